@@ -1,0 +1,210 @@
+# Remora: one Makefile for kernel, UEFI loader, host tools and tests. `make help` lists targets and variables.
+#
+#   shark.cfg + command line --> options --> build/kernel-<options>/kernel.elf   (freestanding)
+#                                       \-> build/uefi/BOOTX64.EFI                (GNU-EFI)
+#                                        -> build/host/remora                     (hosted tools)
+#                                        -> build/test/<area>                     (GoogleTest, ASan + UBSan)
+SHELL := /bin/bash
+.DELETE_ON_ERROR:
+.SUFFIXES:
+MAKEFLAGS += --no-builtin-rules
+
+# --- options ---------------------------------------------------------------------------------------------------------
+# shark.cfg holds lines KEY = VALUE; the command line wins. An unknown key or value stops the build and names the valid
+# ones.
+OPTION_KEYS   := TRACER TSC APP SINK BOOT ACCEL CLOCK NIC OUT
+VALUES_TRACER := NEW OFF
+VALUES_TSC    := TRUE FALSE
+VALUES_SINK   := udp disk both none
+VALUES_BOOT   := uefi pvh
+VALUES_ACCEL  := tcg kvm
+VALUES_CLOCK  := tcg icount
+VALUES_NIC    := pci isa none
+
+CONFIG_FILE ?= shark.cfg
+CONFIG_LINES := $(shell sed -e 's/\#.*//' -e '/^[[:space:]]*$$/d' -e 's/[[:space:]]*=[[:space:]]*/=/' -e 's/^[[:space:]]*//' -e 's/[[:space:]]*$$//' -e 's/[[:space:]]/_/g' $(CONFIG_FILE))
+$(foreach line,$(CONFIG_LINES),\
+  $(if $(findstring =,$(line)),,$(error $(CONFIG_FILE): "$(line)" is not of the form KEY = VALUE))\
+  $(if $(filter $(firstword $(subst =, ,$(line))),$(OPTION_KEYS)),,\
+    $(error $(CONFIG_FILE): unknown key "$(firstword $(subst =, ,$(line)))"; valid keys: $(OPTION_KEYS)))\
+  $(eval $(firstword $(subst =, ,$(line))) := $(word 2,$(subst =, ,$(line)))))
+$(foreach key,$(OPTION_KEYS),\
+  $(if $($(key)),,$(error $(key) has no value: set it in $(CONFIG_FILE) or on the command line))\
+  $(if $(VALUES_$(key)),$(if $(filter $($(key)),$(VALUES_$(key))),,\
+    $(error $(key)=$($(key)) is not valid; valid values: $(VALUES_$(key))))))
+ifeq ($(TRACER)$(TSC),NEWFALSE)
+  $(error TRACER=NEW needs TSC=TRUE, because records are stamped with the time stamp counter: set TSC=TRUE or TRACER=OFF)
+endif
+
+# Options of one run, not of the build.
+PORT ?= 20000
+SEED ?= 1
+DURATION_MS ?=
+TIMEOUT_S ?= 120
+export PORT SEED DURATION_MS TIMEOUT_S APP SINK BOOT ACCEL CLOCK NIC OUT TRACER TSC
+
+BUILD := build
+KERNEL_NAME := kernel$(if $(filter OFF,$(TRACER)),-off)$(if $(filter FALSE,$(TSC)),-notsc)
+KERNEL_DIR := $(BUILD)/$(KERNEL_NAME)
+KERNEL := $(KERNEL_DIR)/kernel.elf
+TEST_KERNEL := $(KERNEL_DIR)/kernel-test.elf
+EFI := $(BUILD)/uefi/BOOTX64.EFI
+REMORA := $(BUILD)/host/remora
+
+# --- flags -----------------------------------------------------------------------------------------------------------
+CXX := g++
+WARNINGS := -Werror -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wold-style-cast -Wuseless-cast \
+  -Wduplicated-cond -Wduplicated-branches -Wlogical-op -Wnull-dereference -Wnon-virtual-dtor -Woverloaded-virtual \
+  -Wcast-align=strict -Wformat=2 -Wundef -Wmissing-declarations -Wredundant-decls -Wvla -Wimplicit-fallthrough=5 \
+  -Wswitch-enum -Wextra-semi -Wzero-as-null-pointer-constant -Wsuggest-override -Wmismatched-tags -Wvolatile
+COMMON := -std=c++20 -g -iquote . -MMD -MP
+
+KERNEL_DEFINES := -DREMORA_TRACER=$(if $(filter NEW,$(TRACER)),1,0) -DREMORA_TSC=$(if $(filter TRUE,$(TSC)),1,0)
+KERNEL_FLAGS := -O2 -ffreestanding -mno-red-zone -mgeneral-regs-only -mcmodel=small -fno-pic -fno-pie \
+  -fno-omit-frame-pointer -fno-asynchronous-unwind-tables -ffunction-sections -fdata-sections -fcf-protection=none \
+  -fno-stack-protector -ffile-prefix-map=$(CURDIR)=. $(KERNEL_DEFINES) -I arch/x86_64
+KERNEL_CXXFLAGS := $(COMMON) $(WARNINGS) -Wframe-larger-than=1024 $(KERNEL_FLAGS) -fno-exceptions -fno-rtti \
+  -fno-threadsafe-statics -fno-use-cxa-atexit
+KERNEL_LDFLAGS := -nostdlib -static -no-pie -Wl,-T,linker.ld -Wl,-z,max-page-size=0x1000 -Wl,--build-id=none \
+  -Wl,--orphan-handling=error -Wl,--fatal-warnings -Wl,--gc-sections -Wl,-z,noexecstack
+
+HOST_CXXFLAGS := $(COMMON) $(WARNINGS) -O2
+SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all
+TEST_CXXFLAGS := $(COMMON) $(filter-out -Wnull-dereference -Wduplicated-branches,$(WARNINGS)) -O1 $(SANITIZE) \
+  -DREMORA_TRACER=1 -DREMORA_TSC=1 -I tests/support/fake_machine
+
+# --- sources: a file is found by the folder it lies in ---------------------------------------------------------------
+LIB_SOURCES := $(filter-out lib/memory.cpp lib/assert_hosted.cpp,$(wildcard lib/*.cpp))
+TRACER_SOURCES := $(wildcard tracer/*.cpp)
+TRACER_ASM := $(wildcard tracer/*.S)
+DRIVER_SOURCES := $(wildcard drivers/*.cpp drivers/*/*.cpp)
+ARCH_SOURCES := $(wildcard arch/x86_64/*.cpp)
+ARCH_ASM := $(wildcard arch/x86_64/*.S)
+KERNEL_SOURCES := $(wildcard kernel/*.cpp kernel/*/*.cpp)
+APP_SOURCES := $(wildcard apps/*.cpp)
+GUEST_TEST_SOURCES := $(wildcard tests/kernel/*.cpp)
+HOST_SOURCES := $(wildcard host/*/*.cpp)
+
+OFF_SOURCES := $(if $(filter OFF,$(TRACER)),$(TRACER_SOURCES) $(TRACER_ASM))
+IMAGE_SOURCES := $(filter-out $(OFF_SOURCES),$(LIB_SOURCES) lib/memory.cpp $(TRACER_SOURCES) $(TRACER_ASM) \
+  $(DRIVER_SOURCES) $(ARCH_SOURCES) $(ARCH_ASM) $(KERNEL_SOURCES))
+object = $(addprefix $(1)/,$(addsuffix .o,$(2)))
+
+.DEFAULT_GOAL := help
+.PHONY: help all kernel host run test test-unit test-kernel test-integration lint format debug deps clean bench
+
+help: ## this list
+	@echo 'usage: make TARGET [VARIABLE=VALUE ...]'
+	@echo
+	@echo 'targets:'
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-18s %s\n", $$1, $$2}' Makefile
+	@echo
+	@echo 'variables (defaults from shark.cfg; the command line wins):'
+	@awk -F '#= ' '/^#= /{print "  " $$2}' Makefile
+#= TRACER=NEW|OFF          record events, or build the kernel without a trace of the tracer
+#= TSC=TRUE|FALSE          clock of the kernel: time stamp counter, or HPET (then TRACER must be OFF)
+#= APP=name                application to run; `make apps` lists them
+#= SINK=udp|disk|both|none where the trace goes
+#= BOOT=uefi|pvh           through OVMF and BOOTX64.EFI, or straight into the kernel
+#= ACCEL=tcg|kvm           QEMU's accelerator
+#= CLOCK=tcg|icount        host clock, or one tick per instruction (deterministic; needs ACCEL=tcg)
+#= NIC=pci|isa|none        which NE2000
+#= OUT=dir                 where the session goes: dir/udp, dir/disk
+#= PORT=n SEED=n           UDP port of the collector, seed of the workload
+#= DURATION_MS=n           length of the workload, if the application offers it
+#= TIMEOUT_S=n             give up after so many seconds
+
+all: kernel host $(EFI) ## build kernel, loader and host tools
+
+kernel: $(KERNEL) ## build the kernel image
+
+host: $(REMORA) ## build the host tools
+
+# --- kernel ----------------------------------------------------------------------------------------------------------
+$(KERNEL_DIR)/lib/memory.cpp.o: KERNEL_CXXFLAGS += -fno-tree-loop-distribute-patterns
+
+$(KERNEL_DIR)/%.cpp.o: %.cpp Makefile
+	@mkdir -p $(@D)
+	@echo '  CXX   $<'
+	@$(CXX) $(KERNEL_CXXFLAGS) -c $< -o $@
+
+$(KERNEL_DIR)/%.S.o: %.S Makefile
+	@mkdir -p $(@D)
+	@echo '  AS    $<'
+	@$(CXX) -g -iquote . -MMD -MP $(KERNEL_DEFINES) -c $< -o $@
+
+$(KERNEL): $(call object,$(KERNEL_DIR),$(IMAGE_SOURCES) $(APP_SOURCES)) linker.ld
+	@echo '  LD    $@'
+	@$(CXX) $(KERNEL_LDFLAGS) $(filter %.o,$^) -o $@
+	@test -z "$$(nm -u $@)" || { nm -u $@; echo '$@: undefined symbols' >&2; rm -f $@; exit 1; }
+
+$(TEST_KERNEL): $(call object,$(KERNEL_DIR),$(IMAGE_SOURCES) $(APP_SOURCES) $(GUEST_TEST_SOURCES)) linker.ld
+	@echo '  LD    $@'
+	@$(CXX) $(KERNEL_LDFLAGS) $(filter %.o,$^) -o $@
+
+# --- UEFI loader -----------------------------------------------------------------------------------------------------
+EFI_FLAGS := $(COMMON) -O2 -Wall -Wextra -Werror -ffreestanding -fno-exceptions -fno-rtti -fno-threadsafe-statics \
+  -fpic -fshort-wchar -mno-red-zone -maccumulate-outgoing-args -fno-stack-protector -fno-strict-aliasing \
+  -fcf-protection=none -DGNU_EFI_USE_MS_ABI -isystem /usr/include/efi -isystem /usr/include/efi/x86_64 \
+  -isystem /usr/include/efi/protocol
+EFI_SOURCES := $(wildcard arch/uefi/*.cpp)
+
+$(BUILD)/uefi/%.cpp.o: %.cpp Makefile
+	@mkdir -p $(@D)
+	@echo '  EFI   $<'
+	@$(CXX) $(EFI_FLAGS) -c $< -o $@
+
+$(EFI): $(call object,$(BUILD)/uefi,$(EFI_SOURCES))
+	@echo '  LD    $@'
+	@ld -nostdlib -znocombreloc -z noexecstack -T /usr/lib/elf_x86_64_efi.lds -shared -Bsymbolic \
+	  /usr/lib/crt0-efi-x86_64.o $^ -o $(@:.EFI=.so) -L/usr/lib -lefi -lgnuefi
+	@test -z "$$(nm -u $(@:.EFI=.so))" || { nm -u $(@:.EFI=.so); exit 1; }
+	@objcopy -j .text -j .sdata -j .data -j .dynamic -j .dynsym -j .rel -j .rela -j '.rel.*' -j '.rela.*' -j .reloc \
+	  --target=efi-app-x86_64 $(@:.EFI=.so) $@
+
+# --- host tools ------------------------------------------------------------------------------------------------------
+$(BUILD)/host/%.cpp.o: %.cpp Makefile
+	@mkdir -p $(@D)
+	@echo '  HOST  $<'
+	@$(CXX) $(HOST_CXXFLAGS) -c $< -o $@
+
+$(REMORA): $(call object,$(BUILD)/host,$(HOST_SOURCES) $(LIB_SOURCES) lib/assert_hosted.cpp)
+	@echo '  LD    $@'
+	@$(CXX) $^ -o $@ -lfmt
+
+# --- unit tests: tests/unit/<area>/*.cpp become build/test/<area>, with the sources they exercise ---------------------
+TEST_AREAS := $(notdir $(patsubst %/,%,$(dir $(wildcard tests/unit/*/*.cpp))))
+TEST_AREAS := $(sort $(TEST_AREAS))
+TEST_SUPPORT := $(wildcard tests/support/*.cpp)
+# Sources under test, by area; headers need no mention. The host's command line (main) never belongs to a test.
+TESTED_lib :=
+TESTED_tracer := $(filter-out tracer/kernel_instance.cpp,$(TRACER_SOURCES)) $(TRACER_ASM)
+TESTED_drivers := $(DRIVER_SOURCES)
+TESTED_kernel = $(filter-out $(KERNEL_UNHOSTED),$(KERNEL_SOURCES))
+TESTED_host := $(filter-out host/cli/main.cpp,$(HOST_SOURCES))
+# Kernel files that only make sense on the machine.
+KERNEL_UNHOSTED := kernel/main.cpp kernel/panic.cpp kernel/console.cpp kernel/interrupt.cpp
+
+$(BUILD)/test/obj/%.cpp.o: %.cpp Makefile
+	@mkdir -p $(@D)
+	@echo '  TEST  $<'
+	@$(CXX) $(TEST_CXXFLAGS) -c $< -o $@
+
+$(BUILD)/test/obj/%.S.o: %.S Makefile
+	@mkdir -p $(@D)
+	@$(CXX) -g -iquote . -MMD -MP -DREMORA_TRACER=1 -c $< -o $@
+
+define test_area
+$(BUILD)/test/$(1): $$(call object,$(BUILD)/test/obj,$(wildcard tests/unit/$(1)/*.cpp) $(TEST_SUPPORT) $$(LIB_SOURCES) lib/assert_hosted.cpp $$(TESTED_$(1)))
+	@echo '  LD    $$@'
+	@$(CXX) $(SANITIZE) $$^ -o $$@ -lgmock -lgtest -lgtest_main -lfmt -lpthread
+endef
+$(foreach area,$(TEST_AREAS),$(eval $(call test_area,$(area))))
+
+test-unit: $(addprefix $(BUILD)/test/,$(TEST_AREAS)) ## the tests that need no QEMU
+	@for test in $^; do $$test --gtest_brief=1 || exit 1; done
+
+clean: ## remove build/
+	rm -rf $(BUILD)
+
+-include $(shell find $(BUILD) -name '*.d' 2>/dev/null)

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+// What any machine must provide to the kernel. Kernel code includes this header and nothing below arch/; the machine is
+// chosen by the include path of <machine/cpu.hpp> (arch/x86_64/ for the real one, tests/support/fake_machine/ for the
+// hosted unit tests). machine/cpu.hpp defines, inline:
+//
+//   std::uint64_t irq_save();                 // disable interrupts, return the former state
+//   void irq_restore(std::uint64_t state);    // enable again if they were enabled
+//   bool interrupts_disabled();
+//   lib::Ticks timestamp();                   // never falls on one processor
+#pragma once
+
+#include "lib/result.hpp"
+#include "lib/units.hpp"
+
+#include <machine/cpu.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace arch {
+
+// Interrupts are off while a guard lives; nests for free because it restores what it found. Context: any but NMI.
+class [[nodiscard]] IrqGuard {
+  public:
+    IrqGuard()
+        : m_state(irq_save()) {}
+
+    ~IrqGuard() { irq_restore(m_state); }
+
+    IrqGuard(const IrqGuard&) = delete;
+    IrqGuard& operator=(const IrqGuard&) = delete;
+
+  private:
+    std::uint64_t m_state;
+};
+
+// Where a suspended context left its stack; everything else it needs lies on that stack.
+struct StackPointer {
+    std::uint64_t value = 0;
+};
+
+// Lays out a fresh stack so that the first switch_context() to it calls entry(argument) with interrupts off. entry must
+// not return. Stack size at least 4 KiB.
+[[nodiscard]] StackPointer prepare_stack(std::span<std::byte> stack, void (*entry)(void*), void* argument);
+
+// Saves the running context to *save and continues the one in `load`. Returns when somebody switches back. irq-off.
+void switch_context(StackPointer* save, StackPointer load);
+
+// The rate of timestamp(), known after arch start-up.
+[[nodiscard]] lib::TickRate tick_rate();
+
+// Arms the one-shot timer for an absolute time; a time in the past fires as soon as interrupts are on. Replaces what
+// was armed before. irq-off.
+void timer_arm(lib::Ticks at);
+
+void timer_disarm();
+
+// Enables interrupts and waits for one, without a gap in which it could be missed; returns with interrupts off.
+void wait_for_interrupt();
+
+// --- interrupts ----------------------------------------------------------------------------------------------------
+
+using Vector = std::uint8_t;
+
+// Acknowledges the interrupt being served. irq-off, once per interrupt that wants it (not the spurious one).
+void end_of_interrupt(Vector vector);
+
+// Vectors that the machine itself uses.
+[[nodiscard]] Vector timer_vector();
+[[nodiscard]] Vector spurious_vector();
+
+// Routes an external line (ISA IRQ or PCI pin, by global number) to its vector, masked; then unmask with line_enable.
+[[nodiscard]] lib::Result<Vector> line_vector(std::uint8_t line);
+void line_enable(std::uint8_t line, bool enabled);
+
+// What a processor exception looked like.
+struct Exception {
+    Vector vector;
+    std::uint64_t error_code;
+    std::uint64_t instruction_address;
+    std::uint64_t stack_address;
+    std::uint64_t fault_address; // page fault only
+};
+
+// The kernel's entry points, called by the stubs with interrupts off.
+struct Upcalls {
+    void (*interrupt)(Vector vector);          // may switch contexts before it returns
+    void (*exception)(const Exception& fault); // does not return
+};
+
+void set_upcalls(const Upcalls& upcalls);
+
+} // namespace arch

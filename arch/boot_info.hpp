@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+// What a boot path hands to the kernel: the one contract between the UEFI loader, the PVH entry and kernel/main.cpp.
+// Fixed layout, no pointers into structures of a firmware; every address is physical and identity-mapped.
+//
+// Entry state (both paths): 64-bit long mode, interrupts off, RDI = address of a BootInfo below 4 GiB that does not
+// overlap the kernel image. The UEFI loader jumps to the ELF entry point e_entry; the PVH stub ends there too.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace arch {
+
+enum class MemoryKind : std::uint32_t {
+    usable = 1,   // free for the kernel once boot services are left
+    reserved = 2, // never touch
+    acpi = 3,     // ACPI tables: readable, keep
+    nvs = 4,      // firmware's own: never touch
+    persistent = 7,
+};
+
+struct MemoryRange {
+    std::uint64_t base;
+    std::uint64_t size_bytes;
+    MemoryKind kind;
+    std::uint32_t reserved;
+};
+
+enum class BootPath : std::uint32_t {
+    pvh = 1,
+    uefi = 2,
+};
+
+struct BootInfo {
+    static constexpr std::uint64_t kMagic = 0x544F'4F42'4152'4D52; // "RMRABOOT"
+    static constexpr std::uint32_t kVersion = 1;
+    static constexpr std::size_t kRangesMax = 128;
+
+    std::uint64_t magic;
+    std::uint32_t version;
+    BootPath path;
+    std::uint64_t rsdp_address;         // 0 if the firmware offers none
+    std::uint64_t command_line_address; // NUL-terminated ASCII, at most kCommandLineMax bytes; 0 if none
+    std::uint32_t range_count;
+    std::uint32_t ranges_lost; // that did not fit
+    std::array<MemoryRange, kRangesMax> ranges;
+};
+
+inline constexpr std::size_t kCommandLineMax = 1024; // with the NUL
+
+static_assert(sizeof(MemoryRange) == 24);
+static_assert(sizeof(BootInfo) == 40 + BootInfo::kRangesMax * sizeof(MemoryRange));
+
+} // namespace arch

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: MIT
+// The hosted end of ASSERT: print and abort. Linked into the tools and the unit tests, never into the kernel.
+#include "lib/assert.hpp"
+
+#include <cstdio>
+#include <cstdlib>
+
+namespace lib {
+
+void assert_failed(const char* condition, const char* file, int line) {
+    std::fprintf(stderr, "%s:%d: assertion failed: %s\n", file, line, condition);
+    std::abort();
+}
+
+} // namespace lib

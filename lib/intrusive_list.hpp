@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT
+// A doubly linked list whose links live inside the elements: no allocation, constant-time removal of a known element.
+// An element derives from ListLink<Tag>; the tag lets one object stand in several lists. Ordered insertion is stable:
+// equal elements keep the order in which they came, which is what a scheduler needs for its tie rule. Context: any,
+// serialised by the caller.
+//
+//        head                                       each arrow is a pair (next, previous);
+//   null <-> [a] <-> [b] <-> [c] <-> null           a link outside every list points at nothing
+//                            tail
+#pragma once
+
+#include "lib/assert.hpp"
+
+#include <cstddef>
+
+namespace lib {
+
+template <typename Tag>
+class ListLink {
+  public:
+    constexpr ListLink() = default;
+    ListLink(const ListLink&) = delete;
+    ListLink& operator=(const ListLink&) = delete;
+
+    [[nodiscard]] constexpr bool linked() const { return m_linked; }
+
+  private:
+    template <typename T, typename OtherTag>
+    friend class IntrusiveList;
+    ListLink* m_next = nullptr;
+    ListLink* m_previous = nullptr;
+    bool m_linked = false;
+};
+
+template <typename T, typename Tag>
+class IntrusiveList {
+    using Link = ListLink<Tag>;
+
+  public:
+    constexpr IntrusiveList() = default;
+    IntrusiveList(const IntrusiveList&) = delete;
+    IntrusiveList& operator=(const IntrusiveList&) = delete;
+
+    [[nodiscard]] constexpr bool empty() const { return m_head == nullptr; }
+
+    [[nodiscard]] constexpr std::size_t size() const { return m_size; }
+
+    // Null when empty.
+    [[nodiscard]] constexpr T* front() const { return element(m_head); }
+
+    // Null after the last one.
+    [[nodiscard]] constexpr T* next(const T& of) const { return element(static_cast<const Link&>(of).m_next); }
+
+    constexpr void push_back(T& value) { insert_before(nullptr, value); }
+
+    constexpr void push_front(T& value) { insert_before(m_head, value); }
+
+    // Before the first element that `value` comes before; behind all its equals. O(n).
+    template <typename ComesBefore>
+    constexpr void insert_ordered(T& value, ComesBefore comes_before) {
+        Link* position = m_head;
+        while (position != nullptr && !comes_before(value, *element(position))) {
+            position = position->m_next;
+        }
+        insert_before(position, value);
+    }
+
+    // Precondition: value stands in this list.
+    constexpr void remove(T& value) {
+        Link& link = value;
+        ASSERT(link.m_linked);
+        (link.m_previous != nullptr ? link.m_previous->m_next : m_head) = link.m_next;
+        (link.m_next != nullptr ? link.m_next->m_previous : m_tail) = link.m_previous;
+        link.m_next = nullptr;
+        link.m_previous = nullptr;
+        link.m_linked = false;
+        --m_size;
+    }
+
+    // Null when empty.
+    constexpr T* pop_front() {
+        T* const first = front();
+        if (first != nullptr) {
+            remove(*first);
+        }
+        return first;
+    }
+
+  private:
+    static constexpr T* element(Link* link) { return static_cast<T*>(link); }
+
+    constexpr void insert_before(Link* position, T& value) {
+        Link& link = value;
+        ASSERT(!link.m_linked);
+        link.m_linked = true;
+        link.m_next = position;
+        link.m_previous = position != nullptr ? position->m_previous : m_tail;
+        (link.m_previous != nullptr ? link.m_previous->m_next : m_head) = &link;
+        (position != nullptr ? position->m_previous : m_tail) = &link;
+        ++m_size;
+    }
+
+    Link* m_head = nullptr;
+    Link* m_tail = nullptr;
+    std::size_t m_size = 0;
+};
+
+} // namespace lib

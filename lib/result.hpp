@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: MIT
+// Result<T>: a value or an Error, for everything that can happen at run time. No exceptions, no heap; the same type in
+// the kernel and in the hosted programs. Reading the wrong side is a programming error and asserts.
+// Context: any.
+#pragma once
+
+#include "lib/assert.hpp"
+
+#include <cstdint>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+namespace lib {
+
+enum class Error : std::uint8_t {
+    invalid_argument, // a parameter is outside its documented range
+    not_found,        // no such device, file, table, name
+    no_space,         // pool, disk, arena or table is full
+    exists,           // the name or the slot is taken
+    busy,             // in use now; trying again later may succeed
+    timeout,          // a bounded wait ran out
+    io,               // the device or the file system reported a failure
+    corrupt,          // data failed its check (magic, length, checksum)
+    refused,          // a rule forbids it: admission, protocol, permission
+    unsupported,      // this machine or this build does not offer it
+    unreachable,      // the network peer does not answer or said that nobody listens
+};
+
+[[nodiscard]] constexpr std::string_view error_name(Error error) {
+    switch (error) {
+    case Error::invalid_argument:
+        return "invalid argument";
+    case Error::not_found:
+        return "not found";
+    case Error::no_space:
+        return "no space";
+    case Error::exists:
+        return "already exists";
+    case Error::busy:
+        return "busy";
+    case Error::timeout:
+        return "timeout";
+    case Error::io:
+        return "input/output error";
+    case Error::corrupt:
+        return "corrupt data";
+    case Error::refused:
+        return "refused";
+    case Error::unsupported:
+        return "unsupported";
+    case Error::unreachable:
+        return "unreachable";
+    }
+    return "unknown error";
+}
+
+template <typename T>
+class [[nodiscard]] Result {
+  public:
+    // Implicit on purpose: `return value;` and `return Error::busy;` are the whole interface of a callee.
+    constexpr Result(T value) // NOLINT(google-explicit-constructor)
+        : m_ok(true)
+        , m_value(std::move(value)) {}
+
+    constexpr Result(Error error) // NOLINT(google-explicit-constructor)
+        : m_ok(false)
+        , m_error(error) {}
+
+    [[nodiscard]] constexpr bool ok() const { return m_ok; }
+
+    [[nodiscard]] constexpr explicit operator bool() const { return m_ok; }
+
+    [[nodiscard]] constexpr const T& value() const {
+        ASSERT(m_ok);
+        return m_value;
+    }
+
+    [[nodiscard]] constexpr T& value() {
+        ASSERT(m_ok);
+        return m_value;
+    }
+
+    [[nodiscard]] constexpr Error error() const {
+        ASSERT(!m_ok);
+        return m_error;
+    }
+
+  private:
+    static_assert(std::is_default_constructible_v<T>, "Result keeps its value inline: T needs a default state");
+    bool m_ok;
+    Error m_error{};
+    T m_value{};
+};
+
+template <>
+class [[nodiscard]] Result<void> {
+  public:
+    constexpr Result() = default;
+
+    constexpr Result(Error error) // NOLINT(google-explicit-constructor)
+        : m_ok(false)
+        , m_error(error) {}
+
+    [[nodiscard]] constexpr bool ok() const { return m_ok; }
+
+    [[nodiscard]] constexpr explicit operator bool() const { return m_ok; }
+
+    [[nodiscard]] constexpr Error error() const {
+        ASSERT(!m_ok);
+        return m_error;
+    }
+
+  private:
+    bool m_ok = true;
+    Error m_error{};
+};
+
+} // namespace lib

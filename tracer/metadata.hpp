@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: MIT
+// The metadata that stands in front of each exported chunk, so that any chunk decodes alone. Host-safe: the exporter
+// encodes with these types, the host tools decode with the same ones.
+//
+// A chunk leaves the machine as one sequence of records:
+//
+//   chunk_begin | build | cycles_per_msec | id, task_name, task_parameters, *_name ... | numevents | the chunk's records
+//   <----------------------------- preamble_slots -------------------------------------> <------- records ---------->
+//
+// Every metadata event of family C is a combined event: 2 to 64 slots that share stamp and code, each with six payload
+// bytes (par1, then par2, little-endian). The payload starts with its own length in bytes (u16, itself included), so
+// the padding of the last slot is never taken for data. Fields are little-endian, in the order of their fields() list;
+// new fields go to the end, and a reader ignores what it does not know.
+//
+//   slot:   first            middle ...         last
+//          +--+----+        +--+----+        +--+----+
+//          |p1| p2 |        |p1| p2 |        |p1| p2 |        6 bytes each
+//          +--+----+        +--+----+        +--+----+
+//           len ...payload...                  ..0 pad
+#pragma once
+
+#include "lib/endian.hpp"
+#include "lib/result.hpp"
+#include "tracer/record.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace tracer {
+
+inline constexpr std::uint16_t kFormatVersion = 1;
+
+inline constexpr std::size_t kCombineSlotsMin = 2;
+inline constexpr std::size_t kCombineSlotsMax = 64;
+inline constexpr std::size_t kPayloadBytesPerSlot = 6;
+inline constexpr std::size_t kCombinePayloadMax = kCombineSlotsMax * kPayloadBytesPerSlot - sizeof(std::uint16_t);
+
+// Where the stamps come from; a tool must know before it calls a difference "jitter".
+enum class ClockMode : std::uint8_t {
+    unknown = 0,
+    emulated = 1, // plain TCG: the host's clock shines through
+    icount = 2,   // one tick per instruction, deterministic
+    hardware = 3, // KVM or a real machine
+};
+
+enum class TscSource : std::uint8_t {
+    unknown = 0,
+    pit = 1,
+    pm_timer = 2,
+    hpet = 3,
+    cpuid = 4,
+};
+
+// Names longer than this are cut; the cut is visible because the last character is '~'.
+inline constexpr std::size_t kNameBytesMax = 48;
+
+struct Name {
+    std::array<char, kNameBytesMax> characters{};
+    std::uint8_t size = 0;
+
+    friend bool operator==(const Name&, const Name&) = default;
+
+    constexpr Name() = default;
+
+    constexpr Name(std::string_view text) { // NOLINT(google-explicit-constructor): a name is a short string
+        for (const char character : text) {
+            if (size == kNameBytesMax) {
+                characters[kNameBytesMax - 1] = '~';
+                return;
+            }
+            characters[size++] = character;
+        }
+    }
+
+    [[nodiscard]] constexpr std::string_view view() const { return {characters.data(), size}; }
+};
+
+// --- the payloads; each lists its fields once, for both directions -------------------------------------------------
+
+struct ChunkBegin {
+    static constexpr std::string_view kEvent = "chunk_begin";
+    std::uint16_t format_version = kFormatVersion;
+    std::uint16_t chunk = 0;
+    std::uint16_t cpu = 0;
+    std::uint8_t mode = 0; // FTRACE_CHUNK_FLAG_* of the chunk as it was recorded
+    ClockMode clock_mode = ClockMode::unknown;
+    std::uint32_t generation = 0; // how often this chunk number was reused before
+    std::uint32_t preamble_slots = 0;
+    std::uint32_t records = 0; // that follow the preamble
+    std::uint32_t tsc_khz = 0;
+    TscSource tsc_source = TscSource::unknown;
+    std::uint8_t reserved = 0;
+    std::uint32_t tsc_error_ppm = 0; // spread between the sources that were compared
+    std::uint64_t dropped = 0;       // on this CPU, cumulative, when the chunk was frozen for export
+    std::uint64_t refused = 0;       // likewise
+    std::uint64_t overwritten = 0;   // records of this chunk that cyclic recording replaced
+    std::uint64_t boot_id = 0;
+
+    template <typename Self, typename Archive>
+    static constexpr void fields(Self& self, Archive&& archive) {
+        archive(self.format_version, self.chunk, self.cpu, self.mode, self.clock_mode, self.generation,
+                self.preamble_slots, self.records, self.tsc_khz, self.tsc_source, self.reserved, self.tsc_error_ppm,
+                self.dropped, self.refused, self.overwritten, self.boot_id);
+    }
+};
+
+// task_name, interrupt_name, mutex_name, semaphore_name, server_name, level_name: id is the number that records carry.
+struct NameOf {
+    std::uint16_t id = 0;
+    Name name;
+
+    friend bool operator==(const NameOf&, const NameOf&) = default;
+
+    template <typename Self, typename Archive>
+    static constexpr void fields(Self& self, Archive&& archive) {
+        archive(self.id, self.name);
+    }
+};
+
+// Times in nanoseconds; 0 where the task's model has no such parameter.
+struct TaskParameters {
+    static constexpr std::string_view kEvent = "task_parameters";
+    std::uint16_t context = 0;
+    std::uint16_t level = 0;
+    std::uint64_t wcet_ns = 0;     // C: worst-case execution time of a job
+    std::uint64_t period_ns = 0;   // T: period or minimum inter-arrival
+    std::uint64_t deadline_ns = 0; // D: relative deadline
+    std::uint64_t budget_ns = 0;   // Q: server budget or round-robin slice
+    std::uint64_t offset_ns = 0;   // first release after activation
+
+    friend bool operator==(const TaskParameters&, const TaskParameters&) = default;
+
+    template <typename Self, typename Archive>
+    static constexpr void fields(Self& self, Archive&& archive) {
+        archive(self.context, self.level, self.wcet_ns, self.period_ns, self.deadline_ns, self.budget_ns,
+                self.offset_ns);
+    }
+};
+
+struct Build {
+    static constexpr std::string_view kEvent = "build";
+    Name kernel;      // version
+    Name compiler;    // __VERSION__
+    Name application; // APP=
+    std::uint64_t seed = 0;
+
+    template <typename Self, typename Archive>
+    static constexpr void fields(Self& self, Archive&& archive) {
+        archive(self.kernel, self.compiler, self.application, self.seed);
+    }
+};
+
+// How the run ended; stands in export_end.
+enum class RunResult : std::uint8_t {
+    unknown = 0,
+    completed = 1, // the workload ended well
+    failed = 2,    // the workload reported a failure
+    panicked = 3,
+};
+
+// The last thing that a stream sink sends: the totals against which the receiver checks what it got.
+struct ExportEnd {
+    static constexpr std::string_view kEvent = "export_end";
+    std::uint32_t chunks = 0;
+    RunResult result = RunResult::unknown;
+    std::uint64_t records = 0; // preambles not counted
+    std::uint64_t dropped = 0;
+    std::uint64_t refused = 0;
+    std::uint64_t overwritten = 0;
+
+    template <typename Self, typename Archive>
+    static constexpr void fields(Self& self, Archive&& archive) {
+        archive(self.chunks, self.result, self.records, self.dropped, self.refused, self.overwritten);
+    }
+};
+
+// --- payload <-> bytes ---------------------------------------------------------------------------------------------
+
+namespace detail {
+
+struct PayloadWriter {
+    lib::ByteWriter& out;
+
+    template <typename... Fields>
+    constexpr void operator()(const Fields&... fields) {
+        (put(fields), ...);
+    }
+
+    template <typename T>
+        requires(std::is_unsigned_v<T>)
+    constexpr void put(T value) {
+        out.le(value);
+    }
+
+    template <typename T>
+        requires(std::is_enum_v<T>)
+    constexpr void put(T value) {
+        out.le(static_cast<std::underlying_type_t<T>>(value));
+    }
+
+    constexpr void put(const Name& name) {
+        out.le(name.size);
+        for (const char character : name.view()) {
+            out.le(static_cast<std::uint8_t>(character));
+        }
+    }
+};
+
+struct PayloadReader {
+    lib::ByteReader& in;
+
+    template <typename... Fields>
+    constexpr void operator()(Fields&... fields) {
+        (get(fields), ...);
+    }
+
+    template <typename T>
+        requires(std::is_unsigned_v<T>)
+    constexpr void get(T& value) {
+        value = in.le<T>();
+    }
+
+    template <typename T>
+        requires(std::is_enum_v<T>)
+    constexpr void get(T& value) {
+        value = static_cast<T>(in.le<std::underlying_type_t<T>>());
+    }
+
+    constexpr void get(Name& name) {
+        const auto size = in.le<std::uint8_t>();
+        const auto bytes = in.take(size);
+        name.size = static_cast<std::uint8_t>(bytes.size() < kNameBytesMax ? bytes.size() : kNameBytesMax);
+        for (std::size_t i = 0; i < name.size; ++i) {
+            name.characters[i] = static_cast<char>(bytes[i]);
+        }
+    }
+};
+
+} // namespace detail
+
+// Writes the payload behind its length. Returns the bytes used, length included. no_space if `out` is too small.
+template <typename Payload>
+[[nodiscard]] constexpr lib::Result<std::size_t> encode_payload(const Payload& payload, std::span<std::byte> out) {
+    lib::ByteWriter writer(out);
+    writer.le(std::uint16_t{0});
+    Payload::fields(payload, detail::PayloadWriter{writer});
+    if (writer.failed()) {
+        return lib::Error::no_space;
+    }
+    lib::store_le(out, static_cast<std::uint16_t>(writer.offset()));
+    return writer.offset();
+}
+
+// `bytes` are the six-byte pieces of all slots in order. corrupt if the length lies or a field is cut.
+template <typename Payload>
+[[nodiscard]] constexpr lib::Result<Payload> decode_payload(std::span<const std::byte> bytes) {
+    if (bytes.size() < sizeof(std::uint16_t)) {
+        return lib::Error::corrupt;
+    }
+    const auto length = lib::load_le<std::uint16_t>(bytes);
+    if (length < sizeof(std::uint16_t) || length > bytes.size()) {
+        return lib::Error::corrupt;
+    }
+    lib::ByteReader reader(bytes.first(length).subspan(sizeof(std::uint16_t)));
+    Payload payload;
+    Payload::fields(payload, detail::PayloadReader{reader});
+    if (reader.failed()) {
+        return lib::Error::corrupt;
+    }
+    return payload;
+}
+
+// Slots that a payload of this many bytes (length included) needs.
+[[nodiscard]] constexpr std::size_t combine_slots(std::size_t payload_bytes) {
+    const std::size_t slots = (payload_bytes + kPayloadBytesPerSlot - 1) / kPayloadBytesPerSlot;
+    return slots < kCombineSlotsMin ? kCombineSlotsMin : slots;
+}
+
+// Spreads payload bytes over slots. no_space if `out` has too few, or more than kCombineSlotsMax would be needed.
+[[nodiscard]] constexpr lib::Result<std::size_t> encode_combined(std::uint8_t code, lib::Ticks stamp,
+                                                                 std::span<const std::byte> payload,
+                                                                 std::span<Record> out) {
+    const std::size_t slots = combine_slots(payload.size());
+    if (slots > out.size() || slots > kCombineSlotsMax) {
+        return lib::Error::no_space;
+    }
+    for (std::size_t slot = 0; slot < slots; ++slot) {
+        std::array<std::byte, kPayloadBytesPerSlot> piece{};
+        for (std::size_t i = 0; i < kPayloadBytesPerSlot && slot * kPayloadBytesPerSlot + i < payload.size(); ++i) {
+            piece[i] = payload[slot * kPayloadBytesPerSlot + i];
+        }
+        const Combine flag = slot == 0 ? Combine::first : slot + 1 == slots ? Combine::last : Combine::middle;
+        out[slot] = make_record(static_cast<std::uint16_t>(code | static_cast<std::uint16_t>(flag)),
+                                lib::load_le<std::uint16_t>(piece),
+                                lib::load_le<std::uint32_t>(std::span(piece).subspan(2)), stamp);
+    }
+    return slots;
+}
+
+// The six payload bytes of one slot of a combined event.
+[[nodiscard]] constexpr std::array<std::byte, kPayloadBytesPerSlot> slot_payload(const Record& slot) {
+    std::array<std::byte, kPayloadBytesPerSlot> piece{};
+    lib::store_le(std::span(piece), slot.par1);
+    lib::store_le(std::span(piece).subspan(2), slot.par2);
+    return piece;
+}
+
+} // namespace tracer

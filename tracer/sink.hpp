@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MIT
+// What a finished chunk looks like to whoever carries it away, and what a carrier must offer. A sink takes whole chunks
+// and works in bounded steps: the same sink runs under a low-priority task while the application runs, and in a polling
+// loop with interrupts off once the run level has exited or after a panic.
+//
+// A sink reads the image at any offset and as often as it likes until it has reported `done`: a sink that must
+// retransmit needs no buffer of its own, the chunk is its window. Only then is the chunk free for new records.
+#pragma once
+
+#include "lib/result.hpp"
+#include "tracer/metadata.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace tracer {
+
+// One chunk as it leaves the machine: the preamble, then the records in time order (a cyclic chunk has its older half
+// first, then the newer half; then the emergency area). Every part is a whole number of records. The spans are owned by
+// the exporter and stay valid and unchanged until the sink reports done or failed.
+struct ChunkImage {
+    static constexpr std::size_t kPartsMax = 4; // preamble, older half, newer half, emergency area
+    ChunkBegin description;
+    std::array<std::span<const std::byte>, kPartsMax> parts{};
+
+    [[nodiscard]] constexpr std::size_t size_bytes() const {
+        std::size_t size = 0;
+        for (const auto part : parts) {
+            size += part.size();
+        }
+        return size;
+    }
+
+    // Copies from the given offset; returns how many bytes there were, at most out.size().
+    [[nodiscard]] std::size_t read(std::size_t offset, std::span<std::byte> out) const {
+        std::size_t copied = 0;
+        for (const auto part : parts) {
+            if (offset >= part.size()) {
+                offset -= part.size();
+                continue;
+            }
+            for (; offset < part.size() && copied < out.size(); ++offset, ++copied) {
+                out[copied] = part[offset];
+            }
+            offset = 0;
+        }
+        return copied;
+    }
+};
+
+enum class SinkState : std::uint8_t {
+    idle,   // accepts the next chunk
+    busy,   // has a chunk and needs more steps
+    failed, // gave up; last_error() says why; further chunks are refused
+};
+
+class ChunkSink {
+  public:
+    ChunkSink(const ChunkSink&) = delete;
+    ChunkSink& operator=(const ChunkSink&) = delete;
+
+    // "udp", "disk": appears in messages.
+    [[nodiscard]] virtual std::string_view name() const = 0;
+
+    // Hands over a chunk. Precondition: state() is idle. The image must outlive the transfer.
+    [[nodiscard]] virtual lib::Result<void> submit(const ChunkImage& image) = 0;
+
+    // Does a bounded piece of work and never waits. Task context or irq-off.
+    virtual SinkState step() = 0;
+
+    // Everything was submitted: send or write what closes the export. Precondition: state() is idle; step() until idle
+    // again.
+    [[nodiscard]] virtual lib::Result<void> finish(const ExportEnd& totals) = 0;
+
+    [[nodiscard]] virtual SinkState state() const = 0;
+
+    // Meaningful once state() is failed.
+    [[nodiscard]] virtual lib::Error last_error() const = 0;
+
+  protected:
+    constexpr ChunkSink() = default;
+    ~ChunkSink() = default; // never deleted through this interface: sinks are static
+};
+
+} // namespace tracer
