@@ -10,5 +10,4 @@ namespace lib {
 
 } // namespace lib
 
-#define ASSERT(condition)                                                                                              \
-    (static_cast<bool>(condition) ? static_cast<void>(0) : ::lib::assert_failed(#condition, __FILE__, __LINE__))
+#define ASSERT(condition) ((condition) ? static_cast<void>(0) : ::lib::assert_failed(#condition, __FILE__, __LINE__))

@@ -49,9 +49,9 @@ enum class Unit : std::uint8_t {
     number,
     context, // 16-bit task context
     pid,
-    level,   // scheduling level, in registration order
-    vector,  // interrupt vector
-    mutex,   // mutex id
+    level,  // scheduling level, in registration order
+    vector, // interrupt vector
+    mutex,  // mutex id
     semaphore,
     server,
     signal,

@@ -4,7 +4,8 @@
 //
 // A chunk leaves the machine as one sequence of records:
 //
-//   chunk_begin | build | cycles_per_msec | id, task_name, task_parameters, *_name ... | numevents | the chunk's records
+//   chunk_begin | build | cycles_per_msec | id, task_name, task_parameters, *_name ... | numevents | the chunk's
+//   records
 //   <----------------------------- preamble_slots -------------------------------------> <------- records ---------->
 //
 // Every metadata event of family C is a combined event: 2 to 64 slots that share stamp and code, each with six payload
@@ -190,16 +191,12 @@ struct PayloadWriter {
     }
 
     template <typename T>
-        requires(std::is_unsigned_v<T>)
-    constexpr void put(T value) {
-        out.le(value);
-    }
+
+    requires(std::is_unsigned_v<T>) constexpr void put(T value) { out.le(value); }
 
     template <typename T>
-        requires(std::is_enum_v<T>)
-    constexpr void put(T value) {
-        out.le(static_cast<std::underlying_type_t<T>>(value));
-    }
+
+    requires(std::is_enum_v<T>) constexpr void put(T value) { out.le(static_cast<std::underlying_type_t<T>>(value)); }
 
     constexpr void put(const Name& name) {
         out.le(name.size);
@@ -218,14 +215,12 @@ struct PayloadReader {
     }
 
     template <typename T>
-        requires(std::is_unsigned_v<T>)
-    constexpr void get(T& value) {
-        value = in.le<T>();
-    }
+
+    requires(std::is_unsigned_v<T>) constexpr void get(T& value) { value = in.le<T>(); }
 
     template <typename T>
-        requires(std::is_enum_v<T>)
-    constexpr void get(T& value) {
+
+    requires(std::is_enum_v<T>) constexpr void get(T& value) {
         value = static_cast<T>(in.le<std::underlying_type_t<T>>());
     }
 
@@ -280,9 +275,8 @@ template <typename Payload>
 }
 
 // Spreads payload bytes over slots. no_space if `out` has too few, or more than kCombineSlotsMax would be needed.
-[[nodiscard]] constexpr lib::Result<std::size_t> encode_combined(std::uint8_t code, lib::Ticks stamp,
-                                                                 std::span<const std::byte> payload,
-                                                                 std::span<Record> out) {
+[[nodiscard]] constexpr lib::Result<std::size_t>
+encode_combined(std::uint8_t code, lib::Ticks stamp, std::span<const std::byte> payload, std::span<Record> out) {
     const std::size_t slots = combine_slots(payload.size());
     if (slots > out.size() || slots > kCombineSlotsMax) {
         return lib::Error::no_space;
