@@ -80,6 +80,7 @@ struct Exception {
     std::uint64_t error_code;
     std::uint64_t instruction_address;
     std::uint64_t stack_address;
+    std::uint64_t frame_address; // start of the chain of stack frames
     std::uint64_t fault_address; // page fault only
 };
 

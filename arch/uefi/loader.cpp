@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: MIT
+// BOOTX64.EFI: takes \kernel.elf and \cmdline.txt from the volume it was started from, puts the kernel where its
+// program headers ask for, leaves boot services and jumps to the entry point with a BootInfo. It decides nothing else:
+// options are the kernel's business. Every failure before the point of no return is said on the console and handed back
+// to the firmware. Source: UEFI 2.9 chapters 4 and 7; the entry contract is arch/boot_info.hpp.
+#include "arch/boot_info.hpp"
+#include "arch/uefi/elf_image.hpp"
+#include "arch/uefi/firmware.hpp"
+#include "arch/uefi/range_list.hpp"
+#include "arch/uefi/volume.hpp"
+
+#include <new>
+
+namespace uefi {
+namespace {
+
+constexpr std::string_view kKernelPath = "\\kernel.elf";
+constexpr std::string_view kCommandLinePath = "\\cmdline.txt";
+constexpr std::size_t kKernelBytesMax = 64 << 20;
+// Each ExitBootServices may fail because the map changed meanwhile; more than a few times means a broken firmware.
+constexpr int kExitAttemptsMax = 8;
+// The map grows by its own allocation and by what event handlers allocate between two calls.
+constexpr UINTN kMapSlackBytes = 4096;
+
+ElfImage load_kernel(const Firmware& firmware, const Volume& volume) {
+    const Volume::File file = volume.read(kKernelPath, kKernelBytesMax);
+    if (EFI_ERROR(file.status)) {
+        firmware.fail("\\kernel.elf cannot be read", file.status);
+    }
+    const ElfImage image = parse_elf(file.bytes);
+    if (!image.fault.empty()) {
+        firmware.say("\\kernel.elf is no kernel image:");
+        firmware.fail(image.fault, EFI_LOAD_ERROR);
+    }
+    for (const Segment& segment : image.loadable()) {
+        EFI_PHYSICAL_ADDRESS address = segment.address;
+        const EFI_MEMORY_TYPE type = segment.executable ? EfiLoaderCode : EfiLoaderData;
+        const EFI_STATUS status = firmware.boot().AllocatePages(AllocateAddress, type, segment.pages(), &address);
+        if (EFI_ERROR(status)) {
+            firmware.say_range("wanted for the kernel", segment.address, segment.pages() * kPageBytes);
+            firmware.fail("the memory that the kernel is linked for is taken or absent", status);
+        }
+        if (segment.keeps_its_memory()) {
+            continue;
+        }
+        auto* memory = reinterpret_cast<std::byte*>(segment.address);
+        auto* content = const_cast<std::byte*>(file.bytes.data() + segment.file_offset);
+        firmware.boot().CopyMem(memory, content, segment.file_bytes);
+        firmware.boot().SetMem(memory + segment.file_bytes, segment.pages() * kPageBytes - segment.file_bytes, 0);
+    }
+    return image;
+}
+
+// The file beside the loader, without the line end that editors leave. No file: 0, the kernel takes its defaults.
+std::uint64_t load_command_line(const Firmware& firmware, const Volume& volume) {
+    const Volume::File file = volume.read(kCommandLinePath, arch::kCommandLineMax + 1);
+    if (file.status == EFI_NOT_FOUND) {
+        return 0;
+    }
+    if (EFI_ERROR(file.status)) {
+        firmware.fail("\\cmdline.txt cannot be read or is too long", file.status);
+    }
+    std::size_t size = file.bytes.size();
+    while (size > 0 && (file.bytes[size - 1] == std::byte{'\n'} || file.bytes[size - 1] == std::byte{'\r'})) {
+        --size;
+    }
+    if (size >= arch::kCommandLineMax) {
+        firmware.fail("\\cmdline.txt is longer than 1023 characters", EFI_BAD_BUFFER_SIZE);
+    }
+    auto* text = static_cast<char*>(firmware.allocate(arch::kCommandLineMax));
+    for (std::size_t i = 0; i < size; ++i) {
+        const auto character = static_cast<char>(file.bytes[i]);
+        if (character < ' ' || character > '~') {
+            firmware.fail("\\cmdline.txt holds a character that is not printable ASCII", EFI_LOAD_ERROR);
+        }
+        text[i] = character;
+    }
+    return reinterpret_cast<std::uint64_t>(text);
+}
+
+std::uint64_t find_rsdp(const Firmware& firmware) {
+    const auto find = [&firmware](EFI_GUID wanted) -> std::uint64_t {
+        for (UINTN i = 0; i < firmware.table().NumberOfTableEntries; ++i) {
+            const EFI_CONFIGURATION_TABLE& entry = firmware.table().ConfigurationTable[i];
+            if (__builtin_memcmp(&entry.VendorGuid, &wanted, sizeof wanted) == 0) {
+                return reinterpret_cast<std::uint64_t>(entry.VendorTable);
+            }
+        }
+        return 0;
+    };
+    const std::uint64_t acpi_2 = find(ACPI_20_TABLE_GUID);
+    return acpi_2 != 0 ? acpi_2 : find(ACPI_TABLE_GUID);
+}
+
+struct MemoryMap {
+    std::byte* descriptors = nullptr;
+    UINTN capacity_bytes = 0;
+    UINTN size_bytes = 0;
+    UINTN key = 0;
+    UINTN descriptor_bytes = 0; // what the firmware says, not sizeof: descriptors may grow
+};
+
+EFI_STATUS read_map(const Firmware& firmware, MemoryMap& map) {
+    UINT32 version = 0;
+    map.size_bytes = map.capacity_bytes;
+    return firmware.boot().GetMemoryMap(&map.size_bytes, reinterpret_cast<EFI_MEMORY_DESCRIPTOR*>(map.descriptors),
+                                        &map.key, &map.descriptor_bytes, &version);
+}
+
+// From the first ExitBootServices on, only GetMemoryMap and ExitBootServices are legal: the buffer must be large enough
+// beforehand, and a failure there is said on a console that may already be gone.
+MemoryMap leave_boot_services(const Firmware& firmware) {
+    MemoryMap map;
+    if (const EFI_STATUS status = read_map(firmware, map); status != EFI_BUFFER_TOO_SMALL) {
+        firmware.fail("the firmware gives no memory map", status);
+    }
+    map.capacity_bytes = map.size_bytes + kMapSlackBytes;
+    map.descriptors = static_cast<std::byte*>(firmware.allocate(map.capacity_bytes));
+
+    EFI_STATUS status = EFI_SUCCESS;
+    for (int attempt = 0; attempt < kExitAttemptsMax; ++attempt) {
+        status = read_map(firmware, map);
+        if (EFI_ERROR(status)) {
+            break;
+        }
+        status = firmware.boot().ExitBootServices(firmware.image(), map.key);
+        if (!EFI_ERROR(status)) {
+            return map;
+        }
+    }
+    firmware.fail("the firmware does not let go", status);
+}
+
+void copy_ranges(const MemoryMap& map, arch::BootInfo& info) {
+    RangeList ranges(info);
+    for (UINTN offset = 0; offset + map.descriptor_bytes <= map.size_bytes; offset += map.descriptor_bytes) {
+        EFI_MEMORY_DESCRIPTOR descriptor;
+        __builtin_memcpy(&descriptor, map.descriptors + offset, sizeof descriptor);
+        ranges.add(descriptor.PhysicalStart, descriptor.NumberOfPages * kPageBytes, memory_kind(descriptor.Type));
+    }
+}
+
+[[noreturn]] void enter_kernel(std::uint64_t entry, const arch::BootInfo& info) {
+    asm volatile("cli\n\t"
+                 "cld\n\t"
+                 "xorl %%ebp, %%ebp\n\t"
+                 "jmpq *%0"
+                 :
+                 : "a"(entry), "D"(&info)
+                 : "memory");
+    __builtin_unreachable();
+}
+
+[[noreturn]] void load_and_enter(const Firmware& firmware) {
+    // The firmware resets the machine after five minutes unless told otherwise.
+    firmware.boot().SetWatchdogTimer(0, 0, 0, nullptr);
+
+    auto* info = new (firmware.allocate(sizeof(arch::BootInfo))) arch::BootInfo{};
+    info->magic = arch::BootInfo::kMagic;
+    info->version = arch::BootInfo::kVersion;
+    info->path = arch::BootPath::uefi;
+    info->rsdp_address = find_rsdp(firmware);
+
+    std::uint64_t entry = 0;
+    {
+        const Volume volume(firmware);
+        firmware.say("loading \\kernel.elf");
+        entry = load_kernel(firmware, volume).entry;
+        info->command_line_address = load_command_line(firmware, volume);
+    }
+    copy_ranges(leave_boot_services(firmware), *info);
+    enter_kernel(entry, *info);
+}
+
+} // namespace
+} // namespace uefi
+
+// Called by GNU-EFI's start-up code, in the System V calling convention.
+extern "C" EFI_STATUS efi_main(EFI_HANDLE image, EFI_SYSTEM_TABLE* table);
+
+extern "C" EFI_STATUS efi_main(EFI_HANDLE image, EFI_SYSTEM_TABLE* table) {
+    const uefi::Firmware firmware(image, table);
+    uefi::load_and_enter(firmware);
+}

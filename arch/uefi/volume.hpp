@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+// The volume that the loader itself was started from, and whole files read from it. Source: UEFI 2.9 sections 9.1
+// (loaded image), 13.4 (simple file system) and 13.5 (file protocol). Context: before ExitBootServices.
+#pragma once
+
+#include "arch/uefi/firmware.hpp"
+
+#include <cstddef>
+#include <span>
+#include <string_view>
+
+namespace uefi {
+
+class Volume {
+  public:
+    // Opens the loader's own volume; fails the load if the firmware does not offer it as a file system.
+    explicit Volume(const Firmware& firmware);
+    ~Volume();
+
+    Volume(const Volume&) = delete;
+    Volume& operator=(const Volume&) = delete;
+
+    struct File {
+        std::span<const std::byte> bytes; // stays valid until the kernel takes the memory over
+        EFI_STATUS status = EFI_SUCCESS;  // of the first call that went wrong
+    };
+
+    // The whole file `path` (ASCII, backslashes, at most 60 characters). At most size_bytes_max bytes:
+    // EFI_BAD_BUFFER_SIZE if it is longer.
+    [[nodiscard]] File read(std::string_view path, std::size_t size_bytes_max) const;
+
+  private:
+    [[nodiscard]] File read(EFI_FILE& file, std::size_t size_bytes_max) const;
+
+    const Firmware& m_firmware;
+    EFI_FILE* m_root = nullptr;
+};
+
+} // namespace uefi

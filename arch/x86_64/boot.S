@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: MIT
+# The first instructions. Two ways in, one way on:
+#
+#   PVH  (qemu -kernel): 32-bit protected mode, paging off, EBX = hvm_start_info   --> long mode, RSI = hvm_start_info
+#   UEFI (BOOTX64.EFI):  64-bit long mode, RDI = arch::BootInfo                    --> kernel_entry
+#                                                                                  both --> kernel_main(BootInfo*)
+# Sources: Xen x86/HVM direct boot ABI (PVH note 18), Intel SDM volume 3 section 9.8.5 (entering IA-32e mode).
+
+.set kNotePvhEntry, 18
+.set kCr0Paging, 1 << 31
+.set kCr0WriteProtect, 1 << 16
+.set kCr0ProtectedMode, 1
+.set kCr4Pae, 1 << 5
+.set kMsrEfer, 0xC0000080
+.set kEferLongMode, 1 << 8
+.set kEferNoExecute, 1 << 11
+.set kLargePage, 0x83                   # present, writable, 2 MiB
+.set kTable, 0x03                       # present, writable
+.set kSelectorCode, 0x08
+.set kSelectorData, 0x10
+
+.section .note.pvh, "a", @note
+    .long 4, 4, kNotePvhEntry
+    .asciz "Xen"
+    .long pvh_entry
+
+# ---------------------------------------------------------------------------------------------------------------------
+.section .text.boot, "ax", @progbits
+.code32
+.global pvh_entry
+pvh_entry:
+    cli
+    cld
+    movl %ebx, %esi                     # kept until long mode
+
+    # The firmware clears nothing for us: QEMU's ELF loader zeroes .bss, which holds these tables.
+    movl $boot_page_directory, %edi     # 4 GiB identity map of 2 MiB pages: 4 directories of 512 entries
+    movl $kLargePage, %eax
+    movl $(4 * 512), %ecx
+1:  movl %eax, (%edi)
+    movl $0, 4(%edi)
+    addl $0x200000, %eax
+    addl $8, %edi
+    loop 1b
+
+    movl $boot_page_directory, %eax
+    orl $kTable, %eax
+    movl $boot_pointer_table, %edi
+    movl $4, %ecx
+2:  movl %eax, (%edi)
+    movl $0, 4(%edi)
+    addl $0x1000, %eax
+    addl $8, %edi
+    loop 2b
+
+    movl $boot_pointer_table, %eax
+    orl $kTable, %eax
+    movl %eax, boot_root_table
+    movl $0, boot_root_table + 4
+
+    movl $boot_root_table, %eax
+    movl %eax, %cr3
+    movl %cr4, %eax
+    orl $kCr4Pae, %eax
+    movl %eax, %cr4
+    movl $kMsrEfer, %ecx
+    rdmsr
+    orl $(kEferLongMode | kEferNoExecute), %eax
+    wrmsr
+    movl %cr0, %eax
+    orl $(kCr0Paging | kCr0WriteProtect | kCr0ProtectedMode), %eax
+    movl %eax, %cr0
+    lgdt boot_gdt_pointer
+    ljmp $kSelectorCode, $pvh_long_mode
+
+.code64
+pvh_long_mode:
+    movl $kSelectorData, %eax
+    movl %eax, %ds
+    movl %eax, %es
+    movl %eax, %ss
+    movl $boot_stack_top, %esp
+    xorl %ebp, %ebp
+    movl %esi, %edi                     # physical address of hvm_start_info
+    call pvh_boot_info                  # returns BootInfo* in RAX
+    movq %rax, %rdi
+
+# RDI = BootInfo. Reached by fall-through (PVH) or by the loader's jump (UEFI). Only the stack is ours so far.
+.global kernel_entry
+kernel_entry:
+    cli
+    cld
+    movl $boot_stack_top, %esp
+    xorl %ebp, %ebp
+    call kernel_main
+3:  hlt                                 # kernel_main does not return
+    jmp 3b
+
+# ---------------------------------------------------------------------------------------------------------------------
+# The handlers' only code for "go on somewhere else": saves what the ABI calls preserved, swaps stacks, restores.
+.text
+.global arch_switch_context
+arch_switch_context:                    # (uint64_t* save, uint64_t load)
+    pushq %rbp
+    pushq %rbx
+    pushq %r12
+    pushq %r13
+    pushq %r14
+    pushq %r15
+    movq %rsp, (%rdi)
+    movq %rsi, %rsp
+    popq %r15
+    popq %r14
+    popq %r13
+    popq %r12
+    popq %rbx
+    popq %rbp
+    ret
+
+# The first "return" of a fresh stack lands here: R12 = entry, R13 = argument (see context.cpp).
+.global arch_context_start
+arch_context_start:
+    movq %r13, %rdi
+    xorl %ebp, %ebp
+    call *%r12
+    ud2                                 # entry must not return
+
+# Loads a new GDT's selectors: data segments directly, CS by a far return.
+.global arch_reload_segments
+arch_reload_segments:
+    movl $kSelectorData, %eax
+    movl %eax, %ds
+    movl %eax, %es
+    movl %eax, %ss
+    popq %rax
+    pushq $kSelectorCode
+    pushq %rax
+    lretq
+
+.section .rodata
+.align 8
+boot_gdt:
+    .quad 0
+    .quad 0x00AF9B000000FFFF            # 64-bit code
+    .quad 0x00CF93000000FFFF            # data
+boot_gdt_pointer:
+    .word . - boot_gdt - 1
+    .long boot_gdt
+
+.bss
+.align 4096
+boot_root_table:
+    .skip 4096
+boot_pointer_table:
+    .skip 4096
+boot_page_directory:
+    .skip 4 * 4096
+
+# The boot stack: its lowest page is the guard that paging.cpp unmaps.
+.global boot_stack_guard
+boot_stack_guard:
+    .skip 4096
+    .skip 32768
+.global boot_stack_top
+boot_stack_top:
+
+.section .note.GNU-stack, "", @progbits

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+// The high precision event timer as a plain counter: a reference for calibrating the TSC, and the kernel's clock when
+// it is built with TSC = FALSE. No comparators are used.
+// Source: IA-PC HPET specification 1.0a, section 2.3.
+#pragma once
+
+#include "arch/x86_64/mmio.hpp"
+#include "lib/result.hpp"
+
+#include <cstdint>
+
+namespace arch::x86_64 {
+
+inline constexpr std::uint64_t kHpetDefaultBase = 0xFED0'0000;
+inline constexpr std::uint64_t kHpetRegCapabilities = 0x00; // 63..32: period in femtoseconds
+inline constexpr std::uint64_t kHpetRegConfiguration = 0x10;
+inline constexpr std::uint64_t kHpetRegCounter = 0xF0;
+
+// Where the device answers; set by hpet_start.
+extern std::uint64_t g_hpet_base;
+
+// Enables the main counter. not_found if nothing sensible answers at this address (period outside 0.1 .. 100 ns).
+// Returns the rate in kHz.
+[[nodiscard]] lib::Result<std::uint32_t> hpet_start(std::uint64_t base);
+
+[[nodiscard]] inline std::uint64_t hpet_counter() {
+    return mmio_read<std::uint64_t>(g_hpet_base + kHpetRegCounter);
+}
+
+} // namespace arch::x86_64

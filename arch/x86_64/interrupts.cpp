@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT
+#include "arch/x86_64/interrupts.hpp"
+
+#include "arch/arch.hpp"
+#include "arch/x86_64/segments.hpp"
+
+#include <array>
+
+extern "C" {
+extern const std::uint64_t arch_stub_table[256];
+void arch_interrupt_dispatch(arch::x86_64::InterruptFrame* frame);
+}
+
+namespace arch {
+
+namespace {
+
+constinit Upcalls g_upcalls{};
+
+} // namespace
+
+void set_upcalls(const Upcalls& upcalls) {
+    g_upcalls = upcalls;
+}
+
+namespace x86_64 {
+
+namespace {
+
+struct [[gnu::packed]] TablePointer {
+    std::uint16_t limit;
+    std::uint64_t base;
+};
+
+// A gate is two words; an interrupt gate clears the interrupt flag on entry.
+struct Gate {
+    std::uint64_t low;
+    std::uint64_t high;
+};
+
+constexpr std::uint64_t kPresentInterruptGate = 0x8E;
+
+alignas(16) constinit std::array<Gate, 256> g_table{};
+
+constexpr InterruptStack stack_of(std::size_t vector) {
+    switch (vector) {
+    case kVectorNmi:
+        return InterruptStack::nmi;
+    case kVectorDoubleFault:
+        return InterruptStack::double_fault;
+    case kVectorPageFault:
+        return InterruptStack::page_fault;
+    case kVectorMachineCheck:
+        return InterruptStack::machine_check;
+    default:
+        return InterruptStack::none;
+    }
+}
+
+constexpr Gate make_gate(std::uint64_t target, InterruptStack stack) {
+    return {(target & 0xFFFF) | (std::uint64_t{kSelectorCode} << 16) | (static_cast<std::uint64_t>(stack) << 32) |
+                (kPresentInterruptGate << 40) | (((target >> 16) & 0xFFFF) << 48),
+            target >> 32};
+}
+
+[[nodiscard]] std::uint64_t fault_address() {
+    std::uint64_t address = 0;
+    asm volatile("movq %%cr2, %0" : "=r"(address));
+    return address;
+}
+
+} // namespace
+
+void load_interrupt_table() {
+    for (std::size_t vector = 0; vector < g_table.size(); ++vector) {
+        g_table[vector] = make_gate(arch_stub_table[vector], stack_of(vector));
+    }
+    const TablePointer pointer{sizeof(g_table) - 1, reinterpret_cast<std::uint64_t>(g_table.data())};
+    asm volatile("lidt %0" : : "m"(pointer));
+}
+
+} // namespace x86_64
+
+} // namespace arch
+
+void arch_interrupt_dispatch(arch::x86_64::InterruptFrame* frame) {
+    using namespace arch::x86_64;
+    const auto vector = static_cast<arch::Vector>(frame->vector);
+    if (vector >= kExceptions || vector == kVectorNmi) {
+        arch::g_upcalls.interrupt(vector);
+        return;
+    }
+    arch::g_upcalls.exception({.vector = vector,
+                               .error_code = frame->error_code,
+                               .instruction_address = frame->rip,
+                               .stack_address = frame->rsp,
+                               .frame_address = frame->rbp,
+                               .fault_address = vector == kVectorPageFault ? fault_address() : 0});
+}

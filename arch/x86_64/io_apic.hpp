@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+// I/O APICs: external lines to vectors of the boot processor. Which controller serves which global line, and how the
+// ISA lines are re-routed, comes from the ACPI MADT (see machine.hpp). Source: Intel 82093AA data sheet, section 3.2.
+#pragma once
+
+#include "lib/result.hpp"
+
+#include <cstdint>
+
+namespace arch::x86_64 {
+
+struct LineMode {
+    bool level = false;      // else edge
+    bool active_low = false; // else active high
+};
+
+class IoApic {
+  public:
+    constexpr IoApic() = default;
+
+    // Masks every line. irq-off.
+    void start(std::uint64_t base, std::uint32_t line_base);
+
+    [[nodiscard]] bool serves(std::uint32_t global_line) const {
+        return m_lines != 0 && global_line >= m_line_base && global_line < m_line_base + m_lines;
+    }
+
+    // Preconditions: serves(global_line). irq-off.
+    void route(std::uint32_t global_line, std::uint8_t vector, LineMode mode) const;
+    void enable(std::uint32_t global_line, bool enabled) const;
+
+  private:
+    [[nodiscard]] std::uint32_t read(std::uint32_t index) const;
+    void write(std::uint32_t index, std::uint32_t value) const;
+
+    std::uint64_t m_base = 0;
+    std::uint32_t m_line_base = 0;
+    std::uint32_t m_lines = 0;
+};
+
+} // namespace arch::x86_64

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: MIT
+#include "arch/x86_64/local_apic.hpp"
+
+#include "arch/arch.hpp"
+#include "arch/x86_64/mmio.hpp"
+#include "arch/x86_64/msr.hpp"
+
+namespace arch::x86_64 {
+
+namespace {
+
+constexpr std::uint64_t kRegTaskPriority = 0x080;
+constexpr std::uint64_t kRegEndOfInterrupt = 0x0B0;
+constexpr std::uint64_t kRegSpurious = 0x0F0;
+constexpr std::uint32_t kSpuriousEnable = 1U << 8;
+constexpr std::uint64_t kRegLvtTimer = 0x320;
+constexpr std::uint64_t kRegLvtLint0 = 0x350;
+constexpr std::uint64_t kRegLvtError = 0x370;
+constexpr std::uint32_t kLvtMasked = 1U << 16;
+constexpr std::uint64_t kRegInitialCount = 0x380;
+constexpr std::uint64_t kRegCurrentCount = 0x390;
+constexpr std::uint64_t kRegDivide = 0x3E0;
+constexpr std::uint32_t kDivideBy1 = 0xB;
+constexpr std::uint64_t kApicBaseEnable = 1U << 11;
+constexpr std::uint32_t kCountMax = 0xFFFF'FFFF;
+constexpr lib::Nanoseconds kCalibrationWindow = lib::milliseconds(1);
+constexpr int kCalibrationWindows = 3;
+
+constinit std::uint64_t g_base = kLocalApicDefaultBase;
+constinit std::uint32_t g_timer_khz = 0;
+
+std::uint32_t read(std::uint64_t reg) {
+    return mmio_read<std::uint32_t>(g_base + reg);
+}
+
+void write(std::uint64_t reg, std::uint32_t value) {
+    mmio_write(g_base + reg, value);
+}
+
+// One window: how many timer ticks pass while the clock advances by `span`.
+std::uint32_t timer_khz_once(lib::TickRate clock) {
+    const lib::Ticks span = clock.to_ticks(kCalibrationWindow);
+    write(kRegInitialCount, kCountMax);
+    const lib::Ticks begin = timestamp();
+    const std::uint32_t count_begin = read(kRegCurrentCount);
+    while (timestamp() - begin < span) {
+        asm volatile("pause");
+    }
+    const std::uint32_t count_end = read(kRegCurrentCount);
+    const lib::Ticks elapsed = timestamp() - begin;
+    write(kRegInitialCount, 0);
+    return static_cast<std::uint32_t>(lib::multiply_divide(count_begin - count_end, clock.khz, elapsed.value));
+}
+
+} // namespace
+
+void local_apic_start(std::uint64_t base) {
+    g_base = base;
+    write_msr(kMsrApicBase, read_msr(kMsrApicBase) | kApicBaseEnable);
+    write(kRegTaskPriority, 0);
+    write(kRegDivide, kDivideBy1);
+    write(kRegLvtTimer, kLvtMasked | kVectorTimer);
+    write(kRegLvtLint0, kLvtMasked);
+    write(kRegLvtError, kVectorApicError);
+    write(kRegSpurious, kSpuriousEnable | kVectorSpurious);
+    local_apic_end_of_interrupt(); // whatever the firmware left in service
+}
+
+void local_apic_end_of_interrupt() {
+    write(kRegEndOfInterrupt, 0);
+}
+
+std::uint32_t local_apic_calibrate(lib::TickRate clock) {
+    // A disturbance between the paired reads can only stretch the elapsed time, so the highest rate is the truest.
+    for (int i = 0; i < kCalibrationWindows; ++i) {
+        const std::uint32_t khz = timer_khz_once(clock);
+        g_timer_khz = khz > g_timer_khz ? khz : g_timer_khz;
+    }
+    ASSERT(g_timer_khz != 0);
+    return g_timer_khz;
+}
+
+void local_apic_timer_arm(lib::Ticks delta, lib::TickRate clock) {
+    ASSERT(g_timer_khz != 0);
+    const std::uint64_t count = lib::multiply_divide(delta.value, g_timer_khz, clock.khz) + 1;
+    write(kRegLvtTimer, kVectorTimer);
+    write(kRegInitialCount, count < kCountMax ? static_cast<std::uint32_t>(count) : kCountMax);
+}
+
+void local_apic_timer_disarm() {
+    write(kRegInitialCount, 0);
+    write(kRegLvtTimer, kLvtMasked | kVectorTimer);
+}
+
+} // namespace arch::x86_64

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+// The processor's own interrupt controller (xAPIC mode) and its timer, used one-shot and tickless.
+// Source: Intel SDM volume 3 chapter 10 (sections 10.4, 10.5.4, 10.8.5, 10.9).
+#pragma once
+
+#include "lib/units.hpp"
+
+#include <cstdint>
+
+namespace arch::x86_64 {
+
+inline constexpr std::uint64_t kLocalApicDefaultBase = 0xFEE0'0000;
+inline constexpr std::uint8_t kVectorTimer = 0xF0;
+inline constexpr std::uint8_t kVectorApicError = 0xFE;
+inline constexpr std::uint8_t kVectorSpurious = 0xFF;
+
+// Enables the controller with everything masked. irq-off.
+void local_apic_start(std::uint64_t base);
+
+void local_apic_end_of_interrupt();
+
+// Measures the timer against timestamp(); the clock must be calibrated. Returns the rate in kHz.
+std::uint32_t local_apic_calibrate(lib::TickRate clock);
+
+// Fires once after so many clock ticks, rounded up to a timer tick; a span beyond the counter's 32 bits fires early,
+// and the kernel arms again. irq-off.
+void local_apic_timer_arm(lib::Ticks delta, lib::TickRate clock);
+
+void local_apic_timer_disarm();
+
+} // namespace arch::x86_64

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: MIT
+#include "arch/x86_64/machine.hpp"
+
+#include "arch/arch.hpp"
+#include "arch/x86_64/hpet.hpp"
+#include "arch/x86_64/interrupts.hpp"
+#include "arch/x86_64/msr.hpp"
+#include "arch/x86_64/paging.hpp"
+#include "arch/x86_64/pic.hpp"
+#include "arch/x86_64/segments.hpp"
+
+namespace arch {
+
+namespace x86_64 {
+
+namespace {
+
+constexpr Vector kVectorLines = 0x30; // global lines 0.. -> 0x30..
+constexpr std::uint32_t kLinesMax = kVectorTimer - kVectorLines;
+
+constinit std::array<IoApic, kIoApicsMax> g_io_apics{};
+constinit MachineDescription g_machine{};
+constinit lib::TickRate g_clock{};
+
+const IoApic* io_apic_of(std::uint32_t global_line) {
+    for (const IoApic& apic : g_io_apics) {
+        if (apic.serves(global_line)) {
+            return &apic;
+        }
+    }
+    return nullptr;
+}
+
+// ISA lines may be re-routed; a PCI pin on a PC is level-triggered, active low.
+IsaRoute route_of(std::uint8_t line) {
+    return line < kIsaLines ? g_machine.isa_routes[line] : IsaRoute{line, {.level = true, .active_low = true}};
+}
+
+bool is_pic_vector(Vector vector) {
+    return vector >= kPicVectorBase && vector < kPicVectorBase + kPicLines;
+}
+
+} // namespace
+
+void start_processor(void* per_cpu_base) {
+    load_segments();
+    load_interrupt_table();
+    load_page_tables();
+    write_msr(kMsrGsBase, reinterpret_cast<std::uint64_t>(per_cpu_base));
+}
+
+lib::Result<TscCalibration> start_devices(const MachineDescription& machine) {
+    g_machine = machine;
+    pic_start();
+    for (std::size_t i = 0; i < machine.io_apic_count; ++i) {
+        g_io_apics[i].start(machine.io_apics[i].base, machine.io_apics[i].line_base);
+    }
+    local_apic_start(machine.local_apic_base);
+
+    const auto hpet_khz = machine.hpet_base != 0 ? hpet_start(machine.hpet_base) : lib::Error::not_found;
+    const auto calibration = calibrate_tsc({.hpet_khz = hpet_khz.ok() ? hpet_khz.value() : 0,
+                                            .pm_timer_port = machine.pm_timer_port,
+                                            .pm_timer_32bit = machine.pm_timer_32bit});
+    if (!calibration.ok()) {
+        return calibration;
+    }
+    if constexpr (REMORA_TSC == 1) {
+        g_clock = calibration.value().rate;
+    } else {
+        if (!hpet_khz.ok()) {
+            return lib::Error::not_found;
+        }
+        g_clock = {hpet_khz.value()};
+    }
+    local_apic_calibrate(g_clock);
+    return calibration;
+}
+
+} // namespace x86_64
+
+lib::TickRate tick_rate() {
+    return x86_64::g_clock;
+}
+
+void timer_arm(lib::Ticks at) {
+    const lib::Ticks now = timestamp();
+    x86_64::local_apic_timer_arm(at > now ? at - now : lib::Ticks{}, x86_64::g_clock);
+}
+
+void timer_disarm() {
+    x86_64::local_apic_timer_disarm();
+}
+
+void wait_for_interrupt() {
+    // STI takes effect after the next instruction: no interrupt fits between the two.
+    asm volatile("sti; hlt; cli" : : : "memory");
+}
+
+void end_of_interrupt(Vector vector) {
+    if (x86_64::is_pic_vector(vector)) {
+        x86_64::pic_end_of_interrupt(static_cast<std::uint8_t>(vector - x86_64::kPicVectorBase));
+    } else {
+        x86_64::local_apic_end_of_interrupt();
+    }
+}
+
+Vector timer_vector() {
+    return x86_64::kVectorTimer;
+}
+
+Vector spurious_vector() {
+    return x86_64::kVectorSpurious;
+}
+
+lib::Result<Vector> line_vector(std::uint8_t line) {
+    const x86_64::IsaRoute route = x86_64::route_of(line);
+    const x86_64::IoApic* const apic = x86_64::io_apic_of(route.global_line);
+    if (apic != nullptr && route.global_line < x86_64::kLinesMax) {
+        const auto vector = static_cast<Vector>(x86_64::kVectorLines + route.global_line);
+        apic->route(route.global_line, vector, route.mode);
+        return vector;
+    }
+    if (line < x86_64::kPicLines && x86_64::g_machine.io_apic_count == 0) {
+        return static_cast<Vector>(x86_64::kPicVectorBase + line);
+    }
+    return lib::Error::not_found;
+}
+
+void line_enable(std::uint8_t line, bool enabled) {
+    const x86_64::IsaRoute route = x86_64::route_of(line);
+    if (const x86_64::IoApic* const apic = x86_64::io_apic_of(route.global_line); apic != nullptr) {
+        apic->enable(route.global_line, enabled);
+    } else if (line < x86_64::kPicLines) {
+        x86_64::pic_enable(line, enabled);
+    }
+}
+
+} // namespace arch

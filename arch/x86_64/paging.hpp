@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+// Page tables: an identity map in which nothing is both writable and executable, page 0 and every guard page are
+// absent, and devices are uncached. Built once on the boot processor.
+//
+//   0        4 KiB          1 MiB      text   rodata   data/bss        8 MiB                3 GiB        4 GiB
+//   | absent | RW NX        | R X    | R NX | RW NX | guards absent | RW NX, 2 MiB pages | RW NX uncached |
+//
+// Source: Intel SDM volume 3 chapter 4 (4-level paging).
+#pragma once
+
+#include "lib/result.hpp"
+
+#include <cstdint>
+
+namespace arch::x86_64 {
+
+// Switches to our own tables. irq-off, once.
+void load_page_tables();
+
+// Makes one 4 KiB page below 8 MiB absent (a guard page). Precondition: page-aligned, inside the kernel image.
+void unmap_page(std::uint64_t address);
+
+// Maps physical memory above 4 GiB at the same address, readable and writable, in 2 MiB steps around the range.
+// no_space once the static tables are used up; invalid_argument for a range that wraps or leaves 48 bits.
+[[nodiscard]] lib::Result<void> map_physical(std::uint64_t address, std::uint64_t size_bytes);
+
+} // namespace arch::x86_64

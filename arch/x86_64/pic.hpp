@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+// The pair of 8259A interrupt controllers: moved away from the exception vectors and silenced when an I/O APIC serves
+// the lines; else they serve them. Their spurious interrupts (7 and 15) keep vectors of their own.
+// Source: Intel 8259A data sheet (ICW1 to ICW4, OCW1 to OCW3).
+#pragma once
+
+#include <cstdint>
+
+namespace arch::x86_64 {
+
+inline constexpr std::uint8_t kPicVectorBase = 0x20; // lines 0..15 -> 0x20..0x2F
+inline constexpr std::uint8_t kPicLines = 16;
+
+// Remaps both controllers and masks every line. irq-off.
+void pic_start();
+
+// irq-off.
+void pic_enable(std::uint8_t line, bool enabled);
+
+// Acknowledges; a spurious interrupt of the second controller is acknowledged at the first only, one of the first not
+// at all. Returns whether it was a real one. irq-off.
+bool pic_end_of_interrupt(std::uint8_t line);
+
+} // namespace arch::x86_64
