@@ -22,6 +22,56 @@ constexpr int kExitAttemptsMax = 8;
 // The map grows by its own allocation and by what event handlers allocate between two calls.
 constexpr UINTN kMapSlackBytes = 4096;
 
+struct MemoryMap {
+    std::byte* descriptors = nullptr;
+    UINTN capacity_bytes = 0;
+    UINTN size_bytes = 0;
+    UINTN key = 0;
+    UINTN descriptor_bytes = 0; // what the firmware says, not sizeof: descriptors may grow
+};
+
+EFI_STATUS read_map(const Firmware& firmware, MemoryMap& map) {
+    UINT32 version = 0;
+    map.size_bytes = map.capacity_bytes;
+    return firmware.boot().GetMemoryMap(&map.size_bytes, reinterpret_cast<EFI_MEMORY_DESCRIPTOR*>(map.descriptors),
+                                        &map.key, &map.descriptor_bytes, &version);
+}
+
+// Reads the map into memory of its own, with room for what is allocated afterwards.
+MemoryMap take_map(const Firmware& firmware) {
+    MemoryMap map;
+    if (const EFI_STATUS status = read_map(firmware, map); status != EFI_BUFFER_TOO_SMALL) {
+        firmware.fail("the firmware gives no memory map", status);
+    }
+    map.capacity_bytes = map.size_bytes + kMapSlackBytes;
+    map.descriptors = static_cast<std::byte*>(firmware.allocate(map.capacity_bytes));
+    if (const EFI_STATUS status = read_map(firmware, map); EFI_ERROR(status)) {
+        firmware.fail("the firmware's memory map cannot be read", status);
+    }
+    return map;
+}
+
+// Calls visit(base, size_bytes, type) for each descriptor.
+void for_each_descriptor(const MemoryMap& map, auto visit) {
+    for (UINTN offset = 0; offset + map.descriptor_bytes <= map.size_bytes; offset += map.descriptor_bytes) {
+        EFI_MEMORY_DESCRIPTOR descriptor;
+        __builtin_memcpy(&descriptor, map.descriptors + offset, sizeof descriptor);
+        visit(std::uint64_t{descriptor.PhysicalStart}, std::uint64_t{descriptor.NumberOfPages} * kPageBytes,
+              std::uint32_t{descriptor.Type});
+    }
+}
+
+// Names what stands in the way of a segment, so that linker.ld or the machine's memory size can be put right.
+void say_who_has(const Firmware& firmware, const Segment& segment) {
+    const std::uint64_t end = segment.address + segment.pages() * kPageBytes;
+    firmware.say_range("the kernel wants", segment.address, end - segment.address);
+    for_each_descriptor(take_map(firmware), [&](std::uint64_t base, std::uint64_t size_bytes, std::uint32_t type) {
+        if (type != EfiConventionalMemory && base < end && segment.address < base + size_bytes) {
+            firmware.say_range("the firmware has", base, size_bytes);
+        }
+    });
+}
+
 ElfImage load_kernel(const Firmware& firmware, const Volume& volume) {
     const Volume::File file = volume.read(kKernelPath, kKernelBytesMax);
     if (EFI_ERROR(file.status)) {
@@ -37,7 +87,7 @@ ElfImage load_kernel(const Firmware& firmware, const Volume& volume) {
         const EFI_MEMORY_TYPE type = segment.executable ? EfiLoaderCode : EfiLoaderData;
         const EFI_STATUS status = firmware.boot().AllocatePages(AllocateAddress, type, segment.pages(), &address);
         if (EFI_ERROR(status)) {
-            firmware.say_range("wanted for the kernel", segment.address, segment.pages() * kPageBytes);
+            say_who_has(firmware, segment);
             firmware.fail("the memory that the kernel is linked for is taken or absent", status);
         }
         if (segment.keeps_its_memory()) {
@@ -92,31 +142,10 @@ std::uint64_t find_rsdp(const Firmware& firmware) {
     return acpi_2 != 0 ? acpi_2 : find(ACPI_TABLE_GUID);
 }
 
-struct MemoryMap {
-    std::byte* descriptors = nullptr;
-    UINTN capacity_bytes = 0;
-    UINTN size_bytes = 0;
-    UINTN key = 0;
-    UINTN descriptor_bytes = 0; // what the firmware says, not sizeof: descriptors may grow
-};
-
-EFI_STATUS read_map(const Firmware& firmware, MemoryMap& map) {
-    UINT32 version = 0;
-    map.size_bytes = map.capacity_bytes;
-    return firmware.boot().GetMemoryMap(&map.size_bytes, reinterpret_cast<EFI_MEMORY_DESCRIPTOR*>(map.descriptors),
-                                        &map.key, &map.descriptor_bytes, &version);
-}
-
 // From the first ExitBootServices on, only GetMemoryMap and ExitBootServices are legal: the buffer must be large enough
 // beforehand, and a failure there is said on a console that may already be gone.
 MemoryMap leave_boot_services(const Firmware& firmware) {
-    MemoryMap map;
-    if (const EFI_STATUS status = read_map(firmware, map); status != EFI_BUFFER_TOO_SMALL) {
-        firmware.fail("the firmware gives no memory map", status);
-    }
-    map.capacity_bytes = map.size_bytes + kMapSlackBytes;
-    map.descriptors = static_cast<std::byte*>(firmware.allocate(map.capacity_bytes));
-
+    MemoryMap map = take_map(firmware);
     EFI_STATUS status = EFI_SUCCESS;
     for (int attempt = 0; attempt < kExitAttemptsMax; ++attempt) {
         status = read_map(firmware, map);
@@ -133,11 +162,9 @@ MemoryMap leave_boot_services(const Firmware& firmware) {
 
 void copy_ranges(const MemoryMap& map, arch::BootInfo& info) {
     RangeList ranges(info);
-    for (UINTN offset = 0; offset + map.descriptor_bytes <= map.size_bytes; offset += map.descriptor_bytes) {
-        EFI_MEMORY_DESCRIPTOR descriptor;
-        __builtin_memcpy(&descriptor, map.descriptors + offset, sizeof descriptor);
-        ranges.add(descriptor.PhysicalStart, descriptor.NumberOfPages * kPageBytes, memory_kind(descriptor.Type));
-    }
+    for_each_descriptor(map, [&ranges](std::uint64_t base, std::uint64_t size_bytes, std::uint32_t type) {
+        ranges.add(base, size_bytes, memory_kind(type));
+    });
 }
 
 [[noreturn]] void enter_kernel(std::uint64_t entry, const arch::BootInfo& info) {
