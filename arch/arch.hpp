@@ -5,6 +5,7 @@
 //
 //   std::uint64_t irq_save();                 // disable interrupts, return the former state
 //   void irq_restore(std::uint64_t state);    // enable again if they were enabled
+//   void irq_enable();                        // how a fresh task starts
 //   bool interrupts_disabled();
 //   lib::Ticks timestamp();                   // never falls on one processor
 #pragma once
@@ -58,6 +59,12 @@ void timer_disarm();
 
 // Enables interrupts and waits for one, without a gap in which it could be missed; returns with interrupts off.
 void wait_for_interrupt();
+
+// Whether a load from this address would succeed. For a panic that looks at a stack it cannot trust. Context: any.
+[[nodiscard]] bool readable(std::uint64_t address);
+
+// Stops the processor for good.
+[[noreturn]] void stop();
 
 // --- interrupts ----------------------------------------------------------------------------------------------------
 

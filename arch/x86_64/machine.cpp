@@ -7,6 +7,7 @@
 #include "arch/x86_64/msr.hpp"
 #include "arch/x86_64/paging.hpp"
 #include "arch/x86_64/pic.hpp"
+#include "arch/x86_64/power.hpp"
 #include "arch/x86_64/segments.hpp"
 
 namespace arch {
@@ -94,6 +95,14 @@ void timer_disarm() {
 void wait_for_interrupt() {
     // STI takes effect after the next instruction: no interrupt fits between the two.
     asm volatile("sti; hlt; cli" : : : "memory");
+}
+
+bool readable(std::uint64_t address) {
+    return x86_64::is_mapped(address);
+}
+
+void stop() {
+    x86_64::halt();
 }
 
 void end_of_interrupt(Vector vector) {

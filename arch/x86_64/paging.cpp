@@ -145,4 +145,19 @@ lib::Result<void> map_physical(std::uint64_t address, std::uint64_t size_bytes) 
     return {};
 }
 
+bool is_mapped(std::uint64_t address) {
+    const Table* table = &g_root;
+    for (const unsigned shift : {39U, 30U, 21U, 12U}) {
+        const std::uint64_t entry = table->entries[(address >> shift) % 512];
+        if ((entry & kPresent) == 0) {
+            return false;
+        }
+        if (shift == 12 || (shift < 39 && (entry & kLarge) != 0)) {
+            return address < kAddressLimit;
+        }
+        table = reinterpret_cast<const Table*>(entry & kAddressMask);
+    }
+    return false;
+}
+
 } // namespace arch::x86_64

@@ -24,4 +24,7 @@ void unmap_page(std::uint64_t address);
 // no_space once the static tables are used up; invalid_argument for a range that wraps or leaves 48 bits.
 [[nodiscard]] lib::Result<void> map_physical(std::uint64_t address, std::uint64_t size_bytes);
 
+// Whether our tables map this address. Context: any.
+[[nodiscard]] bool is_mapped(std::uint64_t address);
+
 } // namespace arch::x86_64

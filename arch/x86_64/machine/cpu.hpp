@@ -36,6 +36,11 @@ inline void irq_restore(std::uint64_t flags) {
     }
 }
 
+// Enables interrupts: how a fresh task starts. Context: task.
+inline void irq_enable() {
+    asm volatile("sti" : : : "memory");
+}
+
 [[nodiscard]] inline bool interrupts_disabled() {
     return (flags_register() & kInterruptFlag) == 0;
 }

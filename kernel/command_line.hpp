@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+// The kernel's command line: words KEY=VALUE separated by blanks, from PVH or from a file beside the UEFI loader. A
+// word that is unknown or whose value does not fit is refused by name; nothing is guessed. Context: any.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace kernel {
+
+enum class SinkChoice : std::uint8_t { none, udp, disk, both };
+enum class ExitChoice : std::uint8_t { acpi, debug };
+enum class ClockChoice : std::uint8_t { tcg, icount, kvm };
+enum class NicChoice : std::uint8_t { none, pci, isa };
+
+struct Options {
+    std::string_view app = "control";
+    SinkChoice sink = SinkChoice::none;
+    ExitChoice exit = ExitChoice::acpi;
+    ClockChoice clock = ClockChoice::tcg;
+    NicChoice nic = NicChoice::pci;
+    std::string_view local_address = "192.168.1.10";
+    std::string_view target_address = "192.168.1.1";
+    std::uint16_t port = 20000;
+    std::uint64_t seed = 1;
+    std::uint32_t duration_ms = 0; // 0: the application's own default
+    std::uint8_t width_bits = 16;  // of the network card's data port
+
+    [[nodiscard]] bool wants_udp() const { return sink == SinkChoice::udp || sink == SinkChoice::both; }
+
+    [[nodiscard]] bool wants_disk() const { return sink == SinkChoice::disk || sink == SinkChoice::both; }
+};
+
+struct ParsedCommandLine {
+    Options options;
+    std::string_view bad_word; // empty: all is well
+    std::string_view expected; // what would have been right
+};
+
+// The result's views point into `text`.
+[[nodiscard]] ParsedCommandLine parse_command_line(std::string_view text);
+
+[[nodiscard]] std::string_view sink_name(SinkChoice sink);
+
+} // namespace kernel

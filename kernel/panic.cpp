@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: MIT
+#include "kernel/panic.hpp"
+
+#include "kernel/console.hpp"
+#include "kernel/runlevel.hpp"
+#include "kernel/task.hpp"
+#include "kernel/trace_points.hpp"
+#include "lib/text.hpp"
+
+#include <array>
+
+namespace kernel {
+
+namespace {
+
+constexpr int kStackWords = 16;
+constexpr int kFramesMax = 16;
+
+constinit void (*g_exit)() = nullptr;
+constinit bool g_panicking = false;
+
+constexpr std::array<std::string_view, 22> kExceptionNames = {"divide error",
+                                                              "debug",
+                                                              "NMI",
+                                                              "breakpoint",
+                                                              "overflow",
+                                                              "bound range",
+                                                              "invalid opcode",
+                                                              "no FPU",
+                                                              "double fault",
+                                                              "coprocessor",
+                                                              "invalid TSS",
+                                                              "no segment",
+                                                              "stack fault",
+                                                              "protection fault",
+                                                              "page fault",
+                                                              "reserved",
+                                                              "x87 error",
+                                                              "alignment check",
+                                                              "machine check",
+                                                              "SIMD error",
+                                                              "virtualization",
+                                                              "control protection"};
+
+std::string_view exception_name(arch::Vector vector) {
+    return vector < kExceptionNames.size() ? kExceptionNames[vector] : std::string_view("reserved exception");
+}
+
+std::uint64_t word_at(std::uint64_t address) {
+    return *reinterpret_cast<const volatile std::uint64_t*>(address);
+}
+
+bool readable_word(std::uint64_t address) {
+    return address % sizeof(std::uint64_t) == 0 && arch::readable(address);
+}
+
+void print_stack(std::uint64_t address) {
+    for (int i = 0; i < kStackWords && readable_word(address); ++i, address += sizeof(std::uint64_t)) {
+        console().line("  stack ", Hex{address}, ": ", Hex{word_at(address)});
+    }
+}
+
+// Follows the chain of frame pointers: [saved rbp][return address].
+void print_calls(std::uint64_t frame) {
+    for (int i = 0; i < kFramesMax && readable_word(frame) && readable_word(frame + 8); ++i) {
+        const std::uint64_t next = word_at(frame);
+        console().line("  called from ", Hex{word_at(frame + 8)});
+        if (next <= frame) {
+            return; // the chain only ever climbs
+        }
+        frame = next;
+    }
+}
+
+void print_task() {
+    const Task* const task = running_task();
+    if (task != nullptr) {
+        console().line("  task ", task->name(), " pid ", task->pid, " context ", task->context);
+    } else {
+        console().line("  no task: boot or exit");
+    }
+}
+
+// The common end: the export functions of AFTER_EXIT still run, with interrupts off, on this stack.
+[[noreturn]] void finish(std::uint32_t reason_code) {
+    trace_points::panicked(reason_code);
+    run_level_functions(RunLevel::after_exit, Abort::yes);
+    ASSERT(g_exit != nullptr);
+    g_exit();
+    for (;;) {
+        arch::stop();
+    }
+}
+
+// Interrupts off for good; a second panic goes straight out.
+void begin() {
+    static_cast<void>(arch::irq_save());
+    if (g_panicking) {
+        console().mark("panic while panicking");
+        if (g_exit != nullptr) {
+            g_exit();
+        }
+        arch::stop();
+    }
+    g_panicking = true;
+}
+
+} // namespace
+
+void set_panic_exit(void (*exit)()) {
+    g_exit = exit;
+}
+
+void panic(std::string_view reason) {
+    begin();
+    const auto frame = reinterpret_cast<std::uint64_t>(__builtin_frame_address(0));
+    console().mark("panic: ", reason);
+    print_task();
+    print_calls(frame);
+    print_stack(frame);
+    finish(0);
+}
+
+void panic_on_exception(const arch::Exception& fault) {
+    begin();
+    console().mark("panic: exception ", fault.vector, " (", exception_name(fault.vector), ")");
+    console().line("  rip ", Hex{fault.instruction_address}, " rsp ", Hex{fault.stack_address}, " address ",
+                   Hex{fault.fault_address}, " error ", Hex{fault.error_code});
+    print_task();
+    if (is_guard_page(fault.fault_address)) {
+        console().line("  stack overflow: the address lies in the guard page of a task's stack");
+    }
+    print_calls(fault.frame_address);
+    print_stack(fault.stack_address);
+    finish(fault.vector);
+}
+
+} // namespace kernel
+
+namespace lib {
+
+void assert_failed(const char* condition, const char* file, int line) {
+    Text<160> reason;
+    reason.add(file).add(':').decimal(line).add(": ").add(condition);
+    kernel::panic(reason.view());
+}
+
+} // namespace lib

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+// The end that nobody planned: says why, where and on whose stack, lets run level AFTER_EXIT export what was traced,
+// and stops the machine with a code of its own. A panic inside a panic stops at once.
+#pragma once
+
+#include "arch/arch.hpp"
+
+#include <string_view>
+
+namespace kernel {
+
+// What a failed ASSERT and a hopeless situation call. Context: any.
+[[noreturn]] void panic(std::string_view reason);
+
+// The upcall for processor exceptions. irq-off.
+[[noreturn]] void panic_on_exception(const arch::Exception& fault);
+
+// What ends the machine after a panic; set by the composition root before anything can fail. Must not return.
+void set_panic_exit(void (*exit)());
+
+} // namespace kernel
+
+// Stops with a reason; the one macro for it so that the place is printed, too.
+#define PANIC(reason) ::lib::assert_failed(reason, __FILE__, __LINE__)
