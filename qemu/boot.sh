@@ -1,0 +1,75 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Becomes QEMU with the machine that Remora runs on: the one place that knows QEMU's command line. `make run`,
+# `make debug` and the integration tests all boot through it.
+#
+#   qemu/boot.sh 'kernel command line' [QEMU option ...]
+#
+# environment   KERNEL=file WORK=dir (required; WORK takes serial.log and the ESP directory)
+#               BOOT=pvh|uefi ACCEL=tcg|kvm CLOCK=tcg|icount NIC=pci|isa|none EFI_LOADER=file
+#               RAMDISK=file (shown as an NVDIMM) PCAP=file (what crosses the wire) OVMF=file
+# exit code     isa-debug-exit: 2 * value + 1 (33 = ok); ACPI power-off, triple fault: 0; QEMU's own failure: 1
+set -euo pipefail
+# shellcheck source=qemu/lib.sh
+source "$(dirname "$0")/lib.sh"
+
+: "${KERNEL:?the kernel image}" "${WORK:?a directory for serial.log}"
+BOOT=${BOOT:-pvh} ACCEL=${ACCEL:-tcg} CLOCK=${CLOCK:-tcg} NIC=${NIC:-pci}
+RAMDISK=${RAMDISK:-} PCAP=${PCAP:-} EFI_LOADER=${EFI_LOADER:-build/uefi/BOOTX64.EFI}
+words=$1
+shift
+
+options=(
+    -nodefaults -display none -no-reboot
+    -serial "file:$(quoted "$WORK/serial.log")"
+    -device 'isa-debug-exit,iobase=0xf4,iosize=4'
+)
+
+if [[ -n $RAMDISK ]]; then
+    options+=(
+        -M 'q35,nvdimm=on' -m '128,slots=2,maxmem=1G'
+        -object "memory-backend-file,id=ramdisk,size=$(stat -c %s "$RAMDISK"),mem-path=$(quoted "$RAMDISK"),share=on"
+        -device 'nvdimm,memdev=ramdisk'
+    )
+else
+    options+=(-M q35 -m 128)
+fi
+
+case $ACCEL in
+kvm) options+=(-accel kvm -cpu host) ;;
+tcg) options+=(-accel tcg -cpu max) ;;
+esac
+
+# One tick per instruction, no host clock anywhere: two runs are the same run.
+if [[ $CLOCK == icount ]]; then
+    options+=(-icount 'shift=0,sleep=off' -rtc 'base=2026-01-01T00:00:00,clock=vm')
+fi
+
+if [[ $NIC != none ]]; then
+    options+=(-netdev 'user,id=net,net=192.168.1.0/24,host=192.168.1.1,dhcpstart=192.168.1.15')
+    if [[ -n $PCAP ]]; then
+        options+=(-object "filter-dump,id=dump,netdev=net,file=$(quoted "$PCAP")")
+    fi
+fi
+case $NIC in
+pci) options+=(-device 'ne2k_pci,netdev=net,romfile=') ;;
+isa) options+=(-device 'ne2k_isa,netdev=net,iobase=0x300,irq=9') ;;
+esac
+
+case $BOOT in
+pvh) options+=(-kernel "$KERNEL" -append "$words") ;;
+uefi)
+    # The firmware sees a directory as a FAT volume; it may leave its own files there, hence a fresh one.
+    rm -rf "$WORK/esp"
+    mkdir -p "$WORK/esp/EFI/BOOT"
+    cp "$EFI_LOADER" "$WORK/esp/EFI/BOOT/BOOTX64.EFI"
+    cp "$KERNEL" "$WORK/esp/kernel.elf"
+    printf '%s\n' "$words" >"$WORK/esp/cmdline.txt"
+    options+=(
+        -bios "$OVMF"
+        -drive "file.driver=vvfat,file.dir=$(quoted "$WORK/esp"),file.rw=on,format=raw,if=ide"
+    )
+    ;;
+esac
+
+exec qemu-system-x86_64 "${options[@]}" "$@" </dev/null
