@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The four routines that g++ calls on its own in freestanding code. Kernel only; compiled with
+// The routines that g++ and its headers call on their own in freestanding code. Kernel only; compiled with
 // -fno-tree-loop-distribute-patterns, or the loops would turn into calls to themselves. Context: any.
 #include <cstddef>
 #include <cstdint>
@@ -10,6 +10,8 @@ void* memcpy(void* target, const void* source, std::size_t count);
 void* memmove(void* target, const void* source, std::size_t count);
 void* memset(void* target, int value, std::size_t count);
 int memcmp(const void* left, const void* right, std::size_t count);
+void* memchr(const void* memory, int value, std::size_t count);
+std::size_t strlen(const char* text);
 
 void* memcpy(void* target, const void* source, std::size_t count) {
     void* to = target;
@@ -44,6 +46,24 @@ int memcmp(const void* left, const void* right, std::size_t count) {
         }
     }
     return 0;
+}
+
+void* memchr(const void* memory, int value, std::size_t count) {
+    const auto* const bytes = static_cast<const unsigned char*>(memory);
+    for (std::size_t i = 0; i < count; ++i) {
+        if (bytes[i] == static_cast<unsigned char>(value)) {
+            return const_cast<unsigned char*>(bytes + i);
+        }
+    }
+    return nullptr;
+}
+
+std::size_t strlen(const char* text) {
+    std::size_t length = 0;
+    while (text[length] != '\0') {
+        ++length;
+    }
+    return length;
 }
 
 } // extern "C"
