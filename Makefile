@@ -5,6 +5,7 @@
 #                                        -> build/host/remora                     (hosted tools)
 #                                        -> build/test/<area>                     (GoogleTest, ASan + UBSan)
 SHELL := /bin/bash
+BUILD := build
 .DELETE_ON_ERROR:
 .SUFFIXES:
 MAKEFLAGS += --no-builtin-rules
@@ -43,7 +44,6 @@ DURATION_MS ?=
 TIMEOUT_S ?= 120
 export PORT SEED DURATION_MS TIMEOUT_S APP SINK BOOT ACCEL CLOCK NIC OUT TRACER TSC
 
-BUILD := build
 KERNEL_NAME := kernel$(if $(filter OFF,$(TRACER)),-off)$(if $(filter FALSE,$(TSC)),-notsc)
 KERNEL_DIR := $(BUILD)/$(KERNEL_NAME)
 KERNEL := $(KERNEL_DIR)/kernel.elf
@@ -70,8 +70,11 @@ KERNEL_LDFLAGS := -nostdlib -static -no-pie -Wl,-T,linker.ld -Wl,-z,max-page-siz
 
 HOST_CXXFLAGS := $(COMMON) $(WARNINGS) -O2
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all
-TEST_CXXFLAGS := $(COMMON) $(filter-out -Wnull-dereference -Wduplicated-branches,$(WARNINGS)) -O1 $(SANITIZE) \
-  -DREMORA_TRACER=1 -DREMORA_TSC=1 -I tests/support/fake_machine
+TEST_CXXFLAGS = $(COMMON) $(filter-out -Wnull-dereference -Wduplicated-branches,$(WARNINGS)) -O1 $(SANITIZE) \
+  -DREMORA_TRACER=$(TEST_TRACER) -DREMORA_TSC=1 -I tests/support/fake_machine
+# The kernel's own unit tests run without a tracer: what is traced is checked in the guest.
+TEST_TRACER := 1
+$(BUILD)/test/obj/kernel/% $(BUILD)/test/obj/tests/unit/kernel/%: TEST_TRACER := 0
 
 # --- sources: a file is found by the folder it lies in ---------------------------------------------------------------
 LIB_SOURCES := $(filter-out lib/memory.cpp lib/assert_hosted.cpp,$(wildcard lib/*.cpp))
@@ -91,7 +94,8 @@ IMAGE_SOURCES := $(filter-out $(OFF_SOURCES),$(LIB_SOURCES) lib/memory.cpp $(TRA
 object = $(addprefix $(1)/,$(addsuffix .o,$(2)))
 
 .DEFAULT_GOAL := help
-.PHONY: help all kernel host run test test-unit test-kernel test-integration lint format debug deps clean bench
+.PHONY: help all kernel host run apps debug deps test test-unit test-structure test-kernel \
+  test-integration check-headers lint format clean bench
 
 help: ## this list
 	@echo 'usage: make TARGET [VARIABLE=VALUE ...]'
@@ -113,6 +117,10 @@ help: ## this list
 #= PORT=n SEED=n           UDP port of the collector, seed of the workload
 #= DURATION_MS=n           length of the workload, if the application offers it
 #= TIMEOUT_S=n             give up after so many seconds
+#= CHECK=1                 for `make deps`: only name what is missing
+#= DEPS=skip               do not look for Debian packages (systems without apt)
+#= CASES='pattern ...'     for `make test-kernel`, `make test-integration`: only the cases whose name matches
+#= GDB_PORT=n              for `make debug`: where QEMU waits for gdb
 
 all: kernel host $(EFI) ## build kernel, loader and host tools
 
@@ -202,7 +210,66 @@ endef
 $(foreach area,$(TEST_AREAS),$(eval $(call test_area,$(area))))
 
 test-unit: $(addprefix $(BUILD)/test/,$(TEST_AREAS)) ## the tests that need no QEMU
-	@for test in $^; do $$test --gtest_brief=1 || exit 1; done
+	@tests/unit.sh $^
+
+# --- the other tests; each suite appends to the file RESULTS, if one is given ------------------------------------------
+SOURCES = $(shell git ls-files -co --exclude-standard '*.hpp' '*.cpp' '*.h' '*.S' | sort)
+SCRIPTS = $(shell git ls-files -co --exclude-standard '*.sh' '.ci/*' | sort)
+export KERNEL TEST_KERNEL EFI REMORA BUILD CASES
+
+test-structure: kernel $(TEST_KERNEL) ## includes, headers, image sections, style, TRACER=OFF
+	@$(MAKE) --no-print-directory kernel TRACER=OFF TSC=TRUE
+	@tests/structure/run.sh
+
+check-headers: export HEADER_FLAGS_KERNEL = $(filter-out -MMD -MP,$(KERNEL_CXXFLAGS))
+check-headers: export HEADER_FLAGS_HOST = $(filter-out -MMD -MP,$(HOST_CXXFLAGS))
+check-headers: export HEADER_FLAGS_TEST = $(filter-out -MMD -MP,$(TEST_CXXFLAGS))
+check-headers: export HEADER_FLAGS_EFI = $(filter-out -MMD -MP,$(EFI_FLAGS))
+check-headers: ## every header compiles alone
+	@tests/structure/headers_alone.sh $(filter %.hpp %.h,$(SOURCES))
+
+test-kernel: $(TEST_KERNEL) ## the cases that run in the guest
+	@tests/integration/run.py guest
+
+test-integration: kernel $(TEST_KERNEL) host $(EFI) ## boots, exports and faults, from outside
+	@$(MAKE) --no-print-directory kernel TRACER=OFF TSC=TRUE
+	@tests/integration/run.py outside
+
+test: deps ## all tests
+	@tests/all.sh test-unit test-structure test-kernel test-integration
+
+lint: export TIDY_FLAGS = -std=c++20 -iquote . -isystem /usr/include/efi -I tests/support/fake_machine \
+  -DREMORA_TRACER=1 -DREMORA_TSC=1 -Wno-unknown-warning-option
+lint: ## clang-format, clang-tidy, shellcheck
+	@.ci/lint $(SOURCES) $(SCRIPTS)
+
+format: ## apply clang-format
+	@clang-format -i $(filter %.hpp %.cpp %.h,$(SOURCES))
+
+# --- running -----------------------------------------------------------------------------------------------------------
+PACKAGES_RUN := g++ make binutils qemu-system-x86 ovmf gnu-efi mtools dosfstools libcli11-dev libfmt-dev \
+  nlohmann-json3-dev
+PACKAGES_TEST := libgtest-dev libgmock-dev libbenchmark-dev tshark clang-format clang-tidy shellcheck gdb python3 \
+  valgrind git
+ALL_PACKAGES := $(PACKAGES_RUN) $(PACKAGES_TEST)
+PACKAGES ?= $(ALL_PACKAGES)
+CHECK ?=
+DEPS ?=
+GDB_PORT ?= 1234
+export GDB_PORT
+
+deps: ## install the Debian packages that are missing (CHECK=1: only name them)
+	@$(if $(filter skip,$(DEPS)),:,.ci/deps $(if $(CHECK),--check) $(PACKAGES))
+
+run: ## build, boot, receive the trace, check it
+	@$(MAKE) --no-print-directory deps PACKAGES='$(PACKAGES_RUN)'
+	@$(MAKE) --no-print-directory all
+	@qemu/run.sh $(KERNEL) $(EFI) $(REMORA)
+
+debug: ## boot stopped, for gdb
+	@$(MAKE) --no-print-directory deps PACKAGES='$(PACKAGES_RUN) gdb'
+	@$(MAKE) --no-print-directory kernel $(EFI)
+	@qemu/debug.sh $(KERNEL) $(EFI)
 
 clean: ## remove build/
 	rm -rf $(BUILD)
