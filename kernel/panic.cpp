@@ -84,7 +84,8 @@ void print_task() {
 // The common end: the export functions of AFTER_EXIT still run, with interrupts off, on this stack.
 [[noreturn]] void finish(std::uint32_t reason_code) {
     trace_points::panicked(reason_code);
-    run_level_functions(RunLevel::after_exit, Abort::yes);
+    mark_aborted();
+    run_level_functions(RunLevel::after_exit);
     ASSERT(g_exit != nullptr);
     g_exit();
     for (;;) {
