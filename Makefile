@@ -191,7 +191,7 @@ TESTED_drivers := $(DRIVER_SOURCES)
 TESTED_kernel = $(filter-out $(KERNEL_UNHOSTED),$(KERNEL_SOURCES))
 TESTED_host := $(filter-out host/cli/main.cpp,$(HOST_SOURCES))
 # Kernel files that only make sense on the machine.
-KERNEL_UNHOSTED := kernel/main.cpp kernel/panic.cpp kernel/console.cpp kernel/interrupt.cpp
+KERNEL_UNHOSTED := $(wildcard kernel/root/*.cpp) kernel/panic.cpp kernel/console.cpp kernel/interrupt.cpp
 
 $(BUILD)/test/obj/%.cpp.o: %.cpp Makefile
 	@mkdir -p $(@D)
@@ -253,6 +253,8 @@ PACKAGES_TEST := libgtest-dev libgmock-dev libbenchmark-dev tshark clang-format 
   valgrind git
 ALL_PACKAGES := $(PACKAGES_RUN) $(PACKAGES_TEST)
 PACKAGES ?= $(ALL_PACKAGES)
+# All processors, unless the user said how many.
+JOBS = $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc))
 CHECK ?=
 DEPS ?=
 GDB_PORT ?= 1234
@@ -263,12 +265,12 @@ deps: ## install the Debian packages that are missing (CHECK=1: only name them)
 
 run: ## build, boot, receive the trace, check it
 	@$(MAKE) --no-print-directory deps PACKAGES='$(PACKAGES_RUN)'
-	@$(MAKE) --no-print-directory all
+	@$(MAKE) --no-print-directory $(JOBS) all
 	@qemu/run.sh $(KERNEL) $(EFI) $(REMORA)
 
 debug: ## boot stopped, for gdb
 	@$(MAKE) --no-print-directory deps PACKAGES='$(PACKAGES_RUN) gdb'
-	@$(MAKE) --no-print-directory kernel $(EFI)
+	@$(MAKE) --no-print-directory $(JOBS) kernel $(EFI)
 	@qemu/debug.sh $(KERNEL) $(EFI)
 
 clean: ## remove build/
