@@ -1,0 +1,34 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Runs test suites, each a make target, one after the other, and ends with one line `N passed, N failed`. A suite that
+# fails never hides the next one. Suites append lines `<passed> <failed> <name>` to the file $RESULTS; a suite that
+# ends badly without having counted a failure (it did not build, say) counts as one.
+#
+#   tests/all.sh TARGET ...      exit code 0 only if nothing failed
+set -uo pipefail
+
+RESULTS=$(mktemp)
+export RESULTS
+trap 'rm -f "$RESULTS"' EXIT
+
+failures() { awk '{n += $2} END {print n + 0}' "$RESULTS"; }
+
+for suite in "$@"; do
+    printf '\n=== %s\n' "$suite"
+    before=$(failures)
+    lines=$(wc -l <"$RESULTS")
+    start=$SECONDS
+    if "${MAKE:-make}" --no-print-directory -j"$(nproc)" "$suite"; then
+        if [[ $(wc -l <"$RESULTS") -eq $lines ]]; then
+            echo "1 0 $suite" >>"$RESULTS"
+        fi
+    elif [[ $(failures) -eq $before ]]; then
+        printf 'FAIL %s\n' "$suite"
+        echo "0 1 $suite" >>"$RESULTS"
+    fi
+    printf '=== %s: %d s\n' "$suite" $((SECONDS - start))
+done
+
+printf '\n'
+awk '$2 > 0 {$1 = ""; print "failed:" $0}' "$RESULTS"
+awk '{passed += $1; failed += $2} END {printf "%d passed, %d failed\n", passed, failed; exit failed > 0}' "$RESULTS"
