@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT
+// Who records where: enable, disable, select, filters, next_chunk, and the totals. The counterpart of the record path:
+// every change that the path can see is one store, and the rest is prepared before it or repaired after it.
+// Task context or irq-off, one at a time (ControlLock), except close_active(), which any context may call.
+#pragma once
+
+#include "lib/result.hpp"
+#include "tracer/chunk_store.hpp"
+
+#include <cstdint>
+
+namespace tracer {
+
+// Over all chunks of the session, deleted and emptied ones included. attempts = committed + dropped + refused holds
+// exactly; tracer_made records stand apart. overwritten: records replaced by cyclic recording, or lost when a chunk was
+// emptied or deleted unsent.
+struct Totals {
+    std::uint64_t committed = 0;
+    std::uint64_t dropped = 0;
+    std::uint64_t refused = 0;
+    std::uint64_t tracer_made = 0;
+    std::uint64_t overwritten = 0;
+
+    friend bool operator==(const Totals&, const Totals&) = default;
+};
+
+// One caller at a time, and nobody waits: who finds it taken gets busy.
+class ControlLock {
+  public:
+    constexpr ControlLock() = default;
+    ControlLock(const ControlLock&) = delete;
+    ControlLock& operator=(const ControlLock&) = delete;
+
+    [[nodiscard]] bool try_take() { return exchange_shared(m_taken, std::uint8_t{1}) == 0; }
+
+    // Also for the last context standing (panic, exit), when the holder will never run again.
+    void release() { write_shared(m_taken, std::uint8_t{0}); }
+
+  private:
+    std::uint8_t m_taken = 0;
+};
+
+class Control {
+  public:
+    constexpr Control(CpuTrace& cpu, ChunkStore& store)
+        : m_cpu(cpu)
+        , m_store(store) {}
+
+    Control(const Control&) = delete;
+    Control& operator=(const Control&) = delete;
+
+    // refused: no chunk is selected. Enabling twice is no error.
+    [[nodiscard]] lib::Result<void> enable();
+
+    // Records that arrive from now on are refused and counted. The selection stays.
+    void disable();
+
+    [[nodiscard]] bool enabled() const { return read_shared(m_cpu.mask) != 0; }
+
+    // Records go to this chunk from now on (or from enable() on). refused: not FREE.
+    [[nodiscard]] lib::Result<void> select(Chunk& chunk);
+
+    // The chunk is no longer what enable() would continue.
+    void deselect(const Chunk& chunk);
+
+    // next_chunk: the active chunk is closed, the next record opens its successor. refused (and counted as a refused
+    // record): nothing is active, or there is no successor. Context: any.
+    [[nodiscard]] lib::Result<void> close_active();
+
+    // Suppresses a family's records (or lets them pass again). invalid_argument: not a code 0xF0..0xFB, 0xFD, 0xFE.
+    [[nodiscard]] lib::Result<void> set_filter(std::uint8_t filter_code, bool suppress);
+
+    // Exact while nothing is recorded meanwhile (disabled, or interrupts off).
+    [[nodiscard]] Totals totals() const;
+
+  private:
+    void settle(ChunkControl& left);
+    void hand_over_blackout(const ChunkControl& left, ChunkControl& entered);
+    void refresh_mask();
+
+    CpuTrace& m_cpu;
+    ChunkStore& m_store;
+};
+
+} // namespace tracer

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT
+// What the record path (record_path.S) works on: one CpuTrace per processor, at GS:0, and one ChunkControl per chunk.
+// Plain data: the record path changes it one commit at a time, so every shared word is read and written here through
+// single-instruction accessors, which are atomic towards anything that can interrupt this processor.
+//
+// Counts advance by 16, the size of a record, like positions do: then one and the same instruction, the last of the
+// restartable sequence, commits a record, an emergency record, a drop and a refusal.
+#pragma once
+
+#include "tracer/chunk_flags.hpp"
+#include "tracer/record.hpp"
+#include "tracer/record_path_layout.h"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace tracer {
+
+struct alignas(64) ChunkControl {
+    std::uint64_t word = 0; // see record_path_layout.h
+    std::byte* data = nullptr;
+    std::uint32_t limit = 0; // bytes that whole records can fill
+    std::uint32_t mode = TRACER_MODE_CYC;
+    ChunkControl* next = nullptr;
+    std::uint64_t emergency_word = 0; // see record_path_layout.h
+    std::byte* emergency_data = nullptr;
+    std::uint32_t emergency_limit = 0;
+    std::uint32_t ends = 0;             // blackout_end records the tracer itself wrote here
+    std::uint64_t pending_reported = 0; // becomes CpuTrace::reported_bytes when the reported flag is served
+    std::uint32_t pending_ends = 0;     // becomes ends, likewise
+};
+
+struct alignas(64) CpuTrace {
+    CpuTrace* self = this;
+    ChunkControl* active;             // never null: the null chunk while nothing is recorded
+    std::uint64_t dropped_bytes = 0;  // 16 per record that found no room
+    std::uint64_t refused_bytes = 0;  // 16 per record that came while nothing was recorded
+    std::uint64_t reported_bytes = 0; // how much of dropped_bytes blackout_end records have told
+    std::uint16_t mask = 0;           // families that are recorded, one bit each; 0 while disabled
+    std::uint16_t filter = 0;         // families that set_filter suppresses
+    std::uint32_t cpu = 0;
+    ChunkControl* selected = nullptr; // what enable() makes active; meaningful while disabled
+
+    constexpr explicit CpuTrace(std::uint32_t cpu_number = 0);
+    CpuTrace(const CpuTrace&) = delete;
+    CpuTrace& operator=(const CpuTrace&) = delete;
+};
+
+// Stands in for a chunk when none is active: no room, and a mode that makes the record path count a refusal.
+inline constinit ChunkControl null_chunk{.mode = TRACER_MODE_NONE};
+
+constexpr CpuTrace::CpuTrace(std::uint32_t cpu_number)
+    : active(&null_chunk)
+    , cpu(cpu_number) {}
+
+static_assert(offsetof(CpuTrace, self) == TRACER_CPU_SELF && offsetof(CpuTrace, active) == TRACER_CPU_ACTIVE);
+static_assert(offsetof(CpuTrace, dropped_bytes) == TRACER_CPU_DROPPED);
+static_assert(offsetof(CpuTrace, refused_bytes) == TRACER_CPU_REFUSED);
+static_assert(offsetof(CpuTrace, reported_bytes) == TRACER_CPU_REPORTED);
+static_assert(offsetof(CpuTrace, mask) == TRACER_CPU_MASK && sizeof(CpuTrace) <= 128);
+static_assert(offsetof(ChunkControl, word) == TRACER_CHUNK_WORD && offsetof(ChunkControl, data) == TRACER_CHUNK_DATA);
+static_assert(offsetof(ChunkControl, limit) == TRACER_CHUNK_LIMIT && offsetof(ChunkControl, mode) == TRACER_CHUNK_MODE);
+static_assert(offsetof(ChunkControl, next) == TRACER_CHUNK_NEXT);
+static_assert(offsetof(ChunkControl, emergency_word) == TRACER_CHUNK_EMERGENCY_WORD);
+static_assert(offsetof(ChunkControl, emergency_data) == TRACER_CHUNK_EMERGENCY_DATA);
+static_assert(offsetof(ChunkControl, emergency_limit) == TRACER_CHUNK_EMERGENCY_LIMIT);
+static_assert(offsetof(ChunkControl, ends) == TRACER_CHUNK_ENDS);
+static_assert(offsetof(ChunkControl, pending_reported) == TRACER_CHUNK_PENDING_REPORTED);
+static_assert(offsetof(ChunkControl, pending_ends) == TRACER_CHUNK_PENDING_ENDS && sizeof(ChunkControl) == 128);
+static_assert(TRACER_MODE_JTN == kFlagJumpToNext && TRACER_MODE_STOP == kFlagStop && TRACER_MODE_CYC == kFlagCyclic);
+
+// The largest main or emergency area: the position field holds its limit.
+inline constexpr std::uint32_t kAreaBytesMax = TRACER_WORD_POSITION_MASK / kRecordBytes * kRecordBytes;
+
+// --- single-instruction access to words that the record path may change at any moment --------------------------------
+// Order between different words matters to an interrupt on this processor only, which sees program order; the fences
+// of acquire and release keep the compiler to it (and a reader on another processor, should there be one).
+
+template <typename T>
+[[nodiscard]] inline T read_shared(const T& word) {
+    return __atomic_load_n(&word, __ATOMIC_ACQUIRE);
+}
+
+template <typename T>
+inline void write_shared(T& word, T value) {
+    __atomic_store_n(&word, value, __ATOMIC_RELEASE);
+}
+
+template <typename T>
+[[nodiscard]] inline T exchange_shared(T& word, T value) {
+    return __atomic_exchange_n(&word, value, __ATOMIC_ACQ_REL);
+}
+
+inline void set_shared_bits(std::uint64_t& word, std::uint64_t bits) {
+    static_cast<void>(__atomic_fetch_or(&word, bits, __ATOMIC_ACQ_REL));
+}
+
+inline void clear_shared_bits(std::uint64_t& word, std::uint64_t bits) {
+    static_cast<void>(__atomic_fetch_and(&word, ~bits, __ATOMIC_ACQ_REL));
+}
+
+inline void add_shared(std::uint64_t& word, std::uint64_t amount) {
+    static_cast<void>(__atomic_fetch_add(&word, amount, __ATOMIC_ACQ_REL));
+}
+
+} // namespace tracer

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: MIT
+// The published C-style interface of the S.Ha.R.K. New Tracer: names, signatures and flag values as in the user manual,
+// volume V; behaviour as the manual says, also where the original fell short. Every function returns 0 (or a chunk
+// number) when it did what it says, and -1 when nothing was changed; then FTrace_last_error() tells why.
+// Context: task, or irq-off; TRACER_LOGEVENT and FAST_TRACER_LOGEVENT: any. One control call at a time: a call that
+// meets another one (from a task that was preempted in it) returns -1.
+// With REMORA_TRACER=0 the two macros are empty and every function returns -1.
+#pragma once
+
+#include "tracer/ftrace_codes.hpp"
+
+#include <cstdint>
+
+using FTrace_flags = BYTE;
+
+inline constexpr FTrace_flags FTRACE_CHUNK_FLAG_FREE = 0x01;
+inline constexpr FTrace_flags FTRACE_CHUNK_FLAG_FULL = 0x02;
+inline constexpr FTrace_flags FTRACE_CHUNK_FLAG_CYC = 0x00;
+inline constexpr FTrace_flags FTRACE_CHUNK_FLAG_JTN = 0x04;
+inline constexpr FTrace_flags FTRACE_CHUNK_FLAG_STOP = 0x08;
+inline constexpr FTrace_flags FTRACE_CHUNK_FLAG_BUSY = 0x10;
+inline constexpr FTrace_flags FTRACE_CHUNK_FLAG_NODEL = 0x20;
+inline constexpr FTrace_flags FTRACE_CHUNK_FLAG_COMPR = 0x40;
+
+inline constexpr int FTRACE_MAX_CHUNK = 256;
+
+// A row of the chunk table: a view, renewed by FTrace_get_chunk_table(); writing to it changes nothing.
+struct FTrace_Chunk {
+    DWORD id; // always FTRACE_CHUNK_ID
+    DWORD number;
+    FTrace_flags flags;
+    DWORD size;      // bytes of the main area
+    DWORD emergency; // bytes of the emergency area
+    const void* osd; // where the main area's records lie
+};
+
+using FTrace_Chunk_Ptr = FTrace_Chunk*;
+
+inline constexpr DWORD FTRACE_CHUNK_ID = 0xFFAA'FFBB;
+
+// Why the last call returned -1. The strings live for ever.
+struct FTrace_Error {
+    const char* function; // null: nothing failed yet
+    const char* argument; // null: the fault lies in no argument
+    long long value;      // of that argument
+    const char* text;
+};
+
+#if REMORA_TRACER
+
+#include "tracer/log_published.hpp"
+
+// Records an event; `type` is an FTrace_EVT_* constant. A constant that the event table does not have, or that only the
+// tracer itself may write, does not compile; at run time such a type is counted as refused. FTrace_EVT_next_chunk is an
+// instruction: the records that follow go to the next chunk.
+#define TRACER_LOGEVENT(type, par1, par2)                                                                              \
+    ::tracer::log_published(::tracer::detail::cut_to<::WORD>(type), ::tracer::detail::cut_to<::WORD>(par1),            \
+                            ::tracer::detail::cut_to<::DWORD>(par2))
+
+// Likewise, whatever the filters say; bit 15 of the record's code is set.
+#define FAST_TRACER_LOGEVENT(type, par1, par2)                                                                         \
+    ::tracer::log_published_fast(::tracer::detail::cut_to<::WORD>(type), ::tracer::detail::cut_to<::WORD>(par1),       \
+                                 ::tracer::detail::cut_to<::DWORD>(par2))
+
+// Starts recording into the selected chunk. -1: no chunk is selected.
+int FTrace_enable();
+
+// Stops recording; what arrives from now on is refused and counted. The selection stays.
+int FTrace_disable();
+
+// Sizes in bytes; what does not fill a record is unused. normal_size 16 or more, emergency_size 0 or more. flags: FREE,
+// NODEL and one mode. Returns the chunk's number, 0..255. -1: sizes, flags, 256 chunks exist, or the arena is full.
+int FTrace_chunk_create(int normal_size, int emergency_size, FTrace_flags flags);
+
+// -1: no such chunk, NODEL, BUSY, current, or linked to the current one.
+int FTrace_chunk_delete(int number);
+
+// Replaces FREE, NODEL and the mode. FULL, BUSY and COMPR are derived: they may be given only as they are. -1: no such
+// chunk, two modes, a derived flag that is not so, or FREE for a chunk that is current or BUSY.
+int FTrace_set_chunk_flags(int number, FTrace_flags flags);
+
+// The flags as of now, FULL included. -1: no such chunk, or a null pointer.
+int FTrace_get_chunk_flags(int number, FTrace_flags* flags);
+
+// Records go to this chunk, which loses FREE and starts empty. -1: no such chunk, or not FREE.
+int FTrace_actual_chunk_select(int number);
+
+// When chunk_A is full (JTN) or closed (next_chunk), recording goes on in chunk_B, which loses FREE and starts empty.
+// -1: no such chunk, the same chunk, or chunk_B not FREE.
+int FTrace_chunk_link(int chunk_A, int chunk_B);
+
+// Number of the first chunk with ANY of these flags; with CYC (0), of the first cyclic chunk. -1: there is none.
+int FTrace_get_first_chunk(FTrace_flags flags);
+
+// 256 entries, renewed by this call; null where no chunk is.
+FTrace_Chunk_Ptr* FTrace_get_chunk_table();
+
+// Always -1: chunks are not compressed yet, and nothing is changed.
+int FTrace_compress_chunk(int number, FTrace_flags new_flags);
+
+// Hands the chunk to every sink and waits until the stream sinks have carried it; a chunk for the disk stays BUSY until
+// the run level has exited. The chunk then gets new_flags. osd_flags is ignored, as published. -1: no such chunk, it is
+// being recorded into, it was sent already, no sink is open, or a sink failed (then the chunk does not become FREE).
+int FTrace_send_chunk(int number, int osd_flags, FTrace_flags new_flags);
+
+// Chunks become files 0<fname>, 1<fname>, ... when the run level has exited. flag and the addresses are ignored, as
+// published. -1: no name, no volume.
+int FTrace_init_disk_writer(const char* fname, int flag, const char* l_ip, const char* t_ip);
+
+// Queues one chunk for the disk alone. A chunk that cannot be queued is told by FTrace_last_error().
+void FTrace_disk_writer(FTrace_Chunk_Ptr c);
+
+// Chunks go as UDP packets from l_ip to t_ip, port 20000. flag 1: start the network first. -1: addresses, no network.
+int FTrace_OSD_init_udp(int flag, const char* l_ip, const char* t_ip);
+
+// status 1: events of this family are no longer recorded; 0: they are again. family is an FTrace_filter_* constant;
+// another value changes nothing and is told by FTrace_last_error().
+void FTrace_set_filter(BYTE family, int status);
+
+FTrace_Error FTrace_last_error();
+
+#else
+
+#define TRACER_LOGEVENT(type, par1, par2) static_cast<void>(0)
+#define FAST_TRACER_LOGEVENT(type, par1, par2) static_cast<void>(0)
+
+// clang-format off
+inline int FTrace_enable() { return -1; }
+inline int FTrace_disable() { return -1; }
+inline int FTrace_chunk_create(int, int, FTrace_flags) { return -1; }
+inline int FTrace_chunk_delete(int) { return -1; }
+inline int FTrace_set_chunk_flags(int, FTrace_flags) { return -1; }
+inline int FTrace_get_chunk_flags(int, FTrace_flags*) { return -1; }
+inline int FTrace_actual_chunk_select(int) { return -1; }
+inline int FTrace_chunk_link(int, int) { return -1; }
+inline int FTrace_get_first_chunk(FTrace_flags) { return -1; }
+inline FTrace_Chunk_Ptr* FTrace_get_chunk_table() { return nullptr; }
+inline int FTrace_compress_chunk(int, FTrace_flags) { return -1; }
+inline int FTrace_send_chunk(int, int, FTrace_flags) { return -1; }
+inline int FTrace_init_disk_writer(const char*, int, const char*, const char*) { return -1; }
+inline void FTrace_disk_writer(FTrace_Chunk_Ptr) {}
+inline int FTrace_OSD_init_udp(int, const char*, const char*) { return -1; }
+inline void FTrace_set_filter(BYTE, int) {}
+inline FTrace_Error FTrace_last_error() { return {"FTrace", nullptr, 0, "this kernel was built without the tracer"}; }
+
+// clang-format on
+
+#endif

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT
+// The tracer as one piece: what the FTrace_* functions and the kernel's composition root speak to. The kernel has one
+// instance, in kernel_instance.cpp, the tracer's only file with global state; each test builds its own.
+#pragma once
+
+#include "tracer/exporter.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace tracer {
+
+// Why the last FTrace_* call returned -1. `function` and `text` are literals.
+struct LastError {
+    std::string_view function; // empty: nothing failed yet
+    std::string_view argument; // name of the offending argument; empty if it is none
+    std::int64_t value = 0;    // of that argument
+    std::string_view text;     // what is wrong with it
+};
+
+// Opens sinks for FTrace_OSD_init_udp and FTrace_init_disk_writer; given by the composition root.
+class SinkProvider {
+  public:
+    SinkProvider(const SinkProvider&) = delete;
+    SinkProvider& operator=(const SinkProvider&) = delete;
+
+    // Addresses in dotted decimal. start_network: bring the driver up first; otherwise it is up already.
+    [[nodiscard]] virtual lib::Result<ChunkSink*> open_udp(bool start_network, std::string_view local,
+                                                           std::string_view target) = 0;
+    // The chunks become files 0<name>, 1<name>, ...
+    [[nodiscard]] virtual lib::Result<ChunkSink*> open_disk(std::string_view name) = 0;
+
+  protected:
+    constexpr SinkProvider() = default;
+    ~SinkProvider() = default;
+};
+
+// How FTrace_send_chunk waits between two looks: sleep a little while RUNNING, step the exporter when nobody else does.
+// Returns false when waiting is pointless (then the call fails with a timeout).
+struct WaitHook {
+    bool (*wait)(void* context) = nullptr; // null: step the exporter
+    void* context = nullptr;
+};
+
+struct Instance {
+    struct Storage {
+        ChunkStore::Slots& slots;
+        Exporter::Preamble& preamble;
+        std::span<std::byte> arena;
+    };
+
+    constexpr explicit Instance(const Storage& storage, NameRegistry& registry)
+        : store(storage.slots, storage.arena, cpu)
+        , control(cpu, store)
+        , names(registry)
+        , exporter({store, control, lock, cpu, registry, storage.preamble}) {}
+
+    Instance(const Instance&) = delete;
+    Instance& operator=(const Instance&) = delete;
+
+    CpuTrace cpu;
+    ChunkStore store;
+    Control control;
+    ControlLock lock;
+    NameRegistry& names;
+    Exporter exporter;
+    SinkProvider* sinks = nullptr; // null: FTrace_OSD_init_udp and FTrace_init_disk_writer fail
+    WaitHook wait;
+    LastError last_error;
+};
+
+// The one instance of this program. Hosted tests define it themselves.
+[[nodiscard]] Instance& instance();
+
+// --- for the composition root
+// -----------------------------------------------------------------------------------------
+
+// Before the first chunk is exported. Precondition: setup.tsc_khz != 0.
+void configure(const Setup& setup);
+
+// Where GS must point on this processor before the first record. Precondition: cpu is 0 (one processor so far).
+[[nodiscard]] CpuTrace* cpu_trace(std::uint32_t cpu);
+
+// Precondition: cpu is 0. Exact while nothing is recorded meanwhile.
+[[nodiscard]] Totals totals(std::uint32_t cpu);
+
+} // namespace tracer
