@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+// Byte order, byte cursors and the checksum.
+#include "lib/crc32c.hpp"
+#include "lib/endian.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <string_view>
+
+namespace lib {
+
+namespace {
+
+std::span<const std::byte> bytes_of(std::string_view text) {
+    return std::as_bytes(std::span(text.data(), text.size()));
+}
+
+} // namespace
+
+TEST(Endian, StoresTheLeastSignificantByteFirstOrLast) {
+    std::array<std::byte, 4> buffer{};
+    store_le(std::span(buffer), std::uint32_t{0x1122'3344});
+    EXPECT_EQ(buffer, (std::array{std::byte{0x44}, std::byte{0x33}, std::byte{0x22}, std::byte{0x11}}));
+    EXPECT_EQ(load_be<std::uint32_t>(buffer), 0x4433'2211U);
+    store_be(std::span(buffer), std::uint16_t{0xABCD});
+    EXPECT_EQ(buffer[0], std::byte{0xAB});
+    EXPECT_EQ(load_le<std::uint16_t>(buffer), 0xCDAB);
+}
+
+TEST(ByteReader, StopsAtTheEndAndSaysSo) {
+    const std::array<std::byte, 3> buffer = {std::byte{1}, std::byte{2}, std::byte{3}};
+    ByteReader reader(buffer);
+    EXPECT_EQ(reader.le<std::uint16_t>(), 0x0201);
+    EXPECT_FALSE(reader.failed());
+    EXPECT_EQ(reader.le<std::uint16_t>(), 0);
+    EXPECT_TRUE(reader.failed());
+    EXPECT_EQ(reader.remaining(), 0U);
+    EXPECT_EQ(reader.be<std::uint8_t>(), 0);
+}
+
+TEST(ByteReader, TakesExactlyWhatIsLeft) {
+    const std::array<std::byte, 3> buffer{};
+    ByteReader reader(buffer);
+    EXPECT_EQ(reader.take(3).size(), 3U);
+    EXPECT_FALSE(reader.failed());
+    EXPECT_EQ(reader.take(~std::size_t{0}).size(), 0U);
+    EXPECT_TRUE(reader.failed());
+}
+
+TEST(ByteWriter, WritesNothingOnceSomethingDidNotFit) {
+    std::array<std::byte, 3> buffer{};
+    ByteWriter writer(buffer);
+    writer.le(std::uint16_t{0x0102});
+    writer.be(std::uint32_t{5});
+    EXPECT_TRUE(writer.failed());
+    writer.le(std::uint8_t{7});
+    EXPECT_EQ(writer.offset(), 2U);
+    EXPECT_EQ(buffer[2], std::byte{0});
+}
+
+TEST(Crc32c, MatchesTheStandardsCheckValues) {
+    EXPECT_EQ(crc32c(bytes_of("123456789")), 0xE306'9283U);
+    EXPECT_EQ(crc32c(bytes_of("")), 0U);
+    const std::array<std::byte, 32> zeros{};
+    EXPECT_EQ(crc32c(zeros), 0x8A91'36AAU); // RFC 3720, B.4
+}
+
+TEST(Crc32c, ContinuesOverPieces) {
+    EXPECT_EQ(crc32c(bytes_of("56789"), crc32c(bytes_of("1234"))), crc32c(bytes_of("123456789")));
+}
+
+} // namespace lib

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: MIT
+// Intrusive list, static pool, fixed text, Result.
+#include "lib/intrusive_list.hpp"
+#include "lib/result.hpp"
+#include "lib/static_pool.hpp"
+#include "lib/text.hpp"
+
+#include <gtest/gtest.h>
+
+#include <deque>
+#include <limits>
+#include <random>
+#include <vector>
+
+namespace lib {
+
+namespace {
+
+struct FirstTag;
+struct SecondTag;
+
+struct Item : ListLink<FirstTag>, ListLink<SecondTag> {
+    int key = 0;
+    int serial = 0;
+};
+
+std::vector<int> keys(const IntrusiveList<Item, FirstTag>& list) {
+    std::vector<int> result;
+    for (const Item* item = list.front(); item != nullptr; item = list.next(*item)) {
+        result.push_back(item->key);
+    }
+    return result;
+}
+
+} // namespace
+
+TEST(IntrusiveList, KeepsEqualElementsInTheOrderOfTheirArrival) {
+    IntrusiveList<Item, FirstTag> list;
+    std::deque<Item> items(6);
+    const int order[] = {2, 1, 2, 1, 3, 1};
+    for (int i = 0; i < 6; ++i) {
+        items[static_cast<std::size_t>(i)].key = order[i];
+        items[static_cast<std::size_t>(i)].serial = i;
+        list.insert_ordered(items[static_cast<std::size_t>(i)],
+                            [](const Item& a, const Item& b) { return a.key < b.key; });
+    }
+    EXPECT_EQ(keys(list), (std::vector{1, 1, 1, 2, 2, 3}));
+    EXPECT_EQ(list.front()->serial, 1);
+    EXPECT_EQ(list.next(*list.front())->serial, 3);
+}
+
+TEST(IntrusiveList, HoldsOneObjectInTwoListsAtOnce) {
+    IntrusiveList<Item, FirstTag> first;
+    IntrusiveList<Item, SecondTag> second;
+    Item item;
+    first.push_back(item);
+    second.push_back(item);
+    first.remove(item);
+    EXPECT_TRUE(first.empty());
+    EXPECT_EQ(second.front(), &item);
+    second.remove(item);
+}
+
+TEST(IntrusiveList, AgreesWithADequeUnderRandomOperations) {
+    std::mt19937 random(7);
+    IntrusiveList<Item, FirstTag> list;
+    std::deque<Item> items(16);
+    std::deque<Item*> model;
+    for (int step = 0; step < 5'000; ++step) {
+        Item& item = items[random() % items.size()];
+        auto& link = static_cast<ListLink<FirstTag>&>(item);
+        if (link.linked()) {
+            list.remove(item);
+            std::erase(model, &item);
+        } else if (random() % 2 == 0) {
+            list.push_back(item);
+            model.push_back(&item);
+        } else {
+            list.push_front(item);
+            model.push_front(&item);
+        }
+        ASSERT_EQ(list.size(), model.size());
+        const Item* walk = list.front();
+        for (const Item* expected : model) {
+            ASSERT_EQ(walk, expected);
+            walk = list.next(*walk);
+        }
+        ASSERT_EQ(walk, nullptr);
+    }
+}
+
+TEST(StaticPool, HandsOutEachSlotOnceAndTakesItBack) {
+    StaticPool<int, 3> pool;
+    int* const a = pool.take();
+    int* const b = pool.take();
+    int* const c = pool.take();
+    ASSERT_TRUE(a != nullptr && b != nullptr && c != nullptr);
+    EXPECT_EQ(pool.take(), nullptr);
+    pool.release(*b);
+    EXPECT_EQ(pool.at(1), nullptr);
+    EXPECT_EQ(pool.take(), b);
+    EXPECT_EQ(pool.in_use(), 3U);
+    EXPECT_EQ(pool.at(3), nullptr);
+}
+
+TEST(Text, FormatsTheLimitsOfItsNumbers) {
+    Text<80> text;
+    text.decimal(std::numeric_limits<std::int64_t>::min()).add(' ').decimal(~std::uint64_t{0}).add(' ').decimal(0);
+    EXPECT_EQ(text.view(), "-9223372036854775808 18446744073709551615 0");
+    text.clear();
+    text.decimal(42, 6).add('|').decimal(7, 3, '0').add('|').hex(0xBEEF, 8).add('|').hex(0);
+    EXPECT_EQ(text.view(), "    42|007|0000beef|0");
+}
+
+TEST(Text, CutsAndSaysSo) {
+    Text<4> text("abcd");
+    EXPECT_FALSE(text.truncated());
+    text.add('e');
+    EXPECT_TRUE(text.truncated());
+    EXPECT_EQ(text.view(), "abcd");
+}
+
+TEST(Result, CarriesEitherSide) {
+    const Result<int> good = 5;
+    const Result<int> bad = Error::timeout;
+    EXPECT_TRUE(good.ok());
+    EXPECT_EQ(good.value(), 5);
+    EXPECT_FALSE(bad.ok());
+    EXPECT_EQ(error_name(bad.error()), "timeout");
+}
+
+TEST(ResultDeathTest, ReadingTheWrongSideAsserts) {
+    const Result<int> bad = Error::busy;
+    EXPECT_DEATH(static_cast<void>(bad.value()), "assertion failed");
+}
+
+} // namespace lib
