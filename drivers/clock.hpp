@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+// Time as a driver sees it, and the two ways to wait: for a while, or for a condition with a bound. The machine's clock
+// is the time stamp counter; a test's clock advances by itself at each look, so a bounded wait ends without real time
+// passing. Not a timer: nothing is called back. Context: any.
+#pragma once
+
+#include "lib/units.hpp"
+
+namespace drivers {
+
+class Clock {
+  public:
+    Clock(const Clock&) = delete;
+    Clock& operator=(const Clock&) = delete;
+
+    // Never falls, and goes on with interrupts off.
+    [[nodiscard]] virtual lib::Ticks now() = 0;
+
+    [[nodiscard]] virtual lib::TickRate rate() const = 0;
+
+    // One turn of a waiting loop: the `pause` instruction, which also lets an emulator run its other processors.
+    virtual void pause() = 0;
+
+  protected:
+    constexpr Clock() = default;
+    ~Clock() = default; // never deleted through this interface: clocks are static
+};
+
+class Deadline {
+  public:
+    constexpr Deadline() = default; // has passed
+
+    Deadline(Clock& clock, lib::Nanoseconds timeout)
+        : m_end(clock.now() + clock.rate().to_ticks(timeout)) {}
+
+    [[nodiscard]] bool passed(Clock& clock) const { return clock.now() >= m_end; }
+
+  private:
+    lib::Ticks m_end;
+};
+
+// Returns no earlier than `time` from now.
+inline void wait(Clock& clock, lib::Nanoseconds time) {
+    const Deadline end(clock, time);
+    while (!end.passed(clock)) {
+        clock.pause();
+    }
+}
+
+// True as soon as the condition holds; false once `timeout` has passed and it still does not. The condition is looked
+// at once more after the end: a waiter that was suspended meanwhile must not blame the device.
+template <typename Condition>
+[[nodiscard]] bool wait_until(Clock& clock, lib::Nanoseconds timeout, Condition condition) {
+    const Deadline end(clock, timeout);
+    while (!end.passed(clock)) {
+        if (condition()) {
+            return true;
+        }
+        clock.pause();
+    }
+    return condition();
+}
+
+} // namespace drivers

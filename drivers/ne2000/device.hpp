@@ -1,0 +1,393 @@
+// SPDX-License-Identifier: MIT
+// The NE2000 as a network device: start-up, frames out through two buffers, frames in from the ring, and recovery from
+// everything the controller can get stuck in. Polled: interrupts stay masked unless the options say otherwise, and the
+// status bits are served by poll(); an interrupt handler would call the same function.
+// Source: DP8390D data sheet, sections 7 (reception, with the overflow routine), 8 (transmission), 11 (initialisation).
+//
+//   page  40h        46h        4Ch                                        stop_page
+//         +----------+----------+---------------------------------------------+
+//         | send 0   | send 1   | receive ring                                |
+//         +----------+----------+---------------------------------------------+
+//
+// Usage:  Device nic(ports, clock);  if (auto started = nic.start({.io_base = kIsaBase}); !started) { no card }
+// Context: task, one user at a time, or with interrupts off. No call takes longer than a few milliseconds but the
+// recovery from a dead card, which is bounded by 40 ms.
+#pragma once
+
+#include "drivers/clock.hpp"
+#include "drivers/ne2000/chip.hpp"
+#include "drivers/ne2000/counters.hpp"
+#include "drivers/ne2000/probe.hpp"
+#include "drivers/ne2000/receive_ring.hpp"
+#include "drivers/ne2000/transmit_buffers.hpp"
+#include "drivers/net/device.hpp"
+#include "lib/result.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace drivers::ne2000 {
+
+struct Options {
+    std::uint16_t io_base = kIsaBase;
+    DataWidth width = DataWidth::word16;
+    std::uint8_t stop_page = 0x80;      // behind the buffer memory: 80h for 16 KiB, C0h for 32 KiB (RTL8029, QEMU)
+    std::uint8_t interrupt_mask = 0x00; // ISR bits that raise the interrupt line; none: polled
+};
+
+template <PortIo Ports>
+class Device final : public net::Device {
+  public:
+    constexpr Device(Ports& ports, Clock& clock)
+        : m_chip(ports, clock)
+        , m_clock(clock) {}
+
+    // Probes and starts the card; may be called again after a failure. invalid_argument: an option is out of range;
+    // otherwise the errors of probe(). At most 100 ms.
+    [[nodiscard]] lib::Result<void> start(const Options& options) {
+        m_running = false;
+        if (options.io_base > 0x1'0000 - kPorts || options.stop_page < kStopPageMin ||
+            options.stop_page > kStopPageMax) {
+            return lib::Error::invalid_argument;
+        }
+        m_options = options;
+        m_ring = {kRingStartPage, options.stop_page};
+        m_chip.select(options.io_base, options.width);
+        const auto mac = probe(m_chip);
+        if (!mac) {
+            return mac.error();
+        }
+        m_mac = mac.value();
+        m_buffers.clear();
+        initialise();
+        m_running = true;
+        return {};
+    }
+
+    // False before start() and once the card has failed for good.
+    [[nodiscard]] bool running() const { return m_running; }
+
+    [[nodiscard]] const Counters& counters() const { return m_counters; }
+
+    [[nodiscard]] net::MacAddress mac() const override { return m_mac; }
+
+    [[nodiscard]] lib::Result<void> send_frame(std::span<const std::byte> frame) override {
+        if (!m_running) {
+            return lib::Error::io;
+        }
+        if (frame.size() < kFrameHeaderBytes || frame.size() > net::kFrameBytesMax) {
+            return lib::Error::invalid_argument;
+        }
+        poll();
+        if (!m_running) {
+            return lib::Error::io;
+        }
+        // Between an overflow and its recovery, which needs the reader's buffer, the controller must be left alone.
+        if (m_buffers.has_filled() || m_overflowed) {
+            ++m_counters.tx_busy;
+            return lib::Error::busy;
+        }
+        const auto buffer = m_buffers.free_buffer();
+        if (!m_chip.write_memory(buffer_address(buffer), frame, kFrameBytesMin)) {
+            ++m_counters.dma_timeouts;
+            restart();
+            return lib::Error::timeout;
+        }
+        m_buffers.load(buffer, frame.size() < kFrameBytesMin ? kFrameBytesMin : frame.size());
+        send_next();
+        return {};
+    }
+
+    [[nodiscard]] lib::Result<std::size_t> receive_frame(std::span<std::byte> out) override {
+        if (!m_running) {
+            return lib::Error::io;
+        }
+        const bool overflowed = m_overflowed;
+        Resend resend = Resend::no;
+        if (overflowed) {
+            resend = enter_overflow_recovery();
+        }
+        const auto size = take_frame(out);
+        if (overflowed) {
+            leave_overflow_recovery(resend);
+        }
+        if (!size && size.error() == lib::Error::corrupt) {
+            reset_ring();
+        } else if (!size && size.error() == lib::Error::timeout) {
+            ++m_counters.dma_timeouts;
+            restart();
+        }
+        return size;
+    }
+
+    void poll() override {
+        if (m_running) {
+            serve_status(m_chip.read(kRegISR));
+        }
+    }
+
+  private:
+    enum class Resend : std::uint8_t { no, yes };
+
+    static constexpr std::uint8_t kTransmitStartPage = 0x40;
+    static constexpr std::uint8_t kRingStartPage = kTransmitStartPage + kTransmitBufferPages * kTransmitBufferCount;
+    static constexpr std::uint8_t kStopPageMin = kRingStartPage + 2 * kTransmitBufferPages; // room for two whole frames
+    static constexpr std::uint8_t kStopPageMax = 0xC0;
+
+    static constexpr std::size_t kFrameHeaderBytes = 14;
+    static constexpr std::size_t kFrameBytesMin = 60; // the controller does not pad
+
+    // Sixteen attempts with the longest back-offs in between take 0.4 s; a card that is silent for longer is stuck.
+    static constexpr lib::Nanoseconds kTransmitTimeout = lib::milliseconds(500);
+    // After STOP the controller finishes what is on the wire: longest frame 1.2 ms; the data sheet asks for 1.6.
+    static constexpr lib::Nanoseconds kStopTime = lib::microseconds(1600);
+
+    // No such card: all ports read as ones. A running controller never shows RST together with all the rest.
+    static constexpr std::uint8_t kStatusOfNothing = 0xFF;
+
+    static std::uint16_t buffer_address(TransmitBuffers::Index buffer) {
+        return static_cast<std::uint16_t>((kTransmitStartPage + buffer * kTransmitBufferPages) * kPageBytes);
+    }
+
+    // The data sheet's order, steps 1 to 11.
+    void initialise() {
+        m_chip.command(kCommandStop);
+        m_chip.write(kRegDCR, kDcrWords);
+        m_chip.write(kRegRBCR0, 0);
+        m_chip.write(kRegRBCR1, 0);
+        m_chip.write(kRegRCR, kRcrAB);
+        m_chip.write(kRegTCR, kTcrLoop1);
+        m_chip.write(kRegPSTART, m_ring.start_page);
+        m_chip.write(kRegPSTOP, m_ring.stop_page);
+        m_chip.write(kRegBNRY, m_ring.start_page);
+        m_chip.write(kRegISR, 0xFF);
+        m_chip.write(kRegIMR, m_options.interrupt_mask);
+
+        m_chip.command(kCommandStop | kCrPage1);
+        for (std::uint8_t i = 0; i < m_mac.bytes.size(); ++i) {
+            m_chip.write(static_cast<std::uint8_t>(kRegPAR0 + i), static_cast<std::uint8_t>(m_mac.bytes[i]));
+        }
+        for (std::uint8_t i = 0; i < 8; ++i) {
+            m_chip.write(static_cast<std::uint8_t>(kRegMAR0 + i), 0);
+        }
+        m_next_page = static_cast<std::uint8_t>(m_ring.start_page + 1);
+        m_chip.write(kRegCURR, m_next_page);
+
+        m_chip.command(kCommandStart);
+        m_chip.write(kRegTCR, 0);
+        m_overflowed = false;
+    }
+
+    // --- status ---------------------------------------------------------------------------------------------------
+
+    void serve_status(std::uint8_t status) {
+        if (status == kStatusOfNothing) {
+            fail();
+            return;
+        }
+        // OVW is cleared by its recovery alone, RDC belongs to the transfer, PTX and TXE to the transmission.
+        const auto served = static_cast<std::uint8_t>(status & (kIsrPRX | kIsrRXE | kIsrCNT));
+        if (served != 0) {
+            m_chip.write(kRegISR, served);
+        }
+        if ((status & kIsrRXE) != 0) {
+            ++m_counters.rx_errors;
+        }
+        if ((status & kIsrCNT) != 0) {
+            read_tally_counters();
+        }
+        m_overflowed = m_overflowed || (status & kIsrOVW) != 0;
+        serve_transmission();
+    }
+
+    void read_tally_counters() {
+        m_counters.rx_alignment_errors += m_chip.read(kRegCNTR0);
+        m_counters.rx_crc_errors += m_chip.read(kRegCNTR1);
+        m_counters.rx_missed += m_chip.read(kRegCNTR2);
+    }
+
+    // --- transmission ---------------------------------------------------------------------------------------------
+
+    void serve_transmission() {
+        if (!m_buffers.sending()) {
+            return;
+        }
+        if ((m_chip.read(kRegCR) & kCrTXP) != 0) {
+            if (m_transmit_deadline.passed(m_clock)) {
+                ++m_counters.tx_watchdog_resets;
+                restart();
+            }
+            return;
+        }
+        account_transmission();
+        // During an overflow nothing new is started: its recovery goes on with what is waiting.
+        if (!m_overflowed) {
+            send_next();
+        }
+    }
+
+    // The frame being sent has ended, one way or the other.
+    void account_transmission() {
+        if ((m_chip.read(kRegTSR) & (kTsrABT | kTsrFU)) != 0) {
+            ++m_counters.tx_errors;
+        } else {
+            ++m_counters.tx_frames;
+            m_counters.tx_bytes += m_buffers.size_bytes(m_buffers.sending_buffer());
+        }
+        m_chip.write(kRegISR, kIsrPTX | kIsrTXE);
+        m_buffers.finish();
+    }
+
+    void send_next() {
+        if (!m_buffers.sending() && m_buffers.has_filled()) {
+            issue(m_buffers.begin());
+            m_transmit_deadline = Deadline(m_clock, kTransmitTimeout);
+        }
+    }
+
+    void issue(TransmitBuffers::Index buffer) {
+        const std::uint16_t size_bytes = m_buffers.size_bytes(buffer);
+        m_chip.write(kRegISR, kIsrPTX | kIsrTXE); // of an earlier frame: halt() asks how *this* one ended
+        m_chip.write(kRegTPSR, static_cast<std::uint8_t>(buffer_address(buffer) / kPageBytes));
+        m_chip.write(kRegTBCR0, static_cast<std::uint8_t>(size_bytes));
+        m_chip.write(kRegTBCR1, static_cast<std::uint8_t>(size_bytes >> 8));
+        m_chip.command(kCommandTransmit);
+    }
+
+    // The watchdog goes on counting from the first attempt: a frame cannot be issued again for ever.
+    void go_on_sending(Resend resend) {
+        if (resend == Resend::yes && m_buffers.sending()) {
+            ++m_counters.tx_resends;
+            issue(m_buffers.sending_buffer());
+        } else {
+            send_next();
+        }
+    }
+
+    // --- reception ------------------------------------------------------------------------------------------------
+
+    // not_found, no_space: nothing is wrong; corrupt, timeout: the caller recovers.
+    [[nodiscard]] lib::Result<std::size_t> take_frame(std::span<std::byte> out) {
+        const std::uint8_t current = m_chip.current_page_untrusted();
+        if (!m_ring.contains(current)) {
+            return lib::Error::corrupt;
+        }
+        if (current == m_next_page) {
+            return lib::Error::not_found;
+        }
+        const auto address = static_cast<std::uint16_t>(m_next_page * kPageBytes);
+        std::array<std::byte, kRingHeaderBytes> header_bytes{};
+        if (!m_chip.read_memory(address, header_bytes)) {
+            return lib::Error::timeout;
+        }
+        const RingHeader header = decode_ring_header(header_bytes);
+        const auto size = m_ring.validate(header, m_next_page, current);
+        if (!size) {
+            return size.error();
+        }
+        const bool fits = size.value() <= out.size();
+        if (fits && !read_ring(address + kRingHeaderBytes, out.first(size.value()))) {
+            return lib::Error::timeout;
+        }
+        m_next_page = header.next_page;
+        m_chip.write(kRegBNRY, m_ring.page_before(m_next_page));
+        if (!fits) {
+            ++m_counters.rx_oversized;
+            return lib::Error::no_space;
+        }
+        ++m_counters.rx_frames;
+        m_counters.rx_bytes += size.value();
+        m_counters.rx_runts += header.length < kRingLengthNoRunt ? 1 : 0;
+        return size.value();
+    }
+
+    // Ring addresses continue at the start behind the last page. Precondition: address in the ring.
+    [[nodiscard]] lib::Result<void> read_ring(std::size_t address, std::span<std::byte> out) {
+        const std::size_t until_end = m_ring.stop_address() - address;
+        const auto head = out.first(out.size() < until_end ? out.size() : until_end);
+        const auto tail = out.subspan(head.size());
+        if (const auto read = m_chip.read_memory(static_cast<std::uint16_t>(address), head); !read) {
+            return read;
+        }
+        return tail.empty() ? lib::Result<void>{} : m_chip.read_memory(m_ring.start_address(), tail);
+    }
+
+    // --- recovery -------------------------------------------------------------------------------------------------
+
+    // Stops the controller in an orderly way, steps 1 to 5 of the overflow routine. Yes if it was transmitting and the
+    // transmission ended neither well nor badly: then it must be issued again.
+    [[nodiscard]] Resend halt() {
+        const bool transmitting = (m_chip.read(kRegCR) & kCrTXP) != 0;
+        m_chip.command(kCommandStop);
+        wait(m_clock, kStopTime);
+        m_chip.write(kRegRBCR0, 0);
+        m_chip.write(kRegRBCR1, 0);
+        const bool ended = (m_chip.read(kRegISR) & (kIsrPTX | kIsrTXE)) != 0;
+        return transmitting && !ended ? Resend::yes : Resend::no;
+    }
+
+    // Steps 1 to 7; step 8, remove a frame from the ring, is receive_frame()'s own work.
+    [[nodiscard]] Resend enter_overflow_recovery() {
+        ++m_counters.rx_overflows;
+        const Resend resend = halt();
+        m_chip.write(kRegTCR, kTcrLoop1);
+        m_chip.command(kCommandStart);
+        return resend;
+    }
+
+    // Steps 9 to 11.
+    void leave_overflow_recovery(Resend resend) {
+        m_chip.write(kRegISR, kIsrOVW);
+        m_chip.write(kRegTCR, 0);
+        m_overflowed = false;
+        go_on_sending(resend);
+    }
+
+    // A header lied: where the next frame begins is unknown, so the ring starts afresh. Frames being sent are kept.
+    void reset_ring() {
+        ++m_counters.rx_ring_resets;
+        const Resend resend = halt();
+        if (resend == Resend::no && m_buffers.sending()) {
+            account_transmission(); // here, because initialise() wipes what it left in the status
+        }
+        initialise();
+        go_on_sending(resend);
+    }
+
+    // The controller has ceased to do as it is told: reset and initialise the whole card. The frame on the wire may or
+    // may not have left, so it is given up and counted; the one waiting behind it is sent.
+    void restart() {
+        ++m_counters.resets;
+        if (!m_chip.reset()) {
+            fail();
+            return;
+        }
+        if (m_buffers.sending()) {
+            ++m_counters.tx_abandoned;
+            m_buffers.finish();
+        }
+        initialise();
+        send_next();
+    }
+
+    void fail() {
+        ++m_counters.failures;
+        m_running = false;
+    }
+
+    Chip<Ports> m_chip;
+    Clock& m_clock;
+    Options m_options;
+    ReceiveRing m_ring;
+    net::MacAddress m_mac;
+    TransmitBuffers m_buffers;
+    Deadline m_transmit_deadline;
+    Counters m_counters;
+    std::uint8_t m_next_page = 0; // of the ring: the oldest frame not yet taken
+    bool m_overflowed = false;
+    bool m_running = false;
+};
+
+} // namespace drivers::ne2000

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+// Is there an NE2000 at this I/O base, and what is its address? And where does the PCI variety decode its ports?
+// Probing ends within 100 ms whatever answers: an empty bus, another card, or an NE2000 that is out of order. Source:
+// DP8390D data sheet; the PROM layout is the NE2000 board's: sixteen bytes, each seen twice, 57h 57h at the end.
+#pragma once
+
+#include "drivers/ne2000/chip.hpp"
+#include "drivers/net/address.hpp"
+#include "drivers/pci.hpp"
+#include "lib/result.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace drivers::ne2000 {
+
+inline constexpr std::uint16_t kIsaBase = 0x300; // the cards' factory setting
+inline constexpr PciId kPciId{0x10EC, 0x8029};   // RTL8029
+
+struct PciLocation {
+    std::uint16_t io_base = 0;
+    std::uint8_t interrupt_line = 0;
+};
+
+// Finds the first RTL8029 and switches its I/O decoder on. not_found: no such function on the bus; corrupt: its first
+// base address is not an I/O range of the right kind.
+template <PortIo Ports>
+[[nodiscard]] lib::Result<PciLocation> locate_on_pci(PciConfig<Ports>& pci) {
+    const auto address = pci.find(kPciId);
+    if (!address) {
+        return address.error();
+    }
+    const auto bar = pci.bar(address.value(), 0);
+    if (!bar || bar.value().space != PciSpace::io || bar.value().base > 0x1'0000 - kPorts) {
+        return lib::Error::corrupt;
+    }
+    pci.enable(address.value(), PciConfig<Ports>::kCommandIo);
+    return PciLocation{static_cast<std::uint16_t>(bar.value().base), pci.interrupt_line(address.value())};
+}
+
+// Sixteen PROM bytes as they are seen: each twice.
+using PromImage = std::array<std::byte, 32>;
+
+// corrupt if the bytes are not doubled, the signature is missing or the address cannot be one card's.
+[[nodiscard]] lib::Result<net::MacAddress> decode_prom(const PromImage& image_untrusted);
+
+// Resets the card and reads its address. It is left stopped, in loopback, with all interrupts masked.
+// not_found: nothing that behaves like a DP8390 answers; corrupt: it does, but its PROM is not an NE2000's; timeout:
+// its remote DMA never completes.
+template <PortIo Ports>
+[[nodiscard]] lib::Result<net::MacAddress> probe(Chip<Ports>& chip) {
+    constexpr std::uint8_t kFloatingBus = 0xFF;
+    if (chip.read(kRegCR) == kFloatingBus || !chip.reset()) {
+        return lib::Error::not_found;
+    }
+    chip.command(kCommandStop);
+    if (chip.read(kRegCR) != kCommandStop) {
+        return lib::Error::not_found;
+    }
+    chip.write(kRegDCR, kDcrBytes);
+    chip.write(kRegRBCR0, 0);
+    chip.write(kRegRBCR1, 0);
+    chip.write(kRegRCR, kRcrMON);
+    chip.write(kRegTCR, kTcrLoop1);
+    chip.write(kRegIMR, 0);
+
+    PromImage image{};
+    const auto read = chip.read_prom(image);
+    chip.command(kCommandStop);
+    if (!read) {
+        return read.error();
+    }
+    return decode_prom(image);
+}
+
+} // namespace drivers::ne2000

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+// The three kinds of network address as types that do not mix, and the text form of an IPv4 address. Host-safe.
+// Source: RFC 791 section 3.1 (dotted decimal as everybody writes it: four numbers 0..255). Context: any.
+#pragma once
+
+#include "lib/result.hpp"
+
+#include <array>
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace drivers::net {
+
+struct MacAddress {
+    std::array<std::byte, 6> bytes{};
+
+    friend constexpr bool operator==(const MacAddress&, const MacAddress&) = default;
+
+    // Multicast or broadcast: never the address of one card.
+    [[nodiscard]] constexpr bool is_group() const { return (bytes[0] & std::byte{1}) != std::byte{0}; }
+
+    [[nodiscard]] constexpr bool is_zero() const { return *this == MacAddress{}; }
+};
+
+inline constexpr MacAddress kBroadcastMac{
+    {std::byte{0xFF}, std::byte{0xFF}, std::byte{0xFF}, std::byte{0xFF}, std::byte{0xFF}, std::byte{0xFF}}};
+
+// First number in the highest byte: 192.168.1.10 is 0xC0A8'010A.
+struct Ipv4Address {
+    std::uint32_t value = 0;
+
+    friend constexpr bool operator==(Ipv4Address, Ipv4Address) = default;
+
+    // Could be the address of one machine: not 0.x, loopback, multicast, reserved or broadcast.
+    [[nodiscard]] constexpr bool is_host() const {
+        const std::uint32_t first = value >> 24;
+        return first != 0 && first != 127 && first < 224;
+    }
+};
+
+struct UdpPort {
+    std::uint16_t value = 0;
+
+    friend constexpr bool operator==(UdpPort, UdpPort) = default;
+};
+
+// "192.168.1.10". invalid_argument for anything but four decimal numbers 0..255 of at most three digits, without
+// leading zeros (which some read as octal), separated by single dots.
+[[nodiscard]] lib::Result<Ipv4Address> parse_ipv4_address(std::string_view text);
+
+} // namespace drivers::net

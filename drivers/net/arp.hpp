@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+// Address resolution for one peer: the packet, and a resolver that asks a bounded number of times. Not a general cache:
+// the only stranger a tracer talks to is its collector. The first answer stays: a later claim to the peer's address is
+// counted, not believed, so nobody on the segment can steal a running export. Source: RFC 826. Context: as the
+// endpoint.
+#pragma once
+
+#include "drivers/clock.hpp"
+#include "drivers/net/address.hpp"
+#include "lib/endian.hpp"
+#include "lib/result.hpp"
+#include "lib/units.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace drivers::net {
+
+inline constexpr std::size_t kArpPacketBytes = 28;
+
+enum class ArpOperation : std::uint16_t { request = 1, reply = 2 };
+
+struct ArpPacket {
+    ArpOperation operation = ArpOperation::request;
+    MacAddress sender_mac;
+    Ipv4Address sender_address;
+    MacAddress target_mac; // zero in a request
+    Ipv4Address target_address;
+};
+
+// corrupt if it is too short, not about Ethernet and IPv4, neither request nor reply, or its sender is no card.
+[[nodiscard]] lib::Result<ArpPacket> parse_arp(std::span<const std::byte> payload_untrusted);
+
+void write_arp(lib::ByteWriter& writer, const ArpPacket& packet);
+
+class ArpResolver {
+  public:
+    enum class State : std::uint8_t { idle, asking, resolved, unreachable };
+
+    static constexpr std::uint32_t kAttemptsMax = 5;
+    static constexpr lib::Nanoseconds kAttemptInterval = lib::milliseconds(200);
+
+    void start(Ipv4Address peer) {
+        m_state = State::asking;
+        m_peer = peer;
+        m_attempts = 0;
+        m_next_attempt = {};
+    }
+
+    // Whether a request is due now. After the last one's interval without an answer the state is unreachable.
+    [[nodiscard]] bool request_due(Clock& clock);
+
+    // Call when a request has been handed to the card; one that was refused remains due.
+    void request_sent(Clock& clock) {
+        ++m_attempts;
+        m_next_attempt = Deadline(clock, kAttemptInterval);
+    }
+
+    enum class Learned : std::uint8_t { nothing, address, conflict };
+
+    // Hears a packet that was addressed to us.
+    Learned hear(const ArpPacket& packet);
+
+    [[nodiscard]] State state() const { return m_state; }
+
+    // Meaningful once resolved.
+    [[nodiscard]] const MacAddress& mac() const { return m_mac; }
+
+  private:
+    State m_state = State::idle;
+    Ipv4Address m_peer;
+    MacAddress m_mac;
+    std::uint32_t m_attempts = 0;
+    Deadline m_next_attempt;
+};
+
+} // namespace drivers::net

@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: MIT
+// The endpoint's two directions: datagrams out, untrusted frames in.
+#include "drivers/net/udp_endpoint.hpp"
+
+#include "lib/assert.hpp"
+
+#include <algorithm>
+
+namespace drivers::net {
+
+lib::Result<void> UdpEndpoint::open(const UdpFlow& flow) {
+    if (!flow.local_address.is_host() || !flow.peer_address.is_host() || flow.local_address == flow.peer_address ||
+        flow.local_port.value == 0 || flow.peer_port.value == 0) {
+        return lib::Error::invalid_argument;
+    }
+    if (m_device.mac().is_zero()) {
+        return lib::Error::io;
+    }
+    m_flow = flow;
+    m_refused = false;
+    m_queue_count = 0;
+    m_resolver.start(flow.peer_address);
+    return {};
+}
+
+lib::Result<void> UdpEndpoint::wait_until_ready() {
+    while (state() == State::resolving) { // ends: the resolver counts its attempts
+        poll();
+        m_clock.pause();
+    }
+    switch (state()) {
+    case State::ready:
+        return {};
+    case State::closed:
+        return lib::Error::refused;
+    case State::resolving:
+    case State::unreachable:
+        break;
+    }
+    return lib::Error::unreachable;
+}
+
+UdpEndpoint::State UdpEndpoint::state() const {
+    switch (m_resolver.state()) {
+    case ArpResolver::State::idle:
+        return State::closed;
+    case ArpResolver::State::asking:
+        return State::resolving;
+    case ArpResolver::State::resolved:
+        return State::ready;
+    case ArpResolver::State::unreachable:
+        break;
+    }
+    return State::unreachable;
+}
+
+lib::Result<void> UdpEndpoint::send(std::span<const std::byte> payload) {
+    if (payload.size() > kUdpPayloadBytesMax) {
+        return lib::Error::invalid_argument;
+    }
+    switch (state()) {
+    case State::closed:
+        return lib::Error::refused;
+    case State::resolving:
+        return lib::Error::busy;
+    case State::unreachable:
+        return lib::Error::unreachable;
+    case State::ready:
+        break;
+    }
+    if (m_refused) {
+        m_refused = false;
+        return lib::Error::unreachable;
+    }
+    lib::ByteWriter frame = begin_frame(m_resolver.mac(), kEtherTypeIpv4);
+    write_udp(frame, m_flow, m_packet_id, payload);
+    ASSERT(!frame.failed());
+    const auto sent = m_device.send_frame(frame.written());
+    if (sent) {
+        ++m_packet_id;
+        ++m_counters.sent;
+    }
+    return sent;
+}
+
+void UdpEndpoint::poll() {
+    m_device.poll();
+    if (state() == State::closed) {
+        return;
+    }
+    if (m_resolver.request_due(m_clock)) {
+        send_arp_request();
+    }
+    for (std::size_t i = 0; i < kFramesPerPoll; ++i) {
+        const auto size = m_device.receive_frame(m_receive_frame);
+        if (size) {
+            handle_frame(std::span<const std::byte>(m_receive_frame).first(size.value()));
+            continue;
+        }
+        if (size.error() != lib::Error::not_found) {
+            ++m_counters.device_errors;
+        }
+        return; // a card that has just recovered gets a pause: recovery takes its time
+    }
+}
+
+lib::Result<std::size_t> UdpEndpoint::receive(std::span<std::byte> out) {
+    if (m_queue_count == 0) {
+        return lib::Error::not_found;
+    }
+    const QueuedDatagram& datagram = m_queue[m_queue_first];
+    m_queue_first = (m_queue_first + 1) % kQueueDatagrams;
+    --m_queue_count;
+    if (datagram.size_bytes > out.size()) {
+        ++m_counters.udp_too_long;
+        return lib::Error::no_space;
+    }
+    std::ranges::copy(std::span(datagram.bytes).first(datagram.size_bytes), out.begin());
+    return datagram.size_bytes;
+}
+
+void UdpEndpoint::handle_frame(std::span<const std::byte> frame_untrusted) {
+    const auto frame = parse_ethernet(frame_untrusted);
+    if (!frame || frame_untrusted.size() > kReceiveFrameBytesMax) {
+        ++m_counters.frames_malformed;
+        return;
+    }
+    const bool to_us = frame.value().destination == m_device.mac();
+    if (!to_us && frame.value().destination != kBroadcastMac) {
+        ++m_counters.frames_not_for_us;
+        return;
+    }
+    switch (frame.value().type) {
+    case kEtherTypeArp:
+        handle_arp(frame.value());
+        return;
+    case kEtherTypeIpv4:
+        // A broadcast that carries our own address is a mistake or an attack (RFC 1122 section 3.3.6).
+        if (!to_us) {
+            ++m_counters.frames_not_for_us;
+            return;
+        }
+        handle_ipv4(frame.value());
+        return;
+    default:
+        ++m_counters.frames_other;
+    }
+}
+
+void UdpEndpoint::send_arp_request() {
+    lib::ByteWriter frame = begin_frame(kBroadcastMac, kEtherTypeArp);
+    write_arp(frame, {.operation = ArpOperation::request,
+                      .sender_mac = m_device.mac(),
+                      .sender_address = m_flow.local_address,
+                      .target_mac = {},
+                      .target_address = m_flow.peer_address});
+    const auto sent = m_device.send_frame(frame.written());
+    if (!sent && sent.error() == lib::Error::busy) {
+        return; // still due
+    }
+    // A broken card uses up the attempts as a silent peer does: the search must end.
+    m_resolver.request_sent(m_clock);
+    ++m_counters.arp_requests_sent;
+}
+
+void UdpEndpoint::handle_arp(const EthernetFrame& frame) {
+    const auto packet = parse_arp(frame.payload);
+    if (!packet) {
+        ++m_counters.arp_malformed;
+        return;
+    }
+    if (packet.value().target_address != m_flow.local_address) {
+        ++m_counters.frames_not_for_us;
+        return;
+    }
+    if (m_resolver.hear(packet.value()) == ArpResolver::Learned::conflict) {
+        ++m_counters.arp_conflicts;
+    }
+    if (packet.value().operation == ArpOperation::request) {
+        lib::ByteWriter reply = begin_frame(packet.value().sender_mac, kEtherTypeArp);
+        write_arp(reply, {.operation = ArpOperation::reply,
+                          .sender_mac = m_device.mac(),
+                          .sender_address = m_flow.local_address,
+                          .target_mac = packet.value().sender_mac,
+                          .target_address = packet.value().sender_address});
+        send_reply(reply.written(), m_counters.arp_requests_answered);
+    }
+}
+
+void UdpEndpoint::handle_ipv4(const EthernetFrame& frame) {
+    const auto packet = parse_ipv4(frame.payload);
+    if (!packet) {
+        ++(packet.error() == lib::Error::unsupported ? m_counters.ip_fragments : m_counters.ip_malformed);
+        return;
+    }
+    if (packet.value().destination != m_flow.local_address) {
+        ++m_counters.frames_not_for_us;
+        return;
+    }
+    switch (packet.value().protocol) {
+    case static_cast<std::uint8_t>(Ipv4Protocol::udp):
+        handle_udp(packet.value());
+        return;
+    case static_cast<std::uint8_t>(Ipv4Protocol::icmp):
+        handle_icmp(frame, packet.value());
+        return;
+    default:
+        ++m_counters.frames_other;
+    }
+}
+
+void UdpEndpoint::handle_udp(const Ipv4Packet& packet) {
+    const auto datagram = parse_udp(packet);
+    if (!datagram) {
+        ++m_counters.udp_malformed;
+        return;
+    }
+    if (packet.source != m_flow.peer_address || datagram.value().source != m_flow.peer_port ||
+        datagram.value().destination != m_flow.local_port) {
+        ++m_counters.udp_other_flow;
+        return;
+    }
+    if (m_queue_count == kQueueDatagrams) {
+        ++m_counters.udp_queue_full;
+        return;
+    }
+    QueuedDatagram& slot = m_queue[(m_queue_first + m_queue_count) % kQueueDatagrams];
+    slot.size_bytes = datagram.value().payload.size();
+    std::ranges::copy(datagram.value().payload, slot.bytes.begin());
+    ++m_queue_count;
+    ++m_counters.received;
+}
+
+void UdpEndpoint::handle_icmp(const EthernetFrame& frame, const Ipv4Packet& packet) {
+    const auto message = parse_icmp(packet);
+    if (!message) {
+        ++m_counters.icmp_malformed;
+        return;
+    }
+    if (refuses_flow(message.value(), m_flow)) {
+        m_refused = true;
+        ++m_counters.refusals;
+        return;
+    }
+    if (message.value().kind != IcmpKind::echo_request || !packet.source.is_host()) {
+        ++m_counters.icmp_ignored;
+        return;
+    }
+    lib::ByteWriter reply = begin_frame(frame.source, kEtherTypeIpv4);
+    write_ipv4(reply, {.protocol = Ipv4Protocol::icmp,
+                       .source = m_flow.local_address,
+                       .destination = packet.source,
+                       .id = m_packet_id,
+                       .payload_bytes = kIcmpHeaderBytes + message.value().body.size()});
+    write_echo_reply(reply, message.value());
+    send_reply(reply.written(), m_counters.echoes_answered);
+}
+
+void UdpEndpoint::send_reply(std::span<const std::byte> frame, std::uint64_t& answered) {
+    ++(m_device.send_frame(frame) ? answered : m_counters.replies_lost);
+}
+
+lib::ByteWriter UdpEndpoint::begin_frame(const MacAddress& destination, std::uint16_t type) {
+    lib::ByteWriter writer(m_transmit_frame);
+    write_ethernet(writer, {.destination = destination, .source = m_device.mac(), .type = type});
+    return writer;
+}
+
+} // namespace drivers::net
