@@ -30,7 +30,7 @@ fi
 attach=(gdb -q "$KERNEL" -ex "target remote 127.0.0.1:$GDB_PORT" -ex 'hbreak kernel_entry')
 say "The machine is stopped before its first instruction. Serial output: $OUT/serial.log"
 if sink_has udp; then
-    say "The trace goes to UDP port $PORT: run 'build/host/remora record --listen 127.0.0.1:$PORT --out DIR' to keep it."
+    say "The trace goes to UDP port $PORT; to keep it: build/host/remora record --listen 127.0.0.1:$PORT --out DIR"
 fi
 say 'Attach from elsewhere with:'
 say "  gdb $KERNEL -ex 'target remote 127.0.0.1:$GDB_PORT' -ex 'hbreak kernel_entry' -ex continue"
@@ -46,7 +46,10 @@ if [[ -t 0 && -t 1 ]]; then
     qemu=$!
     trap 'kill "$qemu" 2>/dev/null || true' EXIT
     sleep 0.5
-    kill -0 "$qemu" 2>/dev/null || { cat "$OUT/qemu.log" >&2; die "QEMU does not start (is port $GDB_PORT taken?)" 'GDB_PORT=n'; }
+    if ! kill -0 "$qemu" 2>/dev/null; then
+        cat "$OUT/qemu.log" >&2
+        die "QEMU does not start (is port $GDB_PORT taken?)" 'GDB_PORT=n'
+    fi
     "${attach[@]}"
 else
     boot

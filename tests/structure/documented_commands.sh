@@ -1,0 +1,31 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Every `make TARGET` and every script that the documentation names exists, and every target has its line in make help.
+set -uo pipefail
+
+status=0
+targets=$(sed -n 's/^\([a-z][a-z-]*\):.*/\1/p' Makefile | sort -u)
+while IFS=: read -r file target; do
+    if ! grep -qxF "$target" <<<"$targets"; then
+        printf '%s: make %s is no target\n' "$file" "$target"
+        status=1
+    fi
+done < <(grep -oHE '(`|^ {0,4}|\$ )make [a-z][a-z-]*' -- *.md docs/*.md docs/*/*.md 2>/dev/null |
+    sed 's/:.*make /:/' | sort -u)
+
+while IFS=: read -r file path; do
+    if [[ ! -e $path ]]; then
+        printf '%s: %s does not exist\n' "$file" "$path"
+        status=1
+    fi
+done < <(grep -oHE '\b(qemu|tests|\.ci|docs)/[A-Za-z0-9_./-]*\.(sh|py|md)\b' -- *.md 2>/dev/null | sort -u)
+
+described=$(make help | sed -n 's/^  \([a-z-]*\) .*/\1/p')
+phony=$(make -pn help 2>/dev/null | sed -n 's/^\.PHONY: //p' | tr ' ' '\n' | sort -u)
+for target in $phony; do
+    if ! grep -qxF "$target" <<<"$described"; then
+        printf 'Makefile: target %s has no line in make help\n' "$target"
+        status=1
+    fi
+done
+exit "$status"

@@ -1,0 +1,33 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# What the kernel images must and must not contain: nothing undefined, nothing that runs before the entry point, no
+# unwind tables, no memory that is both writable and executable, and initialised data in the file, because the loader
+# takes a segment without content for the trace arena and does not clear it.
+set -uo pipefail
+
+status=0
+fault() {
+    printf '%s: %s\n' "$1" "$2"
+    status=1
+}
+
+for image in "$KERNEL" "$TEST_KERNEL" "$BUILD/kernel-off/kernel.elf"; do
+    if [[ ! -f $image ]]; then
+        fault "$image" 'not built'
+        continue
+    fi
+    undefined=$(nm -u "$image")
+    [[ -z $undefined ]] || fault "$image" "undefined symbols: $undefined"
+    # section name and size in hexadecimal
+    sections=$(readelf -SW "$image" | sed -n 's/^ *\[ *[0-9]*\] //p' | awk '{print $1, $5}')
+    grep -qE '^\.(eh_frame|gcc_except_table|dynamic|interp)' <<<"$sections" &&
+        fault "$image" 'unwind or dynamic section'
+    grep -E '^\.(init_array|ctors|got|rela)' <<<"$sections" | grep -qv ' 0*$' &&
+        fault "$image" '.init_array, .got or .rela has content'
+    segments=$(readelf -lW "$image" | grep -E '^ +(LOAD|GNU_STACK)')
+    grep -qE ' (RWE|WE) ' <<<"$segments" && fault "$image" 'a segment is writable and executable'
+    grep -qE 'LOAD .* 0x0*[1-9a-f][0-9a-f]* 0x[0-9a-f]+ RW ' <<<"$segments" || fault "$image" 'no writable segment'
+    awk '$7 == "RW" && $3 < "0x0000000002000000" && strtonum($5) == 0 && strtonum($6) > 0 {exit 1}' <<<"$segments" ||
+        fault "$image" '.bss stands in a segment without content: nobody clears it'
+done
+exit "$status"

@@ -1,0 +1,63 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Dependencies point one way. Each folder lists the folders that it may include; everything else is an error:
+
+    lib <- tracer <- host        lib <- arch <- kernel <- apps        lib <- drivers
+
+The composition root (kernel/main.cpp and kernel/root/) is the only place that sees everything, and kernel code reaches
+the tracer through kernel/trace_points.hpp alone. Own headers are included in quotes, by their path from the root.
+"""
+import re
+import sys
+
+from sources import files, lines
+
+ALLOWED = {
+    "lib": {"lib"},
+    "tracer": {"lib", "tracer"},
+    "arch": {"lib", "arch"},
+    "drivers": {"lib", "drivers"},
+    "kernel": {"lib", "arch", "kernel"},
+    "apps": {"lib", "kernel", "tracer", "apps"},
+    "host": {"lib", "tracer", "host"},
+}
+
+# File (or folder, with a slash at the end) -> what it may include beyond the rule, and why.
+EXCEPTIONS = {
+    "kernel/main.cpp": {"drivers", "tracer", "apps"},        # the composition root
+    "kernel/root/": {"drivers", "tracer", "apps"},           # likewise
+    "kernel/trace_points.hpp": {"tracer"},                   # the bridge from kernel words to events
+    "tracer/kernel_instance.cpp": {"arch", "kernel"},        # the tracer as it stands in the kernel
+    "arch/x86_64/entry.S": {"tracer/record_path_layout.h"},  # the stubs rewind an interrupted record path
+}
+
+
+def allowed_for(name, folder):
+    allowed = set(ALLOWED[folder])
+    for place, extra in EXCEPTIONS.items():
+        if name == place or (place.endswith("/") and name.startswith(place)):
+            allowed |= extra
+    return allowed
+
+
+def faults():
+    known = set(files(".hpp", ".h"))
+    for name in files(".hpp", ".cpp", ".h", ".S"):
+        folder = name.split("/")[0]
+        if folder not in ALLOWED:
+            continue
+        allowed = allowed_for(name, folder)
+        for number, line in enumerate(lines(name), 1):
+            match = re.match(r'\s*#\s*include\s+"([^"]+)"', line)
+            if not match:
+                continue
+            target = match.group(1)
+            if target not in known:
+                yield f'{name}:{number}: "{target}" is not a path from the root'
+            elif target.split("/")[0] not in allowed and target not in allowed:
+                yield f'{name}:{number}: {folder} must not include "{target}"'
+
+
+found = list(faults())
+print("\n".join(found))
+sys.exit(1 if found else 0)

@@ -1,0 +1,69 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The rules of the house that a formatter does not know: size, opening comment, macros, no #if inside a function."""
+import os
+import re
+import sys
+
+from sources import files, lines
+
+LINE_MAX = 120
+FILE_LINES_MAX = 450
+MACROS = {"ASSERT", "PANIC", "TRACER_LOGEVENT", "FAST_TRACER_LOGEVENT"}
+CODE = (".hpp", ".cpp", ".h")
+EVERYTHING = CODE + (".S", ".sh", ".py", ".ld")
+
+
+def opening(name, text):
+    """SPDX line first (below #!), then a comment; a .cpp file may leave the words to the header of its name."""
+    start = 1 if text and text[0].startswith("#!") else 0
+    if name.endswith(".ld"):
+        return
+    if "SPDX-License-Identifier: MIT" not in "".join(text[start:start + 1]):
+        yield start + 1, "the first line is not the SPDX line"
+        return
+    if name.endswith(".cpp") and os.path.exists(name[:-4] + ".hpp"):
+        return
+    second = text[start + 1].lstrip() if len(text) > start + 1 else ""
+    if not second.startswith(("//", "#", '"""', "/*")) or second.startswith(("#include", "#pragma")):
+        yield start + 2, "no comment says what this file is"
+
+
+def layout(name, text):
+    if len(text) > FILE_LINES_MAX:
+        yield len(text), f"longer than {FILE_LINES_MAX} lines: two ideas in one file?"
+    for number, line in enumerate(text, 1):
+        if "\t" in line:
+            yield number, "a tab"
+        if len(line) > LINE_MAX:
+            yield number, f"longer than {LINE_MAX} columns"
+        if line != line.rstrip():
+            yield number, "blanks at the end"
+
+
+def preprocessor(name, text):
+    """Code at file scope is not indented here, so an #if behind an indented line stands inside something."""
+    indented = False
+    for number, line in enumerate(text, 1):
+        macro = re.match(r"\s*#\s*define\s+(\w+)\(", line)
+        if macro and macro.group(1) not in MACROS:
+            yield number, f"function macro {macro.group(1)}"
+        if re.match(r"\s*#\s*if", line):
+            if indented:
+                yield number, "#if inside a function or type: use `if constexpr` or two files"
+        elif line.strip() and not line.lstrip().startswith("#"):
+            indented = line.startswith(" ")
+
+
+def faults():
+    for name in files(*EVERYTHING):
+        text = lines(name)
+        checks = [opening, layout] + ([preprocessor] if name.endswith(CODE) else [])
+        for check in checks:
+            for number, fault in check(name, text):
+                yield f"{name}:{number}: {fault}"
+
+
+found = list(faults())
+print("\n".join(found))
+sys.exit(1 if found else 0)

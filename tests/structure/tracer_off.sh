@@ -1,0 +1,42 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# TRACER=OFF costs nothing: the kernel's object code is the same, instruction for instruction, as that of sources from
+# which every statement `trace_points::...;` is blanked out. The blanked copy is built in a directory of its own, with
+# the same compiler flags but without warnings (its variables may have no use left).
+set -uo pipefail
+
+copy=$(mktemp -d)
+trap 'rm -rf "$copy"' EXIT
+git ls-files -co --exclude-standard | tar -cf - --files-from - 2>/dev/null | tar -xf - -C "$copy"
+
+# Line breaks stay, because __LINE__ is part of the code.
+find "$copy/kernel" \( -name '*.cpp' -o -name '*.hpp' \) ! -name trace_points.hpp -print0 |
+    xargs -0 perl -0pi -e 's{(?<![\w:])(?:::)?(?:kernel::)?trace_points::[^;]*;}{";" . ("\n" x ($& =~ tr/\n//))}ge'
+blanked=$(diff -rq kernel "$copy/kernel" | wc -l)
+if [[ $blanked -eq 0 ]]; then
+    printf 'no statement trace_points::...; was found: the test compares nothing\n'
+    exit 1
+fi
+
+objects=()
+while IFS= read -r source; do
+    objects+=("kernel-off/$source.o")
+done < <(git ls-files -co --exclude-standard 'kernel/*.cpp' 'kernel/**/*.cpp')
+if ! make -C "$copy" -s -j"$(nproc)" TRACER=OFF TSC=TRUE BUILD=build WARNINGS=-w "${objects[@]/#/build/}" \
+    >"$copy/log" 2>&1; then
+    tail -n 20 "$copy/log"
+    printf 'the copy without hooks does not compile\n'
+    exit 1
+fi
+
+# Instructions with their relocations, without the line that names the file. Numbers of local labels may differ.
+code() { objdump -dr --no-show-raw-insn "$1" | sed -e 1,2d -e 's/\.L[A-Z]*[0-9]*/.L/g'; }
+
+status=0
+for object in "${objects[@]}"; do
+    if ! difference=$(diff <(code "$BUILD/$object") <(code "$copy/build/$object")); then
+        printf '%s: the hooks left something behind:\n%s\n' "$object" "$(head -n 6 <<<"$difference")"
+        status=1
+    fi
+done
+exit "$status"
