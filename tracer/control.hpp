@@ -60,9 +60,6 @@ class Control {
     // Records go to this chunk from now on (or from enable() on). refused: not FREE.
     [[nodiscard]] lib::Result<void> select(Chunk& chunk);
 
-    // The chunk is no longer what enable() would continue.
-    void deselect(const Chunk& chunk);
-
     // next_chunk: the active chunk is closed, the next record opens its successor. refused (and counted as a refused
     // record): nothing is active, or there is no successor. Context: any.
     [[nodiscard]] lib::Result<void> close_active();
@@ -76,7 +73,6 @@ class Control {
   private:
     void settle(ChunkControl& left);
     void hand_over_blackout(const ChunkControl& left, ChunkControl& entered);
-    void refresh_mask();
 
     CpuTrace& m_cpu;
     ChunkStore& m_store;

@@ -36,8 +36,8 @@ struct alignas(64) CpuTrace {
     std::uint64_t dropped_bytes = 0;  // 16 per record that found no room
     std::uint64_t refused_bytes = 0;  // 16 per record that came while nothing was recorded
     std::uint64_t reported_bytes = 0; // how much of dropped_bytes blackout_end records have told
-    std::uint16_t mask = 0;           // families that are recorded, one bit each; 0 while disabled
-    std::uint16_t filter = 0;         // families that set_filter suppresses
+    std::uint32_t mask = 0;           // families that are recorded, one bit each; 0 while disabled
+    std::uint32_t filter = 0;         // families that set_filter suppresses
     std::uint32_t cpu = 0;
     ChunkControl* selected = nullptr; // what enable() makes active; meaningful while disabled
 

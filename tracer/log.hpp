@@ -65,19 +65,19 @@ concept LoggableEvent = detail::is_loggable_name(Name.view());
 
 // The bit of CpuTrace::mask that must be set for this code to be recorded. Filter records (0xF0..0xFF) carry the number
 // of the family they are about in their low bits; they themselves are never filtered.
-[[nodiscard]] constexpr std::uint16_t mask_bit(std::uint16_t code) {
+[[nodiscard]] constexpr std::uint32_t mask_bit(std::uint16_t code) {
     const unsigned family = (code & 0xF0U) == 0xF0U ? static_cast<unsigned>(Family::filter) : code & 0x0FU;
-    return static_cast<std::uint16_t>(1U << family);
+    return 1U << family;
 }
 
 // Families that stay recorded whatever the filters say.
-inline constexpr std::uint16_t kUnfilteredMask = mask_bit(0x0C) | mask_bit(0xF0);
+inline constexpr std::uint32_t kUnfilteredMask = mask_bit(0x0C) | mask_bit(0xF0);
 
 namespace detail {
 
 // Two instructions: a jump inside the assembler keeps the compiler from turning the flag into a byte and back.
-[[nodiscard, gnu::always_inline]] inline bool family_enabled(std::uint16_t bit) {
-    asm goto("testw %w[bit], %%gs:%c[mask]\n\tjz %l[disabled]"
+[[nodiscard, gnu::always_inline]] inline bool family_enabled(std::uint32_t bit) {
+    asm goto("testl %[bit], %%gs:%c[mask]\n\tjz %l[disabled]"
              :
              : [bit] "ri"(bit), [mask] "i"(TRACER_CPU_MASK)
              : "cc"

@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: MIT
+#include "tracer/chunk_store.hpp"
+
+namespace tracer {
+
+namespace {
+
+constexpr std::size_t whole_records(std::size_t bytes) {
+    return bytes / kRecordBytes * kRecordBytes;
+}
+
+// Areas start 16-byte aligned, so a size is rounded up for the allocation (never for recording).
+constexpr std::size_t allocated(std::size_t bytes) {
+    return whole_records(bytes + kRecordBytes - 1);
+}
+
+constexpr bool valid_request(ChunkFlags flags) {
+    return (flags & ~kValidFlags) == 0 && (flags & kModeMask) != kModeMask;
+}
+
+std::size_t position_of(std::uint64_t word) {
+    return word & TRACER_WORD_POSITION_MASK;
+}
+
+std::size_t emergency_position_of(std::uint64_t emergency_word) {
+    return emergency_word & 0xFFFF'FFFF;
+}
+
+} // namespace
+
+lib::Result<Chunk*> ChunkStore::create(std::uint32_t size_bytes, std::uint32_t emergency_bytes, ChunkFlags flags) {
+    if (size_bytes < kRecordBytes || size_bytes > kAreaBytesMax || emergency_bytes > kAreaBytesMax ||
+        !valid_request(flags) || (flags & kDerivedFlags) != 0) {
+        return lib::Error::invalid_argument;
+    }
+    std::size_t number = 0;
+    while (number < kChunksMax && m_slots[number].exists) {
+        ++number;
+    }
+    const auto gap = find_gap(allocated(size_bytes) + allocated(emergency_bytes));
+    if (number == kChunksMax || !gap) {
+        return lib::Error::no_space;
+    }
+    Chunk& chunk = m_slots[number];
+    chunk.control = {};
+    chunk.control.data = m_arena.data() + gap.value();
+    chunk.control.limit = static_cast<std::uint32_t>(whole_records(size_bytes));
+    chunk.control.mode = flags & kModeMask;
+    chunk.control.emergency_data = chunk.control.data + allocated(size_bytes);
+    chunk.control.emergency_limit = static_cast<std::uint32_t>(whole_records(emergency_bytes));
+    chunk.size_bytes = size_bytes;
+    chunk.emergency_bytes = emergency_bytes;
+    chunk.number = static_cast<std::uint8_t>(number);
+    chunk.flags = flags;
+    chunk.busy = false;
+    chunk.carried = false;
+    chunk.exists = true;
+    return &chunk;
+}
+
+// The lowest place that fits. What is free is not kept anywhere: it is what the chunks leave, so neighbouring gaps are
+// one gap by themselves. Candidates are the arena's begin and the end of every chunk.
+lib::Result<std::size_t> ChunkStore::find_gap(std::size_t bytes) const {
+    const auto begin_of = [this](const Chunk& chunk) {
+        return static_cast<std::size_t>(chunk.control.data - m_arena.data());
+    };
+    const auto end_of = [&begin_of](const Chunk& chunk) {
+        return begin_of(chunk) + allocated(chunk.size_bytes) + allocated(chunk.emergency_bytes);
+    };
+    const auto fits = [&](std::size_t begin) {
+        if (begin > m_arena.size() || m_arena.size() - begin < bytes) {
+            return false;
+        }
+        for (const Chunk& chunk : m_slots) {
+            if (chunk.exists && begin < end_of(chunk) && begin_of(chunk) < begin + bytes) {
+                return false;
+            }
+        }
+        return true;
+    };
+    std::size_t best = fits(0) ? 0 : m_arena.size();
+    for (const Chunk& chunk : m_slots) {
+        if (chunk.exists && end_of(chunk) < best && fits(end_of(chunk))) {
+            best = end_of(chunk);
+        }
+    }
+    if (best == m_arena.size()) {
+        return lib::Error::no_space;
+    }
+    return best;
+}
+
+lib::Result<void> ChunkStore::remove(Chunk& chunk) {
+    if ((chunk.flags & kFlagNoDelete) != 0 || reachable_from_current(chunk)) {
+        return lib::Error::refused;
+    }
+    if (chunk.busy) {
+        return lib::Error::busy;
+    }
+    // Not reachable: the record path cannot enter it, whatever interrupts from here on.
+    for (Chunk& other : m_slots) {
+        if (other.exists && other.control.next == &chunk.control) {
+            write_shared(other.control.next, static_cast<ChunkControl*>(nullptr));
+        }
+    }
+    retire(chunk);
+    chunk.control = {};
+    chunk.exists = false;
+    return {};
+}
+
+lib::Result<void> ChunkStore::set_flags(Chunk& chunk, ChunkFlags flags) {
+    if (!valid_request(flags) || (flags & kDerivedFlags & ~this->flags(chunk)) != 0) {
+        return lib::Error::invalid_argument;
+    }
+    if ((flags & kFlagFree) != 0) {
+        if (chunk.busy) {
+            return lib::Error::busy;
+        }
+        if (read_shared(m_cpu.active) == &chunk.control) {
+            return lib::Error::refused;
+        }
+        if (m_cpu.selected == &chunk.control) {
+            m_cpu.selected = nullptr; // enable() must not record into a chunk that anybody may take
+        }
+    }
+    chunk.flags = flags & static_cast<ChunkFlags>(~kDerivedFlags);
+    write_shared(chunk.control.mode, std::uint32_t{flags} & kModeMask);
+    return {};
+}
+
+ChunkFlags ChunkStore::flags(const Chunk& chunk) const {
+    const std::uint64_t word = read_shared(chunk.control.word);
+    const bool closed = (word & TRACER_WORD_CLOSED) != 0;
+    const bool no_room = (chunk.flags & kModeMask) != kFlagCyclic && position_of(word) >= chunk.control.limit;
+    const bool free = (chunk.flags & kFlagFree) != 0; // what a free chunk holds is of no concern to anybody
+    return static_cast<ChunkFlags>(chunk.flags | (!free && (closed || no_room) ? kFlagFull : 0) |
+                                   (chunk.busy ? kFlagBusy : 0));
+}
+
+lib::Result<void> ChunkStore::link(Chunk& from, Chunk& to) {
+    if (&from == &to) {
+        return lib::Error::invalid_argument;
+    }
+    if (const auto started = start(to); !started) {
+        return started;
+    }
+    write_shared(from.control.next, &to.control);
+    return {};
+}
+
+lib::Result<void> ChunkStore::start(Chunk& chunk) {
+    if ((chunk.flags & kFlagFree) == 0) {
+        return lib::Error::refused;
+    }
+    // Closed first: from here on no jump leads in. If one has, the records stay where they are.
+    set_shared_bits(chunk.control.word, TRACER_WORD_CLOSED);
+    if (read_shared(m_cpu.active) == &chunk.control) {
+        clear_shared_bits(chunk.control.word, TRACER_WORD_CLOSED);
+        return lib::Error::refused;
+    }
+    retire(chunk);
+    chunk.control.emergency_word = 0;
+    chunk.control.emergency_limit = static_cast<std::uint32_t>(whole_records(chunk.emergency_bytes));
+    chunk.control.ends = 0;
+    chunk.flags = static_cast<ChunkFlags>(chunk.flags & ~kFlagFree);
+    chunk.carried = false;
+    ++chunk.uses;
+    write_shared(chunk.control.word, std::uint64_t{0}); // open and empty
+    return {};
+}
+
+lib::Result<void> ChunkStore::freeze(Chunk& chunk) {
+    const bool was_closed = (read_shared(chunk.control.word) & TRACER_WORD_CLOSED) != 0;
+    set_shared_bits(chunk.control.word, TRACER_WORD_CLOSED);
+    if (read_shared(m_cpu.active) == &chunk.control) {
+        if (!was_closed) {
+            clear_shared_bits(chunk.control.word, TRACER_WORD_CLOSED);
+        }
+        return lib::Error::refused;
+    }
+    chunk.control.emergency_limit = 0; // full at any position
+    if (m_cpu.selected == &chunk.control) {
+        m_cpu.selected = nullptr;
+    }
+    return {};
+}
+
+lib::Result<Chunk*> ChunkStore::find(int number_untrusted) {
+    if (number_untrusted < 0 || number_untrusted >= static_cast<int>(kChunksMax)) {
+        return lib::Error::invalid_argument;
+    }
+    Chunk& chunk = m_slots[static_cast<std::size_t>(number_untrusted)];
+    if (!chunk.exists) {
+        return lib::Error::not_found;
+    }
+    return &chunk;
+}
+
+lib::Result<Chunk*> ChunkStore::first_with(ChunkFlags flags) {
+    for (Chunk& chunk : m_slots) {
+        if (!chunk.exists) {
+            continue;
+        }
+        const ChunkFlags present = this->flags(chunk);
+        if ((flags == kFlagCyclic && (present & kModeMask) == kFlagCyclic) || (present & flags) != 0) {
+            return &chunk;
+        }
+    }
+    return lib::Error::not_found;
+}
+
+ChunkCounts ChunkStore::counts(const Chunk& chunk) {
+    const ChunkControl& control = chunk.control;
+    const std::uint64_t word = read_shared(control.word);
+    const std::uint64_t emergency_word = read_shared(control.emergency_word);
+    const std::uint64_t laps = word >> 32;
+    const std::uint64_t slots = control.limit / kRecordBytes;
+    const std::uint64_t main = laps * slots + position_of(word) / kRecordBytes;
+    const std::uint64_t starts = (emergency_word >> 32) & 0x7FFF'FFFF;
+    const std::uint64_t ends = (word & TRACER_WORD_REPORTED) != 0 ? control.pending_ends : control.ends;
+    ChunkCounts counts;
+    counts.written = main + emergency_position_of(emergency_word) / kRecordBytes;
+    counts.tracer_made = starts + ends;
+    if (laps != 0) {
+        const std::uint64_t kept = position_of(word) >= control.limit ? slots : slots - 1;
+        counts.overwritten = main - kept;
+    }
+    return counts;
+}
+
+ChunkContents ChunkStore::contents(const Chunk& chunk) {
+    const ChunkControl& control = chunk.control;
+    const std::uint64_t word = read_shared(control.word);
+    const std::span<const std::byte> main(control.data, control.limit);
+    const std::size_t position = position_of(word);
+    ChunkContents contents;
+    contents.newer = main.first(position);
+    if ((word >> 32) != 0 && position + kRecordBytes < control.limit) {
+        contents.older = main.subspan(position + kRecordBytes);
+    }
+    contents.emergency = {control.emergency_data, emergency_position_of(read_shared(control.emergency_word))};
+    return contents;
+}
+
+bool ChunkStore::is_current(const Chunk& chunk) const {
+    return read_shared(m_cpu.active) == &chunk.control || m_cpu.selected == &chunk.control;
+}
+
+bool ChunkStore::reachable_from_current(const Chunk& chunk) const {
+    for (const ChunkControl* start : {read_shared(m_cpu.active), m_cpu.selected}) {
+        const ChunkControl* control = start;
+        for (std::size_t hops = 0; control != nullptr && hops < kChunksMax; ++hops) {
+            if (control == &chunk.control) {
+                return true;
+            }
+            control = read_shared(control->next);
+        }
+    }
+    return false;
+}
+
+Chunk* ChunkStore::chunk_of(ChunkControl* control) {
+    static_assert(std::is_standard_layout_v<Chunk> && offsetof(Chunk, control) == 0);
+    return control == nullptr || control == &null_chunk ? nullptr : reinterpret_cast<Chunk*>(control);
+}
+
+void ChunkStore::retire(Chunk& chunk) {
+    const ChunkCounts counted = counts(chunk);
+    m_retired.written += counted.written;
+    m_retired.tracer_made += counted.tracer_made;
+    m_retired.overwritten += chunk.carried ? counted.overwritten : counted.written;
+}
+
+} // namespace tracer

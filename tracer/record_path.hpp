@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+// What the rest of the machine must know about the record path: the bounds of its restartable sequence. Every entry
+// stub does: if region_begin <= saved RIP < region_end, then saved RIP = region_restart. The algorithm is in
+// record_path.S.
+#pragma once
+
+#include "tracer/event_table.hpp"
+
+#include <array>
+#include <cstdint>
+
+extern "C" {
+extern const char tracer_region_begin;
+extern const char tracer_region_restart;
+extern const char tracer_region_end;
+
+// Not a C++ function: see tracer/log.hpp for how it is called.
+void tracer_record();
+}
+
+namespace tracer {
+
+// One bit per code: events that may use a chunk's emergency area.
+[[nodiscard]] consteval std::array<std::uint32_t, 8> emergency_bitmap() {
+    std::array<std::uint32_t, 8> bitmap{};
+    for (std::size_t i = 0; i < kEvents.size(); ++i) {
+        if (kEvents[i].space == Space::emergency) {
+            bitmap[kEvents[i].code / 32] |= 1U << (kEvents[i].code % 32);
+        }
+    }
+    return bitmap;
+}
+
+} // namespace tracer
