@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+// Applications: each registers itself by a constant in the linker section .apps; the command line chooses one by name.
+//
+//   namespace { int start(const kernel::AppArguments& arguments); }
+//   [[gnu::used, gnu::section(".apps")]] constinit const kernel::App kControl{"control", "what it shows", &start,
+//   false};
+#pragma once
+
+#include "lib/units.hpp"
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace kernel {
+
+// What a run hands to its application. The texts live as long as the system.
+struct AppArguments {
+    std::uint64_t seed = 1;
+    lib::Nanoseconds duration;           // 0: as long as the application thinks fit
+    std::string_view sink;               // "udp", "disk", "both", "none"
+    const char* local_address = nullptr; // dotted, as FTrace_OSD_init_udp takes them; null if not given
+    const char* target_address = nullptr;
+    bool icount = false; // the clock counts instructions: times are exact and repeatable
+};
+
+struct App {
+    const char* name;
+    const char* description;
+    // Runs as the main task (NRT). The return value is the result: 0 means that all went well.
+    int (*start)(const AppArguments& arguments);
+    // False: the composition root switches tracing on before start() and exports afterwards.
+    bool traces_itself;
+};
+
+[[nodiscard]] std::span<const App> apps();
+
+// Null if there is none of that name.
+[[nodiscard]] const App* find_app(std::string_view name);
+
+} // namespace kernel

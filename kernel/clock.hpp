@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+// The kernel's time: the machine's time stamp counter, in ticks inside the kernel and in nanoseconds at its edge.
+// Absolute times count from the counter's own zero. Context: any.
+#pragma once
+
+#include "arch/arch.hpp"
+#include "lib/units.hpp"
+
+namespace kernel {
+
+[[nodiscard]] inline lib::Ticks now() {
+    return arch::timestamp();
+}
+
+[[nodiscard]] inline lib::Nanoseconds now_ns() {
+    return arch::tick_rate().to_nanoseconds(now());
+}
+
+[[nodiscard]] inline lib::Ticks to_ticks(lib::Nanoseconds time) {
+    return arch::tick_rate().to_ticks(time);
+}
+
+[[nodiscard]] inline lib::Nanoseconds to_nanoseconds(lib::Ticks time) {
+    return arch::tick_rate().to_nanoseconds(time);
+}
+
+// The tick that lies `time` from now.
+[[nodiscard]] inline lib::Ticks after(lib::Nanoseconds time) {
+    return now() + to_ticks(time);
+}
+
+} // namespace kernel

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT
+// A scheduling level: one policy with its own ready queue. The scheduler asks the levels in registration order, so an
+// earlier level always beats a later one. The function set follows the published module interface: level functions for
+// models, public functions for tasks. Levels are static objects; they know the kernel's timers but never each other.
+//
+//   create --> activate --> [ready queue] --> dispatch .. epilogue --> end_cycle / block / sleep --> ... --> end
+//                                ^                                            |
+//                                +--------------- release / unblock ----------+
+#pragma once
+
+#include "kernel/task_object.hpp"
+#include "lib/result.hpp"
+
+#include <cstdint>
+#include <string_view>
+
+namespace kernel {
+
+// Whether a task has the processor by its own place in a queue or by one that it inherited through a mutex.
+enum class Behalf : std::uint8_t {
+    own,
+    inherited,
+};
+
+// All functions irq-off. A task is given to its own level only.
+class Level {
+  public:
+    Level(const Level&) = delete;
+    Level& operator=(const Level&) = delete;
+
+    // Short and constant: it appears in the trace.
+    [[nodiscard]] virtual std::string_view name() const = 0;
+
+    // Position in the search order, known once registered.
+    [[nodiscard]] std::uint16_t index() const { return m_index; }
+
+    // For register_level() alone.
+    void set_index(std::uint16_t index) { m_index = index; }
+
+    // True if this level reserves processor time in guarantee(); at most one level may.
+    [[nodiscard]] virtual bool guarantees() const { return false; }
+
+    // --- models
+    [[nodiscard]] virtual bool accepts(const TaskModel& model) const = 0;
+
+    // invalid_argument: parameters outside their ranges. refused: cannot be guaranteed beside the tasks there are.
+    [[nodiscard]] virtual lib::Result<void> guarantee(const TaskModel& model) = 0;
+
+    // --- a task's life. create() follows a successful guarantee() of task.model.
+    virtual void create(Task& task) = 0;
+
+    // The task has a job from now on, released at `at`. busy: it is active and the level does not queue activations.
+    [[nodiscard]] virtual lib::Result<void> activate(Task& task, lib::Ticks at) = 0;
+
+    // The running task's job is complete (the published message 0).
+    virtual void end_cycle(Task& task) = 0;
+
+    // The running task wants no further job until it is activated (the published message 1).
+    virtual void sleep(Task& task) = 0;
+
+    // The running task waits for something: out of the queue. The caller sets the new state.
+    virtual void block(Task& task) = 0;
+
+    // Back into the queue, state ready.
+    virtual void unblock(Task& task) = 0;
+
+    // The task leaves, from any state: queue, timers and reservation are given back.
+    virtual void end(Task& task) = 0;
+
+    // --- the ready queue in the order in which its tasks should run
+    [[nodiscard]] virtual Task* first() const = 0;
+    [[nodiscard]] virtual Task* next(const Task& of) const = 0;
+
+    // --- running. dispatch/epilogue bracket every interval in which the task has the processor.
+    virtual void dispatch(Task& task, Behalf behalf) {
+        static_cast<void>(task);
+        static_cast<void>(behalf);
+    }
+
+    virtual void epilogue(Task& task, lib::Ticks elapsed) {
+        static_cast<void>(task);
+        static_cast<void>(elapsed);
+    }
+
+    // Brackets every interval in which the task's *place in the queue* is used, by itself or by the owner of a mutex it
+    // waits for.
+    virtual void slot_begin(Task& task) { static_cast<void>(task); }
+
+    virtual void slot_end(Task& task, lib::Ticks elapsed) {
+        static_cast<void>(task);
+        static_cast<void>(elapsed);
+    }
+
+  protected:
+    constexpr Level() = default;
+    ~Level() = default; // levels are static: never deleted through this interface
+
+  private:
+    std::uint16_t m_index = 0;
+};
+
+// Appends a level to the search order. no_space: kLevelsMax are registered. refused: a second level that guarantees:
+// two would promise the same time twice. Context: irq-off, before run().
+lib::Result<void> register_level(Level& level);
+
+[[nodiscard]] std::span<Level* const> levels();
+
+} // namespace kernel

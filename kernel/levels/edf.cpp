@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: MIT
+// See edf.hpp for the picture.
+#include "kernel/levels/edf.hpp"
+
+#include "kernel/clock.hpp"
+#include "kernel/scheduler.hpp"
+#include "kernel/timer.hpp"
+#include "kernel/trace_points.hpp"
+
+namespace kernel {
+
+namespace {
+
+Demand demand_of(const HardModel& model) {
+    const std::uint64_t deadline =
+        model.relative_deadline.value != 0 ? model.relative_deadline.value : model.period.value;
+    return {model.wcet.value, model.period.value, deadline};
+}
+
+EdfLevel& level_of(const Task& task) {
+    return static_cast<EdfLevel&>(*task.level);
+}
+
+} // namespace
+
+bool EdfLevel::accepts(const TaskModel& model) const {
+    return std::holds_alternative<HardModel>(model);
+}
+
+lib::Result<void> EdfLevel::guarantee(const TaskModel& model) {
+    const Demand wanted = demand_of(model_as<HardModel>(model));
+    if (wanted.wcet_ns == 0 || wanted.wcet_ns > wanted.deadline_ns || wanted.deadline_ns > wanted.period_ns) {
+        return lib::Error::invalid_argument;
+    }
+    std::size_t count = 0;
+    for (const Reservation& reserved : m_reservations) {
+        if (reserved.demand.period_ns != 0) {
+            m_demands[count++] = reserved.demand;
+        }
+    }
+    m_demands[count++] = wanted;
+    return edf_feasible(std::span(m_demands).first(count)) ? lib::Result<void>{} : lib::Error::refused;
+}
+
+void EdfLevel::create(Task& task) {
+    Reservation& reserved = reservation(task);
+    reserved = {};
+    reserved.demand = demand_of(model_as<HardModel>(task.model));
+    reserved.wcet = to_ticks({reserved.demand.wcet_ns});
+    task.state = TaskState::sleeping;
+}
+
+lib::Result<void> EdfLevel::activate(Task& task, lib::Ticks at) {
+    if (task.state != TaskState::sleeping) {
+        return lib::Error::busy;
+    }
+    Reservation& reserved = reservation(task);
+    reserved.base = task.jobs.released;
+    reserved.origin = at + to_ticks(model_as<HardModel>(task.model).offset);
+    task.state = TaskState::idle;
+    if (reserved.origin <= now()) {
+        release(task);
+    } else {
+        await(task, Awaiting::release);
+    }
+    return {};
+}
+
+lib::Ticks EdfLevel::release_time(const Task& task, std::uint64_t job) {
+    const Reservation& reserved = reservation(task);
+    return reserved.origin + to_ticks({(job - reserved.base) * reserved.demand.period_ns});
+}
+
+lib::Ticks EdfLevel::deadline_time(const Task& task, std::uint64_t job) {
+    const Reservation& reserved = reservation(task);
+    return reserved.origin +
+           to_ticks({(job - reserved.base) * reserved.demand.period_ns + reserved.demand.deadline_ns});
+}
+
+void EdfLevel::await(Task& task, Awaiting what) {
+    reservation(task).awaiting = what;
+    const lib::Ticks at = what == Awaiting::release ? release_time(task, task.jobs.released)
+                                                    : deadline_time(task, task.jobs.released - 1);
+    task_timer_post_irq_off(task.pid, TaskTimer::job, at, &EdfLevel::on_job_timer);
+}
+
+void EdfLevel::release(Task& task) {
+    ++task.jobs.released;
+    if (task.state == TaskState::idle) {
+        begin_job(task);
+    }
+    await(task, Awaiting::deadline);
+}
+
+// The job with number jobs.completed becomes the one in progress.
+void EdfLevel::begin_job(Task& task) {
+    Reservation& reserved = reservation(task);
+    reserved.deadline = deadline_time(task, task.jobs.completed);
+    reserved.used = {};
+    reserved.violated = false;
+    task.job_begun = false;
+    trace_points::task_priority_set(task, reserved.deadline);
+    unblock(task);
+}
+
+// Every deadline is looked at once: the latest released job is late if any job is still to be completed.
+void EdfLevel::check_deadline(Task& task) {
+    if (task.jobs.completed < task.jobs.released) {
+        ++task.jobs.deadline_misses;
+        trace_points::task_deadline_missed(task);
+    }
+}
+
+void EdfLevel::on_job_timer(void* argument) {
+    Task& task = *static_cast<Task*>(argument);
+    EdfLevel& level = level_of(task);
+    if (level.reservation(task).awaiting == Awaiting::deadline) {
+        level.check_deadline(task);
+        level.await(task, Awaiting::release);
+        return;
+    }
+    trace_points::task_timer_released(task);
+    level.release(task);
+    schedule_irq_off();
+}
+
+void EdfLevel::finish_job(Task& task) {
+    Reservation& reserved = reservation(task);
+    if (reserved.awaiting == Awaiting::deadline && now() > deadline_time(task, task.jobs.released - 1)) {
+        check_deadline(task); // the interrupt that would have told is still on its way
+        await(task, Awaiting::release);
+    }
+    ++task.jobs.completed;
+    block(task);
+    task.state = TaskState::idle;
+}
+
+void EdfLevel::end_cycle(Task& task) {
+    trace_points::task_cycle_ended(task);
+    finish_job(task);
+    if (task.jobs.completed < task.jobs.released) {
+        begin_job(task);
+    } else if (reservation(task).awaiting == Awaiting::deadline) {
+        await(task, Awaiting::release);
+    }
+}
+
+void EdfLevel::sleep(Task& task) {
+    trace_points::task_disabled(task);
+    finish_job(task);
+    task.jobs.completed = task.jobs.released; // pending releases are dropped
+    task_timer_delete_irq_off(task.pid, TaskTimer::job);
+    reservation(task).awaiting = Awaiting::nothing;
+    task.state = TaskState::sleeping;
+}
+
+void EdfLevel::block(Task& task) {
+    m_ready.remove(task);
+}
+
+void EdfLevel::unblock(Task& task) {
+    task.state = TaskState::ready;
+    m_ready.insert_ordered(
+        task, [this](const Task& a, const Task& b) { return reservation(a).deadline < reservation(b).deadline; });
+}
+
+void EdfLevel::end(Task& task) {
+    task_timer_delete_irq_off(task.pid, TaskTimer::job);
+    task_timer_delete_irq_off(task.pid, TaskTimer::capacity);
+    if (static_cast<lib::ListLink<ReadyTag>&>(task).linked()) {
+        m_ready.remove(task);
+    }
+    reservation(task) = {};
+}
+
+Task* EdfLevel::first() const {
+    return m_ready.front();
+}
+
+Task* EdfLevel::next(const Task& of) const {
+    return m_ready.next(of);
+}
+
+// The budget is watched by a timer only while the task runs in its own right; what it uses up while it inherits counts
+// too, and is looked at in the epilogue.
+void EdfLevel::dispatch(Task& task, Behalf behalf) {
+    const Reservation& reserved = reservation(task);
+    if (behalf == Behalf::own && !reserved.violated) {
+        const lib::Ticks left = reserved.used < reserved.wcet ? reserved.wcet - reserved.used : lib::Ticks{};
+        task_timer_post_irq_off(task.pid, TaskTimer::capacity, now() + left, &EdfLevel::on_capacity);
+    }
+}
+
+void EdfLevel::epilogue(Task& task, lib::Ticks elapsed) {
+    task_timer_delete_irq_off(task.pid, TaskTimer::capacity);
+    Reservation& reserved = reservation(task);
+    reserved.used = reserved.used + elapsed;
+    if (reserved.used > reserved.wcet) {
+        violate(task);
+    }
+}
+
+void EdfLevel::on_capacity(void* argument) {
+    Task& task = *static_cast<Task*>(argument);
+    level_of(task).violate(task);
+}
+
+void EdfLevel::violate(Task& task) {
+    Reservation& reserved = reservation(task);
+    if (!reserved.violated) {
+        reserved.violated = true;
+        ++task.jobs.wcet_violations;
+        trace_points::task_wcet_violated(task);
+    }
+}
+
+} // namespace kernel

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+// Round robin for NRT tasks: the first of the queue runs until its slice is used up, then goes to the end with a fresh
+// one. A task that is interrupted by a higher level keeps its place and the rest of its slice; a task that blocks comes
+// back at the end with the rest of its slice. The slice belongs to the place in the queue: it is also used up by a
+// mutex owner that runs on the place's behalf.
+#pragma once
+
+#include "kernel/level.hpp"
+
+#include <array>
+
+namespace kernel {
+
+class RoundRobinLevel final : public Level {
+  public:
+    constexpr RoundRobinLevel() = default;
+
+    [[nodiscard]] std::string_view name() const override { return "RR"; }
+
+    [[nodiscard]] bool accepts(const TaskModel& model) const override;
+    // invalid_argument: slice 0 or weight 0.
+    [[nodiscard]] lib::Result<void> guarantee(const TaskModel& model) override;
+    void create(Task& task) override;
+    [[nodiscard]] lib::Result<void> activate(Task& task, lib::Ticks at) override;
+    void end_cycle(Task& task) override;
+    void sleep(Task& task) override;
+    void block(Task& task) override;
+    void unblock(Task& task) override;
+    void end(Task& task) override;
+    [[nodiscard]] Task* first() const override;
+    [[nodiscard]] Task* next(const Task& of) const override;
+    void slot_begin(Task& task) override;
+    void slot_end(Task& task, lib::Ticks elapsed) override;
+
+  private:
+    struct Share {
+        lib::Ticks slice;
+        lib::Ticks left;
+        lib::Ticks begun_at;
+    };
+
+    static void slice_over(void* task);
+    void rotate(Task& task);
+
+    lib::IntrusiveList<Task, ReadyTag> m_ready;
+    std::array<Share, kTasksMax> m_shares{}; // by pid
+};
+
+} // namespace kernel

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: MIT
+// The scheduler's two halves: choosing (levels, shadow chain, accounting) and loading (context switch). They are apart
+// because a primitive sometimes has something to record between them.
+#include "kernel/scheduler.hpp"
+
+#include "arch/arch.hpp"
+#include "kernel/clock.hpp"
+#include "kernel/level.hpp"
+#include "kernel/trace_points.hpp"
+
+namespace kernel {
+
+namespace {
+
+constinit Processor s_processor;
+
+struct Choice {
+    Task& exec;
+    Task& exec_shadow;
+};
+
+// The first task in the levels' order whose chain of shadows ends in a task that can run. A chain may end in a mutex
+// owner that sleeps: its place is passed over, everybody behind it gets the processor meanwhile.
+Choice choose() {
+    for (Level* const level : levels()) {
+        for (Task* task = level->first(); task != nullptr; task = level->next(*task)) {
+            Task& end = task->chain_end();
+            if (end.state == TaskState::ready) {
+                return {*task, end};
+            }
+        }
+    }
+    ASSERT(!"the idle task is always ready");
+    __builtin_unreachable();
+}
+
+} // namespace
+
+Processor& this_processor() {
+    return s_processor;
+}
+
+void interrupt_entered_irq_off() {
+    s_processor.in_interrupt = true;
+}
+
+void preempt_if_needed_irq_off() {
+    s_processor.in_interrupt = false;
+    if (s_processor.reschedule && s_processor.loaded != nullptr) {
+        schedule_irq_off();
+    }
+}
+
+Task* current_task_irq_off() {
+    return s_processor.loaded;
+}
+
+void give_up_irq_off() {
+    Processor& cpu = s_processor;
+    if (cpu.exec_shadow == nullptr) {
+        return;
+    }
+    Task& running = *cpu.exec_shadow;
+    const lib::Ticks elapsed = now() - cpu.dispatched_at;
+    trace_points::task_epilogue(running);
+    running.cpu_time = running.cpu_time + elapsed;
+    running.level->epilogue(running, elapsed);
+    cpu.exec->level->slot_end(*cpu.exec, elapsed);
+    cpu.exec = nullptr;
+    cpu.exec_shadow = nullptr;
+    cpu.reschedule = true;
+}
+
+void scheduler_irq_off() {
+    ASSERT(arch::interrupts_disabled());
+    Processor& cpu = s_processor;
+    const Choice choice = choose();
+    const bool unchanged = cpu.exec == &choice.exec && cpu.exec_shadow == &choice.exec_shadow;
+    if (!unchanged) {
+        give_up_irq_off();
+    }
+    cpu.reschedule = false;
+    trace_points::task_scheduled(choice.exec_shadow, choice.exec);
+    if (unchanged) {
+        return;
+    }
+    cpu.exec = &choice.exec;
+    cpu.exec_shadow = &choice.exec_shadow;
+    cpu.dispatched_at = now();
+    if (!cpu.exec_shadow->job_begun) {
+        cpu.exec_shadow->job_begun = true;
+        trace_points::task_cycle_begun(*cpu.exec_shadow);
+    }
+    cpu.exec->level->slot_begin(*cpu.exec);
+    cpu.exec_shadow->level->dispatch(*cpu.exec_shadow, cpu.exec == cpu.exec_shadow ? Behalf::own : Behalf::inherited);
+    trace_points::task_dispatched(*cpu.exec_shadow);
+}
+
+void context_load_irq_off() {
+    Processor& cpu = s_processor;
+    Task* const from = cpu.loaded;
+    Task* const to = cpu.exec_shadow;
+    if (from == to) {
+        return;
+    }
+    cpu.loaded = to;
+    trace_points::context_switched(*to);
+    arch::switch_context(from != nullptr ? &from->stack_pointer : &cpu.boot, to->stack_pointer);
+}
+
+void schedule_irq_off() {
+    Processor& cpu = s_processor;
+    if (cpu.in_interrupt || cpu.loaded == nullptr) {
+        cpu.reschedule = true;
+        return;
+    }
+    scheduler_irq_off();
+    context_load_irq_off();
+}
+
+void return_to_boot_irq_off() {
+    Processor& cpu = s_processor;
+    arch::StackPointer abandoned;
+    cpu.loaded = nullptr;
+    arch::switch_context(&abandoned, cpu.boot);
+    ASSERT(!"an abandoned context was resumed");
+    __builtin_unreachable();
+}
+
+} // namespace kernel

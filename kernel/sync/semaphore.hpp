@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+// A counting semaphore. Waiters are served first in first out, whatever their priority, and a post hands its unit to
+// the first waiter directly: nobody who comes later can take it. No inheritance: a semaphore has no owner.
+#pragma once
+
+#include "kernel/task_object.hpp"
+#include "lib/intrusive_list.hpp"
+#include "lib/result.hpp"
+
+#include <cstdint>
+#include <string_view>
+
+namespace kernel {
+
+class Semaphore {
+  public:
+    constexpr Semaphore() = default;
+    Semaphore(const Semaphore&) = delete;
+    Semaphore& operator=(const Semaphore&) = delete;
+
+    // 1.. in the order of initialisation; what trace records carry. 0 before sem_init().
+    [[nodiscard]] std::uint16_t id() const { return m_id; }
+
+    // A waiter ends. irq-off.
+    void forget_waiter_irq_off(Task& task);
+
+  private:
+    friend lib::Result<void> sem_init(Semaphore& semaphore, std::string_view name, std::uint32_t count);
+    friend lib::Result<void> sem_wait(Semaphore& semaphore);
+    friend lib::Result<void> sem_trywait(Semaphore& semaphore);
+    friend lib::Result<void> sem_post(Semaphore& semaphore);
+
+    std::uint16_t m_id = 0;
+    std::uint32_t m_count = 0;
+    lib::IntrusiveList<Task, WaitTag> m_waiters;
+};
+
+// `name` appears in the trace. exists: initialised before. no_space: 65535 semaphores exist. Context: any.
+lib::Result<void> sem_init(Semaphore& semaphore, std::string_view name, std::uint32_t count);
+
+// Takes a unit, waiting for one if need be. invalid_argument: not initialised. Context: task.
+lib::Result<void> sem_wait(Semaphore& semaphore);
+
+// Takes a unit if there is one, else busy. invalid_argument: not initialised. Context: any.
+lib::Result<void> sem_trywait(Semaphore& semaphore);
+
+// Gives a unit. invalid_argument: not initialised. no_space: the count is 2^32-1. Context: any, also a timer handler.
+lib::Result<void> sem_post(Semaphore& semaphore);
+
+} // namespace kernel

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT
+// Tasks as an application sees them: created in a static pool, activated, and from then on run as their model says. The
+// object behind a Pid is kernel/task_object.hpp; policies are kernel/levels/.
+//
+// A periodic task:                                   A task that runs once:
+//   void body(void*) {                                 void body(void*) {
+//       for (;;) {                                         work();
+//           work();                                    }   // returning ends the task
+//           task_endcycle();
+//       }
+//   }
+#pragma once
+
+#include "kernel/task_model.hpp"
+#include "lib/result.hpp"
+#include "lib/units.hpp"
+
+#include <compare>
+#include <cstdint>
+#include <string_view>
+
+namespace kernel {
+
+// Index into the task pool: 0..kTasksMax-1. Reused after the task has ended; a context number is not, for long.
+struct Pid {
+    std::uint16_t value = 0;
+
+    friend constexpr auto operator<=>(Pid, Pid) = default;
+};
+
+using TaskBody = void (*)(void* argument);
+
+struct TaskOptions {
+    std::string_view name; // copied; cut at kTaskNameBytes
+    TaskBody body = nullptr;
+    void* argument = nullptr;
+    TaskModel model;
+    std::uint16_t group = 0; // kept for the application, not interpreted
+};
+
+enum class TaskState : std::uint8_t {
+    free,     // no such task
+    sleeping, // created or gone to sleep: waits for task_activate()
+    ready,    // has work and stands in its level's queue; also while it runs, and while a mutex holds it up
+    idle,     // its job is complete: waits for the next release
+    delayed,  // in task_delay()
+    waiting,  // on a semaphore
+};
+
+// Counts since creation.
+struct JobCounts {
+    std::uint64_t released = 0;
+    std::uint64_t completed = 0;
+    std::uint64_t deadline_misses = 0;
+    std::uint64_t wcet_violations = 0;
+};
+
+struct TaskInfo {
+    std::uint16_t context = 0; // the number that trace records carry
+    TaskState state = TaskState::free;
+    lib::Ticks cpu_time;
+    JobCounts jobs;
+};
+
+// The levels are asked in registration order; the first that accepts the model and guarantees it gets the task.
+// invalid_argument: no body, or a model outside its ranges. unsupported: no level takes this model. refused: admission
+// control says no. no_space: kTasksMax tasks exist. Context: any.
+[[nodiscard]] lib::Result<Pid> task_create(const TaskOptions& options);
+
+// Releases the task: HARD from now + offset on, periodically; others at once. not_found: no such task. busy: it is
+// active. Context: any. A scheduling point in task context.
+lib::Result<void> task_activate(Pid pid);
+
+// As task_activate, but as if called at that time: several tasks activated for one time are released together.
+// A time that has passed is legal: the first release then happens at once, its deadline counts from `at`.
+lib::Result<void> task_activate_at(Pid pid, lib::Ticks at);
+
+// --- the running task about itself; task context only -------------------------------------------------------------
+
+[[nodiscard]] Pid task_self();
+
+// Processor time consumed so far, including work done while another task's priority was inherited.
+[[nodiscard]] lib::Ticks task_cpu_time();
+
+// Ends the job. HARD: returns at the next release, at once if that has passed. Others: returns when activated again.
+void task_endcycle();
+
+// Ends the job and further releases: returns when activated again.
+void task_sleep();
+
+// Waits at least so long.
+void task_delay(lib::Nanoseconds time);
+
+// Ends the task; mutexes it still owns are unlocked.
+[[noreturn]] void task_exit();
+
+// --- about any task ------------------------------------------------------------------------------------------------
+
+// Ends a task in whatever state it is; mutexes it owns are unlocked. not_found: no such task. refused: the idle task,
+// or the task that is shutting the system down. Does not return if the task kills itself. Context: any.
+lib::Result<void> task_kill(Pid pid);
+
+// not_found: no such task. Context: any.
+[[nodiscard]] lib::Result<TaskInfo> task_info(Pid pid);
+
+} // namespace kernel

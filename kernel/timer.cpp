@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: MIT
+// The timer queue: a static table of events, a heap of those that are posted, one armed hardware timer.
+//
+//   index:  0 .. kTimerEventsMax-1    kern_event_post
+//           kTimerEventsMax + pid * kTimersPerTask + purpose    the kernel's own
+#include "kernel/timer.hpp"
+
+#include "arch/arch.hpp"
+#include "kernel/clock.hpp"
+#include "kernel/config.hpp"
+#include "kernel/scheduler.hpp"
+#include "kernel/task_object.hpp"
+#include "kernel/timer_heap.hpp"
+#include "kernel/trace_points.hpp"
+
+#include <array>
+
+namespace kernel {
+
+namespace {
+
+using Index = std::uint16_t;
+
+// Stands in the trace for an index that a caller made up.
+constexpr Index kNoIndex = 0xFFFF;
+
+struct Event {
+    TimerHandler handler = nullptr;
+    void* argument = nullptr;
+    std::uint32_t generation = 0;
+    bool in_use = false;
+    lib::Nanoseconds period; // 0: one-shot
+    lib::Ticks first;
+    std::uint64_t fired = 0; // expirations so far, skipped ones included
+
+    [[nodiscard]] lib::Ticks next() const { return first + to_ticks({period.value * fired}); }
+};
+
+struct Queue {
+    std::array<Event, kTimersMax> events{};
+    TimerHeap<kTimersMax> heap;
+    std::uint64_t overruns = 0;
+    bool in_batch = false; // the interrupt arms once, at its end
+};
+
+constinit Queue s_queue;
+
+Index task_timer_index(Pid pid, TaskTimer purpose) {
+    return static_cast<Index>(kTimerEventsMax + pid.value * kTimersPerTask + static_cast<std::size_t>(purpose));
+}
+
+void arm_irq_off() {
+    if (s_queue.in_batch) {
+        return;
+    }
+    if (s_queue.heap.empty()) {
+        arch::timer_disarm();
+    } else {
+        arch::timer_arm(s_queue.heap.top_time());
+    }
+}
+
+void push_irq_off(Index index, lib::Ticks at) {
+    s_queue.heap.push(index, at);
+    if (s_queue.heap.top() == index) {
+        arm_irq_off();
+    }
+}
+
+void remove_irq_off(Index index) {
+    const bool earliest = s_queue.heap.top() == index;
+    s_queue.heap.remove(index);
+    if (earliest) {
+        arm_irq_off();
+    }
+}
+
+lib::Result<TimerId> post(const Event& wanted) {
+    if (wanted.handler == nullptr) {
+        return lib::Error::invalid_argument;
+    }
+    const arch::IrqGuard guard;
+    for (Index index = 0; index < kTimerEventsMax; ++index) {
+        Event& event = s_queue.events[index];
+        if (!event.in_use) {
+            trace_points::timer_posted(index);
+            const std::uint32_t generation = event.generation + 1;
+            event = wanted;
+            event.generation = generation;
+            event.in_use = true;
+            push_irq_off(index, event.first);
+            return TimerId{index, generation};
+        }
+    }
+    trace_points::timer_posted(kNoIndex);
+    return lib::Error::no_space;
+}
+
+// Takes the event off the heap, or to its next expiration that still lies ahead.
+void advance(Index index, Event& event, lib::Ticks time) {
+    s_queue.heap.remove(index);
+    if (event.period.value == 0) {
+        event.in_use = false;
+        return;
+    }
+    ++event.fired;
+    if (event.next() <= time) {
+        const std::uint64_t elapsed_ns = to_nanoseconds(time - event.first).value;
+        const std::uint64_t due = elapsed_ns / event.period.value + 1;
+        s_queue.overruns += due > event.fired ? due - event.fired : 0;
+        event.fired = due > event.fired ? due : event.fired;
+    }
+    s_queue.heap.push(index, event.next());
+}
+
+} // namespace
+
+lib::Result<TimerId> kern_event_post(lib::Ticks at, TimerHandler handler, void* argument) {
+    return post({.handler = handler, .argument = argument, .period = {}, .first = at});
+}
+
+lib::Result<TimerId> kern_event_post_periodic(lib::Ticks first, lib::Nanoseconds period, TimerHandler handler,
+                                              void* argument) {
+    if (period < kTimerPeriodMin) {
+        return lib::Error::invalid_argument;
+    }
+    return post({.handler = handler, .argument = argument, .period = period, .first = first});
+}
+
+lib::Result<void> kern_event_delete(TimerId id) {
+    const arch::IrqGuard guard;
+    trace_points::timer_deleted(id.index);
+    if (id.index >= kTimerEventsMax) {
+        return lib::Error::not_found;
+    }
+    Event& event = s_queue.events[id.index];
+    if (!event.in_use || event.generation != id.generation) {
+        return lib::Error::not_found;
+    }
+    event.in_use = false;
+    remove_irq_off(id.index);
+    return {};
+}
+
+std::uint64_t timer_overruns() {
+    const arch::IrqGuard guard;
+    return s_queue.overruns;
+}
+
+void task_timer_post_irq_off(Pid pid, TaskTimer purpose, lib::Ticks at, TimerHandler handler) {
+    task_timer_delete_irq_off(pid, purpose);
+    const Index index = task_timer_index(pid, purpose);
+    trace_points::timer_posted(index);
+    Event& event = s_queue.events[index];
+    event.handler = handler;
+    event.argument = find_task(pid);
+    event.in_use = true;
+    push_irq_off(index, at);
+}
+
+void task_timer_delete_irq_off(Pid pid, TaskTimer purpose) {
+    const Index index = task_timer_index(pid, purpose);
+    if (!s_queue.events[index].in_use) {
+        return;
+    }
+    trace_points::timer_deleted(index);
+    s_queue.events[index].in_use = false;
+    remove_irq_off(index);
+}
+
+void timer_interrupt_irq_off() {
+    interrupt_entered_irq_off();
+    trace_points::timer_wakeup_started();
+    s_queue.in_batch = true;
+    for (std::size_t count = 0; count < kTimerBatchMax && !s_queue.heap.empty(); ++count) {
+        const lib::Ticks time = now();
+        if (s_queue.heap.top_time() > time) {
+            break;
+        }
+        const Index index = s_queue.heap.top();
+        Event& event = s_queue.events[index];
+        const TimerHandler handler = event.handler;
+        void* const argument = event.argument;
+        advance(index, event, time);
+        handler(argument);
+    }
+    s_queue.in_batch = false;
+    arm_irq_off();
+    trace_points::timer_wakeup_ended(current_task_irq_off());
+}
+
+void delete_all_timers_irq_off() {
+    while (!s_queue.heap.empty()) {
+        const Index index = s_queue.heap.top();
+        s_queue.events[index].in_use = false;
+        s_queue.heap.remove(index);
+    }
+    arm_irq_off();
+}
+
+} // namespace kernel
