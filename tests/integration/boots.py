@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: MIT
+"""Both boot paths end in the same kernel, and the loader says what is wrong with what it was given."""
+from harness import BAD_COMMAND_LINE, KERNEL, KERNEL_OFF, OK, case, expect
+
+
+@case
+def pvh_boot(ctx):
+    """`-kernel` reaches the application and its end."""
+    outcome = ctx.boot("control").expect_code(OK)
+    expect(outcome.marker("boot") == "boot pvh", str(outcome))
+    outcome.marker("running control")
+    outcome.marker("exited after")
+    expect(outcome.marker("result") == "result ok", str(outcome))
+
+
+@case(timeout_s=120)
+def uefi_boot(ctx):
+    """OVMF starts the loader, the loader starts the kernel; the trace arrives as it does from PVH."""
+    with ctx.collector() as session:
+        outcome = ctx.boot("control", boot="uefi", sink="udp").expect_code(OK)
+    expect(outcome.marker("boot") == "boot uefi", str(outcome))
+    ctx.remora("verify", session)
+
+
+@case
+def tracer_off_boots(ctx):
+    """The kernel without a tracer runs the same application."""
+    ctx.boot("control", kernel=KERNEL_OFF).expect_code(OK)
+
+
+@case
+def bad_word_is_refused_by_name(ctx):
+    outcome = ctx.boot("control", colour="blue").expect_code(BAD_COMMAND_LINE)
+    expect("colour=blue" in outcome.serial, f"the word is not named; {outcome}")
+
+
+@case
+def bad_value_is_refused_by_name(ctx):
+    outcome = ctx.boot("control", seed="minus").expect_code(BAD_COMMAND_LINE)
+    expect("seed=minus" in outcome.serial, f"the word is not named; {outcome}")
+
+
+@case
+def unknown_application_is_refused_by_name(ctx):
+    outcome = ctx.boot("no_such_app").expect_code(BAD_COMMAND_LINE)
+    expect("no_such_app" in outcome.serial, f"the application is not named; {outcome}")
+
+
+def loader_says(ctx, kernel, pattern, **boot):
+    outcome = ctx.boot(kernel=kernel, boot="uefi", until="loader failed.*\n", **boot)
+    expect(pattern in outcome.marker("loader failed"), str(outcome))
+
+
+@case
+def loader_refuses_a_file_that_is_no_kernel(ctx):
+    garbage = ctx.dir / "kernel.elf"
+    garbage.write_bytes(b"MZ" + bytes(4096))
+    loader_says(ctx, garbage, "not an ELF file")
+
+
+@case
+def loader_refuses_a_kernel_cut_short(ctx):
+    with open(KERNEL, "rb") as file:
+        short = file.read(0x2000)
+    cut = ctx.dir / "kernel.elf"
+    cut.write_bytes(short)
+    loader_says(ctx, cut, "the file ends inside")
+
+
+@case
+def loader_refuses_a_command_line_too_long(ctx):
+    loader_says(ctx, KERNEL, "cmdline.txt", raw_words="x" * 1024)

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: MIT
+"""The trace leaves the guest whole, by either way, the same on both, and the same twice when the clock counts
+instructions."""
+import struct
+
+from harness import KERNEL, OK, case, expect, trace_files
+from guest import register_each
+
+PACKET_MAGIC = b"TRACER-V1.0\0"
+
+
+@case
+def both_sinks_carry_the_same_bytes(ctx):
+    """Each file of the UDP session is the ramdisk's file of that number, byte for byte."""
+    image = ctx.make_ramdisk()
+    with ctx.collector() as session:
+        ctx.boot("control", sink="both", ramdisk=image).expect_code(OK)
+    from_disk, directory = ctx.disk_files(image)
+    from_network = trace_files(session)
+    expect(sorted(from_disk) == sorted(from_network), f"chunks {sorted(from_disk)} and {sorted(from_network)}")
+    for number, content in from_disk.items():
+        expect(content == from_network[number], f"{number}trace.dat differs")
+    ctx.remora("verify", session)
+    ctx.adopt(directory)
+
+
+@case
+def packets_are_what_the_published_format_says(ctx):
+    """An independent decoder sees good checksums, consecutive packet numbers and exactly the session's records."""
+    pcap = ctx.dir / "wire.pcap"
+    with ctx.collector() as session:
+        ctx.boot("control", sink="udp", pcap=pcap).expect_code(OK)
+    fields = ctx.run("tshark", "-r", pcap, "-o", "udp.check_checksum:TRUE", "-o", "ip.check_checksum:TRUE", "-d",
+                     f"udp.port=={ctx.port},data", "-Y", f"ip.src==192.168.1.10 && udp.dstport=={ctx.port}", "-T",
+                     "fields", "-e", "ip.checksum.status", "-e", "udp.checksum.status", "-e", "data.data").stdout
+    stream = b""
+    packets = [line.split("\t") for line in fields.splitlines()]
+    expect(packets, "no packet on the wire")
+    for number, (ip_status, udp_status, payload) in enumerate(packets, 1):
+        expect((ip_status, udp_status) == ("1", "1"), f"packet {number}: checksums {ip_status} {udp_status}, not good")
+        data = bytes.fromhex(payload.replace(":", ""))
+        expect(data[:12] == PACKET_MAGIC, f"packet {number}: magic {data[:12]}")
+        got, records, size = struct.unpack_from("<III", data, 12)
+        expect(got == number, f"packet {number} says it is number {got}")
+        expect(size == len(data) == 24 + 16 * records, f"packet {number}: {size} bytes, {records} records, {len(data)}")
+        stream += data[24:]
+    files = trace_files(session)
+    expected = b"".join(files[number] for number in sorted(files))
+    expect(stream.startswith(expected), "the packets do not carry the session's records in order")
+    end = len(stream) - len(expected)
+    expect(0 < end <= 64 * 16, f"{end} bytes behind the last chunk: not one end record")
+
+
+@case
+def icount_runs_are_identical(ctx):
+    """Two boots with the same seed leave the same bytes."""
+    runs = []
+    for _ in range(2):
+        image = ctx.make_ramdisk()
+        ctx.boot("control", sink="disk", seed=7, ramdisk=image).expect_code(OK)
+        files, directory = ctx.disk_files(image)
+        ctx.run("rm", "-rf", directory, image)
+        runs.append(files)
+    expect(runs[0] == runs[1], "two runs differ")
+
+
+@case
+def seed_changes_the_run(ctx):
+    """What icount_runs_are_identical compares is able to differ."""
+    runs = []
+    for seed in (1, 2):
+        image = ctx.make_ramdisk()
+        ctx.boot("control", sink="disk", seed=seed, ramdisk=image).expect_code(OK)
+        files, directory = ctx.disk_files(image)
+        ctx.run("rm", "-rf", directory, image)
+        runs.append(files)
+    expect(runs[0] != runs[1], "two seeds give the same trace")
+
+
+@case
+def isa_card_exports(ctx):
+    """The same driver behind fixed ports."""
+    with ctx.collector() as session:
+        ctx.boot("control", sink="udp", nic="isa").expect_code(OK)
+    ctx.remora("verify", session)
+
+
+@case
+def wide_data_port_exports(ctx):
+    """The 32-bit data port of the PCI card."""
+    with ctx.collector() as session:
+        ctx.boot("control", sink="udp", width=32).expect_code(OK)
+    ctx.remora("verify", session)
+
+
+@case
+def printed_and_summed_up(ctx):
+    """Every record of a session is printed, and the summary names every task that the print names."""
+    with ctx.collector() as session:
+        ctx.boot("control", sink="udp").expect_code(OK)
+    printed = ctx.remora("print", session).stdout
+    expect(printed.count("\n") > 100, f"{printed.count(chr(10))} lines printed")
+    expect("control" in ctx.remora("summary", session).stdout, "the summary does not name the application")
+    for command in ("print", "summary", "verify"):
+        ctx.remora(command, "--json", session)
+
+
+def trace_of(name):
+    def body(ctx):
+        image = ctx.make_ramdisk()
+        ctx.boot(name, sink="disk", ramdisk=image).expect_code(OK)
+        _, directory = ctx.disk_files(image)
+        ctx.adopt(directory)
+    return body
+
+
+def register_applications():
+    """For each application of the product kernel: its trace is whole and its structure holds (remora verify)."""
+    register_each(KERNEL, lambda name: not name.startswith("t_"), lambda name: f"trace_of_{name}", trace_of)

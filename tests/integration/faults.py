@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: MIT
+"""What is missing or full on the way out ends in a clear message and a defined exit code, costs only the sink it
+concerns, and never touches the workload: its deadlines are missed exactly as often as on a healthy machine."""
+import socket
+
+from harness import (EXPORT_FAILED, OK, REMORA, ROOT, baseline_misses, case, deadline_misses, expect)
+
+
+def disk_survives(ctx, image):
+    _, directory = ctx.disk_files(image)
+    misses = deadline_misses(ctx, ctx.adopt(directory))
+    expect(misses == baseline_misses(), f"{misses} deadline misses, {baseline_misses()} on a healthy machine")
+
+
+@case(timeout_s=120)
+def card_absent(ctx):
+    """The kernel is told to use a card that the machine does not have."""
+    image = ctx.make_ramdisk()
+    outcome = ctx.boot("control", sink="both", nic="none", nic_word="pci", ramdisk=image).expect_code(EXPORT_FAILED)
+    outcome.marker("export failed: ")
+    disk_survives(ctx, image)
+
+
+@case(timeout_s=120)
+def collector_absent(ctx):
+    """Nobody listens: the host answers with ICMP unreachable."""
+    image = ctx.make_ramdisk()
+    outcome = ctx.boot("control", sink="both", ramdisk=image).expect_code(EXPORT_FAILED)
+    expect("unreachable" in outcome.marker("export failed: "), str(outcome))
+    disk_survives(ctx, image)
+
+
+@case(timeout_s=120)
+def ramdisk_full(ctx):
+    """The disk refuses politely, keeps what it had and stays clean; the network still gets everything."""
+    image = ctx.make_ramdisk(free_bytes=8192)
+    with ctx.collector() as session:
+        outcome = ctx.boot("control", sink="both", ramdisk=image).expect_code(EXPORT_FAILED)
+    expect("no space" in outcome.marker("export failed: "), str(outcome))
+    ctx.check_ramdisk(image)
+    expect("FILLER" in ctx.run("mdir", "-i", image, "::").stdout.upper(), "a file that was there is gone")
+    ctx.remora("verify", session)
+    misses = deadline_misses(ctx, session)
+    expect(misses == baseline_misses(), f"{misses} deadline misses, {baseline_misses()} on a healthy machine")
+
+
+@case(timeout_s=120)
+def ramdisk_absent(ctx):
+    """Without an NVDIMM the ramdisk is plain RAM, lost with the machine: the kernel says so and the run succeeds."""
+    with ctx.collector() as session:
+        outcome = ctx.boot("control", sink="both").expect_code(OK)
+    expect("ramdisk" in outcome.serial, f"nothing is said about the ramdisk; {outcome}")
+    ctx.remora("verify", session)
+    misses = deadline_misses(ctx, session)
+    expect(misses == baseline_misses(), f"{misses} deadline misses, {baseline_misses()} on a healthy machine")
+
+
+@case
+def ramdisk_unformatted(ctx):
+    """An NVDIMM that holds no FAT volume is not taken for one, or is formatted; either way nothing else breaks."""
+    image = ctx.make_ramdisk()
+    with open(image, "r+b") as file:
+        file.write(b"\xA5" * 65536)
+    outcome = ctx.boot("control", sink="disk", ramdisk=image)
+    expect(outcome.code in (OK, EXPORT_FAILED), str(outcome))
+    if outcome.code == OK:
+        ctx.disk_files(image)
+    else:
+        outcome.marker("export failed: ")
+
+
+@case
+def port_taken(ctx):
+    """The collector names the port and ends with 1; `make run` stops before it boots anything."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as other:
+        other.bind(("127.0.0.1", ctx.port))
+        done = ctx.remora("record", "--listen", f"127.0.0.1:{ctx.port}", "--out", ctx.dir / "session", check=False)
+        expect(done.returncode == 1, f"exit code {done.returncode}")
+        expect(str(ctx.port) in done.stderr, f"the port is not named: {done.stderr}")
+        run = ctx.run("make", "run", "DEPS=skip", f"OUT={ctx.dir}/out", f"PORT={ctx.port}", "BOOT=pvh", check=False)
+        expect(run.returncode != 0, "make run succeeds without its port")
+        expect(str(ctx.port) in run.stderr and "remedy" in run.stderr, run.stderr)
+        expect(not (ctx.dir / "out" / "qemu.log").exists(), "a guest was booted")

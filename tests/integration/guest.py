@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: MIT
+"""The cases that run inside the guest: each application t_* of the test kernel is booted by itself and ends with the
+exit code for "the workload ended well". The kernel names its applications itself (app=list), so none is forgotten."""
+from harness import Case, CASES, Context, Failure, OK, TEST_KERNEL, expect
+
+TIMEOUT_S = 60
+
+
+def applications(ctx, kernel):
+    outcome = ctx.boot("list", kernel=kernel, nic="none")
+    names = [line.removeprefix("app ").split()[0] for line in outcome.markers if line.startswith("app ")]
+    if not names:
+        raise Failure(f"app=list names no application; {outcome}")
+    return names
+
+
+def case_for(name):
+    def body(ctx):
+        image = ctx.make_ramdisk()
+        outcome = ctx.boot(name, kernel=TEST_KERNEL, nic="none", sink="none", ramdisk=image)
+        outcome.expect_code(OK)
+        expect(outcome.marker("result") == "result ok", f"no `result ok`; {outcome}")
+    return body
+
+
+def register_each(kernel, wanted, name_of, body_of):
+    """A case for each application of a kernel that is `wanted`; a case that fails if the kernel cannot be asked."""
+    try:
+        names = applications(Context(f"list_{kernel.replace('/', '_')}", 30), kernel)
+    except Exception as error:  # pylint: disable=broad-except
+        reason = str(error)
+
+        def unlisted(ctx):
+            raise Failure(f"the applications of {kernel} cannot be listed: {reason}")
+        CASES.append(Case(f"applications_of_{kernel.split('/')[-1]}", unlisted, TIMEOUT_S))
+        return
+    for name in filter(wanted, names):
+        CASES.append(Case(name_of(name), body_of(name), TIMEOUT_S))
+
+
+def register():
+    register_each(TEST_KERNEL, lambda name: name.startswith("t_"), str, case_for)

@@ -1,0 +1,240 @@
+# SPDX-License-Identifier: MIT
+"""What a case of the integration tests works with: a directory and a UDP port of its own, a guest to boot, a collector
+to start, the files that came out. Every process is waited for with a limit; nothing is shared between cases.
+
+A case is a function with the decorator @case; it gets a Context and fails by raising (Failure, or any error)."""
+import contextlib
+import dataclasses
+import os
+import pathlib
+import re
+import socket
+import subprocess
+import threading
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BUILD = os.environ.get("BUILD", "build")
+KERNEL = os.environ.get("KERNEL", f"{BUILD}/kernel/kernel.elf")
+KERNEL_OFF = f"{BUILD}/kernel-off/kernel.elf"
+TEST_KERNEL = os.environ.get("TEST_KERNEL", f"{BUILD}/kernel/kernel-test.elf")
+EFI = os.environ.get("EFI", f"{BUILD}/uefi/BOOTX64.EFI")
+REMORA = os.environ.get("REMORA", f"{BUILD}/host/remora")
+
+# Exit codes of QEMU under exit=debug: 2 * value + 1.
+OK, APP_FAILED, PANIC, BAD_COMMAND_LINE, EXPORT_FAILED, UNSUPPORTED = 33, 35, 37, 39, 41, 43
+
+
+# A make below this one starts afresh: no job server, no variables of the make that runs the tests.
+INHERITED = {key: value for key, value in os.environ.items() if key not in ("MAKEFLAGS", "MFLAGS", "MAKEOVERRIDES")}
+
+
+class Failure(Exception):
+    pass
+
+
+def expect(condition, message):
+    if not condition:
+        raise Failure(message)
+
+
+@dataclasses.dataclass
+class Case:
+    name: str
+    function: object
+    timeout_s: int
+
+
+CASES = []
+
+
+def case(function=None, *, timeout_s=60):
+    """Registers a case under its function's name; its docstring says what must hold."""
+    def register(body):
+        CASES.append(Case(body.__name__, body, timeout_s))
+        return body
+    return register(function) if function else register
+
+
+@dataclasses.dataclass
+class Outcome:
+    """How a guest ended: QEMU's exit code (None: stopped because `until` was seen), serial output, marker lines."""
+    code: int
+    serial: str
+    errors: str
+
+    @property
+    def markers(self):
+        return re.findall(r"REMORA: ([^\r\n]*)", self.serial)
+
+    def marker(self, start):
+        found = [line for line in self.markers if line.startswith(start)]
+        expect(found, f"no marker line `{start}...`; {self}")
+        return found[-1]
+
+    def expect_code(self, code):
+        expect(self.code == code, f"exit code {self.code}, not {code}; {self}")
+        return self
+
+    def __str__(self):
+        tail = "\n    ".join(self.serial.strip().splitlines()[-12:])
+        return f"exit code {self.code}; serial log ends:\n    {tail}\n    {self.errors.strip()}"
+
+
+def free_port():
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+class Context:
+    def __init__(self, name, timeout_s):
+        self.dir = ROOT / BUILD / "integration" / name
+        subprocess.run(["rm", "-rf", str(self.dir)], check=True)
+        self.dir.mkdir(parents=True)
+        self.port = free_port()
+        self.deadline = time.monotonic() + timeout_s
+        self._boots = 0
+
+    def left_s(self):
+        left = self.deadline - time.monotonic()
+        expect(left > 0, "the case ran out of time")
+        return left
+
+    def run(self, *command, check=True, env=None):
+        """A host program from the project's root; its output as text."""
+        done = subprocess.run([str(part) for part in command], cwd=ROOT, capture_output=True, text=True,
+                              timeout=self.left_s(), env={**INHERITED, **(env or {})}, stdin=subprocess.DEVNULL)
+        if check:
+            expect(done.returncode == 0, f"{command[0]} ended with {done.returncode}: {done.stdout}{done.stderr}")
+        return done
+
+    def remora(self, *arguments, check=True):
+        return self.run(REMORA, *arguments, check=check)
+
+    def boot(self, app="control", *, kernel=None, boot="pvh", clock="icount", nic="pci", ramdisk=None, pcap=None,
+             until=None, efi=None, raw_words=None, **words):
+        """Boots a guest and waits for its end. nic is the card that the machine has; `nic_word` what the kernel is
+        told, if that differs. until: a pattern in the serial output that ends the wait."""
+        if boot == "uefi":
+            clock = "tcg"
+        line = {"exit": "debug", "app": app, "sink": "none", "clock": clock, "nic": words.pop("nic_word", nic),
+                "local": "192.168.1.10", "target": "192.168.1.1", "port": self.port, **words}
+        text = raw_words if raw_words is not None else " ".join(f"{key}={value}" for key, value in line.items())
+        self._boots += 1
+        work = self.dir / f"boot{self._boots}"
+        work.mkdir()
+        env = {**INHERITED, "KERNEL": str(kernel or KERNEL), "EFI_LOADER": str(efi or EFI), "WORK": str(work),
+               "BOOT": boot, "ACCEL": "tcg", "CLOCK": clock, "NIC": nic, "RAMDISK": str(ramdisk or ""),
+               "PCAP": str(pcap or "")}
+        return self._wait(["qemu/boot.sh", text], env, work / "serial.log", until)
+
+    def _wait(self, command, env, serial, until):
+        with open(serial.with_name("qemu.log"), "w+", encoding="utf-8") as errors:
+            guest = subprocess.Popen(command, cwd=ROOT, env=env, stdout=errors, stderr=errors,
+                                     stdin=subprocess.DEVNULL)
+            text = ""
+            code = None
+            try:
+                while code is None:
+                    with contextlib.suppress(subprocess.TimeoutExpired):
+                        code = guest.wait(0.1)
+                    text = serial.read_text(errors="replace") if serial.exists() else ""
+                    if code is None and until and re.search(until, text):
+                        break
+                    expect(self.deadline > time.monotonic(), f"the guest did not end; {Outcome(code, text, '')}")
+            finally:
+                guest.kill()
+                guest.wait()
+            errors.seek(0)
+            return Outcome(code, text, errors.read())
+
+    @contextlib.contextmanager
+    def collector(self):
+        """`remora record` into dir/udp, ready to receive; ends by itself or is told to stop. Yields the session."""
+        session = self.dir / "udp"
+        ready = self.dir / "collector.ready"
+        with open(self.dir / "collector.log", "w+", encoding="utf-8") as log:
+            process = subprocess.Popen([str(ROOT / REMORA), "record", "--listen", f"127.0.0.1:{self.port}", "--out",
+                                        str(session), "--ready-file", str(ready), "--force"],
+                                       stdout=log, stderr=log, stdin=subprocess.DEVNULL)
+            try:
+                while not ready.exists():
+                    expect(process.poll() is None, f"the collector ended: {(self.dir / 'collector.log').read_text()}")
+                    expect(self.left_s() > 0, "the collector does not get ready")
+                    time.sleep(0.02)
+                yield session
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    process.wait(5)
+                process.terminate()
+                code = process.wait(10)
+                log.seek(0)
+                expect(code == 0, f"the collector ended with {code}: {log.read()}")
+            finally:
+                process.kill()
+                process.wait()
+
+    # --- ramdisk -------------------------------------------------------------------------------------------------
+
+    def make_ramdisk(self, free_bytes=None):
+        """An empty volume; with free_bytes, one that a file of other people's fills up to so many."""
+        image = self.dir / "ramdisk.img"
+        self.run("bash", "-c", f'source qemu/lib.sh; make_ramdisk "{image}"')
+        if free_bytes is not None:
+            listing = self.run("mdir", "-i", image, "::", check=False).stdout
+            free = int(re.search(r"([\d ]+) bytes free", listing).group(1).replace(" ", ""))
+            filler = self.dir / "filler.bin"
+            with open(filler, "wb") as file:
+                file.truncate(free - free_bytes)
+            self.run("mcopy", "-i", image, filler, "::FILLER.BIN")
+            filler.unlink()
+        return image
+
+    def check_ramdisk(self, image):
+        self.run("fsck.fat", "-n", image)
+
+    def disk_files(self, image):
+        """The trace files of a clean volume, copied out: {chunk number: bytes}, and the directory they lie in."""
+        self.check_ramdisk(image)
+        target = pathlib.Path(str(image) + ".files")
+        target.mkdir()
+        self.run("mcopy", "-n", "-i", image, "::*trace.dat", f"{target}/", env={"MTOOLS_LOWER_CASE": "1"})
+        return trace_files(target), target
+
+    def adopt(self, directory):
+        self.remora("adopt", directory)
+        self.remora("verify", directory)
+        return directory
+
+
+def trace_files(directory):
+    """{chunk number: content} of the files Ntrace.dat in a directory."""
+    found = {}
+    for path in pathlib.Path(directory).iterdir():
+        match = re.fullmatch(r"(\d+)trace\.dat", path.name)
+        if match:
+            found[int(match.group(1))] = path.read_bytes()
+    expect(found, f"no trace files in {directory}")
+    return found
+
+
+def deadline_misses(ctx, session):
+    """How many events task_deadline_miss a session holds."""
+    return sum(1 for line in ctx.remora("print", session).stdout.splitlines() if "deadline_miss" in line)
+
+
+_baseline_lock = threading.Lock()
+_baseline = []
+
+
+def baseline_misses():
+    """Deadline misses of the application `control` on a machine where nothing is wrong."""
+    with _baseline_lock:
+        if not _baseline:
+            ctx = Context("baseline", 90)
+            image = ctx.make_ramdisk()
+            ctx.boot("control", sink="disk", ramdisk=image).expect_code(OK)
+            _, directory = ctx.disk_files(image)
+            _baseline.append(deadline_misses(ctx, ctx.adopt(directory)))
+            expect(_baseline[0] > 0, "control plans a deadline miss, but the trace shows none")
+        return _baseline[0]

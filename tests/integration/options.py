@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: MIT
+"""Options that are wrong stop the build or the run at once, and the message holds what would have been right."""
+import harness
+from harness import case, expect
+
+
+def refused(ctx, arguments, *words):
+    """make with these arguments fails, and its message holds all the words."""
+    done = ctx.run("make", *arguments, check=False)
+    expect(done.returncode != 0, f"make {arguments} succeeds")
+    for word in words:
+        expect(word in done.stderr, f"make {arguments}: `{word}` is not in: {done.stderr}")
+
+
+def config(ctx, text):
+    path = ctx.dir / "shark.cfg"
+    path.write_text((harness.ROOT / "shark.cfg").read_text() + text)
+    return f"CONFIG_FILE={path}"
+
+
+@case
+def unknown_key_is_refused(ctx):
+    refused(ctx, [config(ctx, "COLOUR = BLUE\n"), "help"], "COLOUR", "TRACER TSC APP SINK")
+
+
+@case
+def unknown_value_is_refused(ctx):
+    refused(ctx, [config(ctx, "SINK = tape\n"), "help"], "tape", "udp disk both none")
+    refused(ctx, ["TRACER=OLD", "help"], "OLD", "NEW OFF")
+
+
+@case
+def line_that_is_no_assignment_is_refused(ctx):
+    refused(ctx, [config(ctx, "TRACER NEW\n"), "help"], "KEY = VALUE")
+
+
+@case
+def tracer_without_tsc_is_refused(ctx):
+    refused(ctx, ["TRACER=NEW", "TSC=FALSE", "help"], "TSC=TRUE", "TRACER=OFF")
+
+
+@case
+def command_line_overrides_the_file(ctx):
+    done = ctx.run("make", config(ctx, "SINK = disk\n"), "SINK=both", "--eval=show: ; @echo $(SINK)", "show")
+    expect(done.stdout.strip() == "both", done.stdout)
+
+
+def run_refused(ctx, words, **environment):
+    defaults = {"APP": "control", "SINK": "none", "BOOT": "pvh", "ACCEL": "tcg", "CLOCK": "tcg", "NIC": "pci",
+                "OUT": str(ctx.dir / "out"), "PORT": str(ctx.port), "SEED": "1", "TIMEOUT_S": "30", "TRACER": "NEW"}
+    done = ctx.run("qemu/run.sh", harness.KERNEL, harness.EFI, harness.REMORA, check=False,
+                   env={**defaults, **environment})
+    expect(done.returncode == 1, f"exit code {done.returncode}: {done.stdout}{done.stderr}")
+    for word in words:
+        expect(word in done.stderr, f"`{word}` is not in: {done.stderr}")
+    expect(not (ctx.dir / "out" / "qemu.log").exists(), "a guest was booted")
+
+
+@case
+def machines_that_cannot_work_are_refused(ctx):
+    run_refused(ctx, ["CLOCK=icount", "remedy: ACCEL=tcg"], CLOCK="icount", ACCEL="kvm")
+    run_refused(ctx, ["CLOCK=icount", "remedy: BOOT=pvh"], CLOCK="icount", BOOT="uefi")
+    run_refused(ctx, ["NIC=none", "remedy: SINK=disk"], NIC="none", SINK="udp")
+
+
+@case
+def missing_firmware_names_the_remedy(ctx):
+    run_refused(ctx, ["/nowhere/OVMF.fd", "make deps"], BOOT="uefi", OVMF="/nowhere/OVMF.fd")
+
+
+@case
+def missing_packages_are_named(ctx):
+    done = ctx.run("make", "deps", "CHECK=1", "PACKAGES=bash no-such-package", check=False)
+    expect(done.returncode != 0 and "missing: no-such-package" in done.stdout, done.stdout)
+    ctx.run("make", "deps", "CHECK=1", "PACKAGES=bash")
+
+
+@case
+def without_apt_the_packages_are_printed(ctx):
+    empty = ctx.dir / "bin"
+    empty.mkdir()
+    (empty / "bash").symlink_to("/bin/bash")
+    done = ctx.run("/bin/bash", ".ci/deps", "alpha", "beta", check=False, env={"PATH": str(empty)})
+    expect(done.returncode == 1 and "alpha beta" in done.stdout, done.stdout + done.stderr)
