@@ -117,7 +117,7 @@ lib::Result<void> ChunkStore::set_flags(Chunk& chunk, ChunkFlags flags) {
         if (chunk.busy) {
             return lib::Error::busy;
         }
-        if (read_shared(m_cpu.active) == &chunk.control) {
+        if (is_active(chunk)) {
             return lib::Error::refused;
         }
         if (m_cpu.selected == &chunk.control) {
@@ -155,7 +155,7 @@ lib::Result<void> ChunkStore::start(Chunk& chunk) {
     }
     // Closed first: from here on no jump leads in. If one has, the records stay where they are.
     set_shared_bits(chunk.control.word, TRACER_WORD_CLOSED);
-    if (read_shared(m_cpu.active) == &chunk.control) {
+    if (is_active(chunk)) {
         clear_shared_bits(chunk.control.word, TRACER_WORD_CLOSED);
         return lib::Error::refused;
     }
@@ -173,7 +173,7 @@ lib::Result<void> ChunkStore::start(Chunk& chunk) {
 lib::Result<void> ChunkStore::freeze(Chunk& chunk) {
     const bool was_closed = (read_shared(chunk.control.word) & TRACER_WORD_CLOSED) != 0;
     set_shared_bits(chunk.control.word, TRACER_WORD_CLOSED);
-    if (read_shared(m_cpu.active) == &chunk.control) {
+    if (is_active(chunk)) {
         if (!was_closed) {
             clear_shared_bits(chunk.control.word, TRACER_WORD_CLOSED);
         }
@@ -243,10 +243,6 @@ ChunkContents ChunkStore::contents(const Chunk& chunk) {
     return contents;
 }
 
-bool ChunkStore::is_current(const Chunk& chunk) const {
-    return read_shared(m_cpu.active) == &chunk.control || m_cpu.selected == &chunk.control;
-}
-
 bool ChunkStore::reachable_from_current(const Chunk& chunk) const {
     for (const ChunkControl* start : {read_shared(m_cpu.active), m_cpu.selected}) {
         const ChunkControl* control = start;
@@ -258,11 +254,6 @@ bool ChunkStore::reachable_from_current(const Chunk& chunk) const {
         }
     }
     return false;
-}
-
-Chunk* ChunkStore::chunk_of(ChunkControl* control) {
-    static_assert(std::is_standard_layout_v<Chunk> && offsetof(Chunk, control) == 0);
-    return control == nullptr || control == &null_chunk ? nullptr : reinterpret_cast<Chunk*>(control);
 }
 
 void ChunkStore::retire(Chunk& chunk) {

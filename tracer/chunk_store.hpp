@@ -17,14 +17,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <type_traits>
 
 namespace tracer {
 
 inline constexpr std::size_t kChunksMax = 256;
 
 struct Chunk {
-    ChunkControl control; // first: the record path's pointers lead back here
+    ChunkControl control; // what the record path needs
     std::uint32_t size_bytes = 0;
     std::uint32_t emergency_bytes = 0;
     std::uint32_t uses = 0; // how often this number began to record; survives deletion
@@ -110,11 +109,8 @@ class ChunkStore {
     // overwritten.
     [[nodiscard]] const ChunkCounts& retired() const { return m_retired; }
 
-    // Where a tracing processor is, or would go on after enable().
-    [[nodiscard]] bool is_current(const Chunk& chunk) const;
-
-    // The chunk that a control block belongs to; null for null and for the null chunk.
-    [[nodiscard]] static Chunk* chunk_of(ChunkControl* control);
+    // The record path may write to it at this moment.
+    [[nodiscard]] bool is_active(const Chunk& chunk) const { return read_shared(m_cpu.active) == &chunk.control; }
 
   private:
     [[nodiscard]] lib::Result<std::size_t> find_gap(std::size_t bytes) const;

@@ -268,4 +268,18 @@ consteval bool codes_and_names_are_unique() {
 
 static_assert(detail::codes_and_names_are_unique());
 
+// Index into kEvents by name, or its size if no event has this name; at compile time only.
+consteval std::size_t event_index(std::string_view name) {
+    std::size_t index = 0;
+    while (index < kEvents.size() && kEvents[index].name != name) {
+        ++index;
+    }
+    return index;
+}
+
+// The code of an event by name. A name that the table does not have indexes past its end, which does not compile.
+consteval std::uint8_t event_code(std::string_view name) {
+    return kEvents[event_index(name)].code;
+}
+
 } // namespace tracer

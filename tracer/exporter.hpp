@@ -101,11 +101,8 @@ class Exporter {
     // After everything queued: each sink gets the totals. step() does it.
     void finish(RunResult result);
 
-    // Does a sink that works now still owe this chunk?
-    [[nodiscard]] bool waiting_for(const Chunk& chunk) const;
-
-    // For the last request of this chunk: ok once the sinks that work now have it, else the error of the sink that
-    // failed.
+    // How the last request for this chunk stands. busy: a sink that may work now still owes it; ok: those sinks have it
+    // (a deferred sink may come later); another error: that of a sink that failed to carry it.
     [[nodiscard]] lib::Result<void> outcome(const Chunk& chunk) const;
 
     struct SinkReport {
@@ -144,6 +141,11 @@ class Exporter {
         std::uint64_t refused = 0;
     };
 
+    enum class Outcome : std::uint8_t {
+        carried,
+        failed,
+    };
+
     enum class Work : std::uint8_t {
         none,
         chunk,
@@ -152,16 +154,15 @@ class Exporter {
 
     [[nodiscard]] lib::Result<void> request_for(Chunk& chunk, ChunkFlags new_flags, SinkSet sinks);
     [[nodiscard]] SinkSet deferred_sinks() const;
-    [[nodiscard]] SinkSet working_sinks() const;
+    [[nodiscard]] SinkSet sinks_without(const Chunk& chunk) const;
     [[nodiscard]] bool may_work(std::size_t sink) const;
-    [[nodiscard]] Freight& freight(const Chunk& chunk);
     [[nodiscard]] const Freight* known_freight(const Chunk& chunk) const;
     [[nodiscard]] bool begin_chunk();
     [[nodiscard]] bool begin_end();
-    void finish_transfer(bool carried);
-    void release(Chunk& chunk);
-    void build_image(Chunk& chunk, const Freight& known);
-    void fail(Sink& sink);
+    void end_transfer(SinkState state);
+    void settle(Chunk& chunk, SinkSet sink, Outcome outcome);
+    void build_image(const Chunk& chunk, const Freight& freight);
+    void give_up(Sink& place, lib::Error error);
 
     Parts m_parts;
     Setup m_setup;

@@ -12,12 +12,12 @@
 
 namespace tracer {
 
-// Why the last FTrace_* call returned -1. `function` and `text` are literals.
+// Why the last FTrace_* call returned -1; the strings are literals. See FTrace_Error in ftrace.hpp.
 struct LastError {
-    std::string_view function; // empty: nothing failed yet
-    std::string_view argument; // name of the offending argument; empty if it is none
-    std::int64_t value = 0;    // of that argument
-    std::string_view text;     // what is wrong with it
+    const char* function = nullptr;
+    const char* argument = nullptr;
+    long long value = 0;
+    const char* text = nullptr;
 };
 
 // Opens sinks for FTrace_OSD_init_udp and FTrace_init_disk_writer; given by the composition root.

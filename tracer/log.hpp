@@ -44,15 +44,6 @@ struct FixedString {
 
 namespace detail {
 
-// Index into kEvents, or its size if no event has this name.
-[[nodiscard]] consteval std::size_t event_index(std::string_view name) {
-    std::size_t index = 0;
-    while (index < kEvents.size() && kEvents[index].name != name) {
-        ++index;
-    }
-    return index;
-}
-
 [[nodiscard]] consteval bool is_loggable_name(std::string_view name) {
     const std::size_t index = event_index(name);
     return index < kEvents.size() && is_loggable(kEvents[index]);
@@ -103,7 +94,7 @@ requires LoggableEvent<Name>
 
 [[gnu::always_inline]] inline void log(std::uint16_t par1 = 0, std::uint32_t par2 = 0) {
     if constexpr (kTracerBuilt) {
-        constexpr std::uint16_t code = kEvents[detail::event_index(Name.view())].code;
+        constexpr std::uint16_t code = event_code(Name.view());
         if (detail::family_enabled(mask_bit(code))) {
             detail::record(code, par1, par2);
         }
@@ -117,7 +108,7 @@ requires LoggableEvent<Name>
 
 [[gnu::always_inline]] inline void log_fast(std::uint16_t par1 = 0, std::uint32_t par2 = 0) {
     if constexpr (kTracerBuilt) {
-        constexpr std::uint16_t code = kEvents[detail::event_index(Name.view())].code | kFastPathBit;
+        constexpr std::uint16_t code = event_code(Name.view()) | kFastPathBit;
         detail::record(code, par1, par2);
     }
 }

@@ -13,7 +13,7 @@
 
 namespace tracer {
 
-inline constexpr std::uint8_t kNextChunkCode = kEvents[detail::event_index("next_chunk")].code;
+inline constexpr std::uint8_t kNextChunkCode = event_code("next_chunk");
 
 // What to do with a code, by code. A code without a row is recorded as it is; readers pass over it.
 enum class CodeKind : std::uint8_t {

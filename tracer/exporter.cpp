@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: MIT
+#include "tracer/exporter.hpp"
+
+#include "tracer/metadata_writer.hpp"
+
+namespace tracer {
+
+namespace {
+
+constexpr std::uint8_t sink_bit(std::size_t sink) {
+    return static_cast<std::uint8_t>(1U << sink);
+}
+
+} // namespace
+
+lib::Result<void> Exporter::attach(ChunkSink& sink, SinkTime time) {
+    for (Sink& place : m_sinks) {
+        if (place.sink == &sink) {
+            return {};
+        }
+        if (place.sink == nullptr) {
+            place.sink = &sink;
+            place.time = time;
+            place.report.sink = &sink;
+            return {};
+        }
+    }
+    return lib::Error::no_space;
+}
+
+lib::Result<void> Exporter::request_for(Chunk& chunk, ChunkFlags new_flags, SinkSet sinks) {
+    if ((new_flags & kModeMask) == kModeMask || (new_flags & (kDerivedFlags | ~kValidFlags)) != 0) {
+        return lib::Error::invalid_argument;
+    }
+    if (chunk.busy || m_parts.store.is_active(chunk)) {
+        return lib::Error::busy;
+    }
+    const SinkSet wanted = static_cast<SinkSet>(sinks & sinks_without(chunk));
+    if (wanted == 0) {
+        return lib::Error::refused;
+    }
+    if (const auto frozen = m_parts.store.freeze(chunk); !frozen) {
+        return lib::Error::busy; // an interrupt's record opened it meanwhile
+    }
+    if (ChunkStore::contents(chunk).records() == 0) {
+        return m_parts.store.set_flags(chunk, new_flags);
+    }
+    Freight& freight = m_freight[chunk.number];
+    if (freight.uses != chunk.uses || freight.carried == 0) {
+        // The first sink of these contents: what the preamble will say is fixed now, for all sinks.
+        freight = {};
+        freight.uses = chunk.uses;
+        freight.names = static_cast<std::uint32_t>(m_parts.names.size());
+        freight.dropped = read_shared(m_parts.cpu.dropped_bytes) / kRecordBytes;
+        freight.refused = read_shared(m_parts.cpu.refused_bytes) / kRecordBytes;
+    }
+    freight.pending = wanted;
+    freight.failed = 0;
+    freight.new_flags = new_flags;
+    freight.order = m_next_order++;
+    chunk.busy = true;
+    return {};
+}
+
+StepResult Exporter::step() {
+    if (m_work == Work::none) {
+        if (!m_parts.lock.try_take()) {
+            return StepResult::more;
+        }
+        const bool begun = begin_chunk() || begin_end();
+        m_parts.lock.release();
+        if (!begun) {
+            return StepResult::idle;
+        }
+    }
+    Sink& place = m_sinks[m_sink];
+    const SinkState state = place.sink->state() == SinkState::busy ? place.sink->step() : place.sink->state();
+    if (state != SinkState::busy) {
+        if (!m_parts.lock.try_take()) {
+            return StepResult::more; // the sink keeps its state; look again next time
+        }
+        end_transfer(state);
+        m_parts.lock.release();
+    }
+    return StepResult::more;
+}
+
+// Hands the oldest request to the first sink that owes it and may work. True if something is in flight now, or a sink
+// was given up, so that looking again makes sense.
+bool Exporter::begin_chunk() {
+    Chunk* oldest = nullptr;
+    std::size_t sink = 0;
+    for (Chunk& chunk : m_parts.store.slots()) {
+        const Freight& freight = m_freight[chunk.number];
+        if (!chunk.exists || !chunk.busy || (oldest != nullptr && freight.order >= m_freight[oldest->number].order)) {
+            continue;
+        }
+        for (std::size_t i = 0; i < kSinksMax; ++i) {
+            if ((freight.pending & sink_bit(i)) != 0 && may_work(i)) {
+                oldest = &chunk;
+                sink = i;
+                break;
+            }
+        }
+    }
+    if (oldest == nullptr) {
+        return false;
+    }
+    m_work = Work::chunk;
+    m_chunk = oldest;
+    m_sink = sink;
+    build_image(*oldest, m_freight[oldest->number]);
+    if (const auto taken = m_sinks[sink].sink->submit(m_image); !taken) {
+        give_up(m_sinks[sink], taken.error());
+    }
+    return true;
+}
+
+bool Exporter::begin_end() {
+    if (!m_finish_wanted) {
+        return false;
+    }
+    for (std::size_t i = 0; i < kSinksMax; ++i) {
+        Sink& place = m_sinks[i];
+        if (place.sink == nullptr || place.report.finished || !may_work(i)) {
+            continue;
+        }
+        const Totals totals = m_parts.control.totals();
+        m_work = Work::end;
+        m_sink = i;
+        const ExportEnd end{.chunks = place.report.chunks,
+                            .result = m_result,
+                            .records = place.report.records,
+                            .dropped = totals.dropped,
+                            .refused = totals.refused,
+                            .overwritten = totals.overwritten};
+        if (const auto taken = place.sink->finish(end); !taken) {
+            give_up(place, taken.error());
+        }
+        return true;
+    }
+    return false;
+}
+
+void Exporter::end_transfer(SinkState state) {
+    Sink& place = m_sinks[m_sink];
+    const bool was_chunk = m_work == Work::chunk;
+    m_work = Work::none;
+    if (state == SinkState::failed) {
+        give_up(place, place.sink->last_error());
+    }
+    if (place.report.failed) {
+        return;
+    }
+    if (!was_chunk) {
+        place.report.finished = true;
+        return;
+    }
+    ++place.report.chunks;
+    place.report.records += m_image.description.records;
+    m_chunk->carried = true;
+    settle(*m_chunk, sink_bit(m_sink), Outcome::carried);
+}
+
+// The sink gets nothing any more, and what it owed is lost to it.
+void Exporter::give_up(Sink& place, lib::Error error) {
+    if (place.report.failed) {
+        return;
+    }
+    m_work = Work::none;
+    place.report.failed = true;
+    place.report.error = error;
+    const auto sink = static_cast<std::size_t>(&place - m_sinks.data());
+    for (Chunk& chunk : m_parts.store.slots()) {
+        if (chunk.exists && chunk.busy && (m_freight[chunk.number].pending & sink_bit(sink)) != 0) {
+            ++place.report.chunks_lost;
+            settle(chunk, sink_bit(sink), Outcome::failed);
+        }
+    }
+}
+
+// One sink is through with a chunk; after the last one the chunk comes back into use.
+void Exporter::settle(Chunk& chunk, SinkSet sink, Outcome outcome) {
+    Freight& freight = m_freight[chunk.number];
+    freight.pending = static_cast<SinkSet>(freight.pending & ~sink);
+    SinkSet& place = outcome == Outcome::carried ? freight.carried : freight.failed;
+    place = static_cast<SinkSet>(place | sink);
+    if (freight.pending != 0) {
+        return;
+    }
+    chunk.busy = false;
+    // What a sink did not get must not be overwritten: somebody may still want to find it in memory.
+    const auto flags =
+        static_cast<ChunkFlags>(freight.failed == 0 ? freight.new_flags : freight.new_flags & ~kFlagFree);
+    const auto set = m_parts.store.set_flags(chunk, flags);
+    ASSERT(set.ok()); // checked at the request, and nobody records into a frozen chunk
+}
+
+void Exporter::build_image(const Chunk& chunk, const Freight& freight) {
+    const ChunkContents contents = ChunkStore::contents(chunk);
+    const auto first = !contents.older.empty()   ? contents.older
+                       : !contents.newer.empty() ? contents.newer
+                                                 : contents.emergency;
+    const lib::Ticks stamp = decode_record(first).stamp();
+
+    ChunkBegin begin;
+    begin.chunk = chunk.number;
+    begin.cpu = static_cast<std::uint16_t>(m_parts.cpu.cpu);
+    begin.mode = chunk.flags & kModeMask;
+    begin.clock_mode = m_setup.clock_mode;
+    begin.generation = chunk.generation();
+    begin.records = static_cast<std::uint32_t>(contents.records());
+    begin.tsc_khz = m_setup.tsc_khz;
+    begin.tsc_source = m_setup.tsc_source;
+    begin.tsc_error_ppm = m_setup.tsc_error_ppm;
+    begin.dropped = freight.dropped;
+    begin.refused = freight.refused;
+    begin.overwritten = ChunkStore::counts(chunk).overwritten;
+    begin.boot_id = m_setup.boot_id;
+
+    // chunk_begin tells how long the preamble is; its own length does not depend on what it says. So it is written once
+    // to take its place, and again when the rest stands.
+    MetadataWriter writer(m_parts.preamble, stamp);
+    writer.combined(event_code(ChunkBegin::kEvent), begin);
+    writer.combined(event_code(Build::kEvent), m_setup.build);
+    writer.simple(event_code("cycles_per_msec"), 0, m_setup.tsc_khz);
+    for (std::size_t i = 0; i < freight.names; ++i) {
+        writer.name(m_parts.names.entry(i));
+    }
+    writer.simple(event_code("numevents"), 0, begin.records);
+    begin.preamble_slots = static_cast<std::uint32_t>(writer.slots());
+    MetadataWriter(m_parts.preamble, stamp).combined(event_code(ChunkBegin::kEvent), begin);
+
+    m_image.description = begin;
+    m_image.parts = {writer.written(), contents.older, contents.newer, contents.emergency};
+}
+
+void Exporter::begin_exit() {
+    m_parts.lock.release();
+    m_parts.control.disable();
+    m_exiting = true;
+}
+
+std::size_t Exporter::export_unsent() {
+    std::size_t queued = 0;
+    for (Chunk& chunk : m_parts.store.slots()) {
+        if (!chunk.exists || chunk.busy || chunk.uses == 0 || ChunkStore::contents(chunk).records() == 0 ||
+            sinks_without(chunk) == 0) {
+            continue;
+        }
+        const auto kept = static_cast<ChunkFlags>(chunk.flags & ~kFlagFree);
+        if (request(chunk, kept)) {
+            ++queued;
+        }
+    }
+    return queued;
+}
+
+void Exporter::finish(RunResult result) {
+    m_result = result;
+    m_finish_wanted = true;
+}
+
+lib::Result<void> Exporter::outcome(const Chunk& chunk) const {
+    const Freight* const freight = known_freight(chunk);
+    if (freight == nullptr) {
+        return {};
+    }
+    for (std::size_t i = 0; i < kSinksMax; ++i) {
+        if ((freight->failed & sink_bit(i)) != 0) {
+            return m_sinks[i].report.error;
+        }
+        if (chunk.busy && (freight->pending & sink_bit(i)) != 0 && may_work(i)) {
+            return lib::Error::busy;
+        }
+    }
+    return {};
+}
+
+Exporter::SinkSet Exporter::deferred_sinks() const {
+    SinkSet sinks = 0;
+    for (std::size_t i = 0; i < kSinksMax; ++i) {
+        if (m_sinks[i].sink != nullptr && m_sinks[i].time == SinkTime::after_exit) {
+            sinks = static_cast<SinkSet>(sinks | sink_bit(i));
+        }
+    }
+    return sinks;
+}
+
+// Sinks that could still take the chunk's present contents.
+Exporter::SinkSet Exporter::sinks_without(const Chunk& chunk) const {
+    const Freight* const freight = known_freight(chunk);
+    SinkSet sinks = 0;
+    for (std::size_t i = 0; i < kSinksMax; ++i) {
+        const Sink& place = m_sinks[i];
+        const bool has_it = freight != nullptr && (freight->carried & sink_bit(i)) != 0;
+        if (place.sink != nullptr && !place.report.failed && !place.report.finished && !has_it) {
+            sinks = static_cast<SinkSet>(sinks | sink_bit(i));
+        }
+    }
+    return sinks;
+}
+
+bool Exporter::may_work(std::size_t sink) const {
+    const Sink& place = m_sinks[sink];
+    return place.sink != nullptr && !place.report.failed && (m_exiting || place.time == SinkTime::at_once);
+}
+
+// Null if nothing is known about the chunk's present contents.
+const Exporter::Freight* Exporter::known_freight(const Chunk& chunk) const {
+    const Freight& freight = m_freight[chunk.number];
+    return freight.uses == chunk.uses && freight.uses != 0 ? &freight : nullptr;
+}
+
+} // namespace tracer

@@ -1,0 +1,369 @@
+// SPDX-License-Identifier: MIT
+// The published interface over the one instance: checks arguments, takes the lock, translates results into 0, -1 and a
+// reason. No rule about chunks lives here.
+#include "tracer/ftrace.hpp"
+
+#include "tracer/instance.hpp"
+
+#include <array>
+#include <string_view>
+
+namespace {
+
+using tracer::Chunk;
+using tracer::Instance;
+using tracer::instance;
+
+// One call's name, and the lock for its duration.
+class Call {
+  public:
+    explicit Call(const char* function)
+        : m_function(function)
+        , m_locked(instance().lock.try_take()) {
+        if (!m_locked) {
+            fail("another tracer call is under way");
+        }
+    }
+
+    ~Call() {
+        if (m_locked) {
+            instance().lock.release();
+        }
+    }
+
+    Call(const Call&) = delete;
+    Call& operator=(const Call&) = delete;
+
+    [[nodiscard]] bool locked() const { return m_locked; }
+
+    // Lets others in while this call waits.
+    void unlock() {
+        instance().lock.release();
+        m_locked = false;
+    }
+
+    int fail(const char* text) const { return fail(nullptr, 0, text); }
+
+    int fail(const char* argument, long long value, const char* text) const {
+        instance().last_error = {m_function, argument, value, text};
+        return -1;
+    }
+
+    // Null, and the reason told, if there is no such chunk.
+    [[nodiscard]] Chunk* find(const char* argument, int number) const {
+        const auto chunk = instance().store.find(number);
+        if (!chunk) {
+            fail(argument, number,
+                 chunk.error() == lib::Error::not_found ? "no chunk has this number" : "chunk numbers are 0 to 255");
+            return nullptr;
+        }
+        return chunk.value();
+    }
+
+  private:
+    const char* m_function;
+    bool m_locked;
+};
+
+constexpr const char* kFlagsText = "CYC, JTN and STOP exclude each other; FULL, BUSY and COMPR cannot be asked for";
+
+std::array<FTrace_Chunk, FTRACE_MAX_CHUNK>& table_rows() {
+    static constinit std::array<FTrace_Chunk, FTRACE_MAX_CHUNK> rows{};
+    return rows;
+}
+
+std::array<FTrace_Chunk_Ptr, FTRACE_MAX_CHUNK>& table_pointers() {
+    static constinit std::array<FTrace_Chunk_Ptr, FTRACE_MAX_CHUNK> pointers{};
+    return pointers;
+}
+
+// The failure text of a request for export.
+const char* request_text(lib::Error error) {
+    switch (error) {
+    case lib::Error::invalid_argument:
+        return kFlagsText;
+    case lib::Error::busy:
+        return "the chunk is being recorded into, or is queued already";
+    case lib::Error::refused:
+        return "no open sink is left that does not have it already";
+    case lib::Error::not_found:
+    case lib::Error::no_space:
+    case lib::Error::exists:
+    case lib::Error::timeout:
+    case lib::Error::io:
+    case lib::Error::corrupt:
+    case lib::Error::unsupported:
+    case lib::Error::unreachable:
+        break;
+    }
+    return "the chunk cannot be queued";
+}
+
+// The failure text of a sink.
+const char* sink_text(lib::Error error) {
+    return lib::error_name(error).data(); // a literal
+}
+
+// Cut at the longest name that any sink takes; the freestanding kernel has no strlen.
+std::string_view view_of(const char* text) {
+    constexpr std::size_t kTextMax = 255;
+    std::size_t size = 0;
+    while (size < kTextMax && text[size] != '\0') {
+        ++size;
+    }
+    return {text, size};
+}
+
+bool wait_once() {
+    const tracer::WaitHook& hook = instance().wait;
+    if (hook.wait != nullptr) {
+        return hook.wait(hook.context);
+    }
+    return instance().exporter.step() == tracer::StepResult::more;
+}
+
+} // namespace
+
+int FTrace_enable() {
+    const Call call("FTrace_enable");
+    if (!call.locked()) {
+        return -1;
+    }
+    return instance().control.enable() ? 0 : call.fail("no chunk is selected");
+}
+
+int FTrace_disable() {
+    const Call call("FTrace_disable");
+    if (!call.locked()) {
+        return -1;
+    }
+    instance().control.disable();
+    return 0;
+}
+
+int FTrace_chunk_create(int normal_size, int emergency_size, FTrace_flags flags) {
+    const Call call("FTrace_chunk_create");
+    if (!call.locked()) {
+        return -1;
+    }
+    if (normal_size < static_cast<int>(tracer::kRecordBytes) || normal_size > static_cast<int>(tracer::kAreaBytesMax)) {
+        return call.fail("normal_size", normal_size, "a chunk holds 16 bytes to 512 MiB");
+    }
+    if (emergency_size < 0 || emergency_size > static_cast<int>(tracer::kAreaBytesMax)) {
+        return call.fail("emergency_size", emergency_size, "an emergency area holds 0 bytes to 512 MiB");
+    }
+    const auto chunk = instance().store.create(static_cast<std::uint32_t>(normal_size),
+                                               static_cast<std::uint32_t>(emergency_size), flags);
+    if (chunk) {
+        return chunk.value()->number;
+    }
+    return chunk.error() == lib::Error::no_space
+               ? call.fail("normal_size", normal_size, "256 chunks exist, or no gap of the arena is large enough")
+               : call.fail("flags", flags, kFlagsText);
+}
+
+int FTrace_chunk_delete(int number) {
+    const Call call("FTrace_chunk_delete");
+    Chunk* const chunk = call.locked() ? call.find("number", number) : nullptr;
+    if (chunk == nullptr) {
+        return -1;
+    }
+    const auto removed = instance().store.remove(*chunk);
+    if (removed) {
+        return 0;
+    }
+    return call.fail("number", number,
+                     removed.error() == lib::Error::busy ? "the chunk is BUSY"
+                                                         : "the chunk is NODEL, current, or linked to the current one");
+}
+
+int FTrace_set_chunk_flags(int number, FTrace_flags flags) {
+    const Call call("FTrace_set_chunk_flags");
+    Chunk* const chunk = call.locked() ? call.find("number", number) : nullptr;
+    if (chunk == nullptr) {
+        return -1;
+    }
+    const auto set = instance().store.set_flags(*chunk, flags);
+    if (set) {
+        return 0;
+    }
+    return set.error() == lib::Error::invalid_argument
+               ? call.fail("flags", flags, kFlagsText)
+               : call.fail("flags", flags, "a chunk that is BUSY or being recorded into does not become FREE");
+}
+
+int FTrace_get_chunk_flags(int number, FTrace_flags* flags) {
+    const Call call("FTrace_get_chunk_flags");
+    const Chunk* const chunk = call.locked() ? call.find("number", number) : nullptr;
+    if (chunk == nullptr) {
+        return -1;
+    }
+    if (flags == nullptr) {
+        return call.fail("flags", 0, "must point to where the flags go");
+    }
+    *flags = instance().store.flags(*chunk);
+    return 0;
+}
+
+int FTrace_actual_chunk_select(int number) {
+    const Call call("FTrace_actual_chunk_select");
+    Chunk* const chunk = call.locked() ? call.find("number", number) : nullptr;
+    if (chunk == nullptr) {
+        return -1;
+    }
+    return instance().control.select(*chunk) ? 0 : call.fail("number", number, "the chunk is not FREE");
+}
+
+int FTrace_chunk_link(int chunk_A, int chunk_B) {
+    const Call call("FTrace_chunk_link");
+    Chunk* const from = call.locked() ? call.find("chunk_A", chunk_A) : nullptr;
+    Chunk* const to = from != nullptr ? call.find("chunk_B", chunk_B) : nullptr;
+    if (to == nullptr) {
+        return -1;
+    }
+    const auto linked = instance().store.link(*from, *to);
+    if (linked) {
+        return 0;
+    }
+    return call.fail("chunk_B", chunk_B,
+                     linked.error() == lib::Error::invalid_argument ? "a chunk cannot follow itself"
+                                                                    : "the chunk is not FREE");
+}
+
+int FTrace_get_first_chunk(FTrace_flags flags) {
+    const Call call("FTrace_get_first_chunk");
+    if (!call.locked()) {
+        return -1;
+    }
+    const auto chunk = instance().store.first_with(flags);
+    return chunk ? chunk.value()->number : call.fail("flags", flags, "no chunk has any of these flags");
+}
+
+FTrace_Chunk_Ptr* FTrace_get_chunk_table() {
+    for (std::size_t i = 0; i < tracer::kChunksMax; ++i) {
+        const Chunk& chunk = instance().store.slots()[i];
+        table_rows()[i] = {FTRACE_CHUNK_ID,  chunk.number,          instance().store.flags(chunk),
+                           chunk.size_bytes, chunk.emergency_bytes, chunk.control.data};
+        table_pointers()[i] = chunk.exists ? &table_rows()[i] : nullptr;
+    }
+    return table_pointers().data();
+}
+
+int FTrace_compress_chunk(int number, FTrace_flags) {
+    const Call call("FTrace_compress_chunk");
+    if (!call.locked() || call.find("number", number) == nullptr) {
+        return -1;
+    }
+    return call.fail("chunks are not compressed by this version");
+}
+
+int FTrace_send_chunk(int number, int, FTrace_flags new_flags) {
+    Call call("FTrace_send_chunk");
+    Chunk* const chunk = call.locked() ? call.find("number", number) : nullptr;
+    if (chunk == nullptr) {
+        return -1;
+    }
+    if (const auto queued = instance().exporter.request(*chunk, new_flags); !queued) {
+        return call.fail("number", number, request_text(queued.error()));
+    }
+    call.unlock();
+    auto outcome = instance().exporter.outcome(*chunk);
+    while (!outcome && outcome.error() == lib::Error::busy) {
+        if (!wait_once()) {
+            return call.fail("number", number, "the sink does not get on; the chunk stays BUSY");
+        }
+        outcome = instance().exporter.outcome(*chunk);
+    }
+    return outcome ? 0 : call.fail("number", number, sink_text(outcome.error()));
+}
+
+int FTrace_init_disk_writer(const char* fname, int, const char*, const char*) {
+    const Call call("FTrace_init_disk_writer");
+    if (!call.locked()) {
+        return -1;
+    }
+    if (fname == nullptr || *fname == '\0') {
+        return call.fail("fname", 0, "a file needs a name");
+    }
+    if (instance().sinks == nullptr) {
+        return call.fail("this kernel has no volume to write to");
+    }
+    const auto sink = instance().sinks->open_disk(view_of(fname));
+    if (!sink) {
+        return call.fail(sink_text(sink.error()));
+    }
+    return instance().exporter.attach(*sink.value(), tracer::SinkTime::after_exit) ? 0
+                                                                                   : call.fail("two sinks are open");
+}
+
+void FTrace_disk_writer(FTrace_Chunk_Ptr c) {
+    const Call call("FTrace_disk_writer");
+    if (!call.locked()) {
+        return;
+    }
+    if (c == nullptr) {
+        call.fail("c", 0, "must point to an entry of the chunk table");
+        return;
+    }
+    Chunk* const chunk = call.find("c->number", static_cast<int>(c->number));
+    if (chunk == nullptr) {
+        return;
+    }
+    if (const auto queued = instance().exporter.request_deferred(*chunk, chunk->flags); !queued) {
+        call.fail("c->number", c->number, request_text(queued.error()));
+    }
+}
+
+int FTrace_OSD_init_udp(int flag, const char* l_ip, const char* t_ip) {
+    const Call call("FTrace_OSD_init_udp");
+    if (!call.locked()) {
+        return -1;
+    }
+    if (l_ip == nullptr || t_ip == nullptr) {
+        return call.fail(l_ip == nullptr ? "l_ip" : "t_ip", 0, "an address is needed");
+    }
+    if (instance().sinks == nullptr) {
+        return call.fail("this kernel has no network");
+    }
+    const auto sink = instance().sinks->open_udp(flag == 1, view_of(l_ip), view_of(t_ip));
+    if (!sink) {
+        return call.fail(sink_text(sink.error()));
+    }
+    return instance().exporter.attach(*sink.value(), tracer::SinkTime::at_once) ? 0 : call.fail("two sinks are open");
+}
+
+void FTrace_set_filter(BYTE family, int status) {
+    const Call call("FTrace_set_filter");
+    if (!call.locked()) {
+        return;
+    }
+    if (status != 0 && status != 1) {
+        call.fail("status", status, "1 suppresses the family, 0 lets it pass");
+        return;
+    }
+    if (!instance().control.set_filter(family, status == 1)) {
+        call.fail("family", family, "use an FTrace_filter_* constant");
+        return;
+    }
+    tracer::log_published(family, static_cast<WORD>(status), 0);
+}
+
+FTrace_Error FTrace_last_error() {
+    const tracer::LastError& error = instance().last_error;
+    return {error.function, error.argument, error.value, error.text};
+}
+
+namespace tracer::detail {
+
+void refuse_record() {
+    add_shared(instance().cpu.refused_bytes, kRecordBytes);
+    instance().last_error = {"TRACER_LOGEVENT", "type", 0, "events of this type are not logged by applications"};
+}
+
+void request_next_chunk() {
+    if (!instance().control.close_active()) {
+        instance().last_error = {"TRACER_LOGEVENT", "type", kNextChunkCode, "there is no next chunk"};
+    }
+}
+
+} // namespace tracer::detail

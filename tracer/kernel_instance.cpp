@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+// The kernel's one tracer: the only file of the tracer with global state. The arena lies in a section of its own, which
+// the linker script places at 16 MiB, neither loaded nor cleared, so that it outlives a reset. Everything large is
+// zero-initialised (.bss); no constructor runs.
+#include "tracer/instance.hpp"
+
+#include <array>
+
+namespace tracer {
+
+namespace {
+
+constexpr std::size_t kArenaBytes = std::size_t{16} * 1024 * 1024;
+
+// The attribute's tail makes the section @nobits in the object file too: 16 MiB of nothing need not be stored.
+[[gnu::section(".arena,\"aw\",@nobits#")]] alignas(64) std::byte arena[kArenaBytes]; // NOLINT(modernize-avoid-c-arrays)
+
+constinit ChunkStore::Slots slots{};
+constinit Exporter::Preamble preamble{};
+constinit NameRegistry names;
+constinit Instance kernel_tracer({slots, preamble, arena}, names);
+
+} // namespace
+
+Instance& instance() {
+    return kernel_tracer;
+}
+
+} // namespace tracer

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT
+// Writes metadata records: those in front of an exported chunk (metadata.hpp shows their order) and the one that ends
+// an export. A writer of bytes, not a keeper of names: what it writes is handed in. Context: any.
+#pragma once
+
+#include "tracer/event_table.hpp"
+#include "tracer/metadata.hpp"
+#include "tracer/names.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace tracer {
+
+class MetadataWriter {
+  public:
+    // Every record gets this stamp.
+    constexpr MetadataWriter(std::span<std::byte> out, lib::Ticks stamp)
+        : m_out(out)
+        , m_stamp(stamp) {}
+
+    MetadataWriter(const MetadataWriter&) = delete;
+    MetadataWriter& operator=(const MetadataWriter&) = delete;
+
+    // Precondition: `out` has room (its size is a compile-time bound at every user).
+    void simple(std::uint8_t code, std::uint16_t par1, std::uint32_t par2) {
+        put(make_record(code, par1, par2, m_stamp));
+    }
+
+    template <typename Payload>
+    void combined(std::uint8_t code, const Payload& payload) {
+        std::array<std::byte, kSlotsMax * kPayloadBytesPerSlot> bytes{};
+        std::array<Record, kSlotsMax> slots{};
+        const auto size = encode_payload(payload, bytes);
+        ASSERT(size.ok());
+        const auto count = encode_combined(code, m_stamp, std::span(bytes).first(size.value()), slots);
+        ASSERT(count.ok());
+        for (std::size_t i = 0; i < count.value(); ++i) {
+            put(slots[i]);
+        }
+    }
+
+    void name(const NameEntry& entry) {
+        if (entry.kind == NameKind::task) {
+            simple(event_code("id"), entry.id, entry.pid);
+        }
+        combined(name_code(entry.kind), NameOf{entry.id, entry.name});
+        if (entry.kind == NameKind::task) {
+            combined(event_code(TaskParameters::kEvent), entry.parameters);
+        }
+    }
+
+    [[nodiscard]] std::size_t slots() const { return m_used / kRecordBytes; }
+
+    [[nodiscard]] std::span<const std::byte> written() const { return m_out.first(m_used); }
+
+  private:
+    [[nodiscard]] static constexpr std::uint8_t name_code(NameKind kind) {
+        switch (kind) {
+        case NameKind::task:
+            return event_code("task_name");
+        case NameKind::interrupt:
+            return event_code("interrupt_name");
+        case NameKind::mutex:
+            return event_code("mutex_name");
+        case NameKind::semaphore:
+            return event_code("semaphore_name");
+        case NameKind::server:
+            return event_code("server_name");
+        case NameKind::level:
+            return event_code("level_name");
+        }
+        return event_code("empty");
+    }
+
+    void put(const Record& record) {
+        ASSERT(m_out.size() - m_used >= kRecordBytes);
+        encode_record(record, m_out.subspan(m_used));
+        m_used += kRecordBytes;
+    }
+
+    static constexpr std::size_t kSlotsMax = 28; // of one combined event; build with its three names is the longest
+
+    std::span<std::byte> m_out;
+    lib::Ticks m_stamp;
+    std::size_t m_used = 0;
+};
+
+} // namespace tracer

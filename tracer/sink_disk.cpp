@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+#include "tracer/sink_disk.hpp"
+
+#include <algorithm>
+
+namespace tracer {
+
+lib::Result<void> DiskSink::set_base_name(std::string_view base_name) {
+    if (base_name.empty() || base_name.size() > kNameMax) {
+        return lib::Error::invalid_argument;
+    }
+    if (m_files != 0 || m_state != SinkState::idle) {
+        return lib::Error::refused;
+    }
+    m_base = lib::Text<kNameMax>(base_name);
+    return {};
+}
+
+lib::Result<void> DiskSink::submit(const ChunkImage& image) {
+    if (m_state == SinkState::failed) {
+        return m_error;
+    }
+    ASSERT(m_state == SinkState::idle);
+    m_image = image;
+    m_part = 0;
+    m_offset = 0;
+    m_created = false;
+    m_file.clear();
+    m_file.decimal(m_files).add(m_base.view());
+    m_state = SinkState::busy;
+    return {};
+}
+
+// One call of the volume per step: create, a piece of the image, or close.
+SinkState DiskSink::step() {
+    if (m_state != SinkState::busy) {
+        return m_state;
+    }
+    if (!m_created) {
+        const auto created = m_volume.create(m_file.view(), m_image.size_bytes());
+        m_created = created.ok();
+        return created ? m_state : fail(created.error());
+    }
+    while (m_part < m_image.parts.size() && m_offset == m_image.parts[m_part].size()) {
+        ++m_part;
+        m_offset = 0;
+    }
+    if (m_part < m_image.parts.size()) {
+        const auto rest = m_image.parts[m_part].subspan(m_offset);
+        const auto piece = rest.first(std::min(rest.size(), kStepBytes));
+        m_offset += piece.size();
+        const auto appended = m_volume.append(piece);
+        return appended ? m_state : fail(appended.error());
+    }
+    if (const auto closed = m_volume.close(); !closed) {
+        return fail(closed.error());
+    }
+    ++m_files;
+    return m_state = SinkState::idle;
+}
+
+SinkState DiskSink::fail(lib::Error error) {
+    m_error = error;
+    return m_state = SinkState::failed;
+}
+
+} // namespace tracer

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT
+// Writes each chunk to a file of its own: "0trace.dat", "1trace.dat", ... in the order in which the chunks come; the
+// base name is the one given to FTrace_init_disk_writer. A file holds exactly the image: preamble, then records. It
+// does not know about file systems: a FileVolume takes names and bytes. A file that exists is never overwritten.
+// export_end is not written: the files of a volume are whole or absent, and their number is known.
+#pragma once
+
+#include "lib/text.hpp"
+#include "tracer/sink.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace tracer {
+
+// One file at a time.
+class FileVolume {
+  public:
+    FileVolume(const FileVolume&) = delete;
+    FileVolume& operator=(const FileVolume&) = delete;
+
+    // Reserves the file's whole size. exists: the name is taken; no_space: it would not fit; invalid_argument: no name
+    // for this file system; io.
+    [[nodiscard]] virtual lib::Result<void> create(std::string_view name, std::size_t size_bytes) = 0;
+
+    // no_space: more than was reserved; io.
+    [[nodiscard]] virtual lib::Result<void> append(std::span<const std::byte> bytes) = 0;
+
+    // The file is on the volume when this returns. io; corrupt: fewer bytes came than were announced.
+    [[nodiscard]] virtual lib::Result<void> close() = 0;
+
+  protected:
+    constexpr FileVolume() = default;
+    ~FileVolume() = default;
+};
+
+class DiskSink final : public ChunkSink {
+  public:
+    static constexpr std::size_t kNameMax = 255;
+    static constexpr std::size_t kStepBytes = std::size_t{32} * 1024;
+
+    // base_name: 1..kNameMax characters, copied.
+    constexpr explicit DiskSink(FileVolume& volume, std::string_view base_name = "trace.dat")
+        : m_volume(volume)
+        , m_base(base_name) {}
+
+    // Before the first chunk. invalid_argument: empty or too long; refused: files were written already.
+    [[nodiscard]] lib::Result<void> set_base_name(std::string_view base_name);
+
+    [[nodiscard]] std::string_view name() const override { return "disk"; }
+
+    [[nodiscard]] lib::Result<void> submit(const ChunkImage& image) override;
+    SinkState step() override;
+
+    [[nodiscard]] lib::Result<void> finish(const ExportEnd&) override { return result(); }
+
+    [[nodiscard]] SinkState state() const override { return m_state; }
+
+    [[nodiscard]] lib::Error last_error() const override { return m_error; }
+
+    // Complete files so far; the next one gets this number.
+    [[nodiscard]] std::uint32_t files() const { return m_files; }
+
+    // The file being written, or the one that could not be written. Empty before the first.
+    [[nodiscard]] std::string_view file_name() const { return m_file.view(); }
+
+  private:
+    SinkState fail(lib::Error error);
+
+    [[nodiscard]] lib::Result<void> result() const {
+        return m_state == SinkState::failed ? lib::Result<void>(m_error) : lib::Result<void>();
+    }
+
+    FileVolume& m_volume;
+    lib::Text<kNameMax> m_base;
+    lib::Text<kNameMax + 10> m_file;
+    SinkState m_state = SinkState::idle;
+    lib::Error m_error{};
+    ChunkImage m_image; // spans only: the bytes are the exporter's
+    std::size_t m_part = 0;
+    std::size_t m_offset = 0; // in that part
+    bool m_created = false;
+    std::uint32_t m_files = 0;
+};
+
+} // namespace tracer

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT
+#include "tracer/sink_udp.hpp"
+
+#include "tracer/metadata_writer.hpp"
+
+#include <algorithm>
+
+namespace tracer {
+
+lib::Result<void> UdpSink::submit(const ChunkImage& image) {
+    if (m_state == SinkState::failed) {
+        return m_error;
+    }
+    ASSERT(m_state == SinkState::idle);
+    m_image = image;
+    m_offset = 0;
+    m_state = SinkState::busy;
+    return {};
+}
+
+lib::Result<void> UdpSink::finish(const ExportEnd& totals) {
+    MetadataWriter writer(m_end, m_last_stamp);
+    writer.combined(event_code(ExportEnd::kEvent), totals);
+    ChunkImage end;
+    end.parts[0] = writer.written();
+    return submit(end);
+}
+
+SinkState UdpSink::step() {
+    if (m_state != SinkState::busy) {
+        return m_state;
+    }
+    if (const auto polled = m_sender.poll(); !polled && polled.error() != lib::Error::busy) {
+        return fail(polled.error());
+    }
+    if (m_probe_polls != 0) {
+        --m_probe_polls;
+        return m_state;
+    }
+    for (std::uint32_t sent = 0; sent < m_burst; ++sent) {
+        if (m_packet_bytes == 0) {
+            fill_packet();
+        }
+        if (m_packet_bytes == 0) {
+            return m_state = SinkState::idle;
+        }
+        const auto taken = m_sender.send(std::span(m_packet).first(m_packet_bytes));
+        if (!taken && taken.error() == lib::Error::busy) {
+            ++m_busy_count;
+            m_burst = std::max(m_burst / 2, 1U);
+            return ++m_busy_steps > m_limits.busy_steps_max ? fail(lib::Error::timeout) : m_state;
+        }
+        if (!taken) {
+            return fail(taken.error());
+        }
+        m_packet_bytes = 0;
+        m_busy_steps = 0;
+        if (++m_packets == 1) {
+            m_probe_polls = m_limits.probe_polls;
+            return m_state;
+        }
+    }
+    m_burst = std::min(m_burst + 1, m_limits.burst_packets_max);
+    return m_state;
+}
+
+// The next packet of the image, or none at its end.
+void UdpSink::fill_packet() {
+    const std::span<std::byte> body = std::span(m_packet).subspan(kPacketHeaderBytes);
+    const std::size_t bytes = m_image.read(m_offset, body);
+    if (bytes == 0) {
+        return;
+    }
+    m_offset += bytes;
+    m_packet_bytes = kPacketHeaderBytes + bytes;
+    encode_packet_header({.number = m_packets + 1,
+                          .records = static_cast<std::uint32_t>(bytes / kRecordBytes),
+                          .size_bytes = static_cast<std::uint32_t>(m_packet_bytes)},
+                         m_packet);
+    m_last_stamp = std::max(m_last_stamp, decode_record(body.subspan(bytes - kRecordBytes)).stamp());
+}
+
+SinkState UdpSink::fail(lib::Error error) {
+    m_error = error;
+    return m_state = SinkState::failed;
+}
+
+} // namespace tracer

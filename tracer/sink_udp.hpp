@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT
+// Sends chunks as TRACER-V1.0 packets (wire.hpp), exactly as published: at most 60 records each, numbered from 1 on
+// through all chunks, no acknowledgement. It does not know about networks: a DatagramSender takes the packets.
+//
+// Pace: as many packets per step as the sender takes, up to a burst that grows by one with each step that went through
+// and halves when the sender is busy. There is no sleep.
+// After the very first packet the sink polls for a while without sending: if nobody listens, the answer to that packet
+// (ICMP port unreachable) says so before a whole trace has been sent into the void.
+// The end of the export is one last packet with one combined event, export_end, sent once and numbered like any other:
+// a repetition would look like new data to a published receiver, and a receiver that misses it says "incomplete".
+#pragma once
+
+#include "tracer/sink.hpp"
+#include "tracer/wire.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace tracer {
+
+class DatagramSender {
+  public:
+    DatagramSender(const DatagramSender&) = delete;
+    DatagramSender& operator=(const DatagramSender&) = delete;
+
+    // Takes a copy of at most kPacketBytesMax bytes, or nothing; bounded. busy: no transmit buffer is free, try again;
+    // unreachable: the peer said that nobody listens, or does not answer ARP; another error: the device failed.
+    [[nodiscard]] virtual lib::Result<void> send(std::span<const std::byte> datagram) = 0;
+
+    // Serves the device (received frames, finished transmissions); bounded. Errors as above, busy excepted.
+    [[nodiscard]] virtual lib::Result<void> poll() = 0;
+
+  protected:
+    constexpr DatagramSender() = default;
+    ~DatagramSender() = default;
+};
+
+class UdpSink final : public ChunkSink {
+  public:
+    struct Limits {
+        std::uint32_t burst_packets_max = 32;     // per step
+        std::uint32_t probe_polls = 1'000;        // after the first packet
+        std::uint32_t busy_steps_max = 1'000'000; // in a row; then the sink fails with timeout
+    };
+
+    constexpr UdpSink(DatagramSender& sender, const Limits& limits)
+        : m_sender(sender)
+        , m_limits(limits) {}
+
+    [[nodiscard]] std::string_view name() const override { return "udp"; }
+
+    [[nodiscard]] lib::Result<void> submit(const ChunkImage& image) override;
+    SinkState step() override;
+    [[nodiscard]] lib::Result<void> finish(const ExportEnd& totals) override;
+
+    [[nodiscard]] SinkState state() const override { return m_state; }
+
+    [[nodiscard]] lib::Error last_error() const override { return m_error; }
+
+    [[nodiscard]] std::uint32_t packets() const { return m_packets; }
+
+    // Attempts that met a busy sender.
+    [[nodiscard]] std::uint64_t busy_count() const { return m_busy_count; }
+
+  private:
+    static constexpr std::size_t kEndRecordsMax = 8;
+
+    SinkState fail(lib::Error error);
+    void fill_packet();
+
+    DatagramSender& m_sender;
+    Limits m_limits;
+    SinkState m_state = SinkState::idle;
+    lib::Error m_error{};
+    ChunkImage m_image; // spans only: the bytes are the exporter's
+    std::size_t m_offset = 0;
+    std::array<std::byte, kEndRecordsMax * kRecordBytes> m_end{};
+    lib::Ticks m_last_stamp; // of the records sent so far
+    std::array<std::byte, kPacketBytesMax> m_packet{};
+    std::size_t m_packet_bytes = 0; // 0: no packet waits to be sent
+    std::uint32_t m_packets = 0;    // sent
+    std::uint32_t m_burst = 1;
+    std::uint32_t m_busy_steps = 0;
+    std::uint64_t m_busy_count = 0;
+    std::uint32_t m_probe_polls = 0; // still to do
+};
+
+} // namespace tracer
