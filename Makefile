@@ -88,7 +88,9 @@ APP_SOURCES := $(wildcard apps/*.cpp)
 GUEST_TEST_SOURCES := $(wildcard tests/kernel/*.cpp)
 HOST_SOURCES := $(wildcard host/*/*.cpp)
 
-OFF_SOURCES := $(if $(filter OFF,$(TRACER)),$(TRACER_SOURCES) $(TRACER_ASM))
+# What serves the trace alone, and what stands in for it.
+TRACE_ROOT := $(addprefix kernel/root/,tracing.cpp network.cpp storage.cpp)
+OFF_SOURCES := $(if $(filter OFF,$(TRACER)),$(TRACER_SOURCES) $(TRACER_ASM) $(TRACE_ROOT),kernel/root/tracing_off.cpp)
 IMAGE_SOURCES := $(filter-out $(OFF_SOURCES),$(LIB_SOURCES) lib/memory.cpp $(TRACER_SOURCES) $(TRACER_ASM) \
   $(DRIVER_SOURCES) $(ARCH_SOURCES) $(ARCH_ASM) $(KERNEL_SOURCES))
 object = $(addprefix $(1)/,$(addsuffix .o,$(2)))
@@ -188,7 +190,7 @@ TEST_SUPPORT := $(wildcard tests/support/*.cpp)
 TESTED_lib :=
 TESTED_tracer := $(filter-out tracer/kernel_instance.cpp,$(TRACER_SOURCES)) $(TRACER_ASM)
 TESTED_drivers := $(DRIVER_SOURCES)
-TESTED_kernel = $(filter-out $(KERNEL_UNHOSTED),$(KERNEL_SOURCES))
+TESTED_kernel = $(filter-out $(KERNEL_UNHOSTED),$(KERNEL_SOURCES)) $(wildcard tests/support/fake_machine/*.cpp)
 TESTED_host := $(filter-out host/cli/main.cpp,$(HOST_SOURCES))
 # Kernel files that only make sense on the machine.
 KERNEL_UNHOSTED := $(wildcard kernel/root/*.cpp) kernel/panic.cpp kernel/console.cpp kernel/interrupt.cpp
@@ -262,6 +264,10 @@ export GDB_PORT
 
 deps: ## install the Debian packages that are missing (CHECK=1: only name them)
 	@$(if $(filter skip,$(DEPS)),:,.ci/deps $(if $(CHECK),--check) $(PACKAGES))
+
+# An application registers itself: kernel::App kName{"name", "description", ...}.
+apps: ## what APP= may name
+	@perl -0ne 'while (/\bApp k\w+\s*=?\s*\{\s*"([^"]+)",\s*"([^"]*)"/g) { printf "  %-18s %s\n", $$1, $$2 }' $(APP_SOURCES)
 
 run: ## build, boot, receive the trace, check it
 	@$(MAKE) --no-print-directory deps PACKAGES='$(PACKAGES_RUN)'

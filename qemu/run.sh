@@ -174,11 +174,13 @@ judge_guest() {
     fi
     if [[ $result != 'result ok'* ]]; then
         PROBLEMS+=("the kernel did not report success but: ${result:-nothing} (see $SERIAL)")
-        local failed
-        failed=$(marker "$SERIAL" '^export failed')
-        if [[ -n $failed ]]; then
-            PROBLEMS+=("$failed")
-        fi
+        local reason
+        for reason in '^command line: ' '^panic' '^export failed'; do
+            reason=$(marker "$SERIAL" "$reason")
+            if [[ -n $reason ]]; then
+                PROBLEMS+=("$reason")
+            fi
+        done
     fi
 }
 

@@ -16,8 +16,7 @@ def applications(ctx, kernel):
 
 def case_for(name):
     def body(ctx):
-        image = ctx.make_ramdisk()
-        outcome = ctx.boot(name, kernel=TEST_KERNEL, nic="none", sink="none", ramdisk=image)
+        outcome = ctx.boot(name, kernel=TEST_KERNEL, nic="none", sink="none")
         outcome.expect_code(OK)
         expect(outcome.marker("result") == "result ok", f"no `result ok`; {outcome}")
     return body

@@ -4,6 +4,7 @@
 # unwind tables, no memory that is both writable and executable, and initialised data in the file, because the loader
 # takes a segment without content for the trace arena and does not clear it.
 set -uo pipefail
+: "${BUILD:=build}" "${KERNEL:=$BUILD/kernel/kernel.elf}" "${TEST_KERNEL:=$BUILD/kernel/kernel-test.elf}"
 
 status=0
 fault() {

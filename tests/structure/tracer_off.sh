@@ -4,6 +4,7 @@
 # which every statement `trace_points::...;` is blanked out. The blanked copy is built in a directory of its own, with
 # the same compiler flags but without warnings (its variables may have no use left).
 set -uo pipefail
+: "${BUILD:=build}"
 
 copy=$(mktemp -d)
 trap 'rm -rf "$copy"' EXIT
