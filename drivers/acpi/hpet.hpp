@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+// The HPET description table: where the registers of the High Precision Event Timer lie.
+// Source: IA-PC HPET Specification 1.0a, section 3.2.4.
+#pragma once
+
+#include "drivers/acpi/table.hpp"
+
+namespace drivers::acpi {
+
+struct Hpet {
+    std::uint64_t address = 0; // physical; 1 KiB of registers
+    std::uint8_t number = 0;
+    std::uint16_t minimum_tick = 0; // least period, in main counter ticks, that loses no periodic interrupt
+};
+
+inline constexpr Signature kHpetSignature = "HPET";
+
+// Errors: corrupt (too short, address 0); unsupported (registers not in memory space).
+[[nodiscard]] lib::Result<Hpet> parse_hpet(const Table& table);
+
+} // namespace drivers::acpi

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: MIT
+// The one-sector window onto the table. See allocation_table.hpp.
+#include "drivers/fat/allocation_table.hpp"
+
+#include "lib/endian.hpp"
+
+namespace drivers::fat {
+
+namespace {
+
+constexpr Cluster kEndOfChain16 = 0xFFFF;
+constexpr Cluster kEndOfChain16Min = 0xFFF8;
+constexpr Cluster kEndOfChain32Min = 0x0FFF'FFF8;
+constexpr Cluster kValueMask32 = 0x0FFF'FFFF;
+
+} // namespace
+
+void AllocationTable::attach(BlockDevice& device, std::uint64_t volume_start, const Geometry& geometry) {
+    m_device = &device;
+    m_volume_start = volume_start;
+    m_geometry = geometry;
+    m_candidate = kFirstCluster;
+    discard();
+}
+
+lib::Result<std::size_t> AllocationTable::load(Cluster cluster) {
+    ASSERT(m_device != nullptr && cluster < m_geometry.cluster_count + kFirstCluster);
+    const std::size_t entry_bytes = m_geometry.type == FatType::fat16 ? 2 : 4;
+    const std::size_t entries_per_sector = kSectorBytes / entry_bytes;
+    const auto sector = static_cast<std::uint32_t>(cluster / entries_per_sector);
+    if (sector != m_sector) {
+        if (const auto flushed = flush(); !flushed) {
+            return flushed.error();
+        }
+        m_sector = kNothing;
+        const auto done = m_device->read(m_volume_start + m_geometry.first_fat + sector, m_bytes);
+        if (!done) {
+            return lib::Error::io;
+        }
+        m_sector = sector;
+    }
+    return cluster % entries_per_sector * entry_bytes;
+}
+
+Cluster AllocationTable::decode(std::size_t offset) {
+    if (m_geometry.type == FatType::fat16) {
+        const Cluster value = lib::load_le<std::uint16_t>(entry(offset));
+        return value >= kEndOfChain16Min ? kEndOfChain : value;
+    }
+    const Cluster value = lib::load_le<std::uint32_t>(entry(offset)) & kValueMask32;
+    return value >= kEndOfChain32Min ? kEndOfChain : value;
+}
+
+lib::Result<Cluster> AllocationTable::get(Cluster cluster) {
+    ASSERT(m_geometry.holds(cluster));
+    const auto offset = load(cluster);
+    if (!offset) {
+        return offset.error();
+    }
+    return decode(offset.value());
+}
+
+lib::Result<void> AllocationTable::set(Cluster cluster, Cluster value) {
+    ASSERT(m_geometry.holds(cluster));
+    ASSERT(value == kFree || value == kEndOfChain || m_geometry.holds(value));
+    const auto offset = load(cluster);
+    if (!offset) {
+        return offset.error();
+    }
+    if (m_free_count.has_value()) {
+        const std::uint32_t was_free = decode(offset.value()) == kFree ? 1 : 0;
+        const std::uint32_t is_free = value == kFree ? 1 : 0;
+        m_free_count = *m_free_count - was_free + is_free;
+    }
+    if (m_geometry.type == FatType::fat16) {
+        lib::store_le(entry(offset.value()), static_cast<std::uint16_t>(value == kEndOfChain ? kEndOfChain16 : value));
+    } else {
+        const auto kept = lib::load_le<std::uint32_t>(entry(offset.value())) & ~kValueMask32;
+        lib::store_le(entry(offset.value()), kept | value);
+    }
+    m_changed = true;
+    return {};
+}
+
+lib::Result<Cluster> AllocationTable::allocate() {
+    const auto free = free_count();
+    if (!free) {
+        return free.error();
+    }
+    if (free.value() == 0) {
+        return lib::Error::no_space;
+    }
+    for (std::uint32_t i = 0; i < m_geometry.cluster_count; ++i) {
+        const Cluster candidate = m_candidate;
+        const auto value = get(candidate);
+        if (!value) {
+            return value.error();
+        }
+        m_candidate = m_geometry.holds(candidate + 1) ? candidate + 1 : kFirstCluster;
+        if (value.value() == kFree) {
+            if (const auto taken = set(candidate, kEndOfChain); !taken) {
+                return taken.error();
+            }
+            return candidate;
+        }
+    }
+    return lib::Error::corrupt; // the table changed behind our back: it was counted and had a free cluster
+}
+
+lib::Result<std::uint32_t> AllocationTable::free_count() {
+    if (m_free_count.has_value()) {
+        return *m_free_count;
+    }
+    std::uint32_t count = 0;
+    for (std::uint32_t i = 0; i < m_geometry.cluster_count; ++i) {
+        const auto value = get(kFirstCluster + i);
+        if (!value) {
+            return value.error();
+        }
+        if (value.value() == kFree) {
+            ++count;
+        }
+    }
+    m_free_count = count;
+    return count;
+}
+
+lib::Result<std::uint8_t> AllocationTable::media() {
+    const auto offset = load(0);
+    if (!offset) {
+        return offset.error();
+    }
+    return static_cast<std::uint8_t>(m_bytes[offset.value()]);
+}
+
+lib::Result<void> AllocationTable::flush() {
+    if (!m_changed) {
+        return {};
+    }
+    for (std::uint32_t copy = 0; copy < m_geometry.fat_count; ++copy) {
+        const std::uint64_t first =
+            m_volume_start + m_geometry.first_fat + std::uint64_t{copy} * m_geometry.fat_sectors;
+        if (!m_device->write(first + m_sector, m_bytes)) {
+            return lib::Error::io; // still marked changed: a later flush writes all copies again
+        }
+    }
+    m_changed = false;
+    return {};
+}
+
+void AllocationTable::discard() {
+    m_sector = kNothing;
+    m_changed = false;
+    m_free_count.reset();
+}
+
+} // namespace drivers::fat

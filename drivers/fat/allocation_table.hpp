@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+// The file allocation table: for each cluster the next one of its chain. One sector of it is held in memory; a changed
+// sector goes to every copy of the table when another one is needed or on flush(). Source: Microsoft FAT32 File System
+// Specification 1.03, "FAT Data Structure". Context: task or irq-off, one user at a time.
+//
+//   entry value   FAT16       FAT32 (28 bits; the upper 4 are kept as found)
+//   free          0           0
+//   next cluster  2..FFEF     2..0FFFFFEF
+//   bad           FFF7        0FFFFFF7
+//   end of chain  FFF8..FFFF  0FFFFFF8..0FFFFFFF
+#pragma once
+
+#include "drivers/fat/geometry.hpp"
+
+#include <array>
+#include <optional>
+
+namespace drivers::fat {
+
+inline constexpr Cluster kFree = 0;
+inline constexpr Cluster kEndOfChain = 0x0FFF'FFFF; // as written and as reported, for both types
+
+class AllocationTable {
+  public:
+    constexpr AllocationTable() = default;
+    AllocationTable(const AllocationTable&) = delete;
+    AllocationTable& operator=(const AllocationTable&) = delete;
+
+    // `volume_start` is the boot sector's place on the device. Forgets everything known before.
+    void attach(BlockDevice& device, std::uint64_t volume_start, const Geometry& geometry);
+
+    // Errors of all below: io (and then nothing in memory has changed).
+
+    // kFree, a cluster inside the volume, kEndOfChain, or something that no chain may hold (bad, reserved, outside).
+    // Precondition: the volume holds the cluster.
+    [[nodiscard]] lib::Result<Cluster> get(Cluster cluster);
+
+    // Precondition as above.
+    [[nodiscard]] lib::Result<void> set(Cluster cluster, Cluster value);
+
+    // Takes a free cluster, behind the one taken last if possible, and marks it as the end of a chain of its own.
+    // Errors: no_space.
+    [[nodiscard]] lib::Result<Cluster> allocate();
+
+    // Counted once by reading the whole table, then kept up to date. What FSInfo claims is not believed.
+    [[nodiscard]] lib::Result<std::uint32_t> free_count();
+
+    // Where allocate() will look first.
+    [[nodiscard]] Cluster next_candidate() const { return m_candidate; }
+
+    // The low byte of entry 0, which repeats the media byte.
+    [[nodiscard]] lib::Result<std::uint8_t> media();
+
+    // All copies hold what get() reports.
+    [[nodiscard]] lib::Result<void> flush();
+
+    // Forgets what has not reached the device, after a failure that could not be undone, and counts anew.
+    void discard();
+
+  private:
+    static constexpr std::uint32_t kNothing = 0xFFFF'FFFF;
+
+    // Makes m_sector the one that holds this entry; returns its offset in it.
+    [[nodiscard]] lib::Result<std::size_t> load(Cluster cluster);
+
+    [[nodiscard]] std::span<std::byte> entry(std::size_t offset) { return std::span(m_bytes).subspan(offset); }
+
+    [[nodiscard]] Cluster decode(std::size_t offset);
+
+    BlockDevice* m_device = nullptr; // null only before attach()
+    std::uint64_t m_volume_start = 0;
+    Geometry m_geometry{};
+    std::uint32_t m_sector = kNothing; // which sector of the table m_bytes holds
+    bool m_changed = false;
+    Cluster m_candidate = kFirstCluster;
+    std::optional<std::uint32_t> m_free_count; // empty: not counted yet
+    alignas(8) std::array<std::byte, kSectorBytes> m_bytes{};
+};
+
+} // namespace drivers::fat

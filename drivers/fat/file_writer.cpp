@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: MIT
+// Writing one file. See file_writer.hpp for the order of writes.
+#include "drivers/fat/file_writer.hpp"
+
+#include "lib/assert.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace drivers::fat {
+
+lib::Result<void> FileWriter::create(const NewFile& file) {
+    ASSERT(m_volume.mounted());
+    if (m_open) {
+        return lib::Error::busy;
+    }
+    const auto name = make_short_name(file.name);
+    if (!name || !file.modified.valid()) {
+        return lib::Error::invalid_argument;
+    }
+    const auto search = m_volume.root().search(name.value());
+    if (!search) {
+        return search.error();
+    }
+    if (search.value().found.has_value()) {
+        return lib::Error::exists;
+    }
+    const bool grows = !search.value().free.has_value();
+    if (grows && !m_volume.root().can_grow(search.value())) {
+        return lib::Error::no_space;
+    }
+    const auto free = m_volume.free_bytes();
+    if (!free) {
+        return free.error();
+    }
+    const std::uint64_t for_directory = grows ? m_volume.geometry().cluster_bytes() : 0;
+    if (file.size_hint_bytes > free.value() || free.value() - file.size_hint_bytes < for_directory) {
+        return lib::Error::no_space;
+    }
+
+    // From here on the device is written to.
+    if (const auto done = m_volume.mark_space_unknown(); !done) {
+        return done.error();
+    }
+    const auto slot = take_slot(search.value());
+    if (!slot) {
+        forget_unwritten();
+        return slot.error();
+    }
+    m_slot = slot.value();
+    m_name = name.value();
+    m_modified = file.modified;
+    m_first = 0;
+    m_last = 0;
+    m_clusters = 0;
+    m_size = 0;
+    m_open = true;
+    return {};
+}
+
+lib::Result<Slot> FileWriter::take_slot(const RootDirectory::Search& search) {
+    Slot slot;
+    if (search.free.has_value()) {
+        slot = *search.free;
+    } else {
+        const auto grown = m_volume.root().grow(search);
+        if (!grown) {
+            return grown.error();
+        }
+        slot = grown.value();
+    }
+    if (const auto done = m_volume.root().prepare(slot); !done) {
+        return done.error();
+    }
+    return slot;
+}
+
+lib::Result<void> FileWriter::append(std::span<const std::byte> bytes) {
+    ASSERT(m_open);
+    if (const auto done = add(bytes); !done) {
+        return give_up(done.error());
+    }
+    return {};
+}
+
+std::uint32_t FileWriter::sector_at(std::uint32_t position) const {
+    const Geometry& geometry = m_volume.geometry();
+    return geometry.first_sector(m_last) +
+           position % geometry.cluster_bytes() / static_cast<std::uint32_t>(kSectorBytes);
+}
+
+lib::Result<void> FileWriter::add(std::span<const std::byte> bytes) {
+    if (bytes.size() > std::numeric_limits<std::uint32_t>::max() - m_size) {
+        return lib::Error::no_space;
+    }
+    const std::uint32_t cluster_bytes = m_volume.geometry().cluster_bytes();
+    while (!bytes.empty()) {
+        if (m_size % cluster_bytes == 0) {
+            if (const auto done = add_cluster(); !done) {
+                return done.error();
+            }
+        }
+        const std::size_t in_sector = m_size % kSectorBytes;
+        std::size_t count = 0;
+        if (in_sector != 0 || bytes.size() < kSectorBytes) {
+            count = std::min(kSectorBytes - in_sector, bytes.size());
+            std::ranges::copy(bytes.first(count), m_tail.begin() + static_cast<std::ptrdiff_t>(in_sector));
+            if (in_sector + count == kSectorBytes) {
+                if (const auto done = m_volume.write(sector_at(m_size), m_tail); !done) {
+                    return done.error();
+                }
+            }
+        } else { // whole sectors, up to the end of the cluster, straight from the caller's memory
+            const std::size_t room = cluster_bytes - m_size % cluster_bytes;
+            count = std::min(room, bytes.size() / kSectorBytes * kSectorBytes);
+            if (const auto done = m_volume.write(sector_at(m_size), bytes.first(count)); !done) {
+                return done.error();
+            }
+        }
+        m_size += static_cast<std::uint32_t>(count);
+        bytes = bytes.subspan(count);
+    }
+    return {};
+}
+
+lib::Result<void> FileWriter::add_cluster() {
+    const auto cluster = m_volume.table().allocate();
+    if (!cluster) {
+        return cluster.error();
+    }
+    if (m_first == 0) {
+        m_first = cluster.value();
+    } else if (const auto linked = m_volume.table().set(m_last, cluster.value()); !linked) {
+        if (!m_volume.table().set(cluster.value(), kFree)) {
+            ++m_cleanup_failures; // taken but in no chain: lost
+        }
+        return linked.error();
+    }
+    m_last = cluster.value();
+    ++m_clusters;
+    return {};
+}
+
+lib::Result<void> FileWriter::write_tail() {
+    const std::size_t used = m_size % kSectorBytes;
+    if (used == 0) {
+        return {};
+    }
+    std::ranges::fill(std::span(m_tail).subspan(used), std::byte{0}); // no stale memory on the disk
+    return m_volume.write(sector_at(m_size), m_tail);
+}
+
+lib::Result<void> FileWriter::close() {
+    ASSERT(m_open);
+    if (const auto done = write_tail(); !done) {
+        return give_up(done.error());
+    }
+    if (const auto done = m_volume.table().flush(); !done) {
+        return give_up(done.error());
+    }
+    if (const auto done = m_volume.flush(); !done) {
+        return give_up(done.error());
+    }
+    m_open = false;
+    DirectoryEntry entry;
+    entry.kind = EntryKind::file;
+    entry.name = m_name;
+    entry.first_cluster = m_first;
+    entry.size_bytes = m_size;
+    entry.modified = m_modified;
+    if (const auto done = m_volume.root().write(m_slot, encode_entry(entry)); !done) {
+        // Nobody knows whether it has arrived: freeing the clusters now could leave an entry that points to free ones.
+        ++m_cleanup_failures;
+        return done.error();
+    }
+    if (const auto done = m_volume.mark_space_known(); !done) {
+        return done.error();
+    }
+    return m_volume.flush();
+}
+
+lib::Result<void> FileWriter::abandon() {
+    ASSERT(m_open);
+    m_open = false;
+    auto done = free_chain();
+    if (done) {
+        done = m_volume.table().flush();
+    }
+    if (done) {
+        done = m_volume.mark_space_known();
+    }
+    if (done) {
+        done = m_volume.flush();
+    }
+    if (!done) {
+        ++m_cleanup_failures;
+        forget_unwritten();
+    }
+    return done;
+}
+
+lib::Result<void> FileWriter::free_chain() {
+    Cluster cluster = m_first;
+    for (std::uint32_t i = 0; i < m_clusters; ++i) {
+        const auto next = m_volume.table().get(cluster);
+        if (!next) {
+            return next.error();
+        }
+        if (const auto done = m_volume.table().set(cluster, kFree); !done) {
+            return done.error();
+        }
+        cluster = next.value();
+        const bool last = i + 1 == m_clusters;
+        if (!last && !m_volume.geometry().holds(cluster)) {
+            return lib::Error::io; // the device does not return what was written to it
+        }
+    }
+    return {};
+}
+
+lib::Error FileWriter::give_up(lib::Error reason) {
+    if (const auto removed = abandon(); !removed) {
+        return lib::Error::io; // counted there
+    }
+    return reason;
+}
+
+void FileWriter::forget_unwritten() {
+    m_volume.table().discard();
+}
+
+} // namespace drivers::fat

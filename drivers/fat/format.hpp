@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+// Makes an empty FAT16 or FAT32 volume that fills a device, without a partition table. By default only on a device that
+// is blank: what somebody else has put there is not ours to erase. The boot sector is cleared first and written last,
+// so a format that is cut off leaves no volume rather than half of one. Source: Microsoft FAT32 File System
+// Specification 1.03, "FAT Volume Initialization" (cluster sizes and the size of a FAT). Context: task or irq-off.
+#pragma once
+
+#include "drivers/fat/directory_entry.hpp"
+
+namespace drivers::fat {
+
+enum class FormatType : std::uint8_t {
+    by_size, // FAT16 up to 512 MiB, else FAT32
+    fat16,
+    fat32, // from about 33 MiB on
+};
+
+enum class Overwrite : std::uint8_t {
+    blank_only,
+    anything,
+};
+
+struct FormatOptions {
+    std::string_view label = "REMORA"; // 1..11 characters
+    std::uint32_t volume_id = 0x4F4D'4552;
+    FormatType type = FormatType::by_size;
+    Overwrite overwrite = Overwrite::blank_only;
+    DateTime created; // of the label's directory entry
+};
+
+// True if the first 68 KiB hold only zeros: no file system, partition table or disk image that we know of begins later.
+// Errors: io.
+[[nodiscard]] lib::Result<bool> is_blank(BlockDevice& device);
+
+// Errors: invalid_argument (label, time); refused (the device is not blank); no_space (too small for the type: about
+// 2.1 MiB for FAT16, 33 MiB for FAT32); unsupported (larger than FAT16 or FAT32 can be); io.
+[[nodiscard]] lib::Result<void> format(BlockDevice& device, const FormatOptions& options);
+
+} // namespace drivers::fat

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: MIT
+// The boot sector, field by field. See geometry.hpp.
+#include "drivers/fat/geometry.hpp"
+
+#include "lib/endian.hpp"
+
+namespace drivers::fat {
+
+namespace {
+
+constexpr std::size_t kOffsetSignature = 510;
+constexpr std::uint16_t kBootSignature = 0xAA55;
+constexpr std::uint32_t kSectorsPerClusterMax = 128;
+constexpr std::uint16_t kNoSector = 0xFFFF;
+constexpr std::uint16_t kFlagMirroringOff = 1U << 7;
+
+// std::has_single_bit would call a library routine that the kernel does not have.
+constexpr bool is_power_of_two(std::uint32_t value) {
+    return value != 0 && (value & (value - 1)) == 0;
+}
+
+struct BootSector { // as it stands on the disk, unchecked
+    std::uint8_t jump[3]{};
+    std::uint16_t bytes_per_sector = 0;
+    std::uint8_t sectors_per_cluster = 0;
+    std::uint16_t reserved_sectors = 0;
+    std::uint8_t fat_count = 0;
+    std::uint16_t root_entries = 0;
+    std::uint16_t total_sectors_16 = 0;
+    std::uint8_t media = 0;
+    std::uint16_t fat_sectors_16 = 0;
+    std::uint32_t total_sectors_32 = 0;
+    std::uint32_t fat_sectors_32 = 0;
+    std::uint16_t flags = 0;
+    std::uint16_t version = 0;
+    std::uint32_t root_cluster = 0;
+    std::uint16_t info_sector = 0;
+    std::uint16_t backup_boot_sector = 0;
+};
+
+BootSector unpack(std::span<const std::byte> sector) {
+    lib::ByteReader reader(sector);
+    BootSector boot;
+    for (std::uint8_t& byte : boot.jump) {
+        byte = reader.le<std::uint8_t>();
+    }
+    reader.take(8); // OEM name: means nothing
+    boot.bytes_per_sector = reader.le<std::uint16_t>();
+    boot.sectors_per_cluster = reader.le<std::uint8_t>();
+    boot.reserved_sectors = reader.le<std::uint16_t>();
+    boot.fat_count = reader.le<std::uint8_t>();
+    boot.root_entries = reader.le<std::uint16_t>();
+    boot.total_sectors_16 = reader.le<std::uint16_t>();
+    boot.media = reader.le<std::uint8_t>();
+    boot.fat_sectors_16 = reader.le<std::uint16_t>();
+    reader.take(2 + 2 + 4); // sectors per track, heads, hidden sectors: for the BIOS only
+    boot.total_sectors_32 = reader.le<std::uint32_t>();
+    // From here on the fields of FAT32; FAT16 has other things at these places.
+    boot.fat_sectors_32 = reader.le<std::uint32_t>();
+    boot.flags = reader.le<std::uint16_t>();
+    boot.version = reader.le<std::uint16_t>();
+    boot.root_cluster = reader.le<std::uint32_t>();
+    boot.info_sector = reader.le<std::uint16_t>();
+    boot.backup_boot_sector = reader.le<std::uint16_t>();
+    return boot;
+}
+
+Defect check_fields(const BootSector& boot) {
+    const bool short_jump = boot.jump[0] == 0xEB && boot.jump[2] == 0x90;
+    if (!short_jump && boot.jump[0] != 0xE9) {
+        return Defect::jump;
+    }
+    if (boot.bytes_per_sector != kSectorBytes) {
+        const bool legal = boot.bytes_per_sector == 1024 || boot.bytes_per_sector == 2048 || //
+                           boot.bytes_per_sector == 4096;
+        return legal ? Defect::sector_size : Defect::bytes_per_sector;
+    }
+    if (!is_power_of_two(boot.sectors_per_cluster) || boot.sectors_per_cluster > kSectorsPerClusterMax) {
+        return Defect::cluster_size;
+    }
+    if (boot.reserved_sectors == 0) {
+        return Defect::reserved_sectors;
+    }
+    if (boot.fat_count == 0) {
+        return Defect::fat_count;
+    }
+    if (boot.media != 0xF0 && boot.media < 0xF8) {
+        return Defect::media;
+    }
+    if (boot.root_entries * kDirectoryEntryBytes % kSectorBytes != 0) {
+        return Defect::root_entries;
+    }
+    const bool both_totals = boot.total_sectors_16 != 0 && boot.total_sectors_32 != 0;
+    if (both_totals && boot.total_sectors_16 != boot.total_sectors_32) {
+        return Defect::total_sectors;
+    }
+    return Defect::none;
+}
+
+Defect check_fat16(const BootSector& boot) {
+    if (boot.root_entries == 0) {
+        return Defect::root_entries;
+    }
+    return boot.fat_sectors_16 == 0 ? Defect::fat_size : Defect::none;
+}
+
+Defect check_fat32(const BootSector& boot, const Geometry& geometry) {
+    if (geometry.cluster_count > kFat32ClustersMax) {
+        return Defect::cluster_count;
+    }
+    if (boot.root_entries != 0) {
+        return Defect::root_entries;
+    }
+    if (boot.fat_sectors_16 != 0) {
+        return Defect::fat_size;
+    }
+    if (boot.version != 0) {
+        return Defect::version;
+    }
+    if ((boot.flags & kFlagMirroringOff) != 0) {
+        return Defect::mirroring_off;
+    }
+    if (!geometry.holds(boot.root_cluster)) {
+        return Defect::root_cluster;
+    }
+    if (boot.info_sector != 0 && boot.info_sector != kNoSector && boot.info_sector >= boot.reserved_sectors) {
+        return Defect::info_sector;
+    }
+    if (boot.backup_boot_sector != kNoSector && boot.backup_boot_sector >= boot.reserved_sectors) {
+        return Defect::backup_boot_sector;
+    }
+    return Defect::none;
+}
+
+} // namespace
+
+std::string_view defect_text(Defect defect) {
+    switch (defect) {
+    case Defect::none:
+        return "none";
+    case Defect::no_volume:
+        return "no FAT volume";
+    case Defect::fat12:
+        return "FAT12 (fewer than 4085 clusters)";
+    case Defect::sector_size:
+        return "sectors of more than 512 bytes";
+    case Defect::mirroring_off:
+        return "FAT mirroring is switched off";
+    case Defect::version:
+        return "unknown FAT32 version";
+    case Defect::partition_bounds:
+        return "partition reaches past the device";
+    case Defect::jump:
+        return "jump instruction";
+    case Defect::bytes_per_sector:
+        return "bytes per sector";
+    case Defect::cluster_size:
+        return "sectors per cluster";
+    case Defect::reserved_sectors:
+        return "reserved sectors";
+    case Defect::fat_count:
+        return "number of FATs";
+    case Defect::media:
+        return "media byte";
+    case Defect::root_entries:
+        return "root directory entries";
+    case Defect::total_sectors:
+        return "total sectors";
+    case Defect::fat_size:
+        return "sectors per FAT";
+    case Defect::layout:
+        return "no room for data";
+    case Defect::cluster_count:
+        return "too many clusters";
+    case Defect::root_cluster:
+        return "root directory cluster";
+    case Defect::info_sector:
+        return "FSInfo sector";
+    case Defect::backup_boot_sector:
+        return "backup boot sector";
+    }
+    return "unknown defect";
+}
+
+bool has_boot_signature(std::span<const std::byte> sector) {
+    return sector.size() >= kSectorBytes &&
+           lib::load_le<std::uint16_t>(sector.subspan(kOffsetSignature)) == kBootSignature;
+}
+
+BootSectorReading read_boot_sector(std::span<const std::byte> sector, std::uint64_t sectors_available) {
+    if (!has_boot_signature(sector)) {
+        return {.defect = Defect::no_volume, .geometry = {}};
+    }
+    const BootSector boot = unpack(sector);
+    BootSectorReading reading;
+    reading.defect = check_fields(boot);
+    if (reading.defect != Defect::none) {
+        return reading;
+    }
+
+    Geometry& geometry = reading.geometry;
+    geometry.media = boot.media;
+    geometry.fat_count = boot.fat_count;
+    geometry.sectors_per_cluster = boot.sectors_per_cluster;
+    geometry.total_sectors = boot.total_sectors_16 != 0 ? boot.total_sectors_16 : boot.total_sectors_32;
+    geometry.first_fat = boot.reserved_sectors;
+    geometry.fat_sectors = boot.fat_sectors_16 != 0 ? boot.fat_sectors_16 : boot.fat_sectors_32;
+    geometry.root_sectors = static_cast<std::uint32_t>(boot.root_entries * kDirectoryEntryBytes / kSectorBytes);
+    if (geometry.total_sectors == 0 || geometry.total_sectors > sectors_available) {
+        reading.defect = Defect::total_sectors;
+        return reading;
+    }
+    // At most 2^16 + 255 * 2^32 + 2^12: 64 bits hold it.
+    const std::uint64_t first_root = geometry.first_fat + std::uint64_t{geometry.fat_count} * geometry.fat_sectors;
+    const std::uint64_t first_data = first_root + geometry.root_sectors;
+    if (first_data >= geometry.total_sectors) {
+        reading.defect = Defect::layout;
+        return reading;
+    }
+    geometry.first_root = static_cast<std::uint32_t>(first_root);
+    geometry.first_data = static_cast<std::uint32_t>(first_data);
+    geometry.cluster_count = (geometry.total_sectors - geometry.first_data) / geometry.sectors_per_cluster;
+
+    if (geometry.cluster_count < kFat16ClustersMin) {
+        reading.defect = Defect::fat12;
+        return reading;
+    }
+    geometry.type = geometry.cluster_count < kFat32ClustersMin ? FatType::fat16 : FatType::fat32;
+    if (geometry.type == FatType::fat16) {
+        reading.defect = check_fat16(boot);
+    } else {
+        reading.defect = check_fat32(boot, geometry);
+        geometry.root_cluster = boot.root_cluster;
+        geometry.info_sector = boot.info_sector == kNoSector ? 0U : boot.info_sector;
+    }
+    const std::uint64_t entry_bytes = geometry.type == FatType::fat16 ? 2 : 4;
+    const std::uint64_t fat_bytes = (std::uint64_t{geometry.cluster_count} + kFirstCluster) * entry_bytes;
+    if (reading.defect == Defect::none && fat_bytes > std::uint64_t{geometry.fat_sectors} * kSectorBytes) {
+        reading.defect = Defect::fat_size;
+    }
+    return reading;
+}
+
+} // namespace drivers::fat

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT
+// The layout of a FAT volume, computed from its boot sector. Pure arithmetic on one sector: nothing is read here, and
+// nothing of the sector is believed before every field has been checked against the others and against the device.
+// Source: Microsoft FAT32 File System Specification 1.03 (fatgen103), "BPB" and "FAT Type Determination": the number of
+// clusters alone decides which FAT it is. Host-safe. Context: any.
+//
+//   0            reserved       + fats x fat_sectors      + root_sectors                       total
+//   | boot, FSInfo... | FAT 0 | FAT 1 | root directory (FAT16) | cluster 2 | cluster 3 | ... |
+//                     ^ first_fat     ^ first_root             ^ first_data
+#pragma once
+
+#include "drivers/block_device.hpp"
+
+#include <string_view>
+
+namespace drivers::fat {
+
+enum class FatType : std::uint8_t {
+    fat16,
+    fat32,
+};
+
+// What is wrong with a boot sector. Everything but the first four makes it Error::corrupt.
+enum class Defect : std::uint8_t {
+    none,
+    no_volume,          // not_found: neither a boot sector nor a partition with one
+    fat12,              // unsupported: fewer than 4085 clusters
+    sector_size,        // unsupported: a legal size other than 512 bytes
+    mirroring_off,      // unsupported: only one FAT copy is kept up to date
+    version,            // unsupported: FAT32 version other than 0.0
+    partition_bounds,   // a partition reaches past the device
+    jump,               // the three bytes of the jump instruction
+    bytes_per_sector,   // no power of two from 512 to 4096
+    cluster_size,       // no power of two from 1 to 128 sectors
+    reserved_sectors,   // none
+    fat_count,          // none
+    media,              // neither F0 nor F8..FF, or the FAT says another one
+    root_entries,       // not whole sectors; none on FAT16; some on FAT32
+    total_sectors,      // zero, contradictory, or more than the device has
+    fat_size,           // too small for the clusters, or the 16-bit field used on FAT32
+    layout,             // no room for data behind reserved sectors, FATs and root directory
+    cluster_count,      // more than FAT32 can number
+    root_cluster,       // outside the volume
+    info_sector,        // outside the reserved sectors
+    backup_boot_sector, // outside the reserved sectors
+};
+
+[[nodiscard]] std::string_view defect_text(Defect defect);
+
+using Cluster = std::uint32_t;
+
+inline constexpr Cluster kFirstCluster = 2;
+inline constexpr std::size_t kDirectoryEntryBytes = 32;
+inline constexpr std::uint32_t kFat16ClustersMin = 4085;
+inline constexpr std::uint32_t kFat32ClustersMin = 65525;
+inline constexpr std::uint32_t kFat32ClustersMax = 0x0FFF'FFF5;
+
+// All sector numbers count from the boot sector of the volume.
+struct Geometry {
+    FatType type = FatType::fat16;
+    std::uint8_t media = 0;
+    std::uint8_t fat_count = 0;
+    std::uint32_t sectors_per_cluster = 0;
+    std::uint32_t total_sectors = 0;
+    std::uint32_t first_fat = 0;
+    std::uint32_t fat_sectors = 0; // of one copy
+    std::uint32_t first_root = 0;
+    std::uint32_t root_sectors = 0; // 0 on FAT32
+    std::uint32_t first_data = 0;
+    std::uint32_t cluster_count = 0;
+    Cluster root_cluster = 0;      // FAT32
+    std::uint32_t info_sector = 0; // FAT32; 0: the volume has none
+
+    [[nodiscard]] constexpr std::uint32_t cluster_bytes() const {
+        return sectors_per_cluster * static_cast<std::uint32_t>(kSectorBytes);
+    }
+
+    [[nodiscard]] constexpr bool holds(Cluster cluster) const {
+        return cluster >= kFirstCluster && cluster - kFirstCluster < cluster_count;
+    }
+
+    // Precondition: holds(cluster).
+    [[nodiscard]] constexpr std::uint32_t first_sector(Cluster cluster) const {
+        return first_data + (cluster - kFirstCluster) * sectors_per_cluster;
+    }
+};
+
+struct BootSectorReading {
+    Defect defect = Defect::none;
+    Geometry geometry; // valid only without a defect
+};
+
+// True if the sector ends with 55 AA, as boot sectors and partition tables do.
+[[nodiscard]] bool has_boot_signature(std::span<const std::byte> sector);
+
+// `sector` has kSectorBytes bytes; `sectors_available` is what the device or the partition offers.
+[[nodiscard]] BootSectorReading read_boot_sector(std::span<const std::byte> sector, std::uint64_t sectors_available);
+
+} // namespace drivers::fat

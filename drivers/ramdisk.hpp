@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+// A block of memory as a disk: an NVDIMM found through the ACPI NFIT, or plain RAM. On persistent memory each written
+// cache line is pushed out with CLFLUSH before the next sector is touched (Intel SDM volume 2: CLFLUSH is ordered with
+// respect to stores and to other CLFLUSH), so sectors reach the medium in the order in which they were written.
+// Context: any, serialised by the caller.
+#pragma once
+
+#include "drivers/block_device.hpp"
+
+namespace drivers {
+
+enum class Medium : std::uint8_t {
+    volatile_memory,
+    persistent_memory,
+};
+
+class RamDisk final : public BlockDevice {
+  public:
+    // A disk without sectors: what the composition root holds until it knows the memory.
+    constexpr RamDisk() = default;
+
+    // The memory must outlive the disk. A tail shorter than a sector is not used.
+    constexpr RamDisk(std::span<std::byte> memory, Medium medium)
+        : m_memory(memory)
+        , m_medium(medium) {}
+
+    // Replaces the memory behind the disk; nothing may be in use on it.
+    constexpr void attach(std::span<std::byte> memory, Medium medium) {
+        m_memory = memory;
+        m_medium = medium;
+    }
+
+    [[nodiscard]] std::uint64_t sector_count() const override { return m_memory.size() / kSectorBytes; }
+
+    [[nodiscard]] lib::Result<void> read(std::uint64_t first_sector, std::span<std::byte> out) override;
+    [[nodiscard]] lib::Result<void> write(std::uint64_t first_sector, std::span<const std::byte> bytes) override;
+    [[nodiscard]] lib::Result<void> flush() override;
+
+  private:
+    [[nodiscard]] bool fits(std::uint64_t first_sector, std::size_t size_bytes) const;
+
+    std::span<std::byte> m_memory;
+    Medium m_medium = Medium::volatile_memory;
+};
+
+} // namespace drivers
