@@ -90,7 +90,7 @@ class Device final : public net::Device {
             return lib::Error::busy;
         }
         const auto buffer = m_buffers.free_buffer();
-        if (!m_chip.write_memory(buffer_address(buffer), frame, kFrameBytesMin)) {
+        if (!m_chip.write_memory(page_address(buffer_page(buffer)), frame, kFrameBytesMin)) {
             ++m_counters.dma_timeouts;
             restart();
             return lib::Error::timeout;
@@ -105,19 +105,15 @@ class Device final : public net::Device {
             return lib::Error::io;
         }
         const bool overflowed = m_overflowed;
-        Resend resend = Resend::no;
-        if (overflowed) {
-            resend = enter_overflow_recovery();
-        }
+        const Resend resend = overflowed ? enter_overflow_recovery() : Resend::no;
         const auto size = take_frame(out);
-        if (overflowed) {
-            leave_overflow_recovery(resend);
-        }
-        if (!size && size.error() == lib::Error::corrupt) {
-            reset_ring();
-        } else if (!size && size.error() == lib::Error::timeout) {
+        if (!size && size.error() == lib::Error::timeout) {
             ++m_counters.dma_timeouts;
             restart();
+        } else if (!size && size.error() == lib::Error::corrupt) {
+            reset_ring(resend);
+        } else if (overflowed) {
+            leave_overflow_recovery(resend);
         }
         return size;
     }
@@ -147,8 +143,8 @@ class Device final : public net::Device {
     // No such card: all ports read as ones. A running controller never shows RST together with all the rest.
     static constexpr std::uint8_t kStatusOfNothing = 0xFF;
 
-    static std::uint16_t buffer_address(TransmitBuffers::Index buffer) {
-        return static_cast<std::uint16_t>((kTransmitStartPage + buffer * kTransmitBufferPages) * kPageBytes);
+    static std::uint8_t buffer_page(TransmitBuffers::Index buffer) {
+        return static_cast<std::uint8_t>(kTransmitStartPage + buffer * kTransmitBufferPages);
     }
 
     // The data sheet's order, steps 1 to 11.
@@ -250,7 +246,7 @@ class Device final : public net::Device {
     void issue(TransmitBuffers::Index buffer) {
         const std::uint16_t size_bytes = m_buffers.size_bytes(buffer);
         m_chip.write(kRegISR, kIsrPTX | kIsrTXE); // of an earlier frame: halt() asks how *this* one ended
-        m_chip.write(kRegTPSR, static_cast<std::uint8_t>(buffer_address(buffer) / kPageBytes));
+        m_chip.write(kRegTPSR, buffer_page(buffer));
         m_chip.write(kRegTBCR0, static_cast<std::uint8_t>(size_bytes));
         m_chip.write(kRegTBCR1, static_cast<std::uint8_t>(size_bytes >> 8));
         m_chip.command(kCommandTransmit);
@@ -277,7 +273,7 @@ class Device final : public net::Device {
         if (current == m_next_page) {
             return lib::Error::not_found;
         }
-        const auto address = static_cast<std::uint16_t>(m_next_page * kPageBytes);
+        const std::uint16_t address = page_address(m_next_page);
         std::array<std::byte, kRingHeaderBytes> header_bytes{};
         if (!m_chip.read_memory(address, header_bytes)) {
             return lib::Error::timeout;
@@ -345,10 +341,11 @@ class Device final : public net::Device {
         go_on_sending(resend);
     }
 
-    // A header lied: where the next frame begins is unknown, so the ring starts afresh. Frames being sent are kept.
-    void reset_ring() {
+    // A header lied: where the next frame begins is unknown, so the ring starts afresh. Frames being sent are kept;
+    // `cut_short` says that one was already interrupted by an overflow recovery under way.
+    void reset_ring(Resend cut_short) {
         ++m_counters.rx_ring_resets;
-        const Resend resend = halt();
+        const Resend resend = halt() == Resend::yes ? Resend::yes : cut_short;
         if (resend == Resend::no && m_buffers.sending()) {
             account_transmission(); // here, because initialise() wipes what it left in the status
         }

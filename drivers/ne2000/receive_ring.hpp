@@ -31,6 +31,10 @@ inline constexpr std::uint16_t kRingLengthMin = 14 + kCrcBytes;
 inline constexpr std::uint16_t kRingLengthNoRunt = 64;
 inline constexpr std::uint16_t kRingLengthMax = 1522;
 
+[[nodiscard]] constexpr std::uint16_t page_address(std::uint8_t page) {
+    return static_cast<std::uint16_t>(page * kPageBytes);
+}
+
 struct RingHeader {
     std::uint8_t status = 0;
     std::uint8_t next_page = 0;
@@ -63,9 +67,7 @@ struct ReceiveRing {
         return static_cast<std::uint8_t>((page == start_page ? stop_page : page) - 1);
     }
 
-    [[nodiscard]] constexpr std::uint16_t start_address() const {
-        return static_cast<std::uint16_t>(start_page * kPageBytes);
-    }
+    [[nodiscard]] constexpr std::uint16_t start_address() const { return page_address(start_page); }
 
     [[nodiscard]] constexpr std::size_t stop_address() const { return stop_page * kPageBytes; }
 
