@@ -71,7 +71,7 @@ KERNEL_LDFLAGS := -nostdlib -static -no-pie -Wl,-T,linker.ld -Wl,-z,max-page-siz
 HOST_CXXFLAGS := $(COMMON) $(WARNINGS) -O2
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all
 TEST_CXXFLAGS = $(COMMON) $(filter-out -Wnull-dereference -Wduplicated-branches,$(WARNINGS)) -O1 $(SANITIZE) \
-  -DREMORA_TRACER=$(TEST_TRACER) -DREMORA_TSC=1 -I tests/support/fake_machine
+  -mno-red-zone -DREMORA_TRACER=$(TEST_TRACER) -DREMORA_TSC=1 -I tests/support/fake_machine
 # The kernel's own unit tests run without a tracer: what is traced is checked in the guest.
 TEST_TRACER := 1
 $(BUILD)/test/obj/kernel/% $(BUILD)/test/obj/tests/unit/kernel/%: TEST_TRACER := 0

@@ -66,6 +66,7 @@ void interrupt_entry(arch::Vector vector) {
         trace_points::interrupt_ended(vector);
         return;
     }
+    interrupt_entered_irq_off();
     serve(vector);
     trace_points::interrupt_ended(vector);
     if (vector != arch::spurious_vector()) {

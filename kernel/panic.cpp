@@ -3,7 +3,8 @@
 
 #include "kernel/console.hpp"
 #include "kernel/runlevel.hpp"
-#include "kernel/task.hpp"
+#include "kernel/scheduler.hpp"
+#include "kernel/stacks.hpp"
 #include "kernel/trace_points.hpp"
 #include "lib/text.hpp"
 
@@ -16,7 +17,9 @@ namespace {
 constexpr int kStackWords = 16;
 constexpr int kFramesMax = 16;
 
-constinit void (*g_exit)() = nullptr;
+using Exit = void (*)();
+
+constinit Exit g_exit = nullptr;
 constinit bool g_panicking = false;
 
 constexpr std::array<std::string_view, 22> kExceptionNames = {"divide error",
@@ -73,12 +76,22 @@ void print_calls(std::uint64_t frame) {
 }
 
 void print_task() {
-    const Task* const task = running_task();
+    const Task* const task = this_processor().loaded;
     if (task != nullptr) {
-        console().line("  task ", task->name(), " pid ", task->pid, " context ", task->context);
+        console().line("  task ", task->name.view(), " pid ", task->pid.value, " context ", task->context);
     } else {
         console().line("  no task: boot or exit");
     }
+}
+
+bool is_guard_page(std::uint64_t address) {
+    for (std::size_t i = 0; i < kTasksMax; ++i) {
+        const std::span<std::byte> guard = guard_page(i);
+        if (address - reinterpret_cast<std::uint64_t>(guard.data()) < guard.size()) {
+            return true;
+        }
+    }
+    return false;
 }
 
 // The common end: the export functions of AFTER_EXIT still run, with interrupts off, on this stack.

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: MIT
+// The order of things, from the boot path's last instruction to the machine's end. Everything that needs somebody else
+// gets it here; no other part of the kernel looks anything up.
+#include "arch/arch.hpp"
+#include "arch/boot_info.hpp"
+#include "arch/x86_64/machine.hpp"
+#include "arch/x86_64/paging.hpp"
+#include "arch/x86_64/port_io.hpp"
+#include "arch/x86_64/power.hpp"
+#include "drivers/net/address.hpp"
+#include "drivers/serial.hpp"
+#include "kernel/app.hpp"
+#include "kernel/command_line.hpp"
+#include "kernel/console.hpp"
+#include "kernel/interrupt.hpp"
+#include "kernel/level.hpp"
+#include "kernel/levels/background.hpp"
+#include "kernel/levels/edf.hpp"
+#include "kernel/levels/rr.hpp"
+#include "kernel/panic.hpp"
+#include "kernel/root/firmware.hpp"
+#include "kernel/root/tracing.hpp"
+#include "kernel/run.hpp"
+#include "kernel/runlevel.hpp"
+#include "kernel/stacks.hpp"
+#include "kernel/timer.hpp"
+
+extern "C" [[gnu::used]] void kernel_main(const arch::BootInfo* boot);
+
+namespace kernel::root {
+
+namespace {
+
+// What QEMU's debug exit makes of it stands behind: value * 2 + 1.
+enum class ExitCode : std::uint8_t {
+    ok = 0x10,             // 33
+    application_failed,    // 35
+    panic,                 // 37
+    bad_command_line,      // 39
+    export_failed,         // 41
+    machine_not_supported, // 43
+};
+
+constinit drivers::Serial<arch::x86_64::PortIo> g_serial{drivers::kSerialCom1};
+constinit Options g_options{};
+constinit const Firmware* g_firmware = nullptr; // null until the tables were read
+constinit EdfLevel g_edf{};
+constinit RoundRobinLevel g_round_robin{};
+constinit BackgroundLevel g_background{};
+
+// Where AFTER_EXIT leaves what it found, and where it finds how the run ended; panicked until the run says otherwise.
+constinit RunEnd g_run_end = RunEnd::panicked;
+constinit ExportEnd g_export_end = ExportEnd::nothing_asked;
+
+std::string_view exit_name(ExitCode code) {
+    switch (code) {
+    case ExitCode::ok:
+        return "ok";
+    case ExitCode::application_failed:
+        return "application failed";
+    case ExitCode::panic:
+        return "panic";
+    case ExitCode::bad_command_line:
+        return "bad command line";
+    case ExitCode::export_failed:
+        return "export failed";
+    case ExitCode::machine_not_supported:
+        return "machine not supported";
+    }
+    return "unknown";
+}
+
+[[noreturn]] void leave(ExitCode code) {
+    console().mark("result ", exit_name(code));
+    if (g_options.exit == ExitChoice::debug) {
+        arch::x86_64::debug_exit(static_cast<std::uint8_t>(code));
+    }
+    if (g_firmware != nullptr && g_firmware->power_off) {
+        arch::x86_64::acpi_power_off(g_firmware->power_off->control_port, g_firmware->power_off->sleep_type);
+    }
+    console().line("this machine cannot be switched off; halted");
+    arch::stop();
+}
+
+void leave_after_panic() {
+    leave(ExitCode::panic);
+}
+
+void start_console() {
+    if (g_serial.start().ok()) {
+        console().attach([](std::string_view text) { g_serial.write(text); });
+    }
+}
+
+void require_boot_info(const arch::BootInfo* boot) {
+    if (boot == nullptr || boot->magic != arch::BootInfo::kMagic || boot->version != arch::BootInfo::kVersion) {
+        console().line("the boot loader handed over no boot information of version ", arch::BootInfo::kVersion,
+                       ": loader and kernel do not belong together");
+        leave(ExitCode::machine_not_supported);
+    }
+    console().mark("boot ", boot->path == arch::BootPath::uefi ? "uefi" : "pvh");
+}
+
+[[noreturn]] void refuse_word(std::string_view word, std::string_view expected) {
+    console().mark("command line: \"", word, "\" is not understood; expected: ", expected);
+    leave(ExitCode::bad_command_line);
+}
+
+void require_address(std::string_view key, std::string_view text) {
+    const auto address = drivers::net::parse_ipv4_address(text);
+    if (!address.ok() || !address.value().is_host()) {
+        refuse_word(text, key);
+    }
+}
+
+void read_options(const arch::BootInfo& boot) {
+    const auto* const text = reinterpret_cast<const char*>(boot.command_line_address);
+    const ParsedCommandLine parsed = parse_command_line(text != nullptr ? text : "");
+    g_options = parsed.options;
+    if (!parsed.bad_word.empty()) {
+        refuse_word(parsed.bad_word, parsed.expected);
+    }
+    require_address("local=A.B.C.D of one machine", g_options.local_address);
+    require_address("target=A.B.C.D of one machine", g_options.target_address);
+}
+
+[[noreturn]] void list_apps() {
+    for (const App& app : apps()) {
+        console().mark("app ", app.name, " - ", app.description);
+    }
+    leave(ExitCode::ok);
+}
+
+const App& chosen_app() {
+    if (g_options.app == "list") {
+        list_apps();
+    }
+    const App* const app = find_app(g_options.app);
+    if (app == nullptr) {
+        refuse_word(g_options.app, "app=NAME of an application (app=list names them)");
+    }
+    return *app;
+}
+
+arch::x86_64::TscCalibration start_machine() {
+    const auto calibration = arch::x86_64::start_devices(g_firmware->machine);
+    if (!calibration.ok()) {
+        console().line("no reference clock counts: neither HPET nor PM timer nor PIT");
+        leave(ExitCode::machine_not_supported);
+    }
+    console().line("clock: ", calibration.value().rate.khz, " kHz, two sources differ by ",
+                   calibration.value().error_ppm, " ppm");
+    return calibration.value();
+}
+
+void protect_task_stacks() {
+    for (std::size_t i = 0; i < kTasksMax; ++i) {
+        arch::x86_64::unmap_page(reinterpret_cast<std::uint64_t>(guard_page(i).data()));
+    }
+}
+
+// What cannot fail at this point but for a mistake of ours.
+void require(const lib::Result<void>& result) {
+    ASSERT(result.ok());
+}
+
+void start_kernel() {
+    require(register_level(g_edf));
+    require(register_level(g_round_robin));
+    require(register_level(g_background));
+    require(interrupt_attach(
+        arch::timer_vector(), "timer", [](void*) { timer_interrupt_irq_off(); }, nullptr));
+    // Registered first, so it runs last: nobody's AFTER_EXIT function finds the trace already gone.
+    require(sys_atrunlevel([](void*) { g_export_end = tracing_export(g_run_end); }, nullptr, RunLevel::after_exit));
+}
+
+AppArguments arguments() {
+    // The kernel's own text is blank-separated; these two must end where they end.
+    static constinit lib::Text<32> local{};
+    static constinit lib::Text<32> target{};
+    local.add(g_options.local_address).add('\0');
+    target.add(g_options.target_address).add('\0');
+    return {.seed = g_options.seed,
+            .duration = lib::milliseconds(g_options.duration_ms),
+            .sink = sink_name(g_options.sink),
+            .local_address = local.view().data(),
+            .target_address = target.view().data(),
+            .icount = g_options.clock == ClockChoice::icount};
+}
+
+// Runs the application; returns how it went.
+RunEnd run_app(const App& app) {
+    const lib::Ticks begin = arch::timestamp();
+    console().mark("running ", app.name);
+    const auto outcome = run(app, arguments(), g_background);
+    if (!outcome.ok()) {
+        PANIC("the idle task or the main task could not be created");
+    }
+    const lib::Nanoseconds elapsed = arch::tick_rate().to_nanoseconds(arch::timestamp() - begin);
+    console().mark("exited after ", elapsed.value / 1'000'000, " ms with result ", outcome.value().result);
+    return outcome.value().result == 0 && !outcome.value().aborted ? RunEnd::completed : RunEnd::failed;
+}
+
+ExitCode exit_code() {
+    if (g_run_end != RunEnd::completed) {
+        return ExitCode::application_failed;
+    }
+    return g_export_end == ExportEnd::failed ? ExitCode::export_failed : ExitCode::ok;
+}
+
+} // namespace
+
+} // namespace kernel::root
+
+void kernel_main(const arch::BootInfo* boot) {
+    using namespace kernel;
+    using namespace kernel::root;
+    arch::x86_64::start_processor(tracing_per_cpu_base());
+    start_console();
+    set_panic_exit(&leave_after_panic);
+    arch::set_upcalls({.interrupt = &interrupt_entry, .exception = &panic_on_exception});
+
+    require_boot_info(boot);
+    read_options(*boot);
+    const App& app = chosen_app();
+    g_firmware = &read_firmware(*boot);
+    const arch::x86_64::TscCalibration calibration = start_machine();
+    protect_task_stacks();
+
+    tracing_configure(
+        {.options = g_options, .firmware = *g_firmware, .calibration = calibration, .app_name = app.name});
+    if (!app.traces_itself) {
+        tracing_begin();
+    }
+    start_kernel();
+    g_run_end = run_app(app);
+    tracing_end();
+    run_level_functions(RunLevel::after_exit);
+    leave(exit_code());
+}

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: MIT
+#include "kernel/root/network.hpp"
+
+#include "arch/arch.hpp"
+#include "arch/x86_64/port_io.hpp"
+#include "drivers/clock.hpp"
+#include "drivers/ne2000/device.hpp"
+#include "drivers/net/udp_endpoint.hpp"
+#include "drivers/pci.hpp"
+#include "kernel/console.hpp"
+
+namespace kernel::root {
+
+namespace {
+
+using Ports = arch::x86_64::PortIo;
+namespace ne2000 = drivers::ne2000;
+namespace net = drivers::net;
+
+class MachineClock final : public drivers::Clock {
+  public:
+    constexpr MachineClock() = default;
+
+    [[nodiscard]] lib::Ticks now() override { return arch::timestamp(); }
+
+    [[nodiscard]] lib::TickRate rate() const override { return arch::tick_rate(); }
+
+    void pause() override { Ports::pause(); }
+};
+
+// The tracer's view of a flow. A frame that died with a reset card is sent again, but not for ever.
+class FlowSender final : public tracer::DatagramSender {
+  public:
+    constexpr explicit FlowSender(net::UdpEndpoint& endpoint)
+        : m_endpoint(endpoint) {}
+
+    [[nodiscard]] lib::Result<void> send(std::span<const std::byte> datagram) override {
+        const auto sent = m_endpoint.send(datagram);
+        if (sent.ok()) {
+            m_resets = 0;
+        } else if (sent.error() == lib::Error::timeout && ++m_resets <= kResetsMax) {
+            return lib::Error::busy;
+        }
+        return sent;
+    }
+
+    [[nodiscard]] lib::Result<void> poll() override {
+        m_endpoint.poll();
+        return {};
+    }
+
+  private:
+    static constexpr int kResetsMax = 3; // in a row
+
+    net::UdpEndpoint& m_endpoint;
+    int m_resets = 0;
+};
+
+constinit Ports g_ports{};
+constinit MachineClock g_clock{};
+constinit ne2000::Device<Ports> g_card{g_ports, g_clock};
+constinit net::UdpEndpoint g_endpoint{g_card, g_clock};
+constinit FlowSender g_sender{g_endpoint};
+
+// Polls, not time: about 20 ms under emulation, long enough for "nobody listens" to come back.
+constexpr tracer::UdpSink::Limits kLimits = {.probe_polls = 20'000};
+
+constinit tracer::UdpSink g_sink{g_sender, kLimits};
+
+lib::Error report(std::string_view what, lib::Error error) {
+    console().line("network: ", what, ": ", lib::error_name(error));
+    return error;
+}
+
+lib::Result<std::uint16_t> find_card(NicChoice nic) {
+    if (nic == NicChoice::isa) {
+        return ne2000::kIsaBase;
+    }
+    if (nic == NicChoice::none) {
+        return lib::Error::not_found;
+    }
+    drivers::PciConfig pci(g_ports);
+    const auto location = ne2000::locate_on_pci(pci);
+    if (!location.ok()) {
+        return location.error();
+    }
+    return location.value().io_base;
+}
+
+lib::Result<void> start_card(const NetworkSetup& setup) {
+    const auto io_base = find_card(setup.nic);
+    if (!io_base.ok()) {
+        return report("no NE2000 card found (nic=pci looks for 10ec:8029, nic=isa at port 0x300)", io_base.error());
+    }
+    const auto started =
+        g_card.start({.io_base = io_base.value(),
+                      .width = setup.width_bits == 32 ? ne2000::DataWidth::dword32 : ne2000::DataWidth::word16});
+    return started.ok() ? started : report("the card does not work as an NE2000", started.error());
+}
+
+} // namespace
+
+lib::Result<tracer::ChunkSink*> open_network(const NetworkSetup& setup) {
+    if (g_endpoint.state() == net::UdpEndpoint::State::ready) {
+        return &g_sink;
+    }
+    const auto local = net::parse_ipv4_address(setup.local_address);
+    const auto target = net::parse_ipv4_address(setup.target_address);
+    if (!local.ok() || !target.ok()) {
+        return report("addresses are written 192.168.1.10", lib::Error::invalid_argument);
+    }
+    if (!g_card.running()) {
+        if (const auto started = start_card(setup); !started.ok()) {
+            return started.error();
+        }
+    }
+    const auto opened = g_endpoint.open({.local_address = local.value(),
+                                         .peer_address = target.value(),
+                                         .local_port = {setup.port},
+                                         .peer_port = {setup.port}});
+    if (!opened.ok()) {
+        return report("the flow cannot be opened", opened.error());
+    }
+    if (const auto ready = g_endpoint.wait_until_ready(); !ready.ok()) {
+        return report("the target does not answer ARP", ready.error());
+    }
+    return &g_sink;
+}
+
+} // namespace kernel::root

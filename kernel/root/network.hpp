@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+// From the command line's words to the sink that sends chunks as datagrams: finds the NE2000, starts it,
+// resolves the peer. Task context or irq-off; one flow.
+#pragma once
+
+#include "kernel/command_line.hpp"
+#include "lib/result.hpp"
+#include "tracer/sink_udp.hpp"
+
+#include <string_view>
+
+namespace kernel::root {
+
+struct NetworkSetup {
+    NicChoice nic = NicChoice::pci;
+    std::uint8_t width_bits = 16;
+    std::string_view local_address;
+    std::string_view target_address;
+    std::uint16_t port = tracer::kTracerPort; // local and target, as published
+};
+
+// Opens the flow; a second call with a working flow gives the same sink. What goes wrong is told on the console.
+// not_found, corrupt, timeout: no card, no NE2000, a dead one; invalid_argument: an address; unreachable: no answer to
+// ARP.
+[[nodiscard]] lib::Result<tracer::ChunkSink*> open_network(const NetworkSetup& setup);
+
+} // namespace kernel::root

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MIT
+#include "kernel/root/storage.hpp"
+
+#include "arch/x86_64/paging.hpp"
+#include "drivers/fat/file_writer.hpp"
+#include "drivers/fat/format.hpp"
+#include "drivers/fat/volume.hpp"
+#include "drivers/ramdisk.hpp"
+#include "kernel/console.hpp"
+
+#include <cstddef>
+
+namespace kernel::root {
+
+namespace {
+
+namespace fat = drivers::fat;
+
+// The stand-in when the machine has no persistent memory: lost at power-off. It lies with the trace arena, where
+// nothing is loaded or cleared (the section's flags are spelled out, because the compiler would ask for stored zeros).
+constexpr std::size_t kRamBytes = std::size_t{8} << 20;
+
+[[gnu::section(".arena,\"aw\",@nobits#")]] alignas(4096) std::byte g_ram[kRamBytes]; // NOLINT(modernize-avoid-c-arrays)
+
+class FatVolume final : public tracer::FileVolume {
+  public:
+    constexpr explicit FatVolume(fat::Volume& volume)
+        : m_writer(volume) {}
+
+    [[nodiscard]] lib::Result<void> create(std::string_view name, std::size_t size_bytes) override {
+        return m_writer.create({.name = name, .size_hint_bytes = size_bytes, .modified = {}});
+    }
+
+    [[nodiscard]] lib::Result<void> append(std::span<const std::byte> bytes) override { return m_writer.append(bytes); }
+
+    [[nodiscard]] lib::Result<void> close() override { return m_writer.close(); }
+
+  private:
+    fat::FileWriter m_writer;
+};
+
+constinit drivers::RamDisk g_disk{};
+constinit fat::Volume g_volume{};
+constinit FatVolume g_files{g_volume};
+constinit tracer::DiskSink g_sink{g_files};
+
+lib::Error report(std::string_view what, lib::Error error) {
+    console().line("disk: ", what, ": ", lib::error_name(error));
+    return error;
+}
+
+lib::Result<void> use_persistent(const drivers::acpi::PersistentRange& range) {
+    const auto mapped = arch::x86_64::map_physical(range.address, range.size_bytes);
+    if (!mapped.ok()) {
+        return report("the persistent memory cannot be mapped", mapped.error());
+    }
+    g_disk.attach(std::span(reinterpret_cast<std::byte*>(range.address), range.size_bytes),
+                  drivers::Medium::persistent_memory);
+    return {};
+}
+
+lib::Result<void> use_ram() {
+    console().line("disk: no persistent memory (NFIT); the files stay in RAM and are lost at power-off");
+    g_disk.attach(g_ram, drivers::Medium::volatile_memory);
+    const auto made = fat::format(g_disk, {.overwrite = fat::Overwrite::anything, .created = {}});
+    return made.ok() ? made : report("formatting", made.error());
+}
+
+} // namespace
+
+lib::Result<tracer::ChunkSink*> open_storage(const std::optional<drivers::acpi::PersistentRange>& persistent,
+                                             std::string_view base_name) {
+    if (!g_volume.mounted()) {
+        if (const auto used = persistent ? use_persistent(*persistent) : use_ram(); !used.ok()) {
+            return used.error();
+        }
+        if (const auto mounted = g_volume.mount(g_disk); !mounted.ok()) {
+            return report("no FAT16 or FAT32 volume on the ramdisk (make one with mkfs.fat)", mounted.error());
+        }
+    }
+    if (const auto named = g_sink.set_base_name(base_name); !named.ok()) {
+        return named.error();
+    }
+    return &g_sink;
+}
+
+} // namespace kernel::root

@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: MIT
+#include "kernel/root/tracing.hpp"
+
+#include "arch/arch.hpp"
+#include "arch/x86_64/msr.hpp"
+#include "kernel/clock.hpp"
+#include "kernel/console.hpp"
+#include "kernel/root/network.hpp"
+#include "kernel/root/storage.hpp"
+#include "kernel/runlevel.hpp"
+#include "kernel/scheduler.hpp"
+#include "kernel/sync/semaphore.hpp"
+#include "kernel/task.hpp"
+#include "tracer/ftrace.hpp"
+#include "tracer/instance.hpp"
+#include "tracer/log.hpp"
+#include "tracer/sink_disk.hpp"
+#include "tracer/sink_udp.hpp"
+
+namespace kernel::root {
+
+namespace {
+
+// What an application that does not trace by itself gets: linked chunks, so that a long run needs no decision. An
+// untouched chunk is not exported. The emergency areas keep what explains a loss.
+constexpr int kChunks = 15;
+constexpr int kChunkBytes = 1'000'000;
+constexpr int kEmergencyBytes = 4'096;
+
+// How long a task sleeps between two looks at whether its chunk has left.
+constexpr lib::Nanoseconds kSendPoll = lib::milliseconds(1);
+
+// At the end nobody else runs, so a sink that neither fails nor finishes would hold the machine for ever.
+constexpr std::uint64_t kExportStepsMax = 100'000'000;
+
+constexpr std::string_view kKernelVersion = "Remora 0.1";
+
+constinit NetworkSetup g_network{};
+constinit std::optional<drivers::acpi::PersistentRange> g_persistent{};
+constinit SinkChoice g_choice = SinkChoice::none;
+
+// The published sender: an NRT task that carries chunks while the application runs. It exists once an application has
+// opened the network itself.
+constinit Semaphore g_send_request{};
+constinit bool g_sender_exists = false;
+
+void sender_body(void*) {
+    for (;;) {
+        static_cast<void>(sem_wait(g_send_request)); // initialised before this task was created
+        while (tracer::instance().exporter.step() == tracer::StepResult::more) {
+        }
+    }
+}
+
+lib::Result<void> create_sender() {
+    if (g_sender_exists || run_level() != RunLevel::running) {
+        return {};
+    }
+    if (const auto made = sem_init(g_send_request, "UDP_Sender", 0); !made.ok()) {
+        return made;
+    }
+    const auto pid =
+        task_create({.name = "UDP_Sender", .body = &sender_body, .argument = nullptr, .model = NrtModel{}});
+    if (!pid.ok()) {
+        return pid.error();
+    }
+    g_sender_exists = true;
+    return task_activate(pid.value());
+}
+
+class Sinks final : public tracer::SinkProvider {
+  public:
+    constexpr Sinks() = default;
+
+    [[nodiscard]] lib::Result<tracer::ChunkSink*> open_udp(bool, std::string_view local,
+                                                           std::string_view target) override {
+        NetworkSetup setup = g_network;
+        setup.local_address = local;
+        setup.target_address = target;
+        if (const auto created = create_sender(); !created.ok()) {
+            return created.error();
+        }
+        return open_network(setup);
+    }
+
+    [[nodiscard]] lib::Result<tracer::ChunkSink*> open_disk(std::string_view name) override {
+        return open_storage(g_persistent, name);
+    }
+};
+
+constinit Sinks g_sinks{};
+
+// The wait hook of FTrace_send_chunk while the application runs: wake the sender, let it work.
+bool wait_for_sender(void*) {
+    if (run_level() != RunLevel::running || !g_sender_exists) {
+        return tracer::instance().exporter.step() == tracer::StepResult::more;
+    }
+    static_cast<void>(sem_post(g_send_request));
+    task_delay(kSendPoll);
+    return true;
+}
+
+tracer::ClockMode clock_mode(ClockChoice told) {
+    if (told == ClockChoice::icount) {
+        return tracer::ClockMode::icount;
+    }
+    return told == ClockChoice::kvm || arch::x86_64::under_kvm() ? tracer::ClockMode::hardware
+                                                                 : tracer::ClockMode::emulated;
+}
+
+tracer::TscSource tsc_source(arch::x86_64::ReferenceClock clock) {
+    switch (clock) {
+    case arch::x86_64::ReferenceClock::pit:
+        return tracer::TscSource::pit;
+    case arch::x86_64::ReferenceClock::pm_timer:
+        return tracer::TscSource::pm_timer;
+    case arch::x86_64::ReferenceClock::hpet:
+        return tracer::TscSource::hpet;
+    case arch::x86_64::ReferenceClock::none:
+        break;
+    }
+    return tracer::TscSource::unknown;
+}
+
+// Tells boots apart; the same boot under a deterministic clock gets the same number.
+std::uint64_t boot_id(std::uint64_t seed) {
+    std::uint64_t mixed = arch::timestamp().value ^ (seed * 0x9E37'79B9'7F4A'7C15);
+    mixed = (mixed ^ (mixed >> 30)) * 0xBF58'476D'1CE4'E5B9;
+    mixed = (mixed ^ (mixed >> 27)) * 0x94D0'49BB'1331'11EB;
+    return mixed ^ (mixed >> 31);
+}
+
+lib::Result<void> attach(const lib::Result<tracer::ChunkSink*>& sink, tracer::SinkTime time) {
+    return sink.ok() ? tracer::instance().exporter.attach(*sink.value(), time) : sink.error();
+}
+
+// Opens what the command line asked for and no application has opened yet.
+bool open_chosen_sinks() {
+    bool all = true;
+    const auto report = [&all](std::string_view name, const lib::Result<void>& result) {
+        if (!result.ok()) {
+            console().mark("export failed: ", name, ": ", lib::error_name(result.error()));
+            all = false;
+        }
+    };
+    if (g_choice == SinkChoice::udp || g_choice == SinkChoice::both) {
+        console().mark("exporting udp");
+        report("udp", attach(open_network(g_network), tracer::SinkTime::at_once));
+    }
+    if (g_choice == SinkChoice::disk || g_choice == SinkChoice::both) {
+        console().mark("exporting disk");
+        report("disk", attach(open_storage(g_persistent, "trace.dat"), tracer::SinkTime::after_exit));
+    }
+    return all;
+}
+
+// False if this sink did not carry everything.
+bool report_sink(const tracer::Exporter::SinkReport& report) {
+    if (report.sink == nullptr) {
+        return true;
+    }
+    if (report.failed || report.chunks_lost != 0 || !report.finished) {
+        console().mark("export failed: ", report.sink->name(), ": ",
+                       report.failed ? lib::error_name(report.error) : "did not finish", " after ", report.chunks,
+                       " chunks ", report.records, " records");
+        return false;
+    }
+    console().mark("exported ", report.chunks, " chunks ", report.records, " records by ", report.sink->name());
+    return true;
+}
+
+tracer::RunResult run_result(RunEnd end) {
+    switch (end) {
+    case RunEnd::completed:
+        return tracer::RunResult::completed;
+    case RunEnd::failed:
+        return tracer::RunResult::failed;
+    case RunEnd::panicked:
+        return tracer::RunResult::panicked;
+    }
+    return tracer::RunResult::unknown;
+}
+
+void step_until_idle() {
+    for (std::uint64_t step = 0; step < kExportStepsMax; ++step) {
+        if (tracer::instance().exporter.step() == tracer::StepResult::idle) {
+            return;
+        }
+    }
+    console().mark("export failed: a sink neither fails nor finishes");
+}
+
+// 0 stands for the boot context.
+std::uint16_t running_context() {
+    const Task* const task = this_processor().loaded;
+    return task != nullptr ? task->context : std::uint16_t{0};
+}
+
+// Linked as 0 -> 1 -> ... ; the last one has no successor: what comes after it is dropped and counted.
+int create_linked_chunks() {
+    const int first = FTrace_chunk_create(kChunkBytes, kEmergencyBytes, FTRACE_CHUNK_FLAG_FREE | FTRACE_CHUNK_FLAG_JTN);
+    for (int i = 1, last = first; i < kChunks; ++i) {
+        const int next =
+            FTrace_chunk_create(kChunkBytes, kEmergencyBytes, FTRACE_CHUNK_FLAG_FREE | FTRACE_CHUNK_FLAG_JTN);
+        ASSERT(next >= 0 && FTrace_chunk_link(last, next) == 0);
+        last = next;
+    }
+    return first;
+}
+
+} // namespace
+
+void* tracing_per_cpu_base() {
+    return tracer::cpu_trace(0);
+}
+
+void tracing_configure(const TracingSetup& setup) {
+    const Options& options = setup.options;
+    g_network = {.nic = options.nic,
+                 .width_bits = options.width_bits,
+                 .local_address = options.local_address,
+                 .target_address = options.target_address,
+                 .port = options.port};
+    g_persistent = setup.firmware.persistent_memory;
+    g_choice = options.sink;
+    tracer::configure({.tsc_khz = setup.calibration.rate.khz,
+                       .tsc_source = tsc_source(setup.calibration.source),
+                       .tsc_error_ppm = setup.calibration.error_ppm,
+                       .clock_mode = clock_mode(options.clock),
+                       .boot_id = boot_id(options.seed),
+                       .build = {.kernel = std::string_view(kKernelVersion),
+                                 .compiler = std::string_view("g++ " __VERSION__),
+                                 .application = setup.app_name,
+                                 .seed = options.seed}});
+    tracer::instance().sinks = &g_sinks;
+    tracer::instance().wait = {.wait = &wait_for_sender, .context = nullptr};
+}
+
+void tracing_begin() {
+    const int first = create_linked_chunks();
+    ASSERT(FTrace_actual_chunk_select(first) == 0 && FTrace_enable() == 0);
+    const std::uint32_t khz = arch::tick_rate().khz;
+    tracer::log<"cycles_per_msec">(0, khz);
+    tracer::log<"trace_start">(running_context(), khz);
+}
+
+void tracing_end() {
+    if (tracer::instance().control.enabled()) {
+        tracer::log<"trace_stop">(running_context(), arch::tick_rate().khz);
+        FTrace_disable();
+    }
+}
+
+ExportEnd tracing_export(RunEnd end) {
+    tracing_end();
+    tracer::Exporter& exporter = tracer::instance().exporter;
+    exporter.begin_exit();
+    const bool opened = open_chosen_sinks();
+    exporter.export_unsent();
+    step_until_idle();
+    exporter.finish(run_result(end));
+    step_until_idle();
+
+    const tracer::Totals totals = tracer::totals(0);
+    console().mark("trace: ", totals.committed, " records kept, ", totals.dropped, " dropped, ", totals.refused,
+                   " refused, ", totals.overwritten, " overwritten");
+    bool whole = opened;
+    bool any = false;
+    for (std::size_t i = 0; i < tracer::Exporter::kSinksMax; ++i) {
+        whole = report_sink(exporter.report(i)) && whole;
+        any = any || exporter.report(i).sink != nullptr;
+    }
+    if (!whole) {
+        return ExportEnd::failed;
+    }
+    return any ? ExportEnd::whole : ExportEnd::nothing_asked;
+}
+
+} // namespace kernel::root

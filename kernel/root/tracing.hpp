@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+// The tracer's side of the composition root: what main.cpp asks of it. tracing.cpp does it; a kernel built with
+// TRACER=OFF links tracing_off.cpp instead, which does nothing.
+#pragma once
+
+#include "arch/x86_64/tsc.hpp"
+#include "kernel/app.hpp"
+#include "kernel/command_line.hpp"
+#include "kernel/root/firmware.hpp"
+
+#include <cstdint>
+#include <string_view>
+
+namespace kernel::root {
+
+// How a run ended, as the trace's last record tells it.
+enum class RunEnd : std::uint8_t {
+    completed,
+    failed,
+    panicked,
+};
+
+enum class ExportEnd : std::uint8_t {
+    nothing_asked, // no sink
+    whole,         // every record that was kept has left the machine
+    failed,        // the console says what went wrong
+};
+
+struct TracingSetup {
+    const Options& options;
+    const Firmware& firmware;
+    const arch::x86_64::TscCalibration& calibration;
+    std::string_view app_name;
+};
+
+// Where GS must point before the first record, or null. Boot context, first of all.
+[[nodiscard]] void* tracing_per_cpu_base();
+
+// Clock, build and sinks become known. Boot context, irq-off, after calibration.
+void tracing_configure(const TracingSetup& setup);
+
+// For an application that does not trace by itself: links chunks and enables. Boot context, irq-off.
+void tracing_begin();
+
+// Nothing is recorded from here on. irq-off.
+void tracing_end();
+
+// Hands every chunk that has not left yet to the chosen sinks, by polling. irq-off, once; also after a panic.
+[[nodiscard]] ExportEnd tracing_export(RunEnd end);
+
+} // namespace kernel::root

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+// A kernel without a tracer: nothing to configure, nothing to export.
+#include "kernel/root/tracing.hpp"
+
+namespace kernel::root {
+
+void* tracing_per_cpu_base() {
+    return nullptr;
+}
+
+void tracing_configure(const TracingSetup&) {}
+
+void tracing_begin() {}
+
+void tracing_end() {}
+
+ExportEnd tracing_export(RunEnd) {
+    return ExportEnd::nothing_asked;
+}
+
+} // namespace kernel::root
