@@ -128,12 +128,21 @@ end_progress() {
     fi
 }
 
+# A kernel that has reported its result switches the machine off; one that cannot is stopped after a moment.
 wait_for_guest() {
     SECONDS=0
+    local result_seen_s=
     while kill -0 "$QEMU_PID" 2>/dev/null; do
         progress "$(guest_state)"
         if [[ -n $(marker "$SERIAL" '^loader failed') ]]; then
             PROBLEMS+=("the UEFI loader gave up: $(marker "$SERIAL" '^loader failed')")
+            kill "$QEMU_PID" 2>/dev/null || true
+            break
+        fi
+        if [[ -z $result_seen_s && -n $(marker "$SERIAL" '^result ') ]]; then
+            result_seen_s=$SECONDS
+        elif [[ -n $result_seen_s ]] && ((SECONDS > result_seen_s + 2)); then
+            PROBLEMS+=("the machine did not switch off after the kernel's result")
             kill "$QEMU_PID" 2>/dev/null || true
             break
         fi
