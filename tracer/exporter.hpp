@@ -32,7 +32,7 @@ struct Setup {
     std::uint32_t tsc_error_ppm = 0;
     ClockMode clock_mode = ClockMode::unknown;
     std::uint64_t boot_id = 0;
-    Build build;
+    Build build{};
 };
 
 // When a sink may work: a stream at once, a file writer only when the run level has exited.

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: MIT
+// Plays the interrupt: single-steps the record path by the trap flag and, at one chosen instruction boundary inside its
+// region, runs another logger; then does what every entry stub does, rewinds RIP to the start of the region. Stepping
+// itself rewinds nothing, else no sequence would ever end. A second level may interrupt the interrupter.
+#pragma once
+
+#include "tracer/record_path.hpp"
+
+#include <csignal>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <ucontext.h>
+
+namespace tests {
+
+class Stepper {
+  public:
+    static constexpr int kNowhere = -1;
+
+    struct Options {
+        bool rewind = true;
+        std::ptrdiff_t region_shortened_by = 0; // bytes that the stub wrongly leaves out at the region's end
+        int boundary = kNowhere;                // of the outer logger; counts from 0 at the region's start
+        int inner_boundary = kNowhere;          // of the first event that the interrupter logs
+        std::function<void(Stepper&)> interrupter = nullptr;
+    };
+
+    explicit Stepper(Options options)
+        : m_options(std::move(options)) {
+        s_stepper = this;
+        struct sigaction action = {};
+        action.sa_sigaction = &on_trap;
+        action.sa_flags = SA_SIGINFO | SA_NODEFER;
+        sigaction(SIGTRAP, &action, &m_former);
+    }
+
+    ~Stepper() {
+        sigaction(SIGTRAP, &m_former, nullptr);
+        s_stepper = nullptr;
+    }
+
+    Stepper(const Stepper&) = delete;
+    Stepper& operator=(const Stepper&) = delete;
+
+    // One record, stepped. Returns the instructions executed in the record path, ret included.
+    int record(std::uint16_t code, std::uint16_t par1, std::uint32_t par2) {
+        const int level = m_level;
+        m_boundaries[level] = 0;
+        m_instructions[level] = 0;
+        asm volatile("pushfq\n\t"
+                     "orq $0x100, (%%rsp)\n\t"
+                     "popfq\n\t"
+                     "call tracer_record\n\t"
+                     "pushfq\n\t"
+                     "andq $~0x100, (%%rsp)\n\t"
+                     "popfq"
+                     :
+                     : "D"(code | std::uint32_t{par1} << 16), "S"(std::uint64_t{par2} << 32)
+                     : "rax", "rcx", "rdx", "r8", "r9", "r10", "r11", "cc", "memory");
+        return m_instructions[level];
+    }
+
+    // Boundaries that the outermost logger passed inside the region.
+    [[nodiscard]] int boundaries() const { return m_boundaries[0]; }
+
+    // Steps any function and counts its instructions, the final ret included.
+    template <typename Function, typename... Arguments>
+    static int count_instructions(Function* function, Arguments... arguments) {
+        Stepper stepper({});
+        stepper.m_counted_from = reinterpret_cast<std::uintptr_t>(function);
+        asm volatile("pushfq\n\torq $0x100, (%%rsp)\n\tpopfq" ::: "cc", "memory");
+        function(arguments...);
+        asm volatile("pushfq\n\tandq $~0x100, (%%rsp)\n\tpopfq" ::: "cc", "memory");
+        return stepper.m_counted;
+    }
+
+  private:
+    static void on_trap(int, siginfo_t*, void* context) {
+        auto& rip = static_cast<ucontext_t*>(context)->uc_mcontext.gregs[REG_RIP];
+        const auto stack = static_cast<ucontext_t*>(context)->uc_mcontext.gregs[REG_RSP];
+        s_stepper->at(rip, stack);
+    }
+
+    void at(greg_t& rip, greg_t stack) {
+        const auto address = static_cast<std::uintptr_t>(rip);
+        count(address, stack);
+        const auto begin = reinterpret_cast<std::uintptr_t>(&tracer_region_begin);
+        const auto end = reinterpret_cast<std::uintptr_t>(&tracer_region_end);
+        if (address < begin || address > end) {
+            return;
+        }
+        ++m_instructions[m_level]; // the one about to be executed
+        if (address == end) {
+            return;
+        }
+        const int chosen = m_level == 0 ? m_options.boundary : m_options.inner_boundary;
+        const bool here = m_boundaries[m_level]++ == chosen;
+        if (!here || m_level == 2) {
+            return;
+        }
+        ++m_level;
+        m_options.interrupter(*this);
+        --m_level;
+        if (m_options.rewind && address + static_cast<std::uintptr_t>(m_options.region_shortened_by) < end) {
+            rip = reinterpret_cast<greg_t>(&tracer_region_restart);
+        }
+    }
+
+    // From the first instruction of the counted function until its frame is gone.
+    void count(std::uintptr_t address, greg_t stack) {
+        if (m_counted_from == address && m_counted == 0) {
+            m_counted_stack = stack;
+            m_counting = true;
+        }
+        m_counting = m_counting && stack <= m_counted_stack;
+        m_counted += m_counting ? 1 : 0;
+    }
+
+    static inline Stepper* s_stepper = nullptr;
+    Options m_options;
+    struct sigaction m_former = {};
+    int m_level = 0;
+    int m_boundaries[3] = {};
+    int m_instructions[3] = {};
+    std::uintptr_t m_counted_from = 0;
+    greg_t m_counted_stack = 0;
+    bool m_counting = false;
+    int m_counted = 0;
+};
+
+} // namespace tests

@@ -1,0 +1,485 @@
+// SPDX-License-Identifier: MIT
+// The record path's object code, interrupted at every instruction boundary in every situation it can meet, by a logger
+// that itself may be interrupted. And the same with the stub's rewind taken away or one instruction short: then it must
+// go wrong, or these tests prove nothing.
+#include "tracer/record_path.hpp"
+
+#include "tests/support/tracer_fixture.hpp"
+#include "tests/support/tracer_stepper.hpp"
+
+#include <algorithm>
+#include <map>
+#include <ostream>
+#include <string>
+
+namespace {
+
+using tests::emergency_records;
+using tests::main_records;
+using tests::Stepper;
+using tests::TracerFixture;
+using tracer::Chunk;
+using tracer::Record;
+
+constexpr std::uint16_t kOrdinary = tracer::event_code("ipoint");
+constexpr std::uint16_t kEmergency = tracer::event_code("task_deadline_miss");
+constexpr std::uint16_t kBlackoutStart = tracer::event_code("blackout_start");
+constexpr std::uint16_t kBlackoutEnd = tracer::event_code("blackout_end");
+
+// Both parameters follow from the serial number, so a record that mixes two events gives itself away.
+constexpr std::uint16_t par1_of(std::uint32_t serial) {
+    return static_cast<std::uint16_t>(serial * 40'503U + 1);
+}
+
+// A situation is how the tracer stands when the interrupted event is logged.
+struct Situation {
+    const char* name;
+    tracer::ChunkFlags mode;
+    std::uint32_t slots;
+    std::uint32_t emergency_slots;
+    int logged_before;
+    bool has_next = false;
+    tracer::ChunkFlags next_mode = tracer::kFlagJumpToNext;
+    std::uint32_t next_slots = 8;
+    bool link_late = false;        // only after the records before: the blackout ends with the jump
+    bool close = false;            // next_chunk before the interrupted event
+    bool suspended_resume = false; // select() while dropping: blackout_end is due in the next chunk
+    std::uint16_t code = kOrdinary;
+    std::uint16_t nested_code = kOrdinary;
+    bool breaks_without_rewind = true;
+
+    friend std::ostream& operator<<(std::ostream& out, const Situation& situation) { return out << situation.name; }
+};
+
+const Situation kSituations[] = {
+    {.name = "room", .mode = tracer::kFlagCyclic, .slots = 16, .emergency_slots = 0, .logged_before = 3},
+    {.name = "last_slot_cyclic", .mode = tracer::kFlagCyclic, .slots = 4, .emergency_slots = 0, .logged_before = 3},
+    {.name = "full_cyclic", .mode = tracer::kFlagCyclic, .slots = 4, .emergency_slots = 2, .logged_before = 4},
+    {.name = "one_slot_cyclic", .mode = tracer::kFlagCyclic, .slots = 1, .emergency_slots = 0, .logged_before = 5},
+    {.name = "second_lap", .mode = tracer::kFlagCyclic, .slots = 8, .emergency_slots = 0, .logged_before = 11},
+    {.name = "last_slot_jump",
+     .mode = tracer::kFlagJumpToNext,
+     .slots = 4,
+     .emergency_slots = 0,
+     .logged_before = 3,
+     .has_next = true},
+    {.name = "full_jump",
+     .mode = tracer::kFlagJumpToNext,
+     .slots = 4,
+     .emergency_slots = 0,
+     .logged_before = 4,
+     .has_next = true},
+    {.name = "full_jump_into_small",
+     .mode = tracer::kFlagJumpToNext,
+     .slots = 4,
+     .emergency_slots = 2,
+     .logged_before = 4,
+     .has_next = true,
+     .next_slots = 2},
+    {.name = "full_jump_into_cyclic",
+     .mode = tracer::kFlagJumpToNext,
+     .slots = 4,
+     .emergency_slots = 0,
+     .logged_before = 4,
+     .has_next = true,
+     .next_mode = tracer::kFlagCyclic,
+     .next_slots = 3},
+    {.name = "closed_cyclic",
+     .mode = tracer::kFlagCyclic,
+     .slots = 8,
+     .emergency_slots = 0,
+     .logged_before = 3,
+     .has_next = true,
+     .close = true},
+    {.name = "full_jump_nowhere",
+     .mode = tracer::kFlagJumpToNext,
+     .slots = 4,
+     .emergency_slots = 4,
+     .logged_before = 4,
+     .nested_code = kEmergency},
+    {.name = "last_slot_stop_with_emergency",
+     .mode = tracer::kFlagStop,
+     .slots = 4,
+     .emergency_slots = 4,
+     .logged_before = 3},
+    {.name = "full_stop_with_emergency",
+     .mode = tracer::kFlagStop,
+     .slots = 4,
+     .emergency_slots = 4,
+     .logged_before = 4,
+     .nested_code = kEmergency},
+    {.name = "full_stop_without_emergency",
+     .mode = tracer::kFlagStop,
+     .slots = 4,
+     .emergency_slots = 0,
+     .logged_before = 4,
+     .breaks_without_rewind = false},
+    {.name = "dropping_already",
+     .mode = tracer::kFlagStop,
+     .slots = 4,
+     .emergency_slots = 4,
+     .logged_before = 7,
+     .breaks_without_rewind = false}, // a lone increment needs no restart
+    {.name = "emergency_event",
+     .mode = tracer::kFlagStop,
+     .slots = 4,
+     .emergency_slots = 8,
+     .logged_before = 4,
+     .code = kEmergency,
+     .nested_code = kEmergency},
+    {.name = "emergency_event_while_dropping",
+     .mode = tracer::kFlagStop,
+     .slots = 4,
+     .emergency_slots = 8,
+     .logged_before = 6,
+     .code = kEmergency,
+     .nested_code = kEmergency},
+    {.name = "last_emergency_slot",
+     .mode = tracer::kFlagStop,
+     .slots = 4,
+     .emergency_slots = 2,
+     .logged_before = 6,
+     .code = kEmergency,
+     .nested_code = kEmergency},
+    {.name = "resume_after_late_link",
+     .mode = tracer::kFlagJumpToNext,
+     .slots = 4,
+     .emergency_slots = 4,
+     .logged_before = 9,
+     .has_next = true,
+     .link_late = true},
+    {.name = "resume_into_one_slot",
+     .mode = tracer::kFlagJumpToNext,
+     .slots = 4,
+     .emergency_slots = 4,
+     .logged_before = 9,
+     .has_next = true,
+     .next_slots = 1,
+     .link_late = true},
+    {.name = "resume_into_small_cyclic",
+     .mode = tracer::kFlagJumpToNext,
+     .slots = 4,
+     .emergency_slots = 4,
+     .logged_before = 9,
+     .has_next = true,
+     .next_mode = tracer::kFlagCyclic,
+     .next_slots = 2,
+     .link_late = true},
+    {.name = "resume_after_select",
+     .mode = tracer::kFlagStop,
+     .slots = 4,
+     .emergency_slots = 4,
+     .logged_before = 9,
+     .has_next = true,
+     .suspended_resume = true},
+};
+
+// One run: the situation is set up, one event is logged in steps and interrupted once, one more follows undisturbed.
+class Trial {
+  public:
+    Trial(const Situation& situation, Stepper::Options options)
+        : m_situation(situation)
+        , m_first(m_fixture.chunk(situation.slots, situation.emergency_slots, situation.mode)) {
+        if (situation.has_next) {
+            m_next = &m_fixture.chunk(situation.next_slots, 0, situation.next_mode);
+        }
+        if (m_next != nullptr && !situation.link_late && !situation.suspended_resume) {
+            m_fixture.link(m_first, *m_next);
+        }
+        m_fixture.select_and_enable(m_first);
+        for (int i = 0; i < situation.logged_before; ++i) {
+            log(kOrdinary);
+        }
+        if (situation.link_late) {
+            m_fixture.link(m_first, *m_next);
+        }
+        if (situation.suspended_resume) {
+            EXPECT_TRUE(m_fixture.tracer().control.select(*m_next).ok());
+        }
+        if (situation.close) {
+            EXPECT_TRUE(m_fixture.tracer().control.close_active().ok());
+        }
+        step(std::move(options));
+        log(kOrdinary);
+    }
+
+    [[nodiscard]] int boundaries() const { return m_boundaries; }
+
+    // Empty if everything that must hold holds.
+    [[nodiscard]] std::string violation() {
+        const tracer::Totals totals = m_fixture.tracer().control.totals();
+        if (totals.committed + totals.dropped + totals.refused != m_attempts) {
+            return "attempts are not committed + dropped + refused";
+        }
+        std::vector<Record> order = main_records(m_first);
+        if (m_next != nullptr) {
+            const auto next = main_records(*m_next);
+            order.insert(order.end(), next.begin(), next.end());
+        }
+        const std::vector<Record> emergency = emergency_records(m_first);
+        if (order.size() + emergency.size() != totals.committed + totals.tracer_made - totals.overwritten) {
+            return "the areas do not hold as many records as were counted";
+        }
+        std::map<std::uint32_t, int> seen;
+        for (const std::vector<Record>* area : std::array<const std::vector<Record>*, 2>{&order, &emergency}) {
+            if (const std::string fault = area_violation(*area, seen); !fault.empty()) {
+                return fault;
+            }
+        }
+        return blackout_violation(order, totals);
+    }
+
+  private:
+    void log(std::uint16_t code) {
+        ++m_attempts;
+        const std::uint32_t serial = m_next_serial++;
+        m_rank[serial] = m_next_rank++;
+        m_code[serial] = code;
+        tracer::detail::record(code, par1_of(serial), serial);
+    }
+
+    void step(Stepper::Options options) {
+        const std::uint32_t outer = m_next_serial++;
+        m_code[outer] = m_situation.code;
+        ++m_attempts;
+        options.interrupter = [this](Stepper& inner) { interrupt(inner); };
+        Stepper stepper(std::move(options));
+        stepper.record(m_situation.code, par1_of(outer), outer);
+        m_boundaries = stepper.boundaries();
+        m_rank[outer] = m_next_rank++; // whoever interrupted it committed first
+    }
+
+    // Two events. The first may be interrupted itself, by a single one.
+    void interrupt(Stepper& stepper) {
+        ++m_depth;
+        if (m_depth == 1) {
+            ++m_attempts;
+            const std::uint32_t serial = m_next_serial++;
+            m_code[serial] = kOrdinary;
+            stepper.record(kOrdinary, par1_of(serial), serial);
+            m_rank[serial] = m_next_rank++;
+        }
+        log(m_situation.nested_code);
+        --m_depth;
+    }
+
+    // Whole records, each event once, in the order in which they committed, stamps never falling.
+    [[nodiscard]] std::string area_violation(const std::vector<Record>& area,
+                                             std::map<std::uint32_t, int>& seen) const {
+        std::uint64_t last_stamp = 0;
+        int last_rank = -1;
+        for (const Record& record : area) {
+            if (record.stamp().value < last_stamp || record.stamp().value >> 60 != 0) {
+                return "a stamp falls";
+            }
+            last_stamp = record.stamp().value;
+            if (record.code == kBlackoutStart || record.code == kBlackoutEnd) {
+                continue;
+            }
+            const auto rank = m_rank.find(record.par2);
+            if (rank == m_rank.end() || record.par1 != par1_of(record.par2) || record.code != m_code.at(record.par2)) {
+                return "a record is torn";
+            }
+            if (seen[record.par2]++ != 0) {
+                return "a record stands twice";
+            }
+            if (rank->second <= last_rank) {
+                return "records are out of order";
+            }
+            last_rank = rank->second;
+        }
+        return {};
+    }
+
+    [[nodiscard]] std::string blackout_violation(const std::vector<Record>& order, const tracer::Totals& totals) const {
+        const auto told = [](const Record& record) { return record.code == kBlackoutEnd; };
+        const auto ends = std::ranges::count_if(order, told);
+        const bool due = m_situation.link_late || m_situation.suspended_resume;
+        const bool overwritten = m_situation.next_mode == tracer::kFlagCyclic;
+        if (ends > (due ? 1 : 0) || (due && !overwritten && ends != 1)) {
+            return "blackout_end stands " + std::to_string(ends) + " times";
+        }
+        if (ends == 1 && std::ranges::find_if(order, told)->par2 != 9U - m_situation.slots) {
+            return "blackout_end tells the wrong number";
+        }
+        if (due && totals.dropped < 9 - m_situation.slots) {
+            return "drops are lost";
+        }
+        return {};
+    }
+
+    const Situation& m_situation;
+    TracerFixture m_fixture{1U << 12};
+    Chunk& m_first;
+    Chunk* m_next = nullptr;
+    std::map<std::uint32_t, int> m_rank; // by serial: order of commitment
+    std::map<std::uint32_t, std::uint16_t> m_code;
+    std::uint32_t m_next_serial = 100;
+    int m_next_rank = 0;
+    std::uint64_t m_attempts = 0;
+    int m_boundaries = 0;
+    int m_depth = 0;
+};
+
+class RecordPathInterrupted : public testing::TestWithParam<Situation> {};
+
+TEST_P(RecordPathInterrupted, KeepsEveryRecordWholeAtEveryBoundary) {
+    const int boundaries = Trial(GetParam(), {}).boundaries();
+    ASSERT_GE(boundaries, 6);
+    for (int boundary = 0; boundary < boundaries; ++boundary) {
+        EXPECT_EQ(Trial(GetParam(), {.boundary = boundary}).violation(), "") << "boundary " << boundary;
+    }
+}
+
+// Every pair of boundaries would take minutes: a single step is two switches into the host's kernel.
+TEST_P(RecordPathInterrupted, KeepsEveryRecordWholeWhenTheInterrupterIsInterrupted) {
+    constexpr int kInnerStride = 13;
+    const int boundaries = Trial(GetParam(), {}).boundaries();
+    for (int boundary = 0; boundary < boundaries; ++boundary) {
+        for (int inner = boundary % kInnerStride; inner < boundaries; inner += kInnerStride) {
+            EXPECT_EQ(Trial(GetParam(), {.boundary = boundary, .inner_boundary = inner}).violation(), "")
+                << "boundaries " << boundary << ", " << inner;
+        }
+    }
+}
+
+TEST_P(RecordPathInterrupted, GoesWrongWithoutTheRewind) {
+    const int boundaries = Trial(GetParam(), {}).boundaries();
+    int failures = 0;
+    for (int boundary = 0; boundary < boundaries; ++boundary) {
+        failures += Trial(GetParam(), {.rewind = false, .boundary = boundary}).violation().empty() ? 0 : 1;
+    }
+    RecordProperty("boundaries", boundaries);
+    RecordProperty("failures", failures);
+    if (GetParam().breaks_without_rewind) {
+        EXPECT_GT(failures, 0) << "of " << boundaries << " boundaries";
+    } else {
+        EXPECT_EQ(failures, 0) << "of " << boundaries << " boundaries";
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(, RecordPathInterrupted, testing::ValuesIn(kSituations),
+                         [](const auto& situation) { return std::string(situation.param.name); });
+
+TEST(RecordPath, GoesWrongAtMostBoundariesWithoutTheRewind) {
+    const int boundaries = Trial(kSituations[0], {}).boundaries();
+    int failures = 0;
+    for (int boundary = 0; boundary < boundaries; ++boundary) {
+        failures += Trial(kSituations[0], {.rewind = false, .boundary = boundary}).violation().empty() ? 0 : 1;
+    }
+    EXPECT_EQ(boundaries, 12);
+    EXPECT_EQ(failures, 10); // all but the first two: before the position is read nothing is stale
+}
+
+TEST(RecordPath, GoesWrongIfTheRegionEndsBeforeTheCommit) {
+    const int commit = Trial(kSituations[0], {}).boundaries() - 1;
+    EXPECT_EQ(Trial(kSituations[0], {.boundary = commit}).violation(), "");
+    EXPECT_NE(Trial(kSituations[0], {.region_shortened_by = 4, .boundary = commit}).violation(), "");
+}
+
+// --- cost ------------------------------------------------------------------------------------------------------------
+
+[[gnu::noinline, gnu::no_sanitize_address, gnu::no_sanitize_undefined]] void log_variable(std::uint16_t par1,
+                                                                                          std::uint32_t par2) {
+    tracer::log<"task_dispatch">(par1, par2);
+}
+
+[[gnu::noinline, gnu::no_sanitize_address, gnu::no_sanitize_undefined]] void log_constant() {
+    tracer::log<"ipoint">(6000);
+}
+
+[[gnu::noinline, gnu::no_sanitize_address, gnu::no_sanitize_undefined]] void log_nothing() {}
+
+TEST(RecordPath, TakesAtMost22InstructionsPerRecord) {
+    TracerFixture fixture;
+    fixture.select_and_enable(fixture.chunk(16, 0, tracer::kFlagCyclic));
+    const int frame = Stepper::count_instructions(&log_nothing);
+    const int variable = Stepper::count_instructions(&log_variable, std::uint16_t{1}, std::uint32_t{2}) - frame;
+    const int constant = Stepper::count_instructions(&log_constant) - frame;
+    EXPECT_EQ(fixture.tracer().control.totals().committed, 2U);
+    RecordProperty("variable", variable);
+    RecordProperty("constant", constant);
+    EXPECT_LE(variable, 22);
+    EXPECT_LE(constant, 18);
+    EXPECT_EQ(Stepper({}).record(kOrdinary, 1, 2), 13); // the routine with its ret
+}
+
+TEST(RecordPath, TakesTwoInstructionsWhenFilteredOrDisabled) {
+    TracerFixture fixture;
+    const int frame = Stepper::count_instructions(&log_nothing);
+    EXPECT_EQ(Stepper::count_instructions(&log_constant) - frame, 2);
+    fixture.select_and_enable(fixture.chunk(16, 0, tracer::kFlagCyclic));
+    ASSERT_TRUE(fixture.tracer().control.set_filter(FTrace_filter_ipoint, true).ok());
+    EXPECT_EQ(Stepper::count_instructions(&log_constant) - frame, 2);
+    EXPECT_EQ(fixture.tracer().control.totals(), tracer::Totals{});
+}
+
+// --- what lies in memory
+// -----------------------------------------------------------------------------------------------
+
+TEST(RecordPath, WritesThePublishedLayout) {
+    TracerFixture fixture;
+    Chunk& chunk = fixture.chunk(4, 0, tracer::kFlagStop);
+    fixture.select_and_enable(chunk);
+    const std::uint64_t before = __builtin_ia32_rdtsc();
+    tracer::log_fast<"task_create">(0x1234, 0x89AB'CDEF);
+    const std::uint64_t after = __builtin_ia32_rdtsc();
+    const std::byte* const bytes = chunk.control.data;
+    const auto at = [bytes](std::size_t i) { return std::to_integer<unsigned>(bytes[i]); };
+    EXPECT_EQ(at(0), 0x02U); // code, little-endian, fast bit
+    EXPECT_EQ(at(1), 0x80U);
+    EXPECT_EQ(at(2), 0x34U); // par1
+    EXPECT_EQ(at(3), 0x12U);
+    EXPECT_EQ(at(12), 0xEFU); // par2
+    EXPECT_EQ(at(13), 0xCDU);
+    EXPECT_EQ(at(14), 0xABU);
+    EXPECT_EQ(at(15), 0x89U);
+    const std::uint64_t high = at(4) | at(5) << 8 | at(6) << 16 | at(7) << 24; // the high half comes first
+    const std::uint64_t low = at(8) | at(9) << 8 | at(10) << 16 | at(11) << 24;
+    EXPECT_GE(high << 32 | low, before);
+    EXPECT_LE(high << 32 | low, after);
+}
+
+TEST(RecordPath, NeverWritesOutsideTheArea) {
+    for (const std::uint32_t size : {168U, 16U, 31U, 160U}) {
+        for (const tracer::ChunkFlags mode : {tracer::kFlagCyclic, tracer::kFlagStop, tracer::kFlagJumpToNext}) {
+            TracerFixture fixture(4096);
+            const auto chunk = fixture.tracer().store.create(size, 24, static_cast<tracer::ChunkFlags>(mode | 0x01));
+            ASSERT_TRUE(chunk.ok());
+            fixture.select_and_enable(*chunk.value());
+            for (std::uint32_t i = 0; i < 50; ++i) {
+                tracer::log<"task_deadline_miss">(1, i);
+                tracer::log<"ipoint">(1, i);
+            }
+            const auto begin = static_cast<std::size_t>(chunk.value()->control.data - fixture.arena().data());
+            const auto emergency =
+                static_cast<std::size_t>(chunk.value()->control.emergency_data - fixture.arena().data());
+            for (std::size_t i = 0; i < fixture.arena().size(); ++i) {
+                const bool in_main = i >= begin && i < begin + size / 16 * 16;
+                const bool in_emergency = i >= emergency && i < emergency + 16;
+                if (!in_main && !in_emergency) {
+                    ASSERT_EQ(fixture.arena()[i], tests::kPattern) << "size " << size << " byte " << i;
+                }
+            }
+        }
+    }
+}
+
+// --- names -----------------------------------------------------------------------------------------------------------
+
+TEST(Log, TakesOnlyEventsThatAnybodyMayRecord) {
+    EXPECT_TRUE(tracer::LoggableEvent<"task_dispatch">);
+    EXPECT_FALSE(tracer::LoggableEvent<"task_dispatched">); // no such event
+    EXPECT_FALSE(tracer::LoggableEvent<"empty">);           // would look like an unused slot
+    EXPECT_FALSE(tracer::LoggableEvent<"chunk_begin">);     // combined
+    EXPECT_FALSE(tracer::LoggableEvent<"next_chunk">);      // consumed
+}
+
+TEST(Log, RefusesWhileNothingIsRecorded) {
+    TracerFixture fixture;
+    tracer::log<"ipoint">(1);      // disabled: not even an attempt
+    tracer::log_fast<"ipoint">(1); // goes past the test, and is refused
+    EXPECT_EQ(fixture.tracer().control.totals(), (tracer::Totals{.refused = 1}));
+}
+
+} // namespace
