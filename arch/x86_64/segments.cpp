@@ -31,7 +31,7 @@ constexpr std::uint64_t kDescriptorCode = 0x00AF'9B00'0000'FFFF; // present, rin
 constexpr std::uint64_t kDescriptorData = 0x00CF'9300'0000'FFFF;
 constexpr std::uint64_t kDescriptorTss = 0x0000'8900'0000'0000; // present, available 64-bit TSS
 
-constinit std::array<GuardedStack<8192>, kInterruptStacks> g_stacks{};
+constinit std::array<GuardedStack<32768>, kInterruptStacks> g_stacks{};
 constinit TaskStateSegment g_tss{};
 alignas(16) constinit std::array<std::uint64_t, 5> g_gdt = {0, kDescriptorCode, kDescriptorData, 0, 0};
 

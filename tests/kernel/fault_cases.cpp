@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+// Cases that must end in a panic: the name starts with p_, the runner expects the panic's exit code, the words on the
+// console, and a trace that was exported all the same.
+#include "kernel/app.hpp"
+#include "kernel/panic.hpp"
+#include "kernel/task.hpp"
+#include "tracer/ftrace.hpp"
+
+#include <cstddef>
+#include <cstdint>
+
+extern "C" const std::byte text_begin[];
+
+namespace kernel {
+
+namespace {
+
+constexpr std::uint16_t kBeforeTheFault = 4711;
+
+void mark() {
+    TRACER_LOGEVENT(FTrace_EVT_ipoint, kBeforeTheFault, 0);
+}
+
+// Uses stack on every level and cannot become a loop: the result is needed after the call.
+[[gnu::noinline]] int recurse(volatile int* outer) {
+    volatile int inner[64] = {};
+    inner[0] = *outer + 1;
+    return inner[0] == 0 ? 0 : recurse(inner) + inner[0]; // never 0: it ends at the guard page
+}
+
+int overflow_the_stack(const AppArguments&) {
+    mark();
+    volatile int start = 0;
+    return recurse(&start);
+}
+
+int write_to_null(const AppArguments&) {
+    mark();
+    std::uintptr_t address = 8;
+    asm volatile("" : "+r"(address)); // the compiler must not know
+    *reinterpret_cast<volatile int*>(address) = 1;
+    return 0;
+}
+
+int write_to_code(const AppArguments&) {
+    mark();
+    *const_cast<volatile std::byte*>(text_begin) = std::byte{0x90};
+    return 0;
+}
+
+int execute_data(const AppArguments&) {
+    mark();
+    static constinit std::uint8_t code[] = {0xC3}; // ret
+    std::uintptr_t address = reinterpret_cast<std::uintptr_t>(code);
+    asm volatile("call *%0" : : "r"(address) : "memory");
+    return 0;
+}
+
+int divide_by_zero(const AppArguments&) {
+    mark();
+    asm volatile("xorl %%ecx, %%ecx; divl %%ecx" : : : "eax", "ecx", "edx", "cc");
+    return 0;
+}
+
+int lose_the_stack(const AppArguments&) {
+    mark();
+    asm volatile("movq $0x123456789, %%rsp; pushq %%rax" : : : "memory"); // #PF on its own stack: no #DF, no reset
+    return 0;
+}
+
+int fail_an_assertion(const AppArguments& arguments) {
+    mark();
+    ASSERT(arguments.seed == ~arguments.seed);
+    return 0;
+}
+
+} // namespace
+
+[[gnu::used, gnu::section(".apps")]] constinit const App kStackOverflow{
+    "p_stack_overflow", "guard page below a task's stack", &overflow_the_stack, false};
+[[gnu::used, gnu::section(".apps")]] constinit const App kNullWrite{"p_null_write", "page 0 is unmapped",
+                                                                    &write_to_null, false};
+[[gnu::used, gnu::section(".apps")]] constinit const App kCodeWrite{"p_code_write", "code is read-only", &write_to_code,
+                                                                    false};
+[[gnu::used, gnu::section(".apps")]] constinit const App kDataExecute{"p_data_execute", "data does not execute",
+                                                                      &execute_data, false};
+[[gnu::used, gnu::section(".apps")]] constinit const App kDivide{"p_divide_error", "an exception without error code",
+                                                                 &divide_by_zero, false};
+[[gnu::used, gnu::section(".apps")]] constinit const App kLostStack{"p_lost_stack", "a wild stack pointer",
+                                                                    &lose_the_stack, false};
+[[gnu::used, gnu::section(".apps")]] constinit const App kAssertion{"p_assertion", "a failed ASSERT names its place",
+                                                                    &fail_an_assertion, false};
+
+} // namespace kernel
