@@ -279,6 +279,27 @@ debug: ## boot stopped, for gdb
 	@$(MAKE) --no-print-directory $(JOBS) kernel $(EFI)
 	@qemu/debug.sh $(KERNEL) $(EFI)
 
+# --- figures ---------------------------------------------------------------------------------------------------------
+BENCH := $(BUILD)/bench/record_cost
+BENCH_OBJECTS := $(call object,$(BUILD)/bench/obj,tests/bench/record_cost.cpp lib/assert_hosted.cpp \
+  $(filter-out tracer/kernel_instance.cpp,$(TRACER_SOURCES)) $(TRACER_ASM))
+
+$(BUILD)/bench/obj/%.cpp.o: %.cpp Makefile
+	@mkdir -p $(@D)
+	@echo '  BENCH $<'
+	@$(CXX) $(HOST_CXXFLAGS) -mno-red-zone -DREMORA_TRACER=1 -c $< -o $@
+
+$(BUILD)/bench/obj/%.S.o: %.S Makefile
+	@mkdir -p $(@D)
+	@$(CXX) -g -iquote . -MMD -MP -DREMORA_TRACER=1 -c $< -o $@
+
+$(BENCH): $(BENCH_OBJECTS)
+	@echo '  LD    $@'
+	@$(CXX) $^ -o $@ -lgtest -lfmt -lpthread
+
+bench: deps $(BENCH) kernel $(TEST_KERNEL) $(EFI) $(REMORA) ## measure: one line FIGURE or GOAL each
+	@tests/bench/run.sh $(BENCH) $(KERNEL) $(TEST_KERNEL) $(EFI) $(REMORA)
+
 clean: ## remove build/
 	rm -rf $(BUILD)
 

@@ -189,8 +189,7 @@ void task_delay(lib::Nanoseconds time) {
     const lib::Ticks until = after(time);
     give_up_irq_off();
     self.level->block(self);
-    self.state = TaskState::delayed;
-    task_timer_post_irq_off(self.pid, TaskTimer::delay, until, &wake_up);
+    delay_task_irq_off(self, until);
     schedule_irq_off();
 }
 
@@ -214,6 +213,11 @@ lib::Result<void> task_kill(Pid pid) {
     end_task_irq_off(*task);
     schedule_irq_off();
     return {};
+}
+
+void delay_task_irq_off(Task& task, lib::Ticks until) {
+    task.state = TaskState::delayed;
+    task_timer_post_irq_off(task.pid, TaskTimer::delay, until, &wake_up);
 }
 
 void end_task_irq_off(Task& task) {

@@ -65,6 +65,9 @@ struct Task : lib::ListLink<ReadyTag>, lib::ListLink<WaitTag> {
 // The live task with this pid, or null. irq-off.
 [[nodiscard]] Task* find_task(Pid pid);
 
+// Takes a task that stands in no queue through the state delayed: at that time its level unblocks it. irq-off.
+void delay_task_irq_off(Task& task, lib::Ticks until);
+
 // Ends any task but never switches away: the caller schedules. irq-off.
 void end_task_irq_off(Task& task);
 

@@ -2,7 +2,7 @@
 // See background.hpp.
 #include "kernel/levels/background.hpp"
 
-#include "kernel/scheduler.hpp"
+#include "kernel/clock.hpp"
 #include "kernel/trace_points.hpp"
 
 namespace kernel {
@@ -21,13 +21,16 @@ void BackgroundLevel::create(Task& task) {
 }
 
 lib::Result<void> BackgroundLevel::activate(Task& task, lib::Ticks at) {
-    static_cast<void>(at);
     if (task.state != TaskState::sleeping) {
         return lib::Error::busy;
     }
     ++task.jobs.released;
     task.job_begun = false;
-    unblock(task);
+    if (at <= now()) {
+        unblock(task);
+    } else {
+        delay_task_irq_off(task, at);
+    }
     return {};
 }
 

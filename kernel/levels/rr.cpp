@@ -28,7 +28,6 @@ void RoundRobinLevel::create(Task& task) {
 }
 
 lib::Result<void> RoundRobinLevel::activate(Task& task, lib::Ticks at) {
-    static_cast<void>(at); // best effort: there is no deadline to count from
     if (task.state != TaskState::sleeping) {
         return lib::Error::busy;
     }
@@ -36,7 +35,11 @@ lib::Result<void> RoundRobinLevel::activate(Task& task, lib::Ticks at) {
     share.left = share.slice;
     ++task.jobs.released;
     task.job_begun = false;
-    unblock(task);
+    if (at <= now()) {
+        unblock(task);
+    } else {
+        delay_task_irq_off(task, at);
+    }
     return {};
 }
 

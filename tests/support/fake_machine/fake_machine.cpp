@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: MIT
+// See fake_machine.hpp. Contexts follow the sanitizer's fiber protocol, so the address sanitizer watches every stack.
+// The switch is ours and not swapcontext(): the sanitizer warns of that one, and it enters the host's kernel twice.
+#include "tests/support/fake_machine/fake_machine.hpp"
+
+#include "arch/arch.hpp"
+#include "kernel/app.hpp"
+
+#include <sanitizer/common_interface_defs.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <limits>
+#include <map>
+#include <memory>
+#include <vector>
+
+extern "C" void fake_machine_switch(void** save, void* load);
+
+asm(R"(
+    .text
+    .globl fake_machine_switch
+fake_machine_switch:
+    pushq %rbp
+    pushq %rbx
+    pushq %r12
+    pushq %r13
+    pushq %r14
+    pushq %r15
+    movq %rsp, (%rdi)
+    movq %rsi, %rsp
+    popq %r15
+    popq %r14
+    popq %r13
+    popq %r12
+    popq %rbx
+    popq %rbp
+    ret
+)");
+
+namespace {
+
+constexpr std::size_t kFiberStackBytes = 256 * 1024; // sanitized hosted frames are far larger than the kernel's
+constexpr arch::Vector kTimerVector = 0x20;
+constexpr std::uint64_t kDisarmed = std::numeric_limits<std::uint64_t>::max();
+
+struct Fiber {
+    void* stack_pointer = nullptr;
+    std::vector<std::uint64_t> stack;
+    const void* bottom = nullptr;
+    std::size_t size = 0;
+    void* fake_stack = nullptr; // the sanitizer's
+    void (*entry)(void*) = nullptr;
+    void* argument = nullptr;
+};
+
+struct Machine {
+    std::map<const std::byte*, std::unique_ptr<Fiber>> fibers; // by the kernel's own stack
+    Fiber boot;
+    Fiber* running = &boot;
+    Fiber* previous = nullptr;
+    std::uint64_t armed_at = kDisarmed;
+    arch::Upcalls upcalls{};
+};
+
+Machine& machine() {
+    static Machine the_machine;
+    return the_machine;
+}
+
+void require(bool condition, const char* what) {
+    if (!condition) {
+        std::fprintf(stderr, "fake machine: %s\n", what);
+        std::abort();
+    }
+}
+
+void arrived() {
+    Machine& m = machine();
+    const void* bottom = nullptr;
+    std::size_t size = 0;
+    __sanitizer_finish_switch_fiber(m.running->fake_stack, &bottom, &size);
+    if (m.previous == &m.boot) {
+        m.boot.bottom = bottom;
+        m.boot.size = size;
+    }
+}
+
+void fiber_main() {
+    arrived();
+    const Fiber& self = *machine().running;
+    self.entry(self.argument);
+    require(false, "a context's entry returned");
+}
+
+// The interrupt frame restores the flag of whoever was interrupted, when he goes on.
+void deliver_due() {
+    Machine& m = machine();
+    while (arch::fake_cpu.interrupts_on && m.armed_at <= arch::fake_cpu.time) {
+        m.armed_at = kDisarmed;
+        arch::fake_cpu.interrupts_on = false;
+        m.upcalls.interrupt(kTimerVector);
+        arch::fake_cpu.interrupts_on = true;
+    }
+}
+
+} // namespace
+
+namespace arch {
+
+StackPointer prepare_stack(std::span<std::byte> stack, void (*entry)(void*), void* argument) {
+    require(stack.size() >= 4096, "stack too small");
+    auto fiber = std::make_unique<Fiber>();
+    fiber->stack.resize(kFiberStackBytes / sizeof(std::uint64_t));
+    fiber->bottom = fiber->stack.data();
+    fiber->size = kFiberStackBytes;
+    fiber->entry = entry;
+    fiber->argument = argument;
+    // Six callee-saved registers, the address to return to, and one word that aligns the stack as a call would.
+    std::uint64_t* const top = fiber->stack.data() + fiber->stack.size();
+    top[-2] = reinterpret_cast<std::uint64_t>(&fiber_main);
+    fiber->stack_pointer = top - 8;
+    Fiber* const raw = fiber.get();
+    auto& slot = machine().fibers[stack.data()];
+    require(slot.get() != machine().running || slot == nullptr, "the running context's stack is laid out anew");
+    slot = std::move(fiber);
+    return {reinterpret_cast<std::uint64_t>(raw)};
+}
+
+void switch_context(StackPointer* save, StackPointer load) {
+    require(interrupts_disabled(), "context switch with interrupts on");
+    Machine& m = machine();
+    save->value = reinterpret_cast<std::uint64_t>(m.running);
+    Fiber* const from = m.running;
+    auto* const to = reinterpret_cast<Fiber*>(load.value);
+    m.previous = from;
+    m.running = to;
+    __sanitizer_start_switch_fiber(&from->fake_stack, to->bottom, to->size);
+    fake_machine_switch(&from->stack_pointer, to->stack_pointer);
+    arrived();
+}
+
+lib::TickRate tick_rate() {
+    return {1'000'000}; // one tick is one nanosecond
+}
+
+void timer_arm(lib::Ticks at) {
+    require(interrupts_disabled(), "timer armed with interrupts on");
+    machine().armed_at = at.value;
+}
+
+void timer_disarm() {
+    machine().armed_at = kDisarmed;
+}
+
+void wait_for_interrupt() {
+    require(interrupts_disabled(), "waiting with interrupts on");
+    require(machine().armed_at != kDisarmed, "waiting for ever: nothing is armed");
+    if (fake_cpu.time < machine().armed_at) {
+        fake_cpu.time = machine().armed_at;
+    }
+    irq_enable();
+    static_cast<void>(irq_save());
+}
+
+void set_upcalls(const Upcalls& upcalls) {
+    machine().upcalls = upcalls;
+    fake_cpu.on_interrupts_enabled = &deliver_due;
+}
+
+Vector timer_vector() {
+    return kTimerVector;
+}
+
+} // namespace arch
+
+namespace fake_machine {
+
+void burn(std::uint64_t ticks, Interval interval, void* context) {
+    require(!arch::interrupts_disabled(), "work with interrupts off");
+    const Machine& m = machine();
+    std::uint64_t& time = arch::fake_cpu.time;
+    while (ticks > 0) {
+        const std::uint64_t from = time;
+        const bool interrupted = m.armed_at < time + ticks;
+        const std::uint64_t step = !interrupted ? ticks : m.armed_at > time ? m.armed_at - time : 0;
+        time += step;
+        ticks -= step;
+        if (step > 0) {
+            interval(context, from, time);
+        }
+        if (interrupted) {
+            deliver_due();
+        }
+    }
+}
+
+} // namespace fake_machine
+
+// --- the linker's application table: two entries for the tests of find_app -------------------------------------------
+
+extern "C" {
+extern const kernel::App apps_begin[2];
+const kernel::App apps_begin[2] = {
+    {"first", "an application", [](const kernel::AppArguments&) { return 0; }, false},
+    {"second", "another one", [](const kernel::AppArguments&) { return 0; }, true},
+};
+}
+
+asm(".globl apps_end\n.set apps_end, apps_begin + 64\n");
+static_assert(sizeof(apps_begin) == 64);

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: MIT
+// Timer events in virtual time.
+#include "kernel/clock.hpp"
+#include "kernel/config.hpp"
+#include "kernel/task.hpp"
+#include "kernel/timer.hpp"
+#include "tests/unit/kernel/hosted_kernel.hpp"
+
+#include <gtest/gtest.h>
+
+namespace {
+
+using hosted::at;
+using hosted::ms;
+using hosted::must;
+using hosted::note;
+using hosted::pause_until;
+using hosted::stamp;
+using hosted::work;
+using kernel::kern_event_delete;
+using kernel::kern_event_post;
+using kernel::kern_event_post_periodic;
+
+void note_error(const char* what, const lib::Result<void>& result) {
+    note(std::string(what) + ": " + std::string(result.ok() ? "ok" : lib::error_name(result.error())));
+}
+
+void say(void* word) {
+    stamp(static_cast<const char*>(word));
+}
+
+void* word(const char* text) {
+    return const_cast<char*>(text);
+}
+
+TEST(Timer, FiresEarliestFirstAndEqualTimesInOrderOfPosting) {
+    EXPECT_EQ(hosted::run([] {
+                  must(kern_event_post(at(3), &say, word("c")));
+                  must(kern_event_post(at(1), &say, word("a")));
+                  must(kern_event_post(at(3), &say, word("d")));
+                  must(kern_event_post(at(2), &say, word("b")));
+                  pause_until(5);
+              }),
+              "a@1 | b@2 | c@3 | d@3");
+}
+
+TEST(Timer, FiresAtOnceForATimeThatHasPassed) {
+    EXPECT_EQ(hosted::run([] {
+                  pause_until(5);
+                  must(kern_event_post(at(2), &say, word("late")));
+                  note("posted");
+              }),
+              "late@5 | posted");
+}
+
+TEST(Timer, KeepsAPeriodicEventOnItsGrid) {
+    EXPECT_EQ(hosted::run([] {
+                  must(kern_event_post_periodic(at(1), ms(2), &say, word("p")));
+                  pause_until(6);
+              }),
+              "p@1 | p@3 | p@5");
+}
+
+TEST(Timer, SkipsAndCountsExpirationsItWasTooLateFor) {
+    EXPECT_EQ(hosted::run([] {
+                  must(kern_event_post_periodic(at(1), ms(1), &say, word("p")));
+                  pause_until(0);
+                  {
+                      const arch::IrqGuard guard; // deaf from 0 to 4.5
+                      arch::fake_cpu.time += 4'500'000;
+                  }
+                  note("overruns " + std::to_string(kernel::timer_overruns()));
+                  pause_until(6);
+              }),
+              "p@4 | overruns 3 | p@5 | p@6");
+}
+
+TEST(Timer, DeletesOneShotAndPeriodicEventsOnce) {
+    static kernel::TimerId periodic;
+    EXPECT_EQ(hosted::run([] {
+                  const auto shot = must(kern_event_post(at(2), &say, word("never")));
+                  periodic = must(kern_event_post_periodic(
+                      at(1), ms(1),
+                      [](void*) {
+                          stamp("p");
+                          note_error("itself", kern_event_delete(periodic));
+                      },
+                      nullptr));
+                  note_error("delete", kern_event_delete(shot));
+                  note_error("again", kern_event_delete(shot));
+                  note_error("made up", kern_event_delete({.index = 9999, .generation = 1}));
+                  pause_until(4);
+                  note_error("gone", kern_event_delete(periodic));
+              }),
+              "delete: ok | again: not found | made up: not found | p@1 | itself: ok | gone: not found");
+}
+
+TEST(Timer, DoesNotTakeAReusedSlotForTheOldEvent) {
+    EXPECT_EQ(hosted::run([] {
+                  const auto old = must(kern_event_post(at(1), &say, word("old")));
+                  must(kern_event_delete(old));
+                  const auto fresh = must(kern_event_post(at(2), &say, word("fresh")));
+                  note(old.index == fresh.index ? "same slot" : "other slot");
+                  note_error("old id", kern_event_delete(old));
+                  pause_until(3);
+              }),
+              "same slot | old id: not found | fresh@2");
+}
+
+TEST(Timer, RefusesBadPeriodsAndTheEventAfterTheLast) {
+    EXPECT_EQ(hosted::run([] {
+                  const auto too_short =
+                      kern_event_post_periodic(at(1), {kernel::kTimerPeriodMin.value - 1}, &say, word("x"));
+                  note(lib::error_name(too_short.error()));
+                  note(lib::error_name(kern_event_post(at(1), nullptr, nullptr).error()));
+                  for (std::size_t i = 0; i < kernel::kTimerEventsMax; ++i) {
+                      must(kern_event_post(at(100), &say, word("x")));
+                  }
+                  note(lib::error_name(kern_event_post(at(100), &say, word("x")).error()));
+              }),
+              "invalid argument | invalid argument | no space");
+}
+
+TEST(Timer, ServesMoreThanABatchAtOneTime) {
+    static int fired;
+    EXPECT_EQ(hosted::run([] {
+                  for (std::size_t i = 0; i < 3 * kernel::kTimerBatchMax; ++i) {
+                      must(kern_event_post(
+                          at(1), [](void*) { ++fired; }, nullptr));
+                  }
+                  pause_until(2);
+                  note(std::to_string(fired));
+              }),
+              "192");
+}
+
+} // namespace
