@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: MIT
+// What must hold in every trace of a correct kernel, checked in one pass. It judges structure, not timing: pairs match,
+// one task runs at a time, decisions are followed, counts agree. Where the trace has a gap (records dropped,
+// overwritten or lost, the tracer off, a filter set) the rules that the gap makes undecidable are relaxed, and
+// relaxations() says which and why. Something open at the start of a stretch is an unknown start, not a violation.
+#pragma once
+
+#include "host/trace/event.hpp"
+#include "host/trace/facts.hpp"
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace host::analyse {
+
+enum class Rule : std::uint8_t {
+    stamps_rise,
+    interrupt_pairs,
+    timer_pairs,
+    lock_pairs,
+    cycle_pairs,
+    one_runs,
+    dispatch_follows_schedule,
+    counts,
+    checksums,
+};
+
+struct RuleRow {
+    Rule rule;
+    std::string_view name;
+    std::string_view meaning;
+};
+
+inline constexpr auto kRules = std::to_array<RuleRow>({
+    {Rule::stamps_rise, "stamps-rise", "stamps never fall within a chunk"},
+    {Rule::interrupt_pairs, "interrupt-pairs",
+     "interrupt_end closes the interrupt_start of the same vector, innermost first"},
+    {Rule::timer_pairs, "timer-pairs", "timer_wakeup_end closes a timer_wakeup_start, and they do not nest"},
+    {Rule::lock_pairs, "lock-pairs", "a mutex is unlocked by the task that owns it"},
+    {Rule::cycle_pairs, "cycle-pairs", "task_begin_cycle and task_end_cycle alternate"},
+    {Rule::one_runs, "one-runs", "the task that the processor switches to is the one dispatched, and only it acts"},
+    {Rule::dispatch_follows_schedule, "dispatch-follows-schedule",
+     "task_dispatch names the exec_shadow of the latest task_schedule"},
+    {Rule::counts, "counts", "each chunk holds as many records as it announces, and the totals agree"},
+    {Rule::checksums, "checksums", "each file has the length and the CRC-32C of the manifest"},
+});
+
+[[nodiscard]] constexpr std::string_view rule_name(Rule rule) {
+    return kRules[static_cast<std::size_t>(rule)].name;
+}
+
+struct Violation {
+    Rule rule = Rule::counts;
+    const trace::Event* event = nullptr; // where; null for a rule about a whole chunk or file. Valid during the call
+    std::string file;                    // set when event is null
+    std::optional<std::uint16_t> task;   // the context concerned, if there is one
+    std::string text;
+};
+
+class StructureCheck {
+  public:
+    using Sink = std::function<void(const Violation&)>;
+
+    explicit StructureCheck(Sink sink);
+
+    // facts: of the trace that the event comes from; read when a chunk begins.
+    void add(const trace::Event& event, const trace::TraceFacts& facts);
+
+    // The rules about whole chunks. Call once, after the last event.
+    void finish(const trace::TraceFacts& facts);
+
+    void violate(const Violation& violation);
+
+    [[nodiscard]] std::uint64_t violations(Rule rule) const { return m_violations[static_cast<std::size_t>(rule)]; }
+
+    [[nodiscard]] std::uint64_t violations() const;
+
+    [[nodiscard]] std::uint64_t events() const { return m_events; }
+
+    // Sentences, in the order in which they came up, each once.
+    [[nodiscard]] const std::vector<std::string>& relaxations() const { return m_relaxations; }
+
+  private:
+    struct Mutex {
+        std::vector<std::uint16_t> attempts; // contexts that tried to lock and have not unlocked yet
+        std::set<std::uint16_t> seen;        // contexts that used it in this stretch
+        std::optional<std::uint16_t> owner;  // if it can be told
+        bool created = false;                // in this stretch: nobody can hold or await it unseen
+    };
+
+    struct Job {
+        bool begun = false;
+        bool known = false;
+    };
+
+    // What is known about one CPU since the last gap.
+    struct Cpu {
+        std::vector<std::uint16_t> handlers; // open interrupt handlers, innermost last
+        std::set<std::uint16_t> vectors_seen;
+        bool timer_open = false;
+        bool timer_seen = false;
+        std::optional<std::uint16_t> scheduled;
+        std::optional<std::uint16_t> dispatched;
+        std::optional<std::uint16_t> running;
+    };
+
+    struct ChunkState {
+        std::optional<lib::Ticks> last_stamp;
+    };
+
+    void begin_chunk(const trace::Event& event, const trace::TraceFacts& facts);
+    void begin_stretch(std::uint16_t cpu);
+    void relax(tracer::Family family, std::string why);
+    void relax_all(const std::string& why);
+
+    [[nodiscard]] bool strict(tracer::Family family) const { return !m_relaxed[static_cast<std::size_t>(family)]; }
+
+    [[nodiscard]] bool is_filter(const trace::Event& event) const;
+    void violate(Rule rule, const trace::Event& event, std::optional<std::uint16_t> task, std::string text);
+
+    void check_stamp(const trace::Event& event);
+    void check_interrupt(const trace::Event& event);
+    void check_schedule(const trace::Event& event);
+    void check_mutex(const trace::Event& event);
+    void check_lock(const trace::Event& event);
+    void check_unlock(const trace::Event& event);
+    void check_cycle(const trace::Event& event);
+    void forget_task(std::uint16_t context);
+
+    Sink m_sink;
+    std::array<std::uint64_t, kRules.size()> m_violations{};
+    std::array<bool, tracer::kFamilies> m_relaxed{};
+    std::vector<std::string> m_relaxations;
+    std::map<std::uint16_t, Cpu> m_cpus;
+    std::map<std::uint32_t, Mutex> m_mutexes;
+    std::map<std::uint16_t, Job> m_jobs;
+    std::vector<ChunkState> m_chunks;
+    std::uint64_t m_events = 0;
+};
+
+namespace detail {
+
+consteval bool rules_stand_in_enum_order() {
+    for (std::size_t i = 0; i < kRules.size(); ++i) {
+        if (static_cast<std::size_t>(kRules[i].rule) != i) {
+            return false;
+        }
+    }
+    return true;
+}
+
+} // namespace detail
+
+static_assert(detail::rules_stand_in_enum_order());
+
+} // namespace host::analyse

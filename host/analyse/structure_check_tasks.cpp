@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: MIT
+// The rules about mutexes and jobs.
+#include "host/analyse/structure_check.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace host::analyse {
+
+using trace::kCodeOf;
+using tracer::Family;
+
+void StructureCheck::check_mutex(const trace::Event& event) {
+    if (event.code == kCodeOf<"set_mutex_create">) {
+        m_mutexes[event.par2] = Mutex{.attempts = {}, .seen = {}, .owner = {}, .created = true};
+        return;
+    }
+    const bool acts = event.code == kCodeOf<"set_mutex_lock"> || event.code == kCodeOf<"set_mutex_unlock"> ||
+                      event.code == kCodeOf<"set_mutex_wait">;
+    const Cpu& cpu = m_cpus[event.cpu];
+    if (acts && cpu.running && *cpu.running != event.par1 && strict(Family::attribute) && strict(Family::mutex)) {
+        violate(Rule::one_runs, event, event.par1,
+                fmt::format("context {} acts on a mutex or semaphore while context {} runs", event.par1, *cpu.running));
+    }
+    if (event.code == kCodeOf<"set_mutex_lock">) {
+        check_lock(event);
+    } else if (event.code == kCodeOf<"set_mutex_unlock">) {
+        check_unlock(event);
+    }
+}
+
+// set_mutex_lock is the attempt. On a free mutex the attempt succeeds at once; on a taken one the task waits, and who
+// of several waiters gets it next is the protocol's choice: the owner is then known only if a single one is left. Of a
+// mutex that existed before the stretch, each task may hold one attempt that was not seen.
+void StructureCheck::check_lock(const trace::Event& event) {
+    Mutex& mutex = m_mutexes[event.par2];
+    if (mutex.attempts.empty() && mutex.created) {
+        mutex.owner = event.par1;
+    }
+    mutex.attempts.push_back(event.par1);
+    mutex.seen.insert(event.par1);
+}
+
+void StructureCheck::check_unlock(const trace::Event& event) {
+    Mutex& mutex = m_mutexes[event.par2];
+    const auto attempt = std::ranges::find(mutex.attempts, event.par1);
+    const bool never_tried = attempt == mutex.attempts.end();
+    const bool all_seen = mutex.created || mutex.seen.contains(event.par1);
+    mutex.seen.insert(event.par1);
+    if (strict(Family::mutex) && mutex.owner && *mutex.owner != event.par1) {
+        violate(
+            Rule::lock_pairs, event, event.par1,
+            fmt::format("context {} unlocks mutex {}, which context {} owns", event.par1, event.par2, *mutex.owner));
+        return;
+    }
+    if (never_tried) {
+        if (all_seen && strict(Family::mutex)) {
+            violate(Rule::lock_pairs, event, event.par1,
+                    fmt::format("context {} unlocks mutex {} without having locked it", event.par1, event.par2));
+        }
+        return;
+    }
+    mutex.attempts.erase(attempt);
+    const bool one_left = mutex.created && mutex.attempts.size() == 1;
+    mutex.owner = one_left ? std::optional(mutex.attempts.front()) : std::nullopt;
+}
+
+void StructureCheck::check_cycle(const trace::Event& event) {
+    const std::uint16_t context = event.par1;
+    switch (event.code) {
+    case kCodeOf<"task_create">:
+        forget_task(context);
+        m_jobs[context] = Job{.begun = false, .known = true};
+        break;
+    case kCodeOf<"task_begin_cycle">: {
+        Job& job = m_jobs[context];
+        if (job.begun && strict(Family::task)) {
+            violate(Rule::cycle_pairs, event, context,
+                    fmt::format("a job of context {} begins inside another", context));
+        }
+        job = Job{.begun = true, .known = true};
+        break;
+    }
+    case kCodeOf<"task_end_cycle">: {
+        Job& job = m_jobs[context];
+        if (!job.begun && job.known && strict(Family::task)) {
+            violate(Rule::cycle_pairs, event, context,
+                    fmt::format("a job of context {} ends, but none has begun", context));
+        }
+        job = Job{.begun = false, .known = true};
+        break;
+    }
+    case kCodeOf<"task_sleep">:
+    case kCodeOf<"task_disable">:
+        m_jobs[context].begun = false; // a job may end by suspending itself
+        break;
+    case kCodeOf<"task_end">:
+        forget_task(context);
+        break;
+    default:
+        break;
+    }
+}
+
+void StructureCheck::forget_task(std::uint16_t context) {
+    m_jobs.erase(context);
+    for (auto& [id, mutex] : m_mutexes) {
+        std::erase(mutex.attempts, context);
+        if (mutex.owner == context) {
+            mutex.owner.reset();
+            mutex.created = false;
+        }
+    }
+}
+
+} // namespace host::analyse

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: MIT
+// One pass over the events; see the header for what each figure means.
+#include "host/analyse/summary.hpp"
+
+#include "host/trace/names.hpp"
+
+#include <algorithm>
+
+namespace host::analyse {
+
+using trace::kCodeOf;
+
+void Durations::add(lib::Ticks duration) {
+    ++m_count;
+    m_sum.value = m_sum.value > ~duration.value ? ~std::uint64_t{0} : m_sum.value + duration.value;
+    m_least = std::min(m_least, duration);
+    m_greatest = std::max(m_greatest, duration);
+}
+
+void Summary::add(const trace::Event& event) {
+    if (event.metadata || event.state != trace::EventState::ok) {
+        return;
+    }
+    ++m_events;
+    m_first = std::min(m_first, event.ticks);
+    m_last = std::max(m_last, event.ticks);
+    if (event.row == nullptr) {
+        ++m_unknown;
+        return;
+    }
+    ++m_families[event.code & 0x0F];
+    Cpu& cpu = m_cpus[event.cpu];
+    // A stamp that falls takes no time away: it counts as the latest one seen.
+    cpu.last = std::max(cpu.last, event.ticks);
+    add_interrupt(event, cpu);
+    add_task(event);
+    if (event.is(kCodeOf<"context_switch">)) {
+        give_out_time(cpu, cpu.last);
+        cpu.running = event.par1;
+        m_tasks.try_emplace(event.par1);
+    } else if (event.is(kCodeOf<"panic">)) {
+        ++m_panics;
+    } else if (event.is(kCodeOf<"blackout_end">)) {
+        m_blackouts += event.par2;
+    }
+}
+
+void Summary::give_out_time(Cpu& cpu, lib::Ticks now) {
+    if (cpu.depth != 0) {
+        cpu.interrupt_time = cpu.interrupt_time + (now - cpu.mark);
+    } else if (cpu.running) {
+        lib::Ticks& total = m_tasks[*cpu.running].cpu_time;
+        total = total + (now - cpu.mark);
+    }
+    cpu.mark = now;
+}
+
+void Summary::enter_handler(Cpu& cpu, lib::Ticks now) {
+    give_out_time(cpu, now);
+    ++cpu.depth;
+}
+
+void Summary::leave_handler(Cpu& cpu, lib::Ticks now) {
+    if (cpu.depth != 0) { // else the trace starts inside the handler: how long it ran is not known
+        give_out_time(cpu, now);
+        --cpu.depth;
+    } else {
+        cpu.mark = now;
+    }
+}
+
+void Summary::add_interrupt(const trace::Event& event, Cpu& cpu) {
+    const lib::Ticks now = cpu.last;
+    switch (event.code) {
+    case kCodeOf<"interrupt_start">:
+        ++m_vectors[event.par1].count;
+        cpu.open_vectors[event.par1] = now;
+        enter_handler(cpu, now);
+        break;
+    case kCodeOf<"interrupt_end">:
+        if (const auto open = cpu.open_vectors.find(event.par1); open != cpu.open_vectors.end()) {
+            m_vectors[event.par1].handler.add(now - open->second);
+            cpu.open_vectors.erase(open);
+        }
+        leave_handler(cpu, now);
+        break;
+    case kCodeOf<"interrupt_hit">:
+        ++m_vectors[event.par1].count;
+        break;
+    case kCodeOf<"interrupt_count">:
+        m_vectors[event.par1].count += event.par2;
+        break;
+    case kCodeOf<"timer_wakeup_start">:
+        ++m_timer.count;
+        cpu.open_timer = now;
+        enter_handler(cpu, now);
+        break;
+    case kCodeOf<"timer_wakeup_end">:
+        if (cpu.open_timer) {
+            m_timer.handler.add(now - *cpu.open_timer);
+            cpu.open_timer.reset();
+        }
+        leave_handler(cpu, now);
+        break;
+    default:
+        break;
+    }
+}
+
+void Summary::add_task(const trace::Event& event) {
+    switch (event.code) {
+    case kCodeOf<"task_create">:
+        m_tasks[event.par1];
+        break;
+    case kCodeOf<"task_activate">:
+        ++m_tasks[event.par1].activations;
+        release(event, true);
+        break;
+    case kCodeOf<"task_timer">:
+        ++m_tasks[event.par1].releases;
+        release(event, false);
+        break;
+    case kCodeOf<"task_dispatch">:
+        ++m_tasks[event.par1].dispatches;
+        break;
+    case kCodeOf<"task_end_cycle">:
+        end_job(event);
+        break;
+    case kCodeOf<"task_end">:
+        m_releases.erase(event.par1);
+        break;
+    case kCodeOf<"task_deadline_miss">:
+        ++m_tasks[event.par1].deadline_misses;
+        break;
+    case kCodeOf<"task_wcet_violation">:
+        ++m_tasks[event.par1].wcet_violations;
+        break;
+    case kCodeOf<"inheritance">:
+        ++m_tasks[event.par1].inheritances;
+        break;
+    default:
+        break;
+    }
+}
+
+// A task with an offset, or one whose level announces the first release by timer, too, logs task_activate and then
+// task_timer for one and the same job: the timer is the release then. Otherwise the activation has released a job.
+bool Summary::replaces_activation(const trace::Event& event, const Release& activation) {
+    const trace::TaskNames* const task = event.names->task(event.par1);
+    const bool has_offset = task != nullptr && task->parameters && task->parameters->offset_ns != 0;
+    return has_offset || event.ticks == activation.at;
+}
+
+void Summary::release(const trace::Event& event, bool by_activation) {
+    std::deque<Release>& queue = m_releases[event.par1];
+    if (!by_activation && queue.size() == 1 && queue.front().by_activation &&
+        replaces_activation(event, queue.front())) {
+        queue.clear();
+    }
+    queue.push_back({event.ticks, by_activation});
+    if (queue.size() > kReleasesMax) {
+        queue.pop_front();
+    }
+}
+
+void Summary::end_job(const trace::Event& event) {
+    TaskFigures& task = m_tasks[event.par1];
+    ++task.jobs;
+    std::deque<Release>& queue = m_releases[event.par1];
+    if (queue.empty()) {
+        return; // released before the trace began
+    }
+    if (event.ticks >= queue.front().at) {
+        task.response.add(event.ticks - queue.front().at);
+    }
+    queue.pop_front();
+}
+
+void Summary::finish() {
+    for (auto& [number, cpu] : m_cpus) {
+        give_out_time(cpu, cpu.last);
+    }
+}
+
+lib::Ticks Summary::duration() const {
+    return m_last >= m_first ? m_last - m_first : lib::Ticks{};
+}
+
+lib::Ticks Summary::interrupt_time() const {
+    lib::Ticks sum;
+    for (const auto& [number, cpu] : m_cpus) {
+        sum = sum + cpu.interrupt_time;
+    }
+    return sum;
+}
+
+} // namespace host::analyse

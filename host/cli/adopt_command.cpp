@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: MIT
+// remora adopt: makes a session of a directory of Ntrace.dat files, as they come from the ramdisk's FAT image. What the
+// manifest says is read from the files themselves; the files are not touched.
+#include "host/cli/commands.hpp"
+
+#include "host/cli/trace_input.hpp"
+#include "host/collector/session_directory.hpp"
+#include "host/trace/escape.hpp"
+
+#include <memory>
+
+namespace host::cli {
+
+namespace {
+
+using trace::ExitStatus;
+
+struct AdoptOptions {
+    std::string directory;
+    bool force = false;
+};
+
+// Reads one file to its end. False if it could not be read at all.
+bool adopt_file(const std::string& directory, const std::string& file, trace::Diagnostics& diagnostics,
+                trace::Manifest& manifest) {
+    const std::string path = directory + '/' + file;
+    const auto opened = trace::Trace::open(path, {}, diagnostics);
+    const auto checksum = trace::checksum_file(path);
+    if (!opened || !checksum) {
+        return false;
+    }
+    trace::Event event;
+    while (opened.value()->next(event)) {
+    }
+    const trace::TraceFacts& facts = opened.value()->facts();
+    trace::ManifestChunk chunk;
+    chunk.file = file;
+    chunk.bytes = checksum.value().bytes;
+    chunk.crc32c = checksum.value().crc32c;
+    if (!facts.chunks.empty()) {
+        const trace::ChunkReport& report = facts.chunks.front();
+        chunk.described = report.described;
+        chunk.description = report.description;
+        chunk.preamble = report.preamble;
+        chunk.records = report.records;
+        chunk.missing = report.missing;
+        chunk.first_tsc = report.first_stamp ? std::optional(report.first_stamp->value) : std::nullopt;
+        chunk.last_tsc = report.last_stamp ? std::optional(report.last_stamp->value) : std::nullopt;
+    }
+    if (manifest.tsc_khz == 0) {
+        manifest.clock_mode = facts.clock.mode;
+        manifest.tsc_source = facts.clock.source;
+        manifest.tsc_khz = facts.clock.khz;
+        manifest.tsc_error_ppm = facts.clock.error_ppm;
+        manifest.boot_id = facts.boot_id.value_or(0);
+    }
+    if (facts.build) {
+        manifest.build = facts.build;
+    }
+    manifest.chunks.push_back(std::move(chunk));
+    return true;
+}
+
+std::string missing(const trace::Manifest& manifest) {
+    std::uint64_t missing_records = 0;
+    std::uint64_t number = 0;
+    for (const trace::ManifestChunk& chunk : manifest.chunks) {
+        missing_records += chunk.missing;
+        if (std::stoul(chunk.file) != number++) {
+            return fmt::format("{}trace.dat is missing", number - 1);
+        }
+    }
+    return missing_records != 0 ? fmt::format("{} records are missing", missing_records) : "";
+}
+
+ExitStatus adopt(const AdoptOptions& options, Context context) {
+    const std::string name = trace::escaped(options.directory);
+    const auto complain = [&](std::string_view text) {
+        context.err.print("remora adopt: {}: {}\n", name, text);
+        return ExitStatus::usage;
+    };
+    const auto files = collector::list_chunk_files(options.directory);
+    if (!files) {
+        return complain(error_name(files.error()));
+    }
+    if (files.value().empty()) {
+        return complain("no Ntrace.dat files");
+    }
+    std::string why;
+    const auto old = trace::load_manifest(options.directory, why);
+    const bool has_manifest = old.ok() || old.error() != lib::Error::not_found;
+    if (has_manifest && !options.force) {
+        return complain("it holds a manifest.json already: --force replaces it");
+    }
+    trace::Diagnostics diagnostics(diagnostics_to(context));
+    trace::Manifest manifest;
+    manifest.origin = "files";
+    for (const std::string& file : files.value()) {
+        if (!adopt_file(options.directory, file, diagnostics, manifest)) {
+            return complain(fmt::format("{} cannot be read", file));
+        }
+    }
+    diagnostics.finish();
+    manifest.reason = missing(manifest);
+    manifest.complete = manifest.reason.empty();
+    if (const auto saved = trace::save_manifest(manifest, options.directory); !saved) {
+        complain(fmt::format("manifest.json cannot be written: {}", error_name(saved.error())));
+        return saved.error() == lib::Error::no_space ? ExitStatus::no_space : ExitStatus::usage;
+    }
+    context.out.print("{}: {} files adopted{}{}\n", name, manifest.chunks.size(), manifest.complete ? "" : "; ",
+                      manifest.reason);
+    return manifest.complete ? diagnostics.exit_status(true) : ExitStatus::damaged;
+}
+
+} // namespace
+
+void add_adopt(CLI::App& app, Context context, trace::ExitStatus& status) {
+    CLI::App* const command = app.add_subcommand("adopt", "make a session of a directory of Ntrace.dat files");
+    const auto options = std::make_shared<AdoptOptions>();
+    command->add_option("DIR", options->directory, "directory with 0trace.dat, 1trace.dat, ...")->required();
+    command->add_flag("--force", options->force, "replace an existing manifest.json");
+    command->callback([options, context, &status] { status = adopt(*options, context); });
+}
+
+} // namespace host::cli

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: MIT
+// Formatting of events.
+#include "host/cli/event_text.hpp"
+
+#include "host/trace/escape.hpp"
+#include "host/trace/names.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+namespace host::cli {
+
+namespace {
+
+constexpr std::size_t kTimeWidth = 13;
+constexpr std::size_t kNameWidth = 21;
+
+template <typename Integer>
+void append_number(fmt::memory_buffer& out, Integer value, std::size_t width = 0) {
+    const fmt::format_int digits(value);
+    for (std::size_t i = digits.size(); i < width; ++i) {
+        out.push_back(' ');
+    }
+    out.append(digits.data(), digits.data() + digits.size());
+}
+
+bool is_harmless(char character) {
+    return character >= 0x20 && character < 0x7F && character != '\\';
+}
+
+void append_value(fmt::memory_buffer& out, tracer::Unit unit, std::uint32_t value) {
+    using enum tracer::Unit;
+    switch (unit) {
+    case pointer:
+    case hexadecimal:
+        fmt::format_to(std::back_inserter(out), "0x{:x}", value);
+        break;
+    case none:
+    case number:
+    case context:
+    case pid:
+    case level:
+    case vector:
+    case mutex:
+    case semaphore:
+    case server:
+    case signal:
+    case cycles_per_ms:
+    case count:
+    case timer:
+    case status:
+    case priority:
+        append_number(out, value);
+        break;
+    }
+}
+
+std::string_view value_name(const trace::Event& event, tracer::Unit unit, std::uint32_t value) {
+    if (unit == tracer::Unit::status) {
+        return value == 0 ? "off" : value == 1 ? "on" : "";
+    }
+    return event.names->find(unit, value);
+}
+
+void append_parameter(fmt::memory_buffer& out, const trace::Event& event, const tracer::Parameter& parameter,
+                      std::uint32_t value) {
+    if (parameter.unit == tracer::Unit::none) {
+        return;
+    }
+    out.push_back(' ');
+    append(out, parameter.name);
+    out.push_back('=');
+    append_value(out, parameter.unit, value);
+    if (const std::string_view name = value_name(event, parameter.unit, value); !name.empty()) {
+        append(out, " (");
+        append_escaped(out, name);
+        out.push_back(')');
+    }
+}
+
+void append_time(fmt::memory_buffer& out, const trace::Event& event, TimeUnit unit) {
+    if (event.metadata) {
+        out.append(std::string_view("            -   "));
+    } else if (unit == TimeUnit::nanoseconds && event.timed) {
+        append_number(out, event.time_ns, kTimeWidth);
+        append(out, " ns");
+    } else {
+        append_number(out, event.ticks.value, kTimeWidth);
+        append(out, " ticks");
+    }
+}
+
+} // namespace
+
+void append(fmt::memory_buffer& out, std::string_view text) {
+    out.append(text.data(), text.data() + text.size());
+}
+
+void append_escaped(fmt::memory_buffer& out, std::string_view text_untrusted) {
+    if (std::ranges::all_of(text_untrusted, is_harmless) && text_untrusted.size() <= trace::kEscapedInputMax) {
+        append(out, text_untrusted);
+    } else {
+        append(out, trace::escaped(text_untrusted));
+    }
+}
+
+void append_json_string(fmt::memory_buffer& out, std::string_view text_untrusted) {
+    out.push_back('"');
+    for (const char character : trace::escaped(text_untrusted)) {
+        if (character == '"' || character == '\\') {
+            out.push_back('\\');
+        }
+        out.push_back(character);
+    }
+    out.push_back('"');
+}
+
+std::string json_string(std::string_view text_untrusted) {
+    fmt::memory_buffer out;
+    append_json_string(out, text_untrusted);
+    return {out.data(), out.size()};
+}
+
+void append_line(fmt::memory_buffer& out, const trace::Event& event, TimeUnit unit) {
+    append_time(out, event, unit);
+    append(out, "  cpu");
+    append_number(out, event.cpu);
+    append(out, "  ");
+    const std::string_view name = event.row != nullptr ? event.row->name : "unknown";
+    append(out, name);
+    for (std::size_t i = name.size(); i < kNameWidth - 1; ++i) {
+        out.push_back(' ');
+    }
+    if (event.state != trace::EventState::ok) {
+        out.push_back(' ');
+        append(out, trace::state_name(event.state));
+    }
+    const bool raw = event.row == nullptr || event.state != trace::EventState::ok;
+    if (raw) {
+        fmt::format_to(std::back_inserter(out), " code=0x{:04x} par1=0x{:x} par2=0x{:x}", event.raw_code, event.par1,
+                       event.par2);
+    } else if (event.row->shape == tracer::Shape::combined) {
+        append_metadata(out, event);
+    } else {
+        append_parameter(out, event, event.row->par1, event.par1);
+        append_parameter(out, event, event.row->par2, event.par2);
+    }
+    out.push_back('\n');
+}
+
+void append_json(fmt::memory_buffer& out, const trace::Event& event) {
+    append(out, "{\"time_ns\":");
+    if (event.timed && !event.metadata) {
+        append_number(out, event.time_ns);
+    } else {
+        append(out, "null");
+    }
+    append(out, ",\"ticks\":");
+    append_number(out, event.ticks.value);
+    append(out, ",\"cpu\":");
+    append_number(out, event.cpu);
+    append(out, ",\"chunk\":");
+    append_number(out, event.chunk);
+    append(out, ",\"record\":");
+    append_number(out, event.record);
+    append(out, ",\"event\":");
+    if (event.row == nullptr) {
+        append(out, "null");
+    } else {
+        append_json_string(out, event.row->name);
+    }
+    fmt::format_to(std::back_inserter(out),
+                   ",\"code\":\"0x{:04x}\",\"family\":\"{}\",\"state\":\"{}\",\"par1\":{}"
+                   ",\"par2\":{}",
+                   event.raw_code, tracer::kFamilyNames[event.code & 0x0F], trace::state_name(event.state), event.par1,
+                   event.par2);
+    if (event.row != nullptr && event.state == trace::EventState::ok && event.row->shape == tracer::Shape::simple) {
+        const auto named = [&](const tracer::Parameter& parameter, std::uint32_t value) {
+            if (parameter.unit == tracer::Unit::none) {
+                return;
+            }
+            out.push_back(',');
+            append_json_string(out, parameter.name);
+            out.push_back(':');
+            append_number(out, value);
+            if (const std::string_view name = value_name(event, parameter.unit, value); !name.empty()) {
+                fmt::format_to(std::back_inserter(out), ",\"{}_name\":", parameter.name);
+                append_json_string(out, name);
+            }
+        };
+        append(out, ",\"parameters\":{");
+        const std::size_t begin = out.size();
+        named(event.row->par1, event.par1);
+        named(event.row->par2, event.par2);
+        if (out.size() > begin) {
+            std::copy(out.begin() + begin + 1, out.end(), out.begin() + begin); // the leading comma
+            out.resize(out.size() - 1);
+        }
+        out.push_back('}');
+    }
+    append(out, "}\n");
+}
+
+} // namespace host::cli

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+// One event as one line of text or one JSON object. Names from the trace are escaped. Formatting is by hand because
+// millions of lines pass through it.
+#pragma once
+
+#include "host/trace/event.hpp"
+
+#include <cstdint>
+#include <fmt/format.h>
+#include <string>
+#include <string_view>
+
+namespace host::cli {
+
+enum class TimeUnit : std::uint8_t { nanoseconds, ticks };
+
+//      1234567 ns  cpu0  task_dispatch        context=12 (sensor) level=0 (EDF)
+void append_line(fmt::memory_buffer& out, const trace::Event& event, TimeUnit unit);
+
+// {"time_ns":1234567,"ticks":...,"cpu":0,...}: stable keys, one object, newline included.
+void append_json(fmt::memory_buffer& out, const trace::Event& event);
+
+// The fields of a metadata event, as ` name=value ...`; nothing if it is none or cannot be decoded.
+void append_metadata(fmt::memory_buffer& out, const trace::Event& event);
+
+void append(fmt::memory_buffer& out, std::string_view text);
+
+// Harmless for a terminal.
+void append_escaped(fmt::memory_buffer& out, std::string_view text_untrusted);
+
+// As a JSON string, quotes included; what is not valid UTF-8 appears as \xNN within it.
+void append_json_string(fmt::memory_buffer& out, std::string_view text_untrusted);
+
+[[nodiscard]] std::string json_string(std::string_view text_untrusted);
+
+} // namespace host::cli

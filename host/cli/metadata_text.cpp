@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+// The fields of metadata events for people.
+#include "host/cli/event_text.hpp"
+
+#include "host/trace/manifest.hpp"
+#include "host/trace/names.hpp"
+#include "tracer/metadata.hpp"
+
+#include <array>
+#include <iterator>
+
+namespace host::cli {
+
+namespace {
+
+using trace::kCodeOf;
+
+// The event carries the payload without its length word; the decoder wants both.
+template <typename Payload>
+lib::Result<Payload> decode(const trace::Event& event) {
+    std::array<std::byte, tracer::kCombineSlotsMax * tracer::kPayloadBytesPerSlot> bytes{};
+    const std::size_t size = event.payload.size() + sizeof(std::uint16_t);
+    lib::store_le(std::span(bytes), static_cast<std::uint16_t>(size));
+    std::ranges::copy(event.payload, bytes.begin() + sizeof(std::uint16_t));
+    return tracer::decode_payload<Payload>(std::span(bytes).first(size));
+}
+
+void append_fields(fmt::memory_buffer& out, const tracer::ChunkBegin& begin) {
+    fmt::format_to(std::back_inserter(out),
+                   " chunk={} cpu={} generation={} mode={} preamble={} records={} clock={} ({} kHz, {}, {} ppm)"
+                   " dropped={} refused={} overwritten={} boot={:016x}",
+                   begin.chunk, begin.cpu, begin.generation, trace::chunk_mode_name(begin.mode), begin.preamble_slots,
+                   begin.records, trace::clock_mode_name(begin.clock_mode), begin.tsc_khz,
+                   trace::tsc_source_name(begin.tsc_source), begin.tsc_error_ppm, begin.dropped, begin.refused,
+                   begin.overwritten, begin.boot_id);
+}
+
+void append_fields(fmt::memory_buffer& out, const tracer::Build& build) {
+    append(out, " kernel=");
+    append_escaped(out, build.kernel.view());
+    append(out, " compiler=");
+    append_escaped(out, build.compiler.view());
+    append(out, " application=");
+    append_escaped(out, build.application.view());
+    fmt::format_to(std::back_inserter(out), " seed={}", build.seed);
+}
+
+void append_fields(fmt::memory_buffer& out, const tracer::TaskParameters& task) {
+    fmt::format_to(std::back_inserter(out), " context={} level={} C={} T={} D={} Q={} offset={} ns", task.context,
+                   task.level, task.wcet_ns, task.period_ns, task.deadline_ns, task.budget_ns, task.offset_ns);
+}
+
+void append_fields(fmt::memory_buffer& out, const tracer::ExportEnd& end) {
+    fmt::format_to(std::back_inserter(out), " chunks={} records={} dropped={} refused={} overwritten={} result={}",
+                   end.chunks, end.records, end.dropped, end.refused, end.overwritten,
+                   trace::run_result_name(end.result));
+}
+
+void append_fields(fmt::memory_buffer& out, const tracer::NameOf& name) {
+    fmt::format_to(std::back_inserter(out), " id={} name=", name.id);
+    append_escaped(out, name.name.view());
+}
+
+template <typename Payload>
+void append_decoded(fmt::memory_buffer& out, const trace::Event& event) {
+    if (const auto payload = decode<Payload>(event); payload) {
+        append_fields(out, payload.value());
+    }
+}
+
+} // namespace
+
+void append_metadata(fmt::memory_buffer& out, const trace::Event& event) {
+    switch (event.code) {
+    case kCodeOf<"chunk_begin">:
+        append_decoded<tracer::ChunkBegin>(out, event);
+        break;
+    case kCodeOf<"build">:
+        append_decoded<tracer::Build>(out, event);
+        break;
+    case kCodeOf<"task_parameters">:
+        append_decoded<tracer::TaskParameters>(out, event);
+        break;
+    case kCodeOf<"export_end">:
+        append_decoded<tracer::ExportEnd>(out, event);
+        break;
+    case kCodeOf<"task_name">:
+    case kCodeOf<"interrupt_name">:
+    case kCodeOf<"mutex_name">:
+    case kCodeOf<"semaphore_name">:
+    case kCodeOf<"server_name">:
+    case kCodeOf<"level_name">:
+        append_decoded<tracer::NameOf>(out, event);
+        break;
+    default:
+        break;
+    }
+}
+
+} // namespace host::cli

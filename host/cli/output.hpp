@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+// Where a command writes: a buffer in front of a stream, and whether colours make sense there. A write that fails is
+// remembered, not thrown: commands look at failed() and end with ExitStatus::no_space.
+#pragma once
+
+#include "host/trace/diagnostics.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <fmt/color.h>
+#include <fmt/format.h>
+#include <iterator>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace host::cli {
+
+enum class Style : std::uint8_t { plain, dim, strong, good, warning, bad };
+
+class Output {
+  public:
+    static constexpr std::size_t kFlushBytes = 64 * 1024;
+
+    // The stream outlives the output. Colours only on a terminal, and only if NO_COLOR is not set.
+    explicit Output(std::FILE* stream);
+    Output(const Output&) = delete;
+    Output& operator=(const Output&) = delete;
+
+    ~Output() { flush(); }
+
+    template <typename... Arguments>
+    void print(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
+        fmt::format_to(std::back_inserter(m_buffer), format, std::forward<Arguments>(arguments)...);
+        flush_if_full();
+    }
+
+    // For those who format by hand: append to buffer(), then call flush_if_full().
+    [[nodiscard]] fmt::memory_buffer& buffer() { return m_buffer; }
+
+    void flush_if_full() {
+        if (m_buffer.size() >= kFlushBytes) {
+            flush();
+        }
+    }
+
+    void flush();
+
+    // A write failed: disk full, or nobody reads the pipe any more.
+    [[nodiscard]] bool failed() const { return m_failed; }
+
+    [[nodiscard]] bool is_terminal() const { return m_terminal; }
+
+    // The text in a style, or as it is where colours make no sense.
+    [[nodiscard]] std::string styled(Style style, std::string_view text) const;
+
+  private:
+    std::FILE* m_stream;
+    bool m_terminal;
+    bool m_colour;
+    bool m_failed = false;
+    fmt::memory_buffer m_buffer;
+};
+
+// What every command gets.
+struct Context {
+    Output& out;
+    Output& err;
+};
+
+} // namespace host::cli

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: MIT
+// remora print: one line, or one JSON object, per event.
+#include "host/cli/event_text.hpp"
+#include "host/cli/trace_input.hpp"
+
+#include "host/trace/names.hpp"
+
+#include <charconv>
+#include <memory>
+#include <optional>
+
+namespace host::cli {
+
+namespace {
+
+struct PrintOptions {
+    TraceInput input;
+    bool all = false;
+    bool ticks = false;
+    bool json = false;
+    std::string family;
+    std::string event;
+    std::string task;
+    std::uint64_t limit = 0; // 0: none
+};
+
+// Which events are shown.
+class Selection {
+  public:
+    explicit Selection(const PrintOptions& options)
+        : m_options(options)
+        , m_row(tracer::find_event(options.event)) {
+        std::uint16_t context = 0;
+        const char* const end = options.task.data() + options.task.size();
+        const auto [parsed, error] = std::from_chars(options.task.data(), end, context);
+        if (error == std::errc{} && parsed == end) {
+            m_context = context;
+        }
+    }
+
+    [[nodiscard]] bool contains(const trace::Event& event) const {
+        return (m_options.all || !event.metadata) &&
+               (m_options.family.empty() || tracer::kFamilyNames[event.code & 0x0F] == m_options.family) &&
+               (m_row == nullptr || event.code == m_row->code) && (m_options.task.empty() || concerns_task(event));
+    }
+
+  private:
+    [[nodiscard]] bool concerns_task(const trace::Event& event) const {
+        return event.row != nullptr &&
+               (is_task(event, event.row->par1, event.par1) || is_task(event, event.row->par2, event.par2));
+    }
+
+    [[nodiscard]] bool is_task(const trace::Event& event, const tracer::Parameter& parameter,
+                               std::uint32_t value) const {
+        return parameter.unit == tracer::Unit::context &&
+               (m_context == value || event.names->find(parameter.unit, value) == m_options.task);
+    }
+
+    const PrintOptions& m_options;
+    const tracer::EventRow* m_row;
+    std::optional<std::uint32_t> m_context;
+};
+
+trace::ExitStatus print(const PrintOptions& options, Context context) {
+    return with_trace(options.input, context, [&](trace::Trace& trace) {
+        const Selection selection(options);
+        const TimeUnit unit = options.ticks ? TimeUnit::ticks : TimeUnit::nanoseconds;
+        std::uint64_t left = options.limit;
+        trace::Event event;
+        // A pipe is followed live; a file is worth whole buffers.
+        const bool live = options.input.path == "-" && context.out.is_terminal();
+        while (trace.next(event) && !context.out.failed()) {
+            if (!selection.contains(event)) {
+                continue;
+            }
+            if (options.json) {
+                append_json(context.out.buffer(), event);
+            } else {
+                append_line(context.out.buffer(), event, unit);
+            }
+            context.out.flush_if_full();
+            if (live) {
+                context.out.flush();
+            }
+            if (left != 0 && --left == 0) {
+                break;
+            }
+        }
+        return trace::ExitStatus::clean;
+    });
+}
+
+} // namespace
+
+void add_print(CLI::App& app, Context context, trace::ExitStatus& status) {
+    CLI::App* const command = app.add_subcommand("print", "print one line per event, in time order");
+    const auto options = std::make_shared<PrintOptions>();
+    add_trace_options(*command, options->input);
+    command->add_flag("--all", options->all, "show the metadata in front of each chunk, too");
+    command->add_flag("--ticks", options->ticks, "raw time stamps instead of ns since the start");
+    command->add_option("--family", options->family, "only events of this family (see: remora events)")
+        ->check(CLI::IsMember(std::vector<std::string>(tracer::kFamilyNames.begin(), tracer::kFamilyNames.end())));
+    command->add_option("--event", options->event, "only this event (see: remora events)")
+        ->check([](const std::string& name) {
+            return tracer::find_event(name) != nullptr ? "" : "no event of this name; `remora events` lists them";
+        });
+    command->add_option("--task", options->task, "only events that concern this task: its name or its context");
+    command->add_option("--limit", options->limit, "stop after so many lines")->check(CLI::PositiveNumber);
+    command->add_flag("--json", options->json, "one JSON object per line");
+    command->callback([options, context, &status] { status = print(*options, context); });
+}
+
+} // namespace host::cli

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: MIT
+// remora record: the collector on the command line.
+#include "host/cli/commands.hpp"
+
+#include "host/collector/collector.hpp"
+#include "host/collector/session_directory.hpp"
+#include "host/trace/escape.hpp"
+#include "tracer/wire.hpp"
+
+#include <cmath>
+#include <csignal>
+#include <memory>
+#include <optional>
+
+namespace host::cli {
+
+namespace {
+
+using trace::ExitStatus;
+
+// The only thing that a signal handler may touch.
+volatile std::sig_atomic_t g_stop_requested = 0;
+
+extern "C" void request_stop(int /*signal*/) {
+    g_stop_requested = 1;
+}
+
+struct RecordOptions {
+    std::string listen = fmt::format("127.0.0.1:{}", tracer::kTracerPort);
+    std::string directory;
+    std::string ready_file;
+    double idle_timeout_s = 0;
+    double timeout_s = 0;
+    bool progress = false;
+    bool force = false;
+    bool json = false;
+};
+
+std::optional<std::chrono::milliseconds> duration(double seconds) {
+    if (seconds <= 0) {
+        return std::nullopt;
+    }
+    return std::chrono::milliseconds(std::llround(seconds * 1000));
+}
+
+std::string bind_error(lib::Error error, const std::string& listen, const collector::Address& address) {
+    switch (error) {
+    case lib::Error::exists:
+        return fmt::format("{} is taken, perhaps by another collector: `ss -lunp 'sport = :{}'` names who holds it; "
+                           "end it or choose another port (--listen ADDR:PORT, make run PORT=n)",
+                           listen, address.port);
+    case lib::Error::refused:
+        return fmt::format("{} may not be used by this user: choose a port above 1023", listen);
+    case lib::Error::not_found:
+        return fmt::format("{} is no address of this machine: use 127.0.0.1, or 0.0.0.0 for all", listen);
+    case lib::Error::invalid_argument:
+    case lib::Error::no_space:
+    case lib::Error::busy:
+    case lib::Error::timeout:
+    case lib::Error::io:
+    case lib::Error::corrupt:
+    case lib::Error::unsupported:
+    case lib::Error::unreachable:
+        break;
+    }
+    return fmt::format("{} cannot be used: {}", listen, error_name(error));
+}
+
+ExitStatus complain(Context context, std::string_view text, ExitStatus status = ExitStatus::usage) {
+    context.err.print("remora record: {}\n", text);
+    return status;
+}
+
+bool write_ready_file(const std::string& path, const collector::Address& address) {
+    std::FILE* const file = std::fopen(path.c_str(), "we");
+    if (file == nullptr) {
+        return false;
+    }
+    const std::string text = to_text(address) + '\n';
+    const bool written = std::fwrite(text.data(), 1, text.size(), file) == text.size();
+    return std::fclose(file) == 0 && written;
+}
+
+void show_progress(Context context, const collector::Progress& progress) {
+    context.err.print("{}{} packets, {} records, {} chunks, {} lost{}", context.err.is_terminal() ? "\r" : "",
+                      progress.packets, progress.records, progress.chunks, progress.lost,
+                      context.err.is_terminal() ? "\x1b[K" : "\n");
+    context.err.flush();
+}
+
+void print_result(Context context, const RecordOptions& options, const trace::Manifest& manifest,
+                  const std::optional<collector::Address>& sender) {
+    Output& out = context.out;
+    const trace::ManifestTransfer transfer = manifest.transfer.value_or(trace::ManifestTransfer{});
+    out.print("session    {}\n", trace::escaped(options.directory));
+    out.print("received   {} records in {} chunks, {} packets from {}\n", transfer.records, manifest.chunks.size(),
+              transfer.packets, sender ? to_text(*sender) : "nobody");
+    out.print("lost       {} packets ({} came too late); duplicate {}, reordered {}, malformed {}\n", transfer.lost,
+              transfer.late, transfer.duplicate, transfer.reordered, transfer.malformed);
+    if (transfer.other_senders != 0) {
+        out.print("ignored    {} packets of other senders: the first one owns the session\n", transfer.other_senders);
+    }
+    if (transfer.socket_overflow != 0) {
+        out.print("overflow   {} packets were dropped by this host's kernel: raise net.core.rmem_max\n",
+                  transfer.socket_overflow);
+    }
+    out.print("verdict    {}\n", manifest.complete
+                                     ? out.styled(Style::good, "complete: nothing lost")
+                                     : out.styled(Style::bad, "incomplete: " + trace::escaped(manifest.reason)));
+}
+
+ExitStatus collect(const RecordOptions& options, Context context, collector::UdpSocket& socket) {
+    g_stop_requested = 0;
+    std::signal(SIGINT, request_stop);
+    std::signal(SIGTERM, request_stop);
+    collector::Collector collector(socket,
+                                   {.directory = options.directory,
+                                    .idle_timeout = duration(options.idle_timeout_s),
+                                    .timeout = duration(options.timeout_s),
+                                    .stop = &g_stop_requested},
+                                   [&](const collector::Progress& progress) {
+                                       if (options.progress) {
+                                           show_progress(context, progress);
+                                       }
+                                   });
+    const auto manifest = collector.run();
+    std::signal(SIGINT, SIG_DFL);
+    std::signal(SIGTERM, SIG_DFL);
+    if (options.progress && context.err.is_terminal()) {
+        context.err.print("\n");
+    }
+    if (!manifest) {
+        const bool full = manifest.error() == lib::Error::no_space;
+        return complain(context,
+                        fmt::format("writing to {} failed: {}{}", options.directory, error_name(manifest.error()),
+                                    full ? "; free some space or choose another --out" : ""),
+                        full ? ExitStatus::no_space : ExitStatus::usage);
+    }
+    if (options.json) {
+        context.out.print("{}", to_json_text(manifest.value()));
+    } else {
+        print_result(context, options, manifest.value(), collector.sender());
+    }
+    return manifest.value().complete ? ExitStatus::clean : ExitStatus::damaged;
+}
+
+ExitStatus record(const RecordOptions& options, Context context) {
+    const auto address = collector::parse_address(options.listen);
+    if (!address) {
+        return complain(context, fmt::format("--listen {} is not of the form ADDR:PORT, as in 127.0.0.1:{}",
+                                             trace::escaped(options.listen), tracer::kTracerPort));
+    }
+    collector::UdpSocket socket;
+    if (const auto bound = socket.bind(address.value()); !bound) {
+        return complain(context, bind_error(bound.error(), options.listen, address.value()));
+    }
+    std::string why;
+    const auto old = options.force ? collector::OldSession::replace : collector::OldSession::keep;
+    if (const auto ready = collector::prepare_session_directory(options.directory, old, why); !ready) {
+        const std::string name = trace::escaped(options.directory);
+        return complain(context, ready.error() == lib::Error::exists
+                                     ? fmt::format("{} holds an earlier session: --force replaces it", name)
+                                     : fmt::format("{} cannot be used: {}", name, trace::escaped(why)));
+    }
+    if (!socket.granted_enough()) {
+        context.err.print("remora record: the receive buffer is {} KiB of {} KiB wanted; if packets are lost: "
+                          "sysctl -w net.core.rmem_max={}\n",
+                          socket.receive_buffer_bytes() / 1024, collector::UdpSocket::kReceiveBufferBytes / 1024,
+                          collector::UdpSocket::kReceiveBufferBytes);
+        context.err.flush();
+    }
+    if (!options.ready_file.empty() && !write_ready_file(options.ready_file, socket.local())) {
+        return complain(context, fmt::format("{} cannot be written", trace::escaped(options.ready_file)));
+    }
+    return collect(options, context, socket);
+}
+
+} // namespace
+
+void add_record(CLI::App& app, Context context, trace::ExitStatus& status) {
+    CLI::App* const command = app.add_subcommand("record", "receive a trace over UDP into a session directory");
+    const auto options = std::make_shared<RecordOptions>();
+    command->add_option("--listen", options->listen, "ADDR:PORT to receive on; port 0 takes a free one")
+        ->capture_default_str();
+    command->add_option("--out", options->directory, "directory of the session")->required();
+    command->add_option("--ready-file", options->ready_file, "file to write ADDR:PORT to, once packets are received");
+    command->add_option("--idle-timeout", options->idle_timeout_s, "end so many seconds after the last packet")
+        ->check(CLI::PositiveNumber);
+    command->add_option("--timeout", options->timeout_s, "end after so many seconds")->check(CLI::PositiveNumber);
+    command->add_flag("--progress", options->progress, "tell once a second what has come");
+    command->add_flag("--force", options->force, "replace the session that DIR holds");
+    command->add_flag("--json", options->json, "print the manifest instead of a report");
+    command->callback([options, context, &status] { status = record(*options, context); });
+}
+
+} // namespace host::cli

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+// Composition of the subcommands. Exceptions of the libraries end here.
+#include "host/cli/commands.hpp"
+
+#include <exception>
+#include <sstream>
+
+namespace host::cli {
+
+using trace::ExitStatus;
+
+int run(int argc, const char* const* argv, std::FILE* out_stream, std::FILE* err_stream) {
+    Output out(out_stream);
+    Output err(err_stream);
+    const Context context{out, err};
+    auto status = ExitStatus::clean;
+    try {
+        CLI::App app("Remora's host tools: receive, print, summarise and verify traces of the New Tracer.", "remora");
+        app.require_subcommand(1);
+        app.footer("A TRACE is a session directory, a .dat file, or - for standard input.\n"
+                   "Exit status: 0 clean, 1 usage or input/output, 2 damage, loss or violation, 3 nothing usable, "
+                   "4 no space.");
+        add_record(app, context, status);
+        add_print(app, context, status);
+        add_summary(app, context, status);
+        add_verify(app, context, status);
+        add_adopt(app, context, status);
+        add_events(app, context, status);
+        try {
+            app.parse(argc, argv);
+        } catch (const CLI::ParseError& error) {
+            std::ostringstream text_out;
+            std::ostringstream text_err;
+            const bool asked = app.exit(error, text_out, text_err) == 0; // --help
+            out.print("{}", text_out.str());
+            err.print("{}", text_err.str());
+            status = asked ? ExitStatus::clean : ExitStatus::usage;
+        }
+    } catch (const std::exception& exception) {
+        err.print("remora: {}\n", exception.what());
+        status = ExitStatus::usage;
+    }
+    out.flush();
+    err.flush();
+    return static_cast<int>(out.failed() ? ExitStatus::no_space : status);
+}
+
+} // namespace host::cli

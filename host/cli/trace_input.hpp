@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+// What the commands that read a trace have in common: the TRACE argument, --tsc-khz, and where diagnostics go.
+#pragma once
+
+#include "host/cli/commands.hpp"
+#include "host/trace/trace.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <string>
+
+namespace host::cli {
+
+struct TraceInput {
+    std::string path;
+    trace::OpenOptions options;
+};
+
+inline void add_trace_options(CLI::App& command, TraceInput& input) {
+    command.add_option("TRACE", input.path, "session directory, .dat file, or - for standard input")->required();
+    command
+        .add_option("--tsc-khz", input.options.tsc_khz,
+                    "rate of the time stamp counter in kHz, instead of what the trace says")
+        ->check(CLI::Range(trace::kTscKhzMin, trace::kTscKhzMax));
+}
+
+// Diagnostics that go to the error output as they arise, behind whatever the output holds.
+inline trace::Diagnostics::Sink diagnostics_to(Context context) {
+    return [context](std::string_view line) { context.err.print("{}\n", line); };
+}
+
+// Opens the trace, hands it to `use`, and derives the exit status: what `use` returns, if that is worse.
+inline trace::ExitStatus with_trace(const TraceInput& input, Context context,
+                                    const std::function<trace::ExitStatus(trace::Trace&)>& use) {
+    trace::Diagnostics diagnostics(diagnostics_to(context));
+    const auto opened = trace::Trace::open(input.path, input.options, diagnostics);
+    if (!opened) {
+        return diagnostics.exit_status(false);
+    }
+    const trace::ExitStatus used = use(*opened.value());
+    diagnostics.finish();
+    // Whoever stopped early has seen what was asked for.
+    const bool usable = !opened.value()->exhausted() || opened.value()->facts().usable_events != 0;
+    if (!usable) {
+        diagnostics.report(trace::Code::nothing, {.file = input.path}, "no record of a known event");
+    }
+    return std::max(used, diagnostics.exit_status(usable));
+}
+
+} // namespace host::cli

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+// Adding up. Counters of a CPU are cumulative, so the greatest of its chunks counts; those of a chunk are summed.
+#include "host/cli/verdict.hpp"
+
+#include "host/trace/escape.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <map>
+
+namespace host::cli {
+
+Accounts accounts_of(const trace::Trace& trace) {
+    Accounts accounts;
+    std::map<std::uint16_t, std::uint64_t> dropped;
+    std::map<std::uint16_t, std::uint64_t> refused;
+    for (const trace::ChunkReport& chunk : trace.facts().chunks) {
+        accounts.committed += chunk.records - std::min(chunk.records, chunk.unused);
+        accounts.missing += chunk.missing;
+        accounts.skipped += chunk.skipped;
+        if (chunk.described) {
+            const tracer::ChunkBegin& told = chunk.description;
+            dropped[told.cpu] = std::max(dropped[told.cpu], told.dropped);
+            refused[told.cpu] = std::max(refused[told.cpu], told.refused);
+            accounts.overwritten += told.overwritten;
+        }
+    }
+    for (const auto& [cpu, count] : dropped) {
+        accounts.dropped += count;
+    }
+    for (const auto& [cpu, count] : refused) {
+        accounts.refused += count;
+    }
+    const auto& manifest = trace.manifest();
+    const auto& end = manifest && manifest->announced ? manifest->announced : trace.facts().export_end;
+    if (end) {
+        accounts.dropped = std::max(accounts.dropped, end->dropped);
+        accounts.refused = std::max(accounts.refused, end->refused);
+        accounts.overwritten = std::max(accounts.overwritten, end->overwritten);
+        accounts.lost_chunks = end->chunks - std::min<std::uint64_t>(end->chunks, trace.facts().chunks.size());
+    }
+    if (manifest && manifest->transfer) {
+        accounts.lost_packets = manifest->transfer->lost;
+    }
+    return accounts;
+}
+
+Verdict verdict_of(const trace::Trace& trace, const Accounts& accounts) {
+    const auto& manifest = trace.manifest();
+    const auto incomplete = [](std::string text) { return Verdict{false, Style::bad, "incomplete: " + text}; };
+    if (manifest && !manifest->complete) {
+        return incomplete(trace::escaped(manifest->reason));
+    }
+    if (accounts.missing != 0) {
+        return incomplete(fmt::format("{} records are missing", accounts.missing));
+    }
+    if (accounts.lost_chunks != 0) {
+        return incomplete(fmt::format("{} chunks are missing", accounts.lost_chunks));
+    }
+    if (accounts.skipped != 0) {
+        return incomplete(fmt::format("{} records could not be decoded", accounts.skipped));
+    }
+    if (accounts.dropped != 0) {
+        return {true, Style::warning,
+                fmt::format("all that was recorded is here, but the tracer dropped {} records for want of space",
+                            accounts.dropped)};
+    }
+    const auto& chunks = trace.facts().chunks;
+    if (std::ranges::any_of(chunks, [](const trace::ChunkReport& chunk) { return !chunk.described; })) {
+        return {true, Style::warning, "no metadata: whether anything was lost cannot be told"};
+    }
+    if (accounts.overwritten != 0) {
+        return {true, Style::good,
+                fmt::format("complete: nothing lost ({} older records were overwritten, as cyclic recording does)",
+                            accounts.overwritten)};
+    }
+    return {true, Style::good, manifest ? "complete: nothing lost" : "whole: every announced record is here"};
+}
+
+} // namespace host::cli

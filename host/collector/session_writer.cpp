@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: MIT
+// Record by record: which file, and what the manifest will say about it.
+#include "host/collector/session_writer.hpp"
+
+#include "host/trace/event.hpp"
+#include "lib/crc32c.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <fmt/format.h>
+#include <utility>
+
+namespace host::collector {
+
+using trace::kCodeOf;
+
+namespace {
+
+bool is_first_of(const tracer::Record& record, std::uint8_t code) {
+    return record.combine() == tracer::Combine::first && record.event_code() == code;
+}
+
+} // namespace
+
+SessionWriter::SessionWriter(std::string directory)
+    : m_directory(std::move(directory)) {}
+
+void SessionWriter::fail(lib::Error error) {
+    if (!m_error) {
+        m_error = error;
+    }
+}
+
+void SessionWriter::add(std::span<const std::byte> records, std::uint64_t lost_before) {
+    if (lost_before != 0) {
+        account_gap(lost_before);
+    }
+    m_packet_records = std::max<std::uint64_t>(m_packet_records, records.size() / tracer::kRecordBytes);
+    for (; records.size() >= tracer::kRecordBytes && !m_error; records = records.subspan(tracer::kRecordBytes)) {
+        add_record(records.first(tracer::kRecordBytes));
+    }
+}
+
+std::optional<std::uint64_t> SessionWriter::remaining() const {
+    if (m_file == nullptr || !m_chunks.back().described) {
+        return std::nullopt;
+    }
+    const tracer::ChunkBegin& told = m_chunks.back().description;
+    const std::uint64_t all = std::uint64_t{told.preamble_slots} + told.records;
+    return all - std::min(all, m_slots + m_slots_lost);
+}
+
+void SessionWriter::account_gap(std::uint64_t lost_before) {
+    m_assembler.reset(); // a long event that the gap went through is not put together from two halves
+    m_in_export_end = false;
+    m_slots_lost += lost_before * m_packet_records;
+    if (remaining() == std::optional<std::uint64_t>(0)) {
+        end_file();
+    }
+}
+
+void SessionWriter::add_record(std::span<const std::byte> bytes) {
+    const tracer::Record record = tracer::decode_record(bytes);
+    if (is_first_of(record, kCodeOf<"chunk_begin">)) {
+        end_file();
+        begin_file();
+    } else if (is_first_of(record, kCodeOf<"export_end">)) {
+        end_file();
+        m_in_export_end = true;
+    }
+    if (m_in_export_end && record.event_code() == kCodeOf<"export_end">) {
+        take_metadata(record);
+        return;
+    }
+    m_in_export_end = false;
+    if (m_file == nullptr) {
+        // Behind a complete chunk: nobody announced this. Before any chunk, or behind a gap: a chunk without beginning.
+        const bool behind_complete_chunk =
+            m_export_end.has_value() || (!m_chunks.empty() && m_chunks.back().missing == 0 && m_slots_lost == 0);
+        if (behind_complete_chunk) {
+            ++m_stray;
+            return;
+        }
+        begin_file();
+    }
+    if (!m_error) {
+        write(bytes, record);
+    }
+    // The slots of chunk_begin itself are written before it is known how many there are to be.
+    if (!m_assembler.is_open() && remaining() == std::optional<std::uint64_t>(0)) {
+        end_file();
+    }
+}
+
+void SessionWriter::begin_file() {
+    trace::ManifestChunk chunk;
+    chunk.file = fmt::format("{}trace.dat", m_chunks.size());
+    m_file.reset(std::fopen((m_directory + '/' + chunk.file).c_str(), "wbe"));
+    if (m_file == nullptr) {
+        fail(errno == ENOSPC ? lib::Error::no_space : lib::Error::io);
+    }
+    m_assembler.reset();
+    m_slots = 0;
+    m_slots_lost = 0;
+    m_chunks.push_back(std::move(chunk));
+}
+
+void SessionWriter::end_file() {
+    if (m_file == nullptr) {
+        return;
+    }
+    trace::ManifestChunk& chunk = m_chunks.back();
+    if (chunk.described) {
+        const std::uint64_t all = std::uint64_t{chunk.description.preamble_slots} + chunk.description.records;
+        chunk.missing = all - std::min(all, m_slots);
+    }
+    if (std::fclose(m_file.release()) != 0) {
+        fail(errno == ENOSPC ? lib::Error::no_space : lib::Error::io);
+    }
+}
+
+void SessionWriter::write(std::span<const std::byte> bytes, const tracer::Record& record) {
+    trace::ManifestChunk& chunk = m_chunks.back();
+    if (std::fwrite(bytes.data(), 1, bytes.size(), m_file.get()) != bytes.size()) {
+        fail(errno == ENOSPC ? lib::Error::no_space : lib::Error::io);
+        return;
+    }
+    chunk.crc32c = lib::crc32c(bytes, chunk.crc32c);
+    chunk.bytes += bytes.size();
+    const bool metadata_family = static_cast<tracer::Family>(record.code & 0x0F) == tracer::Family::metadata;
+    const bool in_preamble = chunk.described && m_slots + m_slots_lost < chunk.description.preamble_slots;
+    ++m_slots;
+    if (metadata_family) {
+        ++chunk.preamble;
+        take_metadata(record);
+        return;
+    }
+    m_assembler.reset();
+    if (in_preamble) {
+        ++chunk.preamble;
+        return;
+    }
+    ++chunk.records;
+    ++m_records;
+    if (!chunk.first_tsc) {
+        chunk.first_tsc = record.stamp().value;
+    }
+    chunk.last_tsc = record.stamp().value;
+}
+
+void SessionWriter::take_metadata(const tracer::Record& record) {
+    using Outcome = trace::CombinedAssembler::Outcome;
+    Outcome outcome = m_assembler.feed(record);
+    if (outcome == Outcome::broken) {
+        outcome = m_assembler.feed(record);
+    }
+    if (outcome != Outcome::complete) {
+        return;
+    }
+    switch (record.event_code()) {
+    case kCodeOf<"chunk_begin">:
+        if (const auto begin = tracer::decode_payload<tracer::ChunkBegin>(m_assembler.payload());
+            begin && begin.value().preamble_slots >= m_slots) {
+            m_chunks.back().described = true;
+            m_chunks.back().description = begin.value();
+        }
+        break;
+    case kCodeOf<"build">:
+        if (const auto build = tracer::decode_payload<tracer::Build>(m_assembler.payload()); build) {
+            m_build = build.value();
+        }
+        break;
+    case kCodeOf<"export_end">:
+        if (const auto end = tracer::decode_payload<tracer::ExportEnd>(m_assembler.payload()); end) {
+            m_export_end = end.value();
+        }
+        m_in_export_end = false;
+        break;
+    default:
+        break;
+    }
+}
+
+lib::Result<void> SessionWriter::finish() {
+    end_file();
+    if (m_error) {
+        return *m_error;
+    }
+    return {};
+}
+
+} // namespace host::collector

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MIT
+// Turns a stream of records, in order and with known gaps, into the files of a session: each chunk_begin starts a file
+// `Ntrace.dat` that receives exactly preamble + records, byte for byte what the machine sent. A stream without metadata
+// (a plain S.Ha.R.K. sender) becomes 0trace.dat. Names are made here; nothing from the wire becomes part of a path.
+//
+// After a gap the chunk goes on, unless the gap was long enough to have swallowed the rest of it: a sender fills its
+// packets, so L lost packets carried L times the most records that any packet has had. What then comes up to the next
+// chunk_begin belongs to a chunk whose beginning is lost, and gets a file of its own, marked as not described.
+#pragma once
+
+#include "host/trace/combined.hpp"
+#include "host/trace/manifest.hpp"
+#include "lib/result.hpp"
+#include "tracer/metadata.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace host::collector {
+
+class SessionWriter {
+  public:
+    explicit SessionWriter(std::string directory);
+    SessionWriter(const SessionWriter&) = delete;
+    SessionWriter& operator=(const SessionWriter&) = delete;
+
+    // Whole records of one packet. lost_before: packets missing in front of it. After an error nothing more is written.
+    void add(std::span<const std::byte> records, std::uint64_t lost_before);
+
+    // Closes the last file. no_space, io: what went wrong first, now or earlier.
+    [[nodiscard]] lib::Result<void> finish();
+
+    [[nodiscard]] bool failed() const { return m_error.has_value(); }
+
+    [[nodiscard]] const std::vector<trace::ManifestChunk>& chunks() const { return m_chunks; }
+
+    [[nodiscard]] const std::optional<tracer::ExportEnd>& export_end() const { return m_export_end; }
+
+    [[nodiscard]] const std::optional<tracer::Build>& build() const { return m_build; }
+
+    // Records behind the preambles, stored.
+    [[nodiscard]] std::uint64_t records() const { return m_records; }
+
+    [[nodiscard]] std::uint64_t stray_records() const { return m_stray; }
+
+  private:
+    struct CloseFile {
+        void operator()(std::FILE* file) const { std::fclose(file); }
+    };
+
+    void add_record(std::span<const std::byte> bytes);
+    void begin_file();
+    void end_file();
+    void write(std::span<const std::byte> bytes, const tracer::Record& record);
+    void take_metadata(const tracer::Record& record);
+    void account_gap(std::uint64_t lost_before);
+    void fail(lib::Error error);
+
+    // Slots that the open chunk still expects; nothing if it announced none.
+    [[nodiscard]] std::optional<std::uint64_t> remaining() const;
+
+    std::string m_directory;
+    std::unique_ptr<std::FILE, CloseFile> m_file;
+    trace::CombinedAssembler m_assembler;
+    std::vector<trace::ManifestChunk> m_chunks;
+    std::optional<tracer::ExportEnd> m_export_end;
+    std::optional<tracer::Build> m_build;
+    std::optional<lib::Error> m_error;
+    std::uint64_t m_slots = 0;          // written to the open file
+    std::uint64_t m_slots_lost = 0;     // of the open chunk, as far as it can be estimated
+    std::uint64_t m_packet_records = 0; // the most that any packet has had
+    std::uint64_t m_records = 0;
+    std::uint64_t m_stray = 0;
+    bool m_in_export_end = false;
+};
+
+} // namespace host::collector

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+// A bound UDP socket over IPv4 with a large receive buffer, which tells how many datagrams the host's kernel threw away
+// before they could be read (SO_RXQ_OVFL). Linux.
+#pragma once
+
+#include "lib/result.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+
+namespace host::collector {
+
+struct Address {
+    std::uint32_t ipv4 = 0; // host byte order
+    std::uint16_t port = 0;
+
+    friend bool operator==(const Address&, const Address&) = default;
+};
+
+[[nodiscard]] std::string to_text(const Address& address);
+
+// "ADDR:PORT", ADDR in dotted form. invalid_argument for anything else.
+[[nodiscard]] lib::Result<Address> parse_address(const std::string& text);
+
+class UdpSocket {
+  public:
+    static constexpr int kReceiveBufferBytes = 4 * 1024 * 1024;
+
+    UdpSocket() = default;
+    UdpSocket(const UdpSocket&) = delete;
+    UdpSocket& operator=(const UdpSocket&) = delete;
+    ~UdpSocket();
+
+    // exists: the port is taken; refused: no permission; not_found: no such local address; io.
+    [[nodiscard]] lib::Result<void> bind(const Address& address);
+
+    // Where it is bound: tells the port that 0 became.
+    [[nodiscard]] Address local() const { return m_local; }
+
+    // What the host granted; Linux reports its own bookkeeping with it, so compare with granted_enough().
+    [[nodiscard]] int receive_buffer_bytes() const { return m_buffer_bytes; }
+
+    [[nodiscard]] bool granted_enough() const { return m_buffer_bytes >= kReceiveBufferBytes; }
+
+    // Waits at most timeout_ms for a datagram; false if none came, or a signal did.
+    [[nodiscard]] bool wait(int timeout_ms) const;
+
+    struct Datagram {
+        std::size_t size_bytes = 0; // as sent, even if `out` was too small for it
+        Address sender;
+    };
+
+    // busy if nothing is there; unreachable for an ICMP error that may be ignored; io.
+    [[nodiscard]] lib::Result<Datagram> receive(std::span<std::byte> out);
+
+    // Datagrams lost in the host's kernel so far.
+    [[nodiscard]] std::uint32_t overflows() const { return m_overflows; }
+
+  private:
+    int m_descriptor = -1;
+    int m_buffer_bytes = 0;
+    Address m_local;
+    std::uint32_t m_overflows = 0;
+};
+
+} // namespace host::collector

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: MIT
+// POSIX end of ByteSource and SlotReader.
+#include "host/trace/byte_source.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <utility>
+
+namespace host::trace {
+
+lib::Result<std::shared_ptr<ByteSource>> ByteSource::open(const std::string& path) {
+    const bool standard_input = path == "-";
+    const int descriptor = standard_input ? STDIN_FILENO : ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    if (descriptor < 0) {
+        return errno == ENOENT ? lib::Error::not_found : errno == EACCES ? lib::Error::refused : lib::Error::io;
+    }
+
+    struct stat status {};
+
+    if (::fstat(descriptor, &status) != 0) {
+        if (!standard_input) {
+            ::close(descriptor);
+        }
+        return lib::Error::io;
+    }
+    if (S_ISDIR(status.st_mode)) {
+        if (!standard_input) {
+            ::close(descriptor);
+        }
+        return lib::Error::unsupported;
+    }
+    // Standard input may be a file that somebody has already read from: only a path of ours is positioned freely.
+    std::optional<std::uint64_t> size;
+    if (S_ISREG(status.st_mode) && !standard_input) {
+        size = static_cast<std::uint64_t>(status.st_size);
+    }
+    return std::make_shared<ByteSource>(descriptor, !standard_input, size);
+}
+
+ByteSource::ByteSource(int descriptor, bool owned, std::optional<std::uint64_t> size_bytes)
+    : m_descriptor(descriptor)
+    , m_owned(owned)
+    , m_size_bytes(size_bytes) {}
+
+ByteSource::~ByteSource() {
+    if (m_owned) {
+        ::close(m_descriptor);
+    }
+}
+
+lib::Result<std::size_t> ByteSource::read(std::uint64_t offset_bytes, std::span<std::byte> out) {
+    std::size_t filled = 0;
+    while (filled < out.size()) {
+        const std::span<std::byte> rest = out.subspan(filled);
+        const ssize_t count =
+            seekable() ? ::pread(m_descriptor, rest.data(), rest.size(), static_cast<off_t>(offset_bytes + filled))
+                       : ::read(m_descriptor, rest.data(), rest.size());
+        if (count < 0 && errno == EINTR) {
+            continue;
+        }
+        if (count < 0) {
+            return lib::Error::io;
+        }
+        if (count == 0) {
+            break;
+        }
+        filled += static_cast<std::size_t>(count);
+        if (!seekable() && filled >= tracer::kRecordBytes) {
+            break; // what a pipe has is shown at once; the rest comes with the next read
+        }
+    }
+    return filled;
+}
+
+SlotReader::SlotReader(std::shared_ptr<ByteSource> source, std::uint64_t begin_bytes, std::uint64_t end_bytes)
+    : m_source(std::move(source))
+    , m_end(end_bytes)
+    , m_buffer_offset(begin_bytes)
+    , m_buffer(kBufferBytes) {}
+
+bool SlotReader::refill() {
+    if (m_failed) {
+        return false;
+    }
+    const std::size_t kept = m_filled - m_position;
+    std::copy(m_buffer.begin() + static_cast<std::ptrdiff_t>(m_position),
+              m_buffer.begin() + static_cast<std::ptrdiff_t>(m_filled), m_buffer.begin());
+    m_buffer_offset += m_position;
+    m_position = 0;
+    m_filled = kept;
+    const std::uint64_t read_at = m_buffer_offset + kept;
+    const std::uint64_t left = m_end > read_at ? m_end - read_at : 0;
+    const auto wanted = static_cast<std::size_t>(std::min<std::uint64_t>(left, m_buffer.size() - kept));
+    const auto count = m_source->read(read_at, std::span(m_buffer).subspan(kept, wanted));
+    if (!count) {
+        m_failed = true;
+        return false;
+    }
+    m_filled += count.value();
+    m_shrunk = m_shrunk || (m_source->seekable() && m_end != kToTheEnd && count.value() < wanted);
+    return m_filled >= tracer::kRecordBytes;
+}
+
+} // namespace host::trace

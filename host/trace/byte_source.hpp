@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MIT
+// Bytes of a file, a pipe or standard input, and the slots in them. Buffered pread, no mmap: a file that shrinks while
+// it is read ends in an error, not in a signal. Memory is one buffer of kBufferBytes per open reader, whatever the size
+// of the input.
+#pragma once
+
+#include "lib/result.hpp"
+#include "tracer/record.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace host::trace {
+
+class ByteSource {
+  public:
+    // "-" is standard input. not_found, refused (no permission), unsupported (a directory), io.
+    [[nodiscard]] static lib::Result<std::shared_ptr<ByteSource>> open(const std::string& path);
+
+    ByteSource(int descriptor, bool owned, std::optional<std::uint64_t> size_bytes);
+    ByteSource(const ByteSource&) = delete;
+    ByteSource& operator=(const ByteSource&) = delete;
+    ~ByteSource();
+
+    // Fills `out` as far as the input goes: fewer bytes only at its end. A stream (not seekable) ignores the offset
+    // and goes on where it stopped. io if the read failed.
+    [[nodiscard]] lib::Result<std::size_t> read(std::uint64_t offset_bytes, std::span<std::byte> out);
+
+    [[nodiscard]] bool seekable() const { return m_size_bytes.has_value(); }
+
+    // 0 for a stream.
+    [[nodiscard]] std::uint64_t size_bytes() const { return m_size_bytes.value_or(0); }
+
+  private:
+    int m_descriptor;
+    bool m_owned;
+    std::optional<std::uint64_t> m_size_bytes;
+};
+
+// Walks over the 16-byte slots of [begin, end) of a source.
+class SlotReader {
+  public:
+    static constexpr std::size_t kBufferBytes = 64 * 1024;
+    static constexpr std::uint64_t kToTheEnd = ~std::uint64_t{0};
+
+    SlotReader(std::shared_ptr<ByteSource> source, std::uint64_t begin_bytes, std::uint64_t end_bytes);
+
+    // False at the end, or once a read failed.
+    [[nodiscard]] bool next(tracer::Record& record) {
+        if (m_position + tracer::kRecordBytes > m_filled && !refill()) {
+            return false;
+        }
+        record = tracer::decode_record(std::span(m_buffer).subspan(m_position, tracer::kRecordBytes));
+        m_position += tracer::kRecordBytes;
+        return true;
+    }
+
+    // Of the next slot, from the start of the file.
+    [[nodiscard]] std::uint64_t offset_bytes() const { return m_buffer_offset + m_position; }
+
+    // Bytes behind the last whole slot; meaningful once next() was false.
+    [[nodiscard]] std::size_t tail_bytes() const { return m_filled - m_position; }
+
+    [[nodiscard]] bool failed() const { return m_failed; }
+
+    // The file ended before `end_bytes`: somebody cut it after its size was taken.
+    [[nodiscard]] bool shrunk() const { return m_shrunk; }
+
+  private:
+    bool refill();
+
+    std::shared_ptr<ByteSource> m_source;
+    std::uint64_t m_end;
+    std::uint64_t m_buffer_offset;
+    std::vector<std::byte> m_buffer;
+    std::size_t m_position = 0;
+    std::size_t m_filled = 0;
+    bool m_failed = false;
+    bool m_shrunk = false;
+};
+
+} // namespace host::trace

@@ -1,0 +1,427 @@
+// SPDX-License-Identifier: MIT
+// The slot-by-slot decoder. Every branch that gives something up reports it.
+#include "host/trace/chunk_cursor.hpp"
+
+#include <array>
+#include <fmt/format.h>
+#include <utility>
+
+namespace host::trace {
+
+namespace {
+
+constexpr auto kRowOfCode = [] {
+    std::array<const tracer::EventRow*, 256> rows{};
+    for (const tracer::EventRow& row : tracer::kEvents) {
+        rows[row.code] = &row;
+    }
+    return rows;
+}();
+
+constexpr std::uint16_t kBitsWithoutMeaning = 0x4F00; // reserved, and the page: page 0 is the only one so far
+
+bool is_metadata_family(std::uint8_t code) {
+    return static_cast<tracer::Family>(code & 0x0F) == tracer::Family::metadata;
+}
+
+std::uint64_t first_byte(const Segment& segment) {
+    return segment.oldest_bytes != 0 ? segment.oldest_bytes : segment.begin_bytes;
+}
+
+} // namespace
+
+ChunkCursor::ChunkCursor(const Segment& segment, std::shared_ptr<ByteSource> source, TraceFacts& facts,
+                         Diagnostics& diagnostics)
+    : m_segment(segment)
+    , m_source(std::move(source))
+    , m_facts(facts)
+    , m_diagnostics(diagnostics)
+    , m_reader(m_source, first_byte(segment), segment.end_bytes)
+    , m_reading_oldest(segment.oldest_bytes != 0) {
+    begin_chunk(segment.begin_bytes);
+    if (m_reading_oldest) {
+        report(Code::rotated, segment.oldest_bytes,
+               "time falls here and nowhere else: a cyclic chunk in memory order, read from its oldest record on");
+    }
+}
+
+void ChunkCursor::begin_chunk(std::uint64_t offset_bytes) {
+    m_report = m_facts.chunks.size();
+    m_facts.chunks.push_back({.file = m_segment.path, .begin_bytes = offset_bytes});
+    m_names = m_facts.names;
+    m_next_index = 0;
+    m_skip_chunk = false;
+}
+
+void ChunkCursor::report(Code code, std::uint64_t offset_bytes, std::string_view text) {
+    Place place{.file = m_segment.path, .offset_bytes = offset_bytes};
+    if (chunk().described) {
+        place.chunk = chunk().description.chunk;
+        place.cpu = chunk().description.cpu;
+    }
+    m_diagnostics.report(code, place, text);
+}
+
+bool ChunkCursor::read_slot(Slot& slot) {
+    if (m_held) {
+        slot = *m_held;
+        m_held.reset();
+        return true;
+    }
+    slot.offset_bytes = m_reader.offset_bytes();
+    if (!m_reader.next(slot.record)) {
+        if (!m_reading_oldest) {
+            return false;
+        }
+        if (m_reader.tail_bytes() != 0) {
+            report(Code::tail, m_reader.offset_bytes(),
+                   fmt::format("{} odd bytes behind the last record", m_reader.tail_bytes()));
+        }
+        m_reading_oldest = false;
+        m_reader = SlotReader(m_source, m_segment.begin_bytes, m_segment.oldest_bytes);
+        slot.offset_bytes = m_reader.offset_bytes();
+        if (!m_reader.next(slot.record)) {
+            return false;
+        }
+    }
+    slot.offset_bytes = m_reader.offset_bytes() - tracer::kRecordBytes;
+    if (begins_next_chunk(slot.record)) {
+        finish_chunk();
+        begin_chunk(slot.offset_bytes);
+    }
+    slot.index = m_next_index++;
+    return true;
+}
+
+bool ChunkCursor::begins_next_chunk(const tracer::Record& record) const {
+    return m_next_index != 0 && record.event_code() == kCodeOf<"chunk_begin"> &&
+           record.combine() == tracer::Combine::first && !m_assembler.is_open();
+}
+
+void ChunkCursor::count(const Slot& slot) {
+    ChunkReport& mine = chunk();
+    if (slot.index < mine.description.preamble_slots && mine.described) {
+        ++mine.preamble;
+    } else if (!is_metadata_family(slot.record.event_code())) {
+        ++mine.records;
+    }
+}
+
+bool ChunkCursor::next(Event& event) {
+    using Outcome = CombinedAssembler::Outcome;
+    Slot slot;
+    while (read_slot(slot)) {
+        if (m_skip_chunk) {
+            ++chunk().skipped;
+            continue;
+        }
+        switch (m_assembler.feed(slot.record)) {
+        case Outcome::simple:
+            count(slot);
+            if (simple(slot, event)) {
+                return true;
+            }
+            break;
+        case Outcome::open:
+            if (slot.record.combine() == tracer::Combine::first) {
+                m_first = slot;
+            }
+            count(slot);
+            break;
+        case Outcome::complete:
+            count(slot);
+            if (complete(event)) {
+                return true;
+            }
+            break;
+        case Outcome::broken:
+            report(Code::incomplete, m_first.offset_bytes, "a long event is cut off by another one");
+            m_held = slot;
+            fill(m_first, EventState::incomplete, event);
+            return true;
+        case Outcome::orphan:
+            count(slot);
+            ++chunk().skipped;
+            if (chunk().description.overwritten == 0) {
+                report(Code::orphan, slot.offset_bytes, "a later slot of a long event whose first slot is missing");
+            }
+            fill(slot, EventState::orphan, event);
+            return true;
+        case Outcome::mixed:
+            count(slot);
+            ++chunk().skipped;
+            report(Code::mixed, slot.offset_bytes, "a slot of another long event lies inside this one: both given up");
+            fill(slot, EventState::malformed, event);
+            return true;
+        case Outcome::too_long:
+            count(slot);
+            report(Code::too_long, m_first.offset_bytes,
+                   fmt::format("a long event of more than {} slots", tracer::kCombineSlotsMax));
+            fill(m_first, EventState::malformed, event);
+            return true;
+        case Outcome::skipping:
+            count(slot);
+            ++chunk().skipped;
+            break;
+        }
+    }
+    if (m_assembler.is_open()) {
+        m_assembler.reset();
+        report(Code::incomplete, m_first.offset_bytes, "a long event is cut off by the end");
+        fill(m_first, EventState::incomplete, event);
+        return true;
+    }
+    finish();
+    return false;
+}
+
+void ChunkCursor::fill(const Slot& slot, EventState state, Event& event) {
+    const tracer::Record& record = slot.record;
+    const ChunkReport& mine = chunk();
+    event = Event{};
+    event.ticks = record.stamp();
+    event.cpu = mine.description.cpu;
+    event.chunk = mine.description.chunk;
+    event.generation = mine.description.generation;
+    event.source = static_cast<std::uint32_t>(m_report);
+    event.record = slot.index;
+    event.offset_bytes = slot.offset_bytes;
+    event.raw_code = record.code;
+    event.code = tracer::canonical_code(record.event_code());
+    event.row = kRowOfCode[event.code];
+    event.par1 = record.par1;
+    event.par2 = record.par2;
+    event.state = state;
+    event.metadata = is_metadata_family(event.code) || (mine.described && slot.index < mine.description.preamble_slots);
+    event.names = &m_names;
+    if (event.row == nullptr) {
+        m_diagnostics.count_unknown(event.code);
+    }
+    if ((record.code & kBitsWithoutMeaning) != 0) {
+        report(Code::reserved, slot.offset_bytes, fmt::format("reserved bits of code 0x{:04x} ignored", record.code));
+    }
+}
+
+bool ChunkCursor::simple(const Slot& slot, Event& event) {
+    if (slot.record.empty()) {
+        ++chunk().unused;
+        return false;
+    }
+    fill(slot, EventState::ok, event);
+    if (event.row != nullptr && event.row->shape == tracer::Shape::combined) {
+        report(Code::length, slot.offset_bytes, fmt::format("{} takes several slots; this is one", event.row->name));
+        event.state = EventState::malformed;
+        ++chunk().skipped;
+        return true;
+    }
+    if (!event.metadata) {
+        check_stamp(event);
+        m_facts.usable_events += event.row != nullptr ? 1 : 0;
+    }
+    switch (event.code) {
+    case kCodeOf<"cycles_per_msec">:
+    case kCodeOf<"trace_start">:
+        if (event.par2 != 0) {
+            take_rate(event.par2, event.offset_bytes);
+        }
+        break;
+    case kCodeOf<"id">:
+    case kCodeOf<"task_create">:
+        m_names.set_pid(event.par1, event.par2);
+        m_facts.names.set_pid(event.par1, event.par2);
+        break;
+    case kCodeOf<"numevents">:
+        chunk().numevents = event.par2;
+        break;
+    default:
+        break;
+    }
+    return true;
+}
+
+bool ChunkCursor::complete(Event& event) {
+    fill(m_first, EventState::ok, event);
+    const std::span<const std::byte> bytes = m_assembler.payload();
+    const auto length = lib::load_le<std::uint16_t>(bytes);
+    const bool length_fits = length >= sizeof(std::uint16_t) && length <= bytes.size() &&
+                             tracer::combine_slots(length) == bytes.size() / tracer::kPayloadBytesPerSlot;
+    const bool shape_fits = event.row == nullptr || event.row->shape == tracer::Shape::combined;
+    if (!length_fits || !shape_fits) {
+        report(Code::length, m_first.offset_bytes,
+               shape_fits ? fmt::format("a long event of {} slots says it has {} bytes",
+                                        bytes.size() / tracer::kPayloadBytesPerSlot, length)
+                          : fmt::format("{} takes one slot; this is several", event.row->name));
+        event.state = EventState::malformed;
+        chunk().skipped += bytes.size() / tracer::kPayloadBytesPerSlot;
+        return true;
+    }
+    event.payload = bytes.first(length).subspan(sizeof(std::uint16_t));
+    if (event.row != nullptr) {
+        take_metadata(event, bytes);
+    }
+    return !m_skip_chunk;
+}
+
+void ChunkCursor::take_metadata(const Event& event, std::span<const std::byte> payload) {
+    bool decoded = true;
+    const auto take = [&](auto&& result, auto&& use) {
+        decoded = result.ok();
+        if (decoded) {
+            use(result.value());
+        }
+    };
+    const auto name = [&](tracer::Unit unit) {
+        take(tracer::decode_payload<tracer::NameOf>(payload), [&](const tracer::NameOf& of) {
+            m_names.set(unit, of.id, of.name.view());
+            m_facts.names.set(unit, of.id, of.name.view());
+        });
+    };
+    switch (event.code) {
+    case kCodeOf<"chunk_begin">:
+        take(tracer::decode_payload<tracer::ChunkBegin>(payload),
+             [this](const tracer::ChunkBegin& description) { take_description(description); });
+        break;
+    case kCodeOf<"build">:
+        take(tracer::decode_payload<tracer::Build>(payload),
+             [this](const tracer::Build& build) { m_facts.build = build; });
+        break;
+    case kCodeOf<"export_end">:
+        take(tracer::decode_payload<tracer::ExportEnd>(payload),
+             [this](const tracer::ExportEnd& end) { m_facts.export_end = end; });
+        break;
+    case kCodeOf<"task_parameters">:
+        take(tracer::decode_payload<tracer::TaskParameters>(payload), [this](const tracer::TaskParameters& parameters) {
+            m_names.set_parameters(parameters);
+            m_facts.names.set_parameters(parameters);
+        });
+        break;
+    case kCodeOf<"task_name">:
+        name(tracer::Unit::context);
+        break;
+    case kCodeOf<"interrupt_name">:
+        name(tracer::Unit::vector);
+        break;
+    case kCodeOf<"mutex_name">:
+        name(tracer::Unit::mutex);
+        break;
+    case kCodeOf<"semaphore_name">:
+        name(tracer::Unit::semaphore);
+        break;
+    case kCodeOf<"server_name">:
+        name(tracer::Unit::server);
+        break;
+    case kCodeOf<"level_name">:
+        name(tracer::Unit::level);
+        break;
+    default:
+        break;
+    }
+    if (!decoded) {
+        report(Code::metadata, event.offset_bytes,
+               fmt::format("{} cannot be decoded: a field is cut", event.row->name));
+    }
+}
+
+void ChunkCursor::take_description(const tracer::ChunkBegin& description) {
+    ChunkReport& mine = chunk();
+    const std::uint64_t own_slots = m_next_index;
+    if (description.format_version > tracer::kFormatVersion) {
+        report(Code::version, m_first.offset_bytes,
+               fmt::format("format version {} is newer than {}: chunk skipped", description.format_version,
+                           tracer::kFormatVersion));
+        m_skip_chunk = true;
+        return;
+    }
+    if (m_first.index != 0 || description.preamble_slots < own_slots) {
+        report(Code::count, m_first.offset_bytes, "the chunk's header contradicts itself: chunk skipped");
+        m_skip_chunk = true;
+        return;
+    }
+    if (m_facts.boot_id && *m_facts.boot_id != description.boot_id) {
+        report(Code::boot, m_first.offset_bytes,
+               fmt::format("the chunk is of another run (boot {:016x}, not {:016x}): chunk skipped",
+                           description.boot_id, *m_facts.boot_id));
+        m_skip_chunk = true;
+        return;
+    }
+    m_facts.boot_id = description.boot_id;
+    mine.described = true;
+    mine.description = description;
+    mine.preamble = own_slots;
+    mine.records = 0;
+    m_facts.clock.source = description.tsc_source;
+    m_facts.clock.mode = description.clock_mode;
+    m_facts.clock.error_ppm = description.tsc_error_ppm;
+    take_rate(description.tsc_khz, m_first.offset_bytes);
+}
+
+void ChunkCursor::take_rate(std::uint32_t khz, std::uint64_t offset_bytes) {
+    Clock& clock = m_facts.clock;
+    if (clock.overridden) {
+        return;
+    }
+    if (!is_plausible_rate(khz)) {
+        report(Code::frequency, offset_bytes,
+               fmt::format("a clock of {} kHz is not believed ({} to {}): times stay ticks unless --tsc-khz is given",
+                           khz, kTscKhzMin, kTscKhzMax));
+    } else if (clock.khz == 0) {
+        clock.khz = khz;
+    } else if (clock.khz != khz) {
+        report(Code::rate, offset_bytes,
+               fmt::format("the clock's rate is now {} kHz; times go on with {} kHz", khz, clock.khz));
+    }
+}
+
+void ChunkCursor::check_stamp(const Event& event) {
+    ChunkReport& mine = chunk();
+    if (mine.last_stamp && event.ticks < *mine.last_stamp) {
+        report(Code::time, event.offset_bytes,
+               fmt::format("time falls from {} to {} ticks; the order is kept", mine.last_stamp->value,
+                           event.ticks.value));
+    }
+    if (!mine.first_stamp) {
+        mine.first_stamp = event.ticks;
+    }
+    mine.last_stamp = event.ticks;
+}
+
+void ChunkCursor::finish_chunk() {
+    ChunkReport& mine = chunk();
+    const std::uint64_t end = m_reader.offset_bytes();
+    if (mine.unused != 0) {
+        report(Code::unused, mine.begin_bytes, fmt::format("{} empty slots", mine.unused));
+    }
+    if (!mine.described || m_skip_chunk) {
+        return;
+    }
+    const tracer::ChunkBegin& told = mine.description;
+    if (mine.preamble < told.preamble_slots) {
+        mine.missing = told.preamble_slots - mine.preamble + std::uint64_t{told.records} - mine.records;
+        report(Code::truncated, end,
+               fmt::format("the chunk ends inside its preamble: {} of {} slots", mine.preamble, told.preamble_slots));
+    } else if (mine.records < told.records) {
+        mine.missing = told.records - mine.records;
+        report(Code::short_chunk, end,
+               fmt::format("{} of the {} records that the chunk announces are missing", mine.missing, told.records));
+    } else if (mine.records > told.records) {
+        mine.extra = mine.records - told.records;
+        report(Code::extra, end,
+               fmt::format("{} records more than the {} that the chunk announces", mine.extra, told.records));
+    }
+}
+
+void ChunkCursor::finish() {
+    if (std::exchange(m_finished, true)) {
+        return;
+    }
+    if (m_reader.failed() || m_reader.shrunk()) {
+        report(Code::io, m_reader.offset_bytes(), m_reader.failed() ? "reading failed" : "the file became shorter");
+    }
+    if (m_reader.tail_bytes() != 0) {
+        report(Code::tail, m_reader.offset_bytes(),
+               fmt::format("{} odd bytes behind the last record", m_reader.tail_bytes()));
+    }
+    finish_chunk();
+}
+
+} // namespace host::trace

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: MIT
+// What a reader found wrong with its input, in one stable form: `file:0xoffset chunk N cpu N CODE text`. Codes never
+// change: E-xxx ends the unit it names (a chunk, an event), W-xxx lets the reader go on. At most kLinesPerCode lines of
+// each code are shown; the rest is counted and totalled by finish(). Input is never asserted on and never trusted.
+// The exit status of every command that reads a trace derives from here.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+
+namespace host::trace {
+
+// What a shell sees. Same meaning for every command.
+enum class ExitStatus : std::uint8_t {
+    clean = 0,
+    usage = 1,    // wrong arguments, or a file or socket could not be used
+    damaged = 2,  // something was salvaged, lost or found in violation
+    nothing = 3,  // nothing usable
+    no_space = 4, // the output could not be written
+};
+
+enum class Code : std::uint8_t {
+    io,
+    directory,
+    manifest,
+    manifest_name,
+    empty,
+    truncated,
+    version,
+    minor,
+    tail,
+    short_chunk,
+    extra,
+    count,
+    unused,
+    unknown,
+    length,
+    time,
+    rotated,
+    order,
+    frequency,
+    no_rate,
+    rate,
+    range,
+    reserved,
+    orphan,
+    incomplete,
+    mixed,
+    too_long,
+    metadata,
+    boot,
+    size,
+    nothing,
+};
+
+enum class Damage : std::uint8_t {
+    no,  // worth saying, nothing is missing
+    yes, // records or bytes were skipped, lost or cannot be trusted
+};
+
+struct CodeRow {
+    Code code;
+    std::string_view text;
+    Damage damage;
+};
+
+inline constexpr auto kCodes = std::to_array<CodeRow>({
+    {Code::io, "E-IO", Damage::yes},
+    {Code::directory, "E-DIR", Damage::yes},
+    {Code::manifest, "E-MANIFEST", Damage::yes},
+    {Code::manifest_name, "E-NAME", Damage::yes},
+    {Code::empty, "E-EMPTY", Damage::yes},
+    {Code::truncated, "E-TRUNC", Damage::yes},
+    {Code::version, "E-VERSION", Damage::yes},
+    {Code::minor, "W-MINOR", Damage::no},
+    {Code::tail, "W-TAIL", Damage::yes},
+    {Code::short_chunk, "W-SHORT", Damage::yes},
+    {Code::extra, "W-EXTRA", Damage::yes},
+    {Code::count, "E-COUNT", Damage::yes},
+    {Code::unused, "W-UNUSED", Damage::no},
+    {Code::unknown, "W-UNKNOWN", Damage::no},
+    {Code::length, "E-LEN", Damage::yes},
+    {Code::time, "W-TIME", Damage::no},
+    {Code::rotated, "W-ROTATED", Damage::no},
+    {Code::order, "W-ORDER", Damage::no},
+    {Code::frequency, "E-FREQ", Damage::yes},
+    {Code::no_rate, "W-NORATE", Damage::no},
+    {Code::rate, "W-RATE", Damage::no},
+    {Code::range, "W-RANGE", Damage::no},
+    {Code::reserved, "W-RESERVED", Damage::no},
+    {Code::orphan, "W-ORPHAN", Damage::yes},
+    {Code::incomplete, "E-INCOMPLETE", Damage::yes},
+    {Code::mixed, "E-MIX", Damage::yes},
+    {Code::too_long, "E-TOOLONG", Damage::yes},
+    {Code::metadata, "E-META", Damage::yes},
+    {Code::boot, "E-BOOT", Damage::yes},
+    {Code::size, "E-SIZE", Damage::yes},
+    {Code::nothing, "E-NOTHING", Damage::yes},
+});
+
+[[nodiscard]] constexpr std::string_view code_text(Code code) {
+    return kCodes[static_cast<std::size_t>(code)].text;
+}
+
+struct Place {
+    std::string_view file;
+    std::uint64_t offset_bytes = 0;
+    std::int32_t chunk = -1; // -1: not known
+    std::int32_t cpu = -1;   // -1: not known
+};
+
+class Diagnostics {
+  public:
+    static constexpr std::uint64_t kLinesPerCode = 100;
+    // Receives each finished line, without a newline. Text from the input is already escaped.
+    using Sink = std::function<void(std::string_view)>;
+
+    explicit Diagnostics(Sink sink);
+    Diagnostics(const Diagnostics&) = delete;
+    Diagnostics& operator=(const Diagnostics&) = delete;
+
+    void report(Code code, const Place& place, std::string_view text);
+
+    // One more record whose code no row of the event table has; told once per code, with a count, by finish().
+    void count_unknown(std::uint8_t event_code) { ++m_unknown[event_code]; }
+
+    // Totals of what was cut short, and of unknown codes. Call once, after the last event.
+    void finish();
+
+    [[nodiscard]] std::uint64_t count(Code code) const { return m_counts[static_cast<std::size_t>(code)]; }
+
+    [[nodiscard]] bool damaged() const;
+
+    // usable: whether any event could be decoded. unusable_input() makes it `usage` whatever else happened.
+    [[nodiscard]] ExitStatus exit_status(bool usable) const;
+
+    // The input could not be opened at all.
+    void unusable_input() { m_unusable_input = true; }
+
+  private:
+    Sink m_sink;
+    std::array<std::uint64_t, kCodes.size()> m_counts{};
+    std::array<std::uint64_t, 256> m_unknown{};
+    bool m_unusable_input = false;
+};
+
+namespace detail {
+
+consteval bool rows_stand_in_enum_order() {
+    for (std::size_t i = 0; i < kCodes.size(); ++i) {
+        if (static_cast<std::size_t>(kCodes[i].code) != i) {
+            return false;
+        }
+    }
+    return true;
+}
+
+} // namespace detail
+
+static_assert(detail::rows_stand_in_enum_order());
+
+} // namespace host::trace

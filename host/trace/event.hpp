@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MIT
+// One decoded event, as every consumer of a trace sees it: printers, summaries, checks, converters. It is a view; the
+// pointers and the payload stay valid until the next event is taken from the same Trace.
+#pragma once
+
+#include "lib/units.hpp"
+#include "tracer/event_table.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace host::trace {
+
+class Names;
+
+enum class EventState : std::uint8_t {
+    ok,
+    incomplete, // a long event whose last slot never came
+    orphan,     // a later slot of a long event whose first slot is missing
+    malformed,  // the slots contradict each other or the event table
+};
+
+[[nodiscard]] constexpr std::string_view state_name(EventState state) {
+    switch (state) {
+    case EventState::ok:
+        return "ok";
+    case EventState::incomplete:
+        return "incomplete";
+    case EventState::orphan:
+        return "orphan";
+    case EventState::malformed:
+        return "malformed";
+    }
+    return "malformed";
+}
+
+struct Event {
+    lib::Ticks ticks;
+    std::int64_t time_ns = 0; // since the start of the trace; negative only if a stamp fell below it
+    bool timed = false;       // whether time_ns means anything: false while the clock's rate is not known
+    std::uint16_t cpu = 0;
+    std::uint16_t chunk = 0;
+    std::uint32_t generation = 0;
+    std::uint32_t source = 0; // which chunk image of the trace, in the order of Trace::chunks()
+    std::uint64_t record = 0; // index of the slot in its chunk, preamble included, from 0
+    std::uint64_t offset_bytes = 0;
+    const tracer::EventRow* row = nullptr; // null: in no row of the event table
+    std::uint16_t raw_code = 0;            // with its flags
+    std::uint8_t code = 0;                 // canonical
+    std::uint16_t par1 = 0;
+    std::uint32_t par2 = 0;
+    EventState state = EventState::ok;
+    bool metadata = false;              // describes the trace instead of being part of it
+    std::span<const std::byte> payload; // long events: the bytes behind the length word
+    const Names* names = nullptr;       // never null in an event that a Trace returned
+
+    [[nodiscard]] bool is(std::uint8_t of_code) const { return state == EventState::ok && code == of_code; }
+};
+
+// The code of an event by its name in the table; a name that the table does not have fails to compile.
+template <std::size_t N>
+struct EventLiteral {
+    char text[N]{};
+
+    consteval EventLiteral(const char (&literal)[N]) { // NOLINT(google-explicit-constructor)
+        for (std::size_t i = 0; i < N; ++i) {
+            text[i] = literal[i];
+        }
+    }
+};
+
+template <EventLiteral Name>
+consteval std::uint8_t code_of() {
+    constexpr std::string_view kName(Name.text, sizeof(Name.text) - 1);
+    static_assert(tracer::find_event(kName) != nullptr, "no event of this name in tracer::kEvents");
+    return tracer::find_event(kName)->code;
+}
+
+template <EventLiteral Name>
+inline constexpr std::uint8_t kCodeOf = code_of<Name>();
+
+} // namespace host::trace

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+// What a trace says about itself, gathered while it is read: the clock, the build, the names, the totals, and per chunk
+// image what was promised and what was found. Complete once the last event has been taken.
+#pragma once
+
+#include "host/trace/names.hpp"
+#include "lib/units.hpp"
+#include "tracer/metadata.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace host::trace {
+
+// Outside of these a rate is not believed: 1 MHz to 10 GHz.
+inline constexpr std::uint32_t kTscKhzMin = 1'000;
+inline constexpr std::uint32_t kTscKhzMax = 10'000'000;
+
+[[nodiscard]] constexpr bool is_plausible_rate(std::uint32_t khz) {
+    return khz >= kTscKhzMin && khz <= kTscKhzMax;
+}
+
+struct Clock {
+    std::uint32_t khz = 0; // 0: not known, times are ticks only
+    bool overridden = false;
+    tracer::TscSource source = tracer::TscSource::unknown;
+    tracer::ClockMode mode = tracer::ClockMode::unknown;
+    std::uint32_t error_ppm = 0;
+};
+
+struct ChunkReport {
+    std::string file;
+    std::uint64_t begin_bytes = 0; // where the chunk starts in its file
+    bool described = false;        // it has a chunk_begin that could be read
+    tracer::ChunkBegin description{};
+    std::uint64_t preamble = 0; // slots read from the preamble
+    std::uint64_t records = 0;  // slots read behind it
+    std::uint64_t missing = 0;  // promised and not there
+    std::uint64_t extra = 0;    // there and not promised
+    std::uint64_t unused = 0;   // code 0
+    std::uint64_t skipped = 0;  // slots that could not be decoded
+    std::optional<std::uint32_t> numevents{};
+    std::optional<lib::Ticks> first_stamp{};
+    std::optional<lib::Ticks> last_stamp{};
+};
+
+struct TraceFacts {
+    Clock clock;
+    std::optional<std::uint64_t> boot_id;
+    std::optional<tracer::Build> build;
+    std::optional<tracer::ExportEnd> export_end;
+    Names names; // of all chunks together
+    std::vector<ChunkReport> chunks;
+    std::uint64_t usable_events = 0; // decoded, of a known code, metadata not counted
+};
+
+} // namespace host::trace

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: MIT
+// The manifest on the disk, and checksums of the files beside it.
+#include "host/trace/byte_source.hpp"
+#include "host/trace/manifest.hpp"
+
+#include "lib/crc32c.hpp"
+
+#include <cerrno>
+#include <cstdio>
+#include <fcntl.h>
+#include <unistd.h>
+
+namespace host::trace {
+
+namespace {
+
+constexpr std::size_t kManifestBytesMax = 64 * 1024 * 1024;
+
+lib::Error error_of_errno() {
+    return errno == ENOSPC || errno == EDQUOT ? lib::Error::no_space : lib::Error::io;
+}
+
+bool write_whole(int descriptor, std::string_view text) {
+    while (!text.empty()) {
+        const ssize_t count = ::write(descriptor, text.data(), text.size());
+        if (count < 0 && errno != EINTR) {
+            return false;
+        }
+        if (count > 0) {
+            text.remove_prefix(static_cast<std::size_t>(count));
+        }
+    }
+    return true;
+}
+
+} // namespace
+
+lib::Result<Manifest> load_manifest(const std::string& directory, std::string& why) {
+    const auto source = ByteSource::open(directory + '/' + std::string(kManifestName));
+    if (!source) {
+        return source.error();
+    }
+    if (!source.value()->seekable() || source.value()->size_bytes() > kManifestBytesMax) {
+        why = "it is no regular file of a sensible size";
+        return lib::Error::corrupt;
+    }
+    std::string text(source.value()->size_bytes(), '\0');
+    const auto count = source.value()->read(0, std::as_writable_bytes(std::span(text)));
+    if (!count) {
+        return count.error();
+    }
+    text.resize(count.value());
+    return parse_manifest(text, why);
+}
+
+lib::Result<void> save_manifest(const Manifest& manifest, const std::string& directory) {
+    const std::string path = directory + '/' + std::string(kManifestName);
+    const std::string beside = path + ".new";
+    const int descriptor = ::open(beside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+    if (descriptor < 0) {
+        return error_of_errno();
+    }
+    const bool written = write_whole(descriptor, to_json_text(manifest)) && ::fsync(descriptor) == 0;
+    const lib::Error write_error = error_of_errno();
+    if (::close(descriptor) != 0 || !written) {
+        ::unlink(beside.c_str());
+        return written ? error_of_errno() : write_error;
+    }
+    if (std::rename(beside.c_str(), path.c_str()) != 0) {
+        return error_of_errno();
+    }
+    return {};
+}
+
+lib::Result<FileChecksum> checksum_file(const std::string& path) {
+    const auto source = ByteSource::open(path);
+    if (!source) {
+        return source.error();
+    }
+    std::vector<std::byte> buffer(SlotReader::kBufferBytes);
+    FileChecksum checksum;
+    while (true) {
+        const auto count = source.value()->read(checksum.bytes, buffer);
+        if (!count) {
+            return count.error();
+        }
+        if (count.value() == 0) {
+            return checksum;
+        }
+        checksum.crc32c = lib::crc32c(std::span(buffer).first(count.value()), checksum.crc32c);
+        checksum.bytes += count.value();
+    }
+}
+
+} // namespace host::trace

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT
+// The tables behind Names.
+#include "host/trace/names.hpp"
+
+namespace host::trace {
+
+template <typename Self>
+auto Names::table(Self& names, tracer::Unit unit) -> decltype(&names.m_vectors) {
+    using enum tracer::Unit;
+    switch (unit) {
+    case vector:
+        return &names.m_vectors;
+    case mutex:
+        return &names.m_mutexes;
+    case semaphore:
+        return &names.m_semaphores;
+    case server:
+        return &names.m_servers;
+    case level:
+        return &names.m_levels;
+    case none:
+    case number:
+    case context:
+    case pid:
+    case signal:
+    case cycles_per_ms:
+    case count:
+    case timer:
+    case pointer:
+    case hexadecimal:
+    case status:
+    case priority:
+        return nullptr;
+    }
+    return nullptr;
+}
+
+std::string_view Names::find(tracer::Unit unit, std::uint32_t value) const {
+    if (value > 0xFFFF) {
+        return {};
+    }
+    const auto id = static_cast<std::uint16_t>(value);
+    if (unit == tracer::Unit::context) {
+        const TaskNames* const known = task(id);
+        return known != nullptr ? std::string_view(known->name) : std::string_view();
+    }
+    const Table* const names = table(*this, unit);
+    if (names == nullptr) {
+        return {};
+    }
+    const auto entry = names->find(id);
+    return entry != names->end() ? std::string_view(entry->second) : std::string_view();
+}
+
+const TaskNames* Names::task(std::uint16_t context) const {
+    const auto entry = m_tasks.find(context);
+    return entry != m_tasks.end() ? &entry->second : nullptr;
+}
+
+void Names::set(tracer::Unit unit, std::uint16_t id, std::string_view name) {
+    if (unit == tracer::Unit::context) {
+        m_tasks[id].name = name;
+        return;
+    }
+    if (Table* const names = table(*this, unit); names != nullptr) {
+        (*names)[id] = name;
+    }
+}
+
+void Names::set_pid(std::uint16_t context, std::uint32_t pid) {
+    m_tasks[context].pid = pid;
+}
+
+void Names::set_parameters(const tracer::TaskParameters& parameters) {
+    m_tasks[parameters.context].parameters = parameters;
+}
+
+void Names::merge(const Names& other) {
+    for (const auto& [context, task] : other.m_tasks) {
+        TaskNames& mine = m_tasks[context];
+        if (!task.name.empty()) {
+            mine.name = task.name;
+        }
+        if (task.pid) {
+            mine.pid = task.pid;
+        }
+        if (task.parameters) {
+            mine.parameters = task.parameters;
+        }
+    }
+    const auto take = [](Table& mine, const Table& theirs) {
+        for (const auto& [id, name] : theirs) {
+            mine[id] = name;
+        }
+    };
+    take(m_vectors, other.m_vectors);
+    take(m_mutexes, other.m_mutexes);
+    take(m_semaphores, other.m_semaphores);
+    take(m_servers, other.m_servers);
+    take(m_levels, other.m_levels);
+}
+
+} // namespace host::trace

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+// What the numbers in records stand for: tasks by context, vectors, mutexes, semaphores, servers, levels. Filled from
+// the metadata in front of each chunk. Names are kept as they came; whoever prints them escapes them. Ids are 16 bits
+// wide, so each table has at most 65536 entries.
+#pragma once
+
+#include "tracer/event_table.hpp"
+#include "tracer/metadata.hpp"
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+namespace host::trace {
+
+struct TaskNames {
+    std::string name;
+    std::optional<std::uint32_t> pid;
+    std::optional<tracer::TaskParameters> parameters;
+};
+
+class Names {
+  public:
+    // The name behind a value of this unit; empty if none is known or the unit names nothing.
+    [[nodiscard]] std::string_view find(tracer::Unit unit, std::uint32_t value) const;
+
+    // Null if nothing is known about this context.
+    [[nodiscard]] const TaskNames* task(std::uint16_t context) const;
+
+    [[nodiscard]] const std::map<std::uint16_t, TaskNames>& tasks() const { return m_tasks; }
+
+    // unit: context, vector, mutex, semaphore, server or level; others are ignored.
+    void set(tracer::Unit unit, std::uint16_t id, std::string_view name);
+    void set_pid(std::uint16_t context, std::uint32_t pid);
+    void set_parameters(const tracer::TaskParameters& parameters);
+
+    // Takes over what `other` knows; where both know, other wins.
+    void merge(const Names& other);
+
+  private:
+    using Table = std::unordered_map<std::uint16_t, std::string>;
+
+    // The table of a unit, const or not as `names` is; null if the unit names nothing that is kept in a Table.
+    template <typename Self>
+    static auto table(Self& names, tracer::Unit unit) -> decltype(&names.m_vectors);
+
+    std::map<std::uint16_t, TaskNames> m_tasks;
+    Table m_vectors;
+    Table m_mutexes;
+    Table m_semaphores;
+    Table m_servers;
+    Table m_levels;
+};
+
+} // namespace host::trace

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: MIT
+// Finding chunks. The header of a chunk says where the next one should start; if none starts there, the header or the
+// file is damaged, and the file is searched slot by slot instead. Work is linear in the size of the file.
+#include "host/trace/segment.hpp"
+
+#include "host/trace/combined.hpp"
+#include "host/trace/event.hpp"
+
+#include <algorithm>
+#include <optional>
+
+namespace host::trace {
+
+namespace {
+
+constexpr std::uint64_t kSlot = tracer::kRecordBytes;
+
+// A reader with a small window: indexing touches few slots of each chunk.
+class Window {
+  public:
+    Window(ByteSource& source, std::uint64_t end_bytes)
+        : m_source(source)
+        , m_end(end_bytes)
+        , m_buffer(SlotReader::kBufferBytes) {}
+
+    [[nodiscard]] std::optional<tracer::Record> at(std::uint64_t offset) {
+        if (offset + kSlot > m_end) {
+            return std::nullopt;
+        }
+        if (offset < m_begin || offset + kSlot > m_begin + m_filled) {
+            const auto count = m_source.read(offset, m_buffer);
+            m_failed = m_failed || !count;
+            m_begin = offset;
+            m_filled = count ? count.value() : 0;
+            if (m_filled < kSlot) {
+                return std::nullopt;
+            }
+        }
+        return tracer::decode_record(std::span(m_buffer).subspan(offset - m_begin, kSlot));
+    }
+
+    [[nodiscard]] bool failed() const { return m_failed; }
+
+  private:
+    ByteSource& m_source;
+    std::uint64_t m_end;
+    std::vector<std::byte> m_buffer;
+    std::uint64_t m_begin = 0;
+    std::size_t m_filled = 0;
+    bool m_failed = false;
+};
+
+bool begins_chunk(const tracer::Record& record) {
+    return record.event_code() == kCodeOf<"chunk_begin"> && record.combine() == tracer::Combine::first;
+}
+
+std::optional<tracer::ChunkBegin> read_chunk_begin(Window& window, std::uint64_t offset) {
+    CombinedAssembler assembler;
+    for (std::size_t slot = 0; slot < tracer::kCombineSlotsMax; ++slot) {
+        const auto record = window.at(offset + slot * kSlot);
+        if (!record) {
+            return std::nullopt;
+        }
+        const auto outcome = assembler.feed(*record);
+        if (outcome == CombinedAssembler::Outcome::complete) {
+            const auto payload = tracer::decode_payload<tracer::ChunkBegin>(assembler.payload());
+            return payload ? std::optional(payload.value()) : std::nullopt;
+        }
+        if (outcome != CombinedAssembler::Outcome::open) {
+            return std::nullopt;
+        }
+    }
+    return std::nullopt;
+}
+
+// The next slot at or behind `from` that begins a chunk, or the end.
+std::uint64_t find_next_chunk(Window& window, std::uint64_t from, std::uint64_t end) {
+    for (std::uint64_t offset = from; offset + kSlot <= end; offset += kSlot) {
+        const auto record = window.at(offset);
+        if (!record || begins_chunk(*record)) {
+            return record ? offset : end;
+        }
+    }
+    return end;
+}
+
+// A chunk that does not describe itself: finds its end, the stamp it starts with and, if it was cyclic, its oldest
+// record.
+void scan_plain(Window& window, Segment& segment, std::uint64_t end) {
+    std::uint64_t offset = segment.begin_bytes;
+    std::optional<lib::Ticks> first;
+    lib::Ticks previous;
+    lib::Ticks after_fall;
+    std::uint64_t falls = 0;
+    for (; offset + kSlot <= end; offset += kSlot) {
+        const auto record = window.at(offset);
+        if (!record || begins_chunk(*record)) {
+            break;
+        }
+        if (record->empty() || static_cast<tracer::Family>(record->code & 0xF) == tracer::Family::metadata) {
+            continue;
+        }
+        if (!first) {
+            first = record->stamp();
+        } else if (record->stamp() < previous) {
+            ++falls;
+            segment.oldest_bytes = offset;
+            after_fall = record->stamp();
+        }
+        previous = record->stamp();
+    }
+    segment.end_bytes = end - offset < kSlot ? end : offset;
+    segment.first_stamp = first.value_or(lib::Ticks{});
+    if (falls == 1 && previous <= *first) {
+        segment.first_stamp = after_fall;
+    } else {
+        segment.oldest_bytes = 0;
+    }
+}
+
+} // namespace
+
+void index_file(ByteSource& source, const std::string& path, std::vector<Segment>& segments, Diagnostics& diagnostics) {
+    const std::uint64_t end = source.size_bytes();
+    if (end == 0) {
+        diagnostics.report(Code::empty, {.file = path}, "the file is empty");
+        return;
+    }
+    if (end < kSlot) {
+        diagnostics.report(Code::truncated, {.file = path, .offset_bytes = end}, "shorter than one record");
+        return;
+    }
+    Window window(source, end);
+    std::uint64_t offset = 0;
+    while (offset + kSlot <= end && !window.failed()) {
+        Segment segment{.path = path, .begin_bytes = offset};
+        const auto first = window.at(offset);
+        if (!first || !begins_chunk(*first)) {
+            scan_plain(window, segment, end);
+        } else {
+            const auto description = read_chunk_begin(window, offset);
+            std::uint64_t next = end;
+            const std::uint64_t preamble = description ? description->preamble_slots : 0;
+            if (description) {
+                next = std::min(end, offset + (preamble + description->records) * kSlot);
+            }
+            const auto follower = next + kSlot <= end ? window.at(next) : std::nullopt;
+            const bool fits = description && (next + kSlot > end || (follower && begins_chunk(*follower)));
+            segment.end_bytes = fits && next > offset ? next : find_next_chunk(window, offset + kSlot, end);
+            const auto record = window.at(std::min(offset + preamble * kSlot, segment.end_bytes - kSlot));
+            segment.first_stamp = record ? record->stamp() : first->stamp();
+        }
+        if (end - segment.end_bytes < kSlot) {
+            segment.end_bytes = end; // odd bytes at the end are the last chunk's to report
+        }
+        offset = segment.end_bytes;
+        segments.push_back(std::move(segment));
+    }
+    if (window.failed()) {
+        diagnostics.report(Code::io, {.file = path, .offset_bytes = offset}, "the file could not be read");
+    }
+}
+
+} // namespace host::trace

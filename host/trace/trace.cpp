@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: MIT
+// Opening and merging. A segment is opened when the merge reaches its first stamp and closed at its end.
+#include "host/trace/trace.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <limits>
+#include <sys/stat.h>
+#include <utility>
+
+namespace host::trace {
+
+namespace {
+
+constexpr auto kLaterFirst = [](const auto& a, const auto& b) {
+    return a.key != b.key ? a.key > b.key : a.order > b.order;
+};
+
+bool is_directory(const std::string& path) {
+    struct stat status {};
+
+    return ::stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+} // namespace
+
+Trace::Trace(const OpenOptions& options, Diagnostics& diagnostics)
+    : m_diagnostics(diagnostics) {
+    m_facts.clock.khz = options.tsc_khz;
+    m_facts.clock.overridden = options.tsc_khz != 0;
+}
+
+lib::Result<std::unique_ptr<Trace>> Trace::open(const std::string& path, const OpenOptions& options,
+                                                Diagnostics& diagnostics) {
+    auto trace = std::unique_ptr<Trace>(new Trace(options, diagnostics));
+    const auto opened = path != "-" && is_directory(path) ? trace->open_directory(path) : trace->add_file(path);
+    if (!opened) {
+        return opened.error();
+    }
+    std::ranges::stable_sort(trace->m_segments, {}, [](const Segment& segment) { return segment.first_stamp.value; });
+    if (!trace->m_segments.empty()) {
+        trace->m_start = trace->m_segments.front().first_stamp;
+    }
+    return trace;
+}
+
+lib::Result<void> Trace::open_directory(const std::string& path) {
+    std::string why;
+    auto manifest = load_manifest(path, why);
+    if (!manifest) {
+        if (manifest.error() == lib::Error::not_found) {
+            m_diagnostics.report(Code::directory, {.file = path},
+                                 "the directory holds no manifest.json, so it is no session; if Ntrace.dat files were "
+                                 "copied into it, run `remora adopt` on it first");
+        } else {
+            m_diagnostics.report(Code::manifest, {.file = path + "/manifest.json"},
+                                 why.empty() ? error_name(manifest.error()) : std::string_view(why));
+        }
+        m_diagnostics.unusable_input();
+        return manifest.error();
+    }
+    m_directory = path;
+    m_manifest = std::move(manifest.value());
+    for (const ManifestChunk& chunk : m_manifest->chunks) {
+        // A file that is missing or unreadable costs its own records, not the session.
+        const auto source = ByteSource::open(path + '/' + chunk.file);
+        const std::string name = path + '/' + chunk.file;
+        if (!source || !source.value()->seekable()) {
+            m_diagnostics.report(Code::io, {.file = name}, source ? "not a regular file" : error_name(source.error()));
+            continue;
+        }
+        if (source.value()->size_bytes() != chunk.bytes) {
+            m_diagnostics.report(
+                Code::size, {.file = name},
+                fmt::format("the file has {} bytes, the manifest says {}", source.value()->size_bytes(), chunk.bytes));
+        }
+        index_file(*source.value(), name, m_segments, m_diagnostics);
+    }
+    return {};
+}
+
+lib::Result<void> Trace::add_file(const std::string& path) {
+    const auto source = ByteSource::open(path);
+    if (!source) {
+        m_diagnostics.report(Code::io, {.file = path}, fmt::format("cannot be opened: {}", error_name(source.error())));
+        m_diagnostics.unusable_input();
+        return source.error();
+    }
+    if (source.value()->seekable()) {
+        index_file(*source.value(), path, m_segments, m_diagnostics);
+        return {};
+    }
+    m_stream = source.value();
+    m_segments.push_back({.path = path == "-" ? "<stdin>" : path});
+    return {};
+}
+
+void Trace::open_due_segments() {
+    while (m_next_segment < m_segments.size() &&
+           (m_heads.empty() || m_segments[m_next_segment].first_stamp.value <= m_heads.front().key)) {
+        const std::size_t order = m_next_segment++;
+        const Segment& segment = m_segments[order];
+        std::shared_ptr<ByteSource> source = m_stream;
+        if (source == nullptr) {
+            const auto opened = ByteSource::open(segment.path);
+            if (!opened) {
+                m_diagnostics.report(Code::io, {.file = segment.path}, error_name(opened.error()));
+                continue;
+            }
+            source = opened.value();
+        }
+        advance({.cursor = std::make_unique<ChunkCursor>(segment, std::move(source), m_facts, m_diagnostics),
+                 .event = {},
+                 .key = segment.first_stamp.value,
+                 .order = order});
+    }
+}
+
+void Trace::advance(Head head) {
+    if (!head.cursor->next(head.event)) {
+        return;
+    }
+    if (!head.event.metadata && head.event.state == EventState::ok) {
+        head.key = std::max(head.key, head.event.ticks.value);
+    }
+    m_heads.push_back(std::move(head));
+    std::ranges::push_heap(m_heads, kLaterFirst);
+}
+
+bool Trace::next(Event& event) {
+    if (m_current.cursor != nullptr) {
+        advance(std::move(m_current));
+        m_current = Head{};
+    }
+    open_due_segments();
+    if (m_heads.empty()) {
+        m_exhausted = true;
+        return false;
+    }
+    std::ranges::pop_heap(m_heads, kLaterFirst);
+    m_current = std::move(m_heads.back());
+    m_heads.pop_back();
+    event = m_current.event;
+    set_time(event);
+    return true;
+}
+
+void Trace::set_time(Event& event) {
+    if (m_stream != nullptr && !m_start && !event.metadata) {
+        m_start = event.ticks;
+    }
+    event.timed = m_facts.clock.khz != 0 && m_start.has_value();
+    if (!event.timed || event.metadata) {
+        return; // the stamp of metadata is that of the export
+    }
+    const lib::TickRate rate{m_facts.clock.khz};
+    const bool before = event.ticks < *m_start;
+    const lib::Ticks distance = before ? *m_start - event.ticks : event.ticks - *m_start;
+    constexpr auto kMax = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+    std::uint64_t time_ns = rate.to_nanoseconds(distance).value;
+    if (time_ns > kMax) {
+        m_diagnostics.report(Code::range,
+                             {.file = m_facts.chunks[event.source].file, .offset_bytes = event.offset_bytes},
+                             fmt::format("{} ticks after the start exceed 2^63 ns", distance.value));
+        time_ns = kMax;
+    }
+    event.time_ns = before ? -static_cast<std::int64_t>(time_ns) : static_cast<std::int64_t>(time_ns);
+}
+
+} // namespace host::trace
