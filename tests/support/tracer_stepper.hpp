@@ -4,6 +4,7 @@
 // itself rewinds nothing, else no sequence would ever end. A second level may interrupt the interrupter.
 #pragma once
 
+#include "tracer/log.hpp"
 #include "tracer/record_path.hpp"
 
 #include <csignal>
@@ -43,11 +44,15 @@ class Stepper {
     Stepper(const Stepper&) = delete;
     Stepper& operator=(const Stepper&) = delete;
 
-    // One record, stepped. Returns the instructions executed in the record path, ret included.
+    // One record, stepped. Returns the instructions executed in the record path, ret included (if nothing interrupted).
     int record(std::uint16_t code, std::uint16_t par1, std::uint32_t par2) {
         const int level = m_level;
         m_boundaries[level] = 0;
         m_instructions[level] = 0;
+        if (level == 2 || (level == 1 && m_options.inner_boundary == kNowhere)) {
+            tracer::detail::record(code, par1, par2); // nothing to interrupt: no need to step
+            return 0;
+        }
         asm volatile("pushfq\n\t"
                      "orq $0x100, (%%rsp)\n\t"
                      "popfq\n\t"
@@ -77,14 +82,13 @@ class Stepper {
 
   private:
     static void on_trap(int, siginfo_t*, void* context) {
-        auto& rip = static_cast<ucontext_t*>(context)->uc_mcontext.gregs[REG_RIP];
-        const auto stack = static_cast<ucontext_t*>(context)->uc_mcontext.gregs[REG_RSP];
-        s_stepper->at(rip, stack);
+        s_stepper->at(static_cast<ucontext_t*>(context)->uc_mcontext.gregs);
     }
 
-    void at(greg_t& rip, greg_t stack) {
+    void at(greg_t* registers) {
+        greg_t& rip = registers[REG_RIP];
         const auto address = static_cast<std::uintptr_t>(rip);
-        count(address, stack);
+        count(address, registers[REG_RSP]);
         const auto begin = reinterpret_cast<std::uintptr_t>(&tracer_region_begin);
         const auto end = reinterpret_cast<std::uintptr_t>(&tracer_region_end);
         if (address < begin || address > end) {
@@ -105,6 +109,7 @@ class Stepper {
         if (m_options.rewind && address + static_cast<std::uintptr_t>(m_options.region_shortened_by) < end) {
             rip = reinterpret_cast<greg_t>(&tracer_region_restart);
         }
+        registers[REG_EFL] &= ~kTrapFlag; // nothing more to choose: the rest runs freely
     }
 
     // From the first instruction of the counted function until its frame is gone.
@@ -117,6 +122,7 @@ class Stepper {
         m_counted += m_counting ? 1 : 0;
     }
 
+    static constexpr greg_t kTrapFlag = 0x100;
     static inline Stepper* s_stepper = nullptr;
     Options m_options;
     struct sigaction m_former = {};
