@@ -253,6 +253,7 @@ void tracing_end() {
 
 ExportEnd tracing_export(RunEnd end) {
     tracing_end();
+    const lib::Ticks begin = arch::timestamp();
     tracer::Exporter& exporter = tracer::instance().exporter;
     exporter.begin_exit();
     const bool opened = open_chosen_sinks();
@@ -260,6 +261,7 @@ ExportEnd tracing_export(RunEnd end) {
     step_until_idle();
     exporter.finish(run_result(end));
     step_until_idle();
+    const lib::Nanoseconds elapsed = arch::tick_rate().to_nanoseconds(arch::timestamp() - begin);
 
     const tracer::Totals totals = tracer::totals(0);
     console().mark("trace: ", totals.committed, " records kept, ", totals.dropped, " dropped, ", totals.refused,
@@ -269,6 +271,9 @@ ExportEnd tracing_export(RunEnd end) {
     for (std::size_t i = 0; i < tracer::Exporter::kSinksMax; ++i) {
         whole = report_sink(exporter.report(i)) && whole;
         any = any || exporter.report(i).sink != nullptr;
+    }
+    if (any) {
+        console().mark("export took ", elapsed.value / 1'000, " us");
     }
     if (!whole) {
         return ExportEnd::failed;
