@@ -35,6 +35,7 @@ void Mutex::take_irq_off(Task& task) {
 
 void Mutex::block_irq_off(Task& task) {
     if (task.blocked_on == nullptr) {
+        ++m_contentions;
         task.blocked_on = this;
         m_waiters.push_back(task);
     }

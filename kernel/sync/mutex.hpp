@@ -31,6 +31,9 @@ class Mutex : public lib::ListLink<OwnedTag> {
     // Null when free. irq-off, or a hint.
     [[nodiscard]] const Task* owner() const { return m_owner; }
 
+    // How many locks found the mutex taken and had to wait.
+    [[nodiscard]] std::uint64_t contentions() const { return m_contentions; }
+
     // Frees the mutex on behalf of its owner. irq-off; the caller schedules.
     void release_irq_off();
 
@@ -48,6 +51,7 @@ class Mutex : public lib::ListLink<OwnedTag> {
 
     std::uint16_t m_id = 0;
     Task* m_owner = nullptr;
+    std::uint64_t m_contentions = 0;
     lib::IntrusiveList<Task, WaitTag> m_waiters; // everybody whose blocked_on is this mutex
 };
 
