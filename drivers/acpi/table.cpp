@@ -47,11 +47,8 @@ lib::Result<Table> read_table(const PhysicalMemory& memory, std::uint64_t addres
         return lib::Error::corrupt;
     }
     const auto whole = memory.map(address, length);
-    if (!whole) {
-        return whole.error();
-    }
-    if (!checksum_is_zero(whole.value())) {
-        return lib::Error::corrupt;
+    if (!whole || !checksum_is_zero(whole.value())) {
+        return lib::Error::corrupt; // a length that leads out of memory is as wrong as a checksum
     }
     Table table;
     table.signature = signature;

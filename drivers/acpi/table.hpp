@@ -39,7 +39,7 @@ struct Table {
 // The signature alone, without looking at the rest. Errors: not_found (not readable).
 [[nodiscard]] lib::Result<Signature> read_signature(const PhysicalMemory& memory, std::uint64_t address);
 
-// Errors: not_found (not readable); corrupt (signature, length or checksum is wrong).
+// Errors: not_found (the header is not readable); corrupt (signature, length or checksum is wrong).
 [[nodiscard]] lib::Result<Table> read_table(const PhysicalMemory& memory, std::uint64_t address, Signature expected);
 
 } // namespace drivers::acpi

@@ -53,10 +53,7 @@ lib::Result<RootPointer> read_root_pointer(const PhysicalMemory& memory, std::ui
         return lib::Error::corrupt;
     }
     const auto whole = memory.map(address, length);
-    if (!whole) {
-        return whole.error();
-    }
-    if (!checksum_is_zero(whole.value())) {
+    if (!whole || !checksum_is_zero(whole.value())) {
         return lib::Error::corrupt;
     }
     return root;

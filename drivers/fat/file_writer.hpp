@@ -23,7 +23,7 @@ namespace drivers::fat {
 struct NewFile {
     std::string_view name;             // 8.3
     std::uint64_t size_hint_bytes = 0; // refuse at once if so much is not free; 0: unknown
-    DateTime modified;                 // fixed by default: same files, same image
+    DateTime modified{};               // fixed by default: same files, same image
 };
 
 class FileWriter {

@@ -25,7 +25,7 @@ struct FormatOptions {
     std::uint32_t volume_id = 0x4F4D'4552;
     FormatType type = FormatType::by_size;
     Overwrite overwrite = Overwrite::blank_only;
-    DateTime created; // of the label's directory entry
+    DateTime created{}; // of the label's directory entry
 };
 
 // True if the first 68 KiB hold only zeros: no file system, partition table or disk image that we know of begins later.
