@@ -94,9 +94,9 @@ requires LoggableEvent<Name>
 
 [[gnu::always_inline]] inline void log(std::uint16_t par1 = 0, std::uint32_t par2 = 0) {
     if constexpr (kTracerBuilt) {
-        constexpr std::uint16_t code = event_code(Name.view());
-        if (detail::family_enabled(mask_bit(code))) {
-            detail::record(code, par1, par2);
+        constexpr std::uint16_t kCode = event_code(Name.view());
+        if (detail::family_enabled(mask_bit(kCode))) {
+            detail::record(kCode, par1, par2);
         }
     }
 }
@@ -108,8 +108,8 @@ requires LoggableEvent<Name>
 
 [[gnu::always_inline]] inline void log_fast(std::uint16_t par1 = 0, std::uint32_t par2 = 0) {
     if constexpr (kTracerBuilt) {
-        constexpr std::uint16_t code = event_code(Name.view()) | kFastPathBit;
-        detail::record(code, par1, par2);
+        constexpr std::uint16_t kCode = event_code(Name.view()) | kFastPathBit;
+        detail::record(kCode, par1, par2);
     }
 }
 

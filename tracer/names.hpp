@@ -11,6 +11,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 namespace tracer {
 
@@ -41,14 +42,14 @@ class NameRegistry {
     NameRegistry(const NameRegistry&) = delete;
     NameRegistry& operator=(const NameRegistry&) = delete;
 
-    // parameters.context is filled in. An entry equal to an earlier one is not added again. When the registry is full
+    // Names are copied, cut at kNameBytesMax. parameters.context is filled in. An entry equal to an earlier one is not added again. When the registry is full
     // the entry is counted in lost() and the records keep their numbers without a name.
-    constexpr void add_task(std::uint16_t context, std::uint32_t pid, const Name& name, TaskParameters parameters) {
+    constexpr void add_task(std::uint16_t context, std::uint32_t pid, std::string_view name, TaskParameters parameters) {
         parameters.context = context;
         add({NameKind::task, context, pid, name, parameters});
     }
 
-    constexpr void add_name(NameKind kind, std::uint16_t id, const Name& name) { add({kind, id, 0, name, {}}); }
+    constexpr void add_name(NameKind kind, std::uint16_t id, std::string_view name) { add({kind, id, 0, name, {}}); }
 
     [[nodiscard]] constexpr std::size_t size() const { return m_size; }
 
