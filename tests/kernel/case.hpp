@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: MIT
+// What the in-guest cases share. A case is an application t_*: it records the order in which things happen as letters
+// and compares it with the order computed by hand. Nothing depends on how fast the machine is: tasks are released by
+// other tasks, not by the clock, and whoever must wait for time waits for the kernel's own counters.
+#pragma once
+
+#include "kernel/app.hpp"
+#include "kernel/clock.hpp"
+#include "kernel/console.hpp"
+#include "kernel/sync/semaphore.hpp"
+#include "kernel/task.hpp"
+#include "lib/text.hpp"
+
+#include <cstdint>
+#include <string_view>
+
+namespace guest {
+
+// Letters in the order in which they were added. Context: any.
+class Order {
+  public:
+    constexpr Order() = default;
+
+    void add(char letter) {
+        const arch::IrqGuard guard;
+        m_letters.add(letter);
+    }
+
+    [[nodiscard]] std::string_view letters() const { return m_letters.view(); }
+
+  private:
+    lib::Text<120> m_letters;
+};
+
+inline constinit Order order;
+inline constinit int failures = 0;
+
+inline void check(bool condition, std::string_view what) {
+    if (!condition) {
+        ++failures;
+        kernel::console().line("failed: ", what);
+    }
+}
+
+inline void check_order(std::string_view expected) {
+    if (order.letters() != expected) {
+        ++failures;
+        kernel::console().line("failed: order is ", order.letters(), ", expected ", expected);
+    }
+}
+
+template <typename T>
+T must(const lib::Result<T>& result) {
+    ASSERT(result.ok());
+    if constexpr (!std::is_void_v<T>) {
+        return result.value();
+    }
+}
+
+inline void check_error(const lib::Result<void>& result, lib::Error expected, std::string_view what) {
+    check(!result.ok() && result.error() == expected, what);
+}
+
+// A model whose job is due so long after its release; the period is far beyond any case.
+[[nodiscard]] inline kernel::HardModel due_after(std::uint64_t milliseconds) {
+    return {lib::milliseconds(1), lib::milliseconds(100'000), lib::milliseconds(milliseconds), {}};
+}
+
+inline kernel::Pid create(std::string_view name, kernel::TaskBody body, const kernel::TaskModel& model) {
+    return must(kernel::task_create({.name = name, .body = body, .argument = nullptr, .model = model}));
+}
+
+// Released now, whatever "now" will be when it runs.
+inline kernel::Pid start(std::string_view name, kernel::TaskBody body, const kernel::TaskModel& model) {
+    const kernel::Pid pid = create(name, body, model);
+    must(kernel::task_activate(pid));
+    return pid;
+}
+
+[[nodiscard]] inline kernel::JobCounts my_jobs() {
+    return must(kernel::task_info(kernel::task_self())).jobs;
+}
+
+// Others change what this task looks at.
+inline void look_again() {
+    asm volatile("pause" : : : "memory");
+}
+
+// Computes until the condition holds.
+template <typename Condition>
+void spin_until(Condition condition) {
+    while (!condition()) {
+        look_again();
+    }
+}
+
+} // namespace guest

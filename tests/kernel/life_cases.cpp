@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT
+// Run levels, and the end of tasks.
+#include "tests/kernel/case.hpp"
+
+#include "kernel/runlevel.hpp"
+#include "kernel/sync/mutex.hpp"
+
+namespace {
+
+using namespace guest;
+using kernel::RunLevel;
+using kernel::sys_atrunlevel;
+
+void add(void* letter) {
+    order.add(*static_cast<const char*>(letter));
+}
+
+constexpr char kLetters[] = "12345";
+
+void at_level(RunLevel when, const char& letter) {
+    must(sys_atrunlevel(&add, const_cast<char*>(&letter), when));
+}
+
+// Registered first, so it runs last of all: a wrong order ends in a panic, because the result is already decided.
+int run_level_order(const kernel::AppArguments&) {
+    must(sys_atrunlevel([](void*) { ASSERT(order.letters() == "m21435"); }, nullptr, RunLevel::after_exit));
+    at_level(RunLevel::after_exit, kLetters[4]);
+    at_level(RunLevel::before_exit, kLetters[2]);
+    at_level(RunLevel::before_exit, kLetters[3]);
+    at_level(RunLevel::shutdown, kLetters[0]);
+    at_level(RunLevel::shutdown, kLetters[1]);
+    order.add('m');
+    return 0;
+}
+
+int run_level_table_full(const kernel::AppArguments&) {
+    const auto nothing = [](void*) {};
+    int registered = 0;
+    while (sys_atrunlevel(nothing, nullptr, RunLevel::after_exit).ok()) {
+        ++registered;
+    }
+    check(registered <= 40, "at most 40 entries");
+    check(registered >= 40 - 8, "nearly all of the 40 entries are the application's");
+    check_error(sys_atrunlevel(nothing, nullptr, RunLevel::shutdown), lib::Error::no_space, "the entry after the last");
+    check_error(sys_atrunlevel(nothing, nullptr, RunLevel::init), lib::Error::refused, "a level that is over");
+    return failures;
+}
+
+int kill_in_every_state(const kernel::AppArguments&) {
+    static constinit kernel::Semaphore never;
+    static constinit kernel::Mutex owned;
+    must(kernel::sem_init(never, "never", 0));
+    must(kernel::mutex_init(owned, "owned"));
+    const auto survived = [](void*) { order.add('!'); };
+    const kernel::Pid sleeping = create("sleeping", survived, due_after(1'000));
+    const kernel::Pid ready = start("ready", survived, kernel::BackgroundModel{});
+    const kernel::Pid idle = start(
+        "idle",
+        [](void*) {
+            kernel::task_endcycle();
+            order.add('!');
+        },
+        due_after(1'000));
+    const kernel::Pid delayed = start(
+        "delayed",
+        [](void*) {
+            kernel::task_delay(lib::milliseconds(3));
+            order.add('!');
+        },
+        due_after(1'000));
+    const kernel::Pid waiting = start(
+        "waiting",
+        [](void*) {
+            must(kernel::mutex_lock(owned));
+            must(kernel::sem_wait(never));
+            order.add('!');
+        },
+        due_after(1'000));
+    const kernel::Pid blocked = start(
+        "blocked",
+        [](void*) {
+            must(kernel::mutex_lock(owned));
+            order.add('!');
+        },
+        due_after(900));
+    for (const kernel::Pid pid : {sleeping, ready, idle, delayed, blocked, waiting}) {
+        must(kernel::task_kill(pid));
+        check_error(kernel::task_kill(pid), lib::Error::not_found, "killed twice");
+    }
+    check(kernel::mutex_trylock(owned).ok(), "the dead owner's mutex is free");
+    must(kernel::sem_post(never));
+    kernel::task_delay(lib::milliseconds(6));
+    check_order("");
+    return failures;
+}
+
+int context_numbers(const kernel::AppArguments&) {
+    static constinit std::uint16_t last = 0;
+    for (int i = 0; i < 1'000; ++i) {
+        const kernel::Pid pid = create(
+            "short", [](void*) {}, kernel::NrtModel{});
+        const std::uint16_t context = must(kernel::task_info(pid)).context;
+        check(context == last + 1 || last == 0, "every creation has a number of its own");
+        last = context;
+        must(kernel::task_kill(pid));
+    }
+    return failures;
+}
+
+[[gnu::used, gnu::section(".apps")]] constinit const kernel::App kCases[] = {
+    {"t_runlevel_order", "exit levels run last in, first out", &run_level_order, false},
+    {"t_runlevel_full", "the table of run-level functions has an end", &run_level_table_full, false},
+    {"t_task_kill", "a task can be killed in every state", &kill_in_every_state, false},
+    {"t_task_contexts", "context numbers are not reused at once", &context_numbers, false},
+};
+
+} // namespace
