@@ -162,7 +162,7 @@ class Device final : public net::Device {
         m_chip.write(kRegIMR, m_options.interrupt_mask);
 
         m_chip.command(kCommandStop | kCrPage1);
-        for (std::uint8_t i = 0; i < m_mac.bytes.size(); ++i) {
+        for (std::size_t i = 0; i < m_mac.bytes.size(); ++i) {
             m_chip.write(static_cast<std::uint8_t>(kRegPAR0 + i), static_cast<std::uint8_t>(m_mac.bytes[i]));
         }
         for (std::uint8_t i = 0; i < 8; ++i) {

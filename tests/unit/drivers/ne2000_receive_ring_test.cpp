@@ -6,6 +6,8 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+
 namespace drivers::ne2000 {
 
 namespace {
@@ -53,7 +55,7 @@ TEST(ReceiveRing, HoldsTheNextPageAgainstTheLength) {
 }
 
 TEST(ReceiveRing, AllowsOnePageOfDisagreementWhereTheCrcMeetsAPageEnd) {
-    for (const std::uint16_t length : {252, 253, 255, 256}) {
+    for (const std::uint16_t length : std::array<std::uint16_t, 4>{252, 253, 255, 256}) {
         EXPECT_TRUE(believed({kRsrPRX, 0x4E, length})) << length;
         EXPECT_TRUE(believed({kRsrPRX, 0x4F, length})) << length;
     }
