@@ -47,7 +47,7 @@ Accounts accounts_of(const trace::Trace& trace) {
 
 Verdict verdict_of(const trace::Trace& trace, const Accounts& accounts) {
     const auto& manifest = trace.manifest();
-    const auto incomplete = [](std::string text) { return Verdict{false, Style::bad, "incomplete: " + text}; };
+    const auto incomplete = [](const std::string& text) { return Verdict{false, Style::bad, "incomplete: " + text}; };
     if (manifest && !manifest->complete) {
         return incomplete(trace::escaped(manifest->reason));
     }
