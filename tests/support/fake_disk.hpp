@@ -52,7 +52,16 @@ class FakeDisk final : public drivers::BlockDevice {
 
     void record_journal() {
         m_journal.clear();
+        m_former.clear();
         m_recording = true;
+    }
+
+    // Brings the contents back to what they were at record_journal().
+    void rewind() {
+        for (auto former = m_former.rbegin(); former != m_former.rend(); ++former) {
+            apply(*former, m_bytes);
+        }
+        record_journal();
     }
 
     [[nodiscard]] const std::vector<SectorWrite>& journal() const { return m_journal; }
@@ -87,10 +96,12 @@ class FakeDisk final : public drivers::BlockDevice {
             SectorWrite entry;
             entry.sector = first_sector + offset / drivers::kSectorBytes;
             std::memcpy(entry.bytes.data(), &bytes[offset], drivers::kSectorBytes);
-            apply(entry, m_bytes);
             if (m_recording) {
                 m_journal.push_back(entry);
+                std::memcpy(m_former.emplace_back(SectorWrite{entry.sector, {}}).bytes.data(),
+                            &m_bytes[entry.sector * drivers::kSectorBytes], drivers::kSectorBytes);
             }
+            apply(entry, m_bytes);
         }
         return {};
     }
@@ -124,6 +135,7 @@ class FakeDisk final : public drivers::BlockDevice {
 
     std::vector<std::byte> m_bytes;
     std::vector<SectorWrite> m_journal;
+    std::vector<SectorWrite> m_former; // what each of them replaced
     std::optional<std::uint64_t> m_write_fault;
     std::optional<std::uint64_t> m_read_fault;
     Failure m_failure = Failure::once;
