@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""The cases that run inside the guest: each application t_* of the test kernel is booted by itself and ends with the
-exit code for "the workload ended well". The kernel names its applications itself (app=list), so none is forgotten."""
-from harness import Case, CASES, Context, Failure, OK, TEST_KERNEL, expect
+"""The cases that run inside the guest, each booted by itself: an application t_* ends with the exit code for "the
+workload ended well", an application p_* with that for a panic, and what it traced before is exported all the same. The
+kernel names its applications itself (app=list), so none is forgotten."""
+from harness import Case, CASES, Context, Failure, OK, PANIC, TEST_KERNEL, expect
+
+MARK_BEFORE_THE_FAULT = "4711"
 
 TIMEOUT_S = 60
 
@@ -22,6 +25,19 @@ def case_for(name):
     return body
 
 
+def panic_case_for(name):
+    def body(ctx):
+        image = ctx.make_ramdisk()
+        outcome = ctx.boot(name, kernel=TEST_KERNEL, nic="none", sink="disk", ramdisk=image).expect_code(PANIC)
+        expect(outcome.marker("result") == "result panic", f"no `result panic`; {outcome}")
+        expect("panic" in outcome.serial.replace("result panic", ""), f"no report; {outcome}")
+        _, directory = ctx.disk_files(image)
+        ctx.remora("adopt", directory)
+        printed = ctx.remora("print", directory, check=False).stdout
+        expect(MARK_BEFORE_THE_FAULT in printed, f"what was traced before the panic is missing:\n{printed[-2000:]}")
+    return body
+
+
 def register_each(kernel, wanted, name_of, body_of):
     """A case for each application of a kernel that is `wanted`; a case that fails if the kernel cannot be asked."""
     try:
@@ -39,3 +55,4 @@ def register_each(kernel, wanted, name_of, body_of):
 
 def register():
     register_each(TEST_KERNEL, lambda name: name.startswith("t_"), str, case_for)
+    register_each(TEST_KERNEL, lambda name: name.startswith("p_"), str, panic_case_for)
