@@ -44,7 +44,9 @@ void worker(void*) {
 }
 
 void blink(void* count) {
-    TRACER_LOGEVENT(FTrace_EVT_user_event_0, 0, ++*static_cast<std::uint32_t*>(count));
+    std::uint32_t& blinks = *static_cast<std::uint32_t*>(count);
+    ++blinks;
+    TRACER_LOGEVENT(FTrace_EVT_user_event_0, 0, blinks);
 }
 
 // False if the kernel refused something.
