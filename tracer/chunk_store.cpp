@@ -161,7 +161,6 @@ lib::Result<void> ChunkStore::start(Chunk& chunk) {
     }
     retire(chunk);
     chunk.control.emergency_word = 0;
-    chunk.control.emergency_limit = static_cast<std::uint32_t>(whole_records(chunk.emergency_bytes));
     chunk.control.ends = 0;
     chunk.flags = static_cast<ChunkFlags>(chunk.flags & ~kFlagFree);
     chunk.carried = false;
@@ -179,7 +178,7 @@ lib::Result<void> ChunkStore::freeze(Chunk& chunk) {
         }
         return lib::Error::refused;
     }
-    chunk.control.emergency_limit = 0; // full at any position
+    // The emergency area needs no lock of its own: only the active chunk's is written.
     if (m_cpu.selected == &chunk.control) {
         m_cpu.selected = nullptr;
     }
