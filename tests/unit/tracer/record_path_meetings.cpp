@@ -20,21 +20,7 @@ constexpr std::uint16_t kOrdinary = tracer::event_code("ipoint");
 constexpr std::uint16_t kBlackoutStart = tracer::event_code("blackout_start");
 constexpr std::uint16_t kBlackoutEnd = tracer::event_code("blackout_end");
 
-// -- -- -- -- -- -- -- -- -- -- -- -- -- -- -- -- -- -- -- -- -- -- -- -- -- -- -- -- -- -- -- -- -- -- -- --
-
-// Every
-// blackout
-// that a
-// chunk
-// tells the
-// begin of
-// is told
-// the end
-// of, and
-// the losses
-// told are
-// the
-// losses.
+// Every blackout that a chunk tells the begin of is told the end of, and the losses told are the losses.
 std::string told_losses_violation(TracerFixture& fixture, std::initializer_list<const Chunk*> chunks) {
     std::uint64_t starts = 0;
     std::uint64_t ends = 0;
