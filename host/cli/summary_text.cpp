@@ -133,14 +133,14 @@ void print_tasks(Output& out, const SummaryView& view) {
         return;
     }
     const Times times(view.trace.facts().clock.khz);
-    print_heading(out, "tasks             level      releases  dispatched     jobs    cpu time     cpu  missed  "
-                       "over  inherits");
+    print_heading(out, fmt::format("{:<17} {:<10} {:>8} {:>10} {:>8} {:>11} {:>7} {:>7} {:>5} {:>8}", "tasks", "level",
+                                   "releases", "dispatched", "jobs", "cpu time", "cpu", "missed", "over", "inherits"));
     for (const auto& [context, task] : view.summary.tasks()) {
-        out.print("  {:<15} {:<10} {:>8} {:>11} {:>8} {:>11} {:>7} ", cut(task_title(view, context), 15),
+        out.print("  {:<15} {:<10} {:>8} {:>10} {:>8} {:>11} {:>7} ", cut(task_title(view, context), 15),
                   cut(task_level(view, context), 10), dash_if_zero(task.activations + task.releases),
                   dash_if_zero(task.dispatches), dash_if_zero(task.jobs), times.text(task.cpu_time),
                   share(task.cpu_time, view.summary.duration()));
-        out.print("{} {:>5} {:>9}\n",
+        out.print("{} {:>5} {:>8}\n",
                   out.styled(task.deadline_misses != 0 ? Style::bad : Style::plain,
                              fmt::format("{:>7}", dash_if_zero(task.deadline_misses))),
                   dash_if_zero(task.wcet_violations), dash_if_zero(task.inheritances));
@@ -153,7 +153,8 @@ void print_responses(Output& out, const SummaryView& view) {
         return;
     }
     const Times times(view.trace.facts().clock.khz);
-    print_heading(out, "response times        jobs       least        mean    greatest    deadline");
+    print_heading(out, fmt::format("{:<17} {:>8} {:>11} {:>11} {:>11} {:>11}", "response times", "jobs", "least",
+                                   "mean", "greatest", "deadline"));
     if (shows_hosts_clock(view.trace)) {
         out.print("  {}\n", out.styled(Style::warning, kEmulatedNote));
     }
@@ -176,7 +177,8 @@ void print_interrupts(Output& out, const SummaryView& view) {
         return;
     }
     const Times times(view.trace.facts().clock.khz);
-    print_heading(out, "interrupts           count        total        mean    greatest");
+    print_heading(out,
+                  fmt::format("{:<17} {:>8} {:>12} {:>11} {:>11}", "interrupts", "count", "total", "mean", "greatest"));
     const auto line = [&](std::string_view name, const analyse::VectorFigures& figures) {
         out.print("  {:<15} {:>8} {:>12} {:>11} {:>11}\n", cut(std::string(name), 15), grouped(figures.count),
                   times.text(figures.handler.sum()), times.text(figures.handler.mean()),

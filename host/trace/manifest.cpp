@@ -165,9 +165,9 @@ std::string to_json_text(const Manifest& manifest) {
     json["boot_id"] = fmt::format("{:016x}", manifest.boot_id);
     json["build"] = nullptr;
     if (manifest.build) {
-        json["build"] = {{"kernel", escaped(manifest.build->kernel.view())},
-                         {"compiler", escaped(manifest.build->compiler.view())},
-                         {"application", escaped(manifest.build->application.view())},
+        json["build"] = {{"kernel", manifest.build->kernel.view()},
+                         {"compiler", manifest.build->compiler.view()},
+                         {"application", manifest.build->application.view()},
                          {"seed", manifest.build->seed}};
     }
     json["announced"] = nullptr;
@@ -182,7 +182,8 @@ std::string to_json_text(const Manifest& manifest) {
     for (const ManifestChunk& chunk : manifest.chunks) {
         json["chunks"].push_back(chunk_to_json(chunk));
     }
-    return json.dump(2) + '\n';
+    // Names come from the wire: control characters are escaped by JSON itself, and what is no UTF-8 is replaced.
+    return json.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
 }
 
 lib::Result<Manifest> parse_manifest(std::string_view text_untrusted, std::string& why) {

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: MIT
+// Fabricates chunks byte for byte as the exporter lays them out, with the same encoders. It carries the invariants of a
+// correct machine: stamps never fall, the preamble's length and the record count in chunk_begin are right, every event
+// exists in the table. Tests that need a violation say so (unordered, announce, raw).
+#pragma once
+
+#include "tracer/event_table.hpp"
+#include "tracer/metadata.hpp"
+#include "tracer/wire.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <gtest/gtest.h>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace support {
+
+using Bytes = std::vector<std::byte>;
+
+inline void append_record(Bytes& bytes, const tracer::Record& record) {
+    const std::size_t offset = bytes.size();
+    bytes.resize(offset + tracer::kRecordBytes);
+    tracer::encode_record(record, std::span(bytes).subspan(offset));
+}
+
+inline std::vector<tracer::Record> combined(std::uint8_t code, std::span<const std::byte> payload, lib::Ticks stamp) {
+    std::array<tracer::Record, tracer::kCombineSlotsMax> slots;
+    const auto count = tracer::encode_combined(code, stamp, payload, slots);
+    EXPECT_TRUE(count.ok());
+    return {slots.begin(), slots.begin() + static_cast<std::ptrdiff_t>(count.value())};
+}
+
+template <typename Payload>
+std::vector<tracer::Record> metadata(std::string_view event, const Payload& payload, lib::Ticks stamp) {
+    std::array<std::byte, tracer::kCombinePayloadMax + 2> bytes{};
+    const auto size = tracer::encode_payload(payload, bytes);
+    EXPECT_TRUE(size.ok());
+    return combined(tracer::find_event(event)->code, std::span(bytes).first(size.value()), stamp);
+}
+
+inline Bytes to_bytes(const std::vector<tracer::Record>& records) {
+    Bytes bytes;
+    for (const tracer::Record& record : records) {
+        append_record(bytes, record);
+    }
+    return bytes;
+}
+
+inline tracer::Name name_of(std::string_view text) {
+    return {text};
+}
+
+class ChunkBuilder {
+  public:
+    // One tick is one nanosecond unless a test sets another rate.
+    explicit ChunkBuilder(std::uint16_t chunk = 0) {
+        begin.chunk = chunk;
+        begin.tsc_khz = 1'000'000;
+        begin.tsc_source = tracer::TscSource::hpet;
+        begin.clock_mode = tracer::ClockMode::icount;
+        begin.boot_id = 0xB007;
+    }
+
+    tracer::ChunkBegin begin;
+
+    ChunkBuilder& build(std::string_view application, std::uint64_t seed) {
+        return add_metadata("build", tracer::Build{name_of("remora 1"), name_of("g++ 12"), application, seed});
+    }
+
+    // kind: task, interrupt, mutex, semaphore, server, level.
+    ChunkBuilder& name(const std::string& kind, std::uint16_t id, std::string_view text) {
+        return add_metadata(kind + "_name", tracer::NameOf{id, text});
+    }
+
+    ChunkBuilder& parameters(const tracer::TaskParameters& parameters) {
+        return add_metadata("task_parameters", parameters);
+    }
+
+    ChunkBuilder& event(std::uint64_t ticks, std::string_view name, std::uint16_t par1 = 0, std::uint32_t par2 = 0) {
+        EXPECT_GE(ticks, m_last_ticks) << "a correct machine's stamps never fall";
+        m_last_ticks = ticks;
+        return unordered(ticks, name, par1, par2);
+    }
+
+    ChunkBuilder& unordered(std::uint64_t ticks, std::string_view name, std::uint16_t par1 = 0,
+                            std::uint32_t par2 = 0) {
+        const tracer::EventRow* const row = tracer::find_event(name);
+        if (row == nullptr) {
+            ADD_FAILURE() << "no event " << name;
+            return *this;
+        }
+        return raw(tracer::make_record(row->code, par1, par2, {ticks}));
+    }
+
+    ChunkBuilder& raw(const tracer::Record& record) {
+        m_records.push_back(record);
+        return *this;
+    }
+
+    // As it leaves the machine.
+    [[nodiscard]] Bytes bytes() const {
+        tracer::ChunkBegin description = begin;
+        description.records = static_cast<std::uint32_t>(m_records.size());
+        const auto own = metadata("chunk_begin", description, kExportStamp);
+        description.preamble_slots = static_cast<std::uint32_t>(own.size() + m_preamble.size() + 2);
+        return with(description);
+    }
+
+    // The same records behind a header that says something else.
+    [[nodiscard]] Bytes with(const tracer::ChunkBegin& description) const {
+        Bytes bytes = to_bytes(metadata("chunk_begin", description, kExportStamp));
+        append_record(bytes, tracer::make_record(0x10, 0, description.tsc_khz, kExportStamp));
+        for (const tracer::Record& record : m_preamble) {
+            append_record(bytes, record);
+        }
+        append_record(bytes, tracer::make_record(0x70, 0, description.records, kExportStamp));
+        for (const tracer::Record& record : m_records) {
+            append_record(bytes, record);
+        }
+        return bytes;
+    }
+
+    [[nodiscard]] tracer::ChunkBegin description() const {
+        tracer::ChunkBegin description = begin;
+        description.records = static_cast<std::uint32_t>(m_records.size());
+        description.preamble_slots =
+            static_cast<std::uint32_t>(bytes().size() / tracer::kRecordBytes - m_records.size());
+        return description;
+    }
+
+    // A plain S.Ha.R.K. file: the records alone.
+    [[nodiscard]] Bytes plain() const { return to_bytes(m_records); }
+
+    [[nodiscard]] std::size_t records() const { return m_records.size(); }
+
+  private:
+    static constexpr lib::Ticks kExportStamp{9'999'999};
+
+    template <typename Payload>
+    ChunkBuilder& add_metadata(std::string_view event, const Payload& payload) {
+        for (const tracer::Record& record : metadata(event, payload, kExportStamp)) {
+            m_preamble.push_back(record);
+        }
+        return *this;
+    }
+
+    std::vector<tracer::Record> m_preamble;
+    std::vector<tracer::Record> m_records;
+    std::uint64_t m_last_ticks = 0;
+};
+
+inline Bytes export_end(const tracer::ExportEnd& totals) {
+    return to_bytes(metadata("export_end", totals, {1}));
+}
+
+// Cuts an image into datagrams as a V1.0 sender does; numbers run on from `next_number`.
+inline std::vector<Bytes> packets(const Bytes& image, std::uint32_t& next_number) {
+    std::vector<Bytes> datagrams;
+    constexpr std::size_t kPiece = tracer::kPacketRecordsMax * tracer::kRecordBytes;
+    for (std::size_t offset = 0; offset < image.size(); offset += kPiece) {
+        const std::size_t size = std::min(kPiece, image.size() - offset);
+        Bytes datagram(tracer::kPacketHeaderBytes);
+        tracer::encode_packet_header({next_number++, static_cast<std::uint32_t>(size / tracer::kRecordBytes),
+                                      static_cast<std::uint32_t>(size + tracer::kPacketHeaderBytes)},
+                                     datagram);
+        datagram.insert(datagram.end(), image.begin() + static_cast<std::ptrdiff_t>(offset),
+                        image.begin() + static_cast<std::ptrdiff_t>(offset + size));
+        datagrams.push_back(std::move(datagram));
+    }
+    return datagrams;
+}
+
+// A directory that is gone when the test is.
+class TemporaryDirectory {
+  public:
+    TemporaryDirectory() {
+        std::string pattern = (std::filesystem::temp_directory_path() / "remora-test-XXXXXX").string();
+        m_path = ::mkdtemp(pattern.data());
+    }
+
+    TemporaryDirectory(const TemporaryDirectory&) = delete;
+    TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
+
+    ~TemporaryDirectory() {
+        std::error_code ignored;
+        std::filesystem::remove_all(m_path, ignored);
+    }
+
+    [[nodiscard]] const std::string& path() const { return m_path; }
+
+    [[nodiscard]] std::string operator/(std::string_view name) const { return m_path + '/' + std::string(name); }
+
+    std::string write(std::string_view name, std::span<const std::byte> bytes) const {
+        const std::string path = *this / name;
+        std::FILE* const file = std::fopen(path.c_str(), "wb");
+        EXPECT_NE(file, nullptr);
+        if (file != nullptr) {
+            EXPECT_TRUE(bytes.empty() || std::fwrite(bytes.data(), 1, bytes.size(), file) == bytes.size());
+            std::fclose(file);
+        }
+        return path;
+    }
+
+  private:
+    std::string m_path;
+};
+
+inline std::string read_text(const std::string& path) {
+    std::string text;
+    if (std::FILE* const file = std::fopen(path.c_str(), "rb"); file != nullptr) {
+        std::array<char, 4096> buffer;
+        for (std::size_t count = 0; (count = std::fread(buffer.data(), 1, buffer.size(), file)) != 0;) {
+            text.append(buffer.data(), count);
+        }
+        std::fclose(file);
+    }
+    return text;
+}
+
+} // namespace support

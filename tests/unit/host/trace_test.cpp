@@ -1,0 +1,360 @@
+// SPDX-License-Identifier: MIT
+// The reader: round trips through the exporter's own encoders, and every class of damaged input with its stable code
+// and exit status.
+#include "host/trace/trace.hpp"
+
+#include "host/trace/names.hpp"
+#include "tests/support/host_trace_builder.hpp"
+
+#include <gmock/gmock.h>
+
+namespace host::trace {
+
+namespace {
+
+using support::Bytes;
+using support::ChunkBuilder;
+using support::TemporaryDirectory;
+using testing::HasSubstr;
+
+// What a consumer may keep of an event.
+struct Seen {
+    std::string name;
+    std::uint64_t ticks;
+    std::int64_t time_ns;
+    std::uint16_t cpu;
+    std::uint16_t par1;
+    std::uint32_t par2;
+    EventState state;
+    std::string task;
+};
+
+class TraceReading : public testing::Test {
+  protected:
+    ExitStatus read_path(const std::string& path, const OpenOptions& options = {}) {
+        Diagnostics diagnostics([this](std::string_view line) { m_lines += std::string(line) + '\n'; });
+        const auto opened = Trace::open(path, options, diagnostics);
+        if (!opened) {
+            return diagnostics.exit_status(false);
+        }
+        Event event;
+        while (opened.value()->next(event)) {
+            if (!event.metadata) {
+                m_seen.push_back({event.row != nullptr ? std::string(event.row->name) : "unknown", event.ticks.value,
+                                  event.time_ns, event.cpu, event.par1, event.par2, event.state,
+                                  std::string(event.names->find(tracer::Unit::context, event.par1))});
+            }
+            m_timed = event.timed;
+        }
+        diagnostics.finish();
+        m_chunks = opened.value()->facts().chunks;
+        return diagnostics.exit_status(opened.value()->facts().usable_events != 0);
+    }
+
+    ExitStatus read(std::span<const std::byte> bytes) { return read_path(m_directory.write("0trace.dat", bytes)); }
+
+    static ChunkBuilder small() {
+        ChunkBuilder chunk(3);
+        chunk.name("task", 12, "sensor").name("level", 0, "EDF").build("control", 7);
+        chunk.event(1000, "task_dispatch", 12, 0)
+            .event(1500, "task_end_cycle", 12, 0)
+            .event(2000, "context_switch", 13);
+        return chunk;
+    }
+
+    TemporaryDirectory m_directory;
+    std::string m_lines;
+    std::vector<Seen> m_seen;
+    std::vector<ChunkReport> m_chunks;
+    bool m_timed = false;
+};
+
+TEST_F(TraceReading, YieldsWhatTheExporterWroteWithNamesAndTimesFromTheStart) {
+    EXPECT_EQ(read(small().bytes()), ExitStatus::clean);
+    EXPECT_EQ(m_lines, "");
+    ASSERT_EQ(m_seen.size(), 3U);
+    EXPECT_EQ(m_seen[0].name, "task_dispatch");
+    EXPECT_EQ(m_seen[0].task, "sensor");
+    EXPECT_EQ(m_seen[0].time_ns, 0);
+    EXPECT_EQ(m_seen[1].time_ns, 500);
+    EXPECT_EQ(m_seen[2].task, "");
+    ASSERT_EQ(m_chunks.size(), 1U);
+    EXPECT_EQ(m_chunks[0].description.chunk, 3);
+    EXPECT_EQ(m_chunks[0].records, 3U);
+}
+
+TEST_F(TraceReading, ConvertsTicksFarBeyond64BitProductsWithoutOverflow) {
+    ChunkBuilder chunk;
+    chunk.begin.tsc_khz = 3'200'000;
+    chunk.event(0, "ipoint", 1).event(320'000'000'000'000'000, "ipoint", 2);
+    EXPECT_EQ(read(chunk.bytes()), ExitStatus::clean);
+    EXPECT_EQ(m_seen.at(1).time_ns, 100'000'000'000'000'000);
+}
+
+TEST_F(TraceReading, SaturatesAndSaysSoWhenATimeExceeds63Bits) {
+    ChunkBuilder chunk;
+    chunk.begin.tsc_khz = 1'000;
+    chunk.event(0, "ipoint", 1).event(~std::uint64_t{0}, "ipoint", 2);
+    EXPECT_EQ(read(chunk.bytes()), ExitStatus::clean);
+    EXPECT_THAT(m_lines, HasSubstr("W-RANGE"));
+    EXPECT_EQ(m_seen.at(1).time_ns, std::numeric_limits<std::int64_t>::max());
+}
+
+TEST_F(TraceReading, MergesChunksOfSeveralCpusByStampAndKeepsTheOrderOfEach) {
+    ChunkBuilder first(0);
+    ChunkBuilder second(1);
+    second.begin.cpu = 1;
+    first.event(10, "ipoint", 1).event(30, "ipoint", 3).event(50, "ipoint", 5);
+    second.event(20, "ipoint", 2).event(30, "ipoint", 4).event(60, "ipoint", 6);
+    Bytes both = second.bytes();
+    const Bytes other = first.bytes();
+    both.insert(both.end(), other.begin(), other.end());
+    EXPECT_EQ(read(both), ExitStatus::clean);
+    ASSERT_EQ(m_seen.size(), 6U);
+    for (std::size_t i = 0; i < m_seen.size(); ++i) {
+        EXPECT_EQ(m_seen[i].par1, i + 1);
+        EXPECT_EQ(m_seen[i].cpu, i % 2);
+    }
+}
+
+TEST_F(TraceReading, ReadsAPlainFileAndTakesTheManualsMisprintForUnlock) {
+    ChunkBuilder chunk;
+    chunk.event(100, "cycles_per_msec", 0, 1'000'000);
+    chunk.raw(tracer::make_record(0x8001, 9, 0, {200})); // fast path
+    chunk.raw(tracer::make_record(0x0043, 5, 6, {300}));
+    EXPECT_EQ(read(chunk.plain()), ExitStatus::clean);
+    ASSERT_EQ(m_seen.size(), 3U);
+    EXPECT_EQ(m_seen[1].name, "ipoint");
+    EXPECT_EQ(m_seen[2].name, "set_mutex_unlock");
+    EXPECT_EQ(m_seen[2].time_ns, 200);
+}
+
+TEST_F(TraceReading, StartsAPlainCyclicFileAtItsOldestRecord) {
+    ChunkBuilder chunk;
+    chunk.event(300, "ipoint", 3).event(400, "ipoint", 4);
+    chunk.unordered(100, "ipoint", 1).unordered(200, "ipoint", 2);
+    EXPECT_EQ(read(chunk.plain()), ExitStatus::clean);
+    EXPECT_THAT(m_lines, HasSubstr("W-ROTATED"));
+    ASSERT_EQ(m_seen.size(), 4U);
+    for (std::uint16_t i = 0; i < 4; ++i) {
+        EXPECT_EQ(m_seen[i].par1, i + 1);
+    }
+}
+
+TEST_F(TraceReading, CountsUnknownCodesAndGoesOn) {
+    ChunkBuilder chunk = small();
+    chunk.raw(tracer::make_record(0x00D3, 1, 2, {3000})).raw(tracer::make_record(0x00D3, 1, 2, {3100}));
+    chunk.event(3200, "ipoint", 1);
+    EXPECT_EQ(read(chunk.bytes()), ExitStatus::clean);
+    EXPECT_THAT(m_lines, HasSubstr("W-UNKNOWN code 0xd3 is in no row of the event table: 2 records"));
+    EXPECT_EQ(m_seen.size(), 6U);
+    EXPECT_EQ(m_seen[3].name, "unknown");
+}
+
+TEST_F(TraceReading, KeepsTheOrderWhenAStampFallsAndNamesBothValues) {
+    ChunkBuilder chunk = small();
+    chunk.unordered(700, "ipoint", 1).unordered(650, "ipoint", 2);
+    EXPECT_EQ(read(chunk.bytes()), ExitStatus::clean);
+    EXPECT_THAT(m_lines, HasSubstr("W-TIME time falls from 2000 to 700 ticks"));
+    EXPECT_THAT(m_lines, HasSubstr("chunk 3 cpu 0"));
+    EXPECT_EQ(m_seen.at(3).time_ns, -300);
+}
+
+struct Damaged {
+    std::string name;
+    Bytes bytes;
+    std::string code;
+    ExitStatus status;
+};
+
+Bytes cut(Bytes bytes, std::size_t from_end) {
+    bytes.resize(bytes.size() - from_end);
+    return bytes;
+}
+
+std::vector<Damaged> damaged_inputs() {
+    const auto fresh = [] {
+        ChunkBuilder chunk(3);
+        chunk.event(1000, "task_dispatch", 12).event(1500, "task_end_cycle", 12).event(2000, "context_switch", 13);
+        return chunk;
+    };
+    const Bytes whole = fresh().bytes();
+    const auto header = [&](auto&& change) {
+        tracer::ChunkBegin description = fresh().description();
+        change(description);
+        return fresh().with(description);
+    };
+    const auto slot = [](std::uint16_t code, std::uint64_t stamp, std::uint16_t par1 = 0) {
+        return tracer::make_record(code, par1, 0, {stamp});
+    };
+    std::vector<tracer::Record> endless{slot(0x100E, 5)};
+    endless.resize(1 + 5000, slot(0x200E, 5));
+    endless.push_back(slot(0x0001, 6));
+    Bytes ff(160, std::byte{0xFF});
+    return {
+        {"Empty", {}, "E-EMPTY", ExitStatus::nothing},
+        {"ShorterThanARecord", Bytes(15), "E-TRUNC", ExitStatus::nothing},
+        {"AllZero", Bytes(160), "W-UNUSED", ExitStatus::nothing},
+        {"OddTail", cut(whole, 3), "W-TAIL 13 odd bytes", ExitStatus::damaged},
+        {"LastRecordMissing", cut(whole, 16), "W-SHORT 1 of the 3 records", ExitStatus::damaged},
+        {"CutInsideThePreamble", cut(whole, 80), "E-TRUNC", ExitStatus::nothing},
+        {"NewerVersion", header([](auto& begin) { begin.format_version = 2; }), "E-VERSION", ExitStatus::nothing},
+        {"AbsurdRecordCount", header([](auto& begin) { begin.records = 0xFFFF'FFFF; }), "W-SHORT", ExitStatus::damaged},
+        {"TooFewRecordsAnnounced", header([](auto& begin) { begin.records = 1; }), "W-EXTRA 2 records",
+         ExitStatus::damaged},
+        {"PreambleShorterThanItself", header([](auto& begin) { begin.preamble_slots = 1; }), "E-COUNT",
+         ExitStatus::nothing},
+        {"NoClockRate", header([](auto& begin) { begin.tsc_khz = 0; }), "E-FREQ", ExitStatus::damaged},
+        {"AbsurdClockRate", header([](auto& begin) { begin.tsc_khz = 10'000'001; }), "E-FREQ", ExitStatus::damaged},
+        {"ReservedBit", fresh().raw(slot(0x4001, 3000)).bytes(), "W-RESERVED", ExitStatus::clean},
+        {"MiddleWithoutFirst", fresh().raw(slot(0x200E, 3000)).bytes(), "W-ORPHAN", ExitStatus::damaged},
+        {"FirstFirst", fresh().raw(slot(0x100E, 5000, 2)).raw(slot(0x100E, 5000, 2)).bytes(), "E-INCOMPLETE",
+         ExitStatus::damaged},
+        {"FirstAtTheEnd", fresh().raw(slot(0x100E, 5000, 2)).bytes(), "E-INCOMPLETE", ExitStatus::damaged},
+        {"LastOfAnotherEvent", fresh().raw(slot(0x100E, 5000, 2)).raw(slot(0x301E, 5000)).bytes(), "E-MIX",
+         ExitStatus::damaged},
+        {"EndlessEvent", support::to_bytes(endless), "E-TOOLONG", ExitStatus::damaged},
+        {"LengthBeyondTheSlots", fresh().raw(slot(0x101E, 5000, 13)).raw(slot(0x301E, 5000)).bytes(), "E-LEN",
+         ExitStatus::damaged},
+        {"SimpleEventInSeveralSlots", fresh().raw(slot(0x1001, 5000, 2)).raw(slot(0x3001, 5000)).bytes(), "E-LEN",
+         ExitStatus::damaged},
+        {"LongEventInOneSlot", fresh().raw(slot(0x001C, 5000)).bytes(), "E-LEN", ExitStatus::damaged},
+    };
+}
+
+class DamagedTrace : public TraceReading, public testing::WithParamInterface<Damaged> {};
+
+TEST_P(DamagedTrace, IsReportedUnderItsCodeAndEndsWithItsStatus) {
+    EXPECT_EQ(read(GetParam().bytes), GetParam().status) << m_lines;
+    EXPECT_THAT(m_lines, HasSubstr(GetParam().code));
+}
+
+INSTANTIATE_TEST_SUITE_P(Inputs, DamagedTrace, testing::ValuesIn(damaged_inputs()),
+                         [](const auto& input) { return input.param.name; });
+
+TEST_F(TraceReading, AcceptsALongEventWithoutPayload) {
+    ChunkBuilder chunk = small();
+    chunk.raw(tracer::make_record(0x101E, 2, 0, {5000})).raw(tracer::make_record(0x301E, 0, 0, {5000}));
+    EXPECT_EQ(read(chunk.bytes()), ExitStatus::clean) << m_lines;
+}
+
+TEST_F(TraceReading, ResumesBehindAnEndlessEvent) {
+    std::vector<tracer::Record> records{tracer::make_record(0x100E, 0, 0, {5})};
+    records.resize(200, tracer::make_record(0x200E, 0, 0, {5}));
+    records.push_back(tracer::make_record(0x0001, 77, 0, {6}));
+    EXPECT_EQ(read(support::to_bytes(records)), ExitStatus::damaged);
+    EXPECT_EQ(m_seen.back().par1, 77);
+}
+
+TEST_F(TraceReading, FindsTheNextChunkBehindADamagedHeader) {
+    tracer::ChunkBegin liar = small().description();
+    liar.records = 1'000'000;
+    Bytes bytes = small().with(liar);
+    ChunkBuilder next(4);
+    next.event(5000, "ipoint", 42);
+    const Bytes second = next.bytes();
+    bytes.insert(bytes.end(), second.begin(), second.end());
+    EXPECT_EQ(read(bytes), ExitStatus::damaged);
+    EXPECT_EQ(m_seen.size(), 4U);
+    EXPECT_EQ(m_seen.back().par1, 42);
+}
+
+TEST_F(TraceReading, RefusesToMixTwoRuns) {
+    ChunkBuilder other(4);
+    other.begin.boot_id = 1;
+    other.event(5000, "ipoint", 42);
+    Bytes bytes = small().bytes();
+    const Bytes second = other.bytes();
+    bytes.insert(bytes.end(), second.begin(), second.end());
+    EXPECT_EQ(read(bytes), ExitStatus::damaged);
+    EXPECT_THAT(m_lines, HasSubstr("E-BOOT"));
+    EXPECT_EQ(m_seen.size(), 3U);
+}
+
+TEST_F(TraceReading, LimitsTheLinesOfOneCodeAndTotalsTheRest) {
+    ChunkBuilder chunk = small();
+    for (int i = 0; i < 150; ++i) {
+        chunk.raw(tracer::make_record(0x4001, 1, 0, {3000}));
+    }
+    read(chunk.bytes());
+    EXPECT_EQ(std::ranges::count(m_lines, '\n'), 101);
+    EXPECT_THAT(m_lines, HasSubstr("W-RESERVED 150 in all, 50 not shown"));
+}
+
+TEST_F(TraceReading, SaysWhatToDoWithADirectoryThatIsNoSession) {
+    EXPECT_EQ(read_path(m_directory.path()), ExitStatus::usage);
+    EXPECT_THAT(m_lines, HasSubstr("E-DIR"));
+    EXPECT_THAT(m_lines, HasSubstr("remora adopt"));
+    EXPECT_EQ(read_path(m_directory / "absent.dat"), ExitStatus::usage);
+    EXPECT_THAT(m_lines, HasSubstr("E-IO"));
+}
+
+TEST_F(TraceReading, TakesTheRateFromTheCommandLineIfTheTraceHasNone) {
+    ChunkBuilder chunk;
+    chunk.event(100, "ipoint", 1).event(300, "ipoint", 2);
+    const std::string path = m_directory.write("0trace.dat", chunk.plain());
+    EXPECT_EQ(read_path(path), ExitStatus::clean);
+    EXPECT_FALSE(m_timed);
+    m_seen.clear();
+    EXPECT_EQ(read_path(path, {.tsc_khz = 2'000'000}), ExitStatus::clean);
+    EXPECT_EQ(m_seen.at(1).time_ns, 100);
+}
+
+TEST_F(TraceReading, SurvivesEveryTruncationAndEveryFlippedBit) {
+    const Bytes whole = small().bytes();
+    for (std::size_t size = 0; size < whole.size(); ++size) {
+        read(std::span(whole).first(size));
+        EXPECT_LE(m_seen.size(), whole.size() / tracer::kRecordBytes + 1);
+        m_seen.clear();
+    }
+    for (std::size_t bit = 0; bit < whole.size() * 8; ++bit) {
+        Bytes flipped = whole;
+        flipped[bit / 8] ^= std::byte{1} << (bit % 8);
+        read(flipped);
+        EXPECT_LE(m_seen.size(), whole.size() / tracer::kRecordBytes + 1);
+        m_seen.clear();
+        m_lines.clear();
+    }
+}
+
+TEST(ManifestText, RoundTripsAndRefusesNamesThatAreNotOurs) {
+    Manifest manifest;
+    manifest.origin = "udp";
+    manifest.complete = true;
+    manifest.clock_mode = tracer::ClockMode::icount;
+    manifest.tsc_source = tracer::TscSource::pm_timer;
+    manifest.tsc_khz = 1'000'000;
+    manifest.boot_id = 0xFFFF'0000'1111'2222;
+    manifest.build = tracer::Build{support::name_of("k"), support::name_of("c"), support::name_of("a\x1b"), 9};
+    manifest.announced = tracer::ExportEnd{1, tracer::RunResult::panicked, 2, 3, 4, 5};
+    manifest.transfer = ManifestTransfer{.packets = 11, .lost = 12, .records = 13};
+    ManifestChunk chunk;
+    chunk.file = "0trace.dat";
+    chunk.described = true;
+    chunk.description.records = 77;
+    chunk.first_tsc = ~std::uint64_t{0};
+    chunk.crc32c = 0xE306'9283;
+    manifest.chunks.push_back(chunk);
+
+    std::string why;
+    const std::string text = to_json_text(manifest);
+    const auto parsed = parse_manifest(text, why);
+    ASSERT_TRUE(parsed.ok()) << why;
+    EXPECT_EQ(to_json_text(parsed.value()), text);
+    EXPECT_EQ(parsed.value().build->application, manifest.build->application);
+    EXPECT_EQ(parsed.value().boot_id, manifest.boot_id);
+    EXPECT_EQ(parsed.value().announced->result, tracer::RunResult::panicked);
+    EXPECT_EQ(parsed.value().chunks.at(0).first_tsc, ~std::uint64_t{0});
+    EXPECT_EQ(parsed.value().chunks.at(0).crc32c, 0xE306'9283U);
+
+    manifest.chunks[0].file = "../0trace.dat";
+    EXPECT_FALSE(parse_manifest(to_json_text(manifest), why).ok());
+    EXPECT_THAT(why, HasSubstr("Ntrace.dat"));
+    EXPECT_FALSE(parse_manifest("{", why).ok());
+    EXPECT_FALSE(parse_manifest("[]", why).ok());
+    EXPECT_FALSE(parse_manifest(R"({"format":"remora-session","version":"x"})", why).ok());
+}
+
+} // namespace
+
+} // namespace host::trace
