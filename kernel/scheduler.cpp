@@ -12,8 +12,6 @@ namespace kernel {
 
 namespace {
 
-constinit Processor s_processor;
-
 struct Choice {
     Task& exec;
     Task& exec_shadow;
@@ -36,27 +34,20 @@ Choice choose() {
 
 } // namespace
 
-Processor& this_processor() {
-    return s_processor;
-}
-
 void interrupt_entered_irq_off() {
-    s_processor.in_interrupt = true;
+    this_processor().in_interrupt = true;
 }
 
 void preempt_if_needed_irq_off() {
-    s_processor.in_interrupt = false;
-    if (s_processor.reschedule && s_processor.loaded != nullptr) {
+    Processor& cpu = this_processor();
+    cpu.in_interrupt = false;
+    if (cpu.reschedule && cpu.loaded != nullptr) {
         schedule_irq_off();
     }
 }
 
-Task* current_task_irq_off() {
-    return s_processor.loaded;
-}
-
 void give_up_irq_off() {
-    Processor& cpu = s_processor;
+    Processor& cpu = this_processor();
     if (cpu.exec_shadow == nullptr) {
         return;
     }
@@ -73,7 +64,7 @@ void give_up_irq_off() {
 
 void scheduler_irq_off() {
     ASSERT(arch::interrupts_disabled());
-    Processor& cpu = s_processor;
+    Processor& cpu = this_processor();
     const Choice choice = choose();
     const bool unchanged = cpu.exec == &choice.exec && cpu.exec_shadow == &choice.exec_shadow;
     if (!unchanged) {
@@ -97,7 +88,7 @@ void scheduler_irq_off() {
 }
 
 void context_load_irq_off() {
-    Processor& cpu = s_processor;
+    Processor& cpu = this_processor();
     Task* const from = cpu.loaded;
     Task* const to = cpu.exec_shadow;
     if (from == to) {
@@ -109,7 +100,7 @@ void context_load_irq_off() {
 }
 
 void schedule_irq_off() {
-    Processor& cpu = s_processor;
+    Processor& cpu = this_processor();
     if (cpu.in_interrupt || cpu.loaded == nullptr) {
         cpu.reschedule = true;
         return;
@@ -119,7 +110,7 @@ void schedule_irq_off() {
 }
 
 void return_to_boot_irq_off() {
-    Processor& cpu = s_processor;
+    Processor& cpu = this_processor();
     arch::StackPointer abandoned;
     cpu.loaded = nullptr;
     arch::switch_context(&abandoned, cpu.boot);

@@ -22,7 +22,15 @@ struct Processor {
     arch::StackPointer boot;
 };
 
-[[nodiscard]] Processor& this_processor();
+namespace detail {
+
+inline constinit Processor processor;
+
+} // namespace detail
+
+[[nodiscard]] inline Processor& this_processor() {
+    return detail::processor;
+}
 
 // --- for the interrupt funnel
 
@@ -36,7 +44,9 @@ void preempt_if_needed_irq_off();
 // --- for the kernel's primitives
 
 // The running task; null in boot context. In an interrupt: the interrupted one.
-[[nodiscard]] Task* current_task_irq_off();
+[[nodiscard]] inline Task* current_task_irq_off() {
+    return this_processor().loaded;
+}
 
 // The running task leaves the processor: accounts for its time and tells its level. Must precede any change that takes
 // it out of a queue. Does nothing if it has left already.

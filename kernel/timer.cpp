@@ -113,6 +113,21 @@ void advance(Index index, Event& event, lib::Ticks time) {
     s_queue.heap.push(index, event.next());
 }
 
+lib::Result<void> delete_event(Index index, std::uint32_t generation) {
+    const arch::IrqGuard guard;
+    trace_points::timer_deleted(index);
+    if (index >= kTimerEventsMax) {
+        return lib::Error::not_found;
+    }
+    Event& event = s_queue.events[index];
+    if (!event.in_use || event.generation != generation) {
+        return lib::Error::not_found;
+    }
+    event.in_use = false;
+    remove_irq_off(index);
+    return {};
+}
+
 } // namespace
 
 lib::Result<TimerId> kern_event_post(lib::Ticks at, TimerHandler handler, void* argument) {
@@ -128,18 +143,7 @@ lib::Result<TimerId> kern_event_post_periodic(lib::Ticks first, lib::Nanoseconds
 }
 
 lib::Result<void> kern_event_delete(TimerId id) {
-    const arch::IrqGuard guard;
-    trace_points::timer_deleted(id.index);
-    if (id.index >= kTimerEventsMax) {
-        return lib::Error::not_found;
-    }
-    Event& event = s_queue.events[id.index];
-    if (!event.in_use || event.generation != id.generation) {
-        return lib::Error::not_found;
-    }
-    event.in_use = false;
-    remove_irq_off(id.index);
-    return {};
+    return delete_event(id.index, id.generation);
 }
 
 std::uint64_t timer_overruns() {

@@ -58,7 +58,9 @@ inline void add_name(tracer::NameKind kind, std::uint16_t id, std::string_view n
 // --- names ---------------------------------------------------------------------------------------------------------
 
 inline void level_registered(const Level& level) {
-    detail::add_name(tracer::NameKind::level, level.index(), level.name());
+    if constexpr (detail::kOn) {
+        detail::add_name(tracer::NameKind::level, level.index(), level.name());
+    }
 }
 
 inline void interrupt_named(arch::Vector vector, std::string_view name) {
