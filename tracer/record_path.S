@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The record path: one event becomes 16 bytes in the active chunk of this processor. It is a restartable sequence. Every
+// The record path: one event becomes 16 bytes in this processor's active chunk. It is a restartable sequence. Every
 // interrupt and exception stub compares the interrupted RIP with [tracer_region_begin, tracer_region_end) and, if it
 // lies inside, rewinds it to tracer_region_restart. So the sequence needs no lock, no cli, no loop, and no call; any
 // context may be in it, and any context may interrupt it, NMI included.
@@ -13,7 +13,7 @@
 //   - The LAST instruction of the region is the commit of every path that ends: it adds 16 to a position or to a count
 //     (counts are kept in bytes for this reason). Interrupted before it: nothing has happened, start again.
 //     Interrupted after it: RIP lies outside, the event is over.
-//   - A transition (next lap, next chunk, blackout) commits with one store and goes back to the start. Interrupted after
+//   - A transition (next lap, next chunk, blackout) commits with one store and goes back to start. Interrupted after
 //     that store, the rewind does the same as the jump. Each transition removes its own cause, so no attempt sees more
 //     than one of each kind; nothing loops.
 //   - rdtsc is inside: whoever commits later also stamped later, so stamps never fall within a chunk.

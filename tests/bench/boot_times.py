@@ -35,7 +35,7 @@ def boot_arguments(path, kernel, efi, words, scratch):
 
 
 def one_boot(path, options, app_words):
-    """Seconds to the line that announces the application, seconds to the end, the session's manifest, microseconds of export."""
+    """Seconds to the line that announces the application, seconds to the end, the manifest, microseconds of export."""
     with tempfile.TemporaryDirectory() as name:
         scratch = pathlib.Path(name)
         port = free_port()

@@ -19,10 +19,11 @@ if [[ $blanked -eq 0 ]]; then
     exit 1
 fi
 
-objects=()
-while IFS= read -r source; do
-    objects+=("kernel-off/$source.o")
-done < <(git ls-files -co --exclude-standard 'kernel/*.cpp' 'kernel/**/*.cpp')
+# The kernel's objects in an image without tracer, as the Makefile knows them.
+# shellcheck disable=SC2016 # make expands them
+list='all_objects = $(call object,$(KERNEL_DIR),$(IMAGE_SOURCES))
+list: ; @printf "%s\n" $(patsubst $(BUILD)/%,%,$(filter $(KERNEL_DIR)/kernel/%,$(all_objects)))'
+mapfile -t objects < <(make -s TRACER=OFF TSC=TRUE --eval "$list" list)
 if ! make -C "$copy" -s -j"$(nproc)" TRACER=OFF TSC=TRUE BUILD=build WARNINGS=-w "${objects[@]/#/build/}" \
     >"$copy/log" 2>&1; then
     tail -n 20 "$copy/log"
