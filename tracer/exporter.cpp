@@ -63,6 +63,15 @@ lib::Result<void> Exporter::request_for(Chunk& chunk, ChunkFlags new_flags, Sink
 }
 
 StepResult Exporter::step() {
+    if (!m_stepping.try_take()) {
+        return StepResult::more;
+    }
+    const StepResult result = step_alone();
+    m_stepping.release();
+    return result;
+}
+
+StepResult Exporter::step_alone() {
     if (m_work == Work::none) {
         if (!m_parts.lock.try_take()) {
             return StepResult::more;
@@ -237,6 +246,7 @@ void Exporter::build_image(const Chunk& chunk, const Freight& freight) {
 
 void Exporter::begin_exit() {
     m_parts.lock.release();
+    m_stepping.release();
     m_parts.control.disable();
     m_exiting = true;
 }

@@ -88,11 +88,12 @@ class Exporter {
         return request_for(chunk, new_flags, deferred_sinks());
     }
 
-    // A bounded piece of work. Takes the lock where it changes chunks; if that is taken it does so next time.
+    // A bounded piece of work. Takes the lock where it changes chunks; if that is taken it does so next time. A call
+    // that meets another one (of a task that was preempted in it) does nothing and returns more.
     [[nodiscard]] StepResult step();
 
     // The run level has exited, or the kernel gave up: recording stops, deferred sinks may work. Nobody else will call
-    // the tracer any more; a lock whose holder is gone is opened.
+    // the tracer any more; locks whose holders are gone are opened.
     void begin_exit();
 
     // Queues every chunk with records that some working sink has not carried. Returns how many chunks were queued.
@@ -159,6 +160,7 @@ class Exporter {
     [[nodiscard]] const Freight* known_freight(const Chunk& chunk) const;
     [[nodiscard]] bool begin_chunk();
     [[nodiscard]] bool begin_end();
+    [[nodiscard]] StepResult step_alone();
     void end_transfer(SinkState state);
     void settle(Chunk& chunk, SinkSet sink, Outcome outcome);
     void build_image(const Chunk& chunk, const Freight& freight);
@@ -173,6 +175,7 @@ class Exporter {
     Work m_work = Work::none; // in flight
     std::size_t m_sink = 0;   // that has it
     Chunk* m_chunk = nullptr;
+    ControlLock m_stepping;
     bool m_exiting = false;
     bool m_finish_wanted = false;
     RunResult m_result = RunResult::unknown;

@@ -42,9 +42,11 @@ class NameRegistry {
     NameRegistry(const NameRegistry&) = delete;
     NameRegistry& operator=(const NameRegistry&) = delete;
 
-    // Names are copied, cut at kNameBytesMax. parameters.context is filled in. An entry equal to an earlier one is not added again. When the registry is full
-    // the entry is counted in lost() and the records keep their numbers without a name.
-    constexpr void add_task(std::uint16_t context, std::uint32_t pid, std::string_view name, TaskParameters parameters) {
+    // Names are copied, cut at kNameBytesMax. parameters.context is filled in. An entry equal to an earlier one is not
+    // added again. When the registry is full the entry is counted in lost() and the records keep their numbers without
+    // a name.
+    constexpr void add_task(std::uint16_t context, std::uint32_t pid, std::string_view name,
+                            TaskParameters parameters) {
         parameters.context = context;
         add({NameKind::task, context, pid, name, parameters});
     }

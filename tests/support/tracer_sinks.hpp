@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -43,6 +44,9 @@ class FakeSink final : public tracer::ChunkSink {
     }
 
     tracer::SinkState step() override {
+        if (on_step) {
+            on_step();
+        }
         if (m_state == tracer::SinkState::busy && --m_steps_left <= 0) {
             if (chunks.size() == fail_at_chunk) {
                 return m_state = tracer::SinkState::failed;
@@ -68,6 +72,7 @@ class FakeSink final : public tracer::ChunkSink {
     std::vector<Bytes> chunks;
     std::optional<tracer::ExportEnd> end;
     std::size_t fail_at_chunk = ~std::size_t{0};
+    std::function<void()> on_step;
 
   private:
     int m_steps_per_chunk;

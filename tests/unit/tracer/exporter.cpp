@@ -313,6 +313,20 @@ TEST_F(ExporterTest, GoesOnAtExitThoughALockHolderIsGone) {
     EXPECT_EQ(sink.chunks.size(), 1U);
 }
 
+TEST_F(ExporterTest, AStepThatMeetsAnotherOneLeavesTheSinkAlone) {
+    FakeSink sink(2);
+    ASSERT_TRUE(exporter().attach(sink, SinkTime::at_once).ok());
+    int depth = 0;
+    sink.on_step = [&] {
+        ASSERT_EQ(depth++, 0);
+        EXPECT_EQ(exporter().step(), StepResult::more); // from a task that preempted this one
+        --depth;
+    };
+    ASSERT_TRUE(exporter().request(filled(4, 2), tracer::kFlagFree).ok());
+    drain();
+    EXPECT_EQ(sink.chunks.size(), 1U);
+}
+
 TEST_F(ExporterTest, SendChunkWaitsForTheStream) {
     FakeSink sink(3);
     ASSERT_TRUE(exporter().attach(sink, SinkTime::at_once).ok());
