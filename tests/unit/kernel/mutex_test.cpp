@@ -2,6 +2,7 @@
 // Priority inheritance in whole schedules. Lower case letters are work inside a critical section.
 #include "kernel/sync/mutex.hpp"
 #include "kernel/task.hpp"
+#include "kernel/task_object.hpp"
 #include "tests/unit/kernel/hosted_kernel.hpp"
 
 #include <gtest/gtest.h>
@@ -109,6 +110,30 @@ TEST(Mutex, GivesTheFreedMutexToWhoeverRunsFirst) {
                   pause_until(30);
               }),
               "l 0-4 | a 4-6 | b 6-7");
+}
+
+TEST(Mutex, LendsTheRemainingWaitersPlacesToTheNewOwnerAtOnce) {
+    static kernel::Pid waiter;
+    EXPECT_EQ(hosted::run([] {
+                  must(mutex_init(s_one, "one"));
+                  start(
+                      "L", [](void*) { critical<'l'>(4); }, hard(4, 100, 90));
+                  waiter = start(
+                      "B", [](void*) { critical<'b'>(1); }, hard(1, 100, 60, 1));
+                  start(
+                      "A",
+                      [](void*) {
+                          must(mutex_lock(s_one));
+                          const kernel::Task* const lent_to = kernel::find_task(waiter)->shadow;
+                          note(lent_to->pid == kernel::task_self() ? "lent" : "kept");
+                          must(mutex_unlock(s_one));
+                          const kernel::Task& task = *kernel::find_task(waiter);
+                          note(task.shadow == &task ? "given back" : "still lent");
+                      },
+                      hard(2, 100, 30, 2));
+                  pause_until(30);
+              }),
+              "l 0-4 | lent | given back | b 4-5");
 }
 
 TEST(Mutex, PassesOverAPlaceWhoseOwnerSleeps) {

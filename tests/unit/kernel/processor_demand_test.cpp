@@ -62,6 +62,13 @@ TEST(Utilisation, RoundsUpWhereTheCommonMultipleIsTooLarge) {
                                                      implicit(kPeriod / 2, kPeriod - 4)}));
 }
 
+TEST(Utilisation, RefusesAnExcessThatRoundingDownWouldHide) {
+    // 1 - 2/P + 1/(P-2) + 1/(P-4) exceeds one by less than 2^-118, and the common multiple has 183 bits.
+    constexpr std::uint64_t kPeriod = (std::uint64_t{1} << 61) - 1;
+    EXPECT_FALSE(utilisation_at_most_one(
+        std::vector{implicit(kPeriod - 2, kPeriod), implicit(1, kPeriod - 2), implicit(1, kPeriod - 4)}));
+}
+
 TEST(ProcessorDemand, AcceptsDemandThatExactlyFillsAnInterval) {
     // Both due at 5: 2 + 3. One nanosecond more is refused though the utilisation is far below one.
     std::vector<Demand> tasks{{2, 100, 5}, {3, 100, 5}};
