@@ -2,6 +2,7 @@
 // See fat_checker.hpp.
 #include "tests/support/fat_checker.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 namespace test {
@@ -147,7 +148,7 @@ class Checker {
             const auto begin = m_image.begin() + static_cast<std::ptrdiff_t>(place(cluster));
             contents.insert(contents.end(), begin, begin + m_cluster_bytes);
         }
-        contents.resize(size);
+        contents.resize(std::min<std::size_t>(size, contents.size()));
         if (!m_report.files.emplace(name, contents).second) {
             complain(name + ": name stands twice", 0);
         }

@@ -360,7 +360,7 @@ TEST(FatWriter, EntriesBehindTheEndMarkNeverComeToLife) {
             std::size_t{geometry.type == FatType::fat16 ? geometry.first_root : geometry.first_data} * kSectorBytes;
         const std::size_t end = root + (geometry.type == FatType::fat16 ? 2 : 1) * kSectorBytes;
         for (std::size_t at = root + 2 * 32; at < end; ++at) {
-            disk.image()[at] = std::byte{'X'};
+            disk.image()[at] = std::byte{'A'}; // read as attributes, this is a file
         }
         for (unsigned i = 0; i < 20; ++i) {
             ASSERT_TRUE(add_file(volume, std::to_string(i), {}));
@@ -431,6 +431,9 @@ class FatCutTest : public testing::TestWithParam<Flavour> {
         FakeDisk disk(formatted(GetParam()));
         Volume volume;
         EXPECT_TRUE(volume.mount(disk));
+        // Free clusters are not blank: were they taken for a directory, they would be full of files.
+        const std::size_t first_free = volume.geometry().first_sector(kFirstCluster + 1) * kSectorBytes;
+        std::fill(disk.image().begin() + static_cast<std::ptrdiff_t>(first_free), disk.image().end(), std::byte{'A'});
         EXPECT_TRUE(add_file(volume, "old", old));
         for (unsigned i = 0; i < 13; ++i) {
             EXPECT_TRUE(add_file(volume, std::to_string(i), {}));
