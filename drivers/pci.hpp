@@ -93,8 +93,8 @@ class PciConfig {
     }
 
     // Calls visit(address, id) for each function there is, in ascending order, until it returns true; false if it never
-    // does. Buses are reached through bridges, so an empty machine costs one bus, not 256. A bridge that leads
-    // backwards is not followed: the search ends whatever the registers hold.
+    // does. Buses are reached through bridges, so an empty machine costs one bus, not 256. The buses are
+    // passed once, upwards, so a bridge that leads back is not followed: the search ends whatever the registers hold.
     template <typename Visit>
     bool scan(Visit visit) {
         std::array<bool, kBuses> reachable{};
@@ -237,8 +237,7 @@ class PciConfig {
                     return true;
                 }
                 if ((header_type & kHeaderTypeMask) == kHeaderTypeBridge) {
-                    const std::uint8_t secondary = read8(address, kSecondaryBusOffset);
-                    reachable[secondary] = reachable[secondary] || secondary > bus;
+                    reachable[read8(address, kSecondaryBusOffset)] = true;
                 }
             }
         }

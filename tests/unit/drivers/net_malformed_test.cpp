@@ -171,6 +171,18 @@ TEST_F(MalformedFrames, OptionsAndPaddingAreSkipped) {
     EXPECT_EQ(out[0], std::byte{1});
 }
 
+TEST_F(MalformedFrames, BytesBehindTheUdpLengthAreNeitherSummedNorDelivered) {
+    become_ready();
+    Bytes packet = test::make_udp(bytes({1, 2}));
+    test::operator+=(packet, bytes({0xAB, 0xCD}));
+    test::put16(packet, 2, packet.size());
+    test::seal_ipv4(packet);
+    handle(ip_frame(packet));
+    std::array<std::byte, 8> out{};
+    ASSERT_EQ(endpoint.counters().received, 1U);
+    EXPECT_EQ(endpoint.receive(out).value(), 2U);
+}
+
 TEST_F(MalformedFrames, ADatagramWithoutChecksumIsAccepted) {
     become_ready();
     Bytes packet = test::make_udp(bytes({1}));
