@@ -2,8 +2,6 @@
 // One pass over the events; see the header for what each figure means.
 #include "host/analyse/summary.hpp"
 
-#include "host/trace/names.hpp"
-
 #include <algorithm>
 
 namespace host::analyse {
@@ -123,6 +121,11 @@ void Summary::add_task(const trace::Event& event) {
     case kCodeOf<"task_dispatch">:
         ++m_tasks[event.par1].dispatches;
         break;
+    case kCodeOf<"task_begin_cycle">:
+        if (auto& queue = m_releases[event.par1]; !queue.empty()) {
+            queue.front().begun = true;
+        }
+        break;
     case kCodeOf<"task_end_cycle">:
         end_job(event);
         break;
@@ -143,21 +146,12 @@ void Summary::add_task(const trace::Event& event) {
     }
 }
 
-// A task with an offset, or one whose level announces the first release by timer, too, logs task_activate and then
-// task_timer for one and the same job: the timer is the release then. Otherwise the activation has released a job.
-bool Summary::replaces_activation(const trace::Event& event, const Release& activation) {
-    const trace::TaskNames* const task = event.names->task(event.par1);
-    const bool has_offset = task != nullptr && task->parameters && task->parameters->offset_ns != 0;
-    return has_offset || event.ticks == activation.at;
-}
-
 void Summary::release(const trace::Event& event, bool by_activation) {
     std::deque<Release>& queue = m_releases[event.par1];
-    if (!by_activation && queue.size() == 1 && queue.front().by_activation &&
-        replaces_activation(event, queue.front())) {
+    if (!by_activation && queue.size() == 1 && queue.front().by_activation && !queue.front().begun) {
         queue.clear();
     }
-    queue.push_back({event.ticks, by_activation});
+    queue.push_back({.at = event.ticks, .by_activation = by_activation, .begun = false});
     if (queue.size() > kReleasesMax) {
         queue.pop_front();
     }

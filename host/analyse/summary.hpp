@@ -3,7 +3,9 @@
 // number of tasks, not of events. All times are in ticks; whoever prints them converts. Printing is not done here.
 //
 // CPU time of a task: from context_switch to context_switch, less the time inside interrupt handlers.
-// Response time of a job: from its release (task_activate, task_timer) to its task_end_cycle; releases queue up.
+// Response time of a job: from its release (task_activate, task_timer) to its task_end_cycle; releases queue up. A
+// level that releases every job by timer logs task_activate and then task_timer for one and the same first job, the
+// offset lying between them: a timer that finds the job of an activation not yet begun is its release.
 #pragma once
 
 #include "host/trace/event.hpp"
@@ -108,6 +110,7 @@ class Summary {
     struct Release {
         lib::Ticks at;
         bool by_activation = false;
+        bool begun = false;
     };
 
     void give_out_time(Cpu& cpu, lib::Ticks now);
@@ -117,7 +120,6 @@ class Summary {
     void end_job(const trace::Event& event);
     void add_interrupt(const trace::Event& event, Cpu& cpu);
     void add_task(const trace::Event& event);
-    [[nodiscard]] static bool replaces_activation(const trace::Event& event, const Release& activation);
 
     std::map<std::uint16_t, TaskFigures> m_tasks;
     std::map<std::uint16_t, VectorFigures> m_vectors;

@@ -137,9 +137,9 @@ void print_tasks(Output& out, const SummaryView& view) {
                                    "releases", "dispatched", "jobs", "cpu time", "cpu", "missed", "over", "inherits"));
     for (const auto& [context, task] : view.summary.tasks()) {
         out.print("  {:<15} {:<10} {:>8} {:>10} {:>8} {:>11} {:>7} ", cut(task_title(view, context), 15),
-                  cut(task_level(view, context), 10), dash_if_zero(task.activations + task.releases),
-                  dash_if_zero(task.dispatches), dash_if_zero(task.jobs), times.text(task.cpu_time),
-                  share(task.cpu_time, view.summary.duration()));
+                  cut(task_level(view, context), 10),
+                  dash_if_zero(task.releases != 0 ? task.releases : task.activations), dash_if_zero(task.dispatches),
+                  dash_if_zero(task.jobs), times.text(task.cpu_time), share(task.cpu_time, view.summary.duration()));
         out.print("{} {:>5} {:>8}\n",
                   out.styled(task.deadline_misses != 0 ? Style::bad : Style::plain,
                              fmt::format("{:>7}", dash_if_zero(task.deadline_misses))),

@@ -83,6 +83,16 @@ TEST(Summary, CountsTheOffsetOfATaskAsNoResponseTime) {
     EXPECT_EQ(task.response.greatest().value, 10U);
 }
 
+TEST(Summary, LetsATimerReplaceTheActivationOnlyBeforeTheJobBegins) {
+    ChunkBuilder chunk;
+    chunk.event(0, "task_activate", 12).event(10, "task_begin_cycle", 12).event(100, "task_timer", 12);
+    chunk.event(150, "task_end_cycle", 12).event(160, "task_end_cycle", 12);
+    const TaskFigures task = summarise(chunk.bytes()).tasks().at(12);
+    EXPECT_EQ(task.response.count(), 2U);
+    EXPECT_EQ(task.response.greatest().value, 150U);
+    EXPECT_EQ(task.response.least().value, 60U);
+}
+
 TEST(Summary, KnowsNoResponseOfAJobThatWasReleasedBeforeTheTrace) {
     ChunkBuilder chunk;
     chunk.event(10, "task_end_cycle", 12).event(20, "interrupt_end", 32);
