@@ -37,6 +37,12 @@ ifeq ($(TRACER)$(TSC),NEWFALSE)
   $(error TRACER=NEW needs TSC=TRUE, because records are stamped with the time stamp counter: set TSC=TRUE or TRACER=OFF)
 endif
 
+# A misspelt variable on the command line must not pass unnoticed.
+RUN_KEYS := PORT SEED DURATION_MS TIMEOUT_S CHECK DEPS CASES GDB_PORT PACKAGES CONFIG_FILE
+$(foreach word,$(MAKEOVERRIDES),$(if $(findstring =,$(word)),\
+  $(if $(filter $(firstword $(subst =, ,$(word))),$(OPTION_KEYS) $(RUN_KEYS)),,\
+    $(error unknown variable "$(firstword $(subst =, ,$(word)))"; `make help` lists them: $(OPTION_KEYS) $(RUN_KEYS)))))
+
 # Options of one run, not of the build.
 PORT ?= 20000
 SEED ?= 1

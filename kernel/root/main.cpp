@@ -221,9 +221,9 @@ void kernel_main(const arch::BootInfo* boot) {
     arch::set_upcalls({.interrupt = &interrupt_entry, .exception = &panic_on_exception});
 
     require_boot_info(boot);
+    g_firmware = &read_firmware(*boot); // first, so that every end from here on can switch the machine off
     read_options(*boot);
     const App& app = chosen_app();
-    g_firmware = &read_firmware(*boot);
     const arch::x86_64::TscCalibration calibration = start_machine();
     protect_task_stacks();
 
