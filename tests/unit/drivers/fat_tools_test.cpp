@@ -1,35 +1,23 @@
 // SPDX-License-Identifier: MIT
 // The driver against the programs that people use: fsck.fat and mkfs.fat (dosfstools), mformat, mcopy and mdir
 // (mtools). Images go through a scratch directory; contents are compared byte for byte, in both directions.
-#include "drivers/fat/file_writer.hpp"
-#include "drivers/fat/format.hpp"
 #include "lib/endian.hpp"
-#include "tests/support/fake_disk.hpp"
+#include "tests/support/fat_volumes.hpp"
 #include "tests/support/host_command.hpp"
 
 #include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <random>
 
 namespace drivers::fat {
 namespace {
 
+using test::add_file;
+using test::Bytes;
 using test::CommandOutcome;
 using test::FakeDisk;
+using test::pattern;
 using test::run_command;
-using Bytes = std::vector<std::byte>;
 using testing::HasSubstr;
 using testing::Not;
-
-Bytes pattern(std::size_t size, unsigned seed) {
-    std::mt19937 random(seed); // NOLINT: reproducible on purpose
-    Bytes bytes(size);
-    for (std::byte& byte : bytes) {
-        byte = static_cast<std::byte>(random());
-    }
-    return bytes;
-}
 
 class FatToolsTest : public testing::Test {
   protected:
@@ -66,17 +54,6 @@ class FatToolsTest : public testing::Test {
         run_ok("truncate -s " + std::to_string(kibibytes) + "K " + image.string());
         run_ok(command + " " + image.string());
         return FakeDisk(test::read_file(image));
-    }
-
-    static lib::Result<void> add_file(Volume& volume, std::string_view name, const Bytes& bytes) {
-        FileWriter writer(volume);
-        if (const auto done = writer.create({.name = name, .size_hint_bytes = bytes.size()}); !done) {
-            return done;
-        }
-        if (const auto done = writer.append(bytes); !done) {
-            return done;
-        }
-        return writer.close();
     }
 
     test::ScratchDirectory scratch;
