@@ -38,7 +38,7 @@ ifeq ($(TRACER)$(TSC),NEWFALSE)
 endif
 
 # A misspelt variable on the command line must not pass unnoticed.
-RUN_KEYS := PORT SEED DURATION_MS TIMEOUT_S CHECK DEPS CASES GDB_PORT PACKAGES CONFIG_FILE
+RUN_KEYS := PORT SEED DURATION_MS TIMEOUT_S CHECK DEPS CASES GDB_PORT PACKAGES CONFIG_FILE BUILD CXX WARNINGS
 $(foreach word,$(MAKEOVERRIDES),$(if $(findstring =,$(word)),\
   $(if $(filter $(firstword $(subst =, ,$(word))),$(OPTION_KEYS) $(RUN_KEYS)),,\
     $(error unknown variable "$(firstword $(subst =, ,$(word)))"; `make help` lists them: $(OPTION_KEYS) $(RUN_KEYS)))))

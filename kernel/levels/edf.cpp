@@ -84,7 +84,9 @@ void EdfLevel::await(Task& task, Awaiting what) {
     task_timer_post_irq_off(task.pid, TaskTimer::job, at, &EdfLevel::on_job_timer);
 }
 
+// Every release is told, also the first one that an activation makes at once: a reader counts periods by these alone.
 void EdfLevel::release(Task& task) {
+    trace_points::task_timer_released(task);
     ++task.jobs.released;
     if (task.state == TaskState::idle) {
         begin_job(task);
@@ -119,7 +121,6 @@ void EdfLevel::on_job_timer(void* argument) {
         level.await(task, Awaiting::release);
         return;
     }
-    trace_points::task_timer_released(task);
     level.release(task);
     schedule_irq_off();
 }

@@ -111,27 +111,22 @@ int life(const kernel::AppArguments&) {
         must(kernel::task_activate(s));
     });
     static constexpr auto kExpected = std::to_array<Line>({
-        {"task_create", 'h'},        {"task_activate", 'h'},
-        {"set_priority", 'h'},       {"task_epilogue", 'm'},
-        {"task_schedule", 'h', 'h'}, {"task_begin_cycle", 'h'},
-        {"task_dispatch", 'h'},      {"context_switch", 'h'},
-        {"task_epilogue", 'h'},      {"task_end_cycle", 'h'},
-        {"task_schedule", 'm', 'm'}, {"task_dispatch", 'm'},
-        {"context_switch", 'm'},     {"task_end", 'h'},
+        {"task_create", 'h'},        {"task_activate", 'h'},      {"task_timer", 'h'},
+        {"set_priority", 'h'},       {"task_epilogue", 'm'},      {"task_schedule", 'h', 'h'},
+        {"task_begin_cycle", 'h'},   {"task_dispatch", 'h'},      {"context_switch", 'h'},
+        {"task_epilogue", 'h'},      {"task_end_cycle", 'h'},     {"task_schedule", 'm', 'm'},
+        {"task_dispatch", 'm'},      {"context_switch", 'm'},     {"task_end", 'h'},
         {"task_schedule", 'm', 'm'}, // also when nothing changes
-        {"task_create", 's'},        {"task_activate", 's'},
-        {"set_priority", 's'},       {"task_epilogue", 'm'},
-        {"task_schedule", 's', 's'}, {"task_begin_cycle", 's'},
-        {"task_dispatch", 's'},      {"context_switch", 's'},
-        {"task_sleep", 's'},         {"task_epilogue", 's'},
-        {"task_disable", 's'},       {"task_schedule", 'm', 'm'},
-        {"task_dispatch", 'm'},      {"context_switch", 'm'},
-        {"task_activate", 's'},      {"set_priority", 's'},
-        {"task_epilogue", 'm'},      {"task_schedule", 's', 's'},
-        {"task_begin_cycle", 's'},   {"task_dispatch", 's'},
-        {"context_switch", 's'},     {"task_epilogue", 's'}, // the body returns
-        {"task_end", 's'},           {"task_schedule", 'm', 'm'},
-        {"task_dispatch", 'm'},      {"context_switch", 'm'},
+        {"task_create", 's'},        {"task_activate", 's'},      {"task_timer", 's'},
+        {"set_priority", 's'},       {"task_epilogue", 'm'},      {"task_schedule", 's', 's'},
+        {"task_begin_cycle", 's'},   {"task_dispatch", 's'},      {"context_switch", 's'},
+        {"task_sleep", 's'},         {"task_epilogue", 's'},      {"task_disable", 's'},
+        {"task_schedule", 'm', 'm'}, {"task_dispatch", 'm'},      {"context_switch", 'm'},
+        {"task_activate", 's'},      {"task_timer", 's'},         {"set_priority", 's'},
+        {"task_epilogue", 'm'},      {"task_schedule", 's', 's'}, {"task_begin_cycle", 's'},
+        {"task_dispatch", 's'},      {"context_switch", 's'},     {"task_epilogue", 's'}, // the body returns
+        {"task_end", 's'},           {"task_schedule", 'm', 'm'}, {"task_dispatch", 'm'},
+        {"context_switch", 'm'},
     });
     compare(kExpected);
     return failures;
@@ -160,20 +155,20 @@ int inheritance(const kernel::AppArguments&) {
         must(kernel::task_activate(low));
     });
     static constexpr auto kExpected = std::to_array<Line>({
-        {"set_mutex_create", 'm'}, {"task_create", 'l'},        {"task_activate", 'l'},
-        {"set_priority", 'l'},     {"task_epilogue", 'm'},      {"task_schedule", 'l', 'l'},
-        {"task_begin_cycle", 'l'}, {"task_dispatch", 'l'},      {"context_switch", 'l'},
-        {"set_mutex_lock", 'l'},   {"task_create", 'h'},        {"task_activate", 'h'},
-        {"set_priority", 'h'},     {"task_epilogue", 'l'},      {"task_schedule", 'h', 'h'},
-        {"task_begin_cycle", 'h'}, {"task_dispatch", 'h'},      {"context_switch", 'h'},
-        {"set_mutex_lock", 'h'},                                                             // the attempt
-        {"task_epilogue", 'h'},    {"set_mutex_inherit", 'l'},  {"task_schedule", 'l', 'h'}, // l runs in h's place
-        {"task_dispatch", 'l'},    {"inheritance", 'l', 'h'},   {"context_switch", 'l'},
-        {"set_mutex_unlock", 'l'}, {"task_epilogue", 'l'},      {"task_schedule", 'h', 'h'},
-        {"task_dispatch", 'h'},    {"context_switch", 'h'},     {"set_mutex_unlock", 'h'},
-        {"task_epilogue", 'h'},    {"task_end", 'h'},           {"task_schedule", 'l', 'l'},
-        {"task_dispatch", 'l'},    {"context_switch", 'l'},     {"task_epilogue", 'l'},
-        {"task_end", 'l'},         {"task_schedule", 'm', 'm'}, {"task_dispatch", 'm'},
+        {"set_mutex_create", 'm'},   {"task_create", 'l'},        {"task_activate", 'l'},
+        {"task_timer", 'l'},         {"set_priority", 'l'},       {"task_epilogue", 'm'},
+        {"task_schedule", 'l', 'l'}, {"task_begin_cycle", 'l'},   {"task_dispatch", 'l'},
+        {"context_switch", 'l'},     {"set_mutex_lock", 'l'},     {"task_create", 'h'},
+        {"task_activate", 'h'},      {"task_timer", 'h'},         {"set_priority", 'h'},
+        {"task_epilogue", 'l'},      {"task_schedule", 'h', 'h'}, {"task_begin_cycle", 'h'},
+        {"task_dispatch", 'h'},      {"context_switch", 'h'},     {"set_mutex_lock", 'h'},     // the attempt
+        {"task_epilogue", 'h'},      {"set_mutex_inherit", 'l'},  {"task_schedule", 'l', 'h'}, // l runs in h's place
+        {"task_dispatch", 'l'},      {"inheritance", 'l', 'h'},   {"context_switch", 'l'},
+        {"set_mutex_unlock", 'l'},   {"task_epilogue", 'l'},      {"task_schedule", 'h', 'h'},
+        {"task_dispatch", 'h'},      {"context_switch", 'h'},     {"set_mutex_unlock", 'h'},
+        {"task_epilogue", 'h'},      {"task_end", 'h'},           {"task_schedule", 'l', 'l'},
+        {"task_dispatch", 'l'},      {"context_switch", 'l'},     {"task_epilogue", 'l'},
+        {"task_end", 'l'},           {"task_schedule", 'm', 'm'}, {"task_dispatch", 'm'},
         {"context_switch", 'm'},
     });
     compare(kExpected);
@@ -192,12 +187,12 @@ int semaphores(const kernel::AppArguments&) {
         check(!kernel::sem_trywait(units[used]).ok(), "nothing is left"); // not recorded, as published
     });
     static constexpr auto kExpected = std::to_array<Line>({
-        {"task_create", 'w'},        {"task_activate", 'w'},      {"set_priority", 'w'},       {"task_epilogue", 'm'},
-        {"task_schedule", 'w', 'w'}, {"task_begin_cycle", 'w'},   {"task_dispatch", 'w'},      {"context_switch", 'w'},
-        {"set_mutex_wait", 'w'},     {"task_epilogue", 'w'},      {"task_schedule", 'm', 'm'}, {"task_dispatch", 'm'},
-        {"context_switch", 'm'},     {"set_mutex_post", 'm'}, // before the scheduler is asked
-        {"task_epilogue", 'm'},      {"task_schedule", 'w', 'w'}, {"task_dispatch", 'w'},      {"context_switch", 'w'},
-        {"task_epilogue", 'w'},      {"task_end", 'w'},           {"task_schedule", 'm', 'm'}, {"task_dispatch", 'm'},
+        {"task_create", 'w'},    {"task_activate", 'w'},      {"task_timer", 'w'},         {"set_priority", 'w'},
+        {"task_epilogue", 'm'},  {"task_schedule", 'w', 'w'}, {"task_begin_cycle", 'w'},   {"task_dispatch", 'w'},
+        {"context_switch", 'w'}, {"set_mutex_wait", 'w'},     {"task_epilogue", 'w'},      {"task_schedule", 'm', 'm'},
+        {"task_dispatch", 'm'},  {"context_switch", 'm'},     {"set_mutex_post", 'm'}, // before the scheduler is asked
+        {"task_epilogue", 'm'},  {"task_schedule", 'w', 'w'}, {"task_dispatch", 'w'},      {"context_switch", 'w'},
+        {"task_epilogue", 'w'},  {"task_end", 'w'},           {"task_schedule", 'm', 'm'}, {"task_dispatch", 'm'},
         {"context_switch", 'm'},
     });
     compare(kExpected);
