@@ -44,6 +44,9 @@ inline constexpr std::string_view kQemuNfit =
     "00000000000000000000000056341200010300000000000000000000000000000000000000000000000000000000000000000000"
     "00000000000000000000000000000000";
 
+// From the middle of the DSDT: Name (_S5_, Package () { 0, 0, 0, 0 }), with a few bytes of other code around.
+inline constexpr std::string_view kQemuSoftOff = "10025C00085F53355F12060400000000103B5C2E";
+
 [[nodiscard]] std::vector<std::byte> from_hex(std::string_view text);
 
 } // namespace test
