@@ -4,6 +4,7 @@
 #include "arch/arch.hpp"
 #include "arch/x86_64/mmio.hpp"
 #include "arch/x86_64/msr.hpp"
+#include "arch/x86_64/spin.hpp"
 
 namespace arch::x86_64 {
 
@@ -44,7 +45,7 @@ std::uint32_t timer_khz_once(lib::TickRate clock) {
     const lib::Ticks begin = timestamp();
     const std::uint32_t count_begin = read(kRegCurrentCount);
     while (timestamp() - begin < span) {
-        asm volatile("pause");
+        spin_briefly();
     }
     const std::uint32_t count_end = read(kRegCurrentCount);
     const lib::Ticks elapsed = timestamp() - begin;

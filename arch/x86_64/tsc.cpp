@@ -3,6 +3,7 @@
 
 #include "arch/x86_64/hpet.hpp"
 #include "arch/x86_64/port_io.hpp"
+#include "arch/x86_64/spin.hpp"
 
 namespace arch::x86_64 {
 
@@ -104,7 +105,7 @@ std::uint32_t measure_khz(const Reference& reference) {
             if (++reads == kWindowReadsMax) {
                 return 0;
             }
-            PortIo::pause();
+            spin_briefly();
         }
         const Sample end = tightest_sample(reference);
         const std::uint64_t elapsed = (end.reference - begin.reference) & reference.mask();

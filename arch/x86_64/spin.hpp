@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+// A short wait between two looks at a clock while calibrating. Plain instructions on purpose: under emulation every
+// look at a device, and every PAUSE, leaves the translated code and costs more than all of these together. Context:
+// any.
+#pragma once
+
+namespace arch::x86_64 {
+
+inline void spin_briefly() {
+    constexpr int kTurns = 500; // about a microsecond, against windows of a millisecond and more
+    for (int i = 0; i < kTurns; ++i) {
+        asm volatile("");
+    }
+}
+
+} // namespace arch::x86_64
