@@ -21,6 +21,8 @@ constexpr auto kSinks = std::to_array<Word<SinkChoice>>(
 constexpr auto kExits = std::to_array<Word<ExitChoice>>({{"acpi", ExitChoice::acpi}, {"debug", ExitChoice::debug}});
 constexpr auto kClocks = std::to_array<Word<ClockChoice>>(
     {{"tcg", ClockChoice::tcg}, {"icount", ClockChoice::icount}, {"kvm", ClockChoice::kvm}});
+constexpr auto kInterrupts =
+    std::to_array<Word<InterruptChoice>>({{"apic", InterruptChoice::apic}, {"pic", InterruptChoice::pic}});
 constexpr auto kNics =
     std::to_array<Word<NicChoice>>({{"none", NicChoice::none}, {"pci", NicChoice::pci}, {"isa", NicChoice::isa}});
 
@@ -70,6 +72,8 @@ constexpr std::array kKeys = {
     Key{"clock", "clock=tcg|icount|kvm",
         [](Options& o, std::string_view v) { return choose<ClockChoice>(v, kClocks, o.clock); }},
     Key{"nic", "nic=none|pci|isa", [](Options& o, std::string_view v) { return choose<NicChoice>(v, kNics, o.nic); }},
+    Key{"irq", "irq=apic|pic",
+        [](Options& o, std::string_view v) { return choose<InterruptChoice>(v, kInterrupts, o.interrupts); }},
     Key{"local", "local=A.B.C.D", [](Options& o, std::string_view v) { return text(v, o.local_address); }},
     Key{"target", "target=A.B.C.D", [](Options& o, std::string_view v) { return text(v, o.target_address); }},
     Key{"port", "port=1..65535", [](Options& o, std::string_view v) { return number<std::uint16_t>(v, 1, o.port); }},
@@ -80,7 +84,7 @@ constexpr std::array kKeys = {
     Key{"width", "width=16|32", [](Options& o, std::string_view v) { return width(v, o.width_bits); }},
 };
 
-constexpr std::string_view kKnownKeys = "app sink exit clock nic local target port seed duration_ms width";
+constexpr std::string_view kKnownKeys = "app sink exit clock nic irq local target port seed duration_ms width";
 
 bool blank(char character) {
     return character == ' ' || character == '\t' || character == '\r' || character == '\n';

@@ -12,6 +12,7 @@ namespace kernel {
 enum class SinkChoice : std::uint8_t { none, udp, disk, both };
 enum class ExitChoice : std::uint8_t { acpi, debug };
 enum class ClockChoice : std::uint8_t { tcg, icount, kvm };
+enum class InterruptChoice : std::uint8_t { apic, pic };
 enum class NicChoice : std::uint8_t { none, pci, isa };
 
 struct Options {
@@ -20,6 +21,7 @@ struct Options {
     ExitChoice exit = ExitChoice::acpi;
     ClockChoice clock = ClockChoice::tcg;
     NicChoice nic = NicChoice::pci;
+    InterruptChoice interrupts = InterruptChoice::apic; // who serves the external lines
     std::string_view local_address = "192.168.1.10";
     std::string_view target_address = "192.168.1.1";
     std::uint16_t port = 20000;

@@ -5,6 +5,8 @@
 # ends badly without having counted a failure (it did not build, say) counts as one.
 #
 #   tests/all.sh TARGET ...      exit code 0 only if nothing failed
+#
+# How long it took is left in build/$RUN_NAME.seconds, for `make bench`.
 set -uo pipefail
 
 RESULTS=$(mktemp)
@@ -29,6 +31,8 @@ for suite in "$@"; do
     printf '=== %s: %d s\n' "$suite" $((SECONDS - start))
 done
 
+mkdir -p build
+printf '%d\n' "$SECONDS" >"build/${RUN_NAME:-make_test}.seconds"
 printf '\n'
 awk '$2 > 0 {$1 = ""; print "failed:" $0}' "$RESULTS"
 awk '{passed += $1; failed += $2} END {printf "%d passed, %d failed\n", passed, failed; exit failed > 0}' "$RESULTS"

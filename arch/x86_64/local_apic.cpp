@@ -18,6 +18,7 @@ constexpr std::uint64_t kRegLvtTimer = 0x320;
 constexpr std::uint64_t kRegLvtLint0 = 0x350;
 constexpr std::uint64_t kRegLvtError = 0x370;
 constexpr std::uint32_t kLvtMasked = 1U << 16;
+constexpr std::uint32_t kLvtExternal = 0x7U << 8; // the vector comes from the 8259
 constexpr std::uint64_t kRegInitialCount = 0x380;
 constexpr std::uint64_t kRegCurrentCount = 0x390;
 constexpr std::uint64_t kRegDivide = 0x3E0;
@@ -55,13 +56,13 @@ std::uint32_t timer_khz_once(lib::TickRate clock) {
 
 } // namespace
 
-void local_apic_start(std::uint64_t base) {
+void local_apic_start(std::uint64_t base, ExternalLines lines) {
     g_base = base;
     write_msr(kMsrApicBase, read_msr(kMsrApicBase) | kApicBaseEnable);
     write(kRegTaskPriority, 0);
     write(kRegDivide, kDivideBy1);
     write(kRegLvtTimer, kLvtMasked | kVectorTimer);
-    write(kRegLvtLint0, kLvtMasked);
+    write(kRegLvtLint0, lines == ExternalLines::pic ? kLvtExternal : kLvtMasked);
     write(kRegLvtError, kVectorApicError);
     write(kRegSpurious, kSpuriousEnable | kVectorSpurious);
     local_apic_end_of_interrupt(); // whatever the firmware left in service

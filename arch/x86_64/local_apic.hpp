@@ -14,8 +14,12 @@ inline constexpr std::uint8_t kVectorTimer = 0xF0;
 inline constexpr std::uint8_t kVectorApicError = 0xFE;
 inline constexpr std::uint8_t kVectorSpurious = 0xFF;
 
-// Enables the controller with everything masked. irq-off.
-void local_apic_start(std::uint64_t base);
+// Who serves the external lines. The 8259 pair reaches the processor through the local APIC's LINT0 pin ("virtual
+// wire"), which must be closed otherwise.
+enum class ExternalLines : std::uint8_t { io_apic, pic };
+
+// Enables the controller with everything masked but, for the 8259 pair, LINT0. irq-off.
+void local_apic_start(std::uint64_t base, ExternalLines lines);
 
 void local_apic_end_of_interrupt();
 

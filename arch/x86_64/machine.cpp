@@ -56,7 +56,7 @@ lib::Result<TscCalibration> start_devices(const MachineDescription& machine) {
     for (std::size_t i = 0; i < machine.io_apic_count; ++i) {
         g_io_apics[i].start(machine.io_apics[i].base, machine.io_apics[i].line_base);
     }
-    local_apic_start(machine.local_apic_base);
+    local_apic_start(machine.local_apic_base, machine.io_apic_count == 0 ? ExternalLines::pic : ExternalLines::io_apic);
 
     const auto hpet_khz = machine.hpet_base != 0 ? hpet_start(machine.hpet_base) : lib::Error::not_found;
     const auto calibration = calibrate_tsc({.hpet_khz = hpet_khz.ok() ? hpet_khz.value() : 0,

@@ -143,7 +143,11 @@ const App& chosen_app() {
 }
 
 arch::x86_64::TscCalibration start_machine() {
-    const auto calibration = arch::x86_64::start_devices(g_firmware->machine);
+    arch::x86_64::MachineDescription machine = g_firmware->machine;
+    if (g_options.interrupts == InterruptChoice::pic) {
+        machine.io_apic_count = 0;
+    }
+    const auto calibration = arch::x86_64::start_devices(machine);
     if (!calibration.ok()) {
         console().line("no reference clock counts: neither HPET nor PM timer nor PIT");
         leave(ExitCode::machine_not_supported);

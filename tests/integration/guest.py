@@ -53,6 +53,12 @@ def register_each(kernel, wanted, name_of, body_of):
         CASES.append(Case(name_of(name), body_of(name), TIMEOUT_S))
 
 
+def line_by_the_8259(ctx):
+    """The same external line with the old pair of interrupt controllers instead of the I/O APIC."""
+    ctx.boot("t_irq_line", kernel=TEST_KERNEL, nic="none", irq="pic").expect_code(OK)
+
+
 def register():
+    CASES.append(Case("t_irq_line_by_the_8259", line_by_the_8259, TIMEOUT_S))
     register_each(TEST_KERNEL, lambda name: name.startswith("t_"), str, case_for)
     register_each(TEST_KERNEL, lambda name: name.startswith("p_"), str, panic_case_for)

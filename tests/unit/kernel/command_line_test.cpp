@@ -17,7 +17,7 @@ TEST(CommandLine, EmptyGivesTheDefaults) {
 
 TEST(CommandLine, UnderstandsEveryKey) {
     const auto parsed =
-        parse_command_line("app=manual_example sink=both exit=debug clock=icount nic=isa local=10.0.0.2 "
+        parse_command_line("app=manual_example sink=both exit=debug clock=icount nic=isa irq=pic local=10.0.0.2 "
                            "target=10.0.0.1 port=65535 seed=18446744073709551615 duration_ms=250 width=32");
     EXPECT_EQ(parsed.bad_word, "");
     EXPECT_EQ(parsed.options.app, "manual_example");
@@ -26,6 +26,7 @@ TEST(CommandLine, UnderstandsEveryKey) {
     EXPECT_EQ(parsed.options.exit, ExitChoice::debug);
     EXPECT_EQ(parsed.options.clock, ClockChoice::icount);
     EXPECT_EQ(parsed.options.nic, NicChoice::isa);
+    EXPECT_EQ(parsed.options.interrupts, InterruptChoice::pic);
     EXPECT_EQ(parsed.options.local_address, "10.0.0.2");
     EXPECT_EQ(parsed.options.target_address, "10.0.0.1");
     EXPECT_EQ(parsed.options.port, 65535);
@@ -52,8 +53,8 @@ TEST_P(BadWord, IsRefusedByName) {
 
 INSTANTIATE_TEST_SUITE_P(CommandLine, BadWord,
                          testing::Values("quiet", "colour=red", "sink=tape", "exit=", "port=0", "port=65536",
-                                         "port=12x", "seed=-1", "seed=", "seed=18446744073709551616", "width=8",
-                                         "app=", "=x", "duration_ms=4294967296", "nic=usb", "clock=sundial"));
+                                         "port=12x", "seed=-1", "seed=", "seed=18446744073709551616", "width=8", "app=",
+                                         "=x", "duration_ms=4294967296", "nic=usb", "irq=msi", "clock=sundial"));
 
 TEST(CommandLine, StopsAtTheFirstBadWord) {
     EXPECT_EQ(parse_command_line("one two").bad_word, "one");
