@@ -51,7 +51,6 @@ std::optional<std::uint64_t> SessionWriter::remaining() const {
 }
 
 void SessionWriter::account_gap(std::uint64_t lost_before) {
-    m_assembler.reset(); // a long event that the gap went through is not put together from two halves
     m_in_export_end = false;
     m_slots_lost += lost_before * m_packet_records;
     if (remaining() == std::optional<std::uint64_t>(0)) {

@@ -101,6 +101,14 @@ TEST_F(StructureChecking, SeesAnUnlockByATaskThatIsNotTheOwner) {
     EXPECT_THAT(m_texts.at(0), HasSubstr("context 13 unlocks mutex 1, which context 12 owns"));
 }
 
+TEST_F(StructureChecking, KnowsThatTheOnlyWaiterBecomesTheOwner) {
+    ChunkBuilder chunk;
+    chunk.event(1, "set_mutex_create", 12, 1).event(2, "set_mutex_lock", 12, 1).event(3, "set_mutex_lock", 13, 1);
+    chunk.event(4, "set_mutex_unlock", 12, 1).event(5, "set_mutex_lock", 12, 1).event(6, "set_mutex_unlock", 12, 1);
+    EXPECT_THAT(check(chunk), ElementsAre("lock-pairs"));
+    EXPECT_THAT(m_texts.at(0), HasSubstr("which context 13 owns"));
+}
+
 TEST_F(StructureChecking, SeesAnUnlockWithoutALock) {
     EXPECT_THAT(check(correct().event(100, "set_mutex_unlock", 13, 1)), ElementsAre("lock-pairs"));
     EXPECT_THAT(m_texts.at(0), HasSubstr("without having locked it"));
