@@ -104,11 +104,16 @@ void print_head(Output& out, const SummaryView& view) {
               grouped(view.accounts.committed), facts.chunks.size(), facts.chunks.size() == 1 ? "" : "s",
               grouped(view.accounts.dropped), grouped(view.accounts.refused), grouped(view.accounts.overwritten),
               grouped(view.accounts.missing));
+    if (end) {
+        const std::uint64_t lost = end->records > view.accounts.committed ? end->records - view.accounts.committed : 0;
+        out.print("  transfer   sent {} records, received {}, lost {}\n", grouped(end->records),
+                  grouped(view.accounts.committed), grouped(lost));
+    }
     if (manifest && manifest->transfer) {
         const trace::ManifestTransfer& transfer = *manifest->transfer;
-        out.print("  transfer   {} packets; lost {}, duplicate {}, reordered {}, malformed {}\n",
-                  grouped(transfer.packets), grouped(transfer.lost), grouped(transfer.duplicate),
-                  grouped(transfer.reordered), grouped(transfer.malformed));
+        out.print("  packets    {}; lost {}, duplicate {}, reordered {}, malformed {}\n", grouped(transfer.packets),
+                  grouped(transfer.lost), grouped(transfer.duplicate), grouped(transfer.reordered),
+                  grouped(transfer.malformed));
     }
     out.print("  verdict    {}\n", out.styled(view.verdict.style, view.verdict.text));
 }

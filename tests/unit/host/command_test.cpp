@@ -144,6 +144,14 @@ TEST_F(Commands, SummariseLossAsIncompleteWithStatusTwo) {
     EXPECT_EQ(Json::parse(m_out)["records"]["missing"], 2);
 }
 
+TEST_F(Commands, SummariseWhatWasSentAgainstWhatArrived) {
+    Bytes bytes = sample().bytes();
+    const Bytes end = support::export_end({1, tracer::RunResult::completed, 11, 0, 0, 0});
+    bytes.insert(bytes.end(), end.begin(), end.end());
+    static_cast<void>(remora({"summary", write(bytes)}));
+    EXPECT_THAT(m_out, HasSubstr("sent 11 records, received 9, lost 2\n"));
+}
+
 TEST_F(Commands, VerifyNamesRuleRecordTimeAndTask) {
     ChunkBuilder chunk = sample();
     EXPECT_EQ(remora({"verify", write(chunk.bytes())}), 0) << m_out;
