@@ -36,7 +36,8 @@ else
 fi
 
 case $ACCEL in
-kvm) options+=(-accel kvm -cpu host) ;;
+# Nested hypervisors offer the MSR of arch-capabilities and then refuse to set it.
+kvm) options+=(-accel kvm -cpu host,arch-capabilities=off) ;;
 tcg) options+=(-accel tcg -cpu max) ;;
 esac
 
