@@ -37,7 +37,7 @@ fi
 
 case $ACCEL in
 # Nested hypervisors offer the MSR of arch-capabilities and then refuse to set it.
-kvm) options+=(-accel kvm -cpu host,arch-capabilities=off) ;;
+kvm) options+=(-accel kvm -cpu 'host,arch-capabilities=off') ;;
 tcg) options+=(-accel tcg -cpu max) ;;
 esac
 
