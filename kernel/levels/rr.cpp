@@ -5,7 +5,6 @@
 #include "kernel/clock.hpp"
 #include "kernel/scheduler.hpp"
 #include "kernel/timer.hpp"
-#include "kernel/trace_points.hpp"
 
 namespace kernel {
 
@@ -24,61 +23,21 @@ lib::Result<void> RoundRobinLevel::guarantee(const TaskModel& model) {
 void RoundRobinLevel::create(Task& task) {
     const lib::Ticks slice = to_ticks(model_as<NrtModel>(task.model).slice);
     m_shares[task.pid.value] = {.slice = slice, .left = slice, .begun_at = {}};
-    task.state = TaskState::sleeping;
+    QueueLevel::create(task);
 }
 
 lib::Result<void> RoundRobinLevel::activate(Task& task, lib::Ticks at) {
-    if (task.state != TaskState::sleeping) {
-        return lib::Error::busy;
+    const auto activated = QueueLevel::activate(task, at);
+    if (activated.ok()) {
+        Share& share = m_shares[task.pid.value];
+        share.left = share.slice;
     }
-    Share& share = m_shares[task.pid.value];
-    share.left = share.slice;
-    ++task.jobs.released;
-    task.job_begun = false;
-    if (at <= now()) {
-        unblock(task);
-    } else {
-        delay_task_irq_off(task, at);
-    }
-    return {};
-}
-
-void RoundRobinLevel::end_cycle(Task& task) {
-    trace_points::task_cycle_ended(task);
-    ++task.jobs.completed;
-    block(task);
-    task.state = TaskState::sleeping;
-}
-
-void RoundRobinLevel::sleep(Task& task) {
-    trace_points::task_disabled(task);
-    ++task.jobs.completed;
-    block(task);
-    task.state = TaskState::sleeping;
-}
-
-void RoundRobinLevel::block(Task& task) {
-    m_ready.remove(task);
-}
-
-void RoundRobinLevel::unblock(Task& task) {
-    task.state = TaskState::ready;
-    m_ready.push_back(task);
+    return activated;
 }
 
 void RoundRobinLevel::end(Task& task) {
     task_timer_delete_irq_off(task.pid, TaskTimer::capacity);
-    if (static_cast<lib::ListLink<ReadyTag>&>(task).linked()) {
-        m_ready.remove(task);
-    }
-}
-
-Task* RoundRobinLevel::first() const {
-    return m_ready.front();
-}
-
-Task* RoundRobinLevel::next(const Task& of) const {
-    return m_ready.next(of);
+    QueueLevel::end(task);
 }
 
 void RoundRobinLevel::slot_begin(Task& task) {
@@ -102,10 +61,7 @@ void RoundRobinLevel::slot_end(Task& task, lib::Ticks elapsed) {
 void RoundRobinLevel::rotate(Task& task) {
     Share& share = m_shares[task.pid.value];
     share.left = share.slice;
-    if (static_cast<lib::ListLink<ReadyTag>&>(task).linked()) {
-        m_ready.remove(task);
-        m_ready.push_back(task);
-    }
+    move_to_end(task);
 }
 
 // The slot goes on until the scheduler takes it away; a task that is alone simply starts its next slice.

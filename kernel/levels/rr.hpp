@@ -5,13 +5,13 @@
 // mutex owner that runs on the place's behalf.
 #pragma once
 
-#include "kernel/level.hpp"
+#include "kernel/levels/queue_level.hpp"
 
 #include <array>
 
 namespace kernel {
 
-class RoundRobinLevel final : public Level {
+class RoundRobinLevel final : public QueueLevel {
   public:
     constexpr RoundRobinLevel() = default;
 
@@ -22,13 +22,7 @@ class RoundRobinLevel final : public Level {
     [[nodiscard]] lib::Result<void> guarantee(const TaskModel& model) override;
     void create(Task& task) override;
     [[nodiscard]] lib::Result<void> activate(Task& task, lib::Ticks at) override;
-    void end_cycle(Task& task) override;
-    void sleep(Task& task) override;
-    void block(Task& task) override;
-    void unblock(Task& task) override;
     void end(Task& task) override;
-    [[nodiscard]] Task* first() const override;
-    [[nodiscard]] Task* next(const Task& of) const override;
     void slot_begin(Task& task) override;
     void slot_end(Task& task, lib::Ticks elapsed) override;
 
@@ -42,7 +36,6 @@ class RoundRobinLevel final : public Level {
     static void slice_over(void* task);
     void rotate(Task& task);
 
-    lib::IntrusiveList<Task, ReadyTag> m_ready;
     std::array<Share, kTasksMax> m_shares{}; // by pid
 };
 

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+// What levels without deadlines have in common: one job at a time, released by activation, and a ready queue in order
+// of arrival. Not a policy of its own: RoundRobinLevel adds slices, BackgroundLevel the idle task.
+#pragma once
+
+#include "kernel/level.hpp"
+
+namespace kernel {
+
+class QueueLevel : public Level {
+  public:
+    [[nodiscard]] lib::Result<void> guarantee(const TaskModel& model) override;
+    void create(Task& task) override;
+    [[nodiscard]] lib::Result<void> activate(Task& task, lib::Ticks at) override;
+    void end_cycle(Task& task) override;
+    void sleep(Task& task) override;
+    void block(Task& task) override;
+    void unblock(Task& task) override;
+    void end(Task& task) override;
+    [[nodiscard]] Task* first() const override;
+    [[nodiscard]] Task* next(const Task& of) const override;
+
+  protected:
+    constexpr QueueLevel() = default;
+    ~QueueLevel() = default;
+
+    // From its place to the end, if it stands in the queue.
+    void move_to_end(Task& task);
+
+    // Takes it out, if it stands in the queue.
+    void leave_queue(Task& task);
+
+  private:
+    void finish_job(Task& task);
+
+    lib::IntrusiveList<Task, ReadyTag> m_ready;
+};
+
+} // namespace kernel
