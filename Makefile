@@ -236,7 +236,7 @@ check-headers: export HEADER_FLAGS_EFI = $(filter-out -MMD -MP,$(EFI_FLAGS))
 check-headers: ## every header compiles alone
 	@tests/structure/headers_alone.sh $(filter %.hpp %.h,$(SOURCES))
 
-test-kernel: $(TEST_KERNEL) ## the cases that run in the guest
+test-kernel: $(TEST_KERNEL) $(REMORA) ## the cases that run in the guest
 	@tests/integration/run.py guest
 
 test-integration: kernel $(TEST_KERNEL) host $(EFI) ## boots, exports and faults, from outside
