@@ -257,7 +257,7 @@ format: ## apply clang-format
 # --- running -----------------------------------------------------------------------------------------------------------
 PACKAGES_RUN := g++ make binutils qemu-system-x86 ovmf gnu-efi mtools dosfstools libcli11-dev libfmt-dev \
   nlohmann-json3-dev
-PACKAGES_TEST := libgtest-dev libgmock-dev libbenchmark-dev tshark clang-format clang-tidy shellcheck gdb python3 \
+PACKAGES_TEST := libgtest-dev libgmock-dev tshark clang-format clang-tidy shellcheck gdb python3 \
   valgrind git
 ALL_PACKAGES := $(PACKAGES_RUN) $(PACKAGES_TEST)
 PACKAGES ?= $(ALL_PACKAGES)
