@@ -26,7 +26,8 @@ OK, APP_FAILED, PANIC, BAD_COMMAND_LINE, EXPORT_FAILED, UNSUPPORTED = 33, 35, 37
 
 
 # A make below this one starts afresh: no job server, no variables of the make that runs the tests.
-INHERITED = {key: value for key, value in os.environ.items() if key not in ("MAKEFLAGS", "MFLAGS", "MAKEOVERRIDES")}
+INHERITED = {key: value for key, value in os.environ.items() if key not in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS",
+                                                                          "MAKEOVERRIDES")}
 
 
 class Failure(Exception):
