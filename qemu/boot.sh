@@ -61,7 +61,8 @@ case $BOOT in
 pvh) options+=(-kernel "$KERNEL" -append "$words") ;;
 uefi)
     # The firmware sees a directory as a FAT volume; it may leave its own files there, hence a fresh one.
-    rm -rf "$WORK/esp"
+    check_folder "$WORK/esp" "$kEspFiles"
+    clear_folder "$WORK/esp" "$kEspFiles"
     mkdir -p "$WORK/esp/EFI/BOOT"
     cp "$EFI_LOADER" "$WORK/esp/EFI/BOOT/BOOTX64.EFI"
     cp "$KERNEL" "$WORK/esp/kernel.elf"

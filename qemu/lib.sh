@@ -58,10 +58,55 @@ kernel_words() {
     printf '%s' "$words"
 }
 
+# What a run leaves in a session and in the ESP: one letter of find's %y and a path, as an extended regular expression.
+# shellcheck disable=SC2034 # the scripts that source this file use it
+kSessionFiles='f ([0-9]+trace\.dat|manifest\.json(\.new)?)'
+# shellcheck disable=SC2034
+kEspFiles='d EFI(/BOOT)?|f (EFI/BOOT/BOOTX64\.EFI|kernel\.elf|cmdline\.txt|NvVars)'
+
+# check_folder DIR REGEX: ends the script if DIR is there and holds anything but what a run leaves.
+check_folder() {
+    [[ -e $1 || -L $1 ]] || return 0
+    [[ -d $1 && ! -L $1 ]] || die "$1 is not a directory of an earlier run" 'OUT=dir, another directory'
+    local entry
+    while IFS= read -r -d '' entry; do
+        if [[ ! $entry =~ ^($2)$ ]]; then
+            die "$1 holds ${entry:2}, which no run wrote: it is left alone" 'OUT=dir, another directory'
+        fi
+    done < <(find "$1" -mindepth 1 -printf '%y %P\0')
+}
+
+# clear_folder DIR REGEX: removes what an earlier run left, and nothing else. Check it first.
+clear_folder() {
+    [[ -d $1 ]] || return 0
+    local entry
+    while IFS= read -r -d '' entry; do
+        case $entry in
+        'd '*) rmdir "$1/${entry:2}" ;;
+        *) rm -f "$1/${entry:2}" ;;
+        esac
+    done < <(find "$1" -depth -mindepth 1 -printf '%y %P\0' | grep -zxE "$2")
+    rmdir "$1" || die "$1 cannot be removed" 'OUT=dir, another directory'
+}
+
+kRamdiskBytes=67108864
+
+# check_ramdisk FILE: ends the script if FILE is there and is not a volume that make_ramdisk made: its size, and what a
+# FAT16 boot sector says at bytes 43 (label) and 54 (type).
+check_ramdisk() {
+    [[ -e $1 || -L $1 ]] || return 0
+    if [[ -f $1 && ! -L $1 && $(stat -c %s "$1") -eq $kRamdiskBytes ]] &&
+        [[ $(dd if="$1" bs=1 skip=43 count=16 status=none | tr -d '\0') == 'REMORA     FAT16' ]]; then
+        return
+    fi
+    die "$1 is not a ramdisk of an earlier run: it is left alone" 'OUT=dir, another directory'
+}
+
 # make_ramdisk FILE: an empty FAT volume that QEMU shows to the guest as an NVDIMM. Always the same bytes.
 make_ramdisk() {
+    check_ramdisk "$1"
     rm -f "$1"
-    truncate -s 64M "$1"
+    truncate -s "$kRamdiskBytes" "$1"
     mkfs.fat --invariant -F 16 -n REMORA "$1" >/dev/null
 }
 

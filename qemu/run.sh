@@ -55,8 +55,15 @@ trap 'exit 130' INT TERM
 
 prepare_out() {
     mkdir -p "$OUT"
-    rm -rf "$OUT/udp" "$OUT/disk" "$OUT/esp" "$OUT/ramdisk.img"
-    rm -f "$SERIAL" "$READY" "$OUT/qemu.log" "$OUT/collector.log"
+    # Everything is looked at before the first file goes.
+    check_folder "$OUT/udp" "$kSessionFiles"
+    check_folder "$OUT/disk" "$kSessionFiles"
+    check_folder "$OUT/esp" "$kEspFiles"
+    check_ramdisk "$OUT/ramdisk.img"
+    clear_folder "$OUT/udp" "$kSessionFiles"
+    clear_folder "$OUT/disk" "$kSessionFiles"
+    clear_folder "$OUT/esp" "$kEspFiles"
+    rm -f "$OUT/ramdisk.img" "$SERIAL" "$READY" "$OUT/qemu.log" "$OUT/collector.log"
     touch "$SERIAL"
     if sink_has disk; then
         make_ramdisk "$OUT/ramdisk.img"

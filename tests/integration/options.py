@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Options that are wrong stop the build or the run at once, and the message holds what would have been right."""
+import shutil
+
 import harness
 from harness import case, expect
 
@@ -61,6 +63,23 @@ def machines_that_cannot_work_are_refused(ctx):
     run_refused(ctx, ["CLOCK=icount", "remedy: ACCEL=tcg"], CLOCK="icount", ACCEL="kvm")
     run_refused(ctx, ["CLOCK=icount", "remedy: BOOT=pvh"], CLOCK="icount", BOOT="uefi")
     run_refused(ctx, ["NIC=none", "remedy: SINK=disk"], NIC="none", SINK="udp")
+
+
+@case
+def files_of_others_are_left_alone(ctx):
+    """A run replaces what an earlier run left in OUT, and refuses before it would touch anything else."""
+    out = ctx.dir / "out"
+    for name in ("udp/notes.txt", "disk/0trace.dat.bak", "esp/EFI/grub.cfg", "udp/7trace.dat/kept", "ramdisk.img"):
+        stranger = out / name
+        stranger.parent.mkdir(parents=True)
+        stranger.write_text("mine")
+        for older in (out / "udp", out / "disk"):
+            older.mkdir(exist_ok=True)
+            (older / "12trace.dat").write_text("earlier run")
+        run_refused(ctx, ["error: ", name.split("/")[1] if "/" in name else name, "remedy: OUT="])
+        expect(stranger.read_text() == "mine", f"{name} was touched")
+        expect((out / "udp" / "12trace.dat").exists() and (out / "disk" / "12trace.dat").exists(), "half of it is gone")
+        shutil.rmtree(out)
 
 
 @case
