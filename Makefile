@@ -9,10 +9,11 @@ BUILD := build
 .DELETE_ON_ERROR:
 .SUFFIXES:
 MAKEFLAGS += --no-builtin-rules
+comma := ,
 
 # --- options ---------------------------------------------------------------------------------------------------------
-# shark.cfg holds lines KEY = VALUE; the command line wins. An unknown key or value stops the build and names the valid
-# ones.
+# shark.cfg holds lines KEY = VALUE; the command line wins; the environment has no say. An unknown key or value stops the
+# build and names the valid ones.
 OPTION_KEYS   := TRACER TSC APP SINK BOOT ACCEL CLOCK NIC OUT
 VALUES_TRACER := NEW OFF
 VALUES_TSC    := TRUE FALSE
@@ -22,19 +23,43 @@ VALUES_ACCEL  := tcg kvm
 VALUES_CLOCK  := tcg icount
 VALUES_NIC    := pci isa none
 
-CONFIG_FILE ?= shark.cfg
-CONFIG_LINES := $(shell sed -e 's/\#.*//' -e '/^[[:space:]]*$$/d' -e 's/[[:space:]]*=[[:space:]]*/=/' -e 's/^[[:space:]]*//' -e 's/[[:space:]]*$$//' -e 's/[[:space:]]/_/g' $(CONFIG_FILE))
-$(foreach line,$(CONFIG_LINES),\
-  $(if $(findstring =,$(line)),,$(error $(CONFIG_FILE): "$(line)" is not of the form KEY = VALUE))\
-  $(if $(filter $(firstword $(subst =, ,$(line))),$(OPTION_KEYS)),,\
-    $(error $(CONFIG_FILE): unknown key "$(firstword $(subst =, ,$(line)))"; valid keys: $(OPTION_KEYS)))\
-  $(eval $(firstword $(subst =, ,$(line))) := $(word 2,$(subst =, ,$(line)))))
+# The list of targets and the way back are there even if shark.cfg is wrong.
+ifneq ($(filter-out help clean,$(MAKECMDGOALS)),)
+  refuse = $(error $(1))
+endif
+
+CONFIG_FILE := shark.cfg
+ifeq ($(wildcard $(CONFIG_FILE)),)
+  $(call refuse,CONFIG_FILE=$(CONFIG_FILE) does not exist)
+endif
+# One word a line: what separates words inside a line becomes <blank>, which no option may hold.
+CONFIG_LINES := $(shell sed -e 's/\#.*//' -e 's/^[[:space:]]*//' -e 's/[[:space:]]*$$//' -e '/^$$/d' \
+  -e 's/[[:space:]]*=[[:space:]]*/=/' -e 's/[[:space:]]/<blank>/g' $(CONFIG_FILE) 2>/dev/null)
+key_of = $(firstword $(subst =, ,x$(1)))
+define read_line
+  ifeq ($(findstring =,$(1))$(filter =%,$(1)),=)
+    ifneq ($(filter $(2),$(OPTION_KEYS)),)
+      $(2) := $(subst $$,$$$$,$(patsubst $(2)=%,%,$(1)))
+    else
+      $$(call refuse,$(CONFIG_FILE): unknown key "$(2)"; valid keys: $(OPTION_KEYS))
+    endif
+  else
+    $$(call refuse,$(CONFIG_FILE): "$(subst <blank>, ,$(1))" is not of the form KEY = VALUE)
+  endif
+endef
+$(foreach line,$(CONFIG_LINES),$(eval $(call read_line,$(line),$(patsubst x%,%,$(call key_of,$(line))))))
+
+# A value is one word without %, which stands for any text where make compares; then it is valid if it is in the list.
 $(foreach key,$(OPTION_KEYS),\
-  $(if $($(key)),,$(error $(key) has no value: set it in $(CONFIG_FILE) or on the command line))\
+  $(if $(strip $($(key))),,$(call refuse,$(key) has no value: set it in $(CONFIG_FILE) or on the command line))\
+  $(if $(filter 1,$(words $(subst <blank>, ,$($(key))))),,\
+    $(call refuse,$(key)="$(subst <blank>, ,$($(key)))" holds a blank: a value is one word))\
+  $(if $(findstring %,$($(key))),$(call refuse,$(key)=$($(key)) holds a %: no value may))\
   $(if $(VALUES_$(key)),$(if $(filter $($(key)),$(VALUES_$(key))),,\
-    $(error $(key)=$($(key)) is not valid; valid values: $(VALUES_$(key))))))
+    $(call refuse,$(key)=$($(key)) is not valid; valid values: $(VALUES_$(key))))))
 ifeq ($(TRACER)$(TSC),NEWFALSE)
-  $(error TRACER=NEW needs TSC=TRUE, because records are stamped with the time stamp counter: set TSC=TRUE or TRACER=OFF)
+  $(call refuse,TRACER=NEW needs TSC=TRUE$(comma) because records are stamped with the time stamp counter: set TSC=TRUE or \
+    TRACER=OFF)
 endif
 
 # A misspelt variable on the command line must not pass unnoticed.
@@ -44,10 +69,10 @@ $(foreach word,$(MAKEOVERRIDES),$(if $(findstring =,$(word)),\
     $(error unknown variable "$(firstword $(subst =, ,$(word)))"; `make help` lists them: $(OPTION_KEYS) $(RUN_KEYS)))))
 
 # Options of one run, not of the build.
-PORT ?= 20000
-SEED ?= 1
-DURATION_MS ?=
-TIMEOUT_S ?= 120
+PORT := 20000
+SEED := 1
+DURATION_MS :=
+TIMEOUT_S := 120
 export PORT SEED DURATION_MS TIMEOUT_S APP SINK BOOT ACCEL CLOCK NIC OUT TRACER TSC
 
 KERNEL_NAME := kernel$(if $(filter OFF,$(TRACER)),-off)$(if $(filter FALSE,$(TSC)),-notsc)
@@ -111,7 +136,7 @@ help: ## this list
 	@echo 'targets:'
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  %-18s %s\n", $$1, $$2}' Makefile
 	@echo
-	@echo 'variables (defaults from shark.cfg; the command line wins):'
+	@echo 'variables (on the command line, else from shark.cfg; the environment is ignored):'
 	@awk -F '#= ' '/^#= /{print "  " $$2}' Makefile
 #= TRACER=NEW|OFF          record events, or build the kernel without a trace of the tracer
 #= TSC=TRUE|FALSE          clock of the kernel: time stamp counter, or HPET (then TRACER must be OFF)
@@ -260,12 +285,13 @@ PACKAGES_RUN := g++ make binutils qemu-system-x86 ovmf gnu-efi mtools dosfstools
 PACKAGES_TEST := libgtest-dev libgmock-dev tshark clang-format clang-tidy shellcheck gdb python3 \
   valgrind git
 ALL_PACKAGES := $(PACKAGES_RUN) $(PACKAGES_TEST)
-PACKAGES ?= $(ALL_PACKAGES)
+PACKAGES := $(ALL_PACKAGES)
 # All processors, unless the user said how many.
 JOBS = $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc))
-CHECK ?=
-DEPS ?=
-GDB_PORT ?= 1234
+CHECK :=
+DEPS :=
+GDB_PORT := 1234
+CASES :=
 export GDB_PORT
 
 deps: ## install the Debian packages that are missing (CHECK=1: only name them)

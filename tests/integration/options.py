@@ -22,23 +22,54 @@ def config(ctx, text):
 
 @case
 def unknown_key_is_refused(ctx):
-    refused(ctx, [config(ctx, "COLOUR = BLUE\n"), "help"], "COLOUR", "TRACER TSC APP SINK")
+    refused(ctx, [config(ctx, "COLOUR = BLUE\n"), "apps"], "COLOUR", "TRACER TSC APP SINK")
 
 
 @case
 def unknown_value_is_refused(ctx):
-    refused(ctx, [config(ctx, "SINK = tape\n"), "help"], "tape", "udp disk both none")
-    refused(ctx, ["TRACER=OLD", "help"], "OLD", "NEW OFF")
+    refused(ctx, [config(ctx, "SINK = tape\n"), "apps"], "tape", "udp disk both none")
+    refused(ctx, ["TRACER=OLD", "apps"], "OLD", "NEW OFF")
+
+
+@case
+def value_is_one_word_of_the_list(ctx):
+    """What make would take for a pattern or a list of words is no value."""
+    refused(ctx, ["SINK=%", "apps"], "SINK=%")
+    refused(ctx, ["BOOT=p%", "apps"], "BOOT=p%")
+    refused(ctx, ["SINK=udp disk", "apps"], "udp disk", "one word")
+    refused(ctx, [config(ctx, "OUT = my runs\n"), "apps"], "my runs", "one word")
+
+
+@case
+def value_may_hold_an_equals_sign(ctx):
+    done = ctx.run("make", config(ctx, "OUT = a=b\n"), "--eval=show: ; @echo $(OUT)", "show")
+    expect(done.stdout.strip() == "a=b", done.stdout)
+
+
+@case
+def environment_sets_no_option(ctx):
+    done = ctx.run("make", "--eval=show: ; @echo $(SINK) $(PORT) $(DEPS)", "show",
+                   env={"SINK": "tape", "PORT": "1", "DEPS": "skip"})
+    expect(done.stdout.strip() == "udp 20000", done.stdout)
+
+
+@case
+def help_and_clean_work_without_a_valid_configuration(ctx):
+    for wrong in (config(ctx, "COLOUR BLUE\n"), "CONFIG_FILE=/nowhere/shark.cfg"):
+        expect("targets:" in ctx.run("make", wrong, "help").stdout, "no list of targets")
+        ctx.run("make", wrong, f"BUILD={ctx.dir}/build", "clean")
+        refused(ctx, [wrong, "help", "apps"], wrong.split("=")[1])
 
 
 @case
 def line_that_is_no_assignment_is_refused(ctx):
-    refused(ctx, [config(ctx, "TRACER NEW\n"), "help"], "KEY = VALUE")
+    refused(ctx, [config(ctx, "TRACER NEW\n"), "apps"], "KEY = VALUE")
+    refused(ctx, [config(ctx, "= NEW\n"), "apps"], "KEY = VALUE")
 
 
 @case
 def tracer_without_tsc_is_refused(ctx):
-    refused(ctx, ["TRACER=NEW", "TSC=FALSE", "help"], "TSC=TRUE", "TRACER=OFF")
+    refused(ctx, ["TRACER=NEW", "TSC=FALSE", "apps"], "TSC=TRUE", "TRACER=OFF")
 
 
 @case
@@ -63,6 +94,15 @@ def machines_that_cannot_work_are_refused(ctx):
     run_refused(ctx, ["CLOCK=icount", "remedy: ACCEL=tcg"], CLOCK="icount", ACCEL="kvm")
     run_refused(ctx, ["CLOCK=icount", "remedy: BOOT=pvh"], CLOCK="icount", BOOT="uefi")
     run_refused(ctx, ["NIC=none", "remedy: SINK=disk"], NIC="none", SINK="udp")
+
+
+@case
+def machine_of_no_known_kind_is_not_booted(ctx):
+    for key in ("ACCEL", "CLOCK", "NIC", "BOOT"):
+        done = ctx.run("qemu/boot.sh", "app=control", check=False,
+                       env={"KERNEL": harness.KERNEL, "WORK": str(ctx.dir), key: "vax"})
+        expect(done.returncode == 1, f"{key}=vax: exit code {done.returncode}")
+        expect(f"error: {key}=vax" in done.stderr and f"remedy: {key}=" in done.stderr, done.stderr)
 
 
 @case
