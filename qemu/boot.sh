@@ -39,12 +39,15 @@ case $ACCEL in
 # Nested hypervisors offer the MSR of arch-capabilities and then refuse to set it.
 kvm) options+=(-accel kvm -cpu 'host,arch-capabilities=off') ;;
 tcg) options+=(-accel tcg -cpu max) ;;
+*) die "ACCEL=$ACCEL is not valid" 'ACCEL=tcg or ACCEL=kvm' ;;
 esac
 
 # One tick per instruction, no host clock anywhere: two runs are the same run.
-if [[ $CLOCK == icount ]]; then
-    options+=(-icount 'shift=0,sleep=off' -rtc 'base=2026-01-01T00:00:00,clock=vm')
-fi
+case $CLOCK in
+icount) options+=(-icount 'shift=0,sleep=off' -rtc 'base=2026-01-01T00:00:00,clock=vm') ;;
+tcg) ;;
+*) die "CLOCK=$CLOCK is not valid" 'CLOCK=tcg or CLOCK=icount' ;;
+esac
 
 if [[ $NIC != none ]]; then
     options+=(-netdev 'user,id=net,net=192.168.1.0/24,host=192.168.1.1,dhcpstart=192.168.1.15')
@@ -55,6 +58,8 @@ fi
 case $NIC in
 pci) options+=(-device 'ne2k_pci,netdev=net,romfile=') ;;
 isa) options+=(-device 'ne2k_isa,netdev=net,iobase=0x300,irq=9') ;;
+none) ;;
+*) die "NIC=$NIC is not valid" 'NIC=pci, NIC=isa or NIC=none' ;;
 esac
 
 case $BOOT in
@@ -72,6 +77,7 @@ uefi)
         -drive "file.driver=vvfat,file.dir=$(quoted "$WORK/esp"),file.rw=on,format=raw,if=ide"
     )
     ;;
+*) die "BOOT=$BOOT is not valid" 'BOOT=uefi or BOOT=pvh' ;;
 esac
 
 exec qemu-system-x86_64 "${options[@]}" "$@" </dev/null
