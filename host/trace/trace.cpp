@@ -38,7 +38,8 @@ lib::Result<std::unique_ptr<Trace>> Trace::open(const std::string& path, const O
         return opened.error();
     }
     std::ranges::stable_sort(trace->m_segments, {}, [](const Segment& segment) { return segment.first_stamp.value; });
-    if (!trace->m_segments.empty()) {
+    // A stream's first stamp is not known before it is read: set_time() takes it from the first event.
+    if (trace->m_stream == nullptr && !trace->m_segments.empty()) {
         trace->m_start = trace->m_segments.front().first_stamp;
     }
     return trace;

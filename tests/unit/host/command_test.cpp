@@ -5,7 +5,7 @@
 #include "host/trace/escape.hpp"
 #include "host/trace/json.hpp"
 #include "host/trace/manifest.hpp"
-#include "tests/support/host_trace_builder.hpp"
+#include "tests/support/host_command_line.hpp"
 
 #include <gmock/gmock.h>
 
@@ -19,44 +19,7 @@ using testing::HasSubstr;
 using testing::Not;
 using trace::Json;
 
-class Commands : public testing::Test {
-  protected:
-    int remora(std::vector<std::string> arguments) {
-        arguments.insert(arguments.begin(), "remora");
-        std::vector<const char*> argv;
-        for (const std::string& argument : arguments) {
-            argv.push_back(argument.c_str());
-        }
-        const std::string out_path = m_directory / "out.txt";
-        const std::string err_path = m_directory / "err.txt";
-        std::FILE* const out = std::fopen(out_path.c_str(), "w");
-        std::FILE* const err = std::fopen(err_path.c_str(), "w");
-        const int status = run(static_cast<int>(argv.size()), argv.data(), out, err);
-        std::fclose(out);
-        std::fclose(err);
-        m_out = support::read_text(out_path);
-        m_err = support::read_text(err_path);
-        return status;
-    }
-
-    static ChunkBuilder sample() {
-        ChunkBuilder chunk;
-        chunk.build("control", 7).name("task", 12, "sensor").name("level", 0, "EDF").name("interrupt", 32, "timer");
-        chunk.name("mutex", 1, "bus");
-        chunk.parameters({.context = 12, .level = 0, .wcet_ns = 500, .period_ns = 10'000, .deadline_ns = 10'000});
-        chunk.event(5000, "task_activate", 12).event(5100, "interrupt_start", 32).event(5200, "interrupt_end", 32);
-        chunk.event(5300, "task_schedule", 12, 12).event(5310, "task_dispatch", 12, 0);
-        chunk.event(5320, "context_switch", 12).event(5400, "set_mutex_lock", 12, 1);
-        chunk.event(6000, "panic", 12, 0xDEAD).event(6100, "task_end_cycle", 12, 0);
-        return chunk;
-    }
-
-    std::string write(const Bytes& bytes) const { return m_directory.write("0trace.dat", bytes); }
-
-    support::TemporaryDirectory m_directory;
-    std::string m_out;
-    std::string m_err;
-};
+class Commands : public support::CommandLine {};
 
 TEST_F(Commands, PrintOneLinePerEventWithNames) {
     ASSERT_EQ(remora({"print", write(sample().bytes())}), 0);

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+// A trace through a pipe says what the same trace says by name.
+#include "tests/support/host_command_line.hpp"
+
+#include "host/trace/json.hpp"
+
+namespace host::cli {
+
+namespace {
+
+class Streams : public support::CommandLine {
+  protected:
+    std::string output_of(const std::vector<std::string>& arguments) {
+        EXPECT_EQ(remora(arguments), 0) << m_err;
+        return m_out;
+    }
+};
+
+TEST_F(Streams, PrintTheSameTimesAsTheFile) {
+    const std::string path = write(sample().bytes());
+    const std::string by_name = output_of({"print", path, "--json"});
+    EXPECT_NE(by_name.find("\"time_ns\":0,"), std::string::npos) << by_name;
+    const support::StandardInput input(path);
+    EXPECT_EQ(output_of({"print", "-", "--json"}), by_name);
+}
+
+TEST_F(Streams, SummariseTheSameFiguresAsTheFile) {
+    const std::string path = write(sample().bytes());
+    auto by_name = trace::Json::parse(output_of({"summary", path, "--json"}));
+    const support::StandardInput input(path);
+    auto streamed = trace::Json::parse(output_of({"summary", "-", "--json"}));
+    by_name.erase("trace");
+    streamed.erase("trace");
+    EXPECT_EQ(streamed.dump(2), by_name.dump(2));
+}
+
+} // namespace
+
+} // namespace host::cli
