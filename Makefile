@@ -297,16 +297,17 @@ export GDB_PORT
 deps: ## install the Debian packages that are missing (CHECK=1: only name them)
 	@$(if $(filter skip,$(DEPS)),:,.ci/deps $(if $(CHECK),--check) $(PACKAGES))
 
-# An application registers itself: kernel::App kName{"name", "description", ...}.
 apps: ## what APP= may name
-	@perl -0ne 'while (/\bApp k\w+\s*=?\s*\{\s*"([^"]+)",\s*"([^"]*)"/g) { printf "  %-18s %s\n", $$1, $$2 }' $(APP_SOURCES)
+	@source qemu/lib.sh && list_apps
 
 run: ## build, boot, receive the trace, check it
+	@source qemu/lib.sh && check_values
 	@$(MAKE) --no-print-directory deps PACKAGES='$(PACKAGES_RUN)'
 	@$(MAKE) --no-print-directory $(JOBS) all
 	@qemu/run.sh $(KERNEL) $(EFI) $(REMORA)
 
 debug: ## boot stopped, for gdb
+	@source qemu/lib.sh && check_values
 	@$(MAKE) --no-print-directory deps PACKAGES='$(PACKAGES_RUN) gdb'
 	@$(MAKE) --no-print-directory $(JOBS) kernel $(EFI)
 	@qemu/debug.sh $(KERNEL) $(EFI)

@@ -10,12 +10,12 @@ source "$(dirname "$0")/lib.sh"
 
 KERNEL=$1
 EFI_LOADER=$2
-GDB_PORT=${GDB_PORT:-1234}
 : "${APP:?}" "${SINK:?}" "${BOOT:?}" "${ACCEL:?}" "${CLOCK:?}" "${NIC:?}" "${OUT:?}" "${PORT:?}" "${SEED:?}"
 if [[ ${TRACER:-NEW} == OFF ]]; then
     SINK=none
 fi
 
+check_values
 check_machine
 need_file "$KERNEL" 'make kernel'
 mkdir -p "$OUT"

@@ -4,6 +4,7 @@
 # port. Sourced, never run. Nothing here starts a process that outlives the call.
 
 OVMF=${OVMF:-/usr/share/ovmf/OVMF.fd}
+GDB_PORT=${GDB_PORT:-1234} TIMEOUT_S=${TIMEOUT_S:-120}
 
 say() { printf '%s\n' "$*"; }
 
@@ -23,9 +24,41 @@ need_file() { [[ -f $1 ]] || die "$1 does not exist" "$2"; }
 # A comma separates QEMU's suboptions; inside a value it is doubled.
 quoted() { printf '%s' "${1//,/,,}"; }
 
+# list_apps: name and description of each application. It registers itself: kernel::App kName{"name", "description", ...}.
+list_apps() {
+    # shellcheck disable=SC2016 # Perl's variables
+    perl -0ne 'while (/\bApp k\w+\s*=?\s*\{\s*"([^"]+)",\s*"([^"]*)"/g) { printf "  %-18s %s\n", $1, $2 }' \
+        "$(dirname "${BASH_SOURCE[0]}")"/../apps/*.cpp
+}
+
+# no_more A B: A <= B, for decimal numbers of any length without leading zeros.
+no_more() { ((${#1} < ${#2})) || { ((${#1} == ${#2})) && [[ ! $1 > $2 ]]; }; }
+
+# check_number KEY LOW HIGH: the variable KEY holds a number of that range.
+check_number() {
+    local value=${!1}
+    if [[ ! $value =~ ^(0|[1-9][0-9]*)$ ]] || ! no_more "$2" "$value" || ! no_more "$value" "$3"; then
+        die "$1=$value is not valid" "$1=n with n from $2 to $3"
+    fi
+}
+
+# Refuses the values that make cannot judge. The kernel's command line has the same ranges.
+check_values() {
+    if ! list_apps | awk -v app="$APP" '$1 == app {found = 1} END {exit !found}'; then
+        die "APP=$APP is no application" "make apps lists them:$(list_apps | awk '{printf " %s", $1}')"
+    fi
+    check_number PORT 1 65535
+    check_number SEED 0 18446744073709551615
+    check_number TIMEOUT_S 1 1000000
+    check_number GDB_PORT 1 65535
+    if [[ -n ${DURATION_MS:-} ]]; then
+        check_number DURATION_MS 0 4294967295
+    fi
+}
+
 sink_has() { [[ $SINK == "$1" || $SINK == both ]]; }
 
-# Refuses what cannot work before anything is started. Uses BOOT ACCEL CLOCK NIC SINK.
+# Refuses a machine that cannot work. Uses BOOT ACCEL CLOCK NIC SINK.
 check_machine() {
     need_tool qemu-system-x86_64
     if [[ $BOOT == uefi ]]; then

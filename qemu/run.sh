@@ -27,11 +27,14 @@ COLLECTOR_PID=
 QEMU_PID=
 QEMU_STATUS=
 COLLECTOR_STATUS=
+TIMED_OUT=
+STILL_ON=
 PROBLEMS=()
 
 # --- host side -------------------------------------------------------------------------------------------------------
 
 check_host() {
+    check_values
     check_machine
     need_file "$KERNEL" 'make kernel'
     need_file "$REMORA" 'make host'
@@ -44,14 +47,34 @@ check_host() {
     fi
 }
 
+# stop PID: asks the process to end, once, because a second signal would cut short the closing of a session; waits for
+# about 5 s before it is made to end. Its exit code is left to `wait`.
+ASKED=' '
+stop() {
+    if [[ $ASKED != *" $1 "* ]]; then
+        ASKED+="$1 "
+        kill -TERM "$1" 2>/dev/null || true
+    fi
+    local tries
+    for ((tries = 0; tries < 50; ++tries)); do
+        kill -0 "$1" 2>/dev/null || return 0
+        sleep 0.1
+    done
+    kill -KILL "$1" 2>/dev/null || true
+}
+
+# The children have sessions of their own (setsid), so Ctrl-C on the terminal reaches this script alone.
 stop_children() {
+    trap '' INT TERM HUP
     local pid
     for pid in $QEMU_PID $COLLECTOR_PID; do
-        kill "$pid" 2>/dev/null || true
+        stop "$pid"
     done
 }
 trap stop_children EXIT
-trap 'exit 130' INT TERM
+trap 'exit 130' INT
+trap 'exit 143' TERM
+trap 'exit 129' HUP
 
 prepare_out() {
     mkdir -p "$OUT"
@@ -72,7 +95,7 @@ prepare_out() {
 
 # The collector must listen before the first packet: it says so through its ready file.
 start_collector() {
-    "$REMORA" record --listen "127.0.0.1:$PORT" --out "$OUT/udp" --ready-file "$READY" --force \
+    setsid "$REMORA" record --listen "127.0.0.1:$PORT" --out "$OUT/udp" --ready-file "$READY" --force \
         >"$OUT/collector.log" 2>&1 &
     COLLECTOR_PID=$!
     local tries
@@ -97,7 +120,7 @@ start_guest() {
         ramdisk=$OUT/ramdisk.img
     fi
     KERNEL=$KERNEL EFI_LOADER=$EFI_LOADER WORK=$OUT RAMDISK=$ramdisk BOOT=$BOOT ACCEL=$ACCEL CLOCK=$CLOCK NIC=$NIC \
-        "$(dirname "$0")/boot.sh" "$(kernel_words acpi)" >"$OUT/qemu.log" 2>&1 &
+        setsid "$(dirname "$0")/boot.sh" "$(kernel_words acpi)" >"$OUT/qemu.log" 2>&1 &
     QEMU_PID=$!
 }
 
@@ -116,7 +139,7 @@ guest_state() {
     esac
 }
 
-received_bytes() { find "$OUT/udp" -type f -printf '%s\n' 2>/dev/null | awk '{n += $1} END {print n + 0}'; }
+received_bytes() { find "$OUT/udp" -type f -name '*trace.dat' -printf '%s\n' 2>/dev/null | awk '{n += $1} END {print n + 0}'; }
 
 # progress STATE: rewrites one line on a terminal; elsewhere prints a line for each new state.
 LAST_STATE=
@@ -142,20 +165,19 @@ wait_for_guest() {
     while kill -0 "$QEMU_PID" 2>/dev/null; do
         progress "$(guest_state)"
         if [[ -n $(marker "$SERIAL" '^loader failed') ]]; then
-            PROBLEMS+=("the UEFI loader gave up: $(marker "$SERIAL" '^loader failed')")
-            kill "$QEMU_PID" 2>/dev/null || true
+            stop "$QEMU_PID"
             break
         fi
         if [[ -z $result_seen_s && -n $(marker "$SERIAL" '^result ') ]]; then
             result_seen_s=$SECONDS
         elif [[ -n $result_seen_s ]] && ((SECONDS > result_seen_s + 2)); then
-            PROBLEMS+=("the machine did not switch off after the kernel's result")
-            kill "$QEMU_PID" 2>/dev/null || true
+            STILL_ON=yes
+            stop "$QEMU_PID"
             break
         fi
         if ((SECONDS >= TIMEOUT_S)); then
-            PROBLEMS+=("the guest did not end within $TIMEOUT_S s (state: $LAST_STATE); TIMEOUT_S=n waits longer")
-            kill "$QEMU_PID" 2>/dev/null || true
+            TIMED_OUT=yes
+            stop "$QEMU_PID"
             break
         fi
         sleep 0.2
@@ -173,32 +195,56 @@ wait_for_collector() {
         kill -0 "$COLLECTOR_PID" 2>/dev/null || break
         sleep 0.2
     done
-    kill -TERM "$COLLECTOR_PID" 2>/dev/null || true
+    stop "$COLLECTOR_PID"
     COLLECTOR_STATUS=0
     wait "$COLLECTOR_PID" || COLLECTOR_STATUS=$?
     COLLECTOR_PID=
 }
 
+# Nothing was sent: ends the collector at once and removes the empty session that it leaves.
+discard_session() {
+    stop "$COLLECTOR_PID"
+    wait "$COLLECTOR_PID" || true
+    COLLECTOR_PID=
+    clear_folder "$OUT/udp" "$kSessionFiles"
+}
+
 # --- what came of it -------------------------------------------------------------------------------------------------
 
-judge_guest() {
-    local result
-    result=$(marker "$SERIAL" '^result ')
-    if [[ $QEMU_STATUS -ne 0 && ${#PROBLEMS[@]} -eq 0 ]]; then
-        tail -n 5 "$OUT/qemu.log" >&2
-        PROBLEMS+=("QEMU ended with exit code $QEMU_STATUS (see $OUT/qemu.log)")
-    fi
-    if [[ $result != 'result ok'* ]]; then
-        PROBLEMS+=("the kernel did not report success but: ${result:-nothing} (see $SERIAL)")
-        local reason
-        for reason in '^command line: ' '^panic' '^export failed'; do
-            reason=$(marker "$SERIAL" "$reason")
-            if [[ -n $reason ]]; then
-                PROBLEMS+=("$reason")
-            fi
-        done
+# What ended a run that did not end well, in one line: the first that applies explains the rest.
+cause() {
+    local pattern line
+    for pattern in '^loader failed' '^command line: ' '^panic' '^export failed'; do
+        line=$(marker "$SERIAL" "$pattern")
+        if [[ -n $line ]]; then
+            say "the guest says: $line"
+            return
+        fi
+    done
+    line=$(marker "$SERIAL" '^result ')
+    if [[ -n $TIMED_OUT ]]; then
+        say "the guest did not end within $TIMEOUT_S s (state: $LAST_STATE); TIMEOUT_S=n waits longer"
+    elif [[ -n $line ]]; then
+        say "the kernel reported: $line"
+    elif [[ $QEMU_STATUS -ne 0 ]]; then
+        say "QEMU ended with exit code $QEMU_STATUS: $(tail -n 1 "$OUT/qemu.log")"
+    else
+        say 'the machine stopped and the kernel reported no result'
     fi
 }
+
+judge_guest() {
+    if [[ $(marker "$SERIAL" '^result ') != 'result ok'* ]]; then
+        PROBLEMS+=("$(cause) (see $SERIAL)")
+    elif [[ $QEMU_STATUS -ne 0 && -z $STILL_ON ]]; then
+        PROBLEMS+=("QEMU ended with exit code $QEMU_STATUS (see $OUT/qemu.log)")
+    elif [[ -n $STILL_ON ]]; then
+        PROBLEMS+=("the machine did not switch off after the kernel's result (see $SERIAL)")
+    fi
+}
+
+# Without a word of an export and without a byte there is no session to close, to wait for or to judge.
+exported() { [[ -n $(marker "$SERIAL" '^export\(ed\|ing\) ') ]] || (($(received_bytes) > 0)); }
 
 fetch_disk() {
     mkdir -p "$OUT/disk"
@@ -213,6 +259,9 @@ fetch_disk() {
 
 # judge_session DIR: verifies and shows one session.
 judge_session() {
+    if [[ ${#PROBLEMS[@]} -gt 0 && -z $(find "$1" -name '*trace.dat' -size +0 2>/dev/null) ]]; then
+        return # nothing arrived, and the cause is known
+    fi
     if [[ ! -e $1/manifest.json ]]; then
         PROBLEMS+=("no session in $1")
         return
@@ -221,6 +270,27 @@ judge_session() {
     say "== $1"
     "$REMORA" verify "$1" || PROBLEMS+=("the trace in $1 is not whole")
     "$REMORA" summary "$1" || PROBLEMS+=("the trace in $1 cannot be read")
+}
+
+judge_sessions() {
+    local session=
+    if sink_has udp; then
+        wait_for_collector
+        if [[ $COLLECTOR_STATUS -ne 0 ]]; then
+            tail -n 5 "$OUT/collector.log" >&2
+            PROBLEMS+=("the collector ended with exit code $COLLECTOR_STATUS (see $OUT/collector.log)")
+        fi
+        judge_session "$OUT/udp"
+        session=$OUT/udp
+    fi
+    if sink_has disk; then
+        fetch_disk
+        judge_session "$OUT/disk"
+        session=${session:-$OUT/disk}
+    fi
+    if [[ -n $session ]]; then
+        report_sessions "$session"
+    fi
 }
 
 report_guest() {
@@ -254,23 +324,10 @@ main() {
     wait_for_guest
     judge_guest
     report_guest
-    local session=
-    if sink_has udp; then
-        wait_for_collector
-        if [[ $COLLECTOR_STATUS -ne 0 ]]; then
-            tail -n 5 "$OUT/collector.log" >&2
-            PROBLEMS+=("the collector ended with exit code $COLLECTOR_STATUS (see $OUT/collector.log)")
-        fi
-        judge_session "$OUT/udp"
-        session=$OUT/udp
-    fi
-    if sink_has disk; then
-        fetch_disk
-        judge_session "$OUT/disk"
-        session=${session:-$OUT/disk}
-    fi
-    if [[ -n $session ]]; then
-        report_sessions "$session"
+    if exported || [[ ${#PROBLEMS[@]} -eq 0 ]]; then
+        judge_sessions
+    elif sink_has udp; then
+        discard_session
     fi
     if [[ ${#PROBLEMS[@]} -gt 0 ]]; then
         say

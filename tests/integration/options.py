@@ -106,6 +106,22 @@ def machine_of_no_known_kind_is_not_booted(ctx):
 
 
 @case
+def values_of_a_run_are_judged_before_it_starts(ctx):
+    """One mistake, one error, one remedy, and nothing is built or started."""
+    for option, remedy in (("APP=no_such_app", "make apps lists them: control"), ("PORT=0", "from 1 to 65535"),
+                           ("PORT=65536", "from 1 to 65535"), ("PORT=http", "from 1 to 65535"),
+                           ("SEED=-1", "from 0 to"), ("SEED=18446744073709551616", "to 18446744073709551615"),
+                           ("DURATION_MS=4294967296", "to 4294967295"), ("TIMEOUT_S=0", "from 1 to")):
+        for target in ("run", "debug"):
+            done = ctx.run("make", target, "DEPS=skip", f"OUT={ctx.dir}/out", option, check=False)
+            lines = [line for line in done.stderr.splitlines() if not line.startswith("make")]
+            expect(done.returncode != 0 and len(lines) == 2, f"make {target} {option}: {done.stdout}{done.stderr}")
+            expect(lines[0].startswith(f"error: {option} "), lines[0])
+            expect(lines[1].startswith("remedy: ") and remedy in lines[1], lines[1])
+            expect(not (ctx.dir / "out").exists(), "OUT was made")
+
+
+@case
 def files_of_others_are_left_alone(ctx):
     """A run replaces what an earlier run left in OUT, and refuses before it would touch anything else."""
     out = ctx.dir / "out"

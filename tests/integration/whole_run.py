@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """`make run` as a user types it, from the options to the last line."""
+import harness
 from harness import case, expect
 
 
@@ -33,11 +34,18 @@ def run_without_tracer(ctx):
 
 
 @case(timeout_s=180)
-def run_that_fails_says_why(ctx):
-    """An application that does not exist: the kernel's word reaches the user, and the exit code is not 0."""
-    done = make_run(ctx, "BOOT=pvh", "APP=no_such_app", "SINK=disk")
-    expect(done.returncode != 0, done.stdout)
-    expect("error: " in done.stderr and "bad" in done.stderr, done.stderr)
+def run_that_exports_nothing_gives_one_error(ctx):
+    """The loader finds no kernel: the cause, the log, and no word of a session."""
+    broken = ctx.dir / "no_kernel.elf"
+    broken.write_bytes(b"no kernel")
+    environment = {"APP": "control", "SINK": "both", "BOOT": "uefi", "ACCEL": "tcg", "CLOCK": "tcg", "NIC": "pci",
+                   "OUT": str(ctx.dir / "out"), "PORT": str(ctx.port), "SEED": "1", "TIMEOUT_S": "60", "TRACER": "NEW"}
+    done = ctx.run("qemu/run.sh", broken, harness.EFI, harness.REMORA, check=False, env=environment)
+    expect(done.returncode == 1, f"exit code {done.returncode}")
+    expect(done.stderr.count("\n") == 1 and done.stderr.startswith("error: the guest says: loader failed"), done.stderr)
+    expect("serial.log" in done.stderr, done.stderr)
+    expect("==" not in done.stdout and "look further" not in done.stdout, done.stdout)
+    expect(not (ctx.dir / "out" / "udp").exists(), "an empty session was left")
 
 
 @case(timeout_s=180)
@@ -45,4 +53,4 @@ def run_that_hangs_ends(ctx):
     """A guest that takes too long is stopped, and the message names the limit."""
     done = make_run(ctx, "BOOT=pvh", "SINK=none", "TIMEOUT_S=1", "DURATION_MS=60000")
     expect(done.returncode != 0, done.stdout)
-    expect("did not end within 1 s" in done.stderr, done.stderr)
+    expect("did not end within 1 s" in done.stderr and done.stderr.count("error: ") == 1, done.stderr)
