@@ -3,6 +3,7 @@
 #include "kernel/run.hpp"
 
 #include "arch/arch.hpp"
+#include "kernel/panic.hpp"
 #include "kernel/runlevel.hpp"
 #include "kernel/scheduler.hpp"
 #include "kernel/task.hpp"
@@ -67,6 +68,9 @@ void kill_all_but(const Task* first, const Task* second) {
     {
         const arch::IrqGuard guard;
         ASSERT(!this_processor().in_interrupt);
+        if (s_run.ender == current_task_irq_off()) {
+            PANIC("sys_end() or sys_abort() by a function of the run level that ends the system");
+        }
         if (s_run.ender != nullptr) {
             task_exit();
         }
@@ -81,6 +85,7 @@ void kill_all_but(const Task* first, const Task* second) {
     {
         const arch::IrqGuard guard;
         kill_all_but(s_run.ender, s_run.idle);
+        schedule_irq_off(); // the ender may have run in the place of a task that is gone
     }
     run_level_functions(RunLevel::before_exit);
     static_cast<void>(arch::irq_save());

@@ -26,7 +26,8 @@ struct RunOutcome {
 // Errors: those of task_create() and task_activate() for the idle task and the main task. Context: boot, irq-off, once.
 [[nodiscard]] lib::Result<RunOutcome> run(const App& app, const AppArguments& arguments, BackgroundLevel& background);
 
-// Ends the system in an orderly way; the first caller decides the result, a later one just ends. Context: task.
+// Ends the system in an orderly way; the first caller decides the result, a later one just ends. Context: task;
+// a panic if a SHUTDOWN or BEFORE_EXIT function calls it, because the end is under way.
 [[noreturn]] void sys_end(int result);
 
 // As sys_end, but run-level functions registered with AtAbort::skip are passed over. Context: task.

@@ -16,7 +16,10 @@ struct Ticks {
 
     friend constexpr auto operator<=>(Ticks, Ticks) = default;
 
-    friend constexpr Ticks operator+(Ticks a, Ticks b) { return {a.value + b.value}; }
+    // Saturates: a time beyond all times stays there, so that it never comes.
+    friend constexpr Ticks operator+(Ticks a, Ticks b) {
+        return {a.value + b.value < a.value ? ~std::uint64_t{0} : a.value + b.value};
+    }
 
     // Precondition: a >= b.
     friend constexpr Ticks operator-(Ticks a, Ticks b) { return {a.value - b.value}; }

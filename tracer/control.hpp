@@ -24,6 +24,13 @@ struct Totals {
     friend bool operator==(const Totals&, const Totals&) = default;
 };
 
+// Keeps the holder of a lock on the processor, so that it is neither preempted nor ended while it holds: the kernel
+// hands in "interrupts off" and "as before". What enter() returns goes back to leave().
+struct Exclusion {
+    std::uint64_t (*enter)() = nullptr; // null: none, as in hosted programs
+    void (*leave)(std::uint64_t state) = nullptr;
+};
+
 // One caller at a time, and nobody waits: who finds it taken gets busy.
 class ControlLock {
   public:
@@ -31,12 +38,40 @@ class ControlLock {
     ControlLock(const ControlLock&) = delete;
     ControlLock& operator=(const ControlLock&) = delete;
 
-    [[nodiscard]] bool try_take() { return exchange_shared(m_taken, std::uint8_t{1}) == 0; }
+    // Before the lock is used.
+    void set_exclusion(const Exclusion& exclusion) { m_exclusion = exclusion; }
 
-    // Also for the last context standing (panic, exit), when the holder will never run again.
-    void release() { write_shared(m_taken, std::uint8_t{0}); }
+    [[nodiscard]] bool try_take() {
+        const std::uint64_t state = m_exclusion.enter != nullptr ? m_exclusion.enter() : 0;
+        if (exchange_shared(m_taken, std::uint8_t{1}) == 0) {
+            m_state = state;
+            return true;
+        }
+        leave(state);
+        return false;
+    }
+
+    // Precondition: the caller holds it.
+    void release() {
+        const std::uint64_t state = m_state;
+        write_shared(m_taken, std::uint8_t{0});
+        leave(state);
+    }
+
+    [[nodiscard]] bool taken() const { return read_shared(m_taken) != 0; }
+
+    // For the last context standing (panic, exit), when a holder will never run again.
+    void force_open() { write_shared(m_taken, std::uint8_t{0}); }
 
   private:
+    void leave(std::uint64_t state) const {
+        if (m_exclusion.leave != nullptr) {
+            m_exclusion.leave(state);
+        }
+    }
+
+    Exclusion m_exclusion;
+    std::uint64_t m_state = 0; // of the holder
     std::uint8_t m_taken = 0;
 };
 

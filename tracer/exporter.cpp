@@ -115,13 +115,15 @@ bool Exporter::begin_chunk() {
     if (oldest == nullptr) {
         return false;
     }
-    m_work = Work::chunk;
     m_chunk = oldest;
     m_sink = sink;
+    write_shared(m_work, Work::claimed);
     build_image(*oldest, m_freight[oldest->number]);
     if (const auto taken = m_sinks[sink].sink->submit(m_image); !taken) {
         give_up(m_sinks[sink], taken.error());
+        return true;
     }
+    write_shared(m_work, Work::chunk);
     return true;
 }
 
@@ -154,21 +156,18 @@ bool Exporter::begin_end() {
 void Exporter::end_transfer(SinkState state) {
     Sink& place = m_sinks[m_sink];
     const bool was_chunk = m_work == Work::chunk;
-    m_work = Work::none;
     if (state == SinkState::failed) {
         give_up(place, place.sink->last_error());
-    }
-    if (place.report.failed) {
-        return;
-    }
-    if (!was_chunk) {
+    } else if (!was_chunk) {
         place.report.finished = true;
-        return;
+    } else if ((m_freight[m_chunk->number].pending & sink_bit(m_sink)) !=
+               0) { // not settled by a step that was cut short
+        ++place.report.chunks;
+        place.report.records += m_image.description.records;
+        m_chunk->carried = true;
+        settle(*m_chunk, sink_bit(m_sink), Outcome::carried);
     }
-    ++place.report.chunks;
-    place.report.records += m_image.description.records;
-    m_chunk->carried = true;
-    settle(*m_chunk, sink_bit(m_sink), Outcome::carried);
+    m_work = Work::none;
 }
 
 // The sink gets nothing any more, and what it owed is lost to it.
@@ -245,16 +244,27 @@ void Exporter::build_image(const Chunk& chunk, const Freight& freight) {
 }
 
 void Exporter::begin_exit() {
-    m_parts.lock.release();
-    m_stepping.release();
+    m_parts.lock.force_open();
+    m_stepping.force_open();
     m_parts.control.disable();
+    if (m_work == Work::claimed) {
+        m_work = m_sinks[m_sink].sink->state() == SinkState::busy ? Work::chunk : Work::none;
+    }
     m_exiting = true;
 }
 
 std::size_t Exporter::export_unsent() {
     std::size_t queued = 0;
     for (Chunk& chunk : m_parts.store.slots()) {
-        if (!chunk.exists || chunk.busy || chunk.uses == 0 || ChunkStore::contents(chunk).records() == 0 ||
+        if (chunk.exists && chunk.busy) {
+            // Queued, but perhaps before a sink was opened: that one gets it, too.
+            Freight& freight = m_freight[chunk.number];
+            const auto missing = static_cast<SinkSet>(sinks_without(chunk) & ~freight.pending);
+            freight.pending = static_cast<SinkSet>(freight.pending | missing);
+            queued += missing != 0 ? 1 : 0;
+            continue;
+        }
+        if (!chunk.exists || chunk.uses == 0 || ChunkStore::contents(chunk).records() == 0 ||
             sinks_without(chunk) == 0) {
             continue;
         }

@@ -92,6 +92,9 @@ class Exporter {
     // that meets another one (of a task that was preempted in it) does nothing and returns more.
     [[nodiscard]] StepResult step();
 
+    // A step has begun and not ended: its task was preempted in it. Context: any.
+    [[nodiscard]] bool stepping() const { return m_stepping.taken(); }
+
     // The run level has exited, or the kernel gave up: recording stops, deferred sinks may work. Nobody else will call
     // the tracer any more; locks whose holders are gone are opened.
     void begin_exit();
@@ -149,6 +152,7 @@ class Exporter {
 
     enum class Work : std::uint8_t {
         none,
+        claimed, // chosen, perhaps not handed over yet: a step may have been cut short
         chunk,
         end,
     };

@@ -42,6 +42,15 @@ class Call {
         m_locked = false;
     }
 
+    // After unlock(). False, and the reason told, if somebody else came first.
+    [[nodiscard]] bool lock_again() {
+        m_locked = instance().lock.try_take();
+        if (!m_locked) {
+            fail("another tracer call is under way");
+        }
+        return m_locked;
+    }
+
     int fail(const char* text) const { return fail(nullptr, 0, text); }
 
     int fail(const char* argument, long long value, const char* text) const {
@@ -278,7 +287,7 @@ int FTrace_send_chunk(int number, int, FTrace_flags new_flags) {
 }
 
 int FTrace_init_disk_writer(const char* fname, int, const char*, const char*) {
-    const Call call("FTrace_init_disk_writer");
+    Call call("FTrace_init_disk_writer");
     if (!call.locked()) {
         return -1;
     }
@@ -288,9 +297,13 @@ int FTrace_init_disk_writer(const char* fname, int, const char*, const char*) {
     if (instance().sinks == nullptr) {
         return call.fail("this kernel has no volume to write to");
     }
+    call.unlock(); // a volume takes its time
     const auto sink = instance().sinks->open_disk(view_of(fname));
     if (!sink) {
         return call.fail(sink_text(sink.error()));
+    }
+    if (!call.lock_again()) {
+        return -1;
     }
     return instance().exporter.attach(*sink.value(), tracer::SinkTime::after_exit) ? 0
                                                                                    : call.fail("two sinks are open");
@@ -315,7 +328,7 @@ void FTrace_disk_writer(FTrace_Chunk_Ptr c) {
 }
 
 int FTrace_OSD_init_udp(int flag, const char* l_ip, const char* t_ip) {
-    const Call call("FTrace_OSD_init_udp");
+    Call call("FTrace_OSD_init_udp");
     if (!call.locked()) {
         return -1;
     }
@@ -325,9 +338,13 @@ int FTrace_OSD_init_udp(int flag, const char* l_ip, const char* t_ip) {
     if (instance().sinks == nullptr) {
         return call.fail("this kernel has no network");
     }
+    call.unlock(); // a network takes its time
     const auto sink = instance().sinks->open_udp(flag == 1, view_of(l_ip), view_of(t_ip));
     if (!sink) {
         return call.fail(sink_text(sink.error()));
+    }
+    if (!call.lock_again()) {
+        return -1;
     }
     return instance().exporter.attach(*sink.value(), tracer::SinkTime::at_once) ? 0 : call.fail("two sinks are open");
 }

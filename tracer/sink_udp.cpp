@@ -3,6 +3,8 @@
 
 #include "tracer/metadata_writer.hpp"
 
+#include "tracer/cpu_trace.hpp"
+
 #include <algorithm>
 
 namespace tracer {
@@ -13,7 +15,7 @@ lib::Result<void> UdpSink::submit(const ChunkImage& image) {
     }
     ASSERT(m_state == SinkState::idle);
     m_image = image;
-    m_offset = 0;
+    set_progress(packets(), 0);
     m_state = SinkState::busy;
     return {};
 }
@@ -38,10 +40,7 @@ SinkState UdpSink::step() {
         return m_state;
     }
     for (std::uint32_t sent = 0; sent < m_burst; ++sent) {
-        if (m_packet_bytes == 0) {
-            fill_packet();
-        }
-        if (m_packet_bytes == 0) {
+        if (m_packet_number != packets() + 1 && !fill_packet()) {
             return m_state = SinkState::idle;
         }
         const auto taken = m_sender.send(std::span(m_packet).first(m_packet_bytes));
@@ -53,9 +52,10 @@ SinkState UdpSink::step() {
         if (!taken) {
             return fail(taken.error());
         }
-        m_packet_bytes = 0;
         m_busy_steps = 0;
-        if (++m_packets == 1) {
+        const std::size_t records = m_packet_bytes - kPacketHeaderBytes;
+        set_progress(packets() + 1, offset() + records);
+        if (packets() == 1) {
             m_probe_polls = m_limits.probe_polls;
             return m_state;
         }
@@ -64,20 +64,25 @@ SinkState UdpSink::step() {
     return m_state;
 }
 
-// The next packet of the image, or none at its end.
-void UdpSink::fill_packet() {
+// The next packet of the image; false at its end.
+bool UdpSink::fill_packet() {
     const std::span<std::byte> body = std::span(m_packet).subspan(kPacketHeaderBytes);
-    const std::size_t bytes = m_image.read(m_offset, body);
+    const std::size_t bytes = m_image.read(offset(), body);
     if (bytes == 0) {
-        return;
+        return false;
     }
-    m_offset += bytes;
     m_packet_bytes = kPacketHeaderBytes + bytes;
-    encode_packet_header({.number = m_packets + 1,
+    encode_packet_header({.number = packets() + 1,
                           .records = static_cast<std::uint32_t>(bytes / kRecordBytes),
                           .size_bytes = static_cast<std::uint32_t>(m_packet_bytes)},
                          m_packet);
     m_last_stamp = std::max(m_last_stamp, decode_record(body.subspan(bytes - kRecordBytes)).stamp());
+    m_packet_number = packets() + 1; // last: now it is whole
+    return true;
+}
+
+void UdpSink::set_progress(std::uint32_t packets_sent, std::size_t offset) {
+    write_shared(m_progress, (std::uint64_t{packets_sent} << 32) | offset);
 }
 
 SinkState UdpSink::fail(lib::Error error) {

@@ -59,7 +59,7 @@ class UdpSink final : public ChunkSink {
 
     [[nodiscard]] lib::Error last_error() const override { return m_error; }
 
-    [[nodiscard]] std::uint32_t packets() const { return m_packets; }
+    [[nodiscard]] std::uint32_t packets() const { return static_cast<std::uint32_t>(m_progress >> 32); }
 
     // Attempts that met a busy sender.
     [[nodiscard]] std::uint64_t busy_count() const { return m_busy_count; }
@@ -67,20 +67,25 @@ class UdpSink final : public ChunkSink {
   private:
     static constexpr std::size_t kEndRecordsMax = 8;
 
+    [[nodiscard]] std::uint32_t offset() const { return static_cast<std::uint32_t>(m_progress); }
+
+    void set_progress(std::uint32_t packets_sent, std::size_t offset);
     SinkState fail(lib::Error error);
-    void fill_packet();
+    [[nodiscard]] bool fill_packet();
 
     DatagramSender& m_sender;
     Limits m_limits;
     SinkState m_state = SinkState::idle;
     lib::Error m_error{};
     ChunkImage m_image; // spans only: the bytes are the exporter's
-    std::size_t m_offset = 0;
     std::array<std::byte, kEndRecordsMax * kRecordBytes> m_end{};
     lib::Ticks m_last_stamp; // of the records sent so far
     std::array<std::byte, kPacketBytesMax> m_packet{};
-    std::size_t m_packet_bytes = 0; // 0: no packet waits to be sent
-    std::uint32_t m_packets = 0;    // sent
+    std::size_t m_packet_bytes = 0;
+    std::uint32_t m_packet_number = 0; // that m_packet holds; it waits to be sent if it is the next one
+    // Packets sent (upper half) and offset in the image (lower half): one word, stored at once. A step that is cut
+    // short has sent a packet and told so, or it will send the same packet with the same number again.
+    std::uint64_t m_progress = 0;
     std::uint32_t m_burst = 1;
     std::uint32_t m_busy_steps = 0;
     std::uint64_t m_busy_count = 0;

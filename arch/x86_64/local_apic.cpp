@@ -51,6 +51,9 @@ std::uint32_t timer_khz_once(lib::TickRate clock) {
     const std::uint32_t count_end = read(kRegCurrentCount);
     const lib::Ticks elapsed = timestamp() - begin;
     write(kRegInitialCount, 0);
+    if (elapsed.value > kCountMax) {
+        return 0; // the host stood still for longer than the counter runs: no measurement
+    }
     return static_cast<std::uint32_t>(lib::multiply_divide(count_begin - count_end, clock.khz, elapsed.value));
 }
 
@@ -74,7 +77,7 @@ void local_apic_end_of_interrupt() {
 
 std::uint32_t local_apic_calibrate(lib::TickRate clock) {
     // A disturbance between the paired reads can only stretch the elapsed time, so the highest rate is the truest.
-    for (int i = 0; i < kCalibrationWindows; ++i) {
+    for (int i = 0; i < kCalibrationWindows || (g_timer_khz == 0 && i < 100); ++i) {
         const std::uint32_t khz = timer_khz_once(clock);
         g_timer_khz = khz > g_timer_khz ? khz : g_timer_khz;
     }

@@ -109,8 +109,8 @@ std::uint32_t measure_khz(const Reference& reference) {
         }
         const Sample end = tightest_sample(reference);
         const std::uint64_t elapsed = (end.reference - begin.reference) & reference.mask();
-        const std::uint64_t khz =
-            lib::multiply_divide(end.tsc - begin.tsc, reference.hz, elapsed * std::uint64_t{1000});
+        const std::uint64_t khz = lib::multiply_divide(end.tsc - begin.tsc, reference.hz, elapsed) /
+                                  1000; // elapsed < 2^32, however long the host stood still
         khz_min = khz_min == 0 || khz < khz_min ? khz : khz_min;
     }
     return static_cast<std::uint32_t>(khz_min);

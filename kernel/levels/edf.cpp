@@ -57,6 +57,9 @@ lib::Result<void> EdfLevel::activate(Task& task, lib::Ticks at) {
     Reservation& reserved = reservation(task);
     reserved.base = task.jobs.released;
     reserved.origin = at + to_ticks(model_as<HardModel>(task.model).offset);
+    if (reserved.origin < reserved.earliest) {
+        reserved.origin = reserved.earliest; // sooner would use time that was promised to others
+    }
     task.state = TaskState::idle;
     if (reserved.origin <= now()) {
         release(task);
@@ -149,6 +152,7 @@ void EdfLevel::end_cycle(Task& task) {
 void EdfLevel::sleep(Task& task) {
     trace_points::task_disabled(task);
     finish_job(task);
+    reservation(task).earliest = release_time(task, task.jobs.released);
     task.jobs.completed = task.jobs.released; // pending releases are dropped
     task_timer_delete_irq_off(task.pid, TaskTimer::job);
     reservation(task).awaiting = Awaiting::nothing;

@@ -53,6 +53,7 @@ class EdfLevel final : public Level {
         Demand demand; // period 0: not in use
         lib::Ticks wcet;
         lib::Ticks origin;      // of release 0
+        lib::Ticks earliest;    // of the next activation: one period after the last release, as admitted
         lib::Ticks deadline;    // of the job in progress
         lib::Ticks used;        // processor time of the job in progress
         std::uint64_t base = 0; // jobs.released at the activation: the number of release 0

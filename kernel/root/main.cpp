@@ -25,6 +25,11 @@
 #include "kernel/stacks.hpp"
 #include "kernel/timer.hpp"
 
+extern "C" {
+extern const std::byte image_begin[]; // linker.ld
+extern const std::byte arena_end[];   // ...
+}
+
 extern "C" [[gnu::used]] void kernel_main(const arch::BootInfo* boot);
 
 namespace kernel::root {
@@ -99,6 +104,34 @@ void require_boot_info(const arch::BootInfo* boot) {
         leave(ExitCode::machine_not_supported);
     }
     console().mark("boot ", boot->path == arch::BootPath::uefi ? "uefi" : "pvh");
+}
+
+bool is_memory(const arch::BootInfo& boot, std::uint64_t address, std::uint64_t end) {
+    while (address < end) {
+        std::uint64_t reached = address;
+        for (std::uint32_t i = 0; i < boot.range_count; ++i) {
+            const arch::MemoryRange& range = boot.ranges[i];
+            if (range.kind == arch::MemoryKind::usable && range.base <= address &&
+                address - range.base < range.size_bytes) {
+                reached = range.base + range.size_bytes;
+            }
+        }
+        if (reached == address) {
+            return false;
+        }
+        address = reached;
+    }
+    return true;
+}
+
+// Nobody else would notice: what is not there swallows the trace and reads as zeros.
+void require_memory(const arch::BootInfo& boot) {
+    const auto begin = reinterpret_cast<std::uint64_t>(image_begin);
+    const auto end = reinterpret_cast<std::uint64_t>(arena_end);
+    if (boot.range_count > arch::BootInfo::kRangesMax || !is_memory(boot, begin, end)) {
+        console().line("the machine has no memory from ", Hex{begin}, " to ", Hex{end}, ": give it more");
+        leave(ExitCode::machine_not_supported);
+    }
 }
 
 [[noreturn]] void refuse_word(std::string_view word, std::string_view expected) {
@@ -219,14 +252,15 @@ ExitCode exit_code() {
 void kernel_main(const arch::BootInfo* boot) {
     using namespace kernel;
     using namespace kernel::root;
-    arch::x86_64::start_processor(tracing_per_cpu_base());
-    start_console();
     set_panic_exit(&leave_after_panic);
     arch::set_upcalls({.interrupt = &interrupt_entry, .exception = &panic_on_exception});
+    arch::x86_64::start_processor(tracing_per_cpu_base());
+    start_console();
 
     require_boot_info(boot);
     g_firmware = &read_firmware(*boot); // first, so that every end from here on can switch the machine off
     read_options(*boot);
+    require_memory(*boot);
     const App& app = chosen_app();
     const arch::x86_64::TscCalibration calibration = start_machine();
     protect_task_stacks();

@@ -11,6 +11,7 @@
 #include "kernel/scheduler.hpp"
 #include "kernel/sync/semaphore.hpp"
 #include "kernel/task.hpp"
+#include "lib/version.hpp"
 #include "tracer/ftrace.hpp"
 #include "tracer/instance.hpp"
 #include "tracer/log.hpp"
@@ -29,11 +30,12 @@ constexpr int kEmergencyBytes = 4'096;
 
 // How long a task sleeps between two looks at whether its chunk has left.
 constexpr lib::Nanoseconds kSendPoll = lib::milliseconds(1);
+constexpr int kStopLooksMax = 1'000;
 
 // At the end nobody else runs, so a sink that neither fails nor finishes would hold the machine for ever.
 constexpr std::uint64_t kExportStepsMax = 100'000'000;
 
-constexpr std::string_view kKernelVersion = "Remora 0.1";
+constexpr std::string_view kKernelVersion = lib::kVersion;
 
 constinit NetworkSetup g_network{};
 constinit std::optional<drivers::acpi::PersistentRange> g_persistent{};
@@ -43,12 +45,21 @@ constinit SinkChoice g_choice = SinkChoice::none;
 // opened the network itself.
 constinit Semaphore g_send_request{};
 constinit bool g_sender_exists = false;
+constinit bool g_sender_stops = false;
 
 void sender_body(void*) {
     for (;;) {
         static_cast<void>(sem_wait(g_send_request)); // initialised before this task was created
-        while (tracer::instance().exporter.step() == tracer::StepResult::more) {
+        while (!g_sender_stops && tracer::instance().exporter.step() == tracer::StepResult::more) {
         }
+    }
+}
+
+// SHUTDOWN, task context: the sender must not be ended in the middle of a step.
+void stop_sender(void*) {
+    g_sender_stops = true;
+    for (int look = 0; look < kStopLooksMax && tracer::instance().exporter.stepping(); ++look) {
+        task_delay(kSendPoll);
     }
 }
 
@@ -65,6 +76,9 @@ lib::Result<void> create_sender() {
         return pid.error();
     }
     g_sender_exists = true;
+    if (const auto stopped = sys_atrunlevel(&stop_sender, nullptr, RunLevel::shutdown); !stopped.ok()) {
+        return stopped;
+    }
     return task_activate(pid.value());
 }
 
@@ -92,7 +106,7 @@ constinit Sinks g_sinks{};
 
 // The wait hook of FTrace_send_chunk while the application runs: wake the sender, let it work.
 bool wait_for_sender(void*) {
-    if (run_level() != RunLevel::running || !g_sender_exists) {
+    if (run_level() != RunLevel::running || !g_sender_exists || g_sender_stops) {
         return tracer::instance().exporter.step() == tracer::StepResult::more;
     }
     static_cast<void>(sem_post(g_send_request));
@@ -233,6 +247,7 @@ void tracing_configure(const TracingSetup& setup) {
                                  .application = setup.app_name,
                                  .seed = options.seed}});
     tracer::instance().sinks = &g_sinks;
+    tracer::instance().lock.set_exclusion({.enter = &arch::irq_save, .leave = &arch::irq_restore});
     tracer::instance().wait = {.wait = &wait_for_sender, .context = nullptr};
 }
 
@@ -265,7 +280,7 @@ ExportEnd tracing_export(RunEnd end) {
 
     const tracer::Totals totals = tracer::totals(0);
     console().mark("trace: ", totals.committed, " records kept, ", totals.dropped, " dropped, ", totals.refused,
-                   " refused, ", totals.overwritten, " overwritten");
+                   " refused, ", totals.overwritten, " overwritten, ", tracer::instance().names.lost(), " names lost");
     bool whole = opened;
     bool any = false;
     for (std::size_t i = 0; i < tracer::Exporter::kSinksMax; ++i) {

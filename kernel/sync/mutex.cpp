@@ -76,11 +76,11 @@ lib::Result<void> mutex_lock(Mutex& mutex) {
         return lib::Error::invalid_argument;
     }
     Task& self = self_irq_off();
+    if (mutex.m_owner != nullptr && &mutex.m_owner->chain_end() == &self) {
+        return lib::Error::refused; // not later: whoever takes a mutex becomes the shadow of all who wait for it
+    }
     trace_points::mutex_lock_attempted(self, mutex);
     while (mutex.m_owner != nullptr) {
-        if (&mutex.m_owner->chain_end() == &self) {
-            return lib::Error::refused;
-        }
         give_up_irq_off();
         mutex.block_irq_off(self);
         scheduler_irq_off();

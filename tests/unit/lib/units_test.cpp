@@ -39,6 +39,12 @@ TEST(MultiplyDivide, AgreesWithWideArithmetic) {
     }
 }
 
+TEST(Ticks, SaturateInsteadOfWrapping) {
+    const Ticks never{~std::uint64_t{0}};
+    EXPECT_EQ(never + Ticks{1}, never);
+    EXPECT_EQ((Ticks{1} + Ticks{2}).value, 3U);
+}
+
 TEST(TickRate, ConvertsBothWays) {
     const TickRate rate{2'596'107};
     EXPECT_EQ(rate.to_ticks(milliseconds(1)).value, 2'596'107U);
