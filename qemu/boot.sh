@@ -21,7 +21,7 @@ shift
 
 options=(
     -nodefaults -display none -no-reboot
-    -serial "file:$(quoted "$WORK/serial.log")"
+    -chardev "file,id=serial,path=$(quoted "$WORK/serial.log")" -serial chardev:serial
     -device 'isa-debug-exit,iobase=0xf4,iosize=4'
 )
 

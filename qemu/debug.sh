@@ -18,7 +18,7 @@ fi
 check_values
 check_machine
 need_file "$KERNEL" 'make kernel'
-mkdir -p "$OUT"
+claim_out
 rm -f "$OUT/serial.log"
 ramdisk=
 if sink_has disk; then

@@ -56,6 +56,11 @@ check_values() {
     fi
 }
 
+# A name that starts with - would be an option of the programs that get it.
+if [[ ${OUT:-} == -* ]]; then
+    OUT=./$OUT
+fi
+
 sink_has() { [[ $SINK == "$1" || $SINK == both ]]; }
 
 # Refuses a machine that cannot work. Uses BOOT ACCEL CLOCK NIC SINK.
@@ -90,6 +95,20 @@ kernel_words() {
     fi
     printf '%s' "$words"
 }
+
+# claim_out: makes OUT and keeps it for this run, until the last process of the run has ended.
+claim_out() {
+    [[ -d $OUT ]] || mkdir -p "$OUT" || die "OUT=$OUT cannot be made" 'OUT=dir, a directory that may be written to'
+    { : >>"$OUT/.lock"; } 2>/dev/null || die "OUT=$OUT may not be written to" 'OUT=dir, a directory of yours'
+    exec 9>>"$OUT/.lock"
+    flock -n 9 || die "another run writes to OUT=$OUT" 'wait for its end, or OUT=dir, another directory'
+    local free_kib
+    free_kib=$(df -kP "$OUT" | awk 'NR == 2 {print $4}')
+    ((free_kib >= kFreeKibMin)) || die "the disk of OUT=$OUT is full" 'make room, or OUT=dir on another disk'
+}
+
+# What a run surely writes: logs, and a ramdisk or the ESP's copy of the kernel.
+kFreeKibMin=4096
 
 # What a run leaves in a session and in the ESP: one letter of find's %y and a path, as an extended regular expression.
 # shellcheck disable=SC2034 # the scripts that source this file use it
@@ -139,8 +158,9 @@ check_ramdisk() {
 make_ramdisk() {
     check_ramdisk "$1"
     rm -f "$1"
-    truncate -s "$kRamdiskBytes" "$1"
-    mkfs.fat --invariant -F 16 -n REMORA "$1" >/dev/null
+    if ! truncate -s "$kRamdiskBytes" "$1" || ! mkfs.fat --invariant -F 16 -n REMORA "$1" >/dev/null; then
+        die "$1 cannot be made" 'make room, or OUT=dir on another disk'
+    fi
 }
 
 # markers SERIAL_LOG: the kernel's lines without their prefix. The firmware writes control sequences around them.

@@ -77,7 +77,7 @@ trap 'exit 143' TERM
 trap 'exit 129' HUP
 
 prepare_out() {
-    mkdir -p "$OUT"
+    claim_out
     # Everything is looked at before the first file goes.
     check_folder "$OUT/udp" "$kSessionFiles"
     check_folder "$OUT/disk" "$kSessionFiles"

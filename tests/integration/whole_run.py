@@ -27,6 +27,18 @@ def run_to_both_sinks(ctx):
 
 
 @case(timeout_s=180)
+def run_into_a_directory_with_an_odd_name(ctx):
+    """Commas and blanks mean something to QEMU and to the shell, not in a name."""
+    out = ctx.dir / "a,b c"
+    environment = {"APP": "control", "SINK": "both", "BOOT": "uefi", "ACCEL": "tcg", "CLOCK": "tcg", "NIC": "pci",
+                   "OUT": str(out), "PORT": str(ctx.port), "SEED": "1", "TIMEOUT_S": "60", "TRACER": "NEW"}
+    done = ctx.run("qemu/run.sh", harness.KERNEL, harness.EFI, harness.REMORA, env=environment)
+    expect("guest: boot uefi" in done.stdout and "guest: result ok" in done.stdout, done.stdout)
+    ctx.remora("verify", out / "udp")
+    ctx.remora("verify", out / "disk")
+
+
+@case(timeout_s=180)
 def run_without_tracer(ctx):
     done = make_run(ctx, "BOOT=pvh", "TRACER=OFF")
     expect(done.returncode == 0, done.stdout + done.stderr)
