@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Options that are wrong stop the build or the run at once, and the message holds what would have been right."""
+import fcntl
+import os
 import shutil
 
 import harness
@@ -139,8 +141,53 @@ def files_of_others_are_left_alone(ctx):
 
 
 @case
+def out_that_cannot_serve_is_refused(ctx):
+    """In use, not to be made, or full: one error and one remedy before anything is touched."""
+    out = ctx.dir / "out"
+    out.mkdir()
+    with open(out / ".lock", "w", encoding="utf-8") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        run_refused(ctx, ["error: another run writes to OUT", "remedy: "])
+    (ctx.dir / "file").write_text("mine")
+    run_refused(ctx, ["cannot be made", "remedy: OUT="], OUT=str(ctx.dir / "file" / "out"))
+    run_refused(ctx, ["error: ", "remedy: OUT="], OUT="/proc")
+    tools = ctx.dir / "bin"
+    tools.mkdir()
+    (tools / "df").write_text("#!/bin/sh\nprintf 'F K U A\\nfull 9 9 0 100%% /\\n'\n")
+    (tools / "df").chmod(0o755)
+    run_refused(ctx, ["is full", "remedy: "], PATH=f"{tools}:{os.environ['PATH']}")
+
+
+@case
 def missing_firmware_names_the_remedy(ctx):
     run_refused(ctx, ["/nowhere/OVMF.fd", "make deps"], BOOT="uefi", OVMF="/nowhere/OVMF.fd")
+
+
+@case
+def checks_without_a_list_of_files_fail(ctx):
+    """A git that does not answer must not make the checks pass over nothing."""
+    for command in (["make", "lint"], ["make", "check-headers"], ["tests/structure/include_directions.py"],
+                    ["tests/structure/style.py"], ["tests/structure/tracer_off.sh"]):
+        done = ctx.run(*command, check=False, env={"GIT_DIR": "/nowhere"})
+        expect(done.returncode != 0, f"{command} passes")
+        expect("remedy: git config --global --add safe.directory" in done.stdout + done.stderr,
+               f"{command}: {done.stdout}{done.stderr}")
+
+
+@case
+def removed_source_is_linked_no_more(ctx):
+    """The tools are linked again when a source is gone, and only then; the compiler is one that only makes files."""
+    copy = ctx.dir / "copy"
+    copy.mkdir()
+    ctx.run("bash", "-c", f"cp -r Makefile shark.cfg linker.ld lib tracer host {copy}")
+    compiler = ctx.dir / "compiler"
+    compiler.write_text('#!/bin/bash\nwhile [[ $1 != -o ]]; do shift; done\ntouch "$2"\n')
+    compiler.chmod(0o755)
+    make = ["make", "-C", copy, f"CXX={compiler}", "build/host/remora"]
+    expect("  LD " in ctx.run(*make).stdout, "nothing was linked")
+    expect("  LD " not in ctx.run(*make).stdout, "linked again without a reason")
+    (copy / "host" / "cli" / "main.cpp").unlink()
+    expect("  LD " in ctx.run(*make).stdout, "the removed source is still in the program")
 
 
 @case

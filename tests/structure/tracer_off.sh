@@ -7,8 +7,12 @@ set -uo pipefail
 : "${BUILD:=build}"
 
 copy=$(mktemp -d)
-trap 'rm -rf "$copy"' EXIT
-git ls-files -co --exclude-standard | tar -cf - --files-from - 2>/dev/null | tar -xf - -C "$copy"
+trap 'rm -rf "$copy" "$copy.list"' EXIT
+if ! git ls-files -co --exclude-standard >"$copy.list" || [[ ! -s $copy.list ]]; then
+    printf 'error: git lists no files here\nremedy: git config --global --add safe.directory %s\n' "$PWD"
+    exit 1
+fi
+tar -cf - --files-from "$copy.list" 2>/dev/null | tar -xf - -C "$copy"
 
 # Line breaks stay, because __LINE__ is part of the code.
 find "$copy/kernel" \( -name '*.cpp' -o -name '*.hpp' \) ! -name trace_points.hpp -print0 |
