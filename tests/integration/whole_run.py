@@ -1,11 +1,23 @@
 # SPDX-License-Identifier: MIT
 """`make run` as a user types it, from the options to the last line."""
+import fcntl
+import os
+import signal
+import subprocess
+import time
+
 import harness
 from harness import case, expect
 
 
 def make_run(ctx, *options):
     return ctx.run("make", "run", "DEPS=skip", f"OUT={ctx.dir}/out", f"PORT={ctx.port}", *options, check=False)
+
+
+def environment(ctx, **changes):
+    """What the Makefile exports to qemu/run.sh."""
+    return {"APP": "control", "SINK": "both", "BOOT": "uefi", "ACCEL": "tcg", "CLOCK": "tcg", "NIC": "pci",
+            "OUT": str(ctx.dir / "out"), "PORT": str(ctx.port), "SEED": "1", "TIMEOUT_S": "60", "TRACER": "NEW", **changes}
 
 
 @case(timeout_s=180)
@@ -30,9 +42,7 @@ def run_to_both_sinks(ctx):
 def run_into_a_directory_with_an_odd_name(ctx):
     """Commas and blanks mean something to QEMU and to the shell, not in a name."""
     out = ctx.dir / "a,b c"
-    environment = {"APP": "control", "SINK": "both", "BOOT": "uefi", "ACCEL": "tcg", "CLOCK": "tcg", "NIC": "pci",
-                   "OUT": str(out), "PORT": str(ctx.port), "SEED": "1", "TIMEOUT_S": "60", "TRACER": "NEW"}
-    done = ctx.run("qemu/run.sh", harness.KERNEL, harness.EFI, harness.REMORA, env=environment)
+    done = ctx.run("qemu/run.sh", harness.KERNEL, harness.EFI, harness.REMORA, env=environment(ctx, OUT=str(out)))
     expect("guest: boot uefi" in done.stdout and "guest: result ok" in done.stdout, done.stdout)
     ctx.remora("verify", out / "udp")
     ctx.remora("verify", out / "disk")
@@ -50,9 +60,7 @@ def run_that_exports_nothing_gives_one_error(ctx):
     """The loader finds no kernel: the cause, the log, and no word of a session."""
     broken = ctx.dir / "no_kernel.elf"
     broken.write_bytes(b"no kernel")
-    environment = {"APP": "control", "SINK": "both", "BOOT": "uefi", "ACCEL": "tcg", "CLOCK": "tcg", "NIC": "pci",
-                   "OUT": str(ctx.dir / "out"), "PORT": str(ctx.port), "SEED": "1", "TIMEOUT_S": "60", "TRACER": "NEW"}
-    done = ctx.run("qemu/run.sh", broken, harness.EFI, harness.REMORA, check=False, env=environment)
+    done = ctx.run("qemu/run.sh", broken, harness.EFI, harness.REMORA, check=False, env=environment(ctx))
     expect(done.returncode == 1, f"exit code {done.returncode}")
     expect(done.stderr.count("\n") == 1 and done.stderr.startswith("error: the guest says: loader failed"), done.stderr)
     expect("serial.log" in done.stderr, done.stderr)
@@ -66,3 +74,24 @@ def run_that_hangs_ends(ctx):
     done = make_run(ctx, "BOOT=pvh", "SINK=none", "TIMEOUT_S=1", "DURATION_MS=60000")
     expect(done.returncode != 0, done.stdout)
     expect("did not end within 1 s" in done.stderr and done.stderr.count("error: ") == 1, done.stderr)
+
+
+@case
+def run_that_is_interrupted_closes_its_session(ctx):
+    """Ctrl-C, twice: the collector is told once, closes what it has, and no process is left."""
+    serial = ctx.dir / "out" / "serial.log"
+    log = open(ctx.dir / "run.log", "w", encoding="utf-8")
+    with log, subprocess.Popen(
+            ["env", "--default-signal=INT", "qemu/run.sh", harness.KERNEL, harness.EFI, harness.REMORA],
+            cwd=harness.ROOT, stdout=log, stderr=log, stdin=subprocess.DEVNULL, start_new_session=True,
+            env={**harness.INHERITED, **environment(ctx, BOOT="pvh", SINK="udp", DURATION_MS="60000")}) as run:
+        while not (serial.exists() and "running control" in serial.read_text(errors="replace")):
+            expect(run.poll() is None and ctx.left_s() > 0, "the run ended by itself")
+            time.sleep(0.05)
+        for _ in range(2):
+            os.killpg(run.pid, signal.SIGINT)
+            time.sleep(0.3)
+        expect(run.wait(20) == 130, f"exit code {run.returncode}")
+    expect((ctx.dir / "out" / "udp" / "manifest.json").exists(), "the session was not closed")
+    with open(ctx.dir / "out" / ".lock", "w", encoding="utf-8") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # fails while a process of the run is left
