@@ -94,16 +94,24 @@ bool is_guard_page(std::uint64_t address) {
     return false;
 }
 
-// The common end: the export functions of AFTER_EXIT still run, with interrupts off, on this stack.
-[[noreturn]] void finish(std::uint32_t reason_code) {
-    trace_points::panicked(reason_code);
+// The stack that failed may have no room for an export.
+constexpr std::size_t kPanicStackBytes = std::size_t{32} * 1024;
+alignas(16) constinit std::array<std::byte, kPanicStackBytes> g_stack{};
+
+void finish_on_own_stack(void*) {
     mark_aborted();
     run_level_functions(RunLevel::after_exit);
     ASSERT(g_exit != nullptr);
     g_exit();
-    for (;;) {
-        arch::stop();
-    }
+    arch::stop();
+}
+
+// The common end: the export functions of AFTER_EXIT still run, with interrupts off.
+[[noreturn]] void finish(std::uint32_t reason_code) {
+    trace_points::panicked(reason_code);
+    arch::StackPointer left_behind;
+    arch::switch_context(&left_behind, arch::prepare_stack(g_stack, &finish_on_own_stack, nullptr));
+    arch::stop(); // nobody switches back
 }
 
 // Interrupts off for good; a second panic goes straight out.

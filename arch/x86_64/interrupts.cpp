@@ -41,6 +41,7 @@ struct Gate {
 constexpr std::uint64_t kPresentInterruptGate = 0x8E;
 
 alignas(16) constinit std::array<Gate, 256> g_table{};
+constinit DebugHook g_debug_hook = nullptr;
 
 constexpr InterruptStack stack_of(std::size_t vector) {
     switch (vector) {
@@ -71,6 +72,18 @@ constexpr Gate make_gate(std::uint64_t target, InterruptStack stack) {
 
 } // namespace
 
+void set_debug_hook(DebugHook hook) {
+    g_debug_hook = hook;
+}
+
+bool serve_debug(InterruptFrame& frame) {
+    if (frame.vector != kVectorDebug || g_debug_hook == nullptr) {
+        return false;
+    }
+    g_debug_hook(frame);
+    return true;
+}
+
 void load_interrupt_table() {
     for (std::size_t vector = 0; vector < g_table.size(); ++vector) {
         g_table[vector] = make_gate(arch_stub_table[vector], stack_of(vector));
@@ -88,6 +101,9 @@ void arch_interrupt_dispatch(arch::x86_64::InterruptFrame* frame) {
     const auto vector = static_cast<arch::Vector>(frame->vector);
     if (vector >= kExceptions || vector == kVectorNmi) {
         arch::g_upcalls.interrupt(vector);
+        return;
+    }
+    if (serve_debug(*frame)) {
         return;
     }
     arch::g_upcalls.exception({.vector = vector,

@@ -9,6 +9,7 @@
 namespace arch::x86_64 {
 
 inline constexpr std::uint8_t kExceptions = 32; // vectors below are the processor's own
+inline constexpr std::uint8_t kVectorDebug = 1;
 inline constexpr std::uint8_t kVectorNmi = 2;
 inline constexpr std::uint8_t kVectorDoubleFault = 8;
 inline constexpr std::uint8_t kVectorPageFault = 14;
@@ -23,6 +24,13 @@ struct InterruptFrame {
 };
 
 static_assert(offsetof(InterruptFrame, vector) == 120 && offsetof(InterruptFrame, rip) == 136); // as in entry.S
+
+// Called for debug exceptions, irq-off, in place of the kernel's panic; the frame may be changed. Null: panic.
+using DebugHook = void (*)(InterruptFrame& frame);
+void set_debug_hook(DebugHook hook);
+
+// False if this is no debug exception, or nobody asked for it. irq-off.
+bool serve_debug(InterruptFrame& frame);
 
 // Fills the table with the 256 stubs and loads it. irq-off.
 void load_interrupt_table();

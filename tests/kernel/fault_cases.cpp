@@ -1,15 +1,20 @@
 // SPDX-License-Identifier: MIT
 // Cases that must end in a panic: the name starts with p_, the runner expects the panic's exit code, the words on the
 // console, and a trace that was exported all the same.
+#include "arch/x86_64/segments.hpp"
 #include "kernel/app.hpp"
 #include "kernel/panic.hpp"
+#include "kernel/stacks.hpp"
 #include "kernel/task.hpp"
 #include "tracer/ftrace.hpp"
 
 #include <cstddef>
 #include <cstdint>
 
-extern "C" const std::byte text_begin[];
+extern "C" {
+extern const std::byte text_begin[];
+extern const std::byte boot_stack_guard[];
+}
 
 namespace kernel {
 
@@ -68,6 +73,31 @@ int lose_the_stack(const AppArguments&) {
     return 0;
 }
 
+// So deep that the export would not fit on what is left of the stack.
+[[gnu::noinline]] int dive(int depth) {
+    volatile char room[256] = {};
+    ASSERT(depth != 0);
+    return dive(depth - 1) + room[0];
+}
+
+int fail_deep_down(const AppArguments&) {
+    mark();
+    return dive(50);
+}
+
+int guard_pages_are_absent(const AppArguments&) {
+    bool absent = true;
+    for (const std::uint64_t guard : arch::x86_64::interrupt_stack_guards()) {
+        absent = absent && !arch::readable(guard) && arch::readable(guard + 4096);
+    }
+    for (std::size_t i = 0; i < kTasksMax; ++i) {
+        const auto guard = reinterpret_cast<std::uint64_t>(guard_page(i).data());
+        absent = absent && !arch::readable(guard) && arch::readable(guard + kGuardBytes);
+    }
+    absent = absent && !arch::readable(reinterpret_cast<std::uint64_t>(boot_stack_guard)) && !arch::readable(0);
+    return absent ? 0 : 1;
+}
+
 int fail_an_assertion(const AppArguments& arguments) {
     mark();
     ASSERT(arguments.seed == ~arguments.seed);
@@ -90,5 +120,10 @@ int fail_an_assertion(const AppArguments& arguments) {
                                                                     &lose_the_stack, false};
 [[gnu::used, gnu::section(".apps")]] constinit const App kAssertion{"p_assertion", "a failed ASSERT names its place",
                                                                     &fail_an_assertion, false};
+
+[[gnu::used, gnu::section(".apps")]] constinit const App kDeepAssertion{
+    "p_deep_assertion", "a panic near the end of a stack", &fail_deep_down, false};
+[[gnu::used, gnu::section(".apps")]] constinit const App kGuardPages{
+    "t_guard_pages", "every stack has an absent page below", &guard_pages_are_absent, false};
 
 } // namespace kernel
