@@ -24,7 +24,8 @@ need_file() { [[ -f $1 ]] || die "$1 does not exist" "$2"; }
 # A comma separates QEMU's suboptions; inside a value it is doubled.
 quoted() { printf '%s' "${1//,/,,}"; }
 
-# list_apps: name and description of each application. It registers itself: kernel::App kName{"name", "description", ...}.
+# list_apps: name and description of each application. It registers itself:
+# kernel::App kName{"name", "description", ...}.
 list_apps() {
     # shellcheck disable=SC2016 # Perl's variables
     perl -0ne 'while (/\bApp k\w+\s*=?\s*\{\s*"([^"]+)",\s*"([^"]*)"/g) { printf "  %-18s %s\n", $1, $2 }' \

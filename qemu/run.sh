@@ -139,7 +139,9 @@ guest_state() {
     esac
 }
 
-received_bytes() { find "$OUT/udp" -type f -name '*trace.dat' -printf '%s\n' 2>/dev/null | awk '{n += $1} END {print n + 0}'; }
+received_bytes() {
+    find "$OUT/udp" -type f -name '*trace.dat' -printf '%s\n' 2>/dev/null | awk '{n += $1} END {print n + 0}'
+}
 
 # progress STATE: rewrites one line on a terminal; elsewhere prints a line for each new state.
 LAST_STATE=

@@ -17,7 +17,8 @@ def make_run(ctx, *options):
 def environment(ctx, **changes):
     """What the Makefile exports to qemu/run.sh."""
     return {"APP": "control", "SINK": "both", "BOOT": "uefi", "ACCEL": "tcg", "CLOCK": "tcg", "NIC": "pci",
-            "OUT": str(ctx.dir / "out"), "PORT": str(ctx.port), "SEED": "1", "TIMEOUT_S": "60", "TRACER": "NEW", **changes}
+            "OUT": str(ctx.dir / "out"), "PORT": str(ctx.port), "SEED": "1", "TIMEOUT_S": "60", "TRACER": "NEW",
+            **changes}
 
 
 @case(timeout_s=180)
