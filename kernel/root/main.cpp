@@ -26,8 +26,10 @@
 #include "kernel/timer.hpp"
 
 extern "C" {
-extern const std::byte image_begin[]; // linker.ld
-extern const std::byte arena_end[];   // ...
+extern const std::byte image_begin[]; // linker.ld: two groups, firmware may own what lies between
+extern const std::byte image_end[];
+extern const std::byte arena_begin[];
+extern const std::byte arena_end[];
 }
 
 extern "C" [[gnu::used]] void kernel_main(const arch::BootInfo* boot);
@@ -125,9 +127,9 @@ bool is_memory(const arch::BootInfo& boot, std::uint64_t address, std::uint64_t 
 }
 
 // Nobody else would notice: what is not there swallows the trace and reads as zeros.
-void require_memory(const arch::BootInfo& boot) {
-    const auto begin = reinterpret_cast<std::uint64_t>(image_begin);
-    const auto end = reinterpret_cast<std::uint64_t>(arena_end);
+void require_memory(const arch::BootInfo& boot, const std::byte* first, const std::byte* last) {
+    const auto begin = reinterpret_cast<std::uint64_t>(first);
+    const auto end = reinterpret_cast<std::uint64_t>(last);
     if (boot.range_count > arch::BootInfo::kRangesMax || !is_memory(boot, begin, end)) {
         console().line("the machine has no memory from ", Hex{begin}, " to ", Hex{end}, ": give it more");
         leave(ExitCode::machine_not_supported);
@@ -260,7 +262,8 @@ void kernel_main(const arch::BootInfo* boot) {
     require_boot_info(boot);
     g_firmware = &read_firmware(*boot); // first, so that every end from here on can switch the machine off
     read_options(*boot);
-    require_memory(*boot);
+    require_memory(*boot, image_begin, image_end);
+    require_memory(*boot, arena_begin, arena_end);
     const App& app = chosen_app();
     const arch::x86_64::TscCalibration calibration = start_machine();
     protect_task_stacks();
