@@ -2,6 +2,7 @@
 // Adding up. Counters of a CPU are cumulative, so the greatest of its chunks counts; those of a chunk are summed.
 #include "host/cli/verdict.hpp"
 
+#include "host/analyse/manifest_check.hpp"
 #include "host/trace/escape.hpp"
 
 #include <algorithm>
@@ -59,6 +60,11 @@ Verdict verdict_of(const trace::Trace& trace, const Accounts& accounts) {
     }
     if (accounts.skipped != 0) {
         return incomplete(fmt::format("{} records could not be decoded", accounts.skipped));
+    }
+    if (const auto faults = analyse::manifest_faults(trace); !faults.empty()) {
+        return {false, Style::bad,
+                fmt::format("damaged: the manifest and the files differ ({}: {}); `remora verify` tells all",
+                            trace::escaped(faults.front().file), faults.front().text)};
     }
     if (accounts.dropped != 0) {
         return {true, Style::warning,

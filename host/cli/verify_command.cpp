@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // remora verify: does the structure of the trace hold? Exit status 2 on any violation.
+#include "host/analyse/manifest_check.hpp"
 #include "host/analyse/structure_check.hpp"
 #include "host/cli/event_text.hpp"
 #include "host/cli/trace_input.hpp"
@@ -14,7 +15,6 @@ namespace host::cli {
 
 namespace {
 
-using analyse::Rule;
 using analyse::Violation;
 using trace::Json;
 
@@ -87,25 +87,9 @@ class Report {
 };
 
 void check_files(const trace::Trace& trace, analyse::StructureCheck& check) {
-    if (!trace.manifest()) {
-        return;
-    }
-    const auto fault = [&](Rule rule, const std::string& file, std::string text) {
-        check.violate(Violation{.rule = rule, .event = nullptr, .file = file, .task = {}, .text = std::move(text)});
-    };
-    for (const trace::ManifestChunk& chunk : trace.manifest()->chunks) {
-        const std::string path = trace.directory() + '/' + chunk.file;
-        const auto found = trace::checksum_file(path);
-        if (!found) {
-            fault(Rule::checksums, path, std::string(error_name(found.error())));
-        } else if (found.value().bytes != chunk.bytes || found.value().crc32c != chunk.crc32c) {
-            fault(Rule::checksums, path,
-                  fmt::format("{} bytes, crc32c {:08x}; the manifest says {} bytes, {:08x}", found.value().bytes,
-                              found.value().crc32c, chunk.bytes, chunk.crc32c));
-        }
-    }
-    if (!trace.manifest()->complete) {
-        fault(Rule::counts, trace.directory(), "incomplete: " + trace::escaped(trace.manifest()->reason));
+    for (const analyse::ManifestFault& fault : analyse::manifest_faults(trace)) {
+        check.violate(
+            Violation{.rule = fault.rule, .event = nullptr, .file = fault.file, .task = {}, .text = fault.text});
     }
 }
 

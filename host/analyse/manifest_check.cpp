@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: MIT
+// Figure by figure: first each file, then the totals, then what `complete` promises.
+#include "host/analyse/manifest_check.hpp"
+
+#include "host/trace/escape.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <optional>
+#include <utility>
+
+namespace host::analyse {
+
+namespace {
+
+using trace::ChunkReport;
+using trace::Manifest;
+using trace::ManifestChunk;
+
+// What one file holds: normally one chunk.
+struct Found {
+    const ChunkReport* first = nullptr;
+    std::uint64_t preamble = 0;
+    std::uint64_t records = 0;
+    std::uint64_t missing = 0;
+    std::optional<std::uint64_t> last_tsc;
+};
+
+Found find(const trace::TraceFacts& facts, const std::string& path) {
+    Found found;
+    for (const ChunkReport& report : facts.chunks) {
+        if (report.file != path) {
+            continue;
+        }
+        found.first = found.first == nullptr ? &report : found.first;
+        found.preamble += report.preamble;
+        found.records += report.records;
+        found.missing += report.missing;
+        found.last_tsc = report.last_stamp ? std::optional(report.last_stamp->value) : found.last_tsc;
+    }
+    return found;
+}
+
+class ManifestCheck {
+  public:
+    ManifestCheck(const trace::Trace& trace, const Manifest& manifest)
+        : m_trace(trace)
+        , m_manifest(manifest)
+        , m_file(trace.directory() + '/' + std::string(trace::kManifestName)) {}
+
+    [[nodiscard]] std::vector<ManifestFault> run() {
+        for (const ManifestChunk& chunk : m_manifest.chunks) {
+            const std::string path = m_trace.directory() + '/' + chunk.file;
+            check_checksum(chunk, path);
+            check_chunk(chunk, path);
+        }
+        check_totals();
+        check_promise();
+        return std::move(m_faults);
+    }
+
+  private:
+    void fault(Rule rule, const std::string& file, std::string text) {
+        m_faults.push_back({.rule = rule, .file = file, .text = std::move(text)});
+    }
+
+    void same(const std::string& file, std::string_view key, std::uint64_t told, std::uint64_t found) {
+        if (told != found) {
+            fault(Rule::counts, file, fmt::format("{}: the manifest says {}, found {}", key, told, found));
+        }
+    }
+
+    void check_checksum(const ManifestChunk& chunk, const std::string& path) {
+        const auto found = trace::checksum_file(path);
+        if (!found) {
+            fault(Rule::checksums, path, std::string(error_name(found.error())));
+        } else if (found.value().bytes != chunk.bytes || found.value().crc32c != chunk.crc32c) {
+            fault(Rule::checksums, path,
+                  fmt::format("{} bytes, crc32c {:08x}; the manifest says {} bytes, {:08x}", found.value().bytes,
+                              found.value().crc32c, chunk.bytes, chunk.crc32c));
+        }
+    }
+
+    void check_chunk(const ManifestChunk& chunk, const std::string& path) {
+        const Found found = find(m_trace.facts(), path);
+        if (found.first == nullptr) {
+            return; // it could not be read: the rule about checksums has said so
+        }
+        same(path, "described", chunk.described ? 1 : 0, found.first->described ? 1 : 0);
+        if (!chunk.described || !found.first->described) {
+            same(path, "records", chunk.records, found.records);
+            m_records_found += found.records;
+            return;
+        }
+        const tracer::ChunkBegin& told = chunk.description;
+        const tracer::ChunkBegin& begin = found.first->description;
+        same(path, "chunk", told.chunk, begin.chunk);
+        same(path, "cpu", told.cpu, begin.cpu);
+        same(path, "generation", told.generation, begin.generation);
+        same(path, "flags", told.mode, begin.mode);
+        same(path, "dropped", told.dropped, begin.dropped);
+        same(path, "refused", told.refused, begin.refused);
+        same(path, "overwritten", told.overwritten, begin.overwritten);
+        same(path, "announced_records", told.records, begin.records);
+        same(path, "missing", chunk.missing, found.missing);
+        if (found.missing != 0) {
+            same(path, "preamble + records", chunk.preamble + chunk.records, found.preamble + found.records);
+            m_records_found += chunk.records;
+            return;
+        }
+        same(path, "preamble", chunk.preamble, found.preamble);
+        same(path, "records", chunk.records, found.records);
+        if (chunk.first_tsc && found.first->first_stamp) {
+            same(path, "first_tsc", *chunk.first_tsc, found.first->first_stamp->value);
+        }
+        if (chunk.last_tsc && found.last_tsc) {
+            same(path, "last_tsc", *chunk.last_tsc, *found.last_tsc);
+        }
+        m_records_found += found.records;
+    }
+
+    void check_totals() {
+        if (m_manifest.transfer) {
+            same(m_file, "transfer.records", m_manifest.transfer->records, m_records_found);
+        }
+        if (m_manifest.announced && m_manifest.complete) {
+            same(m_file, "announced.chunks", m_manifest.announced->chunks, m_manifest.chunks.size());
+            same(m_file, "announced.records", m_manifest.announced->records, m_records_found);
+        }
+    }
+
+    void check_promise() {
+        if (!m_manifest.complete) {
+            fault(Rule::counts, m_trace.directory(), "incomplete: " + trace::escaped(m_manifest.reason));
+            return;
+        }
+        const auto none = [this](const std::string& file, std::string_view key, std::uint64_t told) {
+            if (told != 0) {
+                fault(Rule::counts, file, fmt::format("{}: the manifest says {}, but complete promises 0", key, told));
+            }
+        };
+        for (const ManifestChunk& chunk : m_manifest.chunks) {
+            none(m_trace.directory() + '/' + chunk.file, "missing", chunk.missing);
+        }
+        if (m_manifest.transfer) {
+            none(m_file, "transfer.lost", m_manifest.transfer->lost);
+            none(m_file, "transfer.stray_records", m_manifest.transfer->stray_records);
+        }
+    }
+
+    const trace::Trace& m_trace;
+    const Manifest& m_manifest;
+    std::string m_file;
+    std::uint64_t m_records_found = 0;
+    std::vector<ManifestFault> m_faults;
+};
+
+} // namespace
+
+std::vector<ManifestFault> manifest_faults(const trace::Trace& trace) {
+    if (!trace.manifest()) {
+        return {};
+    }
+    return ManifestCheck(trace, *trace.manifest()).run();
+}
+
+} // namespace host::analyse
