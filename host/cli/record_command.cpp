@@ -7,6 +7,7 @@
 #include "host/trace/escape.hpp"
 #include "tracer/wire.hpp"
 
+#include <charconv>
 #include <cmath>
 #include <csignal>
 #include <memory>
@@ -36,11 +37,22 @@ struct RecordOptions {
     bool json = false;
 };
 
+constexpr double kSecondsMax = 31'536'000; // a year
+
 std::optional<std::chrono::milliseconds> duration(double seconds) {
     if (seconds <= 0) {
         return std::nullopt;
     }
-    return std::chrono::milliseconds(std::llround(seconds * 1000));
+    return std::chrono::milliseconds(std::llround(std::ceil(seconds * 1000)));
+}
+
+// Not a number compares false with everything, so it is refused, too.
+std::string check_seconds(const std::string& text) {
+    double seconds = 0;
+    const char* const end = text.data() + text.size();
+    const auto [parsed, error] = std::from_chars(text.data(), end, seconds);
+    const bool fits = error == std::errc{} && parsed == end && seconds > 0 && seconds <= kSecondsMax;
+    return fits ? "" : fmt::format("{} is no number of seconds above 0 and up to {:.0f} (a year)", text, kSecondsMax);
 }
 
 std::string bind_error(lib::Error error, const std::string& listen, const collector::Address& address) {
@@ -110,9 +122,6 @@ void print_result(Context context, const RecordOptions& options, const trace::Ma
 }
 
 ExitStatus collect(const RecordOptions& options, Context context, collector::UdpSocket& socket) {
-    g_stop_requested = 0;
-    std::signal(SIGINT, request_stop);
-    std::signal(SIGTERM, request_stop);
     collector::Collector collector(socket,
                                    {.directory = options.directory,
                                     .idle_timeout = duration(options.idle_timeout_s),
@@ -123,9 +132,8 @@ ExitStatus collect(const RecordOptions& options, Context context, collector::Udp
                                            show_progress(context, progress);
                                        }
                                    });
+    // The handler stays until the process ends: a second signal must not cut off the closing of the session.
     const auto manifest = collector.run();
-    std::signal(SIGINT, SIG_DFL);
-    std::signal(SIGTERM, SIG_DFL);
     if (options.progress && context.err.is_terminal()) {
         context.err.print("\n");
     }
@@ -142,6 +150,18 @@ ExitStatus collect(const RecordOptions& options, Context context, collector::Udp
         print_result(context, options, manifest.value(), collector.sender());
     }
     return manifest.value().complete ? ExitStatus::clean : ExitStatus::damaged;
+}
+
+// Stays in force over any number of signals, and system calls go on behind it.
+void catch_signals() {
+    g_stop_requested = 0;
+
+    struct sigaction action {};
+
+    action.sa_handler = request_stop;
+    action.sa_flags = SA_RESTART;
+    ::sigaction(SIGINT, &action, nullptr);
+    ::sigaction(SIGTERM, &action, nullptr);
 }
 
 ExitStatus record(const RecordOptions& options, Context context) {
@@ -169,6 +189,7 @@ ExitStatus record(const RecordOptions& options, Context context) {
                           collector::UdpSocket::kReceiveBufferBytes);
         context.err.flush();
     }
+    catch_signals(); // before anybody is told that there is a session to stop
     if (!options.ready_file.empty() && !write_ready_file(options.ready_file, socket.local())) {
         return complain(context, fmt::format("{} cannot be written", trace::escaped(options.ready_file)));
     }
@@ -184,9 +205,11 @@ void add_record(CLI::App& app, Context context, trace::ExitStatus& status) {
         ->capture_default_str();
     command->add_option("--out", options->directory, "directory of the session")->required();
     command->add_option("--ready-file", options->ready_file, "file to write ADDR:PORT to, once packets are received");
-    command->add_option("--idle-timeout", options->idle_timeout_s, "end so many seconds after the last packet")
-        ->check(CLI::PositiveNumber);
-    command->add_option("--timeout", options->timeout_s, "end after so many seconds")->check(CLI::PositiveNumber);
+    command
+        ->add_option("--idle-timeout", options->idle_timeout_s,
+                     "end after so many seconds without a packet; starts with the first valid packet")
+        ->check(check_seconds);
+    command->add_option("--timeout", options->timeout_s, "end after so many seconds")->check(check_seconds);
     command->add_flag("--progress", options->progress, "tell once a second what has come");
     command->add_flag("--force", options->force, "replace the session that DIR holds");
     command->add_flag("--json", options->json, "print the manifest instead of a report");

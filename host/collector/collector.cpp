@@ -102,7 +102,7 @@ void Collector::take(std::span<const std::byte> datagram, const Address& sender)
 
 std::string Collector::reason_to_stop(Clock::time_point now) const {
     if (m_options.stop != nullptr && *m_options.stop != 0) {
-        return "interrupted by the user";
+        return "asked to stop";
     }
     if (m_options.timeout && now - m_started >= *m_options.timeout) {
         return fmt::format("no end within {}", *m_options.timeout);

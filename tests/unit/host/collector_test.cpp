@@ -287,6 +287,15 @@ TEST_F(Collecting, NoticesAChunkThatTheSenderAnnouncesAndNeverSends) {
     EXPECT_THAT(manifest.reason, HasSubstr("announces 2 chunks with 20 records; 1 with 10 came"));
 }
 
+TEST_F(Collecting, SaysThatItWasAskedToStopWhoeverAsked) {
+    const volatile std::sig_atomic_t stop = 1;
+    Collector collector(m_socket, {.directory = m_directory.path(), .idle_timeout = {}, .timeout = {}, .stop = &stop},
+                        [](const Progress&) {});
+    const auto manifest = collector.run();
+    ASSERT_TRUE(manifest.ok());
+    EXPECT_EQ(manifest.value().reason, "no packet came: asked to stop");
+}
+
 TEST_F(Collecting, RefusesATakenPort) {
     UdpSocket second;
     EXPECT_EQ(second.bind(m_socket.local()).error(), lib::Error::exists);
