@@ -7,7 +7,9 @@
 #include "host/collector/session_directory.hpp"
 #include "host/trace/escape.hpp"
 
+#include <filesystem>
 #include <memory>
+#include <system_error>
 
 namespace host::cli {
 
@@ -41,11 +43,14 @@ bool adopt_file(const std::string& directory, const std::string& file, trace::Di
         const trace::ChunkReport& report = facts.chunks.front();
         chunk.described = report.described;
         chunk.description = report.description;
-        chunk.preamble = report.preamble;
-        chunk.records = report.records;
-        chunk.missing = report.missing;
         chunk.first_tsc = report.first_stamp ? std::optional(report.first_stamp->value) : std::nullopt;
-        chunk.last_tsc = report.last_stamp ? std::optional(report.last_stamp->value) : std::nullopt;
+    }
+    // Normally one; the figures are those of the whole file even if somebody joined several.
+    for (const trace::ChunkReport& report : facts.chunks) {
+        chunk.preamble += report.preamble;
+        chunk.records += report.records;
+        chunk.missing += report.missing;
+        chunk.last_tsc = report.last_stamp ? std::optional(report.last_stamp->value) : chunk.last_tsc;
     }
     if (manifest.tsc_khz == 0) {
         manifest.clock_mode = facts.clock.mode;
@@ -79,6 +84,10 @@ ExitStatus adopt(const AdoptOptions& options, Context context) {
         context.err.print("remora adopt: {}: {}\n", name, text);
         return ExitStatus::usage;
     };
+    if (std::error_code code;
+        std::filesystem::exists(options.directory, code) && !std::filesystem::is_directory(options.directory, code)) {
+        return complain("not a directory");
+    }
     const auto files = collector::list_chunk_files(options.directory);
     if (!files) {
         return complain(error_name(files.error()));

@@ -2,6 +2,7 @@
 // Buffered output and terminal styles.
 #include "host/cli/output.hpp"
 
+#include <cerrno>
 #include <cstdlib>
 #include <unistd.h>
 
@@ -18,6 +19,7 @@ void Output::flush() {
     if (m_buffer.size() != 0 && !m_failed) {
         m_failed =
             std::fwrite(m_buffer.data(), 1, m_buffer.size(), m_stream) != m_buffer.size() || std::fflush(m_stream) != 0;
+        m_error_number = m_failed ? errno : 0;
     }
     m_buffer.clear();
 }

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 // Where a command writes: a buffer in front of a stream, and whether colours make sense there. A write that fails is
-// remembered, not thrown: commands look at failed() and end with ExitStatus::no_space.
+// remembered, not thrown: commands look at failed() and stop early; run() makes the
+// exit status of it.
 #pragma once
 
 #include "host/trace/diagnostics.hpp"
 
+#include <cerrno>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -50,6 +52,11 @@ class Output {
     // A write failed: disk full, or nobody reads the pipe any more.
     [[nodiscard]] bool failed() const { return m_failed; }
 
+    // The errno of that write; 0 while none has failed.
+    [[nodiscard]] int error_number() const { return m_error_number; }
+
+    [[nodiscard]] bool reader_gone() const { return m_error_number == EPIPE; }
+
     [[nodiscard]] bool is_terminal() const { return m_terminal; }
 
     // The text in a style, or as it is where colours make no sense.
@@ -60,6 +67,7 @@ class Output {
     bool m_terminal;
     bool m_colour;
     bool m_failed = false;
+    int m_error_number = 0;
     fmt::memory_buffer m_buffer;
 };
 

@@ -3,8 +3,10 @@
 #include "host/cli/event_text.hpp"
 #include "host/cli/trace_input.hpp"
 
+#include "host/trace/escape.hpp"
 #include "host/trace/names.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <memory>
 #include <optional>
@@ -38,10 +40,20 @@ class Selection {
         }
     }
 
-    [[nodiscard]] bool contains(const trace::Event& event) const {
+    // Takes note of whether the event concerns the task asked for, shown or not.
+    [[nodiscard]] bool contains(const trace::Event& event) {
+        const bool of_task = m_options.task.empty() || concerns_task(event);
+        m_task_seen = m_task_seen || of_task;
         return (m_options.all || !event.metadata) &&
                (m_options.family.empty() || tracer::kFamilyNames[event.code & 0x0F] == m_options.family) &&
-               (m_row == nullptr || event.code == m_row->code) && (m_options.task.empty() || concerns_task(event));
+               (m_row == nullptr || event.code == m_row->code) && of_task;
+    }
+
+    // No event and no name of the whole trace is of the task asked for.
+    [[nodiscard]] bool task_unknown(const trace::Names& names) const {
+        return !m_task_seen && !m_options.task.empty() && std::ranges::none_of(names.tasks(), [this](const auto& task) {
+            return m_context == task.first || task.second.name == m_options.task;
+        });
     }
 
   private:
@@ -59,11 +71,12 @@ class Selection {
     const PrintOptions& m_options;
     const tracer::EventRow* m_row;
     std::optional<std::uint32_t> m_context;
+    bool m_task_seen = false;
 };
 
 trace::ExitStatus print(const PrintOptions& options, Context context) {
     return with_trace(options.input, context, [&](trace::Trace& trace) {
-        const Selection selection(options);
+        Selection selection(options);
         const TimeUnit unit = options.ticks ? TimeUnit::ticks : TimeUnit::nanoseconds;
         std::uint64_t left = options.limit;
         trace::Event event;
@@ -86,8 +99,20 @@ trace::ExitStatus print(const PrintOptions& options, Context context) {
                 break;
             }
         }
+        if (trace.exhausted() && selection.task_unknown(trace.facts().names)) {
+            context.err.print("remora print: the trace names no task {}\n", trace::escaped(options.task));
+            return trace::ExitStatus::usage;
+        }
         return trace::ExitStatus::clean;
     });
+}
+
+std::string check_limit(const std::string& text) {
+    std::uint64_t lines = 0;
+    const char* const end = text.data() + text.size();
+    const auto [parsed, error] = std::from_chars(text.data(), end, lines);
+    const bool fits = error == std::errc{} && parsed == end && lines != 0;
+    return fits ? "" : "must be a whole number from 1 on; without --limit every line is shown";
 }
 
 } // namespace
@@ -105,7 +130,7 @@ void add_print(CLI::App& app, Context context, trace::ExitStatus& status) {
             return tracer::find_event(name) != nullptr ? "" : "no event of this name; `remora events` lists them";
         });
     command->add_option("--task", options->task, "only events that concern this task: its name or its context");
-    command->add_option("--limit", options->limit, "stop after so many lines")->check(CLI::PositiveNumber);
+    command->add_option("--limit", options->limit, "stop after so many lines")->check(check_limit);
     command->add_flag("--json", options->json, "one JSON object per line");
     command->callback([options, context, &status] { status = print(*options, context); });
 }

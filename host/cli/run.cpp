@@ -2,6 +2,9 @@
 // Composition of the subcommands. Exceptions of the libraries end here.
 #include "host/cli/commands.hpp"
 
+#include "lib/version.hpp"
+
+#include <cstring>
 #include <exception>
 #include <sstream>
 
@@ -17,6 +20,7 @@ int run(int argc, const char* const* argv, std::FILE* out_stream, std::FILE* err
     try {
         CLI::App app("Remora's host tools: receive, print, summarise and verify traces of the New Tracer.", "remora");
         app.require_subcommand(1);
+        app.set_version_flag("--version", std::string(lib::kVersion));
         app.footer("A TRACE is a session directory, a .dat file, or - for standard input.\n"
                    "Exit status: 0 clean, 1 usage or input/output, 2 damage, loss or violation, 3 nothing usable, "
                    "4 no space.");
@@ -41,8 +45,13 @@ int run(int argc, const char* const* argv, std::FILE* out_stream, std::FILE* err
         status = ExitStatus::usage;
     }
     out.flush();
+    // A reader that has seen enough and closed the pipe (print | head) is no error.
+    if (out.failed() && !out.reader_gone()) {
+        err.print("remora: the output cannot be written: {}\n", std::strerror(out.error_number()));
+        status = ExitStatus::no_space;
+    }
     err.flush();
-    return static_cast<int>(out.failed() ? ExitStatus::no_space : status);
+    return static_cast<int>(status);
 }
 
 } // namespace host::cli

@@ -43,8 +43,13 @@ TEST_F(Commands, PrintOnlyWhatWasAskedFor) {
     EXPECT_EQ(m_out, "          100 ns  cpu0  interrupt_start      vector=32 (timer)\n");
     ASSERT_EQ(remora({"print", path, "--task", "sensor", "--limit", "1"}), 0);
     EXPECT_THAT(m_out, HasSubstr("task_activate"));
-    ASSERT_EQ(remora({"print", path, "--task", "nobody"}), 0);
+    ASSERT_EQ(remora({"print", path, "--task", "sensor", "--event", "timer_post"}), 0);
     EXPECT_EQ(m_out, "");
+    for (const char* const nobody : {"nobody", "13"}) {
+        ASSERT_EQ(remora({"print", path, "--task", nobody}), 1);
+        EXPECT_EQ(m_out, "");
+        EXPECT_THAT(m_err, HasSubstr("the trace names no task"));
+    }
     ASSERT_EQ(remora({"print", path, "--all", "--limit", "1"}), 0);
     EXPECT_THAT(m_out, HasSubstr("chunk_begin          chunk=0 cpu=0"));
 }
