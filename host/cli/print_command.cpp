@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <charconv>
 #include <memory>
-#include <optional>
 
 namespace host::cli {
 
@@ -52,7 +51,7 @@ class Selection {
     // No event and no name of the whole trace is of the task asked for.
     [[nodiscard]] bool task_unknown(const trace::Names& names) const {
         return !m_task_seen && !m_options.task.empty() && std::ranges::none_of(names.tasks(), [this](const auto& task) {
-            return m_context == task.first || task.second.name == m_options.task;
+            return m_context == std::int64_t{task.first} || task.second.name == m_options.task;
         });
     }
 
@@ -65,12 +64,12 @@ class Selection {
     [[nodiscard]] bool is_task(const trace::Event& event, const tracer::Parameter& parameter,
                                std::uint32_t value) const {
         return parameter.unit == tracer::Unit::context &&
-               (m_context == value || event.names->find(parameter.unit, value) == m_options.task);
+               (m_context == std::int64_t{value} || event.names->find(parameter.unit, value) == m_options.task);
     }
 
     const PrintOptions& m_options;
     const tracer::EventRow* m_row;
-    std::optional<std::uint32_t> m_context;
+    std::int64_t m_context = -1; // if --task is a number
     bool m_task_seen = false;
 };
 
