@@ -83,7 +83,7 @@ template <typename T>
 
 template <typename T>
 inline void write_shared(T& word, T value) {
-    __atomic_store_n(&word, value, __ATOMIC_RELEASE);
+    __atomic_store(&word, &value, __ATOMIC_RELEASE);
 }
 
 template <typename T>
