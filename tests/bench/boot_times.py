@@ -4,61 +4,48 @@
 trace leaves. Wall-clock on a shared machine: the least of several boots is printed, as a figure, never as a test."""
 import argparse
 import json
+import os
 import pathlib
+import re
 import socket
 import subprocess
 import tempfile
 import time
 
 BOOTS = {"pvh": 5, "uefi": 3}
-QEMU = ["qemu-system-x86_64", "-M", "q35", "-accel", "tcg", "-cpu", "max", "-m", "128", "-display", "none",
-        "-nodefaults", "-serial", "stdio", "-no-reboot", "-device", "isa-debug-exit,iobase=0xf4,iosize=4",
-        "-netdev", "user,id=n,net=192.168.1.0/24,host=192.168.1.1,dhcpstart=192.168.1.15",
-        "-device", "ne2k_pci,netdev=n,romfile="]
-
-
 def free_port():
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         probe.bind(("127.0.0.1", 0))
         return probe.getsockname()[1]
 
 
-def boot_arguments(path, kernel, efi, words, scratch):
-    if path == "pvh":
-        return ["-kernel", kernel, "-append", words]
-    esp = scratch / "esp"
-    (esp / "EFI" / "BOOT").mkdir(parents=True)
-    (esp / "EFI" / "BOOT" / "BOOTX64.EFI").write_bytes(pathlib.Path(efi).read_bytes())
-    (esp / "kernel.elf").write_bytes(pathlib.Path(kernel).read_bytes())
-    (esp / "cmdline.txt").write_text(words)
-    return ["-bios", "/usr/share/ovmf/OVMF.fd", "-drive", f"file=fat:rw:{esp},format=raw,if=ide"]
-
-
 def one_boot(path, options, app_words):
-    """Seconds to the line that announces the application, seconds to the end, the manifest, microseconds of export."""
+    """Seconds to the line that announces the application, seconds to the end, the session's manifest, microseconds of
+    export. The machine is the one that qemu/boot.sh describes."""
     with tempfile.TemporaryDirectory() as name:
         scratch = pathlib.Path(name)
         port = free_port()
         ready = scratch / "ready"
+        serial = scratch / "serial.log"
         collector = subprocess.Popen(
             [options.remora, "record", "--listen", f"127.0.0.1:{port}", "--out", scratch / "udp", "--ready-file", ready,
              "--timeout", "60"], stdout=subprocess.DEVNULL)
         while not ready.exists() and collector.poll() is None:
             time.sleep(0.01)
-        words = f"{app_words} sink=udp exit=debug port={port} width=16"
+        environment = {**os.environ, "KERNEL": options.kernel, "EFI_LOADER": options.efi, "WORK": str(scratch),
+                       "BOOT": path, "ACCEL": "tcg", "CLOCK": "tcg", "NIC": "pci"}
         begin = time.monotonic()
-        with subprocess.Popen(QEMU + boot_arguments(path, options.kernel, options.efi, words, scratch),
-                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE) as qemu:
-            first_event = None
-            export_us = 0
-            for line in qemu.stdout:
-                if b"REMORA: running" in line:
+        first_event = None
+        with subprocess.Popen(["qemu/boot.sh", f"{app_words} sink=udp exit=debug port={port} width=16"],
+                              env=environment) as qemu:
+            while qemu.poll() is None:
+                if first_event is None and serial.exists() and b"REMORA: running" in serial.read_bytes():
                     first_event = time.monotonic() - begin
-                if b"REMORA: export took" in line:
-                    export_us = int(line.split()[-2])
+                time.sleep(0.002)
         end = time.monotonic() - begin
         collector.wait(timeout=70)
         manifest = json.loads((scratch / "udp" / "manifest.json").read_text())
+        export_us = int(re.search(rb"export took (\d+) us", serial.read_bytes()).group(1))
         return first_event, end, manifest, export_us
 
 
