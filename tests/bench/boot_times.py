@@ -59,7 +59,7 @@ def main():
         print(f"FIGURE boot_{path}_to_first_event {min(boot[0] for boot in boots):.3f} s")
         print(f"FIGURE boot_{path}_to_end {min(boot[1] for boot in boots):.3f} s")
     _, _, manifest, export_us = one_boot("pvh", options, "app=control duration_ms=3000")
-    records = manifest["totals"]["records"]
+    records = manifest["transfer"]["records"]
     print(f"FIGURE export_udp_records {records} records")
     print(f"FIGURE export_udp_rate {records / export_us * 1e6:.0f} records/s")
 
