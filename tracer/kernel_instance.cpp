@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The kernel's one tracer: the only file of the tracer with global state. The arena lies in a section of its own, which
-// the linker script places at 16 MiB, neither loaded nor cleared, so that it outlives a reset. Everything large is
+// the linker script places at 32 MiB, neither loaded nor cleared, so that it outlives a reset. Everything large is
 // zero-initialised (.bss); no constructor runs.
 #include "tracer/instance.hpp"
 
