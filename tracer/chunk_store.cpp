@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "tracer/chunk_store.hpp"
 
+#include <algorithm>
+
 namespace tracer {
 
 namespace {
@@ -24,6 +26,28 @@ std::size_t position_of(std::uint64_t word) {
 
 std::size_t emergency_position_of(std::uint64_t emergency_word) {
     return emergency_word & 0xFFFF'FFFF;
+}
+
+bool begins_an_event(std::span<const std::byte> record) {
+    const Combine combine = decode_record(record).combine();
+    return combine == Combine::simple || combine == Combine::first;
+}
+
+// What the lap before has left: behind the scratch slots, and from the first event that is still whole.
+std::span<const std::byte> older_half(const ChunkControl& control, std::uint64_t word) {
+    const std::uint64_t lap = word >> 32;
+    if (lap == 0) {
+        return {};
+    }
+    const std::size_t end = control.lap_end[lap & 1];
+    std::size_t begin = position_of(word) + kRecordBytes;
+    if (control.scribbled >> 32 == lap) {
+        begin = std::max<std::size_t>(begin, control.scribbled & 0xFFFF'FFFF);
+    }
+    while (begin < end && !begins_an_event({control.data + begin, kRecordBytes})) {
+        begin += kRecordBytes;
+    }
+    return begin < end ? std::span<const std::byte>(control.data + begin, end - begin) : std::span<const std::byte>{};
 }
 
 } // namespace
@@ -125,7 +149,7 @@ lib::Result<void> ChunkStore::set_flags(Chunk& chunk, ChunkFlags flags) {
         }
     }
     chunk.flags = flags & static_cast<ChunkFlags>(~kDerivedFlags);
-    write_shared(chunk.control.mode, std::uint32_t{flags} & kModeMask);
+    write_shared(chunk.control.mode, (chunk.control.mode & ~std::uint32_t{kModeMask}) | (flags & kModeMask));
     return {};
 }
 
@@ -160,8 +184,13 @@ lib::Result<void> ChunkStore::start(Chunk& chunk) {
         return lib::Error::refused;
     }
     retire(chunk);
+    chunk.control.limit = static_cast<std::uint32_t>(whole_records(chunk.size_bytes));
     chunk.control.emergency_word = 0;
     chunk.control.ends = 0;
+    chunk.control.stop_at = 0;
+    chunk.control.lap_base = {};
+    chunk.control.lap_end = {};
+    chunk.control.scribbled = 0;
     chunk.flags = static_cast<ChunkFlags>(chunk.flags & ~kFlagFree);
     chunk.carried = false;
     ++chunk.uses;
@@ -213,18 +242,14 @@ ChunkCounts ChunkStore::counts(const Chunk& chunk) {
     const ChunkControl& control = chunk.control;
     const std::uint64_t word = read_shared(control.word);
     const std::uint64_t emergency_word = read_shared(control.emergency_word);
-    const std::uint64_t laps = word >> 32;
-    const std::uint64_t slots = control.limit / kRecordBytes;
-    const std::uint64_t main = laps * slots + position_of(word) / kRecordBytes;
+    const std::uint64_t main = (control.lap_base[(word >> 32) & 1] + position_of(word)) / kRecordBytes;
     const std::uint64_t starts = (emergency_word >> 32) & 0x7FFF'FFFF;
     const std::uint64_t ends = (word & TRACER_WORD_REPORTED) != 0 ? control.pending_ends : control.ends;
     ChunkCounts counts;
     counts.written = main + emergency_position_of(emergency_word) / kRecordBytes;
     counts.tracer_made = starts + ends;
-    if (laps != 0) {
-        const std::uint64_t kept = position_of(word) >= control.limit ? slots : slots - 1;
-        counts.overwritten = main - kept;
-    }
+    const ChunkContents kept = contents(chunk);
+    counts.overwritten = main - (kept.older.size() + kept.newer.size()) / kRecordBytes;
     return counts;
 }
 
@@ -232,12 +257,9 @@ ChunkContents ChunkStore::contents(const Chunk& chunk) {
     const ChunkControl& control = chunk.control;
     const std::uint64_t word = read_shared(control.word);
     const std::span<const std::byte> main(control.data, control.limit);
-    const std::size_t position = position_of(word);
     ChunkContents contents;
-    contents.newer = main.first(position);
-    if ((word >> 32) != 0 && position + kRecordBytes < control.limit) {
-        contents.older = main.subspan(position + kRecordBytes);
-    }
+    contents.newer = main.first(position_of(word));
+    contents.older = older_half(control, word);
     contents.emergency = {control.emergency_data, emergency_position_of(read_shared(control.emergency_word))};
     return contents;
 }

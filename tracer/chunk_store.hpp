@@ -44,10 +44,13 @@ struct ChunkCounts {
     std::uint64_t overwritten = 0; // of those: replaced by cyclic recording (the scratch slot included)
 };
 
-// A chunk's records in time order. In a cyclic chunk that has wrapped, the slot at the position is scratch: a writer
-// that was interrupted and started over may have left half a record there.
+// A chunk's records in time order. In a cyclic chunk that has wrapped, the slots at the position are scratch: a writer
+// that was interrupted and started over may have left half a record there, or half of a long event. A long event whose
+// first slots are overwritten is left out as a whole. A lap may end before the area does, if a long event did not fit.
 //
-//   | newer ........ |x| older ........ |      N slots keep the newest N-1 (all N when the position is at the limit)
+//   | newer ........ |x| older ........ |      N slots of single records keep the newest N-1 (all N when the position
+//   is
+//                                              at the limit)
 struct ChunkContents {
     std::span<const std::byte> older;
     std::span<const std::byte> newer;

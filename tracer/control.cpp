@@ -32,14 +32,20 @@ lib::Result<void> Control::select(Chunk& chunk) {
     if (const auto started = m_store.start(chunk); !started) {
         return started;
     }
-    if (enabled()) {
-        ChunkControl* const left = exchange_shared(m_cpu.active, &chunk.control);
-        settle(*left);
-        hand_over_blackout(*left, chunk.control);
-    } else {
-        hand_over_blackout(m_cpu.selected != nullptr ? *m_cpu.selected : null_chunk, chunk.control);
-        m_cpu.selected = &chunk.control;
+    ChunkControl& entered = chunk.control;
+    if (!enabled()) {
+        const ChunkControl& left = m_cpu.selected != nullptr ? *m_cpu.selected : null_chunk;
+        hand_over_trigger(left, entered);
+        hand_over_blackout(left, entered);
+        m_cpu.selected = &entered;
+        return {};
     }
+    // The trigger first, so that no record passes it by; if an interrupt's record meets it meanwhile, once more.
+    hand_over_trigger(*read_shared(m_cpu.active), entered);
+    ChunkControl* const left = exchange_shared(m_cpu.active, &entered);
+    settle(*left);
+    hand_over_trigger(*left, entered);
+    hand_over_blackout(*left, entered);
     return {};
 }
 
@@ -91,6 +97,7 @@ void Control::settle(ChunkControl& left) {
     if ((read_shared(left.word) & TRACER_WORD_REPORTED) != 0) {
         m_cpu.reported_bytes = left.pending_reported;
         left.ends = left.pending_ends;
+        clear_shared_bits(left.emergency_word, std::uint64_t{1} << 63); // the blackout is over
         clear_shared_bits(left.word, TRACER_WORD_REPORTED);
     }
 }

@@ -8,6 +8,7 @@
 #include "tracer/chunk_store.hpp"
 
 #include <cstdint>
+#include <optional>
 
 namespace tracer {
 
@@ -75,6 +76,22 @@ class ControlLock {
     std::uint8_t m_taken = 0;
 };
 
+// An event to wait for, and what to do then.
+struct TriggerRequest {
+    TriggerAction action = TriggerAction::stop;
+    std::uint8_t code = 0;
+    std::optional<std::uint16_t> par1; // none: any
+    std::optional<std::uint32_t> par2;
+    std::uint32_t records_after = 0; // not for start
+};
+
+enum class TriggerState : std::uint8_t {
+    idle,  // none is set
+    armed, // waiting
+    fired, // met; the window behind it is open
+    done,  // the window is complete (start: recording has begun)
+};
+
 class Control {
   public:
     constexpr Control(CpuTrace& cpu, ChunkStore& store)
@@ -102,11 +119,26 @@ class Control {
     // Suppresses a family's records (or lets them pass again). invalid_argument: not a code 0xF0..0xFB, 0xFD, 0xFE.
     [[nodiscard]] lib::Result<void> set_filter(std::uint8_t filter_code, bool suppress);
 
+    // Waits for an event from now on; a trigger that was there before is forgotten. Counted from the record that meets
+    // it, `records_after` records are kept (stop, freeze); the window goes along into the next chunk. invalid_argument:
+    // an action, or a code that no record carries, or parameters of a long event; refused: no chunk is selected; busy:
+    // the code's family is filtered; unsupported: a chunk that would be recorded into is written compactly, and holds
+    // no whole records to count.
+    [[nodiscard]] lib::Result<void> arm(const TriggerRequest& request);
+
+    // Forgets the trigger; a recording that it stopped goes on.
+    void disarm();
+
+    [[nodiscard]] TriggerState trigger_state() const;
+
     // Exact while nothing is recorded meanwhile (disabled, or interrupts off).
     [[nodiscard]] Totals totals() const;
 
   private:
     void settle(ChunkControl& left);
+    void hand_over_trigger(const ChunkControl& left, ChunkControl& entered);
+    [[nodiscard]] bool records_compactly() const;
+    [[nodiscard]] bool current(const ChunkControl& control) const;
     void hand_over_blackout(const ChunkControl& left, ChunkControl& entered);
 
     CpuTrace& m_cpu;

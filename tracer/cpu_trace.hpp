@@ -11,6 +11,7 @@
 #include "tracer/record.hpp"
 #include "tracer/record_path_layout.h"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 
@@ -19,7 +20,7 @@ namespace tracer {
 struct alignas(64) ChunkControl {
     std::uint64_t word = 0; // see record_path_layout.h
     std::byte* data = nullptr;
-    std::uint32_t limit = 0; // bytes that whole records can fill
+    std::uint32_t limit = 0; // bytes that whole records can fill, less once a long event did not fit; 0 if compact
     std::uint32_t mode = TRACER_MODE_CYC;
     ChunkControl* next = nullptr;
     std::uint64_t emergency_word = 0; // see record_path_layout.h
@@ -28,6 +29,35 @@ struct alignas(64) ChunkControl {
     std::uint32_t ends = 0;             // blackout_end records the tracer itself wrote here
     std::uint64_t pending_reported = 0; // becomes CpuTrace::reported_bytes when the reported flag is served
     std::uint32_t pending_ends = 0;     // becomes ends, likewise
+    std::uint32_t compact_limit = 0;    // a compact chunk's limit in bytes
+    std::uint64_t stop_at = 0;          // bytes ever written here at which a fired trigger ends recording
+    // By parity of the lap: bytes written before that lap, and the length of the lap before it.
+    std::array<std::uint64_t, 2> lap_base{};
+    std::array<std::uint32_t, 2> lap_end{};
+    std::uint64_t scribbled = 0; // lap << 32 | end: up to here, unfinished long events may have spoilt older records
+    const std::uint32_t* compact_headers = nullptr; // by code; see record_path_layout.h
+    std::uint32_t compact_escape = 0;               // the word in front of a large header, if the layout needs one
+    std::uint8_t compact_turn_shift = 0;            // stamp >> shift is the turn
+    std::uint8_t compact_left = 0;                  // stamp << left >> right (64 bits) are the header's stamp bits
+    std::uint8_t compact_right = 0;
+};
+
+// What a trigger does once its event has been recorded.
+enum class TriggerAction : std::uint32_t {
+    none = TRACER_TRIGGER_NONE,
+    start = TRACER_TRIGGER_START,   // recording begins with that record
+    stop = TRACER_TRIGGER_STOP,     // recording ends so many records later
+    freeze = TRACER_TRIGGER_FREEZE, // so many records later the chunk is closed, and the next one goes on
+};
+
+// key and mask are compared with an event as the record path gets it: a bit counts if its mask bit is set.
+struct Trigger {
+    TriggerAction action = TriggerAction::none;
+    std::uint32_t key1 = 0; // code | par1 << 16
+    std::uint32_t mask1 = 0;
+    std::uint64_t key2 = 0; // par2 << 32
+    std::uint64_t mask2 = 0;
+    std::uint64_t after_bytes = 0; // 16 per record that still belongs to the window behind the trigger's own
 };
 
 struct alignas(64) CpuTrace {
@@ -39,6 +69,7 @@ struct alignas(64) CpuTrace {
     std::uint32_t mask = 0;           // families that are recorded, one bit each; 0 while disabled
     std::uint32_t filter = 0;         // families that set_filter suppresses
     std::uint32_t cpu = 0;
+    Trigger trigger;                  // changes only while no chunk is armed or fired
     ChunkControl* selected = nullptr; // what enable() makes active; meaningful while disabled
 
     constexpr explicit CpuTrace(std::uint32_t cpu_number = 0);
@@ -58,6 +89,12 @@ static_assert(offsetof(CpuTrace, dropped_bytes) == TRACER_CPU_DROPPED);
 static_assert(offsetof(CpuTrace, refused_bytes) == TRACER_CPU_REFUSED);
 static_assert(offsetof(CpuTrace, reported_bytes) == TRACER_CPU_REPORTED);
 static_assert(offsetof(CpuTrace, mask) == TRACER_CPU_MASK && sizeof(CpuTrace) <= 128);
+static_assert(offsetof(CpuTrace, trigger) + offsetof(Trigger, action) == TRACER_CPU_TRIGGER_ACTION);
+static_assert(offsetof(CpuTrace, trigger) + offsetof(Trigger, key1) == TRACER_CPU_TRIGGER_KEY1);
+static_assert(offsetof(CpuTrace, trigger) + offsetof(Trigger, mask1) == TRACER_CPU_TRIGGER_MASK1);
+static_assert(offsetof(CpuTrace, trigger) + offsetof(Trigger, key2) == TRACER_CPU_TRIGGER_KEY2);
+static_assert(offsetof(CpuTrace, trigger) + offsetof(Trigger, mask2) == TRACER_CPU_TRIGGER_MASK2);
+static_assert(offsetof(CpuTrace, trigger) + offsetof(Trigger, after_bytes) == TRACER_CPU_TRIGGER_AFTER);
 static_assert(offsetof(ChunkControl, word) == TRACER_CHUNK_WORD && offsetof(ChunkControl, data) == TRACER_CHUNK_DATA);
 static_assert(offsetof(ChunkControl, limit) == TRACER_CHUNK_LIMIT && offsetof(ChunkControl, mode) == TRACER_CHUNK_MODE);
 static_assert(offsetof(ChunkControl, next) == TRACER_CHUNK_NEXT);
@@ -67,6 +104,16 @@ static_assert(offsetof(ChunkControl, emergency_limit) == TRACER_CHUNK_EMERGENCY_
 static_assert(offsetof(ChunkControl, ends) == TRACER_CHUNK_ENDS);
 static_assert(offsetof(ChunkControl, pending_reported) == TRACER_CHUNK_PENDING_REPORTED);
 static_assert(offsetof(ChunkControl, pending_ends) == TRACER_CHUNK_PENDING_ENDS && sizeof(ChunkControl) == 128);
+static_assert(offsetof(ChunkControl, compact_limit) == TRACER_CHUNK_COMPACT_LIMIT);
+static_assert(offsetof(ChunkControl, stop_at) == TRACER_CHUNK_STOP_AT);
+static_assert(offsetof(ChunkControl, lap_base) == TRACER_CHUNK_LAP_BASE);
+static_assert(offsetof(ChunkControl, lap_end) == TRACER_CHUNK_LAP_END);
+static_assert(offsetof(ChunkControl, scribbled) == TRACER_CHUNK_SCRIBBLED);
+static_assert(offsetof(ChunkControl, compact_headers) == TRACER_CHUNK_COMPACT_HEADERS);
+static_assert(offsetof(ChunkControl, compact_escape) == TRACER_CHUNK_COMPACT_ESCAPE);
+static_assert(offsetof(ChunkControl, compact_turn_shift) == TRACER_CHUNK_COMPACT_TURN_SHIFT);
+static_assert(offsetof(ChunkControl, compact_left) == TRACER_CHUNK_COMPACT_LEFT);
+static_assert(offsetof(ChunkControl, compact_right) == TRACER_CHUNK_COMPACT_RIGHT);
 static_assert(TRACER_MODE_JTN == kFlagJumpToNext && TRACER_MODE_STOP == kFlagStop && TRACER_MODE_CYC == kFlagCyclic);
 
 // The largest main or emergency area: the position field holds its limit.

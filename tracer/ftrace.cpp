@@ -156,10 +156,10 @@ int FTrace_chunk_create(int normal_size, int emergency_size, FTrace_flags flags)
         return -1;
     }
     if (normal_size < static_cast<int>(tracer::kRecordBytes) || normal_size > static_cast<int>(tracer::kAreaBytesMax)) {
-        return call.fail("normal_size", normal_size, "a chunk holds 16 bytes to 512 MiB");
+        return call.fail("normal_size", normal_size, "a chunk holds 16 bytes to 128 MiB");
     }
     if (emergency_size < 0 || emergency_size > static_cast<int>(tracer::kAreaBytesMax)) {
-        return call.fail("emergency_size", emergency_size, "an emergency area holds 0 bytes to 512 MiB");
+        return call.fail("emergency_size", emergency_size, "an emergency area holds 0 bytes to 128 MiB");
     }
     const auto chunk = instance().store.create(static_cast<std::uint32_t>(normal_size),
                                                static_cast<std::uint32_t>(emergency_size), flags);

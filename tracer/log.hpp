@@ -86,6 +86,16 @@ disabled:
                  : "rax", "rcx", "rdx", "r8", "r9", "r10", "r11", "cc", "memory");
 }
 
+// Likewise for an event of `count` slots, 1..64, which are committed together. The slots hold code (the combine flag
+// included), par1 and par2; their stamps are 0.
+[[gnu::always_inline]] inline void record_long(const Record* slots, std::uint32_t count) {
+    const std::uint64_t first = slots->code | std::uint32_t{slots->par1} << 16;
+    asm volatile("call tracer_record_long"
+                 :
+                 : "D"(first | std::uint64_t{count * kRecordBytes} << 32), "S"(slots)
+                 : "rax", "rcx", "rdx", "r8", "r9", "r10", "r11", "r12", "cc", "memory");
+}
+
 } // namespace detail
 
 // Records the event if its family is enabled. Context: any.

@@ -1,21 +1,25 @@
 // SPDX-License-Identifier: MIT
-// The record path: one event becomes 16 bytes in this processor's active chunk. It is a restartable sequence. Every
-// interrupt and exception stub compares the interrupted RIP with [tracer_region_begin, tracer_region_end) and, if it
-// lies inside, rewinds it to tracer_region_restart. So the sequence needs no lock, no cli, no loop, and no call; any
-// context may be in it, and any context may interrupt it, NMI included.
+// The record path: one event becomes one record, or up to 64 that stand together, in this processor's active chunk. It
+// is a restartable sequence. Every interrupt and exception stub compares the interrupted RIP with
+// [tracer_region_begin, tracer_region_end) and, if it lies inside, rewinds it to tracer_region_restart. So the sequence
+// needs no lock, no cli and no call; any context may be in it, and any context may interrupt it, NMI included.
 //
-// Arguments: rdi = code | par1 << 16, rsi = par2 << 32. Both survive: a restart needs them. GS:0 is the CpuTrace.
-// Clobbers rax rcx rdx r8 r9 r10 r11 and flags.
+//   tracer_record       rdi = code | par1 << 16, rsi = par2 << 32
+//   tracer_record_long  rdi = likewise, of the first slot | bytes << 32; rsi = the slots: records with stamps of zero
+//
+// rdi and rsi survive: a restart needs them, and rdi also tells which of the two it is. GS:0 is the CpuTrace. Clobbers
+// rax rcx rdx r8 r9 r10 r11 and flags; tracer_record_long r12 as well.
 //
 // Why it is right:
-//   - Nothing is visible before a commit: stores ahead of one go to the slot at the position, which no reader trusts,
-//     or write values that the same attempt would write again (pending_*, the resume flag of the next chunk).
-//   - The LAST instruction of the region is the commit of every path that ends: it adds 16 to a position or to a count
-//     (counts are kept in bytes for this reason). Interrupted before it: nothing has happened, start again.
+//   - Nothing is visible before a commit: stores ahead of one go to the slots at the position, which no reader trusts,
+//     or write values that the same attempt would write again (pending_*, the figures of the other lap, the flags of
+//     the next chunk), or shrink what a reader trusts (scribbled).
+//   - The LAST instruction of the region is the commit of every path that ends: it adds bytes to a position or to a
+//     count (counts are kept in bytes for this reason). Interrupted before it: nothing has happened, start again.
 //     Interrupted after it: RIP lies outside, the event is over.
-//   - A transition (next lap, next chunk, blackout) commits with one store and goes back to start. Interrupted after
-//     that store, the rewind does the same as the jump. Each transition removes its own cause, so no attempt sees more
-//     than one of each kind; nothing loops.
+//   - A transition (next lap, next chunk, end of a chunk, blackout, heartbeat) commits with one store and starts again.
+//     Interrupted after that store, the rewind does the same as the jump. Each transition removes its own cause, so no
+//     attempt sees more than one of each kind in a chunk; nothing loops but the copy of a long event's slots.
 //   - rdtsc is inside: whoever commits later also stamped later, so stamps never fall within a chunk.
 //   - A processor is named only through GS, and read again after each restart: being moved to another one while
 //     suspended is harmless.
@@ -23,14 +27,58 @@
 
     .intel_syntax noprefix
     .section .text.tracer_record, "ax", @progbits
-    .globl tracer_region_begin, tracer_region_restart, tracer_region_end, tracer_record
+    .globl tracer_region_begin, tracer_region_restart, tracer_region_end, tracer_record, tracer_record_long
     .hidden tracer_emergency_bitmap
     .type tracer_record, @function
-    .balign 64
+    .type tracer_record_long, @function
+
+// \register = bytes of the event.
+.macro event_bytes register
+    mov \register, rdi
+    shr \register, 32
+    jnz 61f
+    mov \register, 16
+61:
+.endm
+
+// r10 = bytes ever written to \chunk, this lap up to \position (a zero-extended register). Clobbers rdx.
+.macro written_before chunk, position
+    mov edx, [\chunk + TRACER_CHUNK_WORD + 4]
+    and edx, 1
+    mov r10, [\chunk + TRACER_CHUNK_LAP_BASE + rdx * 8]
+    add r10, \position
+.endm
+
+// Writes a large header of a compact chunk at rax and leaves rax behind it. r10d = id and size, r11d = mode, rdx =
+// stamp. Clobbers ecx.
+.macro large_header
+    test r11d, TRACER_MODE_ESCAPE
+    jz 71f
+    mov ecx, [r8 + TRACER_CHUNK_COMPACT_ESCAPE]
+    mov [rax], ecx
+    add rax, 4
+71:
+    mov [rax], r10d
+    add rax, 4
+    test r11d, TRACER_MODE_WIDE
+    jz 73f
+    test al, 4
+    jz 72f
+    mov dword ptr [rax], 0
+    add rax, 4
+72:
+    mov [rax], rdx
+    add rax, 8
+    jmp 74f
+73:
+    mov [rax], edx
+    add rax, 4
+74:
+.endm
 
 tracer_region_begin:
 
-// --- slow path: r8 = active chunk, ecx = low half of its word, not below the limit -----------------------------------
+// --- slow path: r8 = active chunk, ecx = low half of its word, and something is in the way ---------------------------
 
 .Lslow:
     mov r11d, [r8 + TRACER_CHUNK_MODE]
@@ -40,12 +88,34 @@ tracer_region_begin:
     jnz .Lreported
     mov r9d, ecx
     and r9d, TRACER_WORD_POSITION_MASK
+    test ecx, TRACER_WORD_FIRED
+    jnz .Lfired
+.Lin_window:
     test ecx, ecx
     js .Lleave                              // closed: sign bit
-    cmp r9d, [r8 + TRACER_CHUNK_LIMIT]
-    jae .Lfull
-    // Room, and open: only the resume flag can have brought us here.
+    test r11d, TRACER_MODE_COMPACT
+    jnz .Lcompact
+    event_bytes rdx
+    add edx, r9d
+    cmp edx, [r8 + TRACER_CHUNK_LIMIT]
+    ja .Lfull
+    test ecx, TRACER_WORD_RESUME
+    jnz .Lresume
+    test ecx, TRACER_WORD_ARMED
+    jnz .Larmed
+.Lwrite:
+    // Room, and nothing to do first. Go on with ecx = position, r9 = what the commit adds.
+    mov ecx, r9d
+    event_bytes r9
+.Lstore_any:
+    mov rax, rdi
+    shr rax, 32
+    jz .Lstore
+    jmp .Lstore_long
 
+// --- a blackout ends -------------------------------------------------------------------------------------------------
+
+.Lresume:
     // blackout_end, par2 = losses not yet told. Commit: position + 16, resume becomes reported.
     mov rax, gs:[TRACER_CPU_DROPPED]
     mov [r8 + TRACER_CHUNK_PENDING_REPORTED], rax
@@ -72,25 +142,91 @@ tracer_region_begin:
     jmp tracer_region_restart
 
 .Lreported:
-    // The counts follow the record. Commit: the flag goes.
+    // The counts follow the record, and a blackout that was open in this very chunk is over. Commit: the flag goes.
     mov rax, [r8 + TRACER_CHUNK_PENDING_REPORTED]
     mov gs:[TRACER_CPU_REPORTED], rax
     mov eax, [r8 + TRACER_CHUNK_PENDING_ENDS]
     mov [r8 + TRACER_CHUNK_ENDS], eax
+    and byte ptr [r8 + TRACER_CHUNK_EMERGENCY_WORD + 7], 0x7F
     and dword ptr [r8 + TRACER_CHUNK_WORD], ~TRACER_WORD_REPORTED // commit
     jmp tracer_region_restart
 
+// --- triggers --------------------------------------------------------------------------------------------------------
+
+.Lfired:
+    // Does the event still belong to the window behind the trigger?
+    written_before r8, r9
+    event_bytes rax
+    add r10, rax
+    cmp r10, [r8 + TRACER_CHUNK_STOP_AT]
+    jbe .Lin_window
+    cmp dword ptr gs:[TRACER_CPU_TRIGGER_ACTION], TRACER_TRIGGER_FREEZE
+    jne .Lrefuse
+    and ecx, ~TRACER_WORD_FIRED
+    or ecx, TRACER_WORD_CLOSED
+    mov [r8 + TRACER_CHUNK_WORD], ecx       // commit: what is recorded stays, what follows goes to the next chunk
+    jmp tracer_region_restart
+
+.Larmed:
+    // Only a simple event has parameters to compare; a long one's code differs from any with a par2 to wait for.
+    mov eax, edi
+    xor eax, gs:[TRACER_CPU_TRIGGER_KEY1]
+    test eax, gs:[TRACER_CPU_TRIGGER_MASK1]
+    jnz .Lunmatched
+    mov rax, rsi
+    xor rax, gs:[TRACER_CPU_TRIGGER_KEY2]
+    test rax, gs:[TRACER_CPU_TRIGGER_MASK2]
+    jnz .Lunmatched
+    // The record commits together with armed -> fired, or, for a start, with armed -> nothing.
+    written_before r8, r9
+    event_bytes rax
+    add r10, rax
+    add r10, gs:[TRACER_CPU_TRIGGER_AFTER]
+    mov ecx, r9d
+    mov r9, rax
+    sub r9, TRACER_WORD_ARMED
+    cmp dword ptr gs:[TRACER_CPU_TRIGGER_ACTION], TRACER_TRIGGER_START
+    je .Lstore_any
+    add r9, TRACER_WORD_FIRED
+    mov [r8 + TRACER_CHUNK_STOP_AT], r10    // means nothing before fired is set
+    jmp .Lstore_any
+
+.Lunmatched:
+    cmp dword ptr gs:[TRACER_CPU_TRIGGER_ACTION], TRACER_TRIGGER_START
+    jne .Lwrite
+    jmp .Lrefuse                            // recording has not begun
+
+// --- full ------------------------------------------------------------------------------------------------------------
+
 .Lfull:
+    test r11d, TRACER_MODE_STOP | TRACER_MODE_JTN
+    jz .Lcyclic
+    cmp r9d, [r8 + TRACER_CHUNK_LIMIT]
+    jae .Lended
+    // A long event does not fit, but shorter ones would, and overtake it: the chunk ends here. Commit: its limit.
+    mov [r8 + TRACER_CHUNK_LIMIT], r9d      // commit
+    jmp tracer_region_restart
+
+.Lended:
     test r11d, TRACER_MODE_STOP
     jnz .Ldrop
-    test r11d, TRACER_MODE_JTN
-    jnz .Lleave
-    // Cyclic. Commit: one lap more, position 0, resume kept.
+    jmp .Lleave
+
+.Lcyclic:
+    event_bytes rax
+    cmp eax, [r8 + TRACER_CHUNK_LIMIT]
+    ja .Ldrop                               // larger than the whole chunk
+    // One lap more. Where this one ends, and what was written so far, goes to the figures of the other parity, which
+    // the commit makes those of the present lap. Commit: one lap more, position 0, flags kept.
     mov rax, [r8 + TRACER_CHUNK_WORD]
     shr rax, 32
+    written_before r8, r9
+    xor edx, 1
+    mov [r8 + TRACER_CHUNK_LAP_BASE + rdx * 8], r10
+    mov [r8 + TRACER_CHUNK_LAP_END + rdx * 4], r9d
     inc rax
     shl rax, 32
-    and ecx, TRACER_WORD_RESUME
+    and ecx, TRACER_WORD_RESUME | TRACER_WORD_ARMED | TRACER_WORD_FIRED
     or rax, rcx
     mov [r8 + TRACER_CHUNK_WORD], rax       // commit
     jmp tracer_region_restart
@@ -103,12 +239,36 @@ tracer_region_begin:
     mov edx, [rax + TRACER_CHUNK_WORD]
     test edx, edx
     js .Ldrop
-    cmp dword ptr [rax + TRACER_CHUNK_MODE], TRACER_MODE_CYC
-    je .Lenter
+    mov r11d, [rax + TRACER_CHUNK_MODE]
+    test r11d, TRACER_MODE_STOP | TRACER_MODE_JTN
+    jz .Lenter
     and edx, TRACER_WORD_POSITION_MASK
+    test r11d, TRACER_MODE_COMPACT
+    jnz .Lcompact_next
     cmp edx, [rax + TRACER_CHUNK_LIMIT]
     jae .Ldrop
+    jmp .Lenter
+.Lcompact_next:
+    cmp edx, [rax + TRACER_CHUNK_COMPACT_LIMIT]
+    jae .Ldrop
 .Lenter:
+    test ecx, TRACER_WORD_ARMED | TRACER_WORD_FIRED
+    jz .Lblackout_next
+    test r11d, TRACER_MODE_COMPACT
+    jnz .Lblackout_next                     // no trigger there: its window counts records
+    // The trigger goes along, with what is left of its window.
+    written_before r8, r9
+    mov r11, [r8 + TRACER_CHUNK_STOP_AT]
+    sub r11, r10
+    mov r9d, [rax + TRACER_CHUNK_WORD]
+    and r9d, TRACER_WORD_POSITION_MASK
+    written_before rax, r9
+    add r11, r10
+    mov [rax + TRACER_CHUNK_STOP_AT], r11
+    mov edx, ecx
+    and edx, TRACER_WORD_ARMED | TRACER_WORD_FIRED
+    or [rax + TRACER_CHUNK_WORD], edx       // once or twice is the same
+.Lblackout_next:
     // A blackout that is open here, or losses that were not told: blackout_end must come first over there.
     cmp qword ptr [r8 + TRACER_CHUNK_EMERGENCY_WORD], 0
     jl .Lmark
@@ -123,8 +283,10 @@ tracer_region_begin:
     mov gs:[TRACER_CPU_ACTIVE], rax         // commit
     jmp tracer_region_restart
 
+// --- no room ---------------------------------------------------------------------------------------------------------
+
 .Ldrop:
-    // No room. What explains a loss or the end may use the emergency area.
+    // What explains a loss or the end may use the emergency area (simple events only: record_path.hpp asserts it).
     movzx eax, dil
     lea rdx, [rip + tracer_emergency_bitmap]
     bt dword ptr [rdx], eax
@@ -140,12 +302,13 @@ tracer_region_begin:
     or rax, rsi
     mov [r9 + 8], rax
     add r8, TRACER_CHUNK_EMERGENCY_WORD
+    mov r9d, 16
     jmp .Lcommit
 
 .Lordinary:
     mov r11, [r8 + TRACER_CHUNK_EMERGENCY_WORD]
     test r11, r11
-    js .Lcount_drop
+    js .Lopened
     // The blackout begins: say so in the emergency area, if there is room. Commit: the open bit (and the record).
     mov r9d, r11d
     bts r11, 63
@@ -163,25 +326,253 @@ tracer_region_begin:
     mov [r8 + TRACER_CHUNK_EMERGENCY_WORD], r11 // commit
     jmp tracer_region_restart
 
+.Lopened:
+    // A cyclic chunk goes on after an event that is too large for it: blackout_end comes first then. Commit: resume.
+    test dword ptr [r8 + TRACER_CHUNK_MODE], TRACER_MODE_STOP | TRACER_MODE_JTN
+    jnz .Lcount_drop
+    test ecx, TRACER_WORD_RESUME | TRACER_WORD_CLOSED
+    jnz .Lcount_drop
+    or dword ptr [r8 + TRACER_CHUNK_WORD], TRACER_WORD_RESUME // commit
+    jmp tracer_region_restart
+
 .Lcount_drop:
     mov r8, gs:[TRACER_CPU_SELF]
     add r8, TRACER_CPU_DROPPED
+    event_bytes r9
     jmp .Lcommit
 
 .Lrefuse:
     mov r8, gs:[TRACER_CPU_SELF]
     add r8, TRACER_CPU_REFUSED
+    event_bytes r9
     jmp .Lcommit
 
-// --- fast path: 13 instructions -------------------------------------------------------------------------------------
+// --- chunks that are written compactly (docs/trace-format.md) --------------------------------------------------------
+
+.Lcompact:
+    // r9d = position. rdx = stamp, r10d = its turn.
+    rdtsc
+    shl rdx, 32
+    or rdx, rax
+    mov eax, ecx
+    movzx ecx, byte ptr [r8 + TRACER_CHUNK_COMPACT_TURN_SHIFT]
+    mov r10, rdx
+    shr r10, cl
+    mov ecx, eax
+    cmp r10d, [r8 + TRACER_CHUNK_WORD + 4]
+    je .Lsame_turn
+    // Another turn of the compact stamp: a full heartbeat comes first. Commit: position and turn.
+    lea eax, [r9 + TRACER_COMPACT_HEARTBEAT_MAX]
+    cmp eax, [r8 + TRACER_CHUNK_COMPACT_LIMIT]
+    ja .Lcompact_full
+    and ecx, ~TRACER_WORD_POSITION_MASK
+    add r9, [r8 + TRACER_CHUNK_DATA]
+    test r11d, TRACER_MODE_ESCAPE
+    jz .Lheartbeat
+    mov eax, [r8 + TRACER_CHUNK_COMPACT_ESCAPE]
+    mov [r9], eax
+    add r9, 4
+.Lheartbeat:
+    mov dword ptr [r9], 4                   // id 0, four bytes of payload
+    mov [r9 + 4], rdx                       // TSC low, and as payload TSC high
+    add r9, 12
+    sub r9, [r8 + TRACER_CHUNK_DATA]
+    or r9, rcx
+    shl r10, 32
+    or r9, r10
+    mov [r8 + TRACER_CHUNK_WORD], r9        // commit
+    jmp tracer_region_restart
+
+.Lcompact_full:
+    cmp r9d, [r8 + TRACER_CHUNK_COMPACT_LIMIT]
+    jae .Lended
+    mov [r8 + TRACER_CHUNK_COMPACT_LIMIT], r9d // commit: nothing shorter overtakes
+    jmp tracer_region_restart
+
+.Lsame_turn:
+    mov rax, rdi
+    shr rax, 36                             // slots of a long event
+    lea r10d, [rax + rax * 2]
+    add r10d, r10d                          // six bytes of payload each
+    lea eax, [r9 + r10 + TRACER_COMPACT_LARGE_HEADER_MAX + 8] // enough for a simple event, too
+    cmp eax, [r8 + TRACER_CHUNK_COMPACT_LIMIT]
+    ja .Lcompact_full
+    mov rax, r9
+    add rax, [r8 + TRACER_CHUNK_DATA]
+    test ecx, TRACER_WORD_RESUME
+    jnz .Lcompact_resume
+    test r10d, r10d
+    jnz .Lcompact_long
+    test edi, 0xFF00
+    jnz .Lcompact_large                     // the fast path bit
+    movzx ecx, dil
+    mov r10, [r8 + TRACER_CHUNK_COMPACT_HEADERS]
+    mov r10d, [r10 + rcx * 4]
+    test r10d, TRACER_FORM_MASK
+    jz .Lcompact_large
+    mov ecx, edi
+    shr ecx, 16                             // par1
+    test r10d, TRACER_FORM_WORD
+    jnz .Lcompact_word
+    or rcx, rsi
+    jnz .Lcompact_large                     // this form carries no parameters, but there are some
+    jmp .Lcompact_header
+.Lcompact_word:
+    mov r9, rsi
+    shr r9, 32                              // par2
+    cmp r9d, 0xFFFF
+    ja .Lcompact_large
+    shl r9d, 16
+    or r9d, ecx
+    mov [rax + 4], r9d
+.Lcompact_header:
+    movzx ecx, byte ptr [r8 + TRACER_CHUNK_COMPACT_LEFT]
+    shl rdx, cl
+    movzx ecx, byte ptr [r8 + TRACER_CHUNK_COMPACT_RIGHT]
+    shr rdx, cl
+    mov ecx, r10d
+    and r10d, ~TRACER_FORM_MASK
+    or r10d, edx
+    mov [rax], r10d
+    and ecx, TRACER_FORM_WORD
+    lea r9d, [rcx * 2 + 4]                  // the commit adds 4, or 8 with a word of payload
+    jmp .Lcommit
+
+.Lcompact_large:
+    movzx r10d, dil
+    mov ecx, edi
+    shr ecx, 7
+    and ecx, TRACER_COMPACT_FAST_BIT        // from bit 15
+    or r10d, ecx
+    shl r10d, 16
+    or r10d, 8                              // bytes of payload
+    large_header
+    mov ecx, edi
+    shr ecx, 16
+    mov [rax], ecx
+    mov rcx, rsi
+    shr rcx, 32
+    mov [rax + 4], ecx
+    add rax, 8
+    jmp .Lcompact_commit
+
+.Lcompact_long:
+    mov r9d, r10d
+    movzx ecx, dil
+    or ecx, TRACER_COMPACT_LONG_BIT
+    shl ecx, 16
+    or r10d, ecx
+    large_header
+    add r9, rax                             // where the payload ends
+    mov r11, rsi
+.Lpiece:
+    mov ecx, [r11]
+    shr ecx, 16
+    mov [rax], cx                           // par1
+    mov ecx, [r11 + 12]
+    mov [rax + 2], ecx                      // par2
+    add r11, 16
+    add rax, 6
+    cmp rax, r9
+    jb .Lpiece
+    test al, 2
+    jz .Lcompact_commit
+    mov word ptr [rax], 0
+    add rax, 2
+.Lcompact_commit:
+    // rax = end of the event; the commit adds its length.
+    mov r9, rax
+    sub r9, [r8 + TRACER_CHUNK_DATA]
+    mov ecx, [r8 + TRACER_CHUNK_WORD]
+    and ecx, TRACER_WORD_POSITION_MASK
+    sub r9, rcx
+    jmp .Lcommit
+
+.Lcompact_resume:
+    // As in a plain chunk; the record is a large event.
+    mov r10d, (TRACER_EVENT_BLACKOUT_END << 16) | 8
+    large_header
+    mov dword ptr [rax], 0                  // par1
+    mov rcx, gs:[TRACER_CPU_DROPPED]
+    mov [r8 + TRACER_CHUNK_PENDING_REPORTED], rcx
+    sub rcx, gs:[TRACER_CPU_REPORTED]
+    shr rcx, 4
+    mov edx, -1
+    cmp rcx, rdx
+    cmova rcx, rdx
+    mov [rax + 4], ecx                      // par2
+    add rax, 8
+    mov ecx, [r8 + TRACER_CHUNK_ENDS]
+    inc ecx
+    mov [r8 + TRACER_CHUNK_PENDING_ENDS], ecx
+    sub rax, [r8 + TRACER_CHUNK_DATA]
+    mov ecx, [r8 + TRACER_CHUNK_WORD]
+    and ecx, ~TRACER_WORD_POSITION_MASK
+    xor ecx, TRACER_WORD_RESUME | TRACER_WORD_REPORTED
+    or ecx, eax
+    mov [r8 + TRACER_CHUNK_WORD], ecx       // commit
+    jmp tracer_region_restart
+
+// --- where a rewound or continued attempt begins ---------------------------------------------------------------------
+
+tracer_region_restart:
+    mov rax, rdi
+    shr rax, 32
+    jz tracer_record
+
+// --- long events: 1 to 64 slots, eight instructions each -------------------------------------------------------------
+
+tracer_record_long:
+    mov r8, gs:[TRACER_CPU_ACTIVE]
+    mov ecx, [r8 + TRACER_CHUNK_WORD]
+    mov r9, rdi
+    shr r9, 32
+    lea edx, [rcx + r9]
+    cmp edx, [r8 + TRACER_CHUNK_LIMIT]
+    ja .Lslow
+.Lstore_long:
+    // A cyclic chunk's oldest records lie where these slots go, and an attempt that does not commit has spoilt them:
+    // how far, in terms of lap and position, only grows.
+    mov r10, rdi
+    shr r10, 32
+    mov rax, [r8 + TRACER_CHUNK_WORD]
+    mov edx, eax
+    sub rax, rdx
+    add rax, rcx
+    add rax, r10
+    cmp rax, [r8 + TRACER_CHUNK_SCRIBBLED]
+    jbe .Lscribbled
+    mov [r8 + TRACER_CHUNK_SCRIBBLED], rax
+.Lscribbled:
+    mov r11, [r8 + TRACER_CHUNK_DATA]
+    add r11, rcx
+    mov rcx, r10
+    add r11, r10
+    add r10, rsi
+    neg rcx
+    rdtsc
+    shl rdx, 32
+.Lslot:
+    mov r12, [r10 + rcx]
+    or r12, rdx
+    mov [r11 + rcx], r12                    // code, par1, TSC high
+    mov r12, [r10 + rcx + 8]
+    or r12, rax
+    mov [r11 + rcx + 8], r12                // TSC low, par2
+    add rcx, 16
+    jnz .Lslot
+    jmp .Lcommit
+
+// --- one record: 14 instructions -------------------------------------------------------------------------------------
 
     .balign 32
 tracer_record:
-tracer_region_restart:
     mov r8, gs:[TRACER_CPU_ACTIVE]
     mov ecx, [r8 + TRACER_CHUNK_WORD]
     cmp ecx, [r8 + TRACER_CHUNK_LIMIT]
     jae .Lslow
+    mov r9d, 16
+.Lstore:
     mov r10, [r8 + TRACER_CHUNK_DATA]
     rdtsc
     shl rdx, 32
@@ -190,7 +581,7 @@ tracer_region_restart:
     or rax, rsi
     mov [r10 + rcx + 8], rax                // TSC low, par2
 .Lcommit:
-    add qword ptr [r8], 16                  // THE commit
+    add qword ptr [r8], r9                  // THE commit
 tracer_region_end:
     ret
 

@@ -4,6 +4,7 @@
 // record_path.S.
 #pragma once
 
+#include "lib/assert.hpp"
 #include "tracer/event_table.hpp"
 
 #include <array>
@@ -14,8 +15,9 @@ extern const char tracer_region_begin;
 extern const char tracer_region_restart;
 extern const char tracer_region_end;
 
-// Not a C++ function: see tracer/log.hpp for how it is called.
+// Not C++ functions: see tracer/log.hpp for how they are called.
 void tracer_record();
+void tracer_record_long();
 }
 
 namespace tracer {
@@ -26,6 +28,7 @@ namespace tracer {
     for (std::size_t i = 0; i < kEvents.size(); ++i) {
         if (kEvents[i].space == Space::emergency) {
             bitmap[kEvents[i].code / 32] |= 1U << (kEvents[i].code % 32);
+            ASSERT(kEvents[i].shape == Shape::simple); // the emergency area takes single records only
         }
     }
     return bitmap;

@@ -4,14 +4,18 @@
 //
 // A chunk's word, the ONE commit word of its main area:
 //
-//   63            32   31      30        29     28         0
-//   +---------------+--------+--------+----------+----------+   position: bytes used, a multiple of 16, <= limit
-//   | laps          | closed | resume | reported | position |   Any flag makes the low half >= limit, so the fast
-//   +---------------+--------+--------+----------+----------+   path's one comparison sends it to the slow path.
-//
+//   63            32   31      30        29        28      27    26         0
+//   +---------------+--------+--------+----------+-------+-------+----------+   position: bytes used, <= the area's end
+//   | laps or turn  | closed | resume | reported | armed | fired | position |   Any flag makes the low half >= limit, so
+//   +---------------+--------+--------+----------+-------+-------+----------+   the fast path's one comparison sends it
+//                                                                               to the slow path.
 //   closed    no further record may enter (next_chunk, or the chunk was handed to an exporter)
 //   resume    a blackout ended with the entry into this chunk: blackout_end comes first
 //   reported  blackout_end is written; the CPU's figure of reported losses must follow
+//   armed     a trigger watches: every record is compared with the one it waits for
+//   fired     the trigger was met: recording ends at stop_at
+//   laps      of a cyclic chunk: how often it began again
+//   turn      of a chunk that is written compactly: stamp >> shift of the last event, so that a reader never guesses
 //
 // An emergency word:
 //
@@ -29,6 +33,12 @@
 #define TRACER_CPU_REFUSED 24
 #define TRACER_CPU_REPORTED 32
 #define TRACER_CPU_MASK 40
+#define TRACER_CPU_TRIGGER_ACTION 56
+#define TRACER_CPU_TRIGGER_KEY1 60
+#define TRACER_CPU_TRIGGER_MASK1 64
+#define TRACER_CPU_TRIGGER_KEY2 72
+#define TRACER_CPU_TRIGGER_MASK2 80
+#define TRACER_CPU_TRIGGER_AFTER 88
 
 // Per chunk: the first cache line is all that the fast path touches.
 #define TRACER_CHUNK_WORD 0
@@ -42,8 +52,20 @@
 #define TRACER_CHUNK_ENDS 52
 #define TRACER_CHUNK_PENDING_REPORTED 56
 #define TRACER_CHUNK_PENDING_ENDS 64
+#define TRACER_CHUNK_COMPACT_LIMIT 68
+#define TRACER_CHUNK_STOP_AT 72
+#define TRACER_CHUNK_LAP_BASE 80
+#define TRACER_CHUNK_LAP_END 96
+#define TRACER_CHUNK_SCRIBBLED 104
+#define TRACER_CHUNK_COMPACT_HEADERS 112
+#define TRACER_CHUNK_COMPACT_ESCAPE 120
+#define TRACER_CHUNK_COMPACT_TURN_SHIFT 124
+#define TRACER_CHUNK_COMPACT_LEFT 125
+#define TRACER_CHUNK_COMPACT_RIGHT 126
 
-#define TRACER_WORD_POSITION_MASK 0x1FFFFFFF
+#define TRACER_WORD_POSITION_MASK 0x07FFFFFF
+#define TRACER_WORD_FIRED 0x08000000
+#define TRACER_WORD_ARMED 0x10000000
 #define TRACER_WORD_REPORTED 0x20000000
 #define TRACER_WORD_RESUME 0x40000000
 #define TRACER_WORD_CLOSED 0x80000000
@@ -52,7 +74,29 @@
 #define TRACER_MODE_CYC 0x00
 #define TRACER_MODE_JTN 0x04
 #define TRACER_MODE_STOP 0x08
+#define TRACER_MODE_COMPACT 0x40
 #define TRACER_MODE_NONE 0x80
+// Of a compact chunk: its headers have no select bit, so a large header follows an escape word; its large headers carry
+// all 64 bits of the stamp, aligned to 8.
+#define TRACER_MODE_ESCAPE 0x100
+#define TRACER_MODE_WIDE 0x200
+
+#define TRACER_TRIGGER_NONE 0
+#define TRACER_TRIGGER_START 1
+#define TRACER_TRIGGER_STOP 2
+#define TRACER_TRIGGER_FREEZE 3
+
+// Compact headers without stamps, one 32-bit word per code: the two lowest bits tell the form of the payload.
+#define TRACER_FORM_LARGE 0
+#define TRACER_FORM_NONE 1
+#define TRACER_FORM_WORD 2
+#define TRACER_FORM_MASK 3
+#define TRACER_COMPACT_FAST_BIT 0x100
+#define TRACER_COMPACT_LONG_BIT 0x200
+// What the longest event with a payload of 8 bytes takes: escape, header, padding, TSC, payload.
+#define TRACER_COMPACT_SIMPLE_MAX 28
+#define TRACER_COMPACT_LARGE_HEADER_MAX 20
+#define TRACER_COMPACT_HEARTBEAT_MAX 16
 
 #define TRACER_EVENT_BLACKOUT_START 0x40
 #define TRACER_EVENT_BLACKOUT_END 0x50

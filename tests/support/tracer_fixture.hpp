@@ -22,7 +22,8 @@
 
 namespace tests {
 
-inline constexpr std::byte kPattern{0xA5};
+// As a code: a record of its own, so that nothing takes it for the rest of a long event.
+inline constexpr std::byte kPattern{0xC5};
 
 class TracerFixture {
   public:

@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <ucontext.h>
 
 namespace tests {
@@ -46,11 +47,9 @@ class Stepper {
 
     // One record, stepped. Returns the instructions executed in the record path, ret included (if nothing interrupted).
     int record(std::uint16_t code, std::uint16_t par1, std::uint32_t par2) {
-        const int level = m_level;
-        m_boundaries[level] = 0;
-        m_instructions[level] = 0;
-        if (level == 2 || (level == 1 && m_options.inner_boundary == kNowhere)) {
-            tracer::detail::record(code, par1, par2); // nothing to interrupt: no need to step
+        const int level = begin_level();
+        if (!stepped(level)) {
+            tracer::detail::record(code, par1, par2);
             return 0;
         }
         asm volatile("pushfq\n\t"
@@ -63,6 +62,27 @@ class Stepper {
                      :
                      : "D"(code | std::uint32_t{par1} << 16), "S"(std::uint64_t{par2} << 32)
                      : "rax", "rcx", "rdx", "r8", "r9", "r10", "r11", "cc", "memory");
+        return m_instructions[level];
+    }
+
+    // Likewise one event of several slots.
+    int record_long(std::span<const tracer::Record> slots) {
+        const int level = begin_level();
+        if (!stepped(level)) {
+            tracer::detail::record_long(slots.data(), static_cast<std::uint32_t>(slots.size()));
+            return 0;
+        }
+        const std::uint64_t first = slots[0].code | std::uint32_t{slots[0].par1} << 16;
+        asm volatile("pushfq\n\t"
+                     "orq $0x100, (%%rsp)\n\t"
+                     "popfq\n\t"
+                     "call tracer_record_long\n\t"
+                     "pushfq\n\t"
+                     "andq $~0x100, (%%rsp)\n\t"
+                     "popfq"
+                     :
+                     : "D"(first | std::uint64_t{slots.size()} << 36), "S"(slots.data())
+                     : "rax", "rcx", "rdx", "r8", "r9", "r10", "r11", "r12", "cc", "memory");
         return m_instructions[level];
     }
 
@@ -81,6 +101,17 @@ class Stepper {
     }
 
   private:
+    int begin_level() {
+        m_boundaries[m_level] = 0;
+        m_instructions[m_level] = 0;
+        return m_level;
+    }
+
+    // Where there is nothing to interrupt there is no need to step.
+    [[nodiscard]] bool stepped(int level) const {
+        return level == 0 || (level == 1 && m_options.inner_boundary != kNowhere);
+    }
+
     static void on_trap(int, siginfo_t*, void* context) {
         s_stepper->at(static_cast<ucontext_t*>(context)->uc_mcontext.gregs);
     }

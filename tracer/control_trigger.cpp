@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: MIT
+// Triggers: an event that starts, stops or freezes recording. What is waited for stands in the CpuTrace, and a flag in
+// the chunk's word sends every record past the comparison (record_path.S); without a trigger nothing is compared.
+//
+//   armed chunk:  |.....|.....|trigger|.....|.....|             stop, freeze: window = trigger + records_after
+//                              <---- stop_at ---->x             start: records before the trigger are refused
+#include "tracer/control.hpp"
+#include "tracer/event_table.hpp"
+#include "tracer/log.hpp"
+
+namespace tracer {
+
+namespace {
+
+constexpr std::uint64_t kTriggerFlags = TRACER_WORD_ARMED | TRACER_WORD_FIRED;
+
+std::uint64_t written(const ChunkControl& control, std::uint64_t word) {
+    return control.lap_base[(word >> 32) & 1] + (word & TRACER_WORD_POSITION_MASK);
+}
+
+bool takes_parameters(const EventRow& row) {
+    return row.shape == Shape::simple;
+}
+
+} // namespace
+
+lib::Result<void> Control::arm(const TriggerRequest& request) {
+    const EventRow* const row = find_event(request.code);
+    const bool known_action = request.action == TriggerAction::start || request.action == TriggerAction::stop ||
+                              request.action == TriggerAction::freeze;
+    if (!known_action || row == nullptr || row->code == 0 || row->shape == Shape::consumed ||
+        (!takes_parameters(*row) && (request.par1 || request.par2))) {
+        return lib::Error::invalid_argument;
+    }
+    if ((m_cpu.filter & ~kUnfilteredMask & mask_bit(request.code)) != 0) {
+        return lib::Error::busy;
+    }
+    if (!enabled() && m_cpu.selected == nullptr) {
+        return lib::Error::refused;
+    }
+    if (records_compactly()) {
+        return lib::Error::unsupported;
+    }
+    disarm();
+    m_cpu.trigger = {.action = request.action,
+                     .key1 = request.code | std::uint32_t{request.par1.value_or(0)} << 16,
+                     .mask1 = kCodeMask | (request.par1 ? 0xFFFF'0000U : 0U),
+                     .key2 = std::uint64_t{request.par2.value_or(0)} << 32,
+                     .mask2 = request.par2 ? 0xFFFF'FFFF'0000'0000U : 0U,
+                     .after_bytes = std::uint64_t{request.records_after} * kRecordBytes};
+    if (!enabled()) {
+        set_shared_bits(m_cpu.selected->word, TRACER_WORD_ARMED);
+        return {};
+    }
+    // If an interrupt's record leaves the chunk before it is armed, the next one must be. Each turn needs another
+    // chunk to fill up, so there are few.
+    ChunkControl* watched = nullptr;
+    for (std::size_t turn = 0; watched != read_shared(m_cpu.active) && turn < kChunksMax; ++turn) {
+        if (watched != nullptr) {
+            clear_shared_bits(watched->word, TRACER_WORD_ARMED);
+        }
+        watched = read_shared(m_cpu.active);
+        set_shared_bits(watched->word, TRACER_WORD_ARMED);
+    }
+    return {};
+}
+
+void Control::disarm() {
+    for (Chunk& chunk : m_store.slots()) {
+        if (chunk.exists) {
+            clear_shared_bits(chunk.control.word, kTriggerFlags);
+        }
+    }
+    m_cpu.trigger = {};
+}
+
+TriggerState Control::trigger_state() const {
+    if (m_cpu.trigger.action == TriggerAction::none) {
+        return TriggerState::idle;
+    }
+    for (const Chunk& chunk : m_store.slots()) {
+        const std::uint64_t word = chunk.exists ? read_shared(chunk.control.word) : 0;
+        if (word != 0 && (word & kTriggerFlags) != 0 && current(chunk.control)) {
+            if ((word & TRACER_WORD_ARMED) != 0) {
+                return TriggerState::armed;
+            }
+            return written(chunk.control, word) >= chunk.control.stop_at ? TriggerState::done : TriggerState::fired;
+        }
+    }
+    return TriggerState::done;
+}
+
+// The same rule as in the record path's jump. Doing it twice is the same, unless the trigger was met in between.
+void Control::hand_over_trigger(const ChunkControl& left, ChunkControl& entered) {
+    const std::uint64_t word = read_shared(left.word);
+    if ((word & TRACER_WORD_FIRED) != 0) {
+        clear_shared_bits(entered.word, TRACER_WORD_ARMED);
+        entered.stop_at = written(entered, read_shared(entered.word)) + (left.stop_at - written(left, word));
+        set_shared_bits(entered.word, TRACER_WORD_FIRED);
+    } else if ((word & TRACER_WORD_ARMED) != 0 && (read_shared(entered.word) & TRACER_WORD_FIRED) == 0) {
+        set_shared_bits(entered.word, TRACER_WORD_ARMED);
+    }
+}
+
+// Along the links from where recording is.
+bool Control::records_compactly() const {
+    const ChunkControl* control = enabled() ? read_shared(m_cpu.active) : m_cpu.selected;
+    for (std::size_t hops = 0; control != nullptr && hops < kChunksMax; ++hops) {
+        if ((control->mode & TRACER_MODE_COMPACT) != 0) {
+            return true;
+        }
+        control = read_shared(control->next);
+    }
+    return false;
+}
+
+// Where records go, or would go once enabled.
+bool Control::current(const ChunkControl& control) const {
+    return read_shared(m_cpu.active) == &control || m_cpu.selected == &control;
+}
+
+} // namespace tracer
