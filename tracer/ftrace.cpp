@@ -3,6 +3,7 @@
 // reason. No rule about chunks lives here.
 #include "tracer/ftrace.hpp"
 
+#include "tracer/ftrace_call.hpp"
 #include "tracer/instance.hpp"
 
 #include <array>
@@ -11,68 +12,8 @@
 namespace {
 
 using tracer::Chunk;
-using tracer::Instance;
 using tracer::instance;
-
-// One call's name, and the lock for its duration.
-class Call {
-  public:
-    explicit Call(const char* function)
-        : m_function(function)
-        , m_locked(instance().lock.try_take()) {
-        if (!m_locked) {
-            fail("another tracer call is under way");
-        }
-    }
-
-    ~Call() {
-        if (m_locked) {
-            instance().lock.release();
-        }
-    }
-
-    Call(const Call&) = delete;
-    Call& operator=(const Call&) = delete;
-
-    [[nodiscard]] bool locked() const { return m_locked; }
-
-    // Lets others in while this call waits.
-    void unlock() {
-        instance().lock.release();
-        m_locked = false;
-    }
-
-    // After unlock(). False, and the reason told, if somebody else came first.
-    [[nodiscard]] bool lock_again() {
-        m_locked = instance().lock.try_take();
-        if (!m_locked) {
-            fail("another tracer call is under way");
-        }
-        return m_locked;
-    }
-
-    int fail(const char* text) const { return fail(nullptr, 0, text); }
-
-    int fail(const char* argument, long long value, const char* text) const {
-        instance().last_error = {m_function, argument, value, text};
-        return -1;
-    }
-
-    // Null, and the reason told, if there is no such chunk.
-    [[nodiscard]] Chunk* find(const char* argument, int number) const {
-        const auto chunk = instance().store.find(number);
-        if (!chunk) {
-            fail(argument, number,
-                 chunk.error() == lib::Error::not_found ? "no chunk has this number" : "chunk numbers are 0 to 255");
-            return nullptr;
-        }
-        return chunk.value();
-    }
-
-  private:
-    const char* m_function;
-    bool m_locked;
-};
+using tracer::detail::Call;
 
 constexpr const char* kFlagsText = "CYC, JTN and STOP exclude each other; FULL, BUSY and COMPR cannot be asked for";
 

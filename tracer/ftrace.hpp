@@ -24,6 +24,16 @@ inline constexpr FTrace_flags FTRACE_CHUNK_FLAG_COMPR = 0x40;
 
 inline constexpr int FTRACE_MAX_CHUNK = 256;
 
+// Actions and states of FTrace_trigger_*.
+inline constexpr int FTRACE_ANY = -1;
+inline constexpr int FTRACE_TRIGGER_START = 1;
+inline constexpr int FTRACE_TRIGGER_STOP = 2;
+inline constexpr int FTRACE_TRIGGER_FREEZE = 3;
+inline constexpr int FTRACE_TRIGGER_IDLE = 0;
+inline constexpr int FTRACE_TRIGGER_ARMED = 1;
+inline constexpr int FTRACE_TRIGGER_FIRED = 2;
+inline constexpr int FTRACE_TRIGGER_DONE = 3;
+
 // A row of the chunk table: a view, renewed by FTrace_get_chunk_table(); writing to it changes nothing.
 struct FTrace_Chunk {
     DWORD id; // always FTRACE_CHUNK_ID
@@ -117,6 +127,21 @@ int FTrace_OSD_init_udp(int flag, const char* l_ip, const char* t_ip);
 // another value changes nothing and is told by FTrace_last_error().
 void FTrace_set_filter(BYTE family, int status);
 
+// Ours: waits for a record of this type (an FTrace_EVT_* constant), with this par1 and par2 (FTRACE_ANY: whatever they
+// are), and replaces a trigger that was there before. START: records before it are refused, recording begins with it.
+// STOP: it and records_after more are kept, what comes later is refused, until FTrace_trigger_disarm(). FREEZE:
+// likewise, but then the chunk is closed, and recording goes on in the next one, if there is one; what was before the
+// trigger is what the chunk holds (a cyclic one: its newest records). The window goes along from chunk to chunk. A
+// record that finds no room does not meet a trigger. -1: an argument, the family is filtered, no chunk is selected, or
+// a chunk on the way is written compactly.
+int FTrace_trigger_arm(int action, WORD type, int par1, long long par2, DWORD records_after);
+
+// Forgets the trigger; recording that it stopped goes on.
+int FTrace_trigger_disarm();
+
+// FTRACE_TRIGGER_IDLE, _ARMED, _FIRED (the window is open) or _DONE. -1: another call is under way.
+int FTrace_trigger_state();
+
 FTrace_Error FTrace_last_error();
 
 #else
@@ -141,6 +166,9 @@ inline int FTrace_init_disk_writer(const char*, int, const char*, const char*) {
 inline void FTrace_disk_writer(FTrace_Chunk_Ptr) {}
 inline int FTrace_OSD_init_udp(int, const char*, const char*) { return -1; }
 inline void FTrace_set_filter(BYTE, int) {}
+inline int FTrace_trigger_arm(int, WORD, int, long long, DWORD) { return -1; }
+inline int FTrace_trigger_disarm() { return -1; }
+inline int FTrace_trigger_state() { return -1; }
 inline FTrace_Error FTrace_last_error() { return {"FTrace", nullptr, 0, "this kernel was built without the tracer"}; }
 
 // clang-format on

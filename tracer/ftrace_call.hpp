@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+// What every FTrace_* function begins with: its name for the error report, and the control lock for its duration.
+// Context: task or irq-off.
+#pragma once
+
+#include "tracer/instance.hpp"
+
+namespace tracer::detail {
+
+// One call's name, and the lock for its duration.
+class Call {
+  public:
+    explicit Call(const char* function)
+        : m_function(function)
+        , m_locked(instance().lock.try_take()) {
+        if (!m_locked) {
+            fail("another tracer call is under way");
+        }
+    }
+
+    ~Call() {
+        if (m_locked) {
+            instance().lock.release();
+        }
+    }
+
+    Call(const Call&) = delete;
+    Call& operator=(const Call&) = delete;
+
+    [[nodiscard]] bool locked() const { return m_locked; }
+
+    // Lets others in while this call waits.
+    void unlock() {
+        instance().lock.release();
+        m_locked = false;
+    }
+
+    // After unlock(). False, and the reason told, if somebody else came first.
+    [[nodiscard]] bool lock_again() {
+        m_locked = instance().lock.try_take();
+        if (!m_locked) {
+            fail("another tracer call is under way");
+        }
+        return m_locked;
+    }
+
+    int fail(const char* text) const { return fail(nullptr, 0, text); }
+
+    int fail(const char* argument, long long value, const char* text) const {
+        instance().last_error = {m_function, argument, value, text};
+        return -1;
+    }
+
+    // Null, and the reason told, if there is no such chunk.
+    [[nodiscard]] Chunk* find(const char* argument, int number) const {
+        const auto chunk = instance().store.find(number);
+        if (!chunk) {
+            fail(argument, number,
+                 chunk.error() == lib::Error::not_found ? "no chunk has this number" : "chunk numbers are 0 to 255");
+            return nullptr;
+        }
+        return chunk.value();
+    }
+
+  private:
+    const char* m_function;
+    bool m_locked;
+};
+
+} // namespace tracer::detail
