@@ -109,7 +109,7 @@ $(BUILD)/test/obj/kernel/% $(BUILD)/test/obj/tests/unit/kernel/%: TEST_TRACER :=
 
 # --- sources: a file is found by the folder it lies in ---------------------------------------------------------------
 LIB_SOURCES := $(filter-out lib/memory.cpp lib/assert_hosted.cpp,$(wildcard lib/*.cpp))
-TRACER_SOURCES := $(wildcard tracer/*.cpp)
+TRACER_SOURCES := $(wildcard tracer/*.cpp tracer/*/*.cpp)
 TRACER_ASM := $(wildcard tracer/*.S)
 DRIVER_SOURCES := $(wildcard drivers/*.cpp drivers/*/*.cpp)
 ARCH_SOURCES := $(wildcard arch/x86_64/*.cpp)

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: MIT
+// Reads a compact stream, one event at a time, from bytes that nobody vouches for: it never reads past what it is
+// given, its work is linear, and what is wrong ends the stream with a Fault and the offset. Host-safe. Context: any
+// (large: give it static storage in the kernel).
+//
+// Usage:   Decoder decoder(stream.size());
+//          while (decoder.next(stream.subspan(decoder.offset())) == Decoder::Step::records) {
+//              for (const Record& record : decoder.records()) { ... }
+//          }
+//          if (decoder.fault() != Fault::none) { ... fault_text(decoder.fault()), decoder.offset() ... }
+#pragma once
+
+#include "tracer/compact/id_map.hpp"
+#include "tracer/compact/recall.hpp"
+#include "tracer/compact/unwrap.hpp"
+#include "tracer/metadata.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace tracer::compact {
+
+enum class Fault : std::uint8_t {
+    none,
+    cut,      // the stream ends inside its header, its map or an event
+    magic,    // not a compact stream
+    version,  // of a newer format
+    header,   // its fields contradict each other
+    map,      // an entry that cannot be, or more than the layout has ids
+    id,       // an event with an id that the map does not have, or with reserved bits
+    escape,   // a bare layout's id 0 that is no escape
+    size,     // a payload that no event of this kind has
+    time,     // a stamp that falls, or that lies in another turn without a heartbeat
+    recall,   // nothing was foreseen here
+    records,  // more or fewer records than the header says
+    checksum, // what was decoded is not what was written
+};
+
+[[nodiscard]] constexpr std::string_view fault_text(Fault fault) {
+    switch (fault) {
+    case Fault::none:
+        return "no fault";
+    case Fault::cut:
+        return "the compact stream is cut off";
+    case Fault::magic:
+        return "this is no compact stream";
+    case Fault::version:
+        return "the compact stream is of a newer format";
+    case Fault::header:
+        return "the compact stream's header contradicts itself";
+    case Fault::map:
+        return "the compact stream's map holds an entry that cannot be";
+    case Fault::id:
+        return "an event id that the map does not have";
+    case Fault::escape:
+        return "an escape word that is none";
+    case Fault::size:
+        return "a payload of a size that no event has";
+    case Fault::time:
+        return "time falls, or leaves its turn without a heartbeat";
+    case Fault::recall:
+        return "an event that refers to one that never came";
+    case Fault::records:
+        return "the compact stream holds another number of records than its header says";
+    case Fault::checksum:
+        return "the compact stream's checksum differs: the records before this are not all as they were recorded";
+    }
+    return "unknown fault";
+}
+
+class Decoder {
+  public:
+    // The longest header with its map, or event: next() needs to see so much at once, or the rest of the stream.
+    static constexpr std::size_t kLookaheadBytes = kHeaderBytes + kMapEntriesMax * 12;
+
+    enum class Step : std::uint8_t {
+        records, // records() holds what came: none (a heartbeat, padding), one, or the slots of one long event
+        end,     // of the stream, and all was well
+        damaged, // see fault(); stays so
+    };
+
+    constexpr explicit Decoder(std::uint64_t stream_bytes = 0)
+        : m_bytes(stream_bytes) {}
+
+    Decoder(const Decoder&) = delete;
+    Decoder& operator=(const Decoder&) = delete;
+
+    // A stream of so many bytes, from its start.
+    void restart(std::uint64_t stream_bytes);
+
+    // `rest`: the stream from offset() on; kLookaheadBytes or all that is left of it. Fewer: the stream is cut.
+    [[nodiscard]] Step next(std::span<const std::byte> rest);
+
+    // Valid until the next call.
+    [[nodiscard]] std::span<const Record> records() const { return std::span(m_records).first(m_count); }
+
+    // Of what next() will read; after damage, of what is wrong. In bytes from the start of the stream.
+    [[nodiscard]] std::uint64_t offset() const { return m_offset; }
+
+    [[nodiscard]] Fault fault() const { return m_fault; }
+
+    // Meaningful once the first next() has returned records.
+    [[nodiscard]] const StreamHeader& header() const { return m_header; }
+
+    [[nodiscard]] const IdMap& map() const { return m_map; }
+
+    [[nodiscard]] std::uint64_t records_so_far() const { return m_total; }
+
+  private:
+    [[nodiscard]] Step fail(Fault fault);
+    [[nodiscard]] Step take_header(std::span<const std::byte> rest);
+    [[nodiscard]] Fault take_map(lib::ByteReader& reader);
+    [[nodiscard]] Step take_compact(std::span<const std::byte> rest, std::uint32_t word);
+    [[nodiscard]] Step take_large(std::span<const std::byte> rest, std::size_t at);
+    [[nodiscard]] Fault take_payload(const LargeHeader& large, std::span<const std::byte> payload, lib::Ticks stamp);
+    [[nodiscard]] Step finish();
+    void consume(std::span<const std::byte> rest, std::size_t bytes);
+
+    std::uint64_t m_bytes;
+    std::uint64_t m_offset = 0;
+    std::uint64_t m_total = 0;
+    std::size_t m_count = 0;
+    StreamHeader m_header;
+    LayoutRow m_row = row_of(Layout::a);
+    std::uint32_t m_crc = 0;
+    Fault m_fault = Fault::none;
+    bool m_begun = false;
+    Unwrap m_unwrap;
+    IdMap m_map;
+    Recall m_recall;
+    std::array<Record, kCombineSlotsMax> m_records{};
+};
+
+// The stamp of the first event or heartbeat of a stream; corrupt if it has none. Reads the header, the map and no more
+// than the first event.
+[[nodiscard]] lib::Result<lib::Ticks> first_stamp(std::span<const std::byte> stream);
+
+} // namespace tracer::compact

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: MIT
+// The map of a stream: which id stands for which event, in which form. A stream that is encoded from records has a map
+// made for it (encoder.cpp); one that is written live has the fixed map of live_map(). Host-safe. Context: any.
+#pragma once
+
+#include "tracer/compact/stream_header.hpp"
+#include "tracer/event_table.hpp"
+#include "tracer/record.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace tracer::compact {
+
+// No map is larger, whatever the layout could name.
+inline constexpr std::size_t kMapEntriesMax = 512;
+
+class IdMap {
+  public:
+    constexpr IdMap() = default;
+
+    constexpr explicit IdMap(Layout layout)
+        : m_layout(layout) {}
+
+    // The id that stands for this event from now on.
+    //   no_space: all capacity() ids of the layout are given; invalid_argument: no form to register.
+    [[nodiscard]] constexpr lib::Result<std::uint32_t> add(const MapEntry& entry) {
+        if (entry.form == Form::large || entry.form > Form::recall) {
+            return lib::Error::invalid_argument;
+        }
+        if (m_size >= capacity()) {
+            return lib::Error::no_space;
+        }
+        m_entries[m_size++] = entry;
+        return row_of(m_layout).first_id() + m_size - 1;
+    }
+
+    // Null: no event has this id.
+    [[nodiscard]] constexpr const MapEntry* find(std::uint32_t id) const {
+        const std::uint32_t index = id - row_of(m_layout).first_id(); // wraps for an id that is too small
+        return index < m_size ? &m_entries[index] : nullptr;
+    }
+
+    [[nodiscard]] constexpr Layout layout() const { return m_layout; }
+
+    [[nodiscard]] constexpr std::uint32_t size() const { return m_size; }
+
+    [[nodiscard]] constexpr std::uint32_t capacity() const {
+        return std::min<std::uint32_t>(row_of(m_layout).ids(), kMapEntriesMax);
+    }
+
+    [[nodiscard]] constexpr std::span<const MapEntry> entries() const { return std::span(m_entries).first(m_size); }
+
+    [[nodiscard]] constexpr std::size_t bytes() const {
+        std::size_t sum = 0;
+        for (const MapEntry& entry : entries()) {
+            sum += entry.bytes();
+        }
+        return sum;
+    }
+
+    constexpr void clear(Layout layout) {
+        m_layout = layout;
+        m_size = 0;
+    }
+
+  private:
+    Layout m_layout = Layout::a;
+    std::uint32_t m_size = 0;
+    std::array<MapEntry, kMapEntriesMax> m_entries{};
+};
+
+// --- live writing ----------------------------------------------------------------------------------------------------
+
+namespace detail {
+
+// The events that a running kernel records most, the most frequent first; where ids are few, these get them.
+inline constexpr auto kFrequentEvents = std::to_array<std::uint8_t>({
+    event_code("task_schedule"),    event_code("timer_post"),         event_code("task_dispatch"),
+    event_code("context_switch"),   event_code("task_epilogue"),      event_code("interrupt_start"),
+    event_code("interrupt_end"),    event_code("timer_wakeup_start"), event_code("timer_wakeup_end"),
+    event_code("timer_delete"),     event_code("task_begin_cycle"),   event_code("task_end_cycle"),
+    event_code("task_timer"),       event_code("set_mutex_lock"),     event_code("set_mutex_unlock"),
+    event_code("set_mutex_wait"),   event_code("set_mutex_post"),     event_code("ipoint"),
+    event_code("user_event_0"),     event_code("user_event_1"),       event_code("task_activate"),
+    event_code("server_replenish"), event_code("server_exhaust"),     event_code("data_pointer"),
+});
+
+constexpr void add_live(IdMap& map, std::uint8_t code) {
+    const EventRow* const row = find_event(code);
+    const bool taken = std::ranges::any_of(map.entries(), [code](const MapEntry& entry) { return entry.code == code; });
+    if (row == nullptr || row->shape != Shape::simple || code == 0 || taken) {
+        return;
+    }
+    const bool bare = row->par1.unit == Unit::none && row->par2.unit == Unit::none;
+    static_cast<void>(
+        map.add({.code = code, .form = bare ? Form::none : Form::word})); // full: the rest is written large
+}
+
+} // namespace detail
+
+// The map of a stream that is written live: the most frequent events, then the table from its start, as far as the ids
+// of the layout go. Events past the filters (kFastPathBit) have none and are written large.
+[[nodiscard]] constexpr IdMap live_map(Layout layout) {
+    IdMap map(layout);
+    for (const std::uint8_t code : detail::kFrequentEvents) {
+        detail::add_live(map, code);
+    }
+    for (const EventRow& row : kEvents) {
+        detail::add_live(map, row.code);
+    }
+    return map;
+}
+
+// By event code: the compact header with its time bits 0, and the form in the two lowest bits. Form::large (0): the
+// event has no id.
+using LiveHeaders = std::array<std::uint32_t, 256>;
+
+[[nodiscard]] constexpr LiveHeaders live_headers(Layout layout) {
+    LiveHeaders headers{};
+    const IdMap map = live_map(layout);
+    const LayoutRow& row = row_of(layout);
+    for (std::uint32_t i = 0; i < map.size(); ++i) {
+        const MapEntry& entry = map.entries()[i];
+        headers[entry.code] = pack_compact(row, row.first_id() + i, 0) | static_cast<std::uint32_t>(entry.form);
+    }
+    return headers;
+}
+
+// Bytes that write_stream_header() writes.
+[[nodiscard]] constexpr std::size_t live_header_bytes(Layout layout) {
+    return kHeaderBytes + live_map(layout).bytes() + heartbeat_bytes(row_of(layout));
+}
+
+// A full heartbeat, an escape in front of it where the layout has one; nothing in large96, which needs none. Returns
+// the bytes written. Precondition: out.size() >= heartbeat_bytes(row).
+constexpr std::size_t write_heartbeat(const LayoutRow& row, std::span<std::byte> out, lib::Ticks now) {
+    if (row.kind == Kind::large96) {
+        return 0;
+    }
+    lib::ByteWriter writer(out);
+    if (row.kind == Kind::bare) {
+        writer.le(escape_word(row));
+    }
+    writer.le(kHeartbeatWord);
+    writer.le(static_cast<std::uint32_t>(now.value));
+    writer.le(static_cast<std::uint32_t>(now.value >> 32));
+    return writer.offset();
+}
+
+// What stands in front of the events of a stream that is written live: header, map and the first full heartbeat. Every
+// event that follows must be no earlier than `now`. Returns the bytes written. no_space: out is too small.
+[[nodiscard]] constexpr lib::Result<std::size_t> write_stream_header(Layout layout, std::span<std::byte> out,
+                                                                     lib::Ticks now) {
+    const IdMap map = live_map(layout);
+    const LayoutRow& row = row_of(layout);
+    if (out.size() < kHeaderBytes + map.bytes() + heartbeat_bytes(row)) {
+        return lib::Error::no_space;
+    }
+    encode_stream_header({.layout = layout, .entries = map.size()}, out);
+    lib::ByteWriter writer(out.subspan(kHeaderBytes));
+    for (const MapEntry& entry : map.entries()) {
+        encode_entry(entry, writer);
+    }
+    const std::size_t used = kHeaderBytes + writer.offset();
+    return used + write_heartbeat(row, out.subspan(used), now);
+}
+
+} // namespace tracer::compact

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT
+// From cut stamps to whole ones: the only place where a turn of the time is counted. The floor is kept as state, so a
+// compact stamp that is coarser than the large stamp before it does not look like a turn, and time never falls.
+// Host-safe. Context: any.
+//
+// Heartbeats on demand: the writer puts a full stamp in front of any event that lies in another turn than the one
+// before, so a stamp that falls is damage. Periodic heartbeats: some event comes at least once a turn, so a stamp that
+// falls is one turn more, and the next full stamp tells whether that was so.
+#pragma once
+
+#include "lib/result.hpp"
+#include "lib/units.hpp"
+#include "tracer/compact/layout.hpp"
+
+#include <cstdint>
+
+namespace tracer::compact {
+
+enum class Heartbeats : std::uint8_t {
+    on_demand,
+    periodic,
+};
+
+class Unwrap {
+  public:
+    constexpr Unwrap() = default;
+
+    constexpr Unwrap(const LayoutRow& row, Heartbeats heartbeats)
+        : m_row(row)
+        , m_heartbeats(heartbeats) {}
+
+    // A full stamp: a heartbeat, or any event of large96. corrupt: it lies before the events that came, or (periodic) a
+    // turn or more after them, so that turns went by uncounted. The state is the new stamp in any case.
+    [[nodiscard]] constexpr lib::Result<lib::Ticks> full(std::uint64_t tsc) {
+        const bool fell = m_known && tsc < m_floor;
+        const bool late = m_known && m_heartbeats == Heartbeats::periodic && m_row.turn_bits() < 64 &&
+                          (tsc >> m_row.lsb) - (m_floor >> m_row.lsb) >= turn() >> m_row.lsb;
+        m_known = true;
+        m_floor = tsc;
+        if (fell || late) {
+            return lib::Error::corrupt;
+        }
+        return lib::Ticks{m_floor};
+    }
+
+    // A compact stamp, (tsc >> lsb) cut to tsc_bits. corrupt: no full stamp came before it, or it fell.
+    [[nodiscard]] constexpr lib::Result<lib::Ticks> compact(std::uint32_t time) {
+        const std::uint64_t granule = (m_floor >> m_row.lsb & ~std::uint64_t{m_row.tsc_mask()}) | time;
+        return advance(granule << m_row.lsb, m_row.lsb, turn());
+    }
+
+    // The low half of a stamp, of a large header. corrupt: likewise, or (on demand) it names another turn.
+    [[nodiscard]] constexpr lib::Result<lib::Ticks> low_half(std::uint32_t low) {
+        const std::uint64_t stamp = (m_floor & ~std::uint64_t{0xFFFF'FFFF}) | low;
+        if (m_heartbeats == Heartbeats::on_demand && m_row.turn_bits() < 32 && (stamp ^ m_floor) >= turn()) {
+            return lib::Error::corrupt;
+        }
+        return advance(stamp, 0, std::uint64_t{1} << 32);
+    }
+
+    // No event that is still to come lies before this.
+    [[nodiscard]] constexpr lib::Ticks floor() const { return {m_floor}; }
+
+  private:
+    [[nodiscard]] constexpr std::uint64_t turn() const { return std::uint64_t{1} << m_row.turn_bits(); }
+
+    // `stamp` is right but for whole turns; it is compared without its cut bits.
+    [[nodiscard]] constexpr lib::Result<lib::Ticks> advance(std::uint64_t stamp, unsigned cut_bits,
+                                                            std::uint64_t turn_ticks) {
+        if (!m_known) {
+            return lib::Error::corrupt;
+        }
+        if (stamp >> cut_bits < m_floor >> cut_bits) {
+            if (m_heartbeats == Heartbeats::on_demand) {
+                return lib::Error::corrupt;
+            }
+            stamp += turn_ticks;
+        }
+        m_floor = stamp > m_floor ? stamp : m_floor;
+        return lib::Ticks{m_floor};
+    }
+
+    LayoutRow m_row = row_of(Layout::a);
+    Heartbeats m_heartbeats = Heartbeats::on_demand;
+    bool m_known = false;
+    std::uint64_t m_floor = 0;
+};
+
+} // namespace tracer::compact
