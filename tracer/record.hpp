@@ -28,13 +28,21 @@ inline constexpr std::uint16_t kReservedBit = 0x4000;
 inline constexpr std::uint16_t kCombineMask = 0x3000;
 inline constexpr std::uint16_t kCodeMask = 0x00FF;
 
-// A long event spans several slots that share stamp and code; only these two bits differ.
+// A long event spans 1 to 64 slots that share stamp and code; only these two bits differ. If it is one, it is simple.
 enum class Combine : std::uint16_t {
     simple = 0x0000,
     first = 0x1000,
     middle = 0x2000,
     last = 0x3000,
 };
+
+// The flag of one slot of so many.
+[[nodiscard]] constexpr Combine combine_of(std::size_t slot, std::size_t slots) {
+    if (slots == 1) {
+        return Combine::simple;
+    }
+    return slot == 0 ? Combine::first : slot + 1 == slots ? Combine::last : Combine::middle;
+}
 
 struct Record {
     std::uint16_t code = 0;

@@ -211,7 +211,7 @@ Decoder::Step Decoder::take_large(std::span<const std::byte> rest, std::size_t a
         return fail(Fault::id);
     }
     const bool size_can_be = is_long ? large.size_bytes % kPayloadBytesPerSlot == 0 &&
-                                           large.size_bytes >= kCombineSlotsMin * kPayloadBytesPerSlot &&
+                                           large.size_bytes >= kPayloadBytesPerSlot &&
                                            large.size_bytes <= kCombineSlotsMax * kPayloadBytesPerSlot
                                      : large.size_bytes % 4 == 0 && large.size_bytes <= kRawPayloadBytes;
     if (!size_can_be) {
@@ -253,7 +253,7 @@ Fault Decoder::take_payload(const LargeHeader& large, std::span<const std::byte>
         const std::size_t slots = large.size_bytes / kPayloadBytesPerSlot;
         for (std::size_t slot = 0; slot < slots; ++slot) {
             const auto piece = payload.subspan(slot * kPayloadBytesPerSlot, kPayloadBytesPerSlot);
-            const Combine flag = slot == 0 ? Combine::first : slot + 1 == slots ? Combine::last : Combine::middle;
+            const Combine flag = combine_of(slot, slots);
             m_records[slot] =
                 make_record(static_cast<std::uint16_t>(code | static_cast<std::uint16_t>(flag)),
                             lib::load_le<std::uint16_t>(piece), lib::load_le<std::uint32_t>(piece.subspan(2)), stamp);

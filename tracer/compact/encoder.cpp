@@ -211,7 +211,7 @@ void Encoder::count_miss(std::uint64_t key) {
     CodeCount& code = m_codes[code_index(key)];
     if (fits_word(key)) {
         ++code.count;
-        code.bare += key >> 16 == 0 ? 1 : 0;
+        code.bare += key >> 16 == 0 ? 1U : 0U;
     }
     if (Pattern* const pattern = find_pattern(key); pattern != nullptr) {
         pattern->key = key;

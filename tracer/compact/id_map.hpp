@@ -89,13 +89,13 @@ inline constexpr auto kFrequentEvents = std::to_array<std::uint8_t>({
     event_code("server_replenish"), event_code("server_exhaust"),     event_code("data_pointer"),
 });
 
-constexpr void add_live(IdMap& map, std::uint8_t code) {
-    const EventRow* const row = find_event(code);
+constexpr void add_live(IdMap& map, const EventRow& row) {
+    const std::uint8_t code = row.code;
     const bool taken = std::ranges::any_of(map.entries(), [code](const MapEntry& entry) { return entry.code == code; });
-    if (row == nullptr || row->shape != Shape::simple || code == 0 || taken) {
+    if (row.shape != Shape::simple || code == 0 || taken) {
         return;
     }
-    const bool bare = row->par1.unit == Unit::none && row->par2.unit == Unit::none;
+    const bool bare = row.par1.unit == Unit::none && row.par2.unit == Unit::none;
     static_cast<void>(
         map.add({.code = code, .form = bare ? Form::none : Form::word})); // full: the rest is written large
 }
@@ -107,10 +107,14 @@ constexpr void add_live(IdMap& map, std::uint8_t code) {
 [[nodiscard]] constexpr IdMap live_map(Layout layout) {
     IdMap map(layout);
     for (const std::uint8_t code : detail::kFrequentEvents) {
-        detail::add_live(map, code);
+        for (const EventRow& row : kEvents) {
+            if (row.code == code) {
+                detail::add_live(map, row);
+            }
+        }
     }
     for (const EventRow& row : kEvents) {
-        detail::add_live(map, row.code);
+        detail::add_live(map, row);
     }
     return map;
 }

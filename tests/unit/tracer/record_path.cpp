@@ -346,10 +346,7 @@ class Trial {
     [[nodiscard]] static std::vector<Record> slots_of(std::uint32_t serial, std::uint32_t count) {
         std::vector<Record> slots;
         for (std::uint32_t i = 0; i < count; ++i) {
-            const auto combine = count == 1       ? tracer::Combine::simple
-                                 : i == 0         ? tracer::Combine::first
-                                 : i + 1 == count ? tracer::Combine::last
-                                                  : tracer::Combine::middle;
+            const auto combine = tracer::combine_of(i, count);
             slots.push_back({.code = static_cast<std::uint16_t>(kLong | static_cast<std::uint16_t>(combine)),
                              .par1 = static_cast<std::uint16_t>(par1_of(serial) + i),
                              .par2 = serial});

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MIT
+#include "tracer/compact_chunk.hpp"
+
+#include "tracer/compact/id_map.hpp"
+#include "tracer/metadata.hpp"
+
+namespace tracer {
+
+namespace {
+
+using compact::Kind;
+using compact::Layout;
+using compact::LayoutRow;
+
+constexpr auto kLiveHeaders = [] {
+    std::array<compact::LiveHeaders, compact::kLayouts> headers{};
+    for (const LayoutRow& row : compact::kLayoutRows) {
+        headers[static_cast<std::size_t>(row.layout)] = compact::live_headers(row.layout);
+    }
+    return headers;
+}();
+
+// By place in the map: the payload is a word.
+constexpr auto kWordForms = [] {
+    std::array<std::array<bool, kEvents.size()>, compact::kLayouts> forms{};
+    for (const LayoutRow& row : compact::kLayoutRows) {
+        const compact::IdMap map = compact::live_map(row.layout);
+        for (std::size_t i = 0; i < map.size(); ++i) {
+            forms[static_cast<std::size_t>(row.layout)][i] = map.entries()[i].form == compact::Form::word;
+        }
+    }
+    return forms;
+}();
+
+constexpr std::uint32_t kLongEventMax =
+    TRACER_COMPACT_HEARTBEAT_MAX + TRACER_COMPACT_LARGE_HEADER_MAX + kCombineSlotsMax * kPayloadBytesPerSlot + 8;
+
+static_assert(static_cast<int>(compact::Form::none) == TRACER_FORM_NONE);
+static_assert(static_cast<int>(compact::Form::word) == TRACER_FORM_WORD && TRACER_FORM_LARGE == 0);
+static_assert(compact::kLargeFast == TRACER_COMPACT_FAST_BIT && compact::kLargeLong == TRACER_COMPACT_LONG_BIT);
+static_assert(compact::kHeartbeatWord == 4);
+
+std::uint32_t mode_of(Kind kind) {
+    switch (kind) {
+    case Kind::select:
+    case Kind::large64:
+        return TRACER_MODE_COMPACT;
+    case Kind::bare:
+        return TRACER_MODE_COMPACT | TRACER_MODE_ESCAPE;
+    case Kind::large96:
+        return TRACER_MODE_COMPACT | TRACER_MODE_WIDE;
+    }
+    return TRACER_MODE_COMPACT;
+}
+
+} // namespace
+
+std::size_t compact_chunk_bytes_min(Layout layout) {
+    return compact::live_header_bytes(layout) + kLongEventMax;
+}
+
+lib::Result<void> start_compact_chunk(ChunkControl& control, Layout layout, std::uint32_t area_bytes) {
+    if (area_bytes < compact_chunk_bytes_min(layout)) {
+        return lib::Error::no_space;
+    }
+    const LayoutRow& row = compact::row_of(layout);
+    // The record path stamps with the same counter; what it stamps from here on is not less.
+    const lib::Ticks now{__builtin_ia32_rdtsc()};
+    const auto header = compact::write_stream_header(layout, {control.data, area_bytes}, now);
+    ASSERT(header.ok()); // the least size was checked
+    control.limit = 0;   // the fast path writes records: it must not find room
+    control.compact_limit = area_bytes;
+    control.mode = (control.mode & (TRACER_MODE_JTN | TRACER_MODE_STOP)) | mode_of(row.kind);
+    control.compact_headers = kLiveHeaders[static_cast<std::size_t>(layout)].data();
+    control.compact_escape = compact::escape_word(row);
+    // Wide headers hold the whole stamp: shifted so far it is always the same turn.
+    control.compact_turn_shift = static_cast<std::uint8_t>(row.kind == Kind::large96 ? 63 : row.turn_bits());
+    control.compact_left = static_cast<std::uint8_t>(64 - (row.kind == Kind::large96 ? 32 : row.turn_bits()));
+    control.compact_right = static_cast<std::uint8_t>(64 - (row.kind == Kind::large96 ? 32 : row.tsc_bits));
+    const std::uint64_t turn = now.value >> control.compact_turn_shift;
+    write_shared(control.word, turn << 32 | header.value());
+    return {};
+}
+
+// Walks the headers alone. The record path wrote them, so they are taken at their word.
+std::uint64_t count_compact_records(std::span<const std::byte> stream) {
+    const auto word_at = [stream](std::size_t at) { return lib::load_le<std::uint32_t>(stream.subspan(at)); };
+    const auto layout = static_cast<Layout>(std::to_integer<std::uint8_t>(stream[5]));
+    const LayoutRow& row = compact::row_of(layout);
+    const auto& has_word = kWordForms[static_cast<std::size_t>(layout)];
+    std::uint64_t records = 0;
+    for (std::size_t at = compact::live_header_bytes(layout); at + 4 <= stream.size();) {
+        const std::uint32_t word = word_at(at);
+        if (compact::is_compact(row, word)) {
+            at += has_word[compact::unpack_compact(row, word).id - row.first_id()] ? 8U : 4U;
+            ++records;
+            continue;
+        }
+        at += row.kind == Kind::bare ? 4U : 0U; // the escape
+        const compact::LargeHeader large = compact::unpack_large(word_at(at));
+        records += (large.id & compact::kLargeLong) != 0 ? large.size_bytes / kPayloadBytesPerSlot
+                   : large.id != 0                       ? 1U
+                                                         : 0U;
+        at += row.kind == Kind::large96 ? compact::large_header_bytes(row, at) : 8U;
+        at += compact::padded(large.size_bytes);
+    }
+    return records;
+}
+
+} // namespace tracer
