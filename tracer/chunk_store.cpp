@@ -78,6 +78,7 @@ lib::Result<Chunk*> ChunkStore::create(std::uint32_t size_bytes, std::uint32_t e
     chunk.flags = flags;
     chunk.busy = false;
     chunk.carried = false;
+    chunk.compressed = {};
     chunk.exists = true;
     return &chunk;
 }
@@ -91,6 +92,8 @@ lib::Result<std::size_t> ChunkStore::find_gap(std::size_t bytes) const {
     const auto end_of = [&begin_of](const Chunk& chunk) {
         return begin_of(chunk) + allocated(chunk.size_bytes) + allocated(chunk.emergency_bytes);
     };
+    const std::size_t reserved_end =
+        m_reserved.empty() ? 0 : static_cast<std::size_t>(m_reserved.data() - m_arena.data()) + m_reserved.size();
     const auto fits = [&](std::size_t begin) {
         if (begin > m_arena.size() || m_arena.size() - begin < bytes) {
             return false;
@@ -100,9 +103,13 @@ lib::Result<std::size_t> ChunkStore::find_gap(std::size_t bytes) const {
                 return false;
             }
         }
-        return true;
+        const bool reserved = begin < reserved_end && reserved_end - m_reserved.size() < begin + bytes;
+        return m_reserved.empty() || !reserved;
     };
     std::size_t best = fits(0) ? 0 : m_arena.size();
+    if (!m_reserved.empty() && reserved_end < best && fits(reserved_end)) {
+        best = reserved_end;
+    }
     for (const Chunk& chunk : m_slots) {
         if (chunk.exists && end_of(chunk) < best && fits(end_of(chunk))) {
             best = end_of(chunk);
@@ -159,7 +166,7 @@ ChunkFlags ChunkStore::flags(const Chunk& chunk) const {
     const bool no_room = (chunk.flags & kModeMask) != kFlagCyclic && position_of(word) >= chunk.control.limit;
     const bool free = (chunk.flags & kFlagFree) != 0; // what a free chunk holds is of no concern to anybody
     return static_cast<ChunkFlags>(chunk.flags | (!free && (closed || no_room) ? kFlagFull : 0) |
-                                   (chunk.busy ? kFlagBusy : 0));
+                                   (chunk.compressed.present ? kFlagCompressed : 0) | (chunk.busy ? kFlagBusy : 0));
 }
 
 lib::Result<void> ChunkStore::link(Chunk& from, Chunk& to) {
@@ -193,6 +200,7 @@ lib::Result<void> ChunkStore::start(Chunk& chunk) {
     chunk.control.scribbled = 0;
     chunk.flags = static_cast<ChunkFlags>(chunk.flags & ~kFlagFree);
     chunk.carried = false;
+    chunk.compressed = {};
     ++chunk.uses;
     write_shared(chunk.control.word, std::uint64_t{0}); // open and empty
     return {};
@@ -239,6 +247,9 @@ lib::Result<Chunk*> ChunkStore::first_with(ChunkFlags flags) {
 }
 
 ChunkCounts ChunkStore::counts(const Chunk& chunk) {
+    if (chunk.compressed.present) {
+        return chunk.compressed.counts;
+    }
     const ChunkControl& control = chunk.control;
     const std::uint64_t word = read_shared(control.word);
     const std::uint64_t emergency_word = read_shared(control.emergency_word);
@@ -261,6 +272,10 @@ ChunkContents ChunkStore::contents(const Chunk& chunk) {
     contents.newer = main.first(position_of(word));
     contents.older = older_half(control, word);
     contents.emergency = {control.emergency_data, emergency_position_of(read_shared(control.emergency_word))};
+    contents.compact = chunk.compressed.present;
+    contents.layout = chunk.compressed.layout;
+    contents.stream_bytes = chunk.compressed.stream_bytes;
+    contents.stream_records = chunk.compressed.records;
     return contents;
 }
 

@@ -119,8 +119,8 @@ void Encoder::begin(Layout layout) {
     m_recalls = m_row.has_compact_headers();
     m_map.clear(layout);
     m_recall.clear();
-    m_patterns.fill({});
-    m_codes.fill({});
+    m_patterns.fill({.key = kNoKey, .count = 0, .id = kNoId});
+    m_codes.fill({.count = 0, .bare = 0, .id = kNoId});
     m_out = {};
     m_used = 0;
     m_written = 0;
@@ -211,7 +211,7 @@ void Encoder::count_miss(std::uint64_t key) {
     CodeCount& code = m_codes[code_index(key)];
     if (fits_word(key)) {
         ++code.count;
-        code.bare += key >> 16 == 0 ? 1 : 0;
+        code.bare += key >> 16 == 0 ? 1U : 0U;
     }
     if (Pattern* const pattern = find_pattern(key); pattern != nullptr) {
         pattern->key = key;
