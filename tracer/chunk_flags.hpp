@@ -16,7 +16,7 @@ inline constexpr ChunkFlags kFlagJumpToNext = 0x04; // mode: when full, go on in
 inline constexpr ChunkFlags kFlagStop = 0x08;       // mode: when full, drop and count
 inline constexpr ChunkFlags kFlagBusy = 0x10;       // derived: handed to an exporter, not yet carried away
 inline constexpr ChunkFlags kFlagNoDelete = 0x20;   // may not be deleted
-inline constexpr ChunkFlags kFlagCompressed = 0x40; // derived: no chunk is compressed yet
+inline constexpr ChunkFlags kFlagCompressed = 0x40; // derived: the main area is a compact stream
 
 inline constexpr ChunkFlags kModeMask = kFlagJumpToNext | kFlagStop;
 // A caller may hand these in only as they are: they describe, they do not command.

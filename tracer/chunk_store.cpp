@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "tracer/chunk_store.hpp"
 
+#include "tracer/compact_chunk.hpp"
+
 #include <algorithm>
 
 namespace tracer {
@@ -52,10 +54,18 @@ std::span<const std::byte> older_half(const ChunkControl& control, std::uint64_t
 
 } // namespace
 
-lib::Result<Chunk*> ChunkStore::create(std::uint32_t size_bytes, std::uint32_t emergency_bytes, ChunkFlags flags) {
+lib::Result<Chunk*> ChunkStore::create(std::uint32_t size_bytes, std::uint32_t emergency_bytes, ChunkFlags flags,
+                                       compact::Layout layout) {
+    const bool compact = (flags & kFlagCompressed) != 0;
     if (size_bytes < kRecordBytes || size_bytes > kAreaBytesMax || emergency_bytes > kAreaBytesMax ||
-        !valid_request(flags) || (flags & kDerivedFlags) != 0) {
+        !valid_request(flags) || (flags & kDerivedFlags & ~kFlagCompressed) != 0) {
         return lib::Error::invalid_argument;
+    }
+    if (compact && (flags & kModeMask) == kFlagCyclic) {
+        return lib::Error::unsupported;
+    }
+    if (compact && whole_records(size_bytes) < compact_chunk_bytes_min(layout)) {
+        return lib::Error::unreachable;
     }
     std::size_t number = 0;
     while (number < kChunksMax && m_slots[number].exists) {
@@ -75,9 +85,11 @@ lib::Result<Chunk*> ChunkStore::create(std::uint32_t size_bytes, std::uint32_t e
     chunk.size_bytes = size_bytes;
     chunk.emergency_bytes = emergency_bytes;
     chunk.number = static_cast<std::uint8_t>(number);
-    chunk.flags = flags;
+    chunk.flags = flags & static_cast<ChunkFlags>(~kFlagCompressed);
     chunk.busy = false;
     chunk.carried = false;
+    chunk.compressed = {};
+    chunk.written_as = compact ? std::optional(layout) : std::nullopt;
     chunk.exists = true;
     return &chunk;
 }
@@ -91,6 +103,8 @@ lib::Result<std::size_t> ChunkStore::find_gap(std::size_t bytes) const {
     const auto end_of = [&begin_of](const Chunk& chunk) {
         return begin_of(chunk) + allocated(chunk.size_bytes) + allocated(chunk.emergency_bytes);
     };
+    const std::size_t reserved_end =
+        m_reserved.empty() ? 0 : static_cast<std::size_t>(m_reserved.data() - m_arena.data()) + m_reserved.size();
     const auto fits = [&](std::size_t begin) {
         if (begin > m_arena.size() || m_arena.size() - begin < bytes) {
             return false;
@@ -100,9 +114,13 @@ lib::Result<std::size_t> ChunkStore::find_gap(std::size_t bytes) const {
                 return false;
             }
         }
-        return true;
+        const bool reserved = begin < reserved_end && reserved_end - m_reserved.size() < begin + bytes;
+        return m_reserved.empty() || !reserved;
     };
     std::size_t best = fits(0) ? 0 : m_arena.size();
+    if (!m_reserved.empty() && reserved_end < best && fits(reserved_end)) {
+        best = reserved_end;
+    }
     for (const Chunk& chunk : m_slots) {
         if (chunk.exists && end_of(chunk) < best && fits(end_of(chunk))) {
             best = end_of(chunk);
@@ -134,7 +152,8 @@ lib::Result<void> ChunkStore::remove(Chunk& chunk) {
 }
 
 lib::Result<void> ChunkStore::set_flags(Chunk& chunk, ChunkFlags flags) {
-    if (!valid_request(flags) || (flags & kDerivedFlags & ~this->flags(chunk)) != 0) {
+    if (!valid_request(flags) || (flags & kDerivedFlags & ~this->flags(chunk)) != 0 ||
+        (chunk.written_as && (flags & kModeMask) == kFlagCyclic)) {
         return lib::Error::invalid_argument;
     }
     if ((flags & kFlagFree) != 0) {
@@ -156,9 +175,11 @@ lib::Result<void> ChunkStore::set_flags(Chunk& chunk, ChunkFlags flags) {
 ChunkFlags ChunkStore::flags(const Chunk& chunk) const {
     const std::uint64_t word = read_shared(chunk.control.word);
     const bool closed = (word & TRACER_WORD_CLOSED) != 0;
-    const bool no_room = (chunk.flags & kModeMask) != kFlagCyclic && position_of(word) >= chunk.control.limit;
+    const std::uint32_t limit = chunk.written_as ? chunk.control.compact_limit : chunk.control.limit;
+    const bool no_room = (chunk.flags & kModeMask) != kFlagCyclic && position_of(word) >= limit;
     const bool free = (chunk.flags & kFlagFree) != 0; // what a free chunk holds is of no concern to anybody
     return static_cast<ChunkFlags>(chunk.flags | (!free && (closed || no_room) ? kFlagFull : 0) |
+                                   (chunk.compressed.present || chunk.written_as ? kFlagCompressed : 0) |
                                    (chunk.busy ? kFlagBusy : 0));
 }
 
@@ -193,8 +214,15 @@ lib::Result<void> ChunkStore::start(Chunk& chunk) {
     chunk.control.scribbled = 0;
     chunk.flags = static_cast<ChunkFlags>(chunk.flags & ~kFlagFree);
     chunk.carried = false;
+    chunk.compressed = {};
     ++chunk.uses;
-    write_shared(chunk.control.word, std::uint64_t{0}); // open and empty
+    // Open and empty, with the last store.
+    if (chunk.written_as) {
+        const auto started = start_compact_chunk(chunk.control, *chunk.written_as, chunk.control.limit);
+        ASSERT(started.ok()); // its size was checked at its creation
+    } else {
+        write_shared(chunk.control.word, std::uint64_t{0});
+    }
     return {};
 }
 
@@ -208,6 +236,11 @@ lib::Result<void> ChunkStore::freeze(Chunk& chunk) {
         return lib::Error::refused;
     }
     // The emergency area needs no lock of its own: only the active chunk's is written.
+    if (chunk.written_as) {
+        const std::span<std::byte> area(chunk.control.data, whole_records(chunk.size_bytes));
+        const std::size_t end = position_of(read_shared(chunk.control.word));
+        std::ranges::fill(area.subspan(end, allocated(end) - end), std::byte{0}); // an unfinished event may be there
+    }
     if (m_cpu.selected == &chunk.control) {
         m_cpu.selected = nullptr;
     }
@@ -239,28 +272,45 @@ lib::Result<Chunk*> ChunkStore::first_with(ChunkFlags flags) {
 }
 
 ChunkCounts ChunkStore::counts(const Chunk& chunk) {
+    if (chunk.compressed.present) {
+        return chunk.compressed.counts;
+    }
     const ChunkControl& control = chunk.control;
     const std::uint64_t word = read_shared(control.word);
     const std::uint64_t emergency_word = read_shared(control.emergency_word);
-    const std::uint64_t main = (control.lap_base[(word >> 32) & 1] + position_of(word)) / kRecordBytes;
     const std::uint64_t starts = (emergency_word >> 32) & 0x7FFF'FFFF;
     const std::uint64_t ends = (word & TRACER_WORD_REPORTED) != 0 ? control.pending_ends : control.ends;
+    const ChunkContents kept = contents(chunk);
+    const std::uint64_t main =
+        kept.compact ? kept.stream_records : (control.lap_base[(word >> 32) & 1] + position_of(word)) / kRecordBytes;
     ChunkCounts counts;
     counts.written = main + emergency_position_of(emergency_word) / kRecordBytes;
     counts.tracer_made = starts + ends;
-    const ChunkContents kept = contents(chunk);
-    counts.overwritten = main - (kept.older.size() + kept.newer.size()) / kRecordBytes;
+    counts.overwritten = kept.compact ? 0 : main - (kept.older.size() + kept.newer.size()) / kRecordBytes;
     return counts;
 }
 
 ChunkContents ChunkStore::contents(const Chunk& chunk) {
     const ChunkControl& control = chunk.control;
     const std::uint64_t word = read_shared(control.word);
-    const std::span<const std::byte> main(control.data, control.limit);
     ChunkContents contents;
+    contents.emergency = {control.emergency_data, emergency_position_of(read_shared(control.emergency_word))};
+    if (chunk.written_as) {
+        const std::span<const std::byte> stream(control.data, position_of(word));
+        contents.compact = true;
+        contents.layout = *chunk.written_as;
+        contents.newer = {control.data, allocated(stream.size())};
+        contents.stream_bytes = static_cast<std::uint32_t>(stream.size());
+        contents.stream_records = count_compact_records(stream);
+        return contents;
+    }
+    const std::span<const std::byte> main(control.data, control.limit);
     contents.newer = main.first(position_of(word));
     contents.older = older_half(control, word);
-    contents.emergency = {control.emergency_data, emergency_position_of(read_shared(control.emergency_word))};
+    contents.compact = chunk.compressed.present;
+    contents.layout = chunk.compressed.layout;
+    contents.stream_bytes = chunk.compressed.stream_bytes;
+    contents.stream_records = chunk.compressed.records;
     return contents;
 }
 

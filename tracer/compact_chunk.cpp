@@ -84,6 +84,9 @@ lib::Result<void> start_compact_chunk(ChunkControl& control, Layout layout, std:
 
 // Walks the headers alone. The record path wrote them, so they are taken at their word.
 std::uint64_t count_compact_records(std::span<const std::byte> stream) {
+    if (stream.empty()) {
+        return 0; // not started yet
+    }
     const auto word_at = [stream](std::size_t at) { return lib::load_le<std::uint32_t>(stream.subspan(at)); };
     const auto layout = static_cast<Layout>(std::to_integer<std::uint8_t>(stream[5]));
     const LayoutRow& row = compact::row_of(layout);

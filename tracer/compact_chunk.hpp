@@ -25,7 +25,7 @@ namespace tracer {
                                                     std::uint32_t area_bytes);
 
 // Records that a stream of the record path decodes to, blackout_end records included; the slots of long events count
-// one by one, as everywhere. Takes time in proportion to the stream.
+// one by one, as everywhere. 0 for an empty span. Takes time in proportion to the stream.
 [[nodiscard]] std::uint64_t count_compact_records(std::span<const std::byte> stream);
 
 } // namespace tracer

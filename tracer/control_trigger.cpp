@@ -92,6 +92,9 @@ TriggerState Control::trigger_state() const {
 
 // The same rule as in the record path's jump. Doing it twice is the same, unless the trigger was met in between.
 void Control::hand_over_trigger(const ChunkControl& left, ChunkControl& entered) {
+    if ((entered.mode & TRACER_MODE_COMPACT) != 0) {
+        return; // its records cannot be counted: the watch ends
+    }
     const std::uint64_t word = read_shared(left.word);
     if ((word & TRACER_WORD_FIRED) != 0) {
         clear_shared_bits(entered.word, TRACER_WORD_ARMED);

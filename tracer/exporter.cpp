@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "tracer/exporter.hpp"
 
+#include "tracer/compact/decoder.hpp"
 #include "tracer/metadata_writer.hpp"
 
 namespace tracer {
@@ -209,7 +210,8 @@ void Exporter::build_image(const Chunk& chunk, const Freight& freight) {
     const auto first = !contents.older.empty()   ? contents.older
                        : !contents.newer.empty() ? contents.newer
                                                  : contents.emergency;
-    const lib::Ticks stamp = decode_record(first).stamp();
+    const lib::Ticks stamp =
+        contents.compact ? compact::first_stamp(contents.newer).value() : decode_record(first).stamp();
 
     ChunkBegin begin;
     begin.chunk = chunk.number;
@@ -225,6 +227,10 @@ void Exporter::build_image(const Chunk& chunk, const Freight& freight) {
     begin.refused = freight.refused;
     begin.overwritten = ChunkStore::counts(chunk).overwritten;
     begin.boot_id = m_setup.boot_id;
+    begin.encoding = contents.compact ? Encoding::compact : Encoding::records;
+    begin.layout = static_cast<std::uint8_t>(contents.layout);
+    begin.events = contents.events();
+    begin.compact_bytes = contents.stream_bytes;
 
     // chunk_begin tells how long the preamble is; its own length does not depend on what it says. So it is written once
     // to take its place, and again when the rest stands.
@@ -246,6 +252,7 @@ void Exporter::build_image(const Chunk& chunk, const Freight& freight) {
 void Exporter::begin_exit() {
     m_parts.lock.force_open();
     m_stepping.force_open();
+    m_parts.store.abandon_conversion(); // its task will not go on
     m_parts.control.disable();
     if (m_work == Work::claimed) {
         m_work = m_sinks[m_sink].sink->state() == SinkState::busy ? Work::chunk : Work::none;

@@ -52,7 +52,7 @@ class Exporter {
 
     // Slots of the longest possible preamble: chunk_begin, build, cycles_per_msec, numevents, and for each entry of a
     // full registry id, name and parameters.
-    static constexpr std::size_t kPreambleSlotsMax = 11 + 27 + 2 + NameRegistry::kCapacity * (1 + 9 + 8);
+    static constexpr std::size_t kPreambleSlotsMax = 14 + 27 + 2 + NameRegistry::kCapacity * (1 + 9 + 8);
     using Preamble = std::array<std::byte, kPreambleSlotsMax * kRecordBytes>;
 
     struct Parts {

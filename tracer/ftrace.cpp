@@ -15,7 +15,8 @@ using tracer::Chunk;
 using tracer::instance;
 using tracer::detail::Call;
 
-constexpr const char* kFlagsText = "CYC, JTN and STOP exclude each other; FULL, BUSY and COMPR cannot be asked for";
+constexpr const char* kFlagsText =
+    "CYC, JTN and STOP exclude each other; FULL and BUSY cannot be asked for, COMPR at creation alone";
 
 std::array<FTrace_Chunk, FTRACE_MAX_CHUNK>& table_rows() {
     static constinit std::array<FTrace_Chunk, FTRACE_MAX_CHUNK> rows{};
@@ -49,6 +50,15 @@ const char* request_text(lib::Error error) {
     return "the chunk cannot be queued";
 }
 
+// The failure text of a chunk that cannot be compressed.
+const char* compress_text(lib::Error error) {
+    if (error == lib::Error::exists) {
+        return "the chunk is COMPR already";
+    }
+    return error == lib::Error::not_found ? "the chunk is FREE, or empty"
+                                          : "the chunk is BUSY or being recorded into, or another is being compressed";
+}
+
 // The failure text of a sink.
 const char* sink_text(lib::Error error) {
     return lib::error_name(error).data(); // a literal
@@ -62,6 +72,21 @@ std::string_view view_of(const char* text) {
         ++size;
     }
     return {text, size};
+}
+
+bool wait_once();
+
+// After unlock(), where giving up would leave a chunk BUSY: whoever has the lock is let run. Only a context that
+// interrupted the holder for good (a panic) finds it taken for ever, and that one puts the chunk right (begin_exit).
+bool lock_at_last(Call& call) {
+    constexpr int kLooksMax = 1000;
+    for (int look = 0; look < kLooksMax; ++look) {
+        if (call.lock_again()) {
+            return true;
+        }
+        static_cast<void>(wait_once());
+    }
+    return false;
 }
 
 bool wait_once() {
@@ -102,14 +127,23 @@ int FTrace_chunk_create(int normal_size, int emergency_size, FTrace_flags flags)
     if (emergency_size < 0 || emergency_size > static_cast<int>(tracer::kAreaBytesMax)) {
         return call.fail("emergency_size", emergency_size, "an emergency area holds 0 bytes to 128 MiB");
     }
-    const auto chunk = instance().store.create(static_cast<std::uint32_t>(normal_size),
-                                               static_cast<std::uint32_t>(emergency_size), flags);
+    const auto chunk =
+        instance().store.create(static_cast<std::uint32_t>(normal_size), static_cast<std::uint32_t>(emergency_size),
+                                flags, instance().compact_layout);
     if (chunk) {
         return chunk.value()->number;
     }
-    return chunk.error() == lib::Error::no_space
-               ? call.fail("normal_size", normal_size, "256 chunks exist, or no gap of the arena is large enough")
-               : call.fail("flags", flags, kFlagsText);
+    if (chunk.error() == lib::Error::no_space) {
+        return call.fail("normal_size", normal_size, "256 chunks exist, or no gap of the arena is large enough");
+    }
+    if (chunk.error() == lib::Error::unreachable) {
+        return call.fail("normal_size", normal_size,
+                         "a compact chunk of this layout must hold its map and the longest event");
+    }
+    return call.fail("flags", flags,
+                     chunk.error() == lib::Error::unsupported
+                         ? "a CYC chunk cannot be written compactly: compress it when it is recorded"
+                         : kFlagsText);
 }
 
 int FTrace_chunk_delete(int number) {
@@ -199,12 +233,56 @@ FTrace_Chunk_Ptr* FTrace_get_chunk_table() {
     return table_pointers().data();
 }
 
-int FTrace_compress_chunk(int number, FTrace_flags) {
-    const Call call("FTrace_compress_chunk");
-    if (!call.locked() || call.find("number", number) == nullptr) {
+int FTrace_compress_chunk(int number, FTrace_flags new_flags) {
+    Call call("FTrace_compress_chunk");
+    Chunk* const chunk = call.locked() ? call.find("number", number) : nullptr;
+    if (chunk == nullptr) {
         return -1;
     }
-    return call.fail("chunks are not compressed by this version");
+    const auto asked_for = static_cast<FTrace_flags>(new_flags & ~FTRACE_CHUNK_FLAG_COMPR);
+    if ((asked_for & tracer::kModeMask) == tracer::kModeMask ||
+        (asked_for & (tracer::kDerivedFlags | ~tracer::kValidFlags)) != 0) {
+        return call.fail("new_flags", new_flags, kFlagsText);
+    }
+    tracer::ChunkCompressor& compressor = instance().compressor;
+    if (const auto begun = compressor.begin(*chunk, instance().compact_layout); !begun) {
+        return call.fail("number", number, compress_text(begun.error()));
+    }
+    call.unlock();
+    const auto measured = compressor.measure();
+    if (!lock_at_last(call)) {
+        return -1;
+    }
+    const auto reserved = measured ? compressor.reserve() : measured;
+    if (!reserved) {
+        compressor.abandon();
+        return measured ? call.fail("number", number, "no gap of the arena is large enough for the copy")
+               : measured.error() == lib::Error::no_space
+                   ? call.fail("number", number, "it would not become smaller")
+                   : call.fail("number", number, "time falls inside the chunk, which a compact stream cannot tell");
+    }
+    call.unlock();
+    const auto encoded = compressor.encode();
+    if (!lock_at_last(call)) {
+        return -1;
+    }
+    ASSERT(encoded.ok()); // the chunk is frozen: what was measured is what was encoded
+    compressor.finish();
+    const auto set = instance().store.set_flags(*chunk, asked_for);
+    ASSERT(set.ok());
+    return 0;
+}
+
+int FTrace_set_compact_layout(int layout) {
+    const Call call("FTrace_set_compact_layout");
+    if (!call.locked()) {
+        return -1;
+    }
+    if (layout < 0 || layout >= static_cast<int>(tracer::compact::kLayouts)) {
+        return call.fail("layout", layout, "use an FTRACE_LAYOUT_* constant, 0 to 10");
+    }
+    instance().compact_layout = static_cast<tracer::compact::Layout>(layout);
+    return 0;
 }
 
 int FTrace_send_chunk(int number, int, FTrace_flags new_flags) {

@@ -34,6 +34,20 @@ inline constexpr int FTRACE_TRIGGER_ARMED = 1;
 inline constexpr int FTRACE_TRIGGER_FIRED = 2;
 inline constexpr int FTRACE_TRIGGER_DONE = 3;
 
+// Layouts of a compact chunk, for FTrace_set_compact_layout (ours): which bits of a header are event id and time. A,
+// A2, 64 and 96 keep every bit of the time; docs/trace-format.md has the table.
+inline constexpr int FTRACE_LAYOUT_A = 0;
+inline constexpr int FTRACE_LAYOUT_B = 1;
+inline constexpr int FTRACE_LAYOUT_C = 2;
+inline constexpr int FTRACE_LAYOUT_D = 3;
+inline constexpr int FTRACE_LAYOUT_PLAN12 = 4;
+inline constexpr int FTRACE_LAYOUT_A2 = 5;
+inline constexpr int FTRACE_LAYOUT_B2 = 6;
+inline constexpr int FTRACE_LAYOUT_C2 = 7;
+inline constexpr int FTRACE_LAYOUT_D2 = 8;
+inline constexpr int FTRACE_LAYOUT_64 = 9;
+inline constexpr int FTRACE_LAYOUT_96 = 10;
+
 // A row of the chunk table: a view, renewed by FTrace_get_chunk_table(); writing to it changes nothing.
 struct FTrace_Chunk {
     DWORD id; // always FTRACE_CHUNK_ID
@@ -79,7 +93,9 @@ int FTrace_enable();
 int FTrace_disable();
 
 // Sizes in bytes; what does not fill a record is unused. normal_size 16 or more, emergency_size 0 or more. flags: FREE,
-// NODEL and one mode. Returns the chunk's number, 0..255. -1: sizes, flags, 256 chunks exist, or the arena is full.
+// NODEL, COMPR and one mode. COMPR: the chunk is written compactly from the start, in the layout of
+// FTrace_set_compact_layout(); it takes about a third of the room, each record costs a few instructions more. Returns
+// the chunk's number, 0..255. -1: sizes, flags, COMPR with CYC, 256 chunks exist, or the arena is full.
 int FTrace_chunk_create(int normal_size, int emergency_size, FTrace_flags flags);
 
 // -1: no such chunk, NODEL, BUSY, current, or linked to the current one.
@@ -105,8 +121,14 @@ int FTrace_get_first_chunk(FTrace_flags flags);
 // 256 entries, renewed by this call; null where no chunk is.
 FTrace_Chunk_Ptr* FTrace_get_chunk_table();
 
-// Always -1: chunks are not compressed yet, and nothing is changed.
+// The chunk's records become a compact stream in a region of their own, the old region is free, and the chunk gets
+// new_flags and COMPR; links, counts and what was sent stay. Takes time in proportion to the records, BUSY meanwhile.
+// -1, and nothing is changed: no such chunk, it is FREE, BUSY, being recorded into, COMPR already or empty, another
+// chunk is being compressed, there is no room for the copy, or it would not become smaller.
 int FTrace_compress_chunk(int number, FTrace_flags new_flags);
+
+// The layout, FTRACE_LAYOUT_*, of chunks that become compact from now on; at first A. -1: there is no such layout.
+int FTrace_set_compact_layout(int layout);
 
 // Hands the chunk to every sink and waits until the stream sinks have carried it; a chunk for the disk stays BUSY until
 // the run level has exited. The chunk then gets new_flags. osd_flags is ignored, as published. -1: no such chunk, it is
@@ -161,6 +183,7 @@ inline int FTrace_chunk_link(int, int) { return -1; }
 inline int FTrace_get_first_chunk(FTrace_flags) { return -1; }
 inline FTrace_Chunk_Ptr* FTrace_get_chunk_table() { return nullptr; }
 inline int FTrace_compress_chunk(int, FTrace_flags) { return -1; }
+inline int FTrace_set_compact_layout(int) { return -1; }
 inline int FTrace_send_chunk(int, int, FTrace_flags) { return -1; }
 inline int FTrace_init_disk_writer(const char*, int, const char*, const char*) { return -1; }
 inline void FTrace_disk_writer(FTrace_Chunk_Ptr) {}

@@ -3,6 +3,7 @@
 // instance, in kernel_instance.cpp, the tracer's only file with global state; each test builds its own.
 #pragma once
 
+#include "tracer/chunk_compress.hpp"
 #include "tracer/exporter.hpp"
 
 #include <cstddef>
@@ -49,13 +50,15 @@ struct Instance {
         ChunkStore::Slots& slots;
         Exporter::Preamble& preamble;
         std::span<std::byte> arena;
+        compact::Encoder& encoder;
     };
 
     constexpr explicit Instance(const Storage& storage, NameRegistry& registry)
         : store(storage.slots, storage.arena, cpu)
         , control(cpu, store)
         , names(registry)
-        , exporter({store, control, lock, cpu, registry, storage.preamble}) {}
+        , exporter({store, control, lock, cpu, registry, storage.preamble})
+        , compressor(store, storage.encoder) {}
 
     Instance(const Instance&) = delete;
     Instance& operator=(const Instance&) = delete;
@@ -66,7 +69,9 @@ struct Instance {
     ControlLock lock;
     NameRegistry& names;
     Exporter exporter;
-    SinkProvider* sinks = nullptr; // null: FTrace_OSD_init_udp and FTrace_init_disk_writer fail
+    ChunkCompressor compressor;
+    compact::Layout compact_layout = compact::Layout::a; // of what is compressed from now on: exact in time
+    SinkProvider* sinks = nullptr;                       // null: FTrace_OSD_init_udp and FTrace_init_disk_writer fail
     WaitHook wait;
     LastError last_error;
 };

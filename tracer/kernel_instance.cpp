@@ -18,7 +18,8 @@ constexpr std::size_t kArenaBytes = std::size_t{16} * 1024 * 1024;
 constinit ChunkStore::Slots slots{};
 constinit Exporter::Preamble preamble{};
 constinit NameRegistry names;
-constinit Instance kernel_tracer({slots, preamble, arena}, names);
+constinit compact::Encoder encoder;
+constinit Instance kernel_tracer({slots, preamble, arena, encoder}, names);
 
 } // namespace
 

@@ -55,6 +55,12 @@ enum class TscSource : std::uint8_t {
     cpuid = 4,
 };
 
+// How the main area of a chunk leaves the machine.
+enum class Encoding : std::uint8_t {
+    records = 0, // 16 bytes each
+    compact = 1, // a compact stream (tracer/compact/stream_header.hpp), filled up with zeros to a multiple of 16 bytes
+};
+
 // Names longer than this are cut; the cut is visible because the last character is '~'.
 inline constexpr std::size_t kNameBytesMax = 48;
 
@@ -90,7 +96,7 @@ struct ChunkBegin {
     ClockMode clock_mode = ClockMode::unknown;
     std::uint32_t generation = 0; // how often this chunk number was reused before
     std::uint32_t preamble_slots = 0;
-    std::uint32_t records = 0; // that follow the preamble
+    std::uint32_t records = 0; // pieces of 16 bytes that follow the preamble: records, where nothing is compact
     std::uint32_t tsc_khz = 0;
     TscSource tsc_source = TscSource::unknown;
     std::uint8_t reserved = 0;
@@ -99,12 +105,17 @@ struct ChunkBegin {
     std::uint64_t refused = 0;       // likewise
     std::uint64_t overwritten = 0;   // records of this chunk that cyclic recording replaced
     std::uint64_t boot_id = 0;
+    Encoding encoding = Encoding::records;
+    std::uint8_t layout = 0;         // compact::Layout, if encoding is compact
+    std::uint64_t events = 0;        // records that the chunk decodes to; equals `records` where nothing is compact
+    std::uint64_t compact_bytes = 0; // of the compact stream, filling zeros not counted
 
     template <typename Self, typename Archive>
     static constexpr void fields(Self& self, Archive&& archive) {
         archive(self.format_version, self.chunk, self.cpu, self.mode, self.clock_mode, self.generation,
                 self.preamble_slots, self.records, self.tsc_khz, self.tsc_source, self.reserved, self.tsc_error_ppm,
                 self.dropped, self.refused, self.overwritten, self.boot_id);
+        archive.later(self.encoding, self.layout, self.events, self.compact_bytes);
     }
 };
 
@@ -190,6 +201,11 @@ struct PayloadWriter {
         (put(fields), ...);
     }
 
+    template <typename... Fields>
+    constexpr void later(const Fields&... fields) {
+        (put(fields), ...);
+    }
+
     template <typename T>
 
     requires(std::is_unsigned_v<T>) constexpr void put(T value) { out.le(value); }
@@ -212,6 +228,14 @@ struct PayloadReader {
     template <typename... Fields>
     constexpr void operator()(Fields&... fields) {
         (get(fields), ...);
+    }
+
+    // Fields that older payloads end before.
+    template <typename... Fields>
+    constexpr void later(Fields&... fields) {
+        if (in.remaining() != 0) {
+            (get(fields), ...);
+        }
     }
 
     template <typename T>

@@ -73,7 +73,7 @@ class TracerFixture {
     struct Storage {
         explicit Storage(std::size_t arena_bytes)
             : memory(arena_bytes / sizeof(Line) + 1)
-            , tracer({slots, preamble, {memory.front().bytes.data(), arena_bytes}}, names) {
+            , tracer({slots, preamble, {memory.front().bytes.data(), arena_bytes}, encoder}, names) {
             std::ranges::fill(arena(), kPattern);
         }
 
@@ -87,6 +87,7 @@ class TracerFixture {
         tracer::ChunkStore::Slots slots{};
         tracer::Exporter::Preamble preamble{};
         tracer::NameRegistry names;
+        tracer::compact::Encoder encoder;
         tracer::Instance tracer;
     };
 

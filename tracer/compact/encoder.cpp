@@ -119,8 +119,8 @@ void Encoder::begin(Layout layout) {
     m_recalls = m_row.has_compact_headers();
     m_map.clear(layout);
     m_recall.clear();
-    m_patterns.fill({});
-    m_codes.fill({});
+    m_patterns.fill({.key = kNoKey, .count = 0, .id = kNoId});
+    m_codes.fill({.count = 0, .bare = 0, .id = kNoId});
     m_out = {};
     m_used = 0;
     m_written = 0;

@@ -62,14 +62,14 @@ class Encoder {
     struct Pattern {
         std::uint64_t key = kNoKey;
         std::uint32_t count = 0;
-        std::uint32_t id = kNoId;
+        std::uint32_t id = 0;
     };
 
     // All unforeseen events of one code that fit a word, and what they take as large events.
     struct CodeCount {
         std::uint32_t count = 0;
         std::uint32_t bare = 0; // of those: without parameters
-        std::uint32_t id = kNoId;
+        std::uint32_t id = 0;
     };
 
     template <typename Visitor>
@@ -87,13 +87,13 @@ class Encoder {
     [[nodiscard]] std::uint32_t gain_of(const CodeCount& code) const;
     [[nodiscard]] std::uint32_t recall_id(std::uint64_t key) const;
 
-    LayoutRow m_row = row_of(Layout::a);
+    LayoutRow m_row{}; // begin() sets what is not 0: an encoder at rest is all zeros, and takes no room in an image
     std::uint32_t m_large_header = 0; // bytes of a large header
     std::uint32_t m_records = 0;
     std::uint32_t m_foreseen_by_two = 0;
     std::uint32_t m_foreseen_by_one = 0;
-    std::uint32_t m_recall_one = kNoId; // ids
-    std::uint32_t m_recall_two = kNoId;
+    std::uint32_t m_recall_one = 0; // ids
+    std::uint32_t m_recall_two = 0;
     std::uint64_t m_bytes = 0; // that the events take, as planned so far
     std::uint64_t m_last = 0;  // stamp
     std::uint64_t m_turn = 0;  // of the last heartbeat

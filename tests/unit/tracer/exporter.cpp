@@ -162,7 +162,7 @@ TEST_F(ExporterTest, TheLongestPreambleFits) {
     ASSERT_TRUE(exporter().request(filled(4, 1), 0).ok());
     drain();
     EXPECT_EQ(tests::records_in(sink.chunks.at(0)).size(), Exporter::kPreambleSlotsMax + 1);
-    EXPECT_EQ(payload_at<tracer::NameOf>(tests::records_in(sink.chunks[0]), 11 + 27 + 1 + 1).name.view().back(), '~');
+    EXPECT_EQ(payload_at<tracer::NameOf>(tests::records_in(sink.chunks[0]), 14 + 27 + 1 + 1).name.view().back(), '~');
 }
 
 TEST_F(ExporterTest, GivesBothSinksTheSameBytesOnceInAnyInterleaving) {

@@ -275,4 +275,33 @@ TEST_F(FTrace, SendWithoutASinkFails) {
     expect_error("FTrace_init_disk_writer", "fname");
 }
 
+TEST_F(FTrace, AChunkMayBeWrittenCompactlyFromTheStart) {
+    constexpr FTrace_flags kCompact = FTRACE_CHUNK_FLAG_FREE | FTRACE_CHUNK_FLAG_COMPR;
+    EXPECT_EQ(create(128, kCompact | FTRACE_CHUNK_FLAG_CYC), -1);
+    expect_error("FTrace_chunk_create", "flags");
+    EXPECT_EQ(create(16, kCompact | FTRACE_CHUNK_FLAG_STOP), -1); // not even one long event
+    expect_error("FTrace_chunk_create", "normal_size");
+    const int number = create(128, kCompact | FTRACE_CHUNK_FLAG_STOP);
+    ASSERT_GE(number, 0);
+    EXPECT_EQ(flags_of(number), kCompact | FTRACE_CHUNK_FLAG_STOP);
+    ASSERT_EQ(FTrace_actual_chunk_select(number), 0);
+    ASSERT_EQ(FTrace_enable(), 0);
+    EXPECT_EQ(FTrace_trigger_arm(FTRACE_TRIGGER_STOP, FTrace_EVT_ipoint, FTRACE_ANY, FTRACE_ANY, 1), -1);
+    std::uint32_t logged = 0;
+    while ((flags_of(number) & FTRACE_CHUNK_FLAG_FULL) == 0) {
+        TRACER_LOGEVENT(FTrace_EVT_task_schedule, 1, logged++);
+    }
+    FTrace_disable();
+    const tracer::Totals totals = m_fixture.tracer().control.totals();
+    EXPECT_GT(totals.committed, 128U); // more than records would fit
+    EXPECT_EQ(totals.committed + totals.dropped, logged);
+    EXPECT_EQ(FTrace_set_chunk_flags(number, FTRACE_CHUNK_FLAG_CYC | FTRACE_CHUNK_FLAG_COMPR), -1);
+    EXPECT_EQ(FTrace_compress_chunk(number, 0), -1); // it is compact already
+    EXPECT_EQ(FTrace_set_chunk_flags(number, FTRACE_CHUNK_FLAG_FREE | FTRACE_CHUNK_FLAG_STOP), 0);
+    ASSERT_EQ(FTrace_actual_chunk_select(number), 0); // and it starts empty
+    ASSERT_EQ(FTrace_enable(), 0);
+    TRACER_LOGEVENT(FTrace_EVT_task_schedule, 1, 1);
+    EXPECT_EQ(tracer::ChunkStore::contents(chunk(number)).events(), 2U); // blackout_end, and the event
+}
+
 } // namespace
