@@ -4,6 +4,8 @@
 #include "tracer/compact/id_map.hpp"
 #include "tracer/metadata.hpp"
 
+#include <algorithm>
+
 namespace tracer {
 
 namespace {
@@ -32,6 +34,37 @@ constexpr auto kWordForms = [] {
     return forms;
 }();
 
+// What stands in front of the first heartbeat: header and map, made while compiling.
+struct LiveStart {
+    std::array<std::byte, 512> bytes{};
+    std::size_t size = 0;
+
+    [[nodiscard]] constexpr std::span<const std::byte> view() const { return std::span(bytes).first(size); }
+};
+
+constexpr auto kLiveStarts = [] {
+    std::array<LiveStart, compact::kLayouts> starts{};
+    for (const LayoutRow& row : compact::kLayoutRows) {
+        LiveStart& start = starts[static_cast<std::size_t>(row.layout)];
+        const compact::IdMap map = compact::live_map(row.layout);
+        compact::encode_stream_header({.layout = row.layout, .entries = map.size()}, start.bytes);
+        lib::ByteWriter writer(std::span(start.bytes).subspan(compact::kHeaderBytes));
+        for (const compact::MapEntry& entry : map.entries()) {
+            compact::encode_entry(entry, writer);
+        }
+        start.size = compact::kHeaderBytes + writer.offset();
+    }
+    return starts;
+}();
+
+constexpr const LiveStart& live_start(Layout layout) {
+    return kLiveStarts[static_cast<std::size_t>(layout)];
+}
+
+constexpr std::size_t events_begin(Layout layout) {
+    return live_start(layout).size + compact::heartbeat_bytes(compact::row_of(layout));
+}
+
 constexpr std::uint32_t kLongEventMax =
     TRACER_COMPACT_HEARTBEAT_MAX + TRACER_COMPACT_LARGE_HEADER_MAX + kCombineSlotsMax * kPayloadBytesPerSlot + 8;
 
@@ -56,7 +89,7 @@ std::uint32_t mode_of(Kind kind) {
 } // namespace
 
 std::size_t compact_chunk_bytes_min(Layout layout) {
-    return compact::live_header_bytes(layout) + kLongEventMax;
+    return events_begin(layout) + kLongEventMax;
 }
 
 lib::Result<void> start_compact_chunk(ChunkControl& control, Layout layout, std::uint32_t area_bytes) {
@@ -66,9 +99,11 @@ lib::Result<void> start_compact_chunk(ChunkControl& control, Layout layout, std:
     const LayoutRow& row = compact::row_of(layout);
     // The record path stamps with the same counter; what it stamps from here on is not less.
     const lib::Ticks now{__builtin_ia32_rdtsc()};
-    const auto header = compact::write_stream_header(layout, {control.data, area_bytes}, now);
-    ASSERT(header.ok()); // the least size was checked
-    control.limit = 0;   // the fast path writes records: it must not find room
+    const std::span<std::byte> area(control.data, area_bytes);
+    const auto start = live_start(layout).view();
+    std::ranges::copy(start, area.begin());
+    const std::size_t position = start.size() + compact::write_heartbeat(row, area.subspan(start.size()), now);
+    control.limit = 0; // the fast path writes records: it must not find room
     control.compact_limit = area_bytes;
     control.mode = (control.mode & (TRACER_MODE_JTN | TRACER_MODE_STOP)) | mode_of(row.kind);
     control.compact_headers = kLiveHeaders[static_cast<std::size_t>(layout)].data();
@@ -78,7 +113,7 @@ lib::Result<void> start_compact_chunk(ChunkControl& control, Layout layout, std:
     control.compact_left = static_cast<std::uint8_t>(64 - (row.kind == Kind::large96 ? 32 : row.turn_bits()));
     control.compact_right = static_cast<std::uint8_t>(64 - (row.kind == Kind::large96 ? 32 : row.tsc_bits));
     const std::uint64_t turn = now.value >> control.compact_turn_shift;
-    write_shared(control.word, turn << 32 | header.value());
+    write_shared(control.word, turn << 32 | position);
     return {};
 }
 
@@ -92,7 +127,7 @@ std::uint64_t count_compact_records(std::span<const std::byte> stream) {
     const LayoutRow& row = compact::row_of(layout);
     const auto& has_word = kWordForms[static_cast<std::size_t>(layout)];
     std::uint64_t records = 0;
-    for (std::size_t at = compact::live_header_bytes(layout); at + 4 <= stream.size();) {
+    for (std::size_t at = events_begin(layout); at + 4 <= stream.size();) {
         const std::uint32_t word = word_at(at);
         if (compact::is_compact(row, word)) {
             at += has_word[compact::unpack_compact(row, word).id - row.first_id()] ? 8U : 4U;

@@ -4,11 +4,11 @@
 //
 // A chunk's word, the ONE commit word of its main area:
 //
-//   63            32   31      30        29        28      27    26         0
-//   +---------------+--------+--------+----------+-------+-------+----------+   position: bytes used, <= the area's end
-//   | laps or turn  | closed | resume | reported | armed | fired | position |   Any flag makes the low half >= limit, so
-//   +---------------+--------+--------+----------+-------+-------+----------+   the fast path's one comparison sends it
-//                                                                               to the slow path.
+//   63          32   31      30        29        28      27    26      0
+//   +-------------+--------+--------+----------+-------+-------+----------+   position: bytes used. Any flag makes the
+//   | laps / turn | closed | resume | reported | armed | fired | position |   low half >= limit, so the fast path's one
+//   +-------------+--------+--------+----------+-------+-------+----------+   comparison sends it to the slow path.
+//
 //   closed    no further record may enter (next_chunk, or the chunk was handed to an exporter)
 //   resume    a blackout ended with the entry into this chunk: blackout_end comes first
 //   reported  blackout_end is written; the CPU's figure of reported losses must follow

@@ -134,11 +134,6 @@ using LiveHeaders = std::array<std::uint32_t, 256>;
     return headers;
 }
 
-// Bytes that write_stream_header() writes.
-[[nodiscard]] constexpr std::size_t live_header_bytes(Layout layout) {
-    return kHeaderBytes + live_map(layout).bytes() + heartbeat_bytes(row_of(layout));
-}
-
 // A full heartbeat, an escape in front of it where the layout has one; nothing in large96, which needs none. Returns
 // the bytes written. Precondition: out.size() >= heartbeat_bytes(row).
 constexpr std::size_t write_heartbeat(const LayoutRow& row, std::span<std::byte> out, lib::Ticks now) {
@@ -153,24 +148,6 @@ constexpr std::size_t write_heartbeat(const LayoutRow& row, std::span<std::byte>
     writer.le(static_cast<std::uint32_t>(now.value));
     writer.le(static_cast<std::uint32_t>(now.value >> 32));
     return writer.offset();
-}
-
-// What stands in front of the events of a stream that is written live: header, map and the first full heartbeat. Every
-// event that follows must be no earlier than `now`. Returns the bytes written. no_space: out is too small.
-[[nodiscard]] constexpr lib::Result<std::size_t> write_stream_header(Layout layout, std::span<std::byte> out,
-                                                                     lib::Ticks now) {
-    const IdMap map = live_map(layout);
-    const LayoutRow& row = row_of(layout);
-    if (out.size() < kHeaderBytes + map.bytes() + heartbeat_bytes(row)) {
-        return lib::Error::no_space;
-    }
-    encode_stream_header({.layout = layout, .entries = map.size()}, out);
-    lib::ByteWriter writer(out.subspan(kHeaderBytes));
-    for (const MapEntry& entry : map.entries()) {
-        encode_entry(entry, writer);
-    }
-    const std::size_t used = kHeaderBytes + writer.offset();
-    return used + write_heartbeat(row, out.subspan(used), now);
 }
 
 } // namespace tracer::compact
