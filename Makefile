@@ -137,7 +137,7 @@ endef
 FORCE:
 
 .DEFAULT_GOAL := help
-.PHONY: help all kernel host run apps debug deps test test-unit test-structure test-kernel \
+.PHONY: help all kernel host run apps debug deps test test-unit test-structure verify-entries test-kernel \
   test-integration check-headers lint format clean bench
 
 help: ## this list
@@ -280,6 +280,9 @@ check-headers: export HEADER_FLAGS_TEST = $(filter-out -MMD -MP,$(TEST_CXXFLAGS)
 check-headers: export HEADER_FLAGS_EFI = $(filter-out -MMD -MP,$(EFI_FLAGS))
 check-headers: ## every header compiles alone
 	@tests/structure/headers_alone.sh $(filter %.hpp %.h,$(SOURCES))
+
+verify-entries: $(KERNEL) ## show what every interrupt gate does to an interrupted record
+	@tests/structure/entry_check.py --table
 
 test-kernel: $(TEST_KERNEL) $(REMORA) ## the cases that run in the guest
 	@tests/integration/run.py guest
