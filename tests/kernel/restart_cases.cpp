@@ -81,7 +81,7 @@ constexpr Situation kSituations[] = {
     {"disabled", FTRACE_CHUNK_FLAG_STOP, 8, 3, Next::none, 4, kOrdinary, false, true},
 };
 
-// --- the interrupts ----------------------------------------------------------------------------------------------------
+// --- the interrupts --------------------------------------------------------------------------------------------------
 
 constinit int g_hits = 0;
 
@@ -136,7 +136,7 @@ void interrupt_by_instruction(Way way) {
     }
 }
 
-// --- one run -----------------------------------------------------------------------------------------------------------
+// --- one run ---------------------------------------------------------------------------------------------------------
 
 struct Outcome {
     std::array<tracer::Record, 40> records{};
@@ -248,7 +248,7 @@ bool stamps_rise(const Outcome& outcome) {
     return falls <= 2;
 }
 
-// --- the cases ---------------------------------------------------------------------------------------------------------
+// --- the cases -------------------------------------------------------------------------------------------------------
 
 RawEvent outer_of(const Situation& situation) {
     return {.rdi = situation.code | std::uint32_t{kOuter} << 16, .rsi = std::uint64_t{7} << 32, .path = &tracer_record};

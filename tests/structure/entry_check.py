@@ -25,8 +25,7 @@ ARITHMETIC = {"mov", "movabs", "movzx", "add", "sub", "inc", "dec", "and", "or",
               "sar", "cmp", "test", "bt", "bts", "btr", "lea"}
 # Registers the call is allowed to destroy: what log.hpp tells the compiler.
 CLOBBERED = {"rax", "rcx", "rdx", "r8", "r9", "r10", "r11"}
-CLOBBERED_LONG = CLOBBERED | {"r12"}
-# Bases of memory operands: chunks, areas and tables of the tracer; rsi holds the slots of a long event. Never the stack.
+# Bases of memory operands: chunks, areas and tables of the tracer, slots of a long event. Never the stack.
 BASES = {"rax", "rdx", "r8", "r9", "r10", "r11"}
 BASES_READ_ONLY = {"rip", "rsi"}
 COMPARISONS = {"cmp", "test", "bt"}  # read their first operand
@@ -34,55 +33,51 @@ CHECKED_FUNCTION = "arch::x86_64::load_interrupt_table()"
 
 
 class Region:
-    """The record path: one or two restartable routines. A `ret` inside the bounds stands behind a commit and belongs to
-    neither: there the event is over."""
+    """The record path: one restartable region with two ways in, and one place where it starts over."""
 
     def __init__(self, image):
         self.image = image
-        self.begin = image.symbol("tracer_region_begin")
-        self.end = image.symbol("tracer_region_end")
-        self.restart = image.symbol("tracer_region_restart")
-        self.long_begin = image.symbols.get("tracer_region_long_begin", self.end)
-        self.long_restart = image.symbols.get("tracer_region_restart_long")
-        if not self.begin <= self.restart < self.long_begin <= self.end:
-            raise Fault("the symbols of the record path are not in order")
-        if self.long_restart is not None and not self.long_begin <= self.long_restart < self.end:
-            raise Fault("tracer_region_restart_long lies outside its region")
+        self.begin, self.restart, self.end, self.simple, self.long = (
+            image.symbol(name) for name in ("tracer_region_begin", "tracer_region_restart", "tracer_region_end",
+                                            "tracer_record", "tracer_record_long"))
+        for start in (self.restart, self.simple, self.long):
+            if not self.begin <= start < self.end:
+                raise Fault(f"{start:x}: a way into the record path lies outside its region")
         self.instructions = image.between(self.begin, self.end)
         self.reached = self._reachable()
 
     def _reachable(self):
-        """What can be executed from the two starts: the rest is padding."""
+        """What can be executed from the ways in: the rest is padding."""
         known = {instruction.address: instruction for instruction in self.instructions}
         found = {}
-        todo = [self.restart] + ([self.long_restart] if self.long_restart is not None else [])
+        todo = [self.restart, self.simple, self.long]
         while todo:
             address = todo.pop()
             if address in found or address not in known:
                 continue
             instruction = known[address]
             found[address] = instruction
-            if instruction.mnemonic != "ret" and instruction.mnemonic != "jmp":
+            if instruction.mnemonic not in ("ret", "jmp"):
                 todo.append(instruction.next)
             if instruction.is_jump and instruction.target is not None:
                 todo.append(instruction.target)
         return [found[address] for address in sorted(found)]
 
-    def start_of(self, address):
-        return self.restart if address < self.long_begin else self.long_restart
-
     def rewound(self, address):
         """What the rule makes of an interrupted RIP."""
-        if not self.begin <= address < self.end:
-            return address
-        at = self.image.instructions.get(address)
-        return address if at is not None and at.mnemonic == "ret" else self.start_of(address)
+        return self.restart if self.begin <= address < self.end else address
+
+    def may_destroy(self, instruction):
+        """Slots are copied with one register more, where only long events come."""
+        low, high = sorted((self.simple, self.long))
+        among_long = low <= instruction.address < high if self.long < self.simple else instruction.address >= high
+        return CLOBBERED | {"r12"} if among_long else CLOBBERED
 
 
 def region_faults(region):
     if not any(instruction.mnemonic == "rdtsc" for instruction in region.reached):
         yield "no stamp is taken inside the record path"
-    for start in filter(None, (region.restart, region.long_restart)):
+    for start in (region.simple, region.long):
         first = region.image.instructions[start]
         if "gs:" not in str(first):
             yield f"{first}: the first thing to do is to ask which processor this is"
@@ -92,19 +87,12 @@ def region_faults(region):
         for fault in instruction_faults(region, instruction, previous):
             yield f"{instruction}: {fault}"
         before = instruction
-    for end, routine in routine_ends(region):
-        last = max((i for i in region.reached if i.address < end and i.mnemonic != "ret"), key=lambda i: i.address)
-        after = region.image.instructions.get(last.next)
-        if not writes_memory(last) or last.mnemonic not in ("add", "mov", "inc"):
-            yield f"{last}: the last instruction of {routine} is no commit"
-        if after is None or after.mnemonic != "ret":
-            yield f"{last}: what follows the commit of {routine} is not its return"
-
-
-def routine_ends(region):
-    yield (region.long_begin if region.long_restart is not None else region.end), "tracer_record"
-    if region.long_restart is not None:
-        yield region.end, "tracer_record_long"
+    last = region.instructions[-1]
+    after = region.image.instructions.get(last.next)
+    if not writes_memory(last) or last.mnemonic != "add":
+        yield f"{last}: the last instruction of the region is no commit"
+    if after is None or after.mnemonic != "ret":
+        yield f"{last}: what follows the commit is not the return"
 
 
 def writes_memory(instruction):
@@ -116,10 +104,7 @@ def instruction_faults(region, instruction, previous):
     name = instruction.mnemonic
     operands = instruction.operands
     if name == "ret":
-        if previous is None or not writes_memory(previous):
-            yield "a return that no commit stands before"
-        if region.rewound(instruction.address) != instruction.address:
-            yield "a return inside the region: what is committed would be logged again"
+        yield "a return inside the region: what is committed would be logged again"
         return
     if instruction.is_jump:
         yield from jump_faults(region, instruction, previous)
@@ -129,7 +114,7 @@ def instruction_faults(region, instruction, previous):
     if name not in ARITHMETIC and not name.startswith("cmov"):
         yield "not an instruction that the record path may use"
         return
-    clobbered = CLOBBERED if instruction.address < region.long_begin else CLOBBERED_LONG
+    clobbered = region.may_destroy(instruction)
     writes = name not in COMPARISONS
     for place, operand in enumerate(operands):
         memory = memory_operand(operand)
@@ -155,7 +140,7 @@ def memory_faults(memory, written, clobbered):
     elif memory.base in BASES_READ_ONLY:
         if written:
             yield f"writes through {memory.base}"
-    elif memory.base not in BASES | (clobbered - CLOBBERED):
+    elif memory.base not in BASES:
         yield f"memory by {memory.base or 'an absolute address'}: not an address that is known to be mapped"
     if memory.index and memory.index not in clobbered:
         yield f"index {memory.index}"
@@ -166,23 +151,22 @@ def jump_faults(region, instruction, previous):
     if target is None:
         yield "an indirect jump"
         return
-    inside = {reached.address for reached in region.reached if reached.mnemonic != "ret"}
-    if target not in inside:
+    if not any(reached.address == target for reached in region.reached):
         yield "jumps out of the region"
-    elif region.start_of(target) != region.start_of(instruction.address):
-        yield "jumps into the other routine, which restarts elsewhere"
-    elif target == region.start_of(target) and (instruction.mnemonic != "jmp" or not writes_memory(previous)):
+    elif target == region.restart and (instruction.mnemonic != "jmp" or previous is None or
+                                       not writes_memory(previous)):
         yield "starts over without a commit just before"
 
 
-def backward_jumps(region):
-    """Loops: jumps back that are no new start. The slow path stands before the fast one, so what jumps there from the
-    start of a routine does not count."""
+def loops(region):
+    """Jumps back that do not start over. The slow path stands first: what enters it from further behind is no loop."""
+    slow_end = min(region.restart, region.simple, region.long)
     return [i for i in region.reached if i.is_jump and i.target is not None and i.target <= i.address and
-            i.target != region.start_of(i.address) and i.address < region.start_of(i.address)]
+            (i.address < slow_end or i.target >= slow_end) and i.target != region.restart and
+            not any(j.mnemonic == "jmp" and i.target <= j.address < i.address for j in region.reached)]
 
 
-# --- the gates ---------------------------------------------------------------------------------------------------------
+# --- the gates --------------------------------------------------------------------------------------------------------
 
 
 def frame(vector, rip):
@@ -211,15 +195,10 @@ def gate_fault(instructions, region, vector, target, rip):
 
 
 def rips_to_try(region):
-    starts = [region.restart, region.long_begin] + ([region.long_restart] if region.long_restart is not None else [])
-    near = {edge + step for edge in [region.begin, region.end] + starts for step in (-1, 0, 1)}
-    rets = {i.address for i in region.reached if i.mnemonic == "ret"}
-    last = {max(i.address for i in region.reached if i.address < end and i.mnemonic != "ret")
-            for end, _ in routine_ends(region)}
-    # Inside the region no RIP but that of an instruction can be saved.
-    possible = {i.address for i in region.instructions}
-    near = {address for address in near if address in possible or not region.begin <= address < region.end}
-    return sorted(near | rets | last | {0, (1 << 64) - 1})
+    """The edges of the rule, and its insides at the ways in and at the last instruction."""
+    edges = {region.begin, region.restart, region.simple, region.long, region.end}
+    near = {edge + step for edge in edges for step in (-1, 0, 1)} | {region.instructions[-1].address}
+    return sorted(near | {0, (1 << 64) - 1})
 
 
 def gate_faults(image, region, instructions, table):
@@ -261,7 +240,7 @@ def table_faults(image):
         yield f"the image has no {missing}: the check looks at the wrong thing"
 
 
-# --- the check, checked ------------------------------------------------------------------------------------------------
+# --- the check, checked -----------------------------------------------------------------------------------------------
 
 
 def damaged(image, region, table):
@@ -306,7 +285,7 @@ def self_faults(image, region, table):
         if not any(True for _ in gate_faults(image, region, instructions, gates)):
             yield f"the check does not notice: {what}"
     for mnemonic, operands in (("call", ("100000",)), ("jmp", ("100000",)), ("jmp", ("rax",)), ("push", ("rax",)),
-                               ("pop", ("rcx",)), ("int3", ()), ("div", ("rcx",)), ("lock add QWORD PTR [r8],0x10", ()),
+                               ("pop", ("rcx",)), ("int3", ()), ("div", ("rcx",)), ("lock add", ("QWORD PTR [r8]", "0x10")),
                                ("movq", ("xmm0", "rax")), ("mov", ("rdi", "rax")), ("mov", ("rbx", "rax")),
                                ("mov", ("rax", "QWORD PTR [rbp+0x8]")), ("mov", ("rax", "QWORD PTR ds:0x1000")),
                                ("mov", ("QWORD PTR [rsi]", "rax")), ("ret", ()), ("cli", ())):
@@ -322,7 +301,7 @@ def self_faults(image, region, table):
 def print_table(image, region, table):
     print(f"image {image.path}")
     print(f"record path [{region.begin:x}, {region.end:x}): {len(region.reached)} instructions, "
-          f"{len(backward_jumps(region))} loops, "
+          f"{len(loops(region))} loops, "
           f"{sum(1 for i in region.reached if i.mnemonic == 'rdtsc')} stamps")
     forms = {}
     for instruction in region.reached:
