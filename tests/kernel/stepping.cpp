@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "tests/kernel/stepping.hpp"
 
+#include "lib/assert.hpp"
 #include "tracer/record_path.hpp"
 
 #include <array>
@@ -48,6 +49,7 @@ namespace guest {
 namespace {
 
 static_assert(kPathMax == 2048); // as in the stub
+constexpr std::uint64_t kPattern = 0x1212'3434'5656'7878;
 
 struct [[gnu::packed]] TablePointer {
     std::uint16_t limit;
@@ -88,6 +90,7 @@ bool record_in_steps(const RawEvent& event, std::uint64_t step, std::uint8_t vec
     guest_chosen_step = step;
     guest_chosen_stub = arch_stub_table[vector];
     const TablePointer kernels = bend_table();
+    register std::uint64_t kept asm("r12") = kPattern;
     asm volatile("pushfq\n\t"
                  "orq $0x100, (%%rsp)\n\t"
                  "popfq\n\t"
@@ -95,10 +98,11 @@ bool record_in_steps(const RawEvent& event, std::uint64_t step, std::uint8_t vec
                  "pushfq\n\t"
                  "andq $~0x100, (%%rsp)\n\t"
                  "popfq"
-                 :
+                 : "+r"(kept)
                  : "D"(event.rdi), "S"(event.rsi), [path] "b"(event.path)
-                 : "rax", "rcx", "rdx", "r8", "r9", "r10", "r11", "r12", "cc", "memory");
+                 : "rax", "rcx", "rdx", "r8", "r9", "r10", "r11", "cc", "memory");
     load(kernels);
+    ASSERT(event.path != &tracer_record || kept == kPattern); // only long events may destroy it
     return guest_step_count == step + 1;
 }
 

@@ -285,7 +285,8 @@ def self_faults(image, region, table):
         if not any(True for _ in gate_faults(image, region, instructions, gates)):
             yield f"the check does not notice: {what}"
     for mnemonic, operands in (("call", ("100000",)), ("jmp", ("100000",)), ("jmp", ("rax",)), ("push", ("rax",)),
-                               ("pop", ("rcx",)), ("int3", ()), ("div", ("rcx",)), ("lock add", ("QWORD PTR [r8]", "0x10")),
+                               ("pop", ("rcx",)), ("int3", ()), ("div", ("rcx",)),
+                               ("lock add", ("QWORD PTR [r8]", "0x10")),
                                ("movq", ("xmm0", "rax")), ("mov", ("rdi", "rax")), ("mov", ("rbx", "rax")),
                                ("mov", ("rax", "QWORD PTR [rbp+0x8]")), ("mov", ("rax", "QWORD PTR ds:0x1000")),
                                ("mov", ("QWORD PTR [rsi]", "rax")), ("ret", ()), ("cli", ())):
