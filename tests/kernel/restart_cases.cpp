@@ -575,7 +575,7 @@ int every_instruction(const kernel::AppArguments&) {
     const auto instructions = std::ranges::count(seen, true);
     kernel::console().line("interrupted ", injections, " times, before ", static_cast<std::uint64_t>(instructions),
                            " instructions");
-    check(instructions >= 115, "the situations lead through the whole path");
+    check(instructions >= 285, "the situations lead through the whole path");
     arch::x86_64::set_debug_hook(nullptr);
     return failures;
 }
