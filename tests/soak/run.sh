@@ -10,7 +10,9 @@ kSpoiltRecords=200000000
 
 status=0
 for fault in no-rewind short-region; do
-    if found=$("$program" $kSpoiltRecords "$fault" | sed -n 's/^FAIL soak: //p') && [[ -n $found ]]; then
+    output=$("$program" $kSpoiltRecords "$fault")
+    found=$(sed -n 's/^FAIL soak: //p' <<<"$output")
+    if [[ -n $found ]]; then
         printf 'PASS soak_objects_to_%s (%s)\n' "${fault//-/_}" "$found"
     else
         printf 'FAIL soak_objects_to_%s: %d records and no objection\n' "${fault//-/_}" $kSpoiltRecords
