@@ -2,12 +2,10 @@
 #include "tests/kernel/stepping.hpp"
 
 #include "lib/assert.hpp"
+#include "tests/kernel/interrupt_table.hpp"
 #include "tracer/record_path.hpp"
 
-#include <array>
-
 extern "C" {
-extern const std::uint64_t arch_stub_table[256];
 void guest_step_stub();
 constinit std::uint64_t guest_path[guest::kPathMax]{};
 constinit std::uint64_t guest_step_count = 0;
@@ -51,37 +49,7 @@ namespace {
 static_assert(kPathMax == 2048); // as in the stub
 constexpr std::uint64_t kPattern = 0x1212'3434'5656'7878;
 
-struct [[gnu::packed]] TablePointer {
-    std::uint16_t limit;
-    std::uint64_t base;
-};
-
-struct Gate {
-    std::uint64_t low;
-    std::uint64_t high;
-};
-
-alignas(16) constinit std::array<Gate, 256> g_table{};
-
-void load(const TablePointer& pointer) {
-    asm volatile("lidt %0" : : "m"(pointer));
-}
-
-// The kernel's table with the gate of debug exceptions bent.
-TablePointer bend_table() {
-    TablePointer kernels{};
-    asm volatile("sidt %0" : "=m"(kernels));
-    const auto* const gates = reinterpret_cast<const Gate*>(kernels.base);
-    for (std::size_t i = 0; i < g_table.size(); ++i) {
-        g_table[i] = gates[i];
-    }
-    const auto target = reinterpret_cast<std::uint64_t>(&guest_step_stub);
-    Gate& gate = g_table[arch::x86_64::kVectorDebug];
-    gate.low = (gate.low & 0x0000'FFFF'FFFF'0000) | (target & 0xFFFF) | (((target >> 16) & 0xFFFF) << 48);
-    gate.high = target >> 32;
-    load({sizeof(g_table) - 1, reinterpret_cast<std::uint64_t>(g_table.data())});
-    return kernels;
-}
+constinit InterruptTable g_table;
 
 } // namespace
 
@@ -89,7 +57,9 @@ bool record_in_steps(const RawEvent& event, std::uint64_t step, std::uint8_t vec
     guest_step_count = 0;
     guest_chosen_step = step;
     guest_chosen_stub = arch_stub_table[vector];
-    const TablePointer kernels = bend_table();
+    g_table.copy_kernels();
+    g_table.bend(arch::x86_64::kVectorDebug, &guest_step_stub);
+    g_table.load();
     register std::uint64_t kept asm("r12") = kPattern;
     asm volatile("pushfq\n\t"
                  "orq $0x100, (%%rsp)\n\t"
@@ -101,7 +71,7 @@ bool record_in_steps(const RawEvent& event, std::uint64_t step, std::uint8_t vec
                  : "+r"(kept)
                  : "D"(event.rdi), "S"(event.rsi), [path] "b"(event.path)
                  : "rax", "rcx", "rdx", "r8", "r9", "r10", "r11", "cc", "memory");
-    load(kernels);
+    g_table.load_kernels();
     ASSERT(event.path != &tracer_record || kept == kPattern); // only long events may destroy it
     return guest_step_count == step + 1;
 }

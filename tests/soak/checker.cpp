@@ -3,8 +3,6 @@
 
 #include "tracer/record_path_layout.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 namespace soak {
@@ -14,16 +12,20 @@ namespace {
 using tracer::Combine;
 using tracer::Record;
 
+constexpr std::uint16_t kInterruptStart = tracer::event_code("interrupt_start");
+constexpr std::uint16_t kInterruptEnd = tracer::event_code("interrupt_end");
+
 bool is_blackout(const Record& record) {
     return record.code == TRACER_EVENT_BLACKOUT_START || record.code == TRACER_EVENT_BLACKOUT_END;
 }
 
 } // namespace
 
-void Checker::object(const char* what, const Record& record) {
+void Checker::object(std::string_view what, const Record& record) {
     if (m_fault.empty()) {
-        m_fault = fmt::format("{}: slot {} is code {:#06x} par1 {:#06x} par2 {} stamp {}", what, m_read, record.code,
-                              record.par1, record.par2, record.stamp().value);
+        m_fault = what;
+        m_faulty = record;
+        m_faulty_number = m_read;
     }
 }
 
@@ -39,6 +41,8 @@ void Checker::read(std::span<const std::byte> bytes) {
         } else if (is_blackout(record)) {
             ++m_tracer_made;
             m_told += record.code == TRACER_EVENT_BLACKOUT_END ? record.par2 : 0;
+        } else if (record.code == kInterruptStart || record.code == kInterruptEnd) {
+            interrupt(record);
         } else {
             begin(record);
         }
@@ -67,6 +71,13 @@ void Checker::begin(const Record& record) {
         object("a torn record", record);
         return;
     }
+    if (m_source == 0) {
+        if (m_depth != 0 && m_depth_known) {
+            object("the program runs amid an interrupt", record);
+        }
+        m_depth = 0;
+        m_depth_known = true;
+    }
     m_serial = record.par2;
     m_count = slots_of(m_source, m_serial);
     if (record.combine() != (m_count == 1 ? Combine::simple : Combine::first)) {
@@ -82,6 +93,25 @@ void Checker::begin(const Record& record) {
     seen = {.any = true, .next = m_serial + 1};
     ++m_slots;
     m_slot = m_count == 1 ? 0 : 1;
+}
+
+// What starts last ends first.
+void Checker::interrupt(const Record& record) {
+    ++m_interrupt_records;
+    if (record.code == kInterruptStart) {
+        if (m_depth == m_vectors.size()) {
+            object("too many interrupts at a time", record);
+            return;
+        }
+        m_vectors[m_depth++] = record.par1;
+    } else if (m_depth != 0) {
+        --m_depth;
+        if (m_vectors[m_depth] != record.par1) {
+            object("another interrupt ends than the last that started", record);
+        }
+    } else if (m_depth_known) {
+        object("an interrupt ends that did not start", record);
+    }
 }
 
 // A further slot of a long event.

@@ -162,7 +162,9 @@ class Soak {
         const std::uint64_t lost = after.dropped - before.dropped + after.refused - before.refused;
         m_checked += checker.slots();
         if (!checker.fault().empty()) {
-            m_fault = checker.fault();
+            const tracer::Record& record = checker.faulty_record();
+            m_fault = fmt::format("{}: record {} is code {:#06x} par1 {:#06x} par2 {} stamp {}", checker.fault(),
+                                  checker.faulty_number(), record.code, record.par1, record.par2, record.stamp().value);
         } else if (committed + lost != attempts) {
             m_fault = fmt::format("{} attempts, but {} committed and {} lost", attempts, committed, lost);
         } else if (checker.slots() + checker.tracer_made() + overwritten != committed + made) {
