@@ -116,7 +116,7 @@ ARCH_SOURCES := $(wildcard arch/x86_64/*.cpp)
 ARCH_ASM := $(wildcard arch/x86_64/*.S)
 KERNEL_SOURCES := $(wildcard kernel/*.cpp kernel/*/*.cpp)
 APP_SOURCES := $(wildcard apps/*.cpp)
-GUEST_TEST_SOURCES := $(wildcard tests/kernel/*.cpp)
+GUEST_TEST_SOURCES := $(wildcard tests/kernel/*.cpp) tests/soak/checker.cpp
 HOST_SOURCES := $(wildcard host/*/*.cpp)
 
 # What serves the trace alone, and what stands in for it.

@@ -34,7 +34,7 @@ constexpr std::uint32_t kEmergencySlots = 4;
 constexpr std::uint64_t kEventsOfLowerInterrupt = 12;
 constexpr std::uint64_t kEventsOfUpperInterrupt = 3;
 
-std::array<Source, kSources> g_sources{{{.number = 0}, {.number = 1}, {.number = 2}}};
+std::array<Source, kSources> g_sources = {Source(0), Source(1), Source(2)};
 bool g_interrupts_close = false; // now and then the lower interrupt calls next_chunk
 std::uint64_t g_closes_refused = 0;
 
@@ -44,13 +44,13 @@ void on_interrupt(std::size_t level) {
     for (std::uint64_t i = 0; i < events; ++i) {
         source.log();
     }
-    if (level == 0 && g_interrupts_close && source.next_serial % 97 < kEventsOfLowerInterrupt) {
+    if (level == 0 && g_interrupts_close && source.next_serial() % 97 < kEventsOfLowerInterrupt) {
         g_closes_refused += tracer::instance().control.close_active().ok() ? 0U : 1U;
     }
 }
 
 std::uint64_t attempted_slots() {
-    return g_sources[0].slots + g_sources[1].slots + g_sources[2].slots;
+    return g_sources[0].slots() + g_sources[1].slots() + g_sources[2].slots();
 }
 
 class Soak {

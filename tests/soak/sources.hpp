@@ -33,36 +33,44 @@ inline constexpr std::array<std::uint16_t, kSources> kCodes = {
     return dice % 61 != 0 ? 1 : 1 + dice / 61 % (dice % 7 == 0 ? kLongSlotsMax : 6);
 }
 
-struct Source {
-    std::size_t number = 0;
-    std::uint32_t next_serial = 0;
-    std::uint64_t slots = 0; // attempted
+class Source {
+  public:
+    constexpr explicit Source(std::size_t number)
+        : m_number(number) {}
+
+    [[nodiscard]] std::uint32_t next_serial() const { return m_next_serial; }
+
+    [[nodiscard]] std::uint64_t slots() const { return m_slots; } // attempted
 
     // Only by its own context.
     void log() {
-        const std::uint32_t serial = next_serial++;
-        const std::uint32_t count = slots_of(number, serial);
-        slots += count;
+        const std::uint32_t serial = m_next_serial++;
+        const std::uint32_t count = slots_of(m_number, serial);
+        m_slots += count;
         if (count == 1) {
-            tracer::detail::record(kCodes[number], checksum(number, serial, 0), serial);
+            tracer::detail::record(kCodes[m_number], checksum(m_number, serial, 0), serial);
         } else {
             log_long(serial, count);
         }
     }
 
   private:
-    void log_long(std::uint32_t serial, std::uint32_t count) const {
-        std::array<tracer::Record, kLongSlotsMax> event;
+    void log_long(std::uint32_t serial, std::uint32_t count) {
         for (std::uint32_t i = 0; i < count; ++i) {
             const auto combine = i == 0           ? tracer::Combine::first
                                  : i + 1 == count ? tracer::Combine::last
                                                   : tracer::Combine::middle;
-            event[i] = {.code = static_cast<std::uint16_t>(kCodes[number] | static_cast<std::uint16_t>(combine)),
-                        .par1 = checksum(number, serial, i),
-                        .par2 = serial};
+            m_event[i] = {.code = static_cast<std::uint16_t>(kCodes[m_number] | static_cast<std::uint16_t>(combine)),
+                          .par1 = checksum(m_number, serial, i),
+                          .par2 = serial};
         }
-        tracer::detail::record_long(event.data(), count);
+        tracer::detail::record_long(m_event.data(), count);
     }
+
+    std::size_t m_number;
+    std::uint32_t m_next_serial = 0;
+    std::uint64_t m_slots = 0;
+    std::array<tracer::Record, kLongSlotsMax> m_event{};
 };
 
 } // namespace soak
