@@ -62,7 +62,8 @@ def line_by_the_8259(ctx):
 def soak(ctx, **options):
     """Records under timer interrupts and NMIs: the guest checks them itself, and that its records were interrupted."""
     outcome = ctx.boot("s_record_soak", kernel=TEST_KERNEL, nic="none", **options).expect_code(OK)
-    print("".join(f"  {line}\n" for line in outcome.serial.splitlines() if line.startswith("soak: ")), end="", flush=True)
+    figures = [line for line in outcome.serial.splitlines() if line.startswith("soak: ")]
+    print("".join(f"  {line}\n" for line in figures), end="", flush=True)
 
 
 def record_soak(ctx):
