@@ -5,9 +5,8 @@
 // the interrupt simply comes first: nothing torn, lost, doubled or out of order. Behind the commit it comes second.
 // Loops are interrupted in their first, middle and last turn.
 // Three ways are stepped (stepping.hpp); the fourth is the processor's own: a hardware breakpoint.
-#include "kernel/interrupt.hpp"
+#include "tests/kernel/interrupter.hpp"
 #include "tests/kernel/recording.hpp"
-#include "tests/kernel/stepping.hpp"
 #include "tracer/record_path.hpp"
 
 #include <algorithm>
@@ -16,20 +15,9 @@ namespace {
 
 using namespace guest;
 
-constexpr std::uint16_t kOuter = 1;
-constexpr std::uint16_t kNested = 2;
-constexpr std::uint64_t kArm = 0x1; // DR7: local enable of breakpoint 0, on execution
-constexpr std::uint64_t kDisarm = 0x0;
-constexpr arch::Vector kVectorIrq = 0x90;
 constexpr std::uint16_t kOrdinary = FTrace_EVT_user_event_0;
 constexpr std::uint16_t kEmergency = tracer::event_code("task_deadline_miss");
-constexpr std::uint16_t kLong = tracer::event_code("task_name");
-constexpr std::size_t kLongSlotsMax = 64;
 constexpr std::uint16_t kTrigger = 3; // par1 of the record that is logged to meet a trigger
-
-enum class Way : std::uint8_t { irq, nmi, debug, breakpoint };
-constexpr Way kWays[] = {Way::irq, Way::nmi, Way::debug, Way::breakpoint};
-constexpr std::string_view kWayNames[] = {"irq", "nmi", "debug", "breakpoint"};
 
 constexpr FTrace_flags kCyclic = FTRACE_CHUNK_FLAG_CYC;
 constexpr FTrace_flags kJump = FTRACE_CHUNK_FLAG_JTN;
@@ -232,86 +220,6 @@ constexpr Situation kSituations[] = {
      .fired = true},
 };
 
-// --- the interrupts --------------------------------------------------------------------------------------------------
-
-constinit int g_hits = 0;
-constinit std::uint32_t g_nested_long_slots = 0;
-
-// The slots of a long event: parameters tell its number and theirs.
-RawEvent long_event(std::span<tracer::Record> slots, std::uint16_t number) {
-    for (std::size_t i = 0; i < slots.size(); ++i) {
-        const auto combine = slots.size() == 1       ? tracer::Combine::simple
-                             : i == 0                ? tracer::Combine::first
-                             : i + 1 == slots.size() ? tracer::Combine::last
-                                                     : tracer::Combine::middle;
-        slots[i] = {.code = static_cast<std::uint16_t>(kLong | static_cast<std::uint16_t>(combine)),
-                    .par1 = number,
-                    .par2 = static_cast<std::uint32_t>(i)};
-    }
-    return {.rdi = slots[0].code | std::uint32_t{number} << 16 | std::uint64_t{slots.size() * kRecordBytes} << 32,
-            .rsi = reinterpret_cast<std::uint64_t>(slots.data()),
-            .path = &tracer_record_long};
-}
-
-void log_nested() {
-    static constinit std::array<tracer::Record, kLongSlotsMax> slots{};
-    ++g_hits;
-    if (g_nested_long_slots != 0) {
-        record_freely(long_event(std::span(slots).first(g_nested_long_slots), kNested));
-    } else {
-        TRACER_LOGEVENT(FTrace_EVT_user_event_0, kNested, 0);
-    }
-}
-
-void set_breakpoint(std::uint64_t address) {
-    asm volatile("movq %0, %%dr0" : : "r"(address));
-    asm volatile("movq %0, %%dr7" : : "r"(kArm));
-}
-
-void clear_breakpoint() {
-    asm volatile("movq %0, %%dr7" : : "r"(kDisarm));
-}
-
-// #DB: the stub has rewound the interrupted record already.
-void on_debug(arch::x86_64::InterruptFrame&) {
-    clear_breakpoint();
-    log_nested();
-}
-
-// The kernel logs the start and the end of a device's interrupt and of an NMI; NMIs log nothing else.
-void on_irq(void*) {
-    log_nested();
-}
-
-std::uint8_t vector_of(Way way) {
-    switch (way) {
-    case Way::irq:
-        return kVectorIrq;
-    case Way::nmi:
-        return arch::x86_64::kVectorNmi;
-    case Way::debug:
-    case Way::breakpoint:
-        return arch::x86_64::kVectorDebug;
-    }
-    return 0;
-}
-
-// The same interrupt where no record is under way.
-void interrupt_by_instruction(Way way) {
-    switch (way) {
-    case Way::irq:
-        asm volatile("int %0" : : "i"(kVectorIrq) : "memory");
-        return;
-    case Way::nmi:
-        asm volatile("int $2" : : : "memory");
-        return;
-    case Way::debug:
-    case Way::breakpoint:
-        asm volatile("int $1" : : : "memory");
-        return;
-    }
-}
-
 // --- one run ---------------------------------------------------------------------------------------------------------
 
 struct Outcome {
@@ -416,7 +324,7 @@ void play(const Situation& situation, Outcome& outcome, Act act) {
     const arch::IrqGuard guard;
     const int first = make_chunk(situation.slots, situation.mode, situation.emergency);
     const int second = make_successor(situation);
-    g_nested_long_slots = situation.nested_long_slots;
+    set_nested_long_slots(situation.nested_long_slots);
     const tracer::Totals before = tracer::totals(0);
     prepare(situation, first, second);
     act();
@@ -497,49 +405,33 @@ constinit Outcome interrupt_first{};
 constinit Outcome outer_first{};
 constinit Outcome chunk_ends_first{};
 constinit Outcome outcome{};
-constinit std::array<std::uint64_t, kPathMax> steps{};
-constinit std::size_t steps_size = 0;
-constinit std::array<bool, 8192> seen{}; // by offset in the region: an instruction interrupted at least once
-constinit int injections = 0;
-
-// Every instruction the first, the middle and the last time it is executed.
-bool is_chosen(std::size_t step) {
-    std::size_t times = 0;
-    std::size_t before = 0;
-    for (std::size_t i = 0; i < steps_size; ++i) {
-        times += steps[i] == steps[step] ? 1U : 0U;
-        before += i < step && steps[i] == steps[step] ? 1U : 0U;
-    }
-    return before == 0 || before == times / 2 || before + 1 == times;
-}
+constinit Boundaries boundaries;
 
 void interrupted_at(const Situation& situation, Way way, std::size_t step) {
-    const std::uint64_t address = steps[step];
-    g_hits = 0;
+    const std::uint64_t address = boundaries.address(step);
+    const int hits_before = interrupter_hits();
     bool reached = false;
     play(situation, outcome, [&] {
         if (way == Way::breakpoint) {
             set_breakpoint(address);
             log_outer(situation);
             clear_breakpoint();
-            reached = g_hits == 1;
+            reached = interrupter_hits() == hits_before + 1;
         } else {
             reached = record_in_steps(outer_of(situation), step, vector_of(way));
         }
     });
     check(reached, "the interrupt comes where it is meant to");
-    const bool committed = step + 1 == steps_size; // the `ret`
+    const bool committed = boundaries.behind_commit(step);
     const Outcome& expected = committed ? outer_first : interrupt_first;
     bool right = same(outcome, expected);
     right = right || (situation.may_end_chunk && !committed && same(outcome, chunk_ends_first));
     right = right || (situation.newest_only && same_newest(outcome, expected));
     right = right && complete(outcome) && outcome.stamps_rise;
-    ++injections;
-    seen[address - reinterpret_cast<std::uint64_t>(&tracer_region_begin)] = true;
     if (!right) {
         ++failures;
         kernel::console().line("failed: ", situation.name, ", ", kWayNames[static_cast<std::size_t>(way)], ", step ",
-                               step, " of ", steps_size, ": torn, lost, doubled or out of order");
+                               step, " of ", boundaries.size(), ": torn, lost, doubled or out of order");
     }
 }
 
@@ -560,8 +452,8 @@ void interrupt_everywhere(const Situation& situation, Way way) {
         interrupt_by_instruction(way);
         log_outer(situation);
     });
-    for (std::size_t step = 0; step < steps_size; ++step) {
-        if (is_chosen(step)) {
+    for (std::size_t step = 0; step < boundaries.size(); ++step) {
+        if (boundaries.choose(step)) {
             interrupted_at(situation, way, step);
         }
     }
@@ -571,22 +463,16 @@ int every_instruction(const kernel::AppArguments&) {
     FTrace_disable();
     filter_the_kernel();
     FTrace_set_filter(FTrace_filter_interrupt, 0);
-    arch::x86_64::set_debug_hook(&on_debug);
-    must(kernel::interrupt_attach(kVectorIrq, "irq", &on_irq, nullptr));
+    start_interrupter();
     for (const Situation& situation : kSituations) {
         play(situation, outcome, [&] { record_in_steps(outer_of(situation)); });
-        steps_size = path().size();
-        std::ranges::copy(path(), steps.begin());
-        check(steps_size >= 11, "the path was stepped through");
+        boundaries.take_path();
         for (const Way way : kWays) {
             interrupt_everywhere(situation, way);
         }
     }
-    const auto instructions = std::ranges::count(seen, true);
-    kernel::console().line("interrupted ", injections, " times, before ", static_cast<std::uint64_t>(instructions),
-                           " instructions");
-    check(instructions >= 285, "the situations lead through the whole path");
-    arch::x86_64::set_debug_hook(nullptr);
+    stop_interrupter();
+    boundaries.report(285);
     return failures;
 }
 
