@@ -105,7 +105,9 @@ void prepare(const Situation& situation, Layout layout) {
     tracer::CpuTrace& cpu = tracer::instance().cpu;
     const bool fills = situation.state == State::full || situation.state == State::followed;
     start_chunk(g_chunk, g_area, layout, fills ? tracer::compact_chunk_bytes_min(layout) : g_area.size());
-    start_chunk(g_next, g_next_area, layout, g_next_area.size());
+    if (situation.state == State::followed) {
+        start_chunk(g_next, g_next_area, layout, g_next_area.size());
+    }
     select_fresh(g_parking);
     ASSERT(FTrace_enable() == 0);
     tracer::write_shared(cpu.active, &g_chunk);
@@ -168,7 +170,9 @@ void play(const Situation& situation, Layout layout, Outcome& outcome, Act act) 
     outcome.whole = true;
     lib::Ticks last;
     read(outcome, g_chunk, last);
-    read(outcome, g_next, last);
+    if (situation.state == State::followed) {
+        read(outcome, g_next, last);
+    }
 }
 
 bool same(const Outcome& a, const Outcome& b) {
