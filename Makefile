@@ -63,7 +63,7 @@ ifeq ($(TRACER)$(TSC),NEWFALSE)
 endif
 
 # A misspelt variable on the command line must not pass unnoticed.
-RUN_KEYS := PORT SEED DURATION_MS TIMEOUT_S CHECK DEPS CASES GDB_PORT PACKAGES CONFIG_FILE BUILD CXX WARNINGS
+RUN_KEYS := PORT SEED DURATION_MS TIMEOUT_S CHECK DEPS CASES GDB_PORT PACKAGES CONFIG_FILE BUILD CXX WARNINGS RECORDS
 $(foreach word,$(MAKEOVERRIDES),$(if $(findstring =,$(word)),\
   $(if $(filter $(firstword $(subst =, ,$(word))),$(OPTION_KEYS) $(RUN_KEYS)),,\
     $(error unknown variable "$(firstword $(subst =, ,$(word)))"; `make help` lists them: $(OPTION_KEYS) $(RUN_KEYS)))))
@@ -116,7 +116,7 @@ ARCH_SOURCES := $(wildcard arch/x86_64/*.cpp)
 ARCH_ASM := $(wildcard arch/x86_64/*.S)
 KERNEL_SOURCES := $(wildcard kernel/*.cpp kernel/*/*.cpp)
 APP_SOURCES := $(wildcard apps/*.cpp)
-GUEST_TEST_SOURCES := $(wildcard tests/kernel/*.cpp)
+GUEST_TEST_SOURCES := $(wildcard tests/kernel/*.cpp) tests/soak/checker.cpp
 HOST_SOURCES := $(wildcard host/*/*.cpp)
 
 # What serves the trace alone, and what stands in for it.
@@ -137,8 +137,8 @@ endef
 FORCE:
 
 .DEFAULT_GOAL := help
-.PHONY: help all kernel host run apps debug deps test test-unit test-structure test-kernel \
-  test-integration check-headers lint format clean bench
+.PHONY: help all kernel host run apps debug deps test test-unit test-structure verify-entries test-kernel \
+  test-integration check-headers lint format clean bench soak
 
 help: ## this list
 	@echo 'usage: make TARGET [VARIABLE=VALUE ...]'
@@ -163,6 +163,7 @@ help: ## this list
 #= CHECK=1                 for `make deps`: only name what is missing
 #= DEPS=skip               do not look for Debian packages (systems without apt)
 #= CASES='pattern ...'     for `make test-kernel`, `make test-integration`: only the cases whose name matches
+#= RECORDS=n               for `make soak`: how many records must be found whole
 #= GDB_PORT=n              for `make debug`: where QEMU waits for gdb
 
 all: kernel host $(EFI) ## build kernel, loader and host tools
@@ -281,6 +282,9 @@ check-headers: export HEADER_FLAGS_EFI = $(filter-out -MMD -MP,$(EFI_FLAGS))
 check-headers: ## every header compiles alone
 	@tests/structure/headers_alone.sh $(filter %.hpp %.h,$(SOURCES))
 
+verify-entries: $(KERNEL) ## show what every interrupt gate does to an interrupted record
+	@tests/structure/entry_check.py --table
+
 test-kernel: $(TEST_KERNEL) $(REMORA) ## the cases that run in the guest
 	@tests/integration/run.py guest
 
@@ -289,7 +293,7 @@ test-integration: kernel $(TEST_KERNEL) host $(EFI) ## boots, exports and faults
 	@tests/integration/run.py outside
 
 test: deps ## all tests
-	@tests/all.sh test-unit test-structure test-kernel test-integration
+	@tests/all.sh test-unit test-structure soak test-kernel test-integration
 
 lint: export TIDY_FLAGS = -std=c++20 -iquote . -isystem /usr/include/efi -I tests/support/fake_machine \
   -DREMORA_TRACER=1 -DREMORA_TSC=1 -Wno-unknown-warning-option
@@ -331,6 +335,20 @@ debug: ## boot stopped, for gdb
 	@$(MAKE) --no-print-directory deps PACKAGES='$(PACKAGES_RUN) gdb'
 	@$(MAKE) --no-print-directory $(JOBS) kernel $(EFI)
 	@qemu/debug.sh $(KERNEL) $(EFI)
+
+# --- soak: the record path's object code under a storm of signals; optimised, no sanitizer -----------------------------
+RECORDS := 100000000
+SOAK := $(BUILD)/soak/record_soak
+SOAK_OBJECTS := $(call object,$(BUILD)/bench/obj,$(wildcard tests/soak/*.cpp) lib/assert_hosted.cpp \
+  $(filter-out tracer/kernel_instance.cpp,$(TRACER_SOURCES)) $(TRACER_ASM))
+
+$(eval $(call linked_from,$(SOAK),$(SOAK_OBJECTS)))
+$(SOAK):
+	@echo '  LD    $@'
+	@$(CXX) $(filter %.o,$^) -o $@ -lgtest -lfmt -lpthread
+
+soak: $(SOAK) ## RECORDS=n records under nested interrupts: none torn, inverted or uncounted
+	@tests/soak/run.sh $(SOAK) $(RECORDS)
 
 # --- figures ---------------------------------------------------------------------------------------------------------
 BENCH := $(BUILD)/bench/record_cost

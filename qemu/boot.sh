@@ -7,6 +7,7 @@
 #
 # environment   KERNEL=file WORK=dir (required; WORK takes serial.log and the ESP directory)
 #               BOOT=pvh|uefi ACCEL=tcg|kvm CLOCK=tcg|icount NIC=pci|isa|none EFI_LOADER=file
+#               SINGLESTEP=1 (ACCEL=tcg: one instruction at a time, so that an interrupt can come between any two)
 #               RAMDISK=file (shown as an NVDIMM) PCAP=file (what crosses the wire) OVMF=file
 # exit code     isa-debug-exit: 2 * value + 1 (33 = ok); ACPI power-off, triple fault: 0; QEMU's own failure: 1
 set -euo pipefail
@@ -15,7 +16,7 @@ source "$(dirname "$0")/lib.sh"
 
 : "${KERNEL:?the kernel image}" "${WORK:?a directory for serial.log}"
 BOOT=${BOOT:-pvh} ACCEL=${ACCEL:-tcg} CLOCK=${CLOCK:-tcg} NIC=${NIC:-pci}
-RAMDISK=${RAMDISK:-} PCAP=${PCAP:-} EFI_LOADER=${EFI_LOADER:-build/uefi/BOOTX64.EFI}
+SINGLESTEP=${SINGLESTEP:-} RAMDISK=${RAMDISK:-} PCAP=${PCAP:-} EFI_LOADER=${EFI_LOADER:-build/uefi/BOOTX64.EFI}
 words=$1
 shift
 
@@ -48,6 +49,10 @@ icount) options+=(-icount 'shift=0,sleep=off' -rtc 'base=2026-01-01T00:00:00,clo
 tcg) ;;
 *) die "CLOCK=$CLOCK is not valid" 'CLOCK=tcg or CLOCK=icount' ;;
 esac
+
+if [[ -n $SINGLESTEP ]]; then
+    options+=(-singlestep)
+fi
 
 if [[ $NIC != none ]]; then
     options+=(-netdev 'user,id=net,net=192.168.1.0/24,host=192.168.1.1,dhcpstart=192.168.1.15')

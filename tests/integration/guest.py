@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: MIT
 """The cases that run inside the guest, each booted by itself: an application t_* ends with the exit code for "the
 workload ended well", an application p_* with that for a panic, and what it traced before is exported all the same. The
-kernel names its applications itself (app=list), so none is forgotten."""
+kernel names its applications itself (app=list), so none is forgotten. An application s_* has a case of its own here."""
 from harness import Case, CASES, Context, Failure, OK, PANIC, TEST_KERNEL, expect
 
 MARK_BEFORE_THE_FAULT = "4711"
 
 TIMEOUT_S = 60
+SOAK_TIMEOUT_S = 240
 
 
 def applications(ctx, kernel):
@@ -58,7 +59,26 @@ def line_by_the_8259(ctx):
     ctx.boot("t_irq_line", kernel=TEST_KERNEL, nic="none", irq="pic").expect_code(OK)
 
 
+def soak(ctx, **options):
+    """Records under timer interrupts and NMIs: the guest checks them itself, and that its records were interrupted."""
+    outcome = ctx.boot("s_record_soak", kernel=TEST_KERNEL, nic="none", **options).expect_code(OK)
+    figures = [line for line in outcome.serial.splitlines() if line.startswith("soak: ")]
+    print("".join(f"  {line}\n" for line in figures), end="", flush=True)
+
+
+def record_soak(ctx):
+    """Exact clock: an interrupt comes at its very instruction, and each run is the same run."""
+    soak(ctx, duration_ms=1500)
+
+
+def record_soak_by_single_instructions(ctx):
+    """Host clock: interrupts come when they come, and the emulator looks for them after each instruction."""
+    soak(ctx, clock="tcg", singlestep=True, duration_ms=8000)
+
+
 def register():
+    CASES.append(Case("record_soak", record_soak, SOAK_TIMEOUT_S))
+    CASES.append(Case("record_soak_by_single_instructions", record_soak_by_single_instructions, SOAK_TIMEOUT_S))
     CASES.append(Case("t_irq_line_by_the_8259", line_by_the_8259, TIMEOUT_S))
     register_each(TEST_KERNEL, lambda name: name.startswith("t_"), str, case_for)
     register_each(TEST_KERNEL, lambda name: name.startswith("p_"), str, panic_case_for)

@@ -114,7 +114,7 @@ class Context:
         return self.run(REMORA, *arguments, check=check)
 
     def boot(self, app="control", *, kernel=None, boot="pvh", clock="icount", nic="pci", ramdisk=None, pcap=None,
-             until=None, efi=None, raw_words=None, **words):
+             until=None, efi=None, raw_words=None, singlestep=False, **words):
         """Boots a guest and waits for its end. nic is the card that the machine has; `nic_word` what the kernel is
         told, if that differs. until: a pattern in the serial output that ends the wait."""
         if boot == "uefi":
@@ -127,7 +127,7 @@ class Context:
         work.mkdir()
         env = {**INHERITED, "KERNEL": str(kernel or KERNEL), "EFI_LOADER": str(efi or EFI), "WORK": str(work),
                "BOOT": boot, "ACCEL": "tcg", "CLOCK": clock, "NIC": nic, "RAMDISK": str(ramdisk or ""),
-               "PCAP": str(pcap or "")}
+               "PCAP": str(pcap or ""), "SINGLESTEP": "1" if singlestep else ""}
         return self._wait(["qemu/boot.sh", text], env, work / "serial.log", until)
 
     def _wait(self, command, env, serial, until):

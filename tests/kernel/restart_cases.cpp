@@ -1,91 +1,337 @@
 // SPDX-License-Identifier: MIT
-// The restart rule as the machine's own stubs apply it: a hardware breakpoint interrupts the record path at every
-// instruction, the debug exception comes in through the common stub of entry.S, and its handler logs a record of its
-// own. The chunk must then hold what it holds when the two records are simply logged one after the other: nothing torn,
-// lost, doubled or out of order. (A single step would not do: each step inside the sequence starts it over.)
-#include "arch/x86_64/interrupts.hpp"
+// The restart rule as the machine's own stubs apply it. In each situation that the record path can meet, a record is
+// interrupted before every instruction it executes, by a device's interrupt, by an NMI and by a debug exception; each
+// comes in through its own stub of entry.S and logs records of its own. The chunks must then hold what they hold when
+// the interrupt simply comes first: nothing torn, lost, doubled or out of order. Behind the commit it comes second.
+// Loops are interrupted in their first, middle and last turn.
+// Three ways are stepped (stepping.hpp); the fourth is the processor's own: a hardware breakpoint.
+#include "tests/kernel/interrupter.hpp"
 #include "tests/kernel/recording.hpp"
 #include "tracer/record_path.hpp"
+
+#include <algorithm>
 
 namespace {
 
 using namespace guest;
 
-constexpr std::uint16_t kOuter = 1;
-constexpr std::uint16_t kNested = 2;
-constexpr std::uint64_t kArm = 0x1; // DR7: local enable of breakpoint 0, on execution
-constexpr std::uint64_t kDisarm = 0x0;
+constexpr std::uint16_t kOrdinary = FTrace_EVT_user_event_0;
+constexpr std::uint16_t kEmergency = tracer::event_code("task_deadline_miss");
+constexpr std::uint16_t kTrigger = 3; // par1 of the record that is logged to meet a trigger
 
-constinit int g_hits = 0;
+constexpr FTrace_flags kCyclic = FTRACE_CHUNK_FLAG_CYC;
+constexpr FTrace_flags kJump = FTRACE_CHUNK_FLAG_JTN;
+constexpr FTrace_flags kStop = FTRACE_CHUNK_FLAG_STOP;
 
-void set_breakpoint(std::uint64_t address) {
-    asm volatile("movq %0, %%dr0" : : "r"(address));
-    asm volatile("movq %0, %%dr7" : : "r"(kArm));
-}
-
-void clear_breakpoint() {
-    asm volatile("movq %0, %%dr7" : : "r"(kDisarm));
-}
-
-// #DB: the stub has rewound the interrupted record already.
-void on_breakpoint(arch::x86_64::InterruptFrame&) {
-    clear_breakpoint();
-    ++g_hits;
-    TRACER_LOGEVENT(FTrace_EVT_user_event_0, kNested, 0);
-}
+// How the chunk goes on when it ends.
+enum class Next : std::uint8_t {
+    none,
+    linked,
+    late,     // linked only after the records before: the blackout ends with the jump
+    selected, // selected after the records before: blackout_end is due there
+    full,     // linked, and just as full
+    cyclic,   // linked, to a chunk that never ends
+};
 
 struct Situation {
+    std::string_view name;
     FTrace_flags mode;
     int slots;
-    int filled; // before the outer record
-    bool successor;
+    int filled; // records before the outer one; beyond `slots` they are lost
+    Next next = Next::none;
+    int emergency = 4; // slots
+    std::uint16_t code = kOrdinary;
+    bool close = false;                  // next_chunk before the outer record
+    bool disable = false;                // before the outer record
+    std::uint32_t long_slots = 0;        // of the outer event; 0: a single record
+    std::uint32_t nested_long_slots = 0; // of the event of a handler
+    tracer::TriggerAction trigger = tracer::TriggerAction::none;
+    std::uint16_t trigger_par1 = kTrigger; // of the records to wait for; kOuter: the outer one
+    std::uint32_t records_after = 0;
+    bool fired = false; // the trigger is met before the outer record
+    // The path may have found that the event does not fit when the interrupt comes: either may then be first to see the
+    // chunk end, and both outcomes are right.
+    bool may_end_chunk = false;
+    // Likewise in a cyclic chunk, where the lap may then be shorter, or a blackout be told once more: fewer old records
+    // are left.
+    bool newest_only = false;
 };
 
 constexpr Situation kSituations[] = {
-    {FTRACE_CHUNK_FLAG_CYC, 8, 3, false},  // room
-    {FTRACE_CHUNK_FLAG_CYC, 8, 7, false},  // last slot
-    {FTRACE_CHUNK_FLAG_CYC, 8, 8, false},  // wrap
-    {FTRACE_CHUNK_FLAG_JTN, 8, 7, true},   // last slot, then the next chunk
-    {FTRACE_CHUNK_FLAG_JTN, 8, 8, true},   // into the next chunk
-    {FTRACE_CHUNK_FLAG_STOP, 8, 7, false}, // last slot, then a blackout begins
-    {FTRACE_CHUNK_FLAG_STOP, 8, 8, false}, // a blackout begins
+    {"cyclic, room", kCyclic, 8, 3},
+    {"cyclic, last slot", kCyclic, 8, 7},
+    {"cyclic, full", kCyclic, 8, 8},
+    {"cyclic, second lap", kCyclic, 8, 11},
+    {"cyclic of one slot", kCyclic, 1, 1},
+    {"jump, room", kJump, 8, 3, Next::linked},
+    {"jump, last slot", kJump, 8, 7, Next::linked},
+    {"jump, full", kJump, 8, 8, Next::linked},
+    {"jump, full, the next as well", kJump, 8, 8, Next::full},
+    {"jump, full, the next is cyclic", kJump, 8, 8, Next::cyclic},
+    {"jump, room, no next", kJump, 8, 3},
+    {"jump, last slot, no next", kJump, 8, 7},
+    {"jump, full, no next", kJump, 8, 8},
+    {"jump, dropping, a next comes", kJump, 8, 11, Next::late},
+    {"jump, closed", kJump, 8, 3, Next::linked, 4, kOrdinary, true},
+    {"stop, room", kStop, 8, 3},
+    {"stop, last slot", kStop, 8, 7},
+    {"stop, full", kStop, 8, 8},
+    {"stop, dropping", kStop, 8, 11},
+    {"stop, full, no emergency area", kStop, 8, 8, Next::none, 0},
+    {"stop, full, one emergency slot", kStop, 8, 8, Next::none, 1},
+    {"stop, dropping, another is selected", kStop, 8, 11, Next::selected},
+    {"stop, closed", kStop, 8, 3, Next::linked, 4, kOrdinary, true},
+    {"emergency event, room", kStop, 8, 3, Next::none, 4, kEmergency},
+    {"emergency event, full", kStop, 8, 8, Next::none, 4, kEmergency},
+    {"emergency event, last emergency slot", kStop, 8, 9, Next::none, 2, kEmergency},
+    {"emergency event, emergency area full", kStop, 8, 9, Next::none, 1, kEmergency},
+    {"emergency event, no emergency area", kStop, 8, 9, Next::none, 0, kEmergency},
+    {"disabled", kStop, 8, 3, Next::none, 4, kOrdinary, false, true},
+
+    {.name = "long, room", .mode = kCyclic, .slots = 16, .filled = 3, .long_slots = 5},
+    {.name = "long of one slot", .mode = kCyclic, .slots = 8, .filled = 3, .long_slots = 1},
+    {.name = "long, last slots", .mode = kCyclic, .slots = 8, .filled = 6, .long_slots = 2},
+    {.name = "long, short lap", .mode = kCyclic, .slots = 16, .filled = 14, .long_slots = 5, .newest_only = true},
+    {.name = "long, second lap", .mode = kCyclic, .slots = 16, .filled = 21, .long_slots = 5},
+    {.name = "long met by long", .mode = kCyclic, .slots = 20, .filled = 3, .long_slots = 5, .nested_long_slots = 2},
+    {.name = "long of 64 slots", .mode = kStop, .slots = 80, .filled = 3, .long_slots = 64},
+    {.name = "long, disabled", .mode = kStop, .slots = 8, .filled = 3, .disable = true, .long_slots = 2},
+    {.name = "long, jump, room", .mode = kJump, .slots = 8, .filled = 2, .next = Next::linked, .long_slots = 2},
+    {.name = "long, jump, full", .mode = kJump, .slots = 8, .filled = 8, .next = Next::linked, .long_slots = 2},
+    {.name = "long, jump, tail too short",
+     .mode = kJump,
+     .slots = 8,
+     .filled = 6,
+     .next = Next::linked,
+     .long_slots = 5,
+     .may_end_chunk = true},
+    {.name = "long, stop, tail too short",
+     .mode = kStop,
+     .slots = 8,
+     .filled = 6,
+     .long_slots = 5,
+     .may_end_chunk = true},
+    {.name = "long, stop, dropping", .mode = kStop, .slots = 8, .filled = 10, .long_slots = 5},
+    {.name = "long, dropping, another is selected",
+     .mode = kStop,
+     .slots = 8,
+     .filled = 11,
+     .next = Next::selected,
+     .long_slots = 2},
+    {.name = "long, larger than its cyclic chunk",
+     .mode = kCyclic,
+     .slots = 4,
+     .filled = 3,
+     .long_slots = 5,
+     .newest_only = true},
+    {.name = "met by a long event",
+     .mode = kJump,
+     .slots = 8,
+     .filled = 4,
+     .next = Next::linked,
+     .nested_long_slots = 3},
+
+    {.name = "stop armed, not met", .mode = kCyclic, .slots = 8, .filled = 3, .trigger = tracer::TriggerAction::stop},
+    {.name = "stop armed, met",
+     .mode = kCyclic,
+     .slots = 8,
+     .filled = 3,
+     .trigger = tracer::TriggerAction::stop,
+     .trigger_par1 = kOuter,
+     .records_after = 2},
+    {.name = "stop armed, met in the last slot",
+     .mode = kJump,
+     .slots = 8,
+     .filled = 7,
+     .next = Next::linked,
+     .trigger = tracer::TriggerAction::stop,
+     .trigger_par1 = kOuter,
+     .records_after = 2},
+    {.name = "stop armed, goes along",
+     .mode = kJump,
+     .slots = 8,
+     .filled = 8,
+     .next = Next::linked,
+     .trigger = tracer::TriggerAction::stop,
+     .trigger_par1 = kOuter,
+     .records_after = 2},
+    {.name = "stop fired, in the window",
+     .mode = kCyclic,
+     .slots = 8,
+     .filled = 3,
+     .trigger = tracer::TriggerAction::stop,
+     .records_after = 5,
+     .fired = true},
+    {.name = "stop fired, last of the window",
+     .mode = kCyclic,
+     .slots = 8,
+     .filled = 3,
+     .trigger = tracer::TriggerAction::stop,
+     .records_after = 1,
+     .fired = true},
+    {.name = "stop fired, window over",
+     .mode = kCyclic,
+     .slots = 8,
+     .filled = 3,
+     .trigger = tracer::TriggerAction::stop,
+     .fired = true},
+    {.name = "stop fired, goes along",
+     .mode = kJump,
+     .slots = 8,
+     .filled = 7,
+     .next = Next::linked,
+     .trigger = tracer::TriggerAction::stop,
+     .records_after = 2,
+     .fired = true},
+    {.name = "freeze armed, met",
+     .mode = kJump,
+     .slots = 8,
+     .filled = 3,
+     .next = Next::linked,
+     .trigger = tracer::TriggerAction::freeze,
+     .trigger_par1 = kOuter},
+    {.name = "freeze fired, window over",
+     .mode = kJump,
+     .slots = 8,
+     .filled = 3,
+     .next = Next::linked,
+     .trigger = tracer::TriggerAction::freeze,
+     .fired = true},
+    {.name = "start armed, not met", .mode = kStop, .slots = 8, .filled = 3, .trigger = tracer::TriggerAction::start},
+    {.name = "start armed, met",
+     .mode = kStop,
+     .slots = 8,
+     .filled = 3,
+     .trigger = tracer::TriggerAction::start,
+     .trigger_par1 = kOuter},
+    {.name = "long, stop armed",
+     .mode = kCyclic,
+     .slots = 16,
+     .filled = 3,
+     .long_slots = 5,
+     .trigger = tracer::TriggerAction::stop},
+    {.name = "long, stop fired",
+     .mode = kCyclic,
+     .slots = 20,
+     .filled = 3,
+     .long_slots = 5,
+     .trigger = tracer::TriggerAction::stop,
+     .records_after = 9,
+     .fired = true},
 };
 
-int make_chunk(int slots, FTrace_flags mode) {
-    const int number = FTrace_chunk_create(slots * kRecordBytes, 4 * kRecordBytes,
-                                           static_cast<FTrace_flags>(FTRACE_CHUNK_FLAG_FREE | mode));
-    ASSERT(number >= 0);
-    return number;
-}
+// --- one run ---------------------------------------------------------------------------------------------------------
 
 struct Outcome {
-    std::array<tracer::Record, 32> records{};
+    std::array<tracer::Record, 120> records{};
     std::size_t size = 0;
+    lib::Ticks main_stamp;
+    bool stamps_rise = true;
     tracer::Totals totals;
 };
 
+// What earlier runs left there must not look like this run's records.
+void wipe(int number) {
+    const tracer::ChunkControl& control = must(tracer::instance().store.find(number))->control;
+    std::ranges::fill(std::span(control.data, control.limit), std::byte{0xC5});
+    std::ranges::fill(std::span(control.emergency_data, control.emergency_limit), std::byte{0xC5});
+}
+
+int make_chunk(int slots, FTrace_flags mode, int emergency) {
+    const int number = FTrace_chunk_create(slots * kRecordBytes, emergency * kRecordBytes,
+                                           static_cast<FTrace_flags>(FTRACE_CHUNK_FLAG_FREE | mode));
+    ASSERT(number >= 0);
+    wipe(number);
+    return number;
+}
+
+// Stamps never fall from one main area to the next, nor within an emergency area.
 void append(Outcome& outcome, int chunk) {
-    static constinit Recording recording;
-    recording.read(chunk);
-    for (const tracer::Record& record : recording.records()) {
-        outcome.records[outcome.size++] = record;
+    const tracer::ChunkContents contents = tracer::ChunkStore::contents(*must(tracer::instance().store.find(chunk)));
+    lib::Ticks emergency_stamp;
+    for (const auto part : {contents.older, contents.newer, contents.emergency}) {
+        lib::Ticks& stamp = part.data() == contents.emergency.data() ? emergency_stamp : outcome.main_stamp;
+        for (std::size_t at = 0; at < part.size(); at += tracer::kRecordBytes) {
+            const tracer::Record record = tracer::decode_record(part.subspan(at, tracer::kRecordBytes));
+            outcome.stamps_rise = outcome.stamps_rise && record.stamp() >= stamp;
+            stamp = record.stamp();
+            outcome.records[outcome.size++] = record;
+        }
     }
 }
 
-// One outer record in a fresh chunk in this situation; `act` stands around it.
-template <typename Act>
-void play(const Situation& situation, Outcome& outcome, Act act) {
-    const int first = make_chunk(situation.slots, situation.mode);
-    const int second = situation.successor ? make_chunk(8, FTRACE_CHUNK_FLAG_STOP) : -1;
-    ASSERT(second < 0 || FTrace_chunk_link(first, second) == 0);
+int make_successor(const Situation& situation) {
+    switch (situation.next) {
+    case Next::none:
+        return -1;
+    case Next::cyclic:
+        return make_chunk(2, kCyclic, 0);
+    case Next::full:
+    case Next::linked:
+    case Next::late:
+    case Next::selected:
+        return make_chunk(8, kStop, 4);
+    }
+    return -1;
+}
+
+// What comes before the outer record.
+void prepare(const Situation& situation, int first, int second) {
+    const bool link_early =
+        situation.next == Next::linked || situation.next == Next::full || situation.next == Next::cyclic;
+    ASSERT(!link_early || FTrace_chunk_link(first, second) == 0);
     ASSERT(FTrace_actual_chunk_select(first) == 0 && FTrace_enable() == 0);
-    const tracer::Totals before = tracer::totals(0);
     for (int i = 0; i < situation.filled; ++i) {
         TRACER_LOGEVENT(FTrace_EVT_user_event_0, 0, static_cast<std::uint32_t>(i));
     }
+    if (situation.next == Next::full) {
+        tracer::Chunk* const chunk = must(tracer::instance().store.find(second));
+        tracer::write_shared(chunk->control.word, std::uint64_t{TRACER_WORD_CLOSED}); // as good as full
+    }
+    ASSERT(situation.next != Next::late || FTrace_chunk_link(first, second) == 0);
+    ASSERT(situation.next != Next::selected || FTrace_actual_chunk_select(second) == 0);
+    static_cast<void>(situation.close && tracer::instance().control.close_active().ok()); // refused without a next one
+    if (situation.trigger != tracer::TriggerAction::none) {
+        must(tracer::instance().control.arm({.action = situation.trigger,
+                                             .code = kOrdinary,
+                                             .par1 = situation.trigger_par1,
+                                             .par2 = {},
+                                             .records_after = situation.records_after}));
+    }
+    if (situation.fired) {
+        TRACER_LOGEVENT(FTrace_EVT_user_event_0, kTrigger, 0);
+    }
+    if (situation.disable) {
+        FTrace_disable();
+    }
+}
+
+// A current chunk cannot be deleted: let another one be it, and let it take the end of a blackout.
+void clean_up(int first, int second) {
+    static constinit int parking = -1;
+    tracer::instance().control.disarm();
+    parking = parking >= 0 ? parking : make_chunk(4, kStop, 4);
+    ASSERT(FTrace_set_chunk_flags(parking, FTRACE_CHUNK_FLAG_FREE | FTRACE_CHUNK_FLAG_STOP) == 0);
+    ASSERT(FTrace_actual_chunk_select(parking) == 0 && FTrace_enable() == 0);
+    TRACER_LOGEVENT(FTrace_EVT_user_event_0, 0, 0);
+    FTrace_disable();
+    ASSERT(FTrace_chunk_delete(first) == 0 && (second < 0 || FTrace_chunk_delete(second) == 0));
+}
+
+// Fresh chunks in this situation, then `act`, then what is in them.
+template <typename Act>
+void play(const Situation& situation, Outcome& outcome, Act act) {
+    const arch::IrqGuard guard;
+    const int first = make_chunk(situation.slots, situation.mode, situation.emergency);
+    const int second = make_successor(situation);
+    set_nested_long_slots(situation.nested_long_slots);
+    const tracer::Totals before = tracer::totals(0);
+    prepare(situation, first, second);
     act();
     FTrace_disable();
     outcome.size = 0;
+    outcome.main_stamp = {};
+    outcome.stamps_rise = true;
     const tracer::Totals after = tracer::totals(0);
     outcome.totals = {.committed = after.committed - before.committed,
                       .dropped = after.dropped - before.dropped,
@@ -96,64 +342,137 @@ void play(const Situation& situation, Outcome& outcome, Act act) {
     if (second >= 0) {
         append(outcome, second);
     }
-    // A current chunk cannot be deleted: let another one be it, and let it take the end of a blackout.
-    static constinit int parking = -1;
-    parking = parking >= 0 ? parking : make_chunk(4, FTRACE_CHUNK_FLAG_STOP);
-    ASSERT(FTrace_set_chunk_flags(parking, FTRACE_CHUNK_FLAG_FREE | FTRACE_CHUNK_FLAG_STOP) == 0);
-    ASSERT(FTrace_actual_chunk_select(parking) == 0 && FTrace_enable() == 0);
-    TRACER_LOGEVENT(FTrace_EVT_user_event_0, 0, 0);
-    FTrace_disable();
-    ASSERT(FTrace_chunk_delete(first) == 0 && (second < 0 || FTrace_chunk_delete(second) == 0));
+    clean_up(first, second);
 }
 
-void log_outer() {
-    TRACER_LOGEVENT(FTrace_EVT_user_event_0, kOuter, 7);
+bool same_event(const tracer::Record& a, const tracer::Record& b) {
+    return a.code == b.code && a.par1 == b.par1 && a.par2 == b.par2;
 }
 
 bool same(const Outcome& a, const Outcome& b) {
     bool equal = a.size == b.size && a.totals == b.totals;
     for (std::size_t i = 0; equal && i < a.size; ++i) {
-        const bool rises = i == 0 || a.records[i - 1].stamp() <= a.records[i].stamp();
-        equal = rises && a.records[i].code == b.records[i].code && a.records[i].par1 == b.records[i].par1 &&
-                a.records[i].par2 == b.records[i].par2;
+        equal = same_event(a.records[i], b.records[i]);
     }
     return equal;
 }
 
-constinit Outcome alone{};
-constinit Outcome nested_first{};
+bool tracer_made(const tracer::Record& record) {
+    return record.code == TRACER_EVENT_BLACKOUT_START || record.code == TRACER_EVENT_BLACKOUT_END;
+}
+
+bool complete(const Outcome& a) {
+    return a.size + a.totals.overwritten == a.totals.committed + a.totals.tracer_made;
+}
+
+// Index of the last record before `end` that is not the tracer's own; -1 if there is none.
+int last_logged(const Outcome& a, int end) {
+    do {
+        --end;
+    } while (end >= 0 && tracer_made(a.records[static_cast<std::size_t>(end)]));
+    return end;
+}
+
+// The same counts, and the same newest records; what the tracer says of its own accord aside.
+bool same_newest(const Outcome& a, const Outcome& b) {
+    int in_a = last_logged(a, static_cast<int>(a.size));
+    int in_b = last_logged(b, static_cast<int>(b.size));
+    bool equal = in_a >= 0 && in_b >= 0 && a.totals.committed == b.totals.committed &&
+                 a.totals.dropped == b.totals.dropped && a.totals.refused == b.totals.refused;
+    while (equal && in_a >= 0 && in_b >= 0) {
+        equal = same_event(a.records[static_cast<std::size_t>(in_a)], b.records[static_cast<std::size_t>(in_b)]);
+        in_a = last_logged(a, in_a);
+        in_b = last_logged(b, in_b);
+    }
+    return equal;
+}
+
+// --- the cases -------------------------------------------------------------------------------------------------------
+
+RawEvent outer_of(const Situation& situation) {
+    static constinit std::array<tracer::Record, kLongSlotsMax> slots{};
+    if (situation.long_slots != 0) {
+        return long_event(std::span(slots).first(situation.long_slots), kOuter);
+    }
+    return {.rdi = situation.code | std::uint32_t{kOuter} << 16, .rsi = std::uint64_t{7} << 32, .path = &tracer_record};
+}
+
+void log_outer(const Situation& situation) {
+    record_freely(outer_of(situation));
+}
+
+constinit Outcome interrupt_first{};
+constinit Outcome outer_first{};
+constinit Outcome chunk_ends_first{};
 constinit Outcome outcome{};
+constinit Boundaries boundaries;
+
+void interrupted_at(const Situation& situation, Way way, std::size_t step) {
+    const std::uint64_t address = boundaries.address(step);
+    const int hits_before = interrupter_hits();
+    bool reached = false;
+    play(situation, outcome, [&] {
+        if (way == Way::breakpoint) {
+            set_breakpoint(address);
+            log_outer(situation);
+            clear_breakpoint();
+            reached = interrupter_hits() == hits_before + 1;
+        } else {
+            reached = record_in_steps(outer_of(situation), step, vector_of(way));
+        }
+    });
+    check(reached, "the interrupt comes where it is meant to");
+    const bool committed = boundaries.behind_commit(step);
+    const Outcome& expected = committed ? outer_first : interrupt_first;
+    bool right = same(outcome, expected);
+    right = right || (situation.may_end_chunk && !committed && same(outcome, chunk_ends_first));
+    right = right || (situation.newest_only && same_newest(outcome, expected));
+    right = right && complete(outcome) && outcome.stamps_rise;
+    if (!right) {
+        ++failures;
+        kernel::console().line("failed: ", situation.name, ", ", kWayNames[static_cast<std::size_t>(way)], ", step ",
+                               step, " of ", boundaries.size(), ": torn, lost, doubled or out of order");
+    }
+}
+
+void interrupt_everywhere(const Situation& situation, Way way) {
+    play(situation, interrupt_first, [&] {
+        interrupt_by_instruction(way);
+        log_outer(situation);
+    });
+    play(situation, outer_first, [&] {
+        log_outer(situation);
+        interrupt_by_instruction(way);
+    });
+    play(situation, chunk_ends_first, [&] {
+        if (situation.may_end_chunk) {
+            tracer::ChunkControl& control = *tracer::instance().cpu.active;
+            control.limit = static_cast<std::uint32_t>(control.word & TRACER_WORD_POSITION_MASK);
+        }
+        interrupt_by_instruction(way);
+        log_outer(situation);
+    });
+    for (std::size_t step = 0; step < boundaries.size(); ++step) {
+        if (boundaries.choose(step)) {
+            interrupted_at(situation, way, step);
+        }
+    }
+}
 
 int every_instruction(const kernel::AppArguments&) {
     FTrace_disable();
     filter_the_kernel();
-    arch::x86_64::set_debug_hook(&on_breakpoint);
-    const auto begin = reinterpret_cast<std::uint64_t>(&tracer_region_begin);
-    const auto end = reinterpret_cast<std::uint64_t>(&tracer_region_end);
+    FTrace_set_filter(FTrace_filter_interrupt, 0);
+    start_interrupter();
     for (const Situation& situation : kSituations) {
-        play(situation, alone, [] { log_outer(); });
-        play(situation, nested_first, [] {
-            TRACER_LOGEVENT(FTrace_EVT_user_event_0, kNested, 0);
-            log_outer();
-        });
-        int interrupted = 0;
-        for (std::uint64_t address = begin; address <= end; ++address) {
-            g_hits = 0;
-            play(situation, outcome, [address] {
-                const arch::IrqGuard guard;
-                set_breakpoint(address);
-                log_outer();
-                clear_breakpoint();
-            });
-            interrupted += g_hits;
-            const bool after_the_commit = address == end;
-            if (!after_the_commit) {
-                check(same(outcome, g_hits == 0 ? alone : nested_first), "torn, lost, doubled or out of order");
-            }
+        play(situation, outcome, [&] { record_in_steps(outer_of(situation)); });
+        boundaries.take_path();
+        for (const Way way : kWays) {
+            interrupt_everywhere(situation, way);
         }
-        check(interrupted >= 12, "the breakpoint hit the instructions of the path");
     }
-    arch::x86_64::set_debug_hook(nullptr);
+    stop_interrupter();
+    boundaries.report(285);
     return failures;
 }
 

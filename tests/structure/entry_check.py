@@ -1,0 +1,345 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""The restart rule, shown on the disassembly of the kernel image: every one of the 256 interrupt gates rewinds an
+interrupted record before it calls anything, and the record path is fit to be rewound: it calls nothing, jumps nowhere
+else, cannot fault, and ends with the one store that counts.
+
+    tests/structure/entry_check.py [--table]      KERNEL=file; prints nothing if all is well, --table says what it saw
+
+Each gate is executed by an interpreter (machine_code.py) for the saved RIPs that matter; nothing is concluded from the
+look of the code. At the end the check examines itself: it must object to each of a number of damaged images."""
+import os
+import re
+import sys
+
+from machine_code import Fault, Image, Instruction, Machine, REGISTER_NAMES, memory_operand
+
+GATES = 256
+PUSHES_ERROR_CODE = {8, 10, 11, 12, 13, 14, 17, 21}  # SDM volume 3 table 6-1
+DETAILED_GATES = {1, 2, 14, 32}                      # these are tried with every address of the record path
+STACK_TOP = 0x7FF000                                 # 16-byte aligned, as the processor aligns it
+FRAME_BYTES_AT_CALL = 176                            # 15 registers, vector, error code, five words of the processor
+
+# --- what the record path may consist of -----------------------------------------------------------------------------
+ARITHMETIC = {"mov", "movabs", "movzx", "add", "sub", "inc", "dec", "and", "or", "xor", "not", "neg", "shl", "shr",
+              "sar", "cmp", "test", "bt", "bts", "btr", "lea"}
+# Registers the call is allowed to destroy: what log.hpp tells the compiler.
+CLOBBERED = {"rax", "rcx", "rdx", "r8", "r9", "r10", "r11"}
+# Bases of memory operands: chunks, areas and tables of the tracer, slots of a long event. Never the stack.
+BASES = {"rax", "rdx", "r8", "r9", "r10", "r11"}
+BASES_READ_ONLY = {"rip", "rsi"}
+COMPARISONS = {"cmp", "test", "bt"}  # read their first operand
+CHECKED_FUNCTION = "arch::x86_64::load_interrupt_table()"
+
+
+class Region:
+    """The record path: one restartable region with two ways in, and one place where it starts over."""
+
+    def __init__(self, image):
+        self.image = image
+        self.begin, self.restart, self.end, self.simple, self.long = (
+            image.symbol(name) for name in ("tracer_region_begin", "tracer_region_restart", "tracer_region_end",
+                                            "tracer_record", "tracer_record_long"))
+        for start in (self.restart, self.simple, self.long):
+            if not self.begin <= start < self.end:
+                raise Fault(f"{start:x}: a way into the record path lies outside its region")
+        self.instructions = image.between(self.begin, self.end)
+        self.reached = self._reachable()
+
+    def _reachable(self):
+        """What can be executed from the ways in: the rest is padding."""
+        known = {instruction.address: instruction for instruction in self.instructions}
+        found = {}
+        todo = [self.restart, self.simple, self.long]
+        while todo:
+            address = todo.pop()
+            if address in found or address not in known:
+                continue
+            instruction = known[address]
+            found[address] = instruction
+            if instruction.mnemonic not in ("ret", "jmp"):
+                todo.append(instruction.next)
+            if instruction.is_jump and instruction.target is not None:
+                todo.append(instruction.target)
+        return [found[address] for address in sorted(found)]
+
+    def rewound(self, address):
+        """What the rule makes of an interrupted RIP."""
+        return self.restart if self.begin <= address < self.end else address
+
+    def may_destroy(self, instruction):
+        """Slots are copied with one register more, where only long events come."""
+        low, high = sorted((self.simple, self.long))
+        among_long = low <= instruction.address < high if self.long < self.simple else instruction.address >= high
+        return CLOBBERED | {"r12"} if among_long else CLOBBERED
+
+
+def region_faults(region):
+    if not any(instruction.mnemonic == "rdtsc" for instruction in region.reached):
+        yield "no stamp is taken inside the record path"
+    for start in (region.simple, region.long):
+        first = region.image.instructions[start]
+        if "gs:" not in str(first):
+            yield f"{first}: the first thing to do is to ask which processor this is"
+    before = None
+    for instruction in region.reached:
+        previous = before if before is not None and before.next == instruction.address else None
+        for fault in instruction_faults(region, instruction, previous):
+            yield f"{instruction}: {fault}"
+        before = instruction
+    last = region.instructions[-1]
+    after = region.image.instructions.get(last.next)
+    if not writes_memory(last) or last.mnemonic != "add":
+        yield f"{last}: the last instruction of the region is no commit"
+    if after is None or after.mnemonic != "ret":
+        yield f"{last}: what follows the commit is not the return"
+
+
+def writes_memory(instruction):
+    return bool(instruction.operands) and memory_operand(instruction.operands[0]) is not None and \
+        instruction.mnemonic not in COMPARISONS
+
+
+def instruction_faults(region, instruction, previous):
+    name = instruction.mnemonic
+    operands = instruction.operands
+    if name == "ret":
+        yield "a return inside the region: what is committed would be logged again"
+        return
+    if instruction.is_jump:
+        yield from jump_faults(region, instruction, previous)
+        return
+    if name == "rdtsc":
+        return
+    if name not in ARITHMETIC and not name.startswith("cmov"):
+        yield "not an instruction that the record path may use"
+        return
+    clobbered = region.may_destroy(instruction)
+    writes = name not in COMPARISONS
+    for place, operand in enumerate(operands):
+        memory = memory_operand(operand)
+        if memory is not None:
+            if name != "lea":
+                yield from memory_faults(memory, place == 0 and writes, clobbered)
+        elif operand in REGISTER_NAMES:
+            register = REGISTER_NAMES[operand][0]
+            if place == 0 and writes and register not in clobbered:
+                yield f"destroys {register}, which its caller or a restart needs"
+            if register in ("rsp", "rbp"):
+                yield "touches the stack"
+        elif not re.fullmatch(r"-?(0x[0-9a-f]+|\d+)", operand):
+            yield f"operand {operand} is not a general register"
+
+
+def memory_faults(memory, written, clobbered):
+    if memory.segment == "gs":
+        if memory.base or memory.index:
+            yield "GS with a register: only the fields of CpuTrace are known to exist"
+    elif memory.segment:
+        yield f"segment {memory.segment}"
+    elif memory.base in BASES_READ_ONLY:
+        if written:
+            yield f"writes through {memory.base}"
+    elif memory.base not in BASES:
+        yield f"memory by {memory.base or 'an absolute address'}: not an address that is known to be mapped"
+    if memory.index and memory.index not in clobbered:
+        yield f"index {memory.index}"
+
+
+def jump_faults(region, instruction, previous):
+    target = instruction.target
+    if target is None:
+        yield "an indirect jump"
+        return
+    if not any(reached.address == target for reached in region.reached):
+        yield "jumps out of the region"
+    elif target == region.restart and (instruction.mnemonic != "jmp" or previous is None or
+                                       not writes_memory(previous)):
+        yield "starts over without a commit just before"
+
+
+def loops(region):
+    """Jumps back that do not start over. The slow path stands first: what enters it from further behind is no loop."""
+    slow_end = min(region.restart, region.simple, region.long)
+    return [i for i in region.reached if i.is_jump and i.target is not None and i.target <= i.address and
+            (i.address < slow_end or i.target >= slow_end) and i.target != region.restart and
+            not any(j.mnemonic == "jmp" and i.target <= j.address < i.address for j in region.reached)]
+
+
+# --- the gates --------------------------------------------------------------------------------------------------------
+
+
+def frame(vector, rip):
+    """Stack when the gate is entered: what the processor pushed, an error code included where it has one."""
+    words = [0x10, 0x123000, 0x202, 0x08, rip] + ([0xE0] if vector in PUSHES_ERROR_CODE else [])
+    return STACK_TOP - 8 * len(words), {STACK_TOP - 8 * (i + 1): word for i, word in enumerate(words)}
+
+
+def gate_fault(instructions, region, vector, target, rip):
+    """Empty if the gate does to this frame what it must before it calls anything; the trail is what was executed."""
+    stack_top, stack = frame(vector, rip)
+    machine = Machine(instructions, stack_top, stack)
+    trail = machine.run_to_call(target)
+    wanted = dict(stack)
+    wanted[STACK_TOP - 40] = region.rewound(rip)
+    for address, word in wanted.items():
+        if machine.memory[address] != word:
+            return trail, f"RIP {rip:x}: the frame's word at {address - STACK_TOP:+d} becomes " \
+                f"{machine.memory[address]:x}, not {word:x}"
+    base = machine.registers["rsp"]
+    if base != STACK_TOP - FRAME_BYTES_AT_CALL or machine.registers["rdi"] != base:
+        return trail, "the frame that is handed on has another size"
+    if machine.memory[base + 120] != vector:
+        return trail, f"the frame names vector {machine.memory[base + 120]}"
+    return trail, ""
+
+
+def rips_to_try(region):
+    """The edges of the rule, and its insides at the ways in and at the last instruction."""
+    edges = {region.begin, region.restart, region.simple, region.long, region.end}
+    near = {edge + step for edge in edges for step in (-1, 0, 1)} | {region.instructions[-1].address}
+    return sorted(near | {0, (1 << 64) - 1})
+
+
+def gate_faults(image, region, instructions, table):
+    edges = rips_to_try(region)
+    everywhere = sorted(set(edges) | {instruction.address for instruction in region.reached})
+    for vector, target in enumerate(table):
+        for rip in everywhere if vector in DETAILED_GATES else edges:
+            try:
+                _, fault = gate_fault(instructions, region, vector, target, rip)
+            except Fault as error:
+                fault = str(error)
+            if fault:
+                yield f"gate {vector} at {target:x}: {fault}"
+                break
+
+
+def table_faults(image):
+    """The gates come from arch_stub_table, and nobody else has a table or another way in."""
+    allowed = {"lidt": CHECKED_FUNCTION, "iretq": "interrupt_common"}
+    forbidden = {"sysret", "sysretq", "sysretl", "sysexit", "sysexitq", "swapgs", "iret", "iretd", "lret", "retf"}
+    gates = image.symbol("arch::x86_64::(anonymous namespace)::g_table")
+    stubs = image.symbol("arch_stub_table")
+    seen = set()
+    for instruction in image.instructions.values():
+        function = image.function_at(instruction.address)
+        if instruction.mnemonic in forbidden:
+            yield f"{instruction} in {function}: another way out of an interrupt than the common stub"
+        if instruction.mnemonic in allowed:
+            seen.add(instruction.mnemonic)
+            if function != allowed[instruction.mnemonic]:
+                yield f"{instruction} in {function}: only {allowed[instruction.mnemonic]} may do that"
+        for number in re.findall(r"0x[0-9a-f]+", " ".join(instruction.operands)):
+            value = int(number, 16)
+            if gates <= value < gates + 16 * GATES and function != CHECKED_FUNCTION:
+                yield f"{instruction} in {function}: touches the interrupt table"
+            if stubs <= value < stubs + 8 * GATES and function == CHECKED_FUNCTION:
+                seen.add("stubs")
+    for missing in {"lidt", "iretq", "stubs"} - seen:
+        yield f"the image has no {missing}: the check looks at the wrong thing"
+
+
+# --- the check, checked -----------------------------------------------------------------------------------------------
+
+
+def damaged(image, region, table):
+    """Images that must be objected to: {what was done: (instructions, table)}."""
+    instructions = image.instructions
+    trail, _ = gate_fault(instructions, region, 32, table[32], region.restart)
+    comparisons = [i for i in trail if i.mnemonic == "cmp"]
+    stores = [i for i in trail if i.mnemonic.startswith("mov") and memory_operand(i.operands[0]) is not None]
+    call = trail[-1]
+
+    def with_(*changed):
+        return {**instructions, **{i.address: i for i in changed}}, table
+
+    def renamed(instruction, mnemonic, *operands):
+        return Instruction(instruction.address, instruction.size, mnemonic, operands)
+
+    yield "the rewind is gone", with_(*(renamed(store, "nop") for store in stores))
+    yield "the check is jumped over", with_(renamed(trail[2], "jmp", f"{call.address - 5:x}"))
+    for comparison in comparisons:
+        bound = int(comparison.operands[1], 16) if comparison.operands[1].startswith("0x") else None
+        if bound is None:
+            continue
+        for shift in (-4, 4):
+            yield f"a bound is moved by {shift}", with_(renamed(comparison, "cmp", comparison.operands[0],
+                                                                f"{bound + shift:#x}"))
+    for store in stores:
+        yield "another word is rewound", with_(renamed(store, "mov", store.operands[0].replace("[rsp+0x88]",
+                                                                                           "[rsp+0x90]"),
+                                                       store.operands[1]))
+    first = instructions[table[77]]
+    yield "one stub calls something first", with_(renamed(first, "call", "100000"))
+    yield "one stub enters behind the check", with_(renamed(first, "jmp", f"{call.address - 5:x}"))
+    swapped = list(table)
+    swapped[200] = table[201]
+    yield "a gate has another gate's stub", (instructions, swapped)
+
+
+def self_faults(image, region, table):
+    count = 0
+    for what, (instructions, gates) in damaged(image, region, table):
+        count += 1
+        if not any(True for _ in gate_faults(image, region, instructions, gates)):
+            yield f"the check does not notice: {what}"
+    for mnemonic, operands in (("call", ("100000",)), ("jmp", ("100000",)), ("jmp", ("rax",)), ("push", ("rax",)),
+                               ("pop", ("rcx",)), ("int3", ()), ("div", ("rcx",)),
+                               ("lock add", ("QWORD PTR [r8]", "0x10")),
+                               ("movq", ("xmm0", "rax")), ("mov", ("rdi", "rax")), ("mov", ("rbx", "rax")),
+                               ("mov", ("rax", "QWORD PTR [rbp+0x8]")), ("mov", ("rax", "QWORD PTR ds:0x1000")),
+                               ("mov", ("QWORD PTR [rsi]", "rax")), ("ret", ()), ("cli", ())):
+        count += 1
+        victim = region.image.instructions[region.restart]
+        replaced = Instruction(victim.address, victim.size, mnemonic, operands)
+        if not any(True for _ in instruction_faults(region, replaced, None)):
+            yield f"the check does not notice `{mnemonic} {','.join(operands)}` in the record path"
+    if count < 20:
+        yield "the check tried too few damaged images on itself"
+
+
+def print_table(image, region, table):
+    print(f"image {image.path}")
+    print(f"record path [{region.begin:x}, {region.end:x}): {len(region.reached)} instructions, "
+          f"{len(loops(region))} loops, "
+          f"{sum(1 for i in region.reached if i.mnemonic == 'rdtsc')} stamps")
+    forms = {}
+    for instruction in region.reached:
+        for operand in instruction.operands:
+            memory = memory_operand(operand)
+            if memory is not None and instruction.mnemonic != "lea":
+                key = f"gs:[{memory.displacement:#x}]" if memory.segment else \
+                    f"[{memory.base}{' + ' + memory.index if memory.index else ''} + n]"
+                forms[key] = forms.get(key, 0) + 1
+    print("memory operands: " + ", ".join(f"{form} x{count}" for form, count in sorted(forms.items())))
+    mnemonics = {instruction.mnemonic for instruction in region.reached}
+    print("instructions: " + " ".join(sorted(mnemonics)))
+    print(f"saved RIPs tried: {len(rips_to_try(region))} at each gate, each instruction at gates "
+          f"{', '.join(map(str, sorted(DETAILED_GATES)))}")
+    print("gate  stub    instructions to the first call  check at   rewinds  first call")
+    for vector, target in enumerate(table):
+        trail, fault = gate_fault(image.instructions, region, vector, target, region.begin)
+        check = next((i.address for i in trail if i.mnemonic == "cmp"), 0)
+        print(f"{vector:4}  {target:6x}  {len(trail):30}  {check:8x}   {'no: ' + fault if fault else 'yes'}      "
+              f"{image.function_at(trail[-1].target)}")
+
+
+def main():
+    image = Image(os.environ.get("KERNEL", f"{os.environ.get('BUILD', 'build')}/kernel/kernel.elf"))
+    try:
+        region = Region(image)
+        table = list(image.words(image.symbol("arch_stub_table"), GATES))
+        found = list(region_faults(region)) + list(gate_faults(image, region, image.instructions, table))
+        found += list(table_faults(image))
+        found += list(self_faults(image, region, table)) if not found else []
+        if "--table" in sys.argv[1:]:
+            print_table(image, region, table)
+    except Fault as fault:
+        found = [str(fault)]
+    print("\n".join(found[:20]) if found else "", end="\n" if found else "")
+    sys.exit(1 if found else 0)
+
+
+if __name__ == "__main__":
+    main()
