@@ -211,6 +211,8 @@ inline constexpr auto kEvents = std::to_array<EventRow>({
     {0x8C, "build", kNoParameter, kNoParameter, "what was built: kernel, compiler, application", Space::normal,
      Shape::combined},
     {0x9C, "export_end", kNoParameter, kNoParameter, "the export is over: totals", Space::normal, Shape::combined},
+    {0xAC, "trace_cost", kNoParameter, kNoParameter, "what a record costs, as the tracer measured at boot",
+     Space::normal, Shape::combined},
     // E: the tracer's and the kernel's own
     {0x0E, "panic", detail::kContext, {"reason", Unit::hexadecimal}, "the kernel gave up", Space::emergency},
     // F: records of set_filter, and the request for the next chunk

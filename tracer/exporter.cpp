@@ -237,6 +237,9 @@ void Exporter::build_image(const Chunk& chunk, const Freight& freight) {
     MetadataWriter writer(m_parts.preamble, stamp);
     writer.combined(event_code(ChunkBegin::kEvent), begin);
     writer.combined(event_code(Build::kEvent), m_setup.build);
+    if (m_setup.cost.rounds != 0) {
+        writer.combined(event_code(TraceCost::kEvent), m_setup.cost);
+    }
     writer.simple(event_code("cycles_per_msec"), 0, m_setup.tsc_khz);
     for (std::size_t i = 0; i < freight.names; ++i) {
         writer.name(m_parts.names.entry(i));

@@ -33,6 +33,7 @@ struct Setup {
     ClockMode clock_mode = ClockMode::unknown;
     std::uint64_t boot_id = 0;
     Build build{};
+    TraceCost cost{}; // with 0 rounds it is not told
 };
 
 // When a sink may work: a stream at once, a file writer only when the run level has exited.
@@ -50,9 +51,9 @@ class Exporter {
   public:
     static constexpr std::size_t kSinksMax = 2;
 
-    // Slots of the longest possible preamble: chunk_begin, build, cycles_per_msec, numevents, and for each entry of a
-    // full registry id, name and parameters.
-    static constexpr std::size_t kPreambleSlotsMax = 14 + 27 + 2 + NameRegistry::kCapacity * (1 + 9 + 8);
+    // Slots of the longest possible preamble: chunk_begin, build, trace_cost, cycles_per_msec, numevents, and for each
+    // entry of a full registry id, name and parameters.
+    static constexpr std::size_t kPreambleSlotsMax = 14 + 27 + 3 + 2 + NameRegistry::kCapacity * (1 + 9 + 8);
     using Preamble = std::array<std::byte, kPreambleSlotsMax * kRecordBytes>;
 
     struct Parts {
@@ -71,6 +72,8 @@ class Exporter {
     Exporter& operator=(const Exporter&) = delete;
 
     void configure(const Setup& setup) { m_setup = setup; }
+
+    [[nodiscard]] const Setup& setup() const { return m_setup; }
 
     // Attaching the same sink again is no error. no_space: kSinksMax are attached.
     [[nodiscard]] lib::Result<void> attach(ChunkSink& sink, SinkTime time);

@@ -4,9 +4,10 @@
 //
 // A chunk leaves the machine as one sequence of records:
 //
-//   chunk_begin | build | cycles_per_msec | id, task_name, task_parameters, *_name ... | numevents | the chunk's
-//   records
-//   <----------------------------- preamble_slots -------------------------------------> <------- records ---------->
+//   chunk_begin | build | trace_cost | cycles_per_msec | id, task_name, task_parameters, *_name ... | numevents |
+//   <----------------------------- preamble_slots ------------------------------------------------------------>
+//   the chunk's records
+//   <---- records ---->
 //
 // Every metadata event of family C is a combined event: 2 to 64 slots that share stamp and code, each with six payload
 // bytes (par1, then par2, little-endian). The payload starts with its own length in bytes (u16, itself included), so
@@ -162,6 +163,23 @@ struct Build {
     template <typename Self, typename Archive>
     static constexpr void fields(Self& self, Archive&& archive) {
         archive(self.kernel, self.compiler, self.application, self.seed);
+    }
+};
+
+// What the tracer measured of itself at boot (tracer/cost_meter.hpp): ticks of one logging call, in 1/256 ticks, while
+// its family is enabled, while it is filtered, and while everything is disabled.
+struct TraceCost {
+    static constexpr std::string_view kEvent = "trace_cost";
+    std::uint32_t enabled_ticks_x256 = 0;
+    std::uint32_t filtered_ticks_x256 = 0;
+    std::uint32_t disabled_ticks_x256 = 0;
+    std::uint32_t rounds = 0; // of which the best was taken; 0: not measured, nothing is known
+
+    friend bool operator==(const TraceCost&, const TraceCost&) = default;
+
+    template <typename Self, typename Archive>
+    static constexpr void fields(Self& self, Archive&& archive) {
+        archive(self.enabled_ticks_x256, self.filtered_ticks_x256, self.disabled_ticks_x256, self.rounds);
     }
 };
 

@@ -29,8 +29,9 @@ class MetadataWriter {
         put(make_record(code, par1, par2, m_stamp));
     }
 
+    // Not inline: its buffers are on the stack once, not once for each payload that a caller writes.
     template <typename Payload>
-    void combined(std::uint8_t code, const Payload& payload) {
+    [[gnu::noinline]] void combined(std::uint8_t code, const Payload& payload) {
         std::array<std::byte, kSlotsMax * kPayloadBytesPerSlot> bytes{};
         std::array<Record, kSlotsMax> slots{};
         const auto size = encode_payload(payload, bytes);

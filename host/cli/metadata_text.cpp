@@ -45,6 +45,13 @@ void append_fields(fmt::memory_buffer& out, const tracer::Build& build) {
     fmt::format_to(std::back_inserter(out), " seed={}", build.seed);
 }
 
+void append_fields(fmt::memory_buffer& out, const tracer::TraceCost& cost) {
+    const auto ticks = [](std::uint32_t ticks_x256) { return static_cast<double>(ticks_x256) / 256; };
+    fmt::format_to(std::back_inserter(out), " enabled={:.2f} filtered={:.2f} disabled={:.2f} ticks, best of {} rounds",
+                   ticks(cost.enabled_ticks_x256), ticks(cost.filtered_ticks_x256), ticks(cost.disabled_ticks_x256),
+                   cost.rounds);
+}
+
 void append_fields(fmt::memory_buffer& out, const tracer::TaskParameters& task) {
     fmt::format_to(std::back_inserter(out), " context={} level={} C={} T={} D={} Q={} offset={} ns", task.context,
                    task.level, task.wcet_ns, task.period_ns, task.deadline_ns, task.budget_ns, task.offset_ns);
@@ -77,6 +84,9 @@ void append_metadata(fmt::memory_buffer& out, const trace::Event& event) {
         break;
     case kCodeOf<"build">:
         append_decoded<tracer::Build>(out, event);
+        break;
+    case kCodeOf<"trace_cost">:
+        append_decoded<tracer::TraceCost>(out, event);
         break;
     case kCodeOf<"task_parameters">:
         append_decoded<tracer::TaskParameters>(out, event);

@@ -3,6 +3,7 @@
 // null while the clock's rate is not known.
 #include "host/cli/summary_view.hpp"
 
+#include "host/analyse/tracing_share.hpp"
 #include "host/trace/escape.hpp"
 #include "host/trace/json.hpp"
 #include "host/trace/names.hpp"
@@ -58,6 +59,27 @@ Json vector_to_json(const SummaryView& view, const analyse::VectorFigures& figur
             {"greatest_ns", ns(view, figures.handler.greatest())}};
 }
 
+// Null while the cost of a record is not known. An estimate under the clock that clock.mode names.
+Json tracing_to_json(const SummaryView& view) {
+    const auto& cost = view.trace.facts().cost;
+    const auto tracing =
+        analyse::tracing_share(cost, view.accounts.committed, view.summary.duration(), view.summary.cpus());
+    if (!tracing) {
+        return {};
+    }
+    const auto ticks = [](std::uint32_t ticks_x256) { return static_cast<double>(ticks_x256) / 256; };
+    return {{"estimate", true},
+            {"records", tracing->records},
+            {"enabled_ticks", ticks(cost->enabled_ticks_x256)},
+            {"filtered_ticks", ticks(cost->filtered_ticks_x256)},
+            {"disabled_ticks", ticks(cost->disabled_ticks_x256)},
+            {"rounds", cost->rounds},
+            {"clock_mode", trace::clock_mode_name(view.trace.facts().clock.mode)},
+            {"time_ticks", tracing->time.value},
+            {"time_ns", ns(view, tracing->time)},
+            {"share", tracing->share ? Json(*tracing->share) : Json()}};
+}
+
 Json head(const SummaryView& view) {
     const trace::TraceFacts& facts = view.trace.facts();
     const auto& manifest = view.trace.manifest();
@@ -95,6 +117,7 @@ void print_summary_json(Output& out, const SummaryView& view) {
                        {"refused", view.accounts.refused},           {"overwritten", view.accounts.overwritten},
                        {"missing", view.accounts.missing},           {"skipped", view.accounts.skipped},
                        {"lost_packets", view.accounts.lost_packets}, {"lost_chunks", view.accounts.lost_chunks}};
+    json["tracing"] = tracing_to_json(view);
     json["families"] = Json::object();
     for (std::size_t family = 0; family < tracer::kFamilies; ++family) {
         if (view.summary.families()[family] != 0) {

@@ -2,6 +2,7 @@
 // The first screen that a user sees of a run.
 #include "host/cli/summary_view.hpp"
 
+#include "host/analyse/tracing_share.hpp"
 #include "host/trace/escape.hpp"
 #include "host/trace/names.hpp"
 
@@ -69,6 +70,20 @@ void print_heading(Output& out, std::string_view heading) {
     out.print("\n{}\n", out.styled(Style::strong, heading));
 }
 
+void print_tracing(Output& out, const SummaryView& view) {
+    const auto& facts = view.trace.facts();
+    const auto tracing =
+        analyse::tracing_share(facts.cost, view.accounts.committed, view.summary.duration(), view.summary.cpus());
+    if (!tracing) {
+        out.print("  tracing    share not known: the trace does not tell what a record costs\n");
+        return;
+    }
+    const std::string share = tracing->share ? fmt::format("{:.3f} %", 100 * *tracing->share) : "-";
+    out.print("  tracing    about {} of the run: {} records x {:.2f} ticks = {}{} (estimate; clock: {})\n", share,
+              grouped(tracing->records), tracing->ticks_per_record, Times(facts.clock.khz).text(tracing->time),
+              facts.clock.khz == 0 ? " ticks" : "", trace::clock_mode_name(facts.clock.mode));
+}
+
 void print_head(Output& out, const SummaryView& view) {
     const auto& facts = view.trace.facts();
     const auto& manifest = view.trace.manifest();
@@ -104,6 +119,7 @@ void print_head(Output& out, const SummaryView& view) {
               grouped(view.accounts.committed), facts.chunks.size(), facts.chunks.size() == 1 ? "" : "s",
               grouped(view.accounts.dropped), grouped(view.accounts.refused), grouped(view.accounts.overwritten),
               grouped(view.accounts.missing));
+    print_tracing(out, view);
     if (end) {
         const std::uint64_t lost = end->records > view.accounts.committed ? end->records - view.accounts.committed : 0;
         out.print("  transfer   sent {} records, received {}, lost {}\n", grouped(end->records),

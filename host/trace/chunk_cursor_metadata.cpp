@@ -29,6 +29,13 @@ void ChunkCursor::take_metadata(const Event& event, std::span<const std::byte> p
         take(tracer::decode_payload<tracer::Build>(payload),
              [this](const tracer::Build& build) { m_facts.build = build; });
         break;
+    case kCodeOf<"trace_cost">:
+        take(tracer::decode_payload<tracer::TraceCost>(payload), [this](const tracer::TraceCost& cost) {
+            if (cost.rounds != 0) {
+                m_facts.cost = cost;
+            }
+        });
+        break;
     case kCodeOf<"export_end">:
         take(tracer::decode_payload<tracer::ExportEnd>(payload),
              [this](const tracer::ExportEnd& end) { m_facts.export_end = end; });

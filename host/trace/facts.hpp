@@ -50,6 +50,7 @@ struct TraceFacts {
     Clock clock;
     std::optional<std::uint64_t> boot_id;
     std::optional<tracer::Build> build;
+    std::optional<tracer::TraceCost> cost; // of a record, as the tracer measured it; none: not known
     std::optional<tracer::ExportEnd> export_end;
     Names names; // of all chunks together
     std::vector<ChunkReport> chunks;

@@ -12,6 +12,7 @@
 #include "kernel/sync/semaphore.hpp"
 #include "kernel/task.hpp"
 #include "lib/version.hpp"
+#include "tracer/cost_meter.hpp"
 #include "tracer/ftrace.hpp"
 #include "tracer/instance.hpp"
 #include "tracer/log.hpp"
@@ -144,6 +145,17 @@ std::uint64_t boot_id(std::uint64_t seed) {
     return mixed ^ (mixed >> 31);
 }
 
+// 1/2 ms of the machine's time; what the rounds take that are always run is far less.
+constexpr std::uint32_t kCostBudgetPerMs = 2;
+
+tracer::TraceCost measure_cost(lib::TickRate rate) {
+    tracer::Instance& tracer = tracer::instance();
+    return tracer::measure_cost(tracer.cpu, tracer.store,
+                                {.now = [] { return arch::timestamp(); },
+                                 .exclusion = {.enter = &arch::irq_save, .leave = &arch::irq_restore},
+                                 .budget_ticks = rate.khz / kCostBudgetPerMs});
+}
+
 lib::Result<void> attach(const lib::Result<tracer::ChunkSink*>& sink, tracer::SinkTime time) {
     return sink.ok() ? tracer::instance().exporter.attach(*sink.value(), time) : sink.error();
 }
@@ -245,7 +257,8 @@ void tracing_configure(const TracingSetup& setup) {
                        .build = {.kernel = std::string_view(kKernelVersion),
                                  .compiler = std::string_view("g++ " __VERSION__),
                                  .application = setup.app_name,
-                                 .seed = options.seed}});
+                                 .seed = options.seed},
+                       .cost = measure_cost(setup.calibration.rate)});
     tracer::instance().sinks = &g_sinks;
     tracer::instance().lock.set_exclusion({.enter = &arch::irq_save, .leave = &arch::irq_restore});
     tracer::instance().wait = {.wait = &wait_for_sender, .context = nullptr};

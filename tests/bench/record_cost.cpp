@@ -1,84 +1,82 @@
 // SPDX-License-Identifier: MIT
-// What one record costs on the host, measured with the very object code that the kernel links (GS points at a CpuTrace,
-// as in the kernel). The yardstick BASE is a bare rdtsc and one 16-byte store: nothing that stamps can be cheaper.
-// Variants take turns, the best of many rounds counts: absolute times wander, ratios of one run do not.
+// What one record costs on the host. Google Benchmark runs the rounds of all variants in random order, so that a slow
+// moment of the machine hits all alike; the best of many rounds counts.
 //
-//   record_cost            prints times and ratios
+//   record_cost            prints FIGURE, PEER and GOAL lines; LTTNG_PEER=library: measures LTTng-UST as well
 //   record_cost VARIANT N  runs N iterations of one variant and nothing else: for counting instructions from outside
-#include "tests/support/tracer_fixture.hpp"
+#include "tests/bench/goals.hpp"
+#include "tests/bench/lttng_peer.hpp"
+#include "tests/bench/variants.hpp"
 
+#include <benchmark/benchmark.h>
 #include <fmt/format.h>
-#include <x86intrin.h>
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cstdlib>
-#include <string_view>
+#include <string>
+#include <vector>
 
 namespace {
 
-constexpr int kRounds = 200;
-constexpr std::uint64_t kIterations = 20'000;
-constexpr std::uint32_t kRingRecords = 32 * 1024; // 512 KiB
+constexpr int kRounds = 1'500;
 
-struct Slot {
-    std::uint64_t low;
-    std::uint64_t high;
+// Keeps the least time of each variant, and prints nothing by itself.
+class BestOf final : public benchmark::BenchmarkReporter {
+  public:
+    bool ReportContext(const Context&) override { return true; }
+
+    void ReportRuns(const std::vector<Run>& runs) override {
+        for (const Run& run : runs) {
+            if (run.run_type != Run::RT_Iteration || run.error_occurred) {
+                continue;
+            }
+            const double ns = run.GetAdjustedRealTime();
+            const auto place = m_best.try_emplace(run.run_name.function_name, ns).first;
+            place->second = std::min(place->second, ns);
+        }
+    }
+
+    [[nodiscard]] const bench::Times& best() const { return m_best; }
+
+  private:
+    bench::Times m_best;
 };
 
-alignas(64) std::array<Slot, kRingRecords> g_ring;
-
-void run_base(std::uint64_t iterations) {
-    for (std::uint64_t i = 0; i < iterations; ++i) {
-        Slot& slot = g_ring[i % kRingRecords];
-        slot.low = __rdtsc();
-        slot.high = i;
-        asm volatile("" : : : "memory");
+void run_one(benchmark::State& state, const bench::Variant& variant) {
+    bench::Machine::prepare(variant);
+    const auto batch = static_cast<benchmark::IterationCount>(variant.iterations);
+    while (state.KeepRunningBatch(batch)) {
+        variant.run(variant.iterations);
     }
 }
 
-void run_record(std::uint64_t iterations) {
-    for (std::uint64_t i = 0; i < iterations; ++i) {
-        tracer::log<"task_dispatch">(1, static_cast<std::uint32_t>(i));
+void measure() {
+    std::vector<bench::Variant> all(bench::variants().begin(), bench::variants().end());
+    if (const char* const library = std::getenv("LTTNG_PEER"); library != nullptr && bench::load_lttng_peer(library)) {
+        all.push_back({.name = "lttng_ust", .run = &bench::run_lttng_peer, .iterations = 5'000});
     }
-}
-
-void run_loop(std::uint64_t iterations) {
-    for (std::uint64_t i = 0; i < iterations; ++i) {
-        asm volatile("" : : "r"(i) : "memory");
+    for (const bench::Variant& variant : all) {
+        benchmark::RegisterBenchmark(std::string(variant.name).c_str(),
+                                     [variant](benchmark::State& state) { run_one(state, variant); })
+            ->Iterations(static_cast<benchmark::IterationCount>(variant.iterations))
+            ->Repetitions(kRounds)
+            ->UseRealTime()
+            ->Unit(benchmark::kNanosecond);
     }
+    std::array<std::string, 2> words{"record_cost", "--benchmark_enable_random_interleaving=true"};
+    std::array<char*, 3> arguments{words[0].data(), words[1].data(), nullptr};
+    int count = static_cast<int>(words.size());
+    benchmark::Initialize(&count, arguments.data());
+    BestOf best;
+    benchmark::RunSpecifiedBenchmarks(&best);
+    bench::print_record_figures(best.best());
 }
 
-struct Variant {
-    std::string_view name;
-    void (*run)(std::uint64_t iterations);
-    bool enabled;
-    bool filtered;
-};
-
-constexpr std::array kVariants = {
-    Variant{"loop", &run_loop, true, false},        Variant{"base", &run_base, true, false},
-    Variant{"enabled", &run_record, true, false},   Variant{"filtered", &run_record, true, true},
-    Variant{"disabled", &run_record, false, false},
-};
-
-void prepare(tests::TracerFixture& fixture, const Variant& variant) {
-    auto& control = fixture.tracer().control;
-    static_cast<void>(control.set_filter(0xF2, variant.filtered));
-    variant.enabled ? static_cast<void>(control.enable()) : control.disable();
-}
-
-double seconds_of(const Variant& variant) {
-    const auto begin = std::chrono::steady_clock::now();
-    variant.run(kIterations);
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-}
-
-int count_only(tests::TracerFixture& fixture, std::string_view name, std::uint64_t iterations) {
-    for (const Variant& variant : kVariants) {
+int count_only(std::string_view name, std::uint64_t iterations) {
+    for (const bench::Variant& variant : bench::variants()) {
         if (variant.name == name) {
-            prepare(fixture, variant);
+            bench::Machine::prepare(variant);
             variant.run(iterations);
             return 0;
         }
@@ -87,42 +85,13 @@ int count_only(tests::TracerFixture& fixture, std::string_view name, std::uint64
     return 1;
 }
 
-void measure(tests::TracerFixture& fixture) {
-    std::array<double, kVariants.size()> best{};
-    best.fill(1e9);
-    for (int round = 0; round < kRounds; ++round) {
-        for (std::size_t i = 0; i < kVariants.size(); ++i) {
-            prepare(fixture, kVariants[i]);
-            best[i] = std::min(best[i], seconds_of(kVariants[i]));
-        }
-    }
-    const auto nanoseconds = [&](std::size_t i) { return best[i] / static_cast<double>(kIterations) * 1e9; };
-    const double loop = nanoseconds(0);
-    const double base = nanoseconds(1);
-    fmt::print("FIGURE record_base {:.2f} ns\n", base);
-    fmt::print("FIGURE record_enabled {:.2f} ns\n", nanoseconds(2));
-    fmt::print("FIGURE record_enabled_over_base {:.3f} ratio\n", nanoseconds(2) / base);
-    fmt::print("FIGURE record_filtered {:.2f} ns\n", std::max(0.0, nanoseconds(3) - loop));
-    fmt::print("FIGURE record_disabled {:.2f} ns\n", std::max(0.0, nanoseconds(4) - loop));
-}
-
 } // namespace
 
-namespace tracer {
-
-Instance& instance() {
-    return *tests::TracerFixture::current();
-}
-
-} // namespace tracer
-
 int main(int count, char** arguments) {
-    tests::TracerFixture fixture(std::size_t{4} << 20);
-    auto& chunk = fixture.chunk(kRingRecords, 16, tracer::kFlagCyclic);
-    fixture.select_and_enable(chunk);
+    const bench::Machine machine;
     if (count == 3) {
-        return count_only(fixture, arguments[1], std::strtoull(arguments[2], nullptr, 10));
+        return count_only(arguments[1], std::strtoull(arguments[2], nullptr, 10));
     }
-    measure(fixture);
+    measure();
     return 0;
 }

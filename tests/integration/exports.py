@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The trace leaves the guest whole, by either way, the same on both, and the same twice when the clock counts
 instructions."""
+import json
 import struct
 
 from harness import KERNEL, OK, case, expect, trace_files
@@ -103,6 +104,11 @@ def printed_and_summed_up(ctx):
     expect("control" in ctx.remora("summary", session).stdout, "the summary does not name the application")
     for command in ("print", "summary", "verify"):
         ctx.remora(command, "--json", session)
+    tracing = json.loads(ctx.remora("summary", "--json", session).stdout)["tracing"]
+    cost = tracing["enabled_ticks"]
+    expect(tracing["clock_mode"] == "icount" and 0 < cost <= 22, f"what a record costs: {tracing}")
+    expect(tracing["time_ticks"] == cost * tracing["records"], f"what tracing took: {tracing}")
+    expect(0 < tracing["share"] < 0.1, f"the share that tracing took: {tracing}")
 
 
 def trace_of(name):

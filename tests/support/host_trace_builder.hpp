@@ -75,6 +75,8 @@ class ChunkBuilder {
         return add_metadata("build", tracer::Build{name_of("remora 1"), name_of("g++ 12"), application, seed});
     }
 
+    ChunkBuilder& cost(const tracer::TraceCost& cost) { return add_metadata("trace_cost", cost); }
+
     // kind: task, interrupt, mutex, semaphore, server, level.
     ChunkBuilder& name(const std::string& kind, std::uint16_t id, std::string_view text) {
         return add_metadata(kind + "_name", tracer::NameOf{id, text});

@@ -82,6 +82,7 @@ TEST_F(ExporterTest, PutsThePreambleInFrontOfTheRecords) {
     setup.boot_id = 0x0123'4567'89AB'CDEF;
     setup.build.kernel = std::string_view("1.0");
     setup.build.application = std::string_view("control");
+    setup.cost = {.enabled_ticks_x256 = 4608, .filtered_ticks_x256 = 512, .disabled_ticks_x256 = 511, .rounds = 16};
     exporter().configure(setup);
     tracer::TaskParameters parameters;
     parameters.wcet_ns = 5;
@@ -106,6 +107,9 @@ TEST_F(ExporterTest, PutsThePreambleInFrontOfTheRecords) {
     const auto build = places_of(records, tracer::event_code("build"));
     ASSERT_EQ(build.size(), 1U);
     EXPECT_EQ(payload_at<tracer::Build>(records, build[0]).application, tracer::Name(std::string_view("control")));
+    const auto cost = places_of(records, tracer::event_code("trace_cost"));
+    ASSERT_EQ(cost.size(), 1U);
+    EXPECT_EQ(payload_at<tracer::TraceCost>(records, cost[0]), setup.cost);
     const auto task = places_of(records, tracer::event_code("task_name"));
     ASSERT_EQ(task.size(), 1U);
     EXPECT_EQ(payload_at<tracer::NameOf>(records, task[0]), (tracer::NameOf{3, std::string_view("producer")}));
@@ -136,6 +140,7 @@ TEST_F(ExporterTest, PutsACyclicChunkIntoTimeOrderAndTheEmergencyAreaLast) {
     ASSERT_EQ(sink.chunks.size(), 2U);
     const auto cyclic = tests::records_in(sink.chunks[0]);
     const auto begin = payload_at<ChunkBegin>(cyclic, 0);
+    EXPECT_TRUE(places_of(cyclic, tracer::event_code("trace_cost")).empty()) << "nobody measured";
     EXPECT_EQ(begin.overwritten, 7U);
     ASSERT_EQ(begin.records, 3U);
     EXPECT_EQ(cyclic[begin.preamble_slots].par2, 7U);
@@ -153,6 +158,7 @@ TEST_F(ExporterTest, TheLongestPreambleFits) {
     for (tracer::Name* name : {&setup.build.kernel, &setup.build.compiler, &setup.build.application}) {
         *name = std::string_view(longest);
     }
+    setup.cost.rounds = 1;
     exporter().configure(setup);
     for (std::uint16_t i = 0; i < tracer::NameRegistry::kCapacity + 1; ++i) {
         m_fixture.names().add_task(i, i, longest, {});
@@ -161,8 +167,9 @@ TEST_F(ExporterTest, TheLongestPreambleFits) {
     ASSERT_TRUE(exporter().attach(sink, SinkTime::at_once).ok());
     ASSERT_TRUE(exporter().request(filled(4, 1), 0).ok());
     drain();
-    EXPECT_EQ(tests::records_in(sink.chunks.at(0)).size(), Exporter::kPreambleSlotsMax + 1);
-    EXPECT_EQ(payload_at<tracer::NameOf>(tests::records_in(sink.chunks[0]), 14 + 27 + 1 + 1).name.view().back(), '~');
+    const auto records = tests::records_in(sink.chunks.at(0));
+    EXPECT_EQ(records.size(), Exporter::kPreambleSlotsMax + 1);
+    EXPECT_EQ(payload_at<tracer::NameOf>(records, 14 + 27 + 3 + 1 + 1).name.view().back(), '~');
 }
 
 TEST_F(ExporterTest, GivesBothSinksTheSameBytesOnceInAnyInterleaving) {

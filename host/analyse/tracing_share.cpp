@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT
+#include "host/analyse/tracing_share.hpp"
+
+namespace host::analyse {
+
+std::optional<TracingShare> tracing_share(const std::optional<tracer::TraceCost>& cost, std::uint64_t records,
+                                          lib::Ticks duration, std::size_t cpus) {
+    if (!cost || cost->rounds == 0) {
+        return std::nullopt;
+    }
+    constexpr double kPart = 256;
+    TracingShare result;
+    result.records = records;
+    result.ticks_per_record = static_cast<double>(cost->enabled_ticks_x256) / kPart;
+    // Fits a u64 for any trace that a machine can hold: 2^40 records of 2^24 ticks each.
+    const double ticks = static_cast<double>(records) * result.ticks_per_record;
+    constexpr double kMost = 1e19;
+    result.time = {static_cast<std::uint64_t>(ticks < kMost ? ticks : kMost)};
+    const double whole = static_cast<double>(duration.value) * static_cast<double>(cpus);
+    if (whole > 0) {
+        result.share = ticks / whole;
+    }
+    return result;
+}
+
+} // namespace host::analyse
