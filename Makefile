@@ -96,7 +96,7 @@ KERNEL_FLAGS := -O2 -ffreestanding -mno-red-zone -mgeneral-regs-only -mcmodel=sm
   -fno-stack-protector -ffile-prefix-map=$(CURDIR)=. $(KERNEL_DEFINES) -I arch/x86_64
 KERNEL_CXXFLAGS := $(COMMON) $(WARNINGS) -Wframe-larger-than=1024 $(KERNEL_FLAGS) -fno-exceptions -fno-rtti \
   -fno-threadsafe-statics -fno-use-cxa-atexit
-KERNEL_LDFLAGS := -nostdlib -static -no-pie -Wl,-T,linker.ld -Wl,-z,max-page-size=0x1000 -Wl,--build-id=none \
+KERNEL_LDFLAGS := -nostdlib -static -no-pie -Wl,-T,linker.ld -Wl,-z,max-page-size=0x1000 -Wl,--build-id=sha1 \
   -Wl,--orphan-handling=error -Wl,--fatal-warnings -Wl,--gc-sections -Wl,-z,noexecstack
 
 HOST_CXXFLAGS := $(COMMON) $(WARNINGS) -O2

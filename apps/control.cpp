@@ -5,7 +5,7 @@
 //
 //   task        T    D   offset  WCET   role
 //   sensor      5    4      0    0.5    produces a sample: semaphore `samples`, user_event_0
-//   control    10    8      3    1.2    needs `state`, then `output`; the most urgent user of `state`
+//   control    10    8      3    1.2    needs `state`, then `output`; the most urgent user of `state`; control_output
 //   actuator   20   10      2    1      needs `output`
 //   supervisor 50   30      4    3.5    needs no mutex: the middle task that inheritance keeps out
 //   telemetry  50   50      1    6      holds `state` for 4 ms: the low-priority owner
@@ -21,6 +21,8 @@
 #include "kernel/sync/semaphore.hpp"
 #include "kernel/timer.hpp"
 #include "tracer/ftrace.hpp"
+#include "tracer/trace_printf.hpp"
+#include "tracer/typed_event.hpp"
 
 #include <array>
 
@@ -54,10 +56,26 @@ struct Plant {
     std::uint32_t produced = 0;
     std::uint32_t consumed = 0;
     std::uint32_t heartbeats = 0;
+    std::int32_t position_mrad = 0;
     bool failed = false;
 };
 
 constinit Plant s_plant;
+
+// What the controller saw and did, shown by name in every tool (docs/user-events.md).
+constinit tracer::TypedEvent<std::int32_t, std::uint16_t> s_control_output{"control_output",
+                                                                           {{"error", "mrad"}, {"drive", "mV"}}};
+
+constexpr std::int32_t kTargetMrad = 1'000;
+constexpr std::int32_t kDriveRestMv = 2'000;
+
+// One step of a proportional controller, on a plant that follows half of the way.
+void control_step() {
+    const std::int32_t error_mrad = kTargetMrad - s_plant.position_mrad;
+    const std::int32_t drive_mv = kDriveRestMv + error_mrad;
+    s_control_output.log(error_mrad, static_cast<std::uint16_t>(drive_mv));
+    s_plant.position_mrad += error_mrad / 2;
+}
 
 // A call that cannot fail unless the kernel is broken; then the application says so and its result is not 0.
 template <typename T>
@@ -93,6 +111,7 @@ void control(void*) {
         expect(kernel::mutex_unlock(s_plant.state), "unlock state");
         expect(kernel::mutex_lock(s_plant.output), "lock output");
         compute_about(microseconds(200));
+        control_step();
         expect(kernel::mutex_unlock(s_plant.output), "unlock output");
         kernel::task_endcycle();
     }
@@ -111,6 +130,7 @@ void actuator(void*) {
 void supervisor(void*) {
     for (;;) {
         compute_about(milliseconds(3));
+        tracer::trace_printf<"%u samples so far, position %d mrad">(s_plant.produced, s_plant.position_mrad);
         kernel::task_endcycle();
     }
 }

@@ -95,7 +95,7 @@ prepare_out() {
 
 # The collector must listen before the first packet: it says so through its ready file.
 start_collector() {
-    setsid "$REMORA" record --listen "127.0.0.1:$PORT" --out "$OUT/udp" --ready-file "$READY" --force \
+    setsid "$REMORA" record --listen "127.0.0.1:$PORT" --out "$OUT/udp" --ready-file "$READY" --kernel "$KERNEL" --force \
         >"$OUT/collector.log" 2>&1 &
     COLLECTOR_PID=$!
     local tries
@@ -254,7 +254,7 @@ fetch_disk() {
         PROBLEMS+=("no trace file on the ramdisk: $(tail -n 1 "$OUT/mcopy.log")")
         return
     fi
-    if ! "$REMORA" adopt "$OUT/disk"; then
+    if ! "$REMORA" adopt --kernel "$KERNEL" "$OUT/disk"; then
         PROBLEMS+=("the files in $OUT/disk are no session")
     fi
 }

@@ -78,7 +78,7 @@ enum class Space : std::uint8_t {
 // How many slots an event takes.
 enum class Shape : std::uint8_t {
     simple,   // one record; par1 and par2 are the parameters
-    combined, // several slots, payload described in tracer/metadata.hpp
+    combined, // a long event: 1 to 64 slots, payload described in tracer/metadata.hpp and tracer/user_fields.hpp
     consumed, // an instruction to the tracer: never stored
 };
 
@@ -213,8 +213,14 @@ inline constexpr auto kEvents = std::to_array<EventRow>({
     {0x9C, "export_end", kNoParameter, kNoParameter, "the export is over: totals", Space::normal, Shape::combined},
     {0xAC, "trace_cost", kNoParameter, kNoParameter, "what a record costs, as the tracer measured at boot",
      Space::normal, Shape::combined},
+    {0xBC, "event_declaration", kNoParameter, kNoParameter, "name, fields, types and units of a typed event",
+     Space::normal, Shape::combined},
     // E: the tracer's and the kernel's own
     {0x0E, "panic", detail::kContext, {"reason", Unit::hexadecimal}, "the kernel gave up", Space::emergency},
+    {0x1E, "typed_event", kNoParameter, kNoParameter, "an event that the application declared", Space::normal,
+     Shape::combined},
+    {0x2E, "formatted_event", kNoParameter, kNoParameter, "trace_printf: the number of the format, and its arguments",
+     Space::normal, Shape::combined},
     // F: records of set_filter, and the request for the next chunk
     {0xF0, "filter_general", detail::kStatus, kNoParameter, "filter of the general family"},
     {0xF1, "filter_ipoint", detail::kStatus, kNoParameter, "filter of the ipoint family"},

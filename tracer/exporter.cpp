@@ -52,6 +52,7 @@ lib::Result<void> Exporter::request_for(Chunk& chunk, ChunkFlags new_flags, Sink
         freight = {};
         freight.uses = chunk.uses;
         freight.names = static_cast<std::uint32_t>(m_parts.names.size());
+        freight.declarations = static_cast<std::uint32_t>(m_parts.names.declarations());
         freight.dropped = read_shared(m_parts.cpu.dropped_bytes) / kRecordBytes;
         freight.refused = read_shared(m_parts.cpu.refused_bytes) / kRecordBytes;
     }
@@ -243,6 +244,9 @@ void Exporter::build_image(const Chunk& chunk, const Freight& freight) {
     writer.simple(event_code("cycles_per_msec"), 0, m_setup.tsc_khz);
     for (std::size_t i = 0; i < freight.names; ++i) {
         writer.name(m_parts.names.entry(i));
+    }
+    for (std::size_t i = 0; i < freight.declarations; ++i) {
+        writer.declaration(m_parts.names.declaration(i));
     }
     writer.simple(event_code("numevents"), 0, begin.records);
     begin.preamble_slots = static_cast<std::uint32_t>(writer.slots());

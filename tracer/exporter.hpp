@@ -51,9 +51,10 @@ class Exporter {
   public:
     static constexpr std::size_t kSinksMax = 2;
 
-    // Slots of the longest possible preamble: chunk_begin, build, trace_cost, cycles_per_msec, numevents, and for each
-    // entry of a full registry id, name and parameters.
-    static constexpr std::size_t kPreambleSlotsMax = 14 + 27 + 3 + 2 + NameRegistry::kCapacity * (1 + 9 + 8);
+    // Slots of the longest possible preamble: chunk_begin, build, trace_cost, cycles_per_msec, numevents, for each entry
+    // of a full registry id, name and parameters, and the declarations.
+    static constexpr std::size_t kPreambleSlotsMax = 17 + 28 + 3 + 2 + NameRegistry::kCapacity * (1 + 9 + 8) +
+                                                     NameRegistry::kDeclarationsMax * EncodedDeclaration::kSlotsMax;
     using Preamble = std::array<std::byte, kPreambleSlotsMax * kRecordBytes>;
 
     struct Parts {
@@ -144,6 +145,7 @@ class Exporter {
         ChunkFlags new_flags = 0;
         std::uint32_t order = 0; // requests are served in this order
         std::uint32_t names = 0; // frozen with the chunk
+        std::uint32_t declarations = 0;
         std::uint64_t dropped = 0;
         std::uint64_t refused = 0;
     };

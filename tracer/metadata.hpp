@@ -9,14 +9,15 @@
 //   the chunk's records
 //   <---- records ---->
 //
-// Every metadata event of family C is a combined event: 2 to 64 slots that share stamp and code, each with six payload
-// bytes (par1, then par2, little-endian). The payload starts with its own length in bytes (u16, itself included), so
-// the padding of the last slot is never taken for data. Fields are little-endian, in the order of their fields() list;
-// new fields go to the end, and a reader ignores what it does not know.
+// Every metadata event of family C is a long event, and so are the typed and formatted events of family E: 1 to 64
+// slots that share stamp and code, each with six payload bytes (par1, then par2, little-endian). The payload starts
+// with its own length in bytes (u16, itself included), so the padding of the last slot is never taken for data. Fields
+// are little-endian, in the order of their fields() list; new fields go to the end, and a reader ignores what it does
+// not know.
 //
 //   slot:   first            middle ...         last
 //          +--+----+        +--+----+        +--+----+
-//          |p1| p2 |        |p1| p2 |        |p1| p2 |        6 bytes each
+//          |p1| p2 |        |p1| p2 |        |p1| p2 |        6 bytes each; an event of one slot is flagged `simple`
 //          +--+----+        +--+----+        +--+----+
 //           len ...payload...                  ..0 pad
 #pragma once
@@ -35,7 +36,7 @@ namespace tracer {
 
 inline constexpr std::uint16_t kFormatVersion = 1;
 
-inline constexpr std::size_t kCombineSlotsMin = 2;
+inline constexpr std::size_t kCombineSlotsMin = 1;
 inline constexpr std::size_t kCombineSlotsMax = 64;
 inline constexpr std::size_t kPayloadBytesPerSlot = 6;
 inline constexpr std::size_t kCombinePayloadMax = kCombineSlotsMax * kPayloadBytesPerSlot - sizeof(std::uint16_t);
@@ -159,10 +160,12 @@ struct Build {
     Name compiler;    // __VERSION__
     Name application; // APP=
     std::uint64_t seed = 0;
+    std::uint64_t image_id = 0; // of the kernel image that ran, from its build id; 0: not known
 
     template <typename Self, typename Archive>
     static constexpr void fields(Self& self, Archive&& archive) {
         archive(self.kernel, self.compiler, self.application, self.seed);
+        archive.later(self.image_id);
     }
 };
 
@@ -219,11 +222,6 @@ struct PayloadWriter {
         (put(fields), ...);
     }
 
-    template <typename... Fields>
-    constexpr void later(const Fields&... fields) {
-        (put(fields), ...);
-    }
-
     template <typename T>
 
     requires(std::is_unsigned_v<T>) constexpr void put(T value) { out.le(value); }
@@ -231,6 +229,12 @@ struct PayloadWriter {
     template <typename T>
 
     requires(std::is_enum_v<T>) constexpr void put(T value) { out.le(static_cast<std::underlying_type_t<T>>(value)); }
+
+    // Fields that a later version added: an older writer ends before them.
+    template <typename... Fields>
+    constexpr void later(const Fields&... fields) {
+        (put(fields), ...);
+    }
 
     constexpr void put(const Name& name) {
         out.le(name.size);
@@ -316,7 +320,16 @@ template <typename Payload>
     return slots < kCombineSlotsMin ? kCombineSlotsMin : slots;
 }
 
-// Spreads payload bytes over slots. no_space if `out` has too few, or more than kCombineSlotsMax would be needed.
+// The flag of slot number `slot` of `slots`.
+[[nodiscard]] constexpr Combine combine_flag(std::size_t slot, std::size_t slots) {
+    if (slots == 1) {
+        return Combine::simple;
+    }
+    return slot == 0 ? Combine::first : slot + 1 == slots ? Combine::last : Combine::middle;
+}
+
+// Spreads payload bytes, length word included, over slots. What writes long events, the exporter and the logging calls
+// alike, does it here. no_space if `out` has too few, or more than kCombineSlotsMax would be needed.
 [[nodiscard]] constexpr lib::Result<std::size_t>
 encode_combined(std::uint8_t code, lib::Ticks stamp, std::span<const std::byte> payload, std::span<Record> out) {
     const std::size_t slots = combine_slots(payload.size());
@@ -328,10 +341,9 @@ encode_combined(std::uint8_t code, lib::Ticks stamp, std::span<const std::byte> 
         for (std::size_t i = 0; i < kPayloadBytesPerSlot && slot * kPayloadBytesPerSlot + i < payload.size(); ++i) {
             piece[i] = payload[slot * kPayloadBytesPerSlot + i];
         }
-        const Combine flag = slot == 0 ? Combine::first : slot + 1 == slots ? Combine::last : Combine::middle;
-        out[slot] = make_record(static_cast<std::uint16_t>(code | static_cast<std::uint16_t>(flag)),
-                                lib::load_le<std::uint16_t>(piece),
-                                lib::load_le<std::uint32_t>(std::span(piece).subspan(2)), stamp);
+        out[slot] = make_record(
+            static_cast<std::uint16_t>(code | static_cast<std::uint16_t>(combine_flag(slot, slots))),
+            lib::load_le<std::uint16_t>(piece), lib::load_le<std::uint32_t>(std::span(piece).subspan(2)), stamp);
     }
     return slots;
 }

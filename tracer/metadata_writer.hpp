@@ -16,7 +16,8 @@ namespace tracer {
 
 class MetadataWriter {
   public:
-    // Every record gets this stamp.
+    // Records get this stamp, and the n-th long event n ticks more: slots of different events never agree in code and
+    // stamp, so that a reader never joins two events when the slots between them are lost.
     constexpr MetadataWriter(std::span<std::byte> out, lib::Ticks stamp)
         : m_out(out)
         , m_stamp(stamp) {}
@@ -33,10 +34,15 @@ class MetadataWriter {
     template <typename Payload>
     [[gnu::noinline]] void combined(std::uint8_t code, const Payload& payload) {
         std::array<std::byte, kSlotsMax * kPayloadBytesPerSlot> bytes{};
-        std::array<Record, kSlotsMax> slots{};
         const auto size = encode_payload(payload, bytes);
         ASSERT(size.ok());
-        const auto count = encode_combined(code, m_stamp, std::span(bytes).first(size.value()), slots);
+        encoded(code, std::span(bytes).first(size.value()));
+    }
+
+    // A payload that was encoded earlier.
+    [[gnu::noinline]] void encoded(std::uint8_t code, std::span<const std::byte> payload) {
+        std::array<Record, kSlotsMax> slots{};
+        const auto count = encode_combined(code, {m_stamp.value + m_events++}, payload, slots);
         ASSERT(count.ok());
         for (std::size_t i = 0; i < count.value(); ++i) {
             put(slots[i]);
@@ -51,6 +57,10 @@ class MetadataWriter {
         if (entry.kind == NameKind::task) {
             combined(event_code(TaskParameters::kEvent), entry.parameters);
         }
+    }
+
+    void declaration(const EncodedDeclaration& declaration) {
+        encoded(event_code(EventDeclaration::kEvent), declaration.view());
     }
 
     [[nodiscard]] std::size_t slots() const { return m_used / kRecordBytes; }
@@ -82,11 +92,12 @@ class MetadataWriter {
         m_used += kRecordBytes;
     }
 
-    static constexpr std::size_t kSlotsMax = 28; // of one combined event; build with its three names is the longest
+    static constexpr std::size_t kSlotsMax = EncodedDeclaration::kSlotsMax; // of the longest long event here
 
     std::span<std::byte> m_out;
     lib::Ticks m_stamp;
     std::size_t m_used = 0;
+    std::uint64_t m_events = 0;
 };
 
 } // namespace tracer

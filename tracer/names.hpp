@@ -3,14 +3,16 @@
 // comes to life; the exporter lists all of them in front of each chunk, so that any chunk decodes alone. Append-only: a
 // task that ended may still stand in an unsent chunk, and a chunk exported twice must list the same names twice. If a
 // number is used again for another object, both entries are listed, oldest first.
-// Context: task or irq-off, additions serialised by the caller; readable at any time. Never blocks.
+// The declarations of typed events (user_fields.hpp) stand here, too.
+// Context: any, NMI included. Additions never block and never fail but for want of room.
 #pragma once
 
-#include "tracer/metadata.hpp"
+#include "tracer/user_fields.hpp"
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string_view>
 
 namespace tracer {
@@ -34,9 +36,104 @@ struct NameEntry {
     friend bool operator==(const NameEntry&, const NameEntry&) = default;
 };
 
+// A list that any context may append to while others read it, interrupts and NMIs within an addition included. An
+// addition takes a place in the store, fills it, and then publishes it with one compare-and-exchange on the first free
+// entry of the order: whoever reads sees a dense sequence of whole entries that only ever grows. Bounded: the exchange
+// fails only when somebody else has published meanwhile, and then the next entry is tried. An addition that is never
+// finished (its task was killed in it) costs its place in the store and nothing else. Two contexts that add the same
+// entry at the same time may both succeed: duplicates are harmless.
+template <typename Entry, std::size_t Capacity>
+class AppendOnlyList {
+  public:
+    static_assert(Capacity < 0xFFFF);
+    static constexpr std::size_t kNone = Capacity;
+
+    constexpr AppendOnlyList() = default;
+    AppendOnlyList(const AppendOnlyList&) = delete;
+    AppendOnlyList& operator=(const AppendOnlyList&) = delete;
+
+    // The index of the entry, or of an equal one that stands there already; kNone (and one more lost) if it is full.
+    std::size_t add(const Entry& entry) {
+        const std::size_t known = size();
+        for (std::size_t i = 0; i < known; ++i) {
+            if (m_entries[place(i)] == entry) {
+                return i;
+            }
+        }
+        // Looked at first, so that the counter of places taken cannot run over.
+        const std::uint32_t mine = __atomic_load_n(&m_taken, __ATOMIC_RELAXED) < Capacity
+                                       ? __atomic_fetch_add(&m_taken, 1, __ATOMIC_RELAXED)
+                                       : Capacity;
+        if (mine >= Capacity) {
+            __atomic_fetch_add(&m_lost, 1, __ATOMIC_RELAXED);
+            return kNone;
+        }
+        m_entries[mine] = entry;
+        return publish(known, static_cast<std::uint16_t>(mine + 1));
+    }
+
+    // Entries published so far; they have the indices below.
+    [[nodiscard]] std::size_t size() const {
+        std::size_t count = __atomic_load_n(&m_size_hint, __ATOMIC_ACQUIRE);
+        while (count < Capacity && __atomic_load_n(&m_order[count], __ATOMIC_ACQUIRE) != 0) {
+            ++count;
+        }
+        return count;
+    }
+
+    [[nodiscard]] std::size_t lost() const { return __atomic_load_n(&m_lost, __ATOMIC_RELAXED); }
+
+    // Precondition: index < size().
+    [[nodiscard]] const Entry& entry(std::size_t index) const {
+        ASSERT(index < Capacity && m_order[index] != 0);
+        return m_entries[place(index)];
+    }
+
+  private:
+    [[nodiscard]] std::size_t place(std::size_t index) const {
+        return __atomic_load_n(&m_order[index], __ATOMIC_ACQUIRE) - std::size_t{1};
+    }
+
+    // There is an entry of the order for each place in the store, so the loop finds a free one.
+    std::size_t publish(std::size_t from, std::uint16_t place_and_one) {
+        for (std::size_t i = from; i < Capacity; ++i) {
+            std::uint16_t free = 0;
+            // Release: the entry is whole for whoever acquires it in place() or size().
+            if (__atomic_compare_exchange_n(&m_order[i], &free, place_and_one, false, __ATOMIC_RELEASE,
+                                            __ATOMIC_RELAXED)) {
+                // A hint: it may fall back when additions interrupt each other, and size() looks on from there.
+                __atomic_store_n(&m_size_hint, static_cast<std::uint32_t>(i + 1), __ATOMIC_RELEASE);
+                return i;
+            }
+        }
+        ASSERT(false);
+        return kNone;
+    }
+
+    std::array<Entry, Capacity> m_entries{};
+    std::array<std::uint16_t, Capacity> m_order{}; // place in m_entries and 1, in the order of publication; 0: free
+    std::uint32_t m_size_hint = 0;
+    std::uint32_t m_taken = 0;
+    std::uint32_t m_lost = 0;
+};
+
+// An encoded EventDeclaration, its length word included and its id 0; a registered one has its index as id.
+struct EncodedDeclaration {
+    static constexpr std::size_t kBytesMax = 254;
+    static constexpr std::size_t kSlotsMax = combine_slots(kBytesMax);
+
+    std::array<std::byte, kBytesMax> bytes{};
+    std::uint16_t size = 0;
+
+    friend bool operator==(const EncodedDeclaration&, const EncodedDeclaration&) = default;
+
+    [[nodiscard]] constexpr std::span<const std::byte> view() const { return std::span(bytes).first(size); }
+};
+
 class NameRegistry {
   public:
     static constexpr std::size_t kCapacity = 512;
+    static constexpr std::size_t kDeclarationsMax = 128;
 
     constexpr NameRegistry() = default;
     NameRegistry(const NameRegistry&) = delete;
@@ -45,42 +142,39 @@ class NameRegistry {
     // Names are copied, cut at kNameBytesMax. parameters.context is filled in. An entry equal to an earlier one is not
     // added again. When the registry is full the entry is counted in lost() and the records keep their numbers without
     // a name.
-    constexpr void add_task(std::uint16_t context, std::uint32_t pid, std::string_view name,
-                            TaskParameters parameters) {
+    void add_task(std::uint16_t context, std::uint32_t pid, std::string_view name, TaskParameters parameters) {
         parameters.context = context;
-        add({NameKind::task, context, pid, name, parameters});
+        m_names.add({NameKind::task, context, pid, name, parameters});
     }
 
-    constexpr void add_name(NameKind kind, std::uint16_t id, std::string_view name) { add({kind, id, 0, name, {}}); }
+    void add_name(NameKind kind, std::uint16_t id, std::string_view name) { m_names.add({kind, id, 0, name, {}}); }
 
-    [[nodiscard]] constexpr std::size_t size() const { return m_size; }
+    [[nodiscard]] std::size_t size() const { return m_names.size(); }
 
-    [[nodiscard]] constexpr std::size_t lost() const { return m_lost; }
+    // Names and declarations that found no room.
+    [[nodiscard]] std::size_t lost() const { return m_names.lost() + m_declarations.lost(); }
 
     // Precondition: index < size().
-    [[nodiscard]] constexpr const NameEntry& entry(std::size_t index) const {
-        ASSERT(index < m_size);
-        return m_entries[index];
+    [[nodiscard]] const NameEntry& entry(std::size_t index) const { return m_names.entry(index); }
+
+    // The id under which this declaration is listed from now on; kUndeclared when there is no room.
+    std::uint16_t declare(const EncodedDeclaration& declaration) {
+        const std::size_t index = m_declarations.add(declaration);
+        return index == kDeclarationsMax ? kUndeclared : static_cast<std::uint16_t>(index);
+    }
+
+    [[nodiscard]] std::size_t declarations() const { return m_declarations.size(); }
+
+    // With its id. Precondition: index < declarations().
+    [[nodiscard]] EncodedDeclaration declaration(std::size_t index) const {
+        EncodedDeclaration declaration = m_declarations.entry(index);
+        lib::store_le(std::span(declaration.bytes).subspan(sizeof(std::uint16_t)), static_cast<std::uint16_t>(index));
+        return declaration;
     }
 
   private:
-    constexpr void add(const NameEntry& entry) {
-        for (std::size_t i = 0; i < m_size; ++i) {
-            if (m_entries[i] == entry) {
-                return;
-            }
-        }
-        if (m_size == kCapacity) {
-            ++m_lost;
-            return;
-        }
-        m_entries[m_size] = entry;
-        ++m_size; // last: an entry is visible only once it is whole
-    }
-
-    std::array<NameEntry, kCapacity> m_entries{};
-    std::size_t m_size = 0;
-    std::size_t m_lost = 0;
+    AppendOnlyList<NameEntry, kCapacity> m_names;
+    AppendOnlyList<EncodedDeclaration, kDeclarationsMax> m_declarations;
 };
 
 } // namespace tracer

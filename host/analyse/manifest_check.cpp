@@ -54,6 +54,7 @@ class ManifestCheck {
             check_checksum(chunk, path);
             check_chunk(chunk, path);
         }
+        check_formats();
         check_totals();
         check_promise();
         return std::move(m_faults);
@@ -78,6 +79,21 @@ class ManifestCheck {
             fault(Rule::checksums, path,
                   fmt::format("{} bytes, crc32c {:08x}; the manifest says {} bytes, {:08x}", found.value().bytes,
                               found.value().crc32c, chunk.bytes, chunk.crc32c));
+        }
+    }
+
+    void check_formats() {
+        if (!m_manifest.formats) {
+            return;
+        }
+        const std::string path = m_trace.directory() + '/' + std::string(trace::kFormatsName);
+        const auto found = trace::checksum_file(path);
+        if (!found) {
+            fault(Rule::checksums, path, std::string(error_name(found.error())));
+        } else if (found.value().crc32c != m_manifest.formats->crc32c) {
+            fault(Rule::checksums, path,
+                  fmt::format("crc32c {:08x}; the manifest says {:08x}", found.value().crc32c,
+                              m_manifest.formats->crc32c));
         }
     }
 

@@ -2,6 +2,8 @@
 // One pass over the events; see the header for what each figure means.
 #include "host/analyse/summary.hpp"
 
+#include "host/trace/user_event.hpp"
+
 #include <algorithm>
 
 namespace host::analyse {
@@ -36,6 +38,8 @@ void Summary::add(const trace::Event& event) {
         give_out_time(cpu, cpu.last);
         cpu.running = event.par1;
         m_tasks.try_emplace(event.par1);
+    } else if (event.is(kCodeOf<"typed_event">) || event.is(kCodeOf<"formatted_event">)) {
+        ++m_user_events[trace::user_event_name(event)];
     } else if (event.is(kCodeOf<"panic">)) {
         ++m_panics;
     } else if (event.is(kCodeOf<"blackout_end">)) {

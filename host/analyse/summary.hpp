@@ -16,6 +16,7 @@
 #include <deque>
 #include <map>
 #include <optional>
+#include <string>
 #include <unordered_map>
 
 namespace host::analyse {
@@ -91,6 +92,9 @@ class Summary {
 
     [[nodiscard]] std::uint64_t panics() const { return m_panics; }
 
+    // Typed and formatted events: how many of each name (of each format, as far as it is known).
+    [[nodiscard]] const std::map<std::string, std::uint64_t>& user_events() const { return m_user_events; }
+
     // Records that blackout_end events count as dropped.
     [[nodiscard]] std::uint64_t blackouts() const { return m_blackouts; }
 
@@ -126,6 +130,7 @@ class Summary {
     std::unordered_map<std::uint16_t, std::deque<Release>> m_releases;
     std::map<std::uint16_t, Cpu> m_cpus;
     std::array<std::uint64_t, tracer::kFamilies> m_families{};
+    std::map<std::string, std::uint64_t> m_user_events;
     VectorFigures m_timer;
     std::uint64_t m_events = 0;
     std::uint64_t m_unknown = 0;

@@ -5,10 +5,12 @@
 
 #include "host/cli/trace_input.hpp"
 #include "host/collector/session_directory.hpp"
+#include "host/collector/session_formats.hpp"
 #include "host/trace/escape.hpp"
 
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <system_error>
 
 namespace host::cli {
@@ -19,14 +21,15 @@ using trace::ExitStatus;
 
 struct AdoptOptions {
     std::string directory;
+    std::string kernel;
     bool force = false;
 };
 
 // Reads one file to its end. False if it could not be read at all.
-bool adopt_file(const std::string& directory, const std::string& file, trace::Diagnostics& diagnostics,
+bool adopt_file(const AdoptOptions& options, const std::string& file, trace::Diagnostics& diagnostics,
                 trace::Manifest& manifest) {
-    const std::string path = directory + '/' + file;
-    const auto opened = trace::Trace::open(path, {}, diagnostics);
+    const std::string path = options.directory + '/' + file;
+    const auto opened = trace::Trace::open(path, {.kernel = options.kernel}, diagnostics);
     const auto checksum = trace::checksum_file(path);
     if (!opened || !checksum) {
         return false;
@@ -101,11 +104,19 @@ ExitStatus adopt(const AdoptOptions& options, Context context) {
     if (has_manifest && !options.force) {
         return complain("it holds a manifest.json already: --force replaces it");
     }
+    std::optional<trace::FormatTable> formats;
+    if (!options.kernel.empty()) {
+        auto table = trace::FormatTable::from_image(options.kernel, why);
+        if (!table) {
+            return complain(fmt::format("--kernel {}: {}", trace::escaped(options.kernel), why));
+        }
+        formats = std::move(table.value());
+    }
     trace::Diagnostics diagnostics(diagnostics_to(context));
     trace::Manifest manifest;
     manifest.origin = "files";
     for (const std::string& file : files.value()) {
-        if (!adopt_file(options.directory, file, diagnostics, manifest)) {
+        if (!adopt_file(options, file, diagnostics, manifest)) {
             return complain(fmt::format("{} cannot be read", file));
         }
     }
@@ -116,9 +127,16 @@ ExitStatus adopt(const AdoptOptions& options, Context context) {
         complain(fmt::format("manifest.json cannot be written: {}", error_name(saved.error())));
         return saved.error() == lib::Error::no_space ? ExitStatus::no_space : ExitStatus::usage;
     }
+    bool formats_kept = true;
+    if (formats) {
+        formats_kept = collector::store_formats(*formats, options.directory, manifest, why);
+        if (!formats_kept) {
+            complain(fmt::format("the formats of {} are not kept: {}", trace::escaped(options.kernel), why));
+        }
+    }
     context.out.print("{}: {} files adopted{}{}\n", name, manifest.chunks.size(), manifest.complete ? "" : "; ",
                       manifest.reason);
-    return manifest.complete ? diagnostics.exit_status(true) : ExitStatus::damaged;
+    return manifest.complete && formats_kept ? diagnostics.exit_status(true) : ExitStatus::damaged;
 }
 
 } // namespace
@@ -127,6 +145,8 @@ void add_adopt(CLI::App& app, Context context, trace::ExitStatus& status) {
     CLI::App* const command = app.add_subcommand("adopt", "make a session of a directory of Ntrace.dat files");
     const auto options = std::make_shared<AdoptOptions>();
     command->add_option("DIR", options->directory, "directory with 0trace.dat, 1trace.dat, ...")->required();
+    command->add_option("--kernel", options->kernel,
+                        "image of the kernel that wrote the files: keeps its trace_printf formats in the session");
     command->add_flag("--force", options->force, "replace an existing manifest.json");
     command->callback([options, context, &status] { status = adopt(*options, context); });
 }

@@ -4,6 +4,7 @@
 
 #include "host/trace/escape.hpp"
 #include "host/trace/names.hpp"
+#include "lib/endian.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -78,6 +79,17 @@ void append_parameter(fmt::memory_buffer& out, const trace::Event& event, const 
     }
 }
 
+// A typed event goes by the name that the application gave it.
+std::string_view line_name(const trace::Event& event) {
+    if (event.is(trace::kCodeOf<"typed_event">)) {
+        const auto id = lib::load_le<std::uint16_t>(event.payload);
+        if (const auto* const declaration = event.names->declaration(id); declaration != nullptr) {
+            return declaration->name.view();
+        }
+    }
+    return event.row != nullptr ? event.row->name : "unknown";
+}
+
 void append_time(fmt::memory_buffer& out, const trace::Event& event, TimeUnit unit) {
     if (event.metadata) {
         out.append(std::string_view("            -   "));
@@ -126,8 +138,8 @@ void append_line(fmt::memory_buffer& out, const trace::Event& event, TimeUnit un
     append(out, "  cpu");
     append_number(out, event.cpu);
     append(out, "  ");
-    const std::string_view name = event.row != nullptr ? event.row->name : "unknown";
-    append(out, name);
+    const std::string_view name = line_name(event);
+    append_escaped(out, name);
     for (std::size_t i = name.size(); i < kNameWidth - 1; ++i) {
         out.push_back(' ');
     }
@@ -139,6 +151,8 @@ void append_line(fmt::memory_buffer& out, const trace::Event& event, TimeUnit un
     if (raw) {
         fmt::format_to(std::back_inserter(out), " code=0x{:04x} par1=0x{:x} par2=0x{:x}", event.raw_code, event.par1,
                        event.par2);
+    } else if (event.row->family() == tracer::Family::typed && event.row->shape == tracer::Shape::combined) {
+        append_user_event(out, event);
     } else if (event.row->shape == tracer::Shape::combined) {
         append_metadata(out, event);
     } else {
@@ -197,6 +211,9 @@ void append_json(fmt::memory_buffer& out, const trace::Event& event) {
             out.resize(out.size() - 1);
         }
         out.push_back('}');
+    } else if (event.row != nullptr && event.state == trace::EventState::ok &&
+               event.row->family() == tracer::Family::typed) {
+        append_user_event_json(out, event);
     }
     append(out, "}\n");
 }

@@ -20,6 +20,12 @@ void append_line(fmt::memory_buffer& out, const trace::Event& event, TimeUnit un
 // {"time_ns":1234567,"ticks":...,"cpu":0,...}: stable keys, one object, newline included.
 void append_json(fmt::memory_buffer& out, const trace::Event& event);
 
+// A typed event's fields, ` name=value unit ...`, or the text of a trace_printf; see user_text.cpp.
+void append_user_event(fmt::memory_buffer& out, const trace::Event& event);
+
+// Likewise as members of the JSON object, the leading comma included.
+void append_user_event_json(fmt::memory_buffer& out, const trace::Event& event);
+
 // The fields of a metadata event, as ` name=value ...`; nothing if it is none or cannot be decoded.
 void append_metadata(fmt::memory_buffer& out, const trace::Event& event);
 

@@ -3,17 +3,27 @@
 #include "host/cli/commands.hpp"
 
 #include "host/cli/event_text.hpp"
+#include "host/cli/trace_input.hpp"
+#include "host/trace/escape.hpp"
+#include "host/trace/json.hpp"
+#include "host/trace/names.hpp"
 #include "tracer/event_table.hpp"
 
 #include <memory>
+#include <span>
 
 namespace host::cli {
 
 namespace {
 
+struct EventsOptions {
+    TraceInput input;
+    bool json = false;
+};
+
 std::string parameters(const tracer::EventRow& row) {
     if (row.shape == tracer::Shape::combined) {
-        return "(several slots)";
+        return "(long event)";
     }
     std::string text;
     for (const tracer::Parameter& parameter : {row.par1, row.par2}) {
@@ -46,14 +56,65 @@ void print_json(Output& out) {
     out.print("]\n");
 }
 
+std::string fields_of(const tracer::EventDeclaration& declaration) {
+    std::string text;
+    for (const tracer::FieldDeclaration& field : std::span(declaration.items).first(declaration.field_count)) {
+        text += fmt::format("{}{} {}", text.empty() ? "" : ", ",
+                            tracer::kFieldTypeNames[static_cast<std::size_t>(field.type)],
+                            trace::escaped(field.name.view()));
+        text += field.unit.size != 0 ? fmt::format(" ({})", trace::escaped(field.unit.view())) : "";
+    }
+    return text;
+}
+
+void print_declarations_json(Output& out, const trace::Names& names) {
+    trace::Json json = trace::Json::array();
+    for (const auto& [id, declaration] : names.declarations()) {
+        trace::Json fields = trace::Json::array();
+        for (const tracer::FieldDeclaration& field : std::span(declaration->items).first(declaration->field_count)) {
+            fields.push_back({{"name", trace::escaped(field.name.view())},
+                              {"type", tracer::kFieldTypeNames[static_cast<std::size_t>(field.type)]},
+                              {"detail", field.detail},
+                              {"unit", trace::escaped(field.unit.view())}});
+        }
+        json.push_back({{"id", id}, {"name", trace::escaped(declaration->name.view())}, {"fields", fields}});
+    }
+    out.print("{}\n", json.dump(2));
+}
+
+// The typed events that a trace declares.
+trace::ExitStatus print_declarations(const EventsOptions& options, Context context) {
+    return with_trace(options.input, context, [&](trace::Trace& trace) {
+        trace::Event event;
+        while (trace.next(event)) {
+        }
+        const trace::Names& names = trace.facts().names;
+        if (options.json) {
+            print_declarations_json(context.out, names);
+            return trace::ExitStatus::clean;
+        }
+        context.out.print("{}\n", context.out.styled(Style::strong, "  id  typed event          fields"));
+        for (const auto& [id, declaration] : names.declarations()) {
+            context.out.print("{:>4}  {:<19}  {}\n", id, trace::escaped(declaration->name.view()),
+                              fields_of(*declaration));
+        }
+        return trace::ExitStatus::clean;
+    });
+}
+
 } // namespace
 
 void add_events(CLI::App& app, Context context, trace::ExitStatus& status) {
-    CLI::App* const command = app.add_subcommand("events", "print the event table");
-    const auto json = std::make_shared<bool>(false);
-    command->add_flag("--json", *json, "as JSON");
-    command->callback([json, context, &status] {
-        *json ? print_json(context.out) : print_text(context.out);
+    CLI::App* const command = app.add_subcommand("events", "print the event table, or the typed events of a trace");
+    const auto options = std::make_shared<EventsOptions>();
+    command->add_option("TRACE", options->input.path, "show the typed events that this trace declares");
+    command->add_flag("--json", options->json, "as JSON");
+    command->callback([options, context, &status] {
+        if (!options->input.path.empty()) {
+            status = print_declarations(*options, context);
+            return;
+        }
+        options->json ? print_json(context.out) : print_text(context.out);
         status = trace::ExitStatus::clean;
     });
 }

@@ -5,6 +5,7 @@
 #include "host/trace/manifest.hpp"
 #include "host/trace/names.hpp"
 #include "tracer/metadata.hpp"
+#include "tracer/user_fields.hpp"
 
 #include <array>
 #include <iterator>
@@ -42,7 +43,7 @@ void append_fields(fmt::memory_buffer& out, const tracer::Build& build) {
     append_escaped(out, build.compiler.view());
     append(out, " application=");
     append_escaped(out, build.application.view());
-    fmt::format_to(std::back_inserter(out), " seed={}", build.seed);
+    fmt::format_to(std::back_inserter(out), " seed={} image={:016x}", build.seed, build.image_id);
 }
 
 void append_fields(fmt::memory_buffer& out, const tracer::TraceCost& cost) {
@@ -61,6 +62,25 @@ void append_fields(fmt::memory_buffer& out, const tracer::ExportEnd& end) {
     fmt::format_to(std::back_inserter(out), " chunks={} records={} dropped={} refused={} overwritten={} result={}",
                    end.chunks, end.records, end.dropped, end.refused, end.overwritten,
                    trace::run_result_name(end.result));
+}
+
+void append_fields(fmt::memory_buffer& out, const tracer::EventDeclaration& declaration) {
+    fmt::format_to(std::back_inserter(out), " id={} name=", declaration.id);
+    append_escaped(out, declaration.name.view());
+    for (std::size_t i = 0; declaration.is_sensible() && i < declaration.field_count; ++i) {
+        const tracer::FieldDeclaration& field = declaration.items[i];
+        out.push_back(' ');
+        append_escaped(out, field.name.view());
+        out.push_back(':');
+        append(out, tracer::kFieldTypeNames[static_cast<std::size_t>(field.type)]);
+        if (field.detail != 0) {
+            fmt::format_to(std::back_inserter(out), "({})", field.detail);
+        }
+        if (field.unit.size != 0) {
+            out.push_back('/');
+            append_escaped(out, field.unit.view());
+        }
+    }
 }
 
 void append_fields(fmt::memory_buffer& out, const tracer::NameOf& name) {
@@ -93,6 +113,9 @@ void append_metadata(fmt::memory_buffer& out, const trace::Event& event) {
         break;
     case kCodeOf<"export_end">:
         append_decoded<tracer::ExportEnd>(out, event);
+        break;
+    case kCodeOf<"event_declaration">:
+        append_decoded<tracer::EventDeclaration>(out, event);
         break;
     case kCodeOf<"task_name">:
     case kCodeOf<"interrupt_name">:

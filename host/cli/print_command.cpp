@@ -5,6 +5,7 @@
 
 #include "host/trace/escape.hpp"
 #include "host/trace/names.hpp"
+#include "host/trace/user_event.hpp"
 
 #include <algorithm>
 #include <charconv>
@@ -45,7 +46,15 @@ class Selection {
         m_task_seen = m_task_seen || of_task;
         return (m_options.all || !event.metadata) &&
                (m_options.family.empty() || tracer::kFamilyNames[event.code & 0x0F] == m_options.family) &&
-               (m_row == nullptr || event.code == m_row->code) && of_task;
+               is_event_asked_for(event) && of_task;
+    }
+
+    // The name asked for is neither in the event table nor declared by the trace.
+    [[nodiscard]] bool event_unknown(const trace::Names& names) const {
+        return !m_options.event.empty() && m_row == nullptr &&
+               std::ranges::none_of(names.declarations(), [this](const auto& declared) {
+                   return declared.second->name.view() == m_options.event;
+               });
     }
 
     // No event and no name of the whole trace is of the task asked for.
@@ -56,6 +65,13 @@ class Selection {
     }
 
   private:
+    [[nodiscard]] bool is_event_asked_for(const trace::Event& event) const {
+        if (m_options.event.empty() || m_row != nullptr) {
+            return m_row == nullptr || event.code == m_row->code;
+        }
+        return event.is(trace::kCodeOf<"typed_event">) && trace::user_event_name(event) == m_options.event;
+    }
+
     [[nodiscard]] bool concerns_task(const trace::Event& event) const {
         return event.row != nullptr &&
                (is_task(event, event.row->par1, event.par1) || is_task(event, event.row->par2, event.par2));
@@ -102,6 +118,12 @@ trace::ExitStatus print(const PrintOptions& options, Context context) {
             context.err.print("remora print: the trace names no task {}\n", trace::escaped(options.task));
             return trace::ExitStatus::usage;
         }
+        if (trace.exhausted() && selection.event_unknown(trace.facts().names)) {
+            context.err.print("remora print: no event is called {}: `remora events` lists the table, `remora events "
+                              "TRACE` the typed events of a trace\n",
+                              trace::escaped(options.event));
+            return trace::ExitStatus::usage;
+        }
         return trace::ExitStatus::clean;
     });
 }
@@ -124,10 +146,8 @@ void add_print(CLI::App& app, Context context, trace::ExitStatus& status) {
     command->add_flag("--ticks", options->ticks, "raw time stamps instead of ns since the start");
     command->add_option("--family", options->family, "only events of this family (see: remora events)")
         ->check(CLI::IsMember(std::vector<std::string>(tracer::kFamilyNames.begin(), tracer::kFamilyNames.end())));
-    command->add_option("--event", options->event, "only this event (see: remora events)")
-        ->check([](const std::string& name) {
-            return tracer::find_event(name) != nullptr ? "" : "no event of this name; `remora events` lists them";
-        });
+    command->add_option("--event", options->event,
+                        "only this event: one of the table, or one that the trace declares (see: remora events)");
     command->add_option("--task", options->task, "only events that concern this task: its name or its context");
     command->add_option("--limit", options->limit, "stop after so many lines")->check(check_limit);
     command->add_flag("--json", options->json, "one JSON object per line");

@@ -4,6 +4,7 @@
 
 #include "host/collector/collector.hpp"
 #include "host/collector/session_directory.hpp"
+#include "host/collector/session_formats.hpp"
 #include "host/trace/escape.hpp"
 #include "tracer/wire.hpp"
 
@@ -32,6 +33,7 @@ struct RecordOptions {
     std::string ready_file;
     double idle_timeout_s = 0;
     double timeout_s = 0;
+    std::string kernel;
     bool progress = false;
     bool force = false;
     bool json = false;
@@ -121,7 +123,23 @@ void print_result(Context context, const RecordOptions& options, const trace::Ma
                                      : out.styled(Style::bad, "incomplete: " + trace::escaped(manifest.reason)));
 }
 
-ExitStatus collect(const RecordOptions& options, Context context, collector::UdpSocket& socket) {
+// Keeps the formats of the kernel that sent the session beside it. Otherwise says why not: the session is whole
+// without them.
+ExitStatus keep_formats(const RecordOptions& options, Context context, trace::Manifest& manifest,
+                        const std::optional<trace::FormatTable>& formats) {
+    if (!formats) {
+        return ExitStatus::clean;
+    }
+    std::string why;
+    if (collector::store_formats(*formats, options.directory, manifest, why)) {
+        return ExitStatus::clean;
+    }
+    return complain(context, fmt::format("the formats of {} are not kept: {}", trace::escaped(options.kernel), why),
+                    ExitStatus::damaged);
+}
+
+ExitStatus collect(const RecordOptions& options, Context context, collector::UdpSocket& socket,
+                   const std::optional<trace::FormatTable>& formats) {
     collector::Collector collector(socket,
                                    {.directory = options.directory,
                                     .idle_timeout = duration(options.idle_timeout_s),
@@ -133,7 +151,7 @@ ExitStatus collect(const RecordOptions& options, Context context, collector::Udp
                                        }
                                    });
     // The handler stays until the process ends: a second signal must not cut off the closing of the session.
-    const auto manifest = collector.run();
+    auto manifest = collector.run();
     if (options.progress && context.err.is_terminal()) {
         context.err.print("\n");
     }
@@ -144,12 +162,13 @@ ExitStatus collect(const RecordOptions& options, Context context, collector::Udp
                                     full ? "; free some space or choose another --out" : ""),
                         full ? ExitStatus::no_space : ExitStatus::usage);
     }
+    const ExitStatus kept = keep_formats(options, context, manifest.value(), formats);
     if (options.json) {
         context.out.print("{}", to_json_text(manifest.value()));
     } else {
         print_result(context, options, manifest.value(), collector.sender());
     }
-    return manifest.value().complete ? ExitStatus::clean : ExitStatus::damaged;
+    return manifest.value().complete ? kept : ExitStatus::damaged;
 }
 
 // Stays in force over any number of signals, and system calls go on behind it.
@@ -170,11 +189,19 @@ ExitStatus record(const RecordOptions& options, Context context) {
         return complain(context, fmt::format("--listen {} is not of the form ADDR:PORT, as in 127.0.0.1:{}",
                                              trace::escaped(options.listen), tracer::kTracerPort));
     }
+    std::optional<trace::FormatTable> formats;
+    std::string why;
+    if (!options.kernel.empty()) {
+        auto table = trace::FormatTable::from_image(options.kernel, why);
+        if (!table) {
+            return complain(context, fmt::format("--kernel {}: {}", trace::escaped(options.kernel), why));
+        }
+        formats = std::move(table.value());
+    }
     collector::UdpSocket socket;
     if (const auto bound = socket.bind(address.value()); !bound) {
         return complain(context, bind_error(bound.error(), options.listen, address.value()));
     }
-    std::string why;
     const auto old = options.force ? collector::OldSession::replace : collector::OldSession::keep;
     if (const auto ready = collector::prepare_session_directory(options.directory, old, why); !ready) {
         const std::string name = trace::escaped(options.directory);
@@ -193,7 +220,7 @@ ExitStatus record(const RecordOptions& options, Context context) {
     if (!options.ready_file.empty() && !write_ready_file(options.ready_file, socket.local())) {
         return complain(context, fmt::format("{} cannot be written", trace::escaped(options.ready_file)));
     }
-    return collect(options, context, socket);
+    return collect(options, context, socket, formats);
 }
 
 } // namespace
@@ -210,6 +237,8 @@ void add_record(CLI::App& app, Context context, trace::ExitStatus& status) {
                      "end after so many seconds without a packet; starts with the first valid packet")
         ->check(check_seconds);
     command->add_option("--timeout", options->timeout_s, "end after so many seconds")->check(check_seconds);
+    command->add_option("--kernel", options->kernel,
+                        "image of the kernel that will send: keeps its trace_printf formats in the session");
     command->add_flag("--progress", options->progress, "tell once a second what has come");
     command->add_flag("--force", options->force, "replace the session that DIR holds");
     command->add_flag("--json", options->json, "print the manifest instead of a report");

@@ -124,6 +124,10 @@ void print_summary_json(Output& out, const SummaryView& view) {
             json["families"][std::string(tracer::kFamilyNames[family])] = view.summary.families()[family];
         }
     }
+    json["user_events"] = Json::object();
+    for (const auto& [name, count] : view.summary.user_events()) {
+        json["user_events"][trace::escaped(name)] = count;
+    }
     json["unknown"] = view.summary.unknown();
     json["interrupt_time_ns"] = ns(view, view.summary.interrupt_time());
     json["tasks"] = Json::array();

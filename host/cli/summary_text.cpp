@@ -215,6 +215,16 @@ void print_interrupts(Output& out, const SummaryView& view) {
     }
 }
 
+void print_user_events(Output& out, const SummaryView& view) {
+    if (view.summary.user_events().empty()) {
+        return;
+    }
+    print_heading(out, fmt::format("{:<48} {:>10}", "typed and formatted events", "count"));
+    for (const auto& [name, count] : view.summary.user_events()) {
+        out.print("  {:<46} {:>10}\n", cut(trace::escaped(name), 46), grouped(count));
+    }
+}
+
 void print_families(Output& out, const SummaryView& view) {
     print_heading(out, "records per family");
     constexpr std::size_t kPerLine = 4;
@@ -241,6 +251,7 @@ void print_summary(Output& out, const SummaryView& view) {
     print_responses(out, view);
     print_interrupts(out, view);
     print_families(out, view);
+    print_user_events(out, view);
     if (view.summary.panics() != 0) {
         out.print("\n{}\n", out.styled(Style::bad, "the kernel panicked: see `remora print --event panic`"));
     }

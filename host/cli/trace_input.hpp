@@ -23,6 +23,8 @@ inline void add_trace_options(CLI::App& command, TraceInput& input) {
         .add_option("--tsc-khz", input.options.tsc_khz,
                     "rate of the time stamp counter in kHz, instead of what the trace says")
         ->check(CLI::Range(trace::kTscKhzMin, trace::kTscKhzMax));
+    command.add_option("--kernel", input.options.kernel,
+                       "image of the kernel that ran, for the texts of trace_printf; a session has its own copy");
 }
 
 // Diagnostics that go to the error output as they arise, behind whatever the output holds.

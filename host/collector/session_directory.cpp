@@ -2,6 +2,7 @@
 // Directory handling through std::filesystem, without its exceptions.
 #include "host/collector/session_directory.hpp"
 
+#include "host/trace/formats.hpp"
 #include "host/trace/manifest.hpp"
 
 #include <algorithm>
@@ -26,8 +27,8 @@ lib::Error error_of(const std::error_code& code) {
 }
 
 bool belongs_to_session(const std::string& name) {
-    return name == trace::kManifestName || name == std::string(trace::kManifestName) + ".new" ||
-           trace::is_chunk_file_name(name);
+    const auto is = [&name](std::string_view text) { return name == text || name == std::string(text) + ".new"; };
+    return is(trace::kManifestName) || is(trace::kFormatsName) || trace::is_chunk_file_name(name);
 }
 
 lib::Result<std::vector<std::string>> list(const std::string& path) {

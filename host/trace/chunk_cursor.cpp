@@ -3,6 +3,8 @@
 // chunk_cursor_metadata.cpp.
 #include "host/trace/chunk_cursor.hpp"
 
+#include "host/trace/user_event.hpp"
+
 #include <array>
 #include <fmt/format.h>
 #include <utility>
@@ -131,7 +133,7 @@ bool ChunkCursor::next(Event& event) {
             break;
         case Outcome::complete:
             count(slot);
-            if (complete(event)) {
+            if (complete(m_assembler.payload(), event)) {
                 return true;
             }
             break;
@@ -208,17 +210,13 @@ bool ChunkCursor::simple(const Slot& slot, Event& event) {
         ++chunk().unused;
         return false;
     }
+    if (const tracer::EventRow* const row = kRowOfCode[slot.record.event_code()];
+        row != nullptr && row->shape == tracer::Shape::combined) {
+        m_first = slot;
+        return complete(m_assembler.single(slot.record), event);
+    }
     fill(slot, EventState::ok, event);
-    if (event.row != nullptr && event.row->shape == tracer::Shape::combined) {
-        report(Code::length, slot.offset_bytes, fmt::format("{} takes several slots; this is one", event.row->name));
-        event.state = EventState::malformed;
-        ++chunk().skipped;
-        return true;
-    }
-    if (!event.metadata) {
-        check_stamp(event);
-        m_facts.usable_events += event.row != nullptr ? 1 : 0;
-    }
+    note(event);
     switch (event.code) {
     case kCodeOf<"cycles_per_msec">:
     case kCodeOf<"trace_start">:
@@ -240,9 +238,8 @@ bool ChunkCursor::simple(const Slot& slot, Event& event) {
     return true;
 }
 
-bool ChunkCursor::complete(Event& event) {
+bool ChunkCursor::complete(std::span<const std::byte> bytes, Event& event) {
     fill(m_first, EventState::ok, event);
-    const std::span<const std::byte> bytes = m_assembler.payload();
     const auto length = lib::load_le<std::uint16_t>(bytes);
     const bool length_fits = length >= sizeof(std::uint16_t) && length <= bytes.size() &&
                              tracer::combine_slots(length) == bytes.size() / tracer::kPayloadBytesPerSlot;
@@ -257,10 +254,32 @@ bool ChunkCursor::complete(Event& event) {
         return true;
     }
     event.payload = bytes.first(length).subspan(sizeof(std::uint16_t));
-    if (event.row != nullptr) {
+    note(event);
+    if (event.row != nullptr && event.metadata) {
         take_metadata(event, bytes);
+    } else if (event.row != nullptr) {
+        check_user_event(event);
     }
     return !m_skip_chunk;
+}
+
+// A typed or formatted event that does not decode must not pass for a sound one.
+void ChunkCursor::check_user_event(Event& event) {
+    std::string why;
+    const bool sound = event.code == kCodeOf<"typed_event"> ? view_typed(event, why).has_value()
+                                                            : view_formatted(event, why).has_value();
+    if (!sound) {
+        report(Code::user, event.offset_bytes, why);
+        event.state = EventState::malformed;
+        chunk().skipped += tracer::combine_slots(event.payload.size() + sizeof(std::uint16_t));
+    }
+}
+
+void ChunkCursor::note(const Event& event) {
+    if (!event.metadata) {
+        check_stamp(event);
+        m_facts.usable_events += event.row != nullptr ? 1 : 0;
+    }
 }
 
 void ChunkCursor::check_stamp(const Event& event) {

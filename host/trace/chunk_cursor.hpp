@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 
 namespace host::trace {
@@ -45,12 +46,14 @@ class ChunkCursor {
 
     // Each fills `event` and says whether it is to be shown.
     bool simple(const Slot& slot, Event& event);
-    bool complete(Event& event);
+    bool complete(std::span<const std::byte> bytes, Event& event);
     void fill(const Slot& slot, EventState state, Event& event);
 
     void take_metadata(const Event& event, std::span<const std::byte> payload);
     void take_description(const tracer::ChunkBegin& description);
     void take_rate(std::uint32_t khz, std::uint64_t offset_bytes);
+    void check_user_event(Event& event);
+    void note(const Event& event);
     void check_stamp(const Event& event);
     void report(Code code, std::uint64_t offset_bytes, std::string_view text);
 

@@ -46,6 +46,16 @@ void ChunkCursor::take_metadata(const Event& event, std::span<const std::byte> p
             m_facts.names.set_parameters(parameters);
         });
         break;
+    case kCodeOf<"event_declaration">:
+        take(tracer::decode_payload<tracer::EventDeclaration>(payload),
+             [&](const tracer::EventDeclaration& declaration) {
+                 decoded = declaration.is_sensible();
+                 if (decoded) {
+                     m_names.declare(declaration);
+                     m_facts.names.declare(declaration);
+                 }
+             });
+        break;
     case kCodeOf<"task_name">:
         name(tracer::Unit::context);
         break;
@@ -69,7 +79,7 @@ void ChunkCursor::take_metadata(const Event& event, std::span<const std::byte> p
     }
     if (!decoded) {
         report(Code::metadata, event.offset_bytes,
-               fmt::format("{} cannot be decoded: a field is cut", event.row->name));
+               fmt::format("{} cannot be decoded: a field is cut or makes no sense", event.row->name));
     }
 }
 

@@ -16,7 +16,7 @@ namespace host::trace {
 class CombinedAssembler {
   public:
     enum class Outcome : std::uint8_t {
-        simple,   // not part of a long event, and none was open
+        simple,   // a slot of its own, and no event was open: single() makes a payload of it
         open,     // belongs to a long event that goes on
         complete, // the last slot came: payload() is whole
         broken,   // a simple or a first slot came while one was open: the open one is incomplete; feed the slot again
@@ -73,6 +73,15 @@ class CombinedAssembler {
     // Length word included, padding too. Valid after `complete`, until the next feed().
     [[nodiscard]] constexpr std::span<const std::byte> payload() const {
         return std::span(m_bytes).first(m_complete_bytes);
+    }
+
+    // A long event may take one slot: the payload of a slot for which feed() said `simple`.
+    constexpr std::span<const std::byte> single(const tracer::Record& record) {
+        append(record);
+        m_first = record;
+        m_slots = 0;
+        m_complete_bytes = tracer::kPayloadBytesPerSlot;
+        return payload();
     }
 
     constexpr void reset() {

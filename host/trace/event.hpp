@@ -13,6 +13,7 @@
 namespace host::trace {
 
 class Names;
+class FormatTable;
 
 enum class EventState : std::uint8_t {
     ok,
@@ -51,9 +52,10 @@ struct Event {
     std::uint16_t par1 = 0;
     std::uint32_t par2 = 0;
     EventState state = EventState::ok;
-    bool metadata = false;              // describes the trace instead of being part of it
-    std::span<const std::byte> payload; // long events: the bytes behind the length word
-    const Names* names = nullptr;       // never null in an event that a Trace returned
+    bool metadata = false;                // describes the trace instead of being part of it
+    std::span<const std::byte> payload;   // long events: the bytes behind the length word
+    const Names* names = nullptr;         // never null in an event that a Trace returned
+    const FormatTable* formats = nullptr; // of the image that ran; null if nobody has them
 
     [[nodiscard]] bool is(std::uint8_t of_code) const { return state == EventState::ok && code == of_code; }
 };

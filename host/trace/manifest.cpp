@@ -4,6 +4,7 @@
 #include "host/trace/manifest.hpp"
 
 #include "host/trace/escape.hpp"
+#include "host/trace/formats.hpp"
 #include "host/trace/json.hpp"
 
 #include <charconv>
@@ -120,6 +121,10 @@ ManifestTransfer transfer_from_json(const Json& json) {
 Manifest manifest_from_json(const Json& json) {
     Manifest manifest;
     json.at("version").get_to(manifest.version);
+    if (const auto formats = json.find("formats"); formats != json.end() && !formats->is_null()) {
+        manifest.formats = ManifestFormats{from_hex(formats->at("image")),
+                                           static_cast<std::uint32_t>(from_hex(formats->at("crc32c")))};
+    }
     json.at("origin").get_to(manifest.origin);
     json.at("complete").get_to(manifest.complete);
     json.at("reason").get_to(manifest.reason);
@@ -132,7 +137,8 @@ Manifest manifest_from_json(const Json& json) {
     if (const Json& build = json.at("build"); !build.is_null()) {
         manifest.build = tracer::Build{
             tracer::Name(build.at("kernel").get<std::string>()), tracer::Name(build.at("compiler").get<std::string>()),
-            tracer::Name(build.at("application").get<std::string>()), build.at("seed").get<std::uint64_t>()};
+            tracer::Name(build.at("application").get<std::string>()), build.at("seed").get<std::uint64_t>(),
+            build.contains("image") ? from_hex(build.at("image")) : 0};
     }
     if (const Json& end = json.at("announced"); !end.is_null()) {
         manifest.announced = tracer::ExportEnd{
@@ -168,7 +174,8 @@ std::string to_json_text(const Manifest& manifest) {
         json["build"] = {{"kernel", manifest.build->kernel.view()},
                          {"compiler", manifest.build->compiler.view()},
                          {"application", manifest.build->application.view()},
-                         {"seed", manifest.build->seed}};
+                         {"seed", manifest.build->seed},
+                         {"image", fmt::format("{:016x}", manifest.build->image_id)}};
     }
     json["announced"] = nullptr;
     if (manifest.announced) {
@@ -178,6 +185,12 @@ std::string to_json_text(const Manifest& manifest) {
             {"refused", manifest.announced->refused}, {"overwritten", manifest.announced->overwritten}};
     }
     json["transfer"] = manifest.transfer ? transfer_to_json(*manifest.transfer) : Json();
+    json["formats"] = nullptr;
+    if (manifest.formats) {
+        json["formats"] = {{"file", kFormatsName},
+                           {"image", fmt::format("{:016x}", manifest.formats->image_id)},
+                           {"crc32c", fmt::format("{:08x}", manifest.formats->crc32c)}};
+    }
     json["chunks"] = Json::array();
     for (const ManifestChunk& chunk : manifest.chunks) {
         json["chunks"].push_back(chunk_to_json(chunk));

@@ -38,6 +38,11 @@ struct ManifestChunk {
     std::uint32_t crc32c = 0; // of the whole file
 };
 
+struct ManifestFormats {
+    std::uint64_t image_id = 0; // of the kernel image that they come from
+    std::uint32_t crc32c = 0;   // of formats.json
+};
+
 struct ManifestTransfer {
     std::uint64_t packets = 0; // good ones, duplicates not counted
     std::uint64_t lost = 0;    // packet numbers that never came in time
@@ -65,6 +70,7 @@ struct Manifest {
     std::optional<tracer::ExportEnd> announced; // the sender's totals
     std::vector<ManifestChunk> chunks;
     std::optional<ManifestTransfer> transfer; // absent if nothing was transferred
+    std::optional<ManifestFormats> formats;   // absent if no kernel image was named
 };
 
 // True for 0trace.dat .. 999999999trace.dat, in lower or (as FAT has it) upper case.
@@ -80,6 +86,9 @@ struct Manifest {
 
 // Written beside, flushed to the disk, then renamed over: a reader sees the old one or the new one. no_space, io.
 [[nodiscard]] lib::Result<void> save_manifest(const Manifest& manifest, const std::string& directory);
+
+// Likewise, any text under any name in the directory.
+[[nodiscard]] lib::Result<void> save_text(std::string_view text, const std::string& directory, std::string_view name);
 
 struct FileChecksum {
     std::uint64_t bytes = 0;

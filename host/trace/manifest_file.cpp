@@ -54,13 +54,17 @@ lib::Result<Manifest> load_manifest(const std::string& directory, std::string& w
 }
 
 lib::Result<void> save_manifest(const Manifest& manifest, const std::string& directory) {
-    const std::string path = directory + '/' + std::string(kManifestName);
+    return save_text(to_json_text(manifest), directory, kManifestName);
+}
+
+lib::Result<void> save_text(std::string_view text, const std::string& directory, std::string_view name) {
+    const std::string path = directory + '/' + std::string(name);
     const std::string beside = path + ".new";
     const int descriptor = ::open(beside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
     if (descriptor < 0) {
         return error_of_errno();
     }
-    const bool written = write_whole(descriptor, to_json_text(manifest)) && ::fsync(descriptor) == 0;
+    const bool written = write_whole(descriptor, text) && ::fsync(descriptor) == 0;
     const lib::Error write_error = error_of_errno();
     if (::close(descriptor) != 0 || !written) {
         ::unlink(beside.c_str());

@@ -75,6 +75,18 @@ void Names::set_parameters(const tracer::TaskParameters& parameters) {
     m_tasks[parameters.context].parameters = parameters;
 }
 
+const tracer::EventDeclaration* Names::declaration(std::uint16_t id) const {
+    const auto entry = m_declarations.find(id);
+    return entry != m_declarations.end() ? entry->second.get() : nullptr;
+}
+
+void Names::declare(const tracer::EventDeclaration& declaration) {
+    auto& known = m_declarations[declaration.id];
+    if (known == nullptr || *known != declaration) {
+        known = std::make_shared<const tracer::EventDeclaration>(declaration);
+    }
+}
+
 void Names::merge(const Names& other) {
     for (const auto& [context, task] : other.m_tasks) {
         TaskNames& mine = m_tasks[context];
@@ -98,6 +110,9 @@ void Names::merge(const Names& other) {
     take(m_semaphores, other.m_semaphores);
     take(m_servers, other.m_servers);
     take(m_levels, other.m_levels);
+    for (const auto& [id, declaration] : other.m_declarations) {
+        m_declarations[id] = declaration;
+    }
 }
 
 } // namespace host::trace

@@ -6,9 +6,11 @@
 
 #include "tracer/event_table.hpp"
 #include "tracer/metadata.hpp"
+#include "tracer/user_fields.hpp"
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -32,6 +34,13 @@ class Names {
 
     [[nodiscard]] const std::map<std::uint16_t, TaskNames>& tasks() const { return m_tasks; }
 
+    // Null if no typed event of this number is declared.
+    [[nodiscard]] const tracer::EventDeclaration* declaration(std::uint16_t id) const;
+
+    [[nodiscard]] const auto& declarations() const { return m_declarations; }
+
+    void declare(const tracer::EventDeclaration& declaration);
+
     // unit: context, vector, mutex, semaphore, server or level; others are ignored.
     void set(tracer::Unit unit, std::uint16_t id, std::string_view name);
     void set_pid(std::uint16_t context, std::uint32_t pid);
@@ -53,6 +62,7 @@ class Names {
     Table m_semaphores;
     Table m_servers;
     Table m_levels;
+    std::map<std::uint16_t, std::shared_ptr<const tracer::EventDeclaration>> m_declarations; // shared by copies
 };
 
 } // namespace host::trace

@@ -37,6 +37,9 @@ lib::Result<std::unique_ptr<Trace>> Trace::open(const std::string& path, const O
     if (!opened) {
         return opened.error();
     }
+    if (!trace->load_formats(options)) {
+        return lib::Error::not_found;
+    }
     std::ranges::stable_sort(trace->m_segments, {}, [](const Segment& segment) { return segment.first_stamp.value; });
     // A stream's first stamp is not known before it is read: set_time() takes it from the first event.
     if (trace->m_stream == nullptr && !trace->m_segments.empty()) {
@@ -143,7 +146,66 @@ bool Trace::next(Event& event) {
     m_heads.pop_back();
     event = m_current.event;
     set_time(event);
+    set_formats(event);
     return true;
+}
+
+// False if the image that the user named cannot be read. A session's own copy that is damaged costs the texts only.
+bool Trace::load_formats(const OpenOptions& options) {
+    std::string why;
+    if (!options.kernel.empty()) {
+        m_formats_file = options.kernel;
+        auto table = FormatTable::from_image(options.kernel, why);
+        if (!table) {
+            m_diagnostics.report(Code::io, {.file = options.kernel}, why);
+            m_diagnostics.unusable_input();
+            return false;
+        }
+        m_formats = std::move(table.value());
+        return true;
+    }
+    if (!m_manifest || !m_manifest->formats) {
+        return true;
+    }
+    m_formats_file = m_directory + '/' + std::string(kFormatsName);
+    const auto checksum = checksum_file(m_formats_file);
+    auto table = FormatTable::load(m_formats_file, why);
+    if (!table) {
+        report_formats(why);
+    } else if (!checksum || checksum.value().crc32c != m_manifest->formats->crc32c) {
+        report_formats("its checksum is not that of the manifest: not used");
+    } else {
+        m_formats = std::move(table.value());
+    }
+    return true;
+}
+
+// Once per trace.
+void Trace::report_formats(std::string_view text) {
+    if (!std::exchange(m_formats_told, true)) {
+        m_diagnostics.report(Code::formats, {.file = m_formats_file}, text);
+    }
+}
+
+// The table, if it is of the image that ran; else says once why trace_printf events stay numbers.
+void Trace::set_formats(Event& event) {
+    if (!event.is(kCodeOf<"formatted_event">)) {
+        return;
+    }
+    const std::uint64_t ran = m_facts.build ? m_facts.build->image_id : 0;
+    if (!m_formats) {
+        if (m_formats_file.empty()) {
+            m_formats_file = m_facts.chunks[event.source].file;
+        }
+        report_formats("trace_printf events are shown by number: their texts are in the kernel image; name it with "
+                       "--kernel kernel.elf");
+    } else if (m_formats->image_id() == 0 || ran != m_formats->image_id()) {
+        report_formats(fmt::format("not used: the trace comes from another image (build id {:016x}, this is {:016x}); "
+                                   "trace_printf events are shown by number",
+                                   ran, m_formats->image_id()));
+    } else {
+        event.formats = &*m_formats;
+    }
 }
 
 void Trace::set_time(Event& event) {

@@ -15,6 +15,7 @@
 #include "host/trace/diagnostics.hpp"
 #include "host/trace/event.hpp"
 #include "host/trace/facts.hpp"
+#include "host/trace/formats.hpp"
 #include "host/trace/manifest.hpp"
 #include "host/trace/segment.hpp"
 #include "lib/result.hpp"
@@ -23,12 +24,14 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace host::trace {
 
 struct OpenOptions {
     std::uint32_t tsc_khz = 0; // 0: as the trace says
+    std::string kernel{};      // image that ran, for the formats of trace_printf; empty: the session's copy, if any
 };
 
 class Trace {
@@ -69,6 +72,9 @@ class Trace {
     void open_due_segments();
     void advance(Head head);
     void set_time(Event& event);
+    [[nodiscard]] bool load_formats(const OpenOptions& options);
+    void set_formats(Event& event);
+    void report_formats(std::string_view text);
 
     Diagnostics& m_diagnostics;
     TraceFacts m_facts;
@@ -81,6 +87,9 @@ class Trace {
     Head m_current;            // whose event the caller holds
     std::optional<lib::Ticks> m_start;
     bool m_exhausted = false;
+    std::optional<FormatTable> m_formats;
+    std::string m_formats_file;
+    bool m_formats_told = false;
 };
 
 } // namespace host::trace

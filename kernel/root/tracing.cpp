@@ -19,9 +19,22 @@
 #include "tracer/sink_disk.hpp"
 #include "tracer/sink_udp.hpp"
 
+// The linker's note about this image (linker.ld).
+extern "C" const std::byte build_id_begin[]; // NOLINT(modernize-avoid-c-arrays): a place, not an object
+extern "C" const std::byte build_id_end[];   // NOLINT(modernize-avoid-c-arrays)
+
 namespace kernel::root {
 
 namespace {
+
+// What the trace calls this image: the first bytes of the build id, as `remora` reads them from the file.
+std::uint64_t image_id() {
+    constexpr std::size_t kNoteHeadBytes = 16; // three sizes, "GNU"
+    const auto bytes = static_cast<std::size_t>(build_id_end - build_id_begin);
+    const std::span note(build_id_begin, bytes);
+    return bytes >= kNoteHeadBytes + sizeof(std::uint64_t) ? lib::load_le<std::uint64_t>(note.subspan(kNoteHeadBytes))
+                                                           : 0;
+}
 
 // What an application that does not trace by itself gets: linked chunks, so that a long run needs no decision. An
 // untouched chunk is not exported. The emergency areas keep what explains a loss.
@@ -257,7 +270,8 @@ void tracing_configure(const TracingSetup& setup) {
                        .build = {.kernel = std::string_view(kKernelVersion),
                                  .compiler = std::string_view("g++ " __VERSION__),
                                  .application = setup.app_name,
-                                 .seed = options.seed},
+                                 .seed = options.seed,
+                                 .image_id = image_id()},
                        .cost = measure_cost(setup.calibration.rate)});
     tracer::instance().sinks = &g_sinks;
     tracer::instance().lock.set_exclusion({.enter = &arch::irq_save, .leave = &arch::irq_restore});

@@ -25,6 +25,22 @@ for image in "$KERNEL" "$TEST_KERNEL" "$BUILD/kernel-off/kernel.elf"; do
         fault "$image" 'unwind or dynamic section'
     grep -E '^\.(init_array|ctors|got|rela)' <<<"$sections" | grep -qv ' 0*$' &&
         fault "$image" '.init_array, .got or .rela has content'
+    # The texts of trace_printf lie in the file, at address 0, and in nothing that is loaded.
+    if grep -q '^\.trace_formats ' <<<"$sections"; then
+        readelf -SW "$image" | grep -E '\.trace_formats +PROGBITS +0+ ' | grep -q ' A ' &&
+            fault "$image" '.trace_formats would be loaded'
+        loaded=$(mktemp)
+        objcopy -O binary --remove-section=.arena "$image" "$loaded"
+        while IFS= read -r text; do
+            if [[ ${#text} -ge 8 ]] && grep -qaF -- "$text" "$loaded"; then
+                fault "$image" "a format of trace_printf is loaded: $text"
+            fi
+        done < <(objcopy -O binary --only-section=.trace_formats --set-section-flags .trace_formats=alloc "$image" \
+            /dev/stdout | tr '\0' '\n')
+        rm -f "$loaded"
+    else
+        fault "$image" 'no section .trace_formats'
+    fi
     segments=$(readelf -lW "$image" | grep -E '^ +(LOAD|GNU_STACK)')
     grep -qE ' (RWE|WE) ' <<<"$segments" && fault "$image" 'a segment is writable and executable'
     grep -qE 'LOAD .* 0x0*[1-9a-f][0-9a-f]* 0x[0-9a-f]+ RW ' <<<"$segments" || fault "$image" 'no writable segment'

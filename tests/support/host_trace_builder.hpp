@@ -6,6 +6,7 @@
 
 #include "tracer/event_table.hpp"
 #include "tracer/metadata.hpp"
+#include "tracer/user_fields.hpp"
 #include "tracer/wire.hpp"
 
 #include <algorithm>
@@ -84,6 +85,10 @@ class ChunkBuilder {
 
     ChunkBuilder& parameters(const tracer::TaskParameters& parameters) {
         return add_metadata("task_parameters", parameters);
+    }
+
+    ChunkBuilder& declare(const tracer::EventDeclaration& declaration) {
+        return add_metadata("event_declaration", declaration);
     }
 
     ChunkBuilder& event(std::uint64_t ticks, std::string_view name, std::uint16_t par1 = 0, std::uint32_t par2 = 0) {

@@ -35,6 +35,7 @@ TEST(SessionDocument, ListsEveryKeyThatAManifestHasAndNoOther) {
     manifest.build = tracer::Build{};
     manifest.announced = tracer::ExportEnd{};
     manifest.transfer = ManifestTransfer{};
+    manifest.formats = ManifestFormats{};
     ManifestChunk chunk;
     chunk.file = "0trace.dat";
     chunk.described = true;
