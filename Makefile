@@ -137,7 +137,7 @@ endef
 FORCE:
 
 .DEFAULT_GOAL := help
-.PHONY: help all kernel host run apps debug deps test test-unit test-structure test-kernel \
+.PHONY: help all kernel host run apps debug deps test test-unit test-structure test-model verify test-kernel \
   test-integration check-headers lint format clean bench
 
 help: ## this list
@@ -274,6 +274,12 @@ test-structure: kernel $(TEST_KERNEL) ## includes, headers, image sections, styl
 	@$(MAKE) --no-print-directory kernel TRACER=OFF TSC=TRUE
 	@tests/structure/run.sh
 
+test-model: ## the model of the record path: every variant, every mutant
+	@tests/models/run.py ci
+
+verify: deps ## the model again, and its large variants (minutes)
+	@tests/models/run.py verify
+
 check-headers: export HEADER_FLAGS_KERNEL = $(filter-out -MMD -MP,$(KERNEL_CXXFLAGS))
 check-headers: export HEADER_FLAGS_HOST = $(filter-out -MMD -MP,$(HOST_CXXFLAGS))
 check-headers: export HEADER_FLAGS_TEST = $(filter-out -MMD -MP,$(TEST_CXXFLAGS))
@@ -289,7 +295,7 @@ test-integration: kernel $(TEST_KERNEL) host $(EFI) ## boots, exports and faults
 	@tests/integration/run.py outside
 
 test: deps ## all tests
-	@tests/all.sh test-unit test-structure test-kernel test-integration
+	@tests/all.sh test-unit test-structure test-model test-kernel test-integration
 
 lint: export TIDY_FLAGS = -std=c++20 -iquote . -isystem /usr/include/efi -I tests/support/fake_machine \
   -DREMORA_TRACER=1 -DREMORA_TSC=1 -Wno-unknown-warning-option
@@ -303,7 +309,7 @@ format: ## apply clang-format
 PACKAGES_RUN := g++ make binutils qemu-system-x86 ovmf gnu-efi mtools dosfstools libcli11-dev libfmt-dev \
   nlohmann-json3-dev
 PACKAGES_TEST := libgtest-dev libgmock-dev tshark clang-format clang-tidy shellcheck gdb python3 \
-  valgrind git
+  valgrind git spin
 ALL_PACKAGES := $(PACKAGES_RUN) $(PACKAGES_TEST)
 PACKAGES := $(ALL_PACKAGES)
 # All processors, unless the user said how many.

@@ -3,59 +3,20 @@
 // context of its own that interrupts the task anywhere and is interrupted by interrupt and NMI at every step. It is not
 // restartable. next_chunk may also be called by the other contexts.
 
-#define C_START 50 // ChunkStore::start(rx), returns to `back`
-#define C_START_ACTIVE 51
-#define C_START_UNDO 52
-#define C_START_EMPTY 53
-#define C_START_OPEN 54
-#define C_SELECT 55
-#define C_SELECT_EXCHANGE 56
-#define C_SELECT_TRIGGER 57
-#define C_SELECT_BLACKOUT 58
-#define C_SELECT_OFF 59
-#define C_SELECT_OFF2 60
-#define C_TRIGGER 61 // hand_over_trigger(ra, rx)
-#define C_TRIGGER_DISARM 62
-#define C_TRIGGER_STOP_AT 63
-#define C_TRIGGER_FIRE 64
-#define C_TRIGGER_ARM 65
-#define C_SETTLE 66 // settle(ra)
-#define C_SETTLE_ENDS 67
-#define C_SETTLE_OPEN 68
-#define C_SETTLE_FLAG 69
-#define C_BLACKOUT 70 // hand_over_blackout(ra, rx)
-#define C_BLACKOUT_MARK 71
-#define C_DISABLE 72
-#define C_DISABLE_EXCHANGE 73
-#define C_DISABLE_SELECTED 74
-#define C_ENABLE 75
-#define C_ENABLE_SELECTED 76
-#define C_ENABLE_MASK 77
-#define C_LINK 78
-#define C_NEXT 79
-#define C_NEXT_CLOSE 80
-#define C_FREEZE 81 // Exporter::request_for(rx), ChunkStore::freeze(rx)
-#define C_FREEZE_CLOSE 82
-#define C_FREEZE_ACTIVE 83
-#define C_FREEZE_UNDO 84
-#define C_RELEASE 85 // set_flags(FREE): by the exporter, or by the application
-#define C_DISARM 86
-#define C_DISARM_TRIGGER 87
-#define C_ARM 88
-#define C_ARM_WATCH 89
-#define C_ARM_SET 90
-#define C_ARM_AGAIN 91
-#define C_ARM_CLEAR 92
-#define C_END 93
 
 inline control_step(me) {
     if
     // --- start: an empty, open chunk --------------------------------------------------------------------------------
-    :: pc[me] == C_START ->
+    :: pc[me] == C_START -> pc[me] = ((current == rx[me]) -> C_END : C_START_CLOSE)
+    :: pc[me] == C_START_CLOSE ->
         fl[rx[me]] = (MUTANT(START_OPEN) -> fl[rx[me]] : fl[rx[me]] | CLOSED);
         pc[me] = C_START_ACTIVE
-    :: pc[me] == C_START_ACTIVE -> pc[me] = ((current == rx[me]) -> C_START_UNDO : C_START_EMPTY)
-    :: pc[me] == C_START_UNDO -> fl[rx[me]] = fl[rx[me]] & ~CLOSED; pc[me] = C_END
+    :: pc[me] == C_START_ACTIVE -> pc[me] = ((current == rx[me]) -> C_UNDO : C_START_EMPTY)
+    // An interrupt's record has entered it meanwhile, and others may have been dropped: that is a blackout, which ends.
+    :: pc[me] == C_UNDO ->
+        fl[rx[me]] = fl[rx[me]] | (MUTANT(UNDO_SILENT) -> 0 : RESUME);
+        pc[me] = C_UNDO_OPEN
+    :: pc[me] == C_UNDO_OPEN -> ended[rx[me]] = 0; fl[rx[me]] = fl[rx[me]] & ~CLOSED; pc[me] = C_END
     :: pc[me] == C_START_EMPTY -> // several stores; nobody can be in it, or enter it
         emptying = rx[me];
         retired = retired + user_records(rx[me]);
@@ -85,10 +46,11 @@ inline control_step(me) {
     // --- select -----------------------------------------------------------------------------------------------------
     :: pc[me] == C_SELECT ->
         if
-        :: mask != 0 -> ra[me] = current; back[me] = C_SELECT_EXCHANGE
-        :: else -> ra[me] = (selected == NONE -> NUL : selected); back[me] = C_SELECT_OFF
-        fi;
-        pc[me] = C_TRIGGER
+        :: mask != 0 && !MUTANT(SELECT_APART) -> to[me] = rx[me]; pc[me] = P_TO
+        :: mask != 0 && MUTANT(SELECT_APART) -> ra[me] = current; back[me] = C_SELECT_EXCHANGE; pc[me] = C_TRIGGER
+        :: else -> ra[me] = (selected == NONE -> NUL : selected); back[me] = C_SELECT_OFF; pc[me] = C_TRIGGER
+        fi
+    // Mutant SELECT_APART: the exchange, and what belongs to it before and behind.
     :: pc[me] == C_SELECT_EXCHANGE ->
         ra[me] = current; current = rx[me];
         back[me] = C_SELECT_TRIGGER;
@@ -166,12 +128,11 @@ inline control_step(me) {
         pc[me] = C_FREEZE_ACTIVE
     :: pc[me] == C_FREEZE_ACTIVE ->
         if
-        :: current == rx[me] -> pc[me] = (wf[me] & CLOSED -> C_END : C_FREEZE_UNDO)
+        :: current == rx[me] -> pc[me] = (wf[me] & CLOSED -> C_END : C_UNDO)
         :: else ->
             selected = (selected == rx[me] -> NONE : selected);
             frozen[rx[me]] = 1; pc[me] = C_END
         fi
-    :: pc[me] == C_FREEZE_UNDO -> fl[rx[me]] = fl[rx[me]] & ~CLOSED; pc[me] = C_END
     :: pc[me] == C_RELEASE ->
         if
         :: current == rx[me] -> skip
@@ -180,26 +141,30 @@ inline control_step(me) {
         pc[me] = C_END
 
     // --- triggers ---------------------------------------------------------------------------------------------------
-    :: pc[me] == C_DISARM ->
-        arming = 1; g_armed = 0; g_fired = 0; g_met = 0; g_left = 0;
+    :: pc[me] == C_DISARM -> // first where recording is, so that nothing is handed on any more
+        disarming = 1; g_armed = 0; g_fired = 0; g_met = 0; g_left = 0;
+        ra[me] = (mask -> current : selected);
+        pc[me] = ((ra[me] == NONE || MUTANT(DISARM_ONCE)) -> C_DISARM_ALL : C_DISARM_CURRENT)
+    :: pc[me] == C_DISARM_CURRENT ->
+        fl[ra[me]] = fl[ra[me]] & ~(ARMED | FIRED);
+        pc[me] = C_DISARM_AGAIN
+    :: pc[me] == C_DISARM_AGAIN -> pc[me] = ((mask && ra[me] != current) -> C_DISARM : C_DISARM_ALL)
+    :: pc[me] == C_DISARM_ALL ->
         fl[ri[me]] = fl[ri[me]] & ~(ARMED | FIRED);
         ri[me]++;
-        pc[me] = (ri[me] == CHUNKS -> C_DISARM_TRIGGER : C_DISARM)
-    :: pc[me] == C_DISARM_TRIGGER -> action = 0; after = 0; pc[me] = back[me]
-    :: pc[me] == C_ARM ->
+        pc[me] = (ri[me] == CHUNKS -> C_DISARM_TRIGGER : C_DISARM_ALL)
+    :: pc[me] == C_DISARM_TRIGGER -> disarming = 0; action = 0; after = 0; pc[me] = back[me]
+    :: pc[me] == C_ARM -> // a trigger that nothing meets
+        arming = 1; inert = !MUTANT(ARM_ALIVE);
         c_code { now.action = armed_action; now.after = armed_after; };
         pc[me] = C_ARM_WATCH
     :: pc[me] == C_ARM_WATCH -> ra[me] = (mask -> current : selected); pc[me] = C_ARM_SET
-    :: pc[me] == C_ARM_SET -> fl[ra[me]] = fl[ra[me]] | ARMED; pc[me] = (mask -> C_ARM_AGAIN : C_END)
-    :: pc[me] == C_ARM_AGAIN -> pc[me] = (ra[me] == current -> C_END : C_ARM_CLEAR)
-    :: pc[me] == C_ARM_CLEAR -> fl[ra[me]] = fl[ra[me]] & ~ARMED; pc[me] = C_ARM_WATCH
+    :: pc[me] == C_ARM_SET -> fl[ra[me]] = fl[ra[me]] | ARMED; pc[me] = (mask -> C_ARM_AGAIN : C_ARM_ALIVE)
+    :: pc[me] == C_ARM_AGAIN -> pc[me] = (ra[me] == current -> C_ARM_ALIVE : C_ARM_WATCH)
+    :: pc[me] == C_ARM_ALIVE -> inert = 0; arming = 0; g_armed = !g_met; pc[me] = C_END // key2, one store
 
     :: pc[me] == C_END ->
-        if
-        :: arming && me == CONTROL -> arming = 0; g_armed = (action != 0 && !g_met)
-        :: else
-        fi;
-        n[me] = 0; kind[me] = 0; left[me]--;
+        n[me] = 0; kind[me] = 0; to[me] = NONE; left[me]--;
         forget(me);
         pc[me] = IDLE
     fi

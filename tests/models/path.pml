@@ -7,49 +7,53 @@
 #define P_MASK 1 // the inline test, outside the region
 #define P_EARLY 2 // mutants: what they do before the region
 // --- the region [tracer_region_begin, tracer_region_end) ---
-#define P_ACTIVE 3 // tracer_region_restart
-#define P_WORD 4
-#define P_SLOW 5
-#define P_RESUME 6
-#define P_RESUME_ENDS 7
-#define P_RESUME_STAMP 8
-#define P_RESUME_LO 9
-#define P_RESUME_HI 10
-#define P_RESUME_COMMIT 11
-#define P_RESUME_COMMIT2 12
-#define P_REPORTED 13
-#define P_REPORTED_ENDS 14
-#define P_REPORTED_OPEN 15
-#define P_REPORTED_COMMIT 16
-#define P_FREEZE 17
-#define P_STOP_AT 18
-#define P_LATCH 19
-#define P_LAP_BASE 20
-#define P_LAP_END 21
-#define P_LAP_COMMIT 22
-#define P_LAP_COMMIT2 23
-#define P_LEAVE 24
-#define P_ENTER_STOP_AT 25
-#define P_ENTER_FLAGS 26
-#define P_BLACKOUT_NEXT 27
-#define P_MARK 28
-#define P_SWITCH 29
-#define P_DROP 30
-#define P_START_STAMP 31
-#define P_START_LO 32
-#define P_START_HI 33
-#define P_OPEN 34
-#define P_SET_RESUME 35
-#define P_SCRIBBLED 36
-#define P_STAMP 37
-#define P_LO 38
-#define P_HI 39
-#define P_COMMIT 40
+#define P_TO 3 // tracer_switch: where that begins again
+#define P_ACTIVE 4 // tracer_record, tracer_record_long: likewise
+#define P_WORD 5
+#define P_SLOW 6
+#define P_RESUME 7
+#define P_RESUME_ENDS 8
+#define P_RESUME_STAMP 9
+#define P_RESUME_LO 10
+#define P_RESUME_HI 11
+#define P_RESUME_COMMIT 12
+#define P_RESUME_COMMIT2 13
+#define P_REPORTED 14
+#define P_REPORTED_ENDS 15
+#define P_REPORTED_OPEN 16
+#define P_REPORTED_COMMIT 17
+#define P_FREEZE 18
+#define P_STOP_AT 19
+#define P_LATCH 20
+#define P_LAP_BASE 21
+#define P_LAP_END 22
+#define P_LAP_COMMIT 23
+#define P_LAP_COMMIT2 24
+#define P_LEAVE 25
+#define P_ENTER_STOP_AT 26
+#define P_ENTER_FLAGS 27
+#define P_BLACKOUT_NEXT 28
+#define P_MARK 29
+#define P_SWITCH 30
+#define P_MARK_AFTER 31 // mutant
+#define P_DROP 32
+#define P_START_STAMP 33
+#define P_START_LO 34
+#define P_START_HI 35
+#define P_OPEN 36
+#define P_SET_RESUME 37
+#define P_SCRIBBLED 38
+#define P_STAMP 39
+#define P_LO 40
+#define P_HI 41
+#define P_COMMIT 42
 // --- end of the region ---
-#define P_RET 41
-#define P_MARK_LATE 42
+#define P_RET 43
 
-#define in_region(where) ((where) >= P_ACTIVE && (where) <= P_COMMIT)
+#define in_region(where) ((where) >= P_TO && (where) <= P_COMMIT)
+
+// tracer_region_restart tells by rdi what it began.
+#define restart_of(me) (pc[me] >= P_TO && to[me] != NONE -> P_TO : P_ACTIVE)
 
 inline forget(me) {
     ra[me] = 0; wp[me] = 0; wf[me] = 0; rx[me] = 0; rv[me] = 0; ri[me] = 0; cm[me] = 0; fd[me] = 0; rt[me] = 0;
@@ -71,6 +75,7 @@ inline committed_main(me, c, p, count, value0) {
     REQUIRE(!quiet, "record after quiescence");
     REQUIRE(!frozen[c], "record after freeze");
     REQUIRE(!ended[c], "prefix not closed");
+    REQUIRE(!(fl[c] & CLOSED), "record in a closed chunk");
     REQUIRE(rt[me] == commits, "stamp order");
     k = 0;
     do
@@ -149,7 +154,7 @@ inline slow(me) { // .Lslow: only loads
                     :: wf[me] & RESUME -> pc[me] = P_RESUME
                     :: !(wf[me] & RESUME) && (wf[me] & ARMED) -> // .Larmed
                         if
-                        :: (kind[me] & K_MATCH) || action == 0 -> // without a trigger the masks are 0
+                        :: ((kind[me] & K_MATCH) || action == 0) && !inert -> // without a trigger the masks are 0
                             fd[me] = ARMED;
                             if
                             :: action == ON_START -> begin_store(me)
@@ -169,6 +174,13 @@ inline slow(me) { // .Lslow: only loads
     fi
 }
 
+inline enter(me) { // .Lenter: flags of a trigger that was there before go, too
+    if
+    :: (wf[me] | (MUTANT(STALE_TRIGGER) -> 0 : fl[rx[me]])) & (ARMED | FIRED) -> pc[me] = P_ENTER_STOP_AT
+    :: else -> pc[me] = P_BLACKOUT_NEXT
+    fi
+}
+
 inline leave(me) { // .Lleave: only loads
     rx[me] = next[ra[me]];
     if
@@ -179,11 +191,7 @@ inline leave(me) { // .Lleave: only loads
         :: else ->
             if
             :: mode[rx[me]] != CYC && pos[rx[me]] >= limit[rx[me]] -> rx[me] = 0; pc[me] = P_DROP
-            :: else -> // .Lenter
-                if
-                :: wf[me] & (ARMED | FIRED) -> pc[me] = P_ENTER_STOP_AT
-                :: else -> pc[me] = P_BLACKOUT_NEXT
-                fi
+            :: else -> enter(me)
             fi
         fi
     fi
@@ -225,8 +233,8 @@ inline commit(me) {
         REQUIRE(!fd[me] || (fl[ra[me]] & ARMED), "fired unarmed");
         if
         :: fd[me] & ARMED ->
-            REQUIRE(g_armed || arming, "fired without a trigger");
-            g_armed = 0; g_met = 1; g_fired = (fd[me] & FIRED) != 0; g_left = after
+            REQUIRE(g_armed || arming || disarming, "fired without a trigger");
+            g_armed = 0; g_met = !disarming; g_fired = !disarming && (fd[me] & FIRED); g_left = (g_fired -> after : 0)
         :: else ->
             REQUIRE(!g_armed || !(kind[me] & K_MATCH), "trigger passed by");
             REQUIRE(!g_armed || action != ON_START, "record before the trigger's start")
@@ -240,7 +248,7 @@ inline commit(me) {
         dropped = dropped + n[me];
         ended[ra[me]] = (mode[ra[me]] != CYC)
     :: cm[me] == TO_REFUSED ->
-        REQUIRE(current == NUL || (g_fired && g_left < n[me]) || (g_armed && action == ON_START) || arming,
+        REQUIRE(current == NUL || (g_fired && g_left < n[me]) || (g_armed && action == ON_START) || arming || disarming,
                 "refused without a reason");
         refused = refused + n[me]
     fi

@@ -8,6 +8,7 @@ c_decl {
 #include "mutants.pml"
 #include "state.pml"
 #include "path.pml"
+#include "labels.pml"
 #include "step.pml"
 #include "check.pml"
 #include "control.pml"
@@ -21,10 +22,10 @@ inline enter_level(level) {
             k = (MUTANT(TS_OUTSIDE) -> rt[top] : 0);
             if
             :: MUTANT(ACTIVE_OUTSIDE) -> k = ra[top]; forget(top); ra[top] = k; pc[top] = P_WORD
-            :: else -> forget(top); pc[top] = P_ACTIVE; rt[top] = k
+            :: else -> forget(top); pc[top] = restart_of(top); rt[top] = k
             fi;
             forget_garbage()
-        :: MUTANT(RANGE_LONG) && pc[top] == P_RET -> forget(top); pc[top] = P_ACTIVE
+        :: MUTANT(RANGE_LONG) && pc[top] == P_RET -> forget(top); pc[top] = restart_of(top)
         :: else
         fi;
         top = level;
@@ -122,25 +123,31 @@ inline set_up() {
     }
 }
 
+// One line per step when a counter-example is replayed (./replay.sh).
+inline told_step() {
+    printf("STEP %d %d chunk %d current %d | %d/%d/%d %d/%d/%d\n", top, pc[top], ra[top], current, pos[0], fl[0], eopen[0],
+           pos[1], fl[1], eopen[1])
+}
+
 active proctype machine() {
     set_up();
     do
     // The running level goes on, or begins, or returns to the one below.
-    :: pc[top] != IDLE && pc[top] < C_START -> d_step { path_step(top); check_all() }
-    :: pc[top] >= C_START -> d_step { control_step(top); check_all() }
-    :: pc[top] == IDLE && top != TASK ->
-        d_step {
+    :: d_step { pc[top] != IDLE && pc[top] < C_FIRST -> told_step(); path_step(top); check_all() }
+    :: d_step { pc[top] >= C_FIRST -> told_step(); control_step(top); check_all() }
+    :: d_step {
+            pc[top] == IDLE && top != TASK ->
             if
             :: top == NMI && pc[IRQ] != IDLE -> top = IRQ
             :: top >= IRQ && !(top == NMI && pc[IRQ] != IDLE) && pc[CONTROL] != IDLE -> top = CONTROL
             :: else -> top = TASK
             fi
         }
-    :: pc[top] == IDLE && top == TASK && left[TASK] > 0 -> atomic { begin_event(TASK) }
+    :: atomic { pc[top] == IDLE && top == TASK && left[TASK] > 0 -> begin_event(TASK) }
     // Something comes in between.
-    :: top < CONTROL && left[CONTROL] > 0 -> enter_level(CONTROL); atomic { begin_operation() }
-    :: top < IRQ && left[IRQ] > 0 -> enter_level(IRQ); atomic { begin_event(IRQ) }
-    :: top < NMI && left[NMI] > 0 -> enter_level(NMI); atomic { begin_event(NMI) }
+    :: atomic { top < CONTROL && left[CONTROL] > 0 -> enter_level(CONTROL); begin_operation() }
+    :: atomic { top < IRQ && left[IRQ] > 0 -> enter_level(IRQ); begin_event(IRQ) }
+    :: atomic { top < NMI && left[NMI] > 0 -> enter_level(NMI); begin_event(NMI) }
     :: top == TASK && pc[TASK] == IDLE && left[TASK] == 0 && left[CONTROL] == 0 && left[IRQ] == 0 && left[NMI] == 0 -> break
     od
 }

@@ -82,6 +82,7 @@ byte current, selected = NONE;
 bit mask = 1;
 byte dropped, refused, reported;
 byte action, after;
+bit inert; // of the trigger: its keys are such that no event meets it yet
 
 // --- contexts ----------------------------------------------------------------------------------------------------------
 byte top;        // the level that runs
@@ -89,6 +90,7 @@ byte pc[4];      // where each stands; IDLE = between events
 byte n[4];       // slots of its event
 byte kind[4];    // K_...
 byte left[4];    // events (operations) it may still begin
+byte to[4] = NONE; // rsi of tracer_switch: the chunk to enter
 // Registers. Of the levels below the running one they are dead: a rewind forgets them.
 byte ra[4];      // r8: the chunk
 byte wp[4];      // ecx, r9d: position as loaded
@@ -114,7 +116,7 @@ bit ended[4];                          // an event found no room in this chunk: 
 bit frozen[4];                         // handed to the exporter
 bit quiet;                             // disable() has returned
 bit g_armed, g_fired;                  // the trigger, as it should be
-bit arming, g_met;                     // arm() or disarm() is at work; the trigger was met
+bit arming, disarming, g_met;          // arm(), disarm() is at work; the trigger was met
 byte emptying = NONE;                  // the chunk whose figures start() resets just now
 byte g_left;                           // records its window still takes
 

@@ -93,7 +93,7 @@ inline path_step(me) {
         REQUIRE(told == dropped, "blackout_end tells a wrong number");
         pos[ra[me]] = wp[me] + 1;
         fl[ra[me]] = (wf[me] & ~RESUME) | REPORTED;
-        forget(me); pc[me] = P_ACTIVE
+        forget(me); pc[me] = restart_of(me)
     :: pc[me] == P_REPORTED ->
         if
         :: MUTANT(REPORTED_FIRST) -> fl[ra[me]] = fl[ra[me]] & ~REPORTED
@@ -109,19 +109,19 @@ inline path_step(me) {
         :: MUTANT(REPORTED_FIRST) -> reported = pending_reported[ra[me]]
         :: else -> fl[ra[me]] = fl[ra[me]] & ~REPORTED
         fi;
-        forget(me); pc[me] = P_ACTIVE
+        forget(me); pc[me] = restart_of(me)
 
     // --- triggers -----------------------------------------------------------------------------------------------
     :: pc[me] == P_FREEZE ->
         fl[ra[me]] = (MUTANT(FREEZE_OPEN) -> wf[me] & ~FIRED : (wf[me] & ~FIRED) | CLOSED);
-        g_fired = 0; g_left = 0;
-        forget(me); pc[me] = P_ACTIVE
+        g_fired = 0; g_left = 0; ended[ra[me]] = 1;
+        forget(me); pc[me] = restart_of(me)
     :: pc[me] == P_STOP_AT ->
         stop_at[ra[me]] = (MUTANT(STOP_AT_SKIPPED) -> stop_at[ra[me]] : written(ra[me], wp[me]) + n[me] + after);
         begin_store(me)
 
     // --- full ---------------------------------------------------------------------------------------------------
-    :: pc[me] == P_LATCH -> limit[ra[me]] = wp[me]; forget(me); pc[me] = P_ACTIVE
+    :: pc[me] == P_LATCH -> limit[ra[me]] = wp[me]; forget(me); pc[me] = restart_of(me)
     :: pc[me] == P_LAP_BASE ->
         rv[me] = written(ra[me], wp[me]);
         lap_base[(MUTANT(LAP_PARITY) -> parity(ra[me]) : other_parity(ra[me]))] = rv[me];
@@ -133,13 +133,14 @@ inline path_step(me) {
     :: pc[me] == P_LAP_COMMIT ->
         lap[ra[me]]++; pos[ra[me]] = 0;
         fl[ra[me]] = (MUTANT(LAP_DROPS_FLAGS) -> 0 : wf[me] & (RESUME | ARMED | FIRED));
-        forget(me); pc[me] = P_ACTIVE
+        forget(me); pc[me] = restart_of(me)
     :: pc[me] == P_LEAVE -> leave(me)
     :: pc[me] == P_ENTER_STOP_AT ->
         stop_at[rx[me]] = stop_at[ra[me]] - written(ra[me], wp[me]) + written(rx[me], pos[rx[me]]);
         pc[me] = P_ENTER_FLAGS
     :: pc[me] == P_ENTER_FLAGS ->
-        fl[rx[me]] = fl[rx[me]] | (MUTANT(TRIGGER_STAYS) -> 0 : wf[me] & (ARMED | FIRED));
+        fl[rx[me]] = (MUTANT(STALE_TRIGGER) -> fl[rx[me]] : fl[rx[me]] & ~(ARMED | FIRED)) |
+                     (MUTANT(TRIGGER_STAYS) -> 0 : wf[me] & (ARMED | FIRED));
         pc[me] = P_BLACKOUT_NEXT
     :: pc[me] == P_BLACKOUT_NEXT ->
         if
@@ -150,7 +151,19 @@ inline path_step(me) {
     :: pc[me] == P_MARK -> fl[rx[me]] = fl[rx[me]] | RESUME; pc[me] = P_SWITCH
     :: pc[me] == P_SWITCH ->
         current = rx[me];
-        forget(me); pc[me] = P_ACTIVE
+        if
+        :: MUTANT(MARK_LATE) && (eopen[ra[me]] || (wf[me] & RESUME) || dropped != reported) -> pc[me] = P_MARK_AFTER
+        :: else ->
+            pc[me] = (to[me] != NONE -> C_END : restart_of(me)); // tracer_switch: the last instruction of the region
+            forget(me)
+        fi
+    :: pc[me] == P_MARK_AFTER -> fl[rx[me]] = fl[rx[me]] | RESUME; forget(me); pc[me] = P_ACTIVE
+    :: pc[me] == P_TO -> // tracer_switch
+        ra[me] = current; rx[me] = to[me]; wp[me] = pos[ra[me]]; wf[me] = fl[ra[me]];
+        if
+        :: wf[me] & REPORTED -> pc[me] = P_REPORTED
+        :: else -> enter(me)
+        fi
 
     // --- no room ------------------------------------------------------------------------------------------------
     :: pc[me] == P_DROP -> drop(me)
@@ -168,7 +181,7 @@ inline path_step(me) {
         :: else
         fi;
         eopen[ra[me]] = 1; gap_open = 1;
-        forget(me); pc[me] = P_ACTIVE
-    :: pc[me] == P_SET_RESUME -> fl[ra[me]] = fl[ra[me]] | RESUME; forget(me); pc[me] = P_ACTIVE
+        forget(me); pc[me] = restart_of(me)
+    :: pc[me] == P_SET_RESUME -> fl[ra[me]] = fl[ra[me]] | RESUME; forget(me); pc[me] = restart_of(me)
     fi
 }
