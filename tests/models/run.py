@@ -7,7 +7,7 @@
 #   run.py verify          these, and the large variants
 #   run.py replay NAME [MUTANT]   the shortest counter-example of a variant, step by step
 #
-# The model is compiled once; what distinguishes variants and mutants comes through the environment (state.pml).
+# Each model is compiled once; what distinguishes variants and mutants comes through the environment (state.pml).
 import os
 import pathlib
 import re
@@ -23,6 +23,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 BUILD = pathlib.Path(os.environ.get("BUILD", "build")).resolve() / "models"
 MEMORY_MB = 4000
 DEPTH = 20000
+FLAGS = ("-O2", "-w", "-DSAFETY", "-DNOREDUCE", "-DNOFAIR", f"-DMEMLIM={MEMORY_MB}")
 LABEL = re.compile(r"^#define ([PC]_\w+) (\d+)\b", re.MULTILINE)
 LEVELS = ("task", "control", "irq", "nmi")
 
@@ -32,12 +33,18 @@ def build():
     (BUILD / "mutants.pml").write_text("".join(f"#define {name} {i + 1}\n" for i, name in enumerate(variants.MUTANTS)))
     for source in HERE.glob("*.pml"):
         shutil.copy(source, BUILD)
-    run = dict(cwd=BUILD, check=True, stdout=subprocess.DEVNULL)
-    subprocess.run(["spin", "-a", "record_path.pml"], **run)
-    subprocess.run(["gcc", "-O2", "-w", "-DSAFETY", "-DNOREDUCE", "-DNOFAIR", f"-DMEMLIM={MEMORY_MB}", "-o", "pan", "pan.c"],
-                   **run)
-    subprocess.run(["gcc", "-O2", "-w", "-DSAFETY", "-DNOREDUCE", "-DNOFAIR", "-DREACH", f"-DMEMLIM={MEMORY_MB}", "-o",
-                    "pan-shortest", "pan.c"], **run) if "replay" in sys.argv else None
+    for model in ("record_path", "migration"):
+        place = BUILD / model
+        place.mkdir(exist_ok=True)
+        run = dict(cwd=place, check=True, stdout=subprocess.DEVNULL)
+        subprocess.run(["spin", "-a", f"../{model}.pml"], **run)
+        subprocess.run(["gcc", *FLAGS, "-o", "pan", "pan.c"], **run)
+        if "replay" in sys.argv:
+            subprocess.run(["gcc", *FLAGS, "-DREACH", "-o", "pan-shortest", "pan.c"], **run)
+
+
+def program(options, name="pan"):
+    return BUILD / options.get("MODEL", "record_path") / name
 
 
 def environment(options, mutant=None):
@@ -69,7 +76,7 @@ def check(options, mutant=None):
     shutil.rmtree(place, ignore_errors=True)
     place.mkdir()
     before = time.monotonic()
-    done = subprocess.run([BUILD / "pan", f"-m{DEPTH}", "-w22"], cwd=place, env=environment(options, mutant),
+    done = subprocess.run([program(options), f"-m{DEPTH}", "-w22"], cwd=place, env=environment(options, mutant),
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
     return Outcome(done.stdout, time.monotonic() - before)
 
@@ -104,10 +111,10 @@ def replay(name, mutant=None):
     shutil.rmtree(place, ignore_errors=True)
     place.mkdir()
     run = dict(cwd=place, env=environment(options, mutant), capture_output=True, text=True, check=False)
-    text = subprocess.run([BUILD / "pan-shortest", f"-m{DEPTH}", "-w22", "-i"], **run).stdout
+    text = subprocess.run([program(options, "pan-shortest"), f"-m{DEPTH}", "-w22", "-i"], **run).stdout
     print(Outcome(text, 0).broken or "no error")
     labels = {int(number): label for source in HERE.glob("*.pml") for label, number in LABEL.findall(source.read_text())}
-    steps = subprocess.run([BUILD / "pan-shortest", "-r", "record_path.pml.trail"], **run).stdout
+    steps = subprocess.run([program(options, "pan-shortest"), "-r", "record_path.pml.trail"], **run).stdout
     for level, label, rest in re.findall(r"STEP (\d) (\d+) (.*)", steps):
         print(f"{'    ' * int(level)}{LEVELS[int(level)]} {labels[int(label)]:20} {rest}")
 
@@ -115,7 +122,7 @@ def replay(name, mutant=None):
 def main():
     what = sys.argv[1] if len(sys.argv) > 1 else ""
     if what not in ("ci", "verify", "replay") or (what == "replay" and len(sys.argv) < 3):
-        print("usage: run.py ci | verify | replay VARIANT [MUTANT]", file=sys.stderr)
+        print("usage: run.py ci | verify | replay VARIANT [MUTANT] (of the record path)", file=sys.stderr)
         return 2
     build()
     if what == "replay":

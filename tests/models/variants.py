@@ -66,6 +66,8 @@ CI = {
     | levels(2, 1, 1, 1, SELECT) | {"NEXT1": 0},
     "arm": chunks((JTN, 1, 1), (JTN, 2, None)) | levels(2, 1, 1, 1, ARM) | WATCHED,
     "disarm": chunks((JTN, 1, 2), (JTN, 2, None), (JTN, 1, 1), armed=(STOP_RECORDING, 1)) | levels(2, 1, 1, 1, DISARM),
+    # two processors, two tasks that migrate, an interrupt on each
+    "migration": {"MODEL": "migration", "TASKS": 2, "IRQS": 1, "MOVES": 2},
 }
 
 # More of everything; `make verify`.
@@ -78,6 +80,7 @@ LARGE = {
     "control_all": chunks((JTN, 2, 1), (JTN, 1, None), (CYC, 2, "free"))
     | levels(2, 1, 1, 2, SELECT | LINK | DISABLE | ENABLE | NEXT | EXPORT | RELEASE),
     "reuse_large": chunks((JTN, 1, 1), (JTN, 1, None)) | levels(3, 1, 1, 4, EXPORT | RELEASE | LINK) | {"SIZES_TASK": SINGLE},
+    "migration_large": {"MODEL": "migration", "TASKS": 2, "IRQS": 1, "MOVES": 4},
     "trigger_all": chunks((JTN, 2, 1), (JTN, 1, None), (JTN, 2, "free"), armed=(FREEZE, 1))
     | levels(2, 1, 1, 2, SELECT | DISABLE | ENABLE | ARM | DISARM) | {"ARM_ACTION": STOP_RECORDING},
 }
@@ -128,4 +131,6 @@ MUTANTS = {
     "UNDO_SILENT": ("a closed bit is taken back without blackout_end", "export"),
     "DISARM_ONCE": ("disarm() clears chunk by chunk while the trigger is handed on", "disarm"),
     "ARM_ALIVE": ("arm() sets the flag while the trigger can be met already", "arm"),
+    "GS_OUTSIDE": ("the processor's base is read before the region, and kept", "migration"),
+    "MIGRATION_NOFIX": ("a task that is suspended in the region is not rewound", "migration"),
 }
