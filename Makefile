@@ -137,8 +137,8 @@ endef
 FORCE:
 
 .DEFAULT_GOAL := help
-.PHONY: help all kernel host run apps debug deps test test-unit test-structure verify-entries test-kernel \
-  test-integration check-headers lint format clean bench soak
+.PHONY: help all kernel host run apps debug deps test test-unit test-structure verify-entries test-model verify \
+  test-kernel test-integration check-headers lint format clean bench soak
 
 help: ## this list
 	@echo 'usage: make TARGET [VARIABLE=VALUE ...]'
@@ -275,6 +275,12 @@ test-structure: kernel $(TEST_KERNEL) ## includes, headers, image sections, styl
 	@$(MAKE) --no-print-directory kernel TRACER=OFF TSC=TRUE
 	@tests/structure/run.sh
 
+test-model: ## the model of the record path: every variant, every mutant
+	@tests/models/run.py ci
+
+verify: deps ## the model again, and its large variants (minutes)
+	@tests/models/run.py verify
+
 check-headers: export HEADER_FLAGS_KERNEL = $(filter-out -MMD -MP,$(KERNEL_CXXFLAGS))
 check-headers: export HEADER_FLAGS_HOST = $(filter-out -MMD -MP,$(HOST_CXXFLAGS))
 check-headers: export HEADER_FLAGS_TEST = $(filter-out -MMD -MP,$(TEST_CXXFLAGS))
@@ -293,7 +299,7 @@ test-integration: kernel $(TEST_KERNEL) host $(EFI) ## boots, exports and faults
 	@tests/integration/run.py outside
 
 test: deps ## all tests
-	@tests/all.sh test-unit test-structure soak test-kernel test-integration
+	@tests/all.sh test-unit test-structure test-model soak test-kernel test-integration
 
 lint: export TIDY_FLAGS = -std=c++20 -iquote . -isystem /usr/include/efi -I tests/support/fake_machine \
   -DREMORA_TRACER=1 -DREMORA_TSC=1 -Wno-unknown-warning-option
@@ -307,7 +313,7 @@ format: ## apply clang-format
 PACKAGES_RUN := g++ make binutils qemu-system-x86 ovmf gnu-efi mtools dosfstools libcli11-dev libfmt-dev \
   nlohmann-json3-dev
 PACKAGES_TEST := libgtest-dev libgmock-dev tshark clang-format clang-tidy shellcheck gdb python3 \
-  valgrind git libbenchmark-dev liblttng-ust-dev lttng-tools
+  valgrind git libbenchmark-dev liblttng-ust-dev lttng-tools spin
 ALL_PACKAGES := $(PACKAGES_RUN) $(PACKAGES_TEST)
 PACKAGES := $(ALL_PACKAGES)
 # All processors, unless the user said how many.

@@ -195,13 +195,13 @@ lib::Result<void> ChunkStore::link(Chunk& from, Chunk& to) {
 }
 
 lib::Result<void> ChunkStore::start(Chunk& chunk) {
-    if ((chunk.flags & kFlagFree) == 0) {
+    if ((chunk.flags & kFlagFree) == 0 || is_active(chunk)) {
         return lib::Error::refused;
     }
     // Closed first: from here on no jump leads in. If one has, the records stay where they are.
     set_shared_bits(chunk.control.word, TRACER_WORD_CLOSED);
     if (is_active(chunk)) {
-        clear_shared_bits(chunk.control.word, TRACER_WORD_CLOSED);
+        reopen(chunk);
         return lib::Error::refused;
     }
     retire(chunk);
@@ -227,11 +227,14 @@ lib::Result<void> ChunkStore::start(Chunk& chunk) {
 }
 
 lib::Result<void> ChunkStore::freeze(Chunk& chunk) {
+    if (is_active(chunk)) {
+        return lib::Error::refused;
+    }
     const bool was_closed = (read_shared(chunk.control.word) & TRACER_WORD_CLOSED) != 0;
     set_shared_bits(chunk.control.word, TRACER_WORD_CLOSED);
     if (is_active(chunk)) {
         if (!was_closed) {
-            clear_shared_bits(chunk.control.word, TRACER_WORD_CLOSED);
+            reopen(chunk);
         }
         return lib::Error::refused;
     }
@@ -325,6 +328,13 @@ bool ChunkStore::reachable_from_current(const Chunk& chunk) const {
         }
     }
     return false;
+}
+
+// An interrupt's record has entered the chunk just before it was closed, and others may have been dropped since: such a
+// blackout ends here.
+void ChunkStore::reopen(Chunk& chunk) {
+    set_shared_bits(chunk.control.word, TRACER_WORD_RESUME);
+    clear_shared_bits(chunk.control.word, TRACER_WORD_CLOSED);
 }
 
 void ChunkStore::retire(Chunk& chunk) {

@@ -156,6 +156,7 @@ class ChunkStore {
   private:
     [[nodiscard]] lib::Result<std::size_t> find_gap(std::size_t bytes) const;
     [[nodiscard]] bool reachable_from_current(const Chunk& chunk) const;
+    static void reopen(Chunk& chunk);
     void retire(Chunk& chunk);
 
     Slots& m_slots;

@@ -40,12 +40,7 @@ lib::Result<void> Control::select(Chunk& chunk) {
         m_cpu.selected = &entered;
         return {};
     }
-    // The trigger first, so that no record passes it by; if an interrupt's record meets it meanwhile, once more.
-    hand_over_trigger(*read_shared(m_cpu.active), entered);
-    ChunkControl* const left = exchange_shared(m_cpu.active, &entered);
-    settle(*left);
-    hand_over_trigger(*left, entered);
-    hand_over_blackout(*left, entered);
+    detail::switch_to(entered);
     return {};
 }
 
@@ -102,7 +97,7 @@ void Control::settle(ChunkControl& left) {
     }
 }
 
-// The same rule as in the record path's jump. The chunk may have records already: blackout_end then comes behind them.
+// The same rule as in the record path's jump, while disabled.
 void Control::hand_over_blackout(const ChunkControl& left, ChunkControl& entered) {
     const bool open = (read_shared(left.emergency_word) >> 63) != 0;
     const bool unresumed = (read_shared(left.word) & TRACER_WORD_RESUME) != 0;

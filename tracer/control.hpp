@@ -138,6 +138,7 @@ class Control {
     void settle(ChunkControl& left);
     void hand_over_trigger(const ChunkControl& left, ChunkControl& entered);
     [[nodiscard]] bool records_compactly() const;
+    [[nodiscard]] ChunkControl* recording_into() const;
     [[nodiscard]] bool current(const ChunkControl& control) const;
     void hand_over_blackout(const ChunkControl& left, ChunkControl& entered);
 

@@ -12,6 +12,10 @@ namespace tracer {
 
 namespace {
 
+// A bit of rsi that is 0 for every event: par2 stands higher, and slots are aligned. With this key nothing matches.
+constexpr std::uint64_t kInertKey = 1;
+static_assert(alignof(Record) > kInertKey);
+
 constexpr std::uint64_t kTriggerFlags = TRACER_WORD_ARMED | TRACER_WORD_FIRED;
 
 std::uint64_t written(const ChunkControl& control, std::uint64_t word) {
@@ -45,27 +49,28 @@ lib::Result<void> Control::arm(const TriggerRequest& request) {
     m_cpu.trigger = {.action = request.action,
                      .key1 = request.code | std::uint32_t{request.par1.value_or(0)} << 16,
                      .mask1 = kCodeMask | (request.par1 ? 0xFFFF'0000U : 0U),
-                     .key2 = std::uint64_t{request.par2.value_or(0)} << 32,
-                     .mask2 = request.par2 ? 0xFFFF'FFFF'0000'0000U : 0U,
+                     .key2 = std::uint64_t{request.par2.value_or(0)} << 32 | kInertKey,
+                     .mask2 = (request.par2 ? 0xFFFF'FFFF'0000'0000U : 0U) | kInertKey,
                      .after_bytes = std::uint64_t{request.records_after} * kRecordBytes};
-    if (!enabled()) {
-        set_shared_bits(m_cpu.selected->word, TRACER_WORD_ARMED);
-        return {};
-    }
-    // If an interrupt's record leaves the chunk before it is armed, the next one must be. Each turn needs another
-    // chunk to fill up, so there are few.
+    // Nothing meets it yet, so an interrupt's record can only take the flag along, and setting it once more is the
+    // same. A flag in a chunk that was left stays behind, without effect. Each turn needs another chunk to fill up, so
+    // there are few.
     ChunkControl* watched = nullptr;
-    for (std::size_t turn = 0; watched != read_shared(m_cpu.active) && turn < kChunksMax; ++turn) {
-        if (watched != nullptr) {
-            clear_shared_bits(watched->word, TRACER_WORD_ARMED);
-        }
-        watched = read_shared(m_cpu.active);
+    for (std::size_t turn = 0; watched != recording_into() && turn < kChunksMax; ++turn) {
+        watched = recording_into();
         set_shared_bits(watched->word, TRACER_WORD_ARMED);
     }
+    write_shared(m_cpu.trigger.key2, m_cpu.trigger.key2 & ~kInertKey);
     return {};
 }
 
 void Control::disarm() {
+    // First where records go, until none has gone on from there: then no flag is handed on any more.
+    ChunkControl* watched = nullptr;
+    for (std::size_t turn = 0; watched != recording_into() && turn < kChunksMax; ++turn) {
+        watched = recording_into();
+        clear_shared_bits(watched->word, kTriggerFlags);
+    }
     for (Chunk& chunk : m_store.slots()) {
         if (chunk.exists) {
             clear_shared_bits(chunk.control.word, kTriggerFlags);
@@ -90,24 +95,21 @@ TriggerState Control::trigger_state() const {
     return TriggerState::done;
 }
 
-// The same rule as in the record path's jump. Doing it twice is the same, unless the trigger was met in between.
+// The same rule as in the record path's jump, while disabled. The chunk that is entered is empty.
 void Control::hand_over_trigger(const ChunkControl& left, ChunkControl& entered) {
     if ((entered.mode & TRACER_MODE_COMPACT) != 0) {
         return; // its records cannot be counted: the watch ends
     }
     const std::uint64_t word = read_shared(left.word);
     if ((word & TRACER_WORD_FIRED) != 0) {
-        clear_shared_bits(entered.word, TRACER_WORD_ARMED);
         entered.stop_at = written(entered, read_shared(entered.word)) + (left.stop_at - written(left, word));
-        set_shared_bits(entered.word, TRACER_WORD_FIRED);
-    } else if ((word & TRACER_WORD_ARMED) != 0 && (read_shared(entered.word) & TRACER_WORD_FIRED) == 0) {
-        set_shared_bits(entered.word, TRACER_WORD_ARMED);
     }
+    set_shared_bits(entered.word, word & kTriggerFlags);
 }
 
 // Along the links from where recording is.
 bool Control::records_compactly() const {
-    const ChunkControl* control = enabled() ? read_shared(m_cpu.active) : m_cpu.selected;
+    const ChunkControl* control = recording_into();
     for (std::size_t hops = 0; control != nullptr && hops < kChunksMax; ++hops) {
         if ((control->mode & TRACER_MODE_COMPACT) != 0) {
             return true;
@@ -115,6 +117,11 @@ bool Control::records_compactly() const {
         control = read_shared(control->next);
     }
     return false;
+}
+
+// Likewise; null if nothing is selected.
+ChunkControl* Control::recording_into() const {
+    return enabled() ? read_shared(m_cpu.active) : m_cpu.selected;
 }
 
 // Where records go, or would go once enabled.

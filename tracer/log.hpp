@@ -96,6 +96,15 @@ disabled:
                  : "rax", "rcx", "rdx", "r8", "r9", "r10", "r11", "r12", "cc", "memory");
 }
 
+// Recording goes on in this chunk, which is open, empty and not active; with it go the trigger and the losses that were
+// not told. While enabled.
+[[gnu::always_inline]] inline void switch_to(ChunkControl& entered) {
+    asm volatile("call tracer_switch"
+                 :
+                 : "D"(std::uint64_t{1} << 63), "S"(&entered)
+                 : "rax", "rcx", "rdx", "r8", "r9", "r10", "r11", "cc", "memory");
+}
+
 } // namespace detail
 
 // Records the event if its family is enabled. Context: any.

@@ -6,8 +6,9 @@
 //
 //   tracer_record       rdi = code | par1 << 16, rsi = par2 << 32
 //   tracer_record_long  rdi = likewise, of the first slot | bytes << 32; rsi = the slots: records with stamps of zero
+//   tracer_switch       rdi = 1 << 63; rsi = the chunk to enter, open and empty: what select() does while recording
 //
-// rdi and rsi survive: a restart needs them, and rdi also tells which of the two it is. GS:0 is the CpuTrace. Clobbers
+// rdi and rsi survive: a restart needs them, and rdi also tells which of the three it is. GS:0 is the CpuTrace. Clobbers
 // rax rcx rdx r8 r9 r10 r11 and flags; tracer_record_long r12 as well.
 //
 // Why it is right:
@@ -27,10 +28,11 @@
 
     .intel_syntax noprefix
     .section .text.tracer_record, "ax", @progbits
-    .globl tracer_region_begin, tracer_region_restart, tracer_region_end, tracer_record, tracer_record_long
+    .globl tracer_region_begin, tracer_region_restart, tracer_region_end, tracer_record, tracer_record_long, tracer_switch
     .hidden tracer_emergency_bitmap
     .type tracer_record, @function
     .type tracer_record_long, @function
+    .type tracer_switch, @function
 
 // \register = bytes of the event.
 .macro event_bytes register
@@ -225,11 +227,14 @@ tracer_region_begin:
     cmp edx, [rax + TRACER_CHUNK_COMPACT_LIMIT]
     jae .Ldrop
 .Lenter:
-    test ecx, TRACER_WORD_ARMED | TRACER_WORD_FIRED
+    mov edx, [rax + TRACER_CHUNK_WORD]
+    or edx, ecx
+    test edx, TRACER_WORD_ARMED | TRACER_WORD_FIRED
     jz .Lblackout_next
     test r11d, TRACER_MODE_COMPACT
     jnz .Lblackout_next                     // no trigger there: its window counts records
-    // The trigger goes along, with what is left of its window.
+    // The trigger goes along, with what is left of its window. Flags that one has left over there go, too: fired twice
+    // would carry into armed.
     written_before r8, r9
     mov r11, [r8 + TRACER_CHUNK_STOP_AT]
     sub r11, r10
@@ -238,9 +243,10 @@ tracer_region_begin:
     written_before rax, r9
     add r11, r10
     mov [rax + TRACER_CHUNK_STOP_AT], r11
-    mov edx, ecx
+    mov edx, [rax + TRACER_CHUNK_WORD]
+    xor edx, ecx
     and edx, TRACER_WORD_ARMED | TRACER_WORD_FIRED
-    or [rax + TRACER_CHUNK_WORD], edx       // once or twice is the same
+    xor [rax + TRACER_CHUNK_WORD], edx      // as here; a second time changes nothing
 .Lblackout_next:
     // A blackout that is open here, or losses that were not told: blackout_end must come first over there.
     cmp qword ptr [r8 + TRACER_CHUNK_EMERGENCY_WORD], 0
@@ -253,8 +259,18 @@ tracer_region_begin:
 .Lmark:
     or dword ptr [rax + TRACER_CHUNK_WORD], TRACER_WORD_RESUME // once or twice is the same
 .Lswitch:
+    test rdi, rdi
+    js .Lswitched
     mov gs:[TRACER_CPU_ACTIVE], rax         // commit
     jmp tracer_region_restart
+
+.Lswitched:
+    // Not to be done twice (an interrupt's record may lead on from there), so this commit is the last instruction.
+    mov r8, gs:[TRACER_CPU_SELF]
+    add r8, TRACER_CPU_ACTIVE
+    mov r9, rax
+    sub r9, [r8]
+    jmp .Lcommit
 
 // --- no room ---------------------------------------------------------------------------------------------------------
 
@@ -330,6 +346,21 @@ tracer_region_restart:
     mov rax, rdi
     shr rax, 32
     jz tracer_record
+    test rdi, rdi
+    jns tracer_record_long
+
+// --- into a chunk that is told: nothing is recorded between what is handed over and the switch -----------------------
+
+tracer_switch:
+    mov r8, gs:[TRACER_CPU_ACTIVE]
+    mov ecx, [r8 + TRACER_CHUNK_WORD]
+    test ecx, TRACER_WORD_REPORTED
+    jnz .Lreported
+    mov r9d, ecx
+    and r9d, TRACER_WORD_POSITION_MASK
+    mov rax, rsi
+    mov r11d, [rax + TRACER_CHUNK_MODE]
+    jmp .Lenter
 
 // --- long events: 1 to 64 slots, eight instructions each -------------------------------------------------------------
 

@@ -18,6 +18,7 @@ extern const char tracer_region_end;
 // Not C++ functions: see tracer/log.hpp for how they are called.
 void tracer_record();
 void tracer_record_long();
+void tracer_switch();
 }
 
 namespace tracer {
