@@ -95,8 +95,8 @@ prepare_out() {
 
 # The collector must listen before the first packet: it says so through its ready file.
 start_collector() {
-    setsid "$REMORA" record --listen "127.0.0.1:$PORT" --out "$OUT/udp" --ready-file "$READY" --kernel "$KERNEL" --force \
-        >"$OUT/collector.log" 2>&1 &
+    setsid "$REMORA" record --listen "127.0.0.1:$PORT" --out "$OUT/udp" --ready-file "$READY" --force \
+        --kernel "$KERNEL" >"$OUT/collector.log" 2>&1 &
     COLLECTOR_PID=$!
     local tries
     for ((tries = 0; tries < 100; ++tries)); do

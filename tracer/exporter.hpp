@@ -51,8 +51,8 @@ class Exporter {
   public:
     static constexpr std::size_t kSinksMax = 2;
 
-    // Slots of the longest possible preamble: chunk_begin, build, trace_cost, cycles_per_msec, numevents, for each entry
-    // of a full registry id, name and parameters, and the declarations.
+    // Slots of the longest possible preamble: chunk_begin, build, trace_cost, cycles_per_msec, numevents, for each
+    // entry of a full registry id, name and parameters, and the declarations.
     static constexpr std::size_t kPreambleSlotsMax = 14 + 28 + 3 + 2 + NameRegistry::kCapacity * (1 + 9 + 8) +
                                                      NameRegistry::kDeclarationsMax * EncodedDeclaration::kSlotsMax;
     using Preamble = std::array<std::byte, kPreambleSlotsMax * kRecordBytes>;

@@ -29,6 +29,9 @@ for image in "$KERNEL" "$TEST_KERNEL" "$BUILD/kernel-off/kernel.elf"; do
     if grep -q '^\.trace_formats ' <<<"$sections"; then
         readelf -SW "$image" | grep -E '\.trace_formats +PROGBITS +0+ ' | grep -q ' A ' &&
             fault "$image" '.trace_formats would be loaded'
+        # Whatever linker.ld did not gather would be loaded with the constants.
+        stray=$(nm "$image" | awk '/trace_format_text/ && $1 >= "0000000000100000" {print $3}')
+        [[ -z $stray ]] || fault "$image" "a format of trace_printf lies outside .trace_formats: $stray"
         loaded=$(mktemp)
         objcopy -O binary --remove-section=.arena "$image" "$loaded"
         while IFS= read -r text; do
