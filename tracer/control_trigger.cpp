@@ -97,6 +97,9 @@ TriggerState Control::trigger_state() const {
 
 // The same rule as in the record path's jump, while disabled. The chunk that is entered is empty.
 void Control::hand_over_trigger(const ChunkControl& left, ChunkControl& entered) {
+    if ((entered.mode & TRACER_MODE_COMPACT) != 0) {
+        return; // its window would count records
+    }
     const std::uint64_t word = read_shared(left.word);
     if ((word & TRACER_WORD_FIRED) != 0) {
         entered.stop_at = written(entered, read_shared(entered.word)) + (left.stop_at - written(left, word));
