@@ -118,6 +118,8 @@ KERNEL_SOURCES := $(wildcard kernel/*.cpp kernel/*/*.cpp)
 APP_SOURCES := $(wildcard apps/*.cpp)
 GUEST_TEST_SOURCES := $(wildcard tests/kernel/*.cpp)
 HOST_SOURCES := $(wildcard host/*/*.cpp)
+# One coder for compact chunks, in the kernel and in the tools.
+CODEC_SOURCES := $(wildcard tracer/compact/*.cpp)
 
 # What serves the trace alone, and what stands in for it.
 TRACE_ROOT := $(addprefix kernel/root/,tracing.cpp network.cpp storage.cpp)
@@ -223,7 +225,8 @@ $(BUILD)/host/%.cpp.o: %.cpp Makefile
 	@echo '  HOST  $<'
 	@$(CXX) $(HOST_CXXFLAGS) -c $< -o $@
 
-$(eval $(call linked_from,$(REMORA),$(call object,$(BUILD)/host,$(HOST_SOURCES) $(LIB_SOURCES) lib/assert_hosted.cpp)))
+$(eval $(call linked_from,$(REMORA),$(call object,$(BUILD)/host,$(HOST_SOURCES) $(CODEC_SOURCES) $(LIB_SOURCES) \
+  lib/assert_hosted.cpp)))
 $(REMORA):
 	@echo '  LD    $@'
 	@$(CXX) $(filter %.o,$^) -o $@ -lfmt
@@ -237,7 +240,7 @@ TESTED_lib :=
 TESTED_tracer := $(filter-out tracer/kernel_instance.cpp,$(TRACER_SOURCES)) $(TRACER_ASM)
 TESTED_drivers := $(DRIVER_SOURCES)
 TESTED_kernel = $(filter-out $(KERNEL_UNHOSTED),$(KERNEL_SOURCES)) $(wildcard tests/support/fake_machine/*.cpp)
-TESTED_host := $(filter-out host/cli/main.cpp,$(HOST_SOURCES))
+TESTED_host := $(filter-out host/cli/main.cpp,$(HOST_SOURCES)) $(CODEC_SOURCES)
 # Kernel files that only make sense on the machine.
 KERNEL_UNHOSTED := $(wildcard kernel/root/*.cpp) kernel/panic.cpp kernel/console.cpp kernel/interrupt.cpp
 
@@ -351,8 +354,18 @@ $(BENCH):
 	@echo '  LD    $@'
 	@$(CXX) $(filter %.o,$^) -o $@ -lgtest -lfmt -lpthread
 
-bench: deps $(BENCH) kernel $(TEST_KERNEL) $(EFI) $(REMORA) ## measure: one line FIGURE or GOAL each
-	@tests/bench/run.sh $(BENCH) $(KERNEL) $(TEST_KERNEL) $(EFI) $(REMORA)
+# The encoder is measured as the kernel has it.
+COMPACT_BENCH := $(BUILD)/bench/compact_cost
+$(BUILD)/bench/obj/tracer/compact/%.cpp.o: HOST_CXXFLAGS += -mgeneral-regs-only
+
+$(eval $(call linked_from,$(COMPACT_BENCH),$(call object,$(BUILD)/bench/obj,tests/bench/compact_cost.cpp \
+  lib/assert_hosted.cpp $(CODEC_SOURCES))))
+$(COMPACT_BENCH):
+	@echo '  LD    $@'
+	@$(CXX) $(filter %.o,$^) -o $@
+
+bench: deps $(BENCH) $(COMPACT_BENCH) kernel $(TEST_KERNEL) $(EFI) $(REMORA) ## measure: one line FIGURE or GOAL each
+	@tests/bench/run.sh $(BENCH) $(COMPACT_BENCH) $(KERNEL) $(TEST_KERNEL) $(EFI) $(REMORA)
 
 clean: ## remove build/
 	rm -rf $(BUILD)

@@ -54,6 +54,7 @@ enum class Code : std::uint8_t {
     metadata,
     boot,
     size,
+    compact,
     nothing,
 };
 
@@ -99,6 +100,7 @@ inline constexpr auto kCodes = std::to_array<CodeRow>({
     {Code::metadata, "E-META", Damage::yes},
     {Code::boot, "E-BOOT", Damage::yes},
     {Code::size, "E-SIZE", Damage::yes},
+    {Code::compact, "E-COMPACT", Damage::yes},
     {Code::nothing, "E-NOTHING", Damage::yes},
 });
 

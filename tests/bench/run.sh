@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Measures and prints one line a figure: `FIGURE name value unit`, or `GOAL id value goal met|missed`.
-# Usage: run.sh RECORD_COST KERNEL TEST_KERNEL EFI REMORA
+# Usage: run.sh RECORD_COST COMPACT_COST KERNEL TEST_KERNEL EFI REMORA
 set -euo pipefail
 
-record_cost=$1 kernel=$2 test_kernel=$3 efi=$4 remora=$5
+record_cost=$1 compact_cost=$2 kernel=$3 test_kernel=$4 efi=$5 remora=$6
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
 scratch=$(mktemp -d)
@@ -53,6 +53,13 @@ record_figures() {
     goal P4 "$filtered" 3
 }
 
+# Compact chunks, on the trace of one deterministic run.
+compact_figures() {
+    make --no-print-directory -C "$root" run APP=control BOOT=pvh CLOCK=icount SINK=disk OUT="$scratch/compact" \
+        DEPS=skip >"$scratch/compact.log" 2>&1 || { cat "$scratch/compact.log" >&2; return 1; }
+    "$compact_cost" "$scratch/compact/disk"
+}
+
 size_figures() {
     local folder lines
     for folder in lib arch tracer drivers kernel apps host tests qemu docs; do
@@ -74,6 +81,7 @@ suite_figures() {
 }
 
 record_figures
+compact_figures
 python3 "$here/boot_times.py" --kernel "$kernel" --efi "$efi" --remora "$remora"
 size_figures
 suite_figures
