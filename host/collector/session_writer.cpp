@@ -183,8 +183,8 @@ void SessionWriter::write(std::span<const std::byte> bytes, const tracer::Record
     }
     ++chunk.records;
     ++m_records;
-    if (stream) {
-        return;
+    if (chunk.described && chunk.description.encoding != tracer::Encoding::records) {
+        return; // only who decodes the stream knows its stamps
     }
     if (!chunk.first_tsc) {
         chunk.first_tsc = record.stamp().value;
@@ -207,9 +207,6 @@ void SessionWriter::take_metadata(const tracer::Record& record) {
             begin && begin.value().preamble_slots >= m_slots) {
             m_chunks.back().described = true;
             m_chunks.back().description = begin.value();
-            if (begin.value().encoding == tracer::Encoding::compact) {
-                m_chunks.back().first_tsc = record.stamp().value; // the preamble has the first record's; the last's is
-            }                                                     // known to who decodes the stream
         }
         break;
     case kCodeOf<"build">:

@@ -102,7 +102,7 @@ TEST_F(CompactReading, TellsWhereAStreamIsDamaged) {
     const ChunkBuilder chunk = busy();
     const Bytes good = chunk.compact(tracer::compact::Layout::a, 2);
     const std::size_t begin = chunk.description().preamble_slots * tracer::kRecordBytes;
-    for (std::size_t at = begin; at < good.size() - 48; at += 97) {
+    for (std::size_t at = begin; at < good.size() - 48; at += 997) {
         Bytes bad = good;
         bad[at] ^= std::byte{0x10};
         EXPECT_EQ(read(bad), ExitStatus::damaged) << at;
