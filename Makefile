@@ -118,6 +118,8 @@ KERNEL_SOURCES := $(wildcard kernel/*.cpp kernel/*/*.cpp)
 APP_SOURCES := $(wildcard apps/*.cpp)
 GUEST_TEST_SOURCES := $(wildcard tests/kernel/*.cpp) tests/soak/checker.cpp
 HOST_SOURCES := $(wildcard host/*/*.cpp)
+# One coder for compact chunks, in the kernel and in the tools.
+CODEC_SOURCES := $(wildcard tracer/compact/*.cpp)
 
 # What serves the trace alone, and what stands in for it.
 TRACE_ROOT := $(addprefix kernel/root/,tracing.cpp network.cpp storage.cpp)
@@ -224,7 +226,8 @@ $(BUILD)/host/%.cpp.o: %.cpp Makefile
 	@echo '  HOST  $<'
 	@$(CXX) $(HOST_CXXFLAGS) -c $< -o $@
 
-$(eval $(call linked_from,$(REMORA),$(call object,$(BUILD)/host,$(HOST_SOURCES) $(LIB_SOURCES) lib/assert_hosted.cpp)))
+$(eval $(call linked_from,$(REMORA),$(call object,$(BUILD)/host,$(HOST_SOURCES) $(CODEC_SOURCES) $(LIB_SOURCES) \
+  lib/assert_hosted.cpp)))
 $(REMORA):
 	@echo '  LD    $@'
 	@$(CXX) $(filter %.o,$^) -o $@ -lfmt
@@ -238,7 +241,7 @@ TESTED_lib :=
 TESTED_tracer := $(filter-out tracer/kernel_instance.cpp,$(TRACER_SOURCES)) $(TRACER_ASM)
 TESTED_drivers := $(DRIVER_SOURCES)
 TESTED_kernel = $(filter-out $(KERNEL_UNHOSTED),$(KERNEL_SOURCES)) $(wildcard tests/support/fake_machine/*.cpp)
-TESTED_host := $(filter-out host/cli/main.cpp,$(HOST_SOURCES))
+TESTED_host := $(filter-out host/cli/main.cpp,$(HOST_SOURCES)) $(CODEC_SOURCES)
 # Kernel files that only make sense on the machine.
 KERNEL_UNHOSTED := $(wildcard kernel/root/*.cpp) kernel/panic.cpp kernel/console.cpp kernel/interrupt.cpp
 
@@ -392,9 +395,19 @@ $(BENCH):
 	@echo '  LD    $@'
 	@$(CXX) $(filter %.o,$^) -o $@ -lbenchmark -lgtest -lfmt -ldl -lpthread
 
-bench: deps $(BENCH) $(LTTNG_PEER) kernel $(TEST_KERNEL) $(EFI) $(REMORA) ## measure: one line FIGURE, PEER or GOAL each
+# The encoder is measured as the kernel has it.
+COMPACT_BENCH := $(BUILD)/bench/compact_cost
+$(BUILD)/bench/obj/tracer/compact/%.cpp.o: HOST_CXXFLAGS += -mgeneral-regs-only
+
+$(eval $(call linked_from,$(COMPACT_BENCH),$(call object,$(BUILD)/bench/obj,tests/bench/compact_cost.cpp \
+  lib/assert_hosted.cpp $(CODEC_SOURCES))))
+$(COMPACT_BENCH):
+	@echo '  LD    $@'
+	@$(CXX) $(filter %.o,$^) -o $@
+
+bench: deps $(BENCH) $(LTTNG_PEER) $(COMPACT_BENCH) kernel $(TEST_KERNEL) $(EFI) $(REMORA) ## measure: one line FIGURE, PEER or GOAL each
 	@$(MAKE) --no-print-directory kernel TRACER=OFF TSC=TRUE
-	@tests/bench/run.sh $(BENCH) $(LTTNG_PEER) $(KERNEL) $(TEST_KERNEL) $(EFI) $(REMORA)
+	@tests/bench/run.sh $(BENCH) $(LTTNG_PEER) $(COMPACT_BENCH) $(KERNEL) $(TEST_KERNEL) $(EFI) $(REMORA)
 
 clean: ## remove build/
 	rm -rf $(BUILD)

@@ -121,6 +121,12 @@ struct ChunkBegin {
     }
 };
 
+// Slots of a chunk that its compact stream fills; they follow the preamble, and records come behind them.
+[[nodiscard]] constexpr std::uint64_t stream_slots(const ChunkBegin& begin) {
+    const std::uint64_t whole = begin.compact_bytes / kRecordBytes;
+    return begin.encoding != Encoding::compact ? 0 : whole + (begin.compact_bytes % kRecordBytes != 0 ? 1 : 0);
+}
+
 // task_name, interrupt_name, mutex_name, semaphore_name, server_name, level_name: id is the number that records carry.
 struct NameOf {
     std::uint16_t id = 0;

@@ -118,6 +118,12 @@ class ManifestCheck {
         same(path, "refused", told.refused, begin.refused);
         same(path, "overwritten", told.overwritten, begin.overwritten);
         same(path, "announced_records", told.records, begin.records);
+        same(path, "events", told.events, begin.events);
+        if (trace::encoding_name(told) != trace::encoding_name(begin)) {
+            fault(Rule::counts, path,
+                  fmt::format("encoding: the manifest says {}, found {}", trace::encoding_name(told),
+                              trace::encoding_name(begin)));
+        }
         same(path, "missing", chunk.missing, found.missing);
         if (found.missing != 0) {
             same(path, "preamble + records", chunk.preamble + chunk.records, found.preamble + found.records);

@@ -28,12 +28,13 @@ lib::Result<Payload> decode(const trace::Event& event) {
 
 void append_fields(fmt::memory_buffer& out, const tracer::ChunkBegin& begin) {
     fmt::format_to(std::back_inserter(out),
-                   " chunk={} cpu={} generation={} mode={} preamble={} records={} clock={} ({} kHz, {}, {} ppm)"
+                   " chunk={} cpu={} generation={} mode={} preamble={} records={} encoding={} events={} clock={} ({} "
+                   "kHz, {}, {} ppm)"
                    " dropped={} refused={} overwritten={} boot={:016x}",
                    begin.chunk, begin.cpu, begin.generation, trace::chunk_mode_name(begin.mode), begin.preamble_slots,
-                   begin.records, trace::clock_mode_name(begin.clock_mode), begin.tsc_khz,
-                   trace::tsc_source_name(begin.tsc_source), begin.tsc_error_ppm, begin.dropped, begin.refused,
-                   begin.overwritten, begin.boot_id);
+                   begin.records, trace::encoding_name(begin), begin.events, trace::clock_mode_name(begin.clock_mode),
+                   begin.tsc_khz, trace::tsc_source_name(begin.tsc_source), begin.tsc_error_ppm, begin.dropped,
+                   begin.refused, begin.overwritten, begin.boot_id);
 }
 
 void append_fields(fmt::memory_buffer& out, const tracer::Build& build) {

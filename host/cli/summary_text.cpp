@@ -121,9 +121,9 @@ void print_head(Output& out, const SummaryView& view) {
               grouped(view.accounts.missing));
     print_tracing(out, view);
     if (end) {
-        const std::uint64_t lost = end->records > view.accounts.committed ? end->records - view.accounts.committed : 0;
+        const std::uint64_t lost = end->records > view.accounts.received ? end->records - view.accounts.received : 0;
         out.print("  transfer   sent {} records, received {}, lost {}\n", grouped(end->records),
-                  grouped(view.accounts.committed), grouped(lost));
+                  grouped(view.accounts.received), grouped(lost));
     }
     if (manifest && manifest->transfer) {
         const trace::ManifestTransfer& transfer = *manifest->transfer;

@@ -16,7 +16,8 @@ Accounts accounts_of(const trace::Trace& trace) {
     std::map<std::uint16_t, std::uint64_t> dropped;
     std::map<std::uint16_t, std::uint64_t> refused;
     for (const trace::ChunkReport& chunk : trace.facts().chunks) {
-        accounts.committed += chunk.records - std::min(chunk.records, chunk.unused);
+        accounts.committed += chunk.events - std::min(chunk.events, chunk.unused);
+        accounts.received += chunk.records;
         accounts.missing += chunk.missing;
         accounts.skipped += chunk.skipped;
         if (chunk.described) {

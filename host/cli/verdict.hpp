@@ -13,6 +13,7 @@ namespace host::cli {
 
 struct Accounts {
     std::uint64_t committed = 0;    // records behind the preambles that are here
+    std::uint64_t received = 0;     // the same as they came: a compact stream counts by its pieces of 16 bytes
     std::uint64_t dropped = 0;      // by the tracer: no space
     std::uint64_t refused = 0;      // by the tracer: it was disabled
     std::uint64_t overwritten = 0;  // by cyclic recording

@@ -35,6 +35,11 @@ void SessionWriter::add(std::span<const std::byte> records, std::uint64_t lost_b
     if (lost_before != 0) {
         account_gap(lost_before);
     }
+    // A chunk starts a packet. A compact stream is no records, so in it a chunk_begin counts only where it is a whole
+    // one.
+    if (in_stream() && begins_anew(records)) {
+        end_file();
+    }
     m_packet_records = std::max<std::uint64_t>(m_packet_records, records.size() / tracer::kRecordBytes);
     for (; records.size() >= tracer::kRecordBytes && !m_error; records = records.subspan(tracer::kRecordBytes)) {
         add_record(records.first(tracer::kRecordBytes));
@@ -50,6 +55,35 @@ std::optional<std::uint64_t> SessionWriter::remaining() const {
     return all - std::min(all, m_slots + m_slots_lost);
 }
 
+bool SessionWriter::in_stream() const {
+    if (m_file == nullptr || !m_chunks.back().described) {
+        return false;
+    }
+    const tracer::ChunkBegin& told = m_chunks.back().description;
+    const std::uint64_t place = m_slots + m_slots_lost;
+    return place >= told.preamble_slots && place - told.preamble_slots < tracer::stream_slots(told);
+}
+
+// Whether the packet starts with a whole chunk_begin or export_end that can be decoded.
+bool SessionWriter::begins_anew(std::span<const std::byte> records) {
+    using Outcome = trace::CombinedAssembler::Outcome;
+    trace::CombinedAssembler assembler;
+    for (; records.size() >= tracer::kRecordBytes; records = records.subspan(tracer::kRecordBytes)) {
+        const tracer::Record record = tracer::decode_record(records);
+        const Outcome outcome = assembler.feed(record);
+        if (outcome == Outcome::complete) {
+            return (record.event_code() == kCodeOf<"chunk_begin"> &&
+                    tracer::decode_payload<tracer::ChunkBegin>(assembler.payload()).ok()) ||
+                   (record.event_code() == kCodeOf<"export_end"> &&
+                    tracer::decode_payload<tracer::ExportEnd>(assembler.payload()).ok());
+        }
+        if (outcome != Outcome::open) {
+            return false;
+        }
+    }
+    return false;
+}
+
 void SessionWriter::account_gap(std::uint64_t lost_before) {
     m_in_export_end = false;
     m_slots_lost += lost_before * m_packet_records;
@@ -60,6 +94,13 @@ void SessionWriter::account_gap(std::uint64_t lost_before) {
 
 void SessionWriter::add_record(std::span<const std::byte> bytes) {
     const tracer::Record record = tracer::decode_record(bytes);
+    if (in_stream()) {
+        write(bytes, record);
+        if (remaining() == std::optional<std::uint64_t>(0)) {
+            end_file();
+        }
+        return;
+    }
     if (is_first_of(record, kCodeOf<"chunk_begin">)) {
         end_file();
         begin_file();
@@ -126,7 +167,8 @@ void SessionWriter::write(std::span<const std::byte> bytes, const tracer::Record
     }
     chunk.crc32c = lib::crc32c(bytes, chunk.crc32c);
     chunk.bytes += bytes.size();
-    const bool metadata_family = static_cast<tracer::Family>(record.code & 0x0F) == tracer::Family::metadata;
+    const bool stream = in_stream();
+    const bool metadata_family = !stream && static_cast<tracer::Family>(record.code & 0x0F) == tracer::Family::metadata;
     const bool in_preamble = chunk.described && m_slots + m_slots_lost < chunk.description.preamble_slots;
     ++m_slots;
     if (metadata_family) {
@@ -141,6 +183,9 @@ void SessionWriter::write(std::span<const std::byte> bytes, const tracer::Record
     }
     ++chunk.records;
     ++m_records;
+    if (chunk.described && chunk.description.encoding != tracer::Encoding::records) {
+        return; // only who decodes the stream knows its stamps
+    }
     if (!chunk.first_tsc) {
         chunk.first_tsc = record.stamp().value;
     }

@@ -61,6 +61,9 @@ class SessionWriter {
     void take_metadata(const tracer::Record& record);
     void account_gap(std::uint64_t lost_before);
     void fail(lib::Error error);
+    // The next slot belongs to a compact stream.
+    [[nodiscard]] bool in_stream() const;
+    [[nodiscard]] static bool begins_anew(std::span<const std::byte> records);
 
     // Slots that the open chunk still expects; nothing if it announced none.
     [[nodiscard]] std::optional<std::uint64_t> remaining() const;

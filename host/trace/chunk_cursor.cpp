@@ -5,6 +5,7 @@
 
 #include "host/trace/user_event.hpp"
 
+#include <algorithm>
 #include <array>
 #include <fmt/format.h>
 #include <utility>
@@ -53,6 +54,7 @@ void ChunkCursor::begin_chunk(std::uint64_t offset_bytes) {
     m_facts.chunks.push_back({.file = m_segment.path, .begin_bytes = offset_bytes});
     m_names = m_facts.names;
     m_next_index = 0;
+    m_compact.reset();
     m_skip_chunk = false;
 }
 
@@ -71,6 +73,10 @@ bool ChunkCursor::read_slot(Slot& slot) {
         m_held.reset();
         return true;
     }
+    if (chunk().compact() && !m_skip_chunk && read_compact_slot(slot)) {
+        return true;
+    }
+    slot.compact = false;
     slot.offset_bytes = m_reader.offset_bytes();
     if (!m_reader.next(slot.record)) {
         if (!m_reading_oldest) {
@@ -96,6 +102,33 @@ bool ChunkCursor::read_slot(Slot& slot) {
     return true;
 }
 
+// The stream follows the preamble. False before and behind it.
+bool ChunkCursor::read_compact_slot(Slot& slot) {
+    ChunkReport& mine = chunk();
+    if (m_compact == nullptr) {
+        if (m_next_index != mine.description.preamble_slots) {
+            return false;
+        }
+        m_compact = std::make_unique<CompactSlots>(mine.description.compact_bytes);
+    }
+    const bool has_record = m_compact->next(m_reader, slot.record, slot.offset_bytes);
+    mine.records += m_compact->take_slots_read();
+    if (has_record) {
+        slot.compact = true;
+        slot.index = m_next_index++;
+        return true;
+    }
+    if (m_compact->fault() != tracer::compact::Fault::none && !m_compact->told()) {
+        const std::uint64_t emergency =
+            mine.description.records - std::min(std::uint64_t{mine.description.records}, m_compact->slots());
+        const std::uint64_t lost = mine.description.events - std::min(mine.description.events, mine.events + emergency);
+        report(Code::compact, m_compact->fault_offset_bytes(),
+               fmt::format("{}; {} records of the chunk are lost", fault_text(m_compact->fault()), lost));
+        mine.skipped += std::max<std::uint64_t>(lost, 1);
+    }
+    return false;
+}
+
 bool ChunkCursor::begins_next_chunk(const tracer::Record& record) const {
     return m_next_index != 0 && record.event_code() == kCodeOf<"chunk_begin"> &&
            record.combine() == tracer::Combine::first && !m_assembler.is_open();
@@ -105,8 +138,11 @@ void ChunkCursor::count(const Slot& slot) {
     ChunkReport& mine = chunk();
     if (slot.index < mine.description.preamble_slots && mine.described) {
         ++mine.preamble;
+    } else if (slot.compact) {
+        ++mine.events;
     } else if (!is_metadata_family(slot.record.event_code())) {
         ++mine.records;
+        ++mine.events;
     }
 }
 
@@ -317,6 +353,10 @@ void ChunkCursor::finish_chunk() {
         mine.extra = mine.records - told.records;
         report(Code::extra, end,
                fmt::format("{} records more than the {} that the chunk announces", mine.extra, told.records));
+    } else if (mine.compact() && mine.events != told.events && mine.skipped == 0) {
+        mine.skipped += std::max<std::uint64_t>(told.events - std::min(told.events, mine.events), 1);
+        report(Code::compact, end,
+               fmt::format("the chunk decodes to {} records and announces {}", mine.events, told.events));
     }
 }
 

@@ -6,6 +6,7 @@
 
 #include "host/trace/byte_source.hpp"
 #include "host/trace/combined.hpp"
+#include "host/trace/compact_slots.hpp"
 #include "host/trace/diagnostics.hpp"
 #include "host/trace/event.hpp"
 #include "host/trace/facts.hpp"
@@ -35,9 +36,11 @@ class ChunkCursor {
         tracer::Record record;
         std::uint64_t index = 0; // in its chunk
         std::uint64_t offset_bytes = 0;
+        bool compact = false; // out of a compact stream
     };
 
     [[nodiscard]] bool read_slot(Slot& slot);
+    [[nodiscard]] bool read_compact_slot(Slot& slot);
     [[nodiscard]] bool begins_next_chunk(const tracer::Record& record) const;
     void begin_chunk(std::uint64_t offset_bytes);
     void finish_chunk();
@@ -70,6 +73,7 @@ class ChunkCursor {
     std::optional<Slot> m_held; // a slot that broke off a long event and is still to be decoded
     std::size_t m_report = 0;
     std::uint64_t m_next_index = 0;
+    std::unique_ptr<CompactSlots> m_compact; // while inside a compact stream
     bool m_skip_chunk = false;
     bool m_finished = false;
     Names m_names; // what is known at this chunk: all earlier chunks', overlaid by its own

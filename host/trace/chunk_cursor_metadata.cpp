@@ -98,6 +98,16 @@ void ChunkCursor::take_description(const tracer::ChunkBegin& description) {
         m_skip_chunk = true;
         return;
     }
+    const std::uint64_t stream_slots = tracer::stream_slots(description);
+    if (description.encoding > tracer::Encoding::compact || stream_slots > description.records) {
+        report(Code::compact, m_first.offset_bytes,
+               description.encoding > tracer::Encoding::compact
+                   ? fmt::format("encoding {} is not known: chunk skipped", static_cast<unsigned>(description.encoding))
+                   : fmt::format("a compact stream of {} bytes does not fit into {} pieces of 16: chunk skipped",
+                                 description.compact_bytes, description.records));
+        m_skip_chunk = true;
+        return;
+    }
     if (m_facts.boot_id && *m_facts.boot_id != description.boot_id) {
         report(Code::boot, m_first.offset_bytes,
                fmt::format("the chunk is of another run (boot {:016x}, not {:016x}): chunk skipped",
@@ -110,6 +120,7 @@ void ChunkCursor::take_description(const tracer::ChunkBegin& description) {
     mine.description = description;
     mine.preamble = own_slots;
     mine.records = 0;
+    mine.events = 0;
     m_facts.clock.source = description.tsc_source;
     m_facts.clock.mode = description.clock_mode;
     m_facts.clock.error_ppm = description.tsc_error_ppm;

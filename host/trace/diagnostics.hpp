@@ -56,6 +56,7 @@ enum class Code : std::uint8_t {
     formats,
     boot,
     size,
+    compact,
     nothing,
 };
 
@@ -103,6 +104,7 @@ inline constexpr auto kCodes = std::to_array<CodeRow>({
     {Code::formats, "W-FORMATS", Damage::no},
     {Code::boot, "E-BOOT", Damage::yes},
     {Code::size, "E-SIZE", Damage::yes},
+    {Code::compact, "E-COMPACT", Damage::yes},
     {Code::nothing, "E-NOTHING", Damage::yes},
 });
 

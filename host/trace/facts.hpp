@@ -36,14 +36,17 @@ struct ChunkReport {
     bool described = false;        // it has a chunk_begin that could be read
     tracer::ChunkBegin description{};
     std::uint64_t preamble = 0; // slots read from the preamble
-    std::uint64_t records = 0;  // slots read behind it
+    std::uint64_t records = 0;  // slots read behind it: records, or pieces of a compact stream
+    std::uint64_t events = 0;   // records that came out of it; equals `records` where nothing is compact
     std::uint64_t missing = 0;  // promised and not there
     std::uint64_t extra = 0;    // there and not promised
     std::uint64_t unused = 0;   // code 0
-    std::uint64_t skipped = 0;  // slots that could not be decoded
+    std::uint64_t skipped = 0;  // records that could not be decoded
     std::optional<std::uint32_t> numevents{};
     std::optional<lib::Ticks> first_stamp{};
     std::optional<lib::Ticks> last_stamp{};
+
+    [[nodiscard]] bool compact() const { return described && description.encoding == tracer::Encoding::compact; }
 };
 
 struct TraceFacts {

@@ -30,6 +30,8 @@ Json chunk_to_json(const ManifestChunk& chunk) {
         json["refused"] = chunk.description.refused;
         json["overwritten"] = chunk.description.overwritten;
         json["announced_records"] = chunk.description.records;
+        json["encoding"] = encoding_name(chunk.description);
+        json["events"] = chunk.description.events;
     }
     json["bytes"] = chunk.bytes;
     json["preamble"] = chunk.preamble;
@@ -75,6 +77,18 @@ Enum from_name(const Json& json, std::string_view (*name_of)(Enum), int enumerat
     return Enum{};
 }
 
+void take_encoding(const std::string& text, tracer::ChunkBegin& description) {
+    for (const tracer::compact::LayoutRow& row : tracer::compact::kLayoutRows) {
+        description.encoding = tracer::Encoding::compact;
+        description.layout = static_cast<std::uint8_t>(row.layout);
+        if (encoding_name(description) == text) {
+            return;
+        }
+    }
+    description.encoding = tracer::Encoding::records;
+    description.layout = 0;
+}
+
 ManifestChunk chunk_from_json(const Json& json) {
     ManifestChunk chunk;
     json.at("file").get_to(chunk.file);
@@ -88,6 +102,10 @@ ManifestChunk chunk_from_json(const Json& json) {
         json.at("refused").get_to(chunk.description.refused);
         json.at("overwritten").get_to(chunk.description.overwritten);
         json.at("announced_records").get_to(chunk.description.records);
+        if (json.contains("encoding")) { // since chunks may be compact
+            take_encoding(json.at("encoding").get_ref<const std::string&>(), chunk.description);
+            json.at("events").get_to(chunk.description.events);
+        }
     }
     json.at("bytes").get_to(chunk.bytes);
     json.at("preamble").get_to(chunk.preamble);

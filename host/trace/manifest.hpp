@@ -5,6 +5,7 @@
 #pragma once
 
 #include "lib/result.hpp"
+#include "tracer/compact/layout.hpp"
 #include "tracer/metadata.hpp"
 
 #include <cstdint>
@@ -24,6 +25,8 @@ inline constexpr std::string_view kManifestName = "manifest.json";
 [[nodiscard]] std::string_view run_result_name(tracer::RunResult result);
 // cyclic, jump, stop: how a chunk was recorded, from its published flags.
 [[nodiscard]] std::string_view chunk_mode_name(std::uint8_t flags);
+// records, or compact with the layout's name: "compact A".
+[[nodiscard]] std::string encoding_name(const tracer::ChunkBegin& description);
 
 struct ManifestChunk {
     std::string file;

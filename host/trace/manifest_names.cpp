@@ -60,6 +60,14 @@ std::string_view chunk_mode_name(std::uint8_t flags) {
     }
 }
 
+std::string encoding_name(const tracer::ChunkBegin& description) {
+    if (description.encoding == tracer::Encoding::records) {
+        return "records";
+    }
+    const bool known = tracer::compact::is_layout(description.layout);
+    return "compact " + (known ? std::string(tracer::compact::kLayoutRows[description.layout].name) : "?");
+}
+
 bool is_chunk_file_name(std::string_view name) {
     std::size_t digits = 0;
     while (digits < name.size() && name[digits] >= '0' && name[digits] <= '9') {

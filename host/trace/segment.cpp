@@ -148,7 +148,9 @@ void index_file(ByteSource& source, const std::string& path, std::vector<Segment
             const bool fits = description && (next + kSlot > end || (follower && begins_chunk(*follower)));
             segment.end_bytes = fits && next > offset ? next : find_next_chunk(window, offset + kSlot, end);
             const auto record = window.at(std::min(offset + preamble * kSlot, segment.end_bytes - kSlot));
-            segment.first_stamp = record ? record->stamp() : first->stamp();
+            // A compact stream starts with no record; but the preamble has the stamp of the chunk's first one.
+            const bool compact = description && description->encoding == tracer::Encoding::compact;
+            segment.first_stamp = record && !compact ? record->stamp() : first->stamp();
         }
         if (end - segment.end_bytes < kSlot) {
             segment.end_bytes = end; // odd bytes at the end are the last chunk's to report

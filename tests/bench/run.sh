@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: MIT
 # Measures and prints one line a figure: `FIGURE name value unit`, `PEER name value unit ratio note`, `NOTE text` or
 # `GOAL id value goal met|missed`. docs/performance.md says what each means. The goals come once more at the end.
-# Usage: run.sh RECORD_COST LTTNG_PEER KERNEL TEST_KERNEL EFI REMORA
+# Usage: run.sh RECORD_COST LTTNG_PEER COMPACT_COST KERNEL TEST_KERNEL EFI REMORA
 set -euo pipefail
 
-record_cost=$1 lttng_peer=$2 kernel=$3 test_kernel=$4 efi=$5 remora=$6
+record_cost=$1 lttng_peer=$2 compact_cost=$3 kernel=$4 test_kernel=$5 efi=$6 remora=$7
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
 scratch=$(mktemp -d)
@@ -66,6 +66,13 @@ compiled_out() {
     fi
 }
 
+# Compact chunks, on the trace of one deterministic run.
+compact_figures() {
+    make --no-print-directory -C "$root" run APP=control BOOT=pvh CLOCK=icount SINK=disk OUT="$scratch/compact" \
+        DEPS=skip >"$scratch/compact.log" 2>&1 || { cat "$scratch/compact.log" >&2; return 1; }
+    "$compact_cost" "$scratch/compact/disk"
+}
+
 size_figures() {
     local folder lines
     for folder in lib arch tracer drivers kernel apps host tests qemu docs; do
@@ -91,6 +98,7 @@ suite_figures() {
         "$(cut -d' ' -f1-3 /proc/loadavg)"
     record_figures
     compiled_out
+    compact_figures
     python3 "$here/boot_times.py" --kernel "$kernel" --efi "$efi" --remora "$remora"
     size_figures
     suite_figures

@@ -135,7 +135,7 @@ int refusals(const kernel::AppArguments&) {
         FTrace_flags flags = 0;
         check(FTrace_get_chunk_flags(number, &flags) == -1, "no such chunk");
     }
-    check(FTrace_compress_chunk(a, 0) == -1, "compression is not offered");
+    check(FTrace_compress_chunk(a, 0) == -1, "an empty chunk is not compressed");
     check(FTrace_last_error().text != nullptr, "every refusal has a reason");
     return failures;
 }

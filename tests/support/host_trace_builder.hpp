@@ -4,6 +4,7 @@
 // exists in the table. Tests that need a violation say so (unordered, announce, raw).
 #pragma once
 
+#include "tracer/compact/encoder.hpp"
 #include "tracer/event_table.hpp"
 #include "tracer/metadata.hpp"
 #include "tracer/user_fields.hpp"
@@ -17,6 +18,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <gtest/gtest.h>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -147,6 +149,31 @@ class ChunkBuilder {
     [[nodiscard]] Bytes plain() const { return to_bytes(m_records); }
 
     [[nodiscard]] std::size_t records() const { return m_records.size(); }
+
+    // As the tracer exports it when it is compressed, all but the last so many records, which stay records (the
+    // emergency area).
+    [[nodiscard]] Bytes compact(tracer::compact::Layout layout, std::size_t emergency = 0) const {
+        const auto main = static_cast<std::ptrdiff_t>(m_records.size() - emergency);
+        const Bytes plain = to_bytes({m_records.begin(), m_records.begin() + main});
+        const auto encoder = std::make_unique<tracer::compact::Encoder>();
+        encoder->begin(layout);
+        EXPECT_TRUE(encoder->count(plain).ok());
+        Bytes stream(encoder->plan());
+        EXPECT_TRUE(encoder->start(stream).ok() && encoder->write(plain).ok() && encoder->finish().ok());
+        tracer::ChunkBegin told = description();
+        told.encoding = tracer::Encoding::compact;
+        told.layout = static_cast<std::uint8_t>(layout);
+        told.events = m_records.size();
+        told.compact_bytes = stream.size();
+        stream.resize((stream.size() + 15) / 16 * 16);
+        told.records = static_cast<std::uint32_t>(stream.size() / 16 + emergency);
+        Bytes bytes = with(told);
+        bytes.resize(told.preamble_slots * tracer::kRecordBytes);
+        bytes.insert(bytes.end(), stream.begin(), stream.end());
+        const Bytes behind = to_bytes({m_records.begin() + main, m_records.end()});
+        bytes.insert(bytes.end(), behind.begin(), behind.end());
+        return bytes;
+    }
 
   private:
     static constexpr lib::Ticks kExportStamp{9'999'999};
