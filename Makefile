@@ -116,7 +116,11 @@ ARCH_SOURCES := $(wildcard arch/x86_64/*.cpp)
 ARCH_ASM := $(wildcard arch/x86_64/*.S)
 KERNEL_SOURCES := $(wildcard kernel/*.cpp kernel/*/*.cpp)
 APP_SOURCES := $(wildcard apps/*.cpp)
-GUEST_TEST_SOURCES := $(wildcard tests/kernel/*.cpp) tests/soak/checker.cpp
+# Attempts to record are counted outside of the tracer: the linker leads the calls through tests/support/attempts/.
+ATTEMPTS_SOURCES := $(wildcard tests/support/attempts/*.cpp tests/support/attempts/*.S)
+ATTEMPTS_LDFLAGS := $(addprefix -Wl$(comma)--wrap=,tracer_record tracer_record_long \
+  _ZN6tracer6detail13refuse_recordEv _ZN6tracer7Control12close_activeEv)
+GUEST_TEST_SOURCES := $(wildcard tests/kernel/*.cpp) tests/soak/checker.cpp $(ATTEMPTS_SOURCES)
 HOST_SOURCES := $(wildcard host/*/*.cpp)
 # One coder for compact chunks, in the kernel and in the tools.
 CODEC_SOURCES := $(wildcard tracer/compact/*.cpp)
@@ -197,7 +201,7 @@ $(eval $(call linked_from,$(TEST_KERNEL),$(call object,$(KERNEL_DIR),$(IMAGE_SOU
   $(GUEST_TEST_SOURCES))))
 $(TEST_KERNEL): linker.ld
 	@echo '  LD    $@'
-	@$(CXX) $(KERNEL_LDFLAGS) $(filter %.o,$^) -o $@
+	@$(CXX) $(KERNEL_LDFLAGS) $(ATTEMPTS_LDFLAGS) $(filter %.o,$^) -o $@
 
 # --- UEFI loader -----------------------------------------------------------------------------------------------------
 EFI_FLAGS := $(COMMON) -O2 -Wall -Wextra -Werror -ffreestanding -fno-exceptions -fno-rtti -fno-threadsafe-statics \
@@ -238,7 +242,8 @@ TEST_AREAS := $(sort $(TEST_AREAS))
 TEST_SUPPORT := $(wildcard tests/support/*.cpp)
 # Sources under test, by area; headers need no mention. The host's command line (main) never belongs to a test.
 TESTED_lib :=
-TESTED_tracer := $(filter-out tracer/kernel_instance.cpp,$(TRACER_SOURCES)) $(TRACER_ASM)
+TESTED_tracer := $(filter-out tracer/kernel_instance.cpp,$(TRACER_SOURCES)) $(TRACER_ASM) $(ATTEMPTS_SOURCES)
+LDFLAGS_tracer := $(ATTEMPTS_LDFLAGS)
 TESTED_drivers := $(DRIVER_SOURCES)
 TESTED_kernel = $(filter-out $(KERNEL_UNHOSTED),$(KERNEL_SOURCES)) $(wildcard tests/support/fake_machine/*.cpp)
 TESTED_host := $(filter-out host/cli/main.cpp,$(HOST_SOURCES)) $(CODEC_SOURCES)
@@ -259,7 +264,7 @@ define test_area
 $(call linked_from,$(BUILD)/test/$(1),$(call object,$(BUILD)/test/obj,$(call test_sources,$(1))))
 $(BUILD)/test/$(1):
 	@echo '  LD    $$@'
-	@$(CXX) $(SANITIZE) $$(filter %.o,$$^) -o $$@ -lgmock -lgtest -lgtest_main -lfmt -lpthread
+	@$(CXX) $(SANITIZE) $(LDFLAGS_$(1)) $$(filter %.o,$$^) -o $$@ -lgmock -lgtest -lgtest_main -lfmt -lpthread
 endef
 $(foreach area,$(TEST_AREAS),$(eval $(call test_area,$(area))))
 

@@ -5,6 +5,7 @@
 //
 //   std::uint64_t irq_save();                 // disable interrupts, return the former state
 //   void irq_restore(std::uint64_t state);    // enable again if they were enabled
+//   bool irq_was_enabled(std::uint64_t state);
 //   void irq_enable();                        // how a fresh task starts
 //   bool interrupts_disabled();
 //   lib::Ticks timestamp();                   // never falls on one processor
@@ -70,12 +71,16 @@ void wait_for_interrupt();
 
 using Vector = std::uint8_t;
 
-// Acknowledges the interrupt being served. irq-off, once per interrupt that wants it (not the spurious one).
+// Whether the controller raised this vector without a cause: the local APIC's own vector, or line 7 or 15 of the 8259
+// pair with nothing in service. irq-off, before end_of_interrupt().
+[[nodiscard]] bool is_spurious(Vector vector);
+
+// Acknowledges the interrupt being served, as far as it wants that (a spurious one at most in part). irq-off, once per
+// interrupt.
 void end_of_interrupt(Vector vector);
 
-// Vectors that the machine itself uses.
+// The vector of the one-shot timer.
 [[nodiscard]] Vector timer_vector();
-[[nodiscard]] Vector spurious_vector();
 
 // Routes an external line (ISA IRQ or PCI pin, by global number) to its vector, masked; then unmask with line_enable.
 [[nodiscard]] lib::Result<Vector> line_vector(std::uint8_t line);

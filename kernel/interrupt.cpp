@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "kernel/interrupt.hpp"
 
+#include "kernel/irq_guard.hpp"
 #include "kernel/scheduler.hpp"
 #include "kernel/trace_points.hpp"
 
@@ -29,8 +30,6 @@ void serve(arch::Vector vector) {
     const Attachment& attachment = g_attachments[vector];
     if (attachment.handler != nullptr) {
         attachment.handler(attachment.argument);
-    } else if (vector == arch::spurious_vector()) {
-        ++g_counters.spurious;
     } else {
         ++g_counters.unassigned;
     }
@@ -40,7 +39,7 @@ void serve(arch::Vector vector) {
 
 lib::Result<void> interrupt_attach(arch::Vector vector, std::string_view name, InterruptHandler handler,
                                    void* argument) {
-    const arch::IrqGuard guard;
+    const IrqGuard guard;
     if (g_attachments[vector].handler != nullptr) {
         return lib::Error::exists;
     }
@@ -50,12 +49,27 @@ lib::Result<void> interrupt_attach(arch::Vector vector, std::string_view name, I
 }
 
 lib::Result<void> interrupt_detach(arch::Vector vector) {
-    const arch::IrqGuard guard;
+    const IrqGuard guard;
     if (g_attachments[vector].handler == nullptr) {
         return lib::Error::not_found;
     }
     g_attachments[vector] = {};
     return {};
+}
+
+void record_interrupt(arch::Vector vector, InterruptDetail detail, std::uint32_t every) {
+    ASSERT(every != 0);
+    const IrqGuard guard;
+    trace_points::interrupt_detail_set(vector, detail, every);
+}
+
+void flush_interrupt_counts() {
+    const IrqGuard guard;
+    trace_points::interrupt_counts_flushed();
+}
+
+void record_interrupt_sections(bool on) {
+    trace_points::interrupt_sections_set(on);
 }
 
 void interrupt_entry(arch::Vector vector) {
@@ -67,11 +81,13 @@ void interrupt_entry(arch::Vector vector) {
         return;
     }
     interrupt_entered_irq_off();
-    serve(vector);
-    trace_points::interrupt_ended(vector);
-    if (vector != arch::spurious_vector()) {
-        arch::end_of_interrupt(vector);
+    if (arch::is_spurious(vector)) {
+        ++g_counters.spurious; // the device of that line asked for nothing: its handler does not run
+    } else {
+        serve(vector);
     }
+    trace_points::interrupt_ended(vector);
+    arch::end_of_interrupt(vector);
     preempt_if_needed_irq_off();
 }
 

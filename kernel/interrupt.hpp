@@ -28,7 +28,7 @@ void interrupt_entry(arch::Vector vector);
 struct InterruptCounters {
     std::uint64_t taken = 0;
     std::uint64_t unassigned = 0; // no handler: acknowledged and counted
-    std::uint64_t spurious = 0;   // not acknowledged, by the controller's rule
+    std::uint64_t spurious = 0;   // raised by a controller, not by a device: no handler ran
     std::uint64_t nmi = 0;
 };
 

@@ -46,6 +46,14 @@ class Level {
     // invalid_argument: parameters outside their ranges. refused: cannot be guaranteed beside the tasks there are.
     [[nodiscard]] virtual lib::Result<void> guarantee(const TaskModel& model) = 0;
 
+    // Another relative deadline for a task, guaranteed again. invalid_argument: out of range. refused: cannot be
+    // guaranteed beside the tasks there are. busy: releases are pending. unsupported: this level knows no deadlines.
+    [[nodiscard]] virtual lib::Result<void> set_deadline(Task& task, lib::Nanoseconds relative) {
+        static_cast<void>(task);
+        static_cast<void>(relative);
+        return lib::Error::unsupported;
+    }
+
     // --- a task's life. create() follows a successful guarantee() of task.model.
     virtual void create(Task& task) = 0;
 

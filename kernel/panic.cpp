@@ -107,8 +107,8 @@ void finish_on_own_stack(void*) {
 }
 
 // The common end: the export functions of AFTER_EXIT still run, with interrupts off.
-[[noreturn]] void finish(std::uint32_t reason_code) {
-    trace_points::panicked(reason_code);
+[[noreturn]] void finish(std::uint32_t reason_code, const char* text) {
+    trace_points::panicked(reason_code, text);
     arch::StackPointer left_behind;
     arch::switch_context(&left_behind, arch::prepare_stack(g_stack, &finish_on_own_stack, nullptr));
     arch::stop(); // nobody switches back
@@ -140,7 +140,7 @@ void panic(std::string_view reason) {
     print_task();
     print_calls(frame);
     print_stack(frame);
-    finish(0);
+    finish(0, reason.data());
 }
 
 void panic_on_exception(const arch::Exception& fault) {
@@ -154,7 +154,7 @@ void panic_on_exception(const arch::Exception& fault) {
     }
     print_calls(fault.frame_address);
     print_stack(fault.stack_address);
-    finish(fault.vector);
+    finish(fault.vector, exception_name(fault.vector).data());
 }
 
 } // namespace kernel

@@ -3,6 +3,7 @@
 #include "kernel/run.hpp"
 
 #include "arch/arch.hpp"
+#include "kernel/irq_guard.hpp"
 #include "kernel/panic.hpp"
 #include "kernel/runlevel.hpp"
 #include "kernel/scheduler.hpp"
@@ -66,7 +67,7 @@ void kill_all_but(const Task* first, const Task* second) {
 
 [[noreturn]] void shut_down(RunOutcome outcome) {
     {
-        const arch::IrqGuard guard;
+        const IrqGuard guard;
         ASSERT(!this_processor().in_interrupt);
         if (s_run.ender == current_task_irq_off()) {
             PANIC("sys_end() or sys_abort() by a function of the run level that ends the system");
@@ -83,7 +84,7 @@ void kill_all_but(const Task* first, const Task* second) {
     }
     run_level_functions(RunLevel::shutdown);
     {
-        const arch::IrqGuard guard;
+        const IrqGuard guard;
         kill_all_but(s_run.ender, s_run.idle);
         schedule_irq_off(); // the ender may have run in the place of a task that is gone
     }

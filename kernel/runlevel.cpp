@@ -4,6 +4,7 @@
 
 #include "arch/arch.hpp"
 #include "kernel/config.hpp"
+#include "kernel/irq_guard.hpp"
 
 #include <array>
 #include <cstddef>
@@ -52,7 +53,7 @@ lib::Result<void> sys_atrunlevel(RunLevelFunction function, void* argument, RunL
     if (function == nullptr || when == RunLevel::startup || when == RunLevel::running) {
         return lib::Error::invalid_argument;
     }
-    const arch::IrqGuard guard;
+    const IrqGuard guard;
     if (when < s_table.level || (when == s_table.level && s_table.completed)) {
         return lib::Error::refused;
     }
@@ -69,14 +70,14 @@ RunLevel run_level() {
 
 void run_level_functions(RunLevel level) {
     {
-        const arch::IrqGuard guard;
+        const IrqGuard guard;
         s_table.level = level;
         s_table.completed = false;
     }
     for (;;) {
         Entry* entry = nullptr;
         {
-            const arch::IrqGuard guard;
+            const IrqGuard guard;
             entry = s_table.next(level);
             if (entry == nullptr) {
                 s_table.completed = true;

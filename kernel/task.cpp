@@ -4,6 +4,7 @@
 #include "kernel/task.hpp"
 
 #include "kernel/clock.hpp"
+#include "kernel/irq_guard.hpp"
 #include "kernel/level.hpp"
 #include "kernel/scheduler.hpp"
 #include "kernel/stacks.hpp"
@@ -72,6 +73,7 @@ lib::Result<Level*> find_level(const TaskModel& model) {
 
 void task_entry(void* argument) {
     const Task& self = *static_cast<Task*>(argument);
+    trace_points::interrupts_enabled();
     arch::irq_enable();
     self.body(self.argument);
     task_exit();
@@ -106,7 +108,7 @@ lib::Result<Pid> task_create(const TaskOptions& options) {
     if (options.body == nullptr) {
         return lib::Error::invalid_argument;
     }
-    const arch::IrqGuard guard;
+    const IrqGuard guard;
     Task* const task = free_slot_irq_off();
     if (task == nullptr) {
         return lib::Error::no_space;
@@ -142,7 +144,7 @@ lib::Result<void> task_activate(Pid pid) {
 }
 
 lib::Result<void> task_activate_at(Pid pid, lib::Ticks at) {
-    const arch::IrqGuard guard;
+    const IrqGuard guard;
     Task* const task = find_task(pid);
     if (task == nullptr) {
         return lib::Error::not_found;
@@ -157,17 +159,17 @@ lib::Result<void> task_activate_at(Pid pid, lib::Ticks at) {
 }
 
 Pid task_self() {
-    const arch::IrqGuard guard;
+    const IrqGuard guard;
     return self_irq_off().pid;
 }
 
 lib::Ticks task_cpu_time() {
-    const arch::IrqGuard guard;
+    const IrqGuard guard;
     return self_irq_off().cpu_time + (now() - this_processor().dispatched_at);
 }
 
 void task_endcycle() {
-    const arch::IrqGuard guard;
+    const IrqGuard guard;
     Task& self = self_irq_off();
     give_up_irq_off();
     self.level->end_cycle(self);
@@ -175,7 +177,7 @@ void task_endcycle() {
 }
 
 void task_sleep() {
-    const arch::IrqGuard guard;
+    const IrqGuard guard;
     Task& self = self_irq_off();
     trace_points::task_slept(self);
     give_up_irq_off();
@@ -184,7 +186,7 @@ void task_sleep() {
 }
 
 void task_delay(lib::Nanoseconds time) {
-    const arch::IrqGuard guard;
+    const IrqGuard guard;
     Task& self = self_irq_off();
     const lib::Ticks until = after(time);
     give_up_irq_off();
@@ -202,7 +204,7 @@ void task_exit() {
 }
 
 lib::Result<void> task_kill(Pid pid) {
-    const arch::IrqGuard guard;
+    const IrqGuard guard;
     Task* const task = find_task(pid);
     if (task == nullptr) {
         return lib::Error::not_found;
@@ -213,6 +215,19 @@ lib::Result<void> task_kill(Pid pid) {
     end_task_irq_off(*task);
     schedule_irq_off();
     return {};
+}
+
+lib::Result<void> task_set_deadline(Pid pid, lib::Nanoseconds relative) {
+    const IrqGuard guard;
+    Task* const task = find_task(pid);
+    if (task == nullptr) {
+        return lib::Error::not_found;
+    }
+    const auto set = task->level->set_deadline(*task, relative);
+    if (set.ok()) {
+        schedule_irq_off();
+    }
+    return set;
 }
 
 void delay_task_irq_off(Task& task, lib::Ticks until) {
@@ -241,7 +256,7 @@ void end_task_irq_off(Task& task) {
 }
 
 lib::Result<TaskInfo> task_info(Pid pid) {
-    const arch::IrqGuard guard;
+    const IrqGuard guard;
     const Task* const task = find_task(pid);
     if (task == nullptr) {
         return lib::Error::not_found;

@@ -100,6 +100,14 @@ void task_delay(lib::Nanoseconds time);
 // or the task that is shutting the system down. Does not return if the task kills itself. Context: any.
 lib::Result<void> task_kill(Pid pid);
 
+// Gives a HARD task another relative deadline: its worst-case execution time at least, its period at most; 0 stands for
+// the period. A shorter one holds from the next release on, for the job in progress was not promised to be over sooner;
+// a longer one holds for the job in progress, too. Time that a longer deadline leaves is admitted to other tasks after
+// the next release only. not_found: no such task. unsupported: not a HARD task. invalid_argument: out of range.
+// refused: cannot be guaranteed beside the tasks there are. busy: it is behind its releases. Nothing is changed then.
+// Context: any. A scheduling point in task context.
+lib::Result<void> task_set_deadline(Pid pid, lib::Nanoseconds relative);
+
 // not_found: no such task. Context: any.
 [[nodiscard]] lib::Result<TaskInfo> task_info(Pid pid);
 

@@ -8,6 +8,7 @@
 #include "arch/arch.hpp"
 #include "kernel/clock.hpp"
 #include "kernel/config.hpp"
+#include "kernel/irq_guard.hpp"
 #include "kernel/scheduler.hpp"
 #include "kernel/task_object.hpp"
 #include "kernel/timer_heap.hpp"
@@ -79,7 +80,7 @@ lib::Result<TimerId> post(const Event& wanted) {
     if (wanted.handler == nullptr) {
         return lib::Error::invalid_argument;
     }
-    const arch::IrqGuard guard;
+    const IrqGuard guard;
     for (Index index = 0; index < kTimerEventsMax; ++index) {
         Event& event = s_queue.events[index];
         if (!event.in_use) {
@@ -114,7 +115,7 @@ void advance(Index index, Event& event, lib::Ticks time) {
 }
 
 lib::Result<void> delete_event(Index index, std::uint32_t generation) {
-    const arch::IrqGuard guard;
+    const IrqGuard guard;
     trace_points::timer_deleted(index);
     if (index >= kTimerEventsMax) {
         return lib::Error::not_found;
@@ -147,7 +148,7 @@ lib::Result<void> kern_event_delete(TimerId id) {
 }
 
 std::uint64_t timer_overruns() {
-    const arch::IrqGuard guard;
+    const IrqGuard guard;
     return s_queue.overruns;
 }
 

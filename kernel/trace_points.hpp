@@ -14,9 +14,11 @@
 #include "kernel/sync/mutex.hpp"
 #include "kernel/sync/semaphore.hpp"
 #include "kernel/task_object.hpp"
+#include "kernel/trace_interrupts.hpp"
 #include "tracer/instance.hpp"
 #include "tracer/log.hpp"
 
+#include <array>
 #include <cstdint>
 #include <string_view>
 #include <variant>
@@ -150,12 +152,107 @@ inline void inherited(const Processor& cpu) {
 
 // --- interrupts ----------------------------------------------------------------------------------------------------
 
+namespace detail {
+
+struct InterruptTrace {
+    InterruptDetail detail = InterruptDetail::span;
+    std::uint32_t every = kInterruptCountEvery;
+    std::uint32_t counted = 0; // an NMI may count while others flush: changed by single instructions only
+};
+
+inline constinit std::array<InterruptTrace, 256> interrupts{};
+inline constinit bool sections_recorded = false;
+
+// Not before somebody listens: a number that was told to nobody would be lost.
+inline void tell_count(arch::Vector vector) {
+    if (tracer::detail::family_enabled(tracer::mask_bit(tracer::event_code("interrupt_count")))) {
+        const std::uint32_t counted = __atomic_exchange_n(&interrupts[vector].counted, 0, __ATOMIC_RELAXED);
+        if (counted != 0) {
+            tracer::log<"interrupt_count">(vector, counted);
+        }
+    }
+}
+
+// The light modes, apart from the funnel's usual way.
+[[gnu::cold, gnu::noinline]] inline void interrupt_taken(arch::Vector vector) {
+    InterruptTrace& trace = interrupts[vector];
+    if (trace.detail == InterruptDetail::hit) {
+        tracer::log<"interrupt_hit">(vector);
+    } else if (__atomic_add_fetch(&trace.counted, 1, __ATOMIC_RELAXED) >= trace.every) {
+        tell_count(vector);
+    }
+}
+
+} // namespace detail
+
 inline void interrupt_started(arch::Vector vector) {
-    tracer::log<"interrupt_start">(vector);
+    if constexpr (detail::kOn) {
+        if (detail::interrupts[vector].detail == InterruptDetail::span) [[likely]] {
+            tracer::log<"interrupt_start">(vector);
+        } else {
+            detail::interrupt_taken(vector);
+        }
+    }
 }
 
 inline void interrupt_ended(arch::Vector vector) {
-    tracer::log<"interrupt_end">(vector);
+    if constexpr (detail::kOn) {
+        if (detail::interrupts[vector].detail == InterruptDetail::span) [[likely]] {
+            tracer::log<"interrupt_end">(vector);
+        }
+    }
+}
+
+// Interrupts off: an interrupt that saw one mode at its start must see the same at its end.
+inline void interrupt_detail_set(arch::Vector vector, InterruptDetail wanted, std::uint32_t every) {
+    if constexpr (detail::kOn) {
+        detail::tell_count(vector);
+        detail::interrupts[vector].every = every;
+        detail::interrupts[vector].detail = wanted;
+    }
+}
+
+inline void interrupt_counts_flushed() {
+    if constexpr (detail::kOn) {
+        for (std::size_t vector = 0; vector < detail::interrupts.size(); ++vector) {
+            if (detail::interrupts[vector].counted != 0) {
+                detail::tell_count(static_cast<arch::Vector>(vector));
+            }
+        }
+    }
+}
+
+inline void interrupt_sections_set(bool on) {
+    if constexpr (detail::kOn) {
+        detail::sections_recorded = on;
+    }
+}
+
+// First and last thing in an interrupts-off section. `former` is what arch::irq_save() returned: only the outermost
+// section counts.
+inline void interrupts_off(std::uint64_t former) {
+    if constexpr (detail::kOn) {
+        if (detail::sections_recorded && arch::irq_was_enabled(former)) [[unlikely]] {
+            tracer::log<"CLI">();
+        }
+    }
+}
+
+inline void interrupts_on(std::uint64_t former) {
+    if constexpr (detail::kOn) {
+        if (detail::sections_recorded && arch::irq_was_enabled(former)) [[unlikely]] {
+            tracer::log<"STI">();
+        }
+    }
+}
+
+// A fresh task enables interrupts by itself: it was loaded inside somebody's section.
+inline void interrupts_enabled() {
+    if constexpr (detail::kOn) {
+        if (detail::sections_recorded) [[unlikely]] {
+            tracer::log<"STI">();
+        }
+    }
 }
 
 // --- mutexes and semaphores ----------------------------------------------------------------------------------------
@@ -183,8 +280,10 @@ inline void semaphore_created(const Semaphore& semaphore, std::string_view name)
     detail::add_name(tracer::NameKind::semaphore, semaphore.id(), name);
 }
 
-inline void semaphore_waited(const Task& task, const Semaphore& semaphore) {
-    tracer::log<"set_mutex_wait">(task.context, semaphore.id());
+// A wait, or a try that got a unit: then as many units were taken as there are records. A try that failed took nothing
+// and is not recorded. In an interrupt the context is that of the interrupted task.
+inline void semaphore_waited(const Task* task, const Semaphore& semaphore) {
+    tracer::log<"set_mutex_wait">(detail::context_of(task), semaphore.id());
 }
 
 // In an interrupt the context is that of the interrupted task.
@@ -212,8 +311,13 @@ inline void timer_wakeup_ended(const Task* interrupted) {
 
 // --- the end -------------------------------------------------------------------------------------------------------
 
-inline void panicked(std::uint32_t reason) {
-    tracer::log<"panic">(detail::context_of(this_processor().loaded), reason);
+// The text lies in the kernel's memory, below 4 GiB; its address stands in the record behind that of the panic.
+inline void panicked(std::uint32_t reason, const char* text) {
+    if constexpr (detail::kOn) {
+        tracer::log<"panic">(detail::context_of(this_processor().loaded), reason);
+        tracer::log<"data_pointer">(tracer::kDataChar,
+                                    static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(text)));
+    }
 }
 
 } // namespace kernel::trace_points

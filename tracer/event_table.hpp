@@ -96,6 +96,10 @@ struct EventRow {
 
 inline constexpr Parameter kNoParameter{};
 
+// What the address of a data_pointer points to; the published values.
+inline constexpr std::uint16_t kDataInt = 1;
+inline constexpr std::uint16_t kDataChar = 2;
+
 namespace detail {
 
 inline constexpr Parameter kContext{"context", Unit::context};

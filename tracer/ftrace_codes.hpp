@@ -97,4 +97,8 @@ inline constexpr BYTE FTrace_filter_timer = tracer::event_code("filter_timer");
 inline constexpr BYTE FTrace_filter_job = tracer::event_code("filter_job");
 inline constexpr BYTE FTrace_filter_typed = tracer::event_code("filter_typed");
 
+// par1 of FTrace_EVT_data_pointer: what par2 points to.
+inline constexpr WORD FTrace_DATA_int = tracer::kDataInt;
+inline constexpr WORD FTrace_DATA_char = tracer::kDataChar;
+
 inline constexpr BYTE FTrace_family_mask = 0x0F;

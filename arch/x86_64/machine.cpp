@@ -105,20 +105,23 @@ void stop() {
     x86_64::halt();
 }
 
+bool is_spurious(Vector vector) {
+    if (x86_64::is_pic_vector(vector)) {
+        return !x86_64::pic_is_real(static_cast<std::uint8_t>(vector - x86_64::kPicVectorBase));
+    }
+    return vector == x86_64::kVectorSpurious;
+}
+
 void end_of_interrupt(Vector vector) {
     if (x86_64::is_pic_vector(vector)) {
         x86_64::pic_end_of_interrupt(static_cast<std::uint8_t>(vector - x86_64::kPicVectorBase));
-    } else {
+    } else if (vector != x86_64::kVectorSpurious) {
         x86_64::local_apic_end_of_interrupt();
     }
 }
 
 Vector timer_vector() {
     return x86_64::kVectorTimer;
-}
-
-Vector spurious_vector() {
-    return x86_64::kVectorSpurious;
 }
 
 lib::Result<Vector> line_vector(std::uint8_t line) {

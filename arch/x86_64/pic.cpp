@@ -51,16 +51,17 @@ void pic_enable(std::uint8_t line, bool enabled) {
     }
 }
 
-bool pic_end_of_interrupt(std::uint8_t line) {
-    const Controller& controller = line < 8 ? kFirst : kSecond;
-    const bool real = line % 8 != kSpuriousLine || in_service(controller, kSpuriousLine);
-    if (real) {
-        PortIo::out8(controller.command, kEndOfInterrupt);
+bool pic_is_real(std::uint8_t line) {
+    return line % 8 != kSpuriousLine || in_service(line < 8 ? kFirst : kSecond, kSpuriousLine);
+}
+
+void pic_end_of_interrupt(std::uint8_t line) {
+    if (pic_is_real(line)) {
+        PortIo::out8((line < 8 ? kFirst : kSecond).command, kEndOfInterrupt);
     }
     if (line >= 8) {
         PortIo::out8(kFirst.command, kEndOfInterrupt);
     }
-    return real;
 }
 
 } // namespace arch::x86_64

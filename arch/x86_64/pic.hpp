@@ -17,8 +17,11 @@ void pic_start();
 // irq-off.
 void pic_enable(std::uint8_t line, bool enabled);
 
+// False for line 7 or 15 while the controller serves nothing there: a spurious interrupt. irq-off.
+[[nodiscard]] bool pic_is_real(std::uint8_t line);
+
 // Acknowledges; a spurious interrupt of the second controller is acknowledged at the first only, one of the first not
-// at all. Returns whether it was a real one. irq-off.
-bool pic_end_of_interrupt(std::uint8_t line);
+// at all. irq-off.
+void pic_end_of_interrupt(std::uint8_t line);
 
 } // namespace arch::x86_64

@@ -104,6 +104,7 @@ void StructureCheck::add(const trace::Event& event, const trace::TraceFacts& fac
     }
     switch (event.row->family()) {
     case Family::general:
+        check_blackout(event);
         if (event.code == kCodeOf<"trace_start"> || event.code == kCodeOf<"trace_stop"> ||
             event.code == kCodeOf<"blackout_start"> || event.code == kCodeOf<"blackout_end">) {
             begin_stretch(event.cpu);
@@ -197,6 +198,7 @@ void StructureCheck::check_schedule(const trace::Event& event) {
 }
 
 void StructureCheck::finish(const trace::TraceFacts& facts) {
+    check_losses(facts);
     for (const trace::ChunkReport& chunk : facts.chunks) {
         if (!chunk.described) {
             continue;

@@ -29,6 +29,7 @@ enum class Rule : std::uint8_t {
     cycle_pairs,
     one_runs,
     dispatch_follows_schedule,
+    blackouts,
     counts,
     checksums,
 };
@@ -49,6 +50,8 @@ inline constexpr auto kRules = std::to_array<RuleRow>({
     {Rule::one_runs, "one-runs", "the task that the processor switches to is the one dispatched, and only it acts"},
     {Rule::dispatch_follows_schedule, "dispatch-follows-schedule",
      "task_dispatch names the exec_shadow of the latest task_schedule"},
+    {Rule::blackouts, "blackouts",
+     "each gap has a blackout_start and a blackout_end, and the losses told add up to the total"},
     {Rule::counts, "counts", "each chunk holds as many records as it announces, and the totals agree"},
     {Rule::checksums, "checksums", "each file has the length and the CRC-32C of the manifest"},
 });
@@ -112,6 +115,13 @@ class StructureCheck {
         std::optional<std::uint16_t> running;
     };
 
+    // The losses that a CPU's trace tells, over all stretches.
+    struct Losses {
+        bool open = false; // a blackout has begun and not ended
+        std::uint64_t told = 0;
+        bool saturated = false; // a blackout_end tells all that it can hold: it may have been more
+    };
+
     struct ChunkState {
         std::optional<lib::Ticks> last_stamp;
     };
@@ -129,6 +139,8 @@ class StructureCheck {
     void check_stamp(const trace::Event& event);
     void check_interrupt(const trace::Event& event);
     void check_schedule(const trace::Event& event);
+    void check_blackout(const trace::Event& event);
+    void check_losses(const trace::TraceFacts& facts);
     void check_mutex(const trace::Event& event);
     void check_lock(const trace::Event& event);
     void check_unlock(const trace::Event& event);
@@ -140,6 +152,7 @@ class StructureCheck {
     std::array<bool, tracer::kFamilies> m_relaxed{};
     std::vector<std::string> m_relaxations;
     std::map<std::uint16_t, Cpu> m_cpus;
+    std::map<std::uint16_t, Losses> m_losses;
     std::map<std::uint32_t, Mutex> m_mutexes;
     std::map<std::uint16_t, Job> m_jobs;
     std::vector<ChunkState> m_chunks;

@@ -32,22 +32,58 @@ lib::Result<void> EdfLevel::guarantee(const TaskModel& model) {
     if (wanted.wcet_ns == 0 || wanted.wcet_ns > wanted.deadline_ns || wanted.deadline_ns > wanted.period_ns) {
         return lib::Error::invalid_argument;
     }
+    return feasible_with(wanted, nullptr) ? lib::Result<void>{} : lib::Error::refused;
+}
+
+bool EdfLevel::feasible_with(const Demand& wanted, const Reservation* replaced) {
     std::size_t count = 0;
     for (const Reservation& reserved : m_reservations) {
-        if (reserved.demand.period_ns != 0) {
+        if (reserved.demand.period_ns != 0 && &reserved != replaced) {
             m_demands[count++] = reserved.demand;
         }
     }
     m_demands[count++] = wanted;
-    return edf_feasible(std::span(m_demands).first(count)) ? lib::Result<void>{} : lib::Error::refused;
+    return edf_feasible(std::span(m_demands).first(count));
 }
 
 void EdfLevel::create(Task& task) {
     Reservation& reserved = reservation(task);
     reserved = {};
     reserved.demand = demand_of(model_as<HardModel>(task.model));
+    reserved.latest_deadline_ns = reserved.demand.deadline_ns;
+    reserved.next_deadline_ns = reserved.demand.deadline_ns;
     reserved.wcet = to_ticks({reserved.demand.wcet_ns});
     task.state = TaskState::sleeping;
+}
+
+// Until its next release a task counts with the shorter of the two deadlines: what ran by the shorter one has kept
+// others waiting, and a task that is admitted on the strength of the longer one must not pay for that.
+lib::Result<void> EdfLevel::set_deadline(Task& task, lib::Nanoseconds relative) {
+    Reservation& reserved = reservation(task);
+    const std::uint64_t wanted_ns = relative.value != 0 ? relative.value : reserved.demand.period_ns;
+    if (wanted_ns < reserved.demand.wcet_ns || wanted_ns > reserved.demand.period_ns) {
+        return lib::Error::invalid_argument;
+    }
+    const bool active = task.state != TaskState::sleeping;
+    if (active && task.jobs.released > task.jobs.completed + 1) {
+        return lib::Error::busy;
+    }
+    Demand counted = reserved.demand;
+    counted.deadline_ns = wanted_ns;
+    const bool shorter = wanted_ns < reserved.demand.deadline_ns;
+    if (shorter && !feasible_with(counted, &reserved)) {
+        return lib::Error::refused;
+    }
+    reserved.next_deadline_ns = wanted_ns;
+    if (shorter || (!active && now() >= reserved.earliest)) {
+        reserved.demand = counted;
+    }
+    if (active && reserved.awaiting == Awaiting::deadline && wanted_ns > reserved.latest_deadline_ns &&
+        now() <= deadline_time(task, task.jobs.released - 1)) {
+        reserved.latest_deadline_ns = wanted_ns;
+        move_deadline(task);
+    }
+    return {};
 }
 
 lib::Result<void> EdfLevel::activate(Task& task, lib::Ticks at) {
@@ -77,7 +113,7 @@ lib::Ticks EdfLevel::release_time(const Task& task, std::uint64_t job) {
 lib::Ticks EdfLevel::deadline_time(const Task& task, std::uint64_t job) {
     const Reservation& reserved = reservation(task);
     return reserved.origin +
-           to_ticks({(job - reserved.base) * reserved.demand.period_ns + reserved.demand.deadline_ns});
+           to_ticks({(job - reserved.base) * reserved.demand.period_ns + reserved.latest_deadline_ns});
 }
 
 void EdfLevel::await(Task& task, Awaiting what) {
@@ -91,6 +127,9 @@ void EdfLevel::await(Task& task, Awaiting what) {
 void EdfLevel::release(Task& task) {
     trace_points::task_timer_released(task);
     ++task.jobs.released;
+    Reservation& reserved = reservation(task);
+    reserved.latest_deadline_ns = reserved.next_deadline_ns;
+    reserved.demand.deadline_ns = reserved.next_deadline_ns;
     if (task.state == TaskState::idle) {
         begin_job(task);
     }
@@ -106,6 +145,18 @@ void EdfLevel::begin_job(Task& task) {
     task.job_begun = false;
     trace_points::task_priority_set(task, reserved.deadline);
     unblock(task);
+}
+
+// The job released last is in progress and got more time: its timer moves, and its place in the queue.
+void EdfLevel::move_deadline(Task& task) {
+    Reservation& reserved = reservation(task);
+    reserved.deadline = deadline_time(task, task.jobs.completed);
+    trace_points::task_priority_set(task, reserved.deadline);
+    await(task, Awaiting::deadline);
+    if (static_cast<lib::ListLink<ReadyTag>&>(task).linked()) {
+        block(task);
+        unblock(task);
+    }
 }
 
 // Every deadline is looked at once: the latest released job is late if any job is still to be completed.

@@ -30,6 +30,7 @@ class EdfLevel final : public Level {
 
     [[nodiscard]] bool accepts(const TaskModel& model) const override;
     [[nodiscard]] lib::Result<void> guarantee(const TaskModel& model) override;
+    [[nodiscard]] lib::Result<void> set_deadline(Task& task, lib::Nanoseconds relative) override;
     void create(Task& task) override;
     [[nodiscard]] lib::Result<void> activate(Task& task, lib::Ticks at) override;
     void end_cycle(Task& task) override;
@@ -50,7 +51,9 @@ class EdfLevel final : public Level {
     };
 
     struct Reservation {
-        Demand demand; // period 0: not in use
+        Demand demand;                        // what admission counts; period 0: not in use
+        std::uint64_t latest_deadline_ns = 0; // relative, of the job released last
+        std::uint64_t next_deadline_ns = 0;   // relative, of the jobs to come; never below what admission counts
         lib::Ticks wcet;
         lib::Ticks origin;      // of release 0
         lib::Ticks earliest;    // of the next activation: one period after the last release, as admitted
@@ -66,13 +69,18 @@ class EdfLevel final : public Level {
 
     [[nodiscard]] Reservation& reservation(const Task& task) { return m_reservations[task.pid.value]; }
 
-    // Of the job with this number, counted as jobs.released counts.
+    // Whether the set is schedulable with `wanted` in the place of what `replaced` has (null: beside all).
+    [[nodiscard]] bool feasible_with(const Demand& wanted, const Reservation* replaced);
+
+    // Of the job with this number, counted as jobs.released counts. A deadline does not change while jobs are behind
+    // their release, so all that can be asked for have the latest.
     [[nodiscard]] lib::Ticks release_time(const Task& task, std::uint64_t job);
     [[nodiscard]] lib::Ticks deadline_time(const Task& task, std::uint64_t job);
 
     void await(Task& task, Awaiting what);
     void release(Task& task);
     void begin_job(Task& task);
+    void move_deadline(Task& task);
     void check_deadline(Task& task);
     void finish_job(Task& task);
     void violate(Task& task);

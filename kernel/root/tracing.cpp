@@ -5,12 +5,15 @@
 #include "arch/x86_64/msr.hpp"
 #include "kernel/clock.hpp"
 #include "kernel/console.hpp"
+#include "kernel/irq_guard.hpp"
 #include "kernel/root/network.hpp"
 #include "kernel/root/storage.hpp"
 #include "kernel/runlevel.hpp"
 #include "kernel/scheduler.hpp"
 #include "kernel/sync/semaphore.hpp"
 #include "kernel/task.hpp"
+#include "kernel/task_object.hpp"
+#include "kernel/trace_interrupts.hpp"
 #include "lib/version.hpp"
 #include "tracer/cost_meter.hpp"
 #include "tracer/ftrace.hpp"
@@ -280,14 +283,28 @@ void tracing_configure(const TracingSetup& setup) {
 
 void tracing_begin() {
     const int first = create_linked_chunks();
-    ASSERT(FTrace_actual_chunk_select(first) == 0 && FTrace_enable() == 0);
+    ASSERT(FTrace_actual_chunk_select(first) == 0);
+    tracing_enable();
+}
+
+void tracing_enable() {
+    const IrqGuard guard;
+    if (FTrace_enable() != 0) {
+        return;
+    }
     const std::uint32_t khz = arch::tick_rate().khz;
     tracer::log<"cycles_per_msec">(0, khz);
     tracer::log<"trace_start">(running_context(), khz);
+    for (const Task& task : task_table()) {
+        if (task.state != TaskState::free) {
+            tracer::log<"id">(task.context, task.pid.value);
+        }
+    }
 }
 
 void tracing_end() {
     if (tracer::instance().control.enabled()) {
+        flush_interrupt_counts();
         tracer::log<"trace_stop">(running_context(), arch::tick_rate().khz);
         FTrace_disable();
     }

@@ -43,7 +43,12 @@ void tracing_configure(const TracingSetup& setup);
 // For an application that does not trace by itself: links chunks and enables. Boot context, irq-off.
 void tracing_begin();
 
-// Nothing is recorded from here on. irq-off.
+// Enables, and tells what a reader of the first chunk needs: the clock's rate, who runs, which context is which task.
+// Does nothing if no chunk is selected. Context: task, or irq-off.
+void tracing_enable();
+
+// Tells what interrupts were only counted, and that the trace ends; nothing is recorded from here on. Context: task, or
+// irq-off.
 void tracing_end();
 
 // Hands every chunk that has not left yet to the chosen sinks, by polling. irq-off, once; also after a panic.

@@ -12,6 +12,8 @@ void tracing_configure(const TracingSetup&) {}
 
 void tracing_begin() {}
 
+void tracing_enable() {}
+
 void tracing_end() {}
 
 ExportEnd tracing_export(RunEnd) {

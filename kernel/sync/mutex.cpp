@@ -3,6 +3,7 @@
 // its waiters is the owner; while it is free, each waiter is its own shadow.
 #include "kernel/sync/mutex.hpp"
 
+#include "kernel/irq_guard.hpp"
 #include "kernel/scheduler.hpp"
 #include "kernel/trace_points.hpp"
 
@@ -58,7 +59,7 @@ void Mutex::forget_waiter_irq_off(Task& task) {
 }
 
 lib::Result<void> mutex_init(Mutex& mutex, std::string_view name) {
-    const arch::IrqGuard guard;
+    const IrqGuard guard;
     if (mutex.m_id != 0) {
         return lib::Error::exists;
     }
@@ -71,7 +72,7 @@ lib::Result<void> mutex_init(Mutex& mutex, std::string_view name) {
 }
 
 lib::Result<void> mutex_lock(Mutex& mutex) {
-    const arch::IrqGuard guard;
+    const IrqGuard guard;
     if (mutex.m_id == 0) {
         return lib::Error::invalid_argument;
     }
@@ -92,7 +93,7 @@ lib::Result<void> mutex_lock(Mutex& mutex) {
 }
 
 lib::Result<void> mutex_trylock(Mutex& mutex) {
-    const arch::IrqGuard guard;
+    const IrqGuard guard;
     if (mutex.m_id == 0) {
         return lib::Error::invalid_argument;
     }
@@ -109,7 +110,7 @@ lib::Result<void> mutex_trylock(Mutex& mutex) {
 }
 
 lib::Result<void> mutex_unlock(Mutex& mutex) {
-    const arch::IrqGuard guard;
+    const IrqGuard guard;
     if (mutex.m_id == 0) {
         return lib::Error::invalid_argument;
     }

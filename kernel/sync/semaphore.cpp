@@ -2,6 +2,7 @@
 // See semaphore.hpp.
 #include "kernel/sync/semaphore.hpp"
 
+#include "kernel/irq_guard.hpp"
 #include "kernel/level.hpp"
 #include "kernel/scheduler.hpp"
 #include "kernel/trace_points.hpp"
@@ -22,7 +23,7 @@ void Semaphore::forget_waiter_irq_off(Task& task) {
 }
 
 lib::Result<void> sem_init(Semaphore& semaphore, std::string_view name, std::uint32_t count) {
-    const arch::IrqGuard guard;
+    const IrqGuard guard;
     if (semaphore.m_id != 0) {
         return lib::Error::exists;
     }
@@ -36,13 +37,13 @@ lib::Result<void> sem_init(Semaphore& semaphore, std::string_view name, std::uin
 }
 
 lib::Result<void> sem_wait(Semaphore& semaphore) {
-    const arch::IrqGuard guard;
+    const IrqGuard guard;
     if (semaphore.m_id == 0) {
         return lib::Error::invalid_argument;
     }
     Task* const self = current_task_irq_off();
     ASSERT(self != nullptr && !this_processor().in_interrupt);
-    trace_points::semaphore_waited(*self, semaphore);
+    trace_points::semaphore_waited(self, semaphore);
     if (semaphore.m_count > 0) {
         --semaphore.m_count;
         return {};
@@ -57,19 +58,20 @@ lib::Result<void> sem_wait(Semaphore& semaphore) {
 }
 
 lib::Result<void> sem_trywait(Semaphore& semaphore) {
-    const arch::IrqGuard guard;
+    const IrqGuard guard;
     if (semaphore.m_id == 0) {
         return lib::Error::invalid_argument;
     }
     if (semaphore.m_count == 0) {
         return lib::Error::busy;
     }
+    trace_points::semaphore_waited(current_task_irq_off(), semaphore);
     --semaphore.m_count;
     return {};
 }
 
 lib::Result<void> sem_post(Semaphore& semaphore) {
-    const arch::IrqGuard guard;
+    const IrqGuard guard;
     if (semaphore.m_id == 0) {
         return lib::Error::invalid_argument;
     }

@@ -10,6 +10,7 @@
 #include "kernel/sync/semaphore.hpp"
 #include "kernel/task.hpp"
 #include "lib/text.hpp"
+#include "tests/kernel/checked.hpp"
 
 #include <cstdint>
 #include <string_view>

@@ -141,12 +141,12 @@ int refusals(const kernel::AppArguments&) {
 }
 
 [[gnu::used, gnu::section(".apps")]] constinit const kernel::App kCases[] = {
-    {"t_chunk_cyclic", "CYC keeps the newest records", &cyclic, true},
-    {"t_chunk_jump", "JTN loses nothing on a jump and counts what has no room", &jump_to_next, true},
-    {"t_chunk_stop", "STOP keeps the oldest records", &stop, true},
-    {"t_chunk_next", "next_chunk switches at once", &next_chunk, true},
-    {"t_chunk_filter", "a filter hides its family only", &filter, true},
-    {"t_chunk_refusals", "what the published functions refuse", &refusals, true},
+    {"t_chunk_cyclic", "CYC keeps the newest records", &guest::checked<&cyclic>, true},
+    {"t_chunk_jump", "JTN loses nothing on a jump and counts what has no room", &guest::checked<&jump_to_next>, true},
+    {"t_chunk_stop", "STOP keeps the oldest records", &guest::checked<&stop>, true},
+    {"t_chunk_next", "next_chunk switches at once", &guest::checked<&next_chunk>, true},
+    {"t_chunk_filter", "a filter hides its family only", &guest::checked<&filter>, true},
+    {"t_chunk_refusals", "what the published functions refuse", &guest::checked<&refusals>, true},
 };
 
 } // namespace

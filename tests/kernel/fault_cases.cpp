@@ -6,6 +6,7 @@
 #include "kernel/panic.hpp"
 #include "kernel/stacks.hpp"
 #include "kernel/task.hpp"
+#include "tests/kernel/checked.hpp"
 #include "tracer/ftrace.hpp"
 
 #include <cstddef>
@@ -107,23 +108,23 @@ int fail_an_assertion(const AppArguments& arguments) {
 } // namespace
 
 [[gnu::used, gnu::section(".apps")]] constinit const App kStackOverflow{
-    "p_stack_overflow", "guard page below a task's stack", &overflow_the_stack, false};
+    "p_stack_overflow", "guard page below a task's stack", &guest::checked<&overflow_the_stack>, false};
 [[gnu::used, gnu::section(".apps")]] constinit const App kNullWrite{"p_null_write", "page 0 is unmapped",
-                                                                    &write_to_null, false};
-[[gnu::used, gnu::section(".apps")]] constinit const App kCodeWrite{"p_code_write", "code is read-only", &write_to_code,
-                                                                    false};
+                                                                    &guest::checked<&write_to_null>, false};
+[[gnu::used, gnu::section(".apps")]] constinit const App kCodeWrite{"p_code_write", "code is read-only",
+                                                                    &guest::checked<&write_to_code>, false};
 [[gnu::used, gnu::section(".apps")]] constinit const App kDataExecute{"p_data_execute", "data does not execute",
-                                                                      &execute_data, false};
+                                                                      &guest::checked<&execute_data>, false};
 [[gnu::used, gnu::section(".apps")]] constinit const App kDivide{"p_divide_error", "an exception without error code",
-                                                                 &divide_by_zero, false};
+                                                                 &guest::checked<&divide_by_zero>, false};
 [[gnu::used, gnu::section(".apps")]] constinit const App kLostStack{"p_lost_stack", "a wild stack pointer",
-                                                                    &lose_the_stack, false};
+                                                                    &guest::checked<&lose_the_stack>, false};
 [[gnu::used, gnu::section(".apps")]] constinit const App kAssertion{"p_assertion", "a failed ASSERT names its place",
-                                                                    &fail_an_assertion, false};
+                                                                    &guest::checked<&fail_an_assertion>, false};
 
 [[gnu::used, gnu::section(".apps")]] constinit const App kDeepAssertion{
-    "p_deep_assertion", "a panic near the end of a stack", &fail_deep_down, false};
+    "p_deep_assertion", "a panic near the end of a stack", &guest::checked<&fail_deep_down>, false};
 [[gnu::used, gnu::section(".apps")]] constinit const App kGuardPages{
-    "t_guard_pages", "every stack has an absent page below", &guard_pages_are_absent, false};
+    "t_guard_pages", "every stack has an absent page below", &guest::checked<&guard_pages_are_absent>, false};
 
 } // namespace kernel

@@ -256,11 +256,11 @@ int misses_and_violations(const kernel::AppArguments&) {
 }
 
 [[gnu::used, gnu::section(".apps")]] constinit const kernel::App kCases[] = {
-    {"t_hook_life", "records of a task's life", &life, true},
-    {"t_hook_inheritance", "records of a lock that blocks", &inheritance, true},
-    {"t_hook_semaphore", "records of waiting and posting", &semaphores, true},
-    {"t_hook_timer", "records of interrupts and timer events", &interrupts_and_timers, true},
-    {"t_hook_miss", "records of a late and greedy job", &misses_and_violations, true},
+    {"t_hook_life", "records of a task's life", &guest::checked<&life>, true},
+    {"t_hook_inheritance", "records of a lock that blocks", &guest::checked<&inheritance>, true},
+    {"t_hook_semaphore", "records of waiting and posting", &guest::checked<&semaphores>, true},
+    {"t_hook_timer", "records of interrupts and timer events", &guest::checked<&interrupts_and_timers>, true},
+    {"t_hook_miss", "records of a late and greedy job", &guest::checked<&misses_and_violations>, true},
 };
 
 } // namespace

@@ -84,9 +84,9 @@ int non_maskable(const kernel::AppArguments&) {
 }
 
 [[gnu::used, gnu::section(".apps")]] constinit const kernel::App kInterruptCases[] = {
-    {"t_irq_line", "an external line through the interrupt controller", &external_line, false},
-    {"t_irq_unassigned", "vectors without a handler", &unassigned_vector, false},
-    {"t_irq_nmi", "an NMI behind cli", &non_maskable, false},
+    {"t_irq_line", "an external line through the interrupt controller", &guest::checked<&external_line>, false},
+    {"t_irq_unassigned", "vectors without a handler", &guest::checked<&unassigned_vector>, false},
+    {"t_irq_nmi", "an NMI behind cli", &guest::checked<&non_maskable>, false},
 };
 
 } // namespace

@@ -108,10 +108,10 @@ int context_numbers(const kernel::AppArguments&) {
 }
 
 [[gnu::used, gnu::section(".apps")]] constinit const kernel::App kCases[] = {
-    {"t_runlevel_order", "exit levels run last in, first out", &run_level_order, false},
-    {"t_runlevel_full", "the table of run-level functions has an end", &run_level_table_full, false},
-    {"t_task_kill", "a task can be killed in every state", &kill_in_every_state, false},
-    {"t_task_contexts", "context numbers are not reused at once", &context_numbers, false},
+    {"t_runlevel_order", "exit levels run last in, first out", &guest::checked<&run_level_order>, false},
+    {"t_runlevel_full", "the table of run-level functions has an end", &guest::checked<&run_level_table_full>, false},
+    {"t_task_kill", "a task can be killed in every state", &guest::checked<&kill_in_every_state>, false},
+    {"t_task_contexts", "context numbers are not reused at once", &guest::checked<&context_numbers>, false},
 };
 
 } // namespace

@@ -57,8 +57,8 @@ int early_activation(const kernel::AppArguments&) {
 }
 
 [[gnu::used, gnu::section(".apps")]] constinit const kernel::App kCases[] = {
-    {"t_limit_huge_times", "times that would wrap", &huge_times, false},
-    {"t_limit_early_activation", "an admitted task keeps its period", &early_activation, false},
+    {"t_limit_huge_times", "times that would wrap", &guest::checked<&huge_times>, false},
+    {"t_limit_early_activation", "an admitted task keeps its period", &guest::checked<&early_activation>, false},
 };
 
 } // namespace

@@ -477,6 +477,7 @@ int every_instruction(const kernel::AppArguments&) {
 }
 
 [[gnu::used, gnu::section(".apps")]] constinit const kernel::App kRestartCase{
-    "t_restart_every_instruction", "the stubs rewind an interrupted record", &every_instruction, false};
+    "t_restart_every_instruction", "the stubs rewind an interrupted record", &guest::checked<&every_instruction>,
+    false};
 
 } // namespace

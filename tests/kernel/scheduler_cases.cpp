@@ -179,15 +179,15 @@ int admission(const kernel::AppArguments&) {
 }
 
 [[gnu::used, gnu::section(".apps")]] constinit const kernel::App kCases[] = {
-    {"t_edf_order", "the earliest deadline runs first", &edf_order, false},
-    {"t_edf_ties", "equal deadlines run in the order of release", &edf_ties, false},
-    {"t_edf_preemption", "a nearer deadline preempts, a farther one does not", &edf_preemption, false},
-    {"t_level_order", "levels are searched in the order of registration", &level_order, false},
-    {"t_rr_rotation", "a used-up slice gives the processor to the next", &rr_rotation, false},
-    {"t_edf_overrun", "an overrun keeps later releases pending", &overrun_keeps_releases, false},
-    {"t_edf_deadline_miss", "a late job is told at its deadline", &deadline_miss, false},
-    {"t_edf_wcet_violation", "a job over budget is told once", &wcet_violation, false},
-    {"t_edf_admission", "seven sevenths fit, one nanosecond more does not", &admission, false},
+    {"t_edf_order", "the earliest deadline runs first", &guest::checked<&edf_order>, false},
+    {"t_edf_ties", "equal deadlines run in the order of release", &guest::checked<&edf_ties>, false},
+    {"t_edf_preemption", "a nearer deadline preempts, a farther one does not", &guest::checked<&edf_preemption>, false},
+    {"t_level_order", "levels are searched in the order of registration", &guest::checked<&level_order>, false},
+    {"t_rr_rotation", "a used-up slice gives the processor to the next", &guest::checked<&rr_rotation>, false},
+    {"t_edf_overrun", "an overrun keeps later releases pending", &guest::checked<&overrun_keeps_releases>, false},
+    {"t_edf_deadline_miss", "a late job is told at its deadline", &guest::checked<&deadline_miss>, false},
+    {"t_edf_wcet_violation", "a job over budget is told once", &guest::checked<&wcet_violation>, false},
+    {"t_edf_admission", "seven sevenths fit, one nanosecond more does not", &guest::checked<&admission>, false},
 };
 
 } // namespace

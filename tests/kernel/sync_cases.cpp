@@ -149,11 +149,11 @@ int semaphore_from_timer(const kernel::AppArguments&) {
 }
 
 [[gnu::used, gnu::section(".apps")]] constinit const kernel::App kCases[] = {
-    {"t_mutex_inversion", "the owner inherits, the middle task waits", &inversion, false},
-    {"t_mutex_chain", "inheritance along a chain of three", &chain, false},
-    {"t_mutex_rules", "what a mutex refuses", &rules, false},
-    {"t_semaphore_fifo", "waiters are served in the order of arrival", &semaphore_fifo, false},
-    {"t_semaphore_from_timer", "a timer handler may post", &semaphore_from_timer, false},
+    {"t_mutex_inversion", "the owner inherits, the middle task waits", &guest::checked<&inversion>, false},
+    {"t_mutex_chain", "inheritance along a chain of three", &guest::checked<&chain>, false},
+    {"t_mutex_rules", "what a mutex refuses", &guest::checked<&rules>, false},
+    {"t_semaphore_fifo", "waiters are served in the order of arrival", &guest::checked<&semaphore_fifo>, false},
+    {"t_semaphore_from_timer", "a timer handler may post", &guest::checked<&semaphore_from_timer>, false},
 };
 
 } // namespace

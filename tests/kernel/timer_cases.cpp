@@ -88,10 +88,10 @@ int timer_past(const kernel::AppArguments&) {
 }
 
 [[gnu::used, gnu::section(".apps")]] constinit const kernel::App kCases[] = {
-    {"t_timer_order", "earliest first, equal times in order of posting", &timer_order, false},
-    {"t_timer_periodic", "a periodic event keeps its grid", &timer_periodic, false},
-    {"t_timer_delete", "a deleted event does not fire", &timer_delete, false},
-    {"t_timer_past", "a time that has passed fires at once", &timer_past, false},
+    {"t_timer_order", "earliest first, equal times in order of posting", &guest::checked<&timer_order>, false},
+    {"t_timer_periodic", "a periodic event keeps its grid", &guest::checked<&timer_periodic>, false},
+    {"t_timer_delete", "a deleted event does not fire", &guest::checked<&timer_delete>, false},
+    {"t_timer_past", "a time that has passed fires at once", &guest::checked<&timer_past>, false},
 };
 
 } // namespace

@@ -4,6 +4,7 @@
 // written outside an area, or a slot exported but never written, shows.
 #pragma once
 
+#include "tests/support/attempts/attempts.hpp"
 #include "tracer/ftrace.hpp"
 #include "tracer/instance.hpp"
 #include "tracer/log.hpp"
@@ -32,9 +33,18 @@ class TracerFixture {
         current() = &m_storage->tracer;
         m_storage->tracer.exporter.configure({.tsc_khz = 1'000'000});
         set_gs(&m_storage->tracer.cpu);
+        m_attempts_before = attempted_records();
     }
 
+    // Every attempt of the test, counted on its way to the tracer, must be accounted for.
     ~TracerFixture() {
+        if (m_counts_hold) {
+            const tracer::Totals totals = tracer().control.totals();
+            EXPECT_EQ(attempted_records() - m_attempts_before, totals.committed + totals.dropped + totals.refused)
+                << "records vanished: " << totals.committed << " committed, " << totals.dropped << " dropped, "
+                << totals.refused << " refused";
+        }
+        attempted_bytes = m_attempts_before * tracer::kRecordBytes; // a fixture within a fixture counts for itself
         set_gs(nullptr);
         current() = nullptr;
     }
@@ -62,6 +72,9 @@ class TracerFixture {
         EXPECT_TRUE(tracer().control.select(chunk).ok());
         EXPECT_TRUE(tracer().control.enable().ok());
     }
+
+    // For a test that breaks the record path on purpose.
+    void expect_miscounts() { m_counts_hold = false; }
 
     // What tracer::instance() returns in the test programs.
     static tracer::Instance*& current() {
@@ -94,6 +107,8 @@ class TracerFixture {
     static void set_gs(const void* base) { syscall(SYS_arch_prctl, ARCH_SET_GS, base); }
 
     std::unique_ptr<Storage> m_storage;
+    std::uint64_t m_attempts_before = 0;
+    bool m_counts_hold = true;
 };
 
 [[nodiscard]] inline std::vector<tracer::Record> records_in(std::span<const std::byte> bytes) {

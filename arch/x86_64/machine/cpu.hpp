@@ -36,6 +36,11 @@ inline void irq_restore(std::uint64_t flags) {
     }
 }
 
+// What irq_save() returned says that they were on. Context: any.
+[[nodiscard]] inline bool irq_was_enabled(std::uint64_t flags) {
+    return (flags & kInterruptFlag) != 0;
+}
+
 // Enables interrupts: how a fresh task starts. Context: task.
 inline void irq_enable() {
     asm volatile("sti" : : : "memory");

@@ -169,6 +169,54 @@ TEST_F(StructureChecking, StartsAnewBehindABlackout) {
     EXPECT_THAT(check(chunk), IsEmpty());
 }
 
+// --- gaps
+// --------------------------------------------------------------------------------------------------------------
+
+support::Bytes with_total(const ChunkBuilder& chunk, std::uint64_t dropped) {
+    support::Bytes bytes = chunk.bytes();
+    const support::Bytes end = support::export_end({1, tracer::RunResult::completed, chunk.records(), dropped, 0, 0});
+    bytes.insert(bytes.end(), end.begin(), end.end());
+    return bytes;
+}
+
+TEST_F(StructureChecking, TakesAGapThatIsToldWhole) {
+    ChunkBuilder chunk;
+    chunk.event(10, "blackout_start").event(20, "blackout_end", 0, 7).event(30, "ipoint", 1);
+    EXPECT_THAT(check(with_total(chunk, 7)), IsEmpty());
+}
+
+TEST_F(StructureChecking, SeesLossesThatNoBlackoutTells) {
+    ChunkBuilder chunk;
+    chunk.event(10, "blackout_start").event(20, "blackout_end", 0, 7).event(30, "ipoint", 1);
+    EXPECT_THAT(check(with_total(chunk, 8)), ElementsAre("blackouts"));
+    EXPECT_THAT(m_texts.back(), HasSubstr("8 records were lost, but blackouts tell only 7"));
+}
+
+TEST_F(StructureChecking, SeesMoreToldThanWasLost) {
+    ChunkBuilder chunk;
+    chunk.event(10, "blackout_start").event(20, "blackout_end", 0, 7);
+    EXPECT_THAT(check(with_total(chunk, 6)), ElementsAre("blackouts"));
+}
+
+TEST_F(StructureChecking, TakesABlackoutThatIsOpenAtTheEnd) {
+    ChunkBuilder chunk;
+    chunk.event(10, "blackout_start").event(20, "blackout_end", 0, 7).event(30, "blackout_start");
+    EXPECT_THAT(check(with_total(chunk, 9)), IsEmpty());
+}
+
+TEST_F(StructureChecking, SeesABlackoutInsideAnother) {
+    ChunkBuilder chunk;
+    chunk.event(10, "blackout_start").event(20, "blackout_start").event(30, "blackout_end", 0, 7);
+    EXPECT_THAT(check(with_total(chunk, 7)), ElementsAre("blackouts"));
+}
+
+TEST_F(StructureChecking, RelaxesABlackoutWithoutItsStart) {
+    ChunkBuilder chunk;
+    chunk.event(10, "ipoint", 1).event(20, "blackout_end", 0, 7);
+    EXPECT_THAT(check(with_total(chunk, 7)), IsEmpty());
+    EXPECT_THAT(m_relaxations.back(), HasSubstr("7 records were lost before 20 ticks without a blackout_start"));
+}
+
 } // namespace
 
 } // namespace host::analyse

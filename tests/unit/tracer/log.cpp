@@ -30,8 +30,9 @@ TEST(Log, TakesAtMost22InstructionsPerRecord) {
     TracerFixture fixture;
     fixture.select_and_enable(fixture.chunk(16, 0, tracer::kFlagCyclic));
     const int frame = Stepper::count_instructions(&log_nothing);
-    const int variable = Stepper::count_instructions(&log_variable, std::uint16_t{1}, std::uint32_t{2}) - frame;
-    const int constant = Stepper::count_instructions(&log_constant) - frame;
+    const int variable = Stepper::count_instructions(&log_variable, std::uint16_t{1}, std::uint32_t{2}) - frame -
+                         tests::kCountingInstructions;
+    const int constant = Stepper::count_instructions(&log_constant) - frame - tests::kCountingInstructions;
     EXPECT_EQ(fixture.tracer().control.totals().committed, 2U);
     RecordProperty("variable", variable);
     RecordProperty("constant", constant);

@@ -281,6 +281,9 @@ class Trial {
     Trial(const Situation& situation, Stepper::Options options)
         : m_situation(situation)
         , m_first(m_fixture.chunk(situation.slots, situation.emergency_slots, situation.mode)) {
+        if (!options.rewind || options.region_shortened_by != 0) {
+            m_fixture.expect_miscounts();
+        }
         if (situation.has_next) {
             m_next = &m_fixture.chunk(situation.next_slots, 0, situation.next_mode);
         }

@@ -36,6 +36,10 @@ inline void irq_restore(std::uint64_t state) {
     }
 }
 
+[[nodiscard]] inline bool irq_was_enabled(std::uint64_t state) {
+    return state != 0;
+}
+
 [[nodiscard]] inline bool interrupts_disabled() {
     return !fake_cpu.interrupts_on;
 }

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+// The kernel's interrupts-off section: arch::IrqGuard with two lines of trace, CLI where the outermost section begins
+// and STI where it ends. They are recorded only after record_interrupt_sections(true), and never by the tracer, which
+// takes no guard of the kernel's. A section that ends in a context switch may be closed by another task's STI, or by
+// the return from an interrupt, which records none.
+#pragma once
+
+#include "arch/arch.hpp"
+#include "kernel/trace_points.hpp"
+
+#include <cstdint>
+
+namespace kernel {
+
+// Interrupts are off while a guard lives; nests, because it restores what it found. Context: any but NMI.
+class [[nodiscard]] IrqGuard {
+  public:
+    IrqGuard()
+        : m_state(arch::irq_save()) {
+        trace_points::interrupts_off(m_state);
+    }
+
+    ~IrqGuard() {
+        trace_points::interrupts_on(m_state);
+        arch::irq_restore(m_state);
+    }
+
+    IrqGuard(const IrqGuard&) = delete;
+    IrqGuard& operator=(const IrqGuard&) = delete;
+
+  private:
+    std::uint64_t m_state;
+};
+
+} // namespace kernel

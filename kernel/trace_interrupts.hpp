@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+// How much of the interrupts the trace shows, set while the system runs: per vector start and end, one hit, or a count
+// now and then; and whether the kernel's interrupts-off sections appear as CLI and STI. Everything is static; a kernel
+// built with TRACER=OFF ignores it all.
+#pragma once
+
+#include "arch/arch.hpp"
+
+#include <cstdint>
+
+namespace kernel {
+
+enum class InterruptDetail : std::uint8_t {
+    span,  // interrupt_start and interrupt_end around the handler: the default
+    hit,   // interrupt_hit as the interrupt comes
+    count, // interrupt_count after every `every` interrupts, and when the counts are flushed
+};
+
+inline constexpr std::uint32_t kInterruptCountEvery = 1'000;
+
+// every: 1 or more, used by `count` alone. Interrupts counted so far are told first. Context: any
+// but the vector's own handler.
+void record_interrupt(arch::Vector vector, InterruptDetail detail, std::uint32_t every = kInterruptCountEvery);
+
+// Tells what was counted since the last interrupt_count, for each vector that counted anything. While the family is not
+// recorded the numbers are kept. Context: any but NMI.
+void flush_interrupt_counts();
+
+// CLI and STI of the outermost interrupts-off sections; off at first, because they outnumber everything else.
+// Context: any.
+void record_interrupt_sections(bool on);
+
+} // namespace kernel
