@@ -6,9 +6,9 @@
 //
 //   tracer_record       rdi = code | par1 << 16, rsi = par2 << 32
 //   tracer_record_long  rdi = likewise, of the first slot | bytes << 32; rsi = the slots: records with stamps of zero
-//   tracer_switch       rdi = 1 << 63; rsi = the chunk to enter, open and empty: what select() does while recording
+//   tracer_switch       rdi = 1 << 63; rsi = the chunk to enter, open and empty: select() while recording
 //
-// rdi and rsi survive: a restart needs them, and rdi also tells which of the three it is. GS:0 is the CpuTrace. Clobbers
+// rdi and rsi survive: a restart needs them, and rdi tells which of the three it is. GS:0 is the CpuTrace. Clobbers
 // rax rcx rdx r8 r9 r10 r11 and flags; tracer_record_long r12 as well.
 //
 // Why it is right:
@@ -28,7 +28,8 @@
 
     .intel_syntax noprefix
     .section .text.tracer_record, "ax", @progbits
-    .globl tracer_region_begin, tracer_region_restart, tracer_region_end, tracer_record, tracer_record_long, tracer_switch
+    .globl tracer_region_begin, tracer_region_restart, tracer_region_end, tracer_record, tracer_record_long
+    .globl tracer_switch
     .hidden tracer_emergency_bitmap
     .type tracer_record, @function
     .type tracer_record_long, @function

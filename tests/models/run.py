@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-# Checks the model of the record path with Spin. Every variant and every mutant is one test: a variant passes if the whole
-# state space holds no error, a mutant if it does. Counts go to the file $RESULTS, if there is one.
+# Checks the model of the record path with Spin. Every variant and every mutant is one test: a variant passes if the
+# whole state space holds no error, a mutant if it does. Counts go to the file $RESULTS, if there is one.
 #
 #   run.py ci              the variants and the mutants of CI size
 #   run.py verify          these, and the large variants
@@ -67,7 +67,8 @@ class Outcome:
         self.depth = int(number(r"depth reached (\d+)"))
         self.memory_mb = number(r"([\d.]+)\s+total actual memory usage")
         # Complete: nothing was cut off, and no memory was short.
-        self.complete = "errors:" in text and not re.search(r"Search not completed|max search depth|out of memory", text)
+        cut_off = re.search(r"Search not completed|max search depth|out of memory", text)
+        self.complete = "errors:" in text and not cut_off
         self.seconds = seconds
 
 
@@ -113,7 +114,8 @@ def replay(name, mutant=None):
     run = dict(cwd=place, env=environment(options, mutant), capture_output=True, text=True, check=False)
     text = subprocess.run([program(options, "pan-shortest"), f"-m{DEPTH}", "-w22", "-i"], **run).stdout
     print(Outcome(text, 0).broken or "no error")
-    labels = {int(number): label for source in HERE.glob("*.pml") for label, number in LABEL.findall(source.read_text())}
+    text = "".join(source.read_text() for source in HERE.glob("*.pml") if source.stem != "migration")
+    labels = {int(number): label for label, number in LABEL.findall(text)}
     steps = subprocess.run([program(options, "pan-shortest"), "-r", "record_path.pml.trail"], **run).stdout
     for level, label, rest in re.findall(r"STEP (\d) (\d+) (.*)", steps):
         print(f"{'    ' * int(level)}{LEVELS[int(level)]} {labels[int(label)]:20} {rest}")

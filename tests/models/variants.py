@@ -30,6 +30,8 @@ def chunks(*described, armed=None):
     return options
 
 
+LONGER = {"SIZES_TASK": SINGLE | TWO | THREE, "SIZES_IRQ": SINGLE | TWO}
+TOO_LONG = {"SIZES_TASK": SINGLE | THREE, "SIZES_IRQ": SINGLE | TWO}
 MIXED = {"SIZES_TASK": SINGLE | TWO, "SIZES_IRQ": SINGLE | TWO}
 
 # Exhaustive in seconds; `make test`.
@@ -37,8 +39,8 @@ CI = {
     # the record path alone, by mode
     "jtn": chunks((JTN, 3, 1), (JTN, 2, None)) | levels(2, 2, 1) | MIXED,
     "cyc": chunks((CYC, 3, None)) | levels(3, 2, 1) | MIXED,
-    "cyc_long": chunks((CYC, 4, None)) | levels(3, 1, 1) | {"SIZES_TASK": SINGLE | TWO | THREE, "SIZES_IRQ": SINGLE | TWO},
-    "cyc_too_long": chunks((CYC, 2, None)) | levels(3, 1, 1) | {"SIZES_TASK": SINGLE | THREE, "SIZES_IRQ": SINGLE | TWO},
+    "cyc_long": chunks((CYC, 4, None)) | levels(3, 1, 1) | LONGER,
+    "cyc_too_long": chunks((CYC, 2, None)) | levels(3, 1, 1) | TOO_LONG,
     "stop": chunks((STOP, 3, 1), (STOP, 2, None)) | levels(3, 2, 1) | MIXED,
     "emergency": chunks((JTN, 1, 1), (JTN, 1, None)) | levels(2, 2, 1)
     | {"EMERGENCY0": 2, "EMERGENCY1": 2, "KINDS_TASK": 3, "KINDS_IRQ": 3, "KINDS_NMI": 3},
@@ -73,13 +75,14 @@ CI = {
 # More of everything; `make verify`.
 LARGE = {
     "jtn_large": chunks((JTN, 3, 1), (JTN, 2, 2), (JTN, 1, None)) | levels(4, 3, 1)
-    | {"SIZES_TASK": SINGLE | TWO | THREE, "SIZES_IRQ": SINGLE | TWO},
+    | LONGER,
     "cyc_large": chunks((CYC, 4, None)) | levels(4, 3, 1)
-    | {"SIZES_TASK": SINGLE | TWO | THREE, "SIZES_IRQ": SINGLE | TWO},
+    | LONGER,
     "stop_large": chunks((STOP, 4, None)) | levels(4, 3, 2) | MIXED | {"SIZES_NMI": SINGLE | TWO},
     "control_all": chunks((JTN, 2, 1), (JTN, 1, None), (CYC, 2, "free"))
     | levels(2, 1, 1, 2, SELECT | LINK | DISABLE | ENABLE | NEXT | EXPORT | RELEASE),
-    "reuse_large": chunks((JTN, 1, 1), (JTN, 1, None)) | levels(3, 1, 1, 4, EXPORT | RELEASE | LINK) | {"SIZES_TASK": SINGLE},
+    "reuse_large": chunks((JTN, 1, 1), (JTN, 1, None)) | levels(3, 1, 1, 4, EXPORT | RELEASE | LINK)
+    | {"SIZES_TASK": SINGLE},
     "migration_large": {"MODEL": "migration", "TASKS": 2, "IRQS": 1, "MOVES": 4},
     "trigger_all": chunks((JTN, 2, 1), (JTN, 1, None), (JTN, 2, "free"), armed=(FREEZE, 1))
     | levels(2, 1, 1, 2, SELECT | DISABLE | ENABLE | ARM | DISARM) | {"ARM_ACTION": STOP_RECORDING},
@@ -94,7 +97,7 @@ MUTANTS = {
     "EARLY_COMMIT": ("the commit stands before the last store", "stop"),
     "RANGE_SHORT": ("the region ends before the commit", "stop"),
     "RANGE_LATE": ("the region begins behind the loads", "disable"),
-    "RANGE_LONG": ("the region ends behind the commit, at ret: an event is recorded or dropped twice", "stop"),
+    "RANGE_LONG": ("the region ends behind the commit: an event is recorded or dropped twice", "stop"),
     "NO_LATCH": ("a long event that does not fit leaves the limit as it is", "stop"),
     "OLDEST_VALID": ("the reader shows the scratch slot", "cyc"),
     "NO_SCRIBBLED": ("a long event does not say which older slots it may spoil", "cyc"),
