@@ -80,8 +80,9 @@ void interrupt_entry(arch::Vector vector) {
         trace_points::interrupt_ended(vector);
         return;
     }
+    const bool spurious = arch::is_spurious(vector);
     interrupt_entered_irq_off();
-    if (arch::is_spurious(vector)) {
+    if (spurious) {
         ++g_counters.spurious; // the device of that line asked for nothing: its handler does not run
     } else {
         serve(vector);
