@@ -277,8 +277,10 @@ bool ChunkCursor::simple(const Slot& slot, Event& event) {
 bool ChunkCursor::complete(std::span<const std::byte> bytes, Event& event) {
     fill(m_first, EventState::ok, event);
     const auto length = lib::load_le<std::uint16_t>(bytes);
+    // Older writers took two slots at least.
+    const std::size_t slots = bytes.size() / tracer::kPayloadBytesPerSlot;
     const bool length_fits = length >= sizeof(std::uint16_t) && length <= bytes.size() &&
-                             tracer::combine_slots(length) == bytes.size() / tracer::kPayloadBytesPerSlot;
+                             (tracer::combine_slots(length) == slots || slots == 2);
     const bool shape_fits = event.row == nullptr || event.row->shape == tracer::Shape::combined;
     if (!length_fits || !shape_fits) {
         report(Code::length, m_first.offset_bytes,

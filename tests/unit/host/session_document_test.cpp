@@ -16,7 +16,7 @@ constexpr const char* kPath = "docs/trace-format.md"; // tests run at the top of
 void collect_keys(const Json& json, const std::string& prefix, std::set<std::string>& keys) {
     for (const auto& [key, value] : json.items()) {
         const std::string name = prefix + key;
-        if (value.is_object() && (name == "build" || name == "announced" || name == "transfer")) {
+        if (value.is_object() && (name == "build" || name == "announced" || name == "transfer" || name == "formats")) {
             keys.insert(name); // may be null, so it is a key of its own
         }
         if (value.is_object()) {

@@ -55,6 +55,7 @@ class UserEvents : public support::CommandLine {
         ChunkBuilder chunk;
         chunk.build("control", 1).declare(control_output());
         add(chunk, code, payload);
+        chunk.event(6'000, "ipoint"); // so that something is usable, whatever becomes of the other one
         return m_directory.write("0trace.dat", chunk.bytes());
     }
 
@@ -65,10 +66,11 @@ class UserEvents : public support::CommandLine {
 
 TEST_F(UserEvents, AreShownByNameFieldAndUnit) {
     ASSERT_EQ(print(kTyped, kSound), 0) << m_err;
-    EXPECT_EQ(m_out, "            0 ns  cpu0  control_output       error=-5 mrad gain=1.5 mode=\"auto\"\n");
+    EXPECT_EQ(m_out, "            0 ns  cpu0  control_output       error=-5 mrad gain=1.5 mode=\"auto\"\n"
+                     "         1000 ns  cpu0  ipoint               number=0 par2=0\n");
     const std::string path = m_directory / "0trace.dat";
     ASSERT_EQ(remora({"print", path, "--event", "control_output", "--json"}), 0);
-    const auto json = trace::Json::parse(m_out);
+    const auto json = trace::Json::parse(m_out, nullptr, false);
     EXPECT_EQ(json.at("event"), "typed_event");
     EXPECT_EQ(json.at("name"), "control_output");
     EXPECT_EQ(json.at("fields").at("error"), -5);
@@ -182,6 +184,7 @@ TEST_F(UserEvents, NeighbouringNamesAreNotGluedTogether) {
     for (std::size_t i = 0; i < first.size(); ++i) {
         chunk.raw(i < first.size() / 2 ? first[i] : second[i]);
     }
+    chunk.event(6'000, "ipoint");
     EXPECT_EQ(remora({"print", m_directory.write("0trace.dat", chunk.bytes()), "--all"}), 2);
     EXPECT_THAT(m_err, HasSubstr("E-MIX"));
 }
