@@ -51,7 +51,10 @@ class FormatReader {
             return piece;
         }
         if (m_rest.front() != '%') {
-            const std::size_t size = m_rest.find('%');
+            std::size_t size = 0; // not find(): under a sanitizer g++ 12 takes it for no constant expression
+            while (size < m_rest.size() && m_rest[size] != '%') {
+                ++size;
+            }
             piece.kind = Conversion::literal;
             piece.text = m_rest.substr(0, size);
             m_rest.remove_prefix(piece.text.size());

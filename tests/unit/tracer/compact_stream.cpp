@@ -168,10 +168,15 @@ class LiveStream {
         : m_row(row_of(layout))
         , m_headers(live_headers(layout))
         , m_turn(now >> std::min(m_row.turn_bits(), 63U)) {
-        bytes.resize(live_header_bytes(layout));
-        const auto used = write_stream_header(layout, bytes, {now});
-        EXPECT_TRUE(used.ok());
-        EXPECT_EQ(used.value(), bytes.size());
+        const auto map = live_map(layout);
+        bytes.resize(kHeaderBytes + map.bytes() + heartbeat_bytes(m_row));
+        encode_stream_header({.layout = layout, .entries = map.size()}, bytes);
+        lib::ByteWriter writer{std::span<std::byte>(bytes).subspan(kHeaderBytes)};
+        for (const MapEntry& entry : map.entries()) {
+            encode_entry(entry, writer);
+        }
+        const std::size_t used = kHeaderBytes + writer.offset();
+        EXPECT_EQ(used + write_heartbeat(m_row, std::span<std::byte>(bytes).subspan(used), lib::Ticks{now}), bytes.size());
     }
 
     void word(std::uint32_t value) {
