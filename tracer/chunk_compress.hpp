@@ -58,4 +58,13 @@ class ChunkCompressor {
     std::span<std::byte> m_region;
 };
 
+// Why begin() refused.
+[[nodiscard]] constexpr const char* compress_refusal_text(lib::Error error) {
+    if (error == lib::Error::exists) {
+        return "the chunk is COMPR already";
+    }
+    return error == lib::Error::not_found ? "the chunk is FREE, or empty"
+                                          : "the chunk is BUSY or being recorded into, or another is being compressed";
+}
+
 } // namespace tracer

@@ -50,15 +50,6 @@ const char* request_text(lib::Error error) {
     return "the chunk cannot be queued";
 }
 
-// The failure text of a chunk that cannot be compressed.
-const char* compress_text(lib::Error error) {
-    if (error == lib::Error::exists) {
-        return "the chunk is COMPR already";
-    }
-    return error == lib::Error::not_found ? "the chunk is FREE, or empty"
-                                          : "the chunk is BUSY or being recorded into, or another is being compressed";
-}
-
 // The failure text of a sink.
 const char* sink_text(lib::Error error) {
     return lib::error_name(error).data(); // a literal
@@ -246,7 +237,7 @@ int FTrace_compress_chunk(int number, FTrace_flags new_flags) {
     }
     tracer::ChunkCompressor& compressor = instance().compressor;
     if (const auto begun = compressor.begin(*chunk, instance().compact_layout); !begun) {
-        return call.fail("number", number, compress_text(begun.error()));
+        return call.fail("number", number, tracer::compress_refusal_text(begun.error()));
     }
     call.unlock();
     const auto measured = compressor.measure();

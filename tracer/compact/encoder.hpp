@@ -72,9 +72,6 @@ class Encoder {
         std::uint32_t id = 0;
     };
 
-    template <typename Visitor>
-    static bool visit(std::span<const std::byte> records, Visitor&& visitor);
-
     struct Counter;
     struct Writer;
 

@@ -68,7 +68,7 @@ class ChunkCompress : public testing::Test {
 
 TEST_F(ChunkCompress, KeepsRecordsCountsAndEmergencyAreaInEveryMode) {
     for (const FTrace_flags mode : {FTRACE_CHUNK_FLAG_CYC, FTRACE_CHUNK_FLAG_JTN, FTRACE_CHUNK_FLAG_STOP}) {
-        for (const unsigned records : {150U, 200U, 1'000U}) {
+        for (const unsigned records : {150U, 200U, 777U}) {
             const int number = recorded(200, records, mode);
             Chunk& it = chunk(number);
             const auto before = tests::main_records(it);

@@ -56,6 +56,29 @@ TEST(CompactStream, KeepsLongEventsOfEveryLength) {
     }
 }
 
+TEST(CompactStream, JoinsOnlyWhatIsOneEvent) {
+    using tracer::Combine;
+    const auto slot = [](Combine flag, std::uint64_t tsc, unsigned code = 0x1E) {
+        return tracer::make_record(static_cast<std::uint16_t>(code | static_cast<unsigned>(flag)), 1, 70'000, {tsc});
+    };
+    std::vector<Record> records = {
+        slot(Combine::first, 10),         slot(Combine::last, 11),       // another stamp
+        slot(Combine::first, 20),         slot(Combine::last, 20, 0x2E), // another code
+        slot(Combine::first, 30),         slot(Combine::middle, 30),     // no end: a new one follows
+        slot(Combine::first, 30),         slot(Combine::last, 30),       slot(Combine::last, 40), // no beginning
+        slot(Combine::first, 50, 0x801E), slot(Combine::last, 50), // the fast path, and not
+    };
+    records.push_back(slot(Combine::first, 60));
+    records.insert(records.end(), 70, slot(Combine::middle, 60)); // longer than any
+    records.push_back(slot(Combine::last, 60));
+    records.push_back(slot(Combine::first, 70)); // cut off by the end
+    for (const LayoutRow& row : kLayoutRows) {
+        const Decoded decoded = tests::decode(tests::encoded(row.layout, records));
+        ASSERT_EQ(decoded.fault, Fault::none) << row.name;
+        tests::expect_same(decoded.records, records, row.lsb);
+    }
+}
+
 TEST(CompactStream, TakesIdleTurnsAndTheLastTick) {
     for (const LayoutRow& row : kLayoutRows) {
         std::vector<Record> records;
