@@ -199,7 +199,8 @@ class LiveStream {
             encode_entry(entry, writer);
         }
         const std::size_t used = kHeaderBytes + writer.offset();
-        EXPECT_EQ(used + write_heartbeat(m_row, std::span<std::byte>(bytes).subspan(used), lib::Ticks{now}), bytes.size());
+        EXPECT_EQ(used + write_heartbeat(m_row, std::span<std::byte>(bytes).subspan(used), lib::Ticks{now}),
+                  bytes.size());
     }
 
     void word(std::uint32_t value) {
