@@ -62,7 +62,7 @@ int compress(const kernel::AppArguments&) {
 }
 
 [[gnu::used, gnu::section(".apps")]] constinit const kernel::App kCases[] = {
-    {"t_compress", "a compressed chunk gives back every record", &compress, true},
+    {"t_compress", "a compressed chunk gives back every record", &checked<&compress>, true},
 };
 
 } // namespace

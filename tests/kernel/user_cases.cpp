@@ -171,10 +171,10 @@ int no_room(const kernel::AppArguments&) {
 }
 
 [[gnu::used, gnu::section(".apps")]] constinit const kernel::App kCases[] = {
-    {"t_user_contexts", "typed and formatted events from task, interrupt and exception", &contexts, true},
-    {"t_user_filter", "the filter of the family typed", &filtered, true},
-    {"t_user_sizes", "events of 1 and of 64 slots; cut texts show", &sizes, true},
-    {"t_user_room", "an event without room is dropped whole", &no_room, true},
+    {"t_user_contexts", "typed and formatted events from task, interrupt and exception", &checked<&contexts>, true},
+    {"t_user_filter", "the filter of the family typed", &checked<&filtered>, true},
+    {"t_user_sizes", "events of 1 and of 64 slots; cut texts show", &checked<&sizes>, true},
+    {"t_user_room", "an event without room is dropped whole", &checked<&no_room>, true},
 };
 
 } // namespace

@@ -76,6 +76,9 @@ class TracerFixture {
     // For a test that breaks the record path on purpose.
     void expect_miscounts() { m_counts_hold = false; }
 
+    // Attempts that are meant to be in no total.
+    void leave_out(std::uint64_t attempts) { m_attempts_before += attempts; }
+
     // What tracer::instance() returns in the test programs.
     static tracer::Instance*& current() {
         static tracer::Instance* instance = nullptr;

@@ -41,7 +41,10 @@ constexpr tracer::CostMeter kMeter = {.now = &now,
 class CostMeterTest : public testing::Test {
   protected:
     TraceCost measure(const tracer::CostMeter& meter = kMeter) {
-        return tracer::measure_cost(m_fixture.tracer().cpu, m_fixture.tracer().store, meter);
+        const std::uint64_t before = tests::attempted_records();
+        const TraceCost cost = tracer::measure_cost(m_fixture.tracer().cpu, m_fixture.tracer().store, meter);
+        m_fixture.leave_out(tests::attempted_records() - before);
+        return cost;
     }
 
     TracerFixture m_fixture;
