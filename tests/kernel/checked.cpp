@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "tests/kernel/checked.hpp"
 
+#include "arch/arch.hpp"
 #include "kernel/console.hpp"
 #include "kernel/runlevel.hpp"
 #include "tests/support/attempts/attempts.hpp"

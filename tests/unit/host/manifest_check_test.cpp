@@ -68,7 +68,7 @@ TEST_F(ManifestChecks, NameTheKeyAndBothNumbersOfEveryLie) {
         {"announced.chunks: the manifest says 2, found 1", [](Manifest& m) { m.announced->chunks = 2; }},
         {"missing: the manifest says 4, found 0", [](Manifest& m) { m.chunks[0].missing = 4; }},
         {"records: the manifest says 7, found 9", [](Manifest& m) { m.chunks[0].records = 7; }},
-        {"preamble: the manifest says 1, found 38", [](Manifest& m) { m.chunks[0].preamble = 1; }},
+        {"preamble: the manifest says 1, found 39", [](Manifest& m) { m.chunks[0].preamble = 1; }},
         {"announced_records: the manifest says 5, found 9", [](Manifest& m) { m.chunks[0].description.records = 5; }},
         {"first_tsc: the manifest says 1, found 5000", [](Manifest& m) { m.chunks[0].first_tsc = 1; }},
         {"last_tsc: the manifest says 1, found 6100", [](Manifest& m) { m.chunks[0].last_tsc = 1; }},

@@ -60,7 +60,7 @@ TEST(TraceFormatDocument, ListsTheFieldsOfEveryPayloadInTheirSizes) {
     std::array<std::byte, 256> bytes{};
     EXPECT_EQ(tracer::encode_payload(tracer::ChunkBegin{}, bytes).value(),
               2U + 2 + 2 + 2 + 1 + 1 + 4 * 4 + 2 + 4 + 4 * 8 + 2 + 2 * 8);
-    EXPECT_EQ(tracer::encode_payload(tracer::Build{}, bytes).value(), 2U + 3 + 8);
+    EXPECT_EQ(tracer::encode_payload(tracer::Build{}, bytes).value(), 2U + 3 + 8 + 8);
     EXPECT_EQ(tracer::encode_payload(tracer::TraceCost{}, bytes).value(), 2U + 4 * 4);
     EXPECT_EQ(tracer::encode_payload(tracer::NameOf{}, bytes).value(), 2U + 2 + 1);
     EXPECT_EQ(tracer::encode_payload(tracer::TaskParameters{}, bytes).value(), 2U + 2 + 2 + 5 * 8);
