@@ -90,6 +90,7 @@ lib::Result<Chunk*> ChunkStore::create(std::uint32_t size_bytes, std::uint32_t e
     chunk.carried = false;
     chunk.compressed = {};
     chunk.written_as = compact ? std::optional(layout) : std::nullopt;
+    chunk.control.compact_limit = compact ? chunk.control.limit : 0;
     chunk.exists = true;
     return &chunk;
 }
@@ -164,7 +165,7 @@ lib::Result<void> ChunkStore::set_flags(Chunk& chunk, ChunkFlags flags) {
             return lib::Error::refused;
         }
         if (m_cpu.selected == &chunk.control) {
-            m_cpu.selected = nullptr; // enable() must not record into a chunk that anybody may take
+            deselect(chunk); // enable() must not record into a chunk that anybody may take
         }
     }
     chunk.flags = flags & static_cast<ChunkFlags>(~kDerivedFlags);
@@ -186,6 +187,9 @@ ChunkFlags ChunkStore::flags(const Chunk& chunk) const {
 lib::Result<void> ChunkStore::link(Chunk& from, Chunk& to) {
     if (&from == &to) {
         return lib::Error::invalid_argument;
+    }
+    if (to.written_as && m_cpu.trigger.action != TriggerAction::none) {
+        return lib::Error::unsupported;
     }
     if (const auto started = start(to); !started) {
         return started;
@@ -245,7 +249,7 @@ lib::Result<void> ChunkStore::freeze(Chunk& chunk) {
         std::ranges::fill(area.subspan(end, allocated(end) - end), std::byte{0}); // an unfinished event may be there
     }
     if (m_cpu.selected == &chunk.control) {
-        m_cpu.selected = nullptr;
+        deselect(chunk);
     }
     return {};
 }
@@ -315,6 +319,15 @@ ChunkContents ChunkStore::contents(const Chunk& chunk) {
     contents.stream_bytes = chunk.compressed.stream_bytes;
     contents.stream_records = chunk.compressed.records;
     return contents;
+}
+
+// A trigger that waits in the selected chunk is forgotten with the selection.
+void ChunkStore::deselect(Chunk& chunk) {
+    m_cpu.selected = nullptr;
+    if ((read_shared(chunk.control.word) & (TRACER_WORD_ARMED | TRACER_WORD_FIRED)) != 0) {
+        clear_shared_bits(chunk.control.word, TRACER_WORD_ARMED | TRACER_WORD_FIRED);
+        m_cpu.trigger = {};
+    }
 }
 
 bool ChunkStore::reachable_from_current(const Chunk& chunk) const {

@@ -117,7 +117,8 @@ class ChunkStore {
     // Asked-for and derived flags together, as of now.
     [[nodiscard]] ChunkFlags flags(const Chunk& chunk) const;
 
-    // `to` loses FREE and starts empty. invalid_argument: the same chunk; refused: `to` is not FREE, or is current.
+    // `to` loses FREE and starts empty. invalid_argument: the same chunk; refused: `to` is not FREE, or is current;
+    // unsupported: a trigger is set, and `to` is written compactly.
     [[nodiscard]] lib::Result<void> link(Chunk& from, Chunk& to);
 
     // Makes a FREE chunk empty and open, and takes FREE away. refused: not FREE, or current.
@@ -158,6 +159,7 @@ class ChunkStore {
     [[nodiscard]] bool reachable_from_current(const Chunk& chunk) const;
     static void reopen(Chunk& chunk);
     void retire(Chunk& chunk);
+    void deselect(Chunk& chunk);
 
     Slots& m_slots;
     std::span<std::byte> m_arena;

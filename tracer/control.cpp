@@ -29,6 +29,9 @@ void Control::disable() {
 }
 
 lib::Result<void> Control::select(Chunk& chunk) {
+    if (chunk.written_as && m_cpu.trigger.action != TriggerAction::none) {
+        return lib::Error::unsupported; // the trigger could not watch it
+    }
     if (const auto started = m_store.start(chunk); !started) {
         return started;
     }

@@ -22,6 +22,12 @@ std::uint64_t written(const ChunkControl& control, std::uint64_t word) {
     return control.lap_base[(word >> 32) & 1] + (word & TRACER_WORD_POSITION_MASK);
 }
 
+// By the record path, for somebody: not what the tracer itself writes.
+bool is_recorded(const EventRow& row) {
+    return row.code != 0 && row.shape != Shape::consumed && row.family() != Family::metadata &&
+           row.code != TRACER_EVENT_BLACKOUT_START && row.code != TRACER_EVENT_BLACKOUT_END;
+}
+
 bool takes_parameters(const EventRow& row) {
     return row.shape == Shape::simple;
 }
@@ -32,7 +38,8 @@ lib::Result<void> Control::arm(const TriggerRequest& request) {
     const EventRow* const row = find_event(request.code);
     const bool known_action = request.action == TriggerAction::start || request.action == TriggerAction::stop ||
                               request.action == TriggerAction::freeze;
-    if (!known_action || row == nullptr || row->code == 0 || row->shape == Shape::consumed ||
+    if (!known_action || row == nullptr || !is_recorded(*row) ||
+        (request.action == TriggerAction::start && request.records_after != 0) ||
         (!takes_parameters(*row) && (request.par1 || request.par2))) {
         return lib::Error::invalid_argument;
     }

@@ -33,6 +33,9 @@ lib::Result<void> Exporter::request_for(Chunk& chunk, ChunkFlags new_flags, Sink
     if ((new_flags & kModeMask) == kModeMask || (new_flags & (kDerivedFlags | ~kValidFlags)) != 0) {
         return lib::Error::invalid_argument;
     }
+    if (chunk.written_as && (new_flags & kModeMask) == kFlagCyclic) {
+        return lib::Error::invalid_argument; // such a chunk is never cyclic
+    }
     if (chunk.busy || m_parts.store.is_active(chunk)) {
         return lib::Error::busy;
     }
@@ -43,7 +46,7 @@ lib::Result<void> Exporter::request_for(Chunk& chunk, ChunkFlags new_flags, Sink
     if (const auto frozen = m_parts.store.freeze(chunk); !frozen) {
         return lib::Error::busy; // an interrupt's record opened it meanwhile
     }
-    if (ChunkStore::contents(chunk).records() == 0) {
+    if (ChunkStore::contents(chunk).events() == 0) {
         return m_parts.store.set_flags(chunk, new_flags);
     }
     Freight& freight = m_freight[chunk.number];
@@ -211,8 +214,11 @@ void Exporter::build_image(const Chunk& chunk, const Freight& freight) {
     const auto first = !contents.older.empty()   ? contents.older
                        : !contents.newer.empty() ? contents.newer
                                                  : contents.emergency;
-    const lib::Ticks stamp =
-        contents.compact ? compact::first_stamp(contents.newer).value() : decode_record(first).stamp();
+    const auto streamed = contents.compact ? compact::first_stamp(contents.newer) : lib::Error::not_found;
+    // A stream without an event may have no stamp; then there is something in the emergency area.
+    const lib::Ticks stamp = streamed            ? streamed.value()
+                             : !contents.compact ? decode_record(first).stamp()
+                                                 : decode_record(contents.emergency).stamp();
 
     ChunkBegin begin;
     begin.chunk = chunk.number;
@@ -278,7 +284,7 @@ std::size_t Exporter::export_unsent() {
             queued += missing != 0 ? 1 : 0;
             continue;
         }
-        if (!chunk.exists || chunk.uses == 0 || ChunkStore::contents(chunk).records() == 0 ||
+        if (!chunk.exists || chunk.uses == 0 || ChunkStore::contents(chunk).events() == 0 ||
             sinks_without(chunk) == 0) {
             continue;
         }

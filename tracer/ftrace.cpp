@@ -15,8 +15,11 @@ using tracer::Chunk;
 using tracer::instance;
 using tracer::detail::Call;
 
+constexpr const char* kWatchedText = "a trigger is set, and it cannot watch a chunk that is written compactly";
+
 constexpr const char* kFlagsText =
-    "CYC, JTN and STOP exclude each other; FULL and BUSY cannot be asked for, COMPR at creation alone";
+    "CYC, JTN and STOP exclude each other; FULL and BUSY cannot be asked for, COMPR at creation alone; a "
+    "chunk written compactly is not CYC";
 
 std::array<FTrace_Chunk, FTRACE_MAX_CHUNK>& table_rows() {
     static constinit std::array<FTrace_Chunk, FTRACE_MAX_CHUNK> rows{};
@@ -186,7 +189,10 @@ int FTrace_actual_chunk_select(int number) {
     if (chunk == nullptr) {
         return -1;
     }
-    return instance().control.select(*chunk) ? 0 : call.fail("number", number, "the chunk is not FREE");
+    const auto selected = instance().control.select(*chunk);
+    return selected ? 0
+                    : call.fail("number", number,
+                                selected.error() == lib::Error::unsupported ? kWatchedText : "the chunk is not FREE");
 }
 
 int FTrace_chunk_link(int chunk_A, int chunk_B) {
@@ -202,6 +208,7 @@ int FTrace_chunk_link(int chunk_A, int chunk_B) {
     }
     return call.fail("chunk_B", chunk_B,
                      linked.error() == lib::Error::invalid_argument ? "a chunk cannot follow itself"
+                     : linked.error() == lib::Error::unsupported    ? kWatchedText
                                                                     : "the chunk is not FREE");
 }
 

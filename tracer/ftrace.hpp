@@ -153,7 +153,8 @@ void FTrace_set_filter(BYTE family, int status);
 // are), and replaces a trigger that was there before. START: records before it are refused, recording begins with it.
 // STOP: it and records_after more are kept, what comes later is refused, until FTrace_trigger_disarm(). FREEZE:
 // likewise, but then the chunk is closed, and recording goes on in the next one, if there is one; what was before the
-// trigger is what the chunk holds (a cyclic one: its newest records). The window goes along from chunk to chunk. A
+// trigger is what the chunk holds (a cyclic one: its newest records). The window goes along from chunk to chunk; a
+// blackout_end in it is one of its records, and it ends before a long event that does not fit whole. A
 // record that finds no room does not meet a trigger. -1: an argument, the family is filtered, no chunk is selected, or
 // a chunk on the way is written compactly.
 int FTrace_trigger_arm(int action, WORD type, int par1, long long par2, DWORD records_after);

@@ -50,6 +50,9 @@ int FTrace_trigger_arm(int action, WORD type, int par1, long long par2, DWORD re
     if (!fits<DWORD>(par2)) {
         return call.fail("par2", par2, "0 to 4294967295, or FTRACE_ANY");
     }
+    if (action == FTRACE_TRIGGER_START && records_after != 0) {
+        return call.fail("records_after", records_after, "0: recording goes on after a start");
+    }
     const auto armed = instance().control.arm({.action = static_cast<tracer::TriggerAction>(action),
                                                .code = static_cast<std::uint8_t>(type),
                                                .par1 = optional_of<WORD>(par1),

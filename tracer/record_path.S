@@ -52,6 +52,19 @@
     add r10, \position
 .endm
 
+// Jumps to \mismatch unless the event is the one that the trigger waits for. Only a simple event has parameters to
+// compare; a long one's code differs from any with a par2 to wait for. Clobbers rax.
+.macro match_trigger mismatch
+    mov eax, edi
+    xor eax, gs:[TRACER_CPU_TRIGGER_KEY1]
+    test eax, gs:[TRACER_CPU_TRIGGER_MASK1]
+    jnz \mismatch
+    mov rax, rsi
+    xor rax, gs:[TRACER_CPU_TRIGGER_KEY2]
+    test rax, gs:[TRACER_CPU_TRIGGER_MASK2]
+    jnz \mismatch
+.endm
+
 tracer_region_begin:
 
 // --- slow path: r8 = active chunk, ecx = low half of its word, and something is in the way ---------------------------
@@ -69,6 +82,12 @@ tracer_region_begin:
 .Lin_window:
     test ecx, ecx
     js .Lleave                              // closed: sign bit
+    test ecx, TRACER_WORD_ARMED
+    jz .Lbegun
+    cmp dword ptr gs:[TRACER_CPU_TRIGGER_ACTION], TRACER_TRIGGER_START
+    jne .Lbegun
+    match_trigger .Lrefuse                  // recording has not begun: nothing may change
+.Lbegun:
     test r11d, TRACER_MODE_COMPACT
     jnz .Lcompact
     event_bytes rdx
@@ -137,22 +156,22 @@ tracer_region_begin:
     cmp r10, [r8 + TRACER_CHUNK_STOP_AT]
     jbe .Lin_window
     cmp dword ptr gs:[TRACER_CPU_TRIGGER_ACTION], TRACER_TRIGGER_FREEZE
-    jne .Lrefuse
+    jne .Lstopped
     and ecx, ~TRACER_WORD_FIRED
     or ecx, TRACER_WORD_CLOSED
     mov [r8 + TRACER_CHUNK_WORD], ecx       // commit: what is recorded stays, what follows goes to the next chunk
     jmp tracer_region_restart
 
+.Lstopped:
+    // The window ends before an event that does not fit whole, or a shorter one would overtake it. Commit: its end.
+    sub r10, rax
+    cmp r10, [r8 + TRACER_CHUNK_STOP_AT]
+    je .Lrefuse
+    mov [r8 + TRACER_CHUNK_STOP_AT], r10    // commit
+    jmp tracer_region_restart
+
 .Larmed:
-    // Only a simple event has parameters to compare; a long one's code differs from any with a par2 to wait for.
-    mov eax, edi
-    xor eax, gs:[TRACER_CPU_TRIGGER_KEY1]
-    test eax, gs:[TRACER_CPU_TRIGGER_MASK1]
-    jnz .Lunmatched
-    mov rax, rsi
-    xor rax, gs:[TRACER_CPU_TRIGGER_KEY2]
-    test rax, gs:[TRACER_CPU_TRIGGER_MASK2]
-    jnz .Lunmatched
+    match_trigger .Lwrite
     // The record commits together with armed -> fired, or, for a start, with armed -> nothing.
     written_before r8, r9
     event_bytes rax
@@ -166,11 +185,6 @@ tracer_region_begin:
     add r9, TRACER_WORD_FIRED
     mov [r8 + TRACER_CHUNK_STOP_AT], r10    // means nothing before fired is set
     jmp .Lstore_any
-
-.Lunmatched:
-    cmp dword ptr gs:[TRACER_CPU_TRIGGER_ACTION], TRACER_TRIGGER_START
-    jne .Lwrite
-    jmp .Lrefuse                            // recording has not begun
 
 // --- full ------------------------------------------------------------------------------------------------------------
 

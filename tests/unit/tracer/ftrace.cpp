@@ -304,4 +304,27 @@ TEST_F(FTrace, AChunkMayBeWrittenCompactlyFromTheStart) {
     EXPECT_EQ(tracer::ChunkStore::contents(chunk(number)).events(), 2U); // blackout_end, and the event
 }
 
+// A mode of 0 is CYC, which a chunk that is written compactly cannot be: told, not found out when it has been sent.
+TEST_F(FTrace, SendRefusesToMakeACompactChunkCyclic) {
+    const int number = create(128, FTRACE_CHUNK_FLAG_FREE | FTRACE_CHUNK_FLAG_COMPR | FTRACE_CHUNK_FLAG_STOP);
+    ASSERT_GE(number, 0);
+    ASSERT_EQ(FTrace_actual_chunk_select(number), 0);
+    ASSERT_EQ(FTrace_enable(), 0);
+    TRACER_LOGEVENT(FTrace_EVT_ipoint, 1, 1);
+    FTrace_disable();
+    EXPECT_EQ(FTrace_send_chunk(number, 0, FTRACE_CHUNK_FLAG_FREE), -1);
+    EXPECT_EQ(FTrace_send_chunk(number, 0, 0), -1);
+    EXPECT_EQ(flags_of(number), FTRACE_CHUNK_FLAG_COMPR | FTRACE_CHUNK_FLAG_STOP); // nothing changed
+}
+
+TEST_F(FTrace, AnEmptyCompactChunkIsNothingToExport) {
+    ASSERT_EQ(FTrace_set_compact_layout(FTRACE_LAYOUT_96), 0);
+    const int number = create(128, FTRACE_CHUNK_FLAG_FREE | FTRACE_CHUNK_FLAG_COMPR | FTRACE_CHUNK_FLAG_STOP);
+    ASSERT_GE(number, 0);
+    EXPECT_EQ(flags_of(number) & FTRACE_CHUNK_FLAG_FULL, 0);
+    ASSERT_EQ(FTrace_actual_chunk_select(number), 0);
+    m_fixture.tracer().exporter.begin_exit();
+    EXPECT_EQ(m_fixture.tracer().exporter.export_unsent(), 0U);
+}
+
 } // namespace

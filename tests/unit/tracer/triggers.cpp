@@ -185,15 +185,53 @@ TEST_F(Triggers, ALongEventEndsTheWindowIfItDoesNotFitWhole) {
     EXPECT_EQ(totals().dropped, 4U);
 }
 
+TEST_F(Triggers, AStopEndsBeforeALongEventThatDoesNotFitWhole) {
+    Chunk& chunk = m_fixture.chunk(16, 0, tracer::kFlagStop);
+    m_fixture.select_and_enable(chunk);
+    ASSERT_TRUE(arm(TriggerAction::stop, 2).ok());
+    mark();
+    const std::array<tracer::Record, 3> slots{
+        {{.code = 0x101E, .par2 = 50}, {.code = 0x201E, .par2 = 50}, {.code = 0x301E, .par2 = 50}}};
+    tracer::detail::record_long(slots.data(), 3);
+    log(1); // would fit
+    EXPECT_EQ(serials(chunk), range(0, 0));
+    EXPECT_EQ(totals().refused, 4U);
+    EXPECT_EQ(state(), TriggerState::done);
+}
+
+TEST_F(Triggers, NothingChangesBeforeAStart) {
+    Chunk& small = m_fixture.chunk(4, 2, tracer::kFlagStop);
+    m_fixture.select_and_enable(small);
+    ASSERT_TRUE(arm(TriggerAction::start, 0).ok());
+    std::array<tracer::Record, 6> slots{};
+    for (std::size_t i = 0; i < slots.size(); ++i) {
+        slots[i].code = static_cast<std::uint16_t>(0x1E | static_cast<std::uint16_t>(tracer::combine_of(i, 6)));
+    }
+    tracer::detail::record_long(slots.data(), 6); // larger than the chunk
+    log(10);
+    mark();
+    log(2);
+    EXPECT_EQ(serials(small), range(10, 12));
+    EXPECT_EQ(totals(), (tracer::Totals{.committed = 3, .refused = 16}));
+}
+
+TEST_F(Triggers, AreForgottenWithTheSelection) {
+    Chunk& chunk = m_fixture.chunk(8, 0, tracer::kFlagStop);
+    ASSERT_TRUE(m_fixture.tracer().control.select(chunk).ok());
+    ASSERT_TRUE(arm(TriggerAction::start, 0).ok());
+    ASSERT_TRUE(m_fixture.tracer().store.set_flags(chunk, FTRACE_CHUNK_FLAG_FREE | FTRACE_CHUNK_FLAG_STOP).ok());
+    EXPECT_EQ(state(), TriggerState::idle);
+}
+
 TEST_F(Triggers, ALongEventMayBeTheTrigger) {
     Chunk& chunk = m_fixture.chunk(16, 0, tracer::kFlagStop);
     m_fixture.select_and_enable(chunk);
     ASSERT_TRUE(
         m_fixture.tracer()
-            .control.arm({.action = TriggerAction::stop, .code = 0x1C, .par1 = {}, .par2 = {}, .records_after = 1})
+            .control.arm({.action = TriggerAction::stop, .code = 0x1E, .par1 = {}, .par2 = {}, .records_after = 1})
             .ok());
     log(1);
-    const std::array<tracer::Record, 2> slots{{{.code = 0x101C, .par2 = 50}, {.code = 0x301C, .par2 = 50}}};
+    const std::array<tracer::Record, 2> slots{{{.code = 0x101E, .par2 = 50}, {.code = 0x301E, .par2 = 50}}};
     tracer::detail::record_long(slots.data(), 2);
     log(5);
     EXPECT_EQ(serials(chunk), (std::vector<std::uint32_t>{0, 50, 50, 1}));
@@ -209,7 +247,11 @@ TEST_F(Triggers, RefuseWhatCannotBeMet) {
     EXPECT_EQ(refusal({.code = 0x00, .par1 = {}, .par2 = {}}), lib::Error::invalid_argument); // empty
     EXPECT_EQ(refusal({.code = 0x43, .par1 = {}, .par2 = {}}), lib::Error::invalid_argument); // no such event
     EXPECT_EQ(refusal({.code = 0xFF, .par1 = {}, .par2 = {}}), lib::Error::invalid_argument); // consumed
-    EXPECT_EQ(refusal({.code = 0x1C, .par1 = 3, .par2 = {}}), lib::Error::invalid_argument);  // long: no parameters
+    EXPECT_EQ(refusal({.code = 0x1E, .par1 = 3, .par2 = {}}), lib::Error::invalid_argument);  // long: no parameters
+    EXPECT_EQ(refusal({.code = 0x50, .par1 = {}, .par2 = {}}), lib::Error::invalid_argument); // the tracer's own
+    EXPECT_EQ(refusal({.code = 0x1C, .par1 = {}, .par2 = {}}), lib::Error::invalid_argument); // the exporter's
+    EXPECT_EQ(refusal({.action = TriggerAction::start, .code = kMarked, .par1 = {}, .par2 = {}, .records_after = 1}),
+              lib::Error::invalid_argument);
     ASSERT_TRUE(control.set_filter(0xF9, true).ok());
     EXPECT_EQ(refusal({.code = kMarked, .par1 = {}, .par2 = {}}), lib::Error::busy);
     EXPECT_EQ(state(), TriggerState::idle);
