@@ -310,7 +310,7 @@ test: deps ## all tests
 	@tests/all.sh test-unit test-structure test-model soak test-kernel test-integration
 
 lint: export TIDY_FLAGS = -std=c++20 -iquote . -isystem /usr/include/efi -I tests/support/fake_machine \
-  -DREMORA_TRACER=1 -DREMORA_TSC=1 -Wno-unknown-warning-option
+  -DREMORA_TRACER=1 -DREMORA_TSC=1 -Wno-unknown-warning-option -fconstexpr-steps=100000000
 lint: ## clang-format, clang-tidy, shellcheck
 	@.ci/lint $(SOURCES) $(SCRIPTS)
 

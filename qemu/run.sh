@@ -95,8 +95,13 @@ prepare_out() {
 
 # The collector must listen before the first packet: it says so through its ready file.
 start_collector() {
+    local formats=()
+    # What is no image the loader refuses, with a better reason.
+    if [[ $(head -c 4 "$KERNEL" | tr -d '\0') == $'\x7fELF' ]]; then
+        formats=(--kernel "$KERNEL")
+    fi
     setsid "$REMORA" record --listen "127.0.0.1:$PORT" --out "$OUT/udp" --ready-file "$READY" --force \
-        --kernel "$KERNEL" >"$OUT/collector.log" 2>&1 &
+        "${formats[@]}" >"$OUT/collector.log" 2>&1 &
     COLLECTOR_PID=$!
     local tries
     for ((tries = 0; tries < 100; ++tries)); do

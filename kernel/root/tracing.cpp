@@ -22,9 +22,12 @@
 #include "tracer/sink_disk.hpp"
 #include "tracer/sink_udp.hpp"
 
-// The linker's note about this image (linker.ld).
-extern "C" const std::byte build_id_begin[]; // NOLINT(modernize-avoid-c-arrays): a place, not an object
-extern "C" const std::byte build_id_end[];   // NOLINT(modernize-avoid-c-arrays)
+// The linker's note about this image (linker.ld): places, not objects.
+// NOLINTBEGIN(modernize-avoid-c-arrays,readability-identifier-naming)
+extern "C" const std::byte build_id_begin[];
+extern "C" const std::byte build_id_end[];
+
+// NOLINTEND(modernize-avoid-c-arrays,readability-identifier-naming)
 
 namespace kernel::root {
 
