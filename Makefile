@@ -353,7 +353,7 @@ debug: ## boot stopped, for gdb
 # --- soak: the record path's object code under a storm of signals; optimised, no sanitizer -----------------------------
 RECORDS := 100000000
 SOAK := $(BUILD)/soak/record_soak
-SOAK_OBJECTS := $(call object,$(BUILD)/bench/obj,$(wildcard tests/soak/*.cpp) lib/assert_hosted.cpp \
+SOAK_OBJECTS := $(call object,$(BUILD)/bench/obj,$(wildcard tests/soak/*.cpp) tests/bench/uncounted.cpp lib/assert_hosted.cpp \
   $(filter-out tracer/kernel_instance.cpp,$(TRACER_SOURCES)) $(TRACER_ASM))
 
 $(eval $(call linked_from,$(SOAK),$(SOAK_OBJECTS)))
@@ -366,7 +366,7 @@ soak: $(SOAK) ## RECORDS=n records under nested interrupts: none torn, inverted 
 
 # --- figures ---------------------------------------------------------------------------------------------------------
 BENCH := $(BUILD)/bench/record_cost
-BENCH_SOURCES := $(addprefix tests/bench/,record_cost.cpp variants.cpp goals.cpp lttng_peer.cpp)
+BENCH_SOURCES := $(addprefix tests/bench/,record_cost.cpp variants.cpp goals.cpp lttng_peer.cpp uncounted.cpp)
 BENCH_OBJECTS := $(call object,$(BUILD)/bench/obj,$(BENCH_SOURCES) lib/assert_hosted.cpp \
   $(filter-out tracer/kernel_instance.cpp,$(TRACER_SOURCES)) $(TRACER_ASM)) $(BUILD)/bench/fake_clock.o
 LTTNG_PEER := $(BUILD)/bench/lttng/lttng_peer.so

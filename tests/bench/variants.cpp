@@ -53,7 +53,7 @@ struct Rings {
 };
 
 struct World {
-    tests::TracerFixture fixture{kArenaBytes};
+    tests::TracerFixture fixture{kArenaBytes, tests::TracerFixture::Attempts::uncounted};
     Rings rings;
     tracer::Chunk* small = nullptr;
     tracer::Chunk* large = nullptr;

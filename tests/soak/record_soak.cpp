@@ -177,7 +177,7 @@ class Soak {
         }
     }
 
-    tests::TracerFixture m_fixture{4U << 20};
+    tests::TracerFixture m_fixture{4U << 20, tests::TracerFixture::Attempts::uncounted};
     std::vector<tracer::Chunk*> m_chunks;
     std::uint64_t m_slots = 0; // of all chunks
     std::uint64_t m_random = 1;

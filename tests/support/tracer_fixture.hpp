@@ -28,8 +28,12 @@ inline constexpr std::byte kPattern{0xC5};
 
 class TracerFixture {
   public:
-    explicit TracerFixture(std::size_t arena_bytes = 1U << 20)
-        : m_storage(std::make_unique<Storage>(arena_bytes)) {
+    // Whether the program counts attempts (attempts.hpp); then they are compared with the totals at the end.
+    enum class Attempts : std::uint8_t { counted, uncounted };
+
+    explicit TracerFixture(std::size_t arena_bytes = 1U << 20, Attempts attempts = Attempts::counted)
+        : m_counts_hold(attempts == Attempts::counted)
+        , m_storage(std::make_unique<Storage>(arena_bytes)) {
         current() = &m_storage->tracer;
         m_storage->tracer.exporter.configure({.tsc_khz = 1'000'000});
         set_gs(&m_storage->tracer.cpu);
@@ -109,9 +113,9 @@ class TracerFixture {
 
     static void set_gs(const void* base) { syscall(SYS_arch_prctl, ARCH_SET_GS, base); }
 
+    bool m_counts_hold = true;
     std::unique_ptr<Storage> m_storage;
     std::uint64_t m_attempts_before = 0;
-    bool m_counts_hold = true;
 };
 
 [[nodiscard]] inline std::vector<tracer::Record> records_in(std::span<const std::byte> bytes) {
