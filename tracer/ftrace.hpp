@@ -94,7 +94,7 @@ int FTrace_disable();
 
 // Sizes in bytes; what does not fill a record is unused. normal_size 16 or more, emergency_size 0 or more. flags: FREE,
 // NODEL, COMPR and one mode. COMPR: the chunk is written compactly from the start, in the layout of
-// FTrace_set_compact_layout(); it takes about a third of the room, each record costs a few instructions more. Returns
+// FTrace_set_compact_layout(); it takes less room, and each record more instructions. Returns
 // the chunk's number, 0..255. -1: sizes, flags, COMPR with CYC, 256 chunks exist, or the arena is full.
 int FTrace_chunk_create(int normal_size, int emergency_size, FTrace_flags flags);
 
