@@ -54,6 +54,35 @@ class Triggers : public testing::Test {
 
     [[nodiscard]] tracer::Totals totals() { return m_fixture.tracer().control.totals(); }
 
+    static constexpr std::uint32_t kOuter = 1000; // serial of the interrupted record
+
+    // In a fresh chunk: `prepare`, then a record that meets the trigger, with `interrupter` at one of its instruction
+    // boundaries, then ten more; and so at each boundary.
+    template <typename Prepare, typename Interrupter>
+    void interrupt_the_mark(Prepare prepare, Interrupter interrupter, const std::vector<std::uint32_t>& expected) {
+        bool met = true;
+        for (int boundary = 0; met; ++boundary) {
+            Chunk& chunk = m_fixture.chunk(32, 0, tracer::kFlagStop);
+            m_fixture.select_and_enable(chunk);
+            prepare();
+            m_serial = 0;
+            met = false;
+            Stepper({.boundary = boundary,
+                     .interrupter =
+                         [&](Stepper&) {
+                             met = true;
+                             interrupter();
+                         }})
+                .record(kMarked, kMark, kOuter);
+            log(10);
+            if (met) {
+                EXPECT_EQ(serials(chunk), expected) << "boundary " << boundary;
+            }
+            m_fixture.tracer().control.disarm();
+            m_fixture.tracer().control.disable();
+        }
+    }
+
     TracerFixture m_fixture;
     std::uint32_t m_serial = 0;
 };
@@ -258,78 +287,20 @@ TEST_F(Triggers, RefuseWhatCannotBeMet) {
 }
 
 // The record that meets the trigger is interrupted by two ordinary ones at each boundary: they come before it, and the
-// window behind it stays exact. If they come behind the commit they are part of the window.
+// window behind it stays exact.
 TEST_F(Triggers, AreExactAtEveryInstructionBoundary) {
-    bool met = true;
-    for (int boundary = 0; met; ++boundary) {
-        Chunk& chunk = m_fixture.chunk(32, 0, tracer::kFlagStop);
-        m_fixture.select_and_enable(chunk);
-        ASSERT_TRUE(arm(TriggerAction::stop, 4).ok());
-        m_serial = 0;
-        met = false;
-        Stepper({.boundary = boundary,
-                 .interrupter =
-                     [&](Stepper&) {
-                         met = true;
-                         log(2);
-                     }})
-            .record(kMarked, kMark, 1000);
-        log(10);
-        if (met) {
-            EXPECT_EQ(serials(chunk), (std::vector<std::uint32_t>{0, 1, 1000, 2, 3, 4, 5})) << "boundary " << boundary;
-        }
-        m_fixture.tracer().control.disarm();
-        m_fixture.tracer().control.disable();
-    }
+    interrupt_the_mark([&] { ASSERT_TRUE(arm(TriggerAction::stop, 4).ok()); }, [&] { log(2); },
+                       {0, 1, kOuter, 2, 3, 4, 5});
 }
 
 // Two records that both would meet it: the one that commits first does.
 TEST_F(Triggers, FireOnceWhenTheInterrupterMeetsThemFirst) {
-    bool met = true;
-    for (int boundary = 0; met; ++boundary) {
-        Chunk& chunk = m_fixture.chunk(32, 0, tracer::kFlagStop);
-        m_fixture.select_and_enable(chunk);
-        ASSERT_TRUE(arm(TriggerAction::stop, 2).ok());
-        m_serial = 0;
-        met = false;
-        Stepper({.boundary = boundary,
-                 .interrupter =
-                     [&](Stepper&) {
-                         met = true;
-                         mark();
-                     }})
-            .record(kMarked, kMark, 1000);
-        log(10);
-        if (met) {
-            EXPECT_EQ(serials(chunk), (std::vector<std::uint32_t>{0, 1000, 1})) << "boundary " << boundary;
-        }
-        m_fixture.tracer().control.disarm();
-        m_fixture.tracer().control.disable();
-    }
+    interrupt_the_mark([&] { ASSERT_TRUE(arm(TriggerAction::stop, 2).ok()); }, [&] { mark(); }, {0, kOuter, 1});
 }
 
 // A control call meets the record half-way.
-TEST_F(Triggers, ArmAndDisarmMeetARecordHalfWay) {
-    bool met = true;
-    for (int boundary = 0; met; ++boundary) {
-        Chunk& chunk = m_fixture.chunk(32, 0, tracer::kFlagStop);
-        m_fixture.select_and_enable(chunk);
-        m_serial = 0;
-        met = false;
-        Stepper({.boundary = boundary,
-                 .interrupter =
-                     [&](Stepper&) {
-                         met = true;
-                         ASSERT_TRUE(arm(TriggerAction::stop, 1).ok());
-                     }})
-            .record(kMarked, kMark, 1000);
-        log(5);
-        if (met) {
-            EXPECT_EQ(serials(chunk), (std::vector<std::uint32_t>{1000, 0})) << "boundary " << boundary;
-        }
-        m_fixture.tracer().control.disarm();
-        m_fixture.tracer().control.disable();
-    }
+TEST_F(Triggers, ArmMeetsARecordHalfWay) {
+    interrupt_the_mark([] {}, [&] { ASSERT_TRUE(arm(TriggerAction::stop, 1).ok()); }, {kOuter, 0});
 }
 
 TEST_F(Triggers, ThePublishedCallsTellWhatIsWrong) {
