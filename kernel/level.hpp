@@ -22,6 +22,9 @@ enum class Behalf : std::uint8_t {
     inherited,
 };
 
+// Below every preemption level that there is.
+inline constexpr std::uint64_t kPreemptionLevelNone = ~std::uint64_t{0};
+
 // All functions irq-off. A task is given to its own level only.
 class Level {
   public:
@@ -75,9 +78,19 @@ class Level {
     // The task leaves, from any state: queue, timers and reservation are given back.
     virtual void end(Task& task) = 0;
 
-    // --- the ready queue in the order in which its tasks should run
+    // The task that should run first, or null: the head of the level's ready queue, guests included. A level whose
+    // tasks all stand in another's queue has none.
     [[nodiscard]] virtual Task* first() const = 0;
-    [[nodiscard]] virtual Task* next(const Task& of) const = 0;
+
+    // How urgent a task of this level is for its preemption level and for whoever wakes waiters: its relative deadline
+    // or its server's period, in nanoseconds. The shorter the higher; the default is for tasks without one.
+    [[nodiscard]] virtual std::uint64_t preemption_level(const Task& task) const {
+        static_cast<void>(task);
+        return kPreemptionLevelNone;
+    }
+
+    // The level in whose queue its tasks stand: what counts when tasks of different levels are compared.
+    [[nodiscard]] virtual std::uint16_t queue_index() const { return m_index; }
 
     // --- running. dispatch/epilogue bracket every interval in which the task has the processor.
     virtual void dispatch(Task& task, Behalf behalf) {

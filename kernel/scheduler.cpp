@@ -6,6 +6,8 @@
 #include "arch/arch.hpp"
 #include "kernel/clock.hpp"
 #include "kernel/level.hpp"
+#include "kernel/ready_queue.hpp"
+#include "kernel/sync/chain.hpp"
 #include "kernel/trace_points.hpp"
 
 namespace kernel {
@@ -18,14 +20,15 @@ struct Choice {
 };
 
 // The first task in the levels' order whose chain of shadows ends in a task that can run. A chain may end in a mutex
-// owner that sleeps: its place is passed over, everybody behind it gets the processor meanwhile.
+// owner that sleeps: its place is parked there, and everybody behind it gets the processor meanwhile.
 Choice choose() {
     for (Level* const level : levels()) {
-        for (Task* task = level->first(); task != nullptr; task = level->next(*task)) {
-            Task& end = task->chain_end();
-            if (end.state == TaskState::ready) {
+        while (Task* const task = level->first()) {
+            Task& end = chain_end(*task);
+            if (end.can_run()) {
                 return {*task, end};
             }
+            park_irq_off(*task, end);
         }
     }
     ASSERT(!"the idle task is always ready");

@@ -86,8 +86,7 @@ Task& self_irq_off() {
 }
 
 void wake_up(void* argument) {
-    Task& task = *static_cast<Task*>(argument);
-    task.level->unblock(task);
+    unblock_task_irq_off(*static_cast<Task*>(argument));
     schedule_irq_off();
 }
 
@@ -125,11 +124,11 @@ lib::Result<Pid> task_create(const TaskOptions& options) {
     task->job_begun = false;
     task->name = lib::Text<kTaskNameBytes>(options.name);
     task->model = options.model;
+    task->reactions = options.reactions;
     task->level = level.value();
     task->body = options.body;
     task->argument = options.argument;
     task->stack_pointer = arch::prepare_stack(task_stack(slot), &task_entry, task);
-    task->shadow = task;
     task->blocked_on = nullptr;
     task->waiting_on = nullptr;
     task->cpu_time = {};
@@ -189,8 +188,7 @@ void task_delay(lib::Nanoseconds time) {
     const IrqGuard guard;
     Task& self = self_irq_off();
     const lib::Ticks until = after(time);
-    give_up_irq_off();
-    self.level->block(self);
+    block_task_irq_off(self, {.kind = WaitKind::delay});
     delay_task_irq_off(self, until);
     schedule_irq_off();
 }
@@ -228,6 +226,21 @@ lib::Result<void> task_set_deadline(Pid pid, lib::Nanoseconds relative) {
         schedule_irq_off();
     }
     return set;
+}
+
+void block_task_irq_off(Task& task, Wait wait) {
+    if (&task == this_processor().exec_shadow) {
+        give_up_irq_off();
+    }
+    task.level->block(task);
+    task.state = TaskState::waiting;
+    task.waits_for = wait;
+    trace_points::task_blocked(task);
+}
+
+void unblock_task_irq_off(Task& task) {
+    trace_points::task_unblocked(task);
+    task.level->unblock(task);
 }
 
 void delay_task_irq_off(Task& task, lib::Ticks until) {

@@ -11,6 +11,7 @@
 //   }
 #pragma once
 
+#include "kernel/reaction.hpp"
 #include "kernel/task_model.hpp"
 #include "lib/result.hpp"
 #include "lib/units.hpp"
@@ -35,7 +36,8 @@ struct TaskOptions {
     TaskBody body = nullptr;
     void* argument = nullptr;
     TaskModel model;
-    std::uint16_t group = 0; // kept for the application, not interpreted
+    std::uint16_t group = 0; // 0: none
+    Reactions reactions{};
 };
 
 enum class TaskState : std::uint8_t {
@@ -44,7 +46,7 @@ enum class TaskState : std::uint8_t {
     ready,    // has work and stands in its level's queue; also while it runs, and while a mutex holds it up
     idle,     // its job is complete: waits for the next release
     delayed,  // in task_delay()
-    waiting,  // on a semaphore
+    waiting,  // for a semaphore or the like
 };
 
 // Counts since creation.
@@ -53,6 +55,9 @@ struct JobCounts {
     std::uint64_t completed = 0;
     std::uint64_t deadline_misses = 0;
     std::uint64_t wcet_violations = 0;
+    std::uint64_t activation_violations = 0;
+    std::uint64_t aborted = 0;
+    std::uint64_t skipped = 0; // activations that Overlap::skip dropped
 };
 
 struct TaskInfo {

@@ -2,14 +2,15 @@
 // The kernel's own view of a task, shared by scheduler, levels and synchronisation. Applications use kernel/task.hpp.
 // Serialised by interrupts being off.
 //
-//   state ready + shadow == this       may run
-//   state ready + shadow == owner      held up by a mutex: keeps its place in the queue, lends it to the owner
-//   any other state                    in no ready queue
+//   state ready, blocked_on null or free    may run
+//   state ready, blocked_on owned           held up by a mutex: keeps its place in the queue, lends it to the owner
+//   any other state                         in no ready queue
 #pragma once
 
 #include "arch/arch.hpp"
 #include "kernel/task.hpp"
 #include "lib/intrusive_list.hpp"
+#include "lib/intrusive_tree.hpp"
 #include "lib/text.hpp"
 
 #include <cstddef>
@@ -19,15 +20,34 @@ namespace kernel {
 
 class Level;
 class Mutex;
+class ReadyQueue;
 class Semaphore;
 
 struct ReadyTag {};
+
+struct ParkedTag {};
 
 struct WaitTag {};
 
 struct OwnedTag {};
 
-struct Task : lib::ListLink<ReadyTag>, lib::ListLink<WaitTag> {
+// What a task waits for, as task_block and task_unblock record it.
+enum class WaitKind : std::uint8_t {
+    semaphore = 1,
+    delay = 2,
+    condition = 3,
+    receive = 4,
+    send = 5,
+    suspended = 6,
+    signal = 7,
+};
+
+struct Wait {
+    WaitKind kind = WaitKind::delay;
+    std::uint16_t id = 0; // of the object; 0 where there is none
+};
+
+struct Task : lib::TreeLink<ReadyTag>, lib::ListLink<ParkedTag>, lib::ListLink<WaitTag> {
     Pid pid;
     std::uint16_t context = 0;
     std::uint16_t group = 0;
@@ -36,27 +56,26 @@ struct Task : lib::ListLink<ReadyTag>, lib::ListLink<WaitTag> {
     bool job_begun = false; // the current job has been dispatched; a level clears it when a job starts
     lib::Text<kTaskNameBytes> name;
     TaskModel model;
+    Reactions reactions;
     Level* level = nullptr;
     TaskBody body = nullptr;
     void* argument = nullptr;
     arch::StackPointer stack_pointer;
-    Task* shadow = nullptr;          // itself, or the owner of the mutex it waits for
-    Mutex* blocked_on = nullptr;     // set while it stands among a mutex's waiters
+    ReadyQueue* ready_in = nullptr; // where its place is; null: in no queue
+    std::uint64_t ready_key = 0;    // of that place, or of the last one
+    std::uint64_t ready_rank = 0;   // among equal keys
+    Task* parked_on = nullptr;      // the task at the end of its chain that cannot run; null: not parked
+    lib::IntrusiveList<Task, ParkedTag> parked_here;
+    Mutex* blocked_on = nullptr;     // the mutex that it must see free before it runs again, or null
     Semaphore* waiting_on = nullptr; // set while it stands in a semaphore's queue
+    Wait waits_for;                  // the reason of its latest wait
     lib::IntrusiveList<Mutex, OwnedTag> owned;
-    lib::Ticks cpu_time; // up to the last dispatch
+    lib::Ticks released_at; // of the job in progress, or of the one to come
+    lib::Ticks cpu_time;    // up to the last dispatch
     JobCounts jobs;
 
-    // Where the chain of shadows ends: the task that would really run. Chains are acyclic because mutex_lock() refuses
-    // the lock that would close a cycle.
-    [[nodiscard]] Task& chain_end() {
-        Task* task = this;
-        for (std::size_t steps = 0; task->shadow != task; ++steps) {
-            ASSERT(steps < kTasksMax);
-            task = task->shadow;
-        }
-        return *task;
-    }
+    // Whether it would use the processor if it got it.
+    [[nodiscard]] bool can_run() const { return state == TaskState::ready; }
 };
 
 // Every slot of the pool; those in state free are unused. irq-off.
@@ -64,6 +83,13 @@ struct Task : lib::ListLink<ReadyTag>, lib::ListLink<WaitTag> {
 
 // The live task with this pid, or null. irq-off.
 [[nodiscard]] Task* find_task(Pid pid);
+
+// Takes a ready task out of its queue to wait; if it runs, it gives up first. The caller enters it where it waits, and
+// schedules. irq-off.
+void block_task_irq_off(Task& task, Wait wait);
+
+// What block_task_irq_off() took away is given back. The caller schedules. irq-off.
+void unblock_task_irq_off(Task& task);
 
 // Takes a task that stands in no queue through the state delayed: at that time its level unblocks it. irq-off.
 void delay_task_irq_off(Task& task, lib::Ticks until);

@@ -4,7 +4,7 @@
 // that a kernel built with TRACER=OFF is bit for bit a kernel without these lines. Context: any, unless a function says
 // otherwise; those that register a name are irq-off.
 //
-// Deadlines are recorded in microseconds of the kernel's clock, low 32 bits.
+// Deadlines are recorded twice: in microseconds of the kernel's clock, low 32 bits, and exactly, low 32 bits of ticks.
 #pragma once
 
 #include "arch/arch.hpp"
@@ -47,6 +47,19 @@ inline constexpr bool kOn = tracer::kTracerBuilt;
         parameters.budget_ns = nrt->slice.value;
     }
     return parameters;
+}
+
+// Times travel as the low 32 bits of their ticks; a reader finds the rest near the record's stamp.
+[[nodiscard]] inline std::uint32_t low_half(lib::Ticks time) {
+    return static_cast<std::uint32_t>(time.value);
+}
+
+[[nodiscard]] inline std::uint16_t saturated(std::uint32_t value) {
+    return static_cast<std::uint16_t>(value < 0xFFFF ? value : 0xFFFF);
+}
+
+[[nodiscard]] inline std::uint32_t wait_word(Wait wait) {
+    return (static_cast<std::uint32_t>(wait.kind) << 16) | wait.id;
 }
 
 inline void add_name(tracer::NameKind kind, std::uint16_t id, std::string_view name) {
@@ -110,10 +123,30 @@ inline void task_wcet_violated(const Task& task) {
     tracer::log<"task_wcet_violation">(task.context, task.level->index());
 }
 
-inline void task_priority_set(const Task& task, lib::Ticks deadline) {
+// The job becomes the one in progress, and the task enters its ready queue; `release` is when it should.
+inline void job_released(const Task& task, lib::Ticks release) {
+    tracer::log<"job_release">(task.context, detail::low_half(release));
+}
+
+// The deadline by which the job competes from here on.
+inline void job_deadline_set(const Task& task, lib::Ticks deadline) {
     if constexpr (detail::kOn) {
+        tracer::log<"job_deadline">(task.context, detail::low_half(deadline));
         tracer::log<"set_priority">(task.context, static_cast<std::uint32_t>(to_nanoseconds(deadline).value / 1'000));
     }
+}
+
+// A round-robin place goes to the end of its queue.
+inline void slice_ended(const Task& task) {
+    tracer::log<"slice_end">(task.context, task.level->index());
+}
+
+inline void task_blocked(const Task& task) {
+    tracer::log<"task_block">(task.context, detail::wait_word(task.waits_for));
+}
+
+inline void task_unblocked(const Task& task) {
+    tracer::log<"task_unblock">(task.context, detail::wait_word(task.waits_for));
 }
 
 // Before the context number is free for others.
@@ -267,7 +300,17 @@ inline void mutex_lock_attempted(const Task& task, const Mutex& mutex) {
     tracer::log<"set_mutex_lock">(task.context, mutex.id());
 }
 
-// A waiter lends its place to the owner.
+// The task owns the mutex from here on.
+inline void mutex_acquired(const Task& task, const Mutex& mutex) {
+    tracer::log<"set_mutex_acquire">(task.context, mutex.id());
+}
+
+// The task lends its place until this mutex is free.
+inline void mutex_blocked(const Task& task, const Mutex& mutex) {
+    tracer::log<"set_mutex_block">(task.context, mutex.id());
+}
+
+// Waiters lend their places to the owner.
 inline void mutex_inherited(const Task& owner, const Mutex& mutex) {
     tracer::log<"set_mutex_inherit">(owner.context, mutex.id());
 }
@@ -276,8 +319,9 @@ inline void mutex_unlocked(const Task& task, const Mutex& mutex) {
     tracer::log<"set_mutex_unlock">(task.context, mutex.id());
 }
 
-inline void semaphore_created(const Semaphore& semaphore, std::string_view name) {
+inline void semaphore_created(const Semaphore& semaphore, std::string_view name, std::uint32_t count) {
     detail::add_name(tracer::NameKind::semaphore, semaphore.id(), name);
+    tracer::log<"set_semaphore_create">(detail::saturated(count), semaphore.id());
 }
 
 // A wait, or a try that got a unit: then as many units were taken as there are records. A try that failed took nothing

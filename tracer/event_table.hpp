@@ -62,6 +62,15 @@ enum class Unit : std::uint8_t {
     hexadecimal,
     status, // 1 on, 0 off
     priority,
+    ticks_low,    // low 32 bits of a time in ticks; the whole is the value nearest to the record's stamp
+    ticks,        // a length of time; saturates
+    nanoseconds,  // a length of time; saturates
+    microseconds, // a length of time; saturates
+    bandwidth,    // 2^32-1 is the whole processor
+    wait,         // high half: for what a task waits (kWaitNames); low half: for which one
+    exception,    // high half: which exception (kExceptionNames); low half: the reaction (kReactionNames)
+    protocol,     // of a mutex (kProtocolNames)
+    server_kind,  // kServerKindNames
 };
 
 struct Parameter {
@@ -117,6 +126,10 @@ inline constexpr Parameter kFree2{"par2", Unit::number};
 inline constexpr Parameter kStatus{"status", Unit::status};
 inline constexpr Parameter kDropped{"dropped", Unit::count};
 inline constexpr Parameter kClock{"cycles_per_ms", Unit::cycles_per_ms};
+inline constexpr Parameter kWait{"wait", Unit::wait};
+inline constexpr Parameter kExceptionWord{"exception", Unit::exception};
+inline constexpr Parameter kHighAddress{"address_47_32", Unit::hexadecimal};
+inline constexpr Parameter kLowAddress{"address_31_0", Unit::hexadecimal};
 
 } // namespace detail
 
@@ -147,11 +160,15 @@ inline constexpr auto kEvents = std::to_array<EventRow>({
     {0xA2, "task_disable", detail::kContext, detail::kLevel, "a level stops releasing this task"},
     {0xB2, "task_deadline_miss", detail::kContext, detail::kLevel, "a job passed its deadline", Space::emergency},
     {0xC2, "task_wcet_violation", detail::kContext, detail::kLevel, "a job used more than its declared worst case"},
+    {0xD2, "task_block", detail::kContext, detail::kWait, "a task leaves its ready queue to wait"},
+    {0xE2, "task_unblock", detail::kContext, detail::kWait, "a task is back in its ready queue"},
     // 3: interrupt
     {0x03, "interrupt_start", detail::kVector, kNoParameter, "an interrupt handler begins"},
     {0x13, "interrupt_end", detail::kVector, kNoParameter, "an interrupt handler has ended"},
     {0x23, "interrupt_hit", detail::kVector, kNoParameter, "an interrupt was taken (light mode)"},
     {0x33, "interrupt_count", detail::kVector, {"interrupts", Unit::count}, "interrupts since the last count"},
+    {0x53, "interrupt_masked", detail::kVector, {"interrupts", Unit::count}, "a line raised too many interrupts"},
+    {0x63, "interrupt_unmasked", detail::kVector, kNoParameter, "a masked line is tried again"},
     // 4: processor
     {0x04, "to_real_mode", kNoParameter, kNoParameter, "the processor leaves protected mode"},
     {0x14, "to_protected_mode", kNoParameter, kNoParameter, "the processor is back in protected mode"},
@@ -168,16 +185,45 @@ inline constexpr auto kEvents = std::to_array<EventRow>({
     {0x36, "set_mutex_unlock", detail::kContext, detail::kMutex, "the owner unlocks"},
     {0x46, "set_mutex_wait", detail::kContext, detail::kSemaphore, "a task waits on a semaphore"},
     {0x56, "set_mutex_post", detail::kContext, detail::kSemaphore, "a task or handler posts a semaphore"},
+    {0x66, "set_mutex_protocol", {"protocol", Unit::protocol}, detail::kMutex, "how the mutex bounds inversion"},
+    {0x76,
+     "set_mutex_ceiling",
+     detail::kMutex,
+     {"ceiling", Unit::microseconds},
+     "the shortest relative deadline among the mutex's users; 2^32-1: no users"},
+    {0x86, "set_mutex_acquire", detail::kContext, detail::kMutex, "a task owns the mutex from here on"},
+    {0x96, "set_mutex_deadlock", detail::kContext, detail::kMutex, "a lock was refused: it would close a cycle"},
+    {0xA6, "set_mutex_timeout", detail::kContext, detail::kMutex, "a timed lock gave up"},
+    {0xB6, "set_mutex_owner_died", detail::kContext, detail::kMutex, "the owner ended and left the mutex abandoned"},
+    {0xC6, "set_mutex_block", detail::kContext, detail::kMutex, "a task lends its place until this mutex is free"},
+    {0xD6,
+     "set_semaphore_create",
+     {"units", Unit::count},
+     detail::kSemaphore,
+     "a semaphore exists, with so many units"},
+    {0xE6, "set_mutex_unwait", detail::kContext, detail::kSemaphore, "a timed wait gave up"},
     // 7: signals
     {0x07, "signal", detail::kContext, {"signal", Unit::signal}, "a signal is delivered"},
+    {0x17, "signal_raise", detail::kContext, {"signal", Unit::signal}, "a signal is sent, and pending from here on"},
     // 8: servers
     {0x08, "server_create", kNoParameter, detail::kServer, "a server exists"},
     {0x18, "server_replenish", kNoParameter, detail::kServer, "a server's budget is refilled"},
     {0x28, "server_exhaust", kNoParameter, detail::kServer, "a server's budget is used up"},
     {0x38, "server_reclaiming", kNoParameter, detail::kServer, "a server's unused budget is reclaimed"},
     {0x48, "server_remove", kNoParameter, detail::kServer, "a server is gone"},
-    {0x58, "server_active", kNoParameter, detail::kServer, "a server has work"},
-    {0x68, "server_using_rec", {"amount", Unit::number}, detail::kServer, "a server uses reclaimed budget"},
+    {0x58, "server_active", detail::kContext, detail::kServer, "an idle server has work, for this task"},
+    {0x68, "server_using_rec", {"amount", Unit::microseconds}, detail::kServer, "a server used reclaimed budget"},
+    {0x78, "server_budget", detail::kServer, {"budget", Unit::ticks}, "what is left of a server's budget"},
+    {0x88,
+     "server_deadline",
+     detail::kServer,
+     {"deadline", Unit::ticks_low},
+     "a server's deadline, or its next replenishment"},
+    {0x98, "server_attach", detail::kServer, detail::kContext, "a server serves this task"},
+    {0xA8, "server_kind", {"kind", Unit::server_kind}, detail::kServer, "by which rules a server works"},
+    {0xB8, "server_capacity", detail::kServer, {"budget", Unit::nanoseconds}, "a server's budget in each period"},
+    {0xC8, "server_period", detail::kServer, {"period", Unit::nanoseconds}, "a server's period"},
+    {0xD8, "server_bandwidth", kNoParameter, {"active", Unit::bandwidth}, "the bandwidth of all active servers"},
     // 9: user events
     {0x09, "user_event_0", detail::kFree1, detail::kFree2, "free for the application"},
     {0x19, "user_event_1", detail::kFree1, detail::kFree2, "free for the application"},
@@ -219,12 +265,24 @@ inline constexpr auto kEvents = std::to_array<EventRow>({
      Space::normal, Shape::combined},
     {0xBC, "event_declaration", kNoParameter, kNoParameter, "name, fields, types and units of a typed event",
      Space::normal, Shape::combined},
+    // D: jobs
+    {0x0D, "job_release", detail::kContext, {"release", Unit::ticks_low}, "a job is the one in progress, and ready"},
+    {0x1D, "job_deadline", detail::kContext, {"deadline", Unit::ticks_low}, "the deadline by which a job competes"},
+    {0x2D, "job_abort", detail::kContext, detail::kExceptionWord, "the job in progress was aborted"},
+    {0x3D, "activation_violation", detail::kContext, detail::kLevel, "a sporadic task was activated too early"},
+    {0x4D, "job_skipped", detail::kContext, detail::kLevel, "an activation found the task busy and was dropped"},
+    {0x5D, "job_queued", detail::kContext, {"pending", Unit::count}, "an activation found the task busy and waits"},
+    {0x6D, "task_exception", detail::kContext, detail::kExceptionWord, "an exception, and the reaction to it"},
+    {0x7D, "slice_end", detail::kContext, detail::kLevel, "a slice is used up: the place goes to the queue's end"},
     // E: the tracer's and the kernel's own
     {0x0E, "panic", detail::kContext, {"reason", Unit::hexadecimal}, "the kernel gave up", Space::emergency},
     {0x1E, "typed_event", kNoParameter, kNoParameter, "an event that the application declared", Space::normal,
      Shape::combined},
     {0x2E, "formatted_event", kNoParameter, kNoParameter, "trace_printf: the number of the format, and its arguments",
      Space::normal, Shape::combined},
+    {0x3E, "task_fault", detail::kContext, detail::kVector, "a processor exception in a task", Space::emergency},
+    {0x4E, "fault_instruction", detail::kHighAddress, detail::kLowAddress, "where: the instruction", Space::emergency},
+    {0x5E, "fault_address", detail::kHighAddress, detail::kLowAddress, "where: the address used", Space::emergency},
     // F: records of set_filter, and the request for the next chunk
     {0xF0, "filter_general", detail::kStatus, kNoParameter, "filter of the general family"},
     {0xF1, "filter_ipoint", detail::kStatus, kNoParameter, "filter of the ipoint family"},
@@ -243,6 +301,14 @@ inline constexpr auto kEvents = std::to_array<EventRow>({
     {0xFF, "next_chunk", kNoParameter, kNoParameter, "go on in the next chunk; consumed", Space::normal,
      Shape::consumed},
 });
+
+// Numbers that stand for words in a parameter, in the order of the kernel's enumerations; 0 is none unless named.
+inline constexpr std::array<std::string_view, 8> kWaitNames = {"",        "semaphore", "delay",     "condition",
+                                                               "receive", "send",      "suspended", "signal"};
+inline constexpr std::array<std::string_view, 5> kExceptionNames = {"", "deadline_miss", "wcet", "activation", "fault"};
+inline constexpr std::array<std::string_view, 5> kReactionNames = {"count", "abort", "kill", "handler", "panic"};
+inline constexpr std::array<std::string_view, 4> kProtocolNames = {"", "inheritance", "ceiling", "stack"};
+inline constexpr std::array<std::string_view, 5> kServerKindNames = {"", "CBS", "GRUB", "polling", "deferrable"};
 
 // The row of a code, or null if the table has none. Flags above bit 7 must be masked off by the caller.
 [[nodiscard]] constexpr const EventRow* find_event(std::uint8_t code) {

@@ -51,16 +51,59 @@ void append_value(fmt::memory_buffer& out, tracer::Unit unit, std::uint32_t valu
     case timer:
     case status:
     case priority:
+    case ticks_low:
+    case ticks:
+    case nanoseconds:
+    case microseconds:
+    case bandwidth:
+    case protocol:
+    case server_kind:
         append_number(out, value);
+        break;
+    case wait:
+    case exception:
+        append_number(out, value >> 16);
+        out.push_back('/');
+        append_number(out, value & 0xFFFF);
         break;
     }
 }
 
-std::string_view value_name(const trace::Event& event, tracer::Unit unit, std::uint32_t value) {
+// The word for a number, or nothing if the list has none.
+template <std::size_t N>
+std::string_view word_for(const std::array<std::string_view, N>& words, std::uint32_t number) {
+    return number < N ? words[number] : std::string_view{};
+}
+
+// "semaphore samples", "delay"
+std::string wait_text(const trace::Event& event, std::uint32_t value) {
+    std::string text(word_for(tracer::kWaitNames, value >> 16));
+    constexpr std::uint32_t kSemaphore = 1;
+    if (value >> 16 == kSemaphore) {
+        text += ' ';
+        text += event.names->find(tracer::Unit::semaphore, value & 0xFFFF);
+    }
+    return text;
+}
+
+std::string value_name(const trace::Event& event, tracer::Unit unit, std::uint32_t value) {
     if (unit == tracer::Unit::status) {
         return value == 0 ? "off" : value == 1 ? "on" : "";
     }
-    return event.names->find(unit, value);
+    if (unit == tracer::Unit::wait) {
+        return wait_text(event, value);
+    }
+    if (unit == tracer::Unit::exception) {
+        return fmt::format("{}, {}", word_for(tracer::kExceptionNames, value >> 16),
+                           word_for(tracer::kReactionNames, value & 0xFFFF));
+    }
+    if (unit == tracer::Unit::protocol) {
+        return std::string(word_for(tracer::kProtocolNames, value));
+    }
+    if (unit == tracer::Unit::server_kind) {
+        return std::string(word_for(tracer::kServerKindNames, value));
+    }
+    return std::string(event.names->find(unit, value));
 }
 
 void append_parameter(fmt::memory_buffer& out, const trace::Event& event, const tracer::Parameter& parameter,
@@ -72,7 +115,7 @@ void append_parameter(fmt::memory_buffer& out, const trace::Event& event, const 
     append(out, parameter.name);
     out.push_back('=');
     append_value(out, parameter.unit, value);
-    if (const std::string_view name = value_name(event, parameter.unit, value); !name.empty()) {
+    if (const std::string name = value_name(event, parameter.unit, value); !name.empty()) {
         append(out, " (");
         append_escaped(out, name);
         out.push_back(')');
@@ -197,7 +240,7 @@ void append_json(fmt::memory_buffer& out, const trace::Event& event) {
             append_json_string(out, parameter.name);
             out.push_back(':');
             append_number(out, value);
-            if (const std::string_view name = value_name(event, parameter.unit, value); !name.empty()) {
+            if (const std::string name = value_name(event, parameter.unit, value); !name.empty()) {
                 fmt::format_to(std::back_inserter(out), ",\"{}_name\":", parameter.name);
                 append_json_string(out, name);
             }

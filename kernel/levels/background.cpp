@@ -13,14 +13,6 @@ Task* BackgroundLevel::first() const {
     return queued != nullptr ? queued : m_idle;
 }
 
-Task* BackgroundLevel::next(const Task& of) const {
-    if (&of == m_idle) {
-        return nullptr;
-    }
-    Task* const queued = QueueLevel::next(of);
-    return queued != nullptr ? queued : m_idle;
-}
-
 void BackgroundLevel::set_idle(Task& task) {
     ASSERT(m_idle == nullptr && task.level == this && task.state == TaskState::ready);
     leave_queue(task);

@@ -15,7 +15,6 @@ class BackgroundLevel final : public QueueLevel {
 
     [[nodiscard]] bool accepts(const TaskModel& model) const override;
     [[nodiscard]] Task* first() const override;
-    [[nodiscard]] Task* next(const Task& of) const override;
 
     // The task that stands behind all others. Precondition: it belongs to this level and is active.
     void set_idle(Task& task);

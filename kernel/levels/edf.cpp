@@ -143,7 +143,8 @@ void EdfLevel::begin_job(Task& task) {
     reserved.used = {};
     reserved.violated = false;
     task.job_begun = false;
-    trace_points::task_priority_set(task, reserved.deadline);
+    trace_points::job_released(task, release_time(task, task.jobs.completed));
+    trace_points::job_deadline_set(task, reserved.deadline);
     unblock(task);
 }
 
@@ -151,11 +152,10 @@ void EdfLevel::begin_job(Task& task) {
 void EdfLevel::move_deadline(Task& task) {
     Reservation& reserved = reservation(task);
     reserved.deadline = deadline_time(task, task.jobs.completed);
-    trace_points::task_priority_set(task, reserved.deadline);
+    trace_points::job_deadline_set(task, reserved.deadline);
     await(task, Awaiting::deadline);
-    if (static_cast<lib::ListLink<ReadyTag>&>(task).linked()) {
-        block(task);
-        unblock(task);
+    if (m_ready.holds(task)) {
+        m_ready.move(task, reserved.deadline.value);
     }
 }
 
@@ -216,25 +216,22 @@ void EdfLevel::block(Task& task) {
 
 void EdfLevel::unblock(Task& task) {
     task.state = TaskState::ready;
-    m_ready.insert_ordered(
-        task, [this](const Task& a, const Task& b) { return reservation(a).deadline < reservation(b).deadline; });
+    m_ready.insert(task, reservation(task).deadline.value);
 }
 
 void EdfLevel::end(Task& task) {
     task_timer_delete_irq_off(task.pid, TaskTimer::job);
     task_timer_delete_irq_off(task.pid, TaskTimer::capacity);
-    if (static_cast<lib::ListLink<ReadyTag>&>(task).linked()) {
-        m_ready.remove(task);
-    }
+    m_ready.remove_if_there(task);
     reservation(task) = {};
 }
 
 Task* EdfLevel::first() const {
-    return m_ready.front();
+    return m_ready.first();
 }
 
-Task* EdfLevel::next(const Task& of) const {
-    return m_ready.next(of);
+std::uint64_t EdfLevel::preemption_level(const Task& task) const {
+    return m_reservations[task.pid.value].next_deadline_ns;
 }
 
 // The budget is watched by a timer only while the task runs in its own right; what it uses up while it inherits counts

@@ -15,6 +15,7 @@
 
 #include "kernel/level.hpp"
 #include "kernel/levels/processor_demand.hpp"
+#include "kernel/ready_queue.hpp"
 
 #include <array>
 
@@ -39,7 +40,7 @@ class EdfLevel final : public Level {
     void unblock(Task& task) override;
     void end(Task& task) override;
     [[nodiscard]] Task* first() const override;
-    [[nodiscard]] Task* next(const Task& of) const override;
+    [[nodiscard]] std::uint64_t preemption_level(const Task& task) const override;
     void dispatch(Task& task, Behalf behalf) override;
     void epilogue(Task& task, lib::Ticks elapsed) override;
 
@@ -85,7 +86,7 @@ class EdfLevel final : public Level {
     void finish_job(Task& task);
     void violate(Task& task);
 
-    lib::IntrusiveList<Task, ReadyTag> m_ready;
+    ReadyQueue m_ready;                                  // key: absolute deadline in ticks
     std::array<Reservation, kTasksMax> m_reservations{}; // by pid
     std::array<Demand, kTasksMax + 1> m_demands{};       // scratch of guarantee(): too large for a stack
 };

@@ -3,6 +3,8 @@
 #include "kernel/levels/queue_level.hpp"
 
 #include "kernel/clock.hpp"
+#include "kernel/scheduler.hpp"
+#include "kernel/timer.hpp"
 #include "kernel/trace_points.hpp"
 
 namespace kernel {
@@ -22,12 +24,25 @@ lib::Result<void> QueueLevel::activate(Task& task, lib::Ticks at) {
     }
     ++task.jobs.released;
     task.job_begun = false;
+    task.released_at = at;
     if (at <= now()) {
-        unblock(task);
+        release(task);
     } else {
-        delay_task_irq_off(task, at);
+        task.state = TaskState::delayed;
+        task_timer_post_irq_off(task.pid, TaskTimer::delay, at, &QueueLevel::on_activation);
     }
     return {};
+}
+
+void QueueLevel::on_activation(void* argument) {
+    Task& task = *static_cast<Task*>(argument);
+    static_cast<QueueLevel&>(*task.level).release(task);
+    schedule_irq_off();
+}
+
+void QueueLevel::release(Task& task) {
+    trace_points::job_released(task, task.released_at);
+    unblock(task);
 }
 
 void QueueLevel::end_cycle(Task& task) {
@@ -52,7 +67,7 @@ void QueueLevel::block(Task& task) {
 
 void QueueLevel::unblock(Task& task) {
     task.state = TaskState::ready;
-    m_ready.push_back(task);
+    m_ready.insert(task, ++m_sequence);
 }
 
 void QueueLevel::end(Task& task) {
@@ -60,24 +75,17 @@ void QueueLevel::end(Task& task) {
 }
 
 Task* QueueLevel::first() const {
-    return m_ready.front();
-}
-
-Task* QueueLevel::next(const Task& of) const {
-    return m_ready.next(of);
+    return m_ready.first();
 }
 
 void QueueLevel::move_to_end(Task& task) {
-    if (static_cast<lib::ListLink<ReadyTag>&>(task).linked()) {
-        m_ready.remove(task);
-        m_ready.push_back(task);
+    if (m_ready.holds(task)) {
+        m_ready.move(task, ++m_sequence);
     }
 }
 
 void QueueLevel::leave_queue(Task& task) {
-    if (static_cast<lib::ListLink<ReadyTag>&>(task).linked()) {
-        m_ready.remove(task);
-    }
+    m_ready.remove_if_there(task);
 }
 
 } // namespace kernel

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "kernel/level.hpp"
+#include "kernel/ready_queue.hpp"
 
 namespace kernel {
 
@@ -18,7 +19,6 @@ class QueueLevel : public Level {
     void unblock(Task& task) override;
     void end(Task& task) override;
     [[nodiscard]] Task* first() const override;
-    [[nodiscard]] Task* next(const Task& of) const override;
 
   protected:
     constexpr QueueLevel() = default;
@@ -31,9 +31,14 @@ class QueueLevel : public Level {
     void leave_queue(Task& task);
 
   private:
+    static void on_activation(void* task);
+
+    // The job starts now.
+    void release(Task& task);
     void finish_job(Task& task);
 
-    lib::IntrusiveList<Task, ReadyTag> m_ready;
+    ReadyQueue m_ready;
+    std::uint64_t m_sequence = 0;
 };
 
 } // namespace kernel

@@ -5,6 +5,7 @@
 #include "kernel/clock.hpp"
 #include "kernel/scheduler.hpp"
 #include "kernel/timer.hpp"
+#include "kernel/trace_points.hpp"
 
 namespace kernel {
 
@@ -61,6 +62,7 @@ void RoundRobinLevel::slot_end(Task& task, lib::Ticks elapsed) {
 void RoundRobinLevel::rotate(Task& task) {
     Share& share = m_shares[task.pid.value];
     share.left = share.slice;
+    trace_points::slice_ended(task);
     move_to_end(task);
 }
 

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
-// See mutex.hpp. The invariant, at every point where interrupts are on: while the mutex is owned, the shadow of each of
-// its waiters is the owner; while it is free, each waiter is its own shadow.
+// See mutex.hpp. Whose shadow a waiter has follows from the mutex alone (chain.hpp): the owner while there is one,
+// itself while the mutex is free. So a mutex changes hands in constant time, however many wait for it.
 #include "kernel/sync/mutex.hpp"
 
 #include "kernel/irq_guard.hpp"
+#include "kernel/ready_queue.hpp"
 #include "kernel/scheduler.hpp"
+#include "kernel/sync/chain.hpp"
 #include "kernel/trace_points.hpp"
 
 namespace kernel {
@@ -25,11 +27,10 @@ void Mutex::take_irq_off(Task& task) {
     m_owner = &task;
     task.owned.push_back(*this);
     if (task.blocked_on == this) {
-        m_waiters.remove(task);
-        task.blocked_on = nullptr;
+        forget_waiter_irq_off(task);
     }
-    for (Task* waiter = m_waiters.front(); waiter != nullptr; waiter = m_waiters.next(*waiter)) {
-        waiter->shadow = &task;
+    trace_points::mutex_acquired(task, *this);
+    if (m_waiters != 0) {
         trace_points::mutex_inherited(task, *this);
     }
 }
@@ -38,24 +39,24 @@ void Mutex::block_irq_off(Task& task) {
     if (task.blocked_on == nullptr) {
         ++m_contentions;
         task.blocked_on = this;
-        m_waiters.push_back(task);
+        ++m_waiters;
+        trace_points::mutex_blocked(task, *this);
     }
-    task.shadow = m_owner;
     trace_points::mutex_inherited(*m_owner, *this);
 }
 
 void Mutex::release_irq_off() {
+    Task& end = chain_end(*m_owner);
     m_owner->owned.remove(*this);
     m_owner = nullptr;
-    for (Task* waiter = m_waiters.front(); waiter != nullptr; waiter = m_waiters.next(*waiter)) {
-        waiter->shadow = waiter;
-    }
+    unpark_irq_off(end);
 }
 
 void Mutex::forget_waiter_irq_off(Task& task) {
-    m_waiters.remove(task);
+    Task& end = chain_end(task);
+    --m_waiters;
     task.blocked_on = nullptr;
-    task.shadow = &task;
+    unpark_irq_off(end);
 }
 
 lib::Result<void> mutex_init(Mutex& mutex, std::string_view name) {
@@ -77,7 +78,7 @@ lib::Result<void> mutex_lock(Mutex& mutex) {
         return lib::Error::invalid_argument;
     }
     Task& self = self_irq_off();
-    if (mutex.m_owner != nullptr && &mutex.m_owner->chain_end() == &self) {
+    if (mutex.m_owner != nullptr && &chain_end(*mutex.m_owner) == &self) {
         return lib::Error::refused; // not later: whoever takes a mutex becomes the shadow of all who wait for it
     }
     trace_points::mutex_lock_attempted(self, mutex);
@@ -119,7 +120,7 @@ lib::Result<void> mutex_unlock(Mutex& mutex) {
         return lib::Error::refused;
     }
     trace_points::mutex_unlocked(self, mutex);
-    const bool awaited = !mutex.m_waiters.empty();
+    const bool awaited = mutex.m_waiters != 0;
     mutex.release_irq_off();
     if (awaited) {
         schedule_irq_off();

@@ -29,7 +29,7 @@ class Mutex : public lib::ListLink<OwnedTag> {
     [[nodiscard]] std::uint16_t id() const { return m_id; }
 
     // Null when free. irq-off, or a hint.
-    [[nodiscard]] const Task* owner() const { return m_owner; }
+    [[nodiscard]] Task* owner() const { return m_owner; }
 
     // How many locks found the mutex taken and had to wait.
     [[nodiscard]] std::uint64_t contentions() const { return m_contentions; }
@@ -52,7 +52,7 @@ class Mutex : public lib::ListLink<OwnedTag> {
     std::uint16_t m_id = 0;
     Task* m_owner = nullptr;
     std::uint64_t m_contentions = 0;
-    lib::IntrusiveList<Task, WaitTag> m_waiters; // everybody whose blocked_on is this mutex
+    std::uint32_t m_waiters = 0; // tasks whose blocked_on is this mutex
 };
 
 // `name` appears in the trace. exists: initialised before. no_space: 65535 mutexes exist. Context: any.

@@ -32,7 +32,7 @@ lib::Result<void> sem_init(Semaphore& semaphore, std::string_view name, std::uin
     }
     semaphore.m_id = ++s_last_id;
     semaphore.m_count = count;
-    trace_points::semaphore_created(semaphore, name);
+    trace_points::semaphore_created(semaphore, name, count);
     return {};
 }
 
@@ -48,9 +48,7 @@ lib::Result<void> sem_wait(Semaphore& semaphore) {
         --semaphore.m_count;
         return {};
     }
-    give_up_irq_off();
-    self->level->block(*self);
-    self->state = TaskState::waiting;
+    block_task_irq_off(*self, {.kind = WaitKind::semaphore, .id = semaphore.m_id});
     self->waiting_on = &semaphore;
     semaphore.m_waiters.push_back(*self);
     schedule_irq_off();
@@ -85,7 +83,7 @@ lib::Result<void> sem_post(Semaphore& semaphore) {
         return {};
     }
     semaphore.forget_waiter_irq_off(*waiter);
-    waiter->level->unblock(*waiter);
+    unblock_task_irq_off(*waiter);
     schedule_irq_off();
     return {};
 }

@@ -40,6 +40,9 @@ int task(const kernel::AppArguments&) {
     expect(FTrace_EVT_task_activate, context, 0);
     expect(FTrace_EVT_task_timer, context, kEdf);
     expect(FTrace_EVT_set_priority, context, microseconds(at + kernel::to_ticks(lib::milliseconds(1'000))));
+    expect(FTrace_EVT_job_release, context, static_cast<std::uint32_t>(at.value));
+    expect(FTrace_EVT_job_deadline, context,
+           static_cast<std::uint32_t>((at + kernel::to_ticks(lib::milliseconds(1'000))).value));
     expect(FTrace_EVT_task_schedule, context, context);
     expect(FTrace_EVT_task_dispatch, context, kEdf);
     expect(FTrace_EVT_task_begin_cycle, context, kEdf);
@@ -114,6 +117,9 @@ int mutex(const kernel::AppArguments&) {
     expect(FTrace_EVT_set_mutex_create, main, g_mutex.id());
     expect(FTrace_EVT_set_mutex_lock, main, g_mutex.id());
     expect(FTrace_EVT_set_mutex_lock, high, g_mutex.id());
+    expect(FTrace_EVT_set_mutex_acquire, main, g_mutex.id());
+    expect(FTrace_EVT_set_mutex_acquire, high, g_mutex.id());
+    expect(FTrace_EVT_set_mutex_block, high, g_mutex.id());
     expect(FTrace_EVT_set_mutex_inherit, main, g_mutex.id()); // the owner
     expect(FTrace_EVT_inheritance, main, high);               // runs in the place of high
     expect(FTrace_EVT_set_mutex_unlock, main, g_mutex.id());
@@ -127,7 +133,8 @@ int semaphore(const kernel::AppArguments&) {
     static constinit kernel::Semaphore units;
     const int chunk = begin();
     const auto main = context_of(kernel::task_self());
-    must(kernel::sem_init(units, "units", 0));
+    must(kernel::sem_init(units, "units", 1));
+    must(kernel::sem_wait(units));
     must(kernel::sem_post(units));
     must(kernel::sem_wait(units));
     must(kernel::sem_post(units));
@@ -135,7 +142,35 @@ int semaphore(const kernel::AppArguments&) {
     check_error(kernel::sem_trywait(units), lib::Error::busy, "nothing is left");
     end(chunk);
     check(count(FTrace_EVT_set_mutex_post, main, units.id()) == 2, "every unit that was given");
-    check(count(FTrace_EVT_set_mutex_wait, main, units.id()) == 2, "every unit that was taken, by a try as well");
+    check(count(FTrace_EVT_set_mutex_wait, main, units.id()) == 3, "every unit that was taken, by a try as well");
+    expect(FTrace_EVT_set_semaphore_create, 1, units.id());
+    return failures;
+}
+
+// D2 E2 7D
+int block(const kernel::AppArguments&) {
+    static constinit kernel::Semaphore units;
+    constexpr std::uint32_t kDelay = std::uint32_t{2} << 16;
+    constexpr std::uint32_t kSemaphore = std::uint32_t{1} << 16;
+    const int chunk = begin();
+    const auto main = context_of(kernel::task_self());
+    must(kernel::sem_init(units, "units", 0));
+    start(
+        "other",
+        [](void*) {
+            const lib::Ticks end = kernel::task_cpu_time() + kernel::to_ticks(lib::milliseconds(3));
+            spin_until([end] { return kernel::task_cpu_time() > end; });
+            must(kernel::sem_post(units));
+        },
+        kernel::NrtModel{.slice = lib::milliseconds(1)});
+    kernel::task_delay(lib::microseconds(100));
+    must(kernel::sem_wait(units));
+    end(chunk);
+    expect(FTrace_EVT_task_block, main, kDelay);
+    expect(FTrace_EVT_task_unblock, main, kDelay);
+    expect(FTrace_EVT_task_block, main, kSemaphore | units.id());
+    expect(FTrace_EVT_task_unblock, main, kSemaphore | units.id());
+    check(recording.count(FTrace_EVT_slice_end) >= 2, "three milliseconds are three slices");
     return failures;
 }
 
@@ -144,6 +179,7 @@ int semaphore(const kernel::AppArguments&) {
     {"t_row_set_priority", "row of a deadline that changes", &checked<&set_priority>, true},
     {"t_row_overrun", "rows of a late and greedy job", &checked<&overrun>, true},
     {"t_row_mutex", "rows of a contended mutex", &checked<&mutex>, true},
+    {"t_row_block", "rows of leaving and entering a ready queue", &checked<&block>, true},
     {"t_row_semaphore", "rows of waiting, trying and posting", &checked<&semaphore>, true},
 };
 

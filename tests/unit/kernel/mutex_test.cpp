@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Priority inheritance in whole schedules. Lower case letters are work inside a critical section.
+#include "kernel/sync/chain.hpp"
 #include "kernel/sync/mutex.hpp"
 #include "kernel/task.hpp"
 #include "kernel/task_object.hpp"
@@ -124,11 +125,10 @@ TEST(Mutex, LendsTheRemainingWaitersPlacesToTheNewOwnerAtOnce) {
                       "A",
                       [](void*) {
                           must(mutex_lock(s_one));
-                          const kernel::Task* const lent_to = kernel::find_task(waiter)->shadow;
-                          note(lent_to->pid == kernel::task_self() ? "lent" : "kept");
+                          kernel::Task& task = *kernel::find_task(waiter);
+                          note(chain_end(task).pid == kernel::task_self() ? "lent" : "kept");
                           must(mutex_unlock(s_one));
-                          const kernel::Task& task = *kernel::find_task(waiter);
-                          note(task.shadow == &task ? "given back" : "still lent");
+                          note(&chain_end(task) == &task ? "given back" : "still lent");
                       },
                       hard(2, 100, 30, 2));
                   pause_until(30);

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+// Chains of shadows: on whose behalf a task's place in its ready queue is used. A task that must wait for a mutex keeps
+// its place and lends it to the mutex's owner, who may wait for another mutex in turn.
+//
+//   H --(waits for m1)--> M --(waits for m2)--> L        chain_end(H) = chain_end(M) = chain_end(L) = L
+#pragma once
+
+#include "kernel/task_object.hpp"
+
+namespace kernel {
+
+// The task that really runs when this one is chosen. Chains are acyclic because mutex_lock() refuses the lock that
+// would close a cycle. O(length of the chain). irq-off.
+[[nodiscard]] Task& chain_end(Task& task);
+
+} // namespace kernel

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: MIT
+// An ordered set whose links live inside the elements: insertion, removal of a known element and the step to the next
+// one are O(log n), the first element is at hand. Equal elements stand in the order in which they came, which is what a
+// scheduler needs for its tie rule. Height-balanced. Context: any, serialised by the caller.
+//
+// An element derives from TreeLink<Tag>; the tag lets one object stand in several trees.
+//
+//                5              parent, left, right, height in every link; m_first = 2
+//            +---+---+          balance: the heights of two sisters differ by one at most
+//            3       8
+//        +---+---+
+//        2       3'             equal keys: the later one to the right
+// Source: Adelson-Velsky, Landis, "An algorithm for the organization of information" (1962).
+#pragma once
+
+#include "lib/assert.hpp"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace lib {
+
+template <typename Tag>
+class TreeLink {
+  public:
+    constexpr TreeLink() = default;
+    TreeLink(const TreeLink&) = delete;
+    TreeLink& operator=(const TreeLink&) = delete;
+
+    [[nodiscard]] constexpr bool linked() const { return m_height != 0; }
+
+  private:
+    template <typename T, typename OtherTag, typename Before>
+    friend class IntrusiveTree;
+    TreeLink* m_parent = nullptr;
+    TreeLink* m_left = nullptr;
+    TreeLink* m_right = nullptr;
+    std::uint8_t m_height = 0; // 0: in no tree
+};
+
+// Before{}(a, b): whether a stands before b. Must not change while they are in the tree.
+template <typename T, typename Tag, typename Before>
+class IntrusiveTree {
+    using Link = TreeLink<Tag>;
+
+  public:
+    constexpr IntrusiveTree() = default;
+    IntrusiveTree(const IntrusiveTree&) = delete;
+    IntrusiveTree& operator=(const IntrusiveTree&) = delete;
+
+    [[nodiscard]] constexpr bool empty() const { return m_root == nullptr; }
+
+    [[nodiscard]] constexpr std::size_t size() const { return m_size; }
+
+    // Null when empty. O(1).
+    [[nodiscard]] constexpr T* first() const { return element(m_first); }
+
+    // Null after the last one.
+    [[nodiscard]] constexpr T* next(const T& of) const {
+        Link* link = static_cast<const Link&>(of).m_right;
+        if (link != nullptr) {
+            return element(leftmost(link));
+        }
+        const Link* below = &static_cast<const Link&>(of);
+        link = below->m_parent;
+        while (link != nullptr && link->m_right == below) {
+            below = link;
+            link = link->m_parent;
+        }
+        return element(link);
+    }
+
+    // Precondition: in no tree of this tag.
+    constexpr void insert(T& value) {
+        Link& link = value;
+        ASSERT(!link.linked());
+        Link* parent = nullptr;
+        Link** place = &m_root;
+        bool least = true;
+        while (*place != nullptr) {
+            parent = *place;
+            const bool left = Before{}(value, *element(parent));
+            least = least && left;
+            place = left ? &parent->m_left : &parent->m_right;
+        }
+        link.m_parent = parent;
+        link.m_left = nullptr;
+        link.m_right = nullptr;
+        link.m_height = 1;
+        *place = &link;
+        m_first = least ? &link : m_first;
+        ++m_size;
+        rebalance_from(parent);
+    }
+
+    // Precondition: in this tree.
+    constexpr void remove(T& value) {
+        Link& link = value;
+        ASSERT(link.linked());
+        if (m_first == &link) {
+            m_first = static_cast<Link*>(next(value));
+        }
+        Link* lowest = nullptr; // where heights may have changed
+        if (link.m_left != nullptr && link.m_right != nullptr) {
+            lowest = replace_by_successor(link);
+        } else {
+            lowest = link.m_parent;
+            Link* const child = link.m_left != nullptr ? link.m_left : link.m_right;
+            replace(link, child);
+        }
+        link.m_parent = nullptr;
+        link.m_left = nullptr;
+        link.m_right = nullptr;
+        link.m_height = 0;
+        --m_size;
+        rebalance_from(lowest);
+    }
+
+  private:
+    static constexpr T* element(Link* link) { return static_cast<T*>(link); }
+
+    static constexpr int height(const Link* link) { return link != nullptr ? link->m_height : 0; }
+
+    static constexpr Link* leftmost(Link* link) {
+        while (link->m_left != nullptr) {
+            link = link->m_left;
+        }
+        return link;
+    }
+
+    static constexpr void update_height(Link& link) {
+        const int left = height(link.m_left);
+        const int right = height(link.m_right);
+        link.m_height = static_cast<std::uint8_t>((left > right ? left : right) + 1);
+    }
+
+    // Puts `other` (or nothing) where `link` hangs.
+    constexpr void replace(Link& link, Link* other) {
+        Link* const parent = link.m_parent;
+        if (parent == nullptr) {
+            m_root = other;
+        } else if (parent->m_left == &link) {
+            parent->m_left = other;
+        } else {
+            parent->m_right = other;
+        }
+        if (other != nullptr) {
+            other->m_parent = parent;
+        }
+    }
+
+    // The smallest of the right side takes the place; returns the lowest link whose height may have changed.
+    constexpr Link* replace_by_successor(Link& link) {
+        Link& successor = *leftmost(link.m_right);
+        Link* lowest = &successor;
+        if (successor.m_parent != &link) {
+            lowest = successor.m_parent;
+            replace(successor, successor.m_right);
+            successor.m_right = link.m_right;
+            successor.m_right->m_parent = &successor;
+        }
+        successor.m_left = link.m_left;
+        successor.m_left->m_parent = &successor;
+        replace(link, &successor);
+        return lowest;
+    }
+
+    constexpr void rotate_left(Link& link) {
+        Link& up = *link.m_right;
+        replace(link, &up);
+        link.m_right = up.m_left;
+        if (link.m_right != nullptr) {
+            link.m_right->m_parent = &link;
+        }
+        up.m_left = &link;
+        link.m_parent = &up;
+        update_height(link);
+        update_height(up);
+    }
+
+    constexpr void rotate_right(Link& link) {
+        Link& up = *link.m_left;
+        replace(link, &up);
+        link.m_left = up.m_right;
+        if (link.m_left != nullptr) {
+            link.m_left->m_parent = &link;
+        }
+        up.m_right = &link;
+        link.m_parent = &up;
+        update_height(link);
+        update_height(up);
+    }
+
+    constexpr void rebalance_from(Link* link) {
+        while (link != nullptr) {
+            Link* const parent = link->m_parent;
+            update_height(*link);
+            const int balance = height(link->m_left) - height(link->m_right);
+            if (balance > 1) {
+                if (height(link->m_left->m_left) < height(link->m_left->m_right)) {
+                    rotate_left(*link->m_left);
+                }
+                rotate_right(*link);
+            } else if (balance < -1) {
+                if (height(link->m_right->m_right) < height(link->m_right->m_left)) {
+                    rotate_right(*link->m_right);
+                }
+                rotate_left(*link);
+            }
+            link = parent;
+        }
+    }
+
+    Link* m_root = nullptr;
+    Link* m_first = nullptr;
+    std::size_t m_size = 0;
+};
+
+} // namespace lib

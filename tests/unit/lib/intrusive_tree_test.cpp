@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: MIT
+// The tree against a sorted vector, over random insertions and removals; its height against the bound of the theory.
+#include "lib/intrusive_tree.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <random>
+#include <vector>
+
+namespace {
+
+struct SomeTag {};
+
+struct Item : lib::TreeLink<SomeTag> {
+    int key = 0;
+    int number = 0;
+};
+
+struct Before {
+    bool operator()(const Item& a, const Item& b) const { return a.key < b.key; }
+};
+
+using Tree = lib::IntrusiveTree<Item, SomeTag, Before>;
+
+std::vector<int> numbers(const Tree& tree) {
+    std::vector<int> found;
+    for (const Item* item = tree.first(); item != nullptr; item = tree.next(*item)) {
+        found.push_back(item->number);
+    }
+    return found;
+}
+
+TEST(IntrusiveTree, IsEmptyAtFirstAndAfterTheLastRemoval) {
+    Tree tree;
+    Item only;
+    EXPECT_TRUE(tree.empty());
+    EXPECT_EQ(tree.first(), nullptr);
+    tree.insert(only);
+    EXPECT_TRUE(only.linked());
+    EXPECT_EQ(tree.first(), &only);
+    EXPECT_EQ(tree.next(only), nullptr);
+    tree.remove(only);
+    EXPECT_FALSE(only.linked());
+    EXPECT_TRUE(tree.empty());
+    EXPECT_EQ(tree.first(), nullptr);
+}
+
+TEST(IntrusiveTree, KeepsEqualElementsInTheOrderInWhichTheyCame) {
+    Tree tree;
+    std::array<Item, 9> items;
+    for (int i = 0; i < 9; ++i) {
+        items[static_cast<std::size_t>(i)].key = i % 3;
+        items[static_cast<std::size_t>(i)].number = i;
+        tree.insert(items[static_cast<std::size_t>(i)]);
+    }
+    EXPECT_EQ(numbers(tree), (std::vector<int>{0, 3, 6, 1, 4, 7, 2, 5, 8}));
+}
+
+TEST(IntrusiveTree, ReinsertedElementStandsBehindItsEquals) {
+    Tree tree;
+    std::array<Item, 3> items;
+    for (int i = 0; i < 3; ++i) {
+        items[static_cast<std::size_t>(i)].number = i;
+        tree.insert(items[static_cast<std::size_t>(i)]);
+    }
+    tree.remove(items[0]);
+    tree.insert(items[0]);
+    EXPECT_EQ(numbers(tree), (std::vector<int>{1, 2, 0}));
+}
+
+TEST(IntrusiveTree, AgreesWithAStableSortOverRandomHistories) {
+    std::mt19937 random(7);
+    Tree tree;
+    std::vector<Item> items(200);
+    std::vector<int> model; // numbers in order
+    for (int i = 0; i < 200; ++i) {
+        items[static_cast<std::size_t>(i)].number = i;
+    }
+    const auto key_of = [&](int number) { return items[static_cast<std::size_t>(number)].key; };
+    for (int step = 0; step < 20'000; ++step) {
+        const auto pick = random() % items.size();
+        Item& item = items[pick];
+        if (item.linked()) {
+            tree.remove(item);
+            std::erase(model, item.number);
+        } else {
+            item.key = static_cast<int>(random() % 50);
+            tree.insert(item);
+            const auto place = std::upper_bound(model.begin(), model.end(), item.number,
+                                                [&](int a, int b) { return key_of(a) < key_of(b); });
+            model.insert(place, item.number);
+        }
+        ASSERT_EQ(tree.size(), model.size());
+        if (step % 16 == 0) {
+            ASSERT_EQ(numbers(tree), model) << "step " << step;
+        }
+    }
+    EXPECT_EQ(numbers(tree), model);
+}
+
+struct Counting : lib::TreeLink<SomeTag> {
+    std::size_t key = 0;
+};
+
+std::size_t s_comparisons = 0;
+
+struct CountedBefore {
+    bool operator()(const Counting& a, const Counting& b) const {
+        ++s_comparisons;
+        return a.key < b.key;
+    }
+};
+
+TEST(IntrusiveTree, NeverNeedsMoreComparisonsThanItsHeightBound) {
+    // 1.4405 log2(n + 2): the bound of Adelson-Velsky and Landis. Ascending keys are the worst case of a plain tree.
+    constexpr std::size_t kCount = 1'000;
+    std::vector<Counting> items(kCount);
+    lib::IntrusiveTree<Counting, SomeTag, CountedBefore> tree;
+    for (std::size_t i = 0; i < kCount; ++i) {
+        items[i].key = i;
+        s_comparisons = 0;
+        tree.insert(items[i]);
+        EXPECT_LE(static_cast<double>(s_comparisons), 1.4405 * std::log2(static_cast<double>(i) + 2.0)) << i;
+    }
+    for (std::size_t i = 0; i < kCount; i += 2) {
+        tree.remove(items[i]);
+    }
+    for (std::size_t i = 0; i < kCount; i += 2) {
+        s_comparisons = 0;
+        tree.insert(items[i]);
+        EXPECT_LE(static_cast<double>(s_comparisons), 1.4405 * std::log2(static_cast<double>(kCount) + 2.0)) << i;
+    }
+}
+
+} // namespace
