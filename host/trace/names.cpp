@@ -30,6 +30,15 @@ auto Names::table(Self& names, tracer::Unit unit) -> decltype(&names.m_vectors) 
     case hexadecimal:
     case status:
     case priority:
+    case ticks_low:
+    case ticks:
+    case nanoseconds:
+    case microseconds:
+    case bandwidth:
+    case wait:
+    case exception:
+    case protocol:
+    case server_kind:
         return nullptr;
     }
     return nullptr;

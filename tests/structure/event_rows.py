@@ -33,7 +33,7 @@ def fault(text):
 def event_table():
     """{name: code} of every event but metadata; long events of the family typed have tests of their own."""
     text = pathlib.Path("tracer/event_table.hpp").read_text(encoding="utf-8")
-    rows = re.findall(r'^    \{0x([0-9A-F]{2}), "(\w+)",(.*?)\},$', text, re.M | re.S)
+    rows = re.findall(r'^    \{0x([0-9A-F]{2}),\s*"(\w+)",(.*?)\},$', text, re.M | re.S)
     return {name: code for code, name, rest in rows if code[1] != "C" and "Shape::combined" not in rest}
 
 
