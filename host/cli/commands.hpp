@@ -13,6 +13,7 @@ namespace host::cli {
 
 void add_record(CLI::App& app, Context context, trace::ExitStatus& status);
 void add_print(CLI::App& app, Context context, trace::ExitStatus& status);
+void add_schedule(CLI::App& app, Context context, trace::ExitStatus& status);
 void add_summary(CLI::App& app, Context context, trace::ExitStatus& status);
 void add_verify(CLI::App& app, Context context, trace::ExitStatus& status);
 void add_adopt(CLI::App& app, Context context, trace::ExitStatus& status);

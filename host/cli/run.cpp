@@ -26,6 +26,7 @@ int run(int argc, const char* const* argv, std::FILE* out_stream, std::FILE* err
                    "4 no space.");
         add_record(app, context, status);
         add_print(app, context, status);
+        add_schedule(app, context, status);
         add_summary(app, context, status);
         add_verify(app, context, status);
         add_adopt(app, context, status);
