@@ -20,6 +20,12 @@ namespace kernel {
     return arch::tick_rate().to_ticks(time);
 }
 
+// Rounds up: for periods, so that no share of the processor grows by rounding.
+[[nodiscard]] inline lib::Ticks to_ticks_up(lib::Nanoseconds time) {
+    const lib::Ticks down = to_ticks(time);
+    return arch::tick_rate().to_nanoseconds(down) < time ? down + lib::Ticks{1} : down;
+}
+
 [[nodiscard]] inline lib::Nanoseconds to_nanoseconds(lib::Ticks time) {
     return arch::tick_rate().to_nanoseconds(time);
 }

@@ -6,6 +6,7 @@
 #include "lib/units.hpp"
 
 #include <cstddef>
+#include <cstdint>
 
 namespace kernel {
 
@@ -16,10 +17,22 @@ inline constexpr std::size_t kGuardBytes = 4096;
 inline constexpr std::size_t kLevelsMax = 30;
 inline constexpr std::size_t kRunLevelFunctionsMax = 40;
 
+// Polling and deferrable servers. CBS and GRUB tasks bring a server of their own each.
+inline constexpr std::size_t kServersMax = 16;
+
+// A smaller budget would be used up by the interrupts that watch over it.
+inline constexpr lib::Nanoseconds kServerBudgetMin = lib::microseconds(10);
+
+// Activations that are kept for a busy task.
+inline constexpr std::size_t kSavedArrivalsMax = 16;
+
+// Steps of one admission test, each O(reservations): interrupts are off meanwhile.
+inline constexpr std::uint32_t kStepsMax = 500;
+
 // Timer events of applications and drivers. The kernel's own per-task timers come on top and cannot run out.
 inline constexpr std::size_t kTimerEventsMax = 256;
-inline constexpr std::size_t kTimersPerTask = 3;
-inline constexpr std::size_t kTimersMax = kTimerEventsMax + kTasksMax * kTimersPerTask;
+inline constexpr std::size_t kTimersPerTask = 4;
+inline constexpr std::size_t kTimersMax = kTimerEventsMax + kTasksMax * kTimersPerTask + kServersMax;
 
 // Handlers run by one timer interrupt at most; what is left raises the next one at once, so that other interrupts get
 // their turn.

@@ -25,7 +25,7 @@ lib::Result<void> register_level(Level& level) {
         return lib::Error::no_space;
     }
     for (const Level* const other : levels()) {
-        if (other->guarantees() && level.guarantees()) {
+        if (other->promises() != nullptr && level.promises() != nullptr && other->promises() != level.promises()) {
             return lib::Error::refused;
         }
     }

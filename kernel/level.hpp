@@ -25,6 +25,8 @@ enum class Behalf : std::uint8_t {
 // Below every preemption level that there is.
 inline constexpr std::uint64_t kPreemptionLevelNone = ~std::uint64_t{0};
 
+class Reservations;
+
 // All functions irq-off. A task is given to its own level only.
 class Level {
   public:
@@ -40,8 +42,8 @@ class Level {
     // For register_level() alone.
     void set_index(std::uint16_t index) { m_index = index; }
 
-    // True if this level reserves processor time in guarantee(); at most one level may.
-    [[nodiscard]] virtual bool guarantees() const { return false; }
+    // The register of what this level promises in guarantee(), or null: all levels that promise share one.
+    [[nodiscard]] virtual const Reservations* promises() const { return nullptr; }
 
     // --- models
     [[nodiscard]] virtual bool accepts(const TaskModel& model) const = 0;
@@ -59,6 +61,9 @@ class Level {
 
     // --- a task's life. create() follows a successful guarantee() of task.model.
     virtual void create(Task& task) = 0;
+
+    // Whether activate() would say busy.
+    [[nodiscard]] virtual bool refuses_activation(const Task& task) const { return task.state != TaskState::sleeping; }
 
     // The task has a job from now on, released at `at`. busy: it is active and the level does not queue activations.
     [[nodiscard]] virtual lib::Result<void> activate(Task& task, lib::Ticks at) = 0;
@@ -120,8 +125,8 @@ class Level {
     std::uint16_t m_index = 0;
 };
 
-// Appends a level to the search order. no_space: kLevelsMax are registered. refused: a second level that guarantees:
-// two would promise the same time twice. Context: irq-off, before run().
+// Appends a level to the search order. no_space: kLevelsMax are registered. refused: it promises by another register
+// than the levels there are: two would promise the same time twice. Context: irq-off, before run().
 lib::Result<void> register_level(Level& level);
 
 [[nodiscard]] std::span<Level* const> levels();

@@ -133,8 +133,8 @@ lib::Result<Pid> task_create(const TaskOptions& options) {
     task->waiting_on = nullptr;
     task->cpu_time = {};
     task->jobs = {};
-    task->level->create(*task);
     trace_points::task_created(*task);
+    task->level->create(*task);
     return task->pid;
 }
 
@@ -148,7 +148,7 @@ lib::Result<void> task_activate_at(Pid pid, lib::Ticks at) {
     if (task == nullptr) {
         return lib::Error::not_found;
     }
-    if (task->state != TaskState::sleeping) {
+    if (task->level->refuses_activation(*task)) {
         return lib::Error::busy;
     }
     trace_points::task_activated(*task);

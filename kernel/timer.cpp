@@ -2,7 +2,7 @@
 // The timer queue: a static table of events, a heap of those that are posted, one armed hardware timer.
 //
 //   index:  0 .. kTimerEventsMax-1    kern_event_post
-//           kTimerEventsMax + pid * kTimersPerTask + purpose    the kernel's own
+//           kTimerEventsMax + pid * kTimersPerTask + purpose    the kernel's own, and behind them one per server
 #include "kernel/timer.hpp"
 
 #include "arch/arch.hpp"
@@ -50,6 +50,10 @@ Index task_timer_index(Pid pid, TaskTimer purpose) {
     return static_cast<Index>(kTimerEventsMax + pid.value * kTimersPerTask + static_cast<std::size_t>(purpose));
 }
 
+Index server_timer_index(std::size_t server) {
+    return static_cast<Index>(kTimerEventsMax + kTasksMax * kTimersPerTask + server);
+}
+
 void arm_irq_off() {
     if (s_queue.in_batch) {
         return;
@@ -74,6 +78,25 @@ void remove_irq_off(Index index) {
     if (earliest) {
         arm_irq_off();
     }
+}
+
+void delete_own_irq_off(Index index) {
+    if (!s_queue.events[index].in_use) {
+        return;
+    }
+    trace_points::timer_deleted(index);
+    s_queue.events[index].in_use = false;
+    remove_irq_off(index);
+}
+
+void post_own_irq_off(Index index, lib::Ticks at, TimerHandler handler, void* argument) {
+    delete_own_irq_off(index);
+    trace_points::timer_posted(index);
+    Event& event = s_queue.events[index];
+    event.handler = handler;
+    event.argument = argument;
+    event.in_use = true;
+    push_irq_off(index, at);
 }
 
 lib::Result<TimerId> post(const Event& wanted) {
@@ -153,24 +176,19 @@ std::uint64_t timer_overruns() {
 }
 
 void task_timer_post_irq_off(Pid pid, TaskTimer purpose, lib::Ticks at, TimerHandler handler) {
-    task_timer_delete_irq_off(pid, purpose);
-    const Index index = task_timer_index(pid, purpose);
-    trace_points::timer_posted(index);
-    Event& event = s_queue.events[index];
-    event.handler = handler;
-    event.argument = find_task(pid);
-    event.in_use = true;
-    push_irq_off(index, at);
+    post_own_irq_off(task_timer_index(pid, purpose), at, handler, find_task(pid));
 }
 
 void task_timer_delete_irq_off(Pid pid, TaskTimer purpose) {
-    const Index index = task_timer_index(pid, purpose);
-    if (!s_queue.events[index].in_use) {
-        return;
-    }
-    trace_points::timer_deleted(index);
-    s_queue.events[index].in_use = false;
-    remove_irq_off(index);
+    delete_own_irq_off(task_timer_index(pid, purpose));
+}
+
+void server_timer_post_irq_off(std::size_t server, lib::Ticks at, TimerHandler handler, void* argument) {
+    post_own_irq_off(server_timer_index(server), at, handler, argument);
+}
+
+void server_timer_delete_irq_off(std::size_t server) {
+    delete_own_irq_off(server_timer_index(server));
 }
 
 void timer_interrupt_irq_off() {

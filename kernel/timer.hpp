@@ -9,6 +9,7 @@
 #include "lib/result.hpp"
 #include "lib/units.hpp"
 
+#include <cstddef>
 #include <cstdint>
 
 namespace kernel {
@@ -43,6 +44,7 @@ enum class TaskTimer : std::uint8_t {
     job,      // release or deadline
     capacity, // execution time budget or slice
     delay,
+    server, // GRUB: the zero-lag time
 };
 
 // Replaces what was posted for this task and purpose. The handler's argument is the Task. irq-off.
@@ -50,6 +52,10 @@ void task_timer_post_irq_off(Pid pid, TaskTimer purpose, lib::Ticks at, TimerHan
 
 // Does nothing if it is not posted. irq-off.
 void task_timer_delete_irq_off(Pid pid, TaskTimer purpose);
+
+// One of each polling or deferrable server, numbered from 0; as the two above. irq-off.
+void server_timer_post_irq_off(std::size_t server, lib::Ticks at, TimerHandler handler, void* argument);
+void server_timer_delete_irq_off(std::size_t server);
 
 // --- the composition root ------------------------------------------------------------------------------------------
 

@@ -43,8 +43,14 @@ inline constexpr bool kOn = tracer::kTracerBuilt;
         parameters.deadline_ns =
             hard->relative_deadline.value != 0 ? hard->relative_deadline.value : hard->period.value;
         parameters.offset_ns = hard->offset.value;
+    } else if (const auto* const soft = std::get_if<SoftModel>(&task.model)) {
+        parameters.budget_ns = soft->budget.value;
+        parameters.period_ns = soft->period.value;
+    } else if (const auto* const job = std::get_if<JobModel>(&task.model)) {
+        parameters.wcet_ns = job->wcet.value;
+        parameters.deadline_ns = job->deadline.value;
     } else if (const auto* const nrt = std::get_if<NrtModel>(&task.model)) {
-        parameters.budget_ns = nrt->slice.value;
+        parameters.budget_ns = nrt->policy == NrtPolicy::fifo ? 0 : nrt->slice.value;
     }
     return parameters;
 }
@@ -134,6 +140,21 @@ inline void job_deadline_set(const Task& task, lib::Ticks deadline) {
         tracer::log<"job_deadline">(task.context, detail::low_half(deadline));
         tracer::log<"set_priority">(task.context, static_cast<std::uint32_t>(to_nanoseconds(deadline).value / 1'000));
     }
+}
+
+// An activation found the task busy and is dropped.
+inline void job_skipped(const Task& task) {
+    tracer::log<"job_skipped">(task.context, task.level->index());
+}
+
+// An activation found the task busy and waits; so many wait now.
+inline void job_queued(const Task& task, std::uint32_t pending) {
+    tracer::log<"job_queued">(task.context, pending);
+}
+
+// A sporadic task was activated too early.
+inline void activation_violated(const Task& task) {
+    tracer::log<"activation_violation">(task.context, task.level->index());
 }
 
 // A round-robin place goes to the end of its queue.
@@ -333,6 +354,72 @@ inline void semaphore_waited(const Task* task, const Semaphore& semaphore) {
 // In an interrupt the context is that of the interrupted task.
 inline void semaphore_posted(const Task* task, const Semaphore& semaphore) {
     tracer::log<"set_mutex_post">(detail::context_of(task), semaphore.id());
+}
+
+// --- servers -------------------------------------------------------------------------------------------------------
+
+namespace detail {
+
+[[nodiscard]] inline std::uint32_t saturated_32(std::uint64_t value) {
+    return value < 0xFFFF'FFFF ? static_cast<std::uint32_t>(value) : 0xFFFF'FFFF;
+}
+
+} // namespace detail
+
+inline void server_created(std::uint16_t server, std::string_view name, std::uint8_t kind, lib::Nanoseconds budget,
+                           lib::Nanoseconds period) {
+    detail::add_name(tracer::NameKind::server, server, name);
+    tracer::log<"server_create">(0, server);
+    tracer::log<"server_capacity">(server, detail::saturated_32(budget.value));
+    tracer::log<"server_period">(server, detail::saturated_32(period.value));
+    tracer::log<"server_kind">(kind, server);
+}
+
+inline void server_attached(std::uint16_t server, const Task& task) {
+    tracer::log<"server_attach">(server, task.context);
+}
+
+// An idle server gets work.
+inline void server_activated(std::uint16_t server, const Task& task) {
+    tracer::log<"server_active">(task.context, server);
+}
+
+inline void server_replenished(std::uint16_t server) {
+    tracer::log<"server_replenish">(0, server);
+}
+
+inline void server_exhausted(std::uint16_t server) {
+    tracer::log<"server_exhaust">(0, server);
+}
+
+inline void server_budget(std::uint16_t server, lib::Ticks left) {
+    tracer::log<"server_budget">(server, detail::saturated_32(left.value));
+}
+
+// Its deadline, or the next replenishment.
+inline void server_deadline(std::uint16_t server, lib::Ticks deadline) {
+    tracer::log<"server_deadline">(server, detail::low_half(deadline));
+}
+
+// Its bandwidth is free for others.
+inline void server_reclaiming(std::uint16_t server) {
+    tracer::log<"server_reclaiming">(0, server);
+}
+
+// Ran so much longer than it was charged.
+inline void server_reclaimed(std::uint16_t server, lib::Ticks amount) {
+    if constexpr (detail::kOn) {
+        const std::uint32_t amount_us = detail::saturated_32(to_nanoseconds(amount).value / 1'000);
+        tracer::log<"server_using_rec">(detail::saturated(amount_us), server);
+    }
+}
+
+inline void server_bandwidth(std::uint32_t active) {
+    tracer::log<"server_bandwidth">(0, active);
+}
+
+inline void server_removed(std::uint16_t server) {
+    tracer::log<"server_remove">(0, server);
 }
 
 // --- timers --------------------------------------------------------------------------------------------------------

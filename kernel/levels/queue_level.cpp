@@ -15,15 +15,18 @@ lib::Result<void> QueueLevel::guarantee(const TaskModel& model) {
 }
 
 void QueueLevel::create(Task& task) {
+    m_saved.drop_all(task);
     task.state = TaskState::sleeping;
+}
+
+bool QueueLevel::refuses_activation(const Task& task) const {
+    return task.state != TaskState::sleeping && overlap(task) == Overlap::refuse;
 }
 
 lib::Result<void> QueueLevel::activate(Task& task, lib::Ticks at) {
     if (task.state != TaskState::sleeping) {
-        return lib::Error::busy;
+        return m_saved.add(task, overlap(task), at);
     }
-    ++task.jobs.released;
-    task.job_begun = false;
     task.released_at = at;
     if (at <= now()) {
         release(task);
@@ -41,6 +44,9 @@ void QueueLevel::on_activation(void* argument) {
 }
 
 void QueueLevel::release(Task& task) {
+    ++task.jobs.released;
+    task.job_begun = false;
+    job_starts(task);
     trace_points::job_released(task, task.released_at);
     unblock(task);
 }
@@ -48,10 +54,15 @@ void QueueLevel::release(Task& task) {
 void QueueLevel::end_cycle(Task& task) {
     trace_points::task_cycle_ended(task);
     finish_job(task);
+    if (const auto at = m_saved.take(task)) {
+        task.released_at = *at;
+        release(task);
+    }
 }
 
 void QueueLevel::sleep(Task& task) {
     trace_points::task_disabled(task);
+    m_saved.drop_all(task);
     finish_job(task);
 }
 
@@ -72,6 +83,7 @@ void QueueLevel::unblock(Task& task) {
 
 void QueueLevel::end(Task& task) {
     leave_queue(task);
+    m_saved.drop_all(task);
 }
 
 Task* QueueLevel::first() const {

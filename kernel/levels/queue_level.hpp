@@ -4,6 +4,7 @@
 #pragma once
 
 #include "kernel/level.hpp"
+#include "kernel/levels/saved_arrivals.hpp"
 #include "kernel/ready_queue.hpp"
 
 namespace kernel {
@@ -12,6 +13,7 @@ class QueueLevel : public Level {
   public:
     [[nodiscard]] lib::Result<void> guarantee(const TaskModel& model) override;
     void create(Task& task) override;
+    [[nodiscard]] bool refuses_activation(const Task& task) const override;
     [[nodiscard]] lib::Result<void> activate(Task& task, lib::Ticks at) override;
     void end_cycle(Task& task) override;
     void sleep(Task& task) override;
@@ -30,6 +32,15 @@ class QueueLevel : public Level {
     // Takes it out, if it stands in the queue.
     void leave_queue(Task& task);
 
+    // A job starts.
+    virtual void job_starts(Task& task) { static_cast<void>(task); }
+
+    // What an activation of a busy task does.
+    [[nodiscard]] virtual Overlap overlap(const Task& task) const {
+        static_cast<void>(task);
+        return Overlap::refuse;
+    }
+
   private:
     static void on_activation(void* task);
 
@@ -39,6 +50,7 @@ class QueueLevel : public Level {
 
     ReadyQueue m_ready;
     std::uint64_t m_sequence = 0;
+    SavedArrivals m_saved;
 };
 
 } // namespace kernel

@@ -22,18 +22,19 @@ lib::Result<void> RoundRobinLevel::guarantee(const TaskModel& model) {
 }
 
 void RoundRobinLevel::create(Task& task) {
-    const lib::Ticks slice = to_ticks(model_as<NrtModel>(task.model).slice);
+    const auto& nrt = model_as<NrtModel>(task.model);
+    const lib::Ticks slice = nrt.policy == NrtPolicy::fifo ? lib::Ticks{} : to_ticks_up(nrt.slice);
     m_shares[task.pid.value] = {.slice = slice, .left = slice, .begun_at = {}};
     QueueLevel::create(task);
 }
 
-lib::Result<void> RoundRobinLevel::activate(Task& task, lib::Ticks at) {
-    const auto activated = QueueLevel::activate(task, at);
-    if (activated.ok()) {
-        Share& share = m_shares[task.pid.value];
-        share.left = share.slice;
-    }
-    return activated;
+void RoundRobinLevel::job_starts(Task& task) {
+    Share& share = m_shares[task.pid.value];
+    share.left = share.slice;
+}
+
+Overlap RoundRobinLevel::overlap(const Task& task) const {
+    return model_as<NrtModel>(task.model).overlap;
 }
 
 void RoundRobinLevel::end(Task& task) {
@@ -43,6 +44,9 @@ void RoundRobinLevel::end(Task& task) {
 
 void RoundRobinLevel::slot_begin(Task& task) {
     Share& share = m_shares[task.pid.value];
+    if (share.slice == lib::Ticks{}) {
+        return;
+    }
     share.begun_at = now();
     task_timer_post_irq_off(task.pid, TaskTimer::capacity, share.begun_at + share.left, &RoundRobinLevel::slice_over);
 }
@@ -51,6 +55,9 @@ void RoundRobinLevel::slot_end(Task& task, lib::Ticks elapsed) {
     static_cast<void>(elapsed); // a slot may span several slices: begun_at is later than the dispatch then
     task_timer_delete_irq_off(task.pid, TaskTimer::capacity);
     Share& share = m_shares[task.pid.value];
+    if (share.slice == lib::Ticks{}) {
+        return;
+    }
     const lib::Ticks used = now() - share.begun_at;
     if (used < share.left) {
         share.left = share.left - used;

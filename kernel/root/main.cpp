@@ -15,8 +15,12 @@
 #include "kernel/interrupt.hpp"
 #include "kernel/level.hpp"
 #include "kernel/levels/background.hpp"
+#include "kernel/levels/cbs.hpp"
 #include "kernel/levels/edf.hpp"
+#include "kernel/levels/grub.hpp"
+#include "kernel/levels/rm.hpp"
 #include "kernel/levels/rr.hpp"
+#include "kernel/levels/served.hpp"
 #include "kernel/panic.hpp"
 #include "kernel/root/firmware.hpp"
 #include "kernel/root/tracing.hpp"
@@ -51,9 +55,14 @@ enum class ExitCode : std::uint8_t {
 constinit drivers::Serial<arch::x86_64::PortIo> g_serial{drivers::kSerialCom1};
 constinit Options g_options{};
 constinit const Firmware* g_firmware = nullptr; // null until the tables were read
-constinit EdfLevel g_edf{};
+constinit Reservations g_reservations{};
+constinit RmLevel g_rm{g_reservations};
+constinit EdfLevel g_edf{g_reservations};
 constinit RoundRobinLevel g_round_robin{};
 constinit BackgroundLevel g_background{};
+constinit CbsLevel g_cbs{g_edf};
+constinit GrubLevel g_grub{g_edf};
+constinit ServedLevel g_served{g_rm};
 
 // Where AFTER_EXIT leaves what it found, and where it finds how the run ended; panicked until the run says otherwise.
 constinit RunEnd g_run_end = RunEnd::panicked;
@@ -204,9 +213,14 @@ void require(const lib::Result<void>& result) {
 }
 
 void start_kernel() {
+    require(register_level(g_rm));
     require(register_level(g_edf));
     require(register_level(g_round_robin));
     require(register_level(g_background));
+    require(register_level(g_cbs)); // guests of those above: they have no queue of their own
+    require(register_level(g_grub));
+    require(register_level(g_served));
+    use_served_level(g_served);
     require(interrupt_attach(
         arch::timer_vector(), "timer", [](void*) { timer_interrupt_irq_off(); }, nullptr));
     // Registered first, so it runs last: nobody's AFTER_EXIT function finds the trace already gone.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Rows of the families task, attribute, mutex and semaphore. The levels are registered as EDF 0, round robin 1,
-// background 2; the cases run in the main task, which is round robin.
+// Rows of the families task, attribute, mutex and semaphore. The levels are registered as RM 0, EDF 1, round robin 2,
+// background 3, CBS 4, GRUB 5, servers 6; the cases run in the main task, which is round robin.
 #include "kernel/sync/mutex.hpp"
 #include "tests/kernel/row_cases.hpp"
 
@@ -9,8 +9,8 @@ namespace {
 using namespace guest;
 using namespace guest::rows;
 
-constexpr std::uint32_t kEdf = 0;
-constexpr std::uint32_t kRoundRobin = 1;
+constexpr std::uint32_t kEdf = 1;
+constexpr std::uint32_t kRoundRobin = 2;
 
 std::uint32_t microseconds(lib::Ticks time) {
     return static_cast<std::uint32_t>(kernel::to_nanoseconds(time).value / 1'000);

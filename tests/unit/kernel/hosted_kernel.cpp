@@ -5,8 +5,12 @@
 #include "kernel/clock.hpp"
 #include "kernel/level.hpp"
 #include "kernel/levels/background.hpp"
+#include "kernel/levels/cbs.hpp"
 #include "kernel/levels/edf.hpp"
+#include "kernel/levels/grub.hpp"
+#include "kernel/levels/rm.hpp"
 #include "kernel/levels/rr.hpp"
+#include "kernel/levels/served.hpp"
 #include "kernel/run.hpp"
 #include "kernel/runlevel.hpp"
 #include "kernel/scheduler.hpp"
@@ -19,6 +23,7 @@
 #include <array>
 #include <cstdio>
 #include <cstdlib>
+#include <initializer_list>
 
 namespace hosted {
 
@@ -27,9 +32,14 @@ namespace {
 constexpr std::uint64_t kNsPerMs = 1'000'000;
 constexpr std::uint64_t kBootTime = 7 * kNsPerMs; // not zero: absolute times must not be taken for relative ones
 
-constinit kernel::EdfLevel s_edf;
+constinit kernel::Reservations s_reservations;
+constinit kernel::RmLevel s_rm{s_reservations};
+constinit kernel::EdfLevel s_edf{s_reservations};
 constinit kernel::RoundRobinLevel s_rr;
 constinit kernel::BackgroundLevel s_background;
+constinit kernel::CbsLevel s_cbs{s_edf};
+constinit kernel::GrubLevel s_grub{s_edf};
+constinit kernel::ServedLevel s_served{s_rm};
 
 struct Piece {
     std::string name;
@@ -93,9 +103,11 @@ void boot(Extent extent) {
     static const kernel::App app{"scenario", "", &start_scenario, false};
     arch::fake_cpu.time = kBootTime;
     arch::set_upcalls({.interrupt = &interrupt, .exception = nullptr});
-    static_cast<void>(kernel::register_level(s_edf));
-    static_cast<void>(kernel::register_level(s_rr));
-    static_cast<void>(kernel::register_level(s_background));
+    for (kernel::Level* const level :
+         std::initializer_list<kernel::Level*>{&s_rm, &s_edf, &s_rr, &s_background, &s_cbs, &s_grub, &s_served}) {
+        static_cast<void>(kernel::register_level(*level));
+    }
+    kernel::use_served_level(s_served);
     const auto outcome = kernel::run(app, {}, s_background);
     if (extent == Extent::until_after_exit) {
         kernel::run_level_functions(kernel::RunLevel::after_exit);

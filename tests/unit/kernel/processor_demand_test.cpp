@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Admission at its edges, and against a simulation of EDF on small sets.
-#include "kernel/levels/processor_demand.hpp"
+#include "kernel/admission/processor_demand.hpp"
+#include "kernel/admission/utilisation.hpp"
+#include "kernel/config.hpp"
 
 #include <gtest/gtest.h>
 
@@ -12,9 +14,12 @@
 namespace {
 
 using kernel::Demand;
-using kernel::demand_fits;
-using kernel::edf_feasible;
 using kernel::utilisation_at_most_one;
+
+bool edf_feasible(const std::vector<Demand>& tasks) {
+    kernel::Steps steps{kernel::kStepsMax};
+    return kernel::edf_feasible(tasks, {}, steps);
+}
 
 // Deadline equal to the period.
 Demand implicit(std::uint64_t wcet, std::uint64_t period) {

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: MIT
+// See grub.hpp. The task's server timer is its zero-lag time.
+#include "kernel/levels/grub.hpp"
+
+#include "kernel/admission/utilisation.hpp"
+#include "kernel/admission/wide.hpp"
+#include "kernel/clock.hpp"
+#include "kernel/scheduler.hpp"
+#include "kernel/timer.hpp"
+#include "kernel/trace_points.hpp"
+
+namespace kernel {
+
+bool GrubLevel::accepts(const TaskModel& model) const {
+    const auto* const soft = std::get_if<SoftModel>(&model);
+    return soft != nullptr && soft->reclaiming == Reclaiming::grub;
+}
+
+void GrubLevel::create(Task& task) {
+    const auto& soft = model_as<SoftModel>(task.model);
+    if (m_servers_alive++ == 0) {
+        host().reservations().watch(this);
+    }
+    m_inactive += bandwidth_of(soft.budget.value, soft.period.value);
+    SoftLevel::create(task);
+}
+
+void GrubLevel::end(Task& task) {
+    task_timer_delete_irq_off(task.pid, TaskTimer::server);
+    if (server(task).contention == Contention::inactive) {
+        m_inactive -= server(task).bandwidth;
+    }
+    SoftLevel::end(task);
+    update();
+    if (--m_servers_alive == 0) {
+        host().reservations().watch(nullptr);
+    }
+}
+
+lib::Ticks GrubLevel::cost(lib::Ticks elapsed) const {
+    return {saturate(divide_up(Wide{elapsed.value} * m_active, kBandwidthMax))};
+}
+
+// The longest time that costs no more; all of the budget then is used up, for the cost is rounded up.
+lib::Ticks GrubLevel::lasts(lib::Ticks budget) const {
+    return {saturate(divide(Wide{budget.value} * kBandwidthMax, m_active).quotient)};
+}
+
+void GrubLevel::compete(Task& task) {
+    Server& own = server(task);
+    if (own.contention == Contention::inactive) {
+        m_inactive -= own.bandwidth;
+    }
+    task_timer_delete_irq_off(task.pid, TaskTimer::server);
+    own.contention = Contention::competing;
+    update();
+}
+
+void GrubLevel::rest(Task& task) {
+    Server& own = server(task);
+    const std::uint64_t lag = saturate(divide(Wide{own.left.value} * own.period.value, own.budget.value).quotient);
+    own.contention = Contention::lagging;
+    const lib::Ticks zero_lag{own.deadline.value > lag ? own.deadline.value - lag : 0};
+    if (zero_lag <= now()) {
+        deactivate(task);
+    } else {
+        task_timer_post_irq_off(task.pid, TaskTimer::server, zero_lag, &GrubLevel::on_zero_lag);
+    }
+}
+
+void GrubLevel::on_zero_lag(void* argument) {
+    Task& task = *static_cast<Task*>(argument);
+    static_cast<GrubLevel&>(*task.level).deactivate(task);
+}
+
+void GrubLevel::deactivate(Task& task) {
+    Server& own = server(task);
+    own.contention = Contention::inactive;
+    m_inactive += own.bandwidth;
+    trace_points::server_reclaiming(own.id);
+    update();
+}
+
+void GrubLevel::update() {
+    const std::uint64_t load = host().reservations().load();
+    const std::uint64_t active = load > kBandwidthMax ? kBandwidthMax : load - m_inactive;
+    if (active == m_active) {
+        return;
+    }
+    Task* const exec = this_processor().exec;
+    const bool running = exec != nullptr && exec->level == this;
+    if (running) {
+        charge(*exec);
+    }
+    m_active = static_cast<std::uint32_t>(active);
+    trace_points::server_bandwidth(m_active);
+    if (running) {
+        arm(*exec);
+    }
+}
+
+} // namespace kernel

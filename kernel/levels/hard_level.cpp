@@ -1,0 +1,358 @@
+// SPDX-License-Identifier: MIT
+// See hard_level.hpp for the picture.
+#include "kernel/levels/hard_level.hpp"
+
+#include "kernel/clock.hpp"
+#include "kernel/scheduler.hpp"
+#include "kernel/timer.hpp"
+#include "kernel/trace_points.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace kernel {
+
+namespace {
+
+constexpr std::uint64_t kNoPeriod = std::numeric_limits<std::uint64_t>::max();
+
+Demand demand_of(const TaskModel& model) {
+    if (const auto* const job = std::get_if<JobModel>(&model)) {
+        return {job->wcet.value, kNoPeriod, job->deadline.value};
+    }
+    const auto& hard = model_as<HardModel>(model);
+    const std::uint64_t deadline = hard.relative_deadline.value != 0 ? hard.relative_deadline.value : hard.period.value;
+    return {hard.wcet.value, hard.period.value, deadline};
+}
+
+bool sporadic(const TaskModel& model) {
+    const auto* const hard = std::get_if<HardModel>(&model);
+    return hard != nullptr && hard->arrival == Arrival::sporadic;
+}
+
+lib::Nanoseconds offset_of(const TaskModel& model) {
+    const auto* const hard = std::get_if<HardModel>(&model);
+    return hard != nullptr ? hard->offset : lib::Nanoseconds{};
+}
+
+HardLevel& level_of(const Task& task) {
+    return static_cast<HardLevel&>(*task.level);
+}
+
+} // namespace
+
+lib::Result<void> HardLevel::guarantee(const TaskModel& model) {
+    const Demand wanted = demand_of(model);
+    if (wanted.wcet_ns == 0 || wanted.wcet_ns > wanted.deadline_ns || wanted.deadline_ns > wanted.period_ns) {
+        return lib::Error::invalid_argument;
+    }
+    if (sporadic(model) && offset_of(model).value != 0) {
+        return lib::Error::invalid_argument; // an activation is the release
+    }
+    return m_reservations.admits(m_claim, wanted) ? lib::Result<void>{} : lib::Error::refused;
+}
+
+void HardLevel::create(Task& task) {
+    Promise& promised = promise(task);
+    promised = {};
+    promised.demand = demand_of(task.model);
+    promised.latest_deadline_ns = promised.demand.deadline_ns;
+    promised.next_deadline_ns = promised.demand.deadline_ns;
+    promised.wcet = to_ticks({promised.demand.wcet_ns});
+    if (std::holds_alternative<JobModel>(task.model)) {
+        promised.kind = Kind::single;
+    } else if (sporadic(task.model)) {
+        promised.kind = Kind::sporadic;
+    }
+    m_reservations.set(Reservations::slot_of_task(task.pid.value), m_claim, promised.demand);
+    task.state = TaskState::sleeping;
+}
+
+// Until its next release a task counts with the shorter of the two deadlines: what ran by the shorter one has kept
+// others waiting, and a task that is admitted on the strength of the longer one must not pay for that.
+lib::Result<void> HardLevel::set_deadline(Task& task, lib::Nanoseconds relative) {
+    Promise& promised = promise(task);
+    if (promised.kind == Kind::single) {
+        return lib::Error::unsupported;
+    }
+    const std::uint64_t wanted_ns = relative.value != 0 ? relative.value : promised.demand.period_ns;
+    if (wanted_ns < promised.demand.wcet_ns || wanted_ns > promised.demand.period_ns) {
+        return lib::Error::invalid_argument;
+    }
+    const bool active = task.state != TaskState::sleeping;
+    if (active && task.jobs.released > task.jobs.completed + 1) {
+        return lib::Error::busy;
+    }
+    Demand counted = promised.demand;
+    counted.deadline_ns = wanted_ns;
+    const bool shorter = wanted_ns < promised.demand.deadline_ns;
+    const auto slot = Reservations::slot_of_task(task.pid.value);
+    if (shorter && !m_reservations.admits(m_claim, counted, slot)) {
+        return lib::Error::refused;
+    }
+    promised.next_deadline_ns = wanted_ns;
+    if (shorter || (!active && now() >= promised.earliest)) {
+        promised.demand = counted;
+        m_reservations.set(slot, m_claim, counted);
+    }
+    if (active && promised.awaiting == Awaiting::deadline && wanted_ns > promised.latest_deadline_ns &&
+        now() <= deadline_time(task, task.jobs.released - 1)) {
+        promised.latest_deadline_ns = wanted_ns;
+        move_deadline(task);
+    }
+    return {};
+}
+
+// One release of a sporadic task can wait.
+bool HardLevel::refuses_activation(const Task& task) const {
+    const Promise& promised = m_promises[task.pid.value];
+    return promised.kind == Kind::sporadic ? promised.release_waits || task.jobs.released > task.jobs.completed + 1
+                                           : task.state != TaskState::sleeping;
+}
+
+lib::Result<void> HardLevel::activate(Task& task, lib::Ticks at) {
+    if (refuses_activation(task)) {
+        return lib::Error::busy;
+    }
+    Promise& promised = promise(task);
+    if (promised.kind == Kind::sporadic) {
+        arrive(task, at);
+        return {};
+    }
+    promised.base = task.jobs.released;
+    // Sooner would use time that was promised to others.
+    promised.origin = std::max(at + to_ticks(offset_of(task.model)), promised.earliest);
+    task.state = TaskState::idle;
+    if (promised.kind == Kind::single) {
+        promised.put_off = promised.origin;
+        promised.release_waits = true;
+    }
+    if (promised.origin <= now()) {
+        release(task);
+    } else {
+        await_release(task);
+    }
+    return {};
+}
+
+// Of a sporadic task.
+void HardLevel::arrive(Task& task, lib::Ticks at) {
+    Promise& promised = promise(task);
+    if (at < promised.earliest) {
+        ++task.jobs.activation_violations;
+        trace_points::activation_violated(task);
+    }
+    promised.put_off = std::max(at, promised.earliest);
+    promised.release_waits = true;
+    if (task.state == TaskState::sleeping) {
+        task.state = TaskState::idle;
+    }
+    if (promised.put_off <= now()) {
+        if (promised.awaiting == Awaiting::deadline) {
+            check_deadline(task); // the interrupt that would have told is still on its way
+        }
+        release(task);
+    } else if (promised.awaiting != Awaiting::deadline) {
+        await_release(task);
+    }
+}
+
+lib::Ticks HardLevel::release_time(const Task& task, std::uint64_t job) {
+    const Promise& promised = promise(task);
+    return promised.origin + to_ticks({(job - promised.base) * promised.demand.period_ns});
+}
+
+lib::Ticks HardLevel::deadline_time(const Task& task, std::uint64_t job) {
+    const Promise& promised = promise(task);
+    return promised.origin +
+           to_ticks({(job - promised.base) * promised.demand.period_ns + promised.latest_deadline_ns});
+}
+
+void HardLevel::await_deadline(Task& task) {
+    promise(task).awaiting = Awaiting::deadline;
+    task_timer_post_irq_off(task.pid, TaskTimer::job, deadline_time(task, task.jobs.released - 1),
+                            &HardLevel::on_job_timer);
+}
+
+// A task that is not periodic may have no release to wait for: then it waits for its activation.
+void HardLevel::await_release(Task& task) {
+    Promise& promised = promise(task);
+    if (promised.kind != Kind::periodic && !promised.release_waits) {
+        promised.awaiting = Awaiting::nothing;
+        task_timer_delete_irq_off(task.pid, TaskTimer::job);
+        if (task.state == TaskState::idle) {
+            task.state = TaskState::sleeping;
+        }
+        return;
+    }
+    promised.awaiting = Awaiting::release;
+    const lib::Ticks at = promised.kind == Kind::periodic ? release_time(task, task.jobs.released) : promised.put_off;
+    task_timer_post_irq_off(task.pid, TaskTimer::job, at, &HardLevel::on_job_timer);
+}
+
+// Every release is told, also the first one that an activation makes at once: a reader counts periods by these alone.
+void HardLevel::release(Task& task) {
+    trace_points::task_timer_released(task);
+    Promise& promised = promise(task);
+    if (promised.kind != Kind::periodic) {
+        promised.origin = promised.put_off;
+        promised.base = task.jobs.released;
+        promised.earliest = promised.origin + to_ticks({promised.demand.period_ns});
+        promised.release_waits = false;
+    }
+    ++task.jobs.released;
+    promised.latest_deadline_ns = promised.next_deadline_ns;
+    if (promised.demand.deadline_ns != promised.next_deadline_ns) {
+        promised.demand.deadline_ns = promised.next_deadline_ns;
+        m_reservations.set(Reservations::slot_of_task(task.pid.value), m_claim, promised.demand);
+    }
+    if (task.state == TaskState::idle) {
+        begin_job(task);
+    }
+    await_deadline(task);
+}
+
+// The job with number jobs.completed becomes the one in progress.
+void HardLevel::begin_job(Task& task) {
+    Promise& promised = promise(task);
+    promised.job = {deadline_time(task, task.jobs.completed), promised.latest_deadline_ns};
+    promised.used = {};
+    promised.violated = false;
+    task.job_begun = false;
+    task.released_at = release_time(task, task.jobs.completed);
+    trace_points::job_released(task, task.released_at);
+    trace_points::job_deadline_set(task, promised.job.deadline);
+    unblock(task);
+}
+
+// The job released last is in progress and got more time: its timer moves, and its place in the queue.
+void HardLevel::move_deadline(Task& task) {
+    Promise& promised = promise(task);
+    promised.job = {deadline_time(task, task.jobs.completed), promised.latest_deadline_ns};
+    trace_points::job_deadline_set(task, promised.job.deadline);
+    await_deadline(task);
+    if (m_ready.holds(task)) {
+        m_ready.move(task, key_of(promised.job));
+    }
+}
+
+// Every deadline is looked at once: the latest released job is late if any job is still to be completed.
+void HardLevel::check_deadline(Task& task) {
+    if (task.jobs.completed < task.jobs.released) {
+        ++task.jobs.deadline_misses;
+        trace_points::task_deadline_missed(task);
+    }
+}
+
+void HardLevel::on_job_timer(void* argument) {
+    Task& task = *static_cast<Task*>(argument);
+    HardLevel& level = level_of(task);
+    if (level.promise(task).awaiting == Awaiting::deadline) {
+        level.check_deadline(task);
+        level.await_release(task);
+        return;
+    }
+    level.release(task);
+    schedule_irq_off();
+}
+
+void HardLevel::finish_job(Task& task) {
+    Promise& promised = promise(task);
+    if (promised.awaiting == Awaiting::deadline && now() > deadline_time(task, task.jobs.released - 1)) {
+        check_deadline(task); // the interrupt that would have told is still on its way
+        await_release(task);
+    }
+    ++task.jobs.completed;
+    block(task);
+    task.state = TaskState::idle;
+}
+
+void HardLevel::end_cycle(Task& task) {
+    trace_points::task_cycle_ended(task);
+    finish_job(task);
+    if (promise(task).kind == Kind::single) {
+        end_task_irq_off(task);
+    } else if (task.jobs.completed < task.jobs.released) {
+        begin_job(task);
+    } else {
+        await_release(task);
+    }
+}
+
+void HardLevel::sleep(Task& task) {
+    trace_points::task_disabled(task);
+    finish_job(task);
+    Promise& promised = promise(task);
+    if (promised.kind == Kind::single) {
+        end_task_irq_off(task);
+        return;
+    }
+    if (promised.kind == Kind::periodic) {
+        promised.earliest = release_time(task, task.jobs.released);
+    }
+    task.jobs.completed = task.jobs.released; // pending releases are dropped
+    task_timer_delete_irq_off(task.pid, TaskTimer::job);
+    promised.awaiting = Awaiting::nothing;
+    promised.release_waits = false;
+    task.state = TaskState::sleeping;
+}
+
+void HardLevel::block(Task& task) {
+    m_ready.remove(task);
+}
+
+void HardLevel::unblock(Task& task) {
+    task.state = TaskState::ready;
+    m_ready.insert(task, key_of(promise(task).job));
+}
+
+void HardLevel::end(Task& task) {
+    task_timer_delete_irq_off(task.pid, TaskTimer::job);
+    task_timer_delete_irq_off(task.pid, TaskTimer::capacity);
+    m_ready.remove_if_there(task);
+    m_reservations.retire(Reservations::slot_of_task(task.pid.value));
+    promise(task) = {};
+}
+
+Task* HardLevel::first() const {
+    return m_ready.first();
+}
+
+std::uint64_t HardLevel::preemption_level(const Task& task) const {
+    return m_promises[task.pid.value].next_deadline_ns;
+}
+
+// The budget is watched by a timer only while the task runs in its own right; what it uses up while it inherits counts
+// too, and is looked at in the epilogue.
+void HardLevel::dispatch(Task& task, Behalf behalf) {
+    const Promise& promised = promise(task);
+    if (behalf == Behalf::own && !promised.violated) {
+        const lib::Ticks left = promised.used < promised.wcet ? promised.wcet - promised.used : lib::Ticks{};
+        task_timer_post_irq_off(task.pid, TaskTimer::capacity, now() + left, &HardLevel::on_capacity);
+    }
+}
+
+void HardLevel::epilogue(Task& task, lib::Ticks elapsed) {
+    task_timer_delete_irq_off(task.pid, TaskTimer::capacity);
+    Promise& promised = promise(task);
+    promised.used = promised.used + elapsed;
+    if (promised.used > promised.wcet) {
+        violate(task);
+    }
+}
+
+void HardLevel::on_capacity(void* argument) {
+    Task& task = *static_cast<Task*>(argument);
+    level_of(task).violate(task);
+}
+
+void HardLevel::violate(Task& task) {
+    Promise& promised = promise(task);
+    if (!promised.violated) {
+        promised.violated = true;
+        ++task.jobs.wcet_violations;
+        trace_points::task_wcet_violated(task);
+    }
+}
+
+} // namespace kernel

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: MIT
+// See soft_level.hpp for the rules. Timers of a task: job is the next periodic release, or the activation that lies
+// ahead; capacity is the end of the budget; GRUB adds server.
+#include "kernel/levels/soft_level.hpp"
+
+#include "kernel/admission/utilisation.hpp"
+#include "kernel/admission/wide.hpp"
+#include "kernel/clock.hpp"
+#include "kernel/levels/server_ids.hpp"
+#include "kernel/scheduler.hpp"
+#include "kernel/timer.hpp"
+#include "kernel/trace_points.hpp"
+
+namespace kernel {
+
+namespace {
+
+SoftLevel& level_of(const Task& task) {
+    return static_cast<SoftLevel&>(*task.level);
+}
+
+Demand demand_of(const SoftModel& model) {
+    return {model.budget.value, model.period.value, model.period.value};
+}
+
+} // namespace
+
+lib::Result<void> SoftLevel::guarantee(const TaskModel& model) {
+    const auto& soft = model_as<SoftModel>(model);
+    if (soft.budget < kServerBudgetMin || soft.budget > soft.period) {
+        return lib::Error::invalid_argument;
+    }
+    return m_host.reservations().admits(Claim::deadline, demand_of(soft)) ? lib::Result<void>{} : lib::Error::refused;
+}
+
+void SoftLevel::create(Task& task) {
+    const auto& soft = model_as<SoftModel>(task.model);
+    Server& own = server(task);
+    own = {};
+    own.id = fresh_server_id_irq_off();
+    own.periodic = soft.periodic;
+    own.budget = to_ticks(soft.budget);
+    own.period = to_ticks_up(soft.period);
+    own.bandwidth = bandwidth_of(soft.budget.value, soft.period.value);
+    m_saved.drop_all(task);
+    m_host.reservations().set(Reservations::slot_of_task(task.pid.value), Claim::deadline, demand_of(soft));
+    task.state = TaskState::sleeping;
+    trace_points::server_created(own.id, task.name.view(), kind(), soft.budget, soft.period);
+    trace_points::server_attached(own.id, task);
+}
+
+bool SoftLevel::refuses_activation(const Task& task) const {
+    return task.state != TaskState::sleeping &&
+           (m_servers[task.pid.value].periodic || model_as<SoftModel>(task.model).overlap == Overlap::refuse);
+}
+
+lib::Result<void> SoftLevel::activate(Task& task, lib::Ticks at) {
+    Server& own = server(task);
+    if (task.state != TaskState::sleeping) {
+        return own.periodic ? lib::Error::busy : m_saved.add(task, model_as<SoftModel>(task.model).overlap, at);
+    }
+    own.origin = at;
+    own.releases = 0;
+    task.state = TaskState::idle;
+    if (at <= now()) {
+        release(task, at);
+    } else {
+        task_timer_post_irq_off(task.pid, TaskTimer::job, at, &SoftLevel::on_release);
+    }
+    return {};
+}
+
+lib::Ticks SoftLevel::release_time(const Server& own) const {
+    return own.origin + lib::Ticks{own.period.value * own.releases};
+}
+
+// An activation that was put off until now, or a periodic release.
+void SoftLevel::on_release(void* argument) {
+    Task& task = *static_cast<Task*>(argument);
+    SoftLevel& level = level_of(task);
+    level.release(task, level.release_time(level.server(task)));
+    schedule_irq_off();
+}
+
+void SoftLevel::release(Task& task, lib::Ticks at) {
+    Server& own = server(task);
+    if (own.periodic) {
+        trace_points::task_timer_released(task);
+        ++own.releases;
+        task_timer_post_irq_off(task.pid, TaskTimer::job, release_time(own), &SoftLevel::on_release);
+    }
+    if (task.state == TaskState::idle) {
+        compete(task);
+        wake(task);
+        begin_job(task, at);
+        return;
+    }
+    const Overlap overlap = model_as<SoftModel>(task.model).overlap;
+    static_cast<void>(m_saved.add(task, overlap == Overlap::save ? overlap : Overlap::skip, at));
+}
+
+// An idle server gets work.
+void SoftLevel::wake(Task& task) {
+    Server& own = server(task);
+    const lib::Ticks time = now();
+    trace_points::server_activated(own.id, task);
+    if (own.deadline <= time ||
+        Wide{own.left.value} * own.period.value >= Wide{(own.deadline - time).value} * own.budget.value) {
+        own.deadline = time + own.period;
+        own.left = own.budget;
+        trace_points::server_replenished(own.id);
+    }
+    trace_points::server_budget(own.id, own.left);
+    trace_points::server_deadline(own.id, own.deadline);
+}
+
+void SoftLevel::begin_job(Task& task, lib::Ticks at) {
+    ++task.jobs.released;
+    task.job_begun = false;
+    task.released_at = at;
+    task.state = TaskState::ready;
+    trace_points::job_released(task, at);
+    trace_points::job_deadline_set(task, server(task).deadline);
+    m_host.queue().insert(task, server(task).deadline.value);
+}
+
+void SoftLevel::finish_job(Task& task) {
+    ++task.jobs.completed;
+    m_host.queue().remove(task);
+    task.state = server(task).periodic ? TaskState::idle : TaskState::sleeping;
+}
+
+void SoftLevel::end_cycle(Task& task) {
+    trace_points::task_cycle_ended(task);
+    finish_job(task);
+    if (const auto at = m_saved.take(task)) {
+        begin_job(task, *at); // the server stays active: budget and deadline are kept
+    } else {
+        rest(task);
+    }
+}
+
+void SoftLevel::sleep(Task& task) {
+    trace_points::task_disabled(task);
+    m_saved.drop_all(task);
+    task_timer_delete_irq_off(task.pid, TaskTimer::job);
+    finish_job(task);
+    task.state = TaskState::sleeping;
+    rest(task);
+}
+
+void SoftLevel::block(Task& task) {
+    m_host.queue().remove(task);
+    rest(task);
+}
+
+void SoftLevel::unblock(Task& task) {
+    const lib::Ticks before = server(task).deadline;
+    task.state = TaskState::ready;
+    compete(task);
+    wake(task);
+    if (server(task).deadline != before) {
+        trace_points::job_deadline_set(task, server(task).deadline);
+    }
+    m_host.queue().insert(task, server(task).deadline.value);
+}
+
+void SoftLevel::end(Task& task) {
+    task_timer_delete_irq_off(task.pid, TaskTimer::job);
+    task_timer_delete_irq_off(task.pid, TaskTimer::capacity);
+    m_host.queue().remove_if_there(task);
+    m_saved.drop_all(task);
+    trace_points::server_removed(server(task).id);
+    server(task) = {};
+    m_host.reservations().retire(Reservations::slot_of_task(task.pid.value));
+}
+
+std::uint64_t SoftLevel::preemption_level(const Task& task) const {
+    return model_as<SoftModel>(task.model).period.value;
+}
+
+void SoftLevel::slot_begin(Task& task) {
+    server(task).begun_at = now();
+    if (m_host.queue().first() != &task) { // the last slot's end has moved the place after it was chosen
+        task_timer_post_irq_off(task.pid, TaskTimer::capacity, now(), &SoftLevel::on_exhausted);
+        return;
+    }
+    arm(task);
+}
+
+void SoftLevel::slot_end(Task& task, lib::Ticks elapsed) {
+    static_cast<void>(elapsed); // parts of it may be charged already
+    task_timer_delete_irq_off(task.pid, TaskTimer::capacity);
+    charge(task);
+}
+
+void SoftLevel::on_exhausted(void* argument) {
+    Task& task = *static_cast<Task*>(argument);
+    level_of(task).charge(task);
+    level_of(task).arm(task);
+    schedule_irq_off();
+}
+
+void SoftLevel::arm(Task& task) {
+    task_timer_post_irq_off(task.pid, TaskTimer::capacity, now() + lasts(server(task).left), &SoftLevel::on_exhausted);
+}
+
+void SoftLevel::charge(Task& task) {
+    Server& own = server(task);
+    const lib::Ticks elapsed = now() - own.begun_at;
+    own.begun_at = own.begun_at + elapsed;
+    const lib::Ticks charged = cost(elapsed);
+    if (charged < elapsed) {
+        trace_points::server_reclaimed(own.id, elapsed - charged);
+    }
+    if (charged < own.left) {
+        own.left = own.left - charged;
+        trace_points::server_budget(own.id, own.left);
+        return;
+    }
+    own.debt = charged - own.left;
+    own.left = {};
+    trace_points::server_budget(own.id, own.left);
+    exhaust(task);
+}
+
+// Bounded: an interrupt that comes late by n budgets makes n + 1 rounds.
+void SoftLevel::exhaust(Task& task) {
+    Server& own = server(task);
+    while (own.left == lib::Ticks{}) {
+        trace_points::server_exhausted(own.id);
+        const lib::Ticks taken = own.debt < own.budget ? own.debt : own.budget;
+        own.debt = own.debt - taken;
+        own.left = own.budget - taken;
+        own.deadline = own.deadline + own.period;
+        trace_points::server_replenished(own.id);
+        trace_points::server_budget(own.id, own.left);
+        trace_points::server_deadline(own.id, own.deadline);
+    }
+    trace_points::job_deadline_set(task, own.deadline);
+    m_host.queue().move(task, own.deadline.value);
+}
+
+void SoftLevel::compete(Task& task) {
+    server(task).contention = Contention::competing;
+}
+
+void SoftLevel::rest(Task& task) {
+    server(task).contention = Contention::inactive;
+}
+
+} // namespace kernel

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: MIT
+// The constant bandwidth server, for SOFT tasks (CbsLevel), and what GRUB has in common with it: each task has a server
+// of its own with a budget Q in each period T, and stands in the queue of the EDF level with the server's deadline. A
+// job that wants more than Q goes on later, by a later deadline; so a task can never take more than Q / T from the
+// others, whatever it does, and the whole is admitted like a HARD task (Q, T). Source: Abeni, Buttazzo, "Integrating
+// multimedia applications in hard real-time systems" (1998).
+//
+//   work for an idle server at t:  c * T >= (d - t) * Q, or d <= t:   d = t + T, c = Q       else both are kept
+//   budget used up, c = 0:         c = Q, d = d + T, the place moves
+//
+// A task that blocks leaves its server idle; it is subject to the same rule when it comes back, for time that it did
+// not use is gone. The budget belongs to the place in the queue: a mutex owner that runs in it uses it up. What runs
+// over before the timer comes is taken off the next budget.
+#pragma once
+
+#include "kernel/admission/reservations.hpp"
+#include "kernel/levels/hard_level.hpp"
+#include "kernel/levels/saved_arrivals.hpp"
+
+#include <array>
+
+namespace kernel {
+
+class SoftLevel : public Level {
+  public:
+    [[nodiscard]] const Reservations* promises() const override { return m_host.promises(); }
+
+    [[nodiscard]] lib::Result<void> guarantee(const TaskModel& model) override;
+    void create(Task& task) override;
+    [[nodiscard]] bool refuses_activation(const Task& task) const override;
+    [[nodiscard]] lib::Result<void> activate(Task& task, lib::Ticks at) override;
+    void end_cycle(Task& task) override;
+    void sleep(Task& task) override;
+    void block(Task& task) override;
+    void unblock(Task& task) override;
+    void end(Task& task) override;
+
+    [[nodiscard]] Task* first() const override { return nullptr; } // all stand in the host's queue
+
+    [[nodiscard]] std::uint64_t preemption_level(const Task& task) const override;
+
+    [[nodiscard]] std::uint16_t queue_index() const override { return m_host.index(); }
+
+    void slot_begin(Task& task) override;
+    void slot_end(Task& task, lib::Ticks elapsed) override;
+
+  protected:
+    constexpr explicit SoftLevel(HardLevel& host)
+        : m_host(host) {}
+
+    ~SoftLevel() = default;
+
+    enum class Contention : std::uint8_t {
+        inactive,  // its bandwidth is free for others
+        lagging,   // no work, but what it had is not yet made up for: GRUB alone
+        competing, // has work
+    };
+
+    struct Server {
+        std::uint16_t id = 0; // 0: no such server
+        Contention contention = Contention::inactive;
+        bool periodic = false;
+        lib::Ticks budget; // Q
+        lib::Ticks period; // T
+        lib::Ticks left;   // c
+        lib::Ticks deadline;
+        lib::Ticks debt;     // ran over, not yet taken off a budget
+        lib::Ticks begun_at; // of the slot, or of the part of it that is not yet counted
+        lib::Ticks origin;   // periodic: of release 0
+        std::uint64_t releases = 0;
+        std::uint32_t bandwidth = 0;
+    };
+
+    [[nodiscard]] Server& server(const Task& task) { return m_servers[task.pid.value]; }
+
+    [[nodiscard]] HardLevel& host() { return m_host; }
+
+    // Of the running slot: what was used up to now is paid for; the timer is set for what is left.
+    void charge(Task& task);
+    void arm(Task& task);
+
+    // As in the trace.
+    [[nodiscard]] virtual std::uint8_t kind() const = 0;
+
+    // --- what GRUB does otherwise
+
+    // What running so long costs of the budget, and how long so much budget lasts.
+    [[nodiscard]] virtual lib::Ticks cost(lib::Ticks elapsed) const { return elapsed; }
+
+    [[nodiscard]] virtual lib::Ticks lasts(lib::Ticks budget) const { return budget; }
+
+    // The server is about to get work, and has no more.
+    virtual void compete(Task& task);
+    virtual void rest(Task& task);
+
+  private:
+    static void on_release(void* task);
+    static void on_exhausted(void* task);
+
+    [[nodiscard]] lib::Ticks release_time(const Server& server) const;
+    void release(Task& task, lib::Ticks at);
+    void begin_job(Task& task, lib::Ticks at);
+    void finish_job(Task& task);
+    void wake(Task& task);
+    void exhaust(Task& task);
+
+    HardLevel& m_host;
+    std::array<Server, kTasksMax> m_servers{}; // by pid
+    SavedArrivals m_saved;
+};
+
+} // namespace kernel
