@@ -15,11 +15,8 @@ LATER = {
     "storm governor": {"interrupt_masked", "interrupt_unmasked"},
     "protocols": {"set_mutex_protocol", "set_mutex_ceiling", "set_mutex_deadlock", "set_mutex_timeout",
                   "set_mutex_owner_died", "set_mutex_unwait"},
-    "exceptions": {"job_abort", "activation_violation", "job_skipped", "job_queued", "task_exception"},
+    "exceptions": {"job_abort", "task_exception"},
     "faults": {"task_fault", "fault_instruction", "fault_address"},
-    "servers": {"server_create", "server_replenish", "server_exhaust", "server_reclaiming", "server_remove",
-                "server_active", "server_using_rec", "server_budget", "server_deadline", "server_attach", "server_kind",
-                "server_capacity", "server_period", "server_bandwidth"},
 }
 NOT_PROVOKED = {"empty", "panic"}  # nobody records the first; a p_* case ends with the second, and is looked at outside
 

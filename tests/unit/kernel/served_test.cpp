@@ -178,7 +178,7 @@ TEST(AperiodicServer, RunsAtThePriorityOfItsPeriod) {
                       s_request = served("S", &requests);
                       request_at(0);
                   });
-                  pause_until(9);
+                  pause_until(8);
               }),
               "A 0-2 | S 2-4 | C 4-6 | E 6-7");
 }
