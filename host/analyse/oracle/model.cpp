@@ -265,7 +265,7 @@ void Model::combine_deadline(Task& task, std::uint64_t stamp) const {
 // Older kernels told neither the acquisition nor the blocking: a free mutex is taken at the attempt, a taken one when
 // the waiter runs again and finds it free.
 void Model::retry_lock(Task& task) {
-    if (m_acquires_told || !task.blocked_on) {
+    if (acquires_told() || !task.blocked_on) {
         return;
     }
     Mutex& mutex = m_mutexes[*task.blocked_on];
@@ -289,7 +289,7 @@ void Model::apply_mutex(const trace::Event& event) {
         m_mutexes[event.par1].ceiling_us = event.par2;
         break;
     case kCodeOf<"set_mutex_lock">:
-        if (!m_acquires_told) {
+        if (!acquires_told()) {
             Mutex& mutex = m_mutexes[event.par2];
             Task& task = this->task(event.par1);
             if (mutex.known && mutex.owner == 0) {
@@ -340,7 +340,8 @@ void Model::apply_server(const trace::Event& event) {
     case kCodeOf<"server_kind">: {
         static constexpr std::array kKinds = {Policy::unknown, Policy::cbs, Policy::grub, Policy::polling,
                                               Policy::deferrable};
-        m_servers[event.par1].kind = event.par2 < kKinds.size() ? kKinds[event.par2] : Policy::unknown;
+        m_servers[static_cast<std::uint16_t>(event.par2)].kind =
+            event.par1 < kKinds.size() ? kKinds[event.par1] : Policy::unknown;
         break;
     }
     case kCodeOf<"server_capacity">:

@@ -138,7 +138,8 @@ class Model {
     [[nodiscard]] Truth before(const Task& a, const Task& b) const;
     [[nodiscard]] std::optional<std::uint32_t> rank(const Task& task) const;
 
-    // Of two waiters: the same, but for the order of insertion. Equal ones are neither.
+    // Whether a is woken before b where both wait: by the queues they belong to, then by their preemption levels. Of
+    // equal ones neither is.
     [[nodiscard]] Truth more_urgent(const Task& a, const Task& b) const;
 
     // --- chains
@@ -160,6 +161,8 @@ class Model {
     [[nodiscard]] std::string place_text(const Task& task) const;
 
   private:
+    [[nodiscard]] bool acquires_told() const { return m_acquires_told || m_jobs_told; }
+
     Task& task(std::uint16_t context);
     void describe(Task& task) const;
     void insert(Task& task);
@@ -172,6 +175,9 @@ class Model {
     void combine_deadline(Task& task, std::uint64_t stamp) const;
     void retry_lock(Task& task);
     void end_task(std::uint16_t context);
+
+    // a's key against b's, in the same order as before(), without the order of insertion.
+    [[nodiscard]] Truth smaller_key(const Task& a, const Task& b) const;
 
     // The next link, 0 for the end of the chain, none if it cannot be told.
     [[nodiscard]] std::optional<std::uint16_t> next_in_chain(const Task& task) const;

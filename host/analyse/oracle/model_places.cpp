@@ -86,7 +86,7 @@ std::uint64_t Model::preemption_level(const Task& task) const {
     return relative + 2 >= expected && relative <= expected + 2 ? declared : to_ns(relative + 1);
 }
 
-Truth Model::more_urgent(const Task& a, const Task& b) const {
+Truth Model::smaller_key(const Task& a, const Task& b) const {
     const auto rank_a = rank(a);
     const auto rank_b = rank(b);
     if (!rank_a || !rank_b) {
@@ -110,9 +110,18 @@ Truth Model::more_urgent(const Task& a, const Task& b) const {
     return Truth::no;
 }
 
+Truth Model::more_urgent(const Task& a, const Task& b) const {
+    const auto rank_a = rank(a);
+    const auto rank_b = rank(b);
+    if (!rank_a || !rank_b) {
+        return Truth::unknown;
+    }
+    return truth_of(*rank_a != *rank_b ? *rank_a < *rank_b : preemption_level(a) < preemption_level(b));
+}
+
 Truth Model::before(const Task& a, const Task& b) const {
-    const Truth higher = more_urgent(a, b);
-    if (higher != Truth::no || more_urgent(b, a) != Truth::no) {
+    const Truth higher = smaller_key(a, b);
+    if (higher != Truth::no || smaller_key(b, a) != Truth::no) {
         return higher;
     }
     if ((is_server(a.policy) || is_server(b.policy)) && a.server != b.server) {
