@@ -121,7 +121,7 @@ ATTEMPTS_SOURCES := $(wildcard tests/support/attempts/*.cpp tests/support/attemp
 ATTEMPTS_LDFLAGS := $(addprefix -Wl$(comma)--wrap=,tracer_record tracer_record_long \
   _ZN6tracer6detail13refuse_recordEv _ZN6tracer7Control12close_activeEv)
 GUEST_TEST_SOURCES := $(wildcard tests/kernel/*.cpp) tests/soak/checker.cpp $(ATTEMPTS_SOURCES)
-HOST_SOURCES := $(wildcard host/*/*.cpp)
+HOST_SOURCES := $(wildcard host/*/*.cpp host/*/*/*.cpp)
 # One coder for compact chunks, in the kernel and in the tools.
 CODEC_SOURCES := $(wildcard tracer/compact/*.cpp)
 

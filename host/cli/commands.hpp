@@ -16,6 +16,7 @@ void add_print(CLI::App& app, Context context, trace::ExitStatus& status);
 void add_schedule(CLI::App& app, Context context, trace::ExitStatus& status);
 void add_summary(CLI::App& app, Context context, trace::ExitStatus& status);
 void add_verify(CLI::App& app, Context context, trace::ExitStatus& status);
+void add_check(CLI::App& app, Context context, trace::ExitStatus& status);
 void add_adopt(CLI::App& app, Context context, trace::ExitStatus& status);
 void add_events(CLI::App& app, Context context, trace::ExitStatus& status);
 

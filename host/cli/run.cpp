@@ -29,6 +29,7 @@ int run(int argc, const char* const* argv, std::FILE* out_stream, std::FILE* err
         add_schedule(app, context, status);
         add_summary(app, context, status);
         add_verify(app, context, status);
+        add_check(app, context, status);
         add_adopt(app, context, status);
         add_events(app, context, status);
         try {

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: MIT
+// See cbs.hpp. Budgets and deadlines are told exactly; only what ran, and when work arrived, is measured by stamps.
+#include "host/analyse/oracle/cbs.hpp"
+
+#include <fmt/format.h>
+
+namespace host::analyse::oracle {
+
+namespace {
+
+__extension__ using Wide = unsigned __int128;
+
+// Work that arrives at t makes a new deadline if c T >= (d - t) Q, or d lies behind. Rounding of c, Q and T to ticks
+// must not decide: where the two sides are as near as that, neither answer is wrong.
+Truth renews(const Server& server, std::uint64_t budget, std::uint64_t deadline, std::uint64_t time) {
+    if (deadline <= time) {
+        return Truth::yes;
+    }
+    const Wide left = Wide{budget} * server.period_ns;
+    const Wide right = Wide{deadline - time} * server.capacity_ns;
+    const Wide rounding = Wide{2} * (Wide{server.period_ns} + server.capacity_ns);
+    if (left + rounding >= right && right + rounding >= left) {
+        return Truth::unknown;
+    }
+    return left >= right ? Truth::yes : Truth::no;
+}
+
+} // namespace
+
+std::string Cbs::server_text(std::uint16_t id) const {
+    for (const auto& [context, task] : model().tasks()) {
+        if (task.server == id) {
+            return fmt::format("server {} of {}", id, model().name(context));
+        }
+    }
+    return fmt::format("server {}", id);
+}
+
+void Cbs::active(std::uint16_t id, const trace::Event& event) {
+    const Server& server = model().servers().at(id);
+    Account& account = m_accounts[id];
+    account.step = Step::arrival;
+    account.arrived = event.ticks.value;
+    account.old_budget = server.budget;
+    account.new_budget.reset();
+}
+
+void Cbs::count_isolation(Account& account, std::uint16_t id) {
+    const Use& use = m_meter.use(id);
+    account.used += use.ran;
+    account.intervals += use.intervals;
+}
+
+// All that ran since the deadline was new is due by the deadline it has now, before it is postponed.
+void Cbs::judge_isolation(std::uint16_t id, const Server& server, const Account& account) {
+    if (!account.since || !server.deadline || server.kind != Policy::cbs || !timing().judged) {
+        verdicts().undecided(Rule::cbs_isolation);
+        return;
+    }
+    const std::uint64_t slack = timing().tolerance * (account.intervals + 1);
+    const std::uint64_t span = *server.deadline > *account.since ? *server.deadline - *account.since : 0;
+    const std::uint64_t allowed = scaled_up(span, server.capacity_ns, server.period_ns);
+    verdicts().judge(Rule::cbs_isolation, account.used <= allowed + slack, std::nullopt, [&] {
+        return fmt::format("{} used {} of the {} ticks up to its deadline {}, it may use {}", server_text(id),
+                           account.used, span, *server.deadline, allowed);
+    });
+}
+
+void Cbs::exhaust(std::uint16_t id) {
+    const Server& server = model().servers().at(id);
+    Account& account = m_accounts[id];
+    const Use& use = m_meter.use(id);
+    if (!server.budget || !use.known || !timing().judged) {
+        verdicts().undecided(Rule::cbs_exhaust);
+    } else {
+        const std::uint64_t slack = timing().tolerance * (use.intervals + 1);
+        verdicts().judge(Rule::cbs_exhaust, use.charged + slack >= *server.budget, std::nullopt, [&] {
+            return fmt::format("{} is told to be exhausted after a charge of {} ticks, its budget was {}",
+                               server_text(id), use.charged, *server.budget);
+        });
+    }
+    account.step = Step::exhaustion;
+    account.old_budget = server.budget;
+    account.new_budget.reset();
+}
+
+void Cbs::budget(std::uint16_t id, std::uint64_t told) {
+    const Server& server = model().servers().at(id);
+    Account& account = m_accounts[id];
+    count_isolation(account, id);
+    if (account.step == Step::none) {
+        judge_charge(id, server, told);
+    } else {
+        account.new_budget = told;
+    }
+    judge_isolation(id, server, account);
+    m_meter.restart(id);
+}
+
+void Cbs::judge_charge(std::uint16_t id, const Server& server, std::uint64_t told) {
+    const Rule rule = server.kind == Policy::grub ? Rule::grub_budget : Rule::cbs_budget;
+    const Use& use = m_meter.use(id);
+    if (!server.budget || !use.known || !timing().judged || (server.kind == Policy::grub && !m_meter.bandwidth())) {
+        verdicts().undecided(rule);
+        return;
+    }
+    const std::uint64_t slack = timing().tolerance * (use.intervals + 1);
+    const std::uint64_t expected = *server.budget > use.charged ? *server.budget - use.charged : 0;
+    verdicts().judge(rule, told <= expected + slack && told + slack >= expected, std::nullopt, [&] {
+        return fmt::format("{} has {} ticks left, but of {} it was charged {} for the {} that ran in its place",
+                           server_text(id), told, *server.budget, use.charged, use.ran);
+    });
+}
+
+void Cbs::deadline(std::uint16_t id, const trace::Event& event) {
+    const Server& server = model().servers().at(id);
+    Account& account = m_accounts[id];
+    const std::uint64_t told = restored(event.par2, event.ticks.value);
+    if (!model().timed() || server.period_ns == 0) {
+        verdicts().undecided(Rule::cbs_arrival);
+    } else if (account.step == Step::arrival) {
+        judge_arrival(id, server, account, told);
+    } else if (account.step == Step::exhaustion) {
+        judge_exhaustion(id, server, account, told);
+    } else if (server.deadline && told != *server.deadline) {
+        verdicts().fail(Rule::cbs_exhaust, std::nullopt,
+                        fmt::format("the deadline of {} goes from {} to {} ticks without an arrival or an exhaustion",
+                                    server_text(id), *server.deadline, told));
+    }
+    account.step = Step::none;
+}
+
+// A new deadline says itself when the kernel saw the work arrive: at d - T, shortly before the record.
+void Cbs::judge_arrival(std::uint16_t id, const Server& server, Account& account, std::uint64_t told) {
+    const std::uint64_t period = model().to_ticks(server.period_ns);
+    const std::uint64_t capacity = model().to_ticks(server.capacity_ns);
+    const bool kept = server.deadline && told == *server.deadline;
+    if (!kept) {
+        const std::uint64_t time = told - period;
+        account.since = time;
+        account.used = 0;
+        account.intervals = 0;
+        const bool in_time =
+            !timing().judged || (time <= account.arrived + 1 && time + timing().tolerance >= account.arrived);
+        const bool full = !account.new_budget || same_but_rounding(*account.new_budget, capacity);
+        if (!in_time || !full) {
+            verdicts().fail(Rule::cbs_arrival, std::nullopt,
+                            fmt::format("work for {} arrives at about {} ticks and gives it the deadline {} and the "
+                                        "budget {}; t + T is {}, Q is {}",
+                                        server_text(id), account.arrived, told, account.new_budget.value_or(0),
+                                        account.arrived + period, capacity));
+            return;
+        }
+        if (!account.old_budget || !server.deadline) {
+            verdicts().pass(Rule::cbs_arrival); // its first work
+            return;
+        }
+        verdicts().judge(Rule::cbs_arrival, renews(server, *account.old_budget, *server.deadline, time) != Truth::no,
+                         std::nullopt, [&] {
+                             return fmt::format("work arrives at {} ticks for {} with the budget {} and the deadline "
+                                                "{}: c T < (d - t) Q, so both had to be kept",
+                                                time, server_text(id), *account.old_budget, *server.deadline);
+                         });
+        return;
+    }
+    if (!account.old_budget || !account.new_budget || !timing().judged) {
+        verdicts().undecided(Rule::cbs_arrival);
+        return;
+    }
+    const std::uint64_t earliest = account.arrived > timing().tolerance ? account.arrived - timing().tolerance : 0;
+    const bool had_to = renews(server, *account.old_budget, *server.deadline, earliest) == Truth::yes;
+    verdicts().judge(Rule::cbs_arrival, !had_to && *account.new_budget == *account.old_budget, std::nullopt, [&] {
+        return had_to ? fmt::format("work arrives at about {} ticks for {} with the budget {} and the deadline {}: "
+                                    "c T >= (d - t) Q or d <= t, so d = t + T and c = Q were due",
+                                    account.arrived, server_text(id), *account.old_budget, *server.deadline)
+                      : fmt::format("{} keeps its deadline, but its budget goes from {} to {}", server_text(id),
+                                    *account.old_budget, *account.new_budget);
+    });
+}
+
+void Cbs::judge_exhaustion(std::uint16_t id, const Server& server, Account& account, std::uint64_t told) {
+    if (!server.deadline || !account.new_budget) {
+        verdicts().undecided(Rule::cbs_exhaust);
+        return;
+    }
+    const std::uint64_t period = model().to_ticks(server.period_ns);
+    const std::uint64_t capacity = model().to_ticks(server.capacity_ns);
+    const std::uint64_t grown = told > *server.deadline ? told - *server.deadline : 0;
+    const std::uint64_t periods = period != 0 ? (grown + period / 2) / period : 0;
+    const std::uint64_t expected = model().to_ticks(periods * server.period_ns);
+    const bool whole = periods >= 1 && grown + periods >= expected && grown <= expected + periods;
+    const bool refilled = *account.new_budget <= capacity + 1 && *account.new_budget != 0;
+    verdicts().judge(Rule::cbs_exhaust, whole && refilled, std::nullopt, [&] {
+        return fmt::format("{} is exhausted and gets the budget {} and the deadline {}; Q is {}, d + T is {}",
+                           server_text(id), *account.new_budget, told, capacity, *server.deadline + period);
+    });
+}
+
+} // namespace host::analyse::oracle

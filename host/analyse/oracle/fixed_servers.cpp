@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: MIT
+// See fixed_servers.hpp.
+#include "host/analyse/oracle/fixed_servers.hpp"
+
+#include <fmt/format.h>
+
+namespace host::analyse::oracle {
+
+bool FixedServers::has_requests(std::uint16_t id, bool& unknown) const {
+    for (const auto& [context, task] : model().tasks()) {
+        if (task.server == id) {
+            unknown = unknown || task.ready == Truth::unknown;
+            if (task.ready == Truth::yes) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+void FixedServers::replenish(std::uint16_t id, const trace::Event& event) {
+    const Server& server = model().servers().at(id);
+    Account& account = m_accounts[id];
+    account.refilled = true;
+    account.advances = true;
+    if (!server.deadline || !timing().judged) {
+        verdicts().undecided(Rule::server_replenish);
+        return;
+    }
+    const std::uint64_t now = event.ticks.value;
+    verdicts().judge(Rule::server_replenish, now + 1 >= *server.deadline, std::nullopt, [&] {
+        return fmt::format("server {} is replenished at {} ticks, its period ends at {}", id, now, *server.deadline);
+    });
+}
+
+void FixedServers::exhaust(std::uint16_t id) {
+    const Server& server = model().servers().at(id);
+    const Use& use = m_meter.use(id);
+    if (!server.budget || !use.known || !timing().judged) {
+        verdicts().undecided(Rule::server_budget);
+        return;
+    }
+    const std::uint64_t slack = timing().tolerance * (use.intervals + 1);
+    verdicts().judge(Rule::server_budget, use.ran + slack >= *server.budget, std::nullopt, [&] {
+        return fmt::format("server {} is told to be exhausted after {} ticks, its budget was {}", id, use.ran,
+                           *server.budget);
+    });
+}
+
+void FixedServers::budget(std::uint16_t id, std::uint64_t told) {
+    const Server& server = model().servers().at(id);
+    Account& account = m_accounts[id];
+    const Use use = m_meter.use(id);
+    m_meter.restart(id);
+    bool unknown = false;
+    const bool requests = has_requests(id, unknown);
+    if (account.refilled) {
+        account.refilled = false;
+        const std::uint64_t capacity = model().timed() ? model().to_ticks(server.capacity_ns) : 0;
+        const bool lost = server.kind == Policy::polling && told == 0 && (!requests || unknown);
+        verdicts().judge(
+            Rule::server_replenish, lost || !model().timed() || same_but_rounding(told, capacity), std::nullopt,
+            [&] { return fmt::format("server {} is replenished to {} ticks, Q is {}", id, told, capacity); });
+        return;
+    }
+    if (server.kind == Policy::polling && told == 0 && (!requests || unknown)) {
+        verdicts().pass(Rule::server_replenish); // no requests: lost
+        return;
+    }
+    if (!server.budget || !use.known || !timing().judged) {
+        verdicts().undecided(Rule::server_budget);
+        return;
+    }
+    const std::uint64_t slack = timing().tolerance * (use.intervals + 1);
+    const std::uint64_t expected = *server.budget > use.ran ? *server.budget - use.ran : 0;
+    verdicts().judge(Rule::server_budget, told <= expected + slack && told + slack >= expected, std::nullopt, [&] {
+        return fmt::format("server {} has {} ticks left, but of {} {} ran in its place", id, told, *server.budget,
+                           use.ran);
+    });
+}
+
+// The low 32 bits are exact: replenishments never drift.
+void FixedServers::deadline(std::uint16_t id, const trace::Event& event) {
+    const Server& server = model().servers().at(id);
+    Account& account = m_accounts[id];
+    const std::uint64_t told = restored(event.par2, event.ticks.value);
+    if (!account.origin || !model().timed()) {
+        account.origin = told;
+        account.number = 0;
+        account.advances = false;
+        return;
+    }
+    account.number += account.advances ? 1 : 0;
+    account.advances = false;
+    const std::uint64_t expected = *account.origin + model().to_ticks(account.number * server.period_ns);
+    const bool holds = same_but_rounding(told, expected);
+    verdicts().judge(Rule::server_replenish, holds, std::nullopt, [&] {
+        return fmt::format("server {} is told to be replenished at {} ticks next, origin + {} T is {}", id, told,
+                           account.number, expected);
+    });
+    if (!holds) {
+        account.origin = told;
+        account.number = 0;
+    }
+}
+
+void FixedServers::settle() {
+    for (const auto& [id, server] : model().servers()) {
+        if (server.kind != Policy::polling || !server.budget || *server.budget == 0) {
+            continue;
+        }
+        bool unknown = false;
+        if (!has_requests(id, unknown) && !unknown) {
+            verdicts().fail(
+                Rule::server_replenish, std::nullopt,
+                fmt::format("polling server {} keeps {} ticks of budget without a request", id, *server.budget));
+        }
+    }
+}
+
+} // namespace host::analyse::oracle

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: MIT
+// Releases, deadlines and activations. Misses and costs are in jobs_late.cpp.
+#include "host/analyse/oracle/jobs.hpp"
+
+#include <fmt/format.h>
+
+namespace host::analyse::oracle {
+
+using trace::kCodeOf;
+
+void Jobs::event(const trace::Event& event) {
+    switch (event.code) {
+    case kCodeOf<"task_create">:
+        begin_task(event);
+        break;
+    case kCodeOf<"task_end">:
+        m_accounts.erase(event.par1);
+        break;
+    case kCodeOf<"task_activate">:
+        activate(event);
+        break;
+    case kCodeOf<"task_timer">:
+        if (const auto account = m_accounts.find(event.par1); account != m_accounts.end()) {
+            ++account->second.outstanding;
+        }
+        break;
+    case kCodeOf<"job_release">:
+        release(event);
+        break;
+    case kCodeOf<"job_deadline">:
+        due(event);
+        break;
+    case kCodeOf<"task_end_cycle">:
+    case kCodeOf<"job_abort">:
+        end_job(event);
+        break;
+    case kCodeOf<"task_disable">:
+        disable(event);
+        break;
+    case kCodeOf<"task_deadline_miss">:
+        miss(event);
+        break;
+    case kCodeOf<"task_wcet_violation">:
+        overrun(event);
+        break;
+    case kCodeOf<"activation_violation">:
+        early(event);
+        break;
+    case kCodeOf<"job_skipped">:
+        skipped(event);
+        break;
+    case kCodeOf<"job_queued">:
+        queued(event);
+        break;
+    case kCodeOf<"task_schedule">:
+        settle(event);
+        break;
+    default:
+        break;
+    }
+}
+
+bool Jobs::is_hard(const Task& task) const {
+    return (task.policy == Policy::edf || task.policy == Policy::fixed) && !task.server;
+}
+
+void Jobs::begin_task(const trace::Event& event) {
+    Account& account = m_accounts[event.par1];
+    account = {};
+    account.resting = true;
+    account.idle = true;
+    account.saved_known = true;
+}
+
+// A task that rests begins anew; one that does not is activated job by job.
+void Jobs::activate(const trace::Event& event) {
+    Account& account = m_accounts[event.par1];
+    const Task* const task = model().find(event.par1);
+    ++account.activations;
+    if (task != nullptr && is_hard(*task) && !account.resting && account.last_release && model().timed() &&
+        timing().judged) {
+        const std::uint64_t earliest = *account.last_release + model().to_ticks(task->parameters.period_ns);
+        account.owes_answer = event.ticks.value + timing().tolerance < earliest;
+    }
+    account.resting = false;
+}
+
+void Jobs::release(const trace::Event& event) {
+    Account& account = m_accounts[event.par1];
+    const std::uint64_t release = restored(event.par2, event.ticks.value);
+    const Task* const task = model().find(event.par1);
+    if (task != nullptr && is_hard(*task) && task->parameters.period_ns != 0 && model().timed()) {
+        judge_period(account, *task, release);
+    }
+    if (account.saved > 0 && account.activations == 0) {
+        --account.saved;
+    }
+    account.activations = account.activations > 0 ? account.activations - 1 : 0;
+    account.last_release = release;
+    account.in_progress = true;
+    account.idle = false;
+    account.owes_release = false;
+    account.owes_answer = false;
+    account.measured = true;
+    account.used = 0;
+    account.intervals = 0;
+    account.overrun_told = false;
+    m_released = event.par1;
+}
+
+void Jobs::judge_period(Account& account, const Task& task, std::uint64_t release) {
+    const std::uint64_t period = model().to_ticks(task.parameters.period_ns);
+    if (!account.last_release) {
+        account.origin = release;
+        account.number = 0;
+        return;
+    }
+    if (account.activations > 0 || !account.origin) {
+        const std::uint64_t earliest = *account.last_release + period;
+        verdicts().judge(Rule::release_period, release + 1 >= earliest, task.context, [&] {
+            return fmt::format("{} is released at {} ticks, one period after the release before at {} is {}",
+                               model().name(task.context), release, *account.last_release, earliest);
+        });
+        account.origin = release;
+        account.number = 0;
+        return;
+    }
+    ++account.number;
+    const std::uint64_t expected = *account.origin + model().to_ticks(account.number * task.parameters.period_ns);
+    const bool holds = same_but_rounding(release, expected);
+    verdicts().judge(Rule::release_period, holds, task.context, [&] {
+        return fmt::format("{} is released at {} ticks, release {} after {} with the period {} ns is at {}",
+                           model().name(task.context), release, account.number, *account.origin,
+                           task.parameters.period_ns, expected);
+    });
+    if (!holds) {
+        account.origin = release;
+        account.number = 0;
+    }
+}
+
+void Jobs::due(const trace::Event& event) {
+    Account& account = m_accounts[event.par1];
+    const Task* const task = model().find(event.par1);
+    const bool changed = m_released != event.par1;
+    m_released = 0;
+    if (task == nullptr || !task->described) {
+        verdicts().undecided(Rule::edf_deadline);
+        return;
+    }
+    if (task->policy == Policy::cbs || task->policy == Policy::grub) {
+        const Server* const server = model().server_of(*task);
+        if (server == nullptr || !server->deadline) {
+            verdicts().undecided(Rule::edf_deadline);
+            return;
+        }
+        verdicts().judge(Rule::edf_deadline, static_cast<std::uint32_t>(*server->deadline) == event.par2, event.par1,
+                         [&] {
+                             return fmt::format("a job of {} is due at {} ticks, its server's deadline is {}",
+                                                model().name(event.par1), restored(event.par2, *server->deadline),
+                                                *server->deadline);
+                         });
+        return;
+    }
+    if (!is_hard(*task) || !task->release || !model().timed() || !account.in_progress) {
+        return;
+    }
+    // The low 32 bits are compared; the rest is what D makes of the release.
+    const std::uint64_t wanted = *task->release + model().to_ticks(task->parameters.deadline_ns);
+    judge_relative(account, *task, restored(event.par2, wanted), changed);
+}
+
+// task_set_deadline() leaves no record of its own. A longer deadline shows as a change of the job in progress; a
+// shorter one holds from the next release on, so that a deadline between C and the one declared may be right.
+void Jobs::judge_relative(Account& account, const Task& task, std::uint64_t deadline, bool changed) {
+    const Rule rule = task.policy == Policy::edf ? Rule::edf_deadline : Rule::rm_deadline;
+    const std::uint64_t release = *task.release;
+    const std::uint64_t declared = model().to_ticks(task.parameters.deadline_ns);
+    const std::uint64_t wcet = model().to_ticks(task.parameters.wcet_ns);
+    const std::uint64_t period =
+        task.parameters.period_ns != 0 ? model().to_ticks(task.parameters.period_ns) : declared;
+    const std::uint64_t relative = deadline > release ? deadline - release : 0;
+    const bool in_range = relative + 1 >= wcet && relative <= period + 1;
+    const bool is_declared = same_but_rounding(relative, declared);
+    const bool as_before = account.relative && *account.relative > declared && relative <= *account.relative + 1;
+    if (in_range && !is_declared && (relative < declared || changed || as_before)) {
+        verdicts().undecided(rule);
+        account.relative = changed ? relative : account.relative;
+        return;
+    }
+    verdicts().judge(rule, is_declared, task.context, [&] {
+        return fmt::format("a job of {} is due at {} ticks, its release {} + D is {}", model().name(task.context),
+                           deadline, release, release + declared);
+    });
+}
+
+void Jobs::disable(const trace::Event& event) {
+    end_job(event);
+    Account& account = m_accounts[event.par1];
+    account.resting = true;
+    account.outstanding = 0;
+    account.reports = 0;
+    account.activations = 0;
+    account.saved = 0;
+    account.owes_release = false;
+}
+
+void Jobs::early(const trace::Event& event) {
+    Account& account = m_accounts[event.par1];
+    const Task* const task = model().find(event.par1);
+    account.owes_answer = false;
+    if (task == nullptr || !task->described || !account.last_release || !model().timed()) {
+        verdicts().undecided(Rule::activation_violation);
+        return;
+    }
+    const std::uint64_t earliest = *account.last_release + model().to_ticks(task->parameters.period_ns);
+    verdicts().judge(Rule::activation_violation, event.ticks.value < earliest + timing().tolerance, event.par1, [&] {
+        return fmt::format("an activation of {} at {} ticks is told to be early, but it was due from {} on",
+                           model().name(event.par1), event.ticks.value, earliest);
+    });
+}
+
+void Jobs::skipped(const trace::Event& event) {
+    Account& account = m_accounts[event.par1];
+    account.owes_answer = false;
+    account.activations = account.activations > 0 ? account.activations - 1 : 0;
+    verdicts().judge(Rule::skip_save, !account.idle, event.par1, [&] {
+        return fmt::format("an activation of {} is dropped although it has no job", model().name(event.par1));
+    });
+}
+
+void Jobs::queued(const trace::Event& event) {
+    Account& account = m_accounts[event.par1];
+    account.owes_answer = false;
+    account.activations = account.activations > 0 ? account.activations - 1 : 0;
+    if (account.idle) {
+        verdicts().fail(Rule::skip_save, event.par1,
+                        fmt::format("an activation of {} is kept although it has no job", model().name(event.par1)));
+    } else {
+        verdicts().judge(Rule::skip_save, !account.saved_known || event.par2 == account.saved + 1, event.par1, [&] {
+            return fmt::format("{} has {} pending activations, but {} were kept", model().name(event.par1), event.par2,
+                               account.saved + 1);
+        });
+    }
+    account.saved = event.par2;
+    account.saved_known = true;
+}
+
+} // namespace host::analyse::oracle

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT
+// Job accounting: when jobs are released and due, which of them are late, which run longer than declared, and what
+// becomes of activations that find the task busy. One account per task.
+#pragma once
+
+#include "host/analyse/oracle/theory.hpp"
+
+#include <map>
+
+namespace host::analyse::oracle {
+
+class Jobs : public Theory {
+  public:
+    using Theory::Theory;
+
+    void event(const trace::Event& event);
+    void ran(const Interval& interval);
+
+    void forget() { m_accounts.clear(); }
+
+  private:
+    struct Account {
+        // releases
+        std::optional<std::uint64_t> last_release;
+        std::optional<std::uint64_t> origin; // release 0 of this activation
+        std::uint64_t number = 0;            // of the last release, from the origin on
+        std::uint64_t activations = 0;       // since the last release
+        bool resting = false;                // created or disabled, and not activated since
+        // the job in progress
+        bool in_progress = false;
+        bool idle = false;                     // known to have none
+        std::optional<std::uint64_t> relative; // as its release and deadline told it
+        // misses
+        std::uint64_t outstanding = 0; // releases told by task_timer that are not complete
+        std::uint64_t reports = 0;     // misses told for jobs that are not complete
+        bool owes_miss = false;        // a job has ended late without a miss told
+        bool may_miss = false;         // a job has just ended at about its deadline
+        // costs
+        bool measured = false; // since its release
+        std::uint64_t used = 0;
+        std::uint64_t intervals = 0;
+        bool overrun_told = false;
+        // activations
+        std::uint64_t saved = 0;
+        bool saved_known = false;
+        bool owes_release = false;
+        bool owes_answer = false; // a sporadic task was activated too early: an event must tell it
+    };
+
+    void begin_task(const trace::Event& event);
+    void activate(const trace::Event& event);
+    void release(const trace::Event& event);
+    void judge_period(Account& account, const Task& task, std::uint64_t release);
+    void due(const trace::Event& event);
+    void judge_relative(Account& account, const Task& task, std::uint64_t deadline, bool changed);
+    void end_job(const trace::Event& event);
+    void disable(const trace::Event& event);
+    void miss(const trace::Event& event);
+    void overrun(const trace::Event& event);
+    void early(const trace::Event& event);
+    void skipped(const trace::Event& event);
+    void queued(const trace::Event& event);
+    void settle(const trace::Event& event);
+    void settle_misses(Account& account, const Task& task, std::uint64_t now);
+
+    // How many incomplete jobs were due `slack` ago: at least, at most.
+    struct Due {
+        std::uint64_t least = 0;
+        std::uint64_t most = 0;
+    };
+
+    [[nodiscard]] Due due_by(const Account& account, const Task& task, std::uint64_t time) const;
+    [[nodiscard]] bool is_hard(const Task& task) const;
+
+    std::map<std::uint16_t, Account> m_accounts;
+    std::uint16_t m_released = 0; // whose job_release came last: its job_deadline belongs to it
+};
+
+} // namespace host::analyse::oracle

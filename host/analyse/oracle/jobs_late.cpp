@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: MIT
+// Late jobs and overruns: each told exactly when it must be. A deadline is looked at once, at its time; so a job that
+// is behind is told once itself, and once more each job that waits behind it, when that one is due.
+#include "host/analyse/oracle/jobs.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace host::analyse::oracle {
+
+void Jobs::ran(const Interval& interval) {
+    Account& account = m_accounts[interval.shadow];
+    account.used += interval.ticks();
+    ++account.intervals;
+}
+
+// The job in progress has told its deadline. Those behind it were released one period apart, and are due somewhere
+// between their release and the next one.
+Jobs::Due Jobs::due_by(const Account& account, const Task& task, std::uint64_t time) const {
+    Due due;
+    if (!account.in_progress || !task.deadline || !task.release) {
+        return due;
+    }
+    const bool first = *task.deadline <= time;
+    due.least = due.most = first ? 1U : 0U;
+    const std::uint64_t waiting = account.outstanding > 1 ? account.outstanding - 1 : 0;
+    for (std::uint64_t job = 1; job <= waiting; ++job) {
+        const std::uint64_t released = *task.release + model().to_ticks(job * task.parameters.period_ns);
+        due.least += released + model().to_ticks(task.parameters.period_ns) <= time ? 1U : 0U;
+        due.most += released <= time ? 1U : 0U;
+    }
+    return due;
+}
+
+void Jobs::miss(const trace::Event& event) {
+    Account& account = m_accounts[event.par1];
+    const Task* const task = model().find(event.par1);
+    if (account.owes_miss || account.may_miss) {
+        account.owes_miss = false;
+        account.may_miss = false;
+        verdicts().pass(Rule::deadline_miss);
+        return;
+    }
+    if (task == nullptr || !model().jobs_told() || !is_hard(*task) || !model().timed() ||
+        (!account.in_progress && !account.idle) ||
+        (account.in_progress && (!task->deadline || !task->release || task->deadline_slack != 0))) {
+        verdicts().undecided(Rule::deadline_miss);
+        return;
+    }
+    ++account.reports;
+    verdicts().judge(
+        Rule::deadline_miss, account.reports <= due_by(account, *task, event.ticks.value).most, event.par1, [&] {
+            return account.in_progress
+                       ? fmt::format("a miss of {} is told at {} ticks, its job is due at {}", model().name(event.par1),
+                                     event.ticks.value, *task->deadline)
+                       : fmt::format("a miss of {} is told, but no job of it is incomplete", model().name(event.par1));
+        });
+    account.reports = std::min(account.reports, due_by(account, *task, event.ticks.value).most);
+}
+
+void Jobs::end_job(const trace::Event& event) {
+    Account& account = m_accounts[event.par1];
+    const Task* const task = model().find(event.par1);
+    const bool judged = task != nullptr && is_hard(*task) && account.in_progress && model().timed();
+    if (judged && task->deadline && task->deadline_slack == 0 && account.reports == 0) {
+        account.may_miss = *task->deadline <= event.ticks.value;
+        account.owes_miss = timing().judged && *task->deadline + timing().tolerance < event.ticks.value;
+    }
+    if (judged && account.measured && task->parameters.wcet_ns != 0) {
+        const std::uint64_t wcet = model().to_ticks(task->parameters.wcet_ns);
+        const std::uint64_t slack = timing().tolerance * (account.intervals + 1);
+        if (!timing().judged) {
+            verdicts().undecided(Rule::wcet_violation);
+        } else {
+            verdicts().judge(Rule::wcet_violation, account.overrun_told || account.used <= wcet + slack, event.par1,
+                             [&] {
+                                 return fmt::format("a job of {} ran {} ticks, its worst case is {}, and no overrun "
+                                                    "was told",
+                                                    model().name(event.par1), account.used, wcet);
+                             });
+        }
+    }
+    account.reports = account.reports > 0 ? account.reports - 1 : 0;
+    account.outstanding = account.outstanding > 0 ? account.outstanding - 1 : 0;
+    account.in_progress = false;
+    account.idle = true;
+    account.owes_release = account.saved > 0;
+    account.measured = false;
+}
+
+void Jobs::overrun(const trace::Event& event) {
+    Account& account = m_accounts[event.par1];
+    const Task* const task = model().find(event.par1);
+    if (task == nullptr || !task->described || !account.measured || !model().timed() || !timing().judged) {
+        verdicts().undecided(Rule::wcet_violation);
+        return;
+    }
+    const std::uint64_t used = account.used + so_far(event.par1, 0, event.ticks.value, true);
+    const std::uint64_t wcet = model().to_ticks(task->parameters.wcet_ns);
+    verdicts().judge(
+        Rule::wcet_violation, !account.overrun_told && used + timing().tolerance * (account.intervals + 1) >= wcet,
+        event.par1, [&] {
+            return account.overrun_told
+                       ? fmt::format("an overrun of the same job of {} is told twice", model().name(event.par1))
+                       : fmt::format("an overrun of {} is told after {} ticks, its worst case is {}",
+                                     model().name(event.par1), used, wcet);
+        });
+    account.overrun_told = true;
+}
+
+void Jobs::settle_misses(Account& account, const Task& task, std::uint64_t now) {
+    if (account.owes_miss) {
+        verdicts().fail(
+            Rule::deadline_miss, task.context,
+            fmt::format("a job of {} ended after its deadline, and no miss was told", model().name(task.context)));
+    } else if (timing().judged && account.in_progress && task.deadline && task.deadline_slack == 0) {
+        const std::uint64_t least =
+            due_by(account, task, now > timing().tolerance ? now - timing().tolerance : 0).least;
+        if (least > account.reports) {
+            verdicts().fail(Rule::deadline_miss, task.context,
+                            fmt::format("a job of {} was due at {} ticks and is incomplete at {}, and no miss was told",
+                                        model().name(task.context), *task.deadline, now));
+            account.reports = least;
+        } else {
+            verdicts().pass(Rule::deadline_miss);
+        }
+    }
+    account.owes_miss = false;
+    account.may_miss = false;
+}
+
+// What the records before this decision had to be followed by.
+void Jobs::settle(const trace::Event& event) {
+    for (auto& [context, account] : m_accounts) {
+        const Task* const task = model().find(context);
+        if (task == nullptr) {
+            continue;
+        }
+        if (is_hard(*task) && model().timed()) {
+            settle_misses(account, *task, event.ticks.value);
+        }
+        if (account.owes_answer) {
+            verdicts().fail(Rule::activation_violation, context,
+                            fmt::format("{} was activated sooner than its minimum inter-arrival after the release at "
+                                        "{} ticks, and nothing tells it",
+                                        model().name(context), *account.last_release));
+            account.owes_answer = false;
+        }
+        if (account.owes_release && !(is_hard(*task))) {
+            verdicts().fail(Rule::skip_save, context,
+                            fmt::format("{} has {} kept activations, but its next job does not begin",
+                                        model().name(context), account.saved));
+        }
+        account.owes_release = false;
+    }
+}
+
+} // namespace host::analyse::oracle

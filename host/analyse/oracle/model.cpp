@@ -1,0 +1,392 @@
+// SPDX-License-Identifier: MIT
+// What each record changes in the model. Places and chains are in model_places.cpp.
+#include "host/analyse/oracle/model.hpp"
+
+#include <array>
+#include <fmt/format.h>
+#include <utility>
+
+namespace host::analyse::oracle {
+
+using trace::kCodeOf;
+using tracer::Family;
+
+std::uint64_t restored(std::uint32_t low, std::uint64_t about) {
+    const auto distance = static_cast<std::int32_t>(low - static_cast<std::uint32_t>(about));
+    return about + static_cast<std::uint64_t>(static_cast<std::int64_t>(distance));
+}
+
+Policy policy_of_level(std::string_view name) {
+    static constexpr auto kNames = std::to_array<std::pair<std::string_view, Policy>>({
+        {"RM", Policy::fixed},
+        {"EDF", Policy::edf},
+        {"CBS", Policy::cbs},
+        {"GRUB", Policy::grub},
+        {"PS", Policy::polling},
+        {"polling", Policy::polling},
+        {"DS", Policy::deferrable},
+        {"deferrable", Policy::deferrable},
+        {"RR", Policy::round_robin},
+        {"background", Policy::background},
+    });
+    for (const auto& [known, policy] : kNames) {
+        if (name == known) {
+            return policy;
+        }
+    }
+    return Policy::unknown;
+}
+
+const Task* Model::find(std::uint16_t context) const {
+    const auto entry = m_tasks.find(context);
+    return entry != m_tasks.end() ? &entry->second : nullptr;
+}
+
+const Mutex* Model::mutex(std::uint32_t id) const {
+    const auto entry = m_mutexes.find(id);
+    return entry != m_mutexes.end() ? &entry->second : nullptr;
+}
+
+const Server* Model::server_of(const Task& task) const {
+    const auto entry = task.server ? m_servers.find(*task.server) : m_servers.end();
+    return entry != m_servers.end() ? &entry->second : nullptr;
+}
+
+std::string Model::name(std::uint16_t context) const {
+    const std::string_view name =
+        m_names != nullptr ? m_names->find(tracer::Unit::context, context) : std::string_view();
+    return name.empty() ? fmt::format("context {}", context) : fmt::format("{} ({})", name, context);
+}
+
+Task& Model::task(std::uint16_t context) {
+    Task& task = m_tasks[context];
+    task.context = context;
+    if (!task.described) {
+        describe(task);
+    }
+    return task;
+}
+
+// A level without a name of a policy leaves the task without a policy: what follows from it is then undecided.
+void Model::describe(Task& task) const {
+    const trace::TaskNames* const known = m_names != nullptr ? m_names->task(task.context) : nullptr;
+    if (known == nullptr || !known->parameters) {
+        return;
+    }
+    task.described = true;
+    task.parameters = *known->parameters;
+    task.policy = policy_of_level(m_names->find(tracer::Unit::level, task.parameters.level));
+    task.idle = task.policy == Policy::background && known->name == "idle";
+}
+
+void Model::insert(Task& task) {
+    task.ready = task.suspended ? Truth::no : Truth::yes;
+    task.sequence = ++m_sequence;
+}
+
+void Model::forget() {
+    m_tasks.clear();
+    for (auto& [id, mutex] : m_mutexes) {
+        mutex.known = false;
+        mutex.ceiling_us.reset();
+    }
+    for (auto& [id, server] : m_servers) {
+        server.budget.reset();
+        server.deadline.reset();
+    }
+    m_running.reset();
+    m_decided.reset();
+    m_complete = false;
+}
+
+void Model::apply(const trace::Event& event) {
+    m_names = event.names;
+    switch (event.row->family()) {
+    case Family::general:
+        if (event.code == kCodeOf<"id">) {
+            task(event.par1);
+        } else if (event.code == kCodeOf<"trace_start">) {
+            m_complete = event.par1 == 0; // the boot context: no task has run, and those that exist are told
+        }
+        break;
+    case Family::task:
+        apply_task(event);
+        break;
+    case Family::job:
+        apply_job(event);
+        break;
+    case Family::attribute:
+        if (event.code == kCodeOf<"set_priority">) {
+            apply_priority(event);
+        }
+        break;
+    case Family::mutex:
+        apply_mutex(event);
+        break;
+    case Family::server:
+        apply_server(event);
+        break;
+    case Family::ipoint:
+    case Family::interrupt:
+    case Family::cpu:
+    case Family::signal:
+    case Family::user:
+    case Family::data:
+    case Family::timer:
+    case Family::metadata:
+    case Family::typed:
+    case Family::filter:
+        break;
+    }
+}
+
+void Model::apply_task(const trace::Event& event) {
+    switch (event.code) {
+    case kCodeOf<"task_create">:
+        end_task(event.par1);
+        task(event.par1).ready = Truth::no;
+        break;
+    case kCodeOf<"task_activate">:
+        if (Task& task = this->task(event.par1); !m_jobs_told && task.policy != Policy::edf) {
+            task.ready = Truth::unknown; // at once or later: nothing told it then
+        }
+        break;
+    case kCodeOf<"task_schedule">:
+        apply_schedule(event);
+        break;
+    case kCodeOf<"task_dispatch">:
+        if (m_decided && m_decided->shadow == event.par1) {
+            m_running = m_decided;
+        }
+        retry_lock(task(event.par1));
+        break;
+    case kCodeOf<"task_epilogue">:
+        m_running.reset();
+        if (Task& task = this->task(event.par1); !m_jobs_told && !task.blocked_on) {
+            task.ready = Truth::unknown; // it may have begun to wait: nothing told that then
+        }
+        break;
+    case kCodeOf<"task_begin_cycle">:
+        task(event.par1).begun = Truth::yes;
+        break;
+    case kCodeOf<"task_end_cycle">:
+    case kCodeOf<"task_sleep">:
+    case kCodeOf<"task_disable">:
+        task(event.par1).ready = Truth::no;
+        break;
+    case kCodeOf<"task_end">:
+        end_task(event.par1);
+        break;
+    case kCodeOf<"task_block">: {
+        Task& task = this->task(event.par1);
+        task.ready = Truth::no;
+        task.suspended = task.suspended || event.par2 >> 16 == kWaitSuspended;
+        break;
+    }
+    case kCodeOf<"task_unblock">: {
+        Task& task = this->task(event.par1);
+        task.suspended = false;
+        insert(task);
+        break;
+    }
+    default:
+        break;
+    }
+}
+
+void Model::apply_job(const trace::Event& event) {
+    Task& task = this->task(event.par1);
+    switch (event.code) {
+    case kCodeOf<"job_release">:
+        m_jobs_told = true;
+        insert(task);
+        task.begun = Truth::no;
+        task.release = restored(event.par2, event.ticks.value);
+        task.deadline.reset();
+        task.deadline_us.reset();
+        task.deadline_low.reset();
+        break;
+    case kCodeOf<"job_deadline">:
+        task.deadline_low = event.par2;
+        combine_deadline(task, event.ticks.value);
+        if (task.ready == Truth::yes) {
+            insert(task);
+        }
+        break;
+    case kCodeOf<"job_abort">:
+        task.ready = Truth::no;
+        break;
+    case kCodeOf<"slice_end">:
+        if (task.ready == Truth::yes) {
+            insert(task);
+        }
+        break;
+    default:
+        break;
+    }
+}
+
+// Where jobs are told, the microseconds only say which of the times with the same low 32 bits it is. Where they are
+// not, this record is the release itself.
+void Model::apply_priority(const trace::Event& event) {
+    Task& task = this->task(event.par1);
+    task.deadline_us = event.par2;
+    if (m_jobs_told) {
+        combine_deadline(task, event.ticks.value);
+        return;
+    }
+    combine_deadline(task, event.ticks.value);
+    if (task.ready == Truth::no) {
+        task.begun = Truth::no;
+    }
+    if (task.ready != Truth::unknown) {
+        insert(task);
+    }
+}
+
+void Model::combine_deadline(Task& task, std::uint64_t stamp) const {
+    std::uint64_t about = stamp;
+    if (task.deadline_us && timed()) {
+        const std::uint64_t us = restored(static_cast<std::uint32_t>(*task.deadline_us), to_ns(stamp) / 1'000);
+        about = to_ticks(us * 1'000);
+        task.deadline = about;
+        task.deadline_slack = to_ticks(1'000) + 1;
+    }
+    if (task.deadline_low) {
+        task.deadline = restored(*task.deadline_low, about);
+        task.deadline_slack = 0;
+        if (task.deadline_us) { // both have told this one: the next is another
+            task.deadline_us.reset();
+            task.deadline_low.reset();
+        }
+    }
+}
+
+// Older kernels told neither the acquisition nor the blocking: a free mutex is taken at the attempt, a taken one when
+// the waiter runs again and finds it free.
+void Model::retry_lock(Task& task) {
+    if (acquires_told() || !task.blocked_on) {
+        return;
+    }
+    Mutex& mutex = m_mutexes[*task.blocked_on];
+    if (mutex.known && mutex.owner == 0) {
+        mutex.owner = task.context;
+        task.blocked_on.reset();
+    }
+}
+
+void Model::apply_mutex(const trace::Event& event) {
+    switch (event.code) {
+    case kCodeOf<"set_mutex_create">:
+        m_mutexes[event.par2] = Mutex{.protocol = Protocol::inheritance, .ceiling_us = {}, .known = true};
+        break;
+    case kCodeOf<"set_mutex_protocol">:
+        m_acquires_told = true;
+        m_mutexes[event.par2].protocol = event.par1 <= 3 ? static_cast<Protocol>(event.par1) : Protocol::unknown;
+        m_stack = m_stack || event.par1 == static_cast<std::uint16_t>(Protocol::stack);
+        break;
+    case kCodeOf<"set_mutex_ceiling">:
+        m_mutexes[event.par1].ceiling_us = event.par2;
+        break;
+    case kCodeOf<"set_mutex_lock">:
+        if (!acquires_told()) {
+            Mutex& mutex = m_mutexes[event.par2];
+            Task& task = this->task(event.par1);
+            if (mutex.known && mutex.owner == 0) {
+                mutex.owner = event.par1;
+            } else {
+                task.blocked_on = event.par2;
+            }
+        }
+        break;
+    case kCodeOf<"set_mutex_acquire">: {
+        m_acquires_told = true;
+        Mutex& mutex = m_mutexes[event.par2];
+        mutex.known = true;
+        mutex.owner = event.par1;
+        task(event.par1).blocked_on.reset();
+        break;
+    }
+    case kCodeOf<"set_mutex_block">:
+        m_acquires_told = true;
+        task(event.par1).blocked_on = event.par2;
+        break;
+    case kCodeOf<"set_mutex_deadlock">:
+    case kCodeOf<"set_mutex_timeout">:
+        task(event.par1).blocked_on.reset();
+        break;
+    case kCodeOf<"set_mutex_unlock">:
+    case kCodeOf<"set_mutex_owner_died">: {
+        Mutex& mutex = m_mutexes[event.par2];
+        mutex.known = true;
+        mutex.owner = 0;
+        break;
+    }
+    default:
+        break;
+    }
+}
+
+void Model::apply_server(const trace::Event& event) {
+    switch (event.code) {
+    case kCodeOf<"server_create">:
+        m_servers[static_cast<std::uint16_t>(event.par2)] = {};
+        break;
+    case kCodeOf<"server_attach">: {
+        Task& task = this->task(static_cast<std::uint16_t>(event.par2));
+        task.server = event.par1;
+        break;
+    }
+    case kCodeOf<"server_kind">: {
+        static constexpr std::array kKinds = {Policy::unknown, Policy::cbs, Policy::grub, Policy::polling,
+                                              Policy::deferrable};
+        m_servers[static_cast<std::uint16_t>(event.par2)].kind =
+            event.par1 < kKinds.size() ? kKinds[event.par1] : Policy::unknown;
+        break;
+    }
+    case kCodeOf<"server_capacity">:
+        m_servers[event.par1].capacity_ns = event.par2;
+        break;
+    case kCodeOf<"server_period">:
+        m_servers[event.par1].period_ns = event.par2;
+        break;
+    case kCodeOf<"server_budget">:
+        m_servers[event.par1].budget = event.par2;
+        break;
+    case kCodeOf<"server_deadline">:
+        m_servers[event.par1].deadline = restored(event.par2, event.ticks.value);
+        break;
+    case kCodeOf<"server_remove">:
+        m_servers.erase(static_cast<std::uint16_t>(event.par2));
+        break;
+    default:
+        break;
+    }
+}
+
+// Theories have judged the decision; what is unknown is learnt from it. Where the idle task runs, nobody else could.
+void Model::apply_schedule(const trace::Event& event) {
+    const auto exec = static_cast<std::uint16_t>(event.par2);
+    for (const std::uint16_t context : {exec, event.par1}) {
+        Task& task = this->task(context);
+        task.ready = task.ready == Truth::unknown ? Truth::yes : task.ready;
+    }
+    if (m_jobs_told && task(exec).idle && exec == event.par1) {
+        for (auto& [context, task] : m_tasks) {
+            task.ready = task.ready == Truth::unknown && !task.idle ? Truth::no : task.ready;
+        }
+        m_complete = true;
+    }
+    m_decided = Running{.exec = exec, .shadow = event.par1, .since = event.ticks.value};
+}
+
+void Model::end_task(std::uint16_t context) {
+    for (auto& [id, mutex] : m_mutexes) {
+        if (mutex.known && mutex.owner == context) {
+            mutex.owner = 0;
+        }
+    }
+    m_tasks.erase(context);
+}
+
+} // namespace host::analyse::oracle

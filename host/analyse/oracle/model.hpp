@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: MIT
+// The kernel's queues as the records tell them: at each task_schedule the model says who stands where, who owns which
+// mutex, and where each chain of owners ends. It judges nothing. What happened before the trace or inside a gap is
+// unknown, and stays so until a record tells it.
+//
+//   place   rank of the level, then its key (EDF: absolute deadline; fixed priority: relative deadline), then the order
+//           of insertion. Guests stand in their host's queue: CBS and GRUB in EDF's, servers in the fixed-priority one.
+//   chain   place -> owner of the mutex that blocks it -> ... ; a job that SRP stops -> owner of the highest ceiling.
+#pragma once
+
+#include "host/trace/event.hpp"
+#include "host/trace/names.hpp"
+#include "lib/units.hpp"
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+
+namespace host::analyse::oracle {
+
+enum class Truth : std::uint8_t {
+    unknown,
+    no,
+    yes,
+};
+
+enum class Policy : std::uint8_t {
+    unknown,
+    fixed,
+    edf,
+    cbs,
+    grub,
+    polling,
+    deferrable,
+    round_robin,
+    background,
+};
+
+enum class Protocol : std::uint8_t {
+    unknown = 0,
+    inheritance = 1, // these three as set_mutex_protocol tells them
+    ceiling = 2,
+    stack = 3,
+};
+
+// Kinds of task_block, in the upper half of its parameter.
+inline constexpr std::uint32_t kWaitSemaphore = 1;
+inline constexpr std::uint32_t kWaitSuspended = 6;
+
+inline constexpr std::uint64_t kLowestLevel = ~std::uint64_t{0};
+inline constexpr std::uint32_t kNoCeiling = ~std::uint32_t{0};
+
+struct Task {
+    std::uint16_t context = 0;
+    Policy policy = Policy::unknown;
+    tracer::TaskParameters parameters{};
+    bool described = false; // policy and parameters are known
+    bool idle = false;      // the task behind all others
+    Truth ready = Truth::unknown;
+    Truth begun = Truth::unknown; // the job in progress has been dispatched
+    bool suspended = false;
+    std::optional<std::uint64_t> release{};    // of the job in progress, in ticks
+    std::optional<std::uint64_t> deadline{};   // likewise
+    std::uint64_t deadline_slack = 0;          // ticks by which it may be later than told
+    std::uint64_t sequence = 0;                // order of insertion; 0: not known
+    std::optional<std::uint32_t> blocked_on{}; // mutex that it waits for; its place is lent while that is owned
+    std::optional<std::uint16_t> server{};
+    std::optional<std::uint64_t> deadline_us{}; // of set_priority, until job_deadline has come, and the other way round
+    std::optional<std::uint32_t> deadline_low{};
+};
+
+struct Mutex {
+    Protocol protocol = Protocol::unknown;
+    std::optional<std::uint32_t> ceiling_us{};
+    bool known = false;      // whether `owner` means anything
+    std::uint16_t owner = 0; // 0: free
+};
+
+struct Server {
+    Policy kind = Policy::unknown;
+    std::uint64_t capacity_ns = 0;
+    std::uint64_t period_ns = 0;
+    std::optional<std::uint64_t> budget{};   // ticks, as last told
+    std::optional<std::uint64_t> deadline{}; // ticks
+};
+
+// Who has the processor since the last dispatch.
+struct Running {
+    std::uint16_t exec = 0;
+    std::uint16_t shadow = 0;
+    std::uint64_t since = 0; // stamp of the decision, in ticks
+};
+
+class Model {
+  public:
+    // Takes over what the event tells. Theories look at the model before that.
+    void apply(const trace::Event& event);
+
+    // From here on nothing is known but what does not change.
+    void forget();
+
+    void set_rate(std::uint32_t khz) { m_rate.khz = khz; }
+
+    [[nodiscard]] bool timed() const { return m_rate.khz != 0; }
+
+    // Precondition: timed().
+    [[nodiscard]] std::uint64_t to_ticks(std::uint64_t ns) const { return m_rate.to_ticks({ns}).value; }
+
+    [[nodiscard]] std::uint64_t to_ns(std::uint64_t ticks) const { return m_rate.to_nanoseconds({ticks}).value; }
+
+    // The kernel tells each job and each wait; older ones did not.
+    [[nodiscard]] bool jobs_told() const { return m_jobs_told; }
+
+    // No task lives that the model has not heard of.
+    [[nodiscard]] bool complete() const { return m_complete; }
+
+    [[nodiscard]] const std::map<std::uint16_t, Task>& tasks() const { return m_tasks; }
+
+    [[nodiscard]] const std::map<std::uint16_t, Server>& servers() const { return m_servers; }
+
+    [[nodiscard]] const std::map<std::uint32_t, Mutex>& mutexes() const { return m_mutexes; }
+
+    [[nodiscard]] const Task* find(std::uint16_t context) const;
+    [[nodiscard]] const Mutex* mutex(std::uint32_t id) const;
+    [[nodiscard]] const Server* server_of(const Task& task) const;
+
+    [[nodiscard]] const std::optional<Running>& running() const { return m_running; }
+
+    // --- places
+    // Whether the task stands where the scheduler looks: ready; of a server's tasks the front one, while there is
+    // budget.
+    [[nodiscard]] Truth stands(const Task& task) const;
+    [[nodiscard]] Truth has_budget(const Task& task) const;
+    [[nodiscard]] const Task* front_of_server(const Task& task) const;
+
+    // Whether a's place is searched before b's.
+    [[nodiscard]] Truth before(const Task& a, const Task& b) const;
+    [[nodiscard]] std::optional<std::uint32_t> rank(const Task& task) const;
+
+    // Whether a is woken before b where both wait: by the queues they belong to, then by their preemption levels. Of
+    // equal ones neither is.
+    [[nodiscard]] Truth more_urgent(const Task& a, const Task& b) const;
+
+    // --- chains
+    // Context of the task at the end; none: it cannot be told.
+    [[nodiscard]] std::optional<std::uint16_t> chain_end(const Task& task) const;
+    [[nodiscard]] bool chain_passes(const Task& from, std::uint16_t context) const;
+
+    // Nanoseconds; shorter is higher.
+    [[nodiscard]] std::uint64_t preemption_level(const Task& task) const;
+
+    // The held mutex of this protocol, of others than the task, with the highest ceiling; null: none. unknown: set if
+    // it cannot be told.
+    [[nodiscard]] const Mutex* highest_ceiling(Protocol protocol, std::uint16_t task, bool& unknown) const;
+
+    // SRP keeps the task's next job from beginning.
+    [[nodiscard]] Truth stopped(const Task& task) const;
+
+    [[nodiscard]] std::string name(std::uint16_t context) const; // "control (4)"
+    [[nodiscard]] std::string place_text(const Task& task) const;
+
+  private:
+    [[nodiscard]] bool acquires_told() const { return m_acquires_told || m_jobs_told; }
+
+    Task& task(std::uint16_t context);
+    void describe(Task& task) const;
+    void insert(Task& task);
+    void apply_task(const trace::Event& event);
+    void apply_job(const trace::Event& event);
+    void apply_mutex(const trace::Event& event);
+    void apply_server(const trace::Event& event);
+    void apply_priority(const trace::Event& event);
+    void apply_schedule(const trace::Event& event);
+    void combine_deadline(Task& task, std::uint64_t stamp) const;
+    void retry_lock(Task& task);
+    void end_task(std::uint16_t context);
+
+    // a's key against b's, in the same order as before(), without the order of insertion.
+    [[nodiscard]] Truth smaller_key(const Task& a, const Task& b) const;
+
+    // The next link, 0 for the end of the chain, none if it cannot be told.
+    [[nodiscard]] std::optional<std::uint16_t> next_in_chain(const Task& task) const;
+
+    lib::TickRate m_rate;
+    const trace::Names* m_names = nullptr;
+    std::map<std::uint16_t, Task> m_tasks;
+    std::map<std::uint32_t, Mutex> m_mutexes;
+    std::map<std::uint16_t, Server> m_servers;
+    std::optional<Running> m_running;
+    std::optional<Running> m_decided; // not dispatched yet
+    std::uint64_t m_sequence = 0;
+    bool m_jobs_told = false;
+    bool m_acquires_told = false;
+    bool m_complete = false;
+    bool m_stack = false; // an SRP mutex exists
+};
+
+// The 64-bit time with these low 32 bits that lies nearest to `about`.
+[[nodiscard]] std::uint64_t restored(std::uint32_t low, std::uint64_t about);
+
+[[nodiscard]] Policy policy_of_level(std::string_view name);
+
+} // namespace host::analyse::oracle

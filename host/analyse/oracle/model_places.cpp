@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: MIT
+// Places in the queues and chains of owners. See model.hpp for the picture.
+#include "host/analyse/oracle/model.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace host::analyse::oracle {
+
+namespace {
+
+bool stands_with_edf(Policy policy) {
+    return policy == Policy::edf || policy == Policy::cbs || policy == Policy::grub;
+}
+
+bool is_server(Policy policy) {
+    return policy == Policy::polling || policy == Policy::deferrable;
+}
+
+Truth truth_of(bool value) {
+    return value ? Truth::yes : Truth::no;
+}
+
+} // namespace
+
+const Task* Model::front_of_server(const Task& task) const {
+    const Task* front = nullptr;
+    for (const auto& [context, other] : m_tasks) {
+        if (other.server == task.server && other.ready == Truth::yes && other.policy == task.policy &&
+            (front == nullptr || other.sequence < front->sequence)) {
+            front = &other;
+        }
+    }
+    return front;
+}
+
+Truth Model::has_budget(const Task& task) const {
+    if (!is_server(task.policy)) {
+        return Truth::yes;
+    }
+    const Server* const server = server_of(task);
+    return server == nullptr || !server->budget ? Truth::unknown : truth_of(*server->budget != 0);
+}
+
+Truth Model::stands(const Task& task) const {
+    if (task.ready != Truth::yes || !is_server(task.policy)) {
+        return task.ready;
+    }
+    return front_of_server(task) != &task ? Truth::no : has_budget(task);
+}
+
+// Levels are searched in the order of their numbers; a guest stands in the queue of its host.
+std::optional<std::uint32_t> Model::rank(const Task& task) const {
+    if (task.policy == Policy::unknown || m_names == nullptr) {
+        return std::nullopt;
+    }
+    if (task.idle) {
+        return 0x10000; // behind all levels
+    }
+    if (task.policy != Policy::cbs && task.policy != Policy::grub && !is_server(task.policy)) {
+        return task.parameters.level;
+    }
+    const Policy host = stands_with_edf(task.policy) ? Policy::edf : Policy::fixed;
+    constexpr std::uint16_t kLevelsMax = 32;
+    for (std::uint16_t level = 0; level < kLevelsMax; ++level) {
+        if (policy_of_level(m_names->find(tracer::Unit::level, level)) == host) {
+            return level;
+        }
+    }
+    return task.parameters.level;
+}
+
+std::uint64_t Model::preemption_level(const Task& task) const {
+    if (const Server* const server = server_of(task)) {
+        return server->period_ns;
+    }
+    if (task.policy != Policy::edf && task.policy != Policy::fixed) {
+        return kLowestLevel;
+    }
+    const std::uint64_t declared = task.parameters.deadline_ns;
+    if (!task.release || !task.deadline || !timed() || task.deadline_slack != 0) {
+        return declared;
+    }
+    const std::uint64_t relative = *task.deadline - *task.release; // it may have been changed
+    const std::uint64_t expected = to_ticks(declared);
+    return relative + 2 >= expected && relative <= expected + 2 ? declared : to_ns(relative + 1);
+}
+
+Truth Model::smaller_key(const Task& a, const Task& b) const {
+    const auto rank_a = rank(a);
+    const auto rank_b = rank(b);
+    if (!rank_a || !rank_b) {
+        return Truth::unknown;
+    }
+    if (*rank_a != *rank_b) {
+        return truth_of(*rank_a < *rank_b);
+    }
+    if (stands_with_edf(a.policy)) {
+        if (!a.deadline || !b.deadline) {
+            return Truth::unknown;
+        }
+        if (*a.deadline + a.deadline_slack < *b.deadline || *b.deadline + b.deadline_slack < *a.deadline) {
+            return truth_of(*a.deadline < *b.deadline);
+        }
+        return a.deadline_slack != 0 || b.deadline_slack != 0 ? Truth::unknown : truth_of(*a.deadline < *b.deadline);
+    }
+    if (a.policy == Policy::fixed || is_server(a.policy)) {
+        return truth_of(preemption_level(a) < preemption_level(b));
+    }
+    return Truth::no;
+}
+
+Truth Model::more_urgent(const Task& a, const Task& b) const {
+    const auto rank_a = rank(a);
+    const auto rank_b = rank(b);
+    if (!rank_a || !rank_b) {
+        return Truth::unknown;
+    }
+    return truth_of(*rank_a != *rank_b ? *rank_a < *rank_b : preemption_level(a) < preemption_level(b));
+}
+
+Truth Model::before(const Task& a, const Task& b) const {
+    const Truth higher = smaller_key(a, b);
+    if (higher != Truth::no || smaller_key(b, a) != Truth::no) {
+        return higher;
+    }
+    if ((is_server(a.policy) || is_server(b.policy)) && a.server != b.server) {
+        return Truth::unknown; // when a server came into the queue is not told
+    }
+    if (!m_jobs_told && !stands_with_edf(a.policy)) {
+        return Truth::unknown; // neither insertions nor the ends of slices were told
+    }
+    return a.sequence == 0 || b.sequence == 0 ? Truth::unknown : truth_of(a.sequence < b.sequence);
+}
+
+const Mutex* Model::highest_ceiling(Protocol protocol, std::uint16_t task, bool& unknown) const {
+    const Mutex* highest = nullptr;
+    for (const auto& [id, mutex] : m_mutexes) {
+        if (mutex.protocol != protocol) {
+            continue;
+        }
+        unknown = unknown || !mutex.known;
+        if (!mutex.known || mutex.owner == 0 || mutex.owner == task) {
+            continue;
+        }
+        if (!mutex.ceiling_us) {
+            unknown = true;
+        } else if (highest == nullptr || *mutex.ceiling_us < *highest->ceiling_us) {
+            highest = &mutex;
+        }
+    }
+    return highest;
+}
+
+Truth Model::stopped(const Task& task) const {
+    if (!m_stack || task.begun == Truth::yes) {
+        return Truth::no;
+    }
+    bool unknown = false;
+    const Mutex* const held = highest_ceiling(Protocol::stack, task.context, unknown);
+    if (unknown) {
+        return Truth::unknown;
+    }
+    if (held == nullptr) {
+        return Truth::no;
+    }
+    const std::uint64_t level = preemption_level(task);
+    if (*held->ceiling_us == kNoCeiling || task.policy == Policy::unknown) {
+        return Truth::unknown; // nobody declared, or only users of the lowest level
+    }
+    const bool is_stopped = level / 1'000 >= *held->ceiling_us;
+    return is_stopped && task.begun == Truth::unknown ? Truth::unknown : truth_of(is_stopped);
+}
+
+std::optional<std::uint16_t> Model::next_in_chain(const Task& task) const {
+    if (task.blocked_on) {
+        const Mutex* const mutex = this->mutex(*task.blocked_on);
+        if (mutex == nullptr || !mutex->known) {
+            return std::nullopt;
+        }
+        if (mutex->owner != 0) {
+            return mutex->owner == task.context ? std::uint16_t{0} : mutex->owner;
+        }
+    }
+    switch (stopped(task)) {
+    case Truth::unknown:
+        return std::nullopt;
+    case Truth::no:
+        return std::uint16_t{0};
+    case Truth::yes:
+        break;
+    }
+    bool unknown = false;
+    const Mutex* const held = highest_ceiling(Protocol::stack, task.context, unknown);
+    return held->owner;
+}
+
+std::optional<std::uint16_t> Model::chain_end(const Task& task) const {
+    const Task* link = &task;
+    for (std::size_t steps = 0; steps <= m_tasks.size(); ++steps) {
+        const auto next = next_in_chain(*link);
+        if (!next) {
+            return std::nullopt;
+        }
+        if (*next == 0) {
+            return link->context;
+        }
+        link = find(*next);
+        if (link == nullptr) {
+            return std::nullopt;
+        }
+    }
+    return std::nullopt; // a cycle
+}
+
+bool Model::chain_passes(const Task& from, std::uint16_t context) const {
+    const Task* link = &from;
+    for (std::size_t steps = 0; link != nullptr && steps <= m_tasks.size(); ++steps) {
+        const auto next = next_in_chain(*link);
+        if (!next || *next == 0) {
+            return false;
+        }
+        if (*next == context) {
+            return true;
+        }
+        link = find(*next);
+    }
+    return false;
+}
+
+std::string Model::place_text(const Task& task) const {
+    std::string text = name(task.context);
+    if (stands_with_edf(task.policy) && task.deadline) {
+        text += fmt::format(" with the deadline {} ticks", *task.deadline);
+    } else if (task.policy == Policy::fixed || is_server(task.policy)) {
+        text += fmt::format(" with the {} {} ns", is_server(task.policy) ? "period" : "relative deadline",
+                            preemption_level(task));
+    }
+    return text;
+}
+
+} // namespace host::analyse::oracle

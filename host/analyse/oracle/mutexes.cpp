@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: MIT
+// See mutexes.hpp. Ceilings are told in microseconds: a level equal in microseconds is not higher.
+#include "host/analyse/oracle/mutexes.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace host::analyse::oracle {
+
+using trace::kCodeOf;
+
+namespace {
+
+std::string mutex_text(const trace::Event& event, std::uint32_t id) {
+    const std::string_view name = event.names->find(tracer::Unit::mutex, id);
+    return name.empty() ? fmt::format("mutex {}", id) : fmt::format("mutex {} ({})", id, name);
+}
+
+} // namespace
+
+void Mutexes::event(const trace::Event& event) {
+    switch (event.code) {
+    case kCodeOf<"set_mutex_acquire">:
+        judge_acquire(event);
+        break;
+    case kCodeOf<"set_mutex_block">:
+        judge_block(event);
+        break;
+    case kCodeOf<"set_mutex_unlock">:
+        judge_unlock(event);
+        break;
+    case kCodeOf<"set_mutex_inherit">:
+        judge_inherit(event);
+        break;
+    case kCodeOf<"task_begin_cycle">:
+        judge_start(event);
+        break;
+    default:
+        break;
+    }
+}
+
+std::uint64_t Mutexes::active_level(const Task& task) const {
+    std::uint64_t level = model().preemption_level(task);
+    for (const auto& [context, other] : model().tasks()) {
+        if (other.blocked_on && model().chain_passes(other, task.context)) {
+            level = std::min(level, model().preemption_level(other));
+        }
+    }
+    return level;
+}
+
+void Mutexes::judge_ceiling(const Task& task, std::uint32_t id, const Mutex& mutex) {
+    if (mutex.protocol != Protocol::ceiling && mutex.protocol != Protocol::stack) {
+        return;
+    }
+    if (!mutex.ceiling_us || task.policy == Policy::unknown) {
+        verdicts().undecided(Rule::ceiling);
+        return;
+    }
+    const std::uint64_t level_us = model().preemption_level(task) / 1'000;
+    verdicts().judge(Rule::ceiling, *mutex.ceiling_us <= level_us, task.context, [&] {
+        return fmt::format("{} locks mutex {}, whose ceiling {} us is below its preemption level {} us",
+                           model().name(task.context), id, *mutex.ceiling_us, level_us);
+    });
+}
+
+void Mutexes::judge_acquire(const trace::Event& event) {
+    const Mutex* const mutex = model().mutex(event.par2);
+    const Task* const task = model().find(event.par1);
+    if (mutex == nullptr || !mutex->known || task == nullptr) {
+        verdicts().undecided(Rule::mutex_owner);
+        return;
+    }
+    verdicts().judge(Rule::mutex_owner, mutex->owner == 0, event.par1, [&] {
+        return fmt::format("{} acquires {}, which {} owns", model().name(event.par1), mutex_text(event, event.par2),
+                           model().name(mutex->owner));
+    });
+    judge_ceiling(*task, event.par2, *mutex);
+    if (mutex->protocol != Protocol::ceiling) {
+        return;
+    }
+    bool unknown = false;
+    const Mutex* const held = model().highest_ceiling(Protocol::ceiling, event.par1, unknown);
+    if (unknown) {
+        verdicts().undecided(Rule::pc_grant);
+        return;
+    }
+    const std::uint64_t level_us = active_level(*task) / 1'000;
+    verdicts().judge(Rule::pc_grant, held == nullptr || level_us < *held->ceiling_us, event.par1, [&] {
+        return fmt::format("{} with the preemption level {} us is granted {}, but {} holds a mutex with the ceiling "
+                           "{} us",
+                           model().name(event.par1), level_us, mutex_text(event, event.par2), model().name(held->owner),
+                           *held->ceiling_us);
+    });
+}
+
+void Mutexes::judge_block(const trace::Event& event) {
+    const Mutex* const mutex = model().mutex(event.par2);
+    const Task* const task = model().find(event.par1);
+    if (mutex == nullptr || !mutex->known || task == nullptr) {
+        verdicts().undecided(Rule::mutex_owner);
+        return;
+    }
+    verdicts().judge(Rule::mutex_owner, mutex->owner != 0 && mutex->owner != event.par1, event.par1, [&] {
+        return fmt::format("{} is blocked by {}, which {}", model().name(event.par1), mutex_text(event, event.par2),
+                           mutex->owner == 0 ? "nobody owns" : "it owns itself");
+    });
+    if (mutex->protocol == Protocol::stack) {
+        verdicts().fail(Rule::srp_block, event.par1,
+                        fmt::format("{} is blocked by {} of the stack protocol", model().name(event.par1),
+                                    mutex_text(event, event.par2)));
+    }
+    if (mutex->protocol != Protocol::ceiling || !mutex->ceiling_us) {
+        return;
+    }
+    bool unknown = false;
+    const Mutex* const held = model().highest_ceiling(Protocol::ceiling, event.par1, unknown);
+    if (unknown || held == nullptr) {
+        verdicts().undecided(Rule::pc_block);
+        return;
+    }
+    const std::uint64_t level_us = active_level(*task) / 1'000;
+    verdicts().judge(Rule::pc_block, *mutex->ceiling_us == *held->ceiling_us && level_us >= *held->ceiling_us,
+                     event.par1, [&] {
+                         return fmt::format("{} with the preemption level {} us is blocked by {} with the ceiling {} "
+                                            "us, but the highest ceiling that others hold is {} us",
+                                            model().name(event.par1), level_us, mutex_text(event, event.par2),
+                                            *mutex->ceiling_us, *held->ceiling_us);
+                     });
+}
+
+void Mutexes::judge_unlock(const trace::Event& event) {
+    const Mutex* const mutex = model().mutex(event.par2);
+    if (mutex == nullptr || !mutex->known) {
+        verdicts().undecided(Rule::mutex_owner);
+        return;
+    }
+    verdicts().judge(Rule::mutex_owner, mutex->owner == event.par1, event.par1, [&] {
+        return fmt::format("{} unlocks {}, which {}", model().name(event.par1), mutex_text(event, event.par2),
+                           mutex->owner == 0 ? "nobody owns" : model().name(mutex->owner) + " owns");
+    });
+}
+
+void Mutexes::judge_inherit(const trace::Event& event) {
+    const Mutex* const mutex = model().mutex(event.par2);
+    if (mutex == nullptr || !mutex->known) {
+        verdicts().undecided(Rule::mutex_owner);
+        return;
+    }
+    verdicts().judge(Rule::mutex_owner, mutex->owner == event.par1, event.par1, [&] {
+        return fmt::format("{} is told to inherit through {}, which {}", model().name(event.par1),
+                           mutex_text(event, event.par2),
+                           mutex->owner == 0 ? "nobody owns" : model().name(mutex->owner) + " owns");
+    });
+}
+
+void Mutexes::judge_start(const trace::Event& event) {
+    const Task* const task = model().find(event.par1);
+    const Truth stopped = task != nullptr ? model().stopped(*task) : Truth::unknown;
+    if (stopped == Truth::unknown) {
+        verdicts().undecided(Rule::srp_start);
+        return;
+    }
+    bool unknown = false;
+    const Mutex* const held = model().highest_ceiling(Protocol::stack, event.par1, unknown);
+    if (held == nullptr) {
+        return; // nothing to be above of
+    }
+    verdicts().judge(Rule::srp_start, stopped == Truth::no, event.par1, [&] {
+        return fmt::format("a job of {} with the preemption level {} us begins, but {} holds a mutex with the ceiling "
+                           "{} us",
+                           model().name(event.par1), model().preemption_level(*task) / 1'000, model().name(held->owner),
+                           *held->ceiling_us);
+    });
+}
+
+} // namespace host::analyse::oracle

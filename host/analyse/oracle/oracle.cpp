@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: MIT
+// Gaps and the order in which theories see an event: all of them look at the model before the event changes it.
+#include "host/analyse/oracle/oracle.hpp"
+
+#include <fmt/format.h>
+
+namespace host::analyse::oracle {
+
+using trace::kCodeOf;
+using tracer::Family;
+
+Oracle::Oracle(Verdicts::Sink sink, std::optional<std::uint64_t> tolerance)
+    : m_verdicts(std::move(sink))
+    , m_tolerance(tolerance) {
+    m_timing.tolerance = tolerance.value_or(kToleranceTicks);
+}
+
+void Oracle::forget() {
+    m_model.forget();
+    m_meter.forget();
+    m_jobs.forget();
+    m_wakeups.forget();
+    m_round_robin.forget();
+    m_cbs.forget();
+    m_grub.forget();
+    m_fixed_servers.forget();
+}
+
+void Oracle::begin_chunk(const trace::Event& event, const trace::TraceFacts& facts) {
+    const trace::ChunkReport& chunk = facts.chunks[event.source];
+    m_model.set_rate(facts.clock.khz);
+    if (!chunk.described) {
+        m_verdicts.lose_all();
+        m_verdicts.relax(
+            fmt::format("{} has no header: tasks have neither levels nor parameters, nothing is decided", chunk.file));
+        return;
+    }
+    m_timing.judged = m_tolerance || facts.clock.mode == tracer::ClockMode::icount;
+    if (!m_timing.judged) {
+        m_verdicts.relax("the clock is not one that counts instructions: a stamp may lie any time behind what the "
+                         "kernel reckoned with, so what stamps measure is not judged (--tolerance does)");
+    }
+    if (facts.clock.khz == 0) {
+        m_verdicts.relax("the rate of the clock is not known: times are not compared");
+    }
+    if (chunk.description.overwritten != 0) {
+        m_verdicts.relax(fmt::format("chunk {} starts in the middle ({} records overwritten): states are unknown until "
+                                     "a record tells them",
+                                     chunk.description.chunk, chunk.description.overwritten));
+        forget();
+    }
+    if (chunk.missing != 0) {
+        m_verdicts.relax(
+            fmt::format("{} records of {} are missing: states are unknown behind it", chunk.missing, chunk.file));
+    }
+}
+
+// Records are missing here; also where none were: whatever was not recorded may have changed anything.
+bool Oracle::is_gap(const trace::Event& event) {
+    switch (event.code) {
+    case kCodeOf<"trace_start">:
+    case kCodeOf<"trace_stop">:
+        return true;
+    case kCodeOf<"blackout_start">:
+    case kCodeOf<"blackout_end">:
+        m_verdicts.relax("records were lost (blackout): states are unknown until a record tells them");
+        return true;
+    default:
+        return false;
+    }
+}
+
+void Oracle::add(const trace::Event& event, const trace::TraceFacts& facts) {
+    m_verdicts.at(event);
+    if (event.state != trace::EventState::ok) {
+        m_verdicts.lose_all();
+        m_verdicts.relax("a damaged event: nothing is decided from there on");
+        return;
+    }
+    if (event.metadata) {
+        return;
+    }
+    if (m_chunks_begun.size() <= event.source) {
+        m_chunks_begun.resize(event.source + 1);
+    }
+    if (!m_chunks_begun[event.source]) {
+        m_chunks_begun[event.source] = true;
+        begin_chunk(event, facts);
+    }
+    ++m_events;
+    if (event.row == nullptr) {
+        return;
+    }
+    if (event.cpu != 0) {
+        m_verdicts.lose_all();
+        m_verdicts.relax("a second processor: the theories here are those of one");
+        return;
+    }
+    if (event.row->name.starts_with("filter_")) {
+        const auto family = static_cast<Family>(event.code & 0x0F);
+        m_verdicts.lose(family);
+        m_verdicts.relax(
+            fmt::format("{} was used: what its family tells is not relied on from there on", event.row->name));
+        return;
+    }
+    if (is_gap(event)) {
+        forget();
+    }
+    judge(event);
+    m_model.apply(event);
+}
+
+void Oracle::end_interval(const trace::Event& event) {
+    const auto& running = m_model.running();
+    if (running) {
+        const Interval interval{running->exec, running->shadow, running->since, event.ticks.value};
+        m_jobs.ran(interval);
+        m_round_robin.ran(interval);
+    }
+}
+
+void Oracle::judge(const trace::Event& event) {
+    switch (event.row->family()) {
+    case Family::task:
+    case Family::job:
+    case Family::attribute:
+    case Family::mutex:
+        if (event.code == kCodeOf<"task_epilogue">) {
+            m_meter.flush(event.ticks.value);
+            end_interval(event);
+        }
+        m_wakeups.event(event);
+        m_jobs.event(event);
+        m_round_robin.event(event);
+        m_mutexes.event(event);
+        m_scheduling.event(event);
+        break;
+    case Family::server:
+        break;
+    case Family::general:
+    case Family::ipoint:
+    case Family::interrupt:
+    case Family::cpu:
+    case Family::signal:
+    case Family::user:
+    case Family::data:
+    case Family::timer:
+    case Family::metadata:
+    case Family::typed:
+    case Family::filter:
+        return;
+    }
+    judge_server(event);
+}
+
+void Oracle::judge_server(const trace::Event& event) {
+    if (event.code == kCodeOf<"task_schedule">) {
+        m_grub.settle(event);
+        m_fixed_servers.settle();
+        return;
+    }
+    if (event.code == kCodeOf<"task_end_cycle">) {
+        const Task* const task = m_model.find(event.par1);
+        const Server* const server = task != nullptr ? m_model.server_of(*task) : nullptr;
+        if (server != nullptr && server->kind == Policy::grub) {
+            m_grub.job_ended(*task->server, event);
+        }
+        return;
+    }
+    if (event.row->family() != Family::server) {
+        return;
+    }
+    m_meter.flush(event.ticks.value);
+    if (event.code == kCodeOf<"server_bandwidth">) {
+        m_meter.set_bandwidth(event.par2);
+        return;
+    }
+    const bool in_par1 = event.code == kCodeOf<"server_budget"> || event.code == kCodeOf<"server_deadline">;
+    const auto id = static_cast<std::uint16_t>(in_par1 ? event.par1 : event.par2);
+    const auto server = m_model.servers().find(id);
+    if (server == m_model.servers().end()) {
+        return;
+    }
+    const Policy kind = server->second.kind;
+    const bool dynamic = kind == Policy::cbs || kind == Policy::grub;
+    const bool fixed = kind == Policy::polling || kind == Policy::deferrable;
+    switch (event.code) {
+    case kCodeOf<"server_active">:
+        if (dynamic) {
+            m_cbs.active(id, event);
+        }
+        if (kind == Policy::grub) {
+            m_grub.active(id);
+        }
+        break;
+    case kCodeOf<"server_replenish">:
+        if (fixed) {
+            m_fixed_servers.replenish(id, event);
+        }
+        break;
+    case kCodeOf<"server_exhaust">:
+        if (dynamic) {
+            m_cbs.exhaust(id);
+        } else if (fixed) {
+            m_fixed_servers.exhaust(id);
+        }
+        break;
+    case kCodeOf<"server_budget">:
+        if (dynamic) {
+            m_cbs.budget(id, event.par2);
+        } else if (fixed) {
+            m_fixed_servers.budget(id, event.par2);
+        }
+        break;
+    case kCodeOf<"server_deadline">:
+        if (dynamic) {
+            m_cbs.deadline(id, event);
+        } else if (fixed) {
+            m_fixed_servers.deadline(id, event);
+        }
+        break;
+    case kCodeOf<"server_reclaiming">:
+        if (kind == Policy::grub) {
+            m_grub.reclaiming(id, event);
+        }
+        break;
+    case kCodeOf<"server_remove">:
+        m_cbs.remove(id);
+        m_grub.remove(id);
+        m_fixed_servers.remove(id);
+        break;
+    default:
+        break;
+    }
+}
+
+void Oracle::finish() {
+    if (m_events != 0 && !m_model.jobs_told()) {
+        m_verdicts.relax("the trace tells neither releases nor waits of tasks (an older kernel): what follows from "
+                         "them is not decided");
+    }
+}
+
+} // namespace host::analyse::oracle

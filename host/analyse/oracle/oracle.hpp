@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+// The schedule oracle: derives from what a trace tells of activations, parameters and costs what the scheduling theory
+// makes of them, and compares it with what the kernel did, event by event. One pass, any trace; where records are
+// missing it says what it does not judge, and counts it. The rules are in rules.hpp, the state in model.hpp, one theory
+// a file beside them.
+#pragma once
+
+#include "host/analyse/oracle/cbs.hpp"
+#include "host/analyse/oracle/fixed_servers.hpp"
+#include "host/analyse/oracle/grub.hpp"
+#include "host/analyse/oracle/jobs.hpp"
+#include "host/analyse/oracle/mutexes.hpp"
+#include "host/analyse/oracle/round_robin.hpp"
+#include "host/analyse/oracle/scheduling.hpp"
+#include "host/analyse/oracle/wakeups.hpp"
+#include "host/trace/facts.hpp"
+
+namespace host::analyse::oracle {
+
+// Under a clock that counts instructions a stamp lies some hundred ticks behind the kernel's own reading of the clock,
+// and a timer's interrupt comes at most one interrupts-off section late.
+inline constexpr std::uint64_t kToleranceTicks = 20'000;
+
+class Oracle {
+  public:
+    // tolerance: in ticks, for each interval that stamps measure; none: kToleranceTicks if the clock counts
+    // instructions, else nothing that stamps measure is judged.
+    Oracle(Verdicts::Sink sink, std::optional<std::uint64_t> tolerance);
+    Oracle(const Oracle&) = delete; // its theories look at its model
+    Oracle& operator=(const Oracle&) = delete;
+
+    // facts: of the trace that the event comes from.
+    void add(const trace::Event& event, const trace::TraceFacts& facts);
+
+    // Call once, after the last event.
+    void finish();
+
+    [[nodiscard]] const Verdicts& verdicts() const { return m_verdicts; }
+
+    [[nodiscard]] const Timing& timing() const { return m_timing; }
+
+    [[nodiscard]] std::uint64_t events() const { return m_events; }
+
+  private:
+    void begin_chunk(const trace::Event& event, const trace::TraceFacts& facts);
+    [[nodiscard]] bool is_gap(const trace::Event& event);
+    void forget();
+    void judge(const trace::Event& event);
+    void judge_server(const trace::Event& event);
+    void end_interval(const trace::Event& event);
+
+    Verdicts m_verdicts;
+    std::optional<std::uint64_t> m_tolerance;
+    Timing m_timing;
+    Model m_model;
+    ServerMeter m_meter{m_model, m_verdicts, m_timing};
+    Scheduling m_scheduling{m_model, m_verdicts, m_timing};
+    Mutexes m_mutexes{m_model, m_verdicts, m_timing};
+    Jobs m_jobs{m_model, m_verdicts, m_timing};
+    WakeUps m_wakeups{m_model, m_verdicts, m_timing};
+    RoundRobin m_round_robin{m_model, m_verdicts, m_timing};
+    Cbs m_cbs{m_model, m_verdicts, m_timing, m_meter};
+    Grub m_grub{m_model, m_verdicts, m_timing, m_meter};
+    FixedServers m_fixed_servers{m_model, m_verdicts, m_timing, m_meter};
+    std::vector<bool> m_chunks_begun;
+    std::uint64_t m_events = 0;
+};
+
+} // namespace host::analyse::oracle

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: MIT
+// See scheduling.hpp.
+#include "host/analyse/oracle/scheduling.hpp"
+
+#include <fmt/format.h>
+
+namespace host::analyse::oracle {
+
+using trace::kCodeOf;
+
+void Scheduling::event(const trace::Event& event) {
+    if (event.code == kCodeOf<"task_schedule">) {
+        judge_decision(event);
+    } else if (event.code == kCodeOf<"inheritance">) {
+        const Task* const exec = model().find(static_cast<std::uint16_t>(event.par2));
+        const auto end = exec != nullptr ? model().chain_end(*exec) : std::nullopt;
+        if (!end) {
+            verdicts().undecided(Rule::shadow_chain);
+            return;
+        }
+        verdicts().judge(Rule::shadow_chain, *end == event.par1, event.par1, [&] {
+            return fmt::format("the chain of {} ends in {}, but {} is told to inherit", model().name(exec->context),
+                               model().name(*end), model().name(event.par1));
+        });
+    }
+}
+
+void Scheduling::judge_decision(const trace::Event& event) {
+    const Task* const exec = model().find(static_cast<std::uint16_t>(event.par2));
+    const Task* const shadow = model().find(event.par1);
+    if (exec == nullptr || shadow == nullptr) {
+        verdicts().undecided(Rule::block_state);
+        verdicts().undecided(Rule::shadow_chain);
+        verdicts().undecided(Rule::level_order);
+        return;
+    }
+    judge_state(*exec, *shadow);
+    judge_chain(*exec, *shadow);
+    judge_order(*exec);
+}
+
+void Scheduling::judge_state(const Task& exec, const Task& shadow) {
+    if (exec.ready == Truth::unknown || shadow.ready == Truth::unknown) {
+        verdicts().undecided(Rule::block_state);
+    } else if (shadow.ready == Truth::no) {
+        verdicts().fail(Rule::block_state, shadow.context,
+                        fmt::format("{} is dispatched, but it is not ready", model().name(shadow.context)));
+    } else {
+        verdicts().judge(Rule::block_state, exec.ready == Truth::yes, exec.context, [&] {
+            return fmt::format("the place of {} is used, but it stands in no ready queue", model().name(exec.context));
+        });
+    }
+    if (exec.policy != Policy::polling && exec.policy != Policy::deferrable) {
+        return;
+    }
+    if (model().has_budget(exec) == Truth::unknown) {
+        verdicts().undecided(Rule::server_budget);
+    } else {
+        verdicts().judge(Rule::server_budget, model().has_budget(exec) == Truth::yes, exec.context, [&] {
+            return fmt::format("{} is served although its server's budget is 0", model().name(exec.context));
+        });
+    }
+}
+
+void Scheduling::judge_chain(const Task& exec, const Task& shadow) {
+    const auto end = model().chain_end(exec);
+    if (!end) {
+        verdicts().undecided(Rule::shadow_chain);
+        return;
+    }
+    if (*end == shadow.context) {
+        verdicts().pass(Rule::shadow_chain);
+        return;
+    }
+    const bool stack = model().stopped(exec) == Truth::yes;
+    const Rule rule = stack                            ? Rule::srp_start
+                      : *end == exec.context           ? Rule::pi_return
+                      : shadow.context == exec.context ? Rule::pi_inheritance
+                                                       : Rule::shadow_chain;
+    verdicts().fail(rule, shadow.context,
+                    fmt::format("the chain of {} ends in {}, but {} runs in its place", model().name(exec.context),
+                                model().name(*end), model().name(shadow.context)));
+}
+
+const Task* Scheduling::passed_over(const Task& exec, bool& unknown) const {
+    const Task* missed = nullptr;
+    for (const auto& [context, task] : model().tasks()) {
+        if (&task == &exec) {
+            continue;
+        }
+        const Truth stands = model().stands(task);
+        if (stands == Truth::no) {
+            continue;
+        }
+        const Truth before = model().before(task, exec);
+        if (before == Truth::no) {
+            continue;
+        }
+        const auto end = model().chain_end(task);
+        const Task* const runner = end ? model().find(*end) : nullptr;
+        if (runner != nullptr && runner->ready == Truth::no) {
+            continue;
+        }
+        if (stands == Truth::unknown || before == Truth::unknown || runner == nullptr ||
+            runner->ready == Truth::unknown) {
+            unknown = true;
+            continue;
+        }
+        if (missed == nullptr || model().before(task, *missed) == Truth::yes) {
+            missed = &task;
+        }
+    }
+    return missed;
+}
+
+Rule Scheduling::order_rule(const Task& exec, const Task& missed) const {
+    if (model().chain_end(missed) != missed.context) {
+        return Rule::pi_inheritance;
+    }
+    if (model().rank(exec) != model().rank(missed)) {
+        return missed.policy == exec.policy ? Rule::fifo_order : Rule::level_order; // the idle task shares its level
+    }
+    if (exec.server && exec.server == missed.server) {
+        return Rule::fifo_order;
+    }
+    switch (exec.policy) {
+    case Policy::edf:
+    case Policy::cbs:
+    case Policy::grub:
+        return Rule::edf_order;
+    case Policy::fixed:
+    case Policy::polling:
+    case Policy::deferrable:
+        return Rule::rm_order;
+    case Policy::round_robin:
+        return exec.parameters.budget_ns != 0 ? Rule::rr_order : Rule::fifo_order;
+    case Policy::background:
+    case Policy::unknown:
+        break;
+    }
+    return Rule::fifo_order;
+}
+
+void Scheduling::judge_order(const Task& exec) {
+    bool unknown = !model().complete() || !model().rank(exec);
+    const Task* const missed = passed_over(exec, unknown);
+    if (missed != nullptr) {
+        const auto end = model().chain_end(*missed);
+        const std::string behalf = end && *end != missed->context
+                                       ? fmt::format(", whose place {} should use", model().name(*end))
+                                       : std::string();
+        verdicts().fail(order_rule(exec, *missed), exec.context,
+                        fmt::format("the place of {} is used, but {}{} comes first", model().place_text(exec),
+                                    model().place_text(*missed), behalf));
+        return;
+    }
+    const Rule rule = order_rule(exec, exec);
+    unknown ? verdicts().undecided(rule) : verdicts().pass(rule);
+    unknown ? verdicts().undecided(Rule::level_order) : verdicts().pass(Rule::level_order);
+}
+
+} // namespace host::analyse::oracle

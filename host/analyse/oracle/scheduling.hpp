@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+// The order theories: fixed priority and EDF over one ready queue each, round robin, first in first out, levels in the
+// order of their registration, inheritance through chains. Judges every task_schedule and inheritance.
+#pragma once
+
+#include "host/analyse/oracle/theory.hpp"
+
+namespace host::analyse::oracle {
+
+class Scheduling : public Theory {
+  public:
+    using Theory::Theory;
+
+    void event(const trace::Event& event);
+
+  private:
+    void judge_decision(const trace::Event& event);
+    void judge_state(const Task& exec, const Task& shadow);
+    void judge_chain(const Task& exec, const Task& shadow);
+    void judge_order(const Task& exec);
+
+    // The most urgent place that was passed over although its chain ends in a task that could run; null: none.
+    // unknown: a place that cannot be judged may have been one.
+    [[nodiscard]] const Task* passed_over(const Task& exec, bool& unknown) const;
+    [[nodiscard]] Rule order_rule(const Task& exec, const Task& missed) const;
+};
+
+} // namespace host::analyse::oracle

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+// See verdicts.hpp.
+#include "host/analyse/oracle/verdicts.hpp"
+
+#include <algorithm>
+
+namespace host::analyse::oracle {
+
+void Verdicts::relax(std::string why) {
+    if (std::ranges::find(m_relaxations, why) == m_relaxations.end()) {
+        m_relaxations.push_back(std::move(why));
+    }
+}
+
+namespace {
+
+void add(Tally& sum, const Tally& part) {
+    sum.checked += part.checked;
+    sum.undecided += part.undecided;
+    sum.violations += part.violations;
+}
+
+} // namespace
+
+Tally Verdicts::of(Subject subject) const {
+    Tally sum;
+    for (const RuleRow& row : kRules) {
+        if (row.subject == subject) {
+            add(sum, of(row.rule));
+        }
+    }
+    return sum;
+}
+
+Tally Verdicts::total() const {
+    Tally sum;
+    for (const Tally& tally : m_tallies) {
+        add(sum, tally);
+    }
+    return sum;
+}
+
+} // namespace host::analyse::oracle

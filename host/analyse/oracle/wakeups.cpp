@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: MIT
+// See wakeups.hpp. Without task_block and task_unblock (older kernels) nothing can be decided here.
+#include "host/analyse/oracle/wakeups.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <limits>
+
+namespace host::analyse::oracle {
+
+using trace::kCodeOf;
+
+namespace {
+
+constexpr std::uint32_t kObjectMask = 0xFFFF;
+
+} // namespace
+
+void WakeUps::event(const trace::Event& event) {
+    switch (event.code) {
+    case kCodeOf<"set_semaphore_create">: {
+        Semaphore& semaphore = m_semaphores[event.par2];
+        semaphore = {};
+        semaphore.all_waiters_known = true;
+        if (event.par1 != std::numeric_limits<std::uint16_t>::max()) { // as many or more
+            semaphore.count = event.par1;
+        }
+        break;
+    }
+    case kCodeOf<"set_mutex_wait">:
+        wait(event);
+        break;
+    case kCodeOf<"set_mutex_post">:
+        post(event);
+        break;
+    case kCodeOf<"set_mutex_unwait">:
+        std::erase(m_semaphores[event.par2].waiters, event.par1);
+        break;
+    case kCodeOf<"task_block">:
+        block(event);
+        break;
+    case kCodeOf<"task_unblock">:
+        unblock(event);
+        break;
+    case kCodeOf<"task_end">:
+        leave(event.par1);
+        break;
+    case kCodeOf<"task_schedule">:
+        settle();
+        break;
+    default:
+        break;
+    }
+}
+
+void WakeUps::wait(const trace::Event& event) {
+    Semaphore& semaphore = m_semaphores[event.par2];
+    if (!semaphore.count || !model().jobs_told()) {
+        verdicts().undecided(Rule::semaphore_count);
+        return;
+    }
+    if (*semaphore.count == 0) {
+        semaphore.asked = event.par1;
+    } else {
+        --*semaphore.count;
+        verdicts().pass(Rule::semaphore_count);
+    }
+}
+
+void WakeUps::block(const trace::Event& event) {
+    if (event.par2 >> 16 == kWaitSuspended) {
+        for (auto& [id, semaphore] : m_semaphores) {
+            if (std::ranges::find(semaphore.waiters, event.par1) != semaphore.waiters.end()) {
+                semaphore.all_waiters_known = false; // woken silently, told when it is resumed
+            }
+        }
+        return;
+    }
+    if (event.par2 >> 16 != kWaitSemaphore) {
+        return;
+    }
+    Semaphore& semaphore = m_semaphores[event.par2 & kObjectMask];
+    if (semaphore.count && semaphore.asked != event.par1) {
+        verdicts().fail(Rule::semaphore_count, event.par1,
+                        fmt::format("{} begins to wait on semaphore {}, which had a unit for it",
+                                    model().name(event.par1), event.par2 & kObjectMask));
+    } else if (semaphore.count) {
+        verdicts().pass(Rule::semaphore_count);
+    }
+    semaphore.count = 0;
+    semaphore.asked.reset();
+    semaphore.waiters.push_back(event.par1);
+}
+
+void WakeUps::post(const trace::Event& event) {
+    Semaphore& semaphore = m_semaphores[event.par2];
+    if (!model().jobs_told()) {
+        verdicts().undecided(Rule::lost_wakeup);
+        return;
+    }
+    if (semaphore.waiters.size() > semaphore.owed) {
+        ++semaphore.owed;
+    } else if (semaphore.all_waiters_known) {
+        if (semaphore.count) {
+            ++*semaphore.count;
+        }
+    } else {
+        semaphore.count.reset(); // somebody unknown may have been woken
+        verdicts().undecided(Rule::lost_wakeup);
+    }
+}
+
+void WakeUps::judge_wake_order(const Semaphore& semaphore, std::uint32_t id, std::uint16_t woken) {
+    const Task* const task = model().find(woken);
+    if (task == nullptr || !semaphore.all_waiters_known) {
+        verdicts().undecided(Rule::wake_order);
+        return;
+    }
+    bool unknown = false;
+    for (const std::uint16_t context : semaphore.waiters) {
+        const Task* const other = model().find(context);
+        if (context == woken) {
+            continue;
+        }
+        if (other == nullptr) {
+            unknown = true;
+            continue;
+        }
+        const bool came_first =
+            std::ranges::find(semaphore.waiters, context) < std::ranges::find(semaphore.waiters, woken);
+        const Truth higher = model().more_urgent(*other, *task);
+        const Truth lower = model().more_urgent(*task, *other);
+        if (higher == Truth::yes || (higher == Truth::no && lower == Truth::no && came_first)) {
+            verdicts().fail(Rule::wake_order, woken,
+                            fmt::format("semaphore {} wakes {}, but {} waits {}", id, model().place_text(*task),
+                                        model().place_text(*other),
+                                        higher == Truth::yes ? "with higher urgency" : "longer"));
+            return;
+        }
+        unknown = unknown || higher == Truth::unknown;
+    }
+    unknown ? verdicts().undecided(Rule::wake_order) : verdicts().pass(Rule::wake_order);
+}
+
+void WakeUps::unblock(const trace::Event& event) {
+    if (event.par2 >> 16 != kWaitSemaphore) {
+        if (event.par2 >> 16 == kWaitSuspended) {
+            leave(event.par1); // whether its wait is over is told by what it does next
+        }
+        return;
+    }
+    const std::uint32_t id = event.par2 & kObjectMask;
+    Semaphore& semaphore = m_semaphores[id];
+    if (semaphore.owed > 0) {
+        --semaphore.owed;
+        verdicts().pass(Rule::lost_wakeup);
+        judge_wake_order(semaphore, id, event.par1);
+    }
+    std::erase(semaphore.waiters, event.par1);
+}
+
+void WakeUps::leave(std::uint16_t context) {
+    for (auto& [id, semaphore] : m_semaphores) {
+        std::erase(semaphore.waiters, context);
+        if (semaphore.asked == context) {
+            semaphore.asked.reset();
+        }
+        semaphore.owed = std::min<std::uint64_t>(semaphore.owed, semaphore.waiters.size());
+    }
+}
+
+void WakeUps::settle() {
+    for (auto& [id, semaphore] : m_semaphores) {
+        if (semaphore.owed > 0) {
+            if (semaphore.all_waiters_known) {
+                verdicts().fail(Rule::lost_wakeup, semaphore.waiters.front(),
+                                fmt::format("semaphore {} was posted while {} waits, and nobody was woken", id,
+                                            model().name(semaphore.waiters.front())));
+            } else {
+                verdicts().undecided(Rule::lost_wakeup);
+            }
+            semaphore.owed = 0;
+        }
+        if (semaphore.asked) {
+            verdicts().fail(Rule::semaphore_count, *semaphore.asked,
+                            fmt::format("{} waits on semaphore {}, which has no unit, and goes on",
+                                        model().name(*semaphore.asked), id));
+            semaphore.asked.reset();
+        }
+    }
+}
+
+} // namespace host::analyse::oracle

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: MIT
+// remora check: did the kernel decide as the scheduling theory says? Exit status 2 on any violation.
+#include "host/analyse/oracle/oracle.hpp"
+#include "host/cli/event_text.hpp"
+#include "host/cli/trace_input.hpp"
+#include "host/trace/escape.hpp"
+#include "host/trace/json.hpp"
+#include "host/trace/names.hpp"
+
+#include <memory>
+
+namespace host::cli {
+
+namespace {
+
+using analyse::oracle::Finding;
+using analyse::oracle::kRules;
+using analyse::oracle::Oracle;
+using analyse::oracle::RuleRow;
+using analyse::oracle::Subject;
+using analyse::oracle::Tally;
+using analyse::oracle::Verdicts;
+using trace::Json;
+
+struct CheckOptions {
+    TraceInput input;
+    bool json = false;
+    bool rules = false;
+    bool strict = false;
+    std::optional<std::uint64_t> tolerance;
+    std::uint64_t shown = 1;
+};
+
+std::string task_text(const trace::Event& event, std::uint16_t context) {
+    const std::string_view name = event.names->find(tracer::Unit::context, context);
+    return name.empty() ? fmt::format("context {}", context) : fmt::format("{} ({})", trace::escaped(name), context);
+}
+
+// Shows the first violations of the trace as they are found; the others are counted.
+class FindingReport {
+  public:
+    FindingReport(Output& out, const trace::Trace& trace, const CheckOptions& options)
+        : m_out(out)
+        , m_trace(trace)
+        , m_options(options) {}
+
+    void show(const Finding& finding) {
+        if (m_found++ >= m_options.shown) {
+            return;
+        }
+        const trace::Event& event = *finding.event;
+        const RuleRow& row = row_of(finding.rule);
+        const std::string file = trace::escaped(m_trace.facts().chunks[event.source].file);
+        if (m_options.json) {
+            Json json;
+            json["rule"] = row.name;
+            json["source"] = row.source;
+            json["file"] = file;
+            json["record"] = event.record;
+            json["time_ns"] = event.timed ? Json(event.time_ns) : Json();
+            json["ticks"] = event.ticks.value;
+            json["event"] = event.row->name;
+            json["task"] = finding.task ? Json(*finding.task) : Json();
+            json["text"] = trace::escaped(finding.text);
+            m_findings.push_back(std::move(json));
+            return;
+        }
+        m_out.print("{}  {} record {}  {} {}  {}{}: {}\n", m_out.styled(Style::bad, row.name), file, event.record,
+                    event.timed ? fmt::format("{}", event.time_ns) : fmt::format("{}", event.ticks.value),
+                    event.timed ? "ns" : "ticks", event.row->name,
+                    finding.task ? "  " + task_text(event, *finding.task) : "", trace::escaped(finding.text));
+    }
+
+    [[nodiscard]] const Json& json() const { return m_findings; }
+
+  private:
+    Output& m_out;
+    const trace::Trace& m_trace;
+    const CheckOptions& m_options;
+    std::uint64_t m_found = 0;
+    Json m_findings = Json::array();
+};
+
+std::string subjects_text(const Verdicts& verdicts) {
+    std::string text;
+    for (std::size_t i = 0; i < analyse::oracle::kSubjectNames.size(); ++i) {
+        const Tally tally = verdicts.of(static_cast<Subject>(i));
+        text += fmt::format("{}{} {}", i == 0 ? "" : ", ", tally.checked, analyse::oracle::kSubjectNames[i]);
+    }
+    return text;
+}
+
+void print_text(Output& out, const Oracle& oracle) {
+    const Verdicts& verdicts = oracle.verdicts();
+    for (const RuleRow& row : kRules) {
+        const Tally& tally = verdicts.of(row.rule);
+        if (tally.checked == 0 && tally.undecided == 0) {
+            continue;
+        }
+        const std::string undecided = tally.undecided != 0 ? fmt::format(", {} undecided", tally.undecided) : "";
+        out.print("  {:<21} {} checked{}{}\n", row.name, tally.checked, out.styled(Style::dim, undecided),
+                  tally.violations == 0 ? ""
+                                        : ", " + out.styled(Style::bad, fmt::format("{} violation{}", tally.violations,
+                                                                                    tally.violations == 1 ? "" : "s")));
+    }
+    for (const std::string& relaxation : verdicts.relaxations()) {
+        out.print("  {} {}\n", out.styled(Style::warning, "relaxed:"), trace::escaped(relaxation));
+    }
+    const Tally total = verdicts.total();
+    out.print("{} events; checked {}; {} undecided: {}\n", oracle.events(), subjects_text(verdicts), total.undecided,
+              total.violations == 0 ? out.styled(total.checked == 0 ? Style::warning : Style::good,
+                                                 total.checked == 0 ? "nothing was decided" : "as the theory says")
+                                    : out.styled(Style::bad, fmt::format("{} violations", total.violations)));
+}
+
+void print_json(Output& out, const Oracle& oracle, const FindingReport& report) {
+    const Verdicts& verdicts = oracle.verdicts();
+    Json json;
+    const auto tally_json = [](const Tally& tally) {
+        return Json{{"checked", tally.checked}, {"undecided", tally.undecided}, {"violations", tally.violations}};
+    };
+    json["events"] = oracle.events();
+    json["holds"] = verdicts.total().violations == 0;
+    json["tolerance_ticks"] = oracle.timing().tolerance;
+    json["stamps_judged"] = oracle.timing().judged;
+    json["total"] = tally_json(verdicts.total());
+    for (std::size_t i = 0; i < analyse::oracle::kSubjectNames.size(); ++i) {
+        json["subjects"][std::string(analyse::oracle::kSubjectNames[i])] =
+            tally_json(verdicts.of(static_cast<Subject>(i)));
+    }
+    for (const RuleRow& row : kRules) {
+        json["rules"][std::string(row.name)] = tally_json(verdicts.of(row.rule));
+    }
+    json["relaxed"] = Json::array();
+    for (const std::string& relaxation : verdicts.relaxations()) {
+        json["relaxed"].push_back(trace::escaped(relaxation));
+    }
+    json["violations"] = report.json();
+    out.print("{}\n", json.dump(2));
+}
+
+void print_rules(Output& out, bool json) {
+    if (json) {
+        Json rows = Json::array();
+        for (const RuleRow& row : kRules) {
+            rows.push_back({{"rule", row.name},
+                            {"subject", analyse::oracle::kSubjectNames[static_cast<std::size_t>(row.subject)]},
+                            {"meaning", row.meaning},
+                            {"source", row.source}});
+        }
+        out.print("{}\n", rows.dump(2));
+        return;
+    }
+    for (const RuleRow& row : kRules) {
+        out.print("{:<21} {} [{}]\n", out.styled(Style::strong, row.name), row.meaning, row.source);
+    }
+}
+
+trace::ExitStatus check(const CheckOptions& options, Context context) {
+    if (options.rules) {
+        print_rules(context.out, options.json);
+        return trace::ExitStatus::clean;
+    }
+    if (options.input.path.empty()) {
+        context.err.print("remora check: TRACE is missing: name a session directory, a .dat file, or -\n");
+        return trace::ExitStatus::usage;
+    }
+    return with_trace(options.input, context, [&](trace::Trace& trace) {
+        FindingReport report(context.out, trace, options);
+        Oracle oracle([&report](const Finding& finding) { report.show(finding); }, options.tolerance);
+        trace::Event event;
+        while (trace.next(event)) {
+            oracle.add(event, trace.facts());
+        }
+        oracle.finish();
+        options.json ? print_json(context.out, oracle, report) : print_text(context.out, oracle);
+        const Tally total = oracle.verdicts().total();
+        if (options.strict && oracle.verdicts().of(Subject::dispatch).checked == 0) {
+            context.err.print("remora check: no dispatch could be checked, and --strict was asked for\n");
+            return trace::ExitStatus::damaged;
+        }
+        return total.violations == 0 ? trace::ExitStatus::clean : trace::ExitStatus::damaged;
+    });
+}
+
+} // namespace
+
+void add_check(CLI::App& app, Context context, trace::ExitStatus& status) {
+    CLI::App* const command =
+        app.add_subcommand("check", "compare every decision with the scheduling theory; exit status 2 on violation");
+    const auto options = std::make_shared<CheckOptions>();
+    add_trace_options(*command, options->input);
+    command->get_option("TRACE")->required(false); // --rules needs none
+    command->add_flag("--json", options->json, "as JSON");
+    command->add_flag("--rules", options->rules, "list the rules, what they say and where they come from");
+    command->add_flag("--strict", options->strict, "fail if no dispatch could be checked");
+    command->add_option("--show", options->shown, "so many violations in full; the others are counted")
+        ->capture_default_str();
+    command->add_option(
+        "--tolerance", options->tolerance,
+        fmt::format("ticks by which what two stamps measure may differ from the kernel's own reckoning (default {} if "
+                    "the clock counts instructions; else what stamps measure is not judged)",
+                    analyse::oracle::kToleranceTicks));
+    command->callback([options, context, &status] { status = check(*options, context); });
+}
+
+} // namespace host::cli
