@@ -24,11 +24,11 @@ Task& self_irq_off() {
 } // namespace
 
 void Mutex::take_irq_off(Task& task) {
-    m_owner = &task;
-    task.owned.push_back(*this);
     if (task.blocked_on == this) {
         forget_waiter_irq_off(task);
     }
+    m_owner = &task;
+    task.owned.push_back(*this);
     trace_points::mutex_acquired(task, *this);
     if (m_waiters != 0) {
         trace_points::mutex_inherited(task, *this);
