@@ -43,6 +43,7 @@ enum class TaskTimer : std::uint8_t {
     job,      // release or deadline
     capacity, // execution time budget or slice
     delay,
+    cpu_alarm,
 };
 
 // Replaces what was posted for this task and purpose. The handler's argument is the Task. irq-off.

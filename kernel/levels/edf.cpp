@@ -3,6 +3,7 @@
 #include "kernel/levels/edf.hpp"
 
 #include "kernel/clock.hpp"
+#include "kernel/exception.hpp"
 #include "kernel/scheduler.hpp"
 #include "kernel/timer.hpp"
 #include "kernel/trace_points.hpp"
@@ -162,8 +163,8 @@ void EdfLevel::move_deadline(Task& task) {
 // Every deadline is looked at once: the latest released job is late if any job is still to be completed.
 void EdfLevel::check_deadline(Task& task) {
     if (task.jobs.completed < task.jobs.released) {
-        ++task.jobs.deadline_misses;
         trace_points::task_deadline_missed(task);
+        raise_exception_irq_off(task, TaskException::deadline_miss);
     }
 }
 
@@ -262,8 +263,8 @@ void EdfLevel::violate(Task& task) {
     Reservation& reserved = reservation(task);
     if (!reserved.violated) {
         reserved.violated = true;
-        ++task.jobs.wcet_violations;
         trace_points::task_wcet_violated(task);
+        raise_exception_irq_off(task, TaskException::wcet);
     }
 }
 
