@@ -54,6 +54,15 @@ Task* free_slot_irq_off() {
     return nullptr;
 }
 
+void prepare_level(const TaskModel& model) {
+    for (Level* const level : levels()) {
+        if (level->accepts(model)) {
+            level->prepare(model);
+            return;
+        }
+    }
+}
+
 lib::Result<Level*> find_level(const TaskModel& model) {
     lib::Error error = lib::Error::unsupported;
     for (Level* const level : levels()) {
@@ -107,6 +116,7 @@ lib::Result<Pid> task_create(const TaskOptions& options) {
     if (options.body == nullptr) {
         return lib::Error::invalid_argument;
     }
+    prepare_level(options.model);
     const IrqGuard guard;
     Task* const task = free_slot_irq_off();
     if (task == nullptr) {
