@@ -26,8 +26,9 @@ inline constexpr lib::Nanoseconds kServerBudgetMin = lib::microseconds(10);
 // Activations that are kept for a busy task.
 inline constexpr std::size_t kSavedArrivalsMax = 16;
 
-// Steps of one admission test, each O(reservations): interrupts are off meanwhile.
+// Steps of one admission test, each O(reservations), with interrupts off and with interrupts on.
 inline constexpr std::uint32_t kStepsMax = 500;
+inline constexpr std::uint32_t kStepsPreparedMax = 20'000;
 
 // Timer events of applications and drivers. The kernel's own per-task timers come on top and cannot run out.
 inline constexpr std::size_t kTimerEventsMax = 256;

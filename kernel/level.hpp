@@ -48,6 +48,9 @@ class Level {
     // --- models
     [[nodiscard]] virtual bool accepts(const TaskModel& model) const = 0;
 
+    // Called with interrupts on when guarantee() is about to be asked: may do the work that takes time. Context: any.
+    virtual void prepare(const TaskModel& model) { static_cast<void>(model); }
+
     // invalid_argument: parameters outside their ranges. refused: cannot be guaranteed beside the tasks there are.
     [[nodiscard]] virtual lib::Result<void> guarantee(const TaskModel& model) = 0;
 

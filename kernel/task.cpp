@@ -84,6 +84,15 @@ bool valid(const Reactions& reactions) {
             reactions.fault == Reaction::panic);
 }
 
+void prepare_level(const TaskModel& model) {
+    for (Level* const level : levels()) {
+        if (level->accepts(model)) {
+            level->prepare(model);
+            return;
+        }
+    }
+}
+
 lib::Result<Level*> find_level(const TaskModel& model) {
     lib::Error error = lib::Error::unsupported;
     for (Level* const level : levels()) {
@@ -181,6 +190,7 @@ lib::Result<Pid> task_create(const TaskOptions& options) {
     if (options.body == nullptr || !valid(options.reactions)) {
         return lib::Error::invalid_argument;
     }
+    prepare_level(options.model);
     const IrqGuard guard;
     Task* const task = free_slot_irq_off();
     if (task == nullptr) {

@@ -11,6 +11,8 @@ struct Demand {
     std::uint64_t period_ns = 0;   // deadline <= period
     std::uint64_t deadline_ns = 0; // relative; also the priority where priorities are fixed: the shorter, the higher
     std::uint64_t jitter_ns = 0;   // how long a release may be put off: of a deferrable server, else 0
+
+    friend constexpr bool operator==(const Demand&, const Demand&) = default;
 };
 
 enum class Verdict : std::uint8_t {

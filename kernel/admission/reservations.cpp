@@ -5,11 +5,14 @@
 #include "kernel/admission/processor_demand.hpp"
 #include "kernel/admission/response_time.hpp"
 #include "kernel/admission/utilisation.hpp"
+#include "kernel/irq_guard.hpp"
+#include "kernel/scheduler.hpp"
 #include "lib/assert.hpp"
 
 #include <algorithm>
 #include <limits>
 #include <span>
+#include <utility>
 
 namespace kernel {
 
@@ -23,31 +26,75 @@ bool Reservations::admits(Claim claim, const Demand& wanted, Slot replaced) {
     if (m_unlisted) {
         return false;
     }
-    std::size_t fixed = 0;
-    std::size_t count = 0;
-    const auto add = [&](Claim kind, const Demand& demand) {
-        m_scratch[count++] = demand;
-        if (kind == Claim::fixed) {
-            std::swap(m_scratch[count - 1], m_scratch[fixed++]);
+    if (m_prepared.version == m_version && m_prepared.claim == claim && m_prepared.demand == wanted &&
+        replaced == kNoSlot) {
+        return m_prepared.admitted;
+    }
+    collect(m_set, claim, wanted, replaced);
+    return holds(m_set, kStepsMax);
+}
+
+void Reservations::collect(Set& set, Claim claim, const Demand& wanted, Slot replaced) const {
+    set.count = 0;
+    set.fixed = 0;
+    const auto add = [&set](const Entry& entry) {
+        set.demands[set.count++] = entry.demand;
+        if (entry.claim == Claim::fixed) {
+            std::swap(set.demands[set.count - 1], set.demands[set.fixed++]);
         }
     };
     for (Slot slot = 0; slot < m_entries.size(); ++slot) {
         if (m_entries[slot].claim != Claim::none && slot != replaced) {
-            add(m_entries[slot].claim, m_entries[slot].demand);
+            add(m_entries[slot]);
         }
     }
-    add(claim, wanted);
-    const auto all = std::span(m_scratch).first(count);
-    const auto above = all.first(fixed);
+    add({wanted, claim});
+}
+
+bool Reservations::holds(Set& set, std::uint32_t steps_max) {
+    const auto all = std::span(set.demands).first(set.count);
+    const auto above = all.first(set.fixed);
     std::ranges::sort(above, {}, &Demand::deadline_ns);
-    Steps steps{kStepsMax};
+    Steps steps{steps_max};
     return utilisation_at_most_one(all) && fixed_priority_feasible(above, steps) &&
-           edf_feasible(all.subspan(fixed), above, steps);
+           edf_feasible(all.subspan(set.fixed), above, steps);
+}
+
+// A task that is killed in its test leaves its mark: whoever comes next finds that the owner is gone.
+bool Reservations::begin_preparing(Claim claim, const Demand& wanted) {
+    const IrqGuard guard;
+    const Task* const owner = m_prepared.owner;
+    if (m_unlisted ||
+        (owner != nullptr && owner->state != TaskState::free && owner->context == m_prepared.owner_context)) {
+        return false;
+    }
+    m_prepared.version = 0;
+    m_prepared.claim = claim;
+    m_prepared.demand = wanted;
+    m_prepared.owner = current_task_irq_off();
+    m_prepared.owner_context = m_prepared.owner != nullptr ? m_prepared.owner->context : std::uint16_t{0};
+    collect(m_prepared.set, claim, wanted, kNoSlot);
+    return true;
+}
+
+void Reservations::prepare(Claim claim, const Demand& wanted) {
+    if (arch::interrupts_disabled()) {
+        return;
+    }
+    const std::uint64_t version = __atomic_load_n(&m_version, __ATOMIC_RELAXED);
+    if (!begin_preparing(claim, wanted)) {
+        return;
+    }
+    const bool admitted = holds(m_prepared.set, kStepsPreparedMax);
+    const IrqGuard guard;
+    m_prepared.admitted = admitted;
+    m_prepared.version = version; // of before the copy: what changed between makes it useless, not wrong
+    m_prepared.owner = nullptr;
 }
 
 void Reservations::set(Slot slot, Claim claim, const Demand& demand) {
     m_entries[slot] = {demand, claim};
-    update_load();
+    changed();
 }
 
 void Reservations::retire(Slot slot) {
@@ -63,7 +110,7 @@ void Reservations::retire(Slot slot) {
         }
     }
     entry = {};
-    update_load();
+    changed();
 }
 
 void Reservations::work_left() {
@@ -74,7 +121,7 @@ void Reservations::work_left() {
     std::ranges::fill(std::span(m_entries).subspan(kRetiredFirst), Entry{});
     m_retired = 0;
     m_unlisted = false;
-    update_load();
+    changed();
 }
 
 std::uint32_t Reservations::bandwidth(Slot slot) const {
@@ -82,9 +129,10 @@ std::uint32_t Reservations::bandwidth(Slot slot) const {
     return entry.claim != Claim::none ? bandwidth_of(entry.demand.wcet_ns, entry.demand.period_ns) : 0;
 }
 
-// The line of density_rounded_up(), term by term in the published unit: a deadline below its period counts as one, and
-// what runs above counts once more in the shortest interval that can matter.
-void Reservations::update_load() {
+// The load is the line of density_rounded_up(), term by term in the published unit: a deadline below its period counts
+// as one, and what runs above counts once more in the shortest interval that can matter.
+void Reservations::changed() {
+    ++m_version;
     std::uint64_t shortest = std::numeric_limits<std::uint64_t>::max();
     for (const Entry& entry : m_entries) {
         if (entry.claim == Claim::deadline) {

@@ -7,7 +7,7 @@
 #include "kernel/clock.hpp"
 #include "kernel/scheduler.hpp"
 #include "kernel/timer.hpp"
-#include "kernel/trace_points.hpp"
+#include "kernel/trace_servers.hpp"
 
 namespace kernel {
 

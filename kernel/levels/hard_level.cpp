@@ -26,6 +26,10 @@ Demand demand_of(const TaskModel& model) {
     return {hard.wcet.value, hard.period.value, deadline};
 }
 
+bool within_ranges(const Demand& demand) {
+    return demand.wcet_ns != 0 && demand.wcet_ns <= demand.deadline_ns && demand.deadline_ns <= demand.period_ns;
+}
+
 bool sporadic(const TaskModel& model) {
     const auto* const hard = std::get_if<HardModel>(&model);
     return hard != nullptr && hard->arrival == Arrival::sporadic;
@@ -42,9 +46,16 @@ HardLevel& level_of(const Task& task) {
 
 } // namespace
 
+void HardLevel::prepare(const TaskModel& model) {
+    const Demand wanted = demand_of(model);
+    if (within_ranges(wanted)) {
+        m_reservations.prepare(m_claim, wanted);
+    }
+}
+
 lib::Result<void> HardLevel::guarantee(const TaskModel& model) {
     const Demand wanted = demand_of(model);
-    if (wanted.wcet_ns == 0 || wanted.wcet_ns > wanted.deadline_ns || wanted.deadline_ns > wanted.period_ns) {
+    if (!within_ranges(wanted)) {
         return lib::Error::invalid_argument;
     }
     if (sporadic(model) && offset_of(model).value != 0) {

@@ -34,6 +34,7 @@ class HardLevel : public Level {
 
     [[nodiscard]] PromisedQueue& queue() { return m_ready; }
 
+    void prepare(const TaskModel& model) override;
     [[nodiscard]] lib::Result<void> guarantee(const TaskModel& model) override;
     [[nodiscard]] lib::Result<void> set_deadline(Task& task, lib::Nanoseconds relative) override;
     void create(Task& task) override;

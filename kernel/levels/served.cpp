@@ -8,7 +8,7 @@
 #include "kernel/levels/server_ids.hpp"
 #include "kernel/scheduler.hpp"
 #include "kernel/timer.hpp"
-#include "kernel/trace_points.hpp"
+#include "kernel/trace_servers.hpp"
 
 namespace kernel {
 

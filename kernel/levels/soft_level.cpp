@@ -9,7 +9,7 @@
 #include "kernel/levels/server_ids.hpp"
 #include "kernel/scheduler.hpp"
 #include "kernel/timer.hpp"
-#include "kernel/trace_points.hpp"
+#include "kernel/trace_servers.hpp"
 
 namespace kernel {
 
@@ -19,15 +19,26 @@ SoftLevel& level_of(const Task& task) {
     return static_cast<SoftLevel&>(*task.level);
 }
 
+bool within_ranges(const SoftModel& model) {
+    return model.budget >= kServerBudgetMin && model.budget <= model.period;
+}
+
 Demand demand_of(const SoftModel& model) {
     return {model.budget.value, model.period.value, model.period.value};
 }
 
 } // namespace
 
+void SoftLevel::prepare(const TaskModel& model) {
+    const auto& soft = model_as<SoftModel>(model);
+    if (within_ranges(soft)) {
+        m_host.reservations().prepare(Claim::deadline, demand_of(soft));
+    }
+}
+
 lib::Result<void> SoftLevel::guarantee(const TaskModel& model) {
     const auto& soft = model_as<SoftModel>(model);
-    if (soft.budget < kServerBudgetMin || soft.budget > soft.period) {
+    if (!within_ranges(soft)) {
         return lib::Error::invalid_argument;
     }
     return m_host.reservations().admits(Claim::deadline, demand_of(soft)) ? lib::Result<void>{} : lib::Error::refused;
@@ -41,6 +52,7 @@ void SoftLevel::create(Task& task) {
     own.periodic = soft.periodic;
     own.budget = to_ticks(soft.budget);
     own.period = to_ticks_up(soft.period);
+    own.period_ns = soft.period.value;
     own.bandwidth = bandwidth_of(soft.budget.value, soft.period.value);
     m_saved.drop_all(task);
     m_host.reservations().set(Reservations::slot_of_task(task.pid.value), Claim::deadline, demand_of(soft));
@@ -71,7 +83,7 @@ lib::Result<void> SoftLevel::activate(Task& task, lib::Ticks at) {
 }
 
 lib::Ticks SoftLevel::release_time(const Server& own) const {
-    return own.origin + lib::Ticks{own.period.value * own.releases};
+    return own.origin + to_ticks({own.period_ns * own.releases});
 }
 
 // An activation that was put off until now, or a periodic release.

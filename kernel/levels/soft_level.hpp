@@ -25,6 +25,7 @@ class SoftLevel : public Level {
   public:
     [[nodiscard]] const Reservations* promises() const override { return m_host.promises(); }
 
+    void prepare(const TaskModel& model) override;
     [[nodiscard]] lib::Result<void> guarantee(const TaskModel& model) override;
     void create(Task& task) override;
     [[nodiscard]] bool refuses_activation(const Task& task) const override;
@@ -62,7 +63,8 @@ class SoftLevel : public Level {
         bool periodic = false;
         lib::Ticks budget; // Q
         lib::Ticks period; // T
-        lib::Ticks left;   // c
+        std::uint64_t period_ns = 0;
+        lib::Ticks left; // c
         lib::Ticks deadline;
         lib::Ticks debt;     // ran over, not yet taken off a budget
         lib::Ticks begun_at; // of the slot, or of the part of it that is not yet counted

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Admission over several levels: response times at their edges, the whole processor and one unit more, and random sets
 // against a simulation of the schedule in unit steps.
+#include "arch/arch.hpp"
 #include "kernel/admission/reservations.hpp"
 #include "kernel/admission/response_time.hpp"
 #include "kernel/admission/utilisation.hpp"
@@ -187,6 +188,35 @@ TEST(Reservations, LoadIsNoLessThanWhatReclaimingMayCountOn) {
     reservations.set(2, Claim::fixed, implicit(1, 8)); // an eighth, and once more within the shortest deadline
     EXPECT_EQ(reservations.load(), 0x8000'0000U + 0x2000'0000U + 0x4000'0000U);
     EXPECT_EQ(reservations.bandwidth(1), 0x2000'0000U);
+}
+
+TEST(Reservations, AnswerFromATestThatWasMadeWithInterruptsOn) {
+    // A busy period of some 600 steps: too many with interrupts off, where the rougher bound refuses.
+    constexpr Demand kLast{33'362, 100'068, 100'064};
+    Reservations reservations;
+    reservations.set(0, Claim::deadline, {343, 1'030, 1'028});
+    reservations.set(1, Claim::deadline, {3'345, 10'033, 10'031});
+    reservations.prepare(Claim::deadline, kLast);
+    EXPECT_FALSE(reservations.admits(Claim::deadline, kLast)) << "interrupts are off: nothing was prepared";
+    arch::irq_enable();
+    reservations.prepare(Claim::deadline, kLast);
+    static_cast<void>(arch::irq_save());
+    EXPECT_TRUE(reservations.admits(Claim::deadline, kLast));
+    EXPECT_FALSE(reservations.admits(Claim::fixed, kLast)) << "not what was asked";
+    EXPECT_FALSE(reservations.admits(Claim::deadline, kLast, 5)) << "not what was asked";
+    reservations.set(2, Claim::fixed, implicit(1, 1'000'000'000));
+    EXPECT_FALSE(reservations.admits(Claim::deadline, kLast)) << "the set has changed";
+}
+
+TEST(Reservations, PrepareARefusalToo) {
+    Reservations reservations;
+    reservations.set(0, Claim::deadline, implicit(1, 2));
+    arch::irq_enable();
+    reservations.prepare(Claim::deadline, implicit(2, 3));
+    static_cast<void>(arch::irq_save());
+    EXPECT_FALSE(reservations.admits(Claim::deadline, implicit(2, 3)));
+    reservations.retire(0);
+    EXPECT_TRUE(reservations.admits(Claim::deadline, implicit(2, 3))) << "the set has changed";
 }
 
 // --- against the schedule itself ------------------------------------------------------------------------------------

@@ -147,7 +147,8 @@ TEST(CbsSchedule, ARunawayTakesNothingFromTheOthersThoughNothingIsLeft) {
                   pause_until(16);
                   note("missed " + std::to_string(counts(s_first).deadline_misses + counts(s_second).deadline_misses));
               }),
-              "A 0-1 | S 1-2 | B 2-6 | S 6-7 | A 7-8 | S 8-9 | A 9-10 | B 10-14 | S 14-15 | A 15-17 | B 17-21 | A 21-22 | "
+              "A 0-1 | S 1-2 | B 2-6 | S 6-7 | A 7-8 | S 8-9 | A 9-10 | B 10-14 | S 14-15 | A 15-17 | B 17-21 | "
+              "A 21-22 | "
               "missed 0");
 }
 
