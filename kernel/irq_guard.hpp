@@ -2,10 +2,12 @@
 // The kernel's interrupts-off section: arch::IrqGuard with two lines of trace, CLI where the outermost section begins
 // and STI where it ends. They are recorded only after record_interrupt_sections(true), and never by the tracer, which
 // takes no guard of the kernel's. A section that ends in a context switch may be closed by another task's STI, or by
-// the return from an interrupt, which records none.
+// the return from an interrupt, which records none. The end of the outermost section is where a task returns to its own
+// code: its upcalls (exceptions, signals) come here.
 #pragma once
 
 #include "arch/arch.hpp"
+#include "kernel/signal.hpp"
 #include "kernel/trace_points.hpp"
 
 #include <cstdint>
@@ -23,6 +25,9 @@ class [[nodiscard]] IrqGuard {
     ~IrqGuard() {
         trace_points::interrupts_on(m_state);
         arch::irq_restore(m_state);
+        if (arch::irq_was_enabled(m_state) && upcalls_due()) {
+            deliver_upcalls();
+        }
     }
 
     IrqGuard(const IrqGuard&) = delete;

@@ -2,6 +2,8 @@
 // See ready_queue.hpp.
 #include "kernel/ready_queue.hpp"
 
+#include "kernel/trace_points.hpp"
+
 namespace kernel {
 
 namespace {
@@ -22,7 +24,11 @@ void ReadyQueue::insert(Task& task, std::uint64_t key) {
     task.ready_key = key;
     task.ready_rank = ++s_last_rank;
     m_tree.insert(task);
-    unpark_irq_off(task);
+    if (task.suspended) {
+        leave_line_irq_off(task);
+    } else {
+        unpark_irq_off(task);
+    }
 }
 
 void ReadyQueue::remove(Task& task) {
@@ -51,6 +57,19 @@ void park_irq_off(Task& task, Task& end) {
     task.ready_in->m_tree.remove(task);
     task.parked_on = &end;
     end.parked_here.push_back(task);
+}
+
+void leave_line_irq_off(Task& task) {
+    ASSERT(task.ready_in != nullptr);
+    if (task.parked_on != nullptr) {
+        leave_parking(task);
+        task.ready_in->m_tree.insert(task);
+    }
+    park_irq_off(task, task);
+    if (!task.out) {
+        task.out = true;
+        trace_points::task_suspended(task);
+    }
 }
 
 void unpark_irq_off(Task& end) {

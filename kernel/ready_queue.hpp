@@ -48,12 +48,17 @@ class ReadyQueue {
   private:
     friend void park_irq_off(Task& task, Task& end);
     friend void unpark_irq_off(Task& end);
+    friend void leave_line_irq_off(Task& task);
 
     lib::IntrusiveTree<Task, ReadyTag, ReadyBefore> m_tree;
 };
 
 // Takes a standing place out of sight, because its chain of shadows ends in `end`, which cannot run.
 void park_irq_off(Task& task, Task& end);
+
+// The place of a suspended task is parked at itself: it counts for nobody until the task is resumed. Precondition: the
+// task has a place.
+void leave_line_irq_off(Task& task);
 
 // Puts the places back that are parked at `end`: it can run, or their chains may have changed. O(log n) for each; there
 // are some only if a task suspended itself while it owned a mutex that others wait for.

@@ -5,8 +5,11 @@
 
 #include "arch/arch.hpp"
 #include "kernel/clock.hpp"
+#include "kernel/cpu_clock.hpp"
+#include "kernel/exception.hpp"
 #include "kernel/level.hpp"
 #include "kernel/ready_queue.hpp"
+#include "kernel/signal.hpp"
 #include "kernel/sync/chain.hpp"
 #include "kernel/trace_points.hpp"
 
@@ -20,19 +23,41 @@ struct Choice {
 };
 
 // The first task in the levels' order whose chain of shadows ends in a task that can run. A chain may end in a mutex
-// owner that sleeps: its place is parked there, and everybody behind it gets the processor meanwhile.
+// owner that sleeps: its place is parked there, and everybody behind it gets the processor meanwhile. A suspended task
+// lends nothing: its place is parked at itself.
 Choice choose() {
     for (Level* const level : levels()) {
         while (Task* const task = level->first()) {
             Task& end = chain_end(*task);
-            if (end.can_run()) {
+            if (end.can_run() && !task->suspended) {
                 return {*task, end};
             }
-            park_irq_off(*task, end);
+            park_irq_off(*task, task->suspended ? *task : end);
         }
     }
     ASSERT(!"the idle task is always ready");
     __builtin_unreachable();
+}
+
+bool runs(const Choice& choice) {
+    const Processor& cpu = this_processor();
+    return cpu.exec == &choice.exec && cpu.exec_shadow == &choice.exec_shadow;
+}
+
+// The choice for which the running task has left the processor, if it is another. Leaving may show that a task used
+// more than it declared, and the reaction to that may change the choice.
+Choice choose_and_make_way_irq_off() {
+    for (;;) {
+        carry_out_reactions_irq_off();
+        const Choice choice = choose();
+        if (runs(choice)) {
+            return choice;
+        }
+        give_up_irq_off();
+        if (!reactions_pending_irq_off()) {
+            return choice;
+        }
+    }
 }
 
 } // namespace
@@ -44,9 +69,13 @@ void interrupt_entered_irq_off() {
 void preempt_if_needed_irq_off() {
     Processor& cpu = this_processor();
     cpu.in_interrupt = false;
-    if (cpu.reschedule && cpu.loaded != nullptr) {
+    if (cpu.loaded == nullptr) {
+        return;
+    }
+    if (cpu.reschedule) {
         schedule_irq_off();
     }
+    deliver_upcalls_irq_off();
 }
 
 void give_up_irq_off() {
@@ -58,6 +87,7 @@ void give_up_irq_off() {
     const lib::Ticks elapsed = now() - cpu.dispatched_at;
     trace_points::task_epilogue(running);
     running.cpu_time = running.cpu_time + elapsed;
+    cpu_clock_stopped_irq_off(running);
     running.level->epilogue(running, elapsed);
     cpu.exec->level->slot_end(*cpu.exec, elapsed);
     cpu.exec = nullptr;
@@ -68,11 +98,8 @@ void give_up_irq_off() {
 void scheduler_irq_off() {
     ASSERT(arch::interrupts_disabled());
     Processor& cpu = this_processor();
-    const Choice choice = choose();
-    const bool unchanged = cpu.exec == &choice.exec && cpu.exec_shadow == &choice.exec_shadow;
-    if (!unchanged) {
-        give_up_irq_off();
-    }
+    const Choice choice = choose_and_make_way_irq_off();
+    const bool unchanged = runs(choice);
     cpu.reschedule = false;
     trace_points::task_scheduled(choice.exec_shadow, choice.exec);
     if (unchanged) {
@@ -87,6 +114,7 @@ void scheduler_irq_off() {
     }
     cpu.exec->level->slot_begin(*cpu.exec);
     cpu.exec_shadow->level->dispatch(*cpu.exec_shadow, cpu.exec == cpu.exec_shadow ? Behalf::own : Behalf::inherited);
+    cpu_clock_started_irq_off(*cpu.exec_shadow);
     trace_points::task_dispatched(*cpu.exec_shadow);
 }
 
@@ -95,7 +123,13 @@ void context_load_irq_off() {
     Task* const from = cpu.loaded;
     Task* const to = cpu.exec_shadow;
     if (from == to) {
+        if (to->restart) {
+            restart_loaded_irq_off(*to);
+        }
         return;
+    }
+    if (to->restart) {
+        renew_context_irq_off(*to);
     }
     cpu.loaded = to;
     trace_points::context_switched(*to);

@@ -38,7 +38,7 @@ inline constinit Processor processor;
 void interrupt_entered_irq_off();
 
 // Last thing in every interrupt, after the end of interrupt was signalled: runs another task if one should run; returns
-// when the interrupted task is to go on.
+// when the interrupted task is to go on, after its upcalls. Does not return if the job that was interrupted is aborted.
 void preempt_if_needed_irq_off();
 
 // --- for the kernel's primitives
@@ -55,7 +55,8 @@ void give_up_irq_off();
 // Chooses and dispatches, without switching contexts.
 void scheduler_irq_off();
 
-// Switches to exec_shadow's context; returns when the calling task runs again.
+// Switches to exec_shadow's context; returns when the calling task runs again, and never if its job is aborted
+// meanwhile: the task starts at its entry then.
 void context_load_irq_off();
 
 // Something became ready or stopped being so: chooses anew, now in task context, at its end in an interrupt.

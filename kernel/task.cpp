@@ -4,9 +4,13 @@
 #include "kernel/task.hpp"
 
 #include "kernel/clock.hpp"
+#include "kernel/cpu_clock.hpp"
+#include "kernel/exception.hpp"
 #include "kernel/irq_guard.hpp"
 #include "kernel/level.hpp"
+#include "kernel/ready_queue.hpp"
 #include "kernel/scheduler.hpp"
+#include "kernel/signal.hpp"
 #include "kernel/stacks.hpp"
 #include "kernel/sync/mutex.hpp"
 #include "kernel/sync/semaphore.hpp"
@@ -15,43 +19,69 @@
 #include "kernel/trace_points.hpp"
 
 #include <array>
+#include <bit>
 
 namespace kernel {
 
 namespace {
 
+constexpr std::size_t kWordBits = 64;
+static_assert(kTasksMax <= kWordBits, "the free slots are the bits of one word");
+
 struct Pool {
     std::array<Task, kTasksMax> tasks{};
+    std::uint64_t used = 0;                                     // bit n: slot n
+    std::array<std::uint64_t, 0x10000 / kWordBits> contexts{1}; // bit n: in use; 0 is the boot context
     std::uint16_t last_context = 0;
 };
 
 constinit Pool s_pool;
 
-bool context_in_use(std::uint16_t context) {
-    for (const Task& task : s_pool.tasks) {
-        if (task.state != TaskState::free && task.context == context) {
-            return true;
-        }
-    }
-    return false;
-}
-
-// 1..65535, going round; never 0, never one that a live task has.
+// 1..65535, going round; never 0, never one that a live task has. At most a few words are looked at: no more than
+// kTasksMax bits are set.
 std::uint16_t fresh_context_irq_off() {
-    do {
-        ++s_pool.last_context;
-    } while (s_pool.last_context == 0 || context_in_use(s_pool.last_context));
+    const std::size_t begin = (s_pool.last_context + std::size_t{1}) % 0x10000;
+    std::uint64_t free = ~s_pool.contexts[begin / kWordBits] & (~std::uint64_t{0} << (begin % kWordBits));
+    std::size_t word = begin / kWordBits;
+    while (free == 0) {
+        word = (word + 1) % s_pool.contexts.size();
+        free = ~s_pool.contexts[word];
+    }
+    const auto bit = static_cast<std::size_t>(std::countr_zero(free));
+    s_pool.contexts[word] |= std::uint64_t{1} << bit;
+    s_pool.last_context = static_cast<std::uint16_t>(word * kWordBits + bit);
     return s_pool.last_context;
 }
 
-// Never the slot whose stack is in use right now, even if its task has just been killed.
+// The lowest. Never the slot whose stack is in use right now, even if its task has just been killed.
 Task* free_slot_irq_off() {
-    for (Task& task : s_pool.tasks) {
-        if (task.state == TaskState::free && &task != this_processor().loaded) {
-            return &task;
-        }
+    std::uint64_t taken = s_pool.used;
+    if (const Task* const loaded = this_processor().loaded; loaded != nullptr) {
+        taken |= std::uint64_t{1} << loaded->pid.value;
     }
-    return nullptr;
+    const auto slot = static_cast<std::size_t>(std::countr_one(taken));
+    return slot < kTasksMax ? &s_pool.tasks[slot] : nullptr;
+}
+
+void take_slot_irq_off(Task& task, std::uint16_t slot) {
+    s_pool.used |= std::uint64_t{1} << slot;
+    task.pid = Pid{slot};
+    task.context = fresh_context_irq_off();
+}
+
+void give_slot_back_irq_off(const Task& task) {
+    s_pool.used &= ~(std::uint64_t{1} << task.pid.value);
+    s_pool.contexts[task.context / kWordBits] &= ~(std::uint64_t{1} << (task.context % kWordBits));
+}
+
+bool is_reaction(Reaction reaction) {
+    return reaction <= Reaction::panic;
+}
+
+bool valid(const Reactions& reactions) {
+    return is_reaction(reactions.deadline_miss) && is_reaction(reactions.wcet) && is_reaction(reactions.activation) &&
+           (reactions.fault == Reaction::abort || reactions.fault == Reaction::kill ||
+            reactions.fault == Reaction::panic);
 }
 
 lib::Result<Level*> find_level(const TaskModel& model) {
@@ -75,6 +105,7 @@ void task_entry(void* argument) {
     const Task& self = *static_cast<Task*>(argument);
     trace_points::interrupts_enabled();
     arch::irq_enable();
+    deliver_upcalls();
     self.body(self.argument);
     task_exit();
 }
@@ -83,6 +114,49 @@ Task& self_irq_off() {
     Task* const self = current_task_irq_off();
     ASSERT(self != nullptr && !this_processor().in_interrupt);
     return *self;
+}
+
+void leave_processor_irq_off(const Task& task) {
+    const Processor& cpu = this_processor();
+    if (&task == cpu.exec || &task == cpu.exec_shadow) {
+        give_up_irq_off();
+    }
+}
+
+// Whatever it waits for, it does so no longer.
+void forget_waits_irq_off(Task& task) {
+    task_timer_delete_irq_off(task.pid, TaskTimer::delay);
+    task.upcalls.awaited = 0;
+    if (task.blocked_on != nullptr) {
+        task.blocked_on->forget_waiter_irq_off(task);
+    }
+    if (task.waiting_on != nullptr) {
+        task.waiting_on->forget_waiter_irq_off(task);
+    }
+}
+
+void free_mutexes_irq_off(Task& task) {
+    while (Mutex* const mutex = task.owned.front()) {
+        mutex->release_irq_off();
+    }
+}
+
+// The place stays where it is, and is parked: it counts for nobody, not even for the owner of a mutex.
+void suspend_irq_off(Task& task) {
+    leave_processor_irq_off(task);
+    task.suspended = true;
+    if (task.state == TaskState::ready) {
+        leave_line_irq_off(task);
+    }
+}
+
+void resume_irq_off(Task& task) {
+    task.suspended = false;
+    if (task.state == TaskState::ready) {
+        task.out = false;
+        trace_points::task_resumed(task);
+    }
+    unpark_irq_off(task);
 }
 
 void wake_up(void* argument) {
@@ -104,7 +178,7 @@ Task* find_task(Pid pid) {
 }
 
 lib::Result<Pid> task_create(const TaskOptions& options) {
-    if (options.body == nullptr) {
+    if (options.body == nullptr || !valid(options.reactions)) {
         return lib::Error::invalid_argument;
     }
     const IrqGuard guard;
@@ -117,11 +191,13 @@ lib::Result<Pid> task_create(const TaskOptions& options) {
         return level.error();
     }
     const auto slot = static_cast<std::uint16_t>(task - s_pool.tasks.data());
-    task->pid = Pid{slot};
-    task->context = fresh_context_irq_off();
+    take_slot_irq_off(*task, slot);
     task->group = options.group;
     task->immortal = false;
     task->job_begun = false;
+    task->suspended = false;
+    task->out = false;
+    task->restart = false;
     task->name = lib::Text<kTaskNameBytes>(options.name);
     task->model = options.model;
     task->reactions = options.reactions;
@@ -133,6 +209,9 @@ lib::Result<Pid> task_create(const TaskOptions& options) {
     task->waiting_on = nullptr;
     task->cpu_time = {};
     task->jobs = {};
+    task->reaction = {};
+    task->upcalls = {};
+    task->cpu_alarm_signal = 0;
     trace_points::task_created(*task);
     task->level->create(*task);
     return task->pid;
@@ -215,6 +294,50 @@ lib::Result<void> task_kill(Pid pid) {
     return {};
 }
 
+lib::Result<void> task_suspend(Pid pid) {
+    const IrqGuard guard;
+    Task* const task = find_task(pid);
+    if (task == nullptr) {
+        return lib::Error::not_found;
+    }
+    if (task->immortal) {
+        return lib::Error::refused;
+    }
+    if (task->suspended) {
+        return lib::Error::busy;
+    }
+    suspend_irq_off(*task);
+    schedule_irq_off();
+    return {};
+}
+
+lib::Result<void> task_resume(Pid pid) {
+    const IrqGuard guard;
+    Task* const task = find_task(pid);
+    if (task == nullptr) {
+        return lib::Error::not_found;
+    }
+    if (!task->suspended) {
+        return lib::Error::refused;
+    }
+    resume_irq_off(*task);
+    schedule_irq_off();
+    return {};
+}
+
+lib::Result<void> task_set_reactions(Pid pid, const Reactions& reactions) {
+    if (!valid(reactions)) {
+        return lib::Error::invalid_argument;
+    }
+    const IrqGuard guard;
+    Task* const task = find_task(pid);
+    if (task == nullptr) {
+        return lib::Error::not_found;
+    }
+    task->reactions = reactions;
+    return {};
+}
+
 lib::Result<void> task_set_deadline(Pid pid, lib::Nanoseconds relative) {
     const IrqGuard guard;
     Task* const task = find_task(pid);
@@ -235,11 +358,15 @@ void block_task_irq_off(Task& task, Wait wait) {
     task.level->block(task);
     task.state = TaskState::waiting;
     task.waits_for = wait;
+    task.out = true;
     trace_points::task_blocked(task);
 }
 
 void unblock_task_irq_off(Task& task) {
-    trace_points::task_unblocked(task);
+    if (!task.suspended) { // else it stays out until it is resumed
+        task.out = false;
+        trace_points::task_unblocked(task);
+    }
     task.level->unblock(task);
 }
 
@@ -249,23 +376,45 @@ void delay_task_irq_off(Task& task, lib::Ticks until) {
 }
 
 void end_task_irq_off(Task& task) {
-    const Processor& cpu = this_processor();
-    if (&task == cpu.exec || &task == cpu.exec_shadow) {
-        give_up_irq_off();
-    }
+    leave_processor_irq_off(task);
     trace_points::task_ended(task);
-    task_timer_delete_irq_off(task.pid, TaskTimer::delay);
-    if (task.blocked_on != nullptr) {
-        task.blocked_on->forget_waiter_irq_off(task);
-    }
-    if (task.waiting_on != nullptr) {
-        task.waiting_on->forget_waiter_irq_off(task);
-    }
-    while (Mutex* const mutex = task.owned.front()) {
-        mutex->release_irq_off();
-    }
+    forget_waits_irq_off(task);
+    free_mutexes_irq_off(task);
+    forget_reaction_irq_off(task);
+    task_timer_delete_irq_off(task.pid, TaskTimer::cpu_alarm);
     task.level->end(task);
     task.state = TaskState::free;
+    give_slot_back_irq_off(task);
+}
+
+void abort_job_irq_off(Task& task, TaskException cause) {
+    leave_processor_irq_off(task);
+    if (!task.in_job()) {
+        return; // giving up may have been the end of its job
+    }
+    ++task.jobs.aborted;
+    trace_points::job_aborted(task, cause);
+    forget_waits_irq_off(task);
+    free_mutexes_irq_off(task);
+    if (task.state != TaskState::ready) {
+        task.level->unblock(task); // a level ends jobs that are ready
+    }
+    task.out = false;
+    task.restart = true;
+    task.upcalls.active = 0;
+    task.level->end_cycle(task);
+}
+
+void renew_context_irq_off(Task& task) {
+    ASSERT(&task != this_processor().loaded);
+    task.restart = false;
+    task.stack_pointer = arch::prepare_stack(task_stack(task.pid.value), &task_entry, &task);
+}
+
+void restart_loaded_irq_off(Task& task) {
+    ASSERT(&task == this_processor().loaded);
+    task.restart = false;
+    arch::restart_context(task_stack(task.pid.value), &task_entry, &task);
 }
 
 lib::Result<TaskInfo> task_info(Pid pid) {
@@ -276,7 +425,7 @@ lib::Result<TaskInfo> task_info(Pid pid) {
     }
     const Processor& cpu = this_processor();
     const lib::Ticks running = task == cpu.exec_shadow ? now() - cpu.dispatched_at : lib::Ticks{};
-    return TaskInfo{task->context, task->state, task->cpu_time + running, task->jobs};
+    return TaskInfo{task->context, task->state, task->suspended, task->cpu_time + running, task->jobs};
 }
 
 } // namespace kernel

@@ -56,20 +56,22 @@ struct JobCounts {
     std::uint64_t deadline_misses = 0;
     std::uint64_t wcet_violations = 0;
     std::uint64_t activation_violations = 0;
-    std::uint64_t aborted = 0;
+    std::uint64_t faults = 0;
+    std::uint64_t aborted = 0; // among the completed
     std::uint64_t skipped = 0; // activations that Overlap::skip dropped
 };
 
 struct TaskInfo {
     std::uint16_t context = 0; // the number that trace records carry
     TaskState state = TaskState::free;
+    bool suspended = false; // on top of the state, which goes on
     lib::Ticks cpu_time;
     JobCounts jobs;
 };
 
 // The levels are asked in registration order; the first that accepts the model and guarantees it gets the task.
 // invalid_argument: no body, or a model outside its ranges. unsupported: no level takes this model. refused: admission
-// control says no. no_space: kTasksMax tasks exist. Context: any.
+// control says no. no_space: kTasksMax tasks exist. Reactions as for task_set_reactions(). Context: any.
 [[nodiscard]] lib::Result<Pid> task_create(const TaskOptions& options);
 
 // Releases the task: HARD from now + offset on, periodically; others at once. not_found: no such task. busy: it is
@@ -104,6 +106,20 @@ void task_delay(lib::Nanoseconds time);
 // Ends a task in whatever state it is; mutexes it owns are unlocked. not_found: no such task. refused: the idle task,
 // or the task that is shutting the system down. Does not return if the task kills itself. Context: any.
 lib::Result<void> task_kill(Pid pid);
+
+// Keeps a task from the processor until task_resume(), whatever its state. Nothing else stops: what it waits for may
+// come, its releases and deadlines go on, and so does what it owns: who waits for a mutex of a suspended owner waits
+// on. A job that becomes ready meanwhile, by an activation too, runs after task_resume(). Returns after that if the
+// task suspends itself. not_found: no such task. busy: it is suspended. refused: as for task_kill(). Context: any. A
+// scheduling point in task context.
+lib::Result<void> task_suspend(Pid pid);
+
+// not_found: no such task. refused: it is not suspended. Context: any. A scheduling point in task context.
+lib::Result<void> task_resume(Pid pid);
+
+// What follows the exceptions of this task from now on (reaction.hpp). not_found: no such task. invalid_argument: a
+// reaction that does not exist, or one to a fault other than abort, kill and panic. Context: any.
+lib::Result<void> task_set_reactions(Pid pid, const Reactions& reactions);
 
 // Gives a HARD task another relative deadline: its worst-case execution time at least, its period at most; 0 stands for
 // the period. A shorter one holds from the next release on, for the job in progress was not promised to be over sooner;

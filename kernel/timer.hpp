@@ -45,6 +45,7 @@ enum class TaskTimer : std::uint8_t {
     capacity, // execution time budget or slice
     delay,
     server, // GRUB: the zero-lag time
+    cpu_alarm,
 };
 
 // Replaces what was posted for this task and purpose. The handler's argument is the Task. irq-off.

@@ -64,6 +64,10 @@ inline constexpr bool kOn = tracer::kTracerBuilt;
     return static_cast<std::uint16_t>(value < 0xFFFF ? value : 0xFFFF);
 }
 
+[[nodiscard]] inline std::uint32_t exception_word(TaskException exception, Reaction reaction) {
+    return (static_cast<std::uint32_t>(exception) << 16) | static_cast<std::uint32_t>(reaction);
+}
+
 [[nodiscard]] inline std::uint32_t wait_word(Wait wait) {
     return (static_cast<std::uint32_t>(wait.kind) << 16) | wait.id;
 }
@@ -168,6 +172,25 @@ inline void task_blocked(const Task& task) {
 
 inline void task_unblocked(const Task& task) {
     tracer::log<"task_unblock">(task.context, detail::wait_word(task.waits_for));
+}
+
+// The processor stays away from it, whatever its level thinks.
+inline void task_suspended(const Task& task) {
+    tracer::log<"task_block">(task.context, detail::wait_word({.kind = WaitKind::suspended}));
+}
+
+inline void task_resumed(const Task& task) {
+    tracer::log<"task_unblock">(task.context, detail::wait_word({.kind = WaitKind::suspended}));
+}
+
+// What a task did wrong, and what follows.
+inline void task_exception(const Task& task, TaskException exception, Reaction reaction) {
+    tracer::log<"task_exception">(task.context, detail::exception_word(exception, reaction));
+}
+
+// The job in progress is over, and the task out of its ready queue if it was there.
+inline void job_aborted(const Task& task, TaskException cause) {
+    tracer::log<"job_abort">(task.context, detail::exception_word(cause, Reaction::abort));
 }
 
 // Before the context number is free for others.
@@ -420,6 +443,18 @@ inline void server_bandwidth(std::uint32_t active) {
 
 inline void server_removed(std::uint16_t server) {
     tracer::log<"server_remove">(0, server);
+}
+
+// --- signals -------------------------------------------------------------------------------------------------------
+
+// Pending from here on.
+inline void signal_raised(const Task& target, std::uint8_t signo) {
+    tracer::log<"signal_raise">(target.context, signo);
+}
+
+// To the handler, or to the task that waited for it.
+inline void signal_delivered(const Task& task, std::uint8_t signo) {
+    tracer::log<"signal">(task.context, signo);
 }
 
 // --- timers --------------------------------------------------------------------------------------------------------

@@ -117,6 +117,15 @@ arch_switch_context:                    # (uint64_t* save, uint64_t load)
     popq %rbp
     ret
 
+# Nothing of what lies on the stack is needed any more. Two null words, as on a fresh stack; then it starts like one.
+.global arch_restart_context
+arch_restart_context:                   # (uint64_t top, void (*entry)(void*), void* argument)
+    movq %rdi, %rsp
+    pushq $0
+    pushq $0
+    movq %rsi, %r12
+    movq %rdx, %r13                     # on to arch_context_start
+
 # The first "return" of a fresh stack lands here: R12 = entry, R13 = argument (see context.cpp).
 .global arch_context_start
 arch_context_start:

@@ -9,6 +9,7 @@
 
 extern "C" {
 void arch_switch_context(std::uint64_t* save, std::uint64_t load);
+[[noreturn]] void arch_restart_context(std::uint64_t top, void (*entry)(void*), void* argument);
 void arch_context_start();
 }
 
@@ -31,6 +32,12 @@ StackPointer prepare_stack(std::span<std::byte> stack, void (*entry)(void*), voi
     const std::uint64_t pointer = top - sizeof(image);
     __builtin_memcpy(reinterpret_cast<void*>(pointer), image.data(), sizeof(image));
     return {pointer};
+}
+
+void restart_context(std::span<std::byte> stack, void (*entry)(void*), void* argument) {
+    ASSERT(interrupts_disabled());
+    arch_restart_context(reinterpret_cast<std::uint64_t>(stack.data() + stack.size()) & ~std::uint64_t{15}, entry,
+                         argument);
 }
 
 void switch_context(StackPointer* save, StackPointer load) {

@@ -59,6 +59,7 @@ struct Machine {
     Fiber boot;
     Fiber* running = &boot;
     Fiber* previous = nullptr;
+    std::unique_ptr<Fiber> abandoned; // restarted from its own stack, which had to outlive that
     std::uint64_t armed_at = kDisarmed;
     arch::Upcalls upcalls{};
 };
@@ -93,6 +94,20 @@ void fiber_main() {
     require(false, "a context's entry returned");
 }
 
+std::unique_ptr<Fiber> make_fiber(void (*entry)(void*), void* argument) {
+    auto fiber = std::make_unique<Fiber>();
+    fiber->stack.resize(kFiberStackBytes / sizeof(std::uint64_t));
+    fiber->bottom = fiber->stack.data();
+    fiber->size = kFiberStackBytes;
+    fiber->entry = entry;
+    fiber->argument = argument;
+    // Six callee-saved registers, the address to return to, and one word that aligns the stack as a call would.
+    std::uint64_t* const top = fiber->stack.data() + fiber->stack.size();
+    top[-2] = reinterpret_cast<std::uint64_t>(&fiber_main);
+    fiber->stack_pointer = top - 8;
+    return fiber;
+}
+
 // The interrupt frame restores the flag of whoever was interrupted, when he goes on.
 void deliver_due() {
     Machine& m = machine();
@@ -110,21 +125,25 @@ namespace arch {
 
 StackPointer prepare_stack(std::span<std::byte> stack, void (*entry)(void*), void* argument) {
     require(stack.size() >= 4096, "stack too small");
-    auto fiber = std::make_unique<Fiber>();
-    fiber->stack.resize(kFiberStackBytes / sizeof(std::uint64_t));
-    fiber->bottom = fiber->stack.data();
-    fiber->size = kFiberStackBytes;
-    fiber->entry = entry;
-    fiber->argument = argument;
-    // Six callee-saved registers, the address to return to, and one word that aligns the stack as a call would.
-    std::uint64_t* const top = fiber->stack.data() + fiber->stack.size();
-    top[-2] = reinterpret_cast<std::uint64_t>(&fiber_main);
-    fiber->stack_pointer = top - 8;
-    Fiber* const raw = fiber.get();
     auto& slot = machine().fibers[stack.data()];
     require(slot.get() != machine().running || slot == nullptr, "the running context's stack is laid out anew");
-    slot = std::move(fiber);
-    return {reinterpret_cast<std::uint64_t>(raw)};
+    slot = make_fiber(entry, argument);
+    return {reinterpret_cast<std::uint64_t>(slot.get())};
+}
+
+void restart_context(std::span<std::byte> stack, void (*entry)(void*), void* argument) {
+    require(interrupts_disabled(), "context restart with interrupts on");
+    Machine& m = machine();
+    auto& slot = m.fibers[stack.data()];
+    require(slot.get() == m.running, "a context that does not run is restarted from inside");
+    m.abandoned = std::move(slot);
+    slot = make_fiber(entry, argument);
+    m.previous = m.running;
+    m.running = slot.get();
+    __sanitizer_start_switch_fiber(nullptr, m.running->bottom, m.running->size);
+    fake_machine_switch(&m.previous->stack_pointer, m.running->stack_pointer);
+    require(false, "an abandoned context was resumed");
+    __builtin_unreachable();
 }
 
 void switch_context(StackPointer* save, StackPointer load) {

@@ -11,6 +11,7 @@
 #include "kernel/levels/rm.hpp"
 #include "kernel/levels/rr.hpp"
 #include "kernel/levels/served.hpp"
+#include "kernel/panic.hpp"
 #include "kernel/run.hpp"
 #include "kernel/runlevel.hpp"
 #include "kernel/scheduler.hpp"
@@ -32,6 +33,7 @@ namespace {
 constexpr std::uint64_t kNsPerMs = 1'000'000;
 constexpr std::uint64_t kBootTime = 7 * kNsPerMs; // not zero: absolute times must not be taken for relative ones
 
+constinit int s_report_to = -1;
 constinit kernel::Reservations s_reservations;
 constinit kernel::RmLevel s_rm{s_reservations};
 constinit kernel::EdfLevel s_edf{s_reservations};
@@ -117,6 +119,12 @@ void boot(Extent extent) {
     flush_piece();
 }
 
+[[noreturn]] void report_and_exit() {
+    flush_piece();
+    const auto written = write(s_report_to, s_report.data(), s_report.size());
+    _exit(written == static_cast<ssize_t>(s_report.size()) ? 0 : 1);
+}
+
 std::string in_child(void (*scenario)(), Extent extent) {
     std::array<int, 2> ends{};
     if (pipe(ends.data()) != 0) {
@@ -126,10 +134,10 @@ std::string in_child(void (*scenario)(), Extent extent) {
     const pid_t child = fork();
     if (child == 0) {
         close(ends[0]);
+        s_report_to = ends[1];
         s_scenario = scenario;
         boot(extent);
-        const auto written = write(ends[1], s_report.data(), s_report.size());
-        _exit(written == static_cast<ssize_t>(s_report.size()) ? 0 : 1);
+        report_and_exit();
     }
     close(ends[1]);
     std::string report;
@@ -199,3 +207,12 @@ kernel::HardModel hard(std::uint64_t wcet_ms, std::uint64_t period_ms, std::uint
 }
 
 } // namespace hosted
+
+// What the guest's panic does after printing: the functions of after_exit still run, as in an abort.
+void kernel::panic(std::string_view reason) {
+    static_cast<void>(arch::irq_save());
+    hosted::note("panic: " + std::string(reason));
+    kernel::mark_aborted();
+    kernel::run_level_functions(kernel::RunLevel::after_exit);
+    hosted::report_and_exit();
+}
