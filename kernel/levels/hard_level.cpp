@@ -3,6 +3,7 @@
 #include "kernel/levels/hard_level.hpp"
 
 #include "kernel/clock.hpp"
+#include "kernel/exception.hpp"
 #include "kernel/scheduler.hpp"
 #include "kernel/timer.hpp"
 #include "kernel/trace_points.hpp"
@@ -139,8 +140,8 @@ lib::Result<void> HardLevel::activate(Task& task, lib::Ticks at) {
 void HardLevel::arrive(Task& task, lib::Ticks at) {
     Promise& promised = promise(task);
     if (at < promised.earliest) {
-        ++task.jobs.activation_violations;
         trace_points::activation_violated(task);
+        raise_exception_irq_off(task, TaskException::activation);
     }
     promised.put_off = std::max(at, promised.earliest);
     promised.release_waits = true;
@@ -239,8 +240,8 @@ void HardLevel::move_deadline(Task& task) {
 // Every deadline is looked at once: the latest released job is late if any job is still to be completed.
 void HardLevel::check_deadline(Task& task) {
     if (task.jobs.completed < task.jobs.released) {
-        ++task.jobs.deadline_misses;
         trace_points::task_deadline_missed(task);
+        raise_exception_irq_off(task, TaskException::deadline_miss);
     }
 }
 
@@ -350,8 +351,8 @@ void HardLevel::violate(Task& task) {
     Promise& promised = promise(task);
     if (!promised.violated) {
         promised.violated = true;
-        ++task.jobs.wcet_violations;
         trace_points::task_wcet_violated(task);
+        raise_exception_irq_off(task, TaskException::wcet);
     }
 }
 
