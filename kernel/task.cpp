@@ -26,12 +26,11 @@ namespace kernel {
 namespace {
 
 constexpr std::size_t kWordBits = 64;
-static_assert(kTasksMax <= kWordBits, "the free slots are the bits of one word");
 
 struct Pool {
     std::array<Task, kTasksMax> tasks{};
-    std::uint64_t used = 0;                                     // bit n: slot n
-    std::array<std::uint64_t, 0x10000 / kWordBits> contexts{1}; // bit n: in use; 0 is the boot context
+    std::array<std::uint64_t, (kTasksMax + kWordBits - 1) / kWordBits> used{}; // bit n: slot n
+    std::array<std::uint64_t, 0x10000 / kWordBits> contexts{1};                // bit n: in use; 0 is the boot context
     std::uint16_t last_context = 0;
 };
 
@@ -53,24 +52,31 @@ std::uint16_t fresh_context_irq_off() {
     return s_pool.last_context;
 }
 
-// The lowest. Never the slot whose stack is in use right now, even if its task has just been killed.
+// The lowest; a look at one word for each 64 slots. Never the slot whose stack is in use right now, even if its task
+// has just been killed.
 Task* free_slot_irq_off() {
-    std::uint64_t taken = s_pool.used;
-    if (const Task* const loaded = this_processor().loaded; loaded != nullptr) {
-        taken |= std::uint64_t{1} << loaded->pid.value;
+    const Task* const loaded = this_processor().loaded;
+    for (std::size_t word = 0; word < s_pool.used.size(); ++word) {
+        std::uint64_t taken = s_pool.used[word];
+        if (loaded != nullptr && loaded->pid.value / kWordBits == word) {
+            taken |= std::uint64_t{1} << (loaded->pid.value % kWordBits);
+        }
+        const std::size_t slot = word * kWordBits + static_cast<std::size_t>(std::countr_one(taken));
+        if (slot < (word + 1) * kWordBits) {
+            return slot < kTasksMax ? &s_pool.tasks[slot] : nullptr;
+        }
     }
-    const auto slot = static_cast<std::size_t>(std::countr_one(taken));
-    return slot < kTasksMax ? &s_pool.tasks[slot] : nullptr;
+    return nullptr;
 }
 
 void take_slot_irq_off(Task& task, std::uint16_t slot) {
-    s_pool.used |= std::uint64_t{1} << slot;
+    s_pool.used[slot / kWordBits] |= std::uint64_t{1} << (slot % kWordBits);
     task.pid = Pid{slot};
     task.context = fresh_context_irq_off();
 }
 
 void give_slot_back_irq_off(const Task& task) {
-    s_pool.used &= ~(std::uint64_t{1} << task.pid.value);
+    s_pool.used[task.pid.value / kWordBits] &= ~(std::uint64_t{1} << (task.pid.value % kWordBits));
     s_pool.contexts[task.context / kWordBits] &= ~(std::uint64_t{1} << (task.context % kWordBits));
 }
 

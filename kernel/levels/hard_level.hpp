@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What the levels of HARD tasks have in common: jobs with a worst-case execution time and a deadline, admitted only if
 // every promise of every level holds beside them. Not a policy of its own: EdfLevel and RmLevel say what goes first.
-// Deadline misses and worst-case overruns are counted and recorded; the job goes on.
+// Deadline misses, worst-case overruns and early activations are exceptions of the task (exception.hpp).
 //
 // One timer per task serves releases and deadlines in turn. Release k of a periodic task is at origin + k * T, computed
 // anew each time, so nothing drifts; a job that overruns leaves later releases pending, they are served in order
