@@ -332,6 +332,17 @@ inline void interrupts_enabled() {
     }
 }
 
+// --- real mode -----------------------------------------------------------------------------------------------------
+
+// Both from protected mode, around a stretch in which nobody but the BIOS runs.
+inline void real_mode_entered() {
+    tracer::log<"to_real_mode">();
+}
+
+inline void real_mode_left() {
+    tracer::log<"to_protected_mode">();
+}
+
 // --- mutexes and semaphores ----------------------------------------------------------------------------------------
 
 inline void mutex_created(const Task* creator, const Mutex& mutex, std::string_view name) {

@@ -84,6 +84,13 @@ bool serve_debug(InterruptFrame& frame) {
     return true;
 }
 
+void copy_gate(std::uint8_t vector, std::byte* target) {
+    TablePointer pointer{};
+    asm volatile("sidt %0" : "=m"(pointer)); // what is loaded, not what should be
+    ASSERT(pointer.limit >= sizeof(Gate) * vector + sizeof(Gate) - 1);
+    __builtin_memcpy(target, reinterpret_cast<const Gate*>(pointer.base) + vector, sizeof(Gate));
+}
+
 void load_interrupt_table() {
     for (std::size_t vector = 0; vector < g_table.size(); ++vector) {
         g_table[vector] = make_gate(arch_stub_table[vector], stack_of(vector));

@@ -7,6 +7,7 @@
 #include "arch/x86_64/paging.hpp"
 #include "arch/x86_64/port_io.hpp"
 #include "arch/x86_64/power.hpp"
+#include "arch/x86_64/real_mode.hpp"
 #include "drivers/net/address.hpp"
 #include "drivers/serial.hpp"
 #include "kernel/app.hpp"
@@ -278,6 +279,7 @@ void kernel_main(const arch::BootInfo* boot) {
     read_options(*boot);
     require_memory(*boot, image_begin, image_end);
     require_memory(*boot, arena_begin, arena_end);
+    arch::x86_64::real_mode_start(*boot);
     const App& app = chosen_app();
     const arch::x86_64::TscCalibration calibration = start_machine();
     protect_task_stacks();
