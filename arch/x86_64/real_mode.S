@@ -12,13 +12,16 @@
 #   table:  +8  real mode, vector 2   | +16  protected mode, gate 2   | +32  long mode, gate 2: the kernel's own
 #   GDT:    +0x800 = code16, base 0x8000                  +0x900 = data16, base 0x9000
 #
-# In 64-bit mode such an NMI is served as ever; on the way a bare IRET answers it, and in the BIOS the BIOS does.
+# In 64-bit mode such an NMI is served as ever; on the way, and while the BIOS runs, a bare IRET answers it. The BIOS must
+# not: SeaBIOS's handler takes the stack that the interrupted service stands on. So the BIOS runs on a copy of its vectors
+# with that one changed (real_mode.cpp), as long as it does not load its own table.
 # Source: Intel SDM volume 3 sections 9.9 (mode switching), 9.8.5.4 (leaving IA-32e mode), 6.12, 6.14, 20.1.4.
 
 .set kCode, 0x8000
 .set kStack, 0x9000
 .set kStackBytes, 0x1000
 .set kBlockBytes, 38                    # RegisterBlock in real_mode.cpp
+.set kVectors, kCode + 0xC00            # kRealModeVectors
 .set kScratch, kStackBytes - 128        # below the registers: where an NMI pushes to
 .set kCr0Paging, 1 << 31
 .set kCr0ProtectedMode, 1
@@ -122,7 +125,7 @@ real:
     xorw %ax, %ax
     movw %ax, %fs
     movw %ax, %gs
-    lidtw %cs:(bios_idt_pointer - arch_real_mode_begin)
+    lidtl %cs:(bios_idt_pointer - arch_real_mode_begin)
     movw $(kStackBytes - kBlockBytes), %sp
     popw %ds
     popw %es
@@ -187,7 +190,7 @@ low_idt_pointer:
 .balign 8
 bios_idt_pointer:
     .word 0x3FF
-    .long 0
+    .long kVectors
 
 .balign 16
 low_idt:
@@ -216,8 +219,9 @@ low_gdt_end:
 .global arch_real_mode_end
 arch_real_mode_end:
 
-.global arch_real_mode_vector, arch_real_mode_nmi_gate
+.global arch_real_mode_vector, arch_real_mode_nmi, arch_real_mode_nmi_gate
 .set arch_real_mode_vector, vector
+.set arch_real_mode_nmi, nmi16
 .set arch_real_mode_nmi_gate, low_idt_nmi
 
 .bss

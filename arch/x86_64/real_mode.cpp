@@ -3,8 +3,8 @@
 //
 // Interrupts during a call: the flag is off, and should the BIOS switch it on, nothing is there to come: the local APIC
 // holds everything back and the 8259 pair is masked (neither loses a request). A non-maskable interrupt from outside is
-// masked at the local APIC and at the chip set (port 70h, where the machine has that switch), and lost; those from
-// elsewhere, which nothing masks, are harmless (real_mode.S).
+// masked at the local APIC and at the chip set (port 70h, where the machine has that switch), and lost. One that
+// another processor sends, nothing masks: the way there and back survives it (real_mode.S), the BIOS need not.
 #include "arch/x86_64/real_mode.hpp"
 
 #include "arch/arch.hpp"
@@ -21,6 +21,7 @@ extern "C" {
 extern const std::byte arch_real_mode_begin[];
 extern const std::byte arch_real_mode_end[];
 extern const std::byte arch_real_mode_vector[];
+extern const std::byte arch_real_mode_nmi[];
 extern const std::byte arch_real_mode_nmi_gate[];
 void arch_real_mode_switch();
 }
@@ -47,6 +48,7 @@ constexpr std::uint16_t kFlagsAlwaysOne = 1U << 1;
 constexpr std::uint16_t kFlagCarry = 1U << 0;
 constexpr std::uint8_t kVectorSystem = 0x15;
 constexpr std::uint8_t kVectorFirst = 0x10;
+constexpr std::size_t kBiosVectors = 256;
 constexpr std::uint32_t kRomBegin = 0xC0000;
 constexpr std::uint32_t kRomEnd = 0x100000;
 constexpr std::uint16_t kPortClockIndex = 0x70;
@@ -104,13 +106,25 @@ class NothingComes {
     LocalApicHold m_local;
 };
 
+// Segment and offset of a place in real_mode.S, as an interrupt vector has them.
+std::uint32_t far_address(const std::byte* place) {
+    return static_cast<std::uint32_t>(kRealModeCode >> 4 << 16) |
+           static_cast<std::uint32_t>(place - arch_real_mode_begin);
+}
+
 // The code of the way, with the vector to call and the kernel's gate for NMI; never writable while executable.
 void place_code(std::uint8_t vector) {
     const auto size = static_cast<std::size_t>(arch_real_mode_end - arch_real_mode_begin);
-    ASSERT(size <= kRealModeStack - kRealModeCode);
+    ASSERT(size <= kRealModeVectors - kRealModeCode);
     auto* const code = at<std::byte>(kRealModeCode);
     __builtin_memcpy(code, arch_real_mode_begin, size);
     code[arch_real_mode_vector - arch_real_mode_begin] = std::byte{vector};
+    const BiosVectors visible;
+    auto* const vectors = at<std::uint32_t>(kRealModeVectors);
+    for (std::size_t i = 0; i < kBiosVectors; ++i) {
+        vectors[i] = *at<const volatile std::uint32_t>(i * sizeof(std::uint32_t));
+    }
+    vectors[kVectorNmi] = far_address(arch_real_mode_nmi);
     copy_gate(kVectorNmi, code + (arch_real_mode_nmi_gate - arch_real_mode_begin));
 }
 

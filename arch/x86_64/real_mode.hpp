@@ -3,6 +3,7 @@
 // the start-up has to say about it.
 //
 //   0x8000   code, segments, interrupt table of the way       (a copy of what real_mode.S holds)
+//   0x8C00   the BIOS's interrupt vectors                     (a copy; NMI has another handler)
 //   0x9000   stack; at its top the registers that go in and come out
 //   0xA000   buffer of the caller
 //
@@ -16,6 +17,7 @@
 namespace arch::x86_64 {
 
 inline constexpr std::uint64_t kRealModeCode = 0x8000;
+inline constexpr std::uint64_t kRealModeVectors = 0x8C00;
 inline constexpr std::uint64_t kRealModeStack = 0x9000;
 inline constexpr std::uint64_t kRealModeBuffer = 0xA000;
 inline constexpr std::uint64_t kRealModeEnd = 0xB000;
