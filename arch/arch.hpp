@@ -98,6 +98,7 @@ struct Exception {
     std::uint64_t stack_address;
     std::uint64_t frame_address; // start of the chain of stack frames
     std::uint64_t fault_address; // page fault only
+    bool interrupts_were_on;
 };
 
 // The kernel's entry points, called by the stubs with interrupts off.

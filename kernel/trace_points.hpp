@@ -486,6 +486,36 @@ inline void timer_wakeup_ended(const Task* interrupted) {
     tracer::log<"timer_wakeup_end">(detail::context_of(interrupted));
 }
 
+// --- processor exceptions ------------------------------------------------------------------------------------------
+
+namespace detail {
+
+[[nodiscard]] inline std::uint16_t high_address(std::uint64_t address) {
+    return static_cast<std::uint16_t>(address >> 32);
+}
+
+[[nodiscard]] inline std::uint32_t low_address(std::uint64_t address) {
+    return static_cast<std::uint32_t>(address);
+}
+
+} // namespace detail
+
+// Whose context was on the processor, and where it came to grief.
+inline void faulted(const Task* task, const arch::Exception& fault) {
+    if constexpr (detail::kOn) {
+        tracer::log<"task_fault">(detail::context_of(task), fault.vector);
+        tracer::log<"fault_instruction">(detail::high_address(fault.instruction_address),
+                                         detail::low_address(fault.instruction_address));
+        tracer::log<"fault_address">(detail::high_address(fault.fault_address),
+                                     detail::low_address(fault.fault_address));
+    }
+}
+
+inline void task_exception_raised(const Task& task, TaskException exception, Reaction reaction) {
+    tracer::log<"task_exception">(task.context,
+                                  (static_cast<std::uint32_t>(exception) << 16) | static_cast<std::uint32_t>(reaction));
+}
+
 // --- the end -------------------------------------------------------------------------------------------------------
 
 // The text lies in the kernel's memory, below 4 GiB; its address stands in the record behind that of the panic.

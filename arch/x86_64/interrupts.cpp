@@ -53,8 +53,10 @@ constexpr InterruptStack stack_of(std::size_t vector) {
         return InterruptStack::page_fault;
     case kVectorMachineCheck:
         return InterruptStack::machine_check;
-    default:
+    case kVectorDebug: // its hook looks at the stack that it interrupted
         return InterruptStack::none;
+    default:
+        return vector < kExceptions ? InterruptStack::exception : InterruptStack::none;
     }
 }
 
@@ -68,6 +70,21 @@ constexpr Gate make_gate(std::uint64_t target, InterruptStack stack) {
     std::uint64_t address = 0;
     asm volatile("movq %%cr2, %0" : "=r"(address));
     return address;
+}
+
+// `int n` with the number of an exception that has an error code pushes none: the stub took the words that follow for
+// one more than there are. The code segment is always the same, so it tells.
+InterruptFrame with_error_code(const InterruptFrame& frame) {
+    InterruptFrame whole = frame;
+    if (frame.cs != kSelectorCode && frame.rip == kSelectorCode) {
+        whole.error_code = 0;
+        whole.rip = frame.error_code;
+        whole.cs = frame.rip;
+        whole.rflags = frame.cs;
+        whole.rsp = frame.rflags;
+        whole.ss = frame.rsp;
+    }
+    return whole;
 }
 
 } // namespace
@@ -113,10 +130,12 @@ void arch_interrupt_dispatch(arch::x86_64::InterruptFrame* frame) {
     if (serve_debug(*frame)) {
         return;
     }
+    const InterruptFrame whole = arch::x86_64::with_error_code(*frame);
     arch::g_upcalls.exception({.vector = vector,
-                               .error_code = frame->error_code,
-                               .instruction_address = frame->rip,
-                               .stack_address = frame->rsp,
-                               .frame_address = frame->rbp,
-                               .fault_address = vector == kVectorPageFault ? fault_address() : 0});
+                               .error_code = whole.error_code,
+                               .instruction_address = whole.rip,
+                               .stack_address = whole.rsp,
+                               .frame_address = whole.rbp,
+                               .fault_address = vector == kVectorPageFault ? fault_address() : 0,
+                               .interrupts_were_on = (whole.rflags & arch::kInterruptFlag) != 0});
 }

@@ -12,9 +12,9 @@
 #   table:  +8  real mode, vector 2   | +16  protected mode, gate 2   | +32  long mode, gate 2: the kernel's own
 #   GDT:    +0x800 = code16, base 0x8000                  +0x900 = data16, base 0x9000
 #
-# In 64-bit mode such an NMI is served as ever; on the way, and while the BIOS runs, a bare IRET answers it. The BIOS must
-# not: SeaBIOS's handler takes the stack that the interrupted service stands on. So the BIOS runs on a copy of its vectors
-# with that one changed (real_mode.cpp), as long as it does not load its own table.
+# In 64-bit mode such an NMI is served as ever; on the way, and while the BIOS runs, a bare IRET answers it. The BIOS
+# must not: SeaBIOS's handler takes the stack that the interrupted service stands on. So the BIOS runs on a copy of its
+# vectors with that one changed (real_mode.cpp), as long as it does not load its own table.
 # Source: Intel SDM volume 3 sections 9.9 (mode switching), 9.8.5.4 (leaving IA-32e mode), 6.12, 6.14, 20.1.4.
 
 .set kCode, 0x8000

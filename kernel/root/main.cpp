@@ -13,6 +13,7 @@
 #include "kernel/app.hpp"
 #include "kernel/command_line.hpp"
 #include "kernel/console.hpp"
+#include "kernel/fault.hpp"
 #include "kernel/interrupt.hpp"
 #include "kernel/level.hpp"
 #include "kernel/levels/background.hpp"
@@ -270,7 +271,7 @@ void kernel_main(const arch::BootInfo* boot) {
     using namespace kernel;
     using namespace kernel::root;
     set_panic_exit(&leave_after_panic);
-    arch::set_upcalls({.interrupt = &interrupt_entry, .exception = &panic_on_exception});
+    arch::set_upcalls({.interrupt = &interrupt_entry, .exception = &fault_entry});
     arch::x86_64::start_processor(tracing_per_cpu_base());
     start_console();
 

@@ -73,6 +73,26 @@ def line_by_the_8259(ctx):
     ctx.boot("t_irq_line", kernel=TEST_KERNEL, nic="none", irq="pic").expect_code(OK)
 
 
+def fault_in_every_report(ctx):
+    """A console that faults whenever it is used: nothing can be said, but the machine ends, and says how it ended."""
+    outcome = ctx.boot("s_fault_in_every_report", kernel=TEST_KERNEL, nic="none").expect_code(PANIC)
+    expect("killed" not in outcome.serial, f"the console works; {outcome}")
+
+
+def double_fault_resets_nothing(ctx):
+    """Faults of the fault path end in a panic; the processor is reset as often as by a machine that just boots."""
+    def resets(app, code):
+        log = ctx.dir / f"{app}.log"
+        ctx.boot(app, kernel=TEST_KERNEL, nic="none", devices=["-d", "cpu_reset", "-D", str(log)]).expect_code(code)
+        text = log.read_text(errors="replace")
+        expect("Triple fault" not in text, f"{app}: triple fault")
+        return text.count("CPU Reset")
+    usual = resets("t_guard_pages", OK)
+    expect(usual > 0, "QEMU logs no reset at all: this looks at the wrong thing")
+    for app in ("p_double_fault", "p_fault_in_report", "p_fault_in_handler", "p_lost_stack"):
+        expect(resets(app, PANIC) == usual, f"{app} reset the processor")
+
+
 def soak(ctx, **options):
     """Records under timer interrupts and NMIs: the guest checks them itself, and that its records were interrupted."""
     outcome = ctx.boot("s_record_soak", kernel=TEST_KERNEL, nic="none", **options).expect_code(OK)
@@ -100,5 +120,7 @@ def register():
     CASES.append(Case("record_soak_by_single_instructions", record_soak_by_single_instructions, SOAK_TIMEOUT_S))
     CASES.append(Case("t_irq_spurious_line_by_the_8259", spurious_by_the_8259, TIMEOUT_S))
     CASES.append(Case("t_irq_line_by_the_8259", line_by_the_8259, TIMEOUT_S))
+    CASES.append(Case("s_fault_in_every_report", fault_in_every_report, TIMEOUT_S))
+    CASES.append(Case("double_fault_resets_nothing", double_fault_resets_nothing, TIMEOUT_S))
     register_each(TEST_KERNEL, lambda name: name.startswith("t_"), str, case_for)
     register_each(TEST_KERNEL, lambda name: name.startswith("p_"), str, panic_case_for)
