@@ -289,6 +289,15 @@ inline void interrupt_detail_set(arch::Vector vector, InterruptDetail wanted, st
     }
 }
 
+// The storm governor's: how many there were in the window.
+inline void interrupt_masked(arch::Vector vector, std::uint32_t count) {
+    tracer::log<"interrupt_masked">(vector, count);
+}
+
+inline void interrupt_unmasked(arch::Vector vector) {
+    tracer::log<"interrupt_unmasked">(vector);
+}
+
 inline void interrupt_counts_flushed() {
     if constexpr (detail::kOn) {
         for (std::size_t vector = 0; vector < detail::interrupts.size(); ++vector) {

@@ -72,19 +72,18 @@ constexpr Gate make_gate(std::uint64_t target, InterruptStack stack) {
     return address;
 }
 
+struct Place {
+    std::uint64_t error_code, rip, rflags, rsp;
+};
+
 // `int n` with the number of an exception that has an error code pushes none: the stub took the words that follow for
-// one more than there are. The code segment is always the same, so it tells.
-InterruptFrame with_error_code(const InterruptFrame& frame) {
-    InterruptFrame whole = frame;
+// one more than there are, and the last of the frame lies beyond the stack. The code segment tells: it is always the
+// same.
+Place place_of(const InterruptFrame& frame) {
     if (frame.cs != kSelectorCode && frame.rip == kSelectorCode) {
-        whole.error_code = 0;
-        whole.rip = frame.error_code;
-        whole.cs = frame.rip;
-        whole.rflags = frame.cs;
-        whole.rsp = frame.rflags;
-        whole.ss = frame.rsp;
+        return {.error_code = 0, .rip = frame.error_code, .rflags = frame.cs, .rsp = frame.rflags};
     }
-    return whole;
+    return {.error_code = frame.error_code, .rip = frame.rip, .rflags = frame.rflags, .rsp = frame.rsp};
 }
 
 } // namespace
@@ -123,19 +122,25 @@ void load_interrupt_table() {
 void arch_interrupt_dispatch(arch::x86_64::InterruptFrame* frame) {
     using namespace arch::x86_64;
     const auto vector = static_cast<arch::Vector>(frame->vector);
-    if (vector >= kExceptions || vector == kVectorNmi) {
+    if (vector >= kExceptions) {
         arch::g_upcalls.interrupt(vector);
+        return;
+    }
+    if (vector == kVectorNmi) {
+        enter_nmi();
+        arch::g_upcalls.interrupt(vector);
+        leave_nmi();
         return;
     }
     if (serve_debug(*frame)) {
         return;
     }
-    const InterruptFrame whole = arch::x86_64::with_error_code(*frame);
+    const Place place = place_of(*frame);
     arch::g_upcalls.exception({.vector = vector,
-                               .error_code = whole.error_code,
-                               .instruction_address = whole.rip,
-                               .stack_address = whole.rsp,
-                               .frame_address = whole.rbp,
+                               .error_code = place.error_code,
+                               .instruction_address = place.rip,
+                               .stack_address = place.rsp,
+                               .frame_address = frame->rbp,
                                .fault_address = vector == kVectorPageFault ? fault_address() : 0,
-                               .interrupts_were_on = (whole.rflags & arch::kInterruptFlag) != 0});
+                               .interrupts_were_on = (place.rflags & arch::kInterruptFlag) != 0});
 }

@@ -28,6 +28,12 @@ inline constexpr std::size_t kInterruptStacks = 5;
 // Loads our own GDT and TSS. irq-off, once per processor.
 void load_segments();
 
+// While an NMI is served, the next one starts so much further down on their common stack, and leaves alone what the one
+// before has there. A handful of them fit. irq-off.
+inline constexpr std::uint64_t kNmiStackBytes = 8192;
+void enter_nmi();
+void leave_nmi();
+
 // The unmapped pages below the interrupt stacks, for paging.
 [[nodiscard]] std::array<std::uint64_t, kInterruptStacks> interrupt_stack_guards();
 
