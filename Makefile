@@ -248,7 +248,8 @@ TESTED_drivers := $(DRIVER_SOURCES)
 TESTED_kernel = $(filter-out $(KERNEL_UNHOSTED),$(KERNEL_SOURCES)) $(wildcard tests/support/fake_machine/*.cpp)
 TESTED_host := $(filter-out host/cli/main.cpp,$(HOST_SOURCES)) $(CODEC_SOURCES)
 # Kernel files that only make sense on the machine.
-KERNEL_UNHOSTED := $(wildcard kernel/root/*.cpp) kernel/panic.cpp kernel/console.cpp kernel/interrupt.cpp
+KERNEL_UNHOSTED := $(wildcard kernel/root/*.cpp) kernel/panic.cpp kernel/console.cpp kernel/interrupt.cpp kernel/storm.cpp \
+  kernel/real_mode.cpp kernel/fault.cpp kernel/fault_report.cpp
 
 $(BUILD)/test/obj/%.cpp.o: %.cpp Makefile
 	@mkdir -p $(@D)

@@ -90,6 +90,12 @@ void end_of_interrupt(Vector vector);
 [[nodiscard]] lib::Result<Vector> line_vector(std::uint8_t line);
 void line_enable(std::uint8_t line, bool enabled);
 
+// Masks a line on somebody else's account: it is open while its driver has enabled it and nobody holds it. irq-off.
+void line_hold(std::uint8_t line, bool held);
+
+// The line that was routed to this vector last. not_found: none was. Context: any.
+[[nodiscard]] lib::Result<std::uint8_t> vector_line(Vector vector);
+
 // What a processor exception looked like.
 struct Exception {
     Vector vector;
@@ -98,6 +104,7 @@ struct Exception {
     std::uint64_t stack_address;
     std::uint64_t frame_address; // start of the chain of stack frames
     std::uint64_t fault_address; // page fault only
+    bool interrupts_were_on;
 };
 
 // The kernel's entry points, called by the stubs with interrupts off.

@@ -20,6 +20,22 @@ enum class MemoryKind : std::uint32_t {
     persistent = 7,
 };
 
+// Of a type in a BIOS's map (E820): ACPI 6.4, table 15.1. What is unknown is reserved.
+[[nodiscard]] constexpr MemoryKind memory_kind(std::uint32_t e820_type) {
+    switch (e820_type) {
+    case 1:
+        return MemoryKind::usable;
+    case 3:
+        return MemoryKind::acpi;
+    case 4:
+        return MemoryKind::nvs;
+    case 7:
+        return MemoryKind::persistent;
+    default:
+        return MemoryKind::reserved;
+    }
+}
+
 struct MemoryRange {
     std::uint64_t base;
     std::uint64_t size_bytes;

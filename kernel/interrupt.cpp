@@ -3,6 +3,7 @@
 
 #include "kernel/irq_guard.hpp"
 #include "kernel/scheduler.hpp"
+#include "kernel/storm.hpp"
 #include "kernel/trace_points.hpp"
 
 #include <array>
@@ -15,23 +16,66 @@ constexpr arch::Vector kNmi = 2;
 
 struct Attachment {
     InterruptHandler handler = nullptr;
+    FastHandler fast = nullptr; // instead of handler
     void* argument = nullptr;
+    Pid driver;
+    std::uint16_t driver_context = 0; // a pid is used again, a context number is not for long
+
+    [[nodiscard]] bool is_free() const { return handler == nullptr && fast == nullptr; }
 };
 
-constinit std::array<Attachment, 256> g_attachments{};
-constinit InterruptCounters g_counters{};
+struct PerVector {
+    Attachment attachment;
+    std::uint64_t taken = 0;
+    std::uint64_t unassigned = 0;
+    std::uint64_t spurious = 0;
+    std::uint64_t driver_refused = 0;
+};
 
-// The processor delivers nothing else while it serves an NMI on its own stack: no acknowledgement, no switch.
-void serve_nmi() {
-    ++g_counters.nmi;
+constinit std::array<PerVector, 256> g_vectors{};
+constinit InterruptCounters g_counters{};
+constinit std::uint32_t g_nmi_depth = 0;
+
+lib::Result<void> attach(arch::Vector vector, std::string_view name, const Attachment& attachment) {
+    if (!g_vectors[vector].attachment.is_free()) {
+        return lib::Error::exists;
+    }
+    g_vectors[vector].attachment = attachment;
+    trace_points::interrupt_named(vector, name);
+    return {};
 }
 
-void serve(arch::Vector vector) {
-    const Attachment& attachment = g_attachments[vector];
+// Nothing is acknowledged, nothing switched: an NMI may have come anywhere. One that comes while another is served (a
+// fault or a trap in there has unblocked them) is served as well; arch gives it a stack of its own.
+void serve_nmi() {
+    ++g_counters.nmi;
+    if (g_nmi_depth++ != 0) {
+        ++g_counters.nmi_nested;
+    }
+    if (const Attachment& attachment = g_vectors[kNmi].attachment; attachment.handler != nullptr) {
+        attachment.handler(attachment.argument);
+    }
+    --g_nmi_depth;
+}
+
+void activate_driver(PerVector& vector) {
+    const Attachment& attachment = vector.attachment;
+    const Task* const driver = find_task(attachment.driver);
+    if (driver == nullptr || driver->context != attachment.driver_context || !task_activate(attachment.driver).ok()) {
+        ++vector.driver_refused;
+        ++g_counters.driver_refused;
+    }
+}
+
+void serve(PerVector& vector) {
+    const Attachment& attachment = vector.attachment;
     if (attachment.handler != nullptr) {
         attachment.handler(attachment.argument);
-    } else {
+    } else if (attachment.fast == nullptr) {
+        ++vector.unassigned;
         ++g_counters.unassigned;
+    } else if (attachment.fast(attachment.argument) == DriverWork::activate) {
+        activate_driver(vector);
     }
 }
 
@@ -40,20 +84,30 @@ void serve(arch::Vector vector) {
 lib::Result<void> interrupt_attach(arch::Vector vector, std::string_view name, InterruptHandler handler,
                                    void* argument) {
     const IrqGuard guard;
-    if (g_attachments[vector].handler != nullptr) {
-        return lib::Error::exists;
+    return attach(vector, name, {.handler = handler, .fast = nullptr, .argument = argument, .driver = {}});
+}
+
+lib::Result<void> interrupt_attach_driver(arch::Vector vector, std::string_view name, FastHandler fast, void* argument,
+                                          Pid driver) {
+    const IrqGuard guard;
+    const Task* const task = find_task(driver);
+    if (task == nullptr) {
+        return lib::Error::not_found;
     }
-    g_attachments[vector] = {handler, argument};
-    trace_points::interrupt_named(vector, name);
-    return {};
+    if (vector == kNmi) {
+        return lib::Error::refused;
+    }
+    return attach(
+        vector, name,
+        {.handler = nullptr, .fast = fast, .argument = argument, .driver = driver, .driver_context = task->context});
 }
 
 lib::Result<void> interrupt_detach(arch::Vector vector) {
     const IrqGuard guard;
-    if (g_attachments[vector].handler == nullptr) {
+    if (g_vectors[vector].attachment.is_free()) {
         return lib::Error::not_found;
     }
-    g_attachments[vector] = {};
+    g_vectors[vector].attachment = {};
     return {};
 }
 
@@ -75,6 +129,8 @@ void record_interrupt_sections(bool on) {
 void interrupt_entry(arch::Vector vector) {
     trace_points::interrupt_started(vector);
     ++g_counters.taken;
+    PerVector& own = g_vectors[vector];
+    ++own.taken;
     if (vector == kNmi) {
         serve_nmi();
         trace_points::interrupt_ended(vector);
@@ -83,17 +139,30 @@ void interrupt_entry(arch::Vector vector) {
     const bool spurious = arch::is_spurious(vector);
     interrupt_entered_irq_off();
     if (spurious) {
-        ++g_counters.spurious; // the device of that line asked for nothing: its handler does not run
+        ++own.spurious; // the device of that line asked for nothing: its handler does not run
+        ++g_counters.spurious;
     } else {
-        serve(vector);
+        storm_count_irq_off(vector);
+        serve(own);
     }
     trace_points::interrupt_ended(vector);
     arch::end_of_interrupt(vector);
     preempt_if_needed_irq_off();
 }
 
-const InterruptCounters& interrupt_counters() {
-    return g_counters;
+InterruptCounters interrupt_counters() {
+    InterruptCounters counters = g_counters;
+    counters.storms = storms();
+    return counters;
+}
+
+InterruptCounters interrupt_counters(arch::Vector vector) {
+    const PerVector& own = g_vectors[vector];
+    return {.taken = own.taken,
+            .unassigned = own.unassigned,
+            .spurious = own.spurious,
+            .driver_refused = own.driver_refused,
+            .storms = storms_of(vector)};
 }
 
 } // namespace kernel

@@ -2,9 +2,9 @@
 #include "kernel/panic.hpp"
 
 #include "kernel/console.hpp"
+#include "kernel/fault_report.hpp"
 #include "kernel/runlevel.hpp"
 #include "kernel/scheduler.hpp"
-#include "kernel/stacks.hpp"
 #include "kernel/trace_points.hpp"
 #include "lib/text.hpp"
 
@@ -20,34 +20,7 @@ constexpr int kFramesMax = 16;
 using Exit = void (*)();
 
 constinit Exit g_exit = nullptr;
-constinit bool g_panicking = false;
-
-constexpr std::array<std::string_view, 22> kExceptionNames = {"divide error",
-                                                              "debug",
-                                                              "NMI",
-                                                              "breakpoint",
-                                                              "overflow",
-                                                              "bound range",
-                                                              "invalid opcode",
-                                                              "no FPU",
-                                                              "double fault",
-                                                              "coprocessor",
-                                                              "invalid TSS",
-                                                              "no segment",
-                                                              "stack fault",
-                                                              "protection fault",
-                                                              "page fault",
-                                                              "reserved",
-                                                              "x87 error",
-                                                              "alignment check",
-                                                              "machine check",
-                                                              "SIMD error",
-                                                              "virtualization",
-                                                              "control protection"};
-
-std::string_view exception_name(arch::Vector vector) {
-    return vector < kExceptionNames.size() ? kExceptionNames[vector] : std::string_view("reserved exception");
-}
+constinit int g_panics = 0;
 
 std::uint64_t word_at(std::uint64_t address) {
     return *reinterpret_cast<const volatile std::uint64_t*>(address);
@@ -75,25 +48,6 @@ void print_calls(std::uint64_t frame) {
     }
 }
 
-void print_task() {
-    const Task* const task = this_processor().loaded;
-    if (task != nullptr) {
-        console().line("  task ", task->name.view(), " pid ", task->pid.value, " context ", task->context);
-    } else {
-        console().line("  no task: boot or exit");
-    }
-}
-
-bool is_guard_page(std::uint64_t address) {
-    for (std::size_t i = 0; i < kTasksMax; ++i) {
-        const std::span<std::byte> guard = guard_page(i);
-        if (address - reinterpret_cast<std::uint64_t>(guard.data()) < guard.size()) {
-            return true;
-        }
-    }
-    return false;
-}
-
 // The stack that failed may have no room for an export.
 constexpr std::size_t kPanicStackBytes = std::size_t{32} * 1024;
 alignas(16) constinit std::array<std::byte, kPanicStackBytes> g_stack{};
@@ -114,17 +68,23 @@ void finish_on_own_stack(void*) {
     arch::stop(); // nobody switches back
 }
 
-// Interrupts off for good; a second panic goes straight out.
+// Interrupts off for good. A second panic goes straight out; a third has come on the way, and what is on the way is the
+// console, so it goes without; there is no fourth.
 void begin() {
     static_cast<void>(arch::irq_save());
-    if (g_panicking) {
-        console().mark("panic while panicking");
-        if (g_exit != nullptr) {
-            g_exit();
-        }
-        arch::stop();
+    const int before = g_panics++;
+    if (before == 0) {
+        return;
     }
-    g_panicking = true;
+    if (before == 1) {
+        console().mark("panic while panicking");
+    } else {
+        console().attach(nullptr);
+    }
+    if (g_exit != nullptr && before < 3) {
+        g_exit();
+    }
+    arch::stop();
 }
 
 } // namespace
@@ -146,12 +106,7 @@ void panic(std::string_view reason) {
 void panic_on_exception(const arch::Exception& fault) {
     begin();
     console().mark("panic: exception ", fault.vector, " (", exception_name(fault.vector), ")");
-    console().line("  rip ", Hex{fault.instruction_address}, " rsp ", Hex{fault.stack_address}, " address ",
-                   Hex{fault.fault_address}, " error ", Hex{fault.error_code});
-    print_task();
-    if (is_guard_page(fault.fault_address)) {
-        console().line("  stack overflow: the address lies in the guard page of a task's stack");
-    }
+    print_fault(fault);
     print_calls(fault.frame_address);
     print_stack(fault.stack_address);
     finish(fault.vector, exception_name(fault.vector).data());

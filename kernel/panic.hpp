@@ -12,7 +12,7 @@ namespace kernel {
 // What a failed ASSERT and a hopeless situation call. Context: any.
 [[noreturn]] void panic(std::string_view reason);
 
-// The upcall for processor exceptions. irq-off.
+// The end of a processor exception that no task pays for. irq-off.
 [[noreturn]] void panic_on_exception(const arch::Exception& fault);
 
 // What ends the machine after a panic; set by the composition root before anything can fail. Must not return.

@@ -289,6 +289,15 @@ inline void interrupt_detail_set(arch::Vector vector, InterruptDetail wanted, st
     }
 }
 
+// The storm governor's: how many there were in the window.
+inline void interrupt_masked(arch::Vector vector, std::uint32_t count) {
+    tracer::log<"interrupt_masked">(vector, count);
+}
+
+inline void interrupt_unmasked(arch::Vector vector) {
+    tracer::log<"interrupt_unmasked">(vector);
+}
+
 inline void interrupt_counts_flushed() {
     if constexpr (detail::kOn) {
         for (std::size_t vector = 0; vector < detail::interrupts.size(); ++vector) {
@@ -330,6 +339,17 @@ inline void interrupts_enabled() {
             tracer::log<"STI">();
         }
     }
+}
+
+// --- real mode -----------------------------------------------------------------------------------------------------
+
+// Both from protected mode, around a stretch in which nobody but the BIOS runs.
+inline void real_mode_entered() {
+    tracer::log<"to_real_mode">();
+}
+
+inline void real_mode_left() {
+    tracer::log<"to_protected_mode">();
 }
 
 // --- mutexes and semaphores ----------------------------------------------------------------------------------------
@@ -473,6 +493,36 @@ inline void timer_wakeup_started() {
 
 inline void timer_wakeup_ended(const Task* interrupted) {
     tracer::log<"timer_wakeup_end">(detail::context_of(interrupted));
+}
+
+// --- processor exceptions ------------------------------------------------------------------------------------------
+
+namespace detail {
+
+[[nodiscard]] inline std::uint16_t high_address(std::uint64_t address) {
+    return static_cast<std::uint16_t>(address >> 32);
+}
+
+[[nodiscard]] inline std::uint32_t low_address(std::uint64_t address) {
+    return static_cast<std::uint32_t>(address);
+}
+
+} // namespace detail
+
+// Whose context was on the processor, and where it came to grief.
+inline void faulted(const Task* task, const arch::Exception& fault) {
+    if constexpr (detail::kOn) {
+        tracer::log<"task_fault">(detail::context_of(task), fault.vector);
+        tracer::log<"fault_instruction">(detail::high_address(fault.instruction_address),
+                                         detail::low_address(fault.instruction_address));
+        tracer::log<"fault_address">(detail::high_address(fault.fault_address),
+                                     detail::low_address(fault.fault_address));
+    }
+}
+
+inline void task_exception_raised(const Task& task, TaskException exception, Reaction reaction) {
+    tracer::log<"task_exception">(task.context,
+                                  (static_cast<std::uint32_t>(exception) << 16) | static_cast<std::uint32_t>(reaction));
 }
 
 // --- the end -------------------------------------------------------------------------------------------------------

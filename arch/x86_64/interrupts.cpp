@@ -53,8 +53,10 @@ constexpr InterruptStack stack_of(std::size_t vector) {
         return InterruptStack::page_fault;
     case kVectorMachineCheck:
         return InterruptStack::machine_check;
-    default:
+    case kVectorDebug: // its hook looks at the stack that it interrupted
         return InterruptStack::none;
+    default:
+        return vector < kExceptions ? InterruptStack::exception : InterruptStack::none;
     }
 }
 
@@ -70,6 +72,20 @@ constexpr Gate make_gate(std::uint64_t target, InterruptStack stack) {
     return address;
 }
 
+struct Place {
+    std::uint64_t error_code, rip, rflags, rsp;
+};
+
+// `int n` with the number of an exception that has an error code pushes none: the stub took the words that follow for
+// one more than there are, and the last of the frame lies beyond the stack. The code segment tells: it is always the
+// same.
+Place place_of(const InterruptFrame& frame) {
+    if (frame.cs != kSelectorCode && frame.rip == kSelectorCode) {
+        return {.error_code = 0, .rip = frame.error_code, .rflags = frame.cs, .rsp = frame.rflags};
+    }
+    return {.error_code = frame.error_code, .rip = frame.rip, .rflags = frame.rflags, .rsp = frame.rsp};
+}
+
 } // namespace
 
 void set_debug_hook(DebugHook hook) {
@@ -82,6 +98,13 @@ bool serve_debug(InterruptFrame& frame) {
     }
     g_debug_hook(frame);
     return true;
+}
+
+void copy_gate(std::uint8_t vector, std::byte* target) {
+    TablePointer pointer{};
+    asm volatile("sidt %0" : "=m"(pointer)); // what is loaded, not what should be
+    ASSERT(pointer.limit >= sizeof(Gate) * vector + sizeof(Gate) - 1);
+    __builtin_memcpy(target, reinterpret_cast<const Gate*>(pointer.base) + vector, sizeof(Gate));
 }
 
 void load_interrupt_table() {
@@ -99,17 +122,25 @@ void load_interrupt_table() {
 void arch_interrupt_dispatch(arch::x86_64::InterruptFrame* frame) {
     using namespace arch::x86_64;
     const auto vector = static_cast<arch::Vector>(frame->vector);
-    if (vector >= kExceptions || vector == kVectorNmi) {
+    if (vector >= kExceptions) {
         arch::g_upcalls.interrupt(vector);
+        return;
+    }
+    if (vector == kVectorNmi) {
+        enter_nmi();
+        arch::g_upcalls.interrupt(vector);
+        leave_nmi();
         return;
     }
     if (serve_debug(*frame)) {
         return;
     }
+    const Place place = place_of(*frame);
     arch::g_upcalls.exception({.vector = vector,
-                               .error_code = frame->error_code,
-                               .instruction_address = frame->rip,
-                               .stack_address = frame->rsp,
+                               .error_code = place.error_code,
+                               .instruction_address = place.rip,
+                               .stack_address = place.rsp,
                                .frame_address = frame->rbp,
-                               .fault_address = vector == kVectorPageFault ? fault_address() : 0});
+                               .fault_address = vector == kVectorPageFault ? fault_address() : 0,
+                               .interrupts_were_on = (place.rflags & arch::kInterruptFlag) != 0});
 }

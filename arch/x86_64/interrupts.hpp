@@ -32,6 +32,9 @@ void set_debug_hook(DebugHook hook);
 // False if this is no debug exception, or nobody asked for it. irq-off.
 bool serve_debug(InterruptFrame& frame);
 
+// Copies the 16 bytes of a gate to a table that stands in for ours for a moment. Precondition: the table is loaded.
+void copy_gate(std::uint8_t vector, std::byte* target);
+
 // Fills the table with the 256 stubs and loads it. irq-off.
 void load_interrupt_table();
 

@@ -11,11 +11,13 @@ namespace arch::x86_64 {
 namespace {
 
 constexpr std::uint64_t kRegTaskPriority = 0x080;
+constexpr std::uint32_t kPriorityAll = 0xFF; // no vector is above it
 constexpr std::uint64_t kRegEndOfInterrupt = 0x0B0;
 constexpr std::uint64_t kRegSpurious = 0x0F0;
 constexpr std::uint32_t kSpuriousEnable = 1U << 8;
 constexpr std::uint64_t kRegLvtTimer = 0x320;
 constexpr std::uint64_t kRegLvtLint0 = 0x350;
+constexpr std::uint64_t kRegLvtLint1 = 0x360;
 constexpr std::uint64_t kRegLvtError = 0x370;
 constexpr std::uint32_t kLvtMasked = 1U << 16;
 constexpr std::uint32_t kLvtExternal = 0x7U << 8; // the vector comes from the 8259
@@ -73,6 +75,18 @@ void local_apic_start(std::uint64_t base, ExternalLines lines) {
 
 void local_apic_end_of_interrupt() {
     write(kRegEndOfInterrupt, 0);
+}
+
+LocalApicHold local_apic_hold() {
+    const LocalApicHold hold{read(kRegLvtLint1)};
+    write(kRegLvtLint1, hold.lint1 | kLvtMasked);
+    write(kRegTaskPriority, kPriorityAll);
+    return hold;
+}
+
+void local_apic_resume(LocalApicHold hold) {
+    write(kRegTaskPriority, 0);
+    write(kRegLvtLint1, hold.lint1);
 }
 
 std::uint32_t local_apic_calibrate(lib::TickRate clock) {

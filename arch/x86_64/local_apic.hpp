@@ -23,6 +23,16 @@ void local_apic_start(std::uint64_t base, ExternalLines lines);
 
 void local_apic_end_of_interrupt();
 
+// What local_apic_hold() found.
+struct LocalApicHold {
+    std::uint32_t lint1;
+};
+
+// Holds back every interrupt but the processor's own exceptions and NMIs sent by message; an NMI at the pin LINT1 is
+// lost meanwhile, all else is kept. irq-off.
+[[nodiscard]] LocalApicHold local_apic_hold();
+void local_apic_resume(LocalApicHold hold);
+
 // Measures the timer against timestamp(); the clock must be calibrated. Returns the rate in kHz.
 std::uint32_t local_apic_calibrate(lib::TickRate clock);
 

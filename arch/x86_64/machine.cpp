@@ -23,6 +23,19 @@ constinit std::array<IoApic, kIoApicsMax> g_io_apics{};
 constinit MachineDescription g_machine{};
 constinit lib::TickRate g_clock{};
 
+struct LineState {
+    bool enabled = false; // by its driver
+    bool held = false;    // by somebody else
+};
+
+struct VectorLine {
+    std::uint8_t line = 0;
+    bool routed = false;
+};
+
+constinit std::array<LineState, 256> g_lines{};
+constinit std::array<VectorLine, 256> g_vector_lines{};
+
 const IoApic* io_apic_of(std::uint32_t global_line) {
     for (const IoApic& apic : g_io_apics) {
         if (apic.serves(global_line)) {
@@ -35,6 +48,22 @@ const IoApic* io_apic_of(std::uint32_t global_line) {
 // ISA lines may be re-routed; a PCI pin on a PC is level-triggered, active low.
 IsaRoute route_of(std::uint8_t line) {
     return line < kIsaLines ? g_machine.isa_routes[line] : IsaRoute{line, {.level = true, .active_low = true}};
+}
+
+Vector remember(Vector vector, std::uint8_t line) {
+    g_vector_lines[vector] = {line, true};
+    return vector;
+}
+
+// Masks or opens the line as its state says.
+void apply(std::uint8_t line) {
+    const bool open = g_lines[line].enabled && !g_lines[line].held;
+    const IsaRoute route = route_of(line);
+    if (const IoApic* const apic = io_apic_of(route.global_line); apic != nullptr) {
+        apic->enable(route.global_line, open);
+    } else if (line < kPicLines) {
+        pic_enable(line, open);
+    }
 }
 
 bool is_pic_vector(Vector vector) {
@@ -130,21 +159,28 @@ lib::Result<Vector> line_vector(std::uint8_t line) {
     if (apic != nullptr && route.global_line < x86_64::kLinesMax) {
         const auto vector = static_cast<Vector>(x86_64::kVectorLines + route.global_line);
         apic->route(route.global_line, vector, route.mode);
-        return vector;
+        x86_64::g_lines[line].enabled = false;
+        return x86_64::remember(vector, line);
     }
     if (line < x86_64::kPicLines && x86_64::g_machine.io_apic_count == 0) {
-        return static_cast<Vector>(x86_64::kPicVectorBase + line);
+        return x86_64::remember(static_cast<Vector>(x86_64::kPicVectorBase + line), line);
     }
     return lib::Error::not_found;
 }
 
 void line_enable(std::uint8_t line, bool enabled) {
-    const x86_64::IsaRoute route = x86_64::route_of(line);
-    if (const x86_64::IoApic* const apic = x86_64::io_apic_of(route.global_line); apic != nullptr) {
-        apic->enable(route.global_line, enabled);
-    } else if (line < x86_64::kPicLines) {
-        x86_64::pic_enable(line, enabled);
-    }
+    x86_64::g_lines[line].enabled = enabled;
+    x86_64::apply(line);
+}
+
+void line_hold(std::uint8_t line, bool held) {
+    x86_64::g_lines[line].held = held;
+    x86_64::apply(line);
+}
+
+lib::Result<std::uint8_t> vector_line(Vector vector) {
+    const x86_64::VectorLine& known = x86_64::g_vector_lines[vector];
+    return known.routed ? lib::Result<std::uint8_t>(known.line) : lib::Error::not_found;
 }
 
 } // namespace arch

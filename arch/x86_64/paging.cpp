@@ -30,7 +30,8 @@ constexpr std::uint64_t kNoExecute = std::uint64_t{1} << 63;
 constexpr std::uint64_t kAddressMask = 0x000F'FFFF'FFFF'F000;
 
 constexpr std::uint64_t kLargePageBytes = std::uint64_t{2} << 20;
-constexpr std::uint64_t kFineBytes = std::uint64_t{8} << 20;   // kernel image: 4 KiB pages
+constexpr std::uint64_t kFineBytes = std::uint64_t{8} << 20; // kernel image: 4 KiB pages
+constexpr std::uint64_t kConventionalEnd = std::uint64_t{1} << 20;
 constexpr std::uint64_t kDeviceBegin = std::uint64_t{3} << 30; // devices of a PC live in the last GiB below 4
 constexpr std::uint64_t kLowBytes = std::uint64_t{4} << 30;
 constexpr std::uint64_t kAddressLimit = std::uint64_t{1} << 47;
@@ -57,17 +58,31 @@ bool within(std::uint64_t address, const std::byte* begin, const std::byte* end)
     return address >= reinterpret_cast<std::uint64_t>(begin) && address < reinterpret_cast<std::uint64_t>(end);
 }
 
-std::uint64_t fine_entry(std::uint64_t address) {
-    if (address == 0) {
-        return 0; // null pointers fault
-    }
-    if (within(address, text_begin, text_end)) {
+std::uint64_t entry_for(std::uint64_t address, PageUse use) {
+    switch (use) {
+    case PageUse::absent:
+        return 0;
+    case PageUse::constants:
+        return address | kPresent | kNoExecute;
+    case PageUse::data:
+        return address | kPresent | kWritable | kNoExecute;
+    case PageUse::code:
         return address | kPresent;
     }
-    if (within(address, rodata_begin, rodata_end)) {
-        return address | kPresent | kNoExecute;
+    return 0;
+}
+
+std::uint64_t fine_entry(std::uint64_t address) {
+    if (address == 0) {
+        return entry_for(address, PageUse::absent); // null pointers fault
     }
-    return address | kPresent | kWritable | kNoExecute;
+    if (within(address, text_begin, text_end)) {
+        return entry_for(address, PageUse::code);
+    }
+    if (within(address, rodata_begin, rodata_end)) {
+        return entry_for(address, PageUse::constants);
+    }
+    return entry_for(address, PageUse::data);
 }
 
 std::uint64_t large_entry(std::uint64_t address) {
@@ -122,6 +137,12 @@ void load_page_tables() {
 void unmap_page(std::uint64_t address) {
     ASSERT(address % kPageBytes == 0 && address < kFineBytes);
     g_fine[address / kLargePageBytes].entries[(address / kPageBytes) % 512] = 0;
+    flush_page(address);
+}
+
+void set_page(std::uint64_t address, PageUse use) {
+    ASSERT(address % kPageBytes == 0 && address < kConventionalEnd);
+    g_fine[address / kLargePageBytes].entries[(address / kPageBytes) % 512] = entry_for(address, use);
     flush_page(address);
 }
 

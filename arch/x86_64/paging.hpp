@@ -20,6 +20,16 @@ void load_page_tables();
 // Makes one 4 KiB page below 8 MiB absent (a guard page). Precondition: page-aligned, inside the kernel image.
 void unmap_page(std::uint64_t address);
 
+enum class PageUse : std::uint8_t {
+    absent,
+    constants, // read
+    data,      // read, write
+    code,      // read, execute
+};
+
+// Gives one 4 KiB page below 1 MiB another use. Precondition: page-aligned. irq-off.
+void set_page(std::uint64_t address, PageUse use);
+
 // Maps physical memory above 4 GiB at the same address, readable and writable, in 2 MiB steps around the range.
 // no_space once the static tables are used up; invalid_argument for a range that wraps or leaves 48 bits.
 [[nodiscard]] lib::Result<void> map_physical(std::uint64_t address, std::uint64_t size_bytes);

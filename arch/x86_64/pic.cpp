@@ -51,6 +51,17 @@ void pic_enable(std::uint8_t line, bool enabled) {
     }
 }
 
+PicMasks pic_mask_all() {
+    const PicMasks masks{PortIo::in8(kFirst.data), PortIo::in8(kSecond.data)};
+    pic_restore({0xFF, 0xFF});
+    return masks;
+}
+
+void pic_restore(PicMasks masks) {
+    PortIo::out8(kFirst.data, masks.first);
+    PortIo::out8(kSecond.data, masks.second);
+}
+
 bool pic_is_real(std::uint8_t line) {
     return line % 8 != kSpuriousLine || in_service(line < 8 ? kFirst : kSecond, kSpuriousLine);
 }

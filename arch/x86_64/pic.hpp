@@ -17,6 +17,16 @@ void pic_start();
 // irq-off.
 void pic_enable(std::uint8_t line, bool enabled);
 
+// What pic_mask_all() found.
+struct PicMasks {
+    std::uint8_t first;
+    std::uint8_t second;
+};
+
+// Masks every line for a while; requests are kept. irq-off.
+[[nodiscard]] PicMasks pic_mask_all();
+void pic_restore(PicMasks masks);
+
 // False for line 7 or 15 while the controller serves nothing there: a spurious interrupt. irq-off.
 [[nodiscard]] bool pic_is_real(std::uint8_t line);
 

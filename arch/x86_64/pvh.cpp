@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The PVH boot path: turns the hypervisor's start information into the kernel's own BootInfo.
 // Source: Xen public header arch-x86/hvm/start_info.h (layout of hvm_start_info, version 1).
+#include "arch/x86_64/pvh.hpp"
+
 #include "arch/boot_info.hpp"
 
 #include <algorithm>
@@ -37,22 +39,11 @@ constexpr std::uint32_t kStartInfoMagic = 0x336E'C578;
 
 constinit BootInfo g_boot_info{};
 
-MemoryKind kind_of(std::uint32_t e820_type) {
-    switch (e820_type) {
-    case 1:
-        return MemoryKind::usable;
-    case 3:
-        return MemoryKind::acpi;
-    case 4:
-        return MemoryKind::nvs;
-    case 7:
-        return MemoryKind::persistent;
-    default:
-        return MemoryKind::reserved;
-    }
-}
-
 } // namespace
+
+const BootInfo& pvh_start_information() {
+    return g_boot_info;
+}
 
 } // namespace arch::x86_64
 
@@ -75,7 +66,7 @@ const arch::BootInfo* pvh_boot_info(std::uint64_t start_info_address) {
         info.range_count = std::min<std::uint32_t>(entries, BootInfo::kRangesMax);
         info.ranges_lost = entries - info.range_count;
         for (std::uint32_t i = 0; i < info.range_count; ++i) {
-            info.ranges[i] = {map[i].base, map[i].size_bytes, kind_of(map[i].type), 0};
+            info.ranges[i] = {map[i].base, map[i].size_bytes, memory_kind(map[i].type), 0};
         }
     }
     return &info;

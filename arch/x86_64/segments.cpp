@@ -2,6 +2,7 @@
 #include "arch/x86_64/segments.hpp"
 
 #include "arch/x86_64/guarded_stack.hpp"
+#include "lib/assert.hpp"
 
 extern "C" void arch_reload_segments();
 
@@ -56,6 +57,23 @@ void load_segments() {
     asm volatile("lgdt %0" : : "m"(pointer));
     arch_reload_segments();
     asm volatile("ltr %w0" : : "r"(kSelectorTss));
+}
+
+// The processor reads the pointer when an NMI comes; it cannot come between entry and enter_nmi(), because NMIs are
+// blocked until an IRET.
+void enter_nmi() {
+    constexpr auto kNmi = static_cast<std::size_t>(InterruptStack::nmi);
+    std::array<std::uint64_t, 7> stacks = g_tss.interrupt_stacks;
+    ASSERT(stacks[kNmi - 1] - kNmiStackBytes > g_stacks[kNmi - 1].guard_address() + kPageBytes);
+    stacks[kNmi - 1] -= kNmiStackBytes;
+    g_tss.interrupt_stacks = stacks;
+}
+
+void leave_nmi() {
+    constexpr auto kNmi = static_cast<std::size_t>(InterruptStack::nmi);
+    std::array<std::uint64_t, 7> stacks = g_tss.interrupt_stacks;
+    stacks[kNmi - 1] += kNmiStackBytes;
+    g_tss.interrupt_stacks = stacks;
 }
 
 std::array<std::uint64_t, kInterruptStacks> interrupt_stack_guards() {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Segments and interrupt stacks of the one processor. Long mode needs segments only for the selectors' sake; the task
-// state segment matters, because it names the stacks on which NMI, double fault, machine check and page fault run
-// whatever the interrupted stack looks like. Source: Intel SDM volume 3 sections 3.4.5, 6.14.5, 7.7.
+// state segment matters, because it names the stacks on which NMI and the processor's exceptions run whatever
+// the interrupted stack looks like. Source: Intel SDM volume 3 sections 3.4.5, 6.14.5, 7.7.
 #pragma once
 
 #include <array>
@@ -20,12 +20,19 @@ enum class InterruptStack : std::uint8_t {
     double_fault = 2,
     machine_check = 3,
     page_fault = 4,
+    exception = 5, // the others: the stack may be what is wrong, and a report needs room
 };
 
-inline constexpr std::size_t kInterruptStacks = 4;
+inline constexpr std::size_t kInterruptStacks = 5;
 
 // Loads our own GDT and TSS. irq-off, once per processor.
 void load_segments();
+
+// While an NMI is served, the next one starts so much further down on their common stack, and leaves alone what the one
+// before has there. A handful of them fit. irq-off.
+inline constexpr std::uint64_t kNmiStackBytes = 8192;
+void enter_nmi();
+void leave_nmi();
 
 // The unmapped pages below the interrupt stacks, for paging.
 [[nodiscard]] std::array<std::uint64_t, kInterruptStacks> interrupt_stack_guards();

@@ -7,11 +7,13 @@
 #include "arch/x86_64/paging.hpp"
 #include "arch/x86_64/port_io.hpp"
 #include "arch/x86_64/power.hpp"
+#include "arch/x86_64/real_mode.hpp"
 #include "drivers/net/address.hpp"
 #include "drivers/serial.hpp"
 #include "kernel/app.hpp"
 #include "kernel/command_line.hpp"
 #include "kernel/console.hpp"
+#include "kernel/fault.hpp"
 #include "kernel/interrupt.hpp"
 #include "kernel/level.hpp"
 #include "kernel/levels/background.hpp"
@@ -269,7 +271,7 @@ void kernel_main(const arch::BootInfo* boot) {
     using namespace kernel;
     using namespace kernel::root;
     set_panic_exit(&leave_after_panic);
-    arch::set_upcalls({.interrupt = &interrupt_entry, .exception = &panic_on_exception});
+    arch::set_upcalls({.interrupt = &interrupt_entry, .exception = &fault_entry});
     arch::x86_64::start_processor(tracing_per_cpu_base());
     start_console();
 
@@ -278,6 +280,7 @@ void kernel_main(const arch::BootInfo* boot) {
     read_options(*boot);
     require_memory(*boot, image_begin, image_end);
     require_memory(*boot, arena_begin, arena_end);
+    arch::x86_64::real_mode_start(*boot);
     const App& app = chosen_app();
     const arch::x86_64::TscCalibration calibration = start_machine();
     protect_task_stacks();

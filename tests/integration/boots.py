@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Both boot paths end in the same kernel, and the loader says what is wrong with what it was given."""
-from harness import BAD_COMMAND_LINE, KERNEL, KERNEL_OFF, OK, case, expect
+from harness import BAD_COMMAND_LINE, KERNEL, KERNEL_OFF, OK, TEST_KERNEL, case, expect
 
 
 @case
@@ -20,6 +20,14 @@ def uefi_boot(ctx):
         outcome = ctx.boot("control", boot="uefi", sink="udp").expect_code(OK)
     expect(outcome.marker("boot") == "boot uefi", str(outcome))
     ctx.remora("verify", session)
+
+
+@case
+def uefi_refuses_real_mode(ctx):
+    """There is no BIOS to call: the caller gets an error, the console the reason and the remedy."""
+    outcome = ctx.boot("s_real_mode_refused", kernel=TEST_KERNEL, boot="uefi", nic="none").expect_code(OK)
+    expect("real mode: refused, because UEFI firmware started this machine" in outcome.serial, str(outcome))
+    expect("BOOT=pvh" in outcome.serial, f"no remedy; {outcome}")
 
 
 @case

@@ -73,6 +73,41 @@ def line_by_the_8259(ctx):
     ctx.boot("t_irq_line", kernel=TEST_KERNEL, nic="none", irq="pic").expect_code(OK)
 
 
+def fault_in_every_report(ctx):
+    """A console that faults whenever it is used: nothing can be said, but the machine ends, and says how it ended."""
+    outcome = ctx.boot("s_fault_in_every_report", kernel=TEST_KERNEL, nic="none").expect_code(PANIC)
+    expect("killed" not in outcome.serial, f"the console works; {outcome}")
+
+
+def double_fault_resets_nothing(ctx):
+    """Faults of the fault path end in a panic; the processor is reset as often as by a machine that just boots."""
+    def resets(app, code):
+        log = ctx.dir / f"{app}.log"
+        ctx.boot(app, kernel=TEST_KERNEL, nic="none", devices=["-d", "cpu_reset", "-D", str(log)]).expect_code(code)
+        text = log.read_text(errors="replace")
+        expect("Triple fault" not in text, f"{app}: triple fault")
+        return text.count("CPU Reset")
+    usual = resets("t_guard_pages", OK)
+    expect(usual > 0, "QEMU logs no reset at all: this looks at the wrong thing")
+    for app in ("p_double_fault", "p_fault_in_report", "p_fault_in_handler", "p_lost_stack"):
+        expect(resets(app, PANIC) == usual, f"{app} reset the processor")
+
+
+def stuck_line(ctx):
+    """A level-triggered line that nobody acknowledges (QEMU's edu device): the governor keeps the machine going."""
+    outcome = ctx.boot("s_irq_stuck_line", kernel=TEST_KERNEL, nic="none", sink="disk", ramdisk=ctx.make_ramdisk(),
+                       devices=["-device", "edu,addr=4"])
+    outcome.expect_code(OK)
+
+
+def nmi_storm(ctx):
+    """NMIs through QEMU's monitor, as fast as it takes them: each is in the trace, and the task goes on."""
+    outcome = ctx.boot("s_nmi_storm", kernel=TEST_KERNEL, nic="none", clock="tcg",
+                       meanwhile=lambda monitor: monitor.do("inject-nmi", 50)).expect_code(OK)
+    print("".join(f"  {line}\n" for line in outcome.serial.splitlines() if line.startswith("storm: ")), end="",
+          flush=True)
+
+
 def soak(ctx, **options):
     """Records under timer interrupts and NMIs: the guest checks them itself, and that its records were interrupted."""
     outcome = ctx.boot("s_record_soak", kernel=TEST_KERNEL, nic="none", **options).expect_code(OK)
@@ -100,5 +135,9 @@ def register():
     CASES.append(Case("record_soak_by_single_instructions", record_soak_by_single_instructions, SOAK_TIMEOUT_S))
     CASES.append(Case("t_irq_spurious_line_by_the_8259", spurious_by_the_8259, TIMEOUT_S))
     CASES.append(Case("t_irq_line_by_the_8259", line_by_the_8259, TIMEOUT_S))
+    CASES.append(Case("s_irq_stuck_line", stuck_line, TIMEOUT_S))
+    CASES.append(Case("s_nmi_storm", nmi_storm, TIMEOUT_S))
+    CASES.append(Case("s_fault_in_every_report", fault_in_every_report, TIMEOUT_S))
+    CASES.append(Case("double_fault_resets_nothing", double_fault_resets_nothing, TIMEOUT_S))
     register_each(TEST_KERNEL, lambda name: name.startswith("t_"), str, case_for)
     register_each(TEST_KERNEL, lambda name: name.startswith("p_"), str, panic_case_for)

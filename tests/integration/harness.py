@@ -5,6 +5,7 @@ to start, the files that came out. Every process is waited for with a limit; not
 A case is a function with the decorator @case; it gets a Context and fails by raising (Failure, or any error)."""
 import contextlib
 import dataclasses
+import json
 import os
 import pathlib
 import re
@@ -88,6 +89,51 @@ def free_port():
         return probe.getsockname()[1]
 
 
+class Monitor:
+    """QEMU's machine protocol (QMP). A guest that ends meanwhile takes it away: then nothing is done any more."""
+
+    def __init__(self, path):
+        # A socket's path is short; a directory of the tests may not be.
+        self.path = os.path.relpath(path, ROOT)
+        self._stream = None
+        self.sent = 0
+
+    def do(self, command, count=1, **arguments):
+        """The command so often; False if QEMU is not there (yet, or any more)."""
+        request = json.dumps({"execute": command, "arguments": arguments}).encode() + b"\n"
+        try:
+            if self._stream is None:
+                self._connect()
+            for _ in range(count):
+                self._stream.write(request)
+            self._stream.flush()
+            for _ in range(count):
+                self._answer()
+                self.sent += 1
+            return True
+        except (OSError, ValueError):
+            time.sleep(0.01)
+            return False
+
+    def _connect(self):
+        client = socket.socket(socket.AF_UNIX)
+        client.settimeout(10)
+        client.connect(self.path)
+        self._stream = client.makefile("rwb")
+        self._stream.readline()
+        self._stream.write(b'{"execute": "qmp_capabilities"}\n')
+        self._stream.flush()
+        self._answer()
+
+    def _answer(self):
+        while True:
+            answer = json.loads(self._stream.readline() or "null")
+            if answer is None:
+                raise OSError("QEMU has left")
+            if "event" not in answer:
+                return answer
+
+
 class Context:
     def __init__(self, name, timeout_s):
         self.dir = ROOT / BUILD / "integration" / name
@@ -114,9 +160,10 @@ class Context:
         return self.run(REMORA, *arguments, check=check)
 
     def boot(self, app="control", *, kernel=None, boot="pvh", clock="icount", nic="pci", ramdisk=None, pcap=None,
-             until=None, efi=None, raw_words=None, singlestep=False, **words):
+             until=None, efi=None, raw_words=None, singlestep=False, devices=(), meanwhile=None, **words):
         """Boots a guest and waits for its end. nic is the card that the machine has; `nic_word` what the kernel is
-        told, if that differs. until: a pattern in the serial output that ends the wait."""
+        told, if that differs. until: a pattern in the serial output that ends the wait. devices: further options of
+        QEMU. meanwhile(monitor): called again and again while the application runs."""
         if boot == "uefi":
             clock = "tcg"
         line = {"exit": "debug", "app": app, "sink": "none", "clock": clock, "nic": words.pop("nic_word", nic),
@@ -128,9 +175,15 @@ class Context:
         env = {**INHERITED, "KERNEL": str(kernel or KERNEL), "EFI_LOADER": str(efi or EFI), "WORK": str(work),
                "BOOT": boot, "ACCEL": "tcg", "CLOCK": clock, "NIC": nic, "RAMDISK": str(ramdisk or ""),
                "PCAP": str(pcap or ""), "SINGLESTEP": "1" if singlestep else ""}
-        return self._wait(["qemu/boot.sh", text], env, work / "serial.log", until)
+        options = list(devices)
+        monitor = None
+        if meanwhile:
+            monitor = Monitor(work / "monitor")
+            options += ["-qmp", f"unix:{monitor.path},server=on,wait=off"]
+        tick = (lambda: meanwhile(monitor)) if meanwhile else None
+        return self._wait(["qemu/boot.sh", text, *options], env, work / "serial.log", until, tick)
 
-    def _wait(self, command, env, serial, until):
+    def _wait(self, command, env, serial, until, tick=None):
         with open(serial.with_name("qemu.log"), "w+", encoding="utf-8") as errors:
             guest = subprocess.Popen(command, cwd=ROOT, env=env, stdout=errors, stderr=errors,
                                      stdin=subprocess.DEVNULL)
@@ -139,8 +192,10 @@ class Context:
             try:
                 while code is None:
                     with contextlib.suppress(subprocess.TimeoutExpired):
-                        code = guest.wait(0.1)
+                        code = guest.wait(0.01 if tick else 0.1)
                     text = serial.read_text(errors="replace") if serial.exists() else ""
+                    if code is None and tick and "REMORA: running" in text:
+                        tick()
                     if code is None and until and re.search(until, text):
                         break
                     expect(self.deadline > time.monotonic(), f"the guest did not end; {Outcome(code, text, '')}")

@@ -1,19 +1,25 @@
 // SPDX-License-Identifier: MIT
 // Cases that must end in a panic: the name starts with p_, the runner expects the panic's exit code, the words on the
 // console, and a trace that was exported all the same.
+#include "arch/x86_64/paging.hpp"
+#include "arch/x86_64/port_io.hpp"
 #include "arch/x86_64/segments.hpp"
+#include "drivers/serial.hpp"
 #include "kernel/app.hpp"
+#include "kernel/console.hpp"
+#include "kernel/interrupt.hpp"
+#include "kernel/irq_guard.hpp"
 #include "kernel/panic.hpp"
 #include "kernel/stacks.hpp"
 #include "kernel/task.hpp"
-#include "tests/kernel/checked.hpp"
+#include "tests/kernel/case.hpp"
+#include "tests/kernel/faulty.hpp"
 #include "tracer/ftrace.hpp"
 
 #include <cstddef>
 #include <cstdint>
 
 extern "C" {
-extern const std::byte text_begin[];
 extern const std::byte boot_stack_guard[];
 }
 
@@ -27,44 +33,10 @@ void mark() {
     TRACER_LOGEVENT(FTrace_EVT_ipoint, kBeforeTheFault, 0);
 }
 
-// Uses stack on every level and cannot become a loop: the result is needed after the call.
-[[gnu::noinline]] int recurse(volatile int* outer) {
-    volatile int inner[64] = {};
-    inner[0] = *outer + 1;
-    return inner[0] == 0 ? 0 : recurse(inner) + inner[0]; // never 0: it ends at the guard page
-}
-
-int overflow_the_stack(const AppArguments&) {
+template <void (*Fault)()>
+int fail(const AppArguments&) {
     mark();
-    volatile int start = 0;
-    return recurse(&start);
-}
-
-int write_to_null(const AppArguments&) {
-    mark();
-    std::uintptr_t address = 8;
-    asm volatile("" : "+r"(address)); // the compiler must not know
-    *reinterpret_cast<volatile int*>(address) = 1;
-    return 0;
-}
-
-int write_to_code(const AppArguments&) {
-    mark();
-    *const_cast<volatile std::byte*>(text_begin) = std::byte{0x90};
-    return 0;
-}
-
-int execute_data(const AppArguments&) {
-    mark();
-    static constinit std::uint8_t code[] = {0xC3}; // ret
-    std::uintptr_t address = reinterpret_cast<std::uintptr_t>(code);
-    asm volatile("call *%0" : : "r"(address) : "memory");
-    return 0;
-}
-
-int divide_by_zero(const AppArguments&) {
-    mark();
-    asm volatile("xorl %%ecx, %%ecx; divl %%ecx" : : : "eax", "ecx", "edx", "cc");
+    Fault();
     return 0;
 }
 
@@ -72,6 +44,60 @@ int lose_the_stack(const AppArguments&) {
     mark();
     asm volatile("movq $0x123456789, %%rsp; pushq %%rax" : : : "memory"); // #PF on its own stack: no #DF, no reset
     return 0;
+}
+
+// A task that would be killed for a fault of its own; the fault is the kernel's here.
+template <TaskBody Body>
+int fail_as_kernel(const AppArguments&) {
+    mark();
+    guest::must(task_activate(guest::must(
+        task_create({.name = "doomed", .body = Body, .model = NrtModel{}, .reactions = {.fault = Reaction::kill}}))));
+    task_delay(lib::milliseconds(50));
+    return 0;
+}
+
+template <void (*Fault)()>
+void fail_with_interrupts_off(void*) {
+    const IrqGuard guard;
+    Fault();
+}
+
+template <void (*Fault)()>
+void fail_in_a_handler(void*) {
+    guest::must(interrupt_attach(
+        0x81, "faulty", [](void*) { Fault(); }, nullptr));
+    asm volatile("int $0x81" : : : "memory");
+}
+
+// The console fails while it reports the fault for which the task is killed: once, so that the panic can be read.
+void fail_in_the_report(void*) {
+    static constinit bool failed = false;
+    static constinit drivers::Serial<arch::x86_64::PortIo> serial{drivers::kSerialCom1};
+    guest::must(serial.start());
+    console().attach([](std::string_view text) {
+        if (!failed) {
+            failed = true;
+            guest::faulty::write_to_null();
+        }
+        serial.write(text);
+    });
+    guest::faulty::divide_by_zero();
+}
+
+// The console fails for good: nothing can be said any more, but the machine must end.
+void fail_in_every_report(void*) {
+    console().attach([](std::string_view) { guest::faulty::write_to_null(); });
+    guest::faulty::divide_by_zero();
+}
+
+// A page fault whose own stack is gone.
+void fault_twice(void*) {
+    constexpr std::size_t kPageFault = static_cast<std::size_t>(arch::x86_64::InterruptStack::page_fault) - 1;
+    const std::uint64_t guard = arch::x86_64::interrupt_stack_guards()[kPageFault];
+    for (std::uint64_t page = guard; page < guard + 9 * 4096; page += 4096) {
+        arch::x86_64::unmap_page(page);
+    }
+    guest::faulty::write_to_null();
 }
 
 // So deep that the export would not fit on what is left of the stack.
@@ -108,15 +134,16 @@ int fail_an_assertion(const AppArguments& arguments) {
 } // namespace
 
 [[gnu::used, gnu::section(".apps")]] constinit const App kStackOverflow{
-    "p_stack_overflow", "guard page below a task's stack", &guest::checked<&overflow_the_stack>, false};
-[[gnu::used, gnu::section(".apps")]] constinit const App kNullWrite{"p_null_write", "page 0 is unmapped",
-                                                                    &guest::checked<&write_to_null>, false};
-[[gnu::used, gnu::section(".apps")]] constinit const App kCodeWrite{"p_code_write", "code is read-only",
-                                                                    &guest::checked<&write_to_code>, false};
-[[gnu::used, gnu::section(".apps")]] constinit const App kDataExecute{"p_data_execute", "data does not execute",
-                                                                      &guest::checked<&execute_data>, false};
-[[gnu::used, gnu::section(".apps")]] constinit const App kDivide{"p_divide_error", "an exception without error code",
-                                                                 &guest::checked<&divide_by_zero>, false};
+    "p_stack_overflow", "guard page below a task's stack", &guest::checked<&fail<&guest::faulty::overflow_the_stack>>,
+    false};
+[[gnu::used, gnu::section(".apps")]] constinit const App kNullWrite{
+    "p_null_write", "page 0 is unmapped", &guest::checked<&fail<&guest::faulty::write_to_null>>, false};
+[[gnu::used, gnu::section(".apps")]] constinit const App kCodeWrite{
+    "p_code_write", "code is read-only", &guest::checked<&fail<&guest::faulty::write_to_code>>, false};
+[[gnu::used, gnu::section(".apps")]] constinit const App kDataExecute{
+    "p_data_execute", "data does not execute", &guest::checked<&fail<&guest::faulty::execute_data>>, false};
+[[gnu::used, gnu::section(".apps")]] constinit const App kDivide{
+    "p_divide_error", "an exception without error code", &guest::checked<&fail<&guest::faulty::divide_by_zero>>, false};
 [[gnu::used, gnu::section(".apps")]] constinit const App kLostStack{"p_lost_stack", "a wild stack pointer",
                                                                     &guest::checked<&lose_the_stack>, false};
 [[gnu::used, gnu::section(".apps")]] constinit const App kAssertion{"p_assertion", "a failed ASSERT names its place",
@@ -124,6 +151,23 @@ int fail_an_assertion(const AppArguments& arguments) {
 
 [[gnu::used, gnu::section(".apps")]] constinit const App kDeepAssertion{
     "p_deep_assertion", "a panic near the end of a stack", &guest::checked<&fail_deep_down>, false};
+[[gnu::used, gnu::section(".apps")]] constinit const App kKernelFaults[] = {
+    {"p_fault_irq_off", "a fault in a section with interrupts off",
+     &guest::checked<&fail_as_kernel<&fail_with_interrupts_off<&guest::faulty::write_to_null>>>, false},
+    {"p_overflow_irq_off", "a stack overflow in a section with interrupts off",
+     &guest::checked<&fail_as_kernel<&fail_with_interrupts_off<&guest::faulty::overflow_the_stack>>>, false},
+    {"p_divide_irq_off", "a division in a section with interrupts off",
+     &guest::checked<&fail_as_kernel<&fail_with_interrupts_off<&guest::faulty::divide_by_zero>>>, false},
+    {"p_fault_in_handler", "a fault in an interrupt handler",
+     &guest::checked<&fail_as_kernel<&fail_in_a_handler<&guest::faulty::write_to_code>>>, false},
+    {"p_execute_in_handler", "an interrupt handler executes data",
+     &guest::checked<&fail_as_kernel<&fail_in_a_handler<&guest::faulty::execute_data>>>, false},
+    {"p_fault_in_report", "a fault while a task's fault is reported",
+     &guest::checked<&fail_as_kernel<&fail_in_the_report>>, false},
+    {"s_fault_in_every_report", "a console that always faults", &guest::checked<&fail_as_kernel<&fail_in_every_report>>,
+     false},
+    {"p_double_fault", "a page fault whose stack is absent", &guest::checked<&fail_as_kernel<&fault_twice>>, false},
+};
 [[gnu::used, gnu::section(".apps")]] constinit const App kGuardPages{
     "t_guard_pages", "every stack has an absent page below", &guest::checked<&guard_pages_are_absent>, false};
 

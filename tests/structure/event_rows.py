@@ -10,13 +10,10 @@ import sys
 DOCUMENT = "docs/events.md"
 # Events without a test so far, and what they wait for. Take a row out when its part of the kernel comes.
 LATER = {
-    "real mode switches": {"to_real_mode", "to_protected_mode"},
     "signals": {"signal", "signal_raise"},
-    "storm governor": {"interrupt_masked", "interrupt_unmasked"},
     "protocols": {"set_mutex_protocol", "set_mutex_ceiling", "set_mutex_deadlock", "set_mutex_timeout",
                   "set_mutex_owner_died", "set_mutex_unwait"},
-    "exceptions": {"job_abort", "task_exception"},
-    "faults": {"task_fault", "fault_instruction", "fault_address"},
+    "exceptions": {"job_abort"},
 }
 NOT_PROVOKED = {"empty", "panic"}  # nobody records the first; a p_* case ends with the second, and is looked at outside
 
