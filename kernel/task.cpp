@@ -8,8 +8,8 @@
 #include "kernel/level.hpp"
 #include "kernel/scheduler.hpp"
 #include "kernel/stacks.hpp"
-#include "kernel/sync/mutex.hpp"
-#include "kernel/sync/semaphore.hpp"
+#include "kernel/sync/ceilings.hpp"
+#include "kernel/sync/waiting.hpp"
 #include "kernel/task_object.hpp"
 #include "kernel/timer.hpp"
 #include "kernel/trace_points.hpp"
@@ -108,6 +108,11 @@ lib::Result<Pid> task_create(const TaskOptions& options) {
         return lib::Error::invalid_argument;
     }
     const IrqGuard guard;
+    for (const Mutex* const mutex : options.mutexes) {
+        if (mutex == nullptr || mutex->id() == 0 || !mutex->has_ceiling()) {
+            return lib::Error::invalid_argument;
+        }
+    }
     Task* const task = free_slot_irq_off();
     if (task == nullptr) {
         return lib::Error::no_space;
@@ -130,11 +135,16 @@ lib::Result<Pid> task_create(const TaskOptions& options) {
     task->argument = options.argument;
     task->stack_pointer = arch::prepare_stack(task_stack(slot), &task_entry, task);
     task->blocked_on = nullptr;
+    task->locking = nullptr;
     task->waiting_on = nullptr;
+    task->timed_out = false;
     task->cpu_time = {};
     task->jobs = {};
     trace_points::task_created(*task);
     task->level->create(*task);
+    for (Mutex* const mutex : options.mutexes) {
+        ceilings().declare_user(*mutex, *task);
+    }
     return task->pid;
 }
 
@@ -223,6 +233,7 @@ lib::Result<void> task_set_deadline(Pid pid, lib::Nanoseconds relative) {
     }
     const auto set = task->level->set_deadline(*task, relative);
     if (set.ok()) {
+        ceilings().level_changed(*task);
         schedule_irq_off();
     }
     return set;
@@ -253,17 +264,10 @@ void end_task_irq_off(Task& task) {
     if (&task == cpu.exec || &task == cpu.exec_shadow) {
         give_up_irq_off();
     }
+    leave_waits_irq_off(task);
+    release_all_mutexes_irq_off(task);
+    ceilings().forget_user(task);
     trace_points::task_ended(task);
-    task_timer_delete_irq_off(task.pid, TaskTimer::delay);
-    if (task.blocked_on != nullptr) {
-        task.blocked_on->forget_waiter_irq_off(task);
-    }
-    if (task.waiting_on != nullptr) {
-        task.waiting_on->forget_waiter_irq_off(task);
-    }
-    while (Mutex* const mutex = task.owned.front()) {
-        mutex->release_irq_off();
-    }
     task.level->end(task);
     task.state = TaskState::free;
 }

@@ -13,8 +13,6 @@ LATER = {
     "real mode switches": {"to_real_mode", "to_protected_mode"},
     "signals": {"signal", "signal_raise"},
     "storm governor": {"interrupt_masked", "interrupt_unmasked"},
-    "protocols": {"set_mutex_protocol", "set_mutex_ceiling", "set_mutex_deadlock", "set_mutex_timeout",
-                  "set_mutex_owner_died", "set_mutex_unwait"},
     "exceptions": {"job_abort", "task_exception"},
     "faults": {"task_fault", "fault_instruction", "fault_address"},
 }
