@@ -12,8 +12,8 @@
 #include "kernel/scheduler.hpp"
 #include "kernel/signal.hpp"
 #include "kernel/stacks.hpp"
-#include "kernel/sync/mutex.hpp"
-#include "kernel/sync/semaphore.hpp"
+#include "kernel/sync/ceilings.hpp"
+#include "kernel/sync/waiting.hpp"
 #include "kernel/task_object.hpp"
 #include "kernel/timer.hpp"
 #include "kernel/trace_points.hpp"
@@ -140,20 +140,8 @@ void leave_processor_irq_off(const Task& task) {
 
 // Whatever it waits for, it does so no longer.
 void forget_waits_irq_off(Task& task) {
-    task_timer_delete_irq_off(task.pid, TaskTimer::delay);
+    leave_waits_irq_off(task);
     task.upcalls.awaited = 0;
-    if (task.blocked_on != nullptr) {
-        task.blocked_on->forget_waiter_irq_off(task);
-    }
-    if (task.waiting_on != nullptr) {
-        task.waiting_on->forget_waiter_irq_off(task);
-    }
-}
-
-void free_mutexes_irq_off(Task& task) {
-    while (Mutex* const mutex = task.owned.front()) {
-        mutex->release_irq_off();
-    }
 }
 
 // The place stays where it is, and is parked: it counts for nobody, not even for the owner of a mutex.
@@ -198,6 +186,11 @@ lib::Result<Pid> task_create(const TaskOptions& options) {
     }
     prepare_level(options.model);
     const IrqGuard guard;
+    for (const Mutex* const mutex : options.mutexes) {
+        if (mutex == nullptr || mutex->id() == 0 || !mutex->has_ceiling()) {
+            return lib::Error::invalid_argument;
+        }
+    }
     Task* const task = free_slot_irq_off();
     if (task == nullptr) {
         return lib::Error::no_space;
@@ -222,7 +215,9 @@ lib::Result<Pid> task_create(const TaskOptions& options) {
     task->argument = options.argument;
     task->stack_pointer = arch::prepare_stack(task_stack(slot), &task_entry, task);
     task->blocked_on = nullptr;
+    task->locking = nullptr;
     task->waiting_on = nullptr;
+    task->timed_out = false;
     task->cpu_time = {};
     task->jobs = {};
     task->reaction = {};
@@ -230,6 +225,9 @@ lib::Result<Pid> task_create(const TaskOptions& options) {
     task->cpu_alarm_signal = 0;
     trace_points::task_created(*task);
     task->level->create(*task);
+    for (Mutex* const mutex : options.mutexes) {
+        ceilings().declare_user(*mutex, *task);
+    }
     return task->pid;
 }
 
@@ -362,6 +360,7 @@ lib::Result<void> task_set_deadline(Pid pid, lib::Nanoseconds relative) {
     }
     const auto set = task->level->set_deadline(*task, relative);
     if (set.ok()) {
+        ceilings().level_changed(*task);
         schedule_irq_off();
     }
     return set;
@@ -393,9 +392,10 @@ void delay_task_irq_off(Task& task, lib::Ticks until) {
 
 void end_task_irq_off(Task& task) {
     leave_processor_irq_off(task);
-    trace_points::task_ended(task);
     forget_waits_irq_off(task);
-    free_mutexes_irq_off(task);
+    release_all_mutexes_irq_off(task);
+    ceilings().forget_user(task);
+    trace_points::task_ended(task);
     forget_reaction_irq_off(task);
     task_timer_delete_irq_off(task.pid, TaskTimer::cpu_alarm);
     task.level->end(task);
@@ -411,7 +411,7 @@ void abort_job_irq_off(Task& task, TaskException cause) {
     ++task.jobs.aborted;
     trace_points::job_aborted(task, cause);
     forget_waits_irq_off(task);
-    free_mutexes_irq_off(task);
+    release_all_mutexes_irq_off(task);
     if (task.state != TaskState::ready) {
         task.level->unblock(task); // a level ends jobs that are ready
     }

@@ -18,9 +18,12 @@
 
 #include <compare>
 #include <cstdint>
+#include <span>
 #include <string_view>
 
 namespace kernel {
+
+class Mutex;
 
 // Index into the task pool: 0..kTasksMax-1. Reused after the task has ended; a context number is not, for long.
 struct Pid {
@@ -38,6 +41,7 @@ struct TaskOptions {
     TaskModel model;
     std::uint16_t group = 0; // 0: none
     Reactions reactions{};
+    std::span<Mutex* const> mutexes{}; // with ceilings, of which it becomes a user (kernel/sync/mutex.hpp)
 };
 
 enum class TaskState : std::uint8_t {
@@ -46,7 +50,7 @@ enum class TaskState : std::uint8_t {
     ready,    // has work and stands in its level's queue; also while it runs, and while a mutex holds it up
     idle,     // its job is complete: waits for the next release
     delayed,  // in task_delay()
-    waiting,  // for a semaphore or the like
+    waiting,  // for a unit, a message, a signal of a condition, or a mutex without a protocol
 };
 
 // Counts since creation.
@@ -70,8 +74,9 @@ struct TaskInfo {
 };
 
 // The levels are asked in registration order; the first that accepts the model and guarantees it gets the task.
-// invalid_argument: no body, or a model outside its ranges. unsupported: no level takes this model. refused: admission
-// control says no. no_space: kTasksMax tasks exist. Reactions as for task_set_reactions(). Context: any.
+// invalid_argument: no body, a model outside its ranges, or a mutex without a ceiling. unsupported: no level takes this
+// model. refused: admission control says no. no_space: kTasksMax tasks exist. Reactions as for task_set_reactions().
+// Context: any.
 [[nodiscard]] lib::Result<Pid> task_create(const TaskOptions& options);
 
 // Releases the task: HARD from now + offset on, periodically; others at once. not_found: no such task. busy: it is
@@ -98,13 +103,13 @@ void task_sleep();
 // Waits at least so long.
 void task_delay(lib::Nanoseconds time);
 
-// Ends the task; mutexes it still owns are unlocked.
+// Ends the task; mutexes it still owns are freed, and abandoned (kernel/sync/mutex.hpp).
 [[noreturn]] void task_exit();
 
 // --- about any task ------------------------------------------------------------------------------------------------
 
-// Ends a task in whatever state it is; mutexes it owns are unlocked. not_found: no such task. refused: the idle task,
-// or the task that is shutting the system down. Does not return if the task kills itself. Context: any.
+// Ends a task in whatever state it is; mutexes it owns are freed, and abandoned. not_found: no such task. refused: the
+// idle task, or the task that is shutting the system down. Does not return if the task kills itself. Context: any.
 lib::Result<void> task_kill(Pid pid);
 
 // Keeps a task from the processor until task_resume(), whatever its state. Nothing else stops: what it waits for may

@@ -2,7 +2,7 @@
 // The kernel's own view of a task, shared by scheduler, levels and synchronisation. Applications use kernel/task.hpp.
 // Serialised by interrupts being off.
 //
-//   state ready, blocked_on null or free    may run
+//   state ready, blocked_on null or free    may run, unless a mutex's ceiling stops its job before it begins
 //   state ready, blocked_on owned           held up by a mutex: keeps its place in the queue, lends it to the owner
 //   state ready, suspended                  has a place that counts for nobody: parked at itself
 //   any other state                         in no ready queue
@@ -23,7 +23,7 @@ namespace kernel {
 class Level;
 class Mutex;
 class ReadyQueue;
-class Semaphore;
+class WaitQueue;
 
 struct ReadyTag {};
 
@@ -44,6 +44,7 @@ enum class WaitKind : std::uint8_t {
     send = 5,
     suspended = 6,
     signal = 7,
+    mutex = 8, // without a protocol: with one, a task waits in its ready queue
 };
 
 struct Wait {
@@ -58,7 +59,7 @@ struct PendingReaction {
     std::uint64_t job = 0; // jobs.completed then: a job that is over since is not aborted
 };
 
-struct Task : lib::TreeLink<ReadyTag>, lib::ListLink<ParkedTag>, lib::ListLink<WaitTag>, lib::ListLink<ReactionTag> {
+struct Task : lib::TreeLink<ReadyTag>, lib::ListLink<ParkedTag>, lib::TreeLink<WaitTag>, lib::ListLink<ReactionTag> {
     Pid pid;
     std::uint16_t context = 0;
     std::uint16_t group = 0;
@@ -81,7 +82,10 @@ struct Task : lib::TreeLink<ReadyTag>, lib::ListLink<ParkedTag>, lib::ListLink<W
     Task* parked_on = nullptr;      // the task at the end of its chain that cannot run; null: not parked
     lib::IntrusiveList<Task, ParkedTag> parked_here;
     Mutex* blocked_on = nullptr;     // the mutex that it must see free before it runs again, or null
-    Semaphore* waiting_on = nullptr; // set while it stands in a semaphore's queue
+    Mutex* locking = nullptr;        // the mutex that it asked for last: with ceilings, another one may block it
+    WaitQueue* waiting_on = nullptr; // where it stands while it waits outside its ready queue
+    std::byte* message = nullptr;    // what it sends, or where it receives, while it waits at a port
+    bool timed_out = false;          // its latest wait reached its limit
     Wait waits_for;                  // the reason of its latest wait
     lib::IntrusiveList<Mutex, OwnedTag> owned;
     lib::Ticks released_at; // of the job in progress, or of the one to come

@@ -11,7 +11,9 @@
 #include "kernel/clock.hpp"
 #include "kernel/level.hpp"
 #include "kernel/scheduler.hpp"
+#include "kernel/sync/condition.hpp"
 #include "kernel/sync/mutex.hpp"
+#include "kernel/sync/port.hpp"
 #include "kernel/sync/semaphore.hpp"
 #include "kernel/task_object.hpp"
 #include "kernel/trace_interrupts.hpp"
@@ -357,6 +359,16 @@ inline void real_mode_left() {
 inline void mutex_created(const Task* creator, const Mutex& mutex, std::string_view name) {
     detail::add_name(tracer::NameKind::mutex, mutex.id(), name);
     tracer::log<"set_mutex_create">(detail::context_of(creator), mutex.id());
+    tracer::log<"set_mutex_protocol">(static_cast<std::uint16_t>(mutex.protocol()), mutex.id());
+}
+
+inline void mutex_ceiling_set(const Mutex& mutex) {
+    if constexpr (detail::kOn) {
+        constexpr std::uint64_t kNone = 0xFFFF'FFFF;
+        const std::uint64_t length = mutex.ceiling() == kPreemptionLevelNone ? kNone : mutex.ceiling() / 1'000;
+        const bool saturates = length >= kNone && mutex.ceiling() != kPreemptionLevelNone;
+        tracer::log<"set_mutex_ceiling">(mutex.id(), static_cast<std::uint32_t>(saturates ? kNone - 1 : length));
+    }
 }
 
 // The attempt, whether or not it blocks. A try that fails is no attempt, so that locks and unlocks pair up.
@@ -369,7 +381,22 @@ inline void mutex_acquired(const Task& task, const Mutex& mutex) {
     tracer::log<"set_mutex_acquire">(task.context, mutex.id());
 }
 
-// The task lends its place until this mutex is free.
+// A lock is refused: the owner waits for the task. No attempt is recorded for it.
+inline void mutex_deadlock_refused(const Task& task, const Mutex& mutex) {
+    tracer::log<"set_mutex_deadlock">(task.context, mutex.id());
+}
+
+// A timed lock gives up: if the task lent its place, it does so no longer.
+inline void mutex_timed_out(const Task& task, const Mutex& mutex) {
+    tracer::log<"set_mutex_timeout">(task.context, mutex.id());
+}
+
+// Before the context number is free for others; the mutex is free from here on.
+inline void mutex_owner_died(const Task& owner, const Mutex& mutex) {
+    tracer::log<"set_mutex_owner_died">(owner.context, mutex.id());
+}
+
+// The task lends its place until this mutex is free. With ceilings, it may have asked for another.
 inline void mutex_blocked(const Task& task, const Mutex& mutex) {
     tracer::log<"set_mutex_block">(task.context, mutex.id());
 }
@@ -399,70 +426,44 @@ inline void semaphore_posted(const Task* task, const Semaphore& semaphore) {
     tracer::log<"set_mutex_post">(detail::context_of(task), semaphore.id());
 }
 
-// --- servers -------------------------------------------------------------------------------------------------------
-
-namespace detail {
-
-[[nodiscard]] inline std::uint32_t saturated_32(std::uint64_t value) {
-    return value < 0xFFFF'FFFF ? static_cast<std::uint32_t>(value) : 0xFFFF'FFFF;
-}
-
-} // namespace detail
-
-inline void server_created(std::uint16_t server, std::string_view name, std::uint8_t kind, lib::Nanoseconds budget,
-                           lib::Nanoseconds period) {
-    detail::add_name(tracer::NameKind::server, server, name);
-    tracer::log<"server_create">(0, server);
-    tracer::log<"server_capacity">(server, detail::saturated_32(budget.value));
-    tracer::log<"server_period">(server, detail::saturated_32(period.value));
-    tracer::log<"server_kind">(kind, server);
-}
-
-inline void server_attached(std::uint16_t server, const Task& task) {
-    tracer::log<"server_attach">(server, task.context);
-}
-
-// An idle server gets work.
-inline void server_activated(std::uint16_t server, const Task& task) {
-    tracer::log<"server_active">(task.context, server);
-}
-
-inline void server_replenished(std::uint16_t server) {
-    tracer::log<"server_replenish">(0, server);
-}
-
-inline void server_exhausted(std::uint16_t server) {
-    tracer::log<"server_exhaust">(0, server);
-}
-
-inline void server_budget(std::uint16_t server, lib::Ticks left) {
-    tracer::log<"server_budget">(server, detail::saturated_32(left.value));
-}
-
-// Its deadline, or the next replenishment.
-inline void server_deadline(std::uint16_t server, lib::Ticks deadline) {
-    tracer::log<"server_deadline">(server, detail::low_half(deadline));
-}
-
-// Its bandwidth is free for others.
-inline void server_reclaiming(std::uint16_t server) {
-    tracer::log<"server_reclaiming">(0, server);
-}
-
-// Ran so much longer than it was charged.
-inline void server_reclaimed(std::uint16_t server, lib::Ticks amount) {
+// A wait outside the ready queue gives up, but for mutexes.
+inline void wait_timed_out(const Task& task) {
     if constexpr (detail::kOn) {
-        const std::uint32_t amount_us = detail::saturated_32(to_nanoseconds(amount).value / 1'000);
-        tracer::log<"server_using_rec">(detail::saturated(amount_us), server);
+        if (task.waits_for.kind == WaitKind::semaphore) {
+            tracer::log<"set_mutex_unwait">(task.context, task.waits_for.id);
+        } else {
+            tracer::log<"wait_timeout">(task.context, detail::wait_word(task.waits_for));
+        }
     }
 }
 
-inline void server_bandwidth(std::uint32_t active) {
-    tracer::log<"server_bandwidth">(0, active);
+// --- condition variables and ports ---------------------------------------------------------------------------------
+
+inline void condition_created(const Condition& condition, std::string_view name) {
+    detail::add_name(tracer::NameKind::condition, condition.id(), name);
 }
 
-inline void server_removed(std::uint16_t server) {
-    tracer::log<"server_remove">(0, server);
+// Whether or not somebody waits. In an interrupt the context is that of the interrupted task.
+inline void condition_signalled(const Task* task, const Condition& condition) {
+    tracer::log<"condition_signal">(detail::context_of(task), condition.id());
+}
+
+inline void condition_broadcast(const Task* task, const Condition& condition) {
+    tracer::log<"condition_broadcast">(detail::context_of(task), condition.id());
+}
+
+inline void port_created(const Port& port, std::string_view name) {
+    detail::add_name(tracer::NameKind::port, port.id(), name);
+}
+
+// The port has taken the task's message. In an interrupt the context is that of the interrupted task.
+inline void port_sent(const Task* task, const Port& port) {
+    tracer::log<"port_send">(detail::context_of(task), port.id());
+}
+
+// The task has the message. In an interrupt the context is that of the interrupted task.
+inline void port_received(const Task* task, const Port& port) {
+    tracer::log<"port_receive">(detail::context_of(task), port.id());
 }
 
 // --- signals -------------------------------------------------------------------------------------------------------

@@ -53,6 +53,8 @@ enum class Unit : std::uint8_t {
     vector, // interrupt vector
     mutex,  // mutex id
     semaphore,
+    condition, // condition variable
+    port,      // message port
     server,
     signal,
     cycles_per_ms,
@@ -119,6 +121,8 @@ inline constexpr Parameter kExec{"exec", Unit::context};
 inline constexpr Parameter kVector{"vector", Unit::vector};
 inline constexpr Parameter kMutex{"mutex", Unit::mutex};
 inline constexpr Parameter kSemaphore{"semaphore", Unit::semaphore};
+inline constexpr Parameter kCondition{"condition", Unit::condition};
+inline constexpr Parameter kPort{"port", Unit::port};
 inline constexpr Parameter kServer{"server", Unit::server};
 inline constexpr Parameter kTimer{"timer", Unit::timer};
 inline constexpr Parameter kFree1{"par1", Unit::number};
@@ -265,7 +269,10 @@ inline constexpr auto kEvents = std::to_array<EventRow>({
      Space::normal, Shape::combined},
     {0xBC, "event_declaration", kNoParameter, kNoParameter, "name, fields, types and units of a typed event",
      Space::normal, Shape::combined},
-    // D: jobs
+    {0xCC, "condition_name", kNoParameter, kNoParameter, "name of a condition variable", Space::normal,
+     Shape::combined},
+    {0xDC, "port_name", kNoParameter, kNoParameter, "name of a message port", Space::normal, Shape::combined},
+    // D: jobs, and what tasks wait for beside mutexes and semaphores
     {0x0D, "job_release", detail::kContext, {"release", Unit::ticks_low}, "a job is the one in progress, and ready"},
     {0x1D, "job_deadline", detail::kContext, {"deadline", Unit::ticks_low}, "the deadline by which a job competes"},
     {0x2D, "job_abort", detail::kContext, detail::kExceptionWord, "the job in progress was aborted"},
@@ -274,6 +281,11 @@ inline constexpr auto kEvents = std::to_array<EventRow>({
     {0x5D, "job_queued", detail::kContext, {"pending", Unit::count}, "an activation found the task busy and waits"},
     {0x6D, "task_exception", detail::kContext, detail::kExceptionWord, "an exception, and the reaction to it"},
     {0x7D, "slice_end", detail::kContext, detail::kLevel, "a slice is used up: the place goes to the queue's end"},
+    {0x8D, "condition_signal", detail::kContext, detail::kCondition, "the most urgent waiter is woken, if any waits"},
+    {0x9D, "condition_broadcast", detail::kContext, detail::kCondition, "all waiters are woken"},
+    {0xAD, "port_send", detail::kContext, detail::kPort, "the port takes the task's message"},
+    {0xBD, "port_receive", detail::kContext, detail::kPort, "the task gets a message from the port"},
+    {0xCD, "wait_timeout", detail::kContext, detail::kWait, "a timed wait on a condition or port gave up"},
     // E: the tracer's and the kernel's own
     {0x0E, "panic", detail::kContext, {"reason", Unit::hexadecimal}, "the kernel gave up", Space::emergency},
     {0x1E, "typed_event", kNoParameter, kNoParameter, "an event that the application declared", Space::normal,
@@ -303,11 +315,11 @@ inline constexpr auto kEvents = std::to_array<EventRow>({
 });
 
 // Numbers that stand for words in a parameter, in the order of the kernel's enumerations; 0 is none unless named.
-inline constexpr std::array<std::string_view, 8> kWaitNames = {"",        "semaphore", "delay",     "condition",
-                                                               "receive", "send",      "suspended", "signal"};
+inline constexpr std::array<std::string_view, 9> kWaitNames = {"",     "semaphore", "delay",  "condition", "receive",
+                                                               "send", "suspended", "signal", "mutex"};
 inline constexpr std::array<std::string_view, 5> kExceptionNames = {"", "deadline_miss", "wcet", "activation", "fault"};
 inline constexpr std::array<std::string_view, 5> kReactionNames = {"count", "abort", "kill", "handler", "panic"};
-inline constexpr std::array<std::string_view, 4> kProtocolNames = {"", "inheritance", "ceiling", "stack"};
+inline constexpr std::array<std::string_view, 4> kProtocolNames = {"none", "inheritance", "ceiling", "stack"};
 inline constexpr std::array<std::string_view, 5> kServerKindNames = {"", "CBS", "GRUB", "polling", "deferrable"};
 
 // The row of a code, or null if the table has none. Flags above bit 7 must be masked off by the caller.

@@ -127,7 +127,8 @@ struct ChunkBegin {
     return begin.encoding != Encoding::compact ? 0 : whole + (begin.compact_bytes % kRecordBytes != 0 ? 1 : 0);
 }
 
-// task_name, interrupt_name, mutex_name, semaphore_name, server_name, level_name: id is the number that records carry.
+// task_name, interrupt_name, mutex_name, semaphore_name, condition_name, port_name, server_name, level_name: id is the
+// number that records carry.
 struct NameOf {
     std::uint16_t id = 0;
     Name name;

@@ -82,6 +82,10 @@ class MetadataWriter {
             return event_code("server_name");
         case NameKind::level:
             return event_code("level_name");
+        case NameKind::condition:
+            return event_code("condition_name");
+        case NameKind::port:
+            return event_code("port_name");
         }
         return event_code("empty");
     }

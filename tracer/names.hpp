@@ -24,6 +24,8 @@ enum class NameKind : std::uint8_t {
     semaphore,
     server,
     level,
+    condition,
+    port,
 };
 
 struct NameEntry {

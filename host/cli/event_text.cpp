@@ -44,6 +44,8 @@ void append_value(fmt::memory_buffer& out, tracer::Unit unit, std::uint32_t valu
     case vector:
     case mutex:
     case semaphore:
+    case condition:
+    case port:
     case server:
     case signal:
     case cycles_per_ms:
@@ -75,13 +77,18 @@ std::string_view word_for(const std::array<std::string_view, N>& words, std::uin
     return number < N ? words[number] : std::string_view{};
 }
 
+// What the number in a wait's low half names, in the order of tracer::kWaitNames.
+constexpr std::array<tracer::Unit, tracer::kWaitNames.size()> kWaitUnits = {
+    tracer::Unit::none, tracer::Unit::semaphore, tracer::Unit::none, tracer::Unit::condition, tracer::Unit::port,
+    tracer::Unit::port, tracer::Unit::none,      tracer::Unit::none, tracer::Unit::mutex};
+
 // "semaphore samples", "delay"
 std::string wait_text(const trace::Event& event, std::uint32_t value) {
-    std::string text(word_for(tracer::kWaitNames, value >> 16));
-    constexpr std::uint32_t kSemaphore = 1;
-    if (value >> 16 == kSemaphore) {
+    const std::uint32_t kind = value >> 16;
+    std::string text(word_for(tracer::kWaitNames, kind));
+    if (kind < kWaitUnits.size() && kWaitUnits[kind] != tracer::Unit::none) {
         text += ' ';
-        text += event.names->find(tracer::Unit::semaphore, value & 0xFFFF);
+        text += event.names->find(kWaitUnits[kind], value & 0xFFFF);
     }
     return text;
 }

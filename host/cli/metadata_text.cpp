@@ -124,6 +124,8 @@ void append_metadata(fmt::memory_buffer& out, const trace::Event& event) {
     case kCodeOf<"semaphore_name">:
     case kCodeOf<"server_name">:
     case kCodeOf<"level_name">:
+    case kCodeOf<"condition_name">:
+    case kCodeOf<"port_name">:
         append_decoded<tracer::NameOf>(out, event);
         break;
     default:

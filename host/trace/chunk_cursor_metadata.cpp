@@ -74,6 +74,12 @@ void ChunkCursor::take_metadata(const Event& event, std::span<const std::byte> p
     case kCodeOf<"level_name">:
         name(tracer::Unit::level);
         break;
+    case kCodeOf<"condition_name">:
+        name(tracer::Unit::condition);
+        break;
+    case kCodeOf<"port_name">:
+        name(tracer::Unit::port);
+        break;
     default:
         break;
     }

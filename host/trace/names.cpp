@@ -14,6 +14,10 @@ auto Names::table(Self& names, tracer::Unit unit) -> decltype(&names.m_vectors) 
         return &names.m_mutexes;
     case semaphore:
         return &names.m_semaphores;
+    case condition:
+        return &names.m_conditions;
+    case port:
+        return &names.m_ports;
     case server:
         return &names.m_servers;
     case level:
@@ -117,6 +121,8 @@ void Names::merge(const Names& other) {
     take(m_vectors, other.m_vectors);
     take(m_mutexes, other.m_mutexes);
     take(m_semaphores, other.m_semaphores);
+    take(m_conditions, other.m_conditions);
+    take(m_ports, other.m_ports);
     take(m_servers, other.m_servers);
     take(m_levels, other.m_levels);
     for (const auto& [id, declaration] : other.m_declarations) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What the numbers in records stand for: tasks by context, vectors, mutexes, semaphores, servers, levels. Filled from
-// the metadata in front of each chunk. Names are kept as they came; whoever prints them escapes them. Ids are 16 bits
-// wide, so each table has at most 65536 entries.
+// What the numbers in records stand for: tasks by context, vectors, mutexes, semaphores, conditions, ports, servers,
+// levels. Filled from the metadata in front of each chunk. Names are kept as they came; whoever prints them escapes
+// them. Ids are 16 bits wide, so each table has at most 65536 entries.
 #pragma once
 
 #include "tracer/event_table.hpp"
@@ -41,7 +41,7 @@ class Names {
 
     void declare(const tracer::EventDeclaration& declaration);
 
-    // unit: context, vector, mutex, semaphore, server or level; others are ignored.
+    // unit: context, vector, mutex, semaphore, condition, port, server or level; others are ignored.
     void set(tracer::Unit unit, std::uint16_t id, std::string_view name);
     void set_pid(std::uint16_t context, std::uint32_t pid);
     void set_parameters(const tracer::TaskParameters& parameters);
@@ -60,6 +60,8 @@ class Names {
     Table m_vectors;
     Table m_mutexes;
     Table m_semaphores;
+    Table m_conditions;
+    Table m_ports;
     Table m_servers;
     Table m_levels;
     std::map<std::uint16_t, std::shared_ptr<const tracer::EventDeclaration>> m_declarations; // shared by copies

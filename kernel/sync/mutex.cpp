@@ -4,9 +4,12 @@
 #include "kernel/sync/mutex.hpp"
 
 #include "kernel/irq_guard.hpp"
+#include "kernel/level.hpp"
 #include "kernel/ready_queue.hpp"
 #include "kernel/scheduler.hpp"
+#include "kernel/sync/ceilings.hpp"
 #include "kernel/sync/chain.hpp"
+#include "kernel/sync/waiting.hpp"
 #include "kernel/trace_points.hpp"
 
 namespace kernel {
@@ -23,43 +26,147 @@ Task& self_irq_off() {
 
 } // namespace
 
-void Mutex::take_irq_off(Task& task) {
-    if (task.blocked_on == this) {
-        forget_waiter_irq_off(task); // before it is the owner: no chain may lead from a task to itself
+bool Mutex::admits(const Task& task) const {
+    return m_id != 0 && (!has_ceiling() || m_users.contains(task.pid));
+}
+
+// The mutex that keeps the task from taking this one: itself, or with ceilings another one. Null: it may have it.
+Mutex* Mutex::obstacle_irq_off(const Task& task) {
+    if (m_protocol == MutexProtocol::ceiling) {
+        Mutex* const highest = ceilings().highest_of_others(task);
+        if (highest != nullptr && active_preemption_level_irq_off(task) >= highest->m_ceiling) {
+            return highest;
+        }
     }
+    return m_owner != nullptr ? this : nullptr;
+}
+
+// Whether the owner is this task, or waits for it by mutexes of whatever protocol.
+bool Mutex::held_up_by(const Task& task) const {
+    const Mutex* mutex = this;
+    for (std::size_t steps = 0; mutex != nullptr && mutex->m_owner != nullptr; ++steps) {
+        ASSERT(steps <= kTasksMax);
+        if (mutex->m_owner == &task) {
+            return true;
+        }
+        mutex = mutex->m_owner->blocked_on;
+    }
+    return false;
+}
+
+lib::Result<void> Mutex::refuse_irq_off(Task& task) {
+    trace_points::mutex_deadlock_refused(task, *this);
+    return lib::Error::refused;
+}
+
+// Whoever is woken looks again at what is in its way: it may be another mutex by now, even one that would close a
+// cycle.
+lib::Result<void> Mutex::lock_irq_off(Task& task, lib::Ticks until) {
+    if (!admits(task)) {
+        return lib::Error::invalid_argument;
+    }
+    Mutex* obstacle = obstacle_irq_off(task);
+    if (m_owner == &task || (obstacle != nullptr && obstacle->held_up_by(task))) {
+        return refuse_irq_off(task);
+    }
+    trace_points::mutex_lock_attempted(task, *this);
+    task.locking = this;
+    task.timed_out = false;
+    for (bool first = true; obstacle != nullptr; first = false) {
+        if (task.timed_out) {
+            trace_points::mutex_timed_out(task, *this);
+            leave_waits_irq_off(task);
+            return lib::Error::timeout;
+        }
+        if (!first && obstacle->held_up_by(task)) {
+            leave_waits_irq_off(task);
+            return refuse_irq_off(task);
+        }
+        if (first && takes_places()) {
+            start_timeout_irq_off(task, until);
+        }
+        obstacle->wait_irq_off(task, until);
+        if (m_owner == &task) {
+            return {}; // handed over
+        }
+        if (task.timed_out && task.blocked_on == nullptr) {
+            return lib::Error::timeout; // and recorded
+        }
+        obstacle = obstacle_irq_off(task);
+    }
+    if (task.blocked_on != nullptr) {
+        leave_waits_irq_off(task);
+    }
+    take_irq_off(task);
+    return {};
+}
+
+// Returns when it is worth looking again.
+void Mutex::wait_irq_off(Task& task, lib::Ticks until) {
+    give_up_irq_off();
+    if (task.blocked_on != this) {
+        if (task.blocked_on != nullptr) {
+            task.blocked_on->forget_waiter_irq_off(task);
+        }
+        ++m_contentions;
+        ++m_waiters;
+        task.blocked_on = this;
+    }
+    if (!takes_places()) {
+        m_queue.enter_irq_off(task, {.kind = WaitKind::mutex, .id = m_id}, until);
+        schedule_irq_off();
+        return;
+    }
+    trace_points::mutex_blocked(task, *this);
+    trace_points::mutex_inherited(*m_owner, *this);
+    scheduler_irq_off();
+    trace_points::inherited(this_processor());
+    context_load_irq_off();
+}
+
+void Mutex::take_irq_off(Task& task) {
+    ASSERT(m_owner == nullptr && task.blocked_on == nullptr);
     m_owner = &task;
     task.owned.push_back(*this);
+    if (has_ceiling()) {
+        ceilings().hold(*this);
+    }
     trace_points::mutex_acquired(task, *this);
-    if (m_waiters != 0) {
+    if (m_waiters != 0 && takes_places()) {
         trace_points::mutex_inherited(task, *this);
     }
 }
 
-void Mutex::block_irq_off(Task& task) {
-    if (task.blocked_on == nullptr) {
-        ++m_contentions;
-        task.blocked_on = this;
-        ++m_waiters;
-        trace_points::mutex_blocked(task, *this);
-    }
-    trace_points::mutex_inherited(*m_owner, *this);
-}
-
 void Mutex::release_irq_off() {
     Task& end = chain_end(*m_owner);
+    if (has_ceiling()) {
+        ceilings().let_go(*this);
+    }
     m_owner->owned.remove(*this);
     m_owner = nullptr;
     unpark_irq_off(end);
+    if (Task* const waiter = m_queue.first()) {
+        forget_waiter_irq_off(*waiter);
+        take_irq_off(*waiter);
+        m_queue.wake_irq_off(*waiter);
+    }
+}
+
+void Mutex::abandon_irq_off() {
+    m_abandoned = true;
+    trace_points::mutex_owner_died(*m_owner, *this);
+    release_irq_off();
 }
 
 void Mutex::forget_waiter_irq_off(Task& task) {
+    ASSERT(task.blocked_on == this);
     Task& end = chain_end(task);
     --m_waiters;
     task.blocked_on = nullptr;
     unpark_irq_off(end);
 }
 
-lib::Result<void> mutex_init(Mutex& mutex, std::string_view name) {
+lib::Result<void> mutex_init(Mutex& mutex, const MutexOptions& options) {
     const IrqGuard guard;
     if (mutex.m_id != 0) {
         return lib::Error::exists;
@@ -68,41 +175,51 @@ lib::Result<void> mutex_init(Mutex& mutex, std::string_view name) {
         return lib::Error::no_space;
     }
     mutex.m_id = ++s_last_id;
-    trace_points::mutex_created(current_task_irq_off(), mutex, name);
+    mutex.m_protocol = options.protocol;
+    if (mutex.has_ceiling()) {
+        ceilings().add(mutex);
+    }
+    trace_points::mutex_created(current_task_irq_off(), mutex, options.name);
+    return {};
+}
+
+lib::Result<void> mutex_declare_user(Mutex& mutex, Pid pid) {
+    const IrqGuard guard;
+    if (mutex.m_id == 0 || !mutex.has_ceiling()) {
+        return lib::Error::invalid_argument;
+    }
+    const Task* const task = find_task(pid);
+    if (task == nullptr) {
+        return lib::Error::not_found;
+    }
+    ceilings().declare_user(mutex, *task);
+    schedule_irq_off();
     return {};
 }
 
 lib::Result<void> mutex_lock(Mutex& mutex) {
     const IrqGuard guard;
-    if (mutex.m_id == 0) {
-        return lib::Error::invalid_argument;
+    return mutex.lock_irq_off(self_irq_off(), kForever);
+}
+
+lib::Result<void> mutex_timedlock(Mutex& mutex, lib::Nanoseconds timeout) {
+    if (timeout.value == 0) {
+        return mutex_trylock(mutex);
     }
-    Task& self = self_irq_off();
-    if (mutex.m_owner != nullptr && &chain_end(*mutex.m_owner) == &self) {
-        return lib::Error::refused; // not later: whoever takes a mutex becomes the shadow of all who wait for it
-    }
-    trace_points::mutex_lock_attempted(self, mutex);
-    while (mutex.m_owner != nullptr) {
-        give_up_irq_off();
-        mutex.block_irq_off(self);
-        scheduler_irq_off();
-        trace_points::inherited(this_processor());
-        context_load_irq_off();
-    }
-    mutex.take_irq_off(self);
-    return {};
+    const IrqGuard guard;
+    return mutex.lock_irq_off(self_irq_off(), wait_limit(timeout));
 }
 
 lib::Result<void> mutex_trylock(Mutex& mutex) {
     const IrqGuard guard;
-    if (mutex.m_id == 0) {
+    Task& self = self_irq_off();
+    if (!mutex.admits(self)) {
         return lib::Error::invalid_argument;
     }
-    Task& self = self_irq_off();
     if (mutex.m_owner == &self) {
         return lib::Error::refused;
     }
-    if (mutex.m_owner != nullptr) {
+    if (mutex.obstacle_irq_off(self) != nullptr) {
         return lib::Error::busy;
     }
     trace_points::mutex_lock_attempted(self, mutex);
@@ -122,9 +239,29 @@ lib::Result<void> mutex_unlock(Mutex& mutex) {
     trace_points::mutex_unlocked(self, mutex);
     const bool awaited = mutex.m_waiters != 0;
     mutex.release_irq_off();
-    if (awaited) {
+    if (mutex.m_protocol == MutexProtocol::stack) {
+        scheduler_irq_off(); // jobs may begin that were stopped
+        trace_points::inherited(this_processor());
+        context_load_irq_off();
+    } else if (awaited) {
         schedule_irq_off();
     }
+    return {};
+}
+
+bool mutex_abandoned(const Mutex& mutex) {
+    return mutex.m_abandoned;
+}
+
+lib::Result<void> mutex_consistent(Mutex& mutex) {
+    const IrqGuard guard;
+    if (mutex.m_id == 0) {
+        return lib::Error::invalid_argument;
+    }
+    if (mutex.m_owner != &self_irq_off()) {
+        return lib::Error::refused;
+    }
+    mutex.m_abandoned = false;
     return {};
 }
 

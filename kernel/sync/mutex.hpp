@@ -1,17 +1,45 @@
 // SPDX-License-Identifier: MIT
-// A mutex with priority inheritance by shadows: a task that finds the mutex taken keeps its place in its ready queue
-// and lends it to the owner, so the owner runs whenever the blocked task would have run. Inheritance is transitive
-// because shadows chain. Ownership passes by retry: unlocking frees the mutex and all its waiters; whoever runs first
+// Mutexes. How one bounds the time for which a less urgent owner holds up a more urgent task is its protocol:
+//
+//   inheritance   a task that finds the mutex taken keeps its place in its ready queue and lends it to the owner, so
+//   the
+//                 owner runs whenever the blocked task would have run. Transitive, for shadows chain.
+//   ceiling       the original priority ceiling protocol: a lock is granted only to a task whose preemption level, or
+//                 that of the place it runs in, is higher than the ceilings of all ceiling mutexes that *others* have
+//                 locked; else it lends its place to the owner of the one with the highest ceiling. No deadlock; a job
+//                 is blocked once at most.
+//   stack         the stack resource policy: a job does not begin before its preemption level is higher than the
+//   ceiling
+//                 of every stack mutex that is locked; until then its place is lent to the owner of the highest one.
+//                 Once begun it never finds one taken, unless jobs delay themselves or users are declared under way.
+//   none          nothing: a waiter leaves its ready queue, and the unlock hands the mutex to the most urgent waiter.
+//                 Inversion is unbounded; for comparison.
+//
+// The ceiling of a mutex is the highest preemption level (Level::preemption_level) of the tasks that were declared its
+// users; it follows when users come, end, or change their deadline. A waiter's test against ceilings is repeated when
+// the mutex that blocks it is freed.
+//
+// Ownership passes by retry (none: by hand-over): unlocking frees the mutex and all its waiters; whoever runs first
 // takes it, and the others lend their places to the new owner.
 //
 //   before unlock            after unlock              H runs first and locks
 //   H --.                    H -> H                    H -> H   (owner)
 //   M --+--> L (owner)       M -> M                    M -> H
 //        shadow              L -> L
+//
+// A task that ends, is killed or has its job aborted frees what it owns. What the mutex protects may be half changed
+// then, so the mutex is *abandoned*: locks succeed as ever, and mutex_abandoned() tells until an owner that has put
+// things right says so by mutex_consistent().
+//
+// Sources: Sha, Rajkumar, Lehoczky, "Priority inheritance protocols" (1990); Baker, "Stack-based scheduling of realtime
+// processes" (1991).
 #pragma once
 
+#include "kernel/sync/pid_set.hpp"
+#include "kernel/sync/wait_queue.hpp"
 #include "kernel/task_object.hpp"
 #include "lib/intrusive_list.hpp"
+#include "lib/intrusive_tree.hpp"
 #include "lib/result.hpp"
 
 #include <cstdint>
@@ -19,7 +47,24 @@
 
 namespace kernel {
 
-class Mutex : public lib::ListLink<OwnedTag> {
+// The numbers that set_mutex_protocol carries.
+enum class MutexProtocol : std::uint8_t {
+    none = 0,
+    inheritance = 1,
+    ceiling = 2,
+    stack = 3,
+};
+
+struct MutexOptions {
+    MutexProtocol protocol = MutexProtocol::inheritance;
+    std::string_view name; // appears in the trace
+};
+
+struct CeilingTag {};
+
+struct HeldTag {};
+
+class Mutex : public lib::ListLink<OwnedTag>, public lib::ListLink<CeilingTag>, public lib::TreeLink<HeldTag> {
   public:
     constexpr Mutex() = default;
     Mutex(const Mutex&) = delete;
@@ -28,44 +73,98 @@ class Mutex : public lib::ListLink<OwnedTag> {
     // 1.. in the order of initialisation; what trace records carry. 0 before mutex_init().
     [[nodiscard]] std::uint16_t id() const { return m_id; }
 
+    [[nodiscard]] MutexProtocol protocol() const { return m_protocol; }
+
+    // Whether tasks must be declared as users.
+    [[nodiscard]] bool has_ceiling() const {
+        return m_protocol == MutexProtocol::ceiling || m_protocol == MutexProtocol::stack;
+    }
+
+    // Whether those whom it blocks lend their places to the owner.
+    [[nodiscard]] bool takes_places() const { return m_protocol != MutexProtocol::none; }
+
+    // The shortest relative deadline or period among its users, in ns; kPreemptionLevelNone: no user has one.
+    [[nodiscard]] std::uint64_t ceiling() const { return m_ceiling; }
+
     // Null when free. irq-off, or a hint.
     [[nodiscard]] Task* owner() const { return m_owner; }
 
-    // How many locks found the mutex taken and had to wait.
+    // How many locks found the mutex taken, or forbidden by another's ceiling, and had to wait.
     [[nodiscard]] std::uint64_t contentions() const { return m_contentions; }
 
-    // Frees the mutex on behalf of its owner. irq-off; the caller schedules.
-    void release_irq_off();
+    // The owner's end: frees the mutex and marks it. irq-off; the caller schedules.
+    void abandon_irq_off();
 
-    // A waiter ends. irq-off.
+    // A task that it blocks waits no longer. irq-off.
     void forget_waiter_irq_off(Task& task);
 
   private:
-    friend lib::Result<void> mutex_init(Mutex& mutex, std::string_view name);
+    friend class Ceilings;
+    friend lib::Result<void> mutex_init(Mutex& mutex, const MutexOptions& options);
+    friend lib::Result<void> mutex_declare_user(Mutex& mutex, Pid pid);
     friend lib::Result<void> mutex_lock(Mutex& mutex);
+    friend lib::Result<void> mutex_timedlock(Mutex& mutex, lib::Nanoseconds timeout);
     friend lib::Result<void> mutex_trylock(Mutex& mutex);
     friend lib::Result<void> mutex_unlock(Mutex& mutex);
+    friend bool mutex_abandoned(const Mutex& mutex);
+    friend lib::Result<void> mutex_consistent(Mutex& mutex);
+    friend class Condition;
 
+    // What the four ways to lock have in common.
+    [[nodiscard]] bool admits(const Task& task) const;
+    [[nodiscard]] Mutex* obstacle_irq_off(const Task& task);
+    [[nodiscard]] bool held_up_by(const Task& task) const;
+    [[nodiscard]] lib::Result<void> refuse_irq_off(Task& task);
+    [[nodiscard]] lib::Result<void> lock_irq_off(Task& task, lib::Ticks until);
+    void wait_irq_off(Task& task, lib::Ticks until);
     void take_irq_off(Task& task);
-    void block_irq_off(Task& task);
+    void release_irq_off();
 
     std::uint16_t m_id = 0;
+    MutexProtocol m_protocol = MutexProtocol::inheritance;
+    bool m_abandoned = false;
+    std::uint32_t m_waiters = 0; // tasks whose blocked_on is this mutex
     Task* m_owner = nullptr;
     std::uint64_t m_contentions = 0;
-    std::uint32_t m_waiters = 0; // tasks whose blocked_on is this mutex
+    std::uint64_t m_ceiling = ~std::uint64_t{0}; // kPreemptionLevelNone
+    PidSet m_users;
+    WaitQueue m_queue; // protocol none only
 };
 
-// `name` appears in the trace. exists: initialised before. no_space: 65535 mutexes exist. Context: any.
-lib::Result<void> mutex_init(Mutex& mutex, std::string_view name);
+// exists: initialised before. no_space: 65535 mutexes exist. Context: any.
+lib::Result<void> mutex_init(Mutex& mutex, const MutexOptions& options);
 
-// Returns once the calling task owns the mutex. invalid_argument: not initialised. refused: the caller owns it already,
-// or its owner (directly or along a chain) waits for the caller: a deadlock. Context: task.
+// With inheritance.
+inline lib::Result<void> mutex_init(Mutex& mutex, std::string_view name) {
+    return mutex_init(mutex, MutexOptions{.protocol = MutexProtocol::inheritance, .name = name});
+}
+
+// The task may lock the mutex from now on, and counts for its ceiling until it ends; again is the same as once. Best
+// before anybody locks it: TaskOptions::mutexes does it at creation. invalid_argument: not initialised, or a protocol
+// without ceilings. not_found: no such task. Context: any. A scheduling point in task context.
+lib::Result<void> mutex_declare_user(Mutex& mutex, Pid pid);
+
+// Returns once the calling task owns the mutex. invalid_argument: not initialised, or a mutex with a ceiling of which
+// the caller was not declared a user (mutex_declare_user). refused: the caller owns it already, or the task to wait for
+// waits (directly or along a chain) for the caller: a deadlock, recorded. Nothing is changed then. Context: task.
 lib::Result<void> mutex_lock(Mutex& mutex);
+
+// As mutex_lock, but waits no longer than `timeout`; an unlock at the limit is in time. 0: as mutex_trylock.
+// timeout: the limit was reached. Context: task.
+lib::Result<void> mutex_timedlock(Mutex& mutex, lib::Nanoseconds timeout);
 
 // As mutex_lock, but busy instead of waiting. Context: task.
 lib::Result<void> mutex_trylock(Mutex& mutex);
 
-// invalid_argument: not initialised. refused: the caller does not own it. Context: task.
+// In any order. invalid_argument: not initialised. refused: the caller does not own it. Context: task.
 lib::Result<void> mutex_unlock(Mutex& mutex);
+
+// Whether an owner ended without unlocking it since it was last declared consistent. Context: any; certain for the
+// owner.
+[[nodiscard]] bool mutex_abandoned(const Mutex& mutex);
+
+// What the mutex protects is in order again. invalid_argument: not initialised. refused: the caller does not own it.
+// Context: task.
+lib::Result<void> mutex_consistent(Mutex& mutex);
 
 } // namespace kernel

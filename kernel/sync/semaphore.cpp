@@ -3,8 +3,8 @@
 #include "kernel/sync/semaphore.hpp"
 
 #include "kernel/irq_guard.hpp"
-#include "kernel/level.hpp"
 #include "kernel/scheduler.hpp"
+#include "kernel/sync/waiting.hpp"
 #include "kernel/trace_points.hpp"
 
 #include <limits>
@@ -17,9 +17,20 @@ constinit std::uint16_t s_last_id = 0;
 
 } // namespace
 
-void Semaphore::forget_waiter_irq_off(Task& task) {
-    m_waiters.remove(task);
-    task.waiting_on = nullptr;
+lib::Result<void> Semaphore::wait_irq_off(lib::Ticks until) {
+    if (m_id == 0) {
+        return lib::Error::invalid_argument;
+    }
+    Task* const self = current_task_irq_off();
+    ASSERT(self != nullptr && !this_processor().in_interrupt);
+    trace_points::semaphore_waited(self, *this);
+    if (m_count > 0) {
+        --m_count;
+        return {};
+    }
+    m_waiters.enter_irq_off(*self, {.kind = WaitKind::semaphore, .id = m_id}, until);
+    schedule_irq_off();
+    return self->timed_out ? lib::Result<void>{lib::Error::timeout} : lib::Result<void>{};
 }
 
 lib::Result<void> sem_init(Semaphore& semaphore, std::string_view name, std::uint32_t count) {
@@ -38,21 +49,15 @@ lib::Result<void> sem_init(Semaphore& semaphore, std::string_view name, std::uin
 
 lib::Result<void> sem_wait(Semaphore& semaphore) {
     const IrqGuard guard;
-    if (semaphore.m_id == 0) {
-        return lib::Error::invalid_argument;
+    return semaphore.wait_irq_off(kForever);
+}
+
+lib::Result<void> sem_timedwait(Semaphore& semaphore, lib::Nanoseconds timeout) {
+    if (timeout.value == 0) {
+        return sem_trywait(semaphore);
     }
-    Task* const self = current_task_irq_off();
-    ASSERT(self != nullptr && !this_processor().in_interrupt);
-    trace_points::semaphore_waited(self, semaphore);
-    if (semaphore.m_count > 0) {
-        --semaphore.m_count;
-        return {};
-    }
-    block_task_irq_off(*self, {.kind = WaitKind::semaphore, .id = semaphore.m_id});
-    self->waiting_on = &semaphore;
-    semaphore.m_waiters.push_back(*self);
-    schedule_irq_off();
-    return {};
+    const IrqGuard guard;
+    return semaphore.wait_irq_off(wait_limit(timeout));
 }
 
 lib::Result<void> sem_trywait(Semaphore& semaphore) {
@@ -74,7 +79,7 @@ lib::Result<void> sem_post(Semaphore& semaphore) {
         return lib::Error::invalid_argument;
     }
     trace_points::semaphore_posted(current_task_irq_off(), semaphore);
-    Task* const waiter = semaphore.m_waiters.front();
+    Task* const waiter = semaphore.m_waiters.first();
     if (waiter == nullptr) {
         if (semaphore.m_count == std::numeric_limits<std::uint32_t>::max()) {
             return lib::Error::no_space;
@@ -82,8 +87,7 @@ lib::Result<void> sem_post(Semaphore& semaphore) {
         ++semaphore.m_count;
         return {};
     }
-    semaphore.forget_waiter_irq_off(*waiter);
-    unblock_task_irq_off(*waiter);
+    semaphore.m_waiters.wake_irq_off(*waiter);
     schedule_irq_off();
     return {};
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// A counting semaphore. Waiters are served first in first out, whatever their priority, and a post hands its unit to
-// the first waiter directly: nobody who comes later can take it. No inheritance: a semaphore has no owner.
+// A counting semaphore. The most urgent waiter is served first (wait_queue.hpp), and a post hands its unit to that
+// waiter directly: nobody who comes later can take it. No inheritance: a semaphore has no owner.
 #pragma once
 
+#include "kernel/sync/wait_queue.hpp"
 #include "kernel/task_object.hpp"
-#include "lib/intrusive_list.hpp"
 #include "lib/result.hpp"
 
 #include <cstdint>
@@ -21,18 +21,18 @@ class Semaphore {
     // 1.. in the order of initialisation; what trace records carry. 0 before sem_init().
     [[nodiscard]] std::uint16_t id() const { return m_id; }
 
-    // A waiter ends. irq-off.
-    void forget_waiter_irq_off(Task& task);
-
   private:
     friend lib::Result<void> sem_init(Semaphore& semaphore, std::string_view name, std::uint32_t count);
     friend lib::Result<void> sem_wait(Semaphore& semaphore);
+    friend lib::Result<void> sem_timedwait(Semaphore& semaphore, lib::Nanoseconds timeout);
     friend lib::Result<void> sem_trywait(Semaphore& semaphore);
     friend lib::Result<void> sem_post(Semaphore& semaphore);
 
+    [[nodiscard]] lib::Result<void> wait_irq_off(lib::Ticks until);
+
     std::uint16_t m_id = 0;
     std::uint32_t m_count = 0;
-    lib::IntrusiveList<Task, WaitTag> m_waiters;
+    WaitQueue m_waiters;
 };
 
 // `name` appears in the trace. exists: initialised before. no_space: 65535 semaphores exist. Context: any.
@@ -40,6 +40,9 @@ lib::Result<void> sem_init(Semaphore& semaphore, std::string_view name, std::uin
 
 // Takes a unit, waiting for one if need be. invalid_argument: not initialised. Context: task.
 lib::Result<void> sem_wait(Semaphore& semaphore);
+
+// As sem_wait, but waits no longer than `timeout`. 0: as sem_trywait. timeout: no unit came in time. Context: task.
+lib::Result<void> sem_timedwait(Semaphore& semaphore, lib::Nanoseconds timeout);
 
 // Takes a unit if there is one, else busy. invalid_argument: not initialised. Context: any.
 lib::Result<void> sem_trywait(Semaphore& semaphore);

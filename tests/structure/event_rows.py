@@ -11,8 +11,6 @@ DOCUMENT = "docs/events.md"
 # Events without a test so far, and what they wait for. Take a row out when its part of the kernel comes.
 LATER = {
     "signals": {"signal", "signal_raise"},
-    "protocols": {"set_mutex_protocol", "set_mutex_ceiling", "set_mutex_deadlock", "set_mutex_timeout",
-                  "set_mutex_owner_died", "set_mutex_unwait"},
     "exceptions": {"job_abort"},
 }
 NOT_PROVOKED = {"empty", "panic"}  # nobody records the first; a p_* case ends with the second, and is looked at outside

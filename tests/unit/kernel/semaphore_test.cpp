@@ -41,7 +41,7 @@ TEST(Semaphore, CountsUnits) {
               "posted: ok");
 }
 
-TEST(Semaphore, ServesWaitersFirstInFirstOutWhateverTheirDeadlines) {
+TEST(Semaphore, ServesTheMostUrgentWaiterFirst) {
     EXPECT_EQ(hosted::run([] {
                   must(sem_init(s_units, "units", 0));
                   start(
@@ -63,7 +63,7 @@ TEST(Semaphore, ServesWaitersFirstInFirstOutWhateverTheirDeadlines) {
                   note("between");
                   must(sem_post(s_units));
               }),
-              "L 2-3 | between | S 3-4");
+              "S 2-3 | between | L 3-4");
 }
 
 TEST(Semaphore, HandsTheUnitOverSoThatNobodyOvertakes) {

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: MIT
+// See port.hpp. A waiting task's message lies on its own stack, which stays as it is until the task is woken.
+#include "kernel/sync/port.hpp"
+
+#include "kernel/irq_guard.hpp"
+#include "kernel/scheduler.hpp"
+#include "kernel/sync/waiting.hpp"
+#include "kernel/trace_points.hpp"
+
+#include <algorithm>
+
+namespace kernel {
+
+namespace {
+
+constinit std::uint16_t s_last_id = 0;
+
+Task& self_irq_off() {
+    Task* const self = current_task_irq_off();
+    ASSERT(self != nullptr && !this_processor().in_interrupt);
+    return *self;
+}
+
+} // namespace
+
+bool Port::takes(std::span<const std::byte> message) const {
+    return m_id != 0 && message.size() == m_message_bytes;
+}
+
+void Port::store(const std::byte* message) {
+    const std::size_t place = (m_first + m_count) % m_capacity;
+    std::copy_n(message, m_message_bytes, m_storage + place * m_message_bytes);
+    ++m_count;
+}
+
+// False: the port is full.
+bool Port::put_irq_off(const std::byte* message) {
+    if (m_count == m_capacity) {
+        return false;
+    }
+    trace_points::port_sent(current_task_irq_off(), *this);
+    if (Task* const receiver = m_receivers.first()) {
+        std::copy_n(message, m_message_bytes, receiver->message);
+        trace_points::port_received(receiver, *this);
+        m_receivers.wake_irq_off(*receiver);
+        schedule_irq_off();
+    } else {
+        store(message);
+    }
+    return true;
+}
+
+// False: the port is empty.
+bool Port::get_irq_off(std::byte* message) {
+    if (m_count == 0) {
+        return false;
+    }
+    std::copy_n(m_storage + m_first * m_message_bytes, m_message_bytes, message);
+    m_first = (m_first + 1) % m_capacity;
+    --m_count;
+    trace_points::port_received(current_task_irq_off(), *this);
+    if (Task* const sender = m_senders.first()) {
+        store(sender->message);
+        trace_points::port_sent(sender, *this);
+        m_senders.wake_irq_off(*sender);
+        schedule_irq_off();
+    }
+    return true;
+}
+
+lib::Result<void> Port::send_irq_off(std::span<const std::byte> message, lib::Ticks until) {
+    Task& self = self_irq_off();
+    if (!takes(message)) {
+        return lib::Error::invalid_argument;
+    }
+    if (put_irq_off(message.data())) {
+        return {};
+    }
+    self.message = const_cast<std::byte*>(message.data()); // get_irq_off() only reads what a sender waits with
+    m_senders.enter_irq_off(self, {.kind = WaitKind::send, .id = m_id}, until);
+    schedule_irq_off();
+    return self.timed_out ? lib::Result<void>{lib::Error::timeout} : lib::Result<void>{};
+}
+
+lib::Result<void> Port::receive_irq_off(std::span<std::byte> message, lib::Ticks until) {
+    Task& self = self_irq_off();
+    if (!takes(message)) {
+        return lib::Error::invalid_argument;
+    }
+    if (get_irq_off(message.data())) {
+        return {};
+    }
+    self.message = message.data();
+    m_receivers.enter_irq_off(self, {.kind = WaitKind::receive, .id = m_id}, until);
+    schedule_irq_off();
+    return self.timed_out ? lib::Result<void>{lib::Error::timeout} : lib::Result<void>{};
+}
+
+lib::Result<void> port_init(Port& port, std::string_view name, std::span<std::byte> storage,
+                            std::size_t message_bytes) {
+    const IrqGuard guard;
+    if (port.m_id != 0) {
+        return lib::Error::exists;
+    }
+    if (message_bytes == 0 || storage.size() < message_bytes) {
+        return lib::Error::invalid_argument;
+    }
+    if (s_last_id == 0xFFFF) {
+        return lib::Error::no_space;
+    }
+    port.m_id = ++s_last_id;
+    port.m_storage = storage.data();
+    port.m_message_bytes = message_bytes;
+    port.m_capacity = storage.size() / message_bytes;
+    trace_points::port_created(port, name);
+    return {};
+}
+
+lib::Result<void> port_send(Port& port, std::span<const std::byte> message) {
+    const IrqGuard guard;
+    return port.send_irq_off(message, kForever);
+}
+
+lib::Result<void> port_timedsend(Port& port, std::span<const std::byte> message, lib::Nanoseconds timeout) {
+    if (timeout.value == 0) {
+        return port_trysend(port, message);
+    }
+    const IrqGuard guard;
+    return port.send_irq_off(message, wait_limit(timeout));
+}
+
+lib::Result<void> port_trysend(Port& port, std::span<const std::byte> message) {
+    const IrqGuard guard;
+    if (!port.takes(message)) {
+        return lib::Error::invalid_argument;
+    }
+    return port.put_irq_off(message.data()) ? lib::Result<void>{} : lib::Result<void>{lib::Error::busy};
+}
+
+lib::Result<void> port_receive(Port& port, std::span<std::byte> message) {
+    const IrqGuard guard;
+    return port.receive_irq_off(message, kForever);
+}
+
+lib::Result<void> port_timedreceive(Port& port, std::span<std::byte> message, lib::Nanoseconds timeout) {
+    if (timeout.value == 0) {
+        return port_tryreceive(port, message);
+    }
+    const IrqGuard guard;
+    return port.receive_irq_off(message, wait_limit(timeout));
+}
+
+lib::Result<void> port_tryreceive(Port& port, std::span<std::byte> message) {
+    const IrqGuard guard;
+    if (!port.takes(message)) {
+        return lib::Error::invalid_argument;
+    }
+    return port.get_irq_off(message.data()) ? lib::Result<void>{} : lib::Result<void>{lib::Error::busy};
+}
+
+} // namespace kernel

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+// How waiting ends other than by what was waited for: time is up, the job is aborted, the task ends. One of each task's
+// timers is the limit of its wait; a task waits for one thing at a time.
+//
+// When the limit of a lock is reached while the mutex is taken, the task gives up at that moment: it lends its place no
+// longer, and its lock fails even if the mutex comes free before the task runs. If the mutex is free by then and the
+// task only has not run yet, it still gets it unless somebody else is faster.
+#pragma once
+
+#include "kernel/clock.hpp"
+#include "kernel/task_object.hpp"
+
+namespace kernel {
+
+inline constexpr lib::Ticks kForever{~std::uint64_t{0}};
+
+// Until when a wait lasts that begins now.
+[[nodiscard]] inline lib::Ticks wait_limit(lib::Nanoseconds timeout) {
+    return after(timeout);
+}
+
+// The task's wait ends at `until` at the latest; task.timed_out is false until then. irq-off.
+void start_timeout_irq_off(Task& task, lib::Ticks until);
+
+// The task got what it waited for. irq-off.
+void stop_timeout_irq_off(Task& task);
+
+// The task waits for nothing any more: out of wait queues, its place lent to nobody, no limit, no delay. It does not
+// become ready by this. irq-off.
+void leave_waits_irq_off(Task& task);
+
+// Every mutex that the task owns is freed and marked abandoned. The caller schedules. irq-off.
+void release_all_mutexes_irq_off(Task& task);
+
+} // namespace kernel
