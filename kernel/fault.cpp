@@ -2,6 +2,7 @@
 #include "kernel/fault.hpp"
 
 #include "kernel/console.hpp"
+#include "kernel/exception.hpp"
 #include "kernel/fault_report.hpp"
 #include "kernel/panic.hpp"
 #include "kernel/scheduler.hpp"
@@ -28,22 +29,21 @@ Task* culprit(const arch::Exception& fault) {
     return tells_who(fault.vector) && fault.interrupts_were_on && !cpu.in_interrupt ? cpu.loaded : nullptr;
 }
 
-// A job cannot be aborted where it stands in the middle of anything: an exception of the processor ends the whole task.
 // Without the idle task, or the one that shuts the system down, there is no system.
-bool may_be_killed(const Task& task) {
+bool may_go_on(const Task& task) {
     return (task.reactions.fault == Reaction::kill || task.reactions.fault == Reaction::abort) && !task.immortal;
 }
 
-// The stack that this runs on is left for good: the next exception starts at its top.
-[[noreturn]] void kill(Task& task, const arch::Exception& fault) {
-    trace_points::task_exception_raised(task, TaskException::fault, Reaction::kill);
-    ++g_killed;
-    console().mark("task ", task.name.view(), " killed: exception ", fault.vector, " (", exception_name(fault.vector),
-                   ")");
+// The task, or its job, ends here. The stack that this runs on is left for good: the next exception starts at its top.
+[[noreturn]] void end(Task& task, const arch::Exception& fault) {
+    const bool killed = task.reactions.fault == Reaction::kill;
+    g_killed += killed ? 1U : 0U;
+    raise_exception_irq_off(task, TaskException::fault);
+    console().mark("task ", task.name.view(), killed ? " killed" : " aborted", ": exception ", fault.vector, " (",
+                   exception_name(fault.vector), ")");
     print_fault(fault);
-    end_task_irq_off(task);
     schedule_irq_off();
-    PANIC("a task that was killed for a fault was resumed");
+    PANIC("a task was resumed behind its fault");
 }
 
 } // namespace
@@ -51,10 +51,10 @@ bool may_be_killed(const Task& task) {
 void fault_entry(const arch::Exception& fault) {
     trace_points::faulted(this_processor().loaded, fault);
     if (Task* const task = culprit(fault); task != nullptr) {
-        if (may_be_killed(*task)) {
-            kill(*task, fault);
+        if (may_go_on(*task)) {
+            end(*task, fault);
         }
-        trace_points::task_exception_raised(*task, TaskException::fault, Reaction::panic);
+        trace_points::task_exception(*task, TaskException::fault, Reaction::panic);
     }
     panic_on_exception(fault);
 }

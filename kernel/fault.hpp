@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The one funnel of processor exceptions. Each is recorded: task_fault, fault_instruction, fault_address. Then either
-// the task pays for it (Reactions::fault is `kill`), or the system does.
+// the task pays for it (Reactions::fault is `kill` or `abort`), or the system does.
 //
-//   stub (own stack) -> fault_entry -> [records] -> a task's own fault, and it may be killed: end, schedule
+//   stub (own stack) -> fault_entry -> [records] -> a task's own fault: its reaction (exception.hpp), schedule
 //                                               \-> else: panic
 //
 // It is a task's own fault if the task was running with interrupts on: never in an interrupt handler, in a section of

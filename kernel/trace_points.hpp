@@ -521,10 +521,6 @@ inline void faulted(const Task* task, const arch::Exception& fault) {
     }
 }
 
-inline void task_exception_raised(const Task& task, TaskException exception, Reaction reaction) {
-    tracer::log<"task_exception">(task.context,
-                                  (static_cast<std::uint32_t>(exception) << 16) | static_cast<std::uint32_t>(reaction));
-}
 
 // --- the end -------------------------------------------------------------------------------------------------------
 

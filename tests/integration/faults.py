@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: MIT
 """What is missing or full on the way out ends in a clear message and a defined exit code, costs only the sink it
 concerns, and never touches the workload: its deadlines are missed exactly as often as on a healthy machine."""
+import os
+import random
 import socket
+import time
 
 from harness import (EXPORT_FAILED, OK, REMORA, ROOT, baseline_misses, case, deadline_misses, expect)
 
@@ -79,3 +82,38 @@ def port_taken(ctx):
         expect(run.returncode != 0, "make run succeeds without its port")
         expect(str(ctx.port) in run.stderr and "remedy" in run.stderr, run.stderr)
         expect(not (ctx.dir / "out" / "qemu.log").exists(), "a guest was booted")
+
+
+def filler(ctx, image):
+    """The content of the file that make_ramdisk(free_bytes) leaves on the volume."""
+    copy = ctx.dir / "filler.out"
+    ctx.run("mcopy", "-n", "-o", "-i", image, "::FILLER.BIN", copy)
+    return copy.read_bytes()
+
+
+@case(timeout_s=180)
+def reset_at_random_instants(ctx):
+    """The machine is reset in the middle of a run, of the export perhaps: what lay on the ramdisk is as it was, whatever
+    the last runs left behind, and the next run leaves a whole trace."""
+    seed = int(os.environ.get("SEED") or random.randrange(1 << 32))
+    chance = random.Random(seed)
+    image = ctx.make_ramdisk(free_bytes=4 << 20)
+    before = filler(ctx, image)
+    resets = 0
+    for _ in range(8):
+        instant = time.monotonic() + chance.uniform(0.05, 1.5)
+
+        def reset(monitor, instant=instant):
+            if time.monotonic() >= instant:
+                monitor.do("system_reset")
+        outcome = ctx.boot("control", sink="disk", clock="tcg", ramdisk=image, meanwhile=reset)
+        expect(outcome.code in (0, OK), f"neither reset nor ended well; {outcome}")
+        resets += outcome.code == 0
+        expect(filler(ctx, image) == before, f"SEED={seed}: a file of others has changed; {outcome}")
+        volume = ctx.run("fsck.fat", "-n", image, check=False).stdout
+        expect("share clusters" not in volume and "bad" not in volume.lower(), f"SEED={seed}: {volume}")
+    expect(resets > 0, f"SEED={seed}: no boot was reset")
+    ctx.boot("control", sink="disk", ramdisk=image).expect_code(OK)
+    ctx.run("fsck.fat", "-a", image, check=False)  # clusters that a reset left in no chain
+    _, directory = ctx.disk_files(image)
+    ctx.adopt(directory)

@@ -162,6 +162,24 @@ int again_and_again(const kernel::AppArguments&) {
     return failures;
 }
 
+// The job ends, the task does not: its next job starts at the entry, on a stack that is as new.
+int aborted(const kernel::AppArguments&) {
+    constexpr Fault kFaults[] = {&faulty::overflow_the_stack, &faulty::write_to_null, &faulty::divide_by_zero};
+    const kernel::Pid pid = doomed(kernel::Reaction::abort);
+    for (const Fault fault : kFaults) {
+        g_fault = fault;
+        must(kernel::task_activate(pid));
+        while (kernel::task_info(pid).value().state != kernel::TaskState::sleeping) {
+            kernel::task_delay(lib::microseconds(100));
+        }
+    }
+    check_order("fff");
+    const kernel::TaskInfo info = must(kernel::task_info(pid));
+    check(info.jobs.aborted == 3 && info.jobs.faults == 3, "three jobs were aborted");
+    check(kernel::tasks_killed_by_faults() == 0, "nobody was killed");
+    return failures;
+}
+
 [[gnu::used, gnu::section(".apps")]] constinit const kernel::App kCases[] = {
     {"t_row_fault", "rows of a task's fault: W^X", &checked<&killed<&faulty::write_to_code, 14>>, true},
     {"t_fault_stack_overflow", "a task is killed at its guard page", &checked<&overflow>, true},
@@ -173,6 +191,7 @@ int again_and_again(const kernel::AppArguments&) {
     {"t_fault_divide", "a task is killed for a division", &checked<&killed<&faulty::divide_by_zero, 0>>, true},
     {"t_fault_by_software", "a task is killed for int 13", &checked<&killed<&faulty::raise_protection_fault, 13>>,
      true},
+    {"t_fault_aborted", "a fault ends a job, not its task", &checked<&aborted>, false},
     {"t_fault_again_and_again", "nothing is left of a killed task", &checked<&again_and_again>, false},
 };
 
