@@ -13,6 +13,7 @@ namespace {
 using namespace guest;
 
 constexpr int kAttemptsMax = 20;
+constexpr std::uint32_t kEdf = 1; // the level that is registered second
 
 constinit Recording recording;
 
@@ -110,17 +111,18 @@ int life(const kernel::AppArguments&) {
         must(kernel::task_activate(s));
     });
     static constexpr auto kExpected = std::to_array<Line>({
-        {"task_create", 'h'},        {"task_activate", 'h'},  {"task_timer", 'h'},
-        {"set_priority", 'h'},       {"task_epilogue", 'm'},  {"task_schedule", 'h', 'h'},
-        {"task_begin_cycle", 'h'},   {"task_dispatch", 'h'},  {"context_switch", 'h'},
-        {"task_epilogue", 'h'},      {"task_end_cycle", 'h'}, {"task_schedule", 'm', 'm'},
-        {"task_dispatch", 'm'},      {"context_switch", 'm'}, {"task_end", 'h'},
-        {"task_schedule", 'm', 'm'}, // also when nothing changes
-        {"task_create", 's'},        {"task_activate", 's'},  {"task_timer", 's'},
-        {"set_priority", 's'},       {"task_epilogue", 'm'},  {"task_schedule", 's', 's'},
-        {"task_begin_cycle", 's'},   {"task_dispatch", 's'},  {"context_switch", 's'},
-        {"task_sleep", 's'},         {"task_epilogue", 's'},  {"task_disable", 's'},
-        {"task_schedule", 'm', 'm'}, {"task_dispatch", 'm'},  {"context_switch", 'm'},
+        {"task_create", 'h'},    {"task_activate", 'h'},      {"task_timer", 'h'},
+        {"job_release", 'h'},    {"job_deadline", 'h'},       {"set_priority", 'h'},
+        {"task_epilogue", 'm'},  {"task_schedule", 'h', 'h'}, {"task_begin_cycle", 'h'},
+        {"task_dispatch", 'h'},  {"context_switch", 'h'},     {"task_epilogue", 'h'},
+        {"task_end_cycle", 'h'}, {"task_schedule", 'm', 'm'}, {"task_dispatch", 'm'},
+        {"context_switch", 'm'}, {"task_end", 'h'},           {"task_schedule", 'm', 'm'}, // also when nothing changes
+        {"task_create", 's'},    {"task_activate", 's'},      {"task_timer", 's'},
+        {"job_release", 's'},    {"job_deadline", 's'},       {"set_priority", 's'},
+        {"task_epilogue", 'm'},  {"task_schedule", 's', 's'}, {"task_begin_cycle", 's'},
+        {"task_dispatch", 's'},  {"context_switch", 's'},     {"task_sleep", 's'},
+        {"task_epilogue", 's'},  {"task_disable", 's'},       {"task_schedule", 'm', 'm'},
+        {"task_dispatch", 'm'},  {"context_switch", 'm'},
     });
     compare(kExpected);
     return failures;
@@ -149,21 +151,24 @@ int inheritance(const kernel::AppArguments&) {
         must(kernel::task_activate(low));
     });
     static constexpr auto kExpected = std::to_array<Line>({
-        {"set_mutex_create", 'm'},   {"task_create", 'l'},        {"task_activate", 'l'},
-        {"task_timer", 'l'},         {"set_priority", 'l'},       {"task_epilogue", 'm'},
-        {"task_schedule", 'l', 'l'}, {"task_begin_cycle", 'l'},   {"task_dispatch", 'l'},
-        {"context_switch", 'l'},     {"set_mutex_lock", 'l'},     {"task_create", 'h'},
-        {"task_activate", 'h'},      {"task_timer", 'h'},         {"set_priority", 'h'},
-        {"task_epilogue", 'l'},      {"task_schedule", 'h', 'h'}, {"task_begin_cycle", 'h'},
-        {"task_dispatch", 'h'},      {"context_switch", 'h'},     {"set_mutex_lock", 'h'},     // the attempt
-        {"task_epilogue", 'h'},      {"set_mutex_inherit", 'l'},  {"task_schedule", 'l', 'h'}, // l runs in h's place
-        {"task_dispatch", 'l'},      {"inheritance", 'l', 'h'},   {"context_switch", 'l'},
-        {"set_mutex_unlock", 'l'},   {"task_epilogue", 'l'},      {"task_schedule", 'h', 'h'},
-        {"task_dispatch", 'h'},      {"context_switch", 'h'},     {"set_mutex_unlock", 'h'},
-        {"task_epilogue", 'h'},      {"task_end", 'h'},           {"task_schedule", 'l', 'l'},
-        {"task_dispatch", 'l'},      {"context_switch", 'l'},     {"task_epilogue", 'l'},
-        {"task_end", 'l'},           {"task_schedule", 'm', 'm'}, {"task_dispatch", 'm'},
-        {"context_switch", 'm'},
+        {"set_mutex_create", 'm'},   {"task_create", 'l'},       {"task_activate", 'l'},
+        {"task_timer", 'l'},         {"job_release", 'l'},       {"job_deadline", 'l'},
+        {"set_priority", 'l'},       {"task_epilogue", 'm'},     {"task_schedule", 'l', 'l'},
+        {"task_begin_cycle", 'l'},   {"task_dispatch", 'l'},     {"context_switch", 'l'},
+        {"set_mutex_lock", 'l'},     {"set_mutex_acquire", 'l'}, {"task_create", 'h'},
+        {"task_activate", 'h'},      {"task_timer", 'h'},        {"job_release", 'h'},
+        {"job_deadline", 'h'},       {"set_priority", 'h'},      {"task_epilogue", 'l'},
+        {"task_schedule", 'h', 'h'}, {"task_begin_cycle", 'h'},  {"task_dispatch", 'h'},
+        {"context_switch", 'h'},     {"set_mutex_lock", 'h'}, // the attempt
+        {"task_epilogue", 'h'},      {"set_mutex_block", 'h'},   {"set_mutex_inherit", 'l'},
+        {"task_schedule", 'l', 'h'}, // l runs in h's place
+        {"task_dispatch", 'l'},      {"inheritance", 'l', 'h'},  {"context_switch", 'l'},
+        {"set_mutex_unlock", 'l'},   {"task_epilogue", 'l'},     {"task_schedule", 'h', 'h'},
+        {"task_dispatch", 'h'},      {"context_switch", 'h'},    {"set_mutex_acquire", 'h'},
+        {"set_mutex_unlock", 'h'},   {"task_epilogue", 'h'},     {"task_end", 'h'},
+        {"task_schedule", 'l', 'l'}, {"task_dispatch", 'l'},     {"context_switch", 'l'},
+        {"task_epilogue", 'l'},      {"task_end", 'l'},          {"task_schedule", 'm', 'm'},
+        {"task_dispatch", 'm'},      {"context_switch", 'm'},
     });
     compare(kExpected);
     return failures;
@@ -181,12 +186,16 @@ int semaphores(const kernel::AppArguments&) {
         check(!kernel::sem_trywait(units[used]).ok(), "nothing is left"); // not recorded, as published
     });
     static constexpr auto kExpected = std::to_array<Line>({
-        {"task_create", 'w'},    {"task_activate", 'w'},      {"task_timer", 'w'},         {"set_priority", 'w'},
-        {"task_epilogue", 'm'},  {"task_schedule", 'w', 'w'}, {"task_begin_cycle", 'w'},   {"task_dispatch", 'w'},
-        {"context_switch", 'w'}, {"set_mutex_wait", 'w'},     {"task_epilogue", 'w'},      {"task_schedule", 'm', 'm'},
-        {"task_dispatch", 'm'},  {"context_switch", 'm'},     {"set_mutex_post", 'm'}, // before the scheduler is asked
-        {"task_epilogue", 'm'},  {"task_schedule", 'w', 'w'}, {"task_dispatch", 'w'},      {"context_switch", 'w'},
-        {"task_epilogue", 'w'},  {"task_end", 'w'},           {"task_schedule", 'm', 'm'}, {"task_dispatch", 'm'},
+        {"set_semaphore_create"},    {"task_create", 'w'},        {"task_activate", 'w'},
+        {"task_timer", 'w'},         {"job_release", 'w'},        {"job_deadline", 'w'},
+        {"set_priority", 'w'},       {"task_epilogue", 'm'},      {"task_schedule", 'w', 'w'},
+        {"task_begin_cycle", 'w'},   {"task_dispatch", 'w'},      {"context_switch", 'w'},
+        {"set_mutex_wait", 'w'},     {"task_epilogue", 'w'},      {"task_block", 'w'},
+        {"task_schedule", 'm', 'm'}, {"task_dispatch", 'm'},      {"context_switch", 'm'},
+        {"set_mutex_post", 'm'}, // before the scheduler is asked
+        {"task_unblock", 'w'},       {"task_epilogue", 'm'},      {"task_schedule", 'w', 'w'},
+        {"task_dispatch", 'w'},      {"context_switch", 'w'},     {"task_epilogue", 'w'},
+        {"task_end", 'w'},           {"task_schedule", 'm', 'm'}, {"task_dispatch", 'm'},
         {"context_switch", 'm'},
     });
     compare(kExpected);
@@ -244,7 +253,7 @@ int misses_and_violations(const kernel::AppArguments&) {
     const auto of_late = [](std::uint16_t code) {
         std::size_t found = 0;
         for (const tracer::Record& record : recording.records()) {
-            found += record.event_code() == code && is('l', record.par1) && record.par2 == 0 ? 1U : 0U;
+            found += record.event_code() == code && is('l', record.par1) && record.par2 == kEdf ? 1U : 0U;
         }
         return found;
     };
