@@ -86,7 +86,6 @@ lib::Result<ServerId> ServedLevel::create_server(const ServerOptions& options) {
     created.budget = to_ticks(options.budget);
     created.period = options.period;
     created.left = {};
-    created.debt = {};
     created.origin = now();
     created.periods = 0;
     created.exhausted = 0;
@@ -134,9 +133,7 @@ void ServedLevel::replenish(Server& server) {
         ++server.periods;
     } while (next_replenishment(server) <= now());
     server_timer_post_irq_off(slot_of(server), next_replenishment(server), &ServedLevel::on_replenishment, &server);
-    const lib::Ticks taken = server.debt < server.budget ? server.debt : server.budget;
-    server.debt = server.debt - taken;
-    server.left = server.budget - taken;
+    server.left = server.budget;
     trace_points::server_replenished(server.id);
     trace_points::server_budget(server.id, server.left);
     trace_points::server_deadline(server.id, next_replenishment(server));
@@ -326,7 +323,6 @@ void ServedLevel::charge(Task& task) {
         trace_points::server_budget(serving.id, serving.left);
         return;
     }
-    serving.debt = serving.debt + (elapsed - serving.left);
     serving.left = {};
     trace_points::server_budget(serving.id, serving.left);
     if (serving.front == &task) {

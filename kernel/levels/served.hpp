@@ -7,8 +7,8 @@
 //   every T from the server's creation:  c = Q        polling: and c = 0 at once when no request is there
 //   c = 0:  nobody is served until the next period     deferrable: c is kept until then
 //
-// The budget belongs to the place in the queue: a mutex owner that runs in it uses it up. What runs over before the
-// timer comes is taken off the next budget. The first request that waits for something lets the next one go first.
+// The budget belongs to the place in the queue: a mutex owner that runs in it uses it up. The first request that waits
+// for something lets the next one go first.
 #pragma once
 
 #include "kernel/levels/hard_level.hpp"
@@ -62,7 +62,6 @@ class ServedLevel final : public Level {
         lib::Ticks budget; // Q
         lib::Nanoseconds period;
         lib::Ticks left;           // c
-        lib::Ticks debt;           // ran over, not yet taken off a budget
         lib::Ticks origin;         // of period 0
         lib::Ticks begun_at;       // of the slot
         std::uint64_t periods = 0; // of the next replenishment
