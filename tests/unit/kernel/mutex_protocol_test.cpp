@@ -436,20 +436,37 @@ TEST(MutexProtocol, StackLetsJobsBeginWhenTheOwnerIsKilled) {
 }
 
 TEST(MutexProtocol, StackLendsPlacesToTheOwnerOfAHigherMutexThatComesLater) {
-    // K (level 10) may begin, and locks b with ceiling 10: N and X, stopped by a so far, push K from then on.
+    // N (due at 62) is stopped by a, whose owner sleeps. K (due at 65) locks b with ceiling 10: from then on N pushes K,
+    // past M, which may begin (level 8) and is due at 64.
     EXPECT_EQ(hosted::run([] {
-                  init<MutexProtocol::stack>({&s_b});
-                  sleeping_owner(
+                  init<MutexProtocol::stack>({&s_a, &s_b});
+                  must(kernel::mutex_declare_user(s_a, hosted::create(
+                                                           "U", [](void*) {}, hard(1, 100, 50))));
+                  start_user(
+                      "L",
                       [](void*) {
-                          must(kernel::mutex_declare_user(s_b, kernel::task_self()));
+                          lock(s_a);
+                          work("l", 1);
+                          kernel::task_delay(ms(69));
+                          work("l", 1);
+                          unlock(s_a);
+                      },
+                      hard(2, 100, 90), {&s_a});
+                  start(
+                      "N", [](void*) { work("N", 2); }, hard(2, 100, 60, 2));
+                  start_user(
+                      "K",
+                      [](void*) {
                           lock(s_b);
-                          kernel::task_delay(ms(3));
-                          work("k", 1);
+                          work("k", 3);
                           unlock(s_b);
                       },
-                      4);
+                      hard(3, 100, 10, 55), {&s_b});
+                  start(
+                      "M", [](void*) { work("M", 1); }, hard(1, 100, 8, 56));
+                  pause_until(90);
               }),
-              "l 0-1 | k 7-8 | l 10-11 | N 11-13 | X 13-15 | L 15-16");
+              "l 0-1 | k 55-58 | M 58-59 | l 70-71 | N 71-73");
 }
 
 TEST(MutexProtocol, StackStopsNobodyWhoOwnsAMutex) {
@@ -483,6 +500,18 @@ TEST(MutexProtocol, StackStopsNobodyWhoOwnsAMutex) {
                   pause_until(30);
               }),
               "m 0-1 | m 10-11 | l 11-12 | N 12-13");
+}
+
+TEST(MutexProtocol, StackNeverStopsTheIdleTask) {
+    EXPECT_EQ(hosted::run([] {
+                  init<MutexProtocol::stack>({&s_a});
+                  must(kernel::mutex_declare_user(s_a, kernel::task_self()));
+                  lock(s_a);
+                  pause_until(1); // nobody else has ever run
+                  unlock(s_a);
+                  hosted::stamp("back");
+              }),
+              "back@1");
 }
 
 TEST(MutexProtocol, RunsOutOfNumbersAndSaysSo) {
