@@ -163,6 +163,44 @@ TEST(MutexProtocol, InheritanceFollowsAChainOfEight) {
               "t6 24-25 | t7 25-26 | M 26-28");
 }
 
+TEST(MutexProtocol, NoneBreaksAChain) {
+    // H waits for W's mutex, W outside its ready queue for L's: L gets nobody's place, so M delays all three.
+    EXPECT_EQ(hosted::run([] {
+                  init<MutexProtocol::none>({&s_a});
+                  init<MutexProtocol::inheritance>({&s_b});
+                  start(
+                      "L",
+                      [](void*) {
+                          lock(s_a);
+                          work("l", 4);
+                          unlock(s_a);
+                      },
+                      hard(4, 100, 90));
+                  start(
+                      "W",
+                      [](void*) {
+                          lock(s_b);
+                          lock(s_a);
+                          work("w", 1);
+                          unlock(s_a);
+                          unlock(s_b);
+                      },
+                      hard(1, 100, 60, 1));
+                  start(
+                      "H",
+                      [](void*) {
+                          lock(s_b);
+                          work("h", 1);
+                          unlock(s_b);
+                      },
+                      hard(1, 100, 20, 2));
+                  start(
+                      "M", [](void*) { work("M", 3); }, hard(3, 100, 40, 3));
+                  pause_until(20);
+              }),
+              "l 0-3 | M 3-6 | l 6-7 | w 7-8 | h 8-9");
+}
+
 // --- ceiling and stack ---------------------------------------------------------------------------------------------
 
 // J0 uses a and b, J1 uses c, J2 uses c and b within it: ceilings a, b: 20 ms, c: 60 ms.
@@ -358,7 +396,9 @@ TEST(MutexProtocol, MovesTheCeilingWithItsUsers) {
 }
 
 TEST(MutexProtocol, ReordersLockedMutexesWhenACeilingMoves) {
-    // main has locked a (ceiling 50) and b (ceiling 60). H, level 55, may lock c only if both ceilings are below 55.
+    // main has locked a and b. H, level 55, may lock c only if both ceilings are lower than that.
+    static constinit kernel::Pid user_of_a;
+    static constinit kernel::Pid user_of_b;
     EXPECT_EQ(hosted::run([] {
                   init<MutexProtocol::ceiling>({&s_a, &s_b, &s_c});
                   const auto user = [](Mutex& mutex, std::uint64_t deadline_ms) {
@@ -368,26 +408,30 @@ TEST(MutexProtocol, ReordersLockedMutexesWhenACeilingMoves) {
                       must(kernel::mutex_declare_user(mutex, kernel::task_self()));
                       return pid;
                   };
-                  s_pid = user(s_a, 50);
-                  user(s_b, 60);
+                  const auto try_as_h = [] {
+                      start_user("H",
+                                 [](void*) {
+                                     note_error("try", kernel::mutex_trylock(s_c));
+                                     if (s_c.owner() != nullptr) {
+                                         unlock(s_c);
+                                     }
+                                 },
+                                 hard(1, 100, 55), {&s_c});
+                      kernel::task_delay(ms(1));
+                  };
+                  user_of_a = user(s_a, 50);
+                  user_of_b = user(s_b, 52);
                   lock(s_b);
                   lock(s_a);
-                  const auto body = [](void*) {
-                      note_error("try", kernel::mutex_trylock(s_c));
-                      if (s_c.owner() != nullptr) {
-                          unlock(s_c);
-                      }
-                  };
-                  start_user("H", body, hard(1, 100, 55), {&s_c});
-                  pause_until(1);
-                  must(kernel::task_set_deadline(s_pid, ms(70))); // a: 70
-                  start_user("H", body, hard(1, 100, 55), {&s_c});
-                  pause_until(2);
-                  must(kernel::task_set_deadline(s_pid, ms(30))); // a: 30
-                  start_user("H", body, hard(1, 100, 55), {&s_c});
-                  pause_until(3);
+                  try_as_h();
+                  must(kernel::task_set_deadline(user_of_a, ms(70)));
+                  try_as_h(); // b is in the way
+                  must(kernel::task_set_deadline(user_of_b, ms(80)));
+                  try_as_h();
+                  must(kernel::task_set_deadline(user_of_b, ms(30)));
+                  try_as_h();
               }),
-              "try: busy | try: ok | try: busy");
+              "try: busy | try: busy | try: ok | try: busy");
 }
 
 // --- stopped jobs whose chain ends in a task that sleeps -------------------------------------------------------------
@@ -436,32 +480,30 @@ TEST(MutexProtocol, StackLetsJobsBeginWhenTheOwnerIsKilled) {
 }
 
 TEST(MutexProtocol, StackLendsPlacesToTheOwnerOfAHigherMutexThatComesLater) {
-    // N (due at 62) is stopped by a, whose owner sleeps. K (due at 65) locks b with ceiling 10: from then on N pushes K,
-    // past M, which may begin (level 8) and is due at 64.
+    // N (due at 62) is stopped by a, whose owner sleeps. K (due at 65) locks b with ceiling 10: from then on N pushes
+    // K, past M, which may begin (level 8) and is due at 64.
     EXPECT_EQ(hosted::run([] {
                   init<MutexProtocol::stack>({&s_a, &s_b});
                   must(kernel::mutex_declare_user(s_a, hosted::create(
                                                            "U", [](void*) {}, hard(1, 100, 50))));
-                  start_user(
-                      "L",
-                      [](void*) {
-                          lock(s_a);
-                          work("l", 1);
-                          kernel::task_delay(ms(69));
-                          work("l", 1);
-                          unlock(s_a);
-                      },
-                      hard(2, 100, 90), {&s_a});
+                  start_user("L",
+                             [](void*) {
+                                 lock(s_a);
+                                 work("l", 1);
+                                 kernel::task_delay(ms(69));
+                                 work("l", 1);
+                                 unlock(s_a);
+                             },
+                             hard(2, 100, 90), {&s_a});
                   start(
                       "N", [](void*) { work("N", 2); }, hard(2, 100, 60, 2));
-                  start_user(
-                      "K",
-                      [](void*) {
-                          lock(s_b);
-                          work("k", 3);
-                          unlock(s_b);
-                      },
-                      hard(3, 100, 10, 55), {&s_b});
+                  start_user("K",
+                             [](void*) {
+                                 lock(s_b);
+                                 work("k", 3);
+                                 unlock(s_b);
+                             },
+                             hard(3, 100, 10, 55), {&s_b});
                   start(
                       "M", [](void*) { work("M", 1); }, hard(1, 100, 8, 56));
                   pause_until(90);

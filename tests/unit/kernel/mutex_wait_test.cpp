@@ -171,6 +171,34 @@ TEST(MutexWait, IsOverAtTheLimitEvenIfTheMutexIsFreeByThen) {
               "l 0-5 | k 5-6 | H: timeout | again: ok");
 }
 
+TEST(MutexWait, ForgetsTheLimitOfALockThatSucceeded) {
+    // H gets one at 3, its limit was at 5; it then waits for two, without a limit, until 8.
+    EXPECT_EQ(hosted::run([] {
+                  must(mutex_init(s_one, "one"));
+                  must(mutex_init(s_two, "two"));
+                  start(
+                      "L",
+                      [](void*) {
+                          must(mutex_lock(s_two));
+                          must(mutex_lock(s_one));
+                          work("l", 3);
+                          must(mutex_unlock(s_one));
+                          work("l", 5);
+                          must(mutex_unlock(s_two));
+                      },
+                      hard(8, 100, 90));
+                  start(
+                      "H",
+                      [](void*) {
+                          note_error("one", mutex_timedlock(s_one, ms(4)));
+                          note_error("two", mutex_lock(s_two));
+                      },
+                      hard(1, 100, 20, 1));
+                  pause_until(20);
+              }),
+              "l 0-3 | one: ok | l 3-8 | two: ok");
+}
+
 TEST(MutexWait, FindsTheMutexOfAKilledOwnerAbandoned) {
     EXPECT_EQ(hosted::run([] {
                   must(mutex_init(s_one, "one"));
