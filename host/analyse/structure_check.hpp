@@ -142,6 +142,7 @@ class StructureCheck {
     void check_blackout(const trace::Event& event);
     void check_losses(const trace::TraceFacts& facts);
     void check_mutex(const trace::Event& event);
+    static void end_attempt(Mutex& mutex, std::uint16_t context);
     void check_lock(const trace::Event& event);
     void check_unlock(const trace::Event& event);
     void check_cycle(const trace::Event& event);

@@ -26,12 +26,17 @@ void StructureCheck::check_mutex(const trace::Event& event) {
         check_lock(event);
     } else if (event.code == kCodeOf<"set_mutex_unlock">) {
         check_unlock(event);
+    } else if (event.code == kCodeOf<"set_mutex_acquire">) {
+        m_mutexes[event.par2].owner = event.par1;
+    } else if (event.code == kCodeOf<"set_mutex_timeout"> || event.code == kCodeOf<"set_mutex_owner_died">) {
+        end_attempt(m_mutexes[event.par2], event.par1);
     }
 }
 
-// set_mutex_lock is the attempt. On a free mutex the attempt succeeds at once; on a taken one the task waits, and who
-// of several waiters gets it next is the protocol's choice: the owner is then known only if a single one is left. Of a
-// mutex that existed before the stretch, each task may hold one attempt that was not seen.
+// set_mutex_lock is the attempt. On a free mutex the attempt succeeds at once, unless a ceiling forbids it; on a taken
+// one the task waits, and who of several waiters gets it next is the protocol's choice. set_mutex_acquire tells; in a
+// trace without it the owner is known only if a single one is left. Of a mutex that existed before the stretch, each
+// task may hold one attempt that was not seen.
 void StructureCheck::check_lock(const trace::Event& event) {
     Mutex& mutex = m_mutexes[event.par2];
     if (mutex.attempts.empty() && mutex.created) {
@@ -60,9 +65,19 @@ void StructureCheck::check_unlock(const trace::Event& event) {
         }
         return;
     }
-    mutex.attempts.erase(attempt);
-    const bool one_left = mutex.created && mutex.attempts.size() == 1;
-    mutex.owner = one_left ? std::optional(mutex.attempts.front()) : std::nullopt;
+    end_attempt(mutex, event.par1);
+}
+
+// By unlocking, giving up, or dying. Whoever gave up never owned it, whatever the attempts let one guess.
+void StructureCheck::end_attempt(Mutex& mutex, std::uint16_t context) {
+    const auto attempt = std::ranges::find(mutex.attempts, context);
+    if (attempt != mutex.attempts.end()) {
+        mutex.attempts.erase(attempt);
+    }
+    if (!mutex.owner || *mutex.owner == context) {
+        const bool one_left = mutex.created && mutex.attempts.size() == 1;
+        mutex.owner = one_left ? std::optional(mutex.attempts.front()) : std::nullopt;
+    }
 }
 
 void StructureCheck::check_cycle(const trace::Event& event) {

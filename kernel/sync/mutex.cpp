@@ -71,32 +71,24 @@ lib::Result<void> Mutex::lock_irq_off(Task& task, lib::Ticks until) {
     }
     trace_points::mutex_lock_attempted(task, *this);
     task.locking = this;
-    task.timed_out = false;
-    for (bool first = true; obstacle != nullptr; first = false) {
-        if (task.timed_out) {
-            trace_points::mutex_timed_out(task, *this);
-            leave_waits_irq_off(task);
-            return lib::Error::timeout;
-        }
-        if (!first && obstacle->held_up_by(task)) {
-            leave_waits_irq_off(task);
-            return refuse_irq_off(task);
-        }
-        if (first && takes_places()) {
-            start_timeout_irq_off(task, until);
-        }
+    if (obstacle != nullptr && takes_places()) {
+        start_timeout_irq_off(task, until);
+    }
+    while (obstacle != nullptr) {
         obstacle->wait_irq_off(task, until);
         if (m_owner == &task) {
             return {}; // handed over
         }
-        if (task.timed_out && task.blocked_on == nullptr) {
-            return lib::Error::timeout; // and recorded
+        if (task.timed_out) {
+            return lib::Error::timeout;
         }
         obstacle = obstacle_irq_off(task);
+        if (obstacle != nullptr && obstacle->held_up_by(task)) {
+            leave_waits_irq_off(task);
+            return refuse_irq_off(task);
+        }
     }
-    if (task.blocked_on != nullptr) {
-        leave_waits_irq_off(task);
-    }
+    leave_waits_irq_off(task);
     take_irq_off(task);
     return {};
 }

@@ -28,7 +28,7 @@ void time_is_up(void* argument) {
     task.timed_out = true;
     if (task.waiting_on != nullptr) {
         give_up_queue(task);
-    } else if (task.blocked_on != nullptr && task.blocked_on->owner() != nullptr) {
+    } else if (task.blocked_on != nullptr) {
         trace_points::mutex_timed_out(task, *task.locking);
         task.blocked_on->forget_waiter_irq_off(task);
     }

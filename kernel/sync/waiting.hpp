@@ -2,9 +2,8 @@
 // How waiting ends other than by what was waited for: time is up, the job is aborted, the task ends. One of each task's
 // timers is the limit of its wait; a task waits for one thing at a time.
 //
-// When the limit of a lock is reached while the mutex is taken, the task gives up at that moment: it lends its place no
-// longer, and its lock fails even if the mutex comes free before the task runs. If the mutex is free by then and the
-// task only has not run yet, it still gets it unless somebody else is faster.
+// At its limit a wait is over at that moment, whenever the task runs then: it lends its place no longer, and what it
+// waited for does not come to it any more, even a mutex that has come free and that it only had no time to take.
 #pragma once
 
 #include "kernel/clock.hpp"

@@ -109,6 +109,26 @@ TEST_F(StructureChecking, KnowsThatTheOnlyWaiterBecomesTheOwner) {
     EXPECT_THAT(m_texts.at(0), HasSubstr("which context 13 owns"));
 }
 
+TEST_F(StructureChecking, KnowsTheOwnerByItsAcquisition) {
+    ChunkBuilder chunk; // 12 is kept out by another mutex's ceiling, so 13 gets it
+    chunk.event(1, "set_mutex_create", 12, 1).event(2, "set_mutex_lock", 12, 1).event(3, "set_mutex_lock", 13, 1);
+    chunk.event(4, "set_mutex_acquire", 13, 1).event(5, "set_mutex_unlock", 13, 1);
+    EXPECT_THAT(check(chunk), IsEmpty());
+    chunk.event(6, "set_mutex_lock", 13, 1).event(7, "set_mutex_acquire", 13, 1).event(8, "set_mutex_unlock", 12, 1);
+    EXPECT_THAT(check(chunk), ElementsAre("lock-pairs"));
+}
+
+TEST_F(StructureChecking, KnowsThatAttemptsEndByLimitsAndDeadOwners) {
+    ChunkBuilder chunk;
+    chunk.event(1, "set_mutex_create", 12, 1).event(2, "set_mutex_lock", 12, 1).event(3, "set_mutex_acquire", 12, 1);
+    chunk.event(4, "set_mutex_lock", 13, 1).event(5, "set_mutex_timeout", 13, 1);
+    chunk.event(6, "set_mutex_owner_died", 12, 1).event(7, "set_mutex_lock", 14, 1);
+    chunk.event(8, "set_mutex_acquire", 14, 1).event(9, "set_mutex_unlock", 14, 1);
+    EXPECT_THAT(check(chunk), IsEmpty());
+    chunk.event(10, "set_mutex_unlock", 13, 1); // it gave up
+    EXPECT_THAT(check(chunk), ElementsAre("lock-pairs"));
+}
+
 TEST_F(StructureChecking, SeesAnUnlockWithoutALock) {
     EXPECT_THAT(check(correct().event(100, "set_mutex_unlock", 13, 1)), ElementsAre("lock-pairs"));
     EXPECT_THAT(m_texts.at(0), HasSubstr("without having locked it"));

@@ -10,6 +10,7 @@
 namespace {
 
 using hosted::hard;
+using hosted::ms;
 using hosted::must;
 using hosted::note;
 using hosted::pause_until;
@@ -17,6 +18,7 @@ using hosted::start;
 using hosted::work;
 using kernel::sem_init;
 using kernel::sem_post;
+using kernel::sem_timedwait;
 using kernel::sem_trywait;
 using kernel::sem_wait;
 
@@ -126,6 +128,77 @@ TEST(Semaphore, ForgetsAWaiterThatIsKilled) {
                   must(sem_post(s_units));
               }),
               "B");
+}
+
+TEST(Semaphore, PrefersLevelsThenKeysThenArrivals) {
+    EXPECT_EQ(hosted::run([] {
+                  must(sem_init(s_units, "units", 0));
+                  const auto waiter = [](void* name) {
+                      must(sem_wait(s_units));
+                      note(static_cast<const char*>(name));
+                  };
+                  static char names[][3] = {"r1", "r2", "h1", "h2", "h3"};
+                  start("r1", waiter, kernel::NrtModel{}, names[0]);
+                  start("r2", waiter, kernel::NrtModel{}, names[1]);
+                  pause_until(1);
+                  start("h1", waiter, hard(1, 100, 50), names[2]);
+                  start("h2", waiter, hard(1, 100, 50), names[3]); // the same deadline
+                  start("h3", waiter, hard(1, 100, 40), names[4]);
+                  for (int i = 0; i < 5; ++i) {
+                      must(sem_post(s_units));
+                  }
+                  pause_until(2);
+              }),
+              "h3 | h1 | h2 | r1 | r2");
+}
+
+// A unit comes at 3.
+template <std::uint64_t LimitNs>
+std::string limited() {
+    return hosted::run([] {
+        must(sem_init(s_units, "units", 0));
+        start(
+            "W",
+            [](void*) {
+                note_error("W", sem_timedwait(s_units, {LimitNs}));
+                hosted::stamp("now");
+            },
+            hard(1, 100, 20, 1));
+        start(
+            "P",
+            [](void*) {
+                work("P", 3);
+                must(sem_post(s_units));
+            },
+            hard(3, 100, 50));
+        pause_until(10);
+        note_error("left", sem_trywait(s_units));
+    });
+}
+
+TEST(Semaphore, WaitsUntilALimitAndTakesNothingThen) {
+    EXPECT_EQ(limited<2'000'000>(), "P 0-3 | W: ok | now@3 | left: busy"); // at the limit is in time
+    EXPECT_EQ(limited<1'999'999>(), "P 0-2 | W: timeout | now@2 | P 2-3 | left: ok");
+    EXPECT_EQ(limited<0>(), "P 0-1 | W: busy | now@1 | P 1-3 | left: ok");
+}
+
+TEST(Semaphore, ForgetsTheLimitOfAWaiterThatGotItsUnit) {
+    EXPECT_EQ(hosted::run([] {
+                  must(sem_init(s_units, "units", 0));
+                  start(
+                      "W",
+                      [](void*) {
+                          note_error("first", sem_timedwait(s_units, ms(5)));
+                          note_error("second", sem_wait(s_units)); // beyond the limit of the first
+                          hosted::stamp("now");
+                      },
+                      hard(1, 100, 20));
+                  pause_until(1);
+                  must(sem_post(s_units));
+                  pause_until(8);
+                  must(sem_post(s_units));
+              }),
+              "first: ok | second: ok | now@8");
 }
 
 } // namespace
