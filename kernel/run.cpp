@@ -65,25 +65,33 @@ void kill_all_but(const Task* first, const Task* second) {
     }
 }
 
-[[noreturn]] void shut_down(RunOutcome outcome) {
-    {
-        const IrqGuard guard;
-        ASSERT(!this_processor().in_interrupt);
-        if (s_run.ender == current_task_irq_off()) {
-            PANIC("sys_end() or sys_abort() by a function of the run level that ends the system");
-        }
-        if (s_run.ender != nullptr) {
-            task_exit();
-        }
-        s_run.ender = current_task_irq_off();
+// True if the calling task is to end the system; it may be at that already. False if another one is.
+bool becomes_ender(RunOutcome outcome) {
+    const IrqGuard guard;
+    Task* const self = current_task_irq_off();
+    if (self == nullptr || this_processor().in_interrupt) {
+        panic("sys_end() or sys_abort() outside of a task");
+    }
+    if (s_run.ender == nullptr) {
+        s_run.ender = self;
         s_run.ender->immortal = true;
         s_run.outcome = outcome;
+    } else if (s_run.ender == self) {
+        s_run.outcome.aborted = s_run.outcome.aborted || outcome.aborted;
+    }
+    return s_run.ender == self;
+}
+
+// A function of an exit level that ends the system again is not returned to: what is left of its level comes next.
+[[noreturn]] void shut_down(RunOutcome outcome) {
+    if (!becomes_ender(outcome)) {
+        task_exit();
     }
     if (outcome.aborted) {
         mark_aborted();
     }
-    run_level_functions(RunLevel::shutdown);
-    {
+    if (run_level() < RunLevel::before_exit) {
+        run_level_functions(RunLevel::shutdown);
         const IrqGuard guard;
         kill_all_but(s_run.ender, s_run.idle);
         schedule_irq_off(); // the ender may have run in the place of a task that is gone

@@ -37,9 +37,31 @@ struct Event {
     [[nodiscard]] lib::Ticks next() const { return first + to_ticks({period.value * fired}); }
 };
 
+// The slots of kern_event_post that are not in use: a stack, the lowest index first at the beginning.
+class FreeSlots {
+  public:
+    constexpr FreeSlots() {
+        for (std::size_t i = 0; i < kTimerEventsMax; ++i) {
+            m_slots[i] = static_cast<Index>(kTimerEventsMax - 1 - i);
+        }
+    }
+
+    [[nodiscard]] bool empty() const { return m_count == 0; }
+
+    // Precondition: not empty.
+    Index take() { return m_slots[--m_count]; }
+
+    void give_back(Index index) { m_slots[m_count++] = index; }
+
+  private:
+    std::array<Index, kTimerEventsMax> m_slots{};
+    std::size_t m_count = kTimerEventsMax;
+};
+
 struct Queue {
     std::array<Event, kTimersMax> events{};
     TimerHeap<kTimersMax> heap;
+    FreeSlots free;
     std::uint64_t overruns = 0;
     bool in_batch = false; // the interrupt arms once, at its end
 };
@@ -104,27 +126,34 @@ lib::Result<TimerId> post(const Event& wanted) {
         return lib::Error::invalid_argument;
     }
     const IrqGuard guard;
-    for (Index index = 0; index < kTimerEventsMax; ++index) {
-        Event& event = s_queue.events[index];
-        if (!event.in_use) {
-            trace_points::timer_posted(index);
-            const std::uint32_t generation = event.generation + 1;
-            event = wanted;
-            event.generation = generation;
-            event.in_use = true;
-            push_irq_off(index, event.first);
-            return TimerId{index, generation};
-        }
+    if (s_queue.free.empty()) {
+        trace_points::timer_posted(kNoIndex);
+        return lib::Error::no_space;
     }
-    trace_points::timer_posted(kNoIndex);
-    return lib::Error::no_space;
+    const Index index = s_queue.free.take();
+    trace_points::timer_posted(index);
+    Event& event = s_queue.events[index];
+    const std::uint32_t generation = event.generation + 1;
+    event = wanted;
+    event.generation = generation;
+    event.in_use = true;
+    push_irq_off(index, event.first);
+    return TimerId{index, generation};
+}
+
+// It is posted no longer.
+void retire(Index index) {
+    s_queue.events[index].in_use = false;
+    if (index < kTimerEventsMax) {
+        s_queue.free.give_back(index);
+    }
 }
 
 // Takes the event off the heap, or to its next expiration that still lies ahead.
 void advance(Index index, Event& event, lib::Ticks time) {
     s_queue.heap.remove(index);
     if (event.period.value == 0) {
-        event.in_use = false;
+        retire(index);
         return;
     }
     ++event.fired;
@@ -147,7 +176,7 @@ lib::Result<void> delete_event(Index index, std::uint32_t generation) {
     if (!event.in_use || event.generation != generation) {
         return lib::Error::not_found;
     }
-    event.in_use = false;
+    retire(index);
     remove_irq_off(index);
     return {};
 }
@@ -215,7 +244,7 @@ void timer_interrupt_irq_off() {
 void delete_all_timers_irq_off() {
     while (!s_queue.heap.empty()) {
         const Index index = s_queue.heap.top();
-        s_queue.events[index].in_use = false;
+        retire(index);
         s_queue.heap.remove(index);
     }
     arm_irq_off();

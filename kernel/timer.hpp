@@ -22,7 +22,7 @@ struct TimerId {
     std::uint32_t generation = 0;
 };
 
-// A time that has passed fires as soon as interrupts are on. invalid_argument: no handler. no_space: kTimerEventsMax
+// O(log n). A time that has passed fires as soon as interrupts are on. invalid_argument: no handler. no_space: kTimerEventsMax
 // events are posted. Context: any.
 lib::Result<TimerId> kern_event_post(lib::Ticks at, TimerHandler handler, void* argument);
 

@@ -10,8 +10,6 @@ import sys
 DOCUMENT = "docs/events.md"
 # Events without a test so far, and what they wait for. Take a row out when its part of the kernel comes.
 LATER = {
-    "signals": {"signal", "signal_raise"},
-    "exceptions": {"job_abort"},
 }
 NOT_PROVOKED = {"empty", "panic"}  # nobody records the first; a p_* case ends with the second, and is looked at outside
 

@@ -13,7 +13,6 @@
 #include <limits>
 #include <map>
 #include <memory>
-#include <vector>
 
 extern "C" void fake_machine_switch(void** save, void* load);
 
@@ -46,7 +45,7 @@ constexpr std::uint64_t kDisarmed = std::numeric_limits<std::uint64_t>::max();
 
 struct Fiber {
     void* stack_pointer = nullptr;
-    std::vector<std::uint64_t> stack;
+    std::unique_ptr<std::uint64_t[]> stack;
     const void* bottom = nullptr;
     std::size_t size = 0;
     void* fake_stack = nullptr; // the sanitizer's
@@ -96,13 +95,14 @@ void fiber_main() {
 
 std::unique_ptr<Fiber> make_fiber(void (*entry)(void*), void* argument) {
     auto fiber = std::make_unique<Fiber>();
-    fiber->stack.resize(kFiberStackBytes / sizeof(std::uint64_t));
-    fiber->bottom = fiber->stack.data();
+    constexpr std::size_t kWords = kFiberStackBytes / sizeof(std::uint64_t);
+    fiber->stack = std::make_unique_for_overwrite<std::uint64_t[]>(kWords);
+    fiber->bottom = fiber->stack.get();
     fiber->size = kFiberStackBytes;
     fiber->entry = entry;
     fiber->argument = argument;
     // Six callee-saved registers, the address to return to, and one word that aligns the stack as a call would.
-    std::uint64_t* const top = fiber->stack.data() + fiber->stack.size();
+    std::uint64_t* const top = fiber->stack.get() + kWords;
     top[-2] = reinterpret_cast<std::uint64_t>(&fiber_main);
     fiber->stack_pointer = top - 8;
     return fiber;

@@ -53,6 +53,7 @@ std::string s_report;
 Piece s_piece;
 lib::Ticks s_begin;
 void (*s_scenario)() = nullptr;
+void (*s_before_interrupt)() = nullptr;
 
 std::uint64_t since_begin(std::uint64_t time) {
     return (time - s_begin.value) / kNsPerMs;
@@ -90,6 +91,9 @@ int start_scenario(const kernel::AppArguments& arguments) {
 void interrupt(arch::Vector vector) {
     if (vector != arch::timer_vector()) {
         std::abort();
+    }
+    if (s_before_interrupt != nullptr) {
+        s_before_interrupt();
     }
     kernel::interrupt_entered_irq_off();
     kernel::timer_interrupt_irq_off();
@@ -168,6 +172,10 @@ void fail(lib::Error error) {
 
 lib::Ticks at(std::uint64_t count) {
     return {s_begin.value + count * kNsPerMs};
+}
+
+void before_each_interrupt(void (*hook)()) {
+    s_before_interrupt = hook;
 }
 
 void pause_until(std::uint64_t count) {

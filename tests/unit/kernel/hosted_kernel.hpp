@@ -46,6 +46,9 @@ T must(const lib::Result<T>& result) {
     }
 }
 
+// Called at the beginning of each interrupt from now on, interrupts off.
+void before_each_interrupt(void (*hook)());
+
 // The calling task waits until then.
 void pause_until(std::uint64_t count);
 

@@ -3,6 +3,7 @@
 #include "kernel/app.hpp"
 #include "kernel/clock.hpp"
 #include "kernel/config.hpp"
+#include "kernel/panic.hpp"
 #include "kernel/run.hpp"
 #include "kernel/runlevel.hpp"
 #include "kernel/sync/semaphore.hpp"
@@ -95,6 +96,94 @@ TEST(RunLevel, RunsWhatAFunctionRegistersForItsOwnLevel) {
                                       RunLevel::after_exit));
               }),
               "nested | first | end | 0");
+}
+
+void at_level_do(void (*function)(void*), RunLevel when) {
+    must(sys_atrunlevel(function, nullptr, when));
+}
+
+TEST(RunLevel, RunsWhatAFunctionRegistersForLaterLevelsAndRefusesEarlierOnes) {
+    EXPECT_EQ(hosted::run_to_the_end([] {
+                  at_level_do(
+                      [](void*) {
+                          at_level("before", RunLevel::before_exit);
+                          at_level("after", RunLevel::after_exit);
+                      },
+                      RunLevel::shutdown);
+                  at_level_do(
+                      [](void*) {
+                          note(lib::error_name(sys_atrunlevel(&say, nullptr, RunLevel::shutdown).error()));
+                          note(lib::error_name(sys_atrunlevel(&say, nullptr, RunLevel::init).error()));
+                      },
+                      RunLevel::before_exit);
+              }),
+              "before | refused | refused | after | end | 0");
+}
+
+TEST(RunLevel, TellsWhichLevelItIs) {
+    EXPECT_EQ(hosted::run_to_the_end([] {
+                  const auto tell = [](void*) { note(std::to_string(static_cast<int>(kernel::run_level()))); };
+                  tell(nullptr);
+                  for (const RunLevel level : {RunLevel::shutdown, RunLevel::before_exit, RunLevel::after_exit}) {
+                      at_level_do(tell, level);
+                  }
+              }),
+              "2 | 3 | 4 | 5 | end | 0");
+}
+
+// A function of the level, registered between two others of it, ends the system once more.
+template <void (*End)(int), RunLevel Level>
+std::string end_again_at() {
+    return hosted::run_to_the_end([] {
+        register_two_each();
+        at_level("first", Level);
+        at_level_do(
+            [](void*) {
+                note("ends");
+                End(9);
+            },
+            Level);
+        at_level("last", Level);
+        kernel::sys_end(5);
+    });
+}
+
+TEST(RunLevel, GoesOnIfAFunctionEndsTheSystemAgain) {
+    EXPECT_EQ((end_again_at<&kernel::sys_end, RunLevel::shutdown>()),
+              "last | ends | first | s2 | s1 | b2 | b1 | a2 | a1 | end | 5");
+    EXPECT_EQ((end_again_at<&kernel::sys_end, RunLevel::before_exit>()),
+              "s2 | s1 | last | ends | first | b2 | b1 | a2 | a1 | end | 5");
+}
+
+TEST(RunLevel, GoesOnAsAnAbortIfAFunctionAborts) {
+    EXPECT_EQ((end_again_at<&kernel::sys_abort, RunLevel::shutdown>()),
+              "last | ends | first | s2 | s1 | b2 | a2 | a1 | aborted | 5");
+    EXPECT_EQ((end_again_at<&kernel::sys_abort, RunLevel::before_exit>()),
+              "s2 | s1 | last | ends | first | b2 | a2 | a1 | aborted | 5");
+}
+
+TEST(RunLevel, PanicsIfAFunctionEndsTheSystemAfterTheLastTask) {
+    EXPECT_EQ((end_again_at<&kernel::sys_abort, RunLevel::after_exit>()),
+              "s2 | s1 | b2 | b1 | last | ends | panic: sys_end() or sys_abort() outside of a task | first | a2 | a1");
+}
+
+template <RunLevel Level>
+std::string panic_at() {
+    return hosted::run_to_the_end([] {
+        register_two_each();
+        at_level("skipped", RunLevel::after_exit, AtAbort::skip);
+        if (Level == RunLevel::running) {
+            kernel::panic("p");
+        }
+        at_level_do([](void*) { kernel::panic("p"); }, Level);
+    });
+}
+
+TEST(RunLevel, APanicRunsWhatIsLeftOfAfterExitAndNothingElse) {
+    EXPECT_EQ(panic_at<RunLevel::running>(), "panic: p | a2 | a1");
+    EXPECT_EQ(panic_at<RunLevel::shutdown>(), "panic: p | a2 | a1");
+    EXPECT_EQ(panic_at<RunLevel::before_exit>(), "s2 | s1 | panic: p | a2 | a1");
+    EXPECT_EQ(panic_at<RunLevel::after_exit>(), "s2 | s1 | b2 | b1 | panic: p | a2 | a1");
 }
 
 TEST(Run, LetsTasksLiveDuringShutdownAndKillsThemBeforeExit) {

@@ -8,6 +8,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
+
 namespace {
 
 using hosted::at;
@@ -132,6 +135,70 @@ TEST(Timer, ServesMoreThanABatchAtOneTime) {
                   note(std::to_string(fired));
               }),
               "192");
+}
+
+constexpr int kFlood = 10'000;
+int s_fired = 0;
+int s_in_batch = 0;
+int s_largest_batch = 0;
+
+// Posts itself again for the same tick, until all are through.
+void flood(void*) {
+    s_largest_batch = std::max(s_largest_batch, ++s_in_batch);
+    if (++s_fired + static_cast<int>(kernel::kTimerEventsMax) <= kFlood) {
+        must(kern_event_post(at(1), &flood, nullptr));
+    }
+}
+
+TEST(Timer, AFloodOfTenThousandAtOneTickIsServedInBatches) {
+    EXPECT_EQ(hosted::run([] {
+                  hosted::before_each_interrupt([] { s_in_batch = 0; });
+                  for (std::size_t i = 0; i < kernel::kTimerEventsMax; ++i) {
+                      must(kern_event_post(at(1), &flood, nullptr));
+                  }
+                  pause_until(2);
+                  note(std::to_string(s_fired) + " in batches of " + std::to_string(s_largest_batch));
+                  stamp("now");
+              }),
+              "10000 in batches of " + std::to_string(kernel::kTimerBatchMax) + " | now@2");
+}
+
+TEST(Timer, RefusesPeriodsThatLeaveNoTime) {
+    EXPECT_EQ(hosted::run([] {
+                  for (const std::uint64_t period_ns : std::array<std::uint64_t, 4>{0, 1, 9'999, 10'000}) {
+                      const auto posted = kern_event_post_periodic(at(1), {period_ns}, &say, word("x"));
+                      note(posted.ok() ? "posted" : lib::error_name(posted.error()));
+                  }
+              }),
+              "invalid argument | invalid argument | invalid argument | posted");
+}
+
+TEST(Timer, DoesNotDriftHoweverLateItIsServed) {
+    // A thousand times deaf for 1.1 of a period of 1: late or skipped, but on the grid as soon as there is peace.
+    static std::uint64_t fired = 0;
+    static std::uint64_t off_grid_ns = 0;
+    const std::string report = hosted::run([] {
+        must(kern_event_post_periodic(
+            at(1), ms(1),
+            [](void*) {
+                ++fired;
+                off_grid_ns = (kernel::now().value - at(0).value) % 1'000'000;
+            },
+            nullptr));
+        pause_until(0);
+        for (int i = 0; i < 1'000; ++i) {
+            {
+                const arch::IrqGuard guard;
+                arch::fake_cpu.time += 1'100'000;
+            }
+            hosted::work_ns("w", 200'000);
+        }
+        note(off_grid_ns != 0 ? "late" : "never late");
+        pause_until(1'305);
+        note(off_grid_ns == 0 ? "on the grid" : "off the grid");
+        note(std::to_string(fired + kernel::timer_overruns()));
+    });
+    EXPECT_EQ(report.substr(std::min(report.size(), report.find("late"))), "late | on the grid | 1305");
 }
 
 } // namespace
