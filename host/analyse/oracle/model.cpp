@@ -76,6 +76,9 @@ void Model::describe(Task& task) const {
     task.described = true;
     task.parameters = *known->parameters;
     task.policy = policy_of_level(m_names->find(tracer::Unit::level, task.parameters.level));
+    if (const Server* const server = server_of(task); server != nullptr && server->kind != Policy::unknown) {
+        task.policy = server->kind; // what its own level is called says less
+    }
     task.idle = task.policy == Policy::background && known->name == "idle";
 }
 
@@ -335,6 +338,7 @@ void Model::apply_server(const trace::Event& event) {
     case kCodeOf<"server_attach">: {
         Task& task = this->task(static_cast<std::uint16_t>(event.par2));
         task.server = event.par1;
+        describe(task);
         break;
     }
     case kCodeOf<"server_kind">: {

@@ -112,6 +112,9 @@ class Model {
     // The kernel tells each job and each wait; older ones did not.
     [[nodiscard]] bool jobs_told() const { return m_jobs_told; }
 
+    // The kernel tells who gets a mutex; older ones told the attempt alone.
+    [[nodiscard]] bool acquires_told() const { return m_acquires_told || m_jobs_told; }
+
     // No task lives that the model has not heard of.
     [[nodiscard]] bool complete() const { return m_complete; }
 
@@ -161,8 +164,6 @@ class Model {
     [[nodiscard]] std::string place_text(const Task& task) const;
 
   private:
-    [[nodiscard]] bool acquires_told() const { return m_acquires_told || m_jobs_told; }
-
     Task& task(std::uint16_t context);
     void describe(Task& task) const;
     void insert(Task& task);

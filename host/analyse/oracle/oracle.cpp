@@ -159,7 +159,12 @@ void Oracle::judge_server(const trace::Event& event) {
         m_fixed_servers.settle();
         return;
     }
-    if (event.code == kCodeOf<"task_end_cycle">) {
+    if (event.code == kCodeOf<"task_end">) {
+        m_grub.task_ended();
+        return;
+    }
+    if (event.code == kCodeOf<"task_end_cycle"> || event.code == kCodeOf<"task_disable"> ||
+        event.code == kCodeOf<"task_block">) {
         const Task* const task = m_model.find(event.par1);
         const Server* const server = task != nullptr ? m_model.server_of(*task) : nullptr;
         if (server != nullptr && server->kind == Policy::grub) {

@@ -128,8 +128,9 @@ void WakeUps::judge_wake_order(const Semaphore& semaphore, std::uint32_t id, std
         }
         const bool came_first =
             std::ranges::find(semaphore.waiters, context) < std::ranges::find(semaphore.waiters, woken);
-        const Truth higher = model().more_urgent(*other, *task);
-        const Truth lower = model().more_urgent(*task, *other);
+        const bool by_urgency = kWakeOrder == WakeOrder::urgency;
+        const Truth higher = by_urgency ? model().more_urgent(*other, *task) : Truth::no;
+        const Truth lower = by_urgency ? model().more_urgent(*task, *other) : Truth::no;
         if (higher == Truth::yes || (higher == Truth::no && lower == Truth::no && came_first)) {
             verdicts().fail(Rule::wake_order, woken,
                             fmt::format("semaphore {} wakes {}, but {} waits {}", id, model().place_text(*task),

@@ -9,6 +9,15 @@
 
 namespace host::analyse::oracle {
 
+// Whom a post wakes: the waiter that came first, or the most urgent one, of equal ones the first.
+enum class WakeOrder : std::uint8_t {
+    arrival,
+    urgency,
+};
+
+// As kernel/sync/semaphore.hpp promises.
+inline constexpr WakeOrder kWakeOrder = WakeOrder::arrival;
+
 class WakeUps : public Theory {
   public:
     using Theory::Theory;
