@@ -119,7 +119,7 @@ class OracleTest : public testing::Test {
         while (opened.value()->next(event)) {
             oracle.add(event, opened.value()->facts());
         }
-        oracle.finish();
+        oracle.finish(opened.value()->facts());
         m_relaxations = oracle.verdicts().relaxations();
         for (std::size_t i = 0; i < m_tallies.size(); ++i) {
             m_tallies[i] = oracle.verdicts().of(static_cast<host::analyse::oracle::Rule>(i));

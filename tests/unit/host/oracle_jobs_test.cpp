@@ -163,6 +163,8 @@ TEST_F(OracleJobs, WakesAWaiterAtOnceAndInTurn) {
                 kWakeOrder == WakeOrder::urgency ? testing::Matcher<std::vector<std::string>>(IsEmpty())
                                                  : ElementsAre("wake-order"));
     EXPECT_THAT(judge(waiting().event("task_schedule", 1, 1)), ElementsAre("lost-wakeup"));
+    EXPECT_THAT(judge(waiting().event("task_schedule", 1, 1).event("task_unblock", 12, 6U << 16)), IsEmpty())
+        << "it was suspended, and came back when it was resumed";
 }
 
 TEST_F(OracleJobs, CountsUnits) {

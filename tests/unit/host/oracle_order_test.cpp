@@ -82,7 +82,7 @@ TEST_F(OracleOrder, NeverRunsWhoWaits) {
 
 TEST_F(OracleOrder, NeverRunsWhoIsSuspendedUntilItIsResumed) {
     Scene scene = two(Scene::kEdf, 400, 300);
-    scene.event("task_block", 13, 6U << 16).release(13, 120, 320).run(12);
+    scene.event("task_block", 13, 6U << 16).run(12);
     EXPECT_THAT(judge(scene), IsEmpty()) << testing::PrintToString(m_texts);
     scene.event("task_unblock", 13, 6U << 16).event("task_schedule", 12, 12);
     EXPECT_THAT(judge(scene), ElementsAre("edf-order"));
