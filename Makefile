@@ -144,7 +144,7 @@ FORCE:
 
 .DEFAULT_GOAL := help
 .PHONY: help all kernel host run apps debug deps test test-unit test-structure verify-entries test-model verify \
-  test-kernel test-integration check-headers lint format clean bench soak
+  test-kernel test-integration test-mutants check-headers lint format clean bench soak
 
 help: ## this list
 	@echo 'usage: make TARGET [VARIABLE=VALUE ...]'
@@ -306,6 +306,9 @@ test-kernel: $(TEST_KERNEL) $(REMORA) ## the cases that run in the guest
 test-integration: kernel $(TEST_KERNEL) host $(EFI) ## boots, exports and faults, from outside
 	@$(MAKE) --no-print-directory kernel TRACER=OFF TSC=TRUE
 	@tests/integration/run.py outside
+
+test-mutants: $(REMORA) ## kernels with one thing wrong each: `remora check` must name the rule
+	@tests/mutants/run.py
 
 test: deps ## all tests
 	@tests/all.sh test-unit test-structure test-model soak test-kernel test-integration

@@ -172,7 +172,7 @@ trace::ExitStatus check(const CheckOptions& options, Context context) {
         while (trace.next(event)) {
             oracle.add(event, trace.facts());
         }
-        oracle.finish();
+        oracle.finish(trace.facts());
         options.json ? print_json(context.out, oracle, report) : print_text(context.out, oracle);
         const Tally total = oracle.verdicts().total();
         if (options.strict && oracle.verdicts().of(Subject::dispatch).checked == 0) {

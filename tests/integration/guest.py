@@ -18,15 +18,21 @@ def applications(ctx, kernel):
     return names
 
 
-def check_trace(ctx, image, outcome):
-    """What the case recorded leaves the machine whole, and `remora verify` finds its structure right: pairs, counts,
-    and every gap bracketed with the number lost."""
+# Cases about scheduling: recorded from the start, so that something must be decided.
+DECIDED = ("t_edf_", "t_rr_", "t_rm_", "t_level_", "t_mutex_", "t_semaphore_", "t_cbs_", "t_grub_", "t_server_")
+
+
+def check_trace(ctx, name, image, outcome):
+    """What the case recorded leaves the machine whole, `remora verify` finds its structure right (pairs, counts, and
+    every gap bracketed with the number lost), and `remora check` finds that the kernel decided as the theory says."""
     if outcome.marker("trace: ").startswith("trace: 0 records kept"):
         return
     if " 0 chunks " in outcome.marker("exported "):
         return  # the case has taken its chunks away
     _, directory = ctx.disk_files(image)
     ctx.adopt(directory)
+    if name.startswith(DECIDED):
+        ctx.check(directory, "--strict")
 
 
 def case_for(name):
@@ -35,7 +41,7 @@ def case_for(name):
         outcome = ctx.boot(name, kernel=TEST_KERNEL, nic="none", sink="disk", ramdisk=image)
         outcome.expect_code(OK)
         expect(outcome.marker("result") == "result ok", f"no `result ok`; {outcome}")
-        check_trace(ctx, image, outcome)
+        check_trace(ctx, name, image, outcome)
     return body
 
 

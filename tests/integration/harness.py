@@ -260,7 +260,13 @@ class Context:
     def adopt(self, directory):
         self.remora("adopt", directory)
         self.remora("verify", directory)
+        self.check(directory)
         return directory
+
+    def check(self, directory, *options):
+        """What the kernel decided is what the scheduling theory says: `remora check` finds no violation."""
+        done = self.remora("check", directory, "--show", "3", *options, check=False)
+        expect(done.returncode == 0, f"remora check ended with {done.returncode}: {done.stdout}{done.stderr}")
 
 
 def trace_files(directory):

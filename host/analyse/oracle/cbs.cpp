@@ -53,7 +53,10 @@ void Cbs::count_isolation(Account& account, std::uint16_t id) {
 
 // All that ran since the deadline was new is due by the deadline it has now, before it is postponed.
 void Cbs::judge_isolation(std::uint16_t id, const Server& server, const Account& account) {
-    if (!account.since || !server.deadline || server.kind != Policy::cbs || !timing().judged) {
+    if (server.kind != Policy::cbs) {
+        return; // who reclaims may use more
+    }
+    if (!account.since || !server.deadline || !timing().judged) {
         verdicts().undecided(Rule::cbs_isolation);
         return;
     }
@@ -89,7 +92,7 @@ void Cbs::budget(std::uint16_t id, std::uint64_t told) {
     Account& account = m_accounts[id];
     count_isolation(account, id);
     if (account.step == Step::none) {
-        judge_charge(id, server, told);
+        judge_charge(id, server, account, told);
     } else {
         account.new_budget = told;
     }
@@ -97,7 +100,8 @@ void Cbs::budget(std::uint16_t id, std::uint64_t told) {
     m_meter.restart(id);
 }
 
-void Cbs::judge_charge(std::uint16_t id, const Server& server, std::uint64_t told) {
+void Cbs::judge_charge(std::uint16_t id, const Server& server, Account& account, std::uint64_t told) {
+    account.debt = 0;
     const Rule rule = server.kind == Policy::grub ? Rule::grub_budget : Rule::cbs_budget;
     const Use& use = m_meter.use(id);
     if (!server.budget || !use.known || !timing().judged || (server.kind == Policy::grub && !m_meter.bandwidth())) {
@@ -106,6 +110,14 @@ void Cbs::judge_charge(std::uint16_t id, const Server& server, std::uint64_t tol
     }
     const std::uint64_t slack = timing().tolerance * (use.intervals + 1);
     const std::uint64_t expected = *server.budget > use.charged ? *server.budget - use.charged : 0;
+    account.debt = use.charged > *server.budget ? use.charged - *server.budget : 0;
+    account.slack = slack;
+    if (account.debt > slack) {
+        verdicts().fail(Rule::cbs_exhaust, std::nullopt,
+                        fmt::format("{} is charged {} ticks, its budget was {}: it had to be exhausted sooner",
+                                    server_text(id), use.charged, *server.budget));
+        return;
+    }
     verdicts().judge(rule, told <= expected + slack && told + slack >= expected, std::nullopt, [&] {
         return fmt::format("{} has {} ticks left, but of {} it was charged {} for the {} that ran in its place",
                            server_text(id), told, *server.budget, use.charged, use.ran);
@@ -189,7 +201,9 @@ void Cbs::judge_exhaustion(std::uint16_t id, const Server& server, Account& acco
     const std::uint64_t periods = period != 0 ? (grown + period / 2) / period : 0;
     const std::uint64_t expected = model().to_ticks(periods * server.period_ns);
     const bool whole = periods >= 1 && grown + periods >= expected && grown <= expected + periods;
-    const bool refilled = *account.new_budget <= capacity + 1 && *account.new_budget != 0;
+    // An interrupt that came late took from the next budget already.
+    const bool refilled = *account.new_budget <= capacity + 1 &&
+                          (!timing().judged || *account.new_budget + account.debt + account.slack + 1 >= capacity);
     verdicts().judge(Rule::cbs_exhaust, whole && refilled, std::nullopt, [&] {
         return fmt::format("{} is exhausted and gets the budget {} and the deadline {}; Q is {}, d + T is {}",
                            server_text(id), *account.new_budget, told, capacity, *server.deadline + period);

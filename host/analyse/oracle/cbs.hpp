@@ -39,13 +39,15 @@ class Cbs : public Theory {
         std::uint64_t arrived = 0; // stamp
         std::optional<std::uint64_t> old_budget{};
         std::optional<std::uint64_t> new_budget{};
+        std::uint64_t debt = 0; // charged beyond the budget, as far as stamps tell
+        std::uint64_t slack = 0;
         // isolation: use since a new deadline
         std::optional<std::uint64_t> since{};
         std::uint64_t used = 0;
         std::uint64_t intervals = 0;
     };
 
-    void judge_charge(std::uint16_t id, const Server& server, std::uint64_t told);
+    void judge_charge(std::uint16_t id, const Server& server, Account& account, std::uint64_t told);
     void judge_arrival(std::uint16_t id, const Server& server, Account& account, std::uint64_t told);
     void judge_exhaustion(std::uint16_t id, const Server& server, Account& account, std::uint64_t told);
     void count_isolation(Account& account, std::uint16_t id);

@@ -2,6 +2,7 @@
 // See fixed_servers.hpp.
 #include "host/analyse/oracle/fixed_servers.hpp"
 
+#include <algorithm>
 #include <fmt/format.h>
 
 namespace host::analyse::oracle {
@@ -58,9 +59,12 @@ void FixedServers::budget(std::uint16_t id, std::uint64_t told) {
         account.refilled = false;
         const std::uint64_t capacity = model().timed() ? model().to_ticks(server.capacity_ns) : 0;
         const bool lost = server.kind == Policy::polling && told == 0 && (!requests || unknown);
-        verdicts().judge(
-            Rule::server_replenish, lost || !model().timed() || same_but_rounding(told, capacity), std::nullopt,
-            [&] { return fmt::format("server {} is replenished to {} ticks, Q is {}", id, told, capacity); });
+        const std::uint64_t owed = timing().judged ? account.debt + timing().tolerance : capacity;
+        const bool full = told <= capacity + 1 && told + (account.debt != 0 ? owed : 1) >= capacity;
+        account.debt = 0;
+        verdicts().judge(Rule::server_replenish, lost || !model().timed() || full, std::nullopt, [&] {
+            return fmt::format("server {} is replenished to {} ticks, Q is {}", id, told, capacity);
+        });
         return;
     }
     if (server.kind == Policy::polling && told == 0 && (!requests || unknown)) {
@@ -73,10 +77,13 @@ void FixedServers::budget(std::uint16_t id, std::uint64_t told) {
     }
     const std::uint64_t slack = timing().tolerance * (use.intervals + 1);
     const std::uint64_t expected = *server.budget > use.ran ? *server.budget - use.ran : 0;
-    verdicts().judge(Rule::server_budget, told <= expected + slack && told + slack >= expected, std::nullopt, [&] {
-        return fmt::format("server {} has {} ticks left, but of {} {} ran in its place", id, told, *server.budget,
-                           use.ran);
-    });
+    account.debt += told == 0 && use.ran + slack > *server.budget ? use.ran + slack - *server.budget : 0;
+    const bool in_time = use.ran <= *server.budget + slack;
+    verdicts().judge(Rule::server_budget, in_time && told <= expected + slack && told + slack >= expected, std::nullopt,
+                     [&] {
+                         return fmt::format("server {} has {} ticks left, but of {} {} ran in its place", id, told,
+                                            *server.budget, use.ran);
+                     });
 }
 
 // The low 32 bits are exact: replenishments never drift.
@@ -90,7 +97,11 @@ void FixedServers::deadline(std::uint16_t id, const trace::Event& event) {
         account.advances = false;
         return;
     }
-    account.number += account.advances ? 1 : 0;
+    // Periods that the machine was too late for are passed over.
+    const std::uint64_t period = model().to_ticks(server.period_ns);
+    const std::uint64_t least = account.number + (account.advances ? 1 : 0);
+    const std::uint64_t since = told > *account.origin ? told - *account.origin : 0;
+    account.number = std::max(least, period != 0 ? (since + period / 2) / period : 0);
     account.advances = false;
     const std::uint64_t expected = *account.origin + model().to_ticks(account.number * server.period_ns);
     const bool holds = same_but_rounding(told, expected);

@@ -31,6 +31,7 @@ class FixedServers : public Theory {
         bool advances = false; // the deadline that comes is the next replenishment
         std::optional<std::uint64_t> origin{};
         std::uint64_t number = 0;
+        std::uint64_t debt = 0; // used beyond the budget, as far as stamps tell
     };
 
     [[nodiscard]] bool has_requests(std::uint16_t id, bool& unknown) const;

@@ -26,11 +26,12 @@ void Grub::job_ended(std::uint16_t id, const trace::Event& event) {
 void Grub::reclaiming(std::uint16_t id, const trace::Event& event) {
     Account& account = m_accounts[id];
     const auto due = zero_lag(model().servers().at(id));
-    if (!due || !account.idle || !timing().judged) {
+    if (!due || !timing().judged) {
         verdicts().undecided(Rule::grub_zero_lag);
     } else {
         const std::uint64_t now = event.ticks.value;
-        const std::uint64_t latest = std::max(*due, *account.idle) + 2 * timing().tolerance;
+        // A task that begins to wait behind that time gives back at once, before its wait is told.
+        const std::uint64_t latest = std::max(*due, account.idle.value_or(now)) + 2 * timing().tolerance;
         verdicts().judge(Rule::grub_zero_lag, now + timing().tolerance >= *due && now <= latest, std::nullopt, [&] {
             return fmt::format("server {} gives its bandwidth back at {} ticks, its zero-lag time is {}", id, now,
                                *due);
@@ -91,6 +92,10 @@ void Grub::judge_rate() {
     }
     const std::uint64_t expected = std::min(sum, kWholeProcessor);
     const std::uint64_t told = *m_meter.bandwidth();
+    if (told > expected + parts && m_retired) {
+        verdicts().undecided(Rule::grub_rate); // a reservation may last until the deadline of the job that ended
+        return;
+    }
     verdicts().judge(Rule::grub_rate, told <= expected + parts && told + parts >= expected, std::nullopt, [&] {
         return fmt::format("the active bandwidth is told to be {} of {}, the reservations and active servers add up "
                            "to {}",

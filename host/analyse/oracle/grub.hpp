@@ -18,7 +18,13 @@ class Grub : public Theory {
     void reclaiming(std::uint16_t id, const trace::Event& event);
     void job_ended(std::uint16_t id, const trace::Event& event);
 
-    void remove(std::uint16_t id) { m_accounts.erase(id); }
+    void remove(std::uint16_t id) {
+        m_accounts.erase(id);
+        m_retired = true;
+    }
+
+    // A task with a reservation has ended.
+    void task_ended() { m_retired = true; }
 
     void settle(const trace::Event& event);
 
@@ -36,6 +42,7 @@ class Grub : public Theory {
 
     ServerMeter& m_meter;
     std::map<std::uint16_t, Account> m_accounts;
+    bool m_retired = false; // what somebody had reserved may still count
 };
 
 } // namespace host::analyse::oracle

@@ -60,6 +60,9 @@ void Jobs::miss(const trace::Event& event) {
 
 void Jobs::end_job(const trace::Event& event) {
     Account& account = m_accounts[event.par1];
+    if (account.idle) {
+        return; // an aborted job is told twice: as aborted, and as over
+    }
     const Task* const task = model().find(event.par1);
     const bool judged = task != nullptr && is_hard(*task) && account.in_progress && model().timed();
     if (judged && task->deadline && task->deadline_slack == 0 && account.reports == 0) {

@@ -76,11 +76,14 @@ void Model::describe(Task& task) const {
     task.described = true;
     task.parameters = *known->parameters;
     task.policy = policy_of_level(m_names->find(tracer::Unit::level, task.parameters.level));
+    if (const Server* const server = server_of(task); server != nullptr && server->kind != Policy::unknown) {
+        task.policy = server->kind; // what its own level is called says less
+    }
     task.idle = task.policy == Policy::background && known->name == "idle";
 }
 
 void Model::insert(Task& task) {
-    task.ready = task.suspended ? Truth::no : Truth::yes;
+    task.ready = Truth::yes; // of a suspended task the next record says that it is out of line
     task.sequence = ++m_sequence;
 }
 
@@ -180,13 +183,19 @@ void Model::apply_task(const trace::Event& event) {
     case kCodeOf<"task_block">: {
         Task& task = this->task(event.par1);
         task.ready = Truth::no;
-        task.suspended = task.suspended || event.par2 >> 16 == kWaitSuspended;
+        task.suspended = event.par2 >> 16 == kWaitSuspended;
         break;
     }
     case kCodeOf<"task_unblock">: {
         Task& task = this->task(event.par1);
+        if (event.par2 >> 16 != kWaitSuspended) {
+            insert(task);
+        } else {
+            // A task that is suspended keeps its place; one that waited came back into it unseen.
+            task.sequence = task.suspended ? task.sequence : 0;
+            task.ready = Truth::yes;
+        }
         task.suspended = false;
-        insert(task);
         break;
     }
     default:
@@ -209,12 +218,12 @@ void Model::apply_job(const trace::Event& event) {
     case kCodeOf<"job_deadline">:
         task.deadline_low = event.par2;
         combine_deadline(task, event.ticks.value);
-        if (task.ready == Truth::yes) {
-            insert(task);
-        }
+        task.sequence = ++m_sequence;
         break;
     case kCodeOf<"job_abort">:
         task.ready = Truth::no;
+        task.blocked_on.reset();
+        free_mutexes(event.par1);
         break;
     case kCodeOf<"slice_end">:
         if (task.ready == Truth::yes) {
@@ -335,6 +344,7 @@ void Model::apply_server(const trace::Event& event) {
     case kCodeOf<"server_attach">: {
         Task& task = this->task(static_cast<std::uint16_t>(event.par2));
         task.server = event.par1;
+        describe(task);
         break;
     }
     case kCodeOf<"server_kind">: {
@@ -380,12 +390,16 @@ void Model::apply_schedule(const trace::Event& event) {
     m_decided = Running{.exec = exec, .shadow = event.par1, .since = event.ticks.value};
 }
 
-void Model::end_task(std::uint16_t context) {
+void Model::free_mutexes(std::uint16_t context) {
     for (auto& [id, mutex] : m_mutexes) {
         if (mutex.known && mutex.owner == context) {
             mutex.owner = 0;
         }
     }
+}
+
+void Model::end_task(std::uint16_t context) {
+    free_mutexes(context);
     m_tasks.erase(context);
 }
 

@@ -58,8 +58,8 @@ struct Task {
     bool described = false; // policy and parameters are known
     bool idle = false;      // the task behind all others
     Truth ready = Truth::unknown;
-    Truth begun = Truth::unknown; // the job in progress has been dispatched
-    bool suspended = false;
+    Truth begun = Truth::unknown;              // the job in progress has been dispatched
+    bool suspended = false;                    // out of line, but its place is kept
     std::optional<std::uint64_t> release{};    // of the job in progress, in ticks
     std::optional<std::uint64_t> deadline{};   // likewise
     std::uint64_t deadline_slack = 0;          // ticks by which it may be later than told
@@ -112,6 +112,9 @@ class Model {
     // The kernel tells each job and each wait; older ones did not.
     [[nodiscard]] bool jobs_told() const { return m_jobs_told; }
 
+    // The kernel tells who gets a mutex; older ones told the attempt alone.
+    [[nodiscard]] bool acquires_told() const { return m_acquires_told || m_jobs_told; }
+
     // No task lives that the model has not heard of.
     [[nodiscard]] bool complete() const { return m_complete; }
 
@@ -161,8 +164,6 @@ class Model {
     [[nodiscard]] std::string place_text(const Task& task) const;
 
   private:
-    [[nodiscard]] bool acquires_told() const { return m_acquires_told || m_jobs_told; }
-
     Task& task(std::uint16_t context);
     void describe(Task& task) const;
     void insert(Task& task);
@@ -175,6 +176,7 @@ class Model {
     void combine_deadline(Task& task, std::uint64_t stamp) const;
     void retry_lock(Task& task);
     void end_task(std::uint16_t context);
+    void free_mutexes(std::uint16_t context);
 
     // a's key against b's, in the same order as before(), without the order of insertion.
     [[nodiscard]] Truth smaller_key(const Task& a, const Task& b) const;

@@ -68,7 +68,7 @@ void Mutexes::judge_ceiling(const Task& task, std::uint32_t id, const Mutex& mut
 void Mutexes::judge_acquire(const trace::Event& event) {
     const Mutex* const mutex = model().mutex(event.par2);
     const Task* const task = model().find(event.par1);
-    if (mutex == nullptr || !mutex->known || task == nullptr) {
+    if (mutex == nullptr || !mutex->known || task == nullptr || !model().acquires_told()) {
         verdicts().undecided(Rule::mutex_owner);
         return;
     }

@@ -103,6 +103,7 @@ void Oracle::add(const trace::Event& event, const trace::TraceFacts& facts) {
             fmt::format("{} was used: what its family tells is not relied on from there on", event.row->name));
         return;
     }
+    m_last = event;
     if (is_gap(event)) {
         forget();
     }
@@ -159,7 +160,12 @@ void Oracle::judge_server(const trace::Event& event) {
         m_fixed_servers.settle();
         return;
     }
-    if (event.code == kCodeOf<"task_end_cycle">) {
+    if (event.code == kCodeOf<"task_end">) {
+        m_grub.task_ended();
+        return;
+    }
+    if (event.code == kCodeOf<"task_end_cycle"> || event.code == kCodeOf<"task_disable"> ||
+        event.code == kCodeOf<"task_block">) {
         const Task* const task = m_model.find(event.par1);
         const Server* const server = task != nullptr ? m_model.server_of(*task) : nullptr;
         if (server != nullptr && server->kind == Policy::grub) {
@@ -234,7 +240,13 @@ void Oracle::judge_server(const trace::Event& event) {
     }
 }
 
-void Oracle::finish() {
+void Oracle::finish(const trace::TraceFacts& facts) {
+    if (m_last.row != nullptr) {
+        m_last.names = &facts.names;
+        m_last.payload = {};
+        m_verdicts.at(m_last);
+        m_wakeups.finish();
+    }
     if (m_events != 0 && !m_model.jobs_told()) {
         m_verdicts.relax("the trace tells neither releases nor waits of tasks (an older kernel): what follows from "
                          "them is not decided");

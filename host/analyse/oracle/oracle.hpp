@@ -33,7 +33,7 @@ class Oracle {
     void add(const trace::Event& event, const trace::TraceFacts& facts);
 
     // Call once, after the last event.
-    void finish();
+    void finish(const trace::TraceFacts& facts);
 
     [[nodiscard]] const Verdicts& verdicts() const { return m_verdicts; }
 
@@ -63,6 +63,7 @@ class Oracle {
     Grub m_grub{m_model, m_verdicts, m_timing, m_meter};
     FixedServers m_fixed_servers{m_model, m_verdicts, m_timing, m_meter};
     std::vector<bool> m_chunks_begun;
+    trace::Event m_last; // for what shows only at the end
     std::uint64_t m_events = 0;
 };
 

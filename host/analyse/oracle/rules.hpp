@@ -169,7 +169,7 @@ inline constexpr auto kRules = std::to_array<RuleRow>({
     {Rule::lost_wakeup, "lost-wakeup", Subject::wakeup, detail::kMutex, "a post with waiters wakes one of them at once",
      detail::kDijkstra},
     {Rule::wake_order, "wake-order", Subject::wakeup, detail::kReady,
-     "of several waiters the most urgent is woken; of equal ones the first", detail::kContract},
+     "of several waiters the one is woken whose turn it is (WakeOrder: first come, or most urgent)", detail::kContract},
     {Rule::semaphore_count, "semaphore-count", Subject::wakeup, detail::kMutex,
      "a wait blocks exactly if no unit is left", detail::kDijkstra},
 });

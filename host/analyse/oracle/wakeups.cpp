@@ -43,10 +43,12 @@ void WakeUps::event(const trace::Event& event) {
         unblock(event);
         break;
     case kCodeOf<"task_end">:
+    case kCodeOf<"job_abort">:
+        resolve(event.par1, true);
         leave(event.par1);
         break;
     case kCodeOf<"task_schedule">:
-        settle();
+        settle(event);
         break;
     default:
         break;
@@ -128,8 +130,9 @@ void WakeUps::judge_wake_order(const Semaphore& semaphore, std::uint32_t id, std
         }
         const bool came_first =
             std::ranges::find(semaphore.waiters, context) < std::ranges::find(semaphore.waiters, woken);
-        const Truth higher = model().more_urgent(*other, *task);
-        const Truth lower = model().more_urgent(*task, *other);
+        const bool by_urgency = kWakeOrder == WakeOrder::urgency;
+        const Truth higher = by_urgency ? model().more_urgent(*other, *task) : Truth::no;
+        const Truth lower = by_urgency ? model().more_urgent(*task, *other) : Truth::no;
         if (higher == Truth::yes || (higher == Truth::no && lower == Truth::no && came_first)) {
             verdicts().fail(Rule::wake_order, woken,
                             fmt::format("semaphore {} wakes {}, but {} waits {}", id, model().place_text(*task),
@@ -145,10 +148,12 @@ void WakeUps::judge_wake_order(const Semaphore& semaphore, std::uint32_t id, std
 void WakeUps::unblock(const trace::Event& event) {
     if (event.par2 >> 16 != kWaitSemaphore) {
         if (event.par2 >> 16 == kWaitSuspended) {
+            resolve(event.par1, true);
             leave(event.par1); // whether its wait is over is told by what it does next
         }
         return;
     }
+    resolve(event.par1, false);
     const std::uint32_t id = event.par2 & kObjectMask;
     Semaphore& semaphore = m_semaphores[id];
     if (semaphore.owed > 0) {
@@ -169,13 +174,36 @@ void WakeUps::leave(std::uint16_t context) {
     }
 }
 
-void WakeUps::settle() {
+void WakeUps::lose(const Suspect& suspect) {
+    verdicts().fail(Rule::lost_wakeup, suspect.context,
+                    fmt::format("semaphore {} was posted before {} ticks while {} waited, and nobody was woken",
+                                suspect.semaphore, suspect.ticks, model().name(suspect.context)));
+}
+
+void WakeUps::resolve(std::uint16_t context, bool was_suspended) {
+    for (const Suspect& suspect : m_suspects) {
+        if (suspect.context == context && was_suspended) {
+            verdicts().undecided(Rule::lost_wakeup);
+        } else if (suspect.context == context) {
+            lose(suspect);
+        }
+    }
+    std::erase_if(m_suspects, [context](const Suspect& suspect) { return suspect.context == context; });
+}
+
+void WakeUps::finish() {
+    for (const Suspect& suspect : m_suspects) {
+        lose(suspect);
+    }
+    m_suspects.clear();
+}
+
+void WakeUps::settle(const trace::Event& event) {
     for (auto& [id, semaphore] : m_semaphores) {
         if (semaphore.owed > 0) {
             if (semaphore.all_waiters_known) {
-                verdicts().fail(Rule::lost_wakeup, semaphore.waiters.front(),
-                                fmt::format("semaphore {} was posted while {} waits, and nobody was woken", id,
-                                            model().name(semaphore.waiters.front())));
+                m_suspects.push_back({semaphore.waiters.front(), id, event.ticks.value});
+                semaphore.waiters.erase(semaphore.waiters.begin());
             } else {
                 verdicts().undecided(Rule::lost_wakeup);
             }

@@ -9,13 +9,28 @@
 
 namespace host::analyse::oracle {
 
+// Whom a post wakes: the waiter that came first, or the most urgent one, of equal ones the first.
+enum class WakeOrder : std::uint8_t {
+    arrival,
+    urgency,
+};
+
+// As kernel/sync/semaphore.hpp promises.
+inline constexpr WakeOrder kWakeOrder = WakeOrder::arrival;
+
 class WakeUps : public Theory {
   public:
     using Theory::Theory;
 
     void event(const trace::Event& event);
 
-    void forget() { m_semaphores.clear(); }
+    // Call at the end of the trace.
+    void finish();
+
+    void forget() {
+        m_semaphores.clear();
+        m_suspects.clear();
+    }
 
   private:
     struct Semaphore {
@@ -31,10 +46,22 @@ class WakeUps : public Theory {
     void block(const trace::Event& event);
     void unblock(const trace::Event& event);
     void leave(std::uint16_t context);
-    void settle();
+    void settle(const trace::Event& event);
+    void resolve(std::uint16_t context, bool was_suspended);
     void judge_wake_order(const Semaphore& semaphore, std::uint32_t id, std::uint16_t woken);
 
+    // A post woke nobody although this task waits: lost, unless the task was suspended meanwhile, which shows only when
+    // it is resumed.
+    struct Suspect {
+        std::uint16_t context = 0;
+        std::uint32_t semaphore = 0;
+        std::uint64_t ticks = 0;
+    };
+
+    void lose(const Suspect& suspect);
+
     std::map<std::uint32_t, Semaphore> m_semaphores;
+    std::vector<Suspect> m_suspects;
 };
 
 } // namespace host::analyse::oracle
