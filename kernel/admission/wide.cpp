@@ -13,22 +13,26 @@ int bit_width(Wide value) {
                      : static_cast<int>(std::bit_width(static_cast<std::uint64_t>(value)));
 }
 
+namespace {
+
+// The processor divides 128 bits by 64 as long as the quotient fits 64: high < divisor. (The compiler's routine for the
+// whole is in a library that the freestanding kernel does not link.)
+std::uint64_t divide_step(std::uint64_t high, std::uint64_t low, std::uint64_t divisor, std::uint64_t& remainder) {
+    std::uint64_t quotient = 0;
+    asm("divq %4" : "=a"(quotient), "=d"(remainder) : "0"(low), "1"(high), "r"(divisor) : "cc");
+    return quotient;
+}
+
+} // namespace
+
+// Long division with digits of 64 bits.
 Division divide(Wide dividend, std::uint64_t divisor) {
-    if (dividend <= std::numeric_limits<std::uint64_t>::max()) {
-        const auto narrow = static_cast<std::uint64_t>(dividend);
-        return {narrow / divisor, narrow % divisor};
-    }
+    const auto high = static_cast<std::uint64_t>(dividend >> 64);
     Division result;
-    Wide remainder = 0;
-    for (int bit = bit_width(dividend) - 1; bit >= 0; --bit) {
-        remainder = (remainder << 1) | ((dividend >> bit) & 1U);
-        result.quotient <<= 1;
-        if (remainder >= divisor) {
-            remainder -= divisor;
-            result.quotient |= 1U;
-        }
-    }
-    result.remainder = static_cast<std::uint64_t>(remainder);
+    const std::uint64_t first = high / divisor;
+    const std::uint64_t second =
+        divide_step(high % divisor, static_cast<std::uint64_t>(dividend), divisor, result.remainder);
+    result.quotient = (Wide{first} << 64) | second;
     return result;
 }
 
