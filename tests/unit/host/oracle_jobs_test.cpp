@@ -99,7 +99,7 @@ TEST_F(OracleJobs, TellsAnOverrunOncePerJob) {
 TEST_F(OracleJobs, LeavesStampsOfAHostClockUnjudged) {
     Scene scene = running();
     scene.at(730).end_job(12);
-    scene.chunk.begin.clock_mode = tracer::ClockMode::tcg;
+    scene.chunk.begin.clock_mode = tracer::ClockMode::emulated;
     EXPECT_THAT(judge(scene.chunk.bytes(), std::nullopt), IsEmpty());
     EXPECT_THAT(m_relaxations, ElementsAre(HasSubstr("--tolerance")));
     EXPECT_THAT(judge(scene.chunk.bytes(), 10), ElementsAre("wcet-violation"));
@@ -188,7 +188,7 @@ Scene served(std::uint16_t kind, std::uint64_t end, std::uint32_t left) {
                        {.level = kind == 1 ? Scene::kCbs : Scene::kGrub, .period_ns = 1000, .budget_ns = 100});
     scene.server(3, kind, 100, 1000, 12).at(500);
     if (kind == 2) {
-        scene.event("server_bandwidth", 0, 0x7FFF'FFFF);
+        scene.hard(13, Scene::kEdf, 400, 1000).event("server_bandwidth", 0, 0x7FFF'FFFF); // 0.4 and 0.1
     }
     scene.arrive(3, 12, 100, 1500).run(12).at(end).leave(12);
     return scene.event("server_budget", 3, left);
