@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Builds the kernel with one thing wrong at a time, in a copy of the tree, and demands that `remora check` names the rule
-that is broken. The right kernel must pass first: else a rule would be named for another reason.
+"""Builds the kernel with one thing wrong at a time, in a copy of the tree, and demands that `remora check` names the
+rule that is broken. The right kernel must pass first: else a rule would be named for another reason.
 
     tests/mutants/run.py [--list]        CASES='pattern ...' selects mutants by name
 
@@ -28,7 +28,8 @@ TARGETS = {"test": "build/kernel/kernel-test.elf", "apps": "build/kernel/kernel.
 
 
 def sources():
-    listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], check=True, capture_output=True, text=True)
+    listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], check=True, capture_output=True,
+                            text=True)
     return [line for line in listed.stdout.splitlines() if (ROOT / line).is_file()]
 
 
@@ -95,7 +96,8 @@ def main():
         for kernel, app in sorted({(mutant.kernel, mutant.app) for mutant in wanted}):
             build(kernel)
             rule, sentence = first_rule(f"none_{app}", app, kernel)
-            tell(f"right kernel, {app}", None if rule is None else f"a violation without a mutant: {sentence}", sentence)
+            fault = None if rule is None else f"a violation without a mutant: {sentence}"
+            tell(f"right kernel, {app}", fault, sentence)
     except harness.Failure as failure:
         tell("right kernel", str(failure), "")
     for mutant in wanted:
