@@ -141,8 +141,8 @@ class Model {
     [[nodiscard]] Truth before(const Task& a, const Task& b) const;
     [[nodiscard]] std::optional<std::uint32_t> rank(const Task& task) const;
 
-    // Whether a is woken before b where both wait: by the queues they belong to, then by their preemption levels. Of
-    // equal ones neither is.
+    // Whether a is woken before b where both wait: by the queues they belong to, then by the keys of the places they
+    // had. Of equal ones neither is.
     [[nodiscard]] Truth more_urgent(const Task& a, const Task& b) const;
 
     // --- chains

@@ -116,7 +116,13 @@ Truth Model::more_urgent(const Task& a, const Task& b) const {
     if (!rank_a || !rank_b) {
         return Truth::unknown;
     }
-    return truth_of(*rank_a != *rank_b ? *rank_a < *rank_b : preemption_level(a) < preemption_level(b));
+    if (*rank_a != *rank_b) {
+        return truth_of(*rank_a < *rank_b);
+    }
+    if (stands_with_edf(a.policy) || a.policy == Policy::fixed || is_server(a.policy)) {
+        return smaller_key(a, b);
+    }
+    return a.sequence == 0 || b.sequence == 0 ? Truth::unknown : truth_of(a.sequence < b.sequence); // its turn
 }
 
 Truth Model::before(const Task& a, const Task& b) const {

@@ -15,8 +15,8 @@ enum class WakeOrder : std::uint8_t {
     urgency,
 };
 
-// As kernel/sync/semaphore.hpp promises.
-inline constexpr WakeOrder kWakeOrder = WakeOrder::arrival;
+// As kernel/sync/wait_queue.hpp promises.
+inline constexpr WakeOrder kWakeOrder = WakeOrder::urgency;
 
 class WakeUps : public Theory {
   public:
