@@ -146,10 +146,11 @@ TEST(Semaphore, PrefersLevelsThenKeysThenArrivals) {
                   start("h3", waiter, hard(1, 100, 40), names[4]);
                   for (int i = 0; i < 5; ++i) {
                       must(sem_post(s_units));
+                      note("p");
                   }
                   pause_until(2);
               }),
-              "h3 | h1 | h2 | r1 | r2");
+              "h3 | p | h1 | p | h2 | p | p | p | r1 | r2");
 }
 
 // A unit comes at 3.
