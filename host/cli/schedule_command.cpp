@@ -140,8 +140,9 @@ void Narrator::blocked(const trace::Event& event) {
     const std::uint32_t kind = event.par2 >> 16;
     const std::uint32_t id = event.par2 & 0xFFFF;
     const std::string_view word = kind < tracer::kWaitNames.size() ? tracer::kWaitNames[kind] : std::string_view{};
-    if (word == "semaphore") {
-        line(event, event.par1, fmt::format("waits for semaphore {}", name(event, tracer::Unit::semaphore, id)));
+    if (word == "semaphore" || word == "mutex") {
+        const auto unit = word == "mutex" ? tracer::Unit::mutex : tracer::Unit::semaphore;
+        line(event, event.par1, fmt::format("waits for {} {}", word, name(event, unit, id)));
     } else if (id != 0) {
         line(event, event.par1, fmt::format("waits: {} {}", word, id));
     } else {

@@ -76,10 +76,12 @@ void Cbs::exhaust(std::uint16_t id) {
     if (!server.budget || !use.known || !timing().judged) {
         verdicts().undecided(Rule::cbs_exhaust);
     } else {
+        // Only GRUB charges by the bandwidth of the active servers; a CBS beside it is charged in full.
+        const std::uint64_t charged = server.kind == Policy::grub ? use.charged : use.ran;
         const std::uint64_t slack = timing().tolerance * (use.intervals + 1);
-        verdicts().judge(Rule::cbs_exhaust, use.charged + slack >= *server.budget, std::nullopt, [&] {
+        verdicts().judge(Rule::cbs_exhaust, charged + slack >= *server.budget, std::nullopt, [&] {
             return fmt::format("{} is told to be exhausted after a charge of {} ticks, its budget was {}",
-                               server_text(id), use.charged, *server.budget);
+                               server_text(id), charged, *server.budget);
         });
     }
     account.step = Step::exhaustion;
@@ -108,19 +110,21 @@ void Cbs::judge_charge(std::uint16_t id, const Server& server, Account& account,
         verdicts().undecided(rule);
         return;
     }
+    // Only GRUB charges by the bandwidth of the active servers: a CBS beside it is charged in full.
+    const std::uint64_t charged = server.kind == Policy::grub ? use.charged : use.ran;
     const std::uint64_t slack = timing().tolerance * (use.intervals + 1);
-    const std::uint64_t expected = *server.budget > use.charged ? *server.budget - use.charged : 0;
-    account.debt = use.charged > *server.budget ? use.charged - *server.budget : 0;
+    const std::uint64_t expected = *server.budget > charged ? *server.budget - charged : 0;
+    account.debt = charged > *server.budget ? charged - *server.budget : 0;
     account.slack = slack;
     if (account.debt > slack) {
         verdicts().fail(Rule::cbs_exhaust, std::nullopt,
                         fmt::format("{} is charged {} ticks, its budget was {}: it had to be exhausted sooner",
-                                    server_text(id), use.charged, *server.budget));
+                                    server_text(id), charged, *server.budget));
         return;
     }
     verdicts().judge(rule, told <= expected + slack && told + slack >= expected, std::nullopt, [&] {
         return fmt::format("{} has {} ticks left, but of {} it was charged {} for the {} that ran in its place",
-                           server_text(id), told, *server.budget, use.charged, use.ran);
+                           server_text(id), told, *server.budget, charged, use.ran);
     });
 }
 
