@@ -10,7 +10,11 @@
 
 namespace kernel {
 
+#ifdef REMORA_TASKS
+inline constexpr std::size_t kTasksMax = REMORA_TASKS; // measurements beside many tasks
+#else
 inline constexpr std::size_t kTasksMax = 64;
+#endif
 inline constexpr std::size_t kTaskNameBytes = 32;
 inline constexpr std::size_t kStackBytes = 16 * 1024;
 inline constexpr std::size_t kGuardBytes = 4096;
@@ -31,7 +35,7 @@ inline constexpr std::uint32_t kStepsMax = 500;
 inline constexpr std::uint32_t kStepsPreparedMax = 20'000;
 
 // Timer events of applications and drivers. The kernel's own per-task timers come on top and cannot run out.
-inline constexpr std::size_t kTimerEventsMax = 256;
+inline constexpr std::size_t kTimerEventsMax = kTasksMax < 256 ? 256 : 2 * kTasksMax;
 inline constexpr std::size_t kTimersPerTask = 5;
 inline constexpr std::size_t kTimersMax = kTimerEventsMax + kTasksMax * kTimersPerTask + kServersMax;
 

@@ -5,6 +5,7 @@
 #include "kernel/irq_guard.hpp"
 #include "kernel/panic.hpp"
 #include "kernel/scheduler.hpp"
+#include "kernel/section_meter.hpp"
 #include "kernel/trace_points.hpp"
 #include "lib/text.hpp"
 
@@ -138,9 +139,11 @@ void forget_reaction_irq_off(Task& task) {
 
 void call_exception_handler_irq_off(const Task& task, TaskException exception) {
     const Handler handler = s_handlers[task.pid.value];
+    section_ends();
     arch::irq_enable();
     handler.function(exception, handler.argument);
     static_cast<void>(arch::irq_save());
+    section_begins();
 }
 
 } // namespace kernel

@@ -3,6 +3,7 @@
 
 #include "kernel/irq_guard.hpp"
 #include "kernel/scheduler.hpp"
+#include "kernel/section_meter.hpp"
 #include "kernel/storm.hpp"
 #include "kernel/trace_points.hpp"
 
@@ -136,6 +137,7 @@ void interrupt_entry(arch::Vector vector) {
         trace_points::interrupt_ended(vector);
         return;
     }
+    section_begins();
     const bool spurious = arch::is_spurious(vector);
     interrupt_entered_irq_off();
     if (spurious) {
@@ -148,6 +150,7 @@ void interrupt_entry(arch::Vector vector) {
     trace_points::interrupt_ended(vector);
     arch::end_of_interrupt(vector);
     preempt_if_needed_irq_off();
+    section_ends();
 }
 
 InterruptCounters interrupt_counters() {

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "arch/arch.hpp"
+#include "kernel/section_meter.hpp"
 #include "kernel/signal.hpp"
 #include "kernel/trace_points.hpp"
 
@@ -17,13 +18,19 @@ namespace kernel {
 // Interrupts are off while a guard lives; nests, because it restores what it found. Context: any but NMI.
 class [[nodiscard]] IrqGuard {
   public:
-    IrqGuard()
+    explicit IrqGuard([[maybe_unused]] SectionPlace place = SectionPlace::current())
         : m_state(arch::irq_save()) {
+        if (kSectionsMeasured && arch::irq_was_enabled(m_state)) {
+            section_begins(place);
+        }
         trace_points::interrupts_off(m_state);
     }
 
     ~IrqGuard() {
         trace_points::interrupts_on(m_state);
+        if (kSectionsMeasured && arch::irq_was_enabled(m_state)) {
+            section_ends();
+        }
         arch::irq_restore(m_state);
         if (arch::irq_was_enabled(m_state) && upcalls_due()) {
             deliver_upcalls();

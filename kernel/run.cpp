@@ -7,6 +7,7 @@
 #include "kernel/panic.hpp"
 #include "kernel/runlevel.hpp"
 #include "kernel/scheduler.hpp"
+#include "kernel/section_meter.hpp"
 #include "kernel/task.hpp"
 #include "kernel/timer.hpp"
 #include "kernel/trace_points.hpp"
@@ -29,7 +30,9 @@ void idle_body(void* argument) {
     static_cast<void>(argument);
     static_cast<void>(arch::irq_save());
     for (;;) {
+        section_ends();
         arch::wait_for_interrupt();
+        section_begins();
     }
 }
 

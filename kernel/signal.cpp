@@ -5,6 +5,7 @@
 #include "kernel/clock.hpp"
 #include "kernel/exception.hpp"
 #include "kernel/irq_guard.hpp"
+#include "kernel/section_meter.hpp"
 #include "kernel/timer.hpp"
 #include "kernel/trace_points.hpp"
 
@@ -63,9 +64,11 @@ void wait_is_over(void* argument) {
 void call_signal_handler_irq_off(const Task& task, std::uint8_t signo) {
     const Handler handler = s_handlers[task.pid.value][signo];
     trace_points::signal_delivered(task, signo);
+    section_ends();
     arch::irq_enable();
     handler.function(signo, handler.argument);
     static_cast<void>(arch::irq_save());
+    section_begins();
 }
 
 // `until` null: for ever.
@@ -186,6 +189,7 @@ void deliver_upcalls() {
     if (upcalls_due()) {
         deliver_upcalls_irq_off();
     }
+    section_ends();
     arch::irq_restore(state);
 }
 

@@ -17,7 +17,8 @@ struct alignas(kGuardBytes) GuardedStack {
 
 static_assert(sizeof(GuardedStack) == kGuardBytes + kStackBytes, "no padding: guard pages must be whole pages");
 
-constinit std::array<GuardedStack, kTasksMax> s_stacks{};
+// Beside the trace chunks, where there is room for many and nothing is cleared: a stack is written before it is read.
+[[gnu::section(".arena,\"aw\",@nobits#")]] constinit std::array<GuardedStack, kTasksMax> s_stacks{};
 
 } // namespace
 

@@ -10,6 +10,7 @@
 #include "kernel/level.hpp"
 #include "kernel/ready_queue.hpp"
 #include "kernel/scheduler.hpp"
+#include "kernel/section_meter.hpp"
 #include "kernel/signal.hpp"
 #include "kernel/stacks.hpp"
 #include "kernel/sync/ceilings.hpp"
@@ -119,6 +120,7 @@ lib::Result<Level*> find_level(const TaskModel& model) {
 void task_entry(void* argument) {
     const Task& self = *static_cast<Task*>(argument);
     trace_points::interrupts_enabled();
+    section_ends();
     arch::irq_enable();
     deliver_upcalls();
     self.body(self.argument);
@@ -288,6 +290,7 @@ void task_delay(lib::Nanoseconds time) {
 
 void task_exit() {
     static_cast<void>(arch::irq_save());
+    section_begins();
     end_task_irq_off(self_irq_off());
     schedule_irq_off();
     ASSERT(!"a task that has ended was resumed");

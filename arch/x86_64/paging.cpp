@@ -105,6 +105,16 @@ Table* child(std::uint64_t& entry) {
     return reinterpret_cast<Table*>(entry & kAddressMask);
 }
 
+// One page of 2 MiB becomes 512 of 4 KiB with the same rights.
+void split(std::uint64_t& entry, std::uint64_t base) {
+    ASSERT(g_spare_used < kSpareTables);
+    Table& pages = g_spare[g_spare_used++];
+    for (std::size_t i = 0; i < pages.entries.size(); ++i) {
+        pages.entries[i] = (entry & ~(kAddressMask | kLarge)) | (base + i * kPageBytes);
+    }
+    entry = address_of(pages) | kPresent | kWritable;
+}
+
 } // namespace
 
 void load_page_tables() {
@@ -135,8 +145,12 @@ void load_page_tables() {
 }
 
 void unmap_page(std::uint64_t address) {
-    ASSERT(address % kPageBytes == 0 && address < kFineBytes);
-    g_fine[address / kLargePageBytes].entries[(address / kPageBytes) % 512] = 0;
+    ASSERT(address % kPageBytes == 0 && address < kLowBytes);
+    std::uint64_t& entry = g_low_directories[address >> 30].entries[(address / kLargePageBytes) % 512];
+    if ((entry & kLarge) != 0) {
+        split(entry, address & ~(kLargePageBytes - 1));
+    }
+    reinterpret_cast<Table*>(entry & kAddressMask)->entries[(address / kPageBytes) % 512] = 0;
     flush_page(address);
 }
 

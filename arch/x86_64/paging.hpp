@@ -17,7 +17,8 @@ namespace arch::x86_64 {
 // Switches to our own tables. irq-off, once.
 void load_page_tables();
 
-// Makes one 4 KiB page below 8 MiB absent (a guard page). Precondition: page-aligned, inside the kernel image.
+// Makes one 4 KiB page below 4 GiB absent (a guard page). Beyond 8 MiB the first one in each 2 MiB costs one of the
+// static tables, of which there are enough for all stacks. Precondition: page-aligned. irq-off.
 void unmap_page(std::uint64_t address);
 
 enum class PageUse : std::uint8_t {

@@ -25,6 +25,7 @@
 #include "kernel/levels/served.hpp"
 #include "kernel/panic.hpp"
 #include "kernel/root/firmware.hpp"
+#include "kernel/root/section_report.hpp"
 #include "kernel/root/tracing.hpp"
 #include "kernel/run.hpp"
 #include "kernel/runlevel.hpp"
@@ -292,6 +293,7 @@ void kernel_main(const arch::BootInfo* boot) {
     }
     start_kernel();
     g_run_end = run_app(app);
+    report_sections();
     tracing_end();
     run_level_functions(RunLevel::after_exit);
     leave(exit_code());

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: MIT
+// How long interrupts stay off, by the place in the source that switched them off. Compiled in for measurements alone
+// (REMORA_SECTIONS=1, `make bench-kernel`): in every other kernel all of this is nothing, and costs nothing.
+//
+//   a section begins where the first guard switches interrupts off, or where an interrupt is taken;
+//   it ends where they come on again, perhaps in another task: then the time counts for the place where it began.
+#pragma once
+
+#include "arch/arch.hpp"
+#include "lib/units.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <source_location>
+#include <span>
+#include <type_traits>
+
+namespace kernel {
+
+#ifdef REMORA_SECTIONS
+inline constexpr bool kSectionsMeasured = true;
+#else
+inline constexpr bool kSectionsMeasured = false;
+#endif
+
+namespace detail {
+
+// Stands for a place where nobody asks for places.
+struct NoPlace {
+    static consteval NoPlace current() { return {}; }
+};
+
+} // namespace detail
+
+using SectionPlace = std::conditional_t<kSectionsMeasured, std::source_location, detail::NoPlace>;
+
+struct MeasuredSection {
+    std::source_location place;
+    lib::Ticks longest;
+    lib::Ticks total;
+    std::uint64_t count = 0;
+};
+
+// All functions irq-off.
+class SectionMeter {
+  public:
+    static constexpr std::size_t kPlacesMax = 96;
+
+    constexpr SectionMeter() = default;
+
+    void begin(std::source_location place) {
+        m_place = place;
+        m_begun = arch::timestamp();
+        m_open = true;
+    }
+
+    // In a kernel that does not measure: never called, and nothing.
+    void begin(detail::NoPlace) {}
+
+    void end() {
+        if (!m_open) {
+            return;
+        }
+        const lib::Ticks length = arch::timestamp() - m_begun;
+        m_open = false;
+        MeasuredSection* const section = find();
+        if (section != nullptr) {
+            ++section->count;
+            section->total = section->total + length;
+            section->longest = length > section->longest ? length : section->longest;
+        }
+    }
+
+    [[nodiscard]] std::span<const MeasuredSection> sections() const { return std::span(m_sections).first(m_count); }
+
+    // Places beyond kPlacesMax are not told apart from one another: this many sections are missing.
+    [[nodiscard]] std::uint64_t lost() const { return m_lost; }
+
+  private:
+    // One function of one file may have several guards: the line tells them apart.
+    MeasuredSection* find() {
+        for (std::size_t i = 0; i < m_count; ++i) {
+            const std::source_location& known = m_sections[i].place;
+            if (known.line() == m_place.line() && known.file_name() == m_place.file_name()) {
+                return &m_sections[i];
+            }
+        }
+        if (m_count == kPlacesMax) {
+            ++m_lost;
+            return nullptr;
+        }
+        m_sections[m_count].place = m_place;
+        return &m_sections[m_count++];
+    }
+
+    std::array<MeasuredSection, kPlacesMax> m_sections{};
+    std::size_t m_count = 0;
+    std::uint64_t m_lost = 0;
+    std::source_location m_place;
+    lib::Ticks m_begun;
+    bool m_open = false;
+};
+
+namespace detail {
+
+inline constinit SectionMeter section_meter{};
+
+} // namespace detail
+
+// Interrupts have just gone off, and were on. irq-off.
+inline void section_begins([[maybe_unused]] SectionPlace place = SectionPlace::current()) {
+    if constexpr (kSectionsMeasured) {
+        detail::section_meter.begin(place);
+    }
+}
+
+// Interrupts are about to come on. irq-off.
+inline void section_ends() {
+    if constexpr (kSectionsMeasured) {
+        detail::section_meter.end();
+    }
+}
+
+} // namespace kernel
