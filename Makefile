@@ -63,7 +63,7 @@ ifeq ($(TRACER)$(TSC),NEWFALSE)
 endif
 
 # A misspelt variable on the command line must not pass unnoticed.
-RUN_KEYS := PORT SEED DURATION_MS TIMEOUT_S CHECK DEPS CASES GDB_PORT PACKAGES CONFIG_FILE BUILD CXX WARNINGS RECORDS
+RUN_KEYS := PORT SEED DURATION_MS TIMEOUT_S CHECK DEPS CASES GDB_PORT PACKAGES CONFIG_FILE BUILD CXX WARNINGS RECORDS TASKS SECTIONS
 $(foreach word,$(MAKEOVERRIDES),$(if $(findstring =,$(word)),\
   $(if $(filter $(firstword $(subst =, ,$(word))),$(OPTION_KEYS) $(RUN_KEYS)),,\
     $(error unknown variable "$(firstword $(subst =, ,$(word)))"; `make help` lists them: $(OPTION_KEYS) $(RUN_KEYS)))))
@@ -75,7 +75,11 @@ DURATION_MS :=
 TIMEOUT_S := 120
 export PORT SEED DURATION_MS TIMEOUT_S APP SINK BOOT ACCEL CLOCK NIC OUT TRACER TSC
 
-KERNEL_NAME := kernel$(if $(filter OFF,$(TRACER)),-off)$(if $(filter FALSE,$(TSC)),-notsc)
+# Of `make bench-kernel` alone: a kernel for so many tasks, and one that measures its interrupts-off sections.
+TASKS :=
+SECTIONS :=
+KERNEL_NAME := kernel$(if $(filter OFF,$(TRACER)),-off)$(if $(filter FALSE,$(TSC)),-notsc)$(if \
+  $(TASKS),-tasks$(TASKS))$(if $(SECTIONS),-sections)
 KERNEL_DIR := $(BUILD)/$(KERNEL_NAME)
 KERNEL := $(KERNEL_DIR)/kernel.elf
 TEST_KERNEL := $(KERNEL_DIR)/kernel-test.elf
@@ -90,7 +94,8 @@ WARNINGS := -Werror -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conver
   -Wswitch-enum -Wextra-semi -Wzero-as-null-pointer-constant -Wsuggest-override -Wmismatched-tags -Wvolatile
 COMMON := -std=c++20 -g -iquote . -MMD -MP
 
-KERNEL_DEFINES := -DREMORA_TRACER=$(if $(filter NEW,$(TRACER)),1,0) -DREMORA_TSC=$(if $(filter TRUE,$(TSC)),1,0)
+KERNEL_DEFINES := -DREMORA_TRACER=$(if $(filter NEW,$(TRACER)),1,0) -DREMORA_TSC=$(if $(filter TRUE,$(TSC)),1,0) \
+  $(if $(TASKS),-DREMORA_TASKS=$(TASKS)) $(if $(SECTIONS),-DREMORA_SECTIONS=1)
 KERNEL_FLAGS := -O2 -ffreestanding -mno-red-zone -mgeneral-regs-only -mcmodel=small -fno-pic -fno-pie \
   -fno-omit-frame-pointer -fno-asynchronous-unwind-tables -ffunction-sections -fdata-sections -fcf-protection=none \
   -fno-stack-protector -ffile-prefix-map=$(CURDIR)=. $(KERNEL_DEFINES) -I arch/x86_64
@@ -144,7 +149,8 @@ FORCE:
 
 .DEFAULT_GOAL := help
 .PHONY: help all kernel host run apps debug deps test test-unit test-structure verify-entries test-model verify \
-  test-kernel test-integration test-mutants check-headers lint format clean bench soak
+  test-kernel test-integration test-mutants check-headers lint format clean bench soak \
+  kernel-bench bench-kernel golden golden-diff
 
 help: ## this list
 	@echo 'usage: make TARGET [VARIABLE=VALUE ...]'
@@ -202,6 +208,16 @@ $(eval $(call linked_from,$(TEST_KERNEL),$(call object,$(KERNEL_DIR),$(IMAGE_SOU
 $(TEST_KERNEL): linker.ld
 	@echo '  LD    $@'
 	@$(CXX) $(KERNEL_LDFLAGS) $(ATTEMPTS_LDFLAGS) $(filter %.o,$^) -o $@
+
+# The kernel's operations, measured by themselves: no part of the test kernel is in this image.
+BENCH_KERNEL := $(KERNEL_DIR)/kernel-bench.elf
+$(eval $(call linked_from,$(BENCH_KERNEL),$(call object,$(KERNEL_DIR),$(IMAGE_SOURCES) $(APP_SOURCES) \
+  $(wildcard tests/bench/guest/*.cpp))))
+$(BENCH_KERNEL): linker.ld
+	@echo '  LD    $@'
+	@$(CXX) $(KERNEL_LDFLAGS) $(filter %.o,$^) -o $@
+
+kernel-bench: $(BENCH_KERNEL)
 
 # --- UEFI loader -----------------------------------------------------------------------------------------------------
 EFI_FLAGS := $(COMMON) -O2 -Wall -Wextra -Werror -ffreestanding -fno-exceptions -fno-rtti -fno-threadsafe-statics \
@@ -310,8 +326,18 @@ test-integration: kernel $(TEST_KERNEL) host $(EFI) ## boots, exports and faults
 test-mutants: $(REMORA) ## kernels with one thing wrong each: `remora check` must name the rule
 	@tests/mutants/run.py
 
+golden-diff: export KERNEL := $(KERNEL)
+golden-diff: export REMORA := $(REMORA)
+golden-diff: kernel host ## the first event in which an application's schedule differs from the golden file
+	@tests/golden/golden.py diff
+
+golden: export KERNEL := $(KERNEL)
+golden: export REMORA := $(REMORA)
+golden: kernel host ## write the golden files anew: for a change that is intended
+	@tests/golden/golden.py update
+
 test: deps ## all tests
-	@tests/all.sh test-unit test-structure test-model soak test-kernel test-integration
+	@tests/all.sh test-unit test-structure test-model soak test-kernel test-integration golden-diff
 
 lint: export TIDY_FLAGS = -std=c++20 -iquote . -isystem /usr/include/efi -I tests/support/fake_machine \
   -DREMORA_TRACER=1 -DREMORA_TSC=1 -Wno-unknown-warning-option -fconstexpr-steps=100000000
@@ -417,6 +443,16 @@ $(COMPACT_BENCH):
 bench: deps $(BENCH) $(LTTNG_PEER) $(COMPACT_BENCH) kernel $(TEST_KERNEL) $(EFI) $(REMORA) ## measure: one line FIGURE, PEER or GOAL each
 	@$(MAKE) --no-print-directory kernel TRACER=OFF TSC=TRUE
 	@tests/bench/run.sh $(BENCH) $(LTTNG_PEER) $(COMPACT_BENCH) $(KERNEL) $(TEST_KERNEL) $(EFI) $(REMORA)
+
+# With the tracer there is room for fewer stacks.
+BENCH_TASKS := 1100
+BENCH_TASKS_TRACED := 160
+
+bench-kernel: ## instructions of the kernel's operations beside 10, 100 and 1000 tasks; longest section without interrupts
+	@$(MAKE) --no-print-directory kernel-bench TRACER=OFF TSC=TRUE TASKS=$(BENCH_TASKS)
+	@$(MAKE) --no-print-directory kernel-bench TRACER=NEW TSC=TRUE TASKS=$(BENCH_TASKS_TRACED)
+	@$(MAKE) --no-print-directory kernel-bench TRACER=OFF TSC=TRUE SECTIONS=1
+	@tests/bench/kernel_operations.py $(BUILD) $(BENCH_TASKS) $(BENCH_TASKS_TRACED)
 
 clean: ## remove build/
 	rm -rf $(BUILD)
