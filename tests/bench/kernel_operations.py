@@ -1,0 +1,92 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""`make bench-kernel`: boots the bench kernels with a clock that counts instructions and prints one table: what each
+operation of the kernel costs beside 10, 100 and 1000 tasks, without the tracer and with it; then the longest sections
+with interrupts off, by the place in the source that switches them off.
+
+   kernel_operations.py BUILD TASKS TASKS_TRACED      how many tasks the kernels can hold"""
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+COUNTS = (10, 100, 1000)
+COUNTS_TRACED = (10, 100)
+FIGURE = re.compile(r"figure (\w+) tasks (\d+) mean (\d+) worst (\d+) samples (\d+)")
+SECTION = re.compile(r"section (\d+) longest (\d+) mean (\d+) count (\d+) (\S+):(\d+) (.*)")
+OK = 33
+SECTIONS_SHOWN = 8
+TIMEOUT_S = 120
+
+
+def boot(kernel, app):
+    """The marker lines of one run."""
+    with tempfile.TemporaryDirectory() as work:
+        words = f"exit=debug app={app} sink=none clock=icount nic=none"
+        env = {**os.environ, "KERNEL": str(kernel), "EFI_LOADER": "", "WORK": work, "BOOT": "pvh", "ACCEL": "tcg",
+               "CLOCK": "icount", "NIC": "none", "RAMDISK": "", "PCAP": "", "SINGLESTEP": ""}
+        done = subprocess.run(["qemu/boot.sh", words], cwd=ROOT, env=env, stdin=subprocess.DEVNULL,
+                              capture_output=True, text=True, timeout=TIMEOUT_S, check=False)
+        log = pathlib.Path(work, "serial.log").read_text(errors="replace")
+    if done.returncode != OK:
+        sys.exit(f"{app} on {kernel} ended with {done.returncode}:\n{log[-2000:]}\n{done.stderr}")
+    return re.findall(r"REMORA: ([^\r\n]*)", log)
+
+
+def figures(kernel, counts):
+    """{operation: {tasks: (mean, worst)}} in the order in which they were measured."""
+    found = {}
+    for count in counts:
+        for line in boot(kernel, f"b_kernel_{count}"):
+            match = FIGURE.fullmatch(line)
+            if match:
+                found.setdefault(match[1], {})[int(match[2])] = (int(match[3]), int(match[4]))
+    if not found:
+        sys.exit(f"{kernel} printed no figure")
+    return found
+
+
+def print_table(plain, traced):
+    head = [f"{count} tasks" for count in COUNTS]
+    print("Instructions, mean / worst; in brackets the mean of a kernel that records (TRACER=NEW).\n")
+    print("| operation | " + " | ".join(head) + " |")
+    print("|---|" + "---|" * len(COUNTS))
+    for operation, by_count in plain.items():
+        cells = []
+        for count in COUNTS:
+            mean, worst = by_count[count]
+            with_trace = traced[operation].get(count)
+            cells.append(f"{mean} / {worst}" + (f" ({with_trace[0]})" if with_trace else ""))
+        print(f"| {operation} | " + " | ".join(cells) + " |")
+    for operation, by_count in plain.items():
+        for count in COUNTS:
+            print(f"FIGURE {operation}_{count} {by_count[count][0]} worst {by_count[count][1]}")
+
+
+def print_sections(kernel):
+    print("\nLongest sections with interrupts off, in instructions (without the tracer):\n")
+    print("| longest | mean | times | switched off at |")
+    print("|---|---|---|---|")
+    shown = 0
+    for app in ("control", "b_kernel_10"):
+        rows = [match.groups() for match in map(SECTION.fullmatch, boot(kernel, app)) if match]
+        rows.sort(key=lambda row: -int(row[1]))
+        for _, longest, mean, count, file, line, function in rows[:SECTIONS_SHOWN]:
+            print(f"| {longest} | {mean} | {count} | {app}: {file}:{line} `{function}` |")
+            shown += 1
+    if shown == 0:
+        sys.exit(f"{kernel} printed no section")
+
+
+def main():
+    build, tasks, tasks_traced = sys.argv[1:]
+    plain = figures(f"{build}/kernel-off-tasks{tasks}/kernel-bench.elf", COUNTS)
+    traced = figures(f"{build}/kernel-tasks{tasks_traced}/kernel-bench.elf", COUNTS_TRACED)
+    print_table(plain, traced)
+    print_sections(f"{build}/kernel-off-sections/kernel-bench.elf")
+
+
+main()
