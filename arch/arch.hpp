@@ -49,8 +49,8 @@ struct StackPointer {
 // Saves the running context to *save and continues the one in `load`. Returns when somebody switches back. irq-off.
 void switch_context(StackPointer* save, StackPointer load);
 
-// Leaves the running context for good and calls entry(argument) on this stack from its top, with interrupts off, even if
-// it is the stack in use. entry must not return. irq-off.
+// Leaves the running context for good and calls entry(argument) on this stack from its top, with interrupts off, even
+// if it is the stack in use. entry must not return. irq-off.
 [[noreturn]] void restart_context(std::span<std::byte> stack, void (*entry)(void*), void* argument);
 
 // The rate of timestamp(), known after arch start-up.

@@ -26,9 +26,9 @@ struct RunOutcome {
 // Errors: those of task_create() and task_activate() for the idle task and the main task. Context: boot, irq-off, once.
 [[nodiscard]] lib::Result<RunOutcome> run(const App& app, const AppArguments& arguments, BackgroundLevel& background);
 
-// Ends the system in an orderly way; the first caller decides the result, a later one just ends. Called by a SHUTDOWN or
-// BEFORE_EXIT function it ends that function: the end is under way and goes on with the next one. Context: task; a panic
-// elsewhere, so in INIT and AFTER_EXIT functions.
+// Ends the system in an orderly way; the first caller decides the result, a later one just ends. Called by a SHUTDOWN
+// or BEFORE_EXIT function it ends that function: the end is under way and goes on with the next one. Context: task; a
+// panic elsewhere, so in INIT and AFTER_EXIT functions.
 [[noreturn]] void sys_end(int result);
 
 // As sys_end, but run-level functions registered with AtAbort::skip are passed over from here on; the end becomes an

@@ -22,8 +22,8 @@ struct TimerId {
     std::uint32_t generation = 0;
 };
 
-// O(log n). A time that has passed fires as soon as interrupts are on. invalid_argument: no handler. no_space: kTimerEventsMax
-// events are posted. Context: any.
+// O(log n). A time that has passed fires as soon as interrupts are on. invalid_argument: no handler. no_space:
+// kTimerEventsMax events are posted. Context: any.
 lib::Result<TimerId> kern_event_post(lib::Ticks at, TimerHandler handler, void* argument);
 
 // Fires at `first` and then at first + k * period, exactly: neither late handlers nor rounding shift later times.

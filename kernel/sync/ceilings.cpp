@@ -6,7 +6,7 @@
 #include "kernel/ready_queue.hpp"
 #include "kernel/scheduler.hpp"
 #include "kernel/sync/chain.hpp"
-#include "kernel/trace_points.hpp"
+#include "kernel/trace_sync.hpp"
 
 #include <algorithm>
 

@@ -5,7 +5,7 @@
 #include "kernel/irq_guard.hpp"
 #include "kernel/scheduler.hpp"
 #include "kernel/sync/waiting.hpp"
-#include "kernel/trace_points.hpp"
+#include "kernel/trace_sync.hpp"
 
 namespace kernel {
 

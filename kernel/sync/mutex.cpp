@@ -11,6 +11,7 @@
 #include "kernel/sync/chain.hpp"
 #include "kernel/sync/waiting.hpp"
 #include "kernel/trace_points.hpp"
+#include "kernel/trace_sync.hpp"
 
 namespace kernel {
 

@@ -6,7 +6,7 @@
 #include "kernel/sync/mutex.hpp"
 #include "kernel/sync/wait_queue.hpp"
 #include "kernel/timer.hpp"
-#include "kernel/trace_points.hpp"
+#include "kernel/trace_sync.hpp"
 
 namespace kernel {
 

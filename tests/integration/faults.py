@@ -93,7 +93,7 @@ def filler(ctx, image):
 
 @case(timeout_s=180)
 def reset_at_random_instants(ctx):
-    """The machine is reset in the middle of a run, of the export perhaps: what lay on the ramdisk is as it was, whatever
+    """The machine is reset in the middle of a run, or of the export: what lay on the ramdisk is as it was, whatever
     the last runs left behind, and the next run leaves a whole trace."""
     seed = int(os.environ.get("SEED") or random.randrange(1 << 32))
     chance = random.Random(seed)

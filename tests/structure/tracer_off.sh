@@ -15,7 +15,7 @@ fi
 tar -cf - --files-from "$copy.list" 2>/dev/null | tar -xf - -C "$copy"
 
 # Line breaks stay, because __LINE__ is part of the code.
-find "$copy/kernel" \( -name '*.cpp' -o -name '*.hpp' \) ! -name trace_points.hpp -print0 |
+find "$copy/kernel" \( -name '*.cpp' -o -name '*.hpp' \) ! -name 'trace_*.hpp' -print0 |
     xargs -0 perl -0pi -e 's{(?<![\w:])(?:::)?(?:kernel::)?trace_points::[^;]*;}{";" . ("\n" x ($& =~ tr/\n//))}ge'
 blanked=$(diff -rq kernel "$copy/kernel" | wc -l)
 if [[ $blanked -eq 0 ]]; then
