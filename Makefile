@@ -217,7 +217,7 @@ $(BENCH_KERNEL): linker.ld
 	@echo '  LD    $@'
 	@$(CXX) $(KERNEL_LDFLAGS) $(filter %.o,$^) -o $@
 
-kernel-bench: $(BENCH_KERNEL)
+kernel-bench: $(BENCH_KERNEL) ## build the image that measures the kernel (see bench-kernel)
 
 # --- UEFI loader -----------------------------------------------------------------------------------------------------
 EFI_FLAGS := $(COMMON) -O2 -Wall -Wextra -Werror -ffreestanding -fno-exceptions -fno-rtti -fno-threadsafe-statics \

@@ -75,10 +75,11 @@ std::uint64_t run_phase(kernel::Mutex& bus, [[maybe_unused]] std::uint16_t numbe
     s_bus = &bus;
     TRACER_LOGEVENT(FTrace_EVT_user_event_0, number, 0);
     const lib::Ticks begin = kernel::after(milliseconds(1));
+    s_phase.open(begin + kernel::to_ticks(kPhase));
     s_phase.start("bus_dist", &bus_dist, fixed(3, 25, 10, 4), begin);
     s_phase.start("comm", &comm, fixed(16, 100, 50, 5), begin);
     s_phase.start("weather", &weather, fixed(9, 100, 100, 0), begin);
-    return s_phase.run_until(begin + kernel::to_ticks(kPhase))[0].deadline_misses;
+    return s_phase.wait()[0].deadline_misses;
 }
 
 int start(const kernel::AppArguments& arguments) {

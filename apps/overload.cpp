@@ -51,10 +51,11 @@ struct Misses {
 Misses run_phase([[maybe_unused]] std::uint16_t number, const std::array<kernel::TaskModel, 3>& models) {
     TRACER_LOGEVENT(FTrace_EVT_user_event_0, number, 0);
     const lib::Ticks begin = kernel::after(milliseconds(1));
+    s_phase.open(begin + kernel::to_ticks(kPhase));
     s_phase.start("fast", &busy<4>, models[0], begin);
     s_phase.start("medium", &busy<8>, models[1], begin);
     s_phase.start("greedy", &busy<16>, models[2], begin);
-    const auto counts = s_phase.run_until(begin + kernel::to_ticks(kPhase));
+    const auto counts = s_phase.wait();
     return {
         .fast = counts[0].deadline_misses, .medium = counts[1].deadline_misses, .greedy = counts[2].deadline_misses};
 }

@@ -5,6 +5,7 @@
 
 #include "apps/verdict.hpp"
 #include "kernel/clock.hpp"
+#include "kernel/irq_guard.hpp"
 #include "kernel/sync/semaphore.hpp"
 #include "kernel/timer.hpp"
 
@@ -24,24 +25,40 @@ class Phase {
     // Once, before the first phase.
     void prepare() { m_verdict.expect(kernel::sem_init(m_over, "phase over", 0), "sem_init"); }
 
-    // The tasks of the phase, released together at `begin`.
-    void start(std::string_view name, kernel::TaskBody body, const kernel::TaskModel& model, lib::Ticks begin) {
-        ASSERT(m_count < kTasksMax);
-        m_pids[m_count++] = start_task(m_verdict, name, body, model, begin);
+    // From here on until `end` tasks may be started. First of all, because whoever starts tasks that overload the
+    // processor may not run again before they are ended.
+    void open(lib::Ticks end) {
+        m_counts = {};
+        m_count = 0;
+        m_open = true;
+        m_verdict.expect(kernel::kern_event_post(end, &Phase::end_all, this), "kern_event_post");
     }
 
-    // Lets them run until then, ends them, and returns what they have done, in the order in which they were started.
-    [[nodiscard]] std::span<const kernel::JobCounts> run_until(lib::Ticks end) {
-        m_verdict.expect(kernel::kern_event_post(end, &Phase::end_all, this), "kern_event_post");
+    // A task of the phase, released at `begin`. None is started once the phase is over.
+    void start(std::string_view name, kernel::TaskBody body, const kernel::TaskModel& model, lib::Ticks begin) {
+        ASSERT(m_count < kTasksMax);
+        const kernel::IrqGuard guard; // the end comes before the task or after it
+        if (!m_open) {
+            return;
+        }
+        const auto pid = kernel::task_create({.name = name, .body = body, .argument = nullptr, .model = model});
+        m_verdict.expect(pid, name);
+        if (pid.ok()) {
+            m_pids[m_count++] = pid.value(); // before it may run: it may not give the processor back
+            m_verdict.expect(kernel::task_activate_at(pid.value(), begin), name);
+        }
+    }
+
+    // Waits for the end; returns what the tasks have done, in the order in which they were started.
+    [[nodiscard]] std::span<const kernel::JobCounts> wait() {
         m_verdict.expect(kernel::sem_wait(m_over), "sem_wait");
-        const std::size_t count = m_count;
-        m_count = 0;
-        return std::span(m_counts).first(count);
+        return m_counts;
     }
 
   private:
     static void end_all(void* argument) {
         Phase& self = *static_cast<Phase*>(argument);
+        self.m_open = false;
         for (std::size_t i = 0; i < self.m_count; ++i) {
             self.m_counts[i] = jobs_of(self.m_verdict, self.m_pids[i]);
             self.m_verdict.expect(kernel::task_kill(self.m_pids[i]), "task_kill");
@@ -54,6 +71,7 @@ class Phase {
     std::array<kernel::Pid, kTasksMax> m_pids{};
     std::array<kernel::JobCounts, kTasksMax> m_counts{};
     std::size_t m_count = 0;
+    bool m_open = false;
 };
 
 } // namespace apps

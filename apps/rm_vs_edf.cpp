@@ -63,10 +63,11 @@ struct Answer {
 Answer run_phase([[maybe_unused]] std::uint16_t number, kernel::HardPriority priority, std::uint64_t t2_declares_us) {
     TRACER_LOGEVENT(FTrace_EVT_user_event_0, number, 0);
     const lib::Ticks begin = kernel::after(milliseconds(1));
+    s_phase.open(begin + kernel::to_ticks(kPhase));
     s_phase.start("t1", &t1, model(2'000, 5, priority), begin);
     Answer answer{.honest_admitted = admitted(model(4'000, 7, priority))};
     s_phase.start("t2", &t2, model(t2_declares_us, 7, priority), begin);
-    const auto counts = s_phase.run_until(begin + kernel::to_ticks(kPhase));
+    const auto counts = s_phase.wait();
     answer.misses = counts[0].deadline_misses + counts[1].deadline_misses;
     return answer;
 }

@@ -88,11 +88,12 @@ Frames run_phase([[maybe_unused]] std::uint16_t number, kernel::Reclaiming recla
     TRACER_LOGEVENT(FTrace_EVT_user_event_0, number, 0);
     s_frames = {.begin = kernel::after(milliseconds(1)), .longest = {}, .total = {}};
     const kernel::HardModel hard{.wcet = lib::microseconds(2'200), .period = milliseconds(10)};
+    s_phase.open(s_frames.begin + kernel::to_ticks(kPhase));
     s_phase.start("control", &control, hard, s_frames.begin);
     s_phase.start("video", &video, soft(2, 10, reclaiming), s_frames.begin);
     s_phase.start("audio", &audio, soft(5, 20, reclaiming), s_frames.begin);
     s_phase.start("batch", &batch, soft(6, 20, kernel::Reclaiming::none), s_frames.begin);
-    static_cast<void>(s_phase.run_until(s_frames.begin + kernel::to_ticks(kPhase)));
+    static_cast<void>(s_phase.wait());
     kernel::task_delay(milliseconds(50)); // what was promised to them is free again
     return s_frames;
 }

@@ -46,18 +46,6 @@ class Verdict {
     bool m_failed = false;
 };
 
-// Creates and releases a task, all from one beginning. A refusal is told through the verdict; the pid is then 0's.
-[[nodiscard]] inline kernel::Pid start_task(Verdict& verdict, std::string_view name, kernel::TaskBody body,
-                                            const kernel::TaskModel& model, lib::Ticks begin) {
-    const auto pid = kernel::task_create({.name = name, .body = body, .argument = nullptr, .model = model});
-    verdict.expect(pid, name);
-    if (!pid.ok()) {
-        return {};
-    }
-    verdict.expect(kernel::task_activate_at(pid.value(), begin), name);
-    return pid.value();
-}
-
 // The counts of a task that is still there.
 [[nodiscard]] inline kernel::JobCounts jobs_of(Verdict& verdict, kernel::Pid pid) {
     const auto info = kernel::task_info(pid);

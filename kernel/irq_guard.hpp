@@ -18,10 +18,13 @@ namespace kernel {
 // Interrupts are off while a guard lives; nests, because it restores what it found. Context: any but NMI.
 class [[nodiscard]] IrqGuard {
   public:
-    explicit IrqGuard([[maybe_unused]] SectionPlace place = SectionPlace::current())
+    // The arguments are the caller's place, for whoever measures sections.
+    explicit IrqGuard([[maybe_unused]] const char* file = __builtin_FILE(),
+                      [[maybe_unused]] const char* function = __builtin_FUNCTION(),
+                      [[maybe_unused]] unsigned line = __builtin_LINE())
         : m_state(arch::irq_save()) {
         if (kSectionsMeasured && arch::irq_was_enabled(m_state)) {
-            section_begins(place);
+            section_begins(file, function, line);
         }
         trace_points::interrupts_off(m_state);
     }

@@ -12,9 +12,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <source_location>
 #include <span>
-#include <type_traits>
 
 namespace kernel {
 
@@ -24,19 +22,15 @@ inline constexpr bool kSectionsMeasured = true;
 inline constexpr bool kSectionsMeasured = false;
 #endif
 
-namespace detail {
-
-// Stands for a place where nobody asks for places.
-struct NoPlace {
-    static consteval NoPlace current() { return {}; }
+// Where interrupts were switched off. The texts live as long as the image.
+struct SectionPlace {
+    const char* file = "";
+    const char* function = "";
+    unsigned line = 0;
 };
 
-} // namespace detail
-
-using SectionPlace = std::conditional_t<kSectionsMeasured, std::source_location, detail::NoPlace>;
-
 struct MeasuredSection {
-    std::source_location place;
+    SectionPlace place;
     lib::Ticks longest;
     lib::Ticks total;
     std::uint64_t count = 0;
@@ -49,14 +43,11 @@ class SectionMeter {
 
     constexpr SectionMeter() = default;
 
-    void begin(std::source_location place) {
+    void begin(const SectionPlace& place) {
         m_place = place;
         m_begun = arch::timestamp();
         m_open = true;
     }
-
-    // In a kernel that does not measure: never called, and nothing.
-    void begin(detail::NoPlace) {}
 
     void end() {
         if (!m_open) {
@@ -81,8 +72,8 @@ class SectionMeter {
     // One function of one file may have several guards: the line tells them apart.
     MeasuredSection* find() {
         for (std::size_t i = 0; i < m_count; ++i) {
-            const std::source_location& known = m_sections[i].place;
-            if (known.line() == m_place.line() && known.file_name() == m_place.file_name()) {
+            const SectionPlace& known = m_sections[i].place;
+            if (known.line == m_place.line && known.file == m_place.file) {
                 return &m_sections[i];
             }
         }
@@ -97,7 +88,7 @@ class SectionMeter {
     std::array<MeasuredSection, kPlacesMax> m_sections{};
     std::size_t m_count = 0;
     std::uint64_t m_lost = 0;
-    std::source_location m_place;
+    SectionPlace m_place;
     lib::Ticks m_begun;
     bool m_open = false;
 };
@@ -108,10 +99,12 @@ inline constinit SectionMeter section_meter{};
 
 } // namespace detail
 
-// Interrupts have just gone off, and were on. irq-off.
-inline void section_begins([[maybe_unused]] SectionPlace place = SectionPlace::current()) {
+// Interrupts have just gone off, and were on. The place is the caller's. irq-off.
+inline void section_begins([[maybe_unused]] const char* file = __builtin_FILE(),
+                           [[maybe_unused]] const char* function = __builtin_FUNCTION(),
+                           [[maybe_unused]] unsigned line = __builtin_LINE()) {
     if constexpr (kSectionsMeasured) {
-        detail::section_meter.begin(place);
+        detail::section_meter.begin({file, function, line});
     }
 }
 

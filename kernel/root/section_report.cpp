@@ -16,8 +16,8 @@ void report(const SectionMeter& meter) {
     for (const MeasuredSection& section : meter.sections()) {
         console().mark("section ", number++, " longest ", section.longest.value, " mean ",
                        section.total.value / section.count, " count ", section.count, " ",
-                       std::string_view(section.place.file_name()), ":", section.place.line(), " ",
-                       std::string_view(section.place.function_name()));
+                       std::string_view(section.place.file), ":", section.place.line, " ",
+                       std::string_view(section.place.function));
     }
     if (meter.lost() != 0) {
         console().mark("sections of further places, not measured: ", meter.lost());
