@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The other end of a guest's network cable: Ethernet frames in UDP datagrams (QEMU's `-netdev socket,udp=`). It answers
-ARP and numbered requests, and meanwhile sends frames as fast as the guest's buffers take them, most of them bad."""
+ARP, echoes datagrams or hands them on to a port of the host, and meanwhile sends frames as fast as the guest's buffers
+take them, most of them bad."""
 import contextlib
 import random
 import socket
@@ -67,12 +68,13 @@ def flood_frames(guest):
 
 
 class Wire:
-    """Use: with Wire() as wire: boot the guest with wire.options(), nic="none"."""
+    """Use: with Wire() as wire: boot the guest with wire.options(), nic="none". hand_on_to: a port of the host that gets
+    the guest's datagrams; without it they are echoed."""
 
-    def __init__(self):
+    def __init__(self, hand_on_to=None):
+        self._hand_on_to = hand_on_to
         self._socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         self._socket.bind(("127.0.0.1", 0))
-        self._socket.settimeout(0.0005)
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
             probe.bind(("127.0.0.1", 0))
             self._guest = probe.getsockname()
@@ -92,6 +94,7 @@ class Wire:
     def __exit__(self, *_):
         self._ended = True
         self._thread.join()
+        self._take(0.0005)  # what a guest that has ended left on the way
         self._socket.close()
 
     def _send(self, data):
@@ -99,22 +102,35 @@ class Wire:
             self._socket.sendto(data, self._guest)
 
     def _answer(self, received):
-        """What a frame of the guest's asks for; its address once it has shown itself."""
+        """What a frame of the guest's asks for."""
         guest, kind = received[6:12], received[12:14]
         if kind == b"\x08\x06":
             self._send(arp_answer(guest))
         elif kind == b"\x08\0" and received[23] == 17:
             (length,) = struct.unpack_from(">H", received, 38)
-            self._send(frame(guest, 0x0800, ipv4(17, udp(received[42:34 + length]))))
-        return guest
+            payload = received[42:34 + length]
+            if self._hand_on_to is None:
+                self._send(frame(guest, 0x0800, ipv4(17, udp(payload))))
+            else:
+                self._socket.sendto(payload, ("127.0.0.1", self._hand_on_to))
+
+    def _take(self, first_s):
+        """Takes in all that has come, waiting so long for the first; the last of them, if there was one."""
+        received = None
+        self._socket.settimeout(first_s)
+        with contextlib.suppress(OSError):
+            while True:
+                received = self._socket.recv(4096)
+                self._answer(received)
+                self._socket.settimeout(0)
+        return received
 
     def _serve(self):
         frames = []
         while not self._ended:
-            with contextlib.suppress(OSError):
-                received = self._socket.recv(4096)
-                frames = frames or flood_frames(received[6:12])
-                self._answer(received)
+            received = self._take(0.0005)
+            if received and not frames:
+                frames = flood_frames(received[6:12])
             for one in frames:
                 self._send(one)
             self.flooded += len(frames)
