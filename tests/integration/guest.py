@@ -96,7 +96,7 @@ def double_fault_resets_nothing(ctx):
         return text.count("CPU Reset")
     usual = resets("t_guard_pages", OK)
     expect(usual > 0, "QEMU logs no reset at all: this looks at the wrong thing")
-    for app in ("p_double_fault", "p_fault_in_report", "p_fault_in_handler", "p_lost_stack"):
+    for app in ("p_double_fault", "p_fault_in_report", "p_fault_in_handler", "p_fault_in_nmi", "p_lost_stack"):
         expect(resets(app, PANIC) == usual, f"{app} reset the processor")
 
 

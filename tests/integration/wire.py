@@ -68,8 +68,8 @@ def flood_frames(guest):
 
 
 class Wire:
-    """Use: with Wire() as wire: boot the guest with wire.options(), nic="none". hand_on_to: a port of the host that gets
-    the guest's datagrams; without it they are echoed."""
+    """Use: with Wire() as wire: boot the guest with wire.options(), nic="none". hand_on_to: a port of the host that
+    gets the guest's datagrams; without it they are echoed."""
 
     def __init__(self, hand_on_to=None):
         self._hand_on_to = hand_on_to
