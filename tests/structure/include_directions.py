@@ -40,7 +40,7 @@ INCLUDE = re.compile(r'\s*#\s*include\s+"([^"]+)"')
 # Offer to record an event; whatever lies below SILENT must not reach them.
 RECORDING = {"tracer/log.hpp", "tracer/log_published.hpp", "tracer/typed_event.hpp", "tracer/trace_printf.hpp",
              "tracer/record_path.hpp", "tracer/ftrace.hpp", "kernel/trace_points.hpp", "kernel/trace_servers.hpp",
-             "kernel/irq_guard.hpp"}
+             "kernel/trace_sync.hpp", "kernel/irq_guard.hpp"}
 SILENT = ("tracer/exporter.", "tracer/sink", "tracer/metadata_writer.", "tracer/compact", "tracer/chunk_compress.",
           "drivers/", "kernel/console.")
 
