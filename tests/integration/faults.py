@@ -6,6 +6,7 @@ import random
 import socket
 import time
 
+import wire
 from harness import (EXPORT_FAILED, OK, REMORA, ROOT, baseline_misses, case, deadline_misses, expect)
 
 
@@ -82,6 +83,17 @@ def port_taken(ctx):
         expect(run.returncode != 0, "make run succeeds without its port")
         expect(str(ctx.port) in run.stderr and "remedy" in run.stderr, run.stderr)
         expect(not (ctx.dir / "out" / "qemu.log").exists(), "a guest was booted")
+
+
+@case(timeout_s=120)
+def flood_meets_the_export(ctx):
+    """Strangers send at the card through which the trace leaves, good frames and bad: it arrives whole."""
+    with ctx.collector() as session, wire.Wire(hand_on_to=ctx.port) as cable:
+        outcome = ctx.boot("control", sink="udp", nic="none", nic_word="pci", devices=cable.options()).expect_code(OK)
+    expect(cable.flooded > 1000, f"only {cable.flooded} frames were sent; {outcome}")
+    ctx.remora("verify", session)
+    misses = deadline_misses(ctx, session)
+    expect(misses == baseline_misses(), f"{misses} deadline misses, {baseline_misses()} on a healthy machine")
 
 
 def filler(ctx, image):

@@ -2,6 +2,7 @@
 """The cases that run inside the guest, each booted by itself: an application t_* ends with the exit code for "the
 workload ended well", an application p_* with that for a panic, and what it traced before is exported all the same. The
 kernel names its applications itself (app=list), so none is forgotten. An application s_* has a case of its own here."""
+import wire
 from harness import Case, CASES, Context, Failure, OK, PANIC, TEST_KERNEL, expect
 
 MARK_BEFORE_THE_FAULT = "4711"
@@ -95,7 +96,7 @@ def double_fault_resets_nothing(ctx):
         return text.count("CPU Reset")
     usual = resets("t_guard_pages", OK)
     expect(usual > 0, "QEMU logs no reset at all: this looks at the wrong thing")
-    for app in ("p_double_fault", "p_fault_in_report", "p_fault_in_handler", "p_lost_stack"):
+    for app in ("p_double_fault", "p_fault_in_report", "p_fault_in_handler", "p_fault_in_nmi", "p_lost_stack"):
         expect(resets(app, PANIC) == usual, f"{app} reset the processor")
 
 
@@ -112,6 +113,14 @@ def nmi_storm(ctx):
                        meanwhile=lambda monitor: monitor.do("inject-nmi", 50)).expect_code(OK)
     print("".join(f"  {line}\n" for line in outcome.serial.splitlines() if line.startswith("storm: ")), end="",
           flush=True)
+
+
+def receive_flood(ctx):
+    """Frames, most of them bad, as fast as the card takes them: tasks with deadlines are never late, a flow goes on."""
+    with wire.Wire() as cable:
+        outcome = ctx.boot("s_receive_flood", kernel=TEST_KERNEL, nic="none", devices=cable.options()).expect_code(OK)
+    figures = [line for line in outcome.serial.splitlines() if line.startswith("flood: ")]
+    print("".join(f"  {line} ({cable.flooded} sent)\n" for line in figures), end="", flush=True)
 
 
 def soak(ctx, **options):
@@ -143,6 +152,7 @@ def register():
     CASES.append(Case("t_irq_line_by_the_8259", line_by_the_8259, TIMEOUT_S))
     CASES.append(Case("s_irq_stuck_line", stuck_line, TIMEOUT_S))
     CASES.append(Case("s_nmi_storm", nmi_storm, TIMEOUT_S))
+    CASES.append(Case("s_receive_flood", receive_flood, TIMEOUT_S))
     CASES.append(Case("s_fault_in_every_report", fault_in_every_report, TIMEOUT_S))
     CASES.append(Case("double_fault_resets_nothing", double_fault_resets_nothing, TIMEOUT_S))
     register_each(TEST_KERNEL, lambda name: name.startswith("t_"), str, case_for)

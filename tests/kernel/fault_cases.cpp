@@ -69,6 +69,13 @@ void fail_in_a_handler(void*) {
     asm volatile("int $0x81" : : : "memory");
 }
 
+// Nothing can be on top of an NMI but a fault of its own handler, whose return would let NMIs in again: no return.
+void fail_in_an_nmi(void*) {
+    guest::must(interrupt_attach(
+        2, "faulty", [](void*) { guest::faulty::write_to_null(); }, nullptr));
+    asm volatile("int $2" : : : "memory");
+}
+
 // The console fails while it reports the fault for which the task is killed: once, so that the panic can be read.
 void fail_in_the_report(void*) {
     static constinit bool failed = false;
@@ -160,6 +167,7 @@ int fail_an_assertion(const AppArguments& arguments) {
      &guest::checked<&fail_as_kernel<&fail_with_interrupts_off<&guest::faulty::divide_by_zero>>>, false},
     {"p_fault_in_handler", "a fault in an interrupt handler",
      &guest::checked<&fail_as_kernel<&fail_in_a_handler<&guest::faulty::write_to_code>>>, false},
+    {"p_fault_in_nmi", "a fault in the handler of an NMI", &guest::checked<&fail_as_kernel<&fail_in_an_nmi>>, false},
     {"p_execute_in_handler", "an interrupt handler executes data",
      &guest::checked<&fail_as_kernel<&fail_in_a_handler<&guest::faulty::execute_data>>>, false},
     {"p_fault_in_report", "a fault while a task's fault is reported",
