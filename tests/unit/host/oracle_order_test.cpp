@@ -156,6 +156,10 @@ TEST_F(OracleOrder, GrantsOnlyAboveTheCeilingsOfOthers) {
 
 TEST_F(OracleOrder, SeesACeilingBelowAUser) {
     EXPECT_THAT(judge(ceilings(99).event("set_mutex_acquire", 13, 2)), ElementsAre("ceiling"));
+    Scene untold;
+    untold.hard(12, Scene::kEdf, 50, 9000).event("set_mutex_create", 0, 1).event("set_mutex_protocol", 2, 1);
+    untold.release(12, 100, 9100).run(12).event("set_mutex_lock", 12, 1).event("set_mutex_acquire", 12, 1);
+    EXPECT_THAT(judge(untold), ElementsAre("ceiling")) << "nobody raised it";
 }
 
 // 12 holds stack mutex 1 with the ceiling 300 us; the job of 13 has not begun.
