@@ -90,6 +90,9 @@ class Level {
     // tasks all stand in another's queue has none.
     [[nodiscard]] virtual Task* first() const = 0;
 
+    // The key of a place that counts again after it was parked (ready_queue.hpp). The default is the key it had.
+    [[nodiscard]] virtual std::uint64_t unparked(Task& task) { return task.ready_key; }
+
     // How urgent a task of this level is for its preemption level and for whoever wakes waiters: its relative deadline
     // or its server's period, in nanoseconds. The shorter the higher; the default is for tasks without one.
     [[nodiscard]] virtual std::uint64_t preemption_level(const Task& task) const {

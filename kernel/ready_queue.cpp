@@ -2,6 +2,8 @@
 // See ready_queue.hpp.
 #include "kernel/ready_queue.hpp"
 
+#include "kernel/level.hpp"
+
 #include "kernel/trace_points.hpp"
 
 namespace kernel {
@@ -75,6 +77,7 @@ void leave_line_irq_off(Task& task) {
 void unpark_irq_off(Task& end) {
     while (Task* const task = end.parked_here.front()) {
         leave_parking(*task);
+        task->ready_key = task->level->unparked(*task);
         task->ready_in->m_tree.insert(*task);
     }
 }

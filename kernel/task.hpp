@@ -84,7 +84,8 @@ struct TaskInfo {
 lib::Result<void> task_activate(Pid pid);
 
 // As task_activate, but as if called at that time: several tasks activated for one time are released together.
-// A time that has passed is legal: the first release then happens at once, its deadline counts from `at`.
+// A time that has passed is legal: the first release then happens at once. Its deadline counts from `at`, but for a
+// HARD task from now if `at` lies more than kActivationLagMax back: more would take time that others were promised.
 lib::Result<void> task_activate_at(Pid pid, lib::Ticks at);
 
 // --- the running task about itself; task context only -------------------------------------------------------------

@@ -60,12 +60,13 @@ bool Reservations::holds(Set& set, std::uint32_t steps_max) {
            edf_feasible(all.subspan(set.fixed), above, steps);
 }
 
-// A task that is killed in its test leaves its mark: whoever comes next finds that the owner is gone.
+// A task that is killed in its test, or whose job is aborted there, leaves its mark: whoever comes next finds that the
+// owner is gone.
 bool Reservations::begin_preparing(Claim claim, const Demand& wanted) {
     const IrqGuard guard;
     const Task* const owner = m_prepared.owner;
-    if (m_unlisted ||
-        (owner != nullptr && owner->state != TaskState::free && owner->context == m_prepared.owner_context)) {
+    if (m_unlisted || (owner != nullptr && owner->state != TaskState::free &&
+                       owner->context == m_prepared.owner_context && owner->jobs.aborted == m_prepared.owner_aborted)) {
         return false;
     }
     m_prepared.version = 0;
@@ -73,6 +74,7 @@ bool Reservations::begin_preparing(Claim claim, const Demand& wanted) {
     m_prepared.demand = wanted;
     m_prepared.owner = current_task_irq_off();
     m_prepared.owner_context = m_prepared.owner != nullptr ? m_prepared.owner->context : std::uint16_t{0};
+    m_prepared.owner_aborted = m_prepared.owner != nullptr ? m_prepared.owner->jobs.aborted : 0;
     collect(m_prepared.set, claim, wanted, kNoSlot);
     return true;
 }

@@ -102,6 +102,7 @@ class Reservations {
         Set set;
         const Task* owner = nullptr; // who is at it; null: nobody
         std::uint16_t owner_context = 0;
+        std::uint64_t owner_aborted = 0; // its jobs.aborted then
     };
 
     static constexpr std::size_t kRetiredMax = kTasksMax;

@@ -122,6 +122,12 @@ bool HardLevel::refuses_activation(const Task& task) const {
                                            : task.state != TaskState::sleeping;
 }
 
+// Work that came long ago would ask for time that others were promised.
+lib::Ticks HardLevel::not_long_ago(lib::Ticks at) {
+    const lib::Ticks time = now();
+    return at + to_ticks(kActivationLagMax) < time ? time : at;
+}
+
 lib::Result<void> HardLevel::activate(Task& task, lib::Ticks at) {
     if (refuses_activation(task)) {
         return lib::Error::busy;
@@ -133,7 +139,7 @@ lib::Result<void> HardLevel::activate(Task& task, lib::Ticks at) {
     }
     promised.base = task.jobs.released;
     // Sooner would use time that was promised to others.
-    promised.origin = std::max(at + to_ticks(offset_of(task.model)), promised.earliest);
+    promised.origin = std::max(not_long_ago(at + to_ticks(offset_of(task.model))), promised.earliest);
     task.state = TaskState::idle;
     if (promised.kind == Kind::single) {
         promised.put_off = promised.origin;
@@ -154,7 +160,7 @@ void HardLevel::arrive(Task& task, lib::Ticks at) {
         trace_points::activation_violated(task);
         raise_exception_irq_off(task, TaskException::activation);
     }
-    promised.put_off = std::max(at, promised.earliest);
+    promised.put_off = std::max(not_long_ago(at), promised.earliest);
     promised.release_waits = true;
     if (task.state == TaskState::sleeping) {
         task.state = TaskState::idle;

@@ -106,6 +106,7 @@ class HardLevel : public Level {
     [[nodiscard]] lib::Ticks release_time(const Task& task, std::uint64_t job);
     [[nodiscard]] lib::Ticks deadline_time(const Task& task, std::uint64_t job);
 
+    [[nodiscard]] static lib::Ticks not_long_ago(lib::Ticks at);
     void arrive(Task& task, lib::Ticks at);
     void await_deadline(Task& task);
     void await_release(Task& task);

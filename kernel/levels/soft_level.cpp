@@ -24,7 +24,10 @@ bool within_ranges(const SoftModel& model) {
 }
 
 Demand demand_of(const SoftModel& model) {
-    return {model.budget.value, model.period.value, model.period.value};
+    return {.wcet_ns = model.budget.value,
+            .period_ns = model.period.value,
+            .deadline_ns = model.period.value,
+            .server = true};
 }
 
 } // namespace
@@ -111,13 +114,27 @@ void SoftLevel::release(Task& task, lib::Ticks at) {
     static_cast<void>(m_saved.add(task, overlap == Overlap::save ? overlap : Overlap::skip, at));
 }
 
+// Whether budget and deadline would promise more than the bandwidth from this time on.
+bool SoftLevel::outdated(const Server& own, lib::Ticks time) {
+    return own.deadline <= time ||
+           Wide{own.left.value} * own.period.value >= Wide{(own.deadline - time).value} * own.budget.value;
+}
+
+// Time in which the place counted for nobody is gone, like time without work.
+std::uint64_t SoftLevel::unparked(Task& task) {
+    if (outdated(server(task), now())) {
+        wake(task);
+        trace_points::job_deadline_set(task, server(task).deadline);
+    }
+    return server(task).deadline.value;
+}
+
 // An idle server gets work.
 void SoftLevel::wake(Task& task) {
     Server& own = server(task);
     const lib::Ticks time = now();
     trace_points::server_activated(own.id, task);
-    if (own.deadline <= time ||
-        Wide{own.left.value} * own.period.value >= Wide{(own.deadline - time).value} * own.budget.value) {
+    if (outdated(own, time)) {
         own.deadline = time + own.period;
         own.left = own.budget;
         trace_points::server_replenished(own.id);

@@ -42,6 +42,7 @@ class SoftLevel : public Level {
 
     [[nodiscard]] std::uint16_t queue_index() const override { return m_host.index(); }
 
+    [[nodiscard]] std::uint64_t unparked(Task& task) override;
     void slot_begin(Task& task) override;
     void slot_end(Task& task, lib::Ticks elapsed) override;
 
@@ -103,6 +104,7 @@ class SoftLevel : public Level {
     void release(Task& task, lib::Ticks at);
     void begin_job(Task& task, lib::Ticks at);
     void finish_job(Task& task);
+    [[nodiscard]] static bool outdated(const Server& own, lib::Ticks time);
     void wake(Task& task);
     void exhaust(Task& task);
 

@@ -20,7 +20,8 @@ def applications(ctx, kernel):
 
 
 # Cases about scheduling: recorded from the start, so that something must be decided.
-DECIDED = ("t_edf_", "t_rr_", "t_rm_", "t_level_", "t_mutex_", "t_semaphore_", "t_cbs_", "t_grub_", "t_server_")
+DECIDED = ("t_edf_", "t_rr_", "t_rm_", "t_level_", "t_mutex_", "t_semaphore_", "t_cbs_", "t_grub_", "t_polling_",
+           "t_deferrable_", "t_served_", "t_sporadic_", "t_pi_", "t_pcp_", "t_srp_")
 
 
 def check_trace(ctx, name, image, outcome):

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Kernels with one thing wrong. Each names the file, the words that are replaced (they must occur exactly once), the
-case that shows it, and the rules of `remora check` of which one must be named first. `kernel`: test (the cases) or
-apps (the applications)."""
+case of the test kernel that shows it, and the rule that `remora check` must name first."""
 import dataclasses
 
 
@@ -9,44 +8,131 @@ import dataclasses
 class Mutant:
     name: str
     file: str
-    old: str
-    new: str
+    edits: tuple  # of (old, new)
     app: str
-    rules: tuple
-    kernel: str = "test"
+    rule: str
 
+
+def mutant(name, file, app, rule, *edits):
+    return Mutant(name, file, edits, app, rule)
+
+
+QUEUE = "kernel/ready_queue.hpp"
+HARD = "kernel/levels/hard_level.cpp"
+SOFT = "kernel/levels/soft_level.cpp"
+GRUB = "kernel/levels/grub.cpp"
+SERVED = "kernel/levels/served.cpp"
+ROUND_ROBIN = "kernel/levels/rr.cpp"
+SCHEDULER = "kernel/scheduler.cpp"
+MUTEX = "kernel/sync/mutex.cpp"
+CHAIN = "kernel/sync/chain.cpp"
+SEMAPHORE = "kernel/sync/semaphore.cpp"
 
 MUTANTS = [
-    Mutant("edf_order_reversed", "kernel/ready_queue.hpp", "a.ready_key < b.ready_key", "a.ready_key > b.ready_key",
-           "t_edf_order", ("edf-order",)),
-    Mutant("ties_reversed", "kernel/ready_queue.hpp", "a.ready_rank < b.ready_rank", "a.ready_rank > b.ready_rank",
-           "t_edf_ties", ("edf-order",)),
-    Mutant("deadline_one_period_late", "kernel/levels/hard_level.cpp",
-           "to_ticks({(job - promised.base) * promised.demand.period_ns + promised.latest_deadline_ns})",
-           "to_ticks({(job - promised.base + 1) * promised.demand.period_ns + promised.latest_deadline_ns})",
-           "control", ("edf-deadline",), "apps"),
-    Mutant("release_drifts", "kernel/levels/hard_level.cpp",
-           "return promised.origin + to_ticks({(job - promised.base) * promised.demand.period_ns});",
-           "return promised.origin + to_ticks({(job - promised.base) * (promised.demand.period_ns + 1'000)});",
-           "control", ("release-period",), "apps"),
-    Mutant("miss_not_told", "kernel/levels/hard_level.cpp", "        trace_points::task_deadline_missed(task);\n", "",
-           "t_edf_deadline_miss", ("deadline-miss",)),
-    Mutant("overrun_not_told", "kernel/levels/hard_level.cpp", "        trace_points::task_wcet_violated(task);\n", "",
-           "t_edf_wcet_violation", ("wcet-violation",)),
-    Mutant("slice_never_ends", "kernel/levels/rr.cpp",
-           "    trace_points::slice_ended(task);\n    move_to_end(task);\n", "", "control", ("rr-slice",), "apps"),
-    Mutant("slice_without_rotation", "kernel/levels/rr.cpp", "    move_to_end(task);\n", "", "control", ("rr-order",),
-           "apps"),
-    Mutant("inheritance_not_followed", "kernel/scheduler.cpp", "if (end.can_run() && !task->suspended) {",
-           "if (end.can_run() && !task->suspended && &end == task) {", "control", ("pi-inheritance",), "apps"),
-    Mutant("wake_up_lost", "kernel/sync/semaphore.cpp", "    if (waiter == nullptr) {",
-           "    if (waiter == nullptr || semaphore.m_count == 0) {", "control", ("lost-wakeup",), "apps"),
-    Mutant("last_waiter_first", "kernel/sync/wait_queue.cpp", "a.ready_key < b.ready_key", "a.ready_key > b.ready_key",
-           "t_semaphore_order", ("wake-order",)),
-    Mutant("wait_takes_nothing", "kernel/sync/semaphore.cpp", "    if (m_count > 0) {\n        --m_count;\n",
-           "    if (m_count > 0) {\n", "control", ("semaphore-count",), "apps"),
-    Mutant("levels_searched_from_below", "kernel/scheduler.cpp", "for (Level* const level : levels()) {",
-           "for (std::size_t i = 0; i < levels().size(); ++i) {\n        Level* const level = "
-           "levels()[i < 3 ? 2 - i : i]; // RR, EDF, RM",
-           "t_level_order", ("level-order",)),
+    # --- order
+    mutant("edf_order_reversed", "kernel/levels/edf.hpp", "t_edf_order", "edf-order",
+           ("return job.deadline.value;", "return ~job.deadline.value;")),
+    mutant("rm_order_reversed", "kernel/levels/rm.hpp", "t_rm_order", "rm-order",
+           ("return job.relative_deadline_ns;", "return ~job.relative_deadline_ns;")),
+    mutant("ties_reversed", QUEUE, "t_edf_ties", "edf-order",
+           ("a.ready_rank < b.ready_rank", "a.ready_rank > b.ready_rank")),
+    mutant("levels_searched_from_below", SCHEDULER, "t_level_order", "level-order",
+           ("for (Level* const level : levels()) {",
+            "for (std::size_t i = 0; i < levels().size(); ++i) {\n        Level* const level = "
+            "levels()[i < 3 ? 2 - i : i]; // RR, EDF, RM")),
+    mutant("release_does_not_preempt", HARD, "t_edf_periodic", "level-order",
+           ("    level.release(task);\n    schedule_irq_off();\n", "    level.release(task);\n")),
+    mutant("sleeping_owner_runs", SCHEDULER, "t_pi_owner_waits", "block-state",
+           ("if (end.can_run() && !task->suspended) {", "if (!task->suspended) {")),
+    # --- round robin
+    mutant("slice_never_ends", ROUND_ROBIN, "control", "rr-slice",
+           ("    trace_points::slice_ended(task);\n    move_to_end(task);\n", "")),
+    mutant("slice_of_double_length", ROUND_ROBIN, "t_rr_rotation", "rr-slice",
+           ("    share.left = share.slice;\n    trace_points", "    share.left = share.slice + share.slice;\n"
+            "    trace_points")),
+    mutant("slice_without_rotation", ROUND_ROBIN, "control", "rr-order", ("    move_to_end(task);\n", "")),
+    # --- jobs
+    mutant("deadline_one_period_late", HARD, "t_edf_periodic", "edf-deadline",
+           ("to_ticks({(job - promised.base) * promised.demand.period_ns + promised.latest_deadline_ns})",
+            "to_ticks({(job - promised.base + 1) * promised.demand.period_ns + promised.latest_deadline_ns})")),
+    mutant("deadline_four_nanoseconds_late", HARD, "t_rm_periodic", "rm-deadline",
+           ("to_ticks({(job - promised.base) * promised.demand.period_ns + promised.latest_deadline_ns})",
+            "to_ticks({(job - promised.base) * promised.demand.period_ns + promised.latest_deadline_ns + 4})")),
+    mutant("release_drifts", HARD, "t_edf_periodic", "release-period",
+           ("return promised.origin + to_ticks({(job - promised.base) * promised.demand.period_ns});",
+            "return promised.origin + to_ticks({(job - promised.base) * (promised.demand.period_ns + 1)});")),
+    mutant("inter_arrival_not_enforced", HARD, "t_sporadic_gap", "release-period",
+           ("promised.put_off = std::max(at, promised.earliest);", "promised.put_off = at;")),
+    mutant("early_activation_not_told", HARD, "t_sporadic_gap", "activation-violation",
+           ("        trace_points::activation_violated(task);\n", "")),
+    mutant("miss_not_told", HARD, "t_edf_overrun", "deadline-miss",
+           ("        trace_points::task_deadline_missed(task);\n", "")),
+    mutant("overrun_not_told", HARD, "t_edf_wcet_violation", "wcet-violation",
+           ("        trace_points::task_wcet_violated(task);\n", "")),
+    mutant("kept_activation_forgotten", SOFT, "t_cbs_saved", "skip-save",
+           ("if (const auto at = m_saved.take(task)) {", "if (const auto at = m_saved.take(task); at && !at) {")),
+    # --- constant bandwidth servers
+    mutant("cbs_deadline_not_postponed", SOFT, "t_cbs_postponed", "cbs-exhaust",
+           ("        own.deadline = own.deadline + own.period;\n", "")),
+    mutant("cbs_not_charged", SOFT, "t_cbs_arrivals", "cbs-budget", ("        own.left = own.left - charged;\n", "")),
+    mutant("cbs_arrival_always_renews", SOFT, "t_cbs_arrivals", "cbs-arrival",
+           ("    if (own.deadline <= time ||\n", "    if (own.deadline <= time || own.left <= own.budget ||\n")),
+    mutant("cbs_arrival_never_renews", SOFT, "t_cbs_arrivals", "cbs-arrival",
+           ("Wide{own.left.value} * own.period.value >=", "Wide{0} >=")),
+    # --- servers that reclaim
+    mutant("grub_rate_of_one_active_server", GRUB, "t_grub_reclaims", "grub-rate",
+           ("    if (own.contention == Contention::inactive) {\n        m_inactive -= own.bandwidth;\n",
+            "    if (own.contention == Contention::inactive && m_active == 0) {\n"
+            "        m_inactive -= own.bandwidth;\n")),
+    mutant("grub_rate_of_a_full_processor", GRUB, "t_grub_reclaims", "grub-rate",
+           ("load > kBandwidthMax ? kBandwidthMax : load - m_inactive",
+            "load > 0 ? kBandwidthMax : load - m_inactive")),
+    mutant("grub_charged_in_full", GRUB, "t_grub_reclaims", "grub-budget",
+           ("Wide{elapsed.value} * m_active", "Wide{elapsed.value} * kBandwidthMax")),
+    mutant("grub_active_until_deadline", GRUB, "t_grub_reclaims", "grub-zero-lag",
+           ("own.deadline.value > lag ? own.deadline.value - lag : 0", "lag != 0 ? own.deadline.value : 0")),
+    mutant("grub_inactive_at_once", GRUB, "t_grub_reclaims", "grub-zero-lag",
+           ("    if (zero_lag <= now()) {", "    if (zero_lag > lib::Ticks{}) {")),
+    # --- polling and deferrable servers
+    mutant("polling_budget_kept", SERVED, "t_polling_loses", "server-replenish",
+           ("        server.left = {};\n        trace_points::server_budget(server.id, server.left);\n", "")),
+    mutant("replenishment_one_tick_early_each_time", SERVED, "t_polling_loses", "server-replenish",
+           ("to_ticks({server.period.value * server.periods})",
+            "to_ticks({(server.period.value - 1) * server.periods})")),
+    mutant("replenishment_early", SERVED, "t_polling_loses", "server-replenish",
+           ("    server_timer_post_irq_off(slot_of(server), next_replenishment(server), ",
+            "    server_timer_post_irq_off(slot_of(server), next_replenishment(server) - lib::Ticks{5'000}, ")),
+    mutant("replenishment_of_half", SERVED, "t_deferrable_keeps", "server-replenish",
+           ("    server.left = server.budget;\n", "    server.left = {server.budget.value / 2};\n")),
+    mutant("served_beyond_the_budget", SERVED, "t_deferrable_keeps", "server-budget",
+           ("    if (serving.front == &task) {\n        ++serving.exhausted;",
+            "    if (serving.front == nullptr) {\n        ++serving.exhausted;")),
+    mutant("last_request_first", SERVED, "t_served_in_turn", "fifo-order",
+           ("m_rank[task.pid.value] = ++m_last_rank;", "m_rank[task.pid.value] = ~++m_last_rank;")),
+    # --- mutexes
+    mutant("inheritance_not_followed", SCHEDULER, "t_mutex_inversion", "pi-inheritance",
+           ("if (end.can_run() && !task->suspended) {", "if (end.can_run() && !task->suspended && &end == task) {")),
+    mutant("inheritance_kept_after_unlock", MUTEX, "t_pi_returns", "pi-return",
+           (" else if (awaited) {\n        schedule_irq_off();\n    }", "\n    static_cast<void>(awaited);")),
+    mutant("mutex_of_two", MUTEX, "t_mutex_inversion", "mutex-owner",
+           ("return m_owner != nullptr ? this : nullptr;", "return nullptr;"),
+           ("    ASSERT(m_owner == nullptr && task.blocked_on == nullptr);\n",
+            "    if (m_owner != nullptr) {\n        m_owner->owned.remove(*this);\n    }\n")),
+    mutant("ceiling_forbids_nothing", MUTEX, "t_pcp_forbids", "pc-grant",
+           ("if (highest != nullptr && active", "if (highest == this && active")),
+    mutant("ceiling_forbids_all", MUTEX, "t_pcp_allows", "pc-block",
+           ("if (highest != nullptr && active_preemption_level_irq_off(task) >= highest->m_ceiling) {",
+            "if (highest != nullptr) {")),
+    mutant("ceiling_of_the_last_user", "kernel/sync/ceilings.cpp", "t_pcp_forbids", "ceiling",
+           ("ceiling = std::min(ceiling, preemption_level_irq_off(task));",
+            "ceiling = std::max(ceiling, preemption_level_irq_off(task));")),
+    mutant("srp_job_begins_at_the_ceiling", CHAIN, "t_srp_stops", "srp-start",
+           ("preemption_level_irq_off(task) >= top->ceiling()", "preemption_level_irq_off(task) > top->ceiling()")),
+    # --- semaphores
+    mutant("wake_up_lost", SEMAPHORE, "control", "lost-wakeup",
+           ("    if (waiter == nullptr) {", "    if (waiter == nullptr || semaphore.m_count == 0) {")),
+    mutant("last_waiter_first", "kernel/sync/wait_queue.cpp", "t_semaphore_order", "wake-order",
+           ("a.ready_key < b.ready_key", "a.ready_key > b.ready_key")),
+    mutant("wait_takes_nothing", SEMAPHORE, "control", "semaphore-count",
+           ("    if (m_count > 0) {\n        --m_count;\n", "    if (m_count > 0) {\n")),
 ]

@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Builds the kernel with one thing wrong at a time, in a copy of the tree, and demands that `remora check` names the
-rule that is broken. The right kernel must pass first: else a rule would be named for another reason.
+rule that is broken. The right kernel must pass first, strictly: else a rule would be named for another reason.
 
-    tests/mutants/run.py [--list]        CASES='pattern ...' selects mutants by name
+    tests/mutants/run.py [--list | --table]        CASES='pattern ...' selects mutants by name
 
-One line per mutant. The copy lies in build/mutants/tree and is built incrementally."""
+One line per mutant; with --table also the table of docs/schedule-oracle.md. The copy lies in build/mutants/tree and is
+built incrementally; a case is booted while the next mutant is built."""
+import concurrent.futures
 import fnmatch
 import os
 import pathlib
@@ -24,7 +26,7 @@ from mutants import MUTANTS  # noqa: E402
 TREE = ROOT / harness.BUILD / "mutants" / "tree"
 BUILD_TIMEOUT_S = 1800
 BOOT_TIMEOUT_S = 90
-TARGETS = {"test": "build/kernel/kernel-test.elf", "apps": "build/kernel/kernel.elf"}
+TARGET = "build/kernel/kernel-test.elf"
 
 
 def sources():
@@ -42,37 +44,44 @@ def make_tree():
             shutil.copy(ROOT / name, target)
 
 
-def build(kernel):
-    done = subprocess.run(["make", f"-j{os.cpu_count()}", TARGETS[kernel]], cwd=TREE, capture_output=True, text=True,
+def build(name):
+    """A kernel of the tree as it is; what is returned stays as it is."""
+    done = subprocess.run(["make", f"-j{os.cpu_count()}", TARGET], cwd=TREE, capture_output=True, text=True,
                           timeout=BUILD_TIMEOUT_S, env=harness.INHERITED)
-    if done.returncode != 0:
-        raise harness.Failure(f"does not build:\n{done.stderr[-2000:]}")
+    harness.expect(done.returncode == 0, f"does not build:\n{done.stderr[-2000:]}")
+    kernel = TREE.parent / f"{name}.elf"
+    shutil.copy(TREE / TARGET, kernel)
+    return kernel
 
 
-def first_rule(name, app, kernel):
-    """The rule that `remora check` names first over what this kernel traced; none if it finds nothing wrong."""
+def first_finding(name, app, kernel):
+    """The rule that `remora check` names first over what this kernel traced, and its sentence; no rule if it finds
+    nothing wrong."""
     ctx = harness.Context(f"mutant_{name}", BOOT_TIMEOUT_S)
     image = ctx.make_ramdisk()
-    ctx.boot(app, kernel=TREE / TARGETS[kernel], nic="none", sink="disk", ramdisk=image, duration_ms=200)
+    ctx.boot(app, kernel=kernel, nic="none", sink="disk", ramdisk=image, duration_ms=200)
     _, directory = ctx.disk_files(image)
     ctx.remora("adopt", directory)
-    done = ctx.remora("check", directory, check=False)
+    done = ctx.remora("check", directory, "--strict", check=False)
+    lines = done.stdout.splitlines()
     found = re.match(r"([a-z-]+)  ", done.stdout)
     if done.returncode == 2 and found:
-        return found.group(1), done.stdout.splitlines()[0]
+        return found.group(1), lines[0].split(": ", 1)[1]
     harness.expect(done.returncode == 0, f"remora check ended with {done.returncode}: {done.stdout}{done.stderr}")
-    return None, done.stdout.splitlines()[-1]
+    return None, lines[-1]
 
 
-def judge(mutant):
+def build_mutant(mutant):
     path = TREE / mutant.file
     right = path.read_text(encoding="utf-8")
-    count = right.count(mutant.old)
-    harness.expect(count == 1, f"{mutant.file} has the words to replace {count} times: bring tests/mutants up to date")
-    path.write_text(right.replace(mutant.old, mutant.new), encoding="utf-8")
+    text = right
+    for old, new in mutant.edits:
+        count = text.count(old)
+        harness.expect(count == 1, f"{mutant.file} has {old!r} {count} times: bring tests/mutants up to date")
+        text = text.replace(old, new)
+    path.write_text(text, encoding="utf-8")
     try:
-        build(mutant.kernel)
-        return first_rule(mutant.name, mutant.app, mutant.kernel)
+        return build(mutant.name)
     finally:
         path.write_text(right, encoding="utf-8")
 
@@ -86,27 +95,44 @@ def main():
         return
     make_tree()
     passed = failed = 0
+    table = []
 
-    def tell(name, fault, sentence):
+    def tell(name, fault, sentence=""):
         nonlocal passed, failed
         passed, failed = (passed + 1, failed) if fault is None else (passed, failed + 1)
         print(f"PASS {name}: {sentence}" if fault is None else f"FAIL {name}: {fault}", flush=True)
 
-    try:
-        for kernel, app in sorted({(mutant.kernel, mutant.app) for mutant in wanted}):
-            build(kernel)
-            rule, sentence = first_rule(f"none_{app}", app, kernel)
-            fault = None if rule is None else f"a violation without a mutant: {sentence}"
-            tell(f"right kernel, {app}", fault, sentence)
-    except harness.Failure as failure:
-        tell("right kernel", str(failure), "")
-    for mutant in wanted:
+    def judge(mutant, kernel):
         try:
-            rule, sentence = judge(mutant)
-            tell(mutant.name, None if rule in mutant.rules else f"not {' or '.join(mutant.rules)}, but {rule}: "
-                 f"{sentence}", sentence)
+            rule, sentence = kernel.result()
+            tell(mutant.name, None if rule == mutant.rule else f"not {mutant.rule}, but {rule}: {sentence}",
+                 f"{rule}: {sentence}")
+            if rule == mutant.rule:
+                table.append(f"| {mutant.name} | {mutant.app} | {rule} | {sentence} |")
+        except (harness.Failure, subprocess.TimeoutExpired) as failure:
+            tell(mutant.name, str(failure))
+
+    right = build("right")
+    for app in sorted({mutant.app for mutant in wanted}):
+        try:
+            rule, sentence = first_finding(f"none_{app}", app, right)
+            tell(f"right kernel, {app}", None if rule is None else f"{rule} without a mutant: {sentence}", sentence)
         except harness.Failure as failure:
-            tell(mutant.name, str(failure), "")
+            tell(f"right kernel, {app}", str(failure))
+    with concurrent.futures.ThreadPoolExecutor(1) as pool:
+        booting = []
+        for mutant in wanted:
+            try:
+                kernel = build_mutant(mutant)
+                booting.append((mutant, pool.submit(first_finding, mutant.name, mutant.app, kernel)))
+            except harness.Failure as failure:
+                tell(mutant.name, str(failure))
+            while booting and booting[0][1].done():
+                judge(*booting.pop(0))
+        for mutant, kernel in booting:
+            judge(mutant, kernel)
+    if "--table" in sys.argv[1:]:
+        print("\n| mutant | case | rule | sentence |\n|---|---|---|---|\n" + "\n".join(table))
     if os.environ.get("RESULTS"):
         with open(os.environ["RESULTS"], "a", encoding="utf-8") as results:
             results.write(f"{passed} {failed} mutants\n")

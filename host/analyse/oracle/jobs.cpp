@@ -14,7 +14,7 @@ void Jobs::event(const trace::Event& event) {
         begin_task(event);
         break;
     case kCodeOf<"task_end">:
-        m_accounts.erase(event.par1);
+        end_task(event);
         break;
     case kCodeOf<"task_activate">:
         activate(event);

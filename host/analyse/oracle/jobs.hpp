@@ -55,6 +55,8 @@ class Jobs : public Theory {
     void judge_relative(Account& account, const Task& task, std::uint64_t deadline, bool changed);
     void end_job(const trace::Event& event);
     void disable(const trace::Event& event);
+    void end_task(const trace::Event& event);
+    void judge_cost(const Account& account, const Task& task);
     void miss(const trace::Event& event);
     void overrun(const trace::Event& event);
     void early(const trace::Event& event);

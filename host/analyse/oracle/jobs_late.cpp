@@ -69,19 +69,8 @@ void Jobs::end_job(const trace::Event& event) {
         account.may_miss = *task->deadline <= event.ticks.value;
         account.owes_miss = timing().judged && *task->deadline + timing().tolerance < event.ticks.value;
     }
-    if (judged && account.measured && task->parameters.wcet_ns != 0) {
-        const std::uint64_t wcet = model().to_ticks(task->parameters.wcet_ns);
-        const std::uint64_t slack = timing().tolerance * (account.intervals + 1);
-        if (!timing().judged) {
-            verdicts().undecided(Rule::wcet_violation);
-        } else {
-            verdicts().judge(Rule::wcet_violation, account.overrun_told || account.used <= wcet + slack, event.par1,
-                             [&] {
-                                 return fmt::format("a job of {} ran {} ticks, its worst case is {}, and no overrun "
-                                                    "was told",
-                                                    model().name(event.par1), account.used, wcet);
-                             });
-        }
+    if (judged) {
+        judge_cost(account, *task);
     }
     account.reports = account.reports > 0 ? account.reports - 1 : 0;
     account.outstanding = account.outstanding > 0 ? account.outstanding - 1 : 0;
@@ -89,6 +78,35 @@ void Jobs::end_job(const trace::Event& event) {
     account.idle = true;
     account.owes_release = account.saved > 0;
     account.measured = false;
+}
+
+void Jobs::judge_cost(const Account& account, const Task& task) {
+    if (!account.measured || task.parameters.wcet_ns == 0) {
+        return;
+    }
+    if (!timing().judged) {
+        verdicts().undecided(Rule::wcet_violation);
+        return;
+    }
+    const std::uint64_t wcet = model().to_ticks(task.parameters.wcet_ns);
+    const std::uint64_t slack = timing().tolerance * (account.intervals + 1);
+    verdicts().judge(Rule::wcet_violation, account.overrun_told || account.used <= wcet + slack, task.context, [&] {
+        return fmt::format("a job of {} ran {} ticks, its worst case is {}, and no overrun was told",
+                           model().name(task.context), account.used, wcet);
+    });
+}
+
+// With its task ends the job in progress, which may have been late, or longer than declared, until then.
+void Jobs::end_task(const trace::Event& event) {
+    const auto account = m_accounts.find(event.par1);
+    const Task* const task = model().find(event.par1);
+    if (account != m_accounts.end() && task != nullptr && is_hard(*task) && model().timed()) {
+        settle_misses(account->second, *task, event.ticks.value);
+        if (account->second.in_progress) {
+            judge_cost(account->second, *task);
+        }
+    }
+    m_accounts.erase(event.par1);
 }
 
 void Jobs::overrun(const trace::Event& event) {

@@ -292,6 +292,9 @@ void Model::apply_mutex(const trace::Event& event) {
     case kCodeOf<"set_mutex_protocol">:
         m_acquires_told = true;
         m_mutexes[event.par2].protocol = event.par1 <= 3 ? static_cast<Protocol>(event.par1) : Protocol::unknown;
+        if (m_mutexes[event.par2].known && !m_mutexes[event.par2].ceiling_us) {
+            m_mutexes[event.par2].ceiling_us = kNoCeiling; // each change is told
+        }
         m_stack = m_stack || event.par1 == static_cast<std::uint16_t>(Protocol::stack);
         break;
     case kCodeOf<"set_mutex_ceiling">:

@@ -8,8 +8,31 @@ namespace host::analyse::oracle {
 
 using trace::kCodeOf;
 
+namespace {
+
+bool may_change_turns(std::uint8_t code) {
+    switch (code) {
+    case kCodeOf<"task_unblock">:
+    case kCodeOf<"job_release">:
+    case kCodeOf<"job_deadline">:
+    case kCodeOf<"slice_end">:
+    case kCodeOf<"set_mutex_unlock">:
+    case kCodeOf<"set_mutex_owner_died">:
+        return true;
+    default:
+        return false;
+    }
+}
+
+} // namespace
+
 void Scheduling::event(const trace::Event& event) {
+    judge_late(event);
+    if (may_change_turns(event.code)) {
+        m_changed = event.ticks.value;
+    }
     if (event.code == kCodeOf<"task_schedule">) {
+        m_changed.reset();
         judge_decision(event);
     } else if (event.code == kCodeOf<"inheritance">) {
         const Task* const exec = model().find(static_cast<std::uint16_t>(event.par2));
@@ -23,6 +46,29 @@ void Scheduling::event(const trace::Event& event) {
                                model().name(*end), model().name(event.par1));
         });
     }
+}
+
+// A decision follows what calls for it as soon as the interrupt or the primitive is over.
+void Scheduling::judge_late(const trace::Event& event) {
+    const auto& running = model().running();
+    if (!running || !m_changed || !timing().judged || event.ticks.value <= *m_changed + timing().tolerance) {
+        return;
+    }
+    const Task* const exec = model().find(running->exec);
+    const Task* const shadow = model().find(running->shadow);
+    bool unknown = !model().complete();
+    if (exec == nullptr || shadow == nullptr || exec->ready != Truth::yes || unknown) {
+        return;
+    }
+    m_late = fmt::format("; it goes on without a decision for {} ticks", event.ticks.value - *m_changed);
+    const auto end = model().chain_end(*exec);
+    if (end && *end != shadow->context) {
+        judge_chain(*exec, *shadow);
+    } else if (passed_over(*exec, unknown) != nullptr) {
+        judge_order(*exec);
+    }
+    m_late.clear();
+    m_changed.reset();
 }
 
 void Scheduling::judge_decision(const trace::Event& event) {
@@ -78,8 +124,8 @@ void Scheduling::judge_chain(const Task& exec, const Task& shadow) {
                       : shadow.context == exec.context ? Rule::pi_inheritance
                                                        : Rule::shadow_chain;
     verdicts().fail(rule, shadow.context,
-                    fmt::format("the chain of {} ends in {}, but {} runs in its place", model().name(exec.context),
-                                model().name(*end), model().name(shadow.context)));
+                    fmt::format("the chain of {} ends in {}, but {} runs in its place{}", model().name(exec.context),
+                                model().name(*end), model().name(shadow.context), m_late));
 }
 
 const Task* Scheduling::passed_over(const Task& exec, bool& unknown) const {
@@ -150,8 +196,8 @@ void Scheduling::judge_order(const Task& exec) {
                                        ? fmt::format(", whose place {} should use", model().name(*end))
                                        : std::string();
         verdicts().fail(order_rule(exec, *missed), exec.context,
-                        fmt::format("the place of {} is used, but {}{} comes first", model().place_text(exec),
-                                    model().place_text(*missed), behalf));
+                        fmt::format("the place of {} is used, but {}{} comes first{}", model().place_text(exec),
+                                    model().place_text(*missed), behalf, m_late));
         return;
     }
     const Rule rule = order_rule(exec, exec);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The order theories: fixed priority and EDF over one ready queue each, round robin, first in first out, levels in the
-// order of their registration, inheritance through chains. Judges every task_schedule and inheritance.
+// order of their registration, inheritance through chains. Judges every task_schedule and inheritance, and who goes on
+// without one when it had become somebody else's turn.
 #pragma once
 
 #include "host/analyse/oracle/theory.hpp"
@@ -14,6 +15,7 @@ class Scheduling : public Theory {
     void event(const trace::Event& event);
 
   private:
+    void judge_late(const trace::Event& event);
     void judge_decision(const trace::Event& event);
     void judge_state(const Task& exec, const Task& shadow);
     void judge_chain(const Task& exec, const Task& shadow);
@@ -23,6 +25,10 @@ class Scheduling : public Theory {
     // unknown: a place that cannot be judged may have been one.
     [[nodiscard]] const Task* passed_over(const Task& exec, bool& unknown) const;
     [[nodiscard]] Rule order_rule(const Task& exec, const Task& missed) const;
+
+    // Of the last record that may have changed whose turn it is, since the last decision.
+    std::optional<std::uint64_t> m_changed;
+    std::string m_late; // ends a sentence about a decision that was not taken
 };
 
 } // namespace host::analyse::oracle

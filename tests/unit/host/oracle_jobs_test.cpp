@@ -96,6 +96,13 @@ TEST_F(OracleJobs, TellsAnOverrunOncePerJob) {
                 ElementsAre("wcet-violation"));
 }
 
+TEST_F(OracleJobs, LooksAtAJobThatEndsWithItsTask) {
+    EXPECT_THAT(judge(running().at(300).leave(12).event("task_end", 12, 12)), IsEmpty());
+    EXPECT_THAT(judge(running().at(730).leave(12).event("task_end", 12, 12)), ElementsAre("wcet-violation"));
+    EXPECT_THAT(judge(running().at(705).event("task_wcet_violation", 12).at(950).leave(12).event("task_end", 12, 12)),
+                ElementsAre("deadline-miss"));
+}
+
 TEST_F(OracleJobs, LeavesStampsOfAHostClockUnjudged) {
     Scene scene = running();
     scene.at(730).end_job(12);
@@ -181,17 +188,35 @@ TEST_F(OracleJobs, CountsUnits) {
 
 // --- servers -------------------------------------------------------------------------------------------------------
 
-// Q = 100, T = 1000; work at 500 renews: d = 1500, c = 100. It runs until `end` and is charged.
-Scene served(std::uint16_t kind, std::uint64_t end, std::uint32_t left) {
+// Q = 100, T = 1000; work at 500 renews: d = 1500, c = 100. It runs until `end` and is charged. reclaiming: somewhere
+// is a server that reclaims, and half of the processor is active.
+Scene served(std::uint16_t kind, std::uint64_t end, std::uint32_t left, bool reclaiming) {
     Scene scene;
     scene.at(490).task(12, "soft",
                        {.level = kind == 1 ? Scene::kCbs : Scene::kGrub, .period_ns = 1000, .budget_ns = 100});
     scene.server(3, kind, 100, 1000, 12).at(500);
-    if (kind == 2) {
+    if (reclaiming) {
         scene.hard(13, Scene::kEdf, 400, 1000).event("server_bandwidth", 0, 0x7FFF'FFFF); // 0.4 and 0.1
     }
     scene.arrive(3, 12, 100, 1500).run(12).at(end).leave(12);
     return scene.event("server_budget", 3, left);
+}
+
+Scene served(std::uint16_t kind, std::uint64_t end, std::uint32_t left) {
+    return served(kind, end, left, kind == 2);
+}
+
+TEST_F(OracleJobs, ChargesACbsInFullBesideOneThatReclaims) {
+    EXPECT_THAT(judge(served(1, 585, 20, true)), IsEmpty()) << testing::PrintToString(m_texts);
+    EXPECT_EQ(of(Rule::cbs_budget).checked, 1);
+    EXPECT_THAT(judge(served(1, 585, 60, true)), ElementsAre("cbs-budget")) << "half of what ran";
+    const auto exhausted = [](std::uint64_t end) {
+        Scene scene = served(1, end, 0, true);
+        scene.event("server_exhaust", 0, 3).event("server_replenish", 0, 3).event("server_budget", 3, 100);
+        return scene.event("server_deadline", 3, 2500).event("job_deadline", 12, 2500);
+    };
+    EXPECT_THAT(judge(exhausted(605)), IsEmpty()) << testing::PrintToString(m_texts);
+    EXPECT_THAT(judge(exhausted(705)), Contains("cbs-exhaust")) << "only half of it was charged";
 }
 
 TEST_F(OracleJobs, ChargesACbsWhatRanInItsPlace) {

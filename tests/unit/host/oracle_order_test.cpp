@@ -30,6 +30,18 @@ TEST_F(OracleOrder, TakesTheEarliestDeadline) {
                                          "deadline 300 ticks comes first"));
 }
 
+TEST_F(OracleOrder, DecidesAsSoonAsSomebodyElseHasATurn) {
+    const auto preempted = [](std::uint64_t decided) {
+        Scene scene;
+        scene.hard(12, Scene::kEdf, 500, 9000).hard(13, Scene::kEdf, 50, 300).at(100).release(12, 100, 9100).run(12);
+        return scene.at(200).release(13, 200, 500).at(decided).leave(12).run(13);
+    };
+    EXPECT_THAT(judge(preempted(205)), IsEmpty()) << testing::PrintToString(m_texts);
+    EXPECT_THAT(judge(preempted(220)), ElementsAre("edf-order"));
+    EXPECT_THAT(m_texts.at(0), HasSubstr("hard13 (13) with the deadline 500 ticks comes first; it goes on without a "
+                                         "decision for 18 ticks"));
+}
+
 TEST_F(OracleOrder, TakesTheFirstOfEqualDeadlines) {
     EXPECT_THAT(judge(two(Scene::kEdf, 300, 300).run(12)), IsEmpty());
     EXPECT_THAT(judge(two(Scene::kEdf, 300, 300).run(13)), ElementsAre("edf-order"));
@@ -114,6 +126,7 @@ TEST_F(OracleOrder, ReturnsTheFormerOwnerToItsOwnPlace) {
     const auto unlocked = [] { return blocked().run(12, 13).event("set_mutex_unlock", 12, 1); };
     EXPECT_THAT(judge(unlocked().leave(12).run(13).event("set_mutex_acquire", 13, 1)), IsEmpty());
     EXPECT_THAT(judge(unlocked().event("task_schedule", 12, 13)), ElementsAre("pi-return"));
+    EXPECT_THAT(judge(unlocked().at(170).leave(12).run(13)), ElementsAre("pi-return")) << "too late";
 }
 
 TEST_F(OracleOrder, KnowsWhoOwns) {
@@ -143,6 +156,10 @@ TEST_F(OracleOrder, GrantsOnlyAboveTheCeilingsOfOthers) {
 
 TEST_F(OracleOrder, SeesACeilingBelowAUser) {
     EXPECT_THAT(judge(ceilings(99).event("set_mutex_acquire", 13, 2)), ElementsAre("ceiling"));
+    Scene untold;
+    untold.hard(12, Scene::kEdf, 50, 9000).event("set_mutex_create", 0, 1).event("set_mutex_protocol", 2, 1);
+    untold.release(12, 100, 9100).run(12).event("set_mutex_lock", 12, 1).event("set_mutex_acquire", 12, 1);
+    EXPECT_THAT(judge(untold), ElementsAre("ceiling")) << "nobody raised it";
 }
 
 // 12 holds stack mutex 1 with the ceiling 300 us; the job of 13 has not begun.
