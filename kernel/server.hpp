@@ -3,6 +3,9 @@
 // tasks that are created with a ServedModel. Each activation of such a task is a request; requests are served first in
 // first out. (A SOFT task needs none of these: it brings a server of its own.)
 //
+// A request that is suspended while it is the first holds up those behind it, and a polling server keeps its budget for
+// it: what was promised to others does not count with that. Suspend no served task beside HARD ones.
+//
 //   const auto server = server_create({.name = "alarms", .kind = ServerKind::deferrable, .budget = ..., .period =
 //   ...}); task_create({.name = "alarm", .body = &alarm, .model = ServedModel{.server = server.value()}});
 #pragma once

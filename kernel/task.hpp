@@ -115,8 +115,9 @@ lib::Result<void> task_kill(Pid pid);
 
 // Keeps a task from the processor until task_resume(), whatever its state. Nothing else stops: what it waits for may
 // come, its releases and deadlines go on, and so does what it owns: who waits for a mutex of a suspended owner waits
-// on. A job that becomes ready meanwhile, by an activation too, runs after task_resume(). Returns after that if the
-// task suspends itself. not_found: no such task. busy: it is suspended. refused: as for task_kill(). Context: any. A
+// on. A job that becomes ready meanwhile, by an activation too, runs after task_resume(). While a HARD or SOFT job that
+// is ready stays suspended, what ended tasks had reserved is not given to others. Returns after that if the task
+// suspends itself. not_found: no such task. busy: it is suspended. refused: as for task_kill(). Context: any. A
 // scheduling point in task context.
 lib::Result<void> task_suspend(Pid pid);
 
