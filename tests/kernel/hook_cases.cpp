@@ -151,23 +151,23 @@ int inheritance(const kernel::AppArguments&) {
         must(kernel::task_activate(low));
     });
     static constexpr auto kExpected = std::to_array<Line>({
-        {"set_mutex_create", 'm'},   {"task_create", 'l'},       {"task_activate", 'l'},
-        {"task_timer", 'l'},         {"job_release", 'l'},       {"job_deadline", 'l'},
-        {"set_priority", 'l'},       {"task_epilogue", 'm'},     {"task_schedule", 'l', 'l'},
-        {"task_begin_cycle", 'l'},   {"task_dispatch", 'l'},     {"context_switch", 'l'},
-        {"set_mutex_lock", 'l'},     {"set_mutex_acquire", 'l'}, {"task_create", 'h'},
-        {"task_activate", 'h'},      {"task_timer", 'h'},        {"job_release", 'h'},
-        {"job_deadline", 'h'},       {"set_priority", 'h'},      {"task_epilogue", 'l'},
-        {"task_schedule", 'h', 'h'}, {"task_begin_cycle", 'h'},  {"task_dispatch", 'h'},
-        {"context_switch", 'h'},     {"set_mutex_lock", 'h'}, // the attempt
-        {"task_epilogue", 'h'},      {"set_mutex_block", 'h'},   {"set_mutex_inherit", 'l'},
+        {"set_mutex_create", 'm'},   {"set_mutex_protocol"},      {"task_create", 'l'},
+        {"task_activate", 'l'},      {"task_timer", 'l'},         {"job_release", 'l'},
+        {"job_deadline", 'l'},       {"set_priority", 'l'},       {"task_epilogue", 'm'},
+        {"task_schedule", 'l', 'l'}, {"task_begin_cycle", 'l'},   {"task_dispatch", 'l'},
+        {"context_switch", 'l'},     {"set_mutex_lock", 'l'},     {"set_mutex_acquire", 'l'},
+        {"task_create", 'h'},        {"task_activate", 'h'},      {"task_timer", 'h'},
+        {"job_release", 'h'},        {"job_deadline", 'h'},       {"set_priority", 'h'},
+        {"task_epilogue", 'l'},      {"task_schedule", 'h', 'h'}, {"task_begin_cycle", 'h'},
+        {"task_dispatch", 'h'},      {"context_switch", 'h'},     {"set_mutex_lock", 'h'}, // the attempt
+        {"task_epilogue", 'h'},      {"set_mutex_block", 'h'},    {"set_mutex_inherit", 'l'},
         {"task_schedule", 'l', 'h'}, // l runs in h's place
-        {"task_dispatch", 'l'},      {"inheritance", 'l', 'h'},  {"context_switch", 'l'},
-        {"set_mutex_unlock", 'l'},   {"task_epilogue", 'l'},     {"task_schedule", 'h', 'h'},
-        {"task_dispatch", 'h'},      {"context_switch", 'h'},    {"set_mutex_acquire", 'h'},
-        {"set_mutex_unlock", 'h'},   {"task_epilogue", 'h'},     {"task_end", 'h'},
-        {"task_schedule", 'l', 'l'}, {"task_dispatch", 'l'},     {"context_switch", 'l'},
-        {"task_epilogue", 'l'},      {"task_end", 'l'},          {"task_schedule", 'm', 'm'},
+        {"task_dispatch", 'l'},      {"inheritance", 'l', 'h'},   {"context_switch", 'l'},
+        {"set_mutex_unlock", 'l'},   {"task_epilogue", 'l'},      {"task_schedule", 'h', 'h'},
+        {"task_dispatch", 'h'},      {"context_switch", 'h'},     {"set_mutex_acquire", 'h'},
+        {"set_mutex_unlock", 'h'},   {"task_epilogue", 'h'},      {"task_end", 'h'},
+        {"task_schedule", 'l', 'l'}, {"task_dispatch", 'l'},      {"context_switch", 'l'},
+        {"task_epilogue", 'l'},      {"task_end", 'l'},           {"task_schedule", 'm', 'm'},
         {"task_dispatch", 'm'},      {"context_switch", 'm'},
     });
     compare(kExpected);

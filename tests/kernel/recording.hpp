@@ -47,8 +47,9 @@ class Recording {
 
 // Only the families general, ipoint and user are recorded from now on.
 inline void filter_the_kernel() {
-    for (const BYTE family : {FTrace_filter_task, FTrace_filter_interrupt, FTrace_filter_CPU, FTrace_filter_priority,
-                              FTrace_filter_mutex, FTrace_filter_timer}) {
+    for (const BYTE family :
+         {FTrace_filter_task, FTrace_filter_interrupt, FTrace_filter_CPU, FTrace_filter_priority, FTrace_filter_mutex,
+          FTrace_filter_signal, FTrace_filter_server, FTrace_filter_timer, FTrace_filter_job}) {
         FTrace_set_filter(family, 1);
     }
 }

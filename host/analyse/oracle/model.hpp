@@ -160,6 +160,9 @@ class Model {
     // SRP keeps the task's next job from beginning.
     [[nodiscard]] Truth stopped(const Task& task) const;
 
+    // Where names come from until the next event: they must outlive what is asked for.
+    void set_names(const trace::Names& names) { m_names = &names; }
+
     [[nodiscard]] std::string name(std::uint16_t context) const; // "control (4)"
     [[nodiscard]] std::string place_text(const Task& task) const;
 

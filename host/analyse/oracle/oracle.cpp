@@ -242,7 +242,8 @@ void Oracle::judge_server(const trace::Event& event) {
 
 void Oracle::finish(const trace::TraceFacts& facts) {
     if (m_last.row != nullptr) {
-        m_last.names = &facts.names;
+        m_last.names = &facts.names; // those of the last chunk are gone with it
+        m_model.set_names(facts.names);
         m_last.payload = {};
         m_verdicts.at(m_last);
         m_wakeups.finish();

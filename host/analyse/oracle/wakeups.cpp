@@ -58,6 +58,7 @@ void WakeUps::event(const trace::Event& event) {
 void WakeUps::wait(const trace::Event& event) {
     Semaphore& semaphore = m_semaphores[event.par2];
     if (!semaphore.count || !model().jobs_told()) {
+        semaphore.count.reset(); // nobody has told yet whether waits are recorded
         verdicts().undecided(Rule::semaphore_count);
         return;
     }
