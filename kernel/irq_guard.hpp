@@ -19,9 +19,9 @@ namespace kernel {
 class [[nodiscard]] IrqGuard {
   public:
     // The arguments are the caller's place, for whoever measures sections.
-    explicit IrqGuard([[maybe_unused]] const char* file = __builtin_FILE(),
-                      [[maybe_unused]] const char* function = __builtin_FUNCTION(),
-                      [[maybe_unused]] unsigned line = __builtin_LINE())
+    [[gnu::always_inline]] explicit IrqGuard([[maybe_unused]] const char* file = __builtin_FILE(),
+                                             [[maybe_unused]] const char* function = __builtin_FUNCTION(),
+                                             [[maybe_unused]] unsigned line = __builtin_LINE())
         : m_state(arch::irq_save()) {
         if (kSectionsMeasured && arch::irq_was_enabled(m_state)) {
             section_begins(file, function, line);

@@ -100,16 +100,16 @@ inline constinit SectionMeter section_meter{};
 } // namespace detail
 
 // Interrupts have just gone off, and were on. The place is the caller's. irq-off.
-inline void section_begins([[maybe_unused]] const char* file = __builtin_FILE(),
-                           [[maybe_unused]] const char* function = __builtin_FUNCTION(),
-                           [[maybe_unused]] unsigned line = __builtin_LINE()) {
+[[gnu::always_inline]] inline void section_begins([[maybe_unused]] const char* file = __builtin_FILE(),
+                                                  [[maybe_unused]] const char* function = __builtin_FUNCTION(),
+                                                  [[maybe_unused]] unsigned line = __builtin_LINE()) {
     if constexpr (kSectionsMeasured) {
         detail::section_meter.begin({file, function, line});
     }
 }
 
 // Interrupts are about to come on. irq-off.
-inline void section_ends() {
+[[gnu::always_inline]] inline void section_ends() {
     if constexpr (kSectionsMeasured) {
         detail::section_meter.end();
     }

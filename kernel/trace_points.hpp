@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The only bridge from the kernel to the tracer: one function per thing that happens, in the kernel's words, reduced
 // here to an event and its small numbers. A call stands alone on its line and its arguments have no side effects, so
-// that a kernel built with TRACER=OFF is bit for bit a kernel without these lines. Context: any, unless a function says
+// that a kernel built with TRACER=OFF does nothing for these lines. Context: any, unless a function says
 // otherwise; those that register a name are irq-off.
 //
 // Deadlines are recorded twice: in microseconds of the kernel's clock, low 32 bits, and exactly, low 32 bits of ticks.
@@ -70,7 +70,7 @@ inline constexpr bool kOn = tracer::kTracerBuilt;
     return (static_cast<std::uint32_t>(wait.kind) << 16) | wait.id;
 }
 
-inline void add_name(tracer::NameKind kind, std::uint16_t id, std::string_view name) {
+[[gnu::always_inline]] inline void add_name(tracer::NameKind kind, std::uint16_t id, std::string_view name) {
     if constexpr (kOn) {
         tracer::instance().names.add_name(kind, id, name);
     }
@@ -80,64 +80,64 @@ inline void add_name(tracer::NameKind kind, std::uint16_t id, std::string_view n
 
 // --- names ---------------------------------------------------------------------------------------------------------
 
-inline void level_registered(const Level& level) {
+[[gnu::always_inline]] inline void level_registered(const Level& level) {
     if constexpr (detail::kOn) {
         detail::add_name(tracer::NameKind::level, level.index(), level.name());
     }
 }
 
-inline void interrupt_named(arch::Vector vector, std::string_view name) {
+[[gnu::always_inline]] inline void interrupt_named(arch::Vector vector, std::string_view name) {
     detail::add_name(tracer::NameKind::interrupt, vector, name);
 }
 
 // --- a task's life -------------------------------------------------------------------------------------------------
 
-inline void task_created(const Task& task) {
+[[gnu::always_inline]] inline void task_created(const Task& task) {
     if constexpr (detail::kOn) {
         tracer::instance().names.add_task(task.context, task.pid.value, task.name.view(), detail::parameters_of(task));
     }
     tracer::log<"task_create">(task.context, task.pid.value);
 }
 
-inline void task_activated(const Task& task) {
+[[gnu::always_inline]] inline void task_activated(const Task& task) {
     tracer::log<"task_activate">(task.context);
 }
 
-inline void task_cycle_begun(const Task& task) {
+[[gnu::always_inline]] inline void task_cycle_begun(const Task& task) {
     tracer::log<"task_begin_cycle">(task.context, task.level->index());
 }
 
-inline void task_cycle_ended(const Task& task) {
+[[gnu::always_inline]] inline void task_cycle_ended(const Task& task) {
     tracer::log<"task_end_cycle">(task.context, task.level->index());
 }
 
-inline void task_slept(const Task& task) {
+[[gnu::always_inline]] inline void task_slept(const Task& task) {
     tracer::log<"task_sleep">(task.context, task.level->index());
 }
 
-inline void task_disabled(const Task& task) {
+[[gnu::always_inline]] inline void task_disabled(const Task& task) {
     tracer::log<"task_disable">(task.context, task.level->index());
 }
 
-inline void task_timer_released(const Task& task) {
+[[gnu::always_inline]] inline void task_timer_released(const Task& task) {
     tracer::log<"task_timer">(task.context, task.level->index());
 }
 
-inline void task_deadline_missed(const Task& task) {
+[[gnu::always_inline]] inline void task_deadline_missed(const Task& task) {
     tracer::log<"task_deadline_miss">(task.context, task.level->index());
 }
 
-inline void task_wcet_violated(const Task& task) {
+[[gnu::always_inline]] inline void task_wcet_violated(const Task& task) {
     tracer::log<"task_wcet_violation">(task.context, task.level->index());
 }
 
 // The job becomes the one in progress, and the task enters its ready queue; `release` is when it should.
-inline void job_released(const Task& task, lib::Ticks release) {
+[[gnu::always_inline]] inline void job_released(const Task& task, lib::Ticks release) {
     tracer::log<"job_release">(task.context, detail::low_half(release));
 }
 
 // The deadline by which the job competes from here on.
-inline void job_deadline_set(const Task& task, lib::Ticks deadline) {
+[[gnu::always_inline]] inline void job_deadline_set(const Task& task, lib::Ticks deadline) {
     if constexpr (detail::kOn) {
         tracer::log<"job_deadline">(task.context, detail::low_half(deadline));
         tracer::log<"set_priority">(task.context, static_cast<std::uint32_t>(to_nanoseconds(deadline).value / 1'000));
@@ -145,79 +145,79 @@ inline void job_deadline_set(const Task& task, lib::Ticks deadline) {
 }
 
 // An activation found the task busy and is dropped.
-inline void job_skipped(const Task& task) {
+[[gnu::always_inline]] inline void job_skipped(const Task& task) {
     tracer::log<"job_skipped">(task.context, task.level->index());
 }
 
 // An activation found the task busy and waits; so many wait now.
-inline void job_queued(const Task& task, std::uint32_t pending) {
+[[gnu::always_inline]] inline void job_queued(const Task& task, std::uint32_t pending) {
     tracer::log<"job_queued">(task.context, pending);
 }
 
 // A sporadic task was activated too early.
-inline void activation_violated(const Task& task) {
+[[gnu::always_inline]] inline void activation_violated(const Task& task) {
     tracer::log<"activation_violation">(task.context, task.level->index());
 }
 
 // A round-robin place goes to the end of its queue.
-inline void slice_ended(const Task& task) {
+[[gnu::always_inline]] inline void slice_ended(const Task& task) {
     tracer::log<"slice_end">(task.context, task.level->index());
 }
 
-inline void task_blocked(const Task& task) {
+[[gnu::always_inline]] inline void task_blocked(const Task& task) {
     tracer::log<"task_block">(task.context, detail::wait_word(task.waits_for));
 }
 
-inline void task_unblocked(const Task& task) {
+[[gnu::always_inline]] inline void task_unblocked(const Task& task) {
     tracer::log<"task_unblock">(task.context, detail::wait_word(task.waits_for));
 }
 
 // The processor stays away from it, whatever its level thinks.
-inline void task_suspended(const Task& task) {
+[[gnu::always_inline]] inline void task_suspended(const Task& task) {
     tracer::log<"task_block">(task.context, detail::wait_word({.kind = WaitKind::suspended}));
 }
 
-inline void task_resumed(const Task& task) {
+[[gnu::always_inline]] inline void task_resumed(const Task& task) {
     tracer::log<"task_unblock">(task.context, detail::wait_word({.kind = WaitKind::suspended}));
 }
 
 // What a task did wrong, and what follows.
-inline void task_exception(const Task& task, TaskException exception, Reaction reaction) {
+[[gnu::always_inline]] inline void task_exception(const Task& task, TaskException exception, Reaction reaction) {
     tracer::log<"task_exception">(task.context, detail::exception_word(exception, reaction));
 }
 
 // The job in progress is over, and the task out of its ready queue if it was there.
-inline void job_aborted(const Task& task, TaskException cause) {
+[[gnu::always_inline]] inline void job_aborted(const Task& task, TaskException cause) {
     tracer::log<"job_abort">(task.context, detail::exception_word(cause, Reaction::abort));
 }
 
 // Before the context number is free for others.
-inline void task_ended(const Task& task) {
+[[gnu::always_inline]] inline void task_ended(const Task& task) {
     tracer::log<"task_end">(task.context, task.pid.value);
 }
 
 // --- scheduling ----------------------------------------------------------------------------------------------------
 
 // Every decision, also one that changes nothing.
-inline void task_scheduled(const Task& exec_shadow, const Task& exec) {
+[[gnu::always_inline]] inline void task_scheduled(const Task& exec_shadow, const Task& exec) {
     tracer::log<"task_schedule">(exec_shadow.context, exec.context);
 }
 
-inline void task_dispatched(const Task& task) {
+[[gnu::always_inline]] inline void task_dispatched(const Task& task) {
     tracer::log<"task_dispatch">(task.context, task.level->index());
 }
 
-inline void task_epilogue(const Task& task) {
+[[gnu::always_inline]] inline void task_epilogue(const Task& task) {
     tracer::log<"task_epilogue">(task.context, task.level->index());
 }
 
 // At the switch, on the old stack.
-inline void context_switched(const Task& to) {
+[[gnu::always_inline]] inline void context_switched(const Task& to) {
     tracer::log<"context_switch">(to.context);
 }
 
 // After a lock that blocked, if the choice was to let an owner run in somebody's place.
-inline void inherited(const Processor& cpu) {
+[[gnu::always_inline]] inline void inherited(const Processor& cpu) {
     if constexpr (detail::kOn) {
         if (cpu.exec != cpu.exec_shadow) {
             tracer::log<"inheritance">(cpu.exec_shadow->context, cpu.exec->context);
@@ -239,7 +239,7 @@ inline constinit std::array<InterruptTrace, 256> interrupts{};
 inline constinit bool sections_recorded = false;
 
 // Not before somebody listens: a number that was told to nobody would be lost.
-inline void tell_count(arch::Vector vector) {
+[[gnu::always_inline]] inline void tell_count(arch::Vector vector) {
     if (tracer::detail::family_enabled(tracer::mask_bit(tracer::event_code("interrupt_count")))) {
         const std::uint32_t counted = __atomic_exchange_n(&interrupts[vector].counted, 0, __ATOMIC_RELAXED);
         if (counted != 0) {
@@ -260,7 +260,7 @@ inline void tell_count(arch::Vector vector) {
 
 } // namespace detail
 
-inline void interrupt_started(arch::Vector vector) {
+[[gnu::always_inline]] inline void interrupt_started(arch::Vector vector) {
     if constexpr (detail::kOn) {
         if (detail::interrupts[vector].detail == InterruptDetail::span) [[likely]] {
             tracer::log<"interrupt_start">(vector);
@@ -270,7 +270,7 @@ inline void interrupt_started(arch::Vector vector) {
     }
 }
 
-inline void interrupt_ended(arch::Vector vector) {
+[[gnu::always_inline]] inline void interrupt_ended(arch::Vector vector) {
     if constexpr (detail::kOn) {
         if (detail::interrupts[vector].detail == InterruptDetail::span) [[likely]] {
             tracer::log<"interrupt_end">(vector);
@@ -279,7 +279,8 @@ inline void interrupt_ended(arch::Vector vector) {
 }
 
 // Interrupts off: an interrupt that saw one mode at its start must see the same at its end.
-inline void interrupt_detail_set(arch::Vector vector, InterruptDetail wanted, std::uint32_t every) {
+[[gnu::always_inline]] inline void interrupt_detail_set(arch::Vector vector, InterruptDetail wanted,
+                                                        std::uint32_t every) {
     if constexpr (detail::kOn) {
         detail::tell_count(vector);
         detail::interrupts[vector].every = every;
@@ -288,15 +289,15 @@ inline void interrupt_detail_set(arch::Vector vector, InterruptDetail wanted, st
 }
 
 // The storm governor's: how many there were in the window.
-inline void interrupt_masked(arch::Vector vector, std::uint32_t count) {
+[[gnu::always_inline]] inline void interrupt_masked(arch::Vector vector, std::uint32_t count) {
     tracer::log<"interrupt_masked">(vector, count);
 }
 
-inline void interrupt_unmasked(arch::Vector vector) {
+[[gnu::always_inline]] inline void interrupt_unmasked(arch::Vector vector) {
     tracer::log<"interrupt_unmasked">(vector);
 }
 
-inline void interrupt_counts_flushed() {
+[[gnu::always_inline]] inline void interrupt_counts_flushed() {
     if constexpr (detail::kOn) {
         for (std::size_t vector = 0; vector < detail::interrupts.size(); ++vector) {
             if (detail::interrupts[vector].counted != 0) {
@@ -306,7 +307,7 @@ inline void interrupt_counts_flushed() {
     }
 }
 
-inline void interrupt_sections_set(bool on) {
+[[gnu::always_inline]] inline void interrupt_sections_set(bool on) {
     if constexpr (detail::kOn) {
         detail::sections_recorded = on;
     }
@@ -314,7 +315,7 @@ inline void interrupt_sections_set(bool on) {
 
 // First and last thing in an interrupts-off section. `former` is what arch::irq_save() returned: only the outermost
 // section counts.
-inline void interrupts_off(std::uint64_t former) {
+[[gnu::always_inline]] inline void interrupts_off(std::uint64_t former) {
     if constexpr (detail::kOn) {
         if (detail::sections_recorded && arch::irq_was_enabled(former)) [[unlikely]] {
             tracer::log<"CLI">();
@@ -322,7 +323,7 @@ inline void interrupts_off(std::uint64_t former) {
     }
 }
 
-inline void interrupts_on(std::uint64_t former) {
+[[gnu::always_inline]] inline void interrupts_on(std::uint64_t former) {
     if constexpr (detail::kOn) {
         if (detail::sections_recorded && arch::irq_was_enabled(former)) [[unlikely]] {
             tracer::log<"STI">();
@@ -331,7 +332,7 @@ inline void interrupts_on(std::uint64_t former) {
 }
 
 // A fresh task enables interrupts by itself: it was loaded inside somebody's section.
-inline void interrupts_enabled() {
+[[gnu::always_inline]] inline void interrupts_enabled() {
     if constexpr (detail::kOn) {
         if (detail::sections_recorded) [[unlikely]] {
             tracer::log<"STI">();
@@ -342,41 +343,41 @@ inline void interrupts_enabled() {
 // --- real mode -----------------------------------------------------------------------------------------------------
 
 // Both from protected mode, around a stretch in which nobody but the BIOS runs.
-inline void real_mode_entered() {
+[[gnu::always_inline]] inline void real_mode_entered() {
     tracer::log<"to_real_mode">();
 }
 
-inline void real_mode_left() {
+[[gnu::always_inline]] inline void real_mode_left() {
     tracer::log<"to_protected_mode">();
 }
 
 // --- signals -------------------------------------------------------------------------------------------------------
 
 // Pending from here on.
-inline void signal_raised(const Task& target, std::uint8_t signo) {
+[[gnu::always_inline]] inline void signal_raised(const Task& target, std::uint8_t signo) {
     tracer::log<"signal_raise">(target.context, signo);
 }
 
 // To the handler, or to the task that waited for it.
-inline void signal_delivered(const Task& task, std::uint8_t signo) {
+[[gnu::always_inline]] inline void signal_delivered(const Task& task, std::uint8_t signo) {
     tracer::log<"signal">(task.context, signo);
 }
 
 // --- timers --------------------------------------------------------------------------------------------------------
 
-inline void timer_posted(std::uint16_t index) {
+[[gnu::always_inline]] inline void timer_posted(std::uint16_t index) {
     tracer::log<"timer_post">(0, index);
 }
 
-inline void timer_deleted(std::uint16_t index) {
+[[gnu::always_inline]] inline void timer_deleted(std::uint16_t index) {
     tracer::log<"timer_delete">(0, index);
 }
 
-inline void timer_wakeup_started() {
+[[gnu::always_inline]] inline void timer_wakeup_started() {
     tracer::log<"timer_wakeup_start">();
 }
 
-inline void timer_wakeup_ended(const Task* interrupted) {
+[[gnu::always_inline]] inline void timer_wakeup_ended(const Task* interrupted) {
     tracer::log<"timer_wakeup_end">(detail::context_of(interrupted));
 }
 
@@ -395,7 +396,7 @@ namespace detail {
 } // namespace detail
 
 // Whose context was on the processor, and where it came to grief.
-inline void faulted(const Task* task, const arch::Exception& fault) {
+[[gnu::always_inline]] inline void faulted(const Task* task, const arch::Exception& fault) {
     if constexpr (detail::kOn) {
         tracer::log<"task_fault">(detail::context_of(task), fault.vector);
         tracer::log<"fault_instruction">(detail::high_address(fault.instruction_address),
@@ -408,7 +409,7 @@ inline void faulted(const Task* task, const arch::Exception& fault) {
 // --- the end -------------------------------------------------------------------------------------------------------
 
 // The text lies in the kernel's memory, below 4 GiB; its address stands in the record behind that of the panic.
-inline void panicked(std::uint32_t reason, const char* text) {
+[[gnu::always_inline]] inline void panicked(std::uint32_t reason, const char* text) {
     if constexpr (detail::kOn) {
         tracer::log<"panic">(detail::context_of(this_processor().loaded), reason);
         tracer::log<"data_pointer">(tracer::kDataChar,

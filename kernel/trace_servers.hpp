@@ -14,8 +14,8 @@ namespace detail {
 
 } // namespace detail
 
-inline void server_created(std::uint16_t server, std::string_view name, std::uint8_t kind, lib::Nanoseconds budget,
-                           lib::Nanoseconds period) {
+[[gnu::always_inline]] inline void server_created(std::uint16_t server, std::string_view name, std::uint8_t kind,
+                                                  lib::Nanoseconds budget, lib::Nanoseconds period) {
     detail::add_name(tracer::NameKind::server, server, name);
     tracer::log<"server_create">(0, server);
     tracer::log<"server_capacity">(server, detail::saturated_32(budget.value));
@@ -23,50 +23,57 @@ inline void server_created(std::uint16_t server, std::string_view name, std::uin
     tracer::log<"server_kind">(kind, server);
 }
 
-inline void server_attached(std::uint16_t server, const Task& task) {
+[[gnu::always_inline]] inline void server_attached(std::uint16_t server, const Task& task) {
     tracer::log<"server_attach">(server, task.context);
 }
 
 // An idle server gets work.
-inline void server_activated(std::uint16_t server, const Task& task) {
+[[gnu::always_inline]] inline void server_activated(std::uint16_t server, const Task& task) {
     tracer::log<"server_active">(task.context, server);
 }
 
-inline void server_replenished(std::uint16_t server) {
+[[gnu::always_inline]] inline void server_replenished(std::uint16_t server) {
     tracer::log<"server_replenish">(0, server);
 }
 
-inline void server_exhausted(std::uint16_t server) {
+[[gnu::always_inline]] inline void server_exhausted(std::uint16_t server) {
     tracer::log<"server_exhaust">(0, server);
 }
 
-inline void server_budget(std::uint16_t server, lib::Ticks left) {
+[[gnu::always_inline]] inline void server_budget(std::uint16_t server, lib::Ticks left) {
     tracer::log<"server_budget">(server, detail::saturated_32(left.value));
 }
 
-// Its deadline, or the next replenishment.
-inline void server_deadline(std::uint16_t server, lib::Ticks deadline) {
+[[gnu::always_inline]] inline void server_deadline(std::uint16_t server, lib::Ticks deadline) {
     tracer::log<"server_deadline">(server, detail::low_half(deadline));
 }
 
+// The next replenishment; `at(server)` computes it.
+template <typename Server, typename At>
+[[gnu::always_inline]] inline void server_refill_due(const Server& server, At at) {
+    if constexpr (detail::kOn) {
+        tracer::log<"server_deadline">(server.id, detail::low_half(at(server)));
+    }
+}
+
 // Its bandwidth is free for others.
-inline void server_reclaiming(std::uint16_t server) {
+[[gnu::always_inline]] inline void server_reclaiming(std::uint16_t server) {
     tracer::log<"server_reclaiming">(0, server);
 }
 
 // Ran so much longer than it was charged.
-inline void server_reclaimed(std::uint16_t server, lib::Ticks amount) {
+[[gnu::always_inline]] inline void server_reclaimed(std::uint16_t server, lib::Ticks amount) {
     if constexpr (detail::kOn) {
         const std::uint32_t amount_us = detail::saturated_32(to_nanoseconds(amount).value / 1'000);
         tracer::log<"server_using_rec">(detail::saturated(amount_us), server);
     }
 }
 
-inline void server_bandwidth(std::uint32_t active) {
+[[gnu::always_inline]] inline void server_bandwidth(std::uint32_t active) {
     tracer::log<"server_bandwidth">(0, active);
 }
 
-inline void server_removed(std::uint16_t server) {
+[[gnu::always_inline]] inline void server_removed(std::uint16_t server) {
     tracer::log<"server_remove">(0, server);
 }
 

@@ -13,13 +13,13 @@ namespace kernel::trace_points {
 
 // --- mutexes and semaphores ----------------------------------------------------------------------------------------
 
-inline void mutex_created(const Task* creator, const Mutex& mutex, std::string_view name) {
+[[gnu::always_inline]] inline void mutex_created(const Task* creator, const Mutex& mutex, std::string_view name) {
     detail::add_name(tracer::NameKind::mutex, mutex.id(), name);
     tracer::log<"set_mutex_create">(detail::context_of(creator), mutex.id());
     tracer::log<"set_mutex_protocol">(static_cast<std::uint16_t>(mutex.protocol()), mutex.id());
 }
 
-inline void mutex_ceiling_set(const Mutex& mutex) {
+[[gnu::always_inline]] inline void mutex_ceiling_set(const Mutex& mutex) {
     if constexpr (detail::kOn) {
         constexpr std::uint64_t kNone = 0xFFFF'FFFF;
         const std::uint64_t length = mutex.ceiling() == kPreemptionLevelNone ? kNone : mutex.ceiling() / 1'000;
@@ -29,62 +29,63 @@ inline void mutex_ceiling_set(const Mutex& mutex) {
 }
 
 // The attempt, whether or not it blocks. A try that fails is no attempt, so that locks and unlocks pair up.
-inline void mutex_lock_attempted(const Task& task, const Mutex& mutex) {
+[[gnu::always_inline]] inline void mutex_lock_attempted(const Task& task, const Mutex& mutex) {
     tracer::log<"set_mutex_lock">(task.context, mutex.id());
 }
 
 // The task owns the mutex from here on.
-inline void mutex_acquired(const Task& task, const Mutex& mutex) {
+[[gnu::always_inline]] inline void mutex_acquired(const Task& task, const Mutex& mutex) {
     tracer::log<"set_mutex_acquire">(task.context, mutex.id());
 }
 
 // A lock is refused: the owner waits for the task. No attempt is recorded for it.
-inline void mutex_deadlock_refused(const Task& task, const Mutex& mutex) {
+[[gnu::always_inline]] inline void mutex_deadlock_refused(const Task& task, const Mutex& mutex) {
     tracer::log<"set_mutex_deadlock">(task.context, mutex.id());
 }
 
 // A timed lock gives up: if the task lent its place, it does so no longer.
-inline void mutex_timed_out(const Task& task, const Mutex& mutex) {
+[[gnu::always_inline]] inline void mutex_timed_out(const Task& task, const Mutex& mutex) {
     tracer::log<"set_mutex_timeout">(task.context, mutex.id());
 }
 
 // Before the context number is free for others; the mutex is free from here on.
-inline void mutex_owner_died(const Task& owner, const Mutex& mutex) {
+[[gnu::always_inline]] inline void mutex_owner_died(const Task& owner, const Mutex& mutex) {
     tracer::log<"set_mutex_owner_died">(owner.context, mutex.id());
 }
 
 // The task lends its place until this mutex is free. With ceilings, it may have asked for another.
-inline void mutex_blocked(const Task& task, const Mutex& mutex) {
+[[gnu::always_inline]] inline void mutex_blocked(const Task& task, const Mutex& mutex) {
     tracer::log<"set_mutex_block">(task.context, mutex.id());
 }
 
 // Waiters lend their places to the owner.
-inline void mutex_inherited(const Task& owner, const Mutex& mutex) {
+[[gnu::always_inline]] inline void mutex_inherited(const Task& owner, const Mutex& mutex) {
     tracer::log<"set_mutex_inherit">(owner.context, mutex.id());
 }
 
-inline void mutex_unlocked(const Task& task, const Mutex& mutex) {
+[[gnu::always_inline]] inline void mutex_unlocked(const Task& task, const Mutex& mutex) {
     tracer::log<"set_mutex_unlock">(task.context, mutex.id());
 }
 
-inline void semaphore_created(const Semaphore& semaphore, std::string_view name, std::uint32_t count) {
+[[gnu::always_inline]] inline void semaphore_created(const Semaphore& semaphore, std::string_view name,
+                                                     std::uint32_t count) {
     detail::add_name(tracer::NameKind::semaphore, semaphore.id(), name);
     tracer::log<"set_semaphore_create">(detail::saturated(count), semaphore.id());
 }
 
 // A wait, or a try that got a unit: then as many units were taken as there are records. A try that failed took nothing
 // and is not recorded. In an interrupt the context is that of the interrupted task.
-inline void semaphore_waited(const Task* task, const Semaphore& semaphore) {
+[[gnu::always_inline]] inline void semaphore_waited(const Task* task, const Semaphore& semaphore) {
     tracer::log<"set_mutex_wait">(detail::context_of(task), semaphore.id());
 }
 
 // In an interrupt the context is that of the interrupted task.
-inline void semaphore_posted(const Task* task, const Semaphore& semaphore) {
+[[gnu::always_inline]] inline void semaphore_posted(const Task* task, const Semaphore& semaphore) {
     tracer::log<"set_mutex_post">(detail::context_of(task), semaphore.id());
 }
 
 // A wait outside the ready queue gives up, but for mutexes.
-inline void wait_timed_out(const Task& task) {
+[[gnu::always_inline]] inline void wait_timed_out(const Task& task) {
     if constexpr (detail::kOn) {
         if (task.waits_for.kind == WaitKind::semaphore) {
             tracer::log<"set_mutex_unwait">(task.context, task.waits_for.id);
@@ -96,30 +97,30 @@ inline void wait_timed_out(const Task& task) {
 
 // --- condition variables and ports ---------------------------------------------------------------------------------
 
-inline void condition_created(const Condition& condition, std::string_view name) {
+[[gnu::always_inline]] inline void condition_created(const Condition& condition, std::string_view name) {
     detail::add_name(tracer::NameKind::condition, condition.id(), name);
 }
 
 // Whether or not somebody waits. In an interrupt the context is that of the interrupted task.
-inline void condition_signalled(const Task* task, const Condition& condition) {
+[[gnu::always_inline]] inline void condition_signalled(const Task* task, const Condition& condition) {
     tracer::log<"condition_signal">(detail::context_of(task), condition.id());
 }
 
-inline void condition_broadcast(const Task* task, const Condition& condition) {
+[[gnu::always_inline]] inline void condition_broadcast(const Task* task, const Condition& condition) {
     tracer::log<"condition_broadcast">(detail::context_of(task), condition.id());
 }
 
-inline void port_created(const Port& port, std::string_view name) {
+[[gnu::always_inline]] inline void port_created(const Port& port, std::string_view name) {
     detail::add_name(tracer::NameKind::port, port.id(), name);
 }
 
 // The port has taken the task's message. In an interrupt the context is that of the interrupted task.
-inline void port_sent(const Task* task, const Port& port) {
+[[gnu::always_inline]] inline void port_sent(const Task* task, const Port& port) {
     tracer::log<"port_send">(detail::context_of(task), port.id());
 }
 
 // The task has the message. In an interrupt the context is that of the interrupted task.
-inline void port_received(const Task* task, const Port& port) {
+[[gnu::always_inline]] inline void port_received(const Task* task, const Port& port) {
     tracer::log<"port_receive">(detail::context_of(task), port.id());
 }
 

@@ -9,14 +9,11 @@ namespace kernel {
 class CbsLevel final : public SoftLevel {
   public:
     constexpr explicit CbsLevel(HardLevel& host)
-        : SoftLevel(host) {}
+        : SoftLevel(host, 1) {}
 
     [[nodiscard]] std::string_view name() const override { return "CBS"; }
 
     [[nodiscard]] bool accepts(const TaskModel& model) const override;
-
-  private:
-    [[nodiscard]] std::uint8_t kind() const override { return 1; }
 };
 
 } // namespace kernel

@@ -21,7 +21,7 @@ namespace kernel {
 class GrubLevel final : public SoftLevel, private LoadWatcher {
   public:
     constexpr explicit GrubLevel(HardLevel& host)
-        : SoftLevel(host) {}
+        : SoftLevel(host, 2) {}
 
     [[nodiscard]] std::string_view name() const override { return "GRUB"; }
 
@@ -31,8 +31,6 @@ class GrubLevel final : public SoftLevel, private LoadWatcher {
 
   private:
     static void on_zero_lag(void* task);
-
-    [[nodiscard]] std::uint8_t kind() const override { return 2; }
 
     [[nodiscard]] lib::Ticks cost(lib::Ticks elapsed) const override;
     [[nodiscard]] lib::Ticks lasts(lib::Ticks budget) const override;

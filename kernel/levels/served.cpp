@@ -136,7 +136,7 @@ void ServedLevel::replenish(Server& server) {
     server.left = server.budget;
     trace_points::server_replenished(server.id);
     trace_points::server_budget(server.id, server.left);
-    trace_points::server_deadline(server.id, next_replenishment(server));
+    trace_points::server_refill_due(server, &next_replenishment);
     serve_first(server);
     forfeit_if_polling(server);
     if (running && server.front == this_processor().exec) {
@@ -201,7 +201,7 @@ void ServedLevel::wake(Task& task) {
     if (serving.front == nullptr && serving.waiting.first() == nullptr) {
         trace_points::server_activated(serving.id, task);
         trace_points::server_budget(serving.id, serving.left);
-        trace_points::server_deadline(serving.id, next_replenishment(serving));
+        trace_points::server_refill_due(serving, &next_replenishment);
     }
 }
 

@@ -60,7 +60,7 @@ void SoftLevel::create(Task& task) {
     m_saved.drop_all(task);
     m_host.reservations().set(Reservations::slot_of_task(task.pid.value), Claim::deadline, demand_of(soft));
     task.state = TaskState::sleeping;
-    trace_points::server_created(own.id, task.name.view(), kind(), soft.budget, soft.period);
+    trace_points::server_created(own.id, task.name.view(), m_kind, soft.budget, soft.period);
     trace_points::server_attached(own.id, task);
 }
 

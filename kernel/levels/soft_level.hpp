@@ -47,8 +47,10 @@ class SoftLevel : public Level {
     void slot_end(Task& task, lib::Ticks elapsed) override;
 
   protected:
-    constexpr explicit SoftLevel(HardLevel& host)
-        : m_host(host) {}
+    // kind: as in the trace (server_kind).
+    constexpr SoftLevel(HardLevel& host, std::uint8_t kind)
+        : m_host(host)
+        , m_kind(kind) {}
 
     ~SoftLevel() = default;
 
@@ -83,7 +85,6 @@ class SoftLevel : public Level {
     void arm(Task& task);
 
     // As in the trace.
-    [[nodiscard]] virtual std::uint8_t kind() const = 0;
 
     // --- what GRUB does otherwise
 
@@ -109,6 +110,7 @@ class SoftLevel : public Level {
     void exhaust(Task& task);
 
     HardLevel& m_host;
+    std::uint8_t m_kind;
     std::array<Server, kTasksMax> m_servers{}; // by pid
     SavedArrivals m_saved;
 };

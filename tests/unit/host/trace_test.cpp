@@ -237,7 +237,7 @@ INSTANTIATE_TEST_SUITE_P(Inputs, DamagedTrace, testing::ValuesIn(damaged_inputs(
 
 TEST_F(TraceReading, AcceptsALongEventWithoutPayload) {
     ChunkBuilder chunk = small();
-    chunk.raw(tracer::make_record(0x103E, 2, 0, {5000})).raw(tracer::make_record(0x303E, 0, 0, {5000}));
+    chunk.raw(tracer::make_record(0x10EE, 2, 0, {5000})).raw(tracer::make_record(0x30EE, 0, 0, {5000}));
     EXPECT_EQ(read(chunk.bytes()), ExitStatus::clean) << m_lines;
 }
 
