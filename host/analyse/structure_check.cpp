@@ -78,7 +78,7 @@ bool StructureCheck::is_filter(const trace::Event& event) const {
 }
 
 void StructureCheck::add(const trace::Event& event, const trace::TraceFacts& facts) {
-    if (event.state != trace::EventState::ok) {
+    if (!event.is_sound()) {
         relax_all("a damaged event: pairs and order are not checked from there on");
         return;
     }

@@ -18,7 +18,7 @@ void Durations::add(lib::Ticks duration) {
 }
 
 void Summary::add(const trace::Event& event) {
-    if (event.metadata || event.state != trace::EventState::ok) {
+    if (event.metadata || !event.is_sound()) {
         return;
     }
     ++m_events;

@@ -176,7 +176,7 @@ trace::ExitStatus check(const CheckOptions& options, Context context) {
         options.json ? print_json(context.out, oracle, report) : print_text(context.out, oracle);
         const Tally total = oracle.verdicts().total();
         if (options.strict && oracle.verdicts().of(Subject::dispatch).checked == 0) {
-            context.err.print("remora check: no dispatch could be checked, and --strict was asked for\n");
+            context.err.print("remora check: no dispatch could be checked, and --must-decide was asked for\n");
             return trace::ExitStatus::damaged;
         }
         return total.violations == 0 ? trace::ExitStatus::clean : trace::ExitStatus::damaged;
@@ -193,7 +193,7 @@ void add_check(CLI::App& app, Context context, trace::ExitStatus& status) {
     command->get_option("TRACE")->required(false); // --rules needs none
     command->add_flag("--json", options->json, "as JSON");
     command->add_flag("--rules", options->rules, "list the rules, what they say and where they come from");
-    command->add_flag("--strict", options->strict, "fail if no dispatch could be checked");
+    command->add_flag("--must-decide", options->strict, "fail if no dispatch could be checked");
     command->add_option("--show", options->shown, "so many violations in full; the others are counted")
         ->capture_default_str();
     command->add_option(

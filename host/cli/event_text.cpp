@@ -4,7 +4,6 @@
 
 #include "host/trace/escape.hpp"
 #include "host/trace/names.hpp"
-#include "lib/endian.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -129,17 +128,6 @@ void append_parameter(fmt::memory_buffer& out, const trace::Event& event, const 
     }
 }
 
-// A typed event goes by the name that the application gave it.
-std::string_view line_name(const trace::Event& event) {
-    if (event.is(trace::kCodeOf<"typed_event">)) {
-        const auto id = lib::load_le<std::uint16_t>(event.payload);
-        if (const auto* const declaration = event.names->declaration(id); declaration != nullptr) {
-            return declaration->name.view();
-        }
-    }
-    return event.row != nullptr ? event.row->name : "unknown";
-}
-
 void append_time(fmt::memory_buffer& out, const trace::Event& event, TimeUnit unit) {
     if (event.metadata) {
         out.append(std::string_view("            -   "));
@@ -188,7 +176,7 @@ void append_line(fmt::memory_buffer& out, const trace::Event& event, TimeUnit un
     append(out, "  cpu");
     append_number(out, event.cpu);
     append(out, "  ");
-    const std::string_view name = line_name(event);
+    const std::string_view name = trace::event_name(event);
     append_escaped(out, name);
     for (std::size_t i = name.size(); i < kNameWidth - 1; ++i) {
         out.push_back(' ');
@@ -197,7 +185,7 @@ void append_line(fmt::memory_buffer& out, const trace::Event& event, TimeUnit un
         out.push_back(' ');
         append(out, trace::state_name(event.state));
     }
-    const bool raw = event.row == nullptr || event.state != trace::EventState::ok;
+    const bool raw = event.row == nullptr || !event.is_sound();
     if (raw) {
         fmt::format_to(std::back_inserter(out), " code=0x{:04x} par1=0x{:x} par2=0x{:x}", event.raw_code, event.par1,
                        event.par2);
@@ -238,7 +226,7 @@ void append_json(fmt::memory_buffer& out, const trace::Event& event) {
                    ",\"par2\":{}",
                    event.raw_code, tracer::kFamilyNames[event.code & 0x0F], trace::state_name(event.state), event.par1,
                    event.par2);
-    if (event.row != nullptr && event.state == trace::EventState::ok && event.row->shape == tracer::Shape::simple) {
+    if (event.row != nullptr && event.is_sound() && event.row->shape == tracer::Shape::simple) {
         const auto named = [&](const tracer::Parameter& parameter, std::uint32_t value) {
             if (parameter.unit == tracer::Unit::none) {
                 return;
@@ -261,8 +249,7 @@ void append_json(fmt::memory_buffer& out, const trace::Event& event) {
             out.resize(out.size() - 1);
         }
         out.push_back('}');
-    } else if (event.row != nullptr && event.state == trace::EventState::ok &&
-               event.row->family() == tracer::Family::typed) {
+    } else if (event.row != nullptr && event.is_sound() && event.row->family() == tracer::Family::typed) {
         append_user_event_json(out, event);
     }
     append(out, "}\n");

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "host/cli/commands.hpp"
+#include "host/trace/input_kind.hpp"
 #include "host/trace/trace.hpp"
 
 #include <algorithm>
@@ -18,7 +19,16 @@ struct TraceInput {
 };
 
 inline void add_trace_options(CLI::App& command, TraceInput& input) {
-    command.add_option("TRACE", input.path, "session directory, .dat file, or - for standard input")->required();
+    command
+        .add_option("TRACE", input.path, "session directory, trace file of any known format, or - for standard input")
+        ->required();
+    command
+        .add_option_function<std::string>(
+            "--from", [&input](const std::string& name) { input.options.kind = *trace::find_kind(name); },
+            "format of TRACE; default: detect it from the first bytes")
+        ->check(CLI::IsMember(trace::kind_names()));
+    command.add_flag("--strict", input.options.strict, "stop at the first damage");
+    command.add_flag("--salvage", input.options.salvage, "decode what a checksum or a count says is damaged");
     command
         .add_option("--tsc-khz", input.options.tsc_khz,
                     "rate of the time stamp counter in kHz, instead of what the trace says")

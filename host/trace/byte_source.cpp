@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -53,6 +54,14 @@ ByteSource::~ByteSource() {
 
 lib::Result<std::size_t> ByteSource::read(std::uint64_t offset_bytes, std::span<std::byte> out) {
     std::size_t filled = 0;
+    if (!m_ahead.empty()) {
+        filled = std::min(out.size(), m_ahead.size());
+        std::copy_n(m_ahead.begin(), filled, out.begin());
+        m_ahead.erase(m_ahead.begin(), m_ahead.begin() + static_cast<std::ptrdiff_t>(filled));
+        if (filled >= tracer::kRecordBytes) {
+            return filled;
+        }
+    }
     while (filled < out.size()) {
         const std::span<std::byte> rest = out.subspan(filled);
         const ssize_t count =
@@ -73,6 +82,83 @@ lib::Result<std::size_t> ByteSource::read(std::uint64_t offset_bytes, std::span<
         }
     }
     return filled;
+}
+
+lib::Result<std::size_t> ByteSource::peek(std::span<std::byte> out) {
+    const auto count = read(0, out);
+    if (count && !seekable()) {
+        m_ahead.assign(out.begin(), out.begin() + static_cast<std::ptrdiff_t>(count.value()));
+    }
+    return count;
+}
+
+lib::Result<std::shared_ptr<ByteSource>> ByteSource::positioned(std::shared_ptr<ByteSource> source) {
+    if (source->seekable()) {
+        return source;
+    }
+    auto spool = Spool::create();
+    if (!spool) {
+        return spool.error();
+    }
+    std::vector<std::byte> buffer(SlotReader::kBufferBytes);
+    while (true) {
+        const auto count = source->read(0, buffer);
+        if (!count) {
+            return count.error();
+        }
+        if (count.value() == 0) {
+            return spool.value().take();
+        }
+        if (const auto kept = spool.value().append(std::span(buffer).first(count.value())); !kept) {
+            return kept.error();
+        }
+    }
+}
+
+lib::Result<Spool> Spool::create() {
+    const char* const folder = std::getenv("TMPDIR"); // NOLINT(concurrency-mt-unsafe): nobody changes it
+    std::string path = std::string(folder != nullptr && *folder != '\0' ? folder : "/tmp") + "/remora-XXXXXX";
+    const int descriptor = ::mkostemp(path.data(), O_CLOEXEC);
+    if (descriptor < 0) {
+        return errno == ENOSPC ? lib::Error::no_space : lib::Error::io;
+    }
+    ::unlink(path.c_str());
+    return Spool(descriptor);
+}
+
+Spool::Spool(Spool&& other) noexcept
+    : m_descriptor(std::exchange(other.m_descriptor, -1))
+    , m_size_bytes(other.m_size_bytes) {}
+
+Spool& Spool::operator=(Spool&& other) noexcept {
+    std::swap(m_descriptor, other.m_descriptor);
+    std::swap(m_size_bytes, other.m_size_bytes);
+    return *this;
+}
+
+Spool::~Spool() {
+    if (m_descriptor >= 0) {
+        ::close(m_descriptor);
+    }
+}
+
+lib::Result<void> Spool::append(std::span<const std::byte> bytes) {
+    while (!bytes.empty()) {
+        const ssize_t count = ::write(m_descriptor, bytes.data(), bytes.size());
+        if (count < 0 && errno == EINTR) {
+            continue;
+        }
+        if (count < 0) {
+            return errno == ENOSPC || errno == EDQUOT ? lib::Error::no_space : lib::Error::io;
+        }
+        m_size_bytes += static_cast<std::uint64_t>(count);
+        bytes = bytes.subspan(static_cast<std::size_t>(count));
+    }
+    return {};
+}
+
+std::shared_ptr<ByteSource> Spool::take() {
+    return std::make_shared<ByteSource>(std::exchange(m_descriptor, -1), true, m_size_bytes);
 }
 
 SlotReader::SlotReader(std::shared_ptr<ByteSource> source, std::uint64_t begin_bytes, std::uint64_t end_bytes)

@@ -31,6 +31,14 @@ class ByteSource {
     // and goes on where it stopped. io if the read failed.
     [[nodiscard]] lib::Result<std::size_t> read(std::uint64_t offset_bytes, std::span<std::byte> out);
 
+    // The first bytes of the input, which a later read() returns again. Before any read() of a stream; waits for as
+    // many bytes as one record, then takes what there is. io.
+    [[nodiscard]] lib::Result<std::size_t> peek(std::span<std::byte> out);
+
+    // The whole of a stream, copied to a file without a name so that it can be positioned; a source that can be
+    // positioned already is returned as it is. no_space, io.
+    [[nodiscard]] static lib::Result<std::shared_ptr<ByteSource>> positioned(std::shared_ptr<ByteSource> source);
+
     [[nodiscard]] bool seekable() const { return m_size_bytes.has_value(); }
 
     // 0 for a stream.
@@ -40,6 +48,44 @@ class ByteSource {
     int m_descriptor;
     bool m_owned;
     std::optional<std::uint64_t> m_size_bytes;
+    std::vector<std::byte> m_ahead; // of a stream: peeked at, not yet read
+};
+
+// Bytes and what diagnostics call them.
+struct NamedSource {
+    std::string name;
+    std::shared_ptr<ByteSource> bytes;
+    bool keep_open = false; // it cannot be opened again by its name
+};
+
+// A file without a name that takes bytes and then gives them back: for inputs that must be unpacked before they can be
+// positioned. The disk holds them; memory does not.
+class Spool {
+  public:
+    // In TMPDIR, else /tmp. io, no_space.
+    [[nodiscard]] static lib::Result<Spool> create();
+
+    Spool() = default; // takes nothing: append() fails
+    Spool(Spool&& other) noexcept;
+    Spool& operator=(Spool&& other) noexcept;
+    Spool(const Spool&) = delete;
+    Spool& operator=(const Spool&) = delete;
+    ~Spool();
+
+    // no_space, io.
+    [[nodiscard]] lib::Result<void> append(std::span<const std::byte> bytes);
+
+    [[nodiscard]] std::uint64_t size_bytes() const { return m_size_bytes; }
+
+    // What was appended. The spool has nothing afterwards and takes nothing any more.
+    [[nodiscard]] std::shared_ptr<ByteSource> take();
+
+  private:
+    explicit Spool(int descriptor)
+        : m_descriptor(descriptor) {}
+
+    int m_descriptor = -1;
+    std::uint64_t m_size_bytes = 0;
 };
 
 // Walks over the 16-byte slots of [begin, end) of a source.

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string_view>
 
 namespace host::trace {
 
@@ -20,6 +21,7 @@ enum class EventState : std::uint8_t {
     incomplete, // a long event whose last slot never came
     orphan,     // a later slot of a long event whose first slot is missing
     malformed,  // the slots contradict each other or the event table
+    late,       // sound, but its stamp lies before one that its processor wrote earlier
 };
 
 [[nodiscard]] constexpr std::string_view state_name(EventState state) {
@@ -32,9 +34,18 @@ enum class EventState : std::uint8_t {
         return "orphan";
     case EventState::malformed:
         return "malformed";
+    case EventState::late:
+        return "late";
     }
     return "malformed";
 }
+
+// What kind of trace an event comes from.
+enum class Origin : std::uint8_t {
+    record, // 16-byte records of this tracer, however they were carried: chunks, compact, packets, packed
+    kev,    // a QNX .kev file
+    tlog,   // a tlog file
+};
 
 struct Event {
     lib::Ticks ticks;
@@ -57,8 +68,23 @@ struct Event {
     const Names* names = nullptr;         // never null in an event that a Trace returned
     const FormatTable* formats = nullptr; // of the image that ran; null if nobody has them
 
-    [[nodiscard]] bool is(std::uint8_t of_code) const { return state == EventState::ok && code == of_code; }
+    // Events of other systems' traces. `row`, `code`, `par1` and `par2` are set too where the event is one that our own
+    // writer put there; else row is null and code 0.
+    Origin origin = Origin::record;
+    std::uint16_t event_class = 0;        // .kev: class; else 0
+    std::uint16_t number = 0;             // .kev: event within its class; tlog: log_type
+    std::string_view foreign_name;        // static text; empty for a record, and for what has no name
+    std::span<const std::uint32_t> words; // .kev: the data; tlog: arg1, arg2; empty for a record
+
+    // What it says can be believed.
+    [[nodiscard]] bool is_sound() const { return state == EventState::ok || state == EventState::late; }
+
+    [[nodiscard]] bool is(std::uint8_t of_code) const { return is_sound() && code == of_code; }
 };
+
+// How tools call the event: the name in the table, the name that the application declared, or the name in the other
+// system's table; "unknown" if there is none. Text of a declaration comes from the input: escape it.
+[[nodiscard]] std::string_view event_name(const Event& event);
 
 // The code of an event by its name in the table; a name that the table does not have fails to compile.
 template <std::size_t N>

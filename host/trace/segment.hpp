@@ -9,6 +9,7 @@
 #include "lib/units.hpp"
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -18,8 +19,9 @@ struct Segment {
     std::string path;
     std::uint64_t begin_bytes = 0;
     std::uint64_t end_bytes = SlotReader::kToTheEnd;
-    std::uint64_t oldest_bytes = 0; // where to start reading, if not at begin_bytes; 0: there
-    lib::Ticks first_stamp{};       // of the first record that is no metadata, as far as the file can be believed
+    std::uint64_t oldest_bytes = 0;       // where to start reading, if not at begin_bytes; 0: there
+    std::shared_ptr<ByteSource> source{}; // null: opened by its path when its turn comes
+    lib::Ticks first_stamp{};             // of the first record that is no metadata, as far as the file can be believed
 };
 
 // Appends the segments of a seekable file. Reports E-EMPTY, E-TRUNC, E-IO; damage inside chunks is for the reader of

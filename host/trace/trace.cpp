@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Opening and merging. A segment is opened when the merge reaches its first stamp and closed at its end.
+// Choosing the reader.
 #include "host/trace/trace.hpp"
 
-#include <algorithm>
+#include "host/trace/input_kind.hpp"
+#include "host/trace/record_stream.hpp"
+
+#include <array>
 #include <fmt/format.h>
-#include <limits>
 #include <sys/stat.h>
 #include <utility>
 
@@ -12,222 +14,81 @@ namespace host::trace {
 
 namespace {
 
-constexpr auto kLaterFirst = [](const auto& a, const auto& b) {
-    return a.key != b.key ? a.key > b.key : a.order > b.order;
-};
-
 bool is_directory(const std::string& path) {
     struct stat status {};
 
     return ::stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
 }
 
-} // namespace
-
-Trace::Trace(const OpenOptions& options, Diagnostics& diagnostics)
-    : m_diagnostics(diagnostics) {
-    m_facts.clock.khz = options.tsc_khz;
-    m_facts.clock.overridden = options.tsc_khz != 0;
+// Takes the pointer to a reader for one to a stream; the error stays.
+template <typename Reader>
+lib::Result<std::unique_ptr<EventStream>> as_stream(lib::Result<std::unique_ptr<Reader>> reader) {
+    if (!reader) {
+        return reader.error();
+    }
+    return std::unique_ptr<EventStream>(std::move(reader.value()));
 }
+
+// Each format's reader has its line here.
+lib::Result<std::unique_ptr<EventStream>> open_stream(InputKind kind, const NamedSource& input,
+                                                      const OpenOptions& options, Diagnostics& diagnostics) {
+    switch (kind) {
+    case InputKind::detect:
+    case InputKind::records:
+        return as_stream(RecordStream::of_sources(std::span(&input, 1), options, diagnostics));
+    case InputKind::kev:
+    case InputKind::tlog:
+    case InputKind::tlog_old:
+    case InputKind::capture:
+    case InputKind::fat:
+    case InputKind::packed:
+        break;
+    }
+    diagnostics.report(Code::io, {.file = input.name}, fmt::format("no reader for {} files", kind_name(kind)));
+    diagnostics.unusable_input();
+    return lib::Error::unsupported;
+}
+
+} // namespace
 
 lib::Result<std::unique_ptr<Trace>> Trace::open(const std::string& path, const OpenOptions& options,
                                                 Diagnostics& diagnostics) {
-    auto trace = std::unique_ptr<Trace>(new Trace(options, diagnostics));
-    const auto opened = path != "-" && is_directory(path) ? trace->open_directory(path) : trace->add_file(path);
-    if (!opened) {
-        return opened.error();
-    }
-    if (!trace->load_formats(options)) {
-        return lib::Error::not_found;
-    }
-    std::ranges::stable_sort(trace->m_segments, {}, [](const Segment& segment) { return segment.first_stamp.value; });
-    // A stream's first stamp is not known before it is read: set_time() takes it from the first event.
-    if (trace->m_stream == nullptr && !trace->m_segments.empty()) {
-        trace->m_start = trace->m_segments.front().first_stamp;
-    }
-    return trace;
-}
-
-lib::Result<void> Trace::open_directory(const std::string& path) {
-    std::string why;
-    auto manifest = load_manifest(path, why);
-    if (!manifest) {
-        if (manifest.error() == lib::Error::not_found) {
-            m_diagnostics.report(Code::directory, {.file = path},
-                                 "the directory holds no manifest.json, so it is no session; if Ntrace.dat files were "
-                                 "copied into it, run `remora adopt` on it first");
-        } else {
-            m_diagnostics.report(Code::manifest, {.file = path + "/manifest.json"},
-                                 why.empty() ? error_name(manifest.error()) : std::string_view(why));
+    if (path != "-" && is_directory(path)) {
+        auto session = RecordStream::of_session(path, options, diagnostics);
+        if (!session) {
+            return session.error();
         }
-        m_diagnostics.unusable_input();
-        return manifest.error();
+        auto trace = std::unique_ptr<Trace>(new Trace());
+        trace->m_manifest = session.value()->manifest();
+        trace->m_directory = path;
+        trace->m_stream = std::move(session.value());
+        return trace;
     }
-    m_directory = path;
-    m_manifest = std::move(manifest.value());
-    for (const ManifestChunk& chunk : m_manifest->chunks) {
-        // A file that is missing or unreadable costs its own records, not the session.
-        const auto source = ByteSource::open(path + '/' + chunk.file);
-        const std::string name = path + '/' + chunk.file;
-        if (!source || !source.value()->seekable()) {
-            m_diagnostics.report(Code::io, {.file = name}, source ? "not a regular file" : error_name(source.error()));
-            continue;
-        }
-        if (source.value()->size_bytes() != chunk.bytes) {
-            m_diagnostics.report(
-                Code::size, {.file = name},
-                fmt::format("the file has {} bytes, the manifest says {}", source.value()->size_bytes(), chunk.bytes));
-        }
-        index_file(*source.value(), name, m_segments, m_diagnostics);
-    }
-    return {};
-}
-
-lib::Result<void> Trace::add_file(const std::string& path) {
     const auto source = ByteSource::open(path);
     if (!source) {
-        m_diagnostics.report(Code::io, {.file = path}, fmt::format("cannot be opened: {}", error_name(source.error())));
-        m_diagnostics.unusable_input();
+        diagnostics.report(Code::io, {.file = path}, fmt::format("cannot be opened: {}", error_name(source.error())));
+        diagnostics.unusable_input();
         return source.error();
     }
-    if (source.value()->seekable()) {
-        index_file(*source.value(), path, m_segments, m_diagnostics);
-        return {};
-    }
-    m_stream = source.value();
-    m_segments.push_back({.path = path == "-" ? "<stdin>" : path});
-    return {};
+    return open({.name = path == "-" ? "<stdin>" : path, .bytes = source.value()}, options, diagnostics);
 }
 
-void Trace::open_due_segments() {
-    while (m_next_segment < m_segments.size() &&
-           (m_heads.empty() || m_segments[m_next_segment].first_stamp.value <= m_heads.front().key)) {
-        const std::size_t order = m_next_segment++;
-        const Segment& segment = m_segments[order];
-        std::shared_ptr<ByteSource> source = m_stream;
-        if (source == nullptr) {
-            const auto opened = ByteSource::open(segment.path);
-            if (!opened) {
-                m_diagnostics.report(Code::io, {.file = segment.path}, error_name(opened.error()));
-                continue;
-            }
-            source = opened.value();
-        }
-        advance({.cursor = std::make_unique<ChunkCursor>(segment, std::move(source), m_facts, m_diagnostics),
-                 .event = {},
-                 .key = segment.first_stamp.value,
-                 .order = order});
+lib::Result<std::unique_ptr<Trace>> Trace::open(const NamedSource& input, const OpenOptions& options,
+                                                Diagnostics& diagnostics) {
+    auto trace = std::unique_ptr<Trace>(new Trace());
+    trace->m_kind = options.kind;
+    if (options.kind == InputKind::detect) {
+        std::array<std::byte, kKindBytes> begin{};
+        const auto count = input.bytes->peek(begin);
+        const auto size = input.bytes->seekable() ? std::optional(input.bytes->size_bytes()) : std::nullopt;
+        trace->m_kind = kind_of(std::span(begin).first(count ? count.value() : 0), size);
     }
-}
-
-void Trace::advance(Head head) {
-    if (!head.cursor->next(head.event)) {
-        return;
+    auto stream = open_stream(trace->m_kind, input, options, diagnostics);
+    if (!stream) {
+        return stream.error();
     }
-    if (!head.event.metadata && head.event.state == EventState::ok) {
-        head.key = std::max(head.key, head.event.ticks.value);
-    }
-    m_heads.push_back(std::move(head));
-    std::ranges::push_heap(m_heads, kLaterFirst);
-}
-
-bool Trace::next(Event& event) {
-    if (m_current.cursor != nullptr) {
-        advance(std::move(m_current));
-        m_current = Head{};
-    }
-    open_due_segments();
-    if (m_heads.empty()) {
-        m_exhausted = true;
-        return false;
-    }
-    std::ranges::pop_heap(m_heads, kLaterFirst);
-    m_current = std::move(m_heads.back());
-    m_heads.pop_back();
-    event = m_current.event;
-    set_time(event);
-    set_formats(event);
-    return true;
-}
-
-// False if the image that the user named cannot be read. A session's own copy that is damaged costs the texts only.
-bool Trace::load_formats(const OpenOptions& options) {
-    std::string why;
-    if (!options.kernel.empty()) {
-        m_formats_file = options.kernel;
-        auto table = FormatTable::from_image(options.kernel, why);
-        if (!table) {
-            m_diagnostics.report(Code::io, {.file = options.kernel}, why);
-            m_diagnostics.unusable_input();
-            return false;
-        }
-        m_formats = std::move(table.value());
-        return true;
-    }
-    if (!m_manifest || !m_manifest->formats) {
-        return true;
-    }
-    m_formats_file = m_directory + '/' + std::string(kFormatsName);
-    const auto checksum = checksum_file(m_formats_file);
-    auto table = FormatTable::load(m_formats_file, why);
-    if (!table) {
-        report_formats(why);
-    } else if (!checksum || checksum.value().crc32c != m_manifest->formats->crc32c) {
-        report_formats("its checksum is not that of the manifest: not used");
-    } else {
-        m_formats = std::move(table.value());
-    }
-    return true;
-}
-
-// Once per trace.
-void Trace::report_formats(std::string_view text) {
-    if (!std::exchange(m_formats_told, true)) {
-        m_diagnostics.report(Code::formats, {.file = m_formats_file}, text);
-    }
-}
-
-// The table, if it is of the image that ran; else says once why trace_printf events stay numbers.
-void Trace::set_formats(Event& event) {
-    if (!event.is(kCodeOf<"formatted_event">)) {
-        return;
-    }
-    const std::uint64_t ran = m_facts.build ? m_facts.build->image_id : 0;
-    if (!m_formats) {
-        if (m_formats_file.empty()) {
-            m_formats_file = m_facts.chunks[event.source].file;
-        }
-        report_formats("trace_printf events are shown by number: their texts are in the kernel image; name it with "
-                       "--kernel kernel.elf");
-    } else if (m_formats->image_id() == 0 || ran != m_formats->image_id()) {
-        report_formats(fmt::format("not used: the trace comes from another image (build id {:016x}, this is {:016x}); "
-                                   "trace_printf events are shown by number",
-                                   ran, m_formats->image_id()));
-    } else {
-        event.formats = &*m_formats;
-    }
-}
-
-void Trace::set_time(Event& event) {
-    if (m_stream != nullptr && !m_start && !event.metadata) {
-        m_start = event.ticks;
-    }
-    event.timed = m_facts.clock.khz != 0 && m_start.has_value();
-    if (!event.timed || event.metadata) {
-        return; // the stamp of metadata is that of the export
-    }
-    const lib::TickRate rate{m_facts.clock.khz};
-    const bool before = event.ticks < *m_start;
-    const lib::Ticks distance = before ? *m_start - event.ticks : event.ticks - *m_start;
-    constexpr auto kMax = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
-    std::uint64_t time_ns = rate.to_nanoseconds(distance).value;
-    if (time_ns > kMax) {
-        m_diagnostics.report(Code::range,
-                             {.file = m_facts.chunks[event.source].file, .offset_bytes = event.offset_bytes},
-                             fmt::format("{} ticks after the start exceed 2^63 ns", distance.value));
-        time_ns = kMax;
-    }
-    event.time_ns = before ? -static_cast<std::int64_t>(time_ns) : static_cast<std::int64_t>(time_ns);
+    trace->m_stream = std::move(stream.value());
+    return trace;
 }
 
 } // namespace host::trace

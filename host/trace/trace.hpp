@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A trace, wherever it lies: a session directory, one .dat file (with our preamble, several behind one another, or a
-// plain S.Ha.R.K. file), or a pipe. One stream of events in time order; the order within each CPU's chunk is never
-// changed. Memory is one buffer per chunk that is being merged, not per chunk of the session.
+// A trace, wherever it lies: a session directory, a file of any format that this library reads, or a pipe. One stream
+// of events in time order across processors. The kind of a file is found from its first bytes. Memory is constant in
+// the length of the trace.
 //
 // Usage:
 //   Diagnostics diagnostics(print_line);
@@ -11,45 +11,47 @@
 //   diagnostics.finish();
 #pragma once
 
-#include "host/trace/chunk_cursor.hpp"
+#include "host/trace/byte_source.hpp"
 #include "host/trace/diagnostics.hpp"
-#include "host/trace/event.hpp"
-#include "host/trace/facts.hpp"
-#include "host/trace/formats.hpp"
+#include "host/trace/event_stream.hpp"
 #include "host/trace/manifest.hpp"
-#include "host/trace/segment.hpp"
+#include "host/trace/open_options.hpp"
 #include "lib/result.hpp"
 
-#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
-#include <string_view>
-#include <vector>
 
 namespace host::trace {
 
-struct OpenOptions {
-    std::uint32_t tsc_khz = 0; // 0: as the trace says
-    std::string kernel{};      // image that ran, for the formats of trace_printf; empty: the session's copy, if any
-};
-
 class Trace {
   public:
-    // path: a session directory, a file, or "-". Any error was reported to diagnostics.
+    // path: a session directory, a file, or "-". Any error was reported to diagnostics, which must outlive the trace.
     [[nodiscard]] static lib::Result<std::unique_ptr<Trace>> open(const std::string& path, const OpenOptions& options,
+                                                                  Diagnostics& diagnostics);
+    // Bytes instead of a path: no session. Read from their beginning; of a stream, from where it stands.
+    [[nodiscard]] static lib::Result<std::unique_ptr<Trace>> open(const NamedSource& input, const OpenOptions& options,
                                                                   Diagnostics& diagnostics);
     Trace(const Trace&) = delete;
     Trace& operator=(const Trace&) = delete;
 
     // The next event in time order; false at the end. The event is valid until the next call.
-    [[nodiscard]] bool next(Event& event);
+    [[nodiscard]] bool next(Event& event) {
+        if (m_stream->next(event)) {
+            return true;
+        }
+        m_exhausted = true;
+        return false;
+    }
 
     // Grows while events are taken; complete after the last one.
-    [[nodiscard]] const TraceFacts& facts() const { return m_facts; }
+    [[nodiscard]] const TraceFacts& facts() const { return m_stream->facts(); }
 
     // next() has returned false.
     [[nodiscard]] bool exhausted() const { return m_exhausted; }
+
+    // Never `detect`.
+    [[nodiscard]] InputKind kind() const { return m_kind; }
 
     // Only for a session directory.
     [[nodiscard]] const std::optional<Manifest>& manifest() const { return m_manifest; }
@@ -58,38 +60,13 @@ class Trace {
     [[nodiscard]] const std::string& directory() const { return m_directory; }
 
   private:
-    struct Head {
-        std::unique_ptr<ChunkCursor> cursor;
-        Event event;
-        std::uint64_t key = 0; // of the merge: the event's stamp, never falling within one cursor
-        std::size_t order = 0;
-    };
+    Trace() = default;
 
-    Trace(const OpenOptions& options, Diagnostics& diagnostics);
-
-    [[nodiscard]] lib::Result<void> open_directory(const std::string& path);
-    [[nodiscard]] lib::Result<void> add_file(const std::string& path);
-    void open_due_segments();
-    void advance(Head head);
-    void set_time(Event& event);
-    [[nodiscard]] bool load_formats(const OpenOptions& options);
-    void set_formats(Event& event);
-    void report_formats(std::string_view text);
-
-    Diagnostics& m_diagnostics;
-    TraceFacts m_facts;
+    std::unique_ptr<EventStream> m_stream;
+    InputKind m_kind = InputKind::records;
     std::optional<Manifest> m_manifest;
     std::string m_directory;
-    std::vector<Segment> m_segments;      // in the order of their first stamps
-    std::shared_ptr<ByteSource> m_stream; // instead of segments, when the input cannot be positioned
-    std::size_t m_next_segment = 0;
-    std::vector<Head> m_heads; // a heap: the earliest event on top
-    Head m_current;            // whose event the caller holds
-    std::optional<lib::Ticks> m_start;
     bool m_exhausted = false;
-    std::optional<FormatTable> m_formats;
-    std::string m_formats_file;
-    bool m_formats_told = false;
 };
 
 } // namespace host::trace

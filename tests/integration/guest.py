@@ -34,7 +34,7 @@ def check_trace(ctx, name, image, outcome):
     _, directory = ctx.disk_files(image)
     ctx.adopt(directory)
     if name.startswith(DECIDED):
-        ctx.check(directory, "--strict")
+        ctx.check(directory, "--must-decide")
 
 
 def case_for(name):

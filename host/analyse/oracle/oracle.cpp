@@ -72,7 +72,7 @@ bool Oracle::is_gap(const trace::Event& event) {
 
 void Oracle::add(const trace::Event& event, const trace::TraceFacts& facts) {
     m_verdicts.at(event);
-    if (event.state != trace::EventState::ok) {
+    if (!event.is_sound()) {
         m_verdicts.lose_all();
         m_verdicts.relax("a damaged event: nothing is decided from there on");
         return;

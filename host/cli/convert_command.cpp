@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+// remora convert: a trace in the format of another tool.
+#include "host/cli/progress.hpp"
+#include "host/cli/trace_input.hpp"
+
+#include "host/convert/convert.hpp"
+
+#include <memory>
+
+namespace host::cli {
+
+namespace {
+
+struct ConvertOptions {
+    TraceInput input;
+    std::string format;
+    std::string output;
+    std::string output_argument;
+};
+
+trace::ExitStatus convert_trace(const ConvertOptions& options, Context context) {
+    const convert::FormatRow* const format = convert::find_format(options.format);
+    std::string output = options.output.empty() ? options.output_argument : options.output;
+    if (output.empty()) {
+        output = "-";
+    }
+    trace::Diagnostics diagnostics(diagnostics_to(context));
+    ProgressLine line(context.err, "converting");
+    const auto outcome = convert::convert(
+        {.input = options.input.path, .output = output, .options = options.input.options, .format = format},
+        diagnostics, [&](std::uint64_t done, std::uint64_t total) { line.show(done, total); });
+    line.clear();
+    if (!outcome.error.empty()) {
+        context.err.print("remora convert: {}\n", outcome.error);
+    }
+    return outcome.status;
+}
+
+std::vector<std::string> format_names() {
+    std::vector<std::string> names;
+    for (const convert::FormatRow* const row : convert::all_formats()) {
+        names.emplace_back(row->name);
+    }
+    return names;
+}
+
+std::string format_list() {
+    std::string text = "Formats:\n";
+    for (const convert::FormatRow* const row : convert::all_formats()) {
+        text += fmt::format("  {:<12} {}\n", row->name, row->meaning);
+    }
+    return text;
+}
+
+} // namespace
+
+void add_convert(CLI::App& app, Context context, trace::ExitStatus& status) {
+    CLI::App* const command = app.add_subcommand("convert", "write a trace in the format of another tool");
+    const auto options = std::make_shared<ConvertOptions>();
+    add_trace_options(*command, options->input);
+    command->add_option("OUTPUT", options->output_argument, "same as --output");
+    command->add_option("--to", options->format, "format of the output")
+        ->required()
+        ->check(CLI::IsMember(format_names()));
+    command->add_option("-o,--output", options->output,
+                        "file, or directory where the format is one; default and -: standard output");
+    command->footer(format_list());
+    command->callback([options, context, &status] { status = convert_trace(*options, context); });
+}
+
+} // namespace host::cli

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: MIT
+// The two passes. Standard input is copied to a file without a name if it must be read twice.
+#include "host/convert/convert.hpp"
+
+#include "host/trace/trace.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <limits>
+
+namespace host::convert {
+
+namespace {
+
+using trace::ExitStatus;
+
+constexpr std::uint64_t kEventsPerReport = 1 << 16;
+
+// Where both passes read.
+class Input {
+  public:
+    Input(const Request& request, bool twice)
+        : m_request(request) {
+        if (twice && request.input == "-") {
+            if (auto source = trace::ByteSource::open("-"); source) {
+                if (auto kept = trace::ByteSource::positioned(source.value()); kept) {
+                    m_kept = kept.value();
+                }
+            }
+        }
+    }
+
+    [[nodiscard]] lib::Result<std::unique_ptr<trace::Trace>> open(trace::Diagnostics& diagnostics) const {
+        return m_kept != nullptr ? trace::Trace::open({.name = "<stdin>", .bytes = m_kept, .keep_open = true},
+                                                      m_request.options, diagnostics)
+                                 : trace::Trace::open(m_request.input, m_request.options, diagnostics);
+    }
+
+  private:
+    const Request& m_request;
+    std::shared_ptr<trace::ByteSource> m_kept;
+};
+
+void take(Survey& survey, const trace::Event& event) {
+    if (event.metadata) {
+        return;
+    }
+    if (survey.events++ == 0) {
+        survey.first = event.ticks;
+        survey.last = event.ticks;
+    }
+    survey.first = std::min(survey.first, event.ticks);
+    survey.last = std::max(survey.last, event.ticks);
+    if (event.is_sound()) {
+        ++survey.per_code[event.code];
+        survey.lost += event.is(trace::kCodeOf<"blackout_end">) ? event.par2 : 0;
+    }
+    const auto place = std::ranges::lower_bound(survey.processors, event.cpu);
+    if (place == survey.processors.end() || *place != event.cpu) {
+        survey.processors.insert(place, event.cpu);
+    }
+}
+
+// False if the trace cannot be opened: the second pass will say why.
+bool make_survey(const Input& input, Survey& survey) {
+    trace::Diagnostics silent([](std::string_view) {});
+    const auto opened = input.open(silent);
+    if (!opened) {
+        return false;
+    }
+    trace::Event event;
+    while (opened.value()->next(event)) {
+        take(survey, event);
+    }
+    survey.facts = opened.value()->facts();
+    survey.kind = opened.value()->kind();
+    return true;
+}
+
+ExitStatus status_of(lib::Error error) {
+    return error == lib::Error::no_space ? ExitStatus::no_space : ExitStatus::usage;
+}
+
+} // namespace
+
+Outcome convert(const Request& request, trace::Diagnostics& diagnostics, const Progress& progress) {
+    const FormatRow& format = *request.format;
+    const auto failed = [&](lib::Error error, const std::string& why) {
+        const std::string_view reason = why.empty() ? error_name(error) : std::string_view(why);
+        return Outcome{.status = status_of(error), .error = fmt::format("{}: {}", request.output, reason), .events = 0};
+    };
+    const Input input(request, format.needs_survey);
+    Survey survey;
+    if (format.needs_survey) {
+        static_cast<void>(make_survey(input, survey));
+    }
+    const auto opened = input.open(diagnostics);
+    if (!opened) {
+        return {.status = diagnostics.exit_status(false), .error = {}, .events = 0};
+    }
+    std::string why;
+    const auto destination = Destination::open(request.output, format.shape, request.input, why);
+    if (!destination) {
+        return failed(destination.error(), why);
+    }
+    const auto writer = format.make(*destination.value());
+    if (const auto begun = writer->begin(format.needs_survey ? &survey : nullptr, why); !begun) {
+        return failed(begun.error(), why);
+    }
+    trace::Event event;
+    std::uint64_t events = 0;
+    while (opened.value()->next(event)) {
+        if (event.metadata) {
+            continue;
+        }
+        writer->add(event);
+        if (++events % kEventsPerReport == 0) {
+            progress(events, survey.events);
+            if (destination.value()->failed()) {
+                break;
+            }
+        }
+    }
+    diagnostics.finish();
+    const bool usable = opened.value()->facts().usable_events != 0;
+    if (!usable) {
+        diagnostics.report(trace::Code::nothing, {.file = request.input}, "no record of a known event");
+    }
+    if (const auto finished = writer->finish(opened.value()->facts(), why); !finished) {
+        return failed(finished.error(), why);
+    }
+    const auto committed = destination.value()->commit();
+    if (!committed && committed.error() != lib::Error::unreachable) {
+        return failed(committed.error(), "");
+    }
+    return {.status = diagnostics.exit_status(usable), .error = {}, .events = events};
+}
+
+} // namespace host::convert

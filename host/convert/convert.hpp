@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+// One conversion from end to end: a first pass if the format needs one, then every event to the writer.
+#pragma once
+
+#include "host/convert/writer.hpp"
+#include "host/trace/diagnostics.hpp"
+#include "host/trace/open_options.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+namespace host::convert {
+
+// Told now and then while a conversion runs: events done, and events in all (0: not known).
+using Progress = std::function<void(std::uint64_t done, std::uint64_t total)>;
+
+struct Request {
+    std::string input;  // path, or "-"
+    std::string output; // path, or "-"
+    trace::OpenOptions options{};
+    const FormatRow* format = nullptr;
+};
+
+struct Outcome {
+    trace::ExitStatus status = trace::ExitStatus::clean;
+    std::string error;        // empty if the output is complete
+    std::uint64_t events = 0; // written
+};
+
+// What is wrong with the input goes to diagnostics, of the last pass only.
+[[nodiscard]] Outcome convert(const Request& request, trace::Diagnostics& diagnostics, const Progress& progress);
+
+} // namespace host::convert

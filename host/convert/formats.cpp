@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT
+// The list of output formats: each file of this folder that writes one declares its row in rows.hpp.
+#include "host/convert/rows.hpp"
+#include "host/convert/writer.hpp"
+
+#include <algorithm>
+
+namespace host::convert {
+
+std::vector<const FormatRow*> all_formats() {
+    return {
+        &kCsvRow,
+    };
+}
+
+const FormatRow* find_format(std::string_view name) {
+    const auto rows = all_formats();
+    const auto found = std::ranges::find(rows, name, &FormatRow::name);
+    return found != rows.end() ? *found : nullptr;
+}
+
+} // namespace host::convert

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: MIT
+// Where a converter writes. A file grows beside its final name, as NAME.partial, and takes the name only when it is
+// complete; whatever ends early leaves nothing behind, and a file that stood there before is untouched until then. A
+// failed write is remembered, not thrown: writers go on appending, and commit() tells.
+#pragma once
+
+#include "lib/result.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace host::convert {
+
+// One file, written from front to back through a buffer; what was written can be patched.
+class OutputFile {
+  public:
+    static constexpr std::size_t kBufferBytes = 256 * 1024;
+
+    // no_space, io, refused (no permission).
+    [[nodiscard]] static lib::Result<std::unique_ptr<OutputFile>> create(const std::string& path);
+
+    // A stream that is open already, such as standard output: nothing can be patched.
+    explicit OutputFile(int descriptor, bool owned);
+    OutputFile(const OutputFile&) = delete;
+    OutputFile& operator=(const OutputFile&) = delete;
+    ~OutputFile();
+
+    void append(std::span<const std::byte> bytes) {
+        if (bytes.size() > kBufferBytes - m_filled) {
+            append_slowly(bytes);
+            return;
+        }
+        __builtin_memcpy(m_buffer.data() + m_filled, bytes.data(), bytes.size());
+        m_filled += bytes.size();
+    }
+
+    void append(std::string_view text) { append(std::as_bytes(std::span(text))); }
+
+    // For those who format in place: at least `bytes` (at most kBufferBytes) of room, of which used() says how many
+    // were taken. The pointer is valid until the next call.
+    [[nodiscard]] char* room(std::size_t bytes) {
+        if (bytes > kBufferBytes - m_filled) {
+            flush();
+        }
+        return reinterpret_cast<char*>(m_buffer.data()) + m_filled;
+    }
+
+    void used(std::size_t bytes) { m_filled += bytes; }
+
+    // Overwrites bytes that were appended before. Not on a stream.
+    void patch(std::uint64_t offset_bytes, std::span<const std::byte> bytes);
+
+    // Of the next byte.
+    [[nodiscard]] std::uint64_t position_bytes() const { return m_written + m_filled; }
+
+    void flush();
+
+    // An errno, 0 while nothing has failed. EPIPE: nobody reads the stream any more.
+    [[nodiscard]] int error_number() const { return m_error_number; }
+
+    // Everything is written. no_space, io.
+    [[nodiscard]] lib::Result<void> close();
+
+  private:
+    void append_slowly(std::span<const std::byte> bytes);
+    void write_out(std::span<const std::byte> bytes);
+
+    int m_descriptor;
+    bool m_owned;
+    std::vector<std::byte> m_buffer;
+    std::size_t m_filled = 0;
+    std::uint64_t m_written = 0;
+    int m_error_number = 0;
+};
+
+// What a conversion leaves: one file, a directory of files, or a stream.
+class Destination {
+  public:
+    enum class Shape : std::uint8_t { file, directory };
+
+    // path "-" is standard output (a file only). input: the trace's path, which must not be the output, nor hold it or
+    // lie in it. refused: it is the input, or exists and is a directory (for a file), or a directory that is not empty,
+    // or a file (for a directory). `why` tells.
+    [[nodiscard]] static lib::Result<std::unique_ptr<Destination>> open(const std::string& path, Shape shape,
+                                                                        const std::string& input, std::string& why);
+    Destination(const Destination&) = delete;
+    Destination& operator=(const Destination&) = delete;
+    ~Destination(); // removes what was not committed
+
+    // The file. Only for Shape::file.
+    [[nodiscard]] OutputFile& file() { return *m_files.front(); }
+
+    // A new file in the directory; `name` has no slash. io, no_space.
+    [[nodiscard]] lib::Result<OutputFile*> add_file(std::string_view name);
+
+    // For libraries that write by themselves: where to. They must not have written elsewhere, and file() is not used.
+    [[nodiscard]] const std::string& partial_path() const { return m_partial; }
+
+    // Everything is written and has its name. no_space, io, unreachable (nobody reads the stream any more).
+    [[nodiscard]] lib::Result<void> commit();
+
+    // A write has failed already: going on makes no sense.
+    [[nodiscard]] bool failed() const;
+
+  private:
+    Destination() = default;
+
+    std::string m_path;    // empty: a stream
+    std::string m_partial; // where it grows
+    Shape m_shape = Shape::file;
+    std::vector<std::unique_ptr<OutputFile>> m_files;
+    bool m_committed = false;
+};
+
+} // namespace host::convert

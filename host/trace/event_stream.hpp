@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+// What every reader is: a stream of events in time order, and the facts gathered on the way. One class per format
+// implements it; users open a Trace, which chooses.
+#pragma once
+
+#include "host/trace/event.hpp"
+#include "host/trace/facts.hpp"
+
+namespace host::trace {
+
+class EventStream {
+  public:
+    EventStream() = default;
+    EventStream(const EventStream&) = delete;
+    EventStream& operator=(const EventStream&) = delete;
+    virtual ~EventStream() = default;
+
+    // The next event in time order; false at the end. The event, and what it points to, is valid until the next call.
+    // Each call costs time in proportion to the input it consumes; memory is bounded whatever the input.
+    [[nodiscard]] virtual bool next(Event& event) = 0;
+
+    // Grows while events are taken; complete after the last one.
+    [[nodiscard]] const TraceFacts& facts() const { return m_facts; }
+
+  protected:
+    TraceFacts m_facts;
+};
+
+} // namespace host::trace

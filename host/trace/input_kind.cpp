@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+// Marks of file formats: the .kev header's keyword, pcap and pcapng magic numbers (both byte orders, micro- and
+// nanoseconds), the signature and jump of a FAT boot sector.
+#include "host/trace/input_kind.hpp"
+
+#include "lib/endian.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace host::trace {
+
+namespace {
+
+constexpr auto kNames = std::to_array<std::pair<InputKind, std::string_view>>({
+    {InputKind::detect, "detect"},
+    {InputKind::records, "records"},
+    {InputKind::kev, "kev"},
+    {InputKind::tlog, "tlog"},
+    {InputKind::tlog_old, "tlog-old"},
+    {InputKind::capture, "capture"},
+    {InputKind::fat, "fat"},
+    {InputKind::packed, "packed"},
+});
+
+constexpr auto kCaptureMagics =
+    std::to_array<std::uint32_t>({0xA1B2C3D4, 0xD4C3B2A1, 0xA1B23C4D, 0x4D3CB2A1, 0x0A0D0D0A});
+
+bool starts_with(std::span<const std::byte> begin, std::string_view mark) {
+    return begin.size() >= mark.size() &&
+           std::equal(mark.begin(), mark.end(), begin.begin(),
+                      [](char character, std::byte byte) { return static_cast<std::byte>(character) == byte; });
+}
+
+bool is_boot_sector(std::span<const std::byte> begin) {
+    if (begin.size() < 512 || begin[510] != std::byte{0x55} || begin[511] != std::byte{0xAA}) {
+        return false;
+    }
+    return begin[0] == std::byte{0xE9} || (begin[0] == std::byte{0xEB} && begin[2] == std::byte{0x90});
+}
+
+} // namespace
+
+InputKind kind_of(std::span<const std::byte> begin, std::optional<std::uint64_t> /*size_bytes*/) {
+    if (starts_with(begin, "TRACE_HEADER_BEGIN::")) {
+        return InputKind::kev;
+    }
+    if (begin.size() >= 4 &&
+        std::ranges::find(kCaptureMagics, lib::load_le<std::uint32_t>(begin)) != kCaptureMagics.end()) {
+        return InputKind::capture;
+    }
+    if (is_boot_sector(begin)) {
+        return InputKind::fat;
+    }
+    return InputKind::records;
+}
+
+std::string_view kind_name(InputKind kind) {
+    const auto* const found = std::ranges::find(kNames, kind, &std::pair<InputKind, std::string_view>::first);
+    return found != kNames.end() ? found->second : "records";
+}
+
+std::optional<InputKind> find_kind(std::string_view name) {
+    const auto* const found = std::ranges::find(kNames, name, &std::pair<InputKind, std::string_view>::second);
+    return found != kNames.end() ? std::optional(found->first) : std::nullopt;
+}
+
+std::vector<std::string> kind_names() {
+    std::vector<std::string> names;
+    for (const auto& [kind, name] : kNames) {
+        names.emplace_back(name);
+    }
+    return names;
+}
+
+} // namespace host::trace

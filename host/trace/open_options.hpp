@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+// What the user may say about a trace when it is opened.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace host::trace {
+
+// The kinds of input. `detect` looks at the first bytes, never at the name.
+enum class InputKind : std::uint8_t {
+    detect,
+    records,  // chunks, plain or compact, with or without preambles
+    kev,      // QNX .kev
+    tlog,     // tlog, current layout
+    tlog_old, // tlog of the OpenMP runtime
+    capture,  // pcap or pcapng with our packets
+    fat,      // image of a FAT volume with Ntrace.dat files
+    packed,   // our own packed session
+};
+
+struct OpenOptions {
+    std::uint32_t tsc_khz = 0; // 0: as the trace says
+    std::string kernel{};      // image that ran, for the formats of trace_printf; empty: the session's copy, if any
+    InputKind kind = InputKind::detect;
+    bool strict = false;  // stop at the first damage
+    bool salvage = false; // decode what a checksum or a count says is damaged
+};
+
+} // namespace host::trace

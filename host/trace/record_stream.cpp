@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: MIT
+// Opening and merging. A segment is opened when the merge reaches its first stamp and closed at its end.
+#include "host/trace/record_stream.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <limits>
+#include <utility>
+
+namespace host::trace {
+
+namespace {
+
+constexpr auto kLaterFirst = [](const auto& a, const auto& b) {
+    return a.key != b.key ? a.key > b.key : a.order > b.order;
+};
+
+} // namespace
+
+RecordStream::RecordStream(const OpenOptions& options, Diagnostics& diagnostics)
+    : m_diagnostics(diagnostics) {
+    m_facts.clock.khz = options.tsc_khz;
+    m_facts.clock.overridden = options.tsc_khz != 0;
+}
+
+lib::Result<std::unique_ptr<RecordStream>> RecordStream::of_session(const std::string& path, const OpenOptions& options,
+                                                                    Diagnostics& diagnostics) {
+    auto stream = std::unique_ptr<RecordStream>(new RecordStream(options, diagnostics));
+    if (const auto opened = stream->open_directory(path); !opened) {
+        return opened.error();
+    }
+    if (!stream->load_formats(options)) {
+        return lib::Error::not_found;
+    }
+    stream->order_segments();
+    return stream;
+}
+
+lib::Result<std::unique_ptr<RecordStream>>
+RecordStream::of_sources(std::span<const NamedSource> sources, const OpenOptions& options, Diagnostics& diagnostics) {
+    auto stream = std::unique_ptr<RecordStream>(new RecordStream(options, diagnostics));
+    for (const NamedSource& source : sources) {
+        stream->add_source(source);
+    }
+    if (!stream->load_formats(options)) {
+        return lib::Error::not_found;
+    }
+    stream->order_segments();
+    return stream;
+}
+
+void RecordStream::order_segments() {
+    std::ranges::stable_sort(m_segments, {}, [](const Segment& segment) { return segment.first_stamp.value; });
+    // A pipe's first stamp is not known before it is read: set_time() takes it from the first event.
+    if (m_pipe == nullptr && !m_segments.empty()) {
+        m_start = m_segments.front().first_stamp;
+    }
+}
+
+lib::Result<void> RecordStream::open_directory(const std::string& path) {
+    std::string why;
+    auto manifest = load_manifest(path, why);
+    if (!manifest) {
+        if (manifest.error() == lib::Error::not_found) {
+            m_diagnostics.report(Code::directory, {.file = path},
+                                 "the directory holds no manifest.json, so it is no session; if Ntrace.dat files were "
+                                 "copied into it, run `remora adopt` on it first");
+        } else {
+            m_diagnostics.report(Code::manifest, {.file = path + "/manifest.json"},
+                                 why.empty() ? error_name(manifest.error()) : std::string_view(why));
+        }
+        m_diagnostics.unusable_input();
+        return manifest.error();
+    }
+    m_directory = path;
+    m_manifest = std::move(manifest.value());
+    for (const ManifestChunk& chunk : m_manifest->chunks) {
+        // A file that is missing or unreadable costs its own records, not the session.
+        const auto source = ByteSource::open(path + '/' + chunk.file);
+        const std::string name = path + '/' + chunk.file;
+        if (!source || !source.value()->seekable()) {
+            m_diagnostics.report(Code::io, {.file = name}, source ? "not a regular file" : error_name(source.error()));
+            continue;
+        }
+        if (source.value()->size_bytes() != chunk.bytes) {
+            m_diagnostics.report(
+                Code::size, {.file = name},
+                fmt::format("the file has {} bytes, the manifest says {}", source.value()->size_bytes(), chunk.bytes));
+        }
+        index_file(*source.value(), name, m_segments, m_diagnostics);
+    }
+    return {};
+}
+
+void RecordStream::add_source(const NamedSource& input) {
+    if (!input.bytes->seekable()) {
+        m_pipe = input.bytes;
+        m_segments.push_back({.path = input.name});
+        return;
+    }
+    const std::size_t first = m_segments.size();
+    index_file(*input.bytes, input.name, m_segments, m_diagnostics);
+    // A file that has a path of its own is opened again when its turn comes: a session may have more files than a
+    // process may hold open.
+    for (std::size_t i = first; i < m_segments.size() && input.keep_open; ++i) {
+        m_segments[i].source = input.bytes;
+    }
+}
+
+void RecordStream::open_due_segments() {
+    while (m_next_segment < m_segments.size() &&
+           (m_heads.empty() || m_segments[m_next_segment].first_stamp.value <= m_heads.front().key)) {
+        const std::size_t order = m_next_segment++;
+        const Segment& segment = m_segments[order];
+        std::shared_ptr<ByteSource> source = m_pipe != nullptr ? m_pipe : segment.source;
+        if (source == nullptr) {
+            const auto opened = ByteSource::open(segment.path);
+            if (!opened) {
+                m_diagnostics.report(Code::io, {.file = segment.path}, error_name(opened.error()));
+                continue;
+            }
+            source = opened.value();
+        }
+        advance({.cursor = std::make_unique<ChunkCursor>(segment, std::move(source), m_facts, m_diagnostics),
+                 .event = {},
+                 .key = segment.first_stamp.value,
+                 .order = order});
+    }
+}
+
+void RecordStream::advance(Head head) {
+    if (!head.cursor->next(head.event)) {
+        return;
+    }
+    if (!head.event.metadata && head.event.is_sound()) {
+        head.key = std::max(head.key, head.event.ticks.value);
+    }
+    m_heads.push_back(std::move(head));
+    std::ranges::push_heap(m_heads, kLaterFirst);
+}
+
+bool RecordStream::next(Event& event) {
+    if (m_current.cursor != nullptr) {
+        if (m_heads.empty() && next_alone(event)) {
+            return true;
+        }
+        if (m_current.cursor != nullptr) {
+            advance(std::move(m_current));
+        }
+        m_current = Head{};
+    }
+    open_due_segments();
+    if (m_heads.empty()) {
+        m_exhausted = true;
+        return false;
+    }
+    std::ranges::pop_heap(m_heads, kLaterFirst);
+    m_current = std::move(m_heads.back());
+    m_heads.pop_back();
+    event = m_current.event;
+    set_time(event);
+    set_formats(event);
+    return true;
+}
+
+// The usual case: one chunk is being read and no other begins before its next event. False if the merge must decide, or
+// the chunk has ended (then there is no current cursor any more).
+bool RecordStream::next_alone(Event& event) {
+    if (m_next_segment < m_segments.size() && m_segments[m_next_segment].first_stamp.value <= m_current.key) {
+        return false;
+    }
+    if (!m_current.cursor->next(event)) {
+        m_current.cursor.reset();
+        return false;
+    }
+    if (!event.metadata && event.is_sound()) {
+        m_current.key = std::max(m_current.key, event.ticks.value);
+    }
+    if (m_next_segment < m_segments.size() && m_segments[m_next_segment].first_stamp.value <= m_current.key) {
+        m_current.event = event;
+        m_heads.push_back(std::move(m_current));
+        m_current = Head{};
+        return false;
+    }
+    set_time(event);
+    set_formats(event);
+    return true;
+}
+
+// False if the image that the user named cannot be read. A session's own copy that is damaged costs the texts only.
+bool RecordStream::load_formats(const OpenOptions& options) {
+    std::string why;
+    if (!options.kernel.empty()) {
+        m_formats_file = options.kernel;
+        auto table = FormatTable::from_image(options.kernel, why);
+        if (!table) {
+            m_diagnostics.report(Code::io, {.file = options.kernel}, why);
+            m_diagnostics.unusable_input();
+            return false;
+        }
+        m_formats = std::move(table.value());
+        return true;
+    }
+    if (!m_manifest || !m_manifest->formats) {
+        return true;
+    }
+    m_formats_file = m_directory + '/' + std::string(kFormatsName);
+    const auto checksum = checksum_file(m_formats_file);
+    auto table = FormatTable::load(m_formats_file, why);
+    if (!table) {
+        report_formats(why);
+    } else if (!checksum || checksum.value().crc32c != m_manifest->formats->crc32c) {
+        report_formats("its checksum is not that of the manifest: not used");
+    } else {
+        m_formats = std::move(table.value());
+    }
+    return true;
+}
+
+// Once per trace.
+void RecordStream::report_formats(std::string_view text) {
+    if (!std::exchange(m_formats_told, true)) {
+        m_diagnostics.report(Code::formats, {.file = m_formats_file}, text);
+    }
+}
+
+// The table, if it is of the image that ran; else says once why trace_printf events stay numbers.
+void RecordStream::set_formats(Event& event) {
+    if (!event.is(kCodeOf<"formatted_event">)) {
+        return;
+    }
+    const std::uint64_t ran = m_facts.build ? m_facts.build->image_id : 0;
+    if (!m_formats) {
+        if (m_formats_file.empty()) {
+            m_formats_file = m_facts.chunks[event.source].file;
+        }
+        report_formats("trace_printf events are shown by number: their texts are in the kernel image; name it with "
+                       "--kernel kernel.elf");
+    } else if (m_formats->image_id() == 0 || ran != m_formats->image_id()) {
+        report_formats(fmt::format("not used: the trace comes from another image (build id {:016x}, this is {:016x}); "
+                                   "trace_printf events are shown by number",
+                                   ran, m_formats->image_id()));
+    } else {
+        event.formats = &*m_formats;
+    }
+}
+
+void RecordStream::set_time(Event& event) {
+    if (m_pipe != nullptr && !m_start && !event.metadata) {
+        m_start = event.ticks;
+    }
+    event.timed = m_facts.clock.khz != 0 && m_start.has_value();
+    if (!event.timed || event.metadata) {
+        return; // the stamp of metadata is that of the export
+    }
+    const lib::TickRate rate{m_facts.clock.khz};
+    const bool before = event.ticks < *m_start;
+    const lib::Ticks distance = before ? *m_start - event.ticks : event.ticks - *m_start;
+    constexpr auto kMax = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+    std::uint64_t time_ns = rate.to_nanoseconds(distance).value;
+    if (time_ns > kMax) {
+        m_diagnostics.report(Code::range,
+                             {.file = m_facts.chunks[event.source].file, .offset_bytes = event.offset_bytes},
+                             fmt::format("{} ticks after the start exceed 2^63 ns", distance.value));
+        time_ns = kMax;
+    }
+    event.time_ns = before ? -static_cast<std::int64_t>(time_ns) : static_cast<std::int64_t>(time_ns);
+}
+
+} // namespace host::trace
