@@ -150,7 +150,7 @@ FORCE:
 .DEFAULT_GOAL := help
 .PHONY: help all kernel host run apps debug deps test test-unit test-structure verify-entries test-model verify \
   test-kernel test-integration test-mutants check-headers lint format clean bench soak \
-  kernel-bench bench-kernel golden golden-diff
+  kernel-bench bench-kernel golden golden-diff install test-fuzz
 
 help: ## this list
 	@echo 'usage: make TARGET [VARIABLE=VALUE ...]'
@@ -250,7 +250,73 @@ $(eval $(call linked_from,$(REMORA),$(call object,$(BUILD)/host,$(HOST_SOURCES) 
   lib/assert_hosted.cpp)))
 $(REMORA):
 	@echo '  LD    $@'
-	@$(CXX) $(filter %.o,$^) -o $@ -lfmt
+	@$(CXX) $(filter %.o,$^) -o $@ $(TRACE_LIBRARY_LIBS)
+
+# --- the reader library, for others ------------------------------------------------------------------------------------
+# Its headers include each other by their paths from the root, so they are installed under one directory of their own.
+TRACE_LIBRARY := $(BUILD)/host/libremora-trace.a
+TRACE_LIBRARY_OBJECTS := $(call object,$(BUILD)/host,$(wildcard host/trace/*.cpp host/trace/*/*.cpp) $(CODEC_SOURCES) \
+  $(LIB_SOURCES) lib/assert_hosted.cpp)
+TRACE_LIBRARY_LIBS := -lfmt
+TRACE_HEADERS = $(wildcard host/trace/*.hpp host/trace/*/*.hpp lib/*.hpp tracer/*.hpp tracer/compact/*.hpp)
+
+$(eval $(call linked_from,$(TRACE_LIBRARY),$(TRACE_LIBRARY_OBJECTS)))
+$(TRACE_LIBRARY):
+	@echo '  AR    $@'
+	@rm -f $@ && ar rcs $@ $(filter %.o,$^)
+
+PREFIX := /usr/local
+DESTDIR :=
+INSTALLED = $(DESTDIR)$(PREFIX)
+
+define PKG_CONFIG
+prefix=$(PREFIX)
+includedir=$${prefix}/include/remora
+libdir=$${prefix}/lib
+
+Name: remora-trace
+Description: Reads traces of Remora, S.Ha.R.K., QNX and tlog as one stream of events
+Version: $(VERSION)
+Cflags: -I$${includedir}
+Libs: -L$${libdir} -lremora-trace $(TRACE_LIBRARY_LIBS)
+endef
+export PKG_CONFIG
+VERSION = $(shell sed -n 's/.*kVersion = "Remora \(.*\)".*/\1/p' lib/version.hpp)
+
+install: host $(TRACE_LIBRARY) ## PREFIX=/usr/local DESTDIR=: programs, library, headers, manual page, completion
+	@install -d $(INSTALLED)/bin $(INSTALLED)/lib/pkgconfig $(INSTALLED)/share/man/man1 \
+	  $(INSTALLED)/share/bash-completion/completions
+	@install $(REMORA) $(INSTALLED)/bin
+	@install -m 644 $(TRACE_LIBRARY) $(INSTALLED)/lib
+	@for header in $(TRACE_HEADERS); do install -D -m 644 $$header $(INSTALLED)/include/remora/$$header; done
+	@printf '%s\n' "$$PKG_CONFIG" >$(INSTALLED)/lib/pkgconfig/remora-trace.pc
+	@$(REMORA) manual >$(INSTALLED)/share/man/man1/remora.1
+	@$(REMORA) completion bash >$(INSTALLED)/share/bash-completion/completions/remora
+
+# --- fuzzing: tests/fuzz/NAME_fuzz.cpp and the corpus beside it ----------------------------------------------------------
+FUZZ_NAMES := $(sort $(patsubst tests/fuzz/%_fuzz.cpp,%,$(wildcard tests/fuzz/*_fuzz.cpp)))
+FUZZ_CXX := clang++
+FUZZ_FLAGS := $(COMMON) -O1 -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all -Wno-unknown-warning-option
+FUZZ_SOURCES := $(wildcard host/trace/*.cpp host/trace/*/*.cpp) $(CODEC_SOURCES) $(LIB_SOURCES) lib/assert_hosted.cpp \
+  $(wildcard tests/support/fuzz_*.cpp)
+FUZZ_RUNS := 20000
+FUZZ_SECONDS := 0
+
+$(BUILD)/fuzz/obj/%.cpp.o: %.cpp Makefile
+	@mkdir -p $(@D)
+	@echo '  FUZZ  $<'
+	@$(FUZZ_CXX) $(FUZZ_FLAGS) -c $< -o $@
+
+define fuzz_target
+$(call linked_from,$(BUILD)/fuzz/$(1),$(call object,$(BUILD)/fuzz/obj,tests/fuzz/$(1)_fuzz.cpp $(FUZZ_SOURCES)))
+$(BUILD)/fuzz/$(1):
+	@echo '  LD    $$@'
+	@$(FUZZ_CXX) -fsanitize=fuzzer,address,undefined $$(filter %.o,$$^) -o $$@ $(TRACE_LIBRARY_LIBS)
+endef
+$(foreach name,$(FUZZ_NAMES),$(eval $(call fuzz_target,$(name))))
+
+test-fuzz: $(addprefix $(BUILD)/fuzz/,$(FUZZ_NAMES)) ## each reader under libFuzzer: FUZZ_RUNS=20000 inputs, or FUZZ_SECONDS=n
+	@tests/fuzz/run.sh $(BUILD)/fuzz $(FUZZ_RUNS) $(FUZZ_SECONDS) $(FUZZ_NAMES)
 
 # --- unit tests: tests/unit/<area>/*.cpp become build/test/<area>, with the sources they exercise ---------------------
 TEST_AREAS := $(notdir $(patsubst %/,%,$(dir $(wildcard tests/unit/*/*.cpp))))
@@ -351,7 +417,7 @@ format: ## apply clang-format
 PACKAGES_RUN := g++ make binutils qemu-system-x86 ovmf gnu-efi mtools dosfstools libcli11-dev libfmt-dev \
   nlohmann-json3-dev
 PACKAGES_TEST := libgtest-dev libgmock-dev tshark clang-format clang-tidy shellcheck gdb python3 \
-  valgrind git libbenchmark-dev liblttng-ust-dev lttng-tools spin
+  valgrind git libbenchmark-dev liblttng-ust-dev lttng-tools spin clang libclang-rt-14-dev pkg-config groff
 ALL_PACKAGES := $(PACKAGES_RUN) $(PACKAGES_TEST)
 PACKAGES := $(ALL_PACKAGES)
 # All processors, unless the user said how many.
