@@ -250,7 +250,7 @@ $(eval $(call linked_from,$(REMORA),$(call object,$(BUILD)/host,$(HOST_SOURCES) 
   lib/assert_hosted.cpp)))
 $(REMORA):
 	@echo '  LD    $@'
-	@$(CXX) $(filter %.o,$^) -o $@ -lfmt
+	@$(CXX) $(filter %.o,$^) -o $@ -lfmt -lsqlite3
 
 # --- unit tests: tests/unit/<area>/*.cpp become build/test/<area>, with the sources they exercise ---------------------
 TEST_AREAS := $(notdir $(patsubst %/,%,$(dir $(wildcard tests/unit/*/*.cpp))))
@@ -262,6 +262,7 @@ TESTED_tracer := $(filter-out tracer/kernel_instance.cpp,$(TRACER_SOURCES)) $(TR
 LDFLAGS_tracer := $(ATTEMPTS_LDFLAGS)
 TESTED_drivers := $(DRIVER_SOURCES)
 TESTED_kernel = $(filter-out $(KERNEL_UNHOSTED),$(KERNEL_SOURCES)) $(wildcard tests/support/fake_machine/*.cpp)
+LIBRARIES_host := -lsqlite3
 TESTED_host := $(filter-out host/cli/main.cpp,$(HOST_SOURCES)) $(CODEC_SOURCES)
 # Kernel files that only make sense on the machine.
 KERNEL_UNHOSTED := $(wildcard kernel/root/*.cpp) kernel/panic.cpp kernel/console.cpp kernel/interrupt.cpp kernel/storm.cpp \
@@ -281,7 +282,7 @@ define test_area
 $(call linked_from,$(BUILD)/test/$(1),$(call object,$(BUILD)/test/obj,$(call test_sources,$(1))))
 $(BUILD)/test/$(1):
 	@echo '  LD    $$@'
-	@$(CXX) $(SANITIZE) $(LDFLAGS_$(1)) $$(filter %.o,$$^) -o $$@ -lgmock -lgtest -lgtest_main -lfmt -lpthread
+	@$(CXX) $(SANITIZE) $(LDFLAGS_$(1)) $$(filter %.o,$$^) -o $$@ -lgmock -lgtest -lgtest_main -lfmt $(LIBRARIES_$(1)) -lpthread
 endef
 $(foreach area,$(TEST_AREAS),$(eval $(call test_area,$(area))))
 
@@ -349,8 +350,8 @@ format: ## apply clang-format
 
 # --- running -----------------------------------------------------------------------------------------------------------
 PACKAGES_RUN := g++ make binutils qemu-system-x86 ovmf gnu-efi mtools dosfstools libcli11-dev libfmt-dev \
-  nlohmann-json3-dev
-PACKAGES_TEST := libgtest-dev libgmock-dev tshark clang-format clang-tidy shellcheck gdb python3 \
+  nlohmann-json3-dev libsqlite3-dev
+PACKAGES_TEST := libgtest-dev libgmock-dev tshark sqlite3 clang-format clang-tidy shellcheck gdb python3 \
   valgrind git libbenchmark-dev liblttng-ust-dev lttng-tools spin
 ALL_PACKAGES := $(PACKAGES_RUN) $(PACKAGES_TEST)
 PACKAGES := $(ALL_PACKAGES)
