@@ -240,6 +240,9 @@ $(EFI):
 	@objcopy -j .text -j .sdata -j .data -j .dynamic -j .dynsym -j .rel -j .rela -j '.rel.*' -j '.rela.*' -j .reloc \
 	  --target=efi-app-x86_64 $(@:.EFI=.so) $@
 
+TRACE_LIBRARY_LIBS := -lfmt -lzstd
+HOST_LIBS := $(TRACE_LIBRARY_LIBS) -lsqlite3
+
 # --- host tools ------------------------------------------------------------------------------------------------------
 $(BUILD)/host/%.cpp.o: %.cpp Makefile
 	@mkdir -p $(@D)
@@ -250,14 +253,13 @@ $(eval $(call linked_from,$(REMORA),$(call object,$(BUILD)/host,$(HOST_SOURCES) 
   lib/assert_hosted.cpp)))
 $(REMORA):
 	@echo '  LD    $@'
-	@$(CXX) $(filter %.o,$^) -o $@ $(TRACE_LIBRARY_LIBS)
+	@$(CXX) $(filter %.o,$^) -o $@ $(HOST_LIBS)
 
 # --- the reader library, for others ------------------------------------------------------------------------------------
 # Its headers include each other by their paths from the root, so they are installed under one directory of their own.
 TRACE_LIBRARY := $(BUILD)/host/libremora-trace.a
 TRACE_LIBRARY_OBJECTS := $(call object,$(BUILD)/host,$(wildcard host/trace/*.cpp host/trace/*/*.cpp) $(CODEC_SOURCES) \
   $(LIB_SOURCES) lib/assert_hosted.cpp)
-TRACE_LIBRARY_LIBS := -lfmt
 TRACE_HEADERS = $(wildcard host/trace/*.hpp host/trace/*/*.hpp lib/*.hpp tracer/*.hpp tracer/compact/*.hpp)
 
 $(eval $(call linked_from,$(TRACE_LIBRARY),$(TRACE_LIBRARY_OBJECTS)))
@@ -328,6 +330,7 @@ TESTED_tracer := $(filter-out tracer/kernel_instance.cpp,$(TRACER_SOURCES)) $(TR
 LDFLAGS_tracer := $(ATTEMPTS_LDFLAGS)
 TESTED_drivers := $(DRIVER_SOURCES)
 TESTED_kernel = $(filter-out $(KERNEL_UNHOSTED),$(KERNEL_SOURCES)) $(wildcard tests/support/fake_machine/*.cpp)
+LIBRARIES_host = $(HOST_LIBS)
 TESTED_host := $(filter-out host/cli/main.cpp,$(HOST_SOURCES)) $(CODEC_SOURCES)
 # Kernel files that only make sense on the machine.
 KERNEL_UNHOSTED := $(wildcard kernel/root/*.cpp) kernel/panic.cpp kernel/console.cpp kernel/interrupt.cpp kernel/storm.cpp \
@@ -347,7 +350,7 @@ define test_area
 $(call linked_from,$(BUILD)/test/$(1),$(call object,$(BUILD)/test/obj,$(call test_sources,$(1))))
 $(BUILD)/test/$(1):
 	@echo '  LD    $$@'
-	@$(CXX) $(SANITIZE) $(LDFLAGS_$(1)) $$(filter %.o,$$^) -o $$@ -lgmock -lgtest -lgtest_main -lfmt -lpthread
+	@$(CXX) $(SANITIZE) $(LDFLAGS_$(1)) $$(filter %.o,$$^) -o $$@ -lgmock -lgtest -lgtest_main -lfmt $(LIBRARIES_$(1)) -lpthread
 endef
 $(foreach area,$(TEST_AREAS),$(eval $(call test_area,$(area))))
 
@@ -418,10 +421,10 @@ format: ## apply clang-format
 
 # --- running -----------------------------------------------------------------------------------------------------------
 PACKAGES_RUN := g++ make binutils qemu-system-x86 ovmf gnu-efi mtools dosfstools libcli11-dev libfmt-dev \
-  nlohmann-json3-dev
-PACKAGES_TEST := libgtest-dev libgmock-dev tshark clang-format clang-tidy shellcheck gdb python3 \
-  valgrind git libbenchmark-dev liblttng-ust-dev lttng-tools spin clang libclang-rt-14-dev pkg-config groff \
-  babeltrace2 trace-cmd kernelshark xvfb imagemagick x11-utils xdotool
+  nlohmann-json3-dev libsqlite3-dev libzstd-dev libprotozero-dev pkg-config
+PACKAGES_TEST := libgtest-dev libgmock-dev tshark sqlite3 clang-format clang-tidy shellcheck gdb python3 \
+  valgrind git libbenchmark-dev liblttng-ust-dev lttng-tools spin clang libclang-rt-14-dev groff \
+  babeltrace2 trace-cmd kernelshark xvfb imagemagick x11-utils xdotool gtkwave protobuf-compiler
 ALL_PACKAGES := $(PACKAGES_RUN) $(PACKAGES_TEST)
 PACKAGES := $(ALL_PACKAGES)
 # All processors, unless the user said how many.
