@@ -10,6 +10,10 @@ namespace host::convert {
 std::vector<const FormatRow*> all_formats() {
     return {
         &kCsvRow,
+        &kCtfRow,
+        &kCtfLttngRow,
+        &kFtraceRow,
+        &kKernelSharkRow,
     };
 }
 
