@@ -87,7 +87,7 @@ class Ftrace final : public Writer {
         const std::uint32_t before = m_view.running(event.cpu);
         const std::uint32_t depth = m_view.interrupt_depth(event.cpu);
         const auto changes = m_view.take(event);
-        m_task = &m_labels.of(event, before == kUnknownContext ? m_view.running(event.cpu) : before);
+        m_task = &m_labels.of(event, event.is(kCodeOf<"task_epilogue">) ? m_view.running(event.cpu) : before);
         m_interrupt = std::max(depth, m_view.interrupt_depth(event.cpu)) != 0;
         m_processors = std::max(m_processors, std::uint32_t{event.cpu} + 1);
         if (event.is(kCodeOf<"blackout_end">)) {

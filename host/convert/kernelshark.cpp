@@ -97,7 +97,7 @@ class KernelShark final : public Writer {
         const std::uint32_t before = m_view.running(event.cpu);
         const std::uint32_t depth = m_view.interrupt_depth(event.cpu);
         const auto changes = m_view.take(event);
-        m_tid = label(before == kUnknownContext ? m_view.running(event.cpu) : before).tid;
+        m_tid = label(event.is(kCodeOf<"task_epilogue">) ? m_view.running(event.cpu) : before).tid;
         m_flags = std::max(depth, m_view.interrupt_depth(event.cpu)) != 0 ? tracefs::kFlagHardInterrupt : 0;
         if (event.is(kCodeOf<"blackout_end">)) {
             m_pages->lost(event.par2);

@@ -6,7 +6,7 @@ import struct
 import traces
 from harness import case, counts, expect, expect_equal, sample
 
-LINE = re.compile(r"^\[(\d+)\] ([^:]+): \{ cpu_id = (\d+) \}(?:, \{ (.*) \})?$")
+LINE = re.compile(r"^\[(\d+)\] ([^:]+): \{ cpu_id = (\d+) \}(?:, \{ (?:(.*) )?\})?$")
 
 
 def read(ctx, directory):
@@ -54,7 +54,7 @@ def recorded(ctx):
     expect_equal(texts, [f'text = "{one["text"]}"' for one in events if one["event"] == "formatted_event"], "texts")
 
     khz = 999_999
-    text = ctx.run("babeltrace2", directory, "--clock-seconds", "--no-delta", "--fields=none").stdout.splitlines()
+    text = ctx.run("babeltrace2", directory, "--clock-seconds", "--no-delta").stdout.splitlines()
     for line, event in sample(list(zip(text, events)), 200):
         seconds, nanoseconds = re.match(r"\[(\d+)\.(\d{9})\]", line).groups()
         expected = event["ticks"] * 1_000_000 // khz
@@ -75,12 +75,15 @@ def generated(ctx):
 def gaps(ctx):
     """Each gap shows as so many discarded events between the events around it."""
     directory, _, events = compare(ctx, traces.lossy(ctx))
-    warnings = ctx.run("babeltrace2", directory, "--clock-cycles", "--no-delta").stderr
-    found = re.findall(r"Tracer discarded (\d+) events? between \[(\d+)\] and \[(\d+)\]", warnings)
+    warnings = ctx.run("babeltrace2", directory, "--clock-gmt", "--no-delta").stderr
+    found = re.findall(r"Tracer discarded (\d+) events between \[00:00:(\d+\.\d+)\] and \[00:00:(\d+\.\d+)\]", warnings)
     ends = [event for event in events if event["event"] == "blackout_end"]
     starts = [event for event in events if event["event"] == "blackout_start"]
-    expect_equal([tuple(map(int, one)) for one in found],
-                 [(end["par2"], start["ticks"], end["ticks"]) for start, end in zip(starts, ends)], "discarded events")
+    def nanoseconds(ticks):
+        return ticks * 1_000_000 // traces.KHZ
+    expect_equal([(int(one[0]), *(int(time.replace(".", "")) for time in one[1:])) for one in found],
+                 [(end["par2"], nanoseconds(start["ticks"]), nanoseconds(end["ticks"]))
+                  for start, end in zip(starts, ends)], "discarded events")
 
 
 @case
