@@ -11,6 +11,10 @@ std::vector<const FormatRow*> all_formats() {
     return {
         &kCsvRow,
         &kSqliteRow,
+        &kCtfRow,
+        &kCtfLttngRow,
+        &kFtraceRow,
+        &kKernelSharkRow,
     };
 }
 

@@ -8,5 +8,9 @@ namespace host::convert {
 
 extern const FormatRow kCsvRow;
 extern const FormatRow kSqliteRow;
+extern const FormatRow kCtfRow;
+extern const FormatRow kCtfLttngRow;
+extern const FormatRow kFtraceRow;
+extern const FormatRow kKernelSharkRow;
 
 } // namespace host::convert
