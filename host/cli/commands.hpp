@@ -19,6 +19,8 @@ void add_verify(CLI::App& app, Context context, trace::ExitStatus& status);
 void add_check(CLI::App& app, Context context, trace::ExitStatus& status);
 void add_adopt(CLI::App& app, Context context, trace::ExitStatus& status);
 void add_convert(CLI::App& app, Context context, trace::ExitStatus& status);
+void add_dissector(CLI::App& app, Context context, trace::ExitStatus& status);
+void add_sql(CLI::App& app, Context context, trace::ExitStatus& status);
 void add_events(CLI::App& app, Context context, trace::ExitStatus& status);
 
 // The whole program, but for the process around it. Returns the exit status; no exception leaves it.

@@ -32,6 +32,8 @@ int run(int argc, const char* const* argv, std::FILE* out_stream, std::FILE* err
         add_check(app, context, status);
         add_adopt(app, context, status);
         add_convert(app, context, status);
+        add_dissector(app, context, status);
+        add_sql(app, context, status);
         add_events(app, context, status);
         try {
             app.parse(argc, argv);
