@@ -34,6 +34,7 @@ void add_dissector(CLI::App& app, Context context, trace::ExitStatus& status) {
     CLI::App* const command = app.add_subcommand("dissector", "write the Wireshark dissector of our packets, in Lua");
     const auto path = std::make_shared<std::string>("-");
     command->add_option("-o,--output", *path, "file; default and -: standard output");
+    command->footer(examples({"remora dissector -o ~/.local/lib/wireshark/plugins/remora.lua"}));
     command->callback([path, context, &status] { status = write_dissector(*path, context); });
 }
 

@@ -6,6 +6,7 @@
 #include "host/sql/database.hpp"
 #include "host/trace/escape.hpp"
 
+#include <algorithm>
 #include <memory>
 
 namespace host::cli {
@@ -80,8 +81,12 @@ void add_sql(CLI::App& app, Context context, trace::ExitStatus& status) {
     for (const sql::TableRow& table : sql::kTableRows) {
         tables += fmt::format(", {}", table.name);
     }
-    command->footer(tables + "; views: running, blocked, mutexes, responses.\n"
-                             "Their columns: select * from pragma_table_info('events')");
+    command->footer(tables +
+                    "; views: running, blocked, mutexes, responses.\n"
+                    "Their columns: select name, type from pragma_table_info('events')\n" +
+                    examples({"remora sql out/udp 'select event, count(*) from events group by event order by 2 desc'",
+                              "remora sql out/udp 'select * from responses' --csv",
+                              "remora sql out/udp 'select * from events where time_ns between 5000000 and 6000000'"}));
     command->callback([options, context, &status] { status = query(*options, context); });
 }
 

@@ -3,10 +3,11 @@
 #include "host/cli/sql_output.hpp"
 
 #include "host/cli/event_text.hpp"
+#include "host/cli/json_version.hpp"
 #include "host/trace/escape.hpp"
 
 #include <algorithm>
-#include <cmath>
+#include <utility>
 
 namespace host::cli {
 
@@ -52,7 +53,7 @@ void SqlOutput::begin(std::span<const std::string> names) {
         }
         m_out.print("\n");
     } else if (m_format == SqlFormat::json) {
-        m_out.print("[");
+        m_out.print("{{\"version\": {},\n\"rows\": [", kJsonVersion);
     }
 }
 
@@ -86,7 +87,7 @@ bool SqlOutput::row(std::span<const sql::Value> values) {
 
 void SqlOutput::finish() {
     if (m_format == SqlFormat::json) {
-        m_out.print("{}]\n", m_first ? "" : "\n");
+        m_out.print("{}]\n}}\n", m_first ? "" : "\n");
     } else if (m_format == SqlFormat::columns && !m_widths_known) {
         print_kept();
     }

@@ -15,7 +15,7 @@ namespace host::cli {
 enum class SqlFormat : std::uint8_t {
     columns, // aligned; numbers to the right
     csv,     // RFC 4180, with a head
-    json,    // an array of objects, one to a line
+    json,    // an object with the array `rows`, one row to a line
 };
 
 class SqlOutput {
