@@ -79,6 +79,11 @@ Option& Option::show_default() {
     return *this;
 }
 
+Option& Option::excludes(const Option& other) {
+    m_option->excludes(other.m_option);
+    return *this;
+}
+
 Option Command::option(const std::string& names, std::string& value, const std::string& text) {
     return Option(m_command->add_option(names, value, text));
 }

@@ -33,6 +33,8 @@ class Option {
     // Empty: the text is fine; else what is wrong with it.
     Option& check(std::function<std::string(const std::string&)> rule);
     Option& show_default();
+    // The two cannot be given together.
+    Option& excludes(const Option& other);
 
   private:
     CLI::Option* m_option;

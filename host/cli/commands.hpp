@@ -20,6 +20,8 @@ void add_check(CommandLine& line, Context context);
 void add_adopt(CommandLine& line, Context context);
 void add_convert(CommandLine& line, Context context);
 void add_events(CommandLine& line, Context context);
+void add_sql(CommandLine& line, Context context);
+void add_dissector(CommandLine& line, Context context);
 
 void add_completion(CommandLine& line, Context context);
 void add_manual(CommandLine& line, Context context);
