@@ -11,6 +11,7 @@ std::vector<const FormatRow*> all_formats() {
     return {
         &kCsvRow,
         &kTlogRow,
+        &kSqliteRow,
     };
 }
 
