@@ -7,6 +7,7 @@
 namespace host::convert {
 
 extern const FormatRow kCsvRow;
+extern const FormatRow kTlogRow;
 extern const FormatRow kSqliteRow;
 extern const FormatRow kCtfRow;
 extern const FormatRow kCtfLttngRow;
