@@ -3,6 +3,7 @@
 #include "host/trace/trace.hpp"
 
 #include "host/trace/input_kind.hpp"
+#include "host/trace/kev/kev_stream.hpp"
 #include "host/trace/record_stream.hpp"
 
 #include <array>
@@ -37,6 +38,7 @@ lib::Result<std::unique_ptr<EventStream>> open_stream(InputKind kind, const Name
     case InputKind::records:
         return as_stream(RecordStream::of_sources(std::span(&input, 1), options, diagnostics));
     case InputKind::kev:
+        return as_stream(kev::KevStream::open(input, options, diagnostics));
     case InputKind::tlog:
     case InputKind::tlog_old:
     case InputKind::capture:
