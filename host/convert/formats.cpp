@@ -10,6 +10,7 @@ namespace host::convert {
 std::vector<const FormatRow*> all_formats() {
     return {
         &kCsvRow,
+        &kKevRow,
     };
 }
 

@@ -7,5 +7,6 @@
 namespace host::convert {
 
 extern const FormatRow kCsvRow;
+extern const FormatRow kKevRow;
 
 } // namespace host::convert
