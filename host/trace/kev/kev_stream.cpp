@@ -2,6 +2,7 @@
 // Ordering, times, and the way back to our own events.
 #include "host/trace/kev/kev_stream.hpp"
 
+#include "host/trace/kev/clock_rate.hpp"
 #include "host/trace/kev/event_names.hpp"
 #include "host/trace/kev/event_numbers.hpp"
 #include "lib/endian.hpp"
@@ -16,19 +17,7 @@ namespace host::trace::kev {
 
 namespace {
 
-constexpr std::size_t kWindowWordsMax = 1 << 20;
 constexpr std::uint32_t kNoPid = 0xFFFF'FFFF;
-
-constexpr auto kLaterFirst = [](const auto& a, const auto& b) {
-    return a.ticks != b.ticks ? a.ticks > b.ticks : a.order > b.order;
-};
-
-std::uint64_t nanoseconds(std::uint64_t ticks, std::uint64_t hertz) {
-    __extension__ using Wide = unsigned __int128;
-    const Wide time = static_cast<Wide>(ticks) * 1'000'000'000 / hertz;
-    constexpr auto kMax = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
-    return time > kMax ? kMax : static_cast<std::uint64_t>(time);
-}
 
 // A key that our writer adds; 0 if it is absent or no number.
 template <typename T>
@@ -55,6 +44,7 @@ lib::Result<std::unique_ptr<KevStream>> KevStream::open(const NamedSource& input
 KevStream::KevStream(std::unique_ptr<Reader> reader, const OpenOptions& options, Diagnostics& diagnostics,
                      std::string name)
     : m_reader(std::move(reader))
+    , m_window(*m_reader)
     , m_diagnostics(diagnostics)
     , m_name(std::move(name))
     , m_ours(m_reader->header().is_ours()) {
@@ -70,7 +60,7 @@ void KevStream::take_header(const OpenOptions& options) {
         m_facts.clock.overridden = true;
     } else if (m_hertz == 0) {
         m_diagnostics.report(Code::no_rate, {.file = m_name}, "TRACE_CYCLES_PER_SEC is 0: times are ticks only");
-    } else if (!is_plausible_rate(static_cast<std::uint32_t>(std::min<std::uint64_t>(m_hertz / 1000, ~0U)))) {
+    } else if (believed_hertz(m_hertz) == 0) {
         m_diagnostics.report(Code::frequency, {.file = m_name},
                              fmt::format("TRACE_CYCLES_PER_SEC is {}: not believed, times are ticks only", m_hertz));
         m_hertz = 0;
@@ -86,38 +76,11 @@ void KevStream::take_header(const OpenOptions& options) {
     }
 }
 
-void KevStream::fill_window() {
-    while (!m_read_all && m_heap.size() < kWindowEvents && m_window_words < kWindowWordsMax) {
-        std::size_t index = m_pool.size();
-        if (m_free.empty()) {
-            m_pool.emplace_back();
-        } else {
-            index = m_free.back();
-            m_free.pop_back();
-        }
-        RawEvent& event = m_pool[index];
-        if (!m_reader->next(event)) {
-            m_read_all = true;
-            return;
-        }
-        m_window_words += event.longer.size();
-        m_heap.push_back({.ticks = event.ticks, .order = m_order++, .index = index});
-        std::ranges::push_heap(m_heap, kLaterFirst);
-    }
-}
-
 bool KevStream::next(Event& event) {
-    fill_window();
-    if (m_heap.empty()) {
+    if (!m_window.next(m_current)) {
         m_facts.chunks.front().records = m_reader->slots();
         return false;
     }
-    std::ranges::pop_heap(m_heap, kLaterFirst);
-    const std::size_t index = m_heap.back().index;
-    m_heap.pop_back();
-    m_current = std::exchange(m_pool[index], {});
-    m_free.push_back(index);
-    m_window_words -= m_current.longer.size();
     check_order(m_current);
     fill(event);
     return true;
@@ -226,13 +189,9 @@ void KevStream::set_time(Event& event) {
     if (!m_start) {
         m_start = event.ticks.value;
     }
-    if (!event.timed) {
-        return;
+    if (event.timed) {
+        event.time_ns = nanoseconds_since(*m_start, event.ticks.value, m_hertz);
     }
-    const bool before = event.ticks.value < *m_start;
-    const auto time_ns = static_cast<std::int64_t>(
-        nanoseconds(before ? *m_start - event.ticks.value : event.ticks.value - *m_start, m_hertz));
-    event.time_ns = before ? -time_ns : time_ns;
 }
 
 } // namespace host::trace::kev

@@ -9,6 +9,7 @@
 #include "host/trace/event_stream.hpp"
 #include "host/trace/kev/codes.hpp"
 #include "host/trace/kev/reader.hpp"
+#include "host/trace/kev/window.hpp"
 #include "host/trace/open_options.hpp"
 #include "lib/result.hpp"
 
@@ -23,7 +24,7 @@ namespace host::trace::kev {
 
 class KevStream final : public EventStream {
   public:
-    static constexpr std::size_t kWindowEvents = 4096;
+    static constexpr std::size_t kWindowEvents = Window::kWindowEvents;
 
     // Any error was reported to diagnostics, which outlives the stream.
     [[nodiscard]] static lib::Result<std::unique_ptr<KevStream>>
@@ -34,16 +35,9 @@ class KevStream final : public EventStream {
     [[nodiscard]] const Header& header() const { return m_reader->header(); }
 
   private:
-    struct Key {
-        std::uint64_t ticks = 0;
-        std::uint64_t order = 0; // of completion
-        std::size_t index = 0;   // in m_pool
-    };
-
     KevStream(std::unique_ptr<Reader> reader, const OpenOptions& options, Diagnostics& diagnostics, std::string name);
 
     void take_header(const OpenOptions& options);
-    void fill_window();
     void fill(Event& event);
     void fill_native(Event& event);
     void take_metadata(const Event& event, const Native& native);
@@ -52,17 +46,11 @@ class KevStream final : public EventStream {
     void check_order(const RawEvent& event);
 
     std::unique_ptr<Reader> m_reader;
+    Window m_window;
     Diagnostics& m_diagnostics;
     std::string m_name;
     bool m_ours = false;
     std::uint64_t m_hertz = 0; // 0: not known
-
-    std::vector<RawEvent> m_pool; // events in the window, and room for others
-    std::vector<std::size_t> m_free;
-    std::vector<Key> m_heap; // the earliest on top
-    std::size_t m_window_words = 0;
-    std::uint64_t m_order = 0;
-    bool m_read_all = false;
 
     RawEvent m_current; // whose data the caller holds
     std::vector<std::byte> m_payload;
