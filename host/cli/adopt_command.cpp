@@ -148,6 +148,7 @@ void add_adopt(CLI::App& app, Context context, trace::ExitStatus& status) {
     command->add_option("--kernel", options->kernel,
                         "image of the kernel that wrote the files: keeps its trace_printf formats in the session");
     command->add_flag("--force", options->force, "replace an existing manifest.json");
+    command->footer(examples({"remora adopt out/disk"}));
     command->callback([options, context, &status] { status = adopt(*options, context); });
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // remora check: did the kernel decide as the scheduling theory says? Exit status 2 on any violation.
 #include "host/analyse/oracle/oracle.hpp"
+#include "host/cli/json_version.hpp"
 #include "host/cli/event_text.hpp"
 #include "host/cli/trace_input.hpp"
 #include "host/trace/escape.hpp"
@@ -116,6 +117,7 @@ void print_text(Output& out, const Oracle& oracle) {
 void print_json(Output& out, const Oracle& oracle, const FindingReport& report) {
     const Verdicts& verdicts = oracle.verdicts();
     Json json;
+    json["version"] = kJsonVersion;
     const auto tally_json = [](const Tally& tally) {
         return Json{{"checked", tally.checked}, {"undecided", tally.undecided}, {"violations", tally.violations}};
     };
@@ -148,7 +150,8 @@ void print_rules(Output& out, bool json) {
                             {"meaning", row.meaning},
                             {"source", row.source}});
         }
-        out.print("{}\n", rows.dump(2));
+        const Json json = {{"version", kJsonVersion}, {"rules", rows}};
+        out.print("{}\n", json.dump(2));
         return;
     }
     for (const RuleRow& row : kRules) {
@@ -201,7 +204,11 @@ void add_check(CLI::App& app, Context context, trace::ExitStatus& status) {
         fmt::format("ticks by which what two stamps measure may differ from the kernel's own reckoning (default {} if "
                     "the clock counts instructions; else what stamps measure is not judged)",
                     analyse::oracle::kToleranceTicks));
-    command->callback([options, context, &status] { status = check(*options, context); });
+    command->footer(examples({"remora check out/udp", "remora check --rules"}));
+    command->callback([options, context, &status] {
+        context.out.page();
+        status = check(*options, context);
+    });
 }
 
 } // namespace host::cli

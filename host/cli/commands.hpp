@@ -8,6 +8,9 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <initializer_list>
+#include <string>
+#include <string_view>
 
 namespace host::cli {
 
@@ -20,6 +23,15 @@ void add_check(CLI::App& app, Context context, trace::ExitStatus& status);
 void add_adopt(CLI::App& app, Context context, trace::ExitStatus& status);
 void add_convert(CLI::App& app, Context context, trace::ExitStatus& status);
 void add_events(CLI::App& app, Context context, trace::ExitStatus& status);
+
+void add_completion(CLI::App& app, Context context, trace::ExitStatus& status);
+void add_manual(CLI::App& app, Context context, trace::ExitStatus& status);
+
+// What stands below the options of a command's help: one line each, as one would type them. A test parses them all.
+[[nodiscard]] std::string examples(std::initializer_list<std::string_view> lines);
+
+// The options of the program and all commands.
+void add_everything(CLI::App& app, Context context, trace::ExitStatus& status);
 
 // The whole program, but for the process around it. Returns the exit status; no exception leaves it.
 [[nodiscard]] int run(int argc, const char* const* argv, std::FILE* out, std::FILE* err);

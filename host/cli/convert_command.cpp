@@ -64,7 +64,9 @@ void add_convert(CLI::App& app, Context context, trace::ExitStatus& status) {
         ->check(CLI::IsMember(format_names()));
     command->add_option("-o,--output", options->output,
                         "file, or directory where the format is one; default and -: standard output");
-    command->footer(format_list());
+    command->footer(format_list() +
+                    examples({"remora convert out/udp --to csv -o trace.csv",
+                              "remora convert 0trace.dat trace.csv --to csv", "remora convert - --from kev --to csv"}));
     command->callback([options, context, &status] { status = convert_trace(*options, context); });
 }
 

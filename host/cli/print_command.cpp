@@ -151,7 +151,13 @@ void add_print(CLI::App& app, Context context, trace::ExitStatus& status) {
     command->add_option("--task", options->task, "only events that concern this task: its name or its context");
     command->add_option("--limit", options->limit, "stop after so many lines")->check(check_limit);
     command->add_flag("--json", options->json, "one JSON object per line");
-    command->callback([options, context, &status] { status = print(*options, context); });
+    command->footer(
+        examples({"remora print out/udp --task control --limit 20", "remora print out/udp --family mutex --ticks",
+                  "remora print 0trace.dat --json", "remora print - --from tlog"}));
+    command->callback([options, context, &status] {
+        context.out.page();
+        status = print(*options, context);
+    });
 }
 
 } // namespace host::cli

@@ -242,6 +242,8 @@ void add_record(CLI::App& app, Context context, trace::ExitStatus& status) {
     command->add_flag("--progress", options->progress, "tell once a second what has come");
     command->add_flag("--force", options->force, "replace the session that DIR holds");
     command->add_flag("--json", options->json, "print the manifest instead of a report");
+    command->footer(examples({"remora record --listen 127.0.0.1:20000 --out out/udp",
+                              "remora record --out out/udp --idle-timeout 5 --progress"}));
     command->callback([options, context, &status] { status = record(*options, context); });
 }
 

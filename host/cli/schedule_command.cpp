@@ -266,7 +266,11 @@ void add_schedule(CLI::App& app, Context context, trace::ExitStatus& status) {
     command->add_option("--resolution", options->resolution_us, "times are cut to so many microseconds (default 100)")
         ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1'000'000}));
     command->add_option("--task", options->task, "only lines about the task of this name");
-    command->callback([options, context, &status] { status = schedule(*options, context); });
+    command->footer(examples({"remora schedule out/udp"}));
+    command->callback([options, context, &status] {
+        context.out.page();
+        status = schedule(*options, context);
+    });
 }
 
 } // namespace host::cli

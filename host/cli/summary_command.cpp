@@ -37,7 +37,11 @@ void add_summary(CLI::App& app, Context context, trace::ExitStatus& status) {
     const auto options = std::make_shared<SummaryOptions>();
     add_trace_options(*command, options->input);
     command->add_flag("--json", options->json, "as JSON");
-    command->callback([options, context, &status] { status = summarise(*options, context); });
+    command->footer(examples({"remora summary out/udp", "remora summary out/udp --json"}));
+    command->callback([options, context, &status] {
+        context.out.page();
+        status = summarise(*options, context);
+    });
 }
 
 } // namespace host::cli

@@ -2,6 +2,7 @@
 // remora verify: does the structure of the trace hold? Exit status 2 on any violation.
 #include "host/analyse/manifest_check.hpp"
 #include "host/analyse/structure_check.hpp"
+#include "host/cli/json_version.hpp"
 #include "host/cli/event_text.hpp"
 #include "host/cli/trace_input.hpp"
 #include "host/trace/escape.hpp"
@@ -110,6 +111,7 @@ void print_text(Output& out, const analyse::StructureCheck& check) {
 
 void print_json(Output& out, const analyse::StructureCheck& check, const Report& report) {
     Json json;
+    json["version"] = kJsonVersion;
     json["events"] = check.events();
     json["holds"] = check.violations() == 0;
     for (const analyse::RuleRow& row : analyse::kRules) {
@@ -146,6 +148,7 @@ void add_verify(CLI::App& app, Context context, trace::ExitStatus& status) {
     const auto options = std::make_shared<VerifyOptions>();
     add_trace_options(*command, options->input);
     command->add_flag("--json", options->json, "as JSON");
+    command->footer(examples({"remora verify out/udp"}));
     command->callback([options, context, &status] { status = verify(*options, context); });
     std::string rules = "Rules:\n";
     for (const analyse::RuleRow& row : analyse::kRules) {

@@ -10,7 +10,11 @@ namespace host::convert {
 std::vector<const FormatRow*> all_formats() {
     return {
         &kCsvRow,
+<<<<<<< HEAD
         &kKevRow,
+=======
+        &kSqliteRow,
+>>>>>>> 20262fa9e234e8ef13b96708c1155f875a3df0d9
     };
 }
 

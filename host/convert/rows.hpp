@@ -8,5 +8,6 @@ namespace host::convert {
 
 extern const FormatRow kCsvRow;
 extern const FormatRow kKevRow;
+extern const FormatRow kSqliteRow;
 
 } // namespace host::convert
