@@ -126,7 +126,9 @@ ATTEMPTS_SOURCES := $(wildcard tests/support/attempts/*.cpp tests/support/attemp
 ATTEMPTS_LDFLAGS := $(addprefix -Wl$(comma)--wrap=,tracer_record tracer_record_long \
   _ZN6tracer6detail13refuse_recordEv _ZN6tracer7Control12close_activeEv)
 GUEST_TEST_SOURCES := $(wildcard tests/kernel/*.cpp) tests/soak/checker.cpp $(ATTEMPTS_SOURCES)
-HOST_SOURCES := $(wildcard host/*/*.cpp host/*/*/*.cpp)
+HOST_SOURCES := $(filter-out host/tools/% host/compat/%,$(wildcard host/*/*.cpp host/*/*/*.cpp))
+# Published interfaces of other systems, as libraries in C, and the programs that are built on them alone.
+TRACEPARSER_SOURCES := $(wildcard host/compat/traceparser*.cpp)
 # One coder for compact chunks, in the kernel and in the tools.
 CODEC_SOURCES := $(wildcard tracer/compact/*.cpp)
 
@@ -182,7 +184,7 @@ all: kernel host $(EFI) ## build kernel, loader and host tools
 
 kernel: $(KERNEL) ## build the kernel image
 
-host: $(REMORA) ## build the host tools
+host: $(REMORA) compat ## build the host tools
 
 # --- kernel ----------------------------------------------------------------------------------------------------------
 $(KERNEL_DIR)/lib/memory.cpp.o: KERNEL_CXXFLAGS += -fno-tree-loop-distribute-patterns
@@ -254,6 +256,44 @@ $(eval $(call linked_from,$(REMORA),$(call object,$(BUILD)/host,$(HOST_SOURCES) 
 $(REMORA):
 	@echo '  LD    $@'
 	@$(CXX) $(filter %.o,$^) -o $@ $(HOST_LIBS)
+
+# --- libraries with the published interfaces of other systems, and programs that use nothing else -----------------------
+TRACEPARSER := $(BUILD)/host/libtraceparser
+TRACEPRINTER := $(BUILD)/host/traceprinter
+TRACEPARSER_NEEDS := $(wildcard host/trace/*.cpp host/trace/*/*.cpp host/convert/kev*.cpp host/convert/output_file.cpp) \
+  $(TRACEPARSER_SOURCES) $(CODEC_SOURCES) $(LIB_SOURCES) lib/assert_hosted.cpp
+
+# For shared libraries: nothing is seen from outside but what its header marks.
+$(BUILD)/shared/%.cpp.o: %.cpp Makefile
+	@mkdir -p $(@D)
+	@echo '  PIC   $<'
+	@$(CXX) $(HOST_CXXFLAGS) -fPIC -fvisibility=hidden -fvisibility-inlines-hidden -c $< -o $@
+
+$(eval $(call linked_from,$(TRACEPARSER).a,$(call object,$(BUILD)/shared,$(TRACEPARSER_NEEDS))))
+$(TRACEPARSER).a:
+	@echo '  AR    $@'
+	@rm -f $@ && ar rcs $@ $(filter %.o,$^)
+
+$(eval $(call linked_from,$(TRACEPARSER).so,$(call object,$(BUILD)/shared,$(TRACEPARSER_NEEDS))))
+$(TRACEPARSER).so:
+	@echo '  LD    $@'
+	@$(CXX) -shared -Wl,-soname,libtraceparser.so.1 -Wl,--no-undefined $(filter %.o,$^) -o $@ $(TRACE_LIBRARY_LIBS)
+
+$(eval $(call linked_from,$(TRACEPRINTER),$(call object,$(BUILD)/host,host/tools/traceprinter.cpp) $(TRACEPARSER).a))
+$(TRACEPRINTER):
+	@echo '  LD    $@'
+	@$(CXX) $(filter %.o %.a,$^) -o $@ $(TRACE_LIBRARY_LIBS)
+
+# What a user of the library writes, in C.
+SAMPLES := $(BUILD)/host/examples/traceparser_sample
+SAMPLE_FLAGS := -std=c11 -O2 -Wall -Wextra -Wpedantic -Werror -I host/compat
+$(BUILD)/host/examples/traceparser_sample: examples/traceparser_sample.c host/compat/traceparser.h $(TRACEPARSER).a Makefile
+	@mkdir -p $(@D)
+	@echo '  CC    $<'
+	@gcc $(SAMPLE_FLAGS) $< $(TRACEPARSER).a -o $@ $(TRACE_LIBRARY_LIBS) -lstdc++ -lm
+
+.PHONY: compat
+compat: $(TRACEPARSER).a $(TRACEPARSER).so $(TRACEPRINTER) $(SAMPLES) ## libraries with published interfaces, their programs
 
 # --- the reader library, for others ------------------------------------------------------------------------------------
 # Its headers include each other by their paths from the root, so they are installed under one directory of their own.
@@ -331,7 +371,7 @@ LDFLAGS_tracer := $(ATTEMPTS_LDFLAGS)
 TESTED_drivers := $(DRIVER_SOURCES)
 TESTED_kernel = $(filter-out $(KERNEL_UNHOSTED),$(KERNEL_SOURCES)) $(wildcard tests/support/fake_machine/*.cpp)
 LIBRARIES_host = $(HOST_LIBS)
-TESTED_host := $(filter-out host/cli/main.cpp,$(HOST_SOURCES)) $(CODEC_SOURCES)
+TESTED_host := $(filter-out host/cli/main.cpp,$(HOST_SOURCES)) $(TRACEPARSER_SOURCES) $(CODEC_SOURCES)
 # Kernel files that only make sense on the machine.
 KERNEL_UNHOSTED := $(wildcard kernel/root/*.cpp) kernel/panic.cpp kernel/console.cpp kernel/interrupt.cpp kernel/storm.cpp \
   kernel/real_mode.cpp kernel/fault.cpp kernel/fault_report.cpp

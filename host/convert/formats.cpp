@@ -16,6 +16,7 @@ std::vector<const FormatRow*> all_formats() {
         &kCtfLttngRow,
         &kFtraceRow,
         &kKernelSharkRow,
+        &kKevRow,
     };
 }
 

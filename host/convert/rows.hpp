@@ -8,6 +8,7 @@ namespace host::convert {
 
 extern const FormatRow kCsvRow;
 extern const FormatRow kTlogRow;
+extern const FormatRow kKevRow;
 extern const FormatRow kSqliteRow;
 extern const FormatRow kCtfRow;
 extern const FormatRow kCtfLttngRow;
