@@ -10,6 +10,8 @@ namespace host::convert {
 std::vector<const FormatRow*> all_formats() {
     return {
         &kCsvRow,
+        &kDatRow,
+        &kCompactRow,
     };
 }
 

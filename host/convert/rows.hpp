@@ -7,5 +7,7 @@
 namespace host::convert {
 
 extern const FormatRow kCsvRow;
+extern const FormatRow kDatRow;
+extern const FormatRow kCompactRow;
 
 } // namespace host::convert
