@@ -149,7 +149,7 @@ FORCE:
 
 .DEFAULT_GOAL := help
 .PHONY: help all kernel host run apps debug deps test test-unit test-structure verify-entries test-model verify \
-  test-kernel test-integration test-mutants check-headers lint format clean bench soak \
+  test-kernel test-integration test-viewers test-mutants check-headers lint format clean bench soak \
   kernel-bench bench-kernel golden golden-diff
 
 help: ## this list
@@ -174,7 +174,7 @@ help: ## this list
 #= TIMEOUT_S=n             give up after so many seconds
 #= CHECK=1                 for `make deps`: only name what is missing
 #= DEPS=skip               do not look for Debian packages (systems without apt)
-#= CASES='pattern ...'     for `make test-kernel`, `make test-integration`: only the cases whose name matches
+#= CASES='pattern ...'     for `make test-kernel`, `make test-integration`, `make test-viewers`: only the cases whose name matches
 #= RECORDS=n               for `make soak`: how many records must be found whole
 #= GDB_PORT=n              for `make debug`: where QEMU waits for gdb
 
@@ -323,6 +323,9 @@ test-integration: kernel $(TEST_KERNEL) host $(EFI) ## boots, exports and faults
 	@$(MAKE) --no-print-directory kernel TRACER=OFF TSC=TRUE
 	@tests/integration/run.py outside
 
+test-viewers: $(REMORA) ## what `remora convert` writes, read by the programs it is meant for
+	@tests/viewers/run.py
+
 test-mutants: $(REMORA) ## kernels with one thing wrong each: `remora check` must name the rule
 	@tests/mutants/run.py
 
@@ -337,7 +340,7 @@ golden: kernel host ## write the golden files anew: for a change that is intende
 	@tests/golden/golden.py update
 
 test: deps ## all tests
-	@tests/all.sh test-unit test-structure test-model soak test-kernel test-integration golden-diff
+	@tests/all.sh test-unit test-structure test-model soak test-kernel test-integration test-viewers golden-diff
 
 lint: export TIDY_FLAGS = -std=c++20 -iquote . -isystem /usr/include/efi -I tests/support/fake_machine \
   -DREMORA_TRACER=1 -DREMORA_TSC=1 -Wno-unknown-warning-option -fconstexpr-steps=100000000
@@ -351,7 +354,8 @@ format: ## apply clang-format
 PACKAGES_RUN := g++ make binutils qemu-system-x86 ovmf gnu-efi mtools dosfstools libcli11-dev libfmt-dev \
   nlohmann-json3-dev
 PACKAGES_TEST := libgtest-dev libgmock-dev tshark clang-format clang-tidy shellcheck gdb python3 \
-  valgrind git libbenchmark-dev liblttng-ust-dev lttng-tools spin
+  valgrind git libbenchmark-dev liblttng-ust-dev lttng-tools spin babeltrace2 trace-cmd kernelshark xvfb \
+  imagemagick x11-utils xdotool
 ALL_PACKAGES := $(PACKAGES_RUN) $(PACKAGES_TEST)
 PACKAGES := $(ALL_PACKAGES)
 # All processors, unless the user said how many.

@@ -12,6 +12,10 @@ std::vector<const FormatRow*> all_formats() {
         &kCsvRow,
         &kDatRow,
         &kCompactRow,
+        &kCtfRow,
+        &kCtfLttngRow,
+        &kFtraceRow,
+        &kKernelSharkRow,
     };
 }
 

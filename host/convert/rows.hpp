@@ -9,5 +9,9 @@ namespace host::convert {
 extern const FormatRow kCsvRow;
 extern const FormatRow kDatRow;
 extern const FormatRow kCompactRow;
+extern const FormatRow kCtfRow;
+extern const FormatRow kCtfLttngRow;
+extern const FormatRow kFtraceRow;
+extern const FormatRow kKernelSharkRow;
 
 } // namespace host::convert
