@@ -12,6 +12,8 @@ std::vector<const FormatRow*> all_formats() {
         &kCsvRow,
         &kTlogRow,
         &kSqliteRow,
+        &kDatRow,
+        &kCompactRow,
         &kCtfRow,
         &kCtfLttngRow,
         &kFtraceRow,
