@@ -82,11 +82,11 @@ void add_sql(CommandLine& line, Context context) {
         tables += fmt::format(", {}", table.name);
     }
     command.footer(tables +
-                    "; views: running, blocked, mutexes, responses.\n"
-                    "Their columns: select name, type from pragma_table_info('events')\n" +
-                    examples({"remora sql out/udp 'select event, count(*) from events group by event order by 2 desc'",
-                              "remora sql out/udp 'select * from responses' --csv",
-                              "remora sql out/udp 'select * from events where time_ns between 5000000 and 6000000'"}));
+                   "; views: running, blocked, mutexes, responses.\n"
+                   "Their columns: select name, type from pragma_table_info('events')\n" +
+                   examples({"remora sql out/udp 'select event, count(*) from events group by event order by 2 desc'",
+                             "remora sql out/udp 'select * from responses' --csv",
+                             "remora sql out/udp 'select * from events where time_ns between 5000000 and 6000000'"}));
     command.run([options, context] {
         context.out.page();
         return query(*options, context);

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <fmt/format.h>
 
 namespace host::sql {
 
@@ -64,6 +65,16 @@ Value value_at(sqlite3_stmt* statement, int column) {
     return value;
 }
 
+// Preparing a query makes SQLite ask a table for its columns. That counts as creating it, so it happens before creating
+// is forbidden.
+int connect_tables(sqlite3* database) {
+    std::string queries = "SELECT 1 FROM events LIMIT 0;";
+    for (const TableRow& table : kTableRows) {
+        queries += fmt::format("SELECT 1 FROM {} LIMIT 0;", table.name);
+    }
+    return sqlite3_exec(database, queries.c_str(), nullptr, nullptr, nullptr);
+}
+
 } // namespace
 
 lib::Result<std::unique_ptr<Database>> Database::open(Source& source) {
@@ -76,7 +87,7 @@ lib::Result<std::unique_ptr<Database>> Database::open(Source& source) {
     const std::string views(kViews);
     if (sqlite3_open_v2(":memory:", &handle, kFlags, nullptr) != SQLITE_OK ||
         register_event_table(handle, source) != SQLITE_OK ||
-        register_row_tables(handle, database->m_contexts) != SQLITE_OK ||
+        register_row_tables(handle, database->m_contexts) != SQLITE_OK || connect_tables(handle) != SQLITE_OK ||
         sqlite3_exec(handle, views.c_str(), nullptr, nullptr, nullptr) != SQLITE_OK ||
         sqlite3_set_authorizer(handle, authorize, nullptr) != SQLITE_OK) {
         return lib::Error::no_space;

@@ -16,9 +16,9 @@
 namespace host::sql {
 
 struct RangeRequest {
-    TickRange range;                  // an empty one (first > last) reads the metadata alone
+    TickRange range;                    // an empty one (first > last) reads the metadata alone
     std::optional<std::uint16_t> cpu{}; // only chunks of this processor
-    std::uint32_t tsc_khz = 0;        // 0: as the trace says
+    std::uint32_t tsc_khz = 0;          // 0: as the trace says
 };
 
 class RangeScan final : public Scan {

@@ -141,6 +141,7 @@ RecordIndex::RecordIndex(std::span<const trace::NamedSource> sources, trace::Dia
             }
             IndexedChunk chunk{.segment = std::move(segment)};
             const auto head = head_of(chunk.segment, input.bytes, statistics);
+            chunk.tsc_khz = head ? head->tsc_khz : 0;
             m_all_described = m_all_described && head && trace::is_plausible_rate(head->tsc_khz);
             chunk.searchable = head && is_searchable(*head, *input.bytes, chunk, statistics);
             m_chunks.push_back(std::move(chunk));

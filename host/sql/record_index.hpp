@@ -25,7 +25,8 @@ namespace host::sql {
 
 struct IndexedChunk {
     trace::Segment segment;
-    bool searchable = false; // what follows is only set if it is
+    std::uint32_t tsc_khz = 0; // 0: it does not say
+    bool searchable = false;   // what follows is only set if it is
     std::uint16_t cpu = 0;
     std::uint64_t main_bytes = 0;      // where the main area begins
     std::uint64_t emergency_bytes = 0; // where it ends

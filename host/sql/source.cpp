@@ -177,8 +177,11 @@ std::optional<TickRange> Source::range_of(const ScanRequest& request) const {
         return std::nullopt;
     }
     TickRange range = request.ticks;
-    if (m_khz != 0) {
-        const lib::TickRate rate{m_khz};
+    // The rate that times are converted with is the first one that the trace names.
+    const std::uint32_t first_khz = m_index->chunks().empty() ? 0 : m_index->chunks().front().tsc_khz;
+    const std::uint32_t khz = m_options.open.tsc_khz != 0 ? m_options.open.tsc_khz : first_khz;
+    if (khz != 0) {
+        const lib::TickRate rate{khz};
         const lib::Ticks start{m_index->start_ticks()};
         if (request.first_ns && *request.first_ns > 0) {
             const lib::Ticks first = start + rate.to_ticks({static_cast<std::uint64_t>(*request.first_ns)});
@@ -197,14 +200,6 @@ std::optional<TickRange> Source::range_of(const ScanRequest& request) const {
 }
 
 std::unique_ptr<Scan> Source::scan(const ScanRequest& request) {
-    // The rate that times are converted with is the first one that the trace names.
-    if (m_index && m_khz == 0 && m_index->all_described()) {
-        RangeScan metadata(*m_index, {.range = {.first = 1, .last = 0}, .tsc_khz = m_options.open.tsc_khz}, nullptr,
-                           m_diagnostics, m_statistics);
-        trace::Event event;
-        static_cast<void>(metadata.next(event));
-        m_khz = metadata.facts().clock.khz;
-    }
     if (const auto range = range_of(request)) {
         return std::make_unique<RangeScan>(
             *m_index, RangeRequest{.range = *range, .cpu = request.cpu, .tsc_khz = m_options.open.tsc_khz},

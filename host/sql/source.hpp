@@ -73,7 +73,6 @@ class Source {
     std::optional<RecordIndex> m_index;
     std::optional<trace::FormatTable> m_formats;
     std::optional<trace::TraceFacts> m_facts;
-    std::uint32_t m_khz = 0;
     std::uint64_t m_records_estimate = 0;
     std::set<std::string> m_told;
     Statistics m_statistics;
