@@ -435,7 +435,7 @@ test-integration: kernel $(TEST_KERNEL) host $(EFI) ## boots, exports and faults
 	@$(MAKE) --no-print-directory kernel TRACER=OFF TSC=TRUE
 	@tests/integration/run.py outside
 
-test-viewers: $(REMORA) ## what `remora convert` writes, read by the programs it is meant for
+test-viewers: $(REMORA) compat ## what `remora convert` writes, read by the programs it is meant for
 	@tests/viewers/run.py
 
 test-mutants: $(REMORA) ## kernels with one thing wrong each: `remora check` must name the rule
