@@ -352,10 +352,10 @@ format: ## apply clang-format
 
 # --- running -----------------------------------------------------------------------------------------------------------
 PACKAGES_RUN := g++ make binutils qemu-system-x86 ovmf gnu-efi mtools dosfstools libcli11-dev libfmt-dev \
-  nlohmann-json3-dev
+  nlohmann-json3-dev libprotozero-dev
 PACKAGES_TEST := libgtest-dev libgmock-dev tshark clang-format clang-tidy shellcheck gdb python3 \
   valgrind git libbenchmark-dev liblttng-ust-dev lttng-tools spin babeltrace2 trace-cmd kernelshark xvfb \
-  imagemagick x11-utils xdotool
+  imagemagick x11-utils xdotool protobuf-compiler gtkwave
 ALL_PACKAGES := $(PACKAGES_RUN) $(PACKAGES_TEST)
 PACKAGES := $(ALL_PACKAGES)
 # All processors, unless the user said how many.

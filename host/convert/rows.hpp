@@ -9,6 +9,9 @@ namespace host::convert {
 extern const FormatRow kCsvRow;
 extern const FormatRow kDatRow;
 extern const FormatRow kCompactRow;
+extern const FormatRow kPerfettoRow;
+extern const FormatRow kChromeJsonRow;
+extern const FormatRow kVcdRow;
 extern const FormatRow kCtfRow;
 extern const FormatRow kCtfLttngRow;
 extern const FormatRow kFtraceRow;
