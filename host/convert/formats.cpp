@@ -10,6 +10,8 @@ namespace host::convert {
 std::vector<const FormatRow*> all_formats() {
     return {
         &kCsvRow,
+        &kTlogRow,
+        &kSqliteRow,
         &kDatRow,
         &kCompactRow,
         &kPerfettoRow,
@@ -19,6 +21,7 @@ std::vector<const FormatRow*> all_formats() {
         &kCtfLttngRow,
         &kFtraceRow,
         &kKernelSharkRow,
+        &kKevRow,
     };
 }
 

@@ -7,6 +7,9 @@
 namespace host::convert {
 
 extern const FormatRow kCsvRow;
+extern const FormatRow kTlogRow;
+extern const FormatRow kKevRow;
+extern const FormatRow kSqliteRow;
 extern const FormatRow kDatRow;
 extern const FormatRow kCompactRow;
 extern const FormatRow kPerfettoRow;
