@@ -87,8 +87,11 @@ function remora.dissector(tvb, pinfo, root)
   local first_pass = not pinfo.visited
   -- A packet whose header lies says nothing about the sequence: its number may be as wrong.
   if first_pass then findings[frame] = honest and follow(stream, number, frame, tvb:raw()) or {} end
-  show_findings(tree, findings[frame] or {})
-  local event = walk(tree, tvb, count, stream, first_pass)
+  local found = findings[frame] or {}
+  if first_pass and honest and stream.open and stream.open_number == number - 1 then found.carry = stream.open end
+  show_findings(tree, found)
+  local event, open = walk(tree, tvb, count, stream, first_pass, found.carry)
+  if first_pass and honest and count == records then stream.open, stream.open_number = open, number end
   pinfo.cols.info = string.format("Packet %d, %d records%s", number, records, event and ": " .. event or "")
   return captured
 end

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Records in the dissector. Each is 16 bytes; nothing is read behind what was captured. The slots of a long event are
-// joined where they stand in one packet.
+// joined; one that goes on in the next packet is finished there, if that is the next one in number.
 #include "host/dissector/script.hpp"
 
 namespace host::dissector {
@@ -108,9 +108,10 @@ local function show_record(tree, tvb, at, index, stream, state, row, raw)
 end
 
 -- The records of a packet. Names are learnt on the first pass, whether records are shown or not. Returns the name of
--- the first event.
-local function walk(tree, tvb, count, stream, first_pass)
-  local state, first_event = { first_pass = first_pass }, nil
+-- the first event, and the long event that is still open.
+local function walk(tree, tvb, count, stream, first_pass, carry)
+  local state, first_event = {}, nil
+  for key, value in pairs(carry or {}) do state[key] = value end
   for index = 0, count - 1 do
     local at = HEADER + index * SLOT
     local raw = tvb(at, 2):le_uint()
@@ -123,8 +124,8 @@ local function walk(tree, tvb, count, stream, first_pass)
       local six = tvb:raw(at + 2, 2) .. tvb:raw(at + 12, 4)
       local joined = join(state, row, code, combine, tvb:raw(at + 4, 8), six)
       if joined == "broken" then
-        -- Its beginning may stand in the packet before.
-        if item then item:append_text(" (goes on from an earlier packet)") end
+        -- Its beginning stands in a packet that is missing.
+        if item then item:append_text(" (its beginning is missing)") end
       elseif joined and joined ~= "open" then
         local text = fields_of(joined)
         if text and first_pass then learn(stream, row and row[1], text) end
@@ -137,7 +138,8 @@ local function walk(tree, tvb, count, stream, first_pass)
       end
     end
   end
-  return first_event
+  local open = state.code and { code = state.code, stamp = state.stamp, joined = state.joined, slots = state.slots }
+  return first_event, open
 end
 )lua";
 

@@ -5,8 +5,10 @@
 #include "host/sql/event_columns.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 namespace host::sql {
 
@@ -15,22 +17,20 @@ namespace {
 constexpr std::int64_t kMin = std::numeric_limits<std::int64_t>::min();
 constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
 
+struct Letter {
+    EventColumn column;
+    char letter;
+};
+
+constexpr std::array kLetters = {Letter{EventColumn::ticks, 'k'}, Letter{EventColumn::time_ns, 't'},
+                                 Letter{EventColumn::cpu, 'p'}, Letter{EventColumn::event, 'e'},
+                                 Letter{EventColumn::code, 'c'}};
+
 // 0: a column of which nothing is known beforehand.
 char column_letter(int column) {
-    switch (static_cast<EventColumn>(column)) {
-    case EventColumn::ticks:
-        return 'k';
-    case EventColumn::time_ns:
-        return 't';
-    case EventColumn::cpu:
-        return 'p';
-    case EventColumn::event:
-        return 'e';
-    case EventColumn::code:
-        return 'c';
-    default: // NOLINT: all the others
-        return 0;
-    }
+    const auto* const found =
+        std::ranges::find(kLetters, column, [](const Letter& row) { return static_cast<int>(row.column); });
+    return found != kLetters.end() ? found->letter : '\0';
 }
 
 char comparison_letter(unsigned char op) {

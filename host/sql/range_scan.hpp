@@ -17,7 +17,7 @@ namespace host::sql {
 
 struct RangeRequest {
     TickRange range;                  // an empty one (first > last) reads the metadata alone
-    std::optional<std::uint16_t> cpu; // only chunks of this processor
+    std::optional<std::uint16_t> cpu{}; // only chunks of this processor
     std::uint32_t tsc_khz = 0;        // 0: as the trace says
 };
 
