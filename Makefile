@@ -85,6 +85,8 @@ KERNEL := $(KERNEL_DIR)/kernel.elf
 TEST_KERNEL := $(KERNEL_DIR)/kernel-test.elf
 EFI := $(BUILD)/uefi/BOOTX64.EFI
 REMORA := $(BUILD)/host/remora
+TOOLS = $(patsubst host/tools/%.cpp,$(BUILD)/host/%,$(TOOL_SOURCES))
+LIBTLOG := $(BUILD)/host/libtlog
 
 # --- flags -----------------------------------------------------------------------------------------------------------
 CXX := g++
@@ -126,7 +128,10 @@ ATTEMPTS_SOURCES := $(wildcard tests/support/attempts/*.cpp tests/support/attemp
 ATTEMPTS_LDFLAGS := $(addprefix -Wl$(comma)--wrap=,tracer_record tracer_record_long \
   _ZN6tracer6detail13refuse_recordEv _ZN6tracer7Control12close_activeEv)
 GUEST_TEST_SOURCES := $(wildcard tests/kernel/*.cpp) tests/soak/checker.cpp $(ATTEMPTS_SOURCES)
-HOST_SOURCES := $(wildcard host/*/*.cpp host/*/*/*.cpp)
+# host/tools: programs of one file each, on top of host/trace; host/compat: libraries with published C interfaces.
+HOST_SOURCES := $(filter-out host/tools/% host/compat/%,$(wildcard host/*/*.cpp host/*/*/*.cpp))
+TOOL_SOURCES := $(wildcard host/tools/*.cpp)
+COMPAT_SOURCES := $(wildcard host/compat/*.cpp)
 # One coder for compact chunks, in the kernel and in the tools.
 CODEC_SOURCES := $(wildcard tracer/compact/*.cpp)
 
@@ -183,6 +188,7 @@ all: kernel host $(EFI) ## build kernel, loader and host tools
 kernel: $(KERNEL) ## build the kernel image
 
 host: $(REMORA) ## build the host tools
+host: $(LIBTLOG).a $(LIBTLOG).so
 
 # --- kernel ----------------------------------------------------------------------------------------------------------
 $(KERNEL_DIR)/lib/memory.cpp.o: KERNEL_CXXFLAGS += -fno-tree-loop-distribute-patterns
@@ -267,6 +273,32 @@ $(TRACE_LIBRARY):
 	@echo '  AR    $@'
 	@rm -f $@ && ar rcs $@ $(filter %.o,$^)
 
+# --- programs of one file, on top of the reader library ------------------------------------------------------------------
+define host_tool
+host: $(BUILD)/host/$(1)
+$(call linked_from,$(BUILD)/host/$(1),$(call object,$(BUILD)/host,host/tools/$(1).cpp) $(TRACE_LIBRARY_OBJECTS))
+$(BUILD)/host/$(1):
+	@echo '  LD    $$@'
+	@$(CXX) $$(filter %.o,$$^) -o $$@ $(TRACE_LIBRARY_LIBS)
+endef
+$(foreach tool,$(patsubst host/tools/%.cpp,%,$(TOOL_SOURCES)),$(eval $(call host_tool,$(tool))))
+
+# --- libraries with published C interfaces, for programs that were written for the originals ----------------------------
+$(BUILD)/pic/%.cpp.o: %.cpp Makefile
+	@mkdir -p $(@D)
+	@echo '  PIC   $<'
+	@$(CXX) $(HOST_CXXFLAGS) -fPIC -fvisibility-inlines-hidden -c $< -o $@
+
+LIBTLOG_OBJECTS := $(call object,$(BUILD)/pic,host/compat/tlog.cpp lib/assert_hosted.cpp)
+$(eval $(call linked_from,$(LIBTLOG).a,$(LIBTLOG_OBJECTS)))
+$(eval $(call linked_from,$(LIBTLOG).so,$(LIBTLOG_OBJECTS)))
+$(LIBTLOG).a:
+	@echo '  AR    $@'
+	@rm -f $@ && ar rcs $@ $(filter %.o,$^)
+$(LIBTLOG).so: host/compat/tlog.map
+	@echo '  LD    $@'
+	@$(CXX) -shared -Wl,-soname,libtlog.so -Wl,--version-script=host/compat/tlog.map $(filter %.o,$^) -o $@
+
 PREFIX := /usr/local
 DESTDIR :=
 INSTALLED = $(DESTDIR)$(PREFIX)
@@ -289,7 +321,9 @@ install: host $(TRACE_LIBRARY) ## PREFIX=/usr/local DESTDIR=: programs, library,
 	@install -d $(INSTALLED)/bin $(INSTALLED)/lib/pkgconfig $(INSTALLED)/share/man/man1 \
 	  $(INSTALLED)/share/bash-completion/completions
 	@install $(REMORA) $(INSTALLED)/bin
-	@install -m 644 $(TRACE_LIBRARY) $(INSTALLED)/lib
+	@install $(TOOLS) $(INSTALLED)/bin
+	@install -m 644 $(TRACE_LIBRARY) $(LIBTLOG).a $(LIBTLOG).so $(INSTALLED)/lib
+	@install -D -m 644 -t $(INSTALLED)/include/remora/compat host/compat/tlog.h host/compat/tlog_event.h
 	@for header in $(TRACE_HEADERS); do install -D -m 644 $$header $(INSTALLED)/include/remora/$$header; done
 	@printf '%s\n' "$$PKG_CONFIG" >$(INSTALLED)/lib/pkgconfig/remora-trace.pc
 	@$(REMORA) manual >$(INSTALLED)/share/man/man1/remora.1
@@ -331,7 +365,7 @@ LDFLAGS_tracer := $(ATTEMPTS_LDFLAGS)
 TESTED_drivers := $(DRIVER_SOURCES)
 TESTED_kernel = $(filter-out $(KERNEL_UNHOSTED),$(KERNEL_SOURCES)) $(wildcard tests/support/fake_machine/*.cpp)
 LIBRARIES_host = $(HOST_LIBS)
-TESTED_host := $(filter-out host/cli/main.cpp,$(HOST_SOURCES)) $(CODEC_SOURCES)
+TESTED_host := $(filter-out host/cli/main.cpp,$(HOST_SOURCES)) $(COMPAT_SOURCES) $(CODEC_SOURCES)
 # Kernel files that only make sense on the machine.
 KERNEL_UNHOSTED := $(wildcard kernel/root/*.cpp) kernel/panic.cpp kernel/console.cpp kernel/interrupt.cpp kernel/storm.cpp \
   kernel/real_mode.cpp kernel/fault.cpp kernel/fault_report.cpp

@@ -150,8 +150,8 @@ void print_rules(Output& out, bool json) {
                             {"meaning", row.meaning},
                             {"source", row.source}});
         }
-        const Json json = {{"version", kJsonVersion}, {"rules", rows}};
-        out.print("{}\n", json.dump(2));
+        const Json document = {{"version", kJsonVersion}, {"rules", rows}};
+        out.print("{}\n", document.dump(2));
         return;
     }
     for (const RuleRow& row : kRules) {
