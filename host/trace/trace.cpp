@@ -2,6 +2,7 @@
 // Choosing the reader.
 #include "host/trace/trace.hpp"
 
+#include "host/trace/capture/capture.hpp"
 #include "host/trace/input_kind.hpp"
 #include "host/trace/record_stream.hpp"
 #include "host/trace/tlog/tlog_stream.hpp"
@@ -43,6 +44,7 @@ lib::Result<std::unique_ptr<EventStream>> open_stream(InputKind kind, const Name
         return as_stream(tlog::TlogStream::open(input, tlog::Layout::openmp, options, diagnostics));
     case InputKind::kev:
     case InputKind::capture:
+        return as_stream(capture::open(input, options, diagnostics));
     case InputKind::fat:
     case InputKind::packed:
         break;
