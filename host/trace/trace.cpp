@@ -3,6 +3,7 @@
 #include "host/trace/trace.hpp"
 
 #include "host/trace/capture/capture.hpp"
+#include "host/trace/fat/image.hpp"
 #include "host/trace/input_kind.hpp"
 #include "host/trace/record_stream.hpp"
 #include "host/trace/tlog/tlog_stream.hpp"
@@ -46,6 +47,7 @@ lib::Result<std::unique_ptr<EventStream>> open_stream(InputKind kind, const Name
     case InputKind::capture:
         return as_stream(capture::open(input, options, diagnostics));
     case InputKind::fat:
+        return as_stream(fat::open(input, options, diagnostics));
     case InputKind::packed:
         break;
     }
