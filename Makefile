@@ -126,7 +126,9 @@ ATTEMPTS_SOURCES := $(wildcard tests/support/attempts/*.cpp tests/support/attemp
 ATTEMPTS_LDFLAGS := $(addprefix -Wl$(comma)--wrap=,tracer_record tracer_record_long \
   _ZN6tracer6detail13refuse_recordEv _ZN6tracer7Control12close_activeEv)
 GUEST_TEST_SOURCES := $(wildcard tests/kernel/*.cpp) tests/soak/checker.cpp $(ATTEMPTS_SOURCES)
-HOST_SOURCES := $(wildcard host/*/*.cpp host/*/*/*.cpp)
+HOST_SOURCES := $(filter-out host/tools/% host/compat/%,$(wildcard host/*/*.cpp host/*/*/*.cpp))
+# Published interfaces of other systems, as libraries in C, and the programs that are built on them alone.
+TRACEPARSER_SOURCES := $(wildcard host/compat/traceparser*.cpp)
 # One coder for compact chunks, in the kernel and in the tools.
 CODEC_SOURCES := $(wildcard tracer/compact/*.cpp)
 
@@ -149,8 +151,8 @@ FORCE:
 
 .DEFAULT_GOAL := help
 .PHONY: help all kernel host run apps debug deps test test-unit test-structure verify-entries test-model verify \
-  test-kernel test-integration test-mutants check-headers lint format clean bench soak \
-  kernel-bench bench-kernel golden golden-diff
+  test-kernel test-integration test-mutants check-headers lint format clean bench soak kernel-bench bench-kernel \
+  golden golden-diff install test-fuzz test-viewers
 
 help: ## this list
 	@echo 'usage: make TARGET [VARIABLE=VALUE ...]'
@@ -174,7 +176,7 @@ help: ## this list
 #= TIMEOUT_S=n             give up after so many seconds
 #= CHECK=1                 for `make deps`: only name what is missing
 #= DEPS=skip               do not look for Debian packages (systems without apt)
-#= CASES='pattern ...'     for `make test-kernel`, `make test-integration`: only the cases whose name matches
+#= CASES='pattern ...'     for `make test-kernel`, `make test-integration`, `make test-viewers`: only the cases whose name matches
 #= RECORDS=n               for `make soak`: how many records must be found whole
 #= GDB_PORT=n              for `make debug`: where QEMU waits for gdb
 
@@ -182,7 +184,7 @@ all: kernel host $(EFI) ## build kernel, loader and host tools
 
 kernel: $(KERNEL) ## build the kernel image
 
-host: $(REMORA) ## build the host tools
+host: $(REMORA) compat ## build the host tools
 
 # --- kernel ----------------------------------------------------------------------------------------------------------
 $(KERNEL_DIR)/lib/memory.cpp.o: KERNEL_CXXFLAGS += -fno-tree-loop-distribute-patterns
@@ -240,6 +242,9 @@ $(EFI):
 	@objcopy -j .text -j .sdata -j .data -j .dynamic -j .dynsym -j .rel -j .rela -j '.rel.*' -j '.rela.*' -j .reloc \
 	  --target=efi-app-x86_64 $(@:.EFI=.so) $@
 
+TRACE_LIBRARY_LIBS := -lfmt -lzstd
+HOST_LIBS := $(TRACE_LIBRARY_LIBS) -lsqlite3
+
 # --- host tools ------------------------------------------------------------------------------------------------------
 $(BUILD)/host/%.cpp.o: %.cpp Makefile
 	@mkdir -p $(@D)
@@ -250,7 +255,110 @@ $(eval $(call linked_from,$(REMORA),$(call object,$(BUILD)/host,$(HOST_SOURCES) 
   lib/assert_hosted.cpp)))
 $(REMORA):
 	@echo '  LD    $@'
-	@$(CXX) $(filter %.o,$^) -o $@ -lfmt
+	@$(CXX) $(filter %.o,$^) -o $@ $(HOST_LIBS)
+
+# --- libraries with the published interfaces of other systems, and programs that use nothing else -----------------------
+TRACEPARSER := $(BUILD)/host/libtraceparser
+TRACEPRINTER := $(BUILD)/host/traceprinter
+TRACEPARSER_NEEDS := $(wildcard host/trace/*.cpp host/trace/*/*.cpp host/convert/kev*.cpp host/convert/output_file.cpp) \
+  $(TRACEPARSER_SOURCES) $(CODEC_SOURCES) $(LIB_SOURCES) lib/assert_hosted.cpp
+
+# For shared libraries: nothing is seen from outside but what its header marks.
+$(BUILD)/shared/%.cpp.o: %.cpp Makefile
+	@mkdir -p $(@D)
+	@echo '  PIC   $<'
+	@$(CXX) $(HOST_CXXFLAGS) -fPIC -fvisibility=hidden -fvisibility-inlines-hidden -c $< -o $@
+
+$(eval $(call linked_from,$(TRACEPARSER).a,$(call object,$(BUILD)/shared,$(TRACEPARSER_NEEDS))))
+$(TRACEPARSER).a:
+	@echo '  AR    $@'
+	@rm -f $@ && ar rcs $@ $(filter %.o,$^)
+
+$(eval $(call linked_from,$(TRACEPARSER).so,$(call object,$(BUILD)/shared,$(TRACEPARSER_NEEDS))))
+$(TRACEPARSER).so:
+	@echo '  LD    $@'
+	@$(CXX) -shared -Wl,-soname,libtraceparser.so.1 -Wl,--no-undefined $(filter %.o,$^) -o $@ $(TRACE_LIBRARY_LIBS)
+
+$(eval $(call linked_from,$(TRACEPRINTER),$(call object,$(BUILD)/host,host/tools/traceprinter.cpp) $(TRACEPARSER).a))
+$(TRACEPRINTER):
+	@echo '  LD    $@'
+	@$(CXX) $(filter %.o %.a,$^) -o $@ $(TRACE_LIBRARY_LIBS)
+
+# What a user of the library writes, in C.
+SAMPLES := $(BUILD)/host/examples/traceparser_sample
+SAMPLE_FLAGS := -std=c11 -O2 -Wall -Wextra -Wpedantic -Werror -I host/compat
+$(BUILD)/host/examples/traceparser_sample: examples/traceparser_sample.c host/compat/traceparser.h $(TRACEPARSER).a Makefile
+	@mkdir -p $(@D)
+	@echo '  CC    $<'
+	@gcc $(SAMPLE_FLAGS) $< $(TRACEPARSER).a -o $@ $(TRACE_LIBRARY_LIBS) -lstdc++ -lm
+
+.PHONY: compat
+compat: $(TRACEPARSER).a $(TRACEPARSER).so $(TRACEPRINTER) $(SAMPLES) ## libraries with published interfaces, their programs
+
+# --- the reader library, for others ------------------------------------------------------------------------------------
+# Its headers include each other by their paths from the root, so they are installed under one directory of their own.
+TRACE_LIBRARY := $(BUILD)/host/libremora-trace.a
+TRACE_LIBRARY_OBJECTS := $(call object,$(BUILD)/host,$(wildcard host/trace/*.cpp host/trace/*/*.cpp) $(CODEC_SOURCES) \
+  $(LIB_SOURCES) lib/assert_hosted.cpp)
+TRACE_HEADERS = $(wildcard host/trace/*.hpp host/trace/*/*.hpp lib/*.hpp tracer/*.hpp tracer/compact/*.hpp)
+
+$(eval $(call linked_from,$(TRACE_LIBRARY),$(TRACE_LIBRARY_OBJECTS)))
+$(TRACE_LIBRARY):
+	@echo '  AR    $@'
+	@rm -f $@ && ar rcs $@ $(filter %.o,$^)
+
+PREFIX := /usr/local
+DESTDIR :=
+INSTALLED = $(DESTDIR)$(PREFIX)
+
+define PKG_CONFIG
+prefix=$(PREFIX)
+includedir=$${prefix}/include/remora
+libdir=$${prefix}/lib
+
+Name: remora-trace
+Description: Reads traces of Remora, S.Ha.R.K., QNX and tlog as one stream of events
+Version: $(VERSION)
+Cflags: -I$${includedir}
+Libs: -L$${libdir} -lremora-trace $(TRACE_LIBRARY_LIBS)
+endef
+export PKG_CONFIG
+VERSION = $(shell sed -n 's/.*kVersion = "Remora \(.*\)".*/\1/p' lib/version.hpp)
+
+install: host $(TRACE_LIBRARY) ## PREFIX=/usr/local DESTDIR=: programs, library, headers, manual page, completion
+	@install -d $(INSTALLED)/bin $(INSTALLED)/lib/pkgconfig $(INSTALLED)/share/man/man1 \
+	  $(INSTALLED)/share/bash-completion/completions
+	@install $(REMORA) $(INSTALLED)/bin
+	@install -m 644 $(TRACE_LIBRARY) $(INSTALLED)/lib
+	@for header in $(TRACE_HEADERS); do install -D -m 644 $$header $(INSTALLED)/include/remora/$$header; done
+	@printf '%s\n' "$$PKG_CONFIG" >$(INSTALLED)/lib/pkgconfig/remora-trace.pc
+	@$(REMORA) manual >$(INSTALLED)/share/man/man1/remora.1
+	@$(REMORA) completion bash >$(INSTALLED)/share/bash-completion/completions/remora
+
+# --- fuzzing: tests/fuzz/NAME_fuzz.cpp and the corpus beside it ----------------------------------------------------------
+FUZZ_NAMES := $(sort $(patsubst tests/fuzz/%_fuzz.cpp,%,$(wildcard tests/fuzz/*_fuzz.cpp)))
+FUZZ_CXX := clang++
+FUZZ_FLAGS := $(COMMON) -O1 -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all -Wno-unknown-warning-option
+FUZZ_SOURCES := $(wildcard host/trace/*.cpp host/trace/*/*.cpp) $(CODEC_SOURCES) $(LIB_SOURCES) lib/assert_hosted.cpp \
+  $(wildcard tests/support/fuzz_*.cpp)
+FUZZ_RUNS := 20000
+FUZZ_SECONDS := 0
+
+$(BUILD)/fuzz/obj/%.cpp.o: %.cpp Makefile
+	@mkdir -p $(@D)
+	@echo '  FUZZ  $<'
+	@$(FUZZ_CXX) $(FUZZ_FLAGS) -c $< -o $@
+
+define fuzz_target
+$(call linked_from,$(BUILD)/fuzz/$(1),$(call object,$(BUILD)/fuzz/obj,tests/fuzz/$(1)_fuzz.cpp $(FUZZ_SOURCES)))
+$(BUILD)/fuzz/$(1):
+	@echo '  LD    $$@'
+	@$(FUZZ_CXX) -fsanitize=fuzzer,address,undefined $$(filter %.o,$$^) -o $$@ $(TRACE_LIBRARY_LIBS)
+endef
+$(foreach name,$(FUZZ_NAMES),$(eval $(call fuzz_target,$(name))))
+
+test-fuzz: $(addprefix $(BUILD)/fuzz/,$(FUZZ_NAMES)) ## each reader under libFuzzer: FUZZ_RUNS=20000 inputs, or FUZZ_SECONDS=n
+	@tests/fuzz/run.sh $(BUILD)/fuzz $(FUZZ_RUNS) $(FUZZ_SECONDS) $(FUZZ_NAMES)
 
 # --- unit tests: tests/unit/<area>/*.cpp become build/test/<area>, with the sources they exercise ---------------------
 TEST_AREAS := $(notdir $(patsubst %/,%,$(dir $(wildcard tests/unit/*/*.cpp))))
@@ -262,7 +370,8 @@ TESTED_tracer := $(filter-out tracer/kernel_instance.cpp,$(TRACER_SOURCES)) $(TR
 LDFLAGS_tracer := $(ATTEMPTS_LDFLAGS)
 TESTED_drivers := $(DRIVER_SOURCES)
 TESTED_kernel = $(filter-out $(KERNEL_UNHOSTED),$(KERNEL_SOURCES)) $(wildcard tests/support/fake_machine/*.cpp)
-TESTED_host := $(filter-out host/cli/main.cpp,$(HOST_SOURCES)) $(CODEC_SOURCES)
+LIBRARIES_host = $(HOST_LIBS)
+TESTED_host := $(filter-out host/cli/main.cpp,$(HOST_SOURCES)) $(TRACEPARSER_SOURCES) $(CODEC_SOURCES)
 # Kernel files that only make sense on the machine.
 KERNEL_UNHOSTED := $(wildcard kernel/root/*.cpp) kernel/panic.cpp kernel/console.cpp kernel/interrupt.cpp kernel/storm.cpp \
   kernel/real_mode.cpp kernel/fault.cpp kernel/fault_report.cpp
@@ -281,7 +390,7 @@ define test_area
 $(call linked_from,$(BUILD)/test/$(1),$(call object,$(BUILD)/test/obj,$(call test_sources,$(1))))
 $(BUILD)/test/$(1):
 	@echo '  LD    $$@'
-	@$(CXX) $(SANITIZE) $(LDFLAGS_$(1)) $$(filter %.o,$$^) -o $$@ -lgmock -lgtest -lgtest_main -lfmt -lpthread
+	@$(CXX) $(SANITIZE) $(LDFLAGS_$(1)) $$(filter %.o,$$^) -o $$@ -lgmock -lgtest -lgtest_main -lfmt $(LIBRARIES_$(1)) -lpthread
 endef
 $(foreach area,$(TEST_AREAS),$(eval $(call test_area,$(area))))
 
@@ -323,6 +432,9 @@ test-integration: kernel $(TEST_KERNEL) host $(EFI) ## boots, exports and faults
 	@$(MAKE) --no-print-directory kernel TRACER=OFF TSC=TRUE
 	@tests/integration/run.py outside
 
+test-viewers: $(REMORA) ## what `remora convert` writes, read by the programs it is meant for
+	@tests/viewers/run.py
+
 test-mutants: $(REMORA) ## kernels with one thing wrong each: `remora check` must name the rule
 	@tests/mutants/run.py
 
@@ -337,7 +449,7 @@ golden: kernel host ## write the golden files anew: for a change that is intende
 	@tests/golden/golden.py update
 
 test: deps ## all tests
-	@tests/all.sh test-unit test-structure test-model soak test-kernel test-integration golden-diff
+	@tests/all.sh test-unit test-structure test-model soak test-kernel test-integration test-viewers golden-diff
 
 lint: export TIDY_FLAGS = -std=c++20 -iquote . -isystem /usr/include/efi -I tests/support/fake_machine \
   -DREMORA_TRACER=1 -DREMORA_TSC=1 -Wno-unknown-warning-option -fconstexpr-steps=100000000
@@ -349,9 +461,10 @@ format: ## apply clang-format
 
 # --- running -----------------------------------------------------------------------------------------------------------
 PACKAGES_RUN := g++ make binutils qemu-system-x86 ovmf gnu-efi mtools dosfstools libcli11-dev libfmt-dev \
-  nlohmann-json3-dev
-PACKAGES_TEST := libgtest-dev libgmock-dev tshark clang-format clang-tidy shellcheck gdb python3 \
-  valgrind git libbenchmark-dev liblttng-ust-dev lttng-tools spin
+  nlohmann-json3-dev libsqlite3-dev libzstd-dev libprotozero-dev pkg-config
+PACKAGES_TEST := libgtest-dev libgmock-dev tshark sqlite3 clang-format clang-tidy shellcheck gdb python3 \
+  valgrind git libbenchmark-dev liblttng-ust-dev lttng-tools spin clang libclang-rt-14-dev groff \
+  babeltrace2 trace-cmd kernelshark xvfb imagemagick x11-utils xdotool gtkwave protobuf-compiler
 ALL_PACKAGES := $(PACKAGES_RUN) $(PACKAGES_TEST)
 PACKAGES := $(ALL_PACKAGES)
 # All processors, unless the user said how many.

@@ -2,6 +2,7 @@
 // remora check: did the kernel decide as the scheduling theory says? Exit status 2 on any violation.
 #include "host/analyse/oracle/oracle.hpp"
 #include "host/cli/event_text.hpp"
+#include "host/cli/json_version.hpp"
 #include "host/cli/trace_input.hpp"
 #include "host/trace/escape.hpp"
 #include "host/trace/json.hpp"
@@ -116,6 +117,7 @@ void print_text(Output& out, const Oracle& oracle) {
 void print_json(Output& out, const Oracle& oracle, const FindingReport& report) {
     const Verdicts& verdicts = oracle.verdicts();
     Json json;
+    json["version"] = kJsonVersion;
     const auto tally_json = [](const Tally& tally) {
         return Json{{"checked", tally.checked}, {"undecided", tally.undecided}, {"violations", tally.violations}};
     };
@@ -148,7 +150,8 @@ void print_rules(Output& out, bool json) {
                             {"meaning", row.meaning},
                             {"source", row.source}});
         }
-        out.print("{}\n", rows.dump(2));
+        const Json document = {{"version", kJsonVersion}, {"rules", rows}};
+        out.print("{}\n", document.dump(2));
         return;
     }
     for (const RuleRow& row : kRules) {
@@ -185,23 +188,26 @@ trace::ExitStatus check(const CheckOptions& options, Context context) {
 
 } // namespace
 
-void add_check(CLI::App& app, Context context, trace::ExitStatus& status) {
-    CLI::App* const command =
-        app.add_subcommand("check", "compare every decision with the scheduling theory; exit status 2 on violation");
+void add_check(CommandLine& line, Context context) {
+    Command command =
+        line.command("check", "compare every decision with the scheduling theory; exit status 2 on violation");
     const auto options = std::make_shared<CheckOptions>();
-    add_trace_options(*command, options->input);
-    command->get_option("TRACE")->required(false); // --rules needs none
-    command->add_flag("--json", options->json, "as JSON");
-    command->add_flag("--rules", options->rules, "list the rules, what they say and where they come from");
-    command->add_flag("--must-decide", options->strict, "fail if no dispatch could be checked");
-    command->add_option("--show", options->shown, "so many violations in full; the others are counted")
-        ->capture_default_str();
-    command->add_option(
+    add_trace_options(command, options->input);
+    command.described("TRACE").required(false); // --rules needs none
+    command.flag("--json", options->json, "as JSON");
+    command.flag("--rules", options->rules, "list the rules, what they say and where they come from");
+    command.flag("--must-decide", options->strict, "fail if no dispatch could be checked");
+    command.option("--show", options->shown, "so many violations in full; the others are counted").show_default();
+    command.option(
         "--tolerance", options->tolerance,
         fmt::format("ticks by which what two stamps measure may differ from the kernel's own reckoning (default {} if "
                     "the clock counts instructions; else what stamps measure is not judged)",
                     analyse::oracle::kToleranceTicks));
-    command->callback([options, context, &status] { status = check(*options, context); });
+    command.footer(examples({"remora check out/udp", "remora check --rules"}));
+    command.run([options, context] {
+        context.out.page();
+        return check(*options, context);
+    });
 }
 
 } // namespace host::cli

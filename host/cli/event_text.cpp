@@ -2,6 +2,7 @@
 // Formatting of events.
 #include "host/cli/event_text.hpp"
 
+#include "host/cli/json_version.hpp"
 #include "host/trace/escape.hpp"
 #include "host/trace/names.hpp"
 
@@ -185,6 +186,11 @@ void append_line(fmt::memory_buffer& out, const trace::Event& event, TimeUnit un
         out.push_back(' ');
         append(out, trace::state_name(event.state));
     }
+    if (event.row == nullptr && event.origin != trace::Origin::record) {
+        append_foreign(out, event);
+        out.push_back('\n');
+        return;
+    }
     const bool raw = event.row == nullptr || !event.is_sound();
     if (raw) {
         fmt::format_to(std::back_inserter(out), " code=0x{:04x} par1=0x{:x} par2=0x{:x}", event.raw_code, event.par1,
@@ -201,7 +207,9 @@ void append_line(fmt::memory_buffer& out, const trace::Event& event, TimeUnit un
 }
 
 void append_json(fmt::memory_buffer& out, const trace::Event& event) {
-    append(out, "{\"time_ns\":");
+    append(out, "{\"version\":");
+    append_number(out, kJsonVersion);
+    append(out, ",\"time_ns\":");
     if (event.timed && !event.metadata) {
         append_number(out, event.time_ns);
     } else {
@@ -216,10 +224,16 @@ void append_json(fmt::memory_buffer& out, const trace::Event& event) {
     append(out, ",\"record\":");
     append_number(out, event.record);
     append(out, ",\"event\":");
-    if (event.row == nullptr) {
-        append(out, "null");
-    } else {
+    if (event.row != nullptr) {
         append_json_string(out, event.row->name);
+    } else if (!event.foreign_name.empty()) {
+        append_json_string(out, event.foreign_name);
+    } else {
+        append(out, "null");
+    }
+    if (event.origin != trace::Origin::record) {
+        append_foreign_json(out, event);
+        return;
     }
     fmt::format_to(std::back_inserter(out),
                    ",\"code\":\"0x{:04x}\",\"family\":\"{}\",\"state\":\"{}\",\"par1\":{}"

@@ -29,6 +29,13 @@ void append_user_event_json(fmt::memory_buffer& out, const trace::Event& event);
 // The fields of a metadata event, as ` name=value ...`; nothing if it is none or cannot be decoded.
 void append_metadata(fmt::memory_buffer& out, const trace::Event& event);
 
+// Of an event that our table has no row for: class, number and words of a .kev event, kind and arguments of a tlog
+// event.
+void append_foreign(fmt::memory_buffer& out, const trace::Event& event);
+
+// Likewise as members of the JSON object, with its end.
+void append_foreign_json(fmt::memory_buffer& out, const trace::Event& event);
+
 void append(fmt::memory_buffer& out, std::string_view text);
 
 // Harmless for a terminal.

@@ -3,6 +3,7 @@
 #include "host/cli/commands.hpp"
 
 #include "host/cli/event_text.hpp"
+#include "host/cli/json_version.hpp"
 #include "host/cli/trace_input.hpp"
 #include "host/trace/escape.hpp"
 #include "host/trace/json.hpp"
@@ -45,7 +46,7 @@ void print_text(Output& out) {
 }
 
 void print_json(Output& out) {
-    out.print("[\n");
+    out.print("{{\n\"version\": {},\n\"events\": [\n", kJsonVersion);
     for (std::size_t i = 0; i < tracer::kEvents.size(); ++i) {
         const tracer::EventRow& row = tracer::kEvents[i];
         out.print(
@@ -53,7 +54,7 @@ void print_json(Output& out) {
             row.code, json_string(row.name), tracer::kFamilyNames[row.code & 0x0F], json_string(row.par1.name),
             json_string(row.par2.name), json_string(row.meaning), i + 1 < tracer::kEvents.size() ? "," : "");
     }
-    out.print("]\n");
+    out.print("]\n}}\n");
 }
 
 std::string fields_of(const tracer::EventDeclaration& declaration) {
@@ -79,7 +80,8 @@ void print_declarations_json(Output& out, const trace::Names& names) {
         }
         json.push_back({{"id", id}, {"name", trace::escaped(declaration->name.view())}, {"fields", fields}});
     }
-    out.print("{}\n", json.dump(2));
+    const trace::Json document = {{"version", kJsonVersion}, {"declarations", json}};
+    out.print("{}\n", document.dump(2));
 }
 
 // The typed events that a trace declares.
@@ -104,18 +106,19 @@ trace::ExitStatus print_declarations(const EventsOptions& options, Context conte
 
 } // namespace
 
-void add_events(CLI::App& app, Context context, trace::ExitStatus& status) {
-    CLI::App* const command = app.add_subcommand("events", "print the event table, or the typed events of a trace");
+void add_events(CommandLine& line, Context context) {
+    Command command = line.command("events", "print the event table, or the typed events of a trace");
     const auto options = std::make_shared<EventsOptions>();
-    command->add_option("TRACE", options->input.path, "show the typed events that this trace declares");
-    command->add_flag("--json", options->json, "as JSON");
-    command->callback([options, context, &status] {
+    command.option("TRACE", options->input.path, "show the typed events that this trace declares");
+    command.flag("--json", options->json, "as JSON");
+    command.footer(examples({"remora events", "remora events out/udp", "remora events --json"}));
+    command.run([options, context] {
+        context.out.page();
         if (!options->input.path.empty()) {
-            status = print_declarations(*options, context);
-            return;
+            return print_declarations(*options, context);
         }
         options->json ? print_json(context.out) : print_text(context.out);
-        status = trace::ExitStatus::clean;
+        return trace::ExitStatus::clean;
     });
 }
 

@@ -2,6 +2,8 @@
 // Buffered output and terminal styles.
 #include "host/cli/output.hpp"
 
+#include "host/cli/pager.hpp"
+
 #include <cerrno>
 #include <cstdlib>
 #include <unistd.h>
@@ -15,10 +17,29 @@ Output::Output(std::FILE* stream)
     m_colour = m_terminal && (no_color == nullptr || *no_color == '\0');
 }
 
+Output::~Output() {
+    finish();
+}
+
+void Output::finish() {
+    flush();
+    if (m_pager != nullptr) {
+        std::fclose(std::exchange(m_pager, nullptr));
+        wait_for_pager(m_pager_process);
+    }
+}
+
+void Output::page() {
+    if (m_may_page && m_terminal && m_pager == nullptr) {
+        m_pager = start_pager(m_pager_process);
+    }
+}
+
 void Output::flush() {
     if (m_buffer.size() != 0 && !m_failed) {
+        std::FILE* const stream = m_pager != nullptr ? m_pager : m_stream;
         m_failed =
-            std::fwrite(m_buffer.data(), 1, m_buffer.size(), m_stream) != m_buffer.size() || std::fflush(m_stream) != 0;
+            std::fwrite(m_buffer.data(), 1, m_buffer.size(), stream) != m_buffer.size() || std::fflush(stream) != 0;
         m_error_number = m_failed ? errno : 0;
     }
     m_buffer.clear();

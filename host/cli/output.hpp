@@ -30,7 +30,16 @@ class Output {
     Output(const Output&) = delete;
     Output& operator=(const Output&) = delete;
 
-    ~Output() { flush(); }
+    ~Output();
+
+    // From here on through a pager (REMORA_PAGER, else PAGER, else less), if the stream is a terminal and no_pager()
+    // was not called: for commands whose text may be longer than a screen. Before the first output.
+    void page();
+
+    void no_pager() { m_may_page = false; }
+
+    // Everything is written, and the pager, if any, has ended: the user has seen it.
+    void finish();
 
     template <typename... Arguments>
     void print(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
@@ -64,6 +73,9 @@ class Output {
 
   private:
     std::FILE* m_stream;
+    std::FILE* m_pager = nullptr; // instead of m_stream
+    int m_pager_process = -1;
+    bool m_may_page = true;
     bool m_terminal;
     bool m_colour;
     bool m_failed = false;

@@ -138,20 +138,26 @@ std::string check_limit(const std::string& text) {
 
 } // namespace
 
-void add_print(CLI::App& app, Context context, trace::ExitStatus& status) {
-    CLI::App* const command = app.add_subcommand("print", "print one line per event, in time order");
+void add_print(CommandLine& line, Context context) {
+    Command command = line.command("print", "print one line per event, in time order");
     const auto options = std::make_shared<PrintOptions>();
-    add_trace_options(*command, options->input);
-    command->add_flag("--all", options->all, "show the metadata in front of each chunk, too");
-    command->add_flag("--ticks", options->ticks, "raw time stamps instead of ns since the start");
-    command->add_option("--family", options->family, "only events of this family (see: remora events)")
-        ->check(CLI::IsMember(std::vector<std::string>(tracer::kFamilyNames.begin(), tracer::kFamilyNames.end())));
-    command->add_option("--event", options->event,
-                        "only this event: one of the table, or one that the trace declares (see: remora events)");
-    command->add_option("--task", options->task, "only events that concern this task: its name or its context");
-    command->add_option("--limit", options->limit, "stop after so many lines")->check(check_limit);
-    command->add_flag("--json", options->json, "one JSON object per line");
-    command->callback([options, context, &status] { status = print(*options, context); });
+    add_trace_options(command, options->input);
+    command.flag("--all", options->all, "show the metadata in front of each chunk, too");
+    command.flag("--ticks", options->ticks, "raw time stamps instead of ns since the start");
+    command.option("--family", options->family, "only events of this family (see: remora events)")
+        .one_of(std::vector<std::string>(tracer::kFamilyNames.begin(), tracer::kFamilyNames.end()));
+    command.option("--event", options->event,
+                   "only this event: one of the table, or one that the trace declares (see: remora events)");
+    command.option("--task", options->task, "only events that concern this task: its name or its context");
+    command.option("--limit", options->limit, "stop after so many lines").check(check_limit);
+    command.flag("--json", options->json, "one JSON object per line");
+    command.footer(
+        examples({"remora print out/udp --task control --limit 20", "remora print out/udp --family mutex --ticks",
+                  "remora print 0trace.dat --json", "remora print - --from tlog"}));
+    command.run([options, context] {
+        context.out.page();
+        return print(*options, context);
+    });
 }
 
 } // namespace host::cli

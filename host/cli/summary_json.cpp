@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The figures of a trace as JSON. Keys are stable: new ones may come, none changes its meaning. Durations are in ns,
 // null while the clock's rate is not known.
+#include "host/cli/json_version.hpp"
 #include "host/cli/summary_view.hpp"
 
 #include "host/analyse/tracing_share.hpp"
@@ -86,6 +87,7 @@ Json head(const SummaryView& view) {
     const auto& build = facts.build ? facts.build : manifest ? manifest->build : facts.build;
     const auto& end = manifest && manifest->announced ? manifest->announced : facts.export_end;
     Json json;
+    json["version"] = kJsonVersion;
     json["trace"] = trace::escaped(view.title);
     json["build"] = nullptr;
     if (build) {

@@ -3,6 +3,7 @@
 #include "host/analyse/manifest_check.hpp"
 #include "host/analyse/structure_check.hpp"
 #include "host/cli/event_text.hpp"
+#include "host/cli/json_version.hpp"
 #include "host/cli/trace_input.hpp"
 #include "host/trace/escape.hpp"
 #include "host/trace/json.hpp"
@@ -110,6 +111,7 @@ void print_text(Output& out, const analyse::StructureCheck& check) {
 
 void print_json(Output& out, const analyse::StructureCheck& check, const Report& report) {
     Json json;
+    json["version"] = kJsonVersion;
     json["events"] = check.events();
     json["holds"] = check.violations() == 0;
     for (const analyse::RuleRow& row : analyse::kRules) {
@@ -140,18 +142,18 @@ trace::ExitStatus verify(const VerifyOptions& options, Context context) {
 
 } // namespace
 
-void add_verify(CLI::App& app, Context context, trace::ExitStatus& status) {
-    CLI::App* const command =
-        app.add_subcommand("verify", "check the structure of a trace; exit status 2 on violation");
+void add_verify(CommandLine& line, Context context) {
+    Command command = line.command("verify", "check the structure of a trace; exit status 2 on violation");
     const auto options = std::make_shared<VerifyOptions>();
-    add_trace_options(*command, options->input);
-    command->add_flag("--json", options->json, "as JSON");
-    command->callback([options, context, &status] { status = verify(*options, context); });
+    add_trace_options(command, options->input);
+    command.flag("--json", options->json, "as JSON");
+    command.footer(examples({"remora verify out/udp"}));
+    command.run([options, context] { return verify(*options, context); });
     std::string rules = "Rules:\n";
     for (const analyse::RuleRow& row : analyse::kRules) {
         rules += fmt::format("  {:<26} {}\n", row.name, row.meaning);
     }
-    command->footer(rules);
+    command.footer(rules);
 }
 
 } // namespace host::cli

@@ -10,6 +10,15 @@ namespace host::convert {
 std::vector<const FormatRow*> all_formats() {
     return {
         &kCsvRow,
+        &kTlogRow,
+        &kSqliteRow,
+        &kDatRow,
+        &kCompactRow,
+        &kCtfRow,
+        &kCtfLttngRow,
+        &kFtraceRow,
+        &kKernelSharkRow,
+        &kKevRow,
     };
 }
 

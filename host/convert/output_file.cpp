@@ -67,7 +67,7 @@ std::string reason_against(const std::string& path, Destination::Shape shape, co
     if (fs::is_directory(input, ignored) && lies_within(path, input)) {
         return "it lies inside the input session: name an output outside of it";
     }
-    if (shape == Destination::Shape::file) {
+    if (shape != Destination::Shape::directory) {
         return directory ? "it is a directory: name a file" : "";
     }
     if (directory && lies_within(input, path)) {
@@ -160,6 +160,10 @@ lib::Result<std::unique_ptr<Destination>> Destination::open(const std::string& p
             why = "this format is a directory of files: name one with --output";
             return lib::Error::refused;
         }
+        if (shape == Shape::library_file) {
+            why = "this format is written in no fixed order, so it cannot go to a stream: name a file with --output";
+            return lib::Error::refused;
+        }
         destination->m_files.push_back(std::make_unique<OutputFile>(STDOUT_FILENO, false));
         return destination;
     }
@@ -177,6 +181,13 @@ lib::Result<std::unique_ptr<Destination>> Destination::open(const std::string& p
         std::error_code failed;
         fs::remove_all(partial, failed);
         fs::create_directory(partial, failed);
+        if (failed) {
+            why = failed.message();
+            return error_of(failed.value());
+        }
+    } else if (shape == Shape::library_file) {
+        std::error_code failed;
+        fs::remove(partial, failed); // of a run that was killed: a library would go on with it
         if (failed) {
             why = failed.message();
             return error_of(failed.value());

@@ -81,11 +81,15 @@ class OutputFile {
 // What a conversion leaves: one file, a directory of files, or a stream.
 class Destination {
   public:
-    enum class Shape : std::uint8_t { file, directory };
+    enum class Shape : std::uint8_t {
+        file,
+        directory,
+        library_file, // one file that a library opens and writes by itself, at partial_path()
+    };
 
-    // path "-" is standard output (a file only). input: the trace's path, which must not be the output, nor hold it or
-    // lie in it. refused: it is the input, or exists and is a directory (for a file), or a directory that is not empty,
-    // or a file (for a directory). `why` tells.
+    // path "-" is standard output (Shape::file only). input: the trace's path, which must not be the output, nor hold
+    // it or lie in it. refused: it is the input, or exists and is a directory (for a file), or a directory that is not
+    // empty, or a file (for a directory). `why` tells.
     [[nodiscard]] static lib::Result<std::unique_ptr<Destination>> open(const std::string& path, Shape shape,
                                                                         const std::string& input, std::string& why);
     Destination(const Destination&) = delete;
@@ -98,7 +102,8 @@ class Destination {
     // A new file in the directory; `name` has no slash. io, no_space.
     [[nodiscard]] lib::Result<OutputFile*> add_file(std::string_view name);
 
-    // For libraries that write by themselves: where to. They must not have written elsewhere, and file() is not used.
+    // Where a library writes by itself (Shape::library_file): nothing is there yet, and it has closed the file before
+    // commit(). Its errors are the writer's to report.
     [[nodiscard]] const std::string& partial_path() const { return m_partial; }
 
     // Everything is written and has its name. no_space, io, unreachable (nobody reads the stream any more).

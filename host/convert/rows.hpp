@@ -7,5 +7,14 @@
 namespace host::convert {
 
 extern const FormatRow kCsvRow;
+extern const FormatRow kTlogRow;
+extern const FormatRow kKevRow;
+extern const FormatRow kSqliteRow;
+extern const FormatRow kDatRow;
+extern const FormatRow kCompactRow;
+extern const FormatRow kCtfRow;
+extern const FormatRow kCtfLttngRow;
+extern const FormatRow kFtraceRow;
+extern const FormatRow kKernelSharkRow;
 
 } // namespace host::convert

@@ -143,15 +143,20 @@ Spool::~Spool() {
 }
 
 lib::Result<void> Spool::append(std::span<const std::byte> bytes) {
+    return write_at(m_size_bytes, bytes);
+}
+
+lib::Result<void> Spool::write_at(std::uint64_t offset_bytes, std::span<const std::byte> bytes) {
     while (!bytes.empty()) {
-        const ssize_t count = ::write(m_descriptor, bytes.data(), bytes.size());
+        const ssize_t count = ::pwrite(m_descriptor, bytes.data(), bytes.size(), static_cast<off_t>(offset_bytes));
         if (count < 0 && errno == EINTR) {
             continue;
         }
         if (count < 0) {
             return errno == ENOSPC || errno == EDQUOT ? lib::Error::no_space : lib::Error::io;
         }
-        m_size_bytes += static_cast<std::uint64_t>(count);
+        offset_bytes += static_cast<std::uint64_t>(count);
+        m_size_bytes = std::max(m_size_bytes, offset_bytes);
         bytes = bytes.subspan(static_cast<std::size_t>(count));
     }
     return {};

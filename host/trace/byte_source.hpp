@@ -75,6 +75,9 @@ class Spool {
     // no_space, io.
     [[nodiscard]] lib::Result<void> append(std::span<const std::byte> bytes);
 
+    // Anywhere, also behind the end; append() goes on behind whatever lies farthest. no_space, io.
+    [[nodiscard]] lib::Result<void> write_at(std::uint64_t offset_bytes, std::span<const std::byte> bytes);
+
     [[nodiscard]] std::uint64_t size_bytes() const { return m_size_bytes; }
 
     // What was appended. The spool has nothing afterwards and takes nothing any more.

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Marks of file formats: the .kev header's keyword, pcap and pcapng magic numbers (both byte orders, micro- and
-// nanoseconds), the signature and jump of a FAT boot sector.
+// nanoseconds), the signature and jump of a FAT boot sector. tlog files have no mark; see tlog/detect.hpp.
 #include "host/trace/input_kind.hpp"
 
+#include "host/trace/tlog/detect.hpp"
 #include "lib/endian.hpp"
 
 #include <algorithm>
@@ -52,6 +53,9 @@ InputKind kind_of(std::span<const std::byte> begin, std::optional<std::uint64_t>
     }
     if (is_boot_sector(begin)) {
         return InputKind::fat;
+    }
+    if (const auto layout = tlog::detect(begin.first(std::min(begin.size(), tlog::kBlockBytes))); layout) {
+        return *layout == tlog::Layout::openmp ? InputKind::tlog_old : InputKind::tlog;
     }
     return InputKind::records;
 }

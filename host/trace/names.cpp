@@ -48,6 +48,10 @@ auto Names::table(Self& names, tracer::Unit unit) -> decltype(&names.m_vectors) 
     return nullptr;
 }
 
+const Names::Table* Names::entries(tracer::Unit unit) const {
+    return table(*this, unit);
+}
+
 std::string_view Names::find(tracer::Unit unit, std::uint32_t value) const {
     if (value > 0xFFFF) {
         return {};

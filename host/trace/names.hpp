@@ -34,6 +34,11 @@ class Names {
 
     [[nodiscard]] const std::map<std::uint16_t, TaskNames>& tasks() const { return m_tasks; }
 
+    using Table = std::unordered_map<std::uint16_t, std::string>;
+
+    // All names of a unit but tasks', in no order; null if the unit names nothing that is kept.
+    [[nodiscard]] const Table* entries(tracer::Unit unit) const;
+
     // Null if no typed event of this number is declared.
     [[nodiscard]] const tracer::EventDeclaration* declaration(std::uint16_t id) const;
 
@@ -50,8 +55,6 @@ class Names {
     void merge(const Names& other);
 
   private:
-    using Table = std::unordered_map<std::uint16_t, std::string>;
-
     // The table of a unit, const or not as `names` is; null if the unit names nothing that is kept in a Table.
     template <typename Self>
     static auto table(Self& names, tracer::Unit unit) -> decltype(&names.m_vectors);

@@ -3,7 +3,9 @@
 #include "host/trace/trace.hpp"
 
 #include "host/trace/input_kind.hpp"
+#include "host/trace/kev/kev_stream.hpp"
 #include "host/trace/record_stream.hpp"
+#include "host/trace/tlog/tlog_stream.hpp"
 
 #include <array>
 #include <fmt/format.h>
@@ -37,8 +39,11 @@ lib::Result<std::unique_ptr<EventStream>> open_stream(InputKind kind, const Name
     case InputKind::records:
         return as_stream(RecordStream::of_sources(std::span(&input, 1), options, diagnostics));
     case InputKind::kev:
+        return as_stream(kev::KevStream::open(input, options, diagnostics));
     case InputKind::tlog:
+        return as_stream(tlog::TlogStream::open(input, tlog::Layout::current, options, diagnostics));
     case InputKind::tlog_old:
+        return as_stream(tlog::TlogStream::open(input, tlog::Layout::openmp, options, diagnostics));
     case InputKind::capture:
     case InputKind::fat:
     case InputKind::packed:

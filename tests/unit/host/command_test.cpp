@@ -58,6 +58,7 @@ TEST_F(Commands, PrintJsonThatParses) {
     ASSERT_EQ(remora({"print", write(sample().bytes()), "--json", "--event", "task_dispatch"}), 0);
     const Json json = Json::parse(m_out, nullptr, false);
     ASSERT_FALSE(json.is_discarded()) << m_out;
+    EXPECT_EQ(json["version"], 1);
     EXPECT_EQ(json["time_ns"], 310);
     EXPECT_EQ(json["event"], "task_dispatch");
     EXPECT_EQ(json["parameters"]["context_name"], "sensor");
@@ -162,7 +163,8 @@ TEST_F(Commands, ListEveryEvent) {
     ASSERT_EQ(remora({"events"}), 0);
     EXPECT_EQ(std::ranges::count(m_out, '\n'), static_cast<std::ptrdiff_t>(tracer::kEvents.size() + 1));
     ASSERT_EQ(remora({"events", "--json"}), 0);
-    EXPECT_EQ(Json::parse(m_out).size(), tracer::kEvents.size());
+    EXPECT_EQ(Json::parse(m_out)["version"], 1);
+    EXPECT_EQ(Json::parse(m_out)["events"].size(), tracer::kEvents.size());
 }
 
 TEST_F(Commands, RefuseWrongUsageWithStatusOne) {

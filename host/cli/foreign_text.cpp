@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+// Events of .kev and tlog files as text and JSON: by class, number and words where our table has no row for them.
+#include "host/cli/event_text.hpp"
+
+#include <iterator>
+
+namespace host::cli {
+
+void append_foreign(fmt::memory_buffer& out, const trace::Event& event) {
+    if (event.origin == trace::Origin::kev) {
+        fmt::format_to(std::back_inserter(out), " class={} event={}", event.event_class, event.number);
+        for (const std::uint32_t word : event.words) {
+            fmt::format_to(std::back_inserter(out), " 0x{:08x}", word);
+        }
+        return;
+    }
+    fmt::format_to(std::back_inserter(out), " log_type={}", event.number);
+    if (event.words.size() == 2) {
+        fmt::format_to(std::back_inserter(out), " arg1={} arg2={}", event.words[0],
+                       static_cast<std::int32_t>(event.words[1]));
+    }
+}
+
+void append_foreign_json(fmt::memory_buffer& out, const trace::Event& event) {
+    fmt::format_to(std::back_inserter(out), ",\"class\":{},\"number\":{},\"state\":\"{}\",\"words\":[",
+                   event.event_class, event.number, trace::state_name(event.state));
+    for (std::size_t i = 0; i < event.words.size(); ++i) {
+        fmt::format_to(std::back_inserter(out), "{}{}", i == 0 ? "" : ",", event.words[i]);
+    }
+    append(out, "]}\n");
+}
+
+} // namespace host::cli

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: MIT
+// From an event to the values of its columns. What a parameter names stands in the event table.
+#include "host/sql/event_columns.hpp"
+
+#include "host/trace/escape.hpp"
+#include "host/trace/formats.hpp"
+#include "host/trace/names.hpp"
+#include "host/trace/user_event.hpp"
+
+#include <fmt/format.h>
+#include <iterator>
+
+namespace host::sql {
+
+namespace {
+
+using tracer::Unit;
+
+// What the low half of a wait names, in the order of tracer::kWaitNames.
+constexpr std::array<Unit, tracer::kWaitNames.size()> kWaitUnits = {Unit::none,      Unit::semaphore, Unit::none,
+                                                                    Unit::condition, Unit::port,      Unit::port,
+                                                                    Unit::none,      Unit::none,      Unit::mutex};
+
+template <std::size_t N>
+std::string_view word_for(const std::array<std::string_view, N>& words, std::uint32_t number) {
+    return number < N ? words[number] : std::string_view{};
+}
+
+bool has_parameters(const trace::Event& event) {
+    return event.row != nullptr && event.is_sound() && event.row->shape == tracer::Shape::simple;
+}
+
+// The first parameter of this unit.
+std::optional<std::uint32_t> parameter(const trace::Event& event, Unit unit) {
+    if (!has_parameters(event)) {
+        return std::nullopt;
+    }
+    if (event.row->par1.unit == unit) {
+        return event.par1;
+    }
+    return event.row->par2.unit == unit ? std::optional(event.par2) : std::nullopt;
+}
+
+Cell number_of(const trace::Event& event, Unit unit) {
+    return Cell::of(parameter(event, unit));
+}
+
+Cell name_of(const trace::Event& event, Unit unit, std::string& scratch) {
+    const auto value = parameter(event, unit);
+    if (!value) {
+        return {};
+    }
+    scratch = name_or_number(*event.names, unit, *value);
+    return Cell(std::string_view(scratch));
+}
+
+// Empty where the number says it all.
+std::string explanation(const trace::Event& event, Unit unit, std::uint32_t value) {
+    switch (unit) {
+    case Unit::status:
+        return value == 0 ? "off" : value == 1 ? "on" : "";
+    case Unit::wait:
+        return wait_text(*event.names, value);
+    case Unit::exception:
+        return fmt::format("{}, {}", word_for(tracer::kExceptionNames, value >> 16),
+                           word_for(tracer::kReactionNames, value & 0xFFFF));
+    case Unit::protocol:
+        return std::string(word_for(tracer::kProtocolNames, value));
+    case Unit::server_kind:
+        return std::string(word_for(tracer::kServerKindNames, value));
+    case Unit::context:
+    case Unit::level:
+    case Unit::vector:
+    case Unit::mutex:
+    case Unit::semaphore:
+    case Unit::condition:
+    case Unit::port:
+    case Unit::server:
+        return trace::escaped(event.names->find(unit, value));
+    case Unit::none:
+    case Unit::number:
+    case Unit::pid:
+    case Unit::signal:
+    case Unit::cycles_per_ms:
+    case Unit::count:
+    case Unit::timer:
+    case Unit::pointer:
+    case Unit::hexadecimal:
+    case Unit::priority:
+    case Unit::ticks_low:
+    case Unit::ticks:
+    case Unit::nanoseconds:
+    case Unit::microseconds:
+    case Unit::bandwidth:
+        break;
+    }
+    return {};
+}
+
+void append_parameter(std::string& text, const trace::Event& event, const tracer::Parameter& parameter,
+                      std::uint32_t value) {
+    if (parameter.unit == Unit::none) {
+        return;
+    }
+    const bool hexadecimal = parameter.unit == Unit::pointer || parameter.unit == Unit::hexadecimal;
+    const auto out = std::back_inserter(text);
+    fmt::format_to(out, "{}{}=", text.empty() ? "" : " ", parameter.name);
+    hexadecimal ? fmt::format_to(out, "0x{:x}", value) : fmt::format_to(out, "{}", value);
+    if (const std::string name = explanation(event, parameter.unit, value); !name.empty()) {
+        fmt::format_to(out, " ({})", name);
+    }
+}
+
+std::string value_text(const trace::FieldValue& value) {
+    fmt::memory_buffer text;
+    trace::append_value(text, value);
+    return trace::escaped({text.data(), text.size()});
+}
+
+void append_user_event(std::string& text, const trace::Event& event) {
+    std::string why;
+    const auto out = std::back_inserter(text);
+    if (event.is(trace::kCodeOf<"typed_event">)) {
+        const auto view = trace::view_typed(event, why);
+        for (std::size_t i = 0; view && i < view->fields.values().size(); ++i) {
+            fmt::format_to(out, "{}{}={}", i == 0 ? "" : " ", trace::escaped(view->declaration->items[i].name.view()),
+                           value_text(view->fields.values()[i]));
+        }
+        return;
+    }
+    const auto view = trace::view_formatted(event, why);
+    if (!view) {
+        return;
+    }
+    const std::string* const format = event.formats != nullptr ? event.formats->find(view->id) : nullptr;
+    if (const auto shown = format != nullptr ? trace::render(*format, view->arguments.values()) : std::nullopt) {
+        text = trace::escaped(*shown);
+        return;
+    }
+    fmt::format_to(out, "format={}", view->id);
+    for (const trace::FieldValue& value : view->arguments.values()) {
+        fmt::format_to(out, " {}", value_text(value));
+    }
+}
+
+// As `remora print` shows them.
+std::string parameters_text(const trace::Event& event) {
+    std::string text;
+    if (has_parameters(event)) {
+        append_parameter(text, event, event.row->par1, event.par1);
+        append_parameter(text, event, event.row->par2, event.par2);
+    } else if (event.row != nullptr && event.is_sound() && event.row->family() == tracer::Family::typed) {
+        append_user_event(text, event);
+    }
+    return text;
+}
+
+// Hexadecimal: the bytes of a long event in their order, the words of another system's event.
+std::string payload_text(const trace::Event& event) {
+    std::string text;
+    const auto out = std::back_inserter(text);
+    for (const std::byte byte : event.payload) {
+        fmt::format_to(out, "{:02x}", std::to_integer<unsigned>(byte));
+    }
+    for (std::size_t i = 0; i < event.words.size(); ++i) {
+        fmt::format_to(out, "{}{:08x}", i == 0 ? "" : " ", event.words[i]);
+    }
+    return text;
+}
+
+} // namespace
+
+std::string name_or_number(const trace::Names& names, Unit unit, std::uint32_t number) {
+    const std::string_view name = names.find(unit, number);
+    return name.empty() ? fmt::format("#{}", number) : trace::escaped(name);
+}
+
+std::string wait_text(const trace::Names& names, std::uint32_t wait) {
+    const std::uint32_t kind = wait >> 16;
+    std::string text(word_for(tracer::kWaitNames, kind));
+    if (kind < kWaitUnits.size() && kWaitUnits[kind] != Unit::none) {
+        text += ' ';
+        text += name_or_number(names, kWaitUnits[kind], wait & 0xFFFF);
+    }
+    return text;
+}
+
+Cell event_cell(const trace::Event& event, EventColumn column, std::string& scratch) {
+    const auto text = [&](std::string value) {
+        scratch = std::move(value);
+        return Cell::named(scratch);
+    };
+    const bool foreign = event.row == nullptr && event.origin != trace::Origin::record;
+    switch (column) {
+    case EventColumn::ticks:
+        return Cell(event.ticks.value);
+    case EventColumn::time_ns:
+        return event.timed ? Cell(event.time_ns) : Cell();
+    case EventColumn::cpu:
+        return Cell(event.cpu);
+    case EventColumn::chunk:
+        return event.origin == trace::Origin::record ? Cell(event.chunk) : Cell();
+    case EventColumn::record:
+        return Cell(event.record);
+    case EventColumn::family:
+        return foreign ? text(fmt::format("class {}", event.event_class))
+                       : Cell(tracer::kFamilyNames[event.code & 0x0F]);
+    case EventColumn::code:
+        return foreign ? Cell(event.number) : Cell(event.code);
+    case EventColumn::event:
+        return text(trace::escaped(trace::event_name(event)));
+    case EventColumn::state:
+        return Cell(trace::state_name(event.state));
+    case EventColumn::par1:
+        return foreign ? Cell() : Cell(event.par1);
+    case EventColumn::par2:
+        return foreign ? Cell() : Cell(event.par2);
+    case EventColumn::context:
+        return number_of(event, Unit::context);
+    case EventColumn::task:
+        return name_of(event, Unit::context, scratch);
+    case EventColumn::pid:
+        return number_of(event, Unit::pid);
+    case EventColumn::level:
+        return name_of(event, Unit::level, scratch);
+    case EventColumn::vector:
+        return number_of(event, Unit::vector);
+    case EventColumn::interrupt:
+        return name_of(event, Unit::vector, scratch);
+    case EventColumn::mutex:
+        return name_of(event, Unit::mutex, scratch);
+    case EventColumn::semaphore:
+        return name_of(event, Unit::semaphore, scratch);
+    case EventColumn::condition:
+        return name_of(event, Unit::condition, scratch);
+    case EventColumn::port:
+        return name_of(event, Unit::port, scratch);
+    case EventColumn::server:
+        return name_of(event, Unit::server, scratch);
+    case EventColumn::signal:
+        return number_of(event, Unit::signal);
+    case EventColumn::timer:
+        return number_of(event, Unit::timer);
+    case EventColumn::wait: {
+        const auto wait = parameter(event, Unit::wait);
+        return wait ? text(wait_text(*event.names, *wait)) : Cell();
+    }
+    case EventColumn::parameters:
+        return text(parameters_text(event));
+    case EventColumn::payload:
+        return text(payload_text(event));
+    }
+    return {};
+}
+
+} // namespace host::sql

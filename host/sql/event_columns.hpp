@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+// What a row of the table `events` holds: one event, with the names that its numbers stand for. The same columns are in
+// the virtual table of `remora sql` and in the file that `remora convert --to sqlite` writes.
+#pragma once
+
+#include "host/sql/cell.hpp"
+#include "host/trace/event.hpp"
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace host::sql {
+
+enum class EventColumn : std::uint8_t {
+    ticks,
+    time_ns,
+    cpu,
+    chunk,
+    record,
+    family,
+    code,
+    event,
+    state,
+    par1,
+    par2,
+    context,
+    task,
+    pid,
+    level,
+    vector,
+    interrupt,
+    mutex,
+    semaphore,
+    condition,
+    port,
+    server,
+    signal,
+    timer,
+    wait,
+    parameters,
+    payload, // hidden in the virtual table
+};
+
+inline constexpr std::size_t kEventColumns = 27;
+
+struct ColumnRow {
+    std::string_view name;
+    std::string_view type;
+};
+
+// In the order of the enumeration.
+inline constexpr std::array<ColumnRow, kEventColumns> kEventColumnRows = {{
+    {"ticks", "INTEGER"},   {"time_ns", "INTEGER"}, {"cpu", "INTEGER"},    {"chunk", "INTEGER"},  {"record", "INTEGER"},
+    {"family", "TEXT"},     {"code", "INTEGER"},    {"event", "TEXT"},     {"state", "TEXT"},     {"par1", "INTEGER"},
+    {"par2", "INTEGER"},    {"context", "INTEGER"}, {"task", "TEXT"},      {"pid", "INTEGER"},    {"level", "TEXT"},
+    {"vector", "INTEGER"},  {"interrupt", "TEXT"},  {"mutex", "TEXT"},     {"semaphore", "TEXT"}, {"condition", "TEXT"},
+    {"port", "TEXT"},       {"server", "TEXT"},     {"signal", "INTEGER"}, {"timer", "INTEGER"},  {"wait", "TEXT"},
+    {"parameters", "TEXT"}, {"payload", "TEXT"},
+}};
+
+// The value of a column. What it points to is the event's or in `scratch`.
+[[nodiscard]] Cell event_cell(const trace::Event& event, EventColumn column, std::string& scratch);
+
+// For what a task waits, by the word of a task_block: "semaphore samples", "delay".
+[[nodiscard]] std::string wait_text(const trace::Names& names, std::uint32_t wait);
+
+// The name that belongs to a number, or "#number" if nobody gave it one. Names of the input are escaped.
+[[nodiscard]] std::string name_or_number(const trace::Names& names, tracer::Unit unit, std::uint32_t number);
+
+} // namespace host::sql

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: MIT
+// Rows out of TraceFacts. A figure of 0 in task parameters means that the task's model has none: NULL.
+#include "host/sql/fact_rows.hpp"
+
+#include "host/sql/event_columns.hpp"
+#include "host/trace/escape.hpp"
+
+#include <array>
+#include <fmt/format.h>
+#include <string>
+
+namespace host::sql {
+
+namespace {
+
+using tracer::Unit;
+
+Cell duration(std::uint64_t time_ns) {
+    return time_ns != 0 ? Cell(time_ns) : Cell();
+}
+
+void task_rows(const trace::TraceFacts& facts, const RowSink& sink) {
+    for (const auto& [context, task] : facts.names.tasks()) {
+        const tracer::TaskParameters parameters = task.parameters.value_or(tracer::TaskParameters{});
+        const std::string name = trace::escaped(task.name);
+        const std::string level = task.parameters ? name_or_number(facts.names, Unit::level, parameters.level) : "";
+        const std::array cells = {Cell(context),
+                                  Cell::of(task.pid),
+                                  Cell::named(name),
+                                  Cell::named(level),
+                                  duration(parameters.wcet_ns),
+                                  duration(parameters.period_ns),
+                                  duration(parameters.deadline_ns),
+                                  duration(parameters.budget_ns),
+                                  duration(parameters.offset_ns)};
+        sink(Table::tasks, cells);
+    }
+}
+
+struct Kind {
+    Unit unit;
+    std::string_view name;
+};
+
+constexpr std::array kKinds = {Kind{Unit::level, "level"},         Kind{Unit::vector, "interrupt"},
+                               Kind{Unit::mutex, "mutex"},         Kind{Unit::semaphore, "semaphore"},
+                               Kind{Unit::condition, "condition"}, Kind{Unit::port, "port"},
+                               Kind{Unit::server, "server"}};
+
+void name_rows(const trace::TraceFacts& facts, const RowSink& sink) {
+    for (const Kind& kind : kKinds) {
+        for (std::uint32_t id = 0; id <= 0xFFFF; ++id) {
+            if (const std::string_view name = facts.names.find(kind.unit, id); !name.empty()) {
+                const std::string text = trace::escaped(name);
+                const std::array cells = {Cell(kind.name), Cell(id), Cell(std::string_view(text))};
+                sink(Table::names, cells);
+            }
+        }
+    }
+}
+
+void chunk_rows(const trace::TraceFacts& facts, const RowSink& sink) {
+    for (const trace::ChunkReport& chunk : facts.chunks) {
+        const std::string file = trace::escaped(chunk.file);
+        if (!chunk.described) {
+            const std::array cells = {
+                Cell(std::string_view(file)), Cell(), Cell(), Cell(), Cell("records"), Cell(chunk.records),
+                Cell(chunk.events),           Cell(), Cell(), Cell()};
+            sink(Table::chunks, cells);
+            continue;
+        }
+        const tracer::ChunkBegin& told = chunk.description;
+        const std::array cells = {Cell(std::string_view(file)),
+                                  Cell(told.chunk),
+                                  Cell(told.cpu),
+                                  Cell(told.generation),
+                                  Cell(chunk.compact() ? "compact" : "records"),
+                                  Cell(told.records),
+                                  Cell(chunk.compact() ? told.events : std::uint64_t{told.records}),
+                                  Cell(told.dropped),
+                                  Cell(told.refused),
+                                  Cell(told.overwritten)};
+        sink(Table::chunks, cells);
+    }
+}
+
+void meta_rows(const trace::TraceFacts& facts, const RowSink& sink) {
+    const auto add = [&](std::string_view key, const std::string& value) {
+        const std::array cells = {Cell(key), Cell(std::string_view(value))};
+        sink(Table::meta, cells);
+    };
+    if (facts.clock.khz != 0) {
+        add("tsc_khz", fmt::format("{}", facts.clock.khz));
+    }
+    if (facts.boot_id) {
+        add("boot_id", fmt::format("{:016x}", *facts.boot_id));
+    }
+    if (facts.build) {
+        add("kernel", trace::escaped(facts.build->kernel.view()));
+        add("compiler", trace::escaped(facts.build->compiler.view()));
+        add("application", trace::escaped(facts.build->application.view()));
+        add("seed", fmt::format("{}", facts.build->seed));
+    }
+    if (facts.export_end) {
+        add("records_sent", fmt::format("{}", facts.export_end->records));
+        add("records_dropped", fmt::format("{}", facts.export_end->dropped));
+        add("records_refused", fmt::format("{}", facts.export_end->refused));
+        add("records_overwritten", fmt::format("{}", facts.export_end->overwritten));
+    }
+}
+
+} // namespace
+
+void fact_rows(Table table, const trace::TraceFacts& facts, const RowSink& sink) {
+    switch (table) {
+    case Table::tasks:
+        task_rows(facts, sink);
+        break;
+    case Table::names:
+        name_rows(facts, sink);
+        break;
+    case Table::chunks:
+        chunk_rows(facts, sink);
+        break;
+    case Table::meta:
+        meta_rows(facts, sink);
+        break;
+    case Table::jobs:
+    case Table::intervals:
+    case Table::interrupts:
+    case Table::losses:
+        break;
+    }
+}
+
+} // namespace host::sql

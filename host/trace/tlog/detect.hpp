@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: MIT
+// Tells tlog files from records by their first bytes. Neither has a mark, and both are rows of 16 bytes, so two
+// questions are asked: could every slot be a tlog record, and could every slot be a record of ours?
+#pragma once
+
+#include "host/trace/tlog/record.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+namespace host::trace::tlog {
+
+// begin: the first bytes of the input, up to kBlockBytes. None: it is no tlog file, or could be records as well.
+[[nodiscard]] std::optional<Layout> detect(std::span<const std::byte> begin);
+
+} // namespace host::trace::tlog

@@ -1,0 +1,37 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Runs each fuzz target over its corpus and then over so many inputs made from it, or for so many seconds. The seed is
+# fixed, so a run in CI is the same run everywhere. New inputs stay in the build directory; an input that fails is kept
+# and named.
+#
+#   tests/fuzz/run.sh DIRECTORY RUNS SECONDS NAME ...      SECONDS 0: count runs instead
+set -uo pipefail
+
+directory=$1 runs=$2 seconds=$3
+shift 3
+here=$(dirname "$0")
+passed=0 failed=0
+for name in "$@"; do
+    mkdir -p "$directory/corpus/$name" "$directory/failures"
+    log=$directory/$name.log
+    limit=(-runs="$runs")
+    if [[ $seconds -gt 0 ]]; then
+        limit=(-max_total_time="$seconds")
+    fi
+    if "$directory/$name" -seed=1 -max_len=8192 -timeout=20 -rss_limit_mb=1024 -print_final_stats=1 \
+        -artifact_prefix="$directory/failures/$name-" "${limit[@]}" "$directory/corpus/$name" "$here/corpus/$name" \
+        >"$log" 2>&1; then
+        printf 'PASS fuzz %-10s %s executions, coverage %s edges\n' "$name" \
+            "$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")" \
+            "$(sed -n 's/.*cov: \([0-9]*\).*/\1/p' "$log" | tail -1)"
+        passed=$((passed + 1))
+    else
+        printf 'FAIL fuzz %s: see %s\n' "$name" "$log"
+        tail -15 "$log"
+        failed=$((failed + 1))
+    fi
+done
+if [[ -n ${RESULTS:-} ]]; then
+    echo "$passed $failed fuzz" >>"$RESULTS"
+fi
+exit $((failed > 0))
