@@ -4,6 +4,7 @@
 
 #include "host/trace/input_kind.hpp"
 #include "host/trace/kev/kev_stream.hpp"
+#include "host/trace/packed/packed_stream.hpp"
 #include "host/trace/record_stream.hpp"
 #include "host/trace/tlog/tlog_stream.hpp"
 
@@ -46,8 +47,9 @@ lib::Result<std::unique_ptr<EventStream>> open_stream(InputKind kind, const Name
         return as_stream(tlog::TlogStream::open(input, tlog::Layout::openmp, options, diagnostics));
     case InputKind::capture:
     case InputKind::fat:
-    case InputKind::packed:
         break;
+    case InputKind::packed:
+        return as_stream(packed::open_stream(input, options, diagnostics));
     }
     diagnostics.report(Code::io, {.file = input.name}, fmt::format("no reader for {} files", kind_name(kind)));
     diagnostics.unusable_input();
