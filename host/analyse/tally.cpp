@@ -125,17 +125,26 @@ void Tally::finish() {
 }
 
 // The switches are few: a second look at the codes alone is cheaper than a branch in the first.
-void Tally::add_switches(std::span<const std::byte> slots, Processor& processor) {
+void Tally::add_switches(std::span<const std::byte> slots, Processor& processor, Places& places) {
     for (std::size_t offset = 0; offset < slots.size(); offset += tracer::kRecordBytes) {
         if (slots[offset] == std::byte{kCodeOf<"context_switch">}) {
             const tracer::Record record = trace::load_record(slots.data() + offset);
-            switch_to(processor, record.par1, record.stamp());
+            const lib::Ticks now = record.stamp();
+            if (processor.running) {
+                places[*processor.running]->value += (now - processor.since).value;
+            }
+            if (places[record.par1] == nullptr) {
+                places[record.par1] = &m_busy[record.par1];
+            }
+            processor.running = record.par1;
+            processor.since = now;
         }
     }
 }
 
 // False: something is odd, and what the tally holds means nothing any more.
-bool Tally::add_block(std::span<const std::byte> slots, Processor& processor, std::uint32_t& khz, bool overridden) {
+bool Tally::add_block(std::span<const std::byte> slots, Processor& processor, Places& places, std::uint32_t& khz,
+                      bool overridden) {
     Look look;
     look_at(slots, processor.last.value, look);
     if (look.falls || (look.flags & (trace::kBitsWithoutMeaning | tracer::kCombineMask)) != 0) {
@@ -154,7 +163,7 @@ bool Tally::add_block(std::span<const std::byte> slots, Processor& processor, st
         return false;
     }
     if (look.count(kCodeOf<"context_switch">) != 0) {
-        add_switches(slots, processor);
+        add_switches(slots, processor, places);
     }
     m_events += slots.size() / tracer::kRecordBytes;
     processor.last = {trace::load_stamp(slots.data() + slots.size() - tracer::kRecordBytes)};
@@ -169,6 +178,8 @@ std::optional<Tally> Tally::of_plain_file(trace::ByteSource& source, std::uint32
     Tally tally;
     Processor& processor = tally.m_processors[0];
     std::vector<std::byte> buffer(kBlockBytes);
+    constexpr std::size_t kContexts = 65'536;
+    Places places(kContexts);
     const bool overridden = khz != 0;
     for (std::uint64_t offset = 0; offset < size;) {
         const auto wanted = static_cast<std::size_t>(std::min<std::uint64_t>(size - offset, buffer.size()));
@@ -180,7 +191,7 @@ std::optional<Tally> Tally::of_plain_file(trace::ByteSource& source, std::uint32
         if (offset == 0) {
             tally.m_first = {trace::load_stamp(slots.data())};
         }
-        if (!tally.add_block(slots, processor, khz, overridden)) {
+        if (!tally.add_block(slots, processor, places, khz, overridden)) {
             return std::nullopt;
         }
         offset += wanted;

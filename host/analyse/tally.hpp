@@ -16,6 +16,7 @@
 #include <map>
 #include <optional>
 #include <span>
+#include <vector>
 
 namespace host::analyse {
 
@@ -56,9 +57,13 @@ class Tally {
     };
 
     void switch_to(Processor& processor, std::uint16_t context, lib::Ticks now);
-    [[nodiscard]] bool add_block(std::span<const std::byte> slots, Processor& processor, std::uint32_t& khz,
-                                 bool overridden);
-    void add_switches(std::span<const std::byte> slots, Processor& processor);
+    // By context, where in m_busy its time stands; null: not there yet. A search in the map for each switch would cost
+    // more than everything else.
+    using Places = std::vector<lib::Ticks*>;
+
+    [[nodiscard]] bool add_block(std::span<const std::byte> slots, Processor& processor, Places& places,
+                                 std::uint32_t& khz, bool overridden);
+    void add_switches(std::span<const std::byte> slots, Processor& processor, Places& places);
 
     std::array<std::uint64_t, 256> m_counts{};
     std::uint64_t m_events = 0;
