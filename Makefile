@@ -152,7 +152,7 @@ FORCE:
 .DEFAULT_GOAL := help
 .PHONY: help all kernel host run apps debug deps test test-unit test-structure verify-entries test-model verify \
   test-kernel test-integration test-mutants check-headers lint format clean bench soak kernel-bench bench-kernel \
-  golden golden-diff install test-fuzz test-viewers
+  golden golden-diff install test-fuzz test-viewers bench-host
 
 help: ## this list
 	@echo 'usage: make TARGET [VARIABLE=VALUE ...]'
@@ -565,6 +565,18 @@ $(COMPACT_BENCH):
 bench: deps $(BENCH) $(LTTNG_PEER) $(COMPACT_BENCH) kernel $(TEST_KERNEL) $(EFI) $(REMORA) ## measure: one line FIGURE, PEER or GOAL each
 	@$(MAKE) --no-print-directory kernel TRACER=OFF TSC=TRUE
 	@tests/bench/run.sh $(BENCH) $(LTTNG_PEER) $(COMPACT_BENCH) $(KERNEL) $(TEST_KERNEL) $(EFI) $(REMORA)
+
+# The host tools, compiled as they are shipped.
+HOST_BENCH := $(BUILD)/bench/host_speed
+HOST_BENCH_EVENTS := 6000000
+$(eval $(call linked_from,$(HOST_BENCH),$(call object,$(BUILD)/host,tests/bench/host_speed.cpp \
+  $(filter-out host/cli/main.cpp,$(HOST_SOURCES)) $(CODEC_SOURCES) $(LIB_SOURCES) lib/assert_hosted.cpp)))
+$(HOST_BENCH):
+	@echo '  LD    $@'
+	@$(CXX) $(filter %.o,$^) -o $@ $(HOST_LIBS)
+
+bench-host: $(HOST_BENCH) $(REMORA) ## measure the host tools beside naive loops and babeltrace2
+	@tests/bench/host.py $(HOST_BENCH) $(REMORA) $(HOST_BENCH_EVENTS)
 
 # With the tracer there is room for fewer stacks.
 BENCH_TASKS := 1100

@@ -6,6 +6,7 @@
 #include "host/trace/fat/image.hpp"
 #include "host/trace/input_kind.hpp"
 #include "host/trace/kev/kev_stream.hpp"
+#include "host/trace/packed/packed_stream.hpp"
 #include "host/trace/record_stream.hpp"
 #include "host/trace/tlog/tlog_stream.hpp"
 
@@ -51,7 +52,7 @@ lib::Result<std::unique_ptr<EventStream>> open_stream(InputKind kind, const Name
     case InputKind::fat:
         return as_stream(fat::open(input, options, diagnostics));
     case InputKind::packed:
-        break;
+        return as_stream(packed::open_stream(input, options, diagnostics));
     }
     diagnostics.report(Code::io, {.file = input.name}, fmt::format("no reader for {} files", kind_name(kind)));
     diagnostics.unusable_input();
