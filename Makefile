@@ -104,7 +104,7 @@ KERNEL_CXXFLAGS := $(COMMON) $(WARNINGS) -Wframe-larger-than=1024 $(KERNEL_FLAGS
 KERNEL_LDFLAGS := -nostdlib -static -no-pie -Wl,-T,linker.ld -Wl,-z,max-page-size=0x1000 -Wl,--build-id=sha1 \
   -Wl,--orphan-handling=error -Wl,--fatal-warnings -Wl,--gc-sections -Wl,-z,noexecstack
 
-HOST_CXXFLAGS := $(COMMON) $(WARNINGS) -O2
+HOST_CXXFLAGS := $(COMMON) $(WARNINGS) -O2 -fPIC -fvisibility=hidden -fvisibility-inlines-hidden
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all
 TEST_CXXFLAGS = $(COMMON) $(filter-out -Wnull-dereference -Wduplicated-branches,$(WARNINGS)) -O1 $(SANITIZE) \
   -mno-red-zone -DREMORA_TRACER=$(TEST_TRACER) -DREMORA_TSC=1 -I tests/support/fake_machine
@@ -126,9 +126,9 @@ ATTEMPTS_SOURCES := $(wildcard tests/support/attempts/*.cpp tests/support/attemp
 ATTEMPTS_LDFLAGS := $(addprefix -Wl$(comma)--wrap=,tracer_record tracer_record_long \
   _ZN6tracer6detail13refuse_recordEv _ZN6tracer7Control12close_activeEv)
 GUEST_TEST_SOURCES := $(wildcard tests/kernel/*.cpp) tests/soak/checker.cpp $(ATTEMPTS_SOURCES)
+# host/tools: programs of one file each; host/compat: published interfaces of other systems, as libraries in C.
 HOST_SOURCES := $(filter-out host/tools/% host/compat/%,$(wildcard host/*/*.cpp host/*/*/*.cpp))
-# Published interfaces of other systems, as libraries in C, and the programs that are built on them alone.
-TRACEPARSER_SOURCES := $(wildcard host/compat/traceparser*.cpp)
+COMPAT_SOURCES := $(wildcard host/compat/*.cpp)
 # One coder for compact chunks, in the kernel and in the tools.
 CODEC_SOURCES := $(wildcard tracer/compact/*.cpp)
 
@@ -152,7 +152,7 @@ FORCE:
 .DEFAULT_GOAL := help
 .PHONY: help all kernel host run apps debug deps test test-unit test-structure verify-entries test-model verify \
   test-kernel test-integration test-mutants check-headers lint format clean bench soak kernel-bench bench-kernel \
-  golden golden-diff install test-fuzz test-viewers
+  golden golden-diff install test-fuzz test-viewers bench-host
 
 help: ## this list
 	@echo 'usage: make TARGET [VARIABLE=VALUE ...]'
@@ -251,49 +251,14 @@ $(BUILD)/host/%.cpp.o: %.cpp Makefile
 	@echo '  HOST  $<'
 	@$(CXX) $(HOST_CXXFLAGS) -c $< -o $@
 
+# g++ 12 sees a null pointer in CLI11's vectors of words that is not there.
+$(BUILD)/host/host/cli/command_line.cpp.o: HOST_CXXFLAGS := $(filter-out -Wnull-dereference,$(HOST_CXXFLAGS))
+
 $(eval $(call linked_from,$(REMORA),$(call object,$(BUILD)/host,$(HOST_SOURCES) $(CODEC_SOURCES) $(LIB_SOURCES) \
   lib/assert_hosted.cpp)))
 $(REMORA):
 	@echo '  LD    $@'
 	@$(CXX) $(filter %.o,$^) -o $@ $(HOST_LIBS)
-
-# --- libraries with the published interfaces of other systems, and programs that use nothing else -----------------------
-TRACEPARSER := $(BUILD)/host/libtraceparser
-TRACEPRINTER := $(BUILD)/host/traceprinter
-TRACEPARSER_NEEDS := $(wildcard host/trace/*.cpp host/trace/*/*.cpp host/convert/kev*.cpp host/convert/output_file.cpp) \
-  $(TRACEPARSER_SOURCES) $(CODEC_SOURCES) $(LIB_SOURCES) lib/assert_hosted.cpp
-
-# For shared libraries: nothing is seen from outside but what its header marks.
-$(BUILD)/shared/%.cpp.o: %.cpp Makefile
-	@mkdir -p $(@D)
-	@echo '  PIC   $<'
-	@$(CXX) $(HOST_CXXFLAGS) -fPIC -fvisibility=hidden -fvisibility-inlines-hidden -c $< -o $@
-
-$(eval $(call linked_from,$(TRACEPARSER).a,$(call object,$(BUILD)/shared,$(TRACEPARSER_NEEDS))))
-$(TRACEPARSER).a:
-	@echo '  AR    $@'
-	@rm -f $@ && ar rcs $@ $(filter %.o,$^)
-
-$(eval $(call linked_from,$(TRACEPARSER).so,$(call object,$(BUILD)/shared,$(TRACEPARSER_NEEDS))))
-$(TRACEPARSER).so:
-	@echo '  LD    $@'
-	@$(CXX) -shared -Wl,-soname,libtraceparser.so.1 -Wl,--no-undefined $(filter %.o,$^) -o $@ $(TRACE_LIBRARY_LIBS)
-
-$(eval $(call linked_from,$(TRACEPRINTER),$(call object,$(BUILD)/host,host/tools/traceprinter.cpp) $(TRACEPARSER).a))
-$(TRACEPRINTER):
-	@echo '  LD    $@'
-	@$(CXX) $(filter %.o %.a,$^) -o $@ $(TRACE_LIBRARY_LIBS)
-
-# What a user of the library writes, in C.
-SAMPLES := $(BUILD)/host/examples/traceparser_sample
-SAMPLE_FLAGS := -std=c11 -O2 -Wall -Wextra -Wpedantic -Werror -I host/compat
-$(BUILD)/host/examples/traceparser_sample: examples/traceparser_sample.c host/compat/traceparser.h $(TRACEPARSER).a Makefile
-	@mkdir -p $(@D)
-	@echo '  CC    $<'
-	@gcc $(SAMPLE_FLAGS) $< $(TRACEPARSER).a -o $@ $(TRACE_LIBRARY_LIBS) -lstdc++ -lm
-
-.PHONY: compat
-compat: $(TRACEPARSER).a $(TRACEPARSER).so $(TRACEPRINTER) $(SAMPLES) ## libraries with published interfaces, their programs
 
 # --- the reader library, for others ------------------------------------------------------------------------------------
 # Its headers include each other by their paths from the root, so they are installed under one directory of their own.
@@ -306,6 +271,48 @@ $(eval $(call linked_from,$(TRACE_LIBRARY),$(TRACE_LIBRARY_OBJECTS)))
 $(TRACE_LIBRARY):
 	@echo '  AR    $@'
 	@rm -f $@ && ar rcs $@ $(filter %.o,$^)
+
+# --- libraries with the published interfaces of other systems, and programs on top -----------------------------------
+# Nothing is seen from outside of a shared library but what its header marks.
+TRACEPARSER := $(BUILD)/host/libtraceparser
+TRACEPARSER_OBJECTS := $(call object,$(BUILD)/host,$(wildcard host/trace/*.cpp host/trace/*/*.cpp host/convert/kev*.cpp) \
+  host/convert/output_file.cpp $(wildcard host/compat/traceparser*.cpp) $(CODEC_SOURCES) $(LIB_SOURCES) lib/assert_hosted.cpp)
+LIBTLOG_OBJECTS := $(call object,$(BUILD)/host,host/compat/tlog.cpp lib/assert_hosted.cpp)
+
+# compat_library NAME OBJECTS LIBRARIES
+define compat_library
+$(call linked_from,$(BUILD)/host/$(1).a,$(2))
+$(call linked_from,$(BUILD)/host/$(1).so,$(2))
+$(BUILD)/host/$(1).a:
+	@echo '  AR    $$@'
+	@rm -f $$@ && ar rcs $$@ $$(filter %.o,$$^)
+$(BUILD)/host/$(1).so:
+	@echo '  LD    $$@'
+	@$(CXX) -shared -Wl,-soname,$(1).so.1 -Wl,--no-undefined -Wl,--exclude-libs,ALL $$(filter %.o,$$^) -o $$@ $(3)
+endef
+$(eval $(call compat_library,libtraceparser,$(TRACEPARSER_OBJECTS),$(TRACE_LIBRARY_LIBS)))
+$(eval $(call compat_library,libtlog,$(LIBTLOG_OBJECTS),))
+COMPAT_LIBRARIES := $(foreach name,libtraceparser libtlog,$(BUILD)/host/$(name).a $(BUILD)/host/$(name).so)
+
+# tool NAME OBJECTS: the printer of .kev files uses its library alone, as a user's program would.
+define tool
+$(call linked_from,$(BUILD)/host/$(1),$(call object,$(BUILD)/host,host/tools/$(1).cpp) $(2))
+$(BUILD)/host/$(1):
+	@echo '  LD    $$@'
+	@$(CXX) $$(filter %.o %.a,$$^) -o $$@ $(TRACE_LIBRARY_LIBS)
+endef
+$(eval $(call tool,traceprinter,$(TRACEPARSER).a))
+$(eval $(call tool,tlogdump,$(TRACE_LIBRARY)))
+TOOLS := $(BUILD)/host/traceprinter $(BUILD)/host/tlogdump
+
+# What a user of the libraries writes, in C.
+SAMPLES := $(BUILD)/host/examples/traceparser_sample
+$(BUILD)/host/examples/traceparser_sample: examples/traceparser_sample.c host/compat/traceparser.h $(TRACEPARSER).a
+	@mkdir -p $(@D)
+	@echo '  CC    $<'
+	@gcc -std=c11 -O2 -Wall -Wextra -Wpedantic -Werror -I host/compat $< $(TRACEPARSER).a -o $@ $(TRACE_LIBRARY_LIBS) -lstdc++ -lm
+
+compat: $(COMPAT_LIBRARIES) $(TOOLS) $(SAMPLES) ## libraries with published interfaces, their programs
 
 PREFIX := /usr/local
 DESTDIR :=
@@ -329,7 +336,9 @@ install: host $(TRACE_LIBRARY) ## PREFIX=/usr/local DESTDIR=: programs, library,
 	@install -d $(INSTALLED)/bin $(INSTALLED)/lib/pkgconfig $(INSTALLED)/share/man/man1 \
 	  $(INSTALLED)/share/bash-completion/completions
 	@install $(REMORA) $(INSTALLED)/bin
-	@install -m 644 $(TRACE_LIBRARY) $(INSTALLED)/lib
+	@install $(TOOLS) $(INSTALLED)/bin
+	@install -m 644 $(TRACE_LIBRARY) $(COMPAT_LIBRARIES) $(INSTALLED)/lib
+	@install -D -m 644 -t $(INSTALLED)/include/remora/compat host/compat/*.h
 	@for header in $(TRACE_HEADERS); do install -D -m 644 $$header $(INSTALLED)/include/remora/$$header; done
 	@printf '%s\n' "$$PKG_CONFIG" >$(INSTALLED)/lib/pkgconfig/remora-trace.pc
 	@$(REMORA) manual >$(INSTALLED)/share/man/man1/remora.1
@@ -371,7 +380,7 @@ LDFLAGS_tracer := $(ATTEMPTS_LDFLAGS)
 TESTED_drivers := $(DRIVER_SOURCES)
 TESTED_kernel = $(filter-out $(KERNEL_UNHOSTED),$(KERNEL_SOURCES)) $(wildcard tests/support/fake_machine/*.cpp)
 LIBRARIES_host = $(HOST_LIBS)
-TESTED_host := $(filter-out host/cli/main.cpp,$(HOST_SOURCES)) $(TRACEPARSER_SOURCES) $(CODEC_SOURCES)
+TESTED_host := $(filter-out host/cli/main.cpp,$(HOST_SOURCES)) $(COMPAT_SOURCES) $(CODEC_SOURCES)
 # Kernel files that only make sense on the machine.
 KERNEL_UNHOSTED := $(wildcard kernel/root/*.cpp) kernel/panic.cpp kernel/console.cpp kernel/interrupt.cpp kernel/storm.cpp \
   kernel/real_mode.cpp kernel/fault.cpp kernel/fault_report.cpp
@@ -432,7 +441,7 @@ test-integration: kernel $(TEST_KERNEL) host $(EFI) ## boots, exports and faults
 	@$(MAKE) --no-print-directory kernel TRACER=OFF TSC=TRUE
 	@tests/integration/run.py outside
 
-test-viewers: $(REMORA) ## what `remora convert` writes, read by the programs it is meant for
+test-viewers: $(REMORA) compat ## what `remora convert` writes, read by the programs it is meant for
 	@tests/viewers/run.py
 
 test-mutants: $(REMORA) ## kernels with one thing wrong each: `remora check` must name the rule
@@ -556,6 +565,18 @@ $(COMPACT_BENCH):
 bench: deps $(BENCH) $(LTTNG_PEER) $(COMPACT_BENCH) kernel $(TEST_KERNEL) $(EFI) $(REMORA) ## measure: one line FIGURE, PEER or GOAL each
 	@$(MAKE) --no-print-directory kernel TRACER=OFF TSC=TRUE
 	@tests/bench/run.sh $(BENCH) $(LTTNG_PEER) $(COMPACT_BENCH) $(KERNEL) $(TEST_KERNEL) $(EFI) $(REMORA)
+
+# The host tools, compiled as they are shipped.
+HOST_BENCH := $(BUILD)/bench/host_speed
+HOST_BENCH_EVENTS := 6000000
+$(eval $(call linked_from,$(HOST_BENCH),$(call object,$(BUILD)/host,tests/bench/host_speed.cpp \
+  $(filter-out host/cli/main.cpp,$(HOST_SOURCES)) $(CODEC_SOURCES) $(LIB_SOURCES) lib/assert_hosted.cpp)))
+$(HOST_BENCH):
+	@echo '  LD    $@'
+	@$(CXX) $(filter %.o,$^) -o $@ $(HOST_LIBS)
+
+bench-host: $(HOST_BENCH) $(REMORA) ## measure the host tools beside naive loops and babeltrace2
+	@tests/bench/host.py $(HOST_BENCH) $(REMORA) $(HOST_BENCH_EVENTS)
 
 # With the tracer there is room for fewer stacks.
 BENCH_TASKS := 1100

@@ -20,6 +20,9 @@ void add_check(CommandLine& line, Context context);
 void add_adopt(CommandLine& line, Context context);
 void add_convert(CommandLine& line, Context context);
 void add_events(CommandLine& line, Context context);
+void add_count(CommandLine& line, Context context);
+void add_pack(CommandLine& line, Context context);
+void add_unpack(CommandLine& line, Context context);
 void add_sql(CommandLine& line, Context context);
 void add_dissector(CommandLine& line, Context context);
 

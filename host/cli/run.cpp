@@ -28,6 +28,9 @@ void add_everything(CommandLine& line, Context context) {
     add_check(line, context);
     add_convert(line, context);
     add_adopt(line, context);
+    add_count(line, context);
+    add_pack(line, context);
+    add_unpack(line, context);
     add_sql(line, context);
     add_events(line, context);
     add_dissector(line, context);

@@ -129,7 +129,7 @@ trace::Manifest Collector::manifest(const std::string& stopped) const {
             break;
         }
     }
-    const PacketOrder::Counts& counts = m_order.counts();
+    const trace::PacketOrder::Counts& counts = m_order.counts();
     manifest.transfer = trace::ManifestTransfer{.packets = counts.delivered,
                                                 .lost = counts.lost,
                                                 .late = counts.late,

@@ -4,7 +4,7 @@
 // timeout or on request, and always writes a manifest that says whether anything is missing.
 #pragma once
 
-#include "host/collector/packet_order.hpp"
+#include "host/trace/packet_order.hpp"
 #include "host/collector/session_writer.hpp"
 #include "host/collector/udp_socket.hpp"
 #include "host/trace/manifest.hpp"
@@ -64,7 +64,7 @@ class Collector {
     Report m_report;
     std::vector<std::byte> m_buffer;
     SessionWriter m_writer;
-    PacketOrder m_order;
+    trace::PacketOrder m_order;
     std::optional<Address> m_sender;
     std::uint64_t m_malformed = 0;
     std::uint64_t m_other_senders = 0;

@@ -41,7 +41,7 @@ convert::Survey survey_of(trace::Trace& trace) {
         }
         survey.first = survey.events++ == 0 ? event.ticks : std::min(survey.first, event.ticks);
         survey.lost += event.is(trace::kCodeOf<"blackout_end">) ? event.par2 : 0;
-        survey.per_code[event.code] += event.is_sound() ? 1 : 0;
+        survey.per_code[event.code] += event.is_sound() ? 1U : 0U;
         const auto place = std::ranges::lower_bound(survey.processors, event.cpu);
         if (place == survey.processors.end() || *place != event.cpu) {
             survey.processors.insert(place, event.cpu);

@@ -2,12 +2,14 @@
 // Events as words.
 #include "host/convert/event_words.hpp"
 
+#include "host/convert/text.hpp"
 #include "host/trace/escape.hpp"
 #include "host/trace/formats.hpp"
 #include "host/trace/names.hpp"
 #include "host/trace/user_event.hpp"
 
 #include <array>
+#include <charconv>
 #include <iterator>
 #include <span>
 #include <utility>
@@ -52,17 +54,17 @@ void append_separated(fmt::memory_buffer& out, std::string_view text) {
     append(out, text);
 }
 
-void append_parameter(fmt::memory_buffer& out, const trace::Event& event, const tracer::Parameter& parameter,
-                      std::uint32_t value) {
-    if (parameter.unit == Unit::none) {
-        return;
-    }
-    const bool hex = parameter.unit == Unit::pointer || parameter.unit == Unit::hexadecimal;
-    append_separated(out, hex ? fmt::format("{}=0x{:x}", parameter.name, value)
-                              : fmt::format("{}={}", parameter.name, value));
-    if (const std::string meaning = meaning_of(event, parameter.unit, value); !meaning.empty()) {
-        append(out, fmt::format(" ({})", meaning));
-    }
+void append_number(fmt::memory_buffer& out, std::uint32_t value, bool hex) {
+    std::array<char, kNumberCharsMax> digits{};
+    const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value, hex ? 16 : 10).ptr;
+    out.append(digits.data(), end);
+}
+
+// Units whose numbers stand for nothing else.
+constexpr bool is_plain(Unit unit) {
+    return unit != Unit::wait && unit != Unit::exception && unit != Unit::protocol && unit != Unit::server_kind &&
+           unit != Unit::context && unit != Unit::level && unit != Unit::vector && unit != Unit::mutex &&
+           unit != Unit::semaphore && unit != Unit::condition && unit != Unit::port && unit != Unit::server;
 }
 
 std::string value_text(const trace::FieldValue& value) {
@@ -126,26 +128,58 @@ std::string formatted_text(const trace::Event& event) {
     return {out.data(), out.size()};
 }
 
-void append_event_words(fmt::memory_buffer& out, const trace::Event& event) {
-    fmt::memory_buffer words;
+const std::string& EventWords::meaning(const trace::Event& event, Unit unit, std::uint32_t value) {
+    if (event.names != m_names || event.source != m_source) {
+        m_names = event.names;
+        m_source = event.source;
+        ++m_turn;
+    }
+    const std::uint64_t key = std::uint64_t{static_cast<std::uint8_t>(unit)} << 32 | value;
+    Meaning& known = m_meanings[(value ^ value >> 16 ^ static_cast<std::size_t>(unit) << 6) % kMeanings];
+    if (known.turn != m_turn || known.key != key) {
+        known = {.turn = m_turn, .key = key, .text = meaning_of(event, unit, value)};
+    }
+    return known.text;
+}
+
+void EventWords::append_parameter(fmt::memory_buffer& out, const trace::Event& event,
+                                  const tracer::Parameter& parameter, std::uint32_t value) {
+    if (parameter.unit == Unit::none) {
+        return;
+    }
+    const bool hex = parameter.unit == Unit::pointer || parameter.unit == Unit::hexadecimal;
+    append_separated(out, parameter.name);
+    convert::append(out, hex ? "=0x" : "=");
+    append_number(out, value, hex);
+    if (is_plain(parameter.unit)) {
+        return;
+    }
+    if (const std::string& text = meaning(event, parameter.unit, value); !text.empty()) {
+        convert::append(out, " (");
+        convert::append(out, text);
+        out.push_back(')');
+    }
+}
+
+// `out` is empty, or its last word is of the same line.
+void EventWords::append(fmt::memory_buffer& out, const trace::Event& event) {
     if (!event.is_sound()) {
-        append(words, fmt::format("{} code=0x{:04x} par1={} par2={}", trace::state_name(event.state), event.raw_code,
-                                  event.par1, event.par2));
+        append_separated(out, fmt::format("{} code=0x{:04x} par1={} par2={}", trace::state_name(event.state),
+                                          event.raw_code, event.par1, event.par2));
     } else if (event.origin != trace::Origin::record && event.row == nullptr) {
         for (const std::uint32_t word : event.words) {
-            append_separated(words, fmt::format("0x{:x}", word));
+            append_separated(out, fmt::format("0x{:x}", word));
         }
     } else if (event.is(trace::kCodeOf<"typed_event">)) {
-        append_typed(words, event);
+        append_typed(out, event);
     } else if (event.is(trace::kCodeOf<"formatted_event">)) {
-        append(words, trace::escaped(formatted_text(event)));
+        append_separated(out, trace::escaped(formatted_text(event)));
     } else if (event.row == nullptr) {
-        append(words, fmt::format("code=0x{:02x} par1={} par2={}", event.code, event.par1, event.par2));
+        append_separated(out, fmt::format("code=0x{:02x} par1={} par2={}", event.code, event.par1, event.par2));
     } else {
-        append_parameter(words, event, event.row->par1, event.par1);
-        append_parameter(words, event, event.row->par2, event.par2);
+        append_parameter(out, event, event.row->par1, event.par1);
+        append_parameter(out, event, event.row->par2, event.par2);
     }
-    out.append(words);
 }
 
 } // namespace host::convert

@@ -5,14 +5,41 @@
 
 #include "host/trace/event.hpp"
 
+#include <cstdint>
 #include <fmt/format.h>
 #include <string>
+#include <vector>
 
 namespace host::convert {
 
-// The parameters of a record with their names, the fields of a typed event, the text of a formatted one, the words of
-// another system's event; the state and raw code of a damaged one.
-void append_event_words(fmt::memory_buffer& out, const trace::Event& event);
+class EventWords {
+  public:
+    EventWords()
+        : m_meanings(kMeanings) {}
+
+    // The parameters of a record with their names, the fields of a typed event, the text of a formatted one, the words
+    // of another system's event; the state and raw code of a damaged one.
+    void append(fmt::memory_buffer& out, const trace::Event& event);
+
+  private:
+    // What was looked up last: few numbers occur again and again.
+    static constexpr std::size_t kMeanings = 1024;
+
+    struct Meaning {
+        std::uint64_t turn = 0;
+        std::uint64_t key = 0;
+        std::string text;
+    };
+
+    void append_parameter(fmt::memory_buffer& out, const trace::Event& event, const tracer::Parameter& parameter,
+                          std::uint32_t value);
+    [[nodiscard]] const std::string& meaning(const trace::Event& event, tracer::Unit unit, std::uint32_t value);
+
+    std::vector<Meaning> m_meanings;
+    const trace::Names* m_names = nullptr; // whose meanings they are
+    std::uint32_t m_source = 0;
+    std::uint64_t m_turn = 0;
+};
 
 // The text of a formatted event; if nobody has its format, the format's number and the arguments. Not escaped.
 [[nodiscard]] std::string formatted_text(const trace::Event& event);

@@ -14,7 +14,8 @@
 #include "host/convert/task_labels.hpp"
 #include "host/convert/text.hpp"
 
-#include <cstring>
+#include <algorithm>
+#include <array>
 #include <fmt/format.h>
 #include <iterator>
 #include <map>
@@ -94,7 +95,7 @@ class Ftrace final : public Writer {
             lost(event.cpu, event.par2);
         }
         m_words.clear();
-        append_event_words(m_words, event);
+        m_event_words.append(m_words, event);
         line(event_title(), std::string_view(m_words.data(), m_words.size()));
         for (const Change& change : changes) {
             tell(change);
@@ -115,15 +116,18 @@ class Ftrace final : public Writer {
     }
 
   private:
-    // Names of typed events come from the trace: what would end the name is replaced.
-    std::string event_title() {
+    // Names of typed events come from the trace: what would end the name is replaced. Valid until the next call.
+    std::string_view event_title() {
         if (!m_event->is_sound()) {
             return "damaged";
         }
-        std::string title = trace::escaped(trace::event_name(*m_event));
+        if (m_event->row != nullptr && m_event->payload.empty() && m_event->origin == trace::Origin::record) {
+            return m_event->row->name;
+        }
+        m_title = trace::escaped(trace::event_name(*m_event));
         std::ranges::replace_if(
-            title, [](char character) { return character == ':' || character == ' '; }, '_');
-        return title;
+            m_title, [](char character) { return character == ':' || character == ' '; }, '_');
+        return m_title;
     }
 
     // Where the kernel has it: in front of the first line that it kept.
@@ -167,17 +171,18 @@ class Ftrace final : public Writer {
         case Change::Kind::switched: {
             const TaskLabel& from = m_labels.of(*m_event, change.other);
             const TaskLabel& to = m_labels.of(*m_event, change.context);
-            fmt::format_to(out,
-                           "prev_comm={} prev_pid={} prev_prio={} prev_state={} ==> next_comm={} next_pid={} "
-                           "next_prio={}",
-                           from.name, from.tid, from.priority, linux_state(change.state), to.name, to.tid, to.priority);
+            add_task("prev_", from);
+            add(" prev_state=");
+            m_words.push_back(linux_state(change.state));
+            add(" ==> ");
+            add_task("next_", to);
             made("sched_switch");
             break;
         }
         case Change::Kind::woken: {
             const TaskLabel& task = m_labels.of(*m_event, change.context);
-            fmt::format_to(out, "comm={} pid={} prio={} target_cpu={:03}", task.name, task.tid, task.priority,
-                           m_event->cpu);
+            add_task("", task);
+            fmt::format_to(out, " target_cpu={:03}", m_event->cpu);
             made("sched_waking");
             break;
         }
@@ -204,6 +209,27 @@ class Ftrace final : public Writer {
         }
     }
 
+    void add(std::string_view text) { m_words.append(text.data(), text.data() + text.size()); }
+
+    void add(std::uint32_t value) {
+        std::array<char, kNumberCharsMax> digits{};
+        m_words.append(digits.data(), put_number(digits.data(), value));
+    }
+
+    void add_task(std::string_view prefix, const TaskLabel& task) {
+        add(prefix);
+        add("comm=");
+        add(task.name);
+        add(" ");
+        add(prefix);
+        add("pid=");
+        add(task.tid);
+        add(" ");
+        add(prefix);
+        add("prio=");
+        add(task.priority);
+    }
+
     void inherit(std::uint32_t context, std::uint32_t from) {
         const std::uint32_t to = m_labels.of(*m_event, from).priority;
         const TaskLabel& task = m_labels.of(*m_event, context);
@@ -223,7 +249,9 @@ class Ftrace final : public Writer {
     std::uint64_t m_lost_total = 0;
     ScheduleView m_view;
     TaskLabels m_labels;
+    EventWords m_event_words;
     fmt::memory_buffer m_words;
+    std::string m_title;
     const trace::Event* m_event = nullptr;
     const TaskLabel* m_task = nullptr;
     std::uint64_t m_time_ns = 0;

@@ -155,7 +155,7 @@ class KernelShark final : public Writer {
             return;
         }
         fmt::memory_buffer words;
-        append_event_words(words, event);
+        m_event_words.append(words, event);
         const std::string_view text(words.data(), words.size());
         if (!event.is_sound()) {
             add_text(kDamagedId, text);
@@ -265,6 +265,7 @@ class KernelShark final : public Writer {
     std::map<std::string, std::uint32_t> m_texts;
     ScheduleView m_view;
     TaskLabels m_labels;
+    EventWords m_event_words;
     const trace::Event* m_event = nullptr;
     RingPages* m_pages = nullptr;
     std::uint64_t m_time_ns = 0;

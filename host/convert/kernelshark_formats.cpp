@@ -96,7 +96,10 @@ std::vector<std::string> interrupt_formats() {
 std::vector<std::string> own_formats(const trace::Names& names, const std::map<std::string, std::uint32_t>& found) {
     std::map<tracer::Unit, std::string> known;
     const auto of = [&](tracer::Unit unit) -> std::string_view {
-        return known.try_emplace(unit, symbols(names, unit)).first->second;
+        if (const auto place = known.find(unit); place != known.end()) {
+            return place->second;
+        }
+        return known.emplace(unit, symbols(names, unit)).first->second;
     };
     std::vector<std::string> formats;
     for (const tracer::EventRow& row : tracer::kEvents) {

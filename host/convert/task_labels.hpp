@@ -28,20 +28,21 @@ class TaskLabels {
     TaskLabels()
         : m_labels(kUnknown + 1) {}
 
-    // By the names that hold where the event stands. Valid until the next call for another event.
+    // By the names of the newest chunk so far: chunks of several processors take turns, and the older one knows no
+    // more. Valid until the next call for another event.
     [[nodiscard]] const TaskLabel& of(const trace::Event& event, std::uint32_t context) {
-        if (event.names != m_names || event.source != m_source) {
-            m_names = event.names;
+        if (m_turn == 0 || event.source > m_source) {
             m_source = event.source;
             ++m_turn;
         }
+        const trace::Names& names = *event.names;
         Entry& entry = m_labels[std::min<std::size_t>(context, kUnknown)];
         if (entry.turn != m_turn) {
             entry.turn = m_turn;
-            entry.label.tid = tid_of(*m_names, context);
-            entry.label.name = trace::escaped(task_label(*m_names, context));
-            const std::uint16_t level = level_of(*m_names, context);
-            entry.label.priority = level == 0xFFFF || is_idle(*m_names, context) ? kDefaultPriority : level;
+            entry.label.tid = tid_of(names, context);
+            entry.label.name = trace::escaped(task_label(names, context));
+            const std::uint16_t level = level_of(names, context);
+            entry.label.priority = level == 0xFFFF || is_idle(names, context) ? kDefaultPriority : level;
         }
         return entry.label;
     }
@@ -55,7 +56,6 @@ class TaskLabels {
     };
 
     std::vector<Entry> m_labels; // by context; the last one is of all that are none
-    const trace::Names* m_names = nullptr;
     std::uint32_t m_source = 0;
     std::uint64_t m_turn = 0;
 };

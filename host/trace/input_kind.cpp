@@ -4,6 +4,7 @@
 #include "host/trace/input_kind.hpp"
 
 #include "host/trace/tlog/detect.hpp"
+#include "host/trace/packed/block.hpp"
 #include "lib/endian.hpp"
 
 #include <algorithm>
@@ -41,6 +42,25 @@ bool is_boot_sector(std::span<const std::byte> begin) {
     return begin[0] == std::byte{0xE9} || (begin[0] == std::byte{0xEB} && begin[2] == std::byte{0x90});
 }
 
+// A master boot record with a FAT partition: four rows of which each is marked active or not, and ends of its own.
+bool is_partition_table(std::span<const std::byte> begin) {
+    if (begin.size() < 512 || begin[510] != std::byte{0x55} || begin[511] != std::byte{0xAA}) {
+        return false;
+    }
+    constexpr auto kFatTypes = std::to_array<unsigned>({0x01, 0x04, 0x06, 0x0B, 0x0C, 0x0E});
+    bool fat = false;
+    for (std::size_t at = 446; at < 510; at += 16) {
+        const auto row = begin.subspan(at, 16);
+        if ((row[0] & std::byte{0x7F}) != std::byte{0}) {
+            return false;
+        }
+        const bool has_room =
+            lib::load_le<std::uint32_t>(row.subspan(8)) != 0 && lib::load_le<std::uint32_t>(row.subspan(12)) != 0;
+        fat = fat || (has_room && std::ranges::find(kFatTypes, std::to_integer<unsigned>(row[4])) != kFatTypes.end());
+    }
+    return fat;
+}
+
 } // namespace
 
 InputKind kind_of(std::span<const std::byte> begin, std::optional<std::uint64_t> /*size_bytes*/) {
@@ -51,7 +71,10 @@ InputKind kind_of(std::span<const std::byte> begin, std::optional<std::uint64_t>
         std::ranges::find(kCaptureMagics, lib::load_le<std::uint32_t>(begin)) != kCaptureMagics.end()) {
         return InputKind::capture;
     }
-    if (is_boot_sector(begin)) {
+    if (starts_with(begin, packed::kMagic)) {
+        return InputKind::packed;
+    }
+    if (is_boot_sector(begin) || is_partition_table(begin)) {
         return InputKind::fat;
     }
     if (const auto layout = tlog::detect(begin.first(std::min(begin.size(), tlog::kBlockBytes))); layout) {

@@ -51,6 +51,9 @@ class Names {
     void set_pid(std::uint16_t context, std::uint32_t pid);
     void set_parameters(const tracer::TaskParameters& parameters);
 
+    // Names of the same version find() the same: for those who keep what they found.
+    [[nodiscard]] std::uint64_t version() const { return m_version; }
+
     // Takes over what `other` knows; where both know, other wins.
     void merge(const Names& other);
 
@@ -59,6 +62,10 @@ class Names {
     template <typename Self>
     static auto table(Self& names, tracer::Unit unit) -> decltype(&names.m_vectors);
 
+    // A number that no other content has had; a copy has the same. 0: no names at all.
+    [[nodiscard]] static std::uint64_t next_version();
+
+    std::uint64_t m_version = 0;
     std::map<std::uint16_t, TaskNames> m_tasks;
     Table m_vectors;
     Table m_mutexes;

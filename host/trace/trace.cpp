@@ -2,8 +2,11 @@
 // Choosing the reader.
 #include "host/trace/trace.hpp"
 
+#include "host/trace/capture/capture.hpp"
+#include "host/trace/fat/image.hpp"
 #include "host/trace/input_kind.hpp"
 #include "host/trace/kev/kev_stream.hpp"
+#include "host/trace/packed/packed_stream.hpp"
 #include "host/trace/record_stream.hpp"
 #include "host/trace/tlog/tlog_stream.hpp"
 
@@ -45,9 +48,11 @@ lib::Result<std::unique_ptr<EventStream>> open_stream(InputKind kind, const Name
     case InputKind::tlog_old:
         return as_stream(tlog::TlogStream::open(input, tlog::Layout::openmp, options, diagnostics));
     case InputKind::capture:
+        return as_stream(capture::open(input, options, diagnostics));
     case InputKind::fat:
+        return as_stream(fat::open(input, options, diagnostics));
     case InputKind::packed:
-        break;
+        return as_stream(packed::open_stream(input, options, diagnostics));
     }
     diagnostics.report(Code::io, {.file = input.name}, fmt::format("no reader for {} files", kind_name(kind)));
     diagnostics.unusable_input();

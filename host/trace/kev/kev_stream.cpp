@@ -147,6 +147,11 @@ void KevStream::fill_native(Event& event) {
     event.raw_code = native->code;
     event.par1 = native->par1;
     event.par2 = native->par2;
+    if (native->payload_word != 0 && native->state == EventState::ok) {
+        // As in the first record of a long event: its length, that word included, and the first four bytes.
+        event.par1 = static_cast<std::uint16_t>(native->payload_bytes + sizeof(std::uint16_t));
+        event.par2 = native->payload_bytes != 0 ? event.words[native->payload_word] : 0;
+    }
     event.state = native->state != EventState::ok ? native->state : event.state;
     if (event.row != nullptr) {
         event.foreign_name = {};

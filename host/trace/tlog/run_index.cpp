@@ -25,6 +25,7 @@ class Indexer {
         }
         ++m_index.records;
         if (m_open && m_process == record.process) {
+            ++m_records;
             m_end_bytes = offset_bytes + kRecordBytes;
             return;
         }
@@ -32,6 +33,7 @@ class Indexer {
         close();
         m_open = true;
         m_process = record.process;
+        m_records = 1;
         m_begin_bytes = offset_bytes;
         m_end_bytes = offset_bytes + kRecordBytes;
     }
@@ -49,7 +51,7 @@ class Indexer {
             m_index.runs = {};
             return;
         }
-        m_index.runs.push_back({m_process, m_begin_bytes, m_end_bytes});
+        m_index.runs.push_back({m_process, m_begin_bytes, m_end_bytes, m_records});
     }
 
   private:
@@ -74,6 +76,7 @@ class Indexer {
     std::uint16_t m_process = 0;
     std::uint64_t m_begin_bytes = 0;
     std::uint64_t m_end_bytes = 0;
+    std::uint64_t m_records = 0;
 };
 
 } // namespace

@@ -23,6 +23,7 @@ struct Run {
     std::uint16_t process = 0;
     std::uint64_t begin_bytes = 0;
     std::uint64_t end_bytes = 0;
+    std::uint64_t records = 0; // unused slots not counted
 };
 
 struct RunIndex {

@@ -25,6 +25,8 @@ using testing::HasSubstr;
 // --- PacketOrder
 // ------------------------------------------------------------------------------------------------------
 
+using trace::PacketOrder;
+
 class PacketOrdering : public testing::Test {
   protected:
     void accept(std::uint32_t number) {

@@ -15,7 +15,7 @@
 #include <span>
 #include <vector>
 
-namespace host::collector {
+namespace host::trace {
 
 class PacketOrder {
   public:
@@ -69,4 +69,4 @@ class PacketOrder {
     Counts m_counts;
 };
 
-} // namespace host::collector
+} // namespace host::trace

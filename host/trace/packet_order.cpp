@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // The reorder window.
-#include "host/collector/packet_order.hpp"
+#include "host/trace/packet_order.hpp"
 
 #include <algorithm>
 #include <utility>
 
-namespace host::collector {
+namespace host::trace {
 
 PacketOrder::PacketOrder(Deliver deliver)
     : m_deliver(std::move(deliver)) {}
@@ -76,4 +76,4 @@ bool PacketOrder::was_given_up(std::uint64_t number) const {
                                [number](const Gap& gap) { return gap.first <= number && number < gap.behind_last; });
 }
 
-} // namespace host::collector
+} // namespace host::trace

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+// Reads bytes as a trace of a given kind, from a file in memory, to the end: what a fuzz target of a reader does.
+#pragma once
+
+#include "host/trace/trace.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <sys/mman.h>
+#include <unistd.h>
+
+namespace fuzz {
+
+inline void read_through(const std::uint8_t* data, std::size_t size, host::trace::InputKind kind) {
+    const int descriptor = ::memfd_create("input", 0);
+    if (descriptor < 0 || ::write(descriptor, data, size) != static_cast<ssize_t>(size)) {
+        __builtin_trap();
+    }
+    host::trace::Diagnostics diagnostics([](std::string_view) {});
+    const host::trace::NamedSource input{
+        .name = "input", .bytes = std::make_shared<host::trace::ByteSource>(descriptor, true, size), .keep_open = true};
+    auto trace = host::trace::Trace::open(input, {.kind = kind}, diagnostics);
+    if (trace) {
+        for (host::trace::Event event; trace.value()->next(event);) {
+        }
+    }
+    diagnostics.finish();
+}
+
+} // namespace fuzz

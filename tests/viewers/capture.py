@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: MIT
+"""Network captures: made here, counted by tshark, read by remora."""
+import struct
+
+import traces
+from harness import case, expect_equal
+
+RECORDS_MAX = 60
+
+
+def checksum(data):
+    data += bytes(len(data) % 2)
+    total = sum(struct.unpack(f">{len(data) // 2}H", data))
+    while total > 0xFFFF:
+        total = (total & 0xFFFF) + (total >> 16)
+    return ~total & 0xFFFF
+
+
+def frame(payload):
+    addresses = bytes((10, 0, 2, 15, 10, 0, 2, 2))
+    length = 8 + len(payload)
+    udp = struct.pack(">HHHH", 20000, 20000, length, 0) + payload
+    total = checksum(addresses + struct.pack(">HH", 17, length) + udp)
+    udp = udp[:6] + struct.pack(">H", total or 0xFFFF) + udp[8:]
+    head = struct.pack(">BBHIBBH", 0x45, 0, 20 + len(udp), 0, 64, 17, 0)
+    head = head[:10] + struct.pack(">H", checksum(head + addresses))
+    return bytes(12) + b"\x08\x00" + head + addresses + udp
+
+
+def packets(image):
+    size = RECORDS_MAX * 16
+    for number, at in enumerate(range(0, len(image), size), 1):
+        records = image[at:at + size]
+        yield b"TRACER-V1.0\0" + struct.pack("<III", number, len(records) // 16, 24 + len(records)) + records
+
+
+def pcap(frames):
+    out = struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1)
+    for number, data in enumerate(frames):
+        out += struct.pack("<IIII", number, 0, len(data), len(data)) + data
+    return out
+
+
+def image_of(trace):
+    files = sorted(trace.glob("*trace.dat"), key=lambda path: int(path.name[:-len("trace.dat")])) \
+        if trace.is_dir() else [trace]
+    return b"".join(path.read_bytes() for path in files)
+
+
+@case
+def recorded(ctx):
+    """The chunks of the recorded run, as packets: tshark counts them all, remora finds the same events."""
+    trace = traces.control()
+    frames = [frame(payload) for payload in packets(image_of(trace))]
+    path = traces.store(ctx, "net.pcap", pcap(frames))
+    lines = ctx.run("tshark", "-r", path, "-Y", "udp.port == 20000 && !ip.checksum.status == 0", "-T", "fields", "-e",
+                    "frame.number", "-o", "udp.check_checksum:TRUE").stdout.splitlines()
+    expect_equal(len(lines), len(frames), "datagrams that tshark finds")
+    found = [(event["ticks"], event["event"]) for event in ctx.events(path)]
+    expect_equal(found, [(event["ticks"], event["event"]) for event in ctx.events(trace)], "events")

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: MIT
+"""tlog, read by Python's struct module: its own reader of the published format."""
+import csv
+import struct
+
+import traces
+from harness import case, expect, expect_equal
+
+PAIRS = range(10, 28)
+
+
+def blocks(path):
+    """Records by process; the promises of the format are asserted on the way."""
+    data = path.read_bytes()
+    expect_equal(len(data) % 1024, 0, "bytes behind the last block")
+    processes = {}
+    last = None
+    for at in range(0, len(data), 16):
+        process, kind, arg1, arg2, seconds = struct.unpack_from(">HBBId", data, at)
+        if kind == 0:
+            continue
+        expect(process == last or process not in processes, f"process {process} has several runs")
+        expect(process == last or at % 1024 == 0, f"process {process} begins inside a block")
+        last = process
+        processes.setdefault(process, []).append((kind, arg1, arg2, seconds))
+    for process, records in processes.items():
+        expect_equal((records[0][0], records[-1][0]), (1, 2), f"first and last of process {process}")
+        times = [record[3] for record in records]
+        expect(times == sorted(times), f"time falls in process {process}")
+        opened = []
+        for kind, _, _, _ in records:
+            if kind in PAIRS and kind % 2 == 0:
+                opened.append(kind)
+            elif kind in PAIRS:
+                expect_equal(opened.pop() if opened else None, kind - 1, f"pair in process {process}")
+        expect_equal(opened, [], f"open pairs of process {process}")
+    return processes
+
+
+def compare(ctx, trace):
+    events = ctx.events(trace)
+    path = ctx.convert(trace, "tlog")
+    processes = blocks(path)
+    found = sum(len(records) for records in processes.values())
+    expect(found >= len(events) + 2 * len(processes), f"{found} records of {len(events)} events")
+    with open(ctx.convert(path, "csv"), encoding="utf-8", newline="") as file:
+        ours = sorted((int(row["cpu"]), int(row["code"], 16), *(int(word, 16) for word in row["words"].split()),
+                       int(row["ticks"])) for row in csv.DictReader(file))
+    theirs = sorted((process, kind, arg1, arg2, round(seconds * 1e9))
+                    for process, records in processes.items() for kind, arg1, arg2, seconds in records)
+    expect_equal(ours, theirs, "records as csv and as Python reads them")
+    times = {time for *_, time in ours}
+    expect(all(event["time_ns"] in times for event in events if "time_ns" in event), "a time is missing")
+
+
+@case
+def recorded(ctx):
+    """The recorded run: order, nesting, count and times."""
+    compare(ctx, traces.control())
+
+
+@case
+def generated(ctx):
+    """A generated trace, and one with gaps."""
+    compare(ctx, traces.synthetic(ctx, 2000))
+    compare(ctx, traces.lossy(ctx))
