@@ -85,8 +85,6 @@ KERNEL := $(KERNEL_DIR)/kernel.elf
 TEST_KERNEL := $(KERNEL_DIR)/kernel-test.elf
 EFI := $(BUILD)/uefi/BOOTX64.EFI
 REMORA := $(BUILD)/host/remora
-TOOLS = $(patsubst host/tools/%.cpp,$(BUILD)/host/%,$(TOOL_SOURCES))
-LIBTLOG := $(BUILD)/host/libtlog
 
 # --- flags -----------------------------------------------------------------------------------------------------------
 CXX := g++
@@ -106,7 +104,7 @@ KERNEL_CXXFLAGS := $(COMMON) $(WARNINGS) -Wframe-larger-than=1024 $(KERNEL_FLAGS
 KERNEL_LDFLAGS := -nostdlib -static -no-pie -Wl,-T,linker.ld -Wl,-z,max-page-size=0x1000 -Wl,--build-id=sha1 \
   -Wl,--orphan-handling=error -Wl,--fatal-warnings -Wl,--gc-sections -Wl,-z,noexecstack
 
-HOST_CXXFLAGS := $(COMMON) $(WARNINGS) -O2
+HOST_CXXFLAGS := $(COMMON) $(WARNINGS) -O2 -fPIC -fvisibility=hidden -fvisibility-inlines-hidden
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all
 TEST_CXXFLAGS = $(COMMON) $(filter-out -Wnull-dereference -Wduplicated-branches,$(WARNINGS)) -O1 $(SANITIZE) \
   -mno-red-zone -DREMORA_TRACER=$(TEST_TRACER) -DREMORA_TSC=1 -I tests/support/fake_machine
@@ -128,9 +126,8 @@ ATTEMPTS_SOURCES := $(wildcard tests/support/attempts/*.cpp tests/support/attemp
 ATTEMPTS_LDFLAGS := $(addprefix -Wl$(comma)--wrap=,tracer_record tracer_record_long \
   _ZN6tracer6detail13refuse_recordEv _ZN6tracer7Control12close_activeEv)
 GUEST_TEST_SOURCES := $(wildcard tests/kernel/*.cpp) tests/soak/checker.cpp $(ATTEMPTS_SOURCES)
-# host/tools: programs of one file each, on top of host/trace; host/compat: libraries with published C interfaces.
+# host/tools: programs of one file each; host/compat: published interfaces of other systems, as libraries in C.
 HOST_SOURCES := $(filter-out host/tools/% host/compat/%,$(wildcard host/*/*.cpp host/*/*/*.cpp))
-TOOL_SOURCES := $(wildcard host/tools/*.cpp)
 COMPAT_SOURCES := $(wildcard host/compat/*.cpp)
 # One coder for compact chunks, in the kernel and in the tools.
 CODEC_SOURCES := $(wildcard tracer/compact/*.cpp)
@@ -155,7 +152,7 @@ FORCE:
 .DEFAULT_GOAL := help
 .PHONY: help all kernel host run apps debug deps test test-unit test-structure verify-entries test-model verify \
   test-kernel test-integration test-mutants check-headers lint format clean bench soak kernel-bench bench-kernel \
-  golden golden-diff install test-fuzz test-viewers
+  golden golden-diff install test-fuzz test-viewers bench-host
 
 help: ## this list
 	@echo 'usage: make TARGET [VARIABLE=VALUE ...]'
@@ -187,8 +184,7 @@ all: kernel host $(EFI) ## build kernel, loader and host tools
 
 kernel: $(KERNEL) ## build the kernel image
 
-host: $(REMORA) ## build the host tools
-host: $(LIBTLOG).a $(LIBTLOG).so
+host: $(REMORA) compat ## build the host tools
 
 # --- kernel ----------------------------------------------------------------------------------------------------------
 $(KERNEL_DIR)/lib/memory.cpp.o: KERNEL_CXXFLAGS += -fno-tree-loop-distribute-patterns
@@ -255,6 +251,9 @@ $(BUILD)/host/%.cpp.o: %.cpp Makefile
 	@echo '  HOST  $<'
 	@$(CXX) $(HOST_CXXFLAGS) -c $< -o $@
 
+# g++ 12 sees a null pointer in CLI11's vectors of words that is not there.
+$(BUILD)/host/host/cli/command_line.cpp.o: HOST_CXXFLAGS := $(filter-out -Wnull-dereference,$(HOST_CXXFLAGS))
+
 $(eval $(call linked_from,$(REMORA),$(call object,$(BUILD)/host,$(HOST_SOURCES) $(CODEC_SOURCES) $(LIB_SOURCES) \
   lib/assert_hosted.cpp)))
 $(REMORA):
@@ -273,31 +272,47 @@ $(TRACE_LIBRARY):
 	@echo '  AR    $@'
 	@rm -f $@ && ar rcs $@ $(filter %.o,$^)
 
-# --- programs of one file, on top of the reader library ------------------------------------------------------------------
-define host_tool
-host: $(BUILD)/host/$(1)
-$(call linked_from,$(BUILD)/host/$(1),$(call object,$(BUILD)/host,host/tools/$(1).cpp) $(TRACE_LIBRARY_OBJECTS))
+# --- libraries with the published interfaces of other systems, and programs on top -----------------------------------
+# Nothing is seen from outside of a shared library but what its header marks.
+TRACEPARSER := $(BUILD)/host/libtraceparser
+TRACEPARSER_OBJECTS := $(call object,$(BUILD)/host,$(wildcard host/trace/*.cpp host/trace/*/*.cpp host/convert/kev*.cpp) \
+  host/convert/output_file.cpp $(wildcard host/compat/traceparser*.cpp) $(CODEC_SOURCES) $(LIB_SOURCES) lib/assert_hosted.cpp)
+LIBTLOG_OBJECTS := $(call object,$(BUILD)/host,host/compat/tlog.cpp lib/assert_hosted.cpp)
+
+# compat_library NAME OBJECTS LIBRARIES
+define compat_library
+$(call linked_from,$(BUILD)/host/$(1).a,$(2))
+$(call linked_from,$(BUILD)/host/$(1).so,$(2))
+$(BUILD)/host/$(1).a:
+	@echo '  AR    $$@'
+	@rm -f $$@ && ar rcs $$@ $$(filter %.o,$$^)
+$(BUILD)/host/$(1).so:
+	@echo '  LD    $$@'
+	@$(CXX) -shared -Wl,-soname,$(1).so.1 -Wl,--no-undefined -Wl,--exclude-libs,ALL $$(filter %.o,$$^) -o $$@ $(3)
+endef
+$(eval $(call compat_library,libtraceparser,$(TRACEPARSER_OBJECTS),$(TRACE_LIBRARY_LIBS)))
+$(eval $(call compat_library,libtlog,$(LIBTLOG_OBJECTS),))
+COMPAT_LIBRARIES := $(foreach name,libtraceparser libtlog,$(BUILD)/host/$(name).a $(BUILD)/host/$(name).so)
+
+# tool NAME OBJECTS: the printer of .kev files uses its library alone, as a user's program would.
+define tool
+$(call linked_from,$(BUILD)/host/$(1),$(call object,$(BUILD)/host,host/tools/$(1).cpp) $(2))
 $(BUILD)/host/$(1):
 	@echo '  LD    $$@'
-	@$(CXX) $$(filter %.o,$$^) -o $$@ $(TRACE_LIBRARY_LIBS)
+	@$(CXX) $$(filter %.o %.a,$$^) -o $$@ $(TRACE_LIBRARY_LIBS)
 endef
-$(foreach tool,$(patsubst host/tools/%.cpp,%,$(TOOL_SOURCES)),$(eval $(call host_tool,$(tool))))
+$(eval $(call tool,traceprinter,$(TRACEPARSER).a))
+$(eval $(call tool,tlogdump,$(TRACE_LIBRARY)))
+TOOLS := $(BUILD)/host/traceprinter $(BUILD)/host/tlogdump
 
-# --- libraries with published C interfaces, for programs that were written for the originals ----------------------------
-$(BUILD)/pic/%.cpp.o: %.cpp Makefile
+# What a user of the libraries writes, in C.
+SAMPLES := $(BUILD)/host/examples/traceparser_sample
+$(BUILD)/host/examples/traceparser_sample: examples/traceparser_sample.c host/compat/traceparser.h $(TRACEPARSER).a
 	@mkdir -p $(@D)
-	@echo '  PIC   $<'
-	@$(CXX) $(HOST_CXXFLAGS) -fPIC -fvisibility-inlines-hidden -c $< -o $@
+	@echo '  CC    $<'
+	@gcc -std=c11 -O2 -Wall -Wextra -Wpedantic -Werror -I host/compat $< $(TRACEPARSER).a -o $@ $(TRACE_LIBRARY_LIBS) -lstdc++ -lm
 
-LIBTLOG_OBJECTS := $(call object,$(BUILD)/pic,host/compat/tlog.cpp lib/assert_hosted.cpp)
-$(eval $(call linked_from,$(LIBTLOG).a,$(LIBTLOG_OBJECTS)))
-$(eval $(call linked_from,$(LIBTLOG).so,$(LIBTLOG_OBJECTS)))
-$(LIBTLOG).a:
-	@echo '  AR    $@'
-	@rm -f $@ && ar rcs $@ $(filter %.o,$^)
-$(LIBTLOG).so: host/compat/tlog.map
-	@echo '  LD    $@'
-	@$(CXX) -shared -Wl,-soname,libtlog.so -Wl,--version-script=host/compat/tlog.map $(filter %.o,$^) -o $@
+compat: $(COMPAT_LIBRARIES) $(TOOLS) $(SAMPLES) ## libraries with published interfaces, their programs
 
 PREFIX := /usr/local
 DESTDIR :=
@@ -322,8 +337,8 @@ install: host $(TRACE_LIBRARY) ## PREFIX=/usr/local DESTDIR=: programs, library,
 	  $(INSTALLED)/share/bash-completion/completions
 	@install $(REMORA) $(INSTALLED)/bin
 	@install $(TOOLS) $(INSTALLED)/bin
-	@install -m 644 $(TRACE_LIBRARY) $(LIBTLOG).a $(LIBTLOG).so $(INSTALLED)/lib
-	@install -D -m 644 -t $(INSTALLED)/include/remora/compat host/compat/tlog.h host/compat/tlog_event.h
+	@install -m 644 $(TRACE_LIBRARY) $(COMPAT_LIBRARIES) $(INSTALLED)/lib
+	@install -D -m 644 -t $(INSTALLED)/include/remora/compat host/compat/*.h
 	@for header in $(TRACE_HEADERS); do install -D -m 644 $$header $(INSTALLED)/include/remora/$$header; done
 	@printf '%s\n' "$$PKG_CONFIG" >$(INSTALLED)/lib/pkgconfig/remora-trace.pc
 	@$(REMORA) manual >$(INSTALLED)/share/man/man1/remora.1
@@ -426,7 +441,7 @@ test-integration: kernel $(TEST_KERNEL) host $(EFI) ## boots, exports and faults
 	@$(MAKE) --no-print-directory kernel TRACER=OFF TSC=TRUE
 	@tests/integration/run.py outside
 
-test-viewers: $(REMORA) ## what `remora convert` writes, read by the programs it is meant for
+test-viewers: $(REMORA) compat ## what `remora convert` writes, read by the programs it is meant for
 	@tests/viewers/run.py
 
 test-mutants: $(REMORA) ## kernels with one thing wrong each: `remora check` must name the rule
@@ -550,6 +565,18 @@ $(COMPACT_BENCH):
 bench: deps $(BENCH) $(LTTNG_PEER) $(COMPACT_BENCH) kernel $(TEST_KERNEL) $(EFI) $(REMORA) ## measure: one line FIGURE, PEER or GOAL each
 	@$(MAKE) --no-print-directory kernel TRACER=OFF TSC=TRUE
 	@tests/bench/run.sh $(BENCH) $(LTTNG_PEER) $(COMPACT_BENCH) $(KERNEL) $(TEST_KERNEL) $(EFI) $(REMORA)
+
+# The host tools, compiled as they are shipped.
+HOST_BENCH := $(BUILD)/bench/host_speed
+HOST_BENCH_EVENTS := 6000000
+$(eval $(call linked_from,$(HOST_BENCH),$(call object,$(BUILD)/host,tests/bench/host_speed.cpp \
+  $(filter-out host/cli/main.cpp,$(HOST_SOURCES)) $(CODEC_SOURCES) $(LIB_SOURCES) lib/assert_hosted.cpp)))
+$(HOST_BENCH):
+	@echo '  LD    $@'
+	@$(CXX) $(filter %.o,$^) -o $@ $(HOST_LIBS)
+
+bench-host: $(HOST_BENCH) $(REMORA) ## measure the host tools beside naive loops and babeltrace2
+	@tests/bench/host.py $(HOST_BENCH) $(REMORA) $(HOST_BENCH_EVENTS)
 
 # With the tracer there is room for fewer stacks.
 BENCH_TASKS := 1100

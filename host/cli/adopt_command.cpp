@@ -141,15 +141,15 @@ ExitStatus adopt(const AdoptOptions& options, Context context) {
 
 } // namespace
 
-void add_adopt(CLI::App& app, Context context, trace::ExitStatus& status) {
-    CLI::App* const command = app.add_subcommand("adopt", "make a session of a directory of Ntrace.dat files");
+void add_adopt(CommandLine& line, Context context) {
+    Command command = line.command("adopt", "make a session of a directory of Ntrace.dat files");
     const auto options = std::make_shared<AdoptOptions>();
-    command->add_option("DIR", options->directory, "directory with 0trace.dat, 1trace.dat, ...")->required();
-    command->add_option("--kernel", options->kernel,
-                        "image of the kernel that wrote the files: keeps its trace_printf formats in the session");
-    command->add_flag("--force", options->force, "replace an existing manifest.json");
-    command->footer(examples({"remora adopt out/disk"}));
-    command->callback([options, context, &status] { status = adopt(*options, context); });
+    command.option("DIR", options->directory, "directory with 0trace.dat, 1trace.dat, ...").required();
+    command.option("--kernel", options->kernel,
+                   "image of the kernel that wrote the files: keeps its trace_printf formats in the session");
+    command.flag("--force", options->force, "replace an existing manifest.json");
+    command.footer(examples({"remora adopt out/disk"}));
+    command.run([options, context] { return adopt(*options, context); });
 }
 
 } // namespace host::cli

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // remora check: did the kernel decide as the scheduling theory says? Exit status 2 on any violation.
 #include "host/analyse/oracle/oracle.hpp"
-#include "host/cli/json_version.hpp"
 #include "host/cli/event_text.hpp"
+#include "host/cli/json_version.hpp"
 #include "host/cli/trace_input.hpp"
 #include "host/trace/escape.hpp"
 #include "host/trace/json.hpp"
@@ -188,26 +188,25 @@ trace::ExitStatus check(const CheckOptions& options, Context context) {
 
 } // namespace
 
-void add_check(CLI::App& app, Context context, trace::ExitStatus& status) {
-    CLI::App* const command =
-        app.add_subcommand("check", "compare every decision with the scheduling theory; exit status 2 on violation");
+void add_check(CommandLine& line, Context context) {
+    Command command =
+        line.command("check", "compare every decision with the scheduling theory; exit status 2 on violation");
     const auto options = std::make_shared<CheckOptions>();
-    add_trace_options(*command, options->input);
-    command->get_option("TRACE")->required(false); // --rules needs none
-    command->add_flag("--json", options->json, "as JSON");
-    command->add_flag("--rules", options->rules, "list the rules, what they say and where they come from");
-    command->add_flag("--must-decide", options->strict, "fail if no dispatch could be checked");
-    command->add_option("--show", options->shown, "so many violations in full; the others are counted")
-        ->capture_default_str();
-    command->add_option(
+    add_trace_options(command, options->input);
+    command.described("TRACE").required(false); // --rules needs none
+    command.flag("--json", options->json, "as JSON");
+    command.flag("--rules", options->rules, "list the rules, what they say and where they come from");
+    command.flag("--must-decide", options->strict, "fail if no dispatch could be checked");
+    command.option("--show", options->shown, "so many violations in full; the others are counted").show_default();
+    command.option(
         "--tolerance", options->tolerance,
         fmt::format("ticks by which what two stamps measure may differ from the kernel's own reckoning (default {} if "
                     "the clock counts instructions; else what stamps measure is not judged)",
                     analyse::oracle::kToleranceTicks));
-    command->footer(examples({"remora check out/udp", "remora check --rules"}));
-    command->callback([options, context, &status] {
+    command.footer(examples({"remora check out/udp", "remora check --rules"}));
+    command.run([options, context] {
         context.out.page();
-        status = check(*options, context);
+        return check(*options, context);
     });
 }
 

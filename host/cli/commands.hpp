@@ -3,35 +3,34 @@
 // an exit status. One file per command.
 #pragma once
 
+#include "host/cli/command_line.hpp"
 #include "host/cli/output.hpp"
 #include "host/trace/diagnostics.hpp"
 
-#include <CLI/CLI.hpp>
 #include <cstdio>
-#include <initializer_list>
-#include <string>
-#include <string_view>
 
 namespace host::cli {
 
-void add_record(CLI::App& app, Context context, trace::ExitStatus& status);
-void add_print(CLI::App& app, Context context, trace::ExitStatus& status);
-void add_schedule(CLI::App& app, Context context, trace::ExitStatus& status);
-void add_summary(CLI::App& app, Context context, trace::ExitStatus& status);
-void add_verify(CLI::App& app, Context context, trace::ExitStatus& status);
-void add_check(CLI::App& app, Context context, trace::ExitStatus& status);
-void add_adopt(CLI::App& app, Context context, trace::ExitStatus& status);
-void add_convert(CLI::App& app, Context context, trace::ExitStatus& status);
-void add_events(CLI::App& app, Context context, trace::ExitStatus& status);
+void add_record(CommandLine& line, Context context);
+void add_print(CommandLine& line, Context context);
+void add_schedule(CommandLine& line, Context context);
+void add_summary(CommandLine& line, Context context);
+void add_verify(CommandLine& line, Context context);
+void add_check(CommandLine& line, Context context);
+void add_adopt(CommandLine& line, Context context);
+void add_convert(CommandLine& line, Context context);
+void add_events(CommandLine& line, Context context);
+void add_count(CommandLine& line, Context context);
+void add_pack(CommandLine& line, Context context);
+void add_unpack(CommandLine& line, Context context);
+void add_sql(CommandLine& line, Context context);
+void add_dissector(CommandLine& line, Context context);
 
-void add_completion(CLI::App& app, Context context, trace::ExitStatus& status);
-void add_manual(CLI::App& app, Context context, trace::ExitStatus& status);
-
-// What stands below the options of a command's help: one line each, as one would type them. A test parses them all.
-[[nodiscard]] std::string examples(std::initializer_list<std::string_view> lines);
+void add_completion(CommandLine& line, Context context);
+void add_manual(CommandLine& line, Context context);
 
 // The options of the program and all commands.
-void add_everything(CLI::App& app, Context context, trace::ExitStatus& status);
+void add_everything(CommandLine& line, Context context);
 
 // The whole program, but for the process around it. Returns the exit status; no exception leaves it.
 [[nodiscard]] int run(int argc, const char* const* argv, std::FILE* out, std::FILE* err);

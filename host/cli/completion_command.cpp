@@ -3,7 +3,6 @@
 // line itself. bash: completion by function (bash manual, "Programmable Completion"); zsh reads the same through
 // bashcompinit; fish has a line per option (fish manual, `complete`).
 #include "host/cli/commands.hpp"
-#include "host/cli/option_list.hpp"
 
 #include <memory>
 
@@ -21,7 +20,7 @@ std::string joined(const std::vector<std::string>& words, std::string_view separ
 }
 
 // In single quotes for a shell.
-std::string quoted(std::string_view text) {
+std::string shell_quoted(std::string_view text) {
     std::string result = "'";
     for (const char character : text) {
         result += character == '\'' ? std::string("'\\''") : std::string(1, character);
@@ -29,10 +28,10 @@ std::string quoted(std::string_view text) {
     return result + "'";
 }
 
-void print_bash(Output& out, const CLI::App& app) {
+void print_bash(Output& out, const CommandLine& line) {
     std::vector<std::string> names;
-    for (const CLI::App* const command : commands_of(app)) {
-        names.push_back(command->get_name());
+    for (const CommandView& command : line.commands()) {
+        names.push_back(command.name);
     }
     out.print("# bash completion for remora. Load it:  source <(remora completion bash)\n"
               "_remora() {{\n"
@@ -41,11 +40,11 @@ void print_bash(Output& out, const CLI::App& app) {
               "        [[ ${{COMP_WORDS[i]}} != -* ]] && {{ command=${{COMP_WORDS[i]}}; break; }}\n"
               "    done\n"
               "    case \"$command $before\" in\n");
-    for (const CLI::App* const command : commands_of(app)) {
-        for (const OptionView& option : options_of(*command)) {
+    for (const CommandView& command : line.commands()) {
+        for (const OptionView& option : command.options) {
             for (const std::string& name : option.choices.empty() ? std::vector<std::string>{} : option.names) {
                 out.print("        {}) mapfile -t COMPREPLY < <(compgen -W {} -- \"$word\"); return ;;\n",
-                          quoted(command->get_name() + ' ' + name), quoted(joined(option.choices, " ")));
+                          shell_quoted(command.name + ' ' + name), shell_quoted(joined(option.choices, " ")));
             }
         }
     }
@@ -56,18 +55,18 @@ void print_bash(Output& out, const CLI::App& app) {
               "    fi\n"
               "    local options=--help words=\n"
               "    case $command in\n",
-              quoted(joined(names, " ") + " --help --version --no-pager"));
-    for (const CLI::App* const command : commands_of(app)) {
+              shell_quoted(joined(names, " ") + " --help --version --no-pager"));
+    for (const CommandView& command : line.commands()) {
         std::vector<std::string> options{"--help"};
         std::vector<std::string> words;
-        for (const OptionView& option : options_of(*command)) {
+        for (const OptionView& option : command.options) {
             options.insert(options.end(), option.names.begin(), option.names.end());
             if (option.names.empty()) {
                 words.insert(words.end(), option.choices.begin(), option.choices.end());
             }
         }
-        out.print("        {}) options={} words={} ;;\n", command->get_name(), quoted(joined(options, " ")),
-                  quoted(joined(words, " ")));
+        out.print("        {}) options={} words={} ;;\n", command.name, shell_quoted(joined(options, " ")),
+                  shell_quoted(joined(words, " ")));
     }
     out.print("    esac\n"
               "    if [[ $word == -* ]]; then\n"
@@ -79,13 +78,12 @@ void print_bash(Output& out, const CLI::App& app) {
               "complete -o filenames -F _remora remora\n");
 }
 
-void print_fish(Output& out, const CLI::App& app) {
+void print_fish(Output& out, const CommandLine& line) {
     out.print("# fish completion for remora. Load it:  remora completion fish | source\n");
-    for (const CLI::App* const command : commands_of(app)) {
-        const std::string name = command->get_name();
-        out.print("complete -c remora -n __fish_use_subcommand -a {} -d {}\n", name,
-                  quoted(command->get_description()));
-        for (const OptionView& option : options_of(*command)) {
+    for (const CommandView& command : line.commands()) {
+        const std::string name = command.name;
+        out.print("complete -c remora -n __fish_use_subcommand -a {} -d {}\n", name, shell_quoted(command.description));
+        for (const OptionView& option : command.options) {
             if (option.names.empty() && option.choices.empty()) {
                 continue;
             }
@@ -95,33 +93,31 @@ void print_fish(Output& out, const CLI::App& app) {
                 out.print(" {} {}", is_long ? "-l" : "-s", spelled.substr(is_long ? 2 : 1));
             }
             if (!option.choices.empty()) {
-                out.print("{} -f -a {}", option.names.empty() ? "" : " -x", quoted(joined(option.choices, " ")));
+                out.print("{} -f -a {}", option.names.empty() ? "" : " -x", shell_quoted(joined(option.choices, " ")));
             } else if (!option.argument.empty()) {
                 out.print(" -r");
             }
-            out.print(" -d {}\n", quoted(option.description));
+            out.print(" -d {}\n", shell_quoted(option.description));
         }
     }
 }
 
 } // namespace
 
-void add_completion(CLI::App& app, Context context, trace::ExitStatus& status) {
-    CLI::App* const command = app.add_subcommand("completion", "print a script that completes commands in a shell");
+void add_completion(CommandLine& line, Context context) {
+    Command command = line.command("completion", "print a script that completes commands in a shell");
     const auto shell = std::make_shared<std::string>();
-    command->add_option("SHELL", *shell, "which shell")
-        ->required()
-        ->check(CLI::IsMember(std::vector<std::string>{"bash", "zsh", "fish"}));
-    command->footer(examples({"remora completion bash", "remora completion fish"}) +
-                    "Load it with: source <(remora completion bash)\n");
-    command->callback([shell, context, &app, &status] {
+    command.option("SHELL", *shell, "which shell").required().one_of({"bash", "zsh", "fish"});
+    command.footer(examples({"remora completion bash", "remora completion fish"}) +
+                   "Load it with: source <(remora completion bash)\n");
+    command.run([shell, context, &line] {
         if (*shell == "fish") {
-            print_fish(context.out, app);
+            print_fish(context.out, line);
         } else {
             context.out.print("{}", *shell == "zsh" ? "autoload -U +X bashcompinit && bashcompinit\n" : "");
-            print_bash(context.out, app);
+            print_bash(context.out, line);
         }
-        status = trace::ExitStatus::clean;
+        return trace::ExitStatus::clean;
     });
 }
 

@@ -54,20 +54,18 @@ std::string format_list() {
 
 } // namespace
 
-void add_convert(CLI::App& app, Context context, trace::ExitStatus& status) {
-    CLI::App* const command = app.add_subcommand("convert", "write a trace in the format of another tool");
+void add_convert(CommandLine& line, Context context) {
+    Command command = line.command("convert", "write a trace in the format of another tool");
     const auto options = std::make_shared<ConvertOptions>();
-    add_trace_options(*command, options->input);
-    command->add_option("OUTPUT", options->output_argument, "same as --output");
-    command->add_option("--to", options->format, "format of the output")
-        ->required()
-        ->check(CLI::IsMember(format_names()));
-    command->add_option("-o,--output", options->output,
-                        "file, or directory where the format is one; default and -: standard output");
-    command->footer(format_list() +
-                    examples({"remora convert out/udp --to csv -o trace.csv",
-                              "remora convert 0trace.dat trace.csv --to csv", "remora convert - --from kev --to csv"}));
-    command->callback([options, context, &status] { status = convert_trace(*options, context); });
+    add_trace_options(command, options->input);
+    command.option("OUTPUT", options->output_argument, "same as --output");
+    command.option("--to", options->format, "format of the output").required().one_of(format_names());
+    command.option("-o,--output", options->output,
+                   "file, or directory where the format is one; default and -: standard output");
+    command.footer(format_list() +
+                   examples({"remora convert out/udp --to csv -o trace.csv",
+                             "remora convert 0trace.dat trace.csv --to csv", "remora convert - --from kev --to csv"}));
+    command.run([options, context] { return convert_trace(*options, context); });
 }
 
 } // namespace host::cli

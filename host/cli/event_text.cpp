@@ -121,12 +121,7 @@ void append_parameter(fmt::memory_buffer& out, const trace::Event& event, const 
     out.push_back(' ');
     append(out, parameter.name);
     out.push_back('=');
-    append_value(out, parameter.unit, value);
-    if (const std::string name = value_name(event, parameter.unit, value); !name.empty()) {
-        append(out, " (");
-        append_escaped(out, name);
-        out.push_back(')');
-    }
+    append_value_and_name(out, event, parameter.unit, value);
 }
 
 void append_time(fmt::memory_buffer& out, const trace::Event& event, TimeUnit unit) {
@@ -170,6 +165,15 @@ std::string json_string(std::string_view text_untrusted) {
     fmt::memory_buffer out;
     append_json_string(out, text_untrusted);
     return {out.data(), out.size()};
+}
+
+void append_value_and_name(fmt::memory_buffer& out, const trace::Event& event, tracer::Unit unit, std::uint32_t value) {
+    append_value(out, unit, value);
+    if (const std::string name = value_name(event, unit, value); !name.empty()) {
+        append(out, " (");
+        append_escaped(out, name);
+        out.push_back(')');
+    }
 }
 
 void append_line(fmt::memory_buffer& out, const trace::Event& event, TimeUnit unit) {

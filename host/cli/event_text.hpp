@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// One event as one line of text or one JSON object. Names from the trace are escaped. Formatting is by hand because
-// millions of lines pass through it.
+// One event as one line of text or one JSON object. Names from the trace are escaped. Long traces are printed by
+// EventLines, which prepares the usual lines and leaves the others to this.
 #pragma once
 
 #include "host/trace/event.hpp"
@@ -29,11 +29,15 @@ void append_user_event_json(fmt::memory_buffer& out, const trace::Event& event);
 // The fields of a metadata event, as ` name=value ...`; nothing if it is none or cannot be decoded.
 void append_metadata(fmt::memory_buffer& out, const trace::Event& event);
 
-// Of an event that our table has no row for: class, number and words of a .kev event, kind and arguments of a tlog event.
+// Of an event that our table has no row for: class, number and words of a .kev event, kind and arguments of a tlog
+// event.
 void append_foreign(fmt::memory_buffer& out, const trace::Event& event);
 
 // Likewise as members of the JSON object, with its end.
 void append_foreign_json(fmt::memory_buffer& out, const trace::Event& event);
+
+// The value of a parameter as a line shows it: "12 (sensor)", "0xe9", "7".
+void append_value_and_name(fmt::memory_buffer& out, const trace::Event& event, tracer::Unit unit, std::uint32_t value);
 
 void append(fmt::memory_buffer& out, std::string_view text);
 

@@ -106,20 +106,19 @@ trace::ExitStatus print_declarations(const EventsOptions& options, Context conte
 
 } // namespace
 
-void add_events(CLI::App& app, Context context, trace::ExitStatus& status) {
-    CLI::App* const command = app.add_subcommand("events", "print the event table, or the typed events of a trace");
+void add_events(CommandLine& line, Context context) {
+    Command command = line.command("events", "print the event table, or the typed events of a trace");
     const auto options = std::make_shared<EventsOptions>();
-    command->add_option("TRACE", options->input.path, "show the typed events that this trace declares");
-    command->add_flag("--json", options->json, "as JSON");
-    command->footer(examples({"remora events", "remora events out/udp", "remora events --json"}));
-    command->callback([options, context, &status] {
+    command.option("TRACE", options->input.path, "show the typed events that this trace declares");
+    command.flag("--json", options->json, "as JSON");
+    command.footer(examples({"remora events", "remora events out/udp", "remora events --json"}));
+    command.run([options, context] {
         context.out.page();
         if (!options->input.path.empty()) {
-            status = print_declarations(*options, context);
-            return;
+            return print_declarations(*options, context);
         }
         options->json ? print_json(context.out) : print_text(context.out);
-        status = trace::ExitStatus::clean;
+        return trace::ExitStatus::clean;
     });
 }
 

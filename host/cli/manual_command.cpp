@@ -2,7 +2,6 @@
 // remora manual: the manual page, in the man macros of groff (groff_man(7)). Derived from the command line itself, so
 // it names every command and option there is. `make install` writes it where man finds it.
 #include "host/cli/commands.hpp"
-#include "host/cli/option_list.hpp"
 
 #include "lib/version.hpp"
 
@@ -47,8 +46,8 @@ std::string spelled(const OptionView& option) {
     return text;
 }
 
-void print_options(Output& out, const CLI::App& command) {
-    for (const OptionView& option : options_of(command)) {
+void print_options(Output& out, const CommandView& command) {
+    for (const OptionView& option : command.options) {
         out.print(".TP\n{}\n{}", spelled(option), roff(option.description.empty() ? "(no text)" : option.description));
         for (std::size_t i = 0; i < option.choices.size(); ++i) {
             out.print("{}\\fB{}\\fR", i == 0 ? ": " : ", ", roff(option.choices[i]));
@@ -70,21 +69,21 @@ void print_footer(Output& out, const std::string& footer) {
     out.print(".fi\n");
 }
 
-void print_command(Output& out, const CLI::App& command) {
+void print_command(Output& out, const CommandView& command) {
     std::string synopsis;
-    for (const OptionView& option : options_of(command)) {
+    for (const OptionView& option : command.options) {
         if (option.names.empty()) {
             const std::string name = "\\fI" + roff(option.argument) + "\\fR";
             synopsis += option.required ? ' ' + name : " [" + name + ']';
         }
     }
-    out.print(".SS \"{}\"\n\\fBremora {}\\fR [\\fIoptions\\fR]{}\n.PP\n{}.\n", roff(command.get_name()),
-              roff(command.get_name()), synopsis, roff(command.get_description()));
+    out.print(".SS \"{}\"\n\\fBremora {}\\fR [\\fIoptions\\fR]{}\n.PP\n{}.\n", roff(command.name), roff(command.name),
+              synopsis, roff(command.description));
     print_options(out, command);
-    print_footer(out, command.get_footer());
+    print_footer(out, command.footer);
 }
 
-void print_manual(Output& out, const CLI::App& app) {
+void print_manual(Output& out, const CommandLine& line) {
     out.print(
         ".TH REMORA 1 \"\" \"{}\" \"User commands\"\n"
         ".SH NAME\nremora \\- receive, print, check, convert and query traces of the Remora kernel\n"
@@ -95,8 +94,8 @@ void print_manual(Output& out, const CLI::App& app) {
         "\\fIfile\\fR:0x\\fIoffset\\fR \\fIcode\\fR \\fItext\\fR.\n"
         ".SH COMMANDS\n",
         roff(lib::kVersion));
-    for (const CLI::App* const command : commands_of(app)) {
-        print_command(out, *command);
+    for (const CommandView& command : line.commands()) {
+        print_command(out, command);
     }
     out.print(".SH \"EXIT STATUS\"\n"
               ".TP\n.B 0\nclean\n.TP\n.B 1\nwrong usage, or a file or socket could not be used\n"
@@ -111,12 +110,12 @@ void print_manual(Output& out, const CLI::App& app) {
 
 } // namespace
 
-void add_manual(CLI::App& app, Context context, trace::ExitStatus& status) {
-    CLI::App* const command = app.add_subcommand("manual", "print the manual page, for man -l");
-    command->footer(examples({"remora manual"}) + "Read it with: remora manual | man -l -\n");
-    command->callback([context, &app, &status] {
-        print_manual(context.out, app);
-        status = trace::ExitStatus::clean;
+void add_manual(CommandLine& line, Context context) {
+    Command command = line.command("manual", "print the manual page, for man -l");
+    command.footer(examples({"remora manual"}) + "Read it with: remora manual | man -l -\n");
+    command.run([context, &line] {
+        print_manual(context.out, line);
+        return trace::ExitStatus::clean;
     });
 }
 

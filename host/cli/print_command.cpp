@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // remora print: one line, or one JSON object, per event.
-#include "host/cli/event_text.hpp"
+#include "host/cli/event_lines.hpp"
 #include "host/cli/trace_input.hpp"
 
 #include "host/trace/escape.hpp"
@@ -31,7 +31,8 @@ class Selection {
   public:
     explicit Selection(const PrintOptions& options)
         : m_options(options)
-        , m_row(tracer::find_event(options.event)) {
+        , m_row(tracer::find_event(options.event))
+        , m_unrestricted(options.family.empty() && options.event.empty() && options.task.empty()) {
         std::uint16_t context = 0;
         const char* const end = options.task.data() + options.task.size();
         const auto [parsed, error] = std::from_chars(options.task.data(), end, context);
@@ -42,6 +43,10 @@ class Selection {
 
     // Takes note of whether the event concerns the task asked for, shown or not.
     [[nodiscard]] bool contains(const trace::Event& event) {
+        if (m_unrestricted) {
+            m_task_seen = true;
+            return m_options.all || !event.metadata;
+        }
         const bool of_task = m_options.task.empty() || concerns_task(event);
         m_task_seen = m_task_seen || of_task;
         return (m_options.all || !event.metadata) &&
@@ -85,6 +90,7 @@ class Selection {
 
     const PrintOptions& m_options;
     const tracer::EventRow* m_row;
+    bool m_unrestricted;
     std::int64_t m_context = -1; // if --task is a number
     bool m_task_seen = false;
 };
@@ -92,7 +98,7 @@ class Selection {
 trace::ExitStatus print(const PrintOptions& options, Context context) {
     return with_trace(options.input, context, [&](trace::Trace& trace) {
         Selection selection(options);
-        const TimeUnit unit = options.ticks ? TimeUnit::ticks : TimeUnit::nanoseconds;
+        EventLines lines(options.ticks ? TimeUnit::ticks : TimeUnit::nanoseconds);
         std::uint64_t left = options.limit;
         trace::Event event;
         // A pipe is followed live; a file is worth whole buffers.
@@ -104,7 +110,7 @@ trace::ExitStatus print(const PrintOptions& options, Context context) {
             if (options.json) {
                 append_json(context.out.buffer(), event);
             } else {
-                append_line(context.out.buffer(), event, unit);
+                lines.append(context.out.buffer(), event);
             }
             context.out.flush_if_full();
             if (live) {
@@ -138,25 +144,25 @@ std::string check_limit(const std::string& text) {
 
 } // namespace
 
-void add_print(CLI::App& app, Context context, trace::ExitStatus& status) {
-    CLI::App* const command = app.add_subcommand("print", "print one line per event, in time order");
+void add_print(CommandLine& line, Context context) {
+    Command command = line.command("print", "print one line per event, in time order");
     const auto options = std::make_shared<PrintOptions>();
-    add_trace_options(*command, options->input);
-    command->add_flag("--all", options->all, "show the metadata in front of each chunk, too");
-    command->add_flag("--ticks", options->ticks, "raw time stamps instead of ns since the start");
-    command->add_option("--family", options->family, "only events of this family (see: remora events)")
-        ->check(CLI::IsMember(std::vector<std::string>(tracer::kFamilyNames.begin(), tracer::kFamilyNames.end())));
-    command->add_option("--event", options->event,
-                        "only this event: one of the table, or one that the trace declares (see: remora events)");
-    command->add_option("--task", options->task, "only events that concern this task: its name or its context");
-    command->add_option("--limit", options->limit, "stop after so many lines")->check(check_limit);
-    command->add_flag("--json", options->json, "one JSON object per line");
-    command->footer(
+    add_trace_options(command, options->input);
+    command.flag("--all", options->all, "show the metadata in front of each chunk, too");
+    command.flag("--ticks", options->ticks, "raw time stamps instead of ns since the start");
+    command.option("--family", options->family, "only events of this family (see: remora events)")
+        .one_of(std::vector<std::string>(tracer::kFamilyNames.begin(), tracer::kFamilyNames.end()));
+    command.option("--event", options->event,
+                   "only this event: one of the table, or one that the trace declares (see: remora events)");
+    command.option("--task", options->task, "only events that concern this task: its name or its context");
+    command.option("--limit", options->limit, "stop after so many lines").check(check_limit);
+    command.flag("--json", options->json, "one JSON object per line");
+    command.footer(
         examples({"remora print out/udp --task control --limit 20", "remora print out/udp --family mutex --ticks",
                   "remora print 0trace.dat --json", "remora print - --from tlog"}));
-    command->callback([options, context, &status] {
+    command.run([options, context] {
         context.out.page();
-        status = print(*options, context);
+        return print(*options, context);
     });
 }
 

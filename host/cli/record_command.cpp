@@ -225,26 +225,25 @@ ExitStatus record(const RecordOptions& options, Context context) {
 
 } // namespace
 
-void add_record(CLI::App& app, Context context, trace::ExitStatus& status) {
-    CLI::App* const command = app.add_subcommand("record", "receive a trace over UDP into a session directory");
+void add_record(CommandLine& line, Context context) {
+    Command command = line.command("record", "receive a trace over UDP into a session directory");
     const auto options = std::make_shared<RecordOptions>();
-    command->add_option("--listen", options->listen, "ADDR:PORT to receive on; port 0 takes a free one")
-        ->capture_default_str();
-    command->add_option("--out", options->directory, "directory of the session")->required();
-    command->add_option("--ready-file", options->ready_file, "file to write ADDR:PORT to, once packets are received");
+    command.option("--listen", options->listen, "ADDR:PORT to receive on; port 0 takes a free one").show_default();
+    command.option("--out", options->directory, "directory of the session").required();
+    command.option("--ready-file", options->ready_file, "file to write ADDR:PORT to, once packets are received");
     command
-        ->add_option("--idle-timeout", options->idle_timeout_s,
-                     "end after so many seconds without a packet; starts with the first valid packet")
-        ->check(check_seconds);
-    command->add_option("--timeout", options->timeout_s, "end after so many seconds")->check(check_seconds);
-    command->add_option("--kernel", options->kernel,
-                        "image of the kernel that will send: keeps its trace_printf formats in the session");
-    command->add_flag("--progress", options->progress, "tell once a second what has come");
-    command->add_flag("--force", options->force, "replace the session that DIR holds");
-    command->add_flag("--json", options->json, "print the manifest instead of a report");
-    command->footer(examples({"remora record --listen 127.0.0.1:20000 --out out/udp",
-                              "remora record --out out/udp --idle-timeout 5 --progress"}));
-    command->callback([options, context, &status] { status = record(*options, context); });
+        .option("--idle-timeout", options->idle_timeout_s,
+                "end after so many seconds without a packet; starts with the first valid packet")
+        .check(check_seconds);
+    command.option("--timeout", options->timeout_s, "end after so many seconds").check(check_seconds);
+    command.option("--kernel", options->kernel,
+                   "image of the kernel that will send: keeps its trace_printf formats in the session");
+    command.flag("--progress", options->progress, "tell once a second what has come");
+    command.flag("--force", options->force, "replace the session that DIR holds");
+    command.flag("--json", options->json, "print the manifest instead of a report");
+    command.footer(examples({"remora record --listen 127.0.0.1:20000 --out out/udp",
+                             "remora record --out out/udp --idle-timeout 5 --progress"}));
+    command.run([options, context] { return record(*options, context); });
 }
 
 } // namespace host::cli

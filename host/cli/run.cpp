@@ -6,45 +6,36 @@
 
 #include <cstring>
 #include <exception>
-#include <sstream>
 
 namespace host::cli {
 
 using trace::ExitStatus;
 
-std::string examples(std::initializer_list<std::string_view> lines) {
-    std::string text = "Examples:\n";
-    for (const std::string_view line : lines) {
-        text += "  ";
-        text += line;
-        text += '\n';
-    }
-    return text;
-}
-
-void add_everything(CLI::App& app, Context context, ExitStatus& status) {
-    app.name("remora");
-    app.description("Remora's host tools: receive, print, check, convert and query traces.");
-    app.require_subcommand(1);
-    app.set_version_flag("--version", std::string(lib::kVersion));
-    app.add_flag_callback(
+void add_everything(CommandLine& line, Context context) {
+    line.version(std::string(lib::kVersion));
+    line.flag(
         "--no-pager", [context] { context.out.no_pager(); }, "never show long text through a pager");
-    app.footer("A TRACE is a session directory, a file of any known format, or - for standard input.\n"
-               "Exit status: 0 clean, 1 usage or input/output, 2 damage, loss or violation, 3 nothing usable, "
-               "4 no space.\n" +
-               examples({"remora summary out/udp", "remora print out/udp --task control --limit 20",
-                         "remora convert out/udp --to perfetto -o trace.pftrace"}));
-    add_record(app, context, status);
-    add_print(app, context, status);
-    add_schedule(app, context, status);
-    add_summary(app, context, status);
-    add_verify(app, context, status);
-    add_check(app, context, status);
-    add_convert(app, context, status);
-    add_adopt(app, context, status);
-    add_events(app, context, status);
-    add_completion(app, context, status);
-    add_manual(app, context, status);
+    line.footer("A TRACE is a session directory, a file of any known format, or - for standard input.\n"
+                "Exit status: 0 clean, 1 usage or input/output, 2 damage, loss or violation, 3 nothing usable, "
+                "4 no space.\n" +
+                examples({"remora summary out/udp", "remora print out/udp --task control --limit 20",
+                          "remora convert out/udp --to perfetto -o trace.pftrace"}));
+    add_record(line, context);
+    add_print(line, context);
+    add_schedule(line, context);
+    add_summary(line, context);
+    add_verify(line, context);
+    add_check(line, context);
+    add_convert(line, context);
+    add_adopt(line, context);
+    add_count(line, context);
+    add_pack(line, context);
+    add_unpack(line, context);
+    add_sql(line, context);
+    add_events(line, context);
+    add_dissector(line, context);
+    add_completion(line, context);
+    add_manual(line, context);
 }
 
 int run(int argc, const char* const* argv, std::FILE* out_stream, std::FILE* err_stream) {
@@ -53,18 +44,13 @@ int run(int argc, const char* const* argv, std::FILE* out_stream, std::FILE* err
     const Context context{out, err};
     auto status = ExitStatus::clean;
     try {
-        CLI::App app;
-        add_everything(app, context, status);
-        try {
-            app.parse(argc, argv);
-        } catch (const CLI::ParseError& error) {
-            std::ostringstream text_out;
-            std::ostringstream text_err;
-            const bool asked = app.exit(error, text_out, text_err) == 0; // --help
-            out.print("{}", text_out.str());
-            err.print("{}", text_err.str());
-            status = asked ? ExitStatus::clean : ExitStatus::usage;
-        }
+        CommandLine line("remora", "Remora's host tools: receive, print, check, convert and query traces.");
+        add_everything(line, context);
+        std::string help;
+        std::string error;
+        status = line.run(argc, argv, help, error);
+        out.print("{}", help);
+        err.print("{}", error);
     } catch (const std::exception& exception) {
         err.print("remora: {}\n", exception.what());
         status = ExitStatus::usage;

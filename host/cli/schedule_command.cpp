@@ -259,17 +259,17 @@ trace::ExitStatus schedule(const ScheduleOptions& options, Context context) {
 
 } // namespace
 
-void add_schedule(CLI::App& app, Context context, trace::ExitStatus& status) {
-    CLI::App* const command = app.add_subcommand("schedule", "tell what the scheduler did, one line per decision");
+void add_schedule(CommandLine& line, Context context) {
+    Command command = line.command("schedule", "tell what the scheduler did, one line per decision");
     const auto options = std::make_shared<ScheduleOptions>();
-    add_trace_options(*command, options->input);
-    command->add_option("--resolution", options->resolution_us, "times are cut to so many microseconds (default 100)")
-        ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1'000'000}));
-    command->add_option("--task", options->task, "only lines about the task of this name");
-    command->footer(examples({"remora schedule out/udp"}));
-    command->callback([options, context, &status] {
+    add_trace_options(command, options->input);
+    command.option("--resolution", options->resolution_us, "times are cut to so many microseconds (default 100)")
+        .range(std::uint64_t{1}, std::uint64_t{1'000'000});
+    command.option("--task", options->task, "only lines about the task of this name");
+    command.footer(examples({"remora schedule out/udp"}));
+    command.run([options, context] {
         context.out.page();
-        status = schedule(*options, context);
+        return schedule(*options, context);
     });
 }
 

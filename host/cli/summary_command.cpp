@@ -32,15 +32,15 @@ trace::ExitStatus summarise(const SummaryOptions& options, Context context) {
 
 } // namespace
 
-void add_summary(CLI::App& app, Context context, trace::ExitStatus& status) {
-    CLI::App* const command = app.add_subcommand("summary", "print what ran and its figures per task and family");
+void add_summary(CommandLine& line, Context context) {
+    Command command = line.command("summary", "print what ran and its figures per task and family");
     const auto options = std::make_shared<SummaryOptions>();
-    add_trace_options(*command, options->input);
-    command->add_flag("--json", options->json, "as JSON");
-    command->footer(examples({"remora summary out/udp", "remora summary out/udp --json"}));
-    command->callback([options, context, &status] {
+    add_trace_options(command, options->input);
+    command.flag("--json", options->json, "as JSON");
+    command.footer(examples({"remora summary out/udp", "remora summary out/udp --json"}));
+    command.run([options, context] {
         context.out.page();
-        status = summarise(*options, context);
+        return summarise(*options, context);
     });
 }
 

@@ -18,23 +18,22 @@ struct TraceInput {
     trace::OpenOptions options;
 };
 
-inline void add_trace_options(CLI::App& command, TraceInput& input) {
+inline void add_trace_options(Command& command, TraceInput& input) {
+    command.option("TRACE", input.path, "session directory, trace file of any known format, or - for standard input")
+        .required();
     command
-        .add_option("TRACE", input.path, "session directory, trace file of any known format, or - for standard input")
-        ->required();
-    command
-        .add_option_function<std::string>(
+        .option(
             "--from", [&input](const std::string& name) { input.options.kind = *trace::find_kind(name); },
             "format of TRACE; default: detect it from the first bytes")
-        ->check(CLI::IsMember(trace::kind_names()));
-    command.add_flag("--strict", input.options.strict, "stop at the first damage");
-    command.add_flag("--salvage", input.options.salvage, "decode what a checksum or a count says is damaged");
+        .one_of(trace::kind_names());
+    command.flag("--strict", input.options.strict, "stop at the first damage");
+    command.flag("--salvage", input.options.salvage, "decode what a checksum or a count says is damaged");
     command
-        .add_option("--tsc-khz", input.options.tsc_khz,
-                    "rate of the time stamp counter in kHz, instead of what the trace says")
-        ->check(CLI::Range(trace::kTscKhzMin, trace::kTscKhzMax));
-    command.add_option("--kernel", input.options.kernel,
-                       "image of the kernel that ran, for the texts of trace_printf; a session has its own copy");
+        .option("--tsc-khz", input.options.tsc_khz,
+                "rate of the time stamp counter in kHz, instead of what the trace says")
+        .range(trace::kTscKhzMin, trace::kTscKhzMax);
+    command.option("--kernel", input.options.kernel,
+                   "image of the kernel that ran, for the texts of trace_printf; a session has its own copy");
 }
 
 // Diagnostics that go to the error output as they arise, behind whatever the output holds.

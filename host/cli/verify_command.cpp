@@ -2,8 +2,8 @@
 // remora verify: does the structure of the trace hold? Exit status 2 on any violation.
 #include "host/analyse/manifest_check.hpp"
 #include "host/analyse/structure_check.hpp"
-#include "host/cli/json_version.hpp"
 #include "host/cli/event_text.hpp"
+#include "host/cli/json_version.hpp"
 #include "host/cli/trace_input.hpp"
 #include "host/trace/escape.hpp"
 #include "host/trace/json.hpp"
@@ -142,19 +142,18 @@ trace::ExitStatus verify(const VerifyOptions& options, Context context) {
 
 } // namespace
 
-void add_verify(CLI::App& app, Context context, trace::ExitStatus& status) {
-    CLI::App* const command =
-        app.add_subcommand("verify", "check the structure of a trace; exit status 2 on violation");
+void add_verify(CommandLine& line, Context context) {
+    Command command = line.command("verify", "check the structure of a trace; exit status 2 on violation");
     const auto options = std::make_shared<VerifyOptions>();
-    add_trace_options(*command, options->input);
-    command->add_flag("--json", options->json, "as JSON");
-    command->footer(examples({"remora verify out/udp"}));
-    command->callback([options, context, &status] { status = verify(*options, context); });
+    add_trace_options(command, options->input);
+    command.flag("--json", options->json, "as JSON");
+    command.footer(examples({"remora verify out/udp"}));
+    command.run([options, context] { return verify(*options, context); });
     std::string rules = "Rules:\n";
     for (const analyse::RuleRow& row : analyse::kRules) {
         rules += fmt::format("  {:<26} {}\n", row.name, row.meaning);
     }
-    command->footer(rules);
+    command.footer(rules);
 }
 
 } // namespace host::cli

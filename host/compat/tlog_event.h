@@ -5,6 +5,8 @@
 #ifndef REMORA_TLOG_EVENT_H
 #define REMORA_TLOG_EVENT_H
 
+/* What the shared library shows; all else in it is hidden. */
+#pragma GCC visibility push(default)
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -44,5 +46,6 @@ const char* tlog_last_error(void);
 #ifdef __cplusplus
 }
 #endif
+#pragma GCC visibility pop
 
 #endif

@@ -54,6 +54,11 @@ void take(Survey& survey, const trace::Event& event) {
     if (event.is_sound()) {
         ++survey.per_code[event.code];
         survey.lost += event.is(trace::kCodeOf<"blackout_end">) ? event.par2 : 0;
+        if (event.row != nullptr && event.row->par1.unit == tracer::Unit::context) {
+            survey.contexts[event.par1] = true;
+        } else if (event.row != nullptr && event.row->par1.unit == tracer::Unit::vector) {
+            survey.vectors[event.par1] = true;
+        }
     }
     const auto place = std::ranges::lower_bound(survey.processors, event.cpu);
     if (place == survey.processors.end() || *place != event.cpu) {

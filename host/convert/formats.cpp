@@ -12,6 +12,16 @@ std::vector<const FormatRow*> all_formats() {
         &kCsvRow,
         &kTlogRow,
         &kSqliteRow,
+        &kDatRow,
+        &kCompactRow,
+        &kPerfettoRow,
+        &kChromeJsonRow,
+        &kVcdRow,
+        &kCtfRow,
+        &kCtfLttngRow,
+        &kFtraceRow,
+        &kKernelSharkRow,
+        &kKevRow,
     };
 }
 

@@ -7,10 +7,12 @@
 #include "host/sql/event_columns.hpp"
 #include "host/sql/fact_rows.hpp"
 #include "host/sql/schedule_rows.hpp"
+#include "host/sql/views.hpp"
 
 #include <array>
 #include <fmt/format.h>
 #include <sqlite3.h>
+#include <utility>
 
 namespace host::convert {
 
@@ -27,17 +29,6 @@ constexpr std::string_view kIndices = "CREATE INDEX events_by_time ON events(tim
                                       "CREATE INDEX intervals_by_task ON intervals(task, begin_ns);"
                                       "CREATE INDEX intervals_by_time ON intervals(begin_ns);"
                                       "CREATE INDEX interrupts_by_time ON interrupts(begin_ns);";
-
-// What people ask first.
-constexpr std::string_view kViews =
-    "CREATE VIEW running AS SELECT task, context, cpu, begin_ns, end_ns, duration_ns, reason FROM intervals "
-    "WHERE state = 'running';"
-    "CREATE VIEW blocked AS SELECT task, context, begin_ns, end_ns, duration_ns, reason FROM intervals "
-    "WHERE state = 'blocked';"
-    "CREATE VIEW mutexes AS SELECT id, name FROM names WHERE kind = 'mutex';"
-    "CREATE VIEW responses AS SELECT task, count(*) AS jobs, min(response_ns) AS least_ns, "
-    "CAST(avg(response_ns) AS INTEGER) AS mean_ns, max(response_ns) AS greatest_ns, sum(missed) AS missed "
-    "FROM jobs WHERE outcome = 'completed' GROUP BY task;";
 
 lib::Error error_of(int code) {
     switch (code & 0xFF) {
@@ -103,7 +94,7 @@ class Sqlite final : public Writer {
             sql::fact_rows(table, facts, m_sink);
         }
         run(kIndices);
-        run(kViews);
+        run(sql::kViews);
         run("ANALYZE; COMMIT;");
         auto outcome = result(why);
         close();

@@ -10,6 +10,7 @@
 #include "lib/result.hpp"
 
 #include <array>
+#include <bitset>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -25,6 +26,8 @@ struct Survey {
     std::uint64_t events = 0;                  // of any state
     std::array<std::uint64_t, 256> per_code{}; // sound events, by code
     std::vector<std::uint16_t> processors;     // that logged anything, in rising order
+    std::bitset<0x1'0000> contexts;            // of tasks that sound events name
+    std::bitset<0x1'0000> vectors;             // of interrupts, likewise
     lib::Ticks first{};                        // smallest stamp; meaningless without events
     lib::Ticks last{};                         // greatest
     std::uint64_t lost = 0;                    // records that the trace itself says were dropped

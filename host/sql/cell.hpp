@@ -41,6 +41,11 @@ class Cell {
     // NULL where the text is empty.
     [[nodiscard]] static Cell named(std::string_view text) { return text.empty() ? Cell() : Cell(text); }
 
+    // Nothing if it is no text.
+    [[nodiscard]] std::optional<std::string_view> text() const {
+        return m_kind == Kind::text ? std::optional(m_text) : std::nullopt;
+    }
+
     // To parameter `place` (from 1) of a statement. A failure shows in the step that follows.
     void bind(sqlite3_stmt* statement, int place) const {
         switch (m_kind) {

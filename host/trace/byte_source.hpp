@@ -109,6 +109,13 @@ class SlotReader {
         return true;
     }
 
+    // The next slot as it lies in the buffer, null if next() must refill it; skip() takes it.
+    [[nodiscard]] const std::byte* buffered() const {
+        return m_position + tracer::kRecordBytes <= m_filled ? m_buffer.data() + m_position : nullptr;
+    }
+
+    void skip() { m_position += tracer::kRecordBytes; }
+
     // Of the next slot, from the start of the file.
     [[nodiscard]] std::uint64_t offset_bytes() const { return m_buffer_offset + m_position; }
 

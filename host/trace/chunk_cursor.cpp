@@ -22,8 +22,6 @@ constexpr auto kRowOfCode = [] {
     return rows;
 }();
 
-constexpr std::uint16_t kBitsWithoutMeaning = 0x4F00; // reserved, and the page: page 0 is the only one so far
-
 bool is_metadata_family(std::uint8_t code) {
     return static_cast<tracer::Family>(code & 0x0F) == tracer::Family::metadata;
 }
@@ -147,6 +145,21 @@ void ChunkCursor::count(const Slot& slot) {
 }
 
 bool ChunkCursor::next(Event& event) {
+    m_lane_open = false;
+    const bool taken = next_slowly(event);
+    m_lane_open = taken && plain_records_may_follow();
+    return taken;
+}
+
+// No record that is still to come in this chunk needs more than what next_plain() looks at. Only next() changes any of
+// this.
+bool ChunkCursor::plain_records_may_follow() const {
+    const ChunkReport& mine = m_facts.chunks[m_report];
+    const bool in_preamble = mine.described && m_next_index < mine.description.preamble_slots;
+    return !m_held && !m_skip_chunk && !in_preamble && !mine.compact() && m_assembler.is_idle() && mine.last_stamp;
+}
+
+bool ChunkCursor::next_slowly(Event& event) {
     using Outcome = CombinedAssembler::Outcome;
     Slot slot;
     while (read_slot(slot)) {

@@ -67,6 +67,9 @@ class CombinedAssembler {
 
     [[nodiscard]] constexpr bool is_open() const { return m_slots != 0; }
 
+    // A simple slot would change nothing.
+    [[nodiscard]] constexpr bool is_idle() const { return m_slots == 0 && !m_skipping; }
+
     // The first slot of the event that is open, complete or was broken off last.
     [[nodiscard]] constexpr const tracer::Record& first() const { return m_first; }
 

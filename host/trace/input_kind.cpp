@@ -4,6 +4,7 @@
 #include "host/trace/input_kind.hpp"
 
 #include "host/trace/tlog/detect.hpp"
+#include "host/trace/packed/block.hpp"
 #include "lib/endian.hpp"
 
 #include <algorithm>
@@ -69,6 +70,9 @@ InputKind kind_of(std::span<const std::byte> begin, std::optional<std::uint64_t>
     if (begin.size() >= 4 &&
         std::ranges::find(kCaptureMagics, lib::load_le<std::uint32_t>(begin)) != kCaptureMagics.end()) {
         return InputKind::capture;
+    }
+    if (starts_with(begin, packed::kMagic)) {
+        return InputKind::packed;
     }
     if (is_boot_sector(begin) || is_partition_table(begin)) {
         return InputKind::fat;

@@ -2,6 +2,8 @@
 // The tables behind Names.
 #include "host/trace/names.hpp"
 
+#include <atomic>
+
 namespace host::trace {
 
 template <typename Self>
@@ -48,6 +50,10 @@ auto Names::table(Self& names, tracer::Unit unit) -> decltype(&names.m_vectors) 
     return nullptr;
 }
 
+const Names::Table* Names::entries(tracer::Unit unit) const {
+    return table(*this, unit);
+}
+
 std::string_view Names::find(tracer::Unit unit, std::uint32_t value) const {
     if (value > 0xFFFF) {
         return {};
@@ -70,7 +76,13 @@ const TaskNames* Names::task(std::uint16_t context) const {
     return entry != m_tasks.end() ? &entry->second : nullptr;
 }
 
+std::uint64_t Names::next_version() {
+    static std::atomic<std::uint64_t> latest{0};
+    return latest.fetch_add(1, std::memory_order_relaxed) + 1;
+}
+
 void Names::set(tracer::Unit unit, std::uint16_t id, std::string_view name) {
+    m_version = next_version();
     if (unit == tracer::Unit::context) {
         m_tasks[id].name = name;
         return;
@@ -101,6 +113,7 @@ void Names::declare(const tracer::EventDeclaration& declaration) {
 }
 
 void Names::merge(const Names& other) {
+    m_version = next_version();
     for (const auto& [context, task] : other.m_tasks) {
         TaskNames& mine = m_tasks[context];
         if (!task.name.empty()) {

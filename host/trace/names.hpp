@@ -34,6 +34,11 @@ class Names {
 
     [[nodiscard]] const std::map<std::uint16_t, TaskNames>& tasks() const { return m_tasks; }
 
+    using Table = std::unordered_map<std::uint16_t, std::string>;
+
+    // All names of a unit but tasks', in no order; null if the unit names nothing that is kept.
+    [[nodiscard]] const Table* entries(tracer::Unit unit) const;
+
     // Null if no typed event of this number is declared.
     [[nodiscard]] const tracer::EventDeclaration* declaration(std::uint16_t id) const;
 
@@ -46,16 +51,21 @@ class Names {
     void set_pid(std::uint16_t context, std::uint32_t pid);
     void set_parameters(const tracer::TaskParameters& parameters);
 
+    // Names of the same version find() the same: for those who keep what they found.
+    [[nodiscard]] std::uint64_t version() const { return m_version; }
+
     // Takes over what `other` knows; where both know, other wins.
     void merge(const Names& other);
 
   private:
-    using Table = std::unordered_map<std::uint16_t, std::string>;
-
     // The table of a unit, const or not as `names` is; null if the unit names nothing that is kept in a Table.
     template <typename Self>
     static auto table(Self& names, tracer::Unit unit) -> decltype(&names.m_vectors);
 
+    // A number that no other content has had; a copy has the same. 0: no names at all.
+    [[nodiscard]] static std::uint64_t next_version();
+
+    std::uint64_t m_version = 0;
     std::map<std::uint16_t, TaskNames> m_tasks;
     Table m_vectors;
     Table m_mutexes;

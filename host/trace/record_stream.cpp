@@ -139,7 +139,42 @@ void RecordStream::advance(Head head) {
     std::ranges::push_heap(m_heads, kLaterFirst);
 }
 
+// The stamp at which another chunk may come before the next event of the current one. Only next_slowly() changes it.
+std::uint64_t RecordStream::time_of_next_turn() const {
+    std::uint64_t turn = ~std::uint64_t{0};
+    if (!m_heads.empty()) {
+        turn = m_heads.front().key;
+    }
+    if (m_next_segment < m_segments.size()) {
+        turn = std::min(turn, m_segments[m_next_segment].first_stamp.value);
+    }
+    return turn;
+}
+
 bool RecordStream::next(Event& event) {
+    if (m_current.cursor != nullptr && next_plain(event)) {
+        return true;
+    }
+    const bool taken = next_slowly(event);
+    m_turn = time_of_next_turn();
+    return taken;
+}
+
+// The usual case: a plain record of the current chunk, before any other chunk's turn. False: nothing was taken.
+bool RecordStream::next_plain(Event& event) {
+    if (!m_start || !m_current.cursor->next_plain(m_current.key, m_turn, event)) {
+        return false;
+    }
+    m_current.key = std::max(m_current.key, event.ticks.value);
+    event.timed = m_facts.clock.khz != 0;
+    event.time_ns = 0;
+    if (event.timed && !convert_time(event)) {
+        report_range(event);
+    }
+    return true;
+}
+
+bool RecordStream::next_slowly(Event& event) {
     if (m_current.cursor != nullptr) {
         if (m_heads.empty() && next_alone(event)) {
             return true;
@@ -253,18 +288,30 @@ void RecordStream::set_time(Event& event) {
     if (!event.timed || event.metadata) {
         return; // the stamp of metadata is that of the export
     }
-    const lib::TickRate rate{m_facts.clock.khz};
+    if (!convert_time(event)) {
+        report_range(event);
+    }
+}
+
+// Sets time_ns. False if it exceeds what fits: then it is the greatest. Precondition: the rate and the start are known.
+bool RecordStream::convert_time(Event& event) {
+    if (m_scale.khz() != m_facts.clock.khz) {
+        m_scale = TickScale(m_facts.clock.khz);
+    }
+    constexpr auto kMax = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
     const bool before = event.ticks < *m_start;
     const lib::Ticks distance = before ? *m_start - event.ticks : event.ticks - *m_start;
-    constexpr auto kMax = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
-    std::uint64_t time_ns = rate.to_nanoseconds(distance).value;
-    if (time_ns > kMax) {
-        m_diagnostics.report(Code::range,
-                             {.file = m_facts.chunks[event.source].file, .offset_bytes = event.offset_bytes},
-                             fmt::format("{} ticks after the start exceed 2^63 ns", distance.value));
-        time_ns = kMax;
-    }
-    event.time_ns = before ? -static_cast<std::int64_t>(time_ns) : static_cast<std::int64_t>(time_ns);
+    const std::uint64_t time_ns = m_scale.to_nanoseconds(distance.value);
+    const auto fitting = static_cast<std::int64_t>(std::min(time_ns, kMax));
+    event.time_ns = before ? -fitting : fitting;
+    return time_ns <= kMax;
+}
+
+void RecordStream::report_range(const Event& event) {
+    const std::uint64_t distance =
+        event.ticks < *m_start ? (*m_start - event.ticks).value : (event.ticks - *m_start).value;
+    m_diagnostics.report(Code::range, {.file = m_facts.chunks[event.source].file, .offset_bytes = event.offset_bytes},
+                         fmt::format("{} ticks after the start exceed 2^63 ns", distance));
 }
 
 } // namespace host::trace

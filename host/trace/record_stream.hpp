@@ -10,6 +10,7 @@
 #include "host/trace/manifest.hpp"
 #include "host/trace/open_options.hpp"
 #include "host/trace/segment.hpp"
+#include "host/trace/tick_scale.hpp"
 #include "lib/result.hpp"
 
 #include <cstdint>
@@ -53,6 +54,11 @@ class RecordStream final : public EventStream {
     void open_due_segments();
     void advance(Head head);
     [[nodiscard]] bool next_alone(Event& event);
+    [[nodiscard]] bool next_plain(Event& event);
+    [[nodiscard]] bool next_slowly(Event& event);
+    [[nodiscard]] std::uint64_t time_of_next_turn() const;
+    [[nodiscard]] bool convert_time(Event& event);
+    void report_range(const Event& event);
     void set_time(Event& event);
     [[nodiscard]] bool load_formats(const OpenOptions& options);
     void set_formats(Event& event);
@@ -66,6 +72,8 @@ class RecordStream final : public EventStream {
     std::size_t m_next_segment = 0;
     std::vector<Head> m_heads; // a heap: the earliest event on top
     Head m_current;            // whose event the caller holds
+    std::uint64_t m_turn = 0;  // at this stamp another chunk may have its turn
+    TickScale m_scale;
     std::optional<lib::Ticks> m_start;
     bool m_exhausted = false;
     std::optional<FormatTable> m_formats;

@@ -5,6 +5,8 @@
 #include "host/trace/capture/capture.hpp"
 #include "host/trace/fat/image.hpp"
 #include "host/trace/input_kind.hpp"
+#include "host/trace/kev/kev_stream.hpp"
+#include "host/trace/packed/packed_stream.hpp"
 #include "host/trace/record_stream.hpp"
 #include "host/trace/tlog/tlog_stream.hpp"
 
@@ -39,17 +41,18 @@ lib::Result<std::unique_ptr<EventStream>> open_stream(InputKind kind, const Name
     case InputKind::detect:
     case InputKind::records:
         return as_stream(RecordStream::of_sources(std::span(&input, 1), options, diagnostics));
+    case InputKind::kev:
+        return as_stream(kev::KevStream::open(input, options, diagnostics));
     case InputKind::tlog:
         return as_stream(tlog::TlogStream::open(input, tlog::Layout::current, options, diagnostics));
     case InputKind::tlog_old:
         return as_stream(tlog::TlogStream::open(input, tlog::Layout::openmp, options, diagnostics));
-    case InputKind::kev:
     case InputKind::capture:
         return as_stream(capture::open(input, options, diagnostics));
     case InputKind::fat:
         return as_stream(fat::open(input, options, diagnostics));
     case InputKind::packed:
-        break;
+        return as_stream(packed::open_stream(input, options, diagnostics));
     }
     diagnostics.report(Code::io, {.file = input.name}, fmt::format("no reader for {} files", kind_name(kind)));
     diagnostics.unusable_input();

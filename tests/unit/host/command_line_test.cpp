@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The command line as a whole: its examples, completion and manual page are derived from what is parsed.
 #include "host/cli/commands.hpp"
-#include "host/cli/option_list.hpp"
 
 #include "tests/support/host_command.hpp"
 #include "tests/support/host_command_line.hpp"
@@ -21,7 +20,7 @@ class CommandLines : public support::CommandLine {
         : m_null(std::tmpfile())
         , m_sink(m_null)
         , m_context{m_sink, m_sink} {
-        add_everything(m_app, m_context, m_status);
+        add_everything(m_line, m_context);
     }
 
     ~CommandLines() override {
@@ -32,14 +31,13 @@ class CommandLines : public support::CommandLine {
     std::FILE* m_null;
     Output m_sink;
     Context m_context;
-    trace::ExitStatus m_status = trace::ExitStatus::clean;
-    CLI::App m_app;
+    CommandLine m_line{"remora", ""};
 };
 
 // The lines of a help text that start with the program's name.
-std::vector<std::string> example_lines(const CLI::App& command) {
+std::vector<std::string> example_lines(const CommandView& command) {
     std::vector<std::string> found;
-    std::istringstream lines(command.get_footer());
+    std::istringstream lines(command.footer);
     for (std::string line; std::getline(lines, line);) {
         if (line.starts_with("  remora ")) {
             found.push_back(line.substr(std::string_view("  remora ").size()));
@@ -49,27 +47,25 @@ std::vector<std::string> example_lines(const CLI::App& command) {
 }
 
 TEST_F(CommandLines, ShowExamplesThatParse) {
-    for (const CLI::App* const command : commands_of(m_app)) {
-        const auto lines = example_lines(*command);
-        EXPECT_FALSE(lines.empty()) << command->get_name();
+    for (const CommandView& command : m_line.commands()) {
+        const auto lines = example_lines(command);
+        EXPECT_FALSE(lines.empty()) << command.name;
         for (const std::string& line : lines) {
-            CLI::App fresh;
-            add_everything(fresh, m_context, m_status);
-            for (CLI::App* const sub : fresh.get_subcommands({})) {
-                sub->callback({}); // parsed, not run
-            }
-            EXPECT_TRUE(line.starts_with(command->get_name())) << line;
-            EXPECT_NO_THROW(fresh.parse(line)) << line;
+            CommandLine fresh("remora", "");
+            add_everything(fresh, m_context);
+            std::string error;
+            EXPECT_TRUE(line.starts_with(command.name)) << line;
+            EXPECT_TRUE(fresh.parses(line, error)) << line << ": " << error;
         }
     }
 }
 
 TEST_F(CommandLines, DescribeEveryOption) {
-    for (const CLI::App* const command : commands_of(m_app)) {
-        EXPECT_FALSE(command->get_description().empty()) << command->get_name();
-        for (const OptionView& option : options_of(*command)) {
+    for (const CommandView& command : m_line.commands()) {
+        EXPECT_FALSE(command.description.empty()) << command.name;
+        for (const OptionView& option : command.options) {
             EXPECT_FALSE(option.description.empty())
-                << command->get_name() << ' ' << (option.names.empty() ? option.argument : option.names.front());
+                << command.name << ' ' << (option.names.empty() ? option.argument : option.names.front());
         }
     }
 }
@@ -111,8 +107,8 @@ TEST_F(CommandLines, HaveAManualThatGroffAccepts) {
     const auto outcome = test::run_command("groff -man -Tutf8 -ww -z " + (scratch / "remora.1").string());
     EXPECT_EQ(outcome.exit_code, 0);
     EXPECT_EQ(outcome.output, "");
-    for (const CLI::App* const command : commands_of(m_app)) {
-        EXPECT_THAT(m_out, HasSubstr(".SS \"" + command->get_name() + "\"")) << command->get_name();
+    for (const CommandView& command : m_line.commands()) {
+        EXPECT_THAT(m_out, HasSubstr(".SS \"" + command.name + "\"")) << command.name;
     }
 }
 

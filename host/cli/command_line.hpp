@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: MIT
+// The command line as the commands see it: names, texts, where values go, what runs. CLI11 does the parsing; only
+// command_line.cpp includes it, because its headers cost more to compile than all commands together.
+#pragma once
+
+#include "host/trace/diagnostics.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <initializer_list>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace CLI {
+class App;
+class Option;
+} // namespace CLI
+
+namespace host::cli {
+
+// One option or positional argument, while it is being described.
+class Option {
+  public:
+    explicit Option(CLI::Option* option)
+        : m_option(option) {}
+
+    Option& required(bool yes = true);
+    Option& one_of(const std::vector<std::string>& words);
+    Option& range(std::uint64_t least, std::uint64_t greatest);
+    // Empty: the text is fine; else what is wrong with it.
+    Option& check(std::function<std::string(const std::string&)> rule);
+    Option& show_default();
+    // The two cannot be given together.
+    Option& excludes(const Option& other);
+
+  private:
+    CLI::Option* m_option;
+};
+
+// One command, while it is being described. Copies are the same command.
+class Command {
+  public:
+    Command(CLI::App* command, trace::ExitStatus* status)
+        : m_command(command)
+        , m_status(status) {}
+
+    // names: "--long", "-s,--long", or NAME for a positional argument. `value` outlives the parsing.
+    Option option(const std::string& names, std::string& value, const std::string& text);
+    Option option(const std::string& names, std::uint16_t& value, const std::string& text);
+    Option option(const std::string& names, std::uint32_t& value, const std::string& text);
+    Option option(const std::string& names, std::uint64_t& value, const std::string& text);
+    Option option(const std::string& names, double& value, const std::string& text);
+    Option option(const std::string& names, std::optional<std::uint64_t>& value, const std::string& text);
+    // Given the text, instead of a place to put it.
+    Option option(const std::string& names, std::function<void(const std::string&)> use, const std::string& text);
+    Option flag(const std::string& names, bool& value, const std::string& text);
+    // One that was described before.
+    Option described(const std::string& name);
+
+    // Below the options: examples() and the like.
+    void footer(const std::string& text);
+
+    // What the command does; it returns the program's exit status.
+    void run(std::function<trace::ExitStatus()> action);
+
+  private:
+    CLI::App* m_command;
+    trace::ExitStatus* m_status;
+};
+
+// What derived texts need to know (completion, manual page).
+struct OptionView {
+    std::vector<std::string> names; // with their dashes, short first; empty: a positional argument
+    std::string argument;           // of a positional: its name; of an option: what it takes, or empty if nothing
+    std::string description;
+    std::vector<std::string> choices; // words that it takes; empty: any
+    bool required = false;
+};
+
+struct CommandView {
+    std::string name;
+    std::string description;
+    std::vector<OptionView> options; // without --help
+    std::string footer;
+};
+
+class CommandLine {
+  public:
+    CommandLine(const std::string& name, const std::string& description);
+    CommandLine(const CommandLine&) = delete;
+    CommandLine& operator=(const CommandLine&) = delete;
+    ~CommandLine();
+
+    [[nodiscard]] Command command(const std::string& name, const std::string& description);
+
+    void version(const std::string& text);
+    // A flag before the command.
+    void flag(const std::string& names, std::function<void()> use, const std::string& text);
+    void footer(const std::string& text);
+
+    // Parses and runs the command. help and errors are texts to be shown.
+    [[nodiscard]] trace::ExitStatus run(int argc, const char* const* argv, std::string& help, std::string& error);
+
+    // Whether the text, without the program's name, parses; nothing runs. Once only.
+    [[nodiscard]] bool parses(const std::string& text, std::string& error);
+
+    [[nodiscard]] std::vector<CommandView> commands() const;
+
+  private:
+    std::unique_ptr<CLI::App> m_app;
+    trace::ExitStatus m_status = trace::ExitStatus::clean;
+};
+
+// What stands below the options of a command's help: one line each, as one would type them. A test parses them all.
+[[nodiscard]] std::string examples(std::initializer_list<std::string_view> lines);
+
+} // namespace host::cli

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+// Decimal digits for output through which millions of numbers pass: eight at a time, in one register, without a loop
+// and without a branch that depends on the number. Little-endian: the first digit is the lowest byte.
+#pragma once
+
+#include <bit>
+#include <charconv>
+#include <cstddef>
+#include <cstdint>
+
+namespace host::cli {
+
+static_assert(std::endian::native == std::endian::little, "digits stand in memory as they do in the register");
+
+inline constexpr std::uint64_t kEightDigits = 100'000'000;
+inline constexpr std::size_t kNumberMax = 20; // characters of 64 bits, with a sign
+
+namespace detail {
+
+// The digits of value < 10^8 as the numbers 0 to 9, one to a byte. Halves are split into halves: each step divides all
+// parts at once by a multiplication with a rounded reciprocal, which is exact for parts of this size.
+[[nodiscard]] constexpr std::uint64_t eight_digits(std::uint64_t value) {
+    const std::uint64_t fours = (value / 10'000) | ((value % 10'000) << 32);
+    const std::uint64_t hundreds = ((fours * 10'486) >> 20) & 0x0000'007F'0000'007F;
+    const std::uint64_t twos = hundreds | ((fours - hundreds * 100) << 16);
+    const std::uint64_t tens = ((twos * 103) >> 10) & 0x000F'000F'000F'000F;
+    return tens | ((twos - tens * 10) << 8);
+}
+
+inline constexpr std::uint64_t kZeros = 0x3030'3030'3030'3030;
+
+// '0' less ' ' in each byte before the first digit that is not 0. All bytes if there is none.
+[[nodiscard]] constexpr std::uint64_t leading_blanks(std::uint64_t digits) {
+    return ((digits & -digits) - 1) & 0x1010'1010'1010'1010;
+}
+
+inline constexpr std::uint64_t kLastDigit = std::uint64_t{1} << 56; // 0 is written as "0", not as nothing
+
+} // namespace detail
+
+// Decimal. Eight bytes of room at least, kNumberMax for a value of 10^8 or more; returns where the number ends.
+[[nodiscard]] inline char* put_decimal(char* at, std::uint64_t value) {
+    if (value >= kEightDigits) {
+        return std::to_chars(at, at + kNumberMax, value).ptr;
+    }
+    const std::uint64_t digits = detail::eight_digits(value);
+    const auto blank = static_cast<unsigned>(std::countr_zero(digits | detail::kLastDigit)) / 8;
+    const std::uint64_t text = (digits | detail::kZeros) >> (8 * blank);
+    __builtin_memcpy(at, &text, sizeof text);
+    return at + sizeof text - blank;
+}
+
+inline constexpr std::size_t kPaddedWidth = 13;
+inline constexpr std::uint64_t kPaddedLimit = 10'000'000'000'000;
+
+// Right-aligned in kPaddedWidth columns. 16 bytes of room; value < kPaddedLimit.
+[[nodiscard]] inline char* put_padded(char* at, std::uint64_t value) {
+    const std::uint64_t upper = detail::eight_digits(value / kEightDigits);
+    const std::uint64_t lower = detail::eight_digits(value % kEightDigits);
+    const std::uint64_t all_above_blank = upper == 0 ? ~std::uint64_t{0} : 0;
+    const std::uint64_t left = (upper | detail::kZeros) - detail::leading_blanks(upper);
+    const std::uint64_t right =
+        (lower | detail::kZeros) - (detail::leading_blanks(lower | detail::kLastDigit) & all_above_blank);
+    // Of the sixteen columns the first three are blank.
+    const std::uint64_t first = (left >> 24) | (right << 40);
+    const std::uint64_t second = right >> 24;
+    __builtin_memcpy(at, &first, sizeof first);
+    __builtin_memcpy(at + sizeof first, &second, sizeof second);
+    return at + kPaddedWidth;
+}
+
+} // namespace host::cli

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: MIT
+// The short way of a line. Its parts stand in the order in which append_line() writes them.
+#include "host/cli/event_lines.hpp"
+
+#include "host/cli/digits.hpp"
+#include "host/trace/names.hpp"
+
+#include <algorithm>
+#include <string>
+
+namespace host::cli {
+
+namespace {
+
+constexpr std::size_t kNameColumns = 20;
+// Time, unit, processor; both texts before the values, both values; each with the room that its function asks for.
+constexpr std::size_t kLineMax = 2 * kNumberMax + 32 + 4 * ShortText::kBytes;
+
+std::string lead(const tracer::Parameter& parameter) {
+    return parameter.unit == tracer::Unit::none ? "" : fmt::format(" {}=", parameter.name);
+}
+
+} // namespace
+
+bool ShortText::set(std::string_view text) {
+    if (text.size() > kBytes) {
+        return false;
+    }
+    std::ranges::copy(text, bytes.begin());
+    size = static_cast<std::uint8_t>(text.size());
+    return true;
+}
+
+EventLines::EventLines(TimeUnit unit)
+    : m_unit(unit)
+    , m_prepared(256)
+    , m_known(kKnown) {
+    for (const tracer::EventRow& row : tracer::kEvents) {
+        Prepared& prepared = m_prepared[row.code];
+        const bool fits = prepared.to_par1.set(fmt::format("{:<{}}{}", row.name, kNameColumns, lead(row.par1))) &&
+                          prepared.to_par2.set(lead(row.par2));
+        if (fits && row.shape == tracer::Shape::simple) {
+            prepared.par1 = kind_of(row.par1.unit);
+            prepared.par2 = kind_of(row.par2.unit);
+        }
+    }
+}
+
+EventLines::Kind EventLines::kind_of(tracer::Unit unit) {
+    using enum tracer::Unit;
+    switch (unit) {
+    case none:
+        return Kind::nothing;
+    case number:
+    case pid:
+    case signal:
+    case cycles_per_ms:
+    case count:
+    case timer:
+    case priority:
+    case ticks_low:
+    case ticks:
+    case nanoseconds:
+    case microseconds:
+    case bandwidth:
+        return Kind::number;
+    case context:
+    case level:
+    case vector:
+    case mutex:
+    case semaphore:
+    case condition:
+    case port:
+    case server:
+    case status:
+    case wait:
+    case exception:
+    case protocol:
+    case server_kind:
+        return Kind::named;
+    case pointer:
+    case hexadecimal:
+        return Kind::other;
+    }
+    return Kind::other;
+}
+
+void EventLines::append(fmt::memory_buffer& out, const trace::Event& event) {
+    const std::size_t begin = out.size();
+    if (event.state == trace::EventState::ok && event.row != nullptr && !event.metadata &&
+        event.origin == trace::Origin::record) {
+        out.resize(begin + kLineMax);
+        char* const from = out.data() + begin;
+        if (char* const to = put_line(from, event, m_prepared[event.code]); to != nullptr) {
+            out.resize(begin + static_cast<std::size_t>(to - from));
+            return;
+        }
+        out.resize(begin);
+    }
+    append_line(out, event, m_unit);
+}
+
+// Null if a part is not for the short way: nothing was written then.
+char* EventLines::put_line(char* at, const trace::Event& event, const Prepared& prepared) {
+    const bool timed = m_unit == TimeUnit::nanoseconds && event.timed;
+    // A negative time is beyond the limit, too.
+    const std::uint64_t time = timed ? static_cast<std::uint64_t>(event.time_ns) : event.ticks.value;
+    if (time >= kPaddedLimit || prepared.par1 == Kind::other || prepared.par2 == Kind::other) {
+        return nullptr;
+    }
+    at = put_padded(at, time);
+    constexpr std::string_view kNanoseconds = " ns  cpu";
+    constexpr std::string_view kTicks = " ticks  cpu";
+    __builtin_memcpy(at, timed ? kNanoseconds.data() : kTicks.data(), timed ? kNanoseconds.size() : kTicks.size());
+    at = put_decimal(at + (timed ? kNanoseconds.size() : kTicks.size()), event.cpu);
+    *at++ = ' ';
+    *at++ = ' ';
+    at = prepared.to_par1.put(at);
+    at = put_value(at, event, prepared.par1, event.row->par1.unit, event.par1);
+    if (at == nullptr) {
+        return nullptr;
+    }
+    if (prepared.par2 != Kind::nothing) {
+        at = prepared.to_par2.put(at);
+        at = put_value(at, event, prepared.par2, event.row->par2.unit, event.par2);
+        if (at == nullptr) {
+            return nullptr;
+        }
+    }
+    *at++ = '\n';
+    return at;
+}
+
+// Null if the text is too long to be kept.
+char* EventLines::put_value(char* at, const trace::Event& event, Kind kind, tracer::Unit unit, std::uint32_t value) {
+    if (kind == Kind::nothing) {
+        return at;
+    }
+    if (kind == Kind::number) {
+        return put_decimal(at, value);
+    }
+    if (m_names_version != event.names->version()) {
+        m_names_version = event.names->version();
+        std::ranges::fill(m_known, Known{});
+    }
+    const auto number = static_cast<std::uint64_t>(unit);
+    const std::uint64_t key = ((number + 1) << 32) | value;
+    Known& known = m_known[(value ^ (value >> 16) ^ (number << 5)) % kKnown];
+    if (known.key != key) {
+        fmt::memory_buffer text;
+        append_value_and_name(text, event, unit, value);
+        if (!known.text.set({text.data(), text.size()})) {
+            known.key = 0;
+            return nullptr;
+        }
+        known.key = key;
+    }
+    return known.text.put(at);
+}
+
+} // namespace host::cli

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: MIT
+// Two passes over the trace: the first gathers what the header and the names need.
+#include "host/compat/traceparser_input.hpp"
+
+#include "host/convert/kev.hpp"
+#include "host/trace/input_kind.hpp"
+#include "host/trace/trace.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <functional>
+#include <memory>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace host::compat {
+
+namespace {
+
+using Open = std::function<lib::Result<std::unique_ptr<trace::Trace>>(trace::Diagnostics&)>;
+
+bool is_directory(const std::string& path) {
+    struct stat status {};
+
+    return path != "-" && ::stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+bool is_kev(trace::ByteSource& source) {
+    std::array<std::byte, trace::kKindBytes> begin{};
+    const auto count = source.peek(begin);
+    return count && trace::kind_of(std::span(begin).first(count.value()), std::nullopt) == trace::InputKind::kev;
+}
+
+convert::Survey survey_of(trace::Trace& trace) {
+    convert::Survey survey;
+    trace::Event event;
+    while (trace.next(event)) {
+        if (event.metadata) {
+            continue;
+        }
+        survey.first = survey.events++ == 0 ? event.ticks : std::min(survey.first, event.ticks);
+        survey.lost += event.is(trace::kCodeOf<"blackout_end">) ? event.par2 : 0;
+        survey.per_code[event.code] += event.is_sound() ? 1U : 0U;
+        const auto place = std::ranges::lower_bound(survey.processors, event.cpu);
+        if (place == survey.processors.end() || *place != event.cpu) {
+            survey.processors.insert(place, event.cpu);
+        }
+    }
+    survey.facts = trace.facts();
+    survey.kind = trace.kind();
+    return survey;
+}
+
+// In TMPDIR, else /tmp; nobody else sees it. -1 if it cannot be made.
+int nameless_file() {
+    const char* const directory = std::getenv("TMPDIR");
+    std::string pattern = std::string(directory != nullptr ? directory : "/tmp") + "/traceparser-XXXXXX";
+    const int descriptor = ::mkstemp(pattern.data());
+    if (descriptor >= 0) {
+        ::unlink(pattern.c_str());
+    }
+    return descriptor;
+}
+
+lib::Result<trace::NamedSource> converted(const std::string& name, const Open& open, trace::Diagnostics& diagnostics) {
+    trace::Diagnostics silent([](std::string_view) {});
+    const auto first = open(silent);
+    const auto survey = first ? survey_of(*first.value()) : convert::Survey{};
+    const auto second = open(diagnostics);
+    if (!second) {
+        return second.error();
+    }
+    if (survey.facts.usable_events == 0) {
+        diagnostics.report(trace::Code::nothing, {.file = name}, "neither a .kev file nor a trace of known events");
+        return lib::Error::corrupt;
+    }
+    const int descriptor = nameless_file();
+    if (descriptor < 0) {
+        return lib::Error::io;
+    }
+    auto source = std::make_shared<trace::ByteSource>(descriptor, true, std::uint64_t{0}); // owns it from here on
+    convert::OutputFile file(descriptor, false);
+    convert::KevWriter writer(file);
+    std::string why;
+    if (const auto begun = writer.begin(&survey, why); !begun) {
+        diagnostics.report(trace::Code::processor, {.file = name}, why);
+        return begun.error();
+    }
+    trace::Event event;
+    while (second.value()->next(event) && file.error_number() == 0) {
+        if (!event.metadata) {
+            writer.add(event);
+        }
+    }
+    if (const auto finished = writer.finish(second.value()->facts(), why); !finished) {
+        return finished.error();
+    }
+    const std::uint64_t size_bytes = file.position_bytes();
+    if (const auto closed = file.close(); !closed) {
+        return closed.error();
+    }
+    const int kept = ::dup(descriptor);
+    if (kept < 0) {
+        return lib::Error::io;
+    }
+    source = std::make_shared<trace::ByteSource>(kept, true, size_bytes);
+    return trace::NamedSource{.name = name, .bytes = std::move(source), .keep_open = true};
+}
+
+} // namespace
+
+lib::Result<trace::NamedSource> open_as_kev(const std::string& path, trace::Diagnostics& diagnostics) {
+    if (is_directory(path)) {
+        return converted(
+            path, [&](trace::Diagnostics& to) { return trace::Trace::open(path, {}, to); }, diagnostics);
+    }
+    const std::string name = path == "-" ? "<stdin>" : path;
+    auto source = trace::ByteSource::open(path);
+    if (!source) {
+        diagnostics.report(trace::Code::io, {.file = name}, error_name(source.error()));
+        return source.error();
+    }
+    if (is_kev(*source.value())) {
+        return trace::NamedSource{.name = name, .bytes = source.value(), .keep_open = true};
+    }
+    auto positioned = trace::ByteSource::positioned(source.value());
+    if (!positioned) {
+        diagnostics.report(trace::Code::io, {.file = name}, error_name(positioned.error()));
+        return positioned.error();
+    }
+    const trace::NamedSource input{.name = name, .bytes = positioned.value(), .keep_open = true};
+    return converted(
+        name, [&](trace::Diagnostics& to) { return trace::Trace::open(input, {}, to); }, diagnostics);
+}
+
+} // namespace host::compat

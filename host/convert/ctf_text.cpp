@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: MIT
+// TSDL text. Every type is aligned to a byte: nothing in our streams is packed tighter or looser.
+#include "host/convert/ctf_text.hpp"
+
+#include "host/trace/escape.hpp"
+
+#include <array>
+#include <iterator>
+#include <set>
+#include <span>
+
+namespace host::convert::ctf {
+
+namespace {
+
+using tracer::FieldType;
+using tracer::Unit;
+
+// Units whose values have names in a trace, and how the alias of each begins.
+struct NamedUnit {
+    Unit unit;
+    std::string_view alias;
+};
+
+constexpr std::array<NamedUnit, 8> kNamedUnits = {{
+    {Unit::context, "context"},
+    {Unit::level, "level"},
+    {Unit::vector, "vector"},
+    {Unit::mutex, "mutex"},
+    {Unit::semaphore, "semaphore"},
+    {Unit::condition, "condition"},
+    {Unit::port, "port"},
+    {Unit::server, "server"},
+}};
+
+// Units whose values have names in the event table.
+struct WordUnit {
+    std::string_view alias;
+    std::span<const std::string_view> words;
+};
+
+constexpr std::array<WordUnit, 5> kWordUnits = {{
+    {"wait", tracer::kWaitNames},
+    {"exception", tracer::kExceptionNames},
+    {"reaction", tracer::kReactionNames},
+    {"protocol", tracer::kProtocolNames},
+    {"server_kind", tracer::kServerKindNames},
+}};
+
+void append(fmt::memory_buffer& out, std::string_view text) {
+    out.append(text.data(), text.data() + text.size());
+}
+
+// Two labels of one enumeration must differ: a second "load" becomes "load#7".
+class Enumerators {
+  public:
+    void add(std::uint32_t value, std::string_view label) {
+        if (label.empty()) {
+            return;
+        }
+        std::string own(label);
+        if (!m_seen.insert(own).second) {
+            own += fmt::format("#{}", value);
+            m_seen.insert(own);
+        }
+        m_text += fmt::format("{}{} = {}", m_text.empty() ? " " : ", ", quoted(own), value);
+    }
+
+    // For both widths; plain integers if there is no name at all.
+    void append_to(fmt::memory_buffer& out, std::string_view alias) const {
+        for (const unsigned bits : {16U, 32U}) {
+            if (m_text.empty()) {
+                fmt::format_to(std::back_inserter(out),
+                               "typealias integer {{ size = {0}; align = 8; signed = false; }} := {1}{0};\n", bits,
+                               alias);
+            } else {
+                fmt::format_to(std::back_inserter(out), "typealias enum : uint{0}_t {{{2} }} := {1}{0};\n", bits, alias,
+                               m_text);
+            }
+        }
+    }
+
+  private:
+    std::set<std::string> m_seen;
+    std::string m_text;
+};
+
+// One parameter in the width of its half of the record.
+std::string parameter(const tracer::Parameter& what, unsigned bits) {
+    const std::string name = identifier(what.name);
+    for (const NamedUnit& named : kNamedUnits) {
+        if (named.unit == what.unit) {
+            return fmt::format(" {}{} {};", named.alias, bits, name);
+        }
+    }
+    if (what.unit == Unit::none) {
+        return {};
+    }
+    if (what.unit == Unit::wait) { // the low half comes first
+        return fmt::format(" uint16_t _object; wait16 {};", name);
+    }
+    if (what.unit == Unit::exception) {
+        return fmt::format(" reaction16 _reaction; exception16 {};", name);
+    }
+    if (what.unit == Unit::protocol) {
+        return fmt::format(" protocol{} {};", bits, name);
+    }
+    if (what.unit == Unit::server_kind) {
+        return fmt::format(" server_kind{} {};", bits, name);
+    }
+    const bool hex = what.unit == Unit::pointer || what.unit == Unit::hexadecimal;
+    return hex ? fmt::format(" hex{} {};", bits, name) : fmt::format(" uint{}_t {};", bits, name);
+}
+
+std::string_view type_of(const tracer::FieldDeclaration& field) {
+    if (tracer::is_integer_field(field.type) && field.detail != 0) {
+        return "float64";
+    }
+    switch (field.type) {
+    case FieldType::none:
+        break;
+    case FieldType::u8:
+    case FieldType::boolean:
+        return "uint8_t";
+    case FieldType::u16:
+        return "uint16_t";
+    case FieldType::u32:
+        return "uint32_t";
+    case FieldType::u64:
+        return "uint64_t";
+    case FieldType::i8:
+        return "int8_t";
+    case FieldType::i16:
+        return "int16_t";
+    case FieldType::i32:
+        return "int32_t";
+    case FieldType::i64:
+        return "int64_t";
+    case FieldType::pointer:
+        return "hex64";
+    case FieldType::float32:
+        return "float32";
+    case FieldType::float64:
+        return "float64";
+    case FieldType::character:
+    case FieldType::text:
+        return "string";
+    }
+    return "uint8_t";
+}
+
+} // namespace
+
+std::string quoted(std::string_view text_untrusted) {
+    std::string out = "\"";
+    for (const char character : trace::escaped(text_untrusted)) {
+        if (character == '"' || character == '\\') {
+            out += '\\';
+        }
+        out += character;
+    }
+    return out + '"';
+}
+
+std::string identifier(std::string_view text_untrusted) {
+    std::string out = "_";
+    for (const char character : text_untrusted) {
+        const bool plain = (character >= 'a' && character <= 'z') || (character >= 'A' && character <= 'Z') ||
+                           (character >= '0' && character <= '9') || character == '_';
+        out += plain ? character : '_';
+    }
+    return out;
+}
+
+void append_head(fmt::memory_buffer& out, std::string_view clock) {
+    for (const unsigned bits : {8U, 16U, 32U, 64U}) {
+        fmt::format_to(std::back_inserter(out),
+                       "typealias integer {{ size = {0}; align = 8; signed = false; }} := uint{0}_t;\n"
+                       "typealias integer {{ size = {0}; align = 8; signed = true; }} := int{0}_t;\n"
+                       "typealias integer {{ size = {0}; align = 8; signed = false; base = 16; }} := hex{0};\n",
+                       bits);
+    }
+    append(out, "typealias floating_point { exp_dig = 8; mant_dig = 24; align = 8; } := float32;\n"
+                "typealias floating_point { exp_dig = 11; mant_dig = 53; align = 8; } := float64;\n");
+    fmt::format_to(std::back_inserter(out),
+                   "typealias integer {{ size = 64; align = 8; signed = false; map = clock.{0}.value; }} := stamp_t;\n"
+                   "trace {{\n"
+                   "    major = 1;\n    minor = 8;\n    byte_order = le;\n"
+                   "    packet.header := struct {{ uint32_t magic; uint32_t stream_id; }};\n"
+                   "}};\n"
+                   "stream {{\n"
+                   "    id = 0;\n"
+                   "    packet.context := struct {{\n"
+                   "        stamp_t timestamp_begin; stamp_t timestamp_end;\n"
+                   "        uint64_t content_size; uint64_t packet_size;\n"
+                   "        uint64_t packet_seq_num; uint64_t events_discarded;\n"
+                   "        uint32_t cpu_id;\n"
+                   "    }};\n"
+                   "    event.header := struct {{ stamp_t timestamp; uint16_t id; }};\n"
+                   "}};\n",
+                   clock);
+}
+
+void append_name_types(fmt::memory_buffer& out, const trace::Names& names) {
+    for (const NamedUnit& named : kNamedUnits) {
+        Enumerators enumerators;
+        for (std::uint32_t value = 0; value <= 0xFFFF; ++value) {
+            enumerators.add(value, names.find(named.unit, value));
+        }
+        enumerators.append_to(out, named.alias);
+    }
+    for (const WordUnit& unit : kWordUnits) {
+        Enumerators enumerators;
+        for (std::uint32_t value = 0; value < unit.words.size(); ++value) {
+            enumerators.add(value, unit.words[value]);
+        }
+        enumerators.append_to(out, unit.alias);
+    }
+}
+
+void append_event(fmt::memory_buffer& out, std::string_view name_untrusted, std::uint32_t id, std::string_view fields) {
+    fmt::format_to(std::back_inserter(out),
+                   "event {{ name = {}; id = {}; stream_id = 0; fields := struct {{{} }}; }};\n",
+                   quoted(name_untrusted), id, fields);
+}
+
+std::string record_fields(const tracer::EventRow& row) {
+    return parameter(row.par1, 16) + parameter(row.par2, 32);
+}
+
+std::string declared_fields(const tracer::EventDeclaration& declaration) {
+    std::string out;
+    std::set<std::string> seen;
+    for (std::size_t i = 0; i < declaration.field_count && i < tracer::kFieldsMax; ++i) {
+        const tracer::FieldDeclaration& field = declaration.items[i];
+        std::string name = identifier(field.name.view());
+        if (!seen.insert(name).second) {
+            name += fmt::format("_{}", i);
+            seen.insert(name);
+        }
+        out += fmt::format(" {} {};", type_of(field), name);
+    }
+    return out;
+}
+
+} // namespace host::convert::ctf

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: MIT
+// Events as words.
+#include "host/convert/event_words.hpp"
+
+#include "host/convert/text.hpp"
+#include "host/trace/escape.hpp"
+#include "host/trace/formats.hpp"
+#include "host/trace/names.hpp"
+#include "host/trace/user_event.hpp"
+
+#include <array>
+#include <charconv>
+#include <iterator>
+#include <span>
+#include <utility>
+
+namespace host::convert {
+
+namespace {
+
+using tracer::Unit;
+
+std::string_view word_of(std::span<const std::string_view> words, std::uint32_t value) {
+    return value < words.size() ? words[value] : std::string_view();
+}
+
+// Whose table names what a task waits for, by the kind of the wait.
+constexpr std::array<Unit, 9> kWaitUnits = {Unit::none, Unit::semaphore, Unit::none, Unit::condition, Unit::port,
+                                            Unit::port, Unit::none,      Unit::none, Unit::mutex};
+static_assert(kWaitUnits.size() == tracer::kWaitNames.size());
+
+std::string wait_words(const trace::Event& event, std::uint32_t word) {
+    const std::uint32_t kind = word >> 16;
+    const std::uint32_t object = word & 0xFFFF;
+    std::string text(word_of(tracer::kWaitNames, kind));
+    const Unit unit = kind < kWaitUnits.size() ? kWaitUnits[kind] : Unit::none;
+    const std::string_view name = event.names->find(unit, object);
+    if (!name.empty()) {
+        text += fmt::format(" {}", trace::escaped(name));
+    } else if (object != 0) {
+        text += fmt::format(" {}", object);
+    }
+    return text;
+}
+
+void append(fmt::memory_buffer& out, std::string_view text) {
+    out.append(text.data(), text.data() + text.size());
+}
+
+void append_separated(fmt::memory_buffer& out, std::string_view text) {
+    if (out.size() != 0) {
+        out.push_back(' ');
+    }
+    append(out, text);
+}
+
+void append_number(fmt::memory_buffer& out, std::uint32_t value, bool hex) {
+    std::array<char, kNumberCharsMax> digits{};
+    const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value, hex ? 16 : 10).ptr;
+    out.append(digits.data(), end);
+}
+
+// Units whose numbers stand for nothing else.
+constexpr bool is_plain(Unit unit) {
+    return unit != Unit::wait && unit != Unit::exception && unit != Unit::protocol && unit != Unit::server_kind &&
+           unit != Unit::context && unit != Unit::level && unit != Unit::vector && unit != Unit::mutex &&
+           unit != Unit::semaphore && unit != Unit::condition && unit != Unit::port && unit != Unit::server;
+}
+
+std::string value_text(const trace::FieldValue& value) {
+    fmt::memory_buffer text;
+    trace::append_value(text, value);
+    return trace::escaped({text.data(), text.size()});
+}
+
+void append_typed(fmt::memory_buffer& out, const trace::Event& event) {
+    std::string why;
+    const auto view = trace::view_typed(event, why);
+    if (!view) {
+        append_separated(out, trace::escaped(why));
+        return;
+    }
+    const auto values = view->fields.values();
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        const tracer::FieldDeclaration& field = view->declaration->items[i];
+        append_separated(out, fmt::format("{}={}{}", trace::escaped(field.name.view()), value_text(values[i]),
+                                          trace::escaped(field.unit.view())));
+    }
+}
+
+} // namespace
+
+std::string meaning_of(const trace::Event& event, Unit unit, std::uint32_t value) {
+    if (unit == Unit::wait) {
+        return wait_words(event, value);
+    }
+    if (unit == Unit::exception) {
+        return fmt::format("{}, {}", word_of(tracer::kExceptionNames, value >> 16),
+                           word_of(tracer::kReactionNames, value & 0xFFFF));
+    }
+    if (unit == Unit::protocol) {
+        return std::string(word_of(tracer::kProtocolNames, value));
+    }
+    if (unit == Unit::server_kind) {
+        return std::string(word_of(tracer::kServerKindNames, value));
+    }
+    return trace::escaped(event.names->find(unit, value));
+}
+
+std::string formatted_text(const trace::Event& event) {
+    std::string why;
+    const auto view = trace::view_formatted(event, why);
+    if (!view) {
+        return why;
+    }
+    const std::string* const format = event.formats != nullptr ? event.formats->find(view->id) : nullptr;
+    if (format != nullptr) {
+        if (auto text = trace::render(*format, view->arguments.values())) {
+            return std::move(*text);
+        }
+    }
+    fmt::memory_buffer out;
+    append(out, fmt::format("format {}:", view->id));
+    for (const trace::FieldValue& value : view->arguments.values()) {
+        out.push_back(' ');
+        trace::append_value(out, value);
+    }
+    return {out.data(), out.size()};
+}
+
+const std::string& EventWords::meaning(const trace::Event& event, Unit unit, std::uint32_t value) {
+    if (event.names != m_names || event.source != m_source) {
+        m_names = event.names;
+        m_source = event.source;
+        ++m_turn;
+    }
+    const std::uint64_t key = std::uint64_t{static_cast<std::uint8_t>(unit)} << 32 | value;
+    Meaning& known = m_meanings[(value ^ value >> 16 ^ static_cast<std::size_t>(unit) << 6) % kMeanings];
+    if (known.turn != m_turn || known.key != key) {
+        known = {.turn = m_turn, .key = key, .text = meaning_of(event, unit, value)};
+    }
+    return known.text;
+}
+
+void EventWords::append_parameter(fmt::memory_buffer& out, const trace::Event& event,
+                                  const tracer::Parameter& parameter, std::uint32_t value) {
+    if (parameter.unit == Unit::none) {
+        return;
+    }
+    const bool hex = parameter.unit == Unit::pointer || parameter.unit == Unit::hexadecimal;
+    append_separated(out, parameter.name);
+    convert::append(out, hex ? "=0x" : "=");
+    append_number(out, value, hex);
+    if (is_plain(parameter.unit)) {
+        return;
+    }
+    if (const std::string& text = meaning(event, parameter.unit, value); !text.empty()) {
+        convert::append(out, " (");
+        convert::append(out, text);
+        out.push_back(')');
+    }
+}
+
+// `out` is empty, or its last word is of the same line.
+void EventWords::append(fmt::memory_buffer& out, const trace::Event& event) {
+    if (!event.is_sound()) {
+        append_separated(out, fmt::format("{} code=0x{:04x} par1={} par2={}", trace::state_name(event.state),
+                                          event.raw_code, event.par1, event.par2));
+    } else if (event.origin != trace::Origin::record && event.row == nullptr) {
+        for (const std::uint32_t word : event.words) {
+            append_separated(out, fmt::format("0x{:x}", word));
+        }
+    } else if (event.is(trace::kCodeOf<"typed_event">)) {
+        append_typed(out, event);
+    } else if (event.is(trace::kCodeOf<"formatted_event">)) {
+        append_separated(out, trace::escaped(formatted_text(event)));
+    } else if (event.row == nullptr) {
+        append_separated(out, fmt::format("code=0x{:02x} par1={} par2={}", event.code, event.par1, event.par2));
+    } else {
+        append_parameter(out, event, event.row->par1, event.par1);
+        append_parameter(out, event, event.row->par2, event.par2);
+    }
+}
+
+} // namespace host::convert

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+// Tracks beside the schedule, as Perfetto's track events: for each task one for its events, one for its jobs, one for
+// its waits; one for the events of each processor; one counter for each server's budget. Names are interned: they stand
+// once, and again behind each loss, for a reader may then have missed them.
+#pragma once
+
+#include "host/convert/perfetto_packets.hpp"
+#include "host/convert/task_labels.hpp"
+#include "host/convert/task_slices.hpp"
+
+#include <bitset>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+namespace host::convert::perfetto {
+
+// Where in the tracks: the upper half of a track's uuid, the lower one is the number of task, processor or server.
+enum class TrackKind : std::uint32_t { task = 1, jobs, waits, processor, server };
+
+struct Flow {
+    enum class Side : std::uint8_t { none, from, to };
+
+    Side side = Side::none;
+    std::uint64_t id = 0; // never 0
+};
+
+class Tracks {
+  public:
+    // packets outlives this.
+    explicit Tracks(Packets& packets)
+        : m_packets(packets) {}
+
+    void slice_began(std::uint64_t time_ns, TrackKind kind, std::uint32_t number, const TaskLabel& task,
+                     std::string_view name);
+    void slice_ended(std::uint64_t time_ns, TrackKind kind, std::uint32_t number);
+
+    // An event at the track of a task, with its parameters. context < 2^16.
+    void task_instant(std::uint64_t time_ns, const trace::Event& event, std::uint32_t context, const TaskLabel& task,
+                      Flow flow);
+    void processor_instant(std::uint64_t time_ns, const trace::Event& event, Flow flow);
+
+    // A text of ours at a processor's track.
+    void remark(std::uint64_t time_ns, std::uint16_t cpu, std::string_view text);
+
+    void budget(std::uint64_t time_ns, const trace::Names& names, std::uint16_t server, std::uint64_t left_ns);
+
+    // Events before what comes now are missing.
+    void lost() { m_lost = true; }
+
+  private:
+    static constexpr std::size_t kCodes = 256;
+
+    [[nodiscard]] Message<Packet> start(std::uint64_t time_ns);
+    void declare_task(TrackKind kind, std::uint32_t context, const TaskLabel& task);
+    void declare_processor(std::uint16_t cpu);
+    void declare(TrackKind kind, std::uint32_t number, std::string_view name, TrackKind parent);
+    [[nodiscard]] bool is_new(TrackKind kind, std::uint32_t number);
+    void instant(std::uint64_t time_ns, const trace::Event& event, std::uint64_t track, Flow flow);
+    void intern(Message<Packet>& packet, const trace::Event& event);
+
+    Packets& m_packets;
+    std::unordered_map<std::uint64_t, std::string> m_declared; // by uuid: the name under which it was
+    std::bitset<kCodes> m_interned;                            // by event code: its name, and those of its parameters
+    bool m_begun = false;
+    bool m_lost = false;
+};
+
+} // namespace host::convert::perfetto

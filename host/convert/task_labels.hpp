@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+// How viewers are shown a task: thread id, name, priority. Looked up once per task and chunk, for writers through which
+// millions of switches pass.
+#pragma once
+
+#include "host/convert/schedule_view.hpp"
+#include "host/trace/escape.hpp"
+#include "host/trace/event.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace host::convert {
+
+// Of a task whose level nobody knows, and of the idle task: what Linux calls the default.
+inline constexpr std::uint32_t kDefaultPriority = 120;
+
+struct TaskLabel {
+    std::uint32_t tid = kUnknownTid;
+    std::uint32_t priority = kDefaultPriority; // the number of its level: the lower, the more urgent
+    std::string name;                          // escaped
+};
+
+class TaskLabels {
+  public:
+    TaskLabels()
+        : m_labels(kUnknown + 1) {}
+
+    // By the names of the newest chunk so far: chunks of several processors take turns, and the older one knows no
+    // more. Valid until the next call for another event.
+    [[nodiscard]] const TaskLabel& of(const trace::Event& event, std::uint32_t context) {
+        if (m_turn == 0 || event.source > m_source) {
+            m_source = event.source;
+            ++m_turn;
+        }
+        const trace::Names& names = *event.names;
+        Entry& entry = m_labels[std::min<std::size_t>(context, kUnknown)];
+        if (entry.turn != m_turn) {
+            entry.turn = m_turn;
+            entry.label.tid = tid_of(names, context);
+            entry.label.name = trace::escaped(task_label(names, context));
+            const std::uint16_t level = level_of(names, context);
+            entry.label.priority = level == 0xFFFF || is_idle(names, context) ? kDefaultPriority : level;
+        }
+        return entry.label;
+    }
+
+  private:
+    static constexpr std::size_t kUnknown = 0x1'0000;
+
+    struct Entry {
+        std::uint64_t turn = 0;
+        TaskLabel label;
+    };
+
+    std::vector<Entry> m_labels; // by context; the last one is of all that are none
+    std::uint32_t m_source = 0;
+    std::uint64_t m_turn = 0;
+};
+
+} // namespace host::convert

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+// The signals of a value change dump (IEEE 1364-2001, section 18): declared first, then changed. What changes more than
+// once at one time is written once, with its last value. Text signals are an extension of GTKWave's.
+#pragma once
+
+#include "host/convert/output_file.hpp"
+
+#include <cstdint>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace host::convert {
+
+class VcdSignals {
+  public:
+    using Id = std::uint32_t;
+
+    explicit VcdSignals(OutputFile& file)
+        : m_file(file) {}
+
+    // Names are made fit: letters, digits and underscores, and unlike those beside them.
+    void open_scope(std::string_view name);
+    void close_scope();
+    [[nodiscard]] Id add_wire(std::string_view name);
+    [[nodiscard]] Id add_number(std::string_view name); // 64 bits
+    [[nodiscard]] Id add_text(std::string_view name);
+
+    // No more signals from here on. All are unknown at time 0.
+    void end_declarations();
+
+    // Of what follows; never falls.
+    void at(std::uint64_t time) {
+        if (time != m_time) {
+            flush();
+            m_time = time;
+        }
+    }
+
+    void set(Id signal, std::uint64_t value);
+    void set(Id signal, std::string_view text);
+
+    // text: without "$end".
+    void comment(std::string_view text);
+
+    // Writes what changed at the present time; as it is, the dump ends there.
+    void finish();
+
+  private:
+    enum class Kind : std::uint8_t { wire, number, text };
+
+    struct Signal {
+        Kind kind;
+        bool known = false;
+        bool changed = false; // since the last flush
+        std::uint64_t value = 0;
+        std::string text;
+        std::string code; // by which the dump calls it
+    };
+
+    [[nodiscard]] Id add(Kind kind, std::string_view type, std::string_view name);
+    [[nodiscard]] std::string fit(std::string_view name);
+    void flush();
+    void append_value(const Signal& signal);
+
+    OutputFile& m_file;
+    std::vector<Signal> m_signals;
+    std::vector<std::set<std::string>> m_scopes = {{}}; // the names in each that is open
+    std::vector<Id> m_changed;
+    std::string m_text;
+    std::uint64_t m_time = 0;
+};
+
+} // namespace host::convert

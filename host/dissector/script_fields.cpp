@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT
+// What the dissector shows: its fields, expert infos and preferences. Source: Wireshark Developer's Guide, "Lua API
+// Reference".
+#include "host/dissector/script.hpp"
+
+namespace host::dissector {
+
+const std::string_view kScriptFields = R"lua(
+local remora = Proto("remora", "Remora trace packet")
+
+local COMBINE = { [0] = "single", [1] = "first", [2] = "middle", [3] = "last" }
+local EVENT_NAMES = {}
+for code, row in pairs(EVENTS) do EVENT_NAMES[code] = row[1] end
+local RESULTS = { [0] = "unknown", [1] = "completed", [2] = "failed", [3] = "panicked" }
+local ENCODINGS = { [0] = "records", [1] = "compact" }
+
+local f = {
+  version = ProtoField.string("remora.version", "Version"),
+  number = ProtoField.uint32("remora.number", "Packet number"),
+  records = ProtoField.uint32("remora.records", "Records"),
+  size = ProtoField.uint32("remora.size", "Size of the datagram"),
+  gap = ProtoField.uint32("remora.gap", "Packets missing before this one"),
+  previous = ProtoField.framenum("remora.previous", "Packet before", base.NONE),
+  duplicate = ProtoField.framenum("remora.duplicate", "Same number as", base.NONE),
+  shown = ProtoField.uint32("remora.shown", "Records in what was captured"),
+  record = ProtoField.none("remora.record", "Record"),
+  code = ProtoField.uint16("remora.record.code", "Code", base.HEX),
+  event = ProtoField.uint16("remora.record.event", "Event", base.HEX, EVENT_NAMES, 0x00FF),
+  combine = ProtoField.uint16("remora.record.slot", "Slot of a long event", base.DEC, COMBINE, 0x3000),
+  fast = ProtoField.bool("remora.record.fast", "Logged past the filters", 16, nil, 0x8000),
+  name = ProtoField.string("remora.record.name", "Name"),
+  family = ProtoField.string("remora.record.family", "Family"),
+  tsc = ProtoField.uint64("remora.record.tsc", "Time stamp counter"),
+  delta = ProtoField.int64("remora.record.delta", "Ticks since the record before"),
+  par1 = ProtoField.uint16("remora.record.par1", "par1"),
+  par2 = ProtoField.uint32("remora.record.par2", "par2"),
+  parameters = ProtoField.string("remora.record.parameters", "Parameters"),
+  payload = ProtoField.bytes("remora.record.payload", "Payload of the long event"),
+  chunk = ProtoField.uint16("remora.chunk", "Chunk"),
+  cpu = ProtoField.uint16("remora.chunk.cpu", "Processor"),
+  generation = ProtoField.uint32("remora.chunk.generation", "Generation"),
+  preamble = ProtoField.uint32("remora.chunk.preamble", "Slots of metadata"),
+  chunk_records = ProtoField.uint32("remora.chunk.records", "Records behind the metadata"),
+  khz = ProtoField.uint32("remora.chunk.tsc_khz", "Clock rate in kHz"),
+  dropped = ProtoField.uint64("remora.chunk.dropped", "Records dropped"),
+  refused = ProtoField.uint64("remora.chunk.refused", "Records refused"),
+  overwritten = ProtoField.uint64("remora.chunk.overwritten", "Records overwritten"),
+  boot = ProtoField.uint64("remora.chunk.boot_id", "Run", base.HEX),
+  encoding = ProtoField.uint8("remora.chunk.encoding", "Encoding", base.DEC, ENCODINGS),
+  named_id = ProtoField.uint16("remora.name.id", "Number"),
+  named = ProtoField.string("remora.name", "Name given"),
+  end_chunks = ProtoField.uint32("remora.end.chunks", "Chunks sent"),
+  end_result = ProtoField.uint8("remora.end.result", "Result", base.DEC, RESULTS),
+  end_records = ProtoField.uint64("remora.end.records", "Records sent"),
+  end_dropped = ProtoField.uint64("remora.end.dropped", "Records dropped"),
+  end_refused = ProtoField.uint64("remora.end.refused", "Records refused"),
+  end_overwritten = ProtoField.uint64("remora.end.overwritten", "Records overwritten"),
+}
+remora.fields = f
+
+local e = {
+  gap = ProtoExpert.new("remora.expert.gap", "Packets are missing before this one", expert.group.SEQUENCE,
+    expert.severity.WARN),
+  late = ProtoExpert.new("remora.expert.late", "Packet out of order", expert.group.SEQUENCE, expert.severity.NOTE),
+  duplicate = ProtoExpert.new("remora.expert.duplicate", "Packet number seen before", expert.group.SEQUENCE,
+    expert.severity.NOTE),
+  cut = ProtoExpert.new("remora.expert.cut", "Cut short: not all of it was captured", expert.group.MALFORMED,
+    expert.severity.ERROR),
+  lie = ProtoExpert.new("remora.expert.length", "The lengths in the header contradict each other or the datagram",
+    expert.group.MALFORMED, expert.severity.ERROR),
+  version = ProtoExpert.new("remora.expert.version", "Version not known: nothing but the version is shown",
+    expert.group.UNDECODED, expert.severity.WARN),
+  magic = ProtoExpert.new("remora.expert.magic", "No trace packet", expert.group.MALFORMED, expert.severity.ERROR),
+  unknown = ProtoExpert.new("remora.expert.unknown", "Code in no row of the event table", expert.group.UNDECODED,
+    expert.severity.NOTE),
+  metadata = ProtoExpert.new("remora.expert.long", "Long event that cannot be decoded", expert.group.MALFORMED,
+    expert.severity.WARN),
+  time = ProtoExpert.new("remora.expert.time", "The stamp falls", expert.group.SEQUENCE, expert.severity.NOTE),
+  last = ProtoExpert.new("remora.expert.end", "End of the export", expert.group.SEQUENCE, expert.severity.CHAT),
+}
+remora.experts = {}
+for _, value in pairs(e) do table.insert(remora.experts, value) end
+
+remora.prefs.port = Pref.uint("UDP port", PORT, "Packets to or from this port are taken for trace packets")
+remora.prefs.show = Pref.bool("Show records", true, "A subtree for each record")
+remora.prefs.most = Pref.uint("Most records shown", RECORDS_MAX, "Of each packet; the others are only counted")
+)lua";
+
+} // namespace host::dissector

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: MIT
+// The virtual table `events`. Its cursor is one walk over the trace.
+#include "host/sql/constraints.hpp"
+#include "host/sql/event_columns.hpp"
+#include "host/sql/virtual_tables.hpp"
+
+#include "host/trace/escape.hpp"
+
+#include <fmt/format.h>
+#include <new>
+
+namespace host::sql {
+
+namespace {
+
+struct EventTable : sqlite3_vtab {
+    Source* source = nullptr;
+};
+
+struct EventCursor : sqlite3_vtab_cursor {
+    WalkRequest request;
+    std::unique_ptr<Scan> scan;
+    trace::Event event;
+    sqlite3_int64 row = 0;
+    bool at_end = true;
+    std::string scratch;
+};
+
+EventCursor& cursor_of(sqlite3_vtab_cursor* base) {
+    return *static_cast<EventCursor*>(base);
+}
+
+int connect(sqlite3* database, void* source, int /*count*/, const char* const* /*arguments*/, sqlite3_vtab** table,
+            char** /*error*/) {
+    std::string declaration;
+    for (std::size_t i = 0; i < kEventColumns; ++i) {
+        const ColumnRow& column = kEventColumnRows[i];
+        const bool hidden = static_cast<EventColumn>(i) == EventColumn::payload;
+        declaration += fmt::format("{}{} {}{}", i == 0 ? "CREATE TABLE x(" : ", ", column.name, column.type,
+                                   hidden ? " HIDDEN" : "");
+    }
+    declaration += ")";
+    if (const int code = sqlite3_declare_vtab(database, declaration.c_str()); code != SQLITE_OK) {
+        return code;
+    }
+    auto* const made = new (std::nothrow) EventTable();
+    if (made == nullptr) {
+        return SQLITE_NOMEM;
+    }
+    made->source = static_cast<Source*>(source);
+    *table = made;
+    return SQLITE_OK;
+}
+
+int disconnect(sqlite3_vtab* table) {
+    delete static_cast<EventTable*>(table);
+    return SQLITE_OK;
+}
+
+int best_index(sqlite3_vtab* table, sqlite3_index_info* info) {
+    return plan_walk(*info, static_cast<EventTable*>(table)->source->records_estimate());
+}
+
+int open(sqlite3_vtab* /*table*/, sqlite3_vtab_cursor** cursor) {
+    *cursor = new (std::nothrow) EventCursor();
+    return *cursor != nullptr ? SQLITE_OK : SQLITE_NOMEM;
+}
+
+int close(sqlite3_vtab_cursor* cursor) {
+    delete &cursor_of(cursor);
+    return SQLITE_OK;
+}
+
+bool is_wanted(const WalkRequest& request, const trace::Event& event, std::string& scratch) {
+    if (request.code) {
+        const bool foreign = event.row == nullptr && event.origin != trace::Origin::record;
+        if (*request.code != (foreign ? event.number : event.code)) {
+            return false;
+        }
+    }
+    if (!request.event) {
+        return true;
+    }
+    const std::string_view name = trace::event_name(event);
+    if (name == *request.event) {
+        return true;
+    }
+    // Names of the event table are not escaped; declared ones may be.
+    if (event.row != nullptr && event.row->shape == tracer::Shape::simple && event.origin == trace::Origin::record) {
+        return false;
+    }
+    scratch = trace::escaped(name);
+    return scratch == *request.event;
+}
+
+int next(sqlite3_vtab_cursor* base) {
+    EventCursor& cursor = cursor_of(base);
+    do {
+        if (!cursor.scan->next(cursor.event)) {
+            cursor.at_end = true;
+            return SQLITE_OK;
+        }
+    } while (!is_wanted(cursor.request, cursor.event, cursor.scratch));
+    ++cursor.row;
+    return SQLITE_OK;
+}
+
+int filter(sqlite3_vtab_cursor* base, int /*number*/, const char* plan, int count, sqlite3_value** values) {
+    EventCursor& cursor = cursor_of(base);
+    cursor.scan.reset();
+    cursor.request = request_of(plan != nullptr ? plan : "", std::span(values, static_cast<std::size_t>(count)));
+    cursor.row = 0;
+    cursor.at_end = cursor.request.nothing;
+    if (cursor.at_end) {
+        return SQLITE_OK;
+    }
+    cursor.scan = static_cast<EventTable*>(base->pVtab)->source->scan(cursor.request.scan);
+    return next(base);
+}
+
+int at_end(sqlite3_vtab_cursor* cursor) {
+    return cursor_of(cursor).at_end ? 1 : 0;
+}
+
+int column(sqlite3_vtab_cursor* base, sqlite3_context* context, int number) {
+    EventCursor& cursor = cursor_of(base);
+    event_cell(cursor.event, static_cast<EventColumn>(number), cursor.scratch).result(context);
+    return SQLITE_OK;
+}
+
+int row_id(sqlite3_vtab_cursor* cursor, sqlite3_int64* number) {
+    *number = cursor_of(cursor).row;
+    return SQLITE_OK;
+}
+
+constexpr sqlite3_module kModule = [] {
+    sqlite3_module module{};
+    module.iVersion = 0;
+    module.xConnect = connect; // no xCreate: the table is there without being created
+    module.xBestIndex = best_index;
+    module.xDisconnect = disconnect;
+    module.xOpen = open;
+    module.xClose = close;
+    module.xFilter = filter;
+    module.xNext = next;
+    module.xEof = at_end;
+    module.xColumn = column;
+    module.xRowid = row_id;
+    return module;
+}();
+
+} // namespace
+
+int register_event_table(sqlite3* database, Source& source) {
+    return sqlite3_create_module_v2(database, "events", &kModule, &source, nullptr);
+}
+
+} // namespace host::sql

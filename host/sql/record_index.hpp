@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+// Where the chunks of a trace of records lie, so that a query for a range of time reads only what it needs. Stamps
+// never fall within a chunk's main area, so the place of a stamp is found by halving; the emergency area, whose records
+// may be older than the last ones of the main area, is told by its events and kept apart. A chunk that is not laid out
+// so (compact, without a head, cut, stamps that fall) has no such place and is read whole.
+//
+// Whether stamps fall is not known without reading every record. What is looked at is each kStride-th one, and those
+// that a search meets; a single falling stamp between them stays unseen until a query reads there.
+#pragma once
+
+#include "host/sql/scan.hpp"
+#include "host/trace/byte_source.hpp"
+#include "host/trace/diagnostics.hpp"
+#include "host/trace/segment.hpp"
+#include "lib/result.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace host::sql {
+
+struct IndexedChunk {
+    trace::Segment segment;
+    std::uint32_t tsc_khz = 0; // 0: it does not say
+    bool searchable = false;   // what follows is only set if it is
+    std::uint16_t cpu = 0;
+    std::uint64_t main_bytes = 0;      // where the main area begins
+    std::uint64_t emergency_bytes = 0; // where it ends
+    std::uint64_t first_stamp = 0;     // of the main area
+    std::uint64_t last_stamp = 0;
+    bool empty = false; // no record in the main area
+};
+
+// A part of a chunk's main area.
+struct Window {
+    std::uint64_t begin_bytes = 0;
+    std::uint64_t end_bytes = 0;
+};
+
+class RecordIndex {
+  public:
+    static constexpr std::uint64_t kStride = 4096; // records
+
+    // Sources that can be positioned. Reports E-EMPTY, E-TRUNC, E-IO.
+    RecordIndex(std::span<const trace::NamedSource> sources, trace::Diagnostics& diagnostics, Statistics& statistics);
+
+    // In the order of their first stamps.
+    [[nodiscard]] const std::vector<IndexedChunk>& chunks() const { return m_chunks; }
+
+    // Every chunk says when it began and how fast its clock runs, so a range of time is a range of stamps.
+    [[nodiscard]] bool all_described() const { return m_all_described; }
+
+    // The least stamp of the trace.
+    [[nodiscard]] std::uint64_t start_ticks() const {
+        return m_chunks.empty() ? 0 : m_chunks.front().segment.first_stamp.value;
+    }
+
+    // The records of a searchable chunk's main area whose stamps lie in the range. Nothing if the stamps that were met
+    // contradict each other, or the file cannot be read: then the chunk must be read whole.
+    [[nodiscard]] static std::optional<Window> find(const IndexedChunk& chunk, trace::ByteSource& source,
+                                                    const TickRange& range, Statistics& statistics);
+
+    // Null if it cannot be opened (any more).
+    [[nodiscard]] static std::shared_ptr<trace::ByteSource> open(const IndexedChunk& chunk);
+
+  private:
+    std::vector<IndexedChunk> m_chunks;
+    bool m_all_described = true;
+};
+
+} // namespace host::sql

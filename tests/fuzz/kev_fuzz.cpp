@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+// libFuzzer on the reader of .kev files: any bytes, read to the end. It must end, and give no more events than there
+// are slots; the sanitizers watch the rest.
+#include "host/trace/kev/kev_stream.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <span>
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
+
+int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    using namespace host::trace;
+    auto spool = Spool::create();
+    if (!spool || !spool.value().append(std::as_bytes(std::span(data, size)))) {
+        return 0;
+    }
+    Diagnostics diagnostics([](std::string_view) {});
+    const auto stream = kev::KevStream::open({.name = "fuzz", .bytes = spool.value().take()}, {}, diagnostics);
+    if (!stream) {
+        return 0;
+    }
+    Event event;
+    std::size_t events = 0;
+    std::uint32_t sum = 0;
+    while (stream.value()->next(event)) {
+        for (const std::uint32_t word : event.words) {
+            sum += word;
+        }
+        for (const std::byte byte : event.payload) {
+            sum += std::to_integer<std::uint32_t>(byte);
+        }
+        if (++events > size / kev::kSlotBytes) {
+            std::abort();
+        }
+    }
+    volatile std::uint32_t used = sum;
+    static_cast<void>(used);
+    return 0;
+}

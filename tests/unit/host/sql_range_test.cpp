@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: MIT
+// Queries for a range of time: they find what a walk over everything finds, and read little of the trace.
+#include "host/sql/database.hpp"
+#include "tests/support/host_trace_builder.hpp"
+
+#include <gmock/gmock.h>
+
+namespace host::sql {
+
+namespace {
+
+using support::ChunkBuilder;
+using support::TemporaryDirectory;
+using testing::HasSubstr;
+
+struct Answer {
+    std::vector<std::string> rows;
+    std::string failure;
+    Statistics statistics;
+    trace::ExitStatus status = trace::ExitStatus::clean;
+};
+
+class SqlRange : public testing::Test {
+  protected:
+    Answer ask(const std::string& statement, bool whole = false) {
+        Answer answer;
+        const auto source = Source::open({.path = m_path, .open = {}, .whole = whole},
+                                         [this](std::string_view line) { m_lines += std::string(line) + '\n'; });
+        if (!source) {
+            answer.failure = "not opened";
+            return answer;
+        }
+        const auto database = Database::open(*source.value());
+        EXPECT_TRUE(database.ok());
+        const auto failure = database.value()->run(statement, {.begin = [](std::span<const std::string>) {},
+                                                               .row =
+                                                                   [&](std::span<const Value> values) {
+                                                                       std::string row;
+                                                                       for (const Value& value : values) {
+                                                                           row += std::string(value.text) + ' ';
+                                                                       }
+                                                                       answer.rows.push_back(row);
+                                                                       return true;
+                                                                   }});
+        if (failure) {
+            answer.failure = failure->text;
+        }
+        answer.statistics = source.value()->statistics();
+        answer.status = source.value()->status();
+        return answer;
+    }
+
+    void write(const support::Bytes& bytes) { m_path = m_directory.write("0trace.dat", bytes); }
+
+    // The same rows with and without a search.
+    Answer same(const std::string& statement) {
+        Answer answer = ask(statement);
+        EXPECT_EQ(answer.failure, "");
+        EXPECT_EQ(answer.rows, ask(statement, true).rows) << statement;
+        return answer;
+    }
+
+    static ChunkBuilder rising(std::uint16_t number, std::uint16_t cpu, std::uint64_t begin, std::uint64_t records) {
+        ChunkBuilder chunk(number);
+        chunk.begin.cpu = cpu;
+        chunk.name("task", 5, "task of " + std::to_string(number));
+        for (std::uint64_t i = 0; i < records; ++i) {
+            chunk.event(begin + 10 * i, i % 2 == 0 ? "ipoint" : "task_activate", 5, static_cast<std::uint32_t>(i));
+        }
+        return chunk;
+    }
+
+    TemporaryDirectory m_directory;
+    std::string m_path;
+    std::string m_lines;
+};
+
+TEST_F(SqlRange, ReadsFewRecordsAndFindsAllOfThem) {
+    write(rising(0, 0, 1000, 50'000).bytes());
+    const Answer answer = same("select * from events where time_ns between 250000 and 250100");
+    EXPECT_EQ(answer.rows.size(), 11U);
+    EXPECT_EQ(answer.statistics.searched, 1U);
+    EXPECT_LT(answer.statistics.visited, 300U);
+    EXPECT_GT(ask("select * from events where time_ns between 250000 and 250100", true).statistics.visited, 50'000U);
+}
+
+TEST_F(SqlRange, BoundsAreExactAtEveryRecordAndBetween) {
+    write(rising(0, 0, 1000, 40).bytes());
+    for (int begin = -15; begin < 420; begin += 5) {
+        same("select ticks from events where time_ns >= " + std::to_string(begin));
+        same("select ticks from events where time_ns < " + std::to_string(begin));
+        same("select ticks from events where ticks > " + std::to_string(begin + 1000) + " and ticks <= 1200.5");
+        same("select ticks from events where time_ns = " + std::to_string(begin));
+    }
+}
+
+TEST_F(SqlRange, MergesProcessorsAndSkipsChunksOutside) {
+    support::Bytes bytes = rising(0, 0, 1000, 1000).bytes();
+    for (const support::Bytes& more : {rising(1, 1, 1005, 1000).bytes(), rising(2, 0, 20'000, 1000).bytes()}) {
+        bytes.insert(bytes.end(), more.begin(), more.end());
+    }
+    write(bytes);
+    const Answer answer = same("select ticks, cpu, chunk, record, task from events where ticks between 2000 and 2100");
+    EXPECT_EQ(answer.rows.size(), 21U);
+    EXPECT_EQ(answer.statistics.searched, 2U);
+    EXPECT_EQ(answer.statistics.skipped, 1U);
+    EXPECT_EQ(same("select count(*) from events where cpu = 1").rows.front(), "1000 ");
+    EXPECT_EQ(same("select count(*) from events where event = 'ipoint' and ticks < 3000").rows.front(), "200 ");
+}
+
+TEST_F(SqlRange, FindsRecordsOfTheEmergencyArea) {
+    ChunkBuilder chunk = rising(0, 0, 1000, 1000);
+    chunk.unordered(10'500, "task_deadline_miss", 5).unordered(30'000, "blackout_start");
+    write(chunk.bytes());
+    EXPECT_EQ(same("select event from events where ticks between 10496 and 10504").rows,
+              (std::vector<std::string>{"ipoint ", "task_deadline_miss "}));
+    EXPECT_EQ(same("select event from events where ticks > 20000").rows.size(), 1U);
+}
+
+TEST_F(SqlRange, ReadsAChunkWhoseStampsFallFromEndToEnd) {
+    ChunkBuilder chunk = rising(0, 0, 100'000, 100);
+    for (std::uint64_t i = 0; i < 100; ++i) {
+        chunk.unordered(50'000 + i, "ipoint", 1);
+    }
+    write(chunk.bytes());
+    const Answer answer = same("select * from events where ticks between 50010 and 50019");
+    EXPECT_EQ(answer.rows.size(), 10U);
+    EXPECT_EQ(answer.statistics.scanned, 1U);
+    EXPECT_EQ(answer.status, trace::ExitStatus::clean);
+    EXPECT_THAT(m_lines, HasSubstr("W-TIME"));
+}
+
+TEST_F(SqlRange, CompactAndPlainChunksAreReadWhole) {
+    const ChunkBuilder chunk = rising(0, 0, 1000, 500);
+    write(chunk.compact(tracer::compact::Layout::a));
+    EXPECT_EQ(same("select * from events where ticks between 2000 and 2100").rows.size(), 11U);
+    write(chunk.plain());
+    EXPECT_EQ(same("select * from events where ticks between 2000 and 2100").rows.size(), 11U);
+}
+
+TEST_F(SqlRange, NamesAreThoseOfTheChunk) {
+    support::Bytes bytes = rising(0, 0, 1000, 10).bytes();
+    const support::Bytes second = rising(1, 0, 5000, 10).bytes();
+    bytes.insert(bytes.end(), second.begin(), second.end());
+    write(bytes);
+    EXPECT_EQ(same("select distinct task from events where event = 'task_activate' and ticks < 2000").rows,
+              std::vector<std::string>{"task of 0 "});
+    EXPECT_EQ(same("select distinct task from events where event = 'task_activate' and ticks > 2000").rows,
+              std::vector<std::string>{"task of 1 "});
+}
+
+TEST_F(SqlRange, SaysWhatIsDamagedAndRefusesToWrite) {
+    support::Bytes bytes = rising(0, 0, 1000, 10).bytes();
+    bytes.resize(bytes.size() - 16);
+    write(bytes);
+    const Answer answer = ask("select count(*) from events");
+    EXPECT_EQ(answer.rows.front(), "9 ");
+    EXPECT_EQ(answer.status, trace::ExitStatus::damaged);
+    EXPECT_THAT(m_lines, HasSubstr("W-SHORT"));
+    for (const char* const statement : {"create table t(x)", "attach 'x' as y", "pragma user_version = 3", ""}) {
+        EXPECT_NE(ask(statement).failure, "") << statement;
+    }
+    EXPECT_THAT(ask("select 1; select 2").failure, HasSubstr("one statement"));
+}
+
+} // namespace
+
+} // namespace host::sql

@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: MIT
+"""dissector: captures of trace packets, read by tshark with the script that `remora dissector` writes."""
+import json
+import re
+import struct
+
+import traces
+from harness import case, expect, expect_equal
+
+MAGIC = b"TRACER-V1.0\0"
+PORT = 20000
+PER_PACKET = 60
+EXPERTS = ("gap", "late", "duplicate", "cut", "length", "version", "magic", "unknown", "long", "time", "end")
+
+
+def packet(number, body, *, records=None, size=None, magic=MAGIC):
+    count = len(body) // 16 if records is None else records
+    return magic + struct.pack("<III", number, count, 24 + len(body) if size is None else size) + body
+
+
+def packets_of(data):
+    """The records of a file as packets, as the machine sends them."""
+    step = 16 * PER_PACKET
+    return [packet(1 + at // step, data[at:at + step]) for at in range(0, len(data), step)]
+
+
+def capture(ctx, payloads, *, name="packets.pcap", port=PORT, keep=None):
+    """Ethernet, IPv4 and UDP around them. keep: so many bytes of each frame are captured, by index."""
+    out = struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1)
+    for index, payload in enumerate(payloads):
+        udp = struct.pack(">HHHH", 20001, port, 8 + len(payload), 0) + payload
+        ip = struct.pack(">BBHHHBBH4s4s", 0x45, 0, 20 + len(udp), index, 0, 64, 17, 0, bytes([10, 0, 0, 1]),
+                         bytes([10, 0, 0, 2]))
+        frame = bytes(12) + b"\x08\x00" + ip + udp
+        kept = frame[:(keep or {}).get(index, len(frame))]
+        out += struct.pack("<IIII", index, 0, len(kept), len(frame)) + kept
+    return traces.store(ctx, name, out)
+
+
+def tshark(ctx, path, *options):
+    script = ctx.dir / "remora.lua"
+    if not script.exists():
+        ctx.remora("dissector", "-o", script)
+    done = ctx.run("tshark", "-n", "-X", f"lua_script:{script}", "-r", path, *options)
+    for text in (done.stdout, done.stderr):
+        expect("Lua Error" not in text and "lua:" not in text, f"the script fails: {text[-2000:]}")
+    return done.stdout
+
+
+def fields(ctx, path, *names):
+    """One list per packet, with the list of values of each field."""
+    options = [word for name in names for word in ("-e", name)]
+    text = tshark(ctx, path, "-T", "fields", "-E", "aggregator=;", "-E", "separator=|", *options)
+    return [[value.split(";") if value else [] for value in line.split("|")] for line in text.splitlines()]
+
+
+def experts(ctx, path):
+    """Frame -> the kinds of expert info in it, in the order of EXPERTS; frames without any are left out."""
+    rows = fields(ctx, path, "frame.number", *(f"remora.expert.{kind}" for kind in EXPERTS))
+    found = {int(row[0][0]): [kind for kind, value in zip(EXPERTS, row[1:]) if value] for row in rows}
+    return {frame: kinds for frame, kinds in found.items() if kinds}
+
+
+def control_bytes():
+    return (traces.control() / "0trace.dat").read_bytes()
+
+
+@case
+def agrees_with_print(ctx):
+    """Each record of the control session has the name, the stamp and the parameters that `remora print` gives it."""
+    path = capture(ctx, packets_of(control_bytes()))
+    rows = fields(ctx, path, "remora.record.name", "remora.record.tsc", "remora.record.slot", "remora.record.par1",
+                  "remora.record.par2", "remora.chunk.preamble")
+    preamble = int(rows[0][5][0])
+    records = [record for row in rows for record in zip(*row[:5])][preamble:]
+    # A long event is one event: its first slot stands for it.
+    heads = [record for record in records if record[2] in ("0", "1")]
+    expected = ctx.events(traces.control())
+    expect_equal(len(heads), len(expected), "events")
+    for (name, ticks, slot, par1, par2), event in zip(heads, expected):
+        expect_equal((name, int(ticks)), (event["event"], event["ticks"]), "name and stamp")
+        if slot == "0":
+            expect_equal((int(par1), int(par2)), (event["par1"], event["par2"]), f"parameters of {name}")
+    expect_equal(experts(ctx, path), {}, "expert infos of a whole export")
+
+
+@case
+def names_what_numbers_stand_for(ctx):
+    """Tasks, mutexes and waits have their names, also where a name's event lies in two packets."""
+    path = capture(ctx, packets_of(control_bytes()))
+    rows = fields(ctx, path, "remora.record.parameters", "remora.name")
+    shown = {text for row in rows for text in row[0]}
+    for text in ("context=3 (sensor) level=1 (EDF)", "context=7 (telemetry) mutex=1 (state)", "vector=240 (timer)",
+                 "context=9 (consumer) wait=1/1 (semaphore samples)"):
+        expect(text in shown, f"no record says {text}")
+    expect("telemetry" in {text for row in rows for text in row[1]}, "the name in two packets is not joined")
+
+
+@case
+def tables_are_those_of_remora_events(ctx):
+    """Code, name and parameters of every event."""
+    ctx.remora("dissector", "-o", ctx.dir / "remora.lua")
+    rows = re.findall(r'^  \[0x(..)\] = \{ "([^"]*)", "([^"]*)", "[^"]*", "([^"]*)", ', (ctx.dir / "remora.lua").read_text(),
+                      re.M)
+    events = json.loads(ctx.remora("events", "--json").stdout)["events"]
+    expect_equal([(int(code, 16), *rest) for code, *rest in rows],
+                 [(event["code"], event["name"], event["par1"], event["par2"]) for event in events], "the table")
+
+
+@case
+def tells_what_is_wrong_with_the_sequence(ctx):
+    """A gap, a duplicate and a late packet, each at its frame and nowhere else, with a link to the frame before."""
+    good = packets_of(control_bytes())[:8]
+    # frame:          1        2        3        4 (dup) 5: number 5, 4 is missing    6: number 4, late  7
+    path = capture(ctx, [good[0], good[1], good[2], good[1], good[4], good[3], good[5]])
+    expect_equal(experts(ctx, path), {4: ["duplicate"], 5: ["gap"], 6: ["late"]}, "expert infos")
+    rows = fields(ctx, path, "remora.previous", "remora.gap", "remora.duplicate")
+    expect_equal(rows[4][:2], [["3"], ["1"]], "link and size of the gap")
+    expect_equal(rows[3][2], ["2"], "link to the first packet of that number")
+    expect_equal(rows[6][0], ["5"], "link of the packet behind the late one")
+
+
+@case
+def tells_lies_and_cuts(ctx):
+    """Lengths that contradict each other, a frame cut by the capture, garbage, other versions, unknown codes."""
+    body = b"".join(traces.record(traces.IPOINT, 1000 + i, i) for i in range(4))
+    strange = traces.record(0xD3, 2000) + traces.record(traces.IPOINT, 1999)
+    payloads = [packet(1, body), packet(2, body, records=5), packet(3, body, size=24), packet(4, body, records=0xFFFFFFFF),
+                packet(2, body), bytes(range(64)), MAGIC[:9], packet(3, body, magic=b"TRACER-V2.0\0"), packet(3, strange),
+                packet(4, b""), packet(5, traces.record(0x300C, 3000))]
+    path = capture(ctx, payloads, keep={4: 14 + 20 + 8 + 24 + 40})
+    expect_equal(experts(ctx, path), {2: ["length"], 3: ["length"], 4: ["length"], 5: ["cut"], 6: ["magic"], 7: ["magic"],
+                                      8: ["version"], 9: ["unknown", "time"]}, "expert infos")
+    shown = [row[0] for row in fields(ctx, path, "remora.shown")]
+    expect_equal(shown, [["4"], ["4"], ["4"], ["4"], ["2"], [], [], [], ["2"], ["0"], ["1"]], "records shown")
+
+
+@case
+def finds_packets_on_other_ports(ctx):
+    """By their magic; the port is a preference, and so are the records."""
+    path = capture(ctx, [packet(1, traces.record(traces.IPOINT, 5, 6))], port=4711)
+    expect_equal(fields(ctx, path, "remora.record.name"), [[["ipoint"]]], "records on another port")
+    text = tshark(ctx, path, "-o", "remora.show:FALSE", "-T", "fields", "-e", "remora.shown", "-e", "remora.record.name")
+    expect_equal(text.split(), ["1"], "without records")
+
+
+@case
+def tells_the_end_of_an_export(ctx):
+    """export_end is decoded: chunks, result and totals."""
+    end = traces.long_event(0x9C, 7, struct.pack("<IBQQQQ", 2, 1, 5000, 6, 7, 1 << 40))
+    path = capture(ctx, [packet(1, end)])
+    expect_equal(experts(ctx, path), {1: ["end"]}, "expert infos")
+    row = fields(ctx, path, "remora.end.chunks", "remora.end.result", "remora.end.records", "remora.end.dropped",
+                 "remora.end.refused", "remora.end.overwritten")[0]
+    expect_equal(row, [["2"], ["1"], ["5000"], ["6"], ["7"], [str(1 << 40)]], "totals")

@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: MIT
+"""kev, read by a reader of its own: written from the published description of the format, without a look at ours.
+Header `TRACE_key::value...`, slots of four 32-bit words; bits 31..30 of the first say simple, begin, middle, end; 29..24
+the processor, 14..10 the class, 9..0 the event. TIME (class 1, event 1) holds the high half of its processor's clock."""
+import re
+import struct
+
+import traces
+from csv_format import rows_of
+from harness import BUILD, ROOT, case, expect, expect_equal
+
+SIMPLE, BEGIN, MIDDLE, END = range(4)
+CONTROL, TIME, BUFFER = 1, 1, 2
+KEYS = ("FILE_NAME DATE VER_MAJOR VER_MINOR LITTLE_ENDIAN ENCODING BOOT_DATE CYCLES_PER_SEC CPU_NUM SYSNAME NODENAME "
+        "SYS_RELEASE SYS_VERSION MACHINE SYSPAGE_LEN").split()
+
+
+def read_header(data):
+    """The keys with their values, in order, and what follows the header and the system page."""
+    begin, end = b"TRACE_HEADER_BEGIN::", b"TRACE_HEADER_END::"
+    expect(data.startswith(begin), "no header")
+    text, rest = data[len(begin):].split(end, 1)
+    parts = re.split(r"TRACE_([A-Z0-9_]+)::", text.decode("latin-1"))
+    keys = dict(zip(parts[1::2], parts[2::2]))
+    return keys, rest[int(keys["SYSPAGE_LEN"]):]
+
+
+def read_slots(keys, body):
+    expect_equal(len(body) % 16, 0, "bytes behind the last slot")
+    order = "<" if keys.get("LITTLE_ENDIAN") == "TRUE" else ">"
+    for header, stamp, first, second in struct.iter_unpack(order + "4I", body):
+        yield header >> 30, header >> 24 & 63, header >> 10 & 31, header & 1023, stamp, [first, second]
+
+
+def read_events(path):
+    """(ticks, cpu, class, event, words) of each event, control events left out, in the order of completion."""
+    keys, body = read_header(path.read_bytes())
+    high, newest, opened, events, sequence = {}, {}, {}, [], None
+    for kind, cpu, group, event, stamp, words in read_slots(keys, body):
+        if (group, event) == (CONTROL, BUFFER):
+            expect(sequence is None or words[0] == (sequence + 1) % 2048, f"buffer {words[0]} follows {sequence}")
+            sequence = words[0]
+            continue
+        if (group, event) == (CONTROL, TIME):
+            high[cpu] = words[0]
+            continue
+        key = (cpu, group, event, stamp)
+        ticks = high[cpu] << 32 | stamp
+        if kind in (SIMPLE, BEGIN):
+            expect(ticks > newest.get(cpu, -1), f"stamp {ticks:#x} of processor {cpu} does not rise")
+            newest[cpu] = ticks
+        if kind == SIMPLE:
+            events.append((ticks, cpu, group, event, words))
+        elif kind == BEGIN:
+            expect(key not in opened, "begun twice")
+            opened[key] = (ticks, words)
+        else:
+            expect(key in opened, "continued, but never begun")
+            opened[key][1].extend(words)
+            if kind == END:
+                ticks, joined = opened.pop(key)
+                events.append((ticks, cpu, group, event, joined))
+    expect(not opened, f"{len(opened)} events never end")
+    return keys, events
+
+
+def is_metadata(group, event):
+    """Names and the like: thread names, and user events of the metadata family (low digit 0xC)."""
+    return (group, event) == (4, 320) or (group == 6 and event & 0x0F == 0x0C)
+
+
+def compare(ctx, trace, codes=(0,)):
+    path = ctx.convert(trace, "kev", codes=codes)
+    keys, events = read_events(path)
+    expect_equal([key for key in keys if key in KEYS], KEYS, "keys of the header, in order")
+    expect_equal(keys["SYSNAME"], "Remora", "SYSNAME")
+    found = [event for event in events if not is_metadata(event[2], event[3])]
+    rows = rows_of(ctx.convert(path, "csv", codes=codes))
+    expect_equal(len(found), len(rows), "events")
+    # Time order; what is equal stays as it was written.
+    for event, row in zip(sorted(found, key=lambda entry: entry[0]), rows):
+        ticks, cpu, group, number, words = event
+        expect_equal((ticks, cpu, group, number), (int(row["ticks"]), int(row["cpu"]), int(row["family"]),
+                                                   int(row["code"], 16)), "an event")
+        told = [int(word, 16) for word in row["words"].split()]
+        expect_equal(words[:len(told)], told, "its words")
+        expect(len(words) - len(told) in (0, 1) and not any(words[len(told):]), "padding is at most one zero")
+    # The original trace has the same events at the same ticks, apart from stamps that were taken (+1 each).
+    original = rows_of(ctx.convert(trace, "csv", codes=codes))
+    expect_equal([row["event"] for row in rows], [row["event"] for row in original], "events by name")
+    raised = [int(row["ticks"]) - int(told["ticks"]) for row, told in zip(rows, original)]
+    expect(all(0 <= ticks < 64 for ticks in raised), f"ticks differ by {min(raised)} to {max(raised)}")
+    return keys, raised
+
+
+@case
+def recorded(ctx):
+    """Every event of the recorded run: processor, class, number, 64-bit time, data."""
+    compare(ctx, traces.control())
+
+
+@case
+def generated(ctx):
+    """A generated trace over many turns' worth of buffers; no stamp needs to be raised there."""
+    _, raised = compare(ctx, traces.synthetic(ctx, 20000))
+    expect_equal(max(raised), 0, "raised stamps")
+
+
+@case
+def lost(ctx):
+    """The number of dropped records is in the file: in the header and as events."""
+    keys, _ = compare(ctx, traces.lossy(ctx))
+    expect_equal(int(keys["DROPPED"]), sum(traces.LOST), "dropped records")
+
+
+@case
+def rollover(ctx):
+    """Idle gaps of 1.5 and 2.5 turns of the 32-bit stamp, and a stamp on each edge of a turn."""
+    turn = 1 << 32
+    stamps = [10 * turn - 1, 10 * turn, 10 * turn + 1, int(11.5 * turn), 14 * turn, 14 * turn + 1]
+    data = b"".join(traces.record(traces.USER_EVENT_0, stamp, i, i) for i, stamp in enumerate(stamps))
+    path = traces.store(ctx, "rollover.dat", traces.chunk(data))
+    compare(ctx, path)
+    _, events = read_events(ctx.dir / "rollover.kev")
+    found = [ticks for ticks, _, group, event, _ in events if not is_metadata(group, event)]
+    expect(all(0 <= there - was <= 2 for there, was in zip(found, stamps)), f"{found}, expected {stamps}")
+
+
+@case
+def printer(ctx):
+    """traceprinter shows one line per event, of a .kev file and of the trace that it came from alike."""
+    trace = traces.control()
+    path = ctx.convert(trace, "kev")
+    _, events = read_events(path)
+    program = ROOT / BUILD / "host/traceprinter"
+    lines = ctx.run(program, "-f", path).stdout.splitlines()
+    expect_equal(lines, ctx.run(program, "-n", "-f", trace).stdout.splitlines(), "lines")
+    shape = re.compile(r"t:0x[0-9a-f]{8} CPU:\d\d [A-Z_]+ *:\S")
+    expect(all(shape.match(line) for line in lines), "a line has another shape")
+    controls = [line for line in lines if " CONTROL :" in line]
+    expect_equal(len(lines) - len(controls), len(events), "lines of events")
+    expect(re.fullmatch(r"t:0x[0-9a-f]{8} CPU:00 CONTROL :TIME msb:0x[0-9a-f]{8} lsb\(offset\):0x[0-9a-f]{8}", controls[1]),
+           controls[1])
+
+
+@case
+def sample(ctx):
+    """The sample program of the library counts what this reader counts."""
+    path = ctx.convert(traces.control(), "kev")
+    _, events = read_events(path)
+    text = ctx.run(ROOT / BUILD / "host/examples/traceparser_sample", path).stdout
+    interrupts = sum(1 for _, _, group, event, _ in events if (group, event) == (3, 1))
+    expect(f"\n{interrupts} interrupts\n" in text, f"expected {interrupts} interrupts: {text[-200:]}")
+    for tid in {words[1] for _, _, group, event, words in events if (group, event) == (4, 1)}:
+        times = sum(1 for _, _, group, event, words in events if (group, event) == (4, 1) and words[1] == tid)
+        expect(f"thread {tid} became running {times} times\n" in text, f"thread {tid}, {times} times")

@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: MIT
+"""perfetto, read by protoc with the published field numbers."""
+import collections
+
+import protobuf_text
+import traces
+from harness import case, counts, expect, expect_equal, sample
+from protobuf_text import one
+
+BEGIN, END, INSTANT, COUNTER = 1, 2, 3, 4
+CLEARED, NEEDS = 1, 2
+UNKNOWN_TID = 0x10001
+DRAWN = {"context_switch", "interrupt_start", "interrupt_end", "server_budget"}
+
+
+def decode(ctx, path):
+    """All packets. protoc reads standard input, so a shell leads the file to it."""
+    text = ctx.run("sh", "-c", f"protoc --proto_path=tests/viewers --decode=remora.viewers.Trace "
+                               f"tests/viewers/perfetto_trace.proto < '{path}'").stdout
+    return protobuf_text.parse(text).get("packet", [])
+
+
+class View:
+    """What is in the packets, and the rules that any reader may rely on."""
+
+    def __init__(self, packets):
+        self.switches, self.wakings, self.irqs = [], [], []  # (cpu, time, ...)
+        self.lost_bundles, self.dropped_packets = 0, 0
+        self.instants, self.slices, self.counters = [], [], []
+        self.flows_from, self.flows_to = [], []
+        self.threads, self.tracks = {}, {}
+        self.event_names, self.annotation_names = {}, {}
+        self.cleared = False
+        for packet in packets:
+            expect(one(packet, "trusted_packet_sequence_id") in (1, 2), "a packet without a sequence")
+            for bundle in packet.get("ftrace_events", []):
+                self.take_bundle(bundle)
+            for tree in packet.get("process_tree", []):
+                for thread in tree.get("threads", []):
+                    self.threads[one(thread, "tid")] = one(thread, "name")
+            for track in packet.get("track_descriptor", []):
+                self.tracks[one(track, "uuid")] = track
+            self.take_state(packet)
+            for event in packet.get("track_event", []):
+                self.take_event(one(packet, "timestamp"), event)
+
+    def take_bundle(self, bundle):
+        cpu = one(bundle, "cpu")
+        self.lost_bundles += one(bundle, "lost_events", False)
+        for event in bundle.get("event", []):
+            entry, leave = one(event, "irq_handler_entry"), one(event, "irq_handler_exit")
+            expect((entry is None) != (leave is None), "an ftrace event that is neither entry nor exit")
+            self.irqs.append((cpu, one(event, "timestamp"), "entry" if entry else "exit", one(entry or leave, "irq"),
+                              one(entry, "name") if entry else None))
+        sched = one(bundle, "compact_sched", {})
+        names = sched.get("intern_table", [])
+        for kind, into, fields in (
+                ("switch", self.switches, ("switch_next_pid", "switch_prev_state", "switch_next_prio")),
+                ("waking", self.wakings, ("waking_pid", "waking_target_cpu", "waking_prio"))):
+            index = "switch_next_comm_index" if kind == "switch" else "waking_comm_index"
+            columns = [sched.get(field, []) for field in (*fields, index)]
+            time = 0
+            for number, step in enumerate(sched.get(f"{kind}_timestamp", [])):
+                time += step
+                row = [column[number] for column in columns]
+                into.append((cpu, time, *row[:-1], names[row[-1]]))
+            expect(len({len(column) for column in columns}) == 1, "columns of different length")
+
+    def take_state(self, packet):
+        flags = one(packet, "sequence_flags", 0)
+        self.dropped_packets += one(packet, "previous_packet_dropped", False)
+        if one(packet, "previous_packet_dropped", False):
+            expect(flags & CLEARED, "a loss without a new beginning")
+        if flags & CLEARED:
+            self.cleared = True
+            self.event_names, self.annotation_names = {}, {}
+        for data in packet.get("interned_data", []):
+            for field, table in (("event_names", self.event_names),
+                                 ("debug_annotation_names", self.annotation_names)):
+                for entry in data.get(field, []):
+                    table[one(entry, "iid")] = one(entry, "name")
+
+    def take_event(self, time, event):
+        expect(self.cleared, "a track event before the sequence begins")
+        track = one(event, "track_uuid")
+        expect(track in self.tracks, f"an event on track {track:x}, which is not described")
+        name = one(event, "name")
+        if "name_iid" in event:
+            name = self.event_names[one(event, "name_iid")]
+        values = {self.annotation_names[one(note, "name_iid")]: one(note, "uint_value", one(note, "string_value"))
+                  for note in event.get("debug_annotations", [])}
+        kind = one(event, "type")
+        self.flows_from += event.get("flow_ids", [])
+        self.flows_to += event.get("terminating_flow_ids", [])
+        if kind == INSTANT:
+            self.instants.append((time, name, track, values))
+        elif kind == COUNTER:
+            self.counters.append((time, track, one(event, "counter_value")))
+        else:
+            self.slices.append((time, kind == BEGIN, track, name))
+
+    def check(self):
+        for rows in (self.switches, self.wakings, self.irqs):
+            last = collections.defaultdict(int)
+            for row in rows:
+                expect(row[1] >= last[row[0]], f"time falls on cpu {row[0]}: {row}")
+                last[row[0]] = row[1]
+        nested = collections.defaultdict(list)
+        for cpu, _, kind, vector, _ in self.irqs:
+            if kind == "entry":
+                nested[cpu].append(vector)
+            else:
+                expect(nested[cpu] and nested[cpu].pop() == vector, f"vector {vector} ends without its begin")
+        expect(not any(nested.values()), f"interrupts that never end: {dict(nested)}")
+        depth = collections.Counter()
+        for time, begins, track, name in self.slices:
+            depth[track] += 1 if begins else -1
+            expect(depth[track] in (0, 1), f"slices overlap on track {track:x} at {time}: {name}")
+        expect(not any(depth.values()), "slices that never end")
+        expect(len(set(self.flows_from)) == len(self.flows_from), "a flow begins twice")
+        expect(set(self.flows_to) <= set(self.flows_from), "a flow ends that never began")
+
+
+def compare(ctx, trace, codes=(0,)):
+    view = View(decode(ctx, ctx.convert(trace, "perfetto", codes=codes)))
+    view.check()
+    events = ctx.events(trace, codes=codes)
+    # A typed event has the name that the application declared, as everywhere.
+    by_name = counts([{"event": event.get("name", event["event"])} for event in events])
+    gaps = by_name["blackout_start"] + by_name["blackout_end"]
+    known = [row for row in view.switches if row[2] != UNKNOWN_TID]
+    told = collections.Counter(name for _, name, _, _ in view.instants if not name.startswith("lost "))
+    kinds = collections.Counter(row[2] for row in view.irqs)
+    told.update({"context_switch": len(known), "interrupt_start": kinds["entry"], "server_budget": len(view.counters)})
+    told["interrupt_end"] += kinds["exit"]
+    if not gaps:
+        expect_equal({name: told[name] for name in by_name}, dict(by_name), "events by name")
+        expect_equal([row[1] for row in view.switches],
+                     [event["time_ns"] for event in events if event["event"] == "context_switch"][-len(known):],
+                     "times of switches")
+    expected = collections.Counter((event["event"], event["time_ns"]) for event in events
+                                   if event["event"] not in DRAWN and "name" not in event)
+    shown = {(name, time) for time, name, _, _ in view.instants}
+    for key in sample(sorted(expected), 200):
+        expect(key in shown, f"no instant for {key}")
+    return view, events
+
+
+@case(timeout_s=300)
+def recorded(ctx):
+    """The recorded run: every event, tasks and interrupts by name, jobs, waits and arrows."""
+    view, events = compare(ctx, traces.control())
+    names = set(view.threads.values())
+    expect({"idle"} <= {row[-1] for row in view.switches}, "the idle task is nowhere")
+    expect(len(names) >= 4, f"only {names} are named")
+    jobs = [row for row in view.slices if row[3] == "job"]
+    expect_equal(len(jobs), sum(event["event"] == "job_release" for event in events), "jobs")
+    expect(view.flows_to, "no arrow leads anywhere")
+
+
+@case
+def generated(ctx):
+    """A generated trace of 20000 records, which takes several bundles."""
+    view, _ = compare(ctx, traces.synthetic(ctx, 20000))
+    expect_equal(view.lost_bundles, 0, "losses of a trace without any")
+
+
+@case
+def losses(ctx):
+    """Gaps: the bundle and the sequence say so, and an instant says how many records."""
+    view, _ = compare(ctx, traces.lossy(ctx), codes=None)
+    texts = [name for _, name, _, _ in view.instants if name.startswith("lost ")]
+    expect_equal(texts, [f"lost {number} records" for number in traces.LOST], "losses")
+    expect(view.lost_bundles >= 1, "no bundle says that events are lost")
+    expect_equal(view.dropped_packets, len(traces.LOST), "packets behind a loss")
+
+
+@case
+def edges(ctx):
+    """No event, one event, names that try to break out, two processors."""
+    def view_of(name, data, codes=(0,)):
+        view = View(decode(ctx, ctx.convert(traces.store(ctx, name, data), "perfetto", codes=codes)))
+        view.check()
+        return view
+    expect_equal(view_of("none.dat", traces.chunk(b"", begin=5), codes=None).instants, [], "events of none")
+    single = view_of("one.dat", traces.chunk(traces.record(traces.IPOINT, 77, 1, 2)))
+    expect_equal([(time, name) for time, name, _, _ in single.instants], [(0, "ipoint")], "one event")
+    hostile = b'a"\\\n\x00\xff\xc3*/'
+    records = b"".join(traces.record(traces.CONTEXT_SWITCH, 1000 + i, 2 + i % 2) for i in range(10))
+    view = view_of("hostile.dat", traces.chunk(records, tasks={2: hostile, 3: "ok"}))
+    expect_equal(len(view.switches), 10, "switches with a hostile name")
+    both = traces.session(ctx, *(traces.chunk(b"".join(traces.record(traces.CONTEXT_SWITCH, 1000 + 10 * i + cpu, 2 + i % 2)
+                                                     for i in range(50)), cpu=cpu, number=cpu) for cpu in (0, 1)))
+    view = View(decode(ctx, ctx.convert(both, "perfetto")))
+    view.check()
+    expect_equal({row[0] for row in view.switches}, {0, 1}, "processors")

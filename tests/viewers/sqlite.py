@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: MIT
+"""sqlite: the database that `remora convert --to sqlite` writes, opened by the sqlite3 shell, and `remora sql` beside
+it."""
+import csv
+import json
+
+import traces
+from harness import case, counts, expect, expect_equal
+
+TABLES = ("tasks", "names", "chunks", "meta", "jobs", "intervals", "interrupts", "losses", "running", "blocked", "mutexes",
+          "responses")
+
+
+def ask(ctx, database, statement):
+    """Rows as objects."""
+    text = ctx.run("sqlite3", "-readonly", "-json", database, statement).stdout
+    return json.loads(text) if text else []
+
+
+def sql(ctx, trace, statement, *options, codes=(0,)):
+    return json.loads(ctx.remora("sql", trace, statement, "--json", *options, codes=codes).stdout)["rows"]
+
+
+@case
+def agrees_with_csv(ctx):
+    """Every event, with its stamp and time, in the same order."""
+    database = ctx.convert(traces.control(), "sqlite")
+    with open(ctx.convert(traces.control(), "csv"), encoding="utf-8") as file:
+        expected = [(int(row["ticks"]), int(row["time_ns"]), row["event"], row["state"]) for row in csv.DictReader(file)]
+    rows = ask(ctx, database, "select ticks, time_ns, event, state from events order by rowid")
+    expect_equal([tuple(row.values()) for row in rows], expected, "events")
+    expect_equal(ask(ctx, database, "pragma integrity_check"), [{"integrity_check": "ok"}], "the database")
+
+
+@case
+def file_and_query_agree(ctx):
+    """Every table and view holds the same rows in the file and in `remora sql`."""
+    database = ctx.convert(traces.control(), "sqlite")
+    for table in TABLES:
+        statement = f"select * from {table}"
+        expect_equal(sql(ctx, traces.control(), statement), ask(ctx, database, statement), table)
+    expect_equal(counts(sql(ctx, traces.control(), "select ticks, code from events"), "code"),
+                 counts([{"code": int(event["code"], 16) & 0xFF} for event in ctx.events(traces.control())], "code"),
+                 "events by code")
+
+
+@case
+def jobs_agree_with_the_summary(ctx):
+    """Jobs, misses and interrupts of the control session as `remora summary` counts them."""
+    summary = json.loads(ctx.remora("summary", "--json", traces.control()).stdout)
+    jobs = {row["task"]: row for row in sql(ctx, traces.control(), "select * from responses")}
+    tasks = [task for task in summary["tasks"] if task.get("jobs")]
+    expect(len(tasks) >= 6, f"only {len(tasks)} tasks with jobs in the summary")
+    for task in tasks:
+        expect_equal(jobs[task["name"]]["jobs"], task["jobs"], f"jobs of {task['name']}")
+    misses = sql(ctx, traces.control(), "select task, count(*) as n from jobs where missed group by task")
+    expect_equal(misses, [{"task": "late", "n": 1}], "misses")
+
+
+def known(ctx):
+    """A trace of which the answers are known: one tick is a nanosecond."""
+    steps = [(1000, traces.CONTEXT_SWITCH, 1, 0), (2000, traces.INTERRUPT_START, 240, 0), (2100, 0x0D, 2, 2050),
+             (2110, 0x1D, 2, 6000), (2200, traces.INTERRUPT_END, 240, 0), (2300, 0x52, 2, 0),
+             (2400, traces.CONTEXT_SWITCH, 2, 0), (3000, traces.TASK_BLOCK, 2, 1 << 16 | 7),
+             (3100, traces.CONTEXT_SWITCH, 1, 0), (4000, traces.TASK_UNBLOCK, 2, 1 << 16 | 7),
+             (4100, traces.CONTEXT_SWITCH, 2, 0), (5000, 0x62, 2, 0), (5100, traces.CONTEXT_SWITCH, 1, 0),
+             (7000, traces.IPOINT, 1, 0)]
+    records = b"".join(traces.record(code, stamp, par1, par2) for stamp, code, par1, par2 in steps)
+    return traces.store(ctx, "0trace.dat", traces.chunk(records, tasks={1: "idle", 2: "worker"}, khz=1_000_000))
+
+
+@case
+def gives_the_known_answers(ctx):
+    """Jobs, intervals and interrupts of a schedule that was computed by hand."""
+    database = ctx.convert(known(ctx), "sqlite")
+    expect_equal([tuple(row.values()) for row in ask(
+        ctx, database, "select task, release_ns, start_ns, end_ns, deadline_ns, response_ns, missed from jobs")],
+                 [("worker", 1050, 1300, 4000, 5000, 2950, 0)], "jobs")
+    expect_equal([tuple(row.values()) for row in ask(
+        ctx, database, "select state, begin_ns, end_ns, reason from intervals where task = 'worker' order by begin_ns")],
+                 [("ready", 1100, 1400, "released"), ("running", 1400, 2100, "semaphore #7"),
+                  ("blocked", 2100, 3000, "semaphore #7"), ("ready", 3000, 3100, "unblocked"),
+                  ("running", 3100, 4100, "completed")], "intervals of worker")
+    expect_equal([tuple(row.values()) for row in ask(
+        ctx, database, "select vector, task, begin_ns, end_ns, duration_ns from interrupts")],
+                 [(240, "idle", 1000, 1200, 200)], "interrupts")
+
+
+@case
+def a_range_reads_few_records(ctx):
+    """A search finds what a scan finds, and reads a small part of the trace."""
+    trace = traces.synthetic(ctx, 20_000)
+    last = sql(ctx, trace, "select max(time_ns) as t from events")[0]["t"]
+    for begin, end in ((0, 1000), (last // 2, last // 2 + 200_000), (last - 100_000, last + 1), (last // 3, last // 3)):
+        statement = f"select * from events where time_ns between {begin} and {end}"
+        done = ctx.remora("sql", trace, statement, "--json", "--explain")
+        expect_equal(json.loads(done.stdout)["rows"], sql(ctx, trace, statement, "--whole"), statement)
+        visited = int(done.stderr.split("visited ")[1].split()[0])
+        expect(visited < 2000, f"{statement} visited {visited} of 20000 records")
+
+
+@case
+def refuses_what_is_no_question(ctx):
+    """Writing, other files, settings, several statements; errors show the place."""
+    for statement in ("create table t(x)", "attach '/tmp/x' as y", "pragma journal_mode = off", "delete from events",
+                      "select 1; select 2", "select load_extension('x')", "vacuum into '/tmp/x'"):
+        expect(ctx.remora("sql", traces.control(), statement, codes=(1,)).stderr, f"{statement}: no reason")
+    wrong = ctx.remora("sql", traces.control(), "select colour from events", codes=(1,)).stderr
+    expect("no such column: colour" in wrong and "^ here" in wrong, f"the place is not shown: {wrong}")
