@@ -265,7 +265,7 @@ class ChromeJson final : public Writer {
             add_name(trace::escaped(trace::event_name(event)));
         }
         m_words.clear();
-        append_event_words(m_words, event);
+        m_event_words.append(m_words, event);
         if (m_words.size() != 0) {
             m_line += R"(,"args":{"text":")";
             append_json(m_line, {m_words.data(), m_words.size()});
@@ -347,6 +347,7 @@ class ChromeJson final : public Writer {
     std::unordered_map<std::uint32_t, std::uint32_t> m_tids; // of contexts, as they were first told
     std::unordered_map<std::uint64_t, std::string> m_told;   // names, by group and context
     std::string m_line;                                      // the event that is being written
+    EventWords m_event_words;
     fmt::memory_buffer m_words;
     bool m_any = false;
 };

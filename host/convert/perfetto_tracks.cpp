@@ -51,12 +51,12 @@ void add_parameter(Message<TrackEvent>& out, const trace::Event& event, unsigned
 }
 
 // What is no plain record: its name and its text stand in the event itself.
-void add_words(Message<TrackEvent>& out, const trace::Event& event) {
+void add_words(Message<TrackEvent>& out, EventWords& words_of, const trace::Event& event) {
     constexpr std::uint64_t kTextIid = 1 + 2 * 256;
     static_assert(kTextIid > parameter_iid(255, 2));
     out.add_string(TrackEvent::name, trace::escaped(trace::event_name(event)));
     fmt::memory_buffer words;
-    append_event_words(words, event);
+    words_of.append(words, event);
     if (words.size() != 0) {
         Message<Annotation> annotation(out, TrackEvent::annotations);
         annotation.add_uint64(Annotation::name_iid, kTextIid);
@@ -197,7 +197,7 @@ void Tracks::instant(std::uint64_t time_ns, const trace::Event& event, std::uint
             add_parameter(out, event, 1, event.row->par1, event.par1);
             add_parameter(out, event, 2, event.row->par2, event.par2);
         } else {
-            add_words(out, event);
+            add_words(out, m_event_words, event);
         }
         if (flow.side != Flow::Side::none) {
             out.add_fixed64(flow.side == Flow::Side::from ? TrackEvent::flow_ids : TrackEvent::terminating_flow_ids,

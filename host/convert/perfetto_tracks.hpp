@@ -4,6 +4,7 @@
 // once, and again behind each loss, for a reader may then have missed them.
 #pragma once
 
+#include "host/convert/event_words.hpp"
 #include "host/convert/perfetto_packets.hpp"
 #include "host/convert/task_labels.hpp"
 #include "host/convert/task_slices.hpp"
@@ -61,6 +62,7 @@ class Tracks {
     void intern(Message<Packet>& packet, const trace::Event& event);
 
     Packets& m_packets;
+    EventWords m_event_words;
     std::unordered_map<std::uint64_t, std::string> m_declared; // by uuid: the name under which it was
     std::bitset<kCodes> m_interned;                            // by event code: its name, and those of its parameters
     bool m_begun = false;

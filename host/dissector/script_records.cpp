@@ -17,7 +17,9 @@ local function name_of(stream, unit, value)
   return names and names[value]
 end
 
-local WAIT_UNITS = { semaphore = "semaphore", condition = "condition", receive = "port", send = "port", mutex = "mutex" }
+local WAIT_UNITS = {
+  semaphore = "semaphore", condition = "condition", receive = "port", send = "port", mutex = "mutex",
+}
 
 -- What a value means, or nil where the number says it all.
 local function meaning(stream, unit, value)

@@ -100,8 +100,8 @@ def names_what_numbers_stand_for(ctx):
 def tables_are_those_of_remora_events(ctx):
     """Code, name and parameters of every event."""
     ctx.remora("dissector", "-o", ctx.dir / "remora.lua")
-    rows = re.findall(r'^  \[0x(..)\] = \{ "([^"]*)", "([^"]*)", "[^"]*", "([^"]*)", ', (ctx.dir / "remora.lua").read_text(),
-                      re.M)
+    script = (ctx.dir / "remora.lua").read_text()
+    rows = re.findall(r'^  \[0x(..)\] = \{ "([^"]*)", "([^"]*)", "[^"]*", "([^"]*)", ', script, re.M)
     events = json.loads(ctx.remora("events", "--json").stdout)["events"]
     expect_equal([(int(code, 16), *rest) for code, *rest in rows],
                  [(event["code"], event["name"], event["par1"], event["par2"]) for event in events], "the table")
@@ -125,12 +125,13 @@ def tells_lies_and_cuts(ctx):
     """Lengths that contradict each other, a frame cut by the capture, garbage, other versions, unknown codes."""
     body = b"".join(traces.record(traces.IPOINT, 1000 + i, i) for i in range(4))
     strange = traces.record(0xD3, 2000) + traces.record(traces.IPOINT, 1999)
-    payloads = [packet(1, body), packet(2, body, records=5), packet(3, body, size=24), packet(4, body, records=0xFFFFFFFF),
-                packet(2, body), bytes(range(64)), MAGIC[:9], packet(3, body, magic=b"TRACER-V2.0\0"), packet(3, strange),
-                packet(4, b""), packet(5, traces.record(0x300C, 3000))]
+    payloads = [packet(1, body), packet(2, body, records=5), packet(3, body, size=24),
+                packet(4, body, records=0xFFFFFFFF), packet(2, body), bytes(range(64)), MAGIC[:9],
+                packet(3, body, magic=b"TRACER-V2.0\0"), packet(3, strange), packet(4, b""),
+                packet(5, traces.record(0x300C, 3000))]
     path = capture(ctx, payloads, keep={4: 14 + 20 + 8 + 24 + 40})
-    expect_equal(experts(ctx, path), {2: ["length"], 3: ["length"], 4: ["length"], 5: ["cut"], 6: ["magic"], 7: ["magic"],
-                                      8: ["version"], 9: ["unknown", "time"]}, "expert infos")
+    expect_equal(experts(ctx, path), {2: ["length"], 3: ["length"], 4: ["length"], 5: ["cut"], 6: ["magic"],
+                                      7: ["magic"], 8: ["version"], 9: ["unknown", "time"]}, "expert infos")
     shown = [row[0] for row in fields(ctx, path, "remora.shown")]
     expect_equal(shown, [["4"], ["4"], ["4"], ["4"], ["2"], [], [], [], ["2"], ["0"], ["1"]], "records shown")
 
@@ -140,7 +141,8 @@ def finds_packets_on_other_ports(ctx):
     """By their magic; the port is a preference, and so are the records."""
     path = capture(ctx, [packet(1, traces.record(traces.IPOINT, 5, 6))], port=4711)
     expect_equal(fields(ctx, path, "remora.record.name"), [[["ipoint"]]], "records on another port")
-    text = tshark(ctx, path, "-o", "remora.show:FALSE", "-T", "fields", "-e", "remora.shown", "-e", "remora.record.name")
+    text = tshark(ctx, path, "-o", "remora.show:FALSE", "-T", "fields", "-e", "remora.shown", "-e",
+                  "remora.record.name")
     expect_equal(text.split(), ["1"], "without records")
 
 

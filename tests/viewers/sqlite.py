@@ -7,8 +7,8 @@ import json
 import traces
 from harness import case, counts, expect, expect_equal
 
-TABLES = ("tasks", "names", "chunks", "meta", "jobs", "intervals", "interrupts", "losses", "running", "blocked", "mutexes",
-          "responses")
+TABLES = ("tasks", "names", "chunks", "meta", "jobs", "intervals", "interrupts", "losses", "running", "blocked",
+          "mutexes", "responses")
 
 
 def ask(ctx, database, statement):
@@ -26,7 +26,8 @@ def agrees_with_csv(ctx):
     """Every event, with its stamp and time, in the same order."""
     database = ctx.convert(traces.control(), "sqlite")
     with open(ctx.convert(traces.control(), "csv"), encoding="utf-8") as file:
-        expected = [(int(row["ticks"]), int(row["time_ns"]), row["event"], row["state"]) for row in csv.DictReader(file)]
+        lines = list(csv.DictReader(file))
+    expected = [(int(line["ticks"]), int(line["time_ns"]), line["event"], line["state"]) for line in lines]
     rows = ask(ctx, database, "select ticks, time_ns, event, state from events order by rowid")
     expect_equal([tuple(row.values()) for row in rows], expected, "events")
     expect_equal(ask(ctx, database, "pragma integrity_check"), [{"integrity_check": "ok"}], "the database")
@@ -77,7 +78,8 @@ def gives_the_known_answers(ctx):
         ctx, database, "select task, release_ns, start_ns, end_ns, deadline_ns, response_ns, missed from jobs")],
                  [("worker", 1050, 1300, 4000, 5000, 2950, 0)], "jobs")
     expect_equal([tuple(row.values()) for row in ask(
-        ctx, database, "select state, begin_ns, end_ns, reason from intervals where task = 'worker' order by begin_ns")],
+        ctx, database,
+        "select state, begin_ns, end_ns, reason from intervals where task = 'worker' order by begin_ns")],
                  [("ready", 1100, 1400, "released"), ("running", 1400, 2100, "semaphore #7"),
                   ("blocked", 2100, 3000, "semaphore #7"), ("ready", 3000, 3100, "unblocked"),
                   ("running", 3100, 4100, "completed")], "intervals of worker")
