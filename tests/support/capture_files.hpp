@@ -12,9 +12,11 @@ namespace support {
 
 class BigBytes {
   public:
+    // More than eight bytes: with zeros in front (big) or behind.
     BigBytes& put(std::uint64_t value, unsigned size, bool big = true) {
         for (unsigned i = 0; i < size; ++i) {
-            m_bytes.push_back(static_cast<std::byte>(value >> (8 * (big ? size - 1 - i : i))));
+            const unsigned byte = big ? size - 1 - i : i;
+            m_bytes.push_back(static_cast<std::byte>(byte < sizeof(value) ? value >> (8 * byte) : 0));
         }
         return *this;
     }
