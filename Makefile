@@ -252,7 +252,7 @@ $(BUILD)/host/%.cpp.o: %.cpp Makefile
 	@$(CXX) $(HOST_CXXFLAGS) -c $< -o $@
 
 # g++ 12 sees a null pointer in CLI11's vectors of words that is not there.
-$(BUILD)/host/host/cli/command_line.cpp.o: HOST_CXXFLAGS := $(filter-out -Wnull-dereference,$(HOST_CXXFLAGS))
+$(BUILD)/host/host/cli/command_line.cpp.o $(BUILD)/host/host/tools/tlogdump.cpp.o: HOST_CXXFLAGS := $(filter-out -Wnull-dereference,$(HOST_CXXFLAGS))
 
 $(eval $(call linked_from,$(REMORA),$(call object,$(BUILD)/host,$(HOST_SOURCES) $(CODEC_SOURCES) $(LIB_SOURCES) \
   lib/assert_hosted.cpp)))
