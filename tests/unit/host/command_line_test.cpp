@@ -31,7 +31,7 @@ class CommandLines : public support::CommandLine {
     std::FILE* m_null;
     Output m_sink;
     Context m_context;
-    CommandLine m_line{"remora", ""};
+    cli::CommandLine m_line{"remora", ""};
 };
 
 // The lines of a help text that start with the program's name.
@@ -51,7 +51,7 @@ TEST_F(CommandLines, ShowExamplesThatParse) {
         const auto lines = example_lines(command);
         EXPECT_FALSE(lines.empty()) << command.name;
         for (const std::string& line : lines) {
-            CommandLine fresh("remora", "");
+            cli::CommandLine fresh("remora", "");
             add_everything(fresh, m_context);
             std::string error;
             EXPECT_TRUE(line.starts_with(command.name)) << line;
