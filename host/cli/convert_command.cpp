@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // remora convert: a trace in the format of another tool.
 #include "host/cli/progress.hpp"
+#include "host/cli/stop_signal.hpp"
 #include "host/cli/trace_input.hpp"
 
 #include "host/convert/convert.hpp"
@@ -26,9 +27,14 @@ trace::ExitStatus convert_trace(const ConvertOptions& options, Context context) 
     }
     trace::Diagnostics diagnostics(diagnostics_to(context));
     ProgressLine line(context.err, "converting");
-    const auto outcome = convert::convert(
-        {.input = options.input.path, .output = output, .options = options.input.options, .format = format},
-        diagnostics, [&](std::uint64_t done, std::uint64_t total) { line.show(done, total); });
+    catch_stop_signals();
+    const auto outcome =
+        convert::convert({.input = options.input.path,
+                          .output = output,
+                          .options = options.input.options,
+                          .format = format,
+                          .stopped = [] { return stop_requested() != 0; }},
+                         diagnostics, [&](std::uint64_t done, std::uint64_t total) { line.show(done, total); });
     line.clear();
     if (!outcome.error.empty()) {
         context.err.print("remora convert: {}\n", outcome.error);

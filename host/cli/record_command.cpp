@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // remora record: the collector on the command line.
 #include "host/cli/commands.hpp"
+#include "host/cli/stop_signal.hpp"
 
 #include "host/collector/collector.hpp"
 #include "host/collector/session_directory.hpp"
@@ -19,13 +20,6 @@ namespace host::cli {
 namespace {
 
 using trace::ExitStatus;
-
-// The only thing that a signal handler may touch.
-volatile std::sig_atomic_t g_stop_requested = 0;
-
-extern "C" void request_stop(int /*signal*/) {
-    g_stop_requested = 1;
-}
 
 struct RecordOptions {
     std::string listen = fmt::format("127.0.0.1:{}", tracer::kTracerPort);
@@ -144,7 +138,7 @@ ExitStatus collect(const RecordOptions& options, Context context, collector::Udp
                                    {.directory = options.directory,
                                     .idle_timeout = duration(options.idle_timeout_s),
                                     .timeout = duration(options.timeout_s),
-                                    .stop = &g_stop_requested},
+                                    .stop = &stop_requested()},
                                    [&](const collector::Progress& progress) {
                                        if (options.progress) {
                                            show_progress(context, progress);
@@ -169,18 +163,6 @@ ExitStatus collect(const RecordOptions& options, Context context, collector::Udp
         print_result(context, options, manifest.value(), collector.sender());
     }
     return manifest.value().complete ? kept : ExitStatus::damaged;
-}
-
-// Stays in force over any number of signals, and system calls go on behind it.
-void catch_signals() {
-    g_stop_requested = 0;
-
-    struct sigaction action {};
-
-    action.sa_handler = request_stop;
-    action.sa_flags = SA_RESTART;
-    ::sigaction(SIGINT, &action, nullptr);
-    ::sigaction(SIGTERM, &action, nullptr);
 }
 
 ExitStatus record(const RecordOptions& options, Context context) {
@@ -216,7 +198,7 @@ ExitStatus record(const RecordOptions& options, Context context) {
                           collector::UdpSocket::kReceiveBufferBytes);
         context.err.flush();
     }
-    catch_signals(); // before anybody is told that there is a session to stop
+    catch_stop_signals(); // before anybody is told that there is a session to stop
     if (!options.ready_file.empty() && !write_ready_file(options.ready_file, socket.local())) {
         return complain(context, fmt::format("{} cannot be written", trace::escaped(options.ready_file)));
     }

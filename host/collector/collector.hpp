@@ -4,10 +4,10 @@
 // timeout or on request, and always writes a manifest that says whether anything is missing.
 #pragma once
 
-#include "host/trace/packet_order.hpp"
 #include "host/collector/session_writer.hpp"
 #include "host/collector/udp_socket.hpp"
 #include "host/trace/manifest.hpp"
+#include "host/trace/packet_order.hpp"
 #include "lib/result.hpp"
 
 #include <chrono>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The two passes. Standard input is copied to a file without a name if it must be read twice.
+// The two passes. A stream is copied to a file without a name if it must be read twice.
 #include "host/convert/convert.hpp"
 
 #include "host/trace/trace.hpp"
@@ -21,8 +21,8 @@ class Input {
   public:
     Input(const Request& request, bool twice)
         : m_request(request) {
-        if (twice && request.input == "-") {
-            if (auto source = trace::ByteSource::open("-"); source) {
+        if (twice && trace::ByteSource::is_stream(request.input)) {
+            if (auto source = trace::ByteSource::open(request.input); source) {
                 if (auto kept = trace::ByteSource::positioned(source.value()); kept) {
                     m_kept = kept.value();
                 }
@@ -121,6 +121,9 @@ Outcome convert(const Request& request, trace::Diagnostics& diagnostics, const P
         writer->add(event);
         if (++events % kEventsPerReport == 0) {
             progress(events, survey.events);
+            if (request.stopped && request.stopped()) {
+                return {.status = ExitStatus::usage, .error = "interrupted: nothing was left behind", .events = 0};
+            }
             if (destination.value()->failed()) {
                 break;
             }
@@ -133,6 +136,12 @@ Outcome convert(const Request& request, trace::Diagnostics& diagnostics, const P
     }
     if (const auto finished = writer->finish(opened.value()->facts(), why); !finished) {
         return failed(finished.error(), why);
+    }
+    // What stood there before is worth more than a file without an event.
+    if (!usable && destination.value()->replaces()) {
+        return {.status = diagnostics.exit_status(false),
+                .error = fmt::format("{}: left as it was", request.output),
+                .events = events};
     }
     const auto committed = destination.value()->commit();
     if (!committed && committed.error() != lib::Error::unreachable) {

@@ -20,6 +20,7 @@ struct Request {
     std::string output; // path, or "-"
     trace::OpenOptions options{};
     const FormatRow* format = nullptr;
+    std::function<bool()> stopped{}; // asked now and then; true ends the conversion, and leaves nothing behind
 };
 
 struct Outcome {

@@ -9,19 +9,8 @@ namespace host::convert {
 
 std::vector<const FormatRow*> all_formats() {
     return {
-        &kCsvRow,
-        &kTlogRow,
-        &kSqliteRow,
-        &kDatRow,
-        &kCompactRow,
-        &kPerfettoRow,
-        &kChromeJsonRow,
-        &kVcdRow,
-        &kCtfRow,
-        &kCtfLttngRow,
-        &kFtraceRow,
-        &kKernelSharkRow,
-        &kKevRow,
+        &kCsvRow, &kTlogRow, &kSqliteRow,   &kDatRow,    &kCompactRow,     &kPerfettoRow, &kChromeJsonRow,
+        &kVcdRow, &kCtfRow,  &kCtfLttngRow, &kFtraceRow, &kKernelSharkRow, &kKevRow,
     };
 }
 

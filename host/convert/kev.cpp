@@ -4,6 +4,7 @@
 // kev_slots.hpp describes. Same trace, same bytes: nothing in the file depends on when or where it was written.
 #include "host/convert/kev.hpp"
 
+#include "host/convert/losses.hpp"
 #include "host/convert/rows.hpp"
 #include "host/trace/kev/codes.hpp"
 #include "host/trace/kev/header.hpp"
@@ -97,7 +98,7 @@ void KevWriter::write_header(const Survey& survey) {
     add("MACHINE", "x86-64");
     add("SYSPAGE_LEN", "0");
     if (m_ours) {
-        add("DROPPED", fmt::format("{}", survey.lost));
+        add("DROPPED", fmt::format("{}", all_losses(facts, survey.lost)));
         add_number("TSC_SOURCE", static_cast<std::uint64_t>(facts.clock.source));
         add_number("TSC_ERROR_PPM", facts.clock.error_ppm);
         add_number("CLOCK_MODE", static_cast<std::uint64_t>(facts.clock.mode));

@@ -35,4 +35,14 @@ struct Losses {
     return losses;
 }
 
+// Over all processors, those included that gaps with so many records show.
+[[nodiscard]] inline std::uint64_t all_losses(const trace::TraceFacts& facts, std::uint64_t shown) {
+    Losses sum;
+    for (const auto& [cpu, losses] : unseen_losses(facts)) {
+        sum.dropped += std::min(losses.dropped, ~std::uint64_t{0} - sum.dropped);
+        sum.missing += std::min(losses.missing, ~std::uint64_t{0} - sum.missing);
+    }
+    return std::max(shown, shown + sum.without(shown));
+}
+
 } // namespace host::convert

@@ -6,9 +6,12 @@
 #include <cerrno>
 #include <fcntl.h>
 #include <filesystem>
-#include <fmt/format.h>
+#include <optional>
+#include <string_view>
 #include <sys/stat.h>
+#include <system_error>
 #include <unistd.h>
+#include <utility>
 
 namespace host::convert {
 
@@ -57,12 +60,37 @@ std::string without_slash(std::string path) {
     return path;
 }
 
+// The file behind a path, where "-" is one of our own streams; nothing if it is no regular file.
+std::optional<std::pair<dev_t, ino_t>> regular_file(const std::string& path, int stream) {
+    struct stat status {};
+
+    const int failed = path == "-" ? ::fstat(stream, &status) : ::stat(path.c_str(), &status);
+    return failed == 0 && S_ISREG(status.st_mode) ? std::optional(std::pair(status.st_dev, status.st_ino))
+                                                  : std::nullopt;
+}
+
+// The session that a file belongs to: the directory in which it lies beside a manifest. Empty if to none.
+std::string session_of(const std::string& input) {
+    std::error_code ignored;
+    const fs::path folder = fs::path(input).parent_path();
+    return fs::is_regular_file(input, ignored) && fs::exists(folder / "manifest.json", ignored)
+               ? (folder.empty() ? "." : folder.string())
+               : "";
+}
+
 // Empty if the destination may be made.
 std::string reason_against(const std::string& path, Destination::Shape shape, const std::string& input) {
     std::error_code ignored;
     const bool directory = fs::is_directory(path, ignored);
-    if (is_same_file(path, input)) {
+    const auto input_file = regular_file(input, STDIN_FILENO);
+    if (is_same_file(path, input) || (input_file && input_file == regular_file(path, STDOUT_FILENO))) {
         return "it is the input: name another output";
+    }
+    if (path == "-") {
+        return "";
+    }
+    if (const std::string session = session_of(input); !session.empty() && lies_within(path, session)) {
+        return "it lies inside the session that the input is part of: name an output outside of it";
     }
     if (fs::is_directory(input, ignored) && lies_within(path, input)) {
         return "it lies inside the input session: name an output outside of it";
@@ -83,6 +111,14 @@ std::string reason_against(const std::string& path, Destination::Shape shape, co
 
 lib::Result<std::unique_ptr<OutputFile>> OutputFile::create(const std::string& path) {
     const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (descriptor < 0) {
+        return error_of(errno);
+    }
+    return std::make_unique<OutputFile>(descriptor, true);
+}
+
+lib::Result<std::unique_ptr<OutputFile>> OutputFile::device(const std::string& path) {
+    const int descriptor = ::open(path.c_str(), O_WRONLY | O_CLOEXEC);
     if (descriptor < 0) {
         return error_of(errno);
     }
@@ -155,53 +191,64 @@ lib::Result<std::unique_ptr<Destination>> Destination::open(const std::string& p
                                                             const std::string& input, std::string& why) {
     auto destination = std::unique_ptr<Destination>(new Destination());
     destination->m_shape = shape;
-    if (path == "-") {
-        if (shape == Shape::directory) {
-            why = "this format is a directory of files: name one with --output";
-            return lib::Error::refused;
-        }
-        if (shape == Shape::library_file) {
-            why = "this format is written in no fixed order, so it cannot go to a stream: name a file with --output";
-            return lib::Error::refused;
-        }
-        destination->m_files.push_back(std::make_unique<OutputFile>(STDOUT_FILENO, false));
-        return destination;
-    }
-    destination->m_path = without_slash(path);
-    why = reason_against(destination->m_path, shape, input);
+    std::error_code ignored;
+    const std::string target = fs::is_symlink(path, ignored) ? fs::weakly_canonical(path, ignored).string() : path;
+    why = reason_against(target == "-" ? target : without_slash(target), shape, input);
     if (!why.empty()) {
         return lib::Error::refused;
     }
-    const std::string partial = destination->m_path + ".partial";
-    if (is_same_file(partial, input)) {
-        why = fmt::format("{} is the input, and would be overwritten on the way", partial);
-        return lib::Error::refused;
-    }
-    if (shape == Shape::directory) {
-        std::error_code failed;
-        fs::remove_all(partial, failed);
-        fs::create_directory(partial, failed);
-        if (failed) {
-            why = failed.message();
-            return error_of(failed.value());
+    const bool device = target != "-" && fs::exists(target, ignored) && fs::is_other(target, ignored);
+    if (target == "-" || device) {
+        if (shape != Shape::file) {
+            why = shape == Shape::directory ? "this format is a directory of files: name one with --output"
+                                            : "this format is written by a library: name a regular file with --output";
+            return lib::Error::refused;
         }
-    } else if (shape == Shape::library_file) {
-        std::error_code failed;
-        fs::remove(partial, failed); // of a run that was killed: a library would go on with it
-        if (failed) {
-            why = failed.message();
-            return error_of(failed.value());
-        }
-    } else {
-        auto file = OutputFile::create(partial);
+        auto file =
+            device ? OutputFile::device(target) : lib::Result(std::make_unique<OutputFile>(STDOUT_FILENO, false));
         if (!file) {
             why = error_name(file.error());
             return file.error();
         }
         destination->m_files.push_back(std::move(file.value()));
+        return destination;
     }
-    destination->m_partial = partial;
+    destination->m_path = without_slash(target);
+    destination->m_replaces = fs::exists(destination->m_path, ignored);
+    if (const int number = destination->make_partial(); number != 0) {
+        why = std::error_code(number, std::generic_category()).message();
+        return error_of(number);
+    }
     return destination;
+}
+
+int Destination::make_partial() {
+    constexpr std::string_view kSuffix = ".partial";
+    std::string name = m_path + ".XXXXXX";
+    const mode_t mask = ::umask(0);
+    ::umask(mask);
+    if (m_shape == Shape::directory) {
+        // mkdtemp takes no suffix; the name is as good without one.
+        if (::mkdtemp(name.data()) == nullptr || ::chmod(name.c_str(), 0777 & ~mask) != 0) {
+            return errno;
+        }
+        m_partial = name;
+        return 0;
+    }
+    name += kSuffix;
+    const int descriptor = ::mkostemps(name.data(), static_cast<int>(kSuffix.size()), O_CLOEXEC);
+    if (descriptor < 0) {
+        return errno;
+    }
+    m_partial = name;
+    auto file = std::make_unique<OutputFile>(descriptor, true);
+    if (::fchmod(descriptor, 0666 & ~mask) != 0) {
+        return errno;
+    }
+    if (m_shape == Shape::file) {
+        m_files.push_back(std::move(file)); // a library opens the empty file by itself
+    }
+    return 0;
 }
 
 Destination::~Destination() {

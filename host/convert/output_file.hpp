@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Where a converter writes. A file grows beside its final name, as NAME.partial, and takes the name only when it is
-// complete; whatever ends early leaves nothing behind, and a file that stood there before is untouched until then. A
-// failed write is remembered, not thrown: writers go on appending, and commit() tells.
+// Where a converter writes. A file grows beside its final name, as NAME.XXXXXX.partial with a name that nobody else
+// has, and takes the final name only when it is complete; whatever ends early leaves nothing behind, and a file that
+// stood there before is untouched until then. A failed write is remembered, not thrown: writers go on appending, and
+// commit() tells.
 #pragma once
 
 #include "lib/result.hpp"
@@ -23,6 +24,9 @@ class OutputFile {
 
     // no_space, io, refused (no permission).
     [[nodiscard]] static lib::Result<std::unique_ptr<OutputFile>> create(const std::string& path);
+
+    // What exists already and is no regular file; nothing of it is removed. Likewise.
+    [[nodiscard]] static lib::Result<std::unique_ptr<OutputFile>> device(const std::string& path);
 
     // A stream that is open already, such as standard output: nothing can be patched.
     explicit OutputFile(int descriptor, bool owned);
@@ -87,9 +91,10 @@ class Destination {
         library_file, // one file that a library opens and writes by itself, at partial_path()
     };
 
-    // path "-" is standard output (Shape::file only). input: the trace's path, which must not be the output, nor hold
-    // it or lie in it. refused: it is the input, or exists and is a directory (for a file), or a directory that is not
-    // empty, or a file (for a directory). `why` tells.
+    // path "-" is standard output (Shape::file only); a device or FIFO is written as it is, a symbolic link is
+    // followed. input: the trace's path, which must not be the output, nor hold it or lie in it. refused: it is the
+    // input, or exists and is a directory (for a file), or a directory that is not empty, or a file (for a directory).
+    // `why` tells.
     [[nodiscard]] static lib::Result<std::unique_ptr<Destination>> open(const std::string& path, Shape shape,
                                                                         const std::string& input, std::string& why);
     Destination(const Destination&) = delete;
@@ -102,12 +107,15 @@ class Destination {
     // A new file in the directory; `name` has no slash. io, no_space.
     [[nodiscard]] lib::Result<OutputFile*> add_file(std::string_view name);
 
-    // Where a library writes by itself (Shape::library_file): nothing is there yet, and it has closed the file before
+    // Where a library writes by itself (Shape::library_file): an empty file, and the library has closed it before
     // commit(). Its errors are the writer's to report.
     [[nodiscard]] const std::string& partial_path() const { return m_partial; }
 
     // Everything is written and has its name. no_space, io, unreachable (nobody reads the stream any more).
     [[nodiscard]] lib::Result<void> commit();
+
+    // Committing would take the place of something that stood there before.
+    [[nodiscard]] bool replaces() const { return m_replaces; }
 
     // A write has failed already: going on makes no sense.
     [[nodiscard]] bool failed() const;
@@ -115,10 +123,14 @@ class Destination {
   private:
     Destination() = default;
 
+    // Makes what the output grows in. An errno, or 0.
+    [[nodiscard]] int make_partial();
+
     std::string m_path;    // empty: a stream
     std::string m_partial; // where it grows
     Shape m_shape = Shape::file;
     std::vector<std::unique_ptr<OutputFile>> m_files;
+    bool m_replaces = false;
     bool m_committed = false;
 };
 

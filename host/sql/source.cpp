@@ -82,14 +82,15 @@ lib::Result<std::unique_ptr<trace::Trace>> Source::open_trace(trace::Diagnostics
 }
 
 bool Source::prepare() {
-    if (m_options.path == "-") {
-        if (auto input = trace::ByteSource::open("-")) {
+    if (trace::ByteSource::is_stream(m_options.path)) {
+        if (auto input = trace::ByteSource::open(m_options.path)) {
             if (auto kept = trace::ByteSource::positioned(input.value())) {
                 m_kept = kept.value();
             }
         }
         if (m_kept == nullptr) {
-            m_diagnostics.report(trace::Code::io, {.file = "<stdin>"}, "cannot be kept in a file");
+            m_diagnostics.report(trace::Code::io, {.file = m_options.path},
+                                 "cannot be kept in a file: TMPDIR names one");
             return false;
         }
     }

@@ -127,5 +127,10 @@ int main(int argc, char** argv) {
     } catch (const CLI::ParseError& error) {
         return app.exit(error) == 0 ? 0 : static_cast<int>(trace::ExitStatus::usage);
     }
-    return static_cast<int>(dump(options));
+    const auto status = dump(options);
+    if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
+        std::fputs("tlogdump: the output cannot be written\n", stderr);
+        return static_cast<int>(trace::ExitStatus::no_space);
+    }
+    return static_cast<int>(status);
 }

@@ -10,8 +10,20 @@
 #include <cstdint>
 #include <cstdio>
 #include <getopt.h>
+#include <string>
+#include <sys/stat.h>
 
 namespace {
+
+// "-" is standard input.
+bool is_same_file(const char* input, const char* output) {
+    struct stat left {};
+
+    struct stat right {};
+
+    const int failed = std::string(input) == "-" ? ::fstat(0, &left) : ::stat(input, &left);
+    return failed == 0 && ::stat(output, &right) == 0 && left.st_dev == right.st_dev && left.st_ino == right.st_ino;
+}
 
 struct Output {
     FILE* stream = stdout;
@@ -185,6 +197,11 @@ int main(int argc, char** argv) {
     traceparser_state* state = traceparser_init(nullptr);
     if (state == nullptr) {
         std::fputs("traceprinter: no memory\n", stderr);
+        return 1;
+    }
+    if (output != nullptr && is_same_file(input, output)) {
+        std::fprintf(stderr, "traceprinter: %s is the input: name another output\n", output);
+        traceparser_destroy(&state);
         return 1;
     }
     if (output != nullptr) {

@@ -41,6 +41,12 @@ lib::Result<std::shared_ptr<ByteSource>> ByteSource::open(const std::string& pat
     return std::make_shared<ByteSource>(descriptor, !standard_input, size);
 }
 
+bool ByteSource::is_stream(const std::string& path) {
+    struct stat status {};
+
+    return path == "-" || (::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode));
+}
+
 ByteSource::ByteSource(int descriptor, bool owned, std::optional<std::uint64_t> size_bytes)
     : m_descriptor(descriptor)
     , m_owned(owned)

@@ -22,6 +22,9 @@ class ByteSource {
     // "-" is standard input. not_found, refused (no permission), unsupported (a directory), io.
     [[nodiscard]] static lib::Result<std::shared_ptr<ByteSource>> open(const std::string& path);
 
+    // Whether reading this path once takes what it holds: standard input, a FIFO, a device, a socket.
+    [[nodiscard]] static bool is_stream(const std::string& path);
+
     ByteSource(int descriptor, bool owned, std::optional<std::uint64_t> size_bytes);
     ByteSource(const ByteSource&) = delete;
     ByteSource& operator=(const ByteSource&) = delete;

@@ -3,8 +3,8 @@
 // nanoseconds), the signature and jump of a FAT boot sector. tlog files have no mark; see tlog/detect.hpp.
 #include "host/trace/input_kind.hpp"
 
-#include "host/trace/tlog/detect.hpp"
 #include "host/trace/packed/block.hpp"
+#include "host/trace/tlog/detect.hpp"
 #include "lib/endian.hpp"
 
 #include <algorithm>

@@ -22,7 +22,8 @@ def load(ctx, trace, codes=(0,)):
 
 
 def check(events):
-    """Begin and end are balanced on every track and nest; time never falls there; slices of processors do not overlap."""
+    """Begin and end are balanced on every track and nest; time never falls there; slices of processors do
+    not overlap."""
     nested, last, until = collections.Counter(), collections.defaultdict(int), collections.defaultdict(int)
     for event in events:
         if event["ph"] in "BE":
@@ -92,7 +93,8 @@ def edges(ctx):
     hostile = b'a"\\\n\x00\xff\xc3*/</script>'
     records = b"".join(traces.record(traces.CONTEXT_SWITCH, 1000 + i, 2 + i % 2) for i in range(10))
     check(load(ctx, traces.store(ctx, "hostile.dat", traces.chunk(records, tasks={2: hostile, 3: "ok"}))))
-    both = traces.session(ctx, *(traces.chunk(b"".join(traces.record(traces.CONTEXT_SWITCH, 1000 + 10 * i + cpu, 2 + i % 2)
+    both = traces.session(ctx, *(traces.chunk(b"".join(traces.record(traces.CONTEXT_SWITCH,
+                                                                        1000 + 10 * i + cpu, 2 + i % 2)
                                                      for i in range(50)), cpu=cpu, number=cpu) for cpu in (0, 1)))
     shown = load(ctx, both)
     check(shown)

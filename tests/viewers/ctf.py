@@ -10,7 +10,8 @@ LINE = re.compile(r"^\[(\d+)\] ([^:]+): \{ cpu_id = (\d+) \}(?:, \{ (?:(.*) )?\}
 
 
 def read(ctx, directory):
-    """Every event that babeltrace2 prints, in order: name, clock value (as it stands in the stream), processor, fields."""
+    """Every event that babeltrace2 prints, in order: name, clock value (as it stands in the stream), processor,
+    fields."""
     text = ctx.run("babeltrace2", directory, "--clock-cycles", "--no-delta").stdout
     found = []
     for line in text.splitlines():
@@ -42,7 +43,8 @@ def counter(ctx, directory):
 
 @case
 def recorded(ctx):
-    """Every event of the recorded run by name, stamp and order; names of tasks and the user's fields; times to the ns."""
+    """Every event of the recorded run by name, stamp and order; names of tasks and the user's fields; times to
+    the ns."""
     directory, found, events = compare(ctx, traces.control())
     switches = [one["fields"] for one in found if one["event"] == "context_switch"]
     expect(any('"sensor"' in fields for fields in switches), f"no name of a task in {switches[:3]}")

@@ -34,7 +34,8 @@ def parse(fields):
     """{name: value}, numbers as such; values with braces (enumerations) are left as text."""
     found = {}
     for name, quoted, number in re.findall(r'(\w+) = (?:"((?:[^"\\]|\\.)*)"|(-?\w+))', fields):
-        found[name] = quoted if number == "" else int(number, 0) if re.fullmatch(r"-?(0x)?[0-9a-fA-F]+", number) else number
+        whole = re.fullmatch(r"-?(0x)?[0-9a-fA-F]+", number)
+        found[name] = quoted if number == "" else int(number, 0) if whole else number
     return found
 
 
@@ -83,7 +84,8 @@ def recorded(ctx):
 
 @case
 def schedule(ctx):
-    """Switches make a chain on the processor; the idle task is thread 0; who waits is left so and wakes before it runs."""
+    """Switches make a chain on the processor; the idle task is thread 0; who waits is left so and wakes before it
+    runs."""
     _, found = read(ctx, traces.control())
     events = ctx.events(traces.control())
     switches = kernel(found, "sched_switch")

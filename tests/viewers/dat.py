@@ -35,7 +35,8 @@ def compare(ctx, trace, codes=(0,)):
     original = rows(ctx, trace, "original.csv", codes)
     for form in ("dat", "compact"):
         again = ctx.convert(trace, form, name=f"again-{form}.dat", codes=codes)
-        expect_equal(by_processor(rows(ctx, again, f"{form}.csv", None)), by_processor(original), f"events after {form}")
+        found = by_processor(rows(ctx, again, f"{form}.csv", None))
+        expect_equal(found, by_processor(original), f"events after {form}")
         expect_equal(accounts(ctx, again), accounts(ctx, trace), f"records and losses after {form}")
         yield form, again
 
@@ -97,7 +98,8 @@ def edges(ctx):
     for _, again in compare(ctx, traces.store(ctx, "long.dat", traces.chunk(long, declarations=declared,
                                                                             tasks={2: hostile}))):
         expect_equal(names(ctx, again), names(ctx, ctx.dir / "long.dat"), "names")
-    both = traces.session(ctx, *(traces.chunk(b"".join(traces.record(traces.CONTEXT_SWITCH, 1000 + 10 * i + cpu, 2 + i % 2)
+    both = traces.session(ctx, *(traces.chunk(b"".join(traces.record(traces.CONTEXT_SWITCH,
+                                                                        1000 + 10 * i + cpu, 2 + i % 2)
                                                      for i in range(50)), cpu=cpu, number=cpu) for cpu in (0, 1)))
     for _ in compare(ctx, both):
         pass

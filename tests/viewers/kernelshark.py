@@ -162,7 +162,8 @@ exit 0
 
 def task_colours(ctx, picture):
     """Strong colours of some extent where the plots are: each task has its own, and nothing else there is coloured."""
-    text = ctx.run("convert", picture, "-crop", "1030x420+140+140", "-depth", "8", "-format", "%c", "histogram:info:-").stdout
+    text = ctx.run("convert", picture, "-crop", "1030x420+140+140", "-depth", "8", "-format", "%c",
+                   "histogram:info:-").stdout
     found = re.findall(r"(\d+): \(\s*(\d+),\s*(\d+),\s*(\d+)", text)
     return [rgb for number, *rgb in found
             if int(number) > 100 and max(map(int, rgb)) - min(map(int, rgb)) > 100]

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 """kev, read by a reader of its own: written from the published description of the format, without a look at ours.
-Header `TRACE_key::value...`, slots of four 32-bit words; bits 31..30 of the first say simple, begin, middle, end; 29..24
-the processor, 14..10 the class, 9..0 the event. TIME (class 1, event 1) holds the high half of its processor's clock."""
+Header `TRACE_key::value...`, slots of four 32-bit words; bits 31..30 of the first say simple, begin, middle,
+end; 29..24 the processor, 14..10 the class, 9..0 the event. TIME (class 1, event 1) holds the high half of its
+processor's clock."""
 import re
 import struct
 
@@ -139,7 +140,8 @@ def printer(ctx):
     expect(all(shape.match(line) for line in lines), "a line has another shape")
     controls = [line for line in lines if " CONTROL :" in line]
     expect_equal(len(lines) - len(controls), len(events), "lines of events")
-    expect(re.fullmatch(r"t:0x[0-9a-f]{8} CPU:00 CONTROL :TIME msb:0x[0-9a-f]{8} lsb\(offset\):0x[0-9a-f]{8}", controls[1]),
+    expect(re.fullmatch(r"t:0x[0-9a-f]{8} CPU:00 CONTROL :TIME msb:0x[0-9a-f]{8} lsb\(offset\):0x[0-9a-f]{8}",
+                        controls[1]),
            controls[1])
 
 

@@ -189,7 +189,8 @@ def edges(ctx):
     records = b"".join(traces.record(traces.CONTEXT_SWITCH, 1000 + i, 2 + i % 2) for i in range(10))
     view = view_of("hostile.dat", traces.chunk(records, tasks={2: hostile, 3: "ok"}))
     expect_equal(len(view.switches), 10, "switches with a hostile name")
-    both = traces.session(ctx, *(traces.chunk(b"".join(traces.record(traces.CONTEXT_SWITCH, 1000 + 10 * i + cpu, 2 + i % 2)
+    both = traces.session(ctx, *(traces.chunk(b"".join(traces.record(traces.CONTEXT_SWITCH,
+                                                                        1000 + 10 * i + cpu, 2 + i % 2)
                                                      for i in range(50)), cpu=cpu, number=cpu) for cpu in (0, 1)))
     view = View(decode(ctx, ctx.convert(both, "perfetto")))
     view.check()

@@ -121,7 +121,8 @@ def edges(ctx):
     dump, _ = compare(ctx, traces.store(ctx, "hostile.dat", traces.chunk(
         records, tasks={2: b"a $end\n#5", 3: b"a $end\n#5", 4: b"\xff\x00", 5: ""})))
     expect_equal(sum(path.endswith(".job") for path in dump.changes), 4, "tasks")
-    both = traces.session(ctx, *(traces.chunk(b"".join(traces.record(traces.CONTEXT_SWITCH, 1000 + 10 * i + cpu, 2 + i % 2)
+    both = traces.session(ctx, *(traces.chunk(b"".join(traces.record(traces.CONTEXT_SWITCH,
+                                                                        1000 + 10 * i + cpu, 2 + i % 2)
                                                      for i in range(50)), cpu=cpu, number=cpu) for cpu in (0, 1)))
     dump, events = compare(ctx, both)
     for cpu in (0, 1):
@@ -155,7 +156,8 @@ def shown(ctx):
     script.write_text(SCRIPT.replace("BEGIN", str(begin - 1_000_000)).replace("END", str(begin + 24_000_000)))
     picture = ctx.dir / "gtkwave.png"
     ctx.run("tests/viewers/gtkwave_picture.sh", path, script, picture)
-    # Between the names of signals on the left and the edge, beneath the scale: what changes over time makes columns differ.
+    # Between the names of signals on the left and the edge, beneath the scale: what changes over time makes columns
+    # differ.
     width, height = 1000, 600
     waves = ctx.run("convert", picture, "-crop", f"{width}x{height}+345+140", "+repage", "-depth", "8", "gray:-",
                     text=False).stdout

@@ -92,7 +92,11 @@ struct Judge {
             why = fmt::format("version {}.{:02}: this reader needs 1.01 or later", major, minor);
             return HeaderError::version;
         }
-        header.newer = major > 1 || minor > 1;
+        if (major > 1) {
+            why = fmt::format("version {}.{:02} is newer than 1.xx, which this reader knows", major, minor);
+            return HeaderError::version;
+        }
+        header.newer = minor > 1;
         return HeaderError::none;
     }
 

@@ -110,7 +110,7 @@ TEST(Tally, WhereSomethingIsOddTheBlocksLeaveItToTheEvents) {
         bool reported = false;
         const Tally expected = event_by_event(bytes, khz_expected, reported);
         const auto tally = Tally::of_plain_file(*source_of(bytes), khz);
-        given_up += tally ? 0 : 1;
+        given_up += tally ? 0U : 1U;
         if (tally) {
             ASSERT_EQ(*tally, expected) << round;
             ASSERT_EQ(khz, khz_expected) << round;
