@@ -106,8 +106,11 @@ KERNEL_LDFLAGS := -nostdlib -static -no-pie -Wl,-T,linker.ld -Wl,-z,max-page-siz
 
 HOST_CXXFLAGS := $(COMMON) $(WARNINGS) -O2 -fPIC -fvisibility=hidden -fvisibility-inlines-hidden
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all
-TEST_CXXFLAGS = $(COMMON) $(filter-out -Wnull-dereference -Wduplicated-branches,$(WARNINGS)) -O1 $(SANITIZE) \
+TEST_CXXFLAGS = $(COMMON) $(filter-out -Wnull-dereference -Wduplicated-branches,$(WARNINGS)) $(TEST_OPTIMISE) $(SANITIZE) \
   -mno-red-zone -DREMORA_TRACER=$(TEST_TRACER) -DREMORA_TSC=1 -I tests/support/fake_machine
+TEST_OPTIMISE := -O1
+# The host tools are many files with large libraries in them: unoptimised they compile in half the time.
+$(BUILD)/test/obj/host/% $(BUILD)/test/obj/tests/unit/host/%: TEST_OPTIMISE := -O0 -g1
 # The kernel's own unit tests run without a tracer: what is traced is checked in the guest.
 TEST_TRACER := 1
 $(BUILD)/test/obj/kernel/% $(BUILD)/test/obj/tests/unit/kernel/%: TEST_TRACER := 0

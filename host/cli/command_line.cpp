@@ -69,7 +69,7 @@ Option& Option::range(std::uint64_t least, std::uint64_t greatest) {
     return *this;
 }
 
-Option& Option::check(std::function<std::string(const std::string&)> rule) {
+Option& Option::check(const std::function<std::string(const std::string&)>& rule) {
     m_option->check(rule);
     return *this;
 }
@@ -108,7 +108,8 @@ Option Command::option(const std::string& names, std::optional<std::uint64_t>& v
     return Option(m_command->add_option(names, value, text));
 }
 
-Option Command::option(const std::string& names, std::function<void(const std::string&)> use, const std::string& text) {
+Option Command::option(const std::string& names, const std::function<void(const std::string&)>& use,
+                       const std::string& text) {
     return Option(m_command->add_option_function<std::string>(names, use, text));
 }
 
@@ -143,7 +144,7 @@ void CommandLine::version(const std::string& text) {
     m_app->set_version_flag("--version", text);
 }
 
-void CommandLine::flag(const std::string& names, std::function<void()> use, const std::string& text) {
+void CommandLine::flag(const std::string& names, const std::function<void()>& use, const std::string& text) {
     m_app->add_flag_callback(names, use, text);
 }
 

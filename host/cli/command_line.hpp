@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-namespace CLI {
+namespace CLI { // NOLINT(readability-identifier-naming): the library spells it so
 class App;
 class Option;
 } // namespace CLI
@@ -31,7 +31,7 @@ class Option {
     Option& one_of(const std::vector<std::string>& words);
     Option& range(std::uint64_t least, std::uint64_t greatest);
     // Empty: the text is fine; else what is wrong with it.
-    Option& check(std::function<std::string(const std::string&)> rule);
+    Option& check(const std::function<std::string(const std::string&)>& rule);
     Option& show_default();
     // The two cannot be given together.
     Option& excludes(const Option& other);
@@ -55,7 +55,8 @@ class Command {
     Option option(const std::string& names, double& value, const std::string& text);
     Option option(const std::string& names, std::optional<std::uint64_t>& value, const std::string& text);
     // Given the text, instead of a place to put it.
-    Option option(const std::string& names, std::function<void(const std::string&)> use, const std::string& text);
+    Option option(const std::string& names, const std::function<void(const std::string&)>& use,
+                  const std::string& text);
     Option flag(const std::string& names, bool& value, const std::string& text);
     // One that was described before.
     Option described(const std::string& name);
@@ -98,7 +99,7 @@ class CommandLine {
 
     void version(const std::string& text);
     // A flag before the command.
-    void flag(const std::string& names, std::function<void()> use, const std::string& text);
+    void flag(const std::string& names, const std::function<void()>& use, const std::string& text);
     void footer(const std::string& text);
 
     // Parses and runs the command. help and errors are texts to be shown.
