@@ -124,21 +124,21 @@ int traceparser_debug(struct traceparser_state* state, FILE* stream, unsigned fl
     return 0;
 }
 
-int traceparser_cs(struct traceparser_state* state, void* user, tracep_callb_func_t f, unsigned class_,
+int traceparser_cs(struct traceparser_state* state, void* user, tracep_callb_func_t f, unsigned class_number,
                    unsigned event) {
-    return traceparser_cs_range(state, user, f, class_, event, event);
+    return traceparser_cs_range(state, user, f, class_number, event, event);
 }
 
-int traceparser_cs_range(struct traceparser_state* state, void* user, tracep_callb_func_t f, unsigned class_,
+int traceparser_cs_range(struct traceparser_state* state, void* user, tracep_callb_func_t f, unsigned class_number,
                          unsigned event1, unsigned event2) {
     return register_callback(
-        state, {.first = event1, .last = event2, .user = user, .published = f, .detailed = nullptr}, class_);
+        state, {.first = event1, .last = event2, .user = user, .published = f, .detailed = nullptr}, class_number);
 }
 
-int traceparser_on_event(struct traceparser_state* state, void* user, traceparser_event_function f, unsigned class_,
-                         unsigned event1, unsigned event2) {
+int traceparser_on_event(struct traceparser_state* state, void* user, traceparser_event_function f,
+                         unsigned class_number, unsigned event1, unsigned event2) {
     return register_callback(
-        state, {.first = event1, .last = event2, .user = user, .published = nullptr, .detailed = f}, class_);
+        state, {.first = event1, .last = event2, .user = user, .published = nullptr, .detailed = f}, class_number);
 }
 
 int traceparser_on_every_event(struct traceparser_state* state, void* user, traceparser_event_function f) {
