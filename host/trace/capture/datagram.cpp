@@ -10,17 +10,16 @@ namespace {
 
 using Bytes = std::span<const std::byte>;
 
-enum Link : std::uint16_t {
-    kNull = 0,
-    kEthernet = 1,
-    kRawOld = 12,
-    kRawOpenBsd = 14,
-    kRaw = 101,
-    kLoop = 108,
-    kLinuxCooked = 113,
-    kIpv4 = 228,
-    kLinuxCooked2 = 276,
-};
+// Link types.
+constexpr std::uint16_t kNull = 0;
+constexpr std::uint16_t kEthernet = 1;
+constexpr std::uint16_t kRawOld = 12;
+constexpr std::uint16_t kRawOpenBsd = 14;
+constexpr std::uint16_t kRaw = 101;
+constexpr std::uint16_t kLoop = 108;
+constexpr std::uint16_t kLinuxCooked = 113;
+constexpr std::uint16_t kIpv4 = 228;
+constexpr std::uint16_t kLinuxCooked2 = 276;
 
 constexpr std::uint16_t kTypeIpv4 = 0x0800;
 constexpr std::uint8_t kProtocolUdp = 17;
