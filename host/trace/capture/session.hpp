@@ -40,7 +40,7 @@ class Session {
         std::uint64_t offset_bytes = 0;
     };
 
-    static constexpr std::size_t kSeenMax = 65'536;
+    static constexpr std::size_t kSeenMax = 8192;
     // So many packets in a row that contradict what was seen under their numbers are another export.
     static constexpr unsigned kConflictsMax = 3;
 
