@@ -126,7 +126,11 @@ void Command::footer(const std::string& text) {
 }
 
 void Command::run(std::function<trace::ExitStatus()> action) {
-    m_command->callback([status = m_status, action = std::move(action)] { *status = action(); });
+    m_command->callback([state = m_state, action = std::move(action)] {
+        if (!state->parse_only) {
+            state->status = action();
+        }
+    });
 }
 
 CommandLine::CommandLine(const std::string& name, const std::string& description)
@@ -137,7 +141,7 @@ CommandLine::CommandLine(const std::string& name, const std::string& description
 CommandLine::~CommandLine() = default;
 
 Command CommandLine::command(const std::string& name, const std::string& description) {
-    return {m_app->add_subcommand(name, description), &m_status};
+    return {m_app->add_subcommand(name, description), &m_state};
 }
 
 void CommandLine::version(const std::string& text) {
@@ -155,7 +159,7 @@ void CommandLine::footer(const std::string& text) {
 trace::ExitStatus CommandLine::run(int argc, const char* const* argv, std::string& help, std::string& error) {
     try {
         m_app->parse(argc, argv);
-        return m_status;
+        return m_state.status;
     } catch (const CLI::ParseError& parse_error) {
         std::ostringstream text_out;
         std::ostringstream text_err;
@@ -167,9 +171,7 @@ trace::ExitStatus CommandLine::run(int argc, const char* const* argv, std::strin
 }
 
 bool CommandLine::parses(const std::string& text, std::string& error) {
-    for (CLI::App* const command : m_app->get_subcommands({})) {
-        command->callback({});
-    }
+    m_state.parse_only = true;
     try {
         m_app->parse(text);
         return true;

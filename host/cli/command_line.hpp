@@ -43,9 +43,15 @@ class Option {
 // One command, while it is being described. Copies are the same command.
 class Command {
   public:
-    Command(CLI::App* command, trace::ExitStatus* status)
+    // What commands share: the outcome, and whether they run at all.
+    struct State {
+        trace::ExitStatus status = trace::ExitStatus::clean;
+        bool parse_only = false;
+    };
+
+    Command(CLI::App* command, State* state)
         : m_command(command)
-        , m_status(status) {}
+        , m_state(state) {}
 
     // names: "--long", "-s,--long", or NAME for a positional argument. `value` outlives the parsing.
     Option option(const std::string& names, std::string& value, const std::string& text);
@@ -69,7 +75,7 @@ class Command {
 
   private:
     CLI::App* m_command;
-    trace::ExitStatus* m_status;
+    State* m_state;
 };
 
 // What derived texts need to know (completion, manual page).
@@ -112,7 +118,7 @@ class CommandLine {
 
   private:
     std::unique_ptr<CLI::App> m_app;
-    trace::ExitStatus m_status = trace::ExitStatus::clean;
+    Command::State m_state;
 };
 
 // What stands below the options of a command's help: one line each, as one would type them. A test parses them all.

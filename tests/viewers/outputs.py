@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What a conversion does to files: it never harms its input, nor what stood there before, and leaves nothing half done."""
+"""What a conversion does to files: it never harms its input, nor what stood there before, and leaves nothing half
+done."""
 import os
 import shutil
 import signal
@@ -62,10 +63,11 @@ def kinds_of_outputs(ctx):
     expect((ctx.dir / "link.csv").is_symlink(), "the link was replaced")
     expect((ctx.dir / "real.csv").read_text().startswith("ticks,"), "what the link names was not written")
     os.mkfifo(ctx.dir / "fifo")
-    with open(ctx.dir / "through.csv", "wb") as kept, subprocess.Popen(["cat", ctx.dir / "fifo"], stdout=kept) as reader:
+    through = ctx.dir / "through.csv"
+    with open(through, "wb") as kept, subprocess.Popen(["cat", ctx.dir / "fifo"], stdout=kept) as reader:
         ctx.remora("convert", trace, "--to", "csv", "-o", ctx.dir / "fifo")
         reader.wait(timeout=20)
-    expect_equal((ctx.dir / "through.csv").read_bytes() == (ctx.dir / "real.csv").read_bytes(), True, "through the FIFO")
+    expect(through.read_bytes() == (ctx.dir / "real.csv").read_bytes(), "the FIFO carried something else")
     (ctx.dir / "empty.dat").write_bytes(b"")
     ctx.remora("convert", ctx.dir / "empty.dat", "--to", "csv", "-o", ctx.dir / "real.csv", codes=(3,))
     expect((ctx.dir / "real.csv").stat().st_size > 1000, "an empty trace took the place of a good file")

@@ -106,7 +106,10 @@ std::uint64_t expect_same(std::vector<Kept> left, std::vector<Kept> right) {
     for (std::size_t i = 0; i < std::min(left.size(), right.size()); ++i) {
         EXPECT_GE(right[i].ticks, left[i].ticks) << i;
         raised += right[i].ticks != left[i].ticks ? 1U : 0U;
-        EXPECT_TRUE(right[i].ticks == left[i].ticks || right[i].ticks <= newest[left[i].cpu] + 3)
+        // The first event of a turn, or of a buffer, comes behind control events that take its stamp.
+        const bool first_of_turn =
+            left[i].ticks / kTurn != newest[left[i].cpu] / kTurn && right[i].ticks <= left[i].ticks + 3;
+        EXPECT_TRUE(right[i].ticks == left[i].ticks || right[i].ticks <= newest[left[i].cpu] + 3 || first_of_turn)
             << i << ": raised without need: " << left[i] << " " << right[i];
         newest[left[i].cpu] = right[i].ticks;
         left[i].ticks = right[i].ticks;
@@ -310,7 +313,8 @@ TEST_F(KevConverting, SeveralProcessorsKeepTheirOwnTurns) {
         bytes.insert(bytes.end(), part.begin(), part.end());
     }
     const std::string original = m_directory.write("o.dat", bytes);
-    EXPECT_EQ(expect_same(events_of(original), events_of(to_kev(original))), 0U);
+    // One event of the first processor stands exactly where its clock turns, and gives its stamp to TIME.
+    EXPECT_EQ(expect_same(events_of(original), events_of(to_kev(original))), 1U);
     EXPECT_EQ(m_lines, "");
 }
 
@@ -330,11 +334,11 @@ TEST_F(KevConverting, OurEventsGoAsTheirCounterparts) {
         }
     }
     constexpr unsigned kNoPid = 0xFFFF'FFFF;
-    EXPECT_THAT(found,
-                testing::ElementsAre(std::tuple(3, 1, 32, 0), std::tuple(3, 2, 32, 0), std::tuple(4, 1, kNoPid, 5),
-                                     std::tuple(4, 2, kNoPid, 6), std::tuple(4, 13, kNoPid, 7),
-                                     std::tuple(4, 12, kNoPid, 7), std::tuple(4, 24, 70, 8), std::tuple(4, 25, 70, 8),
-                                     std::tuple(4, 1, 70, 8), std::tuple(6, 0x15, 4, 1), std::tuple(6, 9, 1, 2)));
+    EXPECT_THAT(found, testing::ElementsAre(std::tuple(4, 320, 70, 8), std::tuple(3, 1, 32, 0), std::tuple(3, 2, 32, 0),
+                                            std::tuple(4, 1, kNoPid, 5), std::tuple(4, 2, kNoPid, 6),
+                                            std::tuple(4, 13, kNoPid, 7), std::tuple(4, 12, kNoPid, 7),
+                                            std::tuple(4, 24, 70, 8), std::tuple(4, 25, 70, 8), std::tuple(4, 1, 70, 8),
+                                            std::tuple(6, 0x15, 4, 1), std::tuple(6, 9, 1, 2)));
 }
 
 TEST_F(KevConverting, AKevFileOfAnotherSystemConvertsToItself) {

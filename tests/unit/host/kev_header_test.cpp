@@ -73,7 +73,7 @@ TEST(KevHeader, EachBadHeaderHasItsError) {
     EXPECT_EQ(error_of({.version_major = "0", .version_minor = "99"}), HeaderError::version);
     EXPECT_EQ(error_of({.version_major = "one"}), HeaderError::number);
     EXPECT_EQ(error_of({.version_major = "1", .version_minor = "02"}), HeaderError::none);
-    EXPECT_EQ(error_of({.version_major = "2", .version_minor = "00"}), HeaderError::none);
+    EXPECT_EQ(error_of({.version_major = "2", .version_minor = "00"}), HeaderError::version);
     EXPECT_EQ(error_of({.byte_order = "MIDDLE"}), HeaderError::byte_order);
     EXPECT_EQ(error_of({.byte_order = ""}), HeaderError::byte_order);
     EXPECT_EQ(error_of({.more = "TRACE_BIG_ENDIAN::TRUE"}), HeaderError::byte_order);
