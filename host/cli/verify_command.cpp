@@ -148,6 +148,7 @@ void add_verify(CommandLine& line, Context context) {
     add_trace_options(command, options->input);
     command.flag("--json", options->json, "as JSON");
     command.footer(examples({"remora verify out/udp"}));
+    command.footer(examples({"remora verify out/udp", "remora verify out/udp --json"}));
     command.run([options, context] { return verify(*options, context); });
     std::string rules = "Rules:\n";
     for (const analyse::RuleRow& row : analyse::kRules) {
