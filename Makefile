@@ -63,7 +63,8 @@ ifeq ($(TRACER)$(TSC),NEWFALSE)
 endif
 
 # A misspelt variable on the command line must not pass unnoticed.
-RUN_KEYS := PORT SEED DURATION_MS TIMEOUT_S CHECK DEPS CASES GDB_PORT PACKAGES CONFIG_FILE BUILD CXX WARNINGS RECORDS TASKS SECTIONS
+RUN_KEYS := PORT SEED DURATION_MS TIMEOUT_S CHECK DEPS CASES GDB_PORT PACKAGES CONFIG_FILE BUILD CXX WARNINGS RECORDS TASKS SECTIONS \
+  PREFIX DESTDIR FUZZ_RUNS FUZZ_SECONDS FUZZ_CXX HOST_BENCH_EVENTS
 $(foreach word,$(MAKEOVERRIDES),$(if $(findstring =,$(word)),\
   $(if $(filter $(firstword $(subst =, ,$(word))),$(OPTION_KEYS) $(RUN_KEYS)),,\
     $(error unknown variable "$(firstword $(subst =, ,$(word)))"; `make help` lists them: $(OPTION_KEYS) $(RUN_KEYS)))))
@@ -461,7 +462,7 @@ golden: kernel host ## write the golden files anew: for a change that is intende
 	@tests/golden/golden.py update
 
 test: deps ## all tests
-	@tests/all.sh test-unit test-structure test-model soak test-kernel test-integration test-viewers test-fuzz golden-diff
+	@tests/all.sh test-unit test-structure test-model soak test-kernel test-integration test-viewers golden-diff
 
 lint: export TIDY_FLAGS = -std=c++20 -iquote . -isystem /usr/include/efi -I tests/support/fake_machine \
   -DREMORA_TRACER=1 -DREMORA_TSC=1 -Wno-unknown-warning-option -fconstexpr-steps=100000000

@@ -147,14 +147,12 @@ void add_verify(CommandLine& line, Context context) {
     const auto options = std::make_shared<VerifyOptions>();
     add_trace_options(command, options->input);
     command.flag("--json", options->json, "as JSON");
-    command.footer(examples({"remora verify out/udp"}));
-    command.footer(examples({"remora verify out/udp", "remora verify out/udp --json"}));
     command.run([options, context] { return verify(*options, context); });
     std::string rules = "Rules:\n";
     for (const analyse::RuleRow& row : analyse::kRules) {
         rules += fmt::format("  {:<26} {}\n", row.name, row.meaning);
     }
-    command.footer(rules);
+    command.footer(rules + examples({"remora verify out/udp", "remora verify out/udp --json"}));
 }
 
 } // namespace host::cli
