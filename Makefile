@@ -280,7 +280,7 @@ $(TRACE_LIBRARY):
 # Nothing is seen from outside of a shared library but what its header marks.
 TRACEPARSER := $(BUILD)/host/libtraceparser
 TRACEPARSER_OBJECTS := $(call object,$(BUILD)/host,$(wildcard host/trace/*.cpp host/trace/*/*.cpp host/convert/kev*.cpp) \
-  host/convert/output_file.cpp $(wildcard host/compat/traceparser*.cpp) $(CODEC_SOURCES) $(LIB_SOURCES) lib/assert_hosted.cpp)
+  host/convert/output_file.cpp host/convert/survey.cpp $(wildcard host/compat/traceparser*.cpp) $(CODEC_SOURCES) $(LIB_SOURCES) lib/assert_hosted.cpp)
 LIBTLOG_OBJECTS := $(call object,$(BUILD)/host,host/compat/tlog.cpp lib/assert_hosted.cpp)
 
 # compat_library NAME OBJECTS LIBRARIES
@@ -462,7 +462,7 @@ golden: kernel host ## write the golden files anew: for a change that is intende
 	@tests/golden/golden.py update
 
 test: deps ## all tests
-	@tests/all.sh test-unit test-structure test-model soak test-kernel test-integration test-viewers golden-diff
+	@tests/all.sh test-unit test-structure test-model soak test-kernel test-integration test-viewers test-fuzz golden-diff
 
 lint: export TIDY_FLAGS = -std=c++20 -iquote . -isystem /usr/include/efi -I tests/support/fake_machine \
   -DREMORA_TRACER=1 -DREMORA_TSC=1 -Wno-unknown-warning-option -fconstexpr-steps=100000000

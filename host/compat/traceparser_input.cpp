@@ -3,7 +3,9 @@
 #include "host/compat/traceparser_input.hpp"
 
 #include "host/convert/kev.hpp"
+#include "host/convert/survey.hpp"
 #include "host/trace/input_kind.hpp"
+#include "host/trace/nameless_file.hpp"
 #include "host/trace/trace.hpp"
 
 #include <algorithm>
@@ -32,41 +34,10 @@ bool is_kev(trace::ByteSource& source) {
     return count && trace::kind_of(std::span(begin).first(count.value()), std::nullopt) == trace::InputKind::kev;
 }
 
-convert::Survey survey_of(trace::Trace& trace) {
-    convert::Survey survey;
-    trace::Event event;
-    while (trace.next(event)) {
-        if (event.metadata) {
-            continue;
-        }
-        survey.first = survey.events++ == 0 ? event.ticks : std::min(survey.first, event.ticks);
-        survey.lost += event.is(trace::kCodeOf<"blackout_end">) ? event.par2 : 0;
-        survey.per_code[event.code] += event.is_sound() ? 1U : 0U;
-        const auto place = std::ranges::lower_bound(survey.processors, event.cpu);
-        if (place == survey.processors.end() || *place != event.cpu) {
-            survey.processors.insert(place, event.cpu);
-        }
-    }
-    survey.facts = trace.facts();
-    survey.kind = trace.kind();
-    return survey;
-}
-
-// In TMPDIR, else /tmp; nobody else sees it. -1 if it cannot be made.
-int nameless_file() {
-    const char* const directory = std::getenv("TMPDIR");
-    std::string pattern = std::string(directory != nullptr ? directory : "/tmp") + "/traceparser-XXXXXX";
-    const int descriptor = ::mkstemp(pattern.data());
-    if (descriptor >= 0) {
-        ::unlink(pattern.c_str());
-    }
-    return descriptor;
-}
-
 lib::Result<trace::NamedSource> converted(const std::string& name, const Open& open, trace::Diagnostics& diagnostics) {
     trace::Diagnostics silent([](std::string_view) {});
     const auto first = open(silent);
-    const auto survey = first ? survey_of(*first.value()) : convert::Survey{};
+    const auto survey = first ? convert::survey_of(*first.value()) : convert::Survey{};
     const auto second = open(diagnostics);
     if (!second) {
         return second.error();
@@ -75,10 +46,11 @@ lib::Result<trace::NamedSource> converted(const std::string& name, const Open& o
         diagnostics.report(trace::Code::nothing, {.file = name}, "neither a .kev file nor a trace of known events");
         return lib::Error::corrupt;
     }
-    const int descriptor = nameless_file();
-    if (descriptor < 0) {
-        return lib::Error::io;
+    const auto opened = trace::open_nameless_file();
+    if (!opened) {
+        return opened.error();
     }
+    const int descriptor = opened.value();
     auto source = std::make_shared<trace::ByteSource>(descriptor, true, std::uint64_t{0}); // owns it from here on
     convert::OutputFile file(descriptor, false);
     convert::KevWriter writer(file);

@@ -2,6 +2,7 @@
 // The two passes. A stream is copied to a file without a name if it must be read twice.
 #include "host/convert/convert.hpp"
 
+#include "host/convert/survey.hpp"
 #include "host/trace/trace.hpp"
 
 #include <algorithm>
@@ -41,31 +42,6 @@ class Input {
     std::shared_ptr<trace::ByteSource> m_kept;
 };
 
-void take(Survey& survey, const trace::Event& event) {
-    if (event.metadata) {
-        return;
-    }
-    if (survey.events++ == 0) {
-        survey.first = event.ticks;
-        survey.last = event.ticks;
-    }
-    survey.first = std::min(survey.first, event.ticks);
-    survey.last = std::max(survey.last, event.ticks);
-    if (event.is_sound()) {
-        ++survey.per_code[event.code];
-        survey.lost += event.is(trace::kCodeOf<"blackout_end">) ? event.par2 : 0;
-        if (event.row != nullptr && event.row->par1.unit == tracer::Unit::context) {
-            survey.contexts[event.par1] = true;
-        } else if (event.row != nullptr && event.row->par1.unit == tracer::Unit::vector) {
-            survey.vectors[event.par1] = true;
-        }
-    }
-    const auto place = std::ranges::lower_bound(survey.processors, event.cpu);
-    if (place == survey.processors.end() || *place != event.cpu) {
-        survey.processors.insert(place, event.cpu);
-    }
-}
-
 // False if the trace cannot be opened: the second pass will say why.
 bool make_survey(const Input& input, Survey& survey) {
     trace::Diagnostics silent([](std::string_view) {});
@@ -73,12 +49,7 @@ bool make_survey(const Input& input, Survey& survey) {
     if (!opened) {
         return false;
     }
-    trace::Event event;
-    while (opened.value()->next(event)) {
-        take(survey, event);
-    }
-    survey.facts = opened.value()->facts();
-    survey.kind = opened.value()->kind();
+    survey = survey_of(*opened.value());
     return true;
 }
 

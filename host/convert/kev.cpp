@@ -8,6 +8,7 @@
 #include "host/convert/rows.hpp"
 #include "host/trace/kev/codes.hpp"
 #include "host/trace/kev/header.hpp"
+#include "host/trace/name_events.hpp"
 #include "host/trace/names.hpp"
 #include "tracer/metadata.hpp"
 
@@ -34,22 +35,7 @@ std::string header_text(std::string_view text) {
     return safe;
 }
 
-struct NameEvent {
-    std::uint8_t code;
-    tracer::Unit unit;
-};
-
 using trace::kCodeOf;
-
-constexpr auto kNameEvents = std::to_array<NameEvent>({
-    {kCodeOf<"interrupt_name">, tracer::Unit::vector},
-    {kCodeOf<"mutex_name">, tracer::Unit::mutex},
-    {kCodeOf<"semaphore_name">, tracer::Unit::semaphore},
-    {kCodeOf<"condition_name">, tracer::Unit::condition},
-    {kCodeOf<"port_name">, tracer::Unit::port},
-    {kCodeOf<"server_name">, tracer::Unit::server},
-    {kCodeOf<"level_name">, tracer::Unit::level},
-});
 
 } // namespace
 
@@ -142,7 +128,7 @@ void KevWriter::write_metadata(const Survey& survey) {
             write_payload(kCodeOf<"task_parameters">, *task.parameters);
         }
     }
-    for (const NameEvent& row : kNameEvents) {
+    for (const trace::NameEvent& row : trace::kNameEvents) {
         for (std::uint32_t id = 0; id <= 0xFFFF; ++id) {
             if (const std::string_view name = names.find(row.unit, id); !name.empty()) {
                 write_payload(row.code, tracer::NameOf{static_cast<std::uint16_t>(id), tracer::Name(name)});

@@ -2,9 +2,10 @@
 // POSIX end of ByteSource and SlotReader.
 #include "host/trace/byte_source.hpp"
 
+#include "host/trace/nameless_file.hpp"
+
 #include <algorithm>
 #include <cerrno>
-#include <cstdlib>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -122,14 +123,11 @@ lib::Result<std::shared_ptr<ByteSource>> ByteSource::positioned(std::shared_ptr<
 }
 
 lib::Result<Spool> Spool::create() {
-    const char* const folder = std::getenv("TMPDIR"); // NOLINT(concurrency-mt-unsafe): nobody changes it
-    std::string path = std::string(folder != nullptr && *folder != '\0' ? folder : "/tmp") + "/remora-XXXXXX";
-    const int descriptor = ::mkostemp(path.data(), O_CLOEXEC);
-    if (descriptor < 0) {
-        return errno == ENOSPC ? lib::Error::no_space : lib::Error::io;
+    const auto descriptor = open_nameless_file();
+    if (!descriptor) {
+        return descriptor.error();
     }
-    ::unlink(path.c_str());
-    return Spool(descriptor);
+    return Spool(descriptor.value());
 }
 
 Spool::Spool(Spool&& other) noexcept

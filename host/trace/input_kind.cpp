@@ -95,6 +95,7 @@ std::optional<InputKind> find_kind(std::string_view name) {
 
 std::vector<std::string> kind_names() {
     std::vector<std::string> names;
+    names.reserve(kNames.size());
     for (const auto& [kind, name] : kNames) {
         names.emplace_back(name);
     }

@@ -104,8 +104,9 @@ def a_range_reads_few_records(ctx):
 @case
 def refuses_what_is_no_question(ctx):
     """Writing, other files, settings, several statements; errors show the place."""
-    for statement in ("create table t(x)", "attach '/tmp/x' as y", "pragma journal_mode = off", "delete from events",
-                      "select 1; select 2", "select load_extension('x')", "vacuum into '/tmp/x'"):
+    for statement in ("create table t(x)", f"attach '{ctx.dir}/x' as y", "pragma journal_mode = off",
+                      "delete from events", "select 1; select 2", "select load_extension('x')",
+                      f"vacuum into '{ctx.dir}/x'"):
         expect(ctx.remora("sql", traces.control(), statement, codes=(1,)).stderr, f"{statement}: no reason")
     wrong = ctx.remora("sql", traces.control(), "select colour from events", codes=(1,)).stderr
     expect("no such column: colour" in wrong and "^ here" in wrong, f"the place is not shown: {wrong}")

@@ -33,10 +33,9 @@ Assembler::Outcome Assembler::feed(const Slot& slot, std::uint64_t number, std::
         return Outcome::skipping;
     }
     if (event.words.size() == kSlotsMax * kWordsPerSlot) {
-        m_done = std::move(event);
-        event.words = {};
-        event.too_long = true;
-        m_done.too_long = true;
+        event.too_long = true; // Stays open without its words: what is still to come of it is skipped.
+        m_done = event;
+        event.words.clear();
         if (slot.kind() == Kind::end) {
             m_open.erase(at);
         }

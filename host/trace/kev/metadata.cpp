@@ -2,29 +2,12 @@
 // What the metadata of our own files says: names, parameters, the build, the totals.
 #include "host/trace/kev/kev_stream.hpp"
 
+#include "host/trace/name_events.hpp"
+
 #include <array>
 #include <fmt/format.h>
 
 namespace host::trace::kev {
-
-namespace {
-
-struct NameEvent {
-    std::uint8_t code;
-    tracer::Unit unit;
-};
-
-constexpr auto kNameEvents = std::to_array<NameEvent>({
-    {kCodeOf<"interrupt_name">, tracer::Unit::vector},
-    {kCodeOf<"mutex_name">, tracer::Unit::mutex},
-    {kCodeOf<"semaphore_name">, tracer::Unit::semaphore},
-    {kCodeOf<"condition_name">, tracer::Unit::condition},
-    {kCodeOf<"port_name">, tracer::Unit::port},
-    {kCodeOf<"server_name">, tracer::Unit::server},
-    {kCodeOf<"level_name">, tracer::Unit::level},
-});
-
-} // namespace
 
 void KevStream::take_payload(const Event& event, std::span<const std::byte> payload) {
     bool decoded = true;

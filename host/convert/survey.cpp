@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+// Counting.
+#include "host/convert/survey.hpp"
+
+#include <algorithm>
+
+namespace host::convert {
+
+namespace {
+
+void take(Survey& survey, const trace::Event& event) {
+    if (event.metadata) {
+        return;
+    }
+    if (survey.events++ == 0) {
+        survey.first = event.ticks;
+        survey.last = event.ticks;
+    }
+    survey.first = std::min(survey.first, event.ticks);
+    survey.last = std::max(survey.last, event.ticks);
+    if (event.is_sound()) {
+        ++survey.per_code[event.code];
+        survey.lost += event.is(trace::kCodeOf<"blackout_end">) ? event.par2 : 0;
+        if (event.row != nullptr && event.row->par1.unit == tracer::Unit::context) {
+            survey.contexts[event.par1] = true;
+        } else if (event.row != nullptr && event.row->par1.unit == tracer::Unit::vector) {
+            survey.vectors[event.par1] = true;
+        }
+    }
+    const auto place = std::ranges::lower_bound(survey.processors, event.cpu);
+    if (place == survey.processors.end() || *place != event.cpu) {
+        survey.processors.insert(place, event.cpu);
+    }
+}
+
+} // namespace
+
+Survey survey_of(trace::Trace& trace) {
+    Survey survey;
+    trace::Event event;
+    while (trace.next(event)) {
+        take(survey, event);
+    }
+    survey.facts = trace.facts();
+    survey.kind = trace.kind();
+    return survey;
+}
+
+} // namespace host::convert
