@@ -88,7 +88,7 @@ class Vcd final : public Writer {
             const auto found = m_processors.find(cpu);
             const std::uint64_t shown = found != m_processors.end() ? found->second.lost_records : 0;
             if (const std::uint64_t rest = losses.without(shown); rest != 0) {
-                m_signals.comment(fmt::format("cpu {}: lost {} records, nobody knows where", cpu, rest));
+                m_signals.comment(fmt::format("cpu {}: {}", cpu, losses.text(rest)));
                 if (found != m_processors.end()) {
                     m_signals.set(found->second.lost, shown + rest);
                 }
