@@ -74,7 +74,8 @@ bool SqlOutput::row(std::span<const sql::Value> values) {
         std::vector<Field> fields;
         for (const sql::Value& value : values) {
             const bool number = value.kind == Kind::integer || value.kind == Kind::real;
-            fields.push_back({value.kind == Kind::blob ? hexadecimal(value.text) : trace::made_printable(value.text), number});
+            fields.push_back(
+                {value.kind == Kind::blob ? hexadecimal(value.text) : trace::made_printable(value.text), number});
         }
         if (m_widths_known) {
             print_fields(fields);
