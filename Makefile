@@ -137,7 +137,7 @@ COMPAT_SOURCES := $(wildcard host/compat/*.cpp)
 CODEC_SOURCES := $(wildcard tracer/compact/*.cpp)
 
 # What serves the trace alone, and what stands in for it.
-TRACE_ROOT := $(addprefix kernel/root/,tracing.cpp network.cpp storage.cpp)
+TRACE_ROOT := $(addprefix kernel/root/,tracing.cpp instruction_steps.cpp network.cpp storage.cpp)
 OFF_SOURCES := $(if $(filter OFF,$(TRACER)),$(TRACER_SOURCES) $(TRACER_ASM) $(TRACE_ROOT),kernel/root/tracing_off.cpp)
 IMAGE_SOURCES := $(filter-out $(OFF_SOURCES),$(LIB_SOURCES) lib/memory.cpp $(TRACER_SOURCES) $(TRACER_ASM) \
   $(DRIVER_SOURCES) $(ARCH_SOURCES) $(ARCH_ASM) $(KERNEL_SOURCES))

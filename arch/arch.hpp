@@ -115,4 +115,20 @@ struct Upcalls {
 
 void set_upcalls(const Upcalls& upcalls);
 
+// --- single steps --------------------------------------------------------------------------------------------------
+
+// Who wants to know of each instruction. Called with interrupts off.
+struct StepUpcalls {
+    bool (*step)(std::uint64_t address); // the instruction to be executed next; false: the context goes on freely
+    bool (*wanted)();                    // whether the context that an interrupt returns to goes on in steps
+};
+
+// From here on interrupts ask. Null: nobody steps. irq-off.
+void set_step_upcalls(const StepUpcalls* upcalls);
+
+// Whether the running context goes on in steps, from the second instruction behind this call on. Handlers never run in
+// steps. Context: task, irq-off.
+void single_step(bool on);
+[[nodiscard]] bool single_stepping();
+
 } // namespace arch

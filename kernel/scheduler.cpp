@@ -133,7 +133,9 @@ void context_load_irq_off() {
     }
     cpu.loaded = to;
     trace_points::context_switched(*to);
+    trace_points::context_leaves(from);
     arch::switch_context(from != nullptr ? &from->stack_pointer : &cpu.boot, to->stack_pointer);
+    trace_points::context_returns();
 }
 
 void schedule_irq_off() {

@@ -119,6 +119,7 @@ lib::Result<Level*> find_level(const TaskModel& model) {
 
 void task_entry(void* argument) {
     const Task& self = *static_cast<Task*>(argument);
+    trace_points::context_begins(self);
     trace_points::interrupts_enabled();
     section_ends();
     arch::irq_enable();

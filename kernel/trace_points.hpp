@@ -194,6 +194,9 @@ inline constexpr bool kOn = tracer::kTracerBuilt;
 // Before the context number is free for others.
 [[gnu::always_inline]] inline void task_ended(const Task& task) {
     tracer::log<"task_end">(task.context, task.pid.value);
+    if constexpr (detail::kOn) {
+        static_cast<void>(tracer::instance().instructions.remove(task.context));
+    }
 }
 
 // --- scheduling ----------------------------------------------------------------------------------------------------
@@ -214,6 +217,38 @@ inline constexpr bool kOn = tracer::kTracerBuilt;
 // At the switch, on the old stack.
 [[gnu::always_inline]] inline void context_switched(const Task& to) {
     tracer::log<"context_switch">(to.context);
+}
+
+// The loaded task is about to leave the processor.
+[[gnu::always_inline]] inline void context_leaves(const Task* from) {
+    if constexpr (detail::kOn) {
+        tracer::InstructionTrace& instructions = tracer::instance().instructions;
+        if (instructions.in_use() && from != nullptr) {
+            instructions.set_in_call(from->context, arch::single_stepping() || !from->can_run());
+        }
+    }
+}
+
+// The loaded task has the processor back, in the kernel's middle; one that an interrupt took it from goes on in steps
+// when that is over.
+[[gnu::always_inline]] inline void context_returns() {
+    if constexpr (detail::kOn) {
+        tracer::InstructionTrace& instructions = tracer::instance().instructions;
+        if (instructions.in_use()) {
+            const std::uint16_t context = detail::context_of(this_processor().loaded);
+            arch::single_step(instructions.wants(context) && instructions.in_call(context));
+        }
+    }
+}
+
+// A task begins, or begins again.
+[[gnu::always_inline]] inline void context_begins(const Task& task) {
+    if constexpr (detail::kOn) {
+        tracer::InstructionTrace& instructions = tracer::instance().instructions;
+        if (instructions.in_use()) {
+            arch::single_step(instructions.wants(task.context));
+        }
+    }
 }
 
 // After a lock that blocked, if the choice was to let an owner run in somebody's place.

@@ -133,6 +133,7 @@ inline constexpr Parameter kClock{"cycles_per_ms", Unit::cycles_per_ms};
 inline constexpr Parameter kWait{"wait", Unit::wait};
 inline constexpr Parameter kExceptionWord{"exception", Unit::exception};
 inline constexpr Parameter kHighAddress{"address_47_32", Unit::hexadecimal};
+inline constexpr Parameter kCode{"address", Unit::hexadecimal};
 inline constexpr Parameter kLowAddress{"address_31_0", Unit::hexadecimal};
 
 } // namespace detail
@@ -295,6 +296,14 @@ inline constexpr auto kEvents = std::to_array<EventRow>({
     {0x3E, "task_fault", detail::kContext, detail::kVector, "a processor exception in a task", Space::emergency},
     {0x4E, "fault_instruction", detail::kHighAddress, detail::kLowAddress, "where: the instruction", Space::emergency},
     {0x5E, "fault_address", detail::kHighAddress, detail::kLowAddress, "where: the address used", Space::emergency},
+    {0x6E, "instruction", {"flow", Unit::number}, detail::kCode, "a task in steps executes this instruction next"},
+    {0x7E,
+     "block",
+     {"flow_instructions", Unit::number},
+     detail::kCode,
+     "a task in steps left the straight line after so many instructions, and goes on here"},
+    {0x8E, "instruction_trace_begin", detail::kContext, {"grain", Unit::number}, "from here on a task runs in steps"},
+    {0x9E, "instruction_trace_end", detail::kContext, {"steps", Unit::count}, "it does no longer; steps of all so far"},
     // F: records of set_filter, and the request for the next chunk
     {0xF0, "filter_general", detail::kStatus, kNoParameter, "filter of the general family"},
     {0xF1, "filter_ipoint", detail::kStatus, kNoParameter, "filter of the ipoint family"},

@@ -34,6 +34,10 @@ inline constexpr int FTRACE_TRIGGER_ARMED = 1;
 inline constexpr int FTRACE_TRIGGER_FIRED = 2;
 inline constexpr int FTRACE_TRIGGER_DONE = 3;
 
+// Grains of FTrace_itrace_*.
+inline constexpr int FTRACE_ITRACE_INSTRUCTIONS = 0;
+inline constexpr int FTRACE_ITRACE_BLOCKS = 1;
+
 // Layouts of a compact chunk, for FTrace_set_compact_layout (ours): which bits of a header are event id and time. A,
 // A2, 64 and 96 keep every bit of the time; docs/trace-format.md has the table.
 inline constexpr int FTRACE_LAYOUT_A = 0;
@@ -162,6 +166,26 @@ int FTrace_trigger_arm(int action, WORD type, int par1, long long par2, DWORD re
 // Forgets the trigger; recording that it stopped goes on.
 int FTrace_trigger_disarm();
 
+// Ours: the calling task runs in steps from here on, and each leaves a record: FTRACE_ITRACE_INSTRUCTIONS, each
+// instruction; FTRACE_ITRACE_BLOCKS, each jump that is taken, with the number of instructions before it. A step costs
+// some hundred instructions. What the task does inside the kernel is told as well; a record that it writes counts as
+// one step, and so does an instruction with a repeat prefix. -1: the grain, no task calls, it runs in steps already,
+// or nobody can make the machine step.
+int FTrace_itrace_begin(int grain);
+
+// The calling task runs freely again. -1: it did.
+int FTrace_itrace_end();
+
+// Likewise for any task, by its context, from its next dispatch or interrupt on. status 1: in steps, 0: freely. -1: no
+// such task, the grain, or it is so already.
+int FTrace_itrace_task(int context, int status, int grain);
+
+// Only instructions in [begin, end) leave records; both null: all of them. -1: end lies before begin.
+int FTrace_itrace_range(const void* begin, const void* end);
+
+// Records are left only while *flag is not 0; null: always. The flag must live as long.
+int FTrace_itrace_flag(const volatile int* flag);
+
 // FTRACE_TRIGGER_IDLE, _ARMED, _FIRED (the window is open) or _DONE. -1: another call is under way.
 int FTrace_trigger_state();
 
@@ -193,6 +217,11 @@ inline void FTrace_set_filter(BYTE, int) {}
 inline int FTrace_trigger_arm(int, WORD, int, long long, DWORD) { return -1; }
 inline int FTrace_trigger_disarm() { return -1; }
 inline int FTrace_trigger_state() { return -1; }
+inline int FTrace_itrace_begin(int) { return -1; }
+inline int FTrace_itrace_end() { return -1; }
+inline int FTrace_itrace_task(int, int, int) { return -1; }
+inline int FTrace_itrace_range(const void*, const void*) { return -1; }
+inline int FTrace_itrace_flag(const volatile int*) { return -1; }
 inline FTrace_Error FTrace_last_error() { return {"FTrace", nullptr, 0, "this kernel was built without the tracer"}; }
 
 // clang-format on

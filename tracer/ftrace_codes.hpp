@@ -118,6 +118,10 @@ inline constexpr WORD FTrace_EVT_panic = tracer::event_code("panic");
 inline constexpr WORD FTrace_EVT_task_fault = tracer::event_code("task_fault");
 inline constexpr WORD FTrace_EVT_fault_instruction = tracer::event_code("fault_instruction");
 inline constexpr WORD FTrace_EVT_fault_address = tracer::event_code("fault_address");
+inline constexpr WORD FTrace_EVT_instruction = tracer::event_code("instruction");
+inline constexpr WORD FTrace_EVT_block = tracer::event_code("block");
+inline constexpr WORD FTrace_EVT_instruction_trace_begin = tracer::event_code("instruction_trace_begin");
+inline constexpr WORD FTrace_EVT_instruction_trace_end = tracer::event_code("instruction_trace_end");
 inline constexpr WORD FTrace_EVT_next_chunk = tracer::event_code("next_chunk");
 
 inline constexpr BYTE FTrace_filter_trace_Events = tracer::event_code("filter_general");

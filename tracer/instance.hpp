@@ -5,6 +5,7 @@
 
 #include "tracer/chunk_compress.hpp"
 #include "tracer/exporter.hpp"
+#include "tracer/instruction_trace.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -73,6 +74,7 @@ struct Instance {
     compact::Layout compact_layout = compact::Layout::a; // of what is compressed from now on: exact in time
     SinkProvider* sinks = nullptr;                       // null: FTrace_OSD_init_udp and FTrace_init_disk_writer fail
     WaitHook wait;
+    InstructionTrace instructions;
     LastError last_error;
 };
 

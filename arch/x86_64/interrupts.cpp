@@ -3,6 +3,7 @@
 
 #include "arch/arch.hpp"
 #include "arch/x86_64/segments.hpp"
+#include "arch/x86_64/single_step.hpp"
 
 #include <array>
 
@@ -124,6 +125,7 @@ void arch_interrupt_dispatch(arch::x86_64::InterruptFrame* frame) {
     const auto vector = static_cast<arch::Vector>(frame->vector);
     if (vector >= kExceptions) {
         arch::g_upcalls.interrupt(vector);
+        leave_in_steps(*frame);
         return;
     }
     if (vector == kVectorNmi) {
@@ -132,7 +134,7 @@ void arch_interrupt_dispatch(arch::x86_64::InterruptFrame* frame) {
         leave_nmi();
         return;
     }
-    if (serve_debug(*frame)) {
+    if (serve_debug(*frame) || serve_step(*frame)) {
         return;
     }
     const Place place = place_of(*frame);

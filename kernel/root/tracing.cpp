@@ -6,6 +6,7 @@
 #include "kernel/clock.hpp"
 #include "kernel/console.hpp"
 #include "kernel/irq_guard.hpp"
+#include "kernel/root/instruction_steps.hpp"
 #include "kernel/root/network.hpp"
 #include "kernel/root/storage.hpp"
 #include "kernel/runlevel.hpp"
@@ -235,12 +236,6 @@ void step_until_idle() {
     console().mark("export failed: a sink neither fails nor finishes");
 }
 
-// 0 stands for the boot context.
-std::uint16_t running_context() {
-    const Task* const task = this_processor().loaded;
-    return task != nullptr ? task->context : std::uint16_t{0};
-}
-
 // Linked as 0 -> 1 -> ... ; the last one has no successor: what comes after it is dropped and counted.
 int create_linked_chunks() {
     const int first = FTrace_chunk_create(kChunkBytes, kEmergencyBytes, FTRACE_CHUNK_FLAG_FREE | FTRACE_CHUNK_FLAG_JTN);
@@ -281,6 +276,7 @@ void tracing_configure(const TracingSetup& setup) {
                        .cost = measure_cost(setup.calibration.rate)});
     tracer::instance().sinks = &g_sinks;
     tracer::instance().lock.set_exclusion({.enter = &arch::irq_save, .leave = &arch::irq_restore});
+    instruction_steps_configure();
     tracer::instance().wait = {.wait = &wait_for_sender, .context = nullptr};
 }
 
@@ -297,7 +293,7 @@ void tracing_enable() {
     }
     const std::uint32_t khz = arch::tick_rate().khz;
     tracer::log<"cycles_per_msec">(0, khz);
-    tracer::log<"trace_start">(running_context(), khz);
+    tracer::log<"trace_start">(tracer::instance().instructions.hooks().context(), khz);
     for (const Task& task : task_table()) {
         if (task.state != TaskState::free) {
             tracer::log<"id">(task.context, task.pid.value);
@@ -308,7 +304,7 @@ void tracing_enable() {
 void tracing_end() {
     if (tracer::instance().control.enabled()) {
         flush_interrupt_counts();
-        tracer::log<"trace_stop">(running_context(), arch::tick_rate().khz);
+        tracer::log<"trace_stop">(tracer::instance().instructions.hooks().context(), arch::tick_rate().khz);
         FTrace_disable();
     }
 }

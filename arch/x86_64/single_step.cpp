@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MIT
+// The record path must not be stepped through: the stub of each debug exception rewinds it, so it would never end. The
+// first step in there finds it at its beginning, and the whole of it is done here, for the context, in one.
+#include "arch/x86_64/single_step.hpp"
+
+#include "arch/arch.hpp"
+
+#if REMORA_TRACER == 1
+extern "C" void tracer_region_restart(); // entry.S has the rule
+#endif
+
+namespace arch {
+
+namespace {
+
+constinit const StepUpcalls* g_steps = nullptr;
+
+} // namespace
+
+void set_step_upcalls(const StepUpcalls* upcalls) {
+    g_steps = upcalls;
+}
+
+void single_step(bool on) {
+    if (on) {
+        asm volatile("pushfq; orq %0, (%%rsp); popfq" : : "i"(x86_64::kTrapFlag) : "cc", "memory");
+    } else {
+        asm volatile("pushfq; andq %0, (%%rsp); popfq" : : "i"(~x86_64::kTrapFlag) : "cc", "memory");
+    }
+}
+
+bool single_stepping() {
+    return (flags_register() & x86_64::kTrapFlag) != 0;
+}
+
+namespace x86_64 {
+
+namespace {
+
+constexpr std::uint64_t kStepHappened = 1U << 14; // DR6.BS
+
+bool is_step() {
+    std::uint64_t status = 0;
+    asm volatile("movq %%dr6, %0" : "=r"(status));
+    asm volatile("movq %0, %%dr6" : : "r"(status & ~kStepHappened));
+    return (status & kStepHappened) != 0;
+}
+
+#if REMORA_TRACER == 1
+
+// Does what the record path was called for, and returns from it.
+void finish_record(InterruptFrame& frame) {
+    if (frame.rip != reinterpret_cast<std::uint64_t>(&tracer_region_restart)) {
+        return;
+    }
+    asm volatile("call *%[path]"
+                 :
+                 : "D"(frame.rdi), "S"(frame.rsi), [path] "b"(&tracer_region_restart)
+                 : "rax", "rcx", "rdx", "r8", "r9", "r10", "r11", "r12", "cc", "memory");
+    frame.rip = *reinterpret_cast<const std::uint64_t*>(frame.rsp);
+    frame.rsp += sizeof(std::uint64_t);
+}
+
+#else
+
+void finish_record(InterruptFrame&) {}
+
+#endif
+
+} // namespace
+
+bool serve_step(InterruptFrame& frame) {
+    if (g_steps == nullptr || !is_step()) {
+        return false;
+    }
+    finish_record(frame);
+    if (!g_steps->step(frame.rip)) {
+        frame.rflags &= ~kTrapFlag;
+    }
+    return true;
+}
+
+void leave_in_steps(InterruptFrame& frame) {
+    if (g_steps == nullptr) {
+        return;
+    }
+    frame.rflags = g_steps->wanted() ? frame.rflags | kTrapFlag : frame.rflags & ~kTrapFlag;
+}
+
+} // namespace x86_64
+
+} // namespace arch

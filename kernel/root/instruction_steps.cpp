@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+#include "kernel/root/instruction_steps.hpp"
+
+#include "arch/arch.hpp"
+#include "kernel/scheduler.hpp"
+#include "kernel/task_object.hpp"
+#include "tracer/instance.hpp"
+
+#include <algorithm>
+
+namespace kernel::root {
+
+namespace {
+
+// 0 stands for the boot context.
+std::uint16_t running_context() {
+    const Task* const task = this_processor().loaded;
+    return task != nullptr ? task->context : std::uint16_t{0};
+}
+
+// Null if there is none.
+const Task* find(std::uint16_t context) {
+    const auto task = std::ranges::find_if(
+        task_table(), [context](const Task& one) { return one.state != TaskState::free && one.context == context; });
+    return task != task_table().end() ? &*task : nullptr;
+}
+
+bool is_task(std::uint16_t context) {
+    return find(context) != nullptr;
+}
+
+bool waits(std::uint16_t context) {
+    const Task* const task = find(context);
+    return task != nullptr && !task->can_run();
+}
+
+// What is executed is mapped, and so is what follows it: the image ends in read-only data.
+const std::uint8_t* code_at(std::uint64_t address) {
+    return reinterpret_cast<const std::uint8_t*>(address);
+}
+
+constexpr arch::StepUpcalls kUpcalls{
+    .step = [](std::uint64_t address) { return tracer::instance().instructions.step(running_context(), address); },
+    .wanted = [] { return tracer::instance().instructions.wants(running_context()); }};
+
+} // namespace
+
+void instruction_steps_configure() {
+    tracer::instance().instructions.set_hooks({.context = &running_context,
+                                               .is_task = &is_task,
+                                               .waits = &waits,
+                                               .set = &arch::single_step,
+                                               .code = &code_at});
+    arch::set_step_upcalls(&kUpcalls);
+}
+
+} // namespace kernel::root

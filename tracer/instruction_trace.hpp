@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT
+// Instruction-level tracing: which tasks run in steps, and what each step leaves in the trace. The processor is put
+// into steps by others (StepHooks); step() is told the address of each instruction before it is executed.
+//
+//   instruction   par1 how the processor came there (Flow), par2 the address
+//   block         par1 Flow and, below it, how many instructions ran since the last block; par2 where it goes on
+//
+// Addresses are the low 32 bits: the image lies below 4 GiB. Only what the filters let through leaves a record: the
+// range, and the application's flag. Context of everything here: irq-off, but where said otherwise.
+#pragma once
+
+#include "tracer/code_flow.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace tracer {
+
+enum class Grain : std::uint8_t {
+    instructions, // a record for each
+    blocks,       // a record where the flow leaves the straight line
+};
+
+// Of a block's par1: Flow above, instructions below; a longer block is told in parts.
+inline constexpr unsigned kBlockFlowShift = 12;
+inline constexpr std::uint32_t kBlockInstructionsMax = (1U << kBlockFlowShift) - 1;
+
+// How the machine runs in steps; given by the composition root.
+struct StepHooks {
+    std::uint16_t (*context)() = nullptr;                 // of the running task
+    bool (*is_task)(std::uint16_t context) = nullptr;     // whether there is such a task
+    bool (*waits)(std::uint16_t context) = nullptr;       // whether it gave the processor up by itself
+    void (*set)(bool on) = nullptr;                       // whether the running context goes on in steps
+    const std::uint8_t* (*code)(std::uint64_t) = nullptr; // where the bytes of an instruction can be read
+};
+
+class InstructionTrace {
+  public:
+    constexpr InstructionTrace() = default;
+
+    void set_hooks(const StepHooks& hooks) { m_hooks = hooks; }
+
+    [[nodiscard]] const StepHooks& hooks() const { return m_hooks; }
+
+    // Whether this task runs in steps. Context: any. Cheap while nobody does.
+    [[nodiscard]] bool wants(std::uint16_t context) const { return m_wanted != 0 && is_in(m_traced, context); }
+
+    [[nodiscard]] bool in_use() const { return m_wanted != 0; }
+
+    // Whether a task left the processor in a call of its own; else an interrupt took it.
+    void set_in_call(std::uint16_t context, bool in) { put(m_in_call, context, in); }
+
+    [[nodiscard]] bool in_call(std::uint16_t context) const { return is_in(m_in_call, context); }
+
+    // False: it is, or is not, already.
+    bool add(std::uint16_t context, Grain grain);
+    bool remove(std::uint16_t context);
+
+    // Only instructions in [begin, end) leave records; 0, 0: all do.
+    void set_range(std::uint64_t begin, std::uint64_t end);
+
+    // Only while *flag is not 0; null: always. The flag is the application's, and must live as long as it is set here.
+    void set_flag(const volatile int* flag) { m_flag = flag; }
+
+    // The next instruction of this task lies there. Returns wants(context).
+    bool step(std::uint16_t context, std::uint64_t address);
+
+    // Steps so far, recorded or not. Context: any.
+    [[nodiscard]] std::uint64_t steps() const { return m_steps; }
+
+  private:
+    using Contexts = std::array<std::uint64_t, 0x1'0000 / 64>;
+
+    static constexpr std::uint64_t kNowhere = ~std::uint64_t{0};
+
+    [[nodiscard]] static bool is_in(const Contexts& contexts, std::uint16_t context) {
+        return (contexts[context / 64] >> (context % 64) & 1) != 0;
+    }
+
+    static void put(Contexts& contexts, std::uint16_t context, bool in);
+
+    [[nodiscard]] bool passes(std::uint64_t address) const {
+        return address >= m_begin && address < m_end && (m_flag == nullptr || *m_flag != 0);
+    }
+
+    [[nodiscard]] Flow flow_to(std::uint16_t context, std::uint64_t address) const;
+    void record(std::uint16_t context, std::uint64_t address, Flow flow);
+
+    StepHooks m_hooks;
+    Contexts m_traced{};
+    Contexts m_in_blocks{}; // of the traced ones
+    Contexts m_in_call{};
+    std::uint32_t m_wanted = 0;
+    std::uint64_t m_begin = 0;
+    std::uint64_t m_end = kNowhere;
+    const volatile int* m_flag = nullptr;
+
+    // Of the step before.
+    std::uint16_t m_context = 0;
+    std::uint64_t m_address = kNowhere;
+    std::uint32_t m_in_block = 0; // instructions since the last block record
+    std::uint64_t m_steps = 0;
+};
+
+} // namespace tracer
