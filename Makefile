@@ -14,9 +14,10 @@ comma := ,
 # --- options ---------------------------------------------------------------------------------------------------------
 # shark.cfg holds lines KEY = VALUE; the command line wins; the environment has no say. An unknown key or value stops the
 # build and names the valid ones.
-OPTION_KEYS   := TRACER TSC APP SINK BOOT ACCEL CLOCK NIC OUT
+OPTION_KEYS   := TRACER TSC COMPENSATION APP SINK BOOT ACCEL CLOCK NIC OUT
 VALUES_TRACER := NEW OFF
 VALUES_TSC    := TRUE FALSE
+VALUES_COMPENSATION := ON OFF
 VALUES_SINK   := udp disk both none
 VALUES_BOOT   := uefi pvh
 VALUES_ACCEL  := tcg kvm
@@ -62,6 +63,11 @@ ifeq ($(TRACER)$(TSC),NEWFALSE)
     TRACER=OFF)
 endif
 
+ifeq ($(COMPENSATION)$(TRACER),ONOFF)
+  $(call refuse,COMPENSATION=ON needs TRACER=NEW$(comma) because only tracing is compensated for: set TRACER=NEW or \
+    COMPENSATION=OFF)
+endif
+
 # A misspelt variable on the command line must not pass unnoticed.
 RUN_KEYS := PORT SEED DURATION_MS TIMEOUT_S CHECK DEPS CASES GDB_PORT PACKAGES CONFIG_FILE BUILD CXX WARNINGS RECORDS TASKS SECTIONS \
   PREFIX DESTDIR FUZZ_RUNS FUZZ_SECONDS FUZZ_CXX HOST_BENCH_EVENTS
@@ -80,6 +86,7 @@ export PORT SEED DURATION_MS TIMEOUT_S APP SINK BOOT ACCEL CLOCK NIC OUT TRACER 
 TASKS :=
 SECTIONS :=
 KERNEL_NAME := kernel$(if $(filter OFF,$(TRACER)),-off)$(if $(filter FALSE,$(TSC)),-notsc)$(if \
+  $(filter ON,$(COMPENSATION)),-compensation)$(if \
   $(TASKS),-tasks$(TASKS))$(if $(SECTIONS),-sections)
 KERNEL_DIR := $(BUILD)/$(KERNEL_NAME)
 KERNEL := $(KERNEL_DIR)/kernel.elf
@@ -96,7 +103,7 @@ WARNINGS := -Werror -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conver
 COMMON := -std=c++20 -g -iquote . -MMD -MP
 
 KERNEL_DEFINES := -DREMORA_TRACER=$(if $(filter NEW,$(TRACER)),1,0) -DREMORA_TSC=$(if $(filter TRUE,$(TSC)),1,0) \
-  $(if $(TASKS),-DREMORA_TASKS=$(TASKS)) $(if $(SECTIONS),-DREMORA_SECTIONS=1)
+  $(if $(filter ON,$(COMPENSATION)),-DREMORA_COMPENSATION=1) $(if $(TASKS),-DREMORA_TASKS=$(TASKS)) $(if $(SECTIONS),-DREMORA_SECTIONS=1)
 KERNEL_FLAGS := -O2 -ffreestanding -mno-red-zone -mgeneral-regs-only -mcmodel=small -fno-pic -fno-pie \
   -fno-omit-frame-pointer -fno-asynchronous-unwind-tables -ffunction-sections -fdata-sections -fcf-protection=none \
   -fno-stack-protector -ffile-prefix-map=$(CURDIR)=. $(KERNEL_DEFINES) -I arch/x86_64
@@ -168,6 +175,7 @@ help: ## this list
 	@awk -F '#= ' '/^#= /{print "  " $$2}' Makefile
 #= TRACER=NEW|OFF          record events, or build the kernel without a trace of the tracer
 #= TSC=TRUE|FALSE          clock of the kernel: time stamp counter, or HPET (then TRACER must be OFF)
+#= COMPENSATION=ON|OFF     a clock that instruction-level tracing does not advance (docs/clock-compensation.md)
 #= APP=name                application to run; `make apps` lists them
 #= SINK=udp|disk|both|none where the trace goes
 #= BOOT=uefi|pvh           through OVMF and BOOTX64.EFI, or straight into the kernel

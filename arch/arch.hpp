@@ -62,6 +62,9 @@ void timer_arm(lib::Ticks at);
 
 void timer_disarm();
 
+// Until the armed timer fires; 0: it has, or it is not armed. irq-off.
+[[nodiscard]] lib::Ticks timer_left();
+
 // Enables interrupts and waits for one, without a gap in which it could be missed; returns with interrupts off.
 void wait_for_interrupt();
 

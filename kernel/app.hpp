@@ -22,6 +22,7 @@ struct AppArguments {
     const char* local_address = nullptr; // dotted, as FTrace_OSD_init_udp takes them; null if not given
     const char* target_address = nullptr;
     bool icount = false; // the clock counts instructions: times are exact and repeatable
+    int steps = -1;      // grain, as FTrace_itrace_begin takes it, of an application that can run in steps; -1: freely
 };
 
 struct App {

@@ -4,12 +4,17 @@
 #pragma once
 
 #include "arch/arch.hpp"
+#include "kernel/compensation/compensated_clock.hpp"
 #include "lib/units.hpp"
 
 namespace kernel {
 
 [[nodiscard]] inline lib::Ticks now() {
-    return arch::timestamp();
+    if constexpr (kCompensationBuilt) {
+        return compensation::now();
+    } else {
+        return arch::timestamp();
+    }
 }
 
 [[nodiscard]] inline lib::Nanoseconds now_ns() {

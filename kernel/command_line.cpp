@@ -26,6 +26,9 @@ constexpr auto kInterrupts =
 constexpr auto kNics =
     std::to_array<Word<NicChoice>>({{"none", NicChoice::none}, {"pci", NicChoice::pci}, {"isa", NicChoice::isa}});
 
+constexpr auto kSteps = std::to_array<Word<StepChoice>>(
+    {{"none", StepChoice::none}, {"instructions", StepChoice::instructions}, {"blocks", StepChoice::blocks}});
+
 template <typename Choice>
 bool choose(std::string_view value, std::span<const Word<Choice>> words, Choice& out) {
     for (const Word<Choice>& word : words) {
@@ -81,10 +84,21 @@ constexpr std::array kKeys = {
         [](Options& o, std::string_view v) { return number<std::uint64_t>(v, 0, o.seed); }},
     Key{"duration_ms", "duration_ms=0..4294967295",
         [](Options& o, std::string_view v) { return number<std::uint32_t>(v, 0, o.duration_ms); }},
+    Key{"itrace", "itrace=none|instructions|blocks",
+        [](Options& o, std::string_view v) { return choose<StepChoice>(v, kSteps, o.steps); }},
+    Key{"clock_step", "clock_step=0..18446744073709551615",
+        [](Options& o, std::string_view v) { return number<std::uint64_t>(v, 0, o.compensation.step); }},
+    Key{"clock_trigger", "clock_trigger=0..4294967295",
+        [](Options& o, std::string_view v) { return number<std::uint32_t>(v, 0, o.compensation.trigger); }},
+    Key{"clock_max_delta", "clock_max_delta=1..18446744073709551615",
+        [](Options& o, std::string_view v) { return number<std::uint64_t>(v, 1, o.compensation.max_delta); }},
+    Key{"clock_near_zero", "clock_near_zero=1..18446744073709551615",
+        [](Options& o, std::string_view v) { return number<std::uint64_t>(v, 1, o.compensation.near_zero); }},
     Key{"width", "width=16|32", [](Options& o, std::string_view v) { return width(v, o.width_bits); }},
 };
 
-constexpr std::string_view kKnownKeys = "app sink exit clock nic irq local target port seed duration_ms width";
+constexpr std::string_view kKnownKeys = "app sink exit clock nic irq local target port seed duration_ms itrace "
+                                        "clock_step clock_trigger clock_max_delta clock_near_zero width";
 
 bool blank(char character) {
     return character == ' ' || character == '\t' || character == '\r' || character == '\n';

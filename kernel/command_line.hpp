@@ -15,6 +15,16 @@ enum class ClockChoice : std::uint8_t { tcg, icount, kvm };
 enum class InterruptChoice : std::uint8_t { apic, pic };
 enum class NicChoice : std::uint8_t { none, pci, isa };
 
+enum class StepChoice : std::uint8_t { none, instructions, blocks }; // one above the grain
+
+// How the clock is compensated, in ticks; step 0: it is not.
+struct ClockWords {
+    std::uint64_t step = 0;
+    std::uint32_t trigger = 0;
+    std::uint64_t max_delta = 0; // 0: as the compensator has it
+    std::uint64_t near_zero = 0; // likewise
+};
+
 struct Options {
     std::string_view app = "control";
     SinkChoice sink = SinkChoice::none;
@@ -26,8 +36,10 @@ struct Options {
     std::string_view target_address = "192.168.1.1";
     std::uint16_t port = 20000;
     std::uint64_t seed = 1;
-    std::uint32_t duration_ms = 0; // 0: the application's own default
-    std::uint8_t width_bits = 16;  // of the network card's data port
+    std::uint32_t duration_ms = 0;       // 0: the application's own default
+    std::uint8_t width_bits = 16;        // of the network card's data port
+    StepChoice steps = StepChoice::none; // whether applications that offer it run in steps
+    ClockWords compensation;
 
     [[nodiscard]] bool wants_udp() const { return sink == SinkChoice::udp || sink == SinkChoice::both; }
 

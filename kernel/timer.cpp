@@ -76,6 +76,15 @@ Index server_timer_index(std::size_t server) {
     return static_cast<Index>(kTimerEventsMax + kTasksMax * kTimersPerTask + server);
 }
 
+// The machine's timer follows the machine's counter.
+lib::Ticks machine_time(lib::Ticks time) {
+    if constexpr (kCompensationBuilt) {
+        return compensation::machine_time(time);
+    } else {
+        return time;
+    }
+}
+
 void arm_irq_off() {
     if (s_queue.in_batch) {
         return;
@@ -83,7 +92,7 @@ void arm_irq_off() {
     if (s_queue.heap.empty()) {
         arch::timer_disarm();
     } else {
-        arch::timer_arm(s_queue.heap.top_time());
+        arch::timer_arm(machine_time(s_queue.heap.top_time()));
     }
 }
 
@@ -239,6 +248,14 @@ void timer_interrupt_irq_off() {
     s_queue.in_batch = false;
     arm_irq_off();
     trace_points::timer_wakeup_ended(current_task_irq_off());
+}
+
+bool timer_armed_irq_off() {
+    return !s_queue.heap.empty();
+}
+
+void timer_arm_again_irq_off() {
+    arm_irq_off();
 }
 
 void delete_all_timers_irq_off() {

@@ -63,6 +63,10 @@ void server_timer_delete_irq_off(std::size_t server);
 // Serves the timer interrupt: runs what is due, at most kTimerBatchMax handlers, and arms the machine for the rest.
 void timer_interrupt_irq_off();
 
+// Whether the machine's timer is armed; and for the same event once more, after the clock was set back. irq-off.
+[[nodiscard]] bool timer_armed_irq_off();
+void timer_arm_again_irq_off();
+
 // Drops every event and disarms the machine: the end of the run. irq-off.
 void delete_all_timers_irq_off();
 

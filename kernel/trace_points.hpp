@@ -70,6 +70,13 @@ inline constexpr bool kOn = tracer::kTracerBuilt;
     return (static_cast<std::uint32_t>(wait.kind) << 16) | wait.id;
 }
 
+// The time of others is genuine, however densely a task is traced.
+inline void untraced() {
+    if constexpr (kCompensationBuilt) {
+        compensation::untraced_irq_off();
+    }
+}
+
 [[gnu::always_inline]] inline void add_name(tracer::NameKind kind, std::uint16_t id, std::string_view name) {
     if constexpr (kOn) {
         tracer::instance().names.add_name(kind, id, name);
@@ -77,6 +84,14 @@ inline constexpr bool kOn = tracer::kTracerBuilt;
 }
 
 } // namespace detail
+
+// --- the clock -----------------------------------------------------------------------------------------------------
+
+// removed: in all, since boot; the low 48 bits travel.
+[[gnu::always_inline]] inline void clock_compensated(lib::Ticks removed) {
+    tracer::log<"clock_compensated">(static_cast<std::uint16_t>(removed.value >> 32),
+                                     static_cast<std::uint32_t>(removed.value));
+}
 
 // --- names ---------------------------------------------------------------------------------------------------------
 
@@ -237,6 +252,7 @@ inline constexpr bool kOn = tracer::kTracerBuilt;
         if (instructions.in_use()) {
             const std::uint16_t context = detail::context_of(this_processor().loaded);
             arch::single_step(instructions.wants(context) && instructions.in_call(context));
+            detail::untraced();
         }
     }
 }
@@ -247,6 +263,7 @@ inline constexpr bool kOn = tracer::kTracerBuilt;
         tracer::InstructionTrace& instructions = tracer::instance().instructions;
         if (instructions.in_use()) {
             arch::single_step(instructions.wants(task.context));
+            detail::untraced();
         }
     }
 }

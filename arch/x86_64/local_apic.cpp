@@ -106,6 +106,11 @@ void local_apic_timer_arm(lib::Ticks delta, lib::TickRate clock) {
     write(kRegInitialCount, count < kCountMax ? static_cast<std::uint32_t>(count) : kCountMax);
 }
 
+lib::Ticks local_apic_timer_left(lib::TickRate clock) {
+    ASSERT(g_timer_khz != 0);
+    return {lib::multiply_divide(read(kRegCurrentCount), clock.khz, g_timer_khz)};
+}
+
 void local_apic_timer_disarm() {
     write(kRegInitialCount, 0);
     write(kRegLvtTimer, kLvtMasked | kVectorTimer);

@@ -42,4 +42,7 @@ void local_apic_timer_arm(lib::Ticks delta, lib::TickRate clock);
 
 void local_apic_timer_disarm();
 
+// Until it fires, in clock ticks, rounded down; 0: it has, or it is disarmed. irq-off.
+[[nodiscard]] lib::Ticks local_apic_timer_left(lib::TickRate clock);
+
 } // namespace arch::x86_64

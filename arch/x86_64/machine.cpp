@@ -121,6 +121,10 @@ void timer_disarm() {
     x86_64::local_apic_timer_disarm();
 }
 
+lib::Ticks timer_left() {
+    return x86_64::local_apic_timer_left(x86_64::g_clock);
+}
+
 void wait_for_interrupt() {
     // STI takes effect after the next instruction: no interrupt fits between the two.
     asm volatile("sti; hlt; cli" : : : "memory");

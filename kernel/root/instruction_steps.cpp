@@ -2,6 +2,7 @@
 #include "kernel/root/instruction_steps.hpp"
 
 #include "arch/arch.hpp"
+#include "kernel/compensation/compensated_clock.hpp"
 #include "kernel/scheduler.hpp"
 #include "kernel/task_object.hpp"
 #include "tracer/instance.hpp"
@@ -39,9 +40,35 @@ const std::uint8_t* code_at(std::uint64_t address) {
     return reinterpret_cast<const std::uint8_t*>(address);
 }
 
-constexpr arch::StepUpcalls kUpcalls{
-    .step = [](std::uint64_t address) { return tracer::instance().instructions.step(running_context(), address); },
-    .wanted = [] { return tracer::instance().instructions.wants(running_context()); }};
+struct Step {
+    std::uint64_t address;
+    bool goes_on = false;
+};
+
+void take(void* argument) {
+    Step& step = *static_cast<Step*>(argument);
+    step.goes_on = tracer::instance().instructions.step(running_context(), step.address);
+}
+
+bool step(std::uint64_t address) {
+    Step step{address};
+    if constexpr (kCompensationBuilt) {
+        compensation::step_irq_off(&take, &step);
+    } else {
+        take(&step);
+    }
+    return step.goes_on;
+}
+
+// An interrupt's time was genuine.
+bool wanted() {
+    if constexpr (kCompensationBuilt) {
+        compensation::untraced_irq_off();
+    }
+    return tracer::instance().instructions.wants(running_context());
+}
+
+constexpr arch::StepUpcalls kUpcalls{.step = &step, .wanted = &wanted};
 
 } // namespace
 

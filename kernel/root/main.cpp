@@ -12,6 +12,7 @@
 #include "drivers/serial.hpp"
 #include "kernel/app.hpp"
 #include "kernel/command_line.hpp"
+#include "kernel/compensation/compensated_clock.hpp"
 #include "kernel/console.hpp"
 #include "kernel/fault.hpp"
 #include "kernel/interrupt.hpp"
@@ -215,6 +216,23 @@ void require(const lib::Result<void>& result) {
     ASSERT(result.ok());
 }
 
+// The parameters that were not given are the compensator's own.
+void start_compensation(const ClockWords& words) {
+    if (words.step == 0) {
+        return;
+    }
+    compensation::Parameters parameters;
+    parameters.step = {words.step};
+    parameters.trigger = words.trigger;
+    parameters.max_delta = words.max_delta != 0 ? lib::Ticks{words.max_delta} : parameters.max_delta;
+    parameters.near_zero = words.near_zero != 0 ? lib::Ticks{words.near_zero} : parameters.near_zero;
+    const auto started = clock_compensation_start(parameters);
+    if (!started.ok()) {
+        refuse_word("clock_step", started.error() == lib::Error::unsupported ? "a kernel built with COMPENSATION=ON"
+                                                                             : "a clock_max_delta that leaves room");
+    }
+}
+
 void start_kernel() {
     require(register_level(g_rm));
     require(register_level(g_edf));
@@ -241,7 +259,8 @@ AppArguments arguments() {
             .sink = sink_name(g_options.sink),
             .local_address = local.view().data(),
             .target_address = target.view().data(),
-            .icount = g_options.clock == ClockChoice::icount};
+            .icount = g_options.clock == ClockChoice::icount,
+            .steps = static_cast<int>(g_options.steps) - 1};
 }
 
 // Runs the application; returns how it went.
@@ -292,6 +311,7 @@ void kernel_main(const arch::BootInfo* boot) {
         tracing_begin();
     }
     start_kernel();
+    start_compensation(g_options.compensation);
     g_run_end = run_app(app);
     report_sections();
     tracing_end();

@@ -236,6 +236,16 @@ void step_until_idle() {
     console().mark("export failed: a sink neither fails nor finishes");
 }
 
+// Each way in which steps ended, if any did.
+void tell_compensation() {
+    for (std::size_t i = 0; i < compensation::kOutcomeNames.size(); ++i) {
+        const std::uint64_t count = clock_compensation().count(static_cast<compensation::Outcome>(i));
+        if (kCompensationBuilt && count != 0) {
+            tracer::log<"compensation_count">(static_cast<std::uint16_t>(i), static_cast<std::uint32_t>(count));
+        }
+    }
+}
+
 // Linked as 0 -> 1 -> ... ; the last one has no successor: what comes after it is dropped and counted.
 int create_linked_chunks() {
     const int first = FTrace_chunk_create(kChunkBytes, kEmergencyBytes, FTRACE_CHUNK_FLAG_FREE | FTRACE_CHUNK_FLAG_JTN);
@@ -304,6 +314,7 @@ void tracing_enable() {
 void tracing_end() {
     if (tracer::instance().control.enabled()) {
         flush_interrupt_counts();
+        tell_compensation();
         tracer::log<"trace_stop">(tracer::instance().instructions.hooks().context(), arch::tick_rate().khz);
         FTrace_disable();
     }

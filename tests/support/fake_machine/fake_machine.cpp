@@ -168,6 +168,11 @@ void timer_arm(lib::Ticks at) {
     machine().armed_at = at.value;
 }
 
+lib::Ticks timer_left() {
+    const std::uint64_t at = machine().armed_at;
+    return {at != kDisarmed && at > fake_cpu.time ? at - fake_cpu.time : 0};
+}
+
 void timer_disarm() {
     machine().armed_at = kDisarmed;
 }

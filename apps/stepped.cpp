@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT
+// What tracing every instruction does to a periodic load, and what a compensated clock makes of it. Three HARD tasks do
+// a fixed amount of work in each job, so many jobs each; with itrace= on the command line all of them run in steps.
+//
+//   task     T us   work in instructions   declared us   jobs
+//   fast       50          4 000                12         32
+//   medium    100          8 000                18         16
+//   slow      200         16 000                30          8
+//
+// With one tick per instruction, freely: half of the processor, no deadline is missed. In steps each instruction takes
+// hundreds, the timer keeps its pace, and nearly every deadline is missed. With clock_step= the clock waits.
+#include "apps/verdict.hpp"
+#include "kernel/app.hpp"
+#include "kernel/clock.hpp"
+#include "kernel/compensation/compensated_clock.hpp"
+#include "kernel/interrupt.hpp"
+#include "kernel/sync/semaphore.hpp"
+#include "tracer/ftrace.hpp"
+
+#include <array>
+
+namespace apps {
+
+namespace {
+
+struct Load {
+    const char* name;
+    std::uint64_t period_us;
+    std::uint64_t declared_us;
+    std::uint32_t rounds; // of four instructions
+    std::uint32_t jobs;
+    std::uint64_t worst_ns = 0; // response
+    std::uint64_t misses = 0;
+    lib::Ticks begin;
+};
+
+constinit std::array<Load, 3> s_loads = {
+    {{.name = "fast", .period_us = 50, .declared_us = 12, .rounds = 1'000, .jobs = 32, .begin = {}},
+     {.name = "medium", .period_us = 100, .declared_us = 18, .rounds = 2'000, .jobs = 16, .begin = {}},
+     {.name = "slow", .period_us = 200, .declared_us = 30, .rounds = 4'000, .jobs = 8, .begin = {}}}};
+constinit Verdict s_stepped{"stepped"};
+constinit kernel::Semaphore s_done;
+
+std::uint64_t work(std::uint32_t rounds) {
+    std::uint64_t value = 1;
+    for (std::uint32_t round = 0; round < rounds; ++round) {
+        asm volatile("" : "+r"(value)); // one round stays one round, whatever the optimiser knows
+        value = value * 5 + 1;
+    }
+    return value;
+}
+
+void body(void* argument) {
+    Load& load = *static_cast<Load*>(argument);
+    const lib::Nanoseconds period = lib::microseconds(load.period_us);
+    for (std::uint64_t job = 0; job < load.jobs; ++job) {
+        static_cast<void>(work(load.rounds));
+        const lib::Ticks released = load.begin + kernel::to_ticks({period.value * job});
+        const std::uint64_t response_ns = kernel::to_nanoseconds(kernel::now() - released).value;
+        load.worst_ns = response_ns > load.worst_ns ? response_ns : load.worst_ns;
+        load.misses += response_ns > period.value ? 1 : 0;
+        if (job + 1 < load.jobs) {
+            kernel::task_endcycle();
+        }
+    }
+    s_stepped.expect(kernel::sem_post(s_done), "sem_post");
+}
+
+void start_load(Load& load, lib::Ticks begin, int grain) {
+    const auto pid = kernel::task_create({.name = load.name,
+                                          .body = &body,
+                                          .argument = &load,
+                                          .model = kernel::HardModel{.wcet = lib::microseconds(load.declared_us),
+                                                                     .period = lib::microseconds(load.period_us)}});
+    s_stepped.expect(pid, load.name);
+    load.begin = begin;
+    const auto info = pid.ok() ? kernel::task_info(pid.value()) : lib::Result<kernel::TaskInfo>(pid.error());
+    if (grain >= 0 && info.ok()) {
+        const bool in_steps = FTrace_itrace_task(info.value().context, 1, grain) == 0;
+        s_stepped.expect(in_steps ? lib::Result<void>() : lib::Error::unsupported, "FTrace_itrace_task");
+    }
+    if (pid.ok()) {
+        s_stepped.expect(kernel::task_activate_at(pid.value(), begin), load.name);
+    }
+}
+
+int start(const kernel::AppArguments& arguments) {
+    s_stepped.expect(kernel::sem_init(s_done, "done", 0), "sem_init");
+    const lib::Ticks begin = kernel::after(lib::milliseconds(1));
+    const std::uint64_t interrupts = kernel::interrupt_counters(arch::timer_vector()).taken;
+    for (Load& load : s_loads) {
+        start_load(load, begin, arguments.steps);
+    }
+    for (std::size_t i = 0; i < s_loads.size(); ++i) {
+        s_stepped.expect(kernel::sem_wait(s_done), "sem_wait");
+    }
+    kernel::console().mark("timer interrupts ", kernel::interrupt_counters(arch::timer_vector()).taken - interrupts);
+    for (const Load& load : s_loads) {
+        kernel::console().mark(load.name, " worst response ", load.worst_ns, " ns, missed ", load.misses, " of ",
+                               load.jobs);
+    }
+    const kernel::compensation::Compensator& clock = kernel::clock_compensation();
+    for (std::size_t i = 0; i < kernel::compensation::kOutcomeNames.size(); ++i) {
+        kernel::console().mark("clock ", kernel::compensation::kOutcomeNames[i], " ",
+                               clock.count(static_cast<kernel::compensation::Outcome>(i)));
+    }
+    kernel::console().mark("clock removed ", clock.removed().value, " ticks in ",
+                           kernel::to_nanoseconds(kernel::now() - begin).value, " ns");
+    return s_stepped.result();
+}
+
+[[gnu::used, gnu::section(".apps")]] constinit const kernel::App kStepped{
+    "stepped", "a periodic load, freely or in steps, with a clock that may be compensated", &start, false};
+
+} // namespace
+
+} // namespace apps

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+// The kernel's clock, set back while tasks run in steps (compensator.hpp has the rules). The machine's counter goes on
+// as it is: what was taken from it is kept here, and subtracted whenever the kernel asks for the time. The kernel's
+// clock never falls all the same: where a setting lies before what somebody has read, it stands still until it is
+// reached. Compiled in with COMPENSATION=ON alone; in every other kernel all of this is nothing, and costs nothing.
+#pragma once
+
+#include "arch/arch.hpp"
+#include "kernel/compensation/compensator.hpp"
+#include "lib/result.hpp"
+#include "lib/units.hpp"
+
+namespace kernel {
+
+#ifdef REMORA_COMPENSATION
+inline constexpr bool kCompensationBuilt = true;
+#else
+inline constexpr bool kCompensationBuilt = false;
+#endif
+
+// From here on each step sets the clock back, unless a guard holds. unsupported: this kernel was built without;
+// invalid_argument: a step or a max_delta of 0, or a near_overflow within max_delta of the clock's end. Context: any
+// but NMI.
+lib::Result<void> clock_compensation_start(const compensation::Parameters& parameters);
+void clock_compensation_stop();
+
+// Counts, and what was removed, since the last start. Context: any.
+[[nodiscard]] const compensation::Compensator& clock_compensation();
+
+namespace compensation {
+
+// The kernel's time. Context: any.
+[[nodiscard]] lib::Ticks now();
+
+// When the machine's counter will be where the kernel's clock is to be then. irq-off.
+[[nodiscard]] lib::Ticks machine_time(lib::Ticks kernel_time);
+
+// A step of the running task: take() leaves its trace. irq-off.
+void step_irq_off(void (*take)(void* argument), void* argument);
+
+// Code that is not traced has run, or is about to. irq-off.
+void untraced_irq_off();
+
+} // namespace compensation
+
+} // namespace kernel

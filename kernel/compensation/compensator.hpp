@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: MIT
+// Clock compensation: while a program is traced densely, the clock that it sees is set back with every (trigger + 1)th
+// traced step, so that it runs as if the tracing took no time. What is taken from the clock is given to the
+// decrementer, so the next timer interrupt keeps its distance in compensated time: clock + decrementer never changes
+// here.
+//
+//   clock as compensated     prev        target    now
+//   ---------------------------+------------+--------+------->      target = prev + step
+//                              |<-- step -->|<------>| removed
+//
+// Five guards keep it from doing harm; each counts how often it held. Source: the clock compensation disclosure of 1997
+// (IPCOM000118655D); its public text ends at the target, what follows, the guards' reasons and their bounds is derived.
+// Context of everything here: irq-off. One object for each processor.
+#pragma once
+
+#include "lib/units.hpp"
+
+#include <array>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace kernel::compensation {
+
+// What a step came to.
+enum class Outcome : std::uint8_t {
+    compensated,
+    rollover,      // the clock lies before its last setting: their difference means nothing
+    untraced,      // so much time passed that other code must have run: that time is genuine
+    near_zero,     // the timer's interrupt may be on its way: it could get lost, or come twice
+    near_overflow, // clock and target could lie on both sides of the clock's end
+    below_trigger, // not this step yet
+    not_ahead,     // the clock has not reached the target: it is never set forward
+};
+
+inline constexpr std::array<std::string_view, 7> kOutcomeNames = {
+    "compensated", "rollover", "untraced", "near_zero", "near_overflow", "below_trigger", "not_ahead"};
+
+struct Parameters {
+    std::uint32_t trigger = 0;    // steps that pass between two settings of the clock
+    lib::Ticks step{1};           // what (trigger + 1) steps cost on the compensated clock
+    lib::Ticks max_delta{20'000}; // above (trigger + 1) times the dearest step, below the shortest untraced stretch
+    lib::Ticks near_zero{2'000};  // above the way from reading the decrementer to writing it, one record included
+    lib::Ticks near_overflow{~std::uint64_t{0} - 40'000}; // below the clock's end by more than max_delta
+};
+
+template <typename M>
+concept Machine = requires(M& machine, lib::Ticks ticks) {
+    { machine.clock() } -> std::same_as<lib::Ticks>;       // compensated so far
+    { machine.decrementer() } -> std::same_as<lib::Ticks>; // until the timer's interrupt; greatest value: none
+    machine.set(ticks, ticks);                             // clock, decrementer: the decrementer first
+};
+
+class Compensator {
+  public:
+    constexpr Compensator() = default;
+
+    // From the next step on, with a new interval and counts of zero.
+    void start(const Parameters& parameters, lib::Ticks clock) {
+        *this = {};
+        m_parameters = parameters;
+        m_on = true;
+        m_previous = clock;
+    }
+
+    void stop() { m_on = false; }
+
+    [[nodiscard]] bool on() const { return m_on; }
+
+    // Code ran that is not traced, and its time was genuine: what comes now is a new interval.
+    void restart(lib::Ticks clock) {
+        m_previous = clock;
+        m_count = 0;
+    }
+
+    // A traced step: takes the trace by calling take(), then sets the clock back unless a guard holds.
+    template <Machine M, std::invocable Take>
+    Outcome step(M& machine, Take take) {
+        const lib::Ticks clock = machine.clock();
+        const lib::Ticks decrementer = machine.decrementer();
+        take();
+        const Outcome judged = judge(clock, decrementer);
+        const Outcome outcome = judged == Outcome::compensated ? compensate(machine) : judged;
+        if (outcome == Outcome::below_trigger) {
+            ++m_count;
+        } else if (outcome != Outcome::compensated) {
+            restart(machine.clock());
+        }
+        ++m_counts[static_cast<std::size_t>(outcome)];
+        return outcome;
+    }
+
+    // Steps with this outcome.
+    [[nodiscard]] std::uint64_t count(Outcome outcome) const { return m_counts[static_cast<std::size_t>(outcome)]; }
+
+    // Taken from the clock since start().
+    [[nodiscard]] lib::Ticks removed() const { return m_removed; }
+
+  private:
+    [[nodiscard]] Outcome judge(lib::Ticks clock, lib::Ticks decrementer) const {
+        if (m_previous > clock) {
+            return Outcome::rollover;
+        }
+        if (clock - m_previous > m_parameters.max_delta) {
+            return Outcome::untraced;
+        }
+        if (decrementer < m_parameters.near_zero) {
+            return Outcome::near_zero;
+        }
+        if (clock > m_parameters.near_overflow) {
+            return Outcome::near_overflow;
+        }
+        return m_count < m_parameters.trigger ? Outcome::below_trigger : Outcome::compensated;
+    }
+
+    // The trace has taken time as well, so both are read again.
+    template <Machine M>
+    Outcome compensate(M& machine) {
+        const lib::Ticks now = machine.clock();
+        const lib::Ticks left = machine.decrementer();
+        const lib::Ticks target = m_previous + m_parameters.step;
+        if (target >= now) {
+            return Outcome::not_ahead;
+        }
+        const lib::Ticks surplus = now - target;
+        constexpr lib::Ticks kNone{~std::uint64_t{0}};
+        machine.set(target, left == kNone ? kNone : left + surplus);
+        m_removed = m_removed + surplus;
+        restart(target);
+        return Outcome::compensated;
+    }
+
+    Parameters m_parameters;
+    bool m_on = false;
+    lib::Ticks m_previous;     // the clock after the last setting
+    std::uint32_t m_count = 0; // steps since then
+    lib::Ticks m_removed;
+    std::array<std::uint64_t, kOutcomeNames.size()> m_counts{};
+};
+
+} // namespace kernel::compensation
