@@ -163,7 +163,7 @@ FORCE:
 .DEFAULT_GOAL := help
 .PHONY: help all kernel host run apps debug deps test test-unit test-structure verify-entries test-model verify \
   test-kernel test-integration test-mutants check-headers lint format clean bench soak kernel-bench bench-kernel \
-  golden golden-diff install test-fuzz test-viewers bench-host
+  golden golden-diff install test-fuzz test-viewers bench-host experiment-clock
 
 help: ## this list
 	@echo 'usage: make TARGET [VARIABLE=VALUE ...]'
@@ -232,6 +232,10 @@ $(BENCH_KERNEL): linker.ld
 	@$(CXX) $(KERNEL_LDFLAGS) $(filter %.o,$^) -o $@
 
 kernel-bench: $(BENCH_KERNEL) ## build the image that measures the kernel (see bench-kernel)
+
+experiment-clock: ## what single steps do to a periodic load, and what a compensated clock makes of it
+	@$(MAKE) --no-print-directory kernel COMPENSATION=ON TRACER=NEW TSC=TRUE
+	@tests/bench/clock_experiment.py $(BUILD)/kernel-compensation/kernel.elf docs/pictures/clock_compensation.svg
 
 # --- UEFI loader -----------------------------------------------------------------------------------------------------
 EFI_FLAGS := $(COMMON) -O2 -Wall -Wextra -Werror -ffreestanding -fno-exceptions -fno-rtti -fno-threadsafe-statics \

@@ -7,6 +7,8 @@
 #include "kernel/timer.hpp"
 #include "kernel/trace_points.hpp"
 
+#include <algorithm>
+
 namespace kernel {
 
 namespace {
@@ -48,7 +50,7 @@ lib::Result<void> clock_compensation_start(const compensation::Parameters& param
         return lib::Error::unsupported;
     }
     const lib::Ticks room = kNever - parameters.near_overflow;
-    if (parameters.step.value == 0 || parameters.max_delta.value == 0 || room <= parameters.max_delta) {
+    if (parameters.trigger == ~std::uint32_t{0} || parameters.step.value == 0 || parameters.max_delta.value == 0 || room <= parameters.max_delta) {
         return lib::Error::invalid_argument;
     }
     const IrqGuard guard;
@@ -67,12 +69,24 @@ const compensation::Compensator& clock_compensation() {
 
 namespace compensation {
 
+// What is removed grows with every step, so counter and sum must not be read in steps: that would mix an old one with a
+// new one. And what a program in steps sees is the time of its step, not that of the way back from the last one.
 lib::Ticks now() {
+    const bool in_steps = arch::single_stepping();
+    if (in_steps) {
+        arch::single_step(false);
+    }
     const std::uint64_t state = arch::irq_save();
-    const lib::Ticks time = arch::timestamp() - s_state.removed;
-    s_state.last_read = time > s_state.last_read ? time : s_state.last_read;
+    lib::Ticks time = arch::timestamp() - s_state.removed;
+    if (in_steps && s_state.compensator.on()) {
+        time = std::min(time, s_state.compensator.end_of_step());
+    }
+    s_state.last_read = std::max(time, s_state.last_read);
     const lib::Ticks result = s_state.last_read;
     arch::irq_restore(state);
+    if (in_steps) {
+        arch::single_step(true);
+    }
     return result;
 }
 

@@ -19,7 +19,7 @@ inline constexpr bool kCompensationBuilt = false;
 #endif
 
 // From here on each step sets the clock back, unless a guard holds. unsupported: this kernel was built without;
-// invalid_argument: a step or a max_delta of 0, or a near_overflow within max_delta of the clock's end. Context: any
+// invalid_argument: a trigger of 2^32-1, a step or a max_delta of 0, or a near_overflow within max_delta of the clock's end. Context: any
 // but NMI.
 lib::Result<void> clock_compensation_start(const compensation::Parameters& parameters);
 void clock_compensation_stop();

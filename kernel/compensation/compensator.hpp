@@ -91,6 +91,12 @@ class Compensator {
         return outcome;
     }
 
+    // Where the clock will be once the step that is under way is over, if no guard holds.
+    [[nodiscard]] lib::Ticks end_of_step() const {
+        const std::uint64_t steps = std::uint64_t{m_parameters.trigger} + 1;
+        return m_previous + lib::Ticks{lib::multiply_divide(m_parameters.step.value, m_count + 1, steps)};
+    }
+
     // Steps with this outcome.
     [[nodiscard]] std::uint64_t count(Outcome outcome) const { return m_counts[static_cast<std::size_t>(outcome)]; }
 

@@ -89,4 +89,5 @@ def main():
     print_sections(f"{build}/kernel-off-sections/kernel-bench.elf")
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,175 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""`make experiment-clock`: the same load three ways, with a clock that counts instructions: freely, in single steps, and
+in single steps with a compensated clock, for several triggers and steps. One table, one line `GOAL <id> <figure> <goal>
+met|missed` for each promise, and a picture.
+
+   clock_experiment.py KERNEL PICTURE.svg      the kernel was built with COMPENSATION=ON"""
+import dataclasses
+import pathlib
+import re
+import sys
+
+from kernel_operations import boot
+
+STEPPED = ("stepped_one", "stepped_two", "stepped")
+SETTINGS = ((0, 1), (1, 2), (4, 5), (16, 17), (0, 2), (0, 3))  # trigger, step
+
+
+@dataclasses.dataclass
+class Run:
+    """What the application printed."""
+    name: str
+    interrupts: int = 0
+    clock: int = 0
+    removed: int = 0
+    misses: int = 0
+    jobs: int = 0
+    in_handler: float = 0
+    worst_ns: dict = dataclasses.field(default_factory=dict)
+    steps: dict = dataclasses.field(default_factory=dict)
+
+    @property
+    def real(self):
+        return self.clock + self.removed
+
+
+def run(kernel, name, app, words=""):
+    found = Run(name)
+    for line in boot(kernel, f"{app} {words}"):
+        if match := re.fullmatch(r"timer interrupts (\d+)", line):
+            found.interrupts = int(match[1])
+        elif match := re.fullmatch(r"task (\w+) worst response (\d+) ns of \d+ us, missed (\d+) of (\d+)", line):
+            found.worst_ns[match[1]] = int(match[2])
+            found.misses += int(match[3])
+            found.jobs += int(match[4])
+        elif match := re.fullmatch(r"steps (\w+) (\d+)", line):
+            found.steps[match[1]] = int(match[2])
+        elif match := re.fullmatch(r"clock ran (\d+) removed (\d+) ticks", line):
+            found.clock, found.removed = int(match[1]), int(match[2])
+    if not found.jobs or not found.clock:
+        sys.exit(f"{app} {words} printed no result")
+    return found
+
+
+def guards(one):
+    held = [f"{name} {count}" for name, count in one.steps.items() if count and name != "compensated"]
+    return ", ".join(held) or "-"
+
+
+def print_table(runs):
+    print("| run | timer interrupts | missed | worst response us: fast, medium, slow | clock / machine | guards held |")
+    print("|---|---|---|---|---|---|")
+    for one in runs:
+        worst = ", ".join(f"{one.worst_ns[name] / 1000:.1f}" for name in ("fast", "medium", "slow"))
+        print(f"| {one.name} | {one.interrupts} | {one.misses} of {one.jobs} | {worst} | "
+              f"{one.clock} / {one.real} | {guards(one)} |")
+
+
+def goal(name, figure, text, met):
+    print(f"GOAL {name} {figure} {text} {'met' if met else 'missed'}")
+    return met
+
+
+# --- the picture -------------------------------------------------------------------------------------------------------
+
+WIDTH, HEIGHT, LEFT, TOP = 760, 300, 60, 40
+COLOURS = {"freely": "#4c78a8", "in steps": "#e45756"}
+
+
+def bars(runs):
+    """Timer interrupts of each run, on a logarithmic scale: decades as lines."""
+    yield f'<text x="{LEFT}" y="24" class="head">Timer interrupts for the same work</text>'
+    top = max(one.interrupts for one in runs)
+    decades = len(str(top))
+    height = HEIGHT - TOP - 60
+
+    def y(value):
+        import math
+        return TOP + height * (1 - math.log10(max(value, 1)) / decades)
+
+    for decade in range(decades + 1):
+        at = y(10 ** decade)
+        yield f'<line x1="{LEFT}" y1="{at:.1f}" x2="{WIDTH - 20}" y2="{at:.1f}" class="grid"/>'
+        yield f'<text x="{LEFT - 6}" y="{at + 4:.1f}" class="scale">{10 ** decade}</text>'
+    wide = (WIDTH - LEFT - 20) / len(runs)
+    for i, one in enumerate(runs):
+        x = LEFT + i * wide + wide * 0.15
+        at = y(one.interrupts)
+        colour = COLOURS.get(one.name, "#54a24b")
+        yield (f'<rect x="{x:.1f}" y="{at:.1f}" width="{wide * 0.7:.1f}" height="{TOP + height - at:.1f}" '
+               f'fill="{colour}"/>')
+        yield f'<text x="{x + wide * 0.35:.1f}" y="{at - 5:.1f}" class="mark">{one.interrupts}</text>'
+        missed = f"{one.misses} missed" if one.misses else "none missed"
+        for line, text in enumerate((*one.name.split(", "), missed)):
+            yield (f'<text x="{x + wide * 0.35:.1f}" y="{TOP + height + 16 + 14 * line:.1f}" '
+                   f'class="mark">{text}</text>')
+
+
+def slope(points):
+    """How much slower the clock runs, against how densely is traced."""
+    offset = HEIGHT
+    yield f'<text x="{LEFT}" y="{offset + 24}" class="head">Slowdown of the clock against the density of the trace</text>'
+    height, width = HEIGHT - TOP - 60, WIDTH - LEFT - 60
+    most_x, most_y = max(x for x, _ in points) * 1.05, max(y for _, y in points) * 1.1
+    places = [(LEFT + width * x / most_x, offset + TOP + height * (1 - y / most_y)) for x, y in points]
+    line = " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
+    yield (f'<path d="M{LEFT},{offset + TOP} V{offset + TOP + height} H{LEFT + width}" class="axis"/>'
+           f'<polyline points="{line}" class="line"/>')
+    for (x, y), (density, factor) in zip(places, points):
+        yield f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4" fill="#54a24b"/>'
+        yield f'<text x="{x - 8:.1f}" y="{y - 8:.1f}" class="scale">{factor:.0f} x</text>'
+        yield f'<text x="{x:.1f}" y="{offset + TOP + height + 16}" class="mark">{density:.0f}</text>'
+    yield (f'<text x="{LEFT + width / 2:.1f}" y="{offset + TOP + height + 34}" class="mark">steps in 1000 ticks of the '
+           f'compensated clock</text>')
+
+
+def draw(path, runs, points):
+    style = ("text{font:12px sans-serif;fill:#333}.head{font-size:15px;font-weight:bold}.mark{text-anchor:middle}"
+             ".scale{text-anchor:end}.grid{stroke:#ddd}.axis{stroke:#333;fill:none}.line{stroke:#54a24b;fill:none;"
+             "stroke-width:2}")
+    body = "\n".join([*bars(runs), *slope(points)])
+    path.write_text(f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {2 * HEIGHT}" width="{WIDTH}" '
+                    f'height="{2 * HEIGHT}">\n<style>{style}</style>\n<rect width="100%" height="100%" fill="white"/>\n'
+                    f'{body}\n</svg>\n', encoding="utf-8")
+
+
+def main():
+    if len(sys.argv) != 3:
+        sys.exit(__doc__)
+    kernel = pathlib.Path(sys.argv[1])
+    freely = run(kernel, "freely", "stepped")
+    steps = run(kernel, "in steps", "stepped", "itrace=blocks")
+    compensated = [run(kernel, f"trigger {trigger}, step {step}", "stepped",
+                       f"itrace=blocks clock_trigger={trigger} clock_step={step}") for trigger, step in SETTINGS]
+    runs = [freely, steps, *compensated]
+    print_table(runs)
+
+    points = [(0.0, 1.0)]
+    for app in STEPPED[:-1]:
+        one = run(kernel, app, app, "itrace=blocks clock_step=1")
+        points.append((1000 * sum(one.steps.values()) / one.clock, one.real / one.clock))
+    dense = compensated[0]
+    points.append((1000 * sum(dense.steps.values()) / dense.clock, dense.real / dense.clock))
+    print("\n| steps in 1000 ticks | machine / clock |\n|---|---|")
+    for density, factor in points:
+        print(f"| {density:.0f} | {factor:.1f} |")
+    print()
+
+    best = compensated[0]
+    met = [
+        goal("clock.compensated", f"{best.interrupts / freely.interrupts:.3f}", "0.9..1.1",
+             abs(best.interrupts - freely.interrupts) <= 0.1 * freely.interrupts),
+        goal("clock.in_steps", f"{steps.interrupts / freely.interrupts:.1f}", ">=5",
+             steps.interrupts >= 5 * freely.interrupts),
+        goal("clock.misses", f"{freely.misses}/{steps.misses}/{best.misses}", "0/some/0",
+             freely.misses == 0 and steps.misses > 0 and best.misses == 0),
+        goal("clock.slope", f"{points[-1][1] / points[1][1]:.1f}", ">1",
+             all(a[1] < b[1] for a, b in zip(points, points[1:]))),
+    ]
+    draw(pathlib.Path(sys.argv[2]), runs, points)
+    sys.exit(0 if all(met) else 1)
+
+
+if __name__ == "__main__":
+    main()
