@@ -122,6 +122,7 @@ inline constexpr WORD FTrace_EVT_instruction = tracer::event_code("instruction")
 inline constexpr WORD FTrace_EVT_block = tracer::event_code("block");
 inline constexpr WORD FTrace_EVT_instruction_trace_begin = tracer::event_code("instruction_trace_begin");
 inline constexpr WORD FTrace_EVT_instruction_trace_end = tracer::event_code("instruction_trace_end");
+inline constexpr WORD FTrace_EVT_clock_compensated = tracer::event_code("clock_compensated");
 inline constexpr WORD FTrace_EVT_compensation_count = tracer::event_code("compensation_count");
 inline constexpr WORD FTrace_EVT_next_chunk = tracer::event_code("next_chunk");
 

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: MIT
+// The compensated clock on the machine. In a kernel that was built without it nothing of it can be had, and the cases
+// make sure of that.
+#include "kernel/compensation/compensated_clock.hpp"
+#include "kernel/interrupt.hpp"
+#include "kernel/timer.hpp"
+#include "tests/kernel/row_cases.hpp"
+
+#include <algorithm>
+
+namespace {
+
+using namespace guest;
+using kernel::compensation::Outcome;
+using kernel::compensation::Parameters;
+
+constexpr lib::Nanoseconds kPeriod = lib::microseconds(20);
+
+constinit std::uint64_t g_expirations = 0;
+
+std::uint64_t mixed(std::uint64_t rounds) {
+    std::uint64_t state = 1;
+    for (std::uint64_t i = 0; i < rounds; ++i) {
+        asm volatile("" : "+r"(state)); // one round stays one round, whatever the optimiser knows
+        state = state * 6364136223846793005ULL + 1442695040888963407ULL;
+        state ^= state >> 29;
+    }
+    return state;
+}
+
+bool compensates(const Parameters& parameters) {
+    const auto started = kernel::clock_compensation_start(parameters);
+    if (!kernel::kCompensationBuilt) {
+        check_error(started, lib::Error::unsupported, "a kernel without compensation says so");
+        return false;
+    }
+    must(started);
+    return true;
+}
+
+// AE EC: a periodic timer beside a task in steps. On the compensated clock each period has its expiration, and each
+// expiration its interrupt; the amount removed stands in the trace, rising; stamps never fall; the clock never does.
+int timer(const kernel::AppArguments&) {
+    if (!compensates({})) {
+        return failures;
+    }
+    const int chunk = rows::begin(250, FTRACE_CHUNK_FLAG_CYC);
+    check(FTrace_itrace_range(&g_expirations, &g_expirations + 1) == 0, "no instruction is told");
+    const std::uint64_t interrupts = kernel::interrupt_counters(arch::timer_vector()).taken;
+    const lib::Ticks first = kernel::after(kPeriod);
+    const kernel::TimerId timer = must(kernel::kern_event_post_periodic(
+        first, kPeriod, [](void*) { ++g_expirations; }, nullptr));
+    check(FTrace_itrace_begin(FTRACE_ITRACE_BLOCKS) == 0, "steps begin");
+    lib::Ticks last = kernel::now();
+    bool falls = false;
+    for (int i = 0; i < 400; ++i) {
+        static_cast<void>(mixed(100));
+        const lib::Ticks time = kernel::now();
+        falls = falls || time < last;
+        last = time;
+    }
+    check(FTrace_itrace_end() == 0, "steps end");
+    const lib::Ticks end = kernel::now();
+    const std::uint64_t expirations = g_expirations + kernel::timer_overruns();
+    const std::uint64_t taken = kernel::interrupt_counters(arch::timer_vector()).taken - interrupts;
+    must(kernel::kern_event_delete(timer));
+    kernel::clock_compensation_stop();
+    rows::end(chunk);
+    const std::uint64_t periods = (end - first).value / kernel::to_ticks(kPeriod).value + 1;
+    kernel::console().line("periods ", periods, " expirations ", expirations, " interrupts ", taken);
+    check(periods > 4 && expirations <= periods && expirations + 1 >= periods, "one expiration in each period");
+    check(taken <= expirations + 1 && taken + kernel::timer_overruns() + 1 >= expirations, "one interrupt for each");
+    check(!falls, "the kernel's clock never falls");
+    check(kernel::clock_compensation().count(Outcome::compensated) > 10'000, "the clock was set back");
+
+    std::uint64_t removed = 0;
+    std::uint64_t told = 0;
+    std::uint64_t stamp = 0;
+    for (const tracer::Record& record : rows::recording.records()) {
+        check(record.stamp().value >= stamp, "stamps never fall");
+        stamp = record.stamp().value;
+        if (record.event_code() == FTrace_EVT_clock_compensated) {
+            const std::uint64_t now = std::uint64_t{record.par1} << 32 | record.par2;
+            check(now > removed, "what was removed only grows");
+            removed = now;
+            ++told;
+        }
+    }
+    check(told > 50, "what was removed is in the trace");
+    check(removed == kernel::clock_compensation().removed().value, "to the tick");
+    return failures;
+}
+
+// The timer is as near as it can be all the time: nothing is compensated, nothing is lost.
+int near_zero(const kernel::AppArguments&) {
+    if (!compensates({.near_zero = kernel::to_ticks(lib::milliseconds(1))})) {
+        return failures;
+    }
+    const kernel::TimerId timer = must(kernel::kern_event_post_periodic(
+        kernel::after(kPeriod), kPeriod, [](void*) { ++g_expirations; }, nullptr));
+    check(FTrace_itrace_begin(FTRACE_ITRACE_BLOCKS) == 0, "steps begin");
+    static_cast<void>(mixed(2'000));
+    check(FTrace_itrace_end() == 0, "steps end");
+    must(kernel::kern_event_delete(timer));
+    kernel::clock_compensation_stop();
+    const kernel::compensation::Compensator& clock = kernel::clock_compensation();
+    check(clock.count(Outcome::near_zero) > 1'000, "the guard held");
+    check(clock.removed().value == 0, "and nothing was removed");
+    check(g_expirations > 10, "the timer went on");
+    return failures;
+}
+
+int arguments(const kernel::AppArguments&) {
+    if (!compensates({})) {
+        return failures;
+    }
+    kernel::clock_compensation_stop();
+    const auto refused = [](const Parameters& parameters, std::string_view what) {
+        check_error(kernel::clock_compensation_start(parameters), lib::Error::invalid_argument, what);
+    };
+    refused({.step = {}}, "a step of nothing");
+    refused({.max_delta = {}}, "no stretch can be traced");
+    refused({.trigger = ~std::uint32_t{0}}, "a trigger that cannot be reached");
+    refused({.max_delta = {100}, .near_overflow = {~std::uint64_t{0} - 100}}, "an end that is too near");
+    must(kernel::clock_compensation_start({.max_delta = {100}, .near_overflow = {~std::uint64_t{0} - 101}}));
+    return failures;
+}
+
+[[gnu::used, gnu::section(".apps")]] constinit const kernel::App kCases[] = {
+    {"t_clock_timer", "a periodic timer beside a task in steps, on a compensated clock", &checked<&timer>, true},
+    {"t_clock_near_zero", "a timer that is always about to fire", &checked<&near_zero>, true},
+    {"t_clock_arguments", "what a clock cannot be compensated by", &checked<&arguments>, true},
+};
+
+} // namespace
