@@ -450,7 +450,9 @@ check-headers: ## every header compiles alone
 verify-entries: $(KERNEL) ## show what every interrupt gate does to an interrupted record
 	@tests/structure/entry_check.py --table
 
+COMPENSATED_TEST_KERNEL := $(BUILD)/kernel-compensation/kernel-test.elf
 test-kernel: $(TEST_KERNEL) $(REMORA) ## the cases that run in the guest
+	@$(MAKE) --no-print-directory COMPENSATION=ON TRACER=NEW TSC=TRUE $(COMPENSATED_TEST_KERNEL)
 	@tests/integration/run.py guest
 
 test-integration: kernel $(TEST_KERNEL) host $(EFI) ## boots, exports and faults, from outside

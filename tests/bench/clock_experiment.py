@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""`make experiment-clock`: the same load three ways, with a clock that counts instructions: freely, in single steps, and
-in single steps with a compensated clock, for several triggers and steps. One table, one line `GOAL <id> <figure> <goal>
-met|missed` for each promise, and a picture.
+"""`make experiment-clock`: the same load three ways, with a clock that counts instructions: freely, in single steps,
+and in single steps with a compensated clock, for several triggers and steps. One table, one line `GOAL <id> <figure>
+<goal> met|missed` for each promise, and a picture.
 
    clock_experiment.py KERNEL PICTURE.svg      the kernel was built with COMPENSATION=ON"""
 import dataclasses
@@ -71,7 +71,7 @@ def goal(name, figure, text, met):
     return met
 
 
-# --- the picture -------------------------------------------------------------------------------------------------------
+# --- the picture ---------------------------------------------------------------------------------------------------
 
 WIDTH, HEIGHT, LEFT, TOP = 760, 300, 60, 40
 COLOURS = {"freely": "#4c78a8", "in steps": "#e45756"}
@@ -109,7 +109,8 @@ def bars(runs):
 def slope(points):
     """How much slower the clock runs, against how densely is traced."""
     offset = HEIGHT
-    yield f'<text x="{LEFT}" y="{offset + 24}" class="head">Slowdown of the clock against the density of the trace</text>'
+    yield (f'<text x="{LEFT}" y="{offset + 24}" class="head">Slowdown of the clock against the density of the trace'
+           f'</text>')
     height, width = HEIGHT - TOP - 60, WIDTH - LEFT - 60
     most_x, most_y = max(x for x, _ in points) * 1.05, max(y for _, y in points) * 1.1
     places = [(LEFT + width * x / most_x, offset + TOP + height * (1 - y / most_y)) for x, y in points]

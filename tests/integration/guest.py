@@ -3,7 +3,7 @@
 workload ended well", an application p_* with that for a panic, and what it traced before is exported all the same. The
 kernel names its applications itself (app=list), so none is forgotten. An application s_* has a case of its own here."""
 import wire
-from harness import Case, CASES, Context, Failure, OK, PANIC, TEST_KERNEL, expect
+from harness import COMPENSATED_TEST_KERNEL, Case, CASES, Context, Failure, OK, PANIC, TEST_KERNEL, expect
 
 MARK_BEFORE_THE_FAULT = "4711"
 
@@ -37,10 +37,10 @@ def check_trace(ctx, name, image, outcome):
         ctx.check(directory, "--must-decide")
 
 
-def case_for(name):
+def case_for(name, kernel=TEST_KERNEL):
     def body(ctx):
         image = ctx.make_ramdisk()
-        outcome = ctx.boot(name, kernel=TEST_KERNEL, nic="none", sink="disk", ramdisk=image)
+        outcome = ctx.boot(name, kernel=kernel, nic="none", sink="disk", ramdisk=image)
         outcome.expect_code(OK)
         expect(outcome.marker("result") == "result ok", f"no `result ok`; {outcome}")
         check_trace(ctx, name, image, outcome)
@@ -157,4 +157,6 @@ def register():
     CASES.append(Case("s_fault_in_every_report", fault_in_every_report, TIMEOUT_S))
     CASES.append(Case("double_fault_resets_nothing", double_fault_resets_nothing, TIMEOUT_S))
     register_each(TEST_KERNEL, lambda name: name.startswith("t_"), str, case_for)
+    register_each(COMPENSATED_TEST_KERNEL, lambda name: name.startswith(("t_clock_", "t_itrace_")),
+                  lambda name: f"{name}_compensated", lambda name: case_for(name, COMPENSATED_TEST_KERNEL))
     register_each(TEST_KERNEL, lambda name: name.startswith("p_"), str, panic_case_for)

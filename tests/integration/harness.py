@@ -17,6 +17,7 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = os.environ.get("BUILD", "build")
 KERNEL = os.environ.get("KERNEL", f"{BUILD}/kernel/kernel.elf")
+COMPENSATED_TEST_KERNEL = f"{BUILD}/kernel-compensation/kernel-test.elf"
 KERNEL_OFF = f"{BUILD}/kernel-off/kernel.elf"
 TEST_KERNEL = os.environ.get("TEST_KERNEL", f"{BUILD}/kernel/kernel-test.elf")
 EFI = os.environ.get("EFI", f"{BUILD}/uefi/BOOTX64.EFI")

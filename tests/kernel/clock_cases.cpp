@@ -3,6 +3,7 @@
 // make sure of that.
 #include "kernel/compensation/compensated_clock.hpp"
 #include "kernel/interrupt.hpp"
+#include "kernel/root/tracing.hpp"
 #include "kernel/timer.hpp"
 #include "tests/kernel/row_cases.hpp"
 
@@ -65,7 +66,10 @@ int timer(const kernel::AppArguments&) {
     const std::uint64_t taken = kernel::interrupt_counters(arch::timer_vector()).taken - interrupts;
     must(kernel::kern_event_delete(timer));
     kernel::clock_compensation_stop();
-    rows::end(chunk);
+    kernel::root::tracing_end();
+    rows::recording.read(chunk);
+    rows::expect(FTrace_EVT_compensation_count, static_cast<std::uint32_t>(Outcome::compensated),
+                 static_cast<std::uint32_t>(kernel::clock_compensation().count(Outcome::compensated)));
     const std::uint64_t periods = (end - first).value / kernel::to_ticks(kPeriod).value + 1;
     kernel::console().line("periods ", periods, " expirations ", expirations, " interrupts ", taken);
     check(periods > 4 && expirations <= periods && expirations + 1 >= periods, "one expiration in each period");
