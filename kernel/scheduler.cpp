@@ -11,7 +11,7 @@
 #include "kernel/ready_queue.hpp"
 #include "kernel/signal.hpp"
 #include "kernel/sync/chain.hpp"
-#include "kernel/trace_points.hpp"
+#include "kernel/trace_steps.hpp"
 
 namespace kernel {
 

@@ -17,7 +17,7 @@
 #include "kernel/sync/waiting.hpp"
 #include "kernel/task_object.hpp"
 #include "kernel/timer.hpp"
-#include "kernel/trace_points.hpp"
+#include "kernel/trace_steps.hpp"
 
 #include <array>
 #include <bit>
@@ -110,9 +110,7 @@ lib::Result<Level*> find_level(const TaskModel& model) {
         if (guaranteed.ok()) {
             return level;
         }
-        if (error == lib::Error::unsupported) {
-            error = guaranteed.error();
-        }
+        error = error == lib::Error::unsupported ? guaranteed.error() : error;
     }
     return error;
 }

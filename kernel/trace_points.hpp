@@ -70,13 +70,6 @@ inline constexpr bool kOn = tracer::kTracerBuilt;
     return (static_cast<std::uint32_t>(wait.kind) << 16) | wait.id;
 }
 
-// The time of others is genuine, however densely a task is traced.
-inline void untraced() {
-    if constexpr (kCompensationBuilt) {
-        compensation::untraced_irq_off();
-    }
-}
-
 [[gnu::always_inline]] inline void add_name(tracer::NameKind kind, std::uint16_t id, std::string_view name) {
     if constexpr (kOn) {
         tracer::instance().names.add_name(kind, id, name);
@@ -84,14 +77,6 @@ inline void untraced() {
 }
 
 } // namespace detail
-
-// --- the clock -----------------------------------------------------------------------------------------------------
-
-// removed: in all, since boot; the low 48 bits travel.
-[[gnu::always_inline]] inline void clock_compensated(lib::Ticks removed) {
-    tracer::log<"clock_compensated">(static_cast<std::uint16_t>(removed.value >> 32),
-                                     static_cast<std::uint32_t>(removed.value));
-}
 
 // --- names ---------------------------------------------------------------------------------------------------------
 
@@ -232,40 +217,6 @@ inline void untraced() {
 // At the switch, on the old stack.
 [[gnu::always_inline]] inline void context_switched(const Task& to) {
     tracer::log<"context_switch">(to.context);
-}
-
-// The loaded task is about to leave the processor.
-[[gnu::always_inline]] inline void context_leaves(const Task* from) {
-    if constexpr (detail::kOn) {
-        tracer::InstructionTrace& instructions = tracer::instance().instructions;
-        if (instructions.in_use() && from != nullptr) {
-            instructions.set_in_call(from->context, arch::single_stepping() || !from->can_run());
-        }
-    }
-}
-
-// The loaded task has the processor back, in the kernel's middle; one that an interrupt took it from goes on in steps
-// when that is over.
-[[gnu::always_inline]] inline void context_returns() {
-    if constexpr (detail::kOn) {
-        tracer::InstructionTrace& instructions = tracer::instance().instructions;
-        if (instructions.in_use()) {
-            const std::uint16_t context = detail::context_of(this_processor().loaded);
-            arch::single_step(instructions.wants(context) && instructions.in_call(context));
-            detail::untraced();
-        }
-    }
-}
-
-// A task begins, or begins again.
-[[gnu::always_inline]] inline void context_begins(const Task& task) {
-    if constexpr (detail::kOn) {
-        tracer::InstructionTrace& instructions = tracer::instance().instructions;
-        if (instructions.in_use()) {
-            arch::single_step(instructions.wants(task.context));
-            detail::untraced();
-        }
-    }
 }
 
 // After a lock that blocked, if the choice was to let an owner run in somebody's place.

@@ -5,7 +5,7 @@
 
 #include "kernel/irq_guard.hpp"
 #include "kernel/timer.hpp"
-#include "kernel/trace_points.hpp"
+#include "kernel/trace_steps.hpp"
 
 #include <algorithm>
 
@@ -23,6 +23,33 @@ struct State {
 };
 
 constinit State s_state;
+
+// What is removed grows with every step, so counter and sum must not be read in steps: that would mix an old one with a
+// new one.
+class NoSteps {
+  public:
+    NoSteps()
+        : m_in_steps(arch::single_stepping()) {
+        if (m_in_steps) {
+            arch::single_step(false);
+        }
+    }
+
+    ~NoSteps() {
+        if (m_in_steps) {
+            arch::single_step(true);
+        }
+    }
+
+    NoSteps(const NoSteps&) = delete;
+    NoSteps& operator=(const NoSteps&) = delete;
+
+    // Whether it was needed.
+    [[nodiscard]] bool in_steps() const { return m_in_steps; }
+
+  private:
+    bool m_in_steps;
+};
 
 class CompensatedMachine {
   public:
@@ -50,10 +77,12 @@ lib::Result<void> clock_compensation_start(const compensation::Parameters& param
         return lib::Error::unsupported;
     }
     const lib::Ticks room = kNever - parameters.near_overflow;
-    if (parameters.trigger == ~std::uint32_t{0} || parameters.step.value == 0 || parameters.max_delta.value == 0 || room <= parameters.max_delta) {
+    if (parameters.trigger == ~std::uint32_t{0} || parameters.step.value == 0 || parameters.max_delta.value == 0 ||
+        room <= parameters.max_delta) {
         return lib::Error::invalid_argument;
     }
     const IrqGuard guard;
+    const NoSteps no_steps;
     s_state.compensator.start(parameters, CompensatedMachine{}.clock());
     return {};
 }
@@ -69,24 +98,17 @@ const compensation::Compensator& clock_compensation() {
 
 namespace compensation {
 
-// What is removed grows with every step, so counter and sum must not be read in steps: that would mix an old one with a
-// new one. And what a program in steps sees is the time of its step, not that of the way back from the last one.
+// What a program in steps sees is the time of its step, not that of the way back from the last one.
 lib::Ticks now() {
-    const bool in_steps = arch::single_stepping();
-    if (in_steps) {
-        arch::single_step(false);
-    }
+    const NoSteps guard;
     const std::uint64_t state = arch::irq_save();
     lib::Ticks time = arch::timestamp() - s_state.removed;
-    if (in_steps && s_state.compensator.on()) {
+    if (guard.in_steps() && s_state.compensator.on()) {
         time = std::min(time, s_state.compensator.end_of_step());
     }
     s_state.last_read = std::max(time, s_state.last_read);
     const lib::Ticks result = s_state.last_read;
     arch::irq_restore(state);
-    if (in_steps) {
-        arch::single_step(true);
-    }
     return result;
 }
 
@@ -107,6 +129,7 @@ void step_irq_off(void (*take)(void* argument), void* argument) {
 
 void untraced_irq_off() {
     if (s_state.compensator.on()) {
+        const NoSteps no_steps;
         s_state.compensator.restart(CompensatedMachine{}.clock());
     }
 }

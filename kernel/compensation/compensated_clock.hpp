@@ -12,6 +12,7 @@
 
 namespace kernel {
 
+// What the build says.
 #ifdef REMORA_COMPENSATION
 inline constexpr bool kCompensationBuilt = true;
 #else
@@ -19,8 +20,8 @@ inline constexpr bool kCompensationBuilt = false;
 #endif
 
 // From here on each step sets the clock back, unless a guard holds. unsupported: this kernel was built without;
-// invalid_argument: a trigger of 2^32-1, a step or a max_delta of 0, or a near_overflow within max_delta of the clock's end. Context: any
-// but NMI.
+// invalid_argument: a trigger of 2^32-1, a step or a max_delta of 0, or a near_overflow within max_delta of the clock's
+// end. Context: any but NMI.
 lib::Result<void> clock_compensation_start(const compensation::Parameters& parameters);
 void clock_compensation_stop();
 

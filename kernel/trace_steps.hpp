@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+// The part of kernel/trace_points.hpp that speaks of tasks in single steps and of the clock that waits for them; its
+// rules hold here, too.
+#pragma once
+
+#include "kernel/compensation/compensated_clock.hpp"
+#include "kernel/trace_points.hpp"
+
+namespace kernel::trace_points {
+
+namespace detail {
+
+// The time of others is genuine, however densely a task is traced.
+inline void untraced() {
+    if constexpr (kCompensationBuilt) {
+        compensation::untraced_irq_off();
+    }
+}
+
+} // namespace detail
+
+// --- contexts: irq-off ---------------------------------------------------------------------------------------------
+
+// The loaded task is about to leave the processor.
+[[gnu::always_inline]] inline void context_leaves(const Task* from) {
+    if constexpr (detail::kOn) {
+        tracer::InstructionTrace& instructions = tracer::instance().instructions;
+        if (instructions.in_use() && from != nullptr) {
+            instructions.set_in_call(from->context, arch::single_stepping() || !from->can_run());
+        }
+    }
+}
+
+// The loaded task has the processor back, in the kernel's middle; one that an interrupt took it from goes on in steps
+// when that is over.
+[[gnu::always_inline]] inline void context_returns() {
+    if constexpr (detail::kOn) {
+        tracer::InstructionTrace& instructions = tracer::instance().instructions;
+        if (instructions.in_use()) {
+            const std::uint16_t context = detail::context_of(this_processor().loaded);
+            arch::single_step(instructions.wants(context) && instructions.in_call(context));
+            detail::untraced();
+        }
+    }
+}
+
+// A task begins, or begins again.
+[[gnu::always_inline]] inline void context_begins(const Task& task) {
+    if constexpr (detail::kOn) {
+        tracer::InstructionTrace& instructions = tracer::instance().instructions;
+        if (instructions.in_use()) {
+            arch::single_step(instructions.wants(task.context));
+            detail::untraced();
+        }
+    }
+}
+
+// --- the clock -----------------------------------------------------------------------------------------------------
+
+// removed: in all, since boot; the low 48 bits travel.
+[[gnu::always_inline]] inline void clock_compensated(lib::Ticks removed) {
+    tracer::log<"clock_compensated">(static_cast<std::uint16_t>(removed.value >> 32),
+                                     static_cast<std::uint32_t>(removed.value));
+}
+
+} // namespace kernel::trace_points
