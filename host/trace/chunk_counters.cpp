@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <map>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 namespace host::trace {
@@ -49,28 +50,33 @@ void check_falls(const Chunks& chunks, const std::optional<tracer::ExportEnd>& e
 }
 
 void check_gaps(const Chunks& chunks, Diagnostics& diagnostics) {
-    if (chunks.back()->in_blackout) {
-        return; // how many it cost, a later chunk would say
-    }
-    // By no blackout, up to each chunk. As signed numbers: a chunk may have been handed over before its counter rose.
-    std::vector<std::int64_t> untold;
+    // Dropped, and told by no blackout up to each chunk. Signed: a chunk may have been handed over before its counter
+    // rose.
+    std::optional<std::int64_t> first;
+    std::int64_t untold = 0;
     std::uint64_t told = 0;
+    const ChunkReport* rose = nullptr; // the first from which on all have more than the first
+    const ChunkReport* before_rise = nullptr;
+    const ChunkReport* previous = nullptr;
     for (const ChunkReport* const chunk : chunks) {
         told += chunk->blackout;
-        untold.push_back(static_cast<std::int64_t>(chunk->description.dropped - told));
+        untold = static_cast<std::int64_t>(chunk->description.dropped - told);
+        first = first.value_or(std::max<std::int64_t>(untold, 0));
+        if (untold <= *first) {
+            rose = nullptr;
+        } else if (rose == nullptr) {
+            rose = chunk;
+            before_rise = previous;
+        }
+        previous = chunk;
     }
-    const std::int64_t first = std::max<std::int64_t>(untold.front(), 0);
-    if (untold.back() <= first) {
-        return;
+    // How many an open blackout cost, a later chunk would say.
+    if (rose != nullptr && before_rise != nullptr && !previous->in_blackout) {
+        diagnostics.report(
+            Code::gap, place_of(*rose),
+            fmt::format("{} records were dropped behind chunk {} and no blackout tells: those that did are missing",
+                        untold - *first, before_rise->description.chunk));
     }
-    std::size_t at = untold.size() - 1; // the first from which on all have more
-    while (at > 1 && untold[at - 1] > first) {
-        --at;
-    }
-    diagnostics.report(Code::gap, place_of(*chunks[at]),
-                       fmt::format("{} records were dropped behind chunk {} and no blackout tells: those that did are "
-                                   "missing",
-                                   untold.back() - first, chunks[at - 1]->description.chunk));
 }
 
 } // namespace
