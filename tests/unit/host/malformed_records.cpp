@@ -72,6 +72,23 @@ Bytes without_end(Bytes bytes, std::size_t size) {
 const std::size_t kSize = three_events().bytes().size();
 const std::size_t kMain = main_area(three_events());
 
+// The rate is not believed, and what is written from it does not claim one.
+Outcome write_unknown_rate(MalformedInput& at) {
+    ChunkBuilder chunk = three_events();
+    for (unsigned i = 0; i < 50; ++i) {
+        chunk.event(3000 + i, "ipoint", 1);
+    }
+    chunk.begin.tsc_khz = 0;
+    const std::string path = at.store("input", chunk.bytes());
+    Outcome outcome;
+    for (const char* const format : {"dat", "compact"}) {
+        EXPECT_EQ(at.run({"convert", path, "--to", format, "-o", at.path_of("out")}).status, damaged);
+        outcome = at.read_path(at.path_of("out"));
+        EXPECT_EQ(outcome.status, clean) << format << outcome.lines;
+    }
+    return outcome;
+}
+
 // Text as only an enemy would name a task.
 Outcome print_hostile_name(MalformedInput& at) {
     ChunkBuilder chunk;
@@ -450,6 +467,17 @@ std::vector<MalformedRow> malformed_records() {
                  begin.tsc_source = tracer::TscSource::unknown;
              });
          }},
+        {"D14",
+         "unknown_rate_written_again",
+         "what dat and compact make of the rate of 0 kHz",
+         "W-NORATE",
+         clean,
+         0,
+         "",
+         53,
+         {},
+         {},
+         write_unknown_rate},
         {"D15",
          "time_beyond_63_bits",
          "a distance of 2^64-1 ticks at 1 MHz",
