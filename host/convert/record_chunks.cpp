@@ -66,6 +66,9 @@ RecordChunks::RecordChunks(const Survey& survey, Write write)
         m_template = first->description;
     }
     m_template.tsc_khz = survey.facts.clock.khz;
+    if (m_template.tsc_khz == 0) {
+        m_template.tsc_source = tracer::TscSource::unknown; // so that a reader knows that nobody knows
+    }
     m_template.dropped = 0;
     m_template.refused = 0;
     m_template.overwritten = 0;

@@ -51,6 +51,9 @@ class RecordStream final : public EventStream {
 
     RecordStream(const OpenOptions& options, Diagnostics& diagnostics);
 
+    [[nodiscard]] bool must_stop() const { return m_strict && m_diagnostics.damages() != m_damages; }
+
+    void finish();
     [[nodiscard]] lib::Result<void> open_directory(const std::string& path);
     void add_source(const NamedSource& input);
     void order_segments();
@@ -78,6 +81,9 @@ class RecordStream final : public EventStream {
     std::uint64_t m_turn = 0;  // at this stamp another chunk may have its turn
     TickScale m_scale;
     std::optional<lib::Ticks> m_start;
+    bool m_strict;
+    Condemned m_condemned;
+    std::uint64_t m_damages; // before anything was read
     bool m_exhausted = false;
     std::optional<FormatTable> m_formats;
     std::string m_formats_file;
