@@ -573,7 +573,7 @@ bench: deps $(BENCH) $(LTTNG_PEER) $(COMPACT_BENCH) kernel $(TEST_KERNEL) $(EFI)
 # The host tools, compiled as they are shipped.
 HOST_BENCH := $(BUILD)/bench/host_speed
 HOST_BENCH_EVENTS := 6000000
-$(eval $(call linked_from,$(HOST_BENCH),$(call object,$(BUILD)/host,tests/bench/host_speed.cpp \
+$(eval $(call linked_from,$(HOST_BENCH),$(call object,$(BUILD)/host,tests/bench/host_speed.cpp tests/bench/plain_output.cpp \
   $(filter-out host/cli/main.cpp,$(HOST_SOURCES)) $(CODEC_SOURCES) $(LIB_SOURCES) lib/assert_hosted.cpp)))
 $(HOST_BENCH):
 	@echo '  LD    $@'

@@ -20,7 +20,7 @@ void take(Survey& survey, const trace::Event& event) {
     survey.last = std::max(survey.last, event.ticks);
     if (event.is_sound()) {
         ++survey.per_code[event.code];
-        survey.lost += event.is(trace::kCodeOf<"blackout_end">) ? event.par2 : 0;
+        survey.lost += event.code == trace::kCodeOf<"blackout_end"> ? event.par2 : 0;
         if (event.row != nullptr && event.row->par1.unit == tracer::Unit::context) {
             survey.contexts[event.par1] = true;
         } else if (event.row != nullptr && event.row->par1.unit == tracer::Unit::vector) {
@@ -37,9 +37,10 @@ void take(Survey& survey, const trace::Event& event) {
 
 Survey survey_of(trace::Trace& trace) {
     Survey survey;
-    trace::Event event;
-    while (trace.next(event)) {
-        take(survey, event);
+    for (auto batch = trace.next_batch(); !batch.empty(); batch = trace.next_batch()) {
+        for (const trace::Event& event : batch) {
+            take(survey, event);
+        }
     }
     survey.facts = trace.facts();
     survey.kind = trace.kind();

@@ -174,6 +174,25 @@ bool RecordStream::next_plain(Event& event) {
     return true;
 }
 
+std::span<const Event> RecordStream::next_batch() {
+    const std::span<Event> batch = m_current.cursor != nullptr && m_start
+                                       ? m_current.cursor->next_plain(m_current.key, m_turn)
+                                       : std::span<Event>();
+    if (batch.empty()) {
+        return EventStream::next_batch();
+    }
+    m_current.key = std::max(m_current.key, batch.back().ticks.value);
+    const bool timed = m_facts.clock.khz != 0;
+    for (Event& event : batch) {
+        event.timed = timed;
+        event.time_ns = 0;
+        if (timed && !convert_time(event)) {
+            report_range(event);
+        }
+    }
+    return batch;
+}
+
 bool RecordStream::next_slowly(Event& event) {
     if (m_current.cursor != nullptr) {
         if (m_heads.empty() && next_alone(event)) {

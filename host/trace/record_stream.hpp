@@ -34,6 +34,7 @@ class RecordStream final : public EventStream {
     of_sources(std::span<const NamedSource> sources, const OpenOptions& options, Diagnostics& diagnostics);
 
     [[nodiscard]] bool next(Event& event) override;
+    [[nodiscard]] std::span<const Event> next_batch() override;
 
     // Only for a session.
     [[nodiscard]] const std::optional<Manifest>& manifest() const { return m_manifest; }
