@@ -154,9 +154,7 @@ class KernelShark final : public Writer {
             }
             return;
         }
-        fmt::memory_buffer words;
-        m_event_words.append(words, event);
-        const std::string_view text(words.data(), words.size());
+        const std::string_view text = m_event_words.of(event);
         if (!event.is_sound()) {
             add_text(kDamagedId, text);
         } else if (event.row == nullptr || event.is(kCodeOf<"typed_event">)) {

@@ -55,9 +55,7 @@ void add_words(Message<TrackEvent>& out, EventWords& words_of, const trace::Even
     constexpr std::uint64_t kTextIid = 1 + 2 * 256;
     static_assert(kTextIid > parameter_iid(255, 2));
     out.add_string(TrackEvent::name, trace::escaped(trace::event_name(event)));
-    fmt::memory_buffer words;
-    words_of.append(words, event);
-    if (words.size() != 0) {
+    if (const std::string_view words = words_of.of(event); !words.empty()) {
         Message<Annotation> annotation(out, TrackEvent::annotations);
         annotation.add_uint64(Annotation::name_iid, kTextIid);
         annotation.add_string(Annotation::string_value, words.data(), words.size());

@@ -47,6 +47,9 @@ class TaskLabels {
         return entry.label;
     }
 
+    // Two calls for one context and in one turn gave the same label: for those who keep what they made of it.
+    [[nodiscard]] std::uint64_t turn() const { return m_turn; }
+
   private:
     static constexpr std::size_t kUnknown = 0x1'0000;
 

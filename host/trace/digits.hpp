@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace host::cli {
+namespace host::trace {
 
 static_assert(std::endian::native == std::endian::little, "digits stand in memory as they do in the register");
 
@@ -50,6 +50,14 @@ inline constexpr std::uint64_t kLastDigit = std::uint64_t{1} << 56; // 0 is writ
     return at + sizeof text - blank;
 }
 
+// Exactly nine digits, with zeros in front. value < 10^9.
+[[nodiscard]] inline char* put_nine_digits(char* at, std::uint64_t value) {
+    const std::uint64_t text = detail::eight_digits(value % kEightDigits) | detail::kZeros;
+    *at = static_cast<char>('0' + value / kEightDigits);
+    __builtin_memcpy(at + 1, &text, sizeof text);
+    return at + 1 + sizeof text;
+}
+
 inline constexpr std::size_t kPaddedWidth = 13;
 inline constexpr std::uint64_t kPaddedLimit = 10'000'000'000'000;
 
@@ -69,4 +77,4 @@ inline constexpr std::uint64_t kPaddedLimit = 10'000'000'000'000;
     return at + kPaddedWidth;
 }
 
-} // namespace host::cli
+} // namespace host::trace
