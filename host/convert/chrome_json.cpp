@@ -263,10 +263,10 @@ class ChromeJson final : public Writer {
     std::uint32_t name_thread(const trace::Event& event, Group group, std::uint32_t context) {
         const TaskLabel& label = m_labels.of(event, context);
         Told& told = m_told[static_cast<std::size_t>(group) - static_cast<std::size_t>(Group::tasks)][context];
-        if (told.turn == m_labels.turn()) {
+        if (told.turn == label.turn) {
             return m_tids[context];
         }
-        told.turn = m_labels.turn();
+        told.turn = label.turn;
         if (m_tids[context] == kNoTid) {
             m_tids[context] = label.tid;
         }

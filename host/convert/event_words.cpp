@@ -64,13 +64,6 @@ void append_value(fmt::memory_buffer& out, const trace::Event& event, Unit unit,
     }
 }
 
-// Units whose numbers stand for nothing else.
-constexpr bool is_plain(Unit unit) {
-    return unit != Unit::wait && unit != Unit::exception && unit != Unit::protocol && unit != Unit::server_kind &&
-           unit != Unit::context && unit != Unit::level && unit != Unit::vector && unit != Unit::mutex &&
-           unit != Unit::semaphore && unit != Unit::condition && unit != Unit::port && unit != Unit::server;
-}
-
 std::string value_text(const trace::FieldValue& value) {
     fmt::memory_buffer text;
     trace::append_value(text, value);
@@ -93,6 +86,12 @@ void append_typed(fmt::memory_buffer& out, const trace::Event& event) {
 }
 
 } // namespace
+
+bool may_have_meaning(Unit unit) {
+    return unit == Unit::wait || unit == Unit::exception || unit == Unit::protocol || unit == Unit::server_kind ||
+           unit == Unit::context || unit == Unit::level || unit == Unit::vector || unit == Unit::mutex ||
+           unit == Unit::semaphore || unit == Unit::condition || unit == Unit::port || unit == Unit::server;
+}
 
 std::string meaning_of(const trace::Event& event, Unit unit, std::uint32_t value) {
     if (unit == Unit::wait) {
@@ -148,7 +147,7 @@ EventWords::EventWords()
 
 EventWords::Kind EventWords::kind_of(Unit unit) {
     const bool hex = unit == Unit::pointer || unit == Unit::hexadecimal;
-    return unit == Unit::none ? Kind::nothing : !is_plain(unit) || hex ? Kind::named : Kind::number;
+    return unit == Unit::none ? Kind::nothing : may_have_meaning(unit) || hex ? Kind::named : Kind::number;
 }
 
 std::string_view EventWords::of(const trace::Event& event) {

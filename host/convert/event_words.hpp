@@ -59,6 +59,9 @@ class EventWords {
 // The text of a formatted event; if nobody has its format, the format's number and the arguments. Not escaped.
 [[nodiscard]] std::string formatted_text(const trace::Event& event);
 
+// False: numbers of this unit are numbers and nothing else.
+[[nodiscard]] bool may_have_meaning(tracer::Unit unit);
+
 // What stands behind the number of a parameter: the name of a task, mutex and so on, or the words of the event table.
 // Empty if it has none. Escaped.
 [[nodiscard]] std::string meaning_of(const trace::Event& event, tracer::Unit unit, std::uint32_t value);

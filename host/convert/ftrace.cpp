@@ -66,8 +66,8 @@ class TaskTexts {
     [[nodiscard]] const Texts& of(TaskLabels& labels, const trace::Event& event, std::uint32_t context) {
         const TaskLabel& label = labels.of(event, context);
         Entry& entry = m_entries[context % kEntries];
-        if (entry.turn != labels.turn() || entry.context != context) {
-            entry.turn = labels.turn();
+        if (entry.turn != label.turn || entry.context != context) {
+            entry.turn = label.turn;
             entry.context = context;
             const auto task = [&](std::string_view prefix) {
                 return fmt::format("{0}comm={1} {0}pid={2} {0}prio={3}", prefix, label.name, label.tid, label.priority);

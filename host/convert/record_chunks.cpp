@@ -6,6 +6,7 @@
 #include "lib/assert.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <limits>
 #include <utility>
 
@@ -18,7 +19,9 @@ constexpr std::size_t kBytesMax = RecordChunks::kRecordsMax * tracer::kRecordByt
 void append(const tracer::Record& record, std::vector<std::byte>& bytes) {
     std::array<std::byte, tracer::kRecordBytes> raw;
     tracer::encode_record(record, raw);
-    bytes.insert(bytes.end(), raw.begin(), raw.end());
+    const std::size_t size = bytes.size();
+    bytes.resize(size + raw.size());
+    std::memcpy(bytes.data() + size, raw.data(), raw.size());
 }
 
 void append_long(const trace::Event& event, std::vector<std::byte>& bytes) {

@@ -8,6 +8,13 @@ namespace host::convert {
 
 namespace {
 
+// Mostly it is there already: reading costs less than writing back to the same word.
+void note(std::bitset<0x1'0000>& seen, std::uint16_t number) {
+    if (!seen[number]) {
+        seen[number] = true;
+    }
+}
+
 void take(Survey& survey, const trace::Event& event) {
     if (event.metadata) {
         return;
@@ -22,10 +29,13 @@ void take(Survey& survey, const trace::Event& event) {
         ++survey.per_code[event.code];
         survey.lost += event.code == trace::kCodeOf<"blackout_end"> ? event.par2 : 0;
         if (event.row != nullptr && event.row->par1.unit == tracer::Unit::context) {
-            survey.contexts[event.par1] = true;
+            note(survey.contexts, event.par1);
         } else if (event.row != nullptr && event.row->par1.unit == tracer::Unit::vector) {
-            survey.vectors[event.par1] = true;
+            note(survey.vectors, event.par1);
         }
+    }
+    if (!survey.processors.empty() && survey.processors.front() == event.cpu) {
+        return;
     }
     const auto place = std::ranges::lower_bound(survey.processors, event.cpu);
     if (place == survey.processors.end() || *place != event.cpu) {

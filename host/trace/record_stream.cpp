@@ -182,11 +182,23 @@ std::span<const Event> RecordStream::next_batch() {
         return EventStream::next_batch();
     }
     m_current.key = std::max(m_current.key, batch.back().ticks.value);
-    const bool timed = m_facts.clock.khz != 0;
+    if (m_facts.clock.khz == 0) {
+        for (Event& event : batch) {
+            event.timed = false;
+            event.time_ns = 0;
+        }
+        return batch;
+    }
+    if (m_scale.khz() != m_facts.clock.khz) {
+        m_scale = TickScale(m_facts.clock.khz);
+    }
+    const TickScale scale = m_scale; // in registers
+    const std::uint64_t start = m_start->value;
     for (Event& event : batch) {
-        event.timed = timed;
-        event.time_ns = 0;
-        if (timed && !convert_time(event)) {
+        event.timed = true;
+        const std::uint64_t time_ns = scale.to_nanoseconds(event.ticks.value - start);
+        event.time_ns = static_cast<std::int64_t>(time_ns);
+        if ((event.ticks.value < start || event.time_ns < 0) && !convert_time(event)) {
             report_range(event);
         }
     }

@@ -28,6 +28,8 @@ struct TextOf {
         return true;
     }
 
+    [[nodiscard]] std::string_view view() const { return {bytes.data(), size}; }
+
     // kBytes of room.
     [[nodiscard]] char* put(char* at) const {
         __builtin_memcpy(at, bytes.data(), N);
