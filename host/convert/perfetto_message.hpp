@@ -38,15 +38,10 @@ class Wire {
 
     void clear() { m_size = 0; }
 
-    void varint(std::uint64_t value) {
-        char* at = room(kVarintMax);
-        while (value >= 0x80) {
-            *at++ = static_cast<char>(value | 0x80);
-            value >>= 7;
-        }
-        *at++ = static_cast<char>(value);
-        m_size = static_cast<std::size_t>(at - m_bytes.data());
-    }
+    void varint(std::uint64_t value) { taken(put(room(kVarintMax), value)); }
+
+    // A field of a number: its tag, and the number.
+    void field(std::uint32_t tag, std::uint64_t value) { taken(put(put(room(2 * kVarintMax), tag), value)); }
 
     void append(std::string_view bytes) {
         std::memcpy(room(bytes.size()), bytes.data(), bytes.size());
@@ -70,10 +65,7 @@ class Wire {
         m_size += length;
     }
 
-    // One byte for a length, where most fit.
-    void reserve_length() { append({"", 1}); }
-
-    // begin: behind that byte.
+    // Into the one byte in front of `begin`, where most fit, or as many as it takes.
     void set_length(std::size_t begin) {
         const std::size_t length = m_size - begin;
         if (length < 0x80) {
@@ -88,6 +80,18 @@ class Wire {
   private:
     static constexpr std::size_t kBytes = 4096; // at first
     static constexpr std::size_t kVarintMax = 10;
+
+    // Inline, for tags are constants and mostly one byte.
+    [[nodiscard, gnu::always_inline]] static char* put(char* at, std::uint64_t value) {
+        while (value >= 0x80) {
+            *at++ = static_cast<char>(value | 0x80);
+            value >>= 7;
+        }
+        *at++ = static_cast<char>(value);
+        return at;
+    }
+
+    void taken(const char* end) { m_size = static_cast<std::size_t>(end - m_bytes.data()); }
 
     [[nodiscard]] char* room(std::size_t bytes) {
         if (m_bytes.size() - m_size < bytes) {
@@ -113,8 +117,7 @@ class Message {
     Message(Message<Outer>& outer, std::type_identity_t<Outer> field)
         : m_wire(outer.wire())
         , m_before(m_wire.size()) {
-        tag(field, kBytes);
-        m_wire.reserve_length();
+        m_wire.field(Message<Outer>::tag(field, Message<Outer>::kBytes), 0); // the length is not known yet
         m_begin = m_wire.size();
     }
 
@@ -140,10 +143,7 @@ class Message {
 
     [[nodiscard]] Wire& wire() { return m_wire; }
 
-    void add_uint64(Field field, std::uint64_t value) {
-        tag(field, kVarint);
-        m_wire.varint(value);
-    }
+    void add_uint64(Field field, std::uint64_t value) { m_wire.field(tag(field, kVarint), value); }
 
     void add_uint32(Field field, std::uint32_t value) { add_uint64(field, value); }
 
@@ -156,15 +156,14 @@ class Message {
     void add_bool(Field field, bool value) { add_uint64(field, value ? 1 : 0); }
 
     void add_fixed64(Field field, std::uint64_t value) {
-        tag(field, kFixed64);
+        m_wire.varint(tag(field, kFixed64));
         char bytes[sizeof value]; // NOLINT(modernize-avoid-c-arrays)
         std::memcpy(bytes, &value, sizeof value);
         m_wire.append({bytes, sizeof value});
     }
 
     void add_string(Field field, std::string_view text) {
-        tag(field, kBytes);
-        m_wire.varint(text.size());
+        m_wire.field(tag(field, kBytes), text.size());
         m_wire.append(text);
     }
 
@@ -173,10 +172,12 @@ class Message {
     static constexpr std::uint32_t kFixed64 = 1;
     static constexpr std::uint32_t kBytes = 2;
 
-    template <typename Enum>
-    void tag(Enum field, std::uint32_t type) {
-        m_wire.varint(static_cast<std::uint32_t>(field) << 3 | type);
+    static constexpr std::uint32_t tag(Field field, std::uint32_t type) {
+        return static_cast<std::uint32_t>(field) << 3 | type;
     }
+
+    template <typename Inner>
+    friend class Message;
 
     Wire& m_wire;
     std::size_t m_before = 0; // where the message's tag stands

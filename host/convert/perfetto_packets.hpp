@@ -23,8 +23,7 @@ class Packets {
     // A message to fill; add() writes it out. One at a time.
     [[nodiscard]] Message<Packet> start(Sequence sequence) {
         m_packet.clear();
-        m_packet.varint(kTag);
-        m_packet.reserve_length();
+        m_packet.field(kTag, 0); // the length is not known yet
         Message<Packet> packet(m_packet);
         packet.add_uint32(Packet::sequence_id, static_cast<std::uint32_t>(sequence));
         return packet;
@@ -39,7 +38,7 @@ class Packets {
     }
 
   private:
-    static constexpr std::uint64_t kTag = static_cast<std::uint64_t>(Trace::packet) << 3 | 2;
+    static constexpr std::uint32_t kTag = static_cast<std::uint32_t>(Trace::packet) << 3 | 2;
     static_assert(kTag < 0x80);
 
     OutputFile& m_file;
