@@ -44,7 +44,7 @@ class Dat final : public Writer {
         }
         m_plain.clear();
         m_without_record += std::uint64_t{!append_records(event, m_plain)};
-        m_file.append(m_plain);
+        m_file.append(std::as_bytes(std::span(m_plain)));
     }
 
     lib::Result<void> finish(const trace::TraceFacts& /*facts*/, std::string& why) override {
@@ -68,7 +68,7 @@ class Dat final : public Writer {
 
     OutputFile& m_file;
     std::optional<RecordChunks> m_chunks; // none: plain records
-    std::vector<std::byte> m_plain;
+    std::vector<tracer::Record> m_plain;
     std::uint64_t m_without_record = 0;
 };
 
