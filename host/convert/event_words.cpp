@@ -87,12 +87,6 @@ void append_typed(fmt::memory_buffer& out, const trace::Event& event) {
 
 } // namespace
 
-bool may_have_meaning(Unit unit) {
-    return unit == Unit::wait || unit == Unit::exception || unit == Unit::protocol || unit == Unit::server_kind ||
-           unit == Unit::context || unit == Unit::level || unit == Unit::vector || unit == Unit::mutex ||
-           unit == Unit::semaphore || unit == Unit::condition || unit == Unit::port || unit == Unit::server;
-}
-
 std::string meaning_of(const trace::Event& event, Unit unit, std::uint32_t value) {
     if (unit == Unit::wait) {
         return wait_words(event, value);

@@ -60,7 +60,12 @@ class EventWords {
 [[nodiscard]] std::string formatted_text(const trace::Event& event);
 
 // False: numbers of this unit are numbers and nothing else.
-[[nodiscard]] bool may_have_meaning(tracer::Unit unit);
+[[nodiscard]] constexpr bool may_have_meaning(tracer::Unit unit) {
+    using enum tracer::Unit;
+    return unit == wait || unit == exception || unit == protocol || unit == server_kind || unit == context ||
+           unit == level || unit == vector || unit == mutex || unit == semaphore || unit == condition || unit == port ||
+           unit == server;
+}
 
 // What stands behind the number of a parameter: the name of a task, mutex and so on, or the words of the event table.
 // Empty if it has none. Escaped.

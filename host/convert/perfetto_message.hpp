@@ -40,8 +40,10 @@ class Wire {
 
     void varint(std::uint64_t value) { taken(put(room(kVarintMax), value)); }
 
-    // A field of a number: its tag, and the number.
-    void field(std::uint32_t tag, std::uint64_t value) { taken(put(put(room(2 * kVarintMax), tag), value)); }
+    // A field of a number: its tag, and the number. Inline, for then tags are constants, and mostly one byte.
+    [[gnu::always_inline]] void field(std::uint32_t tag, std::uint64_t value) {
+        taken(put(put(room(2 * kVarintMax), tag), value));
+    }
 
     void append(std::string_view bytes) {
         std::memcpy(room(bytes.size()), bytes.data(), bytes.size());
@@ -81,7 +83,6 @@ class Wire {
     static constexpr std::size_t kBytes = 4096; // at first
     static constexpr std::size_t kVarintMax = 10;
 
-    // Inline, for tags are constants and mostly one byte.
     [[nodiscard, gnu::always_inline]] static char* put(char* at, std::uint64_t value) {
         while (value >= 0x80) {
             *at++ = static_cast<char>(value | 0x80);
@@ -94,11 +95,13 @@ class Wire {
     void taken(const char* end) { m_size = static_cast<std::size_t>(end - m_bytes.data()); }
 
     [[nodiscard]] char* room(std::size_t bytes) {
-        if (m_bytes.size() - m_size < bytes) {
-            m_bytes.resize(2 * m_bytes.size() + bytes);
+        if (m_bytes.size() - m_size < bytes) [[unlikely]] {
+            grow(bytes);
         }
         return m_bytes.data() + m_size;
     }
+
+    [[gnu::noinline]] void grow(std::size_t bytes) { m_bytes.resize(2 * m_bytes.size() + bytes); }
 
     std::vector<char> m_bytes;
     std::size_t m_size = 0;

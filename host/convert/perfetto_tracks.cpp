@@ -179,22 +179,24 @@ void Tracks::add_parameter(Message<TrackEvent>& out, const trace::Event& event, 
     }
     Message<Annotation> annotation(out, TrackEvent::annotations);
     annotation.add_uint64(Annotation::name_iid, parameter_iid(event.code, number));
+    if (!may_have_meaning(unit)) {
+        annotation.add_uint64(Annotation::uint_value, value);
+        return;
+    }
     const auto words = [&](fmt::memory_buffer& text) {
         if (const std::string meaning = meaning_of(event, unit, value); !meaning.empty()) {
             fmt::format_to(std::back_inserter(text), "{} ({})", value, meaning);
         }
     };
-    std::string_view text;
-    fmt::memory_buffer room;
-    if (may_have_meaning(unit)) {
-        const trace::ShortText* const kept = m_values.of(event, unit, value, words);
-        if (kept == nullptr) {
-            words(room);
-        }
-        text = kept != nullptr ? kept->view() : std::string_view(room.data(), room.size());
+    if (const trace::ShortText* const kept = m_values.of(event, unit, value, words); kept == nullptr) {
+        fmt::memory_buffer text;
+        words(text);
+        annotation.add_string(Annotation::string_value, {text.data(), text.size()});
+    } else if (kept->size == 0) {
+        annotation.add_uint64(Annotation::uint_value, value);
+    } else {
+        annotation.add_string(Annotation::string_value, kept->view());
     }
-    text.empty() ? annotation.add_uint64(Annotation::uint_value, value)
-                 : annotation.add_string(Annotation::string_value, text);
 }
 
 void Tracks::instant(std::uint64_t time_ns, const trace::Event& event, std::uint64_t track, Flow flow) {
