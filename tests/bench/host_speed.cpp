@@ -37,6 +37,7 @@ using namespace host;
 
 constexpr std::uint32_t kKhz = 2'600'000;
 constexpr int kRounds = 7;
+constexpr int kConverterRounds = 3; // each takes a second
 constexpr double kMega = 1e6;
 
 double processor_time_s() {
@@ -174,9 +175,11 @@ void read_events(const std::string& path, EachEvent each) {
     trace::Diagnostics diagnostics(
         [](std::string_view line) { std::fprintf(stderr, "%s\n", std::string(line).c_str()); });
     const auto opened = trace::Trace::open(path, {}, diagnostics);
-    trace::Event event;
-    while (opened && opened.value()->next(event)) {
-        each(event);
+    if (!opened) {
+        return;
+    }
+    for (auto batch = opened.value()->next_batch(); !batch.empty(); batch = opened.value()->next_batch()) {
+        std::ranges::for_each(batch, each);
     }
 }
 
@@ -291,7 +294,7 @@ void measure_converter(const convert::FormatRow& format, const std::string& path
     const std::string beside = (scratch / "plain").string();
     Way converting{.run = run};
     Way writing{.run = [&] { plain.write(beside, bytes); }};
-    race({&converting, &writing}, format.shape == convert::Destination::Shape::library_file ? 1 : kRounds);
+    race({&converting, &writing}, format.shape == convert::Destination::Shape::library_file ? 1 : kConverterRounds);
     const double rate = events / kMega / converting.best_s;
     const double ratio = writing.best_s / converting.best_s;
     figure("converter_" + name, static_cast<double>(bytes) / kMega / converting.best_s, "MB/s");
