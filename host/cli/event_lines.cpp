@@ -132,7 +132,7 @@ char* EventLines::put_value(char* at, const trace::Event& event, Kind kind, trac
     if (kind == Kind::number) {
         return put_decimal(at, value);
     }
-    const trace::ShortText* const text = m_values.of(
+    const trace::ValueTexts::Text* const text = m_values.of(
         event, unit, value, [&](fmt::memory_buffer& out) { append_value_and_name(out, event, unit, value); });
     return text != nullptr ? text->put(at) : nullptr;
 }

@@ -174,7 +174,7 @@ char* EventWords::put_value(char* at, const trace::Event& event, Kind kind, Unit
     if (kind == Kind::number) {
         return trace::put_decimal(at, value);
     }
-    const trace::ShortText* const text =
+    const trace::ValueTexts::Text* const text =
         m_values.of(event, unit, value, [&](fmt::memory_buffer& out) { append_value(out, event, unit, value); });
     return text != nullptr ? text->put(at) : nullptr;
 }

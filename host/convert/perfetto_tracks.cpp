@@ -188,7 +188,7 @@ void Tracks::add_parameter(Message<TrackEvent>& out, const trace::Event& event, 
             fmt::format_to(std::back_inserter(text), "{} ({})", value, meaning);
         }
     };
-    if (const trace::ShortText* const kept = m_values.of(event, unit, value, words); kept == nullptr) {
+    if (const trace::ValueTexts::Text* const kept = m_values.of(event, unit, value, words); kept == nullptr) {
         fmt::memory_buffer text;
         words(text);
         annotation.add_string(Annotation::string_value, {text.data(), text.size()});
