@@ -11,6 +11,7 @@
 //
 // ts is in microseconds with three digits behind the point, that is exact to the nanosecond.
 #include "host/convert/event_words.hpp"
+#include "host/convert/json_text.hpp"
 #include "host/convert/losses.hpp"
 #include "host/convert/per_processor.hpp"
 #include "host/convert/rows.hpp"
@@ -24,7 +25,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <fmt/format.h>
 #include <optional>
 #include <utility>
@@ -40,39 +40,6 @@ enum class Group : std::uint8_t { processors = 1, interrupts, tasks, jobs, waits
 
 constexpr std::array<std::string_view, 7> kGroupNames = {"",     "processors", "interrupts", "tasks",
                                                          "jobs", "waits",      "servers"};
-
-constexpr std::uint64_t each_byte(std::uint8_t value) {
-    return value * 0x0101'0101'0101'0101U;
-}
-
-// Of eight characters one may be a quote, a backslash or a control character. Bytes above 0x7F are none of them, but
-// what borrows from one byte to the next may accuse its neighbour.
-bool may_need_escape(std::uint64_t text) {
-    const auto has_zero = [](std::uint64_t bytes) { return (bytes - each_byte(1)) & ~bytes & each_byte(0x80); };
-    const std::uint64_t control = (text - each_byte(0x20)) & ~text & each_byte(0x80);
-    return (has_zero(text ^ each_byte('"')) | has_zero(text ^ each_byte('\\')) | control) != 0;
-}
-
-// Escaped text needs no more than this; without quotes. Twice the text's size of room, and eight bytes more.
-char* put_json(char* at, std::string_view text) {
-    std::uint64_t eight = 0;
-    while (text.size() >= sizeof eight) {
-        std::memcpy(&eight, text.data(), sizeof eight);
-        if (may_need_escape(eight)) {
-            break;
-        }
-        std::memcpy(at, &eight, sizeof eight);
-        at += sizeof eight;
-        text.remove_prefix(sizeof eight);
-    }
-    for (const char character : text) {
-        if (character == '"' || character == '\\') {
-            *at++ = '\\';
-        }
-        *at++ = static_cast<unsigned char>(character) < 0x20 ? ' ' : character;
-    }
-    return at;
-}
 
 constexpr std::size_t kLineMax = 256; // everything in an event but texts
 

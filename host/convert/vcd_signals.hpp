@@ -71,7 +71,7 @@ class VcdSignals {
     void append_value(const Signal& signal);
 
     struct Hash : std::hash<std::string_view> {
-        using is_transparent = void;
+        using is_transparent = void; // NOLINT(readability-identifier-naming): the name is the library's
     };
 
     OutputFile& m_file;
