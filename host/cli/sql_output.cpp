@@ -2,9 +2,9 @@
 // Printing. Texts that a query makes may hold anything: for a terminal they are escaped.
 #include "host/cli/sql_output.hpp"
 
-#include "host/cli/event_text.hpp"
 #include "host/cli/json_version.hpp"
 #include "host/trace/escape.hpp"
+#include "host/trace/json.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -21,6 +21,11 @@ std::string hexadecimal(std::string_view bytes) {
         text += fmt::format("{:02x}", static_cast<unsigned char>(byte));
     }
     return text;
+}
+
+// What SQLite holds, as it is; bytes that are no UTF-8 are replaced.
+std::string json_text(std::string_view text) {
+    return trace::Json(std::string(text)).dump(-1, ' ', false, trace::Json::error_handler_t::replace);
 }
 
 std::string csv_field(std::string_view text) {
@@ -69,7 +74,8 @@ bool SqlOutput::row(std::span<const sql::Value> values) {
         std::vector<Field> fields;
         for (const sql::Value& value : values) {
             const bool number = value.kind == Kind::integer || value.kind == Kind::real;
-            fields.push_back({value.kind == Kind::blob ? hexadecimal(value.text) : trace::escaped(value.text), number});
+            fields.push_back(
+                {value.kind == Kind::blob ? hexadecimal(value.text) : trace::made_printable(value.text), number});
         }
         if (m_widths_known) {
             print_fields(fields);
@@ -104,7 +110,7 @@ void SqlOutput::print_kept() {
             number = number || fields[i].number;
         }
         m_widths.push_back(width);
-        head.push_back({trace::escaped(m_names[i]), number});
+        head.push_back({trace::made_printable(m_names[i]), number});
     }
     print_fields(head);
     for (const std::vector<Field>& fields : m_kept) {
@@ -137,7 +143,7 @@ void SqlOutput::print_json(std::span<const sql::Value> values) {
     m_out.print("{}\n{{", std::exchange(m_first, false) ? "" : ",");
     for (std::size_t i = 0; i < values.size(); ++i) {
         const sql::Value& value = values[i];
-        m_out.print("{}{}:", i == 0 ? "" : ",", json_string(m_names[i]));
+        m_out.print("{}{}:", i == 0 ? "" : ",", json_text(m_names[i]));
         switch (value.kind) {
         case Kind::null:
             m_out.print("null");
@@ -149,10 +155,10 @@ void SqlOutput::print_json(std::span<const sql::Value> values) {
             m_out.print("{}", value.text.find_first_of("In") == std::string_view::npos ? value.text : "null");
             break;
         case Kind::text:
-            m_out.print("{}", json_string(value.text));
+            m_out.print("{}", json_text(value.text));
             break;
         case Kind::blob:
-            m_out.print("{}", json_string(hexadecimal(value.text)));
+            m_out.print("{}", json_text(hexadecimal(value.text)));
             break;
         }
     }

@@ -104,7 +104,7 @@ class ChromeJson final : public Writer {
         });
         for (const auto& [cpu, losses] : unseen_losses(facts)) {
             if (const std::uint64_t rest = losses.without(processor(cpu).lost); rest != 0) {
-                add_loss(end_ns, cpu, fmt::format("lost {} records, nobody knows where", rest));
+                add_loss(end_ns, cpu, losses.text(rest));
             }
         }
         m_file.append("\n]}\n");

@@ -61,6 +61,9 @@ class CtfStream {
     // Stamps that had to be raised.
     [[nodiscard]] std::uint64_t raised() const { return m_raised; }
 
+    // Of the last event.
+    [[nodiscard]] std::uint64_t last_stamp() const { return m_end; }
+
     [[nodiscard]] std::uint64_t discarded() const { return m_discarded; }
 
   private:

@@ -18,6 +18,9 @@ namespace {
 
 using trace::kCodeOf;
 
+// Readers count nanoseconds in 64 bits with a sign; babeltrace2 takes the whole seconds of that.
+constexpr std::uint64_t kReadersMaxNs = 9'223'372'036'000'000'000;
+
 constexpr std::uint8_t kPar1 = 1;
 constexpr std::uint8_t kPar2 = 2;
 
@@ -242,6 +245,7 @@ lib::Result<void> CtfTrace::finish(const trace::TraceFacts& facts, std::string_v
                           error_name(m_opened.error()), m_open);
         return m_opened.error();
     }
+    const bool ticks = m_clock == Clock::ticks && facts.clock.khz != 0;
     std::uint64_t raised = 0;
     for (const auto& [cpu, lost] : unseen_losses(facts)) {
         static_cast<void>(stream(cpu)); // a processor that only lost
@@ -254,8 +258,15 @@ lib::Result<void> CtfTrace::finish(const trace::TraceFacts& facts, std::string_v
         const auto lost = unseen.find(static_cast<std::uint16_t>(cpu));
         m_streams[cpu]->finish(lost != unseen.end() ? lost->second.without(m_streams[cpu]->discarded()) : 0);
         raised += m_streams[cpu]->raised();
+        const lib::Ticks last{m_streams[cpu]->last_stamp()};
+        const std::uint64_t last_ns = ticks ? lib::TickRate{facts.clock.khz}.to_nanoseconds(last).value : last.value;
+        if (last_ns > kReadersMaxNs) {
+            why = fmt::format("the stamp {} of processor {} is more than 292 years: readers of CTF refuse it; name the "
+                              "true rate with --tsc-khz, or leave the damaged chunk out",
+                              last.value, cpu);
+            return lib::Error::unsupported;
+        }
     }
-    const bool ticks = m_clock == Clock::ticks && facts.clock.khz != 0;
     fmt::memory_buffer out;
     const auto at_end = std::back_inserter(out);
     fmt::format_to(at_end, "/* CTF 1.8 */\n");

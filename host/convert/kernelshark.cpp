@@ -314,7 +314,7 @@ lib::Result<void> KernelShark::finish(const trace::TraceFacts& facts, std::strin
             m_tid = tid_of(names, m_view.running(cpu));
             m_flags = 0;
             m_pages->lost(lost);
-            add_text(kLostId, fmt::format("{} records before this one, nobody knows where", lost));
+            add_text(kLostId, losses.text(lost));
         }
     }
     if (m_processors.empty()) {

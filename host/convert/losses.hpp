@@ -1,36 +1,67 @@
 // SPDX-License-Identifier: MIT
-// Records that are missing although no blackout_end in the trace tells where: what chunks say was dropped in all, and
-// what was promised and never arrived.
+// Records that are missing although no blackout_end in the trace tells where: what chunks say was dropped in all, what
+// was promised and never arrived, and what went with parts of the carrier that never came.
 #pragma once
 
 #include "host/trace/facts.hpp"
 
 #include <algorithm>
 #include <cstdint>
+#include <fmt/format.h>
 #include <map>
+#include <string>
 
 namespace host::convert {
 
+[[nodiscard]] constexpr std::uint64_t saturating_sum(std::uint64_t a, std::uint64_t b) {
+    return a + std::min(b, ~std::uint64_t{0} - a);
+}
+
 struct Losses {
     std::uint64_t dropped = 0; // by the tracer since boot, gaps that the trace shows included
-    std::uint64_t missing = 0; // promised by a chunk, and not there
+    std::uint64_t missing = 0; // promised, and not there
+    bool at_least = false;     // `missing` is a lower bound
 
     // Those that gaps with so many records in all do not account for. A counter that is too low tells nothing.
     [[nodiscard]] std::uint64_t without(std::uint64_t shown) const {
-        const std::uint64_t rest = dropped > shown ? dropped - shown : 0;
-        return rest + std::min(missing, ~std::uint64_t{0} - rest);
+        return saturating_sum(dropped > shown ? dropped - shown : 0, missing);
+    }
+
+    // For people. records: without(what is shown).
+    [[nodiscard]] std::string text(std::uint64_t records) const {
+        return fmt::format("lost {}{} records, nobody knows where", at_least ? "at least " : "", records);
     }
 };
 
-// By processor; only where there are any.
+// Records that never came and of which not even the processor is known: what the sender's totals promise beyond what
+// the chunks tell, else one for each part of the carrier that is missing and that no chunk misses.
+[[nodiscard]] inline Losses unplaced_losses(const trace::TraceFacts& facts) {
+    std::uint64_t told = 0;
+    std::uint64_t missing = 0;
+    for (const trace::ChunkReport& chunk : facts.chunks) {
+        told = saturating_sum(told, saturating_sum(chunk.records, chunk.missing));
+        missing = saturating_sum(missing, chunk.missing);
+    }
+    if (facts.export_end) {
+        return {.missing = facts.export_end->records > told ? facts.export_end->records - told : 0};
+    }
+    return {.missing = missing == 0 ? facts.absent.parts : 0, .at_least = true};
+}
+
+// By processor; only where there are any. What cannot be placed stands with the processor of the first chunk.
 [[nodiscard]] inline std::map<std::uint16_t, Losses> unseen_losses(const trace::TraceFacts& facts) {
     std::map<std::uint16_t, Losses> losses;
     for (const trace::ChunkReport& chunk : facts.chunks) {
         if (chunk.described && (chunk.description.dropped != 0 || chunk.missing != 0)) {
             Losses& of = losses[chunk.description.cpu];
             of.dropped = std::max(of.dropped, chunk.description.dropped);
-            of.missing += std::min(chunk.missing, ~std::uint64_t{0} - of.missing);
+            of.missing = saturating_sum(of.missing, chunk.missing);
         }
+    }
+    if (const Losses unplaced = unplaced_losses(facts); unplaced.missing != 0) {
+        Losses& of = losses[facts.chunks.empty() ? std::uint16_t{0} : facts.chunks.front().description.cpu];
+        of.missing = saturating_sum(of.missing, unplaced.missing);
+        of.at_least = unplaced.at_least;
     }
     return losses;
 }
@@ -39,10 +70,10 @@ struct Losses {
 [[nodiscard]] inline std::uint64_t all_losses(const trace::TraceFacts& facts, std::uint64_t shown) {
     Losses sum;
     for (const auto& [cpu, losses] : unseen_losses(facts)) {
-        sum.dropped += std::min(losses.dropped, ~std::uint64_t{0} - sum.dropped);
-        sum.missing += std::min(losses.missing, ~std::uint64_t{0} - sum.missing);
+        sum.dropped = saturating_sum(sum.dropped, losses.dropped);
+        sum.missing = saturating_sum(sum.missing, losses.missing);
     }
-    return std::max(shown, shown + sum.without(shown));
+    return saturating_sum(shown, sum.without(shown));
 }
 
 } // namespace host::convert

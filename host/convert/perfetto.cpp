@@ -131,7 +131,7 @@ class Perfetto final : public Writer {
         for (const auto& [cpu, losses] : unseen_losses(facts)) {
             if (const std::uint64_t rest = losses.without(processor(cpu).lost); rest != 0) {
                 m_tracks.lost();
-                m_tracks.remark(end_ns, cpu, fmt::format("lost {} records, nobody knows where", rest));
+                m_tracks.remark(end_ns, cpu, losses.text(rest));
             }
         }
         m_processors.for_each([&](std::uint16_t /*cpu*/, Processor& here) {

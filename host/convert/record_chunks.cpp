@@ -3,6 +3,7 @@
 // in the same order.
 #include "host/convert/record_chunks.hpp"
 
+#include "host/convert/losses.hpp"
 #include "lib/assert.hpp"
 
 #include <algorithm>
@@ -77,6 +78,8 @@ RecordChunks::Stretch& RecordChunks::stretch_of(std::uint16_t cpu) {
         if (is_new) {
             place->second.begin = m_template;
             place->second.begin.cpu = cpu;
+            place->second.cost = m_stretches.size() == 1 ? unplaced_losses(m_survey.facts).missing : 0;
+            place->second.begin.dropped = place->second.cost;
         }
         m_last = &place->second;
         m_last_cpu = cpu;

@@ -13,6 +13,7 @@ constexpr std::uint32_t kTypeTimeExtend = 30;
 constexpr std::uint32_t kWordsMax = 28; // of data that the event's head itself can tell
 constexpr unsigned kDeltaBits = 27;
 constexpr std::uint64_t kDeltaMax = (std::uint64_t{1} << kDeltaBits) - 1;
+constexpr std::uint64_t kExtendedMax = (std::uint64_t{1} << (kDeltaBits + 32)) - 1; // a page has its time whole
 constexpr unsigned kTypeBits = 5;
 constexpr std::uint64_t kMissedEvents = std::uint64_t{1} << 31;
 constexpr std::uint64_t kMissedStored = std::uint64_t{1} << 30; // their number stands behind the data
@@ -32,7 +33,8 @@ char* RingPages::event(std::uint64_t time_ns, std::size_t bytes) {
     const bool is_long = bytes > kWordsMax * 4;
     const std::size_t head = is_long ? 8 : 4;
     constexpr std::size_t kExtendBytes = 8;
-    if (m_filled != 0 && m_filled + kExtendBytes + head + bytes + kCountBytes > kPageBytes) {
+    const bool full = m_filled + kExtendBytes + head + bytes + kCountBytes > kPageBytes;
+    if (m_filled != 0 && (full || time_ns - m_time > kExtendedMax)) {
         close_page();
     }
     if (m_filled == 0) {

@@ -6,6 +6,7 @@
 // Pairs always nest: what is opened inside an interval that ends is closed with it, by a record more; an end without
 // its begin becomes a single event of its family; what is open at the end is closed in front of END.
 #include "host/convert/chain_spool.hpp"
+#include "host/convert/losses.hpp"
 #include "host/convert/rows.hpp"
 #include "host/trace/tlog/native.hpp"
 #include "host/trace/tlog/record.hpp"
@@ -136,6 +137,7 @@ class Tlog final : public Writer {
             return;
         }
         start(process);
+        process.lost += event.is(kGapCode) ? event.par2 : 0;
         if (event.origin == trace::Origin::kev && event.row == nullptr) {
             put(process, {.type = tlog::kSingleOther, .arg2 = event.words.empty() ? 0 : event.words.front()});
             return;
@@ -146,13 +148,16 @@ class Tlog final : public Writer {
         put(process, map_native(event, process.running));
     }
 
-    lib::Result<void> finish(const trace::TraceFacts& /*facts*/, std::string& why) override {
+    lib::Result<void> finish(const trace::TraceFacts& facts, std::string& why) override {
         if (m_untimed) {
             why = "tlog has seconds, but the rate of the trace's clock is not known: name it with --tsc-khz";
             return lib::Error::unsupported;
         }
         if (m_processes.empty()) {
             of(0);
+        }
+        for (const auto& [cpu, losses] : unseen_losses(facts)) {
+            add_unseen(of(cpu), losses);
         }
         std::vector<std::size_t> rows;
         for (auto& [cpu, process] : m_processes) {
@@ -169,6 +174,7 @@ class Tlog final : public Writer {
 
   private:
     static constexpr std::size_t kDepthMax = 64;
+    static constexpr std::uint8_t kGapCode = trace::kCodeOf<"blackout_end">;
 
     struct Process {
         std::uint16_t cpu = 0;
@@ -178,6 +184,7 @@ class Tlog final : public Writer {
         bool started = false;
         std::size_t depth = 0;
         std::array<Mapped, kDepthMax> open{};
+        std::uint64_t lost = 0;    // records, as gaps tell
         std::optional<Mapped> end; // of a tlog file: the END that may be the last
     };
 
@@ -214,6 +221,16 @@ class Tlog final : public Writer {
             put(process, {.type = tlog::kSingleOther, .arg1 = mapped.arg1, .arg2 = mapped.arg2});
         } else {
             put(process, mapped);
+        }
+    }
+
+    // A gap of its own, behind the last event: that is where a reader notices at the latest.
+    void add_unseen(Process& process, const Losses& losses) {
+        const std::uint64_t lost = losses.without(process.lost);
+        if (lost != 0) {
+            start(process);
+            write(process, tlog::single_type(kGapCode),
+                  {.arg2 = static_cast<std::uint32_t>(std::min<std::uint64_t>(lost, ~std::uint32_t{0}))});
         }
     }
 

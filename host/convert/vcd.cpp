@@ -90,7 +90,7 @@ class Vcd final : public Writer {
             const Processor* const found = m_processors.find(cpu);
             const std::uint64_t shown = found != nullptr ? found->lost_records : 0;
             if (const std::uint64_t rest = losses.without(shown); rest != 0) {
-                m_signals.comment(fmt::format("cpu {}: lost {} records, nobody knows where", cpu, rest));
+                m_signals.comment(fmt::format("cpu {}: {}", cpu, losses.text(rest)));
                 if (found != nullptr) {
                     m_signals.set(found->lost, shown + rest);
                 }

@@ -101,6 +101,9 @@ void meta_rows(const trace::TraceFacts& facts, const RowSink& sink) {
         add("application", trace::escaped(facts.build->application.view()));
         add("seed", fmt::format("{}", facts.build->seed));
     }
+    if (facts.absent.parts != 0) {
+        add(fmt::format("{}_missing", facts.absent.unit), fmt::format("{}", facts.absent.parts));
+    }
     if (facts.export_end) {
         add("records_sent", fmt::format("{}", facts.export_end->records));
         add("records_dropped", fmt::format("{}", facts.export_end->dropped));

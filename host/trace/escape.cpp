@@ -2,19 +2,19 @@
 // Escaping of untrusted text; the UTF-8 rules are those of RFC 3629 (no overlong forms, no surrogates).
 #include "host/trace/escape.hpp"
 
-#include <array>
+#include <algorithm>
 #include <cstdint>
 
 namespace host::trace {
 
 namespace {
 
-// Bytes of the valid, printable UTF-8 character at the front of text; 0 if there is none.
+// Bytes of the valid, printable UTF-8 character at the front of text, a backslash included; 0 if there is none.
 std::size_t printable_bytes(std::string_view text) {
     const auto byte = [text](std::size_t i) { return static_cast<std::uint8_t>(text[i]); };
     const std::uint8_t first = byte(0);
     if (first < 0x80) {
-        return first >= 0x20 && first != 0x7F && first != '\\' ? 1 : 0;
+        return first >= 0x20 && first != 0x7F ? 1 : 0;
     }
     const std::size_t length = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
     if (first < 0xC2 || first > 0xF4 || text.size() < length) {
@@ -33,31 +33,36 @@ std::size_t printable_bytes(std::string_view text) {
     return c1_control || overlong || surrogate || too_large ? 0 : length;
 }
 
-} // namespace
-
-std::string escaped(std::string_view text_untrusted) {
-    const bool cut = text_untrusted.size() > kEscapedInputMax;
-    std::string_view rest = cut ? text_untrusted.substr(0, kEscapedInputMax) : text_untrusted;
+std::string with_escapes(std::string_view rest, std::string_view backslash) {
+    constexpr std::string_view kDigits = "0123456789abcdef";
     std::string out;
     out.reserve(rest.size());
     while (!rest.empty()) {
         const std::size_t length = printable_bytes(rest);
-        if (length != 0) {
+        if (rest.front() == '\\') {
+            out.append(backslash);
+        } else if (length != 0) {
             out.append(rest.substr(0, length));
-            rest.remove_prefix(length);
-            continue;
-        }
-        constexpr std::string_view kDigits = "0123456789abcdef";
-        const auto value = static_cast<std::uint8_t>(rest.front());
-        if (value == '\\') {
-            out.append("\\\\");
         } else {
+            const auto value = static_cast<std::uint8_t>(rest.front());
             out.append("\\x");
             out.push_back(kDigits[value >> 4]);
             out.push_back(kDigits[value & 0xF]);
         }
-        rest.remove_prefix(1);
+        rest.remove_prefix(std::max<std::size_t>(length, 1));
     }
+    return out;
+}
+
+} // namespace
+
+std::string made_printable(std::string_view text_untrusted) {
+    return with_escapes(text_untrusted, "\\");
+}
+
+std::string escaped(std::string_view text_untrusted) {
+    const bool cut = text_untrusted.size() > kEscapedInputMax;
+    std::string out = with_escapes(text_untrusted.substr(0, kEscapedInputMax), "\\\\");
     if (cut) {
         out.append("...");
     }

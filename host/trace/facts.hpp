@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace host::trace {
@@ -49,6 +50,13 @@ struct ChunkReport {
     [[nodiscard]] bool compact() const { return described && description.encoding == tracer::Encoding::compact; }
 };
 
+// Parts of what carried the trace that never came: known by their numbers. What stood in them is not, nor on which
+// processor it happened; each held one record at least.
+struct Absent {
+    std::uint64_t parts = 0;
+    std::string_view unit = "packets"; // what they are; static text
+};
+
 struct TraceFacts {
     Clock clock;
     std::optional<std::uint64_t> boot_id;
@@ -57,6 +65,7 @@ struct TraceFacts {
     std::optional<tracer::ExportEnd> export_end;
     Names names; // of all chunks together
     std::vector<ChunkReport> chunks;
+    Absent absent;
     std::uint64_t usable_events = 0; // decoded, of a known code, metadata not counted
 };
 

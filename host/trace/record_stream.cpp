@@ -74,6 +74,9 @@ lib::Result<void> RecordStream::open_directory(const std::string& path) {
     }
     m_directory = path;
     m_manifest = std::move(manifest.value());
+    if (m_manifest->transfer) {
+        note_absent({.parts = m_manifest->transfer->lost});
+    }
     for (const ManifestChunk& chunk : m_manifest->chunks) {
         // A file that is missing or unreadable costs its own records, not the session.
         const auto source = ByteSource::open(path + '/' + chunk.file);

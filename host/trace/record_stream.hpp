@@ -36,6 +36,9 @@ class RecordStream final : public EventStream {
     [[nodiscard]] bool next(Event& event) override;
     [[nodiscard]] std::span<const Event> next_batch() override;
 
+    // What carried these records knows that so much of it never came.
+    void note_absent(const Absent& absent) { m_facts.absent = absent; }
+
     // Only for a session.
     [[nodiscard]] const std::optional<Manifest>& manifest() const { return m_manifest; }
 

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Network captures: made here, counted by tshark, read by remora."""
+import json
 import struct
 
 import traces
-from harness import case, expect_equal
+from harness import case, expect, expect_equal
 
 RECORDS_MAX = 60
 
@@ -58,3 +59,31 @@ def recorded(ctx):
     expect_equal(len(lines), len(frames), "datagrams that tshark finds")
     found = [(event["ticks"], event["event"]) for event in ctx.events(path)]
     expect_equal(found, [(event["ticks"], event["event"]) for event in ctx.events(trace)], "events")
+
+
+@case
+def packets_that_never_came(ctx):
+    """A packet of the middle is missing: every format that has words for a loss uses them, and says how much."""
+    image = b"".join(traces.record(traces.IPOINT, 1000 * number, 0, number) for number in range(RECORDS_MAX * 5))
+    frames = [frame(payload) for payload in packets(image)]
+    del frames[2]
+    path = traces.store(ctx, "gap.pcap", pcap(frames))
+    khz = ("--tsc-khz", str(traces.KHZ))
+
+    def written(form):
+        return ctx.convert(path, form, *khz, codes=(0, 2))
+
+    for form in ("chrome-json", "vcd", "perfetto", "kernelshark"):
+        expect(b"lost at least 1 records" in written(form).read_bytes(), f"{form} tells nothing")
+    expect("LOST 1 EVENTS" in written("ftrace").read_text(), "ftrace tells nothing")
+    expect(b"TRACE_DROPPED::1T" in written("kev").read_bytes(), "kev tells nothing")
+    records = list(struct.iter_unpack(">HBBId", written("tlog").read_bytes()))
+    expect_equal([arg2 for _, kind, _, arg2, _ in records if kind == 39], [1], "gaps of tlog")
+    for form in ("ctf", "ctf-lttng"):
+        said = ctx.run("babeltrace2", written(form))
+        expect("discarded 1 event" in said.stderr, f"{form} tells nothing: {said.stderr}")
+    for form in ("dat", "compact"):
+        told = json.loads(ctx.remora("summary", "--json", written(form), codes=(0, 2)).stdout)
+        expect_equal(told["records"]["dropped"], 1, f"records that {form} says were dropped")
+    meta = ctx.remora("sql", path, "select value from meta where key = 'packets_missing'", "--csv", codes=(0, 2))
+    expect_equal(meta.stdout.split(), ["value", "1"], "sql")

@@ -160,3 +160,18 @@ def falling_stamps(ctx):
     raised = int(re.search(r"stamps_raised = (\d+);", (directory / "metadata").read_text(encoding="utf-8")).group(1))
     expect_equal(raised, sum(one["cycles"] != int(re.search(r"par2 = (\d+)", one["fields"]).group(1))
                              for one in found), "stamps that were raised")
+
+
+@case
+def beyond_the_readers(ctx):
+    """The last stamp that babeltrace2 takes, and the first one that it would refuse: that one is refused by us."""
+    last = (1 << 63) // 10**9 * 10**9
+    for stamp, codes in ((last, (0,)), (last + 1, (1,))):
+        records = traces.record(traces.USER_EVENT_0, stamp - 5, 1, 2) + traces.record(traces.USER_EVENT_0, stamp, 1, 2)
+        trace = traces.store(ctx, f"{stamp}.dat", traces.chunk(records, khz=1_000_000))
+        output = ctx.dir / f"{stamp}.ctf"
+        done = ctx.remora("convert", trace, "--to", "ctf", "-o", output, codes=codes)
+        if codes == (0,):
+            expect_equal(len(read(ctx, output)), 2, "events")
+        else:
+            expect("292 years" in done.stderr and not output.exists(), done.stderr)

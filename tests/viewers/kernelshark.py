@@ -111,6 +111,8 @@ def edges(ctx):
     day = 86_400 * traces.KHZ * 1000
     far = b"".join(traces.record(traces.USER_EVENT_0, stamp, 1, 2) for stamp in (1000, 2 * day, 2 * day + 1))
     compare(ctx, traces.store(ctx, "far.dat", traces.chunk(far)))
+    years = b"".join(traces.record(traces.USER_EVENT_0, stamp, 1, 2) for stamp in (1000, 1000 + (1 << 61), 1 << 62))
+    compare(ctx, traces.store(ctx, "years.dat", traces.chunk(years)))
     compare(ctx, traces.store(ctx, "one.dat", traces.chunk(traces.record(traces.USER_EVENT_0, 5, 1, 2))))
     loss = traces.record(traces.BLACKOUT_START, 100) + traces.record(traces.BLACKOUT_END, 200, 0, 5)
     _, _, lost = compare(ctx, traces.store(ctx, "loss.dat", traces.chunk(loss, dropped=5)))

@@ -70,7 +70,11 @@ lib::Result<std::unique_ptr<RecordStream>> open(const NamedSource& input, const 
         return lib::Error::corrupt;
     }
     const NamedSource records{.name = input.name, .bytes = session.records(), .keep_open = true};
-    return RecordStream::of_sources(std::span(&records, 1), options, diagnostics);
+    auto stream = RecordStream::of_sources(std::span(&records, 1), options, diagnostics);
+    if (stream) {
+        stream.value()->note_absent({.parts = session.lost()});
+    }
+    return stream;
 }
 
 } // namespace host::trace::capture

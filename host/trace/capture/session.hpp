@@ -29,6 +29,9 @@ class Session {
 
     [[nodiscard]] std::uint64_t delivered() const { return m_order.counts().delivered; }
 
+    // Packets whose numbers were skipped, once finished.
+    [[nodiscard]] std::uint64_t lost() const { return m_order.counts().lost; }
+
     // What was delivered, once finished.
     [[nodiscard]] std::shared_ptr<ByteSource> records() { return m_spool.take(); }
 

@@ -79,6 +79,7 @@ void KevStream::take_header(const OpenOptions& options) {
 bool KevStream::next(Event& event) {
     if (!m_window.next(m_current)) {
         m_facts.chunks.front().records = m_reader->slots();
+        m_facts.absent = {.parts = m_reader->missing_buffers(), .unit = "buffers"};
         return false;
     }
     check_order(m_current);

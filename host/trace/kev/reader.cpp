@@ -243,6 +243,7 @@ void Reader::take_buffer(const Slot& slot) {
     if (m_buffer_number) {
         const std::uint32_t missing = (number - *m_buffer_number - 1) % kBufferModulus;
         if (missing != 0) {
+            m_missing_buffers += missing;
             report(Code::gap, m_slots, slot.cpu(),
                    fmt::format("buffer {} follows buffer {}: {} missing (modulo {})", number, *m_buffer_number, missing,
                                kBufferModulus));

@@ -64,6 +64,9 @@ class Reader {
     // Slots read so far.
     [[nodiscard]] std::uint64_t slots() const { return m_slots; }
 
+    // Buffers that never came, at least: their numbers begin again every kBufferModulus.
+    [[nodiscard]] std::uint64_t missing_buffers() const { return m_missing_buffers; }
+
     [[nodiscard]] std::uint64_t offset_of(std::uint64_t slot) const { return m_first_slot + slot * kSlotBytes; }
 
   private:
@@ -110,6 +113,7 @@ class Reader {
     std::size_t m_queued_words = 0;
     std::uint64_t m_slots = 0;
     std::optional<std::uint32_t> m_buffer_number;
+    std::uint64_t m_missing_buffers = 0;
     std::bitset<32> m_unknown_told; // by class
     std::bitset<kProcessorsMax> m_processor_told;
     std::bitset<kProcessorsMax> m_guess_told;

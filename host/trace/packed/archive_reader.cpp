@@ -203,6 +203,7 @@ void ArchiveReader::order_blocks() {
             continue;
         }
         if (entry.header.sequence != expected) {
+            m_absent += entry.header.sequence - expected;
             report(Code::gap, entry, fmt::format("{} blocks before it are missing", entry.header.sequence - expected));
         }
         kept.push_back(entry);
@@ -321,10 +322,15 @@ bool ArchiveReader::may_be_used(const Entry& entry) {
 
 lib::Result<void> ArchiveReader::extract(const Sink& sink) {
     for (const Entry& entry : m_entries) {
-        if (entry.header.content != Content::data || !may_be_used(entry)) {
+        if (entry.header.content != Content::data) {
+            continue;
+        }
+        if (!may_be_used(entry)) {
+            ++m_absent;
             continue;
         }
         if (!read_piece(entry)) {
+            ++m_absent;
             m_whole = false;
             if (m_strict) {
                 break;

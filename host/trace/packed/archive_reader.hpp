@@ -38,6 +38,9 @@ class ArchiveReader {
     // Files whose names are lost have a number for a name.
     [[nodiscard]] const std::vector<PackedFile>& files() const { return m_files; }
 
+    // Blocks of data that are missing or could not be used; complete after extract().
+    [[nodiscard]] std::uint64_t absent() const { return m_absent; }
+
     // All that can be had. An error of the sink ends it and is returned.
     [[nodiscard]] lib::Result<void> extract(const Sink& sink);
 
@@ -71,6 +74,8 @@ class ArchiveReader {
     std::vector<std::byte> m_body;
     std::vector<std::byte> m_raw;
     std::span<const std::byte> m_piece; // of m_raw, after read_piece()
+
+    std::uint64_t m_absent = 0; // blocks of data that are missing or could not be used
 
     // Of the segment that is being put together.
     std::uint32_t m_segment = ~std::uint32_t{0};

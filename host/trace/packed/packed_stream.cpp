@@ -44,7 +44,11 @@ lib::Result<std::unique_ptr<RecordStream>> open_stream(const NamedSource& input,
                                .keep_open = true});
         }
     }
-    return RecordStream::of_sources(sources, options, diagnostics);
+    auto stream = RecordStream::of_sources(sources, options, diagnostics);
+    if (stream) {
+        stream.value()->note_absent({.parts = reader.value()->absent(), .unit = "blocks"});
+    }
+    return stream;
 }
 
 } // namespace host::trace::packed

@@ -211,6 +211,9 @@ TEST(Escaping, KeepsUtf8AndEscapesTheRest) {
     EXPECT_EQ(trace::escaped("\xC0\x80\xED\xA0\x80"), "\\xc0\\x80\\xed\\xa0\\x80");
     EXPECT_EQ(trace::escaped(std::string_view("\0", 1)), "\\x00");
     EXPECT_EQ(trace::escaped(std::string(300, 'a')).size(), 259U);
+    EXPECT_EQ(trace::made_printable(trace::escaped("\x1b\\ \xC3\xA9")), trace::escaped("\x1b\\ \xC3\xA9"));
+    EXPECT_EQ(trace::made_printable("\x1b\\\xC0"), "\\x1b\\\\xc0");
+    EXPECT_EQ(trace::made_printable(std::string(300, 'a')).size(), 300U);
 }
 
 } // namespace
