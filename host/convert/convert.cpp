@@ -97,14 +97,17 @@ Outcome convert(const Request& request, trace::Diagnostics& diagnostics, const P
     if (const auto begun = writer->begin(format.needs_survey ? &survey : nullptr, why); !begun) {
         return failed(begun.error(), why);
     }
-    trace::Event event;
     std::uint64_t events = 0;
-    while (opened.value()->next(event)) {
-        if (event.metadata) {
-            continue;
+    std::uint64_t next_report = kEventsPerReport;
+    for (auto batch = opened.value()->next_batch(); !batch.empty(); batch = opened.value()->next_batch()) {
+        for (const trace::Event& event : batch) {
+            if (!event.metadata) {
+                writer->add(event);
+                ++events;
+            }
         }
-        writer->add(event);
-        if (++events % kEventsPerReport == 0) {
+        if (events >= next_report) {
+            next_report = events + kEventsPerReport;
             progress(events, survey.events);
             if (request.stopped && request.stopped()) {
                 return {.status = ExitStatus::usage, .error = "interrupted: nothing was left behind", .events = 0};

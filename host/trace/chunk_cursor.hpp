@@ -21,6 +21,7 @@
 #include <span>
 #include <string>
 #include <tuple>
+#include <vector>
 
 namespace host::trace {
 
@@ -64,7 +65,12 @@ class ChunkCursor {
         return true;
     }
 
+    // All that next_plain() would take one after the other, up to kBatch, and without what lies behind the buffer.
+    [[nodiscard]] std::span<Event> next_plain(std::uint64_t key, std::uint64_t limit);
+
   private:
+    static constexpr std::size_t kBatch = 64; // events that stay in the first cache
+
     struct Slot {
         tracer::Record record;
         std::uint64_t index = 0; // in its chunk
@@ -76,6 +82,7 @@ class ChunkCursor {
     [[nodiscard]] bool plain_records_may_follow() const;
     void fill_plain(const tracer::Record& record, const tracer::EventRow& row, const ChunkReport& mine,
                     Event& event) const;
+    void prepare_batch(const ChunkReport& mine);
     [[nodiscard]] bool read_slot(Slot& slot);
     [[nodiscard]] bool read_compact_slot(Slot& slot);
     [[nodiscard]] bool begin_compact(std::uint64_t offset_bytes);
@@ -131,6 +138,7 @@ class ChunkCursor {
     bool m_lane_open = false; // next_plain() may look at the next record
     bool m_finished = false;
     Names m_names; // what is known at this chunk: all earlier chunks', overlaid by its own
+    std::vector<Event> m_batch;
 };
 
 // Stores alone, no copy of a whole Event: what the event held before is not read.

@@ -199,6 +199,37 @@ bool RecordStream::next_plain(Event& event) {
     return true;
 }
 
+std::span<const Event> RecordStream::next_batch() {
+    const std::span<Event> batch = m_current.cursor != nullptr && m_start
+                                       ? m_current.cursor->next_plain(m_current.key, m_turn)
+                                       : std::span<Event>();
+    if (batch.empty()) {
+        return EventStream::next_batch();
+    }
+    m_current.key = std::max(m_current.key, batch.back().ticks.value);
+    if (m_facts.clock.khz == 0) {
+        for (Event& event : batch) {
+            event.timed = false;
+            event.time_ns = 0;
+        }
+        return batch;
+    }
+    if (m_scale.khz() != m_facts.clock.khz) {
+        m_scale = TickScale(m_facts.clock.khz);
+    }
+    const TickScale scale = m_scale; // in registers
+    const std::uint64_t start = m_start->value;
+    for (Event& event : batch) {
+        event.timed = true;
+        const std::uint64_t time_ns = scale.to_nanoseconds(event.ticks.value - start);
+        event.time_ns = static_cast<std::int64_t>(time_ns);
+        if ((event.ticks.value < start || event.time_ns < 0) && !convert_time(event)) {
+            report_range(event);
+        }
+    }
+    return batch;
+}
+
 bool RecordStream::next_slowly(Event& event) {
     if (m_current.cursor != nullptr) {
         if (m_heads.empty() && next_alone(event)) {

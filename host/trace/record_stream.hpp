@@ -34,6 +34,7 @@ class RecordStream final : public EventStream {
     of_sources(std::span<const NamedSource> sources, const OpenOptions& options, Diagnostics& diagnostics);
 
     [[nodiscard]] bool next(Event& event) override;
+    [[nodiscard]] std::span<const Event> next_batch() override;
 
     // What carried these records knows that so much of it never came.
     void note_absent(const Absent& absent) { m_facts.absent = absent; }
