@@ -2,19 +2,22 @@
 // The short way of a line. Its parts stand in the order in which append_line() writes them.
 #include "host/cli/event_lines.hpp"
 
-#include "host/cli/digits.hpp"
-#include "host/trace/names.hpp"
+#include "host/trace/digits.hpp"
 
-#include <algorithm>
 #include <string>
 
 namespace host::cli {
 
 namespace {
 
+using trace::kNumberMax;
+using trace::kPaddedLimit;
+using trace::put_decimal;
+using trace::put_padded;
+
 constexpr std::size_t kNameColumns = 20;
 // Time, unit, processor; both texts before the values, both values; each with the room that its function asks for.
-constexpr std::size_t kLineMax = 2 * kNumberMax + 32 + 4 * ShortText::kBytes;
+constexpr std::size_t kLineMax = 2 * kNumberMax + 32 + 4 * trace::ShortText::kBytes;
 
 std::string lead(const tracer::Parameter& parameter) {
     return parameter.unit == tracer::Unit::none ? "" : fmt::format(" {}=", parameter.name);
@@ -22,19 +25,9 @@ std::string lead(const tracer::Parameter& parameter) {
 
 } // namespace
 
-bool ShortText::set(std::string_view text) {
-    if (text.size() > kBytes) {
-        return false;
-    }
-    std::ranges::copy(text, bytes.begin());
-    size = static_cast<std::uint8_t>(text.size());
-    return true;
-}
-
 EventLines::EventLines(TimeUnit unit)
     : m_unit(unit)
-    , m_prepared(256)
-    , m_known(kKnown) {
+    , m_prepared(256) {
     for (const tracer::EventRow& row : tracer::kEvents) {
         Prepared& prepared = m_prepared[row.code];
         const bool fits = prepared.to_par1.set(fmt::format("{:<{}}{}", row.name, kNameColumns, lead(row.par1))) &&
@@ -139,23 +132,9 @@ char* EventLines::put_value(char* at, const trace::Event& event, Kind kind, trac
     if (kind == Kind::number) {
         return put_decimal(at, value);
     }
-    if (m_names_version != event.names->version()) {
-        m_names_version = event.names->version();
-        std::ranges::fill(m_known, Known{});
-    }
-    const auto number = static_cast<std::uint64_t>(unit);
-    const std::uint64_t key = ((number + 1) << 32) | value;
-    Known& known = m_known[(value ^ (value >> 16) ^ (number << 5)) % kKnown];
-    if (known.key != key) {
-        fmt::memory_buffer text;
-        append_value_and_name(text, event, unit, value);
-        if (!known.text.set({text.data(), text.size()})) {
-            known.key = 0;
-            return nullptr;
-        }
-        known.key = key;
-    }
-    return known.text.put(at);
+    const trace::ValueTexts::Text* const text = m_values.of(
+        event, unit, value, [&](fmt::memory_buffer& out) { append_value_and_name(out, event, unit, value); });
+    return text != nullptr ? text->put(at) : nullptr;
 }
 
 } // namespace host::cli

@@ -100,12 +100,12 @@ trace::ExitStatus print(const PrintOptions& options, Context context) {
         Selection selection(options);
         EventLines lines(options.ticks ? TimeUnit::ticks : TimeUnit::nanoseconds);
         std::uint64_t left = options.limit;
-        trace::Event event;
         // A pipe is followed live; a file is worth whole buffers.
         const bool live = options.input.path == "-" && context.out.is_terminal();
-        while (trace.next(event) && !context.out.failed()) {
+        // False: no more is wanted.
+        const auto show = [&](const trace::Event& event) {
             if (!selection.contains(event)) {
-                continue;
+                return true;
             }
             if (options.json) {
                 append_json(context.out.buffer(), event);
@@ -116,7 +116,10 @@ trace::ExitStatus print(const PrintOptions& options, Context context) {
             if (live) {
                 context.out.flush();
             }
-            if (left != 0 && --left == 0) {
+            return !context.out.failed() && (left == 0 || --left != 0);
+        };
+        for (auto batch = trace.next_batch(); !batch.empty(); batch = trace.next_batch()) {
+            if (!std::ranges::all_of(batch, show)) {
                 break;
             }
         }

@@ -11,6 +11,15 @@
 
 namespace host::cli {
 
+namespace {
+
+// A counter that lies must not make a small sum.
+std::uint64_t saturating_add(std::uint64_t a, std::uint64_t b) {
+    return a > ~b ? ~std::uint64_t{0} : a + b;
+}
+
+} // namespace
+
 Accounts accounts_of(const trace::Trace& trace) {
     Accounts accounts;
     std::map<std::uint16_t, std::uint64_t> dropped;
@@ -24,14 +33,14 @@ Accounts accounts_of(const trace::Trace& trace) {
             const tracer::ChunkBegin& told = chunk.description;
             dropped[told.cpu] = std::max(dropped[told.cpu], told.dropped);
             refused[told.cpu] = std::max(refused[told.cpu], told.refused);
-            accounts.overwritten += told.overwritten;
+            accounts.overwritten = saturating_add(accounts.overwritten, told.overwritten);
         }
     }
     for (const auto& [cpu, count] : dropped) {
-        accounts.dropped += count;
+        accounts.dropped = saturating_add(accounts.dropped, count);
     }
     for (const auto& [cpu, count] : refused) {
-        accounts.refused += count;
+        accounts.refused = saturating_add(accounts.refused, count);
     }
     const auto& manifest = trace.manifest();
     const auto& end = manifest && manifest->announced ? manifest->announced : trace.facts().export_end;

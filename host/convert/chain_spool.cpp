@@ -40,17 +40,27 @@ void ChainSpool::append(std::size_t row_number, std::span<const std::byte> bytes
 }
 
 void ChainSpool::write_block(Row& row) {
-    std::array<std::byte, kSlotBytes> slot{};
-    const std::uint64_t next = m_slots++;
-    lib::store_le(slot, next);
-    std::ranges::copy(row.block, slot.begin() + sizeof(next));
-    if (m_result) {
-        m_result = m_spool.write_at(row.slot * kSlotBytes, slot);
+    if (m_ahead_slot + m_ahead.size() / kSlotBytes != row.slot || m_ahead.size() == kSlotsAtOnce * kSlotBytes) {
+        write_ahead();
+        m_ahead_slot = row.slot;
     }
+    const std::uint64_t next = m_slots++;
+    const std::size_t at = m_ahead.size();
+    m_ahead.resize(at + kSlotBytes);
+    const auto slot = std::span(m_ahead).subspan(at);
+    lib::store_le(slot, next);
+    std::ranges::copy(row.block, slot.subspan(sizeof(next)).begin());
     row.slot = next;
     ++row.blocks;
     row.filled = 0;
     row.block = {};
+}
+
+void ChainSpool::write_ahead() {
+    if (m_result && !m_ahead.empty()) {
+        m_result = m_spool.write_at(m_ahead_slot * kSlotBytes, m_ahead);
+    }
+    m_ahead.clear();
 }
 
 lib::Result<void> ChainSpool::copy_to(OutputFile& file, std::span<const std::size_t> rows) {
@@ -59,20 +69,28 @@ lib::Result<void> ChainSpool::copy_to(OutputFile& file, std::span<const std::siz
             write_block(row);
         }
     }
+    write_ahead();
     if (!m_result) {
         return m_result;
     }
     const auto source = m_spool.take();
-    std::array<std::byte, kSlotBytes> slot{};
+    std::vector<std::byte> window(kSlotsAtOnce * kSlotBytes); // the next block mostly lies right behind
+    std::uint64_t first = 0;
+    std::uint64_t count = 0;
     for (const std::size_t row_number : rows) {
         std::uint64_t at = m_rows[row_number].first_slot;
         for (std::uint64_t block = 0; block < m_rows[row_number].blocks; ++block) {
-            const auto count = source->read(at * kSlotBytes, slot);
-            if (!count || count.value() != slot.size()) {
-                return lib::Error::io;
+            if (at < first || at - first >= count) {
+                const auto read = source->read(at * kSlotBytes, window);
+                if (!read || read.value() < kSlotBytes) {
+                    return lib::Error::io;
+                }
+                first = at;
+                count = read.value() / kSlotBytes;
             }
+            const auto slot = std::span(window).subspan((at - first) * kSlotBytes, kSlotBytes);
             at = lib::load_le<std::uint64_t>(slot);
-            file.append(std::span(slot).subspan(sizeof(at)));
+            file.append(slot.subspan(sizeof(at)));
         }
     }
     return {};

@@ -46,9 +46,14 @@ class ChainSpool {
         std::array<std::byte, kBlockBytes> block{};
     };
 
+    static constexpr std::size_t kSlotsAtOnce = 64;
+
     void write_block(Row& row);
+    void write_ahead();
 
     trace::Spool m_spool;
+    std::vector<std::byte> m_ahead; // slots that follow each other and are not in the spool yet
+    std::uint64_t m_ahead_slot = 0; // the first of them
     std::vector<Row> m_rows;
     std::uint64_t m_slots = 0;
     lib::Result<void> m_result{};

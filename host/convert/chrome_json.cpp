@@ -11,20 +11,23 @@
 //
 // ts is in microseconds with three digits behind the point, that is exact to the nanosecond.
 #include "host/convert/event_words.hpp"
+#include "host/convert/json_text.hpp"
 #include "host/convert/losses.hpp"
+#include "host/convert/per_processor.hpp"
 #include "host/convert/rows.hpp"
 #include "host/convert/task_labels.hpp"
 #include "host/convert/task_slices.hpp"
 #include "host/convert/text.hpp"
 #include "host/convert/time_axis.hpp"
+#include "host/convert/vector_labels.hpp"
+#include "host/trace/digits.hpp"
 #include "host/trace/user_event.hpp"
 
 #include <algorithm>
 #include <array>
 #include <fmt/format.h>
-#include <map>
 #include <optional>
-#include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace host::convert {
@@ -38,15 +41,7 @@ enum class Group : std::uint8_t { processors = 1, interrupts, tasks, jobs, waits
 constexpr std::array<std::string_view, 7> kGroupNames = {"",     "processors", "interrupts", "tasks",
                                                          "jobs", "waits",      "servers"};
 
-// Escaped text needs no more than this; without quotes.
-void append_json(std::string& out, std::string_view text) {
-    for (const char character : text) {
-        if (character == '"' || character == '\\') {
-            out += '\\';
-        }
-        out += static_cast<unsigned char>(character) < 0x20 ? ' ' : character;
-    }
-}
+constexpr std::size_t kLineMax = 256; // everything in an event but texts
 
 class ChromeJson final : public Writer {
   public:
@@ -56,19 +51,15 @@ class ChromeJson final : public Writer {
     lib::Result<void> begin(const Survey* survey, std::string& /*why*/) override {
         m_time.emplace(*survey);
         const auto& build = survey->facts.build;
-        m_line = R"({"displayTimeUnit":"ns","otherData":{"application":")";
-        append_json(m_line, build ? trace::escaped(build->application.view()) : "");
-        m_line += R"(","kernel":")";
-        append_json(m_line, build ? trace::escaped(build->kernel.view()) : "");
-        m_line += fmt::format(R"(","first_tick":"{}","clock_khz":{}}},"traceEvents":[)", survey->first.value,
-                              survey->facts.clock.khz);
-        m_line += '\n';
-        m_file.append(m_line);
+        m_file.append(R"({"displayTimeUnit":"ns","otherData":{"application":")");
+        append_json(build ? trace::escaped(build->application.view()) : "");
+        m_file.append(R"(","kernel":")");
+        append_json(build ? trace::escaped(build->kernel.view()) : "");
+        m_file.append(fmt::format(R"(","first_tick":"{}","clock_khz":{}}},"traceEvents":[)", survey->first.value,
+                                  survey->facts.clock.khz));
+        m_file.append("\n");
         for (std::size_t group = 1; group < kGroupNames.size(); ++group) {
-            start_metadata(static_cast<Group>(group), "process_name", 0);
-            m_line += kGroupNames[group];
-            m_line += "\"}";
-            end();
+            add_metadata(static_cast<Group>(group), "process_name", 0, kGroupNames[group]);
         }
         return {};
     }
@@ -83,9 +74,12 @@ class ChromeJson final : public Writer {
             apply(time_ns, event, change);
         }
         if (event.is(kCodeOf<"server_budget">)) {
-            start('C', Group::servers, 0, time_ns);
-            add_server_name(event);
-            m_line += fmt::format(R"(,"args":{{"ns":{}}})", m_time->nanoseconds(event.par2));
+            const std::string name = server_name(event);
+            start('C', Group::servers, 0, time_ns, name.size());
+            add_name(name);
+            m_at = put(m_at, R"(,"args":{"ns":)");
+            m_at = trace::put_decimal(m_at, m_time->nanoseconds(event.par2));
+            *m_at++ = '}';
             end();
         } else if (!is_drawn(event, changes)) {
             add_instant(time_ns, event);
@@ -101,13 +95,13 @@ class ChromeJson final : public Writer {
             start('E', group_of(change), tid_used(change.context), end_ns);
             end();
         }
-        for (auto& [cpu, here] : m_processors) {
+        m_processors.for_each([&](std::uint16_t cpu, Processor& here) {
             run(end_ns, here, cpu, {});
             for (; here.interrupts != 0; --here.interrupts) {
                 start('E', Group::interrupts, cpu, end_ns);
                 end();
             }
-        }
+        });
         for (const auto& [cpu, losses] : unseen_losses(facts)) {
             if (const std::uint64_t rest = losses.without(processor(cpu).lost); rest != 0) {
                 add_loss(end_ns, cpu, losses.text(rest));
@@ -126,15 +120,13 @@ class ChromeJson final : public Writer {
     };
 
     Processor& processor(std::uint16_t cpu) {
-        const auto [place, is_new] = m_processors.try_emplace(cpu);
-        if (is_new) {
-            for (const Group group : {Group::processors, Group::interrupts}) {
-                start_metadata(group, "thread_name", cpu);
-                m_line += fmt::format("cpu {}\"}}", cpu);
-                end();
-            }
+        if (Processor* const known = m_processors.find(cpu); known != nullptr) {
+            return *known;
         }
-        return place->second;
+        for (const Group group : {Group::processors, Group::interrupts}) {
+            add_metadata(group, "thread_name", cpu, fmt::format("cpu {}", cpu));
+        }
+        return m_processors.add(cpu);
     }
 
     static Group group_of(const SliceChange& change) {
@@ -143,8 +135,7 @@ class ChromeJson final : public Writer {
     }
 
     [[nodiscard]] std::uint32_t tid_used(std::uint32_t context) const {
-        const auto found = m_tids.find(context);
-        return found != m_tids.end() ? found->second : context;
+        return m_tids[context] != kNoTid ? m_tids[context] : context;
     }
 
     static bool is_drawn(const trace::Event& event, std::span<const Change> changes) {
@@ -169,9 +160,9 @@ class ChromeJson final : public Writer {
     // A slice of the processor's track goes out when it ends.
     void run(std::uint64_t time_ns, Processor& here, std::uint16_t cpu, std::string_view next) {
         if (!here.running.empty()) {
-            start('X', Group::processors, cpu, here.since_ns);
-            m_line += R"(,"dur":)";
-            append_time(time_ns - here.since_ns);
+            start('X', Group::processors, cpu, here.since_ns, here.running.size());
+            m_at = put(m_at, R"(,"dur":)");
+            put_time(time_ns - here.since_ns);
             add_name(here.running);
             end();
         }
@@ -185,12 +176,14 @@ class ChromeJson final : public Writer {
         case Change::Kind::switched:
             run(time_ns, here, event.cpu, m_labels.of(event, change.context).name);
             break;
-        case Change::Kind::interrupt_began:
+        case Change::Kind::interrupt_began: {
             ++here.interrupts;
-            start('B', Group::interrupts, event.cpu, time_ns);
-            add_name(trace::escaped(vector_label(*event.names, change.object)));
+            const std::string& name = m_vectors.of(event, change.object);
+            start('B', Group::interrupts, event.cpu, time_ns, name.size());
+            add_name(name);
             end();
             break;
+        }
         case Change::Kind::interrupt_ended:
             --here.interrupts;
             start('E', Group::interrupts, event.cpu, time_ns);
@@ -217,8 +210,10 @@ class ChromeJson final : public Writer {
         case SliceChange::Kind::job_began:
         case SliceChange::Kind::wait_began: {
             const std::uint32_t tid = name_thread(event, group, change.context);
-            start('B', group, tid, time_ns);
-            add_name(group == Group::jobs ? "job" : wait_label(*event.names, change.state, change.object));
+            const std::string name =
+                group == Group::jobs ? "job" : wait_label(*event.names, change.state, change.object);
+            start('B', group, tid, time_ns, name.size());
+            add_name(name);
             end();
             break;
         }
@@ -234,121 +229,127 @@ class ChromeJson final : public Writer {
     // number stays that of the first task, so that slices end on the track on which they began.
     std::uint32_t name_thread(const trace::Event& event, Group group, std::uint32_t context) {
         const TaskLabel& label = m_labels.of(event, context);
-        const std::uint32_t tid = m_tids.try_emplace(context, label.tid).first->second;
-        std::string& told = m_told[static_cast<std::uint64_t>(group) << 32 | context];
-        if (told != label.name) {
-            told = label.name;
-            start_metadata(group, "thread_name", tid);
-            append_json(m_line, label.name);
-            m_line += "\"}";
-            end();
+        Told& told = m_told[static_cast<std::size_t>(group) - static_cast<std::size_t>(Group::tasks)][context];
+        if (told.turn == label.turn) {
+            return m_tids[context];
         }
-        return tid;
+        told.turn = label.turn;
+        if (m_tids[context] == kNoTid) {
+            m_tids[context] = label.tid;
+        }
+        if (told.name != label.name) {
+            told.name = label.name;
+            add_metadata(group, "thread_name", m_tids[context], label.name);
+        }
+        return m_tids[context];
     }
 
     void add_instant(std::uint64_t time_ns, const trace::Event& event) {
         const std::uint32_t context = task_of(event, m_view);
-        if (context <= 0xFFFF) {
-            const std::uint32_t tid = name_thread(event, Group::tasks, context);
-            start('i', Group::tasks, tid, time_ns);
-        } else {
+        const bool of_task = context <= 0xFFFF;
+        const std::uint32_t thread = of_task ? name_thread(event, Group::tasks, context) : event.cpu;
+        if (!of_task) {
             static_cast<void>(processor(event.cpu)); // its name stands before its events
-            start('i', Group::processors, event.cpu, time_ns);
         }
-        m_line += R"(,"s":"t")";
         const bool in_table = event.row != nullptr && event.row->shape != tracer::Shape::combined;
-        if (in_table) {
-            m_line += R"(,"name":")";
-            m_line += event.row->name;
-            m_line += '"';
-        } else {
-            add_name(trace::escaped(trace::event_name(event)));
-        }
-        m_words.clear();
-        m_event_words.append(m_words, event);
-        if (m_words.size() != 0) {
-            m_line += R"(,"args":{"text":")";
-            append_json(m_line, {m_words.data(), m_words.size()});
-            m_line += "\"}";
+        const std::string name = in_table ? std::string() : trace::escaped(trace::event_name(event));
+        const std::string_view words = m_event_words.of(event);
+        start('i', of_task ? Group::tasks : Group::processors, thread, time_ns, name.size() + words.size());
+        m_at = put(m_at, R"(,"s":"t")");
+        add_name(in_table ? event.row->name : std::string_view(name));
+        if (!words.empty()) {
+            m_at = put(m_at, R"(,"args":{"text":")");
+            m_at = put_json(m_at, words);
+            m_at = put(m_at, "\"}");
         }
         end();
     }
 
     void add_loss(std::uint64_t time_ns, std::uint16_t cpu, std::string_view text) {
-        start('i', Group::processors, cpu, time_ns);
-        m_line += R"(,"s":"g")";
+        start('i', Group::processors, cpu, time_ns, text.size());
+        m_at = put(m_at, R"(,"s":"g")");
         add_name(text);
         end();
     }
 
-    void add_server_name(const trace::Event& event) {
+    static std::string server_name(const trace::Event& event) {
         const std::string_view name = event.names->find(tracer::Unit::server, event.par1);
-        add_name(name.empty() ? fmt::format("budget of server {}", event.par1)
-                              : fmt::format("budget of {}", trace::escaped(name)));
+        return name.empty() ? fmt::format("budget of server {}", event.par1)
+                            : fmt::format("budget of {}", trace::escaped(name));
     }
 
-    void start(char phase, Group group, std::uint32_t thread, std::uint64_t time_ns) {
-        m_line = R"({"ph":")";
-        m_line += phase;
-        append_place(group, thread);
-        m_line += R"(,"ts":)";
-        append_time(time_ns);
+    void add_metadata(Group group, std::string_view what, std::uint32_t thread, std::string_view name) {
+        open('M', group, thread, name.size());
+        m_at = put(put(put(m_at, R"(,"name":")"), what), R"(","args":{"name":")");
+        m_at = put(put_json(m_at, name), "\"}");
+        end();
     }
 
-    void append_place(Group group, std::uint32_t thread) {
-        std::array<char, 2 * kNumberCharsMax + 32> text;
-        char* at = put(text.data(), R"(","pid":)");
-        at = put_number(at, static_cast<unsigned>(group));
-        at = put(at, R"(,"tid":)");
-        at = put_number(at, thread);
-        m_line.append(text.data(), at);
+    // text_bytes: of all texts that follow.
+    void start(char phase, Group group, std::uint32_t thread, std::uint64_t time_ns, std::size_t text_bytes = 0) {
+        open(phase, group, thread, text_bytes);
+        m_at = put(m_at, R"(,"ts":)");
+        put_time(time_ns);
     }
 
-    void start_metadata(Group group, std::string_view what, std::uint32_t thread) {
-        m_line = R"({"ph":"M)";
-        append_place(group, thread);
-        m_line += R"(,"name":")";
-        m_line += what;
-        m_line += R"(","args":{"name":")";
+    void open(char phase, Group group, std::uint32_t thread, std::size_t text_bytes) {
+        m_begin = m_file.room(kLineMax + 2 * text_bytes);
+        m_at = put(m_begin, std::exchange(m_any, true) ? ",\n" : "");
+        m_at = put(m_at, R"({"ph":")");
+        *m_at++ = phase;
+        m_at = put(m_at, R"(","pid":)");
+        *m_at++ = static_cast<char>('0' + static_cast<unsigned>(group));
+        m_at = put(m_at, R"(,"tid":)");
+        m_at = trace::put_decimal(m_at, thread);
     }
 
-    void append_time(std::uint64_t time_ns) {
-        std::array<char, kNumberCharsMax + 4> text;
-        char* at = put_number(text.data(), time_ns / 1000);
-        const std::uint64_t rest = time_ns % 1000;
-        *at++ = '.';
-        *at++ = static_cast<char>('0' + rest / 100);
-        *at++ = static_cast<char>('0' + rest / 10 % 10);
-        *at++ = static_cast<char>('0' + rest % 10);
-        m_line.append(text.data(), at);
+    void put_time(std::uint64_t time_ns) {
+        const std::uint64_t whole = time_ns / 1000;
+        const std::uint64_t rest = time_ns - whole * 1000;
+        m_at = trace::put_decimal(m_at, whole);
+        *m_at++ = '.';
+        *m_at++ = static_cast<char>('0' + rest / 100);
+        *m_at++ = static_cast<char>('0' + rest / 10 % 10);
+        *m_at++ = static_cast<char>('0' + rest % 10);
     }
 
     void add_name(std::string_view escaped_name) {
-        m_line += R"(,"name":")";
-        append_json(m_line, escaped_name);
-        m_line += '"';
+        m_at = put_json(put(m_at, R"(,"name":")"), escaped_name);
+        *m_at++ = '"';
     }
 
     void end() {
-        m_line += '}';
-        if (m_any) {
-            m_file.append(",\n");
-        }
-        m_any = true;
-        m_file.append(m_line);
+        *m_at++ = '}';
+        m_file.used(static_cast<std::size_t>(m_at - m_begin));
     }
+
+    void append_json(std::string_view text) {
+        char* const begin = m_file.room(2 * text.size() + sizeof(std::uint64_t));
+        m_file.used(static_cast<std::size_t>(put_json(begin, text) - begin));
+    }
+
+    // The name under which a track of a task is known.
+    struct Told {
+        std::uint64_t turn = 0; // of TaskLabels
+        std::string name;
+    };
+
+    static constexpr std::size_t kContexts = 0x1'0000;
+    static constexpr std::uint32_t kNoTid = ~std::uint32_t{0};
 
     OutputFile& m_file;
     std::optional<TimeAxis> m_time;
     ScheduleView m_view;
     TaskSlices m_slices;
     TaskLabels m_labels;
-    std::map<std::uint16_t, Processor> m_processors;
-    std::unordered_map<std::uint32_t, std::uint32_t> m_tids; // of contexts, as they were first told
-    std::unordered_map<std::uint64_t, std::string> m_told;   // names, by group and context
-    std::string m_line;                                      // the event that is being written
+    VectorLabels m_vectors;
     EventWords m_event_words;
-    fmt::memory_buffer m_words;
+    PerProcessor<Processor> m_processors;
+    std::vector<std::uint32_t> m_tids = std::vector<std::uint32_t>(kContexts, kNoTid); // as they were first told
+    std::array<std::vector<Told>, 3> m_told{std::vector<Told>(kContexts), std::vector<Told>(kContexts),
+                                            std::vector<Told>(kContexts)}; // tasks, jobs, waits; by context
+    char* m_begin = nullptr;                                               // of the event that is being written
+    char* m_at = nullptr;
     bool m_any = false;
 };
 

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <limits>
+#include <optional>
 
 namespace host::convert {
 
@@ -24,12 +25,18 @@ class Input {
         : m_request(request) {
         if (twice && trace::ByteSource::is_stream(request.input)) {
             if (auto source = trace::ByteSource::open(request.input); source) {
-                if (auto kept = trace::ByteSource::positioned(source.value()); kept) {
+                const auto kept = trace::ByteSource::positioned(source.value());
+                if (kept) {
                     m_kept = kept.value();
+                } else {
+                    m_error = kept.error();
                 }
             }
         }
     }
+
+    // The stream was read and could not be kept.
+    [[nodiscard]] const std::optional<lib::Error>& error() const { return m_error; }
 
     [[nodiscard]] lib::Result<std::unique_ptr<trace::Trace>> open(trace::Diagnostics& diagnostics) const {
         return m_kept != nullptr ? trace::Trace::open({.name = "<stdin>", .bytes = m_kept, .keep_open = true},
@@ -40,6 +47,7 @@ class Input {
   private:
     const Request& m_request;
     std::shared_ptr<trace::ByteSource> m_kept;
+    std::optional<lib::Error> m_error;
 };
 
 // False if the trace cannot be opened: the second pass will say why.
@@ -66,6 +74,12 @@ Outcome convert(const Request& request, trace::Diagnostics& diagnostics, const P
         return Outcome{.status = status_of(error), .error = fmt::format("{}: {}", request.output, reason), .events = 0};
     };
     const Input input(request, format.needs_survey);
+    if (input.error()) {
+        return {.status = status_of(*input.error()),
+                .error =
+                    fmt::format("{}: a temporary file (see TMPDIR): {}", request.input, error_name(*input.error())),
+                .events = 0};
+    }
     Survey survey;
     if (format.needs_survey) {
         static_cast<void>(make_survey(input, survey));
@@ -83,14 +97,17 @@ Outcome convert(const Request& request, trace::Diagnostics& diagnostics, const P
     if (const auto begun = writer->begin(format.needs_survey ? &survey : nullptr, why); !begun) {
         return failed(begun.error(), why);
     }
-    trace::Event event;
     std::uint64_t events = 0;
-    while (opened.value()->next(event)) {
-        if (event.metadata) {
-            continue;
+    std::uint64_t next_report = kEventsPerReport;
+    for (auto batch = opened.value()->next_batch(); !batch.empty(); batch = opened.value()->next_batch()) {
+        for (const trace::Event& event : batch) {
+            if (!event.metadata) {
+                writer->add(event);
+                ++events;
+            }
         }
-        writer->add(event);
-        if (++events % kEventsPerReport == 0) {
+        if (events >= next_report) {
+            next_report = events + kEventsPerReport;
             progress(events, survey.events);
             if (request.stopped && request.stopped()) {
                 return {.status = ExitStatus::usage, .error = "interrupted: nothing was left behind", .events = 0};

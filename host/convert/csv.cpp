@@ -10,22 +10,33 @@
 #include "host/convert/rows.hpp"
 
 #include "host/convert/text.hpp"
+#include "host/trace/digits.hpp"
+#include "host/trace/short_text.hpp"
+#include "lib/assert.hpp"
 
 #include <algorithm>
-#include <array>
+#include <fmt/format.h>
+#include <vector>
 
 namespace host::convert {
 
 namespace {
 
 // Longest field but event and words: sign and digits of 64 bits, and a comma.
-constexpr std::size_t kFixedBytesMax = 160;
+constexpr std::size_t kFixedBytesMax = 224;
 constexpr std::size_t kWordBytes = 11; // " 0x" and eight digits
 
 class Csv final : public Writer {
   public:
     explicit Csv(Destination& destination)
-        : m_file(destination.file()) {}
+        : m_file(destination.file())
+        , m_pieces(256) {
+        for (const tracer::EventRow& row : tracer::kEvents) {
+            const auto family = static_cast<unsigned>(row.family());
+            const bool fits = m_pieces[row.code].set(fmt::format(",{},0x{:02x},{},ok,", family, row.code, row.name));
+            ASSERT(fits);
+        }
+    }
 
     lib::Result<void> begin(const Survey* /*survey*/, std::string& /*why*/) override {
         m_file.append("ticks,time_ns,cpu,family,code,event,state,words\n");
@@ -35,13 +46,22 @@ class Csv final : public Writer {
     void add(const trace::Event& event) override {
         const std::string_view name = trace::event_name(event);
         char* const begin = m_file.room(kFixedBytesMax + 2 * name.size() + kWordBytes * word_count(event));
-        char* at = put_number(begin, event.ticks.value);
+        char* at = trace::put_decimal(begin, event.ticks.value);
         *at++ = ',';
         if (event.timed) {
-            at = put_number(at, event.time_ns);
+            at = event.time_ns < 0 ? put_number(at, event.time_ns)
+                                   : trace::put_decimal(at, static_cast<std::uint64_t>(event.time_ns));
         }
         *at++ = ',';
-        at = put_number(at, event.cpu);
+        at = trace::put_decimal(at, event.cpu);
+        if (event.state == trace::EventState::ok && event.row != nullptr && event.payload.empty() &&
+            event.origin == trace::Origin::record && event.row->shape == tracer::Shape::simple) {
+            at = put_word(m_pieces[event.code].put(at), event.par1);
+            at = put_word(put(at, " "), event.par2);
+            *at++ = '\n';
+            m_file.used(static_cast<std::size_t>(at - begin));
+            return;
+        }
         *at++ = ',';
         const bool record = event.origin == trace::Origin::record;
         at = put_number(at, record ? std::uint32_t{event.code} & 0x0FU : event.event_class);
@@ -64,7 +84,7 @@ class Csv final : public Writer {
         return std::max<std::size_t>({2, event.words.size(), (event.payload.size() + 3) / 4});
     }
 
-    static char* put_word(char* at, std::uint32_t word) { return put_hex(put(at, "0x"), word, 8); }
+    static char* put_word(char* at, std::uint32_t word) { return trace::put_eight_hexadecimal(put(at, "0x"), word); }
 
     static char* put_words(char* at, const trace::Event& event) {
         if (event.origin != trace::Origin::record) {
@@ -99,6 +119,7 @@ class Csv final : public Writer {
     }
 
     OutputFile& m_file;
+    std::vector<trace::ShortText> m_pieces; // of a sound record: from the processor to its words; by code
 };
 
 } // namespace

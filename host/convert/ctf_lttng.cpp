@@ -9,6 +9,7 @@
 #include "host/convert/ctf_text.hpp"
 #include "host/convert/ctf_trace.hpp"
 #include "host/convert/task_labels.hpp"
+#include "host/convert/vector_labels.hpp"
 
 #include <array>
 #include <bitset>
@@ -215,7 +216,7 @@ class CtfLttng final : public Writer {
         case Change::Kind::interrupt_began:
             fields(id_of("irq_handler_entry"))
                 .put(static_cast<std::int32_t>(change.object))
-                .put(trace::escaped(vector_label(*m_event->names, change.object)));
+                .put(m_vectors.of(*m_event, change.object));
             break;
         case Change::Kind::interrupt_ended:
             fields(id_of("irq_handler_exit")).put(static_cast<std::int32_t>(change.object)).put(std::int32_t{1});
@@ -281,6 +282,7 @@ class CtfLttng final : public Writer {
     CtfTrace m_trace;
     ScheduleView m_view;
     TaskLabels m_labels;
+    VectorLabels m_vectors;
     std::bitset<0x1'0000> m_new; // created, and not yet woken for the first time
     const trace::Event* m_event = nullptr;
     CtfStream* m_stream = nullptr;

@@ -38,9 +38,13 @@ class Dat final : public Writer {
             m_without_record += std::uint64_t{!m_chunks->add(event)};
             return;
         }
+        if (event.state == trace::EventState::ok && event.payload.empty() && event.origin == trace::Origin::record) {
+            put_record(event);
+            return;
+        }
         m_plain.clear();
         m_without_record += std::uint64_t{!append_records(event, m_plain)};
-        m_file.append(m_plain);
+        m_file.append(std::as_bytes(std::span(m_plain)));
     }
 
     lib::Result<void> finish(const trace::TraceFacts& /*facts*/, std::string& why) override {
@@ -55,9 +59,16 @@ class Dat final : public Writer {
     }
 
   private:
+    void put_record(const trace::Event& event) {
+        char* const at = m_file.room(tracer::kRecordBytes);
+        tracer::encode_record(tracer::make_record(event.raw_code, event.par1, event.par2, event.ticks),
+                              std::as_writable_bytes(std::span(at, tracer::kRecordBytes)));
+        m_file.used(tracer::kRecordBytes);
+    }
+
     OutputFile& m_file;
     std::optional<RecordChunks> m_chunks; // none: plain records
-    std::vector<std::byte> m_plain;
+    std::vector<tracer::Record> m_plain;
     std::uint64_t m_without_record = 0;
 };
 

@@ -2,14 +2,12 @@
 // Events as words.
 #include "host/convert/event_words.hpp"
 
-#include "host/convert/text.hpp"
+#include "host/trace/digits.hpp"
 #include "host/trace/escape.hpp"
 #include "host/trace/formats.hpp"
 #include "host/trace/names.hpp"
 #include "host/trace/user_event.hpp"
 
-#include <array>
-#include <charconv>
 #include <iterator>
 #include <span>
 #include <utility>
@@ -54,17 +52,16 @@ void append_separated(fmt::memory_buffer& out, std::string_view text) {
     append(out, text);
 }
 
-void append_number(fmt::memory_buffer& out, std::uint32_t value, bool hex) {
-    std::array<char, kNumberCharsMax> digits{};
-    const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value, hex ? 16 : 10).ptr;
-    out.append(digits.data(), end);
-}
-
-// Units whose numbers stand for nothing else.
-constexpr bool is_plain(Unit unit) {
-    return unit != Unit::wait && unit != Unit::exception && unit != Unit::protocol && unit != Unit::server_kind &&
-           unit != Unit::context && unit != Unit::level && unit != Unit::vector && unit != Unit::mutex &&
-           unit != Unit::semaphore && unit != Unit::condition && unit != Unit::port && unit != Unit::server;
+// "3 (sensor)": the digits, and what they stand for.
+void append_value(fmt::memory_buffer& out, const trace::Event& event, Unit unit, std::uint32_t value) {
+    const bool hex = unit == Unit::pointer || unit == Unit::hexadecimal;
+    hex ? fmt::format_to(std::back_inserter(out), "0x{:x}", value)
+        : fmt::format_to(std::back_inserter(out), "{}", value);
+    if (const std::string text = meaning_of(event, unit, value); !text.empty()) {
+        append(out, " (");
+        append(out, text);
+        out.push_back(')');
+    }
 }
 
 std::string value_text(const trace::FieldValue& value) {
@@ -128,40 +125,69 @@ std::string formatted_text(const trace::Event& event) {
     return {out.data(), out.size()};
 }
 
-const std::string& EventWords::meaning(const trace::Event& event, Unit unit, std::uint32_t value) {
-    if (event.names != m_names || event.source != m_source) {
-        m_names = event.names;
-        m_source = event.source;
-        ++m_turn;
+EventWords::EventWords()
+    : m_prepared(256) {
+    for (const tracer::EventRow& row : tracer::kEvents) {
+        Prepared& prepared = m_prepared[row.code];
+        const bool second = row.par1.unit != Unit::none;
+        const bool fits = prepared.to_par1.set(fmt::format("{}=", row.par1.name)) &&
+                          prepared.to_par2.set(fmt::format("{}{}=", second ? " " : "", row.par2.name));
+        if (fits && row.shape == tracer::Shape::simple) {
+            prepared.par1 = kind_of(row.par1.unit);
+            prepared.par2 = kind_of(row.par2.unit);
+        }
     }
-    const std::uint64_t key = std::uint64_t{static_cast<std::uint8_t>(unit)} << 32 | value;
-    Meaning& known = m_meanings[(value ^ value >> 16 ^ static_cast<std::size_t>(unit) << 6) % kMeanings];
-    if (known.turn != m_turn || known.key != key) {
-        known = {.turn = m_turn, .key = key, .text = meaning_of(event, unit, value)};
+}
+
+EventWords::Kind EventWords::kind_of(Unit unit) {
+    const bool hex = unit == Unit::pointer || unit == Unit::hexadecimal;
+    return unit == Unit::none ? Kind::nothing : may_have_meaning(unit) || hex ? Kind::named : Kind::number;
+}
+
+std::string_view EventWords::of(const trace::Event& event) {
+    if (event.is_sound() && event.row != nullptr) {
+        if (const char* const end = put_short(m_short.data(), event); end != nullptr) {
+            return {m_short.data(), end};
+        }
     }
-    return known.text;
+    m_long.clear();
+    append(m_long, event);
+    return {m_long.data(), m_long.size()};
+}
+
+// Null if a part is not for the short way.
+char* EventWords::put_short(char* at, const trace::Event& event) {
+    const Prepared& prepared = m_prepared[event.code];
+    if (prepared.par1 == Kind::other || prepared.par2 == Kind::other) {
+        return nullptr;
+    }
+    if (prepared.par1 != Kind::nothing) {
+        at = put_value(prepared.to_par1.put(at), event, prepared.par1, event.row->par1.unit, event.par1);
+    }
+    if (prepared.par2 != Kind::nothing && at != nullptr) {
+        at = put_value(prepared.to_par2.put(at), event, prepared.par2, event.row->par2.unit, event.par2);
+    }
+    return at;
+}
+
+char* EventWords::put_value(char* at, const trace::Event& event, Kind kind, Unit unit, std::uint32_t value) {
+    if (kind == Kind::number) {
+        return trace::put_decimal(at, value);
+    }
+    const trace::ValueTexts::Text* const text =
+        m_values.of(event, unit, value, [&](fmt::memory_buffer& out) { append_value(out, event, unit, value); });
+    return text != nullptr ? text->put(at) : nullptr;
 }
 
 void EventWords::append_parameter(fmt::memory_buffer& out, const trace::Event& event,
                                   const tracer::Parameter& parameter, std::uint32_t value) {
-    if (parameter.unit == Unit::none) {
-        return;
-    }
-    const bool hex = parameter.unit == Unit::pointer || parameter.unit == Unit::hexadecimal;
-    append_separated(out, parameter.name);
-    convert::append(out, hex ? "=0x" : "=");
-    append_number(out, value, hex);
-    if (is_plain(parameter.unit)) {
-        return;
-    }
-    if (const std::string& text = meaning(event, parameter.unit, value); !text.empty()) {
-        convert::append(out, " (");
-        convert::append(out, text);
-        out.push_back(')');
+    if (parameter.unit != Unit::none) {
+        append_separated(out, parameter.name);
+        out.push_back('=');
+        append_value(out, event, parameter.unit, value);
     }
 }
 
-// `out` is empty, or its last word is of the same line.
 void EventWords::append(fmt::memory_buffer& out, const trace::Event& event) {
     if (!event.is_sound()) {
         append_separated(out, fmt::format("{} code=0x{:04x} par1={} par2={}", trace::state_name(event.state),

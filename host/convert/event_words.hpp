@@ -4,45 +4,68 @@
 #pragma once
 
 #include "host/trace/event.hpp"
+#include "host/trace/short_text.hpp"
+#include "host/trace/value_texts.hpp"
 
+#include <array>
 #include <cstdint>
 #include <fmt/format.h>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace host::convert {
 
 class EventWords {
   public:
-    EventWords()
-        : m_meanings(kMeanings) {}
+    EventWords();
 
     // The parameters of a record with their names, the fields of a typed event, the text of a formatted one, the words
-    // of another system's event; the state and raw code of a damaged one.
-    void append(fmt::memory_buffer& out, const trace::Event& event);
+    // of another system's event; the state and raw code of a damaged one. Valid until the next call.
+    [[nodiscard]] std::string_view of(const trace::Event& event);
 
   private:
-    // What was looked up last: few numbers occur again and again.
-    static constexpr std::size_t kMeanings = 1024;
-
-    struct Meaning {
-        std::uint64_t turn = 0;
-        std::uint64_t key = 0;
-        std::string text;
+    enum class Kind : std::uint8_t {
+        nothing, // the event has no such parameter
+        number,  // digits alone
+        named,   // digits, and what they stand for; or hexadecimal ones
+        other,
     };
 
+    // The constant pieces of an event's words.
+    struct Prepared {
+        trace::ShortText to_par1; // "context="
+        trace::ShortText to_par2; // " level="
+        Kind par1 = Kind::other;
+        Kind par2 = Kind::other;
+    };
+
+    static constexpr std::size_t kShortMax = 4 * trace::ShortText::kBytes;
+
+    [[nodiscard]] char* put_short(char* at, const trace::Event& event);
+    [[nodiscard]] char* put_value(char* at, const trace::Event& event, Kind kind, tracer::Unit unit,
+                                  std::uint32_t value);
+    [[nodiscard]] static Kind kind_of(tracer::Unit unit);
+    void append(fmt::memory_buffer& out, const trace::Event& event);
     void append_parameter(fmt::memory_buffer& out, const trace::Event& event, const tracer::Parameter& parameter,
                           std::uint32_t value);
-    [[nodiscard]] const std::string& meaning(const trace::Event& event, tracer::Unit unit, std::uint32_t value);
 
-    std::vector<Meaning> m_meanings;
-    const trace::Names* m_names = nullptr; // whose meanings they are
-    std::uint32_t m_source = 0;
-    std::uint64_t m_turn = 0;
+    std::vector<Prepared> m_prepared; // by code
+    trace::ValueTexts m_values;       // with their meaning, "3 (sensor)"
+    std::array<char, kShortMax> m_short{};
+    fmt::memory_buffer m_long;
 };
 
 // The text of a formatted event; if nobody has its format, the format's number and the arguments. Not escaped.
 [[nodiscard]] std::string formatted_text(const trace::Event& event);
+
+// False: numbers of this unit are numbers and nothing else.
+[[nodiscard]] constexpr bool may_have_meaning(tracer::Unit unit) {
+    using enum tracer::Unit;
+    return unit == wait || unit == exception || unit == protocol || unit == server_kind || unit == context ||
+           unit == level || unit == vector || unit == mutex || unit == semaphore || unit == condition || unit == port ||
+           unit == server;
+}
 
 // What stands behind the number of a parameter: the name of a task, mutex and so on, or the words of the event table.
 // Empty if it has none. Escaped.

@@ -13,9 +13,10 @@
 #include "host/convert/losses.hpp"
 #include "host/convert/task_labels.hpp"
 #include "host/convert/text.hpp"
+#include "host/convert/vector_labels.hpp"
+#include "host/trace/digits.hpp"
 
 #include <algorithm>
-#include <array>
 #include <fmt/format.h>
 #include <iterator>
 #include <map>
@@ -39,7 +40,7 @@ constexpr std::string_view kHead = "#\n"
                                    "#              | |         |   ||||      |              |\n";
 
 constexpr std::size_t kNameWidth = 16;
-constexpr std::size_t kLineHeadMax = 1200; // an escaped name of 48 bytes, and everything else in front of the event
+constexpr std::size_t kLineMax = 256; // everything in a line but task, name and words
 
 char linux_state(TaskState state) {
     if (state == TaskState::mutex) {
@@ -48,28 +49,63 @@ char linux_state(TaskState state) {
     return state == TaskState::ended ? 'X' : is_waiting(state) ? 'S' : 'R';
 }
 
-char* put_padded(char* at, std::string_view text, std::size_t width) {
-    for (std::size_t i = text.size(); i < width; ++i) {
-        *at++ = ' ';
-    }
-    return put(at, text);
-}
+// What lines say of a task, as often as it occurs in them.
+class TaskTexts {
+  public:
+    struct Texts {
+        std::string head;     // "          sensor-3     ["
+        std::string previous; // "prev_comm=sensor prev_pid=3 prev_prio=1"
+        std::string next;     // likewise
+        std::string plain;    // "comm=sensor pid=3 prio=1"
+    };
 
-// At least `width` digits, filled with `fill`.
-char* put_padded(char* at, std::uint64_t value, std::size_t width, char fill) {
-    char digits[kNumberCharsMax]; // NOLINT(modernize-avoid-c-arrays)
-    const std::size_t size = static_cast<std::size_t>(put_number(digits, value) - digits);
-    for (std::size_t i = size; i < width; ++i) {
-        *at++ = fill;
+    TaskTexts()
+        : m_entries(kEntries) {}
+
+    // Valid until the next call for another task.
+    [[nodiscard]] const Texts& of(TaskLabels& labels, const trace::Event& event, std::uint32_t context) {
+        const TaskLabel& label = labels.of(event, context);
+        Entry& entry = m_entries[context % kEntries];
+        if (entry.turn != label.turn || entry.context != context) {
+            entry.turn = label.turn;
+            entry.context = context;
+            const auto task = [&](std::string_view prefix) {
+                return fmt::format("{0}comm={1} {0}pid={2} {0}prio={3}", prefix, label.name, label.tid, label.priority);
+            };
+            entry.texts = {
+                .head = fmt::format("{}{}-{:<7} [", std::string(blanks(label.name.size()), ' '), label.name, label.tid),
+                .previous = task("prev_"),
+                .next = task("next_"),
+                .plain = task("")};
+        }
+        return entry.texts;
     }
-    return put(at, {digits, size});
-}
+
+  private:
+    static constexpr std::size_t kEntries = 256;
+
+    struct Entry {
+        std::uint64_t turn = 0;
+        std::uint32_t context = 0;
+        Texts texts;
+    };
+
+    // In bytes: fmt would count the columns of UTF-8.
+    static std::size_t blanks(std::size_t size) { return size < kNameWidth ? kNameWidth - size : 0; }
+
+    std::vector<Entry> m_entries;
+};
 
 class Ftrace final : public Writer {
   public:
     explicit Ftrace(Destination& destination)
         : m_file(destination.file())
-        , m_patchable(!destination.partial_path().empty()) {}
+        , m_patchable(!destination.partial_path().empty())
+        , m_titles(256) {
+        for (const tracer::EventRow& row : tracer::kEvents) {
+            m_titles[row.code] = fmt::format(": {}: ", row.name);
+        }
+    }
 
     lib::Result<void> begin(const Survey* /*survey*/, std::string& /*why*/) override {
         m_file.append("# tracer: nop\n#\n");
@@ -88,15 +124,17 @@ class Ftrace final : public Writer {
         const std::uint32_t before = m_view.running(event.cpu);
         const std::uint32_t depth = m_view.interrupt_depth(event.cpu);
         const auto changes = m_view.take(event);
-        m_task = &m_labels.of(event, event.is(kCodeOf<"task_epilogue">) ? m_view.running(event.cpu) : before);
+        m_context = event.is(kCodeOf<"task_epilogue">) ? m_view.running(event.cpu) : before;
+        if (event.cpu != m_cpu) {
+            m_cpu = event.cpu;
+            m_cpu_text = fmt::format("{:03}", m_cpu);
+        }
         m_interrupt = std::max(depth, m_view.interrupt_depth(event.cpu)) != 0;
         m_processors = std::max(m_processors, std::uint32_t{event.cpu} + 1);
         if (event.is(kCodeOf<"blackout_end">)) {
             lost(event.cpu, event.par2);
         }
-        m_words.clear();
-        m_event_words.append(m_words, event);
-        line(event_title(), std::string_view(m_words.data(), m_words.size()));
+        line(event_title(), m_event_words.of(event));
         for (const Change& change : changes) {
             tell(change);
         }
@@ -119,14 +157,15 @@ class Ftrace final : public Writer {
     // Names of typed events come from the trace: what would end the name is replaced. Valid until the next call.
     std::string_view event_title() {
         if (!m_event->is_sound()) {
-            return "damaged";
+            return ": damaged: ";
         }
         if (m_event->row != nullptr && m_event->payload.empty() && m_event->origin == trace::Origin::record) {
-            return m_event->row->name;
+            return m_titles[m_event->code];
         }
         m_title = trace::escaped(trace::event_name(*m_event));
         std::ranges::replace_if(
             m_title, [](char character) { return character == ':' || character == ' '; }, '_');
+        m_title = fmt::format(": {}: ", m_title);
         return m_title;
     }
 
@@ -141,59 +180,53 @@ class Ftrace final : public Writer {
         m_lost_total += std::min(records, ~std::uint64_t{0} - m_lost_total);
     }
 
-    void line(std::string_view name, std::string_view words) {
-        char* const begin = m_file.room(kLineHeadMax + m_task->name.size() + name.size() + words.size());
-        char* at = put_padded(begin, m_task->name, kNameWidth);
-        *at++ = '-';
-        char* const tid = at;
-        at = put_number(at, m_task->tid);
-        while (at < tid + 7) {
-            *at++ = ' ';
-        }
-        at = put(at, " [");
-        at = put_padded(at, m_event->cpu, 3, '0');
-        at = put(at, m_interrupt ? "] d.h. " : "] .... ");
-        constexpr std::uint64_t kNsPerSecond = 1'000'000'000;
-        at = put_padded(at, m_time_ns / kNsPerSecond, 5, ' ');
-        *at++ = '.';
-        at = put_padded(at, m_time_ns % kNsPerSecond, 9, '0');
-        at = put(put(at, ": "), name);
-        at = put(put(at, ": "), words);
+    // title: with what stands in front of it and behind.
+    void line(std::string_view title, std::string_view words) {
+        char* const begin = start_line(title.size() + words.size());
+        finish_line(begin, put(put(put_head(begin), title), words));
+    }
+
+    // Room for a line with so many bytes behind its head.
+    char* start_line(std::size_t bytes) {
+        m_head = &m_texts.of(m_labels, *m_event, m_context).head;
+        return m_file.room(kLineMax + m_head->size() + bytes);
+    }
+
+    void finish_line(const char* begin, char* at) {
         *at++ = '\n';
         m_file.used(static_cast<std::size_t>(at - begin));
         ++m_lines;
     }
 
+    // Up to the time.
+    char* put_head(char* at) {
+        at = put(at, *m_head);
+        at = put(put(at, m_cpu_text), m_interrupt ? "] d.h. " : "] .... ");
+        constexpr std::uint64_t kNsPerSecond = 1'000'000'000;
+        const std::uint64_t second = m_time_ns / kNsPerSecond;
+        if (second != m_second) {
+            m_second = second;
+            static_cast<void>(m_second_text.set(fmt::format("{:5}.", second)));
+        }
+        return trace::put_nine_digits(m_second_text.put(at), m_time_ns - second * kNsPerSecond);
+    }
+
     void tell(const Change& change) {
-        m_words.clear();
-        const auto out = std::back_inserter(m_words);
         switch (change.kind) {
-        case Change::Kind::switched: {
-            const TaskLabel& from = m_labels.of(*m_event, change.other);
-            const TaskLabel& to = m_labels.of(*m_event, change.context);
-            add_task("prev_", from);
-            add(" prev_state=");
-            m_words.push_back(linux_state(change.state));
-            add(" ==> ");
-            add_task("next_", to);
-            made("sched_switch");
+        case Change::Kind::switched:
+            tell_switch(change);
             break;
-        }
-        case Change::Kind::woken: {
-            const TaskLabel& task = m_labels.of(*m_event, change.context);
-            add_task("", task);
-            fmt::format_to(out, " target_cpu={:03}", m_event->cpu);
-            made("sched_waking");
+        case Change::Kind::woken:
+            m_words = texts(change.context).plain;
+            m_words += " target_cpu=";
+            m_words += m_cpu_text;
+            line(": sched_waking: ", m_words);
             break;
-        }
         case Change::Kind::interrupt_began:
-            fmt::format_to(out, "irq={} name={}", change.object,
-                           trace::escaped(vector_label(*m_event->names, change.object)));
-            made("irq_handler_entry");
+            tell_interrupt(": irq_handler_entry: irq=", change.object, " name=", m_vectors.of(*m_event, change.object));
             break;
         case Change::Kind::interrupt_ended:
-            fmt::format_to(out, "irq={} ret=handled", change.object);
-            made("irq_handler_exit");
+            tell_interrupt(": irq_handler_exit: irq=", change.object, " ret=handled", {});
             break;
         case Change::Kind::inherits:
             inherit(change.context, change.other);
@@ -209,36 +242,29 @@ class Ftrace final : public Writer {
         }
     }
 
-    void add(std::string_view text) { m_words.append(text.data(), text.data() + text.size()); }
+    const TaskTexts::Texts& texts(std::uint32_t context) { return m_texts.of(m_labels, *m_event, context); }
 
-    void add(std::uint32_t value) {
-        std::array<char, kNumberCharsMax> digits{};
-        m_words.append(digits.data(), put_number(digits.data(), value));
+    void tell_switch(const Change& change) {
+        m_words = texts(change.other).previous; // of one context at a time
+        m_words += " prev_state=";
+        m_words += linux_state(change.state);
+        m_words += " ==> ";
+        m_words += texts(change.context).next;
+        line(": sched_switch: ", m_words);
     }
 
-    void add_task(std::string_view prefix, const TaskLabel& task) {
-        add(prefix);
-        add("comm=");
-        add(task.name);
-        add(" ");
-        add(prefix);
-        add("pid=");
-        add(task.tid);
-        add(" ");
-        add(prefix);
-        add("prio=");
-        add(task.priority);
+    void tell_interrupt(std::string_view title, std::uint32_t vector, std::string_view key, std::string_view value) {
+        char* const begin = start_line(title.size() + kNumberCharsMax + key.size() + value.size());
+        char* const at = trace::put_decimal(put(put_head(begin), title), vector);
+        finish_line(begin, put(put(at, key), value));
     }
 
     void inherit(std::uint32_t context, std::uint32_t from) {
         const std::uint32_t to = m_labels.of(*m_event, from).priority;
         const TaskLabel& task = m_labels.of(*m_event, context);
-        fmt::format_to(std::back_inserter(m_words), "comm={} pid={} oldprio={} newprio={}", task.name, task.tid,
-                       task.priority, to);
-        made("sched_pi_setprio");
+        line(": sched_pi_setprio: ",
+             fmt::format("comm={} pid={} oldprio={} newprio={}", task.name, task.tid, task.priority, to));
     }
-
-    void made(std::string_view name) { line(name, std::string_view(m_words.data(), m_words.size())); }
 
     OutputFile& m_file;
     bool m_patchable;
@@ -249,11 +275,19 @@ class Ftrace final : public Writer {
     std::uint64_t m_lost_total = 0;
     ScheduleView m_view;
     TaskLabels m_labels;
+    TaskTexts m_texts;
     EventWords m_event_words;
-    fmt::memory_buffer m_words;
+    VectorLabels m_vectors;
+    std::vector<std::string> m_titles; // by code
+    std::string m_words;
     std::string m_title;
     const trace::Event* m_event = nullptr;
-    const TaskLabel* m_task = nullptr;
+    std::uint32_t m_context = kUnknownContext; // whom the lines name
+    const std::string* m_head = nullptr;       // of it
+    std::string m_cpu_text = "000";
+    std::uint16_t m_cpu = 0;
+    trace::TextOf<24> m_second_text;
+    std::uint64_t m_second = ~std::uint64_t{0};
     std::uint64_t m_time_ns = 0;
     bool m_interrupt = false;
 };

@@ -13,6 +13,7 @@
 #include "host/convert/ring_pages.hpp"
 #include "host/convert/task_labels.hpp"
 #include "host/convert/tracefs_formats.hpp"
+#include "host/convert/vector_labels.hpp"
 
 #include <array>
 #include <cstring>
@@ -154,9 +155,7 @@ class KernelShark final : public Writer {
             }
             return;
         }
-        fmt::memory_buffer words;
-        m_event_words.append(words, event);
-        const std::string_view text(words.data(), words.size());
+        const std::string_view text = m_event_words.of(event);
         if (!event.is_sound()) {
             add_text(kDamagedId, text);
         } else if (event.row == nullptr || event.is(kCodeOf<"typed_event">)) {
@@ -204,7 +203,7 @@ class KernelShark final : public Writer {
             break;
         }
         case Change::Kind::interrupt_began: {
-            const std::string name = trace::escaped(vector_label(*m_event->names, change.object));
+            const std::string& name = m_vectors.of(*m_event, change.object);
             data(kIrqEntryId, 8 + name.size() + 1)
                 .put(change.object)
                 .put(location(8, name))
@@ -265,6 +264,7 @@ class KernelShark final : public Writer {
     std::map<std::string, std::uint32_t> m_texts;
     ScheduleView m_view;
     TaskLabels m_labels;
+    VectorLabels m_vectors;
     EventWords m_event_words;
     const trace::Event* m_event = nullptr;
     RingPages* m_pages = nullptr;

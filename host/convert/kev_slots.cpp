@@ -86,9 +86,9 @@ void KevSlots::finish() {
     }
     m_buffer.front().data[1] = static_cast<std::uint32_t>(m_buffer.size() - 1);
     for (const Slot& slot : m_buffer) {
-        std::array<std::byte, trace::kev::kSlotBytes> bytes{};
-        encode_slot(slot, bytes, ByteOrder::little);
-        m_file.append(bytes);
+        char* const at = m_file.room(trace::kev::kSlotBytes);
+        encode_slot(slot, std::as_writable_bytes(std::span(at, trace::kev::kSlotBytes)), ByteOrder::little);
+        m_file.used(trace::kev::kSlotBytes);
     }
     m_buffer.clear();
     ++m_number;

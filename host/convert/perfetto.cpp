@@ -6,14 +6,15 @@
 //
 // Times are nanoseconds since the start of the trace; a clock snapshot says how many ticks that was.
 #include "host/convert/losses.hpp"
+#include "host/convert/per_processor.hpp"
 #include "host/convert/perfetto_sched.hpp"
 #include "host/convert/perfetto_tracks.hpp"
 #include "host/convert/rows.hpp"
 #include "host/convert/time_axis.hpp"
+#include "host/convert/vector_labels.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
-#include <map>
 #include <optional>
 #include <unordered_map>
 #include <vector>
@@ -133,13 +134,13 @@ class Perfetto final : public Writer {
                 m_tracks.remark(end_ns, cpu, losses.text(rest));
             }
         }
-        for (auto& [cpu, here] : m_processors) {
+        m_processors.for_each([&](std::uint16_t /*cpu*/, Processor& here) {
             while (!here.interrupts.empty()) {
                 here.bundle.interrupt_ended(end_ns, here.running, here.interrupts.back());
                 here.interrupts.pop_back();
             }
             here.bundle.flush();
-        }
+        });
         return {};
     }
 
@@ -175,7 +176,10 @@ class Perfetto final : public Writer {
         }
     }
 
-    Processor& processor(std::uint16_t cpu) { return m_processors.try_emplace(cpu, m_packets, cpu).first->second; }
+    Processor& processor(std::uint16_t cpu) {
+        Processor* const known = m_processors.find(cpu);
+        return known != nullptr ? *known : m_processors.add(cpu, m_packets, cpu);
+    }
 
     static TrackKind track_of(const SliceChange& change) {
         const bool job = change.kind == SliceChange::Kind::job_began || change.kind == SliceChange::Kind::job_ended;
@@ -196,8 +200,7 @@ class Perfetto final : public Writer {
             break;
         case Change::Kind::interrupt_began:
             here.interrupts.push_back(change.object);
-            here.bundle.interrupt_began(time_ns, here.running, change.object,
-                                        trace::escaped(vector_label(*event.names, change.object)));
+            here.bundle.interrupt_began(time_ns, here.running, change.object, m_vectors.of(event, change.object));
             break;
         case Change::Kind::interrupt_ended:
             here.interrupts.pop_back();
@@ -315,7 +318,8 @@ class Perfetto final : public Writer {
     TaskLabels m_labels;
     Flows m_flows;
     perfetto::Tracks m_tracks{m_packets};
-    std::map<std::uint16_t, Processor> m_processors;
+    VectorLabels m_vectors;
+    PerProcessor<Processor> m_processors;
 };
 
 } // namespace

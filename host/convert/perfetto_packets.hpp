@@ -5,15 +5,12 @@
 
 #include "host/convert/output_file.hpp"
 #include "host/convert/perfetto_fields.hpp"
+#include "host/convert/perfetto_message.hpp"
 
 #include <cstdint>
-#include <protozero/pbf_builder.hpp>
-#include <string>
+#include <string_view>
 
 namespace host::convert::perfetto {
-
-template <typename Field>
-using Message = protozero::pbf_builder<Field>;
 
 class Packets {
   public:
@@ -26,24 +23,26 @@ class Packets {
     // A message to fill; add() writes it out. One at a time.
     [[nodiscard]] Message<Packet> start(Sequence sequence) {
         m_packet.clear();
+        m_packet.field(kTag, 0); // the length is not known yet
         Message<Packet> packet(m_packet);
         packet.add_uint32(Packet::sequence_id, static_cast<std::uint32_t>(sequence));
         return packet;
     }
 
     // Fields that are encoded already go to the end of the innermost message that is open.
-    void append_encoded(const std::string& fields) { m_packet += fields; }
+    void append_encoded(std::string_view fields) { m_packet.append(fields); }
 
     void add() {
-        m_framed.clear();
-        Message<Trace>(m_framed).add_message(Trace::packet, m_packet);
-        m_file.append(m_framed);
+        m_packet.set_length(2);
+        m_file.append(m_packet.bytes());
     }
 
   private:
+    static constexpr std::uint32_t kTag = static_cast<std::uint32_t>(Trace::packet) << 3 | 2;
+    static_assert(kTag < 0x80);
+
     OutputFile& m_file;
-    std::string m_packet;
-    std::string m_framed; // with tag and length
+    Wire m_packet; // with tag and length
 };
 
 } // namespace host::convert::perfetto

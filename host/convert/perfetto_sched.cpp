@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "host/convert/perfetto_sched.hpp"
 
-#include <protozero/varint.hpp>
-
 namespace host::convert::perfetto {
 
 namespace {
@@ -35,7 +33,7 @@ std::uint64_t linux_state(TaskState state) {
 } // namespace
 
 void SchedBundle::Column::put(std::uint64_t value) {
-    protozero::add_varint_to_buffer(&bytes, value);
+    bytes.varint(value);
 }
 
 void SchedBundle::Column::put_difference(std::uint64_t value) {
@@ -81,30 +79,28 @@ void SchedBundle::woken(std::uint64_t time_ns, std::uint32_t context, const Task
 
 void SchedBundle::interrupt_began(std::uint64_t time_ns, std::uint32_t running, std::uint32_t vector,
                                   std::string_view name) {
-    m_event.clear();
-    Message<FtraceEvent> event(m_event);
-    event.add_uint64(FtraceEvent::timestamp, time_ns);
-    event.add_uint32(FtraceEvent::pid, running);
     {
+        Message<Bundle> bundle(m_events);
+        Message<FtraceEvent> event(bundle, Bundle::event);
+        event.add_uint64(FtraceEvent::timestamp, time_ns);
+        event.add_uint32(FtraceEvent::pid, running);
         Message<IrqEntry> entry(event, FtraceEvent::irq_handler_entry);
         entry.add_int32(IrqEntry::irq, static_cast<std::int32_t>(vector));
-        entry.add_string(IrqEntry::name, name.data(), name.size());
+        entry.add_string(IrqEntry::name, name);
     }
-    Message<Bundle>(m_events).add_message(Bundle::event, m_event);
     flush_if_full();
 }
 
 void SchedBundle::interrupt_ended(std::uint64_t time_ns, std::uint32_t running, std::uint32_t vector) {
-    m_event.clear();
-    Message<FtraceEvent> event(m_event);
-    event.add_uint64(FtraceEvent::timestamp, time_ns);
-    event.add_uint32(FtraceEvent::pid, running);
     {
+        Message<Bundle> bundle(m_events);
+        Message<FtraceEvent> event(bundle, Bundle::event);
+        event.add_uint64(FtraceEvent::timestamp, time_ns);
+        event.add_uint32(FtraceEvent::pid, running);
         Message<IrqExit> exit(event, FtraceEvent::irq_handler_exit);
         exit.add_int32(IrqExit::irq, static_cast<std::int32_t>(vector));
         exit.add_int32(IrqExit::ret, 1); // handled
     }
-    Message<Bundle>(m_events).add_message(Bundle::event, m_event);
     flush_if_full();
 }
 
@@ -132,7 +128,7 @@ void SchedBundle::flush() {
             bundle.add_bool(Bundle::lost_events, true);
         }
         m_lost = false;
-        m_packets.append_encoded(m_events);
+        m_packets.append_encoded(m_events.text());
         if (!m_names.empty()) {
             Message<CompactSched> sched(bundle, Bundle::compact_sched);
             for (const std::string& name : m_names) {
@@ -140,7 +136,7 @@ void SchedBundle::flush() {
             }
             const auto add = [&](CompactSched field, Column& column) {
                 if (!column.bytes.empty()) {
-                    sched.add_bytes(field, column.bytes);
+                    sched.add_string(field, column.bytes.text());
                 }
                 column.clear();
             };

@@ -40,7 +40,7 @@ class SchedBundle {
   private:
     // A packed field that grows.
     struct Column {
-        std::string bytes;
+        Wire bytes;
         std::uint64_t last = 0;
 
         void put(std::uint64_t value);
@@ -67,8 +67,7 @@ class SchedBundle {
     std::vector<std::string> m_names;     // of this bundle
     std::vector<std::uint32_t> m_name_of; // by context: index + 1; 0: none
     std::vector<std::uint32_t> m_named;   // contexts that have one
-    std::string m_events;                 // encoded
-    std::string m_event;
+    Wire m_events;                        // encoded
 };
 
 } // namespace host::convert::perfetto

@@ -6,7 +6,7 @@
 #include "host/trace/user_event.hpp"
 
 #include <fmt/format.h>
-#include <utility>
+#include <iterator>
 
 namespace host::convert::perfetto {
 
@@ -32,22 +32,7 @@ bool is_plain(const trace::Event& event) {
 void add_name(Message<InternedData>& data, InternedData field, std::uint64_t iid, std::string_view name) {
     Message<Interned> interned(data, field);
     interned.add_uint64(Interned::iid, iid);
-    interned.add_string(Interned::name, name.data(), name.size());
-}
-
-void add_parameter(Message<TrackEvent>& out, const trace::Event& event, unsigned number,
-                   const tracer::Parameter& parameter, std::uint32_t value) {
-    if (parameter.unit == tracer::Unit::none) {
-        return;
-    }
-    const std::string meaning = meaning_of(event, parameter.unit, value);
-    Message<Annotation> annotation(out, TrackEvent::annotations);
-    annotation.add_uint64(Annotation::name_iid, parameter_iid(event.code, number));
-    if (meaning.empty()) {
-        annotation.add_uint64(Annotation::uint_value, value);
-    } else {
-        annotation.add_string(Annotation::string_value, fmt::format("{} ({})", value, meaning));
-    }
+    interned.add_string(Interned::name, name);
 }
 
 // What is no plain record: its name and its text stand in the event itself.
@@ -55,12 +40,10 @@ void add_words(Message<TrackEvent>& out, EventWords& words_of, const trace::Even
     constexpr std::uint64_t kTextIid = 1 + 2 * 256;
     static_assert(kTextIid > parameter_iid(255, 2));
     out.add_string(TrackEvent::name, trace::escaped(trace::event_name(event)));
-    fmt::memory_buffer words;
-    words_of.append(words, event);
-    if (words.size() != 0) {
+    if (const std::string_view words = words_of.of(event); !words.empty()) {
         Message<Annotation> annotation(out, TrackEvent::annotations);
         annotation.add_uint64(Annotation::name_iid, kTextIid);
-        annotation.add_string(Annotation::string_value, words.data(), words.size());
+        annotation.add_string(Annotation::string_value, words);
     }
 }
 
@@ -95,7 +78,7 @@ void Tracks::declare(TrackKind kind, std::uint32_t number, std::string_view name
     {
         Message<TrackDescriptor> track(packet, Packet::track_descriptor);
         track.add_uint64(TrackDescriptor::uuid, uuid_of(kind, number));
-        track.add_string(TrackDescriptor::name, name.data(), name.size());
+        track.add_string(TrackDescriptor::name, name);
         if (parent != kind) {
             track.add_uint64(TrackDescriptor::parent_uuid, uuid_of(parent, number));
         }
@@ -110,11 +93,16 @@ void Tracks::declare(TrackKind kind, std::uint32_t number, std::string_view name
 // A thread, and as its children what does not nest with its events. A context that is used again is a new name of the
 // same thread.
 void Tracks::declare_task(TrackKind kind, std::uint32_t context, const TaskLabel& task) {
+    std::uint64_t& turn = m_turns[context];
+    if (turn == task.turn && kind == TrackKind::task) {
+        return;
+    }
+    turn = task.turn;
     std::string& name = m_declared[uuid_of(TrackKind::task, context)];
     if (name != task.name) {
         name = task.name;
-        auto packet = m_packets.start(Packets::Sequence::tracks);
         {
+            auto packet = m_packets.start(Packets::Sequence::tracks);
             Message<TrackDescriptor> track(packet, Packet::track_descriptor);
             track.add_uint64(TrackDescriptor::uuid, uuid_of(TrackKind::task, context));
             Message<ThreadDescriptor> thread(track, TrackDescriptor::thread);
@@ -123,8 +111,8 @@ void Tracks::declare_task(TrackKind kind, std::uint32_t context, const TaskLabel
             thread.add_string(ThreadDescriptor::name, task.name);
         }
         m_packets.add();
-        packet = m_packets.start(Packets::Sequence::tracks);
         {
+            auto packet = m_packets.start(Packets::Sequence::tracks);
             Message<ProcessTree> tree(packet, Packet::process_tree);
             Message<Thread> thread(tree, ProcessTree::threads);
             thread.add_uint32(Thread::tid, task.tid);
@@ -152,7 +140,7 @@ void Tracks::slice_began(std::uint64_t time_ns, TrackKind kind, std::uint32_t nu
         Message<TrackEvent> event(packet, Packet::track_event);
         event.add_enum(TrackEvent::type, static_cast<std::int32_t>(EventType::begin));
         event.add_uint64(TrackEvent::track_uuid, uuid_of(kind, number));
-        event.add_string(TrackEvent::name, name.data(), name.size());
+        event.add_string(TrackEvent::name, name);
     }
     m_packets.add();
 }
@@ -183,6 +171,34 @@ void Tracks::intern(Message<Packet>& packet, const trace::Event& event) {
     }
 }
 
+// A number, or "3 (sensor)" if it stands for something.
+void Tracks::add_parameter(Message<TrackEvent>& out, const trace::Event& event, unsigned number, tracer::Unit unit,
+                           std::uint32_t value) {
+    if (unit == tracer::Unit::none) {
+        return;
+    }
+    Message<Annotation> annotation(out, TrackEvent::annotations);
+    annotation.add_uint64(Annotation::name_iid, parameter_iid(event.code, number));
+    if (!may_have_meaning(unit)) {
+        annotation.add_uint64(Annotation::uint_value, value);
+        return;
+    }
+    const auto words = [&](fmt::memory_buffer& text) {
+        if (const std::string meaning = meaning_of(event, unit, value); !meaning.empty()) {
+            fmt::format_to(std::back_inserter(text), "{} ({})", value, meaning);
+        }
+    };
+    if (const trace::ValueTexts::Text* const kept = m_values.of(event, unit, value, words); kept == nullptr) {
+        fmt::memory_buffer text;
+        words(text);
+        annotation.add_string(Annotation::string_value, {text.data(), text.size()});
+    } else if (kept->size == 0) {
+        annotation.add_uint64(Annotation::uint_value, value);
+    } else {
+        annotation.add_string(Annotation::string_value, kept->view());
+    }
+}
+
 void Tracks::instant(std::uint64_t time_ns, const trace::Event& event, std::uint64_t track, Flow flow) {
     auto packet = start(time_ns);
     if (is_plain(event)) {
@@ -194,8 +210,8 @@ void Tracks::instant(std::uint64_t time_ns, const trace::Event& event, std::uint
         out.add_uint64(TrackEvent::track_uuid, track);
         if (is_plain(event)) {
             out.add_uint64(TrackEvent::name_iid, event_iid(event.code));
-            add_parameter(out, event, 1, event.row->par1, event.par1);
-            add_parameter(out, event, 2, event.row->par2, event.par2);
+            add_parameter(out, event, 1, event.row->par1.unit, event.par1);
+            add_parameter(out, event, 2, event.row->par2.unit, event.par2);
         } else {
             add_words(out, m_event_words, event);
         }
@@ -225,7 +241,7 @@ void Tracks::remark(std::uint64_t time_ns, std::uint16_t cpu, std::string_view t
         Message<TrackEvent> event(packet, Packet::track_event);
         event.add_enum(TrackEvent::type, static_cast<std::int32_t>(EventType::instant));
         event.add_uint64(TrackEvent::track_uuid, uuid_of(TrackKind::processor, cpu));
-        event.add_string(TrackEvent::name, text.data(), text.size());
+        event.add_string(TrackEvent::name, text);
     }
     m_packets.add();
 }

@@ -8,12 +8,14 @@
 #include "host/convert/perfetto_packets.hpp"
 #include "host/convert/task_labels.hpp"
 #include "host/convert/task_slices.hpp"
+#include "host/trace/value_texts.hpp"
 
 #include <bitset>
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <vector>
 
 namespace host::convert::perfetto {
 
@@ -52,6 +54,7 @@ class Tracks {
 
   private:
     static constexpr std::size_t kCodes = 256;
+    static constexpr std::size_t kContexts = 0x1'0000;
 
     [[nodiscard]] Message<Packet> start(std::uint64_t time_ns);
     void declare_task(TrackKind kind, std::uint32_t context, const TaskLabel& task);
@@ -60,11 +63,15 @@ class Tracks {
     [[nodiscard]] bool is_new(TrackKind kind, std::uint32_t number);
     void instant(std::uint64_t time_ns, const trace::Event& event, std::uint64_t track, Flow flow);
     void intern(Message<Packet>& packet, const trace::Event& event);
+    void add_parameter(Message<TrackEvent>& out, const trace::Event& event, unsigned number, tracer::Unit unit,
+                       std::uint32_t value);
 
     Packets& m_packets;
     EventWords m_event_words;
-    std::unordered_map<std::uint64_t, std::string> m_declared; // by uuid: the name under which it was
-    std::bitset<kCodes> m_interned;                            // by event code: its name, and those of its parameters
+    trace::ValueTexts m_values; // "3 (sensor)"; empty if it is a number and nothing else
+    std::vector<std::uint64_t> m_turns = std::vector<std::uint64_t>(kContexts); // of the labels last told; by context
+    std::unordered_map<std::uint64_t, std::string> m_declared;                  // by uuid: the name under which it was
+    std::bitset<kCodes> m_interned; // by event code: its name, and those of its parameters
     bool m_begun = false;
     bool m_lost = false;
 };

@@ -7,6 +7,8 @@
 #include "lib/assert.hpp"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <limits>
 #include <utility>
 
@@ -14,15 +16,10 @@ namespace host::convert {
 
 namespace {
 
-constexpr std::size_t kBytesMax = RecordChunks::kRecordsMax * tracer::kRecordBytes;
+static_assert(std::endian::native == std::endian::little && sizeof(tracer::Record) == tracer::kRecordBytes,
+              "records are written as they lie in memory");
 
-void append(const tracer::Record& record, std::vector<std::byte>& bytes) {
-    std::array<std::byte, tracer::kRecordBytes> raw;
-    tracer::encode_record(record, raw);
-    bytes.insert(bytes.end(), raw.begin(), raw.end());
-}
-
-void append_long(const trace::Event& event, std::vector<std::byte>& bytes) {
+void append_long(const trace::Event& event, std::vector<tracer::Record>& records) {
     std::array<std::byte, tracer::kLongEventBytesMax> payload{};
     const std::size_t size = event.payload.size() + sizeof(std::uint16_t);
     ASSERT(size <= payload.size()); // it came out of as many slots
@@ -35,25 +32,25 @@ void append_long(const trace::Event& event, std::vector<std::byte>& bytes) {
     const auto flags = static_cast<std::uint16_t>(event.raw_code & ~(tracer::kCodeMask | tracer::kCombineMask));
     for (std::size_t i = 0; i < count.value(); ++i) {
         slots[i].code = static_cast<std::uint16_t>(slots[i].code | flags);
-        append(slots[i], bytes);
+        records.push_back(slots[i]);
     }
 }
 
 } // namespace
 
-bool append_records(const trace::Event& event, std::vector<std::byte>& bytes) {
+bool append_records(const trace::Event& event, std::vector<tracer::Record>& records) {
     if (event.origin != trace::Origin::record) {
         if (event.row == nullptr || event.row->shape != tracer::Shape::simple) {
             return false;
         }
-        append(tracer::make_record(event.code, event.par1, event.par2, event.ticks), bytes);
+        records.push_back(tracer::make_record(event.code, event.par1, event.par2, event.ticks));
         return true;
     }
     if (event.row != nullptr && event.row->shape == tracer::Shape::combined && !event.payload.empty()) {
-        append_long(event, bytes);
+        append_long(event, records);
     } else if (event.state != trace::EventState::malformed) {
         // A slot of a long event that is not whole stays one.
-        append(tracer::make_record(event.raw_code, event.par1, event.par2, event.ticks), bytes);
+        records.push_back(tracer::make_record(event.raw_code, event.par1, event.par2, event.ticks));
     }
     return true;
 }
@@ -66,6 +63,9 @@ RecordChunks::RecordChunks(const Survey& survey, Write write)
         m_template = first->description;
     }
     m_template.tsc_khz = survey.facts.clock.khz;
+    if (m_template.tsc_khz == 0) {
+        m_template.tsc_source = tracer::TscSource::unknown; // so that a reader knows that nobody knows
+    }
     m_template.dropped = 0;
     m_template.refused = 0;
     m_template.overwritten = 0;
@@ -91,7 +91,7 @@ RecordChunks::Stretch& RecordChunks::stretch_of(std::uint16_t cpu) {
 }
 
 bool RecordChunks::add(const trace::Event& event) {
-    if (m_bytes >= kBytesMax && (event.ticks >= m_greatest || m_bytes >= 2 * kBytesMax)) {
+    if (m_records >= kRecordsMax && (event.ticks >= m_greatest || m_records >= 2 * kRecordsMax)) {
         flush_all();
     }
     Stretch& stretch = stretch_of(event.cpu);
@@ -106,7 +106,7 @@ bool RecordChunks::add(const trace::Event& event) {
     if (!append_records(event, stretch.records)) {
         return false;
     }
-    m_bytes += stretch.records.size() - before;
+    m_records += stretch.records.size() - before;
     m_greatest = std::max(m_greatest, event.ticks);
     return true;
 }
@@ -137,12 +137,15 @@ void RecordChunks::flush(Stretch& stretch) {
     tracer::ChunkBegin& begin = stretch.begin;
     begin.chunk = static_cast<std::uint16_t>(m_chunks);
     begin.generation = static_cast<std::uint32_t>(m_chunks >> 16);
-    begin.events = stretch.records.size() / tracer::kRecordBytes;
+    begin.events = stretch.records.size();
     begin.records = static_cast<std::uint32_t>(begin.events);
     ++m_chunks;
-    m_write({.begin = begin, .names = stretch.names, .records = stretch.records, .first = stretch.first});
+    m_write({.begin = begin,
+             .names = stretch.names,
+             .records = std::as_bytes(std::span(stretch.records)),
+             .first = stretch.first});
     begin.overwritten = 0;
-    m_bytes -= stretch.records.size();
+    m_records -= stretch.records.size();
     stretch.records.clear();
 }
 

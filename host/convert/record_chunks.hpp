@@ -43,7 +43,7 @@ class RecordChunks {
   private:
     // What one processor has gathered.
     struct Stretch {
-        std::vector<std::byte> records;
+        std::vector<tracer::Record> records;
         tracer::ChunkBegin begin;
         trace::Names names;
         lib::Ticks first;
@@ -64,12 +64,12 @@ class RecordChunks {
     Stretch* m_last = nullptr; // of the event before
     std::uint16_t m_last_cpu = 0;
     std::vector<bool> m_taken; // by source
-    std::size_t m_bytes = 0;   // of all stretches
+    std::size_t m_records = 0; // of all stretches
     lib::Ticks m_greatest;
     std::uint64_t m_chunks = 0;
 };
 
 // Appends the records of one event; false if it has none.
-[[nodiscard]] bool append_records(const trace::Event& event, std::vector<std::byte>& bytes);
+[[nodiscard]] bool append_records(const trace::Event& event, std::vector<tracer::Record>& records);
 
 } // namespace host::convert

@@ -8,6 +8,13 @@ namespace host::convert {
 
 namespace {
 
+// Mostly it is there already: reading costs less than writing back to the same word.
+void note(std::bitset<0x1'0000>& seen, std::uint16_t number) {
+    if (!seen[number]) {
+        seen[number] = true;
+    }
+}
+
 void take(Survey& survey, const trace::Event& event) {
     if (event.metadata) {
         return;
@@ -20,12 +27,15 @@ void take(Survey& survey, const trace::Event& event) {
     survey.last = std::max(survey.last, event.ticks);
     if (event.is_sound()) {
         ++survey.per_code[event.code];
-        survey.lost += event.is(trace::kCodeOf<"blackout_end">) ? event.par2 : 0;
+        survey.lost += event.code == trace::kCodeOf<"blackout_end"> ? event.par2 : 0;
         if (event.row != nullptr && event.row->par1.unit == tracer::Unit::context) {
-            survey.contexts[event.par1] = true;
+            note(survey.contexts, event.par1);
         } else if (event.row != nullptr && event.row->par1.unit == tracer::Unit::vector) {
-            survey.vectors[event.par1] = true;
+            note(survey.vectors, event.par1);
         }
+    }
+    if (!survey.processors.empty() && survey.processors.front() == event.cpu) {
+        return;
     }
     const auto place = std::ranges::lower_bound(survey.processors, event.cpu);
     if (place == survey.processors.end() || *place != event.cpu) {
@@ -37,9 +47,10 @@ void take(Survey& survey, const trace::Event& event) {
 
 Survey survey_of(trace::Trace& trace) {
     Survey survey;
-    trace::Event event;
-    while (trace.next(event)) {
-        take(survey, event);
+    for (auto batch = trace.next_batch(); !batch.empty(); batch = trace.next_batch()) {
+        for (const trace::Event& event : batch) {
+            take(survey, event);
+        }
     }
     survey.facts = trace.facts();
     survey.kind = trace.kind();

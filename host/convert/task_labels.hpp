@@ -21,6 +21,7 @@ struct TaskLabel {
     std::uint32_t tid = kUnknownTid;
     std::uint32_t priority = kDefaultPriority; // the number of its level: the lower, the more urgent
     std::string name;                          // escaped
+    std::uint64_t turn = 0; // labels of one context and turn are the same: for those who keep what they make of them
 };
 
 class TaskLabels {
@@ -36,26 +37,21 @@ class TaskLabels {
             ++m_turn;
         }
         const trace::Names& names = *event.names;
-        Entry& entry = m_labels[std::min<std::size_t>(context, kUnknown)];
-        if (entry.turn != m_turn) {
-            entry.turn = m_turn;
-            entry.label.tid = tid_of(names, context);
-            entry.label.name = trace::escaped(task_label(names, context));
+        TaskLabel& label = m_labels[std::min<std::size_t>(context, kUnknown)];
+        if (label.turn != m_turn) {
+            label.turn = m_turn;
+            label.tid = tid_of(names, context);
+            label.name = trace::escaped(task_label(names, context));
             const std::uint16_t level = level_of(names, context);
-            entry.label.priority = level == 0xFFFF || is_idle(names, context) ? kDefaultPriority : level;
+            label.priority = level == 0xFFFF || is_idle(names, context) ? kDefaultPriority : level;
         }
-        return entry.label;
+        return label;
     }
 
   private:
     static constexpr std::size_t kUnknown = 0x1'0000;
 
-    struct Entry {
-        std::uint64_t turn = 0;
-        TaskLabel label;
-    };
-
-    std::vector<Entry> m_labels; // by context; the last one is of all that are none
+    std::vector<TaskLabel> m_labels; // by context; the last one is of all that are none
     std::uint32_t m_source = 0;
     std::uint64_t m_turn = 0;
 };

@@ -41,6 +41,25 @@ bool is_context(const tracer::Parameter& parameter) {
     return parameter.unit == tracer::Unit::context;
 }
 
+// What an event of ours opens or closes.
+struct Half {
+    Role role = Role::single;
+    std::uint8_t type = 0;
+    bool keyed = false; // by par1
+};
+
+constexpr auto kHalves = [] {
+    std::array<Half, 256> halves{};
+    for (std::size_t i = 0; i < tlog::kNativePairs.size(); ++i) {
+        const tlog::NativePair& pair = tlog::kNativePairs[i];
+        const auto type = static_cast<std::uint8_t>(tlog::kFirstPair + 2 * i);
+        const bool keyed = pair.key == tlog::PairKey::par1;
+        halves[pair.enter] = {.role = Role::enter, .type = type, .keyed = keyed};
+        halves[pair.leave] = {.role = Role::leave, .type = static_cast<std::uint8_t>(type + 1), .keyed = keyed};
+    }
+    return halves;
+}();
+
 // Of our events. running: the context that the processor runs.
 Mapped map_native(const trace::Event& event, std::uint16_t running) {
     Mapped mapped{.type = tlog::single_type(event.code), .single = tlog::single_type(event.code)};
@@ -59,14 +78,10 @@ Mapped map_native(const trace::Event& event, std::uint16_t running) {
         mapped.type = tlog::kSingleOther;
         return mapped;
     }
-    for (std::size_t i = 0; i < tlog::kNativePairs.size(); ++i) {
-        const tlog::NativePair& pair = tlog::kNativePairs[i];
-        if (event.code == pair.enter || event.code == pair.leave) {
-            const bool enter = event.code == pair.enter;
-            mapped.role = enter ? Role::enter : Role::leave;
-            mapped.type = static_cast<std::uint8_t>(tlog::kFirstPair + 2 * i + (enter ? 0 : 1));
-            mapped.key = pair.key == tlog::PairKey::par1 ? event.par1 : std::uint16_t{0};
-        }
+    if (const Half& half = kHalves[event.code]; half.role != Role::single) {
+        mapped.role = half.role;
+        mapped.type = half.type;
+        mapped.key = half.keyed ? event.par1 : std::uint16_t{0};
     }
     return mapped;
 }

@@ -9,12 +9,14 @@
 // Names are those that hold at the end of the trace. An event of which waves have no picture is seen in `event` of its
 // processor.
 #include "host/convert/losses.hpp"
+#include "host/convert/per_processor.hpp"
 #include "host/convert/rows.hpp"
 #include "host/convert/schedule_view.hpp"
 #include "host/convert/task_labels.hpp"
 #include "host/convert/task_slices.hpp"
 #include "host/convert/time_axis.hpp"
 #include "host/convert/vcd_signals.hpp"
+#include "host/convert/vector_labels.hpp"
 
 #include <algorithm>
 #include <array>
@@ -58,11 +60,11 @@ class Vcd final : public Writer {
 
     void add(const trace::Event& event) override {
         m_signals.at(m_time->of(event));
-        const auto found = m_processors.find(event.cpu);
-        if (found == m_processors.end()) {
+        Processor* const found = m_processors.find(event.cpu);
+        if (found == nullptr) {
             return; // the input changed since it was surveyed
         }
-        Processor& here = found->second;
+        Processor& here = *found;
         const auto changes = m_view.take(event);
         for (const Change& change : changes) {
             apply(here, event, change);
@@ -80,17 +82,17 @@ class Vcd final : public Writer {
         if (event.is(kCodeOf<"blackout_start">)) {
             run_unknown(here);
         }
-        m_signals.set(here.event, trace::event_name(event));
+        m_signals.set(here.event, std::uint64_t{name_of(event)});
     }
 
     lib::Result<void> finish(const trace::TraceFacts& facts, std::string& /*why*/) override {
         for (const auto& [cpu, losses] : unseen_losses(facts)) {
-            const auto found = m_processors.find(cpu);
-            const std::uint64_t shown = found != m_processors.end() ? found->second.lost_records : 0;
+            const Processor* const found = m_processors.find(cpu);
+            const std::uint64_t shown = found != nullptr ? found->lost_records : 0;
             if (const std::uint64_t rest = losses.without(shown); rest != 0) {
                 m_signals.comment(fmt::format("cpu {}: {}", cpu, losses.text(rest)));
-                if (found != m_processors.end()) {
-                    m_signals.set(found->second.lost, shown + rest);
+                if (found != nullptr) {
+                    m_signals.set(found->lost, shown + rest);
                 }
             }
         }
@@ -112,18 +114,20 @@ class Vcd final : public Writer {
     };
 
     struct Task {
+        bool declared = false;
         Id running = 0;
         Id state = 0;
         Id job = 0;
     };
 
     struct Vector {
+        bool declared = false;
         Id active = 0;
         std::uint32_t handlers = 0; // on all processors
     };
 
     void declare_processor(std::uint16_t cpu) {
-        Processor& here = m_processors[cpu];
+        Processor& here = m_processors.add(cpu);
         m_signals.open_scope(fmt::format("cpu{}", cpu));
         here.running = m_signals.add_text("running");
         here.interrupt = m_signals.add_text("interrupt");
@@ -139,6 +143,7 @@ class Vcd final : public Writer {
                 continue;
             }
             Task& task = m_tasks[context];
+            task.declared = true;
             m_signals.open_scope(task_label(survey.facts.names, context));
             task.running = m_signals.add_wire("running");
             task.state = m_signals.add_text("state");
@@ -152,7 +157,8 @@ class Vcd final : public Writer {
         m_signals.open_scope("irqs");
         for (std::uint32_t vector = 0; vector < survey.vectors.size(); ++vector) {
             if (survey.vectors[vector]) {
-                m_vectors[vector].active = m_signals.add_wire(vector_label(survey.facts.names, vector));
+                m_vectors[vector] = {.declared = true,
+                                     .active = m_signals.add_wire(vector_label(survey.facts.names, vector))};
             }
         }
         m_signals.close_scope();
@@ -181,20 +187,20 @@ class Vcd final : public Writer {
             m_signals.set(here.running, m_labels.of(event, change.context).name);
             if (Task* const task = find_task(change.context)) {
                 m_signals.set(task->running, 1);
-                m_signals.set(task->state, "running");
+                m_signals.set(task->state, std::uint64_t{m_running});
             }
             break;
         case Change::Kind::woken:
-            set_state(change.context, "ready");
+            set_state(change.context, m_ready);
             break;
         case Change::Kind::waits:
-            set_state(change.context, wait_label(*event.names, change.state, change.object));
+            set_state(change.context, m_signals.text(wait_label(*event.names, change.state, change.object)));
             break;
         case Change::Kind::created:
-            set_state(change.context, "created");
+            set_state(change.context, m_signals.text("created"));
             break;
         case Change::Kind::ended:
-            set_state(change.context, "ended");
+            set_state(change.context, m_signals.text("ended"));
             break;
         case Change::Kind::interrupt_began:
             here.interrupts.push_back(change.object);
@@ -222,7 +228,7 @@ class Vcd final : public Writer {
         if (Task* const task = find_task(here.context)) {
             m_signals.set(task->running, std::uint64_t{0});
             if (state == TaskState::ready) {
-                m_signals.set(task->state, "ready"); // else what it waits for stands there
+                m_signals.set(task->state, std::uint64_t{m_ready}); // else what it waits for stands there
             }
         }
         here.context = kUnknownContext;
@@ -234,24 +240,22 @@ class Vcd final : public Writer {
     }
 
     void show_interrupt(Processor& here, const trace::Event& event) {
-        m_signals.set(here.interrupt, here.interrupts.empty()
-                                          ? "-"
-                                          : trace::escaped(vector_label(*event.names, here.interrupts.back())));
+        m_signals.set(here.interrupt, here.interrupts.empty() ? std::string_view("-")
+                                                              : m_vector_labels.of(event, here.interrupts.back()));
     }
 
     void change_handlers(std::uint32_t number, int by) {
-        const auto found = m_vectors.find(number);
-        if (found == m_vectors.end()) {
+        Vector& vector = m_vectors[number & 0xFFFF];
+        if (!vector.declared) {
             return; // as above
         }
-        Vector& vector = found->second;
         vector.handlers = static_cast<std::uint32_t>(static_cast<int>(vector.handlers) + by);
         m_signals.set(vector.active, std::uint64_t{vector.handlers != 0 ? 1U : 0U});
     }
 
-    void set_state(std::uint32_t context, std::string_view text) {
+    void set_state(std::uint32_t context, VcdSignals::TextId text) {
         if (const Task* const task = find_task(context)) {
-            m_signals.set(task->state, text);
+            m_signals.set(task->state, std::uint64_t{text});
         }
     }
 
@@ -262,9 +266,23 @@ class Vcd final : public Writer {
     }
 
     [[nodiscard]] Task* find_task(std::uint32_t context) {
-        const auto found = m_tasks.find(context);
-        return found != m_tasks.end() ? &found->second : nullptr;
+        return context < m_tasks.size() && m_tasks[context].declared ? &m_tasks[context] : nullptr;
     }
+
+    // Names of the table are looked up once.
+    VcdSignals::TextId name_of(const trace::Event& event) {
+        if (event.row == nullptr || event.row->shape == tracer::Shape::combined ||
+            event.origin != trace::Origin::record) {
+            return m_signals.text(trace::event_name(event));
+        }
+        std::optional<VcdSignals::TextId>& known = m_names[event.code];
+        if (!known) {
+            known = m_signals.text(trace::event_name(event));
+        }
+        return *known;
+    }
+
+    static constexpr std::size_t kNumbers = 0x1'0000; // of contexts, and of vectors
 
     OutputFile& m_file;
     VcdSignals m_signals;
@@ -272,9 +290,13 @@ class Vcd final : public Writer {
     ScheduleView m_view;
     TaskSlices m_slices;
     TaskLabels m_labels;
-    std::unordered_map<std::uint32_t, Processor> m_processors;
-    std::unordered_map<std::uint32_t, Task> m_tasks;
-    std::unordered_map<std::uint32_t, Vector> m_vectors;
+    VectorLabels m_vector_labels;
+    PerProcessor<Processor> m_processors;
+    std::vector<Task> m_tasks = std::vector<Task>(kNumbers);       // by context
+    std::vector<Vector> m_vectors = std::vector<Vector>(kNumbers); // by number
+    std::array<std::optional<VcdSignals::TextId>, 256> m_names{};  // by code
+    VcdSignals::TextId m_running = m_signals.text("running");
+    VcdSignals::TextId m_ready = m_signals.text("ready");
     std::unordered_map<std::uint32_t, Id> m_servers;
 };
 

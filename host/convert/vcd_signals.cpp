@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "host/convert/vcd_signals.hpp"
 
+#include "host/convert/text.hpp"
+#include "host/trace/digits.hpp"
+
 #include <fmt/format.h>
 #include <iterator>
 
@@ -27,7 +30,8 @@ bool is_word(char character) {
 }
 
 // A value of text ends at white space: GTKWave reads C's escapes.
-void append_text(std::string& out, std::string_view text) {
+std::string written(std::string_view text) {
+    std::string out;
     for (const char character : text) {
         if (character > ' ' && character < 0x7F && character != '\\') {
             out += character;
@@ -35,7 +39,10 @@ void append_text(std::string& out, std::string_view text) {
             fmt::format_to(std::back_inserter(out), "\\{:03o}", static_cast<unsigned char>(character));
         }
     }
+    return out;
 }
+
+constexpr std::size_t kLineMax = 128; // all of a change but its text
 
 } // namespace
 
@@ -66,7 +73,7 @@ void VcdSignals::close_scope() {
 
 VcdSignals::Id VcdSignals::add(Kind kind, std::string_view type, std::string_view name) {
     const auto id = static_cast<Id>(m_signals.size());
-    m_signals.push_back({.kind = kind, .text = {}, .code = code_of(id)});
+    m_signals.push_back({.kind = kind, .code = code_of(id)});
     m_file.append(fmt::format("$var {} {} {} $end\n", type, m_signals.back().code, fit(name)));
     return id;
 }
@@ -92,23 +99,37 @@ void VcdSignals::end_declarations() {
 }
 
 void VcdSignals::append_value(const Signal& signal) {
-    m_text.clear();
+    const std::string_view text = signal.kind != Kind::text ? std::string_view()
+                                  : signal.known            ? m_texts[signal.value]
+                                                            : std::string_view("?");
+    char* const begin = m_file.room(kLineMax + text.size());
+    char* at = begin;
     switch (signal.kind) {
     case Kind::wire:
-        m_text += !signal.known ? 'x' : signal.value != 0 ? '1' : '0';
+        *at++ = !signal.known ? 'x' : signal.value != 0 ? '1' : '0';
         break;
     case Kind::number:
-        m_text += signal.known ? fmt::format("b{:b} ", signal.value) : "bx ";
+        at = signal.known ? fmt::format_to(at, "b{:b} ", signal.value) : put(at, "bx ");
         break;
     case Kind::text:
-        m_text += 's';
-        append_text(m_text, signal.known ? std::string_view(signal.text) : "?");
-        m_text += ' ';
+        *at++ = 's';
+        at = put(at, text);
+        *at++ = ' ';
         break;
     }
-    m_text += signal.code;
-    m_text += '\n';
-    m_file.append(m_text);
+    at = put(at, signal.code);
+    *at++ = '\n';
+    m_file.used(static_cast<std::size_t>(at - begin));
+}
+
+VcdSignals::TextId VcdSignals::text(std::string_view text) {
+    if (const auto known = m_text_ids.find(text); known != m_text_ids.end()) {
+        return known->second;
+    }
+    const auto id = static_cast<TextId>(m_texts.size());
+    m_texts.push_back(written(text));
+    m_text_ids.emplace(text, id);
+    return id;
 }
 
 void VcdSignals::set(Id id, std::uint64_t value) {
@@ -124,19 +145,6 @@ void VcdSignals::set(Id id, std::uint64_t value) {
     }
 }
 
-void VcdSignals::set(Id id, std::string_view text) {
-    Signal& signal = m_signals[id];
-    if (signal.known && signal.text == text) {
-        return;
-    }
-    signal.known = true;
-    signal.text = text;
-    if (!signal.changed) {
-        signal.changed = true;
-        m_changed.push_back(id);
-    }
-}
-
 void VcdSignals::comment(std::string_view text) {
     flush();
     m_file.append(fmt::format("$comment {} $end\n", text));
@@ -146,7 +154,11 @@ void VcdSignals::flush() {
     if (m_changed.empty()) {
         return;
     }
-    m_file.append(fmt::format("#{}\n", m_time));
+    char* const begin = m_file.room(kLineMax);
+    *begin = '#';
+    char* at = trace::put_decimal(begin + 1, m_time);
+    *at++ = '\n';
+    m_file.used(static_cast<std::size_t>(at - begin));
     for (const Id id : m_changed) {
         append_value(m_signals[id]);
         m_signals[id].changed = false;

@@ -6,9 +6,11 @@
 #include "host/convert/output_file.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <set>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 namespace host::convert {
@@ -16,6 +18,7 @@ namespace host::convert {
 class VcdSignals {
   public:
     using Id = std::uint32_t;
+    using TextId = std::uint32_t;
 
     explicit VcdSignals(OutputFile& file)
         : m_file(file) {}
@@ -39,7 +42,11 @@ class VcdSignals {
     }
 
     void set(Id signal, std::uint64_t value);
-    void set(Id signal, std::string_view text);
+
+    void set(Id signal, std::string_view of_text) { set(signal, std::uint64_t{text(of_text)}); }
+
+    // The value by which a text signal has this text, for those who set it often.
+    [[nodiscard]] TextId text(std::string_view text);
 
     // text: without "$end".
     void comment(std::string_view text);
@@ -53,10 +60,9 @@ class VcdSignals {
     struct Signal {
         Kind kind;
         bool known = false;
-        bool changed = false; // since the last flush
-        std::uint64_t value = 0;
-        std::string text;
-        std::string code; // by which the dump calls it
+        bool changed = false;    // since the last flush
+        std::uint64_t value = 0; // of a text: its number
+        std::string code;        // by which the dump calls it
     };
 
     [[nodiscard]] Id add(Kind kind, std::string_view type, std::string_view name);
@@ -64,11 +70,16 @@ class VcdSignals {
     void flush();
     void append_value(const Signal& signal);
 
+    struct Hash : std::hash<std::string_view> {
+        using is_transparent = void; // NOLINT(readability-identifier-naming): the name is the library's
+    };
+
     OutputFile& m_file;
     std::vector<Signal> m_signals;
     std::vector<std::set<std::string>> m_scopes = {{}}; // the names in each that is open
     std::vector<Id> m_changed;
-    std::string m_text;
+    std::unordered_map<std::string, TextId, Hash, std::equal_to<>> m_text_ids;
+    std::vector<std::string> m_texts; // by number, as they are written
     std::uint64_t m_time = 0;
 };
 

@@ -157,7 +157,8 @@ lib::Result<void> Spool::write_at(std::uint64_t offset_bytes, std::span<const st
             continue;
         }
         if (count < 0) {
-            return errno == ENOSPC || errno == EDQUOT ? lib::Error::no_space : lib::Error::io;
+            const bool full = errno == ENOSPC || errno == EDQUOT || errno == EFBIG; // EFBIG: a limit of this process
+            return full ? lib::Error::no_space : lib::Error::io;
         }
         offset_bytes += static_cast<std::uint64_t>(count);
         m_size_bytes = std::max(m_size_bytes, offset_bytes);

@@ -117,7 +117,10 @@ class SlotReader {
         return m_position + tracer::kRecordBytes <= m_filled ? m_buffer.data() + m_position : nullptr;
     }
 
-    void skip() { m_position += tracer::kRecordBytes; }
+    void skip(std::size_t slots = 1) { m_position += slots * tracer::kRecordBytes; }
+
+    // How many slots lie there one behind the other.
+    [[nodiscard]] std::size_t buffered_slots() const { return (m_filled - m_position) / tracer::kRecordBytes; }
 
     // Of the next slot, from the start of the file.
     [[nodiscard]] std::uint64_t offset_bytes() const { return m_buffer_offset + m_position; }

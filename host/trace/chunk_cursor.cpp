@@ -26,6 +26,11 @@ bool is_metadata_family(std::uint8_t code) {
     return static_cast<tracer::Family>(code & 0x0F) == tracer::Family::metadata;
 }
 
+bool is_erased(const tracer::Record& record) {
+    return record.code == 0xFFFF && record.par1 == 0xFFFF && record.par2 == 0xFFFF'FFFF &&
+           record.stamp().value == ~std::uint64_t{0};
+}
+
 std::uint64_t first_byte(const Segment& segment) {
     return segment.oldest_bytes != 0 ? segment.oldest_bytes : segment.begin_bytes;
 }
@@ -33,13 +38,14 @@ std::uint64_t first_byte(const Segment& segment) {
 } // namespace
 
 ChunkCursor::ChunkCursor(const Segment& segment, std::shared_ptr<ByteSource> source, TraceFacts& facts,
-                         Diagnostics& diagnostics)
+                         Diagnostics& diagnostics, Condemned condemned)
     : m_segment(segment)
     , m_source(std::move(source))
     , m_facts(facts)
     , m_diagnostics(diagnostics)
     , m_reader(m_source, first_byte(segment), segment.end_bytes)
-    , m_reading_oldest(segment.oldest_bytes != 0) {
+    , m_reading_oldest(segment.oldest_bytes != 0)
+    , m_condemned(condemned) {
     begin_chunk(segment.begin_bytes);
     if (m_reading_oldest) {
         report(Code::rotated, segment.oldest_bytes,
@@ -49,11 +55,16 @@ ChunkCursor::ChunkCursor(const Segment& segment, std::shared_ptr<ByteSource> sou
 
 void ChunkCursor::begin_chunk(std::uint64_t offset_bytes) {
     m_report = m_facts.chunks.size();
-    m_facts.chunks.push_back({.file = m_segment.path, .begin_bytes = offset_bytes});
+    m_facts.chunks.push_back(
+        {.file = m_segment.path, .begin_bytes = offset_bytes, .order = m_segment.order + m_chunks++});
     m_names = m_facts.names;
     m_next_index = 0;
     m_compact.reset();
     m_skip_chunk = false;
+    m_distrust_count = false;
+    m_latest = std::max(m_latest, m_greatest);
+    m_greatest = 0;
+    m_erased = 0;
 }
 
 void ChunkCursor::report(Code code, std::uint64_t offset_bytes, std::string_view text) {
@@ -108,6 +119,11 @@ bool ChunkCursor::read_compact_slot(Slot& slot) {
             return false;
         }
         m_compact = std::make_unique<CompactSlots>(mine.description.compact_bytes);
+        if (!begin_compact(m_reader.offset_bytes())) {
+            m_compact->skip(m_reader);
+            mine.records += m_compact->take_slots_read();
+            return false;
+        }
     }
     const bool has_record = m_compact->next(m_reader, slot.record, slot.offset_bytes);
     mine.records += m_compact->take_slots_read();
@@ -151,6 +167,60 @@ bool ChunkCursor::next(Event& event) {
     return taken;
 }
 
+// What all plain records of a chunk have in common stays in the batch from one call to the next.
+void ChunkCursor::prepare_batch(const ChunkReport& mine) {
+    const tracer::ChunkBegin& told = mine.description;
+    if (!m_batch.empty() && m_batch.front().source == m_report && m_batch.front().cpu == told.cpu &&
+        m_batch.front().chunk == told.chunk && m_batch.front().generation == told.generation) {
+        return;
+    }
+    Event common;
+    common.cpu = told.cpu;
+    common.chunk = told.chunk;
+    common.generation = told.generation;
+    common.source = static_cast<std::uint32_t>(m_report);
+    common.names = &m_names;
+    m_batch.assign(kBatch, common);
+}
+
+std::span<Event> ChunkCursor::next_plain(std::uint64_t key, std::uint64_t limit) {
+    if (!m_lane_open || key >= limit || m_reader.buffered() == nullptr) {
+        return {};
+    }
+    ChunkReport& mine = chunk();
+    prepare_batch(mine);
+    const std::byte* const slots = m_reader.buffered();
+    const std::size_t most = std::min(kBatch, m_reader.buffered_slots());
+    std::uint64_t last = mine.last_stamp->value;
+    std::size_t count = 0;
+    for (; count < most; ++count) {
+        const std::size_t offset_bytes = count * tracer::kRecordBytes;
+        const tracer::Record record = load_record(slots + offset_bytes);
+        const tracer::EventRow* const row = plain_row(record.code);
+        const std::uint64_t stamp = record.stamp().value;
+        if (row == nullptr || stamp < last || stamp >= limit) {
+            break;
+        }
+        last = stamp;
+        Event& event = m_batch[count];
+        event.ticks = {stamp};
+        event.record = m_next_index + count;
+        event.offset_bytes = m_reader.offset_bytes() + offset_bytes;
+        event.row = row;
+        event.raw_code = record.code;
+        event.code = row->code;
+        event.par1 = record.par1;
+        event.par2 = record.par2;
+    }
+    mine.last_stamp->value = last;
+    mine.records += count;
+    mine.events += count;
+    m_facts.usable_events += count;
+    m_next_index += count;
+    m_reader.skip(count);
+    return std::span(m_batch).first(count);
+}
+
 // No record that is still to come in this chunk needs more than what next_plain() looks at. Only next() changes any of
 // this.
 bool ChunkCursor::plain_records_may_follow() const {
@@ -164,6 +234,21 @@ bool ChunkCursor::next_slowly(Event& event) {
     Slot slot;
     while (read_slot(slot)) {
         if (m_skip_chunk) {
+            ++chunk().skipped;
+            continue;
+        }
+        if (slot.index < 2 && !slot.compact) {
+            look_at_beginning(slot);
+            if (m_skip_chunk) {
+                ++chunk().skipped;
+                continue;
+            }
+        }
+        if (is_erased(slot.record) && m_assembler.is_idle()) {
+            if (m_erased++ == 0) {
+                m_erased_bytes = slot.offset_bytes;
+            }
+            ++chunk().records;
             ++chunk().skipped;
             continue;
         }
@@ -190,6 +275,7 @@ bool ChunkCursor::next_slowly(Event& event) {
             report(Code::incomplete, m_first.offset_bytes, "a long event is cut off by another one");
             m_held = slot;
             fill(m_first, EventState::incomplete, event);
+            lose_header();
             return true;
         case Outcome::orphan:
             count(slot);
@@ -204,6 +290,7 @@ bool ChunkCursor::next_slowly(Event& event) {
             ++chunk().skipped;
             report(Code::mixed, slot.offset_bytes, "a slot of another long event lies inside this one: both given up");
             fill(slot, EventState::malformed, event);
+            lose_header();
             return true;
         case Outcome::too_long:
             count(slot);
@@ -247,7 +334,7 @@ void ChunkCursor::fill(const Slot& slot, EventState state, Event& event) {
     event.metadata = is_metadata_family(event.code) || (mine.described && slot.index < mine.description.preamble_slots);
     event.names = &m_names;
     if (event.row == nullptr) {
-        m_diagnostics.count_unknown(event.code);
+        m_diagnostics.count_unknown(event.code, {.file = m_segment.path, .offset_bytes = slot.offset_bytes});
     }
     if ((record.code & kBitsWithoutMeaning) != 0) {
         report(Code::reserved, slot.offset_bytes, fmt::format("reserved bits of code 0x{:04x} ignored", record.code));
@@ -280,6 +367,11 @@ bool ChunkCursor::simple(const Slot& slot, Event& event) {
         break;
     case kCodeOf<"numevents">:
         chunk().numevents = event.par2;
+        check_repeated_count(slot);
+        break;
+    case kCodeOf<"blackout_start">:
+    case kCodeOf<"blackout_end">:
+        take_blackout(event);
         break;
     default:
         break;
@@ -302,6 +394,7 @@ bool ChunkCursor::complete(std::span<const std::byte> bytes, Event& event) {
                           : fmt::format("{} takes one slot; this is several", event.row->name));
         event.state = EventState::malformed;
         chunk().skipped += bytes.size() / tracer::kPayloadBytesPerSlot;
+        lose_header();
         return true;
     }
     event.payload = bytes.first(length).subspan(sizeof(std::uint16_t));
@@ -326,24 +419,32 @@ void ChunkCursor::check_user_event(Event& event) {
     }
 }
 
-void ChunkCursor::note(const Event& event) {
+void ChunkCursor::note(Event& event) {
     if (!event.metadata) {
         check_stamp(event);
         m_facts.usable_events += event.row != nullptr ? 1 : 0;
     }
 }
 
-void ChunkCursor::check_stamp(const Event& event) {
+// Where time falls the order is kept, and nothing is taken for a turn of the clock.
+void ChunkCursor::check_stamp(Event& event) {
     ChunkReport& mine = chunk();
-    if (mine.last_stamp && event.ticks < *mine.last_stamp) {
+    if (event.ticks.value < m_greatest) {
         report(Code::time, event.offset_bytes,
-               fmt::format("time falls from {} to {} ticks; the order is kept", mine.last_stamp->value,
-                           event.ticks.value));
+               fmt::format("time falls from {} to {} ticks; the order is kept", m_greatest, event.ticks.value));
+        event.state = EventState::late;
     }
     if (!mine.first_stamp) {
         mine.first_stamp = event.ticks;
+        if (event.ticks.value < m_latest) {
+            report(Code::order, event.offset_bytes,
+                   fmt::format("the chunk begins at {} ticks, before the end of those in front of it ({}): a pipe is "
+                               "shown as it comes",
+                               event.ticks.value, m_latest));
+        }
     }
     mine.last_stamp = event.ticks;
+    m_greatest = std::max(m_greatest, event.ticks.value);
 }
 
 void ChunkCursor::finish_chunk() {
@@ -352,7 +453,10 @@ void ChunkCursor::finish_chunk() {
     if (mine.unused != 0) {
         report(Code::unused, mine.begin_bytes, fmt::format("{} empty slots", mine.unused));
     }
-    if (!mine.described || m_skip_chunk) {
+    if (m_erased != 0) {
+        report(Code::magic, m_erased_bytes, fmt::format("{} slots are all ones: erased, no records", m_erased));
+    }
+    if (!mine.described || m_skip_chunk || m_distrust_count) {
         return;
     }
     const tracer::ChunkBegin& told = mine.description;

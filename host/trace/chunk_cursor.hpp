@@ -17,16 +17,22 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
+#include <tuple>
+#include <vector>
 
 namespace host::trace {
+
+// Whether to decode a chunk that a count or a checksum condemns.
+enum class Condemned : std::uint8_t { skipped, salvaged };
 
 class ChunkCursor {
   public:
     // facts and diagnostics outlive the cursor. Adds a ChunkReport to facts.chunks, and another for each further chunk.
-    ChunkCursor(const Segment& segment, std::shared_ptr<ByteSource> source, TraceFacts& facts,
-                Diagnostics& diagnostics);
+    ChunkCursor(const Segment& segment, std::shared_ptr<ByteSource> source, TraceFacts& facts, Diagnostics& diagnostics,
+                Condemned condemned = Condemned::skipped);
     ChunkCursor(const ChunkCursor&) = delete;
     ChunkCursor& operator=(const ChunkCursor&) = delete;
 
@@ -45,10 +51,11 @@ class ChunkCursor {
         const tracer::EventRow* const row = plain_row(record.code);
         const std::uint64_t stamp = record.stamp().value;
         ChunkReport& mine = chunk();
-        if (row == nullptr || stamp < mine.last_stamp->value || std::max(stamp, key) >= limit) {
+        if (row == nullptr || stamp < m_greatest || std::max(stamp, key) >= limit) {
             return false;
         }
         fill_plain(record, *row, mine, event);
+        m_greatest = stamp;
         mine.last_stamp->value = stamp;
         ++mine.records;
         ++mine.events;
@@ -58,7 +65,12 @@ class ChunkCursor {
         return true;
     }
 
+    // All that next_plain() would take one after the other, up to kBatch, and without what lies behind the buffer.
+    [[nodiscard]] std::span<Event> next_plain(std::uint64_t key, std::uint64_t limit);
+
   private:
+    static constexpr std::size_t kBatch = 64; // events that stay in the first cache
+
     struct Slot {
         tracer::Record record;
         std::uint64_t index = 0; // in its chunk
@@ -70,8 +82,10 @@ class ChunkCursor {
     [[nodiscard]] bool plain_records_may_follow() const;
     void fill_plain(const tracer::Record& record, const tracer::EventRow& row, const ChunkReport& mine,
                     Event& event) const;
+    void prepare_batch(const ChunkReport& mine);
     [[nodiscard]] bool read_slot(Slot& slot);
     [[nodiscard]] bool read_compact_slot(Slot& slot);
+    [[nodiscard]] bool begin_compact(std::uint64_t offset_bytes);
     [[nodiscard]] bool begins_next_chunk(const tracer::Record& record) const;
     void begin_chunk(std::uint64_t offset_bytes);
     void finish_chunk();
@@ -85,10 +99,17 @@ class ChunkCursor {
 
     void take_metadata(const Event& event, std::span<const std::byte> payload);
     void take_description(const tracer::ChunkBegin& description);
+    [[nodiscard]] bool may_be_read(const tracer::ChunkBegin& description);
+    [[nodiscard]] bool came_before(const tracer::ChunkBegin& description);
+    void check_repeated_count(const Slot& slot);
+    void condemn(Code code, std::uint64_t offset_bytes, std::string_view text);
+    void look_at_beginning(const Slot& slot);
+    void lose_header();
+    void take_blackout(const Event& event);
     void take_rate(std::uint32_t khz, std::uint64_t offset_bytes);
     void check_user_event(Event& event);
-    void note(const Event& event);
-    void check_stamp(const Event& event);
+    void note(Event& event);
+    void check_stamp(Event& event);
     void report(Code code, std::uint64_t offset_bytes, std::string_view text);
 
     [[nodiscard]] ChunkReport& chunk() { return m_facts.chunks[m_report]; }
@@ -105,10 +126,19 @@ class ChunkCursor {
     std::size_t m_report = 0;
     std::uint64_t m_next_index = 0;
     std::unique_ptr<CompactSlots> m_compact; // while inside a compact stream
+    Condemned m_condemned;
     bool m_skip_chunk = false;
+    bool m_distrust_count = false; // the chunk is salvaged, its end is where the next one begins
+    std::uint64_t m_greatest = 0;  // stamp in this chunk so far
+    std::uint64_t m_latest = 0;    // stamp in the chunks before this one, of a pipe
+    std::uint64_t m_erased = 0;    // slots of all ones
+    std::size_t m_chunks = 0;      // begun so far
+    std::uint64_t m_erased_bytes = 0;
+    std::set<std::tuple<std::uint16_t, std::uint16_t, std::uint32_t>> m_seen; // chunks of a pipe
     bool m_lane_open = false; // next_plain() may look at the next record
     bool m_finished = false;
     Names m_names; // what is known at this chunk: all earlier chunks', overlaid by its own
+    std::vector<Event> m_batch;
 };
 
 // Stores alone, no copy of a whole Event: what the event held before is not read.

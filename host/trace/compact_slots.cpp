@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "host/trace/compact_slots.hpp"
 
+#include "host/trace/packed/checksum.hpp"
+#include "lib/endian.hpp"
+
+#include <algorithm>
+#include <array>
+
 namespace host::trace {
 
 namespace {
@@ -21,6 +27,12 @@ bool CompactSlots::take_slot(SlotReader& reader) {
     return true;
 }
 
+void CompactSlots::skip(SlotReader& reader) {
+    do {
+        m_window.clear();
+    } while (take_slot(reader));
+}
+
 bool CompactSlots::next(SlotReader& reader, tracer::Record& record, std::uint64_t& offset_bytes) {
     using Step = tracer::compact::Decoder::Step;
     if (!std::exchange(m_begun, true)) {
@@ -38,9 +50,7 @@ bool CompactSlots::next(SlotReader& reader, tracer::Record& record, std::uint64_
         m_event_offset = m_decoder.offset();
         m_next_record = 0;
         if (m_decoder.next(std::span<const std::byte>(m_window).subspan(at)) != Step::records) {
-            do {
-                m_window.clear(); // what is left of the stream is of no use
-            } while (take_slot(reader));
+            skip(reader); // what is left of the stream is of no use
             m_window_begin = m_decoder.offset();
             return false;
         }
@@ -48,6 +58,31 @@ bool CompactSlots::next(SlotReader& reader, tracer::Record& record, std::uint64_
     record = m_decoder.records()[m_next_record++];
     offset_bytes = m_file_offset + m_event_offset;
     return true;
+}
+
+bool compact_checksum_holds(ByteSource& source, std::uint64_t offset_bytes, std::uint64_t stream_bytes) {
+    using namespace tracer::compact; // NOLINT(google-build-using-namespace): one function about one thing
+    std::array<std::byte, kHeaderBytes> head{};
+    const auto count = source.read(offset_bytes, head);
+    const std::span<const std::byte> view = head;
+    const bool sealed = count && count.value() == head.size() && lib::load_le<std::uint32_t>(view) == kMagic &&
+                        (std::to_integer<std::uint8_t>(view[6]) & kFlagSealed) != 0 &&
+                        lib::load_le<std::uint32_t>(view.subspan(16)) == stream_bytes;
+    if (!sealed || stream_bytes < head.size()) {
+        return true;
+    }
+    std::uint32_t crc = packed::checksum(view.first(kChecksumAt));
+    std::vector<std::byte> buffer(SlotReader::kBufferBytes);
+    for (std::uint64_t at = head.size(); at < stream_bytes;) {
+        const auto piece = std::span(buffer).first(std::min<std::uint64_t>(buffer.size(), stream_bytes - at));
+        const auto got = source.read(offset_bytes + at, piece);
+        if (!got || got.value() != piece.size()) {
+            return true; // it is cut: the decoder tells where
+        }
+        crc = packed::checksum(piece, crc);
+        at += piece.size();
+    }
+    return crc == lib::load_le<std::uint32_t>(view.subspan(kChecksumAt));
 }
 
 } // namespace host::trace

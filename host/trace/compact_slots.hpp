@@ -28,6 +28,9 @@ class CompactSlots {
     // then stands behind the stream, or at the end of the file.
     [[nodiscard]] bool next(SlotReader& reader, tracer::Record& record, std::uint64_t& offset_bytes);
 
+    // Takes the rest of the stream from the reader, undecoded.
+    void skip(SlotReader& reader);
+
     // In the stream, padding included.
     [[nodiscard]] std::uint64_t slots() const { return m_slots; }
 
@@ -56,5 +59,8 @@ class CompactSlots {
     bool m_begun = false;
     bool m_told = false;
 };
+
+// The stream is not sealed, does not reach its checksum, or has the right one. Reads it once, in pieces.
+[[nodiscard]] bool compact_checksum_holds(ByteSource& source, std::uint64_t offset_bytes, std::uint64_t stream_bytes);
 
 } // namespace host::trace

@@ -14,6 +14,7 @@ Diagnostics::Diagnostics(Sink sink)
     : m_sink(std::move(sink)) {}
 
 void Diagnostics::report(Code code, const Place& place, std::string_view text) {
+    m_damages += kCodes[static_cast<std::size_t>(code)].damage == Damage::yes ? 1U : 0U;
     if (++m_counts[static_cast<std::size_t>(code)] > kLinesPerCode) {
         return;
     }
@@ -30,34 +31,34 @@ void Diagnostics::report(Code code, const Place& place, std::string_view text) {
     m_sink({line.data(), line.size()});
 }
 
+void Diagnostics::count_unknown(std::uint8_t event_code, const Place& place) {
+    Unknown& unknown = m_unknown[event_code];
+    if (++unknown.count == 1) {
+        unknown.file = place.file;
+        unknown.offset_bytes = place.offset_bytes;
+    }
+}
+
 void Diagnostics::finish() {
     for (std::size_t code = 0; code < m_unknown.size(); ++code) {
-        if (m_unknown[code] != 0) {
-            ++m_counts[static_cast<std::size_t>(Code::unknown)];
-            m_sink(fmt::format("{} code 0x{:02x} is in no row of the event table: {} record{}, kept as raw words",
-                               code_text(Code::unknown), code, m_unknown[code], m_unknown[code] == 1 ? "" : "s"));
+        const Unknown& unknown = m_unknown[code];
+        if (unknown.count != 0) {
+            report(Code::unknown, {.file = unknown.file, .offset_bytes = unknown.offset_bytes},
+                   fmt::format("code 0x{:02x} is in no row of the event table: {} record{}, kept as raw words", code,
+                               unknown.count, unknown.count == 1 ? "" : "s"));
         }
     }
     for (const CodeRow& row : kCodes) {
-        if (count(row.code) > kLinesPerCode && row.code != Code::unknown) {
+        if (count(row.code) > kLinesPerCode) {
             m_sink(
                 fmt::format("{} {} in all, {} not shown", row.text, count(row.code), count(row.code) - kLinesPerCode));
         }
     }
 }
 
-bool Diagnostics::damaged() const {
-    for (const CodeRow& row : kCodes) {
-        if (row.damage == Damage::yes && count(row.code) != 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 ExitStatus Diagnostics::exit_status(bool usable) const {
     if (m_unusable_input) {
-        return ExitStatus::usage;
+        return *m_unusable_input;
     }
     if (!usable) {
         return ExitStatus::nothing;

@@ -5,10 +5,13 @@
 // The exit status of every command that reads a trace derives from here.
 #pragma once
 
+#include "lib/result.hpp"
+
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -179,27 +182,40 @@ class Diagnostics {
 
     void report(Code code, const Place& place, std::string_view text);
 
-    // One more record whose code no row of the event table has; told once per code, with a count, by finish().
-    void count_unknown(std::uint8_t event_code) { ++m_unknown[event_code]; }
+    // One more record whose code no row of the event table has; told once per code by finish(), with a count and the
+    // place of the first.
+    void count_unknown(std::uint8_t event_code, const Place& place);
 
     // Totals of what was cut short, and of unknown codes. Call once, after the last event.
     void finish();
 
     [[nodiscard]] std::uint64_t count(Code code) const { return m_counts[static_cast<std::size_t>(code)]; }
 
-    [[nodiscard]] bool damaged() const;
+    // How often damage was reported.
+    [[nodiscard]] std::uint64_t damages() const { return m_damages; }
 
-    // usable: whether any event could be decoded. unusable_input() makes it `usage` whatever else happened.
+    [[nodiscard]] bool damaged() const { return m_damages != 0; }
+
+    // usable: whether any event could be decoded. What unusable_input() said counts, whatever else happened.
     [[nodiscard]] ExitStatus exit_status(bool usable) const;
 
-    // The input could not be opened at all.
-    void unusable_input() { m_unusable_input = true; }
+    // The input could not be opened at all; no_space: what had to be unpacked first found no room.
+    void unusable_input(lib::Error error = lib::Error::io) {
+        m_unusable_input = error == lib::Error::no_space ? ExitStatus::no_space : ExitStatus::usage;
+    }
 
   private:
+    struct Unknown {
+        std::uint64_t count = 0;
+        std::string file; // of the first
+        std::uint64_t offset_bytes = 0;
+    };
+
     Sink m_sink;
     std::array<std::uint64_t, kCodes.size()> m_counts{};
-    std::array<std::uint64_t, 256> m_unknown{};
-    bool m_unusable_input = false;
+    std::array<Unknown, 256> m_unknown{};
+    std::uint64_t m_damages = 0;
+    std::optional<ExitStatus> m_unusable_input;
 };
 
 namespace detail {

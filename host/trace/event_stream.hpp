@@ -6,6 +6,8 @@
 #include "host/trace/event.hpp"
 #include "host/trace/facts.hpp"
 
+#include <span>
+
 namespace host::trace {
 
 class EventStream {
@@ -19,11 +21,18 @@ class EventStream {
     // Each call costs time in proportion to the input it consumes; memory is bounded whatever the input.
     [[nodiscard]] virtual bool next(Event& event) = 0;
 
+    // Several events at once, for those who take millions: as many calls of next(), with one price for all of them.
+    // Empty at the end. All are valid until the next call.
+    [[nodiscard]] virtual std::span<const Event> next_batch() {
+        return next(m_single) ? std::span<const Event>(&m_single, 1) : std::span<const Event>();
+    }
+
     // Grows while events are taken; complete after the last one.
     [[nodiscard]] const TraceFacts& facts() const { return m_facts; }
 
   protected:
     TraceFacts m_facts;
+    Event m_single; // a batch of one
 };
 
 } // namespace host::trace

@@ -23,6 +23,9 @@ inline constexpr std::uint32_t kTscKhzMax = 10'000'000;
     return khz >= kTscKhzMin && khz <= kTscKhzMax;
 }
 
+// A greater number of a processor is not believed.
+inline constexpr std::uint16_t kProcessorsMax = 256;
+
 struct Clock {
     std::uint32_t khz = 0; // 0: not known, times are ticks only
     bool overridden = false;
@@ -34,6 +37,7 @@ struct Clock {
 struct ChunkReport {
     std::string file;
     std::uint64_t begin_bytes = 0; // where the chunk starts in its file
+    std::size_t order = 0;         // in the input: chunks were handed over in this order
     bool described = false;        // it has a chunk_begin that could be read
     tracer::ChunkBegin description{};
     std::uint64_t preamble = 0; // slots read from the preamble
@@ -43,6 +47,8 @@ struct ChunkReport {
     std::uint64_t extra = 0;    // there and not promised
     std::uint64_t unused = 0;   // code 0
     std::uint64_t skipped = 0;  // records that could not be decoded
+    std::uint64_t blackout = 0; // records that its blackout_end events say were dropped
+    bool in_blackout = false;   // its last blackout has no end
     std::optional<std::uint32_t> numevents{};
     std::optional<lib::Ticks> first_stamp{};
     std::optional<lib::Ticks> last_stamp{};

@@ -77,7 +77,7 @@ InputKind kind_of(std::span<const std::byte> begin, std::optional<std::uint64_t>
     if (is_boot_sector(begin) || is_partition_table(begin)) {
         return InputKind::fat;
     }
-    if (const auto layout = tlog::detect(begin.first(std::min(begin.size(), tlog::kBlockBytes))); layout) {
+    if (const auto layout = tlog::detect(begin); layout) {
         return *layout == tlog::Layout::openmp ? InputKind::tlog_old : InputKind::tlog;
     }
     return InputKind::records;

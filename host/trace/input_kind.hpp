@@ -15,7 +15,7 @@
 namespace host::trace {
 
 // So many bytes of the beginning are enough to tell.
-inline constexpr std::size_t kKindBytes = 1024;
+inline constexpr std::size_t kKindBytes = 4096;
 
 // begin: the first bytes of the input, at most kKindBytes; size_bytes: of the whole, if it is known. What has no mark
 // of its own is taken for records.

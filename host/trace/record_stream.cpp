@@ -2,6 +2,8 @@
 // Opening and merging. A segment is opened when the merge reaches its first stamp and closed at its end.
 #include "host/trace/record_stream.hpp"
 
+#include "host/trace/chunk_counters.hpp"
+
 #include <algorithm>
 #include <fmt/format.h>
 #include <limits>
@@ -18,7 +20,10 @@ constexpr auto kLaterFirst = [](const auto& a, const auto& b) {
 } // namespace
 
 RecordStream::RecordStream(const OpenOptions& options, Diagnostics& diagnostics)
-    : m_diagnostics(diagnostics) {
+    : m_diagnostics(diagnostics)
+    , m_strict(options.strict)
+    , m_condemned(options.salvage ? Condemned::salvaged : Condemned::skipped)
+    , m_damages(diagnostics.damages()) {
     m_facts.clock.khz = options.tsc_khz;
     m_facts.clock.overridden = options.tsc_khz != 0;
 }
@@ -50,6 +55,12 @@ RecordStream::of_sources(std::span<const NamedSource> sources, const OpenOptions
 }
 
 void RecordStream::order_segments() {
+    if (m_pipe == nullptr) {
+        drop_duplicates(m_segments, m_diagnostics);
+    }
+    for (std::size_t i = 0; i < m_segments.size(); ++i) {
+        m_segments[i].order = i;
+    }
     std::ranges::stable_sort(m_segments, {}, [](const Segment& segment) { return segment.first_stamp.value; });
     // A pipe's first stamp is not known before it is read: set_time() takes it from the first event.
     if (m_pipe == nullptr && !m_segments.empty()) {
@@ -124,10 +135,11 @@ void RecordStream::open_due_segments() {
             }
             source = opened.value();
         }
-        advance({.cursor = std::make_unique<ChunkCursor>(segment, std::move(source), m_facts, m_diagnostics),
-                 .event = {},
-                 .key = segment.first_stamp.value,
-                 .order = order});
+        advance(
+            {.cursor = std::make_unique<ChunkCursor>(segment, std::move(source), m_facts, m_diagnostics, m_condemned),
+             .event = {},
+             .key = segment.first_stamp.value,
+             .order = order});
     }
 }
 
@@ -158,9 +170,19 @@ bool RecordStream::next(Event& event) {
     if (m_current.cursor != nullptr && next_plain(event)) {
         return true;
     }
-    const bool taken = next_slowly(event);
+    if (must_stop() || m_exhausted) {
+        return false;
+    }
+    const bool taken = next_slowly(event) && !must_stop();
     m_turn = time_of_next_turn();
     return taken;
+}
+
+// What only the whole trace tells.
+void RecordStream::finish() {
+    m_exhausted = true;
+    check_counters(m_facts, m_diagnostics);
+    check_clock(m_facts, m_diagnostics);
 }
 
 // The usual case: a plain record of the current chunk, before any other chunk's turn. False: nothing was taken.
@@ -177,6 +199,37 @@ bool RecordStream::next_plain(Event& event) {
     return true;
 }
 
+std::span<const Event> RecordStream::next_batch() {
+    const std::span<Event> batch = m_current.cursor != nullptr && m_start
+                                       ? m_current.cursor->next_plain(m_current.key, m_turn)
+                                       : std::span<Event>();
+    if (batch.empty()) {
+        return EventStream::next_batch();
+    }
+    m_current.key = std::max(m_current.key, batch.back().ticks.value);
+    if (m_facts.clock.khz == 0) {
+        for (Event& event : batch) {
+            event.timed = false;
+            event.time_ns = 0;
+        }
+        return batch;
+    }
+    if (m_scale.khz() != m_facts.clock.khz) {
+        m_scale = TickScale(m_facts.clock.khz);
+    }
+    const TickScale scale = m_scale; // in registers
+    const std::uint64_t start = m_start->value;
+    for (Event& event : batch) {
+        event.timed = true;
+        const std::uint64_t time_ns = scale.to_nanoseconds(event.ticks.value - start);
+        event.time_ns = static_cast<std::int64_t>(time_ns);
+        if ((event.ticks.value < start || event.time_ns < 0) && !convert_time(event)) {
+            report_range(event);
+        }
+    }
+    return batch;
+}
+
 bool RecordStream::next_slowly(Event& event) {
     if (m_current.cursor != nullptr) {
         if (m_heads.empty() && next_alone(event)) {
@@ -189,7 +242,7 @@ bool RecordStream::next_slowly(Event& event) {
     }
     open_due_segments();
     if (m_heads.empty()) {
-        m_exhausted = true;
+        finish();
         return false;
     }
     std::ranges::pop_heap(m_heads, kLaterFirst);

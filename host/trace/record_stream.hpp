@@ -34,6 +34,7 @@ class RecordStream final : public EventStream {
     of_sources(std::span<const NamedSource> sources, const OpenOptions& options, Diagnostics& diagnostics);
 
     [[nodiscard]] bool next(Event& event) override;
+    [[nodiscard]] std::span<const Event> next_batch() override;
 
     // What carried these records knows that so much of it never came.
     void note_absent(const Absent& absent) { m_facts.absent = absent; }
@@ -51,6 +52,9 @@ class RecordStream final : public EventStream {
 
     RecordStream(const OpenOptions& options, Diagnostics& diagnostics);
 
+    [[nodiscard]] bool must_stop() const { return m_strict && m_diagnostics.damages() != m_damages; }
+
+    void finish();
     [[nodiscard]] lib::Result<void> open_directory(const std::string& path);
     void add_source(const NamedSource& input);
     void order_segments();
@@ -78,6 +82,9 @@ class RecordStream final : public EventStream {
     std::uint64_t m_turn = 0;  // at this stamp another chunk may have its turn
     TickScale m_scale;
     std::optional<lib::Ticks> m_start;
+    bool m_strict;
+    Condemned m_condemned;
+    std::uint64_t m_damages; // before anything was read
     bool m_exhausted = false;
     std::optional<FormatTable> m_formats;
     std::string m_formats_file;

@@ -4,11 +4,15 @@
 #include "host/trace/segment.hpp"
 
 #include "host/trace/combined.hpp"
+#include "host/trace/escape.hpp"
 #include "host/trace/event.hpp"
 #include "host/trace/plain_record.hpp"
 
 #include <algorithm>
+#include <fmt/format.h>
+#include <map>
 #include <optional>
+#include <utility>
 
 namespace host::trace {
 
@@ -117,6 +121,7 @@ void scan_plain(Window& window, Segment& segment, std::uint64_t end) {
     lib::Ticks after_fall;
     std::uint64_t falls = 0;
     std::uint64_t looked_through = offset; // up to here one by one
+    bool headed = false;                   // there are slots of a header whose beginning is damaged
     for (; offset + kSlot <= end; offset += kSlot) {
         const auto record = window.at(offset);
         if (!record || begins_chunk(*record)) {
@@ -131,7 +136,9 @@ void scan_plain(Window& window, Segment& segment, std::uint64_t end) {
                 continue;
             }
         }
-        if (record->empty() || static_cast<tracer::Family>(record->code & 0xF) == tracer::Family::metadata) {
+        headed = headed || record->event_code() == kCodeOf<"chunk_begin">;
+        if (record->empty() || record->code == 0xFFFF ||
+            static_cast<tracer::Family>(record->code & 0xF) == tracer::Family::metadata) {
             continue;
         }
         if (!first) {
@@ -145,14 +152,71 @@ void scan_plain(Window& window, Segment& segment, std::uint64_t end) {
     }
     segment.end_bytes = end - offset < kSlot ? end : offset;
     segment.first_stamp = first.value_or(lib::Ticks{});
-    if (falls == 1 && previous <= *first) {
+    if (falls == 1 && previous <= *first && !headed) {
         segment.first_stamp = after_fall;
     } else {
         segment.oldest_bytes = 0;
     }
 }
 
+std::shared_ptr<ByteSource> source_of(const Segment& segment) {
+    if (segment.source != nullptr) {
+        return segment.source;
+    }
+    const auto opened = ByteSource::open(segment.path);
+    return opened ? opened.value() : nullptr;
+}
+
+// Byte by byte. What cannot be read is not the same.
+bool are_equal(const Segment& a, const Segment& b) {
+    const std::uint64_t size = a.end_bytes - a.begin_bytes;
+    const auto source_a = source_of(a);
+    const auto source_b = source_of(b);
+    if (source_a == nullptr || source_b == nullptr || size != b.end_bytes - b.begin_bytes) {
+        return false;
+    }
+    std::vector<std::byte> bytes_a(SlotReader::kBufferBytes);
+    std::vector<std::byte> bytes_b(SlotReader::kBufferBytes);
+    for (std::uint64_t at = 0; at < size; at += bytes_a.size()) {
+        const auto piece = std::min<std::uint64_t>(bytes_a.size(), size - at);
+        const auto got_a = source_a->read(a.begin_bytes + at, std::span(bytes_a).first(piece));
+        const auto got_b = source_b->read(b.begin_bytes + at, std::span(bytes_b).first(piece));
+        if (!got_a || !got_b || got_a.value() != got_b.value() || bytes_a != bytes_b) {
+            return false;
+        }
+    }
+    return true;
+}
+
 } // namespace
+
+void drop_duplicates(std::vector<Segment>& segments, Diagnostics& diagnostics) {
+    std::map<ChunkKey, std::size_t> first;
+    std::vector<Segment> kept;
+    kept.reserve(segments.size());
+    for (Segment& segment : segments) {
+        if (segment.key) {
+            const auto [place, is_new] = first.try_emplace(*segment.key, kept.size());
+            if (!is_new) {
+                const Segment& before = kept[place->second];
+                const bool same = are_equal(before, segment);
+                diagnostics.report(same ? Code::duplicate : Code::conflict,
+                                   {.file = segment.path,
+                                    .offset_bytes = segment.begin_bytes,
+                                    .chunk = segment.key->chunk,
+                                    .cpu = segment.key->cpu},
+                                   fmt::format("{} {}:0x{:x}: this one is dropped",
+                                               same ? "the same chunk stands at"
+                                                    : "a chunk of this number, with other "
+                                                      "contents, stands at",
+                                               escaped(before.path), before.begin_bytes));
+                continue;
+            }
+        }
+        kept.push_back(std::move(segment));
+    }
+    segments = std::move(kept);
+}
 
 void index_file(ByteSource& source, const std::string& path, std::vector<Segment>& segments, Diagnostics& diagnostics) {
     const std::uint64_t end = source.size_bytes();
@@ -176,6 +240,7 @@ void index_file(ByteSource& source, const std::string& path, std::vector<Segment
             std::uint64_t next = end;
             const std::uint64_t preamble = description ? description->preamble_slots : 0;
             if (description) {
+                segment.key = {description->boot_id, description->cpu, description->chunk, description->generation};
                 next = std::min(end, offset + (preamble + description->records) * kSlot);
             }
             const auto follower = next + kSlot <= end ? window.at(next) : std::nullopt;

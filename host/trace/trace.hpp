@@ -20,6 +20,7 @@
 
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 
 namespace host::trace {
@@ -44,10 +45,17 @@ class Trace {
         return false;
     }
 
+    // As many calls of next() as are cheap together; empty at the end. The events are valid until the next call.
+    [[nodiscard]] std::span<const Event> next_batch() {
+        const auto batch = m_stream->next_batch();
+        m_exhausted = batch.empty();
+        return batch;
+    }
+
     // Grows while events are taken; complete after the last one.
     [[nodiscard]] const TraceFacts& facts() const { return m_stream->facts(); }
 
-    // next() has returned false.
+    // next() has returned false, or next_batch() nothing.
     [[nodiscard]] bool exhausted() const { return m_exhausted; }
 
     // Never `detect`.

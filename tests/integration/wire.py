@@ -12,6 +12,7 @@ MAC = bytes.fromhex("020000000001")
 LOCAL, PEER = bytes([192, 168, 1, 10]), bytes([192, 168, 1, 1])  # the guest and this end
 PORT = 20000
 MINIMUM = 60
+SO_RCVBUFFORCE = 33  # of Linux; Python has no name for it
 
 
 def checksum(data):
@@ -75,6 +76,9 @@ class Wire:
         self._hand_on_to = hand_on_to
         self._socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         self._socket.bind(("127.0.0.1", 0))
+        for option in (socket.SO_RCVBUF, SO_RCVBUFFORCE):  # on a busy machine this end may sleep for a while
+            with contextlib.suppress(OSError):
+                self._socket.setsockopt(socket.SOL_SOCKET, option, 64 << 20)
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
             probe.bind(("127.0.0.1", 0))
             self._guest = probe.getsockname()

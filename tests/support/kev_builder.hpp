@@ -5,6 +5,7 @@
 
 #include "host/trace/kev/kev_stream.hpp"
 #include "tests/support/host_trace_builder.hpp"
+#include "tests/support/memory_source.hpp"
 
 #include <cstdint>
 #include <initializer_list>
@@ -127,12 +128,6 @@ struct KevSeen {
         return out << " " << state_name(seen.state) << "}" << std::dec;
     }
 };
-
-inline std::shared_ptr<host::trace::ByteSource> source_of(std::span<const std::byte> bytes) {
-    auto spool = host::trace::Spool::create();
-    EXPECT_TRUE(spool.ok() && spool.value().append(bytes).ok());
-    return spool.value().take();
-}
 
 struct KevReading {
     std::vector<KevSeen> events{}; // control events left out

@@ -15,20 +15,29 @@ namespace {
 
 class Tally {
   public:
-    void count(Verdict verdict) { ++m_counts[static_cast<std::size_t>(verdict)]; }
+    void count(Verdict verdict, std::uint64_t offset_bytes) {
+        const auto index = static_cast<std::size_t>(verdict);
+        m_first[index] = m_counts[index]++ == 0 ? offset_bytes : m_first[index];
+    }
 
-    void tell(const std::string& file, Diagnostics& diagnostics) const {
+    // Worth stopping for.
+    [[nodiscard]] static bool is_damage(Verdict verdict) { return !verdict_text(verdict).empty(); }
+
+    void tell(const std::string& file, Diagnostics& diagnostics, bool salvage) const {
         for (std::size_t i = 0; i < m_counts.size(); ++i) {
             const std::string_view why = verdict_text(static_cast<Verdict>(i));
             if (m_counts[i] != 0 && !why.empty()) {
-                diagnostics.report(Code::packet, {.file = file},
-                                   fmt::format("{} frames skipped: {}", m_counts[i], why));
+                const bool used = salvage && static_cast<Verdict>(i) == Verdict::bad_checksum;
+                diagnostics.report(
+                    Code::packet, {.file = file, .offset_bytes = m_first[i]},
+                    fmt::format("{} frames {}: {}", m_counts[i], used ? "used all the same" : "skipped", why));
             }
         }
     }
 
   private:
     std::array<std::uint64_t, kVerdicts> m_counts{};
+    std::array<std::uint64_t, kVerdicts> m_first{}; // place
 };
 
 } // namespace
@@ -38,30 +47,37 @@ lib::Result<std::unique_ptr<RecordStream>> open(const NamedSource& input, const 
     auto spool = Spool::create();
     if (!spool) {
         diagnostics.report(Code::io, {.file = input.name}, "no temporary file can be made: see TMPDIR");
-        diagnostics.unusable_input();
+        diagnostics.unusable_input(spool.error());
         return spool.error();
     }
     FrameSource frames(input, diagnostics);
     Session session(std::move(spool.value()), input.name, diagnostics);
     Tally tally;
     std::uint64_t count = 0;
+    const std::uint64_t damages = diagnostics.damages();
     for (Frame frame; frames.next(frame); ++count) {
+        if (options.strict && diagnostics.damages() != damages) {
+            break;
+        }
         Datagram datagram;
         const Verdict verdict = find_datagram(frame.link_type, frame.bytes, datagram);
-        tally.count(verdict);
+        tally.count(verdict, frame.offset_bytes);
+        if (options.strict && Tally::is_damage(verdict)) {
+            break;
+        }
         if (verdict == Verdict::unknown_link) {
             diagnostics.report(Code::link_type, {.file = input.name, .offset_bytes = frame.offset_bytes},
                                fmt::format("link type {} cannot be read: frame skipped", frame.link_type));
-        } else if (verdict == Verdict::datagram) {
+        } else if (verdict == Verdict::datagram || (verdict == Verdict::bad_checksum && options.salvage)) {
             session.take(datagram, frame.offset_bytes);
         }
     }
     const auto finished = session.finish();
-    tally.tell(input.name, diagnostics);
+    tally.tell(input.name, diagnostics, options.salvage);
     if (!finished) {
         diagnostics.report(Code::io, {.file = input.name},
                            fmt::format("the temporary file: {}", error_name(finished.error())));
-        diagnostics.unusable_input();
+        diagnostics.unusable_input(finished.error());
         return finished.error();
     }
     if (session.delivered() == 0) {

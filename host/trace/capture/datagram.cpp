@@ -159,11 +159,8 @@ Verdict find_datagram(std::uint16_t link_type, Bytes frame, Datagram& datagram) 
         return Verdict::bad_header;
     }
     const Bytes udp = inner.first(half(inner, 4));
-    if (!checksum_holds(packet.subspan(12, 8), udp)) {
-        return Verdict::bad_checksum;
-    }
     datagram = {lib::load_be<std::uint32_t>(packet.subspan(12)), half(udp, 0), udp.subspan(kUdpHeaderBytes)};
-    return Verdict::datagram;
+    return checksum_holds(packet.subspan(12, 8), udp) ? Verdict::datagram : Verdict::bad_checksum;
 }
 
 } // namespace host::trace::capture

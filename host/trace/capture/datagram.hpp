@@ -32,6 +32,7 @@ struct Datagram {
     std::span<const std::byte> payload;
 };
 
+// Sets `datagram` for Verdict::datagram and Verdict::bad_checksum.
 [[nodiscard]] Verdict find_datagram(std::uint16_t link_type, std::span<const std::byte> frame, Datagram& datagram);
 
 } // namespace host::trace::capture

@@ -39,9 +39,11 @@ std::optional<std::uint32_t> file_number(std::string_view name) {
 
 class Importer {
   public:
-    Importer(std::string name, Diagnostics& diagnostics)
+    Importer(std::string name, Diagnostics& diagnostics, bool strict)
         : m_name(std::move(name))
-        , m_diagnostics(diagnostics) {}
+        , m_diagnostics(diagnostics)
+        , m_strict(strict)
+        , m_damages(diagnostics.damages()) {}
 
     [[nodiscard]] lib::Result<void> collect(std::shared_ptr<ByteSource> image) {
         Fault fault;
@@ -60,6 +62,9 @@ class Importer {
                 fmt::format("{} files beyond {} are left out: copy them off the image", m_left_out, kFilesMax));
         }
         for (const auto& [number, file] : m_files) {
+            if (m_strict && m_diagnostics.damages() != m_damages) {
+                break;
+            }
             if (const auto copied = copy(volume.value(), file); !copied) {
                 return copied;
             }
@@ -121,7 +126,7 @@ class Importer {
     [[nodiscard]] lib::Error failed(lib::Error error) {
         m_diagnostics.report(Code::io, {.file = m_name},
                              fmt::format("a temporary file (see TMPDIR): {}", error_name(error)));
-        m_diagnostics.unusable_input();
+        m_diagnostics.unusable_input(error);
         return error;
     }
 
@@ -129,6 +134,8 @@ class Importer {
     Diagnostics& m_diagnostics;
     std::map<std::uint32_t, File> m_files;
     std::uint64_t m_left_out = 0;
+    bool m_strict;
+    std::uint64_t m_damages; // before anything was read
     std::vector<NamedSource> m_sources;
 };
 
@@ -139,10 +146,10 @@ lib::Result<std::unique_ptr<RecordStream>> open(const NamedSource& input, const 
     const auto image = ByteSource::positioned(input.bytes);
     if (!image) {
         diagnostics.report(Code::io, {.file = input.name}, error_name(image.error()));
-        diagnostics.unusable_input();
+        diagnostics.unusable_input(image.error());
         return image.error();
     }
-    Importer importer(input.name, diagnostics);
+    Importer importer(input.name, diagnostics, options.strict);
     if (const auto collected = importer.collect(image.value()); !collected) {
         return collected.error();
     }

@@ -34,7 +34,7 @@ T number_of(const Header& header, std::string_view key, int base) {
 lib::Result<std::unique_ptr<KevStream>> KevStream::open(const NamedSource& input, const OpenOptions& options,
                                                         Diagnostics& diagnostics) {
     HeaderError error = HeaderError::none;
-    auto reader = Reader::open(input, diagnostics, error);
+    auto reader = Reader::open(input, diagnostics, error, options);
     if (!reader) {
         return reader.error();
     }
@@ -157,7 +157,7 @@ void KevStream::fill_native(Event& event) {
     if (event.row != nullptr) {
         event.foreign_name = {};
     } else {
-        m_diagnostics.count_unknown(native->code);
+        m_diagnostics.count_unknown(native->code, {.file = m_name, .offset_bytes = event.offset_bytes});
     }
     if (event.is_sound() && event.row != nullptr && event.row->family() == tracer::Family::metadata) {
         event.metadata = true;

@@ -15,8 +15,8 @@ constexpr std::size_t kQueuedWordsMax = 1 << 20;
 } // namespace
 
 lib::Result<std::unique_ptr<Reader>> Reader::open(const NamedSource& input, Diagnostics& diagnostics,
-                                                  HeaderError& error) {
-    auto reader = std::unique_ptr<Reader>(new Reader(input, diagnostics));
+                                                  HeaderError& error, const OpenOptions& options) {
+    auto reader = std::unique_ptr<Reader>(new Reader(input, diagnostics, options));
     error = reader->read_header();
     if (error == HeaderError::none) {
         error = reader->read_syspage();
@@ -27,10 +27,13 @@ lib::Result<std::unique_ptr<Reader>> Reader::open(const NamedSource& input, Diag
     return reader;
 }
 
-Reader::Reader(const NamedSource& input, Diagnostics& diagnostics)
+Reader::Reader(const NamedSource& input, Diagnostics& diagnostics, const OpenOptions& options)
     : m_name(input.name)
     , m_source(input.bytes)
-    , m_diagnostics(diagnostics) {}
+    , m_diagnostics(diagnostics)
+    , m_strict(options.strict)
+    , m_salvage(options.salvage)
+    , m_damages(diagnostics.damages()) {}
 
 void Reader::report(Code code, std::uint64_t slot, std::uint8_t cpu, std::string_view text) {
     m_diagnostics.report(code, {.file = m_name, .offset_bytes = offset_of(slot), .cpu = cpu}, text);
@@ -92,6 +95,13 @@ HeaderError Reader::read_syspage() {
     const std::uint64_t size = m_header.syspage_bytes;
     while (m_filled - m_position < size && read_more(kBufferBytes)) {
     }
+    if (m_filled - m_position < size && m_salvage) {
+        m_diagnostics.report(Code::header, {.file = m_name, .offset_bytes = m_position},
+                             fmt::format("TRACE_SYSPAGE_LEN is {}, but only {} bytes follow the header: read as slots",
+                                         size, m_filled - m_position));
+        m_first_slot = m_position;
+        return HeaderError::none;
+    }
     if (m_filled - m_position < size) {
         return header_error(
             HeaderError::syspage_size, m_position,
@@ -133,21 +143,40 @@ bool Reader::next(RawEvent& event) {
             const Time& time = first.stamp.time();
             if (time.known) {
                 event = std::move(first.event);
-                event.ticks = time.ticks;
-                if (time.late && event.state == EventState::ok) {
-                    event.state = EventState::late;
-                }
+                take_time(time, event);
                 m_queued_words -= event.longer.size();
                 m_queue.pop_front();
+                if (must_stop() && event.state != EventState::ok && event.state != EventState::late) {
+                    continue; // the damage itself
+                }
                 return true;
             }
         } else if (m_finished) {
             return false;
         }
-        if (!read_slot()) {
+        if (must_stop() || !read_slot()) {
             finish();
         }
     }
+}
+
+// Only control events may be written before what was stamped earlier without a word.
+void Reader::take_time(const Time& time, RawEvent& event) {
+    const Slot slot{.header = event.header};
+    event.ticks = time.ticks;
+    if (time.late && event.state == EventState::ok) {
+        event.state = EventState::late;
+    }
+    if (slot.class_number() == static_cast<std::uint8_t>(Class::control)) {
+        return;
+    }
+    std::uint64_t& newest = m_newest[slot.cpu()];
+    if (time.late && time.ticks < newest) {
+        report(Code::time, event.slot, slot.cpu(),
+               fmt::format("stamped at {} ticks, before what its processor wrote earlier ({}): put in order",
+                           time.ticks, newest));
+    }
+    newest = std::max(newest, time.ticks);
 }
 
 void Reader::check(const Slot& slot) {

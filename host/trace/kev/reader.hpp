@@ -11,6 +11,7 @@
 #include "host/trace/kev/header.hpp"
 #include "host/trace/kev/slot.hpp"
 #include "host/trace/kev/time_line.hpp"
+#include "host/trace/open_options.hpp"
 #include "lib/result.hpp"
 
 #include <array>
@@ -49,7 +50,7 @@ class Reader {
     // Reads as far as the first slot. What is wrong is reported, and `error` says it in short; diagnostics outlives
     // the reader.
     [[nodiscard]] static lib::Result<std::unique_ptr<Reader>> open(const NamedSource& input, Diagnostics& diagnostics,
-                                                                   HeaderError& error);
+                                                                   HeaderError& error, const OpenOptions& options = {});
 
     Reader(const Reader&) = delete;
     Reader& operator=(const Reader&) = delete;
@@ -75,7 +76,9 @@ class Reader {
         Stamp stamp;
     };
 
-    Reader(const NamedSource& input, Diagnostics& diagnostics);
+    Reader(const NamedSource& input, Diagnostics& diagnostics, const OpenOptions& options);
+
+    [[nodiscard]] bool must_stop() const { return m_strict && m_diagnostics.damages() != m_damages; }
 
     [[nodiscard]] HeaderError read_header();
     [[nodiscard]] HeaderError read_syspage();
@@ -87,6 +90,7 @@ class Reader {
     void take_buffer(const Slot& slot);
     void check(const Slot& slot);
     void report_guess(std::uint8_t cpu);
+    void take_time(const Time& time, RawEvent& event);
     void finish();
     void emit(Assembled&& event, EventState state);
     void emit(const Slot& slot, EventState state, const Stamp& stamp);
@@ -118,6 +122,10 @@ class Reader {
     std::bitset<kProcessorsMax> m_processor_told;
     std::bitset<kProcessorsMax> m_guess_told;
     bool m_reserved_told = false;
+    bool m_strict;
+    bool m_salvage;
+    std::uint64_t m_damages;                              // before anything was read
+    std::array<std::uint64_t, kProcessorsMax> m_newest{}; // ticks of an event that was given out
     bool m_finished = false;
 };
 

@@ -3,6 +3,7 @@
 // whatever its checksum says.
 #include "host/trace/packed/archive_reader.hpp"
 
+#include "host/trace/facts.hpp"
 #include "host/trace/packed/checksum.hpp"
 #include "tracer/record.hpp"
 
@@ -15,7 +16,6 @@ namespace host::trace::packed {
 namespace {
 
 constexpr std::size_t kWindowBytes = 64 * 1024;
-constexpr std::uint16_t kProcessorsMax = 256;
 constexpr std::uint32_t kFilesMax = 65'536;
 // A column may be larger than what it holds, by its sizes alone.
 constexpr std::size_t kBodyBytesMax = kRawBytesMax + kRawBytesMax / 4 + 64;
@@ -61,7 +61,7 @@ lib::Result<std::unique_ptr<ArchiveReader>> ArchiveReader::open(const NamedSourc
     const auto source = ByteSource::positioned(input.bytes);
     if (!source) {
         diagnostics.report(Code::io, {.file = input.name}, error_name(source.error()));
-        diagnostics.unusable_input();
+        diagnostics.unusable_input(source.error());
         return source.error();
     }
     auto reader = std::unique_ptr<ArchiveReader>(

@@ -10,8 +10,8 @@ namespace host::trace::packed {
 
 namespace {
 
-[[gnu::target("sse4.2")]] std::uint32_t by_instruction(std::span<const std::byte> bytes) {
-    std::uint64_t crc = 0xFFFF'FFFF;
+[[gnu::target("sse4.2")]] std::uint32_t by_instruction(std::span<const std::byte> bytes, std::uint32_t previous) {
+    std::uint64_t crc = ~previous;
     std::size_t at = 0;
     for (; at + 8 <= bytes.size(); at += 8) {
         std::uint64_t word = 0;
@@ -27,9 +27,9 @@ namespace {
 
 } // namespace
 
-std::uint32_t checksum(std::span<const std::byte> bytes) {
+std::uint32_t checksum(std::span<const std::byte> bytes, std::uint32_t previous) {
     static const bool has_instruction = __builtin_cpu_supports("sse4.2") != 0;
-    return has_instruction ? by_instruction(bytes) : lib::crc32c(bytes);
+    return has_instruction ? by_instruction(bytes, previous) : lib::crc32c(bytes, previous);
 }
 
 } // namespace host::trace::packed

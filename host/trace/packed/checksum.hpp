@@ -9,6 +9,6 @@
 
 namespace host::trace::packed {
 
-[[nodiscard]] std::uint32_t checksum(std::span<const std::byte> bytes);
+[[nodiscard]] std::uint32_t checksum(std::span<const std::byte> bytes, std::uint32_t previous = 0);
 
 } // namespace host::trace::packed

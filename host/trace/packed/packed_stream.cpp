@@ -33,7 +33,7 @@ lib::Result<std::unique_ptr<RecordStream>> open_stream(const NamedSource& input,
     if (const auto extracted = reader.value()->extract(keep); !extracted) {
         diagnostics.report(Code::io, {.file = input.name},
                            fmt::format("unpacking to TMPDIR failed: {}", error_name(extracted.error())));
-        diagnostics.unusable_input();
+        diagnostics.unusable_input(extracted.error());
         return extracted.error();
     }
     std::vector<NamedSource> sources;

@@ -12,7 +12,8 @@
 
 namespace host::trace::tlog {
 
-// begin: the first bytes of the input, up to kBlockBytes. None: it is no tlog file, or could be records as well.
+// begin: the first bytes of the input, some blocks of them. A damaged block does not hide the others. None: it is no
+// tlog file, or could be records as well.
 [[nodiscard]] std::optional<Layout> detect(std::span<const std::byte> begin);
 
 } // namespace host::trace::tlog

@@ -24,7 +24,7 @@ lib::Result<std::unique_ptr<TlogStream>> TlogStream::open(const NamedSource& inp
     const auto source = ByteSource::positioned(input.bytes);
     if (!source) {
         diagnostics.report(Code::io, {.file = input.name}, error_name(source.error()));
-        diagnostics.unusable_input();
+        diagnostics.unusable_input(source.error());
         return source.error();
     }
     auto index = index_runs(*source.value(), input.name, layout, diagnostics);
@@ -40,6 +40,7 @@ TlogStream::TlogStream(const NamedSource& input, RunIndex index, Layout layout, 
     : m_name(input.name)
     , m_diagnostics(diagnostics)
     , m_strict(options.strict)
+    , m_damages(diagnostics.damages())
     , m_index(std::move(index)) {
     m_facts.clock.khz = 1'000'000;
     m_facts.chunks.push_back({.file = m_name});
@@ -83,7 +84,7 @@ void TlogStream::report_failure(const ProcessCursor& cursor) {
 }
 
 bool TlogStream::next(Event& event) {
-    if (m_strict && m_diagnostics.damaged()) {
+    if (m_strict && m_diagnostics.damages() != m_damages) {
         return false;
     }
     if (m_front != nullptr) {
@@ -133,7 +134,7 @@ void TlogStream::fill(Event& event, const Slot& slot, const ProcessCheck::Verdic
     ++m_facts.chunks.front().records;
     ++m_facts.chunks.front().events;
     if (kind.role == Role::unknown) {
-        m_diagnostics.count_unknown(record.type);
+        m_diagnostics.count_unknown(record.type, {.file = m_name, .offset_bytes = slot.offset_bytes});
     } else if (event.is_sound()) {
         ++m_facts.usable_events;
     }

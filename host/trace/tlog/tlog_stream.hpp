@@ -49,6 +49,7 @@ class TlogStream final : public EventStream {
     std::string m_name;
     Diagnostics& m_diagnostics;
     bool m_strict;
+    std::uint64_t m_damages; // before anything was read
     RunIndex m_index;
     std::array<Run, 1> m_whole{};
     std::vector<Process> m_processes;

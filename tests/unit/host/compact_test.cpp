@@ -28,13 +28,15 @@ class CompactReading : public testing::Test {
         bool operator==(const Seen&) const = default;
     };
 
-    ExitStatus read(std::span<const std::byte> bytes) { return read_path(m_directory.write("0trace.dat", bytes)); }
+    ExitStatus read(std::span<const std::byte> bytes, const OpenOptions& options = {}) {
+        return read_path(m_directory.write("0trace.dat", bytes), options);
+    }
 
-    ExitStatus read_path(const std::string& path) {
+    ExitStatus read_path(const std::string& path, const OpenOptions& options = {}) {
         m_lines.clear();
         m_seen.clear();
         Diagnostics diagnostics([this](std::string_view line) { m_lines += std::string(line) + '\n'; });
-        const auto opened = Trace::open(path, {}, diagnostics);
+        const auto opened = Trace::open(path, options, diagnostics);
         EXPECT_TRUE(opened.ok());
         Event event;
         while (opened.value()->next(event)) {
@@ -102,10 +104,13 @@ TEST_F(CompactReading, TellsWhereAStreamIsDamaged) {
     const ChunkBuilder chunk = busy();
     const Bytes good = chunk.compact(tracer::compact::Layout::a, 2);
     const std::size_t begin = chunk.description().preamble_slots * tracer::kRecordBytes;
-    for (std::size_t at = begin; at < good.size() - 48; at += 997) {
+    for (std::size_t at = begin + 48; at < good.size() - 48; at += 997) {
         Bytes bad = good;
         bad[at] ^= std::byte{0x10};
         EXPECT_EQ(read(bad), ExitStatus::damaged) << at;
+        EXPECT_THAT(m_lines, HasSubstr("W-BCRC")) << at;
+        EXPECT_EQ(m_seen.size(), 2U) << "nothing of the stream";
+        EXPECT_EQ(read(bad, {.salvage = true}), ExitStatus::damaged) << at;
         EXPECT_THAT(m_lines, HasSubstr("E-COMPACT")) << at;
         EXPECT_THAT(m_lines, HasSubstr("0trace.dat:0x")) << at;
     }

@@ -2,7 +2,7 @@
 // The short way of a line gives the text of the long one, for every event of the table.
 #include "host/cli/event_lines.hpp"
 
-#include "host/cli/digits.hpp"
+#include "host/trace/digits.hpp"
 #include "host/trace/names.hpp"
 
 #include <gtest/gtest.h>
@@ -23,9 +23,14 @@ TEST(Digits, AnyNumberAndAnyWidth) {
     for (int i = 0; i < 100'000; ++i) {
         const std::uint64_t value = i < 2000 ? static_cast<std::uint64_t>(i) : random() >> (random() % 64);
         std::array<char, 32> room{};
-        ASSERT_EQ(std::string(room.data(), cli::put_decimal(room.data(), value)), std::to_string(value));
-        const std::uint64_t narrow = value % cli::kPaddedLimit;
-        ASSERT_EQ(std::string(room.data(), cli::put_padded(room.data(), narrow)), fmt::format("{:>13}", narrow));
+        ASSERT_EQ(std::string(room.data(), trace::put_decimal(room.data(), value)), std::to_string(value));
+        const auto word = static_cast<std::uint32_t>(value);
+        ASSERT_EQ(std::string(room.data(), trace::put_eight_hexadecimal(room.data(), word)),
+                  fmt::format("{:08x}", word));
+        const std::uint64_t nine = value % 1'000'000'000;
+        ASSERT_EQ(std::string(room.data(), trace::put_nine_digits(room.data(), nine)), fmt::format("{:09}", nine));
+        const std::uint64_t narrow = value % trace::kPaddedLimit;
+        ASSERT_EQ(std::string(room.data(), trace::put_padded(room.data(), narrow)), fmt::format("{:>13}", narrow));
     }
 }
 

@@ -7,7 +7,7 @@
 #include "host/trace/packed/delta.hpp"
 #include "host/trace/trace.hpp"
 
-#include "tests/support/host_trace_builder.hpp"
+#include "tests/support/packed_archives.hpp"
 
 #include <algorithm>
 #include <gtest/gtest.h>
@@ -22,23 +22,7 @@ namespace {
 
 using namespace host::trace;
 using namespace host::trace::packed;
-using support::Bytes;
-
-std::shared_ptr<ByteSource> source_of(std::span<const std::byte> bytes) {
-    auto spool = Spool::create();
-    EXPECT_TRUE(spool.ok() && spool.value().append(bytes).ok());
-    return spool.value().take();
-}
-
-Bytes pack(std::span<const std::byte> raw, bool records = true) {
-    Bytes out;
-    ArchiveWriter writer([&](std::span<const std::byte> bytes) { out.insert(out.end(), bytes.begin(), bytes.end()); },
-                         [](std::uint64_t) {});
-    const FileToPack file{.name = "0trace.dat", .bytes = source_of(raw), .records = records};
-    std::string where;
-    EXPECT_TRUE(writer.write(std::span(&file, 1), where).ok()) << where;
-    return out;
-}
+using namespace support;
 
 struct Unpacked {
     Bytes bytes;
@@ -82,53 +66,6 @@ std::set<Shown> events_of(std::span<const std::byte> archive) {
     return events;
 }
 
-Bytes chunk(std::size_t events, std::uint16_t number = 0, std::uint16_t cpu = 0) {
-    support::ChunkBuilder builder(number);
-    builder.begin.cpu = cpu;
-    builder.name("task", 12, "sensor");
-    for (std::size_t i = 0; i < events; ++i) {
-        builder.event(1000 + 700 * i + i * i % 97, i % 3 == 0 ? "task_dispatch" : "task_timer",
-                      static_cast<std::uint16_t>(12 + i % 4), static_cast<std::uint32_t>(i % 2));
-    }
-    return builder.bytes();
-}
-
-// Two chunks in one file: two segments, four blocks.
-Bytes golden_raw() {
-    Bytes raw = chunk(12);
-    const Bytes more = chunk(9, 1, 1);
-    raw.insert(raw.end(), more.begin(), more.end());
-    return raw;
-}
-
-void set32(Bytes& bytes, std::size_t at, std::uint32_t value) {
-    lib::store_le(std::span(bytes).subspan(at), value);
-}
-
-// Where the n-th block starts.
-std::size_t block_at(const Bytes& archive, std::size_t n) {
-    std::size_t at = 0;
-    for (; n != 0; --n) {
-        at += kHeaderBytes + lib::load_le<std::uint32_t>(std::span(archive).subspan(at + 36));
-    }
-    return at;
-}
-
-void renew_header_checksum(Bytes& archive, std::size_t at) {
-    set32(archive, at + 60, lib::crc32c(std::span(archive).subspan(at, 60)));
-}
-
-// The archive with one header changed, whose checksum is right.
-Bytes with_header(std::size_t block, std::size_t at, std::uint32_t value, std::size_t size) {
-    Bytes archive = pack(golden_raw());
-    const std::size_t begin = block_at(archive, block);
-    for (std::size_t i = 0; i < size; ++i) {
-        archive[begin + at + i] = static_cast<std::byte>(value >> (8 * i));
-    }
-    renew_header_checksum(archive, begin);
-    return archive;
-}
-
 TEST(Packed, EveryMagnitudeOfADistanceSurvives) {
     for (std::uint64_t delta = 0; delta <= 0xFFFF'FFFF; delta = delta * 3 / 2 + 1) {
         const CodedDelta coded = code_delta(delta);
@@ -148,7 +85,7 @@ TEST(Packed, TheProcessorsInstructionComputesTheSameChecksum) {
 }
 
 TEST(Packed, ATraceComesBackByteForByte) {
-    const Bytes raw = golden_raw();
+    const Bytes raw = two_chunks();
     const Unpacked again = unpack(pack(raw));
     EXPECT_EQ(again.bytes, raw);
     EXPECT_TRUE(again.codes.empty());
@@ -168,7 +105,7 @@ TEST(Packed, AnyBytesComeBackWhateverTheyAre) {
 }
 
 TEST(Packed, ReadAsATraceItShowsTheSameEvents) {
-    const Bytes raw = golden_raw();
+    const Bytes raw = two_chunks();
     Diagnostics diagnostics([](std::string_view) {});
     const auto trace = Trace::open({.name = "x", .bytes = source_of(raw), .keep_open = true}, {}, diagnostics);
     std::set<Shown> events;
@@ -184,60 +121,11 @@ TEST(Packed, ReadAsATraceItShowsTheSameEvents) {
 }
 
 TEST(Packed, IsKnownByItsFirstBytes) {
-    EXPECT_EQ(kind_of(pack(golden_raw()), std::nullopt), InputKind::packed);
-}
-
-TEST(Packed, EveryTruncationIsToldAndShowsOnlyWhatWasLogged) {
-    const Bytes archive = pack(golden_raw());
-    const std::set<Shown> all = events_of(archive);
-    for (std::size_t size = 0; size < archive.size(); ++size) {
-        const auto cut = std::span(archive).first(size);
-        ASSERT_EQ(unpack(cut).codes.count("E-TRUNC"), 1U) << size;
-        ASSERT_TRUE(std::ranges::includes(all, events_of(cut))) << size;
-    }
-}
-
-TEST(Packed, EveryFlippedBitIsToldAndShowsOnlyWhatWasLogged) {
-    const Bytes archive = pack(golden_raw());
-    const std::set<Shown> all = events_of(archive);
-    for (std::size_t bit = 0; bit < 8 * archive.size(); ++bit) {
-        Bytes flipped = archive;
-        flipped[bit / 8] ^= static_cast<std::byte>(1U << (bit % 8));
-        ASSERT_FALSE(unpack(flipped).codes.empty()) << bit;
-        ASSERT_TRUE(std::ranges::includes(all, events_of(flipped))) << bit;
-    }
-}
-
-TEST(Packed, DamageIsToldByItsCode) {
-    const auto codes = [](const Bytes& archive) { return unpack(archive).codes; };
-    EXPECT_EQ(codes(with_header(1, 0, 0x58, 1)).count("E-MAGIC"), 1U);
-    EXPECT_EQ(codes(with_header(1, 8, 2, 2)).count("E-VERSION"), 1U);
-    EXPECT_EQ(codes(with_header(1, 10, 1, 2)).count("W-MINOR"), 1U);
-    EXPECT_EQ(codes(with_header(1, 12, 9, 1)).count("E-METHOD"), 1U);
-    EXPECT_EQ(codes(with_header(1, 13, 3, 1)).count("E-METHOD"), 1U);
-    EXPECT_EQ(codes(with_header(1, 16, 0xFFFE, 2)).count("E-CPU"), 1U);
-    EXPECT_EQ(codes(with_header(1, 32, 0, 4)).count("E-RAWSIZE"), 1U);
-    EXPECT_EQ(codes(with_header(1, 32, kRawBytesMax + 16, 4)).count("E-RAWSIZE"), 1U);
-    EXPECT_EQ(codes(with_header(1, 32, 0xFFFF'FFF0, 4)).count("E-RAWSIZE"), 1U);
-    EXPECT_EQ(codes(with_header(1, 32, 16, 4)).count("E-BOMB"), 1U);
-    EXPECT_EQ(codes(with_header(1, 32, 64 * 1024, 4)).count("E-COMP"), 1U);
-    EXPECT_EQ(codes(with_header(1, 48, 1, 4)).count("W-BCRC"), 1U);
-    EXPECT_EQ(codes(with_header(1, 40, 2, 4)).count("E-CONFLICT"), 1U);
-    EXPECT_EQ(codes(with_header(1, 40, 50, 4)).count("W-ORDER"), 1U);
-    EXPECT_EQ(codes(with_header(1, 40, 50, 4)).count("W-GAP"), 1U);
-    Bytes wrong = pack(golden_raw());
-    wrong[block_at(wrong, 1) + 30] ^= std::byte{1};
-    EXPECT_EQ(codes(wrong).count("E-HCRC"), 1U);
-    wrong = pack(golden_raw());
-    wrong[block_at(wrong, 1) + kHeaderBytes + 30] ^= std::byte{1};
-    EXPECT_EQ(codes(wrong).count("W-BCRC"), 1U);
-    wrong = pack(golden_raw());
-    wrong.resize(wrong.size() + 3);
-    EXPECT_EQ(codes(wrong).count("W-TRAIL"), 1U);
+    EXPECT_EQ(kind_of(pack(two_chunks()), std::nullopt), InputKind::packed);
 }
 
 TEST(Packed, ABlockThatStandsTwiceCountsOnce) {
-    const Bytes raw = golden_raw();
+    const Bytes raw = two_chunks();
     Bytes archive = pack(raw);
     const std::size_t begin = block_at(archive, 1);
     const Bytes copy(archive.begin() + static_cast<std::ptrdiff_t>(begin),
@@ -249,16 +137,16 @@ TEST(Packed, ABlockThatStandsTwiceCountsOnce) {
 }
 
 TEST(Packed, AfterADamagedHeaderTheNextBlockIsFound) {
-    const Bytes raw = golden_raw();
+    const Bytes raw = two_chunks();
     Bytes archive = pack(raw);
     archive[block_at(archive, 1)] = std::byte{'X'};
-    const Bytes second = chunk(9, 1, 1);
+    const Bytes second = busy_chunk(9, 1, 1);
     EXPECT_EQ(unpack(archive).bytes, second);
     EXPECT_TRUE(unpack(archive, {.strict = true}).bytes.empty());
 }
 
 TEST(Packed, ALaterBlockOfAChunkIsWorthNothingWithoutTheFirst) {
-    const Bytes raw = chunk(2 * kRawBytesMax / tracer::kRecordBytes);
+    const Bytes raw = busy_chunk(2 * kRawBytesMax / tracer::kRecordBytes);
     Bytes archive = pack(raw);
     archive[block_at(archive, 1) + kHeaderBytes + 100] ^= std::byte{1};
     EXPECT_TRUE(unpack(archive).bytes.empty());
@@ -273,7 +161,7 @@ TEST(Packed, NamesThatLeadElsewhereAreReplaced) {
         ArchiveWriter writer(
             [&](std::span<const std::byte> bytes) { out.insert(out.end(), bytes.begin(), bytes.end()); },
             [](std::uint64_t) {});
-        const FileToPack file{.name = std::string(name), .bytes = source_of(chunk(3)), .records = true};
+        const FileToPack file{.name = std::string(name), .bytes = source_of(busy_chunk(3)), .records = true};
         std::string where;
         ASSERT_TRUE(writer.write(std::span(&file, 1), where).ok());
         Diagnostics diagnostics([](std::string_view) {});

@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 
-namespace host::cli {
+namespace host::trace {
 
 static_assert(std::endian::native == std::endian::little, "digits stand in memory as they do in the register");
 
@@ -36,18 +36,50 @@ inline constexpr std::uint64_t kZeros = 0x3030'3030'3030'3030;
 
 inline constexpr std::uint64_t kLastDigit = std::uint64_t{1} << 56; // 0 is written as "0", not as nothing
 
+// value < 10^8. Eight bytes of room.
+[[nodiscard]] inline char* put_up_to_eight(char* at, std::uint64_t value) {
+    const std::uint64_t digits = eight_digits(value);
+    const auto blank = static_cast<unsigned>(std::countr_zero(digits | kLastDigit)) / 8;
+    const std::uint64_t text = (digits | kZeros) >> (8 * blank);
+    __builtin_memcpy(at, &text, sizeof text);
+    return at + sizeof text - blank;
+}
+
 } // namespace detail
 
 // Decimal. Eight bytes of room at least, kNumberMax for a value of 10^8 or more; returns where the number ends.
 [[nodiscard]] inline char* put_decimal(char* at, std::uint64_t value) {
     if (value >= kEightDigits) {
-        return std::to_chars(at, at + kNumberMax, value).ptr;
+        const std::uint64_t upper = value / kEightDigits;
+        if (upper >= kEightDigits) {
+            return std::to_chars(at, at + kNumberMax, value).ptr;
+        }
+        const std::uint64_t lower = detail::eight_digits(value - upper * kEightDigits) | detail::kZeros;
+        at = detail::put_up_to_eight(at, upper);
+        __builtin_memcpy(at, &lower, sizeof lower);
+        return at + sizeof lower;
     }
-    const std::uint64_t digits = detail::eight_digits(value);
-    const auto blank = static_cast<unsigned>(std::countr_zero(digits | detail::kLastDigit)) / 8;
-    const std::uint64_t text = (digits | detail::kZeros) >> (8 * blank);
+    return detail::put_up_to_eight(at, value);
+}
+
+// Eight lower-case hexadecimal digits. Nibbles are spread over bytes by halves, and the first digit is the highest one.
+[[nodiscard]] inline char* put_eight_hexadecimal(char* at, std::uint32_t value) {
+    std::uint64_t spread = value;
+    spread = (spread | (spread << 16)) & 0x0000'FFFF'0000'FFFF;
+    spread = (spread | (spread << 8)) & 0x00FF'00FF'00FF'00FF;
+    spread = (spread | (spread << 4)) & 0x0F0F'0F0F'0F0F'0F0F;
+    const std::uint64_t above_nine = ((spread + 0x0606'0606'0606'0606) >> 4) & 0x0101'0101'0101'0101;
+    const std::uint64_t text = __builtin_bswap64(spread + detail::kZeros + above_nine * ('a' - '9' - 1));
     __builtin_memcpy(at, &text, sizeof text);
-    return at + sizeof text - blank;
+    return at + sizeof text;
+}
+
+// Exactly nine digits, with zeros in front. value < 10^9.
+[[nodiscard]] inline char* put_nine_digits(char* at, std::uint64_t value) {
+    const std::uint64_t text = detail::eight_digits(value % kEightDigits) | detail::kZeros;
+    *at = static_cast<char>('0' + value / kEightDigits);
+    __builtin_memcpy(at + 1, &text, sizeof text);
+    return at + 1 + sizeof text;
 }
 
 inline constexpr std::size_t kPaddedWidth = 13;
@@ -69,4 +101,4 @@ inline constexpr std::uint64_t kPaddedLimit = 10'000'000'000'000;
     return at + kPaddedWidth;
 }
 
-} // namespace host::cli
+} // namespace host::trace

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+// What numbers of events are called, kept for output through which millions of them pass. Finding a name costs a search
+// and a text, and few numbers occur again and again: each text stays in the one place that its unit and value lead to,
+// until another pushes it out.
+#pragma once
+
+#include "host/trace/event.hpp"
+#include "host/trace/names.hpp"
+#include "host/trace/short_text.hpp"
+
+#include <cstdint>
+#include <fmt/format.h>
+#include <vector>
+
+namespace host::trace {
+
+class ValueTexts {
+  public:
+    ValueTexts()
+        : m_known(kKnown) {}
+
+    using Text = TextOf<40>;
+
+    // The text of a value by the names of this event; make(fmt::memory_buffer&) makes it if it is not there. Null if it
+    // is too long to be kept. Valid until the next call.
+    template <typename Make>
+    [[nodiscard]] const Text* of(const Event& event, tracer::Unit unit, std::uint32_t value, Make make) {
+        const std::uint64_t version = event.names->version();
+        const auto number = static_cast<std::uint64_t>(unit);
+        const std::uint64_t key = ((number + 1) << 32) | value;
+        Known& known = m_known[(value ^ (value >> 16) ^ (number << 5) ^ (version << 4)) % kKnown];
+        if (known.key == key && known.version == version) [[likely]] {
+            return &known.text;
+        }
+        fmt::memory_buffer text;
+        make(text);
+        known.key = 0;
+        if (!known.text.set({text.data(), text.size()})) {
+            return nullptr;
+        }
+        known.key = key;
+        known.version = version;
+        return &known.text;
+    }
+
+  private:
+    static constexpr std::size_t kKnown = 512;
+
+    struct alignas(64) Known {     // one line of the cache
+        std::uint64_t key = 0;     // 0: none
+        std::uint64_t version = 0; // of the names that the text comes from
+        Text text;
+    };
+
+    static_assert(sizeof(Known) == 64);
+
+    std::vector<Known> m_known;
+};
+
+} // namespace host::trace

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+// One row of the table of malformed inputs: what is wrong, and what a reader must say and do. Rows are named by what
+// they are; `row` is the number under which docs/malformed.md lists them.
+#pragma once
+
+#include "host/trace/diagnostics.hpp"
+#include "host/trace/open_options.hpp"
+#include "tests/support/host_command_line.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <ostream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace support {
+
+// What a reader, or a command, made of an input.
+struct Outcome {
+    host::trace::ExitStatus status = host::trace::ExitStatus::clean;
+    std::string lines{};     // diagnostics
+    std::string shown{};     // what a command printed
+    std::size_t events = 0;  // sound ones of the workload
+    std::size_t late = 0;    // of these
+    std::size_t unsound = 0; // shown, but not to be believed
+    std::vector<std::uint64_t> ticks{};
+};
+
+// What rows may use: a directory, the command line, and the reader.
+class MalformedInput : public CommandLine {
+  public:
+    // As a command would end that reads it all.
+    Outcome read(const Bytes& bytes, const host::trace::OpenOptions& options = {});
+    Outcome read_path(const std::string& path, const host::trace::OpenOptions& options = {});
+    Outcome run(std::vector<std::string> arguments);
+
+    [[nodiscard]] std::string store(std::string_view name, const Bytes& bytes) const {
+        return m_directory.write(name, bytes);
+    }
+
+    [[nodiscard]] std::string path_of(std::string_view name) const { return m_directory / name; }
+
+    [[nodiscard]] const std::string& directory() const { return m_directory.path(); }
+};
+
+struct MalformedRow {
+    std::string row;   // D1 to D60
+    std::string name;  // what is wrong, in one word of C
+    std::string input; // in our words, as the document has it
+    std::string code;  // empty: nothing is said
+    host::trace::ExitStatus status = host::trace::ExitStatus::clean;
+    std::optional<std::uint64_t> offset_bytes{}; // in the line with the code
+    std::string text{};                          // in that line, too
+    std::optional<std::size_t> events{};         // that must still come out
+    host::trace::OpenOptions options{};
+    std::function<Bytes()> bytes{};
+    std::function<Outcome(MalformedInput&)> act{}; // instead of reading `bytes`
+};
+
+inline std::ostream& operator<<(std::ostream& out, const MalformedRow& row) {
+    return out << row.row << ' ' << row.name;
+}
+
+// The table, by groups.
+[[nodiscard]] std::vector<MalformedRow> malformed_records();
+[[nodiscard]] std::vector<MalformedRow> malformed_chunks();
+[[nodiscard]] std::vector<MalformedRow> malformed_long_events();
+[[nodiscard]] std::vector<MalformedRow> malformed_compact();
+[[nodiscard]] std::vector<MalformedRow> malformed_packed();
+[[nodiscard]] std::vector<MalformedRow> malformed_packets();
+[[nodiscard]] std::vector<MalformedRow> malformed_exports();
+
+// A chunk with three events, at 1000, 1500 and 2000 ticks.
+[[nodiscard]] inline ChunkBuilder three_events(std::uint16_t number = 3) {
+    ChunkBuilder chunk(number);
+    chunk.event(1000, "task_dispatch", 12).event(1500, "task_end_cycle", 12).event(2000, "context_switch", 13);
+    return chunk;
+}
+
+// Another, which follows.
+[[nodiscard]] inline ChunkBuilder one_event(std::uint16_t number = 4) {
+    ChunkBuilder chunk(number);
+    chunk.event(5000, "ipoint", 42);
+    return chunk;
+}
+
+[[nodiscard]] inline Bytes operator+(Bytes a, const Bytes& b) {
+    a.insert(a.end(), b.begin(), b.end());
+    return a;
+}
+
+// Where the first record behind the preamble stands.
+[[nodiscard]] inline std::size_t main_area(const ChunkBuilder& chunk) {
+    return chunk.description().preamble_slots * tracer::kRecordBytes;
+}
+
+} // namespace support

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+// Packed files to be spoilt: what goes in, and single headers that say something else while their checksum is right.
+#pragma once
+
+#include "host/trace/packed/archive_writer.hpp"
+#include "host/trace/packed/block.hpp"
+#include "lib/crc32c.hpp"
+#include "tests/support/host_trace_builder.hpp"
+#include "tests/support/memory_source.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace support {
+
+inline Bytes pack(std::span<const std::byte> raw, bool records = true) {
+    Bytes out;
+    host::trace::packed::ArchiveWriter writer(
+        [&](std::span<const std::byte> bytes) { out.insert(out.end(), bytes.begin(), bytes.end()); },
+        [](std::uint64_t) {});
+    const host::trace::packed::FileToPack file{.name = "0trace.dat", .bytes = source_of(raw), .records = records};
+    std::string where;
+    EXPECT_TRUE(writer.write(std::span(&file, 1), where).ok()) << where;
+    return out;
+}
+
+inline Bytes busy_chunk(std::size_t events, std::uint16_t number = 0, std::uint16_t cpu = 0) {
+    ChunkBuilder builder(number);
+    builder.begin.cpu = cpu;
+    builder.name("task", 12, "sensor");
+    for (std::size_t i = 0; i < events; ++i) {
+        builder.event(1000 + 700 * i + i * i % 97, i % 3 == 0 ? "task_dispatch" : "task_timer",
+                      static_cast<std::uint16_t>(12 + i % 4), static_cast<std::uint32_t>(i % 2));
+    }
+    return builder.bytes();
+}
+
+// Two chunks in one file: two segments, four blocks.
+inline Bytes two_chunks() {
+    Bytes raw = busy_chunk(12);
+    const Bytes more = busy_chunk(9, 1, 1);
+    raw.insert(raw.end(), more.begin(), more.end());
+    return raw;
+}
+
+inline void set32(Bytes& bytes, std::size_t at, std::uint32_t value) {
+    lib::store_le(std::span(bytes).subspan(at), value);
+}
+
+// Where the n-th block starts.
+inline std::size_t block_at(const Bytes& archive, std::size_t n) {
+    std::size_t at = 0;
+    for (; n != 0; --n) {
+        at += host::trace::packed::kHeaderBytes + lib::load_le<std::uint32_t>(std::span(archive).subspan(at + 36));
+    }
+    return at;
+}
+
+inline void renew_header_checksum(Bytes& archive, std::size_t at) {
+    set32(archive, at + 60, lib::crc32c(std::span(archive).subspan(at, 60)));
+}
+
+// The archive with one header changed, whose checksum is right.
+inline Bytes archive_with(std::size_t block, std::size_t at, std::uint32_t value, std::size_t size) {
+    Bytes archive = pack(two_chunks());
+    const std::size_t begin = block_at(archive, block);
+    for (std::size_t i = 0; i < size; ++i) {
+        archive[begin + at + i] = static_cast<std::byte>(value >> (8 * i));
+    }
+    renew_header_checksum(archive, begin);
+    return archive;
+}
+
+} // namespace support
