@@ -273,11 +273,6 @@ inline constexpr auto kEvents = std::to_array<EventRow>({
     {0xCC, "condition_name", kNoParameter, kNoParameter, "name of a condition variable", Space::normal,
      Shape::combined},
     {0xDC, "port_name", kNoParameter, kNoParameter, "name of a message port", Space::normal, Shape::combined},
-    {0xEC,
-     "clock_compensated",
-     {"removed_47_32", Unit::number},
-     {"removed_31_0", Unit::number},
-     "the kernel's clock was set back: it lags so many ticks behind the stamps from here on"},
     // D: jobs, and what tasks wait for beside mutexes and semaphores
     {0x0D, "job_release", detail::kContext, {"release", Unit::ticks_low}, "a job is the one in progress, and ready"},
     {0x1D, "job_deadline", detail::kContext, {"deadline", Unit::ticks_low}, "the deadline by which a job competes"},
@@ -307,6 +302,11 @@ inline constexpr auto kEvents = std::to_array<EventRow>({
      {"flow_instructions", Unit::number},
      detail::kCode,
      "a task in steps left the straight line after so many instructions, and goes on here"},
+    {0xBE,
+     "clock_compensated",
+     {"removed_47_32", Unit::number},
+     {"removed_31_0", Unit::number},
+     "the kernel's clock was set back: it lags so many ticks behind the stamps from here on"},
     {0xAE, "compensation_count", {"outcome", Unit::number}, {"steps", Unit::count}, "so many steps ended like this"},
     {0x8E, "instruction_trace_begin", detail::kContext, {"grain", Unit::number}, "from here on a task runs in steps"},
     {0x9E, "instruction_trace_end", detail::kContext, {"steps", Unit::count}, "it does no longer; steps of all so far"},
@@ -336,6 +336,8 @@ inline constexpr std::array<std::string_view, 5> kExceptionNames = {"", "deadlin
 inline constexpr std::array<std::string_view, 5> kReactionNames = {"count", "abort", "kill", "handler", "panic"};
 inline constexpr std::array<std::string_view, 4> kProtocolNames = {"none", "inheritance", "ceiling", "stack"};
 inline constexpr std::array<std::string_view, 5> kServerKindNames = {"", "CBS", "GRUB", "polling", "deferrable"};
+inline constexpr std::array<std::string_view, 7> kStepOutcomeNames = {
+    "compensated", "rollover", "untraced", "near_zero", "near_overflow", "below_trigger", "not_ahead"};
 
 // The row of a code, or null if the table has none. Flags above bit 7 must be masked off by the caller.
 [[nodiscard]] constexpr const EventRow* find_event(std::uint8_t code) {

@@ -72,6 +72,7 @@ void add_sql(CommandLine& line, Context context) {
     Command command = line.command("sql", "ask a trace in SQL");
     const auto options = std::make_shared<SqlOptions>();
     add_trace_options(command, options->input);
+    options->input.options.machine_clock = true; // ranges of time are looked up among the stamps of the files
     command.option("STATEMENT", options->statement, "one SELECT, in SQLite's dialect").required();
     Option csv = command.flag("--csv", options->csv, "as CSV");
     command.flag("--json", options->json, "as JSON").excludes(csv);

@@ -81,6 +81,19 @@ Json tracing_to_json(const SummaryView& view) {
             {"share", tracing->share ? Json(*tracing->share) : Json()}};
 }
 
+// Null if the kernel's clock was never set back.
+Json compensation_to_json(const SummaryView& view) {
+    const auto& told = view.trace.facts().compensation;
+    if (!told) {
+        return {};
+    }
+    Json steps;
+    for (std::size_t i = 0; i < told->steps.size(); ++i) {
+        steps[std::string(tracer::kStepOutcomeNames[i])] = told->steps[i];
+    }
+    return {{"removed_ticks", told->removed.value}, {"settings", told->settings}, {"steps", steps}};
+}
+
 Json head(const SummaryView& view) {
     const trace::TraceFacts& facts = view.trace.facts();
     const auto& manifest = view.trace.manifest();
@@ -120,6 +133,7 @@ void print_summary_json(Output& out, const SummaryView& view) {
                        {"missing", view.accounts.missing},           {"skipped", view.accounts.skipped},
                        {"lost_packets", view.accounts.lost_packets}, {"lost_chunks", view.accounts.lost_chunks}};
     json["tracing"] = tracing_to_json(view);
+    json["compensation"] = compensation_to_json(view);
     json["families"] = Json::object();
     for (std::size_t family = 0; family < tracer::kFamilies; ++family) {
         if (view.summary.families()[family] != 0) {

@@ -84,6 +84,23 @@ void print_tracing(Output& out, const SummaryView& view) {
               facts.clock.khz == 0 ? " ticks" : "", trace::clock_mode_name(facts.clock.mode));
 }
 
+// What a clock that was set back makes of the run, and what held it up.
+void print_compensation(Output& out, const SummaryView& view) {
+    const auto& told = view.trace.facts().compensation;
+    if (!told) {
+        return;
+    }
+    const Times times(view.trace.facts().clock.khz);
+    std::string steps;
+    for (std::size_t i = 0; i < told->steps.size(); ++i) {
+        if (told->steps[i] != 0) {
+            steps += fmt::format("; {} {}", tracer::kStepOutcomeNames[i], grouped(told->steps[i]));
+        }
+    }
+    out.print("  clock      set back by {}{} in all{}\n", times.text(told->removed),
+              view.trace.facts().clock.khz == 0 ? " ticks" : "", steps);
+}
+
 void print_head(Output& out, const SummaryView& view) {
     const auto& facts = view.trace.facts();
     const auto& manifest = view.trace.manifest();
@@ -115,6 +132,7 @@ void print_head(Output& out, const SummaryView& view) {
         out.print("  clock      {}, {} kHz from {}, sources within {} ppm\n", trace::clock_mode_name(facts.clock.mode),
                   grouped(facts.clock.khz), trace::tsc_source_name(facts.clock.source), facts.clock.error_ppm);
     }
+    print_compensation(out, view);
     out.print("  records    {} in {} chunk{}; dropped {}, refused {}, overwritten {}, missing {}\n",
               grouped(view.accounts.committed), facts.chunks.size(), facts.chunks.size() == 1 ? "" : "s",
               grouped(view.accounts.dropped), grouped(view.accounts.refused), grouped(view.accounts.overwritten),

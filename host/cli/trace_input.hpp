@@ -32,6 +32,8 @@ inline void add_trace_options(Command& command, TraceInput& input) {
         .option("--tsc-khz", input.options.tsc_khz,
                 "rate of the time stamp counter in kHz, instead of what the trace says")
         .range(trace::kTscKhzMin, trace::kTscKhzMax);
+    command.flag("--machine-clock", input.options.machine_clock,
+                 "times of the machine's counter, also where the kernel set its clock back (clock compensation)");
     command.option("--kernel", input.options.kernel,
                    "image of the kernel that ran, for the texts of trace_printf; a session has its own copy");
 }

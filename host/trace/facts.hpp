@@ -5,8 +5,10 @@
 
 #include "host/trace/names.hpp"
 #include "lib/units.hpp"
+#include "tracer/event_table.hpp"
 #include "tracer/metadata.hpp"
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -63,6 +65,13 @@ struct Absent {
     std::string_view unit = "packets"; // what they are; static text
 };
 
+// A clock that was set back while tasks ran in steps.
+struct Compensation {
+    lib::Ticks removed;                                                  // of the processor with most
+    std::uint64_t settings = 0;                                          // in the trace
+    std::array<std::uint64_t, tracer::kStepOutcomeNames.size()> steps{}; // by outcome, as the kernel counted them
+};
+
 struct TraceFacts {
     Clock clock;
     std::optional<std::uint64_t> boot_id;
@@ -72,7 +81,8 @@ struct TraceFacts {
     Names names; // of all chunks together
     std::vector<ChunkReport> chunks;
     Absent absent;
-    std::uint64_t usable_events = 0; // decoded, of a known code, metadata not counted
+    std::optional<Compensation> compensation; // none: the kernel's clock is the machine's
+    std::uint64_t usable_events = 0;          // decoded, of a known code, metadata not counted
 };
 
 } // namespace host::trace

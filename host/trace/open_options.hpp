@@ -24,8 +24,9 @@ struct OpenOptions {
     std::uint32_t tsc_khz = 0; // 0: as the trace says
     std::string kernel{};      // image that ran, for the formats of trace_printf; empty: the session's copy, if any
     InputKind kind = InputKind::detect;
-    bool strict = false;  // stop at the first damage
-    bool salvage = false; // decode what a checksum or a count says is damaged
+    bool machine_clock = false; // times of the machine's counter, also where the kernel's clock was set back
+    bool strict = false;        // stop at the first damage
+    bool salvage = false;       // decode what a checksum or a count says is damaged
 };
 
 } // namespace host::trace

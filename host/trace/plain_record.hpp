@@ -23,7 +23,8 @@ namespace detail {
 constexpr bool is_plain_row(const tracer::EventRow& row) {
     constexpr auto kNoted = std::to_array<std::uint8_t>({kCodeOf<"cycles_per_msec">, kCodeOf<"trace_start">,
                                                          kCodeOf<"id">, kCodeOf<"task_create">, kCodeOf<"numevents">,
-                                                         kCodeOf<"blackout_start">, kCodeOf<"blackout_end">});
+                                                         kCodeOf<"blackout_start">, kCodeOf<"blackout_end">,
+                                                         kCodeOf<"clock_compensated">, kCodeOf<"compensation_count">});
     return row.shape == tracer::Shape::simple && row.family() != tracer::Family::metadata &&
            std::ranges::find(kNoted, row.code) == kNoted.end() && tracer::canonical_code(row.code) == row.code;
 }

@@ -25,6 +25,7 @@ RecordStream::RecordStream(const OpenOptions& options, Diagnostics& diagnostics)
     , m_condemned(options.salvage ? Condemned::salvaged : Condemned::skipped)
     , m_damages(diagnostics.damages()) {
     m_facts.clock.khz = options.tsc_khz;
+    m_machine_clock = options.machine_clock;
     m_facts.clock.overridden = options.tsc_khz != 0;
 }
 
@@ -191,6 +192,10 @@ bool RecordStream::next_plain(Event& event) {
         return false;
     }
     m_current.key = std::max(m_current.key, event.ticks.value);
+    if (m_kernel_clock.in_use()) {
+        set_time(event);
+        return true;
+    }
     event.timed = m_facts.clock.khz != 0;
     event.time_ns = 0;
     if (event.timed && !convert_time(event)) {
@@ -200,7 +205,7 @@ bool RecordStream::next_plain(Event& event) {
 }
 
 std::span<const Event> RecordStream::next_batch() {
-    const std::span<Event> batch = m_current.cursor != nullptr && m_start
+    const std::span<Event> batch = m_current.cursor != nullptr && m_start && !m_kernel_clock.in_use()
                                        ? m_current.cursor->next_plain(m_current.key, m_turn)
                                        : std::span<Event>();
     if (batch.empty()) {
@@ -341,8 +346,14 @@ void RecordStream::set_time(Event& event) {
         m_start = event.ticks;
     }
     event.timed = m_facts.clock.khz != 0 && m_start.has_value();
-    if (!event.timed || event.metadata) {
-        return; // the stamp of metadata is that of the export
+    if (event.metadata) {
+        return; // its stamp is that of the export
+    }
+    if (!m_machine_clock) {
+        m_kernel_clock.take(event, m_facts);
+    }
+    if (!event.timed) {
+        return;
     }
     if (!convert_time(event)) {
         report_range(event);

@@ -7,6 +7,7 @@
 #include "host/trace/chunk_cursor.hpp"
 #include "host/trace/event_stream.hpp"
 #include "host/trace/formats.hpp"
+#include "host/trace/kernel_clock.hpp"
 #include "host/trace/manifest.hpp"
 #include "host/trace/open_options.hpp"
 #include "host/trace/segment.hpp"
@@ -80,6 +81,8 @@ class RecordStream final : public EventStream {
     std::vector<Head> m_heads; // a heap: the earliest event on top
     Head m_current;            // whose event the caller holds
     std::uint64_t m_turn = 0;  // at this stamp another chunk may have its turn
+    KernelClock m_kernel_clock;
+    bool m_machine_clock = false; // stamps stay as they are
     TickScale m_scale;
     std::optional<lib::Ticks> m_start;
     bool m_strict;

@@ -236,6 +236,8 @@ void step_until_idle() {
     console().mark("export failed: a sink neither fails nor finishes");
 }
 
+static_assert(compensation::kOutcomeNames == tracer::kStepOutcomeNames);
+
 // Each way in which steps ended, if any did.
 void tell_compensation() {
     for (std::size_t i = 0; i < compensation::kOutcomeNames.size(); ++i) {

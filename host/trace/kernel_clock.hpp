@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+// Stamps are the machine's counter. Where the kernel set its own clock back (clock_compensated), that clock is what its
+// deadlines and decisions go by: the stamp less what was removed from it by then, on that processor. It never falls:
+// where a setting goes back behind what was seen already, it stands still.
+#pragma once
+
+#include "host/trace/event.hpp"
+#include "host/trace/facts.hpp"
+
+#include <algorithm>
+#include <map>
+
+namespace host::trace {
+
+class KernelClock {
+  public:
+    // Whether any clock was set back so far.
+    [[nodiscard]] bool in_use() const { return m_in_use; }
+
+    // Of an event in the order of stamps, metadata left out: what it says of the clock is noted, and its time becomes
+    // that of the kernel's clock.
+    void take(Event& event, TraceFacts& facts) {
+        if (event.is(kCodeOf<"compensation_count">) && event.par1 < tracer::kStepOutcomeNames.size()) {
+            compensation(facts).steps[event.par1] += event.par2;
+        }
+        const bool setting = event.is(kCodeOf<"clock_compensated">);
+        if (!setting && !m_in_use) {
+            return;
+        }
+        Processor& cpu = m_processors[event.cpu];
+        if (setting) {
+            m_in_use = true;
+            cpu.removed = std::uint64_t{event.par1} << 32 | event.par2;
+            compensation(facts).removed = {std::max(compensation(facts).removed.value, cpu.removed)};
+            ++compensation(facts).settings;
+        }
+        const std::uint64_t stamp = event.ticks.value;
+        cpu.last = std::max(cpu.last, stamp - std::min(stamp, cpu.removed));
+        event.ticks = {cpu.last};
+    }
+
+  private:
+    struct Processor {
+        std::uint64_t removed = 0;
+        std::uint64_t last = 0;
+    };
+
+    static Compensation& compensation(TraceFacts& facts) {
+        return facts.compensation ? *facts.compensation : facts.compensation.emplace();
+    }
+
+    std::map<std::uint16_t, Processor> m_processors;
+    bool m_in_use = false;
+};
+
+} // namespace host::trace

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: MIT
+"""Traces of a kernel that set its clock back: both times, and what the summary tells."""
+import json
+import random
+
+import traces
+from harness import case, expect, expect_equal
+
+CLOCK_COMPENSATED, COMPENSATION_COUNT = 0x80BE, 0xAE
+REMOVED = (1 << 32) - 50_000  # so that the sum crosses from one half of the record to the other
+
+
+def compensated(ctx):
+    """A trace with 2000 settings, and what each of its records is stamped by machine and kernel."""
+    rng = random.Random(1)
+    stamp, removed, last = (1 << 33) + 10_000, 0, 0
+    data, expected = b"", []
+
+    def put(code, par1, par2, lag):
+        nonlocal data, last
+        data += traces.record(code, stamp, par1, par2)
+        last = max(last, stamp - lag)
+        expected.append((stamp, last))
+
+    for number in range(2000):
+        for _ in range(rng.randrange(3)):
+            stamp += rng.randrange(1, 90)
+            put(traces.USER_EVENT_0, number, 0, removed)
+        stamp += 700
+        removed += REMOVED if number == 0 else rng.randrange(1, 700)
+        put(CLOCK_COMPENSATED, removed >> 32, removed & 0xFFFFFFFF, removed)
+    stamp += 5
+    put(COMPENSATION_COUNT, 0, 2000, removed)
+    put(COMPENSATION_COUNT, 3, 7, removed)
+    return traces.store(ctx, "compensated.dat", traces.chunk(data)), expected, removed
+
+
+@case
+def both_times(ctx):
+    """The kernel's time is the stamp less what was removed, and never falls; the machine's is the stamp."""
+    path, expected, _ = compensated(ctx)
+    expect_equal([event["ticks"] for event in ctx.events(path)], [kernel for _, kernel in expected], "kernel's clock")
+    machine = ctx.remora("print", path, "--json", "--machine-clock").stdout.splitlines()
+    expect_equal([json.loads(line)["ticks"] for line in machine], [stamp for stamp, _ in expected], "stamps")
+    expect(any(stamp != kernel for stamp, kernel in expected), "nothing was removed")
+
+
+@case
+def told_by_the_summary(ctx):
+    """What was removed, and how often each guard held."""
+    path, _, removed = compensated(ctx)
+    told = json.loads(ctx.remora("summary", path, "--json").stdout)["compensation"]
+    expect_equal((told["removed_ticks"], told["settings"]), (removed, 2000), "removed")
+    expect_equal((told["steps"]["compensated"], told["steps"]["near_zero"]), (2000, 7), "steps")
+    expect("near_zero 7" in ctx.remora("summary", path).stdout, "the text tells no guard")
+    plain = json.loads(ctx.remora("summary", traces.control(), "--json").stdout)
+    expect_equal(plain["compensation"], None, "a clock that was never set back")
