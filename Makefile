@@ -476,7 +476,7 @@ golden: kernel host ## write the golden files anew: for a change that is intende
 	@tests/golden/golden.py update
 
 test: deps ## all tests
-	@tests/all.sh test-unit test-structure test-model soak test-kernel test-integration test-viewers test-fuzz golden-diff
+	@tests/all.sh test-unit test-structure test-model soak test-kernel test-integration test-viewers test-fuzz golden-diff experiment-clock
 
 lint: export TIDY_FLAGS = -std=c++20 -iquote . -isystem /usr/include/efi -I tests/support/fake_machine \
   -DREMORA_TRACER=1 -DREMORA_TSC=1 -Wno-unknown-warning-option -fconstexpr-steps=100000000
