@@ -488,7 +488,7 @@ format: ## apply clang-format
 
 # --- running -----------------------------------------------------------------------------------------------------------
 PACKAGES_RUN := g++ make binutils qemu-system-x86 ovmf gnu-efi mtools dosfstools libcli11-dev libfmt-dev \
-  nlohmann-json3-dev libsqlite3-dev libzstd-dev pkg-config
+  nlohmann-json3-dev libsqlite3-dev libzstd-dev libprotozero-dev pkg-config
 PACKAGES_TEST := libgtest-dev libgmock-dev tshark sqlite3 clang-format clang-tidy shellcheck gdb python3 \
   valgrind git libbenchmark-dev liblttng-ust-dev lttng-tools spin clang libclang-rt-14-dev groff man-db \
   babeltrace2 trace-cmd kernelshark xvfb imagemagick x11-utils xdotool gtkwave protobuf-compiler

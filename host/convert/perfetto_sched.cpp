@@ -33,7 +33,7 @@ std::uint64_t linux_state(TaskState state) {
 } // namespace
 
 void SchedBundle::Column::put(std::uint64_t value) {
-    bytes.varint(value);
+    protozero::add_varint_to_buffer(&bytes, value);
 }
 
 void SchedBundle::Column::put_difference(std::uint64_t value) {
@@ -59,7 +59,8 @@ std::uint32_t SchedBundle::name_index(std::uint32_t context, const TaskLabel& la
     return index - 1;
 }
 
-void SchedBundle::switched(std::uint64_t time_ns, TaskState left, std::uint32_t context, const TaskLabel& next) {
+[[gnu::flatten]] void SchedBundle::switched(std::uint64_t time_ns, TaskState left, std::uint32_t context,
+                                            const TaskLabel& next) {
     m_switch_times.put_difference(time_ns);
     m_switch_states.put(linux_state(left));
     m_switch_tids.put(next.tid);
@@ -68,7 +69,7 @@ void SchedBundle::switched(std::uint64_t time_ns, TaskState left, std::uint32_t 
     flush_if_full();
 }
 
-void SchedBundle::woken(std::uint64_t time_ns, std::uint32_t context, const TaskLabel& task) {
+[[gnu::flatten]] void SchedBundle::woken(std::uint64_t time_ns, std::uint32_t context, const TaskLabel& task) {
     m_waking_times.put_difference(time_ns);
     m_waking_tids.put(task.tid);
     m_waking_cpus.put(m_cpu);
@@ -77,30 +78,29 @@ void SchedBundle::woken(std::uint64_t time_ns, std::uint32_t context, const Task
     flush_if_full();
 }
 
-void SchedBundle::interrupt_began(std::uint64_t time_ns, std::uint32_t running, std::uint32_t vector,
-                                  std::string_view name) {
-    {
-        Message<Bundle> bundle(m_events);
-        Message<FtraceEvent> event(bundle, Bundle::event);
-        event.add_uint64(FtraceEvent::timestamp, time_ns);
-        event.add_uint32(FtraceEvent::pid, running);
-        Message<IrqEntry> entry(event, FtraceEvent::irq_handler_entry);
-        entry.add_int32(IrqEntry::irq, static_cast<std::int32_t>(vector));
-        entry.add_string(IrqEntry::name, name);
-    }
-    flush_if_full();
+[[gnu::flatten]] void SchedBundle::interrupt_began(std::uint64_t time_ns, std::uint32_t running, std::uint32_t vector,
+                                                   std::string_view name) {
+    m_handler.clear();
+    Message<IrqEntry> entry(m_handler);
+    entry.add_int32(IrqEntry::irq, static_cast<std::int32_t>(vector));
+    entry.add_string(IrqEntry::name, name);
+    add_event(time_ns, running, FtraceEvent::irq_handler_entry, m_handler);
 }
 
-void SchedBundle::interrupt_ended(std::uint64_t time_ns, std::uint32_t running, std::uint32_t vector) {
-    {
-        Message<Bundle> bundle(m_events);
-        Message<FtraceEvent> event(bundle, Bundle::event);
-        event.add_uint64(FtraceEvent::timestamp, time_ns);
-        event.add_uint32(FtraceEvent::pid, running);
-        Message<IrqExit> exit(event, FtraceEvent::irq_handler_exit);
-        exit.add_int32(IrqExit::irq, static_cast<std::int32_t>(vector));
-        exit.add_int32(IrqExit::ret, 1); // handled
-    }
+[[gnu::flatten]] void SchedBundle::interrupt_ended(std::uint64_t time_ns, std::uint32_t running, std::uint32_t vector) {
+    ShortMessage<IrqExit> exit;
+    exit.add_int32(IrqExit::irq, static_cast<std::int32_t>(vector));
+    exit.add_int32(IrqExit::ret, 1); // handled
+    add_event(time_ns, running, FtraceEvent::irq_handler_exit, exit.encoded());
+}
+
+void SchedBundle::add_event(std::uint64_t time_ns, std::uint32_t running, FtraceEvent kind, std::string_view handler) {
+    ShortMessage<FtraceEvent> head;
+    head.add_uint64(FtraceEvent::timestamp, time_ns);
+    head.add_uint32(FtraceEvent::pid, running);
+    m_event.assign(head.encoded());
+    Message<FtraceEvent>(m_event).add_message(kind, handler);
+    Message<Bundle>(m_events).add_message(Bundle::event, m_event);
     flush_if_full();
 }
 
@@ -128,7 +128,7 @@ void SchedBundle::flush() {
             bundle.add_bool(Bundle::lost_events, true);
         }
         m_lost = false;
-        m_packets.append_encoded(m_events.text());
+        m_packets.append_encoded(m_events);
         if (!m_names.empty()) {
             Message<CompactSched> sched(bundle, Bundle::compact_sched);
             for (const std::string& name : m_names) {
@@ -136,7 +136,7 @@ void SchedBundle::flush() {
             }
             const auto add = [&](CompactSched field, Column& column) {
                 if (!column.bytes.empty()) {
-                    sched.add_string(field, column.bytes.text());
+                    sched.add_string(field, column.bytes);
                 }
                 column.clear();
             };

@@ -8,7 +8,6 @@
 #include "host/convert/task_labels.hpp"
 
 #include <cstdint>
-#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -40,7 +39,7 @@ class SchedBundle {
   private:
     // A packed field that grows.
     struct Column {
-        Wire bytes;
+        std::string bytes;
         std::uint64_t last = 0;
 
         void put(std::uint64_t value);
@@ -49,6 +48,7 @@ class SchedBundle {
     };
 
     [[nodiscard]] std::uint32_t name_index(std::uint32_t context, const TaskLabel& label);
+    void add_event(std::uint64_t time_ns, std::uint32_t running, FtraceEvent kind, std::string_view handler);
     void flush_if_full();
 
     Packets& m_packets;
@@ -67,7 +67,9 @@ class SchedBundle {
     std::vector<std::string> m_names;     // of this bundle
     std::vector<std::uint32_t> m_name_of; // by context: index + 1; 0: none
     std::vector<std::uint32_t> m_named;   // contexts that have one
-    Wire m_events;                        // encoded
+    std::string m_events;                 // encoded
+    std::string m_event;                  // the last of them
+    std::string m_handler;                // and what it says of a handler
 };
 
 } // namespace host::convert::perfetto

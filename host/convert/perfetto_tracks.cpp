@@ -6,7 +6,7 @@
 #include "host/trace/user_event.hpp"
 
 #include <fmt/format.h>
-#include <iterator>
+#include <utility>
 
 namespace host::convert::perfetto {
 
@@ -47,24 +47,43 @@ void add_words(Message<TrackEvent>& out, EventWords& words_of, const trace::Even
     }
 }
 
+// A parameter's name, encoded.
+std::string interned_annotation(std::uint8_t code, unsigned parameter) {
+    std::string name;
+    Message<Annotation>(name).add_uint64(Annotation::name_iid, parameter_iid(code, parameter));
+    return name;
+}
+
 } // namespace
 
+Tracks::Tracks(Packets& packets)
+    : m_packets(packets) {
+    for (std::size_t i = 0; i < kCodes; ++i) {
+        const auto code = static_cast<std::uint8_t>(i);
+        EventNames& names = m_names[i];
+        Message<TrackEvent>(names.event).add_uint64(TrackEvent::name_iid, event_iid(code));
+        names.par1 = interned_annotation(code, 1);
+        names.par2 = interned_annotation(code, 2);
+    }
+}
+
 Message<Packet> Tracks::start(std::uint64_t time_ns) {
-    auto packet = m_packets.start(Packets::Sequence::tracks);
-    packet.add_uint64(Packet::timestamp, time_ns);
-    if (m_begun && !m_lost) {
-        packet.add_uint32(Packet::sequence_flags, kNeedsState);
-        return packet;
+    const bool cleared = !m_begun || m_lost;
+    ShortMessage<Packet> head;
+    head.add_uint32(Packet::sequence_id, static_cast<std::uint32_t>(Packets::Sequence::tracks));
+    head.add_uint64(Packet::timestamp, time_ns);
+    head.add_uint32(Packet::sequence_flags, cleared ? kStateCleared | kNeedsState : kNeedsState);
+    auto packet = m_packets.start(head);
+    if (cleared) {
+        if (m_lost) {
+            packet.add_bool(Packet::previous_packet_dropped, true);
+        }
+        m_begun = true;
+        m_lost = false;
+        m_interned.reset();
+        Message<InternedData> data(packet, Packet::interned_data);
+        add_name(data, InternedData::annotation_names, 1 + 2 * kCodes, "text");
     }
-    packet.add_uint32(Packet::sequence_flags, kStateCleared | kNeedsState);
-    if (m_lost) {
-        packet.add_bool(Packet::previous_packet_dropped, true);
-    }
-    m_begun = true;
-    m_lost = false;
-    m_interned.reset();
-    Message<InternedData> data(packet, Packet::interned_data);
-    add_name(data, InternedData::annotation_names, 1 + 2 * kCodes, "text");
     return packet;
 }
 
@@ -132,27 +151,16 @@ void Tracks::declare_processor(std::uint16_t cpu) {
     }
 }
 
-void Tracks::slice_began(std::uint64_t time_ns, TrackKind kind, std::uint32_t number, const TaskLabel& task,
-                         std::string_view name) {
+[[gnu::flatten]] void Tracks::slice_began(std::uint64_t time_ns, TrackKind kind, std::uint32_t number,
+                                          const TaskLabel& task, std::string_view name) {
     declare_task(kind, number, task);
-    auto packet = start(time_ns);
-    {
-        Message<TrackEvent> event(packet, Packet::track_event);
-        event.add_enum(TrackEvent::type, static_cast<std::int32_t>(EventType::begin));
-        event.add_uint64(TrackEvent::track_uuid, uuid_of(kind, number));
-        event.add_string(TrackEvent::name, name);
-    }
-    m_packets.add();
+    begin_event(EventType::begin, uuid_of(kind, number)).add_string(TrackEvent::name, name);
+    add_event(start(time_ns));
 }
 
-void Tracks::slice_ended(std::uint64_t time_ns, TrackKind kind, std::uint32_t number) {
-    auto packet = start(time_ns);
-    {
-        Message<TrackEvent> event(packet, Packet::track_event);
-        event.add_enum(TrackEvent::type, static_cast<std::int32_t>(EventType::end));
-        event.add_uint64(TrackEvent::track_uuid, uuid_of(kind, number));
-    }
-    m_packets.add();
+[[gnu::flatten]] void Tracks::slice_ended(std::uint64_t time_ns, TrackKind kind, std::uint32_t number) {
+    static_cast<void>(begin_event(EventType::end, uuid_of(kind, number)));
+    add_event(start(time_ns));
 }
 
 void Tracks::intern(Message<Packet>& packet, const trace::Event& event) {
@@ -172,55 +180,68 @@ void Tracks::intern(Message<Packet>& packet, const trace::Event& event) {
 }
 
 // A number, or "3 (sensor)" if it stands for something.
-void Tracks::add_parameter(Message<TrackEvent>& out, const trace::Event& event, unsigned number, tracer::Unit unit,
-                           std::uint32_t value) {
+void Tracks::add_parameter(Message<TrackEvent>& out, const std::string& name, const trace::Event& event,
+                           tracer::Unit unit, std::uint32_t value) {
     if (unit == tracer::Unit::none) {
         return;
     }
-    Message<Annotation> annotation(out, TrackEvent::annotations);
-    annotation.add_uint64(Annotation::name_iid, parameter_iid(event.code, number));
     if (!may_have_meaning(unit)) {
-        annotation.add_uint64(Annotation::uint_value, value);
+        ShortMessage<Annotation> number;
+        number.add_uint64(Annotation::uint_value, value);
+        out.add_bytes_vectored(TrackEvent::annotations, name, number.encoded());
         return;
     }
-    const auto words = [&](fmt::memory_buffer& text) {
+    const auto encode = [&](fmt::memory_buffer& field) {
+        m_value.clear();
+        Message<Annotation> annotation(m_value);
         if (const std::string meaning = meaning_of(event, unit, value); !meaning.empty()) {
-            fmt::format_to(std::back_inserter(text), "{} ({})", value, meaning);
+            annotation.add_string(Annotation::string_value, fmt::format("{} ({})", value, meaning));
+        } else {
+            annotation.add_uint64(Annotation::uint_value, value);
         }
+        field.append(std::string_view(m_value));
     };
-    if (const trace::ValueTexts::Text* const kept = m_values.of(event, unit, value, words); kept == nullptr) {
-        fmt::memory_buffer text;
-        words(text);
-        annotation.add_string(Annotation::string_value, {text.data(), text.size()});
-    } else if (kept->size == 0) {
-        annotation.add_uint64(Annotation::uint_value, value);
-    } else {
-        annotation.add_string(Annotation::string_value, kept->view());
-    }
+    const trace::ValueTexts::Text* const kept = m_values.of(event, unit, value, encode);
+    // What is too long to be kept has just been made.
+    out.add_bytes_vectored(TrackEvent::annotations, name, kept != nullptr ? kept->view() : std::string_view(m_value));
 }
 
-void Tracks::instant(std::uint64_t time_ns, const trace::Event& event, std::uint64_t track, Flow flow) {
+// Its first fields; others follow.
+Message<TrackEvent> Tracks::begin_event(EventType type, std::uint64_t track) {
+    ShortMessage<TrackEvent> head;
+    head.add_enum(TrackEvent::type, static_cast<std::int32_t>(type));
+    head.add_uint64(TrackEvent::track_uuid, track);
+    m_event.assign(head.encoded());
+    return Message<TrackEvent>(m_event);
+}
+
+// What begin_event() began is the last field of its packet.
+void Tracks::add_event(Message<Packet>&& packet) {
+    packet.add_message(Packet::track_event, m_event);
+    m_packets.add();
+}
+
+[[gnu::flatten]] void Tracks::instant(std::uint64_t time_ns, const trace::Event& event, std::uint64_t track,
+                                      Flow flow) {
+    auto out = begin_event(EventType::instant, track);
+    const bool plain = is_plain(event);
+    if (plain) {
+        const EventNames& names = m_names[event.code];
+        m_event += names.event; // out has nothing else open
+        add_parameter(out, names.par1, event, event.row->par1.unit, event.par1);
+        add_parameter(out, names.par2, event, event.row->par2.unit, event.par2);
+    } else {
+        add_words(out, m_event_words, event);
+    }
+    if (flow.side != Flow::Side::none) {
+        out.add_fixed64(flow.side == Flow::Side::from ? TrackEvent::flow_ids : TrackEvent::terminating_flow_ids,
+                        flow.id);
+    }
     auto packet = start(time_ns);
-    if (is_plain(event)) {
+    if (plain) {
         intern(packet, event);
     }
-    {
-        Message<TrackEvent> out(packet, Packet::track_event);
-        out.add_enum(TrackEvent::type, static_cast<std::int32_t>(EventType::instant));
-        out.add_uint64(TrackEvent::track_uuid, track);
-        if (is_plain(event)) {
-            out.add_uint64(TrackEvent::name_iid, event_iid(event.code));
-            add_parameter(out, event, 1, event.row->par1.unit, event.par1);
-            add_parameter(out, event, 2, event.row->par2.unit, event.par2);
-        } else {
-            add_words(out, m_event_words, event);
-        }
-        if (flow.side != Flow::Side::none) {
-            out.add_fixed64(flow.side == Flow::Side::from ? TrackEvent::flow_ids : TrackEvent::terminating_flow_ids,
-                            flow.id);
-        }
-    }
-    m_packets.add();
+    add_event(std::move(packet));
 }
 
 void Tracks::task_instant(std::uint64_t time_ns, const trace::Event& event, std::uint32_t context,
@@ -236,14 +257,8 @@ void Tracks::processor_instant(std::uint64_t time_ns, const trace::Event& event,
 
 void Tracks::remark(std::uint64_t time_ns, std::uint16_t cpu, std::string_view text) {
     declare_processor(cpu);
-    auto packet = start(time_ns);
-    {
-        Message<TrackEvent> event(packet, Packet::track_event);
-        event.add_enum(TrackEvent::type, static_cast<std::int32_t>(EventType::instant));
-        event.add_uint64(TrackEvent::track_uuid, uuid_of(TrackKind::processor, cpu));
-        event.add_string(TrackEvent::name, text);
-    }
-    m_packets.add();
+    begin_event(EventType::instant, uuid_of(TrackKind::processor, cpu)).add_string(TrackEvent::name, text);
+    add_event(start(time_ns));
 }
 
 void Tracks::budget(std::uint64_t time_ns, const trace::Names& names, std::uint16_t server, std::uint64_t left_ns) {
@@ -254,14 +269,9 @@ void Tracks::budget(std::uint64_t time_ns, const trace::Names& names, std::uint1
                              : fmt::format("budget of {}", trace::escaped(name)),
                 TrackKind::server);
     }
-    auto packet = start(time_ns);
-    {
-        Message<TrackEvent> event(packet, Packet::track_event);
-        event.add_enum(TrackEvent::type, static_cast<std::int32_t>(EventType::counter));
-        event.add_uint64(TrackEvent::track_uuid, uuid_of(TrackKind::server, server));
-        event.add_int64(TrackEvent::counter_value, static_cast<std::int64_t>(left_ns));
-    }
-    m_packets.add();
+    begin_event(EventType::counter, uuid_of(TrackKind::server, server))
+        .add_int64(TrackEvent::counter_value, static_cast<std::int64_t>(left_ns));
+    add_event(start(time_ns));
 }
 
 } // namespace host::convert::perfetto

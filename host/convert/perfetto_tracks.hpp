@@ -10,6 +10,7 @@
 #include "host/convert/task_slices.hpp"
 #include "host/trace/value_texts.hpp"
 
+#include <array>
 #include <bitset>
 #include <cstdint>
 #include <string>
@@ -32,8 +33,7 @@ struct Flow {
 class Tracks {
   public:
     // packets outlives this.
-    explicit Tracks(Packets& packets)
-        : m_packets(packets) {}
+    explicit Tracks(Packets& packets);
 
     void slice_began(std::uint64_t time_ns, TrackKind kind, std::uint32_t number, const TaskLabel& task,
                      std::string_view name);
@@ -56,19 +56,31 @@ class Tracks {
     static constexpr std::size_t kCodes = 256;
     static constexpr std::size_t kContexts = 0x1'0000;
 
+    // What refers to interned names, encoded.
+    struct EventNames {
+        std::string event;
+        std::string par1;
+        std::string par2;
+    };
+
     [[nodiscard]] Message<Packet> start(std::uint64_t time_ns);
     void declare_task(TrackKind kind, std::uint32_t context, const TaskLabel& task);
     void declare_processor(std::uint16_t cpu);
     void declare(TrackKind kind, std::uint32_t number, std::string_view name, TrackKind parent);
     [[nodiscard]] bool is_new(TrackKind kind, std::uint32_t number);
+    [[nodiscard]] Message<TrackEvent> begin_event(EventType type, std::uint64_t track);
+    void add_event(Message<Packet>&& packet);
     void instant(std::uint64_t time_ns, const trace::Event& event, std::uint64_t track, Flow flow);
     void intern(Message<Packet>& packet, const trace::Event& event);
-    void add_parameter(Message<TrackEvent>& out, const trace::Event& event, unsigned number, tracer::Unit unit,
+    void add_parameter(Message<TrackEvent>& out, const std::string& name, const trace::Event& event, tracer::Unit unit,
                        std::uint32_t value);
 
     Packets& m_packets;
+    std::array<EventNames, kCodes> m_names; // by event code
     EventWords m_event_words;
-    trace::ValueTexts m_values; // "3 (sensor)"; empty if it is a number and nothing else
+    trace::ValueTexts m_values; // encoded: "3 (sensor)", or a number and nothing else
+    std::string m_value;        // the same for one
+    std::string m_event;        // encoded
     std::vector<std::uint64_t> m_turns = std::vector<std::uint64_t>(kContexts); // of the labels last told; by context
     std::unordered_map<std::uint64_t, std::string> m_declared;                  // by uuid: the name under which it was
     std::bitset<kCodes> m_interned; // by event code: its name, and those of its parameters
