@@ -53,7 +53,7 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"ret_and_drop", {0xC2, 8, 0}, 100, Flow::ret}, Case{"iretq", {0x48, 0xCF}, 100, Flow::resumed},
         Case{"nothing_to_read", {}, 1, Flow::next}, Case{"prefixes_alone", Bytes(15, 0x66), 15, Flow::next},
         Case{"cut_behind_the_escape", {0x0F}, 2, Flow::next}),
-    [](const auto& info) { return std::string(info.param.name); });
+    [](const auto& test) { return std::string(test.param.name); });
 
 TEST(CodeFlowRepeated, NeedsAPrefixAndAnInstruction) {
     EXPECT_TRUE(is_repeated(Bytes{0xF3, 0x48, 0xA5}));
