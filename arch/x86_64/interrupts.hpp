@@ -8,7 +8,7 @@
 
 namespace arch::x86_64 {
 
-inline constexpr std::uint8_t kExceptions = 32; // vectors below are the processor's own
+inline constexpr std::uint8_t kExceptions = 32;     // vectors below are the processor's own
 inline constexpr std::uint64_t kTrapFlag = 1U << 8; // of RFLAGS
 inline constexpr std::uint8_t kVectorDebug = 1;
 inline constexpr std::uint8_t kVectorNmi = 2;

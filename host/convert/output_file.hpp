@@ -7,6 +7,7 @@
 
 #include "lib/result.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -39,7 +40,7 @@ class OutputFile {
             append_slowly(bytes);
             return;
         }
-        __builtin_memcpy(m_buffer.data() + m_filled, bytes.data(), bytes.size());
+        std::ranges::copy(bytes, m_buffer.data() + m_filled); // of nothing, too
         m_filled += bytes.size();
     }
 

@@ -52,11 +52,8 @@ struct FakeMachine {
     }
 };
 
-constexpr Parameters kParameters{.trigger = 0,
-                                 .step = {10},
-                                 .max_delta = {1000},
-                                 .near_zero = {200},
-                                 .near_overflow = {~std::uint64_t{0} - 5000}};
+constexpr Parameters kParameters{
+    .trigger = 0, .step = {10}, .max_delta = {1000}, .near_zero = {200}, .near_overflow = {~std::uint64_t{0} - 5000}};
 constexpr std::uint64_t kRecord = 50; // a record takes so long
 
 class CompensatorTest : public testing::Test {
