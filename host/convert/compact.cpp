@@ -99,6 +99,7 @@ const FormatRow kCompactRow = {
     .meaning = "the same chunks written compactly, without loss: a third of the size or less",
     .shape = Destination::Shape::file,
     .needs_survey = true,
+    .keeps_stamps = true,
     .make = [](Destination& destination) -> std::unique_ptr<Writer> { return std::make_unique<Compact>(destination); },
 };
 

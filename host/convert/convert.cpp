@@ -21,9 +21,11 @@ constexpr std::uint64_t kEventsPerReport = 1 << 16;
 // Where both passes read.
 class Input {
   public:
-    Input(const Request& request, bool twice)
-        : m_request(request) {
-        if (twice && trace::ByteSource::is_stream(request.input)) {
+    Input(const Request& request, const FormatRow& format)
+        : m_request(request)
+        , m_options(request.options) {
+        m_options.machine_clock = m_options.machine_clock || format.keeps_stamps;
+        if (format.needs_survey && trace::ByteSource::is_stream(request.input)) {
             if (auto source = trace::ByteSource::open(request.input); source) {
                 const auto kept = trace::ByteSource::positioned(source.value());
                 if (kept) {
@@ -39,13 +41,14 @@ class Input {
     [[nodiscard]] const std::optional<lib::Error>& error() const { return m_error; }
 
     [[nodiscard]] lib::Result<std::unique_ptr<trace::Trace>> open(trace::Diagnostics& diagnostics) const {
-        return m_kept != nullptr ? trace::Trace::open({.name = "<stdin>", .bytes = m_kept, .keep_open = true},
-                                                      m_request.options, diagnostics)
-                                 : trace::Trace::open(m_request.input, m_request.options, diagnostics);
+        return m_kept != nullptr
+                   ? trace::Trace::open({.name = "<stdin>", .bytes = m_kept, .keep_open = true}, m_options, diagnostics)
+                   : trace::Trace::open(m_request.input, m_options, diagnostics);
     }
 
   private:
     const Request& m_request;
+    trace::OpenOptions m_options;
     std::shared_ptr<trace::ByteSource> m_kept;
     std::optional<lib::Error> m_error;
 };
@@ -73,7 +76,7 @@ Outcome convert(const Request& request, trace::Diagnostics& diagnostics, const P
         const std::string_view reason = why.empty() ? error_name(error) : std::string_view(why);
         return Outcome{.status = status_of(error), .error = fmt::format("{}: {}", request.output, reason), .events = 0};
     };
-    const Input input(request, format.needs_survey);
+    const Input input(request, format);
     if (input.error()) {
         return {.status = status_of(*input.error()),
                 .error =

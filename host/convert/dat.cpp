@@ -80,6 +80,7 @@ const FormatRow kDatRow = {
     .meaning = "16-byte records again, in one file of chunks: to join a session's files, to unpack compact ones",
     .shape = Destination::Shape::file,
     .needs_survey = true,
+    .keeps_stamps = true,
     .make = [](Destination& destination) -> std::unique_ptr<Writer> { return std::make_unique<Dat>(destination); },
 };
 

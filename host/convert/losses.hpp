@@ -34,7 +34,7 @@ struct Losses {
 };
 
 // Records that never came and of which not even the processor is known: what the sender's totals promise beyond what
-// the chunks tell, else one for each part of the carrier that is missing and that no chunk misses.
+// the chunks tell, else what was counted elsewhere, and one for each part of the carrier that no chunk misses.
 [[nodiscard]] inline Losses unplaced_losses(const trace::TraceFacts& facts) {
     std::uint64_t told = 0;
     std::uint64_t missing = 0;
@@ -45,7 +45,8 @@ struct Losses {
     if (facts.export_end) {
         return {.missing = facts.export_end->records > told ? facts.export_end->records - told : 0};
     }
-    return {.missing = missing == 0 ? facts.absent.parts : 0, .at_least = true};
+    const std::uint64_t parts = missing == 0 ? facts.absent.parts : 0;
+    return {.missing = saturating_sum(facts.absent.records, parts), .at_least = parts != 0};
 }
 
 // By processor; only where there are any. What cannot be placed stands with the processor of the first chunk.

@@ -68,23 +68,34 @@ Tracks::Tracks(Packets& packets)
 }
 
 Message<Packet> Tracks::start(std::uint64_t time_ns) {
-    const bool cleared = !m_begun || m_lost;
+    if (!m_begun || m_lost) {
+        clear_state(time_ns);
+    }
+    return start(time_ns, kNeedsState);
+}
+
+Message<Packet> Tracks::start(std::uint64_t time_ns, std::uint32_t flags) {
     ShortMessage<Packet> head;
     head.add_uint32(Packet::sequence_id, static_cast<std::uint32_t>(Packets::Sequence::tracks));
     head.add_uint64(Packet::timestamp, time_ns);
-    head.add_uint32(Packet::sequence_flags, cleared ? kStateCleared | kNeedsState : kNeedsState);
-    auto packet = m_packets.start(head);
-    if (cleared) {
-        if (m_lost) {
-            packet.add_bool(Packet::previous_packet_dropped, true);
-        }
-        m_begun = true;
-        m_lost = false;
-        m_interned.reset();
+    head.add_uint32(Packet::sequence_flags, flags);
+    return m_packets.start(head);
+}
+
+// A packet of its own: a reader takes the interned data of a packet once, and what follows may bring its own.
+void Tracks::clear_state(std::uint64_t time_ns) {
+    auto packet = start(time_ns, kStateCleared | kNeedsState);
+    if (m_lost) {
+        packet.add_bool(Packet::previous_packet_dropped, true);
+    }
+    m_begun = true;
+    m_lost = false;
+    m_interned.reset();
+    {
         Message<InternedData> data(packet, Packet::interned_data);
         add_name(data, InternedData::annotation_names, 1 + 2 * kCodes, "text");
     }
-    return packet;
+    m_packets.add();
 }
 
 bool Tracks::is_new(TrackKind kind, std::uint32_t number) {

@@ -64,6 +64,8 @@ class Tracks {
     };
 
     [[nodiscard]] Message<Packet> start(std::uint64_t time_ns);
+    [[nodiscard]] Message<Packet> start(std::uint64_t time_ns, std::uint32_t flags);
+    void clear_state(std::uint64_t time_ns);
     void declare_task(TrackKind kind, std::uint32_t context, const TaskLabel& task);
     void declare_processor(std::uint16_t cpu);
     void declare(TrackKind kind, std::uint32_t number, std::string_view name, TrackKind parent);

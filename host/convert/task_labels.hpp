@@ -32,18 +32,18 @@ class TaskLabels {
     // By the names of the newest chunk so far: chunks of several processors take turns, and the older one knows no
     // more. Valid until the next call for another event.
     [[nodiscard]] const TaskLabel& of(const trace::Event& event, std::uint32_t context) {
-        if (m_turn == 0 || event.source > m_source) {
+        if (m_turn == 0 || (event.source >= m_source && event.names->version() != m_names.version())) {
             m_source = event.source;
+            m_names = *event.names;
             ++m_turn;
         }
-        const trace::Names& names = *event.names;
         TaskLabel& label = m_labels[std::min<std::size_t>(context, kUnknown)];
         if (label.turn != m_turn) {
             label.turn = m_turn;
-            label.tid = tid_of(names, context);
-            label.name = trace::escaped(task_label(names, context));
-            const std::uint16_t level = level_of(names, context);
-            label.priority = level == 0xFFFF || is_idle(names, context) ? kDefaultPriority : level;
+            label.tid = tid_of(m_names, context);
+            label.name = trace::escaped(task_label(m_names, context));
+            const std::uint16_t level = level_of(m_names, context);
+            label.priority = level == 0xFFFF || is_idle(m_names, context) ? kDefaultPriority : level;
         }
         return label;
     }
@@ -52,6 +52,7 @@ class TaskLabels {
     static constexpr std::size_t kUnknown = 0x1'0000;
 
     std::vector<TaskLabel> m_labels; // by context; the last one is of all that are none
+    trace::Names m_names;            // of m_source
     std::uint32_t m_source = 0;
     std::uint64_t m_turn = 0;
 };

@@ -58,7 +58,8 @@ struct FormatRow {
     std::string_view meaning; // one line for --help: what it is, and which viewers open it
     Destination::Shape shape;
     bool needs_survey;
-    std::unique_ptr<Writer> (*make)(Destination& destination); // the destination outlives the writer
+    bool keeps_stamps = false; // as they lie in the trace, whatever the kernel made of its clock
+    std::unique_ptr<Writer> (*make)(Destination& destination) = nullptr; // the destination outlives the writer
 };
 
 // Null if there is no such format.

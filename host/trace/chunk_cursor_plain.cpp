@@ -32,7 +32,7 @@ std::span<Event> ChunkCursor::next_plain(std::uint64_t key, std::uint64_t limit)
     prepare_batch(mine);
     const std::byte* const slots = m_reader.buffered();
     const std::size_t most = std::min(kBatch, m_reader.buffered_slots());
-    std::uint64_t last = mine.last_stamp->value;
+    std::uint64_t last = m_greatest;
     std::size_t count = 0;
     for (; count < most; ++count) {
         const std::size_t offset_bytes = count * tracer::kRecordBytes;
@@ -53,7 +53,10 @@ std::span<Event> ChunkCursor::next_plain(std::uint64_t key, std::uint64_t limit)
         event.par1 = record.par1;
         event.par2 = record.par2;
     }
-    mine.last_stamp->value = last;
+    if (count != 0) {
+        m_greatest = last;
+        mine.last_stamp->value = last;
+    }
     mine.records += count;
     mine.events += count;
     m_facts.usable_events += count;

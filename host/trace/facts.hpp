@@ -63,6 +63,7 @@ struct ChunkReport {
 struct Absent {
     std::uint64_t parts = 0;
     std::string_view unit = "packets"; // what they are; static text
+    std::uint64_t records = 0;         // beside them: in chunks that somebody counted, and that are gone
 };
 
 // A clock that was set back while tasks ran in steps.

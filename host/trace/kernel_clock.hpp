@@ -17,20 +17,34 @@ class KernelClock {
     // Whether any clock was set back so far.
     [[nodiscard]] bool in_use() const { return m_in_use; }
 
+    // Events that need nothing else were seen, up to this stamp. Only before a clock was set back.
+    void saw(std::uint16_t cpu, lib::Ticks stamp) {
+        if (cpu != m_seen_cpu || m_seen == nullptr) {
+            m_seen_cpu = cpu;
+            m_seen = &m_processors[cpu];
+        }
+        m_seen->last = std::max(m_seen->last, stamp.value);
+    }
+
     // Of an event in the order of stamps, metadata left out: what it says of the clock is noted, and its time becomes
-    // that of the kernel's clock.
-    void take(Event& event, TraceFacts& facts) {
+    // that of the kernel's clock. start: of the trace. A clock that lags behind by more than the trace has lasted was
+    // set back before the trace began: only then it falls, once, to where it is.
+    void take(Event& event, lib::Ticks start, TraceFacts& facts) {
         if (event.is(kCodeOf<"compensation_count">) && event.par1 < tracer::kStepOutcomeNames.size()) {
             compensation(facts).steps[event.par1] += event.par2;
         }
         const bool setting = event.is(kCodeOf<"clock_compensated">);
         if (!setting && !m_in_use) {
+            saw(event.cpu, event.ticks);
             return;
         }
         Processor& cpu = m_processors[event.cpu];
         if (setting) {
             m_in_use = true;
-            cpu.removed = std::uint64_t{event.par1} << 32 | event.par2;
+            const std::uint64_t removed = std::uint64_t{event.par1} << 32 | event.par2;
+            const std::uint64_t lasted = event.ticks.value - std::min(event.ticks.value, start.value);
+            cpu.last = cpu.removed == 0 && removed > lasted ? 0 : cpu.last;
+            cpu.removed = removed;
             compensation(facts).removed = {std::max(compensation(facts).removed.value, cpu.removed)};
             ++compensation(facts).settings;
         }
@@ -50,6 +64,8 @@ class KernelClock {
     }
 
     std::map<std::uint16_t, Processor> m_processors;
+    Processor* m_seen = nullptr; // of m_seen_cpu
+    std::uint16_t m_seen_cpu = 0;
     bool m_in_use = false;
 };
 

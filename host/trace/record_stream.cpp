@@ -95,6 +95,7 @@ lib::Result<void> RecordStream::open_directory(const std::string& path) {
         const std::string name = path + '/' + chunk.file;
         if (!source || !source.value()->seekable()) {
             m_diagnostics.report(Code::io, {.file = name}, source ? "not a regular file" : error_name(source.error()));
+            m_facts.absent.records += std::min(chunk.records, ~std::uint64_t{0} - m_facts.absent.records);
             continue;
         }
         if (source.value()->size_bytes() != chunk.bytes) {
@@ -196,6 +197,7 @@ bool RecordStream::next_plain(Event& event) {
         set_time(event);
         return true;
     }
+    m_kernel_clock.saw(event.cpu, event.ticks);
     event.timed = m_facts.clock.khz != 0;
     event.time_ns = 0;
     if (event.timed && !convert_time(event)) {
@@ -212,6 +214,7 @@ std::span<const Event> RecordStream::next_batch() {
         return EventStream::next_batch();
     }
     m_current.key = std::max(m_current.key, batch.back().ticks.value);
+    m_kernel_clock.saw(batch.back().cpu, batch.back().ticks);
     if (m_facts.clock.khz == 0) {
         for (Event& event : batch) {
             event.timed = false;
@@ -350,7 +353,7 @@ void RecordStream::set_time(Event& event) {
         return; // its stamp is that of the export
     }
     if (!m_machine_clock) {
-        m_kernel_clock.take(event, m_facts);
+        m_kernel_clock.take(event, m_start.value_or(event.ticks), m_facts);
     }
     if (!event.timed) {
         return;

@@ -55,3 +55,35 @@ def told_by_the_summary(ctx):
     expect("near_zero 7" in ctx.remora("summary", path).stdout, "the text tells no guard")
     plain = json.loads(ctx.remora("summary", traces.control(), "--json").stdout)
     expect_equal(plain["compensation"], None, "a clock that was never set back")
+
+
+@case
+def stamps_survive(ctx):
+    """dat and compact keep the machine's stamps: read back, both clocks are as before."""
+    path, expected, _ = compensated(ctx)
+    for form in ("dat", "compact"):
+        again = ctx.convert(path, form, name=f"again.{form}")
+        expect_equal([event["ticks"] for event in ctx.events(again)], [kernel for _, kernel in expected], form)
+        machine = ctx.remora("print", again, "--json", "--machine-clock").stdout.splitlines()
+        expect_equal([json.loads(line)["ticks"] for line in machine], [stamp for stamp, _ in expected], f"{form}, raw")
+
+
+@case
+def never_falls(ctx):
+    """At the first setting the clock stands still, behind long runs of plain records, too; one that was set back before
+    the trace begins goes to where it is."""
+    for plain in (1, 2, 63, 64, 65, 200):
+        stamps = [10_000 + 10 * number for number in range(plain)]
+        last = stamps[-1]
+        data = b"".join(traces.record(traces.USER_EVENT_0, stamp, 0, 0) for stamp in stamps)
+        lag = min(50, last + 20 - stamps[0])
+        data += traces.record(CLOCK_COMPENSATED, last + 20, 0, lag)
+        data += b"".join(traces.record(traces.USER_EVENT_0, last + after, 0, 0) for after in (21, 40, 100))
+        path = traces.store(ctx, f"plain{plain}.dat", traces.chunk(data))
+        ticks = [event["ticks"] for event in ctx.events(path)]
+        expect_equal(ticks, sorted(ticks), f"{plain} records before the setting")
+        expect_equal(ticks[-1], last + 100 - lag, "the last")
+    data = traces.record(traces.USER_EVENT_0, 1_000_000, 0, 0) + traces.record(CLOCK_COMPENSATED, 1_000_010, 0, 500_000)
+    data += traces.record(traces.USER_EVENT_0, 1_000_020, 0, 0)
+    ticks = [event["ticks"] for event in ctx.events(traces.store(ctx, "mid.dat", traces.chunk(data)))]
+    expect_equal(ticks, [1_000_000, 500_010, 500_020], "a chunk from the middle of a run")

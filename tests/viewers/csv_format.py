@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """csv, read by Python's csv module."""
 import csv
+import json
 
 import traces
 from harness import case, counts, expect_equal
@@ -32,3 +33,21 @@ def generated(ctx):
     """The same for a generated trace, and for one with gaps."""
     compare(ctx, traces.synthetic(ctx, 2000))
     compare(ctx, traces.lossy(ctx))
+
+
+@case
+def late_events(ctx):
+    """A stamp that falls inside a long run of plain records, and those behind it that are still too low, are late: for
+    every reader alike."""
+    offsets = [*range(1000, 1901, 10), 1500, 1510, 1520, 1600, 1899, 1900, *range(2000, 2400)]
+    data = b"".join(traces.record(traces.USER_EVENT_0, 10**7 + offset, 0, 0) for offset in offsets)
+    path = traces.store(ctx, "fall.dat", traces.chunk(data))
+    greatest, expected = 0, []
+    for offset in offsets:
+        expected.append("late" if offset < greatest else "ok")
+        greatest = max(greatest, offset)
+    expect_equal([event["state"] for event in ctx.events(path)], expected, "print")
+    with open(ctx.convert(path, "csv"), encoding="utf-8") as file:
+        expect_equal([line["state"] for line in csv.DictReader(file)], expected, "csv")
+    rows = json.loads(ctx.remora("sql", path, "select state from events", "--json").stdout)["rows"]
+    expect_equal([row["state"] for row in rows], expected, "sql")

@@ -74,6 +74,7 @@ class View:
         if flags & CLEARED:
             self.cleared = True
             self.event_names, self.annotation_names = {}, {}
+        expect(len(packet.get("interned_data", [])) <= 1, "readers take the interned data of a packet once")
         for data in packet.get("interned_data", []):
             for field, table in (("event_names", self.event_names),
                                  ("debug_annotation_names", self.annotation_names)):
