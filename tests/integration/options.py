@@ -24,7 +24,7 @@ def config(ctx, text):
 
 @case
 def unknown_key_is_refused(ctx):
-    refused(ctx, [config(ctx, "COLOUR = BLUE\n"), "apps"], "COLOUR", "TRACER TSC APP SINK")
+    refused(ctx, [config(ctx, "COLOUR = BLUE\n"), "apps"], "COLOUR", "TRACER TSC COMPENSATION APP SINK")
 
 
 @case

@@ -177,6 +177,15 @@ void timer_disarm() {
     machine().armed_at = kDisarmed;
 }
 
+// Code takes no time here, and no steps either.
+void single_step(bool on) {
+    require(!on, "the fake machine cannot step");
+}
+
+bool single_stepping() {
+    return false;
+}
+
 void wait_for_interrupt() {
     require(interrupts_disabled(), "waiting with interrupts on");
     require(machine().armed_at != kDisarmed, "waiting for ever: nothing is armed");
