@@ -36,7 +36,8 @@ constexpr auto kWordForms = [] {
 
 // What stands in front of the first heartbeat: header and map, made while compiling.
 struct LiveStart {
-    std::array<std::byte, 512> bytes{};
+    // The largest map: an entry of four bytes for each event.
+    std::array<std::byte, compact::kHeaderBytes + 4 * kEvents.size()> bytes{};
     std::size_t size = 0;
 
     [[nodiscard]] constexpr std::span<const std::byte> view() const { return std::span(bytes).first(size); }
@@ -52,6 +53,7 @@ constexpr auto kLiveStarts = [] {
         for (const compact::MapEntry& entry : map.entries()) {
             compact::encode_entry(entry, writer);
         }
+        ASSERT(!writer.failed());
         start.size = compact::kHeaderBytes + writer.offset();
     }
     return starts;
