@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Stamps are the machine's counter. Where the kernel set its own clock back (clock_compensated), that clock is what its
-// deadlines and decisions go by: the stamp less what was removed from it by then, on that processor. It never falls:
-// where a setting goes back behind what was seen already, it stands still.
+// deadlines and decisions go by: the stamp less what was removed from it by then, on that processor. It never falls
+// (but once in a trace that begins in the middle: take() has the rule): where a setting goes back behind what was seen
+// already, it stands still.
 #pragma once
 
 #include "host/trace/event.hpp"

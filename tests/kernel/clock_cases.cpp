@@ -5,6 +5,7 @@
 #include "kernel/interrupt.hpp"
 #include "kernel/root/tracing.hpp"
 #include "kernel/timer.hpp"
+#include "tests/kernel/mixing.hpp"
 #include "tests/kernel/row_cases.hpp"
 
 #include <algorithm>
@@ -18,16 +19,6 @@ using kernel::compensation::Parameters;
 constexpr lib::Nanoseconds kPeriod = lib::microseconds(20);
 
 constinit std::uint64_t g_expirations = 0;
-
-std::uint64_t mixed(std::uint64_t rounds) {
-    std::uint64_t state = 1;
-    for (std::uint64_t i = 0; i < rounds; ++i) {
-        asm volatile("" : "+r"(state)); // one round stays one round, whatever the optimiser knows
-        state = state * 6364136223846793005ULL + 1442695040888963407ULL;
-        state ^= state >> 29;
-    }
-    return state;
-}
 
 bool compensates(const Parameters& parameters) {
     const auto started = kernel::clock_compensation_start(parameters);

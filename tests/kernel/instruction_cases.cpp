@@ -4,6 +4,7 @@
 #include "kernel/irq_guard.hpp"
 #include "kernel/sync/mutex.hpp"
 #include "kernel/timer.hpp"
+#include "tests/kernel/mixing.hpp"
 #include "tests/kernel/row_cases.hpp"
 
 #include <algorithm>
@@ -159,15 +160,6 @@ int records(const kernel::AppArguments&) {
           "the kernel's own as well");
     expect(FTrace_EVT_instruction_trace_begin, self, FTRACE_ITRACE_INSTRUCTIONS);
     return failures;
-}
-
-std::uint64_t mixed(std::uint64_t rounds) {
-    std::uint64_t state = 1;
-    for (std::uint64_t i = 0; i < rounds; ++i) {
-        state = state * 6364136223846793005ULL + 1442695040888963407ULL;
-        state ^= state >> 29;
-    }
-    return state;
 }
 
 constinit std::uint64_t g_hits = 0;
