@@ -8,6 +8,7 @@
 // Every function here needs interrupts off. One processor; everything per-processor is in Processor.
 #pragma once
 
+#include "kernel/compensation/processor_clock.hpp"
 #include "kernel/task_object.hpp"
 
 namespace kernel {
@@ -20,6 +21,7 @@ struct Processor {
     bool reschedule = false;
     bool in_interrupt = false;
     arch::StackPointer boot;
+    compensation::ProcessorClock clock; // with COMPENSATION=ON; else nobody asks it
 };
 
 namespace detail {

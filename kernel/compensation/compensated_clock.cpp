@@ -1,28 +1,17 @@
 // SPDX-License-Identifier: MIT
-// The machine as the compensator sees it. The timer is armed for an absolute time of the kernel's clock, so giving
-// ticks back to it is arming it again for the same time: however often that happens, nothing is rounded away.
+// This processor's clock (Processor::clock) on its counter and its timer.
 #include "kernel/compensation/compensated_clock.hpp"
 
 #include "kernel/irq_guard.hpp"
+#include "kernel/scheduler.hpp"
 #include "kernel/timer.hpp"
 #include "kernel/trace_steps.hpp"
-
-#include <algorithm>
 
 namespace kernel {
 
 namespace {
 
 constexpr lib::Ticks kNever{~std::uint64_t{0}};
-
-// Of this processor.
-struct State {
-    compensation::Compensator compensator;
-    lib::Ticks removed;   // from the machine's counter, since boot
-    lib::Ticks last_read; // the greatest time that the kernel has seen
-};
-
-constinit State s_state;
 
 // What is removed grows with every step, so counter and sum must not be read in steps: that would mix an old one with a
 // new one.
@@ -51,23 +40,12 @@ class NoSteps {
     bool m_in_steps;
 };
 
-class CompensatedMachine {
-  public:
-    lib::Ticks clock() {
-        m_clock = arch::timestamp() - s_state.removed;
-        return m_clock;
-    }
+struct ThisHardware {
+    [[nodiscard]] static lib::Ticks counter() { return arch::timestamp(); }
 
-    [[nodiscard]] static lib::Ticks decrementer() { return timer_armed_irq_off() ? arch::timer_left() : kNever; }
+    [[nodiscard]] static lib::Ticks left() { return timer_armed_irq_off() ? arch::timer_left() : kNever; }
 
-    // What passes between the last reading and here is genuine.
-    void set(lib::Ticks clock, lib::Ticks /*decrementer*/) const {
-        s_state.removed = s_state.removed + (m_clock - clock);
-        timer_arm_again_irq_off();
-    }
-
-  private:
-    lib::Ticks m_clock;
+    static void arm_again() { timer_arm_again_irq_off(); }
 };
 
 } // namespace
@@ -83,54 +61,50 @@ lib::Result<void> clock_compensation_start(const compensation::Parameters& param
     }
     const IrqGuard guard;
     const NoSteps no_steps;
-    s_state.compensator.start(parameters, CompensatedMachine{}.clock());
+    this_processor().clock.start(parameters, arch::timestamp());
     return {};
 }
 
 void clock_compensation_stop() {
     const IrqGuard guard;
-    s_state.compensator.stop();
+    this_processor().clock.stop();
 }
 
 const compensation::Compensator& clock_compensation() {
-    return s_state.compensator;
+    return this_processor().clock.compensator();
 }
 
 namespace compensation {
 
-// What a program in steps sees is the time of its step, not that of the way back from the last one.
 lib::Ticks now() {
     const NoSteps guard;
     const std::uint64_t state = arch::irq_save();
-    lib::Ticks time = arch::timestamp() - s_state.removed;
-    if (guard.in_steps() && s_state.compensator.on()) {
-        time = std::min(time, s_state.compensator.end_of_step());
-    }
-    s_state.last_read = std::max(time, s_state.last_read);
-    const lib::Ticks result = s_state.last_read;
+    const lib::Ticks time = this_processor().clock.read(arch::timestamp(), guard.in_steps());
     arch::irq_restore(state);
-    return result;
+    return time;
 }
 
 lib::Ticks machine_time(lib::Ticks kernel_time) {
-    return kernel_time + s_state.removed;
+    return this_processor().clock.counter_at(kernel_time);
 }
 
 void step_irq_off(void (*take)(void* argument), void* argument) {
-    if (!s_state.compensator.on()) {
+    ProcessorClock& clock = this_processor().clock;
+    if (!clock.on()) {
         take(argument);
         return;
     }
-    CompensatedMachine machine;
-    if (s_state.compensator.step(machine, [take, argument] { take(argument); }) == Outcome::compensated) {
-        trace_points::clock_compensated(s_state.removed);
+    ThisHardware hardware;
+    if (clock.step(hardware, [take, argument] { take(argument); }) == Outcome::compensated) {
+        trace_points::clock_compensated(clock.removed());
     }
 }
 
 void untraced_irq_off() {
-    if (s_state.compensator.on()) {
+    ProcessorClock& clock = this_processor().clock;
+    if (clock.on()) {
         const NoSteps no_steps;
-        s_state.compensator.restart(CompensatedMachine{}.clock());
+        clock.untraced(arch::timestamp());
     }
 }
 

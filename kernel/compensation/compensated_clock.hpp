@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The kernel's clock, set back while tasks run in steps (compensator.hpp has the rules). The machine's counter goes on
-// as it is: what was taken from it is kept here, and subtracted whenever the kernel asks for the time. The kernel's
-// clock never falls all the same: where a setting lies before what somebody has read, it stands still until it is
-// reached. Compiled in with COMPENSATION=ON alone; in every other kernel all of this is nothing, and costs nothing.
+// The kernel's clock, set back while tasks run in steps (compensator.hpp has the rules). Everything here is about this
+// processor's clock; each processor has its own (processor_clock.hpp). Called in kernels with COMPENSATION=ON alone: in
+// every other the clock is the counter, and all of this costs nothing.
 #pragma once
 
 #include "arch/arch.hpp"
