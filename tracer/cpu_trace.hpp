@@ -8,6 +8,7 @@
 #pragma once
 
 #include "tracer/chunk_flags.hpp"
+#include "tracer/cpu_steps.hpp"
 #include "tracer/record.hpp"
 #include "tracer/record_path_layout.h"
 
@@ -71,6 +72,7 @@ struct alignas(64) CpuTrace {
     std::uint32_t cpu = 0;
     Trigger trigger;                  // changes only while no chunk is armed or fired
     ChunkControl* selected = nullptr; // what enable() makes active; meaningful while disabled
+    CpuSteps steps;                   // the record path does not know it
 
     constexpr explicit CpuTrace(std::uint32_t cpu_number = 0);
     CpuTrace(const CpuTrace&) = delete;

@@ -16,6 +16,7 @@ bool InstructionTrace::add(std::uint16_t context, Grain grain) {
         return false;
     }
     put(m_traced, context, true);
+    put(m_new, context, true);
     put(m_in_blocks, context, grain == Grain::blocks);
     ++m_wanted;
     log<"instruction_trace_begin">(context, static_cast<std::uint32_t>(grain));
@@ -28,10 +29,7 @@ bool InstructionTrace::remove(std::uint16_t context) {
     }
     put(m_traced, context, false);
     --m_wanted;
-    if (context == m_context) {
-        m_address = kNowhere;
-    }
-    log<"instruction_trace_end">(context, static_cast<std::uint32_t>(m_steps));
+    log<"instruction_trace_end">(context, static_cast<std::uint32_t>(this_cpu().steps.taken));
     return true;
 }
 
@@ -40,46 +38,44 @@ void InstructionTrace::set_range(std::uint64_t begin, std::uint64_t end) {
     m_end = begin == 0 && end == 0 ? kNowhere : end;
 }
 
-Flow InstructionTrace::flow_to(std::uint16_t context, std::uint64_t address) const {
-    if (context != m_context || m_address == kNowhere) {
-        return Flow::resumed;
-    }
-    return flow_of({m_hooks.code(m_address), kInstructionBytesMax}, m_address, address);
+Flow InstructionTrace::flow(std::uint64_t from, std::uint64_t to) const {
+    return flow_of({m_hooks.code(from), kInstructionBytesMax}, from, to);
 }
 
 bool InstructionTrace::step(std::uint16_t context, std::uint64_t address) {
     if (!wants(context)) {
         return false;
     }
-    ++m_steps;
-    const bool again =
-        context == m_context && address == m_address && is_repeated({m_hooks.code(address), kInstructionBytesMax});
-    if (again) {
+    CpuSteps& steps = this_cpu().steps;
+    ++steps.taken;
+    const bool goes_on = context == steps.context && !is_in(m_new, context);
+    if (goes_on && address == steps.address && is_repeated({m_hooks.code(address), kInstructionBytesMax})) {
         return true; // still the same instruction, at its next item
     }
-    const Flow flow = flow_to(context, address);
-    if (flow == Flow::resumed) {
-        m_in_block = 0;
+    const Flow way = goes_on ? flow(steps.address, address) : Flow::resumed;
+    if (way == Flow::resumed) {
+        steps.in_block = 0;
     }
-    m_context = context;
-    m_address = address;
+    put(m_new, context, false);
+    steps.context = context;
+    steps.address = address;
     if (passes(address)) {
-        record(context, address, flow);
+        record(steps, way);
     }
     return true;
 }
 
-void InstructionTrace::record(std::uint16_t context, std::uint64_t address, Flow flow) {
-    const auto low = static_cast<std::uint32_t>(address);
-    if (!is_in(m_in_blocks, context)) {
+void InstructionTrace::record(CpuSteps& steps, Flow flow) const {
+    const auto low = static_cast<std::uint32_t>(steps.address);
+    if (!is_in(m_in_blocks, steps.context)) {
         log<"instruction">(static_cast<std::uint16_t>(flow), low);
         return;
     }
-    if (flow != Flow::next || m_in_block == kBlockInstructionsMax) {
-        log<"block">(static_cast<std::uint16_t>(static_cast<unsigned>(flow) << kBlockFlowShift | m_in_block), low);
-        m_in_block = 0;
+    if (flow != Flow::next || steps.in_block == kBlockInstructionsMax) {
+        log<"block">(static_cast<std::uint16_t>(static_cast<unsigned>(flow) << kBlockFlowShift | steps.in_block), low);
+        steps.in_block = 0;
     }
-    ++m_in_block;
+    ++steps.in_block;
 }
 
 } // namespace tracer

@@ -6,10 +6,12 @@
 //   block         par1 Flow and, below it, how many instructions ran since the last block; par2 where it goes on
 //
 // Addresses are the low 32 bits: the image lies below 4 GiB. Only what the filters let through leaves a record: the
-// range, and the application's flag. Context of everything here: irq-off, but where said otherwise.
+// range, and the application's flag. Who runs in steps, and what leaves a record, holds for all processors; where each
+// of them is stands in its CpuTrace. Context of everything here: irq-off, but where said otherwise.
 #pragma once
 
 #include "tracer/code_flow.hpp"
+#include "tracer/cpu_steps.hpp"
 
 #include <array>
 #include <cstddef>
@@ -63,11 +65,8 @@ class InstructionTrace {
     // Only while *flag is not 0; null: always. The flag is the application's, and must live as long as it is set here.
     void set_flag(const volatile int* flag) { m_flag = flag; }
 
-    // The next instruction of this task lies there. Returns wants(context).
+    // The next instruction of this task, on this processor, lies there. Returns wants(context).
     bool step(std::uint16_t context, std::uint64_t address);
-
-    // Steps so far, recorded or not. Context: any.
-    [[nodiscard]] std::uint64_t steps() const { return m_steps; }
 
   private:
     using Contexts = std::array<std::uint64_t, 0x1'0000 / 64>;
@@ -84,23 +83,19 @@ class InstructionTrace {
         return address >= m_begin && address < m_end && (m_flag == nullptr || *m_flag != 0);
     }
 
-    [[nodiscard]] Flow flow_to(std::uint16_t context, std::uint64_t address) const;
-    void record(std::uint16_t context, std::uint64_t address, Flow flow);
+    // From the step before, which was the same task's.
+    [[nodiscard]] Flow flow(std::uint64_t from, std::uint64_t to) const;
+    void record(CpuSteps& steps, Flow flow) const;
 
     StepHooks m_hooks;
     Contexts m_traced{};
     Contexts m_in_blocks{}; // of the traced ones
+    Contexts m_new{};       // of the traced ones: no step so far
     Contexts m_in_call{};
     std::uint32_t m_wanted = 0;
     std::uint64_t m_begin = 0;
     std::uint64_t m_end = kNowhere;
     const volatile int* m_flag = nullptr;
-
-    // Of the step before.
-    std::uint16_t m_context = 0;
-    std::uint64_t m_address = kNowhere;
-    std::uint32_t m_in_block = 0; // instructions since the last block record
-    std::uint64_t m_steps = 0;
 };
 
 } // namespace tracer

@@ -64,6 +64,13 @@ concept LoggableEvent = detail::is_loggable_name(Name.view());
 // Families that stay recorded whatever the filters say.
 inline constexpr std::uint32_t kUnfilteredMask = mask_bit(0x0C) | mask_bit(0xF0);
 
+// Of this processor: where GS points. Context: any that stays on it, as irq-off does.
+[[nodiscard]] inline CpuTrace& this_cpu() {
+    CpuTrace* cpu = nullptr;
+    asm volatile("movq %%gs:%c[self], %[cpu]" : [cpu] "=r"(cpu) : [self] "i"(TRACER_CPU_SELF));
+    return *cpu;
+}
+
 namespace detail {
 
 // Two instructions: a jump inside the assembler keeps the compiler from turning the flag into a byte and back.

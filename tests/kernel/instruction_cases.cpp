@@ -182,21 +182,21 @@ int interrupted(const kernel::AppArguments&) {
             }
         },
         kernel::HardModel{lib::milliseconds(1), lib::milliseconds(100'000), lib::milliseconds(100'000), {}});
-    const std::uint64_t before = tracer::instance().instructions.steps();
+    const std::uint64_t before = tracer::this_cpu().steps.taken;
     check(FTrace_itrace_begin(FTRACE_ITRACE_BLOCKS) == 0, "steps begin");
     const std::uint64_t sum = mixed(kRounds);
     for (int i = 0; i < 20; ++i) {
         asm volatile("int $2" : : : "memory");
     }
     check(FTrace_itrace_end() == 0, "steps end");
-    const std::uint64_t steps = tracer::instance().instructions.steps() - before;
+    const std::uint64_t steps = tracer::this_cpu().steps.taken - before;
     g_stop = true;
     check(sum == expected, "the sum is the same");
     check(steps >= 4 * kRounds, "each instruction was a step");
     check(g_hits > 2 && g_other > 2, "others had their turns");
     must(kernel::kern_event_delete(timer));
-    const std::uint64_t after = tracer::instance().instructions.steps();
-    check(mixed(kRounds) == expected && tracer::instance().instructions.steps() == after, "and then it runs freely");
+    const std::uint64_t after = tracer::this_cpu().steps.taken;
+    check(mixed(kRounds) == expected && tracer::this_cpu().steps.taken == after, "and then it runs freely");
     return failures;
 }
 
