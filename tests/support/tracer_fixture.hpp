@@ -34,9 +34,8 @@ class TracerFixture {
     explicit TracerFixture(std::size_t arena_bytes = 1U << 20, Attempts attempts = Attempts::counted)
         : m_counts_hold(attempts == Attempts::counted)
         , m_storage(std::make_unique<Storage>(arena_bytes)) {
-        current() = &m_storage->tracer;
+        enter();
         m_storage->tracer.exporter.configure({.tsc_khz = 1'000'000});
-        set_gs(&m_storage->tracer.cpu);
         m_attempts_before = attempted_records();
     }
 
@@ -75,6 +74,12 @@ class TracerFixture {
     void select_and_enable(tracer::Chunk& chunk) {
         EXPECT_TRUE(tracer().control.select(chunk).ok());
         EXPECT_TRUE(tracer().control.enable().ok());
+    }
+
+    // From here on the test runs on this tracer's processor. For a test with several, which cannot count attempts.
+    void enter() {
+        current() = &m_storage->tracer;
+        set_gs(&m_storage->tracer.cpu);
     }
 
     // For a test that breaks the record path on purpose.
