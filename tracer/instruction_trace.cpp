@@ -18,6 +18,9 @@ bool InstructionTrace::add(std::uint16_t context, Grain grain) {
     put(m_traced, context, true);
     put(m_new, context, true);
     put(m_in_blocks, context, grain == Grain::blocks);
+    if (m_wanted == 0 && m_hooks.begin != nullptr) {
+        m_hooks.begin();
+    }
     ++m_wanted;
     log<"instruction_trace_begin">(context, static_cast<std::uint32_t>(grain));
     return true;

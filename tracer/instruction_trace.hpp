@@ -35,6 +35,7 @@ struct StepHooks {
     bool (*waits)(std::uint16_t context) = nullptr;       // whether it gave the processor up by itself
     void (*set)(bool on) = nullptr;                       // whether the running context goes on in steps
     const std::uint8_t* (*code)(std::uint64_t) = nullptr; // where the bytes of an instruction can be read
+    void (*begin)() = nullptr; // nobody ran in steps until here: from here on they have to be told
 };
 
 class InstructionTrace {

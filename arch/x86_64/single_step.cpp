@@ -3,22 +3,14 @@
 // first step in there finds it at its beginning, and the whole of it is done here, for the context, in one.
 #include "arch/x86_64/single_step.hpp"
 
-#include "arch/arch.hpp"
-
 #if REMORA_TRACER == 1
 extern "C" void tracer_region_restart(); // entry.S has the rule
 #endif
 
 namespace arch {
 
-namespace {
-
-constinit const StepUpcalls* g_steps = nullptr;
-
-} // namespace
-
 void set_step_upcalls(const StepUpcalls* upcalls) {
-    g_steps = upcalls;
+    x86_64::detail::step_upcalls = upcalls;
 }
 
 void single_step(bool on) {
@@ -70,21 +62,18 @@ void finish_record(InterruptFrame&) {}
 } // namespace
 
 bool serve_step(InterruptFrame& frame) {
-    if (g_steps == nullptr || !is_step()) {
+    if (detail::step_upcalls == nullptr || !is_step()) {
         return false;
     }
     finish_record(frame);
-    if (!g_steps->step(frame.rip)) {
+    if (!detail::step_upcalls->step(frame.rip)) {
         frame.rflags &= ~kTrapFlag;
     }
     return true;
 }
 
-void leave_in_steps(InterruptFrame& frame) {
-    if (g_steps == nullptr) {
-        return;
-    }
-    frame.rflags = g_steps->wanted() ? frame.rflags | kTrapFlag : frame.rflags & ~kTrapFlag;
+void detail::ask_for_steps(InterruptFrame& frame) {
+    frame.rflags = step_upcalls->wanted() ? frame.rflags | kTrapFlag : frame.rflags & ~kTrapFlag;
 }
 
 } // namespace x86_64

@@ -60,15 +60,26 @@ bool step(std::uint64_t address) {
     return step.goes_on;
 }
 
-// An interrupt's time was genuine.
-bool wanted() {
+// What ran freely was genuine.
+void untraced() {
     if constexpr (kCompensationBuilt) {
         compensation::untraced_irq_off();
     }
+}
+
+// At the end of an interrupt.
+bool wanted() {
+    untraced();
     return tracer::instance().instructions.wants(running_context());
 }
 
 constexpr arch::StepUpcalls kUpcalls{.step = &step, .wanted = &wanted};
+
+// Interrupts ask from the first time on, and for ever: some context may still have to be taken out of its steps.
+void begin() {
+    arch::set_step_upcalls(&kUpcalls);
+    untraced();
+}
 
 } // namespace
 
@@ -77,8 +88,8 @@ void instruction_steps_configure() {
                                                .is_task = &is_task,
                                                .waits = &waits,
                                                .set = &arch::single_step,
-                                               .code = &code_at});
-    arch::set_step_upcalls(&kUpcalls);
+                                               .code = &code_at,
+                                               .begin = &begin});
 }
 
 } // namespace kernel::root

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: MIT
+// What steps leave in the trace: of one processor, and of two that step at the same time.
+#include "tracer/instruction_trace.hpp"
+
+#include "tests/support/tracer_fixture.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <utility>
+
+namespace tracer {
+
+namespace {
+
+using tests::TracerFixture;
+
+// A program of one-byte instructions, but for a jump of two bytes and a repeated one of two.
+constexpr std::uint64_t kBase = 0x10'0000;
+constexpr std::uint64_t kJump = kBase + 8;
+constexpr std::uint64_t kRepeated = kBase + 12;
+
+const std::uint8_t* code_at(std::uint64_t address) {
+    static constexpr std::array<std::uint8_t, 64> kCode = {0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, // nop
+                                                           0xEB, 0xF6, 0x90, 0x90,                         // jmp kBase
+                                                           0xF3, 0xA4};                                    // rep movsb
+    return kCode.data() + (address - kBase);
+}
+
+// What is left of a record in these tests.
+struct Seen {
+    std::uint16_t par1;
+    std::uint32_t par2;
+
+    friend bool operator==(const Seen&, const Seen&) = default;
+};
+
+void PrintTo(const Seen& seen, std::ostream* out) {
+    *out << seen.par1 << " at +" << seen.par2 - kBase;
+}
+
+Seen seen(Flow flow, std::uint64_t address) {
+    return {static_cast<std::uint16_t>(flow), static_cast<std::uint32_t>(address)};
+}
+
+Seen block(Flow flow, unsigned instructions, std::uint64_t address) {
+    return {static_cast<std::uint16_t>(static_cast<unsigned>(flow) << kBlockFlowShift | instructions),
+            static_cast<std::uint32_t>(address)};
+}
+
+// A processor with a tracer and a chunk of its own.
+class Cpu {
+  public:
+    Cpu()
+        : m_fixture(1U << 20, TracerFixture::Attempts::uncounted)
+        , m_chunk(m_fixture.chunk(500, 8, kFlagStop)) {
+        m_fixture.select_and_enable(m_chunk);
+    }
+
+    void enter() { m_fixture.enter(); }
+
+    [[nodiscard]] const CpuSteps& steps() { return m_fixture.tracer().cpu.steps; }
+
+    // The instruction or block records, in order.
+    [[nodiscard]] std::vector<Seen> records() const {
+        std::vector<Seen> found;
+        for (const Record& record : tests::main_records(m_chunk)) {
+            if (record.event_code() == event_code("instruction") || record.event_code() == event_code("block")) {
+                found.push_back({record.par1, record.par2});
+            }
+        }
+        return found;
+    }
+
+  private:
+    TracerFixture m_fixture;
+    Chunk& m_chunk;
+};
+
+class InstructionTraceTest : public testing::Test {
+  protected:
+    InstructionTraceTest() { trace.set_hooks({.code = &code_at}); }
+
+    InstructionTrace trace;
+};
+
+TEST_F(InstructionTraceTest, TellsEachInstructionAndItsWay) {
+    Cpu cpu;
+    ASSERT_TRUE(trace.add(5, Grain::instructions));
+    for (const std::uint64_t address : {kBase + 6, kBase + 7, kJump, kBase, kBase + 1}) {
+        EXPECT_TRUE(trace.step(5, address));
+    }
+    const std::vector<Seen> expected = {seen(Flow::resumed, kBase + 6), seen(Flow::next, kBase + 7),
+                                        seen(Flow::next, kJump), seen(Flow::jump, kBase), seen(Flow::next, kBase + 1)};
+    EXPECT_EQ(cpu.records(), expected);
+    EXPECT_EQ(cpu.steps().taken, 5U);
+}
+
+TEST_F(InstructionTraceTest, ARepeatedInstructionIsToldOnce) {
+    Cpu cpu;
+    ASSERT_TRUE(trace.add(5, Grain::instructions));
+    for (const std::uint64_t address : {kRepeated, kRepeated, kRepeated, kRepeated + 2}) {
+        trace.step(5, address);
+    }
+    const std::vector<Seen> expected = {seen(Flow::resumed, kRepeated), seen(Flow::next, kRepeated + 2)};
+    EXPECT_EQ(cpu.records(), expected);
+    EXPECT_EQ(cpu.steps().taken, 4U);
+}
+
+TEST_F(InstructionTraceTest, ATaskThatBeginsAgainComesFromElsewhere) {
+    Cpu cpu;
+    ASSERT_TRUE(trace.add(5, Grain::instructions));
+    trace.step(5, kRepeated);
+    ASSERT_TRUE(trace.remove(5));
+    EXPECT_FALSE(trace.step(5, kRepeated));
+    ASSERT_TRUE(trace.add(5, Grain::instructions));
+    trace.step(5, kRepeated);
+    trace.step(5, kRepeated + 2);
+    const std::vector<Seen> expected = {seen(Flow::resumed, kRepeated), seen(Flow::resumed, kRepeated),
+                                        seen(Flow::next, kRepeated + 2)};
+    EXPECT_EQ(cpu.records(), expected);
+}
+
+TEST_F(InstructionTraceTest, TheMachineIsToldWhenTheFirstTaskBegins) {
+    static constinit int told = 0;
+    Cpu cpu;
+    trace.set_hooks({.code = &code_at, .begin = [] { ++told; }});
+    EXPECT_FALSE(trace.remove(5));
+    EXPECT_EQ(told, 0) << "not before";
+    ASSERT_TRUE(trace.add(5, Grain::blocks));
+    EXPECT_EQ(told, 1);
+    ASSERT_TRUE(trace.add(6, Grain::blocks));
+    EXPECT_FALSE(trace.add(6, Grain::blocks));
+    ASSERT_TRUE(trace.remove(5));
+    ASSERT_TRUE(trace.add(5, Grain::blocks));
+    EXPECT_EQ(told, 1) << "somebody stepped all the time";
+    ASSERT_TRUE(trace.remove(5));
+    ASSERT_TRUE(trace.remove(6));
+    ASSERT_TRUE(trace.add(6, Grain::blocks));
+    EXPECT_EQ(told, 2);
+}
+
+// By turns, step for step: one processor tells each instruction, the other blocks.
+TEST_F(InstructionTraceTest, TwoProcessorsStepWithoutDisturbingEachOther) {
+    constexpr std::array<std::uint64_t, 5> kFirst = {kBase + 6, kBase + 7, kJump, kBase, kBase + 1};
+    constexpr std::array<std::uint64_t, 5> kSecond = {kJump, kBase, kBase + 1, kBase + 2, kBase + 3};
+    std::array<Cpu, 2> cpus;
+    ASSERT_TRUE(trace.add(5, Grain::instructions));
+    ASSERT_TRUE(trace.add(6, Grain::blocks));
+    for (std::size_t i = 0; i < kFirst.size(); ++i) {
+        cpus[0].enter();
+        EXPECT_TRUE(trace.step(5, kFirst.at(i)));
+        cpus[1].enter();
+        EXPECT_TRUE(trace.step(6, kSecond.at(i)));
+    }
+    EXPECT_TRUE(trace.step(6, kJump));
+    EXPECT_TRUE(trace.step(6, kBase));
+    const std::vector<Seen> instructions = {seen(Flow::resumed, kBase + 6), seen(Flow::next, kBase + 7),
+                                            seen(Flow::next, kJump), seen(Flow::jump, kBase),
+                                            seen(Flow::next, kBase + 1)};
+    const std::vector<Seen> blocks = {block(Flow::resumed, 0, kJump), block(Flow::jump, 1, kBase),
+                                      block(Flow::jump, 5, kBase)};
+    EXPECT_EQ(cpus[0].records(), instructions);
+    EXPECT_EQ(cpus[1].records(), blocks);
+    EXPECT_EQ(cpus[0].steps().taken, 5U);
+    EXPECT_EQ(cpus[1].steps().taken, 7U);
+}
+
+} // namespace
+
+} // namespace tracer
