@@ -3,6 +3,7 @@
 // make sure of that.
 #include "kernel/compensation/compensated_clock.hpp"
 #include "kernel/interrupt.hpp"
+#include "kernel/irq_guard.hpp"
 #include "kernel/root/tracing.hpp"
 #include "kernel/timer.hpp"
 #include "tests/kernel/mixing.hpp"
@@ -105,6 +106,102 @@ int near_zero(const kernel::AppArguments&) {
     return failures;
 }
 
+// The machine's counter, moved so that it wraps soon, and a timer that is due behind that.
+class WrappingMachine {
+  public:
+    lib::Ticks clock() {
+        m_read = arch::timestamp().value + m_offset;
+        return {m_read};
+    }
+
+    // At the last reading of the clock.
+    [[nodiscard]] lib::Ticks decrementer() const { return {m_due - m_read}; }
+
+    void set(lib::Ticks clock, lib::Ticks decrementer) {
+        sum_kept = sum_kept && clock.value + decrementer.value == m_due; // all of it wraps
+        only_back = only_back && clock.value < m_read;
+        m_offset -= m_read - clock.value;
+        ++writes;
+    }
+
+    std::uint64_t writes = 0;
+    bool sum_kept = true;
+    bool only_back = true;
+
+  private:
+    static constexpr std::uint64_t kAhead = 80'000;
+
+    std::uint64_t m_offset = ~std::uint64_t{0} - kAhead - arch::timestamp().value;
+    std::uint64_t m_due = 1'000'000; // as the clock will be then
+    std::uint64_t m_read = 0;
+};
+
+// The counter's end, which 64 bits never reach by themselves: near it nothing is set, behind it a new interval begins,
+// once, and then the clock is set back as before.
+int rollover(const kernel::AppArguments&) {
+    constexpr std::uint64_t kSteps = 50;
+    const kernel::IrqGuard guard; // so that no step is an untraced one
+    const Parameters parameters;
+    WrappingMachine machine;
+    kernel::compensation::Compensator clock;
+    clock.start(parameters, machine.clock());
+    const auto step = [&](std::uint64_t times) {
+        for (std::uint64_t i = 0; i < times; ++i) {
+            clock.step(machine, [] { static_cast<void>(mixed(20)); });
+        }
+    };
+    const auto freely_until = [&](auto reached) { spin_until([&] { return reached(machine.clock()); }); };
+    step(kSteps);
+    check(clock.count(Outcome::compensated) == kSteps && machine.writes == kSteps, "far from the end: set back");
+
+    freely_until([&](lib::Ticks time) { return time > parameters.near_overflow; });
+    clock.restart(machine.clock());
+    const lib::Ticks removed = clock.removed();
+    step(kSteps);
+    check(clock.count(Outcome::near_overflow) == kSteps, "near the end: the guard holds");
+    check(machine.writes == kSteps && clock.removed() == removed, "and nothing is touched");
+    check(clock.count(Outcome::rollover) == 0, "not over it yet");
+
+    freely_until([&](lib::Ticks time) { return time < parameters.near_overflow; });
+    step(1 + kSteps);
+    check(clock.count(Outcome::rollover) == 1, "behind the end: a new interval, once");
+    check(clock.count(Outcome::compensated) == 2 * kSteps && machine.writes == 2 * kSteps, "and then set back again");
+    check(machine.clock() < lib::Ticks{parameters.max_delta}, "from where it was behind the end");
+    check(machine.sum_kept, "clock + decrementer is the same after each");
+    check(machine.only_back, "the clock is only ever set back");
+    return failures;
+}
+
+// In steps the clock goes on by what the instructions between two readings are worth, one tick each: it neither stands
+// still nor jumps, as it would if counter and sum were of different steps.
+int read_in_steps(const kernel::AppArguments&) {
+    constexpr int kReadings = 10'000;
+    constexpr std::uint64_t kFew = 100; // instructions between two readings
+    if (!compensates({})) {
+        return failures;
+    }
+    check(FTrace_itrace_range(&g_expirations, &g_expirations + 1) == 0, "no instruction is told");
+    check(FTrace_itrace_begin(FTRACE_ITRACE_BLOCKS) == 0, "steps begin");
+    lib::Ticks last = kernel::now();
+    std::uint64_t least = ~std::uint64_t{0};
+    std::uint64_t most = 0;
+    bool falls = false;
+    for (int i = 0; i < kReadings; ++i) {
+        const lib::Ticks time = kernel::now();
+        falls = falls || time < last;
+        least = std::min(least, (time - last).value);
+        most = std::max(most, (time - last).value);
+        last = time;
+    }
+    check(FTrace_itrace_end() == 0, "steps end");
+    kernel::clock_compensation_stop();
+    kernel::console().line("between readings ", least, " to ", most, " ticks");
+    check(!falls, "the clock never falls");
+    check(least > 0, "nor does it stand still");
+    check(most <= kFew, "nor does it jump");
+    return failures;
+}
+
 int arguments(const kernel::AppArguments&) {
     if (!compensates({})) {
         return failures;
@@ -124,6 +221,8 @@ int arguments(const kernel::AppArguments&) {
 [[gnu::used, gnu::section(".apps")]] constinit const kernel::App kCases[] = {
     {"t_clock_timer", "a periodic timer beside a task in steps, on a compensated clock", &checked<&timer>, true},
     {"t_clock_near_zero", "a timer that is always about to fire", &checked<&near_zero>, true},
+    {"t_clock_rollover", "a clock that wraps", &checked<&rollover>, false},
+    {"t_clock_read_in_steps", "the clock as a task in steps sees it", &checked<&read_in_steps>, true},
     {"t_clock_arguments", "what a clock cannot be compensated by", &checked<&arguments>, true},
 };
 
