@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Instruction-level tracing: every instruction of a known piece of code leaves its record, in order; and what runs in
 // steps does the same as what runs freely, whatever comes in between.
+#include "arch/x86_64/single_step.hpp"
 #include "kernel/irq_guard.hpp"
 #include "kernel/sync/mutex.hpp"
 #include "kernel/timer.hpp"
@@ -235,6 +236,11 @@ int other_task(const kernel::AppArguments&) {
     return failures;
 }
 
+// Whether the end of an interrupt asks who is to go on in steps.
+bool interrupts_ask() {
+    return arch::x86_64::detail::step_upcalls != nullptr;
+}
+
 int refusals(const kernel::AppArguments&) {
     const auto refused = [](int result, std::string_view argument) {
         const FTrace_Error error = FTrace_last_error();
@@ -252,7 +258,9 @@ int refusals(const kernel::AppArguments&) {
     refused(FTrace_itrace_task(self, 0, 0), "status");
     refused(FTrace_itrace_task(self, 1, 7), "grain");
     refused(FTrace_itrace_range(guest_walk_end, guest_walk_leaf), "end");
+    check(!interrupts_ask(), "nobody ever stepped: interrupts have nothing to ask");
     check(FTrace_itrace_begin(FTRACE_ITRACE_BLOCKS) == 0, "steps begin");
+    check(interrupts_ask(), "from now on they ask");
     refused(FTrace_itrace_begin(FTRACE_ITRACE_BLOCKS), "");
     check(FTrace_itrace_end() == 0, "steps end");
     refused(FTrace_itrace_end(), "");
