@@ -233,9 +233,9 @@ $(BENCH_KERNEL): linker.ld
 
 kernel-bench: $(BENCH_KERNEL) ## build the image that measures the kernel (see bench-kernel)
 
-experiment-clock: ## what single steps do to a periodic load, and what a compensated clock makes of it
+experiment-clock: $(REMORA) ## what single steps do to a periodic load, and what a compensated clock makes of it
 	@$(MAKE) --no-print-directory kernel COMPENSATION=ON TRACER=NEW TSC=TRUE
-	@tests/bench/clock_experiment.py $(BUILD)/kernel-compensation/kernel.elf docs/pictures/clock_compensation.svg
+	@tests/bench/clock_experiment.py $(BUILD)/kernel-compensation/kernel.elf $(REMORA) docs/pictures/clock_compensation.svg
 
 # --- UEFI loader -----------------------------------------------------------------------------------------------------
 EFI_FLAGS := $(COMMON) -O2 -Wall -Wextra -Werror -ffreestanding -fno-exceptions -fno-rtti -fno-threadsafe-statics \

@@ -1,17 +1,23 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """`make experiment-clock`: the same load three ways, with a clock that counts instructions: freely, in single steps,
-and in single steps with a compensated clock, for several triggers and steps. One table, one line `GOAL <id> <figure>
-<goal> met|missed` for each promise, and a picture.
+and in single steps with a compensated clock, for several triggers and steps; each instruction leaves a record. One
+table, one line `GOAL <id> <figure> <goal> met|missed` for each promise, and a picture.
 
-   clock_experiment.py KERNEL PICTURE.svg      the kernel was built with COMPENSATION=ON"""
+   clock_experiment.py KERNEL REMORA PICTURE.svg      the kernel was built with COMPENSATION=ON"""
+import csv
 import dataclasses
+import math
+import os
 import pathlib
 import re
+import subprocess
 import sys
+import tempfile
 
-from kernel_operations import boot
+from kernel_operations import ROOT, boot
 
+IN_STEPS = "itrace=instructions"
 STEPPED = ("stepped_one", "stepped_two", "stepped")
 SETTINGS = ((0, 1), (1, 2), (4, 5), (16, 17), (0, 2), (0, 3))  # trigger, step
 
@@ -25,7 +31,9 @@ class Run:
     removed: int = 0
     misses: int = 0
     jobs: int = 0
-    in_handler: float = 0
+    kept: int = 0        # records of the run that its trace holds
+    dropped: int = 0     # behind those, for want of room
+    in_handler: int = 0  # of those kept: from interrupt_start to interrupt_end of the timer
     worst_ns: dict = dataclasses.field(default_factory=dict)
     steps: dict = dataclasses.field(default_factory=dict)
 
@@ -33,10 +41,46 @@ class Run:
     def real(self):
         return self.clock + self.removed
 
+    @property
+    def share(self):
+        """Percent of the records that lie inside the timer's handler."""
+        return 100 * self.in_handler / self.kept
 
-def run(kernel, name, app, words=""):
+
+# Metadata is no event. The end of the handler is counted by its own record.
+RECORDS = """
+select count(*), sum(depth > 0 or is_end) from (
+    select is_end, sum(is_start - is_end) over (order by chunk, record) as depth from (
+        select chunk, record, event = 'interrupt_start' and interrupt is 'timer' as is_start,
+               event = 'interrupt_end' and interrupt is 'timer' as is_end from events))"""
+
+
+def count_records(remora, ramdisk, work):
+    """How many records a trace holds, and how many of them lie inside the timer's handler."""
+    session = work / "session"
+    session.mkdir()
+    subprocess.run(["mcopy", "-n", "-i", ramdisk, "::*trace.dat", f"{session}/"], check=True,
+                   env={**os.environ, "MTOOLS_LOWER_CASE": "1"})
+    subprocess.run([remora, "adopt", session], check=True, capture_output=True)
+    answer = subprocess.run([remora, "sql", session, RECORDS, "--csv"], check=True, capture_output=True, text=True)
+    kept, in_handler = list(csv.reader(answer.stdout.splitlines()))[1]
+    return int(kept), int(in_handler)
+
+
+def run(kernel, remora, name, app, words=""):
+    """What the application printed, and what its trace shows."""
+    with tempfile.TemporaryDirectory() as folder:
+        work = pathlib.Path(folder)
+        ramdisk = work / "ramdisk.img"
+        subprocess.run(["bash", "-c", f'source qemu/lib.sh; make_ramdisk "{ramdisk}"'], cwd=ROOT, check=True)
+        found = read_lines(name, app, words, boot(kernel, f"{app} {words}", ramdisk))
+        found.kept, found.in_handler = count_records(remora, ramdisk, work)
+    return found
+
+
+def read_lines(name, app, words, lines):
     found = Run(name)
-    for line in boot(kernel, f"{app} {words}"):
+    for line in lines:
         if match := re.fullmatch(r"timer interrupts (\d+)", line):
             found.interrupts = int(match[1])
         elif match := re.fullmatch(r"task (\w+) worst response (\d+) ns of \d+ us, missed (\d+) of (\d+)", line):
@@ -47,6 +91,8 @@ def run(kernel, name, app, words=""):
             found.steps[match[1]] = int(match[2])
         elif match := re.fullmatch(r"clock ran (\d+) removed (\d+) ticks", line):
             found.clock, found.removed = int(match[1]), int(match[2])
+        elif match := re.match(r"trace: \d+ records kept, (\d+) dropped", line):
+            found.dropped = int(match[1])
     if not found.jobs or not found.clock:
         sys.exit(f"{app} {words} printed no result")
     return found
@@ -58,12 +104,14 @@ def guards(one):
 
 
 def print_table(runs):
-    print("| run | timer interrupts | missed | worst response us: fast, medium, slow | clock / machine | guards held |")
-    print("|---|---|---|---|---|---|")
+    print("| run | timer interrupts | records | in the timer's handler | missed "
+          "| worst response us: fast, medium, slow | clock / machine | guards held |")
+    print("|---|---|---|---|---|---|---|---|")
     for one in runs:
         worst = ", ".join(f"{one.worst_ns[name] / 1000:.1f}" for name in ("fast", "medium", "slow"))
-        print(f"| {one.name} | {one.interrupts} | {one.misses} of {one.jobs} | {worst} | "
-              f"{one.clock} / {one.real} | {guards(one)} |")
+        records = f"{one.kept} of {one.kept + one.dropped}" if one.dropped else f"{one.kept}"
+        print(f"| {one.name} | {one.interrupts} | {records} | {one.in_handler} = {one.share:.3g} % | "
+              f"{one.misses} of {one.jobs} | {worst} | {one.clock} / {one.real} | {guards(one)} |")
 
 
 def goal(name, figure, text, met):
@@ -77,16 +125,15 @@ WIDTH, HEIGHT, LEFT, TOP = 760, 300, 60, 40
 COLOURS = {"freely": "#4c78a8", "in steps": "#e45756"}
 
 
-def bars(runs):
-    """Timer interrupts of each run, on a logarithmic scale: decades as lines."""
-    yield f'<text x="{LEFT}" y="24" class="head">Timer interrupts for the same work</text>'
-    top = max(one.interrupts for one in runs)
-    decades = len(str(top))
+def bars(offset, runs, title, value, below):
+    """value(run) of each run, on a logarithmic scale: decades as lines; below(run) is a line under its name."""
+    yield f'<text x="{LEFT}" y="{offset + 24}" class="head">{title}</text>'
+    decades = len(str(max(map(value, runs))))
     height = HEIGHT - TOP - 60
+    foot = offset + TOP + height
 
-    def y(value):
-        import math
-        return TOP + height * (1 - math.log10(max(value, 1)) / decades)
+    def y(number):
+        return foot - height * math.log10(max(number, 1)) / decades
 
     for decade in range(decades + 1):
         at = y(10 ** decade)
@@ -95,20 +142,16 @@ def bars(runs):
     wide = (WIDTH - LEFT - 20) / len(runs)
     for i, one in enumerate(runs):
         x = LEFT + i * wide + wide * 0.15
-        at = y(one.interrupts)
+        at = y(value(one))
         colour = COLOURS.get(one.name, "#54a24b")
-        yield (f'<rect x="{x:.1f}" y="{at:.1f}" width="{wide * 0.7:.1f}" height="{TOP + height - at:.1f}" '
-               f'fill="{colour}"/>')
-        yield f'<text x="{x + wide * 0.35:.1f}" y="{at - 5:.1f}" class="mark">{one.interrupts}</text>'
-        missed = f"{one.misses} missed" if one.misses else "none missed"
-        for line, text in enumerate((*one.name.split(", "), missed)):
-            yield (f'<text x="{x + wide * 0.35:.1f}" y="{TOP + height + 16 + 14 * line:.1f}" '
-                   f'class="mark">{text}</text>')
+        yield f'<rect x="{x:.1f}" y="{at:.1f}" width="{wide * 0.7:.1f}" height="{foot - at:.1f}" fill="{colour}"/>'
+        yield f'<text x="{x + wide * 0.35:.1f}" y="{at - 5:.1f}" class="mark">{value(one)}</text>'
+        for line, text in enumerate((*one.name.split(", "), below(one))):
+            yield f'<text x="{x + wide * 0.35:.1f}" y="{foot + 16 + 14 * line:.1f}" class="mark">{text}</text>'
 
 
-def slope(points):
+def slope(offset, points):
     """How much slower the clock runs, against how densely is traced."""
-    offset = HEIGHT
     yield (f'<text x="{LEFT}" y="{offset + 24}" class="head">Slowdown of the clock against the density of the trace'
            f'</text>')
     height, width = HEIGHT - TOP - 60, WIDTH - LEFT - 60
@@ -129,26 +172,31 @@ def draw(path, runs, points):
     style = ("text{font:12px sans-serif;fill:#333}.head{font-size:15px;font-weight:bold}.mark{text-anchor:middle}"
              ".scale{text-anchor:end}.grid{stroke:#ddd}.axis{stroke:#333;fill:none}.line{stroke:#54a24b;fill:none;"
              "stroke-width:2}")
-    body = "\n".join([*bars(runs), *slope(points)])
-    path.write_text(f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {2 * HEIGHT}" width="{WIDTH}" '
-                    f'height="{2 * HEIGHT}">\n<style>{style}</style>\n<rect width="100%" height="100%" fill="white"/>\n'
+    body = "\n".join([
+        *bars(0, runs, "Timer interrupts for the same work", lambda one: one.interrupts,
+              lambda one: f"{one.misses} missed" if one.misses else "none missed"),
+        *bars(HEIGHT, runs, "Records inside the timer's handler, and their share of all", lambda one: one.in_handler,
+              lambda one: f"{one.share:.2g} %"),
+        *slope(2 * HEIGHT, points)])
+    path.write_text(f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {3 * HEIGHT}" width="{WIDTH}" '
+                    f'height="{3 * HEIGHT}">\n<style>{style}</style>\n<rect width="100%" height="100%" fill="white"/>\n'
                     f'{body}\n</svg>\n', encoding="utf-8")
 
 
 def main():
-    if len(sys.argv) != 3:
+    if len(sys.argv) != 4:
         sys.exit(__doc__)
-    kernel = pathlib.Path(sys.argv[1])
-    freely = run(kernel, "freely", "stepped")
-    steps = run(kernel, "in steps", "stepped", "itrace=blocks")
-    compensated = [run(kernel, f"trigger {trigger}, step {step}", "stepped",
-                       f"itrace=blocks clock_trigger={trigger} clock_step={step}") for trigger, step in SETTINGS]
+    machine = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
+    freely = run(*machine, "freely", "stepped")
+    steps = run(*machine, "in steps", "stepped", IN_STEPS)
+    compensated = [run(*machine, f"trigger {trigger}, step {step}", "stepped",
+                       f"{IN_STEPS} clock_trigger={trigger} clock_step={step}") for trigger, step in SETTINGS]
     runs = [freely, steps, *compensated]
     print_table(runs)
 
     points = [(0.0, 1.0)]
     for app in STEPPED[:-1]:
-        one = run(kernel, app, app, "itrace=blocks clock_step=1")
+        one = run(*machine, app, app, f"{IN_STEPS} clock_step=1")
         points.append((1000 * sum(one.steps.values()) / one.clock, one.real / one.clock))
     dense = compensated[0]
     points.append((1000 * sum(dense.steps.values()) / dense.clock, dense.real / dense.clock))
@@ -165,10 +213,13 @@ def main():
              steps.interrupts >= 5 * freely.interrupts),
         goal("clock.misses", f"{freely.misses}/{steps.misses}/{best.misses}", "0/some/0",
              freely.misses == 0 and steps.misses > 0 and best.misses == 0),
+        goal("clock.in_handler", f"{freely.in_handler}/{steps.in_handler}/{best.in_handler}", "n/>=5n/0.9..1.1n",
+             steps.in_handler >= 5 * freely.in_handler and
+             abs(best.in_handler - freely.in_handler) <= 0.1 * freely.in_handler),
         goal("clock.slope", f"{points[-1][1] / points[1][1]:.1f}", ">1",
              all(a[1] < b[1] for a, b in zip(points, points[1:]))),
     ]
-    draw(pathlib.Path(sys.argv[2]), runs, points)
+    draw(pathlib.Path(sys.argv[3]), runs, points)
     sys.exit(0 if all(met) else 1)
 
 

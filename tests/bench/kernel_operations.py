@@ -22,12 +22,12 @@ SECTIONS_SHOWN = 8
 TIMEOUT_S = 120
 
 
-def boot(kernel, app):
-    """The marker lines of one run."""
+def boot(kernel, app, ramdisk=None):
+    """The marker lines of one run; its trace goes to the ramdisk, if there is one."""
     with tempfile.TemporaryDirectory() as work:
-        words = f"exit=debug app={app} sink=none clock=icount nic=none"
+        words = f"exit=debug app={app} sink={'disk' if ramdisk else 'none'} clock=icount nic=none"
         env = {**os.environ, "KERNEL": str(kernel), "EFI_LOADER": "", "WORK": work, "BOOT": "pvh", "ACCEL": "tcg",
-               "CLOCK": "icount", "NIC": "none", "RAMDISK": "", "PCAP": "", "SINGLESTEP": ""}
+               "CLOCK": "icount", "NIC": "none", "RAMDISK": str(ramdisk or ""), "PCAP": "", "SINGLESTEP": ""}
         done = subprocess.run(["qemu/boot.sh", words], cwd=ROOT, env=env, stdin=subprocess.DEVNULL,
                               capture_output=True, text=True, timeout=TIMEOUT_S, check=False)
         log = pathlib.Path(work, "serial.log").read_text(errors="replace")
