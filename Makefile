@@ -69,7 +69,8 @@ ifeq ($(COMPENSATION)$(TRACER),ONOFF)
 endif
 
 # A misspelt variable on the command line must not pass unnoticed.
-RUN_KEYS := PORT SEED DURATION_MS TIMEOUT_S CHECK DEPS CASES GDB_PORT PACKAGES CONFIG_FILE BUILD CXX WARNINGS RECORDS TASKS SECTIONS \
+STEP_KEYS := ITRACE CLOCK_STEP CLOCK_TRIGGER CLOCK_MAX_DELTA CLOCK_NEAR_ZERO
+RUN_KEYS := PORT SEED DURATION_MS TIMEOUT_S $(STEP_KEYS) CHECK DEPS CASES GDB_PORT PACKAGES CONFIG_FILE BUILD CXX WARNINGS RECORDS TASKS SECTIONS \
   PREFIX DESTDIR FUZZ_RUNS FUZZ_SECONDS FUZZ_CXX HOST_BENCH_EVENTS
 $(foreach word,$(MAKEOVERRIDES),$(if $(findstring =,$(word)),\
   $(if $(filter $(firstword $(subst =, ,$(word))),$(OPTION_KEYS) $(RUN_KEYS)),,\
@@ -80,7 +81,8 @@ PORT := 20000
 SEED := 1
 DURATION_MS :=
 TIMEOUT_S := 120
-export PORT SEED DURATION_MS TIMEOUT_S APP SINK BOOT ACCEL CLOCK NIC OUT TRACER TSC
+$(foreach key,$(STEP_KEYS),$(eval $(key) :=))
+export PORT SEED DURATION_MS TIMEOUT_S $(STEP_KEYS) APP SINK BOOT ACCEL CLOCK NIC OUT TRACER TSC
 
 # Of `make bench-kernel` alone: a kernel for so many tasks, and one that measures its interrupts-off sections.
 TASKS :=
@@ -185,6 +187,8 @@ help: ## this list
 #= OUT=dir                 where the session goes: dir/udp, dir/disk
 #= PORT=n SEED=n           UDP port of the collector, seed of the workload
 #= DURATION_MS=n           length of the workload, if the application offers it
+#= ITRACE=instructions|blocks  tasks run in steps, in an application that offers it (docs/instruction-tracing.md)
+#= CLOCK_STEP=n CLOCK_TRIGGER=n CLOCK_MAX_DELTA=n CLOCK_NEAR_ZERO=n  with COMPENSATION=ON (docs/clock-compensation.md)
 #= TIMEOUT_S=n             give up after so many seconds
 #= CHECK=1                 for `make deps`: only name what is missing
 #= DEPS=skip               do not look for Debian packages (systems without apt)

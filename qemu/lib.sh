@@ -94,6 +94,12 @@ kernel_words() {
     if [[ -n ${DURATION_MS:-} ]]; then
         words+=" duration_ms=$DURATION_MS"
     fi
+    local option
+    for option in ITRACE CLOCK_STEP CLOCK_TRIGGER CLOCK_MAX_DELTA CLOCK_NEAR_ZERO; do
+        if [[ -n ${!option:-} ]]; then
+            words+=" ${option,,}=${!option}"
+        fi
+    done
     printf '%s' "$words"
 }
 

@@ -15,7 +15,7 @@ enum class Flow : std::uint8_t {
     jump,    // a jump that was taken, conditional or not
     call,    // into a function
     ret,     // out of one
-    resumed, // from elsewhere: the first step, another task, the end of an interrupt
+    resumed, // from elsewhere: the first step, another task, code that ran freely
 };
 
 inline constexpr std::size_t kInstructionBytesMax = 15;
@@ -38,6 +38,12 @@ namespace detail {
         }
     }
     return false;
+}
+
+// STI: the processor may execute one more instruction before it reports a step, as it does before it takes interrupts.
+// Source: Intel SDM volume 2, STI; QEMU holds off both.
+[[nodiscard]] constexpr bool delays_step(std::uint8_t opcode) {
+    return opcode == 0xFB;
 }
 
 // code: the bytes at `from`, as many as can be read, up to kInstructionBytesMax. `next` if they end too early.

@@ -69,11 +69,19 @@ enum class Unit : std::uint8_t {
     nanoseconds,  // a length of time; saturates
     microseconds, // a length of time; saturates
     bandwidth,    // 2^32-1 is the whole processor
-    wait,         // high half: for what a task waits (kWaitNames); low half: for which one
-    exception,    // high half: which exception (kExceptionNames); low half: the reaction (kReactionNames)
-    protocol,     // of a mutex (kProtocolNames)
-    server_kind,  // kServerKindNames
+    // Numbers that stand for words: tracer/unit_words.hpp has them, and how those of two parts are split.
+    wait,      // high half: for what a task waits; low half: for which one
+    exception, // high half: which exception; low half: the reaction
+    protocol,  // of a mutex
+    server_kind,
+    flow,    // how the processor came to an instruction
+    block,   // flow, and how many instructions it had run on straight
+    outcome, // what a step did to the clock
+    grain,   // how much of a task in steps is recorded
+    code,    // low 32 bits of an instruction's address: the image lies below 4 GiB
 };
+
+inline constexpr std::size_t kUnits = static_cast<std::size_t>(Unit::code) + 1;
 
 struct Parameter {
     std::string_view name;
@@ -133,7 +141,7 @@ inline constexpr Parameter kClock{"cycles_per_ms", Unit::cycles_per_ms};
 inline constexpr Parameter kWait{"wait", Unit::wait};
 inline constexpr Parameter kExceptionWord{"exception", Unit::exception};
 inline constexpr Parameter kHighAddress{"address_47_32", Unit::hexadecimal};
-inline constexpr Parameter kCode{"address", Unit::hexadecimal};
+inline constexpr Parameter kCode{"address", Unit::code};
 inline constexpr Parameter kLowAddress{"address_31_0", Unit::hexadecimal};
 
 } // namespace detail
@@ -296,10 +304,10 @@ inline constexpr auto kEvents = std::to_array<EventRow>({
     {0x3E, "task_fault", detail::kContext, detail::kVector, "a processor exception in a task", Space::emergency},
     {0x4E, "fault_instruction", detail::kHighAddress, detail::kLowAddress, "where: the instruction", Space::emergency},
     {0x5E, "fault_address", detail::kHighAddress, detail::kLowAddress, "where: the address used", Space::emergency},
-    {0x6E, "instruction", {"flow", Unit::number}, detail::kCode, "a task in steps executes this instruction next"},
+    {0x6E, "instruction", {"flow", Unit::flow}, detail::kCode, "a task in steps executes this instruction next"},
     {0x7E,
      "block",
-     {"flow_instructions", Unit::number},
+     {"flow_instructions", Unit::block},
      detail::kCode,
      "a task in steps left the straight line after so many instructions, and goes on here"},
     {0xBE,
@@ -307,8 +315,8 @@ inline constexpr auto kEvents = std::to_array<EventRow>({
      {"removed_47_32", Unit::number},
      {"removed_31_0", Unit::number},
      "the kernel's clock was set back: it lags so many ticks behind the stamps from here on"},
-    {0xAE, "compensation_count", {"outcome", Unit::number}, {"steps", Unit::count}, "so many steps ended like this"},
-    {0x8E, "instruction_trace_begin", detail::kContext, {"grain", Unit::number}, "from here on a task runs in steps"},
+    {0xAE, "compensation_count", {"outcome", Unit::outcome}, {"steps", Unit::count}, "so many steps ended like this"},
+    {0x8E, "instruction_trace_begin", detail::kContext, {"grain", Unit::grain}, "from here on a task runs in steps"},
     {0x9E, "instruction_trace_end", detail::kContext, {"steps", Unit::count}, "it does no longer; steps of all so far"},
     // F: records of set_filter, and the request for the next chunk
     {0xF0, "filter_general", detail::kStatus, kNoParameter, "filter of the general family"},
@@ -328,16 +336,6 @@ inline constexpr auto kEvents = std::to_array<EventRow>({
     {0xFF, "next_chunk", kNoParameter, kNoParameter, "go on in the next chunk; consumed", Space::normal,
      Shape::consumed},
 });
-
-// Numbers that stand for words in a parameter, in the order of the kernel's enumerations; 0 is none unless named.
-inline constexpr std::array<std::string_view, 9> kWaitNames = {"",     "semaphore", "delay",  "condition", "receive",
-                                                               "send", "suspended", "signal", "mutex"};
-inline constexpr std::array<std::string_view, 5> kExceptionNames = {"", "deadline_miss", "wcet", "activation", "fault"};
-inline constexpr std::array<std::string_view, 5> kReactionNames = {"count", "abort", "kill", "handler", "panic"};
-inline constexpr std::array<std::string_view, 4> kProtocolNames = {"none", "inheritance", "ceiling", "stack"};
-inline constexpr std::array<std::string_view, 5> kServerKindNames = {"", "CBS", "GRUB", "polling", "deferrable"};
-inline constexpr std::array<std::string_view, 7> kStepOutcomeNames = {
-    "compensated", "rollover", "untraced", "near_zero", "near_overflow", "below_trigger", "not_ahead"};
 
 // The row of a code, or null if the table has none. Flags above bit 7 must be masked off by the caller.
 [[nodiscard]] constexpr const EventRow* find_event(std::uint8_t code) {

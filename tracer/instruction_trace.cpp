@@ -42,7 +42,9 @@ void InstructionTrace::set_range(std::uint64_t begin, std::uint64_t end) {
 }
 
 Flow InstructionTrace::flow(std::uint64_t from, std::uint64_t to) const {
-    return flow_of({m_hooks.code(from), kInstructionBytesMax}, from, to);
+    const Flow told = flow_of({m_hooks.code(from), kInstructionBytesMax}, from, to);
+    const bool follows = to > from && to - from <= kInstructionBytesMax;
+    return told == Flow::next && !follows ? Flow::resumed : told;
 }
 
 bool InstructionTrace::step(std::uint16_t context, std::uint64_t address) {
@@ -55,17 +57,24 @@ bool InstructionTrace::step(std::uint16_t context, std::uint64_t address) {
     if (goes_on && address == steps.address && is_repeated({m_hooks.code(address), kInstructionBytesMax})) {
         return true; // still the same instruction, at its next item
     }
-    const Flow way = goes_on ? flow(steps.address, address) : Flow::resumed;
-    if (way == Flow::resumed) {
-        steps.in_block = 0;
+    if (goes_on && delays_step(*m_hooks.code(steps.address)) && address != steps.address + 1) {
+        visit(steps, steps.address + 1, Flow::next); // went by without a step of its own
     }
+    const Flow way = goes_on ? flow(steps.address, address) : Flow::resumed;
     put(m_new, context, false);
     steps.context = context;
+    visit(steps, address, way);
+    return true;
+}
+
+void InstructionTrace::visit(CpuSteps& steps, std::uint64_t address, Flow flow) const {
+    if (flow == Flow::resumed) {
+        steps.in_block = 0;
+    }
     steps.address = address;
     if (passes(address)) {
-        record(steps, way);
+        record(steps, flow);
     }
-    return true;
 }
 
 void InstructionTrace::record(CpuSteps& steps, Flow flow) const {

@@ -12,6 +12,7 @@
 
 #include "tracer/code_flow.hpp"
 #include "tracer/cpu_steps.hpp"
+#include "tracer/unit_words.hpp"
 
 #include <array>
 #include <cstddef>
@@ -24,8 +25,7 @@ enum class Grain : std::uint8_t {
     blocks,       // a record where the flow leaves the straight line
 };
 
-// Of a block's par1: Flow above, instructions below; a longer block is told in parts.
-inline constexpr unsigned kBlockFlowShift = 12;
+// A longer block is told in parts.
 inline constexpr std::uint32_t kBlockInstructionsMax = (1U << kBlockFlowShift) - 1;
 
 // How the machine runs in steps; given by the composition root.
@@ -84,8 +84,11 @@ class InstructionTrace {
         return address >= m_begin && address < m_end && (m_flag == nullptr || *m_flag != 0);
     }
 
-    // From the step before, which was the same task's.
+    // From the instruction before, which was the same task's. `resumed` if others must have run in between.
     [[nodiscard]] Flow flow(std::uint64_t from, std::uint64_t to) const;
+
+    // The task executes this instruction next.
+    void visit(CpuSteps& steps, std::uint64_t address, Flow flow) const;
     void record(CpuSteps& steps, Flow flow) const;
 
     StepHooks m_hooks;

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "host/analyse/structure_check.hpp"
-#include "host/trace/formats.hpp"
+#include "host/trace/kernel_image.hpp"
 #include "host/trace/trace.hpp"
 
 #include <string>

@@ -104,9 +104,9 @@ ExitStatus adopt(const AdoptOptions& options, Context context) {
     if (has_manifest && !options.force) {
         return complain("it holds a manifest.json already: --force replaces it");
     }
-    std::optional<trace::FormatTable> formats;
+    std::optional<trace::KernelImage> formats;
     if (!options.kernel.empty()) {
-        auto table = trace::FormatTable::from_image(options.kernel, why);
+        auto table = trace::KernelImage::from_image(options.kernel, why);
         if (!table) {
             return complain(fmt::format("--kernel {}: {}", trace::escaped(options.kernel), why));
         }
@@ -145,8 +145,9 @@ void add_adopt(CommandLine& line, Context context) {
     Command command = line.command("adopt", "make a session of a directory of Ntrace.dat files");
     const auto options = std::make_shared<AdoptOptions>();
     command.option("DIR", options->directory, "directory with 0trace.dat, 1trace.dat, ...").required();
-    command.option("--kernel", options->kernel,
-                   "image of the kernel that wrote the files: keeps its trace_printf formats in the session");
+    command.option(
+        "--kernel", options->kernel,
+        "image of the kernel that wrote the files: keeps its trace_printf formats and function names in the session");
     command.flag("--force", options->force, "replace an existing manifest.json");
     command.footer(examples({"remora adopt out/disk"}));
     command.run([options, context] { return adopt(*options, context); });

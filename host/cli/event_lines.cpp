@@ -14,6 +14,7 @@ using trace::kNumberMax;
 using trace::kPaddedLimit;
 using trace::put_decimal;
 using trace::put_padded;
+using trace::ValueKind;
 
 constexpr std::size_t kNameColumns = 20;
 // Time, unit, processor; both texts before the values, both values; each with the room that its function asks for.
@@ -33,49 +34,11 @@ EventLines::EventLines(TimeUnit unit)
         const bool fits = prepared.to_par1.set(fmt::format("{:<{}}{}", row.name, kNameColumns, lead(row.par1))) &&
                           prepared.to_par2.set(lead(row.par2));
         if (fits && row.shape == tracer::Shape::simple) {
-            prepared.par1 = kind_of(row.par1.unit);
-            prepared.par2 = kind_of(row.par2.unit);
+            prepared.prepared = true;
+            prepared.par1 = trace::kind_of(row.par1.unit);
+            prepared.par2 = trace::kind_of(row.par2.unit);
         }
     }
-}
-
-EventLines::Kind EventLines::kind_of(tracer::Unit unit) {
-    using enum tracer::Unit;
-    switch (unit) {
-    case none:
-        return Kind::nothing;
-    case number:
-    case pid:
-    case signal:
-    case cycles_per_ms:
-    case count:
-    case timer:
-    case priority:
-    case ticks_low:
-    case ticks:
-    case nanoseconds:
-    case microseconds:
-    case bandwidth:
-        return Kind::number;
-    case context:
-    case level:
-    case vector:
-    case mutex:
-    case semaphore:
-    case condition:
-    case port:
-    case server:
-    case status:
-    case wait:
-    case exception:
-    case protocol:
-    case server_kind:
-        return Kind::named;
-    case pointer:
-    case hexadecimal:
-        return Kind::other;
-    }
-    return Kind::other;
 }
 
 void EventLines::append(fmt::memory_buffer& out, const trace::Event& event) {
@@ -98,7 +61,7 @@ char* EventLines::put_line(char* at, const trace::Event& event, const Prepared& 
     const bool timed = m_unit == TimeUnit::nanoseconds && event.timed;
     // A negative time is beyond the limit, too.
     const std::uint64_t time = timed ? static_cast<std::uint64_t>(event.time_ns) : event.ticks.value;
-    if (time >= kPaddedLimit || prepared.par1 == Kind::other || prepared.par2 == Kind::other) {
+    if (time >= kPaddedLimit || !prepared.prepared) {
         return nullptr;
     }
     at = put_padded(at, time);
@@ -113,7 +76,7 @@ char* EventLines::put_line(char* at, const trace::Event& event, const Prepared& 
     if (at == nullptr) {
         return nullptr;
     }
-    if (prepared.par2 != Kind::nothing) {
+    if (prepared.par2 != ValueKind::nothing) {
         at = prepared.to_par2.put(at);
         at = put_value(at, event, prepared.par2, event.row->par2.unit, event.par2);
         if (at == nullptr) {
@@ -125,15 +88,15 @@ char* EventLines::put_line(char* at, const trace::Event& event, const Prepared& 
 }
 
 // Null if the text is too long to be kept.
-char* EventLines::put_value(char* at, const trace::Event& event, Kind kind, tracer::Unit unit, std::uint32_t value) {
-    if (kind == Kind::nothing) {
+char* EventLines::put_value(char* at, const trace::Event& event, ValueKind kind, tracer::Unit unit,
+                            std::uint32_t value) {
+    if (kind == ValueKind::nothing) {
         return at;
     }
-    if (kind == Kind::number) {
+    if (kind == ValueKind::number) {
         return put_decimal(at, value);
     }
-    const trace::ValueTexts::Text* const text = m_values.of(
-        event, unit, value, [&](fmt::memory_buffer& out) { append_value_and_name(out, event, unit, value); });
+    const trace::ValueTexts::Text* const text = m_values.of(event, unit, value);
     return text != nullptr ? text->put(at) : nullptr;
 }
 

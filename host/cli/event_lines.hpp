@@ -21,25 +21,18 @@ class EventLines {
     void append(fmt::memory_buffer& out, const trace::Event& event);
 
   private:
-    enum class Kind : std::uint8_t {
-        nothing, // the event has no such parameter
-        number,  // digits alone
-        named,   // digits, and what they stand for
-        other,
-    };
-
     // The constant pieces of an event's line.
     struct Prepared {
         trace::ShortText to_par1; // the name, padded to its column, and " context="
         trace::ShortText to_par2;
-        Kind par1 = Kind::other;
-        Kind par2 = Kind::other;
+        bool prepared = false; // else append_line() does it
+        trace::ValueKind par1 = trace::ValueKind::nothing;
+        trace::ValueKind par2 = trace::ValueKind::nothing;
     };
 
     [[nodiscard]] char* put_line(char* at, const trace::Event& event, const Prepared& prepared);
-    [[nodiscard]] char* put_value(char* at, const trace::Event& event, Kind kind, tracer::Unit unit,
+    [[nodiscard]] char* put_value(char* at, const trace::Event& event, trace::ValueKind kind, tracer::Unit unit,
                                   std::uint32_t value);
-    [[nodiscard]] static Kind kind_of(tracer::Unit unit);
 
     TimeUnit m_unit;
     std::vector<Prepared> m_prepared; // by code

@@ -4,7 +4,7 @@
 
 #include "host/cli/json_version.hpp"
 #include "host/trace/escape.hpp"
-#include "host/trace/names.hpp"
+#include "host/trace/value_text.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -29,88 +29,15 @@ bool is_harmless(char character) {
     return character >= 0x20 && character < 0x7F && character != '\\';
 }
 
-void append_value(fmt::memory_buffer& out, tracer::Unit unit, std::uint32_t value) {
-    using enum tracer::Unit;
-    switch (unit) {
-    case pointer:
-    case hexadecimal:
-        fmt::format_to(std::back_inserter(out), "0x{:x}", value);
-        break;
-    case none:
-    case number:
-    case context:
-    case pid:
-    case level:
-    case vector:
-    case mutex:
-    case semaphore:
-    case condition:
-    case port:
-    case server:
-    case signal:
-    case cycles_per_ms:
-    case count:
-    case timer:
-    case status:
-    case priority:
-    case ticks_low:
-    case ticks:
-    case nanoseconds:
-    case microseconds:
-    case bandwidth:
-    case protocol:
-    case server_kind:
-        append_number(out, value);
-        break;
-    case wait:
-    case exception:
-        append_number(out, value >> 16);
-        out.push_back('/');
-        append_number(out, value & 0xFFFF);
-        break;
+void append_json_escaped(fmt::memory_buffer& out, std::string_view text_escaped) {
+    out.push_back('"');
+    for (const char character : text_escaped) {
+        if (character == '"' || character == '\\') {
+            out.push_back('\\');
+        }
+        out.push_back(character);
     }
-}
-
-// The word for a number, or nothing if the list has none.
-template <std::size_t N>
-std::string_view word_for(const std::array<std::string_view, N>& words, std::uint32_t number) {
-    return number < N ? words[number] : std::string_view{};
-}
-
-// What the number in a wait's low half names, in the order of tracer::kWaitNames.
-constexpr std::array<tracer::Unit, tracer::kWaitNames.size()> kWaitUnits = {
-    tracer::Unit::none, tracer::Unit::semaphore, tracer::Unit::none, tracer::Unit::condition, tracer::Unit::port,
-    tracer::Unit::port, tracer::Unit::none,      tracer::Unit::none, tracer::Unit::mutex};
-
-// "semaphore samples", "delay"
-std::string wait_text(const trace::Event& event, std::uint32_t value) {
-    const std::uint32_t kind = value >> 16;
-    std::string text(word_for(tracer::kWaitNames, kind));
-    if (kind < kWaitUnits.size() && kWaitUnits[kind] != tracer::Unit::none) {
-        text += ' ';
-        text += event.names->find(kWaitUnits[kind], value & 0xFFFF);
-    }
-    return text;
-}
-
-std::string value_name(const trace::Event& event, tracer::Unit unit, std::uint32_t value) {
-    if (unit == tracer::Unit::status) {
-        return value == 0 ? "off" : value == 1 ? "on" : "";
-    }
-    if (unit == tracer::Unit::wait) {
-        return wait_text(event, value);
-    }
-    if (unit == tracer::Unit::exception) {
-        return fmt::format("{}, {}", word_for(tracer::kExceptionNames, value >> 16),
-                           word_for(tracer::kReactionNames, value & 0xFFFF));
-    }
-    if (unit == tracer::Unit::protocol) {
-        return std::string(word_for(tracer::kProtocolNames, value));
-    }
-    if (unit == tracer::Unit::server_kind) {
-        return std::string(word_for(tracer::kServerKindNames, value));
-    }
-    return std::string(event.names->find(unit, value));
+    out.push_back('"');
 }
 
 void append_parameter(fmt::memory_buffer& out, const trace::Event& event, const tracer::Parameter& parameter,
@@ -121,7 +48,7 @@ void append_parameter(fmt::memory_buffer& out, const trace::Event& event, const 
     out.push_back(' ');
     append(out, parameter.name);
     out.push_back('=');
-    append_value_and_name(out, event, parameter.unit, value);
+    trace::append_digits_and_meaning(out, event, parameter.unit, value);
 }
 
 void append_time(fmt::memory_buffer& out, const trace::Event& event, TimeUnit unit) {
@@ -151,29 +78,13 @@ void append_escaped(fmt::memory_buffer& out, std::string_view text_untrusted) {
 }
 
 void append_json_string(fmt::memory_buffer& out, std::string_view text_untrusted) {
-    out.push_back('"');
-    for (const char character : trace::escaped(text_untrusted)) {
-        if (character == '"' || character == '\\') {
-            out.push_back('\\');
-        }
-        out.push_back(character);
-    }
-    out.push_back('"');
+    append_json_escaped(out, trace::escaped(text_untrusted));
 }
 
 std::string json_string(std::string_view text_untrusted) {
     fmt::memory_buffer out;
     append_json_string(out, text_untrusted);
     return {out.data(), out.size()};
-}
-
-void append_value_and_name(fmt::memory_buffer& out, const trace::Event& event, tracer::Unit unit, std::uint32_t value) {
-    append_value(out, unit, value);
-    if (const std::string name = value_name(event, unit, value); !name.empty()) {
-        append(out, " (");
-        append_escaped(out, name);
-        out.push_back(')');
-    }
 }
 
 void append_line(fmt::memory_buffer& out, const trace::Event& event, TimeUnit unit) {
@@ -253,9 +164,9 @@ void append_json(fmt::memory_buffer& out, const trace::Event& event) {
             append_json_string(out, parameter.name);
             out.push_back(':');
             append_number(out, value);
-            if (const std::string name = value_name(event, parameter.unit, value); !name.empty()) {
+            if (const std::string name = trace::meaning_of(event, parameter.unit, value); !name.empty()) {
                 fmt::format_to(std::back_inserter(out), ",\"{}_name\":", parameter.name);
-                append_json_string(out, name);
+                append_json_escaped(out, name);
             }
         };
         append(out, ",\"parameters\":{");

@@ -36,9 +36,6 @@ void append_foreign(fmt::memory_buffer& out, const trace::Event& event);
 // Likewise as members of the JSON object, with its end.
 void append_foreign_json(fmt::memory_buffer& out, const trace::Event& event);
 
-// The value of a parameter as a line shows it: "12 (sensor)", "0xe9", "7".
-void append_value_and_name(fmt::memory_buffer& out, const trace::Event& event, tracer::Unit unit, std::uint32_t value);
-
 void append(fmt::memory_buffer& out, std::string_view text);
 
 // Harmless for a terminal.

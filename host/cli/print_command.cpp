@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // remora print: one line, or one JSON object, per event.
+#include "host/cli/disassembly.hpp"
 #include "host/cli/event_lines.hpp"
 #include "host/cli/trace_input.hpp"
 
@@ -10,6 +11,7 @@
 #include <algorithm>
 #include <charconv>
 #include <memory>
+#include <optional>
 
 namespace host::cli {
 
@@ -20,6 +22,7 @@ struct PrintOptions {
     bool all = false;
     bool ticks = false;
     bool json = false;
+    bool disassemble = false;
     std::string family;
     std::string event;
     std::string task;
@@ -95,7 +98,43 @@ class Selection {
     bool m_task_seen = false;
 };
 
+// Behind the line that ends the output, or into its object: what objdump says of the event's instruction.
+void append_instruction(fmt::memory_buffer& out, std::string_view text, bool json) {
+    if (text.empty()) {
+        return;
+    }
+    const std::string_view end = json ? "}\n" : "\n";
+    out.resize(out.size() - end.size());
+    append(out, json ? ",\"instruction\":" : "  | ");
+    json ? append_json_string(out, text) : append_escaped(out, text);
+    append(out, end);
+}
+
+// Nothing if nobody asked for it.
+lib::Result<std::optional<Disassembly>> disassembly_for(const PrintOptions& options, Context context) {
+    if (!options.disassemble) {
+        return std::optional<Disassembly>();
+    }
+    const std::string& image = options.input.options.kernel;
+    if (image.empty()) {
+        context.err.print("remora print: --disassemble needs --kernel kernel.elf: a session keeps the names of "
+                          "functions, not their code\n");
+        return lib::Error::invalid_argument;
+    }
+    std::string why;
+    auto disassembly = Disassembly::of_image(image, why);
+    if (!disassembly) {
+        context.err.print("remora print: {}: {}\n", trace::escaped(image), why);
+        return disassembly.error();
+    }
+    return std::optional(std::move(disassembly.value()));
+}
+
 trace::ExitStatus print(const PrintOptions& options, Context context) {
+    const auto disassembly = disassembly_for(options, context);
+    if (!disassembly) {
+        return trace::ExitStatus::usage;
+    }
     return with_trace(options.input, context, [&](trace::Trace& trace) {
         Selection selection(options);
         EventLines lines(options.ticks ? TimeUnit::ticks : TimeUnit::nanoseconds);
@@ -111,6 +150,9 @@ trace::ExitStatus print(const PrintOptions& options, Context context) {
                 append_json(context.out.buffer(), event);
             } else {
                 lines.append(context.out.buffer(), event);
+            }
+            if (disassembly.value()) {
+                append_instruction(context.out.buffer(), disassembly.value()->of(event), options.json);
             }
             context.out.flush_if_full();
             if (live) {
@@ -159,10 +201,13 @@ void add_print(CommandLine& line, Context context) {
                    "only this event: one of the table, or one that the trace declares (see: remora events)");
     command.option("--task", options->task, "only events that concern this task: its name or its context");
     command.option("--limit", options->limit, "stop after so many lines").check(check_limit);
+    command.flag("--disassemble", options->disassemble,
+                 "show the instruction behind each address of a task in steps, with objdump's help; needs --kernel");
     command.flag("--json", options->json, "one JSON object per line");
-    command.footer(
-        examples({"remora print out/udp --task control --limit 20", "remora print out/udp --family mutex --ticks",
-                  "remora print 0trace.dat --json", "remora print - --from tlog"}));
+    command.footer(examples({"remora print out/udp --task control --limit 20",
+                             "remora print out/udp --family mutex --ticks", "remora print 0trace.dat --json",
+                             "remora print out/udp --event block --kernel kernel.elf --disassemble",
+                             "remora print - --from tlog"}));
     command.run([options, context] {
         context.out.page();
         return print(*options, context);

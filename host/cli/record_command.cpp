@@ -120,7 +120,7 @@ void print_result(Context context, const RecordOptions& options, const trace::Ma
 // Keeps the formats of the kernel that sent the session beside it. Otherwise says why not: the session is whole
 // without them.
 ExitStatus keep_formats(const RecordOptions& options, Context context, trace::Manifest& manifest,
-                        const std::optional<trace::FormatTable>& formats) {
+                        const std::optional<trace::KernelImage>& formats) {
     if (!formats) {
         return ExitStatus::clean;
     }
@@ -133,7 +133,7 @@ ExitStatus keep_formats(const RecordOptions& options, Context context, trace::Ma
 }
 
 ExitStatus collect(const RecordOptions& options, Context context, collector::UdpSocket& socket,
-                   const std::optional<trace::FormatTable>& formats) {
+                   const std::optional<trace::KernelImage>& formats) {
     collector::Collector collector(socket,
                                    {.directory = options.directory,
                                     .idle_timeout = duration(options.idle_timeout_s),
@@ -171,10 +171,10 @@ ExitStatus record(const RecordOptions& options, Context context) {
         return complain(context, fmt::format("--listen {} is not of the form ADDR:PORT, as in 127.0.0.1:{}",
                                              trace::escaped(options.listen), tracer::kTracerPort));
     }
-    std::optional<trace::FormatTable> formats;
+    std::optional<trace::KernelImage> formats;
     std::string why;
     if (!options.kernel.empty()) {
-        auto table = trace::FormatTable::from_image(options.kernel, why);
+        auto table = trace::KernelImage::from_image(options.kernel, why);
         if (!table) {
             return complain(context, fmt::format("--kernel {}: {}", trace::escaped(options.kernel), why));
         }
@@ -218,8 +218,9 @@ void add_record(CommandLine& line, Context context) {
                 "end after so many seconds without a packet; starts with the first valid packet")
         .check(check_seconds);
     command.option("--timeout", options->timeout_s, "end after so many seconds").check(check_seconds);
-    command.option("--kernel", options->kernel,
-                   "image of the kernel that will send: keeps its trace_printf formats in the session");
+    command.option(
+        "--kernel", options->kernel,
+        "image of the kernel that will send: keeps its trace_printf formats and function names in the session");
     command.flag("--progress", options->progress, "tell once a second what has come");
     command.flag("--force", options->force, "replace the session that DIR holds");
     command.flag("--json", options->json, "print the manifest instead of a report");

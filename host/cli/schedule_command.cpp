@@ -7,6 +7,7 @@
 
 #include "host/trace/escape.hpp"
 #include "host/trace/names.hpp"
+#include "tracer/unit_words.hpp"
 
 #include <map>
 #include <memory>

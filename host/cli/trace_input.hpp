@@ -35,7 +35,8 @@ inline void add_trace_options(Command& command, TraceInput& input) {
     command.flag("--machine-clock", input.options.machine_clock,
                  "times of the machine's counter, also where the kernel set its clock back (clock compensation)");
     command.option("--kernel", input.options.kernel,
-                   "image of the kernel that ran, for the texts of trace_printf; a session has its own copy");
+                   "image of the kernel that ran, for the texts of trace_printf and the names of functions; a session "
+                   "has its own copy");
 }
 
 // Diagnostics that go to the error output as they arise, behind whatever the output holds.

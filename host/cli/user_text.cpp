@@ -2,7 +2,7 @@
 // Typed and formatted events for people and for scripts. Texts in them come from the machine and are escaped.
 #include "host/cli/event_text.hpp"
 
-#include "host/trace/formats.hpp"
+#include "host/trace/kernel_image.hpp"
 #include "host/trace/names.hpp"
 #include "host/trace/user_event.hpp"
 
@@ -57,7 +57,7 @@ void append_list(fmt::memory_buffer& out, std::string_view key, char open, char 
 }
 
 std::optional<std::string> rendered(const trace::Event& event, const trace::FormattedEventView& view) {
-    const std::string* const format = event.formats != nullptr ? event.formats->find(view.id) : nullptr;
+    const std::string* const format = event.image != nullptr ? event.image->format(view.id) : nullptr;
     return format != nullptr ? trace::render(*format, view.arguments.values()) : std::nullopt;
 }
 

@@ -2,7 +2,7 @@
 // Directory handling through std::filesystem, without its exceptions.
 #include "host/collector/session_directory.hpp"
 
-#include "host/trace/formats.hpp"
+#include "host/trace/kernel_image.hpp"
 #include "host/trace/manifest.hpp"
 
 #include <algorithm>

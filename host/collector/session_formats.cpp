@@ -9,7 +9,7 @@
 
 namespace host::collector {
 
-bool store_formats(const trace::FormatTable& formats, const std::string& directory, trace::Manifest& manifest,
+bool store_formats(const trace::KernelImage& formats, const std::string& directory, trace::Manifest& manifest,
                    std::string& why) {
     const std::uint64_t ran = manifest.build ? manifest.build->image_id : 0;
     if (ran == 0 || ran != formats.image_id()) {

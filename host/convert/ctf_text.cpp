@@ -3,7 +3,10 @@
 #include "host/convert/ctf_text.hpp"
 
 #include "host/trace/escape.hpp"
+#include "host/trace/value_text.hpp"
+#include "tracer/unit_words.hpp"
 
+#include <algorithm>
 #include <array>
 #include <iterator>
 #include <set>
@@ -33,19 +36,38 @@ constexpr std::array<NamedUnit, 8> kNamedUnits = {{
     {Unit::server, "server"},
 }};
 
-// Units whose values have names in the event table.
+// Lists of words, and how the alias of each begins.
 struct WordUnit {
     std::string_view alias;
     std::span<const std::string_view> words;
 };
 
-constexpr std::array<WordUnit, 5> kWordUnits = {{
+constexpr std::array<WordUnit, 9> kWordUnits = {{
     {"wait", tracer::kWaitNames},
     {"exception", tracer::kExceptionNames},
     {"reaction", tracer::kReactionNames},
     {"protocol", tracer::kProtocolNames},
     {"server_kind", tracer::kServerKindNames},
+    {"status", tracer::kStatusNames},
+    {"flow", tracer::kFlowNames},
+    {"grain", tracer::kGrainNames},
+    {"outcome", tracer::kStepOutcomeNames},
 }};
+
+// Empty if there are no words.
+constexpr std::string_view alias_of(std::span<const std::string_view> words) {
+    for (const WordUnit& unit : kWordUnits) {
+        if (!words.empty() && std::ranges::equal(unit.words, words)) {
+            return unit.alias;
+        }
+    }
+    return {};
+}
+
+// Numbers of a list that has no alias would silently stay numbers.
+static_assert(std::ranges::all_of(tracer::detail::kUnitWords, [](const tracer::UnitWords& unit) {
+    return (unit.words.empty() || !alias_of(unit.words).empty()) && (unit.low.empty() || !alias_of(unit.low).empty());
+}));
 
 void append(fmt::memory_buffer& out, std::string_view text) {
     out.append(text.data(), text.data() + text.size());
@@ -96,19 +118,17 @@ std::string parameter(const tracer::Parameter& what, unsigned bits) {
     if (what.unit == Unit::none) {
         return {};
     }
-    if (what.unit == Unit::wait) { // the low half comes first
-        return fmt::format(" uint16_t _object; wait16 {};", name);
+    const tracer::UnitWords& words = tracer::words_of(what.unit);
+    const std::string_view alias = alias_of(words.words);
+    const std::string_view low = alias_of(words.low);
+    if (words.low_bits == 16) { // the low half comes first
+        const std::string first = low.empty() ? " uint16_t _object;" : fmt::format(" {0}16 _{0};", low);
+        return fmt::format("{} {}16 {};", first, alias, name);
     }
-    if (what.unit == Unit::exception) {
-        return fmt::format(" reaction16 _reaction; exception16 {};", name);
+    if (!alias.empty() && words.low_bits == 0) {
+        return fmt::format(" {}{} {};", alias, bits, name);
     }
-    if (what.unit == Unit::protocol) {
-        return fmt::format(" protocol{} {};", bits, name);
-    }
-    if (what.unit == Unit::server_kind) {
-        return fmt::format(" server_kind{} {};", bits, name);
-    }
-    const bool hex = what.unit == Unit::pointer || what.unit == Unit::hexadecimal;
+    const bool hex = trace::is_hexadecimal(what.unit);
     return hex ? fmt::format(" hex{} {};", bits, name) : fmt::format(" uint{}_t {};", bits, name);
 }
 

@@ -25,27 +25,20 @@ class EventWords {
     [[nodiscard]] std::string_view of(const trace::Event& event);
 
   private:
-    enum class Kind : std::uint8_t {
-        nothing, // the event has no such parameter
-        number,  // digits alone
-        named,   // digits, and what they stand for; or hexadecimal ones
-        other,
-    };
-
     // The constant pieces of an event's words.
     struct Prepared {
         trace::ShortText to_par1; // "context="
         trace::ShortText to_par2; // " level="
-        Kind par1 = Kind::other;
-        Kind par2 = Kind::other;
+        bool prepared = false;    // else append() does it
+        trace::ValueKind par1 = trace::ValueKind::nothing;
+        trace::ValueKind par2 = trace::ValueKind::nothing;
     };
 
     static constexpr std::size_t kShortMax = 4 * trace::ShortText::kBytes;
 
     [[nodiscard]] char* put_short(char* at, const trace::Event& event);
-    [[nodiscard]] char* put_value(char* at, const trace::Event& event, Kind kind, tracer::Unit unit,
+    [[nodiscard]] char* put_value(char* at, const trace::Event& event, trace::ValueKind kind, tracer::Unit unit,
                                   std::uint32_t value);
-    [[nodiscard]] static Kind kind_of(tracer::Unit unit);
     void append(fmt::memory_buffer& out, const trace::Event& event);
     void append_parameter(fmt::memory_buffer& out, const trace::Event& event, const tracer::Parameter& parameter,
                           std::uint32_t value);
@@ -58,17 +51,5 @@ class EventWords {
 
 // The text of a formatted event; if nobody has its format, the format's number and the arguments. Not escaped.
 [[nodiscard]] std::string formatted_text(const trace::Event& event);
-
-// False: numbers of this unit are numbers and nothing else.
-[[nodiscard]] constexpr bool may_have_meaning(tracer::Unit unit) {
-    using enum tracer::Unit;
-    return unit == wait || unit == exception || unit == protocol || unit == server_kind || unit == context ||
-           unit == level || unit == vector || unit == mutex || unit == semaphore || unit == condition || unit == port ||
-           unit == server;
-}
-
-// What stands behind the number of a parameter: the name of a task, mutex and so on, or the words of the event table.
-// Empty if it has none. Escaped.
-[[nodiscard]] std::string meaning_of(const trace::Event& event, tracer::Unit unit, std::uint32_t value);
 
 } // namespace host::convert

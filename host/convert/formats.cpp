@@ -10,7 +10,7 @@ namespace host::convert {
 std::vector<const FormatRow*> all_formats() {
     return {
         &kCsvRow, &kTlogRow, &kSqliteRow,   &kDatRow,    &kCompactRow,     &kPerfettoRow, &kChromeJsonRow,
-        &kVcdRow, &kCtfRow,  &kCtfLttngRow, &kFtraceRow, &kKernelSharkRow, &kKevRow,
+        &kVcdRow, &kCtfRow,  &kCtfLttngRow, &kFtraceRow, &kKernelSharkRow, &kKevRow,      &kSpeedscopeRow,
     };
 }
 

@@ -4,10 +4,10 @@
 
 #include "host/convert/tracefs_formats.hpp"
 #include "host/trace/escape.hpp"
+#include "tracer/unit_words.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
-#include <span>
 #include <string_view>
 
 namespace host::convert::kernelshark {
@@ -23,24 +23,13 @@ std::string symbols(const trace::Names& names, tracer::Unit unit) {
             plain, [](char character) { return character == '"' || character == '\\'; }, '_');
         out += fmt::format("{}{{ {}, \"{}\" }}", out.empty() ? "" : ", ", value, plain);
     };
-    const auto words = [&add](std::span<const std::string_view> list) {
-        for (std::uint32_t value = 0; value < list.size(); ++value) {
-            add(value, list[value].empty() ? "none" : list[value]);
-        }
-    };
-    if (unit == tracer::Unit::wait) {
-        words(tracer::kWaitNames);
-    } else if (unit == tracer::Unit::exception) {
-        words(tracer::kExceptionNames);
-    } else if (unit == tracer::Unit::protocol) {
-        words(tracer::kProtocolNames);
-    } else if (unit == tracer::Unit::server_kind) {
-        words(tracer::kServerKindNames);
-    } else {
-        for (std::uint32_t value = 0; value <= 0xFFFF; ++value) {
-            if (const std::string_view name = names.find(unit, value); !name.empty()) {
-                add(value, name);
-            }
+    const auto words = tracer::words_of(unit).words;
+    for (std::uint32_t value = 0; value < words.size(); ++value) {
+        add(value, words[value].empty() ? "none" : words[value]);
+    }
+    for (std::uint32_t value = 0; words.empty() && value <= 0xFFFF; ++value) {
+        if (const std::string_view name = names.find(unit, value); !name.empty()) {
+            add(value, name);
         }
     }
     return out;

@@ -12,6 +12,7 @@
 #include "host/convert/rows.hpp"
 #include "host/convert/time_axis.hpp"
 #include "host/convert/vector_labels.hpp"
+#include "tracer/unit_words.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>

@@ -4,6 +4,7 @@
 #include "host/convert/event_words.hpp"
 #include "host/convert/perfetto_sched.hpp"
 #include "host/trace/user_event.hpp"
+#include "host/trace/value_text.hpp"
 
 #include <fmt/format.h>
 #include <utility>
@@ -196,7 +197,7 @@ void Tracks::add_parameter(Message<TrackEvent>& out, const std::string& name, co
     if (unit == tracer::Unit::none) {
         return;
     }
-    if (!may_have_meaning(unit)) {
+    if (!trace::may_have_meaning(unit)) {
         ShortMessage<Annotation> number;
         number.add_uint64(Annotation::uint_value, value);
         out.add_bytes_vectored(TrackEvent::annotations, name, number.encoded());
@@ -205,8 +206,10 @@ void Tracks::add_parameter(Message<TrackEvent>& out, const std::string& name, co
     const auto encode = [&](fmt::memory_buffer& field) {
         m_value.clear();
         Message<Annotation> annotation(m_value);
-        if (const std::string meaning = meaning_of(event, unit, value); !meaning.empty()) {
-            annotation.add_string(Annotation::string_value, fmt::format("{} ({})", value, meaning));
+        if (!trace::meaning_of(event, unit, value).empty()) {
+            fmt::memory_buffer text;
+            trace::append_digits_and_meaning(text, event, unit, value);
+            annotation.add_string(Annotation::string_value, std::string_view(text.data(), text.size()));
         } else {
             annotation.add_uint64(Annotation::uint_value, value);
         }

@@ -19,5 +19,6 @@ extern const FormatRow kCtfRow;
 extern const FormatRow kCtfLttngRow;
 extern const FormatRow kFtraceRow;
 extern const FormatRow kKernelSharkRow;
+extern const FormatRow kSpeedscopeRow;
 
 } // namespace host::convert

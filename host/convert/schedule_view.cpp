@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The model behind ScheduleView. What a kernel did is in docs/events.md; here each record moves one task or processor.
 #include "host/convert/schedule_view.hpp"
+#include "tracer/unit_words.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>

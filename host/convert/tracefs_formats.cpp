@@ -2,6 +2,8 @@
 // Format texts. libtraceevent parses them, so names that could end a string or a line are made plain here.
 #include "host/convert/tracefs_formats.hpp"
 
+#include "host/trace/value_text.hpp"
+
 #include <fmt/format.h>
 
 namespace host::convert::tracefs {
@@ -19,13 +21,14 @@ void append_parameter(std::string& text, std::string& arguments, const tracer::P
     if (!text.empty()) {
         text += ' ';
     }
-    const bool halves = parameter.unit == Unit::wait || parameter.unit == Unit::exception;
-    const bool hex = parameter.unit == Unit::pointer || parameter.unit == Unit::hexadecimal;
-    text += fmt::format("{}={}", parameter.name, hex ? "0x%x" : "%u");
-    arguments += fmt::format(", REC->{}{}", parameter.name, halves ? " & 0xffff" : "");
+    const unsigned low_bits = tracer::words_of(parameter.unit).low_bits;
+    const std::string low = low_bits != 0 ? fmt::format(" & {:#x}", (1U << low_bits) - 1) : "";
+    const std::string high = low_bits != 0 ? fmt::format(" >> {}", low_bits) : "";
+    text += fmt::format("{}={}", parameter.name, trace::is_hexadecimal(parameter.unit) ? "0x%x" : "%u");
+    arguments += fmt::format(", REC->{}{}", parameter.name, low);
     if (!names.empty()) {
         text += " (%s)";
-        arguments += fmt::format(", __print_symbolic(REC->{}{}, {})", parameter.name, halves ? " >> 16" : "", names);
+        arguments += fmt::format(", __print_symbolic(REC->{}{}, {})", parameter.name, high, names);
     }
 }
 

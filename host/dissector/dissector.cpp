@@ -4,12 +4,13 @@
 
 #include "host/dissector/script.hpp"
 #include "lib/version.hpp"
-#include "tracer/event_table.hpp"
+#include "tracer/unit_words.hpp"
 #include "tracer/wire.hpp"
 
 #include <array>
 #include <fmt/format.h>
 #include <iterator>
+#include <span>
 #include <string_view>
 
 namespace host::dissector {
@@ -21,9 +22,10 @@ constexpr auto kUnitNames = std::to_array<std::string_view>(
     {"none",        "number",       "context",     "pid",    "level",     "vector",        "mutex",
      "semaphore",   "condition",    "port",        "server", "signal",    "cycles_per_ms", "count",
      "timer",       "pointer",      "hexadecimal", "status", "priority",  "ticks_low",     "ticks",
-     "nanoseconds", "microseconds", "bandwidth",   "wait",   "exception", "protocol",      "server_kind"});
+     "nanoseconds", "microseconds", "bandwidth",   "wait",   "exception", "protocol",      "server_kind",
+     "flow",        "block",        "outcome",     "grain",  "code"});
 
-static_assert(kUnitNames.size() == static_cast<std::size_t>(tracer::Unit::server_kind) + 1);
+static_assert(kUnitNames.size() == tracer::kUnits);
 
 std::string_view unit_name(tracer::Unit unit) {
     return kUnitNames[static_cast<std::size_t>(unit)];
@@ -42,26 +44,35 @@ std::string_view shape_name(tracer::Shape shape) {
 }
 
 // Texts of the tables are our own: no quote or backslash stands in them.
-template <std::size_t N>
-void append_words(std::string& script, std::string_view name, const std::array<std::string_view, N>& words) {
-    const auto out = std::back_inserter(script);
-    fmt::format_to(out, "local {} = {{", name);
-    for (std::size_t i = 0; i < N; ++i) {
-        fmt::format_to(out, "{}[{}] = \"{}\"", i == 0 ? " " : ", ", i, words[i]);
+std::string list_of(std::span<const std::string_view> words) {
+    std::string list = "{";
+    for (std::size_t i = 0; i < words.size(); ++i) {
+        list += fmt::format("{}[{}] = \"{}\"", i == 0 ? " " : ", ", i, words[i]);
     }
-    script += " }\n";
+    return list + " }";
 }
 
 void append_tables(std::string& script) {
     const auto out = std::back_inserter(script);
     fmt::format_to(out, "local PORT, HEADER, SLOT, RECORDS_MAX = {}, {}, {}, {}\n", tracer::kTracerPort,
                    tracer::kPacketHeaderBytes, tracer::kRecordBytes, tracer::kPacketRecordsMax);
-    append_words(script, "FAMILIES", tracer::kFamilyNames);
-    append_words(script, "WAITS", tracer::kWaitNames);
-    append_words(script, "EXCEPTIONS", tracer::kExceptionNames);
-    append_words(script, "REACTIONS", tracer::kReactionNames);
-    append_words(script, "PROTOCOLS", tracer::kProtocolNames);
-    append_words(script, "SERVER_KINDS", tracer::kServerKindNames);
+    fmt::format_to(out, "local FAMILIES = {}\n", list_of(tracer::kFamilyNames));
+    script += "-- unit -> words of the number, or of what lies above its low part; 2 ^ bits of that part; words of it\n"
+              "local WORDS = {\n";
+    for (std::size_t i = 0; i < tracer::kUnits; ++i) {
+        const tracer::UnitWords& unit = tracer::words_of(static_cast<tracer::Unit>(i));
+        if (!unit.words.empty()) {
+            fmt::format_to(out, "  {} = {{ {}, {}, {} }},\n", kUnitNames[i], list_of(unit.words),
+                           std::uint32_t{1} << unit.low_bits, unit.low.empty() ? "nil" : list_of(unit.low));
+        }
+    }
+    script += "}\n-- of a wait: the unit of what its low part names\nlocal WAIT_OBJECTS = {";
+    for (std::size_t i = 0; i < tracer::kWaitObjects.size(); ++i) {
+        if (tracer::kWaitObjects[i] != tracer::Unit::none) {
+            fmt::format_to(out, " [{}] = \"{}\",", i, unit_name(tracer::kWaitObjects[i]));
+        }
+    }
+    script += " }\n";
     script += "-- code -> name, par1, its unit, par2, its unit, shape\nlocal EVENTS = {\n";
     for (const tracer::EventRow& row : tracer::kEvents) {
         fmt::format_to(out, "  [0x{:02X}] = {{ \"{}\", \"{}\", \"{}\", \"{}\", \"{}\", \"{}\" }},\n", row.code,

@@ -17,32 +17,27 @@ local function name_of(stream, unit, value)
   return names and names[value]
 end
 
-local WAIT_UNITS = {
-  semaphore = "semaphore", condition = "condition", receive = "port", send = "port", mutex = "mutex",
-}
-
 -- What a value means, or nil where the number says it all.
 local function meaning(stream, unit, value)
-  local high, low = math.floor(value / 65536), value % 65536
-  if unit == "status" then return value == 0 and "off" or value == 1 and "on" or nil end
+  local words = WORDS[unit]
+  if not words then return name_of(stream, unit, value) end
+  local high, low = math.floor(value / words[2]), value % words[2]
   if unit == "wait" then
-    local kind = word(WAITS, high)
-    local named = WAIT_UNITS[kind]
-    return named and kind .. " " .. (name_of(stream, named, low) or "#" .. low) or kind
+    local kind, object = word(words[1], high), WAIT_OBJECTS[high]
+    return object and kind .. " " .. (name_of(stream, object, low) or "#" .. low) or kind
   end
-  if unit == "exception" then return word(EXCEPTIONS, high) .. ", " .. word(REACTIONS, low) end
-  if unit == "protocol" then return PROTOCOLS[value] end
-  if unit == "server_kind" then return SERVER_KINDS[value] end
-  return name_of(stream, unit, value)
+  if words[3] then return word(words[1], high) .. ", " .. word(words[3], low) end
+  return words[1][high]
 end
 
 local function parameter(stream, name, unit, value)
   if unit == "none" then return nil end
+  local words = WORDS[unit]
   local shown
-  if unit == "pointer" or unit == "hexadecimal" then
+  if unit == "pointer" or unit == "hexadecimal" or unit == "code" then
     shown = string.format("0x%x", value)
-  elseif unit == "wait" or unit == "exception" then
-    shown = string.format("%d/%d", math.floor(value / 65536), value % 65536)
+  elseif words and words[2] > 1 then
+    shown = string.format("%d/%d", math.floor(value / words[2]), value % words[2])
   else
     shown = string.format("%d", value)
   end

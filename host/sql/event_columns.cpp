@@ -3,9 +3,9 @@
 #include "host/sql/event_columns.hpp"
 
 #include "host/trace/escape.hpp"
-#include "host/trace/formats.hpp"
-#include "host/trace/names.hpp"
+#include "host/trace/kernel_image.hpp"
 #include "host/trace/user_event.hpp"
+#include "host/trace/value_text.hpp"
 
 #include <fmt/format.h>
 #include <iterator>
@@ -15,16 +15,6 @@ namespace host::sql {
 namespace {
 
 using tracer::Unit;
-
-// What the low half of a wait names, in the order of tracer::kWaitNames.
-constexpr std::array<Unit, tracer::kWaitNames.size()> kWaitUnits = {Unit::none,      Unit::semaphore, Unit::none,
-                                                                    Unit::condition, Unit::port,      Unit::port,
-                                                                    Unit::none,      Unit::none,      Unit::mutex};
-
-template <std::size_t N>
-std::string_view word_for(const std::array<std::string_view, N>& words, std::uint32_t number) {
-    return number < N ? words[number] : std::string_view{};
-}
 
 bool has_parameters(const trace::Event& event) {
     return event.row != nullptr && event.is_sound() && event.row->shape == tracer::Shape::simple;
@@ -50,51 +40,8 @@ Cell name_of(const trace::Event& event, Unit unit, std::string& scratch) {
     if (!value) {
         return {};
     }
-    scratch = name_or_number(*event.names, unit, *value);
+    scratch = trace::name_or_number(*event.names, unit, *value);
     return Cell(std::string_view(scratch));
-}
-
-// Empty where the number says it all.
-std::string explanation(const trace::Event& event, Unit unit, std::uint32_t value) {
-    switch (unit) {
-    case Unit::status:
-        return value == 0 ? "off" : value == 1 ? "on" : "";
-    case Unit::wait:
-        return wait_text(*event.names, value);
-    case Unit::exception:
-        return fmt::format("{}, {}", word_for(tracer::kExceptionNames, value >> 16),
-                           word_for(tracer::kReactionNames, value & 0xFFFF));
-    case Unit::protocol:
-        return std::string(word_for(tracer::kProtocolNames, value));
-    case Unit::server_kind:
-        return std::string(word_for(tracer::kServerKindNames, value));
-    case Unit::context:
-    case Unit::level:
-    case Unit::vector:
-    case Unit::mutex:
-    case Unit::semaphore:
-    case Unit::condition:
-    case Unit::port:
-    case Unit::server:
-        return trace::escaped(event.names->find(unit, value));
-    case Unit::none:
-    case Unit::number:
-    case Unit::pid:
-    case Unit::signal:
-    case Unit::cycles_per_ms:
-    case Unit::count:
-    case Unit::timer:
-    case Unit::pointer:
-    case Unit::hexadecimal:
-    case Unit::priority:
-    case Unit::ticks_low:
-    case Unit::ticks:
-    case Unit::nanoseconds:
-    case Unit::microseconds:
-    case Unit::bandwidth:
-        break;
-    }
-    return {};
 }
 
 void append_parameter(std::string& text, const trace::Event& event, const tracer::Parameter& parameter,
@@ -102,13 +49,10 @@ void append_parameter(std::string& text, const trace::Event& event, const tracer
     if (parameter.unit == Unit::none) {
         return;
     }
-    const bool hexadecimal = parameter.unit == Unit::pointer || parameter.unit == Unit::hexadecimal;
-    const auto out = std::back_inserter(text);
-    fmt::format_to(out, "{}{}=", text.empty() ? "" : " ", parameter.name);
-    hexadecimal ? fmt::format_to(out, "0x{:x}", value) : fmt::format_to(out, "{}", value);
-    if (const std::string name = explanation(event, parameter.unit, value); !name.empty()) {
-        fmt::format_to(out, " ({})", name);
-    }
+    fmt::memory_buffer shown;
+    trace::append_digits_and_meaning(shown, event, parameter.unit, value);
+    fmt::format_to(std::back_inserter(text), "{}{}=", text.empty() ? "" : " ", parameter.name);
+    text.append(shown.data(), shown.size());
 }
 
 std::string value_text(const trace::FieldValue& value) {
@@ -132,7 +76,7 @@ void append_user_event(std::string& text, const trace::Event& event) {
     if (!view) {
         return;
     }
-    const std::string* const format = event.formats != nullptr ? event.formats->find(view->id) : nullptr;
+    const std::string* const format = event.image != nullptr ? event.image->format(view->id) : nullptr;
     if (const auto shown = format != nullptr ? trace::render(*format, view->arguments.values()) : std::nullopt) {
         text = trace::escaped(*shown);
         return;
@@ -169,21 +113,6 @@ std::string payload_text(const trace::Event& event) {
 }
 
 } // namespace
-
-std::string name_or_number(const trace::Names& names, Unit unit, std::uint32_t number) {
-    const std::string_view name = names.find(unit, number);
-    return name.empty() ? fmt::format("#{}", number) : trace::escaped(name);
-}
-
-std::string wait_text(const trace::Names& names, std::uint32_t wait) {
-    const std::uint32_t kind = wait >> 16;
-    std::string text(word_for(tracer::kWaitNames, kind));
-    if (kind < kWaitUnits.size() && kWaitUnits[kind] != Unit::none) {
-        text += ' ';
-        text += name_or_number(names, kWaitUnits[kind], wait & 0xFFFF);
-    }
-    return text;
-}
 
 Cell event_cell(const trace::Event& event, EventColumn column, std::string& scratch) {
     const auto text = [&](std::string value) {
@@ -243,7 +172,7 @@ Cell event_cell(const trace::Event& event, EventColumn column, std::string& scra
         return number_of(event, Unit::timer);
     case EventColumn::wait: {
         const auto wait = parameter(event, Unit::wait);
-        return wait ? text(wait_text(*event.names, *wait)) : Cell();
+        return wait ? text(trace::wait_text(*event.names, *wait)) : Cell();
     }
     case EventColumn::parameters:
         return text(parameters_text(event));

@@ -63,10 +63,4 @@ inline constexpr std::array<ColumnRow, kEventColumns> kEventColumnRows = {{
 // The value of a column. What it points to is the event's or in `scratch`.
 [[nodiscard]] Cell event_cell(const trace::Event& event, EventColumn column, std::string& scratch);
 
-// For what a task waits, by the word of a task_block: "semaphore samples", "delay".
-[[nodiscard]] std::string wait_text(const trace::Names& names, std::uint32_t wait);
-
-// The name that belongs to a number, or "#number" if nobody gave it one. Names of the input are escaped.
-[[nodiscard]] std::string name_or_number(const trace::Names& names, tracer::Unit unit, std::uint32_t number);
-
 } // namespace host::sql

@@ -2,8 +2,8 @@
 // Rows out of TraceFacts. A figure of 0 in task parameters means that the task's model has none: NULL.
 #include "host/sql/fact_rows.hpp"
 
-#include "host/sql/event_columns.hpp"
 #include "host/trace/escape.hpp"
+#include "host/trace/value_text.hpp"
 
 #include <array>
 #include <fmt/format.h>
@@ -23,7 +23,8 @@ void task_rows(const trace::TraceFacts& facts, const RowSink& sink) {
     for (const auto& [context, task] : facts.names.tasks()) {
         const tracer::TaskParameters parameters = task.parameters.value_or(tracer::TaskParameters{});
         const std::string name = trace::escaped(task.name);
-        const std::string level = task.parameters ? name_or_number(facts.names, Unit::level, parameters.level) : "";
+        const std::string level =
+            task.parameters ? trace::name_or_number(facts.names, Unit::level, parameters.level) : "";
         const std::array cells = {Cell(context),
                                   Cell::of(task.pid),
                                   Cell::named(name),

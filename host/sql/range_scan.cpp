@@ -17,11 +17,11 @@ constexpr auto kLaterFirst = [](const auto& a, const auto& b) {
 
 } // namespace
 
-RangeScan::RangeScan(const RecordIndex& index, const RangeRequest& request, const trace::FormatTable* formats,
+RangeScan::RangeScan(const RecordIndex& index, const RangeRequest& request, const trace::KernelImage* image,
                      trace::Diagnostics& diagnostics, Statistics& statistics)
     : m_index(index)
     , m_request(request)
-    , m_formats(formats)
+    , m_image(image)
     , m_diagnostics(diagnostics)
     , m_statistics(statistics) {
     m_facts.clock.khz = request.tsc_khz;
@@ -155,8 +155,8 @@ void RangeScan::finish_event(const Head& head, trace::Event& event) const {
     }
     event.source = head.report;
     const std::uint64_t ran = m_facts.build ? m_facts.build->image_id : 0;
-    if (m_formats != nullptr && event.is(trace::kCodeOf<"formatted_event">) && ran == m_formats->image_id()) {
-        event.formats = m_formats;
+    if (m_image != nullptr && m_image->image_id() != 0 && ran == m_image->image_id()) {
+        event.image = m_image;
     }
     event.timed = m_facts.clock.khz != 0;
     if (!event.timed) {

@@ -6,7 +6,7 @@
 #include "host/sql/record_index.hpp"
 #include "host/sql/scan.hpp"
 #include "host/trace/chunk_cursor.hpp"
-#include "host/trace/formats.hpp"
+#include "host/trace/kernel_image.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -23,8 +23,8 @@ struct RangeRequest {
 
 class RangeScan final : public Scan {
   public:
-    // All outlive the scan. formats: null if nobody has them.
-    RangeScan(const RecordIndex& index, const RangeRequest& request, const trace::FormatTable* formats,
+    // All outlive the scan. image: null if nobody has it.
+    RangeScan(const RecordIndex& index, const RangeRequest& request, const trace::KernelImage* image,
               trace::Diagnostics& diagnostics, Statistics& statistics);
 
     [[nodiscard]] bool next(trace::Event& event) override;
@@ -59,7 +59,7 @@ class RangeScan final : public Scan {
 
     const RecordIndex& m_index;
     RangeRequest m_request;
-    const trace::FormatTable* m_formats;
+    const trace::KernelImage* m_image;
     trace::Diagnostics& m_diagnostics;
     Statistics& m_statistics;
     trace::TraceFacts m_facts;

@@ -2,9 +2,8 @@
 // The states of tasks, event by event.
 #include "host/sql/schedule_rows.hpp"
 
-#include "host/sql/event_columns.hpp"
 #include "host/trace/escape.hpp"
-#include "host/trace/names.hpp"
+#include "host/trace/value_text.hpp"
 
 #include <array>
 #include <fmt/format.h>
@@ -44,7 +43,7 @@ Time nearest(const trace::Event& event, std::uint32_t low, std::uint32_t khz) {
 ScheduleRows::Task& ScheduleRows::task(const trace::Event& event, std::uint16_t context) {
     Task& found = m_tasks[context];
     if (found.name.empty()) {
-        found.name = name_or_number(*event.names, Unit::context, context);
+        found.name = trace::name_or_number(*event.names, Unit::context, context);
     }
     return found;
 }
@@ -250,10 +249,10 @@ void ScheduleRows::add_task(const trace::Event& event, Time now, std::uint32_t k
         }
         break;
     case kCodeOf<"task_block">:
-        leave(event, now, State::blocked, wait_text(*event.names, event.par2));
+        leave(event, now, State::blocked, trace::wait_text(*event.names, event.par2));
         break;
     case kCodeOf<"set_mutex_block">:
-        leave(event, now, State::blocked, "mutex " + name_or_number(*event.names, Unit::mutex, event.par2));
+        leave(event, now, State::blocked, "mutex " + trace::name_or_number(*event.names, Unit::mutex, event.par2));
         break;
     case kCodeOf<"task_unblock">:
         make_ready(event, now, "unblocked");

@@ -112,7 +112,7 @@ bool Source::prepare() {
     for (const trace::NamedSource& source : sources) {
         m_records_estimate += source.bytes->size_bytes() / tracer::kRecordBytes;
     }
-    load_formats();
+    load_image();
     return true;
 }
 
@@ -136,19 +136,19 @@ std::vector<trace::NamedSource> Source::files() {
     return sources;
 }
 
-// As RecordStream chooses them; it also tells what is wrong with them.
-void Source::load_formats() {
+// As RecordStream chooses it; that also tells what is wrong with it.
+void Source::load_image() {
     std::string why;
     if (!m_options.open.kernel.empty()) {
-        if (auto table = trace::FormatTable::from_image(m_options.open.kernel, why)) {
-            m_formats = std::move(table.value());
+        if (auto table = trace::KernelImage::from_image(m_options.open.kernel, why)) {
+            m_image = std::move(table.value());
         }
     } else if (m_manifest && m_manifest->formats) {
         const std::string file = m_options.path + '/' + std::string(trace::kFormatsName);
         const auto checksum = trace::checksum_file(file);
         if (checksum && checksum.value().crc32c == m_manifest->formats->crc32c) {
-            if (auto table = trace::FormatTable::load(file, why)) {
-                m_formats = std::move(table.value());
+            if (auto table = trace::KernelImage::load(file, why)) {
+                m_image = std::move(table.value());
             }
         }
     }
@@ -204,7 +204,7 @@ std::unique_ptr<Scan> Source::scan(const ScanRequest& request) {
     if (const auto range = range_of(request)) {
         return std::make_unique<RangeScan>(
             *m_index, RangeRequest{.range = *range, .cpu = request.cpu, .tsc_khz = m_options.open.tsc_khz},
-            m_formats ? &*m_formats : nullptr, m_diagnostics, m_statistics);
+            m_image ? &*m_image : nullptr, m_diagnostics, m_statistics);
     }
     return std::make_unique<WholeScan>(*this, m_sink);
 }

@@ -60,7 +60,7 @@ class Source {
 
     [[nodiscard]] bool prepare();
     [[nodiscard]] std::vector<trace::NamedSource> files();
-    void load_formats();
+    void load_image();
     [[nodiscard]] lib::Result<std::unique_ptr<trace::Trace>> open_trace(trace::Diagnostics& diagnostics) const;
     [[nodiscard]] std::optional<TickRange> range_of(const ScanRequest& request) const;
     void end_walk(trace::Diagnostics& diagnostics, bool usable);
@@ -71,7 +71,7 @@ class Source {
     std::shared_ptr<trace::ByteSource> m_kept;
     std::optional<trace::Manifest> m_manifest;
     std::optional<RecordIndex> m_index;
-    std::optional<trace::FormatTable> m_formats;
+    std::optional<trace::KernelImage> m_image;
     std::optional<trace::TraceFacts> m_facts;
     std::uint64_t m_records_estimate = 0;
     std::set<std::string> m_told;

@@ -39,6 +39,9 @@ class ChunkCursor {
     // False at the end. time_ns is left to the caller, who knows where the trace starts.
     [[nodiscard]] bool next(Event& event);
 
+    // For the events of next_plain(); null: nobody has it.
+    void set_image(const KernelImage* image) { m_image = image; }
+
     // The short way of next() for plain records, of which nearly all traces consist nearly everywhere: takes the next
     // one if nothing at all is to be said about it, and if both its stamp and `key` lie before `limit`. False: nothing
     // was taken, next() decides. Every field of the event is written, time_ns and timed apart.
@@ -138,6 +141,7 @@ class ChunkCursor {
     bool m_lane_open = false; // next_plain() may look at the next record
     bool m_finished = false;
     Names m_names; // what is known at this chunk: all earlier chunks', overlaid by its own
+    const KernelImage* m_image = nullptr;
     std::vector<Event> m_batch;
 };
 
@@ -160,7 +164,7 @@ inline void ChunkCursor::fill_plain(const tracer::Record& record, const tracer::
     event.metadata = false;
     event.payload = {};
     event.names = &m_names;
-    event.formats = nullptr;
+    event.image = m_image;
     event.origin = Origin::record;
     event.event_class = 0;
     event.number = 0;

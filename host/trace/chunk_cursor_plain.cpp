@@ -12,7 +12,8 @@ namespace host::trace {
 void ChunkCursor::prepare_batch(const ChunkReport& mine) {
     const tracer::ChunkBegin& told = mine.description;
     if (!m_batch.empty() && m_batch.front().source == m_report && m_batch.front().cpu == told.cpu &&
-        m_batch.front().chunk == told.chunk && m_batch.front().generation == told.generation) {
+        m_batch.front().chunk == told.chunk && m_batch.front().generation == told.generation &&
+        m_batch.front().image == m_image) {
         return;
     }
     Event common;
@@ -21,6 +22,7 @@ void ChunkCursor::prepare_batch(const ChunkReport& mine) {
     common.generation = told.generation;
     common.source = static_cast<std::uint32_t>(m_report);
     common.names = &m_names;
+    common.image = m_image;
     m_batch.assign(kBatch, common);
 }
 

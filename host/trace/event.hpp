@@ -14,7 +14,7 @@
 namespace host::trace {
 
 class Names;
-class FormatTable;
+class KernelImage;
 
 enum class EventState : std::uint8_t {
     ok,
@@ -63,10 +63,10 @@ struct Event {
     std::uint16_t par1 = 0;
     std::uint32_t par2 = 0;
     EventState state = EventState::ok;
-    bool metadata = false;                // describes the trace instead of being part of it
-    std::span<const std::byte> payload;   // long events: the bytes behind the length word
-    const Names* names = nullptr;         // never null in an event that a Trace returned
-    const FormatTable* formats = nullptr; // of the image that ran; null if nobody has them
+    bool metadata = false;              // describes the trace instead of being part of it
+    std::span<const std::byte> payload; // long events: the bytes behind the length word
+    const Names* names = nullptr;       // never null in an event that a Trace returned
+    const KernelImage* image = nullptr; // that ran; null if nobody has it
 
     // Events of other systems' traces. `row`, `code`, `par1` and `par2` are set too where the event is one that our own
     // writer put there; else row is null and code 0.

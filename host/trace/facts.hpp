@@ -7,6 +7,7 @@
 #include "lib/units.hpp"
 #include "tracer/event_table.hpp"
 #include "tracer/metadata.hpp"
+#include "tracer/unit_words.hpp"
 
 #include <array>
 #include <cstdint>

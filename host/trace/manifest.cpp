@@ -4,8 +4,8 @@
 #include "host/trace/manifest.hpp"
 
 #include "host/trace/escape.hpp"
-#include "host/trace/formats.hpp"
 #include "host/trace/json.hpp"
+#include "host/trace/kernel_image.hpp"
 
 #include <charconv>
 #include <fmt/format.h>

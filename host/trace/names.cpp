@@ -45,6 +45,11 @@ auto Names::table(Self& names, tracer::Unit unit) -> decltype(&names.m_vectors) 
     case exception:
     case protocol:
     case server_kind:
+    case flow:
+    case block:
+    case outcome:
+    case grain:
+    case code:
         return nullptr;
     }
     return nullptr;

@@ -35,7 +35,7 @@ lib::Result<std::unique_ptr<RecordStream>> RecordStream::of_session(const std::s
     if (const auto opened = stream->open_directory(path); !opened) {
         return opened.error();
     }
-    if (!stream->load_formats(options)) {
+    if (!stream->load_image(options)) {
         return lib::Error::not_found;
     }
     stream->order_segments();
@@ -48,7 +48,7 @@ RecordStream::of_sources(std::span<const NamedSource> sources, const OpenOptions
     for (const NamedSource& source : sources) {
         stream->add_source(source);
     }
-    if (!stream->load_formats(options)) {
+    if (!stream->load_image(options)) {
         return lib::Error::not_found;
     }
     stream->order_segments();
@@ -258,7 +258,7 @@ bool RecordStream::next_slowly(Event& event) {
     m_heads.pop_back();
     event = m_current.event;
     set_time(event);
-    set_formats(event);
+    set_image(event);
     return true;
 }
 
@@ -282,65 +282,65 @@ bool RecordStream::next_alone(Event& event) {
         return false;
     }
     set_time(event);
-    set_formats(event);
+    set_image(event);
     return true;
 }
 
-// False if the image that the user named cannot be read. A session's own copy that is damaged costs the texts only.
-bool RecordStream::load_formats(const OpenOptions& options) {
+// False if the image that the user named cannot be read. A session's own copy that is damaged costs the texts and names
+// only.
+bool RecordStream::load_image(const OpenOptions& options) {
     std::string why;
     if (!options.kernel.empty()) {
-        m_formats_file = options.kernel;
-        auto table = FormatTable::from_image(options.kernel, why);
-        if (!table) {
+        m_image_file = options.kernel;
+        auto image = KernelImage::from_image(options.kernel, why);
+        if (!image) {
             m_diagnostics.report(Code::io, {.file = options.kernel}, why);
             m_diagnostics.unusable_input();
             return false;
         }
-        m_formats = std::move(table.value());
+        m_image = std::move(image.value());
         return true;
     }
     if (!m_manifest || !m_manifest->formats) {
         return true;
     }
-    m_formats_file = m_directory + '/' + std::string(kFormatsName);
-    const auto checksum = checksum_file(m_formats_file);
-    auto table = FormatTable::load(m_formats_file, why);
-    if (!table) {
-        report_formats(why);
+    m_image_file = m_directory + '/' + std::string(kFormatsName);
+    const auto checksum = checksum_file(m_image_file);
+    auto image = KernelImage::load(m_image_file, why);
+    if (!image) {
+        report_image(why);
     } else if (!checksum || checksum.value().crc32c != m_manifest->formats->crc32c) {
-        report_formats("its checksum is not that of the manifest: not used");
+        report_image("its checksum is not that of the manifest: not used");
     } else {
-        m_formats = std::move(table.value());
+        m_image = std::move(image.value());
     }
     return true;
 }
 
 // Once per trace.
-void RecordStream::report_formats(std::string_view text) {
-    if (!std::exchange(m_formats_told, true)) {
-        m_diagnostics.report(Code::formats, {.file = m_formats_file}, text);
+void RecordStream::report_image(std::string_view text) {
+    if (!std::exchange(m_image_told, true)) {
+        m_diagnostics.report(Code::formats, {.file = m_image_file}, text);
     }
 }
 
-// The table, if it is of the image that ran; else says once why trace_printf events stay numbers.
-void RecordStream::set_formats(Event& event) {
-    if (!event.is(kCodeOf<"formatted_event">)) {
-        return;
-    }
+// The image, if it is the one that ran; else says once why not. Plain records that follow get it from their cursor.
+void RecordStream::set_image(Event& event) {
     const std::uint64_t ran = m_facts.build ? m_facts.build->image_id : 0;
-    if (!m_formats) {
-        if (m_formats_file.empty()) {
-            m_formats_file = m_facts.chunks[event.source].file;
+    const bool known = m_image && ran != 0 && ran == m_image->image_id();
+    event.image = known ? &*m_image : nullptr;
+    m_current.cursor->set_image(event.image);
+    const bool formatted = event.is(kCodeOf<"formatted_event">);
+    if (!m_image && formatted) {
+        if (m_image_file.empty()) {
+            m_image_file = m_facts.chunks[event.source].file;
         }
-        report_formats("trace_printf events are shown by number: their texts are in the kernel image; name it with "
-                       "--kernel kernel.elf");
-    } else if (m_formats->image_id() == 0 || ran != m_formats->image_id()) {
-        report_formats(fmt::format("not used: the trace comes from another image (build id {:016x}, this is {:016x}); "
-                                   "trace_printf events are shown by number",
-                                   ran, m_formats->image_id()));
-    } else {
-        event.formats = &*m_formats;
+        report_image("trace_printf events are shown by number: their texts are in the kernel image; name it with "
+                     "--kernel kernel.elf");
+    } else if (m_image && !known && (ran != 0 || formatted)) {
+        report_image(fmt::format("not used: the trace comes from another image (build id {:016x}, this is {:016x}); "
+                                 "trace_printf events are shown by number, instructions by address",
+                                 ran, m_image->image_id()));
     }
 }
 

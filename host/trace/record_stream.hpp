@@ -6,8 +6,8 @@
 
 #include "host/trace/chunk_cursor.hpp"
 #include "host/trace/event_stream.hpp"
-#include "host/trace/formats.hpp"
 #include "host/trace/kernel_clock.hpp"
+#include "host/trace/kernel_image.hpp"
 #include "host/trace/manifest.hpp"
 #include "host/trace/open_options.hpp"
 #include "host/trace/segment.hpp"
@@ -68,9 +68,9 @@ class RecordStream final : public EventStream {
     [[nodiscard]] bool convert_time(Event& event);
     void report_range(const Event& event);
     void set_time(Event& event);
-    [[nodiscard]] bool load_formats(const OpenOptions& options);
-    void set_formats(Event& event);
-    void report_formats(std::string_view text);
+    [[nodiscard]] bool load_image(const OpenOptions& options);
+    void set_image(Event& event);
+    void report_image(std::string_view text);
 
     Diagnostics& m_diagnostics;
     std::optional<Manifest> m_manifest;
@@ -89,9 +89,9 @@ class RecordStream final : public EventStream {
     Condemned m_condemned;
     std::uint64_t m_damages; // before anything was read
     bool m_exhausted = false;
-    std::optional<FormatTable> m_formats;
-    std::string m_formats_file;
-    bool m_formats_told = false;
+    std::optional<KernelImage> m_image;
+    std::string m_image_file;
+    bool m_image_told = false;
 };
 
 } // namespace host::trace

@@ -2,7 +2,7 @@
 // Payload to values to text.
 #include "host/trace/user_event.hpp"
 
-#include "host/trace/formats.hpp"
+#include "host/trace/kernel_image.hpp"
 #include "host/trace/names.hpp"
 #include "lib/endian.hpp"
 #include "tracer/format.hpp"
@@ -260,7 +260,7 @@ std::string user_event_name(const Event& event) {
     if (!view) {
         return "formatted_event";
     }
-    const std::string* const format = event.formats != nullptr ? event.formats->find(view->id) : nullptr;
+    const std::string* const format = event.image != nullptr ? event.image->format(view->id) : nullptr;
     return format != nullptr ? *format : fmt::format("format {}", view->id);
 }
 

@@ -5,8 +5,8 @@
 #pragma once
 
 #include "host/trace/event.hpp"
-#include "host/trace/names.hpp"
 #include "host/trace/short_text.hpp"
+#include "host/trace/value_text.hpp"
 
 #include <cstdint>
 #include <fmt/format.h>
@@ -21,13 +21,19 @@ class ValueTexts {
 
     using Text = TextOf<40>;
 
-    // The text of a value by the names of this event; make(fmt::memory_buffer&) makes it if it is not there. Null if it
-    // is too long to be kept. Valid until the next call.
+    // Digits and meaning of a value by the names of this event. Null if they are too long to be kept. Valid until the
+    // next call.
+    [[nodiscard]] const Text* of(const Event& event, tracer::Unit unit, std::uint32_t value) {
+        return of(event, unit, value,
+                  [&](fmt::memory_buffer& out) { append_digits_and_meaning(out, event, unit, value); });
+    }
+
+    // Likewise of what make(fmt::memory_buffer&) makes of it.
     template <typename Make>
     [[nodiscard]] const Text* of(const Event& event, tracer::Unit unit, std::uint32_t value, Make make) {
         const std::uint64_t version = event.names->version();
         const auto number = static_cast<std::uint64_t>(unit);
-        const std::uint64_t key = ((number + 1) << 32) | value;
+        const std::uint64_t key = (event.image != nullptr ? kWithImage : 0) | ((number + 1) << 32) | value;
         Known& known = m_known[(value ^ (value >> 16) ^ (number << 5) ^ (version << 4)) % kKnown];
         if (known.key == key && known.version == version) [[likely]] {
             return &known.text;
@@ -45,6 +51,7 @@ class ValueTexts {
 
   private:
     static constexpr std::size_t kKnown = 512;
+    static constexpr std::uint64_t kWithImage = std::uint64_t{1} << 63; // addresses have names
 
     struct alignas(64) Known {     // one line of the cache
         std::uint64_t key = 0;     // 0: none

@@ -22,6 +22,7 @@
 #include "tracer/log.hpp"
 #include "tracer/sink_disk.hpp"
 #include "tracer/sink_udp.hpp"
+#include "tracer/unit_words.hpp"
 
 // The linker's note about this image (linker.ld): places, not objects.
 // NOLINTBEGIN(modernize-avoid-c-arrays,readability-identifier-naming)

@@ -21,7 +21,7 @@ def collect(group):
         import guest
         guest.register()
     else:
-        import boots, exports, faults, options, whole_run  # noqa: E401, F401: each registers its cases
+        import boots, exports, faults, options, steps, whole_run  # noqa: E401, F401: each registers its cases
         exports.register_applications()
     patterns = os.environ.get("CASES", "").split()
     return [case for case in harness.CASES

@@ -28,12 +28,13 @@ guest_walk_loop:
     nop                     # +5
     decl %ecx               # +6
     jnz guest_walk_loop     # +8
-    call guest_walk_leaf    # +10
+    sti                     # +10: nothing changes, but the step behind it is delayed
+    call guest_walk_leaf    # +11
 guest_walk_after:
-    ret                     # +15
+    ret                     # +16
 guest_walk_leaf:
-    nop                     # +16
-    ret                     # +17
+    nop                     # +17
+    ret                     # +18
 guest_walk_end:
 )");
 
@@ -107,9 +108,10 @@ int instructions(const kernel::AppArguments&) {
         {flow(Flow::next), 6},
         {flow(Flow::next), 8},
         {flow(Flow::next), 10},
-        {flow(Flow::call), 16},
-        {flow(Flow::next), 17},
-        {flow(Flow::ret), 15},
+        {flow(Flow::next), 11},
+        {flow(Flow::call), 17},
+        {flow(Flow::next), 18},
+        {flow(Flow::ret), 16},
     });
     check_walk(FTrace_EVT_instruction, kExpected);
     expect(FTrace_EVT_instruction_trace_begin, self, FTRACE_ITRACE_INSTRUCTIONS);
@@ -126,8 +128,8 @@ int blocks(const kernel::AppArguments&) {
         {block(Flow::call, 0), 0},
         {block(Flow::jump, 4), 5},
         {block(Flow::jump, 3), 5},
-        {block(Flow::call, 4), 16},
-        {block(Flow::ret, 2), 15},
+        {block(Flow::call, 5), 17},
+        {block(Flow::ret, 2), 16},
     });
     check_walk(FTrace_EVT_block, kExpected);
     expect(FTrace_EVT_instruction_trace_begin, context_of(kernel::task_self()), FTRACE_ITRACE_BLOCKS);

@@ -4,6 +4,7 @@
 
 #include "host/trace/kev/event_numbers.hpp"
 #include "host/trace/kev/slot.hpp"
+#include "tracer/unit_words.hpp"
 
 #include <algorithm>
 #include <array>

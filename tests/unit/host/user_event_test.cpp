@@ -2,8 +2,8 @@
 // Typed and formatted events on the host: what a sound one shows, and that no malformed one passes for sound.
 #include "host/trace/user_event.hpp"
 
-#include "host/trace/formats.hpp"
 #include "host/trace/json.hpp"
+#include "host/trace/kernel_image.hpp"
 #include "tests/support/host_command_line.hpp"
 #include "tracer/long_event.hpp"
 
@@ -210,11 +210,11 @@ TEST(UserEventRendering, FollowsPrintf) {
     EXPECT_EQ(trace::render("none", number), std::nullopt);
 }
 
-TEST(FormatTable, RefusesWhatIsNoImageAndNoTable) {
+TEST(KernelImage, RefusesWhatIsNoImageAndNoTable) {
     const support::TemporaryDirectory directory;
     std::string why;
     const Bytes garbage(100, std::byte{0x7F});
-    EXPECT_FALSE(trace::FormatTable::from_image(directory.write("a.elf", garbage), why).ok());
+    EXPECT_FALSE(trace::KernelImage::from_image(directory.write("a.elf", garbage), why).ok());
     EXPECT_THAT(why, HasSubstr("no 64-bit ELF"));
     Bytes liar(64, std::byte{0xFF});
     const std::string_view magic("\x7f"
@@ -222,16 +222,16 @@ TEST(FormatTable, RefusesWhatIsNoImageAndNoTable) {
     for (std::size_t i = 0; i < magic.size(); ++i) {
         liar[i] = static_cast<std::byte>(magic[i]);
     }
-    EXPECT_FALSE(trace::FormatTable::from_image(directory.write("b.elf", liar), why).ok());
-    EXPECT_FALSE(trace::FormatTable::parse("{}", why).ok());
-    EXPECT_FALSE(trace::FormatTable::parse(R"({"format":"remora-formats","version":2})", why).ok());
-    const auto table = trace::FormatTable::parse(
+    EXPECT_FALSE(trace::KernelImage::from_image(directory.write("b.elf", liar), why).ok());
+    EXPECT_FALSE(trace::KernelImage::parse("{}", why).ok());
+    EXPECT_FALSE(trace::KernelImage::parse(R"({"format":"remora-formats","version":2})", why).ok());
+    const auto table = trace::KernelImage::parse(
         R"({"format":"remora-formats","version":1,"image":"00ff","formats":[{"id":8,"text":"x %d"}]})", why);
     ASSERT_TRUE(table.ok()) << why;
     EXPECT_EQ(table.value().image_id(), 0xFFU);
-    ASSERT_NE(table.value().find(8), nullptr);
-    EXPECT_EQ(*table.value().find(8), "x %d");
-    EXPECT_EQ(table.value().find(9), nullptr);
+    ASSERT_NE(table.value().format(8), nullptr);
+    EXPECT_EQ(*table.value().format(8), "x %d");
+    EXPECT_EQ(table.value().format(9), nullptr);
 }
 
 } // namespace

@@ -19,11 +19,15 @@ using tests::TracerFixture;
 constexpr std::uint64_t kBase = 0x10'0000;
 constexpr std::uint64_t kJump = kBase + 8;
 constexpr std::uint64_t kRepeated = kBase + 12;
+constexpr std::uint64_t kSti = kBase + 14;
+constexpr std::uint64_t kBehindSti = kSti + 1; // a call of kBase
 
 const std::uint8_t* code_at(std::uint64_t address) {
     static constexpr std::array<std::uint8_t, 64> kCode = {0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, // nop
                                                            0xEB, 0xF6, 0x90, 0x90,                         // jmp kBase
-                                                           0xF3, 0xA4};                                    // rep movsb
+                                                           0xF3, 0xA4,                                     // rep movsb
+                                                           0xFB, 0xE8, 0xEC, 0xFF, 0xFF, 0xFF,             // sti, call
+                                                           0x90, 0x90, 0x90};
     return kCode.data() + (address - kBase);
 }
 
@@ -105,6 +109,45 @@ TEST_F(InstructionTraceTest, ARepeatedInstructionIsToldOnce) {
     const std::vector<Seen> expected = {seen(Flow::resumed, kRepeated), seen(Flow::next, kRepeated + 2)};
     EXPECT_EQ(cpu.records(), expected);
     EXPECT_EQ(cpu.steps().taken, 4U);
+}
+
+// Whether the processor steps behind STI or one instruction later: the trace is the same.
+TEST_F(InstructionTraceTest, TheInstructionBehindStiIsTold) {
+    const std::vector<Seen> expected = {seen(Flow::resumed, kSti), seen(Flow::next, kBehindSti),
+                                        seen(Flow::call, kBase), seen(Flow::next, kBase + 1)};
+    for (const bool delayed : {false, true}) {
+        Cpu cpu;
+        ASSERT_TRUE(trace.add(5, Grain::instructions));
+        trace.step(5, kSti);
+        if (!delayed) {
+            trace.step(5, kBehindSti);
+        }
+        trace.step(5, kBase);
+        trace.step(5, kBase + 1);
+        EXPECT_EQ(cpu.records(), expected) << delayed;
+        ASSERT_TRUE(trace.remove(5));
+    }
+}
+
+TEST_F(InstructionTraceTest, TheInstructionBehindStiCountsInItsBlock) {
+    Cpu cpu;
+    ASSERT_TRUE(trace.add(5, Grain::blocks));
+    trace.step(5, kSti);
+    trace.step(5, kBase);
+    const std::vector<Seen> expected = {block(Flow::resumed, 0, kSti), block(Flow::call, 2, kBase)};
+    EXPECT_EQ(cpu.records(), expected);
+}
+
+// The kernel let the task run freely for a while: what follows is no straight line.
+TEST_F(InstructionTraceTest, AStraightLineHasNoGaps) {
+    Cpu cpu;
+    ASSERT_TRUE(trace.add(5, Grain::instructions));
+    for (const std::uint64_t address : {kBase, kBase + 15, kBase + 31, kBase + 30}) {
+        trace.step(5, address);
+    }
+    const std::vector<Seen> expected = {seen(Flow::resumed, kBase), seen(Flow::next, kBase + 15),
+                                        seen(Flow::call, kBase + 31), seen(Flow::resumed, kBase + 30)};
+    EXPECT_EQ(cpu.records(), expected);
 }
 
 TEST_F(InstructionTraceTest, ATaskThatBeginsAgainComesFromElsewhere) {

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+// The instructions of a kernel image as text, as binutils' objdump tells them. Read once, whole.
+#pragma once
+
+#include "host/trace/event.hpp"
+#include "lib/result.hpp"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+namespace host::cli {
+
+class Disassembly {
+  public:
+    // io: objdump is missing, or failed; corrupt: it found no instruction. `why` tells, with the remedy.
+    [[nodiscard]] static lib::Result<Disassembly> of_image(const std::string& path, std::string& why);
+
+    // What `objdump -d` printed.
+    [[nodiscard]] static Disassembly parse(std::string_view listing);
+
+    // Empty if no instruction begins there.
+    [[nodiscard]] std::string_view at(std::uint64_t address) const;
+
+    // Of the instruction that an event is about; empty if it is about none, or the trace is of another image.
+    [[nodiscard]] std::string_view of(const trace::Event& event) const;
+
+  private:
+    std::unordered_map<std::uint64_t, std::string> m_instructions;
+};
+
+} // namespace host::cli

@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: MIT
+// Four sections of an ELF64 file, and JSON. ELF: System V ABI, "Object Files", and the GNU build-id note.
+#include "host/trace/kernel_image.hpp"
+
+#include "host/trace/byte_source.hpp"
+#include "host/trace/escape.hpp"
+#include "host/trace/json.hpp"
+#include "lib/endian.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <cxxabi.h>
+#include <fmt/format.h>
+#include <memory>
+#include <optional>
+
+namespace host::trace {
+
+namespace {
+
+constexpr std::string_view kFormat = "remora-formats";
+constexpr std::uint32_t kVersion = 1;
+constexpr std::size_t kFileBytesMax = 256 * 1024 * 1024;
+constexpr std::string_view kMagic = "RFMT1"; // at the beginning of the section, see linker.ld
+constexpr std::size_t kFirstFormat = 8;
+
+// A file of a sensible size, whole.
+lib::Result<std::string> read_file(const std::string& path, std::string& why) {
+    const auto source = ByteSource::open(path);
+    if (!source) {
+        why = error_name(source.error());
+        return source.error();
+    }
+    if (!source.value()->seekable() || source.value()->size_bytes() > kFileBytesMax) {
+        why = "it is no regular file of a sensible size";
+        return lib::Error::unsupported;
+    }
+    std::string text(source.value()->size_bytes(), '\0');
+    const auto count = source.value()->read(0, std::as_writable_bytes(std::span(text)));
+    if (!count) {
+        why = error_name(count.error());
+        return count.error();
+    }
+    text.resize(count.value());
+    return text;
+}
+
+// Little-endian words of a file at any offset; nothing beyond its end.
+class Image {
+  public:
+    explicit Image(std::string_view bytes)
+        : m_bytes(bytes) {}
+
+    template <typename T>
+    [[nodiscard]] std::optional<T> at(std::uint64_t offset) const {
+        const auto bytes = range(offset, sizeof(T));
+        if (!bytes) {
+            return std::nullopt;
+        }
+        return lib::load_le<T>(std::as_bytes(std::span(*bytes)));
+    }
+
+    [[nodiscard]] std::optional<std::string_view> range(std::uint64_t offset, std::uint64_t size) const {
+        if (offset > m_bytes.size() || size > m_bytes.size() - offset) {
+            return std::nullopt;
+        }
+        return m_bytes.substr(offset, size);
+    }
+
+    // The contents of a section, by its name.
+    [[nodiscard]] std::optional<std::string_view> section(std::string_view name) const {
+        const auto count = at<std::uint16_t>(0x3C);
+        const auto names_index = at<std::uint16_t>(0x3E);
+        const auto names = names_index ? contents(*names_index) : std::nullopt;
+        for (std::uint64_t index = 0; names && index < count.value_or(0); ++index) {
+            const auto header = section_header(index);
+            const auto name_at = header ? at<std::uint32_t>(*header) : std::nullopt;
+            if (name_at && *name_at < names->size() && names->substr(*name_at).starts_with(name) &&
+                names->substr(*name_at).substr(name.size()).starts_with('\0')) {
+                return contents(index);
+            }
+        }
+        return std::nullopt;
+    }
+
+    [[nodiscard]] bool is_executable(std::uint64_t section) const {
+        constexpr std::uint64_t kInstructions = 0x4; // SHF_EXECINSTR
+        const auto count = at<std::uint16_t>(0x3C);
+        const auto header = section_header(section);
+        const auto flags = header && section < count.value_or(0) ? at<std::uint64_t>(*header + 0x08) : std::nullopt;
+        return (flags.value_or(0) & kInstructions) != 0;
+    }
+
+  private:
+    [[nodiscard]] std::optional<std::uint64_t> section_header(std::uint64_t index) const {
+        const auto table = at<std::uint64_t>(0x28);
+        const auto entry_bytes = at<std::uint16_t>(0x3A);
+        if (!table || !entry_bytes || *entry_bytes < 0x40) {
+            return std::nullopt;
+        }
+        return *table + index * *entry_bytes;
+    }
+
+    [[nodiscard]] std::optional<std::string_view> contents(std::uint64_t index) const {
+        const auto header = section_header(index);
+        const auto offset = header ? at<std::uint64_t>(*header + 0x18) : std::nullopt;
+        const auto size = header ? at<std::uint64_t>(*header + 0x20) : std::nullopt;
+        return offset && size ? range(*offset, *size) : std::nullopt;
+    }
+
+    std::string_view m_bytes;
+};
+
+constexpr std::size_t kNameMax = 4096; // of a function
+
+// As the source has it; as it is if it is no mangled name.
+std::string demangled(std::string_view name) {
+    const std::string mangled(name);
+    int status = 0;
+    const std::unique_ptr<char, void (*)(void*)> text(abi::__cxa_demangle(mangled.c_str(), nullptr, nullptr, &status),
+                                                      &std::free);
+    return status == 0 && text != nullptr ? std::string(text.get()) : mangled;
+}
+
+// Functions, and the labels of assembler code.
+std::vector<Function> functions_of(const Image& image) {
+    constexpr std::size_t kEntryBytes = 24;
+    constexpr std::uint8_t kNoType = 0;
+    constexpr std::uint8_t kFunctionType = 2;
+    std::vector<Function> functions;
+    const auto symbols = image.section(".symtab");
+    const auto names = image.section(".strtab");
+    if (!symbols || !names) {
+        return functions;
+    }
+    const Image table(*symbols);
+    for (std::size_t at = 0; at + kEntryBytes <= symbols->size(); at += kEntryBytes) {
+        const auto name_at = table.at<std::uint32_t>(at).value_or(0);
+        const unsigned type = table.at<std::uint8_t>(at + 4).value_or(0) & 0x0FU;
+        const auto section = table.at<std::uint16_t>(at + 6).value_or(0);
+        const bool code = type == kFunctionType || (type == kNoType && image.is_executable(section));
+        if (!code || name_at >= names->size()) {
+            continue;
+        }
+        const std::string_view name =
+            names->substr(name_at, std::min(names->find('\0', name_at), names->size()) - name_at);
+        if (name.empty() || name.size() > kNameMax || name.starts_with(".L")) {
+            continue;
+        }
+        functions.push_back({table.at<std::uint64_t>(at + 8).value_or(0), table.at<std::uint64_t>(at + 16).value_or(0),
+                             demangled(name)});
+    }
+    return functions;
+}
+
+} // namespace
+
+// Of several names for one place the one that tells its size stays.
+void KernelImage::set_functions(std::vector<Function> functions) {
+    std::ranges::stable_sort(functions, [](const Function& one, const Function& other) {
+        return one.address != other.address ? one.address < other.address : one.size_bytes > other.size_bytes;
+    });
+    const auto doubles = std::ranges::unique(functions, {}, &Function::address);
+    functions.erase(doubles.begin(), doubles.end());
+    m_functions = std::move(functions);
+}
+
+bool KernelImage::read_image(std::string_view image_untrusted, std::string& why) {
+    constexpr std::string_view kElf64Little = "\x7f"
+                                              "ELF\x02\x01";
+    if (!image_untrusted.starts_with(kElf64Little)) {
+        why = "it is no 64-bit ELF image";
+        return false;
+    }
+    const Image image(image_untrusted);
+    const auto formats = image.section(".trace_formats");
+    if (!formats || !formats->starts_with(kMagic)) {
+        why = "it has no section .trace_formats: it is no image of this kernel, or its sections were stripped";
+        return false;
+    }
+    if (const auto note = image.section(".note.gnu.build-id"); note && note->size() >= 24) {
+        m_image_id = Image(*note).at<std::uint64_t>(16).value_or(0);
+    }
+    // The compiler aligns longer texts, so zeros lie between them.
+    for (std::size_t at = kFirstFormat; at < formats->size();) {
+        const std::size_t end = std::min(formats->find('\0', at), formats->size());
+        if (end > at) {
+            m_formats.emplace(static_cast<std::uint32_t>(at), formats->substr(at, end - at));
+        }
+        at = end + 1;
+    }
+    set_functions(functions_of(image));
+    return true;
+}
+
+lib::Result<KernelImage> KernelImage::from_image(const std::string& path, std::string& why) {
+    const auto image = read_file(path, why);
+    if (!image) {
+        return image.error();
+    }
+    KernelImage table;
+    if (!table.read_image(image.value(), why)) {
+        return lib::Error::corrupt;
+    }
+    return table;
+}
+
+lib::Result<KernelImage> KernelImage::load(const std::string& path, std::string& why) {
+    const auto text = read_file(path, why);
+    if (!text) {
+        return text.error();
+    }
+    return parse(text.value(), why);
+}
+
+lib::Result<KernelImage> KernelImage::parse(std::string_view text_untrusted, std::string& why) {
+    try {
+        const Json json = Json::parse(text_untrusted);
+        if (json.at("format") != kFormat) {
+            why = "it is no table of formats";
+            return lib::Error::corrupt;
+        }
+        if (json.at("version").get<std::uint32_t>() > kVersion) {
+            why = "it was written by a newer version";
+            return lib::Error::unsupported;
+        }
+        KernelImage table;
+        const auto image = json.at("image").get<std::string>();
+        const auto [end, error] = std::from_chars(image.data(), image.data() + image.size(), table.m_image_id, 16);
+        if (error != std::errc{} || end != image.data() + image.size()) {
+            why = "image is no hexadecimal number";
+            return lib::Error::corrupt;
+        }
+        for (const Json& entry : json.at("formats")) {
+            table.m_formats.emplace(entry.at("id").get<std::uint32_t>(), entry.at("text").get<std::string>());
+        }
+        std::vector<Function> functions;
+        for (const Json& entry : json.value("functions", Json::array())) { // older copies have none
+            functions.push_back({entry.at("address").get<std::uint64_t>(), entry.at("size").get<std::uint64_t>(),
+                                 entry.at("name").get<std::string>()});
+        }
+        table.set_functions(std::move(functions));
+        return table;
+    } catch (const Json::exception& exception) {
+        why = escaped(exception.what());
+        return lib::Error::corrupt;
+    }
+}
+
+std::string KernelImage::to_json_text() const {
+    Json json;
+    json["format"] = kFormat;
+    json["version"] = kVersion;
+    json["image"] = fmt::format("{:016x}", m_image_id);
+    json["formats"] = Json::array();
+    for (const auto& [id, text] : m_formats) {
+        json["formats"].push_back({{"id", id}, {"text", text}});
+    }
+    json["functions"] = Json::array();
+    for (const Function& function : m_functions) {
+        json["functions"].push_back(
+            {{"address", function.address}, {"size", function.size_bytes}, {"name", function.name}});
+    }
+    return json.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
+}
+
+const std::string* KernelImage::format(std::uint32_t id) const {
+    const auto found = m_formats.find(id);
+    return found != m_formats.end() ? &found->second : nullptr;
+}
+
+const Function* KernelImage::function_at(std::uint64_t address) const {
+    const auto next = std::ranges::upper_bound(m_functions, address, {}, &Function::address);
+    if (next == m_functions.begin()) {
+        return nullptr;
+    }
+    const Function& function = *std::prev(next);
+    const bool inside = function.size_bytes == 0 || address - function.address < function.size_bytes;
+    return inside ? &function : nullptr;
+}
+
+} // namespace host::trace

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+// What only the image of the kernel tells about the numbers in its records: the formats of trace_printf (section
+// .trace_formats, where a format's number is its offset), and which function an instruction belongs to (symbol table).
+// A reader takes them from the image that ran or from formats.json, the copy that a session keeps. Both name the image
+// by its build id, and so does the trace: what another image tells is never used. An image is input like any other:
+// nothing in it is trusted.
+#pragma once
+
+#include "lib/result.hpp"
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace host::trace {
+
+inline constexpr std::string_view kFormatsName = "formats.json";
+
+struct Function {
+    std::uint64_t address = 0;
+    std::uint64_t size_bytes = 0; // 0: not known; it goes on to the next one
+    std::string name;             // as in the source: demangled; not escaped
+};
+
+class KernelImage {
+  public:
+    // From an ELF image. not_found, refused, io; corrupt, unsupported: `why` tells.
+    [[nodiscard]] static lib::Result<KernelImage> from_image(const std::string& path, std::string& why);
+
+    // From formats.json. corrupt, unsupported: `why` tells.
+    [[nodiscard]] static lib::Result<KernelImage> parse(std::string_view text_untrusted, std::string& why);
+    [[nodiscard]] static lib::Result<KernelImage> load(const std::string& path, std::string& why);
+
+    [[nodiscard]] std::string to_json_text() const;
+
+    // The image that all of this belongs to: the first eight bytes of its build id; 0: it has none.
+    [[nodiscard]] std::uint64_t image_id() const { return m_image_id; }
+
+    // Null if there is no format of this number.
+    [[nodiscard]] const std::string* format(std::uint32_t id) const;
+
+    [[nodiscard]] const std::map<std::uint32_t, std::string>& formats() const { return m_formats; }
+
+    // Null if the address lies in no function.
+    [[nodiscard]] const Function* function_at(std::uint64_t address) const;
+
+    // By address, none twice.
+    [[nodiscard]] const std::vector<Function>& functions() const { return m_functions; }
+
+  private:
+    [[nodiscard]] bool read_image(std::string_view image_untrusted, std::string& why);
+    void set_functions(std::vector<Function> functions);
+
+    std::uint64_t m_image_id = 0;
+    std::map<std::uint32_t, std::string> m_formats;
+    std::vector<Function> m_functions;
+};
+
+} // namespace host::trace

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: MIT
+"""A task in steps, from the guest to what a person sees: function and offset, instruction, call stacks. What is shown
+is compared with what binutils say of the same image."""
+import json
+import re
+import shutil
+
+from harness import KERNEL, OK, case, expect
+
+
+def symbols(ctx):
+    """Addresses and sizes of functions by their names."""
+    found = {}
+    for line in ctx.run("nm", "-C", "-S", KERNEL).stdout.splitlines():
+        if match := re.fullmatch(r"([0-9a-f]{16}) ([0-9a-f]{16}) [tTwW] (.*)", line):
+            found.setdefault(match[3], []).append((int(match[1], 16), int(match[2], 16)))
+    return found
+
+
+def listing(ctx):
+    """Instructions by address."""
+    text = ctx.run("objdump", "-d", "-C", "--no-show-raw-insn", KERNEL).stdout
+    return {int(match[1], 16): " ".join(match[2].split())
+            for match in re.finditer(r"^\s*([0-9a-f]+):\t(.*)$", text, re.M)}
+
+
+def record(ctx, grain):
+    """The session of an application in steps, with the image's names in it."""
+    image = ctx.make_ramdisk()
+    ctx.boot("stepped_one", itrace=grain, sink="disk", ramdisk=image).expect_code(OK)
+    _, directory = ctx.disk_files(image)
+    ctx.remora("adopt", "--kernel", KERNEL, directory)
+    ctx.remora("verify", directory)
+    return directory
+
+
+@case(timeout_s=240)
+def steps_are_shown_by_function_and_instruction(ctx):
+    """Each address of the trace is an instruction of the image; its function and offset are binutils'."""
+    session = record(ctx, "blocks")
+    known, code = symbols(ctx), listing(ctx)
+    lines = ctx.remora("print", session, "--json", "--event", "block", "--kernel", KERNEL, "--disassemble",
+                       "--limit", "20000").stdout.splitlines()
+    expect(len(lines) > 1000, f"{len(lines)} blocks")
+    places = set()
+    for line in lines:
+        event = json.loads(line)
+        address = event["parameters"]["address"]
+        expect(event["instruction"] == code[address], f"{event} is {code[address]}")
+        name, _, offset = event["parameters"]["address_name"].partition("+0x")
+        begin = address - int(offset or "0", 16)
+        expect(any(start == begin for start, _ in known[name]), f"{event}: {known.get(name)}")
+        places.add(name.rpartition("::")[2])
+    expect("body(void*)" in places, f"the task's own function is not among {sorted(places)}")
+
+    # The session's own copy of the names is enough; a text line shows both.
+    text = ctx.remora("print", session, "--event", "block", "--limit", "50").stdout
+    expect(re.search(r"flow_instructions=\d/\d+ \(\w+\) address=0x[0-9a-f]+ \(\S.*\)", text), text)
+    text = ctx.remora("print", session, "--event", "block", "--limit", "50", "--kernel", KERNEL, "--disassemble").stdout
+    expect(all("  | " in line for line in text.splitlines()), text)
+
+
+@case(timeout_s=240)
+def call_stacks_of_a_task_in_steps(ctx):
+    """The profile of the task holds its functions, called by each other as the program has it."""
+    session = record(ctx, "blocks")
+    ctx.remora("convert", session, "--to", "speedscope", "-o", ctx.dir / "out.json")
+    document = json.loads((ctx.dir / "out.json").read_text(encoding="utf-8"))
+    names = [frame["name"] for frame in document["shared"]["frames"]]
+    calls, stack = set(), []
+    profile = next(one for one in document["profiles"] if one["name"] == "fast")
+    for event in profile["events"]:
+        if event["type"] == "O":
+            calls.add((names[stack[-1]] if stack else None, names[event["frame"]]))
+            stack.append(event["frame"])
+        else:
+            expect(stack.pop() == event["frame"], f"{event} is not on top")
+    flat = {(str(caller).rpartition("::")[2], callee.rpartition("::")[2]) for caller, callee in calls}
+    expect(("body(void*)", "task_endcycle()") in flat, f"{sorted(flat)}")
+
+
+@case
+def names_of_another_image_are_never_shown(ctx):
+    """An image that did not run is told once, and nothing of it is used."""
+    session = record(ctx, "blocks")
+    other = ctx.dir / "other.elf"
+    shutil.copy(KERNEL, other)
+    data = bytearray(other.read_bytes())
+    note = ctx.run("readelf", "-n", KERNEL).stdout
+    build_id = bytes.fromhex(re.search(r"Build ID: ([0-9a-f]+)", note)[1])
+    place = data.find(build_id)
+    data[place] ^= 1
+    other.write_bytes(data)
+    done = ctx.remora("print", session, "--event", "block", "--limit", "5", "--kernel", other, "--disassemble")
+    expect("another image" in done.stderr and done.stderr.count("\n") == 1, done.stderr)
+    expect("(" not in done.stdout.split("address=")[1].splitlines()[0] and " | " not in done.stdout, done.stdout)
+    done = ctx.remora("print", session, "--disassemble", check=False)
+    expect(done.returncode == 1 and "--kernel" in done.stderr, done.stderr)
+    done = ctx.remora("print", session, "--disassemble", "--kernel", "Makefile", check=False)
+    expect(done.returncode == 1 and done.stderr, done.stderr)

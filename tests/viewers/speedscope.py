@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: MIT
+"""speedscope: the rules by which its reader refuses or takes a file, and the calls that a task in steps made."""
+import collections
+import json
+
+import traces
+from harness import case, expect, expect_equal
+
+INSTRUCTION, BLOCK, STEPS_BEGIN, STEPS_END = 0x6E, 0x7E, 0x8E, 0x9E
+NEXT, JUMP, CALL, RETURN, RESUMED = range(5)
+
+
+def check(document):
+    """As the program reads it: a leaving frame is the one on top, time does not fall, nothing is open at the end."""
+    expect_equal(document["$schema"], "https://www.speedscope.app/file-format-schema.json", "schema")
+    frames = document["shared"]["frames"]
+    expect(all(frame["name"] for frame in frames), "a frame without a name")
+    expect(document["profiles"], "no profile")
+    for profile in document["profiles"]:
+        expect_equal(profile["type"], "evented", "type")
+        expect(profile["unit"] in ("none", "nanoseconds"), profile["unit"])
+        now, stack = profile["startValue"], []
+        for event in profile["events"]:
+            expect(event["at"] >= now, f"time falls: {event}")
+            now = event["at"]
+            expect(0 <= event["frame"] < len(frames), f"a frame that is not there: {event}")
+            if event["type"] == "O":
+                stack.append(event["frame"])
+            else:
+                expect_equal(event["type"], "C", "type of an event")
+                expect(stack and stack.pop() == event["frame"], f"a frame that is not on top: {event}")
+        expect(not stack, f"open at the end: {stack}")
+        expect(profile["endValue"] >= now, "the end lies before the last event")
+
+
+def load(ctx, trace, *options):
+    path = ctx.convert(trace, "speedscope", *options, name="out.speedscope.json")
+    document = json.loads(path.read_text(encoding="utf-8"))
+    check(document)
+    return document
+
+
+def told(document, name):
+    """`+name at` and `-name at` of the profile of this name."""
+    names = [frame["name"] for frame in document["shared"]["frames"]]
+    found = [profile for profile in document["profiles"] if profile["name"] == name]
+    expect_equal(len(found), 1, f"profiles {name}")
+    return [f"{'+' if event['type'] == 'O' else '-'}{names[event['frame']]} {event['at']}"
+            for event in found[0]["events"]]
+
+
+@case
+def calls_and_switches(ctx):
+    """Frames open with calls and close with returns, are closed while another task runs, and hold handlers."""
+    at = iter(range(1000, 100000, 240))  # 100 ns apart
+    steps = [(traces.CONTEXT_SWITCH, 3, 0), (STEPS_BEGIN, 3, 1), (BLOCK, RESUMED << 12, 0x1000),
+             (BLOCK, CALL << 12 | 7, 0x2000), (BLOCK, JUMP << 12 | 2, 0x2004),
+             (traces.INTERRUPT_START, 0x20, 0), (traces.INTERRUPT_END, 0x20, 0), (BLOCK, RETURN << 12 | 9, 0x1005),
+             (BLOCK, CALL << 12 | 7, 0x3000), (traces.CONTEXT_SWITCH, 4, 0), (INSTRUCTION, RESUMED, 0x5000),
+             (INSTRUCTION, CALL, 0x6000), (traces.CONTEXT_SWITCH, 3, 0), (BLOCK, RESUMED << 12, 0x3003),
+             (BLOCK, RETURN << 12 | 1, 0x100A), (STEPS_END, 3, 20)]
+    data = b"".join(traces.record(code, next(at), par1, par2) for code, par1, par2 in steps)
+    path = traces.store(ctx, "steps.dat", traces.chunk(data, tasks={3: "one", 4: 'two "\\'}, vectors={0x20: "timer"}))
+    document = load(ctx, path)
+    expect_equal(told(document, "one"),
+                 ["+0x1000 200", "+0x2000 300", "+interrupt timer 500", "-interrupt timer 600", "-0x2000 700",
+                  "+0x3000 800", "-0x3000 900", "-0x1000 900", "+0x1000 1300", "+0x3000 1300", "-0x3000 1400",
+                  "-0x1000 1500"], "task one")
+    expect_equal(told(document, 'two "\\\\'), ["+0x5000 1000", "+0x6000 1100", "-0x6000 1200", "-0x5000 1200"],
+                 "task two")
+
+
+@case
+def losses_close_frames(ctx):
+    """What happened while records were dropped nobody knows: the stack begins anew."""
+    steps = [(traces.CONTEXT_SWITCH, 3, 0), (BLOCK, RESUMED << 12, 0x1000), (BLOCK, CALL << 12, 0x2000),
+             (traces.BLACKOUT_START, 0, 0), (traces.BLACKOUT_END, 0, 9), (BLOCK, JUMP << 12, 0x4000)]
+    data = b"".join(traces.record(code, 1000 + 240 * i, *rest) for i, (code, *rest) in enumerate(steps))
+    document = load(ctx, traces.store(ctx, "lossy.dat", traces.chunk(data, dropped=9, tasks={3: "one"})))
+    names = [line.split()[0] for profile in document["profiles"] for line in told(document, profile["name"])]
+    expect_equal(collections.Counter(name[0] for name in names), collections.Counter({"+": 3, "-": 3}), "frames")
+    expect_equal(told(document, "one")[:4], ["+0x1000 100", "+0x2000 200", "-0x2000 300", "-0x1000 300"], "one")
+
+
+@case
+def without_a_rate(ctx):
+    """Ticks stand in for nanoseconds, and the unit says so."""
+    data = traces.record(BLOCK, 1000, RESUMED << 12, 0x1000) + traces.record(BLOCK, 1010, CALL << 12, 0x2000)
+    path = traces.store(ctx, "plain.dat", data)
+    document = load(ctx, path)
+    expect_equal({profile["unit"] for profile in document["profiles"]}, {"none"}, "unit")
+    expect_equal({profile["name"] for profile in document["profiles"]}, {"unknown"}, "nobody told who runs")
+
+
+@case
+def refuses_what_has_no_steps(ctx):
+    """A trace of tasks that ran freely holds no stacks: the message tells how to get some."""
+    done = ctx.remora("convert", traces.control(), "--to", "speedscope", "-o", ctx.dir / "no.json", codes=(1,))
+    expect("FTrace_itrace_begin" in done.stderr, done.stderr)
+    expect(not (ctx.dir / "no.json").exists(), "something was left behind")
+
+
+@case
+def any_bytes(ctx):
+    """Records of any flow at any address, tasks that come and go: what is written can be read."""
+    rng = __import__("random").Random(3)
+    data, stamp = b"", 1000
+    for _ in range(3000):
+        stamp += rng.randrange(0, 300)
+        code, par1, par2 = rng.choice([(BLOCK, rng.randrange(1 << 16), 0x1000 + 16 * rng.randrange(9)),
+                                       (INSTRUCTION, rng.randrange(9), 0x1000 + 16 * rng.randrange(9)),
+                                       (traces.CONTEXT_SWITCH, rng.randrange(4), 0),
+                                       (traces.INTERRUPT_START, rng.randrange(3), 0),
+                                       (traces.INTERRUPT_END, rng.randrange(3), 0), (STEPS_END, rng.randrange(4), 0)])
+        data += traces.record(code, stamp, par1, par2)
+    load(ctx, traces.store(ctx, "any.dat", traces.chunk(data, tasks={1: "a", 2: "b"})))
