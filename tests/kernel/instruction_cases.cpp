@@ -231,7 +231,7 @@ int other_task(const kernel::AppArguments&) {
     must(kernel::sem_wait(g_done));
     walk(); // not this task
     end(chunk);
-    check(recording.count(FTrace_EVT_instruction) == 14, "one walk of the two, of that task alone");
+    check(recording.count(FTrace_EVT_instruction) == 15, "one walk of the two, of that task alone");
     expect(FTrace_EVT_instruction_trace_begin, context, FTRACE_ITRACE_INSTRUCTIONS);
     check(FTrace_itrace_task(context, 0, 0) == 0 || !kernel::task_info(walker).ok(), "or it is over with the task");
     check(!tracer::instance().instructions.in_use(), "nobody steps any more");
