@@ -82,7 +82,7 @@ SEED := 1
 DURATION_MS :=
 TIMEOUT_S := 120
 $(foreach key,$(STEP_KEYS),$(eval $(key) :=))
-export PORT SEED DURATION_MS TIMEOUT_S $(STEP_KEYS) APP SINK BOOT ACCEL CLOCK NIC OUT TRACER TSC
+export PORT SEED DURATION_MS TIMEOUT_S $(STEP_KEYS) APP SINK BOOT ACCEL CLOCK NIC OUT TRACER TSC COMPENSATION
 
 # Of `make bench-kernel` alone: a kernel for so many tasks, and one that measures its interrupts-off sections.
 TASKS :=

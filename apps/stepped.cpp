@@ -111,11 +111,12 @@ int start(const kernel::AppArguments& arguments) {
     return s_stepped.result();
 }
 
-[[gnu::used, gnu::section(".apps")]] constinit const kernel::App kStepped[] = {
-    {"stepped", "a periodic load, freely or in steps, on a clock that may be compensated", &start<3>, false},
-    {"stepped_two", "likewise, two of the three tasks in steps", &start<2>, false},
-    {"stepped_one", "likewise, one of the three tasks in steps", &start<1>, false},
-};
+[[gnu::used, gnu::section(".apps")]] constinit const kernel::App kStepped{
+    "stepped", "a periodic load, freely or in steps, on a clock that may be compensated", &start<3>, false};
+[[gnu::used, gnu::section(".apps")]] constinit const kernel::App kSteppedTwo{
+    "stepped_two", "likewise, two of the three tasks in steps", &start<2>, false};
+[[gnu::used, gnu::section(".apps")]] constinit const kernel::App kSteppedOne{
+    "stepped_one", "likewise, one of the three tasks in steps", &start<1>, false};
 
 } // namespace
 

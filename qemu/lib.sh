@@ -43,6 +43,13 @@ check_number() {
     fi
 }
 
+# Likewise, if it is set at all.
+check_given() {
+    if [[ -n ${!1:-} ]]; then
+        check_number "$@"
+    fi
+}
+
 # Refuses the values that make cannot judge. The kernel's command line has the same ranges.
 check_values() {
     if ! list_apps | awk -v app="$APP" '$1 == app {found = 1} END {exit !found}'; then
@@ -52,8 +59,17 @@ check_values() {
     check_number SEED 0 18446744073709551615
     check_number TIMEOUT_S 1 1000000
     check_number GDB_PORT 1 65535
-    if [[ -n ${DURATION_MS:-} ]]; then
-        check_number DURATION_MS 0 4294967295
+    check_given DURATION_MS 0 4294967295
+    case ${ITRACE:-none} in
+    none | instructions | blocks) ;;
+    *) die "ITRACE=$ITRACE is not valid" 'ITRACE=none, instructions or blocks' ;;
+    esac
+    check_given CLOCK_STEP 0 18446744073709551615
+    check_given CLOCK_TRIGGER 0 4294967294
+    check_given CLOCK_MAX_DELTA 1 18446744073709551615
+    check_given CLOCK_NEAR_ZERO 1 18446744073709551615
+    if [[ -n ${CLOCK_STEP:-} && $CLOCK_STEP != 0 && ${COMPENSATION:-OFF} != ON ]]; then
+        die "CLOCK_STEP=$CLOCK_STEP needs a kernel that can set its clock back" 'COMPENSATION=ON'
     fi
 }
 

@@ -41,8 +41,8 @@ void InstructionTrace::set_range(std::uint64_t begin, std::uint64_t end) {
     m_end = begin == 0 && end == 0 ? kNowhere : end;
 }
 
-Flow InstructionTrace::flow(std::uint64_t from, std::uint64_t to) const {
-    const Flow told = flow_of({m_hooks.code(from), kInstructionBytesMax}, from, to);
+Flow InstructionTrace::flow(const std::uint8_t* code, std::uint64_t from, std::uint64_t to) {
+    const Flow told = flow_of({code, kInstructionBytesMax}, from, to);
     const bool follows = to > from && to - from <= kInstructionBytesMax;
     return told == Flow::next && !follows ? Flow::resumed : told;
 }
@@ -53,17 +53,21 @@ bool InstructionTrace::step(std::uint16_t context, std::uint64_t address) {
     }
     CpuSteps& steps = this_cpu().steps;
     ++steps.taken;
-    const bool goes_on = context == steps.context && !is_in(m_new, context);
-    if (goes_on && address == steps.address && is_repeated({m_hooks.code(address), kInstructionBytesMax})) {
+    if (context != steps.context || is_in(m_new, context)) {
+        put(m_new, context, false);
+        steps.context = context;
+        visit(steps, address, Flow::resumed);
+        return true;
+    }
+    const std::uint8_t* code = m_hooks.code(steps.address);
+    if (address == steps.address && is_repeated({code, kInstructionBytesMax})) {
         return true; // still the same instruction, at its next item
     }
-    if (goes_on && delays_step(*m_hooks.code(steps.address)) && address != steps.address + 1) {
+    if (delays_step(*code) && address != steps.address + 1) {
         visit(steps, steps.address + 1, Flow::next); // went by without a step of its own
+        ++code;
     }
-    const Flow way = goes_on ? flow(steps.address, address) : Flow::resumed;
-    put(m_new, context, false);
-    steps.context = context;
-    visit(steps, address, way);
+    visit(steps, address, flow(code, steps.address, address));
     return true;
 }
 

@@ -84,8 +84,9 @@ class InstructionTrace {
         return address >= m_begin && address < m_end && (m_flag == nullptr || *m_flag != 0);
     }
 
-    // From the instruction before, which was the same task's. `resumed` if others must have run in between.
-    [[nodiscard]] Flow flow(std::uint64_t from, std::uint64_t to) const;
+    // From the instruction before, whose bytes these are, and which was the same task's. `resumed` if others must have
+    // run in between.
+    [[nodiscard]] static Flow flow(const std::uint8_t* code, std::uint64_t from, std::uint64_t to);
 
     // The task executes this instruction next.
     void visit(CpuSteps& steps, std::uint64_t address, Flow flow) const;

@@ -113,7 +113,10 @@ def values_of_a_run_are_judged_before_it_starts(ctx):
     for option, remedy in (("APP=no_such_app", "make apps lists them: control"), ("PORT=0", "from 1 to 65535"),
                            ("PORT=65536", "from 1 to 65535"), ("PORT=http", "from 1 to 65535"),
                            ("SEED=-1", "from 0 to"), ("SEED=18446744073709551616", "to 18446744073709551615"),
-                           ("DURATION_MS=4294967296", "to 4294967295"), ("TIMEOUT_S=0", "from 1 to")):
+                           ("DURATION_MS=4294967296", "to 4294967295"), ("TIMEOUT_S=0", "from 1 to"),
+                           ("ITRACE=steps", "instructions or blocks"), ("CLOCK_TRIGGER=4294967295", "to 4294967294"),
+                           ("CLOCK_MAX_DELTA=0", "from 1 to"), ("CLOCK_NEAR_ZERO=0", "from 1 to"),
+                           ("CLOCK_STEP=1", "COMPENSATION=ON")):
         for target in ("run", "debug"):
             done = ctx.run("make", target, "DEPS=skip", f"OUT={ctx.dir}/out", option, check=False)
             lines = [line for line in done.stderr.splitlines() if not line.startswith("make")]
