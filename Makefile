@@ -460,6 +460,7 @@ test-kernel: $(TEST_KERNEL) $(REMORA) ## the cases that run in the guest
 	@tests/integration/run.py guest
 
 test-integration: kernel $(TEST_KERNEL) host $(EFI) ## boots, exports and faults, from outside
+	@$(MAKE) --no-print-directory COMPENSATION=ON TRACER=NEW TSC=TRUE $(COMPENSATED_TEST_KERNEL)
 	@$(MAKE) --no-print-directory kernel TRACER=OFF TSC=TRUE
 	@tests/integration/run.py outside
 

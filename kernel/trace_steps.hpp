@@ -37,9 +37,9 @@ inline void untraced() {
     if constexpr (detail::kOn) {
         tracer::InstructionTrace& instructions = tracer::instance().instructions;
         if (instructions.in_use()) {
+            detail::untraced(); // before its first step, which would take that time away
             const std::uint16_t context = detail::context_of(this_processor().loaded);
             arch::single_step(instructions.wants(context) && instructions.in_call(context));
-            detail::untraced();
         }
     }
 }
@@ -49,8 +49,8 @@ inline void untraced() {
     if constexpr (detail::kOn) {
         tracer::InstructionTrace& instructions = tracer::instance().instructions;
         if (instructions.in_use()) {
+            detail::untraced(); // likewise
             arch::single_step(instructions.wants(task.context));
-            detail::untraced();
         }
     }
 }

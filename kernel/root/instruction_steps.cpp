@@ -3,6 +3,7 @@
 
 #include "arch/arch.hpp"
 #include "kernel/compensation/compensated_clock.hpp"
+#include "kernel/irq_guard.hpp"
 #include "kernel/scheduler.hpp"
 #include "kernel/task_object.hpp"
 #include "tracer/instance.hpp"
@@ -73,12 +74,20 @@ bool wanted() {
     return tracer::instance().instructions.wants(running_context());
 }
 
+// What the context did until here it did freely.
+void set(bool on) {
+    if (on) {
+        const IrqGuard guard;
+        untraced();
+    }
+    arch::single_step(on);
+}
+
 constexpr arch::StepUpcalls kUpcalls{.step = &step, .wanted = &wanted};
 
 // Interrupts ask from the first time on, and for ever: some context may still have to be taken out of its steps.
 void begin() {
     arch::set_step_upcalls(&kUpcalls);
-    untraced();
 }
 
 } // namespace
@@ -87,7 +96,7 @@ void instruction_steps_configure() {
     tracer::instance().instructions.set_hooks({.context = &running_context,
                                                .is_task = &is_task,
                                                .waits = &waits,
-                                               .set = &arch::single_step,
+                                               .set = &set,
                                                .code = &code_at,
                                                .begin = &begin});
 }

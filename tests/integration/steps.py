@@ -5,7 +5,7 @@ import json
 import re
 import shutil
 
-from harness import KERNEL, OK, case, expect
+from harness import COMPENSATED_TEST_KERNEL, KERNEL, OK, case, expect
 
 
 def symbols(ctx):
@@ -98,3 +98,46 @@ def names_of_another_image_are_never_shown(ctx):
     expect(done.returncode == 1 and "--kernel" in done.stderr, done.stderr)
     done = ctx.remora("print", session, "--disassemble", "--kernel", "Makefile", check=False)
     expect(done.returncode == 1 and done.stderr, done.stderr)
+
+
+def compensated(ctx, name, **words):
+    """A run of the periodic load on the kernel whose clock can be set back: what it printed, and its session."""
+    image = ctx.make_ramdisk()
+    outcome = ctx.boot("stepped_one", kernel=COMPENSATED_TEST_KERNEL, sink="disk", ramdisk=image, **words).expect_code(OK)
+    _, directory = ctx.disk_files(image)
+    session = directory.rename(ctx.dir / name)
+    image.unlink()
+    ctx.remora("adopt", session)
+    ctx.remora("verify", session)
+    return outcome, session
+
+
+def printed(ctx, session, event, *options):
+    return [json.loads(line) for line in
+            ctx.remora("print", session, "--json", "--event", event, *options).stdout.splitlines()]
+
+
+@case(timeout_s=240)
+def the_kernels_time_is_restored(ctx):
+    """In steps on a compensated clock the trace shows, in the kernel's time, the schedule of the run without steps; what
+    was removed, and how often each guard held, is to the tick what the kernel counted."""
+    _, free = compensated(ctx, "free")
+    outcome, steps = compensated(ctx, "steps", itrace="blocks", clock_step=1)
+    told = json.loads(ctx.remora("summary", steps, "--json").stdout)["compensation"]
+    removed = int(outcome.marker("clock ran").split()[-2])
+    expect(told["removed_ticks"] == removed > 10**7, f"{told}, the kernel says {removed}")
+    counted = {name: int(count) for name, count in re.findall(r"REMORA: steps (\w+) (\d+)", outcome.serial)}
+    expect(told["steps"] == counted and counted["compensated"] > 10**5, f"{told}, the kernel says {counted}")
+
+    switches = [printed(ctx, session, "context_switch") for session in (free, steps)]
+    order = [[event["par1"] for event in one] for one in switches]
+    expect(order[0] == order[1] and len(order[0]) > 50, f"{order[0]} is the free run, {order[1]} in steps")
+    apart = [abs((a["ticks"] - switches[0][0]["ticks"]) - (b["ticks"] - switches[1][0]["ticks"]))
+             for a, b in zip(*switches)]
+    expect(max(apart) < 1000, f"a switch is {max(apart)} ticks from where it is in the free run")
+
+    # A job's release is a time of the kernel's clock: the stamp as it is lies far behind, the restored one does not.
+    for options, fits in (((), True), (("--machine-clock",), False)):
+        late = max(event["ticks"] - event["parameters"]["release"] & 0xFFFFFFFF
+                   for event in printed(ctx, steps, "job_release", *options))
+        expect((late < 5000) == fits, f"a release is told {late} ticks after its time {options}")

@@ -87,6 +87,32 @@ int timer(const kernel::AppArguments&) {
     return failures;
 }
 
+// What a task did freely before its steps begin is genuine, however short it was: the first step takes none of it away.
+int begin_again(const kernel::AppArguments&) {
+    if (!compensates({})) {
+        return failures;
+    }
+    constexpr std::uint64_t kRounds = 500;
+    constexpr std::uint64_t kLeast = 4 * kRounds; // ticks, one an instruction; far below max_delta
+    const int chunk = rows::begin(250, FTRACE_CHUNK_FLAG_CYC);
+    check(FTrace_itrace_range(&g_expirations, &g_expirations + 1) == 0, "no instruction is told");
+    for (int i = 0; i < 20; ++i) {
+        check(FTrace_itrace_begin(FTRACE_ITRACE_BLOCKS) == 0 && FTrace_itrace_end() == 0, "steps, for a moment");
+        const lib::Ticks before = kernel::now();
+        static_cast<void>(mixed(kRounds));
+        check(FTrace_itrace_begin(FTRACE_ITRACE_BLOCKS) == 0 && FTrace_itrace_end() == 0, "and again");
+        const lib::Ticks passed = kernel::now() - before;
+        if (passed.value < kLeast) {
+            kernel::console().line("round ", i, ": ", passed.value, " ticks");
+            check(false, "its time is still there");
+            break;
+        }
+    }
+    kernel::clock_compensation_stop();
+    rows::end(chunk);
+    return failures;
+}
+
 // The timer is as near as it can be all the time: nothing is compensated, nothing is lost.
 int near_zero(const kernel::AppArguments&) {
     if (!compensates({.near_zero = kernel::to_ticks(lib::milliseconds(1))})) {
@@ -220,6 +246,7 @@ int arguments(const kernel::AppArguments&) {
 
 [[gnu::used, gnu::section(".apps")]] constinit const kernel::App kCases[] = {
     {"t_clock_timer", "a periodic timer beside a task in steps, on a compensated clock", &checked<&timer>, true},
+    {"t_clock_begin_again", "steps that begin behind a short free run", &checked<&begin_again>, true},
     {"t_clock_near_zero", "a timer that is always about to fire", &checked<&near_zero>, true},
     {"t_clock_rollover", "a clock that wraps", &checked<&rollover>, false},
     {"t_clock_read_in_steps", "the clock as a task in steps sees it", &checked<&read_in_steps>, true},
