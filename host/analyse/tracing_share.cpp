@@ -4,7 +4,7 @@
 namespace host::analyse {
 
 std::optional<TracingShare> tracing_share(const std::optional<tracer::TraceCost>& cost, std::uint64_t records,
-                                          lib::Ticks duration, std::size_t cpus) {
+                                          lib::Ticks duration, std::size_t cpus, lib::Ticks removed) {
     if (!cost || cost->rounds == 0) {
         return std::nullopt;
     }
@@ -16,7 +16,8 @@ std::optional<TracingShare> tracing_share(const std::optional<tracer::TraceCost>
     const double ticks = static_cast<double>(records) * result.ticks_per_record;
     constexpr double kMost = 1e19;
     result.time = {static_cast<std::uint64_t>(ticks < kMost ? ticks : kMost)};
-    const double whole = static_cast<double>(duration.value) * static_cast<double>(cpus);
+    const double whole =
+        static_cast<double>(duration.value) * static_cast<double>(cpus) + static_cast<double>(removed.value);
     if (whole > 0) {
         result.share = ticks / whole;
     }

@@ -4,7 +4,6 @@
 #include "host/cli/json_version.hpp"
 #include "host/cli/summary_view.hpp"
 
-#include "host/analyse/tracing_share.hpp"
 #include "host/trace/escape.hpp"
 #include "host/trace/json.hpp"
 #include "host/trace/names.hpp"
@@ -63,8 +62,7 @@ Json vector_to_json(const SummaryView& view, const analyse::VectorFigures& figur
 // Null while the cost of a record is not known. An estimate under the clock that clock.mode names.
 Json tracing_to_json(const SummaryView& view) {
     const auto& cost = view.trace.facts().cost;
-    const auto tracing =
-        analyse::tracing_share(cost, view.accounts.committed, view.summary.duration(), view.summary.cpus());
+    const auto tracing = tracing_share(view);
     if (!tracing) {
         return {};
     }

@@ -2,7 +2,6 @@
 // The first screen that a user sees of a run.
 #include "host/cli/summary_view.hpp"
 
-#include "host/analyse/tracing_share.hpp"
 #include "host/trace/escape.hpp"
 #include "host/trace/names.hpp"
 
@@ -72,8 +71,7 @@ void print_heading(Output& out, std::string_view heading) {
 
 void print_tracing(Output& out, const SummaryView& view) {
     const auto& facts = view.trace.facts();
-    const auto tracing =
-        analyse::tracing_share(facts.cost, view.accounts.committed, view.summary.duration(), view.summary.cpus());
+    const auto tracing = tracing_share(view);
     if (!tracing) {
         out.print("  tracing    share not known: the trace does not tell what a record costs\n");
         return;

@@ -3,10 +3,12 @@
 #pragma once
 
 #include "host/analyse/summary.hpp"
+#include "host/analyse/tracing_share.hpp"
 #include "host/cli/output.hpp"
 #include "host/cli/verdict.hpp"
 #include "host/trace/trace.hpp"
 
+#include <optional>
 #include <string>
 
 namespace host::cli {
@@ -18,6 +20,14 @@ struct SummaryView {
     const Accounts& accounts;
     const Verdict& verdict;
 };
+
+// What tracing took of the run; nothing if the trace does not tell the cost of a record.
+[[nodiscard]] inline std::optional<analyse::TracingShare> tracing_share(const SummaryView& view) {
+    const trace::TraceFacts& facts = view.trace.facts();
+    const auto removed = facts.compensation ? facts.compensation->removed_meanwhile : lib::Ticks{};
+    return analyse::tracing_share(facts.cost, view.accounts.committed, view.summary.duration(), view.summary.cpus(),
+                                  removed);
+}
 
 void print_summary(Output& out, const SummaryView& view);
 void print_summary_json(Output& out, const SummaryView& view);

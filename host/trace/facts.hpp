@@ -69,7 +69,8 @@ struct Absent {
 
 // A clock that was set back while tasks ran in steps.
 struct Compensation {
-    lib::Ticks removed;                                                  // of the processor with most
+    lib::Ticks removed;                                                  // since boot, of the processor with most
+    lib::Ticks removed_meanwhile;                                        // within the trace, of all processors
     std::uint64_t settings = 0;                                          // in the trace
     std::array<std::uint64_t, tracer::kStepOutcomeNames.size()> steps{}; // by outcome, as the kernel counted them
 };

@@ -44,7 +44,12 @@ class KernelClock {
             m_in_use = true;
             const std::uint64_t removed = std::uint64_t{event.par1} << 32 | event.par2;
             const std::uint64_t lasted = event.ticks.value - std::min(event.ticks.value, start.value);
-            cpu.last = cpu.removed == 0 && removed > lasted ? 0 : cpu.last;
+            const bool earlier = cpu.removed == 0 && removed > lasted;
+            cpu.last = earlier ? 0 : cpu.last;
+            if (!earlier && removed > cpu.removed) {
+                lib::Ticks& sum = compensation(facts).removed_meanwhile;
+                sum = sum + lib::Ticks{removed - cpu.removed};
+            }
             cpu.removed = removed;
             compensation(facts).removed = {std::max(compensation(facts).removed.value, cpu.removed)};
             ++compensation(facts).settings;

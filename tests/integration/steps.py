@@ -123,7 +123,9 @@ def the_kernels_time_is_restored(ctx):
     was removed, and how often each guard held, is to the tick what the kernel counted."""
     _, free = compensated(ctx, "free")
     outcome, steps = compensated(ctx, "steps", itrace="blocks", clock_step=1)
-    told = json.loads(ctx.remora("summary", steps, "--json").stdout)["compensation"]
+    summary = json.loads(ctx.remora("summary", steps, "--json").stdout)
+    expect(0 < summary["tracing"]["share"] < 1, f"tracing took {summary['tracing']} of the run")
+    told = summary["compensation"]
     removed = int(outcome.marker("clock ran").split()[-2])
     expect(told["removed_ticks"] == removed > 10**7, f"{told}, the kernel says {removed}")
     counted = {name: int(count) for name, count in re.findall(r"REMORA: steps (\w+) (\d+)", outcome.serial)}

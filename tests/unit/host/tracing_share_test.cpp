@@ -25,6 +25,7 @@ TEST(TracingShare, IsRecordsTimesCostOverTheTimeOfAllProcessors) {
     EXPECT_EQ(one->time.value, 18'500U);
     EXPECT_DOUBLE_EQ(*one->share, 0.185);
     EXPECT_DOUBLE_EQ(*analyse::tracing_share(kCost, 1000, {100'000}, 2)->share, 0.0925);
+    EXPECT_DOUBLE_EQ(*analyse::tracing_share(kCost, 1000, {10'000}, 1, {90'000})->share, 0.185) << "a clock set back";
 }
 
 TEST(TracingShare, IsNotKnownWithoutACostAndHasNoShareWithoutTime) {
