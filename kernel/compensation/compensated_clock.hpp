@@ -24,7 +24,7 @@ inline constexpr bool kCompensationBuilt = false;
 lib::Result<void> clock_compensation_start(const compensation::Parameters& parameters);
 void clock_compensation_stop();
 
-// Counts, and what was removed, since the last start. Context: any.
+// Counts, and what was removed, since boot: a stop and a start change neither. Context: any.
 [[nodiscard]] const compensation::Compensator& clock_compensation();
 
 namespace compensation {

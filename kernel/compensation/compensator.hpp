@@ -41,7 +41,7 @@ struct Parameters {
     std::uint32_t trigger = 0;    // steps that pass between two settings of the clock
     lib::Ticks step{1};           // what (trigger + 1) steps cost on the compensated clock
     lib::Ticks max_delta{20'000}; // above (trigger + 1) times the dearest step, below the shortest untraced stretch
-    lib::Ticks near_zero{2'000};  // above the way from reading the decrementer to writing it, one record included
+    lib::Ticks near_zero{2'000};  // above the way from reading the decrementer to writing it
     lib::Ticks near_overflow{~std::uint64_t{0} - 40'000}; // below the clock's end by more than max_delta
 };
 
@@ -56,12 +56,11 @@ class Compensator {
   public:
     constexpr Compensator() = default;
 
-    // From the next step on, with a new interval and counts of zero.
+    // From the next step on, with a new interval. Counts and what was removed go on.
     void start(const Parameters& parameters, lib::Ticks clock) {
-        *this = {};
         m_parameters = parameters;
         m_on = true;
-        m_previous = clock;
+        restart(clock);
     }
 
     void stop() { m_on = false; }
@@ -77,11 +76,9 @@ class Compensator {
     // A traced step: takes the trace by calling take(), then sets the clock back unless a guard holds.
     template <Machine M, std::invocable Take>
     Outcome step(M& machine, Take take) {
-        const lib::Ticks clock = machine.clock();
-        const lib::Ticks decrementer = machine.decrementer();
+        const Outcome before = judge(read(machine));
         take();
-        const Outcome judged = judge(clock, decrementer);
-        const Outcome outcome = judged == Outcome::compensated ? compensate(machine) : judged;
+        const Outcome outcome = before == Outcome::compensated ? compensate(machine) : before;
         if (outcome == Outcome::below_trigger) {
             ++m_count;
         } else if (outcome != Outcome::compensated) {
@@ -97,42 +94,56 @@ class Compensator {
         return m_previous + lib::Ticks{lib::multiply_divide(m_parameters.step.value, m_count + 1, steps)};
     }
 
-    // Steps with this outcome.
+    // Steps with this outcome, since boot.
     [[nodiscard]] std::uint64_t count(Outcome outcome) const { return m_counts[static_cast<std::size_t>(outcome)]; }
 
-    // Taken from the clock since start().
+    // Taken from the clock since boot.
     [[nodiscard]] lib::Ticks removed() const { return m_removed; }
 
   private:
-    [[nodiscard]] Outcome judge(lib::Ticks clock, lib::Ticks decrementer) const {
-        if (m_previous > clock) {
+    struct Reading {
+        lib::Ticks clock;
+        lib::Ticks decrementer;
+    };
+
+    template <Machine M>
+    [[nodiscard]] static Reading read(M& machine) {
+        const lib::Ticks clock = machine.clock();
+        return {clock, machine.decrementer()};
+    }
+
+    [[nodiscard]] Outcome judge(const Reading& reading) const {
+        if (m_previous > reading.clock) {
             return Outcome::rollover;
         }
-        if (clock - m_previous > m_parameters.max_delta) {
+        if (reading.clock - m_previous > m_parameters.max_delta) {
             return Outcome::untraced;
         }
-        if (decrementer < m_parameters.near_zero) {
+        if (reading.decrementer < m_parameters.near_zero) {
             return Outcome::near_zero;
         }
-        if (clock > m_parameters.near_overflow) {
+        if (reading.clock > m_parameters.near_overflow) {
             return Outcome::near_overflow;
         }
         return m_count < m_parameters.trigger ? Outcome::below_trigger : Outcome::compensated;
     }
 
-    // The trace has taken time as well, so both are read again.
+    // The trace has taken time as well, so both are read again, and judged again: it may have taken so long that the
+    // timer's interrupt is pending by now.
     template <Machine M>
     Outcome compensate(M& machine) {
-        const lib::Ticks now = machine.clock();
-        const lib::Ticks left = machine.decrementer();
+        const Reading now = read(machine);
+        if (const Outcome judged = judge(now); judged != Outcome::compensated) {
+            return judged;
+        }
         const lib::Ticks target = m_previous + m_parameters.step;
-        if (target >= now) {
+        if (target >= now.clock) {
             return Outcome::not_ahead;
         }
-        const lib::Ticks surplus = now - target;
+        const lib::Ticks surplus = now.clock - target;
         constexpr lib::Ticks kNone{~std::uint64_t{0}};
-        machine.set(target, left == kNone ? kNone : left + surplus);
-        m_removed = m_removed + surplus;
+        m_removed = m_removed + surplus; // first: a machine may set its clock by it
+        machine.set(target, now.decrementer == kNone ? kNone : now.decrementer + surplus);
         restart(target);
         return Outcome::compensated;
     }

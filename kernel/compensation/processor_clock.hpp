@@ -28,27 +28,27 @@ class ProcessorClock {
     constexpr ProcessorClock() = default;
 
     void start(const Parameters& parameters, lib::Ticks counter) {
-        m_compensator.start(parameters, counter - m_removed);
+        m_compensator.start(parameters, counter - removed());
     }
 
     void stop() { m_compensator.stop(); }
 
     [[nodiscard]] bool on() const { return m_compensator.on(); }
 
-    // Counts, and what was removed, since the last start.
+    // Counts, and what was removed, since boot.
     [[nodiscard]] const Compensator& compensator() const { return m_compensator; }
 
     // From the counter, since boot.
-    [[nodiscard]] lib::Ticks removed() const { return m_removed; }
+    [[nodiscard]] lib::Ticks removed() const { return m_compensator.removed(); }
 
     // When the counter will be where the clock is to be then.
-    [[nodiscard]] lib::Ticks counter_at(lib::Ticks time) const { return time + m_removed; }
+    [[nodiscard]] lib::Ticks counter_at(lib::Ticks time) const { return time + removed(); }
 
     // The time. It never falls: where a setting lies before what somebody has read, it stands still until it is
     // reached. in_steps: by a program in steps; what it sees is the time of its step, not that of the way back from the
     // last one.
     [[nodiscard]] lib::Ticks read(lib::Ticks counter, bool in_steps) {
-        lib::Ticks time = counter - m_removed;
+        lib::Ticks time = counter - removed();
         if (in_steps && on()) {
             time = std::min(time, m_compensator.end_of_step());
         }
@@ -64,38 +64,30 @@ class ProcessorClock {
     }
 
     // Code ran that is not traced, and its time was genuine.
-    void untraced(lib::Ticks counter) { m_compensator.restart(counter - m_removed); }
+    void untraced(lib::Ticks counter) { m_compensator.restart(counter - removed()); }
 
   private:
     // The processor as the compensator sees it.
     template <Hardware H>
     class Compensated {
       public:
-        Compensated(ProcessorClock& owner, H& hardware)
+        Compensated(const ProcessorClock& owner, H& hardware)
             : m_owner(owner)
             , m_hardware(hardware) {}
 
-        lib::Ticks clock() {
-            m_clock = m_hardware.counter() - m_owner.m_removed;
-            return m_clock;
-        }
+        [[nodiscard]] lib::Ticks clock() const { return m_hardware.counter() - m_owner.removed(); }
 
-        [[nodiscard]] lib::Ticks decrementer() { return m_hardware.left(); }
+        [[nodiscard]] lib::Ticks decrementer() const { return m_hardware.left(); }
 
-        // What passes between the last reading and here is genuine.
-        void set(lib::Ticks clock, lib::Ticks /*decrementer*/) {
-            m_owner.m_removed = m_owner.m_removed + (m_clock - clock);
-            m_hardware.arm_again();
-        }
+        // The sum has grown already. What passes between the last reading and here is genuine.
+        void set(lib::Ticks /*clock*/, lib::Ticks /*decrementer*/) { m_hardware.arm_again(); }
 
       private:
-        ProcessorClock& m_owner;
+        const ProcessorClock& m_owner;
         H& m_hardware;
-        lib::Ticks m_clock;
     };
 
     Compensator m_compensator;
-    lib::Ticks m_removed;
     lib::Ticks m_last_read; // the greatest time that anybody has seen
 };
 
