@@ -3,16 +3,14 @@
 #include "host/trace/kernel_image.hpp"
 
 #include "host/trace/byte_source.hpp"
+#include "host/trace/demangler.hpp"
 #include "host/trace/escape.hpp"
 #include "host/trace/json.hpp"
 #include "lib/endian.hpp"
 
 #include <algorithm>
 #include <charconv>
-#include <cstdlib>
-#include <cxxabi.h>
 #include <fmt/format.h>
-#include <memory>
 #include <optional>
 
 namespace host::trace {
@@ -114,21 +112,25 @@ class Image {
 
 constexpr std::size_t kNameMax = 4096; // of a function
 
-// As the source has it; as it is if it is no mangled name.
-std::string demangled(std::string_view name) {
-    const std::string mangled(name);
-    int status = 0;
-    const std::unique_ptr<char, void (*)(void*)> text(abi::__cxa_demangle(mangled.c_str(), nullptr, nullptr, &status),
-                                                      &std::free);
-    return status == 0 && text != nullptr ? std::string(text.get()) : mangled;
+// A small file can name much: symbols may share one long name. This kernel has 1200 names of 60 KB.
+constexpr std::size_t kEntriesMax = 256 * 1024;
+constexpr std::size_t kNameBytesMax = 16 * 1024 * 1024;
+
+// The text that ends with a zero or with the section; nothing if it is too long.
+std::optional<std::string_view> text_at(std::string_view section, std::size_t at) {
+    const std::string_view rest = section.substr(at, kNameMax + 1);
+    const std::size_t end = std::min(rest.find('\0'), rest.size());
+    return end <= kNameMax ? std::optional(rest.substr(0, end)) : std::nullopt;
 }
 
-// Functions, and the labels of assembler code.
-std::vector<Function> functions_of(const Image& image) {
+// Functions, and the labels of assembler code. Nothing if they are too many; `why` tells.
+std::optional<std::vector<Function>> functions_of(const Image& image, std::string& why) {
     constexpr std::size_t kEntryBytes = 24;
     constexpr std::uint8_t kNoType = 0;
     constexpr std::uint8_t kFunctionType = 2;
     std::vector<Function> functions;
+    Demangler demangler;
+    std::size_t name_bytes = 0;
     const auto symbols = image.section(".symtab");
     const auto names = image.section(".strtab");
     if (!symbols || !names) {
@@ -143,13 +145,17 @@ std::vector<Function> functions_of(const Image& image) {
         if (!code || name_at >= names->size()) {
             continue;
         }
-        const std::string_view name =
-            names->substr(name_at, std::min(names->find('\0', name_at), names->size()) - name_at);
-        if (name.empty() || name.size() > kNameMax || name.starts_with(".L")) {
+        const auto name = text_at(*names, name_at);
+        if (!name || name->empty() || name->starts_with(".L")) {
             continue;
         }
         functions.push_back({table.at<std::uint64_t>(at + 8).value_or(0), table.at<std::uint64_t>(at + 16).value_or(0),
-                             demangled(name)});
+                             demangler.name(*name)});
+        name_bytes += functions.back().name.size();
+        if (functions.size() > kEntriesMax || name_bytes > kNameBytesMax) {
+            why = "its functions, or their names, are more than any kernel has";
+            return std::nullopt;
+        }
     }
     return functions;
 }
@@ -161,8 +167,10 @@ void KernelImage::set_functions(std::vector<Function> functions) {
     std::ranges::stable_sort(functions, [](const Function& one, const Function& other) {
         return one.address != other.address ? one.address < other.address : one.size_bytes > other.size_bytes;
     });
-    const auto doubles = std::ranges::unique(functions, {}, &Function::address);
-    functions.erase(doubles.begin(), doubles.end());
+    functions.erase(
+        std::unique(functions.begin(), functions.end(),
+                    [](const Function& one, const Function& other) { return one.address == other.address; }),
+        functions.end());
     m_functions = std::move(functions);
 }
 
@@ -188,9 +196,17 @@ bool KernelImage::read_image(std::string_view image_untrusted, std::string& why)
         if (end > at) {
             m_formats.emplace(static_cast<std::uint32_t>(at), formats->substr(at, end - at));
         }
+        if (m_formats.size() > kEntriesMax) {
+            why = "its formats are more than any kernel has";
+            return false;
+        }
         at = end + 1;
     }
-    set_functions(functions_of(image));
+    auto functions = functions_of(image, why);
+    if (!functions) {
+        return false;
+    }
+    set_functions(std::move(*functions));
     return true;
 }
 

@@ -21,7 +21,7 @@ inline constexpr std::string_view kFormatsName = "formats.json";
 struct Function {
     std::uint64_t address = 0;
     std::uint64_t size_bytes = 0; // 0: not known; it goes on to the next one
-    std::string name;             // as in the source: demangled; not escaped
+    std::string name;             // as in the source: demangled, unless that would be too long; not escaped
 };
 
 class KernelImage {

@@ -3,11 +3,13 @@
 // from a session's copy. Formats of trace_printf: user_event_test.cpp.
 #include "host/trace/kernel_image.hpp"
 
+#include "host/trace/demangler.hpp"
 #include "host/trace/value_text.hpp"
 #include "tests/support/host_trace_builder.hpp"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <random>
 #include <string>
@@ -35,18 +37,23 @@ void put(std::string& out, T value) {
     out.append(bytes, sizeof(T));
 }
 
-// Header, contents of the sections, section headers; in that order.
-std::string elf(const std::vector<Symbol>& symbols) {
+// Header, contents of the sections, section headers; in that order. A symbol without a name has that of the last one
+// with a name.
+std::string elf(const std::vector<Symbol>& symbols, const std::string& formats = std::string("go\0", 3)) {
     std::string strings(1, '\0');
     std::string table(24, '\0');
+    std::size_t name_at = 0;
     for (const Symbol& symbol : symbols) {
-        put(table, static_cast<std::uint32_t>(strings.size()));
+        name_at = symbol.name.empty() ? name_at : strings.size();
+        put(table, static_cast<std::uint32_t>(name_at));
         put(table, static_cast<std::uint8_t>(0x10 | symbol.type));
         put(table, std::uint8_t{0});
         put(table, symbol.section);
         put(table, symbol.address);
         put(table, symbol.size);
-        strings += symbol.name + '\0';
+        if (!symbol.name.empty()) {
+            strings += symbol.name + '\0';
+        }
     }
 
     struct Section {
@@ -57,7 +64,7 @@ std::string elf(const std::vector<Symbol>& symbols) {
 
     const std::vector<Section> sections = {{"", "", 0},
                                            {".text", "\x90", 0x6},
-                                           {".trace_formats", std::string("RFMT1\0\0\0go\0", 11), 0x2},
+                                           {".trace_formats", std::string("RFMT1\0\0\0", 8) + formats, 0x2},
                                            {".symtab", table, 0},
                                            {".strtab", strings, 0}};
     std::string names;
@@ -144,6 +151,83 @@ TEST_F(KernelImageFile, ASessionsCopyTellsTheSame) {
     EXPECT_EQ(place_of(&copy.value(), ~std::uint64_t{0}), "two\\x1b[2J+0x3") << "the terminal is safe";
     ASSERT_NE(copy.value().format(8), nullptr);
     EXPECT_EQ(*copy.value().format(8), "go");
+}
+
+std::string number_of(std::size_t substitution) {
+    constexpr std::string_view kDigits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+    return substitution == 0 ? "S_" : std::string("S") + kDigits[substitution - 1] + "_";
+}
+
+// f(a<int, int>, a<the last one, the last one>, ...): each level doubles.
+std::string doubling(std::size_t levels) {
+    std::string name = "_Z1f1aIiiE";
+    for (std::size_t i = 1; i <= levels; ++i) {
+        name += "S_I" + number_of(i) + number_of(i) + "E";
+    }
+    return name;
+}
+
+TEST_F(KernelImageFile, ANameThatWouldGrowWithoutBoundsStaysMangled) {
+    const auto image = read(elf({{doubling(2), 2, kText, 0x1000, 8}, {doubling(16), 2, kText, 0x2000, 8}}));
+    ASSERT_TRUE(image.ok()) << m_why;
+    EXPECT_EQ(image.value().functions()[0].name, "f(a<int, int>, a<a<int, int>, a<int, int> >, "
+                                                 "a<a<a<int, int>, a<int, int> >, a<a<int, int>, a<int, int> > >)");
+    EXPECT_EQ(image.value().functions()[1].name, doubling(16));
+}
+
+TEST(Demangler, RefusesWhatTogetherCostsTooMuch) {
+    const std::string name = doubling(6);
+    Demangler demangler;
+    int taken = 0;
+    while (taken < 1'000 && demangler.name(name) != name) {
+        ++taken;
+    }
+    EXPECT_GT(taken, 1);
+    EXPECT_LT(taken, 1'000);
+}
+
+TEST(Demangler, EstimatesNeverLessThanTheTextHasNames) {
+    for (std::size_t levels = 1; levels < 7; ++levels) {
+        const std::string text = Demangler().name(doubling(levels));
+        const auto names = static_cast<std::uint64_t>(std::ranges::count(text, 'a') + std::ranges::count(text, 'i'));
+        EXPECT_GE(demangled_estimate(doubling(levels)), names) << levels;
+    }
+    EXPECT_GE(demangled_estimate(doubling(34)), std::uint64_t{1} << 32);
+    EXPECT_LT(demangled_estimate("_Z1fSt4spanIiE"), 20U) << "not the operator sp";
+    EXPECT_GT(demangled_estimate("_Z1fIJijxEEvDpT_"), 200U) << "each of a pack";
+}
+
+// The longest names of this kernel.
+TEST(Demangler, TakesRealNames) {
+    const std::string heap =
+        "_ZSt13__adjust_heapIN9__gnu_cxx17__normal_iteratorIPN6kernel6DemandESt4spanIS3_Lm18446744073709551615EEEElS3_"
+        "NS0_5__ops15_Iter_comp_iterIZNSt6ranges8__detail16__make_comp_projINSA_4lessEMS3_mEEDaRT_RT0_EUlOSF_OSH_E_EEE"
+        "vSF_SH_SH_T1_T2_";
+    EXPECT_TRUE(Demangler().name(heap).starts_with("void std::__adjust_heap<")) << demangled_estimate(heap);
+    const std::string line =
+        "_ZN6kernel7Console4lineIJA9_cA16_cSt17basic_string_viewIcSt11char_traitsIcEEA3_cS7_A8_cjS2_mS2_EEEvDpRKT_";
+    EXPECT_TRUE(Demangler().name(line).starts_with("void kernel::Console::line<")) << demangled_estimate(line);
+}
+
+// A megabyte of symbols would become a gigabyte of names.
+TEST_F(KernelImageFile, RefusesMoreThanAnyKernelHas) {
+    std::vector<Symbol> symbols = {{std::string(4000, 'A'), 2, kText, 0x1000, 1}};
+    for (std::uint64_t i = 1; i < 4'000; ++i) {
+        symbols.push_back({"", 2, kText, 0x1000 + i, 1});
+    }
+    EXPECT_TRUE(read(elf(symbols)).ok());
+    symbols.resize(50'000, {"", 2, kText, 0x9000, 1});
+    const auto names = read(elf(symbols));
+    ASSERT_FALSE(names.ok());
+    EXPECT_EQ(names.error(), lib::Error::corrupt);
+    EXPECT_NE(m_why.find("functions"), std::string::npos) << m_why;
+    EXPECT_FALSE(read(elf(std::vector<Symbol>(300'000, {"a", 2, kText, 0x9000, 1}))).ok());
+    std::string formats;
+    for (int i = 0; i < 300'000; ++i) {
+        formats += std::string("a\0", 2);
+    }
+    EXPECT_FALSE(read(elf({}, formats)).ok());
+    EXPECT_NE(m_why.find("formats"), std::string::npos) << m_why;
 }
 
 TEST(KernelImageCopy, OfAnOlderVersionHasNoFunctions) {
