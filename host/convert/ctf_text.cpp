@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// TSDL text. Every type is aligned to a byte: nothing in our streams is packed tighter or looser.
+// TSDL text. Every type is aligned to a byte: nothing in our streams is packed tighter or looser, but the upper part of
+// a number whose parts are no whole bytes.
 #include "host/convert/ctf_text.hpp"
 
 #include "host/trace/escape.hpp"
@@ -64,9 +65,22 @@ constexpr std::string_view alias_of(std::span<const std::string_view> words) {
     return {};
 }
 
-// Numbers of a list that has no alias would silently stay numbers.
-static_assert(std::ranges::all_of(tracer::detail::kUnitWords, [](const tracer::UnitWords& unit) {
-    return (unit.words.empty() || !alias_of(unit.words).empty()) && (unit.low.empty() || !alias_of(unit.low).empty());
+constexpr std::array<unsigned, 2> kNameBits = {16, 32};
+constexpr std::array<unsigned, 3> kWordBits = {4, 16, 32}; // of a part of a number, too
+
+constexpr bool is_told(std::span<const std::string_view> words, unsigned bits) {
+    return words.empty() || (!alias_of(words).empty() && (std::ranges::find(kWordBits, bits) != kWordBits.end()) &&
+                             words.size() <= std::uint64_t{1} << bits);
+}
+
+constexpr bool is_told(tracer::Unit unit, unsigned bits) {
+    const tracer::UnitWords& words = tracer::words_of(unit);
+    return words.low_bits < bits && is_told(words.words, bits - words.low_bits) && is_told(words.low, words.low_bits);
+}
+
+// Words without an alias in their width would be a type that nobody declares.
+static_assert(std::ranges::all_of(tracer::kEvents, [](const tracer::EventRow& row) {
+    return is_told(row.par1.unit, 16) && is_told(row.par2.unit, 32);
 }));
 
 void append(fmt::memory_buffer& out, std::string_view text) {
@@ -88,16 +102,16 @@ class Enumerators {
         m_text += fmt::format("{}{} = {}", m_text.empty() ? " " : ", ", quoted(own), value);
     }
 
-    // For both widths; plain integers if there is no name at all.
-    void append_to(fmt::memory_buffer& out, std::string_view alias) const {
-        for (const unsigned bits : {16U, 32U}) {
+    // For each width; plain integers if there is no name at all.
+    void append_to(fmt::memory_buffer& out, std::string_view alias, std::span<const unsigned> widths) const {
+        for (const unsigned bits : widths) {
+            const std::string integer =
+                fmt::format("integer {{ size = {}; align = {}; signed = false; }}", bits, bits % 8 == 0 ? 8 : 1);
             if (m_text.empty()) {
-                fmt::format_to(std::back_inserter(out),
-                               "typealias integer {{ size = {0}; align = 8; signed = false; }} := {1}{0};\n", bits,
-                               alias);
+                fmt::format_to(std::back_inserter(out), "typealias {0} := {1}{2};\n", integer, alias, bits);
             } else {
-                fmt::format_to(std::back_inserter(out), "typealias enum : uint{0}_t {{{2} }} := {1}{0};\n", bits, alias,
-                               m_text);
+                fmt::format_to(std::back_inserter(out), "typealias enum : {0} {{{3} }} := {1}{2};\n", integer, alias,
+                               bits, m_text);
             }
         }
     }
@@ -106,6 +120,17 @@ class Enumerators {
     std::set<std::string> m_seen;
     std::string m_text;
 };
+
+// A number of two parts; the low one comes first.
+std::string two_parts(const tracer::Parameter& what, const tracer::UnitWords& words, unsigned bits) {
+    const std::string_view low = alias_of(words.low);
+    const bool block = what.unit == Unit::block;
+    const std::string first = !low.empty() ? fmt::format(" {0}{1} _{0};", low, words.low_bits)
+                                           : fmt::format(" integer {{ size = {}; align = 8; signed = false; }} {};",
+                                                         words.low_bits, block ? "_instructions" : "_object");
+    return fmt::format("{} {}{} {};", first, alias_of(words.words), bits - words.low_bits,
+                       block ? "_flow" : identifier(what.name));
+}
 
 // One parameter in the width of its half of the record.
 std::string parameter(const tracer::Parameter& what, unsigned bits) {
@@ -119,14 +144,11 @@ std::string parameter(const tracer::Parameter& what, unsigned bits) {
         return {};
     }
     const tracer::UnitWords& words = tracer::words_of(what.unit);
-    const std::string_view alias = alias_of(words.words);
-    const std::string_view low = alias_of(words.low);
-    if (words.low_bits == 16) { // the low half comes first
-        const std::string first = low.empty() ? " uint16_t _object;" : fmt::format(" {0}16 _{0};", low);
-        return fmt::format("{} {}16 {};", first, alias, name);
+    if (words.low_bits != 0) {
+        return two_parts(what, words, bits);
     }
-    if (!alias.empty() && words.low_bits == 0) {
-        return fmt::format(" {}{} {};", alias, bits, name);
+    if (!words.words.empty()) {
+        return fmt::format(" {}{} {};", alias_of(words.words), bits, name);
     }
     const bool hex = trace::is_hexadecimal(what.unit);
     return hex ? fmt::format(" hex{} {};", bits, name) : fmt::format(" uint{}_t {};", bits, name);
@@ -227,14 +249,14 @@ void append_name_types(fmt::memory_buffer& out, const trace::Names& names) {
         for (std::uint32_t value = 0; value <= 0xFFFF; ++value) {
             enumerators.add(value, names.find(named.unit, value));
         }
-        enumerators.append_to(out, named.alias);
+        enumerators.append_to(out, named.alias, kNameBits);
     }
     for (const WordUnit& unit : kWordUnits) {
         Enumerators enumerators;
         for (std::uint32_t value = 0; value < unit.words.size(); ++value) {
             enumerators.add(value, unit.words[value]);
         }
-        enumerators.append_to(out, unit.alias);
+        enumerators.append_to(out, unit.alias, kWordBits);
     }
 }
 

@@ -6,6 +6,7 @@ import struct
 import traces
 from harness import case, counts, expect, expect_equal, sample
 
+INSTRUCTION, BLOCK = 0x6E, 0x7E
 LINE = re.compile(r"^\[(\d+)\] ([^:]+): \{ cpu_id = (\d+) \}(?:, \{ (?:(.*) )?\})?$")
 
 
@@ -127,6 +128,22 @@ def few_events(ctx):
     none = traces.store(ctx, "none.dat", traces.chunk(b""))
     directory = ctx.convert(none, "ctf", codes=(0, 3))
     expect((directory / "metadata").read_text(encoding="utf-8").startswith("/* CTF 1.8 */"), "no metadata")
+
+
+@case
+def numbers_of_two_parts(ctx):
+    """Each part of a number is a field of its own, with its word if it has words: the low one comes first."""
+    flows = ["next", "jump", "call", "return", "resumed"]
+    blocks = [(flow, count) for flow in range(len(flows)) for count in (0, 1, 0x5A3, 0xFFF)]
+    records = b"".join(traces.record(BLOCK, 1000 + at, flow << 12 | count, 0x2000)
+                       for at, (flow, count) in enumerate(blocks))
+    records += traces.record(traces.TASK_BLOCK, 2000, 3, 1 << 16 | 7) + traces.record(INSTRUCTION, 2001, 2, 0x3000)
+    _, found, _ = compare(ctx, traces.store(ctx, "parts.dat", traces.chunk(records)))
+    expect_equal([one["fields"] for one in found],
+                 [f'instructions = {count}, flow = ( "{flows[flow]}" : container = {flow} ), address = 0x2000'
+                  for flow, count in blocks] +
+                 ['context = 3, object = 7, wait = ( "semaphore" : container = 1 )',
+                  'flow = ( "call" : container = 2 ), address = 0x3000'], "fields")
 
 
 @case
