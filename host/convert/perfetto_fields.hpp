@@ -76,7 +76,7 @@ enum class TrackEvent : std::uint32_t {
 
 enum class EventType : std::uint32_t { begin = 1, end = 2, instant = 3, counter = 4 };
 
-enum class Annotation : std::uint32_t { name_iid = 1, uint_value = 3, string_value = 6 };
+enum class Annotation : std::uint32_t { name_iid = 1, uint_value = 3, string_value = 6, pointer_value = 7 };
 
 enum class InternedData : std::uint32_t { event_names = 2, annotation_names = 3 };
 enum class Interned : std::uint32_t { iid = 1, name = 2 };

@@ -48,6 +48,11 @@ void add_words(Message<TrackEvent>& out, EventWords& words_of, const trace::Even
     }
 }
 
+// A number, shown as every printer shows it: in hexadecimal if it is an address.
+constexpr Annotation number_field(tracer::Unit unit) {
+    return trace::is_hexadecimal(unit) ? Annotation::pointer_value : Annotation::uint_value;
+}
+
 // A parameter's name, encoded.
 std::string interned_annotation(std::uint8_t code, unsigned parameter) {
     std::string name;
@@ -199,7 +204,7 @@ void Tracks::add_parameter(Message<TrackEvent>& out, const std::string& name, co
     }
     if (!trace::may_have_meaning(unit)) {
         ShortMessage<Annotation> number;
-        number.add_uint64(Annotation::uint_value, value);
+        number.add_uint64(number_field(unit), value);
         out.add_bytes_vectored(TrackEvent::annotations, name, number.encoded());
         return;
     }
@@ -211,7 +216,7 @@ void Tracks::add_parameter(Message<TrackEvent>& out, const std::string& name, co
             trace::append_digits_and_meaning(text, event, unit, value);
             annotation.add_string(Annotation::string_value, std::string_view(text.data(), text.size()));
         } else {
-            annotation.add_uint64(Annotation::uint_value, value);
+            annotation.add_uint64(number_field(unit), value);
         }
         field.append(std::string_view(m_value));
     };

@@ -10,6 +10,7 @@ from protobuf_text import one
 BEGIN, END, INSTANT, COUNTER = 1, 2, 3, 4
 CLEARED, NEEDS = 1, 2
 UNKNOWN_TID = 0x10001
+INSTRUCTION, PANIC = 0x6E, 0x0E
 DRAWN = {"context_switch", "interrupt_start", "interrupt_end", "server_budget"}
 
 
@@ -18,6 +19,14 @@ def decode(ctx, path):
     text = ctx.run("sh", "-c", f"protoc --proto_path=tests/viewers --decode=remora.viewers.Trace "
                                f"tests/viewers/perfetto_trace.proto < '{path}'").stdout
     return protobuf_text.parse(text).get("packet", [])
+
+
+def value_of(note):
+    """As a reader shows it: a number, text, or an address in hexadecimal."""
+    if "pointer_value" in note:
+        expect(not {"uint_value", "string_value"} & note.keys(), f"two values: {note}")
+        return hex(one(note, "pointer_value"))
+    return one(note, "uint_value", one(note, "string_value"))
 
 
 class View:
@@ -88,7 +97,7 @@ class View:
         name = one(event, "name")
         if "name_iid" in event:
             name = self.event_names[one(event, "name_iid")]
-        values = {self.annotation_names[one(note, "name_iid")]: one(note, "uint_value", one(note, "string_value"))
+        values = {self.annotation_names[one(note, "name_iid")]: value_of(note)
                   for note in event.get("debug_annotations", [])}
         kind = one(event, "type")
         self.flows_from += event.get("flow_ids", [])
@@ -164,6 +173,19 @@ def generated(ctx):
     """A generated trace of 20000 records, which takes several bundles."""
     view, _ = compare(ctx, traces.synthetic(ctx, 20000))
     expect_equal(view.lost_bundles, 0, "losses of a trace without any")
+
+
+@case
+def addresses(ctx):
+    """An address is shown in hexadecimal, whether an image could tell its function or not; a number as a number."""
+    records = traces.record(INSTRUCTION, 1000, 2, 0x101A3C) + traces.record(PANIC, 1010, 3, 0xE9)
+    records += traces.record(traces.USER_EVENT_0, 1020, 17, 18) + traces.record(INSTRUCTION, 1030, 2, 0x101A3C)
+    view, _ = compare(ctx, traces.store(ctx, "addresses.dat", traces.chunk(records)))
+    steps = [values["address"] for _, name, _, values in view.instants if name == "instruction"]
+    expect_equal(steps, ["0x101a3c"] * 2, "addresses")
+    expect_equal([values["reason"] for _, name, _, values in view.instants if name == "panic"], ["0xe9"], "reasons")
+    expect_equal([list(values.values()) for _, name, _, values in view.instants if name == "user_event_0"],
+                 [[17, 18]], "numbers")
 
 
 @case
