@@ -122,8 +122,10 @@ void set_upcalls(const Upcalls& upcalls);
 
 // Who wants to know of each instruction. Called with interrupts off.
 struct StepUpcalls {
-    bool (*step)(std::uint64_t address); // the instruction to be executed next; false: the context goes on freely
-    bool (*wanted)();                    // whether the context that an interrupt returns to goes on in steps
+    // The instruction to be executed next; recorded: the one before had the record path done, and is over. False: the
+    // context goes on freely.
+    bool (*step)(std::uint64_t address, bool recorded);
+    bool (*wanted)(); // whether the context that an interrupt returns to goes on in steps
 };
 
 // From here on interrupts ask. Null: nobody steps. irq-off.

@@ -13,6 +13,8 @@
 #include "kernel/sync/chain.hpp"
 #include "kernel/trace_steps.hpp"
 
+#include <utility>
+
 namespace kernel {
 
 namespace {
@@ -73,7 +75,9 @@ void preempt_if_needed_irq_off() {
         return;
     }
     if (cpu.reschedule) {
+        cpu.in_interrupts_end = true;
         schedule_irq_off();
+        this_processor().in_interrupts_end = false; // where the task goes on
     }
     deliver_upcalls_irq_off();
 }
@@ -122,6 +126,7 @@ void context_load_irq_off() {
     Processor& cpu = this_processor();
     Task* const from = cpu.loaded;
     Task* const to = cpu.exec_shadow;
+    const bool in_call = !std::exchange(cpu.in_interrupts_end, false); // true also when the task is back here
     if (from == to) {
         if (to->restart) {
             restart_loaded_irq_off(*to);
@@ -131,11 +136,11 @@ void context_load_irq_off() {
     if (to->restart) {
         renew_context_irq_off(*to);
     }
+    trace_points::context_leaves();
     cpu.loaded = to;
     trace_points::context_switched(*to);
-    trace_points::context_leaves(from);
     arch::switch_context(from != nullptr ? &from->stack_pointer : &cpu.boot, to->stack_pointer);
-    trace_points::context_returns();
+    trace_points::context_returns(in_call);
 }
 
 void schedule_irq_off() {

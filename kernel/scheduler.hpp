@@ -20,6 +20,7 @@ struct Processor {
     lib::Ticks dispatched_at;
     bool reschedule = false;
     bool in_interrupt = false;
+    bool in_interrupts_end = false; // an interrupt is over but for the choice of the task to return to
     arch::StackPointer boot;
     compensation::ProcessorClock clock; // with COMPENSATION=ON; else nobody asks it
 };

@@ -21,25 +21,27 @@ inline void untraced() {
 
 // --- contexts: irq-off ---------------------------------------------------------------------------------------------
 
-// The loaded task is about to leave the processor.
-[[gnu::always_inline]] inline void context_leaves(const Task* from) {
+// The loaded task is about to leave the processor: what follows is no instruction of its own.
+[[gnu::always_inline]] inline void context_leaves() {
     if constexpr (detail::kOn) {
-        tracer::InstructionTrace& instructions = tracer::instance().instructions;
-        if (instructions.in_use() && from != nullptr) {
-            instructions.set_in_call(from->context, arch::single_stepping() || !from->can_run());
+        if (tracer::instance().instructions.in_use() && arch::single_stepping()) {
+            arch::single_step(false);
         }
     }
 }
 
-// The loaded task has the processor back, in the kernel's middle; one that an interrupt took it from goes on in steps
-// when that is over.
-[[gnu::always_inline]] inline void context_returns() {
+// The loaded task has the processor back, in the kernel's middle. in_call: in a call of its own; one that an interrupt
+// took it from goes on in steps when that is over.
+[[gnu::always_inline]] inline void context_returns(bool in_call) {
     if constexpr (detail::kOn) {
         tracer::InstructionTrace& instructions = tracer::instance().instructions;
+        const std::uint16_t context = detail::context_of(this_processor().loaded);
         if (instructions.in_use()) {
             detail::untraced(); // before its first step, which would take that time away
-            const std::uint16_t context = detail::context_of(this_processor().loaded);
-            arch::single_step(instructions.wants(context) && instructions.in_call(context));
+            if (in_call && instructions.wants(context)) {
+                instructions.resumes(context);
+                arch::single_step(true);
+            }
         }
     }
 }
@@ -50,6 +52,7 @@ inline void untraced() {
         tracer::InstructionTrace& instructions = tracer::instance().instructions;
         if (instructions.in_use()) {
             detail::untraced(); // likewise
+            instructions.resumes(task.context);
             arch::single_step(instructions.wants(task.context));
         }
     }

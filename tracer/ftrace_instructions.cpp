@@ -56,9 +56,11 @@ int FTrace_itrace_end() {
     if (!call.locked()) {
         return -1;
     }
-    return hooks.set != nullptr && instance().instructions.remove(hooks.context())
-               ? 0
-               : call.fail("the calling task does not run in steps");
+    if (hooks.set == nullptr || !instance().instructions.remove(hooks.context())) {
+        return call.fail("the calling task does not run in steps");
+    }
+    hooks.set(false); // an interrupt may have set it again meanwhile
+    return 0;
 }
 
 int FTrace_itrace_task(int context, int status, int grain) {
@@ -85,7 +87,6 @@ int FTrace_itrace_task(int context, int status, int grain) {
     if (!done) {
         return call.fail("status", status, "the task is in this state already");
     }
-    trace.set_in_call(task, trace.hooks().waits(task));
     if (task == trace.hooks().context()) {
         trace.hooks().set(status == 1);
     }

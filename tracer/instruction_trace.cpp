@@ -41,20 +41,26 @@ void InstructionTrace::set_range(std::uint64_t begin, std::uint64_t end) {
     m_end = begin == 0 && end == 0 ? kNowhere : end;
 }
 
-Flow InstructionTrace::flow(const std::uint8_t* code, std::uint64_t from, std::uint64_t to) {
+// The record path is one step with the instruction that goes there: behind a call it is as if nothing had been called,
+// behind a jump (the last call of a function) its return is that function's.
+Flow InstructionTrace::flow(const std::uint8_t* code, std::uint64_t from, std::uint64_t to, bool recorded) {
     const Flow told = flow_of({code, kInstructionBytesMax}, from, to);
+    if (recorded && (told == Flow::call || told == Flow::jump)) {
+        return told == Flow::call ? Flow::next : Flow::ret;
+    }
     const bool follows = to > from && to - from <= kInstructionBytesMax;
     return told == Flow::next && !follows ? Flow::resumed : told;
 }
 
-bool InstructionTrace::step(std::uint16_t context, std::uint64_t address) {
+bool InstructionTrace::step(std::uint16_t context, std::uint64_t address, bool recorded) {
     if (!wants(context)) {
         return false;
     }
     CpuSteps& steps = this_cpu().steps;
-    ++steps.taken;
     if (context != steps.context || is_in(m_new, context)) {
+        ++steps.taken;
         put(m_new, context, false);
+        steps.in_block = context != steps.context ? 0 : steps.in_block;
         steps.context = context;
         visit(steps, address, Flow::resumed);
         return true;
@@ -63,18 +69,16 @@ bool InstructionTrace::step(std::uint16_t context, std::uint64_t address) {
     if (address == steps.address && is_repeated({code, kInstructionBytesMax})) {
         return true; // still the same instruction, at its next item
     }
+    ++steps.taken;
     if (delays_step(*code) && address != steps.address + 1) {
         visit(steps, steps.address + 1, Flow::next); // went by without a step of its own
         ++code;
     }
-    visit(steps, address, flow(code, steps.address, address));
+    visit(steps, address, flow(code, steps.address, address, recorded));
     return true;
 }
 
 void InstructionTrace::visit(CpuSteps& steps, std::uint64_t address, Flow flow) const {
-    if (flow == Flow::resumed) {
-        steps.in_block = 0;
-    }
     steps.address = address;
     if (passes(address)) {
         record(steps, flow);

@@ -32,7 +32,6 @@ inline constexpr std::uint32_t kBlockInstructionsMax = (1U << kBlockFlowShift) -
 struct StepHooks {
     std::uint16_t (*context)() = nullptr;                 // of the running task
     bool (*is_task)(std::uint16_t context) = nullptr;     // whether there is such a task
-    bool (*waits)(std::uint16_t context) = nullptr;       // whether it gave the processor up by itself
     void (*set)(bool on) = nullptr;                       // whether the running context goes on in steps
     const std::uint8_t* (*code)(std::uint64_t) = nullptr; // where the bytes of an instruction can be read
     void (*begin)() = nullptr; // nobody ran in steps until here: from here on they have to be told
@@ -51,10 +50,8 @@ class InstructionTrace {
 
     [[nodiscard]] bool in_use() const { return m_wanted != 0; }
 
-    // Whether a task left the processor in a call of its own; else an interrupt took it.
-    void set_in_call(std::uint16_t context, bool in) { put(m_in_call, context, in); }
-
-    [[nodiscard]] bool in_call(std::uint16_t context) const { return is_in(m_in_call, context); }
+    // What this task ran since its last step it ran freely: the next one comes from elsewhere.
+    void resumes(std::uint16_t context) { put(m_new, context, true); }
 
     // False: it is, or is not, already.
     bool add(std::uint16_t context, Grain grain);
@@ -66,8 +63,9 @@ class InstructionTrace {
     // Only while *flag is not 0; null: always. The flag is the application's, and must live as long as it is set here.
     void set_flag(const volatile int* flag) { m_flag = flag; }
 
-    // The next instruction of this task, on this processor, lies there. Returns wants(context).
-    bool step(std::uint16_t context, std::uint64_t address);
+    // The next instruction of this task, on this processor, lies there. recorded: the one before called the record
+    // path, which has been done since. Returns wants(context).
+    bool step(std::uint16_t context, std::uint64_t address, bool recorded = false);
 
   private:
     using Contexts = std::array<std::uint64_t, 0x1'0000 / 64>;
@@ -86,7 +84,7 @@ class InstructionTrace {
 
     // From the instruction before, whose bytes these are, and which was the same task's. `resumed` if others must have
     // run in between.
-    [[nodiscard]] static Flow flow(const std::uint8_t* code, std::uint64_t from, std::uint64_t to);
+    [[nodiscard]] static Flow flow(const std::uint8_t* code, std::uint64_t from, std::uint64_t to, bool recorded);
 
     // The task executes this instruction next.
     void visit(CpuSteps& steps, std::uint64_t address, Flow flow) const;
@@ -95,8 +93,7 @@ class InstructionTrace {
     StepHooks m_hooks;
     Contexts m_traced{};
     Contexts m_in_blocks{}; // of the traced ones
-    Contexts m_new{};       // of the traced ones: no step so far
-    Contexts m_in_call{};
+    Contexts m_new{};       // of the traced ones: no step so far, or none since resumes()
     std::uint32_t m_wanted = 0;
     std::uint64_t m_begin = 0;
     std::uint64_t m_end = kNowhere;

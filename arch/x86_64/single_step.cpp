@@ -40,10 +40,10 @@ bool is_step() {
 
 #if REMORA_TRACER == 1
 
-// Does what the record path was called for, and returns from it.
-void finish_record(InterruptFrame& frame) {
+// Does what the record path was called for, and returns from it. False: it was not called.
+bool finish_record(InterruptFrame& frame) {
     if (frame.rip != reinterpret_cast<std::uint64_t>(&tracer_region_restart)) {
-        return;
+        return false;
     }
     asm volatile("call *%[path]"
                  :
@@ -51,11 +51,14 @@ void finish_record(InterruptFrame& frame) {
                  : "rax", "rcx", "rdx", "r8", "r9", "r10", "r11", "r12", "cc", "memory");
     frame.rip = *reinterpret_cast<const std::uint64_t*>(frame.rsp);
     frame.rsp += sizeof(std::uint64_t);
+    return true;
 }
 
 #else
 
-void finish_record(InterruptFrame&) {}
+bool finish_record(InterruptFrame&) {
+    return false;
+}
 
 #endif
 
@@ -65,8 +68,8 @@ bool serve_step(InterruptFrame& frame) {
     if (detail::step_upcalls == nullptr || !is_step()) {
         return false;
     }
-    finish_record(frame);
-    if (!detail::step_upcalls->step(frame.rip)) {
+    const bool recorded = finish_record(frame);
+    if (!detail::step_upcalls->step(frame.rip, recorded)) {
         frame.rflags &= ~kTrapFlag;
     }
     return true;

@@ -27,6 +27,12 @@ void CallStack::close() {
     m_frames.pop_back();
 }
 
+void CallStack::close_all() {
+    while (!m_frames.empty()) {
+        close();
+    }
+}
+
 // They end before the task goes on, whether or not a record says so.
 void CallStack::close_interludes() {
     for (; !m_interludes.empty(); m_interludes.pop_back()) {
@@ -64,12 +70,11 @@ std::span<const CallStack::Change> CallStack::step(tracer::Flow flow, Frame func
         close_down_to(function);
         return m_changes;
     }
-    const bool tail_call = flow == tracer::Flow::jump || flow == tracer::Flow::next;
-    while (!m_frames.empty()) {
+    if ((flow == tracer::Flow::jump || flow == tracer::Flow::next) && !m_frames.empty()) {
         close();
-        if (tail_call) {
-            break;
-        }
+    }
+    if (flow == tracer::Flow::ret) {
+        close_all();
     }
     open(function);
     return m_changes;

@@ -7,7 +7,7 @@
 //   return     the caller               what was below; else: F alone, whose caller nobody saw
 //   others     the function on top      as they are
 //              a function further down  closed down to it
-//              another                  it takes the place of the top (a jump: a tail call), or of all (a resumption)
+//              another                  a jump: it takes the place of the top (a tail call); a resumption: it is called
 #pragma once
 
 #include "tracer/code_flow.hpp"
@@ -56,6 +56,7 @@ class CallStack {
     [[nodiscard]] bool is_beyond(tracer::Flow flow);
     void open(Frame frame);
     void close();
+    void close_all();
     void close_interludes();
     void close_down_to(Frame function);
     [[nodiscard]] bool holds(Frame function) const;

@@ -54,7 +54,7 @@ class Speedscope final : public Writer {
             step(time_ns, event, event.par1);
         } else if (event.is(kCodeOf<"block">)) {
             step(time_ns, event, tracer::words_of(tracer::Unit::block).high_part(event.par1));
-        } else if (event.is(kCodeOf<"instruction_trace_end">)) {
+        } else if (event.is(kCodeOf<"instruction_trace_end">) || event.is(kCodeOf<"job_abort">)) {
             forget(time_ns, event.par1);
         } else if (event.is(kCodeOf<"blackout_start">)) {
             forget(time_ns, m_view.running(event.cpu));

@@ -77,8 +77,8 @@ const compensation::Compensator& clock_compensation() {
 namespace compensation {
 
 lib::Ticks now() {
+    const std::uint64_t state = arch::irq_save(); // first: the end of an interrupt would set steps on again
     const NoSteps guard;
-    const std::uint64_t state = arch::irq_save();
     const lib::Ticks time = this_processor().clock.read(arch::timestamp(), guard.in_steps());
     arch::irq_restore(state);
     return time;

@@ -31,11 +31,6 @@ bool is_task(std::uint16_t context) {
     return find(context) != nullptr;
 }
 
-bool waits(std::uint16_t context) {
-    const Task* const task = find(context);
-    return task != nullptr && !task->can_run();
-}
-
 // What is executed is mapped, and so is what follows it: the image ends in read-only data.
 const std::uint8_t* code_at(std::uint64_t address) {
     return reinterpret_cast<const std::uint8_t*>(address);
@@ -43,16 +38,17 @@ const std::uint8_t* code_at(std::uint64_t address) {
 
 struct Step {
     std::uint64_t address;
+    bool recorded;
     bool goes_on = false;
 };
 
 void take(void* argument) {
     Step& step = *static_cast<Step*>(argument);
-    step.goes_on = tracer::instance().instructions.step(running_context(), step.address);
+    step.goes_on = tracer::instance().instructions.step(running_context(), step.address, step.recorded);
 }
 
-bool step(std::uint64_t address) {
-    Step step{address};
+bool step(std::uint64_t address, bool recorded) {
+    Step step{address, recorded};
     if constexpr (kCompensationBuilt) {
         compensation::step_irq_off(&take, &step);
     } else {
@@ -93,12 +89,8 @@ void begin() {
 } // namespace
 
 void instruction_steps_configure() {
-    tracer::instance().instructions.set_hooks({.context = &running_context,
-                                               .is_task = &is_task,
-                                               .waits = &waits,
-                                               .set = &set,
-                                               .code = &code_at,
-                                               .begin = &begin});
+    tracer::instance().instructions.set_hooks(
+        {.context = &running_context, .is_task = &is_task, .set = &set, .code = &code_at, .begin = &begin});
 }
 
 } // namespace kernel::root

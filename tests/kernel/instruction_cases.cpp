@@ -238,6 +238,128 @@ int other_task(const kernel::AppArguments&) {
     return failures;
 }
 
+constinit int g_runs = 0;
+
+kernel::HardModel seldom() {
+    return {lib::milliseconds(1), lib::milliseconds(100'000), lib::milliseconds(100'000), {}};
+}
+
+// A task in steps wakes one that runs freely and goes before it: it is in steps when it goes on, in its own call.
+int wakes_another(const kernel::AppArguments&) {
+    must(kernel::sem_init(g_go, "go", 0));
+    start(
+        "awaited",
+        [](void*) {
+            for (;;) {
+                must(kernel::sem_wait(g_go));
+                ++g_runs;
+            }
+        },
+        seldom());
+    const int chunk = begin();
+    check(FTrace_itrace_range(reinterpret_cast<const void*>(&guest_walk), guest_walk_end) == 0, "the range");
+    check(FTrace_itrace_begin(FTRACE_ITRACE_INSTRUCTIONS) == 0, "steps begin");
+    walk();
+    must(kernel::sem_post(g_go));
+    check(g_runs == 1, "the other had the processor");
+    walk();
+    walk();
+    check(FTrace_itrace_end() == 0, "steps end");
+    end(chunk);
+    check(recording.count(FTrace_EVT_instruction) == 45, "all three walks are told");
+    return failures;
+}
+
+// A task that is ready, since another goes before it, is put into steps by that one.
+int made_to_step(const kernel::AppArguments&) {
+    static constinit int context = 0;
+    must(kernel::sem_init(g_go, "go", 0));
+    context = context_of(kernel::task_self());
+    start(
+        "awaited",
+        [](void*) {
+            must(kernel::sem_wait(g_go));
+            check(FTrace_itrace_task(context, 1, FTRACE_ITRACE_INSTRUCTIONS) == 0, "by task");
+        },
+        seldom());
+    const int chunk = begin();
+    check(FTrace_itrace_range(reinterpret_cast<const void*>(&guest_walk), guest_walk_end) == 0, "the range");
+    must(kernel::sem_post(g_go));
+    walk();
+    walk();
+    check(FTrace_itrace_end() == 0, "steps end");
+    end(chunk);
+    check(recording.count(FTrace_EVT_instruction) == 30, "both walks are told");
+    return failures;
+}
+
+// A job that is cut begins again: its first instruction comes from nowhere.
+int cut(const kernel::AppArguments&) {
+    static constinit int entries = 0;
+    constexpr int kEntries = 40;
+    must(kernel::sem_init(g_done, "done", 0));
+    const int chunk = begin(60'000);
+    const kernel::Pid pid = must(kernel::task_create(
+        {.name = "cut",
+         .body =
+             [](void*) {
+                 if (++entries == kEntries) {
+                     must(kernel::sem_post(g_done));
+                     kernel::task_exit();
+                 }
+                 for (;;) {
+                     walk();
+                 }
+             },
+         .model = kernel::HardModel{lib::microseconds(200), lib::microseconds(307), {}, {}},
+         .reactions = {.deadline_miss = kernel::Reaction::abort, .wcet = kernel::Reaction::abort}}));
+    check(FTrace_itrace_task(context_of(pid), 1, FTRACE_ITRACE_INSTRUCTIONS) == 0, "by task");
+    must(kernel::task_activate(pid));
+    must(kernel::sem_wait(g_done));
+    check(FTrace_disable() == 0, "tracing stops");
+    int cuts = 0;
+    bool first = false;
+    // More than a recording takes.
+    const auto records = tracer::ChunkStore::contents(*must(tracer::instance().store.find(chunk))).newer;
+    for (std::size_t at = 0; at < records.size(); at += tracer::kRecordBytes) {
+        const tracer::Record record = tracer::decode_record(records.subspan(at, tracer::kRecordBytes));
+        if (record.event_code() == FTrace_EVT_job_abort) {
+            ++cuts;
+            first = true;
+        } else if (record.event_code() == FTrace_EVT_instruction && first) {
+            check(record.par1 == flow(Flow::resumed), "its first instruction is resumed");
+            first = false;
+        }
+    }
+    check(cuts > 10, "jobs were cut");
+    return failures;
+}
+
+// No record of a flow says that something was called which was not: the target of each call is a function's beginning.
+int calls(const kernel::AppArguments&) {
+    must(kernel::sem_init(g_go, "go", 0));
+    const int chunk = begin(20'000);
+    check(FTrace_itrace_begin(FTRACE_ITRACE_INSTRUCTIONS) == 0, "steps begin");
+    must(kernel::sem_post(g_go)); // leaves records of the kernel's own
+    check(FTrace_itrace_end() == 0, "steps end");
+    end(chunk);
+    std::uint32_t before = 0;
+    int told = 0;
+    for (const tracer::Record& record : recording.records()) {
+        if (record.event_code() != FTrace_EVT_instruction) {
+            continue;
+        }
+        if (record.par1 == flow(Flow::call)) {
+            const bool next_door = record.par2 > before && record.par2 - before <= tracer::kInstructionBytesMax;
+            check(!next_door, "a call that went nowhere");
+            ++told;
+        }
+        before = record.par2;
+    }
+    check(told > 3 && recording.count(FTrace_EVT_set_mutex_post) == 1, "calls and a record between them");
+    return failures;
+}
+
 // Whether the end of an interrupt asks who is to go on in steps.
 bool interrupts_ask() {
     return arch::x86_64::detail::step_upcalls != nullptr;
@@ -275,6 +397,10 @@ int refusals(const kernel::AppArguments&) {
     {"t_itrace_records", "records written in steps", &checked<&records>, true},
     {"t_itrace_interrupted", "interrupts, NMIs and other tasks between the steps", &checked<&interrupted>, true},
     {"t_itrace_other_task", "another task in steps", &checked<&other_task>, true},
+    {"t_itrace_wakes_another", "a task in steps is preempted in its own call", &checked<&wakes_another>, true},
+    {"t_itrace_made_to_step", "a task that is ready is made to step", &checked<&made_to_step>, true},
+    {"t_itrace_cut", "jobs that are cut in steps", &checked<&cut>, true},
+    {"t_itrace_calls", "records between the calls", &checked<&calls>, true},
     {"t_itrace_refusals", "what cannot be", &checked<&refusals>, true},
 };
 
