@@ -98,7 +98,11 @@ int FTrace_enable() {
     if (!call.locked()) {
         return -1;
     }
-    return instance().control.enable() ? 0 : call.fail("no chunk is selected");
+    if (!instance().control.enable()) {
+        return call.fail("no chunk is selected");
+    }
+    instance().instructions.tell_gap();
+    return 0;
 }
 
 int FTrace_disable() {

@@ -34,6 +34,7 @@ struct StepHooks {
     bool (*is_task)(std::uint16_t context) = nullptr;     // whether there is such a task
     void (*set)(bool on) = nullptr;                       // whether the running context goes on in steps
     const std::uint8_t* (*code)(std::uint64_t) = nullptr; // where the bytes of an instruction can be read
+    void (*gap)() = nullptr;   // tracing begins, or goes on: records that somebody needs may be missing
     void (*begin)() = nullptr; // nobody ran in steps until here: from here on they have to be told
 };
 
@@ -52,6 +53,13 @@ class InstructionTrace {
 
     // What this task ran since its last step it ran freely: the next one comes from elsewhere.
     void resumes(std::uint16_t context) { put(m_new, context, true); }
+
+    // Behind whatever may have cost records. Context: any.
+    void tell_gap() const {
+        if (m_hooks.gap != nullptr) {
+            m_hooks.gap();
+        }
+    }
 
     // False: it is, or is not, already.
     bool add(std::uint16_t context, Grain grain);

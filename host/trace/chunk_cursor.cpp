@@ -12,6 +12,19 @@
 
 namespace host::trace {
 
+std::optional<tracer::Record> ChunkCursor::look_ahead(std::uint8_t code) const {
+    if (!m_source->seekable() || m_report >= m_facts.chunks.size() || m_facts.chunks[m_report].compact()) {
+        return std::nullopt;
+    }
+    SlotReader reader(m_source, m_reader.offset_bytes(), m_segment.end_bytes);
+    for (tracer::Record record; reader.next(record);) {
+        if (record.event_code() == code) {
+            return record;
+        }
+    }
+    return std::nullopt;
+}
+
 namespace {
 
 constexpr auto kRowOfCode = [] {

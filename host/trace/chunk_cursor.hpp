@@ -39,6 +39,10 @@ class ChunkCursor {
     // False at the end. time_ns is left to the caller, who knows where the trace starts.
     [[nodiscard]] bool next(Event& event);
 
+    // The first record of this code behind what was taken, as it stands: nothing is taken, and nothing is said about
+    // it. Nothing on a pipe, in a compact chunk, or if there is none.
+    [[nodiscard]] std::optional<tracer::Record> look_ahead(std::uint8_t code) const;
+
     // For the events of next_plain(); null: nobody has it.
     void set_image(const KernelImage* image) { m_image = image; }
 

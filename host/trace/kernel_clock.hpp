@@ -2,7 +2,8 @@
 // Stamps are the machine's counter. Where the kernel set its own clock back (clock_compensated), that clock is what its
 // deadlines and decisions go by: the stamp less what was removed from it by then, on that processor. It never falls
 // (but once in a trace that begins in the middle: take() has the rule): where a setting goes back behind what was seen
-// already, it stands still.
+// already, it stands still. Behind a gap, in which settings may be missing, it stands still until the next record of
+// it.
 #pragma once
 
 #include "host/trace/event.hpp"
@@ -17,6 +18,15 @@ class KernelClock {
   public:
     // Whether any clock was set back so far.
     [[nodiscard]] bool in_use() const { return m_in_use; }
+
+    // Whether this processor had any event.
+    [[nodiscard]] bool knows(std::uint16_t cpu) const { return m_processors.contains(cpu); }
+
+    // Before the first event of a processor whose clock was set back before the trace begins: removed by then.
+    void begin(std::uint16_t cpu, std::uint64_t removed) {
+        m_in_use = true;
+        m_processors[cpu].removed = removed;
+    }
 
     // Events that need nothing else were seen, up to this stamp. Only before a clock was set back.
     void saw(std::uint16_t cpu, lib::Ticks stamp) {
@@ -40,8 +50,12 @@ class KernelClock {
             return;
         }
         Processor& cpu = m_processors[event.cpu];
+        if (event.is(kCodeOf<"trace_start">) || event.is(kCodeOf<"blackout_end">)) {
+            cpu.is_settled = false;
+        }
         if (setting) {
             m_in_use = true;
+            cpu.is_settled = true;
             const std::uint64_t removed = std::uint64_t{event.par1} << 32 | event.par2;
             const std::uint64_t lasted = event.ticks.value - std::min(event.ticks.value, start.value);
             const bool earlier = cpu.removed == 0 && removed > lasted;
@@ -50,12 +64,15 @@ class KernelClock {
                 lib::Ticks& sum = compensation(facts).removed_meanwhile;
                 sum = sum + lib::Ticks{removed - cpu.removed};
             }
+            const bool set_back = removed != cpu.removed; // else it is told again
             cpu.removed = removed;
             compensation(facts).removed = {std::max(compensation(facts).removed.value, cpu.removed)};
-            ++compensation(facts).settings;
+            compensation(facts).settings += set_back ? 1 : 0;
         }
         const std::uint64_t stamp = event.ticks.value;
-        cpu.last = std::max(cpu.last, stamp - std::min(stamp, cpu.removed));
+        if (cpu.is_settled) {
+            cpu.last = std::max(cpu.last, stamp - std::min(stamp, cpu.removed));
+        }
         event.ticks = {cpu.last};
     }
 
@@ -63,6 +80,7 @@ class KernelClock {
     struct Processor {
         std::uint64_t removed = 0;
         std::uint64_t last = 0;
+        bool is_settled = true; // false: `removed` may have grown unseen
     };
 
     static Compensation& compensation(TraceFacts& facts) {

@@ -344,6 +344,20 @@ void RecordStream::set_image(Event& event) {
     }
 }
 
+// A cyclic chunk that begins in the middle of the run, behind settings of the clock that were overwritten: where the
+// clock was then its next setting tells.
+void RecordStream::begin_kernel_clock(const Event& event) {
+    if (m_kernel_clock.knows(event.cpu) || m_facts.chunks[event.source].description.overwritten == 0) {
+        return;
+    }
+    const auto setting = m_current.cursor->look_ahead(kCodeOf<"clock_compensated">);
+    const std::uint64_t removed = setting ? std::uint64_t{setting->par1} << 32 | setting->par2 : 0;
+    if (removed != 0 && removed < event.ticks.value) {
+        m_kernel_clock.begin(event.cpu, removed);
+        m_start = m_start == event.ticks ? lib::Ticks{event.ticks.value - removed} : m_start;
+    }
+}
+
 void RecordStream::set_time(Event& event) {
     if (m_pipe != nullptr && !m_start && !event.metadata) {
         m_start = event.ticks;
@@ -353,6 +367,7 @@ void RecordStream::set_time(Event& event) {
         return; // its stamp is that of the export
     }
     if (!m_machine_clock) {
+        begin_kernel_clock(event);
         m_kernel_clock.take(event, m_start.value_or(event.ticks), m_facts);
     }
     if (!event.timed) {

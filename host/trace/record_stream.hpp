@@ -70,6 +70,7 @@ class RecordStream final : public EventStream {
     void set_time(Event& event);
     [[nodiscard]] bool load_image(const OpenOptions& options);
     void set_image(Event& event);
+    void begin_kernel_clock(const Event& event);
     void report_image(std::string_view text);
 
     Diagnostics& m_diagnostics;

@@ -100,6 +100,12 @@ void step_irq_off(void (*take)(void* argument), void* argument) {
     }
 }
 
+void tell_removed_irq_off() {
+    if (const lib::Ticks removed = this_processor().clock.removed(); removed.value != 0) {
+        trace_points::clock_compensated(removed);
+    }
+}
+
 void untraced_irq_off() {
     ProcessorClock& clock = this_processor().clock;
     if (clock.on()) {

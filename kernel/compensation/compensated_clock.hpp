@@ -38,6 +38,10 @@ namespace compensation {
 // A step of the running task: take() leaves its trace. irq-off.
 void step_irq_off(void (*take)(void* argument), void* argument);
 
+// Leaves in the trace what was removed so far, for readers who missed the records of it. Nothing if nothing was.
+// irq-off.
+void tell_removed_irq_off();
+
 // Code that is not traced has run, or is about to. irq-off.
 void untraced_irq_off();
 

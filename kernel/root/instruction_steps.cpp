@@ -64,9 +64,18 @@ void untraced() {
     }
 }
 
+// A clock that was set back stays behind, and records of it get lost or overwritten.
+void tell_clock() {
+    if constexpr (kCompensationBuilt) {
+        const IrqGuard guard;
+        compensation::tell_removed_irq_off();
+    }
+}
+
 // At the end of an interrupt.
 bool wanted() {
     untraced();
+    tell_clock();
     return tracer::instance().instructions.wants(running_context());
 }
 
@@ -89,8 +98,12 @@ void begin() {
 } // namespace
 
 void instruction_steps_configure() {
-    tracer::instance().instructions.set_hooks(
-        {.context = &running_context, .is_task = &is_task, .set = &set, .code = &code_at, .begin = &begin});
+    tracer::instance().instructions.set_hooks({.context = &running_context,
+                                               .is_task = &is_task,
+                                               .set = &set,
+                                               .code = &code_at,
+                                               .gap = &tell_clock,
+                                               .begin = &begin});
 }
 
 } // namespace kernel::root

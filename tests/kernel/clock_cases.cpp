@@ -77,7 +77,7 @@ int timer(const kernel::AppArguments&) {
         stamp = record.stamp().value;
         if (record.event_code() == FTrace_EVT_clock_compensated) {
             const std::uint64_t now = std::uint64_t{record.par1} << 32 | record.par2;
-            check(now > removed, "what was removed only grows");
+            check(now >= removed, "what was removed only grows");
             removed = now;
             ++told;
         }
@@ -110,6 +110,41 @@ int begin_again(const kernel::AppArguments&) {
     }
     kernel::clock_compensation_stop();
     rows::end(chunk);
+    return failures;
+}
+
+// The clock stays behind when nobody is in steps any more, and the records of its settings are overwritten, or were
+// left while tracing was off: the end of each interrupt tells it again, and so does the beginning of tracing.
+int told_again(const kernel::AppArguments&) {
+    if (!compensates({})) {
+        return failures;
+    }
+    const int chunk = rows::begin(250, FTRACE_CHUNK_FLAG_CYC);
+    check(FTrace_itrace_range(&g_expirations, &g_expirations + 1) == 0, "no instruction is told");
+    check(FTrace_itrace_begin(FTRACE_ITRACE_BLOCKS) == 0, "steps begin");
+    static_cast<void>(mixed(200));
+    FTrace_disable();
+    static_cast<void>(mixed(200));
+    check(FTrace_itrace_end() == 0, "steps end");
+    check(FTrace_enable() == 0, "tracing goes on");
+    const std::uint64_t removed = kernel::clock_compensation().removed().value;
+    for (int i = 0; i < 400; ++i) {
+        TRACER_LOGEVENT(FTrace_EVT_user_event_0, 0, static_cast<DWORD>(i)); // all that was there is overwritten
+    }
+    const kernel::TimerId timer = must(kernel::kern_event_post_periodic(
+        kernel::after(kPeriod), kPeriod, [](void*) { ++g_expirations; }, nullptr));
+    kernel::task_delay({5 * kPeriod.value});
+    check(g_expirations > 2, "there were interrupts");
+    must(kernel::kern_event_delete(timer));
+    rows::end(chunk);
+    std::uint64_t told = 0;
+    for (const tracer::Record& record : rows::recording.records()) {
+        if (record.event_code() == FTrace_EVT_clock_compensated) {
+            check((std::uint64_t{record.par1} << 32 | record.par2) == removed, "what was removed in all");
+            ++told;
+        }
+    }
+    check(told >= 2, "each interrupt tells it");
     return failures;
 }
 
@@ -247,6 +282,7 @@ int arguments(const kernel::AppArguments&) {
 [[gnu::used, gnu::section(".apps")]] constinit const kernel::App kCases[] = {
     {"t_clock_timer", "a periodic timer beside a task in steps, on a compensated clock", &checked<&timer>, true},
     {"t_clock_begin_again", "steps that begin behind a short free run", &checked<&begin_again>, true},
+    {"t_clock_told_again", "what was removed, when nobody is in steps any more", &checked<&told_again>, true},
     {"t_clock_near_zero", "a timer that is always about to fire", &checked<&near_zero>, true},
     {"t_clock_rollover", "a clock that wraps", &checked<&rollover>, false},
     {"t_clock_read_in_steps", "the clock as a task in steps sees it", &checked<&read_in_steps>, true},

@@ -87,3 +87,53 @@ def never_falls(ctx):
     data += traces.record(traces.USER_EVENT_0, 1_000_020, 0, 0)
     ticks = [event["ticks"] for event in ctx.events(traces.store(ctx, "mid.dat", traces.chunk(data)))]
     expect_equal(ticks, [1_000_000, 500_010, 500_020], "a chunk from the middle of a run")
+
+
+@case
+def gaps_hold_the_clock(ctx):
+    """Settings that got lost in a gap leave no jump: the clock waits for the next record of it, and goes on from there;
+    one that says what is known already is no setting."""
+    stamp, removed, data = 1_000_000, 0, traces.record(traces.USER_EVENT_0, 990_000, 500)
+    for number in range(100):
+        stamp, removed = stamp + 301, removed + 300
+        data += traces.record(traces.USER_EVENT_0, stamp - 100, number)
+        data += traces.record(CLOCK_COMPENSATED, stamp, 0, removed)
+    data += traces.record(traces.BLACKOUT_START, stamp + 10)
+    before = stamp - 100 - (removed - 300) # of the last event before it: the clock stood still since
+    stamp, removed = stamp + 2000 * 301, removed + 2000 * 300
+    data += traces.record(traces.BLACKOUT_END, stamp + 10, 0, 4000) + traces.record(traces.USER_EVENT_0, stamp + 20, 777)
+    data += traces.record(CLOCK_COMPENSATED, stamp + 30, 0, removed)
+    expected = []
+    for number in range(3000):
+        stamp, removed = stamp + 301, removed + 300
+        data += traces.record(CLOCK_COMPENSATED, stamp + 30, 0, removed)
+        if number % 500 == 0:
+            data += traces.record(traces.USER_EVENT_0, stamp + 40, 1000 + number)
+            expected.append(stamp + 40 - removed)
+    data += traces.record(CLOCK_COMPENSATED, stamp + 50, 0, removed)
+    path = traces.store(ctx, "gap.dat", traces.chunk(data, dropped=4000))
+    events = ctx.events(path)
+    expect_equal([event["ticks"] for event in events], sorted(event["ticks"] for event in events), "the clock falls")
+    found = {event["par1"]: event["ticks"] for event in events if event["event"] == "user_event_0"}
+    expect_equal(found[777], before, "an event between the gap and the next record of the clock")
+    expect_equal([found[1000 + number] for number in range(0, 3000, 500)], expected, "behind the gap")
+    told = json.loads(ctx.remora("summary", path, "--json").stdout)["compensation"]
+    expect_equal(told["settings"], 3101, "settings")
+
+
+@case
+def overwritten_settings(ctx):
+    """A cyclic chunk whose beginning is lost begins at the kernel's time all the same: the next record of it tells. The
+    trace verifies, and no time is negative."""
+    data = b"".join(traces.record(traces.USER_EVENT_0, 5_000_000 + 1000 * number, number) for number in range(50))
+    data += traces.record(CLOCK_COMPENSATED, 5_050_000, 0, 3_000_000)
+    data += b"".join(traces.record(traces.USER_EVENT_0, 5_051_000 + 1000 * number, number) for number in range(50))
+    path = traces.store(ctx, "cyclic.dat", traces.chunk(data, overwritten=1000))
+    events = [event for event in ctx.events(path) if event["event"] == "user_event_0"]
+    expect_equal([event["ticks"] for event in events],
+                 [2_000_000 + 1000 * number for number in range(50)] + [2_051_000 + 1000 * number for number in range(50)],
+                 "kernel's clock")
+    expect_equal(events[0]["time_ns"], 0, "the trace begins with its first event")
+    ctx.remora("verify", path)
+    machine = ctx.remora("print", path, "--json", "--machine-clock").stdout.splitlines()
+    expect_equal(json.loads(machine[0])["ticks"], 5_000_000, "the machine's clock")
