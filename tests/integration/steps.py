@@ -103,7 +103,8 @@ def names_of_another_image_are_never_shown(ctx):
 def compensated(ctx, name, **words):
     """A run of the periodic load on the kernel whose clock can be set back: what it printed, and its session."""
     image = ctx.make_ramdisk()
-    outcome = ctx.boot("stepped_one", kernel=COMPENSATED_TEST_KERNEL, sink="disk", ramdisk=image, **words).expect_code(OK)
+    outcome = ctx.boot("stepped_one", kernel=COMPENSATED_TEST_KERNEL, sink="disk", ramdisk=image, **words)
+    outcome.expect_code(OK)
     _, directory = ctx.disk_files(image)
     session = directory.rename(ctx.dir / name)
     image.unlink()
@@ -119,8 +120,8 @@ def printed(ctx, session, event, *options):
 
 @case(timeout_s=240)
 def the_kernels_time_is_restored(ctx):
-    """In steps on a compensated clock the trace shows, in the kernel's time, the schedule of the run without steps; what
-    was removed, and how often each guard held, is to the tick what the kernel counted."""
+    """In steps on a compensated clock the trace shows, in the kernel's time, the schedule of the run without steps;
+    what was removed, and how often each guard held, is to the tick what the kernel counted."""
     _, free = compensated(ctx, "free")
     outcome, steps = compensated(ctx, "steps", itrace="blocks", clock_step=1)
     summary = json.loads(ctx.remora("summary", steps, "--json").stdout)

@@ -99,9 +99,10 @@ def gaps_hold_the_clock(ctx):
         data += traces.record(traces.USER_EVENT_0, stamp - 100, number)
         data += traces.record(CLOCK_COMPENSATED, stamp, 0, removed)
     data += traces.record(traces.BLACKOUT_START, stamp + 10)
-    before = stamp - 100 - (removed - 300) # of the last event before it: the clock stood still since
+    before = stamp - 100 - (removed - 300)  # of the last event before it: the clock stood still since
     stamp, removed = stamp + 2000 * 301, removed + 2000 * 300
-    data += traces.record(traces.BLACKOUT_END, stamp + 10, 0, 4000) + traces.record(traces.USER_EVENT_0, stamp + 20, 777)
+    data += traces.record(traces.BLACKOUT_END, stamp + 10, 0, 4000)
+    data += traces.record(traces.USER_EVENT_0, stamp + 20, 777)
     data += traces.record(CLOCK_COMPENSATED, stamp + 30, 0, removed)
     expected = []
     for number in range(3000):
@@ -131,7 +132,7 @@ def overwritten_settings(ctx):
     path = traces.store(ctx, "cyclic.dat", traces.chunk(data, overwritten=1000))
     events = [event for event in ctx.events(path) if event["event"] == "user_event_0"]
     expect_equal([event["ticks"] for event in events],
-                 [2_000_000 + 1000 * number for number in range(50)] + [2_051_000 + 1000 * number for number in range(50)],
+                 [begin + 1000 * number for begin in (2_000_000, 2_051_000) for number in range(50)],
                  "kernel's clock")
     expect_equal(events[0]["time_ns"], 0, "the trace begins with its first event")
     ctx.remora("verify", path)
