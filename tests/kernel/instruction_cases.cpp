@@ -9,6 +9,7 @@
 #include "tests/kernel/row_cases.hpp"
 
 #include <algorithm>
+#include <array>
 
 extern "C" {
 void guest_walk();
@@ -335,28 +336,36 @@ int cut(const kernel::AppArguments&) {
     return failures;
 }
 
-// No record of a flow says that something was called which was not: the target of each call is a function's beginning.
+// Every return that is told leads behind the call that is told, with records between them or not.
 int calls(const kernel::AppArguments&) {
     must(kernel::sem_init(g_go, "go", 0));
     const int chunk = begin(20'000);
     check(FTrace_itrace_begin(FTRACE_ITRACE_INSTRUCTIONS) == 0, "steps begin");
-    must(kernel::sem_post(g_go)); // leaves records of the kernel's own
+    TRACER_LOGEVENT(FTrace_EVT_user_event_0, 1, 2); // a record of the task's
+    must(kernel::sem_post(g_go));                   // and those of the kernel's
+    TRACER_LOGEVENT(FTrace_EVT_user_event_0, 3, 4);
     check(FTrace_itrace_end() == 0, "steps end");
     end(chunk);
+    std::array<std::uint32_t, 64> sites{}; // of calls that did not return yet
+    std::size_t depth = 0;
     std::uint32_t before = 0;
     int told = 0;
     for (const tracer::Record& record : recording.records()) {
         if (record.event_code() != FTrace_EVT_instruction) {
             continue;
         }
-        if (record.par1 == flow(Flow::call)) {
-            const bool next_door = record.par2 > before && record.par2 - before <= tracer::kInstructionBytesMax;
-            check(!next_door, "a call that went nowhere");
+        if (record.par1 == flow(Flow::call) && depth < sites.size()) {
+            sites[depth++] = before;
             ++told;
+        } else if (record.par1 == flow(Flow::ret) && depth > 0) { // others were called before the steps began
+            const std::uint32_t distance = record.par2 - sites[--depth];
+            check(distance > 0 && distance <= tracer::kInstructionBytesMax, "a return leads behind its call");
         }
         before = record.par2;
     }
-    check(told > 3 && recording.count(FTrace_EVT_set_mutex_post) == 1, "calls and a record between them");
+    check(depth > 0 && depth < 4, "what did not return is the end of the steps");
+    check(told > 3 && recording.count(FTrace_EVT_set_mutex_post) == 1 && recording.count(FTrace_EVT_user_event_0) == 2,
+          "calls, and records between them");
     return failures;
 }
 
