@@ -50,7 +50,8 @@ class KernelClock {
             return;
         }
         Processor& cpu = m_processors[event.cpu];
-        if (event.is(kCodeOf<"trace_start">) || event.is(kCodeOf<"blackout_end">)) {
+        const bool gap = event.is(kCodeOf<"trace_start">) || event.is(kCodeOf<"blackout_end">);
+        if (gap && cpu.removed != 0) { // a clock that was never set back is not told again
             cpu.is_settled = false;
         }
         if (setting) {

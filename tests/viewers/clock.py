@@ -123,6 +123,20 @@ def gaps_hold_the_clock(ctx):
 
 
 @case
+def gaps_of_other_processors(ctx):
+    """A processor whose clock was never set back has nothing to wait for behind a gap."""
+    first = b"".join(traces.record(CLOCK_COMPENSATED, 1_000_000 + 400 * number, 0, 300 * number)
+                     for number in range(1, 100))
+    second = traces.record(traces.USER_EVENT_0, 1_000_100, 1) + traces.record(traces.BLACKOUT_START, 1_050_000)
+    second += traces.record(traces.BLACKOUT_END, 1_060_000, 0, 5)
+    second += b"".join(traces.record(traces.USER_EVENT_0, 1_061_000 + 1000 * number, 2) for number in range(20))
+    path = traces.store(ctx, "two.dat", traces.chunk(traces.record(traces.USER_EVENT_0, 900_000) + first) +
+                        traces.chunk(second, cpu=1, number=1, dropped=5))
+    found = [event["ticks"] for event in ctx.events(path) if event["cpu"] == 1 and event["par1"] == 2]
+    expect_equal(found, [1_061_000 + 1000 * number for number in range(20)], "the other processor's clock")
+
+
+@case
 def overwritten_settings(ctx):
     """A cyclic chunk whose beginning is lost begins at the kernel's time all the same: the next record of it tells. The
     trace verifies, and no time is negative."""
