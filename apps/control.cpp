@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: MIT
-// The default application: a control loop in miniature, arranged so that a short trace shows everything the kernel
-// records. Six HARD tasks, two mutexes, a producer and a consumer, two NRT loads, a periodic timer event. All times are
-// milliseconds after a common beginning; the seed varies how long jobs take, never when they are released.
+// The default application: a small control loop, designed so that a short trace shows everything the kernel records.
+// Six HARD tasks, two mutexes, a producer and a consumer, two NRT loads, a periodic timer event. All times are
+// milliseconds after a common beginning; the seed varies the execution times of jobs, never their releases.
 //
 //   task        T    D   offset  WCET   role
 //   sensor      5    4      0    0.5    produces a sample: semaphore `samples`, user_event_0
 //   control    10    8      3    1.2    needs `state`, then `output`; the most urgent user of `state`; control_output
 //   actuator   20   10      2    1      needs `output`
-//   supervisor 50   30      4    3.5    needs no mutex: the middle task that inheritance keeps out
+//   supervisor 50   30      4    3.5    needs no mutex: the middle task that inheritance delays
 //   telemetry  50   50      1    6      holds `state` for 4 ms: the low-priority owner
-//   late      100   17     20   10      one of its jobs computes beyond its deadline, on purpose
+//   late      100   17     20   10      one of its jobs exceeds its deadline, on purpose
 //
 // In every period of telemetry: it owns `state` when control arrives at 3; supervisor arrives at 4 with a deadline
-// before telemetry's, yet telemetry goes on, in control's place, until it unlocks. The late job stops as soon as its
-// miss was counted; until then it has the earliest deadline, and nobody else's slack is shorter than its rest.
+// before telemetry's, yet telemetry continues, on behalf of control, until it unlocks. The late job stops as soon as
+// its miss was counted; until then it has the earliest deadline, and it delays no other task beyond its deadline.
 #include "apps/work.hpp"
-#include "kernel/app.hpp"
-#include "kernel/console.hpp"
+#include "kernel/panic/console.hpp"
+#include "kernel/run/app.hpp"
 #include "kernel/sync/mutex.hpp"
 #include "kernel/sync/semaphore.hpp"
-#include "kernel/timer.hpp"
+#include "kernel/time/timer.hpp"
 #include "tracer/ftrace.hpp"
 #include "tracer/trace_printf.hpp"
 #include "tracer/typed_event.hpp"
@@ -52,7 +52,7 @@ struct Plant {
     kernel::Mutex output;
     kernel::Semaphore samples;
     Random random{1};
-    std::uint64_t late_job = 0; // which of late's jobs is the late one
+    std::uint64_t late_job = 0; // the number of late's job that misses
     std::uint32_t produced = 0;
     std::uint32_t consumed = 0;
     std::uint32_t heartbeats = 0;
@@ -62,14 +62,14 @@ struct Plant {
 
 constinit Plant s_plant;
 
-// What the controller saw and did, shown by name in every tool (docs/user-events.md).
+// The input and output of the controller, shown by name in every tool (docs/user-events.md).
 constinit tracer::TypedEvent<std::int32_t, std::uint16_t> s_control_output{"control_output",
                                                                            {{"error", "mrad"}, {"drive", "mV"}}};
 
 constexpr std::int32_t kTargetMrad = 1'000;
 constexpr std::int32_t kDriveRestMv = 2'000;
 
-// One step of a proportional controller, on a plant that follows half of the way.
+// One step of a proportional controller, on a plant that follows by half of the distance.
 void control_step() {
     const std::int32_t error_mrad = kTargetMrad - s_plant.position_mrad;
     const std::int32_t drive_mv = kDriveRestMv + error_mrad;
@@ -77,7 +77,7 @@ void control_step() {
     s_plant.position_mrad += error_mrad / 2;
 }
 
-// A call that cannot fail unless the kernel is broken; then the application says so and its result is not 0.
+// A call that fails only if the kernel is broken; then the application reports it and its result is not 0.
 template <typename T>
 void expect(const lib::Result<T>& result, std::string_view what) {
     if (!result.ok()) {
@@ -178,7 +178,7 @@ void consumer(void*) {
     }
 }
 
-// Works in bursts, so that the idle task is seen as well.
+// Works in bursts, so that the idle task runs as well.
 void load(void*) {
     for (;;) {
         compute_about(milliseconds(2));
@@ -212,7 +212,7 @@ void start_hard(HardTask& task, lib::Ticks begin) {
     }
 }
 
-// --- what must have happened ---------------------------------------------------------------------------------------
+// --- the expected counts --------------------------------------------------------------------------------------------
 
 void check(std::string_view what, std::uint64_t found, std::uint64_t least, std::uint64_t most) {
     if (found < least || found > most) {
@@ -221,8 +221,8 @@ void check(std::string_view what, std::uint64_t found, std::uint64_t least, std:
     }
 }
 
-// With a clock that counts instructions everything is exact. On a host's clock the machine may be held up for any time,
-// so only what does not depend on speed is checked.
+// With a clock that counts instructions everything is exact. On a host's clock the machine may be delayed for any time,
+// so only results that do not depend on speed are checked.
 void check_task(const HardTask& task, Nanoseconds elapsed, bool exact) {
     const auto info = kernel::task_info(task.pid);
     expect(info, task.name);
@@ -256,7 +256,7 @@ void stop_hard_tasks() {
     }
 }
 
-// The consumer has the lowest priority there is: it gets its time once the producers are gone.
+// The consumer has the lowest priority: it runs once the producers have ended.
 void drain() {
     for (Nanoseconds waited; s_plant.consumed < s_plant.produced && waited < kDrainMax;
          waited = waited + milliseconds(1)) {
@@ -287,7 +287,7 @@ int start(const kernel::AppArguments& arguments) {
     const Pid load_b = start_nrt("load-b", &load, milliseconds(2));
 
     kernel::task_delay(kernel::to_nanoseconds(begin + kernel::to_ticks(duration) - kernel::now()));
-    // Not the duration: the main task has had to wait for its turn, too.
+    // Not the duration: the main task has had to wait for the processor, too.
     check_all(kernel::to_nanoseconds(kernel::now() - begin), arguments.icount);
     stop_hard_tasks();
     expect(kernel::kern_event_delete(beat.value()), "kern_event_delete");

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: MIT
 // What stopped the Mars Pathfinder in 1997, in miniature: the same three tasks and the same mutex, first without
-// inheritance, then with it. Fixed priorities; times in milliseconds after the beginning of a phase.
-// Source: Jones, "What really happened on Mars?" (1997), after Wilner's talk.
+// inheritance, then with it. Fixed priorities; times in milliseconds after the beginning of a phase. Source: Jones,
+// "What really happened on Mars?" (1997), after Wilner's talk.
 //
 //   task        T   D   first  runs   role
-//   bus_dist   25  10     4     2     hands out the bus data; needs `bus` for half a millisecond: the most urgent
-//   comm      100  50     5    15     long and needs nothing: the middle task
+//   bus_dist   25  10     4     2     distributes the bus data; needs `bus` for half a millisecond: the most urgent
+//   comm      100  50     5    15     long and uses no mutex: the middle task
 //   weather   100 100     0     8     writes to the bus: holds `bus` from 1 to 6 of its time: the least urgent
 //
-// Without inheritance comm keeps weather off the processor while weather holds what bus_dist waits for: bus_dist misses
-// the deadline at 14. On Mars that miss made the watchdog reset the spacecraft. With inheritance weather runs in
-// bus_dist's place until it unlocks, and comm waits.
+// Without inheritance comm preempts weather while weather holds the mutex that bus_dist waits for: bus_dist misses its
+// deadline at 14. On Mars that miss made the watchdog reset the spacecraft. With inheritance weather runs on behalf of
+// bus_dist until it unlocks, and comm waits.
 #include "apps/phase.hpp"
 #include "apps/work.hpp"
-#include "kernel/app.hpp"
+#include "kernel/run/app.hpp"
 #include "kernel/sync/mutex.hpp"
 #include "tracer/ftrace.hpp"
 
@@ -70,7 +70,7 @@ kernel::HardModel fixed(std::uint64_t wcet_ms, std::uint64_t period_ms, std::uin
             .priority = kernel::HardPriority::fixed};
 }
 
-// One frame of the three tasks; returns how many deadlines bus_dist missed.
+// One frame of the three tasks; returns the number of deadlines that bus_dist missed.
 std::uint64_t run_phase(kernel::Mutex& bus, [[maybe_unused]] std::uint16_t number) {
     s_bus = &bus;
     TRACER_LOGEVENT(FTrace_EVT_user_event_0, number, 0);

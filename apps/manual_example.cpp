@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
-// The usage example of the S.Ha.R.K. user manual, volume V ("Example of Tracer usage"), made real: three linked chunks,
-// a filter that comes and goes, a jump to the next chunk, instrumentation points, and at the end the two chunks that
-// hold something are sent to where the run asked for. "Do something" is a periodic task and a timer event.
+// The usage example of the S.Ha.R.K. user manual, volume V ("Example of Tracer usage"): three linked chunks, a filter
+// that is set and removed, a jump to the next chunk, instrumentation points, and at the end the two chunks that hold
+// records are sent to the configured sinks. "Do something" is a periodic task and a timer event.
 //
 //   a (CYC) --next_chunk--> b (JTN) --when full--> c (CYC)
 #include "apps/work.hpp"
-#include "kernel/app.hpp"
-#include "kernel/clock.hpp"
 #include "kernel/config.hpp"
-#include "kernel/console.hpp"
-#include "kernel/timer.hpp"
+#include "kernel/panic/console.hpp"
+#include "kernel/run/app.hpp"
+#include "kernel/time/clock.hpp"
+#include "kernel/time/timer.hpp"
 #include "tracer/ftrace.hpp"
 
 #include <cstdint>
@@ -22,14 +22,14 @@ constexpr int kChunkBytes = 1'000'000;
 constexpr lib::Nanoseconds kPartDefault = lib::milliseconds(50); // each of the two "do something"
 constexpr lib::Nanoseconds kBlink = lib::milliseconds(5);
 
-void say_why(std::string_view call) {
+void print_last_error(std::string_view call) {
     const FTrace_Error error = FTrace_last_error();
     kernel::console().line("manual_example: ", call, ": ", error.text != nullptr ? error.text : "no reason given");
 }
 
 [[nodiscard]] bool succeeded(int returned, std::string_view call) {
     if (returned < 0) {
-        say_why(call);
+        print_last_error(call);
     }
     return returned >= 0;
 }
@@ -49,7 +49,7 @@ void blink(void* count) {
     TRACER_LOGEVENT(FTrace_EVT_user_event_0, 0, blinks);
 }
 
-// False if the kernel refused something.
+// False if a call failed.
 bool start_something() {
     static constinit std::uint32_t blinks = 0;
     constexpr kernel::HardModel kModel{lib::milliseconds(2), lib::milliseconds(10), {}, {}};

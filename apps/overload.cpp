@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: MIT
-// What an overload does to EDF, and how a server confines it. Three tasks promise 90 % of the processor and use 120 %,
-// each a third of it; then the greedy one is served by a constant bandwidth server instead. Times in milliseconds.
+// What an overload does to EDF, and how a server confines it. Three tasks declare 90 % of the processor and use 120 %,
+// each a third more than declared; then the greedy one is served by a constant bandwidth server instead. Times in
+// milliseconds.
 //
-//   task     T    promised  used      phase 2
-//   fast    10       3        4       HARD, honest: 4
-//   medium  20       6        8       HARD, honest: 8
-//   greedy  40      12       16       SOFT: 6 every 40, whatever it uses
+//   task     T    declared  used      phase 2
+//   fast    10       3        4       HARD, declares 4
+//   medium  20       6        8       HARD, declares 8
+//   greedy  40      12       16       SOFT: 6 every 40, regardless of its use
 //
-// Phase 1: deadlines of all three are missed, one after the other (the domino effect): EDF has no notion of who is to
-// blame. Phase 2: the server postpones the greedy task's deadline each time its budget is used up; fast and medium miss
-// nothing, and greedy gets what it reserved and what is left over.
+// Phase 1: deadlines of all three are missed, one after the other (the domino effect): EDF does not know which task is
+// responsible. Phase 2: the server postpones the greedy task's deadline each time its budget is used up; fast and
+// medium miss no deadline, and greedy gets its reservation and the remaining time.
 // Sources: Buttazzo, "Hard Real-Time Computing Systems", on overloads; Abeni, Buttazzo, "Integrating multimedia
 // applications in hard real-time systems" (1998).
 #include "apps/phase.hpp"
 #include "apps/work.hpp"
-#include "kernel/app.hpp"
+#include "kernel/run/app.hpp"
 #include "tracer/ftrace.hpp"
 
 #include <array>
@@ -64,15 +65,15 @@ int start(const kernel::AppArguments& arguments) {
     s_phase.prepare();
     const Misses edf = run_phase(1, {hard(3'000, 10), hard(6'000, 20), hard(12'000, 40)});
     kernel::console().mark("EDF at 120 %: fast missed ", edf.fast, ", medium ", edf.medium, ", greedy ", edf.greedy);
-    // The tasks of phase 1 were ended late: their last reservations must be over before others are admitted.
+    // The tasks of phase 1 ended late: their last reservations must end before others are admitted.
     kernel::task_delay(milliseconds(50));
     const Misses cbs =
         run_phase(2, {hard(4'200, 10), hard(8'400, 20),
                       kernel::SoftModel{.budget = milliseconds(5), .period = milliseconds(40), .periodic = true}});
     kernel::console().mark("with a server: fast missed ", cbs.fast, ", medium ", cbs.medium);
     s_overload.check("misses under EDF", edf.fast + edf.medium + edf.greedy, 3, ~std::uint64_t{0}, arguments.icount);
-    s_overload.check("misses of fast beside a server", cbs.fast, 0, 0, arguments.icount);
-    s_overload.check("misses of medium beside a server", cbs.medium, 0, 0, arguments.icount);
+    s_overload.check("misses of fast with a server", cbs.fast, 0, 0, arguments.icount);
+    s_overload.check("misses of medium with a server", cbs.medium, 0, 0, arguments.icount);
     return s_overload.result();
 }
 

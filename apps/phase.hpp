@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// A phase of a teaching application: tasks that run until a given time and are then ended, however overloaded the
-// processor is. The main task has the lowest level but background and may starve; a timer event cannot.
+// A phase of a teaching application: tasks that run until a given time and are then ended, even if the processor is
+// overloaded. The main task has the lowest level except background and may starve; a timer event cannot.
 #pragma once
 
 #include "apps/verdict.hpp"
-#include "kernel/clock.hpp"
-#include "kernel/irq_guard.hpp"
+#include "kernel/section/irq_guard.hpp"
 #include "kernel/sync/semaphore.hpp"
-#include "kernel/timer.hpp"
+#include "kernel/time/clock.hpp"
+#include "kernel/time/timer.hpp"
 
 #include <array>
 #include <cstddef>
@@ -22,11 +22,11 @@ class Phase {
     constexpr explicit Phase(Verdict& verdict)
         : m_verdict(verdict) {}
 
-    // Once, before the first phase.
+    // To be called once, before the first phase.
     void prepare() { m_verdict.expect(kernel::sem_init(m_over, "phase over", 0), "sem_init"); }
 
-    // From here on until `end` tasks may be started. First of all, because whoever starts tasks that overload the
-    // processor may not run again before they are ended.
+    // From here on until `end` tasks may be started. Must be called first, because a task that starts others and so
+    // overloads the processor may not run again before they are ended.
     void open(lib::Ticks end) {
         m_counts = {};
         m_count = 0;
@@ -37,19 +37,19 @@ class Phase {
     // A task of the phase, released at `begin`. None is started once the phase is over.
     void start(std::string_view name, kernel::TaskBody body, const kernel::TaskModel& model, lib::Ticks begin) {
         ASSERT(m_count < kTasksMax);
-        const kernel::IrqGuard guard; // the end comes before the task or after it
+        const kernel::IrqGuard guard; // the end is either before the task's start or after it
         if (!m_open) {
             return;
         }
         const auto pid = kernel::task_create({.name = name, .body = body, .argument = nullptr, .model = model});
         m_verdict.expect(pid, name);
         if (pid.ok()) {
-            m_pids[m_count++] = pid.value(); // before it may run: it may not give the processor back
+            m_pids[m_count++] = pid.value(); // before it can run: it may never yield the processor
             m_verdict.expect(kernel::task_activate_at(pid.value(), begin), name);
         }
     }
 
-    // Waits for the end; returns what the tasks have done, in the order in which they were started.
+    // Waits for the end; returns the counts of the tasks, in the order in which they were started.
     [[nodiscard]] std::span<const kernel::JobCounts> wait() {
         m_verdict.expect(kernel::sem_wait(m_over), "sem_wait");
         return m_counts;

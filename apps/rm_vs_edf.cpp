@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT
-// The set of two tasks that fixed priorities cannot schedule and deadlines can: 2 of every 5 and 4 of every 7, together
-// 97 % of the processor. Times in milliseconds.
+// A set of two tasks that is not schedulable with fixed priorities, but with deadlines: 2 of every 5 and 4 of every 7,
+// together 97 % of the processor. Times in milliseconds.
 //
 //   phase 1, fixed priorities (RM)             phase 2, deadlines (EDF)
 //   t1 #A##.###A##.###                         t1 ##...##...
 //   t2 .  t2 has run 3 of 4 at its deadline    t2 runs to its end before t1's second job, whose deadline is later
 //
-// The bound for two fixed priorities is 83 %; response-time analysis says exactly why: R2 = 4 + 2 + 2 > 7. The kernel's
-// admission says so, too: the honest set is refused. Then t2 declares 3, is admitted, uses 4 and misses its deadline.
-// Under EDF the honest set is admitted and nothing is missed.
-// Source: Liu, Layland, "Scheduling algorithms for multiprogramming in a hard-real-time environment" (1973).
+// The bound for two fixed priorities is 83 %; response-time analysis gives the exact reason: R2 = 4 + 2 + 2 > 7. The
+// kernel's admission agrees: it refuses the true set. Then t2 declares 3, is admitted, uses 4 and misses its deadline.
+// Under EDF the true set is admitted and no deadline is missed. Source: Liu, Layland, "Scheduling algorithms for
+// multiprogramming in a hard-real-time environment" (1973).
 #include "apps/phase.hpp"
 #include "apps/work.hpp"
-#include "kernel/app.hpp"
+#include "kernel/run/app.hpp"
 #include "tracer/ftrace.hpp"
 
 namespace apps {
@@ -45,7 +45,7 @@ kernel::HardModel model(std::uint64_t wcet_us, std::uint64_t period_ms, kernel::
     return {.wcet = microseconds(wcet_us), .period = milliseconds(period_ms), .priority = priority};
 }
 
-// Whether admission lets the task in; it is gone afterwards.
+// Whether admission accepts the task; it is removed afterwards.
 bool admitted(const kernel::HardModel& wanted) {
     const auto pid = kernel::task_create({.name = "asked", .body = &t2, .argument = nullptr, .model = wanted});
     if (!pid.ok()) {
@@ -56,7 +56,7 @@ bool admitted(const kernel::HardModel& wanted) {
 }
 
 struct Answer {
-    bool honest_admitted = false;
+    bool true_set_admitted = false;
     std::uint64_t misses = 0;
 };
 
@@ -65,7 +65,7 @@ Answer run_phase([[maybe_unused]] std::uint16_t number, kernel::HardPriority pri
     const lib::Ticks begin = kernel::after(milliseconds(1));
     s_phase.open(begin + kernel::to_ticks(kPhase));
     s_phase.start("t1", &t1, model(2'000, 5, priority), begin);
-    Answer answer{.honest_admitted = admitted(model(4'000, 7, priority))};
+    Answer answer{.true_set_admitted = admitted(model(4'000, 7, priority))};
     s_phase.start("t2", &t2, model(t2_declares_us, 7, priority), begin);
     const auto counts = s_phase.wait();
     answer.misses = counts[0].deadline_misses + counts[1].deadline_misses;
@@ -77,11 +77,11 @@ int start(const kernel::AppArguments& arguments) {
     const Answer rm = run_phase(1, kernel::HardPriority::fixed, 3'000);
     kernel::task_delay(milliseconds(20));
     const Answer edf = run_phase(2, kernel::HardPriority::dynamic, 4'000);
-    kernel::console().mark("RM ", rm.honest_admitted ? "admits" : "refuses", " the set and misses ", rm.misses,
-                           " deadlines; EDF ", edf.honest_admitted ? "admits" : "refuses", " it and misses ",
+    kernel::console().mark("RM ", rm.true_set_admitted ? "admits" : "refuses", " the set and misses ", rm.misses,
+                           " deadlines; EDF ", edf.true_set_admitted ? "admits" : "refuses", " it and misses ",
                            edf.misses);
-    s_compare.check("RM admits the set", rm.honest_admitted ? 1 : 0, 0, 0, true);
-    s_compare.check("EDF admits the set", edf.honest_admitted ? 1 : 0, 1, 1, true);
+    s_compare.check("RM admits the set", rm.true_set_admitted ? 1 : 0, 0, 0, true);
+    s_compare.check("EDF admits the set", edf.true_set_admitted ? 1 : 0, 1, 1, true);
     s_compare.check("misses under RM", rm.misses, 1, ~std::uint64_t{0}, arguments.icount);
     s_compare.check("misses under EDF", edf.misses, 0, 0, arguments.icount);
     return s_compare.result();

@@ -4,16 +4,16 @@
 //   task     reservation          uses
 //   control  HARD 2 every 10      2 of every 10
 //   video    SOFT 2 every 10      8 at once, every 40: four budgets in a row
-//   audio    SOFT 5 every 20      works in the first 40 of every 80 only: its bandwidth lies idle for half of the time
+//   audio    SOFT 5 every 20      works in the first 40 of every 80 only: its bandwidth is unused half of the time
 //   batch    SOFT 6 every 20      always has work, and is a constant bandwidth server in both phases
 //
-// Under CBS a video frame that exhausts its budget goes on with a later deadline, behind batch, however idle audio is.
-// Under GRUB a server's budget falls by the bandwidth of the active servers alone: while audio is idle, video's budget
-// lasts longer, it is exhausted less often, and its frames are complete sooner.
+// Under CBS a video frame that exhausts its budget continues with a later deadline, after batch, even if audio is idle.
+// Under GRUB a server's budget decreases only in proportion to the bandwidth of the active servers: while audio is
+// idle, video's budget lasts longer, it is exhausted less often, and its frames complete sooner.
 // Source: Lipari, Baruah, "Greedy reclamation of unused bandwidth in constant-bandwidth servers" (2000).
 #include "apps/phase.hpp"
 #include "apps/work.hpp"
-#include "kernel/app.hpp"
+#include "kernel/run/app.hpp"
 #include "tracer/ftrace.hpp"
 
 namespace apps {
@@ -42,7 +42,7 @@ void control(void*) {
     }
 }
 
-// Waits until a time of the phase; at once if that has passed.
+// Waits until a time of the phase; returns at once if it has passed.
 void wait_until(lib::Ticks time) {
     const lib::Ticks now = kernel::now();
     if (now < time) {
@@ -94,7 +94,7 @@ Frames run_phase([[maybe_unused]] std::uint16_t number, kernel::Reclaiming recla
     s_phase.start("audio", &audio, soft(5, 20, reclaiming), s_frames.begin);
     s_phase.start("batch", &batch, soft(6, 20, kernel::Reclaiming::none), s_frames.begin);
     static_cast<void>(s_phase.wait());
-    kernel::task_delay(milliseconds(50)); // what was promised to them is free again
+    kernel::task_delay(milliseconds(50)); // their reservations have ended
     return s_frames;
 }
 

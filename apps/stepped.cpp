@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What tracing every instruction does to a periodic load, and what a compensated clock makes of it. Three HARD tasks do
-// a fixed amount of work in each job, so many jobs each; with itrace= on the command line all of them run in steps.
+// The effect of tracing every instruction on a periodic load, and of a compensated clock. Three HARD tasks do a fixed
+// amount of work in each of a fixed number of jobs; with itrace= on the command line all of them run in steps.
 //
 //   task     T us   work in instructions   declared us   jobs
 //   fast       50          4 000                12         32
@@ -8,13 +8,15 @@
 //   slow      200         16 000                30          8
 //
 // With one tick per instruction, freely: half of the processor, no deadline is missed. In steps each instruction takes
-// hundreds, the timer keeps its pace, and nearly every deadline is missed. With clock_step= the clock waits.
+// hundreds of ticks, the timer keeps its pace, and nearly every deadline is missed. With clock_step= the clock is set
+// back.
 #include "apps/verdict.hpp"
-#include "kernel/app.hpp"
-#include "kernel/clock.hpp"
-#include "kernel/compensation/compensated_clock.hpp"
-#include "kernel/interrupt.hpp"
+#include "kernel/interrupt/interrupt.hpp"
+#include "kernel/run/app.hpp"
 #include "kernel/sync/semaphore.hpp"
+#include "kernel/time/clock.hpp"
+#include "kernel/time/compensated_clock.hpp"
+#include "lib/wire_numbers.hpp"
 #include "tracer/ftrace.hpp"
 
 #include <array>
@@ -44,7 +46,7 @@ constinit kernel::Semaphore s_done;
 std::uint64_t work(std::uint32_t rounds) {
     std::uint64_t value = 1;
     for (std::uint32_t round = 0; round < rounds; ++round) {
-        asm volatile("" : "+r"(value)); // one round stays one round, whatever the optimiser knows
+        asm volatile("" : "+r"(value)); // keeps the optimiser from merging rounds
         value = value * 5 + 1;
     }
     return value;
@@ -84,7 +86,7 @@ void start_load(Load& load, lib::Ticks begin, int grain) {
     }
 }
 
-// The first `in_steps` of the tasks run in steps, if the command line wants any to.
+// The first `in_steps` of the tasks run in steps, if the command line requests it.
 template <std::size_t InSteps>
 int start(const kernel::AppArguments& arguments) {
     s_stepped.expect(kernel::sem_init(s_done, "done", 0), "sem_init");
@@ -103,9 +105,9 @@ int start(const kernel::AppArguments& arguments) {
                                " us, missed ", load.misses, " of ", load.jobs);
     }
     const kernel::compensation::Compensator& clock = kernel::clock_compensation();
-    for (std::size_t i = 0; i < kernel::compensation::kOutcomeNames.size(); ++i) {
-        kernel::console().mark("steps ", kernel::compensation::kOutcomeNames[i], " ",
-                               clock.count(static_cast<kernel::compensation::Outcome>(i)));
+    constexpr auto& kOutcomes = lib::kWords<kernel::compensation::Outcome>;
+    for (std::size_t i = 0; i < kOutcomes.size(); ++i) {
+        kernel::console().mark("steps ", kOutcomes[i], " ", clock.count(static_cast<kernel::compensation::Outcome>(i)));
     }
     kernel::console().mark("clock ran ", ran.value, " removed ", clock.removed().value, " ticks");
     return s_stepped.result();
@@ -114,9 +116,9 @@ int start(const kernel::AppArguments& arguments) {
 [[gnu::used, gnu::section(".apps")]] constinit const kernel::App kStepped{
     "stepped", "a periodic load, freely or in steps, on a clock that may be compensated", &start<3>, false};
 [[gnu::used, gnu::section(".apps")]] constinit const kernel::App kSteppedTwo{
-    "stepped_two", "likewise, two of the three tasks in steps", &start<2>, false};
+    "stepped_two", "the same, two of the three tasks in steps", &start<2>, false};
 [[gnu::used, gnu::section(".apps")]] constinit const kernel::App kSteppedOne{
-    "stepped_one", "likewise, one of the three tasks in steps", &start<1>, false};
+    "stepped_one", "the same, one of the three tasks in steps", &start<1>, false};
 
 } // namespace
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Work that takes a stated time of the processor, and numbers that look random but come from the seed alone.
+// Work that takes a stated processor time, and pseudo-random numbers that depend only on the seed.
 //
-// compute() counts the task's own processor time, not the time of day: being preempted makes it end later, not work
-// less. Between two looks at the clock lies a fixed number of steps, so with one clock tick per instruction the same
-// call always takes the same number of instructions; on any other clock it takes the stated time, give or take a look.
+// compute() counts the task's own processor time, not wall time: preemption makes it end later, but not do less work.
+// There is a fixed number of steps between two reads of the clock, so with one clock tick per instruction the same call
+// always takes the same number of instructions; on any other clock it takes the stated time, within one read.
 #pragma once
 
-#include "kernel/clock.hpp"
-#include "kernel/task.hpp"
+#include "kernel/task/task.hpp"
+#include "kernel/time/clock.hpp"
 #include "lib/units.hpp"
 
 #include <cstdint>
@@ -38,13 +38,13 @@ class Random {
 
 inline constexpr int kStepsPerLook = 64;
 
-// The result of the steps is returned so that nobody can leave them out. Context: task.
+// The result is returned so that the compiler cannot remove the steps. Context: task.
 inline std::uint64_t compute(lib::Nanoseconds time) {
     const lib::Ticks end = kernel::task_cpu_time() + kernel::to_ticks(time);
     std::uint64_t value = 1;
     while (kernel::task_cpu_time() < end) {
         for (int step = 0; step < kStepsPerLook; ++step) {
-            asm volatile("" : "+r"(value)); // one step stays one step, whatever the optimiser knows
+            asm volatile("" : "+r"(value)); // keeps the optimiser from merging steps
             value = value * 6'364'136'223'846'793'005U + 1'442'695'040'888'963'407U;
         }
     }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// What a boot path hands to the kernel: the one contract between the UEFI loader, the PVH entry and kernel/main.cpp.
+// What a boot path passes to the kernel: the contract between the UEFI loader, the PVH entry and kernel/root/main.cpp.
 // Fixed layout, no pointers into structures of a firmware; every address is physical and identity-mapped.
 //
 // Entry state (both paths): 64-bit long mode, interrupts off, RDI = address of a BootInfo below 4 GiB that does not
-// overlap the kernel image. The UEFI loader jumps to the ELF entry point e_entry; the PVH stub ends there too.
+// overlap the kernel image. The UEFI loader jumps to the ELF entry point e_entry; the PVH stub ends there, too.
 #pragma once
 
 #include <array>
@@ -13,14 +13,14 @@
 namespace arch {
 
 enum class MemoryKind : std::uint32_t {
-    usable = 1,   // free for the kernel once boot services are left
+    usable = 1,   // free for the kernel after boot services
     reserved = 2, // never touch
-    acpi = 3,     // ACPI tables: readable, keep
-    nvs = 4,      // firmware's own: never touch
+    acpi = 3,     // ACPI tables: readable, to be kept
+    nvs = 4,      // owned by the firmware: never touch
     persistent = 7,
 };
 
-// Of a type in a BIOS's map (E820): ACPI 6.4, table 15.1. What is unknown is reserved.
+// For a type in a BIOS's map (E820): ACPI 6.4, table 15.1. Unknown types are reserved.
 [[nodiscard]] constexpr MemoryKind memory_kind(std::uint32_t e820_type) {
     switch (e820_type) {
     case 1:
@@ -56,10 +56,10 @@ struct BootInfo {
     std::uint64_t magic;
     std::uint32_t version;
     BootPath path;
-    std::uint64_t rsdp_address;         // 0 if the firmware offers none
+    std::uint64_t rsdp_address;         // 0 if the firmware has none
     std::uint64_t command_line_address; // NUL-terminated ASCII, at most kCommandLineMax bytes; 0 if none
     std::uint32_t range_count;
-    std::uint32_t ranges_lost; // that did not fit
+    std::uint32_t ranges_lost; // ranges that did not fit
     std::array<MemoryRange, kRangesMax> ranges;
 };
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Calls into a PC's BIOS from the running kernel: the processor goes back to the mode it was switched on in, executes
-// one software interrupt, and returns. Only machines that a BIOS started offer it; UEFI firmware leaves none behind.
-// For questions that are answered at once. Interrupts stay off all the time (some 50 us at best: a blackout for every
-// task), so a service that waits for an interrupt, as disk and keyboard services do, would wait for ever.
+// Calls into a PC's BIOS from the running kernel: the processor returns to real mode, executes one software interrupt,
+// and comes back. Only available on machines that were started by a BIOS, not by UEFI firmware. For services that
+// answer immediately. Interrupts stay off all the time (some 50 us at best, during which no task runs), so a service
+// that waits for an interrupt, such as disk and keyboard services, would wait forever.
 #pragma once
 
 #include "lib/result.hpp"
@@ -13,7 +13,7 @@
 
 namespace arch {
 
-// What the BIOS gets and what it leaves. Of the flags only the carry is passed on; all else goes in clear.
+// The registers before and after the call. Of the flags only the carry is passed on; all others are clear on entry.
 struct BiosRegisters {
     std::uint32_t eax = 0;
     std::uint32_t ebx = 0;
@@ -30,22 +30,22 @@ struct BiosRegisters {
 // Why there is no BIOS to call.
 enum class RealMode : std::uint8_t {
     available,
-    not_started, // the machine's start-up has not come to it
+    not_started, // start-up has not reached this point
     uefi,        // UEFI firmware started the machine
     no_bios,     // interrupt vector 15h does not point into the ROM
-    no_memory,   // the pages of the way there are not free memory
+    no_memory,   // the pages for the switch are not free memory
 };
 
 [[nodiscard]] RealMode real_mode();
 
-// Memory that both sides can reach, as the BIOS addresses it: segment kBiosBufferSegment, offset 0. What it holds is
-// lost with the next call by anybody.
+// Memory that both sides can access, as the BIOS addresses it: segment kBiosBufferSegment, offset 0. The next call
+// overwrites its contents.
 inline constexpr std::uint16_t kBiosBufferSegment = 0x0A00;
 inline constexpr std::size_t kBiosBufferBytes = 4096;
 [[nodiscard]] std::span<std::byte> bios_buffer();
 
-// unsupported: real_mode() says why. invalid_argument: the vector's handler does not lie in the ROM; vectors below 10h
-// belong to the processor. irq-off.
+// unsupported: see real_mode(). invalid_argument: the vector's handler is not in the ROM, or the vector is below 10h
+// (reserved for the processor). irq-off.
 [[nodiscard]] lib::Result<void> bios_offers(std::uint8_t vector);
 
 // Executes `int vector` in real mode. Precondition: bios_offers(vector). irq-off, not in NMI.

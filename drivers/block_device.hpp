@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A disk seen as numbered sectors of 512 bytes: the one interface between file systems and whatever holds the bytes.
-// Not a queue: every call completes before it returns. One user at a time; context as the implementation says.
+// A disk as numbered sectors of 512 bytes: the interface between file systems and the storage. Not a queue: every call
+// completes before it returns. One user at a time; context as stated by the implementation.
 #pragma once
 
 #include "lib/result.hpp"
@@ -25,10 +25,10 @@ class BlockDevice {
     [[nodiscard]] virtual lib::Result<void> read(std::uint64_t first_sector, std::span<std::byte> out) = 0;
 
     // Writes `bytes` in ascending sector order. A single sector is written whole or not at all; a failure may leave the
-    // sectors in front of it written. Size and errors as for read(): a range that does not fit writes nothing.
+    // sectors before it written. Size and errors as for read(): a range that does not fit writes nothing.
     [[nodiscard]] virtual lib::Result<void> write(std::uint64_t first_sector, std::span<const std::byte> bytes) = 0;
 
-    // Returns once everything written so far survives a loss of power, as far as the medium can promise it.
+    // Returns once everything written so far survives a loss of power, as far as the medium guarantees it.
     // Errors: io.
     [[nodiscard]] virtual lib::Result<void> flush() = 0;
 

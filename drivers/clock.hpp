@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Time as a driver sees it, and the two ways to wait: for a while, or for a condition with a bound. The machine's clock
-// is the time stamp counter; a test's clock advances by itself at each look, so a bounded wait ends without real time
-// passing. Not a timer: nothing is called back. Context: any.
+// Time for drivers, and two ways to wait: for a duration, or for a condition with a bound. The machine's clock is the
+// time stamp counter; a test's clock advances at each read, so a bounded wait takes no real time. Not a timer: there
+// are no callbacks. Context: any.
 #pragma once
 
 #include "lib/units.hpp"
@@ -13,12 +13,12 @@ class Clock {
     Clock(const Clock&) = delete;
     Clock& operator=(const Clock&) = delete;
 
-    // Never falls, and goes on with interrupts off.
+    // Never decreases, and continues with interrupts off.
     [[nodiscard]] virtual lib::Ticks now() = 0;
 
     [[nodiscard]] virtual lib::TickRate rate() const = 0;
 
-    // One turn of a waiting loop: the `pause` instruction, which also lets an emulator run its other processors.
+    // One iteration of a waiting loop: the `pause` instruction, which also lets an emulator run its other processors.
     virtual void pause() = 0;
 
   protected:
@@ -47,8 +47,8 @@ inline void wait(Clock& clock, lib::Nanoseconds time) {
     }
 }
 
-// True as soon as the condition holds; false once `timeout` has passed and it still does not. The condition is looked
-// at once more after the end: a waiter that was suspended meanwhile must not blame the device.
+// True as soon as the condition holds; false if it does not hold after `timeout`. The condition is tested once more
+// after the end: a waiter that was suspended meanwhile must not report a failure of the device.
 template <typename Condition>
 [[nodiscard]] bool wait_until(Clock& clock, lib::Nanoseconds timeout, Condition condition) {
     const Deadline end(clock, timeout);

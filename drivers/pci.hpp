@@ -51,8 +51,6 @@ class PciConfig {
     // Bits of the command register.
     static constexpr std::uint16_t kCommandIo = 0x0001;
     static constexpr std::uint16_t kCommandMemory = 0x0002;
-    static constexpr std::uint16_t kCommandMaster = 0x0004;
-    static constexpr std::uint16_t kCommandInterruptDisable = 0x0400;
 
     static constexpr std::uint8_t kNoInterruptLine = 0xFF;
 
@@ -62,7 +60,7 @@ class PciConfig {
     PciConfig(const PciConfig&) = delete;
     PciConfig& operator=(const PciConfig&) = delete;
 
-    // Offsets are aligned to the width of the access. An absent function reads as ones.
+    // Offsets must be aligned to the width of the access. An absent function reads as ones.
     [[nodiscard]] std::uint32_t read32(PciAddress address, std::uint8_t offset) {
         ASSERT(offset % 4 == 0);
         select(address, offset);
@@ -80,21 +78,16 @@ class PciConfig {
         return m_ports.in8(data_port(offset));
     }
 
-    void write32(PciAddress address, std::uint8_t offset, std::uint32_t value) {
-        ASSERT(offset % 4 == 0);
-        select(address, offset);
-        m_ports.out32(kDataPort, value);
-    }
-
     void write16(PciAddress address, std::uint8_t offset, std::uint16_t value) {
         ASSERT(offset % 2 == 0);
         select(address, offset);
         m_ports.out16(data_port(offset), value);
     }
 
-    // Calls visit(address, id) for each function there is, in ascending order, until it returns true; false if it never
-    // does. Buses are reached through bridges, so an empty machine costs one bus, not 256. The buses are
-    // passed once, upwards, so a bridge that leads back is not followed: the search ends whatever the registers hold.
+    // Calls visit(address, id) for each existing function, in ascending order, until it returns true; returns false if
+    // it never does. Buses are reached through bridges, so an empty machine costs one bus, not 256. The buses are
+    // visited once, in ascending order, so a bridge that leads back is not followed: the search ends for any register
+    // contents.
     template <typename Visit>
     bool scan(Visit visit) {
         std::array<bool, kBuses> reachable{};
@@ -108,7 +101,7 @@ class PciConfig {
         return false;
     }
 
-    // The first function with this id. not_found if there is none (or no PCI at all).
+    // The first function with this id. not_found if there is none, or no PCI.
     [[nodiscard]] lib::Result<PciAddress> find(PciId wanted) {
         PciAddress found;
         const bool exists = scan([&](PciAddress address, PciId id) {
@@ -148,7 +141,7 @@ class PciConfig {
         write16(address, kCommandOffset, static_cast<std::uint16_t>(command | command_bits));
     }
 
-    // The line the firmware has routed the function's pin to, or kNoInterruptLine.
+    // The line that the firmware has routed the function's pin to, or kNoInterruptLine.
     [[nodiscard]] std::uint8_t interrupt_line(PciAddress address) { return read8(address, kInterruptLineOffset); }
 
   private:
@@ -227,7 +220,7 @@ class PciConfig {
                 const PciAddress address{bus, device, function};
                 const PciId found = id(address);
                 if (found.vendor == kNoVendor) {
-                    continue; // without function 0 there is no device, else a hole among the functions
+                    continue; // without function 0 there is no device, else a gap in the functions
                 }
                 const std::uint8_t header_type = read8(address, kHeaderTypeOffset);
                 if (function == 0 && (header_type & kHeaderMultiFunction) != 0) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// What a driver asks of x86 port input/output: a policy type, so that the same driver runs on the machine's
+// The requirements of a driver on x86 port input/output: a policy type, so that the same driver runs on the machine's
 // instructions (kernel) and on a register-level fake (unit tests). Not an interface with virtual calls: a port access
 // is one instruction, and the block transfers are `rep ins`/`rep outs`. Source: Intel SDM volume 1, chapter 19.
 //
-// Blocks move bytes in memory order, as `rep insw` and `rep insd` do; the span's size is a multiple of the width and
-// may have any alignment. Context: any; who owns a device serialises the accesses to it.
+// Blocks move bytes in memory order, as `rep insw` and `rep insd` do; the size of the span is a multiple of the width;
+// any alignment is allowed. Context: any; the owner of a device serialises the accesses to it.
 #pragma once
 
 #include <concepts>

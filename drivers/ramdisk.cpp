@@ -6,8 +6,8 @@ namespace drivers {
 
 namespace {
 
-// CLFLUSH works on at least 32 bytes on every x86-64 processor ever built; stepping finer than the real line (64) costs
-// time, coarser would lose data.
+// CLFLUSH works on at least 32 bytes on every x86-64 processor; a smaller step than the real line (64) costs time, a
+// larger one would lose data.
 constexpr std::size_t kCacheLineBytes = 32;
 
 void push_out(std::span<const std::byte> written) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A block of memory as a disk: an NVDIMM found through the ACPI NFIT, or plain RAM. On persistent memory each written
-// cache line is pushed out with CLFLUSH before the next sector is touched (Intel SDM volume 2: CLFLUSH is ordered with
+// cache line is flushed with CLFLUSH before the next sector is written (Intel SDM volume 2: CLFLUSH is ordered with
 // respect to stores and to other CLFLUSH), so sectors reach the medium in the order in which they were written.
 // Context: any, serialised by the caller.
 #pragma once
@@ -16,7 +16,7 @@ enum class Medium : std::uint8_t {
 
 class RamDisk final : public BlockDevice {
   public:
-    // A disk without sectors: what the composition root holds until it knows the memory.
+    // A disk without sectors: the initial state, until the memory is known.
     constexpr RamDisk() = default;
 
     // The memory must outlive the disk. A tail shorter than a sector is not used.
@@ -24,7 +24,7 @@ class RamDisk final : public BlockDevice {
         : m_memory(memory)
         , m_medium(medium) {}
 
-    // Replaces the memory behind the disk; nothing may be in use on it.
+    // Replaces the memory of the disk; it must not be in use.
     constexpr void attach(std::span<std::byte> memory, Medium medium) {
         m_memory = memory;
         m_medium = medium;

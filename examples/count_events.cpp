@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Counts the events of a trace by name, whatever its format. Built against the installed library:
 //   g++ -std=c++20 count_events.cpp $(pkg-config --cflags --libs remora-trace) -o count_events
-#include "host/trace/trace.hpp"
+#include "host/formats/trace.hpp"
 
 #include <cstdio>
 #include <map>
@@ -14,7 +14,7 @@ int main(int argc, char** argv) {
     }
     host::trace::Diagnostics diagnostics(
         [](std::string_view line) { std::fprintf(stderr, "%.*s\n", static_cast<int>(line.size()), line.data()); });
-    const auto trace = host::trace::Trace::open(argv[1], {}, diagnostics);
+    const auto trace = host::formats::Trace::open(argv[1], {}, diagnostics);
     if (!trace) {
         return static_cast<int>(diagnostics.exit_status(false));
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Dumps a tlog file through libtlog, in the style and with the calls of the programs that the published description of
- * the library has in mind: no prototype for main, no check of what comes back but the null pointer.
+/* Dumps a tlog file through libtlog, in the style of the programs that the published description of the library shows:
+ * no prototype for main, and the only result that is checked is the null pointer.
  *
  *   gcc -std=gnu89 -I host/compat examples/tlog_sample.c -L build/host -ltlog -o tlog_sample
  *   ./tlog_sample trace.log 4 */

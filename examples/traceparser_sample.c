@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How libtraceparser is used: callbacks for the events one is interested in, then one call that parses the file. This
- * one counts how often each thread became running, prints every interrupt with its time, and says what the header says.
+* How to use libtraceparser: callbacks for the events of interest, then one call that parses the file. This example counts
+ * how often each thread became running, prints every interrupt with its time, and prints values of the header.
  *
  *   gcc -std=c11 traceparser_sample.c -ltraceparser -o traceparser_sample
  *   ./traceparser_sample trace.kev          also: a session directory, a Ntrace.dat file, or - for standard input
@@ -31,7 +31,7 @@ static int on_running(struct traceparser_state *state, void *user, unsigned head
     return 0;
 }
 
-/* Ours: it is told everything, the 64-bit clock included. */
+/* Our addition: it gets all values, the 64-bit clock included. */
 static int on_interrupt(struct traceparser_state *state, void *user, const struct traceparser_event *event) {
     struct counts *counts = user;
     (void)state;

@@ -27,7 +27,7 @@ inline constexpr std::size_t kServersMax = 16;
 // A smaller budget would be used up by the interrupts that watch over it.
 inline constexpr lib::Nanoseconds kServerBudgetMin = lib::microseconds(10);
 
-// A HARD task may be activated for a time that lies so far back, so that several calls one after the other release
+// A HARD task may be activated for a time at most so long ago, so that several calls one after the other release
 // tasks for one instant; an earlier time counts as now.
 inline constexpr lib::Nanoseconds kActivationLagMax = lib::microseconds(100);
 

@@ -1,10 +1,26 @@
 // SPDX-License-Identifier: MIT
-// ASSERT: what cannot happen. It stays on in every build; a false condition ends the machine (kernel: panic with file
-// and line; hosted: abort with the same text). What *can* happen is a lib::Result, never an ASSERT.
-// Context: any. The handler is supplied by whoever links the program: kernel/panic.cpp or lib/assert_hosted.cpp.
+// ASSERT: a condition that must hold. A false condition ends the machine (kernel: panic with file and line; hosted:
+// abort with the same text). An error that can occur at run time is a lib::Result, never an ASSERT. A condition has no
+// side effect. Context: any. The handler is supplied by the program: kernel/panic/panic.cpp or lib/assert_hosted.cpp.
+//
+// An ASSERT is checked in every build. Where that would cost too much (a walk through a queue, or anything on the path
+// of a record or of a dispatch), it is compiled into checked builds only: the test kernel, the unit tests and the
+// fuzzers
+// (-DREMORA_CHECKED=1). A released kernel or tool then has no instruction of it.
+//
+//     ASSERT(chunk.state == State::full);      // one comparison, off the fast path: every build
+//     if constexpr (lib::kChecked) {           // walks the queue: checked builds
+//         ASSERT(m_queue.is_sorted());
+//     }
 #pragma once
 
 namespace lib {
+
+#ifdef REMORA_CHECKED
+inline constexpr bool kChecked = true;
+#else
+inline constexpr bool kChecked = false;
+#endif
 
 [[noreturn]] void assert_failed(const char* condition, const char* file, int line);
 

@@ -53,7 +53,7 @@ class ByteReader {
     constexpr explicit ByteReader(std::span<const std::byte> bytes)
         : m_bytes(bytes) {}
 
-    // The next sizeof(T) bytes, or 0 once the input has run short: check failed() before trusting anything.
+    // The next sizeof(T) bytes, or 0 if the input is too short: check failed() before using any value.
     template <std::unsigned_integral T>
     constexpr T le() {
         const auto bytes = take(sizeof(T));
@@ -123,7 +123,7 @@ class ByteWriter {
 
     [[nodiscard]] constexpr std::size_t offset() const { return m_offset; }
 
-    // True once something did not fit; nothing is written after that.
+    // True after a value did not fit; nothing is written after that.
     [[nodiscard]] constexpr bool failed() const { return m_failed; }
 
   private:

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// A doubly linked list whose links live inside the elements: no allocation, constant-time removal of a known element.
-// An element derives from ListLink<Tag>; the tag lets one object stand in several lists. Ordered insertion is stable:
-// equal elements keep the order in which they came, which is what a scheduler needs for its tie rule. Context: any,
-// serialised by the caller.
+// A doubly linked list whose links are inside the elements: no allocation, constant-time removal of a known element. An
+// element derives from ListLink<Tag>; the tag allows one object to be in several lists. Ordered insertion is stable:
+// equal elements keep their order of insertion, as a scheduler requires for ties. Context: any, serialised by the
+// caller.
 //
 //        head                                       each arrow is a pair (next, previous);
 //   null <-> [a] <-> [b] <-> [c] <-> null           a link outside every list points at nothing
@@ -51,21 +51,18 @@ class IntrusiveList {
     // Null after the last one.
     [[nodiscard]] constexpr T* next(const T& of) const { return element(static_cast<const Link&>(of).m_next); }
 
-    constexpr void push_back(T& value) { insert_before(nullptr, value); }
-
-    constexpr void push_front(T& value) { insert_before(m_head, value); }
-
-    // Before the first element that `value` comes before; behind all its equals. O(n).
-    template <typename ComesBefore>
-    constexpr void insert_ordered(T& value, ComesBefore comes_before) {
-        Link* position = m_head;
-        while (position != nullptr && !comes_before(value, *element(position))) {
-            position = position->m_next;
-        }
-        insert_before(position, value);
+    // Precondition: value is in no list through this link.
+    constexpr void push_back(T& value) {
+        Link& link = value;
+        ASSERT(!link.m_linked);
+        link.m_linked = true;
+        link.m_previous = m_tail;
+        (m_tail != nullptr ? m_tail->m_next : m_head) = &link;
+        m_tail = &link;
+        ++m_size;
     }
 
-    // Precondition: value stands in this list.
+    // Precondition: value is in this list.
     constexpr void remove(T& value) {
         Link& link = value;
         ASSERT(link.m_linked);
@@ -88,17 +85,6 @@ class IntrusiveList {
 
   private:
     static constexpr T* element(Link* link) { return static_cast<T*>(link); }
-
-    constexpr void insert_before(Link* position, T& value) {
-        Link& link = value;
-        ASSERT(!link.m_linked);
-        link.m_linked = true;
-        link.m_next = position;
-        link.m_previous = position != nullptr ? position->m_previous : m_tail;
-        (link.m_previous != nullptr ? link.m_previous->m_next : m_head) = &link;
-        (position != nullptr ? position->m_previous : m_tail) = &link;
-        ++m_size;
-    }
 
     Link* m_head = nullptr;
     Link* m_tail = nullptr;

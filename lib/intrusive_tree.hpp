@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// An ordered set whose links live inside the elements: insertion, removal of a known element and the step to the next
-// one are O(log n), the first element is at hand. Equal elements stand in the order in which they came, which is what a
-// scheduler needs for its tie rule. Height-balanced. Context: any, serialised by the caller.
+// An ordered set whose links are inside the elements: insertion, removal of a known element and the step to the next
+// one are O(log n), access to the first element is O(1). Equal elements keep their order of insertion, as a scheduler
+// requires for ties. Height-balanced. Context: any, serialised by the caller.
 //
-// An element derives from TreeLink<Tag>; the tag lets one object stand in several trees.
+// An element derives from TreeLink<Tag>; the tag allows one object to be in several trees.
 //
 //                5              parent, left, right, height in every link; m_first = 2
-//            +---+---+          balance: the heights of two sisters differ by one at most
+//            +---+---+          balance: the heights of two siblings differ by one at most
 //            3       8
 //        +---+---+
 //        2       3'             equal keys: the later one to the right
@@ -38,7 +38,7 @@ class TreeLink {
     std::uint8_t m_height = 0; // 0: in no tree
 };
 
-// Before{}(a, b): whether a stands before b. Must not change while they are in the tree.
+// Before{}(a, b): whether a precedes b. Must not change while they are in the tree.
 template <typename T, typename Tag, typename Before>
 class IntrusiveTree {
     using Link = TreeLink<Tag>;
@@ -100,7 +100,7 @@ class IntrusiveTree {
         if (m_first == &link) {
             m_first = static_cast<Link*>(next(value));
         }
-        Link* lowest = nullptr; // where heights may have changed
+        Link* lowest = nullptr; // the lowest link whose height may have changed
         if (link.m_left != nullptr && link.m_right != nullptr) {
             lowest = replace_by_successor(link);
         } else {
@@ -134,7 +134,7 @@ class IntrusiveTree {
         link.m_height = static_cast<std::uint8_t>((left > right ? left : right) + 1);
     }
 
-    // Puts `other` (or nothing) where `link` hangs.
+    // Replaces `link` in its parent by `other` (or nothing).
     constexpr void replace(Link& link, Link* other) {
         Link* const parent = link.m_parent;
         if (parent == nullptr) {
@@ -149,7 +149,7 @@ class IntrusiveTree {
         }
     }
 
-    // The smallest of the right side takes the place; returns the lowest link whose height may have changed.
+    // Replaces `link` by the smallest element of its right side; returns the lowest link whose height may have changed.
     constexpr Link* replace_by_successor(Link& link) {
         Link& successor = *leftmost(link.m_right);
         Link* lowest = &successor;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The routines that g++ and its headers call on their own in freestanding code. Kernel only; compiled with
-// -fno-tree-loop-distribute-patterns, or the loops would turn into calls to themselves. Context: any.
+// The routines that g++ and its headers call implicitly in freestanding code. Kernel only; compiled with
+// -fno-tree-loop-distribute-patterns, because otherwise the loops would become calls to themselves. Context: any.
 #include <cstddef>
 #include <cstdint>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Result<T>: a value or an Error, for everything that can happen at run time. No exceptions, no heap; the same type in
-// the kernel and in the hosted programs. Reading the wrong side is a programming error and asserts.
+// Result<T>: a value or an error, for every failure that can occur at run time. No exceptions, no heap; the same type
+// in the kernel and in the hosted programs. Reading the wrong side is a programming error and asserts.
 // Context: any.
 #pragma once
 
@@ -19,12 +19,14 @@ enum class Error : std::uint8_t {
     no_space,         // pool, disk, arena or table is full
     exists,           // the name or the slot is taken
     busy,             // in use now; trying again later may succeed
-    timeout,          // a bounded wait ran out
+    timeout,          // a bounded wait expired
     io,               // the device or the file system reported a failure
     corrupt,          // data failed its check (magic, length, checksum)
-    refused,          // a rule forbids it: admission, protocol, permission
-    unsupported,      // this machine or this build does not offer it
-    unreachable,      // the network peer does not answer or said that nobody listens
+    refused,          // not allowed: admission, protocol, permission
+    unsupported,      // not available on this machine or in this build
+    unreachable,      // the network peer does not answer, or its port is closed
+    too_small,        // the room given is less than the operation needs at least
+    closed,           // the reader of the stream has gone
 };
 
 [[nodiscard]] constexpr std::string_view error_name(Error error) {
@@ -51,11 +53,17 @@ enum class Error : std::uint8_t {
         return "unsupported";
     case Error::unreachable:
         return "unreachable";
+    case Error::too_small:
+        return "too small";
+    case Error::closed:
+        return "closed";
     }
     return "unknown error";
 }
 
-template <typename T>
+// E: what can go wrong in one operation. In the kernel, Error; a hosted operation may have an enum of its own, with a
+// text beside it for the user. T and E are different types and have a default state: both are kept inline.
+template <typename T, typename E = Error>
 class [[nodiscard]] Result {
   public:
     // Implicit on purpose: `return value;` and `return Error::busy;` are the whole interface of a callee.
@@ -63,9 +71,9 @@ class [[nodiscard]] Result {
         : m_ok(true)
         , m_value(std::move(value)) {}
 
-    constexpr Result(Error error) // NOLINT(google-explicit-constructor)
+    constexpr Result(E error) // NOLINT(google-explicit-constructor)
         : m_ok(false)
-        , m_error(error) {}
+        , m_error(std::move(error)) {}
 
     [[nodiscard]] constexpr bool ok() const { return m_ok; }
 
@@ -81,7 +89,11 @@ class [[nodiscard]] Result {
         return m_value;
     }
 
-    [[nodiscard]] constexpr Error error() const {
+    [[nodiscard]] constexpr const T* operator->() const { return &value(); }
+
+    [[nodiscard]] constexpr T* operator->() { return &value(); }
+
+    [[nodiscard]] constexpr const E& error() const {
         ASSERT(!m_ok);
         return m_error;
     }
@@ -89,31 +101,31 @@ class [[nodiscard]] Result {
   private:
     static_assert(std::is_default_constructible_v<T>, "Result keeps its value inline: T needs a default state");
     bool m_ok;
-    Error m_error{};
+    E m_error{};
     T m_value{};
 };
 
-template <>
-class [[nodiscard]] Result<void> {
+template <typename E>
+class [[nodiscard]] Result<void, E> {
   public:
     constexpr Result() = default;
 
-    constexpr Result(Error error) // NOLINT(google-explicit-constructor)
+    constexpr Result(E error) // NOLINT(google-explicit-constructor)
         : m_ok(false)
-        , m_error(error) {}
+        , m_error(std::move(error)) {}
 
     [[nodiscard]] constexpr bool ok() const { return m_ok; }
 
     [[nodiscard]] constexpr explicit operator bool() const { return m_ok; }
 
-    [[nodiscard]] constexpr Error error() const {
+    [[nodiscard]] constexpr const E& error() const {
         ASSERT(!m_ok);
         return m_error;
     }
 
   private:
     bool m_ok = true;
-    Error m_error{};
+    E m_error{};
 };
 
 } // namespace lib

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A fixed number of objects in static storage, handed out and taken back by index: the kernel's only allocator.
-// The taker initialises the object. Context: any, serialised by the
-// caller. Ownership: the pool owns; users hold references until release().
+// A fixed number of objects in static storage, taken and released by index: the kernel's only allocator. The taker
+// initialises the object. Context: any, serialised by the caller. Ownership: the pool owns; users hold references until
+// release().
 #pragma once
 
 #include "lib/assert.hpp"
@@ -31,7 +31,7 @@ class StaticPool {
         return nullptr;
     }
 
-    // Precondition: object came from take() and was not released since.
+    // Precondition: object was returned by take() and has not been released.
     constexpr void release(const T& object) {
         const std::size_t slot = index(object);
         ASSERT(m_used[slot]);
@@ -39,7 +39,7 @@ class StaticPool {
         --m_count;
     }
 
-    // Precondition: object lies in this pool.
+    // Precondition: object is in this pool.
     [[nodiscard]] constexpr std::size_t index(const T& object) const {
         const auto slot = static_cast<std::size_t>(&object - m_objects.data());
         ASSERT(slot < Capacity);

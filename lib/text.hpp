@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Text without a heap: a fixed buffer that integers, strings and characters are appended to. What does not fit is cut
-// and truncated() says so. Used by the kernel's console, the file names of the disk writer and the unit tests. Context:
-// any.
+// Text without a heap: a fixed buffer that integers, strings and characters are appended to. A text that does not fit
+// is cut, and truncated() returns true. Used by the kernel's console, the file names of the disk writer and the unit
+// tests. Context: any.
 #pragma once
 
 #include <array>

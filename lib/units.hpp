@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Strong types for the two kinds of time. Ticks are raw TSC counts, as they stand in the trace; nanoseconds are what a
-// person configures. They never mix: a TickRate converts, with 128-bit products, so no trace of any length overflows.
+// Strong types for the two kinds of time. Ticks are raw TSC counts, as in the trace; nanoseconds are used for
+// configuration. They never mix: a TickRate converts, with 128-bit products, so no length of a trace overflows.
 // Context: any.
 #pragma once
 
@@ -16,7 +16,7 @@ struct Ticks {
 
     friend constexpr auto operator<=>(Ticks, Ticks) = default;
 
-    // Saturates: a time beyond all times stays there, so that it never comes.
+    // Saturates: the greatest time means never.
     friend constexpr Ticks operator+(Ticks a, Ticks b) {
         return {a.value + b.value < a.value ? ~std::uint64_t{0} : a.value + b.value};
     }
@@ -45,8 +45,8 @@ constexpr Nanoseconds milliseconds(std::uint64_t count) {
 }
 
 // value * numerator / denominator, rounded down, without losing the upper half of the product. The division is done in
-// 32-bit steps: the freestanding build has no 128-bit division routine. Precondition: 0 < denominator < 2^32 and the
-// quotient fits 64 bits; else the result saturates.
+// 32-bit steps, because the freestanding build has no 128-bit division routine. Precondition: 0 < denominator < 2^32
+// and the quotient fits 64 bits; else the result saturates.
 constexpr std::uint64_t multiply_divide(std::uint64_t value, std::uint64_t numerator, std::uint64_t denominator) {
     ASSERT(denominator != 0 && denominator <= 0xFFFF'FFFF);
     __extension__ using Wide = unsigned __int128;
@@ -65,7 +65,7 @@ constexpr std::uint64_t multiply_divide(std::uint64_t value, std::uint64_t numer
     return quotient_high != 0 ? ~std::uint64_t{0} : quotient_low;
 }
 
-// How fast the time stamp counter runs. khz is 0 only before calibration; converting then asserts.
+// The rate of the time stamp counter. khz is 0 only before calibration; a conversion then asserts.
 struct TickRate {
     std::uint32_t khz = 0;
 

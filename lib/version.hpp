@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What this is and which version, as the kernel writes it into its traces and the host tools print it. The only place.
+// The name and version, as the kernel writes them into its traces and the host tools print them. Defined only here.
 #pragma once
 
 #include <string_view>

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Becomes QEMU with the machine that Remora runs on: the one place that knows QEMU's command line. `make run`,
-# `make debug` and the integration tests all boot through it.
+# Starts QEMU with the machine that Remora runs on: the only script with QEMU's command line. `make run`, `make debug`
+# and the integration tests all boot through it.
 #
 #   qemu/boot.sh 'kernel command line' [QEMU option ...]
 #

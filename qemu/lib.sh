@@ -50,7 +50,7 @@ check_given() {
     fi
 }
 
-# Refuses the values that make cannot judge. The kernel's command line has the same ranges.
+# Refuses the values that make cannot check. The kernel's command line has the same ranges.
 check_values() {
     if ! list_apps | awk -v app="$APP" '$1 == app {found = 1} END {exit !found}'; then
         die "APP=$APP is no application" "make apps lists them:$(list_apps | awk '{printf " %s", $1}')"
@@ -80,7 +80,7 @@ fi
 
 sink_has() { [[ $SINK == "$1" || $SINK == both ]]; }
 
-# Refuses a machine that cannot work. Uses BOOT ACCEL CLOCK NIC SINK.
+# Refuses a combination that cannot work. Uses BOOT ACCEL CLOCK NIC SINK.
 check_machine() {
     need_tool qemu-system-x86_64
     if [[ $BOOT == uefi ]]; then
@@ -99,7 +99,7 @@ check_machine() {
     fi
 }
 
-# kernel_words EXIT: the command line of the run that the environment describes.
+# kernel_words EXIT: the command line of the run described by the environment.
 kernel_words() {
     local words="app=$APP sink=$SINK local=192.168.1.10 target=192.168.1.1 port=$PORT seed=$SEED exit=$1 nic=$NIC"
     if [[ $ACCEL == kvm ]]; then
@@ -119,7 +119,7 @@ kernel_words() {
     printf '%s' "$words"
 }
 
-# claim_out: makes OUT and keeps it for this run, until the last process of the run has ended.
+# claim_out: creates OUT and locks it until the last process of the run has ended.
 claim_out() {
     [[ -d $OUT ]] || mkdir -p "$OUT" || die "OUT=$OUT cannot be made" 'OUT=dir, a directory that may be written to'
     { : >>"$OUT/.lock"; } 2>/dev/null || die "OUT=$OUT may not be written to" 'OUT=dir, a directory of yours'
@@ -130,16 +130,16 @@ claim_out() {
     ((free_kib >= kFreeKibMin)) || die "the disk of OUT=$OUT is full" 'make room, or OUT=dir on another disk'
 }
 
-# What a run surely writes: logs, and a ramdisk or the ESP's copy of the kernel.
+# The minimum that a run writes: logs, and a ramdisk or the ESP's copy of the kernel.
 kFreeKibMin=4096
 
-# What a run leaves in a session and in the ESP: one letter of find's %y and a path, as an extended regular expression.
+# The files of a run in a session and in the ESP: one letter of find's %y and a path, as an extended regular expression.
 # shellcheck disable=SC2034 # the scripts that source this file use it
 kSessionFiles='f ([0-9]+trace\.dat|(manifest|formats)\.json(\.new)?)'
 # shellcheck disable=SC2034
 kEspFiles='d EFI(/BOOT)?|f (EFI/BOOT/BOOTX64\.EFI|kernel\.elf|cmdline\.txt|NvVars)'
 
-# check_folder DIR REGEX: ends the script if DIR is there and holds anything but what a run leaves.
+# check_folder DIR REGEX: ends the script if DIR exists and contains anything but the files of a run.
 check_folder() {
     [[ -e $1 || -L $1 ]] || return 0
     [[ -d $1 && ! -L $1 ]] || die "$1 is not a directory of an earlier run" 'OUT=dir, another directory'
@@ -151,7 +151,7 @@ check_folder() {
     done < <(find "$1" -mindepth 1 -printf '%y %P\0')
 }
 
-# clear_folder DIR REGEX: removes what an earlier run left, and nothing else. Check it first.
+# clear_folder DIR REGEX: removes only the files of an earlier run. Call check_folder first.
 clear_folder() {
     [[ -d $1 ]] || return 0
     local entry
@@ -166,8 +166,8 @@ clear_folder() {
 
 kRamdiskBytes=67108864
 
-# check_ramdisk FILE: ends the script if FILE is there and is not a volume that make_ramdisk made: its size, and what a
-# FAT16 boot sector says at bytes 43 (label) and 54 (type).
+# check_ramdisk FILE: ends the script if FILE exists and is not a volume of make_ramdisk, according to its size and the
+# label and type of its FAT16 boot sector (bytes 43 and 54).
 check_ramdisk() {
     [[ -e $1 || -L $1 ]] || return 0
     if [[ -f $1 && ! -L $1 && $(stat -c %s "$1") -eq $kRamdiskBytes ]] &&

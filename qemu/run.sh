@@ -1,12 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # `make run`: starts the collector, boots the kernel, waits with a progress line, fetches the trace from the network and
-# from the ramdisk, checks it and says what came of it. The exit code is 0 only if the workload ended well and the trace
-# arrived whole.
+# from the ramdisk, checks it and reports the result. The exit code is 0 only if the workload succeeded and the trace
+# arrived complete.
 #
 #   qemu/run.sh KERNEL EFI_LOADER REMORA      options come from the environment, as the Makefile exports them
 #
-#   OUT/serial.log  OUT/qemu.log  OUT/collector.log  OUT/ramdisk.img      what the run left
+#   OUT/serial.log  OUT/qemu.log  OUT/collector.log  OUT/ramdisk.img      logs and ramdisk of the run
 #   OUT/udp  OUT/disk                                                     the sessions
 set -euo pipefail
 # shellcheck source=qemu/lib.sh
@@ -47,8 +47,8 @@ check_host() {
     fi
 }
 
-# stop PID: asks the process to end, once, because a second signal would cut short the closing of a session; waits for
-# about 5 s before it is made to end. Its exit code is left to `wait`.
+# stop PID: asks the process to end, once, because a second signal would interrupt the closing of a session; after about
+# 5 s it is killed. Its exit code is left to `wait`.
 ASKED=' '
 stop() {
     if [[ $ASKED != *" $1 "* ]]; then
@@ -63,7 +63,7 @@ stop() {
     kill -KILL "$1" 2>/dev/null || true
 }
 
-# The children have sessions of their own (setsid), so Ctrl-C on the terminal reaches this script alone.
+# The children have sessions of their own (setsid), so Ctrl-C on the terminal reaches only this script.
 stop_children() {
     trap '' INT TERM HUP
     local pid
@@ -78,7 +78,7 @@ trap 'exit 129' HUP
 
 prepare_out() {
     claim_out
-    # Everything is looked at before the first file goes.
+    # Everything is checked before the first file is removed.
     check_folder "$OUT/udp" "$kSessionFiles"
     check_folder "$OUT/disk" "$kSessionFiles"
     check_folder "$OUT/esp" "$kEspFiles"
@@ -93,10 +93,10 @@ prepare_out() {
     fi
 }
 
-# The collector must listen before the first packet: it says so through its ready file.
+# The collector must listen before the first packet; it creates its ready file when it does.
 start_collector() {
     local formats=()
-    # What is no image the loader refuses, with a better reason.
+    # A file that is not an image is refused by the loader, with a better message.
     if [[ $(head -c 4 "$KERNEL" | tr -d '\0') == $'\x7fELF' ]]; then
         formats=(--kernel "$KERNEL")
     fi
@@ -131,7 +131,7 @@ start_guest() {
 
 # --- waiting ---------------------------------------------------------------------------------------------------------
 
-# What the guest is doing now, from the last marker line.
+# The state of the guest, from the last marker line.
 guest_state() {
     local last
     last=$(marker "$SERIAL" .)
@@ -208,7 +208,7 @@ wait_for_collector() {
     COLLECTOR_PID=
 }
 
-# Nothing was sent: ends the collector at once and removes the empty session that it leaves.
+# Nothing was sent: ends the collector immediately and removes its empty session.
 discard_session() {
     stop "$COLLECTOR_PID"
     wait "$COLLECTOR_PID" || true
@@ -216,9 +216,9 @@ discard_session() {
     clear_folder "$OUT/udp" "$kSessionFiles"
 }
 
-# --- what came of it -------------------------------------------------------------------------------------------------
+# --- the result ------------------------------------------------------------------------------------------------------
 
-# What ended a run that did not end well, in one line: the first that applies explains the rest.
+# The cause of a failed run, in one line: the first that applies explains the others.
 cause() {
     local pattern line
     for pattern in '^loader failed' '^command line: ' '^panic' '^export failed'; do
@@ -250,7 +250,7 @@ judge_guest() {
     fi
 }
 
-# Without a word of an export and without a byte there is no session to close, to wait for or to judge.
+# Without an export marker and without a received byte there is no session to close, to wait for or to check.
 exported() { [[ -n $(marker "$SERIAL" '^export\(ed\|ing\) ') ]] || (($(received_bytes) > 0)); }
 
 fetch_disk() {

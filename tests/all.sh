@@ -1,12 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Runs test suites, each a make target, one after the other, and ends with one line `N passed, N failed`. A suite that
-# fails never hides the next one. Suites append lines `<passed> <failed> <name>` to the file $RESULTS; a suite that
-# ends badly without having counted a failure (it did not build, say) counts as one.
+# Runs test suites, each a make target, one after the other, and ends with one line `N passed, N failed`. A failing
+# suite does not prevent the following ones. Suites append lines `<passed> <failed> <name>` to the file $RESULTS; a
+# suite that fails without having counted a failure (for example because it does not build) counts as one.
 #
 #   tests/all.sh TARGET ...      exit code 0 only if nothing failed
 #
-# How long it took is left in build/$RUN_NAME.seconds, for `make bench`.
+# The duration is stored in build/$RUN_NAME.seconds, for `make bench`.
 set -uo pipefail
 
 RESULTS=$(mktemp)

@@ -1,20 +1,34 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Runs the GoogleTest programs named on the command line, all of them even if one fails, and counts their tests. A
-# program that dies before it has written its report counts as one failure.
+# Runs the GoogleTest programs named on the command line, all of them even if one fails, as many at once as there are
+# processors, and counts their tests. A program that dies before it has written its report counts as one failure.
 set -uo pipefail
 
-report=$(mktemp)
-trap 'rm -f "$report"' EXIT
+reports=$(mktemp -d)
+export reports
+trap 'rm -rf "$reports"' EXIT
+# The output of a program is kept together.
+# shellcheck disable=SC2317 # called by xargs
+test_program() {
+    local output report=$reports/${1##*/}
+    output=$("$1" --gtest_brief=1 --gtest_output="xml:$report" 2>&1) || touch "$report.bad"
+    printf '%s\n' "$output"
+}
+export -f test_program
+# shellcheck disable=SC2016 # the inner shell expands its own argument
+printf '%s\n' "$@" | xargs -P "$(nproc)" -I '{}' bash -c 'test_program "$0"' '{}'
+
 status=0
 for program in "$@"; do
-    : >"$report"
-    "$program" --gtest_brief=1 --gtest_output="xml:$report" || status=1
-    tests=$(sed -n 's/^<testsuites tests="\([0-9]*\)".*/\1/p' "$report")
-    failed=$(sed -n 's/^<testsuites .*failures="\([0-9]*\)".*/\1/p' "$report")
+    report=$reports/${program##*/}
+    tests=$(sed -n 's/^<testsuites tests="\([0-9]*\)".*/\1/p' "$report" 2>/dev/null)
+    failed=$(sed -n 's/^<testsuites .*failures="\([0-9]*\)".*/\1/p' "$report" 2>/dev/null)
     if [[ -z $tests ]]; then
         printf 'FAIL %s did not end\n' "$program"
-        tests=1 failed=1 status=1
+        tests=1 failed=1
+    fi
+    if [[ -e $report.bad || $failed -gt 0 ]]; then
+        status=1
     fi
     if [[ -n ${RESULTS:-} ]]; then
         echo "$((tests - failed)) $failed unit ${program##*/}" >>"$RESULTS"

@@ -31,6 +31,7 @@ lib::Result<void> ChunkCompressor::begin(Chunk& chunk, compact::Layout layout) {
 }
 
 lib::Result<void> ChunkCompressor::measure() {
+    ASSERT(m_chunk != nullptr && m_chunk->busy); // frozen: the records stay as they are
     const ChunkContents contents = ChunkStore::contents(*m_chunk);
     m_encoder.begin(m_layout);
     for (const auto part : {contents.older, contents.newer}) {
@@ -47,6 +48,7 @@ lib::Result<void> ChunkCompressor::measure() {
 }
 
 lib::Result<void> ChunkCompressor::reserve() {
+    ASSERT(m_stream_bytes != 0 && whole_slots(m_stream_bytes) < m_records_bytes);
     const auto region = m_store.reserve(whole_slots(m_stream_bytes) + whole_slots(m_chunk->emergency_bytes));
     if (!region) {
         return region.error();
@@ -56,6 +58,7 @@ lib::Result<void> ChunkCompressor::reserve() {
 }
 
 lib::Result<void> ChunkCompressor::encode() {
+    ASSERT(m_region.size() >= whole_slots(m_stream_bytes));
     const ChunkContents contents = ChunkStore::contents(*m_chunk);
     if (const auto started = m_encoder.start(m_region.first(m_stream_bytes)); !started) {
         return started;
@@ -69,6 +72,7 @@ lib::Result<void> ChunkCompressor::encode() {
     if (!bytes) {
         return bytes.error();
     }
+    ASSERT(bytes.value() <= m_stream_bytes);
     for (std::size_t at = bytes.value(); at < whole_slots(m_stream_bytes); ++at) {
         m_region[at] = std::byte{0};
     }
@@ -97,10 +101,12 @@ lib::Result<void> ChunkStore::begin_conversion(Chunk& chunk) {
     }
     m_converted = &chunk;
     chunk.busy = true;
+    assert_whole(chunk);
     return {};
 }
 
 lib::Result<std::span<std::byte>> ChunkStore::reserve(std::size_t bytes) {
+    ASSERT(m_converted != nullptr && m_reserved.empty());
     const auto gap = find_gap(bytes);
     if (!gap) {
         return gap.error();
@@ -115,6 +121,7 @@ void ChunkStore::replace_areas(const CompressedArea& compressed) {
     ChunkControl& control = chunk.control;
     const auto emergency = contents(chunk).emergency;
     const auto size = static_cast<std::uint32_t>(whole_slots(compressed.stream_bytes));
+    ASSERT(chunk.busy && size + emergency.size() <= m_reserved.size());
     std::byte* const emergency_data = m_reserved.data() + size;
     for (std::size_t i = 0; i < emergency.size(); ++i) {
         emergency_data[i] = emergency[i];
@@ -132,6 +139,8 @@ void ChunkStore::replace_areas(const CompressedArea& compressed) {
     chunk.busy = false;
     m_converted = nullptr;
     m_reserved = {};
+    assert_whole(chunk);
+    assert_apart(chunk);
 }
 
 void ChunkStore::abandon_conversion() {

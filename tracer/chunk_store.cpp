@@ -18,6 +18,11 @@ constexpr std::size_t allocated(std::size_t bytes) {
     return whole_records(bytes + kRecordBytes - 1);
 }
 
+// Bytes of the arena that the chunk takes.
+constexpr std::size_t footprint(const Chunk& chunk) {
+    return allocated(chunk.size_bytes) + allocated(chunk.emergency_bytes);
+}
+
 constexpr bool valid_request(ChunkFlags flags) {
     return (flags & ~kValidFlags) == 0 && (flags & kModeMask) != kModeMask;
 }
@@ -35,7 +40,7 @@ bool begins_an_event(std::span<const std::byte> record) {
     return combine == Combine::simple || combine == Combine::first;
 }
 
-// What the lap before has left: behind the scratch slots, and from the first event that is still whole.
+// What remains of the previous lap: the records after the scratch slots, from the first event that is still whole.
 std::span<const std::byte> older_half(const ChunkControl& control, std::uint64_t word) {
     const std::uint64_t lap = word >> 32;
     if (lap == 0) {
@@ -54,6 +59,40 @@ std::span<const std::byte> older_half(const ChunkControl& control, std::uint64_t
 
 } // namespace
 
+void ChunkStore::assert_whole(const Chunk& chunk) const {
+    if constexpr (lib::kChecked) {
+        const ChunkControl& control = chunk.control;
+        const std::uint64_t word = read_shared(control.word);
+        ASSERT(chunk.exists && &chunk == &m_slots[chunk.number]);
+        ASSERT(begin_of(chunk) % kRecordBytes == 0 && begin_of(chunk) + footprint(chunk) <= m_arena.size());
+        ASSERT(control.emergency_data == control.data + allocated(chunk.size_bytes));
+        ASSERT(control.limit <= chunk.size_bytes && control.compact_limit <= chunk.size_bytes);
+        ASSERT(control.emergency_limit <= chunk.emergency_bytes);
+        ASSERT(position_of(word) <= whole_records(chunk.size_bytes));
+        ASSERT(emergency_position_of(read_shared(control.emergency_word)) <= control.emergency_limit);
+        ASSERT(valid_request(chunk.flags) && (chunk.flags & kDerivedFlags) == 0);
+        ASSERT(!chunk.written_as || (chunk.flags & kModeMask) != kFlagCyclic);
+        ASSERT(!(chunk.written_as && chunk.compressed.present));
+        // A chunk that is on its way to a sink or to the compressor does not change.
+        ASSERT(!chunk.busy || ((word & TRACER_WORD_CLOSED) != 0 && !is_active(chunk)));
+    }
+}
+
+void ChunkStore::assert_apart(const Chunk& chunk) const {
+    if constexpr (lib::kChecked) {
+        for (const Chunk& other : m_slots) {
+            if (other.exists && &other != &chunk) {
+                const bool before = begin_of(other) + footprint(other) <= begin_of(chunk);
+                ASSERT(before || begin_of(chunk) + footprint(chunk) <= begin_of(other));
+            }
+        }
+    }
+}
+
+std::size_t ChunkStore::begin_of(const Chunk& chunk) const {
+    return static_cast<std::size_t>(chunk.control.data - m_arena.data());
+}
+
 lib::Result<Chunk*> ChunkStore::create(std::uint32_t size_bytes, std::uint32_t emergency_bytes, ChunkFlags flags,
                                        compact::Layout layout) {
     const bool compact = (flags & kFlagCompressed) != 0;
@@ -65,7 +104,7 @@ lib::Result<Chunk*> ChunkStore::create(std::uint32_t size_bytes, std::uint32_t e
         return lib::Error::unsupported;
     }
     if (compact && whole_records(size_bytes) < compact_chunk_bytes_min(layout)) {
-        return lib::Error::unreachable;
+        return lib::Error::too_small;
     }
     std::size_t number = 0;
     while (number < kChunksMax && m_slots[number].exists) {
@@ -92,18 +131,15 @@ lib::Result<Chunk*> ChunkStore::create(std::uint32_t size_bytes, std::uint32_t e
     chunk.written_as = compact ? std::optional(layout) : std::nullopt;
     chunk.control.compact_limit = compact ? chunk.control.limit : 0;
     chunk.exists = true;
+    assert_whole(chunk);
+    assert_apart(chunk);
     return &chunk;
 }
 
-// The lowest place that fits. What is free is not kept anywhere: it is what the chunks leave, so neighbouring gaps are
-// one gap by themselves. Candidates are the arena's begin and the end of every chunk.
+// First fit. Free space is not recorded anywhere: it is the space between chunks, so adjacent gaps merge by themselves.
+// Candidates are the begin of the arena and the end of each chunk.
 lib::Result<std::size_t> ChunkStore::find_gap(std::size_t bytes) const {
-    const auto begin_of = [this](const Chunk& chunk) {
-        return static_cast<std::size_t>(chunk.control.data - m_arena.data());
-    };
-    const auto end_of = [&begin_of](const Chunk& chunk) {
-        return begin_of(chunk) + allocated(chunk.size_bytes) + allocated(chunk.emergency_bytes);
-    };
+    const auto end_of = [this](const Chunk& chunk) { return begin_of(chunk) + footprint(chunk); };
     const std::size_t reserved_end =
         m_reserved.empty() ? 0 : static_cast<std::size_t>(m_reserved.data() - m_arena.data()) + m_reserved.size();
     const auto fits = [&](std::size_t begin) {
@@ -130,23 +166,26 @@ lib::Result<std::size_t> ChunkStore::find_gap(std::size_t bytes) const {
     if (best == m_arena.size()) {
         return lib::Error::no_space;
     }
+    ASSERT(best % kRecordBytes == 0 && bytes <= m_arena.size() - best);
     return best;
 }
 
 lib::Result<void> ChunkStore::remove(Chunk& chunk) {
+    assert_whole(chunk);
     if ((chunk.flags & kFlagNoDelete) != 0 || reachable_from_current(chunk)) {
         return lib::Error::refused;
     }
     if (chunk.busy) {
         return lib::Error::busy;
     }
-    // Not reachable: the record path cannot enter it, whatever interrupts from here on.
+    // Not reachable: the record path cannot enter the chunk from here on, whatever interrupts.
     for (Chunk& other : m_slots) {
         if (other.exists && other.control.next == &chunk.control) {
             write_shared(other.control.next, static_cast<ChunkControl*>(nullptr));
         }
     }
     retire(chunk);
+    ASSERT(!is_active(chunk) && m_cpu.selected != &chunk.control && m_converted != &chunk);
     chunk.control = {};
     chunk.exists = false;
     return {};
@@ -165,11 +204,12 @@ lib::Result<void> ChunkStore::set_flags(Chunk& chunk, ChunkFlags flags) {
             return lib::Error::refused;
         }
         if (m_cpu.selected == &chunk.control) {
-            deselect(chunk); // enable() must not record into a chunk that anybody may take
+            deselect(chunk); // enable() must not record into a chunk that may be taken by others
         }
     }
     chunk.flags = flags & static_cast<ChunkFlags>(~kDerivedFlags);
     write_shared(chunk.control.mode, (chunk.control.mode & ~std::uint32_t{kModeMask}) | (flags & kModeMask));
+    assert_whole(chunk);
     return {};
 }
 
@@ -178,7 +218,7 @@ ChunkFlags ChunkStore::flags(const Chunk& chunk) const {
     const bool closed = (word & TRACER_WORD_CLOSED) != 0;
     const std::uint32_t limit = chunk.written_as ? chunk.control.compact_limit : chunk.control.limit;
     const bool no_room = (chunk.flags & kModeMask) != kFlagCyclic && position_of(word) >= limit;
-    const bool free = (chunk.flags & kFlagFree) != 0; // what a free chunk holds is of no concern to anybody
+    const bool free = (chunk.flags & kFlagFree) != 0; // the contents of a free chunk do not matter
     return static_cast<ChunkFlags>(chunk.flags | (!free && (closed || no_room) ? kFlagFull : 0) |
                                    (chunk.compressed.present || chunk.written_as ? kFlagCompressed : 0) |
                                    (chunk.busy ? kFlagBusy : 0));
@@ -195,14 +235,19 @@ lib::Result<void> ChunkStore::link(Chunk& from, Chunk& to) {
         return started;
     }
     write_shared(from.control.next, &to.control);
+    assert_whole(from);
     return {};
 }
 
 lib::Result<void> ChunkStore::start(Chunk& chunk) {
+    assert_whole(chunk);
     if ((chunk.flags & kFlagFree) == 0 || is_active(chunk)) {
         return lib::Error::refused;
     }
-    // Closed first: from here on no jump leads in. If one has, the records stay where they are.
+    if (chunk.busy) {
+        return lib::Error::busy; // a sink reads it
+    }
+    // Close first: after this no jump enters the chunk. If one already has, the records stay where they are.
     set_shared_bits(chunk.control.word, TRACER_WORD_CLOSED);
     if (is_active(chunk)) {
         reopen(chunk);
@@ -220,13 +265,14 @@ lib::Result<void> ChunkStore::start(Chunk& chunk) {
     chunk.carried = false;
     chunk.compressed = {};
     ++chunk.uses;
-    // Open and empty, with the last store.
+    // The last store makes the chunk open and empty.
     if (chunk.written_as) {
         const auto started = start_compact_chunk(chunk.control, *chunk.written_as, chunk.control.limit);
         ASSERT(started.ok()); // its size was checked at its creation
     } else {
         write_shared(chunk.control.word, std::uint64_t{0});
     }
+    assert_whole(chunk);
     return {};
 }
 
@@ -246,11 +292,13 @@ lib::Result<void> ChunkStore::freeze(Chunk& chunk) {
     if (chunk.written_as) {
         const std::span<std::byte> area(chunk.control.data, whole_records(chunk.size_bytes));
         const std::size_t end = position_of(read_shared(chunk.control.word));
-        std::ranges::fill(area.subspan(end, allocated(end) - end), std::byte{0}); // an unfinished event may be there
+        std::ranges::fill(area.subspan(end, allocated(end) - end), std::byte{0}); // may contain an unfinished event
     }
     if (m_cpu.selected == &chunk.control) {
         deselect(chunk);
     }
+    assert_whole(chunk);
+    ASSERT((read_shared(chunk.control.word) & TRACER_WORD_CLOSED) != 0);
     return {};
 }
 
@@ -262,13 +310,14 @@ lib::Result<Chunk*> ChunkStore::find(int number_untrusted) {
     if (!chunk.exists) {
         return lib::Error::not_found;
     }
+    assert_whole(chunk);
     return &chunk;
 }
 
 lib::Result<Chunk*> ChunkStore::first_with(ChunkFlags flags) {
     for (Chunk& chunk : m_slots) {
-        if (!chunk.exists) {
-            continue;
+        if (!chunk.exists || (flags == kFlagFree && chunk.busy)) {
+            continue; // a free chunk that a sink reads cannot be started
         }
         const ChunkFlags present = this->flags(chunk);
         if ((flags == kFlagCyclic && (present & kModeMask) == kFlagCyclic) || (present & flags) != 0) {
@@ -287,19 +336,25 @@ ChunkCounts ChunkStore::counts(const Chunk& chunk) {
     const std::uint64_t emergency_word = read_shared(control.emergency_word);
     const std::uint64_t starts = (emergency_word >> 32) & 0x7FFF'FFFF;
     const std::uint64_t ends = (word & TRACER_WORD_REPORTED) != 0 ? control.pending_ends : control.ends;
-    const ChunkContents kept = contents(chunk);
+    const ChunkContents kept = contents_at(chunk, word); // of the same instant
     const std::uint64_t main =
         kept.compact ? kept.stream_records : (control.lap_base[(word >> 32) & 1] + position_of(word)) / kRecordBytes;
     ChunkCounts counts;
     counts.written = main + emergency_position_of(emergency_word) / kRecordBytes;
     counts.tracer_made = starts + ends;
     counts.overwritten = kept.compact ? 0 : main - (kept.older.size() + kept.newer.size()) / kRecordBytes;
+    if constexpr (lib::kChecked) {
+        ASSERT(counts.overwritten <= main); // `ends` may be of a later instant than `word`
+    }
     return counts;
 }
 
 ChunkContents ChunkStore::contents(const Chunk& chunk) {
+    return contents_at(chunk, read_shared(chunk.control.word));
+}
+
+ChunkContents ChunkStore::contents_at(const Chunk& chunk, std::uint64_t word) {
     const ChunkControl& control = chunk.control;
-    const std::uint64_t word = read_shared(control.word);
     ChunkContents contents;
     contents.emergency = {control.emergency_data, emergency_position_of(read_shared(control.emergency_word))};
     if (chunk.written_as) {
@@ -321,8 +376,9 @@ ChunkContents ChunkStore::contents(const Chunk& chunk) {
     return contents;
 }
 
-// A trigger that waits in the selected chunk is forgotten with the selection.
+// A trigger that is armed in the selected chunk is disarmed with the selection.
 void ChunkStore::deselect(Chunk& chunk) {
+    ASSERT(m_cpu.selected == &chunk.control);
     m_cpu.selected = nullptr;
     if ((read_shared(chunk.control.word) & (TRACER_WORD_ARMED | TRACER_WORD_FIRED)) != 0) {
         clear_shared_bits(chunk.control.word, TRACER_WORD_ARMED | TRACER_WORD_FIRED);
@@ -343,7 +399,7 @@ bool ChunkStore::reachable_from_current(const Chunk& chunk) const {
     return false;
 }
 
-// An interrupt's record has entered the chunk just before it was closed, and others may have been dropped since: such a
+// A record of an interrupt entered the chunk just before it was closed, and others may have been dropped since. Such a
 // blackout ends here.
 void ChunkStore::reopen(Chunk& chunk) {
     set_shared_bits(chunk.control.word, TRACER_WORD_RESUME);
@@ -355,6 +411,7 @@ void ChunkStore::retire(Chunk& chunk) {
     m_retired.written += counted.written;
     m_retired.tracer_made += counted.tracer_made;
     m_retired.overwritten += chunk.carried ? counted.overwritten : counted.written;
+    ASSERT(m_retired.overwritten <= m_retired.written);
 }
 
 } // namespace tracer

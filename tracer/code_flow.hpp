@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
-// How a processor came from one instruction to the next: from the bytes of the first one and the two addresses. Only
-// the instructions that may go elsewhere are decoded; all others go on with the next. Host-safe.
+// How a processor came from one instruction to the next, derived from the bytes of the first one and the two addresses.
+// Only instructions that can branch are decoded; all others continue with the next. Host-safe.
 // Source: Intel SDM volume 2 (opcode maps; CALL, JMP, Jcc, LOOP, RET, IRET), 64-bit mode.
 #pragma once
+
+#include "lib/wire_numbers.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -10,13 +12,7 @@
 
 namespace tracer {
 
-enum class Flow : std::uint8_t {
-    next,    // the following instruction: nothing was taken
-    jump,    // a jump that was taken, conditional or not
-    call,    // into a function
-    ret,     // out of one
-    resumed, // from elsewhere: the first step, another task, code that ran freely
-};
+using lib::Flow;
 
 inline constexpr std::size_t kInstructionBytesMax = 15;
 
@@ -30,7 +26,8 @@ namespace detail {
 
 } // namespace detail
 
-// Whether it does its work once for each of many items (rep movs and the like): the processor reports each of them.
+// Whether the instruction repeats for many items (rep movs and the like): the processor reports a step for each of
+// them.
 [[nodiscard]] constexpr bool is_repeated(std::span<const std::uint8_t> code) {
     for (std::size_t i = 0; i < code.size() && detail::is_prefix(code[i]); ++i) {
         if (code[i] == 0xF2 || code[i] == 0xF3) {
@@ -40,13 +37,13 @@ namespace detail {
     return false;
 }
 
-// STI: the processor may execute one more instruction before it reports a step, as it does before it takes interrupts.
-// Source: Intel SDM volume 2, STI; QEMU holds off both.
+// STI: the processor may execute one more instruction before it reports a step, just as it delays interrupts. Source:
+// Intel SDM volume 2, STI; QEMU delays both.
 [[nodiscard]] constexpr bool delays_step(std::uint8_t opcode) {
     return opcode == 0xFB;
 }
 
-// code: the bytes at `from`, as many as can be read, up to kInstructionBytesMax. `next` if they end too early.
+// code: the bytes at `from`, as many as are readable, up to kInstructionBytesMax. Returns `next` if there are too few.
 [[nodiscard]] constexpr Flow flow_of(std::span<const std::uint8_t> code, std::uint64_t from, std::uint64_t to) {
     std::size_t at = 0;
     while (at < code.size() && detail::is_prefix(code[at])) {

@@ -22,7 +22,7 @@ constexpr auto kLiveHeaders = [] {
     return headers;
 }();
 
-// By place in the map: the payload is a word.
+// Indexed by position in the map: whether the payload is a word.
 constexpr auto kWordForms = [] {
     std::array<std::array<bool, kEvents.size()>, compact::kLayouts> forms{};
     for (const LayoutRow& row : compact::kLayoutRows) {
@@ -34,7 +34,7 @@ constexpr auto kWordForms = [] {
     return forms;
 }();
 
-// What stands in front of the first heartbeat: header and map, made while compiling.
+// What precedes the first heartbeat: header and map, made at compile time.
 struct LiveStart {
     // The largest map: an entry of four bytes for each event.
     std::array<std::byte, compact::kHeaderBytes + 4 * kEvents.size()> bytes{};
@@ -99,27 +99,28 @@ lib::Result<void> start_compact_chunk(ChunkControl& control, Layout layout, std:
         return lib::Error::no_space;
     }
     const LayoutRow& row = compact::row_of(layout);
-    // The record path stamps with the same counter; what it stamps from here on is not less.
+    // The record path reads the same counter; its later stamps are not less.
     const lib::Ticks now{__builtin_ia32_rdtsc()};
     const std::span<std::byte> area(control.data, area_bytes);
     const auto start = live_start(layout).view();
     std::ranges::copy(start, area.begin());
     const std::size_t position = start.size() + compact::write_heartbeat(row, area.subspan(start.size()), now);
-    control.limit = 0; // the fast path writes records: it must not find room
+    control.limit = 0; // the fast path writes plain records: it must find no space
     control.compact_limit = area_bytes;
     control.mode = (control.mode & (TRACER_MODE_JTN | TRACER_MODE_STOP)) | mode_of(row.kind);
     control.compact_headers = kLiveHeaders[static_cast<std::size_t>(layout)].data();
     control.compact_escape = compact::escape_word(row);
-    // Wide headers hold the whole stamp: shifted so far it is always the same turn.
+    // Wide headers hold the whole stamp: with this shift the turn is constant.
     control.compact_turn_shift = static_cast<std::uint8_t>(row.kind == Kind::large96 ? 63 : row.turn_bits());
     control.compact_left = static_cast<std::uint8_t>(64 - (row.kind == Kind::large96 ? 32 : row.turn_bits()));
     control.compact_right = static_cast<std::uint8_t>(64 - (row.kind == Kind::large96 ? 32 : row.tsc_bits));
+    ASSERT(position <= area_bytes && position % 4 == 0);
     const std::uint64_t turn = now.value >> control.compact_turn_shift;
     write_shared(control.word, turn << 32 | position);
     return {};
 }
 
-// Walks the headers alone. The record path wrote them, so they are taken at their word.
+// Reads only the headers. The record path wrote them, so they are trusted.
 std::uint64_t count_compact_records(std::span<const std::byte> stream) {
     if (stream.empty()) {
         return 0; // not started yet
@@ -143,6 +144,7 @@ std::uint64_t count_compact_records(std::span<const std::byte> stream) {
                                                          : 0U;
         at += row.kind == Kind::large96 ? compact::large_header_bytes(row, at) : 8U;
         at += compact::padded(large.size_bytes);
+        ASSERT(at <= stream.size()); // the record path commits whole events
     }
     return records;
 }

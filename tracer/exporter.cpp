@@ -49,21 +49,22 @@ lib::Result<void> Exporter::request_for(Chunk& chunk, ChunkFlags new_flags, Sink
     if (ChunkStore::contents(chunk).events() == 0) {
         return m_parts.store.set_flags(chunk, new_flags);
     }
-    Freight& freight = m_freight[chunk.number];
-    if (freight.uses != chunk.uses || freight.carried == 0) {
-        // The first sink of these contents: what the preamble will say is fixed now, for all sinks.
-        freight = {};
-        freight.uses = chunk.uses;
-        freight.names = static_cast<std::uint32_t>(m_parts.names.size());
-        freight.declarations = static_cast<std::uint32_t>(m_parts.names.declarations());
-        freight.dropped = read_shared(m_parts.cpu.dropped_bytes) / kRecordBytes;
-        freight.refused = read_shared(m_parts.cpu.refused_bytes) / kRecordBytes;
+    ExportJob& job = m_jobs[chunk.number];
+    if (job.uses != chunk.uses || job.carried == 0) {
+        // The first sink of these contents: the contents of the preamble are fixed now, for all sinks.
+        job = {};
+        job.uses = chunk.uses;
+        job.names = static_cast<std::uint32_t>(m_parts.names.size());
+        job.declarations = static_cast<std::uint32_t>(m_parts.names.declarations());
+        job.dropped = read_shared(m_parts.cpu.dropped_bytes) / kRecordBytes;
+        job.refused = read_shared(m_parts.cpu.refused_bytes) / kRecordBytes;
     }
-    freight.pending = wanted;
-    freight.failed = 0;
-    freight.new_flags = new_flags;
-    freight.order = m_next_order++;
+    job.pending = wanted;
+    job.failed = 0;
+    job.new_flags = new_flags;
+    job.order = m_next_order++;
     chunk.busy = true;
+    ASSERT((job.pending & job.carried) == 0 && job.uses == chunk.uses);
     return {};
 }
 
@@ -99,18 +100,18 @@ StepResult Exporter::step_alone() {
     return StepResult::more;
 }
 
-// Hands the oldest request to the first sink that owes it and may work. True if something is in flight now, or a sink
-// was given up, so that looking again makes sense.
+// Submits the oldest queued chunk to the first sink that still has to carry it and may work. Returns true if a transfer
+// is in flight now or a sink has failed, so that another look makes sense.
 bool Exporter::begin_chunk() {
     Chunk* oldest = nullptr;
     std::size_t sink = 0;
     for (Chunk& chunk : m_parts.store.slots()) {
-        const Freight& freight = m_freight[chunk.number];
-        if (!chunk.exists || !chunk.busy || (oldest != nullptr && freight.order >= m_freight[oldest->number].order)) {
+        const ExportJob& job = m_jobs[chunk.number];
+        if (!chunk.exists || !chunk.busy || (oldest != nullptr && job.order >= m_jobs[oldest->number].order)) {
             continue;
         }
         for (std::size_t i = 0; i < kSinksMax; ++i) {
-            if ((freight.pending & sink_bit(i)) != 0 && may_work(i)) {
+            if ((job.pending & sink_bit(i)) != 0 && may_work(i)) {
                 oldest = &chunk;
                 sink = i;
                 break;
@@ -120,10 +121,11 @@ bool Exporter::begin_chunk() {
     if (oldest == nullptr) {
         return false;
     }
+    ASSERT(m_work == Work::none && known_job(*oldest) != nullptr);
     m_chunk = oldest;
     m_sink = sink;
     write_shared(m_work, Work::claimed);
-    build_image(*oldest, m_freight[oldest->number]);
+    build_image(*oldest, m_jobs[oldest->number]);
     if (const auto taken = m_sinks[sink].sink->submit(m_image); !taken) {
         give_up(m_sinks[sink], taken.error());
         return true;
@@ -160,13 +162,14 @@ bool Exporter::begin_end() {
 
 void Exporter::end_transfer(SinkState state) {
     Sink& place = m_sinks[m_sink];
+    ASSERT(state != SinkState::busy && place.sink != nullptr);
+    ASSERT(m_work != Work::chunk || (m_chunk != nullptr && m_chunk->exists));
     const bool was_chunk = m_work == Work::chunk;
     if (state == SinkState::failed) {
         give_up(place, place.sink->last_error());
     } else if (!was_chunk) {
         place.report.finished = true;
-    } else if ((m_freight[m_chunk->number].pending & sink_bit(m_sink)) !=
-               0) { // not settled by a step that was cut short
+    } else if ((m_jobs[m_chunk->number].pending & sink_bit(m_sink)) != 0) { // not yet settled by an interrupted step
         ++place.report.chunks;
         place.report.records += m_image.description.records;
         m_chunk->carried = true;
@@ -175,7 +178,7 @@ void Exporter::end_transfer(SinkState state) {
     m_work = Work::none;
 }
 
-// The sink gets nothing any more, and what it owed is lost to it.
+// Marks the sink as failed. It gets no further chunks, and the chunks that it still had to carry are lost to it.
 void Exporter::give_up(Sink& place, lib::Error error) {
     if (place.report.failed) {
         return;
@@ -185,37 +188,38 @@ void Exporter::give_up(Sink& place, lib::Error error) {
     place.report.error = error;
     const auto sink = static_cast<std::size_t>(&place - m_sinks.data());
     for (Chunk& chunk : m_parts.store.slots()) {
-        if (chunk.exists && chunk.busy && (m_freight[chunk.number].pending & sink_bit(sink)) != 0) {
+        if (chunk.exists && chunk.busy && (m_jobs[chunk.number].pending & sink_bit(sink)) != 0) {
             ++place.report.chunks_lost;
             settle(chunk, sink_bit(sink), Outcome::failed);
         }
     }
 }
 
-// One sink is through with a chunk; after the last one the chunk comes back into use.
+// One sink has finished with a chunk; after the last one the chunk is released.
 void Exporter::settle(Chunk& chunk, SinkSet sink, Outcome outcome) {
-    Freight& freight = m_freight[chunk.number];
-    freight.pending = static_cast<SinkSet>(freight.pending & ~sink);
-    SinkSet& place = outcome == Outcome::carried ? freight.carried : freight.failed;
+    ExportJob& job = m_jobs[chunk.number];
+    ASSERT(chunk.busy && (job.pending & sink) == sink && (job.carried & sink) == 0);
+    job.pending = static_cast<SinkSet>(job.pending & ~sink);
+    SinkSet& place = outcome == Outcome::carried ? job.carried : job.failed;
     place = static_cast<SinkSet>(place | sink);
-    if (freight.pending != 0) {
+    if (job.pending != 0) {
         return;
     }
     chunk.busy = false;
-    // What a sink did not get must not be overwritten: somebody may still want to find it in memory.
-    const auto flags =
-        static_cast<ChunkFlags>(freight.failed == 0 ? freight.new_flags : freight.new_flags & ~kFlagFree);
+    // A chunk that a sink failed to carry must not be overwritten: it may still be examined in memory.
+    const auto flags = static_cast<ChunkFlags>(job.failed == 0 ? job.new_flags : job.new_flags & ~kFlagFree);
     const auto set = m_parts.store.set_flags(chunk, flags);
-    ASSERT(set.ok()); // checked at the request, and nobody records into a frozen chunk
+    ASSERT(set.ok()); // checked at the request, and a frozen chunk is not recorded into
 }
 
-void Exporter::build_image(const Chunk& chunk, const Freight& freight) {
+void Exporter::build_image(const Chunk& chunk, const ExportJob& job) {
     const ChunkContents contents = ChunkStore::contents(chunk);
+    ASSERT(contents.events() != 0 && job.names <= m_parts.names.size());
     const auto first = !contents.older.empty()   ? contents.older
                        : !contents.newer.empty() ? contents.newer
                                                  : contents.emergency;
     const auto streamed = contents.compact ? compact::first_stamp(contents.newer) : lib::Error::not_found;
-    // A stream without an event may have no stamp; then there is something in the emergency area.
+    // A stream without an event may have no stamp; then the emergency area holds a record.
     const lib::Ticks stamp = streamed            ? streamed.value()
                              : !contents.compact ? decode_record(first).stamp()
                                                  : decode_record(contents.emergency).stamp();
@@ -230,8 +234,8 @@ void Exporter::build_image(const Chunk& chunk, const Freight& freight) {
     begin.tsc_khz = m_setup.tsc_khz;
     begin.tsc_source = m_setup.tsc_source;
     begin.tsc_error_ppm = m_setup.tsc_error_ppm;
-    begin.dropped = freight.dropped;
-    begin.refused = freight.refused;
+    begin.dropped = job.dropped;
+    begin.refused = job.refused;
     begin.overwritten = ChunkStore::counts(chunk).overwritten;
     begin.boot_id = m_setup.boot_id;
     begin.encoding = contents.compact ? Encoding::compact : Encoding::records;
@@ -239,24 +243,27 @@ void Exporter::build_image(const Chunk& chunk, const Freight& freight) {
     begin.events = contents.events();
     begin.compact_bytes = contents.stream_bytes;
 
-    // chunk_begin tells how long the preamble is; its own length does not depend on what it says. So it is written once
-    // to take its place, and again when the rest stands.
+    // chunk_begin contains the length of the preamble; its own length does not depend on the values. So it is written
+    // once to reserve its slots, and again when the preamble is complete.
     MetadataWriter writer(m_parts.preamble, stamp);
     writer.combined(event_code(ChunkBegin::kEvent), begin);
+    const std::size_t begin_slots = writer.slots();
     writer.combined(event_code(Build::kEvent), m_setup.build);
     if (m_setup.cost.rounds != 0) {
         writer.combined(event_code(TraceCost::kEvent), m_setup.cost);
     }
     writer.simple(event_code("cycles_per_msec"), 0, m_setup.tsc_khz);
-    for (std::size_t i = 0; i < freight.names; ++i) {
+    for (std::size_t i = 0; i < job.names; ++i) {
         writer.name(m_parts.names.entry(i));
     }
-    for (std::size_t i = 0; i < freight.declarations; ++i) {
+    for (std::size_t i = 0; i < job.declarations; ++i) {
         writer.declaration(m_parts.names.declaration(i));
     }
     writer.simple(event_code("numevents"), 0, begin.records);
     begin.preamble_slots = static_cast<std::uint32_t>(writer.slots());
-    MetadataWriter(m_parts.preamble, stamp).combined(event_code(ChunkBegin::kEvent), begin);
+    MetadataWriter again(m_parts.preamble, stamp);
+    again.combined(event_code(ChunkBegin::kEvent), begin);
+    ASSERT(again.slots() == begin_slots);
 
     m_image.description = begin;
     m_image.parts = {writer.written(), contents.older, contents.newer, contents.emergency};
@@ -265,7 +272,7 @@ void Exporter::build_image(const Chunk& chunk, const Freight& freight) {
 void Exporter::begin_exit() {
     m_parts.lock.force_open();
     m_stepping.force_open();
-    m_parts.store.abandon_conversion(); // its task will not go on
+    m_parts.store.abandon_conversion(); // its task will not continue
     m_parts.control.disable();
     if (m_work == Work::claimed) {
         m_work = m_sinks[m_sink].sink->state() == SinkState::busy ? Work::chunk : Work::none;
@@ -277,10 +284,10 @@ std::size_t Exporter::export_unsent() {
     std::size_t queued = 0;
     for (Chunk& chunk : m_parts.store.slots()) {
         if (chunk.exists && chunk.busy) {
-            // Queued, but perhaps before a sink was opened: that one gets it, too.
-            Freight& freight = m_freight[chunk.number];
-            const auto missing = static_cast<SinkSet>(sinks_without(chunk) & ~freight.pending);
-            freight.pending = static_cast<SinkSet>(freight.pending | missing);
+            // Queued, but perhaps before a sink was opened: that sink gets it, too.
+            ExportJob& job = m_jobs[chunk.number];
+            const auto missing = static_cast<SinkSet>(sinks_without(chunk) & ~job.pending);
+            job.pending = static_cast<SinkSet>(job.pending | missing);
             queued += missing != 0 ? 1 : 0;
             continue;
         }
@@ -302,15 +309,15 @@ void Exporter::finish(RunResult result) {
 }
 
 lib::Result<void> Exporter::outcome(const Chunk& chunk) const {
-    const Freight* const freight = known_freight(chunk);
-    if (freight == nullptr) {
+    const ExportJob* const job = known_job(chunk);
+    if (job == nullptr) {
         return {};
     }
     for (std::size_t i = 0; i < kSinksMax; ++i) {
-        if ((freight->failed & sink_bit(i)) != 0) {
+        if ((job->failed & sink_bit(i)) != 0) {
             return m_sinks[i].report.error;
         }
-        if (chunk.busy && (freight->pending & sink_bit(i)) != 0 && may_work(i)) {
+        if (chunk.busy && (job->pending & sink_bit(i)) != 0 && may_work(i)) {
             return lib::Error::busy;
         }
     }
@@ -329,11 +336,11 @@ Exporter::SinkSet Exporter::deferred_sinks() const {
 
 // Sinks that could still take the chunk's present contents.
 Exporter::SinkSet Exporter::sinks_without(const Chunk& chunk) const {
-    const Freight* const freight = known_freight(chunk);
+    const ExportJob* const job = known_job(chunk);
     SinkSet sinks = 0;
     for (std::size_t i = 0; i < kSinksMax; ++i) {
         const Sink& place = m_sinks[i];
-        const bool has_it = freight != nullptr && (freight->carried & sink_bit(i)) != 0;
+        const bool has_it = job != nullptr && (job->carried & sink_bit(i)) != 0;
         if (place.sink != nullptr && !place.report.failed && !place.report.finished && !has_it) {
             sinks = static_cast<SinkSet>(sinks | sink_bit(i));
         }
@@ -346,10 +353,10 @@ bool Exporter::may_work(std::size_t sink) const {
     return place.sink != nullptr && !place.report.failed && (m_exiting || place.time == SinkTime::at_once);
 }
 
-// Null if nothing is known about the chunk's present contents.
-const Exporter::Freight* Exporter::known_freight(const Chunk& chunk) const {
-    const Freight& freight = m_freight[chunk.number];
-    return freight.uses == chunk.uses && freight.uses != 0 ? &freight : nullptr;
+// Null if there is no job for the chunk's present contents.
+const Exporter::ExportJob* Exporter::known_job(const Chunk& chunk) const {
+    const ExportJob& job = m_jobs[chunk.number];
+    return job.uses == chunk.uses && job.uses != 0 ? &job : nullptr;
 }
 
 } // namespace tracer

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
-// Takes full chunks to the sinks: builds the image (preamble, records in time order), hands it to one sink after the
-// other, and puts the chunk back into use when all have carried it. Not a sender itself: a sink is a ChunkSink.
+// Takes full chunks to the sinks: builds the image (preamble, records in time order), submits it to one sink after the
+// other, and releases the chunk when all have carried it. It does not send itself: a sink is a ChunkSink.
 //
 //   request(chunk) --> frozen, BUSY --> sink 1 --> sink 2 --> flags = new_flags
 //                                        ^ deferred sinks wait for begin_exit()
 //
-// Each chunk goes to each sink exactly once, and every sink gets the same bytes: what the preamble tells besides the
-// records (number of names, losses) is frozen with the chunk, and its stamp is that of the chunk's first record.
-// A sink that fails is left alone from then on; chunks that it did not carry do not become FREE.
+// Each chunk goes to each sink exactly once, and every sink gets the same bytes: the other contents of the preamble
+// (number of names, losses) are frozen with the chunk, and its stamp is that of the chunk's first record. A sink that
+// fails is not used any more; chunks that it did not carry do not become FREE.
 //
-// step() does a bounded piece of work and never waits: an NRT task calls it while the application runs, a polling loop
-// calls it with interrupts off once the run level has exited. Everything: task context or irq-off.
+// step() does a bounded piece of work and never waits. An NRT task calls it while the application runs; a polling loop
+// calls it with interrupts off once the run level has exited. All functions: task context or irq-off.
 #pragma once
 
 #include "lib/result.hpp"
@@ -25,7 +25,7 @@
 
 namespace tracer {
 
-// What the composition root knows about machine and build. tsc_khz must not be 0.
+// What the composition root knows about the machine and the build. tsc_khz must not be 0.
 struct Setup {
     std::uint32_t tsc_khz = 0;
     TscSource tsc_source = TscSource::unknown;
@@ -33,17 +33,17 @@ struct Setup {
     ClockMode clock_mode = ClockMode::unknown;
     std::uint64_t boot_id = 0;
     Build build{};
-    TraceCost cost{}; // with 0 rounds it is not told
+    TraceCost cost{}; // not exported if rounds is 0
 };
 
-// When a sink may work: a stream at once, a file writer only when the run level has exited.
+// When a sink may work: a stream immediately, a file writer only after the run level has exited.
 enum class SinkTime : std::uint8_t {
     at_once,
     after_exit,
 };
 
 enum class StepResult : std::uint8_t {
-    idle, // nothing to do (what waits for begin_exit() does not count)
+    idle, // nothing to do (jobs that wait for begin_exit() do not count)
     more, // call again
 };
 
@@ -51,8 +51,8 @@ class Exporter {
   public:
     static constexpr std::size_t kSinksMax = 2;
 
-    // Slots of the longest possible preamble: chunk_begin, build, trace_cost, cycles_per_msec, numevents, for each
-    // entry of a full registry id, name and parameters, and the declarations.
+    // Slots of the longest possible preamble: chunk_begin, build, trace_cost, cycles_per_msec, numevents; id, name and
+    // parameters for each entry of a full registry; and the declarations.
     static constexpr std::size_t kPreambleSlotsMax = 14 + 28 + 3 + 2 + NameRegistry::kCapacity * (1 + 9 + 8) +
                                                      NameRegistry::kDeclarationsMax * EncodedDeclaration::kSlotsMax;
     using Preamble = std::array<std::byte, kPreambleSlotsMax * kRecordBytes>;
@@ -76,50 +76,50 @@ class Exporter {
 
     [[nodiscard]] const Setup& setup() const { return m_setup; }
 
-    // Attaching the same sink again is no error. no_space: kSinksMax are attached.
+    // Attaching the same sink again is allowed. no_space: kSinksMax are attached.
     [[nodiscard]] lib::Result<void> attach(ChunkSink& sink, SinkTime time);
 
     // Queues a chunk for every attached sink that has not carried its present contents, and freezes it; it gets
-    // new_flags when it is carried. An empty chunk gets them at once. The caller holds the lock.
+    // new_flags when it is carried. An empty chunk gets them immediately. The caller holds the lock.
     //   refused: no sink takes it (none attached, all failed or all have it); busy: queued already, or being recorded
-    //   into; invalid_argument: new_flags are no flags to ask for.
+    //   into; invalid_argument: new_flags cannot be requested.
     [[nodiscard]] lib::Result<void> request(Chunk& chunk, ChunkFlags new_flags) {
         return request_for(chunk, new_flags, kAllSinks);
     }
 
-    // Likewise, for the deferred sinks only.
+    // As above, for the deferred sinks only.
     [[nodiscard]] lib::Result<void> request_deferred(Chunk& chunk, ChunkFlags new_flags) {
         return request_for(chunk, new_flags, deferred_sinks());
     }
 
-    // A bounded piece of work. Takes the lock where it changes chunks; if that is taken it does so next time. A call
-    // that meets another one (of a task that was preempted in it) does nothing and returns more.
+    // A bounded piece of work. Takes the lock where it changes chunks; if the lock is taken, it does so in a later
+    // call. A call that interrupts another one (of a preempted task) does nothing and returns more.
     [[nodiscard]] StepResult step();
 
-    // A step has begun and not ended: its task was preempted in it. Context: any.
+    // A step has begun and not ended, because its task was preempted. Context: any.
     [[nodiscard]] bool stepping() const { return m_stepping.taken(); }
 
-    // The run level has exited, or the kernel gave up: recording stops, deferred sinks may work. Nobody else will call
-    // the tracer any more; locks whose holders are gone are opened.
+    // The run level has exited, or the kernel panicked: recording stops, deferred sinks may work. No other context will
+    // call the tracer any more; locks whose holders are gone are opened.
     void begin_exit();
 
-    // Queues every chunk with records that some working sink has not carried. Returns how many chunks were queued.
+    // Queues every chunk with records that a working sink has not carried. Returns the number of chunks queued.
     std::size_t export_unsent();
 
-    // After everything queued: each sink gets the totals. step() does it.
+    // Every sink gets the totals after everything that is queued. step() does the work.
     void finish(RunResult result);
 
-    // How the last request for this chunk stands. busy: a sink that may work now still owes it; ok: those sinks have it
-    // (a deferred sink may come later); another error: that of a sink that failed to carry it.
+    // State of the last request for this chunk. busy: a sink that may work now has not carried it yet; ok: those sinks
+    // have it (a deferred sink may follow later); another error: that of a sink that failed to carry it.
     [[nodiscard]] lib::Result<void> outcome(const Chunk& chunk) const;
 
     struct SinkReport {
         const ChunkSink* sink = nullptr; // null: nothing attached here
         std::uint32_t chunks = 0;        // carried
         std::uint64_t records = 0;       // in them, preambles not counted
-        std::uint32_t chunks_lost = 0;   // that it failed to carry
+        std::uint32_t chunks_lost = 0;   // not carried because the sink failed
         bool failed = false;
-        lib::Error error{}; // meaningful if failed
+        lib::Error error{}; // valid if failed
         bool finished = false;
     };
 
@@ -136,8 +136,8 @@ class Exporter {
         SinkReport report;
     };
 
-    // What is known about a chunk's present contents; `uses` tells whether it still is about them.
-    struct Freight {
+    // One chunk on its way to the sinks. Valid if `uses` equals that of the chunk: else it is about earlier contents.
+    struct ExportJob {
         std::uint32_t uses = 0;
         SinkSet pending = 0;
         SinkSet carried = 0;
@@ -157,7 +157,7 @@ class Exporter {
 
     enum class Work : std::uint8_t {
         none,
-        claimed, // chosen, perhaps not handed over yet: a step may have been cut short
+        claimed, // chosen, perhaps not yet submitted: the step may have been interrupted
         chunk,
         end,
     };
@@ -166,23 +166,23 @@ class Exporter {
     [[nodiscard]] SinkSet deferred_sinks() const;
     [[nodiscard]] SinkSet sinks_without(const Chunk& chunk) const;
     [[nodiscard]] bool may_work(std::size_t sink) const;
-    [[nodiscard]] const Freight* known_freight(const Chunk& chunk) const;
+    [[nodiscard]] const ExportJob* known_job(const Chunk& chunk) const;
     [[nodiscard]] bool begin_chunk();
     [[nodiscard]] bool begin_end();
     [[nodiscard]] StepResult step_alone();
     void end_transfer(SinkState state);
     void settle(Chunk& chunk, SinkSet sink, Outcome outcome);
-    void build_image(const Chunk& chunk, const Freight& freight);
+    void build_image(const Chunk& chunk, const ExportJob& job);
     void give_up(Sink& place, lib::Error error);
 
     Parts m_parts;
     Setup m_setup;
     std::array<Sink, kSinksMax> m_sinks{};
-    std::array<Freight, kChunksMax> m_freight{};
+    std::array<ExportJob, kChunksMax> m_jobs{};
     ChunkImage m_image;
     std::uint32_t m_next_order = 0;
-    Work m_work = Work::none; // in flight
-    std::size_t m_sink = 0;   // that has it
+    Work m_work = Work::none; // the transfer in flight
+    std::size_t m_sink = 0;   // the sink of that transfer
     Chunk* m_chunk = nullptr;
     ControlLock m_stepping;
     bool m_exiting = false;

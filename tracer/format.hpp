@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The conversions of a trace_printf format, one grammar for both sides: the compiler checks a format against its
-// arguments with it, the host tools render with it.
+// arguments, the host tools render with it.
 //
 //   %[-+ 0#]*[width][.precision]conversion      conversion: d i u x X o c s p f %
 //
@@ -16,7 +16,7 @@
 namespace tracer {
 
 enum class Conversion : std::uint8_t {
-    none,    // the format is over
+    none,    // the format has ended
     literal, // text without a conversion
     percent,
     value,
@@ -25,7 +25,7 @@ enum class Conversion : std::uint8_t {
 
 struct FormatPiece {
     Conversion kind = Conversion::none;
-    std::string_view text{}; // literal: the text; else the conversion as it stands
+    std::string_view text{}; // literal: the text; else the conversion as written
     char letter = '\0';      // of a value
     bool left = false;
     bool plus = false;
@@ -39,7 +39,7 @@ struct FormatPiece {
 
 inline constexpr std::uint16_t kFormatWidthMax = 255;
 
-// Cuts a format into pieces.
+// Splits a format into pieces.
 class FormatReader {
   public:
     constexpr explicit FormatReader(std::string_view format)
@@ -51,7 +51,7 @@ class FormatReader {
             return piece;
         }
         if (m_rest.front() != '%') {
-            std::size_t size = 0; // not find(): under a sanitizer g++ 12 takes it for no constant expression
+            std::size_t size = 0; // not find(): with a sanitizer g++ 12 does not accept it as a constant expression
             while (size < m_rest.size() && m_rest[size] != '%') {
                 ++size;
             }
@@ -117,7 +117,7 @@ class FormatReader {
         }
     }
 
-    // False if the number is beyond kFormatWidthMax.
+    // False if the number exceeds kFormatWidthMax.
     constexpr bool read_number(std::uint16_t& number) {
         bool fits = true;
         while (peek() >= '0' && peek() <= '9') {
@@ -159,9 +159,9 @@ class FormatReader {
 
 enum class FormatFault : std::uint8_t {
     none,
-    malformed,          // an unknown conversion, or a width beyond kFormatWidthMax
+    malformed,          // an unknown conversion, or a width over kFormatWidthMax
     too_few_arguments,  // the format names more values than there are
-    too_many_arguments, // or fewer
+    too_many_arguments, // the format names fewer values
     d_needs_signed,
     u_needs_unsigned,
     x_needs_integer,
@@ -171,7 +171,8 @@ enum class FormatFault : std::uint8_t {
     f_needs_float,
 };
 
-// `types` of `count` arguments. At compile time behind trace_printf, at run time for what a trace says.
+// Checks a format against `types` of `count` arguments: at compile time for trace_printf, at run time for the contents
+// of a trace.
 [[nodiscard]] constexpr FormatFault check_format(std::string_view format, const FieldType* types, std::size_t count) {
     FormatReader reader(format);
     std::size_t used = 0;

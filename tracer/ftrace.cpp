@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The published interface over the one instance: checks arguments, takes the lock, translates results into 0, -1 and a
-// reason. No rule about chunks lives here.
+// The published interface to the one instance: checks arguments, takes the lock, translates results into 0, -1 and a
+// reason. Rules about chunks are elsewhere.
 #include "tracer/ftrace.hpp"
 
 #include "tracer/ftrace_call.hpp"
@@ -18,7 +18,7 @@ using tracer::detail::Call;
 constexpr const char* kWatchedText = "a trigger is set, and it cannot watch a chunk that is written compactly";
 
 constexpr const char* kFlagsText =
-    "CYC, JTN and STOP exclude each other; FULL and BUSY cannot be asked for, COMPR at creation alone; a "
+    "CYC, JTN and STOP exclude each other; FULL and BUSY cannot be set, COMPR only at creation; a "
     "chunk written compactly is not CYC";
 
 std::array<FTrace_Chunk, FTRACE_MAX_CHUNK>& table_rows() {
@@ -39,7 +39,7 @@ const char* request_text(lib::Error error) {
     case lib::Error::busy:
         return "the chunk is being recorded into, or is queued already";
     case lib::Error::refused:
-        return "no open sink is left that does not have it already";
+        return "every open sink has it already";
     case lib::Error::not_found:
     case lib::Error::no_space:
     case lib::Error::exists:
@@ -48,9 +48,18 @@ const char* request_text(lib::Error error) {
     case lib::Error::corrupt:
     case lib::Error::unsupported:
     case lib::Error::unreachable:
+    case lib::Error::too_small:
+    case lib::Error::closed:
         break;
     }
     return "the chunk cannot be queued";
+}
+
+// The failure text of a chunk that is to be recorded into.
+const char* start_refusal_text(lib::Error error) {
+    return error == lib::Error::unsupported ? kWatchedText
+           : error == lib::Error::busy      ? "the chunk is BUSY: it is queued for export"
+                                            : "the chunk is not FREE";
 }
 
 // The failure text of a sink.
@@ -58,7 +67,7 @@ const char* sink_text(lib::Error error) {
     return lib::error_name(error).data(); // a literal
 }
 
-// Cut at the longest name that any sink takes; the freestanding kernel has no strlen.
+// Cut at the longest name that any sink accepts; the freestanding kernel has no strlen.
 std::string_view view_of(const char* text) {
     constexpr std::size_t kTextMax = 255;
     std::size_t size = 0;
@@ -70,12 +79,13 @@ std::string_view view_of(const char* text) {
 
 bool wait_once();
 
-// After unlock(), where giving up would leave a chunk BUSY: whoever has the lock is let run. Only a context that
-// interrupted the holder for good (a panic) finds it taken for ever, and that one puts the chunk right (begin_exit).
-bool lock_at_last(Call& call) {
+// Locks again after unlock(), where a failure would leave a chunk BUSY: waits so that the holder of the lock can run.
+// The lock stays taken forever only in a context that interrupted the holder permanently (a panic); begin_exit() then
+// releases the chunk.
+bool relock_patiently(Call& call) {
     constexpr int kLooksMax = 1000;
     for (int look = 0; look < kLooksMax; ++look) {
-        if (call.lock_again()) {
+        if (call.relock()) {
             return true;
         }
         static_cast<void>(wait_once());
@@ -101,7 +111,7 @@ int FTrace_enable() {
     if (!instance().control.enable()) {
         return call.fail("no chunk is selected");
     }
-    instance().instructions.tell_gap();
+    instance().instructions.report_gap();
     return 0;
 }
 
@@ -134,13 +144,13 @@ int FTrace_chunk_create(int normal_size, int emergency_size, FTrace_flags flags)
     if (chunk.error() == lib::Error::no_space) {
         return call.fail("normal_size", normal_size, "256 chunks exist, or no gap of the arena is large enough");
     }
-    if (chunk.error() == lib::Error::unreachable) {
+    if (chunk.error() == lib::Error::too_small) {
         return call.fail("normal_size", normal_size,
                          "a compact chunk of this layout must hold its map and the longest event");
     }
     return call.fail("flags", flags,
                      chunk.error() == lib::Error::unsupported
-                         ? "a CYC chunk cannot be written compactly: compress it when it is recorded"
+                         ? "a CYC chunk cannot be written compactly: compress it after recording"
                          : kFlagsText);
 }
 
@@ -181,7 +191,7 @@ int FTrace_get_chunk_flags(int number, FTrace_flags* flags) {
         return -1;
     }
     if (flags == nullptr) {
-        return call.fail("flags", 0, "must point to where the flags go");
+        return call.fail("flags", 0, "must point to the result");
     }
     *flags = instance().store.flags(*chunk);
     return 0;
@@ -194,9 +204,7 @@ int FTrace_actual_chunk_select(int number) {
         return -1;
     }
     const auto selected = instance().control.select(*chunk);
-    return selected ? 0
-                    : call.fail("number", number,
-                                selected.error() == lib::Error::unsupported ? kWatchedText : "the chunk is not FREE");
+    return selected ? 0 : call.fail("number", number, start_refusal_text(selected.error()));
 }
 
 int FTrace_chunk_link(int chunk_A, int chunk_B) {
@@ -212,8 +220,7 @@ int FTrace_chunk_link(int chunk_A, int chunk_B) {
     }
     return call.fail("chunk_B", chunk_B,
                      linked.error() == lib::Error::invalid_argument ? "a chunk cannot follow itself"
-                     : linked.error() == lib::Error::unsupported    ? kWatchedText
-                                                                    : "the chunk is not FREE");
+                                                                    : start_refusal_text(linked.error()));
 }
 
 int FTrace_get_first_chunk(FTrace_flags flags) {
@@ -252,7 +259,7 @@ int FTrace_compress_chunk(int number, FTrace_flags new_flags) {
     }
     call.unlock();
     const auto measured = compressor.measure();
-    if (!lock_at_last(call)) {
+    if (!relock_patiently(call)) {
         return -1;
     }
     const auto reserved = measured ? compressor.reserve() : measured;
@@ -261,11 +268,13 @@ int FTrace_compress_chunk(int number, FTrace_flags new_flags) {
         return measured ? call.fail("number", number, "no gap of the arena is large enough for the copy")
                : measured.error() == lib::Error::no_space
                    ? call.fail("number", number, "it would not become smaller")
-                   : call.fail("number", number, "time falls inside the chunk, which a compact stream cannot tell");
+                   : call.fail(
+                         "number", number,
+                         "a stamp in the chunk is less than the one before it; a compact stream cannot represent that");
     }
     call.unlock();
     const auto encoded = compressor.encode();
-    if (!lock_at_last(call)) {
+    if (!relock_patiently(call)) {
         return -1;
     }
     ASSERT(encoded.ok()); // the chunk is frozen: what was measured is what was encoded
@@ -300,7 +309,7 @@ int FTrace_send_chunk(int number, int, FTrace_flags new_flags) {
     auto outcome = instance().exporter.outcome(*chunk);
     while (!outcome && outcome.error() == lib::Error::busy) {
         if (!wait_once()) {
-            return call.fail("number", number, "the sink does not get on; the chunk stays BUSY");
+            return call.fail("number", number, "the sink makes no progress; the chunk stays BUSY");
         }
         outcome = instance().exporter.outcome(*chunk);
     }
@@ -318,12 +327,12 @@ int FTrace_init_disk_writer(const char* fname, int, const char*, const char*) {
     if (instance().sinks == nullptr) {
         return call.fail("this kernel has no volume to write to");
     }
-    call.unlock(); // a volume takes its time
+    call.unlock(); // opening a volume takes time
     const auto sink = instance().sinks->open_disk(view_of(fname));
     if (!sink) {
         return call.fail(sink_text(sink.error()));
     }
-    if (!call.lock_again()) {
+    if (!call.relock()) {
         return -1;
     }
     return instance().exporter.attach(*sink.value(), tracer::SinkTime::after_exit) ? 0
@@ -359,12 +368,12 @@ int FTrace_OSD_init_udp(int flag, const char* l_ip, const char* t_ip) {
     if (instance().sinks == nullptr) {
         return call.fail("this kernel has no network");
     }
-    call.unlock(); // a network takes its time
+    call.unlock(); // opening a network takes time
     const auto sink = instance().sinks->open_udp(flag == 1, view_of(l_ip), view_of(t_ip));
     if (!sink) {
         return call.fail(sink_text(sink.error()));
     }
-    if (!call.lock_again()) {
+    if (!call.relock()) {
         return -1;
     }
     return instance().exporter.attach(*sink.value(), tracer::SinkTime::at_once) ? 0 : call.fail("two sinks are open");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What every FTrace_* function begins with: its name for the error report, and the control lock for its duration.
+// The beginning of every FTrace_* function: its name for the error report, and the control lock for its duration.
 // Context: task or irq-off.
 #pragma once
 
@@ -14,7 +14,7 @@ class Call {
         : m_function(function)
         , m_locked(instance().lock.try_take()) {
         if (!m_locked) {
-            fail("another tracer call is under way");
+            fail("another tracer call is in progress");
         }
     }
 
@@ -29,17 +29,17 @@ class Call {
 
     [[nodiscard]] bool locked() const { return m_locked; }
 
-    // Lets others in while this call waits.
+    // Releases the lock while this call waits.
     void unlock() {
         instance().lock.release();
         m_locked = false;
     }
 
-    // After unlock(). False, and the reason told, if somebody else came first.
-    [[nodiscard]] bool lock_again() {
+    // After unlock(). Returns false, with the reason recorded, if another call has the lock.
+    [[nodiscard]] bool relock() {
         m_locked = instance().lock.try_take();
         if (!m_locked) {
-            fail("another tracer call is under way");
+            fail("another tracer call is in progress");
         }
         return m_locked;
     }
@@ -51,7 +51,7 @@ class Call {
         return -1;
     }
 
-    // Null, and the reason told, if there is no such chunk.
+    // Returns null, with the reason recorded, if there is no such chunk.
     [[nodiscard]] Chunk* find(const char* argument, int number) const {
         const auto chunk = instance().store.find(number);
         if (!chunk) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The published constants: FTrace_EVT_* for TRACER_LOGEVENT and FTrace_filter_* for FTrace_set_filter. The values are
-// not typed here, they come from the event table by name; family C (metadata) is left out, for only the exporter
-// writes it.
+// The published constants: FTrace_EVT_* for TRACER_LOGEVENT and FTrace_filter_* for FTrace_set_filter. The values come
+// from the event table by name. Family C (metadata) is omitted, because only the exporter writes it.
 #pragma once
 
 #include "tracer/event_table.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The published-style interface of instruction-level tracing: checks arguments and tells reasons. While the lock is
-// held nobody else runs, so the table and the processor's flag change together.
+// The published-style interface of instruction-level tracing: checks arguments and reports reasons. While the lock is
+// held no other context runs, so the table and the processor's flag change together.
 #include "tracer/ftrace.hpp"
 #include "tracer/ftrace_call.hpp"
 
@@ -15,6 +15,9 @@ using tracer::detail::Call;
 bool is_grain(int grain) {
     return grain == FTRACE_ITRACE_INSTRUCTIONS || grain == FTRACE_ITRACE_BLOCKS;
 }
+
+static_assert(static_cast<int>(tracer::Grain::instructions) == FTRACE_ITRACE_INSTRUCTIONS &&
+              static_cast<int>(tracer::Grain::blocks) == FTRACE_ITRACE_BLOCKS);
 
 std::uint64_t address_of(const void* place) {
     return reinterpret_cast<std::uint64_t>(place);
@@ -33,17 +36,17 @@ int FTrace_itrace_begin(int grain) {
             return call.fail("grain", grain, "use FTRACE_ITRACE_INSTRUCTIONS or FTRACE_ITRACE_BLOCKS");
         }
         if (trace.hooks().set == nullptr) {
-            return call.fail("this machine cannot be made to step");
+            return call.fail("this machine cannot step");
         }
         const std::uint16_t context = trace.hooks().context();
         if (context == 0) {
             return call.fail("no task is running");
         }
         if (!trace.add(context, static_cast<tracer::Grain>(grain))) {
-            return call.fail("the task runs in steps already");
+            return call.fail("the task already runs in steps");
         }
     }
-    instance().instructions.hooks().set(true); // last: what is above is no part of the application
+    instance().instructions.hooks().set(true); // last: the code above is not part of the application
     return 0;
 }
 
@@ -70,7 +73,7 @@ int FTrace_itrace_task(int context, int status, int grain) {
     }
     InstructionTrace& trace = instance().instructions;
     if (trace.hooks().set == nullptr) {
-        return call.fail("this machine cannot be made to step");
+        return call.fail("this machine cannot step");
     }
     if (status != 0 && status != 1) {
         return call.fail("status", status, "0 or 1");
@@ -85,7 +88,7 @@ int FTrace_itrace_task(int context, int status, int grain) {
     const auto task = static_cast<WORD>(context);
     const bool done = status == 1 ? trace.add(task, static_cast<tracer::Grain>(grain)) : trace.remove(task);
     if (!done) {
-        return call.fail("status", status, "the task is in this state already");
+        return call.fail("status", status, "the task is already in this state");
     }
     if (task == trace.hooks().context()) {
         trace.hooks().set(status == 1);
@@ -99,7 +102,7 @@ int FTrace_itrace_range(const void* begin, const void* end) {
         return -1;
     }
     if (address_of(end) < address_of(begin)) {
-        return call.fail("end", static_cast<long long>(address_of(end)), "it lies before begin");
+        return call.fail("end", static_cast<long long>(address_of(end)), "end is before begin");
     }
     instance().instructions.set_range(address_of(begin), address_of(end));
     return 0;

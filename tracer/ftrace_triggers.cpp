@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The published-style interface of triggers: checks arguments and tells reasons; the rules are Control's.
+// The published-style interface of triggers: checks arguments and reports reasons; the rules are in Control.
 #include "tracer/ftrace.hpp"
 #include "tracer/ftrace_call.hpp"
 
@@ -12,13 +12,14 @@ using tracer::detail::Call;
 
 const char* arm_text(lib::Error error) {
     if (error == lib::Error::busy) {
-        return "the event's family is filtered: it would never be met";
+        return "the event's family is filtered: it would never be recorded";
     }
     if (error == lib::Error::refused) {
         return "no chunk is selected";
     }
-    return error == lib::Error::unsupported ? "a chunk on the way is written compactly: its records cannot be counted"
-                                            : "no record carries this type, or it has no par1 and par2 to compare";
+    return error == lib::Error::unsupported
+               ? "a chunk that may be recorded into is compact: its records cannot be counted"
+               : "no record carries this type, or it has no par1 and par2 to compare";
 }
 
 template <typename T>
@@ -51,7 +52,7 @@ int FTrace_trigger_arm(int action, WORD type, int par1, long long par2, DWORD re
         return call.fail("par2", par2, "0 to 4294967295, or FTRACE_ANY");
     }
     if (action == FTRACE_TRIGGER_START && records_after != 0) {
-        return call.fail("records_after", records_after, "0: recording goes on after a start");
+        return call.fail("records_after", records_after, "must be 0: recording continues after a start");
     }
     const auto armed = instance().control.arm({.action = static_cast<tracer::TriggerAction>(action),
                                                .code = static_cast<std::uint8_t>(type),

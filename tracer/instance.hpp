@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The tracer as one piece: what the FTrace_* functions and the kernel's composition root speak to. The kernel has one
+// The tracer as one object, used by the FTrace_* functions and the kernel's composition root. The kernel has one
 // instance, in kernel_instance.cpp, the tracer's only file with global state; each test builds its own.
 #pragma once
 
@@ -28,7 +28,7 @@ class SinkProvider {
     SinkProvider(const SinkProvider&) = delete;
     SinkProvider& operator=(const SinkProvider&) = delete;
 
-    // Addresses in dotted decimal. start_network: bring the driver up first; otherwise it is up already.
+    // Addresses in dotted decimal. start_network: bring the driver up first; otherwise it is already up.
     [[nodiscard]] virtual lib::Result<ChunkSink*> open_udp(bool start_network, std::string_view local,
                                                            std::string_view target) = 0;
     // The chunks become files 0<name>, 1<name>, ...
@@ -39,8 +39,8 @@ class SinkProvider {
     ~SinkProvider() = default;
 };
 
-// How FTrace_send_chunk waits between two looks: sleep a little while RUNNING, step the exporter when nobody else does.
-// Returns false when waiting is pointless (then the call fails with a timeout).
+// How FTrace_send_chunk waits between two looks: sleeps briefly while RUNNING; steps the exporter if no other context
+// does. Returns false when waiting is pointless (then the call fails with a timeout).
 struct WaitHook {
     bool (*wait)(void* context) = nullptr; // null: step the exporter
     void* context = nullptr;
@@ -71,7 +71,7 @@ struct Instance {
     NameRegistry& names;
     Exporter exporter;
     ChunkCompressor compressor;
-    compact::Layout compact_layout = compact::Layout::a; // of what is compressed from now on: exact in time
+    compact::Layout compact_layout = compact::Layout::a; // of further compact chunks; initially exact in time
     SinkProvider* sinks = nullptr;                       // null: FTrace_OSD_init_udp and FTrace_init_disk_writer fail
     WaitHook wait;
     InstructionTrace instructions;
@@ -81,16 +81,15 @@ struct Instance {
 // The one instance of this program. Hosted tests define it themselves.
 [[nodiscard]] Instance& instance();
 
-// --- for the composition root
-// -----------------------------------------------------------------------------------------
+// --- for the composition root ----------------------------------------------------------------------------------------
 
-// Before the first chunk is exported. Precondition: setup.tsc_khz != 0.
+// Must be called before the first chunk is exported. Precondition: setup.tsc_khz != 0.
 void configure(const Setup& setup);
 
-// Where GS must point on this processor before the first record. Precondition: cpu is 0 (one processor so far).
+// GS must point to this on this processor before the first record. Precondition: cpu is 0 (one processor so far).
 [[nodiscard]] CpuTrace* cpu_trace(std::uint32_t cpu);
 
-// Precondition: cpu is 0. Exact while nothing is recorded meanwhile.
+// Precondition: cpu is 0. Exact if nothing is recorded meanwhile.
 [[nodiscard]] Totals totals(std::uint32_t cpu);
 
 } // namespace tracer

@@ -41,15 +41,15 @@ void InstructionTrace::set_range(std::uint64_t begin, std::uint64_t end) {
     m_end = begin == 0 && end == 0 ? kNowhere : end;
 }
 
-// The record path is one step with the instruction that goes there: behind a call it is as if nothing had been called,
-// behind a jump (the last call of a function) its return is that function's.
+// The record path counts as one step together with the instruction that leads there: after a call the flow is as if no
+// function had been called; after a jump (a tail call) its return is that of the calling function.
 Flow InstructionTrace::flow(const std::uint8_t* code, std::uint64_t from, std::uint64_t to, bool recorded) {
-    const Flow told = flow_of({code, kInstructionBytesMax}, from, to);
-    if (recorded && (told == Flow::call || told == Flow::jump)) {
-        return told == Flow::call ? Flow::next : Flow::ret;
+    const Flow decoded = flow_of({code, kInstructionBytesMax}, from, to);
+    if (recorded && (decoded == Flow::call || decoded == Flow::jump)) {
+        return decoded == Flow::call ? Flow::next : Flow::ret;
     }
     const bool follows = to > from && to - from <= kInstructionBytesMax;
-    return told == Flow::next && !follows ? Flow::resumed : told;
+    return decoded == Flow::next && !follows ? Flow::resumed : decoded;
 }
 
 bool InstructionTrace::step(std::uint16_t context, std::uint64_t address, bool recorded) {
@@ -71,7 +71,7 @@ bool InstructionTrace::step(std::uint16_t context, std::uint64_t address, bool r
     }
     ++steps.taken;
     if (delays_step(*code) && address != steps.address + 1) {
-        visit(steps, steps.address + 1, Flow::next); // went by without a step of its own
+        visit(steps, steps.address + 1, Flow::next); // executed without a step of its own
         ++code;
     }
     visit(steps, address, flow(code, steps.address, address, recorded));

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: MIT
-// The logging call. Inline it is one test of the processor's family mask and one branch; behind that stands the record
-// path (record_path.S), which any context may enter: task, interrupt, NMI, exception, interrupts on or off. It never
-// blocks, never allocates, never calls back. The sequence is interruptible: entry stubs rewind it (record_path.hpp).
+// The logging call. Inline it is one test of the processor's family mask and one branch; then follows the record path
+// (record_path.S), which any context may enter: task, interrupt, NMI, exception, interrupts on or off. It never blocks,
+// never allocates, never calls back. The sequence is interruptible: entry stubs rewind it (record_path.hpp).
 //
 // Usage:   tracer::log<"task_dispatch">(context, level);
 // Good:    a name that is not in the event table, or that only the tracer itself may write, does not compile.
-// Bad:     a code typed from memory, a parameter that has to be computed at length: it is computed even when the family
-//          is filtered.
+// Bad:     a code typed from memory; a parameter that is expensive to compute: it is computed even when the family is
+//          filtered.
 //
 // Needs GS to point at this processor's CpuTrace, and code compiled without a red zone (the call is hidden from the
-// compiler). With REMORA_TRACER=0 the calls vanish.
+// compiler). With REMORA_TRACER=0 the calls are empty.
 #pragma once
 
+#include "lib/fixed_string.hpp"
 #include "tracer/cpu_trace.hpp"
 #include "tracer/event_table.hpp"
 
@@ -23,21 +24,9 @@ namespace tracer {
 
 inline constexpr bool kTracerBuilt = REMORA_TRACER != 0;
 
-// An event's name as a template argument.
-template <std::size_t Size>
-struct FixedString {
-    char characters[Size]{}; // NOLINT(modernize-avoid-c-arrays): a template argument must be structural
+using lib::FixedString; // an event's name as a template argument
 
-    consteval FixedString(const char (&text)[Size]) { // NOLINT: implicit, so that log<"name"> reads as it does
-        for (std::size_t i = 0; i < Size; ++i) {
-            characters[i] = text[i];
-        }
-    }
-
-    [[nodiscard]] constexpr std::string_view view() const { return {characters, Size - 1}; }
-};
-
-// What a caller may log: a single record of the table, but not the empty slot, nor combined or consumed events.
+// Loggable events: single records of the table, except the empty slot, combined and consumed events.
 [[nodiscard]] constexpr bool is_loggable(const EventRow& row) {
     return row.shape == Shape::simple && row.code != 0;
 }
@@ -54,17 +43,17 @@ namespace detail {
 template <FixedString Name>
 concept LoggableEvent = detail::is_loggable_name(Name.view());
 
-// The bit of CpuTrace::mask that must be set for this code to be recorded. Filter records (0xF0..0xFF) carry the number
-// of the family they are about in their low bits; they themselves are never filtered.
+// The bit of CpuTrace::mask that must be set for this code to be recorded. Filter records (0xF0..0xFF) hold the number
+// of the family that they apply to in their low bits; they are never filtered themselves.
 [[nodiscard]] constexpr std::uint32_t mask_bit(std::uint16_t code) {
     const unsigned family = (code & 0xF0U) == 0xF0U ? static_cast<unsigned>(Family::filter) : code & 0x0FU;
     return 1U << family;
 }
 
-// Families that stay recorded whatever the filters say.
+// Families that are recorded regardless of the filters.
 inline constexpr std::uint32_t kUnfilteredMask = mask_bit(0x0C) | mask_bit(0xF0);
 
-// Of this processor: where GS points. Context: any that stays on it, as irq-off does.
+// The CpuTrace of this processor: what GS points to. Context: any that stays on this processor, such as irq-off.
 [[nodiscard]] inline CpuTrace& this_cpu() {
     CpuTrace* cpu = nullptr;
     asm volatile("movq %%gs:%c[self], %[cpu]" : [cpu] "=r"(cpu) : [self] "i"(TRACER_CPU_SELF));
@@ -93,7 +82,7 @@ disabled:
                  : "rax", "rcx", "rdx", "r8", "r9", "r10", "r11", "cc", "memory");
 }
 
-// Likewise for an event of `count` slots, 1..64, which are committed together. The slots hold code (the combine flag
+// The same for an event of `count` slots, 1..64, which are committed together. The slots hold code (the combine flag
 // included), par1 and par2; their stamps are 0.
 [[gnu::always_inline]] inline void record_long(const Record* slots, std::uint32_t count) {
     const std::uint64_t first = slots->code | std::uint32_t{slots->par1} << 16;
@@ -103,8 +92,8 @@ disabled:
                  : "rax", "rcx", "rdx", "r8", "r9", "r10", "r11", "r12", "cc", "memory");
 }
 
-// Recording goes on in this chunk, which is open, empty and not active; with it go the trigger and the losses that were
-// not told. While enabled.
+// Recording continues in this chunk, which is open, empty and not active. The trigger and the losses that are not yet
+// reported move with it. While enabled.
 [[gnu::always_inline]] inline void switch_to(ChunkControl& entered) {
     asm volatile("call tracer_switch"
                  :
@@ -127,7 +116,7 @@ requires LoggableEvent<Name>
     }
 }
 
-// Records the event whatever the filters say (while disabled it is counted as refused); bit 15 of the code tells so.
+// Records the event regardless of the filters (while disabled it is counted as refused); bit 15 of the code is set.
 // Context: any.
 template <FixedString Name>
 requires LoggableEvent<Name>

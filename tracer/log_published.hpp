@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What stands behind TRACER_LOGEVENT and FAST_TRACER_LOGEVENT: logging by code instead of by name. A code that the
-// compiler knows is checked while compiling; any other is checked at run time, and what may not be recorded is counted
-// as refused. Context: any.
+// The implementation of TRACER_LOGEVENT and FAST_TRACER_LOGEVENT: logging by code instead of by name. A constant code
+// is checked at compile time; any other is checked at run time, and a code that may not be recorded is counted as
+// refused. Context: any.
 #pragma once
 
 #include "tracer/log.hpp"
@@ -15,7 +15,7 @@ namespace tracer {
 
 inline constexpr std::uint8_t kNextChunkCode = event_code("next_chunk");
 
-// What to do with a code, by code. A code without a row is recorded as it is; readers pass over it.
+// How to handle a code. A code without a row is recorded as it is; readers skip it.
 enum class CodeKind : std::uint8_t {
     unknown,
     loggable,
@@ -56,7 +56,7 @@ void request_next_chunk();
     return true;
 }
 
-// The published macros take any integers; what does not fit is cut, as in C.
+// The published macros take any integers; values that do not fit are cut, as in C.
 template <typename To, typename From>
 [[nodiscard, gnu::always_inline]] constexpr To cut_to(From value) {
     if constexpr (std::is_same_v<To, From>) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// The logging side of long events: from C++ values to the slots of one event. What a field may be stands in
-// user_fields.hpp, how bytes become slots in metadata.hpp; the sizes are known while compiling, so an event that could
-// exceed 64 slots does not compile. A text is cut at the bound of its field, and the cut shows: its last character is
-// then `~`. Memory: the stack of the caller, up to 1.4 KiB for an event of 64 slots. Context: any.
+// The logging side of long events: from C++ values to the slots of one event. user_fields.hpp lists the types of
+// fields, metadata.hpp describes how bytes become slots. The sizes are known at compile time, so an event that could
+// exceed 64 slots does not compile. A text is cut at the bound of its field, and its last character is then `~`.
+// Memory: the stack of the caller, up to 1.4 KiB for an event of 64 slots. Context: any.
 //
-// Not for users: they write TypedEvent (typed_event.hpp) and trace_printf (trace_printf.hpp).
+// Not for direct use: applications use TypedEvent (typed_event.hpp) and trace_printf (trace_printf.hpp).
 #pragma once
 
 #include "tracer/log.hpp"
@@ -19,8 +19,8 @@
 
 namespace tracer {
 
-// A float or double by its bit pattern: the kernel cannot pass one in a register. kernel code makes them of constants
-// (Float64::of(0.5)), or carries bits that came from elsewhere.
+// A float or double by its bit pattern: the kernel cannot pass one in a register. Kernel code makes them of constants
+// (Float64::of(0.5)) or copies bits from elsewhere.
 struct Float32 {
     std::uint32_t bits = 0;
 
@@ -50,10 +50,10 @@ struct Text {
 
 inline constexpr std::size_t kTextBytesDefault = 48;
 
-// What a text field takes; a null pointer is shown as such. The characters need to live only during the call.
+// The argument of a text field; a null pointer is shown as such. The characters need to live only during the call.
 class TextArgument {
   public:
-    constexpr TextArgument(std::string_view text) // NOLINT(google-explicit-constructor): a text, however it comes
+    constexpr TextArgument(std::string_view text) // NOLINT(google-explicit-constructor): a text in any form
         : m_text(text) {}
 
     constexpr TextArgument(const char* text) // NOLINT(google-explicit-constructor)
@@ -82,7 +82,7 @@ template <typename T>
     }
 }
 
-// How a type of C++ lies in a payload: `Argument` is what the caller hands in, `kBytesMax` the most that it takes.
+// The encoding of a C++ type in a payload: `Argument` is the parameter type, `kBytesMax` the maximum size.
 template <typename T>
 struct FieldOf {
     static constexpr bool kSupported = false;
@@ -189,7 +189,7 @@ struct FieldOf<char*> : FieldOf<Text<kTextBytesDefault>> {};
 template <typename T>
 concept FieldLike = FieldOf<T>::kSupported;
 
-// No more slots than this many payload bytes can need.
+// The number of slots that this many payload bytes can need at most.
 template <std::size_t PayloadBytesMax>
 struct LongEventBuffer {
     static_assert(PayloadBytesMax <= kLongEventBytesMax, "a long event has at most 64 slots of 6 bytes");
@@ -198,7 +198,7 @@ struct LongEventBuffer {
     std::array<std::byte, kSlots * kPayloadBytesPerSlot> bytes;
 };
 
-// Payload to slots to the record path. Not inlined: a caller's frame stays small while it does not log.
+// Payload to slots to the record path. Not inlined, so that a caller's frame stays small while it does not log.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wframe-larger-than="
 
@@ -206,13 +206,13 @@ template <std::size_t Slots>
 [[gnu::noinline]] void commit_long_event(std::uint8_t code, std::span<const std::byte> payload) {
     std::array<Record, Slots> slots;
     const auto count = encode_combined(code, {}, payload, slots);
-    ASSERT(count.ok()); // Slots come from the greatest size
+    ASSERT(count.ok()); // Slots follows from the maximum size
     record_long(slots.data(), static_cast<std::uint32_t>(count.value()));
 }
 
 #pragma GCC diagnostic pop
 
-// Writes the length into the first two bytes and hands the event over. `writer` wrote into `buffer`.
+// Writes the length into the first two bytes and records the event. `writer` wrote into `buffer`.
 template <std::size_t PayloadBytesMax>
 void commit(std::uint8_t code, LongEventBuffer<PayloadBytesMax>& buffer, const lib::ByteWriter& writer) {
     ASSERT(!writer.failed());

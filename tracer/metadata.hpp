@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The metadata that stands in front of each exported chunk, so that any chunk decodes alone. Host-safe: the exporter
-// encodes with these types, the host tools decode with the same ones.
+// The metadata that precedes each exported chunk, so that any chunk decodes alone. Host-safe: the exporter encodes with
+// these types, the host tools decode with the same ones.
 //
 // A chunk leaves the machine as one sequence of records:
 //
@@ -12,8 +12,8 @@
 // Every metadata event of family C is a long event, and so are the typed and formatted events of family E: 1 to 64
 // slots that share stamp and code, each with six payload bytes (par1, then par2, little-endian). The payload starts
 // with its own length in bytes (u16, itself included), so the padding of the last slot is never taken for data. Fields
-// are little-endian, in the order of their fields() list; new fields go to the end, and a reader ignores what it does
-// not know.
+// are little-endian, in the order of their fields() list. New fields are added at the end, and a reader ignores fields
+// that it does not know.
 //
 //   slot:   first            middle ...         last
 //          +--+----+        +--+----+        +--+----+
@@ -41,10 +41,10 @@ inline constexpr std::size_t kCombineSlotsMax = 64;
 inline constexpr std::size_t kPayloadBytesPerSlot = 6;
 inline constexpr std::size_t kCombinePayloadMax = kCombineSlotsMax * kPayloadBytesPerSlot - sizeof(std::uint16_t);
 
-// Where the stamps come from; a tool must know before it calls a difference "jitter".
+// The clock of the stamps; a tool must know it before it reports, for example, jitter.
 enum class ClockMode : std::uint8_t {
     unknown = 0,
-    emulated = 1, // plain TCG: the host's clock shines through
+    emulated = 1, // plain TCG: the clock is the host's
     icount = 2,   // one tick per instruction, deterministic
     hardware = 3, // KVM or a real machine
 };
@@ -60,7 +60,7 @@ enum class TscSource : std::uint8_t {
 // How the main area of a chunk leaves the machine.
 enum class Encoding : std::uint8_t {
     records = 0, // 16 bytes each
-    compact = 1, // a compact stream (tracer/compact/stream_header.hpp), filled up with zeros to a multiple of 16 bytes
+    compact = 1, // a compact stream (tracer/compact/stream_header.hpp), padded with zeros to a multiple of 16 bytes
 };
 
 // Names longer than this are cut; the cut is visible because the last character is '~'.
@@ -98,19 +98,19 @@ struct ChunkBegin {
     ClockMode clock_mode = ClockMode::unknown;
     std::uint32_t generation = 0; // how often this chunk number was reused before
     std::uint32_t preamble_slots = 0;
-    std::uint32_t records = 0; // pieces of 16 bytes that follow the preamble: records, where nothing is compact
+    std::uint32_t records = 0; // pieces of 16 bytes that follow the preamble; records, unless compact
     std::uint32_t tsc_khz = 0;
     TscSource tsc_source = TscSource::unknown;
     std::uint8_t reserved = 0;
     std::uint32_t tsc_error_ppm = 0; // spread between the sources that were compared
     std::uint64_t dropped = 0;       // on this CPU, cumulative, when the chunk was frozen for export
     std::uint64_t refused = 0;       // likewise
-    std::uint64_t overwritten = 0;   // records of this chunk that cyclic recording replaced
+    std::uint64_t overwritten = 0;   // records of this chunk replaced by cyclic recording
     std::uint64_t boot_id = 0;
     Encoding encoding = Encoding::records;
     std::uint8_t layout = 0;         // compact::Layout, if encoding is compact
-    std::uint64_t events = 0;        // records that the chunk decodes to; equals `records` where nothing is compact
-    std::uint64_t compact_bytes = 0; // of the compact stream, filling zeros not counted
+    std::uint64_t events = 0;        // records that the chunk decodes to; equals `records` unless compact
+    std::uint64_t compact_bytes = 0; // of the compact stream, without padding
 
     template <typename Self, typename Archive>
     static constexpr void fields(Self& self, Archive&& archive) {
@@ -121,7 +121,7 @@ struct ChunkBegin {
     }
 };
 
-// Slots of a chunk that its compact stream fills; they follow the preamble, and records come behind them.
+// The slots of a chunk that its compact stream fills; they follow the preamble, and records follow them.
 [[nodiscard]] constexpr std::uint64_t stream_slots(const ChunkBegin& begin) {
     const std::uint64_t whole = begin.compact_bytes / kRecordBytes;
     return begin.encoding != Encoding::compact ? 0 : whole + (begin.compact_bytes % kRecordBytes != 0 ? 1 : 0);
@@ -176,7 +176,7 @@ struct Build {
     }
 };
 
-// What the tracer measured of itself at boot (tracer/cost_meter.hpp): ticks of one logging call, in 1/256 ticks, while
+// The tracer's measurement of itself at boot (tracer/cost_meter.hpp): ticks of one logging call, in 1/256 ticks, while
 // its family is enabled, while it is filtered, and while everything is disabled.
 struct TraceCost {
     static constexpr std::string_view kEvent = "trace_cost";
@@ -193,7 +193,7 @@ struct TraceCost {
     }
 };
 
-// How the run ended; stands in export_end.
+// How the run ended; part of export_end.
 enum class RunResult : std::uint8_t {
     unknown = 0,
     completed = 1, // the workload ended well
@@ -201,7 +201,7 @@ enum class RunResult : std::uint8_t {
     panicked = 3,
 };
 
-// The last thing that a stream sink sends: the totals against which the receiver checks what it got.
+// The last event of a stream sink: the totals for the receiver to check against.
 struct ExportEnd {
     static constexpr std::string_view kEvent = "export_end";
     std::uint32_t chunks = 0;
@@ -289,7 +289,7 @@ struct PayloadReader {
 
 } // namespace detail
 
-// Writes the payload behind its length. Returns the bytes used, length included. no_space if `out` is too small.
+// Writes the payload after its length. Returns the bytes used, length included. no_space if `out` is too small.
 template <typename Payload>
 [[nodiscard]] constexpr lib::Result<std::size_t> encode_payload(const Payload& payload, std::span<std::byte> out) {
     lib::ByteWriter writer(out);
@@ -302,7 +302,7 @@ template <typename Payload>
     return writer.offset();
 }
 
-// `bytes` are the six-byte pieces of all slots in order. corrupt if the length lies or a field is cut.
+// `bytes` are the six-byte pieces of all slots in order. corrupt if the length is wrong or a field is cut.
 template <typename Payload>
 [[nodiscard]] constexpr lib::Result<Payload> decode_payload(std::span<const std::byte> bytes) {
     if (bytes.size() < sizeof(std::uint16_t)) {
@@ -335,8 +335,8 @@ template <typename Payload>
     return slot == 0 ? Combine::first : slot + 1 == slots ? Combine::last : Combine::middle;
 }
 
-// Spreads payload bytes, length word included, over slots. What writes long events, the exporter and the logging calls
-// alike, does it here. no_space if `out` has too few, or more than kCombineSlotsMax would be needed.
+// Spreads payload bytes, length word included, over slots, for the exporter and the logging calls alike. no_space if
+// `out` has too few slots, or more than kCombineSlotsMax would be needed.
 [[nodiscard]] constexpr lib::Result<std::size_t>
 encode_combined(std::uint8_t code, lib::Ticks stamp, std::span<const std::byte> payload, std::span<Record> out) {
     const std::size_t slots = combine_slots(payload.size());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Writes metadata records: those in front of an exported chunk (metadata.hpp shows their order) and the one that ends
-// an export. A writer of bytes, not a keeper of names: what it writes is handed in. Context: any.
+// Writes metadata records: those before an exported chunk (metadata.hpp shows their order) and the one that ends an
+// export. It only writes: the values are passed in. Context: any.
 #pragma once
 
 #include "tracer/event_table.hpp"
@@ -41,6 +41,10 @@ class MetadataWriter {
 
     // A payload that was encoded earlier.
     [[gnu::noinline]] void encoded(std::uint8_t code, std::span<const std::byte> payload) {
+        if constexpr (lib::kChecked) {
+            const EventRow* const row = find_event(code);
+            ASSERT(row != nullptr && row->shape == Shape::combined && row->family() == Family::metadata);
+        }
         std::array<Record, kSlotsMax> slots{};
         const auto count = encode_combined(code, {m_stamp.value + m_events++}, payload, slots);
         ASSERT(count.ok());

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Who is who: the names behind the small numbers that records carry. The kernel registers a task, mutex, ... when it
-// comes to life; the exporter lists all of them in front of each chunk, so that any chunk decodes alone. Append-only: a
-// task that ended may still stand in an unsent chunk, and a chunk exported twice must list the same names twice. If a
-// number is used again for another object, both entries are listed, oldest first.
-// The declarations of typed events (user_fields.hpp) stand here, too.
-// Context: any, NMI included. Additions never block and never fail but for want of room.
+// The names of the objects that records refer to by number. The kernel registers a task, mutex, ... when it is created;
+// the exporter lists all of them before each chunk, so that any chunk decodes alone. Append-only: a task that ended may
+// still occur in an unsent chunk, and a chunk exported twice must list the same names twice. If a number is used again
+// for another object, both entries are listed, oldest first. The declarations of typed events (user_fields.hpp) are
+// stored here, too. Context: any, NMI included. Additions never block and fail only for lack of space.
 #pragma once
 
 #include "tracer/user_fields.hpp"
@@ -38,12 +37,12 @@ struct NameEntry {
     friend bool operator==(const NameEntry&, const NameEntry&) = default;
 };
 
-// A list that any context may append to while others read it, interrupts and NMIs within an addition included. An
-// addition takes a place in the store, fills it, and then publishes it with one compare-and-exchange on the first free
-// entry of the order: whoever reads sees a dense sequence of whole entries that only ever grows. Bounded: the exchange
-// fails only when somebody else has published meanwhile, and then the next entry is tried. An addition that is never
-// finished (its task was killed in it) costs its place in the store and nothing else. Two contexts that add the same
-// entry at the same time may both succeed: duplicates are harmless.
+// A list that any context may append to while others read it, interrupts and NMIs during an addition included. An
+// addition takes an entry of the store, fills it, and then publishes it with one compare-and-exchange on the first free
+// entry of the order: a reader sees a dense sequence of whole entries that only grows. Bounded: the exchange fails only
+// when another context has published meanwhile, and then the next entry is tried. An addition that is never finished
+// (its task was killed) costs one entry of the store and nothing else. Two contexts that add the same entry at the same
+// time may both succeed: duplicates are harmless.
 template <typename Entry, std::size_t Capacity>
 class AppendOnlyList {
   public:
@@ -54,7 +53,8 @@ class AppendOnlyList {
     AppendOnlyList(const AppendOnlyList&) = delete;
     AppendOnlyList& operator=(const AppendOnlyList&) = delete;
 
-    // The index of the entry, or of an equal one that stands there already; kNone (and one more lost) if it is full.
+    // Returns the index of the entry, or of an equal one that is already present; kNone (and lost() grows) if the list
+    // is full.
     std::size_t add(const Entry& entry) {
         const std::size_t known = size();
         for (std::size_t i = 0; i < known; ++i) {
@@ -62,7 +62,7 @@ class AppendOnlyList {
                 return i;
             }
         }
-        // Looked at first, so that the counter of places taken cannot run over.
+        // Tested first, so that the counter of entries taken cannot overflow.
         const std::uint32_t mine = __atomic_load_n(&m_taken, __ATOMIC_RELAXED) < Capacity
                                        ? __atomic_fetch_add(&m_taken, 1, __ATOMIC_RELAXED)
                                        : Capacity;
@@ -74,7 +74,7 @@ class AppendOnlyList {
         return publish(known, static_cast<std::uint16_t>(mine + 1));
     }
 
-    // Entries published so far; they have the indices below.
+    // Number of entries published so far; their indices are below it.
     [[nodiscard]] std::size_t size() const {
         std::size_t count = __atomic_load_n(&m_size_hint, __ATOMIC_ACQUIRE);
         while (count < Capacity && __atomic_load_n(&m_order[count], __ATOMIC_ACQUIRE) != 0) {
@@ -96,14 +96,14 @@ class AppendOnlyList {
         return __atomic_load_n(&m_order[index], __ATOMIC_ACQUIRE) - std::size_t{1};
     }
 
-    // There is an entry of the order for each place in the store, so the loop finds a free one.
+    // The order has an entry for each one of the store, so the loop finds a free one.
     std::size_t publish(std::size_t from, std::uint16_t place_and_one) {
         for (std::size_t i = from; i < Capacity; ++i) {
             std::uint16_t free = 0;
-            // Release: the entry is whole for whoever acquires it in place() or size().
+            // Release: whoever acquires the value in place() or size() sees the whole entry.
             if (__atomic_compare_exchange_n(&m_order[i], &free, place_and_one, false, __ATOMIC_RELEASE,
                                             __ATOMIC_RELAXED)) {
-                // A hint: it may fall back when additions interrupt each other, and size() looks on from there.
+                // A hint: it may decrease when additions interrupt each other; size() searches on from there.
                 __atomic_store_n(&m_size_hint, static_cast<std::uint32_t>(i + 1), __ATOMIC_RELEASE);
                 return i;
             }
@@ -113,13 +113,13 @@ class AppendOnlyList {
     }
 
     std::array<Entry, Capacity> m_entries{};
-    std::array<std::uint16_t, Capacity> m_order{}; // place in m_entries and 1, in the order of publication; 0: free
+    std::array<std::uint16_t, Capacity> m_order{}; // index in m_entries plus 1, in the order of publication; 0: free
     std::uint32_t m_size_hint = 0;
     std::uint32_t m_taken = 0;
     std::uint32_t m_lost = 0;
 };
 
-// An encoded EventDeclaration, its length word included and its id 0; a registered one has its index as id.
+// An encoded EventDeclaration, its length word included with id 0; when registered, its id is its index.
 struct EncodedDeclaration {
     static constexpr std::size_t kBytesMax = 254;
     static constexpr std::size_t kSlotsMax = combine_slots(kBytesMax);
@@ -142,8 +142,8 @@ class NameRegistry {
     NameRegistry& operator=(const NameRegistry&) = delete;
 
     // Names are copied, cut at kNameBytesMax. parameters.context is filled in. An entry equal to an earlier one is not
-    // added again. When the registry is full the entry is counted in lost() and the records keep their numbers without
-    // a name.
+    // added again. When the registry is full, the entry is counted in lost(), and the records keep their numbers
+    // without a name.
     void add_task(std::uint16_t context, std::uint32_t pid, std::string_view name, TaskParameters parameters) {
         parameters.context = context;
         m_names.add({NameKind::task, context, pid, name, parameters});
@@ -153,13 +153,13 @@ class NameRegistry {
 
     [[nodiscard]] std::size_t size() const { return m_names.size(); }
 
-    // Names and declarations that found no room.
+    // Names and declarations that did not fit.
     [[nodiscard]] std::size_t lost() const { return m_names.lost() + m_declarations.lost(); }
 
     // Precondition: index < size().
     [[nodiscard]] const NameEntry& entry(std::size_t index) const { return m_names.entry(index); }
 
-    // The id under which this declaration is listed from now on; kUndeclared when there is no room.
+    // Registers a declaration and returns its id; kUndeclared if the registry is full.
     std::uint16_t declare(const EncodedDeclaration& declaration) {
         const std::size_t index = m_declarations.add(declaration);
         return index == kDeclarationsMax ? kUndeclared : static_cast<std::uint16_t>(index);

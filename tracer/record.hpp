@@ -24,11 +24,11 @@ inline constexpr std::size_t kRecordBytes = 16;
 
 // Set by FAST_TRACER_LOGEVENT; readers of the original mask the code with kCodeMask.
 inline constexpr std::uint16_t kFastPathBit = 0x8000;
-inline constexpr std::uint16_t kReservedBit = 0x4000;
 inline constexpr std::uint16_t kCombineMask = 0x3000;
 inline constexpr std::uint16_t kCodeMask = 0x00FF;
 
-// A long event spans 1 to 64 slots that share stamp and code; only these two bits differ. If it is one, it is simple.
+// A long event spans 1 to 64 slots that share stamp and code; only these two bits differ. An event of one slot is
+// simple.
 enum class Combine : std::uint16_t {
     simple = 0x0000,
     first = 0x1000,
@@ -36,7 +36,7 @@ enum class Combine : std::uint16_t {
     last = 0x3000,
 };
 
-// The flag of one slot of so many.
+// The flag of slot number `slot` of `slots`.
 [[nodiscard]] constexpr Combine combine_of(std::size_t slot, std::size_t slots) {
     if (slots == 1) {
         return Combine::simple;

@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: MIT
-// The record path: one event becomes one record, or up to 64 that stand together, in this processor's active chunk. It
-// is a restartable sequence. Every interrupt and exception stub compares the interrupted RIP with
-// [tracer_region_begin, tracer_region_end) and, if it lies inside, rewinds it to tracer_region_restart. So the sequence
-// needs no lock, no cli and no call; any context may be in it, and any context may interrupt it, NMI included.
+// The record path: one event becomes one record, or up to 64 consecutive ones, in this processor's active chunk. It is
+// a restartable sequence. Every interrupt and exception stub compares the interrupted RIP with [tracer_region_begin,
+// tracer_region_end) and, if it is inside, rewinds it to tracer_region_restart. So the sequence needs no lock, no cli
+// and no call; any context may be in it, and any context may interrupt it, NMI included.
 //
 //   tracer_record       rdi = code | par1 << 16, rsi = par2 << 32
-//   tracer_record_long  rdi = likewise, of the first slot | bytes << 32; rsi = the slots: records with stamps of zero
+//   tracer_record_long  rdi = the same, of the first slot | bytes << 32; rsi = the slots: records with stamps of zero
 //   tracer_switch       rdi = 1 << 63; rsi = the chunk to enter, open and empty: select() while recording
 //
-// rdi and rsi survive: a restart needs them, and rdi tells which of the three it is. GS:0 is the CpuTrace. Clobbers
-// rax rcx rdx r8 r9 r10 r11 and flags; tracer_record_long r12 as well.
+// rdi and rsi are preserved: a restart needs them, and rdi shows which of the three calls it is. GS:0 is the CpuTrace.
+// Clobbers rax rcx rdx r8 r9 r10 r11 and flags; tracer_record_long r12 as well.
 //
-// Why it is right:
-//   - Nothing is visible before a commit: stores ahead of one go to the slots at the position, which no reader trusts,
-//     or write values that the same attempt would write again (pending_*, the figures of the other lap, the flags of
-//     the next chunk), or shrink what a reader trusts (scribbled).
+// Why it is correct:
+//   - Nothing is visible before a commit. Stores before it go to the slots at the position, which no reader uses, or
+//     write values that the same attempt would write again (pending_*, the figures of the other lap, the flags of the
+//     next chunk), or reduce what a reader uses (scribbled).
 //   - The LAST instruction of the region is the commit of every path that ends: it adds bytes to a position or to a
 //     count (counts are kept in bytes for this reason). Interrupted before it: nothing has happened, start again.
-//     Interrupted after it: RIP lies outside, the event is over.
+//     Interrupted after it: RIP is outside, the event is complete.
 //   - A transition (next lap, next chunk, end of a chunk, blackout, heartbeat) commits with one store and starts again.
-//     Interrupted after that store, the rewind does the same as the jump. Each transition removes its own cause, so no
-//     attempt sees more than one of each kind in a chunk; nothing loops but the copy of a long event's slots.
-//   - rdtsc is inside: whoever commits later also stamped later, so stamps never fall within a chunk.
-//   - A processor is named only through GS, and read again after each restart: being moved to another one while
-//     suspended is harmless.
+//     Interrupted after that store, the rewind has the same effect as the jump. Each transition removes its own cause,
+//     so an attempt makes at most one of each kind in a chunk; the only loop copies the slots of a long event.
+//   - rdtsc is inside: a later commit has a later stamp, so stamps never decrease within a chunk.
+//   - A processor is accessed only through GS, and read again after each restart: being moved while suspended is
+//     harmless.
 #include "tracer/record_path_layout.h"
 
     .intel_syntax noprefix
@@ -53,7 +53,7 @@
 .endm
 
 // Jumps to \mismatch unless the event is the one that the trigger waits for. Only a simple event has parameters to
-// compare; a long one's code differs from any with a par2 to wait for. Clobbers rax.
+// compare; the code of a long one differs from any code with a par2 to wait for. Clobbers rax.
 .macro match_trigger mismatch
     mov eax, edi
     xor eax, gs:[TRACER_CPU_TRIGGER_KEY1]
@@ -67,7 +67,7 @@
 
 tracer_region_begin:
 
-// --- slow path: r8 = active chunk, ecx = low half of its word, and something is in the way ---------------------------
+// --- slow path: r8 = active chunk, ecx = low half of its word, and the fast path does not apply ---------------------
 
 .Lslow:
     mov r11d, [r8 + TRACER_CHUNK_MODE]
@@ -99,7 +99,7 @@ tracer_region_begin:
     test ecx, TRACER_WORD_ARMED
     jnz .Larmed
 .Lwrite:
-    // Room, and nothing to do first. Go on with ecx = position, r9 = what the commit adds.
+    // There is space, and no transition is due. Continue with ecx = position, r9 = what the commit adds.
     mov ecx, r9d
     event_bytes r9
 .Lstore_any:
@@ -111,14 +111,14 @@ tracer_region_begin:
 // --- a blackout ends -------------------------------------------------------------------------------------------------
 
 .Lresume:
-    // blackout_end, par2 = losses not yet told. Commit: position + 16, resume becomes reported.
+    // blackout_end, par2 = losses not yet reported. Commit: position + 16, resume becomes reported.
     mov rax, gs:[TRACER_CPU_DROPPED]
     mov [r8 + TRACER_CHUNK_PENDING_REPORTED], rax
     sub rax, gs:[TRACER_CPU_REPORTED]
     shr rax, 4
     mov edx, -1
     cmp rax, rdx
-    cmova rax, rdx                          // more than 2^32-1 are told as 2^32-1
+    cmova rax, rdx                          // saturated at 2^32-1
     shl rax, 32
     mov r11, rax
     mov eax, [r8 + TRACER_CHUNK_ENDS]
@@ -137,7 +137,7 @@ tracer_region_begin:
     jmp tracer_region_restart
 
 .Lreported:
-    // The counts follow the record, and a blackout that was open in this very chunk is over. Commit: the flag goes.
+    // Update the counts after the record; a blackout that was open in this chunk has ended. Commit: clear the flag.
     mov rax, [r8 + TRACER_CHUNK_PENDING_REPORTED]
     mov gs:[TRACER_CPU_REPORTED], rax
     mov eax, [r8 + TRACER_CHUNK_PENDING_ENDS]
@@ -149,7 +149,7 @@ tracer_region_begin:
 // --- triggers --------------------------------------------------------------------------------------------------------
 
 .Lfired:
-    // Does the event still belong to the window behind the trigger?
+    // Does the event still belong to the window after the trigger?
     written_before r8, r9
     event_bytes rax
     add r10, rax
@@ -163,7 +163,8 @@ tracer_region_begin:
     jmp tracer_region_restart
 
 .Lstopped:
-    // The window ends before an event that does not fit whole, or a shorter one would overtake it. Commit: its end.
+    // The window ends before an event that does not fit whole, or else a shorter one would be recorded first. Commit:
+    // its end.
     sub r10, rax
     cmp r10, [r8 + TRACER_CHUNK_STOP_AT]
     je .Lrefuse
@@ -183,7 +184,7 @@ tracer_region_begin:
     cmp dword ptr gs:[TRACER_CPU_TRIGGER_ACTION], TRACER_TRIGGER_START
     je .Lstore_any
     add r9, TRACER_WORD_FIRED
-    mov [r8 + TRACER_CHUNK_STOP_AT], r10    // means nothing before fired is set
+    mov [r8 + TRACER_CHUNK_STOP_AT], r10    // unused before fired is set
     jmp .Lstore_any
 
 // --- full ------------------------------------------------------------------------------------------------------------
@@ -193,7 +194,8 @@ tracer_region_begin:
     jz .Lcyclic
     cmp r9d, [r8 + TRACER_CHUNK_LIMIT]
     jae .Lended
-    // A long event does not fit, but shorter ones would, and overtake it: the chunk ends here. Commit: its limit.
+    // A long event does not fit. The chunk ends here; otherwise a shorter event would be recorded before it. Commit:
+    // its limit.
     mov [r8 + TRACER_CHUNK_LIMIT], r9d      // commit
     jmp tracer_region_restart
 
@@ -206,8 +208,8 @@ tracer_region_begin:
     event_bytes rax
     cmp eax, [r8 + TRACER_CHUNK_LIMIT]
     ja .Ldrop                               // larger than the whole chunk
-    // One lap more. Where this one ends, and what was written so far, goes to the figures of the other parity, which
-    // the commit makes those of the present lap. Commit: one lap more, position 0, flags kept.
+    // Begin the next lap. The end of this lap, and the bytes written so far, go to the figures of the other parity,
+    // which the commit makes those of the present lap. Commit: lap + 1, position 0, flags kept.
     mov rax, [r8 + TRACER_CHUNK_WORD]
     shr rax, 32
     written_before r8, r9
@@ -222,7 +224,7 @@ tracer_region_begin:
     jmp tracer_region_restart
 
 .Lleave:
-    // Into the next chunk, if there is one that is open and has room (a cyclic one always has).
+    // Enter the next chunk, if there is one that is open and has space (a cyclic one always has).
     mov rax, [r8 + TRACER_CHUNK_NEXT]
     test rax, rax
     jz .Ldrop
@@ -248,8 +250,8 @@ tracer_region_begin:
     jz .Lblackout_next
     test r11d, TRACER_MODE_COMPACT
     jnz .Lblackout_next                     // no trigger there: its window counts records
-    // The trigger goes along, with what is left of its window. Flags that one has left over there go, too: fired twice
-    // would carry into armed.
+    // The trigger moves to the next chunk, with the rest of its window. Flags left over there from another trigger are
+    // cleared: fired twice would carry into armed.
     written_before r8, r9
     mov r11, [r8 + TRACER_CHUNK_STOP_AT]
     sub r11, r10
@@ -263,7 +265,7 @@ tracer_region_begin:
     and edx, TRACER_WORD_ARMED | TRACER_WORD_FIRED
     xor [rax + TRACER_CHUNK_WORD], edx      // as here; a second time changes nothing
 .Lblackout_next:
-    // A blackout that is open here, or losses that were not told: blackout_end must come first over there.
+    // A blackout is open here, or losses are not yet reported: blackout_end must come first in the next chunk.
     cmp qword ptr [r8 + TRACER_CHUNK_EMERGENCY_WORD], 0
     jl .Lmark
     test ecx, TRACER_WORD_RESUME
@@ -280,17 +282,19 @@ tracer_region_begin:
     jmp tracer_region_restart
 
 .Lswitched:
-    // Not to be done twice (an interrupt's record may lead on from there), so this commit is the last instruction.
+    // Must not be done twice (a record of an interrupt may continue from there), so this commit is the last
+    // instruction.
     mov r8, gs:[TRACER_CPU_SELF]
     add r8, TRACER_CPU_ACTIVE
     mov r9, rax
     sub r9, [r8]
     jmp .Lcommit
 
-// --- no room ---------------------------------------------------------------------------------------------------------
+// --- no space -------------------------------------------------------------------------------------------------------
 
 .Ldrop:
-    // What explains a loss or the end may use the emergency area (simple events only: record_path.hpp asserts it).
+    // Events that explain a loss or the end may use the emergency area (simple events only: record_path.hpp asserts
+    // it).
     movzx eax, dil
     lea rdx, [rip + tracer_emergency_bitmap]
     bt dword ptr [rdx], eax
@@ -313,7 +317,7 @@ tracer_region_begin:
     mov r11, [r8 + TRACER_CHUNK_EMERGENCY_WORD]
     test r11, r11
     js .Lopened
-    // The blackout begins: say so in the emergency area, if there is room. Commit: the open bit (and the record).
+    // The blackout begins: record it in the emergency area, if there is space. Commit: the open bit (and the record).
     mov r9d, r11d
     bts r11, 63
     cmp r9d, [r8 + TRACER_CHUNK_EMERGENCY_LIMIT]
@@ -331,7 +335,7 @@ tracer_region_begin:
     jmp tracer_region_restart
 
 .Lopened:
-    // A cyclic chunk goes on after an event that is too large for it: blackout_end comes first then. Commit: resume.
+    // A cyclic chunk continues after an event that is too large for it: blackout_end comes first then. Commit: resume.
     test dword ptr [r8 + TRACER_CHUNK_MODE], TRACER_MODE_STOP | TRACER_MODE_JTN
     jnz .Lcount_drop
     test ecx, TRACER_WORD_RESUME | TRACER_WORD_CLOSED
@@ -364,7 +368,7 @@ tracer_region_restart:
     test rdi, rdi
     jns tracer_record_long
 
-// --- into a chunk that is told: nothing is recorded between what is handed over and the switch -----------------------
+// --- switch to a given chunk: nothing is recorded between the hand-over and the switch -------------------------------
 
 tracer_switch:
     mov r8, gs:[TRACER_CPU_ACTIVE]
@@ -388,8 +392,8 @@ tracer_record_long:
     cmp edx, [r8 + TRACER_CHUNK_LIMIT]
     ja .Lslow
 .Lstore_long:
-    // A cyclic chunk's oldest records lie where these slots go, and an attempt that does not commit has spoilt them:
-    // how far, in terms of lap and position, only grows.
+    // A cyclic chunk's oldest records are where these slots go, and an attempt that does not commit has overwritten
+    // them: the extent, in terms of lap and position, only grows.
     mov r10, rdi
     shr r10, 32
     mov rax, [r8 + TRACER_CHUNK_WORD]

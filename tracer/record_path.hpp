@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What the rest of the machine must know about the record path: the bounds of its restartable sequence. Every entry
-// stub does: if region_begin <= saved RIP < region_end, then saved RIP = region_restart. The algorithm is in
-// record_path.S.
+// stub applies this rule: if region_begin <= saved RIP < region_end, then saved RIP = region_restart. The algorithm is
+// in record_path.S.
 #pragma once
 
 #include "lib/assert.hpp"

@@ -10,18 +10,19 @@
 //   +-------------+--------+--------+----------+-------+-------+----------+   comparison sends it to the slow path.
 //
 //   closed    no further record may enter (next_chunk, or the chunk was handed to an exporter)
-//   resume    a blackout ended with the entry into this chunk: blackout_end comes first
-//   reported  blackout_end is written; the CPU's figure of reported losses must follow
-//   armed     a trigger watches: every record is compared with the one it waits for
-//   fired     the trigger was met: recording ends at stop_at
-//   laps      of a cyclic chunk: how often it began again
-//   turn      of a chunk that is written compactly: stamp >> shift of the last event, so that a reader never guesses
+//   resume    a blackout ends with the first record here: blackout_end is written first
+//   reported  blackout_end is written; the CPU's count of reported losses must be updated
+//   armed     a trigger watches: every record is compared with the awaited one
+//   fired     the trigger has fired: recording ends at stop_at
+//   laps      of a cyclic chunk: how often it has wrapped
+//   turn      of a chunk that is written compactly: stamp >> shift of the last event, so that each new turn
+//             gets a heartbeat
 //
 // An emergency word:
 //
 //   63       62         32  31        0
 //   +------+---------------+-----------+   open: a blackout has begun in this chunk
-//   | open | starts        | position  |   starts: blackout_start records the tracer itself wrote here
+//   | open | starts        | position  |   starts: blackout_start records written here by the tracer itself
 //   +------+---------------+-----------+
 #ifndef TRACER_RECORD_PATH_LAYOUT_H
 #define TRACER_RECORD_PATH_LAYOUT_H
@@ -40,7 +41,7 @@
 #define TRACER_CPU_TRIGGER_MASK2 80
 #define TRACER_CPU_TRIGGER_AFTER 88
 
-// Per chunk: the first cache line is all that the fast path touches.
+// Per chunk: the first cache line is all that the fast path uses.
 #define TRACER_CHUNK_WORD 0
 #define TRACER_CHUNK_DATA 8
 #define TRACER_CHUNK_LIMIT 16
@@ -70,14 +71,14 @@
 #define TRACER_WORD_RESUME 0x40000000
 #define TRACER_WORD_CLOSED 0x80000000
 
-// The published values of the mode bits; NONE marks the null chunk that stands in when nothing records.
+// The published values of the mode bits; NONE marks the null chunk, which is active while nothing is recorded.
 #define TRACER_MODE_CYC 0x00
 #define TRACER_MODE_JTN 0x04
 #define TRACER_MODE_STOP 0x08
 #define TRACER_MODE_COMPACT 0x40
 #define TRACER_MODE_NONE 0x80
-// Of a compact chunk: its headers have no select bit, so a large header follows an escape word; its large headers carry
-// all 64 bits of the stamp, aligned to 8.
+// Of a compact chunk: its headers have no select bit, so a large header follows an escape word; or its large headers
+// hold all 64 bits of the stamp, aligned to 8.
 #define TRACER_MODE_ESCAPE 0x100
 #define TRACER_MODE_WIDE 0x200
 
@@ -86,14 +87,14 @@
 #define TRACER_TRIGGER_STOP 2
 #define TRACER_TRIGGER_FREEZE 3
 
-// Compact headers without stamps, one 32-bit word per code: the two lowest bits tell the form of the payload.
+// Compact headers without stamps, one 32-bit word per code: the two lowest bits are the form of the payload.
 #define TRACER_FORM_LARGE 0
 #define TRACER_FORM_NONE 1
 #define TRACER_FORM_WORD 2
 #define TRACER_FORM_MASK 3
 #define TRACER_COMPACT_FAST_BIT 0x100
 #define TRACER_COMPACT_LONG_BIT 0x200
-// What the longest event with a payload of 8 bytes takes: escape, header, padding, TSC, payload.
+// The size of the longest event with a payload of 8 bytes: escape, header, padding, TSC, payload.
 #define TRACER_COMPACT_SIMPLE_MAX 28
 #define TRACER_COMPACT_LARGE_HEADER_MAX 20
 #define TRACER_COMPACT_HEARTBEAT_MAX 16

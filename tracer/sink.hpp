@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// What a finished chunk looks like to whoever carries it away, and what a carrier must offer. A sink takes whole chunks
-// and works in bounded steps: the same sink runs under a low-priority task while the application runs, and in a polling
-// loop with interrupts off once the run level has exited or after a panic.
+// A finished chunk as its carrier sees it, and the interface of a carrier. A sink takes whole chunks and works in
+// bounded steps: the same sink runs in a low-priority task while the application runs, and in a polling loop with
+// interrupts off once the run level has exited or after a panic.
 //
-// A sink reads the image at any offset and as often as it likes until it has reported `done`: a sink that must
+// A sink may read the image at any offset and as often as it needs until it has reported `done`: a sink that must
 // retransmit needs no buffer of its own, the chunk is its window. Only then is the chunk free for new records.
 #pragma once
 
@@ -33,7 +33,7 @@ struct ChunkImage {
         return size;
     }
 
-    // Copies from the given offset; returns how many bytes there were, at most out.size().
+    // Copies from the given offset; returns the number of bytes copied, at most out.size().
     [[nodiscard]] std::size_t read(std::size_t offset, std::span<std::byte> out) const {
         std::size_t copied = 0;
         for (const auto part : parts) {
@@ -53,7 +53,7 @@ struct ChunkImage {
 enum class SinkState : std::uint8_t {
     idle,   // accepts the next chunk
     busy,   // has a chunk and needs more steps
-    failed, // gave up; last_error() says why; further chunks are refused
+    failed, // see last_error(); further chunks are refused
 };
 
 class ChunkSink {
@@ -64,19 +64,19 @@ class ChunkSink {
     // "udp", "disk": appears in messages.
     [[nodiscard]] virtual std::string_view name() const = 0;
 
-    // Hands over a chunk. Precondition: state() is idle. The image must outlive the transfer.
+    // Starts the transfer of a chunk. Precondition: state() is idle. The image must outlive the transfer.
     [[nodiscard]] virtual lib::Result<void> submit(const ChunkImage& image) = 0;
 
     // Does a bounded piece of work and never waits. Task context or irq-off.
     virtual SinkState step() = 0;
 
-    // Everything was submitted: send or write what closes the export. Precondition: state() is idle; step() until idle
-    // again.
+    // Ends the export after the last chunk: sends or writes the totals. Precondition: state() is idle; step() until it
+    // is idle again.
     [[nodiscard]] virtual lib::Result<void> finish(const ExportEnd& totals) = 0;
 
     [[nodiscard]] virtual SinkState state() const = 0;
 
-    // Meaningful once state() is failed.
+    // Valid once state() is failed.
     [[nodiscard]] virtual lib::Error last_error() const = 0;
 
   protected:

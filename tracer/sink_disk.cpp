@@ -45,6 +45,7 @@ SinkState DiskSink::step() {
         ++m_part;
         m_offset = 0;
     }
+    ASSERT(m_part <= m_image.parts.size());
     if (m_part < m_image.parts.size()) {
         const auto rest = m_image.parts[m_part].subspan(m_offset);
         const auto piece = rest.first(std::min(rest.size(), kStepBytes));

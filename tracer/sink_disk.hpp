@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Writes each chunk to a file of its own: "0trace.dat", "1trace.dat", ... in the order in which the chunks come; the
-// base name is the one given to FTrace_init_disk_writer. A file holds exactly the image: preamble, then records. It
-// does not know about file systems: a FileVolume takes names and bytes. A file that exists is never overwritten.
-// export_end is not written: the files of a volume are whole or absent, and their number is known.
+// Writes each chunk to a file of its own: "0trace.dat", "1trace.dat", ... in the order of the chunks; the base name is
+// the one passed to FTrace_init_disk_writer. A file holds exactly the image: preamble, then records. File systems are
+// separate: a FileVolume takes names and bytes. An existing file is never overwritten. export_end is not written: the
+// files of a volume are whole or absent, and their number is known.
 #pragma once
 
 #include "lib/text.hpp"
@@ -21,14 +21,14 @@ class FileVolume {
     FileVolume(const FileVolume&) = delete;
     FileVolume& operator=(const FileVolume&) = delete;
 
-    // Reserves the file's whole size. exists: the name is taken; no_space: it would not fit; invalid_argument: no name
-    // for this file system; io.
+    // Reserves the whole size of the file. exists: the name is taken; no_space: it would not fit; invalid_argument: the
+    // file system does not allow the name; io.
     [[nodiscard]] virtual lib::Result<void> create(std::string_view name, std::size_t size_bytes) = 0;
 
     // no_space: more than was reserved; io.
     [[nodiscard]] virtual lib::Result<void> append(std::span<const std::byte> bytes) = 0;
 
-    // The file is on the volume when this returns. io; corrupt: fewer bytes came than were announced.
+    // The file is on the volume when this returns. io; corrupt: fewer bytes were appended than reserved.
     [[nodiscard]] virtual lib::Result<void> close() = 0;
 
   protected:
@@ -46,7 +46,7 @@ class DiskSink final : public ChunkSink {
         : m_volume(volume)
         , m_base(base_name) {}
 
-    // Before the first chunk. invalid_argument: empty or too long; refused: files were written already.
+    // Must be called before the first chunk. invalid_argument: empty or too long; refused: files were written already.
     [[nodiscard]] lib::Result<void> set_base_name(std::string_view base_name);
 
     [[nodiscard]] std::string_view name() const override { return "disk"; }
@@ -64,7 +64,6 @@ class DiskSink final : public ChunkSink {
     [[nodiscard]] std::uint32_t files() const { return m_files; }
 
     // The file being written, or the one that could not be written. Empty before the first.
-    [[nodiscard]] std::string_view file_name() const { return m_file.view(); }
 
   private:
     SinkState fail(lib::Error error);

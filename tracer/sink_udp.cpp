@@ -45,7 +45,6 @@ SinkState UdpSink::step() {
         }
         const auto taken = m_sender.send(std::span(m_packet).first(m_packet_bytes));
         if (!taken && taken.error() == lib::Error::busy) {
-            ++m_busy_count;
             m_burst = std::max(m_burst / 2, 1U);
             return ++m_busy_steps > m_limits.busy_steps_max ? fail(lib::Error::timeout) : m_state;
         }
@@ -71,6 +70,7 @@ bool UdpSink::fill_packet() {
     if (bytes == 0) {
         return false;
     }
+    ASSERT(bytes % kRecordBytes == 0 && bytes <= body.size());
     m_packet_bytes = kPacketHeaderBytes + bytes;
     encode_packet_header({.number = packets() + 1,
                           .records = static_cast<std::uint32_t>(bytes / kRecordBytes),
@@ -82,6 +82,7 @@ bool UdpSink::fill_packet() {
 }
 
 void UdpSink::set_progress(std::uint32_t packets_sent, std::size_t offset) {
+    ASSERT(offset <= m_image.size_bytes());
     write_shared(m_progress, (std::uint64_t{packets_sent} << 32) | offset);
 }
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 // Sends chunks as TRACER-V1.0 packets (wire.hpp), exactly as published: at most 60 records each, numbered from 1 on
-// through all chunks, no acknowledgement. It does not know about networks: a DatagramSender takes the packets.
+// through all chunks, no acknowledgement. Networks are separate: a DatagramSender takes the packets.
 //
-// Pace: as many packets per step as the sender takes, up to a burst that grows by one with each step that went through
-// and halves when the sender is busy. There is no sleep.
-// After the very first packet the sink polls for a while without sending: if nobody listens, the answer to that packet
-// (ICMP port unreachable) says so before a whole trace has been sent into the void.
-// The end of the export is one last packet with one combined event, export_end, sent once and numbered like any other:
-// a repetition would look like new data to a published receiver, and a receiver that misses it says "incomplete".
+// Pace: as many packets per step as the sender takes, up to a burst that grows by one with each completed step and
+// halves when the sender is busy. There is no sleep. After the very first packet the sink polls for a while without
+// sending: if no process listens, the answer to that packet (ICMP port unreachable) arrives before the whole trace has
+// been sent in vain. The export ends with one packet with one combined event, export_end, sent once and numbered like
+// any other: a repetition would look like new data to a published receiver, and a receiver that misses it reports
+// "incomplete".
 #pragma once
 
 #include "tracer/sink.hpp"
@@ -26,7 +26,7 @@ class DatagramSender {
     DatagramSender& operator=(const DatagramSender&) = delete;
 
     // Takes a copy of at most kPacketBytesMax bytes, or nothing; bounded. busy: no transmit buffer is free, try again;
-    // unreachable: the peer said that nobody listens, or does not answer ARP; another error: the device failed.
+    // unreachable: the peer reported a closed port, or does not answer ARP; another error: the device failed.
     [[nodiscard]] virtual lib::Result<void> send(std::span<const std::byte> datagram) = 0;
 
     // Serves the device (received frames, finished transmissions); bounded. Errors as above, busy excepted.
@@ -42,7 +42,7 @@ class UdpSink final : public ChunkSink {
     struct Limits {
         std::uint32_t burst_packets_max = 32;     // per step
         std::uint32_t probe_polls = 1'000;        // after the first packet
-        std::uint32_t busy_steps_max = 1'000'000; // in a row; then the sink fails with timeout
+        std::uint32_t busy_steps_max = 1'000'000; // consecutive; then the sink fails with timeout
     };
 
     constexpr UdpSink(DatagramSender& sender, const Limits& limits)
@@ -61,8 +61,7 @@ class UdpSink final : public ChunkSink {
 
     [[nodiscard]] std::uint32_t packets() const { return static_cast<std::uint32_t>(m_progress >> 32); }
 
-    // Attempts that met a busy sender.
-    [[nodiscard]] std::uint64_t busy_count() const { return m_busy_count; }
+    // Attempts that found the sender busy.
 
   private:
     static constexpr std::size_t kEndRecordsMax = 8;
@@ -83,13 +82,12 @@ class UdpSink final : public ChunkSink {
     std::array<std::byte, kPacketBytesMax> m_packet{};
     std::size_t m_packet_bytes = 0;
     std::uint32_t m_packet_number = 0; // that m_packet holds; it waits to be sent if it is the next one
-    // Packets sent (upper half) and offset in the image (lower half): one word, stored at once. A step that is cut
-    // short has sent a packet and told so, or it will send the same packet with the same number again.
+    // Packets sent (upper half) and offset in the image (lower half): one word, stored at once. A step that is
+    // interrupted has either sent a packet and counted it, or it will send the same packet with the same number again.
     std::uint64_t m_progress = 0;
     std::uint32_t m_burst = 1;
     std::uint32_t m_busy_steps = 0;
-    std::uint64_t m_busy_count = 0;
-    std::uint32_t m_probe_polls = 0; // still to do
+    std::uint32_t m_probe_polls = 0; // remaining
 };
 
 } // namespace tracer

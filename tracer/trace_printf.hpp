@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// printf into the trace, for a few instructions: what is recorded is the number of the format and the arguments. The
-// format itself never enters the machine. linker.ld gathers the formats in a section of the image that is not loaded
-// (.trace_formats), a format's number is its offset in there, and the host tools read the text from the image.
+// printf into the trace, for a few instructions: the record holds the number of the format and the arguments. The
+// format itself is not in the machine. linker.ld collects the formats in a section of the image that is not loaded
+// (.trace_formats), the number of a format is its offset there, and the host tools read the text from the image.
 //
 //   tracer::trace_printf<"speed %d of %u, %s">(speed, limit, name);
 //
@@ -9,7 +9,7 @@
 // 48 bytes, cut visibly), %p (pointers), %f (Float32, Float64), %%; flags, width and precision as in C. No length
 // modifiers: the types are known.
 // Good:    a format with the wrong number or types of arguments does not compile, and the message says why.
-// Bad:     arguments that are computed at length: they are computed even when the family `typed` is filtered.
+// Bad:     arguments that are expensive to compute: they are computed even when the family `typed` is filtered.
 // Context: any, NMI included.
 #pragma once
 
@@ -25,12 +25,12 @@ namespace tracer {
 
 namespace detail {
 
-// linker.ld finds these objects by the name of their section, which -fdata-sections makes of their mangled name: (the
-// compiler ignores a section attribute on a template). What refers to them takes their address as a number.
+// linker.ld finds these objects by the name of their section, which -fdata-sections derives from their mangled name
+// (the compiler ignores a section attribute on a template). References take their address as a number.
 template <FixedString Format>
 inline constexpr auto trace_format_text = Format;
 
-// Offset in .trace_formats; elsewhere (hosted tests) just a number of its own.
+// Offset in .trace_formats; elsewhere (hosted tests) only a unique number.
 template <FixedString Format>
 [[nodiscard]] inline std::uint32_t format_id() {
     return static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(&trace_format_text<Format>));
@@ -42,7 +42,7 @@ template <FixedString Format, typename... Arguments>
     return check_format(Format.view(), kTypes.data(), sizeof...(Arguments));
 }
 
-// The compiler's message is the sentence that holds.
+// The compiler's message is the assertion that fails.
 template <FormatFault Fault>
 consteval void explain_format_fault() {
     static_assert(Fault != FormatFault::malformed,

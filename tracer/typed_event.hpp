@@ -14,8 +14,8 @@
 //          a declaration of more than 254 bytes: none of them compiles.
 //
 // The declaration costs nothing until the first log(), which registers it, from whatever context; from then on it
-// stands in front of every exported chunk. 128 declarations fit; the events of further ones are recorded under the
-// number kUndeclared. The family is `typed` (filter 0xFE). Context of log(): any, NMI included.
+// precedes every exported chunk. 128 declarations fit; the events of further ones are recorded under the number
+// kUndeclared. The family is `typed` (filter 0xFE). Context of log(): any, NMI included.
 #pragma once
 
 #include "tracer/long_event.hpp"
@@ -103,11 +103,12 @@ class TypedEvent {
         }
     }
 
-    // The number that its records carry, which registers the event; kUndeclared if no room was left. Context: any.
+    // Registers the event if necessary and returns the number in its records; kUndeclared if the registry is full.
+    // Context: any.
     [[nodiscard]] std::uint16_t id() {
         std::uint32_t id = read_shared(m_id);
         if (id == kNoId) {
-            // Two contexts may both come here: they get the same number or two equal declarations, and either serves.
+            // Two contexts may both get here: they obtain the same number or two equal declarations; both work.
             id = detail::declare_event(m_declaration);
             write_shared(m_id, id);
         }

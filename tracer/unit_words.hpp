@@ -1,40 +1,52 @@
 // SPDX-License-Identifier: MIT
-// The words that numbers in records stand for, in the order of the kernel's enumerations, and how a number is split
-// that stands for two things. The only place that says so: printers, converters and the dissector derive from it. An
-// empty word: the number has none. Host-safe.
+// The words for numbers in records, in the order of the kernel's enumerations, and how a number with two parts is
+// split. Printers, converters and the dissector all derive from this file. An empty word: the number has none.
+// Host-safe.
 #pragma once
 
+#include "lib/wire_numbers.hpp"
 #include "tracer/event_table.hpp"
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 
 namespace tracer {
 
-inline constexpr std::array<std::string_view, 9> kWaitNames = {"",     "semaphore", "delay",  "condition", "receive",
-                                                               "send", "suspended", "signal", "mutex"};
-inline constexpr std::array<std::string_view, 5> kExceptionNames = {"", "deadline_miss", "wcet", "activation", "fault"};
-inline constexpr std::array<std::string_view, 5> kReactionNames = {"count", "abort", "kill", "handler", "panic"};
-inline constexpr std::array<std::string_view, 4> kProtocolNames = {"none", "inheritance", "ceiling", "stack"};
-inline constexpr std::array<std::string_view, 5> kServerKindNames = {"", "CBS", "GRUB", "polling", "deferrable"};
 inline constexpr std::array<std::string_view, 2> kStatusNames = {"off", "on"};
-inline constexpr std::array<std::string_view, 5> kFlowNames = {"next", "jump", "call", "return", "resumed"};
-inline constexpr std::array<std::string_view, 2> kGrainNames = {"instructions", "blocks"};
-inline constexpr std::array<std::string_view, 7> kStepOutcomeNames = {
-    "compensated", "rollover", "untraced", "near_zero", "near_overflow", "below_trigger", "not_ahead"};
 
-// Of a wait: whose names its low half stands for; none: it stands for nothing.
-inline constexpr std::array<Unit, kWaitNames.size()> kWaitObjects = {Unit::none,      Unit::semaphore, Unit::none,
-                                                                     Unit::condition, Unit::port,      Unit::port,
-                                                                     Unit::none,      Unit::none,      Unit::mutex};
+// What the low half of a wait word names; none: it is no number of an object.
+[[nodiscard]] constexpr Unit object_of(lib::WaitKind kind) {
+    switch (kind) {
+    case lib::WaitKind::semaphore:
+        return Unit::semaphore;
+    case lib::WaitKind::condition:
+        return Unit::condition;
+    case lib::WaitKind::receive:
+    case lib::WaitKind::send:
+        return Unit::port;
+    case lib::WaitKind::mutex:
+        return Unit::mutex;
+    case lib::WaitKind::delay:
+    case lib::WaitKind::suspended:
+    case lib::WaitKind::signal:
+        return Unit::none;
+    }
+    return Unit::none;
+}
 
-// Of a block: the flow lies above, the number of instructions below.
+// The kind in a wait word; nothing if it is none that has a word.
+[[nodiscard]] constexpr std::optional<lib::WaitKind> wait_kind(std::uint32_t wait) {
+    return lib::number_from<lib::WaitKind>(wait >> 16);
+}
+
+// Of a block: the flow is in the high bits, the number of instructions in the low ones.
 inline constexpr unsigned kBlockFlowShift = 12;
 
 struct UnitWords {
-    std::span<const std::string_view> words; // of the number, or of what lies above its low part
+    std::span<const std::string_view> words; // of the number, or of the part above its low part
     unsigned low_bits = 0;                   // of a low part; 0: it has none
     std::span<const std::string_view> low;   // its words
 
@@ -51,20 +63,20 @@ inline constexpr auto kUnitWords = [] {
     std::array<UnitWords, kUnits> table{};
     const auto at = [&table](Unit unit) -> UnitWords& { return table[static_cast<std::size_t>(unit)]; };
     at(Unit::status).words = kStatusNames;
-    at(Unit::wait) = {.words = kWaitNames, .low_bits = 16, .low = {}};
-    at(Unit::exception) = {.words = kExceptionNames, .low_bits = 16, .low = kReactionNames};
-    at(Unit::protocol).words = kProtocolNames;
-    at(Unit::server_kind).words = kServerKindNames;
-    at(Unit::flow).words = kFlowNames;
-    at(Unit::block) = {.words = kFlowNames, .low_bits = kBlockFlowShift, .low = {}};
-    at(Unit::outcome).words = kStepOutcomeNames;
-    at(Unit::grain).words = kGrainNames;
+    at(Unit::wait) = {.words = lib::kWords<lib::WaitKind>, .low_bits = 16, .low = {}};
+    at(Unit::exception) = {.words = lib::kWords<lib::TaskException>, .low_bits = 16, .low = lib::kWords<lib::Reaction>};
+    at(Unit::protocol).words = lib::kWords<lib::MutexProtocol>;
+    at(Unit::server_kind).words = lib::kWords<lib::ServerKind>;
+    at(Unit::flow).words = lib::kWords<lib::Flow>;
+    at(Unit::block) = {.words = lib::kWords<lib::Flow>, .low_bits = kBlockFlowShift, .low = {}};
+    at(Unit::outcome).words = lib::kWords<lib::StepOutcome>;
+    at(Unit::grain).words = lib::kWords<lib::Grain>;
     return table;
 }();
 
 } // namespace detail
 
-// No words: numbers of this unit are numbers, or have names in the trace.
+// Without words: numbers of this unit are printed as numbers, or have names in the trace.
 [[nodiscard]] constexpr const UnitWords& words_of(Unit unit) {
     return detail::kUnitWords[static_cast<std::size_t>(unit)];
 }

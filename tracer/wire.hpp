@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The published UDP packet of the New Tracer, "TRACER-V1.0": a 24-byte little-endian header, then records. Packet
-// numbers start at 1 and run on across chunks; there is no acknowledgement, no chunk number and no end mark (the
-// metadata records inside the stream carry all that). Host-safe.
+// numbers start at 1 and continue across chunks; there is no acknowledgement, no chunk number and no end mark (the
+// metadata records inside the stream provide all that). Host-safe.
 //
 //   0             12              16                 20             24
 //   +-------------+---------------+------------------+--------------+----------------------

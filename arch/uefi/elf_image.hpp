@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Reads the program headers of a kernel image and says whether the loader may put it where it wants to go. It looks at
-// bytes only: nothing is allocated or copied here, so the same code runs in the hosted unit tests.
-// Source: System V ABI, chapter 4 "Object Files" (ELF-64, AMD64 supplement). Context: any.
+// Reads the program headers of a kernel image and checks whether the loader may place it where it requires. It only
+// reads bytes: nothing is allocated or copied here, so the same code runs in the hosted unit tests. Source: System V
+// ABI, chapter 4 "Object Files" (ELF-64, AMD64 supplement). Context: any.
 //
 //   file header (64 bytes) --e_phoff--> program headers (56 bytes each) --p_offset--> content --> memory at p_paddr
 #pragma once
@@ -18,7 +18,7 @@ namespace uefi {
 
 inline constexpr std::uint64_t kPageBytes = 4096;
 
-// One PT_LOAD, checked: the content lies in the file, the memory wraps nowhere and shares no page with another segment.
+// One PT_LOAD, checked: the content is in the file, the memory does not wrap and shares no page with another segment.
 struct Segment {
     std::uint64_t file_offset;
     std::uint64_t file_bytes;
@@ -28,7 +28,7 @@ struct Segment {
 
     [[nodiscard]] constexpr std::uint64_t pages() const { return (memory_bytes + kPageBytes - 1) / kPageBytes; }
 
-    // A segment without content is memory that the kernel looks at before it clears anything (the trace arena).
+    // A segment without content is memory that the kernel reads before it clears anything (the trace arena).
     [[nodiscard]] constexpr bool keeps_its_memory() const { return file_bytes == 0; }
 };
 
@@ -38,7 +38,7 @@ struct ElfImage {
     std::uint64_t entry = 0;
     std::array<Segment, kSegmentsMax> segments{};
     std::size_t segment_count = 0;
-    std::string_view fault; // why the file is no kernel image; empty if it is one
+    std::string_view fault; // why the file is not a kernel image; empty if it is one
 
     [[nodiscard]] constexpr std::span<const Segment> loadable() const {
         return std::span(segments).first(segment_count);
@@ -67,7 +67,7 @@ constexpr bool share_a_page(const Segment& a, const Segment& b) {
     return a.address < b.address + b.pages() * kPageBytes && b.address < a.address + a.pages() * kPageBytes;
 }
 
-// Appends the PT_LOAD described by `header` to the image; empty or the fault.
+// Appends the PT_LOAD described by `header` to the image; returns the fault, or an empty text.
 constexpr std::string_view add_segment(ElfImage& image, std::span<const std::byte> header, std::uint64_t file_bytes) {
     lib::ByteReader in(header);
     const auto type = in.le<std::uint32_t>();
@@ -91,7 +91,7 @@ constexpr std::string_view add_segment(ElfImage& image, std::span<const std::byt
         return "a segment does not start on a page";
     }
     if (!inside(address, memory_bytes, kAddressEnd)) {
-        return "a segment does not lie below 4 GiB";
+        return "a segment is not below 4 GiB";
     }
     for (const Segment& other : image.loadable()) {
         if (share_a_page(segment, other)) {
@@ -99,7 +99,7 @@ constexpr std::string_view add_segment(ElfImage& image, std::span<const std::byt
         }
     }
     if (image.segment_count == ElfImage::kSegmentsMax) {
-        return "more segments than the loader takes";
+        return "more segments than the loader supports";
     }
     image.segments[image.segment_count++] = segment;
     return {};
@@ -135,7 +135,7 @@ constexpr bool entry_is_code(const ElfImage& image) {
 
 } // namespace detail
 
-// Checks everything that loading relies on; `file` is untrusted.
+// Checks everything that loading depends on; `file` is untrusted.
 [[nodiscard]] constexpr ElfImage parse_elf(std::span<const std::byte> file_untrusted) {
     ElfImage image;
     if (file_untrusted.size() < detail::kHeaderBytes) {
@@ -163,7 +163,7 @@ constexpr bool entry_is_code(const ElfImage& image) {
         image.fault = detail::add_segment(image, header, file_untrusted.size());
     }
     if (image.fault.empty() && !detail::entry_is_code(image)) {
-        image.fault = "the entry point lies in no executable segment";
+        image.fault = "the entry point is in no executable segment";
     }
     return image;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Console lines, failure and memory through boot services. The text goes to the console one character at a time: it is
-// a handful of lines, and nothing has to be buffered. Source: UEFI 2.9 sections 7.2, 7.4 and 12.4.
+// Console lines, failure and memory through boot services. The text is written one character at a time, without a
+// buffer, because it is only a few lines. Source: UEFI 2.9 sections 7.2, 7.4 and 12.4.
 #include "arch/uefi/firmware.hpp"
 
 #include "lib/assert.hpp"
@@ -10,7 +10,8 @@ namespace {
 
 constexpr UINTN kReadingTime_us = 2'000'000;
 
-// ASSERT ends here, where no Firmware is at hand; the kernel has not started, so the watchdog and the user remain.
+// The end of a failed ASSERT, where there is no Firmware object. The kernel has not started, so only the watchdog or
+// the user can continue.
 [[noreturn]] void stop() {
     while (true) {
         asm volatile("cli; hlt");
@@ -33,13 +34,13 @@ void Firmware::write_hexadecimal(std::uint64_t value) const {
     }
 }
 
-void Firmware::say(std::string_view text) const {
+void Firmware::print(std::string_view text) const {
     write("REMORA: ");
     write(text);
     write("\r\n");
 }
 
-void Firmware::say_range(std::string_view text, std::uint64_t base, std::uint64_t size_bytes) const {
+void Firmware::print_range(std::string_view text, std::uint64_t base, std::uint64_t size_bytes) const {
     write("REMORA: ");
     write(text);
     write(": 0x");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The loader's view of the firmware: the system table, lines on its console, and the one way to give up. Everything
-// here is only legal until boot services are left. Source: UEFI 2.9 chapters 4 (system table), 7 (boot services) and
-// 12.4 (simple text output); the declarations are GNU-EFI's. Context: one processor, before ExitBootServices.
+// The loader's view of the firmware: the system table, lines on its console, and the one way to fail. Everything here
+// is legal only until boot services are left. Source: UEFI 2.9 chapters 4 (system table), 7 (boot services) and 12.4
+// (simple text output); the declarations are GNU-EFI's. Context: one processor, before ExitBootServices.
 #pragma once
 
 extern "C" {
@@ -29,13 +29,13 @@ class Firmware {
     [[nodiscard]] EFI_BOOT_SERVICES& boot() const { return *m_table->BootServices; }
 
     // One line on the firmware's console, with the prefix of all of Remora's markers. ASCII.
-    void say(std::string_view text) const;
+    void print(std::string_view text) const;
 
-    // The same with a memory range behind it.
-    void say_range(std::string_view text, std::uint64_t base, std::uint64_t size_bytes) const;
+    // The same, followed by a memory range.
+    void print_range(std::string_view text, std::uint64_t base, std::uint64_t size_bytes) const;
 
-    // Says what failed and with which EFI status, leaves the text on the screen for a moment, and returns the status to
-    // the firmware, which goes on with its next boot option.
+    // Prints what failed and the EFI status, leaves the text on the screen for a moment, and returns the status to the
+    // firmware, which continues with its next boot option.
     [[noreturn]] void fail(std::string_view what, EFI_STATUS status) const;
 
     // Pages of loader memory below 4 GiB, cleared. Fails the load if there are none.

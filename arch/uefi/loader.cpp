@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// BOOTX64.EFI: takes \kernel.elf and \cmdline.txt from the volume it was started from, puts the kernel where its
-// program headers ask for, leaves boot services and jumps to the entry point with a BootInfo. It decides nothing else:
-// options are the kernel's business. Every failure before the point of no return is said on the console and handed back
-// to the firmware. Source: UEFI 2.9 chapters 4 and 7; the entry contract is arch/boot_info.hpp.
+// BOOTX64.EFI: reads \kernel.elf and \cmdline.txt from the volume that it was started from, places the kernel as its
+// program headers require, leaves boot services and jumps to the entry point with a BootInfo. It decides nothing else:
+// options are interpreted by the kernel. Every failure before the point of no return is printed on the console and
+// returned to the firmware. Source: UEFI 2.9 chapters 4 and 7; the entry contract is arch/boot_info.hpp.
 #include "arch/boot_info.hpp"
 #include "arch/uefi/elf_image.hpp"
 #include "arch/uefi/firmware.hpp"
@@ -17,7 +17,7 @@ namespace {
 constexpr std::string_view kKernelPath = "\\kernel.elf";
 constexpr std::string_view kCommandLinePath = "\\cmdline.txt";
 constexpr std::size_t kKernelBytesMax = 64 << 20;
-// Each ExitBootServices may fail because the map changed meanwhile; more than a few times means a broken firmware.
+// ExitBootServices may fail because the map has changed; more than a few failures mean a broken firmware.
 constexpr int kExitAttemptsMax = 8;
 // The map grows by its own allocation and by what event handlers allocate between two calls.
 constexpr UINTN kMapSlackBytes = 4096;
@@ -27,7 +27,7 @@ struct MemoryMap {
     UINTN capacity_bytes = 0;
     UINTN size_bytes = 0;
     UINTN key = 0;
-    UINTN descriptor_bytes = 0; // what the firmware says, not sizeof: descriptors may grow
+    UINTN descriptor_bytes = 0; // stated by the firmware, not sizeof: descriptors may grow
 };
 
 EFI_STATUS read_map(const Firmware& firmware, MemoryMap& map) {
@@ -37,7 +37,7 @@ EFI_STATUS read_map(const Firmware& firmware, MemoryMap& map) {
                                         &map.key, &map.descriptor_bytes, &version);
 }
 
-// Reads the map into memory of its own, with room for what is allocated afterwards.
+// Reads the map into memory of its own, with space for later allocations.
 MemoryMap take_map(const Firmware& firmware) {
     MemoryMap map;
     if (const EFI_STATUS status = read_map(firmware, map); status != EFI_BUFFER_TOO_SMALL) {
@@ -61,13 +61,13 @@ void for_each_descriptor(const MemoryMap& map, auto visit) {
     }
 }
 
-// Names what stands in the way of a segment, so that linker.ld or the machine's memory size can be put right.
-void say_who_has(const Firmware& firmware, const Segment& segment) {
+// Prints the ranges that conflict with a segment, so that linker.ld or the machine's memory size can be corrected.
+void print_conflict(const Firmware& firmware, const Segment& segment) {
     const std::uint64_t end = segment.address + segment.pages() * kPageBytes;
-    firmware.say_range("the kernel wants", segment.address, end - segment.address);
+    firmware.print_range("the kernel wants", segment.address, end - segment.address);
     for_each_descriptor(take_map(firmware), [&](std::uint64_t base, std::uint64_t size_bytes, std::uint32_t type) {
         if (type != EfiConventionalMemory && base < end && segment.address < base + size_bytes) {
-            firmware.say_range("the firmware has", base, size_bytes);
+            firmware.print_range("the firmware has", base, size_bytes);
         }
     });
 }
@@ -79,7 +79,7 @@ ElfImage load_kernel(const Firmware& firmware, const Volume& volume) {
     }
     const ElfImage image = parse_elf(file.bytes);
     if (!image.fault.empty()) {
-        firmware.say("\\kernel.elf is no kernel image:");
+        firmware.print("\\kernel.elf is no kernel image:");
         firmware.fail(image.fault, EFI_LOAD_ERROR);
     }
     for (const Segment& segment : image.loadable()) {
@@ -87,7 +87,7 @@ ElfImage load_kernel(const Firmware& firmware, const Volume& volume) {
         const EFI_MEMORY_TYPE type = segment.executable ? EfiLoaderCode : EfiLoaderData;
         const EFI_STATUS status = firmware.boot().AllocatePages(AllocateAddress, type, segment.pages(), &address);
         if (EFI_ERROR(status)) {
-            say_who_has(firmware, segment);
+            print_conflict(firmware, segment);
             firmware.fail("the memory that the kernel is linked for is taken or absent", status);
         }
         if (segment.keeps_its_memory()) {
@@ -101,7 +101,8 @@ ElfImage load_kernel(const Firmware& firmware, const Volume& volume) {
     return image;
 }
 
-// The file beside the loader, without the line end that editors leave. No file: 0, the kernel takes its defaults.
+// The file next to the loader, without the line end that editors add. Returns 0 without a file: the kernel uses its
+// defaults.
 std::uint64_t load_command_line(const Firmware& firmware, const Volume& volume) {
     const Volume::File file = volume.read(kCommandLinePath, arch::kCommandLineMax + 1);
     if (file.status == EFI_NOT_FOUND) {
@@ -142,8 +143,8 @@ std::uint64_t find_rsdp(const Firmware& firmware) {
     return acpi_2 != 0 ? acpi_2 : find(ACPI_TABLE_GUID);
 }
 
-// From the first ExitBootServices on, only GetMemoryMap and ExitBootServices are legal: the buffer must be large enough
-// beforehand, and a failure there is said on a console that may already be gone.
+// After the first ExitBootServices, only GetMemoryMap and ExitBootServices are legal. So the buffer must be large
+// enough beforehand, and a failure there is printed on a console that may no longer exist.
 MemoryMap leave_boot_services(const Firmware& firmware) {
     MemoryMap map = take_map(firmware);
     EFI_STATUS status = EFI_SUCCESS;
@@ -157,7 +158,7 @@ MemoryMap leave_boot_services(const Firmware& firmware) {
             return map;
         }
     }
-    firmware.fail("the firmware does not let go", status);
+    firmware.fail("the firmware does not leave boot services", status);
 }
 
 void copy_ranges(const MemoryMap& map, arch::BootInfo& info) {
@@ -179,7 +180,7 @@ void copy_ranges(const MemoryMap& map, arch::BootInfo& info) {
 }
 
 [[noreturn]] void load_and_enter(const Firmware& firmware) {
-    // The firmware resets the machine after five minutes unless told otherwise.
+    // The firmware resets the machine after five minutes unless the watchdog is disabled.
     firmware.boot().SetWatchdogTimer(0, 0, 0, nullptr);
 
     auto* info = new (firmware.allocate(sizeof(arch::BootInfo))) arch::BootInfo{};
@@ -191,7 +192,7 @@ void copy_ranges(const MemoryMap& map, arch::BootInfo& info) {
     std::uint64_t entry = 0;
     {
         const Volume volume(firmware);
-        firmware.say("loading \\kernel.elf");
+        firmware.print("loading \\kernel.elf");
         entry = load_kernel(firmware, volume).entry;
         info->command_line_address = load_command_line(firmware, volume);
     }
@@ -202,7 +203,7 @@ void copy_ranges(const MemoryMap& map, arch::BootInfo& info) {
 } // namespace
 } // namespace uefi
 
-// Called by GNU-EFI's start-up code, in the System V calling convention.
+// Called by GNU-EFI's start-up code, with the System V calling convention.
 extern "C" EFI_STATUS efi_main(EFI_HANDLE image, EFI_SYSTEM_TABLE* table);
 
 extern "C" EFI_STATUS efi_main(EFI_HANDLE image, EFI_SYSTEM_TABLE* table) {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Turns the firmware's many memory descriptors into the few ranges of a BootInfo: neighbours of one kind become one
-// range, whatever order they come in, and what does not fit is counted, never dropped in silence. No firmware header is
-// needed here, so the unit tests run it hosted. Source: UEFI 2.9 section 7.2 (memory types after ExitBootServices).
-// Context: any.
+// Converts the firmware's many memory descriptors into the few ranges of a BootInfo: neighbours of one kind become one
+// range, in whatever order they come; ranges that do not fit are counted. No firmware header is needed here, so the
+// unit tests run it hosted. Source: UEFI 2.9 section 7.2 (memory types after ExitBootServices). Context: any.
 #pragma once
 
 #include "arch/boot_info.hpp"
@@ -12,7 +11,7 @@
 
 namespace uefi {
 
-// What a memory type (EFI_MEMORY_TYPE) means once boot services are left. Unknown types are reserved.
+// The meaning of a memory type (EFI_MEMORY_TYPE) after boot services. Unknown types are reserved.
 [[nodiscard]] constexpr arch::MemoryKind memory_kind(std::uint32_t efi_type) {
     constexpr std::uint32_t kLoaderCode = 1;
     constexpr std::uint32_t kLoaderData = 2;
@@ -52,7 +51,7 @@ class RangeList {
     RangeList(const RangeList&) = delete;
     RangeList& operator=(const RangeList&) = delete;
 
-    // Adds [base, base + size_bytes). An empty range is ignored. Precondition: no overlap with what was added before.
+    // Adds [base, base + size_bytes). An empty range is ignored. Precondition: no overlap with earlier ranges.
     constexpr void add(std::uint64_t base, std::uint64_t size_bytes, arch::MemoryKind kind) {
         if (size_bytes == 0) {
             return;

@@ -12,7 +12,8 @@ namespace {
 constexpr std::size_t kPathMax = 60;
 // Position "end of file" of EFI_FILE_PROTOCOL.SetPosition: GetPosition then yields the size.
 constexpr UINT64 kEndOfFile = 0xFFFF'FFFF'FFFF'FFFF;
-// A read that makes no progress must end: the largest kernel in the smallest pieces a firmware was seen to return.
+// Bounds the reads even if they make no progress: the largest kernel in the smallest pieces that a firmware was
+// observed to return.
 constexpr int kReadsMax = 4096;
 
 } // namespace
@@ -26,12 +27,12 @@ Volume::Volume(const Firmware& firmware)
 
     EFI_STATUS status = firmware.boot().HandleProtocol(firmware.image(), &image_guid, reinterpret_cast<void**>(&image));
     if (EFI_ERROR(status)) {
-        firmware.fail("the firmware does not say where the loader came from", status);
+        firmware.fail("the firmware does not identify the loader's volume", status);
     }
     status =
         firmware.boot().HandleProtocol(image->DeviceHandle, &file_system_guid, reinterpret_cast<void**>(&file_system));
     if (EFI_ERROR(status)) {
-        firmware.fail("the loader's volume is no file system", status);
+        firmware.fail("the loader's volume has no file system", status);
     }
     status = file_system->OpenVolume(file_system, &m_root);
     if (EFI_ERROR(status)) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The volume that the loader itself was started from, and whole files read from it. Source: UEFI 2.9 sections 9.1
-// (loaded image), 13.4 (simple file system) and 13.5 (file protocol). Context: before ExitBootServices.
+// The volume that the loader was started from, and whole files read from it. Source: UEFI 2.9 sections 9.1 (loaded
+// image), 13.4 (simple file system) and 13.5 (file protocol). Context: before ExitBootServices.
 #pragma once
 
 #include "arch/uefi/firmware.hpp"
@@ -21,8 +21,8 @@ class Volume {
     Volume& operator=(const Volume&) = delete;
 
     struct File {
-        std::span<const std::byte> bytes; // stays valid until the kernel takes the memory over
-        EFI_STATUS status = EFI_SUCCESS;  // of the first call that went wrong
+        std::span<const std::byte> bytes; // valid until the kernel uses the memory
+        EFI_STATUS status = EFI_SUCCESS;  // of the first call that failed
     };
 
     // The whole file `path` (ASCII, backslashes, at most 60 characters). At most size_bytes_max bytes:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# The first instructions. Two ways in, one way on:
+# The first instructions. Two entries, one continuation:
 #
 #   PVH  (qemu -kernel): 32-bit protected mode, paging off, EBX = hvm_start_info   --> long mode, RSI = hvm_start_info
 #   UEFI (BOOTX64.EFI):  64-bit long mode, RDI = arch::BootInfo                    --> kernel_entry
@@ -33,7 +33,7 @@ pvh_entry:
     cld
     movl %ebx, %esi                     # kept until long mode
 
-    # The firmware clears nothing for us: QEMU's ELF loader zeroes .bss, which holds these tables.
+    # QEMU's ELF loader zeroes .bss, which holds these tables.
     movl $boot_page_directory, %edi     # 4 GiB identity map of 2 MiB pages: 4 directories of 512 entries
     movl $kLargePage, %eax
     movl $(4 * 512), %ecx
@@ -85,7 +85,7 @@ pvh_long_mode:
     call pvh_boot_info                  # returns BootInfo* in RAX
     movq %rax, %rdi
 
-# RDI = BootInfo. Reached by fall-through (PVH) or by the loader's jump (UEFI). Only the stack is ours so far.
+# RDI = BootInfo. Reached by fall-through (PVH) or by the loader's jump (UEFI). Only the stack is set up so far.
 .global kernel_entry
 kernel_entry:
     cli
@@ -97,7 +97,7 @@ kernel_entry:
     jmp 3b
 
 # ---------------------------------------------------------------------------------------------------------------------
-# The handlers' only code for "go on somewhere else": saves what the ABI calls preserved, swaps stacks, restores.
+# The only code that switches contexts: saves what the ABI requires to be preserved, swaps stacks, restores.
 .text
 .global arch_switch_context
 arch_switch_context:                    # (uint64_t* save, uint64_t load)
@@ -117,7 +117,7 @@ arch_switch_context:                    # (uint64_t* save, uint64_t load)
     popq %rbp
     ret
 
-# Nothing of what lies on the stack is needed any more. Two null words, as on a fresh stack; then it starts like one.
+# The contents of the stack are no longer needed. Two null words, as on a fresh stack; then it starts like one.
 .global arch_restart_context
 arch_restart_context:                   # (uint64_t top, void (*entry)(void*), void* argument)
     movq %rdi, %rsp
@@ -126,7 +126,7 @@ arch_restart_context:                   # (uint64_t top, void (*entry)(void*), v
     movq %rsi, %r12
     movq %rdx, %r13                     # on to arch_context_start
 
-# The first "return" of a fresh stack lands here: R12 = entry, R13 = argument (see context.cpp).
+# The first "return" of a fresh stack arrives here: R12 = entry, R13 = argument (see context.cpp).
 .global arch_context_start
 arch_context_start:
     movq %r13, %rdi

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Task contexts: a context is nothing but a stack pointer. The layout of a fresh stack mirrors the pops of
-// arch_switch_context in boot.S.
+// Task contexts: a context is only a stack pointer. The layout of a fresh stack mirrors the pops of arch_switch_context
+// in boot.S.
 //
 //   top -> | 0 | 0 | arch_context_start | rbp | rbx | r12 entry | r13 argument | r14 | r15 | <- pointer
 #include "arch/arch.hpp"
@@ -27,7 +27,7 @@ StackPointer prepare_stack(std::span<std::byte> stack, void (*entry)(void*), voi
         0,                                         // rbp
         reinterpret_cast<std::uint64_t>(&arch_context_start),
         0,
-        0, // a null return address for whoever walks the stack; the pair keeps it 16-byte aligned
+        0, // a null return address ends a stack walk; the pair keeps the stack 16-byte aligned
     };
     const std::uint64_t pointer = top - sizeof(image);
     __builtin_memcpy(reinterpret_cast<void*>(pointer), image.data(), sizeof(image));

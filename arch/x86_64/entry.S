@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-# One stub per vector, one common body. Every way into the kernel other than a call passes through here, so this is the
-# one place that keeps the record path restartable: an interrupted record is rewound to its beginning, and the record
+# One stub per vector, one common body. Every entry into the kernel other than a call passes through here, so this is
+# the one place that keeps the record path restartable: an interrupted record is rewound to its beginning, and a record
 # that a handler logs meanwhile is whole and earlier. Source: Intel SDM volume 3 section 6.14 (64-bit mode interrupts).
 #
 #   stack after the common body, low to high:
@@ -50,8 +50,8 @@ interrupt_common:
     pushq %r14
     pushq %r15
 #if REMORA_TRACER == 1
-    # The restart rule of the record path: only the immediate frame is looked at; outer frames are repaired by the
-    # stubs through which they came in.
+    # The restart rule of the record path. Only the immediate frame is checked; outer frames were repaired by the stubs
+    # that they entered through.
     movq kFrameRip(%rsp), %rax
     cmpq $tracer_region_begin, %rax
     jb 1f

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The high precision event timer as a plain counter: a reference for calibrating the TSC, and the kernel's clock when
-// it is built with TSC = FALSE. No comparators are used.
+// The high precision event timer as a plain counter: a reference for calibrating the TSC, and the kernel's clock if it
+// is built with TSC = FALSE. Comparators are not used.
 // Source: IA-PC HPET specification 1.0a, section 2.3.
 #pragma once
 
@@ -16,10 +16,10 @@ inline constexpr std::uint64_t kHpetRegCapabilities = 0x00; // 63..32: period in
 inline constexpr std::uint64_t kHpetRegConfiguration = 0x10;
 inline constexpr std::uint64_t kHpetRegCounter = 0xF0;
 
-// Where the device answers; set by hpet_start.
+// The address of the device; set by hpet_start.
 extern std::uint64_t g_hpet_base;
 
-// Enables the main counter. not_found if nothing sensible answers at this address (period outside 0.1 .. 100 ns).
+// Enables the main counter. not_found if no valid device answers at this address (period outside 0.1 .. 100 ns).
 // Returns the rate in kHz.
 [[nodiscard]] lib::Result<std::uint32_t> hpet_start(std::uint64_t base);
 

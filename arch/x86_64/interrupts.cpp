@@ -54,7 +54,7 @@ constexpr InterruptStack stack_of(std::size_t vector) {
         return InterruptStack::page_fault;
     case kVectorMachineCheck:
         return InterruptStack::machine_check;
-    case kVectorDebug: // its hook looks at the stack that it interrupted
+    case kVectorDebug: // its hook reads the interrupted stack
         return InterruptStack::none;
     default:
         return vector < kExceptions ? InterruptStack::exception : InterruptStack::none;
@@ -77,9 +77,9 @@ struct Place {
     std::uint64_t error_code, rip, rflags, rsp;
 };
 
-// `int n` with the number of an exception that has an error code pushes none: the stub took the words that follow for
-// one more than there are, and the last of the frame lies beyond the stack. The code segment tells: it is always the
-// same.
+// `int n` with the number of an exception that has an error code pushes none: the stub then took the following words
+// for one more than there are, and the last word of the frame is beyond the stack. This is detected by the code
+// segment, which is always the same.
 Place place_of(const InterruptFrame& frame) {
     if (frame.cs != kSelectorCode && frame.rip == kSelectorCode) {
         return {.error_code = 0, .rip = frame.error_code, .rflags = frame.cs, .rsp = frame.rflags};
@@ -103,7 +103,7 @@ bool serve_debug(InterruptFrame& frame) {
 
 void copy_gate(std::uint8_t vector, std::byte* target) {
     TablePointer pointer{};
-    asm volatile("sidt %0" : "=m"(pointer)); // what is loaded, not what should be
+    asm volatile("sidt %0" : "=m"(pointer)); // the table that is loaded, not the expected one
     ASSERT(pointer.limit >= sizeof(Gate) * vector + sizeof(Gate) - 1);
     __builtin_memcpy(target, reinterpret_cast<const Gate*>(pointer.base) + vector, sizeof(Gate));
 }

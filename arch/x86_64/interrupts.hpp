@@ -26,14 +26,14 @@ struct InterruptFrame {
 
 static_assert(offsetof(InterruptFrame, vector) == 120 && offsetof(InterruptFrame, rip) == 136); // as in entry.S
 
-// Called for debug exceptions, irq-off, in place of the kernel's panic; the frame may be changed. Null: panic.
+// Called for debug exceptions, irq-off, instead of the kernel's panic; it may change the frame. Null: panic.
 using DebugHook = void (*)(InterruptFrame& frame);
 void set_debug_hook(DebugHook hook);
 
-// False if this is no debug exception, or nobody asked for it. irq-off.
+// Returns false if this is not a debug exception, or no hook is set. irq-off.
 bool serve_debug(InterruptFrame& frame);
 
-// Copies the 16 bytes of a gate to a table that stands in for ours for a moment. Precondition: the table is loaded.
+// Copies the 16 bytes of a gate to a table that temporarily replaces ours. Precondition: the table is loaded.
 void copy_gate(std::uint8_t vector, std::byte* target);
 
 // Fills the table with the 256 stubs and loads it. irq-off.

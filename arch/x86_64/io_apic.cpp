@@ -10,7 +10,7 @@ namespace {
 constexpr std::uint64_t kRegSelect = 0x00;
 constexpr std::uint64_t kRegWindow = 0x10;
 constexpr std::uint32_t kIndexVersion = 0x01; // 23..16: highest line
-constexpr std::uint32_t kIndexTable = 0x10;   // two words a line
+constexpr std::uint32_t kIndexTable = 0x10;   // two words per line
 constexpr std::uint32_t kActiveLow = 1U << 13;
 constexpr std::uint32_t kLevel = 1U << 15;
 constexpr std::uint32_t kMasked = 1U << 16;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// I/O APICs: external lines to vectors of the boot processor. Which controller serves which global line, and how the
-// ISA lines are re-routed, comes from the ACPI MADT (see machine.hpp). Source: Intel 82093AA data sheet, section 3.2.
+// I/O APICs: external lines to vectors of the boot processor. The ACPI MADT states which controller serves which global
+// line, and how the ISA lines are re-routed (see machine.hpp). Source: Intel 82093AA data sheet, section 3.2.
 #pragma once
 
 #include "lib/result.hpp"

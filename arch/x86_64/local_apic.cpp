@@ -11,7 +11,7 @@ namespace arch::x86_64 {
 namespace {
 
 constexpr std::uint64_t kRegTaskPriority = 0x080;
-constexpr std::uint32_t kPriorityAll = 0xFF; // no vector is above it
+constexpr std::uint32_t kPriorityAll = 0xFF; // no vector has a higher priority
 constexpr std::uint64_t kRegEndOfInterrupt = 0x0B0;
 constexpr std::uint64_t kRegSpurious = 0x0F0;
 constexpr std::uint32_t kSpuriousEnable = 1U << 8;
@@ -41,7 +41,7 @@ void write(std::uint64_t reg, std::uint32_t value) {
     mmio_write(g_base + reg, value);
 }
 
-// One window: how many timer ticks pass while the clock advances by `span`.
+// One window: the number of timer ticks while the clock advances by `span`.
 std::uint32_t timer_khz_once(lib::TickRate clock) {
     const lib::Ticks span = clock.to_ticks(kCalibrationWindow);
     write(kRegInitialCount, kCountMax);
@@ -54,7 +54,7 @@ std::uint32_t timer_khz_once(lib::TickRate clock) {
     const lib::Ticks elapsed = timestamp() - begin;
     write(kRegInitialCount, 0);
     if (elapsed.value > kCountMax) {
-        return 0; // the host stood still for longer than the counter runs: no measurement
+        return 0; // the host was suspended for longer than the counter runs: no measurement
     }
     return static_cast<std::uint32_t>(lib::multiply_divide(count_begin - count_end, clock.khz, elapsed.value));
 }
@@ -70,7 +70,7 @@ void local_apic_start(std::uint64_t base, ExternalLines lines) {
     write(kRegLvtLint0, lines == ExternalLines::pic ? kLvtExternal : kLvtMasked);
     write(kRegLvtError, kVectorApicError);
     write(kRegSpurious, kSpuriousEnable | kVectorSpurious);
-    local_apic_end_of_interrupt(); // whatever the firmware left in service
+    local_apic_end_of_interrupt(); // in case the firmware left an interrupt in service
 }
 
 void local_apic_end_of_interrupt() {
@@ -90,7 +90,8 @@ void local_apic_resume(LocalApicHold hold) {
 }
 
 std::uint32_t local_apic_calibrate(lib::TickRate clock) {
-    // A disturbance between the paired reads can only stretch the elapsed time, so the highest rate is the truest.
+    // A disturbance between the paired reads can only lengthen the elapsed time, so the highest rate is the most
+    // accurate.
     for (int i = 0; i < kCalibrationWindows || (g_timer_khz == 0 && i < 100); ++i) {
         const std::uint32_t khz = timer_khz_once(clock);
         g_timer_khz = khz > g_timer_khz ? khz : g_timer_khz;

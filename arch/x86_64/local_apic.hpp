@@ -14,35 +14,35 @@ inline constexpr std::uint8_t kVectorTimer = 0xF0;
 inline constexpr std::uint8_t kVectorApicError = 0xFE;
 inline constexpr std::uint8_t kVectorSpurious = 0xFF;
 
-// Who serves the external lines. The 8259 pair reaches the processor through the local APIC's LINT0 pin ("virtual
-// wire"), which must be closed otherwise.
+// Which controller serves the external lines. The 8259 pair reaches the processor through the local APIC's LINT0 pin
+// ("virtual wire"), which must be masked otherwise.
 enum class ExternalLines : std::uint8_t { io_apic, pic };
 
-// Enables the controller with everything masked but, for the 8259 pair, LINT0. irq-off.
+// Enables the controller with everything masked, except LINT0 for the 8259 pair. irq-off.
 void local_apic_start(std::uint64_t base, ExternalLines lines);
 
 void local_apic_end_of_interrupt();
 
-// What local_apic_hold() found.
+// The state that local_apic_hold() replaced.
 struct LocalApicHold {
     std::uint32_t lint1;
 };
 
-// Holds back every interrupt but the processor's own exceptions and NMIs sent by message; an NMI at the pin LINT1 is
-// lost meanwhile, all else is kept. irq-off.
+// Blocks every interrupt except the processor's own exceptions and NMIs sent by message. An NMI at the pin LINT1 is
+// lost meanwhile, all other requests are kept. irq-off.
 [[nodiscard]] LocalApicHold local_apic_hold();
 void local_apic_resume(LocalApicHold hold);
 
 // Measures the timer against timestamp(); the clock must be calibrated. Returns the rate in kHz.
 std::uint32_t local_apic_calibrate(lib::TickRate clock);
 
-// Fires once after so many clock ticks, rounded up to a timer tick; a span beyond the counter's 32 bits fires early,
-// and the kernel arms again. irq-off.
+// Fires once after this many clock ticks, rounded up to a timer tick. A span beyond the counter's 32 bits fires early,
+// and the kernel arms the timer again. irq-off.
 void local_apic_timer_arm(lib::Ticks delta, lib::TickRate clock);
 
 void local_apic_timer_disarm();
 
-// Until it fires, in clock ticks, rounded down; 0: it has, or it is disarmed. irq-off.
+// Clock ticks until it fires, rounded down; 0: it has fired, or it is disarmed. irq-off.
 [[nodiscard]] lib::Ticks local_apic_timer_left(lib::TickRate clock);
 
 } // namespace arch::x86_64

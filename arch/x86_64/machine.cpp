@@ -25,7 +25,7 @@ constinit lib::TickRate g_clock{};
 
 struct LineState {
     bool enabled = false; // by its driver
-    bool held = false;    // by somebody else
+    bool held = false;    // by line_hold()
 };
 
 struct VectorLine {
@@ -45,7 +45,7 @@ const IoApic* io_apic_of(std::uint32_t global_line) {
     return nullptr;
 }
 
-// ISA lines may be re-routed; a PCI pin on a PC is level-triggered, active low.
+// ISA lines may be re-routed; a PCI pin of a PC is level-triggered, active low.
 IsaRoute route_of(std::uint8_t line) {
     return line < kIsaLines ? g_machine.isa_routes[line] : IsaRoute{line, {.level = true, .active_low = true}};
 }
@@ -55,7 +55,7 @@ Vector remember(Vector vector, std::uint8_t line) {
     return vector;
 }
 
-// Masks or opens the line as its state says.
+// Masks or opens the line according to its state.
 void apply(std::uint8_t line) {
     const bool open = g_lines[line].enabled && !g_lines[line].held;
     const IsaRoute route = route_of(line);
@@ -126,7 +126,7 @@ lib::Ticks timer_left() {
 }
 
 void wait_for_interrupt() {
-    // STI takes effect after the next instruction: no interrupt fits between the two.
+    // STI takes effect after the next instruction: no interrupt can occur between the two.
     asm volatile("sti; hlt; cli" : : : "memory");
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Bringing the machine up, in two steps: start_processor() needs nothing but memory (own tables, own stacks: faults are
-// reported from here on); start_devices() needs what the firmware's tables say about interrupt controllers and timers.
-// The caller (kernel/main.cpp) reads those tables; this folder knows no ACPI.
+// Machine start-up in two steps. start_processor() needs only memory (own tables, own stacks: faults are reported from
+// here on). start_devices() needs the firmware's tables about interrupt controllers and timers. The caller
+// (kernel/root/) reads those tables; this folder does not use ACPI.
 #pragma once
 
 #include "arch/x86_64/io_apic.hpp"
@@ -23,7 +23,7 @@ struct IoApicDescription {
     std::uint32_t line_base = 0;
 };
 
-// What an ISA interrupt line really is.
+// The actual route of an ISA interrupt line.
 struct IsaRoute {
     std::uint32_t global_line = 0;
     LineMode mode{};
@@ -40,10 +40,10 @@ struct MachineDescription {
 };
 
 // Segments, interrupt table, page tables, per-processor base. irq-off, once, first of all.
-// per_cpu_base: where GS points; the tracer's per-processor words lie there.
+// per_cpu_base: what GS points to; it holds the tracer's per-processor words.
 void start_processor(void* per_cpu_base);
 
-// Interrupt controllers and clocks. Returns what the calibration found; not_found if no reference clock answers.
+// Interrupt controllers and clocks. Returns the result of the calibration; not_found if no reference clock answers.
 [[nodiscard]] lib::Result<TscCalibration> start_devices(const MachineDescription& machine);
 
 } // namespace arch::x86_64

@@ -32,7 +32,7 @@ constexpr std::uint64_t kAddressMask = 0x000F'FFFF'FFFF'F000;
 constexpr std::uint64_t kLargePageBytes = std::uint64_t{2} << 20;
 constexpr std::uint64_t kFineBytes = std::uint64_t{8} << 20; // kernel image: 4 KiB pages
 constexpr std::uint64_t kConventionalEnd = std::uint64_t{1} << 20;
-constexpr std::uint64_t kDeviceBegin = std::uint64_t{3} << 30; // devices of a PC live in the last GiB below 4
+constexpr std::uint64_t kDeviceBegin = std::uint64_t{3} << 30; // devices of a PC are in the last GiB below 4
 constexpr std::uint64_t kLowBytes = std::uint64_t{4} << 30;
 constexpr std::uint64_t kAddressLimit = std::uint64_t{1} << 47;
 
@@ -94,7 +94,7 @@ void flush_page(std::uint64_t address) {
     asm volatile("invlpg (%0)" : : "r"(address) : "memory");
 }
 
-// The table that an entry points to, made on demand; null when the static tables are used up.
+// The table that an entry points to, created on demand; null when the static tables are used up.
 Table* child(std::uint64_t& entry) {
     if ((entry & kPresent) == 0) {
         if (g_spare_used == kSpareTables) {
@@ -134,7 +134,7 @@ void load_page_tables() {
     write_msr(kMsrEfer, read_msr(kMsrEfer) | kEferNoExecute);
     std::uint64_t control = 0;
     asm volatile("movq %%cr0, %0" : "=r"(control));
-    control |= std::uint64_t{1} << 16; // WP: read-only pages bind ring 0 as well
+    control |= std::uint64_t{1} << 16; // WP: read-only pages apply to ring 0 as well
     asm volatile("movq %0, %%cr0" : : "r"(control) : "memory");
     asm volatile("movq %0, %%cr3" : : "r"(address_of(g_root)) : "memory");
 

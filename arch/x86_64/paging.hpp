@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Page tables: an identity map in which nothing is both writable and executable, page 0 and every guard page are
+// Page tables: an identity map in which no page is both writable and executable, page 0 and every guard page are
 // absent, and devices are uncached. Built once on the boot processor.
 //
 //   0        4 KiB          1 MiB      text   rodata   data/bss        8 MiB                3 GiB        4 GiB
@@ -17,8 +17,8 @@ namespace arch::x86_64 {
 // Switches to our own tables. irq-off, once.
 void load_page_tables();
 
-// Makes one 4 KiB page below 4 GiB absent (a guard page). Beyond 8 MiB the first one in each 2 MiB costs one of the
-// static tables, of which there are enough for all stacks. Precondition: page-aligned. irq-off.
+// Makes one 4 KiB page below 4 GiB absent (a guard page). Above 8 MiB the first one in each 2 MiB uses one of the
+// static tables; there are enough for all stacks. Precondition: page-aligned. irq-off.
 void unmap_page(std::uint64_t address);
 
 enum class PageUse : std::uint8_t {
@@ -28,7 +28,7 @@ enum class PageUse : std::uint8_t {
     code,      // read, execute
 };
 
-// Gives one 4 KiB page below 1 MiB another use. Precondition: page-aligned. irq-off.
+// Changes the use of one 4 KiB page below 1 MiB. Precondition: page-aligned. irq-off.
 void set_page(std::uint64_t address, PageUse use);
 
 // Maps physical memory above 4 GiB at the same address, readable and writable, in 2 MiB steps around the range.

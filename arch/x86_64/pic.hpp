@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The pair of 8259A interrupt controllers: moved away from the exception vectors and silenced when an I/O APIC serves
-// the lines; else they serve them. Their spurious interrupts (7 and 15) keep vectors of their own.
+// The pair of 8259A interrupt controllers: remapped above the exception vectors and masked if an I/O APIC serves the
+// lines; else they serve them. Their spurious interrupts (7 and 15) keep vectors of their own.
 // Source: Intel 8259A data sheet (ICW1 to ICW4, OCW1 to OCW3).
 #pragma once
 
@@ -17,21 +17,21 @@ void pic_start();
 // irq-off.
 void pic_enable(std::uint8_t line, bool enabled);
 
-// What pic_mask_all() found.
+// The state that pic_mask_all() replaced.
 struct PicMasks {
     std::uint8_t first;
     std::uint8_t second;
 };
 
-// Masks every line for a while; requests are kept. irq-off.
+// Masks every line temporarily; requests are kept. irq-off.
 [[nodiscard]] PicMasks pic_mask_all();
 void pic_restore(PicMasks masks);
 
-// False for line 7 or 15 while the controller serves nothing there: a spurious interrupt. irq-off.
+// False for line 7 or 15 while the controller has nothing in service there: a spurious interrupt. irq-off.
 [[nodiscard]] bool pic_is_real(std::uint8_t line);
 
-// Acknowledges; a spurious interrupt of the second controller is acknowledged at the first only, one of the first not
-// at all. irq-off.
+// Acknowledges an interrupt. A spurious interrupt of the second controller is acknowledged only at the first, one of
+// the first not at all. irq-off.
 void pic_end_of_interrupt(std::uint8_t line);
 
 } // namespace arch::x86_64

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Port input and output on the real machine: the policy that drivers are instantiated with. Tests hand in a fake of the
-// same shape. Block transfers are one `rep` instruction: interruptible, restartable. Context: any.
+// Port input and output on the real machine: the policy that drivers are instantiated with. Tests use a fake with the
+// same interface. Block transfers are one `rep` instruction: interruptible, restartable. Context: any.
 // Source: Intel SDM volume 2 (IN, OUT, INS, OUTS).
 #pragma once
 
@@ -39,7 +39,7 @@ struct PortIo {
         asm volatile("outl %0, %1" : : "a"(value), "Nd"(port));
     }
 
-    // The sizes are whole units; a caller pads.
+    // The sizes must be whole units; the caller pads.
     static void in_block16(std::uint16_t port, std::span<std::byte> into) {
         void* target = into.data();
         std::size_t units = into.size() / 2;
@@ -64,7 +64,7 @@ struct PortIo {
         asm volatile("rep outsl" : "+S"(source), "+c"(units) : "d"(port) : "memory");
     }
 
-    // A hint inside busy-wait loops; under emulation it also lets the other side run.
+    // A hint inside busy-wait loops; under emulation it also lets the device run.
     static void pause() { asm volatile("pause"); }
 };
 

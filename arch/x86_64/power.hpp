@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The ways out: QEMU's debug-exit port with a code, or the ACPI power-off of a real machine.
+// Ways to end the machine: QEMU's debug-exit port with a code, or the ACPI power-off of a real machine.
 // Sources: QEMU hw/misc/debugexit (exit code = value * 2 + 1); ACPI 6.4 section 4.8.3.2 (PM1 control).
 #pragma once
 
@@ -9,14 +9,14 @@ namespace arch::x86_64 {
 
 inline constexpr std::uint16_t kDebugExitPort = 0xF4;
 
-// QEMU ends with code value * 2 + 1, if it was started with isa-debug-exit at this port; otherwise nothing happens and
+// QEMU exits with code value * 2 + 1, if it was started with isa-debug-exit at this port; otherwise nothing happens and
 // the call returns.
 void debug_exit(std::uint8_t value);
 
-// Writes SLP_TYP and SLP_EN; returns if the machine does not obey within a bounded time.
+// Writes SLP_TYP and SLP_EN; returns if the machine does not power off within a bounded time.
 void acpi_power_off(std::uint16_t pm1a_control_port, std::uint8_t sleep_type);
 
-// Stops for good.
+// Stops the processor permanently.
 [[noreturn]] void halt();
 
 } // namespace arch::x86_64

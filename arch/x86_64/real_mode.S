@@ -1,21 +1,21 @@
 # SPDX-License-Identifier: MIT
-# One software interrupt in real mode, on the way
+# One software interrupt in real mode, through these modes:
 #
 #   64-bit --> 32-bit under paging --> 32-bit --> 16-bit protected --> real: int n --> 32-bit protected --> 64-bit
 #
-# Everything but the two ends runs from a copy at kRealModeCode (real_mode.hpp), where real mode can reach it.
+# Everything except the two ends runs from a copy at kRealModeCode (real_mode.hpp), where real mode can reach it.
 #
-# A non-maskable interrupt may come between any two instructions. The processor looks for its handler in a way that
-# depends on the mode, and comes back by what CS and SS are named in that mode; so one table serves three modes, and two
-# descriptors stand where their selectors equal real-mode segments:
+# A non-maskable interrupt may occur between any two instructions. The processor finds its handler in a way that depends
+# on the mode, and returns according to the meaning of CS and SS in that mode. So one table serves three modes, and two
+# descriptors are placed where their selectors equal real-mode segments:
 #
 #   table:  +8  real mode, vector 2   | +16  protected mode, gate 2   | +32  long mode, gate 2: the kernel's own
 #   GDT:    +0x800 = code16, base 0x8000                  +0x900 = data16, base 0x9000
 #
-# In 64-bit mode such an NMI is served as ever; on the way, and while the BIOS runs, a bare IRET answers it. The BIOS
-# must not: SeaBIOS's handler takes the stack that the interrupted service stands on. So the BIOS runs on a copy of its
-# vectors with that one changed (real_mode.cpp), as long as it does not load its own table.
-# Source: Intel SDM volume 3 sections 9.9 (mode switching), 9.8.5.4 (leaving IA-32e mode), 6.12, 6.14, 20.1.4.
+# In 64-bit mode such an NMI is served as usual; in the other modes, and while the BIOS runs, a bare IRET handles it.
+# The BIOS must not handle it: SeaBIOS's handler switches to the stack that the interrupted service is using. So the
+# BIOS runs with a copy of its vectors in which that one is changed (real_mode.cpp), as long as it does not load its own
+# table. Source: Intel SDM volume 3 sections 9.9 (mode switching), 9.8.5.4 (leaving IA-32e mode), 6.12, 6.14, 20.1.4.
 
 .set kCode, 0x8000
 .set kStack, 0x9000
@@ -83,7 +83,7 @@ arch_real_mode_switch:                  # (); interrupts off, the copy in place
     ret
 
 # ---------------------------------------------------------------------------------------------------------------------
-# Constants to the kernel: nothing of this is executed where it is linked.
+# For the kernel these are constants: none of this code is executed at its link address.
 .section .rodata
 .balign 16
 .global arch_real_mode_begin
@@ -163,7 +163,7 @@ protected32:
     movl %eax, %cr4
     movl saved_cr3, %eax
     movl %eax, %cr3
-    movl $kMsrGsBase, %ecx              # before the first NMI that the kernel serves: the tracer's words lie there
+    movl $kMsrGsBase, %ecx              # before the first NMI that the kernel serves: it points to the tracer's words
     movl saved_gs_base, %eax
     movl saved_gs_base + 4, %edx
     wrmsr

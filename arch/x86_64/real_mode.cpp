@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-// What surrounds the switch: who may interrupt meanwhile, which pages are visible, what goes in and comes out.
+// The environment of the switch: which interrupts may occur meanwhile, which pages are visible, which values are
+// passed.
 //
-// Interrupts during a call: the flag is off, and should the BIOS switch it on, nothing is there to come: the local APIC
-// holds everything back and the 8259 pair is masked (neither loses a request). A non-maskable interrupt from outside is
-// masked at the local APIC and at the chip set (port 70h, where the machine has that switch), and lost. One that
-// another processor sends, nothing masks: the way there and back survives it (real_mode.S), the BIOS need not.
+// Interrupts during a call: the flag is off. If the BIOS sets it, no interrupt arrives: the local APIC blocks
+// everything and the 8259 pair is masked (neither loses a request). A non-maskable interrupt from outside is masked at
+// the local APIC and at the chip set (port 70h, if the machine has that switch), and lost. An NMI that another
+// processor sends cannot be masked: the switch in both directions tolerates it (real_mode.S), the BIOS may not.
 #include "arch/x86_64/real_mode.hpp"
 
 #include "arch/arch.hpp"
@@ -32,7 +33,7 @@ namespace x86_64 {
 
 namespace {
 
-// As real_mode.S pops and pushes it, lowest first, at the end of the stack page.
+// In the order in which real_mode.S pops and pushes it, lowest first, at the end of the stack page.
 struct [[gnu::packed]] RegisterBlock {
     std::uint16_t ds, es;
     std::uint32_t edi, esi, ebp, unused, ebx, edx, ecx, eax;
@@ -60,11 +61,11 @@ constinit RealMode g_real_mode = RealMode::not_started;
 
 template <typename T>
 T* at(std::uint64_t address) {
-    asm volatile("" : "+r"(address)); // the compiler knows of no objects there
+    asm volatile("" : "+r"(address)); // the compiler assumes no objects there
     return reinterpret_cast<T*>(address);
 }
 
-// Page 0 is there while this lives.
+// Makes page 0 visible during its lifetime.
 class BiosVectors {
   public:
     BiosVectors() { set_page(0, PageUse::constants); }
@@ -81,38 +82,39 @@ class BiosVectors {
     }
 };
 
-// Nothing but what cannot be masked interrupts while this lives.
-class NothingComes {
+// Blocks all interrupts that can be masked during its lifetime.
+class InterruptsBlocked {
   public:
-    NothingComes()
+    InterruptsBlocked()
         : m_lines(pic_mask_all())
         , m_local(local_apic_hold()) {
         PortIo::out8(kPortClockIndex, kNmiOff | kClockStatusD);
-        static_cast<void>(PortIo::in8(kPortClockData)); // the clock wants a read behind each index
+        static_cast<void>(PortIo::in8(kPortClockData)); // the clock requires a read after each index
     }
 
-    ~NothingComes() {
+    ~InterruptsBlocked() {
         PortIo::out8(kPortClockIndex, kClockStatusD);
         static_cast<void>(PortIo::in8(kPortClockData));
         local_apic_resume(m_local);
         pic_restore(m_lines);
     }
 
-    NothingComes(const NothingComes&) = delete;
-    NothingComes& operator=(const NothingComes&) = delete;
+    InterruptsBlocked(const InterruptsBlocked&) = delete;
+    InterruptsBlocked& operator=(const InterruptsBlocked&) = delete;
 
   private:
     PicMasks m_lines;
     LocalApicHold m_local;
 };
 
-// Segment and offset of a place in real_mode.S, as an interrupt vector has them.
+// Segment and offset of an address in real_mode.S, as an interrupt vector stores them.
 std::uint32_t far_address(const std::byte* place) {
     return static_cast<std::uint32_t>(kRealModeCode >> 4 << 16) |
            static_cast<std::uint32_t>(place - arch_real_mode_begin);
 }
 
-// The code of the way, with the vector to call and the kernel's gate for NMI; never writable while executable.
+// Places the code of the switch, with the vector to call and the kernel's gate for NMI; never writable while
+// executable.
 void place_code(std::uint8_t vector) {
     const auto size = static_cast<std::size_t>(arch_real_mode_end - arch_real_mode_begin);
     ASSERT(size <= kRealModeVectors - kRealModeCode);
@@ -194,7 +196,7 @@ void bios_call(std::uint8_t vector, BiosRegisters& registers) {
               .eax = registers.eax,
               .flags = static_cast<std::uint16_t>(kFlagsAlwaysOne | (registers.carry ? kFlagCarry : 0))};
     {
-        const NothingComes silence;
+        const InterruptsBlocked silence;
         place_code(vector);
         set_page(kRealModeCode, PageUse::code);
         arch_real_mode_switch();

@@ -59,7 +59,7 @@ void load_segments() {
     asm volatile("ltr %w0" : : "r"(kSelectorTss));
 }
 
-// The processor reads the pointer when an NMI comes; it cannot come between entry and enter_nmi(), because NMIs are
+// The processor reads the pointer when an NMI arrives. None can arrive between entry and enter_nmi(), because NMIs are
 // blocked until an IRET.
 void enter_nmi() {
     constexpr auto kNmi = static_cast<std::size_t>(InterruptStack::nmi);

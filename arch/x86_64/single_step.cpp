@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 // The record path must not be stepped through: the stub of each debug exception rewinds it, so it would never end. The
-// first step in there finds it at its beginning, and the whole of it is done here, for the context, in one.
+// first step inside finds it at its beginning; the whole path is then executed here, on behalf of the context, as one
+// step.
 #include "arch/x86_64/single_step.hpp"
 
 #if REMORA_TRACER == 1
-extern "C" void tracer_region_restart(); // entry.S has the rule
+extern "C" void tracer_region_restart(); // see the rule in entry.S
 #endif
 
 namespace arch {
@@ -40,7 +41,7 @@ bool is_step() {
 
 #if REMORA_TRACER == 1
 
-// Does what the record path was called for, and returns from it. False: it was not called.
+// Executes the record path for the interrupted context, and returns from it. False: it was not called.
 bool finish_record(InterruptFrame& frame) {
     if (frame.rip != reinterpret_cast<std::uint64_t>(&tracer_region_restart)) {
         return false;
@@ -75,7 +76,7 @@ bool serve_step(InterruptFrame& frame) {
     return true;
 }
 
-void detail::ask_for_steps(InterruptFrame& frame) {
+void detail::request_steps(InterruptFrame& frame) {
     frame.rflags = step_upcalls->wanted() ? frame.rflags | kTrapFlag : frame.rflags & ~kTrapFlag;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The trap flag: the processor raises a debug exception behind each instruction of the context whose flags have it. On
-// the way into a handler the processor clears it, so handlers run freely. Source: Intel SDM volume 3 sections 17.2.3
-// (DR6) and 17.3.1.4 (single-step exception condition).
+// The trap flag: the processor raises a debug exception after each instruction of a context with this flag. On entry to
+// a handler the processor clears it, so handlers run freely. Source: Intel SDM volume 3 sections 17.2.3 (DR6) and
+// 17.3.1.4 (single-step exception condition).
 #pragma once
 
 #include "arch/arch.hpp"
@@ -13,18 +13,18 @@ namespace detail {
 
 inline constinit const StepUpcalls* step_upcalls = nullptr;
 
-void ask_for_steps(InterruptFrame& frame);
+void request_steps(InterruptFrame& frame);
 
 } // namespace detail
 
-// A debug exception: false if it is no single step, or nobody steps. irq-off.
+// A debug exception: false if it is not a single step, or no context runs in steps. irq-off.
 bool serve_step(InterruptFrame& frame);
 
-// An interrupt returns: the context goes on in steps or freely, as the kernel wants it now. A load and a branch as long
-// as nobody ever stepped. irq-off.
+// On return from an interrupt: the context continues in steps or freely, as the kernel requires now. A load and a
+// branch as long as no context has run in steps. irq-off.
 inline void leave_in_steps(InterruptFrame& frame) {
     if (detail::step_upcalls != nullptr) [[unlikely]] {
-        detail::ask_for_steps(frame);
+        detail::request_steps(frame);
     }
 }
 

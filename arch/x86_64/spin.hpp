@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A short wait between two looks at a clock while calibrating. Plain instructions on purpose: under emulation every
-// look at a device, and every PAUSE, leaves the translated code and costs more than all of these together. Context:
-// any.
+// A short wait between two reads of a clock during calibration. Plain instructions on purpose: under emulation every
+// device access, and every PAUSE, leaves the translated code and costs more than this whole loop. Context: any.
 #pragma once
 
 namespace arch::x86_64 {

@@ -12,7 +12,7 @@ namespace {
 constexpr int kWindows = 5;
 constexpr int kBrackets = 4;
 constexpr std::uint64_t kWindowsPerSecond = 500;      // windows of 2 ms
-constexpr std::uint64_t kWindowReadsMax = 10'000'000; // a reference that stands still ends the wait
+constexpr std::uint64_t kWindowReadsMax = 10'000'000; // bounds the wait for a reference that does not count
 constexpr std::uint64_t kPmTimerHz = 3'579'545;
 constexpr std::uint64_t kPitHz = 1'193'182;
 
@@ -26,7 +26,7 @@ std::uint64_t read_tsc() {
 // A reference clock: an up-counter of a known rate that wraps at mask + 1.
 struct HpetReference {
     std::uint64_t hz;
-    static constexpr std::uint64_t kMask = 0xFFFF'FFFF; // the low half: also right for 32-bit counters
+    static constexpr std::uint64_t kMask = 0xFFFF'FFFF; // the low half: correct also for 32-bit counters
 
     void start() const {}
 
@@ -110,7 +110,7 @@ std::uint32_t measure_khz(const Reference& reference) {
         const Sample end = tightest_sample(reference);
         const std::uint64_t elapsed = (end.reference - begin.reference) & reference.mask();
         const std::uint64_t khz = lib::multiply_divide(end.tsc - begin.tsc, reference.hz, elapsed) /
-                                  1000; // elapsed < 2^32, however long the host stood still
+                                  1000; // elapsed < 2^32, however long the host was suspended
         khz_min = khz_min == 0 || khz < khz_min ? khz : khz_min;
     }
     return static_cast<std::uint32_t>(khz_min);
@@ -129,7 +129,7 @@ std::uint32_t disagreement_ppm(std::uint32_t a, std::uint32_t b) {
 } // namespace
 
 lib::Result<TscCalibration> calibrate_tsc(const ReferenceClocks& clocks) {
-    // In the order of their resolution; the first two that count are used.
+    // In the order of resolution; the first two that count are used.
     Measurement first;
     Measurement second;
     const auto consider = [&](std::uint32_t khz, ReferenceClock clock) {

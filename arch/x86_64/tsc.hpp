@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// How fast the time stamp counter runs, measured against the reference clocks that exist. Each sample brackets the read
-// of the reference between two reads of the TSC and keeps the tightest bracket; of several windows the least is taken,
-// because a disturbance (above all of an emulated machine) can only make a window look longer. A second reference
-// cross-checks; the disagreement is reported with the result, and travels in the trace.
+// The rate of the time stamp counter, measured against the available reference clocks. Each sample brackets the read of
+// the reference between two reads of the TSC and keeps the tightest bracket. Of several windows the minimum is taken,
+// because a disturbance (mainly of an emulated machine) can only lengthen a window. A second reference cross-checks;
+// the difference is reported with the result, and exported with the trace.
 //
 //      TSC   a0   a1                              b0   b1
 //            |--r--|          window              |--s--|        rate = (b - a) / (s - r)
@@ -28,7 +28,7 @@ struct TscCalibration {
     lib::TickRate rate{};
     ReferenceClock source = ReferenceClock::none;
     ReferenceClock checked_by = ReferenceClock::none;
-    std::uint32_t error_ppm = 0; // disagreement of the two, 0 if there was only one
+    std::uint32_t error_ppm = 0; // difference of the two, 0 if there was only one
 };
 
 struct ReferenceClocks {
@@ -37,7 +37,7 @@ struct ReferenceClocks {
     bool pm_timer_32bit = false;
 };
 
-// Takes about 20 ms. not_found if not even the PIT counts. irq-off.
+// Takes about 20 ms. not_found if no reference counts. irq-off.
 [[nodiscard]] lib::Result<TscCalibration> calibrate_tsc(const ReferenceClocks& clocks);
 
 } // namespace arch::x86_64

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a table lists, in a fixed number of places; what does not fit is counted, never forgotten. Context: any.
+// The entries of a table in a list of fixed capacity; entries that do not fit are counted. Context: any.
 #pragma once
 
 #include <array>
@@ -23,7 +23,7 @@ class BoundedList {
 
     [[nodiscard]] constexpr std::size_t size() const { return m_size; }
 
-    // How many came after the list was full.
+    // The number of entries that did not fit.
     [[nodiscard]] constexpr std::uint32_t lost() const { return m_lost; }
 
     [[nodiscard]] constexpr const T& operator[](std::size_t index) const { return m_values[index]; }

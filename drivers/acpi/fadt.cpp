@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The FADT's fields by offset. Each register stands twice: as a 32-bit port (since ACPI 1.0) and as a generic address
-// (since 2.0), which wins when it is not zero. See fadt.hpp.
+// The FADT's fields by offset. Each register is given twice: as a 32-bit port (since ACPI 1.0) and as a generic address
+// (since 2.0), which takes precedence if it is not zero. See fadt.hpp.
 #include "drivers/acpi/fadt.hpp"
 
 namespace drivers::acpi {
@@ -25,7 +25,7 @@ constexpr std::size_t kOffsetXPm1aControl = 172;
 constexpr std::size_t kOffsetXPm1bControl = 184;
 constexpr std::size_t kOffsetXPmTimer = 208;
 
-// 0 where the table is too short to have the field: every optional field means "absent" when 0.
+// 0 if the table is too short to contain the field: 0 means "absent" for every optional field.
 template <std::unsigned_integral T>
 T field(const Table& table, std::size_t offset) {
     return offset + sizeof(T) <= table.bytes.size() ? lib::load_le<T>(table.bytes.subspan(offset)) : T{0};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The Fixed ACPI Description Table: the ports of power control and of the power management timer, the reset register,
-// the address of the DSDT. Only what the kernel uses. Source: ACPI Specification 6.5, section 5.2.9; the 116-byte table
-// of ACPI 1.0 is accepted.
+// the address of the DSDT. Only fields that the kernel uses. Source: ACPI Specification 6.5, section 5.2.9; the
+// 116-byte table of ACPI 1.0 is accepted.
 #pragma once
 
 #include "drivers/acpi/generic_address.hpp"
@@ -26,7 +26,7 @@ struct ResetRegister {
     std::uint8_t value = 0; // write this to reset the machine
 };
 
-// How to switch the machine from legacy to ACPI mode where SCI_EN is still 0: write `value` to `port`.
+// Switches the machine from legacy to ACPI mode if SCI_EN is 0: write `value` to `port`.
 struct AcpiEnable {
     std::uint16_t port = 0;
     std::uint8_t value = 0;

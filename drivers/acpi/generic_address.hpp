@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The Generic Address Structure: where a register lies. Source: ACPI Specification 6.5, section 5.2.3.2.
+// The Generic Address Structure: the location of a register. Source: ACPI Specification 6.5, section 5.2.3.2.
 #pragma once
 
 #include "lib/endian.hpp"
@@ -10,7 +10,7 @@ enum class AddressSpace : std::uint8_t {
     memory = 0,
     io = 1,
     pci_configuration = 2,
-    other = 0xFF, // embedded controller, SMBus, ...: nothing we can reach
+    other = 0xFF, // embedded controller, SMBus, ...: not accessible here
 };
 
 struct GenericAddress {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The HPET description table: where the registers of the High Precision Event Timer lie.
+// The HPET description table: the location of the registers of the High Precision Event Timer.
 // Source: IA-PC HPET Specification 1.0a, section 3.2.4.
 #pragma once
 
@@ -10,7 +10,7 @@ namespace drivers::acpi {
 struct Hpet {
     std::uint64_t address = 0; // physical; 1 KiB of registers
     std::uint8_t number = 0;
-    std::uint16_t minimum_tick = 0; // least period, in main counter ticks, that loses no periodic interrupt
+    std::uint16_t minimum_tick = 0; // minimum period, in main counter ticks, without lost periodic interrupts
 };
 
 inline constexpr Signature kHpetSignature = "HPET";

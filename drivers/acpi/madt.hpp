@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The Multiple APIC Description Table: processors, I/O APICs, and how the ISA interrupts are wired to them.
+// The Multiple APIC Description Table: processors, I/O APICs, and the wiring of the ISA interrupts to them.
 // Source: ACPI Specification 6.5, section 5.2.12; wiring flags: table 5.26 (as in the MultiProcessor Specification).
 #pragma once
 
@@ -20,7 +20,7 @@ enum class Trigger : std::uint8_t {
 
 struct Processor {
     std::uint32_t apic_id = 0;
-    bool enabled = false; // else it may be switched on later, which this kernel does not do
+    bool enabled = false; // else it could be enabled later, which this kernel does not do
 };
 
 struct IoApic {
@@ -48,16 +48,16 @@ struct Madt {
     BoundedList<IoApic, 8> io_apics;
     BoundedList<InterruptOverride, 24> overrides;
 
-    // Where an ISA interrupt arrives: as overridden, else at the input of the same number, edge, active high.
-    // Precondition: isa_irq <= 15.
+    // The input of an ISA interrupt: as overridden, else the input of the same number, edge, active high. Precondition:
+    // isa_irq <= 15.
     [[nodiscard]] InterruptLine isa_line(std::uint8_t isa_irq) const;
 };
 
 inline constexpr Signature kMadtSignature = "APIC";
 
-// Fills `madt`, which is too large to pass through a kernel stack twice. Entries of unknown kind are passed over.
-// Errors: corrupt (an entry that is too short or does not fit, an override with a reserved value); `madt` then holds
-// what came before the damage and must not be used. Precondition: `madt` is fresh.
+// Fills `madt`, which is too large to pass through a kernel stack twice. Entries of unknown kind are skipped. Errors:
+// corrupt (an entry that is too short or does not fit, an override with a reserved value); `madt` then holds the
+// entries before the damage and must not be used. Precondition: `madt` is new.
 [[nodiscard]] lib::Result<void> parse_madt(const Table& table, Madt& madt);
 
 } // namespace drivers::acpi

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The NVDIMM Firmware Interface Table, reduced to one question: at which physical addresses does persistent memory lie?
+// The NVDIMM Firmware Interface Table, reduced to the physical addresses of persistent memory.
 // Source: ACPI Specification 6.5, section 5.2.25 (structure type 0, System Physical Address Range).
 #pragma once
 

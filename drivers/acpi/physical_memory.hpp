@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// How the ACPI parser sees physical memory: the kernel answers from its identity mapping, a test from a vector.
+// Access of the ACPI parser to physical memory: the kernel uses its identity mapping, a test a vector.
 #pragma once
 
 #include "lib/result.hpp"
@@ -16,8 +16,8 @@ class PhysicalMemory {
     PhysicalMemory& operator=(const PhysicalMemory&) = delete;
 
     // Exactly size_bytes bytes at a physical address, readable until the end of the program.
-    // Errors: not_found if any part of the range is not readable memory (the range may also wrap: callers pass what
-    // the tables say).
+    // Errors: not_found if any part of the range is not readable memory (the range may also wrap: callers pass
+    // unchecked values of the tables).
     [[nodiscard]] virtual lib::Result<std::span<const std::byte>> map(std::uint64_t address,
                                                                       std::size_t size_bytes) const = 0;
 

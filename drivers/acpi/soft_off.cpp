@@ -32,7 +32,7 @@ bool is_definition(std::span<const std::byte> aml, std::size_t name) {
     return rooted || (name >= 1 && aml[name - 1] == kNameOp);
 }
 
-// Bits 7..6 of the first byte say how many bytes follow; the length counts from that first byte.
+// Bits 7..6 of the first byte are the number of bytes that follow; the length counts from that first byte.
 lib::Result<std::span<const std::byte>> package_contents(lib::ByteReader& reader) {
     const std::size_t before = reader.offset();
     const auto lead = reader.le<std::uint8_t>();
@@ -92,7 +92,7 @@ lib::Result<SleepType> read_package(std::span<const std::byte> after_name) {
     }
     std::uint32_t pm1a = first.value();
     std::uint32_t pm1b = 0;
-    if (count == 1) { // both in one integer, a byte each
+    if (count == 1) { // both in one integer, one byte each
         pm1b = (pm1a >> 8) & 0xFF;
         pm1a &= 0xFF;
     } else {
@@ -120,7 +120,7 @@ lib::Result<SleepType> parse_soft_off(std::span<const std::byte> aml) {
         if (found) {
             return found;
         }
-        reason = found.error(); // the five bytes may stand inside a string or a buffer: look on
+        reason = found.error(); // the five bytes may be inside a string or a buffer: continue the search
     }
     return reason;
 }
@@ -134,7 +134,7 @@ lib::Result<SleepType> find_soft_off(const Tables& tables, std::uint64_t dsdt_ad
     for (std::size_t i = 0; i < kSecondaryTablesMax && !found && found.error() == lib::Error::not_found; ++i) {
         const auto ssdt = tables.find("SSDT", i);
         if (!ssdt) {
-            break; // there are no more, or this one is damaged: either way it defines nothing we could trust
+            break; // no more tables, or this one is damaged: in both cases there is no valid definition
         }
         found = parse_soft_off(ssdt.value().bytes.subspan(kTableHeaderBytes));
     }

@@ -48,7 +48,7 @@ lib::Result<Table> read_table(const PhysicalMemory& memory, std::uint64_t addres
     }
     const auto whole = memory.map(address, length);
     if (!whole || !checksum_is_zero(whole.value())) {
-        return lib::Error::corrupt; // a length that leads out of memory is as wrong as a checksum
+        return lib::Error::corrupt; // a length beyond the memory is an error like a wrong checksum
     }
     Table table;
     table.signature = signature;

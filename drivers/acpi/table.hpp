@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// One ACPI system description table: the 36-byte header, its length and its checksum, checked before anybody looks at
-// the contents. Source: ACPI Specification 6.5, section 5.2.6.
+// One ACPI system description table: the 36-byte header, its length and its checksum, checked before the contents are
+// used. Source: ACPI Specification 6.5, section 5.2.6.
 //
 //   0 signature[4] | 4 length u32 | 8 revision u8 | 9 checksum u8 | 10 OEM fields | 36 contents
 #pragma once
@@ -36,7 +36,7 @@ struct Table {
 // True if the bytes sum up to 0 modulo 256.
 [[nodiscard]] bool checksum_is_zero(std::span<const std::byte> bytes);
 
-// The signature alone, without looking at the rest. Errors: not_found (not readable).
+// Only the signature; the rest is not read. Errors: not_found (not readable).
 [[nodiscard]] lib::Result<Signature> read_signature(const PhysicalMemory& memory, std::uint64_t address);
 
 // Errors: not_found (the header is not readable); corrupt (signature, length or checksum is wrong).

@@ -101,7 +101,7 @@ lib::Result<Table> Tables::find(Signature signature, std::size_t index) const {
         }
         const auto found = read_signature(*m_memory, address);
         if (!found || found.value() != signature) {
-            continue; // somebody else's table, readable or not
+            continue; // another table, readable or not
         }
         if (index == 0) {
             return read_table(*m_memory, address, signature);

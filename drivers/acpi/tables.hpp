@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The way from the root pointer to a table: RSDP -> XSDT (64-bit entries) or RSDT (32-bit) -> table by signature.
-// A damaged table that nobody asks for disturbs nobody. Source: ACPI Specification 6.5, sections 5.2.5, 5.2.7, 5.2.8.
+// The path from the root pointer to a table: RSDP -> XSDT (64-bit entries) or RSDT (32-bit) -> table by signature. A
+// damaged table has no effect unless it is requested. Source: ACPI Specification 6.5, sections 5.2.5, 5.2.7, 5.2.8.
 //
 //   RSDP: 0 "RSD PTR " | 8 checksum of 20 bytes | 9 OEM id | 15 revision | 16 RSDT u32
 //         from revision 2: 20 length u32 | 24 XSDT u64 | 32 checksum of `length` bytes | 33 reserved
@@ -18,7 +18,8 @@ class Tables {
     // `memory` must outlive the result. Context: any.
     [[nodiscard]] static lib::Result<Tables> open(const PhysicalMemory& memory, std::uint64_t rsdp_address);
 
-    // The table with this signature; `index` counts from 0 where several share one (SSDT). Errors: not_found; corrupt.
+    // The table with this signature; `index` counts from 0 if several have the same one (SSDT). Errors: not_found;
+    // corrupt.
     [[nodiscard]] lib::Result<Table> find(Signature signature, std::size_t index = 0) const;
 
     // A table that another one points to (the DSDT, from the FADT). Errors: not_found; corrupt.

@@ -92,6 +92,7 @@ lib::Result<Cluster> AllocationTable::allocate() {
     }
     for (std::uint32_t i = 0; i < m_geometry.cluster_count; ++i) {
         const Cluster candidate = m_candidate;
+        ASSERT(m_geometry.holds(candidate));
         const auto value = get(candidate);
         if (!value) {
             return value.error();
@@ -104,7 +105,7 @@ lib::Result<Cluster> AllocationTable::allocate() {
             return candidate;
         }
     }
-    return lib::Error::corrupt; // the table changed behind our back: it was counted and had a free cluster
+    return lib::Error::corrupt; // the table has changed: it was counted and had a free cluster
 }
 
 lib::Result<std::uint32_t> AllocationTable::free_count() {

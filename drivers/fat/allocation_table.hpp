@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The file allocation table: for each cluster the next one of its chain. One sector of it is held in memory; a changed
-// sector goes to every copy of the table when another one is needed or on flush(). Source: Microsoft FAT32 File System
-// Specification 1.03, "FAT Data Structure". Context: task or irq-off, one user at a time.
+// sector is written to every copy of the table when another one is loaded or on flush(). Source: Microsoft FAT32 File
+// System Specification 1.03, "FAT Data Structure". Context: task or irq-off, one user at a time.
 //
 //   entry value   FAT16       FAT32 (28 bits; the upper 4 are kept as found)
 //   free          0           0
@@ -26,35 +26,35 @@ class AllocationTable {
     AllocationTable(const AllocationTable&) = delete;
     AllocationTable& operator=(const AllocationTable&) = delete;
 
-    // `volume_start` is the boot sector's place on the device. Forgets everything known before.
+    // `volume_start` is the device sector of the boot sector. Discards all earlier state.
     void attach(BlockDevice& device, std::uint64_t volume_start, const Geometry& geometry);
 
     // Errors of all below: io (and then nothing in memory has changed).
 
-    // kFree, a cluster inside the volume, kEndOfChain, or something that no chain may hold (bad, reserved, outside).
+    // kFree, a cluster inside the volume, kEndOfChain, or an invalid value (bad, reserved, outside).
     // Precondition: the volume holds the cluster.
     [[nodiscard]] lib::Result<Cluster> get(Cluster cluster);
 
     // Precondition as above.
     [[nodiscard]] lib::Result<void> set(Cluster cluster, Cluster value);
 
-    // Takes a free cluster, behind the one taken last if possible, and marks it as the end of a chain of its own.
+    // Takes a free cluster, after the last one taken if possible, and marks it as the end of a chain of its own.
     // Errors: no_space.
     [[nodiscard]] lib::Result<Cluster> allocate();
 
-    // Counted once by reading the whole table, then kept up to date. What FSInfo claims is not believed.
+    // Counted once by reading the whole table, then kept up to date. The values of FSInfo are not used.
     [[nodiscard]] lib::Result<std::uint32_t> free_count();
 
-    // Where allocate() will look first.
+    // Where allocate() starts its search.
     [[nodiscard]] Cluster next_candidate() const { return m_candidate; }
 
     // The low byte of entry 0, which repeats the media byte.
     [[nodiscard]] lib::Result<std::uint8_t> media();
 
-    // All copies hold what get() reports.
+    // Writes all copies, so that they hold what get() returns.
     [[nodiscard]] lib::Result<void> flush();
 
-    // Forgets what has not reached the device, after a failure that could not be undone, and counts anew.
+    // Discards unwritten changes after a failure that could not be undone, and counts again.
     void discard();
 
   private:
@@ -70,7 +70,7 @@ class AllocationTable {
     BlockDevice* m_device = nullptr; // null only before attach()
     std::uint64_t m_volume_start = 0;
     Geometry m_geometry{};
-    std::uint32_t m_sector = kNothing; // which sector of the table m_bytes holds
+    std::uint32_t m_sector = kNothing; // the sector of the table in m_bytes
     bool m_changed = false;
     Cluster m_candidate = kFirstCluster;
     std::optional<std::uint32_t> m_free_count; // empty: not counted yet

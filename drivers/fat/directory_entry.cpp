@@ -19,7 +19,7 @@ constexpr std::uint8_t kAttributeLongNameMask = 0x3F;
 constexpr std::uint8_t kLowerBase = 0x08;
 constexpr std::uint8_t kLowerExtension = 0x10;
 constexpr char kDeleted = static_cast<char>(0xE5);
-constexpr char kDeletedStandIn = 0x05; // a real E5 at the start of a name is written so
+constexpr char kDeletedSubstitute = 0x05; // replaces a real E5 at the start of a name
 constexpr std::size_t kBaseCharacters = 8;
 constexpr std::size_t kExtensionCharacters = 3;
 
@@ -34,7 +34,7 @@ constexpr bool allowed(char character) {
 }
 
 enum class PartCase : std::uint8_t {
-    upper, // or mixed: stored in upper case, as DOS would
+    upper, // or mixed: stored in upper case, as DOS does
     lower,
     refused,
 };
@@ -149,7 +149,7 @@ DirectoryEntry decode_entry(std::span<const std::byte> bytes) {
     entry.kind = kind_of(entry.name.text[0], attributes);
     entry.modified = decode_time(date, time);
     entry.first_cluster = (Cluster{cluster_high} << 16) | cluster_low;
-    if (entry.name.text[0] == kDeletedStandIn) {
+    if (entry.name.text[0] == kDeletedSubstitute) {
         entry.name.text[0] = kDeleted;
     }
     return entry;

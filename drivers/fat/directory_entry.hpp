@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The 32-byte directory entry: short names, times, sizes. No long names: what does not fit 8.3 is refused, never cut.
-// Names are kept in upper case, as the format demands; a part given in lower case is marked so in the byte that Windows
-// NT and Linux use for it, and so comes back as it was written. Source: Microsoft FAT32 File System Specification 1.03,
-// "FAT Directory Structure". Host-safe. Context: any.
+// The 32-byte directory entry: short names, times, sizes. No long names: a name that does not fit 8.3 is refused, never
+// cut. Names are stored in upper case, as the format requires; a part in lower case is marked in the byte that Windows
+// NT and Linux use for it, so it is read back as written. Source: Microsoft FAT32 File System Specification 1.03, "FAT
+// Directory Structure". Host-safe. Context: any.
 //
 //   0 name[8] ext[3] | 11 attributes | 12 case | 13 created (tenths, time, date) | 18 accessed | 20 cluster high
 //   22 written time, date | 26 cluster low | 28 size u32
@@ -19,7 +19,7 @@ struct ShortName {
     std::array<char, 11> text{}; // base in 0..7, extension in 8..10, padded with spaces
     std::uint8_t lower_case = 0; // bit 3: base, bit 4: extension
 
-    // Two names are the same if they differ in case only.
+    // Two names are equal if they differ only in case.
     [[nodiscard]] constexpr bool same_as(const ShortName& other) const { return text == other.text; }
 };
 
@@ -29,8 +29,8 @@ struct ShortName {
 // A volume label: at most 11 characters, spaces inside allowed. Errors: invalid_argument.
 [[nodiscard]] lib::Result<ShortName> make_label(std::string_view label);
 
-// Local time, in the format's steps of two seconds. The default is the beginning of FAT's calendar: the same files give
-// the same image.
+// Local time, in the format's steps of two seconds. The default is the beginning of FAT's calendar, so the same files
+// produce the same image.
 struct DateTime {
     std::uint16_t year = 1980; // 1980..2107
     std::uint8_t month = 1;    // 1..12
@@ -46,12 +46,12 @@ struct DateTime {
 };
 
 enum class EntryKind : std::uint8_t {
-    end,       // free, and so is everything behind it
+    end,       // free, as are all entries after it
     free,      // deleted
     file,      // also read-only, hidden and system files
-    directory, // counts as taken name
+    directory, // its name counts as taken
     label,
-    long_name, // part of one; belongs to the short name behind it
+    long_name, // part of one; belongs to the following short name
 };
 
 struct DirectoryEntry {

@@ -110,13 +110,14 @@ lib::Result<void> FileWriter::add(std::span<const std::byte> bytes) {
                     return done.error();
                 }
             }
-        } else { // whole sectors, up to the end of the cluster, straight from the caller's memory
+        } else { // whole sectors, up to the end of the cluster, directly from the caller's memory
             const std::size_t room = cluster_bytes - m_size % cluster_bytes;
             count = std::min(room, bytes.size() / kSectorBytes * kSectorBytes);
             if (const auto done = m_volume.write(sector_at(m_size), bytes.first(count)); !done) {
                 return done.error();
             }
         }
+        ASSERT(std::uint64_t{m_size} + count <= std::uint64_t{m_clusters} * cluster_bytes);
         m_size += static_cast<std::uint32_t>(count);
         bytes = bytes.subspan(count);
     }
@@ -131,13 +132,12 @@ lib::Result<void> FileWriter::add_cluster() {
     if (m_first == 0) {
         m_first = cluster.value();
     } else if (const auto linked = m_volume.table().set(m_last, cluster.value()); !linked) {
-        if (!m_volume.table().set(cluster.value(), kFree)) {
-            ++m_cleanup_failures; // taken but in no chain: lost
-        }
+        static_cast<void>(m_volume.table().set(cluster.value(), kFree)); // a failure leaves it in no chain: lost
         return linked.error();
     }
     m_last = cluster.value();
     ++m_clusters;
+    ASSERT(m_volume.geometry().holds(m_first) && m_volume.geometry().holds(m_last));
     return {};
 }
 
@@ -169,8 +169,8 @@ lib::Result<void> FileWriter::close() {
     entry.size_bytes = m_size;
     entry.modified = m_modified;
     if (const auto done = m_volume.root().write(m_slot, encode_entry(entry)); !done) {
-        // Nobody knows whether it has arrived: freeing the clusters now could leave an entry that points to free ones.
-        ++m_cleanup_failures;
+        // It is unknown whether the write succeeded: freeing the clusters could leave an entry that points to free
+        // ones.
         return done.error();
     }
     if (const auto done = m_volume.mark_space_known(); !done) {
@@ -193,7 +193,6 @@ lib::Result<void> FileWriter::abandon() {
         done = m_volume.flush();
     }
     if (!done) {
-        ++m_cleanup_failures;
         forget_unwritten();
     }
     return done;

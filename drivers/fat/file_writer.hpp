@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: MIT
-// Adds files to the root directory of a volume, one at a time, front to back. Existing files are never touched; a file
-// that does not fit is removed again and the volume stays clean. Context: task or irq-off, one user at a time.
+// Adds files to the root directory of a volume, one at a time, sequentially. Existing files are never changed; a file
+// that does not fit is removed again and the volume remains clean. Context: task or irq-off, one user at a time.
 //
 //   FileWriter writer(volume);
 //   create({.name = "0trace.dat", .size_hint_bytes = image.size()})  ->  append(...) ...  ->  close()
 //
-// What a cut at any sector write leaves behind. Sectors reach the device in this order:
-//   1. data of the file      into clusters that are free in the table: nobody sees it
+// The state after an interruption at any sector write. Sectors reach the device in this order:
+//   1. data of the file      into clusters that are free in the table: not visible
 //   2. table, every copy     a chain without an owner: lost clusters, which any checker frees
-//   3. directory entry       one sector write: the file exists, and its whole chain lies in every copy of the table
+//   3. directory entry       one sector write: the file exists, and its whole chain is in every copy of the table
 //   4. FSInfo (FAT32)        a hint; "unknown" since before step 1, so never wrong
-// Table sectors go out in the order in which the window moves over them, so an ownerless chain may be in pieces, and a
-// sector of step 2 may precede data of step 1: neither matters before step 3. A cluster is taken only if the table says
-// free, and nothing is freed that a directory entry points to: chains cannot cross. Removing (abandon) happens before
-// step 3 and frees an ownerless chain from its head: what is cut off is again a lost chain.
+// Table sectors are written in the order in which the window moves over them, so a chain without an owner may be in
+// pieces, and a sector of step 2 may precede data of step 1: neither matters before step 3. A cluster is allocated only
+// if it is free in the table, and no cluster is freed that a directory entry points to, so chains cannot cross. Removal
+// (abandon) happens before step 3 and frees a chain without an owner from its head: the remainder is again a lost
+// chain.
 #pragma once
 
 #include "drivers/fat/volume.hpp"
@@ -22,7 +23,7 @@ namespace drivers::fat {
 
 struct NewFile {
     std::string_view name;             // 8.3
-    std::uint64_t size_hint_bytes = 0; // refuse at once if so much is not free; 0: unknown
+    std::uint64_t size_hint_bytes = 0; // refused immediately if this much is not free; 0: unknown
     DateTime modified{};               // fixed by default: same files, same image
 };
 
@@ -49,15 +50,12 @@ class FileWriter {
     // Precondition: is_open().
     [[nodiscard]] lib::Result<void> close();
 
-    // Gives the file up and frees what it had. Errors: io (its clusters may be lost). Precondition: is_open().
+    // Removes the file and frees its clusters. Errors: io (its clusters may be lost). Precondition: is_open().
     [[nodiscard]] lib::Result<void> abandon();
 
     [[nodiscard]] bool is_open() const { return m_open; }
 
     [[nodiscard]] std::uint32_t size_bytes() const { return m_size; }
-
-    // How many files could not be removed after an error, so that clusters may be lost.
-    [[nodiscard]] std::uint32_t cleanup_failures() const { return m_cleanup_failures; }
 
   private:
     [[nodiscard]] lib::Result<Slot> take_slot(const RootDirectory::Search& search);
@@ -78,7 +76,6 @@ class FileWriter {
     Cluster m_last = 0;
     std::uint32_t m_clusters = 0;
     std::uint32_t m_size = 0;
-    std::uint32_t m_cleanup_failures = 0;
     alignas(8) std::array<std::byte, kSectorBytes> m_tail{}; // the last m_size % kSectorBytes bytes
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Planning and writing a fresh volume. See format.hpp.
+// Planning and writing a new volume. See format.hpp.
 #include "drivers/fat/format.hpp"
 
 #include "drivers/fat/info_sector.hpp"
@@ -29,7 +29,7 @@ struct SizeClass {
     std::uint8_t sectors_per_cluster;
 };
 
-// The specification's tables; the smallest FAT16 volumes, for which it has no row, get clusters of one sector.
+// The specification's tables; the smallest FAT16 volumes, which they do not cover, get clusters of one sector.
 constexpr std::array<SizeClass, 5> kClasses16{{{8'400, 1}, {32'680, 2}, {262'144, 4}, {524'288, 8}, {1'048'576, 16}}};
 constexpr std::array<SizeClass, 5> kClasses32{
     {{532'480, 1}, {16'777'216, 8}, {33'554'432, 16}, {67'108'864, 32}, {0xFFFF'FFFF, 64}}};
@@ -141,7 +141,7 @@ class Formatter {
     void write_boot(const ShortName& label, std::uint32_t volume_id) {
         m_sector.fill(std::byte{0});
         put_boot_sector(label, volume_id);
-        // Pair assertion: what is written here must be what is understood there.
+        // Pair assertion: the reader must accept what is written here.
         ASSERT(read_boot_sector(m_sector, m_plan.total_sectors).defect == Defect::none);
         if (m_plan.type == FatType::fat32) {
             write(kBackupBootSector);
@@ -178,7 +178,7 @@ class Formatter {
         const bool fat16 = m_plan.type == FatType::fat16;
         const bool short_total = fat16 && m_plan.total_sectors <= 0xFFFF;
         lib::ByteWriter writer(m_sector);
-        writer.le(std::uint8_t{0xEB}); // jump behind the fields
+        writer.le(std::uint8_t{0xEB}); // jump over the fields
         writer.le(fat16 ? std::uint8_t{0x3C} : std::uint8_t{0x58});
         writer.le(std::uint8_t{0x90});
         put_text(writer, "REMORA  ");
@@ -190,7 +190,7 @@ class Formatter {
         writer.le(short_total ? static_cast<std::uint16_t>(m_plan.total_sectors) : std::uint16_t{0});
         writer.le(kMediaFixed);
         writer.le(fat16 ? static_cast<std::uint16_t>(m_plan.fat_sectors) : std::uint16_t{0});
-        writer.le(std::uint16_t{63}); // sectors per track and heads: nobody has used them for decades
+        writer.le(std::uint16_t{63}); // sectors per track and heads: no longer used
         writer.le(std::uint16_t{255});
         writer.le(std::uint32_t{0}); // hidden sectors: there is no partition
         writer.le(short_total ? std::uint32_t{0} : m_plan.total_sectors);
@@ -205,12 +205,12 @@ class Formatter {
         }
         writer.le(std::uint8_t{0x80}); // first fixed disk
         writer.le(std::uint8_t{0});
-        writer.le(std::uint8_t{0x29}); // the three fields below are there
+        writer.le(std::uint8_t{0x29}); // the three fields below are present
         writer.le(volume_id);
         put_text(writer, {label.text.data(), label.text.size()});
         put_text(writer, fat16 ? "FAT16   " : "FAT32   ");
-        writer.le(std::uint16_t{0x18CD}); // int 18h: not bootable, says the BIOS
-        writer.le(std::uint16_t{0xFEEB}); // and should it return: stay here
+        writer.le(std::uint16_t{0x18CD}); // int 18h: the BIOS reports "not bootable"
+        writer.le(std::uint16_t{0xFEEB}); // if it returns: loop here
         put_signature();
     }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Makes an empty FAT16 or FAT32 volume that fills a device, without a partition table. By default only on a device that
-// is blank: what somebody else has put there is not ours to erase. The boot sector is cleared first and written last,
-// so a format that is cut off leaves no volume rather than half of one. Source: Microsoft FAT32 File System
-// Specification 1.03, "FAT Volume Initialization" (cluster sizes and the size of a FAT). Context: task or irq-off.
+// Makes an empty FAT16 or FAT32 volume that fills a device, without a partition table. By default only on a blank
+// device: existing contents are not erased. The boot sector is cleared first and written last, so an interrupted format
+// leaves no volume rather than half of one. Source: Microsoft FAT32 File System Specification 1.03, "FAT Volume
+// Initialization" (cluster sizes and the size of a FAT). Context: task or irq-off.
 #pragma once
 
 #include "drivers/fat/directory_entry.hpp"
@@ -28,7 +28,7 @@ struct FormatOptions {
     DateTime created{}; // of the label's directory entry
 };
 
-// True if the first 68 KiB hold only zeros: no file system, partition table or disk image that we know of begins later.
+// True if the first 68 KiB hold only zeros: every known file system, partition table or disk image begins earlier.
 // Errors: io.
 [[nodiscard]] lib::Result<bool> is_blank(BlockDevice& device);
 

@@ -19,7 +19,7 @@ constexpr bool is_power_of_two(std::uint32_t value) {
     return value != 0 && (value & (value - 1)) == 0;
 }
 
-struct BootSector { // as it stands on the disk, unchecked
+struct BootSector { // as on the disk, unchecked
     std::uint8_t jump[3]{};
     std::uint16_t bytes_per_sector = 0;
     std::uint8_t sectors_per_cluster = 0;
@@ -44,7 +44,7 @@ BootSector unpack(std::span<const std::byte> sector) {
     for (std::uint8_t& byte : boot.jump) {
         byte = reader.le<std::uint8_t>();
     }
-    reader.take(8); // OEM name: means nothing
+    reader.take(8); // OEM name: not used
     boot.bytes_per_sector = reader.le<std::uint16_t>();
     boot.sectors_per_cluster = reader.le<std::uint8_t>();
     boot.reserved_sectors = reader.le<std::uint16_t>();
@@ -55,7 +55,7 @@ BootSector unpack(std::span<const std::byte> sector) {
     boot.fat_sectors_16 = reader.le<std::uint16_t>();
     reader.take(2 + 2 + 4); // sectors per track, heads, hidden sectors: for the BIOS only
     boot.total_sectors_32 = reader.le<std::uint32_t>();
-    // From here on the fields of FAT32; FAT16 has other things at these places.
+    // From here on the fields of FAT32; FAT16 has other fields at these offsets.
     boot.fat_sectors_32 = reader.le<std::uint32_t>();
     boot.flags = reader.le<std::uint16_t>();
     boot.version = reader.le<std::uint16_t>();
@@ -149,7 +149,7 @@ std::string_view defect_text(Defect defect) {
     case Defect::version:
         return "unknown FAT32 version";
     case Defect::partition_bounds:
-        return "partition reaches past the device";
+        return "partition extends past the device";
     case Defect::jump:
         return "jump instruction";
     case Defect::bytes_per_sector:
@@ -169,7 +169,7 @@ std::string_view defect_text(Defect defect) {
     case Defect::fat_size:
         return "sectors per FAT";
     case Defect::layout:
-        return "no room for data";
+        return "no space for data";
     case Defect::cluster_count:
         return "too many clusters";
     case Defect::root_cluster:

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The layout of a FAT volume, computed from its boot sector. Pure arithmetic on one sector: nothing is read here, and
-// nothing of the sector is believed before every field has been checked against the others and against the device.
-// Source: Microsoft FAT32 File System Specification 1.03 (fatgen103), "BPB" and "FAT Type Determination": the number of
-// clusters alone decides which FAT it is. Host-safe. Context: any.
+// no field is used before it has been checked against the others and against the device. Source: Microsoft FAT32 File
+// System Specification 1.03 (fatgen103), "BPB" and "FAT Type Determination": only the number of clusters determines the
+// type of FAT. Host-safe. Context: any.
 //
 //   0            reserved       + fats x fat_sectors      + root_sectors                       total
 //   | boot, FSInfo... | FAT 0 | FAT 1 | root directory (FAT16) | cluster 2 | cluster 3 | ... |
@@ -20,7 +20,7 @@ enum class FatType : std::uint8_t {
     fat32,
 };
 
-// What is wrong with a boot sector. Everything but the first four makes it Error::corrupt.
+// The defect of a boot sector. All except those marked otherwise map to Error::corrupt.
 enum class Defect : std::uint8_t {
     none,
     no_volume,          // not_found: neither a boot sector nor a partition with one
@@ -28,17 +28,17 @@ enum class Defect : std::uint8_t {
     sector_size,        // unsupported: a legal size other than 512 bytes
     mirroring_off,      // unsupported: only one FAT copy is kept up to date
     version,            // unsupported: FAT32 version other than 0.0
-    partition_bounds,   // a partition reaches past the device
+    partition_bounds,   // a partition extends past the device
     jump,               // the three bytes of the jump instruction
-    bytes_per_sector,   // no power of two from 512 to 4096
-    cluster_size,       // no power of two from 1 to 128 sectors
+    bytes_per_sector,   // not a power of two from 512 to 4096
+    cluster_size,       // not a power of two from 1 to 128 sectors
     reserved_sectors,   // none
     fat_count,          // none
-    media,              // neither F0 nor F8..FF, or the FAT says another one
+    media,              // neither F0 nor F8..FF, or the FAT has another one
     root_entries,       // not whole sectors; none on FAT16; some on FAT32
     total_sectors,      // zero, contradictory, or more than the device has
     fat_size,           // too small for the clusters, or the 16-bit field used on FAT32
-    layout,             // no room for data behind reserved sectors, FATs and root directory
+    layout,             // no space for data after reserved sectors, FATs and root directory
     cluster_count,      // more than FAT32 can number
     root_cluster,       // outside the volume
     info_sector,        // outside the reserved sectors
@@ -87,13 +87,13 @@ struct Geometry {
 
 struct BootSectorReading {
     Defect defect = Defect::none;
-    Geometry geometry; // valid only without a defect
+    Geometry geometry; // valid only if there is no defect
 };
 
 // True if the sector ends with 55 AA, as boot sectors and partition tables do.
 [[nodiscard]] bool has_boot_signature(std::span<const std::byte> sector);
 
-// `sector` has kSectorBytes bytes; `sectors_available` is what the device or the partition offers.
+// `sector` has kSectorBytes bytes; `sectors_available` is the size of the device or the partition.
 [[nodiscard]] BootSectorReading read_boot_sector(std::span<const std::byte> sector, std::uint64_t sectors_available);
 
 } // namespace drivers::fat

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Where on a device the FAT volume begins: at its first sector ("superfloppy"), or in the first FAT partition of a
+// The start of the FAT volume on a device: at its first sector ("superfloppy"), or in the first FAT partition of a
 // master boot record. Source: Microsoft FAT32 File System Specification 1.03; partition table as in the UEFI
 // Specification 2.10, section 5.2.1. Context: task or irq-off.
 //
@@ -13,13 +13,13 @@ namespace drivers::fat {
 struct Location {
     Defect defect = Defect::none;
     std::uint64_t start = 0; // device sector of the boot sector
-    Geometry geometry;       // valid only without a defect
+    Geometry geometry;       // valid only if there is no defect
 };
 
 // `sector` is working space of kSectorBytes. Finding no volume is a result, not a failure. Errors: io.
 [[nodiscard]] lib::Result<Location> locate_volume(BlockDevice& device, std::span<std::byte> sector);
 
-// What a defect means to a caller. Precondition: defect is not none.
+// The error of a defect. Precondition: defect is not none.
 [[nodiscard]] lib::Error defect_error(Defect defect);
 
 } // namespace drivers::fat

@@ -54,7 +54,7 @@ lib::Result<bool> RootDirectory::advance(Position& position) {
         return false;
     }
     if (!m_geometry.holds(next.value()) || position.walked + 1 >= kSectorsMax) {
-        return lib::Error::corrupt; // out of the volume, or in a circle
+        return lib::Error::corrupt; // outside the volume, or circular
     }
     position.cluster = next.value();
     position.sector = m_geometry.first_sector(position.cluster);
@@ -74,7 +74,7 @@ lib::Result<RootDirectory::Search> RootDirectory::search(const ShortName& name) 
             const DirectoryEntry entry = decode_entry(std::span(m_bytes).subspan(offset));
             const bool at_end = entry.kind == EntryKind::end;
             if ((at_end || entry.kind == EntryKind::free) && !search.free.has_value()) {
-                search.free = Slot{.sector = position.sector, .offset = offset, .was_end = at_end};
+                search.free = Slot{.sector = position.sector, .offset = offset, .was_end_mark = at_end};
             }
             if (at_end) {
                 return search;
@@ -83,7 +83,7 @@ lib::Result<RootDirectory::Search> RootDirectory::search(const ShortName& name) 
             if (named && entry.name.same_as(name)) {
                 search.found = entry;
                 if (m_geometry.type == FatType::fat16) {
-                    search.found->first_cluster &= 0xFFFF; // the upper half belongs to OS/2 there
+                    search.found->first_cluster &= 0xFFFF; // the upper half is used by OS/2 there
                 }
                 return search;
             }
@@ -126,12 +126,12 @@ lib::Result<Slot> RootDirectory::grow(const Search& search) {
     if (const auto done = m_table->flush(); !done) {
         return done.error();
     }
-    return Slot{.sector = sector, .offset = 0, .was_end = true};
+    return Slot{.sector = sector, .offset = 0, .was_end_mark = true};
 }
 
 lib::Result<void> RootDirectory::prepare(const Slot& slot) {
     const bool last_of_sector = slot.offset + kDirectoryEntryBytes == kSectorBytes;
-    if (!slot.was_end || !last_of_sector) {
+    if (!slot.was_end_mark || !last_of_sector) {
         return {}; // write() moves the end within the same sector
     }
     Position position = first();
@@ -149,7 +149,7 @@ lib::Result<void> RootDirectory::prepare(const Slot& slot) {
         return advanced.error();
     }
     if (!advanced.value()) {
-        return {}; // the slot is the very last one: the end needs no mark
+        return {}; // the slot is the last one: no end mark is needed
     }
     if (const auto done = read_sector(position.sector); !done) {
         return done.error();
@@ -157,7 +157,7 @@ lib::Result<void> RootDirectory::prepare(const Slot& slot) {
     if (m_bytes[0] == std::byte{0}) {
         return {};
     }
-    m_bytes[0] = std::byte{0}; // what a sloppy formatter left behind the end must not come to life
+    m_bytes[0] = std::byte{0}; // entries that a formatter left after the end must not become visible
     return write_sector(position.sector);
 }
 
@@ -166,7 +166,7 @@ lib::Result<void> RootDirectory::write(const Slot& slot, const EntryBytes& entry
         return done.error();
     }
     std::ranges::copy(entry, m_bytes.begin() + slot.offset);
-    if (slot.was_end && slot.offset + kDirectoryEntryBytes < kSectorBytes) {
+    if (slot.was_end_mark && slot.offset + kDirectoryEntryBytes < kSectorBytes) {
         m_bytes[slot.offset + kDirectoryEntryBytes] = std::byte{0};
     }
     return write_sector(slot.sector);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The root directory: a fixed region on FAT16, a chain of clusters on FAT32. Finds names, finds room for one more
+// The root directory: a fixed region on FAT16, a chain of clusters on FAT32. Finds names, finds space for one more
 // entry, and writes it; never changes an entry that is in use. Source: Microsoft FAT32 File System Specification 1.03,
 // "FAT Directory Structure". Context: task or irq-off, one user at a time.
 #pragma once
@@ -11,11 +11,11 @@
 
 namespace drivers::fat {
 
-// Room for one entry.
+// Space for one entry.
 struct Slot {
-    std::uint32_t sector = 0; // of the volume
-    std::uint32_t offset = 0; // in that sector
-    bool was_end = false;     // the entry marked the end, which must move behind it
+    std::uint32_t sector = 0;  // of the volume
+    std::uint32_t offset = 0;  // in that sector
+    bool was_end_mark = false; // the entry marked the end, which must move after it
 };
 
 class RootDirectory {
@@ -26,12 +26,12 @@ class RootDirectory {
 
     void attach(BlockDevice& device, std::uint64_t volume_start, const Geometry& geometry, AllocationTable& table);
 
-    // What one pass over the directory tells about a name.
+    // The result of one pass over the directory for a name.
     struct Search {
         std::optional<DirectoryEntry> found; // a file or a directory of this name
         std::optional<Slot> free;            // the first free slot, if there is one
-        Cluster last_cluster = 0;            // FAT32: where the chain ends, if it was walked to its end
-        std::uint32_t sectors = 0;           // how many were walked
+        Cluster last_cluster = 0;            // FAT32: the last cluster of the chain, if the whole chain was read
+        std::uint32_t sectors = 0;           // number of sectors read
     };
 
     // Errors: io; corrupt (the chain leaves the volume or exceeds 65536 entries).
@@ -41,11 +41,11 @@ class RootDirectory {
     [[nodiscard]] bool can_grow(const Search& search) const;
 
     // Appends one empty cluster to the directory and returns its first slot. The cluster is cleared and marked used, in
-    // all copies, before it is linked: cut off at any write, it is at most lost.
+    // all copies, before it is linked: an interruption at any write can at most lose it.
     // Precondition: can_grow(search). Errors: no_space; io.
     [[nodiscard]] lib::Result<Slot> grow(const Search& search);
 
-    // Makes sure that the directory still ends behind this slot once it is filled. Errors: io; corrupt.
+    // Ensures that the directory still ends after this slot once it is filled. Errors: io; corrupt.
     [[nodiscard]] lib::Result<void> prepare(const Slot& slot);
 
     // Fills a prepared slot with one sector write. Errors: io.

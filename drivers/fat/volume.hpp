@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A mounted FAT16 or FAT32 volume: finds the files of its root directory, reads them, and tells how much space is left.
-// Files are added by a FileWriter. No subdirectories, no long names, no deleting. Static storage, about 2 KiB.
-// Source: Microsoft FAT32 File System Specification 1.03. Context: task or irq-off, one user at a time.
+// A mounted FAT16 or FAT32 volume: finds the files of its root directory, reads them, and reports the free space. Files
+// are added by a FileWriter. No subdirectories, no long names, no deletion. Static storage, about 2 KiB. Source:
+// Microsoft FAT32 File System Specification 1.03. Context: task or irq-off, one user at a time.
 #pragma once
 
 #include "drivers/fat/info_sector.hpp"
@@ -22,9 +22,9 @@ class Volume {
     Volume(const Volume&) = delete;
     Volume& operator=(const Volume&) = delete;
 
-    // Takes the first FAT volume of the device, at sector 0 or in a partition; forgets the one mounted before. Writes
-    // nothing. Errors: not_found (no volume: the device may be blank); unsupported (FAT12, ...) and corrupt, for which
-    // defect() says what; io.
+    // Uses the first FAT volume of the device, at sector 0 or in a partition; replaces the one mounted before. Writes
+    // nothing. Errors: not_found (no volume: the device may be blank); unsupported (FAT12, ...) and corrupt, see
+    // defect(); io.
     [[nodiscard]] lib::Result<void> mount(BlockDevice& device);
 
     [[nodiscard]] bool mounted() const { return m_device != nullptr; }
@@ -36,15 +36,15 @@ class Volume {
 
     [[nodiscard]] const Geometry& geometry() const { return m_geometry; }
 
-    // In whole clusters. Reads the whole table when first asked. Errors: io.
+    // In whole clusters. The first call reads the whole table. Errors: io.
     [[nodiscard]] lib::Result<std::uint64_t> free_bytes();
 
-    // By 8.3 name, without regard to case. Errors: not_found; invalid_argument (no 8.3 name, or a directory's); corrupt
-    // (its first cluster lies outside the volume); io.
+    // By 8.3 name, without regard to case. Errors: not_found; invalid_argument (not an 8.3 name, or a directory's);
+    // corrupt (its first cluster is outside the volume); io.
     [[nodiscard]] lib::Result<FileInfo> find(std::string_view name);
 
-    // Copies from `offset` on; returns how many bytes there were, at most out.size(). Follows the chain from its start:
-    // read in large pieces. Errors: corrupt (the chain is shorter than the size says, or leaves the volume); io.
+    // Copies from `offset` on; returns the number of bytes copied, at most out.size(). Follows the chain from its
+    // start, so read in large pieces. Errors: corrupt (the chain is shorter than the size, or leaves the volume); io.
     [[nodiscard]] lib::Result<std::size_t> read(const FileInfo& file, std::uint32_t offset, std::span<std::byte> out);
 
     // --- for the FileWriter ---
@@ -56,7 +56,7 @@ class Volume {
     // Whole sectors of the volume. Errors: io.
     [[nodiscard]] lib::Result<void> write(std::uint32_t sector, std::span<const std::byte> bytes);
 
-    // Everything written so far lasts. Errors: io.
+    // Makes everything written so far persistent. Errors: io.
     [[nodiscard]] lib::Result<void> flush();
 
     // Writes FAT32's FSInfo; nothing on FAT16. Errors: io.
@@ -66,7 +66,7 @@ class Volume {
   private:
     [[nodiscard]] lib::Result<void> update_hint(const SpaceHint& hint);
 
-    // The part of a file that lies in one cluster, from `offset` in it; `out` ends at the cluster's end or before.
+    // The part of a file in one cluster, from `offset` in it; `out` ends at the cluster's end or before.
     [[nodiscard]] lib::Result<void> read_cluster(Cluster cluster, std::uint32_t offset, std::span<std::byte> out);
 
     BlockDevice* m_device = nullptr; // null: not mounted

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// One NE2000 at one I/O base: registers, reset, and remote DMA, the only way into its buffer memory. It knows how to
-// move bytes, not which bytes: frames, ring and recovery are the device's business. Every wait is bounded.
-// Source: DP8390D data sheet, sections 5 (remote DMA) and 10.
-// Context: task, one user at a time. After a timeout the NIC's DMA is in an unknown state: reset it.
+// One NE2000 at one I/O base: registers, reset, and remote DMA, the only access to its buffer memory. It only moves
+// bytes: frames, ring and recovery are handled by the device. Every wait is bounded. Source: DP8390D data sheet,
+// sections 5 (remote DMA) and 10. Context: task, one user at a time. After a timeout the NIC's DMA is in an unknown
+// state: reset it.
 #pragma once
 
 #include "drivers/clock.hpp"
@@ -19,8 +19,8 @@
 
 namespace drivers::ne2000 {
 
-// How many bytes one access to the data port moves. An ISA card and a plain RTL8029 take words; QEMU's model (both its
-// cards) also takes double words, which halves the cost of a copy.
+// Bytes per access to the data port. An ISA card and a plain RTL8029 support words; QEMU's model (both its cards) also
+// double words, which halves the cost of a copy.
 enum class DataWidth : std::uint8_t { word16 = 2, dword32 = 4 };
 
 template <PortIo Ports>
@@ -45,7 +45,8 @@ class Chip {
 
     void command(std::uint8_t bits) { write(kRegCR, bits); }
 
-    // Hard reset through the board's reset port; the controller is stopped afterwards. timeout if it never says so.
+    // Hard reset through the board's reset port; the controller is stopped afterwards. timeout if it does not report
+    // it.
     [[nodiscard]] lib::Result<void> reset() {
         write(kResetPort, read(kResetPort));
         if (!wait_until(m_clock, kResetTimeout, [this] { return (read(kRegISR) & kIsrRST) != 0; })) {
@@ -54,7 +55,7 @@ class Chip {
         return {};
     }
 
-    // The page the receiver writes next, as the NIC reports it. The NIC keeps running; page 0 is selected again.
+    // The page that the receiver writes next, as reported by the NIC. The NIC keeps running; page 0 is selected again.
     [[nodiscard]] std::uint8_t current_page_untrusted() {
         command(kCommandStart | kCrPage1);
         const std::uint8_t page = read(kRegCURR);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Everything the NE2000 driver has seen, so that no loss is silent. Plain numbers that only grow; they survive each
-// recovery and start at zero only with the object. Context: read from any, written by the driver's user alone.
+// All counters of the NE2000 driver, so that no loss is silent. They only grow; they survive each recovery and start at
+// zero only with the object. Context: read from any, written only by the driver's user.
 #pragma once
 
 #include <cstdint>
@@ -10,11 +10,11 @@ namespace drivers::ne2000 {
 struct Counters {
     std::uint64_t tx_frames = 0;          // transmitted, as the NIC reports it
     std::uint64_t tx_bytes = 0;           // with padding, without CRC
-    std::uint64_t tx_busy = 0;            // refused for want of a buffer
+    std::uint64_t tx_busy = 0;            // refused for lack of a buffer
     std::uint64_t tx_errors = 0;          // given up by the NIC: collisions, underrun
-    std::uint64_t tx_resends = 0;         // issued again because a recovery had cut them short
+    std::uint64_t tx_resends = 0;         // repeated because a recovery had interrupted them
     std::uint64_t tx_abandoned = 0;       // in the NIC when it had to be reset
-    std::uint64_t tx_watchdog_resets = 0; // a transmission never ended
+    std::uint64_t tx_watchdog_resets = 0; // a transmission did not end
 
     std::uint64_t rx_frames = 0;
     std::uint64_t rx_bytes = 0;            // without CRC
@@ -22,14 +22,14 @@ struct Counters {
     std::uint64_t rx_oversized = 0;        // longer than the caller's buffer, dropped
     std::uint64_t rx_errors = 0;           // reported by the NIC for frames it did not store
     std::uint64_t rx_overflows = 0;        // the ring was full: recovery ran
-    std::uint64_t rx_ring_resets = 0;      // a header was not believable: everything in the ring dropped
+    std::uint64_t rx_ring_resets = 0;      // a header was inconsistent: all frames in the ring dropped
     std::uint64_t rx_alignment_errors = 0; // the NIC's tally counters
     std::uint64_t rx_crc_errors = 0;
     std::uint64_t rx_missed = 0;
 
     std::uint64_t dma_timeouts = 0; // remote DMA never completed: NIC reset
-    std::uint64_t resets = 0;       // of the whole NIC, for whichever reason
-    std::uint64_t failures = 0;     // the NIC did not come back: absent from then on
+    std::uint64_t resets = 0;       // of the whole NIC, for any reason
+    std::uint64_t failures = 0;     // the NIC did not recover: absent from then on
 };
 
 } // namespace drivers::ne2000

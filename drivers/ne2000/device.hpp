@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The NE2000 as a network device: start-up, frames out through two buffers, frames in from the ring, and recovery from
-// everything the controller can get stuck in. Polled: interrupts stay masked unless the options say otherwise, and the
-// status bits are served by poll(); an interrupt handler would call the same function.
-// Source: DP8390D data sheet, sections 7 (reception, with the overflow routine), 8 (transmission), 11 (initialisation).
+// The NE2000 as a network device: start-up, transmission through two buffers, reception from the ring, and recovery
+// from every known error state of the controller. Polled: interrupts remain masked unless the options enable them, and
+// poll() serves the status bits; an interrupt handler would call the same function. Source: DP8390D data sheet,
+// sections 7 (reception, with the overflow routine), 8 (transmission), 11 (initialisation).
 //
 //   page  40h        46h        4Ch                                        stop_page
 //         +----------+----------+---------------------------------------------+
@@ -10,7 +10,7 @@
 //         +----------+----------+---------------------------------------------+
 //
 // Usage:  Device nic(ports, clock);  if (auto started = nic.start({.io_base = kIsaBase}); !started) { no card }
-// Context: task, one user at a time, or with interrupts off. No call takes longer than a few milliseconds but the
+// Context: task, one user at a time, or with interrupts off. No call takes longer than a few milliseconds, except the
 // recovery from a dead card, which is bounded by 40 ms.
 #pragma once
 
@@ -33,7 +33,7 @@ namespace drivers::ne2000 {
 struct Options {
     std::uint16_t io_base = kIsaBase;
     DataWidth width = DataWidth::word16;
-    std::uint8_t stop_page = 0x80;      // behind the buffer memory: 80h for 16 KiB, C0h for 32 KiB (RTL8029, QEMU)
+    std::uint8_t stop_page = 0x80;      // the end of the buffer memory: 80h for 16 KiB, C0h for 32 KiB (RTL8029, QEMU)
     std::uint8_t interrupt_mask = 0x00; // ISR bits that raise the interrupt line; none: polled
 };
 
@@ -66,7 +66,7 @@ class Device final : public net::Device {
         return {};
     }
 
-    // False before start() and once the card has failed for good.
+    // False before start() and after the card has failed permanently.
     [[nodiscard]] bool running() const { return m_running; }
 
     [[nodiscard]] const Counters& counters() const { return m_counters; }
@@ -84,7 +84,7 @@ class Device final : public net::Device {
         if (!m_running) {
             return lib::Error::io;
         }
-        // Between an overflow and its recovery, which needs the reader's buffer, the controller must be left alone.
+        // Between an overflow and its recovery, which needs the reader's buffer, the controller must not be accessed.
         if (m_buffers.has_filled() || m_overflowed) {
             ++m_counters.tx_busy;
             return lib::Error::busy;
@@ -129,15 +129,16 @@ class Device final : public net::Device {
 
     static constexpr std::uint8_t kTransmitStartPage = 0x40;
     static constexpr std::uint8_t kRingStartPage = kTransmitStartPage + kTransmitBufferPages * kTransmitBufferCount;
-    static constexpr std::uint8_t kStopPageMin = kRingStartPage + 2 * kTransmitBufferPages; // room for two whole frames
+    // Space for two whole frames.
+    static constexpr std::uint8_t kStopPageMin = kRingStartPage + 2 * kTransmitBufferPages;
     static constexpr std::uint8_t kStopPageMax = 0xC0;
 
     static constexpr std::size_t kFrameHeaderBytes = 14;
     static constexpr std::size_t kFrameBytesMin = 60; // the controller does not pad
 
-    // Sixteen attempts with the longest back-offs in between take 0.4 s; a card that is silent for longer is stuck.
+    // Sixteen attempts with the longest back-offs take 0.4 s; a transmission that takes longer has failed.
     static constexpr lib::Nanoseconds kTransmitTimeout = lib::milliseconds(500);
-    // After STOP the controller finishes what is on the wire: longest frame 1.2 ms; the data sheet asks for 1.6.
+    // After STOP the controller completes the current frame: at most 1.2 ms; the data sheet requires 1.6.
     static constexpr lib::Nanoseconds kStopTime = lib::microseconds(1600);
 
     // No such card: all ports read as ones. A running controller never shows RST together with all the rest.
@@ -147,7 +148,7 @@ class Device final : public net::Device {
         return static_cast<std::uint8_t>(kTransmitStartPage + buffer * kTransmitBufferPages);
     }
 
-    // The data sheet's order, steps 1 to 11.
+    // In the order of the data sheet, steps 1 to 11.
     void initialise() {
         m_chip.command(kCommandStop);
         m_chip.write(kRegDCR, kDcrWords);
@@ -183,7 +184,7 @@ class Device final : public net::Device {
             fail();
             return;
         }
-        // OVW is cleared by its recovery alone, RDC belongs to the transfer, PTX and TXE to the transmission.
+        // OVW is cleared only by its recovery, RDC belongs to the transfer, PTX and TXE to the transmission.
         const auto served = static_cast<std::uint8_t>(status & (kIsrPRX | kIsrRXE | kIsrCNT));
         if (served != 0) {
             m_chip.write(kRegISR, served);
@@ -218,13 +219,13 @@ class Device final : public net::Device {
             return;
         }
         account_transmission();
-        // During an overflow nothing new is started: its recovery goes on with what is waiting.
+        // During an overflow nothing new is started: its recovery continues with the waiting frames.
         if (!m_overflowed) {
             send_next();
         }
     }
 
-    // The frame being sent has ended, one way or the other.
+    // The transmission has ended, with or without an error.
     void account_transmission() {
         if ((m_chip.read(kRegTSR) & (kTsrABT | kTsrFU)) != 0) {
             ++m_counters.tx_errors;
@@ -245,15 +246,15 @@ class Device final : public net::Device {
 
     void issue(TransmitBuffers::Index buffer) {
         const std::uint16_t size_bytes = m_buffers.size_bytes(buffer);
-        m_chip.write(kRegISR, kIsrPTX | kIsrTXE); // of an earlier frame: halt() asks how *this* one ended
+        m_chip.write(kRegISR, kIsrPTX | kIsrTXE); // of an earlier frame: halt() checks how *this* one ended
         m_chip.write(kRegTPSR, buffer_page(buffer));
         m_chip.write(kRegTBCR0, static_cast<std::uint8_t>(size_bytes));
         m_chip.write(kRegTBCR1, static_cast<std::uint8_t>(size_bytes >> 8));
         m_chip.command(kCommandTransmit);
     }
 
-    // The watchdog goes on counting from the first attempt: a frame cannot be issued again for ever.
-    void go_on_sending(Resend resend) {
+    // The watchdog counts from the first attempt, so a frame is not repeated forever.
+    void continue_sending(Resend resend) {
         if (resend == Resend::yes && m_buffers.sending()) {
             ++m_counters.tx_resends;
             issue(m_buffers.sending_buffer());
@@ -264,7 +265,7 @@ class Device final : public net::Device {
 
     // --- reception ------------------------------------------------------------------------------------------------
 
-    // not_found, no_space: nothing is wrong; corrupt, timeout: the caller recovers.
+    // not_found, no_space: not an error; corrupt, timeout: the caller recovers.
     [[nodiscard]] lib::Result<std::size_t> take_frame(std::span<std::byte> out) {
         const std::uint8_t current = m_chip.current_page_untrusted();
         if (!m_ring.contains(current)) {
@@ -299,7 +300,7 @@ class Device final : public net::Device {
         return size.value();
     }
 
-    // Ring addresses continue at the start behind the last page. Precondition: address in the ring.
+    // Ring addresses continue at the start after the last page. Precondition: address in the ring.
     [[nodiscard]] lib::Result<void> read_ring(std::size_t address, std::span<std::byte> out) {
         const std::size_t until_end = m_ring.stop_address() - address;
         const auto head = out.first(out.size() < until_end ? out.size() : until_end);
@@ -312,8 +313,8 @@ class Device final : public net::Device {
 
     // --- recovery -------------------------------------------------------------------------------------------------
 
-    // Stops the controller in an orderly way, steps 1 to 5 of the overflow routine. Yes if it was transmitting and the
-    // transmission ended neither well nor badly: then it must be issued again.
+    // Stops the controller in order, steps 1 to 5 of the overflow routine. Yes if it was transmitting and the
+    // transmission ended neither with success nor with an error: then it must be repeated.
     [[nodiscard]] Resend halt() {
         const bool transmitting = (m_chip.read(kRegCR) & kCrTXP) != 0;
         m_chip.command(kCommandStop);
@@ -338,23 +339,23 @@ class Device final : public net::Device {
         m_chip.write(kRegISR, kIsrOVW);
         m_chip.write(kRegTCR, 0);
         m_overflowed = false;
-        go_on_sending(resend);
+        continue_sending(resend);
     }
 
-    // A header lied: where the next frame begins is unknown, so the ring starts afresh. Frames being sent are kept;
-    // `cut_short` says that one was already interrupted by an overflow recovery under way.
+    // After an inconsistent header the start of the next frame is unknown, so the ring is reset. Frames being sent are
+    // kept; `cut_short` states that one was already interrupted by an overflow recovery in progress.
     void reset_ring(Resend cut_short) {
         ++m_counters.rx_ring_resets;
         const Resend resend = halt() == Resend::yes ? Resend::yes : cut_short;
         if (resend == Resend::no && m_buffers.sending()) {
-            account_transmission(); // here, because initialise() wipes what it left in the status
+            account_transmission(); // here, because initialise() clears its status
         }
         initialise();
-        go_on_sending(resend);
+        continue_sending(resend);
     }
 
-    // The controller has ceased to do as it is told: reset and initialise the whole card. The frame on the wire may or
-    // may not have left, so it is given up and counted; the one waiting behind it is sent.
+    // The controller no longer responds: resets and initialises the whole card. The frame being sent may or may not
+    // have been transmitted, so it is abandoned and counted; the next waiting one is sent.
     void restart() {
         ++m_counters.resets;
         if (!m_chip.reset()) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The judgement over an NE2000's address PROM.
+// Checks the address PROM of an NE2000.
 #include "drivers/ne2000/probe.hpp"
 
 namespace drivers::ne2000 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Is there an NE2000 at this I/O base, and what is its address? And where does the PCI variety decode its ports?
-// Probing ends within 100 ms whatever answers: an empty bus, another card, or an NE2000 that is out of order. Source:
-// DP8390D data sheet; the PROM layout is the NE2000 board's: sixteen bytes, each seen twice, 57h 57h at the end.
+// Detects an NE2000 at an I/O base and reads its address; finds the I/O base of the PCI variety. Probing ends within
+// 100 ms for any result: an empty bus, another card, or a defective NE2000. Source: DP8390D data sheet; the PROM layout
+// is the NE2000 board's: sixteen bytes, each read twice, 57h 57h at the end.
 #pragma once
 
 #include "drivers/ne2000/chip.hpp"
@@ -15,7 +15,7 @@
 
 namespace drivers::ne2000 {
 
-inline constexpr std::uint16_t kIsaBase = 0x300; // the cards' factory setting
+inline constexpr std::uint16_t kIsaBase = 0x300; // the factory setting of the cards
 inline constexpr PciId kPciId{0x10EC, 0x8029};   // RTL8029
 
 struct PciLocation {
@@ -23,7 +23,7 @@ struct PciLocation {
     std::uint8_t interrupt_line = 0;
 };
 
-// Finds the first RTL8029 and switches its I/O decoder on. not_found: no such function on the bus; corrupt: its first
+// Finds the first RTL8029 and enables its I/O decoder. not_found: no such function on the bus; corrupt: its first
 // base address is not an I/O range of the right kind.
 template <PortIo Ports>
 [[nodiscard]] lib::Result<PciLocation> locate_on_pci(PciConfig<Ports>& pci) {
@@ -39,15 +39,15 @@ template <PortIo Ports>
     return PciLocation{static_cast<std::uint16_t>(bar.value().base), pci.interrupt_line(address.value())};
 }
 
-// Sixteen PROM bytes as they are seen: each twice.
+// The sixteen PROM bytes as they are read: each twice.
 using PromImage = std::array<std::byte, 32>;
 
-// corrupt if the bytes are not doubled, the signature is missing or the address cannot be one card's.
+// corrupt if the bytes are not doubled, the signature is missing, or the address is not that of a single card.
 [[nodiscard]] lib::Result<net::MacAddress> decode_prom(const PromImage& image_untrusted);
 
-// Resets the card and reads its address. It is left stopped, in loopback, with all interrupts masked.
-// not_found: nothing that behaves like a DP8390 answers; corrupt: it does, but its PROM is not an NE2000's; timeout:
-// its remote DMA never completes.
+// Resets the card and reads its address. Afterwards it is stopped, in loopback, with all interrupts masked.
+// not_found: no device with the behaviour of a DP8390 answers; corrupt: one does, but its PROM is not an NE2000's;
+// timeout: its remote DMA does not complete.
 template <PortIo Ports>
 [[nodiscard]] lib::Result<net::MacAddress> probe(Chip<Ports>& chip) {
     constexpr std::uint8_t kFloatingBus = 0xFF;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The header check of the NE2000 receive ring. A header that lies sends the reader to a wrong page for ever after, so
-// each field is held against the others before the first data byte is fetched.
+// The header check of the NE2000 receive ring. A wrong header would lead to a wrong page permanently, so each field is
+// compared with the others before the first data byte is read.
 #include "drivers/ne2000/receive_ring.hpp"
 
 #include "drivers/ne2000/registers.hpp"
@@ -9,14 +9,14 @@ namespace drivers::ne2000 {
 
 lib::Result<std::size_t> ReceiveRing::validate(const RingHeader& untrusted, std::uint8_t page,
                                                std::uint8_t current) const {
-    ASSERT(page != current);
+    ASSERT(start_page < stop_page && contains(page) && contains(current) && page != current);
     const bool received_intact = (untrusted.status & (kRsrPRX | kRsrErrors)) == kRsrPRX;
     if (!received_intact || untrusted.length < kRingLengthMin || untrusted.length > kRingLengthMax ||
         !contains(untrusted.next_page)) {
         return lib::Error::corrupt;
     }
-    // Chips disagree by one page when the CRC just crosses a page end or the frame fills its last page exactly; beyond
-    // that, length and next page say the same thing twice.
+    // Chips differ by one page if the CRC just crosses a page end or the frame fills its last page exactly; apart from
+    // that, length and next page are redundant.
     const std::size_t pages_min = (untrusted.length + kPageBytes - 1) / kPageBytes;
     const std::size_t pages_max = (untrusted.length + kRingHeaderBytes) / kPageBytes + 1;
     const std::size_t pages_used = distance(page, untrusted.next_page);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// The receive ring's geometry, and what a stored frame's header must look like to be believed. Pure computation: no
-// port is touched here, so every class of corruption is a unit test. Source: DP8390D data sheet, section 7.
+// The geometry of the receive ring, and the validity of a stored frame's header. Pure computation: no port is accessed
+// here, so every class of corruption has a unit test. Source: DP8390D data sheet, section 7.
 //
 //   start                          next (ours)          CURR (the NIC's)              stop
 //   +------+------+------+------+--+------+------+------+------+------+------+--------+
 //   |      |      |      |   BNRY  |####################|                             |   pages of 256 bytes
 //   +------+------+------+------+--+------+------+------+------+------+------+--------+
-//                                  | frame: 4-byte header, data, CRC; continues at start behind the last page
+//                                  | frame: 4-byte header, data, CRC; continues at start after the last page
 //
 //   header: status, page of the next frame, length low, length high      (length counts data and CRC, not the header)
 #pragma once
@@ -25,8 +25,8 @@ inline constexpr std::size_t kPageBytes = 256;
 inline constexpr std::size_t kRingHeaderBytes = 4;
 inline constexpr std::size_t kCrcBytes = 4;
 
-// Lengths as the header counts them, with CRC. Ethernet's least is 64, but an emulated link may hand on a frame that
-// was never padded; below an Ethernet header nothing makes sense. The most is a full frame with a VLAN tag.
+// Lengths as in the header, with CRC. Ethernet's minimum is 64, but an emulated link may deliver a frame without
+// padding; the lower bound is an Ethernet header. The maximum is a full frame with a VLAN tag.
 inline constexpr std::uint16_t kRingLengthMin = 14 + kCrcBytes;
 inline constexpr std::uint16_t kRingLengthNoRunt = 64;
 inline constexpr std::uint16_t kRingLengthMax = 1522;
@@ -49,7 +49,7 @@ struct RingHeader {
 
 struct ReceiveRing {
     std::uint8_t start_page = 0;
-    std::uint8_t stop_page = 0; // behind the last one; > start_page
+    std::uint8_t stop_page = 0; // after the last one; > start_page
 
     [[nodiscard]] constexpr bool contains(std::uint8_t page) const { return page >= start_page && page < stop_page; }
 
@@ -71,8 +71,8 @@ struct ReceiveRing {
 
     [[nodiscard]] constexpr std::size_t stop_address() const { return stop_page * kPageBytes; }
 
-    // How many data bytes the frame at `page` holds, without CRC; corrupt if the header contradicts itself, the ring or
-    // the NIC's own CURR. Precondition: page and current in the ring and not equal.
+    // The number of data bytes of the frame at `page`, without CRC; corrupt if the header contradicts itself, the ring
+    // or the NIC's own CURR. Precondition: page and current in the ring and not equal.
     [[nodiscard]] lib::Result<std::size_t> validate(const RingHeader& untrusted, std::uint8_t page,
                                                     std::uint8_t current) const;
 };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The NE2000's 32 ports: sixteen registers of its DP8390D controller in three pages (selected by CR), the data port of
-// the remote DMA, and the reset port. Names are the data sheet's. Constants only, no behaviour.
-// Source: National Semiconductor DP8390D/NS32490D data sheet, section 10 (registers); the two upper ports belong to the
-// NE2000 board, and to the RTL8029 that imitates it.
+// the remote DMA, and the reset port. Names are those of the data sheet. Constants only. Source: National Semiconductor
+// DP8390D/NS32490D data sheet, section 10 (registers); the two upper ports belong to the NE2000 board, and to the
+// compatible RTL8029.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@ namespace drivers::ne2000 {
 
 // --- board --------------------------------------------------------------------------------------------------------
 inline constexpr std::uint16_t kPorts = 0x20;
-inline constexpr std::uint8_t kDataPort = 0x10;  // remote DMA, as wide as DCR says
+inline constexpr std::uint8_t kDataPort = 0x10;  // remote DMA, of the width in DCR
 inline constexpr std::uint8_t kResetPort = 0x1F; // reading and writing back resets the controller
 
 // --- all pages ----------------------------------------------------------------------------------------------------
@@ -23,15 +23,13 @@ inline constexpr std::uint8_t kCrRemoteRead = 0x08;
 inline constexpr std::uint8_t kCrRemoteWrite = 0x10;
 inline constexpr std::uint8_t kCrRD2 = 0x20; // abort or complete remote DMA: the resting state
 inline constexpr std::uint8_t kCrPage1 = 0x40;
-inline constexpr std::uint8_t kCrPage2 = 0x80;
-inline constexpr std::uint8_t kCrPageMask = 0xC0;
 
 // --- page 0 -------------------------------------------------------------------------------------------------------
 inline constexpr std::uint8_t kRegPSTART = 0x01; // write: first page of the receive ring
-inline constexpr std::uint8_t kRegPSTOP = 0x02;  // write: page behind the ring
+inline constexpr std::uint8_t kRegPSTOP = 0x02;  // write: page after the ring
 inline constexpr std::uint8_t kRegBNRY = 0x03;   // page the receiver must not enter
 inline constexpr std::uint8_t kRegTPSR = 0x04;   // write: first page of the frame to send
-inline constexpr std::uint8_t kRegTSR = 0x04;    // read: how the last transmission went
+inline constexpr std::uint8_t kRegTSR = 0x04;    // read: status of the last transmission
 inline constexpr std::uint8_t kTsrPTX = 0x01;
 inline constexpr std::uint8_t kTsrABT = 0x08; // given up after sixteen collisions
 inline constexpr std::uint8_t kTsrFU = 0x20;  // FIFO underrun

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Which of the NIC's two transmit buffers is free, filled or on the wire. While one is sent the next frame is copied
-// into the other, so wire and copy overlap. Bookkeeping only: no port is touched here.
+// The state of the NIC's two transmit buffers: free, filled or being sent. While one is sent the next frame is copied
+// into the other, so transmission and copy overlap. Bookkeeping only: no port is accessed here.
 //
 //   load() -> filled -> begin() -> sending -> finish() -> free        at most one filled, at most one sending
 #pragma once
@@ -24,7 +24,7 @@ class TransmitBuffers {
 
     [[nodiscard]] constexpr bool has_filled() const { return m_filled != kNone; }
 
-    // The buffer to copy the next frame into. Precondition: not has_filled(), for only one frame waits at a time.
+    // The buffer to copy the next frame into. Precondition: not has_filled(), because only one frame waits at a time.
     [[nodiscard]] constexpr Index free_buffer() const {
         ASSERT(!has_filled());
         return m_sending == 0 ? Index{1} : Index{0};
@@ -33,15 +33,17 @@ class TransmitBuffers {
     // Precondition: buffer is the free_buffer().
     constexpr void load(Index buffer, std::size_t size_bytes) {
         ASSERT(buffer == free_buffer());
+        ASSERT(size_bytes <= kTransmitBufferPages * std::size_t{256});
         m_filled = buffer;
         m_size_bytes[buffer] = static_cast<std::uint16_t>(size_bytes);
     }
 
-    // The filled buffer goes on the wire. Precondition: has_filled() and not sending().
+    // Starts the transmission of the filled buffer. Precondition: has_filled() and not sending().
     constexpr Index begin() {
         ASSERT(has_filled() && !sending());
         m_sending = m_filled;
         m_filled = kNone;
+        ASSERT(m_size_bytes[m_sending] != 0);
         return m_sending;
     }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Reading dotted decimal addresses from the command line: strict, because a misread address sends a trace to a
-// stranger.
+// Reads dotted decimal addresses from the command line. Strict, because a misread address would send the trace to a
+// wrong host.
 #include "drivers/net/address.hpp"
 
 namespace drivers::net {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The three kinds of network address as types that do not mix, and the text form of an IPv4 address. Host-safe.
-// Source: RFC 791 section 3.1 (dotted decimal as everybody writes it: four numbers 0..255). Context: any.
+// Source: RFC 791 section 3.1 (dotted decimal: four numbers 0..255). Context: any.
 #pragma once
 
 #include "lib/result.hpp"
@@ -33,7 +33,7 @@ struct Ipv4Address {
 
     friend constexpr bool operator==(Ipv4Address, Ipv4Address) = default;
 
-    // Could be the address of one machine: not 0.x, loopback, multicast, reserved or broadcast.
+    // A possible address of one machine: not 0.x, loopback, multicast, reserved or broadcast.
     [[nodiscard]] constexpr bool is_host() const {
         const std::uint32_t first = value >> 24;
         return first != 0 && first != 127 && first < 224;

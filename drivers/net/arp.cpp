@@ -59,14 +59,14 @@ bool ArpResolver::request_due(Clock& clock) {
     return true;
 }
 
-ArpResolver::Learned ArpResolver::hear(const ArpPacket& packet) {
+ArpResolver::Learned ArpResolver::learn(const ArpPacket& packet) {
     if (packet.sender_address != m_peer || m_state == State::idle) {
         return Learned::nothing;
     }
     if (m_state == State::resolved) {
         return packet.sender_mac == m_mac ? Learned::nothing : Learned::conflict;
     }
-    // Also when the search had already ended: better late than never.
+    // Also if the search has already ended without a result.
     m_mac = packet.sender_mac;
     m_state = State::resolved;
     return Learned::address;

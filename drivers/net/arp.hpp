@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Address resolution for one peer: the packet, and a resolver that asks a bounded number of times. Not a general cache:
-// the only stranger a tracer talks to is its collector. The first answer stays: a later claim to the peer's address is
-// counted, not believed, so nobody on the segment can steal a running export. Source: RFC 826. Context: as the
+// Address resolution for one peer: the packet, and a resolver with a bounded number of requests. Not a general cache:
+// the tracer communicates only with its collector. The first answer is kept: a later claim to the peer's address is
+// counted and ignored, so no other host on the segment can redirect a running export. Source: RFC 826. Context: as the
 // endpoint.
 #pragma once
 
@@ -16,8 +16,6 @@
 #include <span>
 
 namespace drivers::net {
-
-inline constexpr std::size_t kArpPacketBytes = 28;
 
 enum class ArpOperation : std::uint16_t { request = 1, reply = 2 };
 
@@ -51,7 +49,7 @@ class ArpResolver {
     // Whether a request is due now. After the last one's interval without an answer the state is unreachable.
     [[nodiscard]] bool request_due(Clock& clock);
 
-    // Call when a request has been handed to the card; one that was refused remains due.
+    // Must be called after a request was passed to the card; a refused request remains due.
     void request_sent(Clock& clock) {
         ++m_attempts;
         m_next_attempt = Deadline(clock, kAttemptInterval);
@@ -59,12 +57,12 @@ class ArpResolver {
 
     enum class Learned : std::uint8_t { nothing, address, conflict };
 
-    // Hears a packet that was addressed to us.
-    Learned hear(const ArpPacket& packet);
+    // Processes a packet that was addressed to us.
+    Learned learn(const ArpPacket& packet);
 
     [[nodiscard]] State state() const { return m_state; }
 
-    // Meaningful once resolved.
+    // Valid once resolved.
     [[nodiscard]] const MacAddress& mac() const { return m_mac; }
 
   private:

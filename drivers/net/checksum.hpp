@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The Internet checksum: the complement of the ones' complement sum of all 16-bit words. The sum does not depend on
-// byte order (RFC 1071 section 2B), so words are added little-endian, as this machine has them, and swapped once at the
-// end. It finds an odd number of wrong bits, not two exchanged words. Context: any.
+// byte order (RFC 1071 section 2B), so words are added in this machine's little-endian order and swapped once at the
+// end. It detects an odd number of wrong bits, but not two exchanged words. Context: any.
 #pragma once
 
 #include "lib/assert.hpp"
@@ -33,11 +33,11 @@ class InternetChecksum {
         }
     }
 
-    // A word in host order, as it would stand big-endian in the packet.
+    // A word in host order, which is big-endian in the packet.
     constexpr void add(std::uint16_t word) { m_sum_le += swapped(word); }
 
-    // What belongs into the packet's checksum field (as a number, to be stored big-endian). Over a packet that already
-    // holds a right checksum it is 0.
+    // The value for the checksum field of the packet (as a number, to be stored big-endian). Over a packet with a
+    // correct checksum it is 0.
     [[nodiscard]] constexpr std::uint16_t value() const {
         std::uint64_t sum = m_sum_le;
         while (sum > 0xFFFF) { // at most four turns: each adds the carries back

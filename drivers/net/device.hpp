@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the protocols ask of a network card, and what a card offers: whole Ethernet frames without CRC, one at a time,
-// never waiting. The same protocols run on the NE2000 and on a fake that keeps frames in a list.
+// The interface of a network card for the protocols: whole Ethernet frames without CRC, one at a time, without waiting.
+// The same protocols run on the NE2000 and on a fake that keeps frames in a list.
 #pragma once
 
 #include "drivers/net/address.hpp"
@@ -19,20 +19,20 @@ class Device {
     Device(const Device&) = delete;
     Device& operator=(const Device&) = delete;
 
-    // The card's own address; meaningful once the card has been started.
+    // The card's own address; valid once the card has been started.
     [[nodiscard]] virtual MacAddress mac() const = 0;
 
-    // Queues one frame; the card pads it to the least length. The span is free again on return.
+    // Queues one frame; the card pads it to the minimum length. The span is free again on return.
     // busy: no buffer free, poll() and try again; invalid_argument: shorter than 14 or longer than kFrameBytesMax
     // bytes; timeout: the card had to be reset and this frame is lost; io: the card does not work.
     [[nodiscard]] virtual lib::Result<void> send_frame(std::span<const std::byte> frame) = 0;
 
     // Copies the oldest received frame and returns its size. not_found: none is waiting; no_space: it was longer than
-    // `out` and is gone; corrupt, timeout: the card lost frames and has recovered; io: the card does not work.
+    // `out` and was dropped; corrupt, timeout: the card lost frames and has recovered; io: the card does not work.
     [[nodiscard]] virtual lib::Result<std::size_t> receive_frame(std::span<std::byte> out) = 0;
 
-    // Bounded housekeeping: completed transmissions, watchdog, error counters. Call it regularly, whether or not there
-    // is traffic.
+    // Bounded housekeeping: completed transmissions, watchdog, error counters. Must be called regularly, whether or not
+    // there is traffic.
     virtual void poll() = 0;
 
   protected:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The Ethernet II header: who sends to whom, and what the payload is. No VLAN tags, no 802.3 length frames: those are
-// somebody else's. Host-safe. Source: RFC 894, IEEE 802.3 clause 3. Context: any.
+// The Ethernet II header: sender, receiver and type of the payload. VLAN tags and 802.3 length frames are not
+// supported. Host-safe. Source: RFC 894, IEEE 802.3 clause 3. Context: any.
 //
 //   0             6             12       14
 //   +-------------+-------------+--------+---------------
@@ -19,11 +19,10 @@
 
 namespace drivers::net {
 
-inline constexpr std::size_t kEthernetHeaderBytes = 14;
 inline constexpr std::uint16_t kEtherTypeIpv4 = 0x0800;
 inline constexpr std::uint16_t kEtherTypeArp = 0x0806;
 
-// Bytes that are read as an address; a failed reader yields the zero address.
+// Reads an address; a failed reader yields the zero address.
 [[nodiscard]] constexpr MacAddress read_mac(lib::ByteReader& reader) {
     MacAddress mac;
     std::ranges::copy(reader.take(mac.bytes.size()), mac.bytes.begin());
@@ -34,7 +33,7 @@ struct EthernetFrame {
     MacAddress destination;
     MacAddress source;
     std::uint16_t type = 0;
-    std::span<const std::byte> payload{}; // with whatever padding the sender added
+    std::span<const std::byte> payload{}; // with the sender's padding, if any
 };
 
 // corrupt if shorter than the header or sent by a group address.

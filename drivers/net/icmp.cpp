@@ -57,7 +57,7 @@ bool refuses_flow(const IcmpMessage& message, const UdpFlow& flow) {
     const std::size_t header_bytes = (version_and_length & 0x0FU) * 4U;
     static_cast<void>(reader.take(8)); // up to the time to live
     const auto protocol = reader.be<std::uint8_t>();
-    static_cast<void>(reader.take(2)); // checksum: routers change it on the way
+    static_cast<void>(reader.take(2)); // checksum: routers change it
     const Ipv4Address source{reader.be<std::uint32_t>()};
     const Ipv4Address destination{reader.be<std::uint32_t>()};
     if (version_and_length >> 4 != 4 || header_bytes < kIpv4HeaderBytes) {

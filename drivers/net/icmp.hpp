@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The two ICMP messages that matter here: "destination unreachable", which tells a sender that nobody listens, and the
-// echo, so that a person can ask whether the machine is there. Host-safe. Source: RFC 792, RFC 1122 section 3.2.2.
-// Context: any. Nothing authenticates ICMP: whoever can forge our ports and addresses can silence us.
+// The two ICMP messages that are used here: "destination unreachable", which reports to a sender that a port is closed,
+// and the echo, to check whether the machine answers. Host-safe. Source: RFC 792, RFC 1122 section 3.2.2. Context: any.
+// ICMP is not authenticated: a host that forges our ports and addresses can stop the export.
 #pragma once
 
 #include "drivers/net/ipv4.hpp"
@@ -23,14 +23,14 @@ struct IcmpMessage {
     IcmpKind kind = IcmpKind::other;
     std::uint8_t code = 0;
     std::uint32_t rest = 0;            // echo: identifier and sequence number
-    std::span<const std::byte> body{}; // echo: data; unreachable: the head of the packet that could not be delivered
+    std::span<const std::byte> body{}; // echo: data; unreachable: the beginning of the undelivered packet
 };
 
 // corrupt: shorter than the header or wrong checksum. Precondition: the packet's protocol is ICMP.
 [[nodiscard]] lib::Result<IcmpMessage> parse_icmp(const Ipv4Packet& packet);
 
-// Whether this message says that a datagram of ours on this flow cannot be delivered. "Fragmentation needed" (code 4)
-// does not say so: it is about one size.
+// Whether this message reports that a datagram of ours on this flow cannot be delivered. "Fragmentation needed" (code
+// 4) does not: it refers to one size.
 [[nodiscard]] bool refuses_flow(const IcmpMessage& message, const UdpFlow& flow);
 
 // Writes the answer to an echo request, ICMP header and body. Precondition: message.kind is echo_request.

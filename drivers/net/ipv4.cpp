@@ -38,7 +38,7 @@ lib::Result<Ipv4Packet> parse_ipv4(std::span<const std::byte> bytes_untrusted) {
     const std::size_t total_bytes = reader.be<std::uint16_t>();
     static_cast<void>(reader.take(2)); // identification
     const auto flags_and_offset = reader.be<std::uint16_t>();
-    static_cast<void>(reader.take(1)); // time to live: we are the end of the way
+    static_cast<void>(reader.take(1)); // time to live: this is the destination
     packet.protocol = reader.be<std::uint8_t>();
     static_cast<void>(reader.take(2)); // checksum, already verified
     packet.source = {reader.be<std::uint32_t>()};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The IPv4 header, read with suspicion and written without options. Fragments are recognised and refused: nothing we
-// take part in needs them, and reassembly is where memory goes. Host-safe. Source: RFC 791 section 3.1. Context: any.
+// The IPv4 header, read from untrusted bytes and written without options. Fragments are recognised and refused: no
+// supported protocol needs them, and reassembly would need memory. Host-safe. Source: RFC 791 section 3.1. Context:
+// any.
 //
 //   0          1      2              4          6              8     9         10         12       16            20
 //   +-----+----+------+--------------+----------+--------------+-----+---------+----------+--------+-------------+--
@@ -28,10 +29,10 @@ struct Ipv4Packet {
     std::uint8_t protocol = 0;
     Ipv4Address source;
     Ipv4Address destination;
-    std::span<const std::byte> payload{}; // exactly as long as the total length says; options are skipped
+    std::span<const std::byte> payload{}; // of exactly the total length; options are skipped
 };
 
-// corrupt: not version 4, IHL below 5, total length shorter than the header or longer than what is there
+// corrupt: not version 4, IHL below 5, total length shorter than the header, longer than the bytes
 // or than Ethernet carries, wrong checksum; unsupported: a fragment.
 [[nodiscard]] lib::Result<Ipv4Packet> parse_ipv4(std::span<const std::byte> bytes_untrusted);
 

@@ -16,7 +16,7 @@ void add_address(InternetChecksum& checksum, Ipv4Address address) {
     checksum.add(static_cast<std::uint16_t>(address.value));
 }
 
-// The sum over addresses, protocol and length that RFC 768 puts in front of the datagram.
+// The sum over addresses, protocol and length that RFC 768 prepends to the datagram.
 InternetChecksum pseudo_header(Ipv4Address source, Ipv4Address destination, std::size_t udp_bytes) {
     InternetChecksum checksum;
     add_address(checksum, source);
@@ -63,7 +63,7 @@ void write_udp(lib::ByteWriter& writer, const UdpFlow& flow, std::uint16_t packe
     checksum.add(flow.peer_port.value);
     checksum.add(static_cast<std::uint16_t>(udp_bytes));
     checksum.add(payload);
-    // 0 would say "no checksum"; FFFF is the same sum.
+    // 0 would mean "no checksum"; FFFF is the same sum.
     const std::uint16_t sum = checksum.value() == 0 ? std::uint16_t{0xFFFF} : checksum.value();
 
     writer.be(flow.local_port.value);

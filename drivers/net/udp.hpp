@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The UDP header and its checksum over the pseudo header. We always send a checksum; a received datagram may say that
-// it has none (0), as the standard allows and some emulated networks do. Host-safe. Source: RFC 768. Context: any.
+// The UDP header and its checksum over the pseudo header. We always send a checksum; a received datagram may have none
+// (0), as the standard allows and some emulated networks do. Host-safe. Source: RFC 768. Context: any.
 #pragma once
 
 #include "drivers/net/address.hpp"
@@ -18,7 +18,7 @@ inline constexpr std::size_t kUdpHeaderBytes = 8;
 inline constexpr std::size_t kUdpPayloadBytesMax = kIpv4PacketBytesMax - kIpv4HeaderBytes - kUdpHeaderBytes;
 static_assert(kUdpPayloadBytesMax == 1472);
 
-// The four numbers that make a flow, seen from this machine.
+// The four numbers that identify a flow, from the view of this machine.
 struct UdpFlow {
     Ipv4Address local_address;
     Ipv4Address peer_address;
@@ -32,8 +32,8 @@ struct UdpDatagram {
     std::span<const std::byte> payload{};
 };
 
-// corrupt: the length is below 8 or beyond the packet, or the checksum is wrong. Precondition: the packet's protocol is
-// UDP.
+// corrupt: the length is below 8 or exceeds the packet, or the checksum is wrong. Precondition: the packet's protocol
+// is UDP.
 [[nodiscard]] lib::Result<UdpDatagram> parse_udp(const Ipv4Packet& packet);
 
 // Writes IPv4 header, UDP header and payload, from local to peer. Precondition: payload.size() <= kUdpPayloadBytesMax.

@@ -100,7 +100,7 @@ void UdpEndpoint::poll() {
         if (size.error() != lib::Error::not_found) {
             ++m_counters.device_errors;
         }
-        return; // a card that has just recovered gets a pause: recovery takes its time
+        return; // stop after a recovery of the card, because recovery takes time
     }
 }
 
@@ -158,7 +158,7 @@ void UdpEndpoint::send_arp_request() {
     if (!sent && sent.error() == lib::Error::busy) {
         return; // still due
     }
-    // A broken card uses up the attempts as a silent peer does: the search must end.
+    // A broken card uses up the attempts like a silent peer, because the search must end.
     m_resolver.request_sent(m_clock);
     ++m_counters.arp_requests_sent;
 }
@@ -173,7 +173,7 @@ void UdpEndpoint::handle_arp(const EthernetFrame& frame) {
         ++m_counters.frames_not_for_us;
         return;
     }
-    if (m_resolver.hear(packet.value()) == ArpResolver::Learned::conflict) {
+    if (m_resolver.learn(packet.value()) == ArpResolver::Learned::conflict) {
         ++m_counters.arp_conflicts;
     }
     if (packet.value().operation == ArpOperation::request) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// One UDP flow between this machine and one peer on the same segment: it finds the peer's card, sends datagrams, takes
-// in what the peer answers, and answers ARP and echo requests on the way. Not a network stack: no routes, no second
-// flow, no fragments. Nothing here waits but wait_until_ready(): every other call does a bounded piece of work, so the
-// same endpoint serves a low-priority task and a polling loop with interrupts off. Source: RFC 768, 791, 792, 826.
-// Frames are untrusted: every field is checked by one bounded cursor before it is used.
+// One UDP flow between this machine and one peer on the same segment: it resolves the peer's address, sends datagrams,
+// receives those of the peer, and answers ARP and echo requests. Not a network stack: no routes, no second flow, no
+// fragments. Only wait_until_ready() waits: every other call does a bounded piece of work, so the same endpoint serves
+// a low-priority task and a polling loop with interrupts off. Source: RFC 768, 791, 792, 826. Frames are untrusted:
+// every field is checked by one bounded cursor before it is used.
 //
 // Usage:  UdpEndpoint endpoint(nic, clock);
 //         endpoint.open({.local_address = ..., .peer_address = ..., .local_port = {10000}, .peer_port = {20000}});
@@ -28,40 +28,40 @@
 namespace drivers::net {
 
 struct UdpCounters {
-    std::uint64_t sent = 0;     // datagrams handed to the card
+    std::uint64_t sent = 0;     // datagrams passed to the card
     std::uint64_t received = 0; // datagrams of our flow, queued for receive()
-    std::uint64_t refusals = 0; // ICMP said that the peer does not take them
+    std::uint64_t refusals = 0; // the peer refused them by ICMP
     std::uint64_t arp_requests_sent = 0;
     std::uint64_t arp_requests_answered = 0;
-    std::uint64_t arp_conflicts = 0; // another card claimed the peer's address; not believed
+    std::uint64_t arp_conflicts = 0; // another card claimed the peer's address; ignored
     std::uint64_t echoes_answered = 0;
     std::uint64_t replies_lost = 0; // ARP or echo replies for which the card had no buffer
-    // Dropped on the way in, by reason.
+    // Received frames that were dropped, by reason.
     std::uint64_t frames_malformed = 0; // no Ethernet header, or longer than Ethernet allows
     std::uint64_t frames_not_for_us = 0;
-    std::uint64_t frames_other = 0; // neither ARP nor IPv4, or a protocol in IPv4 that nobody here speaks
+    std::uint64_t frames_other = 0; // neither ARP nor IPv4, or an unsupported protocol in IPv4
     std::uint64_t arp_malformed = 0;
     std::uint64_t ip_malformed = 0;
     std::uint64_t ip_fragments = 0;
     std::uint64_t udp_malformed = 0;
     std::uint64_t udp_other_flow = 0;
     std::uint64_t udp_queue_full = 0; // receive() was not called often enough
-    std::uint64_t udp_too_long = 0;   // for the buffer that receive() was given
+    std::uint64_t udp_too_long = 0;   // for the buffer passed to receive()
     std::uint64_t icmp_malformed = 0;
     std::uint64_t icmp_ignored = 0;  // understood, but not about our flow
-    std::uint64_t device_errors = 0; // receive_frame() failed; the card's own counters say why
+    std::uint64_t device_errors = 0; // receive_frame() failed; see the card's own counters
 };
 
 class UdpEndpoint {
   public:
     enum class State : std::uint8_t {
         closed,
-        resolving,   // looking for the peer's card
+        resolving,   // resolving the peer's address
         ready,       // send() and receive() work
         unreachable, // the peer did not answer; open() tries again
     };
 
-    // Frames looked at in one poll(): what a flood may cost.
+    // Frames processed in one poll(): bounds the cost of a flood.
     static constexpr std::size_t kFramesPerPoll = 8;
     static constexpr std::size_t kQueueDatagrams = kFramesPerPoll;
 
@@ -72,8 +72,8 @@ class UdpEndpoint {
     UdpEndpoint(const UdpEndpoint&) = delete;
     UdpEndpoint& operator=(const UdpEndpoint&) = delete;
 
-    // Sets the flow and begins to look for the peer; forgets what an earlier flow had queued. invalid_argument: an
-    // address that is no single machine's, both the same, or port 0; io: the card has not been started.
+    // Sets the flow and begins to resolve the peer; discards datagrams queued for an earlier flow. invalid_argument: an
+    // address that is not that of a single machine, both the same, or port 0; io: the card has not been started.
     [[nodiscard]] lib::Result<void> open(const UdpFlow& flow);
 
     // Polls until the peer has answered; at most ArpResolver's attempts times its interval (1 s). unreachable: it has
@@ -83,9 +83,9 @@ class UdpEndpoint {
     [[nodiscard]] State state() const;
 
     // Sends one datagram of 0..kUdpPayloadBytesMax bytes. busy: the peer is not resolved yet or the card has no buffer:
-    // poll() and try again; unreachable: nobody answered the search, or the peer's side has said since the last call
-    // that nobody listens (said once; the next call sends again); invalid_argument: payload too long; refused: not
-    // open; timeout, io: as Device::send_frame().
+    // poll() and try again; unreachable: no host answered the resolution, or the peer has reported since the last call
+    // that the port is closed (reported once; the next call sends again); invalid_argument: payload too long; refused:
+    // not open; timeout, io: as Device::send_frame().
     [[nodiscard]] lib::Result<void> send(std::span<const std::byte> payload);
 
     // Bounded: the card's housekeeping, at most one ARP request, at most kFramesPerPoll received frames.
@@ -95,8 +95,8 @@ class UdpEndpoint {
     // no_space: it was longer than `out` and is gone.
     [[nodiscard]] lib::Result<std::size_t> receive(std::span<std::byte> out);
 
-    // Takes in one frame as the card received it. poll() calls this; it is public because it is the whole surface that
-    // the segment can attack, and is tested as such.
+    // Processes one received frame. poll() calls this; it is public because it is the complete attack surface towards
+    // the segment, and is tested as such.
     void handle_frame(std::span<const std::byte> frame_untrusted);
 
     [[nodiscard]] const UdpCounters& counters() const { return m_counters; }

@@ -2,7 +2,7 @@
 // Figure by figure: first each file, then the totals, then what `complete` promises.
 #include "host/analyse/manifest_check.hpp"
 
-#include "host/trace/escape.hpp"
+#include "host/text/escape.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -13,9 +13,9 @@ namespace host::analyse {
 
 namespace {
 
+using formats::dat::Manifest;
+using formats::dat::ManifestChunk;
 using trace::ChunkReport;
-using trace::Manifest;
-using trace::ManifestChunk;
 
 // What one file holds: normally one chunk.
 struct Found {
@@ -43,10 +43,10 @@ Found find(const trace::TraceFacts& facts, const std::string& path) {
 
 class ManifestCheck {
   public:
-    ManifestCheck(const trace::Trace& trace, const Manifest& manifest)
+    ManifestCheck(const formats::Trace& trace, const Manifest& manifest)
         : m_trace(trace)
         , m_manifest(manifest)
-        , m_file(trace.directory() + '/' + std::string(trace::kManifestName)) {}
+        , m_file(trace.directory() + '/' + std::string(formats::dat::kManifestName)) {}
 
     [[nodiscard]] std::vector<ManifestFault> run() {
         for (const ManifestChunk& chunk : m_manifest.chunks) {
@@ -65,14 +65,14 @@ class ManifestCheck {
         m_faults.push_back({.rule = rule, .file = file, .text = std::move(text)});
     }
 
-    void same(const std::string& file, std::string_view key, std::uint64_t told, std::uint64_t found) {
-        if (told != found) {
-            fault(Rule::counts, file, fmt::format("{}: the manifest says {}, found {}", key, told, found));
+    void same(const std::string& file, std::string_view key, std::uint64_t stated, std::uint64_t found) {
+        if (stated != found) {
+            fault(Rule::counts, file, fmt::format("{}: the manifest says {}, found {}", key, stated, found));
         }
     }
 
     void check_checksum(const ManifestChunk& chunk, const std::string& path) {
-        const auto found = trace::checksum_file(path);
+        const auto found = formats::dat::checksum_file(path);
         if (!found) {
             fault(Rule::checksums, path, std::string(error_name(found.error())));
         } else if (found.value().bytes != chunk.bytes || found.value().crc32c != chunk.crc32c) {
@@ -87,7 +87,7 @@ class ManifestCheck {
             return;
         }
         const std::string path = m_trace.directory() + '/' + std::string(trace::kFormatsName);
-        const auto found = trace::checksum_file(path);
+        const auto found = formats::dat::checksum_file(path);
         if (!found) {
             fault(Rule::checksums, path, std::string(error_name(found.error())));
         } else if (found.value().crc32c != m_manifest.formats->crc32c) {
@@ -108,21 +108,21 @@ class ManifestCheck {
             m_records_found += found.records;
             return;
         }
-        const tracer::ChunkBegin& told = chunk.description;
+        const tracer::ChunkBegin& stated = chunk.description;
         const tracer::ChunkBegin& begin = found.first->description;
-        same(path, "chunk", told.chunk, begin.chunk);
-        same(path, "cpu", told.cpu, begin.cpu);
-        same(path, "generation", told.generation, begin.generation);
-        same(path, "flags", told.mode, begin.mode);
-        same(path, "dropped", told.dropped, begin.dropped);
-        same(path, "refused", told.refused, begin.refused);
-        same(path, "overwritten", told.overwritten, begin.overwritten);
-        same(path, "announced_records", told.records, begin.records);
-        same(path, "events", told.events, begin.events);
-        if (trace::encoding_name(told) != trace::encoding_name(begin)) {
+        same(path, "chunk", stated.chunk, begin.chunk);
+        same(path, "cpu", stated.cpu, begin.cpu);
+        same(path, "generation", stated.generation, begin.generation);
+        same(path, "flags", stated.mode, begin.mode);
+        same(path, "dropped", stated.dropped, begin.dropped);
+        same(path, "refused", stated.refused, begin.refused);
+        same(path, "overwritten", stated.overwritten, begin.overwritten);
+        same(path, "announced_records", stated.records, begin.records);
+        same(path, "events", stated.events, begin.events);
+        if (formats::dat::encoding_name(stated) != formats::dat::encoding_name(begin)) {
             fault(Rule::counts, path,
-                  fmt::format("encoding: the manifest says {}, found {}", trace::encoding_name(told),
-                              trace::encoding_name(begin)));
+                  fmt::format("encoding: the manifest says {}, found {}", formats::dat::encoding_name(stated),
+                              formats::dat::encoding_name(begin)));
         }
         same(path, "missing", chunk.missing, found.missing);
         if (found.missing != 0) {
@@ -153,12 +153,13 @@ class ManifestCheck {
 
     void check_promise() {
         if (!m_manifest.complete) {
-            fault(Rule::counts, m_trace.directory(), "incomplete: " + trace::escaped(m_manifest.reason));
+            fault(Rule::counts, m_trace.directory(), "incomplete: " + text::escaped(m_manifest.reason));
             return;
         }
-        const auto none = [this](const std::string& file, std::string_view key, std::uint64_t told) {
-            if (told != 0) {
-                fault(Rule::counts, file, fmt::format("{}: the manifest says {}, but complete promises 0", key, told));
+        const auto none = [this](const std::string& file, std::string_view key, std::uint64_t stated) {
+            if (stated != 0) {
+                fault(Rule::counts, file,
+                      fmt::format("{}: the manifest says {}, but complete promises 0", key, stated));
             }
         };
         for (const ManifestChunk& chunk : m_manifest.chunks) {
@@ -170,7 +171,7 @@ class ManifestCheck {
         }
     }
 
-    const trace::Trace& m_trace;
+    const formats::Trace& m_trace;
     const Manifest& m_manifest;
     std::string m_file;
     std::uint64_t m_records_found = 0;
@@ -179,7 +180,7 @@ class ManifestCheck {
 
 } // namespace
 
-std::vector<ManifestFault> manifest_faults(const trace::Trace& trace) {
+std::vector<ManifestFault> manifest_faults(const formats::Trace& trace) {
     if (!trace.manifest()) {
         return {};
     }

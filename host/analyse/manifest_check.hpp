@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// Whether a session's manifest and its files tell the same: every figure that the files can confirm is compared with
-// what is in them, the checksums too. Of a chunk with a gap only the sums are comparable: which of its slots were
-// preamble can no longer be told. It changes nothing and believes neither side.
+// Checks that a session's manifest and its files agree: every figure that the files can confirm, and every checksum, is
+// compared with their content. For a chunk with a gap only the sums are compared, because it is unknown which of its
+// slots were preamble. The check changes no file, and trusts neither side.
 #pragma once
 
 #include "host/analyse/structure_check.hpp"
+#include "host/formats/trace.hpp"
 #include "host/trace/kernel_image.hpp"
-#include "host/trace/trace.hpp"
 
 #include <string>
 #include <vector>
@@ -20,6 +20,6 @@ struct ManifestFault {
 };
 
 // The trace has been read to its end. Empty if it is no session. Reads every file once more, for its checksum.
-[[nodiscard]] std::vector<ManifestFault> manifest_faults(const trace::Trace& trace);
+[[nodiscard]] std::vector<ManifestFault> manifest_faults(const formats::Trace& trace);
 
 } // namespace host::analyse

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Relaxation, per-chunk rules and the rules about interrupts and scheduling. Those about mutexes and jobs stand in
+// Relaxation, per-chunk rules and the rules about interrupts and scheduling. Those about mutexes and jobs are in
 // structure_check_tasks.cpp.
 #include "host/analyse/structure_check.hpp"
 
@@ -56,19 +56,19 @@ void StructureCheck::begin_chunk(const trace::Event& event, const trace::TraceFa
     const trace::ChunkReport& chunk = facts.chunks[event.source];
     if (!chunk.described) {
         relax_all(
-            fmt::format("{} has no header: losses cannot be told, so only stamps and counts are checked", chunk.file));
+            fmt::format("{} has no header: losses are unknown, so only stamps and counts are checked", chunk.file));
         return;
     }
-    const tracer::ChunkBegin& told = chunk.description;
-    if (told.dropped != 0) {
-        relax_all(
-            fmt::format("{} records were dropped on cpu {}: pairs and order are not checked", told.dropped, told.cpu));
+    const tracer::ChunkBegin& description = chunk.description;
+    if (description.dropped != 0) {
+        relax_all(fmt::format("{} records were dropped on cpu {}: pairs and order are not checked", description.dropped,
+                              description.cpu));
     }
-    if (told.overwritten != 0) {
+    if (description.overwritten != 0) {
         m_relaxations.push_back(fmt::format("chunk {} starts in the middle ({} records overwritten): what is open "
                                             "there has an unknown start",
-                                            told.chunk, told.overwritten));
-        begin_stretch(told.cpu);
+                                            description.chunk, description.overwritten));
+        begin_stretch(description.cpu);
     }
 }
 

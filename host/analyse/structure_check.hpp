@@ -51,7 +51,7 @@ inline constexpr auto kRules = std::to_array<RuleRow>({
     {Rule::dispatch_follows_schedule, "dispatch-follows-schedule",
      "task_dispatch names the exec_shadow of the latest task_schedule"},
     {Rule::blackouts, "blackouts",
-     "each gap has a blackout_start and a blackout_end, and the losses told add up to the total"},
+     "each gap has a blackout_start and a blackout_end, and the reported losses add up to the total"},
     {Rule::counts, "counts", "each chunk holds as many records as it announces, and the totals agree"},
     {Rule::checksums, "checksums", "each file has the length and the CRC-32C of the manifest"},
 });
@@ -95,8 +95,8 @@ class StructureCheck {
     struct Mutex {
         std::vector<std::uint16_t> attempts; // contexts that tried to lock and have not unlocked yet
         std::set<std::uint16_t> seen;        // contexts that used it in this stretch
-        std::optional<std::uint16_t> owner;  // if it can be told
-        bool created = false;                // in this stretch: nobody can hold or await it unseen
+        std::optional<std::uint16_t> owner;  // if known
+        bool created = false;                // in this stretch: no task can hold or await it unseen
     };
 
     struct Job {
@@ -115,11 +115,11 @@ class StructureCheck {
         std::optional<std::uint16_t> running;
     };
 
-    // The losses that a CPU's trace tells, over all stretches.
+    // The losses that a CPU's trace reports, over all stretches.
     struct Losses {
         bool open = false; // a blackout has begun and not ended
-        std::uint64_t told = 0;
-        bool saturated = false; // a blackout_end tells all that it can hold: it may have been more
+        std::uint64_t reported = 0;
+        bool saturated = false; // a blackout_end reports the largest number that it can hold: more may be lost
     };
 
     struct ChunkState {
@@ -162,7 +162,7 @@ class StructureCheck {
 
 namespace detail {
 
-consteval bool rules_stand_in_enum_order() {
+consteval bool rules_are_in_enum_order() {
     for (std::size_t i = 0; i < kRules.size(); ++i) {
         if (static_cast<std::size_t>(kRules[i].rule) != i) {
             return false;
@@ -173,6 +173,6 @@ consteval bool rules_stand_in_enum_order() {
 
 } // namespace detail
 
-static_assert(detail::rules_stand_in_enum_order());
+static_assert(detail::rules_are_in_enum_order());
 
 } // namespace host::analyse

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The rule about gaps: on each CPU blackout_start and blackout_end alternate, each end tells how many records were
-// lost, and together they tell all of the losses that the export counts. A blackout may still be open at the end: then
+// The rule about gaps: on each CPU blackout_start and blackout_end alternate, each end reports how many records
+// were lost, and together they report all losses that the export counts. A blackout may still be open at the end: then
 // the rest was lost after the last record. A chunk without emergency area has no room for its blackout_start, so that
 // an end alone only relaxes the rule; what was overwritten may have been a start or an end.
 #include "host/analyse/structure_check.hpp"
@@ -27,7 +27,7 @@ void StructureCheck::check_blackout(const trace::Event& event) {
                                                 event.par2, event.ticks.value));
         }
         losses.open = false;
-        losses.told += event.par2;
+        losses.reported += event.par2;
         losses.saturated = losses.saturated || event.par2 == std::numeric_limits<std::uint32_t>::max();
     }
 }
@@ -39,11 +39,11 @@ void StructureCheck::check_losses(const trace::TraceFacts& facts) {
     const bool overwritten = std::ranges::any_of(facts.chunks, [](const trace::ChunkReport& chunk) {
         return !chunk.described || chunk.description.overwritten != 0;
     });
-    std::uint64_t told = 0;
+    std::uint64_t reported = 0;
     bool open = false;
     bool saturated = false;
     for (const auto& [cpu, losses] : m_losses) {
-        told += losses.told;
+        reported += losses.reported;
         open = open || losses.open;
         saturated = saturated || losses.saturated;
     }
@@ -51,12 +51,12 @@ void StructureCheck::check_losses(const trace::TraceFacts& facts) {
         return; // nothing to compare with, or not all of it
     }
     const std::uint64_t dropped = facts.export_end->dropped;
-    if (told > dropped) {
-        fault(fmt::format("blackouts tell {} lost records, the export counts {}", told, dropped));
+    if (reported > dropped) {
+        fault(fmt::format("blackouts report {} lost records, the export counts {}", reported, dropped));
     } else if (overwritten || facts.export_end->overwritten != 0) {
         return; // a blackout_end may be among what was overwritten
-    } else if (!open && told != dropped) {
-        fault(fmt::format("{} records were lost, but blackouts tell only {}", dropped, told));
+    } else if (!open && reported != dropped) {
+        fault(fmt::format("{} records were lost, but blackouts report only {}", dropped, reported));
     }
 }
 

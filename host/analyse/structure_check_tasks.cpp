@@ -34,9 +34,9 @@ void StructureCheck::check_mutex(const trace::Event& event) {
 }
 
 // set_mutex_lock is the attempt. On a free mutex the attempt succeeds at once, unless a ceiling forbids it; on a taken
-// one the task waits, and who of several waiters gets it next is the protocol's choice. set_mutex_acquire tells; in a
-// trace without it the owner is known only if a single one is left. Of a mutex that existed before the stretch, each
-// task may hold one attempt that was not seen.
+// one the task waits, and who of several waiters gets it next is the protocol's choice. set_mutex_acquire records the
+// choice; in a trace without it the owner is known only if a single one is left. Of a mutex that existed before the
+// stretch, each task may hold one attempt that was not seen.
 void StructureCheck::check_lock(const trace::Event& event) {
     Mutex& mutex = m_mutexes[event.par2];
     if (mutex.attempts.empty() && mutex.created) {
@@ -68,7 +68,8 @@ void StructureCheck::check_unlock(const trace::Event& event) {
     end_attempt(mutex, event.par1);
 }
 
-// By unlocking, giving up, or dying. Whoever gave up never owned it, whatever the attempts let one guess.
+// A task ends its attempt when it unlocks, gives up or ends. A task that gave up never owned the mutex, even if the
+// attempts suggested it.
 void StructureCheck::end_attempt(Mutex& mutex, std::uint16_t context) {
     const auto attempt = std::ranges::find(mutex.attempts, context);
     if (attempt != mutex.attempts.end()) {

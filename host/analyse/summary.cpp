@@ -30,13 +30,11 @@ void Summary::add(const trace::Event& event) {
     }
     ++m_families[event.code & 0x0F];
     Cpu& cpu = m_cpus[event.cpu];
-    // A stamp that falls takes no time away: it counts as the latest one seen.
-    cpu.last = std::max(cpu.last, event.ticks);
+    cpu.time.saw(event.ticks);
     add_interrupt(event, cpu);
     add_task(event);
+    give(cpu, cpu.time.take(event.code, event.par1));
     if (event.is(kCodeOf<"context_switch">)) {
-        give_out_time(cpu, cpu.last);
-        cpu.running = event.par1;
         m_tasks.try_emplace(event.par1);
     } else if (event.is(kCodeOf<"typed_event">) || event.is(kCodeOf<"formatted_event">)) {
         ++m_user_events[trace::user_event_name(event)];
@@ -47,44 +45,29 @@ void Summary::add(const trace::Event& event) {
     }
 }
 
-void Summary::give_out_time(Cpu& cpu, lib::Ticks now) {
-    if (cpu.depth != 0) {
-        cpu.interrupt_time = cpu.interrupt_time + (now - cpu.mark);
-    } else if (cpu.running) {
-        lib::Ticks& total = m_tasks[*cpu.running].cpu_time;
-        total = total + (now - cpu.mark);
-    }
-    cpu.mark = now;
-}
-
-void Summary::enter_handler(Cpu& cpu, lib::Ticks now) {
-    give_out_time(cpu, now);
-    ++cpu.depth;
-}
-
-void Summary::leave_handler(Cpu& cpu, lib::Ticks now) {
-    if (cpu.depth != 0) { // else the trace starts inside the handler: how long it ran is not known
-        give_out_time(cpu, now);
-        --cpu.depth;
-    } else {
-        cpu.mark = now;
+void Summary::give(Cpu& cpu, const schedule::ProcessorTime::Stretch& stretch) {
+    if (stretch.in_handler) {
+        cpu.interrupt_time = cpu.interrupt_time + stretch.length();
+    } else if (stretch.task) {
+        lib::Ticks& total = m_tasks[*stretch.task].cpu_time;
+        total = total + stretch.length();
     }
 }
 
 void Summary::add_interrupt(const trace::Event& event, Cpu& cpu) {
-    const lib::Ticks now = cpu.last;
+    const lib::Ticks now = cpu.time.last();
     switch (event.code) {
     case kCodeOf<"interrupt_start">:
         ++m_vectors[event.par1].count;
         cpu.open_vectors[event.par1] = now;
-        enter_handler(cpu, now);
+        give(cpu, cpu.time.enter_handler());
         break;
     case kCodeOf<"interrupt_end">:
         if (const auto open = cpu.open_vectors.find(event.par1); open != cpu.open_vectors.end()) {
             m_vectors[event.par1].handler.add(now - open->second);
             cpu.open_vectors.erase(open);
         }
-        leave_handler(cpu, now);
+        give(cpu, cpu.time.leave_handler());
         break;
     case kCodeOf<"interrupt_hit">:
         ++m_vectors[event.par1].count;
@@ -95,14 +78,14 @@ void Summary::add_interrupt(const trace::Event& event, Cpu& cpu) {
     case kCodeOf<"timer_wakeup_start">:
         ++m_timer.count;
         cpu.open_timer = now;
-        enter_handler(cpu, now);
+        give(cpu, cpu.time.enter_handler());
         break;
     case kCodeOf<"timer_wakeup_end">:
         if (cpu.open_timer) {
             m_timer.handler.add(now - *cpu.open_timer);
             cpu.open_timer.reset();
         }
-        leave_handler(cpu, now);
+        give(cpu, cpu.time.leave_handler());
         break;
     default:
         break;
@@ -176,7 +159,7 @@ void Summary::end_job(const trace::Event& event) {
 
 void Summary::finish() {
     for (auto& [number, cpu] : m_cpus) {
-        give_out_time(cpu, cpu.last);
+        give(cpu, cpu.time.finish());
     }
 }
 

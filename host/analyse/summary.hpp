@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
 // The figures of a trace: per family, per task, per interrupt vector, in one pass and with memory that depends on the
-// number of tasks, not of events. All times are in ticks; whoever prints them converts. Printing is not done here.
+// number of tasks, not of events. All times are in ticks; the printer converts them.
 //
-// CPU time of a task: from context_switch to context_switch, less the time inside interrupt handlers.
+// CPU time of a task: from context_switch to context_switch, less the time inside interrupt handlers and gaps.
 // Response time of a job: from its release (task_activate, task_timer) to its task_end_cycle; releases queue up. A
-// level that releases every job by timer logs task_activate and then task_timer for one and the same first job, the
-// offset lying between them: a timer that finds the job of an activation not yet begun is its release.
+// level that releases every job by timer logs task_activate and then, one offset later, task_timer for the same first
+// job: if the job of an activation has not begun at a timer, that timer is its release.
 #pragma once
 
+#include "host/schedule/processor_time.hpp"
 #include "host/trace/event.hpp"
 #include "lib/units.hpp"
 
@@ -102,10 +103,7 @@ class Summary {
     static constexpr std::size_t kReleasesMax = 1024; // per task; beyond, the oldest is forgotten
 
     struct Cpu {
-        std::optional<std::uint16_t> running;
-        lib::Ticks mark; // up to here time has been given out
-        lib::Ticks last;
-        std::uint32_t depth = 0; // of interrupt handlers
+        schedule::ProcessorTime time;
         std::unordered_map<std::uint16_t, lib::Ticks> open_vectors;
         std::optional<lib::Ticks> open_timer;
         lib::Ticks interrupt_time;
@@ -117,9 +115,7 @@ class Summary {
         bool begun = false;
     };
 
-    void give_out_time(Cpu& cpu, lib::Ticks now);
-    void enter_handler(Cpu& cpu, lib::Ticks now);
-    void leave_handler(Cpu& cpu, lib::Ticks now);
+    void give(Cpu& cpu, const schedule::ProcessorTime::Stretch& stretch);
     void release(const trace::Event& event, bool by_activation);
     void end_job(const trace::Event& event);
     void add_interrupt(const trace::Event& event, Cpu& cpu);

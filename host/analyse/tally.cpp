@@ -3,8 +3,8 @@
 // shrinks meanwhile ends in a short read, not in a signal, and the copy costs less than the page faults of a mapping.
 #include "host/analyse/tally.hpp"
 
+#include "host/formats/dat/plain_record.hpp"
 #include "host/trace/facts.hpp"
-#include "host/trace/plain_record.hpp"
 
 #include <algorithm>
 #include <vector>
@@ -17,23 +17,23 @@ using trace::kCodeOf;
 
 constexpr std::size_t kBlockBytes = 256 * 1024;
 
-// Records that the event stream takes note of, and whose note changes nothing here.
+// Records that the event stream evaluates, but that have no effect here except their count.
 constexpr bool is_countable(std::uint8_t code) {
-    return trace::kPlainRows[code] != nullptr || code == kCodeOf<"cycles_per_msec"> || code == kCodeOf<"trace_start"> ||
-           code == kCodeOf<"id"> || code == kCodeOf<"task_create">;
+    return formats::dat::kPlainRows[code] != nullptr || code == kCodeOf<"cycles_per_msec"> ||
+           code == kCodeOf<"trace_start"> || code == kCodeOf<"id"> || code == kCodeOf<"task_create">;
 }
 
-constexpr bool tells_rate(std::uint8_t code) {
+constexpr bool has_rate(std::uint8_t code) {
     return code == kCodeOf<"cycles_per_msec"> || code == kCodeOf<"trace_start">;
 }
 
-// What one look at each record of a block shows.
+// What one pass over the records of a block shows.
 struct Look {
     // Several rows: the same code in consecutive records would have each increment wait for the one before.
     static constexpr std::size_t kRows = 4;
     std::array<std::array<std::uint32_t, 256>, kRows> seen{};
     std::uint16_t flags = 0; // of all codes together
-    bool falls = false;      // a stamp lies below the one before
+    bool falls = false;      // a stamp is below the one before
 
     [[nodiscard]] std::uint64_t count(std::size_t code) const {
         return std::uint64_t{seen[0][code]} + seen[1][code] + seen[2][code] + seen[3][code];
@@ -49,7 +49,7 @@ void look_at(std::span<const std::byte> slots, std::uint64_t last, Look& look) {
     const auto take = [&](std::array<std::uint32_t, 256>& seen) {
         std::uint16_t code = 0;
         __builtin_memcpy(&code, slot, sizeof code);
-        const std::uint64_t stamp = trace::load_stamp(slot);
+        const std::uint64_t stamp = formats::dat::load_stamp(slot);
         ++seen[code & tracer::kCodeMask];
         flags = static_cast<std::uint16_t>(flags | code);
         falls |= stamp < last;
@@ -70,11 +70,11 @@ void look_at(std::span<const std::byte> slots, std::uint64_t last, Look& look) {
     look.falls = falls;
 }
 
-// The rates that these records tell agree with each other and with `khz`, and can be believed. Takes the first.
+// The rates in these records agree with each other and with `khz`, and can be believed. Takes the first.
 bool take_rates(std::span<const std::byte> slots, std::uint32_t& khz) {
     for (std::size_t offset = 0; offset < slots.size(); offset += tracer::kRecordBytes) {
-        const tracer::Record record = trace::load_record(slots.data() + offset);
-        if (!tells_rate(record.event_code()) || record.par2 == 0) {
+        const tracer::Record record = formats::dat::load_record(slots.data() + offset);
+        if (!has_rate(record.event_code()) || record.par2 == 0) {
             continue;
         }
         if (!trace::is_plausible_rate(record.par2) || (khz != 0 && khz != record.par2)) {
@@ -87,14 +87,11 @@ bool take_rates(std::span<const std::byte> slots, std::uint32_t& khz) {
 
 } // namespace
 
-void Tally::switch_to(Processor& processor, std::uint16_t context, lib::Ticks now) {
-    if (processor.running) {
-        lib::Ticks& busy = m_busy[*processor.running];
-        busy = busy + (now - processor.since);
+void Tally::give(const ProcessorTime::Stretch& stretch) {
+    if (stretch.task) {
+        lib::Ticks& busy = m_busy[*stretch.task];
+        busy = busy + stretch.length();
     }
-    m_busy.try_emplace(context);
-    processor.running = context;
-    processor.since = now;
 }
 
 void Tally::add(const trace::Event& event) {
@@ -108,65 +105,73 @@ void Tally::add(const trace::Event& event) {
         return;
     }
     ++m_counts[event.code];
-    Processor& processor = m_processors[event.cpu];
-    // A stamp that falls takes no time away: it counts as the latest one seen.
-    processor.last = std::max(processor.last, event.ticks);
+    ProcessorTime& processor = m_processors[event.cpu];
+    processor.saw(event.ticks);
+    if (ProcessorTime::concerns(event.code)) {
+        give(processor.take(event.code, event.par1));
+    }
     if (event.code == kCodeOf<"context_switch">) {
-        switch_to(processor, event.par1, processor.last);
+        m_busy.try_emplace(event.par1);
     }
 }
 
 void Tally::finish() {
     for (auto& [number, processor] : m_processors) {
-        if (processor.running) {
-            switch_to(processor, *processor.running, processor.last);
-        }
+        give(processor.finish());
     }
+    m_processors.clear(); // the two ways keep different notes of the same time
 }
 
-// The switches are few: a second look at the codes alone is cheaper than a branch in the first.
-void Tally::add_switches(std::span<const std::byte> slots, Processor& processor, Places& places) {
+// A second pass over the codes alone is cheaper than a branch in the first pass, because few events concern the
+// processor's time.
+void Tally::add_switches(std::span<const std::byte> slots, ProcessorTime& processor, Places& places) {
     for (std::size_t offset = 0; offset < slots.size(); offset += tracer::kRecordBytes) {
-        if (slots[offset] == std::byte{kCodeOf<"context_switch">}) {
-            const tracer::Record record = trace::load_record(slots.data() + offset);
-            const lib::Ticks now = record.stamp();
-            if (processor.running) {
-                places[*processor.running]->value += (now - processor.since).value;
-            }
-            if (places[record.par1] == nullptr) {
-                places[record.par1] = &m_busy[record.par1];
-            }
-            processor.running = record.par1;
-            processor.since = now;
+        const auto code = static_cast<std::uint8_t>(slots[offset]);
+        if (!ProcessorTime::concerns(code)) {
+            continue;
+        }
+        const tracer::Record record = formats::dat::load_record(slots.data() + offset);
+        if (offset != 0) {
+            processor.saw({formats::dat::load_stamp(slots.data() + offset - tracer::kRecordBytes)});
+        }
+        processor.saw(record.stamp());
+        const ProcessorTime::Stretch stretch = processor.take(code, record.par1);
+        if (stretch.task) {
+            places[*stretch.task]->value += stretch.length().value;
+        }
+        if (code == kCodeOf<"context_switch"> && places[record.par1] == nullptr) {
+            places[record.par1] = &m_busy[record.par1];
         }
     }
 }
 
-// False: something is odd, and what the tally holds means nothing any more.
-bool Tally::add_block(std::span<const std::byte> slots, Processor& processor, Places& places, std::uint32_t& khz,
+// False if something is irregular; the content of the tally is then invalid.
+bool Tally::add_block(std::span<const std::byte> slots, ProcessorTime& processor, Places& places, std::uint32_t& khz,
                       bool overridden) {
     Look look;
-    look_at(slots, processor.last.value, look);
-    if (look.falls || (look.flags & (trace::kBitsWithoutMeaning | tracer::kCombineMask)) != 0) {
+    look_at(slots, processor.last().value, look);
+    if (look.falls || (look.flags & (formats::dat::kBitsWithoutMeaning | tracer::kCombineMask)) != 0) {
         return false;
     }
     bool rates = false;
+    bool concerns_time = false;
     for (std::size_t code = 0; code < m_counts.size(); ++code) {
         const std::uint64_t count = look.count(code);
         if (count != 0 && !is_countable(static_cast<std::uint8_t>(code))) {
             return false;
         }
-        rates = rates || (count != 0 && tells_rate(static_cast<std::uint8_t>(code)));
+        rates = rates || (count != 0 && has_rate(static_cast<std::uint8_t>(code)));
+        concerns_time = concerns_time || (count != 0 && ProcessorTime::concerns(static_cast<std::uint8_t>(code)));
         m_counts[code] += count;
     }
     if (rates && !overridden && !take_rates(slots, khz)) {
         return false;
     }
-    if (look.count(kCodeOf<"context_switch">) != 0) {
+    if (concerns_time) {
         add_switches(slots, processor, places);
     }
     m_events += slots.size() / tracer::kRecordBytes;
-    processor.last = {trace::load_stamp(slots.data() + slots.size() - tracer::kRecordBytes)};
+    processor.saw({formats::dat::load_stamp(slots.data() + slots.size() - tracer::kRecordBytes)});
     return true;
 }
 
@@ -176,7 +181,7 @@ std::optional<Tally> Tally::of_plain_file(trace::ByteSource& source, std::uint32
         return std::nullopt;
     }
     Tally tally;
-    Processor& processor = tally.m_processors[0];
+    ProcessorTime& processor = tally.m_processors[0];
     std::vector<std::byte> buffer(kBlockBytes);
     constexpr std::size_t kContexts = 65'536;
     Places places(kContexts);
@@ -189,14 +194,14 @@ std::optional<Tally> Tally::of_plain_file(trace::ByteSource& source, std::uint32
         }
         const std::span<const std::byte> slots = std::span(buffer).first(wanted);
         if (offset == 0) {
-            tally.m_first = {trace::load_stamp(slots.data())};
+            tally.m_first = {formats::dat::load_stamp(slots.data())};
         }
         if (!tally.add_block(slots, processor, places, khz, overridden)) {
             return std::nullopt;
         }
         offset += wanted;
     }
-    tally.m_last = processor.last;
+    tally.m_last = processor.last();
     tally.finish();
     return tally;
 }

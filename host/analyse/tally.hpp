@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
-// The cheapest useful figures of a trace: how many of each event, and how long each task had the processor. Two ways to
-// the same result: event by event out of any trace, and straight over blocks of raw records for a file of plain records
-// in which nothing at all is odd. The second gives up at the first oddity, so that only the first has to report.
+// The cheapest useful figures of a trace: how many of each event, and how long each task had the processor. There are
+// two ways to the same result: event by event for any trace, and directly over blocks of raw records for a file of
+// plain records without any irregularity. The second gives up at the first irregularity, so only the first one reports.
 //
-// Busy time of a task: from each context_switch to it to the next one on the same processor, or to the processor's last
-// record. Interrupt handlers are not taken off: that is what Summary is for.
+// Busy time of a task: from each context_switch to it to the next one on the same processor, to a gap, or to the
+// processor's last record. Interrupt handlers are not taken off: that is what Summary is for.
 #pragma once
 
+#include "host/schedule/processor_time.hpp"
 #include "host/trace/byte_source.hpp"
 #include "host/trace/event.hpp"
 #include "lib/units.hpp"
@@ -30,7 +31,7 @@ class Tally {
 
     // A file that consists of plain records of one processor and one clock, whose stamps never fall: all of it, without
     // finish(). Nothing if any of this is not so, or reading failed: then the events must be taken one by one.
-    // khz: in, the rate that holds whatever the trace says, or 0; out, the rate, 0 if the trace tells none.
+    // khz: in, the rate that holds whatever the trace says, or 0; out, the rate, 0 if the trace has none.
     [[nodiscard]] static std::optional<Tally> of_plain_file(trace::ByteSource& source, std::uint32_t& khz);
 
     // Sound events by code.
@@ -48,27 +49,21 @@ class Tally {
     friend bool operator==(const Tally&, const Tally&) = default;
 
   private:
-    struct Processor {
-        std::optional<std::uint16_t> running;
-        lib::Ticks since{}; // when it got the processor
-        lib::Ticks last{};
+    using ProcessorTime = schedule::ProcessorTime;
 
-        friend bool operator==(const Processor&, const Processor&) = default;
-    };
-
-    void switch_to(Processor& processor, std::uint16_t context, lib::Ticks now);
-    // By context, where in m_busy its time stands; null: not there yet. A search in the map for each switch would cost
-    // more than everything else.
+    // By context, where in m_busy its time is; null: not there yet. A search in the map for each switch would cost more
+    // than everything else.
     using Places = std::vector<lib::Ticks*>;
 
-    [[nodiscard]] bool add_block(std::span<const std::byte> slots, Processor& processor, Places& places,
+    void give(const ProcessorTime::Stretch& stretch);
+    [[nodiscard]] bool add_block(std::span<const std::byte> slots, ProcessorTime& processor, Places& places,
                                  std::uint32_t& khz, bool overridden);
-    void add_switches(std::span<const std::byte> slots, Processor& processor, Places& places);
+    void add_switches(std::span<const std::byte> slots, ProcessorTime& processor, Places& places);
 
     std::array<std::uint64_t, 256> m_counts{};
     std::uint64_t m_events = 0;
     std::map<std::uint16_t, lib::Ticks> m_busy;
-    std::map<std::uint16_t, Processor> m_processors;
+    std::map<std::uint16_t, ProcessorTime> m_processors;
     lib::Ticks m_first{~std::uint64_t{0}};
     lib::Ticks m_last;
 };

@@ -6,7 +6,7 @@
 #include "host/cli/trace_input.hpp"
 #include "host/collector/session_directory.hpp"
 #include "host/collector/session_formats.hpp"
-#include "host/trace/escape.hpp"
+#include "host/text/escape.hpp"
 
 #include <filesystem>
 #include <memory>
@@ -27,10 +27,10 @@ struct AdoptOptions {
 
 // Reads one file to its end. False if it could not be read at all.
 bool adopt_file(const AdoptOptions& options, const std::string& file, trace::Diagnostics& diagnostics,
-                trace::Manifest& manifest) {
+                formats::dat::Manifest& manifest) {
     const std::string path = options.directory + '/' + file;
-    const auto opened = trace::Trace::open(path, {.kernel = options.kernel}, diagnostics);
-    const auto checksum = trace::checksum_file(path);
+    const auto opened = formats::Trace::open(path, {.kernel = options.kernel}, diagnostics);
+    const auto checksum = formats::dat::checksum_file(path);
     if (!opened || !checksum) {
         return false;
     }
@@ -38,7 +38,7 @@ bool adopt_file(const AdoptOptions& options, const std::string& file, trace::Dia
     while (opened.value()->next(event)) {
     }
     const trace::TraceFacts& facts = opened.value()->facts();
-    trace::ManifestChunk chunk;
+    formats::dat::ManifestChunk chunk;
     chunk.file = file;
     chunk.bytes = checksum.value().bytes;
     chunk.crc32c = checksum.value().crc32c;
@@ -48,7 +48,7 @@ bool adopt_file(const AdoptOptions& options, const std::string& file, trace::Dia
         chunk.description = report.description;
         chunk.first_tsc = report.first_stamp ? std::optional(report.first_stamp->value) : std::nullopt;
     }
-    // Normally one; the figures are those of the whole file even if somebody joined several.
+    // Normally one; the figures are those of the whole file even if several were joined.
     for (const trace::ChunkReport& report : facts.chunks) {
         chunk.preamble += report.preamble;
         chunk.records += report.records;
@@ -69,10 +69,10 @@ bool adopt_file(const AdoptOptions& options, const std::string& file, trace::Dia
     return true;
 }
 
-std::string missing(const trace::Manifest& manifest) {
+std::string missing(const formats::dat::Manifest& manifest) {
     std::uint64_t missing_records = 0;
     std::uint64_t number = 0;
-    for (const trace::ManifestChunk& chunk : manifest.chunks) {
+    for (const formats::dat::ManifestChunk& chunk : manifest.chunks) {
         missing_records += chunk.missing;
         if (std::stoul(chunk.file) != number++) {
             return fmt::format("{}trace.dat is missing", number - 1);
@@ -82,7 +82,7 @@ std::string missing(const trace::Manifest& manifest) {
 }
 
 ExitStatus adopt(const AdoptOptions& options, Context context) {
-    const std::string name = trace::escaped(options.directory);
+    const std::string name = text::escaped(options.directory);
     const auto complain = [&](std::string_view text) {
         context.err.print("remora adopt: {}: {}\n", name, text);
         return ExitStatus::usage;
@@ -98,22 +98,21 @@ ExitStatus adopt(const AdoptOptions& options, Context context) {
     if (files.value().empty()) {
         return complain("no Ntrace.dat files");
     }
-    std::string why;
-    const auto old = trace::load_manifest(options.directory, why);
-    const bool has_manifest = old.ok() || old.error() != lib::Error::not_found;
+    const auto old = formats::dat::load_manifest(options.directory);
+    const bool has_manifest = old.ok() || old.error().cause != formats::dat::ManifestFault::missing;
     if (has_manifest && !options.force) {
         return complain("it holds a manifest.json already: --force replaces it");
     }
     std::optional<trace::KernelImage> formats;
     if (!options.kernel.empty()) {
-        auto table = trace::KernelImage::from_image(options.kernel, why);
+        auto table = trace::KernelImage::from_image(options.kernel);
         if (!table) {
-            return complain(fmt::format("--kernel {}: {}", trace::escaped(options.kernel), why));
+            return complain(fmt::format("--kernel {}: {}", text::escaped(options.kernel), table.error().text));
         }
         formats = std::move(table.value());
     }
     trace::Diagnostics diagnostics(diagnostics_to(context));
-    trace::Manifest manifest;
+    formats::dat::Manifest manifest;
     manifest.origin = "files";
     for (const std::string& file : files.value()) {
         if (!adopt_file(options, file, diagnostics, manifest)) {
@@ -123,15 +122,17 @@ ExitStatus adopt(const AdoptOptions& options, Context context) {
     diagnostics.finish();
     manifest.reason = missing(manifest);
     manifest.complete = manifest.reason.empty();
-    if (const auto saved = trace::save_manifest(manifest, options.directory); !saved) {
+    if (const auto saved = formats::dat::save_manifest(manifest, options.directory); !saved) {
         complain(fmt::format("manifest.json cannot be written: {}", error_name(saved.error())));
         return saved.error() == lib::Error::no_space ? ExitStatus::no_space : ExitStatus::usage;
     }
     bool formats_kept = true;
     if (formats) {
-        formats_kept = collector::store_formats(*formats, options.directory, manifest, why);
+        const auto stored = collector::store_formats(*formats, options.directory, manifest);
+        formats_kept = stored.ok();
         if (!formats_kept) {
-            complain(fmt::format("the formats of {} are not kept: {}", trace::escaped(options.kernel), why));
+            complain(
+                fmt::format("the formats of {} are not kept: {}", text::escaped(options.kernel), stored.error().text));
         }
     }
     context.out.print("{}: {} files adopted{}{}\n", name, manifest.chunks.size(), manifest.complete ? "" : "; ",

@@ -4,8 +4,7 @@
 #include "host/cli/event_text.hpp"
 #include "host/cli/json_version.hpp"
 #include "host/cli/trace_input.hpp"
-#include "host/trace/escape.hpp"
-#include "host/trace/json.hpp"
+#include "host/text/escape.hpp"
 #include "host/trace/names.hpp"
 
 #include <memory>
@@ -21,7 +20,6 @@ using analyse::oracle::RuleRow;
 using analyse::oracle::Subject;
 using analyse::oracle::Tally;
 using analyse::oracle::Verdicts;
-using trace::Json;
 
 struct CheckOptions {
     TraceInput input;
@@ -34,16 +32,18 @@ struct CheckOptions {
 
 std::string task_text(const trace::Event& event, std::uint16_t context) {
     const std::string_view name = event.names->find(tracer::Unit::context, context);
-    return name.empty() ? fmt::format("context {}", context) : fmt::format("{} ({})", trace::escaped(name), context);
+    return name.empty() ? fmt::format("context {}", context) : fmt::format("{} ({})", text::escaped(name), context);
 }
 
 // Shows the first violations of the trace as they are found; the others are counted.
 class FindingReport {
   public:
-    FindingReport(Output& out, const trace::Trace& trace, const CheckOptions& options)
+    FindingReport(Output& out, const formats::Trace& trace, const CheckOptions& options)
         : m_out(out)
         , m_trace(trace)
-        , m_options(options) {}
+        , m_options(options) {
+        m_json.begin_array();
+    }
 
     void show(const Finding& finding) {
         if (m_found++ >= m_options.shown) {
@@ -51,35 +51,40 @@ class FindingReport {
         }
         const trace::Event& event = *finding.event;
         const RuleRow& row = row_of(finding.rule);
-        const std::string file = trace::escaped(m_trace.facts().chunks[event.source].file);
+        const std::string file = text::escaped(m_trace.facts().chunks[event.source].file);
         if (m_options.json) {
-            Json json;
-            json["rule"] = row.name;
-            json["source"] = row.source;
-            json["file"] = file;
-            json["record"] = event.record;
-            json["time_ns"] = event.timed ? Json(event.time_ns) : Json();
-            json["ticks"] = event.ticks.value;
-            json["event"] = event.row->name;
-            json["task"] = finding.task ? Json(*finding.task) : Json();
-            json["text"] = trace::escaped(finding.text);
-            m_findings.push_back(std::move(json));
+            m_json.begin_object();
+            m_json.member("rule", row.name);
+            m_json.member("source", row.source);
+            m_json.member("file", file);
+            m_json.member("record", event.record);
+            m_json.member("time_ns", event.timed ? std::optional(event.time_ns) : std::nullopt);
+            m_json.member("ticks", event.ticks.value);
+            m_json.member("event", event.row->name);
+            m_json.member("task", finding.task);
+            m_json.member("text", text::escaped(finding.text));
+            m_json.end_object();
             return;
         }
         m_out.print("{}  {} record {}  {} {}  {}{}: {}\n", m_out.styled(Style::bad, row.name), file, event.record,
                     event.timed ? fmt::format("{}", event.time_ns) : fmt::format("{}", event.ticks.value),
                     event.timed ? "ns" : "ticks", event.row->name,
-                    finding.task ? "  " + task_text(event, *finding.task) : "", trace::escaped(finding.text));
+                    finding.task ? "  " + task_text(event, *finding.task) : "", text::escaped(finding.text));
     }
 
-    [[nodiscard]] const Json& json() const { return m_findings; }
+    // All findings shown, as a JSON array. Called once.
+    [[nodiscard]] std::string_view json() {
+        m_json.end_array();
+        return {m_findings.data(), m_findings.size()};
+    }
 
   private:
     Output& m_out;
-    const trace::Trace& m_trace;
+    const formats::Trace& m_trace;
     const CheckOptions& m_options;
     std::uint64_t m_found = 0;
-    Json m_findings = Json::array();
+    fmt::memory_buffer m_findings;
+    text::JsonDocument m_json{m_findings, 1};
 };
 
 std::string subjects_text(const Verdicts& verdicts) {
@@ -105,7 +110,7 @@ void print_text(Output& out, const Oracle& oracle) {
                                                                                     tally.violations == 1 ? "" : "s")));
     }
     for (const std::string& relaxation : verdicts.relaxations()) {
-        out.print("  {} {}\n", out.styled(Style::warning, "relaxed:"), trace::escaped(relaxation));
+        out.print("  {} {}\n", out.styled(Style::warning, "relaxed:"), text::escaped(relaxation));
     }
     const Tally total = verdicts.total();
     out.print("{} events; checked {}; {} undecided: {}\n", oracle.events(), subjects_text(verdicts), total.undecided,
@@ -114,46 +119,69 @@ void print_text(Output& out, const Oracle& oracle) {
                                     : out.styled(Style::bad, fmt::format("{} violations", total.violations)));
 }
 
-void print_json(Output& out, const Oracle& oracle, const FindingReport& report) {
-    const Verdicts& verdicts = oracle.verdicts();
-    Json json;
-    json["version"] = kJsonVersion;
-    const auto tally_json = [](const Tally& tally) {
-        return Json{{"checked", tally.checked}, {"undecided", tally.undecided}, {"violations", tally.violations}};
-    };
-    json["events"] = oracle.events();
-    json["holds"] = verdicts.total().violations == 0;
-    json["tolerance_ticks"] = oracle.timing().tolerance;
-    json["stamps_judged"] = oracle.timing().judged;
-    json["total"] = tally_json(verdicts.total());
-    for (std::size_t i = 0; i < analyse::oracle::kSubjectNames.size(); ++i) {
-        json["subjects"][std::string(analyse::oracle::kSubjectNames[i])] =
-            tally_json(verdicts.of(static_cast<Subject>(i)));
-    }
-    for (const RuleRow& row : kRules) {
-        json["rules"][std::string(row.name)] = tally_json(verdicts.of(row.rule));
-    }
-    json["relaxed"] = Json::array();
-    for (const std::string& relaxation : verdicts.relaxations()) {
-        json["relaxed"].push_back(trace::escaped(relaxation));
-    }
-    json["violations"] = report.json();
-    out.print("{}\n", json.dump(2));
+void add_tally(text::JsonDocument& json, std::string_view name, const Tally& tally) {
+    json.key(name);
+    json.begin_object();
+    json.member("checked", tally.checked);
+    json.member("undecided", tally.undecided);
+    json.member("violations", tally.violations);
+    json.end_object();
 }
 
-void print_rules(Output& out, bool json) {
-    if (json) {
-        Json rows = Json::array();
-        for (const RuleRow& row : kRules) {
-            rows.push_back({{"rule", row.name},
-                            {"subject", analyse::oracle::kSubjectNames[static_cast<std::size_t>(row.subject)]},
-                            {"meaning", row.meaning},
-                            {"source", row.source}});
-        }
-        const Json document = {{"version", kJsonVersion}, {"rules", rows}};
-        out.print("{}\n", document.dump(2));
-        return;
+void print_json(Output& out, const Oracle& oracle, FindingReport& report) {
+    const Verdicts& verdicts = oracle.verdicts();
+    text::JsonDocument json{out.buffer()};
+    json.begin_object();
+    json.member("version", kJsonVersion);
+    json.member("events", oracle.events());
+    json.member("holds", verdicts.total().violations == 0);
+    json.member("tolerance_ticks", oracle.timing().tolerance);
+    json.member("stamps_judged", oracle.timing().judged);
+    add_tally(json, "total", verdicts.total());
+    json.key("subjects");
+    json.begin_object();
+    for (std::size_t i = 0; i < analyse::oracle::kSubjectNames.size(); ++i) {
+        add_tally(json, analyse::oracle::kSubjectNames[i], verdicts.of(static_cast<Subject>(i)));
     }
+    json.end_object();
+    json.key("rules");
+    json.begin_object();
+    for (const RuleRow& row : kRules) {
+        add_tally(json, row.name, verdicts.of(row.rule));
+    }
+    json.end_object();
+    json.key("relaxed");
+    json.begin_array();
+    for (const std::string& relaxation : verdicts.relaxations()) {
+        json.value(text::escaped(relaxation));
+    }
+    json.end_array();
+    json.key("violations");
+    json.plain(report.json());
+    json.end_object();
+    json.blank("\n");
+}
+
+void print_rules_json(Output& out) {
+    text::JsonDocument json{out.buffer()};
+    json.begin_object();
+    json.member("version", kJsonVersion);
+    json.key("rules");
+    json.begin_array();
+    for (const RuleRow& row : kRules) {
+        json.begin_object();
+        json.member("rule", row.name);
+        json.member("subject", analyse::oracle::kSubjectNames[static_cast<std::size_t>(row.subject)]);
+        json.member("meaning", row.meaning);
+        json.member("source", row.source);
+        json.end_object();
+    }
+    json.end_array();
+    json.end_object();
+    json.blank("\n");
+}
+
+void print_rules(Output& out) {
     for (const RuleRow& row : kRules) {
         out.print("{:<21} {} [{}]\n", out.styled(Style::strong, row.name), row.meaning, row.source);
     }
@@ -161,14 +189,14 @@ void print_rules(Output& out, bool json) {
 
 trace::ExitStatus check(const CheckOptions& options, Context context) {
     if (options.rules) {
-        print_rules(context.out, options.json);
+        options.json ? print_rules_json(context.out) : print_rules(context.out);
         return trace::ExitStatus::clean;
     }
     if (options.input.path.empty()) {
         context.err.print("remora check: TRACE is missing: name a session directory, a .dat file, or -\n");
         return trace::ExitStatus::usage;
     }
-    return with_trace(options.input, context, [&](trace::Trace& trace) {
+    return with_trace(options.input, context, [&](formats::Trace& trace) {
         FindingReport report(context.out, trace, options);
         Oracle oracle([&report](const Finding& finding) { report.show(finding); }, options.tolerance);
         trace::Event event;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// CLI11 behind the descriptions.
+// CLI11 under the descriptions.
 #include "host/cli/command_line.hpp"
 
 #include <CLI/CLI.hpp>

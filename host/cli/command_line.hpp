@@ -30,7 +30,7 @@ class Option {
     Option& required(bool yes = true);
     Option& one_of(const std::vector<std::string>& words);
     Option& range(std::uint64_t least, std::uint64_t greatest);
-    // Empty: the text is fine; else what is wrong with it.
+    // Returns what is wrong with the text; empty if it is valid.
     Option& check(const std::function<std::string(const std::string&)>& rule);
     Option& show_default();
     // The two cannot be given together.
@@ -121,7 +121,7 @@ class CommandLine {
     Command::State m_state;
 };
 
-// What stands below the options of a command's help: one line each, as one would type them. A test parses them all.
+// What is below the options of a command's help: one line each, as one would type them. A test parses them all.
 [[nodiscard]] std::string examples(std::initializer_list<std::string_view> lines);
 
 } // namespace host::cli

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The subcommands of `remora`. Each function adds one to the command line; what it does runs in its callback and leaves
-// an exit status. One file per command.
+// The subcommands of `remora`. Each function adds one to the command line; its callback does the work and sets the exit
+// status. One file per command.
 #pragma once
 
 #include "host/cli/command_line.hpp"

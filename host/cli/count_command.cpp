@@ -31,7 +31,7 @@ struct Counted {
     [[nodiscard]] std::string_view time_unit() const { return khz != 0 ? "ns" : "ticks"; }
 };
 
-// The short way: only for a file, and only if nothing in it, nor in the options, needs to be reported.
+// The fast path: only for a file, and only if nothing in it, nor in the options, needs to be reported.
 std::optional<Counted> count_plain_file(const TraceInput& input) {
     const bool records =
         input.options.kind == trace::InputKind::detect || input.options.kind == trace::InputKind::records;
@@ -42,10 +42,10 @@ std::optional<Counted> count_plain_file(const TraceInput& input) {
     if (!source || !source.value()->seekable()) {
         return std::nullopt;
     }
-    std::array<std::byte, trace::kKindBytes> begin{};
+    std::array<std::byte, formats::kKindBytes> begin{};
     const auto count = source.value()->peek(begin);
     if (input.options.kind == trace::InputKind::detect &&
-        (!count || trace::kind_of(std::span(begin).first(count.value()), source.value()->size_bytes()) !=
+        (!count || formats::kind_of(std::span(begin).first(count.value()), source.value()->size_bytes()) !=
                        trace::InputKind::records)) {
         return std::nullopt;
     }
@@ -87,22 +87,27 @@ void print_counts(Output& out, const Counted& counted) {
 }
 
 void print_json(Output& out, const Counted& counted) {
-    out.print("{{\"events\":{},\"time_unit\":\"{}\",\"duration\":{},\"counts\":{{", counted.tally.events(),
-              counted.time_unit(), counted.time(counted.tally.duration()));
-    std::string_view comma;
+    text::JsonText json{out.buffer()};
+    json.begin_object();
+    json.member("events", counted.tally.events());
+    json.member("time_unit", counted.time_unit());
+    json.member("duration", counted.time(counted.tally.duration()));
+    json.key("counts");
+    json.begin_object();
     for (const tracer::EventRow& row : tracer::kEvents) {
         if (const std::uint64_t count = counted.tally.counts()[row.code]; count != 0) {
-            out.print("{}\"{}\":{}", comma, row.name, count);
-            comma = ",";
+            json.member(row.name, count);
         }
     }
-    out.print("}},\"busy\":{{");
-    comma = "";
+    json.end_object();
+    json.key("busy");
+    json.begin_object();
     for (const auto& [context, busy] : counted.tally.busy()) {
-        out.print("{}\"{}\":{}", comma, context, counted.time(busy));
-        comma = ",";
+        json.member(fmt::format("{}", context), counted.time(busy));
     }
-    out.print("}}}}\n");
+    json.end_object();
+    json.end_object();
+    json.blank("\n");
 }
 
 trace::ExitStatus count(const CountOptions& options, Context context) {
@@ -113,7 +118,7 @@ trace::ExitStatus count(const CountOptions& options, Context context) {
         show(*plain);
         return trace::ExitStatus::clean;
     }
-    return with_trace(options.input, context, [&](trace::Trace& trace) {
+    return with_trace(options.input, context, [&](formats::Trace& trace) {
         Counted counted;
         trace::Event event;
         while (trace.next(event)) {

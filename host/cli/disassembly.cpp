@@ -68,11 +68,10 @@ std::string tidied(std::string_view text) {
 
 } // namespace
 
-lib::Result<Disassembly> Disassembly::of_image(const std::string& path, std::string& why) {
+lib::Result<Disassembly, trace::Refusal> Disassembly::of_image(const std::string& path) {
     std::array<int, 2> ends{};
     if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
-        why = "no pipe to objdump can be had";
-        return lib::Error::io;
+        return trace::Refusal{"no pipe to objdump can be had"};
     }
     const pid_t process = ::fork();
     if (process == 0) {
@@ -83,13 +82,12 @@ lib::Result<Disassembly> Disassembly::of_image(const std::string& path, std::str
     ::close(ends[0]);
     const int status = process > 0 ? exit_status_of(process) : -1;
     if (status != 0) {
-        why = status == kNotFound ? "objdump cannot be run: install the package binutils" : "objdump failed";
-        return lib::Error::io;
+        return trace::Refusal{status == kNotFound ? "objdump cannot be run: install the package binutils"
+                                                  : "objdump failed"};
     }
     Disassembly disassembly = parse(listing);
     if (disassembly.m_instructions.empty()) {
-        why = "objdump found no instruction in it";
-        return lib::Error::corrupt;
+        return trace::Refusal{"objdump found no instruction in it"};
     }
     return disassembly;
 }
@@ -119,8 +117,8 @@ std::string_view Disassembly::at(std::uint64_t address) const {
 }
 
 std::string_view Disassembly::of(const trace::Event& event) const {
-    const bool told = event.row != nullptr && event.is_sound() && event.row->par2.unit == tracer::Unit::code;
-    return told && event.image != nullptr ? at(event.par2) : std::string_view();
+    const bool is_code = event.row != nullptr && event.is_sound() && event.row->par2.unit == tracer::Unit::code;
+    return is_code && event.image != nullptr ? at(event.par2) : std::string_view();
 }
 
 } // namespace host::cli

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The instructions of a kernel image as text, as binutils' objdump tells them. Read once, whole.
+// The instructions of a kernel image as text, as binutils' objdump prints them. Read once, whole.
 #pragma once
 
 #include "host/trace/event.hpp"
+#include "host/trace/failure.hpp"
 #include "lib/result.hpp"
 
 #include <cstdint>
@@ -14,8 +15,8 @@ namespace host::cli {
 
 class Disassembly {
   public:
-    // io: objdump is missing, or failed; corrupt: it found no instruction. `why` tells, with the remedy.
-    [[nodiscard]] static lib::Result<Disassembly> of_image(const std::string& path, std::string& why);
+    // Refused: objdump is missing, failed, or found no instruction.
+    [[nodiscard]] static lib::Result<Disassembly, trace::Refusal> of_image(const std::string& path);
 
     // What `objdump -d` printed.
     [[nodiscard]] static Disassembly parse(std::string_view listing);

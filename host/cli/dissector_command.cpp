@@ -21,7 +21,7 @@ trace::ExitStatus write_dissector(const std::string& path, Context context) {
     }
     destination.value()->file().append(dissector::wireshark_script());
     const auto committed = destination.value()->commit();
-    if (!committed && committed.error() != lib::Error::unreachable) { // unreachable: nobody reads the pipe any more
+    if (!committed && committed.error() != lib::Error::closed) {
         context.err.print("remora dissector: {}: {}\n", path, error_name(committed.error()));
         return committed.error() == lib::Error::no_space ? trace::ExitStatus::no_space : trace::ExitStatus::usage;
     }

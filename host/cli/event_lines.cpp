@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The short way of a line. Its parts stand in the order in which append_line() writes them.
+// The fast path of a line. Its parts are in the order in which append_line() writes them.
 #include "host/cli/event_lines.hpp"
 
-#include "host/trace/digits.hpp"
+#include "host/text/digits.hpp"
 
 #include <string>
 
@@ -10,15 +10,15 @@ namespace host::cli {
 
 namespace {
 
-using trace::kNumberMax;
-using trace::kPaddedLimit;
-using trace::put_decimal;
-using trace::put_padded;
+using text::kNumberMax;
+using text::kPaddedLimit;
+using text::put_decimal;
+using text::put_padded;
 using trace::ValueKind;
 
 constexpr std::size_t kNameColumns = 20;
 // Time, unit, processor; both texts before the values, both values; each with the room that its function asks for.
-constexpr std::size_t kLineMax = 2 * kNumberMax + 32 + 4 * trace::ShortText::kBytes;
+constexpr std::size_t kLineMax = 2 * kNumberMax + 32 + 4 * text::ShortText::kBytes;
 
 std::string lead(const tracer::Parameter& parameter) {
     return parameter.unit == tracer::Unit::none ? "" : fmt::format(" {}=", parameter.name);
@@ -56,7 +56,7 @@ void EventLines::append(fmt::memory_buffer& out, const trace::Event& event) {
     append_line(out, event, m_unit);
 }
 
-// Null if a part is not for the short way: nothing was written then.
+// Null if a part is not for the fast path: nothing was written then.
 char* EventLines::put_line(char* at, const trace::Event& event, const Prepared& prepared) {
     const bool timed = m_unit == TimeUnit::nanoseconds && event.timed;
     // A negative time is beyond the limit, too.

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "host/cli/event_text.hpp"
-#include "host/trace/short_text.hpp"
+#include "host/text/short_text.hpp"
 #include "host/trace/value_texts.hpp"
 #include "tracer/event_table.hpp"
 
@@ -23,8 +23,8 @@ class EventLines {
   private:
     // The constant pieces of an event's line.
     struct Prepared {
-        trace::ShortText to_par1; // the name, padded to its column, and " context="
-        trace::ShortText to_par2;
+        text::ShortText to_par1; // the name, padded to its column, and " context="
+        text::ShortText to_par2;
         bool prepared = false; // else append_line() does it
         trace::ValueKind par1 = trace::ValueKind::nothing;
         trace::ValueKind par2 = trace::ValueKind::nothing;

@@ -3,10 +3,11 @@
 #include "host/cli/event_text.hpp"
 
 #include "host/cli/json_version.hpp"
-#include "host/trace/escape.hpp"
+#include "host/text/escape.hpp"
 #include "host/trace/value_text.hpp"
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 
 namespace host::cli {
@@ -18,26 +19,16 @@ constexpr std::size_t kNameWidth = 21;
 
 template <typename Integer>
 void append_number(fmt::memory_buffer& out, Integer value, std::size_t width = 0) {
-    const fmt::format_int digits(value);
-    for (std::size_t i = digits.size(); i < width; ++i) {
+    std::array<char, text::kNumberMax> digits{};
+    const char* const end = text::put_number(digits.data(), value);
+    for (auto size = static_cast<std::size_t>(end - digits.data()); size < width; ++size) {
         out.push_back(' ');
     }
-    out.append(digits.data(), digits.data() + digits.size());
+    out.append(static_cast<const char*>(digits.data()), end);
 }
 
 bool is_harmless(char character) {
     return character >= 0x20 && character < 0x7F && character != '\\';
-}
-
-void append_json_escaped(fmt::memory_buffer& out, std::string_view text_escaped) {
-    out.push_back('"');
-    for (const char character : text_escaped) {
-        if (character == '"' || character == '\\') {
-            out.push_back('\\');
-        }
-        out.push_back(character);
-    }
-    out.push_back('"');
 }
 
 void append_parameter(fmt::memory_buffer& out, const trace::Event& event, const tracer::Parameter& parameter,
@@ -63,6 +54,42 @@ void append_time(fmt::memory_buffer& out, const trace::Event& event, TimeUnit un
     }
 }
 
+void add_parameter(text::JsonText& json, const trace::Event& event, const tracer::Parameter& parameter,
+                   std::uint32_t value) {
+    if (parameter.unit == tracer::Unit::none) {
+        return;
+    }
+    json.member(parameter.name, value);
+    if (const std::string name = trace::meaning_of(event, parameter.unit, value); !name.empty()) {
+        json.member(fmt::format("{}_name", parameter.name), name);
+    }
+}
+
+// The members of an event that is a record of ours.
+void add_record(text::JsonText& json, const trace::Event& event) {
+    constexpr std::size_t kCodeCharacters = 8;
+    json.key("code");
+    json.place(kCodeCharacters, [&event](char* at) {
+        return text::put(text::put_hexadecimal(text::put(at, "\"0x"), event.raw_code, 4), "\"");
+    });
+    json.member("family", tracer::kFamilyNames[event.code & 0x0F]);
+    json.member("state", trace::state_name(event.state));
+    json.member("par1", event.par1);
+    json.member("par2", event.par2);
+    if (event.row == nullptr || !event.is_sound()) {
+        return;
+    }
+    if (event.row->shape == tracer::Shape::simple) {
+        json.key("parameters");
+        json.begin_object();
+        add_parameter(json, event, event.row->par1, event.par1);
+        add_parameter(json, event, event.row->par2, event.par2);
+        json.end_object();
+    } else if (event.row->family() == tracer::Family::typed) {
+        add_user_event(json, event);
+    }
+}
+
 } // namespace
 
 void append(fmt::memory_buffer& out, std::string_view text) {
@@ -70,21 +97,11 @@ void append(fmt::memory_buffer& out, std::string_view text) {
 }
 
 void append_escaped(fmt::memory_buffer& out, std::string_view text_untrusted) {
-    if (std::ranges::all_of(text_untrusted, is_harmless) && text_untrusted.size() <= trace::kEscapedInputMax) {
+    if (std::ranges::all_of(text_untrusted, is_harmless) && text_untrusted.size() <= text::kEscapedInputMax) {
         append(out, text_untrusted);
     } else {
-        append(out, trace::escaped(text_untrusted));
+        append(out, text::escaped(text_untrusted));
     }
-}
-
-void append_json_string(fmt::memory_buffer& out, std::string_view text_untrusted) {
-    append_json_escaped(out, trace::escaped(text_untrusted));
-}
-
-std::string json_string(std::string_view text_untrusted) {
-    fmt::memory_buffer out;
-    append_json_string(out, text_untrusted);
-    return {out.data(), out.size()};
 }
 
 void append_line(fmt::memory_buffer& out, const trace::Event& event, TimeUnit unit) {
@@ -121,67 +138,38 @@ void append_line(fmt::memory_buffer& out, const trace::Event& event, TimeUnit un
     out.push_back('\n');
 }
 
-void append_json(fmt::memory_buffer& out, const trace::Event& event) {
-    append(out, "{\"version\":");
-    append_number(out, kJsonVersion);
-    append(out, ",\"time_ns\":");
+void append_json(fmt::memory_buffer& out, const trace::Event& event, std::string_view instruction) {
+    text::JsonText json{out};
+    json.begin_object();
+    json.member("version", kJsonVersion);
+    json.key("time_ns");
     if (event.timed && !event.metadata) {
-        append_number(out, event.time_ns);
+        json.value(event.time_ns);
     } else {
-        append(out, "null");
+        json.value(nullptr);
     }
-    append(out, ",\"ticks\":");
-    append_number(out, event.ticks.value);
-    append(out, ",\"cpu\":");
-    append_number(out, event.cpu);
-    append(out, ",\"chunk\":");
-    append_number(out, event.chunk);
-    append(out, ",\"record\":");
-    append_number(out, event.record);
-    append(out, ",\"event\":");
+    json.member("ticks", event.ticks.value);
+    json.member("cpu", event.cpu);
+    json.member("chunk", event.chunk);
+    json.member("record", event.record);
+    json.key("event");
     if (event.row != nullptr) {
-        append_json_string(out, event.row->name);
+        json.value(event.row->name);
     } else if (!event.foreign_name.empty()) {
-        append_json_string(out, event.foreign_name);
+        json.value(text::escaped(event.foreign_name));
     } else {
-        append(out, "null");
+        json.value(nullptr);
     }
-    if (event.origin != trace::Origin::record) {
-        append_foreign_json(out, event);
-        return;
+    if (event.origin == trace::Origin::record) {
+        add_record(json, event);
+    } else {
+        add_foreign(json, event);
     }
-    fmt::format_to(std::back_inserter(out),
-                   ",\"code\":\"0x{:04x}\",\"family\":\"{}\",\"state\":\"{}\",\"par1\":{}"
-                   ",\"par2\":{}",
-                   event.raw_code, tracer::kFamilyNames[event.code & 0x0F], trace::state_name(event.state), event.par1,
-                   event.par2);
-    if (event.row != nullptr && event.is_sound() && event.row->shape == tracer::Shape::simple) {
-        const auto named = [&](const tracer::Parameter& parameter, std::uint32_t value) {
-            if (parameter.unit == tracer::Unit::none) {
-                return;
-            }
-            out.push_back(',');
-            append_json_string(out, parameter.name);
-            out.push_back(':');
-            append_number(out, value);
-            if (const std::string name = trace::meaning_of(event, parameter.unit, value); !name.empty()) {
-                fmt::format_to(std::back_inserter(out), ",\"{}_name\":", parameter.name);
-                append_json_escaped(out, name);
-            }
-        };
-        append(out, ",\"parameters\":{");
-        const std::size_t begin = out.size();
-        named(event.row->par1, event.par1);
-        named(event.row->par2, event.par2);
-        if (out.size() > begin) {
-            std::copy(out.begin() + begin + 1, out.end(), out.begin() + begin); // the leading comma
-            out.resize(out.size() - 1);
-        }
-        out.push_back('}');
-    } else if (event.row != nullptr && event.is_sound() && event.row->family() == tracer::Family::typed) {
-        append_user_event_json(out, event);
+    if (!instruction.empty()) {
+        json.member("instruction", text::escaped(instruction));
     }
-    append(out, "}\n");
+    json.end_object();
+    json.blank("\n");
 }
 
 } // namespace host::cli

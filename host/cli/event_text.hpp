@@ -3,6 +3,7 @@
 // EventLines, which prepares the usual lines and leaves the others to this.
 #pragma once
 
+#include "host/text/json_writer.hpp"
 #include "host/trace/event.hpp"
 
 #include <cstdint>
@@ -17,14 +18,15 @@ enum class TimeUnit : std::uint8_t { nanoseconds, ticks };
 //      1234567 ns  cpu0  task_dispatch        context=12 (sensor) level=0 (EDF)
 void append_line(fmt::memory_buffer& out, const trace::Event& event, TimeUnit unit);
 
-// {"time_ns":1234567,"ticks":...,"cpu":0,...}: stable keys, one object, newline included.
-void append_json(fmt::memory_buffer& out, const trace::Event& event);
+// {"time_ns":1234567,"ticks":...,"cpu":0,...}: stable keys, one object, newline included. instruction: what objdump
+// says of the event's instruction; no member if it is empty.
+void append_json(fmt::memory_buffer& out, const trace::Event& event, std::string_view instruction);
 
 // A typed event's fields, ` name=value unit ...`, or the text of a trace_printf; see user_text.cpp.
 void append_user_event(fmt::memory_buffer& out, const trace::Event& event);
 
-// Likewise as members of the JSON object, the leading comma included.
-void append_user_event_json(fmt::memory_buffer& out, const trace::Event& event);
+// Likewise as members of the JSON object.
+void add_user_event(text::JsonText& json, const trace::Event& event);
 
 // The fields of a metadata event, as ` name=value ...`; nothing if it is none or cannot be decoded.
 void append_metadata(fmt::memory_buffer& out, const trace::Event& event);
@@ -33,17 +35,12 @@ void append_metadata(fmt::memory_buffer& out, const trace::Event& event);
 // event.
 void append_foreign(fmt::memory_buffer& out, const trace::Event& event);
 
-// Likewise as members of the JSON object, with its end.
-void append_foreign_json(fmt::memory_buffer& out, const trace::Event& event);
+// Likewise as members of the JSON object.
+void add_foreign(text::JsonText& json, const trace::Event& event);
 
 void append(fmt::memory_buffer& out, std::string_view text);
 
 // Harmless for a terminal.
 void append_escaped(fmt::memory_buffer& out, std::string_view text_untrusted);
-
-// As a JSON string, quotes included; what is not valid UTF-8 appears as \xNN within it.
-void append_json_string(fmt::memory_buffer& out, std::string_view text_untrusted);
-
-[[nodiscard]] std::string json_string(std::string_view text_untrusted);
 
 } // namespace host::cli

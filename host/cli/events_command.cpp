@@ -5,8 +5,7 @@
 #include "host/cli/event_text.hpp"
 #include "host/cli/json_version.hpp"
 #include "host/cli/trace_input.hpp"
-#include "host/trace/escape.hpp"
-#include "host/trace/json.hpp"
+#include "host/text/escape.hpp"
 #include "host/trace/names.hpp"
 #include "tracer/event_table.hpp"
 
@@ -46,15 +45,23 @@ void print_text(Output& out) {
 }
 
 void print_json(Output& out) {
-    out.print("{{\n\"version\": {},\n\"events\": [\n", kJsonVersion);
-    for (std::size_t i = 0; i < tracer::kEvents.size(); ++i) {
-        const tracer::EventRow& row = tracer::kEvents[i];
-        out.print(
-            "  {{\"code\": {}, \"name\": {}, \"family\": \"{}\", \"par1\": {}, \"par2\": {}, \"meaning\": {}}}{}\n",
-            row.code, json_string(row.name), tracer::kFamilyNames[row.code & 0x0F], json_string(row.par1.name),
-            json_string(row.par2.name), json_string(row.meaning), i + 1 < tracer::kEvents.size() ? "," : "");
+    out.print("{{\n\"version\": {},\n\"events\": ", kJsonVersion);
+    text::JsonWriter<text::MemorySink, text::JsonLayout::spaced> json{out.buffer()};
+    json.begin_array();
+    for (const tracer::EventRow& row : tracer::kEvents) {
+        json.line();
+        json.blank("  ");
+        json.begin_object();
+        json.member("code", row.code);
+        json.member("name", row.name);
+        json.member("family", tracer::kFamilyNames[row.code & 0x0F]);
+        json.member("par1", row.par1.name);
+        json.member("par2", row.par2.name);
+        json.member("meaning", row.meaning);
+        json.end_object();
     }
-    out.print("]\n}}\n");
+    json.end_lines();
+    json.blank("\n}\n");
 }
 
 std::string fields_of(const tracer::EventDeclaration& declaration) {
@@ -62,31 +69,43 @@ std::string fields_of(const tracer::EventDeclaration& declaration) {
     for (const tracer::FieldDeclaration& field : std::span(declaration.items).first(declaration.field_count)) {
         text += fmt::format("{}{} {}", text.empty() ? "" : ", ",
                             tracer::kFieldTypeNames[static_cast<std::size_t>(field.type)],
-                            trace::escaped(field.name.view()));
-        text += field.unit.size != 0 ? fmt::format(" ({})", trace::escaped(field.unit.view())) : "";
+                            text::escaped(field.name.view()));
+        text += field.unit.size != 0 ? fmt::format(" ({})", text::escaped(field.unit.view())) : "";
     }
     return text;
 }
 
 void print_declarations_json(Output& out, const trace::Names& names) {
-    trace::Json json = trace::Json::array();
+    text::JsonDocument json{out.buffer()};
+    json.begin_object();
+    json.member("version", kJsonVersion);
+    json.key("declarations");
+    json.begin_array();
     for (const auto& [id, declaration] : names.declarations()) {
-        trace::Json fields = trace::Json::array();
+        json.begin_object();
+        json.member("id", id);
+        json.member("name", text::escaped(declaration->name.view()));
+        json.key("fields");
+        json.begin_array();
         for (const tracer::FieldDeclaration& field : std::span(declaration->items).first(declaration->field_count)) {
-            fields.push_back({{"name", trace::escaped(field.name.view())},
-                              {"type", tracer::kFieldTypeNames[static_cast<std::size_t>(field.type)]},
-                              {"detail", field.detail},
-                              {"unit", trace::escaped(field.unit.view())}});
+            json.begin_object();
+            json.member("name", text::escaped(field.name.view()));
+            json.member("type", tracer::kFieldTypeNames[static_cast<std::size_t>(field.type)]);
+            json.member("detail", field.detail);
+            json.member("unit", text::escaped(field.unit.view()));
+            json.end_object();
         }
-        json.push_back({{"id", id}, {"name", trace::escaped(declaration->name.view())}, {"fields", fields}});
+        json.end_array();
+        json.end_object();
     }
-    const trace::Json document = {{"version", kJsonVersion}, {"declarations", json}};
-    out.print("{}\n", document.dump(2));
+    json.end_array();
+    json.end_object();
+    json.blank("\n");
 }
 
 // The typed events that a trace declares.
 trace::ExitStatus print_declarations(const EventsOptions& options, Context context) {
-    return with_trace(options.input, context, [&](trace::Trace& trace) {
+    return with_trace(options.input, context, [&](formats::Trace& trace) {
         trace::Event event;
         while (trace.next(event)) {
         }
@@ -97,7 +116,7 @@ trace::ExitStatus print_declarations(const EventsOptions& options, Context conte
         }
         context.out.print("{}\n", context.out.styled(Style::strong, "  id  typed event          fields"));
         for (const auto& [id, declaration] : names.declarations()) {
-            context.out.print("{:>4}  {:<19}  {}\n", id, trace::escaped(declaration->name.view()),
+            context.out.print("{:>4}  {:<19}  {}\n", id, text::escaped(declaration->name.view()),
                               fields_of(*declaration));
         }
         return trace::ExitStatus::clean;

@@ -21,13 +21,16 @@ void append_foreign(fmt::memory_buffer& out, const trace::Event& event) {
     }
 }
 
-void append_foreign_json(fmt::memory_buffer& out, const trace::Event& event) {
-    fmt::format_to(std::back_inserter(out), ",\"class\":{},\"number\":{},\"state\":\"{}\",\"words\":[",
-                   event.event_class, event.number, trace::state_name(event.state));
-    for (std::size_t i = 0; i < event.words.size(); ++i) {
-        fmt::format_to(std::back_inserter(out), "{}{}", i == 0 ? "" : ",", event.words[i]);
+void add_foreign(text::JsonText& json, const trace::Event& event) {
+    json.member("class", event.event_class);
+    json.member("number", event.number);
+    json.member("state", trace::state_name(event.state));
+    json.key("words");
+    json.begin_array();
+    for (const std::uint32_t word : event.words) {
+        json.value(word);
     }
-    append(out, "]}\n");
+    json.end_array();
 }
 
 } // namespace host::cli

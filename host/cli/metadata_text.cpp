@@ -2,7 +2,7 @@
 // The fields of metadata events for people.
 #include "host/cli/event_text.hpp"
 
-#include "host/trace/manifest.hpp"
+#include "host/formats/dat/manifest.hpp"
 #include "host/trace/names.hpp"
 #include "tracer/metadata.hpp"
 #include "tracer/user_fields.hpp"
@@ -31,10 +31,11 @@ void append_fields(fmt::memory_buffer& out, const tracer::ChunkBegin& begin) {
                    " chunk={} cpu={} generation={} mode={} preamble={} records={} encoding={} events={} clock={} ({} "
                    "kHz, {}, {} ppm)"
                    " dropped={} refused={} overwritten={} boot={:016x}",
-                   begin.chunk, begin.cpu, begin.generation, trace::chunk_mode_name(begin.mode), begin.preamble_slots,
-                   begin.records, trace::encoding_name(begin), begin.events, trace::clock_mode_name(begin.clock_mode),
-                   begin.tsc_khz, trace::tsc_source_name(begin.tsc_source), begin.tsc_error_ppm, begin.dropped,
-                   begin.refused, begin.overwritten, begin.boot_id);
+                   begin.chunk, begin.cpu, begin.generation, formats::dat::chunk_mode_name(begin.mode),
+                   begin.preamble_slots, begin.records, formats::dat::encoding_name(begin), begin.events,
+                   formats::dat::clock_mode_name(begin.clock_mode), begin.tsc_khz,
+                   formats::dat::tsc_source_name(begin.tsc_source), begin.tsc_error_ppm, begin.dropped, begin.refused,
+                   begin.overwritten, begin.boot_id);
 }
 
 void append_fields(fmt::memory_buffer& out, const tracer::Build& build) {
@@ -62,7 +63,7 @@ void append_fields(fmt::memory_buffer& out, const tracer::TaskParameters& task) 
 void append_fields(fmt::memory_buffer& out, const tracer::ExportEnd& end) {
     fmt::format_to(std::back_inserter(out), " chunks={} records={} dropped={} refused={} overwritten={} result={}",
                    end.chunks, end.records, end.dropped, end.refused, end.overwritten,
-                   trace::run_result_name(end.result));
+                   formats::dat::run_result_name(end.result));
 }
 
 void append_fields(fmt::memory_buffer& out, const tracer::EventDeclaration& declaration) {

@@ -58,7 +58,7 @@ class Output {
 
     void flush();
 
-    // A write failed: disk full, or nobody reads the pipe any more.
+    // A write failed: disk full, or the pipe has no reader any more.
     [[nodiscard]] bool failed() const { return m_failed; }
 
     // The errno of that write; 0 while none has failed.

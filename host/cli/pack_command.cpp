@@ -5,9 +5,9 @@
 #include "host/cli/trace_input.hpp"
 
 #include "host/convert/output_file.hpp"
-#include "host/trace/escape.hpp"
-#include "host/trace/packed/archive_reader.hpp"
-#include "host/trace/packed/archive_writer.hpp"
+#include "host/formats/packed/archive_reader.hpp"
+#include "host/formats/packed/archive_writer.hpp"
+#include "host/text/escape.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -18,7 +18,7 @@ namespace host::cli {
 namespace {
 
 namespace fs = std::filesystem;
-namespace packed = trace::packed;
+namespace packed = formats::packed;
 using trace::ExitStatus;
 
 struct PackOptions {
@@ -32,20 +32,20 @@ ExitStatus status_of(lib::Error error) {
     return error == lib::Error::no_space ? ExitStatus::no_space : ExitStatus::usage;
 }
 
-// Adds one file. Empty: done; else why not.
+// Adds one file. Returns why it failed, or an empty text.
 std::string add_file(const fs::path& path, std::vector<packed::FileToPack>& files) {
     auto source = trace::ByteSource::open(path.string());
     if (!source) {
-        return fmt::format("{}: {}", trace::escaped(path.string()), error_name(source.error()));
+        return fmt::format("{}: {}", text::escaped(path.string()), error_name(source.error()));
     }
     if (!source.value()->seekable()) {
-        return fmt::format("{}: not a regular file", trace::escaped(path.string()));
+        return fmt::format("{}: not a regular file", text::escaped(path.string()));
     }
     files.push_back({.name = path.filename().string(), .bytes = source.value(), .records = false});
     return "";
 }
 
-// The files to pack: all of a session, or one. Empty: done; else why not.
+// The files to pack: all of a session, or one. Returns why it failed, or an empty text.
 std::string collect(const std::string& input, std::vector<packed::FileToPack>& files) {
     std::error_code failed;
     if (!fs::is_directory(input, failed)) {
@@ -60,7 +60,7 @@ std::string collect(const std::string& input, std::vector<packed::FileToPack>& f
         paths.push_back(entry.path());
     }
     if (failed) {
-        return fmt::format("{}: {}", trace::escaped(input), failed.message());
+        return fmt::format("{}: {}", text::escaped(input), failed.message());
     }
     std::ranges::sort(paths);
     for (const fs::path& path : paths) {
@@ -69,7 +69,7 @@ std::string collect(const std::string& input, std::vector<packed::FileToPack>& f
         }
         files.back().records = path.extension() == ".dat";
     }
-    return files.empty() ? fmt::format("{}: the directory is empty", trace::escaped(input)) : "";
+    return files.empty() ? fmt::format("{}: the directory is empty", text::escaped(input)) : "";
 }
 
 ExitStatus pack(const PackOptions& options, Context context) {
@@ -89,7 +89,7 @@ ExitStatus pack(const PackOptions& options, Context context) {
     const auto destination =
         convert::Destination::open(options.output, convert::Destination::Shape::file, options.input, why);
     if (!destination) {
-        return fail(status_of(destination.error()), fmt::format("{}: {}", trace::escaped(options.output), why));
+        return fail(status_of(destination.error()), fmt::format("{}: {}", text::escaped(options.output), why));
     }
     convert::OutputFile& out = destination.value()->file();
     ProgressLine line(context.err, "packing");
@@ -99,13 +99,12 @@ ExitStatus pack(const PackOptions& options, Context context) {
     const auto written = writer.write(files, why);
     line.clear();
     if (!written) {
-        return fail(status_of(written.error()),
-                    fmt::format("{}: {}", trace::escaped(why), error_name(written.error())));
+        return fail(status_of(written.error()), fmt::format("{}: {}", text::escaped(why), error_name(written.error())));
     }
     const std::uint64_t size = out.position_bytes();
     if (const auto committed = destination.value()->commit(); !committed) {
         return fail(status_of(committed.error()),
-                    fmt::format("{}: {}", trace::escaped(options.output), error_name(committed.error())));
+                    fmt::format("{}: {}", text::escaped(options.output), error_name(committed.error())));
     }
     if (options.output != "-") {
         context.out.print("{} files, {} bytes packed into {}: {:.1f} times smaller\n", files.size(), total, size,
@@ -117,14 +116,14 @@ ExitStatus pack(const PackOptions& options, Context context) {
 // Files come one after the other: one is open at a time.
 ExitStatus unpack(const PackOptions& options, Context context) {
     const auto fail = [&](lib::Error error, std::string_view text) {
-        context.err.print("remora unpack: {}: {}\n", trace::escaped(options.output),
+        context.err.print("remora unpack: {}: {}\n", text::escaped(options.output),
                           text.empty() ? error_name(error) : text);
         return status_of(error);
     };
     trace::Diagnostics diagnostics(diagnostics_to(context));
     const auto source = trace::ByteSource::open(options.input);
     if (!source) {
-        context.err.print("remora unpack: {}: {}\n", trace::escaped(options.input), error_name(source.error()));
+        context.err.print("remora unpack: {}: {}\n", text::escaped(options.input), error_name(source.error()));
         return ExitStatus::usage;
     }
     const trace::OpenOptions open{.strict = options.strict, .salvage = options.salvage};

@@ -16,7 +16,7 @@ namespace host::cli {
 
 namespace {
 
-// NOLINTBEGIN(concurrency-mt-unsafe): one thread, and nobody changes the environment
+// NOLINTBEGIN(concurrency-mt-unsafe): one thread, and nothing changes the environment
 std::string pager_command() {
     for (const char* const name : {"REMORA_PAGER", "PAGER"}) {
         if (const char* const value = std::getenv(name); value != nullptr) {

@@ -4,7 +4,7 @@
 #include "host/cli/event_lines.hpp"
 #include "host/cli/trace_input.hpp"
 
-#include "host/trace/escape.hpp"
+#include "host/text/escape.hpp"
 #include "host/trace/names.hpp"
 #include "host/trace/user_event.hpp"
 
@@ -98,19 +98,18 @@ class Selection {
     bool m_task_seen = false;
 };
 
-// Behind the line that ends the output, or into its object: what objdump says of the event's instruction.
-void append_instruction(fmt::memory_buffer& out, std::string_view text, bool json) {
-    if (text.empty()) {
+// After the text of the line that ends the output: what objdump says of the event's instruction.
+void append_instruction(fmt::memory_buffer& out, std::string_view instruction) {
+    if (instruction.empty()) {
         return;
     }
-    const std::string_view end = json ? "}\n" : "\n";
-    out.resize(out.size() - end.size());
-    append(out, json ? ",\"instruction\":" : "  | ");
-    json ? append_json_string(out, text) : append_escaped(out, text);
-    append(out, end);
+    out.resize(out.size() - 1); // the line break
+    append(out, "  | ");
+    append_escaped(out, instruction);
+    out.push_back('\n');
 }
 
-// Nothing if nobody asked for it.
+// Nothing if it was not asked for.
 lib::Result<std::optional<Disassembly>> disassembly_for(const PrintOptions& options, Context context) {
     if (!options.disassemble) {
         return std::optional<Disassembly>();
@@ -121,11 +120,10 @@ lib::Result<std::optional<Disassembly>> disassembly_for(const PrintOptions& opti
                           "functions, not their code\n");
         return lib::Error::invalid_argument;
     }
-    std::string why;
-    auto disassembly = Disassembly::of_image(image, why);
+    auto disassembly = Disassembly::of_image(image);
     if (!disassembly) {
-        context.err.print("remora print: {}: {}\n", trace::escaped(image), why);
-        return disassembly.error();
+        context.err.print("remora print: {}: {}\n", text::escaped(image), disassembly.error().text);
+        return lib::Error::io;
     }
     return std::optional(std::move(disassembly.value()));
 }
@@ -135,7 +133,7 @@ trace::ExitStatus print(const PrintOptions& options, Context context) {
     if (!disassembly) {
         return trace::ExitStatus::usage;
     }
-    return with_trace(options.input, context, [&](trace::Trace& trace) {
+    return with_trace(options.input, context, [&](formats::Trace& trace) {
         Selection selection(options);
         EventLines lines(options.ticks ? TimeUnit::ticks : TimeUnit::nanoseconds);
         std::uint64_t left = options.limit;
@@ -146,13 +144,12 @@ trace::ExitStatus print(const PrintOptions& options, Context context) {
             if (!selection.contains(event)) {
                 return true;
             }
+            const std::string_view instruction = disassembly.value() ? disassembly.value()->of(event) : "";
             if (options.json) {
-                append_json(context.out.buffer(), event);
+                append_json(context.out.buffer(), event, instruction);
             } else {
                 lines.append(context.out.buffer(), event);
-            }
-            if (disassembly.value()) {
-                append_instruction(context.out.buffer(), disassembly.value()->of(event), options.json);
+                append_instruction(context.out.buffer(), instruction);
             }
             context.out.flush_if_full();
             if (live) {
@@ -166,13 +163,13 @@ trace::ExitStatus print(const PrintOptions& options, Context context) {
             }
         }
         if (trace.exhausted() && selection.task_unknown(trace.facts().names)) {
-            context.err.print("remora print: the trace names no task {}\n", trace::escaped(options.task));
+            context.err.print("remora print: the trace names no task {}\n", text::escaped(options.task));
             return trace::ExitStatus::usage;
         }
         if (trace.exhausted() && selection.event_unknown(trace.facts().names)) {
             context.err.print("remora print: no event is called {}: `remora events` lists the table, `remora events "
                               "TRACE` the typed events of a trace\n",
-                              trace::escaped(options.event));
+                              text::escaped(options.event));
             return trace::ExitStatus::usage;
         }
         return trace::ExitStatus::clean;
@@ -202,7 +199,7 @@ void add_print(CommandLine& line, Context context) {
     command.option("--task", options->task, "only events that concern this task: its name or its context");
     command.option("--limit", options->limit, "stop after so many lines").check(check_limit);
     command.flag("--disassemble", options->disassemble,
-                 "show the instruction behind each address of a task in steps, with objdump's help; needs --kernel");
+                 "show the instruction at each address of a task in steps, with objdump's help; needs --kernel");
     command.flag("--json", options->json, "one JSON object per line");
     command.footer(examples({"remora print out/udp --task control --limit 20",
                              "remora print out/udp --family mutex --ticks", "remora print 0trace.dat --json",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// One line that tells how far long work has come: on a terminal only, and only after a second.
+// One line that shows how far long work has come: on a terminal only, and only after a second.
 #pragma once
 
 #include "host/cli/output.hpp"

@@ -6,7 +6,7 @@
 #include "host/collector/collector.hpp"
 #include "host/collector/session_directory.hpp"
 #include "host/collector/session_formats.hpp"
-#include "host/trace/escape.hpp"
+#include "host/text/escape.hpp"
 #include "tracer/wire.hpp"
 
 #include <charconv>
@@ -69,6 +69,8 @@ std::string bind_error(lib::Error error, const std::string& listen, const collec
     case lib::Error::corrupt:
     case lib::Error::unsupported:
     case lib::Error::unreachable:
+    case lib::Error::too_small:
+    case lib::Error::closed:
         break;
     }
     return fmt::format("{} cannot be used: {}", listen, error_name(error));
@@ -96,13 +98,13 @@ void show_progress(Context context, const collector::Progress& progress) {
     context.err.flush();
 }
 
-void print_result(Context context, const RecordOptions& options, const trace::Manifest& manifest,
+void print_result(Context context, const RecordOptions& options, const formats::dat::Manifest& manifest,
                   const std::optional<collector::Address>& sender) {
     Output& out = context.out;
-    const trace::ManifestTransfer transfer = manifest.transfer.value_or(trace::ManifestTransfer{});
-    out.print("session    {}\n", trace::escaped(options.directory));
+    const formats::dat::ManifestTransfer transfer = manifest.transfer.value_or(formats::dat::ManifestTransfer{});
+    out.print("session    {}\n", text::escaped(options.directory));
     out.print("received   {} records in {} chunks, {} packets from {}\n", transfer.records, manifest.chunks.size(),
-              transfer.packets, sender ? to_text(*sender) : "nobody");
+              transfer.packets, sender ? to_text(*sender) : "no sender");
     out.print("lost       {} packets ({} came too late); duplicate {}, reordered {}, malformed {}\n", transfer.lost,
               transfer.late, transfer.duplicate, transfer.reordered, transfer.malformed);
     if (transfer.other_senders != 0) {
@@ -114,22 +116,23 @@ void print_result(Context context, const RecordOptions& options, const trace::Ma
     }
     out.print("verdict    {}\n", manifest.complete
                                      ? out.styled(Style::good, "complete: nothing lost")
-                                     : out.styled(Style::bad, "incomplete: " + trace::escaped(manifest.reason)));
+                                     : out.styled(Style::bad, "incomplete: " + text::escaped(manifest.reason)));
 }
 
 // Keeps the formats of the kernel that sent the session beside it. Otherwise says why not: the session is whole
 // without them.
-ExitStatus keep_formats(const RecordOptions& options, Context context, trace::Manifest& manifest,
+ExitStatus keep_formats(const RecordOptions& options, Context context, formats::dat::Manifest& manifest,
                         const std::optional<trace::KernelImage>& formats) {
     if (!formats) {
         return ExitStatus::clean;
     }
-    std::string why;
-    if (collector::store_formats(*formats, options.directory, manifest, why)) {
+    const auto stored = collector::store_formats(*formats, options.directory, manifest);
+    if (stored) {
         return ExitStatus::clean;
     }
-    return complain(context, fmt::format("the formats of {} are not kept: {}", trace::escaped(options.kernel), why),
-                    ExitStatus::damaged);
+    return complain(
+        context, fmt::format("the formats of {} are not kept: {}", text::escaped(options.kernel), stored.error().text),
+        ExitStatus::damaged);
 }
 
 ExitStatus collect(const RecordOptions& options, Context context, collector::UdpSocket& socket,
@@ -169,14 +172,13 @@ ExitStatus record(const RecordOptions& options, Context context) {
     const auto address = collector::parse_address(options.listen);
     if (!address) {
         return complain(context, fmt::format("--listen {} is not of the form ADDR:PORT, as in 127.0.0.1:{}",
-                                             trace::escaped(options.listen), tracer::kTracerPort));
+                                             text::escaped(options.listen), tracer::kTracerPort));
     }
     std::optional<trace::KernelImage> formats;
-    std::string why;
     if (!options.kernel.empty()) {
-        auto table = trace::KernelImage::from_image(options.kernel, why);
+        auto table = trace::KernelImage::from_image(options.kernel);
         if (!table) {
-            return complain(context, fmt::format("--kernel {}: {}", trace::escaped(options.kernel), why));
+            return complain(context, fmt::format("--kernel {}: {}", text::escaped(options.kernel), table.error().text));
         }
         formats = std::move(table.value());
     }
@@ -185,11 +187,11 @@ ExitStatus record(const RecordOptions& options, Context context) {
         return complain(context, bind_error(bound.error(), options.listen, address.value()));
     }
     const auto old = options.force ? collector::OldSession::replace : collector::OldSession::keep;
-    if (const auto ready = collector::prepare_session_directory(options.directory, old, why); !ready) {
-        const std::string name = trace::escaped(options.directory);
-        return complain(context, ready.error() == lib::Error::exists
+    if (const auto ready = collector::prepare_session_directory(options.directory, old); !ready) {
+        const std::string name = text::escaped(options.directory);
+        return complain(context, ready.error().cause == collector::DirectoryFault::session
                                      ? fmt::format("{} holds an earlier session: --force replaces it", name)
-                                     : fmt::format("{} cannot be used: {}", name, trace::escaped(why)));
+                                     : fmt::format("{} cannot be used: {}", name, text::escaped(ready.error().text)));
     }
     if (!socket.granted_enough()) {
         context.err.print("remora record: the receive buffer is {} KiB of {} KiB wanted; if packets are lost: "
@@ -198,9 +200,9 @@ ExitStatus record(const RecordOptions& options, Context context) {
                           collector::UdpSocket::kReceiveBufferBytes);
         context.err.flush();
     }
-    catch_stop_signals(); // before anybody is told that there is a session to stop
+    catch_stop_signals(); // before the session is announced as one that can be stopped
     if (!options.ready_file.empty() && !write_ready_file(options.ready_file, socket.local())) {
-        return complain(context, fmt::format("{} cannot be written", trace::escaped(options.ready_file)));
+        return complain(context, fmt::format("{} cannot be written", text::escaped(options.ready_file)));
     }
     return collect(options, context, socket, formats);
 }
@@ -221,7 +223,7 @@ void add_record(CommandLine& line, Context context) {
     command.option(
         "--kernel", options->kernel,
         "image of the kernel that will send: keeps its trace_printf formats and function names in the session");
-    command.flag("--progress", options->progress, "tell once a second what has come");
+    command.flag("--progress", options->progress, "report once a second what has come");
     command.flag("--force", options->force, "replace the session that DIR holds");
     command.flag("--json", options->json, "print the manifest instead of a report");
     command.footer(examples({"remora record --listen 127.0.0.1:20000 --out out/udp",

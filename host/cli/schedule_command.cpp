@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: MIT
-// `remora schedule`: what the scheduler did, as a person would tell it: one line for each release, each change of the
+// `remora schedule`: what the scheduler did, in words: one line for each release, each change of the
 // task that runs, each lock, wait, budget and miss. Times are cut to a resolution (100 us unless said otherwise), so
 // that under an instruction clock the text changes when the schedule does, not when the kernel becomes an instruction
 // longer: the golden files under tests/golden/ are this text.
 #include "host/cli/trace_input.hpp"
 
-#include "host/trace/escape.hpp"
+#include "host/schedule/schedule.hpp"
+#include "host/text/escape.hpp"
 #include "host/trace/names.hpp"
+#include "host/trace/value_text.hpp"
+#include "lib/wire_numbers.hpp"
 #include "tracer/unit_words.hpp"
 
+#include <algorithm>
+#include <array>
 #include <map>
 #include <memory>
-#include <optional>
 
 namespace host::cli {
 
@@ -26,7 +30,7 @@ struct ScheduleOptions {
     std::string task;
 };
 
-// Tells one event; remembers who runs, so that only changes are told.
+// Writes the line of one event. A dispatch has a line only if the task or its place is another than before.
 class Narrator {
   public:
     Narrator(const ScheduleOptions& options, Output& out)
@@ -36,85 +40,61 @@ class Narrator {
     void add(const trace::Event& event);
 
   private:
-    using Teller = void (Narrator::*)(const trace::Event&);
-
-    struct Row {
-        std::uint8_t code;
-        Teller tell;
+    struct Processor {
+        std::uint32_t running = schedule::kUnknownContext; // as in the latest line
+        std::uint32_t place = schedule::kUnknownContext;
     };
 
-    static const Row kRows[];
-
     [[nodiscard]] static std::string name(const trace::Event& event, tracer::Unit unit, std::uint32_t value);
-    [[nodiscard]] static std::string task(const trace::Event& event, std::uint32_t context);
-    [[nodiscard]] static std::string server(const trace::Event& event, std::uint32_t id);
     void line(const trace::Event& event, std::uint32_t context, std::string_view text);
-
-    void created(const trace::Event& event) { line(event, event.par1, "is created"); }
-
-    void ended(const trace::Event& event) { line(event, event.par1, "ends"); }
-
-    void released(const trace::Event& event) { line(event, event.par1, "is released"); }
-
-    void completed(const trace::Event& event) { line(event, event.par1, "completes its job"); }
-
-    void slept(const trace::Event& event) { line(event, event.par1, "sleeps until it is activated"); }
-
-    void missed(const trace::Event& event) { line(event, event.par1, "MISSES ITS DEADLINE"); }
-
-    void exceeded(const trace::Event& event) { line(event, event.par1, "exceeds its worst-case execution time"); }
-
-    void aborted(const trace::Event& event) { line(event, event.par1, "has its job aborted"); }
-
-    void skipped(const trace::Event& event) { line(event, event.par1, "is busy: the activation is dropped"); }
-
-    void queued(const trace::Event& event) { line(event, event.par1, "is busy: the activation waits"); }
-
-    void too_early(const trace::Event& event) { line(event, event.par1, "is activated too early"); }
-
-    void slice_over(const trace::Event& event) { line(event, event.par1, "has used up its slice"); }
-
-    void scheduled(const trace::Event& event) { m_place = event.par2; }
-
-    void dispatched(const trace::Event& event);
-    void blocked(const trace::Event& event);
-    void unblocked(const trace::Event& event);
-    void acquired(const trace::Event& event);
-    void unlocked(const trace::Event& event);
-    void held_up(const trace::Event& event);
-    void deadlocked(const trace::Event& event);
-    void timed_out(const trace::Event& event);
-    void owner_died(const trace::Event& event);
-    void signalled(const trace::Event& event);
-    void exhausted(const trace::Event& event);
-    void replenished(const trace::Event& event);
-    void reclaimed(const trace::Event& event);
-    void attached(const trace::Event& event);
+    void add_special(const trace::Event& event);
+    void add_dispatch(const trace::Event& event);
+    void add_wait(const trace::Event& event);
+    void add_server(const trace::Event& event, fmt::format_string<const std::string&> text);
 
     const ScheduleOptions& m_options;
     Output& m_out;
-    std::optional<std::uint32_t> m_place;   // whose place the latest choice uses
-    std::optional<std::uint32_t> m_running; // the task dispatched last
-    std::optional<std::uint32_t> m_running_for;
+    schedule::Schedule m_schedule;
+    std::map<std::uint16_t, Processor> m_processors;
     std::map<std::uint32_t, std::uint32_t> m_served; // server -> the task it serves, if it serves one
 };
 
+// What has the same words each time: about the task in the first parameter; {} is the second.
+struct Sentence {
+    std::uint8_t code;
+    std::string_view text;
+    tracer::Unit unit = tracer::Unit::none; // of {}; none: a number
+};
+
+constexpr auto kSentences = std::to_array<Sentence>({
+    {trace::kCodeOf<"task_create">, "is created"},
+    {trace::kCodeOf<"task_end">, "ends"},
+    {trace::kCodeOf<"job_release">, "is released"},
+    {trace::kCodeOf<"task_end_cycle">, "completes its job"},
+    {trace::kCodeOf<"task_disable">, "sleeps until it is activated"},
+    {trace::kCodeOf<"task_deadline_miss">, "MISSES ITS DEADLINE"},
+    {trace::kCodeOf<"task_wcet_violation">, "exceeds its worst-case execution time"},
+    {trace::kCodeOf<"job_abort">, "has its job aborted"},
+    {trace::kCodeOf<"job_skipped">, "is busy: the activation is dropped"},
+    {trace::kCodeOf<"job_queued">, "is busy: the activation waits"},
+    {trace::kCodeOf<"activation_violation">, "is activated too early"},
+    {trace::kCodeOf<"slice_end">, "has used up its slice"},
+    {trace::kCodeOf<"task_unblock">, "is ready again"},
+    {trace::kCodeOf<"set_mutex_acquire">, "locks {}", tracer::Unit::mutex},
+    {trace::kCodeOf<"set_mutex_unlock">, "unlocks {}", tracer::Unit::mutex},
+    {trace::kCodeOf<"set_mutex_block">, "is held up by {}", tracer::Unit::mutex},
+    {trace::kCodeOf<"set_mutex_deadlock">, "is refused {}: a deadlock", tracer::Unit::mutex},
+    {trace::kCodeOf<"set_mutex_timeout">, "gives up waiting for {}", tracer::Unit::mutex},
+    {trace::kCodeOf<"set_mutex_owner_died">, "ends as the owner of {}", tracer::Unit::mutex},
+    {trace::kCodeOf<"signal">, "takes signal {}"},
+});
+
 std::string Narrator::name(const trace::Event& event, tracer::Unit unit, std::uint32_t value) {
-    const std::string_view found = event.names->find(unit, value);
-    return found.empty() ? fmt::format("#{}", value) : trace::escaped(found);
-}
-
-std::string Narrator::task(const trace::Event& event, std::uint32_t context) {
-    return name(event, tracer::Unit::context, context);
-}
-
-std::string Narrator::server(const trace::Event& event, std::uint32_t id) {
-    const std::string_view found = event.names->find(tracer::Unit::server, id);
-    return found.empty() ? fmt::format("server {}", id) : fmt::format("server {}", trace::escaped(found));
+    return trace::name_or_number(*event.names, unit, value);
 }
 
 void Narrator::line(const trace::Event& event, std::uint32_t context, std::string_view text) {
-    const std::string who = context == 0 ? std::string("-") : task(event, context);
+    const std::string who = context == 0 ? std::string("-") : name(event, tracer::Unit::context, context);
     if (!m_options.task.empty() && who != m_options.task) {
         return;
     }
@@ -123,130 +103,84 @@ void Narrator::line(const trace::Event& event, std::uint32_t context, std::strin
     m_out.print("{:>8}.{:03} ms  {:<12} {}\n", cut_us / 1'000, cut_us % 1'000, who, text);
 }
 
-void Narrator::dispatched(const trace::Event& event) {
-    const std::uint32_t place = m_place.value_or(event.par1);
-    if (m_running == event.par1 && m_running_for == place) {
-        return; // back after an interrupt, or chosen again
+void Narrator::add_dispatch(const trace::Event& event) {
+    const schedule::Schedule::Processor& here = m_schedule.processor(event.cpu);
+    Processor& written = m_processors[event.cpu];
+    if (written.running == here.dispatched && written.place == here.place) {
+        return; // it is back after an interrupt, or was chosen again
     }
-    m_running = event.par1;
-    m_running_for = place;
-    if (place == event.par1) {
-        line(event, event.par1, "runs");
-    } else {
-        line(event, event.par1, fmt::format("runs in the place of {}", task(event, place)));
-    }
+    written = {.running = here.dispatched, .place = here.place};
+    line(event, event.par1,
+         here.place == here.dispatched
+             ? std::string("runs")
+             : fmt::format("runs in the place of {}", name(event, tracer::Unit::context, here.place)));
 }
 
-void Narrator::blocked(const trace::Event& event) {
-    const std::uint32_t kind = event.par2 >> 16;
+void Narrator::add_wait(const trace::Event& event) {
     const std::uint32_t id = event.par2 & 0xFFFF;
-    const std::string_view word = kind < tracer::kWaitNames.size() ? tracer::kWaitNames[kind] : std::string_view{};
+    const std::string_view word = tracer::word_for(lib::kWords<lib::WaitKind>, event.par2 >> 16);
     if (word == "semaphore" || word == "mutex") {
         const auto unit = word == "mutex" ? tracer::Unit::mutex : tracer::Unit::semaphore;
         line(event, event.par1, fmt::format("waits for {} {}", word, name(event, unit, id)));
-    } else if (id != 0) {
-        line(event, event.par1, fmt::format("waits: {} {}", word, id));
     } else {
-        line(event, event.par1, fmt::format("waits: {}", word));
+        line(event, event.par1, fmt::format("waits: {}{}", word, id != 0 ? fmt::format(" {}", id) : ""));
     }
 }
 
-void Narrator::unblocked(const trace::Event& event) {
-    line(event, event.par1, "is ready again");
-}
-
-void Narrator::acquired(const trace::Event& event) {
-    line(event, event.par1, fmt::format("locks {}", name(event, tracer::Unit::mutex, event.par2)));
-}
-
-void Narrator::unlocked(const trace::Event& event) {
-    line(event, event.par1, fmt::format("unlocks {}", name(event, tracer::Unit::mutex, event.par2)));
-}
-
-void Narrator::held_up(const trace::Event& event) {
-    line(event, event.par1, fmt::format("is held up by {}", name(event, tracer::Unit::mutex, event.par2)));
-}
-
-void Narrator::deadlocked(const trace::Event& event) {
-    line(event, event.par1, fmt::format("is refused {}: a deadlock", name(event, tracer::Unit::mutex, event.par2)));
-}
-
-void Narrator::timed_out(const trace::Event& event) {
-    line(event, event.par1, fmt::format("gives up waiting for {}", name(event, tracer::Unit::mutex, event.par2)));
-}
-
-void Narrator::owner_died(const trace::Event& event) {
-    line(event, event.par1, fmt::format("ends as the owner of {}", name(event, tracer::Unit::mutex, event.par2)));
-}
-
-void Narrator::signalled(const trace::Event& event) {
-    line(event, event.par1, fmt::format("takes signal {}", event.par2));
-}
-
-void Narrator::exhausted(const trace::Event& event) {
+// About the task that the server serves.
+void Narrator::add_server(const trace::Event& event, fmt::format_string<const std::string&> text) {
     const auto served = m_served.find(event.par2);
-    line(event, served != m_served.end() ? served->second : 0,
-         fmt::format("has exhausted {}", server(event, event.par2)));
+    const std::string_view known = event.names->find(tracer::Unit::server, event.par2);
+    const std::string server = "server " + (known.empty() ? std::to_string(event.par2) : text::escaped(known));
+    line(event, served != m_served.end() ? served->second : 0, fmt::format(text, server));
 }
 
-void Narrator::replenished(const trace::Event& event) {
-    const auto served = m_served.find(event.par2);
-    line(event, served != m_served.end() ? served->second : 0,
-         fmt::format("has a new budget in {}", server(event, event.par2)));
+void Narrator::add_special(const trace::Event& event) {
+    switch (event.code) {
+    case trace::kCodeOf<"task_dispatch">:
+        add_dispatch(event);
+        break;
+    case trace::kCodeOf<"task_block">:
+        add_wait(event);
+        break;
+    case trace::kCodeOf<"server_exhaust">:
+        add_server(event, "has exhausted {}");
+        break;
+    case trace::kCodeOf<"server_replenish">:
+        add_server(event, "has a new budget in {}");
+        break;
+    case trace::kCodeOf<"server_reclaiming">:
+        add_server(event, "leaves the bandwidth of {} to others");
+        break;
+    case trace::kCodeOf<"server_attach">:
+        m_served[event.par1] = event.par2;
+        break;
+    default:
+        break;
+    }
 }
-
-void Narrator::reclaimed(const trace::Event& event) {
-    const auto served = m_served.find(event.par2);
-    line(event, served != m_served.end() ? served->second : 0,
-         fmt::format("leaves the bandwidth of {} to others", server(event, event.par2)));
-}
-
-void Narrator::attached(const trace::Event& event) {
-    m_served[event.par1] = event.par2;
-}
-
-// NOLINTNEXTLINE(modernize-avoid-c-arrays): declared without a length so that a row can be added in one place
-const Narrator::Row Narrator::kRows[] = {
-    {trace::kCodeOf<"task_create">, &Narrator::created},
-    {trace::kCodeOf<"task_end">, &Narrator::ended},
-    {trace::kCodeOf<"job_release">, &Narrator::released},
-    {trace::kCodeOf<"task_end_cycle">, &Narrator::completed},
-    {trace::kCodeOf<"task_disable">, &Narrator::slept},
-    {trace::kCodeOf<"task_deadline_miss">, &Narrator::missed},
-    {trace::kCodeOf<"task_wcet_violation">, &Narrator::exceeded},
-    {trace::kCodeOf<"job_abort">, &Narrator::aborted},
-    {trace::kCodeOf<"job_skipped">, &Narrator::skipped},
-    {trace::kCodeOf<"job_queued">, &Narrator::queued},
-    {trace::kCodeOf<"activation_violation">, &Narrator::too_early},
-    {trace::kCodeOf<"slice_end">, &Narrator::slice_over},
-    {trace::kCodeOf<"task_schedule">, &Narrator::scheduled},
-    {trace::kCodeOf<"task_dispatch">, &Narrator::dispatched},
-    {trace::kCodeOf<"task_block">, &Narrator::blocked},
-    {trace::kCodeOf<"task_unblock">, &Narrator::unblocked},
-    {trace::kCodeOf<"set_mutex_acquire">, &Narrator::acquired},
-    {trace::kCodeOf<"set_mutex_unlock">, &Narrator::unlocked},
-    {trace::kCodeOf<"set_mutex_block">, &Narrator::held_up},
-    {trace::kCodeOf<"set_mutex_deadlock">, &Narrator::deadlocked},
-    {trace::kCodeOf<"set_mutex_timeout">, &Narrator::timed_out},
-    {trace::kCodeOf<"set_mutex_owner_died">, &Narrator::owner_died},
-    {trace::kCodeOf<"signal">, &Narrator::signalled},
-    {trace::kCodeOf<"server_exhaust">, &Narrator::exhausted},
-    {trace::kCodeOf<"server_replenish">, &Narrator::replenished},
-    {trace::kCodeOf<"server_reclaiming">, &Narrator::reclaimed},
-    {trace::kCodeOf<"server_attach">, &Narrator::attached},
-};
 
 void Narrator::add(const trace::Event& event) {
-    for (const Row& row : kRows) {
-        if (event.is(row.code)) {
-            (this->*row.tell)(event);
-            return;
+    if (!event.is_sound()) {
+        return;
+    }
+    for (const schedule::Change& change : m_schedule.take(event)) {
+        if (change.kind == schedule::Change::Kind::gap) {
+            m_processors.erase(event.cpu);
         }
+    }
+    const auto* const sentence = std::ranges::find(kSentences, event.code, &Sentence::code);
+    if (sentence == kSentences.end()) {
+        add_special(event);
+    } else {
+        const std::string second =
+            sentence->unit == tracer::Unit::none ? std::to_string(event.par2) : name(event, sentence->unit, event.par2);
+        line(event, event.par1, fmt::format(fmt::runtime(sentence->text), second));
     }
 }
 
 trace::ExitStatus schedule(const ScheduleOptions& options, Context context) {
-    return with_trace(options.input, context, [&](trace::Trace& trace) {
+    return with_trace(options.input, context, [&](formats::Trace& trace) {
         Narrator narrator(options, context.out);
         trace::Event event;
         while (trace.next(event) && !context.out.failed()) {
@@ -261,7 +195,7 @@ trace::ExitStatus schedule(const ScheduleOptions& options, Context context) {
 } // namespace
 
 void add_schedule(CommandLine& line, Context context) {
-    Command command = line.command("schedule", "tell what the scheduler did, one line per decision");
+    Command command = line.command("schedule", "list what the scheduler did, one line per decision");
     const auto options = std::make_shared<ScheduleOptions>();
     add_trace_options(command, options->input);
     command.option("--resolution", options->resolution_us, "times are cut to so many microseconds (default 100)")

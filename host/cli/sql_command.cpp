@@ -4,7 +4,7 @@
 #include "host/cli/trace_input.hpp"
 
 #include "host/sql/database.hpp"
-#include "host/trace/escape.hpp"
+#include "host/text/escape.hpp"
 
 #include <algorithm>
 #include <memory>
@@ -24,16 +24,16 @@ struct SqlOptions {
 
 // The line of the statement, and a mark under the place.
 void print_failure(Output& err, std::string_view statement, const sql::Database::Failure& failure) {
-    err.print("remora sql: {}\n", trace::escaped(failure.text));
+    err.print("remora sql: {}\n", text::escaped(failure.text));
     if (failure.offset < 0 || static_cast<std::size_t>(failure.offset) > statement.size()) {
         return;
     }
     const auto offset = static_cast<std::size_t>(failure.offset);
     const std::size_t newline = statement.substr(0, offset).rfind('\n');
     const std::size_t begin = newline == std::string_view::npos ? 0 : newline + 1;
-    const std::string before = trace::escaped(statement.substr(begin, offset - begin));
+    const std::string before = text::escaped(statement.substr(begin, offset - begin));
     const std::size_t end = std::min(statement.find('\n', offset), statement.size());
-    err.print("  {}{}\n  {}^ here\n", before, trace::escaped(statement.substr(offset, end - offset)),
+    err.print("  {}{}\n  {}^ here\n", before, text::escaped(statement.substr(offset, end - offset)),
               std::string(before.size(), ' '));
 }
 

@@ -3,8 +3,8 @@
 #include "host/cli/sql_output.hpp"
 
 #include "host/cli/json_version.hpp"
-#include "host/trace/escape.hpp"
-#include "host/trace/json.hpp"
+#include "host/text/csv.hpp"
+#include "host/text/escape.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -23,25 +23,6 @@ std::string hexadecimal(std::string_view bytes) {
     return text;
 }
 
-// What SQLite holds, as it is; bytes that are no UTF-8 are replaced.
-std::string json_text(std::string_view text) {
-    return trace::Json(std::string(text)).dump(-1, ' ', false, trace::Json::error_handler_t::replace);
-}
-
-std::string csv_field(std::string_view text) {
-    if (text.find_first_of(",\"\r\n") == std::string_view::npos) {
-        return std::string(text);
-    }
-    std::string quoted = "\"";
-    for (const char character : text) {
-        quoted += character;
-        if (character == '"') {
-            quoted += '"';
-        }
-    }
-    return quoted + '"';
-}
-
 // Columns of a terminal; names are nearly always ASCII, and other characters take one.
 std::size_t width_of(std::string_view text) {
     return static_cast<std::size_t>(std::ranges::count_if(
@@ -54,11 +35,12 @@ void SqlOutput::begin(std::span<const std::string> names) {
     m_names.assign(names.begin(), names.end());
     if (m_format == SqlFormat::csv) {
         for (std::size_t i = 0; i < names.size(); ++i) {
-            m_out.print("{}{}", i == 0 ? "" : ",", csv_field(names[i]));
+            m_out.print("{}{}", i == 0 ? "" : ",", text::csv_field(names[i]));
         }
         m_out.print("\n");
     } else if (m_format == SqlFormat::json) {
-        m_out.print("{{\"version\": {},\n\"rows\": [", kJsonVersion);
+        m_out.print("{{\"version\": {},\n\"rows\": ", kJsonVersion);
+        m_json.begin_array();
     }
 }
 
@@ -75,7 +57,7 @@ bool SqlOutput::row(std::span<const sql::Value> values) {
         for (const sql::Value& value : values) {
             const bool number = value.kind == Kind::integer || value.kind == Kind::real;
             fields.push_back(
-                {value.kind == Kind::blob ? hexadecimal(value.text) : trace::made_printable(value.text), number});
+                {value.kind == Kind::blob ? hexadecimal(value.text) : text::made_printable(value.text), number});
         }
         if (m_widths_known) {
             print_fields(fields);
@@ -93,7 +75,8 @@ bool SqlOutput::row(std::span<const sql::Value> values) {
 
 void SqlOutput::finish() {
     if (m_format == SqlFormat::json) {
-        m_out.print("{}]\n}}\n", m_first ? "" : "\n");
+        m_json.end_lines();
+        m_out.print("\n}}\n");
     } else if (m_format == SqlFormat::columns && !m_widths_known) {
         print_kept();
     }
@@ -110,7 +93,7 @@ void SqlOutput::print_kept() {
             number = number || fields[i].number;
         }
         m_widths.push_back(width);
-        head.push_back({trace::made_printable(m_names[i]), number});
+        head.push_back({text::made_printable(m_names[i]), number});
     }
     print_fields(head);
     for (const std::vector<Field>& fields : m_kept) {
@@ -134,35 +117,38 @@ void SqlOutput::print_fields(std::span<const Field> fields) {
 void SqlOutput::print_csv(std::span<const sql::Value> values) {
     for (std::size_t i = 0; i < values.size(); ++i) {
         const bool blob = values[i].kind == Kind::blob;
-        m_out.print("{}{}", i == 0 ? "" : ",", blob ? hexadecimal(values[i].text) : csv_field(values[i].text));
+        m_out.print("{}{}", i == 0 ? "" : ",", blob ? hexadecimal(values[i].text) : text::csv_field(values[i].text));
     }
     m_out.print("\n");
 }
 
+// What SQLite holds, as it is; bytes that are no UTF-8 are replaced.
 void SqlOutput::print_json(std::span<const sql::Value> values) {
-    m_out.print("{}\n{{", std::exchange(m_first, false) ? "" : ",");
+    m_json.line();
+    m_json.begin_object();
     for (std::size_t i = 0; i < values.size(); ++i) {
         const sql::Value& value = values[i];
-        m_out.print("{}{}:", i == 0 ? "" : ",", json_text(m_names[i]));
+        m_json.key(m_names[i]);
         switch (value.kind) {
         case Kind::null:
-            m_out.print("null");
+            m_json.value(nullptr);
             break;
         case Kind::integer:
-            m_out.print("{}", value.text);
+            m_json.plain(value.text);
             break;
         case Kind::real: // JSON has no infinity
-            m_out.print("{}", value.text.find_first_of("In") == std::string_view::npos ? value.text : "null");
+            m_json.plain(value.text.find_first_of("In") == std::string_view::npos ? value.text : "null");
             break;
         case Kind::text:
-            m_out.print("{}", json_text(value.text));
+            m_json.value(value.text);
             break;
         case Kind::blob:
-            m_out.print("{}", json_text(hexadecimal(value.text)));
+            m_json.value(hexadecimal(value.text));
             break;
         }
     }
-    m_out.print("}}");
+    m_json.end_object();
+    m_out.flush_if_full();
 }
 
 } // namespace host::cli

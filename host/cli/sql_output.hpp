@@ -4,6 +4,7 @@
 
 #include "host/cli/output.hpp"
 #include "host/sql/database.hpp"
+#include "host/text/json_writer.hpp"
 
 #include <cstdint>
 #include <span>
@@ -22,6 +23,7 @@ class SqlOutput {
   public:
     SqlOutput(Output& out, SqlFormat format)
         : m_out(out)
+        , m_json(out.buffer())
         , m_format(format) {}
 
     void begin(std::span<const std::string> names);
@@ -32,7 +34,7 @@ class SqlOutput {
     void finish();
 
   private:
-    // So many rows are kept to learn how wide the columns are; rows behind them follow those widths.
+    // So many rows are kept to learn how wide the columns are; later rows follow those widths.
     static constexpr std::size_t kRowsKept = 1000;
 
     struct Field {
@@ -46,12 +48,12 @@ class SqlOutput {
     void print_json(std::span<const sql::Value> values);
 
     Output& m_out;
+    text::JsonText m_json;
     SqlFormat m_format;
     std::vector<std::string> m_names;
     std::vector<std::vector<Field>> m_kept;
     std::vector<std::size_t> m_widths;
     bool m_widths_known = false;
-    bool m_first = true;
 };
 
 } // namespace host::cli

@@ -17,7 +17,7 @@ extern "C" void request_stop(int /*signal*/) {
 
 } // namespace
 
-// Stays in force over any number of signals, and system calls go on behind it.
+// Stays in force over any number of signals, and system calls continue after it.
 void catch_stop_signals() {
     g_stop_requested = 0;
 

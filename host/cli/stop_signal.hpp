@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A user who wants a long command to end: SIGINT, SIGTERM and SIGHUP become a flag that the command looks at, so that
-// it can put away what it was doing.
+// it can close its files properly.
 #pragma once
 
 #include <csignal>

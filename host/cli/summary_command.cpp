@@ -15,7 +15,7 @@ struct SummaryOptions {
 };
 
 trace::ExitStatus summarise(const SummaryOptions& options, Context context) {
-    return with_trace(options.input, context, [&](trace::Trace& trace) {
+    return with_trace(options.input, context, [&](formats::Trace& trace) {
         analyse::Summary summary;
         trace::Event event;
         while (trace.next(event)) {

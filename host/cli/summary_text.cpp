@@ -2,8 +2,9 @@
 // The first screen that a user sees of a run.
 #include "host/cli/summary_view.hpp"
 
-#include "host/trace/escape.hpp"
+#include "host/text/escape.hpp"
 #include "host/trace/names.hpp"
+#include "lib/wire_numbers.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -73,29 +74,29 @@ void print_tracing(Output& out, const SummaryView& view) {
     const auto& facts = view.trace.facts();
     const auto tracing = tracing_share(view);
     if (!tracing) {
-        out.print("  tracing    share not known: the trace does not tell what a record costs\n");
+        out.print("  tracing    share not known: the trace does not state what a record costs\n");
         return;
     }
     const std::string share = tracing->share ? fmt::format("{:.3f} %", 100 * *tracing->share) : "-";
     out.print("  tracing    about {} of the run: {} records x {:.2f} ticks = {}{} (estimate; clock: {})\n", share,
               grouped(tracing->records), tracing->ticks_per_record, Times(facts.clock.khz).text(tracing->time),
-              facts.clock.khz == 0 ? " ticks" : "", trace::clock_mode_name(facts.clock.mode));
+              facts.clock.khz == 0 ? " ticks" : "", formats::dat::clock_mode_name(facts.clock.mode));
 }
 
-// What a clock that was set back makes of the run, and what held it up.
+// By how much the clock was set back in all, and how many steps had which outcome.
 void print_compensation(Output& out, const SummaryView& view) {
-    const auto& told = view.trace.facts().compensation;
-    if (!told) {
+    const auto& compensation = view.trace.facts().compensation;
+    if (!compensation) {
         return;
     }
     const Times times(view.trace.facts().clock.khz);
     std::string steps;
-    for (std::size_t i = 0; i < told->steps.size(); ++i) {
-        if (told->steps[i] != 0) {
-            steps += fmt::format("; {} {}", tracer::kStepOutcomeNames[i], grouped(told->steps[i]));
+    for (std::size_t i = 0; i < compensation->steps.size(); ++i) {
+        if (compensation->steps[i] != 0) {
+            steps += fmt::format("; {} {}", lib::kWords<lib::StepOutcome>[i], grouped(compensation->steps[i]));
         }
     }
-    out.print("  clock      set back by {}{} in all{}\n", times.text(told->removed),
+    out.print("  clock      set back by {}{} in all{}\n", times.text(compensation->removed),
               view.trace.facts().clock.khz == 0 ? " ticks" : "", steps);
 }
 
@@ -103,21 +104,21 @@ void print_head(Output& out, const SummaryView& view) {
     const auto& facts = view.trace.facts();
     const auto& manifest = view.trace.manifest();
     const auto& build = facts.build ? facts.build : manifest ? manifest->build : facts.build;
-    std::string what = trace::escaped(view.title);
+    std::string what = text::escaped(view.title);
     if (build) {
-        what = fmt::format("{}   seed {}", trace::escaped(build->application.view()), build->seed);
+        what = fmt::format("{}   seed {}", text::escaped(build->application.view()), build->seed);
     }
     out.print("{}\n{:-<{}}\n", out.styled(Style::strong, cut(what, kColumns)), "", kColumns);
     if (build) {
-        out.print("  built      {}\n", cut(fmt::format("{}, {}", trace::escaped(build->kernel.view()),
-                                                       trace::escaped(build->compiler.view())),
-                                           kColumns - 13));
+        out.print("  built      {}\n",
+                  cut(fmt::format("{}, {}", text::escaped(build->kernel.view()), text::escaped(build->compiler.view())),
+                      kColumns - 13));
     }
     const auto& end = manifest && manifest->announced ? manifest->announced : facts.export_end;
     if (end && end->result != tracer::RunResult::unknown) {
         const bool well = end->result == tracer::RunResult::completed;
         out.print("  ended      {}\n",
-                  out.styled(well ? Style::good : Style::bad, trace::run_result_name(end->result)));
+                  out.styled(well ? Style::good : Style::bad, formats::dat::run_result_name(end->result)));
     }
     const Times times(facts.clock.khz);
     out.print("  ran        {}{}, {} cpu{}\n", times.text(view.summary.duration()),
@@ -127,8 +128,9 @@ void print_head(Output& out, const SummaryView& view) {
     } else if (facts.clock.overridden) {
         out.print("  clock      {} kHz, as the command line says\n", grouped(facts.clock.khz));
     } else {
-        out.print("  clock      {}, {} kHz from {}, sources within {} ppm\n", trace::clock_mode_name(facts.clock.mode),
-                  grouped(facts.clock.khz), trace::tsc_source_name(facts.clock.source), facts.clock.error_ppm);
+        out.print("  clock      {}, {} kHz from {}, sources within {} ppm\n",
+                  formats::dat::clock_mode_name(facts.clock.mode), grouped(facts.clock.khz),
+                  formats::dat::tsc_source_name(facts.clock.source), facts.clock.error_ppm);
     }
     print_compensation(out, view);
     out.print("  records    {} in {} chunk{}; dropped {}, refused {}, overwritten {}, missing {}\n",
@@ -142,7 +144,7 @@ void print_head(Output& out, const SummaryView& view) {
                   grouped(view.accounts.received), grouped(lost));
     }
     if (manifest && manifest->transfer) {
-        const trace::ManifestTransfer& transfer = *manifest->transfer;
+        const formats::dat::ManifestTransfer& transfer = *manifest->transfer;
         out.print("  packets    {}; lost {}, duplicate {}, reordered {}, malformed {}\n", grouped(transfer.packets),
                   grouped(transfer.lost), grouped(transfer.duplicate), grouped(transfer.reordered),
                   grouped(transfer.malformed));
@@ -152,7 +154,7 @@ void print_head(Output& out, const SummaryView& view) {
 
 std::string task_title(const SummaryView& view, std::uint16_t context) {
     const trace::TaskNames* const task = view.trace.facts().names.task(context);
-    return task != nullptr && !task->name.empty() ? trace::escaped(task->name) : fmt::format("context {}", context);
+    return task != nullptr && !task->name.empty() ? text::escaped(task->name) : fmt::format("context {}", context);
 }
 
 std::string task_level(const SummaryView& view, std::uint16_t context) {
@@ -162,7 +164,7 @@ std::string task_level(const SummaryView& view, std::uint16_t context) {
         return "";
     }
     const std::string_view level = names.find(tracer::Unit::level, task->parameters->level);
-    return level.empty() ? fmt::format("{}", task->parameters->level) : trace::escaped(level);
+    return level.empty() ? fmt::format("{}", task->parameters->level) : text::escaped(level);
 }
 
 void print_tasks(Output& out, const SummaryView& view) {
@@ -223,7 +225,7 @@ void print_interrupts(Output& out, const SummaryView& view) {
     };
     for (const auto& [vector, figures] : view.summary.vectors()) {
         const std::string_view name = view.trace.facts().names.find(tracer::Unit::vector, vector);
-        line(name.empty() ? fmt::format("vector {}", vector) : fmt::format("{} {}", vector, trace::escaped(name)),
+        line(name.empty() ? fmt::format("vector {}", vector) : fmt::format("{} {}", vector, text::escaped(name)),
              figures);
     }
     if (view.summary.timer().count != 0) {
@@ -237,7 +239,7 @@ void print_user_events(Output& out, const SummaryView& view) {
     }
     print_heading(out, fmt::format("{:<48} {:>10}", "typed and formatted events", "count"));
     for (const auto& [name, count] : view.summary.user_events()) {
-        out.print("  {:<46} {:>10}\n", cut(trace::escaped(name), 46), grouped(count));
+        out.print("  {:<46} {:>10}\n", cut(text::escaped(name), 46), grouped(count));
     }
 }
 

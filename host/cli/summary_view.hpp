@@ -6,7 +6,7 @@
 #include "host/analyse/tracing_share.hpp"
 #include "host/cli/output.hpp"
 #include "host/cli/verdict.hpp"
-#include "host/trace/trace.hpp"
+#include "host/formats/trace.hpp"
 
 #include <optional>
 #include <string>
@@ -15,13 +15,13 @@ namespace host::cli {
 
 struct SummaryView {
     const std::string& title; // what the user named on the command line
-    const trace::Trace& trace;
+    const formats::Trace& trace;
     const analyse::Summary& summary;
     const Accounts& accounts;
     const Verdict& verdict;
 };
 
-// What tracing took of the run; nothing if the trace does not tell the cost of a record.
+// What tracing took of the run; nothing if the trace does not state the cost of a record.
 [[nodiscard]] inline std::optional<analyse::TracingShare> tracing_share(const SummaryView& view) {
     const trace::TraceFacts& facts = view.trace.facts();
     const auto removed = facts.compensation ? facts.compensation->removed_meanwhile : lib::Ticks{};
@@ -36,7 +36,7 @@ void print_summary_json(Output& out, const SummaryView& view);
 inline constexpr std::string_view kEmulatedNote =
     "the clock is emulated: times show the host's clock, not the kernel's timing";
 
-[[nodiscard]] inline bool shows_hosts_clock(const trace::Trace& trace) {
+[[nodiscard]] inline bool shows_hosts_clock(const formats::Trace& trace) {
     return trace.facts().clock.mode == tracer::ClockMode::emulated;
 }
 

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "host/cli/commands.hpp"
-#include "host/trace/input_kind.hpp"
-#include "host/trace/trace.hpp"
+#include "host/formats/input_kind.hpp"
+#include "host/formats/trace.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -23,9 +23,9 @@ inline void add_trace_options(Command& command, TraceInput& input) {
         .required();
     command
         .option(
-            "--from", [&input](const std::string& name) { input.options.kind = *trace::find_kind(name); },
+            "--from", [&input](const std::string& name) { input.options.kind = *formats::find_kind(name); },
             "format of TRACE; default: detect it from the first bytes")
-        .one_of(trace::kind_names());
+        .one_of(formats::kind_names());
     command.flag("--strict", input.options.strict, "stop at the first damage");
     command.flag("--salvage", input.options.salvage, "decode what a checksum or a count says is damaged");
     command
@@ -39,22 +39,22 @@ inline void add_trace_options(Command& command, TraceInput& input) {
                    "has its own copy");
 }
 
-// Diagnostics that go to the error output as they arise, behind whatever the output holds.
+// Diagnostics that go to the error output as they arise, after whatever the output holds.
 inline trace::Diagnostics::Sink diagnostics_to(Context context) {
     return [context](std::string_view line) { context.err.print("{}\n", line); };
 }
 
 // Opens the trace, hands it to `use`, and derives the exit status: what `use` returns, if that is worse.
 inline trace::ExitStatus with_trace(const TraceInput& input, Context context,
-                                    const std::function<trace::ExitStatus(trace::Trace&)>& use) {
+                                    const std::function<trace::ExitStatus(formats::Trace&)>& use) {
     trace::Diagnostics diagnostics(diagnostics_to(context));
-    const auto opened = trace::Trace::open(input.path, input.options, diagnostics);
+    const auto opened = formats::Trace::open(input.path, input.options, diagnostics);
     if (!opened) {
         return diagnostics.exit_status(false);
     }
     const trace::ExitStatus used = use(*opened.value());
     diagnostics.finish();
-    // Whoever stopped early has seen what was asked for.
+    // A command that stopped early has shown what was asked for.
     const bool usable = !opened.value()->exhausted() || opened.value()->facts().usable_events != 0;
     if (!usable) {
         diagnostics.report(trace::Code::nothing, {.file = input.path}, "no record of a known event");

@@ -2,6 +2,7 @@
 // Typed and formatted events for people and for scripts. Texts in them come from the machine and are escaped.
 #include "host/cli/event_text.hpp"
 
+#include "host/text/escape.hpp"
 #include "host/trace/kernel_image.hpp"
 #include "host/trace/names.hpp"
 #include "host/trace/user_event.hpp"
@@ -30,30 +31,15 @@ void append_shown(fmt::memory_buffer& out, const trace::FieldValue& value) {
 }
 
 // Numbers and booleans as such; what JSON has no number for (a fraction that is not finite, an address) as a string.
-void append_json_value(fmt::memory_buffer& out, const trace::FieldValue& value) {
+void add_value(text::JsonText& json, const trace::FieldValue& value) {
     const std::string text = text_of(value);
     const bool number = !is_quoted(value) && value.type != FieldType::pointer &&
                         text.find_first_of("in") == std::string::npos; // inf, nan
     if (number || value.type == FieldType::boolean) {
-        append(out, text);
+        json.plain(text);
     } else {
-        append_json_string(out, text);
+        json.value(text::escaped(text));
     }
-}
-
-template <typename Each>
-void append_list(fmt::memory_buffer& out, std::string_view key, char open, char close, std::size_t count, Each each) {
-    append(out, ",\"");
-    append(out, key);
-    append(out, "\":");
-    out.push_back(open);
-    for (std::size_t i = 0; i < count; ++i) {
-        if (i != 0) {
-            out.push_back(',');
-        }
-        each(i);
-    }
-    out.push_back(close);
 }
 
 std::optional<std::string> rendered(const trace::Event& event, const trace::FormattedEventView& view) {
@@ -61,12 +47,30 @@ std::optional<std::string> rendered(const trace::Event& event, const trace::Form
     return format != nullptr ? trace::render(*format, view.arguments.values()) : std::nullopt;
 }
 
+void add_typed(text::JsonText& json, const trace::TypedEventView& view) {
+    const tracer::EventDeclaration& declaration = *view.declaration;
+    const auto values = view.fields.values();
+    json.member("name", text::escaped(declaration.name.view()));
+    json.key("fields");
+    json.begin_object();
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        json.key(text::escaped(declaration.items[i].name.view()));
+        add_value(json, values[i]);
+    }
+    json.end_object();
+    json.key("units");
+    json.begin_object();
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        json.member(text::escaped(declaration.items[i].name.view()), text::escaped(declaration.items[i].unit.view()));
+    }
+    json.end_object();
+}
+
 } // namespace
 
 void append_user_event(fmt::memory_buffer& out, const trace::Event& event) {
-    std::string why;
     if (event.is(trace::kCodeOf<"typed_event">)) {
-        const auto view = trace::view_typed(event, why);
+        const auto view = trace::view_typed(event);
         for (std::size_t i = 0; view && i < view->fields.values().size(); ++i) {
             const tracer::FieldDeclaration& field = view->declaration->items[i];
             out.push_back(' ');
@@ -80,12 +84,12 @@ void append_user_event(fmt::memory_buffer& out, const trace::Event& event) {
         }
         return;
     }
-    const auto view = trace::view_formatted(event, why);
+    const auto view = trace::view_formatted(event);
     if (!view) {
         return;
     }
     out.push_back(' ');
-    if (const auto text = rendered(event, *view)) {
+    if (const auto text = rendered(event, view.value())) {
         append_escaped(out, *text);
         return;
     }
@@ -96,41 +100,26 @@ void append_user_event(fmt::memory_buffer& out, const trace::Event& event) {
     }
 }
 
-void append_user_event_json(fmt::memory_buffer& out, const trace::Event& event) {
-    std::string why;
+void add_user_event(text::JsonText& json, const trace::Event& event) {
     if (event.is(trace::kCodeOf<"typed_event">)) {
-        const auto view = trace::view_typed(event, why);
-        if (!view) {
-            return;
+        if (const auto view = trace::view_typed(event)) {
+            add_typed(json, view.value());
         }
-        const auto& declaration = *view->declaration;
-        const auto values = view->fields.values();
-        append(out, ",\"name\":");
-        append_json_string(out, declaration.name.view());
-        append_list(out, "fields", '{', '}', values.size(), [&](std::size_t i) {
-            append_json_string(out, declaration.items[i].name.view());
-            out.push_back(':');
-            append_json_value(out, values[i]);
-        });
-        append_list(out, "units", '{', '}', values.size(), [&](std::size_t i) {
-            append_json_string(out, declaration.items[i].name.view());
-            out.push_back(':');
-            append_json_string(out, declaration.items[i].unit.view());
-        });
         return;
     }
-    const auto view = trace::view_formatted(event, why);
+    const auto view = trace::view_formatted(event);
     if (!view) {
         return;
     }
-    append(out, fmt::format(",\"format\":{},\"text\":", view->id));
-    if (const auto text = rendered(event, *view)) {
-        append_json_string(out, *text);
-    } else {
-        append(out, "null");
+    json.member("format", view->id);
+    const auto text = rendered(event, view.value());
+    json.member("text", text ? std::optional(text::escaped(*text)) : std::nullopt);
+    json.key("arguments");
+    json.begin_array();
+    for (const trace::FieldValue& value : view->arguments.values()) {
+        add_value(json, value);
     }
-    const auto values = view->arguments.values();
-    append_list(out, "arguments", '[', ']', values.size(), [&](std::size_t i) { append_json_value(out, values[i]); });
+    json.end_array();
 }
 
 } // namespace host::cli

@@ -3,7 +3,7 @@
 #include "host/cli/verdict.hpp"
 
 #include "host/analyse/manifest_check.hpp"
-#include "host/trace/escape.hpp"
+#include "host/text/escape.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -13,14 +13,14 @@ namespace host::cli {
 
 namespace {
 
-// A counter that lies must not make a small sum.
+// Saturates, so that a wrong counter cannot make the sum small.
 std::uint64_t saturating_add(std::uint64_t a, std::uint64_t b) {
     return a > ~b ? ~std::uint64_t{0} : a + b;
 }
 
 } // namespace
 
-Accounts accounts_of(const trace::Trace& trace) {
+Accounts accounts_of(const formats::Trace& trace) {
     Accounts accounts;
     std::map<std::uint16_t, std::uint64_t> dropped;
     std::map<std::uint16_t, std::uint64_t> refused;
@@ -30,10 +30,10 @@ Accounts accounts_of(const trace::Trace& trace) {
         accounts.missing += chunk.missing;
         accounts.skipped += chunk.skipped;
         if (chunk.described) {
-            const tracer::ChunkBegin& told = chunk.description;
-            dropped[told.cpu] = std::max(dropped[told.cpu], told.dropped);
-            refused[told.cpu] = std::max(refused[told.cpu], told.refused);
-            accounts.overwritten = saturating_add(accounts.overwritten, told.overwritten);
+            const tracer::ChunkBegin& description = chunk.description;
+            dropped[description.cpu] = std::max(dropped[description.cpu], description.dropped);
+            refused[description.cpu] = std::max(refused[description.cpu], description.refused);
+            accounts.overwritten = saturating_add(accounts.overwritten, description.overwritten);
         }
     }
     for (const auto& [cpu, count] : dropped) {
@@ -56,11 +56,11 @@ Accounts accounts_of(const trace::Trace& trace) {
     return accounts;
 }
 
-Verdict verdict_of(const trace::Trace& trace, const Accounts& accounts) {
+Verdict verdict_of(const formats::Trace& trace, const Accounts& accounts) {
     const auto& manifest = trace.manifest();
     const auto incomplete = [](const std::string& text) { return Verdict{false, Style::bad, "incomplete: " + text}; };
     if (manifest && !manifest->complete) {
-        return incomplete(trace::escaped(manifest->reason));
+        return incomplete(text::escaped(manifest->reason));
     }
     if (accounts.missing != 0) {
         return incomplete(fmt::format("{} records are missing", accounts.missing));
@@ -73,8 +73,8 @@ Verdict verdict_of(const trace::Trace& trace, const Accounts& accounts) {
     }
     if (const auto faults = analyse::manifest_faults(trace); !faults.empty()) {
         return {false, Style::bad,
-                fmt::format("damaged: the manifest and the files differ ({}: {}); `remora verify` tells all",
-                            trace::escaped(faults.front().file), faults.front().text)};
+                fmt::format("damaged: the manifest and the files differ ({}: {}); `remora verify` reports all",
+                            text::escaped(faults.front().file), faults.front().text)};
     }
     if (accounts.dropped != 0) {
         return {true, Style::warning,
@@ -83,7 +83,7 @@ Verdict verdict_of(const trace::Trace& trace, const Accounts& accounts) {
     }
     const auto& chunks = trace.facts().chunks;
     if (std::ranges::any_of(chunks, [](const trace::ChunkReport& chunk) { return !chunk.described; })) {
-        return {true, Style::warning, "no metadata: whether anything was lost cannot be told"};
+        return {true, Style::warning, "no metadata: whether anything was lost is unknown"};
     }
     if (accounts.overwritten != 0) {
         return {true, Style::good,

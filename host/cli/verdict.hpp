@@ -4,7 +4,7 @@
 #pragma once
 
 #include "host/cli/output.hpp"
-#include "host/trace/trace.hpp"
+#include "host/formats/trace.hpp"
 
 #include <cstdint>
 #include <string>
@@ -12,7 +12,7 @@
 namespace host::cli {
 
 struct Accounts {
-    std::uint64_t committed = 0;    // records behind the preambles that are here
+    std::uint64_t committed = 0;    // records after the preambles that are here
     std::uint64_t received = 0;     // the same as they came: a compact stream counts by its pieces of 16 bytes
     std::uint64_t dropped = 0;      // by the tracer: no space
     std::uint64_t refused = 0;      // by the tracer: it was disabled
@@ -23,7 +23,7 @@ struct Accounts {
     std::uint64_t lost_chunks = 0;  // announced by the sender and not here
 };
 
-[[nodiscard]] Accounts accounts_of(const trace::Trace& trace);
+[[nodiscard]] Accounts accounts_of(const formats::Trace& trace);
 
 struct Verdict {
     bool whole = true; // everything that left the machine is here and readable
@@ -31,6 +31,6 @@ struct Verdict {
     std::string text;
 };
 
-[[nodiscard]] Verdict verdict_of(const trace::Trace& trace, const Accounts& accounts);
+[[nodiscard]] Verdict verdict_of(const formats::Trace& trace, const Accounts& accounts);
 
 } // namespace host::cli

@@ -5,8 +5,7 @@
 #include "host/cli/event_text.hpp"
 #include "host/cli/json_version.hpp"
 #include "host/cli/trace_input.hpp"
-#include "host/trace/escape.hpp"
-#include "host/trace/json.hpp"
+#include "host/text/escape.hpp"
 #include "host/trace/names.hpp"
 
 #include <array>
@@ -17,7 +16,6 @@ namespace host::cli {
 namespace {
 
 using analyse::Violation;
-using trace::Json;
 
 constexpr std::uint64_t kViolationsShown = 100; // per rule
 
@@ -29,65 +27,73 @@ struct VerifyOptions {
 std::string task_text(const trace::Event& event, std::uint16_t context) {
     const std::string_view name = event.names->find(tracer::Unit::context, context);
     return name.empty() ? fmt::format("context {}", context)
-                        : fmt::format("context {} ({})", context, trace::escaped(name));
+                        : fmt::format("context {} ({})", context, text::escaped(name));
 }
 
 // Shows violations as they are found, the first hundred of each rule.
 class Report {
   public:
-    Report(Output& out, const trace::Trace& trace, bool json)
+    Report(Output& out, const formats::Trace& trace, bool json)
         : m_out(out)
         , m_trace(trace)
-        , m_json(json) {}
+        , m_as_json(json) {
+        m_json.begin_array();
+    }
 
     void show(const Violation& violation) {
         if (++m_shown[static_cast<std::size_t>(violation.rule)] > kViolationsShown) {
             return;
         }
-        if (m_json) {
+        if (m_as_json) {
             add_json(violation);
             return;
         }
         const std::string rule = m_out.styled(Style::bad, analyse::rule_name(violation.rule));
         if (violation.event == nullptr) {
-            m_out.print("{}  {}: {}\n", rule, trace::escaped(violation.file), violation.text);
+            m_out.print("{}  {}: {}\n", rule, text::escaped(violation.file), violation.text);
             return;
         }
         const trace::Event& event = *violation.event;
         m_out.print("{}  {} record {}  {} {}  cpu{}{}: {}\n", rule,
-                    trace::escaped(m_trace.facts().chunks[event.source].file), event.record,
+                    text::escaped(m_trace.facts().chunks[event.source].file), event.record,
                     event.timed ? fmt::format("{}", event.time_ns) : fmt::format("{}", event.ticks.value),
                     event.timed ? "ns" : "ticks", event.cpu,
                     violation.task ? "  " + task_text(event, *violation.task) : "", violation.text);
     }
 
-    [[nodiscard]] const Json& json() const { return m_violations; }
+    // All violations shown, as a JSON array. Called once.
+    [[nodiscard]] std::string_view json() {
+        m_json.end_array();
+        return {m_violations.data(), m_violations.size()};
+    }
 
   private:
     void add_json(const Violation& violation) {
-        Json json;
-        json["rule"] = analyse::rule_name(violation.rule);
-        json["file"] = trace::escaped(violation.event != nullptr ? m_trace.facts().chunks[violation.event->source].file
-                                                                 : violation.file);
-        if (violation.event != nullptr) {
-            json["record"] = violation.event->record;
-            json["time_ns"] = violation.event->timed ? Json(violation.event->time_ns) : Json();
-            json["ticks"] = violation.event->ticks.value;
-            json["cpu"] = violation.event->cpu;
+        const trace::Event* const event = violation.event;
+        m_json.begin_object();
+        m_json.member("rule", analyse::rule_name(violation.rule));
+        m_json.member("file",
+                      text::escaped(event != nullptr ? m_trace.facts().chunks[event->source].file : violation.file));
+        if (event != nullptr) {
+            m_json.member("record", event->record);
+            m_json.member("time_ns", event->timed ? std::optional(event->time_ns) : std::nullopt);
+            m_json.member("ticks", event->ticks.value);
+            m_json.member("cpu", event->cpu);
         }
-        json["task"] = violation.task ? Json(*violation.task) : Json();
-        json["text"] = violation.text;
-        m_violations.push_back(std::move(json));
+        m_json.member("task", violation.task);
+        m_json.member("text", violation.text);
+        m_json.end_object();
     }
 
     Output& m_out;
-    const trace::Trace& m_trace;
-    bool m_json;
+    const formats::Trace& m_trace;
+    bool m_as_json;
     std::array<std::uint64_t, analyse::kRules.size()> m_shown{};
-    Json m_violations = Json::array();
+    fmt::memory_buffer m_violations;
+    text::JsonDocument m_json{m_violations, 1};
 };
 
-void check_files(const trace::Trace& trace, analyse::StructureCheck& check) {
+void check_files(const formats::Trace& trace, analyse::StructureCheck& check) {
     for (const analyse::ManifestFault& fault : analyse::manifest_faults(trace)) {
         check.violate(
             Violation{.rule = fault.rule, .event = nullptr, .file = fault.file, .task = {}, .text = fault.text});
@@ -102,31 +108,39 @@ void print_text(Output& out, const analyse::StructureCheck& check) {
                              : out.styled(Style::bad, fmt::format("{} violation{}", count, count == 1 ? "" : "s")));
     }
     for (const std::string& relaxation : check.relaxations()) {
-        out.print("  {} {}\n", out.styled(Style::warning, "relaxed:"), trace::escaped(relaxation));
+        out.print("  {} {}\n", out.styled(Style::warning, "relaxed:"), text::escaped(relaxation));
     }
     out.print("{} events checked: {}\n", check.events(),
               check.violations() == 0 ? out.styled(Style::good, "the structure holds")
                                       : out.styled(Style::bad, fmt::format("{} violations", check.violations())));
 }
 
-void print_json(Output& out, const analyse::StructureCheck& check, const Report& report) {
-    Json json;
-    json["version"] = kJsonVersion;
-    json["events"] = check.events();
-    json["holds"] = check.violations() == 0;
+void print_json(Output& out, const analyse::StructureCheck& check, Report& report) {
+    text::JsonDocument json{out.buffer()};
+    json.begin_object();
+    json.member("version", kJsonVersion);
+    json.member("events", check.events());
+    json.member("holds", check.violations() == 0);
+    json.key("rules");
+    json.begin_object();
     for (const analyse::RuleRow& row : analyse::kRules) {
-        json["rules"][std::string(row.name)] = check.violations(row.rule);
+        json.member(row.name, check.violations(row.rule));
     }
-    json["relaxed"] = Json::array();
+    json.end_object();
+    json.key("relaxed");
+    json.begin_array();
     for (const std::string& relaxation : check.relaxations()) {
-        json["relaxed"].push_back(trace::escaped(relaxation));
+        json.value(text::escaped(relaxation));
     }
-    json["violations"] = report.json();
-    out.print("{}\n", json.dump(2));
+    json.end_array();
+    json.key("violations");
+    json.plain(report.json());
+    json.end_object();
+    json.blank("\n");
 }
 
 trace::ExitStatus verify(const VerifyOptions& options, Context context) {
-    return with_trace(options.input, context, [&](trace::Trace& trace) {
+    return with_trace(options.input, context, [&](formats::Trace& trace) {
         Report report(context.out, trace, options.json);
         analyse::StructureCheck check([&report](const Violation& violation) { report.show(violation); });
         trace::Event event;

@@ -30,7 +30,7 @@ Collector::Collector(UdpSocket& socket, CollectOptions options, Report report)
     , m_writer(m_options.directory)
     , m_order([this](std::span<const std::byte> records, std::uint64_t lost) { m_writer.add(records, lost); }) {}
 
-lib::Result<trace::Manifest> Collector::run() {
+lib::Result<formats::dat::Manifest> Collector::run() {
     m_started = Clock::now();
     m_last_packet = m_started;
     Clock::time_point reported = m_started;
@@ -56,7 +56,7 @@ lib::Result<trace::Manifest> Collector::run() {
     }
     m_order.flush();
     const auto finished = m_writer.finish();
-    trace::Manifest result = manifest(stopped);
+    formats::dat::Manifest result = manifest(stopped);
     if (!finished) {
         result.complete = false;
         result.reason = fmt::format("writing failed: {}", error_name(finished.error()));
@@ -71,7 +71,7 @@ lib::Result<trace::Manifest> Collector::run() {
     return result;
 }
 
-// Takes what the socket holds, but no more than a bounded number, so that timeouts and signals are seen in a flood.
+// Takes a bounded number of waiting datagrams, so that timeouts and signals are seen in a flood.
 bool Collector::drain() {
     constexpr int kDatagramsAtOnce = 4096;
     for (int i = 0; i < kDatagramsAtOnce && !m_writer.export_end(); ++i) {
@@ -113,13 +113,13 @@ std::string Collector::reason_to_stop(Clock::time_point now) const {
     return {};
 }
 
-trace::Manifest Collector::manifest(const std::string& stopped) const {
-    trace::Manifest manifest;
+formats::dat::Manifest Collector::manifest(const std::string& stopped) const {
+    formats::dat::Manifest manifest;
     manifest.origin = "udp";
     manifest.chunks = m_writer.chunks();
     manifest.build = m_writer.build();
     manifest.announced = m_writer.export_end();
-    for (const trace::ManifestChunk& chunk : manifest.chunks) {
+    for (const formats::dat::ManifestChunk& chunk : manifest.chunks) {
         if (chunk.described) {
             manifest.clock_mode = chunk.description.clock_mode;
             manifest.tsc_source = chunk.description.tsc_source;
@@ -129,17 +129,17 @@ trace::Manifest Collector::manifest(const std::string& stopped) const {
             break;
         }
     }
-    const trace::PacketOrder::Counts& counts = m_order.counts();
-    manifest.transfer = trace::ManifestTransfer{.packets = counts.delivered,
-                                                .lost = counts.lost,
-                                                .late = counts.late,
-                                                .duplicate = counts.duplicate,
-                                                .reordered = counts.reordered,
-                                                .malformed = m_malformed + counts.implausible,
-                                                .other_senders = m_other_senders,
-                                                .socket_overflow = m_socket.overflows(),
-                                                .stray_records = m_writer.stray_records(),
-                                                .records = m_writer.records()};
+    const formats::dat::PacketOrder::Counts& counts = m_order.counts();
+    manifest.transfer = formats::dat::ManifestTransfer{.packets = counts.delivered,
+                                                       .lost = counts.lost,
+                                                       .late = counts.late,
+                                                       .duplicate = counts.duplicate,
+                                                       .reordered = counts.reordered,
+                                                       .malformed = m_malformed + counts.implausible,
+                                                       .other_senders = m_other_senders,
+                                                       .socket_overflow = m_socket.overflows(),
+                                                       .stray_records = m_writer.stray_records(),
+                                                       .records = m_writer.records()};
     manifest.reason = missing(stopped);
     manifest.complete = manifest.reason.empty();
     return manifest;
@@ -156,13 +156,13 @@ std::string Collector::missing(const std::string& stopped) const {
         return stopped.empty() ? "no packet came" : fmt::format("no packet came: {}", stopped);
     }
     if (!end) {
-        const bool plain = std::ranges::none_of(m_writer.chunks(), &trace::ManifestChunk::described);
+        const bool plain = std::ranges::none_of(m_writer.chunks(), &formats::dat::ManifestChunk::described);
         return plain && !m_writer.chunks().empty()
                    ? fmt::format("a stream without metadata has no end mark: {}", stopped)
                    : fmt::format("the end of the export never came: {}", stopped);
     }
     std::uint64_t missing_records = 0;
-    for (const trace::ManifestChunk& chunk : m_writer.chunks()) {
+    for (const formats::dat::ManifestChunk& chunk : m_writer.chunks()) {
         missing_records += chunk.missing;
     }
     if (missing_records != 0) {

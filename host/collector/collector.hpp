@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// The collector: receives one session of TRACER-V1.0 datagrams and leaves a session directory behind. The first sender
+// The collector: receives one session of TRACER-V1.0 datagrams and writes a session directory. The first sender
 // of a well-formed packet owns the session; others are counted and ignored. It ends with the sender's export_end, on a
 // timeout or on request, and always writes a manifest that says whether anything is missing.
 #pragma once
 
 #include "host/collector/session_writer.hpp"
 #include "host/collector/udp_socket.hpp"
-#include "host/trace/manifest.hpp"
-#include "host/trace/packet_order.hpp"
+#include "host/formats/dat/manifest.hpp"
+#include "host/formats/dat/packet_order.hpp"
 #include "lib/result.hpp"
 
 #include <chrono>
@@ -45,7 +45,7 @@ class Collector {
     Collector& operator=(const Collector&) = delete;
 
     // Until the session ends. The manifest has been written, unless the disk is full (no_space) or broken (io).
-    [[nodiscard]] lib::Result<trace::Manifest> run();
+    [[nodiscard]] lib::Result<formats::dat::Manifest> run();
 
     // Who sent the session.
     [[nodiscard]] const std::optional<Address>& sender() const { return m_sender; }
@@ -56,7 +56,7 @@ class Collector {
     [[nodiscard]] bool drain();
     void take(std::span<const std::byte> datagram, const Address& sender);
     [[nodiscard]] std::string reason_to_stop(Clock::time_point now) const;
-    [[nodiscard]] trace::Manifest manifest(const std::string& stopped) const;
+    [[nodiscard]] formats::dat::Manifest manifest(const std::string& stopped) const;
     [[nodiscard]] std::string missing(const std::string& stopped) const;
 
     UdpSocket& m_socket;
@@ -64,7 +64,7 @@ class Collector {
     Report m_report;
     std::vector<std::byte> m_buffer;
     SessionWriter m_writer;
-    trace::PacketOrder m_order;
+    formats::dat::PacketOrder m_order;
     std::optional<Address> m_sender;
     std::uint64_t m_malformed = 0;
     std::uint64_t m_other_senders = 0;

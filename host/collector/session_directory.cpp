@@ -2,8 +2,8 @@
 // Directory handling through std::filesystem, without its exceptions.
 #include "host/collector/session_directory.hpp"
 
+#include "host/formats/dat/manifest.hpp"
 #include "host/trace/kernel_image.hpp"
-#include "host/trace/manifest.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -28,7 +28,7 @@ lib::Error error_of(const std::error_code& code) {
 
 bool belongs_to_session(const std::string& name) {
     const auto is = [&name](std::string_view text) { return name == text || name == std::string(text) + ".new"; };
-    return is(trace::kManifestName) || is(trace::kFormatsName) || trace::is_chunk_file_name(name);
+    return is(formats::dat::kManifestName) || is(trace::kFormatsName) || formats::dat::is_chunk_file_name(name);
 }
 
 lib::Result<std::vector<std::string>> list(const std::string& path) {
@@ -50,39 +50,36 @@ unsigned long number_of(const std::string& name) {
 
 } // namespace
 
-lib::Result<void> prepare_session_directory(const std::string& path, OldSession old, std::string& why) {
+lib::Result<void, trace::Failure<DirectoryFault>> prepare_session_directory(const std::string& path, OldSession old) {
+    const auto unusable = [](std::string_view text) {
+        return trace::Failure<DirectoryFault>{DirectoryFault::unusable, std::string(text)};
+    };
     std::error_code code;
     filesystem::create_directories(path, code);
     if (code) {
-        why = code.message();
-        return error_of(code);
+        return unusable(code.message());
     }
     const auto names = list(path);
     if (!names) {
-        why = error_name(names.error());
-        return names.error();
+        return unusable(error_name(names.error()));
     }
     if (names.value().empty()) {
         return {};
     }
     for (const std::string& name : names.value()) {
         if (!belongs_to_session(name)) {
-            why = fmt::format("it holds \"{}\", which belongs to no session", name);
-            return lib::Error::refused;
+            return unusable(fmt::format("it holds \"{}\", which belongs to no session", name));
         }
     }
-    std::string reason;
-    if (const auto manifest = trace::load_manifest(path, reason); !manifest) {
-        why = "it holds Ntrace.dat files without a manifest of ours";
-        return lib::Error::refused;
+    if (const auto manifest = formats::dat::load_manifest(path); !manifest) {
+        return unusable("it holds Ntrace.dat files without a manifest of ours");
     }
     if (old == OldSession::keep) {
-        return lib::Error::exists;
+        return trace::Failure<DirectoryFault>{DirectoryFault::session, "it holds an earlier session"};
     }
     for (const std::string& name : names.value()) {
         if (!filesystem::remove(filesystem::path(path) / name, code) && code) {
-            why = code.message();
-            return error_of(code);
+            return unusable(code.message());
         }
     }
     return {};
@@ -94,7 +91,7 @@ lib::Result<std::vector<std::string>> list_chunk_files(const std::string& path) 
         return names.error();
     }
     std::vector<std::string> files = std::move(names.value());
-    std::erase_if(files, [](const std::string& name) { return !trace::is_chunk_file_name(name); });
+    std::erase_if(files, [](const std::string& name) { return !formats::dat::is_chunk_file_name(name); });
     std::ranges::sort(files, {}, number_of);
     return files;
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Makes the directory of a new session ready: creates it, accepts an empty one, and replaces an old session only when
-// told to. It never deletes anything but the files that a session consists of.
+// Prepares the directory of a new session: creates it, accepts an empty one, and replaces an old session only on
+// request. It never deletes anything but the files that a session consists of.
 #pragma once
 
+#include "host/trace/failure.hpp"
 #include "lib/result.hpp"
 
 #include <cstdint>
@@ -16,8 +17,13 @@ enum class OldSession : std::uint8_t {
     replace, // delete its files first
 };
 
-// exists: it holds a session, and `old` is keep. refused: it holds something else; `why` names it. io, no_space.
-[[nodiscard]] lib::Result<void> prepare_session_directory(const std::string& path, OldSession old, std::string& why);
+enum class DirectoryFault : std::uint8_t {
+    session,  // it holds one, and is to keep it
+    unusable, // it holds something else, or cannot be written
+};
+
+[[nodiscard]] lib::Result<void, trace::Failure<DirectoryFault>> prepare_session_directory(const std::string& path,
+                                                                                          OldSession old);
 
 // The Ntrace.dat files in a directory, by number. not_found, io.
 [[nodiscard]] lib::Result<std::vector<std::string>> list_chunk_files(const std::string& path);

@@ -3,16 +3,17 @@
 // when the kernel image is gone.
 #pragma once
 
+#include "host/formats/dat/manifest.hpp"
+#include "host/trace/failure.hpp"
 #include "host/trace/kernel_image.hpp"
-#include "host/trace/manifest.hpp"
 
 #include <string>
 
 namespace host::collector {
 
-// Writes formats.json and the manifest, which names it. False, with the reason in `why`, and nothing changed: the
-// formats are of another image than the session, the session does not tell its image, or the disk refused.
-[[nodiscard]] bool store_formats(const trace::KernelImage& formats, const std::string& directory,
-                                 trace::Manifest& manifest, std::string& why);
+// Writes formats.json and the manifest, which names it. Refused, and nothing changed: the formats are of another image
+// than the session, the session does not state its image, or they cannot be written.
+[[nodiscard]] lib::Result<void, trace::Refusal>
+store_formats(const trace::KernelImage& formats, const std::string& directory, formats::dat::Manifest& manifest);
 
 } // namespace host::collector

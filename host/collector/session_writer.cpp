@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Record by record: which file, and what the manifest will say about it.
+// Decides for each record in which file it is stored, and counts for the manifest.
 #include "host/collector/session_writer.hpp"
 
+#include "host/formats/dat/chunk_begin.hpp"
+#include "host/formats/dat/plain_record.hpp"
 #include "host/trace/event.hpp"
 #include "lib/crc32c.hpp"
 
@@ -13,14 +15,6 @@
 namespace host::collector {
 
 using trace::kCodeOf;
-
-namespace {
-
-bool is_first_of(const tracer::Record& record, std::uint8_t code) {
-    return record.combine() == tracer::Combine::first && record.event_code() == code;
-}
-
-} // namespace
 
 SessionWriter::SessionWriter(std::string directory)
     : m_directory(std::move(directory)) {}
@@ -50,8 +44,8 @@ std::optional<std::uint64_t> SessionWriter::remaining() const {
     if (m_file == nullptr || !m_chunks.back().described) {
         return std::nullopt;
     }
-    const tracer::ChunkBegin& told = m_chunks.back().description;
-    const std::uint64_t all = std::uint64_t{told.preamble_slots} + told.records;
+    const tracer::ChunkBegin& announced = m_chunks.back().description;
+    const std::uint64_t all = std::uint64_t{announced.preamble_slots} + announced.records;
     return all - std::min(all, m_slots + m_slots_lost);
 }
 
@@ -59,29 +53,15 @@ bool SessionWriter::in_stream() const {
     if (m_file == nullptr || !m_chunks.back().described) {
         return false;
     }
-    const tracer::ChunkBegin& told = m_chunks.back().description;
+    const tracer::ChunkBegin& announced = m_chunks.back().description;
     const std::uint64_t place = m_slots + m_slots_lost;
-    return place >= told.preamble_slots && place - told.preamble_slots < tracer::stream_slots(told);
+    return place >= announced.preamble_slots && place - announced.preamble_slots < tracer::stream_slots(announced);
 }
 
 // Whether the packet starts with a whole chunk_begin or export_end that can be decoded.
 bool SessionWriter::begins_anew(std::span<const std::byte> records) {
-    using Outcome = trace::CombinedAssembler::Outcome;
-    trace::CombinedAssembler assembler;
-    for (; records.size() >= tracer::kRecordBytes; records = records.subspan(tracer::kRecordBytes)) {
-        const tracer::Record record = tracer::decode_record(records);
-        const Outcome outcome = assembler.feed(record);
-        if (outcome == Outcome::complete) {
-            return (record.event_code() == kCodeOf<"chunk_begin"> &&
-                    tracer::decode_payload<tracer::ChunkBegin>(assembler.payload()).ok()) ||
-                   (record.event_code() == kCodeOf<"export_end"> &&
-                    tracer::decode_payload<tracer::ExportEnd>(assembler.payload()).ok());
-        }
-        if (outcome != Outcome::open) {
-            return false;
-        }
-    }
-    return false;
+    return formats::dat::read_chunk_begin(records).has_value() ||
+           formats::dat::read_leading_event<tracer::ExportEnd>(kCodeOf<"export_end">, records).has_value();
 }
 
 void SessionWriter::account_gap(std::uint64_t lost_before) {
@@ -101,10 +81,10 @@ void SessionWriter::add_record(std::span<const std::byte> bytes) {
         }
         return;
     }
-    if (is_first_of(record, kCodeOf<"chunk_begin">)) {
+    if (formats::dat::begins_chunk(record)) {
         end_file();
         begin_file();
-    } else if (is_first_of(record, kCodeOf<"export_end">)) {
+    } else if (record.combine() == tracer::Combine::first && record.event_code() == kCodeOf<"export_end">) {
         end_file();
         m_in_export_end = true;
     }
@@ -114,10 +94,11 @@ void SessionWriter::add_record(std::span<const std::byte> bytes) {
     }
     m_in_export_end = false;
     if (m_file == nullptr) {
-        // Behind a complete chunk: nobody announced this. Before any chunk, or behind a gap: a chunk without beginning.
-        const bool behind_complete_chunk =
+        // After a complete chunk: no chunk_begin announced this. Before any chunk, or after a gap: a chunk without
+        // beginning.
+        const bool after_complete_chunk =
             m_export_end.has_value() || (!m_chunks.empty() && m_chunks.back().missing == 0 && m_slots_lost == 0);
-        if (behind_complete_chunk) {
+        if (after_complete_chunk) {
             ++m_stray;
             return;
         }
@@ -133,7 +114,7 @@ void SessionWriter::add_record(std::span<const std::byte> bytes) {
 }
 
 void SessionWriter::begin_file() {
-    trace::ManifestChunk chunk;
+    formats::dat::ManifestChunk chunk;
     chunk.file = fmt::format("{}trace.dat", m_chunks.size());
     m_file.reset(std::fopen((m_directory + '/' + chunk.file).c_str(), "wbe"));
     if (m_file == nullptr) {
@@ -149,7 +130,7 @@ void SessionWriter::end_file() {
     if (m_file == nullptr) {
         return;
     }
-    trace::ManifestChunk& chunk = m_chunks.back();
+    formats::dat::ManifestChunk& chunk = m_chunks.back();
     if (chunk.described) {
         const std::uint64_t all = std::uint64_t{chunk.description.preamble_slots} + chunk.description.records;
         chunk.missing = all - std::min(all, m_slots);
@@ -160,7 +141,7 @@ void SessionWriter::end_file() {
 }
 
 void SessionWriter::write(std::span<const std::byte> bytes, const tracer::Record& record) {
-    trace::ManifestChunk& chunk = m_chunks.back();
+    formats::dat::ManifestChunk& chunk = m_chunks.back();
     if (std::fwrite(bytes.data(), 1, bytes.size(), m_file.get()) != bytes.size()) {
         fail(errno == ENOSPC ? lib::Error::no_space : lib::Error::io);
         return;
@@ -168,7 +149,7 @@ void SessionWriter::write(std::span<const std::byte> bytes, const tracer::Record
     chunk.crc32c = lib::crc32c(bytes, chunk.crc32c);
     chunk.bytes += bytes.size();
     const bool stream = in_stream();
-    const bool metadata_family = !stream && static_cast<tracer::Family>(record.code & 0x0F) == tracer::Family::metadata;
+    const bool metadata_family = !stream && formats::dat::is_metadata_family(record.code);
     const bool in_preamble = chunk.described && m_slots + m_slots_lost < chunk.description.preamble_slots;
     ++m_slots;
     if (metadata_family) {
@@ -193,7 +174,7 @@ void SessionWriter::write(std::span<const std::byte> bytes, const tracer::Record
 }
 
 void SessionWriter::take_metadata(const tracer::Record& record) {
-    using Outcome = trace::CombinedAssembler::Outcome;
+    using Outcome = formats::dat::CombinedAssembler::Outcome;
     Outcome outcome = m_assembler.feed(record);
     if (outcome == Outcome::broken) {
         outcome = m_assembler.feed(record);

@@ -3,13 +3,13 @@
 // `Ntrace.dat` that receives exactly preamble + records, byte for byte what the machine sent. A stream without metadata
 // (a plain S.Ha.R.K. sender) becomes 0trace.dat. Names are made here; nothing from the wire becomes part of a path.
 //
-// After a gap the chunk goes on, unless the gap was long enough to have swallowed the rest of it: a sender fills its
+// After a gap the chunk continues, unless the gap was long enough to contain the rest of it: a sender fills its
 // packets, so L lost packets carried L times the most records that any packet has had. What then comes up to the next
 // chunk_begin belongs to a chunk whose beginning is lost, and gets a file of its own, marked as not described.
 #pragma once
 
-#include "host/trace/combined.hpp"
-#include "host/trace/manifest.hpp"
+#include "host/formats/dat/combined.hpp"
+#include "host/formats/dat/manifest.hpp"
 #include "lib/result.hpp"
 #include "tracer/metadata.hpp"
 
@@ -33,18 +33,18 @@ class SessionWriter {
     // Whole records of one packet. lost_before: packets missing in front of it. After an error nothing more is written.
     void add(std::span<const std::byte> records, std::uint64_t lost_before);
 
-    // Closes the last file. no_space, io: what went wrong first, now or earlier.
+    // Closes the last file. no_space, io: the first error, now or earlier.
     [[nodiscard]] lib::Result<void> finish();
 
     [[nodiscard]] bool failed() const { return m_error.has_value(); }
 
-    [[nodiscard]] const std::vector<trace::ManifestChunk>& chunks() const { return m_chunks; }
+    [[nodiscard]] const std::vector<formats::dat::ManifestChunk>& chunks() const { return m_chunks; }
 
     [[nodiscard]] const std::optional<tracer::ExportEnd>& export_end() const { return m_export_end; }
 
     [[nodiscard]] const std::optional<tracer::Build>& build() const { return m_build; }
 
-    // Records behind the preambles, stored.
+    // Stored records, without the preambles.
     [[nodiscard]] std::uint64_t records() const { return m_records; }
 
     [[nodiscard]] std::uint64_t stray_records() const { return m_stray; }
@@ -70,8 +70,8 @@ class SessionWriter {
 
     std::string m_directory;
     std::unique_ptr<std::FILE, CloseFile> m_file;
-    trace::CombinedAssembler m_assembler;
-    std::vector<trace::ManifestChunk> m_chunks;
+    formats::dat::CombinedAssembler m_assembler;
+    std::vector<formats::dat::ManifestChunk> m_chunks;
     std::optional<tracer::ExportEnd> m_export_end;
     std::optional<tracer::Build> m_build;
     std::optional<lib::Error> m_error;

@@ -54,7 +54,7 @@ lib::Result<void> UdpSocket::bind(const Address& address) {
     int granted = 0;
     socklen_t size = sizeof(granted);
     ::getsockopt(m_descriptor, SOL_SOCKET, SO_RCVBUF, &granted, &size);
-    m_buffer_bytes = granted / 2; // Linux doubles what was asked for, to pay for its bookkeeping
+    m_buffer_bytes = granted / 2; // Linux doubles the requested size, for its own data
     const int on = 1;
     ::setsockopt(m_descriptor, SOL_SOCKET, SO_RXQ_OVFL, &on, sizeof(on));
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A bound UDP socket over IPv4 with a large receive buffer, which tells how many datagrams the host's kernel threw away
+// A bound UDP socket over IPv4 with a large receive buffer. It counts the datagrams that the host's kernel discarded
 // before they could be read (SO_RXQ_OVFL). Linux.
 #pragma once
 
@@ -36,7 +36,7 @@ class UdpSocket {
     // exists: the port is taken; refused: no permission; not_found: no such local address; io.
     [[nodiscard]] lib::Result<void> bind(const Address& address);
 
-    // Where it is bound: tells the port that 0 became.
+    // Where it is bound; with the port that was chosen for port 0.
     [[nodiscard]] Address local() const { return m_local; }
 
     // What the host granted; Linux reports its own bookkeeping with it, so compare with granted_enough().

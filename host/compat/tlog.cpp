@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// libtlog: the published reader library for tlog files, with errors instead of exits. The whole file is in memory, for
-// that is what its interface is: any event at any time, by a pointer.
+// libtlog: the published reader library for tlog files, with errors instead of exits. The whole file is in memory: its
+// interface returns any event at any time, by a pointer.
 #include "host/compat/tlog_event.h"
 
-#include "host/trace/tlog/record.hpp"
+#include "host/formats/tlog/record.hpp"
 
 #include <array>
 #include <cerrno>
@@ -17,7 +17,7 @@
 
 namespace {
 
-namespace tlog = host::trace::tlog;
+namespace tlog = host::formats::tlog;
 
 constexpr std::size_t kErrorBytes = 512;
 thread_local std::array<char, kErrorBytes> g_error{};
@@ -49,7 +49,7 @@ class Loader {
         : m_name(name)
         , m_profile(profile) {}
 
-    // One record. False: it may not stand here, and why has been told.
+    // One record. False: it is invalid here, and the reason has been reported.
     [[nodiscard]] bool take(const tlog::Record& record) {
         const unsigned long long number = m_number++;
         if (record.undefined()) {
@@ -63,7 +63,7 @@ class Loader {
         }
         Node& events = m_profile.nodes[node];
         if (!events.empty() && node != m_node) {
-            fail("%s: record %llu: node %zu comes again behind node %zu", m_name, number, node, m_node);
+            fail("%s: record %llu: node %zu comes again after node %zu", m_name, number, node, m_node);
             return false;
         }
         m_node = node;

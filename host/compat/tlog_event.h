@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The published interface to tlog files: tlog_read_file, tlog_get_N_events, tlog_get_event. A failure is a return value
- * here, never the end of the program; tlog_last_error tells what it was. C89; the functions may be called from any
+ * here, never the end of the program; tlog_last_error describes it. C89; the functions may be called from any
  * thread, on one profile from one thread at a time. Source: the published description of the tlog library. */
 #ifndef REMORA_TLOG_EVENT_H
 #define REMORA_TLOG_EVENT_H

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * libtraceparser: the published interface to traces of the QNX System Analysis Toolkit, in C. Names, classes and
- * signatures are the published ones (C Library Reference, "traceparser_*"); code behind them is our own. It reads .kev
- * files of either byte order, and the traces of this project (a file or a session directory), which it shows as the
- * .kev file that `remora convert --to kev` would make of them. "-" is standard input.
+ * signatures are the published ones (C Library Reference, "traceparser_*"); the implementation is our own. It reads
+ * .kev files of either byte order, and the traces of this project (a file or a session directory), which it shows as
+ * the .kev file that `remora convert --to kev` would make of them. "-" is standard input.
  *
  *   struct traceparser_state *state = traceparser_init(NULL);
  *   traceparser_cs_range(state, data, on_event, _NTO_TRACE_THREAD, _NTO_TRACE_THDEAD, _NTO_TRACE_THDESTROY);
@@ -229,8 +229,8 @@ TRACEPARSER_API int traceparser_debug(struct traceparser_state* state, FILE* str
 /*
  * Calls f for each event of this external class and number, or of numbers from event1 to event2. user is handed to f.
  * Several callbacks may be registered for one event; they are called in the order of registration. 0; or -1 with errno
- * EINVAL if state or f is NULL, if class or event is unknown (_TRACEPARSER_INFO_ERROR tells which), or if event1 is
- * greater than event2. _NTO_TRACE_EMPTY, event 0: f is called once, behind the header, with zeros.
+ * EINVAL if state or f is NULL, if class or event is unknown (_TRACEPARSER_INFO_ERROR says which), or if event1 is
+ * greater than event2. _NTO_TRACE_EMPTY, event 0: f is called once, after the header, with zeros.
  */
 TRACEPARSER_API int traceparser_cs(struct traceparser_state* state, void* user, tracep_callb_func_t f, unsigned class_,
                                    unsigned event);
@@ -239,7 +239,7 @@ TRACEPARSER_API int traceparser_cs_range(struct traceparser_state* state, void* 
 
 /*
  * Parses the file to its end and calls the callbacks. user, if not NULL, goes to callbacks that were registered without
- * one. 0, also if the file is damaged behind its header (traceparser_damage() tells); -1 if it cannot be read.
+ * one. 0, also if the file is damaged after its header (traceparser_damage() is not 0); -1 if it cannot be read.
  */
 TRACEPARSER_API int traceparser(struct traceparser_state* state, void* user, const char* file);
 
@@ -268,7 +268,7 @@ struct traceparser_event {
     uint32_t class_;     /* external */
     uint32_t event;      /* external */
     uint32_t state;      /* TRACEPARSER_STATE_... */
-    uint32_t word_count; /* the true number, where the event's class tells it */
+    uint32_t word_count; /* the true number, where the event's class states it */
     const uint32_t* words;
     const char* class_label; /* as the published printer shows it; never NULL */
     const char* event_label; /* "" if it has none */
@@ -277,7 +277,7 @@ struct traceparser_event {
 typedef int (*traceparser_event_function)(struct traceparser_state* state, void* user,
                                           const struct traceparser_event* event);
 
-/* As traceparser_cs_range(), for a callback that is told everything. */
+/* As traceparser_cs_range(), for a callback that receives the whole event. */
 TRACEPARSER_API int traceparser_on_event(struct traceparser_state* state, void* user, traceparser_event_function f,
                                          unsigned class_, unsigned event1, unsigned event2);
 

@@ -2,8 +2,8 @@
 // See the header. Source of the numbers: the published class and event lists.
 #include "host/compat/traceparser_classes.hpp"
 
-#include "host/trace/kev/event_numbers.hpp"
-#include "host/trace/kev/slot.hpp"
+#include "host/formats/kev/event_numbers.hpp"
+#include "host/formats/kev/slot.hpp"
 
 #include <algorithm>
 #include <array>
@@ -13,7 +13,7 @@ namespace host::compat {
 
 namespace {
 
-using namespace trace::kev;
+using namespace formats::kev;
 
 constexpr auto kCallClasses =
     std::to_array<unsigned>({_NTO_TRACE_KERCALLENTER, _NTO_TRACE_KERCALLEXIT, _NTO_TRACE_KERCALLINT});

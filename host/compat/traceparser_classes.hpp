@@ -11,7 +11,7 @@
 
 namespace host::compat {
 
-// External classes, and behind them one for events that no external class has.
+// External classes, and after them one for events that no external class has.
 inline constexpr unsigned kClasses = _NTO_TRACE_INT_HANDLER_EXIT + 2;
 inline constexpr unsigned kClassUnknown = kClasses - 1;
 
@@ -28,7 +28,7 @@ struct External {
 [[nodiscard]] std::optional<traceparser_error_t> registration_error(unsigned class_number, unsigned event1,
                                                                     unsigned event2);
 
-// The classes that a class stands for: itself, or what the pseudo-classes KERCALL and INT comprise.
+// The classes that a class comprises: itself, or those of the pseudo-classes KERCALL and INT.
 [[nodiscard]] std::span<const unsigned> members_of(const unsigned& class_number);
 
 } // namespace host::compat

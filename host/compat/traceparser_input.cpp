@@ -2,11 +2,11 @@
 // Two passes over the trace: the first gathers what the header and the names need.
 #include "host/compat/traceparser_input.hpp"
 
-#include "host/convert/kev.hpp"
+#include "host/convert/records/kev.hpp"
 #include "host/convert/survey.hpp"
-#include "host/trace/input_kind.hpp"
+#include "host/formats/input_kind.hpp"
+#include "host/formats/trace.hpp"
 #include "host/trace/nameless_file.hpp"
-#include "host/trace/trace.hpp"
 
 #include <algorithm>
 #include <array>
@@ -20,7 +20,7 @@ namespace host::compat {
 
 namespace {
 
-using Open = std::function<lib::Result<std::unique_ptr<trace::Trace>>(trace::Diagnostics&)>;
+using Open = std::function<lib::Result<std::unique_ptr<formats::Trace>>(trace::Diagnostics&)>;
 
 bool is_directory(const std::string& path) {
     struct stat status {};
@@ -29,9 +29,9 @@ bool is_directory(const std::string& path) {
 }
 
 bool is_kev(trace::ByteSource& source) {
-    std::array<std::byte, trace::kKindBytes> begin{};
+    std::array<std::byte, formats::kKindBytes> begin{};
     const auto count = source.peek(begin);
-    return count && trace::kind_of(std::span(begin).first(count.value()), std::nullopt) == trace::InputKind::kev;
+    return count && formats::kind_of(std::span(begin).first(count.value()), std::nullopt) == trace::InputKind::kev;
 }
 
 lib::Result<trace::NamedSource> converted(const std::string& name, const Open& open, trace::Diagnostics& diagnostics) {
@@ -85,7 +85,7 @@ lib::Result<trace::NamedSource> converted(const std::string& name, const Open& o
 lib::Result<trace::NamedSource> open_as_kev(const std::string& path, trace::Diagnostics& diagnostics) {
     if (is_directory(path)) {
         return converted(
-            path, [&](trace::Diagnostics& to) { return trace::Trace::open(path, {}, to); }, diagnostics);
+            path, [&](trace::Diagnostics& to) { return formats::Trace::open(path, {}, to); }, diagnostics);
     }
     const std::string name = path == "-" ? "<stdin>" : path;
     auto source = trace::ByteSource::open(path);
@@ -103,7 +103,7 @@ lib::Result<trace::NamedSource> open_as_kev(const std::string& path, trace::Diag
     }
     const trace::NamedSource input{.name = name, .bytes = positioned.value(), .keep_open = true};
     return converted(
-        name, [&](trace::Diagnostics& to) { return trace::Trace::open(input, {}, to); }, diagnostics);
+        name, [&](trace::Diagnostics& to) { return formats::Trace::open(input, {}, to); }, diagnostics);
 }
 
 } // namespace host::compat

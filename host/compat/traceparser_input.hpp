@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Any trace as a .kev file: what is one already, as it lies there; what is not, converted into a file without a name.
+// Any trace as a .kev file: a .kev file itself is read unchanged, any other is converted into a file without a name.
 #pragma once
 
 #include "host/trace/byte_source.hpp"

@@ -3,12 +3,12 @@
 #include "host/compat/traceparser_input.hpp"
 #include "host/compat/traceparser_state.hpp"
 
-#include "host/trace/escape.hpp"
-#include "host/trace/kev/clock_rate.hpp"
-#include "host/trace/kev/codes.hpp"
-#include "host/trace/kev/event_names.hpp"
-#include "host/trace/kev/reader.hpp"
-#include "host/trace/kev/window.hpp"
+#include "host/formats/kev/clock_rate.hpp"
+#include "host/formats/kev/codes.hpp"
+#include "host/formats/kev/event_names.hpp"
+#include "host/formats/kev/reader.hpp"
+#include "host/formats/kev/window.hpp"
+#include "host/text/escape.hpp"
 
 #include <limits>
 #include <optional>
@@ -17,10 +17,10 @@ namespace host::compat {
 
 namespace {
 
+using formats::kev::HeaderError;
+using formats::kev::RawEvent;
+using formats::kev::Slot;
 using trace::EventState;
-using trace::kev::HeaderError;
-using trace::kev::RawEvent;
-using trace::kev::Slot;
 
 traceparser_error_t error_of(HeaderError error) {
     switch (error) {
@@ -72,13 +72,13 @@ std::uint64_t damage_of(const trace::Diagnostics& diagnostics) {
 
 class Parsing {
   public:
-    Parsing(traceparser_state& handle, State& state, void* user, trace::kev::Reader& reader)
+    Parsing(traceparser_state& handle, State& state, void* user, formats::kev::Reader& reader)
         : m_handle(handle)
         , m_state(state)
         , m_user(user)
         , m_reader(reader)
         , m_ours(reader.header().is_ours())
-        , m_hertz(trace::kev::believed_hertz(reader.header().cycles_per_second)) {}
+        , m_hertz(formats::kev::believed_hertz(reader.header().cycles_per_second)) {}
 
     void run() {
         for (const Registration& row : copy_of(_NTO_TRACE_EMPTY)) {
@@ -87,7 +87,7 @@ class Parsing {
                                                 : row.detailed(&m_handle, user_of(row), &m_event);
             });
         }
-        trace::kev::Window window(m_reader);
+        formats::kev::Window window(m_reader);
         RawEvent event;
         while (m_state.sort == _TRACEPARSER_SORT ? window.next(event) : m_reader.next(event)) {
             deliver(event);
@@ -107,14 +107,15 @@ class Parsing {
             }
             std::fputc('\n', m_state.debug_stream);
         }
-        if (!m_start && slot.class_number() != static_cast<std::uint8_t>(trace::kev::Class::control)) {
+        if (!m_start && slot.class_number() != static_cast<std::uint8_t>(formats::kev::Class::control)) {
             m_start = raw.ticks;
         }
         m_state.ticks = raw.ticks;
         m_event = {};
         m_event.ticks = raw.ticks;
-        m_event.time_ns = m_hertz != 0 ? trace::kev::nanoseconds_since(m_start.value_or(raw.ticks), raw.ticks, m_hertz)
-                                       : std::numeric_limits<std::int64_t>::min();
+        m_event.time_ns = m_hertz != 0
+                              ? formats::kev::nanoseconds_since(m_start.value_or(raw.ticks), raw.ticks, m_hertz)
+                              : std::numeric_limits<std::int64_t>::min();
         m_event.header = raw.header;
         m_event.cpu = slot.cpu();
         m_event.class_ = external.class_number;
@@ -122,8 +123,8 @@ class Parsing {
         m_event.state = state_number(raw.state);
         m_event.word_count = static_cast<std::uint32_t>(true_count(slot, raw));
         m_event.words = words.data();
-        const auto class_label = trace::kev::class_label(slot.class_number(), slot.event());
-        const auto event_label = trace::kev::event_label(slot.class_number(), slot.event());
+        const auto class_label = formats::kev::class_label(slot.class_number(), slot.event());
+        const auto event_label = formats::kev::event_label(slot.class_number(), slot.event());
         m_event.class_label = class_label.empty() ? "UNKNOWN" : class_label.data(); // literals end in a zero
         m_event.event_label = event_label.empty() ? "" : event_label.data();
         const bool sound = raw.state == EventState::ok || raw.state == EventState::late;
@@ -151,7 +152,7 @@ class Parsing {
         if (!m_ours || (raw.state != EventState::ok && raw.state != EventState::late)) {
             return words.size();
         }
-        const auto native = trace::kev::native_of(slot.class_number(), slot.event(), words);
+        const auto native = formats::kev::native_of(slot.class_number(), slot.event(), words);
         return native ? native->words : words.size();
     }
 
@@ -175,12 +176,12 @@ class Parsing {
     traceparser_state& m_handle;
     State& m_state;
     void* m_user;
-    trace::kev::Reader& m_reader;
+    formats::kev::Reader& m_reader;
     bool m_ours;
     std::uint64_t m_hertz;
     std::optional<std::uint64_t> m_start;
     traceparser_event m_event{};
-    std::vector<std::uint32_t> m_data; // what published callbacks get, who may write to it
+    std::vector<std::uint32_t> m_data; // given to published callbacks, which may write to it
     std::vector<Registration> m_rows;
 };
 
@@ -209,17 +210,17 @@ bool parse(traceparser_state& handle, State& state, void* user, const char* file
         return false;
     }
     HeaderError error = HeaderError::none;
-    const auto reader = trace::kev::Reader::open(input.value(), diagnostics, error);
+    const auto reader = formats::kev::Reader::open(input.value(), diagnostics, error);
     if (!reader) {
         state.fail(error_of(error), first_line);
         return false;
     }
     state.header = reader.value()->header();
     state.syspage.assign(reader.value()->syspage().begin(), reader.value()->syspage().end());
-    state.endian_conversion = state.header.byte_order == trace::kev::ByteOrder::big ? 1 : 0;
+    state.endian_conversion = state.header.byte_order == formats::kev::ByteOrder::big ? 1 : 0;
     if (state.debugs(_TRACEPARSER_DEBUG_HEADER)) {
         for (const auto& [key, value] : state.header.entries) {
-            std::fprintf(state.debug_stream, "TRACE_%s::%s\n", key.c_str(), trace::escaped(value).c_str());
+            std::fprintf(state.debug_stream, "TRACE_%s::%s\n", key.c_str(), text::escaped(value).c_str());
         }
     }
     if (state.debugs(_TRACEPARSER_DEBUG_SYSPAGE)) {

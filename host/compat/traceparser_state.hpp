@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// What is behind `struct traceparser_state`.
+// The definition of `struct traceparser_state`.
 #pragma once
 
 #include "host/compat/traceparser_classes.hpp"
-#include "host/trace/kev/header.hpp"
+#include "host/formats/kev/header.hpp"
 
 #include <array>
 #include <cstddef>
@@ -33,7 +33,7 @@ struct State {
     bool parsing = false;
 
     // Of the file that is being parsed, or was parsed last.
-    trace::kev::Header header;
+    formats::kev::Header header;
     std::vector<std::byte> syspage;
     std::uint64_t ticks = 0;
     std::uint64_t damage = 0;
@@ -56,8 +56,8 @@ struct State {
     [[nodiscard]] bool debugs(unsigned flag) const { return debug_stream != nullptr && (debug_flags & flag) != 0; }
 };
 
-// Parses the whole file. False if nothing of it could be read; the state says why. May throw what memory or a callback
-// throws.
+// Parses the whole file. False if nothing of it could be read; the state says why. May throw what an allocation or a
+// callback throws.
 [[nodiscard]] bool parse(traceparser_state& handle, State& state, void* user, const char* file);
 
 } // namespace host::compat

@@ -3,7 +3,7 @@
 #include "host/convert/convert.hpp"
 
 #include "host/convert/survey.hpp"
-#include "host/trace/trace.hpp"
+#include "host/formats/trace.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -40,10 +40,10 @@ class Input {
     // The stream was read and could not be kept.
     [[nodiscard]] const std::optional<lib::Error>& error() const { return m_error; }
 
-    [[nodiscard]] lib::Result<std::unique_ptr<trace::Trace>> open(trace::Diagnostics& diagnostics) const {
-        return m_kept != nullptr
-                   ? trace::Trace::open({.name = "<stdin>", .bytes = m_kept, .keep_open = true}, m_options, diagnostics)
-                   : trace::Trace::open(m_request.input, m_options, diagnostics);
+    [[nodiscard]] lib::Result<std::unique_ptr<formats::Trace>> open(trace::Diagnostics& diagnostics) const {
+        return m_kept != nullptr ? formats::Trace::open({.name = "<stdin>", .bytes = m_kept, .keep_open = true},
+                                                        m_options, diagnostics)
+                                 : formats::Trace::open(m_request.input, m_options, diagnostics);
     }
 
   private:
@@ -66,6 +66,33 @@ bool make_survey(const Input& input, Survey& survey) {
 
 ExitStatus status_of(lib::Error error) {
     return error == lib::Error::no_space ? ExitStatus::no_space : ExitStatus::usage;
+}
+
+// Every event to the writer, until the trace ends or a write has failed. How many; nothing if the request was stopped.
+std::optional<std::uint64_t> write_events(const Request& request, formats::Trace& trace, Writer& writer,
+                                          const Destination& destination,
+                                          const std::function<void(std::uint64_t)>& report) {
+    std::uint64_t events = 0;
+    std::uint64_t next_report = kEventsPerReport;
+    for (auto batch = trace.next_batch(); !batch.empty(); batch = trace.next_batch()) {
+        for (const trace::Event& event : batch) {
+            if (!event.metadata) {
+                writer.add(event);
+                ++events;
+            }
+        }
+        if (events >= next_report) {
+            next_report = events + kEventsPerReport;
+            report(events);
+            if (request.stopped && request.stopped()) {
+                return std::nullopt;
+            }
+            if (destination.failed()) {
+                break;
+            }
+        }
+    }
+    return events;
 }
 
 } // namespace
@@ -100,25 +127,10 @@ Outcome convert(const Request& request, trace::Diagnostics& diagnostics, const P
     if (const auto begun = writer->begin(format.needs_survey ? &survey : nullptr, why); !begun) {
         return failed(begun.error(), why);
     }
-    std::uint64_t events = 0;
-    std::uint64_t next_report = kEventsPerReport;
-    for (auto batch = opened.value()->next_batch(); !batch.empty(); batch = opened.value()->next_batch()) {
-        for (const trace::Event& event : batch) {
-            if (!event.metadata) {
-                writer->add(event);
-                ++events;
-            }
-        }
-        if (events >= next_report) {
-            next_report = events + kEventsPerReport;
-            progress(events, survey.events);
-            if (request.stopped && request.stopped()) {
-                return {.status = ExitStatus::usage, .error = "interrupted: nothing was left behind", .events = 0};
-            }
-            if (destination.value()->failed()) {
-                break;
-            }
-        }
+    const auto events = write_events(request, *opened.value(), *writer, *destination.value(),
+                                     [&](std::uint64_t done) { progress(done, survey.events); });
+    if (!events) {
+        return {.status = ExitStatus::usage, .error = "interrupted: no output remains", .events = 0};
     }
     diagnostics.finish();
     const bool usable = opened.value()->facts().usable_events != 0;
@@ -128,17 +140,17 @@ Outcome convert(const Request& request, trace::Diagnostics& diagnostics, const P
     if (const auto finished = writer->finish(opened.value()->facts(), why); !finished) {
         return failed(finished.error(), why);
     }
-    // What stood there before is worth more than a file without an event.
+    // An existing output is worth more than a file without an event.
     if (!usable && destination.value()->replaces()) {
         return {.status = diagnostics.exit_status(false),
                 .error = fmt::format("{}: left as it was", request.output),
-                .events = events};
+                .events = *events};
     }
     const auto committed = destination.value()->commit();
-    if (!committed && committed.error() != lib::Error::unreachable) {
+    if (!committed && committed.error() != lib::Error::closed) {
         return failed(committed.error(), "");
     }
-    return {.status = diagnostics.exit_status(usable), .error = {}, .events = events};
+    return {.status = diagnostics.exit_status(usable), .error = {}, .events = *events};
 }
 
 } // namespace host::convert

@@ -12,7 +12,7 @@
 
 namespace host::convert {
 
-// Told now and then while a conversion runs: events done, and events in all (0: not known).
+// Called now and then while a conversion runs: events done, and events in all (0: not known).
 using Progress = std::function<void(std::uint64_t done, std::uint64_t total)>;
 
 struct Request {
@@ -20,7 +20,7 @@ struct Request {
     std::string output; // path, or "-"
     trace::OpenOptions options{};
     const FormatRow* format = nullptr;
-    std::function<bool()> stopped{}; // asked now and then; true ends the conversion, and leaves nothing behind
+    std::function<bool()> stopped{}; // asked now and then; true ends the conversion, and no output remains
 };
 
 struct Outcome {

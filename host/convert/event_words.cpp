@@ -2,8 +2,8 @@
 // Events as words.
 #include "host/convert/event_words.hpp"
 
-#include "host/trace/digits.hpp"
-#include "host/trace/escape.hpp"
+#include "host/text/digits.hpp"
+#include "host/text/escape.hpp"
 #include "host/trace/kernel_image.hpp"
 #include "host/trace/user_event.hpp"
 #include "host/trace/value_text.hpp"
@@ -32,31 +32,29 @@ void append_separated(fmt::memory_buffer& out, std::string_view text) {
 std::string value_text(const trace::FieldValue& value) {
     fmt::memory_buffer text;
     trace::append_value(text, value);
-    return trace::escaped({text.data(), text.size()});
+    return text::escaped({text.data(), text.size()});
 }
 
 void append_typed(fmt::memory_buffer& out, const trace::Event& event) {
-    std::string why;
-    const auto view = trace::view_typed(event, why);
+    const auto view = trace::view_typed(event);
     if (!view) {
-        append_separated(out, trace::escaped(why));
+        append_separated(out, text::escaped(view.error().text));
         return;
     }
     const auto values = view->fields.values();
     for (std::size_t i = 0; i < values.size(); ++i) {
         const tracer::FieldDeclaration& field = view->declaration->items[i];
-        append_separated(out, fmt::format("{}={}{}", trace::escaped(field.name.view()), value_text(values[i]),
-                                          trace::escaped(field.unit.view())));
+        append_separated(out, fmt::format("{}={}{}", text::escaped(field.name.view()), value_text(values[i]),
+                                          text::escaped(field.unit.view())));
     }
 }
 
 } // namespace
 
 std::string formatted_text(const trace::Event& event) {
-    std::string why;
-    const auto view = trace::view_formatted(event, why);
+    const auto view = trace::view_formatted(event);
     if (!view) {
-        return why;
+        return view.error().text;
     }
     const std::string* const format = event.image != nullptr ? event.image->format(view->id) : nullptr;
     if (format != nullptr) {
@@ -99,7 +97,7 @@ std::string_view EventWords::of(const trace::Event& event) {
     return {m_long.data(), m_long.size()};
 }
 
-// Null if a part is not for the short way.
+// Null if a part is not for the fast path.
 char* EventWords::put_short(char* at, const trace::Event& event) {
     const Prepared& prepared = m_prepared[event.code];
     if (!prepared.prepared) {
@@ -116,7 +114,7 @@ char* EventWords::put_short(char* at, const trace::Event& event) {
 
 char* EventWords::put_value(char* at, const trace::Event& event, ValueKind kind, Unit unit, std::uint32_t value) {
     if (kind == ValueKind::number) {
-        return trace::put_decimal(at, value);
+        return text::put_decimal(at, value);
     }
     const trace::ValueTexts::Text* const text = m_values.of(event, unit, value);
     return text != nullptr ? text->put(at) : nullptr;
@@ -142,7 +140,7 @@ void EventWords::append(fmt::memory_buffer& out, const trace::Event& event) {
     } else if (event.is(trace::kCodeOf<"typed_event">)) {
         append_typed(out, event);
     } else if (event.is(trace::kCodeOf<"formatted_event">)) {
-        append_separated(out, trace::escaped(formatted_text(event)));
+        append_separated(out, text::escaped(formatted_text(event)));
     } else if (event.row == nullptr) {
         append_separated(out, fmt::format("code=0x{:02x} par1={} par2={}", event.code, event.par1, event.par2));
     } else {

@@ -3,8 +3,8 @@
 // Text from the trace is escaped, so a line stays a line.
 #pragma once
 
+#include "host/text/short_text.hpp"
 #include "host/trace/event.hpp"
-#include "host/trace/short_text.hpp"
 #include "host/trace/value_texts.hpp"
 
 #include <array>
@@ -27,14 +27,14 @@ class EventWords {
   private:
     // The constant pieces of an event's words.
     struct Prepared {
-        trace::ShortText to_par1; // "context="
-        trace::ShortText to_par2; // " level="
-        bool prepared = false;    // else append() does it
+        text::ShortText to_par1; // "context="
+        text::ShortText to_par2; // " level="
+        bool prepared = false;   // else append() does it
         trace::ValueKind par1 = trace::ValueKind::nothing;
         trace::ValueKind par2 = trace::ValueKind::nothing;
     };
 
-    static constexpr std::size_t kShortMax = 4 * trace::ShortText::kBytes;
+    static constexpr std::size_t kShortMax = 4 * text::ShortText::kBytes;
 
     [[nodiscard]] char* put_short(char* at, const trace::Event& event);
     [[nodiscard]] char* put_value(char* at, const trace::Event& event, trace::ValueKind kind, tracer::Unit unit,
@@ -49,7 +49,7 @@ class EventWords {
     fmt::memory_buffer m_long;
 };
 
-// The text of a formatted event; if nobody has its format, the format's number and the arguments. Not escaped.
+// The text of a formatted event; if its format is not known, the format's number and the arguments. Not escaped.
 [[nodiscard]] std::string formatted_text(const trace::Event& event);
 
 } // namespace host::convert

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Records that are missing although no blackout_end in the trace tells where: what chunks say was dropped in all, what
-// was promised and never arrived, and what went with parts of the carrier that never came.
+// Records that are missing although no blackout_end in the trace says where: what chunks say was dropped in all, what
+// was promised and never arrived, and what was in parts of the carrier that never arrived.
 #pragma once
 
 #include "host/trace/facts.hpp"
@@ -22,34 +22,34 @@ struct Losses {
     std::uint64_t missing = 0; // promised, and not there
     bool at_least = false;     // `missing` is a lower bound
 
-    // Those that gaps with so many records in all do not account for. A counter that is too low tells nothing.
+    // Those that gaps with so many records in all do not account for. A counter that is too low is ignored.
     [[nodiscard]] std::uint64_t without(std::uint64_t shown) const {
         return saturating_sum(dropped > shown ? dropped - shown : 0, missing);
     }
 
     // For people. records: without(what is shown).
     [[nodiscard]] std::string text(std::uint64_t records) const {
-        return fmt::format("lost {}{} records, nobody knows where", at_least ? "at least " : "", records);
+        return fmt::format("lost {}{} records, it is unknown where", at_least ? "at least " : "", records);
     }
 };
 
 // Records that never came and of which not even the processor is known: what the sender's totals promise beyond what
-// the chunks tell, else what was counted elsewhere, and one for each part of the carrier that no chunk misses.
+// the chunks report, else what was counted elsewhere, and one for each part of the carrier that no chunk misses.
 [[nodiscard]] inline Losses unplaced_losses(const trace::TraceFacts& facts) {
-    std::uint64_t told = 0;
+    std::uint64_t reported = 0;
     std::uint64_t missing = 0;
     for (const trace::ChunkReport& chunk : facts.chunks) {
-        told = saturating_sum(told, saturating_sum(chunk.records, chunk.missing));
+        reported = saturating_sum(reported, saturating_sum(chunk.records, chunk.missing));
         missing = saturating_sum(missing, chunk.missing);
     }
     if (facts.export_end) {
-        return {.missing = facts.export_end->records > told ? facts.export_end->records - told : 0};
+        return {.missing = facts.export_end->records > reported ? facts.export_end->records - reported : 0};
     }
     const std::uint64_t parts = missing == 0 ? facts.absent.parts : 0;
     return {.missing = saturating_sum(facts.absent.records, parts), .at_least = parts != 0};
 }
 
-// By processor; only where there are any. What cannot be placed stands with the processor of the first chunk.
+// By processor; only where there are any. What cannot be placed is counted for the processor of the first chunk.
 [[nodiscard]] inline std::map<std::uint16_t, Losses> unseen_losses(const trace::TraceFacts& facts) {
     std::map<std::uint16_t, Losses> losses;
     for (const trace::ChunkReport& chunk : facts.chunks) {

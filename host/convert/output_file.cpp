@@ -33,7 +33,7 @@ lib::Error error_of(int number) {
     case ENOTDIR:
         return lib::Error::not_found;
     case EPIPE:
-        return lib::Error::unreachable;
+        return lib::Error::closed;
     default:
         return lib::Error::io;
     }
@@ -45,8 +45,8 @@ bool is_same_file(const std::string& left, const std::string& right) {
     return fs::equivalent(left, right, ignored);
 }
 
-// `inner` is `outer` or lies below it. Both as they would be once created.
-bool lies_within(const std::string& inner, const std::string& outer) {
+// `inner` is `outer` or is below it. Both as they would be once created.
+bool is_within(const std::string& inner, const std::string& outer) {
     std::error_code failed;
     const fs::path a = fs::weakly_canonical(inner, failed);
     const fs::path b = fs::weakly_canonical(outer, failed);
@@ -60,7 +60,7 @@ std::string without_slash(std::string path) {
     return path;
 }
 
-// The file behind a path, where "-" is one of our own streams; nothing if it is no regular file.
+// The file that a path names, where "-" is one of our own streams; nothing if it is no regular file.
 std::optional<std::pair<dev_t, ino_t>> regular_file(const std::string& path, int stream) {
     struct stat status {};
 
@@ -69,7 +69,7 @@ std::optional<std::pair<dev_t, ino_t>> regular_file(const std::string& path, int
                                                   : std::nullopt;
 }
 
-// The session that a file belongs to: the directory in which it lies beside a manifest. Empty if to none.
+// The session that a file belongs to: the directory that holds it and a manifest. Empty if to none.
 std::string session_of(const std::string& input) {
     std::error_code ignored;
     const fs::path folder = fs::path(input).parent_path();
@@ -89,16 +89,16 @@ std::string reason_against(const std::string& path, Destination::Shape shape, co
     if (path == "-") {
         return "";
     }
-    if (const std::string session = session_of(input); !session.empty() && lies_within(path, session)) {
-        return "it lies inside the session that the input is part of: name an output outside of it";
+    if (const std::string session = session_of(input); !session.empty() && is_within(path, session)) {
+        return "it is inside the session that the input is part of: name an output outside of it";
     }
-    if (fs::is_directory(input, ignored) && lies_within(path, input)) {
-        return "it lies inside the input session: name an output outside of it";
+    if (fs::is_directory(input, ignored) && is_within(path, input)) {
+        return "it is inside the input session: name an output outside of it";
     }
     if (shape != Destination::Shape::directory) {
         return directory ? "it is a directory: name a file" : "";
     }
-    if (directory && lies_within(input, path)) {
+    if (directory && is_within(input, path)) {
         return "it holds the input: name another output";
     }
     if (directory && !fs::is_empty(path, ignored)) {

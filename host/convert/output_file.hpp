@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Where a converter writes. A file grows beside its final name, as NAME.XXXXXX.partial with a name that nobody else
-// has, and takes the final name only when it is complete; whatever ends early leaves nothing behind, and a file that
-// stood there before is untouched until then. A failed write is remembered, not thrown: writers go on appending, and
-// commit() tells.
+// Where a converter writes. A file grows beside its final name, as NAME.XXXXXX.partial with a name that no other file
+// has, and takes the final name only when it is complete; a conversion that ends early leaves no file, and an existing
+// file is not changed until then. A failed write is remembered, not thrown: writers continue appending, and
+// commit() reports it.
 #pragma once
 
 #include "lib/result.hpp"
@@ -65,7 +65,7 @@ class OutputFile {
 
     void flush();
 
-    // An errno, 0 while nothing has failed. EPIPE: nobody reads the stream any more.
+    // An errno, 0 while nothing has failed. EPIPE: the stream has no reader any more.
     [[nodiscard]] int error_number() const { return m_error_number; }
 
     // Everything is written. no_space, io.
@@ -93,9 +93,9 @@ class Destination {
     };
 
     // path "-" is standard output (Shape::file only); a device or FIFO is written as it is, a symbolic link is
-    // followed. input: the trace's path, which must not be the output, nor hold it or lie in it. refused: it is the
+    // followed. input: the trace's path, which must not be the output, nor hold it or be in it. refused: it is the
     // input, or exists and is a directory (for a file), or a directory that is not empty, or a file (for a directory).
-    // `why` tells.
+    // `why` says why.
     [[nodiscard]] static lib::Result<std::unique_ptr<Destination>> open(const std::string& path, Shape shape,
                                                                         const std::string& input, std::string& why);
     Destination(const Destination&) = delete;
@@ -112,13 +112,13 @@ class Destination {
     // commit(). Its errors are the writer's to report.
     [[nodiscard]] const std::string& partial_path() const { return m_partial; }
 
-    // Everything is written and has its name. no_space, io, unreachable (nobody reads the stream any more).
+    // Everything is written and has its name. no_space, io, closed (the reader of the stream has gone).
     [[nodiscard]] lib::Result<void> commit();
 
-    // Committing would take the place of something that stood there before.
+    // Committing would replace an existing file or directory.
     [[nodiscard]] bool replaces() const { return m_replaces; }
 
-    // A write has failed already: going on makes no sense.
+    // A write has failed already: it makes no sense to continue.
     [[nodiscard]] bool failed() const;
 
   private:

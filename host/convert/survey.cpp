@@ -8,7 +8,7 @@ namespace host::convert {
 
 namespace {
 
-// Mostly it is there already: reading costs less than writing back to the same word.
+// The bit is mostly set already: reading it costs less than writing the word back.
 void note(std::bitset<0x1'0000>& seen, std::uint16_t number) {
     if (!seen[number]) {
         seen[number] = true;
@@ -45,7 +45,7 @@ void take(Survey& survey, const trace::Event& event) {
 
 } // namespace
 
-Survey survey_of(trace::Trace& trace) {
+Survey survey_of(formats::Trace& trace) {
     Survey survey;
     for (auto batch = trace.next_batch(); !batch.empty(); batch = trace.next_batch()) {
         for (const trace::Event& event : batch) {

@@ -3,8 +3,8 @@
 // millions of switches pass.
 #pragma once
 
-#include "host/convert/schedule_view.hpp"
-#include "host/trace/escape.hpp"
+#include "host/convert/schedule_words.hpp"
+#include "host/text/escape.hpp"
 #include "host/trace/event.hpp"
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 
 namespace host::convert {
 
-// Of a task whose level nobody knows, and of the idle task: what Linux calls the default.
+// Of a task whose level is unknown, and of the idle task: what Linux calls the default.
 inline constexpr std::uint32_t kDefaultPriority = 120;
 
 struct TaskLabel {
@@ -41,7 +41,7 @@ class TaskLabels {
         if (label.turn != m_turn) {
             label.turn = m_turn;
             label.tid = tid_of(m_names, context);
-            label.name = trace::escaped(task_label(m_names, context));
+            label.name = text::escaped(task_label(m_names, context));
             const std::uint16_t level = level_of(m_names, context);
             label.priority = level == 0xFFFF || is_idle(m_names, context) ? kDefaultPriority : level;
         }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The time of events as viewers want it: nanoseconds since the start of the trace, never negative and never falling.
-// Where the stamps of a damaged trace fall, the greatest time so far stands. Without a clock rate a tick counts as a
+// The time of events as viewers need it: nanoseconds since the start of the trace, never negative and never falling.
+// Where the stamps of a damaged trace fall, the greatest time so far is used. Without a clock rate a tick counts as a
 // nanosecond.
 #pragma once
 
@@ -29,13 +29,13 @@ class TimeAxis {
     // False: the times are ticks.
     [[nodiscard]] bool has_rate() const { return m_khz != 0; }
 
-    // A length of time.
+    // A duration.
     [[nodiscard]] std::uint64_t nanoseconds(std::uint64_t ticks) const {
         return m_khz == 0 ? ticks : lib::TickRate{m_khz}.to_nanoseconds({ticks}).value;
     }
 
   private:
-    // Before the trace has told its rate, or without one.
+    // Before the trace has stated its rate, or without one.
     [[nodiscard]] std::uint64_t untimed(lib::Ticks ticks) const {
         constexpr std::uint64_t kMax = ~std::uint64_t{0} >> 1;
         return ticks < m_first ? 0 : std::min(nanoseconds((ticks - m_first).value), kMax);

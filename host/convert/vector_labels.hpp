@@ -3,8 +3,8 @@
 // names, for writers through which millions of interrupts pass.
 #pragma once
 
-#include "host/convert/schedule_view.hpp"
-#include "host/trace/escape.hpp"
+#include "host/convert/schedule_words.hpp"
+#include "host/text/escape.hpp"
 #include "host/trace/event.hpp"
 #include "host/trace/names.hpp"
 
@@ -24,7 +24,7 @@ class VectorLabels {
         Entry& entry = m_entries[vector % kEntries];
         const std::uint64_t version = event.names->version();
         if (entry.label.empty() || entry.vector != vector || entry.version != version) {
-            entry = {.version = version, .vector = vector, .label = trace::escaped(vector_label(*event.names, vector))};
+            entry = {.version = version, .vector = vector, .label = text::escaped(vector_label(*event.names, vector))};
         }
         return entry.label;
     }

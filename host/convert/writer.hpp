@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What every output format is: a writer that takes the events of one trace in time order. One file per format; the list
-// of formats stands in formats.cpp.
+// of formats is in formats.cpp.
 #pragma once
 
 #include "host/convert/output_file.hpp"
@@ -42,13 +42,13 @@ class Writer {
     virtual ~Writer() = default;
 
     // Before the first event. survey: null if the format's row says that it needs none. Errors of writing show in the
-    // destination; unsupported: the format cannot carry this trace, `why` tells.
+    // destination; unsupported: the format cannot carry this trace, `why` says why.
     [[nodiscard]] virtual lib::Result<void> begin(const Survey* survey, std::string& why) = 0;
 
     // Events in time order, metadata left out.
     virtual void add(const trace::Event& event) = 0;
 
-    // After the last one. As begin().
+    // After the last event. Errors as begin().
     [[nodiscard]] virtual lib::Result<void> finish(const trace::TraceFacts& facts, std::string& why) = 0;
 };
 
@@ -58,9 +58,15 @@ struct FormatRow {
     std::string_view meaning; // one line for --help: what it is, and which viewers open it
     Destination::Shape shape;
     bool needs_survey;
-    bool keeps_stamps = false; // as they lie in the trace, whatever the kernel made of its clock
+    bool keeps_stamps = false; // as they are in the trace, even if the kernel set its clock back
     std::unique_ptr<Writer> (*make)(Destination& destination) = nullptr; // the destination outlives the writer
 };
+
+// Of a format whose writer takes nothing but the destination.
+template <typename T>
+[[nodiscard]] std::unique_ptr<Writer> make_writer(Destination& destination) {
+    return std::make_unique<T>(destination);
+}
 
 // Null if there is no such format.
 [[nodiscard]] const FormatRow* find_format(std::string_view name);

@@ -4,6 +4,7 @@
 
 #include "host/dissector/script.hpp"
 #include "lib/version.hpp"
+#include "lib/wire_numbers.hpp"
 #include "tracer/unit_words.hpp"
 #include "tracer/wire.hpp"
 
@@ -43,7 +44,7 @@ std::string_view shape_name(tracer::Shape shape) {
     return "simple";
 }
 
-// Texts of the tables are our own: no quote or backslash stands in them.
+// Texts of the tables are our own: there is no quote or backslash in them.
 std::string list_of(std::span<const std::string_view> words) {
     std::string list = "{";
     for (std::size_t i = 0; i < words.size(); ++i) {
@@ -57,7 +58,7 @@ void append_tables(std::string& script) {
     fmt::format_to(out, "local PORT, HEADER, SLOT, RECORDS_MAX = {}, {}, {}, {}\n", tracer::kTracerPort,
                    tracer::kPacketHeaderBytes, tracer::kRecordBytes, tracer::kPacketRecordsMax);
     fmt::format_to(out, "local FAMILIES = {}\n", list_of(tracer::kFamilyNames));
-    script += "-- unit -> words of the number, or of what lies above its low part; 2 ^ bits of that part; words of it\n"
+    script += "-- unit -> words of the number, or of what is above its low part; 2 ^ bits of that part; words of it\n"
               "local WORDS = {\n";
     for (std::size_t i = 0; i < tracer::kUnits; ++i) {
         const tracer::UnitWords& unit = tracer::words_of(static_cast<tracer::Unit>(i));
@@ -67,9 +68,10 @@ void append_tables(std::string& script) {
         }
     }
     script += "}\n-- of a wait: the unit of what its low part names\nlocal WAIT_OBJECTS = {";
-    for (std::size_t i = 0; i < tracer::kWaitObjects.size(); ++i) {
-        if (tracer::kWaitObjects[i] != tracer::Unit::none) {
-            fmt::format_to(out, " [{}] = \"{}\",", i, unit_name(tracer::kWaitObjects[i]));
+    for (std::size_t i = 0; i < lib::kWords<lib::WaitKind>.size(); ++i) {
+        const tracer::Unit object = tracer::object_of(static_cast<lib::WaitKind>(i));
+        if (object != tracer::Unit::none) {
+            fmt::format_to(out, " [{}] = \"{}\",", i, unit_name(object));
         }
     }
     script += " }\n";

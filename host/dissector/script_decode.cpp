@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Long events in the dissector: their payloads as docs/trace-format.md lists them, and the names that they give to
-// numbers. Payloads are Lua strings; whatever is too short decodes to nothing.
+// numbers. Payloads are Lua strings; a payload that is too short decodes to nothing.
 #include "host/dissector/script.hpp"
 
 namespace host::dissector {
@@ -64,7 +64,7 @@ local function learn(stream, event, text)
   end
 end
 
--- The fields behind the length word; nil if the length lies.
+-- The fields after the length word; nil if the length is invalid.
 local function fields_of(joined)
   local length = number_at(joined, 1, 2)
   if not length or length < 2 or length > #joined then return nil end

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Packets in the dissector. What a packet is told by those before it (gaps, duplicates) is found on the first pass,
-// when packets come in their order, and kept by frame; later passes show it again.
+// Packets in the dissector. What the packets before it say about a packet (gaps, duplicates) is found on the first
+// pass, when packets come in their order, and kept by frame; later passes show it again.
 #include "host/dissector/script.hpp"
 
 namespace host::dissector {
@@ -79,13 +79,13 @@ function remora.dissector(tvb, pinfo, root)
   tree:add_le(f.size, tvb(20, 4))
   if captured < reported then tree:add_proto_expert_info(e.cut) end
   local honest = size == reported and size == HEADER + records * SLOT and records <= RECORDS_MAX
-  if not honest then tree:add_proto_expert_info(e.lie) end
+  if not honest then tree:add_proto_expert_info(e.mismatch) end
   local count = math.min(records, math.floor((captured - HEADER) / SLOT))
   tree:add(f.shown, count):set_generated()
 
   local stream, frame = stream_of(pinfo), pinfo.number
   local first_pass = not pinfo.visited
-  -- A packet whose header lies says nothing about the sequence: its number may be as wrong.
+  -- A packet with an invalid header is ignored for the sequence: its number may be invalid, too.
   if first_pass then findings[frame] = honest and follow(stream, number, frame, tvb:raw()) or {} end
   local found = findings[frame] or {}
   if first_pass and honest and stream.open and stream.open_number == number - 1 then found.carry = stream.open end

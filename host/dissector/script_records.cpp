@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Records in the dissector. Each is 16 bytes; nothing is read behind what was captured. The slots of a long event are
-// joined; one that goes on in the next packet is finished there, if that is the next one in number.
+// Records in the dissector. Each is 16 bytes; nothing is read beyond what was captured. The slots of a long event are
+// joined; one that continues in the next packet is finished there, if that is the next one in number.
 #include "host/dissector/script.hpp"
 
 namespace host::dissector {
@@ -121,7 +121,7 @@ local function walk(tree, tvb, count, stream, first_pass, carry)
       local six = tvb:raw(at + 2, 2) .. tvb:raw(at + 12, 4)
       local joined = join(state, row, code, combine, tvb:raw(at + 4, 8), six)
       if joined == "broken" then
-        -- Its beginning stands in a packet that is missing.
+        -- Its beginning is in a packet that is missing.
         if item then item:append_text(" (its beginning is missing)") end
       elseif joined and joined ~= "open" then
         local text = fields_of(joined)

@@ -168,7 +168,7 @@ WalkRequest request_of(std::string_view plan, std::span<sqlite3_value*> values) 
     request.nothing = request.nothing || ticks.last < 0;
     if (!request.nothing) {
         request.scan.ticks.first = static_cast<std::uint64_t>(std::max<std::int64_t>(ticks.first, 0));
-        // The greatest number stands for all stamps that SQLite's integers do not reach.
+        // The greatest number represents all stamps that SQLite's integers do not reach.
         request.scan.ticks.last = ticks.last == kMax ? ~std::uint64_t{0} : static_cast<std::uint64_t>(ticks.last);
         request.scan.first_ns = time.first != kMin ? std::optional(time.first) : std::nullopt;
         request.scan.last_ns = time.last != kMax ? std::optional(time.last) : std::nullopt;

@@ -13,7 +13,7 @@ namespace host::sql {
 
 namespace {
 
-// Pragmas that only tell.
+// Pragmas that only report.
 constexpr std::array<std::string_view, 4> kPragmas = {"table_info", "table_xinfo", "table_list", "compile_options"};
 
 int authorize(void* /*unused*/, int action, const char* first, const char* second, const char* /*database*/,

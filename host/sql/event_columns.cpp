@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
-// From an event to the values of its columns. What a parameter names stands in the event table.
+// From an event to the values of its columns. The event table says what a parameter names.
 #include "host/sql/event_columns.hpp"
 
-#include "host/trace/escape.hpp"
+#include "host/text/escape.hpp"
 #include "host/trace/kernel_image.hpp"
 #include "host/trace/user_event.hpp"
 #include "host/trace/value_text.hpp"
 
+#include <algorithm>
+#include <array>
 #include <fmt/format.h>
 #include <iterator>
 
@@ -15,6 +17,29 @@ namespace host::sql {
 namespace {
 
 using tracer::Unit;
+
+// Columns of the object that a parameter of this unit names: its number, or its name.
+struct ObjectColumn {
+    EventColumn column;
+    Unit unit;
+    bool named;
+};
+
+constexpr std::array kObjectColumns = {
+    ObjectColumn{EventColumn::context, Unit::context, false},
+    ObjectColumn{EventColumn::task, Unit::context, true},
+    ObjectColumn{EventColumn::pid, Unit::pid, false},
+    ObjectColumn{EventColumn::level, Unit::level, true},
+    ObjectColumn{EventColumn::vector, Unit::vector, false},
+    ObjectColumn{EventColumn::interrupt, Unit::vector, true},
+    ObjectColumn{EventColumn::mutex, Unit::mutex, true},
+    ObjectColumn{EventColumn::semaphore, Unit::semaphore, true},
+    ObjectColumn{EventColumn::condition, Unit::condition, true},
+    ObjectColumn{EventColumn::port, Unit::port, true},
+    ObjectColumn{EventColumn::server, Unit::server, true},
+    ObjectColumn{EventColumn::signal, Unit::signal, false},
+    ObjectColumn{EventColumn::timer, Unit::timer, false},
+};
 
 bool has_parameters(const trace::Event& event) {
     return event.row != nullptr && event.is_sound() && event.row->shape == tracer::Shape::simple;
@@ -58,27 +83,26 @@ void append_parameter(std::string& text, const trace::Event& event, const tracer
 std::string value_text(const trace::FieldValue& value) {
     fmt::memory_buffer text;
     trace::append_value(text, value);
-    return trace::escaped({text.data(), text.size()});
+    return text::escaped({text.data(), text.size()});
 }
 
 void append_user_event(std::string& text, const trace::Event& event) {
-    std::string why;
     const auto out = std::back_inserter(text);
     if (event.is(trace::kCodeOf<"typed_event">)) {
-        const auto view = trace::view_typed(event, why);
+        const auto view = trace::view_typed(event);
         for (std::size_t i = 0; view && i < view->fields.values().size(); ++i) {
-            fmt::format_to(out, "{}{}={}", i == 0 ? "" : " ", trace::escaped(view->declaration->items[i].name.view()),
+            fmt::format_to(out, "{}{}={}", i == 0 ? "" : " ", text::escaped(view->declaration->items[i].name.view()),
                            value_text(view->fields.values()[i]));
         }
         return;
     }
-    const auto view = trace::view_formatted(event, why);
+    const auto view = trace::view_formatted(event);
     if (!view) {
         return;
     }
     const std::string* const format = event.image != nullptr ? event.image->format(view->id) : nullptr;
     if (const auto shown = format != nullptr ? trace::render(*format, view->arguments.values()) : std::nullopt) {
-        text = trace::escaped(*shown);
+        text = text::escaped(*shown);
         return;
     }
     fmt::format_to(out, "format={}", view->id);
@@ -137,7 +161,7 @@ Cell event_cell(const trace::Event& event, EventColumn column, std::string& scra
     case EventColumn::code:
         return foreign ? Cell(event.number) : Cell(event.code);
     case EventColumn::event:
-        return text(trace::escaped(trace::event_name(event)));
+        return text(text::escaped(trace::event_name(event)));
     case EventColumn::state:
         return Cell(trace::state_name(event.state));
     case EventColumn::par1:
@@ -145,31 +169,21 @@ Cell event_cell(const trace::Event& event, EventColumn column, std::string& scra
     case EventColumn::par2:
         return foreign ? Cell() : Cell(event.par2);
     case EventColumn::context:
-        return number_of(event, Unit::context);
     case EventColumn::task:
-        return name_of(event, Unit::context, scratch);
     case EventColumn::pid:
-        return number_of(event, Unit::pid);
     case EventColumn::level:
-        return name_of(event, Unit::level, scratch);
     case EventColumn::vector:
-        return number_of(event, Unit::vector);
     case EventColumn::interrupt:
-        return name_of(event, Unit::vector, scratch);
     case EventColumn::mutex:
-        return name_of(event, Unit::mutex, scratch);
     case EventColumn::semaphore:
-        return name_of(event, Unit::semaphore, scratch);
     case EventColumn::condition:
-        return name_of(event, Unit::condition, scratch);
     case EventColumn::port:
-        return name_of(event, Unit::port, scratch);
     case EventColumn::server:
-        return name_of(event, Unit::server, scratch);
     case EventColumn::signal:
-        return number_of(event, Unit::signal);
-    case EventColumn::timer:
-        return number_of(event, Unit::timer);
+    case EventColumn::timer: {
+        const ObjectColumn& object = *std::ranges::find(kObjectColumns, column, &ObjectColumn::column);
+        return object.named ? name_of(event, object.unit, scratch) : number_of(event, object.unit);
+    }
     case EventColumn::wait: {
         const auto wait = parameter(event, Unit::wait);
         return wait ? text(trace::wait_text(*event.names, *wait)) : Cell();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a row of the table `events` holds: one event, with the names that its numbers stand for. The same columns are in
+// What a row of the table `events` holds: one event, with the names of its numbers. The same columns are in
 // the virtual table of `remora sql` and in the file that `remora convert --to sqlite` writes.
 #pragma once
 

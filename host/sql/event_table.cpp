@@ -4,7 +4,7 @@
 #include "host/sql/event_columns.hpp"
 #include "host/sql/virtual_tables.hpp"
 
-#include "host/trace/escape.hpp"
+#include "host/text/escape.hpp"
 
 #include <fmt/format.h>
 #include <new>
@@ -88,7 +88,7 @@ bool is_wanted(const WalkRequest& request, const trace::Event& event, std::strin
     if (event.row != nullptr && event.row->shape == tracer::Shape::simple && event.origin == trace::Origin::record) {
         return false;
     }
-    scratch = trace::escaped(name);
+    scratch = text::escaped(name);
     return scratch == *request.event;
 }
 
@@ -126,7 +126,7 @@ int column(sqlite3_vtab_cursor* base, sqlite3_context* context, int number) {
 }
 
 // Who the event is, whichever way the cursor came to it: SQLite joins the parts of an OR by this number. Where the
-// event stands names it; of 10^6 events two share a number with a probability of 10^-7.
+// event is in the trace identifies it; of 10^6 events two share a number with a probability of 10^-7.
 sqlite3_int64 identity(const trace::Event& event) {
     std::uint64_t mixed = 0;
     for (const std::uint64_t part :

@@ -2,7 +2,7 @@
 // Rows out of TraceFacts. A figure of 0 in task parameters means that the task's model has none: NULL.
 #include "host/sql/fact_rows.hpp"
 
-#include "host/trace/escape.hpp"
+#include "host/text/escape.hpp"
 #include "host/trace/value_text.hpp"
 
 #include <array>
@@ -22,7 +22,7 @@ Cell duration(std::uint64_t time_ns) {
 void task_rows(const trace::TraceFacts& facts, const RowSink& sink) {
     for (const auto& [context, task] : facts.names.tasks()) {
         const tracer::TaskParameters parameters = task.parameters.value_or(tracer::TaskParameters{});
-        const std::string name = trace::escaped(task.name);
+        const std::string name = text::escaped(task.name);
         const std::string level =
             task.parameters ? trace::name_or_number(facts.names, Unit::level, parameters.level) : "";
         const std::array cells = {Cell(context),
@@ -52,7 +52,7 @@ void name_rows(const trace::TraceFacts& facts, const RowSink& sink) {
     for (const Kind& kind : kKinds) {
         for (std::uint32_t id = 0; id <= 0xFFFF; ++id) {
             if (const std::string_view name = facts.names.find(kind.unit, id); !name.empty()) {
-                const std::string text = trace::escaped(name);
+                const std::string text = text::escaped(name);
                 const std::array cells = {Cell(kind.name), Cell(id), Cell(std::string_view(text))};
                 sink(Table::names, cells);
             }
@@ -62,7 +62,7 @@ void name_rows(const trace::TraceFacts& facts, const RowSink& sink) {
 
 void chunk_rows(const trace::TraceFacts& facts, const RowSink& sink) {
     for (const trace::ChunkReport& chunk : facts.chunks) {
-        const std::string file = trace::escaped(chunk.file);
+        const std::string file = text::escaped(chunk.file);
         if (!chunk.described) {
             const std::array cells = {
                 Cell(std::string_view(file)), Cell(), Cell(), Cell(), Cell("records"), Cell(chunk.records),
@@ -70,17 +70,17 @@ void chunk_rows(const trace::TraceFacts& facts, const RowSink& sink) {
             sink(Table::chunks, cells);
             continue;
         }
-        const tracer::ChunkBegin& told = chunk.description;
+        const tracer::ChunkBegin& description = chunk.description;
         const std::array cells = {Cell(std::string_view(file)),
-                                  Cell(told.chunk),
-                                  Cell(told.cpu),
-                                  Cell(told.generation),
+                                  Cell(description.chunk),
+                                  Cell(description.cpu),
+                                  Cell(description.generation),
                                   Cell(chunk.compact() ? "compact" : "records"),
-                                  Cell(told.records),
-                                  Cell(chunk.compact() ? told.events : std::uint64_t{told.records}),
-                                  Cell(told.dropped),
-                                  Cell(told.refused),
-                                  Cell(told.overwritten)};
+                                  Cell(description.records),
+                                  Cell(chunk.compact() ? description.events : std::uint64_t{description.records}),
+                                  Cell(description.dropped),
+                                  Cell(description.refused),
+                                  Cell(description.overwritten)};
         sink(Table::chunks, cells);
     }
 }
@@ -97,9 +97,9 @@ void meta_rows(const trace::TraceFacts& facts, const RowSink& sink) {
         add("boot_id", fmt::format("{:016x}", *facts.boot_id));
     }
     if (facts.build) {
-        add("kernel", trace::escaped(facts.build->kernel.view()));
-        add("compiler", trace::escaped(facts.build->compiler.view()));
-        add("application", trace::escaped(facts.build->application.view()));
+        add("kernel", text::escaped(facts.build->kernel.view()));
+        add("compiler", text::escaped(facts.build->compiler.view()));
+        add("application", text::escaped(facts.build->application.view()));
         add("seed", fmt::format("{}", facts.build->seed));
     }
     if (facts.absent.parts != 0) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Merging windows. A window is read by the cursor that reads plain records; what a chunk's head would have told it
+// Merging windows. A window is read by the cursor that reads plain records; what a chunk's head would have given it
 // (processor, names) is handed to it.
 #include "host/sql/range_scan.hpp"
 
@@ -31,10 +31,10 @@ RangeScan::RangeScan(const RecordIndex& index, const RangeRequest& request, cons
 // The names of a chunk are those of all chunks that were opened before it, overlaid by its own: so the metadata of
 // every chunk is read, in order, and the records only where they are asked for.
 void RangeScan::read_metadata(const IndexedChunk& chunk, std::shared_ptr<trace::ByteSource> source) {
-    trace::Diagnostics silent([](std::string_view) {}); // the chunk seems cut, for it ends behind its metadata
-    trace::Segment head = chunk.segment;
+    trace::Diagnostics silent([](std::string_view) {}); // the chunk seems cut, for it ends after its metadata
+    formats::dat::Segment head = chunk.segment;
     head.end_bytes = chunk.main_bytes;
-    trace::ChunkCursor cursor(head, std::move(source), m_facts, silent);
+    formats::dat::ChunkCursor cursor(head, std::move(source), m_facts, silent);
     trace::Event event;
     while (cursor.next(event)) {
         ++m_statistics.visited;
@@ -81,7 +81,7 @@ void RangeScan::open(const IndexedChunk& chunk, std::size_t order) {
         }
     }
     ++m_statistics.scanned;
-    head.cursor = std::make_unique<trace::ChunkCursor>(chunk.segment, head.source, m_facts, m_diagnostics);
+    head.cursor = std::make_unique<formats::dat::ChunkCursor>(chunk.segment, head.source, m_facts, m_diagnostics);
     advance(std::move(head));
 }
 
@@ -98,7 +98,7 @@ bool RangeScan::begin_part(Head& head) {
         head.facts->clock.overridden = true; // the window has nothing to say about it
     }
     head.key = std::max(head.key, part.least_key);
-    head.cursor = std::make_unique<trace::ChunkCursor>(part.segment, head.source, *head.facts, m_diagnostics);
+    head.cursor = std::make_unique<formats::dat::ChunkCursor>(part.segment, head.source, *head.facts, m_diagnostics);
     return true;
 }
 
@@ -147,10 +147,10 @@ bool RangeScan::next(trace::Event& event) {
 
 void RangeScan::finish_event(const Head& head, trace::Event& event) const {
     if (head.facts != nullptr) {
-        const tracer::ChunkBegin& told = m_facts.chunks[head.report].description;
-        event.cpu = told.cpu;
-        event.chunk = told.chunk;
-        event.generation = told.generation;
+        const tracer::ChunkBegin& description = m_facts.chunks[head.report].description;
+        event.cpu = description.cpu;
+        event.chunk = description.chunk;
+        event.generation = description.generation;
         event.record = (event.offset_bytes - head.chunk->segment.begin_bytes) / tracer::kRecordBytes;
     }
     event.source = head.report;

@@ -3,9 +3,9 @@
 // metadata and the records in the range are read.
 #pragma once
 
+#include "host/formats/dat/chunk_cursor.hpp"
 #include "host/sql/record_index.hpp"
 #include "host/sql/scan.hpp"
-#include "host/trace/chunk_cursor.hpp"
 #include "host/trace/kernel_image.hpp"
 
 #include <cstdint>
@@ -23,7 +23,7 @@ struct RangeRequest {
 
 class RangeScan final : public Scan {
   public:
-    // All outlive the scan. image: null if nobody has it.
+    // All outlive the scan. image: null if there is none.
     RangeScan(const RecordIndex& index, const RangeRequest& request, const trace::KernelImage* image,
               trace::Diagnostics& diagnostics, Statistics& statistics);
 
@@ -34,14 +34,14 @@ class RangeScan final : public Scan {
   private:
     // A run of records, and which chunk they are of.
     struct Part {
-        trace::Segment segment;
+        formats::dat::Segment segment;
         std::uint64_t least_key = 0;
     };
 
     struct Head {
         std::unique_ptr<trace::TraceFacts> facts; // of the cursor; null: it has those of the scan
-        std::unique_ptr<trace::ChunkCursor> cursor;
-        std::vector<Part> rest; // to be read behind what the cursor reads, the next one last
+        std::unique_ptr<formats::dat::ChunkCursor> cursor;
+        std::vector<Part> rest; // to be read after what the cursor reads, the next one last
         std::shared_ptr<trace::ByteSource> source;
         const IndexedChunk* chunk = nullptr;
         std::uint32_t report = 0; // in m_facts.chunks

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Looking at chunks from outside, and halving.
+// Reads the heads and ends of chunks, and searches by halving.
 #include "host/sql/record_index.hpp"
 
-#include "host/trace/chunk_cursor.hpp"
+#include "host/formats/dat/chunk_cursor.hpp"
 
 #include <algorithm>
 #include <array>
@@ -23,12 +23,12 @@ std::optional<tracer::Record> record_at(trace::ByteSource& source, std::uint64_t
     return tracer::decode_record(bytes);
 }
 
-// The head of a chunk; nothing if it has none that can be believed.
-std::optional<tracer::ChunkBegin> head_of(const trace::Segment& segment, std::shared_ptr<trace::ByteSource> source,
-                                          Statistics& statistics) {
+// The head of a chunk; nothing if it has none, or an invalid one.
+std::optional<tracer::ChunkBegin> head_of(const formats::dat::Segment& segment,
+                                          std::shared_ptr<trace::ByteSource> source, Statistics& statistics) {
     trace::Diagnostics silent([](std::string_view) {});
     trace::TraceFacts facts;
-    trace::ChunkCursor cursor(segment, std::move(source), facts, silent);
+    formats::dat::ChunkCursor cursor(segment, std::move(source), facts, silent);
     trace::Event event;
     if (cursor.next(event)) {
         statistics.visited += event.is(trace::kCodeOf<"chunk_begin">) ? tracer::combine_slots(event.payload.size()) : 1;
@@ -58,7 +58,7 @@ std::optional<std::uint64_t> begin_of_emergency(trace::ByteSource& source, std::
     return end;
 }
 
-// The stamps that are looked at do not fall. Takes the first and the last one.
+// Whether the checked stamps never fall. Stores the first and the last one.
 bool stamps_rise(trace::ByteSource& source, IndexedChunk& chunk, Statistics& statistics) {
     std::uint64_t previous = 0;
     for (std::uint64_t offset = chunk.main_bytes; offset < chunk.emergency_bytes;) {
@@ -95,10 +95,10 @@ bool is_searchable(const tracer::ChunkBegin& head, trace::ByteSource& source, In
     return stamps_rise(source, chunk, statistics);
 }
 
-// Halving within [low, high): the first record for which `behind` is true; high if there is none.
-template <typename Behind>
+// Halving within [low, high): the first record for which `reached` is true; high if there is none.
+template <typename Reached>
 std::optional<std::uint64_t> first_where(trace::ByteSource& source, const IndexedChunk& chunk, Statistics& statistics,
-                                         Behind behind) {
+                                         Reached reached) {
     std::uint64_t low = 0;
     std::uint64_t high = (chunk.emergency_bytes - chunk.main_bytes) / kSlot;
     std::uint64_t least = chunk.first_stamp;
@@ -109,7 +109,7 @@ std::optional<std::uint64_t> first_where(trace::ByteSource& source, const Indexe
         if (!record || record->stamp().value < least || record->stamp().value > greatest) {
             return std::nullopt;
         }
-        if (behind(record->stamp().value)) {
+        if (reached(record->stamp().value)) {
             high = middle;
             greatest = record->stamp().value;
         } else {
@@ -133,9 +133,9 @@ std::shared_ptr<trace::ByteSource> RecordIndex::open(const IndexedChunk& chunk) 
 RecordIndex::RecordIndex(std::span<const trace::NamedSource> sources, trace::Diagnostics& diagnostics,
                          Statistics& statistics) {
     for (const trace::NamedSource& input : sources) {
-        std::vector<trace::Segment> segments;
+        std::vector<formats::dat::Segment> segments;
         index_file(*input.bytes, input.name, segments, diagnostics);
-        for (trace::Segment& segment : segments) {
+        for (formats::dat::Segment& segment : segments) {
             if (input.keep_open) {
                 segment.source = input.bytes;
             }

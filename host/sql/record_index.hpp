@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
-// Where the chunks of a trace of records lie, so that a query for a range of time reads only what it needs. Stamps
-// never fall within a chunk's main area, so the place of a stamp is found by halving; the emergency area, whose records
-// may be older than the last ones of the main area, is told by its events and kept apart. A chunk that is not laid out
-// so (compact, without a head, cut, stamps that fall) has no such place and is read whole.
+// Where the chunks of a trace of records are, so that a query for a range of time reads only what it needs. Stamps
+// never fall within a chunk's main area, so a stamp is found by halving; the emergency area, whose records may be older
+// than the last ones of the main area, is recognised by its events and kept apart. A chunk with another layout
+// (compact, without a head, cut, stamps that fall) is read whole.
 //
-// Whether stamps fall is not known without reading every record. What is looked at is each kStride-th one, and those
-// that a search meets; a single falling stamp between them stays unseen until a query reads there.
+// Whether stamps fall is not known without reading every record. Only each kStride-th one is checked, and those that a
+// search meets; a single falling stamp between them is not seen until a query reads there.
 #pragma once
 
+#include "host/formats/dat/segment.hpp"
 #include "host/sql/scan.hpp"
 #include "host/trace/byte_source.hpp"
 #include "host/trace/diagnostics.hpp"
-#include "host/trace/segment.hpp"
 #include "lib/result.hpp"
 
 #include <cstdint>
@@ -24,7 +24,7 @@
 namespace host::sql {
 
 struct IndexedChunk {
-    trace::Segment segment;
+    formats::dat::Segment segment;
     std::uint32_t tsc_khz = 0; // 0: it does not say
     bool searchable = false;   // what follows is only set if it is
     std::uint16_t cpu = 0;
@@ -59,7 +59,7 @@ class RecordIndex {
         return m_chunks.empty() ? 0 : m_chunks.front().segment.first_stamp.value;
     }
 
-    // The records of a searchable chunk's main area whose stamps lie in the range. Nothing if the stamps that were met
+    // The records of a searchable chunk's main area whose stamps are in the range. Nothing if the stamps that were met
     // contradict each other, or the file cannot be read: then the chunk must be read whole.
     [[nodiscard]] static std::optional<Window> find(const IndexedChunk& chunk, trace::ByteSource& source,
                                                     const TickRange& range, Statistics& statistics);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The virtual tables beside `events`. Those of the metadata are made at once; those of the schedule come row by row
-// while a walk over the trace goes on, so memory does not grow with it.
+// during a walk over the trace, so memory does not grow with it.
 #include "host/sql/fact_rows.hpp"
 #include "host/sql/schedule_rows.hpp"
 #include "host/sql/virtual_tables.hpp"
@@ -108,7 +108,7 @@ void fetch(RowCursor& cursor) {
         if (cursor.scan->next(event)) {
             cursor.schedule->add(event, cursor.scan->facts().clock.khz);
         } else {
-            cursor.schedule->finish();
+            cursor.schedule->finish(cursor.scan->facts().names);
             cursor.schedule.reset();
             cursor.scan.reset();
         }

@@ -17,7 +17,7 @@ struct TickRange {
     [[nodiscard]] bool whole() const { return first == 0 && last == ~std::uint64_t{0}; }
 };
 
-// How much work queries were.
+// The work that queries caused.
 struct Statistics {
     std::uint64_t visited = 0;  // records that were read: probes of a search, metadata and events
     std::uint64_t searched = 0; // chunks in which a search found where to begin

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: MIT
-// The states of tasks, event by event.
 #include "host/sql/schedule_rows.hpp"
 
-#include "host/trace/escape.hpp"
+#include "host/text/escape.hpp"
 #include "host/trace/value_text.hpp"
 
 #include <array>
-#include <fmt/format.h>
-#include <utility>
 
 namespace host::sql {
 
 namespace {
 
+using schedule::Activity;
+using schedule::Cause;
+using schedule::Change;
+using schedule::Outcome;
 using trace::kCodeOf;
 using tracer::Unit;
 
@@ -22,264 +23,197 @@ Cell cell(const Time& time) {
     return Cell::of(time);
 }
 
+Time time_of(const std::optional<schedule::Moment>& moment) {
+    return moment ? moment->ns : std::nullopt;
+}
+
 Time difference(const Time& begin, const Time& end) {
     return begin && end ? std::optional(*end - *begin) : std::nullopt;
 }
 
-// A time of which the event carries the low 32 bits of the ticks: the one nearest to its stamp.
-Time nearest(const trace::Event& event, std::uint32_t low, std::uint32_t khz) {
-    if (!event.timed || khz == 0) {
-        return std::nullopt;
+std::string_view activity_name(Activity activity) {
+    switch (activity) {
+    case Activity::running:
+        return "running";
+    case Activity::ready:
+        return "ready";
+    case Activity::waiting:
+        return "blocked";
+    case Activity::unknown:
+    case Activity::resting:
+        break;
     }
-    const auto distance = static_cast<std::int32_t>(low - static_cast<std::uint32_t>(event.ticks.value));
-    const std::uint64_t length =
-        distance < 0 ? 0 - static_cast<std::uint64_t>(std::int64_t{distance}) : static_cast<std::uint64_t>(distance);
-    const auto time_ns = static_cast<std::int64_t>(lib::TickRate{khz}.to_nanoseconds({length}).value);
-    return distance < 0 ? event.time_ns - time_ns : event.time_ns + time_ns;
+    return {};
+}
+
+std::string_view cause_name(Cause cause) {
+    switch (cause) {
+    case Cause::released:
+        return "released";
+    case Cause::unblocked:
+        return "unblocked";
+    case Cause::preempted:
+        return "preempted";
+    case Cause::slice_used_up:
+        return "slice used up";
+    case Cause::completed:
+        return "completed";
+    case Cause::aborted:
+        return "aborted";
+    case Cause::ended:
+        return "ended";
+    case Cause::sleeps:
+        return "sleeps";
+    case Cause::records_lost:
+        return "records lost";
+    case Cause::end_of_trace:
+        return "end of the trace";
+    case Cause::unknown:
+    case Cause::created:
+    case Cause::dispatched:
+    case Cause::blocked:
+        break;
+    }
+    return {};
+}
+
+std::string_view outcome_name(Outcome outcome) {
+    static constexpr auto kNames =
+        std::to_array<std::string_view>({"completed", "aborted", "ended", "replaced", "lost", "unfinished"});
+    static_assert(kNames.size() == static_cast<std::size_t>(Outcome::unfinished) + 1);
+    return kNames[static_cast<std::size_t>(outcome)];
 }
 
 } // namespace
 
-ScheduleRows::Task& ScheduleRows::task(const trace::Event& event, std::uint16_t context) {
-    Task& found = m_tasks[context];
-    if (found.name.empty()) {
-        found.name = trace::name_or_number(*event.names, Unit::context, context);
+const std::string& ScheduleRows::name_of(std::uint32_t context) {
+    std::string& name = m_names[context];
+    if (name.empty()) {
+        name = trace::name_or_number(*m_trace_names, Unit::context, context);
     }
-    return found;
+    return name;
 }
 
-void ScheduleRows::end_interval(std::uint16_t context, Task& of, Time now, std::string_view reason) {
-    if (of.state == State::none) {
+// Of an interval that ended otherwise than its activity does, the end is the reason; else the begin.
+void ScheduleRows::add_interval(const schedule::Interval& interval) {
+    const std::string_view activity = activity_name(interval.activity);
+    if (activity.empty()) {
         return;
     }
-    constexpr std::array<std::string_view, 4> kStates = {"", "running", "ready", "blocked"};
-    const std::array cells = {Cell(std::string_view(of.name)),
-                              Cell(context),
-                              Cell(of.cpu),
-                              Cell(kStates[static_cast<std::size_t>(of.state)]),
-                              cell(of.since),
-                              cell(now),
-                              cell(difference(of.since, now)),
+    const bool is_cut = interval.ended == Cause::records_lost;
+    const Cause cause = interval.activity == Activity::running || is_cut ? interval.ended : interval.began;
+    const std::uint32_t wait = interval.activity == Activity::running ? interval.next_wait : interval.wait;
+    const std::string reason =
+        cause == Cause::blocked ? trace::wait_text(*m_trace_names, wait) : std::string(cause_name(cause));
+    const std::array cells = {Cell(std::string_view(name_of(interval.context))),
+                              Cell(interval.context),
+                              Cell(interval.cpu),
+                              Cell(activity),
+                              cell(interval.begin.ns),
+                              cell(interval.end.ns),
+                              cell(difference(interval.begin.ns, interval.end.ns)),
                               Cell::named(reason)};
     m_sink(Table::intervals, cells);
-    of.state = State::none;
 }
 
-void ScheduleRows::end_job(std::uint16_t context, Task& of, Time now, std::string_view outcome) {
-    if (!of.job) {
-        return;
-    }
-    const Job job = *std::exchange(of.job, std::nullopt);
-    const bool late = now && job.deadline && *now > *job.deadline;
-    const std::array cells = {Cell(std::string_view(of.name)),
-                              Cell(context),
+void ScheduleRows::add_job(const schedule::Job& job) {
+    const Time end = time_of(job.end);
+    const std::array cells = {Cell(std::string_view(name_of(job.context))),
+                              Cell(job.context),
                               Cell(job.number),
-                              cell(job.release),
-                              cell(job.start),
-                              cell(now),
-                              cell(job.deadline),
-                              cell(difference(job.release, now)),
-                              Cell(job.missed || late ? 1 : 0),
-                              Cell(outcome)};
+                              cell(job.release.ns),
+                              cell(time_of(job.start)),
+                              cell(end),
+                              cell(time_of(job.deadline)),
+                              cell(difference(job.release.ns, end)),
+                              Cell(job.is_late() ? 1 : 0),
+                              Cell(outcome_name(job.outcome))};
     m_sink(Table::jobs, cells);
 }
 
-// A running task stays on the processor until the switch; then it is in state `next`.
-void ScheduleRows::leave(const trace::Event& event, Time now, State next, std::string reason) {
-    Task& of = task(event, event.par1);
-    if (of.state == State::running) {
-        of.next = next;
-        of.next_reason = std::move(reason);
-        return;
-    }
-    end_interval(event.par1, of, now, of.reason);
-    of.state = next;
-    of.since = now;
-    of.reason = std::move(reason);
+void ScheduleRows::begin_handler(const trace::Event& event, std::uint32_t vector) {
+    const std::uint32_t running = m_schedule.running(event.cpu);
+    m_cpus[event.cpu].handlers.push_back({.vector = vector,
+                                          .name = text::escaped(event.names->find(Unit::vector, vector)),
+                                          .task = running < schedule::kContexts ? name_of(running) : std::string(),
+                                          .begin = schedule::Moment::of(event).ns});
 }
 
-void ScheduleRows::make_ready(const trace::Event& event, Time now, std::string reason) {
-    Task& of = task(event, event.par1);
-    if (of.state == State::running) {
-        of.next = State::ready;
-        of.next_reason = "preempted";
-    } else if (of.state != State::ready) {
-        end_interval(event.par1, of, now, of.reason);
-        of.state = State::ready;
-        of.since = now;
-        of.reason = std::move(reason);
-    }
-}
-
-void ScheduleRows::switch_to(const trace::Event& event, Time now) {
-    Cpu& cpu = m_cpus[event.cpu];
-    if (cpu.running == event.par1) {
-        return;
-    }
-    if (cpu.running) {
-        Task& old = task(event, *cpu.running);
-        if (old.state == State::running && old.cpu == event.cpu) {
-            end_interval(*cpu.running, old, now, old.next_reason);
-            old.state = old.next;
-            old.since = now;
-            old.reason = old.next_reason;
-        }
-    }
-    Task& chosen = task(event, event.par1);
-    end_interval(event.par1, chosen, now, chosen.reason);
-    chosen.state = State::running;
-    chosen.since = now;
-    chosen.cpu = event.cpu;
-    chosen.next = State::ready;
-    chosen.next_reason = "preempted";
-    cpu.running = event.par1;
-}
-
-void ScheduleRows::lose(const trace::Event& event, Cpu& cpu, Time now) {
-    const Time begin = cpu.blackout ? cpu.blackout : cpu.last;
-    for (auto& [context, of] : m_tasks) {
-        end_interval(context, of, cpu.last ? cpu.last : now, "records lost");
-        end_job(context, of, std::nullopt, "lost");
-    }
-    cpu.handlers.clear();
-    cpu.running.reset();
-    cpu.blackout.reset();
-    const std::array cells = {Cell(event.cpu), cell(begin), cell(now), Cell(event.par2)};
-    m_sink(Table::losses, cells);
-}
-
-void ScheduleRows::begin_handler(const trace::Event& event, Cpu& cpu, Time now) {
-    if (cpu.handlers.size() < kDepthMax) {
-        const std::string_view name = event.names->find(Unit::vector, event.par1);
-        cpu.handlers.push_back({.vector = event.par1,
-                                .name = trace::escaped(name),
-                                .task = cpu.running ? task(event, *cpu.running).name : std::string(),
-                                .begin = now});
-    }
-}
-
-void ScheduleRows::end_handler(std::uint16_t cpu_number, Cpu& cpu, Time now) {
-    const Handler& handler = cpu.handlers.back();
+void ScheduleRows::end_handler(std::uint16_t cpu, Time now) {
+    std::vector<Handler>& handlers = m_cpus[cpu].handlers;
+    const Handler& handler = handlers.back();
     const std::array cells = {
-        Cell(handler.vector),      Cell::named(handler.name), Cell(cpu_number), Cell::named(handler.task),
-        Cell(cpu.handlers.size()), cell(handler.begin),       cell(now),        cell(difference(handler.begin, now))};
+        Cell(handler.vector),  Cell::named(handler.name), Cell(cpu), Cell::named(handler.task),
+        Cell(handlers.size()), cell(handler.begin),       cell(now), cell(difference(handler.begin, now))};
     m_sink(Table::interrupts, cells);
-    cpu.handlers.pop_back();
+    handlers.pop_back();
+}
+
+// before: the event of this processor before this one.
+void ScheduleRows::apply(const trace::Event& event, const Change& change, std::optional<schedule::Moment> before) {
+    Cpu& cpu = m_cpus[event.cpu];
+    switch (change.kind) {
+    case Change::Kind::interrupt_began:
+        begin_handler(event, change.object);
+        break;
+    case Change::Kind::interrupt_ended:
+        if (event.is(kCodeOf<"blackout_end">)) {
+            cpu.handlers.pop_back(); // somewhere in the gap
+        } else {
+            end_handler(event.cpu, change.object == event.par1 ? schedule::Moment::of(event).ns : std::nullopt);
+        }
+        break;
+    case Change::Kind::lost: {
+        const Time begin = cpu.blackout ? cpu.blackout : time_of(before);
+        cpu.blackout.reset();
+        const std::array cells = {Cell(event.cpu), cell(begin), cell(schedule::Moment::of(event).ns),
+                                  Cell(change.object)};
+        m_sink(Table::losses, cells);
+        break;
+    }
+    case Change::Kind::created:
+        m_names.erase(change.context); // the context may have been another task's
+        break;
+    case Change::Kind::switched:
+    case Change::Kind::woken:
+    case Change::Kind::waits:
+    case Change::Kind::ended:
+    case Change::Kind::forgotten:
+    case Change::Kind::job_began:
+    case Change::Kind::job_ended:
+    case Change::Kind::inherits:
+    case Change::Kind::returns:
+    case Change::Kind::gap:
+        break;
+    }
 }
 
 void ScheduleRows::add(const trace::Event& event, std::uint32_t khz) {
     if (event.metadata || !event.is_sound() || event.row == nullptr) {
         return;
     }
-    const Time now = event.timed ? std::optional(event.time_ns) : std::nullopt;
-    Cpu& cpu = m_cpus[event.cpu];
-    switch (event.code) {
-    case kCodeOf<"blackout_start">:
-        cpu.blackout = now;
-        break;
-    case kCodeOf<"blackout_end">:
-        lose(event, cpu, now);
-        break;
-    case kCodeOf<"interrupt_start">:
-        begin_handler(event, cpu, now);
-        break;
-    case kCodeOf<"interrupt_end">:
-        // An end without its start came from before the trace.
-        if (!cpu.handlers.empty() && cpu.handlers.back().vector == event.par1) {
-            end_handler(event.cpu, cpu, now);
-        }
-        break;
-    case kCodeOf<"context_switch">:
-        switch_to(event, now);
-        break;
-    default:
-        add_task(event, now, khz);
-        break;
+    m_trace_names = event.names;
+    const auto changes = m_schedule.take(event);
+    const auto before = m_intervals.last(event.cpu);
+    m_intervals.take(event, changes, m_schedule);
+    m_jobs.take(event, changes, khz);
+    for (const Change& change : changes) {
+        apply(event, change, before);
     }
-    cpu.last = now;
-}
-
-void ScheduleRows::add_task(const trace::Event& event, Time now, std::uint32_t khz) {
-    const std::uint16_t context = event.par1;
-    switch (event.code) {
-    case kCodeOf<"job_release">: {
-        Task& of = task(event, context);
-        end_job(context, of, now, "replaced");
-        of.job = Job{.number = ++of.jobs, .release = nearest(event, event.par2, khz)};
-        make_ready(event, now, "released");
-        break;
-    }
-    case kCodeOf<"job_deadline">:
-        if (Task& of = task(event, context); of.job) {
-            of.job->deadline = nearest(event, event.par2, khz);
-        }
-        break;
-    case kCodeOf<"task_begin_cycle">:
-        if (Task& of = task(event, context); of.job && !of.job->start) {
-            of.job->start = now;
-        }
-        break;
-    case kCodeOf<"task_deadline_miss">:
-        if (Task& of = task(event, context); of.job) {
-            of.job->missed = true;
-        }
-        break;
-    case kCodeOf<"task_end_cycle">:
-        end_job(context, task(event, context), now, "completed");
-        leave(event, now, State::none, "completed");
-        break;
-    case kCodeOf<"job_abort">:
-        end_job(context, task(event, context), now, "aborted");
-        leave(event, now, State::none, "aborted");
-        break;
-    case kCodeOf<"task_end">:
-        end_job(context, task(event, context), now, "ended");
-        leave(event, now, State::none, "ended");
-        break;
-    case kCodeOf<"task_create">:
-        m_tasks[context] = {}; // the context may have been another task's
-        break;
-    case kCodeOf<"task_sleep">:
-    case kCodeOf<"task_disable">:
-        leave(event, now, State::none, "sleeps");
-        break;
-    case kCodeOf<"slice_end">:
-        if (Task& of = task(event, context); of.state == State::running && of.next == State::ready) {
-            of.next_reason = "slice used up";
-        }
-        break;
-    case kCodeOf<"task_block">:
-        leave(event, now, State::blocked, trace::wait_text(*event.names, event.par2));
-        break;
-    case kCodeOf<"set_mutex_block">:
-        leave(event, now, State::blocked, "mutex " + trace::name_or_number(*event.names, Unit::mutex, event.par2));
-        break;
-    case kCodeOf<"task_unblock">:
-        make_ready(event, now, "unblocked");
-        break;
-    case kCodeOf<"set_mutex_acquire">:
-    case kCodeOf<"set_mutex_timeout">:
-        if (task(event, context).state == State::blocked) {
-            make_ready(event, now, "unblocked");
-        }
-        break;
-    default:
-        break;
+    if (event.is(kCodeOf<"blackout_start">)) {
+        m_cpus[event.cpu].blackout = schedule::Moment::of(event).ns;
     }
 }
 
-void ScheduleRows::finish() {
-    Time last;
+void ScheduleRows::finish(const trace::Names& names) {
+    m_trace_names = &names;
     for (auto& [number, cpu] : m_cpus) {
-        last = std::max(last, cpu.last);
         while (!cpu.handlers.empty()) {
-            end_handler(number, cpu, std::nullopt);
+            end_handler(number, std::nullopt);
         }
     }
-    for (auto& [context, of] : m_tasks) {
-        end_interval(context, of, last, "end of the trace");
-        end_job(context, of, std::nullopt, "unfinished");
-    }
+    m_intervals.finish();
+    m_jobs.finish();
 }
 
 } // namespace host::sql

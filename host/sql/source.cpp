@@ -2,7 +2,7 @@
 // Choosing between a walk over everything, which Trace does, and a search.
 #include "host/sql/source.hpp"
 
-#include "host/trace/manifest.hpp"
+#include "host/formats/dat/manifest.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -19,7 +19,7 @@ constexpr std::uint64_t kRecordsUnknown = 1'000'000;
 
 } // namespace
 
-// Everything, in order. What it meets is told when it meets it, and judged when it ends.
+// Everything, in order. What it meets is reported when it meets it, and judged when it ends.
 class WholeScan final : public Scan {
   public:
     WholeScan(Source& source, trace::Diagnostics::Sink sink)
@@ -54,15 +54,15 @@ class WholeScan final : public Scan {
   private:
     Source& m_source;
     trace::Diagnostics m_diagnostics;
-    std::unique_ptr<trace::Trace> m_trace;
+    std::unique_ptr<formats::Trace> m_trace;
     trace::TraceFacts m_none;
 };
 
 Source::Source(const Options& options, trace::Diagnostics::Sink sink)
     : m_options(options)
-    , m_sink([this, told = std::move(sink)](std::string_view line) {
-        if (m_told.emplace(line).second) {
-            told(line);
+    , m_sink([this, report = std::move(sink)](std::string_view line) {
+        if (m_reported.emplace(line).second) {
+            report(line);
         }
     })
     , m_diagnostics(m_sink) {}
@@ -75,10 +75,10 @@ lib::Result<std::unique_ptr<Source>> Source::open(const Options& options, trace:
     return source;
 }
 
-lib::Result<std::unique_ptr<trace::Trace>> Source::open_trace(trace::Diagnostics& diagnostics) const {
-    return m_kept != nullptr ? trace::Trace::open({.name = "<stdin>", .bytes = m_kept, .keep_open = true},
-                                                  m_options.open, diagnostics)
-                             : trace::Trace::open(m_options.path, m_options.open, diagnostics);
+lib::Result<std::unique_ptr<formats::Trace>> Source::open_trace(trace::Diagnostics& diagnostics) const {
+    return m_kept != nullptr ? formats::Trace::open({.name = "<stdin>", .bytes = m_kept, .keep_open = true},
+                                                    m_options.open, diagnostics)
+                             : formats::Trace::open(m_options.path, m_options.open, diagnostics);
 }
 
 bool Source::prepare() {
@@ -116,7 +116,7 @@ bool Source::prepare() {
     return true;
 }
 
-// Of a session those that its manifest lists and that are there; whoever reads everything is told about the others.
+// Of a session those that its manifest lists and that are there; a reader of everything gets the others reported.
 std::vector<trace::NamedSource> Source::files() {
     std::vector<trace::NamedSource> sources;
     const auto add = [&](const std::string& path) {
@@ -127,7 +127,7 @@ std::vector<trace::NamedSource> Source::files() {
     if (m_kept != nullptr) {
         sources.push_back({.name = "<stdin>", .bytes = m_kept, .keep_open = true});
     } else if (m_manifest) {
-        for (const trace::ManifestChunk& chunk : m_manifest->chunks) {
+        for (const formats::dat::ManifestChunk& chunk : m_manifest->chunks) {
             add(m_options.path + '/' + chunk.file);
         }
     } else {
@@ -136,18 +136,17 @@ std::vector<trace::NamedSource> Source::files() {
     return sources;
 }
 
-// As RecordStream chooses it; that also tells what is wrong with it.
+// As RecordStream chooses it; that also reports what is wrong with it.
 void Source::load_image() {
-    std::string why;
     if (!m_options.open.kernel.empty()) {
-        if (auto table = trace::KernelImage::from_image(m_options.open.kernel, why)) {
+        if (auto table = trace::KernelImage::from_image(m_options.open.kernel)) {
             m_image = std::move(table.value());
         }
     } else if (m_manifest && m_manifest->formats) {
         const std::string file = m_options.path + '/' + std::string(trace::kFormatsName);
-        const auto checksum = trace::checksum_file(file);
+        const auto checksum = formats::dat::checksum_file(file);
         if (checksum && checksum.value().crc32c == m_manifest->formats->crc32c) {
-            if (auto table = trace::KernelImage::load(file, why)) {
+            if (auto table = trace::KernelImage::load(file)) {
                 m_image = std::move(table.value());
             }
         }
@@ -189,8 +188,8 @@ std::optional<TickRange> Source::range_of(const ScanRequest& request) const {
             range.first = std::max(range.first, first.value);
         }
         if (request.last_ns && *request.last_ns < std::numeric_limits<std::int64_t>::max()) {
-            const auto behind = static_cast<std::uint64_t>(std::max<std::int64_t>(*request.last_ns, 0)) + 1;
-            const lib::Ticks last = start + rate.to_ticks({behind}) + lib::Ticks{1};
+            const auto after = static_cast<std::uint64_t>(std::max<std::int64_t>(*request.last_ns, 0)) + 1;
+            const lib::Ticks last = start + rate.to_ticks({after}) + lib::Ticks{1};
             range.last = std::min(range.last, last.value);
         }
     }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// The trace behind the tables of `remora sql`. Each query may walk over it several times, whole or in part; a pipe is
-// kept in a file without a name for that. Damage is told once, whichever walk met it first.
+// The trace that the tables of `remora sql` show. Each query may walk over it several times, whole or in part; a pipe
+// is therefore copied to a file without a name. Damage is reported once, by the first walk that meets it.
 #pragma once
 
+#include "host/formats/trace.hpp"
 #include "host/sql/range_scan.hpp"
-#include "host/trace/trace.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -61,7 +61,7 @@ class Source {
     [[nodiscard]] bool prepare();
     [[nodiscard]] std::vector<trace::NamedSource> files();
     void load_image();
-    [[nodiscard]] lib::Result<std::unique_ptr<trace::Trace>> open_trace(trace::Diagnostics& diagnostics) const;
+    [[nodiscard]] lib::Result<std::unique_ptr<formats::Trace>> open_trace(trace::Diagnostics& diagnostics) const;
     [[nodiscard]] std::optional<TickRange> range_of(const ScanRequest& request) const;
     void end_walk(trace::Diagnostics& diagnostics, bool usable);
 
@@ -69,12 +69,12 @@ class Source {
     trace::Diagnostics::Sink m_sink;
     trace::Diagnostics m_diagnostics; // of the index and of searching
     std::shared_ptr<trace::ByteSource> m_kept;
-    std::optional<trace::Manifest> m_manifest;
+    std::optional<formats::dat::Manifest> m_manifest;
     std::optional<RecordIndex> m_index;
     std::optional<trace::KernelImage> m_image;
     std::optional<trace::TraceFacts> m_facts;
     std::uint64_t m_records_estimate = 0;
-    std::set<std::string> m_told;
+    std::set<std::string> m_reported;
     Statistics m_statistics;
     trace::ExitStatus m_status = trace::ExitStatus::clean;
 };

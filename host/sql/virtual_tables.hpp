@@ -11,7 +11,7 @@
 
 namespace host::sql {
 
-// What a module of a virtual table is told when it is registered. Outlives the database.
+// What a module of a virtual table receives when it is registered. Outlives the database.
 struct TableContext {
     Source* source = nullptr;
     Table table = Table::tasks; // of a row table

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// tlogdump: the records of a tlog file, process after process as they lie there, or what is wrong with them.
+// tlogdump: the records of a tlog file, process after process in the order of the file, or what is wrong with them.
 //
 //   tlogdump trace.log              0:proc_id=0, log_type=1, time=0
 //   tlogdump --readable trace.log   names, arguments, pairs indented by their depth
 //   tlogdump --check trace.log      order, time, nesting; exit status 2 if anything is to be said
-#include "host/trace/escape.hpp"
-#include "host/trace/tlog/detect.hpp"
-#include "host/trace/tlog/process_check.hpp"
+#include "host/formats/tlog/detect.hpp"
+#include "host/formats/tlog/process_check.hpp"
+#include "host/text/escape.hpp"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -18,7 +18,7 @@
 namespace {
 
 namespace trace = host::trace;
-namespace tlog = host::trace::tlog;
+namespace tlog = host::formats::tlog;
 
 struct Options {
     std::string path;
@@ -74,7 +74,7 @@ trace::ExitStatus dump(const Options& options) {
     const auto opened = trace::ByteSource::open(options.path);
     const auto source = opened ? trace::ByteSource::positioned(opened.value()) : opened.error();
     if (!source) {
-        fmt::print(stderr, "tlogdump: {}: {}\n", trace::escaped(options.path), error_name(source.error()));
+        fmt::print(stderr, "tlogdump: {}: {}\n", host::text::escaped(options.path), error_name(source.error()));
         return trace::ExitStatus::usage;
     }
     std::array<std::byte, tlog::kBlockBytes> begin{};

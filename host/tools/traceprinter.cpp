@@ -154,36 +154,38 @@ constexpr const char* kUsage =
     "  -s       in time order across processors, instead of as written\n"
     "  -v       the header and what is wrong with the trace, on standard error\n";
 
-} // namespace
-
-int main(int argc, char** argv) {
+struct Options {
     Output out;
     const char* input = "-";
     const char* output = nullptr;
     bool verbose = false;
     bool sorted = false;
+};
+
+// The status to exit with; negative: continue.
+int parse(int argc, char** argv, Options& options) {
     for (int option = 0; (option = ::getopt(argc, argv, "f:o:nalsvh")) != -1;) {
         switch (option) {
         case 'f':
-            input = optarg;
+            options.input = optarg;
             break;
         case 'o':
-            output = optarg;
+            options.output = optarg;
             break;
         case 'n':
-            out.argument_lines = false;
+            options.out.argument_lines = false;
             break;
         case 'a':
-            out.argument_lines = true;
+            options.out.argument_lines = true;
             break;
         case 'l':
-            out.long_clock = true;
+            options.out.long_clock = true;
             break;
         case 's':
-            sorted = true;
+            options.sorted = true;
             break;
         case 'v':
-            verbose = true;
+            options.verbose = true;
             break;
         default:
             std::fputs(kUsage, option == 'h' ? stdout : stderr);
@@ -194,35 +196,52 @@ int main(int argc, char** argv) {
         std::fputs(kUsage, stderr);
         return 1;
     }
+    return -1;
+}
+
+// False if the output cannot be written; the reason is printed.
+bool open_output(Options& options) {
+    if (options.output == nullptr) {
+        return true;
+    }
+    if (is_same_file(options.input, options.output)) {
+        std::fprintf(stderr, "traceprinter: %s is the input: name another output\n", options.output);
+        return false;
+    }
+    options.out.stream = std::fopen(options.output, "w");
+    if (options.out.stream == nullptr) {
+        std::perror(options.output);
+    }
+    return options.out.stream != nullptr;
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+    Options options;
+    if (const int status = parse(argc, argv, options); status >= 0) {
+        return status;
+    }
     traceparser_state* state = traceparser_init(nullptr);
     if (state == nullptr) {
         std::fputs("traceprinter: no memory\n", stderr);
         return 1;
     }
-    if (output != nullptr && is_same_file(input, output)) {
-        std::fprintf(stderr, "traceprinter: %s is the input: name another output\n", output);
+    if (!open_output(options)) {
         traceparser_destroy(&state);
         return 1;
     }
-    if (output != nullptr) {
-        out.stream = std::fopen(output, "w");
-        if (out.stream == nullptr) {
-            std::perror(output);
-            traceparser_destroy(&state);
-            return 1;
-        }
-    }
     traceparser_debug(state, stderr,
                       _TRACEPARSER_DEBUG_ERRORS |
-                          (verbose ? _TRACEPARSER_DEBUG_HEADER | _TRACEPARSER_DEBUG_SYSPAGE : 0U));
-    traceparser_sort(state, sorted ? _TRACEPARSER_SORT : _TRACEPARSER_NOSORT);
-    traceparser_on_every_event(state, &out, print);
-    const bool parsed = traceparser(state, nullptr, input) == 0;
+                          (options.verbose ? _TRACEPARSER_DEBUG_HEADER | _TRACEPARSER_DEBUG_SYSPAGE : 0U));
+    traceparser_sort(state, options.sorted ? _TRACEPARSER_SORT : _TRACEPARSER_NOSORT);
+    traceparser_on_every_event(state, &options.out, print);
+    const bool parsed = traceparser(state, nullptr, options.input) == 0;
     const bool damaged = traceparser_damage(state) != 0;
     traceparser_destroy(&state);
-    const bool written = std::ferror(out.stream) == 0 && std::fclose(out.stream) == 0;
+    const bool written = std::ferror(options.out.stream) == 0 && std::fclose(options.out.stream) == 0;
     if (!written) {
-        std::perror(output != nullptr ? output : "standard output");
+        std::perror(options.output != nullptr ? options.output : "standard output");
     }
     return !parsed ? 3 : !written ? 4 : damaged ? 2 : 0;
 }

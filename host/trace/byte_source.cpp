@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// POSIX end of ByteSource and SlotReader.
+// POSIX end of ByteSource and Spool.
 #include "host/trace/byte_source.hpp"
 
 #include "host/trace/nameless_file.hpp"
@@ -12,6 +12,13 @@
 #include <utility>
 
 namespace host::trace {
+
+namespace {
+
+// Reading does not wait for more of a stream that has so much: the bytes of a pipe are shown at once.
+constexpr std::size_t kStreamBytesMin = 16;
+
+} // namespace
 
 lib::Result<std::shared_ptr<ByteSource>> ByteSource::open(const std::string& path) {
     const bool standard_input = path == "-";
@@ -34,7 +41,7 @@ lib::Result<std::shared_ptr<ByteSource>> ByteSource::open(const std::string& pat
         }
         return lib::Error::unsupported;
     }
-    // Standard input may be a file that somebody has already read from: only a path of ours is positioned freely.
+    // Only a path of ours is positioned freely: standard input may be a file of which another program has read a part.
     std::optional<std::uint64_t> size;
     if (S_ISREG(status.st_mode) && !standard_input) {
         size = static_cast<std::uint64_t>(status.st_size);
@@ -65,7 +72,7 @@ lib::Result<std::size_t> ByteSource::read(std::uint64_t offset_bytes, std::span<
         filled = std::min(out.size(), m_ahead.size());
         std::copy_n(m_ahead.begin(), filled, out.begin());
         m_ahead.erase(m_ahead.begin(), m_ahead.begin() + static_cast<std::ptrdiff_t>(filled));
-        if (filled >= tracer::kRecordBytes) {
+        if (filled >= kStreamBytesMin) {
             return filled;
         }
     }
@@ -84,8 +91,8 @@ lib::Result<std::size_t> ByteSource::read(std::uint64_t offset_bytes, std::span<
             break;
         }
         filled += static_cast<std::size_t>(count);
-        if (!seekable() && filled >= tracer::kRecordBytes) {
-            break; // what a pipe has is shown at once; the rest comes with the next read
+        if (!seekable() && filled >= kStreamBytesMin) {
+            break; // the rest comes with the next read
         }
     }
     return filled;
@@ -107,7 +114,7 @@ lib::Result<std::shared_ptr<ByteSource>> ByteSource::positioned(std::shared_ptr<
     if (!spool) {
         return spool.error();
     }
-    std::vector<std::byte> buffer(SlotReader::kBufferBytes);
+    std::vector<std::byte> buffer(kBufferBytes);
     while (true) {
         const auto count = source->read(0, buffer);
         if (!count) {
@@ -169,35 +176,6 @@ lib::Result<void> Spool::write_at(std::uint64_t offset_bytes, std::span<const st
 
 std::shared_ptr<ByteSource> Spool::take() {
     return std::make_shared<ByteSource>(std::exchange(m_descriptor, -1), true, m_size_bytes);
-}
-
-SlotReader::SlotReader(std::shared_ptr<ByteSource> source, std::uint64_t begin_bytes, std::uint64_t end_bytes)
-    : m_source(std::move(source))
-    , m_end(end_bytes)
-    , m_buffer_offset(begin_bytes)
-    , m_buffer(kBufferBytes) {}
-
-bool SlotReader::refill() {
-    if (m_failed) {
-        return false;
-    }
-    const std::size_t kept = m_filled - m_position;
-    std::copy(m_buffer.begin() + static_cast<std::ptrdiff_t>(m_position),
-              m_buffer.begin() + static_cast<std::ptrdiff_t>(m_filled), m_buffer.begin());
-    m_buffer_offset += m_position;
-    m_position = 0;
-    m_filled = kept;
-    const std::uint64_t read_at = m_buffer_offset + kept;
-    const std::uint64_t left = m_end > read_at ? m_end - read_at : 0;
-    const auto wanted = static_cast<std::size_t>(std::min<std::uint64_t>(left, m_buffer.size() - kept));
-    const auto count = m_source->read(read_at, std::span(m_buffer).subspan(kept, wanted));
-    if (!count) {
-        m_failed = true;
-        return false;
-    }
-    m_filled += count.value();
-    m_shrunk = m_shrunk || (m_source->seekable() && m_end != kToTheEnd && count.value() < wanted);
-    return m_filled >= tracer::kRecordBytes;
 }
 
 } // namespace host::trace

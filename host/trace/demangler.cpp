@@ -38,8 +38,8 @@ bool may_expand_packs(std::string_view mangled) {
 
 } // namespace
 
-// A reference stands for at most all that was said before it. References in a row stand for no part of each other: what
-// can be referred to ends with another letter.
+// A reference means at most all that precedes it. References in a row do not refer to each other: what can be referred
+// to ends with another letter.
 std::uint64_t demangled_estimate(std::string_view mangled_untrusted) {
     constexpr std::uint64_t kFull = std::uint64_t{1} << 48; // times a length there is room
     std::uint64_t all = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Names of C++ functions as the source has them. A mangled name may refer back to parts of itself, so each few letters
-// can double what it stands for, and nothing stops the library once it has begun. A name that could become too long is
-// therefore left as it is, and so is every other once all of them together have cost too much.
+// Names of C++ functions as the source has them. A name that could become too long stays mangled, and so does every
+// name once all of them together have cost too much: a mangled name may refer back to parts of itself, so each few
+// letters can double its length, and the library cannot be stopped once it has begun.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace host::trace {
 
-// How long the name may become, in letters of which each stands for a word at most; saturates.
+// How long the name may become, in letters of which each means a word at most; saturates.
 [[nodiscard]] std::uint64_t demangled_estimate(std::string_view mangled_untrusted);
 
 class Demangler {

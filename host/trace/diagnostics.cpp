@@ -2,7 +2,7 @@
 // Formatting and counting of diagnostics; see the header for the contract.
 #include "host/trace/diagnostics.hpp"
 
-#include "host/trace/escape.hpp"
+#include "host/text/escape.hpp"
 
 #include <fmt/format.h>
 #include <iterator>
@@ -20,7 +20,7 @@ void Diagnostics::report(Code code, const Place& place, std::string_view text) {
     }
     fmt::memory_buffer line;
     const auto out = std::back_inserter(line);
-    fmt::format_to(out, "{}:0x{:x} ", escaped(place.file), place.offset_bytes);
+    fmt::format_to(out, "{}:0x{:x} ", text::escaped(place.file), place.offset_bytes);
     if (place.chunk >= 0) {
         fmt::format_to(out, "chunk {} ", place.chunk);
     }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // What a reader found wrong with its input, in one stable form: `file:0xoffset chunk N cpu N CODE text`. Codes never
-// change: E-xxx ends the unit it names (a chunk, an event), W-xxx lets the reader go on. At most kLinesPerCode lines of
-// each code are shown; the rest is counted and totalled by finish(). Input is never asserted on and never trusted.
-// The exit status of every command that reads a trace derives from here.
+// change: E-xxx ends the unit it names (a chunk, an event), after W-xxx the reader continues. At most kLinesPerCode
+// lines of each code are shown; the rest is counted and totalled by finish(). Input is never asserted on and never
+// trusted. The exit status of every command that reads a trace derives from here.
 #pragma once
 
 #include "lib/result.hpp"
@@ -182,11 +182,11 @@ class Diagnostics {
 
     void report(Code code, const Place& place, std::string_view text);
 
-    // One more record whose code no row of the event table has; told once per code by finish(), with a count and the
+    // One more record whose code no row of the event table has; finish() reports each code once, with a count and the
     // place of the first.
     void count_unknown(std::uint8_t event_code, const Place& place);
 
-    // Totals of what was cut short, and of unknown codes. Call once, after the last event.
+    // Reports the totals of limited codes and of unknown events. Must be called once, after the last event.
     void finish();
 
     [[nodiscard]] std::uint64_t count(Code code) const { return m_counts[static_cast<std::size_t>(code)]; }
@@ -199,7 +199,7 @@ class Diagnostics {
     // usable: whether any event could be decoded. What unusable_input() said counts, whatever else happened.
     [[nodiscard]] ExitStatus exit_status(bool usable) const;
 
-    // The input could not be opened at all; no_space: what had to be unpacked first found no room.
+    // The input could not be opened at all; no_space: no room for the bytes that had to be unpacked first.
     void unusable_input(lib::Error error = lib::Error::io) {
         m_unusable_input = error == lib::Error::no_space ? ExitStatus::no_space : ExitStatus::usage;
     }
@@ -220,7 +220,7 @@ class Diagnostics {
 
 namespace detail {
 
-consteval bool rows_stand_in_enum_order() {
+consteval bool rows_are_in_enum_order() {
     for (std::size_t i = 0; i < kCodes.size(); ++i) {
         if (static_cast<std::size_t>(kCodes[i].code) != i) {
             return false;
@@ -231,6 +231,6 @@ consteval bool rows_stand_in_enum_order() {
 
 } // namespace detail
 
-static_assert(detail::rows_stand_in_enum_order());
+static_assert(detail::rows_are_in_enum_order());
 
 } // namespace host::trace

@@ -3,6 +3,7 @@
 // pointers and the payload stay valid until the next event is taken from the same Trace.
 #pragma once
 
+#include "lib/fixed_string.hpp"
 #include "lib/units.hpp"
 #include "tracer/event_table.hpp"
 
@@ -21,7 +22,7 @@ enum class EventState : std::uint8_t {
     incomplete, // a long event whose last slot never came
     orphan,     // a later slot of a long event whose first slot is missing
     malformed,  // the slots contradict each other or the event table
-    late,       // sound, but its stamp lies before one that its processor wrote earlier
+    late,       // sound, but its stamp is before one that its processor wrote earlier
 };
 
 [[nodiscard]] constexpr std::string_view state_name(EventState state) {
@@ -64,16 +65,16 @@ struct Event {
     std::uint32_t par2 = 0;
     EventState state = EventState::ok;
     bool metadata = false;              // describes the trace instead of being part of it
-    std::span<const std::byte> payload; // long events: the bytes behind the length word
+    std::span<const std::byte> payload; // long events: the bytes after the length word
     const Names* names = nullptr;       // never null in an event that a Trace returned
-    const KernelImage* image = nullptr; // that ran; null if nobody has it
+    const KernelImage* image = nullptr; // that ran; null if there is none
 
     // Events of other systems' traces. `row`, `code`, `par1` and `par2` are set too where the event is one that our own
     // writer put there; else row is null and code 0.
     Origin origin = Origin::record;
     std::uint16_t event_class = 0;        // .kev: class; else 0
     std::uint16_t number = 0;             // .kev: event within its class; tlog: log_type
-    std::string_view foreign_name;        // static text; empty for a record, and for what has no name
+    std::string_view foreign_name;        // static text; empty for a record, and for an event without a name
     std::span<const std::uint32_t> words; // .kev: the data; tlog: arg1, arg2; empty for a record
 
     // What it says can be believed.
@@ -86,18 +87,6 @@ struct Event {
 // system's table; "unknown" if there is none. Text of a declaration comes from the input: escape it.
 [[nodiscard]] std::string_view event_name(const Event& event);
 
-// The code of an event by its name in the table; a name that the table does not have fails to compile.
-template <std::size_t N>
-struct EventLiteral {
-    char text[N]{};
-
-    consteval EventLiteral(const char (&literal)[N]) { // NOLINT(google-explicit-constructor)
-        for (std::size_t i = 0; i < N; ++i) {
-            text[i] = literal[i];
-        }
-    }
-};
-
 namespace detail {
 
 void event_is_not_in_the_table(); // never defined: calling it is the compile error
@@ -105,10 +94,10 @@ void event_is_not_in_the_table(); // never defined: calling it is the compile er
 } // namespace detail
 
 // By index: g++ 12 with -fsanitize=undefined takes no comparison of a pointer to null for a constant expression.
-template <EventLiteral Name>
+template <lib::FixedString Name>
 consteval std::uint8_t code_of() {
     for (std::size_t i = 0; i < tracer::kEvents.size(); ++i) {
-        if (tracer::kEvents[i].name == std::string_view(Name.text, sizeof(Name.text) - 1)) {
+        if (tracer::kEvents[i].name == Name.view()) {
             return tracer::kEvents[i].code;
         }
     }
@@ -116,7 +105,8 @@ consteval std::uint8_t code_of() {
     return 0;
 }
 
-template <EventLiteral Name>
+// The code of an event by its name in the table; a name that the table does not have fails to compile.
+template <lib::FixedString Name>
 inline constexpr std::uint8_t kCodeOf = code_of<Name>();
 
 } // namespace host::trace

@@ -5,6 +5,7 @@
 
 #include "host/trace/names.hpp"
 #include "lib/units.hpp"
+#include "lib/wire_numbers.hpp"
 #include "tracer/event_table.hpp"
 #include "tracer/metadata.hpp"
 #include "tracer/unit_words.hpp"
@@ -44,7 +45,7 @@ struct ChunkReport {
     bool described = false;        // it has a chunk_begin that could be read
     tracer::ChunkBegin description{};
     std::uint64_t preamble = 0; // slots read from the preamble
-    std::uint64_t records = 0;  // slots read behind it: records, or pieces of a compact stream
+    std::uint64_t records = 0;  // slots read after it: records, or pieces of a compact stream
     std::uint64_t events = 0;   // records that came out of it; equals `records` where nothing is compact
     std::uint64_t missing = 0;  // promised and not there
     std::uint64_t extra = 0;    // there and not promised
@@ -59,20 +60,20 @@ struct ChunkReport {
     [[nodiscard]] bool compact() const { return described && description.encoding == tracer::Encoding::compact; }
 };
 
-// Parts of what carried the trace that never came: known by their numbers. What stood in them is not, nor on which
-// processor it happened; each held one record at least.
+// Parts of the transport (packets, blocks) that never came, known by their numbers. Their contents are not known, nor
+// the processor; each held one record at least.
 struct Absent {
     std::uint64_t parts = 0;
     std::string_view unit = "packets"; // what they are; static text
-    std::uint64_t records = 0;         // beside them: in chunks that somebody counted, and that are gone
+    std::uint64_t records = 0;         // in addition: of lost chunks whose records were counted
 };
 
 // A clock that was set back while tasks ran in steps.
 struct Compensation {
-    lib::Ticks removed;                                                  // since boot, of the processor with most
-    lib::Ticks removed_meanwhile;                                        // within the trace, of all processors
-    std::uint64_t settings = 0;                                          // in the trace
-    std::array<std::uint64_t, tracer::kStepOutcomeNames.size()> steps{}; // by outcome, as the kernel counted them
+    lib::Ticks removed;                                                      // since boot, of the processor with most
+    lib::Ticks removed_meanwhile;                                            // within the trace, of all processors
+    std::uint64_t settings = 0;                                              // in the trace
+    std::array<std::uint64_t, lib::kWords<lib::StepOutcome>.size()> steps{}; // by outcome, as the kernel counted them
 };
 
 struct TraceFacts {

@@ -2,9 +2,9 @@
 // Four sections of an ELF64 file, and JSON. ELF: System V ABI, "Object Files", and the GNU build-id note.
 #include "host/trace/kernel_image.hpp"
 
+#include "host/text/escape.hpp"
 #include "host/trace/byte_source.hpp"
 #include "host/trace/demangler.hpp"
-#include "host/trace/escape.hpp"
 #include "host/trace/json.hpp"
 #include "lib/endian.hpp"
 
@@ -24,21 +24,18 @@ constexpr std::string_view kMagic = "RFMT1"; // at the beginning of the section,
 constexpr std::size_t kFirstFormat = 8;
 
 // A file of a sensible size, whole.
-lib::Result<std::string> read_file(const std::string& path, std::string& why) {
+lib::Result<std::string, Refusal> read_file(const std::string& path) {
     const auto source = ByteSource::open(path);
     if (!source) {
-        why = error_name(source.error());
-        return source.error();
+        return Refusal{std::string(error_name(source.error()))};
     }
     if (!source.value()->seekable() || source.value()->size_bytes() > kFileBytesMax) {
-        why = "it is no regular file of a sensible size";
-        return lib::Error::unsupported;
+        return Refusal{"it is no regular file of a sensible size"};
     }
     std::string text(source.value()->size_bytes(), '\0');
     const auto count = source.value()->read(0, std::as_writable_bytes(std::span(text)));
     if (!count) {
-        why = error_name(count.error());
-        return count.error();
+        return Refusal{std::string(error_name(count.error()))};
     }
     text.resize(count.value());
     return text;
@@ -123,8 +120,8 @@ std::optional<std::string_view> text_at(std::string_view section, std::size_t at
     return end <= kNameMax ? std::optional(rest.substr(0, end)) : std::nullopt;
 }
 
-// Functions, and the labels of assembler code. Nothing if they are too many; `why` tells.
-std::optional<std::vector<Function>> functions_of(const Image& image, std::string& why) {
+// Functions, and the labels of assembler code.
+lib::Result<std::vector<Function>, Refusal> functions_of(const Image& image) {
     constexpr std::size_t kEntryBytes = 24;
     constexpr std::uint8_t kNoType = 0;
     constexpr std::uint8_t kFunctionType = 2;
@@ -153,8 +150,7 @@ std::optional<std::vector<Function>> functions_of(const Image& image, std::strin
                              demangler.name(*name)});
         name_bytes += functions.back().name.size();
         if (functions.size() > kEntriesMax || name_bytes > kNameBytesMax) {
-            why = "its functions, or their names, are more than any kernel has";
-            return std::nullopt;
+            return Refusal{"its functions, or their names, are more than any kernel has"};
         }
     }
     return functions;
@@ -162,7 +158,7 @@ std::optional<std::vector<Function>> functions_of(const Image& image, std::strin
 
 } // namespace
 
-// Of several names for one place the one that tells its size stays.
+// Of several names for one address the one with a size is kept.
 void KernelImage::set_functions(std::vector<Function> functions) {
     std::ranges::stable_sort(functions, [](const Function& one, const Function& other) {
         return one.address != other.address ? one.address < other.address : one.size_bytes > other.size_bytes;
@@ -174,79 +170,74 @@ void KernelImage::set_functions(std::vector<Function> functions) {
     m_functions = std::move(functions);
 }
 
-bool KernelImage::read_image(std::string_view image_untrusted, std::string& why) {
+lib::Result<void, Refusal> KernelImage::read_image(std::string_view image_untrusted) {
     constexpr std::string_view kElf64Little = "\x7f"
                                               "ELF\x02\x01";
     if (!image_untrusted.starts_with(kElf64Little)) {
-        why = "it is no 64-bit ELF image";
-        return false;
+        return Refusal{"it is no 64-bit ELF image"};
     }
     const Image image(image_untrusted);
     const auto formats = image.section(".trace_formats");
     if (!formats || !formats->starts_with(kMagic)) {
-        why = "it has no section .trace_formats: it is no image of this kernel, or its sections were stripped";
-        return false;
+        return Refusal{
+            "it has no section .trace_formats: it is no image of this kernel, or its sections were stripped"};
     }
     if (const auto note = image.section(".note.gnu.build-id"); note && note->size() >= 24) {
         m_image_id = Image(*note).at<std::uint64_t>(16).value_or(0);
     }
-    // The compiler aligns longer texts, so zeros lie between them.
+    // The compiler aligns longer texts, so there are zeros between them.
     for (std::size_t at = kFirstFormat; at < formats->size();) {
         const std::size_t end = std::min(formats->find('\0', at), formats->size());
         if (end > at) {
             m_formats.emplace(static_cast<std::uint32_t>(at), formats->substr(at, end - at));
         }
         if (m_formats.size() > kEntriesMax) {
-            why = "its formats are more than any kernel has";
-            return false;
+            return Refusal{"its formats are more than any kernel has"};
         }
         at = end + 1;
     }
-    auto functions = functions_of(image, why);
+    auto functions = functions_of(image);
     if (!functions) {
-        return false;
+        return functions.error();
     }
-    set_functions(std::move(*functions));
-    return true;
+    set_functions(std::move(functions.value()));
+    return {};
 }
 
-lib::Result<KernelImage> KernelImage::from_image(const std::string& path, std::string& why) {
-    const auto image = read_file(path, why);
+lib::Result<KernelImage, Refusal> KernelImage::from_image(const std::string& path) {
+    const auto image = read_file(path);
     if (!image) {
         return image.error();
     }
     KernelImage table;
-    if (!table.read_image(image.value(), why)) {
-        return lib::Error::corrupt;
+    if (const auto read = table.read_image(image.value()); !read) {
+        return read.error();
     }
     return table;
 }
 
-lib::Result<KernelImage> KernelImage::load(const std::string& path, std::string& why) {
-    const auto text = read_file(path, why);
+lib::Result<KernelImage, Refusal> KernelImage::load(const std::string& path) {
+    const auto text = read_file(path);
     if (!text) {
         return text.error();
     }
-    return parse(text.value(), why);
+    return parse(text.value());
 }
 
-lib::Result<KernelImage> KernelImage::parse(std::string_view text_untrusted, std::string& why) {
+lib::Result<KernelImage, Refusal> KernelImage::parse(std::string_view text_untrusted) {
     try {
         const Json json = Json::parse(text_untrusted);
         if (json.at("format") != kFormat) {
-            why = "it is no table of formats";
-            return lib::Error::corrupt;
+            return Refusal{"it is no table of formats"};
         }
         if (json.at("version").get<std::uint32_t>() > kVersion) {
-            why = "it was written by a newer version";
-            return lib::Error::unsupported;
+            return Refusal{"it was written by a newer version"};
         }
         KernelImage table;
         const auto image = json.at("image").get<std::string>();
         const auto [end, error] = std::from_chars(image.data(), image.data() + image.size(), table.m_image_id, 16);
         if (error != std::errc{} || end != image.data() + image.size()) {
-            why = "image is no hexadecimal number";
-            return lib::Error::corrupt;
+            return Refusal{"image is no hexadecimal number"};
         }
         for (const Json& entry : json.at("formats")) {
             table.m_formats.emplace(entry.at("id").get<std::uint32_t>(), entry.at("text").get<std::string>());
@@ -259,8 +250,7 @@ lib::Result<KernelImage> KernelImage::parse(std::string_view text_untrusted, std
         table.set_functions(std::move(functions));
         return table;
     } catch (const Json::exception& exception) {
-        why = escaped(exception.what());
-        return lib::Error::corrupt;
+        return Refusal{text::escaped(exception.what())};
     }
 }
 

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
-// What only the image of the kernel tells about the numbers in its records: the formats of trace_printf (section
+// What only the image of the kernel knows about the numbers in its records: the formats of trace_printf (section
 // .trace_formats, where a format's number is its offset), and which function an instruction belongs to (symbol table).
 // A reader takes them from the image that ran or from formats.json, the copy that a session keeps. Both name the image
-// by its build id, and so does the trace: what another image tells is never used. An image is input like any other:
+// by its build id, and so does the trace: those of another image are never used. An image is input like any other:
 // nothing in it is trusted.
 #pragma once
 
+#include "host/trace/failure.hpp"
 #include "lib/result.hpp"
 
 #include <cstdint>
@@ -20,18 +21,18 @@ inline constexpr std::string_view kFormatsName = "formats.json";
 
 struct Function {
     std::uint64_t address = 0;
-    std::uint64_t size_bytes = 0; // 0: not known; it goes on to the next one
+    std::uint64_t size_bytes = 0; // 0: not known; it extends to the next one
     std::string name;             // as in the source: demangled, unless that would be too long; not escaped
 };
 
 class KernelImage {
   public:
-    // From an ELF image. not_found, refused, io; corrupt, unsupported: `why` tells.
-    [[nodiscard]] static lib::Result<KernelImage> from_image(const std::string& path, std::string& why);
+    // From an ELF image.
+    [[nodiscard]] static lib::Result<KernelImage, Refusal> from_image(const std::string& path);
 
-    // From formats.json. corrupt, unsupported: `why` tells.
-    [[nodiscard]] static lib::Result<KernelImage> parse(std::string_view text_untrusted, std::string& why);
-    [[nodiscard]] static lib::Result<KernelImage> load(const std::string& path, std::string& why);
+    // From formats.json.
+    [[nodiscard]] static lib::Result<KernelImage, Refusal> parse(std::string_view text_untrusted);
+    [[nodiscard]] static lib::Result<KernelImage, Refusal> load(const std::string& path);
 
     [[nodiscard]] std::string to_json_text() const;
 
@@ -43,14 +44,14 @@ class KernelImage {
 
     [[nodiscard]] const std::map<std::uint32_t, std::string>& formats() const { return m_formats; }
 
-    // Null if the address lies in no function.
+    // Null if the address is in no function.
     [[nodiscard]] const Function* function_at(std::uint64_t address) const;
 
     // By address, none twice.
     [[nodiscard]] const std::vector<Function>& functions() const { return m_functions; }
 
   private:
-    [[nodiscard]] bool read_image(std::string_view image_untrusted, std::string& why);
+    [[nodiscard]] lib::Result<void, Refusal> read_image(std::string_view image_untrusted);
     void set_functions(std::vector<Function> functions);
 
     std::uint64_t m_image_id = 0;

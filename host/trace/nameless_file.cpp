@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// mkostemp(3), whose six X become a name that nobody else has, and unlink(2).
+// mkostemp(3), which replaces the six X by a unique name, and unlink(2).
 #include "host/trace/nameless_file.hpp"
 
 #include <cerrno>
@@ -11,7 +11,7 @@
 namespace host::trace {
 
 lib::Result<int> open_nameless_file() {
-    const char* const folder = std::getenv("TMPDIR"); // NOLINT(concurrency-mt-unsafe): nobody changes it
+    const char* const folder = std::getenv("TMPDIR"); // NOLINT(concurrency-mt-unsafe): no thread changes it
     std::string path = std::string(folder != nullptr && *folder != '\0' ? folder : "/tmp") + "/remora-XXXXXX";
     const int descriptor = ::mkostemp(path.data(), O_CLOEXEC);
     if (descriptor < 0) {

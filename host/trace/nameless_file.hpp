@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A file that only its descriptor knows: what is kept in it is gone with the process, however that ends.
+// A file without a name, known only by its descriptor: it is deleted with the process, however that ends.
 #pragma once
 
 #include "lib/result.hpp"

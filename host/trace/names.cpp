@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The tables behind Names.
+// The tables of Names.
 #include "host/trace/names.hpp"
 
 #include <atomic>
@@ -114,37 +114,6 @@ void Names::declare(const tracer::EventDeclaration& declaration) {
     auto& known = m_declarations[declaration.id];
     if (known == nullptr || *known != declaration) {
         known = std::make_shared<const tracer::EventDeclaration>(declaration);
-    }
-}
-
-void Names::merge(const Names& other) {
-    m_version = next_version();
-    for (const auto& [context, task] : other.m_tasks) {
-        TaskNames& mine = m_tasks[context];
-        if (!task.name.empty()) {
-            mine.name = task.name;
-        }
-        if (task.pid) {
-            mine.pid = task.pid;
-        }
-        if (task.parameters) {
-            mine.parameters = task.parameters;
-        }
-    }
-    const auto take = [](Table& mine, const Table& theirs) {
-        for (const auto& [id, name] : theirs) {
-            mine[id] = name;
-        }
-    };
-    take(m_vectors, other.m_vectors);
-    take(m_mutexes, other.m_mutexes);
-    take(m_semaphores, other.m_semaphores);
-    take(m_conditions, other.m_conditions);
-    take(m_ports, other.m_ports);
-    take(m_servers, other.m_servers);
-    take(m_levels, other.m_levels);
-    for (const auto& [id, declaration] : other.m_declarations) {
-        m_declarations[id] = declaration;
     }
 }
 

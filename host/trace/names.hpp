@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What the numbers in records stand for: tasks by context, vectors, mutexes, semaphores, conditions, ports, servers,
-// levels. Filled from the metadata in front of each chunk. Names are kept as they came; whoever prints them escapes
+// The names of the numbers in records: tasks by context, vectors, mutexes, semaphores, conditions, ports, servers,
+// levels. Filled from the metadata in front of each chunk. Names are kept unescaped; the code that prints them escapes
 // them. Ids are 16 bits wide, so each table has at most 65536 entries.
 #pragma once
 
@@ -26,7 +26,7 @@ struct TaskNames {
 
 class Names {
   public:
-    // The name behind a value of this unit; empty if none is known or the unit names nothing.
+    // The name of a value of this unit; empty if none is known or the unit names nothing.
     [[nodiscard]] std::string_view find(tracer::Unit unit, std::uint32_t value) const;
 
     // Null if nothing is known about this context.
@@ -51,11 +51,8 @@ class Names {
     void set_pid(std::uint16_t context, std::uint32_t pid);
     void set_parameters(const tracer::TaskParameters& parameters);
 
-    // Names of the same version find() the same: for those who keep what they found.
+    // Names of the same version find() the same, so callers may keep the results.
     [[nodiscard]] std::uint64_t version() const { return m_version; }
-
-    // Takes over what `other` knows; where both know, other wins.
-    void merge(const Names& other);
 
   private:
     // The table of a unit, const or not as `names` is; null if the unit names nothing that is kept in a Table.

@@ -26,7 +26,7 @@ struct OpenOptions {
     InputKind kind = InputKind::detect;
     bool machine_clock = false; // times of the machine's counter, also where the kernel's clock was set back
     bool strict = false;        // stop at the first damage
-    bool salvage = false;       // decode what a checksum or a count says is damaged
+    bool salvage = false;       // also decode what is damaged by its checksum or count
 };
 
 } // namespace host::trace

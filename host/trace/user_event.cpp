@@ -61,7 +61,7 @@ double as_double(const FieldValue& value) {
                                             : std::bit_cast<double>(value.bits);
 }
 
-// The digits of an integer or float, without sign; `sign` says what stands in front.
+// The digits of an integer or float, without sign; `sign` receives what precedes them.
 std::string digits_of(const tracer::FormatPiece& piece, const FieldValue& value, std::string& sign) {
     const auto positive_sign = [&piece] { return piece.plus ? "+" : piece.space ? " " : ""; };
     switch (piece.letter) {
@@ -135,54 +135,48 @@ bool FieldValues::add(const FieldValue& value) {
     return true;
 }
 
-std::optional<TypedEventView> view_typed(const Event& event, std::string& why) {
+lib::Result<TypedEventView, Refusal> view_typed(const Event& event) {
     lib::ByteReader reader(event.payload);
     TypedEventView view;
     view.id = reader.le<std::uint16_t>();
     if (reader.failed()) {
-        why = "a typed event without a number";
-        return std::nullopt;
+        return Refusal{"a typed event without a number"};
     }
     view.declaration = event.names->declaration(view.id);
     if (view.declaration == nullptr) {
-        why = view.id == tracer::kUndeclared
-                  ? "a typed event that could not be declared: the machine's list of declarations was full"
-                  : fmt::format("typed event {} is declared nowhere", view.id);
-        return std::nullopt;
+        return Refusal{view.id == tracer::kUndeclared
+                           ? "a typed event that could not be declared: the machine's list of declarations was full"
+                           : fmt::format("typed event {} is declared nowhere", view.id)};
     }
     for (const tracer::FieldDeclaration& field :
          std::span(view.declaration->items).first(view.declaration->field_count)) {
         const bool integer = tracer::is_integer_field(field.type);
         FieldValue value{.type = field.type, .fraction_bits = integer ? field.detail : std::uint8_t{0}, .text = {}};
         if (!read_value(reader, value) || (value.type == FieldType::text && value.text.size() > field.detail)) {
-            why = fmt::format("typed event {}: its field {} is cut or holds what its type cannot", view.id,
-                              field.name.view());
-            return std::nullopt;
+            return Refusal{fmt::format("typed event {}: its field {} is cut or holds what its type cannot", view.id,
+                                       field.name.view())};
         }
         view.fields.add(value);
     }
     if (reader.remaining() != 0) {
-        why = fmt::format("typed event {}: {} bytes behind its last field", view.id, reader.remaining());
-        return std::nullopt;
+        return Refusal{fmt::format("typed event {}: {} bytes after its last field", view.id, reader.remaining())};
     }
     return view;
 }
 
-std::optional<FormattedEventView> view_formatted(const Event& event, std::string& why) {
+lib::Result<FormattedEventView, Refusal> view_formatted(const Event& event) {
     lib::ByteReader reader(event.payload);
     FormattedEventView view;
     view.id = reader.le<std::uint32_t>();
     if (reader.failed()) {
-        why = "a formatted event without a number";
-        return std::nullopt;
+        return Refusal{"a formatted event without a number"};
     }
     while (reader.remaining() != 0) {
         FieldValue value;
         value.type = static_cast<FieldType>(reader.le<std::uint8_t>());
         if (!read_value(reader, value) || !view.arguments.add(value)) {
-            why = fmt::format("formatted event {}: argument {} is cut, of no known type, or one too many", view.id,
-                              view.arguments.values().size() + 1);
-            return std::nullopt;
+            return Refusal{fmt::format("formatted event {}: argument {} is cut, of no known type, or one too many",
+                                       view.id, view.arguments.values().size() + 1)};
         }
     }
     return view;
@@ -251,12 +245,11 @@ std::optional<std::string> render(std::string_view format, std::span<const Field
 }
 
 std::string user_event_name(const Event& event) {
-    std::string why;
     if (event.is(kCodeOf<"typed_event">)) {
-        const auto view = view_typed(event, why);
+        const auto view = view_typed(event);
         return view ? std::string(view->declaration->name.view()) : "typed_event";
     }
-    const auto view = view_formatted(event, why);
+    const auto view = view_formatted(event);
     if (!view) {
         return "formatted_event";
     }

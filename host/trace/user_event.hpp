@@ -4,6 +4,8 @@
 #pragma once
 
 #include "host/trace/event.hpp"
+#include "host/trace/failure.hpp"
+#include "lib/result.hpp"
 #include "tracer/user_fields.hpp"
 
 #include <array>
@@ -21,7 +23,7 @@ namespace host::trace {
 struct FieldValue {
     tracer::FieldType type = tracer::FieldType::none;
     std::uint8_t fraction_bits = 0; // of an integer
-    std::uint64_t bits = 0;         // as it stood there, not sign-extended
+    std::uint64_t bits = 0;         // as in the record, not sign-extended
     std::string_view text;          // of a text
 
     [[nodiscard]] std::int64_t as_signed() const;
@@ -51,10 +53,9 @@ struct FormattedEventView {
     FieldValues arguments;
 };
 
-// Nothing, and the reason in `why`, if the event is damaged or undeclared. Preconditions: event.is(typed_event),
-// event.is(formatted_event).
-[[nodiscard]] std::optional<TypedEventView> view_typed(const Event& event, std::string& why);
-[[nodiscard]] std::optional<FormattedEventView> view_formatted(const Event& event, std::string& why);
+// Refused if the event is damaged or undeclared. Preconditions: event.is(typed_event), event.is(formatted_event).
+[[nodiscard]] lib::Result<TypedEventView, Refusal> view_typed(const Event& event);
+[[nodiscard]] lib::Result<FormattedEventView, Refusal> view_formatted(const Event& event);
 
 // A value as text; texts as they are, not escaped.
 void append_value(fmt::memory_buffer& out, const FieldValue& value);

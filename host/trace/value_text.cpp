@@ -2,7 +2,7 @@
 // Values as text.
 #include "host/trace/value_text.hpp"
 
-#include "host/trace/escape.hpp"
+#include "host/text/escape.hpp"
 #include "host/trace/kernel_image.hpp"
 
 #include <iterator>
@@ -30,7 +30,7 @@ std::string meaning_of(const Event& event, tracer::Unit unit, std::uint32_t valu
     }
     const tracer::UnitWords& words = tracer::words_of(unit);
     if (words.words.empty()) {
-        return escaped(event.names->find(unit, value));
+        return text::escaped(event.names->find(unit, value));
     }
     std::string text(tracer::word_for(words.words, words.high_part(value)));
     if (!words.low.empty()) {
@@ -48,9 +48,9 @@ void append_digits_and_meaning(fmt::memory_buffer& out, const Event& event, trac
 
 std::string wait_text(const Names& names, std::uint32_t wait) {
     const tracer::UnitWords& words = tracer::words_of(tracer::Unit::wait);
-    const std::uint32_t kind = words.high_part(wait);
-    std::string text(tracer::word_for(words.words, kind));
-    const tracer::Unit object = kind < tracer::kWaitObjects.size() ? tracer::kWaitObjects[kind] : tracer::Unit::none;
+    const std::optional<lib::WaitKind> kind = tracer::wait_kind(wait);
+    std::string text(kind ? word(*kind) : std::string_view());
+    const tracer::Unit object = kind ? tracer::object_of(*kind) : tracer::Unit::none;
     if (object != tracer::Unit::none) {
         text += fmt::format(" {}", name_or_number(names, object, words.low_part(wait)));
     }
@@ -59,7 +59,7 @@ std::string wait_text(const Names& names, std::uint32_t wait) {
 
 std::string name_or_number(const Names& names, tracer::Unit unit, std::uint32_t number) {
     const std::string_view name = names.find(unit, number);
-    return name.empty() ? fmt::format("#{}", number) : escaped(name);
+    return name.empty() ? fmt::format("#{}", number) : text::escaped(name);
 }
 
 std::string place_of(const KernelImage* image, std::uint64_t address) {
@@ -68,7 +68,8 @@ std::string place_of(const KernelImage* image, std::uint64_t address) {
         return {};
     }
     const std::uint64_t offset = address - function->address;
-    return offset == 0 ? escaped(function->name) : fmt::format("{}+0x{:x}", escaped(function->name), offset);
+    return offset == 0 ? text::escaped(function->name)
+                       : fmt::format("{}+0x{:x}", text::escaped(function->name), offset);
 }
 
 } // namespace host::trace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The value of a parameter as text: its digits, and what they stand for: `1/2 (semaphore samples)`,
+// The value of a parameter as text: its digits, and their meaning: `1/2 (semaphore samples)`,
 // `0x101a3c (work(unsigned int)+0x1c)`. Every printer and converter shows values as these functions do.
 #pragma once
 
@@ -24,7 +24,7 @@ enum class ValueKind : std::uint8_t {
     return unit == pointer || unit == hexadecimal || unit == code;
 }
 
-// Whether values of this unit can stand for something.
+// Whether values of this unit can have a meaning.
 [[nodiscard]] constexpr bool may_have_meaning(tracer::Unit unit) {
     using enum tracer::Unit;
     return !tracer::words_of(unit).words.empty() || unit == context || unit == level || unit == vector ||
@@ -40,17 +40,17 @@ enum class ValueKind : std::uint8_t {
 // "7"; "0xe9"; "1/2" for a number of two parts.
 void append_digits(fmt::memory_buffer& out, tracer::Unit unit, std::uint32_t value);
 
-// What stands behind it: the name that the trace gives a task, mutex and so on, the words of the event table, the
-// function and the offset in it. Empty if the number says it all, or nobody told. Escaped.
+// The meaning of a value: the name that the trace gives a task, mutex and so on, the words of the event table, the
+// function and the offset in it. Empty if the number says it all, or no meaning is known. Escaped.
 [[nodiscard]] std::string meaning_of(const Event& event, tracer::Unit unit, std::uint32_t value);
 
 // Both, the meaning in parentheses.
 void append_digits_and_meaning(fmt::memory_buffer& out, const Event& event, tracer::Unit unit, std::uint32_t value);
 
-// For what a task waits, by the word of a task_block: "semaphore samples", "port #3", "delay". Escaped.
+// The object that a task waits for, by the word of a task_block: "semaphore samples", "port #3", "delay". Escaped.
 [[nodiscard]] std::string wait_text(const Names& names, std::uint32_t wait);
 
-// The name that belongs to a number, or "#number" if nobody gave it one. Escaped.
+// The name that belongs to a number, or "#number" if it has none. Escaped.
 [[nodiscard]] std::string name_or_number(const Names& names, tracer::Unit unit, std::uint32_t number);
 
 // "work(unsigned int)+0x1c", "work(unsigned int)" at its first instruction; empty if the address is in no function that

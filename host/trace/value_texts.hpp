@@ -4,8 +4,8 @@
 // until another pushes it out.
 #pragma once
 
+#include "host/text/short_text.hpp"
 #include "host/trace/event.hpp"
-#include "host/trace/short_text.hpp"
 #include "host/trace/value_text.hpp"
 
 #include <cstdint>
@@ -19,7 +19,7 @@ class ValueTexts {
     ValueTexts()
         : m_known(kKnown) {}
 
-    using Text = TextOf<40>;
+    using Text = text::TextOf<40>;
 
     // Digits and meaning of a value by the names of this event. Null if they are too long to be kept. Valid until the
     // next call.
@@ -28,7 +28,7 @@ class ValueTexts {
                   [&](fmt::memory_buffer& out) { append_digits_and_meaning(out, event, unit, value); });
     }
 
-    // Likewise of what make(fmt::memory_buffer&) makes of it.
+    // Likewise, for the text that make(fmt::memory_buffer&) writes.
     template <typename Make>
     [[nodiscard]] const Text* of(const Event& event, tracer::Unit unit, std::uint32_t value, Make make) {
         const std::uint64_t version = event.names->version();

@@ -4,7 +4,7 @@
 #include "arch/arch.hpp"
 #include "drivers/acpi/hpet.hpp"
 #include "drivers/acpi/madt.hpp"
-#include "kernel/console.hpp"
+#include "kernel/panic/console.hpp"
 
 namespace kernel::root {
 

@@ -2,10 +2,10 @@
 #include "kernel/root/instruction_steps.hpp"
 
 #include "arch/arch.hpp"
-#include "kernel/compensation/compensated_clock.hpp"
-#include "kernel/irq_guard.hpp"
-#include "kernel/scheduler.hpp"
-#include "kernel/task_object.hpp"
+#include "kernel/section/irq_guard.hpp"
+#include "kernel/state/processor.hpp"
+#include "kernel/state/task_table.hpp"
+#include "kernel/time/compensated_clock.hpp"
 #include "tracer/instance.hpp"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace kernel::root {
 
 namespace {
 
-// 0 stands for the boot context.
+// 0 is the boot context.
 std::uint16_t running_context() {
     const Task* const task = this_processor().loaded;
     return task != nullptr ? task->context : std::uint16_t{0};
@@ -22,9 +22,10 @@ std::uint16_t running_context() {
 
 // Null if there is none.
 const Task* find(std::uint16_t context) {
+    const arch::IrqGuard off;
     const auto task = std::ranges::find_if(
-        task_table(), [context](const Task& one) { return one.state != TaskState::free && one.context == context; });
-    return task != task_table().end() ? &*task : nullptr;
+        task_table(off), [context](const Task& one) { return one.state != TaskState::free && one.context == context; });
+    return task != task_table(off).end() ? &*task : nullptr;
 }
 
 bool is_task(std::uint16_t context) {
@@ -39,58 +40,53 @@ const std::uint8_t* code_at(std::uint64_t address) {
 struct Step {
     std::uint64_t address;
     bool recorded;
-    bool goes_on = false;
+    bool continues = false;
 };
 
 void take(void* argument) {
     Step& step = *static_cast<Step*>(argument);
-    step.goes_on = tracer::instance().instructions.step(running_context(), step.address, step.recorded);
+    step.continues = tracer::instance().instructions.step(running_context(), step.address, step.recorded);
 }
 
 bool step(std::uint64_t address, bool recorded) {
     Step step{address, recorded};
     if constexpr (kCompensationBuilt) {
-        compensation::step_irq_off(&take, &step);
+        const IrqOff off = IrqOff::from_entry();
+        compensation::step(&take, &step, off);
     } else {
         take(&step);
     }
-    return step.goes_on;
+    return step.continues;
 }
 
-// What ran freely was genuine.
-void untraced() {
+// A clock that was set back keeps its difference, and the records of it may be lost or overwritten.
+void record_clock() {
     if constexpr (kCompensationBuilt) {
-        compensation::untraced_irq_off();
-    }
-}
-
-// A clock that was set back stays behind, and records of it get lost or overwritten.
-void tell_clock() {
-    if constexpr (kCompensationBuilt) {
-        const IrqGuard guard;
-        compensation::tell_removed_irq_off();
+        const IrqGuard off;
+        compensation::record_removed(off);
     }
 }
 
 // At the end of an interrupt.
 bool wanted() {
-    untraced();
-    tell_clock();
+    const IrqOff off = IrqOff::from_entry();
+    clock_untraced(off); // what ran freely was genuine
+    record_clock();
     return tracer::instance().instructions.wants(running_context());
 }
 
 // What the context did until here it did freely.
 void set(bool on) {
     if (on) {
-        const IrqGuard guard;
-        untraced();
+        const IrqGuard off;
+        clock_untraced(off);
     }
     arch::single_step(on);
 }
 
 constexpr arch::StepUpcalls kUpcalls{.step = &step, .wanted = &wanted};
 
-// Interrupts ask from the first time on, and for ever: some context may still have to be taken out of its steps.
+// Interrupts ask from the first time on, permanently: some context may still have to be taken out of its steps.
 void begin() {
     arch::set_step_upcalls(&kUpcalls);
 }
@@ -102,7 +98,7 @@ void instruction_steps_configure() {
                                                .is_task = &is_task,
                                                .set = &set,
                                                .code = &code_at,
-                                               .gap = &tell_clock,
+                                               .gap = &record_clock,
                                                .begin = &begin});
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The order of things, from the boot path's last instruction to the machine's end. Everything that needs somebody else
+// The order of things, from the boot path's last instruction to the machine's end. Everything that needs another part
 // gets it here; no other part of the kernel looks anything up.
 #include "arch/arch.hpp"
 #include "arch/boot_info.hpp"
@@ -10,31 +10,31 @@
 #include "arch/x86_64/real_mode.hpp"
 #include "drivers/net/address.hpp"
 #include "drivers/serial.hpp"
-#include "kernel/app.hpp"
-#include "kernel/command_line.hpp"
-#include "kernel/compensation/compensated_clock.hpp"
-#include "kernel/console.hpp"
-#include "kernel/fault.hpp"
-#include "kernel/interrupt.hpp"
-#include "kernel/level.hpp"
-#include "kernel/levels/background.hpp"
-#include "kernel/levels/cbs.hpp"
-#include "kernel/levels/edf.hpp"
-#include "kernel/levels/grub.hpp"
-#include "kernel/levels/rm.hpp"
-#include "kernel/levels/rr.hpp"
-#include "kernel/levels/served.hpp"
-#include "kernel/panic.hpp"
+#include "kernel/interrupt/fault.hpp"
+#include "kernel/interrupt/interrupt.hpp"
+#include "kernel/panic/console.hpp"
+#include "kernel/panic/panic.hpp"
 #include "kernel/root/firmware.hpp"
 #include "kernel/root/section_report.hpp"
 #include "kernel/root/tracing.hpp"
-#include "kernel/run.hpp"
-#include "kernel/runlevel.hpp"
-#include "kernel/stacks.hpp"
-#include "kernel/timer.hpp"
+#include "kernel/run/app.hpp"
+#include "kernel/run/command_line.hpp"
+#include "kernel/run/run.hpp"
+#include "kernel/run/runlevel.hpp"
+#include "kernel/sched/level.hpp"
+#include "kernel/sched/levels/background.hpp"
+#include "kernel/sched/levels/cbs.hpp"
+#include "kernel/sched/levels/edf.hpp"
+#include "kernel/sched/levels/grub.hpp"
+#include "kernel/sched/levels/rm.hpp"
+#include "kernel/sched/levels/rr.hpp"
+#include "kernel/sched/levels/served.hpp"
+#include "kernel/state/stacks.hpp"
+#include "kernel/time/compensated_clock.hpp"
+#include "kernel/time/timer.hpp"
 
 extern "C" {
-extern const std::byte image_begin[]; // linker.ld: two groups, firmware may own what lies between
+extern const std::byte image_begin[]; // linker.ld: two groups, firmware may own what is between
 extern const std::byte image_end[];
 extern const std::byte arena_begin[];
 extern const std::byte arena_end[];
@@ -46,7 +46,7 @@ namespace kernel::root {
 
 namespace {
 
-// What QEMU's debug exit makes of it stands behind: value * 2 + 1.
+// QEMU's debug exit ends with value * 2 + 1, in the comments.
 enum class ExitCode : std::uint8_t {
     ok = 0x10,             // 33
     application_failed,    // 35
@@ -102,6 +102,11 @@ std::string_view exit_name(ExitCode code) {
     arch::stop();
 }
 
+void export_after_panic() {
+    mark_aborted();
+    run_level_functions(RunLevel::after_exit);
+}
+
 void leave_after_panic() {
     leave(ExitCode::panic);
 }
@@ -139,7 +144,7 @@ bool is_memory(const arch::BootInfo& boot, std::uint64_t address, std::uint64_t 
     return true;
 }
 
-// Nobody else would notice: what is not there swallows the trace and reads as zeros.
+// Nothing else would notice: memory that is not there accepts the trace and reads as zeros.
 void require_memory(const arch::BootInfo& boot, const std::byte* first, const std::byte* last) {
     const auto begin = reinterpret_cast<std::uint64_t>(first);
     const auto end = reinterpret_cast<std::uint64_t>(last);
@@ -234,17 +239,18 @@ void start_compensation(const ClockWords& words) {
 }
 
 void start_kernel() {
-    require(register_level(g_rm));
-    require(register_level(g_edf));
-    require(register_level(g_round_robin));
-    require(register_level(g_background));
-    require(register_level(g_cbs)); // guests of those above: they have no queue of their own
-    require(register_level(g_grub));
-    require(register_level(g_served));
+    const IrqOff off = IrqOff::from_boot();
+    require(register_level(g_rm, off));
+    require(register_level(g_edf, off));
+    require(register_level(g_round_robin, off));
+    require(register_level(g_background, off));
+    require(register_level(g_cbs, off)); // guests of those above: they have no queue of their own
+    require(register_level(g_grub, off));
+    require(register_level(g_served, off));
     use_served_level(g_served);
     require(interrupt_attach(
-        arch::timer_vector(), "timer", [](void*) { timer_interrupt_irq_off(); }, nullptr));
-    // Registered first, so it runs last: nobody's AFTER_EXIT function finds the trace already gone.
+        arch::timer_vector(), "timer", [](void*) { timer_interrupt(IrqOff::from_entry()); }, nullptr));
+    // Registered first, so it runs last: no AFTER_EXIT function finds the trace already gone.
     require(sys_atrunlevel([](void*) { g_export_end = tracing_export(g_run_end); }, nullptr, RunLevel::after_exit));
 }
 
@@ -290,7 +296,7 @@ ExitCode exit_code() {
 void kernel_main(const arch::BootInfo* boot) {
     using namespace kernel;
     using namespace kernel::root;
-    set_panic_exit(&leave_after_panic);
+    set_panic_end({.export_trace = &export_after_panic, .exit = &leave_after_panic});
     arch::set_upcalls({.interrupt = &interrupt_entry, .exception = &fault_entry});
     arch::x86_64::start_processor(tracing_per_cpu_base());
     start_console();

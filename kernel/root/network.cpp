@@ -7,7 +7,7 @@
 #include "drivers/ne2000/device.hpp"
 #include "drivers/net/udp_endpoint.hpp"
 #include "drivers/pci.hpp"
-#include "kernel/console.hpp"
+#include "kernel/panic/console.hpp"
 
 namespace kernel::root {
 
@@ -28,7 +28,7 @@ class MachineClock final : public drivers::Clock {
     void pause() override { Ports::pause(); }
 };
 
-// The tracer's view of a flow. A frame that died with a reset card is sent again, but not for ever.
+// The tracer's view of a flow. A frame that died with a reset card is sent again, a limited number of times.
 class FlowSender final : public tracer::DatagramSender {
   public:
     constexpr explicit FlowSender(net::UdpEndpoint& endpoint)
@@ -62,7 +62,7 @@ constinit ne2000::Device<Ports> g_card{g_ports, g_clock};
 constinit net::UdpEndpoint g_endpoint{g_card, g_clock};
 constinit FlowSender g_sender{g_endpoint};
 
-// Polls, not time: about 20 ms under emulation, long enough for "nobody listens" to come back.
+// Polls, not time: about 20 ms under emulation, long enough for "no listener" to come back.
 constexpr tracer::UdpSink::Limits kLimits = {.probe_polls = 20'000};
 
 constinit tracer::UdpSink g_sink{g_sender, kLimits};

@@ -3,7 +3,7 @@
 // resolves the peer. Task context or irq-off; one flow.
 #pragma once
 
-#include "kernel/command_line.hpp"
+#include "kernel/run/command_line.hpp"
 #include "lib/result.hpp"
 #include "tracer/sink_udp.hpp"
 
@@ -19,7 +19,7 @@ struct NetworkSetup {
     std::uint16_t port = tracer::kTracerPort; // local and target, as published
 };
 
-// Opens the flow; a second call with a working flow gives the same sink. What goes wrong is told on the console.
+// Opens the flow; a second call with a working flow gives the same sink. Failures are reported on the console.
 // not_found, corrupt, timeout: no card, no NE2000, a dead one; invalid_argument: an address; unreachable: no answer to
 // ARP.
 [[nodiscard]] lib::Result<tracer::ChunkSink*> open_network(const NetworkSetup& setup);

@@ -2,8 +2,8 @@
 // See section_report.hpp.
 #include "kernel/root/section_report.hpp"
 
-#include "kernel/console.hpp"
-#include "kernel/section_meter.hpp"
+#include "kernel/panic/console.hpp"
+#include "kernel/section/section_meter.hpp"
 
 #include <string_view>
 

@@ -6,7 +6,7 @@
 #include "drivers/fat/format.hpp"
 #include "drivers/fat/volume.hpp"
 #include "drivers/ramdisk.hpp"
-#include "kernel/console.hpp"
+#include "kernel/panic/console.hpp"
 
 #include <cstddef>
 
@@ -16,7 +16,7 @@ namespace {
 
 namespace fat = drivers::fat;
 
-// The stand-in when the machine has no persistent memory: lost at power-off. It lies with the trace arena, where
+// Used when the machine has no persistent memory: lost at power-off. It is beside the trace arena, where
 // nothing is loaded or cleared (the section's flags are spelled out, because the compiler would ask for stored zeros).
 constexpr std::size_t kRamBytes = std::size_t{8} << 20;
 
@@ -75,6 +75,9 @@ lib::Result<tracer::ChunkSink*> open_storage(const std::optional<drivers::acpi::
             return used.error();
         }
         if (const auto mounted = g_volume.mount(g_disk); !mounted.ok()) {
+            if (g_volume.defect() != fat::Defect::none) {
+                console().line("disk: the volume is refused: ", fat::defect_text(g_volume.defect()));
+            }
             return report("no FAT16 or FAT32 volume on the ramdisk (make one with mkfs.fat)", mounted.error());
         }
     }

@@ -3,19 +3,19 @@
 
 #include "arch/arch.hpp"
 #include "arch/x86_64/msr.hpp"
-#include "kernel/clock.hpp"
-#include "kernel/console.hpp"
-#include "kernel/irq_guard.hpp"
+#include "kernel/interrupt/recording.hpp"
+#include "kernel/panic/console.hpp"
 #include "kernel/root/instruction_steps.hpp"
 #include "kernel/root/network.hpp"
 #include "kernel/root/storage.hpp"
-#include "kernel/runlevel.hpp"
-#include "kernel/scheduler.hpp"
+#include "kernel/run/runlevel.hpp"
+#include "kernel/section/irq_guard.hpp"
+#include "kernel/state/task_table.hpp"
 #include "kernel/sync/semaphore.hpp"
-#include "kernel/task.hpp"
-#include "kernel/task_object.hpp"
-#include "kernel/trace_interrupts.hpp"
+#include "kernel/task/task.hpp"
+#include "kernel/time/clock.hpp"
 #include "lib/version.hpp"
+#include "lib/wire_numbers.hpp"
 #include "tracer/cost_meter.hpp"
 #include "tracer/ftrace.hpp"
 #include "tracer/instance.hpp"
@@ -54,7 +54,7 @@ constexpr int kEmergencyBytes = 4'096;
 constexpr lib::Nanoseconds kSendPoll = lib::milliseconds(1);
 constexpr int kStopLooksMax = 1'000;
 
-// At the end nobody else runs, so a sink that neither fails nor finishes would hold the machine for ever.
+// At the end nothing else runs, so a sink that neither fails nor finishes would hold the machine forever.
 constexpr std::uint64_t kExportStepsMax = 100'000'000;
 
 constexpr std::string_view kKernelVersion = lib::kVersion;
@@ -136,12 +136,12 @@ bool wait_for_sender(void*) {
     return true;
 }
 
-tracer::ClockMode clock_mode(ClockChoice told) {
-    if (told == ClockChoice::icount) {
+tracer::ClockMode clock_mode(ClockChoice chosen) {
+    if (chosen == ClockChoice::icount) {
         return tracer::ClockMode::icount;
     }
-    return told == ClockChoice::kvm || arch::x86_64::under_kvm() ? tracer::ClockMode::hardware
-                                                                 : tracer::ClockMode::emulated;
+    return chosen == ClockChoice::kvm || arch::x86_64::under_kvm() ? tracer::ClockMode::hardware
+                                                                   : tracer::ClockMode::emulated;
 }
 
 tracer::TscSource tsc_source(arch::x86_64::ReferenceClock clock) {
@@ -158,7 +158,7 @@ tracer::TscSource tsc_source(arch::x86_64::ReferenceClock clock) {
     return tracer::TscSource::unknown;
 }
 
-// Tells boots apart; the same boot under a deterministic clock gets the same number.
+// Distinguishes boots; the same boot under a deterministic clock gets the same number.
 std::uint64_t boot_id(std::uint64_t seed) {
     std::uint64_t mixed = arch::timestamp().value ^ (seed * 0x9E37'79B9'7F4A'7C15);
     mixed = (mixed ^ (mixed >> 30)) * 0xBF58'476D'1CE4'E5B9;
@@ -190,11 +190,11 @@ bool open_chosen_sinks() {
             all = false;
         }
     };
-    if (g_choice == SinkChoice::udp || g_choice == SinkChoice::both) {
+    if (wants_udp(g_choice)) {
         console().mark("exporting udp");
         report("udp", attach(open_network(g_network), tracer::SinkTime::at_once));
     }
-    if (g_choice == SinkChoice::disk || g_choice == SinkChoice::both) {
+    if (wants_disk(g_choice)) {
         console().mark("exporting disk");
         report("disk", attach(open_storage(g_persistent, "trace.dat"), tracer::SinkTime::after_exit));
     }
@@ -237,11 +237,9 @@ void step_until_idle() {
     console().mark("export failed: a sink neither fails nor finishes");
 }
 
-static_assert(compensation::kOutcomeNames == tracer::kStepOutcomeNames);
-
 // Each way in which steps ended, if any did.
-void tell_compensation() {
-    for (std::size_t i = 0; i < compensation::kOutcomeNames.size(); ++i) {
+void report_compensation() {
+    for (std::size_t i = 0; i < lib::kWords<compensation::Outcome>.size(); ++i) {
         const std::uint64_t count = clock_compensation().count(static_cast<compensation::Outcome>(i));
         if (kCompensationBuilt && count != 0) {
             tracer::log<"compensation_count">(static_cast<std::uint16_t>(i), static_cast<std::uint32_t>(count));
@@ -255,7 +253,8 @@ int create_linked_chunks() {
     for (int i = 1, last = first; i < kChunks; ++i) {
         const int next =
             FTrace_chunk_create(kChunkBytes, kEmergencyBytes, FTRACE_CHUNK_FLAG_FREE | FTRACE_CHUNK_FLAG_JTN);
-        ASSERT(next >= 0 && FTrace_chunk_link(last, next) == 0);
+        const int linked = next >= 0 ? FTrace_chunk_link(last, next) : -1;
+        ASSERT(linked == 0);
         last = next;
     }
     return first;
@@ -295,19 +294,20 @@ void tracing_configure(const TracingSetup& setup) {
 
 void tracing_begin() {
     const int first = create_linked_chunks();
-    ASSERT(FTrace_actual_chunk_select(first) == 0);
+    const int selected = FTrace_actual_chunk_select(first);
+    ASSERT(selected == 0);
     tracing_enable();
 }
 
 void tracing_enable() {
-    const IrqGuard guard;
+    const IrqGuard off;
     if (FTrace_enable() != 0) {
         return;
     }
     const std::uint32_t khz = arch::tick_rate().khz;
     tracer::log<"cycles_per_msec">(0, khz);
     tracer::log<"trace_start">(tracer::instance().instructions.hooks().context(), khz);
-    for (const Task& task : task_table()) {
+    for (const Task& task : task_table(off)) {
         if (task.state != TaskState::free) {
             tracer::log<"id">(task.context, task.pid.value);
         }
@@ -317,7 +317,7 @@ void tracing_enable() {
 void tracing_end() {
     if (tracer::instance().control.enabled()) {
         flush_interrupt_counts();
-        tell_compensation();
+        report_compensation();
         tracer::log<"trace_stop">(tracer::instance().instructions.hooks().context(), arch::tick_rate().khz);
         FTrace_disable();
     }

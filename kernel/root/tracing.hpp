@@ -4,16 +4,16 @@
 #pragma once
 
 #include "arch/x86_64/tsc.hpp"
-#include "kernel/app.hpp"
-#include "kernel/command_line.hpp"
 #include "kernel/root/firmware.hpp"
+#include "kernel/run/app.hpp"
+#include "kernel/run/command_line.hpp"
 
 #include <cstdint>
 #include <string_view>
 
 namespace kernel::root {
 
-// How a run ended, as the trace's last record tells it.
+// How a run ended, as the trace's last record states it.
 enum class RunEnd : std::uint8_t {
     completed,
     failed,
@@ -43,11 +43,11 @@ void tracing_configure(const TracingSetup& setup);
 // For an application that does not trace by itself: links chunks and enables. Boot context, irq-off.
 void tracing_begin();
 
-// Enables, and tells what a reader of the first chunk needs: the clock's rate, who runs, which context is which task.
+// Enables, and records what a reader of the first chunk needs: the clock's rate, who runs, which context is which task.
 // Does nothing if no chunk is selected. Context: task, or irq-off.
 void tracing_enable();
 
-// Tells what interrupts were only counted, and that the trace ends; nothing is recorded from here on. Context: task, or
+// Records what interrupts were only counted, and that the trace ends; nothing is recorded afterwards. Context: task, or
 // irq-off.
 void tracing_end();
 

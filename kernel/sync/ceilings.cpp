@@ -2,11 +2,12 @@
 // See ceilings.hpp.
 #include "kernel/sync/ceilings.hpp"
 
-#include "kernel/level.hpp"
-#include "kernel/ready_queue.hpp"
-#include "kernel/scheduler.hpp"
-#include "kernel/sync/chain.hpp"
-#include "kernel/trace_sync.hpp"
+#include "kernel/sched/chain.hpp"
+#include "kernel/sched/level.hpp"
+#include "kernel/sched/ready_queue.hpp"
+#include "kernel/state/processor.hpp"
+#include "kernel/state/task_table.hpp"
+#include "kernel/trace/sync.hpp"
 
 #include <algorithm>
 
@@ -22,50 +23,50 @@ Ceilings& ceilings() {
     return s_ceilings;
 }
 
-std::uint64_t preemption_level_irq_off(const Task& task) {
-    return task.level->preemption_level(task);
+std::uint64_t preemption_level(const Task& task, IrqOff off) {
+    return task.level->preemption_level(task, off);
 }
 
-std::uint64_t active_preemption_level_irq_off(const Task& task) {
+std::uint64_t active_preemption_level(const Task& task, IrqOff off) {
     const Processor& cpu = this_processor();
-    const std::uint64_t own = preemption_level_irq_off(task);
-    return cpu.exec_shadow == &task ? std::min(own, preemption_level_irq_off(*cpu.exec)) : own;
+    const std::uint64_t own = preemption_level(task, off);
+    return cpu.exec_shadow == &task ? std::min(own, preemption_level(*cpu.exec, off)) : own;
 }
 
-void Ceilings::add(Mutex& mutex) {
+void Ceilings::add(Mutex& mutex, IrqOff) {
     m_all.push_back(mutex);
 }
 
-void Ceilings::declare_user(Mutex& mutex, const Task& task) {
+void Ceilings::declare_user(Mutex& mutex, const Task& task, IrqOff off) {
     mutex.m_users.insert(task.pid);
-    recompute(mutex);
+    recompute(mutex, off);
 }
 
-void Ceilings::forget_user(const Task& task) {
+void Ceilings::forget_user(const Task& task, IrqOff off) {
     for (Mutex* mutex = m_all.front(); mutex != nullptr; mutex = m_all.next(*mutex)) {
         if (mutex->m_users.contains(task.pid)) {
             mutex->m_users.erase(task.pid);
-            recompute(*mutex);
+            recompute(*mutex, off);
         }
     }
 }
 
-void Ceilings::level_changed(const Task& task) {
+void Ceilings::level_changed(const Task& task, IrqOff off) {
     for (Mutex* mutex = m_all.front(); mutex != nullptr; mutex = m_all.next(*mutex)) {
         if (mutex->m_users.contains(task.pid)) {
-            recompute(*mutex);
+            recompute(*mutex, off);
         }
     }
     if (task.parked_on != nullptr) {
-        unpark_irq_off(*task.parked_on);
+        unpark(*task.parked_on, off);
     }
 }
 
-void Ceilings::recompute(Mutex& mutex) {
+void Ceilings::recompute(Mutex& mutex, IrqOff off) {
     std::uint64_t ceiling = kPreemptionLevelNone;
-    for (const Task& task : task_table()) {
+    for (const Task& task : task_table(off)) {
         if (task.state != TaskState::free && mutex.m_users.contains(task.pid)) {
-            ceiling = std::min(ceiling, preemption_level_irq_off(task));
+            ceiling = std::min(ceiling, preemption_level(task, off));
         }
     }
     if (ceiling == mutex.m_ceiling) {
@@ -73,37 +74,39 @@ void Ceilings::recompute(Mutex& mutex) {
     }
     const bool locked = mutex.m_owner != nullptr;
     if (locked) {
-        let_go(mutex);
+        let_go(mutex, off);
     }
     mutex.m_ceiling = ceiling;
     if (locked) {
-        hold(mutex);
+        hold(mutex, off);
     }
-    trace_points::mutex_ceiling_set(mutex);
+    trace_points::mutex_ceiling_set(mutex.m_id, ceiling, kPreemptionLevelNone);
 }
 
-void Ceilings::hold(Mutex& mutex) {
-    unpark_stopped();
+void Ceilings::hold(Mutex& mutex, IrqOff off) {
+    ASSERT(mutex.has_ceiling() && mutex.owner() != nullptr);
+    unpark_stopped(off);
     held(mutex).insert(mutex);
 }
 
-void Ceilings::let_go(Mutex& mutex) {
-    unpark_stopped();
+void Ceilings::let_go(Mutex& mutex, IrqOff off) {
+    ASSERT(mutex.has_ceiling() && mutex.owner() != nullptr);
+    unpark_stopped(off);
     held(mutex).remove(mutex);
 }
 
-void Ceilings::unpark_stopped() const {
-    if (const Mutex* const top = top_of_stack()) {
-        unpark_irq_off(chain_end(*top->owner()));
+void Ceilings::unpark_stopped(IrqOff off) const {
+    if (const Resource* const top = stack_resources().first()) {
+        unpark(chain_end(*top->owner(), off), off);
     }
 }
 
-Mutex* Ceilings::highest_of_others(const Task& task) const {
-    Mutex* mutex = m_ceiling.first();
-    while (mutex != nullptr && mutex->owner() == &task) {
-        mutex = m_ceiling.next(*mutex);
+Mutex* Ceilings::highest_of_others(const Task& task, IrqOff) const {
+    Resource* resource = m_ceiling.first();
+    while (resource != nullptr && resource->owner() == &task) {
+        resource = m_ceiling.next(*resource);
     }
-    return mutex;
+    return resource != nullptr ? &mutex_of(*resource) : nullptr;
 }
 
 } // namespace kernel

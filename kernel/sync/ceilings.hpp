@@ -7,13 +7,10 @@
 //   higher m3 (2 ms) --- m1 (5 ms) --- m7 (5 ms) --- m2 (none)  equals in the order in which they were locked
 #pragma once
 
+#include "kernel/irq_off.hpp"
 #include "kernel/sync/mutex.hpp"
 
 namespace kernel {
-
-struct HigherCeiling {
-    bool operator()(const Mutex& a, const Mutex& b) const { return a.ceiling() < b.ceiling(); }
-};
 
 // All functions irq-off.
 class Ceilings {
@@ -23,50 +20,44 @@ class Ceilings {
     Ceilings& operator=(const Ceilings&) = delete;
 
     // A mutex with a ceiling exists from now on.
-    void add(Mutex& mutex);
+    void add(Mutex& mutex, IrqOff);
 
     // O(tasks).
-    void declare_user(Mutex& mutex, const Task& task);
+    void declare_user(Mutex& mutex, const Task& task, IrqOff);
 
     // The task ends: it is a user of nothing. O(mutexes).
-    void forget_user(const Task& task);
+    void forget_user(const Task& task, IrqOff);
 
     // The task's preemption level may have changed. O(mutexes).
-    void level_changed(const Task& task);
+    void level_changed(const Task& task, IrqOff);
 
     // The mutex was taken; it is about to be freed. O(log n).
-    void hold(Mutex& mutex);
-    void let_go(Mutex& mutex);
+    void hold(Mutex& mutex, IrqOff);
+    void let_go(Mutex& mutex, IrqOff);
 
     // The mutex with the highest ceiling among those of the ceiling protocol that others have locked, or null. O(log n)
-    // for each that `task` itself has locked and that stands before it.
-    [[nodiscard]] Mutex* highest_of_others(const Task& task) const;
-
-    // Of the stack policy, whose ceiling is the system's; null if none is locked. O(1).
-    [[nodiscard]] Mutex* top_of_stack() const { return m_stack.first(); }
+    // for each that `task` itself has locked and that comes before it.
+    [[nodiscard]] Mutex* highest_of_others(const Task& task, IrqOff) const;
 
   private:
-    using Held = lib::IntrusiveTree<Mutex, HeldTag, HigherCeiling>;
-
-    [[nodiscard]] Held& held(const Mutex& mutex) {
-        return mutex.protocol() == MutexProtocol::stack ? m_stack : m_ceiling;
+    [[nodiscard]] HeldResources& held(const Mutex& mutex) {
+        return mutex.protocol() == MutexProtocol::stack ? stack_resources() : m_ceiling;
     }
 
-    void recompute(Mutex& mutex);
+    void recompute(Mutex& mutex, IrqOff);
 
-    // Stopped jobs lend their places to somebody else, or to nobody, after this.
-    void unpark_stopped() const;
+    // Stopped jobs lend their positions to another owner, or to none, after this.
+    void unpark_stopped(IrqOff) const;
 
     lib::IntrusiveList<Mutex, CeilingTag> m_all;
-    Held m_ceiling;
-    Held m_stack;
+    HeldResources m_ceiling;
 };
 
 [[nodiscard]] Ceilings& ceilings();
 
-[[nodiscard]] std::uint64_t preemption_level_irq_off(const Task& task);
+[[nodiscard]] std::uint64_t preemption_level(const Task& task, IrqOff);
 
 // Of the running task: its own, or that of the place it runs in, if that is higher.
-[[nodiscard]] std::uint64_t active_preemption_level_irq_off(const Task& task);
+[[nodiscard]] std::uint64_t active_preemption_level(const Task& task, IrqOff);
 
 } // namespace kernel

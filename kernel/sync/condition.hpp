@@ -10,6 +10,7 @@
 //   }
 #pragma once
 
+#include "kernel/irq_off.hpp"
 #include "kernel/sync/mutex.hpp"
 #include "kernel/sync/wait_queue.hpp"
 #include "lib/result.hpp"
@@ -35,7 +36,7 @@ class Condition {
     friend lib::Result<void> cond_signal(Condition& condition);
     friend lib::Result<void> cond_broadcast(Condition& condition);
 
-    [[nodiscard]] lib::Result<void> wait_irq_off(Mutex& mutex, lib::Ticks until);
+    [[nodiscard]] lib::Result<void> wait(Mutex& mutex, lib::Ticks until, IrqOff);
 
     std::uint16_t m_id = 0;
     WaitQueue m_waiters;

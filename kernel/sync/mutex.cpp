@@ -3,27 +3,22 @@
 // itself while the mutex is free. So a mutex changes hands in constant time, however many wait for it.
 #include "kernel/sync/mutex.hpp"
 
-#include "kernel/irq_guard.hpp"
-#include "kernel/level.hpp"
-#include "kernel/ready_queue.hpp"
-#include "kernel/scheduler.hpp"
+#include "kernel/sched/chain.hpp"
+#include "kernel/sched/level.hpp"
+#include "kernel/sched/ready_queue.hpp"
+#include "kernel/sched/scheduler.hpp"
+#include "kernel/sched/upcalls.hpp"
+#include "kernel/state/task_table.hpp"
 #include "kernel/sync/ceilings.hpp"
-#include "kernel/sync/chain.hpp"
 #include "kernel/sync/waiting.hpp"
-#include "kernel/trace_points.hpp"
-#include "kernel/trace_sync.hpp"
+#include "kernel/trace/schedule.hpp"
+#include "kernel/trace/sync.hpp"
 
 namespace kernel {
 
 namespace {
 
 constinit std::uint16_t s_last_id = 0;
-
-Task& self_irq_off() {
-    Task* const self = current_task_irq_off();
-    ASSERT(self != nullptr && !this_processor().in_interrupt);
-    return *self;
-}
 
 } // namespace
 
@@ -32,10 +27,10 @@ bool Mutex::admits(const Task& task) const {
 }
 
 // The mutex that keeps the task from taking this one: itself, or with ceilings another one. Null: it may have it.
-Mutex* Mutex::obstacle_irq_off(const Task& task) {
+Mutex* Mutex::obstacle_to(const Task& task, IrqOff off) {
     if (m_protocol == MutexProtocol::ceiling) {
-        Mutex* const highest = ceilings().highest_of_others(task);
-        if (highest != nullptr && active_preemption_level_irq_off(task) >= highest->m_ceiling) {
+        Mutex* const highest = ceilings().highest_of_others(task, off);
+        if (highest != nullptr && active_preemption_level(task, off) >= highest->m_ceiling) {
             return highest;
         }
     }
@@ -44,123 +39,125 @@ Mutex* Mutex::obstacle_irq_off(const Task& task) {
 
 // Whether the owner is this task, or waits for it by mutexes of whatever protocol.
 bool Mutex::held_up_by(const Task& task) const {
-    const Mutex* mutex = this;
-    for (std::size_t steps = 0; mutex != nullptr && mutex->m_owner != nullptr; ++steps) {
+    const Resource* resource = this;
+    for (std::size_t steps = 0; resource != nullptr && resource->owner() != nullptr; ++steps) {
         ASSERT(steps <= kTasksMax);
-        if (mutex->m_owner == &task) {
+        if (resource->owner() == &task) {
             return true;
         }
-        mutex = mutex->m_owner->blocked_on;
+        resource = resource->owner()->blocked_on;
     }
     return false;
 }
 
-lib::Result<void> Mutex::refuse_irq_off(Task& task) {
-    trace_points::mutex_deadlock_refused(task, *this);
+lib::Result<void> Mutex::refuse(Task& task, IrqOff) {
+    trace_points::mutex_deadlock_refused(task, m_id);
     return lib::Error::refused;
 }
 
 // Whoever is woken looks again at what is in its way: it may be another mutex by now, even one that would close a
 // cycle.
-lib::Result<void> Mutex::lock_irq_off(Task& task, lib::Ticks until) {
+lib::Result<void> Mutex::lock(Task& task, lib::Ticks until, IrqOff off) {
     if (!admits(task)) {
         return lib::Error::invalid_argument;
     }
-    Mutex* obstacle = obstacle_irq_off(task);
+    Mutex* obstacle = obstacle_to(task, off);
     if (m_owner == &task || (obstacle != nullptr && obstacle->held_up_by(task))) {
-        return refuse_irq_off(task);
+        return refuse(task, off);
     }
-    trace_points::mutex_lock_attempted(task, *this);
+    trace_points::mutex_lock_attempted(task, m_id);
     task.locking = this;
     if (obstacle != nullptr && takes_places()) {
-        start_timeout_irq_off(task, until);
+        start_timeout(task, until, off);
     }
     while (obstacle != nullptr) {
-        obstacle->wait_irq_off(task, until);
+        obstacle->wait(task, until, off);
         if (m_owner == &task) {
             return {}; // handed over
         }
         if (task.timed_out) {
             return lib::Error::timeout;
         }
-        obstacle = obstacle_irq_off(task);
+        obstacle = obstacle_to(task, off);
         if (obstacle != nullptr && obstacle->held_up_by(task)) {
-            leave_waits_irq_off(task);
-            return refuse_irq_off(task);
+            leave_waits(task, off);
+            return refuse(task, off);
         }
     }
-    leave_waits_irq_off(task);
-    take_irq_off(task);
+    leave_waits(task, off);
+    take(task, off);
     return {};
 }
 
 // Returns when it is worth looking again.
-void Mutex::wait_irq_off(Task& task, lib::Ticks until) {
-    give_up_irq_off();
+void Mutex::wait(Task& task, lib::Ticks until, IrqOff off) {
+    give_up(off);
     if (task.blocked_on != this) {
         if (task.blocked_on != nullptr) {
-            task.blocked_on->forget_waiter_irq_off(task);
+            mutex_of(*task.blocked_on).forget_waiter(task, off);
         }
         ++m_contentions;
         ++m_waiters;
         task.blocked_on = this;
     }
     if (!takes_places()) {
-        m_queue.enter_irq_off(task, {.kind = WaitKind::mutex, .id = m_id}, until);
-        schedule_irq_off();
+        m_queue.enter(task, {.kind = WaitKind::mutex, .id = m_id}, until, off);
+        schedule(off);
         return;
     }
-    trace_points::mutex_blocked(task, *this);
-    trace_points::mutex_inherited(*m_owner, *this);
-    scheduler_irq_off();
+    trace_points::mutex_blocked(task, m_id);
+    trace_points::mutex_inherited(*m_owner, m_id);
+    dispatch_next(off);
     trace_points::inherited(this_processor());
-    context_load_irq_off();
+    context_load(off);
 }
 
-void Mutex::take_irq_off(Task& task) {
+void Mutex::take(Task& task, IrqOff off) {
     ASSERT(m_owner == nullptr && task.blocked_on == nullptr);
     m_owner = &task;
     task.owned.push_back(*this);
     if (has_ceiling()) {
-        ceilings().hold(*this);
+        ceilings().hold(*this, off);
     }
-    trace_points::mutex_acquired(task, *this);
+    trace_points::mutex_acquired(task, m_id);
     if (m_waiters != 0 && takes_places()) {
-        trace_points::mutex_inherited(task, *this);
+        trace_points::mutex_inherited(task, m_id);
     }
 }
 
-void Mutex::release_irq_off() {
-    Task& end = chain_end(*m_owner);
+void Mutex::release(IrqOff off) {
+    ASSERT(m_owner != nullptr);
+    Task& end = chain_end(*m_owner, off);
     if (has_ceiling()) {
-        ceilings().let_go(*this);
+        ceilings().let_go(*this, off);
     }
     m_owner->owned.remove(*this);
     m_owner = nullptr;
-    unpark_irq_off(end);
+    unpark(end, off);
     if (Task* const waiter = m_queue.first()) {
-        forget_waiter_irq_off(*waiter);
-        take_irq_off(*waiter);
-        m_queue.wake_irq_off(*waiter);
+        forget_waiter(*waiter, off);
+        take(*waiter, off);
+        m_queue.wake(*waiter, off);
     }
 }
 
-void Mutex::abandon_irq_off() {
+void Mutex::abandon(IrqOff off) {
     m_abandoned = true;
-    trace_points::mutex_owner_died(*m_owner, *this);
-    release_irq_off();
+    trace_points::mutex_owner_died(*m_owner, m_id);
+    release(off);
 }
 
-void Mutex::forget_waiter_irq_off(Task& task) {
+void Mutex::forget_waiter(Task& task, IrqOff off) {
     ASSERT(task.blocked_on == this);
-    Task& end = chain_end(task);
+    Task& end = chain_end(task, off);
+    ASSERT(m_waiters != 0);
     --m_waiters;
     task.blocked_on = nullptr;
-    unpark_irq_off(end);
+    unpark(end, off);
 }
 
 lib::Result<void> mutex_init(Mutex& mutex, const MutexOptions& options) {
-    const IrqGuard guard;
+    const IrqGuard off;
     if (mutex.m_id != 0) {
         return lib::Error::exists;
     }
@@ -169,77 +166,79 @@ lib::Result<void> mutex_init(Mutex& mutex, const MutexOptions& options) {
     }
     mutex.m_id = ++s_last_id;
     mutex.m_protocol = options.protocol;
+    mutex.m_takes_places = options.protocol != MutexProtocol::none;
     if (mutex.has_ceiling()) {
-        ceilings().add(mutex);
+        ceilings().add(mutex, off);
     }
-    trace_points::mutex_created(current_task_irq_off(), mutex, options.name);
+    trace_points::mutex_created(current_task(off), mutex.m_id, options.protocol, options.name);
     return {};
 }
 
 lib::Result<void> mutex_declare_user(Mutex& mutex, Pid pid) {
-    const IrqGuard guard;
-    if (mutex.m_id == 0 || !mutex.has_ceiling()) {
-        return lib::Error::invalid_argument;
-    }
-    const Task* const task = find_task(pid);
-    if (task == nullptr) {
-        return lib::Error::not_found;
-    }
-    ceilings().declare_user(mutex, *task);
-    schedule_irq_off();
-    return {};
+    return primitive([&](IrqOff off) -> lib::Result<void> {
+        if (mutex.m_id == 0 || !mutex.has_ceiling()) {
+            return lib::Error::invalid_argument;
+        }
+        const Task* const task = find_task(pid, off);
+        if (task == nullptr) {
+            return lib::Error::not_found;
+        }
+        ceilings().declare_user(mutex, *task, off);
+        schedule(off);
+        return {};
+    });
 }
 
 lib::Result<void> mutex_lock(Mutex& mutex) {
-    const IrqGuard guard;
-    return mutex.lock_irq_off(self_irq_off(), kForever);
+    return primitive([&](IrqOff off) -> lib::Result<void> { return mutex.lock(calling_task(off), kForever, off); });
 }
 
 lib::Result<void> mutex_timedlock(Mutex& mutex, lib::Nanoseconds timeout) {
     if (timeout.value == 0) {
         return mutex_trylock(mutex);
     }
-    const IrqGuard guard;
-    return mutex.lock_irq_off(self_irq_off(), wait_limit(timeout));
+    return primitive(
+        [&](IrqOff off) -> lib::Result<void> { return mutex.lock(calling_task(off), wait_limit(timeout), off); });
 }
 
 lib::Result<void> mutex_trylock(Mutex& mutex) {
-    const IrqGuard guard;
-    Task& self = self_irq_off();
+    const IrqGuard off;
+    Task& self = calling_task(off);
     if (!mutex.admits(self)) {
         return lib::Error::invalid_argument;
     }
     if (mutex.m_owner == &self) {
         return lib::Error::refused;
     }
-    if (mutex.obstacle_irq_off(self) != nullptr) {
+    if (mutex.obstacle_to(self, off) != nullptr) {
         return lib::Error::busy;
     }
-    trace_points::mutex_lock_attempted(self, mutex);
-    mutex.take_irq_off(self);
+    trace_points::mutex_lock_attempted(self, mutex.m_id);
+    mutex.take(self, off);
     return {};
 }
 
 lib::Result<void> mutex_unlock(Mutex& mutex) {
-    const IrqGuard guard;
-    if (mutex.m_id == 0) {
-        return lib::Error::invalid_argument;
-    }
-    const Task& self = self_irq_off();
-    if (mutex.m_owner != &self) {
-        return lib::Error::refused;
-    }
-    trace_points::mutex_unlocked(self, mutex);
-    const bool awaited = mutex.m_waiters != 0;
-    mutex.release_irq_off();
-    if (mutex.m_protocol == MutexProtocol::stack) {
-        scheduler_irq_off(); // jobs may begin that were stopped
-        trace_points::inherited(this_processor());
-        context_load_irq_off();
-    } else if (awaited) {
-        schedule_irq_off();
-    }
-    return {};
+    return primitive([&](IrqOff off) -> lib::Result<void> {
+        if (mutex.m_id == 0) {
+            return lib::Error::invalid_argument;
+        }
+        const Task& self = calling_task(off);
+        if (mutex.m_owner != &self) {
+            return lib::Error::refused;
+        }
+        trace_points::mutex_unlocked(self, mutex.m_id);
+        const bool awaited = mutex.m_waiters != 0;
+        mutex.release(off);
+        if (mutex.m_protocol == MutexProtocol::stack) {
+            dispatch_next(off); // jobs may begin that were stopped
+            trace_points::inherited(this_processor());
+            context_load(off);
+        } else if (awaited) {
+            schedule(off);
+        }
+        return {};
+    });
 }
 
 bool mutex_abandoned(const Mutex& mutex) {
@@ -247,11 +246,11 @@ bool mutex_abandoned(const Mutex& mutex) {
 }
 
 lib::Result<void> mutex_consistent(Mutex& mutex) {
-    const IrqGuard guard;
+    const IrqGuard off;
     if (mutex.m_id == 0) {
         return lib::Error::invalid_argument;
     }
-    if (mutex.m_owner != &self_irq_off()) {
+    if (mutex.m_owner != &calling_task(off)) {
         return lib::Error::refused;
     }
     mutex.m_abandoned = false;

@@ -28,32 +28,27 @@
 //        shadow              L -> L
 //
 // A task that ends, is killed or has its job aborted frees what it owns. What the mutex protects may be half changed
-// then, so the mutex is *abandoned*: locks succeed as ever, and mutex_abandoned() tells until an owner that has put
+// then, so the mutex is *abandoned*: locks succeed as ever, and mutex_abandoned() is true until an owner that has put
 // things right says so by mutex_consistent().
 //
 // Sources: Sha, Rajkumar, Lehoczky, "Priority inheritance protocols" (1990); Baker, "Stack-based scheduling of realtime
 // processes" (1991).
 #pragma once
 
+#include "kernel/irq_off.hpp"
+#include "kernel/sched/resource.hpp"
 #include "kernel/sync/pid_set.hpp"
 #include "kernel/sync/wait_queue.hpp"
-#include "kernel/task_object.hpp"
 #include "lib/intrusive_list.hpp"
-#include "lib/intrusive_tree.hpp"
 #include "lib/result.hpp"
+#include "lib/wire_numbers.hpp"
 
 #include <cstdint>
 #include <string_view>
 
 namespace kernel {
 
-// The numbers that set_mutex_protocol carries.
-enum class MutexProtocol : std::uint8_t {
-    none = 0,
-    inheritance = 1,
-    ceiling = 2,
-    stack = 3,
-};
+using lib::MutexProtocol;
 
 struct MutexOptions {
     MutexProtocol protocol = MutexProtocol::inheritance;
@@ -62,9 +57,7 @@ struct MutexOptions {
 
 struct CeilingTag {};
 
-struct HeldTag {};
-
-class Mutex : public lib::ListLink<OwnedTag>, public lib::ListLink<CeilingTag>, public lib::TreeLink<HeldTag> {
+class Mutex : public Resource, public lib::ListLink<CeilingTag> {
   public:
     constexpr Mutex() = default;
     Mutex(const Mutex&) = delete;
@@ -80,23 +73,14 @@ class Mutex : public lib::ListLink<OwnedTag>, public lib::ListLink<CeilingTag>, 
         return m_protocol == MutexProtocol::ceiling || m_protocol == MutexProtocol::stack;
     }
 
-    // Whether those whom it blocks lend their places to the owner.
-    [[nodiscard]] bool takes_places() const { return m_protocol != MutexProtocol::none; }
-
-    // The shortest relative deadline or period among its users, in ns; kPreemptionLevelNone: no user has one.
-    [[nodiscard]] std::uint64_t ceiling() const { return m_ceiling; }
-
-    // Null when free. irq-off, or a hint.
-    [[nodiscard]] Task* owner() const { return m_owner; }
-
     // How many locks found the mutex taken, or forbidden by another's ceiling, and had to wait.
     [[nodiscard]] std::uint64_t contentions() const { return m_contentions; }
 
     // The owner's end: frees the mutex and marks it. irq-off; the caller schedules.
-    void abandon_irq_off();
+    void abandon(IrqOff);
 
-    // A task that it blocks waits no longer. irq-off.
-    void forget_waiter_irq_off(Task& task);
+    // A task that it blocks waits no longer.
+    void forget_waiter(Task& task, IrqOff);
 
   private:
     friend class Ceilings;
@@ -112,24 +96,27 @@ class Mutex : public lib::ListLink<OwnedTag>, public lib::ListLink<CeilingTag>, 
 
     // What the four ways to lock have in common.
     [[nodiscard]] bool admits(const Task& task) const;
-    [[nodiscard]] Mutex* obstacle_irq_off(const Task& task);
+    [[nodiscard]] Mutex* obstacle_to(const Task& task, IrqOff);
     [[nodiscard]] bool held_up_by(const Task& task) const;
-    [[nodiscard]] lib::Result<void> refuse_irq_off(Task& task);
-    [[nodiscard]] lib::Result<void> lock_irq_off(Task& task, lib::Ticks until);
-    void wait_irq_off(Task& task, lib::Ticks until);
-    void take_irq_off(Task& task);
-    void release_irq_off();
+    [[nodiscard]] lib::Result<void> refuse(Task& task, IrqOff);
+    [[nodiscard]] lib::Result<void> lock(Task& task, lib::Ticks until, IrqOff);
+    void wait(Task& task, lib::Ticks until, IrqOff);
+    void take(Task& task, IrqOff);
+    void release(IrqOff);
 
     std::uint16_t m_id = 0;
     MutexProtocol m_protocol = MutexProtocol::inheritance;
     bool m_abandoned = false;
     std::uint32_t m_waiters = 0; // tasks whose blocked_on is this mutex
-    Task* m_owner = nullptr;
     std::uint64_t m_contentions = 0;
-    std::uint64_t m_ceiling = ~std::uint64_t{0}; // kPreemptionLevelNone
     PidSet m_users;
     WaitQueue m_queue; // protocol none only
 };
+
+// The mutex that a resource is.
+[[nodiscard]] inline Mutex& mutex_of(Resource& resource) {
+    return static_cast<Mutex&>(resource);
+}
 
 // exists: initialised before. no_space: 65535 mutexes exist. Context: any.
 lib::Result<void> mutex_init(Mutex& mutex, const MutexOptions& options);

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "kernel/config.hpp"
-#include "kernel/task.hpp"
+#include "kernel/state/task_types.hpp"
 
 #include <array>
 #include <cstddef>
@@ -13,7 +13,7 @@ namespace kernel {
 
 class PidSet {
   public:
-    // Precondition of all: the pid lies within the pool.
+    // Precondition of all: the pid is within the pool.
     constexpr void insert(Pid pid) { m_words[pid.value / kBits] |= bit(pid); }
 
     constexpr void erase(Pid pid) { m_words[pid.value / kBits] &= ~bit(pid); }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// See port.hpp. A waiting task's message lies on its own stack, which stays as it is until the task is woken.
+// See port.hpp. A waiting task's message is on its own stack, which stays as it is until the task is woken.
 #include "kernel/sync/port.hpp"
 
-#include "kernel/irq_guard.hpp"
-#include "kernel/scheduler.hpp"
+#include "kernel/sched/scheduler.hpp"
+#include "kernel/sched/upcalls.hpp"
 #include "kernel/sync/waiting.hpp"
-#include "kernel/trace_sync.hpp"
+#include "kernel/trace/sync.hpp"
 
 #include <algorithm>
 
@@ -14,12 +14,6 @@ namespace kernel {
 namespace {
 
 constinit std::uint16_t s_last_id = 0;
-
-Task& self_irq_off() {
-    Task* const self = current_task_irq_off();
-    ASSERT(self != nullptr && !this_processor().in_interrupt);
-    return *self;
-}
 
 } // namespace
 
@@ -34,16 +28,16 @@ void Port::store(const std::byte* message) {
 }
 
 // False: the port is full.
-bool Port::put_irq_off(const std::byte* message) {
+bool Port::put(const std::byte* message, IrqOff off) {
     if (m_count == m_capacity) {
         return false;
     }
-    trace_points::port_sent(current_task_irq_off(), *this);
+    trace_points::port_sent(current_task(off), m_id);
     if (Task* const receiver = m_receivers.first()) {
         std::copy_n(message, m_message_bytes, receiver->message);
-        trace_points::port_received(receiver, *this);
-        m_receivers.wake_irq_off(*receiver);
-        schedule_irq_off();
+        trace_points::port_received(receiver, m_id);
+        m_receivers.wake(*receiver, off);
+        schedule(off);
     } else {
         store(message);
     }
@@ -51,48 +45,48 @@ bool Port::put_irq_off(const std::byte* message) {
 }
 
 // False: the port is empty.
-bool Port::get_irq_off(std::byte* message) {
+bool Port::get(std::byte* message, IrqOff off) {
     if (m_count == 0) {
         return false;
     }
     std::copy_n(m_storage + m_first * m_message_bytes, m_message_bytes, message);
     m_first = (m_first + 1) % m_capacity;
     --m_count;
-    trace_points::port_received(current_task_irq_off(), *this);
+    trace_points::port_received(current_task(off), m_id);
     if (Task* const sender = m_senders.first()) {
         store(sender->message);
-        trace_points::port_sent(sender, *this);
-        m_senders.wake_irq_off(*sender);
-        schedule_irq_off();
+        trace_points::port_sent(sender, m_id);
+        m_senders.wake(*sender, off);
+        schedule(off);
     }
     return true;
 }
 
-lib::Result<void> Port::send_irq_off(std::span<const std::byte> message, lib::Ticks until) {
-    Task& self = self_irq_off();
+lib::Result<void> Port::send(std::span<const std::byte> message, lib::Ticks until, IrqOff off) {
+    Task& self = calling_task(off);
     if (!takes(message)) {
         return lib::Error::invalid_argument;
     }
-    if (put_irq_off(message.data())) {
+    if (put(message.data(), off)) {
         return {};
     }
-    self.message = const_cast<std::byte*>(message.data()); // get_irq_off() only reads what a sender waits with
-    m_senders.enter_irq_off(self, {.kind = WaitKind::send, .id = m_id}, until);
-    schedule_irq_off();
+    self.message = const_cast<std::byte*>(message.data()); // get() only reads what a sender waits with
+    m_senders.enter(self, {.kind = WaitKind::send, .id = m_id}, until, off);
+    schedule(off);
     return self.timed_out ? lib::Result<void>{lib::Error::timeout} : lib::Result<void>{};
 }
 
-lib::Result<void> Port::receive_irq_off(std::span<std::byte> message, lib::Ticks until) {
-    Task& self = self_irq_off();
+lib::Result<void> Port::receive(std::span<std::byte> message, lib::Ticks until, IrqOff off) {
+    Task& self = calling_task(off);
     if (!takes(message)) {
         return lib::Error::invalid_argument;
     }
-    if (get_irq_off(message.data())) {
+    if (get(message.data(), off)) {
         return {};
     }
     self.message = message.data();
-    m_receivers.enter_irq_off(self, {.kind = WaitKind::receive, .id = m_id}, until);
-    schedule_irq_off();
+    m_receivers.enter(self, {.kind = WaitKind::receive, .id = m_id}, until, off);
+    schedule(off);
     return self.timed_out ? lib::Result<void>{lib::Error::timeout} : lib::Result<void>{};
 }
 
@@ -112,50 +106,48 @@ lib::Result<void> port_init(Port& port, std::string_view name, std::span<std::by
     port.m_storage = storage.data();
     port.m_message_bytes = message_bytes;
     port.m_capacity = storage.size() / message_bytes;
-    trace_points::port_created(port, name);
+    trace_points::port_created(port.m_id, name);
     return {};
 }
 
 lib::Result<void> port_send(Port& port, std::span<const std::byte> message) {
-    const IrqGuard guard;
-    return port.send_irq_off(message, kForever);
+    return primitive([&](IrqOff off) -> lib::Result<void> { return port.send(message, kForever, off); });
 }
 
 lib::Result<void> port_timedsend(Port& port, std::span<const std::byte> message, lib::Nanoseconds timeout) {
     if (timeout.value == 0) {
         return port_trysend(port, message);
     }
-    const IrqGuard guard;
-    return port.send_irq_off(message, wait_limit(timeout));
+    return primitive([&](IrqOff off) -> lib::Result<void> { return port.send(message, wait_limit(timeout), off); });
 }
 
 lib::Result<void> port_trysend(Port& port, std::span<const std::byte> message) {
-    const IrqGuard guard;
-    if (!port.takes(message)) {
-        return lib::Error::invalid_argument;
-    }
-    return port.put_irq_off(message.data()) ? lib::Result<void>{} : lib::Result<void>{lib::Error::busy};
+    return primitive([&](IrqOff off) -> lib::Result<void> {
+        if (!port.takes(message)) {
+            return lib::Error::invalid_argument;
+        }
+        return port.put(message.data(), off) ? lib::Result<void>{} : lib::Result<void>{lib::Error::busy};
+    });
 }
 
 lib::Result<void> port_receive(Port& port, std::span<std::byte> message) {
-    const IrqGuard guard;
-    return port.receive_irq_off(message, kForever);
+    return primitive([&](IrqOff off) -> lib::Result<void> { return port.receive(message, kForever, off); });
 }
 
 lib::Result<void> port_timedreceive(Port& port, std::span<std::byte> message, lib::Nanoseconds timeout) {
     if (timeout.value == 0) {
         return port_tryreceive(port, message);
     }
-    const IrqGuard guard;
-    return port.receive_irq_off(message, wait_limit(timeout));
+    return primitive([&](IrqOff off) -> lib::Result<void> { return port.receive(message, wait_limit(timeout), off); });
 }
 
 lib::Result<void> port_tryreceive(Port& port, std::span<std::byte> message) {
-    const IrqGuard guard;
-    if (!port.takes(message)) {
-        return lib::Error::invalid_argument;
-    }
-    return port.get_irq_off(message.data()) ? lib::Result<void>{} : lib::Result<void>{lib::Error::busy};
+    return primitive([&](IrqOff off) -> lib::Result<void> {
+        if (!port.takes(message)) {
+            return lib::Error::invalid_argument;
+        }
+        return port.get(message.data(), off) ? lib::Result<void>{} : lib::Result<void>{lib::Error::busy};
+    });
 }
 
 } // namespace kernel

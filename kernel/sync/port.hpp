@@ -2,7 +2,7 @@
 // A message port: a bounded queue of messages of one size, over storage of its owner's. Messages are copied in and out,
 // and received in the order in which the port took them. Whoever sends to a full port or receives from an empty one
 // waits, the most urgent first (wait_queue.hpp); a message goes to a waiting receiver directly, and room to the most
-// urgent waiting sender, so nobody who comes later overtakes them.
+// urgent waiting sender, so no later sender overtakes them.
 //
 //   senders waiting (full)  --->  [ m3 | m2 | m1 ]  --->  receivers waiting (empty)
 //
@@ -11,6 +11,7 @@
 //   must(port_init(s_samples, "samples", s_storage, sizeof(Sample)));
 #pragma once
 
+#include "kernel/irq_off.hpp"
 #include "kernel/sync/wait_queue.hpp"
 #include "lib/result.hpp"
 
@@ -32,7 +33,7 @@ class Port {
 
     [[nodiscard]] std::size_t capacity() const { return m_capacity; }
 
-    // Messages that lie in the port. irq-off, or a hint.
+    // Messages in the port. irq-off, or a hint.
     [[nodiscard]] std::size_t size() const { return m_count; }
 
   private:
@@ -46,10 +47,10 @@ class Port {
     friend lib::Result<void> port_tryreceive(Port& port, std::span<std::byte> message);
 
     [[nodiscard]] bool takes(std::span<const std::byte> message) const;
-    [[nodiscard]] bool put_irq_off(const std::byte* message);
-    [[nodiscard]] bool get_irq_off(std::byte* message);
-    [[nodiscard]] lib::Result<void> send_irq_off(std::span<const std::byte> message, lib::Ticks until);
-    [[nodiscard]] lib::Result<void> receive_irq_off(std::span<std::byte> message, lib::Ticks until);
+    [[nodiscard]] bool put(const std::byte* message, IrqOff);
+    [[nodiscard]] bool get(std::byte* message, IrqOff);
+    [[nodiscard]] lib::Result<void> send(std::span<const std::byte> message, lib::Ticks until, IrqOff);
+    [[nodiscard]] lib::Result<void> receive(std::span<std::byte> message, lib::Ticks until, IrqOff);
     void store(const std::byte* message);
 
     std::uint16_t m_id = 0;

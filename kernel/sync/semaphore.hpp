@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 // A counting semaphore. The most urgent waiter is served first (wait_queue.hpp), and a post hands its unit to that
-// waiter directly: nobody who comes later can take it. No inheritance: a semaphore has no owner.
+// waiter directly: no later task can take it. No inheritance: a semaphore has no owner.
 #pragma once
 
+#include "kernel/irq_off.hpp"
+#include "kernel/state/task_object.hpp"
 #include "kernel/sync/wait_queue.hpp"
-#include "kernel/task_object.hpp"
 #include "lib/result.hpp"
 
 #include <cstdint>
@@ -28,7 +29,7 @@ class Semaphore {
     friend lib::Result<void> sem_trywait(Semaphore& semaphore);
     friend lib::Result<void> sem_post(Semaphore& semaphore);
 
-    [[nodiscard]] lib::Result<void> wait_irq_off(lib::Ticks until);
+    [[nodiscard]] lib::Result<void> wait(lib::Ticks until, IrqOff);
 
     std::uint16_t m_id = 0;
     std::uint32_t m_count = 0;

@@ -2,7 +2,8 @@
 // See wait_queue.hpp.
 #include "kernel/sync/wait_queue.hpp"
 
-#include "kernel/level.hpp"
+#include "kernel/sched/blocking.hpp"
+#include "kernel/sched/level.hpp"
 #include "kernel/sync/waiting.hpp"
 
 namespace kernel {
@@ -13,21 +14,21 @@ bool WaitBefore::operator()(const Task& a, const Task& b) const {
     return level_a != level_b ? level_a < level_b : a.ready_key < b.ready_key;
 }
 
-void WaitQueue::enter_irq_off(Task& task, Wait wait, lib::Ticks until) {
-    ASSERT(task.waiting_on == nullptr);
-    block_task_irq_off(task, wait);
+void WaitQueue::enter(Task& task, Wait wait, lib::Ticks until, IrqOff off) {
+    ASSERT(task.waiting_on == nullptr && task.state == TaskState::ready);
+    block_task(task, wait, off);
     task.waiting_on = this;
     m_tree.insert(task);
-    start_timeout_irq_off(task, until);
+    start_timeout(task, until, off);
 }
 
-void WaitQueue::wake_irq_off(Task& task) {
-    remove_irq_off(task);
-    stop_timeout_irq_off(task);
-    unblock_task_irq_off(task);
+void WaitQueue::wake(Task& task, IrqOff off) {
+    remove(task, off);
+    stop_timeout(task, off);
+    unblock_task(task, off);
 }
 
-void WaitQueue::remove_irq_off(Task& task) {
+void WaitQueue::remove(Task& task, IrqOff) {
     ASSERT(task.waiting_on == this);
     m_tree.remove(task);
     task.waiting_on = nullptr;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Where tasks stand that have left their ready queues to wait for something: a unit, a message, a signal of a
+// Where tasks are that have left their ready queues to wait for something: a unit, a message, a signal of a
 // condition, a mutex without a protocol. The most urgent one is woken first: by the level in whose queue it ran (search
 // order), then by the key of its place there (a deadline, a period, a turn), then in the order of arrival. O(log n).
 //
@@ -8,7 +8,8 @@
 // A place counts as it was when the task began to wait: a deadline that changes meanwhile holds from the next wait on.
 #pragma once
 
-#include "kernel/task_object.hpp"
+#include "kernel/irq_off.hpp"
+#include "kernel/state/task_object.hpp"
 #include "lib/intrusive_tree.hpp"
 
 namespace kernel {
@@ -27,15 +28,15 @@ class WaitQueue {
     // The most urgent waiter, or null. O(1).
     [[nodiscard]] Task* first() const { return m_tree.first(); }
 
-    // The running task gives up the processor and stands here until it is woken, or gives up at `until` (kForever:
-    // never; task.timed_out tells). The caller schedules.
-    void enter_irq_off(Task& task, Wait wait, lib::Ticks until);
+    // The running task gives up the processor and is here until it is woken, or gives up at `until` (kForever:
+    // never; see task.timed_out). The caller schedules.
+    void enter(Task& task, Wait wait, lib::Ticks until, IrqOff);
 
-    // Out of the queue and back into its ready queue. The caller schedules. Precondition: it stands here.
-    void wake_irq_off(Task& task);
+    // Out of the queue and back into its ready queue. The caller schedules. Precondition: it is here.
+    void wake(Task& task, IrqOff);
 
-    // Out of the queue and nothing else. Precondition: it stands here.
-    void remove_irq_off(Task& task);
+    // Out of the queue and nothing else. Precondition: it is here.
+    void remove(Task& task, IrqOff);
 
   private:
     lib::IntrusiveTree<Task, WaitTag, WaitBefore> m_tree;

@@ -2,65 +2,67 @@
 // See waiting.hpp.
 #include "kernel/sync/waiting.hpp"
 
-#include "kernel/scheduler.hpp"
+#include "kernel/sched/blocking.hpp"
+#include "kernel/sched/scheduler.hpp"
 #include "kernel/sync/mutex.hpp"
 #include "kernel/sync/wait_queue.hpp"
-#include "kernel/timer.hpp"
-#include "kernel/trace_sync.hpp"
+#include "kernel/time/timer.hpp"
+#include "kernel/trace/sync.hpp"
 
 namespace kernel {
 
 namespace {
 
-void give_up_queue(Task& task) {
-    task.waiting_on->remove_irq_off(task);
+void give_up_queue(Task& task, IrqOff off) {
+    task.waiting_on->remove(task, off);
     if (task.blocked_on != nullptr) {
-        trace_points::mutex_timed_out(task, *task.locking);
-        task.blocked_on->forget_waiter_irq_off(task);
+        trace_points::mutex_timed_out(task, mutex_of(*task.locking).id());
+        mutex_of(*task.blocked_on).forget_waiter(task, off);
     } else {
         trace_points::wait_timed_out(task);
     }
-    unblock_task_irq_off(task);
+    unblock_task(task, off);
 }
 
 void time_is_up(void* argument) {
+    const IrqOff off = IrqOff::from_entry();
     Task& task = *static_cast<Task*>(argument);
     task.timed_out = true;
     if (task.waiting_on != nullptr) {
-        give_up_queue(task);
+        give_up_queue(task, off);
     } else if (task.blocked_on != nullptr) {
-        trace_points::mutex_timed_out(task, *task.locking);
-        task.blocked_on->forget_waiter_irq_off(task);
+        trace_points::mutex_timed_out(task, mutex_of(*task.locking).id());
+        mutex_of(*task.blocked_on).forget_waiter(task, off);
     }
-    schedule_irq_off();
+    schedule(off);
 }
 
 } // namespace
 
-void start_timeout_irq_off(Task& task, lib::Ticks until) {
+void start_timeout(Task& task, lib::Ticks until, IrqOff off) {
     task.timed_out = false;
     if (until != kForever) {
-        task_timer_post_irq_off(task.pid, TaskTimer::delay, until, &time_is_up);
+        task_timer_post(task.pid, TaskTimer::delay, until, &time_is_up, off);
     }
 }
 
-void stop_timeout_irq_off(Task& task) {
-    task_timer_delete_irq_off(task.pid, TaskTimer::delay);
+void stop_timeout(Task& task, IrqOff off) {
+    task_timer_delete(task.pid, TaskTimer::delay, off);
 }
 
-void leave_waits_irq_off(Task& task) {
-    stop_timeout_irq_off(task);
+void leave_waits(Task& task, IrqOff off) {
+    stop_timeout(task, off);
     if (task.blocked_on != nullptr) {
-        task.blocked_on->forget_waiter_irq_off(task);
+        mutex_of(*task.blocked_on).forget_waiter(task, off);
     }
     if (task.waiting_on != nullptr) {
-        task.waiting_on->remove_irq_off(task);
+        task.waiting_on->remove(task, off);
     }
 }
 
-void release_all_mutexes_irq_off(Task& task) {
-    while (Mutex* const mutex = task.owned.front()) {
-        mutex->abandon_irq_off();
+void release_all_mutexes(Task& task, IrqOff off) {
+    while (Resource* const resource = task.owned.front()) {
+        mutex_of(*resource).abandon(off);
     }
 }
 

@@ -6,8 +6,9 @@
 // waited for does not come to it any more, even a mutex that has come free and that it only had no time to take.
 #pragma once
 
-#include "kernel/clock.hpp"
-#include "kernel/task_object.hpp"
+#include "kernel/irq_off.hpp"
+#include "kernel/state/task_object.hpp"
+#include "kernel/time/clock.hpp"
 
 namespace kernel {
 
@@ -18,17 +19,17 @@ inline constexpr lib::Ticks kForever{~std::uint64_t{0}};
     return after(timeout);
 }
 
-// The task's wait ends at `until` at the latest; task.timed_out is false until then. irq-off.
-void start_timeout_irq_off(Task& task, lib::Ticks until);
+// The task's wait ends at `until` at the latest; task.timed_out is false until then.
+void start_timeout(Task& task, lib::Ticks until, IrqOff);
 
-// The task got what it waited for. irq-off.
-void stop_timeout_irq_off(Task& task);
+// The task got what it waited for.
+void stop_timeout(Task& task, IrqOff);
 
-// The task waits for nothing any more: out of wait queues, its place lent to nobody, no limit, no delay. It does not
-// become ready by this. irq-off.
-void leave_waits_irq_off(Task& task);
+// The task waits for nothing any more: out of wait queues, its position lent to no task, no limit, no delay. It does
+// not become ready by this.
+void leave_waits(Task& task, IrqOff);
 
-// Every mutex that the task owns is freed and marked abandoned. The caller schedules. irq-off.
-void release_all_mutexes_irq_off(Task& task);
+// Every mutex that the task owns is freed and marked abandoned. The caller schedules.
+void release_all_mutexes(Task& task, IrqOff);
 
 } // namespace kernel

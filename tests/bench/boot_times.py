@@ -1,27 +1,26 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""How long a boot takes, from the start of QEMU to the first event and to the end, by both boot paths, and how fast the
-trace leaves. Wall-clock on a shared machine: the least of several boots is printed, as a figure, never as a test."""
+"""The duration of a boot, from the start of QEMU to the first event and to the end, by both boot paths, and the speed
+of the export. Wall-clock on a shared machine: the minimum of several boots is printed, as a figure, never as a test."""
 import argparse
 import json
-import os
 import pathlib
 import re
-import socket
 import subprocess
+import sys
 import tempfile
 import time
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+
+from support.guests import free_port, machine  # noqa: E402
+
 BOOTS = {"pvh": 5, "uefi": 3}
-def free_port():
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 def one_boot(path, options, app_words):
     """Seconds to the line that announces the application, seconds to the end, the session's manifest, microseconds of
-    export. The machine is the one that qemu/boot.sh describes."""
+    export. The machine is that of qemu/boot.sh."""
     with tempfile.TemporaryDirectory() as name:
         scratch = pathlib.Path(name)
         port = free_port()
@@ -32,8 +31,7 @@ def one_boot(path, options, app_words):
              "--timeout", "60"], stdout=subprocess.DEVNULL)
         while not ready.exists() and collector.poll() is None:
             time.sleep(0.01)
-        environment = {**os.environ, "KERNEL": options.kernel, "EFI_LOADER": options.efi, "WORK": str(scratch),
-                       "BOOT": path, "ACCEL": "tcg", "CLOCK": "tcg", "NIC": "pci"}
+        environment = machine(scratch, kernel=options.kernel, efi=options.efi, boot=path, clock="tcg", nic="pci")
         begin = time.monotonic()
         first_event = None
         with subprocess.Popen(["qemu/boot.sh", f"{app_words} sink=udp exit=debug port={port} width=16"],

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What compact chunks cost and save on a real trace: the records of a session are encoded with the very object code
+// The cost and the savings of compact chunks on a real trace: the records of a session are encoded with the object code
 // that the kernel links. Sizes are exact; the time is that of the best of many rounds.
 //
 //   compact_cost DIR|FILE...    a session directory, or Ntrace.dat files
@@ -34,7 +34,7 @@ constexpr std::size_t kRecordsMax = 8 * 1024 * 1024;
 Encoder g_encoder;
 Decoder g_decoder;
 
-// The records behind the preamble of one plain chunk; nothing if the file holds another kind.
+// The records after the preamble of one plain chunk; nothing if the file contains another kind.
 Bytes records_of(const std::filesystem::path& path) {
     std::vector<char> text(std::filesystem::file_size(path) / tracer::kRecordBytes * tracer::kRecordBytes);
     if (!std::ifstream(path, std::ios::binary).read(text.data(), static_cast<std::streamsize>(text.size()))) {
@@ -50,7 +50,7 @@ Bytes records_of(const std::filesystem::path& path) {
     return {};
 }
 
-// Main area only: where time falls, the emergency area begins.
+// Main area only: the emergency area begins where time decreases.
 void append_rising(Bytes& all, const Bytes& records) {
     lib::Ticks last;
     for (std::size_t at = 0; at < records.size() && all.size() < kRecordsMax; at += tracer::kRecordBytes) {
@@ -78,7 +78,7 @@ std::size_t encode(Layout layout, const Bytes& records, Bytes& stream) {
     return written && bytes ? bytes.value() : 0;
 }
 
-// Whether the stream gives back every record, the stamps to the layout's granule.
+// Whether the stream decodes to every record, the stamps to the layout's granule.
 bool round_trips(const LayoutRow& row, const Bytes& records, std::span<const std::byte> stream) {
     std::size_t at = 0;
     g_decoder.restart(stream.size());
@@ -100,7 +100,7 @@ bool round_trips(const LayoutRow& row, const Bytes& records, std::span<const std
     return g_decoder.fault() == tracer::compact::Fault::none && at == records.size();
 }
 
-// The trace again and again, later each time, up to the size of a usual chunk.
+// The trace repeated with increasing stamps, up to the size of a usual chunk.
 Bytes repeated(const Bytes& records) {
     Bytes all;
     const std::uint64_t begin = tracer::decode_record(records).stamp().value;
@@ -119,7 +119,7 @@ Bytes repeated(const Bytes& records) {
 }
 
 double megabytes_per_second(Layout layout, const Bytes& records) {
-    // Time on the processor: what else the machine does is not counted.
+    // Processor time of this process only.
     const auto now_s = [] {
         timespec time{};
         clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
@@ -169,7 +169,7 @@ int main(int argc, char** argv) {
         Bytes stream;
         const std::size_t bytes = encode(row.layout, records, stream);
         if (bytes == 0 || !round_trips(row, records, std::span<const std::byte>(stream).first(bytes))) {
-            std::fprintf(stderr, "compact_cost: layout %s does not give the records back\n", row.name.data());
+            std::fprintf(stderr, "compact_cost: layout %s does not decode to the records\n", row.name.data());
             return 1;
         }
         std::printf("FIGURE bytes_per_event_%s %.2f bytes\n", row.name.data(), static_cast<double>(bytes) / count);

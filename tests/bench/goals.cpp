@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The goals are ratios of one run: absolute times wander with the machine.
+// The goals are ratios of one run: absolute times vary with the machine.
 #include "tests/bench/goals.hpp"
 
 #include "tests/bench/peers.hpp"
@@ -84,7 +84,7 @@ class Report {
     }
 
     void print_fake_clock_goals() const {
-        constexpr double kMostNs = 2.5; // where BASE takes kPublishedFakeBaseNs
+        constexpr double kMostNs = 2.5; // if BASE takes kPublishedFakeBaseNs
         at_most("P2", fake_over_base(), kMostNs / kPublishedFakeBaseNs);
         const auto against = [this](std::string_view id, const Peer& peer, double limit) {
             at_most(id, fake_over_base() / (peer.fake_ns / kPublishedFakeBaseNs), limit);
@@ -117,7 +117,7 @@ class Report {
                 "NOTE this is no virtual machine, so cpuid stays in the processor: the next goal is about one\n");
         }
         at_least("P5.original", ns("cpuid_base") / ns("enabled"), 300);
-        constexpr double kParity = 0.97; // one read of the clock is all that either takes; it cannot be beaten
+        constexpr double kParity = 0.97; // both take one read of the clock, which is the lower bound
         against("P5.NanoLog", kNanoLog, kParity);
         against("P5.Quill", kQuill, kParity);
         against("P5.barectf", kBarectf, kParity);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// From the best times of all variants to what is printed: FIGURE, PEER and GOAL lines.
+// Prints FIGURE, PEER and GOAL lines from the best times of all variants.
 #pragma once
 
 #include <map>
@@ -10,7 +10,7 @@ namespace bench {
 // Best nanoseconds of one iteration, by the variant's name.
 using Times = std::map<std::string, double, std::less<>>;
 
-// Every variant of variants.hpp must be there; "lttng_ust" need not.
+// Every variant of variants.hpp is required; "lttng_ust" is optional.
 void print_record_figures(const Times& times);
 
 } // namespace bench

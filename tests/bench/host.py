@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""make bench-host: the host tools beside naive loops (host_speed) and beside babeltrace2 on the same events.
+"""make bench-host: the host tools compared with naive loops (host_speed) and with babeltrace2 on the same events.
 
 Prints `FIGURE name value unit`, `NOTE text`, `GOAL id value wanted met|missed`. Times are processor times, best of
-several rounds. docs/performance.md says what each means.
+several rounds. docs/performance.md describes each.
 Usage: host.py HOST_SPEED REMORA [EVENTS]
 """
 import os
@@ -47,7 +47,7 @@ def compare_with_babeltrace(remora, host_speed, scratch):
     if made.returncode != 0:
         print("NOTE remora convert --to ctf failed: babeltrace2 has nothing to read")
         return
-    # Ours are so quick that starting the process would be most of it: a longer trace, and time per event.
+    # Ours are so fast that starting the process would dominate: a longer trace, and time per event.
     ours, ours_events = os.path.join(scratch, "trace.dat"), EVENTS
     for name, wanted, mine, theirs in (
             ("P9", 100, [remora, "count", ours], ["babeltrace2", ctf, "-c", "sink.utils.counter"]),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// How fast the host tools read, count, print, pack and convert, beside loops that do no more than they must. Everything
-// runs in this process, the ways of one comparison in turn, and the best round of each counts; time is the processor
-// time of the process, so that other load on the machine does not count (what it does to the caches does).
+// The speed at which the host tools read, count, print, pack and convert, compared with minimal loops. Everything runs
+// in this process, the variants of one comparison in turn, and the best round of each counts. Time is the processor
+// time of the process, so other load on the machine is not counted (but its effect on the caches is).
 //
 //   host_speed generate FILE EVENTS     a trace of one processor: six tasks that go through jobs, time between events
 //                                       lognormal with a median of 2000 ticks
@@ -11,9 +11,9 @@
 #include "host/analyse/tally.hpp"
 #include "host/cli/event_lines.hpp"
 #include "host/convert/convert.hpp"
-#include "host/trace/packed/archive_reader.hpp"
-#include "host/trace/packed/archive_writer.hpp"
-#include "host/trace/trace.hpp"
+#include "host/formats/packed/archive_reader.hpp"
+#include "host/formats/packed/archive_writer.hpp"
+#include "host/formats/trace.hpp"
 #include "tests/bench/plain_output.hpp"
 
 #include <algorithm>
@@ -46,7 +46,7 @@ double processor_time_s() {
     return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
 }
 
-// Results that nobody reads must be computed all the same.
+// Keeps unused results from being optimised away.
 volatile std::uint64_t g_kept = 0;
 
 int generate(const std::string& path, std::uint64_t events) {
@@ -75,7 +75,7 @@ int generate(const std::string& path, std::uint64_t events) {
     for (std::uint64_t i = 0; i < events; ++i) {
         const Step& step = job[i % job.size()];
         if (i % job.size() == 0) {
-            task = static_cast<std::uint16_t>(12 + random() % 6); // which task runs next is what cannot be foretold
+            task = static_cast<std::uint16_t>(12 + random() % 6); // the next task is not predictable
         }
         stamp += 1 + static_cast<std::uint64_t>(distance(random));
         put(tracer::make_record(step.code, step.of_vector ? 32 : task, step.of_vector ? 0 : task % 3U, {stamp}));
@@ -115,7 +115,7 @@ class Mapped {
     std::size_t m_bytes = 0;
 };
 
-// CEIL: nothing that looks at every field can be faster.
+// CEIL: no code that reads every field can be faster.
 void sum_fields(std::span<const tracer::Record> records) {
     std::uint64_t sum = 0;
     for (const tracer::Record& record : records) {
@@ -124,7 +124,7 @@ void sum_fields(std::span<const tracer::Record> records) {
     g_kept = g_kept + sum;
 }
 
-// What a program would do that knows the layout and nothing else: the bytes that print writes for these events.
+// A program that knows only the layout: it writes the same bytes as print for these events.
 void print_with_to_chars(std::span<const tracer::Record> records, int descriptor) {
     std::vector<char> buffer(1 << 16);
     std::size_t used = 0;
@@ -174,7 +174,7 @@ template <typename EachEvent>
 void read_events(const std::string& path, EachEvent each) {
     trace::Diagnostics diagnostics(
         [](std::string_view line) { std::fprintf(stderr, "%s\n", std::string(line).c_str()); });
-    const auto opened = trace::Trace::open(path, {}, diagnostics);
+    const auto opened = formats::Trace::open(path, {}, diagnostics);
     if (!opened) {
         return;
     }
@@ -199,7 +199,7 @@ void print_events(const std::string& path, int descriptor) {
     flush();
 }
 
-// One way to do something, and its best time.
+// One variant, and its best time.
 struct Way {
     std::function<void()> run;
     double best_s = 1e9;
@@ -231,10 +231,10 @@ void measure_packing(const std::string& path, double raw_mb) {
     std::vector<std::byte> packed;
     Way pack{.run = [&] {
         packed.clear();
-        trace::packed::ArchiveWriter writer(
+        formats::packed::ArchiveWriter writer(
             [&](std::span<const std::byte> bytes) { packed.insert(packed.end(), bytes.begin(), bytes.end()); },
             [](std::uint64_t) {});
-        const trace::packed::FileToPack file{.name = "0trace.dat", .bytes = source.value(), .records = true};
+        const formats::packed::FileToPack file{.name = "0trace.dat", .bytes = source.value(), .records = true};
         std::string where;
         static_cast<void>(writer.write(std::span(&file, 1), where));
     }};
@@ -246,7 +246,7 @@ void measure_packing(const std::string& path, double raw_mb) {
     const auto archive = spool.value().take();
     Way unpack{.run = [&] {
         trace::Diagnostics diagnostics([](std::string_view) {});
-        const auto reader = trace::packed::ArchiveReader::open({.name = "x", .bytes = archive}, {}, diagnostics);
+        const auto reader = formats::packed::ArchiveReader::open({.name = "x", .bytes = archive}, {}, diagnostics);
         static_cast<void>(
             reader.value()->extract([](std::size_t, std::span<const std::byte> bytes) -> lib::Result<void> {
                 g_kept = g_kept + bytes.size();
@@ -270,7 +270,7 @@ std::uint64_t bytes_below(const std::filesystem::path& path) {
     return bytes;
 }
 
-// Met at 20 M events/s, or at 0.8 of the speed at which a loop that knows what to write puts out the same bytes
+// Met at 20 M events/s, or at 0.8 of the speed of a loop that has the output in advance and writes the same bytes
 // (plain_output.hpp).
 void measure_converter(const convert::FormatRow& format, const std::string& path, const std::filesystem::path& scratch,
                        double events) {

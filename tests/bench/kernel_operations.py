@@ -1,46 +1,38 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""`make bench-kernel`: boots the bench kernels with a clock that counts instructions and prints one table: what each
-operation of the kernel costs beside 10, 100 and 1000 tasks, without the tracer and with it; then the longest sections
-with interrupts off, by the place in the source that switches them off.
+"""`make bench-kernel`: boots the bench kernels with a clock that counts instructions and prints one table: the cost of
+each operation of the kernel with 10, 100 and 1000 tasks, without the tracer and with it; then the longest sections with
+interrupts off, by the place in the source that disables them.
 
    kernel_operations.py BUILD TASKS TASKS_TRACED      how many tasks the kernels can hold"""
-import os
 import pathlib
 import re
-import subprocess
 import sys
-import tempfile
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+
+from support.guests import OK, GuestContext  # noqa: E402
+
 COUNTS = (10, 100, 1000)
 COUNTS_TRACED = (10, 100)
 FIGURE = re.compile(r"figure (\w+) tasks (\d+) mean (\d+) worst (\d+) samples (\d+)")
 SECTION = re.compile(r"section (\d+) longest (\d+) mean (\d+) count (\d+) (\S+):(\d+) (.*)")
-OK = 33
 SECTIONS_SHOWN = 8
 TIMEOUT_S = 120
 
 
-def boot(kernel, app, ramdisk=None):
-    """The marker lines of one run; its trace goes to the ramdisk, if there is one."""
-    with tempfile.TemporaryDirectory() as work:
-        words = f"exit=debug app={app} sink={'disk' if ramdisk else 'none'} clock=icount nic=none"
-        env = {**os.environ, "KERNEL": str(kernel), "EFI_LOADER": "", "WORK": work, "BOOT": "pvh", "ACCEL": "tcg",
-               "CLOCK": "icount", "NIC": "none", "RAMDISK": str(ramdisk or ""), "PCAP": "", "SINGLESTEP": ""}
-        done = subprocess.run(["qemu/boot.sh", words], cwd=ROOT, env=env, stdin=subprocess.DEVNULL,
-                              capture_output=True, text=True, timeout=TIMEOUT_S, check=False)
-        log = pathlib.Path(work, "serial.log").read_text(errors="replace")
-    if done.returncode != OK:
-        sys.exit(f"{app} on {kernel} ended with {done.returncode}:\n{log[-2000:]}\n{done.stderr}")
-    return re.findall(r"REMORA: ([^\r\n]*)", log)
+def boot(ctx, kernel, words, ramdisk=None):
+    """The marker lines of one run. words: the application and its options; the trace goes to the ramdisk, if any."""
+    words = f"exit=debug app={words} sink={'disk' if ramdisk else 'none'} clock=icount nic=none"
+    return ctx.boot(raw_words=words, kernel=kernel, nic="none", ramdisk=ramdisk).expect_code(OK).markers
 
 
 def figures(kernel, counts):
     """{operation: {tasks: (mean, worst)}} in the order in which they were measured."""
     found = {}
     for count in counts:
-        for line in boot(kernel, f"b_kernel_{count}"):
+        app = f"b_kernel_{count}"
+        for line in boot(GuestContext("bench", app, TIMEOUT_S), kernel, app):
             match = FIGURE.fullmatch(line)
             if match:
                 found.setdefault(match[1], {})[int(match[2])] = (int(match[3]), int(match[4]))
@@ -72,7 +64,8 @@ def print_sections(kernel):
     print("|---|---|---|---|")
     shown = 0
     for app in ("control", "b_kernel_10"):
-        rows = [match.groups() for match in map(SECTION.fullmatch, boot(kernel, app)) if match]
+        lines = boot(GuestContext("bench", f"sections_{app}", TIMEOUT_S), kernel, app)
+        rows = [match.groups() for match in map(SECTION.fullmatch, lines) if match]
         rows.sort(key=lambda row: -int(row[1]))
         for _, longest, mean, count, file, line, function in rows[:SECTIONS_SHOWN]:
             print(f"| {longest} | {mean} | {count} | {app}: {file}:{line} `{function}` |")

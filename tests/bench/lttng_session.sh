@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Runs a command while an LTTng-UST session records the event of lttng_peer.tp, and names the peer's library to it in
-# LTTNG_PEER. The session overwrites its oldest data (snapshot mode), so that no reader's speed is in the figure; at the
-# end a snapshot shows that events were recorded. Without a session the command runs all the same, after a line NOTE.
+# Runs a command while an LTTng-UST session records the event of lttng_peer.tp, with the peer's library in LTTNG_PEER.
+# The session overwrites its oldest data (snapshot mode), so that no reader's speed affects the figure; at the end a
+# snapshot shows that events were recorded. Without a session the command still runs, after a line NOTE.
 # Usage: lttng_session.sh LIBRARY COMMAND [ARGUMENT ...]
 set -uo pipefail
 
@@ -24,7 +24,7 @@ leave() {
 }
 trap leave EXIT
 
-# One daemon a user: where one runs already, it gets one session more and stays.
+# One daemon per user: if one is already running, it gets another session and is not stopped.
 start_daemon() {
     export LTTNG_HOME=$scratch
     control list && return 0

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Figures of other recorders that are not measured in this run: published ones, each taken beside BASE (rdtsc and one
-// 16-byte store) on one and the same machine (Zen 4, 2.6 GHz, g++ 12 -O2). Only the ratio to that BASE carries over.
+// Figures of other recorders that are not measured in this run: published ones, each measured together with BASE (rdtsc
+// and one 16-byte store) on the same machine (Zen 4, 2.6 GHz, g++ 12 -O2). Only the ratio to that BASE is used.
 #pragma once
 
 #include <array>

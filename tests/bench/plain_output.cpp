@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kBufferBytes = std::size_t{256} * 1024;
 constexpr std::size_t kPieceMax = 1024;
-constexpr std::size_t kDigitsMax = 19; // that surely fit 64 bits
+constexpr std::size_t kDigitsMax = 19; // that always fit 64 bits
 
 bool is_digit(char character) {
     return character >= '0' && character <= '9';
@@ -50,7 +50,7 @@ PlainOutput::PlainOutput(const std::string& path) {
     }
 }
 
-// Leading zeros, digits behind a letter (0x1f, cpu0) and those of numbers beyond 64 bits are text.
+// Leading zeros, digits after a letter (0x1f, cpu0) and those of numbers above 64 bits are text.
 void PlainOutput::cut_text() {
     std::size_t begin = 0;
     for (std::size_t at = 0; at < m_sample.size();) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What a converter's speed is compared with: a loop that is told in advance what to write. Of text it knows the pieces:
-// it copies what stands between the numbers and formats each decimal number with std::to_chars, the next one behind the
-// one before, through a buffer, into a file. Of anything else it writes as many bytes, and computes nothing.
+// The reference for a converter's speed: a loop that has the output in advance. For text it uses the pieces: it copies
+// the text between the numbers and formats each decimal number with std::to_chars, sequentially, through a buffer, into
+// a file. For anything else it writes the same number of bytes and computes nothing.
 #pragma once
 
 #include <cstdint>
@@ -12,10 +12,10 @@ namespace bench {
 
 class PlainOutput {
   public:
-    // path: what a converter wrote, a file or a directory; its first kSampleBytes stand for the rest.
+    // path: the output of a converter, a file or a directory; its first kSampleBytes represent the rest.
     explicit PlainOutput(const std::string& path);
 
-    // At least as many bytes, through a buffer of the size that converters have.
+    // At least as many bytes, through a buffer of the same size as the converters'.
     void write(const std::string& path, std::uint64_t bytes) const;
 
     [[nodiscard]] bool is_text() const { return !m_pieces.empty(); }
@@ -23,7 +23,7 @@ class PlainOutput {
   private:
     static constexpr std::size_t kSampleBytes = std::size_t{16} << 20;
 
-    // A stretch of m_sample, and a number behind it.
+    // A piece of m_sample, and the number after it.
     struct Piece {
         std::uint32_t begin;
         std::uint16_t length;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// What one record costs on the host. Google Benchmark runs the rounds of all variants in random order, so that a slow
-// moment of the machine hits all alike; the best of many rounds counts.
+// The cost of one record on the host. Google Benchmark runs the rounds of all variants in random order, so that a
+// disturbance of the machine affects all alike; the best of many rounds counts.
 //
 //   record_cost            prints FIGURE, PEER and GOAL lines; LTTNG_PEER=library: measures LTTng-UST as well
-//   record_cost VARIANT N  runs N iterations of one variant and nothing else: for counting instructions from outside
+//   record_cost VARIANT N  runs N iterations of one variant and nothing else: to count instructions with another tool
 #include "tests/bench/goals.hpp"
 #include "tests/bench/lttng_peer.hpp"
 #include "tests/bench/variants.hpp"
@@ -21,7 +21,7 @@ namespace {
 
 constexpr int kRounds = 1'500;
 
-// Keeps the least time of each variant, and prints nothing by itself.
+// Keeps the minimum time of each variant, and prints nothing itself.
 class BestOf final : public benchmark::BenchmarkReporter {
   public:
     bool ReportContext(const Context&) override { return true; }

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Measures and prints one line a figure: `FIGURE name value unit`, `PEER name value unit ratio note`, `NOTE text` or
-# `GOAL id value goal met|missed`. docs/performance.md says what each means. The goals come once more at the end.
+# Measures and prints one line per figure: `FIGURE name value unit`, `PEER name value unit ratio note`, `NOTE text` or
+# `GOAL id value goal met|missed`. docs/performance.md describes each. The goals are repeated at the end.
 # Usage: run.sh RECORD_COST LTTNG_PEER COMPACT_COST KERNEL TEST_KERNEL EFI REMORA
 set -euo pipefail
 
@@ -21,13 +21,13 @@ goal() {
     printf 'GOAL %s %s <=%s %s\n' "$1" "$2" "$3" "$verdict"
 }
 
-# Instructions of so many iterations of one variant, as callgrind counts them.
+# Instructions of N iterations of one variant, as counted by callgrind.
 instructions() {
     valgrind --tool=callgrind --callgrind-out-file=/dev/null "$record_cost" "$1" "$2" 2>&1 |
         awk '/Collected/ { print $NF }'
 }
 
-# Exact: the difference of two lengths is free of start-up, the loop's own instructions are taken off.
+# Exact: the difference of two lengths excludes start-up; the loop's own instructions are subtracted.
 per_iteration() {
     local few=10000 many=110000
     awk -v few="$(instructions "$1" $few)" -v many="$(instructions "$1" $many)" -v count=$((many - few)) \
@@ -55,14 +55,14 @@ record_figures() {
     goal P4.icount "${filtered:-none}" 3
 }
 
-# TRACER=OFF against sources without any hook: each difference is told by the check itself.
+# TRACER=OFF against sources without any hook: the check itself reports each difference.
 compiled_out() {
     local found
     if found=$("$root/tests/structure/tracer_off.sh"); then
         goal P4.compiled_out 0 0
     else
         printf 'NOTE %s\n' "$(head -n 1 <<<"$found")"
-        goal P4.compiled_out "$(grep -c 'left something behind' <<<"$found" || true)_objects_differ" 0
+        goal P4.compiled_out "$(grep -c 'the hooks remain' <<<"$found" || true)_objects_differ" 0
     fi
 }
 
@@ -83,7 +83,7 @@ size_figures() {
     figure kernel_text "$(size -A "$kernel" | awk '$1 == ".text" { print $2 }')" bytes
 }
 
-# How long the last `make test` and `.ci/run` took; they leave the number behind.
+# How long the last `make test` and `.ci/run` took; they store the number.
 suite_figures() {
     local name
     for name in make_test ci_run; do

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "tests/bench/variants.hpp"
 
-#include "tests/support/tracer_fixture.hpp"
+#include "tests/support/tracer/fixture.hpp"
 
 #include <cpuid.h>
 #include <x86intrin.h>
@@ -12,7 +12,7 @@
 #include <vector>
 
 extern "C" {
-// What stands for the time stamp counter in record_path.S, assembled with fake_clock.h: low half, high half.
+// The replacement of the time stamp counter in record_path.S, assembled with fake_clock.h: low half, high half.
 struct FakeClock {
     std::uint32_t low;
     std::uint32_t high;
@@ -64,7 +64,7 @@ std::unique_ptr<World>& world() {
     return the_world;
 }
 
-// --- the yardsticks --------------------------------------------------------------------------------------------------
+// --- the references --------------------------------------------------------------------------------------------------
 
 std::uint64_t real_clock() {
     return __rdtsc();
@@ -74,7 +74,7 @@ std::uint64_t fake_clock() {
     return std::uint64_t{bench_clock.high} << 32 | bench_clock.low;
 }
 
-// How the original serialised its stamp. In a virtual machine cpuid leaves it for the hypervisor.
+// The original's serialised stamp. In a virtual machine cpuid exits to the hypervisor.
 std::uint64_t serialised_clock() {
     unsigned a = 0;
     unsigned b = 0;
@@ -130,7 +130,7 @@ void run_record(std::uint64_t iterations) {
     }
 }
 
-// tracer::log as it stands, but for the routine that it calls.
+// tracer::log, except for the routine that it calls.
 void run_fake_record(std::uint64_t iterations) {
     for (std::uint64_t i = 0; i < iterations; ++i) {
         if (tracer::detail::family_enabled(tracer::mask_bit(kEvent))) {
@@ -158,7 +158,7 @@ std::array<tracer::Record, Slots> long_event() {
     return slots;
 }
 
-// tracer::detail::record_long, likewise.
+// tracer::detail::record_long in the same way.
 template <std::uint32_t Slots>
 void run_fake_long(std::uint64_t iterations) {
     const auto slots = long_event<Slots>();
@@ -210,7 +210,7 @@ Machine::~Machine() {
     world().reset();
 }
 
-// Straight into the processor's words, as enable() and set_filter() leave them: no record of the change itself.
+// Sets the processor's words directly, as enable() and set_filter() do, without a record of the change.
 void Machine::prepare(const Variant& variant) {
     tracer::CpuTrace& cpu = world()->fixture.tracer().cpu;
     tracer::Chunk& chunk = variant.ring == Ring::kib_512 ? *world()->small : *world()->large;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What is measured: each variant is a loop over one way to write down an event. The record path is the very object code
-// that the kernel links (GS points at a CpuTrace, as in the kernel); the yardstick BASE is a bare rdtsc and one 16-byte
-// store into a ring: nothing that stamps can be cheaper.
+// The measured variants: each is a loop over one way to record an event. The record path is the object code that the
+// kernel links (GS points at a CpuTrace, as in the kernel). The reference BASE is a bare rdtsc and one 16-byte store
+// into a ring: no recorder that stamps can be cheaper.
 //
 // fake_*   the same code with the time stamp counter replaced by a counter in memory (fake_clock.h)
 #pragma once
@@ -19,7 +19,7 @@ enum class Ring : std::uint8_t {
 
 enum class Recording : std::uint8_t {
     enabled,
-    filtered, // the event's family is
+    filtered, // the event's family is filtered
     disabled,
 };
 
@@ -31,10 +31,10 @@ struct Variant {
     Recording recording = Recording::enabled;
 };
 
-// All but the peers that must be loaded first (lttng_peer.hpp).
+// All except the peers that must be loaded first (lttng_peer.hpp).
 [[nodiscard]] std::span<const Variant> variants();
 
-// Makes the tracer of this process; one at a time. Every variant needs it alive.
+// The tracer of this process; one at a time. Every variant requires it.
 class Machine {
   public:
     Machine();
@@ -42,7 +42,7 @@ class Machine {
     Machine(const Machine&) = delete;
     Machine& operator=(const Machine&) = delete;
 
-    // Records go where the variant says from here on.
+    // From here on, records go where the variant requires.
     static void prepare(const Variant& variant);
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// libFuzzer on the reader of .kev files: any bytes, read to the end. It must end, and give no more events than there
-// are slots; the sanitizers watch the rest.
-#include "host/trace/kev/kev_stream.hpp"
+// libFuzzer on the reader of .kev files: any bytes, read to the end. It must terminate and deliver no more events than
+// there are slots; the sanitizers check the rest.
+#include "host/formats/kev/kev_stream.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -17,7 +17,8 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
         return 0;
     }
     Diagnostics diagnostics([](std::string_view) {});
-    const auto stream = kev::KevStream::open({.name = "fuzz", .bytes = spool.value().take()}, {}, diagnostics);
+    const auto stream =
+        host::formats::kev::KevStream::open({.name = "fuzz", .bytes = spool.value().take()}, {}, diagnostics);
     if (!stream) {
         return 0;
     }
@@ -31,7 +32,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
         for (const std::byte byte : event.payload) {
             sum += std::to_integer<std::uint32_t>(byte);
         }
-        if (++events > size / kev::kSlotBytes) {
+        if (++events > size / host::formats::kev::kSlotBytes) {
             std::abort();
         }
     }

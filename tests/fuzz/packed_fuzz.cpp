@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Packed sessions from anywhere. The input is taken as it is, and once more with every header's checksum put right,
-// since no random change survives a checksum. An input of odd size is salvaged: its bodies need no checksum, either.
-#include "host/trace/packed/block.hpp"
-#include "host/trace/trace.hpp"
+// Untrusted packed sessions. The input is read unchanged, and once more with every header's checksum corrected, because
+// no random change passes a checksum. An input of odd size is salvaged: its bodies need no checksum, either.
+#include "host/formats/packed/block.hpp"
+#include "host/formats/trace.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -20,8 +20,8 @@ void read(std::span<const std::byte> bytes, bool salvage) {
         return;
     }
     Diagnostics diagnostics([](std::string_view) {});
-    const auto trace = Trace::open({.name = "x", .bytes = spool.value().take()},
-                                   {.kind = InputKind::packed, .salvage = salvage}, diagnostics);
+    const auto trace = host::formats::Trace::open({.name = "x", .bytes = spool.value().take()},
+                                                  {.kind = InputKind::packed, .salvage = salvage}, diagnostics);
     Event event;
     while (trace && trace.value()->next(event)) {
     }
@@ -33,8 +33,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     std::vector<std::byte> bytes(size);
     std::ranges::copy(std::as_bytes(std::span(data, size)), bytes.begin());
     read(bytes, false);
-    for (std::size_t at = 0; at + packed::kHeaderBytes <= bytes.size(); ++at) {
-        if (packed::has_magic(std::span(bytes).subspan(at))) {
+    for (std::size_t at = 0; at + host::formats::packed::kHeaderBytes <= bytes.size(); ++at) {
+        if (host::formats::packed::has_magic(std::span(bytes).subspan(at))) {
             lib::store_le(std::span(bytes).subspan(at + 60), lib::crc32c(std::span(bytes).subspan(at, 60)));
         }
     }

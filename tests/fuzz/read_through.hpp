@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Reads bytes as a trace of a given kind, from a file in memory, to the end: what a fuzz target of a reader does.
+// Reads bytes as a trace of a given kind, from a file in memory, to the end, as the fuzz target of a reader does.
 #pragma once
 
-#include "host/trace/trace.hpp"
+#include "host/formats/trace.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -19,7 +19,7 @@ inline void read_through(const std::uint8_t* data, std::size_t size, host::trace
     host::trace::Diagnostics diagnostics([](std::string_view) {});
     const host::trace::NamedSource input{
         .name = "input", .bytes = std::make_shared<host::trace::ByteSource>(descriptor, true, size), .keep_open = true};
-    auto trace = host::trace::Trace::open(input, {.kind = kind}, diagnostics);
+    auto trace = host::formats::Trace::open(input, {.kind = kind}, diagnostics);
     if (trace) {
         for (host::trace::Event event; trace.value()->next(event);) {
         }

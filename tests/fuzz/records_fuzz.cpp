@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// libFuzzer on the reader of our own records: chunks, plain, described and compact. Any bytes are read to the end; the
-// sanitizers watch. Of records that are not compact there come no more events than there are slots.
-#include "host/trace/trace.hpp"
+// libFuzzer on the reader of our own records: chunks, plain, described and compact. Any bytes are read to the end,
+// under the sanitizers. Records that are not compact give no more events than there are slots.
+#include "host/formats/trace.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -17,8 +17,8 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
         return 0;
     }
     Diagnostics diagnostics([](std::string_view) {});
-    const auto trace = Trace::open({.name = "fuzz", .bytes = spool.value().take(), .keep_open = true},
-                                   {.kind = InputKind::records}, diagnostics);
+    const auto trace = host::formats::Trace::open({.name = "fuzz", .bytes = spool.value().take(), .keep_open = true},
+                                                  {.kind = InputKind::records}, diagnostics);
     std::size_t events = 0;
     for (Event event; trace && trace.value()->next(event);) {
         ++events;

@@ -1,20 +1,20 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Runs each fuzz target over its corpus and then over so many inputs made from it, or for so many seconds. The seed is
-# fixed, so a run in CI is the same run everywhere. New inputs stay in the build directory; an input that fails is kept
-# and named.
+# Runs each fuzz target over its corpus and then over so many inputs made from it, or for so many seconds; as many
+# targets at once as there are processors. The seed is fixed, so a run in CI is the same run everywhere. New inputs stay
+# in the build directory; an input that fails is kept and named.
 #
 #   tests/fuzz/run.sh DIRECTORY RUNS SECONDS NAME ...      SECONDS 0: count runs instead
 set -uo pipefail
 
-directory=$1 runs=$2 seconds=$3
+export directory=$1 runs=$2 seconds=$3 here=${0%/*}
 shift 3
-here=$(dirname "$0")
-passed=0 failed=0
-for name in "$@"; do
+
+# fuzz NAME; called by xargs.
+# shellcheck disable=SC2317
+fuzz() {
+    local name=$1 log=$directory/$1.log limit=(-runs="$runs")
     mkdir -p "$directory/corpus/$name" "$directory/failures"
-    log=$directory/$name.log
-    limit=(-runs="$runs")
     if [[ $seconds -gt 0 ]]; then
         limit=(-max_total_time="$seconds")
     fi
@@ -24,14 +24,17 @@ for name in "$@"; do
         printf 'PASS fuzz %-10s %s executions, coverage %s edges\n' "$name" \
             "$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")" \
             "$(sed -n 's/.*cov: \([0-9]*\).*/\1/p' "$log" | tail -1)"
-        passed=$((passed + 1))
     else
-        printf 'FAIL fuzz %s: see %s\n' "$name" "$log"
-        tail -15 "$log"
-        failed=$((failed + 1))
+        printf 'FAIL fuzz %s: see %s\n%s\n' "$name" "$log" "$(tail -15 "$log")"
     fi
-done
+}
+export -f fuzz
+
+# shellcheck disable=SC2016 # the inner shell expands its own arguments
+output=$(printf '%s\n' "$@" | xargs -P "$(nproc)" -I '{}' bash -c 'fuzz "$0"' '{}')
+printf '%s\n' "$output"
+passed=$(grep -c '^PASS fuzz ' <<<"$output")
 if [[ -n ${RESULTS:-} ]]; then
-    echo "$passed $failed fuzz" >>"$RESULTS"
+    echo "$passed $(($# - passed)) fuzz" >>"$RESULTS"
 fi
-exit $((failed > 0))
+exit $((passed < $#))

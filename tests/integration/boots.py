@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Both boot paths end in the same kernel, and the loader says what is wrong with what it was given."""
-from harness import BAD_COMMAND_LINE, KERNEL, KERNEL_OFF, OK, TEST_KERNEL, case, expect
+from support.cases import case, expect
+from support.context import KERNEL, KERNEL_OFF, TEST_KERNEL
+from support.guests import BAD_COMMAND_LINE, OK
 
 
 @case

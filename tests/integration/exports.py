@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: MIT
-"""The trace leaves the guest whole, by either way, the same on both, and the same twice when the clock counts
+"""The trace is exported whole through each sink, the same through both, and the same twice when the clock counts
 instructions."""
 import json
 import struct
 
-from harness import KERNEL, OK, case, expect, trace_files
-from guest import register_each
+from support.cases import case, expect
+from support.context import KERNEL
+from support.guests import OK, trace_files
+from integration.guest import register_each
 
 PACKET_MAGIC = b"TRACER-V1.0\0"
 
@@ -49,38 +51,32 @@ def packets_are_what_the_published_format_says(ctx):
     expected = b"".join(files[number] for number in sorted(files))
     expect(stream.startswith(expected), "the packets do not carry the session's records in order")
     end = len(stream) - len(expected)
-    expect(0 < end <= 64 * 16, f"{end} bytes behind the last chunk: not one end record")
+    expect(0 < end <= 64 * 16, f"{end} bytes follow the last chunk: not one end record")
+
+
+def files_of_a_run(ctx, seed):
+    """The trace files of a run with that seed; the directory and the ramdisk are removed."""
+    _, directory = ctx.traced("control", seed=seed)
+    files = trace_files(directory)
+    ctx.run("rm", "-rf", directory, ctx.dir / "ramdisk.img")
+    return files
 
 
 @case
 def icount_runs_are_identical(ctx):
     """Two boots with the same seed leave the same bytes."""
-    runs = []
-    for _ in range(2):
-        image = ctx.make_ramdisk()
-        ctx.boot("control", sink="disk", seed=7, ramdisk=image).expect_code(OK)
-        files, directory = ctx.disk_files(image)
-        ctx.run("rm", "-rf", directory, image)
-        runs.append(files)
-    expect(runs[0] == runs[1], "two runs differ")
+    expect(files_of_a_run(ctx, 7) == files_of_a_run(ctx, 7), "two runs differ")
 
 
 @case
 def seed_changes_the_run(ctx):
     """What icount_runs_are_identical compares is able to differ."""
-    runs = []
-    for seed in (1, 2):
-        image = ctx.make_ramdisk()
-        ctx.boot("control", sink="disk", seed=seed, ramdisk=image).expect_code(OK)
-        files, directory = ctx.disk_files(image)
-        ctx.run("rm", "-rf", directory, image)
-        runs.append(files)
-    expect(runs[0] != runs[1], "two seeds give the same trace")
+    expect(files_of_a_run(ctx, 1) != files_of_a_run(ctx, 2), "two seeds give the same trace")
 
 
 @case
 def isa_card_exports(ctx):
-    """The same driver behind fixed ports."""
+    """The same driver with fixed ports."""
     with ctx.collector() as session:
         ctx.boot("control", sink="udp", nic="isa").expect_code(OK)
     ctx.remora("verify", session)
@@ -113,10 +109,7 @@ def printed_and_summed_up(ctx):
 
 def trace_of(name):
     def body(ctx):
-        image = ctx.make_ramdisk()
-        ctx.boot(name, sink="disk", ramdisk=image).expect_code(OK)
-        _, directory = ctx.disk_files(image)
-        ctx.adopt(directory)
+        ctx.adopt(ctx.traced(name)[1])
     return body
 
 

@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: MIT
-"""The cases that run inside the guest, each booted by itself: an application t_* ends with the exit code for "the
-workload ended well", an application p_* with that for a panic, and what it traced before is exported all the same. The
-kernel names its applications itself (app=list), so none is forgotten. An application s_* has a case of its own here."""
-import wire
-from harness import COMPENSATED_TEST_KERNEL, Case, CASES, Context, Failure, OK, PANIC, TEST_KERNEL, expect
+"""The cases that run inside the guest, each in a boot of its own: an application t_* ends with the exit code for "the
+workload ended well", an application p_* with the code for a panic, and what it traced before is exported all the same.
+The kernel lists its applications itself (app=list), so none is forgotten. An application s_* needs something outside of
+the guest and has a case of its own here."""
+from integration import wire
+from support.cases import CASES, Case, Failure, expect
+from support.context import COMPENSATED_TEST_KERNEL, TEST_KERNEL
+from support.guests import OK, PANIC, GuestContext
 
 MARK_BEFORE_THE_FAULT = "4711"
 
-TIMEOUT_S = 60
 SOAK_TIMEOUT_S = 240
 
 
@@ -25,8 +27,8 @@ DECIDED = ("t_edf_", "t_rr_", "t_rm_", "t_level_", "t_mutex_", "t_semaphore_", "
 
 
 def check_trace(ctx, name, image, outcome):
-    """What the case recorded leaves the machine whole, `remora verify` finds its structure right (pairs, counts, and
-    every gap bracketed with the number lost), and `remora check` finds that the kernel decided as the theory says."""
+    """What the case recorded is exported whole, `remora verify` finds its structure right (pairs, counts, and every gap
+    bracketed with the number lost), and `remora check` finds that the kernel decided as the theory says."""
     if outcome.marker("trace: ").startswith("trace: 0 records kept"):
         return
     if " 0 chunks " in outcome.marker("exported "):
@@ -49,31 +51,29 @@ def case_for(name, kernel=TEST_KERNEL):
 
 def panic_case_for(name):
     def body(ctx):
-        image = ctx.make_ramdisk()
-        outcome = ctx.boot(name, kernel=TEST_KERNEL, nic="none", sink="disk", ramdisk=image).expect_code(PANIC)
+        outcome, directory = ctx.traced(name, kernel=TEST_KERNEL, nic="none", code=PANIC)
         expect(outcome.marker("result") == "result panic", f"no `result panic`; {outcome}")
         expect("panic" in outcome.serial.replace("result panic", ""), f"no report; {outcome}")
-        _, directory = ctx.disk_files(image)
         ctx.remora("adopt", directory)
-        printed = ctx.remora("print", directory, check=False).stdout
+        printed = ctx.remora("print", directory, codes=None).stdout
         expect("data_pointer" in printed, f"the reason's address is missing:\n{printed[-2000:]}")
         expect(MARK_BEFORE_THE_FAULT in printed, f"what was traced before the panic is missing:\n{printed[-2000:]}")
     return body
 
 
 def register_each(kernel, wanted, name_of, body_of):
-    """A case for each application of a kernel that is `wanted`; a case that fails if the kernel cannot be asked."""
+    """A case for each application of a kernel that is `wanted`; one case that fails if the kernel lists none."""
     try:
-        names = applications(Context(f"list_{kernel.replace('/', '_')}", 30), kernel)
+        names = applications(GuestContext("guest", f"list_{kernel.replace('/', '_')}", 30), kernel)
     except Exception as error:  # pylint: disable=broad-except
         reason = str(error)
 
         def unlisted(ctx):
             raise Failure(f"the applications of {kernel} cannot be listed: {reason}")
-        CASES.append(Case(f"applications_of_{kernel.split('/')[-1]}", unlisted, TIMEOUT_S))
+        CASES.append(Case(f"applications_of_{kernel.split('/')[-1]}", unlisted))
         return
     for name in filter(wanted, names):
-        CASES.append(Case(name_of(name), body_of(name), TIMEOUT_S))
+        CASES.append(Case(name_of(name), body_of(name)))
 
 
 def line_by_the_8259(ctx):
@@ -82,7 +82,7 @@ def line_by_the_8259(ctx):
 
 
 def fault_in_every_report(ctx):
-    """A console that faults whenever it is used: nothing can be said, but the machine ends, and says how it ended."""
+    """A console that faults whenever it is used: nothing is printed, but the machine ends with the code of a panic."""
     outcome = ctx.boot("s_fault_in_every_report", kernel=TEST_KERNEL, nic="none").expect_code(PANIC)
     expect("killed" not in outcome.serial, f"the console works; {outcome}")
 
@@ -102,33 +102,36 @@ def double_fault_resets_nothing(ctx):
 
 
 def stuck_line(ctx):
-    """A level-triggered line that nobody acknowledges (QEMU's edu device): the governor keeps the machine going."""
+    """A level-triggered line that is never acknowledged (QEMU's edu device): the governor keeps the machine running."""
     outcome = ctx.boot("s_irq_stuck_line", kernel=TEST_KERNEL, nic="none", sink="disk", ramdisk=ctx.make_ramdisk(),
                        devices=["-device", "edu,addr=4"])
     outcome.expect_code(OK)
 
 
+def print_figures(outcome, start, end=""):
+    """Lines of the serial output that state figures: indented, in one piece."""
+    lines = [line for line in outcome.serial.splitlines() if line.startswith(start)]
+    print("".join(f"  {line}{end}\n" for line in lines), end="", flush=True)
+
+
 def nmi_storm(ctx):
-    """NMIs through QEMU's monitor, as fast as it takes them: each is in the trace, and the task goes on."""
+    """NMIs through QEMU's monitor, as fast as it takes them: each is in the trace, and the task continues."""
     outcome = ctx.boot("s_nmi_storm", kernel=TEST_KERNEL, nic="none", clock="tcg",
                        meanwhile=lambda monitor: monitor.do("inject-nmi", 50)).expect_code(OK)
-    print("".join(f"  {line}\n" for line in outcome.serial.splitlines() if line.startswith("storm: ")), end="",
-          flush=True)
+    print_figures(outcome, "storm: ")
 
 
 def receive_flood(ctx):
-    """Frames, most of them bad, as fast as the card takes them: tasks with deadlines are never late, a flow goes on."""
+    """Frames, most of them bad, as fast as the card takes them: no task misses its deadline, a flow continues."""
     with wire.Wire() as cable:
         outcome = ctx.boot("s_receive_flood", kernel=TEST_KERNEL, nic="none", devices=cable.options()).expect_code(OK)
-    figures = [line for line in outcome.serial.splitlines() if line.startswith("flood: ")]
-    print("".join(f"  {line} ({cable.flooded} sent)\n" for line in figures), end="", flush=True)
+    print_figures(outcome, "flood: ", f" ({cable.flooded} sent)")
 
 
 def soak(ctx, **options):
     """Records under timer interrupts and NMIs: the guest checks them itself, and that its records were interrupted."""
     outcome = ctx.boot("s_record_soak", kernel=TEST_KERNEL, nic="none", **options).expect_code(OK)
-    figures = [line for line in outcome.serial.splitlines() if line.startswith("soak: ")]
-    print("".join(f"  {line}\n" for line in figures), end="", flush=True)
+    print_figures(outcome, "soak: ")
 
 
 def record_soak(ctx):
@@ -147,15 +150,17 @@ def spurious_by_the_8259(ctx):
 
 
 def register():
-    CASES.append(Case("record_soak", record_soak, SOAK_TIMEOUT_S))
-    CASES.append(Case("record_soak_by_single_instructions", record_soak_by_single_instructions, SOAK_TIMEOUT_S))
-    CASES.append(Case("t_irq_spurious_line_by_the_8259", spurious_by_the_8259, TIMEOUT_S))
-    CASES.append(Case("t_irq_line_by_the_8259", line_by_the_8259, TIMEOUT_S))
-    CASES.append(Case("s_irq_stuck_line", stuck_line, TIMEOUT_S))
-    CASES.append(Case("s_nmi_storm", nmi_storm, TIMEOUT_S))
-    CASES.append(Case("s_receive_flood", receive_flood, TIMEOUT_S))
-    CASES.append(Case("s_fault_in_every_report", fault_in_every_report, TIMEOUT_S))
-    CASES.append(Case("double_fault_resets_nothing", double_fault_resets_nothing, TIMEOUT_S))
+    CASES.extend([
+        Case("record_soak", record_soak, SOAK_TIMEOUT_S),
+        Case("record_soak_by_single_instructions", record_soak_by_single_instructions, SOAK_TIMEOUT_S),
+        Case("t_irq_spurious_line_by_the_8259", spurious_by_the_8259),
+        Case("t_irq_line_by_the_8259", line_by_the_8259),
+        Case("s_irq_stuck_line", stuck_line),
+        Case("s_nmi_storm", nmi_storm, alone=True),
+        Case("s_receive_flood", receive_flood, alone=True),
+        Case("s_fault_in_every_report", fault_in_every_report),
+        Case("double_fault_resets_nothing", double_fault_resets_nothing),
+    ])
     register_each(TEST_KERNEL, lambda name: name.startswith("t_"), str, case_for)
     register_each(COMPENSATED_TEST_KERNEL, lambda name: name.startswith(("t_clock_", "t_itrace_")),
                   lambda name: f"{name}_compensated", lambda name: case_for(name, COMPENSATED_TEST_KERNEL))

@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: MIT
 """Options that are wrong stop the build or the run at once, and the message holds what would have been right."""
 import fcntl
+import json
 import os
 import shutil
 
-import harness
-from harness import case, expect
+from support.cases import case, expect
+from support.context import EFI, KERNEL, REMORA, ROOT
 
 
 def refused(ctx, arguments, *words):
     """make with these arguments fails, and its message holds all the words."""
-    done = ctx.run("make", *arguments, check=False)
+    done = ctx.run("make", *arguments, codes=None)
     expect(done.returncode != 0, f"make {arguments} succeeds")
     for word in words:
         expect(word in done.stderr, f"make {arguments}: `{word}` is not in: {done.stderr}")
@@ -18,7 +19,7 @@ def refused(ctx, arguments, *words):
 
 def config(ctx, text):
     path = ctx.dir / "shark.cfg"
-    path.write_text((harness.ROOT / "shark.cfg").read_text() + text)
+    path.write_text((ROOT / "shark.cfg").read_text() + text)
     return f"CONFIG_FILE={path}"
 
 
@@ -83,7 +84,7 @@ def command_line_overrides_the_file(ctx):
 def run_refused(ctx, words, **environment):
     defaults = {"APP": "control", "SINK": "none", "BOOT": "pvh", "ACCEL": "tcg", "CLOCK": "tcg", "NIC": "pci",
                 "OUT": str(ctx.dir / "out"), "PORT": str(ctx.port), "SEED": "1", "TIMEOUT_S": "30", "TRACER": "NEW"}
-    done = ctx.run("qemu/run.sh", harness.KERNEL, harness.EFI, harness.REMORA, check=False,
+    done = ctx.run("qemu/run.sh", KERNEL, EFI, REMORA, codes=None,
                    env={**defaults, **environment})
     expect(done.returncode == 1, f"exit code {done.returncode}: {done.stdout}{done.stderr}")
     for word in words:
@@ -101,8 +102,8 @@ def machines_that_cannot_work_are_refused(ctx):
 @case
 def machine_of_no_known_kind_is_not_booted(ctx):
     for key in ("ACCEL", "CLOCK", "NIC", "BOOT"):
-        done = ctx.run("qemu/boot.sh", "app=control", check=False,
-                       env={"KERNEL": harness.KERNEL, "WORK": str(ctx.dir), key: "vax"})
+        done = ctx.run("qemu/boot.sh", "app=control", codes=None,
+                       env={"KERNEL": KERNEL, "WORK": str(ctx.dir), key: "vax"})
         expect(done.returncode == 1, f"{key}=vax: exit code {done.returncode}")
         expect(f"error: {key}=vax" in done.stderr and f"remedy: {key}=" in done.stderr, done.stderr)
 
@@ -118,7 +119,7 @@ def values_of_a_run_are_judged_before_it_starts(ctx):
                            ("CLOCK_MAX_DELTA=0", "from 1 to"), ("CLOCK_NEAR_ZERO=0", "from 1 to"),
                            ("CLOCK_STEP=1", "COMPENSATION=ON")):
         for target in ("run", "debug"):
-            done = ctx.run("make", target, "DEPS=skip", f"OUT={ctx.dir}/out", option, check=False)
+            done = ctx.run("make", target, "DEPS=skip", f"OUT={ctx.dir}/out", option, codes=None)
             lines = [line for line in done.stderr.splitlines() if not line.startswith("make")]
             expect(done.returncode != 0 and len(lines) == 2, f"make {target} {option}: {done.stdout}{done.stderr}")
             expect(lines[0].startswith(f"error: {option} "), lines[0])
@@ -171,7 +172,7 @@ def checks_without_a_list_of_files_fail(ctx):
     """A git that does not answer must not make the checks pass over nothing."""
     for command in (["make", "lint"], ["make", "check-headers"], ["tests/structure/include_directions.py"],
                     ["tests/structure/style.py"], ["tests/structure/tracer_off.sh"]):
-        done = ctx.run(*command, check=False, env={"GIT_DIR": "/nowhere"})
+        done = ctx.run(*command, codes=None, env={"GIT_DIR": "/nowhere"})
         expect(done.returncode != 0, f"{command} passes")
         expect("remedy: git config --global --add safe.directory" in done.stdout + done.stderr,
                f"{command}: {done.stdout}{done.stderr}")
@@ -182,11 +183,11 @@ def removed_source_is_linked_no_more(ctx):
     """The tools are linked again when a source is gone, and only then; the compiler is one that only makes files."""
     copy = ctx.dir / "copy"
     copy.mkdir()
-    ctx.run("bash", "-c", f"cp -r Makefile shark.cfg linker.ld lib tracer host {copy}")
+    ctx.run("bash", "-c", f"cp -r Makefile mk shark.cfg linker.ld lib tracer host {copy}")
     compiler = ctx.dir / "compiler"
     compiler.write_text('#!/bin/bash\nwhile [[ $1 != -o ]]; do shift; done\ntouch "$2"\n')
     compiler.chmod(0o755)
-    make = ["make", "-C", copy, f"CXX={compiler}", "build/host/remora"]
+    make = ["make", "-C", copy, f"CXX={compiler}", "CCACHE=", "build/host/remora"]
     expect("  LD " in ctx.run(*make).stdout, "nothing was linked")
     expect("  LD " not in ctx.run(*make).stdout, "linked again without a reason")
     (copy / "host" / "cli" / "main.cpp").unlink()
@@ -194,8 +195,23 @@ def removed_source_is_linked_no_more(ctx):
 
 
 @case
+def each_source_has_its_compile_command(ctx):
+    """The compilation database names each source that is built, with the flags of its world."""
+    ctx.run("make", "compile_commands.json")
+    commands = {entry["file"]: entry["arguments"]
+                for entry in json.loads((ROOT / "compile_commands.json").read_text())}
+    for source, flag in (("lib/memory.cpp", "-ffreestanding"), ("kernel/root/main.cpp", "-mgeneral-regs-only"),
+                         ("host/cli/main.cpp", "-fPIC"), ("tests/fuzz/fat_fuzz.cpp", "-std=c++20"),
+                         ("arch/uefi/loader.cpp", "-fshort-wchar"), ("tests/unit/lib/bytes_test.cpp", "-O1")):
+        expect(flag in commands.get(source, []), f"{source} is not compiled with {flag}: {commands.get(source)}")
+    sources = set(ctx.run("git", "ls-files", "*.cpp").stdout.split())
+    unbuilt = {"examples/count_events.cpp", "kernel/root/tracing_off.cpp"}
+    expect(sources - set(commands) <= unbuilt, f"no command: {sorted(sources - set(commands) - unbuilt)}")
+
+
+@case
 def missing_packages_are_named(ctx):
-    done = ctx.run("make", "deps", "CHECK=1", "PACKAGES=bash no-such-package", check=False)
+    done = ctx.run("make", "deps", "CHECK=1", "PACKAGES=bash no-such-package", codes=None)
     expect(done.returncode != 0 and "missing: no-such-package" in done.stdout, done.stdout)
     ctx.run("make", "deps", "CHECK=1", "PACKAGES=bash")
 
@@ -205,5 +221,5 @@ def without_apt_the_packages_are_printed(ctx):
     empty = ctx.dir / "bin"
     empty.mkdir()
     (empty / "bash").symlink_to("/bin/bash")
-    done = ctx.run("/bin/bash", ".ci/deps", "alpha", "beta", check=False, env={"PATH": str(empty)})
+    done = ctx.run("/bin/bash", ".ci/deps", "alpha", "beta", codes=None, env={"PATH": str(empty)})
     expect(done.returncode == 1 and "alpha beta" in done.stdout, done.stdout + done.stderr)

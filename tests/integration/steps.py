@@ -5,7 +5,8 @@ import json
 import re
 import shutil
 
-from harness import COMPENSATED_TEST_KERNEL, KERNEL, OK, case, expect
+from support.cases import case, expect
+from support.context import COMPENSATED_TEST_KERNEL, KERNEL
 
 
 def symbols(ctx):
@@ -26,9 +27,7 @@ def listing(ctx):
 
 def record(ctx, grain):
     """The session of an application in steps, with the image's names in it."""
-    image = ctx.make_ramdisk()
-    ctx.boot("stepped_one", itrace=grain, sink="disk", ramdisk=image).expect_code(OK)
-    _, directory = ctx.disk_files(image)
+    _, directory = ctx.traced("stepped_one", itrace=grain)
     ctx.remora("adopt", "--kernel", KERNEL, directory)
     ctx.remora("verify", directory)
     return directory
@@ -81,7 +80,7 @@ def call_stacks_of_a_task_in_steps(ctx):
 
 @case
 def names_of_another_image_are_never_shown(ctx):
-    """An image that did not run is told once, and nothing of it is used."""
+    """An image that did not run is reported once, and nothing of it is used."""
     session = record(ctx, "blocks")
     other = ctx.dir / "other.elf"
     shutil.copy(KERNEL, other)
@@ -94,20 +93,16 @@ def names_of_another_image_are_never_shown(ctx):
     done = ctx.remora("print", session, "--event", "block", "--limit", "5", "--kernel", other, "--disassemble")
     expect("another image" in done.stderr and done.stderr.count("\n") == 1, done.stderr)
     expect("(" not in done.stdout.split("address=")[1].splitlines()[0] and " | " not in done.stdout, done.stdout)
-    done = ctx.remora("print", session, "--disassemble", check=False)
+    done = ctx.remora("print", session, "--disassemble", codes=None)
     expect(done.returncode == 1 and "--kernel" in done.stderr, done.stderr)
-    done = ctx.remora("print", session, "--disassemble", "--kernel", "Makefile", check=False)
+    done = ctx.remora("print", session, "--disassemble", "--kernel", "Makefile", codes=None)
     expect(done.returncode == 1 and done.stderr, done.stderr)
 
 
 def compensated(ctx, name, **words):
     """A run of the periodic load on the kernel whose clock can be set back: what it printed, and its session."""
-    image = ctx.make_ramdisk()
-    outcome = ctx.boot("stepped_one", kernel=COMPENSATED_TEST_KERNEL, sink="disk", ramdisk=image, **words)
-    outcome.expect_code(OK)
-    _, directory = ctx.disk_files(image)
+    outcome, directory = ctx.traced("stepped_one", kernel=COMPENSATED_TEST_KERNEL, **words)
     session = directory.rename(ctx.dir / name)
-    image.unlink()
     ctx.remora("adopt", session)
     ctx.remora("verify", session)
     return outcome, session
@@ -126,11 +121,11 @@ def the_kernels_time_is_restored(ctx):
     outcome, steps = compensated(ctx, "steps", itrace="blocks", clock_step=1)
     summary = json.loads(ctx.remora("summary", steps, "--json").stdout)
     expect(0 < summary["tracing"]["share"] < 1, f"tracing took {summary['tracing']} of the run")
-    told = summary["compensation"]
+    found = summary["compensation"]
     removed = int(outcome.marker("clock ran").split()[-2])
-    expect(told["removed_ticks"] == removed > 10**7, f"{told}, the kernel says {removed}")
+    expect(found["removed_ticks"] == removed > 10**7, f"{found}, the kernel says {removed}")
     counted = {name: int(count) for name, count in re.findall(r"REMORA: steps (\w+) (\d+)", outcome.serial)}
-    expect(told["steps"] == counted and counted["compensated"] > 10**5, f"{told}, the kernel says {counted}")
+    expect(found["steps"] == counted and counted["compensated"] > 10**5, f"{found}, the kernel says {counted}")
 
     switches = [printed(ctx, session, "context_switch") for session in (free, steps)]
     order = [[event["par1"] for event in one] for one in switches]
@@ -139,8 +134,8 @@ def the_kernels_time_is_restored(ctx):
              for a, b in zip(*switches)]
     expect(max(apart) < 1000, f"a switch is {max(apart)} ticks from where it is in the free run")
 
-    # A job's release is a time of the kernel's clock: the stamp as it is lies far behind, the restored one does not.
+    # A job's release is a time of the kernel's clock: the raw stamp is far later, the restored one is not.
     for options, fits in (((), True), (("--machine-clock",), False)):
         late = max(event["ticks"] - event["parameters"]["release"] & 0xFFFFFFFF
                    for event in printed(ctx, steps, "job_release", *options))
-        expect((late < 5000) == fits, f"a release is told {late} ticks after its time {options}")
+        expect((late < 5000) == fits, f"a release is recorded {late} ticks after its time {options}")

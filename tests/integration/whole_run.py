@@ -6,12 +6,12 @@ import signal
 import subprocess
 import time
 
-import harness
-from harness import case, expect
+from support.cases import case, expect
+from support.context import EFI, INHERITED, KERNEL, REMORA, ROOT
 
 
 def make_run(ctx, *options):
-    return ctx.run("make", "run", "DEPS=skip", f"OUT={ctx.dir}/out", f"PORT={ctx.port}", *options, check=False)
+    return ctx.run("make", "run", "DEPS=skip", f"OUT={ctx.dir}/out", f"PORT={ctx.port}", *options, codes=None)
 
 
 def environment(ctx, **changes):
@@ -43,7 +43,7 @@ def run_to_both_sinks(ctx):
 def run_into_a_directory_with_an_odd_name(ctx):
     """Commas and blanks mean something to QEMU and to the shell, not in a name."""
     out = ctx.dir / "a,b c"
-    done = ctx.run("qemu/run.sh", harness.KERNEL, harness.EFI, harness.REMORA, env=environment(ctx, OUT=str(out)))
+    done = ctx.run("qemu/run.sh", KERNEL, EFI, REMORA, env=environment(ctx, OUT=str(out)))
     expect("guest: boot uefi" in done.stdout and "guest: result ok" in done.stdout, done.stdout)
     ctx.remora("verify", out / "udp")
     ctx.remora("verify", out / "disk")
@@ -61,7 +61,7 @@ def run_that_exports_nothing_gives_one_error(ctx):
     """The loader finds no kernel: the cause, the log, and no word of a session."""
     broken = ctx.dir / "no_kernel.elf"
     broken.write_bytes(b"no kernel")
-    done = ctx.run("qemu/run.sh", broken, harness.EFI, harness.REMORA, check=False, env=environment(ctx))
+    done = ctx.run("qemu/run.sh", broken, EFI, REMORA, codes=None, env=environment(ctx))
     expect(done.returncode == 1, f"exit code {done.returncode}")
     expect(done.stderr.count("\n") == 1 and done.stderr.startswith("error: the guest says: loader failed"), done.stderr)
     expect("serial.log" in done.stderr, done.stderr)
@@ -79,13 +79,13 @@ def run_that_hangs_ends(ctx):
 
 @case
 def run_that_is_interrupted_closes_its_session(ctx):
-    """Ctrl-C, twice: the collector is told once, closes what it has, and no process is left."""
+    """Ctrl-C, twice: the collector gets one signal, closes what it has, and no process is left."""
     serial = ctx.dir / "out" / "serial.log"
     log = open(ctx.dir / "run.log", "w", encoding="utf-8")
     with log, subprocess.Popen(
-            ["env", "--default-signal=INT", "qemu/run.sh", harness.KERNEL, harness.EFI, harness.REMORA],
-            cwd=harness.ROOT, stdout=log, stderr=log, stdin=subprocess.DEVNULL, start_new_session=True,
-            env={**harness.INHERITED, **environment(ctx, BOOT="pvh", SINK="udp", DURATION_MS="60000")}) as run:
+            ["env", "--default-signal=INT", "qemu/run.sh", KERNEL, EFI, REMORA],
+            cwd=ROOT, stdout=log, stderr=log, stdin=subprocess.DEVNULL, start_new_session=True,
+            env={**INHERITED, **environment(ctx, BOOT="pvh", SINK="udp", DURATION_MS="60000")}) as run:
         while not (serial.exists() and "running control" in serial.read_text(errors="replace")):
             expect(run.poll() is None and ctx.left_s() > 0, "the run ended by itself")
             time.sleep(0.05)

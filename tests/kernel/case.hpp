@@ -4,11 +4,11 @@
 // other tasks, not by the clock, and whoever must wait for time waits for the kernel's own counters.
 #pragma once
 
-#include "kernel/app.hpp"
-#include "kernel/clock.hpp"
-#include "kernel/console.hpp"
+#include "kernel/panic/console.hpp"
+#include "kernel/run/app.hpp"
 #include "kernel/sync/semaphore.hpp"
-#include "kernel/task.hpp"
+#include "kernel/task/task.hpp"
+#include "kernel/time/clock.hpp"
 #include "lib/text.hpp"
 #include "tests/kernel/checked.hpp"
 
@@ -76,6 +76,28 @@ inline kernel::Pid start(std::string_view name, kernel::TaskBody body, const ker
     const kernel::Pid pid = create(name, body, model);
     must(kernel::task_activate(pid));
     return pid;
+}
+
+// A job that adds its letter.
+template <char Letter>
+void letter(void*) {
+    order.add(Letter);
+}
+
+// The launcher makes three tasks ready without giving them the processor: B, which is due first, runs first.
+template <kernel::HardModel (*Due)(std::uint64_t milliseconds)>
+int nearest_first() {
+    start(
+        "launcher",
+        [](void*) {
+            start("A", letter<'A'>, Due(3'000));
+            start("B", letter<'B'>, Due(1'000));
+            start("C", letter<'C'>, Due(2'000));
+            order.add('L');
+        },
+        Due(500));
+    check_order("LBCA");
+    return failures;
 }
 
 [[nodiscard]] inline kernel::JobCounts my_jobs() {

@@ -2,8 +2,8 @@
 #include "tests/kernel/checked.hpp"
 
 #include "arch/arch.hpp"
-#include "kernel/console.hpp"
-#include "kernel/runlevel.hpp"
+#include "kernel/panic/console.hpp"
+#include "kernel/run/runlevel.hpp"
 #include "tests/support/attempts/attempts.hpp"
 #include "tracer/event_table.hpp"
 #include "tracer/instance.hpp"
@@ -14,7 +14,7 @@ namespace {
 
 struct Found {
     std::uint64_t records = 0;
-    std::uint64_t told = 0; // by blackout_end
+    std::uint64_t recorded = 0; // by blackout_end
     std::uint64_t empty = 0;
     std::uint64_t falling = 0;
     bool opaque = false; // a compact stream was among it
@@ -26,7 +26,7 @@ void look_through(std::span<const std::byte> area, lib::Ticks& last, Found& foun
         ++found.records;
         found.empty += record.empty() ? 1U : 0U;
         found.falling += record.stamp() < last ? 1U : 0U;
-        found.told += record.event_code() == tracer::event_code("blackout_end") ? record.par2 : 0U;
+        found.recorded += record.event_code() == tracer::event_code("blackout_end") ? record.par2 : 0U;
         last = record.stamp();
     }
 }
@@ -59,23 +59,24 @@ void check_account(void*) {
     const tracer::Totals totals = tracer::totals(0);
     const std::uint64_t attempts = tests::attempted_records() - g_unaccounted;
     const Found found = look_through_all();
-    const std::uint64_t untold =
+    const std::uint64_t unrecorded =
         totals.dropped - tracer::instance().cpu.reported_bytes / tracer::kRecordBytes; // of a blackout still open
     const bool balanced = attempts == totals.committed + totals.dropped + totals.refused;
     const bool there = found.records + totals.overwritten == totals.committed + totals.tracer_made &&
                        found.empty == 0 && found.falling == 0;
-    const bool told =
-        totals.overwritten == 0 && !found.opaque ? found.told + untold == totals.dropped : found.told <= totals.dropped;
-    if (!balanced || !there || !told) {
+    const bool recorded = totals.overwritten == 0 && !found.opaque ? found.recorded + unrecorded == totals.dropped
+                                                                   : found.recorded <= totals.dropped;
+    if (!balanced || !there || !recorded) {
         kernel::console().line("account: ", attempts, " attempts, ", totals.committed, " committed, ", totals.dropped,
                                " dropped, ", totals.refused, " refused, ", totals.tracer_made, " by the tracer, ",
                                totals.overwritten, " overwritten");
         kernel::console().line("found: ", found.records, " records, ", found.empty, " empty, ", found.falling,
-                               " falling stamps, ", found.told, " losses told, ", untold, " still to tell");
+                               " falling stamps, ", found.recorded, " losses recorded, ", unrecorded,
+                               " still to record");
     }
     ASSERT(balanced);
     ASSERT(there);
-    ASSERT(told);
+    ASSERT(recorded);
 }
 
 } // namespace

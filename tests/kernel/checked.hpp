@@ -3,14 +3,15 @@
 // after the last record of the run, the tracer's account is compared with
 //   - the attempts, counted before the tracer saw them (tests/support/attempts/):
 //       attempts = committed + dropped + refused;
-//   - what really lies in the chunks, slot by slot:
+//   - what is really in the chunks, slot by slot:
 //       records found = committed + tracer_made - overwritten, none of them empty, stamps never falling within an area;
-//   - the losses that are told in them: the sum of all blackout_end found, and of what an open blackout has still to
-//     tell, is `dropped` (at most `dropped` if records were overwritten: a blackout_end may be among them).
+//   - the losses that are recorded in them: the sum of all blackout_end found, and of what an open blackout has still
+//   to
+//     record, is `dropped` (at most `dropped` if records were overwritten: a blackout_end may be among them).
 // A case that fails here ends in a panic that names the sums.
 #pragma once
 
-#include "kernel/app.hpp"
+#include "kernel/run/app.hpp"
 
 namespace guest {
 

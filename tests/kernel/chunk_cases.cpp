@@ -85,7 +85,7 @@ int stop(const kernel::AppArguments&) {
     FTrace_disable();
     const std::uint32_t kept = consecutive_from(only, 0);
     check(kept > 0 && kept <= kSlots, "the oldest records stay");
-    check(recording.count(FTrace_EVT_blackout_start) == 1, "the loss is told in the emergency area");
+    check(recording.count(FTrace_EVT_blackout_start) == 1, "the loss is recorded in the emergency area");
     return failures;
 }
 

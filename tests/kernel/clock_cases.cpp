@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // The compensated clock on the machine. In a kernel that was built without it nothing of it can be had, and the cases
 // make sure of that.
-#include "kernel/compensation/compensated_clock.hpp"
-#include "kernel/interrupt.hpp"
-#include "kernel/irq_guard.hpp"
+#include "kernel/interrupt/interrupt.hpp"
 #include "kernel/root/tracing.hpp"
-#include "kernel/timer.hpp"
+#include "kernel/section/irq_guard.hpp"
+#include "kernel/time/compensated_clock.hpp"
+#include "kernel/time/timer.hpp"
 #include "tests/kernel/mixing.hpp"
 #include "tests/kernel/row_cases.hpp"
 
@@ -32,13 +32,13 @@ bool compensates(const Parameters& parameters) {
 }
 
 // AE EC: a periodic timer beside a task in steps. On the compensated clock each period has its expiration, and each
-// expiration its interrupt; the amount removed stands in the trace, rising; stamps never fall; the clock never does.
+// expiration its interrupt; the amount removed is in the trace, rising; stamps never fall; the clock never does.
 int timer(const kernel::AppArguments&) {
     if (!compensates({})) {
         return failures;
     }
     const int chunk = rows::begin(250, FTRACE_CHUNK_FLAG_CYC);
-    check(FTrace_itrace_range(&g_expirations, &g_expirations + 1) == 0, "no instruction is told");
+    check(FTrace_itrace_range(&g_expirations, &g_expirations + 1) == 0, "no instruction is recorded");
     const std::uint64_t interrupts = kernel::interrupt_counters(arch::timer_vector()).taken;
     const lib::Ticks first = kernel::after(kPeriod);
     const kernel::TimerId timer = must(kernel::kern_event_post_periodic(
@@ -70,7 +70,7 @@ int timer(const kernel::AppArguments&) {
     check(kernel::clock_compensation().count(Outcome::compensated) > 10'000, "the clock was set back");
 
     std::uint64_t removed = 0;
-    std::uint64_t told = 0;
+    std::uint64_t recorded = 0;
     std::uint64_t stamp = 0;
     for (const tracer::Record& record : rows::recording.records()) {
         check(record.stamp().value >= stamp, "stamps never fall");
@@ -79,10 +79,10 @@ int timer(const kernel::AppArguments&) {
             const std::uint64_t now = std::uint64_t{record.par1} << 32 | record.par2;
             check(now >= removed, "what was removed only grows");
             removed = now;
-            ++told;
+            ++recorded;
         }
     }
-    check(told > 50, "what was removed is in the trace");
+    check(recorded > 50, "what was removed is in the trace");
     check(removed == kernel::clock_compensation().removed().value, "to the tick");
     return failures;
 }
@@ -95,7 +95,7 @@ int begin_again(const kernel::AppArguments&) {
     constexpr std::uint64_t kRounds = 500;
     constexpr std::uint64_t kLeast = 4 * kRounds; // ticks, one an instruction; far below max_delta
     const int chunk = rows::begin(250, FTRACE_CHUNK_FLAG_CYC);
-    check(FTrace_itrace_range(&g_expirations, &g_expirations + 1) == 0, "no instruction is told");
+    check(FTrace_itrace_range(&g_expirations, &g_expirations + 1) == 0, "no instruction is recorded");
     for (int i = 0; i < 20; ++i) {
         check(FTrace_itrace_begin(FTRACE_ITRACE_BLOCKS) == 0 && FTrace_itrace_end() == 0, "steps, for a moment");
         const lib::Ticks before = kernel::now();
@@ -113,20 +113,20 @@ int begin_again(const kernel::AppArguments&) {
     return failures;
 }
 
-// The clock stays behind when nobody is in steps any more, and the records of its settings are overwritten, or were
-// left while tracing was off: the end of each interrupt tells it again, and so does the beginning of tracing.
-int told_again(const kernel::AppArguments&) {
+// The clock stays late when no task is in steps any more, and the records of its settings are overwritten, or were
+// left while tracing was off: the end of each interrupt records it again, and so does the beginning of tracing.
+int recorded_again(const kernel::AppArguments&) {
     if (!compensates({})) {
         return failures;
     }
     const int chunk = rows::begin(250, FTRACE_CHUNK_FLAG_CYC);
-    check(FTrace_itrace_range(&g_expirations, &g_expirations + 1) == 0, "no instruction is told");
+    check(FTrace_itrace_range(&g_expirations, &g_expirations + 1) == 0, "no instruction is recorded");
     check(FTrace_itrace_begin(FTRACE_ITRACE_BLOCKS) == 0, "steps begin");
     static_cast<void>(mixed(200));
     FTrace_disable();
     static_cast<void>(mixed(200));
     check(FTrace_itrace_end() == 0, "steps end");
-    check(FTrace_enable() == 0, "tracing goes on");
+    check(FTrace_enable() == 0, "tracing continues");
     const std::uint64_t removed = kernel::clock_compensation().removed().value;
     for (int i = 0; i < 400; ++i) {
         TRACER_LOGEVENT(FTrace_EVT_user_event_0, 0, static_cast<DWORD>(i)); // all that was there is overwritten
@@ -137,14 +137,14 @@ int told_again(const kernel::AppArguments&) {
     check(g_expirations > 2, "there were interrupts");
     must(kernel::kern_event_delete(timer));
     rows::end(chunk);
-    std::uint64_t told = 0;
+    std::uint64_t recorded = 0;
     for (const tracer::Record& record : rows::recording.records()) {
         if (record.event_code() == FTrace_EVT_clock_compensated) {
             check((std::uint64_t{record.par1} << 32 | record.par2) == removed, "what was removed in all");
-            ++told;
+            ++recorded;
         }
     }
-    check(told >= 2, "each interrupt tells it");
+    check(recorded >= 2, "each interrupt records it");
     return failures;
 }
 
@@ -163,11 +163,11 @@ int near_zero(const kernel::AppArguments&) {
     const kernel::compensation::Compensator& clock = kernel::clock_compensation();
     check(clock.count(Outcome::near_zero) > 1'000, "the guard held");
     check(clock.removed().value == 0, "and nothing was removed");
-    check(g_expirations > 10, "the timer went on");
+    check(g_expirations > 10, "the timer continued");
     return failures;
 }
 
-// The machine's counter, moved so that it wraps soon, and a timer that is due behind that.
+// The machine's counter, moved so that it wraps soon, and a timer that is due after that.
 class WrappingMachine {
   public:
     lib::Ticks clock() {
@@ -197,7 +197,7 @@ class WrappingMachine {
     std::uint64_t m_read = 0;
 };
 
-// The counter's end, which 64 bits never reach by themselves: near it nothing is set, behind it a new interval begins,
+// The counter's end, which 64 bits never reach by themselves: near it nothing is set, after it a new interval begins,
 // once, and then the clock is set back as before.
 int rollover(const kernel::AppArguments&) {
     constexpr std::uint64_t kSteps = 50;
@@ -225,15 +225,15 @@ int rollover(const kernel::AppArguments&) {
 
     freely_until([&](lib::Ticks time) { return time < parameters.near_overflow; });
     step(1 + kSteps);
-    check(clock.count(Outcome::rollover) == 1, "behind the end: a new interval, once");
+    check(clock.count(Outcome::rollover) == 1, "after the end: a new interval, once");
     check(clock.count(Outcome::compensated) == 2 * kSteps && machine.writes == 2 * kSteps, "and then set back again");
-    check(machine.clock() < lib::Ticks{parameters.max_delta}, "from where it was behind the end");
+    check(machine.clock() < lib::Ticks{parameters.max_delta}, "from where it was after the end");
     check(machine.sum_kept, "clock + decrementer is the same after each");
     check(machine.only_back, "the clock is only ever set back");
     return failures;
 }
 
-// In steps the clock goes on by what the instructions between two readings are worth, one tick each: it neither stands
+// In steps the clock advances by what the instructions between two readings are worth, one tick each: it neither rests
 // still nor jumps, as it would if counter and sum were of different steps.
 int read_in_steps(const kernel::AppArguments&) {
     constexpr int kReadings = 10'000;
@@ -241,7 +241,7 @@ int read_in_steps(const kernel::AppArguments&) {
     if (!compensates({})) {
         return failures;
     }
-    check(FTrace_itrace_range(&g_expirations, &g_expirations + 1) == 0, "no instruction is told");
+    check(FTrace_itrace_range(&g_expirations, &g_expirations + 1) == 0, "no instruction is recorded");
     check(FTrace_itrace_begin(FTRACE_ITRACE_BLOCKS) == 0, "steps begin");
     lib::Ticks last = kernel::now();
     std::uint64_t least = ~std::uint64_t{0};
@@ -258,7 +258,7 @@ int read_in_steps(const kernel::AppArguments&) {
     kernel::clock_compensation_stop();
     kernel::console().line("between readings ", least, " to ", most, " ticks");
     check(!falls, "the clock never falls");
-    check(least > 0, "nor does it stand still");
+    check(least > 0, "nor does it rest");
     check(most <= kFew, "nor does it jump");
     return failures;
 }
@@ -281,8 +281,8 @@ int arguments(const kernel::AppArguments&) {
 
 [[gnu::used, gnu::section(".apps")]] constinit const kernel::App kCases[] = {
     {"t_clock_timer", "a periodic timer beside a task in steps, on a compensated clock", &checked<&timer>, true},
-    {"t_clock_begin_again", "steps that begin behind a short free run", &checked<&begin_again>, true},
-    {"t_clock_told_again", "what was removed, when nobody is in steps any more", &checked<&told_again>, true},
+    {"t_clock_begin_again", "steps that begin after a short free run", &checked<&begin_again>, true},
+    {"t_clock_recorded_again", "what was removed, when no task is in steps any more", &checked<&recorded_again>, true},
     {"t_clock_near_zero", "a timer that is always about to fire", &checked<&near_zero>, true},
     {"t_clock_rollover", "a clock that wraps", &checked<&rollover>, false},
     {"t_clock_read_in_steps", "the clock as a task in steps sees it", &checked<&read_in_steps>, true},

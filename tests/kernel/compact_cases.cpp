@@ -56,7 +56,7 @@ int compress(const kernel::AppArguments&) {
     check(after.stream_bytes * 5 < size * 2, "at less than 2.5 to 1");
     check(tracer::totals(0) == totals, "no count has changed");
     compare(after.newer.first(after.stream_bytes), std::span(copy).first(size));
-    check(FTrace_compress_chunk(number, FTRACE_CHUNK_FLAG_CYC) == -1, "COMPR already");
+    check(FTrace_compress_chunk(number, FTRACE_CHUNK_FLAG_CYC) == -1, "already COMPR");
     check(FTrace_chunk_delete(number) == 0, "it can be deleted");
     return failures;
 }

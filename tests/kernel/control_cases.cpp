@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Contexts that are abandoned, interrupted by handlers, taken away and given back, on the real machine.
-#include "kernel/cpu_clock.hpp"
-#include "kernel/exception.hpp"
-#include "kernel/signal.hpp"
+#include "kernel/sched/cpu_clock.hpp"
 #include "kernel/sync/mutex.hpp"
-#include "kernel/timer.hpp"
+#include "kernel/task/exception.hpp"
+#include "kernel/task/signal.hpp"
+#include "kernel/time/timer.hpp"
 #include "tests/kernel/case.hpp"
 
 namespace {
@@ -68,7 +68,7 @@ int abort_and_switch(const kernel::AppArguments&) {
 }
 
 // The next job is released with the deadline: the loaded context itself is started anew, out of the interrupt.
-int abort_and_go_on(const kernel::AppArguments&) {
+int abort_and_continue(const kernel::AppArguments&) {
     must(kernel::sem_init(g_done, "done", 0));
     must(kernel::mutex_init(g_mutex, "mutex"));
     start_with(&abandoned, kernel::HardModel{lib::milliseconds(1), lib::milliseconds(1), {}, {}},
@@ -139,7 +139,7 @@ int signals_interrupt(const kernel::AppArguments&) {
         look_again();
     }
     must(kernel::kern_event_delete(timer));
-    check(same, "what a handler interrupted goes on as it was");
+    check(same, "what a handler interrupted continues as it was");
     check(g_nested >= 299, "handlers of other signals nest");
     return failures;
 }
@@ -174,7 +174,7 @@ int cpu_alarm(const kernel::AppArguments&) {
     const lib::Nanoseconds at = must(kernel::task_cpu_clock(kernel::task_self())) + lib::milliseconds(2);
     must(kernel::task_cpu_alarm(kernel::task_self(), at, 3));
     kernel::task_delay(lib::milliseconds(4));
-    check(!rung, "the clock stands still while the task waits");
+    check(!rung, "the clock stops while the task waits");
     spin_until([] { return rung; });
     check(must(kernel::task_cpu_clock(kernel::task_self())) >= at, "not before its time");
     return failures;
@@ -182,7 +182,7 @@ int cpu_alarm(const kernel::AppArguments&) {
 
 [[gnu::used, gnu::section(".apps")]] constinit const kernel::App kCases[] = {
     {"t_abort_and_switch", "a job is cut, and the next starts on a fresh stack", &checked<&abort_and_switch>, false},
-    {"t_abort_and_go_on", "the loaded context starts anew", &checked<&abort_and_go_on>, false},
+    {"t_abort_and_continue", "the loaded context starts anew", &checked<&abort_and_continue>, false},
     {"t_abort_in_a_primitive", "a job is cut where it gives up", &checked<&abort_in_a_primitive>, false},
     {"t_signals_interrupt", "handlers leave what they interrupt intact", &checked<&signals_interrupt>, false},
     {"t_suspend_in_interrupt", "a running task is suspended and resumed", &checked<&suspended_by_an_interrupt>, false},

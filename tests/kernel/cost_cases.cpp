@@ -12,8 +12,8 @@ namespace {
 
 using namespace guest;
 
-// A constant event: test and branch; two registers loaded, call; the path to its ret. tests/unit/tracer/log.cpp counts
-// the same by single steps.
+// A constant event: test and branch; two registers loaded, call; the path to its ret. tests/unit/tracer/log_test.cpp
+// counts the same by single steps.
 constexpr std::uint32_t kTestAndBranch = 2;
 constexpr std::uint32_t kLoadAndCall = 3;
 constexpr std::uint32_t kPath = 14 + tests::kCountingInstructions; // and what this kernel counts by the way

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Driver tasks: what the fast handler leaves to do, a task does, and the trace shows who asked for it.
 #include "arch/x86_64/port_io.hpp"
-#include "kernel/interrupt.hpp"
-#include "kernel/trace_interrupts.hpp"
+#include "kernel/interrupt/interrupt.hpp"
+#include "kernel/interrupt/recording.hpp"
 #include "tests/kernel/row_cases.hpp"
 
 #include <array>
@@ -74,16 +74,17 @@ int activates(const kernel::AppArguments&) {
             ++step;
         }
     }
-    check(step == std::size(kExpected), "the records stand in this order");
+    check(step == std::size(kExpected), "the records are in this order");
     check(rows::count(FTrace_EVT_task_activate, context, 0) == 1, "without work there is no activation");
     check(kernel::interrupt_counters(kVector).driver_refused == 0, "nothing was refused");
     must(kernel::interrupt_detach(kVector));
     raise();
-    check(kernel::interrupt_counters(kVector).unassigned == 1, "detached: nobody's");
+    check(kernel::interrupt_counters(kVector).unassigned == 1, "detached: no task's");
     return failures;
 }
 
-// A task that does not queue refuses while it is busy; one that has ended refuses for good, whoever has its number.
+// A task that does not queue refuses while it is busy; one that has ended refuses permanently, whichever task has its
+// number.
 int refusals(const kernel::AppArguments&) {
     kernel::Pid pid;
     attach(kernel::BackgroundModel{}, pid); // does not run before the main task waits
@@ -165,7 +166,7 @@ int line(const kernel::AppArguments&) {
     {"t_driver_activates", "a fast handler activates its task", &checked<&activates>, true},
     {"t_driver_refusals", "a driver task that is busy, or gone", &checked<&refusals>, false},
     {"t_driver_queued", "activations that wait", &checked<&queued>, false},
-    {"t_driver_line", "a driver task behind a real line, in light mode", &checked<&line>, true},
+    {"t_driver_line", "a driver task of a real line, in light mode", &checked<&line>, true},
 };
 
 } // namespace

@@ -5,13 +5,13 @@
 #include "arch/x86_64/port_io.hpp"
 #include "arch/x86_64/segments.hpp"
 #include "drivers/serial.hpp"
-#include "kernel/app.hpp"
-#include "kernel/console.hpp"
-#include "kernel/interrupt.hpp"
-#include "kernel/irq_guard.hpp"
-#include "kernel/panic.hpp"
-#include "kernel/stacks.hpp"
-#include "kernel/task.hpp"
+#include "kernel/interrupt/interrupt.hpp"
+#include "kernel/panic/console.hpp"
+#include "kernel/panic/panic.hpp"
+#include "kernel/run/app.hpp"
+#include "kernel/section/irq_guard.hpp"
+#include "kernel/state/stacks.hpp"
+#include "kernel/task/task.hpp"
 #include "tests/kernel/case.hpp"
 #include "tests/kernel/faulty.hpp"
 #include "tracer/ftrace.hpp"
@@ -91,7 +91,7 @@ void fail_in_the_report(void*) {
     guest::faulty::divide_by_zero();
 }
 
-// The console fails for good: nothing can be said any more, but the machine must end.
+// The console fails permanently: nothing can be printed any more, but the machine must end.
 void fail_in_every_report(void*) {
     console().attach([](std::string_view) { guest::faulty::write_to_null(); });
     guest::faulty::divide_by_zero();
@@ -138,6 +138,14 @@ int fail_an_assertion(const AppArguments& arguments) {
     return 0;
 }
 
+int fail_a_checked_assertion(const AppArguments& arguments) {
+    mark();
+    if constexpr (lib::kChecked) {
+        ASSERT(arguments.seed == ~arguments.seed);
+    }
+    return 0;
+}
+
 } // namespace
 
 [[gnu::used, gnu::section(".apps")]] constinit const App kStackOverflow{
@@ -155,7 +163,9 @@ int fail_an_assertion(const AppArguments& arguments) {
                                                                     &guest::checked<&lose_the_stack>, false};
 [[gnu::used, gnu::section(".apps")]] constinit const App kAssertion{"p_assertion", "a failed ASSERT names its place",
                                                                     &guest::checked<&fail_an_assertion>, false};
-
+[[gnu::used, gnu::section(".apps")]] constinit const App kCheckedAssertion{
+    "p_checked_assertion", "the test kernel checks what a released one does not",
+    &guest::checked<&fail_a_checked_assertion>, false};
 [[gnu::used, gnu::section(".apps")]] constinit const App kDeepAssertion{
     "p_deep_assertion", "a panic near the end of a stack", &guest::checked<&fail_deep_down>, false};
 [[gnu::used, gnu::section(".apps")]] constinit const App kKernelFaults[] = {

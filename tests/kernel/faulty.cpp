@@ -78,7 +78,7 @@ void divide_by_zero() {
 
 void raise_protection_fault() {
     expected.address = 0;
-    asm volatile("leaq 1f(%%rip), %%rax; movq %%rax, %0; int $13; 1: nop" // a trap: the instruction behind it
+    asm volatile("leaq 1f(%%rip), %%rax; movq %%rax, %0; int $13; 1: nop" // a trap: the instruction after it
                  : "=m"(expected.instruction)
                  :
                  : "rax", "memory");

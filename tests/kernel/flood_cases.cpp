@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Ten thousand timer events, as many at one tick as there are: served in bounded batches, in order, each once, and
-// nobody whose time was promised is late. A periodic event that the machine is too late for keeps its grid.
+// no task whose time was promised is late. A periodic event that the machine is too late for keeps its grid.
 #include "arch/arch.hpp"
 #include "kernel/config.hpp"
-#include "kernel/interrupt.hpp"
-#include "kernel/timer.hpp"
+#include "kernel/interrupt/interrupt.hpp"
+#include "kernel/time/timer.hpp"
 #include "tests/kernel/case.hpp"
 
 namespace {
@@ -59,7 +59,7 @@ int flood(const kernel::AppArguments& arguments) {
     check(g_flood.disorder == 0, "in the order of posting");
     check(g_flood.most_in_one > 1 && g_flood.most_in_one <= kernel::kTimerBatchMax, "no interrupt serves more");
     check(!arguments.icount || g_flood.most_in_one == kernel::kTimerBatchMax, "nor less, if there is more");
-    check(!arguments.icount || must(kernel::task_info(hard)).jobs.deadline_misses == 0, "nobody is late");
+    check(!arguments.icount || must(kernel::task_info(hard)).jobs.deadline_misses == 0, "no task is late");
     return failures;
 }
 
@@ -67,7 +67,7 @@ constinit lib::Ticks g_first{};
 constinit std::uint64_t g_beats = 0;
 constinit std::uint64_t g_early = 0;
 
-// Fifty expirations and more fall into a section with interrupts off: told, skipped, and the next ones are on time.
+// Fifty expirations and more fall into a section with interrupts off: recorded, skipped, and the next ones are on time.
 int too_late(const kernel::AppArguments& arguments) {
     constexpr lib::Nanoseconds kPeriod = kernel::kTimerPeriodMin;
     for (const std::uint64_t period : {std::uint64_t{0}, std::uint64_t{1}, kPeriod.value - 1}) {

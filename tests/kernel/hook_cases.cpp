@@ -6,7 +6,7 @@
 #include "tests/kernel/recording.hpp"
 
 #include "kernel/sync/mutex.hpp"
-#include "kernel/timer.hpp"
+#include "kernel/time/timer.hpp"
 
 namespace {
 
@@ -224,7 +224,7 @@ int interrupts_and_timers(const kernel::AppArguments&) {
         check(depth == 0 || depth == 1, "interrupts do not nest");
         check(depth == 1 || (code != FTrace_EVT_timer_wakeup_start && code != FTrace_EVT_timer_wakeup_end),
               "timers wake up inside the interrupt");
-        check(code != FTrace_EVT_interrupt_start || record.par1 == arch::timer_vector(), "the vector is told");
+        check(code != FTrace_EVT_interrupt_start || record.par1 == arch::timer_vector(), "the vector is recorded");
     }
     check(posts == 1, "the post with its index");
     check(deletes == 1, "the delete that failed, with its index");

@@ -2,9 +2,9 @@
 // Instruction-level tracing: every instruction of a known piece of code leaves its record, in order; and what runs in
 // steps does the same as what runs freely, whatever comes in between.
 #include "arch/x86_64/single_step.hpp"
-#include "kernel/irq_guard.hpp"
+#include "kernel/section/irq_guard.hpp"
 #include "kernel/sync/mutex.hpp"
-#include "kernel/timer.hpp"
+#include "kernel/time/timer.hpp"
 #include "tests/kernel/mixing.hpp"
 #include "tests/kernel/row_cases.hpp"
 
@@ -19,7 +19,7 @@ extern const std::byte guest_walk_leaf[];
 extern const std::byte guest_walk_end[];
 }
 
-// One byte or two an instruction, so that the places are easy to tell.
+// One byte or two an instruction, so that the places are easy to distinguish.
 asm(R"(
     .text
     .balign 16
@@ -29,7 +29,7 @@ guest_walk_loop:
     nop                     # +5
     decl %ecx               # +6
     jnz guest_walk_loop     # +8
-    sti                     # +10: nothing changes, but the step behind it is delayed
+    sti                     # +10: nothing changes, but the step after it is delayed
     call guest_walk_leaf    # +11
 guest_walk_after:
     ret                     # +16
@@ -67,12 +67,12 @@ void check_walk(std::uint16_t code, std::span<const Expected> expected) {
         const std::uint32_t offset = record.par2 - address_of(reinterpret_cast<const void*>(&guest_walk));
         if (at >= expected.size() || record.par1 != expected[at].par1 || offset != expected[at].offset) {
             kernel::console().line("record ", at, ": ", record.par1, " at +", offset);
-            check(false, "the walk is told as it went");
+            check(false, "the walk is recorded as it was");
             return;
         }
         ++at;
     }
-    check(at == expected.size(), "the whole walk is told");
+    check(at == expected.size(), "the whole walk is recorded");
 }
 
 constexpr std::uint32_t flow(Flow of) {
@@ -116,7 +116,7 @@ int instructions(const kernel::AppArguments&) {
     });
     check_walk(FTrace_EVT_instruction, kExpected);
     expect(FTrace_EVT_instruction_trace_begin, self, FTRACE_ITRACE_INSTRUCTIONS);
-    check(recording.count(FTrace_EVT_instruction_trace_end) == 1, "the end is told");
+    check(recording.count(FTrace_EVT_instruction_trace_end) == 1, "the end is recorded");
     return failures;
 }
 
@@ -140,7 +140,7 @@ int blocks(const kernel::AppArguments&) {
 // What is logged in steps is there once, whole, in order: single records, typed events, and those of the kernel.
 int records(const kernel::AppArguments&) {
     constexpr std::uint32_t kEvents = 20;
-    check(FTrace_itrace_range(guest_walk_leaf, guest_walk_end) == 0, "nothing of this is told");
+    check(FTrace_itrace_range(guest_walk_leaf, guest_walk_end) == 0, "nothing of this is recorded");
     const int chunk = begin();
     FTrace_set_filter(FTrace_filter_CPU, 1);
     kernel::Mutex mutex;
@@ -174,7 +174,7 @@ constinit bool g_stop = false;
 int interrupted(const kernel::AppArguments&) {
     constexpr std::uint64_t kRounds = 3'000;
     const std::uint64_t expected = mixed(kRounds);
-    check(FTrace_itrace_range(guest_walk_leaf, guest_walk_end) == 0, "nothing of this is told");
+    check(FTrace_itrace_range(guest_walk_leaf, guest_walk_end) == 0, "nothing of this is recorded");
     const kernel::TimerId timer = must(kernel::kern_event_post_periodic(
         kernel::after(lib::microseconds(100)), lib::microseconds(100), [](void*) { ++g_hits; }, nullptr));
     start(
@@ -235,7 +235,7 @@ int other_task(const kernel::AppArguments&) {
     check(recording.count(FTrace_EVT_instruction) == 15, "one walk of the two, of that task alone");
     expect(FTrace_EVT_instruction_trace_begin, context, FTRACE_ITRACE_INSTRUCTIONS);
     check(FTrace_itrace_task(context, 0, 0) == 0 || !kernel::task_info(walker).ok(), "or it is over with the task");
-    check(!tracer::instance().instructions.in_use(), "nobody steps any more");
+    check(!tracer::instance().instructions.in_use(), "no task steps any more");
     return failures;
 }
 
@@ -245,7 +245,7 @@ kernel::HardModel seldom() {
     return {lib::milliseconds(1), lib::milliseconds(100'000), lib::milliseconds(100'000), {}};
 }
 
-// A task in steps wakes one that runs freely and goes before it: it is in steps when it goes on, in its own call.
+// A task in steps wakes one that runs freely and precedes it: it is in steps when it continues, in its own call.
 int wakes_another(const kernel::AppArguments&) {
     must(kernel::sem_init(g_go, "go", 0));
     start(
@@ -267,7 +267,7 @@ int wakes_another(const kernel::AppArguments&) {
     walk();
     check(FTrace_itrace_end() == 0, "steps end");
     end(chunk);
-    check(recording.count(FTrace_EVT_instruction) == 45, "all three walks are told");
+    check(recording.count(FTrace_EVT_instruction) == 45, "all three walks are recorded");
     return failures;
 }
 
@@ -290,7 +290,7 @@ int made_to_step(const kernel::AppArguments&) {
     walk();
     check(FTrace_itrace_end() == 0, "steps end");
     end(chunk);
-    check(recording.count(FTrace_EVT_instruction) == 30, "both walks are told");
+    check(recording.count(FTrace_EVT_instruction) == 30, "both walks are recorded");
     return failures;
 }
 
@@ -336,7 +336,7 @@ int cut(const kernel::AppArguments&) {
     return failures;
 }
 
-// Every return that is told leads behind the call that is told, with records between them or not.
+// Every return that is recorded leads to the end of the call that is recorded, with records between them or not.
 int calls(const kernel::AppArguments&) {
     must(kernel::sem_init(g_go, "go", 0));
     const int chunk = begin(20'000);
@@ -349,27 +349,28 @@ int calls(const kernel::AppArguments&) {
     std::array<std::uint32_t, 64> sites{}; // of calls that did not return yet
     std::size_t depth = 0;
     std::uint32_t before = 0;
-    int told = 0;
+    int recorded = 0;
     for (const tracer::Record& record : recording.records()) {
         if (record.event_code() != FTrace_EVT_instruction) {
             continue;
         }
         if (record.par1 == flow(Flow::call) && depth < sites.size()) {
             sites[depth++] = before;
-            ++told;
+            ++recorded;
         } else if (record.par1 == flow(Flow::ret) && depth > 0) { // others were called before the steps began
             const std::uint32_t distance = record.par2 - sites[--depth];
-            check(distance > 0 && distance <= tracer::kInstructionBytesMax, "a return leads behind its call");
+            check(distance > 0 && distance <= tracer::kInstructionBytesMax, "a return leads to the end of its call");
         }
         before = record.par2;
     }
     check(depth > 0 && depth < 4, "what did not return is the end of the steps");
-    check(told > 3 && recording.count(FTrace_EVT_set_mutex_post) == 1 && recording.count(FTrace_EVT_user_event_0) == 2,
+    check(recorded > 3 && recording.count(FTrace_EVT_set_mutex_post) == 1 &&
+              recording.count(FTrace_EVT_user_event_0) == 2,
           "calls, and records between them");
     return failures;
 }
 
-// Whether the end of an interrupt asks who is to go on in steps.
+// Whether the end of an interrupt asks which task is to continue in steps.
 bool interrupts_ask() {
     return arch::x86_64::detail::step_upcalls != nullptr;
 }
@@ -391,7 +392,7 @@ int refusals(const kernel::AppArguments&) {
     refused(FTrace_itrace_task(self, 0, 0), "status");
     refused(FTrace_itrace_task(self, 1, 7), "grain");
     refused(FTrace_itrace_range(guest_walk_end, guest_walk_leaf), "end");
-    check(!interrupts_ask(), "nobody ever stepped: interrupts have nothing to ask");
+    check(!interrupts_ask(), "no task ever stepped: interrupts have nothing to ask");
     check(FTrace_itrace_begin(FTRACE_ITRACE_BLOCKS) == 0, "steps begin");
     check(interrupts_ask(), "from now on they ask");
     refused(FTrace_itrace_begin(FTRACE_ITRACE_BLOCKS), "");

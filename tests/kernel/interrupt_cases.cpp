@@ -6,7 +6,7 @@
 #include "arch/x86_64/local_apic.hpp"
 #include "arch/x86_64/mmio.hpp"
 #include "arch/x86_64/port_io.hpp"
-#include "kernel/interrupt.hpp"
+#include "kernel/interrupt/interrupt.hpp"
 #include "tests/kernel/case.hpp"
 
 namespace {
@@ -76,7 +76,7 @@ int non_maskable(const kernel::AppArguments&) {
         for (std::uint64_t spins = 0; kernel::interrupt_counters().nmi == before && spins < kSpinsMax; ++spins) {
             PortIo::pause();
         }
-        check(kernel::interrupt_counters().nmi == before + 1, "the NMI was served behind cli");
+        check(kernel::interrupt_counters().nmi == before + 1, "the NMI was served after cli");
     }
     kernel::task_delay(lib::milliseconds(1));
     check(kernel::interrupt_counters().nmi == before + 1, "once");
@@ -86,7 +86,7 @@ int non_maskable(const kernel::AppArguments&) {
 [[gnu::used, gnu::section(".apps")]] constinit const kernel::App kInterruptCases[] = {
     {"t_irq_line", "an external line through the interrupt controller", &guest::checked<&external_line>, false},
     {"t_irq_unassigned", "vectors without a handler", &guest::checked<&unassigned_vector>, false},
-    {"t_irq_nmi", "an NMI behind cli", &guest::checked<&non_maskable>, false},
+    {"t_irq_nmi", "an NMI after cli", &guest::checked<&non_maskable>, false},
 };
 
 } // namespace

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "tests/kernel/interrupter.hpp"
 
-#include "kernel/interrupt.hpp"
+#include "kernel/interrupt/interrupt.hpp"
 #include "tests/kernel/recording.hpp"
 #include "tracer/record_path.hpp"
 

@@ -56,7 +56,7 @@ class Boundaries {
 
     [[nodiscard]] std::uint64_t address(std::size_t step) const { return m_steps[step]; }
 
-    [[nodiscard]] bool behind_commit(std::size_t step) const { return step + 1 == m_size; } // the `ret`
+    [[nodiscard]] bool after_commit(std::size_t step) const { return step + 1 == m_size; } // the `ret`
 
     // Every instruction the first, the middle and the last time it is executed.
     [[nodiscard]] bool choose(std::size_t step);

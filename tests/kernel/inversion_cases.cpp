@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Priority inversion at its worst: a chain of eight owners, a wait that gives up, an owner that is killed, a circle of
-// three. Recording goes on from the start, so the runner has `remora check` go over each decision.
+// three. Recording is on from the start, so the runner has `remora check` judge each decision.
 #include "kernel/sync/mutex.hpp"
 #include "tests/kernel/recording.hpp"
 
@@ -90,7 +90,7 @@ int chain_of_eight(const kernel::AppArguments&) {
     return failures;
 }
 
-// High gives up while low runs in its place: low has its own place again, behind middle.
+// High gives up while low runs in its place: low has its own position again, after middle.
 int given_up(const kernel::AppArguments&) {
     init_mutexes();
     start(
@@ -123,8 +123,8 @@ int given_up(const kernel::AppArguments&) {
 
 constinit kernel::Pid g_owner{};
 
-// The owner, which runs in high's place, is killed: high gets the mutex, is told in which state it may be, and middle
-// has waited for nobody but high.
+// The owner, which runs in high's position, is killed: high gets the mutex, learns in which state it may be, and middle
+// has waited for no task but high.
 int owner_killed(const kernel::AppArguments&) {
     init_mutexes();
     static constinit std::uint16_t context = 0;
@@ -139,7 +139,7 @@ int owner_killed(const kernel::AppArguments&) {
                 [](void*) {
                     order.add('H');
                     must(kernel::mutex_lock(g_mutexes[0]));
-                    check(kernel::mutex_abandoned(g_mutexes[0]), "the owner's end is told");
+                    check(kernel::mutex_abandoned(g_mutexes[0]), "the owner's end is reported");
                     must(kernel::mutex_consistent(g_mutexes[0]));
                     order.add('h');
                     must(kernel::mutex_unlock(g_mutexes[0]));
@@ -171,7 +171,7 @@ constinit std::uint16_t g_refused = 0;
 void third_body(void*) {
     must(kernel::mutex_lock(g_mutexes[2]));
     order.add('c');
-    must(kernel::mutex_lock(g_mutexes[0])); // a goes on in this place
+    must(kernel::mutex_lock(g_mutexes[0])); // a continues in this position
     order.add('C');
     must(kernel::mutex_unlock(g_mutexes[0]));
     must(kernel::mutex_unlock(g_mutexes[2]));
@@ -190,8 +190,8 @@ void second_body(void*) {
     must(kernel::mutex_unlock(g_mutexes[2]));
 }
 
-// a owns 0 and waits for 1, c owns 2 and waits for 0: b, which owns 1, must not wait for 2. It is told, gives way, and
-// everybody gets through.
+// a owns 0 and waits for 1, c owns 2 and waits for 0: b, which owns 1, must not wait for 2. It gets the error,
+// retreats, and everybody gets through.
 int circle(const kernel::AppArguments&) {
     init_mutexes();
     start(
@@ -215,7 +215,7 @@ int circle(const kernel::AppArguments&) {
 [[gnu::used, gnu::section(".apps")]] constinit const kernel::App kCases[] = {
     {"t_mutex_chain_of_eight", "inheritance along a chain of eight", &checked<&chain_of_eight>, false},
     {"t_mutex_given_up", "a wait that gives up takes its place back", &checked<&given_up>, false},
-    {"t_mutex_owner_killed", "a killed owner hands over and is told", &checked<&owner_killed>, false},
+    {"t_mutex_owner_killed", "a killed owner hands over and is reported", &checked<&owner_killed>, false},
     {"t_mutex_circle", "the lock that would close a circle is refused", &checked<&circle>, false},
 };
 

@@ -2,8 +2,8 @@
 // Run levels, and the end of tasks.
 #include "tests/kernel/case.hpp"
 
-#include "kernel/run.hpp"
-#include "kernel/runlevel.hpp"
+#include "kernel/run/run.hpp"
+#include "kernel/run/runlevel.hpp"
 #include "kernel/sync/mutex.hpp"
 
 namespace {
@@ -34,7 +34,7 @@ int run_level_order(const kernel::AppArguments&) {
     return 0;
 }
 
-// The second function of SHUTDOWN, and the only one of BEFORE_EXIT, end the system once more: it goes on behind them.
+// The second function of SHUTDOWN, and the only one of BEFORE_EXIT, end the system once more: it continues after them.
 int run_level_end_again(const kernel::AppArguments&) {
     must(sys_atrunlevel([](void*) { ASSERT(order.letters() == "m2(1(5"); }, nullptr, RunLevel::after_exit));
     at_level(RunLevel::after_exit, kLetters[4]);
@@ -126,7 +126,8 @@ int context_numbers(const kernel::AppArguments&) {
 
 [[gnu::used, gnu::section(".apps")]] constinit const kernel::App kCases[] = {
     {"t_runlevel_order", "exit levels run last in, first out", &guest::checked<&run_level_order>, false},
-    {"t_runlevel_end_again", "the end goes on if it is asked for again", &guest::checked<&run_level_end_again>, false},
+    {"t_runlevel_end_again", "the end continues if it is asked for again", &guest::checked<&run_level_end_again>,
+     false},
     {"t_runlevel_full", "the table of run-level functions has an end", &guest::checked<&run_level_table_full>, false},
     {"t_task_kill", "a task can be killed in every state", &guest::checked<&kill_in_every_state>, false},
     {"t_task_contexts", "context numbers are not reused at once", &guest::checked<&context_numbers>, false},

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Times beyond all times, and activations that come too early: the kernel must neither wrap nor break its guarantee.
-#include "kernel/timer.hpp"
+#include "kernel/time/timer.hpp"
 #include "tests/kernel/case.hpp"
 
 namespace {

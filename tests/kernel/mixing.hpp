@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Work whose result tells whether all of it was done, once and in order.
+// Work whose result shows whether all of it was done, once and in order.
 #pragma once
 
 #include <cstdint>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The other end of the wire sends as fast as it can, frames good and bad, at a card that a task of low priority polls.
-// Tasks with deadlines run beside it and are never late, the card goes on, and a flow goes through all of it. The case
-// has a card of its own (the kernel is told nic=none); tests/integration/guest.py is the other end: it answers ARP,
-// floods, and answers each numbered request with the same number.
+// Tasks with deadlines run beside it and are never late, the card continues, and a flow passes through all of it. The
+// case has a card of its own (the command line says nic=none); tests/integration/guest.py is the other end: it answers
+// ARP, floods, and answers each numbered request with the same number.
 #include "arch/arch.hpp"
 #include "arch/x86_64/port_io.hpp"
 #include "drivers/clock.hpp"
@@ -127,12 +127,12 @@ int receive_flood(const kernel::AppArguments& arguments) {
     check(card.rx_frames >= kFramesWanted, "it was a flood");
     check(bad_frames(flow) > kFramesWanted / 4, "of bad frames, too");
     check(flow.arp_malformed > 0 && flow.ip_malformed > 0 && flow.udp_malformed > 0 && flow.udp_other_flow > 0,
-          "each kind is told apart");
+          "each kind is distinguished");
     check(progress.answered == kRequestsWanted, "the flow goes through it");
     for (const kernel::Pid pid : tasks) {
         const kernel::JobCounts jobs = must(kernel::task_info(pid)).jobs;
-        check(jobs.completed > 10, "jobs went on");
-        check(!arguments.icount || jobs.deadline_misses == 0, "nobody is late");
+        check(jobs.completed > 10, "jobs continued");
+        check(!arguments.icount || jobs.deadline_misses == 0, "no task is late");
     }
     return failures;
 }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 // The BIOS, asked from the running kernel: what it says of the memory is what the boot path handed over, the machine is
 // afterwards as it was, and the trace shows where it was away. s_real_mode_refused is for machines without a BIOS.
-#include "kernel/real_mode.hpp"
+#include "kernel/run/real_mode.hpp"
 
 #include "arch/x86_64/interrupts.hpp"
 #include "arch/x86_64/paging.hpp"
 #include "arch/x86_64/pvh.hpp"
 #include "arch/x86_64/real_mode.hpp"
-#include "kernel/interrupt.hpp"
-#include "kernel/timer.hpp"
+#include "kernel/interrupt/interrupt.hpp"
+#include "kernel/time/timer.hpp"
 #include "tests/kernel/row_cases.hpp"
 
 #include <algorithm>
@@ -83,7 +83,7 @@ int round_trips(const kernel::AppArguments&) {
                   registers.edi == 8 && registers.ebp == 9,
               "registers go there and come back");
     }
-    check(arch::timestamp() > begin, "the clock went on");
+    check(arch::timestamp() > begin, "the clock continued");
     const int counted = ticks;
     spin_until([counted] { return ticks > counted + 2; }); // the timer still interrupts
     must(kernel::kern_event_delete(id));
@@ -101,7 +101,7 @@ int refused(const kernel::AppArguments&) {
     arch::BiosRegisters registers{.eax = 0x8800};
     check_error(kernel::real_mode_call(0x15, registers), lib::Error::unsupported, "there is no BIOS");
     check(registers.eax == 0x8800, "a refused call changes nothing");
-    check(kernel::bios_memory_map(ranges).error() == lib::Error::unsupported, "nobody to ask");
+    check(kernel::bios_memory_map(ranges).error() == lib::Error::unsupported, "no BIOS to ask");
     return failures;
 }
 

@@ -2,8 +2,8 @@
 // What one record costs in the guest, in clock ticks; under CLOCK=icount a tick is an instruction, and the figures are
 // exact. Not a test: the name starts with b_ and `make bench` reads the console.
 #include "arch/arch.hpp"
-#include "kernel/app.hpp"
-#include "kernel/console.hpp"
+#include "kernel/panic/console.hpp"
+#include "kernel/run/app.hpp"
 #include "tests/support/attempts/attempts.hpp"
 #include "tracer/ftrace.hpp"
 #include "tracer/log.hpp"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What the published functions refuse, in the running kernel: -1, the reason with name, argument and value, and the
-// chunk table, the counts and the filter as they were. The hosted tests/unit/tracer/ftrace_refusals.cpp looks deeper.
+// chunk table, the counts and the filter as they were. The hosted tests/unit/tracer/ftrace_refusals_test.cpp looks
+// deeper.
 #include "tests/kernel/recording.hpp"
 
 #include <string_view>
@@ -41,9 +42,9 @@ void refused(Call call, std::string_view function, std::string_view argument, lo
     const Snapshot before = snapshot();
     const bool failed = call() == -1;
     const FTrace_Error error = FTrace_last_error();
-    const bool told = error.function == function && error.argument != nullptr && error.argument == argument &&
-                      error.value == value && error.text != nullptr;
-    if (!failed || !told || snapshot() != before) {
+    const bool reported = error.function == function && error.argument != nullptr && error.argument == argument &&
+                          error.value == value && error.text != nullptr;
+    if (!failed || !reported || snapshot() != before) {
         ++failures;
         kernel::console().line("failed: ", function, " ", argument, " ", value);
     }
@@ -103,7 +104,7 @@ int remainder(const kernel::AppArguments&) {
 }
 
 [[gnu::used, gnu::section(".apps")]] constinit const kernel::App kCases[] = {
-    {"t_chunk_arguments", "every bad argument is refused, told, and changes nothing", &checked<&arguments>, true},
+    {"t_chunk_arguments", "every bad argument is refused, reported, and changes nothing", &checked<&arguments>, true},
     {"t_chunk_remainder", "a size that is no multiple of 16 loses the remainder", &checked<&remainder>, true},
 };
 

@@ -2,7 +2,7 @@
 // The restart rule as the machine's own stubs apply it. In each situation that the record path can meet, a record is
 // interrupted before every instruction it executes, by a device's interrupt, by an NMI and by a debug exception; each
 // comes in through its own stub of entry.S and logs records of its own. The chunks must then hold what they hold when
-// the interrupt simply comes first: nothing torn, lost, doubled or out of order. Behind the commit it comes second.
+// the interrupt simply comes first: nothing torn, lost, doubled or out of order. After the commit it comes second.
 // Loops are interrupted in their first, middle and last turn.
 // Three ways are stepped (stepping.hpp); the fourth is the processor's own: a hardware breakpoint.
 #include "tests/kernel/interrupter.hpp"
@@ -23,7 +23,7 @@ constexpr FTrace_flags kCyclic = FTRACE_CHUNK_FLAG_CYC;
 constexpr FTrace_flags kJump = FTRACE_CHUNK_FLAG_JTN;
 constexpr FTrace_flags kStop = FTRACE_CHUNK_FLAG_STOP;
 
-// How the chunk goes on when it ends.
+// How recording continues when the chunk ends.
 enum class Next : std::uint8_t {
     none,
     linked,
@@ -52,8 +52,8 @@ struct Situation {
     // The path may have found that the event does not fit when the interrupt comes: either may then be first to see the
     // chunk end, and both outcomes are right.
     bool may_end_chunk = false;
-    // Likewise in a cyclic chunk, where the lap may then be shorter, or a blackout be told once more: fewer old records
-    // are left.
+    // Likewise in a cyclic chunk, where the lap may then be shorter, or a blackout be recorded once more: fewer old
+    // records are left.
     bool newest_only = false;
 };
 
@@ -422,7 +422,7 @@ void interrupted_at(const Situation& situation, Way way, std::size_t step) {
         }
     });
     check(reached, "the interrupt comes where it is meant to");
-    const bool committed = boundaries.behind_commit(step);
+    const bool committed = boundaries.after_commit(step);
     const Outcome& expected = committed ? outer_first : interrupt_first;
     bool right = same(outcome, expected);
     right = right || (situation.may_end_chunk && !committed && same(outcome, chunk_ends_first));

@@ -115,7 +115,7 @@ void prepare(const Situation& situation, Layout layout) {
     for (int i = 0; i < 3 || (fills && cpu.dropped_bytes == dropped); ++i) {
         tracer::detail::record(kWord, 0, static_cast<std::uint32_t>(i));
     }
-    cpu.reported_bytes = cpu.dropped_bytes; // so that each run tells the same
+    cpu.reported_bytes = cpu.dropped_bytes; // so that each run records the same
     switch (situation.state) {
     case State::room:
     case State::full:
@@ -207,7 +207,7 @@ void interrupt_everywhere(const Situation& situation, Layout layout, Way way) {
         bool reached = false;
         play(situation, layout, outcome, [&] { reached = record_in_steps(outer, step, vector_of(way)); });
         check(reached, "the interrupt comes where it is meant to");
-        if (!same(outcome, boundaries.behind_commit(step) ? outer_first : interrupt_first)) {
+        if (!same(outcome, boundaries.after_commit(step) ? outer_first : interrupt_first)) {
             ++failures;
             kernel::console().line("failed: ", situation.name, ", layout ", static_cast<std::uint32_t>(layout), ", ",
                                    kWayNames[static_cast<std::size_t>(way)], ", step ", step, " of ", boundaries.size(),

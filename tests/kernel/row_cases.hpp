@@ -9,7 +9,7 @@ namespace guest::rows {
 
 inline constinit Recording recording;
 
-// A fresh chunk is selected and recording goes on in it; filters are as they were.
+// A fresh chunk is selected and recording continues in it; filters are as they were.
 inline int begin(int slots = 250, FTrace_flags mode = FTRACE_CHUNK_FLAG_STOP) {
     const int number = FTrace_chunk_create(slots * kRecordBytes, 8 * kRecordBytes,
                                            static_cast<FTrace_flags>(FTRACE_CHUNK_FLAG_FREE | mode));

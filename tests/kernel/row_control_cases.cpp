@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Rows of exceptions and their reactions, of signals, and of suspension.
-#include "kernel/exception.hpp"
-#include "kernel/signal.hpp"
-#include "kernel/timer.hpp"
+#include "kernel/task/exception.hpp"
+#include "kernel/task/signal.hpp"
+#include "kernel/time/timer.hpp"
 #include "tests/kernel/row_cases.hpp"
 
 namespace {
@@ -30,7 +30,7 @@ constexpr std::uint32_t kEdf = 1;
 // The job needs more than it declares, and more than it has time for.
 constexpr kernel::HardModel kGreedy{lib::milliseconds(1), lib::milliseconds(4), lib::milliseconds(3), {}};
 
-void spin_for_ever(void*) {
+void spin_forever(void*) {
     for (;;) {
         look_again();
     }
@@ -47,7 +47,7 @@ int abort_row(const kernel::AppArguments&) {
     const kernel::Pid greedy = create_with("greedy",
                                            [](void*) {
                                                if (++entries == 1) {
-                                                   spin_for_ever(nullptr);
+                                                   spin_forever(nullptr);
                                                }
                                                check(my_jobs().aborted == 1, "the abort is counted");
                                                must(kernel::sem_post(g_done));
@@ -73,7 +73,7 @@ int reactions_row(const kernel::AppArguments&) {
     static constinit bool handled = false;
     FTrace_set_filter(FTrace_filter_timer, 1);
     const int chunk = begin();
-    const kernel::Pid killed = create_with("killed", spin_for_ever, kGreedy, {.deadline_miss = Reaction::kill});
+    const kernel::Pid killed = create_with("killed", spin_forever, kGreedy, {.deadline_miss = Reaction::kill});
     const auto killed_context = context_of(killed);
     must(kernel::task_activate(killed));
     spin_until([killed] { return !kernel::task_info(killed).ok(); });
@@ -161,23 +161,23 @@ int overrun_latency(const kernel::AppArguments& arguments) {
     static constinit std::uint32_t deadline = 0;
     FTrace_set_filter(FTrace_filter_timer, 1);
     const int chunk = begin();
-    const kernel::Pid late = create_with("late", spin_for_ever, kGreedy, {.deadline_miss = Reaction::kill});
+    const kernel::Pid late = create_with("late", spin_forever, kGreedy, {.deadline_miss = Reaction::kill});
     const auto context = context_of(late);
     must(kernel::task_activate(late));
     spin_until([late] { return !kernel::task_info(late).ok(); });
     end(chunk);
-    std::uint32_t told = 0;
+    std::uint32_t recorded = 0;
     for (const tracer::Record& record : recording.records()) {
         if (record.par1 == context && record.event_code() == FTrace_EVT_job_deadline) {
             deadline = record.par2;
         } else if (record.par1 == context && record.event_code() == FTrace_EVT_task_deadline_miss) {
-            told = record.tsc_low;
+            recorded = record.tsc_low;
         }
     }
-    const auto late_by = kernel::to_nanoseconds({told - deadline});
-    kernel::console().line("a miss is told ", late_by.value, " ns after the deadline");
-    check(deadline != 0 && told - deadline < 0x8000'0000, "no miss before its deadline");
-    check(!arguments.icount || late_by < lib::microseconds(10), "a miss is told at once");
+    const auto late_by = kernel::to_nanoseconds({recorded - deadline});
+    kernel::console().line("a miss is recorded ", late_by.value, " ns after the deadline");
+    check(deadline != 0 && recorded - deadline < 0x8000'0000, "no miss before its deadline");
+    check(!arguments.icount || late_by < lib::microseconds(10), "a miss is recorded at once");
     return failures;
 }
 
@@ -186,7 +186,7 @@ int overrun_latency(const kernel::AppArguments& arguments) {
     {"t_row_reactions", "rows of exceptions that kill and call", &checked<&reactions_row>, true},
     {"t_row_signals", "rows of signals", &checked<&signals_row>, true},
     {"t_row_suspended", "rows of suspension", &checked<&suspended_row>, true},
-    {"t_overrun_latency", "a deadline miss is told when it happens", &checked<&overrun_latency>, true},
+    {"t_overrun_latency", "a deadline miss is recorded when it happens", &checked<&overrun_latency>, true},
 };
 
 } // namespace

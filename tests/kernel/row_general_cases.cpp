@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Rows of the families general, ipoint, user, data and filter: what the tracer and its users record.
-#include "kernel/irq_guard.hpp"
 #include "kernel/root/tracing.hpp"
+#include "kernel/section/irq_guard.hpp"
 #include "tests/kernel/row_cases.hpp"
 
 namespace {
@@ -102,8 +102,8 @@ int preamble(const kernel::AppArguments&) {
     check(FTrace_send_chunk(chunk, 0, FTRACE_CHUNK_FLAG_STOP) == 0, "the chunk was carried");
     recording.read(chunk);
     check(g_sink.m_numevents == recording.records().size(), "numevents counts the chunk's records");
-    check(g_sink.m_khz == arch::tick_rate().khz, "cycles_per_msec tells the rate");
-    check(g_sink.m_main_is_named, "id tells who has which context");
+    check(g_sink.m_khz == arch::tick_rate().khz, "cycles_per_msec states the rate");
+    check(g_sink.m_main_is_named, "id states which task has which context");
     return failures;
 }
 
@@ -120,7 +120,7 @@ int user(const kernel::AppArguments&) {
         TRACER_LOGEVENT(code, code + 1, code * 65'537U);
     }
     {
-        const kernel::IrqGuard guard; // the second record of a pair stands right behind the first
+        const kernel::IrqGuard guard; // the second record of a pair directly follows the first
         TRACER_LOGEVENT(FTrace_EVT_user_event_0, 1, 1);
         TRACER_LOGEVENT(FTrace_EVT_data_pointer, FTrace_DATA_int, reinterpret_cast<std::uintptr_t>(&number));
         TRACER_LOGEVENT(FTrace_EVT_user_event_1, 2, 2);
@@ -170,7 +170,7 @@ int filters(const kernel::AppArguments&) {
         ++families;
         const tracer::EventRow* const event = event_of_family(filter.code & FTrace_family_mask);
         FTrace_set_filter(filter.code, 1);
-        if (event != nullptr) { // families that nobody records yet have none
+        if (event != nullptr) { // families that are not recorded yet have none
             const WORD code = event->code;
             TRACER_LOGEVENT(code, 0x1111, 0);
             check(!arch::interrupts_disabled(), "a filtered call leaves interrupts on");

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Rows of the families interrupt, processor and timer.
-#include "kernel/interrupt.hpp"
-#include "kernel/irq_guard.hpp"
-#include "kernel/timer.hpp"
-#include "kernel/trace_interrupts.hpp"
+#include "kernel/interrupt/interrupt.hpp"
+#include "kernel/interrupt/recording.hpp"
+#include "kernel/section/irq_guard.hpp"
+#include "kernel/time/timer.hpp"
 #include "tests/kernel/row_cases.hpp"
 
 namespace {
@@ -32,7 +32,7 @@ int interrupt(const kernel::AppArguments&) {
         raise<kUnassigned>();
     }
     FTrace_set_filter(FTrace_filter_interrupt, 1);
-    kernel::flush_interrupt_counts(); // nobody listens: the three are kept
+    kernel::flush_interrupt_counts(); // nothing listens: the three are kept
     FTrace_set_filter(FTrace_filter_interrupt, 0);
     kernel::flush_interrupt_counts();
     kernel::flush_interrupt_counts();
@@ -70,7 +70,7 @@ int sections(const kernel::AppArguments&) {
     for (const tracer::Record& record : recording.records()) {
         const std::uint8_t code = record.event_code();
         depth += code == FTrace_EVT_CLI ? 1 : code == FTrace_EVT_STI ? -1 : 0;
-        check(depth == 0 || depth == 1, "only the outermost section is told");
+        check(depth == 0 || depth == 1, "only the outermost section is recorded");
         around += code == FTrace_EVT_user_event_0 && depth == 1 ? 1U : 0U;
     }
     check(recording.count(FTrace_EVT_CLI) >= 1 && around == 1, "one section was recorded around its event");

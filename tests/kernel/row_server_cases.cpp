@@ -2,9 +2,9 @@
 // Rows of the family server, and those of arrivals: what CBS, GRUB, polling and deferrable servers record, in which
 // order, and what becomes of activations that come while a task is busy or too early. The main task is round robin:
 // every server of these cases runs before it.
-#include "kernel/admission/utilisation.hpp"
-#include "kernel/server.hpp"
-#include "kernel/task_group.hpp"
+#include "kernel/sched/admission/utilisation.hpp"
+#include "kernel/sched/server.hpp"
+#include "kernel/task/task_group.hpp"
 #include "tests/kernel/row_cases.hpp"
 
 #include <initializer_list>
@@ -47,7 +47,7 @@ std::uint16_t server_of(std::uint32_t context) {
     return 0;
 }
 
-// Whether records with these codes stand somewhere right behind each other.
+// Whether records with these codes directly follow each other somewhere.
 bool in_a_row(std::initializer_list<WORD> codes) {
     const auto records = recording.records();
     for (std::size_t at = 0; at + codes.size() <= records.size(); ++at) {
@@ -102,7 +102,7 @@ int cbs(const kernel::AppArguments&) {
     check(recording.count(FTrace_EVT_server_exhaust) == 1, "3 ms are one budget and a half");
     check(in_a_row({FTrace_EVT_server_create, FTrace_EVT_server_capacity, FTrace_EVT_server_period,
                     FTrace_EVT_server_kind, FTrace_EVT_server_attach}),
-          "what a server is, right behind its creation");
+          "what a server is, directly after its creation");
     check(in_a_row({FTrace_EVT_task_activate, FTrace_EVT_server_active, FTrace_EVT_server_replenish,
                     FTrace_EVT_server_budget, FTrace_EVT_server_deadline, FTrace_EVT_job_release,
                     FTrace_EVT_job_deadline}),

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// A task that never ends its job, behind a constant bandwidth server: it gets its share and takes nothing from those
-// whose share was promised. Budgets that are none, and shares that nobody has, are refused. Times in milliseconds:
+// A task that never ends its job, in a constant bandwidth server: it gets its share and takes nothing from those
+// whose share was promised. Budgets that are none, and shares that are not free, are refused. Times in milliseconds:
 //
 //   task     T    C      runaway: 3 every 10, wants all of it
 //   fast     4    1      sum: 0.25 + 0.4 + 0.3 = 0.95
 //   slow    10    4
 #include "apps/work.hpp"
-#include "kernel/timer.hpp"
+#include "kernel/time/timer.hpp"
 #include "tests/kernel/case.hpp"
 
 #include <array>
@@ -26,7 +26,7 @@ void busy(void*) {
 
 constinit volatile bool g_stop = false;
 
-// A server never leaves the processor idle, so nobody below it runs until this ends: a timer has to say so.
+// A server never leaves the processor idle, so no task below it runs until this ends: a timer has to say so.
 void run_away(void*) {
     while (!g_stop) {
         apps::compute(milliseconds(1));
@@ -60,8 +60,8 @@ int runaway(const kernel::AppArguments& arguments) {
     }
     spin_until([] { return g_stop; });
     for (const kernel::TaskInfo& hard : {g_infos[0], g_infos[1]}) {
-        check(hard.jobs.released >= kRunMs / 10 && hard.jobs.completed + 1 >= hard.jobs.released, "its jobs go on");
-        check(!arguments.icount || hard.jobs.deadline_misses == 0, "nobody else is late");
+        check(hard.jobs.released >= kRunMs / 10 && hard.jobs.completed + 1 >= hard.jobs.released, "its jobs continue");
+        check(!arguments.icount || hard.jobs.deadline_misses == 0, "no other task is late");
     }
     check(g_infos[2].jobs.released == 1 && g_infos[2].jobs.completed == 0, "the runaway never ends");
     check(kernel::to_nanoseconds(g_infos[2].cpu_time) >= milliseconds(kRunMs * 3 / 10 - 3), "and has its share");
@@ -90,7 +90,7 @@ int refused_budgets(const kernel::AppArguments&) {
 
 [[gnu::used, gnu::section(".apps")]] constinit const kernel::App kCases[] = {
     {"t_cbs_runaway", "a server confines a task that never ends", &checked<&runaway>, false},
-    {"t_cbs_refusals", "budgets that are none, shares that nobody has", &checked<&refused_budgets>, false},
+    {"t_cbs_refusals", "budgets that are none, shares that are not free", &checked<&refused_budgets>, false},
 };
 
 } // namespace

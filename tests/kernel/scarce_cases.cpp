@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Chunks run out: a chunk of one slot, one chunk alone, none at all, the arena used up; and tasks and timer events run
 // out at every place of a scenario that needs several. What finds no room is an error or counted, and nothing is lost
-// for good. The account of attempts is compared at the end of each case (checked.cpp).
+// permanently. The account of attempts is compared at the end of each case (checked.cpp).
 #include "kernel/config.hpp"
-#include "kernel/timer.hpp"
+#include "kernel/time/timer.hpp"
 #include "tests/kernel/recording.hpp"
 
 #include <array>
@@ -71,7 +71,7 @@ int one_chunk(const kernel::AppArguments&) {
             const Lone lone = alone(slots, mode);
             check(lone.all == room && lone.full, "STOP, JTN alone: every slot is used");
             check(lone.kept == 0 || (lone.first_number == 0 && lone.last_number == lone.kept - 1), "the oldest stay");
-            check(lone.kept + 1 >= room && lone.kept <= room, "all but what tells of the chunk before");
+            check(lone.kept + 1 >= room && lone.kept <= room, "all but what reports the chunk before");
             check(lone.dropped == kEvents - lone.kept, "each of the others is counted");
         }
         const Lone lone = alone(slots, FTRACE_CHUNK_FLAG_CYC);
@@ -82,18 +82,18 @@ int one_chunk(const kernel::AppArguments&) {
     return failures;
 }
 
-// Who asks for the next chunk, where there is none, is told, and loses nothing.
+// A request for the next chunk, where there is none, gets an error, and loses nothing.
 int no_next(const kernel::AppArguments&) {
     filter_the_kernel();
     const int only = chunk(150, FTRACE_CHUNK_FLAG_STOP);
     ASSERT(FTrace_actual_chunk_select(only) == 0 && FTrace_enable() == 0);
     const tracer::Totals before = tracer::totals(0);
     TRACER_LOGEVENT(FTrace_EVT_next_chunk, 0, 0);
-    check(FTrace_last_error().value == FTrace_EVT_next_chunk, "the reason is told");
+    check(FTrace_last_error().value == FTrace_EVT_next_chunk, "the reason is reported");
     log_numbers();
     FTrace_disable();
     recording.read(only);
-    check(recording.count(FTrace_EVT_user_event_0) == kEvents, "recording goes on where it was");
+    check(recording.count(FTrace_EVT_user_event_0) == kEvents, "recording continues where it was");
     check(tracer::totals(0).dropped == before.dropped, "nothing is lost");
     check(tracer::totals(0).refused == before.refused + 1, "the request is counted as refused");
     return failures;

@@ -6,24 +6,8 @@ namespace {
 
 using namespace guest;
 
-template <char Letter>
-void letter(void*) {
-    order.add(Letter);
-}
-
-// A launcher with the nearest deadline of all makes the others ready without giving them the processor.
 int edf_order(const kernel::AppArguments&) {
-    start(
-        "launcher",
-        [](void*) {
-            start("A", letter<'A'>, due_after(3'000));
-            start("B", letter<'B'>, due_after(1'000));
-            start("C", letter<'C'>, due_after(2'000));
-            order.add('L');
-        },
-        due_after(500));
-    check_order("LBCA");
-    return failures;
+    return nearest_first<due_after>();
 }
 
 int edf_ties(const kernel::AppArguments&) {
@@ -136,16 +120,16 @@ int overrun_keeps_releases(const kernel::AppArguments& arguments) {
 }
 
 int deadline_miss(const kernel::AppArguments&) {
-    static constinit bool told = false;
+    static constinit bool recorded = false;
     start(
         "late",
         [](void*) {
             check(my_jobs().deadline_misses == 0, "not late yet");
             spin_until([] { return my_jobs().deadline_misses == 1; });
-            told = true;
+            recorded = true;
         },
         kernel::HardModel{lib::milliseconds(1), lib::milliseconds(1'000), lib::milliseconds(2), {}});
-    check(told, "the miss was counted while the job still ran");
+    check(recorded, "the miss was counted while the job still ran");
     return failures;
 }
 
@@ -185,8 +169,8 @@ int admission(const kernel::AppArguments&) {
     {"t_level_order", "levels are searched in the order of registration", &guest::checked<&level_order>, false},
     {"t_rr_rotation", "a used-up slice gives the processor to the next", &guest::checked<&rr_rotation>, false},
     {"t_edf_overrun", "an overrun keeps later releases pending", &guest::checked<&overrun_keeps_releases>, false},
-    {"t_edf_deadline_miss", "a late job is told at its deadline", &guest::checked<&deadline_miss>, false},
-    {"t_edf_wcet_violation", "a job over budget is told once", &guest::checked<&wcet_violation>, false},
+    {"t_edf_deadline_miss", "a late job is recorded at its deadline", &guest::checked<&deadline_miss>, false},
+    {"t_edf_wcet_violation", "a job over budget is recorded once", &guest::checked<&wcet_violation>, false},
     {"t_edf_admission", "seven sevenths fit, one nanosecond more does not", &guest::checked<&admission>, false},
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Whoever carries the trace away adds nothing to it: while a chunk is compressed, sent to a sink and told about on the
+// Exporting the trace adds nothing to it: while a chunk is compressed, sent to a sink and reported on the
 // console, with recording on and no filter, not one record is attempted. Interrupts are off, so that whatever comes
 // comes from there.
 #include "tests/kernel/row_cases.hpp"
@@ -59,14 +59,14 @@ int silent_export(const kernel::AppArguments&) {
     for (std::uint32_t i = 0; i < 64; ++i) {
         TRACER_LOGEVENT(FTrace_EVT_user_event_0, 0, i);
     }
-    static_cast<void>(begin()); // recording goes on
+    static_cast<void>(begin()); // recording continues
     must(tracer::instance().exporter.attach(g_sink, tracer::SinkTime::at_once));
     {
         const arch::IrqGuard guard;
         const std::uint64_t attempts = tests::attempted_records();
         check(FTrace_compress_chunk(full, FTRACE_CHUNK_FLAG_STOP) == 0, "compressed");
         check(FTrace_send_chunk(full, 0, FTRACE_CHUNK_FLAG_STOP) == 0, "sent");
-        check(tests::attempted_records() == attempts, "nobody has recorded anything");
+        check(tests::attempted_records() == attempts, "nothing has recorded anything");
         TRACER_LOGEVENT(FTrace_EVT_user_event_0, 0, 0);
         check(tests::attempted_records() == attempts + 1, "which would have been seen");
     }

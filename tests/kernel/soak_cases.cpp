@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The soak in the guest: records under the machine's own interrupts, which come in through the kernel's own stubs. A
 // timer event of the kernel posts itself again and again at random distances and logs; the PIT's line is an NMI (the
-// I/O APIC delivers it so), which interrupts the timer's handler as well. In front of the two stubs stands a counter of
+// I/O APIC delivers it so), which interrupts the timer's handler as well. Before the two stubs there is a counter of
 // the test that looks where the interrupt hit and changes nothing.
 //
 // QEMU takes interrupts between translated blocks only, and the record path is a few of them: on the host's clock this
@@ -10,8 +10,8 @@
 #include "arch/x86_64/local_apic.hpp"
 #include "arch/x86_64/mmio.hpp"
 #include "arch/x86_64/port_io.hpp"
-#include "kernel/interrupt.hpp"
-#include "kernel/timer.hpp"
+#include "kernel/interrupt/interrupt.hpp"
+#include "kernel/time/timer.hpp"
 #include "tests/kernel/interrupt_table.hpp"
 #include "tests/kernel/recording.hpp"
 #include "tests/soak/checker.hpp"

@@ -24,7 +24,7 @@ struct RawEvent {
 };
 
 // Logs it in steps. Before its instruction number `step` (0: the first of the path) the stub of this vector is entered;
-// the rest then runs freely. True if there was such an instruction. The `ret` behind the commit counts as one.
+// the rest then runs freely. True if there was such an instruction. The `ret` after the commit counts as one.
 bool record_in_steps(const RawEvent& event, std::uint64_t step = kNeverInterrupted, std::uint8_t vector = 0);
 
 // Logs it without steps.

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-// Interrupts in masses: a line that storms is masked and tried again, a vector that nobody serves is counted, an NMI in
+// Interrupts in masses: a line that storms is masked and tried again, a vector that is not served is counted, an NMI in
 // an NMI is survived. s_* need a device or an outside hand: tests/integration/guest.py.
-#include "kernel/storm.hpp"
+#include "kernel/interrupt/storm.hpp"
 
 #include "arch/x86_64/mmio.hpp"
 #include "arch/x86_64/port_io.hpp"
 #include "drivers/pci.hpp"
-#include "kernel/fault.hpp"
-#include "kernel/interrupt.hpp"
-#include "kernel/trace_interrupts.hpp"
+#include "kernel/interrupt/fault.hpp"
+#include "kernel/interrupt/interrupt.hpp"
+#include "kernel/interrupt/recording.hpp"
 #include "tests/kernel/row_cases.hpp"
 
 #include <array>
@@ -97,7 +97,7 @@ int disabled_meanwhile(const kernel::AppArguments&) {
     return failures;
 }
 
-// The edu device of QEMU holds its line until it is told that the interrupt was served; this driver does not tell.
+// The edu device of QEMU holds its line until the interrupt is acknowledged; this driver does not acknowledge it.
 int stuck_line(const kernel::AppArguments&) {
     constexpr drivers::PciId kEdu{0x1234, 0x11E8};
     constexpr std::uint8_t kEduLine = 20; // device 4, pin A of a q35: PIRQ E
@@ -112,7 +112,7 @@ int stuck_line(const kernel::AppArguments&) {
     must(kernel::interrupt_attach(vector, "edu", &count_hit, nullptr));
     kernel::record_interrupt(vector, kernel::InterruptDetail::count, 1'000'000);
     arch::line_enable(kEduLine, true);
-    arch::x86_64::mmio_write<std::uint32_t>(bar.base + kRegRaise, 1); // from here on nobody else would run
+    arch::x86_64::mmio_write<std::uint32_t>(bar.base + kRegRaise, 1); // from here on no other task would run
     while (kernel::storms_of(vector) < 4) {
         kernel::task_delay(lib::milliseconds(1));
     }
@@ -262,14 +262,14 @@ int nmi_storm(const kernel::AppArguments&) {
     check(started >= last - before && started <= served && ended + 1 >= started && ended <= started + 1,
           "each is in the trace");
     check(kernel::interrupt_counters().nmi_nested == 0, "none came while another was served");
-    check(rounds_with > kEnough / 10 && work > rounds_with, "the task goes on between them");
+    check(rounds_with > kEnough / 10 && work > rounds_with, "the task continues between them");
     return failures;
 }
 
 [[gnu::used, gnu::section(".apps")]] constinit const kernel::App kCases[] = {
     {"t_row_irq_storm", "a line that storms is masked, and tried again", &checked<&storm>, true},
     {"t_irq_storm_disabled", "a masked line that its driver disables", &checked<&disabled_meanwhile>, false},
-    {"s_irq_stuck_line", "a level-triggered line that nobody acknowledges", &checked<&stuck_line>, false},
+    {"s_irq_stuck_line", "a level-triggered line that is never acknowledged", &checked<&stuck_line>, false},
     {"t_irq_every_vector", "int n for every vector", &checked<&every_vector>, false},
     {"p_int_double_fault", "int 8 names no culprit", &checked<&fatal_vector<kDoubleFault>>, false},
     {"p_int_machine_check", "int 18 names no culprit", &checked<&fatal_vector<kMachineCheck>>, false},

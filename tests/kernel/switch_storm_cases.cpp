@@ -2,7 +2,7 @@
 // Recording is switched on and off a hundred thousand times, by a task and by the timer interrupts that come in
 // between, and the chunk is given back and taken anew every so often: nothing leaks, and no record of an earlier
 // recording turns up in a later one.
-#include "kernel/timer.hpp"
+#include "kernel/time/timer.hpp"
 #include "tests/kernel/recording.hpp"
 
 namespace {
@@ -18,7 +18,7 @@ constinit std::uint32_t g_random = 1;
 constinit std::uint32_t g_generation = 0;
 constinit std::uint32_t g_by_interrupt = 0;
 
-// One step of a task may lie between the reading and the writing of an interrupt's: random either way.
+// One step of a task may come between the reading and the writing of an interrupt's: random either way.
 std::uint32_t next_random() {
     g_random = g_random * 1'103'515'245U + 12'345U;
     return g_random >> 16;
@@ -61,7 +61,7 @@ int chunks_that_fit() {
         numbers[count] = number;
     }
     for (std::size_t i = 0; i < count; ++i) {
-        check(FTrace_chunk_delete(numbers[i]) == 0, "a chunk that nobody uses goes");
+        check(FTrace_chunk_delete(numbers[i]) == 0, "a chunk that is not in use goes");
     }
     return static_cast<int>(count);
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Mutexes with inheritance, and semaphores. Lower case letters lie inside a critical section.
+// Mutexes with inheritance, and semaphores. Lower case letters are inside a critical section.
 #include "tests/kernel/case.hpp"
 
 #include "kernel/sync/mutex.hpp"
-#include "kernel/timer.hpp"
+#include "kernel/time/timer.hpp"
 
 namespace {
 

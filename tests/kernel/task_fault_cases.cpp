@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Tasks that are stopped by the processor and whose reaction is `kill`: they end, everybody else goes on, and the trace
+// Tasks that are stopped by the processor and whose reaction is `kill`: they end, all others continue, and the trace
 // says which task it was, at which instruction, over which address.
-#include "kernel/fault.hpp"
-#include "kernel/stacks.hpp"
+#include "kernel/interrupt/fault.hpp"
+#include "kernel/state/stacks.hpp"
 #include "kernel/sync/mutex.hpp"
 #include "tests/kernel/faulty.hpp"
 #include "tests/kernel/row_cases.hpp"
@@ -98,7 +98,7 @@ Found die(Fault fault, Vectors vectors) {
     end(chunk);
     check_order("f");
     check(kernel::tasks_killed_by_faults() == killed + 1, "one task was killed");
-    check(kernel::task_info(other).value().jobs.deadline_misses == 0, "nobody else was late");
+    check(kernel::task_info(other).value().jobs.deadline_misses == 0, "no other task was late");
     check(rows::count(FTrace_EVT_task_fault, context, vectors.one) == 1 ||
               rows::count(FTrace_EVT_task_fault, context, vectors.other) == 1,
           "the exception and the task");
@@ -134,7 +134,7 @@ int overflow(const kernel::AppArguments&) {
         const auto guard = reinterpret_cast<std::uint64_t>(kernel::guard_page(i).data());
         inside = inside || result.address - guard < kernel::kGuardBytes;
     }
-    check(inside, "the address lies in a guard page");
+    check(inside, "the address is in a guard page");
     return failures;
 }
 
@@ -176,7 +176,7 @@ int aborted(const kernel::AppArguments&) {
     check_order("fff");
     const kernel::TaskInfo info = must(kernel::task_info(pid));
     check(info.jobs.aborted == 3 && info.jobs.faults == 3, "three jobs were aborted");
-    check(kernel::tasks_killed_by_faults() == 0, "nobody was killed");
+    check(kernel::tasks_killed_by_faults() == 0, "no task was killed");
     return failures;
 }
 

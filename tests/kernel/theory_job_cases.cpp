@@ -2,8 +2,8 @@
 // Releases, deadlines and servers: each case shows what one theory promises, with the order computed by hand, and is
 // traced from outside: `remora check` must agree, and must object to the kernels of tests/mutants. The main task is
 // round robin: everybody else here comes before it. Times in milliseconds.
-#include "kernel/server.hpp"
-#include "kernel/task_group.hpp"
+#include "kernel/sched/server.hpp"
+#include "kernel/task/task_group.hpp"
 #include "tests/kernel/working.hpp"
 
 namespace {
@@ -11,11 +11,6 @@ namespace {
 using namespace guest;
 using lib::microseconds;
 using lib::milliseconds;
-
-template <char Letter>
-void letter(void*) {
-    order.add(Letter);
-}
 
 std::uint64_t completed(kernel::Pid pid) {
     return must(kernel::task_info(pid)).jobs.completed;
@@ -30,17 +25,7 @@ kernel::HardModel fixed_after(std::uint64_t ms) {
 }
 
 int rm_order(const kernel::AppArguments&) {
-    start(
-        "launcher",
-        [](void*) {
-            start("A", letter<'A'>, fixed_after(3'000));
-            start("B", letter<'B'>, fixed_after(1'000));
-            start("C", letter<'C'>, fixed_after(2'000));
-            order.add('L');
-        },
-        fixed_after(500));
-    check_order("LBCA");
-    return failures;
+    return nearest_first<fixed_after>();
 }
 
 // fast: 0.2 every 2; slow: 3 every 8, interrupted by fast at 2, and again at 10. Main wakes up at 9.5 and has its turn
@@ -164,7 +149,7 @@ int cbs_arrivals(const kernel::AppArguments&) {
     return failures;
 }
 
-// 3 of work with 2 in every 20: then the deadline 20 becomes 40, behind the one of the other task.
+// 3 of work with 2 in every 20: then the deadline 20 becomes 40, after the one of the other task.
 int cbs_postponed(const kernel::AppArguments&) {
     start(
         "soft",
@@ -205,7 +190,7 @@ int grub_reclaims(const kernel::AppArguments&) {
     member("late", letter_job<4'000, 'l'>, soft(2, 40));
     must(kernel::task_group_activate(1));
     order.add('m');
-    kernel::task_delay(milliseconds(20)); // late's time of zero lag is behind it
+    kernel::task_delay(milliseconds(20)); // late's time of zero lag is over
     check_order("elm");
     return failures;
 }
@@ -221,7 +206,7 @@ int grub_reclaims(const kernel::AppArguments&) {
     {"t_cbs_arrivals", "an arrival keeps the deadline, or makes a new one", &checked<&cbs_arrivals>, false},
     {"t_cbs_postponed", "a used-up budget costs a later deadline", &checked<&cbs_postponed>, false},
     {"t_cbs_saved", "an activation that finds the task busy is served", &checked<&cbs_saved>, false},
-    {"t_grub_reclaims", "bandwidth that nobody uses slows the charge", &checked<&grub_reclaims>, false},
+    {"t_grub_reclaims", "bandwidth that is not in use slows the charge", &checked<&grub_reclaims>, false},
 };
 
 } // namespace

@@ -78,18 +78,23 @@ int pi_owner_waits(const kernel::AppArguments&) {
     return failures;
 }
 
+// Main has `one` when high comes, which wants `two`.
+int high_wants_two(std::span<kernel::Mutex* const> used_by_high, std::string_view expected) {
+    const kernel::Pid high = create_user("high", locks<g_two, 'h'>, 1'000, used_by_high);
+    must(kernel::mutex_lock(g_one));
+    must(kernel::task_activate(high));
+    order.add('m');
+    must(kernel::mutex_unlock(g_one));
+    check_order(expected);
+    return failures;
+}
+
 // `two` is free, yet its user is not above the ceiling of `one`, which main has: both have the same user.
 int pcp_forbids(const kernel::AppArguments&) {
     static constexpr kernel::Mutex* kBoth[] = {&g_one, &g_two};
     init(g_one, MutexProtocol::ceiling);
     init(g_two, MutexProtocol::ceiling);
-    const kernel::Pid high = create_user("high", locks<g_two, 'h'>, 1'000, kBoth);
-    must(kernel::mutex_lock(g_one));
-    must(kernel::task_activate(high));
-    order.add('m');
-    must(kernel::mutex_unlock(g_one));
-    check_order("mh");
-    return failures;
+    return high_wants_two(kBoth, "mh");
 }
 
 // The user of `two` is above the ceiling of `one`, which is that of the middle task.
@@ -99,13 +104,7 @@ int pcp_allows(const kernel::AppArguments&) {
     init(g_one, MutexProtocol::ceiling);
     init(g_two, MutexProtocol::ceiling);
     static_cast<void>(create_user("middle", locks<g_one, 'M'>, 2'000, kOne));
-    const kernel::Pid high = create_user("high", locks<g_two, 'h'>, 1'000, kTwo);
-    must(kernel::mutex_lock(g_one));
-    must(kernel::task_activate(high));
-    order.add('m');
-    must(kernel::mutex_unlock(g_one));
-    check_order("hm");
-    return failures;
+    return high_wants_two(kTwo, "hm");
 }
 
 // A job that would need `one` does not even begin while main has it.

@@ -2,7 +2,7 @@
 // Timer events on the real one-shot timer.
 #include "tests/kernel/case.hpp"
 
-#include "kernel/timer.hpp"
+#include "kernel/time/timer.hpp"
 
 namespace {
 

@@ -75,7 +75,7 @@ int freeze_after(const kernel::AppArguments&) {
 [[gnu::used, gnu::section(".apps")]] constinit const kernel::App kCases[] = {
     {"t_trigger_stop", "recording stops exactly n records after an event", &checked<&stop_after>, true},
     {"t_trigger_start", "recording starts with an event", &checked<&start_with>, true},
-    {"t_trigger_freeze", "a chunk is frozen n records after an event and the next goes on", &checked<&freeze_after>,
+    {"t_trigger_freeze", "a chunk is frozen n records after an event and the next continues", &checked<&freeze_after>,
      true},
 };
 

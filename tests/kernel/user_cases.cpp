@@ -3,7 +3,7 @@
 // and from a debug exception that cuts into the record path itself; filtered; without room; of one slot and of 64.
 // (An event of 65 slots does not compile: asserted here.)
 #include "arch/x86_64/interrupts.hpp"
-#include "kernel/timer.hpp"
+#include "kernel/time/timer.hpp"
 #include "tests/kernel/recording.hpp"
 #include "tracer/record_path.hpp"
 #include "tracer/trace_printf.hpp"
@@ -36,7 +36,7 @@ int begin(int slots, FTrace_flags mode) {
     return number;
 }
 
-// The payload of the first event with this code, behind its length word, and its slots; checks that it is whole.
+// The payload of the first event with this code, after its length word, and its slots; checks that it is whole.
 struct Found {
     std::array<std::byte, tracer::kLongEventBytesMax> bytes{};
     std::size_t slots = 0;
@@ -50,7 +50,7 @@ const Found& find(std::uint8_t code, std::size_t skip = 0) {
     for (const tracer::Record& record : recording.records()) {
         const bool begins = record.combine() == tracer::Combine::simple || record.combine() == tracer::Combine::first;
         if (record.event_code() != code) {
-            check(g_found.slots == 0 || g_found.slots == tracer::combine_slots(g_found.length), "slots stand together");
+            check(g_found.slots == 0 || g_found.slots == tracer::combine_slots(g_found.length), "slots are together");
             continue;
         }
         if (begins && (g_found.slots != 0 || skip-- != 0)) {

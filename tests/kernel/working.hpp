@@ -12,7 +12,7 @@ inline void compute(lib::Nanoseconds time) {
     spin_until([end] { return kernel::task_cpu_time() >= end; });
 }
 
-// A task whose jobs take so long each, and tell when they are done.
+// A task whose jobs take so long each, and note when they are done.
 template <std::uint64_t Microseconds, char Letter>
 void letter_job(void*) {
     for (;;) {

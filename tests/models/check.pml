@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// What must hold at every instant, for a reader who looks at that instant (the panic dump does): ChunkStore::contents()
-// and counts(), compared with the ghosts.
+// What must hold at every instant, for a reader that reads at that instant (as the panic dump does):
+// ChunkStore::contents() and counts(), compared with the ghosts.
 
-// One chunk as contents() shows it: older, then newer, must be the last records committed, whole, in order, from the
-// beginning of an event.
+// The contents of one chunk: older, then newer, must be the last records committed, whole, in order, from the beginning
+// of an event.
 inline inspect_stable(c) {
     REQUIRE(wr[c] == written(c, pos[c]), "number of records of a chunk");
     k = 0;
@@ -22,7 +22,7 @@ inline inspect_stable(c) {
         fi;
         do
         :: k < lap_end[parity(c)] && !begins[slot(c, k)] && !MUTANT(HALF_EVENT) ->
-            REQUIRE(ser[slot(c, k)] != 0, "reader looks at an uncommitted record");
+            REQUIRE(ser[slot(c, k)] != 0, "reader reads an uncommitted record");
             k++
         :: else -> break
         od;
@@ -53,7 +53,7 @@ inline inspect(c) {
 
 #define user_records(c) (written(c, pos[c]) + epos[c] - estarts[c] - (fl[c] & REPORTED -> pending_ends[c] : ends[c]))
 
-// attempts = committed + dropped + refused. An event that has committed but not returned counts already.
+// attempts = committed + dropped + refused. An event that has committed but not returned already counts.
 inline account() {
     k = 0;
     do

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The control operations, tracer/control.cpp, control_trigger.cpp, chunk_store.cpp and exporter.cpp (request_for), as a
-// context of its own that interrupts the task anywhere and is interrupted by interrupt and NMI at every step. It is not
-// restartable. next_chunk may also be called by the other contexts.
+// context of their own that interrupts the task anywhere and is interrupted by interrupt and NMI at every step. It is
+// not restartable. next_chunk may also be called by the other contexts.
 
 
 inline control_step(me) {
@@ -12,12 +12,12 @@ inline control_step(me) {
         fl[rx[me]] = (MUTANT(START_OPEN) -> fl[rx[me]] : fl[rx[me]] | CLOSED);
         pc[me] = C_START_ACTIVE
     :: pc[me] == C_START_ACTIVE -> pc[me] = ((current == rx[me]) -> C_UNDO : C_START_EMPTY)
-    // An interrupt's record has entered it meanwhile, and others may have been dropped: that is a blackout, which ends.
+    // A record of an interrupt has entered it meanwhile, and others may have been dropped: this blackout ends.
     :: pc[me] == C_UNDO ->
         fl[rx[me]] = fl[rx[me]] | (MUTANT(UNDO_SILENT) -> 0 : RESUME);
         pc[me] = C_UNDO_OPEN
     :: pc[me] == C_UNDO_OPEN -> ended[rx[me]] = 0; fl[rx[me]] = fl[rx[me]] & ~CLOSED; pc[me] = C_END
-    :: pc[me] == C_START_EMPTY -> // several stores; nobody can be in it, or enter it
+    :: pc[me] == C_START_EMPTY -> // several stores; no context can be in it, or enter it
         emptying = rx[me];
         retired = retired + user_records(rx[me]);
         limit[rx[me]] = size[rx[me]];
@@ -50,7 +50,7 @@ inline control_step(me) {
         :: mask != 0 && MUTANT(SELECT_APART) -> ra[me] = current; back[me] = C_SELECT_EXCHANGE; pc[me] = C_TRIGGER
         :: else -> ra[me] = (selected == NONE -> NUL : selected); back[me] = C_SELECT_OFF; pc[me] = C_TRIGGER
         fi
-    // Mutant SELECT_APART: the exchange, and what belongs to it before and behind.
+    // Mutant SELECT_APART: the exchange, and the steps before and after it.
     :: pc[me] == C_SELECT_EXCHANGE ->
         ra[me] = current; current = rx[me];
         back[me] = C_SELECT_TRIGGER;
@@ -141,7 +141,7 @@ inline control_step(me) {
         pc[me] = C_END
 
     // --- triggers ---------------------------------------------------------------------------------------------------
-    :: pc[me] == C_DISARM -> // first where recording is, so that nothing is handed on any more
+    :: pc[me] == C_DISARM -> // first where recording is, so that the trigger is not handed on
         disarming = 1; g_armed = 0; g_fired = 0; g_met = 0; g_left = 0;
         ra[me] = (mask -> current : selected);
         pc[me] = ((ra[me] == NONE || MUTANT(DISARM_ONCE)) -> C_DISARM_ALL : C_DISARM_CURRENT)
@@ -154,7 +154,7 @@ inline control_step(me) {
         ri[me]++;
         pc[me] = (ri[me] == CHUNKS -> C_DISARM_TRIGGER : C_DISARM_ALL)
     :: pc[me] == C_DISARM_TRIGGER -> disarming = 0; action = 0; after = 0; pc[me] = back[me]
-    :: pc[me] == C_ARM -> // a trigger that nothing meets
+    :: pc[me] == C_ARM -> // a trigger that no event matches
         arming = 1; inert = !MUTANT(ARM_ALIVE);
         c_code { now.action = armed_action; now.after = armed_after; };
         pc[me] = C_ARM_WATCH

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Where a control operation stands. All of them lie behind the record path's labels (path.pml).
+// The labels of control operations. All of them are above the record path's labels (path.pml).
 #define C_START 61 // ChunkStore::start(rx), returns to `back`
 #define C_START_ACTIVE 62
 #define C_START_CLOSE 63

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Two processors, two tasks that are suspended at any instruction and go on wherever they are put, and an interrupt on
+// Two processors, two tasks that are suspended at any instruction and continue on any processor, and an interrupt on
 // each processor: the per-processor base is read again after every restart. Only the fast path, a full chunk and the
-// jump: what a chunk does beyond that is in record_path.pml, and no processor touches another one's chunk.
+// jump: the rest is in record_path.pml, and no processor accesses another one's chunk.
 //
 // Both processors' steps interleave freely. A processor runs one context at a time: a task, or its interrupt on top.
 
@@ -24,7 +24,7 @@ c_decl {
 
 // Contexts: 0, 1 tasks; 2, 3 the interrupt of processor 0, 1.
 #define CONTEXTS 4
-#define NOBODY 4
+#define NO_TASK 4
 #define SLOTS 3
 #define SUSPENDED 2 // no processor
 
@@ -37,7 +37,7 @@ c_decl {
 #define HI 6
 #define LEAVE 7
 #define SWITCH 8
-#define COMMIT 9 // the region ends behind it
+#define COMMIT 9 // the region ends after it
 #define RET 10
 #define in_region(where) ((where) >= ACTIVE && (where) <= COMMIT)
 
@@ -49,7 +49,7 @@ byte finished, committed, k;
 byte moves; // how often a task may still be suspended
 
 byte pc[4], place[4], left[4], base[4], chunk[4], word[4], rt[4], below[4];
-byte runs[2] = NOBODY;
+byte runs[2] = NO_TASK;
 
 #define cpu_of(me) (MUTANT(GS_OUTSIDE) -> base[me] : place[me])
 
@@ -96,20 +96,20 @@ inline step(me) {
 
 #define begins(me) pc[me] = (MUTANT(GS_OUTSIDE) -> BASE : ACTIVE)
 
-// A processor's turn: its running context steps; its interrupt comes or returns; a task is put off or put on.
+// A processor's turn: its running context steps; its interrupt occurs or returns; a task is suspended or resumed.
 inline turn(cpu) {
     if
-    :: d_step { runs[cpu] != NOBODY && pc[runs[cpu]] != IDLE -> step(runs[cpu]) }
+    :: d_step { runs[cpu] != NO_TASK && pc[runs[cpu]] != IDLE -> step(runs[cpu]) }
     :: d_step { runs[cpu] < 2 && pc[runs[cpu]] == IDLE && left[runs[cpu]] > 0 -> begins(runs[cpu]) }
     :: d_step { runs[cpu] < 2 && left[2 + cpu] > 0 -> // the interrupt, on top of a task
         rewind(runs[cpu]); below[2 + cpu] = runs[cpu]; place[2 + cpu] = cpu; runs[cpu] = 2 + cpu; begins(2 + cpu) }
     :: d_step { runs[cpu] == 2 + cpu && pc[2 + cpu] == IDLE -> runs[cpu] = below[2 + cpu]; below[2 + cpu] = 0 }
     :: d_step { runs[cpu] < 2 && moves > 0 -> // suspended
-        moves--; rewind(runs[cpu]); place[runs[cpu]] = SUSPENDED; runs[cpu] = NOBODY }
-    :: d_step { runs[cpu] == NOBODY && place[0] == SUSPENDED && left[0] > 0 -> place[0] = cpu; runs[cpu] = 0 }
-    :: d_step { runs[cpu] == NOBODY && place[1] == SUSPENDED && left[1] > 0 -> place[1] = cpu; runs[cpu] = 1 }
+        moves--; rewind(runs[cpu]); place[runs[cpu]] = SUSPENDED; runs[cpu] = NO_TASK }
+    :: d_step { runs[cpu] == NO_TASK && place[0] == SUSPENDED && left[0] > 0 -> place[0] = cpu; runs[cpu] = 0 }
+    :: d_step { runs[cpu] == NO_TASK && place[1] == SUSPENDED && left[1] > 0 -> place[1] = cpu; runs[cpu] = 1 }
     :: d_step { runs[cpu] < 2 && pc[runs[cpu]] == IDLE && left[runs[cpu]] == 0 ->
-        place[runs[cpu]] = SUSPENDED; runs[cpu] = NOBODY }
+        place[runs[cpu]] = SUSPENDED; runs[cpu] = NO_TASK }
     fi
 }
 
@@ -126,7 +126,7 @@ active proctype machine() {
     do
     :: turn(0)
     :: turn(1)
-    :: d_step { left[0] == 0 && left[1] == 0 && runs[0] == NOBODY && runs[1] == NOBODY ->
+    :: d_step { left[0] == 0 && left[1] == 0 && runs[0] == NO_TASK && runs[1] == NO_TASK ->
         REQUIRE(finished == committed + dropped[0] + dropped[1], "attempts = committed + dropped") }; break
     od
 }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-// The record path, tracer/record_path.S, label by label: every store, every rdtsc and every commit is a step of its own,
-// and an interrupt may come before each. Loads stand with the decision that follows them: on one processor whatever
-// changes what they saw has interrupted this sequence, and rewinds it.
+// The record path, tracer/record_path.S, label by label: every store, every rdtsc and every commit is a step of its
+// own, and an interrupt may come before each. Loads are in one step with the decision that follows them: on one
+// processor any change of the loaded values has interrupted this sequence, and rewinds it.
 
 #define IDLE 0
 #define P_MASK 1 // the inline test, outside the region
-#define P_EARLY 2 // mutants: what they do before the region
+#define P_EARLY 2 // mutants: their steps before the region
 // --- the region [tracer_region_begin, tracer_region_end) ---
-#define P_TO 3 // tracer_switch: where that begins again
-#define P_ACTIVE 4 // tracer_record, tracer_record_long: likewise
+#define P_TO 3 // tracer_switch: its restart
+#define P_ACTIVE 4 // tracer_record, tracer_record_long: their restart
 #define P_WORD 5
 #define P_SLOW 6
 #define P_RESUME 7
@@ -52,7 +52,7 @@
 
 #define in_region(where) ((where) >= P_TO && (where) <= P_COMMIT)
 
-// tracer_region_restart tells by rdi what it began.
+// tracer_region_restart identifies the operation by rdi.
 #define restart_of(me) (pc[me] >= P_TO && to[me] != NONE -> P_TO : P_ACTIVE)
 
 inline forget(me) {
@@ -60,7 +60,7 @@ inline forget(me) {
     back[me] = 0
 }
 
-// A stored half is no record: whoever reads it before a commit reads garbage.
+// A stored half is not a record: before a commit it is garbage to a reader.
 inline store_lo(c, s, value) {
     REQUIRE(!frozen[c], "write after freeze");
     lo[slot(c, s)] = value; ser[slot(c, s)] = 0; begins[slot(c, s)] = 0
@@ -174,7 +174,7 @@ inline slow(me) { // .Lslow: only loads
     fi
 }
 
-inline enter(me) { // .Lenter: flags of a trigger that was there before go, too
+inline enter(me) { // .Lenter: flags of an earlier trigger are cleared, too
     if
     :: (wf[me] | (MUTANT(STALE_TRIGGER) -> 0 : fl[rx[me]])) & (ARMED | FIRED) -> pc[me] = P_ENTER_STOP_AT
     :: else -> pc[me] = P_BLACKOUT_NEXT
@@ -228,7 +228,7 @@ inline commit(me) {
         :: else
         fi;
         pos[ra[me]] = pos[ra[me]] + n[me];
-        REQUIRE(told == dropped, "gap not ended by blackout_end before the next record");
+        REQUIRE(stated == dropped, "gap not ended by blackout_end before the next record");
         REQUIRE(!(fd[me] & FIRED) || !(fl[ra[me]] & FIRED), "fired twice");
         REQUIRE(!fd[me] || (fl[ra[me]] & ARMED), "fired unarmed");
         if
@@ -236,7 +236,7 @@ inline commit(me) {
             REQUIRE(g_armed || arming || disarming, "fired without a trigger");
             g_armed = 0; g_met = !disarming; g_fired = !disarming && (fd[me] & FIRED); g_left = (g_fired -> after : 0)
         :: else ->
-            REQUIRE(!g_armed || !(kind[me] & K_MATCH), "trigger passed by");
+            REQUIRE(!g_armed || !(kind[me] & K_MATCH), "trigger missed");
             REQUIRE(!g_armed || action != ON_START, "record before the trigger's start")
         fi;
         fl[ra[me]] = (fl[ra[me]] & ~(fd[me] & ARMED)) | (fd[me] & FIRED)

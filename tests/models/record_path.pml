@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// One processor: a task, control operations, an interrupt and an NMI, strictly nested, over the record path. One process
-// steps the running level; at every step another level may come in. README.md tells how to run it and what it assumes.
+// One processor: a task, control operations, an interrupt and an NMI, strictly nested, over the record path. One
+// process steps the running level; at every step another level may interrupt. README.md describes the usage and the
+// assumptions.
 c_decl {
     static int sizes_of[4], kinds_of[4], operations, armed_action, armed_after;
 }
@@ -13,7 +14,7 @@ c_decl {
 #include "check.pml"
 #include "control.pml"
 
-// An entry stub: the rewind looks at the immediately interrupted context only.
+// An entry stub: the rewind checks only the immediately interrupted context.
 inline enter_level(level) {
     d_step {
         if
@@ -33,7 +34,7 @@ inline enter_level(level) {
     }
 }
 
-// What a rewound attempt left in slots no reader trusts: one kind of garbage is as good as another.
+// Slots that a rewound attempt wrote and no reader uses: all garbage is treated as equal.
 inline forget_garbage() {
     k = 0;
     do
@@ -124,7 +125,7 @@ inline set_up() {
 }
 
 // One line per step when a counter-example is replayed (./replay.sh).
-inline told_step() {
+inline announce_step() {
     printf("STEP %d %d chunk %d current %d | %d/%d/%d %d/%d/%d\n", top, pc[top], ra[top], current, pos[0], fl[0], eopen[0],
            pos[1], fl[1], eopen[1])
 }
@@ -132,9 +133,9 @@ inline told_step() {
 active proctype machine() {
     set_up();
     do
-    // The running level goes on, or begins, or returns to the one below.
-    :: d_step { pc[top] != IDLE && pc[top] < C_FIRST -> told_step(); path_step(top); check_all() }
-    :: d_step { pc[top] >= C_FIRST -> told_step(); control_step(top); check_all() }
+    // The running level continues, or begins, or returns to the one below.
+    :: d_step { pc[top] != IDLE && pc[top] < C_FIRST -> announce_step(); path_step(top); check_all() }
+    :: d_step { pc[top] >= C_FIRST -> announce_step(); control_step(top); check_all() }
     :: d_step {
             pc[top] == IDLE && top != TASK ->
             if
@@ -144,7 +145,7 @@ active proctype machine() {
             fi
         }
     :: atomic { pc[top] == IDLE && top == TASK && left[TASK] > 0 -> begin_event(TASK) }
-    // Something comes in between.
+    // Another level interrupts.
     :: atomic { top < CONTROL && left[CONTROL] > 0 -> enter_level(CONTROL); begin_operation() }
     :: atomic { top < IRQ && left[IRQ] > 0 -> enter_level(IRQ); begin_event(IRQ) }
     :: atomic { top < NMI && left[NMI] > 0 -> enter_level(NMI); begin_event(NMI) }

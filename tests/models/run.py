@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 # Checks the model of the record path with Spin. Every variant and every mutant is one test: a variant passes if the
-# whole state space holds no error, a mutant if it does. Counts go to the file $RESULTS, if there is one.
+# whole state space contains no error, a mutant if it contains one. Counts go to the file $RESULTS, if there is one.
 #
 #   run.py ci              the variants and the mutants of CI size
 #   run.py verify          these, and the large variants
 #   run.py replay NAME [MUTANT]   the shortest counter-example of a variant, step by step
 #
-# Each model is compiled once; what distinguishes variants and mutants comes through the environment (state.pml).
+# Each model is compiled once; the options of variants and mutants are passed through the environment (state.pml).
+import concurrent.futures
 import os
 import pathlib
 import re
@@ -15,6 +16,7 @@ import resource
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
 
 import variants
@@ -53,7 +55,7 @@ def environment(options, mutant=None):
 
 
 class Outcome:
-    """What a run of the verifier said."""
+    """The output of a run of the verifier."""
 
     def __init__(self, text, seconds):
         def number(pattern):
@@ -66,27 +68,30 @@ class Outcome:
         self.states = int(number(r"(\S+) states, stored"))
         self.depth = int(number(r"depth reached (\d+)"))
         self.memory_mb = number(r"([\d.]+)\s+total actual memory usage")
-        # Complete: nothing was cut off, and no memory was short.
+        # Complete: the search was not cut off, and memory sufficed.
         cut_off = re.search(r"Search not completed|max search depth|out of memory", text)
         self.complete = "errors:" in text and not cut_off
         self.seconds = seconds
 
 
 def check(options, mutant=None):
-    place = BUILD / "run"
-    shutil.rmtree(place, ignore_errors=True)
-    place.mkdir()
     before = time.monotonic()
-    done = subprocess.run([program(options), f"-m{DEPTH}", "-w22"], cwd=place, env=environment(options, mutant),
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+    with tempfile.TemporaryDirectory(dir=BUILD) as place:
+        done = subprocess.run([program(options), f"-m{DEPTH}", "-w22"], cwd=place, env=environment(options, mutant),
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
     return Outcome(done.stdout, time.monotonic() - before)
+
+
+def checked(jobs):
+    """The outcomes of jobs (options, mutant), in their order; as many run at once as there are processors."""
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        yield from pool.map(lambda job: check(*job), jobs)
 
 
 def variants_hold(chosen):
     failed = 0
     print(f"{'':4} {'variant':16} {'states':>10} {'depth':>6} {'s':>6} {'MB':>6}")
-    for name, options in chosen.items():
-        found = check(options)
+    for name, found in zip(chosen, checked([(options, None) for options in chosen.values()])):
         good = found.complete and found.errors == 0 and found.states > 1000
         failed += not good
         print(f"{'PASS' if good else 'FAIL'} {name:16} {found.states:10} {found.depth:6} {found.seconds:6.1f} "
@@ -97,8 +102,8 @@ def variants_hold(chosen):
 def mutants_die():
     failed = 0
     print(f"{'':4} {'mutant':16} {'variant':16} {'s':>5}  found by the check")
-    for name, (broken, variant) in variants.MUTANTS.items():
-        found = check(variants.CI[variant], name)
+    jobs = [(variants.CI[variant], name) for name, (_, variant) in variants.MUTANTS.items()]
+    for (name, (broken, variant)), found in zip(variants.MUTANTS.items(), checked(jobs)):
         good = found.broken is not None
         failed += not good
         print(f"{'PASS' if good else 'FAIL'} {name:16} {variant:16} {found.seconds:5.1f}  "

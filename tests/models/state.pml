@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// What the record path and the control operations share, and what only the model knows (ghosts: they never steer a step,
-// they are compared). Sizes are in slots where the code has bytes. A chunk's word is three variables, always written in
-// one step where the code writes one word: pos, fl, lap (or turn).
+// The state that the record path and the control operations share, and the state that only the model has (ghosts: they
+// never affect a step, they are only compared). Sizes are in slots instead of bytes. A chunk's word is three variables,
+// always written in one step where the code writes one word: pos, fl, lap (or turn).
 
 c_decl {
 \#include <stdlib.h>
@@ -14,7 +14,7 @@ c_decl {
     static int mutant;
 }
 
-// Mutants: the algorithm with one thing wrong. README.md tells what each is.
+// Mutants: the algorithm with one error; variants.py describes each.
 #define MUTANT(number) (c_expr { mutant == number })
 
 #define REQUIRE(condition, what) \
@@ -24,7 +24,7 @@ c_decl {
     fi
 
 // --- sizes -----------------------------------------------------------------------------------------------------------
-#define CHUNKS 3 // and one more, the null chunk
+#define CHUNKS 3 // plus the null chunk
 #define NUL 3
 #define NONE 4 // no chunk
 #define SLOTS 4
@@ -53,7 +53,7 @@ c_decl {
 #define ON_FREEZE 3
 
 #define K_EMERGENCY 1 // may use the emergency area
-#define K_MATCH 2     // meets the trigger
+#define K_MATCH 2     // matches the trigger
 #define TAG_OWN 64    // blackout_start, blackout_end
 
 // What P_COMMIT adds to.
@@ -82,16 +82,16 @@ byte current, selected = NONE;
 bit mask = 1;
 byte dropped, refused, reported;
 byte action, after;
-bit inert; // of the trigger: its keys are such that no event meets it yet
+bit inert; // of the trigger: its keys match no event yet
 
 // --- contexts ----------------------------------------------------------------------------------------------------------
 byte top;        // the level that runs
-byte pc[4];      // where each stands; IDLE = between events
+byte pc[4];      // the label of each; IDLE = between events
 byte n[4];       // slots of its event
 byte kind[4];    // K_...
-byte left[4];    // events (operations) it may still begin
+byte left[4];    // events (operations) that it may still begin
 byte to[4] = NONE; // rsi of tracer_switch: the chunk to enter
-// Registers. Of the levels below the running one they are dead: a rewind forgets them.
+// Registers. Those of interrupted levels are dead: a rewind clears them.
 byte ra[4];      // r8: the chunk
 byte wp[4];      // ecx, r9d: position as loaded
 byte wf[4];      // ecx: flags as loaded
@@ -99,7 +99,7 @@ byte rx[4];      // rax: the next chunk, or an operation's second chunk
 byte rv[4];      // a value between load and store
 byte ri[4];      // slot of the copy loop
 byte cm[4];      // TO_...
-byte fd[4];      // flags the commit takes away (ARMED) and sets (FIRED)
+byte fd[4];      // flags that the commit clears (ARMED) and sets (FIRED)
 byte rt[4];      // stamp: the number of commits so far, see README.md
 byte back[4];    // where an operation's subroutine returns to
 
@@ -110,15 +110,15 @@ byte wr[4], ewr[4];                    // records committed to main and emergenc
 bit begins[12];                        // that record begins an event
 byte retired;                          // user records of chunks that were emptied
 byte finished;                         // slots of events that returned
-byte told;                             // losses that blackout_end records told
+byte stated;                             // losses that blackout_end records stated
 bit gap_open;                          // a blackout_start (or open bit) since the last blackout_end
-bit ended[4];                          // an event found no room in this chunk: nothing may enter any more
-bit frozen[4];                         // handed to the exporter
+bit ended[4];                          // an event did not fit into this chunk: nothing may enter any more
+bit frozen[4];                         // queued for the exporter
 bit quiet;                             // disable() has returned
 bit g_armed, g_fired;                  // the trigger, as it should be
-bit arming, disarming, g_met;          // arm(), disarm() is at work; the trigger was met
-byte emptying = NONE;                  // the chunk whose figures start() resets just now
-byte g_left;                           // records its window still takes
+bit arming, disarming, g_met;          // arm(), disarm() is in progress; the trigger has fired
+byte emptying = NONE;                  // the chunk whose figures start() is resetting
+byte g_left;                           // remaining records of its window
 
 byte k;                                // of the loops inside one step; 0 between steps
 

@@ -89,8 +89,8 @@ inline path_step(me) {
         pc[me] = P_RESUME_COMMIT
     :: pc[me] == P_RESUME_COMMIT ->
         committed_main(me, ra[me], wp[me], 1, TAG_OWN + me);
-        told = told + rv[me]; gap_open = 0;
-        REQUIRE(told == dropped, "blackout_end tells a wrong number");
+        stated = stated + rv[me]; gap_open = 0;
+        REQUIRE(stated == dropped, "blackout_end has a wrong number");
         pos[ra[me]] = wp[me] + 1;
         fl[ra[me]] = (wf[me] & ~RESUME) | REPORTED;
         forget(me); pc[me] = restart_of(me)
@@ -165,7 +165,7 @@ inline path_step(me) {
         :: else -> enter(me)
         fi
 
-    // --- no room ------------------------------------------------------------------------------------------------
+    // --- no space -----------------------------------------------------------------------------------------------
     :: pc[me] == P_DROP -> drop(me)
     :: pc[me] == P_START_STAMP -> rt[me] = commits; pc[me] = P_START_LO
     :: pc[me] == P_START_LO ->

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Kernels with one thing wrong. Each names the file, the words that are replaced (they must occur exactly once), the
-case of the test kernel that shows it, and the rule that `remora check` must name first."""
+"""Kernels with one error each. Each entry names the file, the text that is replaced (it must occur exactly once:
+tests/structure/mutant_patterns.py), the case of the test kernel that shows it, and the rule that `remora check` must
+report first."""
 import dataclasses
 
 
@@ -17,22 +18,22 @@ def mutant(name, file, app, rule, *edits):
     return Mutant(name, file, edits, app, rule)
 
 
-QUEUE = "kernel/ready_queue.hpp"
-HARD = "kernel/levels/hard_level.cpp"
-SOFT = "kernel/levels/soft_level.cpp"
-GRUB = "kernel/levels/grub.cpp"
-SERVED = "kernel/levels/served.cpp"
-ROUND_ROBIN = "kernel/levels/rr.cpp"
-SCHEDULER = "kernel/scheduler.cpp"
+QUEUE = "kernel/sched/ready_queue.hpp"
+HARD = "kernel/sched/levels/hard_level.cpp"
+SOFT = "kernel/sched/levels/soft_level.cpp"
+GRUB = "kernel/sched/levels/grub.cpp"
+SERVED = "kernel/sched/levels/served.cpp"
+ROUND_ROBIN = "kernel/sched/levels/rr.cpp"
+SCHEDULER = "kernel/sched/scheduler.cpp"
 MUTEX = "kernel/sync/mutex.cpp"
-CHAIN = "kernel/sync/chain.cpp"
+CHAIN = "kernel/sched/chain.cpp"
 SEMAPHORE = "kernel/sync/semaphore.cpp"
 
 MUTANTS = [
     # --- order
-    mutant("edf_order_reversed", "kernel/levels/edf.hpp", "t_edf_order", "edf-order",
+    mutant("edf_order_reversed", "kernel/sched/levels/edf.hpp", "t_edf_order", "edf-order",
            ("return job.deadline.value;", "return ~job.deadline.value;")),
-    mutant("rm_order_reversed", "kernel/levels/rm.hpp", "t_rm_order", "rm-order",
+    mutant("rm_order_reversed", "kernel/sched/levels/rm.hpp", "t_rm_order", "rm-order",
            ("return job.relative_deadline_ns;", "return ~job.relative_deadline_ns;")),
     mutant("ties_reversed", QUEUE, "t_edf_ties", "edf-order",
            ("a.ready_rank < b.ready_rank", "a.ready_rank > b.ready_rank")),
@@ -41,16 +42,16 @@ MUTANTS = [
             "for (std::size_t i = 0; i < levels().size(); ++i) {\n        Level* const level = "
             "levels()[i < 3 ? 2 - i : i]; // RR, EDF, RM")),
     mutant("release_does_not_preempt", HARD, "t_edf_periodic", "level-order",
-           ("    level.release(task);\n    schedule_irq_off();\n", "    level.release(task);\n")),
+           ("    level.release(task, off);\n    schedule(off);\n", "    level.release(task, off);\n")),
     mutant("sleeping_owner_runs", SCHEDULER, "t_pi_owner_waits", "block-state",
            ("if (end.can_run() && !task->suspended) {", "if (!task->suspended) {")),
     # --- round robin
     mutant("slice_never_ends", ROUND_ROBIN, "control", "rr-slice",
-           ("    trace_points::slice_ended(task);\n    move_to_end(task);\n", "")),
+           ("    trace_points::slice_ended(task);\n    move_to_end(task, off);\n", "")),
     mutant("slice_of_double_length", ROUND_ROBIN, "t_rr_rotation", "rr-slice",
            ("    share.left = share.slice;\n    trace_points", "    share.left = share.slice + share.slice;\n"
             "    trace_points")),
-    mutant("slice_without_rotation", ROUND_ROBIN, "control", "rr-order", ("    move_to_end(task);\n", "")),
+    mutant("slice_without_rotation", ROUND_ROBIN, "control", "rr-order", ("    move_to_end(task, off);\n", "")),
     # --- jobs
     mutant("deadline_one_period_late", HARD, "t_edf_periodic", "edf-deadline",
            ("to_ticks({(job - promised.base) * promised.demand.period_ns + promised.latest_deadline_ns})",
@@ -62,12 +63,13 @@ MUTANTS = [
            ("return promised.origin + to_ticks({(job - promised.base) * promised.demand.period_ns});",
             "return promised.origin + to_ticks({(job - promised.base) * (promised.demand.period_ns + 1)});")),
     mutant("inter_arrival_not_enforced", HARD, "t_sporadic_gap", "release-period",
-           ("promised.put_off = std::max(at, promised.earliest);", "promised.put_off = at;")),
-    mutant("early_activation_not_told", HARD, "t_sporadic_gap", "activation-violation",
+           ("promised.put_off = std::max(not_long_ago(at), promised.earliest);",
+            "promised.put_off = not_long_ago(at);")),
+    mutant("early_activation_not_recorded", HARD, "t_sporadic_gap", "activation-violation",
            ("        trace_points::activation_violated(task);\n", "")),
-    mutant("miss_not_told", HARD, "t_edf_overrun", "deadline-miss",
+    mutant("miss_not_recorded", HARD, "t_edf_overrun", "deadline-miss",
            ("        trace_points::task_deadline_missed(task);\n", "")),
-    mutant("overrun_not_told", HARD, "t_edf_wcet_violation", "wcet-violation",
+    mutant("overrun_not_recorded", HARD, "t_edf_wcet_violation", "wcet-violation",
            ("        trace_points::task_wcet_violated(task);\n", "")),
     mutant("kept_activation_forgotten", SOFT, "t_cbs_saved", "skip-save",
            ("if (const auto at = m_saved.take(task)) {", "if (const auto at = m_saved.take(task); at && !at) {")),
@@ -76,7 +78,7 @@ MUTANTS = [
            ("        own.deadline = own.deadline + own.period;\n", "")),
     mutant("cbs_not_charged", SOFT, "t_cbs_arrivals", "cbs-budget", ("        own.left = own.left - charged;\n", "")),
     mutant("cbs_arrival_always_renews", SOFT, "t_cbs_arrivals", "cbs-arrival",
-           ("    if (own.deadline <= time ||\n", "    if (own.deadline <= time || own.left <= own.budget ||\n")),
+           ("return own.deadline <= time ||", "return own.deadline <= time || own.left <= own.budget ||")),
     mutant("cbs_arrival_never_renews", SOFT, "t_cbs_arrivals", "cbs-arrival",
            ("Wide{own.left.value} * own.period.value >=", "Wide{0} >=")),
     # --- servers that reclaim
@@ -100,8 +102,8 @@ MUTANTS = [
            ("to_ticks({server.period.value * server.periods})",
             "to_ticks({(server.period.value - 1) * server.periods})")),
     mutant("replenishment_early", SERVED, "t_polling_loses", "server-replenish",
-           ("    server_timer_post_irq_off(slot_of(server), next_replenishment(server), ",
-            "    server_timer_post_irq_off(slot_of(server), next_replenishment(server) - lib::Ticks{5'000}, ")),
+           ("    server_timer_post(slot_of(server), next_replenishment(server), ",
+            "    server_timer_post(slot_of(server), next_replenishment(server) - lib::Ticks{5'000}, ")),
     mutant("replenishment_of_half", SERVED, "t_deferrable_keeps", "server-replenish",
            ("    server.left = server.budget;\n", "    server.left = {server.budget.value / 2};\n")),
     mutant("served_beyond_the_budget", SERVED, "t_deferrable_keeps", "server-budget",
@@ -113,7 +115,7 @@ MUTANTS = [
     mutant("inheritance_not_followed", SCHEDULER, "t_mutex_inversion", "pi-inheritance",
            ("if (end.can_run() && !task->suspended) {", "if (end.can_run() && !task->suspended && &end == task) {")),
     mutant("inheritance_kept_after_unlock", MUTEX, "t_pi_returns", "pi-return",
-           (" else if (awaited) {\n        schedule_irq_off();\n    }", "\n    static_cast<void>(awaited);")),
+           (" else if (awaited) {\n            schedule(off);\n        }", "\n    static_cast<void>(awaited);")),
     mutant("mutex_of_two", MUTEX, "t_mutex_inversion", "mutex-owner",
            ("return m_owner != nullptr ? this : nullptr;", "return nullptr;"),
            ("    ASSERT(m_owner == nullptr && task.blocked_on == nullptr);\n",
@@ -121,13 +123,14 @@ MUTANTS = [
     mutant("ceiling_forbids_nothing", MUTEX, "t_pcp_forbids", "pc-grant",
            ("if (highest != nullptr && active", "if (highest == this && active")),
     mutant("ceiling_forbids_all", MUTEX, "t_pcp_allows", "pc-block",
-           ("if (highest != nullptr && active_preemption_level_irq_off(task) >= highest->m_ceiling) {",
+           ("if (highest != nullptr && active_preemption_level(task, off) >= highest->m_ceiling) {",
             "if (highest != nullptr) {")),
     mutant("ceiling_of_the_last_user", "kernel/sync/ceilings.cpp", "t_pcp_forbids", "ceiling",
-           ("ceiling = std::min(ceiling, preemption_level_irq_off(task));",
-            "ceiling = std::max(ceiling, preemption_level_irq_off(task));")),
+           ("ceiling = std::min(ceiling, preemption_level(task, off));",
+            "ceiling = std::max(ceiling, preemption_level(task, off));")),
     mutant("srp_job_begins_at_the_ceiling", CHAIN, "t_srp_stops", "srp-start",
-           ("preemption_level_irq_off(task) >= top->ceiling()", "preemption_level_irq_off(task) > top->ceiling()")),
+           ("task.level->preemption_level(task, off) >= top->ceiling()",
+            "task.level->preemption_level(task, off) > top->ceiling()")),
     # --- semaphores
     mutant("wake_up_lost", SEMAPHORE, "control", "lost-wakeup",
            ("    if (waiter == nullptr) {", "    if (waiter == nullptr || semaphore.m_count == 0) {")),
@@ -136,3 +139,8 @@ MUTANTS = [
     mutant("wait_takes_nothing", SEMAPHORE, "control", "semaphore-count",
            ("    if (m_count > 0) {\n        --m_count;\n", "    if (m_count > 0) {\n")),
 ]
+
+# Ten that each break another mechanism, in files that nothing else includes: quick enough for every run of the tests.
+SLICE = ("sleeping_owner_runs", "slice_of_double_length", "deadline_one_period_late", "miss_not_recorded",
+         "cbs_arrival_always_renews", "grub_charged_in_full", "last_request_first", "inheritance_kept_after_unlock",
+         "srp_job_begins_at_the_ceiling", "last_waiter_first")

@@ -34,13 +34,13 @@ void Checker::read(std::span<const std::byte> bytes) {
         const Record record = tracer::decode_record(bytes);
         ++m_read;
         if (record.stamp() < m_last_stamp) {
-            object("a stamp falls", record);
+            object("a stamp decreases", record);
         }
         if (m_slot != 0) {
-            go_on(record);
+            check_continuation(record);
         } else if (is_blackout(record)) {
             ++m_tracer_made;
-            m_told += record.code == TRACER_EVENT_BLACKOUT_END ? record.par2 : 0;
+            m_reported += record.code == TRACER_EVENT_BLACKOUT_END ? record.par2 : 0;
         } else if (record.code == kInterruptStart || record.code == kInterruptEnd) {
             interrupt(record);
         } else {
@@ -59,7 +59,7 @@ void Checker::read_emergency(std::span<const std::byte> bytes) {
         const Record record = tracer::decode_record(bytes);
         ++m_tracer_made;
         if (record.code != TRACER_EVENT_BLACKOUT_START) {
-            object("a stranger in an emergency area", record);
+            object("an unexpected record in an emergency area", record);
         }
     }
 }
@@ -73,7 +73,7 @@ void Checker::begin(const Record& record) {
     }
     if (m_source == 0) {
         if (m_depth != 0 && m_depth_known) {
-            object("the program runs amid an interrupt", record);
+            object("the program runs during an interrupt", record);
         }
         m_depth = 0;
         m_depth_known = true;
@@ -95,7 +95,7 @@ void Checker::begin(const Record& record) {
     m_slot = m_count == 1 ? 0 : 1;
 }
 
-// What starts last ends first.
+// The last interrupt to start ends first.
 void Checker::interrupt(const Record& record) {
     ++m_interrupt_records;
     if (record.code == kInterruptStart) {
@@ -115,7 +115,7 @@ void Checker::interrupt(const Record& record) {
 }
 
 // A further slot of a long event.
-void Checker::go_on(const Record& record) {
+void Checker::check_continuation(const Record& record) {
     const Combine expected = m_slot + 1 == m_count ? Combine::last : Combine::middle;
     if (record.event_code() != kCodes[m_source] || record.combine() != expected || record.par2 != m_serial ||
         record.par1 != checksum(m_source, m_serial, m_slot) || record.stamp() != m_last_stamp) {

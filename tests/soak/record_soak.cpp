@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 // The soak: the record path's object code, as the kernel links it, under a storm of nested interrupts (storm.hpp),
-// until so many records have been read back and found whole, in order and accounted for. Rounds take turns: a cyclic
-// chunk, a chain of chunks, a chunk that fills up, and a loss that ends when a next chunk is linked.
+// until the given number of records has been read back and found whole, in order and accounted for. Rounds alternate: a
+// cyclic chunk, a chain of chunks, a chunk that fills up, and a loss that ends when a next chunk is linked.
 //
-//   record_soak RECORDS [no-rewind|short-region]     the second word spoils the storm: then the soak must object
+//   record_soak RECORDS [no-rewind|short-region]     the second word damages the storm: then the soak must fail
 //
-// Exit code 0: nothing was wrong, and the region was really interrupted; 1 with the first fault otherwise.
+// Exit code 0: no fault, and the region was interrupted; 1 with the first fault otherwise.
 #include "tests/soak/checker.hpp"
 #include "tests/soak/storm.hpp"
-#include "tests/support/tracer_fixture.hpp"
+#include "tests/support/tracer/fixture.hpp"
 
 #include <fmt/format.h>
 
@@ -35,7 +35,7 @@ constexpr std::uint64_t kEventsOfLowerInterrupt = 12;
 constexpr std::uint64_t kEventsOfUpperInterrupt = 3;
 
 std::array<Source, kSources> g_sources = {Source(0), Source(1), Source(2)};
-bool g_interrupts_close = false; // now and then the lower interrupt calls next_chunk
+bool g_interrupts_close = false; // occasionally the lower interrupt calls next_chunk
 std::uint64_t g_closes_refused = 0;
 
 void on_interrupt(std::size_t level) {
@@ -55,7 +55,7 @@ std::uint64_t attempted_slots() {
 
 class Soak {
   public:
-    // Runs one round; false and a fault if something was wrong.
+    // Runs one round; false, with a fault, on failure.
     bool round(Kind kind) {
         prepare(kind);
         const tracer::Totals before = control().totals();
@@ -83,7 +83,7 @@ class Soak {
   private:
     tracer::Control& control() { return m_fixture.tracer().control; }
 
-    // Sizes differ from round to round, so that ends fall everywhere.
+    // Sizes differ from round to round, so that chunks end everywhere.
     std::uint32_t some(std::uint32_t about) {
         m_random = m_random * 6'364'136'223'846'793'005U + 1'442'695'040'888'963'407U;
         return about + static_cast<std::uint32_t>(m_random >> 40) % (about / 8);
@@ -94,7 +94,7 @@ class Soak {
         m_slots += slots;
     }
 
-    // Fresh chunks, the first of them selected; those of the round before are gone.
+    // New chunks, the first of them selected; those of the previous round are deleted.
     void prepare(Kind kind) {
         const std::vector<tracer::Chunk*> old = std::exchange(m_chunks, {});
         m_slots = 0;
@@ -171,9 +171,9 @@ class Soak {
             m_fault = fmt::format("{} records read and {} overwritten, but {} committed",
                                   checker.slots() + checker.tracer_made(), overwritten, committed + made);
         } else if (checker.gaps() > (kind == Kind::resume ? kSources : 0)) {
-            m_fault = fmt::format("records are missing in {} places in the middle", checker.gaps());
-        } else if (kind != Kind::cyclic && checker.told_losses() != reported) {
-            m_fault = fmt::format("{} losses are told, {} were to be", checker.told_losses(), reported);
+            m_fault = fmt::format("there are {} gaps in the middle", checker.gaps());
+        } else if (kind != Kind::cyclic && checker.reported_losses() != reported) {
+            m_fault = fmt::format("{} losses are reported, {} were expected", checker.reported_losses(), reported);
         }
     }
 
@@ -193,17 +193,17 @@ Fault fault_named(std::string_view name) {
     if (name == "short-region") {
         return Fault::short_region;
     }
-    fmt::print(stderr, "error: {} is no fault\nremedy: no-rewind or short-region\n", name);
+    fmt::print(stderr, "error: {} is not a fault\nremedy: no-rewind or short-region\n", name);
     std::exit(2);
 }
 
-// What the storm must have done for the result to mean something.
+// The minimum activity of the storm for a meaningful result.
 std::string storm_too_weak(const StormCounts& counts) {
     if (counts.rewinds[0] == 0 || counts.rewinds[1] == 0) {
-        return "the record path was never interrupted: nothing is proven";
+        return "the record path was never interrupted: nothing is tested";
     }
     if (counts.nested_rewinds == 0) {
-        return "no interrupt's record was interrupted: nothing is proven about nesting";
+        return "no interrupt's record was interrupted: nesting is not tested";
     }
     return {};
 }

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# The soak and its proof: with the rewind taken away, and with the region one instruction short, it must object; then
-# the storm as the entry stubs would serve it.
+# The soak and its own test: without the rewind, and with the region one instruction short, it must fail; then the storm
+# as the entry stubs would serve it.
 #
 #   tests/soak/run.sh PROGRAM RECORDS      counts go to the file $RESULTS, if there is one
 set -uo pipefail

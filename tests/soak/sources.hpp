@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Who logs in the soak, and what a record must look like. Each of the three contexts (program, lower interrupt, upper
-// interrupt) numbers its events; number and source follow from one another's record, so that a record mixed from two
-// gives itself away. Long events repeat the number in each slot and count the slots.
+// The sources of records in the soak, and the contents of a record. Each of the three contexts (program, lower
+// interrupt, upper interrupt) numbers its events; number and source determine the other fields, so that a record mixed
+// from two is detected. Long events repeat the number in each slot and count the slots.
 #pragma once
 
 #include "tracer/log.hpp"
@@ -27,7 +27,7 @@ inline constexpr std::array<std::uint16_t, kSources> kCodes = {
     return static_cast<std::uint16_t>((mixed * 0x27D4'EB2FU) >> 16);
 }
 
-// How many slots the event with this number has: a long one now and then.
+// The number of slots of the event with this number: occasionally a long one.
 [[nodiscard]] constexpr std::uint32_t slots_of(std::size_t source, std::uint32_t serial) {
     const std::uint16_t dice = checksum(source, serial, 999);
     return dice % 61 != 0 ? 1 : 1 + dice / 61 % (dice % 7 == 0 ? kLongSlotsMax : 6);

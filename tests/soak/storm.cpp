@@ -17,7 +17,7 @@ namespace {
 StormOptions g_options;
 StormCounts g_counts;
 std::array<timer_t, kLevels> g_timers{};
-int g_depth = 0; // handlers under way
+int g_depth = 0; // active handlers
 
 int signal_of(std::size_t level) {
     return SIGRTMIN + static_cast<int>(level);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Timer signals as interrupts, in two levels: the second may interrupt the first, neither itself. What an entry stub
-// does, the handler does: if the interrupted instruction lies in the record path, its RIP goes back to the start. Then
-// it logs. Counted is what really happened: which instructions were interrupted, and by whom.
+// Timer signals as interrupts, in two levels: the second may interrupt the first, neither itself. The handler does what
+// an entry stub does: if the interrupted instruction is in the record path, its RIP is set back to the start. Then it
+// logs. It counts what happened: which instructions were interrupted, and by which level.
 #pragma once
 
 #include <array>
@@ -13,7 +13,7 @@ namespace soak {
 inline constexpr std::size_t kLevels = 2;
 inline constexpr std::size_t kRegionMax = 8192;
 
-// Deliberate faults of the handler, to see the checks object.
+// Deliberate faults of the handler, to test the checks.
 enum class Fault : std::uint8_t { none, no_rewind, short_region };
 
 struct StormOptions {
@@ -22,7 +22,7 @@ struct StormOptions {
     void (*handler)(std::size_t level) = nullptr; // level 0 is the lower one
 };
 
-// What happened so far; exact while the storm is held.
+// The counts so far; exact while the storm is held.
 struct StormCounts {
     std::array<std::uint64_t, kLevels> signals{};
     std::array<std::uint64_t, kLevels> rewinds{};
@@ -37,7 +37,7 @@ struct StormCounts {
 void start_storm(const StormOptions& options);
 void stop_storm();
 
-// No signal comes between hold and release.
+// No signal occurs between hold and release.
 void hold_storm();
 void release_storm();
 

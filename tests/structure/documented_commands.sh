@@ -1,16 +1,16 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Every `make TARGET` and every script that the documentation names exists, and every target has its line in make help.
+# Every `make TARGET` and every script in the documentation exists, and every target has its line in make help.
 set -uo pipefail
 
 status=0
-targets=$(sed -n 's/^\([a-z][a-z-]*\):.*/\1/p' Makefile | sort -u)
+targets=$(sed -n 's/^\([a-z][a-z._-]*\):.*/\1/p' Makefile mk/*.mk | sort -u)
 while IFS=: read -r file target; do
     if ! grep -qxF "$target" <<<"$targets"; then
         printf '%s: make %s is no target\n' "$file" "$target"
         status=1
     fi
-done < <(grep -oHE '(`|^ {0,4}|\$ )make [a-z][a-z-]*' -- *.md docs/*.md docs/*/*.md 2>/dev/null |
+done < <(grep -oHE '(`|^ {0,4}|\$ )make [a-z][a-z._-]*[a-z]' -- *.md docs/*.md docs/*/*.md 2>/dev/null |
     sed 's/:.*make /:/' | sort -u)
 
 while IFS=: read -r file path; do

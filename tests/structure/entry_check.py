@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The restart rule, shown on the disassembly of the kernel image: every one of the 256 interrupt gates rewinds an
-interrupted record before it calls anything, and the record path is fit to be rewound: it calls nothing, jumps nowhere
-else, cannot fault, and ends with the one store that counts.
+"""The restart rule, checked on the disassembly of the kernel image: every one of the 256 interrupt gates rewinds an
+interrupted record before it calls anything, and the record path can be rewound: it calls nothing, does not jump
+elsewhere, cannot fault, and ends with the one store that counts.
 
-    tests/structure/entry_check.py [--table]      KERNEL=file; prints nothing if all is well, --table says what it saw
+    tests/structure/entry_check.py [--table]      KERNEL=file; prints nothing on success, --table prints the details
 
-Each gate is executed by an interpreter (machine_code.py) for the saved RIPs that matter; nothing is concluded from the
-look of the code. At the end the check examines itself: it must object to each of a number of damaged images."""
+Each gate is executed by an interpreter (machine_code.py) for the relevant saved RIPs. At the end the check tests
+itself: it must reject each of a number of damaged images."""
 import os
 import re
 import sys
@@ -16,27 +16,27 @@ from machine_code import Fault, Image, Instruction, Machine, REGISTER_NAMES, mem
 
 GATES = 256
 PUSHES_ERROR_CODE = {8, 10, 11, 12, 13, 14, 17, 21}  # SDM volume 3 table 6-1
-DETAILED_GATES = {1, 2, 14, 32}                      # these are tried with every address of the record path
+DETAILED_GATES = {1, 2, 14, 32}                      # tested with every address of the record path
 STACK_TOP = 0x7FF000                                 # 16-byte aligned, as the processor aligns it
 FRAME_BYTES_AT_CALL = 176                            # 15 registers, vector, error code, five words of the processor
 
-# --- what the record path may consist of -----------------------------------------------------------------------------
+# --- allowed contents of the record path -----------------------------------------------------------------------------
 ARITHMETIC = {"mov", "movabs", "movzx", "add", "sub", "inc", "dec", "and", "or", "xor", "not", "neg", "shl", "shr",
               "sar", "cmp", "test", "bt", "bts", "btr", "lea"}
-# Registers the call is allowed to destroy: what log.hpp tells the compiler.
+# Registers that the call may destroy: the clobbers in log.hpp.
 CLOBBERED = {"rax", "rcx", "rdx", "r8", "r9", "r10", "r11"}
 # Bases of memory operands: chunks, areas and tables of the tracer, slots of a long event. Never the stack.
 BASES = {"rax", "rdx", "r8", "r9", "r10", "r11"}
 BASES_READ_ONLY = {"rip", "rsi"}
 COMPARISONS = {"cmp", "test", "bt"}  # read their first operand
 REAL_MODE = "arch_real_mode_switch"
-# The test kernel stands in for an interrupt or an interrupted task here and there.
+# The test kernel plays an interrupt or an interrupted task in these functions.
 OF_THE_TESTS = {"soak_records", "guest::record_in_steps", "guest_step_stub"}
 CHECKED_FUNCTION = "arch::x86_64::load_interrupt_table()"
 
 
 class Region:
-    """The record path: one restartable region with two ways in, and one place where it starts over."""
+    """The record path: one restartable region with two entries, and one restart address."""
 
     def __init__(self, image):
         self.image = image
@@ -45,12 +45,12 @@ class Region:
                                             "tracer_record", "tracer_record_long"))
         for start in (self.restart, self.simple, self.long):
             if not self.begin <= start < self.end:
-                raise Fault(f"{start:x}: a way into the record path lies outside its region")
+                raise Fault(f"{start:x}: an entry of the record path is outside its region")
         self.instructions = image.between(self.begin, self.end)
         self.reached = self._reachable()
 
     def _reachable(self):
-        """What can be executed from the ways in: the rest is padding."""
+        """The instructions reachable from the entries: the rest is padding."""
         known = {instruction.address: instruction for instruction in self.instructions}
         found = {}
         todo = [self.restart, self.simple, self.long]
@@ -67,11 +67,11 @@ class Region:
         return [found[address] for address in sorted(found)]
 
     def rewound(self, address):
-        """What the rule makes of an interrupted RIP."""
+        """The result of the rule for an interrupted RIP."""
         return self.restart if self.begin <= address < self.end else address
 
     def may_destroy(self, instruction):
-        """Slots are copied with one register more, where only long events come."""
+        """Slots are copied with one more register, only for long events."""
         low, high = sorted((self.simple, self.long))
         among_long = low <= instruction.address < high if self.long < self.simple else instruction.address >= high
         return CLOBBERED | {"r12"} if among_long else CLOBBERED
@@ -83,7 +83,7 @@ def region_faults(region):
     for start in (region.simple, region.long):
         first = region.image.instructions[start]
         if "gs:" not in str(first):
-            yield f"{first}: the first thing to do is to ask which processor this is"
+            yield f"{first}: the first instruction must determine the processor"
     before = None
     for instruction in region.reached:
         previous = before if before is not None and before.next == instruction.address else None
@@ -93,9 +93,9 @@ def region_faults(region):
     last = region.instructions[-1]
     after = region.image.instructions.get(last.next)
     if not writes_memory(last) or last.mnemonic != "add":
-        yield f"{last}: the last instruction of the region is no commit"
+        yield f"{last}: the last instruction of the region is not a commit"
     if after is None or after.mnemonic != "ret":
-        yield f"{last}: what follows the commit is not the return"
+        yield f"{last}: the commit is not followed by the return"
 
 
 def writes_memory(instruction):
@@ -107,7 +107,7 @@ def instruction_faults(region, instruction, previous):
     name = instruction.mnemonic
     operands = instruction.operands
     if name == "ret":
-        yield "a return inside the region: what is committed would be logged again"
+        yield "a return inside the region: a committed record would be logged again"
         return
     if instruction.is_jump:
         yield from jump_faults(region, instruction, previous)
@@ -127,9 +127,9 @@ def instruction_faults(region, instruction, previous):
         elif operand in REGISTER_NAMES:
             register = REGISTER_NAMES[operand][0]
             if place == 0 and writes and register not in clobbered:
-                yield f"destroys {register}, which its caller or a restart needs"
+                yield f"destroys {register}, which the caller or a restart needs"
             if register in ("rsp", "rbp"):
-                yield "touches the stack"
+                yield "accesses the stack"
         elif not re.fullmatch(r"-?(0x[0-9a-f]+|\d+)", operand):
             yield f"operand {operand} is not a general register"
 
@@ -137,14 +137,14 @@ def instruction_faults(region, instruction, previous):
 def memory_faults(memory, written, clobbered):
     if memory.segment == "gs":
         if memory.base or memory.index:
-            yield "GS with a register: only the fields of CpuTrace are known to exist"
+            yield "GS with a register: only fields of CpuTrace are allowed"
     elif memory.segment:
         yield f"segment {memory.segment}"
     elif memory.base in BASES_READ_ONLY:
         if written:
             yield f"writes through {memory.base}"
     elif memory.base not in BASES:
-        yield f"memory by {memory.base or 'an absolute address'}: not an address that is known to be mapped"
+        yield f"memory by {memory.base or 'an absolute address'}: not known to be mapped"
     if memory.index and memory.index not in clobbered:
         yield f"index {memory.index}"
 
@@ -162,7 +162,7 @@ def jump_faults(region, instruction, previous):
 
 
 def loops(region):
-    """Jumps back that do not start over. The slow path stands first: what enters it from further behind is no loop."""
+    """Backward jumps except restarts. The slow path is first in memory: a jump into it from later code is no loop."""
     slow_end = min(region.restart, region.simple, region.long)
     return [i for i in region.reached if i.is_jump and i.target is not None and i.target <= i.address and
             (i.address < slow_end or i.target >= slow_end) and i.target != region.restart and
@@ -173,13 +173,13 @@ def loops(region):
 
 
 def frame(vector, rip):
-    """Stack when the gate is entered: what the processor pushed, an error code included where it has one."""
+    """Stack when the gate is entered: the words pushed by the processor, including an error code if there is one."""
     words = [0x10, 0x123000, 0x202, 0x08, rip] + ([0xE0] if vector in PUSHES_ERROR_CODE else [])
     return STACK_TOP - 8 * len(words), {STACK_TOP - 8 * (i + 1): word for i, word in enumerate(words)}
 
 
 def gate_fault(instructions, region, vector, target, rip):
-    """Empty if the gate does to this frame what it must before it calls anything; the trail is what was executed."""
+    """Empty if the gate treats this frame correctly before it calls anything; the trail lists the instructions."""
     stack_top, stack = frame(vector, rip)
     machine = Machine(instructions, stack_top, stack)
     trail = machine.run_to_call(target)
@@ -191,14 +191,14 @@ def gate_fault(instructions, region, vector, target, rip):
                 f"{machine.memory[address]:x}, not {word:x}"
     base = machine.registers["rsp"]
     if base != STACK_TOP - FRAME_BYTES_AT_CALL or machine.registers["rdi"] != base:
-        return trail, "the frame that is handed on has another size"
+        return trail, "the frame that is passed on has another size"
     if machine.memory[base + 120] != vector:
         return trail, f"the frame names vector {machine.memory[base + 120]}"
     return trail, ""
 
 
 def rips_to_try(region):
-    """The edges of the rule, and its insides at the ways in and at the last instruction."""
+    """The bounds of the rule, and the addresses of the entries and of the last instruction."""
     edges = {region.begin, region.restart, region.simple, region.long, region.end}
     near = {edge + step for edge in edges for step in (-1, 0, 1)} | {region.instructions[-1].address}
     return sorted(near | {0, (1 << 64) - 1})
@@ -219,8 +219,8 @@ def gate_faults(image, region, instructions, table):
 
 
 def table_faults(image, of_the_tests=frozenset()):
-    """The gates come from arch_stub_table, and nobody else has a table or another way in; but the way to real mode has
-    a table for the time in which ours does not fit, and puts ours back. The linker leaves it out where nobody goes."""
+    """The gates come from arch_stub_table, and no other function has a table or another entry, except the switch to
+    real mode, which loads a table while ours does not fit, and restores ours. The linker omits it if it is not used."""
     allowed = {"lidt": {CHECKED_FUNCTION, REAL_MODE}, "iretq": {"interrupt_common"},
                "retfq": {"arch_reload_segments", REAL_MODE}}
     forbidden = {"sysret", "sysretq", "sysretl", "sysexit", "sysexitq", "swapgs", "iret", "iretd", "lret", "retf"}
@@ -233,28 +233,28 @@ def table_faults(image, of_the_tests=frozenset()):
             continue
         mnemonic = instruction.mnemonic
         if mnemonic in forbidden:
-            yield f"{instruction} in {function}: another way out of an interrupt than the common stub"
+            yield f"{instruction} in {function}: returns from an interrupt outside the common stub"
         if mnemonic in allowed:
             seen.add((mnemonic, function))
             if function not in allowed[mnemonic]:
-                yield f"{instruction} in {function}: only {' and '.join(sorted(allowed[mnemonic]))} may do that"
+                yield f"{instruction} in {function}: only {' and '.join(sorted(allowed[mnemonic]))} may do this"
         for number in re.findall(r"0x[0-9a-f]+", " ".join(instruction.operands)):
             value = int(number, 16)
             if gates <= value < gates + 16 * GATES and function != CHECKED_FUNCTION:
-                yield f"{instruction} in {function}: touches the interrupt table"
+                yield f"{instruction} in {function}: accesses the interrupt table"
             if stubs <= value < stubs + 8 * GATES and function == CHECKED_FUNCTION:
                 seen.add(("the stubs", function))
     expected = {(mnemonic, function) for mnemonic in allowed for function in allowed[mnemonic]
                 if function in image.symbols}
     for what, function in (expected | {("the stubs", CHECKED_FUNCTION)}) - seen:
-        yield f"{function} has no {what}: the check looks at the wrong thing"
+        yield f"{function} has no {what}: the check examines the wrong function"
 
 
 # --- the check, checked -----------------------------------------------------------------------------------------------
 
 
 def damaged(image, region, table):
-    """Images that must be objected to: {what was done: (instructions, table)}."""
+    """Images that must be rejected: {damage: (instructions, table)}."""
     instructions = image.instructions
     trail, _ = gate_fault(instructions, region, 32, table[32], region.restart)
     comparisons = [i for i in trail if i.mnemonic == "cmp"]
@@ -282,7 +282,7 @@ def damaged(image, region, table):
                                                        store.operands[1]))
     first = instructions[table[77]]
     yield "one stub calls something first", with_(renamed(first, "call", "100000"))
-    yield "one stub enters behind the check", with_(renamed(first, "jmp", f"{call.address - 5:x}"))
+    yield "one stub enters after the check", with_(renamed(first, "jmp", f"{call.address - 5:x}"))
     swapped = list(table)
     swapped[200] = table[201]
     yield "a gate has another gate's stub", (instructions, swapped)
@@ -293,7 +293,7 @@ def self_faults(image, region, table):
     for what, (instructions, gates) in damaged(image, region, table):
         count += 1
         if not any(True for _ in gate_faults(image, region, instructions, gates)):
-            yield f"the check does not notice: {what}"
+            yield f"the check does not detect: {what}"
     for mnemonic, operands in (("call", ("100000",)), ("jmp", ("100000",)), ("jmp", ("rax",)), ("push", ("rax",)),
                                ("pop", ("rcx",)), ("int3", ()), ("div", ("rcx",)),
                                ("lock add", ("QWORD PTR [r8]", "0x10")),
@@ -304,9 +304,9 @@ def self_faults(image, region, table):
         victim = region.image.instructions[region.restart]
         replaced = Instruction(victim.address, victim.size, mnemonic, operands)
         if not any(True for _ in instruction_faults(region, replaced, None)):
-            yield f"the check does not notice `{mnemonic} {','.join(operands)}` in the record path"
+            yield f"the check does not detect `{mnemonic} {','.join(operands)}` in the record path"
     if count < 20:
-        yield "the check tried too few damaged images on itself"
+        yield "the check tested itself with too few damaged images"
 
 
 def print_table(image, region, table):

@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """docs/events.md against the sources: every event of the table has exactly one row there, with the right code; each row
-names cases of the test kernel that exist and speak of the event, or says `later:` as the list below allows; each funnel
-that is named exists, in the file that is named."""
+names cases of the test kernel that exist and mention the event, or contains `later:` as the list below allows; each
+funnel in the table exists, in the file that is named."""
 import pathlib
 import re
 import sys
 
 DOCUMENT = "docs/events.md"
-# Events without a test so far, and what they wait for. Take a row out when its part of the kernel comes.
+# Events without a test so far, and the condition. Remove a row when its part of the kernel is added.
 LATER = {
 }
-NOT_PROVOKED = {"empty", "panic"}  # nobody records the first; a p_* case ends with the second, and is looked at outside
+NOT_PROVOKED = {"empty", "panic"}  # the first is never recorded; a p_* case ends with the second, checked outside
 
 found = []
 
@@ -60,13 +60,13 @@ def check_test(name, cell):
             fault(f"{name} waits for {waits.group(1)}, which tests/structure/event_rows.py does not allow")
         return
     if any(name in names for names in LATER.values()):
-        fault(f"{name} has a test: take it out of the list of tests/structure/event_rows.py")
+        fault(f"{name} has a test: remove it from the list of tests/structure/event_rows.py")
     for case in cell.split():
         if case not in CASES:
             fault(f"{name}: the test kernel has no case {case}")
     texts = [CASES[case] for case in cell.split() if case in CASES]
     if name not in NOT_PROVOKED and not any(speaks_of(text, name) for text in texts):
-        fault(f"{name}: no case of {cell} speaks of it")
+        fault(f"{name}: no case of {cell} mentions it")
 
 
 def check_funnel(name, cell):
@@ -97,8 +97,8 @@ for line in pathlib.Path(DOCUMENT).read_text(encoding="utf-8").splitlines():
         check_funnel(event, cells[4])
 for event in EVENTS:
     if event not in documented:
-        fault(f"{event} (0x{EVENTS[event]}) has no row: say who records it and which case of tests/kernel sees it")
+        fault(f"{event} (0x{EVENTS[event]}) has no row: state where it is recorded and which guest case tests it")
 if len(EVENTS) < 80:
-    fault(f"only {len(EVENTS)} events were found in tracer/event_table.hpp: the check passes over nothing")
+    fault(f"only {len(EVENTS)} events were found in tracer/event_table.hpp: the check would pass without checking")
 print("\n".join(found))
 sys.exit(1 if found else 0)

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# What the kernel images must and must not contain: nothing undefined, nothing that runs before the entry point, no
+# What the kernel images must and must not contain: no undefined symbols, no code that runs before the entry point, no
 # unwind tables, no memory that is both writable and executable, and initialised data in the file, because the loader
-# takes a segment without content for the trace arena and does not clear it.
+# treats a segment without content as the trace arena and does not clear it.
 set -uo pipefail
 : "${BUILD:=build}" "${KERNEL:=$BUILD/kernel/kernel.elf}" "${TEST_KERNEL:=$BUILD/kernel/kernel-test.elf}"
 
@@ -25,13 +25,13 @@ for image in "$KERNEL" "$TEST_KERNEL" "$BUILD/kernel-off/kernel.elf"; do
         fault "$image" 'unwind or dynamic section'
     grep -E '^\.(init_array|ctors|got|rela)' <<<"$sections" | grep -qv ' 0*$' &&
         fault "$image" '.init_array, .got or .rela has content'
-    # The texts of trace_printf lie in the file, at address 0, and in nothing that is loaded.
+    # The texts of trace_printf are in the file, at address 0, and not in a loaded segment.
     if grep -q '^\.trace_formats ' <<<"$sections"; then
         readelf -SW "$image" | grep -E '\.trace_formats +PROGBITS +0+ ' | grep -q ' A ' &&
             fault "$image" '.trace_formats would be loaded'
-        # Whatever linker.ld did not gather would be loaded with the constants.
+        # Texts that linker.ld did not collect would be loaded with the constants.
         stray=$(nm "$image" | awk '/trace_format_text/ && $1 >= "0000000000100000" {print $3}')
-        [[ -z $stray ]] || fault "$image" "a format of trace_printf lies outside .trace_formats: $stray"
+        [[ -z $stray ]] || fault "$image" "a format of trace_printf is outside .trace_formats: $stray"
         loaded=$(mktemp)
         objcopy -O binary --remove-section=.arena "$image" "$loaded"
         while IFS= read -r text; do
@@ -48,6 +48,6 @@ for image in "$KERNEL" "$TEST_KERNEL" "$BUILD/kernel-off/kernel.elf"; do
     grep -qE ' (RWE|WE) ' <<<"$segments" && fault "$image" 'a segment is writable and executable'
     grep -qE 'LOAD .* 0x0*[1-9a-f][0-9a-f]* 0x[0-9a-f]+ RW ' <<<"$segments" || fault "$image" 'no writable segment'
     awk '$7 == "RW" && $3 < "0x0000000002000000" && $5 ~ /^0x0+$/ && $6 !~ /^0x0+$/ {exit 1}' <<<"$segments" ||
-        fault "$image" '.bss stands in a segment without content: nobody clears it'
+        fault "$image" '.bss is in a segment without content: it is not cleared'
 done
 exit "$status"

@@ -4,11 +4,12 @@
 
     lib <- tracer <- host        lib <- arch <- kernel <- apps        lib <- drivers
 
-The composition root (kernel/root/) is the only place that sees everything, and kernel code reaches
-the tracer through kernel/trace_points.hpp alone. Own headers are included in quotes, by their path from the root.
+The composition root (kernel/root/) is the only place that sees everything; other kernel code reaches the tracer through
+kernel/trace/ alone. The rooms of the kernel have an order of their own (ORDERED). Own headers are included in quotes,
+by their path from the root.
 
-Whoever carries the trace away, down to the serial port, cannot record: it sees no header that offers to, however far
-its includes reach. So the trace never grows by being sent.
+The code that exports the trace, down to the serial port, cannot record: it includes no header with a logging call, even
+indirectly. So the export does not add records to the trace.
 """
 import re
 import sys
@@ -28,22 +29,36 @@ ALLOWED = {
 # File (or folder, with a slash at the end) -> what it may include beyond the rule, and why.
 EXCEPTIONS = {
     "kernel/root/": {"drivers", "tracer", "apps"},           # the composition root
-    "kernel/trace_points.hpp": {"tracer"},                   # the bridge from kernel words to events
-    "kernel/trace_steps.hpp": {"tracer"},                    # ... its part for tasks in single steps
-    "kernel/trace_servers.hpp": {"tracer"},                  # ... its part for servers
-    "kernel/trace_sync.hpp": {"tracer"},                     # ... its part for mutexes, semaphores, conditions, ports
-    "tracer/kernel_instance.cpp": {"arch", "kernel"},        # the tracer as it stands in the kernel
+    "kernel/trace/": {"tracer"},                             # the bridge from kernel words to events
+    "tracer/kernel_instance.cpp": {"arch", "kernel"},        # the tracer of the kernel
     "arch/x86_64/entry.S": {"tracer/record_path_layout.h"},  # the stubs rewind an interrupted record path
+}
+
+# Rooms from the bottom to the top: a room includes only itself and rooms that come before it in its list. A room inside
+# another one (sched/levels/) has a position of its own. "" means the files directly in the folder.
+ORDERED = {
+    "kernel": ("", "state", "trace", "section", "panic", "time", "sched/admission", "sched", "sched/levels", "sync",
+               "task", "interrupt", "run", "root"),
+    "host": ("text", "trace", "formats/dat", "formats/kev", "formats/tlog", "formats/capture", "formats/fat",
+             "formats/packed", "formats", "schedule", "analyse", "analyse/oracle", "sql", "dissector", "collector",
+             "convert", "convert/ctf", "convert/json", "convert/linux", "convert/perfetto", "convert/records",
+             "convert/table", "convert/vcd", "cli", "compat", "tools", ""),
+}
+
+# Rooms of one kind: none of them includes another one, but for what is named here. Containers yield the chunks in them.
+APART = {
+    "host/formats/": {"formats/dat": ("formats/capture", "formats/fat", "formats/packed")},
+    "host/convert/": {},
+    "host/analyse/": {},
 }
 
 INCLUDE = re.compile(r'\s*#\s*include\s+"([^"]+)"')
 
-# Offer to record an event; whatever lies below SILENT must not reach them.
+# Headers with a logging call; files in SILENT must not include them.
 RECORDING = {"tracer/log.hpp", "tracer/log_published.hpp", "tracer/typed_event.hpp", "tracer/trace_printf.hpp",
-             "tracer/record_path.hpp", "tracer/ftrace.hpp", "kernel/trace_points.hpp", "kernel/trace_servers.hpp",
-             "kernel/trace_sync.hpp", "kernel/irq_guard.hpp"}
+             "tracer/record_path.hpp", "tracer/ftrace.hpp", "kernel/trace/bridge.hpp", "kernel/section/irq_guard.hpp"}
 SILENT = ("tracer/exporter.", "tracer/sink", "tracer/metadata_writer.", "tracer/compact", "tracer/chunk_compress.",
-          "drivers/", "kernel/console.")
+          "drivers/", "kernel/panic/console.")
 
 
 def allowed_for(name, folder):
@@ -74,12 +89,41 @@ def faults():
                 yield f'{name}:{number}: {folder} must not include "{target}"'
 
 
+def room_of(name):
+    """(folder, room) of a file; the room is None if the folder has no order, or its order does not know it."""
+    folder, _, rest = name.partition("/")
+    room = rest.rpartition("/")[0]
+    return folder, room if room in ORDERED.get(folder, ()) else None
+
+
+def upward():
+    """Includes from a room to one that comes after it."""
+    for name in files(".hpp", ".cpp"):
+        folder, room = room_of(name)
+        if folder not in ORDERED:
+            continue
+        if room is None:
+            yield f"{name}: its room has no place in ORDERED"
+            continue
+        order = ORDERED[folder]
+        for target in included(name):
+            other_folder, other = room_of(target)
+            if other_folder != folder or other is None or other == room:
+                continue
+            if order.index(other) > order.index(room):
+                yield f'{name}: {folder}/{room or "*"} comes before {folder}/{other}: "{target}" points up'
+            for kind, exceptions in APART.items():
+                apart = f"{folder}/{room}".startswith(kind) and f"{folder}/{other}".startswith(kind)
+                if apart and room not in exceptions.get(other, ()):
+                    yield f'{name}: rooms of {kind} do not include each other: "{target}"'
+
+
 def included(name):
     return [match.group(1) for match in map(INCLUDE.match, lines(name)) if match]
 
 
 def way_to_recording(name, headers):
-    """The includes from a file to one that offers to record; None if there is no way."""
+    """The includes from a file to one with a logging call; None if there is no path."""
     ways = {name: [name]}
     todo = [name]
     while todo:
@@ -98,14 +142,14 @@ def loud():
     silent = [name for name in files(".hpp", ".cpp") if name.startswith(SILENT)]
     for part in SILENT:
         if not any(name.startswith(part) for name in silent):
-            yield f"{part}* does not exist: take it out of SILENT, or say where it has gone"
+            yield f"{part}* does not exist: remove it from SILENT, or correct its path"
     for name in sorted(RECORDING - headers):
-        yield f"{name} does not exist: take it out of RECORDING, or say where it has gone"
+        yield f"{name} does not exist: remove it from RECORDING, or correct its path"
     for name in silent:
         if way := way_to_recording(name, headers):
-            yield f'{name}: carries the trace away and must not be able to record: {" -> ".join(way)}'
+            yield f'{name}: exports the trace and must not be able to record: {" -> ".join(way)}'
 
 
-found = [*faults(), *loud()]
+found = [*faults(), *upward(), *loud()]
 print("\n".join(found))
 sys.exit(1 if found else 0)

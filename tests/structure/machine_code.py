@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""A kernel image as objdump shows it: instructions by address, symbols, initialised memory. And a small interpreter of
-straight code with jumps, for the entry stubs: enough to say what a stub does to the frame that it is entered with."""
+"""A kernel image as shown by objdump: instructions by address, symbols, initialised memory. And a small interpreter of
+straight code with jumps, for the entry stubs: sufficient to determine the effect of a stub on its frame."""
 import bisect
 import dataclasses
 import re
@@ -14,7 +14,7 @@ SIZES = {"QWORD": 64, "DWORD": 32, "WORD": 16, "BYTE": 8}
 
 
 def _names():
-    """Every way to name a general register: {name: (the 64-bit register, bits)}."""
+    """Every name of a general register: {name: (the 64-bit register, bits)}."""
     names = {}
     for register in REGISTERS:
         if register[1:].isdigit():
@@ -60,7 +60,7 @@ class Instruction:
 
 @dataclasses.dataclass(frozen=True)
 class Memory:
-    """[segment:base + index * scale + displacement]; size in bits, 0 where the instruction does not say."""
+    """[segment:base + index * scale + displacement]; size in bits, 0 if the instruction does not state it."""
     segment: str
     base: str
     index: str
@@ -106,7 +106,7 @@ class Image:
             words = re.sub(r"\s+#.*|\s*<[^>]*>", "", match.group(3)).strip()
             mnemonic, _, rest = words.partition(" ")
             if mnemonic in ("rep", "repz", "repnz", "lock", "data16", "cs", "bnd", "notrack"):
-                mnemonic, rest = words, ""  # a prefix makes it another instruction
+                mnemonic, rest = words, ""  # a prefix changes the instruction
             address = int(match.group(1), 16)
             operands = tuple(part.strip() for part in rest.split(",")) if rest.strip() else ()
             found[address] = Instruction(address, len(match.group(2).split()), mnemonic, operands)
@@ -155,8 +155,8 @@ class Image:
 
 
 class Machine:
-    """Registers, flags of the last comparison, and a stack of 64-bit words. Anything it does not know is a fault: then
-    the stubs have changed, and whoever changed them teaches it the instruction."""
+    """Registers, flags of the last comparison, and a stack of 64-bit words. An unknown instruction is a fault: if the
+    stubs change, the interpreter must be extended."""
     STEPS_MAX = 200
 
     def __init__(self, instructions, stack_top, stack):
@@ -171,7 +171,7 @@ class Machine:
         trail = []
         while len(trail) < self.STEPS_MAX:
             if address not in self._instructions:
-                raise Fault(f"{address:x}: runs into no instruction")
+                raise Fault(f"{address:x}: reaches no instruction")
             instruction = self._instructions[address]
             trail.append(instruction)
             if instruction.mnemonic == "call":
@@ -202,7 +202,7 @@ class Machine:
         elif name in ("cld", "nop"):
             pass
         else:
-            raise Fault(f"{instruction}: an instruction that the check does not know")
+            raise Fault(f"{instruction}: an instruction that the check does not support")
         return instruction.next
 
     def _taken(self, instruction):
@@ -221,7 +221,7 @@ class Machine:
 
     def _address(self, instruction, memory):
         if memory.segment or memory.index or memory.base not in REGISTERS + ("rip",):
-            raise Fault(f"{instruction}: an address that the check does not know")
+            raise Fault(f"{instruction}: an address that the check does not support")
         base = instruction.next if memory.base == "rip" else self.registers[memory.base]
         return base + memory.displacement & WORD
 
@@ -247,5 +247,5 @@ class Machine:
             return
         register, bits = REGISTER_NAMES.get(operand, ("", 0))
         if bits not in (32, 64):
-            raise Fault(f"{instruction}: a destination that the check does not know")
+            raise Fault(f"{instruction}: a destination that the check does not support")
         self.registers[register] = value & ((1 << bits) - 1)

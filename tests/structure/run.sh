@@ -1,15 +1,15 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Runs the structural tests: what can be said about the project without running it. Each test is a program beside this
-# one that prints nothing when all is well, else what is wrong, and ends with a non-zero code. One line PASS or FAIL per
-# test; counts go to the file $RESULTS, if there is one. KERNEL, TEST_KERNEL and BUILD come from the Makefile.
+# Runs the structural tests, which examine the project without running it. Each test is a program in this folder that
+# prints nothing on success, else the errors, and ends with a non-zero code. One line PASS or FAIL per test; counts go
+# to the file $RESULTS, if there is one. KERNEL, TEST_KERNEL and BUILD come from the Makefile.
 set -uo pipefail
 cd "$(dirname "$0")/../.." || exit 1
 
 passed=0
 failed=0
-for test in include_directions.py style.py event_rows.py fault_rows.py image.sh entry_check.py tracer_off.sh \
-    documented_commands.sh; do
+for test in include_directions.py style.py english.py event_rows.py fault_rows.py mutant_patterns.py image.sh \
+    entry_check.py tracer_off.sh documented_commands.sh; do
     name=${test%.*}
     if output=$("tests/structure/$test" 2>&1); then
         printf 'PASS %s\n' "$name"

@@ -6,7 +6,7 @@ import sys
 
 
 def files(*suffixes):
-    """The files with these endings. Ends the test if there are none: a check over nothing would pass."""
+    """The files with these endings. Ends the test if there are none: a check of no files would pass."""
     done = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], capture_output=True, text=True, check=False)
     found = sorted({name for name in done.stdout.splitlines() if name.endswith(suffixes) and os.path.isfile(name)})
     if done.returncode != 0 or not found:

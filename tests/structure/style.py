@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The rules of the house that a formatter does not know: size, opening comment, macros, no #if inside a function."""
+"""Rules that the formatter does not check: size, opening comment, macros, no #if inside a function."""
 import os
 import re
 import sys
@@ -9,7 +9,8 @@ from sources import files, lines
 
 LINE_MAX = 120
 FILE_LINES_MAX = 450
-TEST_LINES_MAX = 600  # a suite is a list: it may run on
+FUNCTION_LINES_MAX = 60  # of production code
+TEST_LINES_MAX = 600  # a suite is a list: it may be longer
 MACROS = {"ASSERT", "PANIC", "TRACER_LOGEVENT", "FAST_TRACER_LOGEVENT"}
 CODE = (".hpp", ".cpp", ".h")
 EVERYTHING = CODE + (".S", ".sh", ".py", ".ld")
@@ -27,7 +28,7 @@ def opening(name, text):
         return
     second = text[start + 1].lstrip() if len(text) > start + 1 else ""
     if not second.startswith(("//", "#", '"""', "/*")) or second.startswith(("#include", "#pragma")):
-        yield start + 2, "no comment says what this file is"
+        yield start + 2, "no comment describes this file"
 
 
 def layout(name, text):
@@ -40,11 +41,11 @@ def layout(name, text):
         if len(line) > LINE_MAX:
             yield number, f"longer than {LINE_MAX} columns"
         if line != line.rstrip():
-            yield number, "blanks at the end"
+            yield number, "trailing spaces"
 
 
 def preprocessor(name, text):
-    """Code at file scope is not indented here, so an #if behind an indented line stands inside something."""
+    """Code at file scope is not indented here, so an #if after an indented line is inside a function or type."""
     indented = False
     for number, line in enumerate(text, 1):
         macro = re.match(r"\s*#\s*define\s+(\w+)\(", line)
@@ -57,12 +58,34 @@ def preprocessor(name, text):
             indented = line.startswith(" ")
 
 
+def functions(name, text):
+    """A brace that closes at column 0 (a function), 4 or 8 (a member) belongs to the last line that begins there."""
+    if name.startswith("tests/"):
+        return
+    begins = {}  # column -> number of the line, and whether it may begin a function
+    for number, line in enumerate(text, 1):
+        column = len(line) - len(line.lstrip())
+        if not line.strip() or column > 8 or column % 4 != 0:
+            continue
+        begin, is_function = begins.get(column, (number, False))
+        if line.strip() == "}" and is_function and number - begin + 1 > FUNCTION_LINES_MAX:
+            yield begin, f"a function of {number - begin + 1} lines, more than {FUNCTION_LINES_MAX}"
+        if not line.lstrip().startswith(("{", ":", "//")):
+            begins[column] = (number, is_head(line.strip()))
+
+
+def is_head(line):
+    """The first line of a function, not of a namespace, a type, an initialiser or a statement."""
+    words = "namespace|class|struct|union|enum|extern|case|default|if|else|for|while|do|switch|return|public|private"
+    return "(" in line and not re.match(rf"({words})\b", line) and not re.search(r"[^=!<>]=[^=]", line.split("(")[0])
+
+
 def faults():
     for name in files(*EVERYTHING):
         text = lines(name)
         # Headers in C whose macros and guards are part of a published interface.
         published = name.startswith("host/compat/") and name.endswith(".h")
-        checks = [opening, layout] + ([preprocessor] if name.endswith(CODE) and not published else [])
+        checks = [opening, layout] + ([preprocessor, functions] if name.endswith(CODE) and not published else [])
         for check in checks:
             for number, fault in check(name, text):
                 yield f"{name}:{number}: {fault}"

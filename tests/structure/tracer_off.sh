@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # TRACER=OFF costs nothing: the kernel's object code is the same, instruction for instruction, as that of sources from
 # which every statement `trace_points::...;` is blanked out. The blanked copy is built in a directory of its own, with
-# the same compiler flags but without warnings (its variables may have no use left).
+# the same compiler flags but without warnings (its variables may be unused).
 set -uo pipefail
 : "${BUILD:=build}"
 
@@ -14,8 +14,8 @@ if ! git ls-files -co --exclude-standard >"$copy.list" || [[ ! -s $copy.list ]];
 fi
 tar -cf - --files-from "$copy.list" 2>/dev/null | tar -xf - -C "$copy"
 
-# Line breaks stay, because __LINE__ is part of the code.
-find "$copy/kernel" \( -name '*.cpp' -o -name '*.hpp' \) ! -name 'trace_*.hpp' -print0 |
+# Line breaks are kept, because __LINE__ is part of the code.
+find "$copy/kernel" \( -name '*.cpp' -o -name '*.hpp' \) ! -path '*/kernel/trace/*' -print0 |
     xargs -0 perl -0pi -e 's{(?<![\w:])(?:::)?(?:kernel::)?trace_points::[^;]*;}{";" . ("\n" x ($& =~ tr/\n//))}ge'
 blanked=$(diff -rq kernel "$copy/kernel" | wc -l)
 if [[ $blanked -eq 0 ]]; then
@@ -23,7 +23,7 @@ if [[ $blanked -eq 0 ]]; then
     exit 1
 fi
 
-# The kernel's objects in an image without tracer, as the Makefile knows them.
+# The kernel's objects in an image without tracer, as listed by the Makefile.
 # shellcheck disable=SC2016 # make expands them
 list='all_objects = $(call object,$(KERNEL_DIR),$(IMAGE_SOURCES))
 list: ; @printf "%s\n" $(patsubst $(BUILD)/%,%,$(filter $(KERNEL_DIR)/kernel/%,$(all_objects)))'
@@ -36,24 +36,24 @@ if ! make -C "$copy" -s -j"$(nproc)" TRACER=OFF TSC=TRUE BUILD=build WARNINGS=-w
 fi
 
 # An empty inline function is still a statement to the compiler: it may number its registers or lay out its branches in
-# another way. What a hook would leave behind is a reference (to the tracer, or to something computed for it alone) or
+# another way. A hook that remains is visible as a reference (to the tracer, or to a value computed only for it) or as
 # instructions.
 references() { objdump -dr --no-show-raw-insn "$1" | awk '$2 ~ /^R_X86_64/ {sub(/[+-]0x.*/, "", $3); print $3}' |
     grep -v '^\.' | sort | uniq -c; }
 instructions() { objdump -d --no-show-raw-insn "$1" | grep -cE '^ +[0-9a-f]+:\s+[a-z]' || true; }
 
-# Of a hundred instructions one may be of the compiler's own making.
+# One of a hundred instructions may be a choice of the compiler.
 kAllowedPercent=1
 status=0
 for object in "${objects[@]}"; do
     if ! difference=$(diff <(references "$BUILD/$object") <(references "$copy/build/$object")); then
-        printf '%s: the hooks left references behind:\n%s\n' "$object" "$(head -n 6 <<<"$difference")"
+        printf '%s: the hooks remain as references:\n%s\n' "$object" "$(head -n 6 <<<"$difference")"
         status=1
     fi
     with=$(instructions "$BUILD/$object")
     without=$(instructions "$copy/build/$object")
     if ((with * 100 > without * (100 + kAllowedPercent) + 800)); then
-        printf '%s: the hooks left %d instructions behind\n' "$object" $((with - without))
+        printf '%s: the hooks remain as %d instructions\n' "$object" $((with - without))
         status=1
     fi
 done

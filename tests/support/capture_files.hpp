@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Fabricates network captures: UDP datagrams over IPv4 in Ethernet frames, in pcap or pcapng of either byte order. The
-// parts are bytes that a test may spoil before they are put together.
+// Builds network captures: UDP datagrams over IPv4 in Ethernet frames, in pcap or pcapng of either byte order. The
+// parts are bytes that a test may damage before they are joined.
 #pragma once
 
 #include "tests/support/host_trace_builder.hpp"
@@ -12,7 +12,7 @@ namespace support {
 
 class BigBytes {
   public:
-    // More than eight bytes: with zeros in front (big) or behind.
+    // More than eight bytes: with zeros before (big) or after.
     BigBytes& put(std::uint64_t value, unsigned size, bool big = true) {
         for (unsigned i = 0; i < size; ++i) {
             const unsigned byte = big ? size - 1 - i : i;
@@ -44,7 +44,7 @@ inline std::uint16_t internet_fold(std::uint64_t sum) {
     return static_cast<std::uint16_t>(sum);
 }
 
-// From 10.0.2.`host`, port 20000, to 10.0.2.2; with a right checksum.
+// From 10.0.2.`host`, port 20000, to 10.0.2.2; with a correct checksum.
 inline Bytes ip_packet(const Bytes& payload, std::uint8_t host = 15) {
     BigBytes ip;
     ip.put(0x45, 1).put(0, 1).put(28 + payload.size(), 2).put(0, 4).put(64, 1).put(17, 1).put(0, 2);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Chunks made by chance, and the way through the encoder and back. What is random comes from a seed.
+// Random chunks from a seed, and the path through the encoder and back.
 #pragma once
 
 #include "tracer/compact/decoder.hpp"
@@ -25,8 +25,8 @@ using Bytes = std::vector<std::byte>;
     return bytes;
 }
 
-// A workload with habits (the same few events in the same order, as a periodic task makes them) and surprises: rare
-// codes, wide parameters, fast-path bits, long events, lone slots of broken ones, reserved bits, idle turns.
+// A workload with repetition (the same few events in the same order, like a periodic task) and exceptions: rare codes,
+// wide parameters, fast-path bits, long events, single slots of broken ones, reserved bits, idle turns.
 [[nodiscard]] inline std::vector<tracer::Record> random_records(std::uint64_t seed, std::size_t count) {
     using tracer::Combine;
     std::mt19937_64 random(seed);
@@ -52,7 +52,7 @@ using Bytes = std::vector<std::byte>;
             }
             break;
         }
-        case 1: // what no tracer writes, and what a broken long event leaves
+        case 1: // values that no tracer writes, and remains of a broken long event
             records.push_back(tracer::make_record(low == 0 ? std::uint16_t{0x4001} : low, low, wide, stamp));
             break;
         case 2:
@@ -93,8 +93,8 @@ struct Decoded {
     std::uint64_t offset = 0; // of the fault, or the end
 };
 
-// The stream ends where its memory ends, so that reading on would show. announced_bytes: what the chunk says it has;
-// window_bytes: how much the decoder gets to see at once.
+// The stream ends where its memory ends, so that reading past it is detected. announced_bytes: the length stated by the
+// chunk; window_bytes: the bytes that the decoder gets at once.
 inline void decode(std::span<const std::byte> stream, Decoded& decoded, tracer::compact::Decoder& decoder,
                    std::uint64_t announced_bytes, std::size_t window_bytes = ~std::size_t{0}) {
     using tracer::compact::Decoder;
@@ -117,7 +117,7 @@ inline void decode(std::span<const std::byte> stream, Decoded& decoded, tracer::
     return decoded;
 }
 
-// Equal but for the granule of the layout's stamps.
+// Equal except for the granule of the layout's stamps.
 inline void expect_same(const std::vector<tracer::Record>& got, const std::vector<tracer::Record>& expected,
                         unsigned lsb) {
     ASSERT_EQ(got.size(), expected.size());

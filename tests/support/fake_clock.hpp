@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A clock that only a test moves: one microsecond passes at each look, so a bounded wait ends after a known number of
-// turns and no test depends on real time. current() looks without moving it.
+// A clock that only a test moves: each read advances it by one microsecond, so a bounded wait ends after a known number
+// of iterations and no test depends on real time. current() reads without advancing.
 #pragma once
 
 #include "drivers/clock.hpp"

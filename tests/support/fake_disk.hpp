@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A disk in memory that keeps a journal of sector writes and can fail. Its invariants: a request is whole sectors
-// inside the disk (as BlockDevice demands), a sector is written whole or not at all, and the journal replays to the
-// contents.
+// inside the disk (as BlockDevice requires), a sector is written whole or not at all, and replaying the journal gives
+// the contents.
 #pragma once
 
 #include "drivers/block_device.hpp"
@@ -21,8 +21,8 @@ class FakeDisk final : public drivers::BlockDevice {
     };
 
     enum class Failure {
-        once,    // one request fails, the next ones succeed
-        for_good // the medium is gone
+        once,       // one request fails, the next ones succeed
+        permanently // the medium is gone
     };
 
     explicit FakeDisk(std::uint64_t sectors)
@@ -56,7 +56,7 @@ class FakeDisk final : public drivers::BlockDevice {
         m_recording = true;
     }
 
-    // Brings the contents back to what they were at record_journal().
+    // Restores the contents at record_journal().
     void rewind() {
         for (auto former = m_former.rbegin(); former != m_former.rend(); ++former) {
             apply(*former, m_bytes);
@@ -135,7 +135,7 @@ class FakeDisk final : public drivers::BlockDevice {
 
     std::vector<std::byte> m_bytes;
     std::vector<SectorWrite> m_journal;
-    std::vector<SectorWrite> m_former; // what each of them replaced
+    std::vector<SectorWrite> m_former; // the previous contents of each
     std::optional<std::uint64_t> m_write_fault;
     std::optional<std::uint64_t> m_read_fault;
     Failure m_failure = Failure::once;

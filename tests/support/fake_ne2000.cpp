@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The fake NE2000's behaviour. Every `violation` is a rule of the data sheet that a driver must keep.
+// The fake NE2000's behaviour. Every `violation` is a violated rule of the data sheet.
 #include "tests/support/fake_ne2000.hpp"
 
 #include <gtest/gtest.h>
@@ -81,7 +81,7 @@ std::uint8_t FakeNe2000::in8(std::uint16_t port) {
     if (page() == 1) {
         return reg == kRegCURR ? m_current : m_page1[reg];
     }
-    return m_page0[reg]; // page 2 reads back what page 0 was given
+    return m_page0[reg]; // page 2 reads back what was written to page 0
 }
 
 std::uint8_t FakeNe2000::read_page0(std::uint8_t reg) {
@@ -349,7 +349,7 @@ std::uint8_t FakeNe2000::dma_byte_in() {
     } else if (address >= kMemoryStart && address < kMemoryStart + m_memory.size()) {
         value = m_memory[address - kMemoryStart];
         if (address >= ring_end) {
-            violation("remote read behind the ring's end");
+            violation("remote read past the ring's end");
         }
     } else {
         violation("remote read outside PROM and buffer memory");

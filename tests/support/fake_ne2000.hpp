@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // An NE2000 at register level, for the driver's unit tests: three register pages, remote DMA at 8, 16 and 32 bit, PROM,
-// buffer memory, transmitter and receive ring. Stricter than a real card: whatever the data sheet forbids is a test
-// failure at the access that does it, whatever the test was about. Interrupts are not modelled beyond ISR and IMR.
-// Source: DP8390D data sheet, sections 5, 7, 8, 10.
+// buffer memory, transmitter and receive ring. Stricter than a real card: an access that the data sheet forbids fails
+// the test immediately. Interrupts are not modelled beyond ISR and IMR. Source: DP8390D data sheet, sections 5, 7, 8,
+// 10.
 #pragma once
 
 #include "drivers/ne2000/registers.hpp"
@@ -25,13 +25,13 @@ class FakeNe2000 {
     static constexpr std::uint16_t kBase = 0x300;
     static constexpr std::size_t kMemoryStart = 0x4000;
 
-    // What the card does wrong, or differently from a card that is idle and in order.
+    // The faults of the card, and differences from an idle and correct card.
     struct Behaviour {
         bool absent = false;     // every port reads as ones
         bool reset_dead = false; // RST never appears
         bool dma_never_completes = false;
-        bool transmitter_stuck = false; // TXP stays for ever
-        bool dword_port = true;         // the data port takes 32-bit accesses
+        bool transmitter_stuck = false; // TXP stays set forever
+        bool dword_port = true;         // the data port supports 32-bit accesses
         bool stop_cuts_transmission = false;
         lib::Nanoseconds transmit_time{}; // 0: inside the command, as in QEMU
         std::uint8_t transmit_status = drivers::ne2000::kTsrPTX;
@@ -68,19 +68,19 @@ class FakeNe2000 {
     // A frame without CRC arrives. False if the card did not store it (stopped, filtered, ring full).
     bool arrive(std::span<const std::byte> frame);
 
-    // What left the card, in order.
+    // The transmitted frames, in order.
     [[nodiscard]] const std::vector<Frame>& sent() const { return m_sent; }
 
     // --- for the test ---------------------------------------------------------------------------------------------
     Behaviour behaviour;
-    std::array<std::uint8_t, 32> prom{}; // as DMA sees it: every byte twice
+    std::array<std::uint8_t, 32> prom{}; // as read by DMA: every byte twice
     std::vector<Write> writes;           // every register write, in order
 
-    void set_current_page(std::uint8_t page) { m_current = page; } // a controller gone mad
+    void set_current_page(std::uint8_t page) { m_current = page; } // simulates a defective controller
 
     void set_tally_counters(std::uint8_t alignment, std::uint8_t crc, std::uint8_t missed);
 
-    // How often the driver went through the whole overflow routine.
+    // How often the driver completed the overflow routine.
     [[nodiscard]] int overflow_recoveries() const { return m_overflow_recoveries; }
 
     [[nodiscard]] int accesses() const { return m_accesses; }
@@ -93,7 +93,7 @@ class FakeNe2000 {
 
   private:
     enum class Direction : std::uint8_t { none, read, write };
-    // Where the driver stands in the overflow routine.
+    // The driver's position in the overflow routine.
     enum class Overflow : std::uint8_t { none, pending, stopped, started, removed, cleared };
 
     [[nodiscard]] std::uint8_t page() const { return static_cast<std::uint8_t>(m_command >> 6); }

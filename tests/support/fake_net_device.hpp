@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// A network card that keeps what it is given and hands out what a test puts in, plus the builder of the frames that a
-// peer would send. The builder writes bytes by hand, without the code under test, so that both cannot be wrong alike.
+// A network card that keeps transmitted frames and delivers the frames of a test, and the builder of the frames that a
+// peer would send. The builder writes bytes by hand, without the code under test, so that an error cannot affect both.
 #pragma once
 
 #include "drivers/net/device.hpp"
@@ -99,14 +99,14 @@ inline std::uint16_t folded(std::uint32_t sum) {
     return static_cast<std::uint16_t>(~sum);
 }
 
-// Fills in the checksum of an IPv4 header in front of `packet`.
+// Fills in the checksum of the IPv4 header at the start of `packet`.
 inline void seal_ipv4(Bytes& packet) {
     const std::size_t header = (static_cast<std::size_t>(packet[0]) & 0x0F) * 4;
     put16(packet, 10, 0);
     put16(packet, 10, folded(sum16(std::span(packet).first(std::min(header, packet.size())))));
 }
 
-// Fills in the checksum of a UDP datagram behind an IPv4 header of 20 bytes.
+// Fills in the checksum of a UDP datagram after an IPv4 header of 20 bytes.
 inline void seal_udp(Bytes& packet) {
     const std::span whole(packet);
     put16(packet, 26, 0);
@@ -148,7 +148,7 @@ inline Bytes make_frame_to_us(int type, const Bytes& payload) {
     return frame;
 }
 
-// The peer says that 192.168.1.1 is its card, or asks for 192.168.1.10.
+// The peer announces that 192.168.1.1 is its card, or requests 192.168.1.10.
 inline Bytes make_arp(int operation) {
     return make_frame_to_us(0x0806,
                             bytes({0,   1,   8, 0, 6,    4,    0, operation, 0x52, 0x55, 0xC0, 0xA8, 0x01, 0x01,

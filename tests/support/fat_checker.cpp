@@ -88,7 +88,7 @@ class Checker {
                 continue;
             }
             if (!inside(next)) {
-                complain("link out of the volume at", cluster);
+                complain("link outside the volume at", cluster);
             } else if (entry(next) == 0) {
                 complain("link to a free cluster at", cluster);
             } else if (pointed[next]++ != 0) {
@@ -150,7 +150,7 @@ class Checker {
         }
         contents.resize(std::min<std::size_t>(size, contents.size()));
         if (!m_report.files.emplace(name, contents).second) {
-            complain(name + ": name stands twice", 0);
+            complain(name + ": name occurs twice", 0);
         }
     }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the tests of the FAT writer share: volumes to start from, contents to write, and the judgement "clean".
+// Shared by the tests of the FAT writer: initial volumes, contents to write, and the check for "clean".
 #pragma once
 
 #include "drivers/fat/file_writer.hpp"
@@ -20,7 +20,7 @@ struct Flavour {
     std::uint64_t sectors;
 };
 
-inline constexpr Flavour kFat16{drivers::fat::FormatType::fat16, 4'200}; // clusters of 1 sector: the smallest there is
+inline constexpr Flavour kFat16{drivers::fat::FormatType::fat16, 4'200}; // clusters of 1 sector: the smallest volume
 inline constexpr Flavour kFat16Wide{drivers::fat::FormatType::fat16, 16'384}; // clusters of 2 sectors
 inline constexpr Flavour kFat32{drivers::fat::FormatType::fat32, 67'000};
 

@@ -26,7 +26,7 @@ ScratchDirectory::~ScratchDirectory() {
 
 CommandOutcome run_command(const std::string& command) {
     CommandOutcome outcome;
-    // The tools of an administrator may lie outside a user's path.
+    // Administrative tools may be outside a user's path.
     FILE* const pipe =
         popen(("export PATH=$PATH:/usr/sbin:/sbin MTOOLS_SKIP_CHECK=0; (" + command + ") 2>&1").c_str(), "r");
     if (pipe == nullptr) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Runs `remora` in process, in a directory of its own: what it printed and its exit status. Also a sample chunk in
-// which everything is named and nothing is wrong, and standard input taken from a file, as `cat FILE | remora ... -`
-// does.
+// Runs `remora` in process, in a directory of its own: its output and exit status. Also a sample chunk without errors
+// in which everything has a name, and standard input taken from a file, as in `cat FILE | remora ... -`.
 #pragma once
 
 #include "host/cli/commands.hpp"
@@ -17,7 +16,7 @@
 
 namespace support {
 
-// Standard input is this file while the object lives. The reader takes standard input for a pipe, whatever it is.
+// Standard input is this file while the object lives. The reader treats standard input as a pipe in any case.
 class StandardInput {
   public:
     explicit StandardInput(const std::string& path)

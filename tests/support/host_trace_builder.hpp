@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Fabricates chunks byte for byte as the exporter lays them out, with the same encoders. It carries the invariants of a
-// correct machine: stamps never fall, the preamble's length and the record count in chunk_begin are right, every event
-// exists in the table. Tests that need a violation say so (unordered, announce, raw).
+// Builds chunks byte for byte as the exporter does, with the same encoders. It checks the invariants of a correct
+// machine: stamps never decrease, the preamble's length and the record count in chunk_begin are correct, every event
+// exists in the table. Tests that need a violation request it (unordered, announce, raw).
 #pragma once
 
 #include "tracer/compact/encoder.hpp"
@@ -94,7 +94,7 @@ class ChunkBuilder {
     }
 
     ChunkBuilder& event(std::uint64_t ticks, std::string_view name, std::uint16_t par1 = 0, std::uint32_t par2 = 0) {
-        EXPECT_GE(ticks, m_last_ticks) << "a correct machine's stamps never fall";
+        EXPECT_GE(ticks, m_last_ticks) << "a correct machine's stamps never decrease";
         m_last_ticks = ticks;
         return unordered(ticks, name, par1, par2);
     }
@@ -114,7 +114,7 @@ class ChunkBuilder {
         return *this;
     }
 
-    // As it leaves the machine.
+    // The exported bytes.
     [[nodiscard]] Bytes bytes() const {
         tracer::ChunkBegin description = begin;
         description.records = static_cast<std::uint32_t>(m_records.size());
@@ -123,7 +123,7 @@ class ChunkBuilder {
         return with(description);
     }
 
-    // The same records behind a header that says something else.
+    // The same records after a header that states something else.
     [[nodiscard]] Bytes with(const tracer::ChunkBegin& description) const {
         Bytes bytes = to_bytes(metadata("chunk_begin", description, kExportStamp));
         append_record(bytes, tracer::make_record(0x10, 0, description.tsc_khz, kExportStamp));
@@ -145,13 +145,13 @@ class ChunkBuilder {
         return description;
     }
 
-    // A plain S.Ha.R.K. file: the records alone.
+    // A plain S.Ha.R.K. file: only the records.
     [[nodiscard]] Bytes plain() const { return to_bytes(m_records); }
 
     [[nodiscard]] std::size_t records() const { return m_records.size(); }
 
-    // As the tracer exports it when it is compressed, all but the last so many records, which stay records (the
-    // emergency area).
+    // As the tracer exports it when it is compressed, except for the last `emergency` records, which remain records
+    // (the emergency area).
     [[nodiscard]] Bytes compact(tracer::compact::Layout layout, std::size_t emergency = 0) const {
         const auto main = static_cast<std::ptrdiff_t>(m_records.size() - emergency);
         const Bytes plain = to_bytes({m_records.begin(), m_records.begin() + main});
@@ -160,18 +160,18 @@ class ChunkBuilder {
         EXPECT_TRUE(encoder->count(plain).ok());
         Bytes stream(encoder->plan());
         EXPECT_TRUE(encoder->start(stream).ok() && encoder->write(plain).ok() && encoder->finish().ok());
-        tracer::ChunkBegin told = description();
-        told.encoding = tracer::Encoding::compact;
-        told.layout = static_cast<std::uint8_t>(layout);
-        told.events = m_records.size();
-        told.compact_bytes = stream.size();
+        tracer::ChunkBegin header = description();
+        header.encoding = tracer::Encoding::compact;
+        header.layout = static_cast<std::uint8_t>(layout);
+        header.events = m_records.size();
+        header.compact_bytes = stream.size();
         stream.resize((stream.size() + 15) / 16 * 16);
-        told.records = static_cast<std::uint32_t>(stream.size() / 16 + emergency);
-        Bytes bytes = with(told);
-        bytes.resize(told.preamble_slots * tracer::kRecordBytes);
+        header.records = static_cast<std::uint32_t>(stream.size() / 16 + emergency);
+        Bytes bytes = with(header);
+        bytes.resize(header.preamble_slots * tracer::kRecordBytes);
         bytes.insert(bytes.end(), stream.begin(), stream.end());
-        const Bytes behind = to_bytes({m_records.begin() + main, m_records.end()});
-        bytes.insert(bytes.end(), behind.begin(), behind.end());
+        const Bytes tail = to_bytes({m_records.begin() + main, m_records.end()});
+        bytes.insert(bytes.end(), tail.begin(), tail.end());
         return bytes;
     }
 
@@ -195,7 +195,7 @@ inline Bytes export_end(const tracer::ExportEnd& totals) {
     return to_bytes(metadata("export_end", totals, {1}));
 }
 
-// Cuts an image into datagrams as a V1.0 sender does; numbers run on from `next_number`.
+// Cuts an image into datagrams as a V1.0 sender does; numbers continue from `next_number`.
 inline std::vector<Bytes> packets(const Bytes& image, std::uint32_t& next_number) {
     std::vector<Bytes> datagrams;
     constexpr std::size_t kPiece = tracer::kPacketRecordsMax * tracer::kRecordBytes;
@@ -212,7 +212,7 @@ inline std::vector<Bytes> packets(const Bytes& image, std::uint32_t& next_number
     return datagrams;
 }
 
-// A directory that is gone when the test is.
+// A directory that is removed at the end of the test.
 class TemporaryDirectory {
   public:
     TemporaryDirectory() {

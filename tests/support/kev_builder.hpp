@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Fabricates .kev files slot by slot, from the published layout and not with our writer's code: what a test says is
-// what stands in the file. Also reads one, whole, into values that a test can compare.
+// Builds .kev files slot by slot, from the published layout and not with our writer's code: a test determines every
+// slot. Also reads a whole file into values that a test can compare.
 #pragma once
 
-#include "host/trace/kev/kev_stream.hpp"
+#include "host/formats/kev/kev_stream.hpp"
 #include "tests/support/host_trace_builder.hpp"
 #include "tests/support/memory_source.hpp"
 
@@ -27,7 +27,7 @@ struct KevKeys {
     std::string processors = "4";
     std::string system = "QNX";
     std::string syspage_bytes = "0";
-    std::string more{}; // as it shall stand in front of the end
+    std::string more{}; // text to insert before the end
     std::string drop{}; // this key is left out
 };
 
@@ -92,7 +92,7 @@ class KevBuilder {
         return slot('S', cpu, 1, 2, stamp, number, slots);
     }
 
-    // A user event that carries a number to be recognised by.
+    // A user event with a number that identifies it.
     KevBuilder& user(unsigned cpu, std::uint64_t stamp, std::uint32_t number) {
         return slot('S', cpu, 6, 9, stamp, number, 0);
     }
@@ -159,7 +159,7 @@ inline KevReading read_kev(std::span<const std::byte> bytes) {
     KevReading reading;
     host::trace::Diagnostics diagnostics([&](std::string_view line) { reading.lines += std::string(line) + '\n'; });
     const auto stream =
-        host::trace::kev::KevStream::open({.name = "t.kev", .bytes = source_of(bytes)}, {}, diagnostics);
+        host::formats::kev::KevStream::open({.name = "t.kev", .bytes = source_of(bytes)}, {}, diagnostics);
     reading.opened = stream.ok();
     if (stream) {
         host::trace::Event event;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// One row of the table of malformed inputs: what is wrong, and what a reader must say and do. Rows are named by what
-// they are; `row` is the number under which docs/malformed.md lists them.
+// One row of the table of malformed inputs: the damage, and the required result of a reader. Rows have descriptive
+// names; `row` is the number under which docs/malformed.md lists them.
 #pragma once
 
 #include "host/trace/diagnostics.hpp"
@@ -18,21 +18,21 @@
 
 namespace support {
 
-// What a reader, or a command, made of an input.
+// The result of a reader, or a command, for an input.
 struct Outcome {
     host::trace::ExitStatus status = host::trace::ExitStatus::clean;
     std::string lines{};     // diagnostics
-    std::string shown{};     // what a command printed
-    std::size_t events = 0;  // sound ones of the workload
+    std::string shown{};     // the output of a command
+    std::size_t events = 0;  // valid ones of the workload
     std::size_t late = 0;    // of these
-    std::size_t unsound = 0; // shown, but not to be believed
+    std::size_t unsound = 0; // shown, but marked as damaged
     std::vector<std::uint64_t> ticks{};
 };
 
-// What rows may use: a directory, the command line, and the reader.
+// The environment of rows: a directory, the command line, and the reader.
 class MalformedInput : public CommandLine {
   public:
-    // As a command would end that reads it all.
+    // The result of a command that reads everything.
     Outcome read(const Bytes& bytes, const host::trace::OpenOptions& options = {});
     Outcome read_path(const std::string& path, const host::trace::OpenOptions& options = {});
     Outcome run(std::vector<std::string> arguments);
@@ -47,14 +47,14 @@ class MalformedInput : public CommandLine {
 };
 
 struct MalformedRow {
-    std::string row;   // D1 to D60
-    std::string name;  // what is wrong, in one word of C
-    std::string input; // in our words, as the document has it
-    std::string code;  // empty: nothing is said
+    std::string row;    // D1 to D60
+    std::string name;   // the damage, as an identifier
+    std::string input;  // described as in the document
+    std::string code{}; // empty: no diagnostic
     host::trace::ExitStatus status = host::trace::ExitStatus::clean;
     std::optional<std::uint64_t> offset_bytes{}; // in the line with the code
     std::string text{};                          // in that line, too
-    std::optional<std::size_t> events{};         // that must still come out
+    std::optional<std::size_t> events{};         // that must still be delivered
     host::trace::OpenOptions options{};
     std::function<Bytes()> bytes{};
     std::function<Outcome(MalformedInput&)> act{}; // instead of reading `bytes`
@@ -92,7 +92,7 @@ inline std::ostream& operator<<(std::ostream& out, const MalformedRow& row) {
     return a;
 }
 
-// Where the first record behind the preamble stands.
+// The offset of the first record after the preamble.
 [[nodiscard]] inline std::size_t main_area(const ChunkBuilder& chunk) {
     return chunk.description().preamble_slots * tracer::kRecordBytes;
 }

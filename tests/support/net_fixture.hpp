@@ -28,7 +28,7 @@ class NetFixture : public testing::Test {
     // The peer sends this IPv4 packet.
     void arrive(const Bytes& packet) { card.arriving.push_back(make_frame_to_us(0x0800, packet)); }
 
-    // What an ICMP message quotes of a frame of ours: its IPv4 header and eight bytes more.
+    // The part of our frame that an ICMP message quotes: its IPv4 header and eight bytes more.
     static Bytes quoted(const Bytes& frame) { return {frame.begin() + 14, frame.begin() + 14 + 28}; }
 
     FakeClock clock;

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "host/analyse/oracle/oracle.hpp"
-#include "host/trace/trace.hpp"
+#include "host/formats/trace.hpp"
 #include "tests/support/host_trace_builder.hpp"
 
 #include <string>
@@ -33,7 +33,7 @@ class Scene {
 
     ChunkBuilder chunk;
 
-    // The stamp of what is added next; it grows by one with each record.
+    // The stamp of the next record; it increases by one with each record.
     Scene& at(std::uint64_t ticks) {
         m_now = ticks;
         return *this;
@@ -64,7 +64,7 @@ class Scene {
         return event("job_deadline", context, deadline);
     }
 
-    // A decision that is carried out; without `exec` the task runs in its own place.
+    // A decision and its dispatch; without `exec` the task runs on its own behalf.
     Scene& run(std::uint16_t shadow, std::uint16_t exec = 0, bool begins = false) {
         event("task_schedule", shadow, exec != 0 ? exec : shadow);
         if (begins) {
@@ -106,7 +106,7 @@ class OracleTest : public testing::Test {
     // The rules that were violated, in order; sentences in m_texts.
     std::vector<std::string> judge(const Bytes& bytes, std::optional<std::uint64_t> tolerance = kTolerance) {
         host::trace::Diagnostics diagnostics([](std::string_view) {});
-        const auto opened = host::trace::Trace::open(m_directory.write("0trace.dat", bytes), {}, diagnostics);
+        const auto opened = host::formats::Trace::open(m_directory.write("0trace.dat", bytes), {}, diagnostics);
         std::vector<std::string> rules;
         m_texts.clear();
         host::analyse::oracle::Oracle oracle(

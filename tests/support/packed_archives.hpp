@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Packed files to be spoilt: what goes in, and single headers that say something else while their checksum is right.
+// Packed files to be damaged: their contents, and single headers that are changed while their checksum is correct.
 #pragma once
 
-#include "host/trace/packed/archive_writer.hpp"
-#include "host/trace/packed/block.hpp"
+#include "host/formats/packed/archive_writer.hpp"
+#include "host/formats/packed/block.hpp"
 #include "lib/crc32c.hpp"
 #include "tests/support/host_trace_builder.hpp"
 #include "tests/support/memory_source.hpp"
@@ -16,10 +16,10 @@ namespace support {
 
 inline Bytes pack(std::span<const std::byte> raw, bool records = true) {
     Bytes out;
-    host::trace::packed::ArchiveWriter writer(
+    host::formats::packed::ArchiveWriter writer(
         [&](std::span<const std::byte> bytes) { out.insert(out.end(), bytes.begin(), bytes.end()); },
         [](std::uint64_t) {});
-    const host::trace::packed::FileToPack file{.name = "0trace.dat", .bytes = source_of(raw), .records = records};
+    const host::formats::packed::FileToPack file{.name = "0trace.dat", .bytes = source_of(raw), .records = records};
     std::string where;
     EXPECT_TRUE(writer.write(std::span(&file, 1), where).ok()) << where;
     return out;
@@ -52,7 +52,7 @@ inline void set32(Bytes& bytes, std::size_t at, std::uint32_t value) {
 inline std::size_t block_at(const Bytes& archive, std::size_t n) {
     std::size_t at = 0;
     for (; n != 0; --n) {
-        at += host::trace::packed::kHeaderBytes + lib::load_le<std::uint32_t>(std::span(archive).subspan(at + 36));
+        at += host::formats::packed::kHeaderBytes + lib::load_le<std::uint32_t>(std::span(archive).subspan(at + 36));
     }
     return at;
 }
@@ -61,7 +61,7 @@ inline void renew_header_checksum(Bytes& archive, std::size_t at) {
     set32(archive, at + 60, lib::crc32c(std::span(archive).subspan(at, 60)));
 }
 
-// The archive with one header changed, whose checksum is right.
+// The archive with one changed header, whose checksum is correct.
 inline Bytes archive_with(std::size_t block, std::size_t at, std::uint32_t value, std::size_t size) {
     Bytes archive = pack(two_chunks());
     const std::size_t begin = block_at(archive, block);

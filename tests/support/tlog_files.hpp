@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Fabricates tlog files: a process at a time, padded to whole blocks, as the published library writes them. Bytes are
-// put down one by one here, so that the codec under test is not its own witness.
+// Builds tlog files: one process at a time, padded to whole blocks, as the published library writes them. Bytes are
+// written one by one here, independently of the codec under test.
 #pragma once
 
 #include "tests/support/host_trace_builder.hpp"

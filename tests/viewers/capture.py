@@ -3,8 +3,8 @@
 import json
 import struct
 
-import traces
-from harness import case, expect, expect_equal
+from viewers import traces
+from support.cases import case, expect, expect_equal
 
 RECORDS_MAX = 60
 
@@ -74,16 +74,16 @@ def packets_that_never_came(ctx):
         return ctx.convert(path, form, *khz, codes=(0, 2))
 
     for form in ("chrome-json", "vcd", "perfetto", "kernelshark"):
-        expect(b"lost at least 1 records" in written(form).read_bytes(), f"{form} tells nothing")
-    expect("LOST 1 EVENTS" in written("ftrace").read_text(), "ftrace tells nothing")
-    expect(b"TRACE_DROPPED::1T" in written("kev").read_bytes(), "kev tells nothing")
+        expect(b"lost at least 1 records" in written(form).read_bytes(), f"{form} says nothing")
+    expect("LOST 1 EVENTS" in written("ftrace").read_text(), "ftrace says nothing")
+    expect(b"TRACE_DROPPED::1T" in written("kev").read_bytes(), "kev says nothing")
     records = list(struct.iter_unpack(">HBBId", written("tlog").read_bytes()))
     expect_equal([arg2 for _, kind, _, arg2, _ in records if kind == 39], [1], "gaps of tlog")
     for form in ("ctf", "ctf-lttng"):
         said = ctx.run("babeltrace2", written(form))
-        expect("discarded 1 event" in said.stderr, f"{form} tells nothing: {said.stderr}")
+        expect("discarded 1 event" in said.stderr, f"{form} says nothing: {said.stderr}")
     for form in ("dat", "compact"):
-        told = json.loads(ctx.remora("summary", "--json", written(form), codes=(0, 2)).stdout)
-        expect_equal(told["records"]["dropped"], 1, f"records that {form} says were dropped")
+        summary = json.loads(ctx.remora("summary", "--json", written(form), codes=(0, 2)).stdout)
+        expect_equal(summary["records"]["dropped"], 1, f"records that {form} says were dropped")
     meta = ctx.remora("sql", path, "select value from meta where key = 'packets_missing'", "--csv", codes=(0, 2))
     expect_equal(meta.stdout.split(), ["value", "1"], "sql")

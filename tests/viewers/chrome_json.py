@@ -4,8 +4,8 @@ import collections
 import decimal
 import json
 
-import traces
-from harness import case, counts, expect, expect_equal, sample
+from viewers import traces
+from support.cases import case, counts, expect, expect_equal, sample
 
 PROCESSORS, INTERRUPTS, TASKS, JOBS, WAITS, SERVERS = range(1, 7)
 
@@ -45,12 +45,12 @@ def compare(ctx, trace):
     check(shown)
     events = ctx.events(trace)
     by_name = counts([{"event": event.get("name", event["event"])} for event in events])
-    told = collections.Counter(event["name"] for event in shown if event["ph"] == "i")
+    found = collections.Counter(event["name"] for event in shown if event["ph"] == "i")
     irqs = collections.Counter(event["ph"] for event in shown if event["pid"] == INTERRUPTS)
-    told.update({"context_switch": sum(event["ph"] == "X" for event in shown),
+    found.update({"context_switch": sum(event["ph"] == "X" for event in shown),
                  "interrupt_start": irqs["B"], "interrupt_end": irqs["E"],
                  "server_budget": sum(event["ph"] == "C" for event in shown)})
-    expect_equal({name: told[name] for name in by_name}, dict(by_name), "events by name")
+    expect_equal({name: found[name] for name in by_name}, dict(by_name), "events by name")
     starts = [event["time_ns"] for event in events if event["event"] == "interrupt_start"]
     expect_equal(sample([event["ns"] for event in shown if event["pid"] == INTERRUPTS and event["ph"] == "B"]),
                  sample(starts), "times of interrupts")

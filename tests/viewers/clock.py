@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Traces of a kernel that set its clock back: both times, and what the summary tells."""
+"""Traces of a kernel that set its clock back: both times, and what the summary says."""
 import json
 import random
 
-import traces
-from harness import case, expect, expect_equal
+from viewers import traces
+from support.cases import case, expect, expect_equal
 
 CLOCK_COMPENSATED, COMPENSATION_COUNT = 0x80BE, 0xAE
 REMOVED = (1 << 32) - 50_000  # so that the sum crosses from one half of the record to the other
@@ -46,13 +46,13 @@ def both_times(ctx):
 
 
 @case
-def told_by_the_summary(ctx):
+def stated_by_the_summary(ctx):
     """What was removed, and how often each guard held."""
     path, _, removed = compensated(ctx)
-    told = json.loads(ctx.remora("summary", path, "--json").stdout)["compensation"]
-    expect_equal((told["removed_ticks"], told["settings"]), (removed, 2000), "removed")
-    expect_equal((told["steps"]["compensated"], told["steps"]["near_zero"]), (2000, 7), "steps")
-    expect("near_zero 7" in ctx.remora("summary", path).stdout, "the text tells no guard")
+    stated = json.loads(ctx.remora("summary", path, "--json").stdout)["compensation"]
+    expect_equal((stated["removed_ticks"], stated["settings"]), (removed, 2000), "removed")
+    expect_equal((stated["steps"]["compensated"], stated["steps"]["near_zero"]), (2000, 7), "steps")
+    expect("near_zero 7" in ctx.remora("summary", path).stdout, "the text names no guard")
     plain = json.loads(ctx.remora("summary", traces.control(), "--json").stdout)
     expect_equal(plain["compensation"], None, "a clock that was never set back")
 
@@ -70,7 +70,7 @@ def stamps_survive(ctx):
 
 @case
 def never_falls(ctx):
-    """At the first setting the clock stands still, behind long runs of plain records, too; one that was set back before
+    """At the first setting the clock stops, after long runs of plain records, too; one that was set back before
     the trace begins goes to where it is."""
     for plain in (1, 2, 63, 64, 65, 200):
         stamps = [10_000 + 10 * number for number in range(plain)]
@@ -91,7 +91,7 @@ def never_falls(ctx):
 
 @case
 def gaps_hold_the_clock(ctx):
-    """Settings that got lost in a gap leave no jump: the clock waits for the next record of it, and goes on from there;
+    """Settings that got lost in a gap leave no jump: the clock waits for the next record of it and continues there;
     one that says what is known already is no setting."""
     stamp, removed, data = 1_000_000, 0, traces.record(traces.USER_EVENT_0, 990_000, 500)
     for number in range(100):
@@ -99,7 +99,7 @@ def gaps_hold_the_clock(ctx):
         data += traces.record(traces.USER_EVENT_0, stamp - 100, number)
         data += traces.record(CLOCK_COMPENSATED, stamp, 0, removed)
     data += traces.record(traces.BLACKOUT_START, stamp + 10)
-    before = stamp - 100 - (removed - 300)  # of the last event before it: the clock stood still since
+    before = stamp - 100 - (removed - 300)  # of the last event before it: the clock has not moved since
     stamp, removed = stamp + 2000 * 301, removed + 2000 * 300
     data += traces.record(traces.BLACKOUT_END, stamp + 10, 0, 4000)
     data += traces.record(traces.USER_EVENT_0, stamp + 20, 777)
@@ -117,14 +117,14 @@ def gaps_hold_the_clock(ctx):
     expect_equal([event["ticks"] for event in events], sorted(event["ticks"] for event in events), "the clock falls")
     found = {event["par1"]: event["ticks"] for event in events if event["event"] == "user_event_0"}
     expect_equal(found[777], before, "an event between the gap and the next record of the clock")
-    expect_equal([found[1000 + number] for number in range(0, 3000, 500)], expected, "behind the gap")
-    told = json.loads(ctx.remora("summary", path, "--json").stdout)["compensation"]
-    expect_equal(told["settings"], 3101, "settings")
+    expect_equal([found[1000 + number] for number in range(0, 3000, 500)], expected, "after the gap")
+    stated = json.loads(ctx.remora("summary", path, "--json").stdout)["compensation"]
+    expect_equal(stated["settings"], 3101, "settings")
 
 
 @case
 def gaps_of_other_processors(ctx):
-    """A processor whose clock was never set back has nothing to wait for behind a gap."""
+    """A processor whose clock was never set back has nothing to wait for after a gap."""
     first = b"".join(traces.record(CLOCK_COMPENSATED, 1_000_000 + 400 * number, 0, 300 * number)
                      for number in range(1, 100))
     second = traces.record(traces.USER_EVENT_0, 1_000_100, 1) + traces.record(traces.BLACKOUT_START, 1_050_000)
@@ -138,7 +138,7 @@ def gaps_of_other_processors(ctx):
 
 @case
 def overwritten_settings(ctx):
-    """A cyclic chunk whose beginning is lost begins at the kernel's time all the same: the next record of it tells. The
+    """A cyclic chunk whose beginning is lost begins at the kernel's time all the same: the next record states it. The
     trace verifies, and no time is negative."""
     data = b"".join(traces.record(traces.USER_EVENT_0, 5_000_000 + 1000 * number, number) for number in range(50))
     data += traces.record(CLOCK_COMPENSATED, 5_050_000, 0, 3_000_000)

@@ -3,8 +3,8 @@
 import csv
 import json
 
-import traces
-from harness import case, counts, expect_equal
+from viewers import traces
+from support.cases import case, counts, expect_equal
 
 
 def rows_of(path):
@@ -37,7 +37,7 @@ def generated(ctx):
 
 @case
 def late_events(ctx):
-    """A stamp that falls inside a long run of plain records, and those behind it that are still too low, are late: for
+    """A stamp that falls inside a long run of plain records, and those after it that are still too low, are late: for
     every reader alike."""
     offsets = [*range(1000, 1901, 10), 1500, 1510, 1520, 1600, 1899, 1900, *range(2000, 2400)]
     data = b"".join(traces.record(traces.USER_EVENT_0, 10**7 + offset, 0, 0) for offset in offsets)

@@ -3,15 +3,15 @@
 import re
 import struct
 
-import traces
-from harness import case, counts, expect, expect_equal, sample
+from viewers import traces
+from support.cases import case, counts, expect, expect_equal, sample
 
 INSTRUCTION, BLOCK = 0x6E, 0x7E
 LINE = re.compile(r"^\[(\d+)\] ([^:]+): \{ cpu_id = (\d+) \}(?:, \{ (?:(.*) )?\})?$")
 
 
 def read(ctx, directory):
-    """Every event that babeltrace2 prints, in order: name, clock value (as it stands in the stream), processor,
+    """Every event that babeltrace2 prints, in order: name, clock value (as it is in the stream), processor,
     fields."""
     text = ctx.run("babeltrace2", directory, "--clock-cycles", "--no-delta").stdout
     found = []
@@ -91,7 +91,7 @@ def gaps(ctx):
 
 @case
 def loss_without_a_gap(ctx):
-    """Records that a chunk counts as dropped, and for which no gap stands in the trace, are told at the end."""
+    """Records that a chunk counts as dropped, and for which there is no gap in the trace, are reported at the end."""
     records = b"".join(traces.record(traces.USER_EVENT_0, 1000 + i, i, i) for i in range(4))
     trace = traces.store(ctx, "dropped.dat", traces.chunk(records, dropped=11))
     directory, _, _ = compare(ctx, trace)

@@ -2,9 +2,9 @@
 """ctf-lttng, read by babeltrace2, and held against what Trace Compass wants of an LTTng kernel trace."""
 import re
 
-import traces
-from ctf import native
-from harness import case, counts, expect, expect_equal
+from viewers import traces
+from viewers.ctf import native
+from support.cases import case, counts, expect, expect_equal
 
 LINE = re.compile(r"^\[(\d+)\.(\d{9})\] (?:(\S+) )?(\w+): \{ cpu_id = (\d+) \}(?:, \{ (?:(.*) )?\})?$")
 
@@ -130,7 +130,7 @@ def interrupts_and_inheritance(ctx):
 
 @case
 def gaps(ctx):
-    """Gaps show, and what runs behind one is not guessed."""
+    """Gaps show, and what runs after one is not guessed."""
     directory, _ = read(ctx, traces.lossy(ctx))
     warnings = ctx.run("babeltrace2", directory, "--no-delta").stderr
     expect_equal([int(number) for number in re.findall(r"Tracer discarded (\d+) events", warnings)],
@@ -140,8 +140,7 @@ def gaps(ctx):
 @case
 def two_processors(ctx):
     """Two idle tasks are both thread 0; switches chain on each processor."""
-    pieces = [traces.synthetic(ctx, 3000, cpu=cpu, seed=cpu + 5).read_bytes() for cpu in (0, 1)]
-    _, found = read(ctx, traces.session(ctx, *pieces))
+    _, found = read(ctx, traces.two_processors(ctx, 3000, seed=5))
     for cpu in (0, 1):
         switches = [one for one in kernel(found, "sched_switch") if one["cpu"] == cpu]
         expect(len(switches) > 100, f"switches of processor {cpu}: {len(switches)}")

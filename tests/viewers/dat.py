@@ -5,8 +5,8 @@ import json
 import re
 import struct
 
-import traces
-from harness import case, expect, expect_equal
+from viewers import traces
+from support.cases import case, expect, expect_equal
 
 
 def rows(ctx, trace, name, codes=(0,)):
@@ -56,7 +56,7 @@ def chunks(ctx):
     trace = traces.synthetic(ctx, 150_000)
     for form, again in compare(ctx, trace):
         data = again.read_bytes()
-        # A compact stream may hold the mark by chance; the slot behind it then is not the next of the same event.
+        # A compact stream may hold the mark by chance; the slot after it then is not the next of the same event.
         starts = [at for at in range(0, len(data) - 16, 16)
                   if struct.unpack_from("<H", data, at)[0] == traces.CHUNK_BEGIN | 0x1000
                   and struct.unpack_from("<H", data, at + 16)[0] == traces.CHUNK_BEGIN | 0x2000

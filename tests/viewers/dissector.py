@@ -4,8 +4,8 @@ import json
 import re
 import struct
 
-import traces
-from harness import case, expect, expect_equal
+from viewers import traces
+from support.cases import case, expect, expect_equal
 
 MAGIC = b"TRACER-V1.0\0"
 PORT = 20000
@@ -73,7 +73,7 @@ def agrees_with_print(ctx):
                   "remora.record.par2", "remora.chunk.preamble")
     preamble = int(rows[0][5][0])
     records = [record for row in rows for record in zip(*row[:5])][preamble:]
-    # A long event is one event: its first slot stands for it.
+    # A long event is one event: its first slot represents it.
     heads = [record for record in records if record[2] in ("0", "1")]
     expected = ctx.events(traces.control())
     expect_equal(len(heads), len(expected), "events")
@@ -85,8 +85,8 @@ def agrees_with_print(ctx):
 
 
 @case
-def names_what_numbers_stand_for(ctx):
-    """Tasks, mutexes and waits have their names, also where a name's event lies in two packets."""
+def names_what_numbers_mean(ctx):
+    """Tasks, mutexes and waits have their names, also where a name's event is in two packets."""
     path = capture(ctx, packets_of(control_bytes()))
     rows = fields(ctx, path, "remora.record.parameters", "remora.name")
     shown = {text for row in rows for text in row[0]}
@@ -108,7 +108,7 @@ def tables_are_those_of_remora_events(ctx):
 
 
 @case
-def tells_what_is_wrong_with_the_sequence(ctx):
+def reports_what_is_wrong_with_the_sequence(ctx):
     """A gap, a duplicate and a late packet, each at its frame and nowhere else, with a link to the frame before."""
     good = packets_of(control_bytes())[:8]
     # frame:          1        2        3        4 (dup) 5: number 5, 4 is missing    6: number 4, late  7
@@ -117,11 +117,11 @@ def tells_what_is_wrong_with_the_sequence(ctx):
     rows = fields(ctx, path, "remora.previous", "remora.gap", "remora.duplicate")
     expect_equal(rows[4][:2], [["3"], ["1"]], "link and size of the gap")
     expect_equal(rows[3][2], ["2"], "link to the first packet of that number")
-    expect_equal(rows[6][0], ["5"], "link of the packet behind the late one")
+    expect_equal(rows[6][0], ["5"], "link of the packet after the late one")
 
 
 @case
-def tells_lies_and_cuts(ctx):
+def reports_false_and_cut_packets(ctx):
     """Lengths that contradict each other, a frame cut by the capture, garbage, other versions, unknown codes."""
     body = b"".join(traces.record(traces.IPOINT, 1000 + i, i) for i in range(4))
     strange = traces.record(0xD3, 2000) + traces.record(traces.IPOINT, 1999)
@@ -147,7 +147,7 @@ def finds_packets_on_other_ports(ctx):
 
 
 @case
-def tells_the_end_of_an_export(ctx):
+def reports_the_end_of_an_export(ctx):
     """export_end is decoded: chunks, result and totals."""
     end = traces.long_event(0x9C, 7, struct.pack("<IBQQQQ", 2, 1, 5000, 6, 7, 1 << 40))
     path = capture(ctx, [packet(1, end)])

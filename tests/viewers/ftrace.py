@@ -2,10 +2,9 @@
 """ftrace: the text, parsed back by the pattern that Trace Compass has for it."""
 import re
 
-import traces
-from ctf import native
-from harness import case, counts, expect, expect_equal
-from kernelshark import KERNEL, report
+from viewers import traces
+from support.cases import case, counts, expect, expect_equal
+from viewers.kernelshark import KERNEL, expect_all_events, report
 
 # As in Trace Compass (IGenericFtraceConstants); greedy as there.
 LINE = re.compile(r"^\s*(?P<comm>.*)-(?P<tid>\d+)(?:\s+\(.*\))?\s+\[(?P<cpu>\d+)\](?:\s+(?P<flags>....))?\s+"
@@ -37,9 +36,7 @@ def read(ctx, trace, *, codes=(0,)):
 
 def compare(ctx, trace):
     _, found, lost = read(ctx, trace)
-    events = native(ctx.events(trace))
-    expect_equal([(one["event"], one["time_ns"], one["cpu"]) for one in found if one["event"] not in KERNEL],
-                 [(one["event"], one["time_ns"], one["cpu"]) for one in events], "events in order")
+    expect_all_events(ctx, trace, found)
     return found, lost
 
 
@@ -72,7 +69,7 @@ def same_as_trace_dat(ctx):
 
 @case
 def gaps(ctx):
-    """Each gap as the kernel prints it, in front of the first line behind it."""
+    """Each gap as the kernel prints it, before the first line that follows it."""
     found, lost = compare(ctx, traces.lossy(ctx))
     expect_equal([one[:2] for one in lost], [(0, number) for number in traces.LOST], "losses")
     expect_equal([found[place]["event"] for _, _, place in lost], ["blackout_end"] * 2, "what follows a gap")
@@ -81,12 +78,9 @@ def gaps(ctx):
 @case
 def edges(ctx):
     """Two processors; 48 hours between two events; names that could break a line; a pipe as output."""
-    pieces = [traces.synthetic(ctx, 1000, cpu=cpu, seed=cpu).read_bytes() for cpu in (0, 1)]
-    _, found, _ = read(ctx, traces.session(ctx, *pieces))
+    _, found, _ = read(ctx, traces.two_processors(ctx, 1000))
     expect_equal(counts(found, "cpu").keys(), {0, 1}, "processors")
-    day = 86_400 * traces.KHZ * 1000
-    far = b"".join(traces.record(traces.USER_EVENT_0, stamp, 1, 2) for stamp in (1000, 2 * day, 2 * day + 1))
-    compare(ctx, traces.store(ctx, "far.dat", traces.chunk(far)))
+    compare(ctx, traces.far(ctx))
     bad = 'a"b\\c */ \n\x00\x1b[31m {} %s: '
     records = traces.typed(1000, 9, b"\x07") + traces.record(traces.CONTEXT_SWITCH, 2000, 3)
     data = traces.chunk(records, tasks={1: bad, 3: bad}, declarations=[(9, bad, [(1, 0, bad, bad)])])

@@ -3,8 +3,9 @@
 commands."""
 import re
 
-import traces
-from harness import ROOT, case, counts, expect, expect_equal
+from viewers import traces
+from support.cases import case, counts, expect, expect_equal
+from support.context import ROOT
 
 
 def install(ctx):

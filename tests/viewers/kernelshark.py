@@ -3,9 +3,10 @@
 import re
 import subprocess
 
-import traces
-from ctf import native
-from harness import INHERITED, ROOT, case, counts, expect, expect_equal
+from viewers import traces
+from viewers.ctf import native
+from support.cases import case, counts, expect, expect_equal
+from support.context import INHERITED, ROOT
 
 LINE = re.compile(r"^\s*(.*)-(\d+)\s+\[(\d+)\]\s+(\d+)\.(\d{9}): (\w+): *(.*)$")
 KERNEL = {"sched_switch", "sched_waking", "sched_pi_setprio", "irq_handler_entry", "irq_handler_exit"}
@@ -38,11 +39,15 @@ def ours(found):
     return [one for one in found if one["event"] not in KERNEL]
 
 
+def expect_all_events(ctx, trace, found):
+    """Beside the kernel's events that a viewer wants, all our own are there, in order and at their times."""
+    expect_equal([(one["event"], one["time_ns"], one["cpu"]) for one in ours(found)],
+                 [(one["event"], one["time_ns"], one["cpu"]) for one in native(ctx.events(trace))], "events in order")
+
+
 def compare(ctx, trace):
     path, found, lost = read(ctx, trace)
-    events = native(ctx.events(trace))
-    expect_equal([(one["event"], one["time_ns"], one["cpu"]) for one in ours(found)],
-                 [(one["event"], one["time_ns"], one["cpu"]) for one in events], "events in order")
+    expect_all_events(ctx, trace, found)
     return path, found, lost
 
 
@@ -98,8 +103,7 @@ def gaps(ctx):
 @case
 def two_processors(ctx):
     """Both processors, merged in the order of time."""
-    pieces = [traces.synthetic(ctx, 3000, cpu=cpu, seed=cpu).read_bytes() for cpu in (0, 1)]
-    _, found, _ = read(ctx, traces.session(ctx, *pieces))
+    _, found, _ = read(ctx, traces.two_processors(ctx, 3000))
     events = ctx.events(ctx.dir / "session")
     expect_equal({cpu: counts([one for one in ours(found) if one["cpu"] == cpu]) for cpu in (0, 1)},
                  {cpu: counts([one for one in events if one["cpu"] == cpu]) for cpu in (0, 1)}, "events by processor")
@@ -108,9 +112,7 @@ def two_processors(ctx):
 @case
 def edges(ctx):
     """48 hours between two events; one event; only a loss; names and texts that could break a line or a string."""
-    day = 86_400 * traces.KHZ * 1000
-    far = b"".join(traces.record(traces.USER_EVENT_0, stamp, 1, 2) for stamp in (1000, 2 * day, 2 * day + 1))
-    compare(ctx, traces.store(ctx, "far.dat", traces.chunk(far)))
+    compare(ctx, traces.far(ctx))
     years = b"".join(traces.record(traces.USER_EVENT_0, stamp, 1, 2) for stamp in (1000, 1000 + (1 << 61), 1 << 62))
     compare(ctx, traces.store(ctx, "years.dat", traces.chunk(years)))
     compare(ctx, traces.store(ctx, "one.dat", traces.chunk(traces.record(traces.USER_EVENT_0, 5, 1, 2))))

@@ -6,9 +6,10 @@ processor's clock."""
 import re
 import struct
 
-import traces
-from csv_format import rows_of
-from harness import BUILD, ROOT, case, expect, expect_equal
+from viewers import traces
+from viewers.csv_format import rows_of
+from support.cases import case, expect, expect_equal
+from support.context import BUILD, ROOT
 
 SIMPLE, BEGIN, MIDDLE, END = range(4)
 CONTROL, TIME, BUFFER = 1, 1, 2
@@ -27,7 +28,7 @@ def read_header(data):
 
 
 def read_slots(keys, body):
-    expect_equal(len(body) % 16, 0, "bytes behind the last slot")
+    expect_equal(len(body) % 16, 0, "bytes after the last slot")
     order = "<" if keys.get("LITTLE_ENDIAN") == "TRUE" else ">"
     for header, stamp, first, second in struct.iter_unpack(order + "4I", body):
         yield header >> 30, header >> 24 & 63, header >> 10 & 31, header & 1023, stamp, [first, second]
@@ -83,13 +84,13 @@ def compare(ctx, trace, codes=(0,)):
         ticks, cpu, group, number, words = event
         expect_equal((ticks, cpu, group, number), (int(row["ticks"]), int(row["cpu"]), int(row["family"]),
                                                    int(row["code"], 16)), "an event")
-        told = [int(word, 16) for word in row["words"].split()]
-        expect_equal(words[:len(told)], told, "its words")
-        expect(len(words) - len(told) in (0, 1) and not any(words[len(told):]), "padding is at most one zero")
+        expected = [int(word, 16) for word in row["words"].split()]
+        expect_equal(words[:len(expected)], expected, "its words")
+        expect(len(words) - len(expected) in (0, 1) and not any(words[len(expected):]), "padding is at most one zero")
     # The original trace has the same events at the same ticks, apart from stamps that were taken (+1 each).
     original = rows_of(ctx.convert(trace, "csv", codes=codes))
     expect_equal([row["event"] for row in rows], [row["event"] for row in original], "events by name")
-    raised = [int(row["ticks"]) - int(told["ticks"]) for row, told in zip(rows, original)]
+    raised = [int(row["ticks"]) - int(expected["ticks"]) for row, expected in zip(rows, original)]
     expect(all(0 <= ticks < 64 for ticks in raised), f"ticks differ by {min(raised)} to {max(raised)}")
     return keys, raised
 

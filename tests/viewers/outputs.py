@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What a conversion does to files: it never harms its input, nor what stood there before, and leaves nothing half
+"""What a conversion does to files: it never harms its input, nor what was there before, and leaves nothing half
 done."""
 import os
 import shutil
@@ -7,8 +7,9 @@ import signal
 import subprocess
 import time
 
-import traces
-from harness import REMORA, ROOT, case, expect, expect_equal
+from viewers import traces
+from support.cases import case, expect, expect_equal
+from support.context import REMORA, ROOT
 
 
 def copy(ctx, name):
@@ -89,7 +90,7 @@ def streams_as_inputs(ctx):
 
 @case
 def stopped(ctx):
-    """A signal ends a conversion and leaves nothing behind."""
+    """A signal ends a conversion and leaves no file."""
     trace = traces.synthetic(ctx, 1_500_000)
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         output = ctx.dir / f"out-{number}"
@@ -99,7 +100,7 @@ def stopped(ctx):
                 time.sleep(0.01)
             process.send_signal(number)
             expect_equal(process.wait(timeout=60), 1, f"exit status after {number.name}")
-        expect_equal(list(ctx.dir.glob(f"out-{number}*")), [], "left behind")
+        expect_equal(list(ctx.dir.glob(f"out-{number}*")), [], "files that are left")
 
 
 @case

@@ -2,10 +2,10 @@
 """perfetto, read by protoc with the published field numbers."""
 import collections
 
-import protobuf_text
-import traces
-from harness import case, counts, expect, expect_equal, sample
-from protobuf_text import one
+from viewers import protobuf_text
+from viewers import traces
+from support.cases import case, counts, expect, expect_equal, sample
+from viewers.protobuf_text import one
 
 BEGIN, END, INSTANT, COUNTER = 1, 2, 3, 4
 CLEARED, NEEDS = 1, 2
@@ -139,12 +139,12 @@ def compare(ctx, trace, codes=(0,)):
     by_name = counts([{"event": event.get("name", event["event"])} for event in events])
     gaps = by_name["blackout_start"] + by_name["blackout_end"]
     known = [row for row in view.switches if row[2] != UNKNOWN_TID]
-    told = collections.Counter(name for _, name, _, _ in view.instants if not name.startswith("lost "))
+    found = collections.Counter(name for _, name, _, _ in view.instants if not name.startswith("lost "))
     kinds = collections.Counter(row[2] for row in view.irqs)
-    told.update({"context_switch": len(known), "interrupt_start": kinds["entry"], "server_budget": len(view.counters)})
-    told["interrupt_end"] += kinds["exit"]
+    found.update({"context_switch": len(known), "interrupt_start": kinds["entry"], "server_budget": len(view.counters)})
+    found["interrupt_end"] += kinds["exit"]
     if not gaps:
-        expect_equal({name: told[name] for name in by_name}, dict(by_name), "events by name")
+        expect_equal({name: found[name] for name in by_name}, dict(by_name), "events by name")
         expect_equal([row[1] for row in view.switches],
                      [event["time_ns"] for event in events if event["event"] == "context_switch"][-len(known):],
                      "times of switches")
@@ -177,7 +177,7 @@ def generated(ctx):
 
 @case
 def addresses(ctx):
-    """An address is shown in hexadecimal, whether an image could tell its function or not; a number as a number."""
+    """An address is shown in hexadecimal, whether an image could name its function or not; a number as a number."""
     records = traces.record(INSTRUCTION, 1000, 2, 0x101A3C) + traces.record(PANIC, 1010, 3, 0xE9)
     records += traces.record(traces.USER_EVENT_0, 1020, 17, 18) + traces.record(INSTRUCTION, 1030, 2, 0x101A3C)
     view, _ = compare(ctx, traces.store(ctx, "addresses.dat", traces.chunk(records)))
@@ -195,7 +195,7 @@ def losses(ctx):
     texts = [name for _, name, _, _ in view.instants if name.startswith("lost ")]
     expect_equal(texts, [f"lost {number} records" for number in traces.LOST], "losses")
     expect(view.lost_bundles >= 1, "no bundle says that events are lost")
-    expect_equal(view.dropped_packets, len(traces.LOST), "packets behind a loss")
+    expect_equal(view.dropped_packets, len(traces.LOST), "packets after a loss")
 
 
 @case

@@ -3,7 +3,7 @@
 import ast
 import re
 
-from harness import Failure
+from support.cases import Failure
 
 FIELD = re.compile(r"^ *([A-Za-z_0-9]+)(?:: (.*)| \{)$")
 

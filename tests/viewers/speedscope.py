@@ -3,8 +3,8 @@
 import collections
 import json
 
-import traces
-from harness import case, expect, expect_equal
+from viewers import traces
+from support.cases import case, expect, expect_equal
 
 INSTRUCTION, BLOCK, STEPS_BEGIN, STEPS_END = 0x6E, 0x7E, 0x8E, 0x9E
 NEXT, JUMP, CALL, RETURN, RESUMED = range(5)
@@ -30,7 +30,7 @@ def check(document):
                 expect_equal(event["type"], "C", "type of an event")
                 expect(stack and stack.pop() == event["frame"], f"a frame that is not on top: {event}")
         expect(not stack, f"open at the end: {stack}")
-        expect(profile["endValue"] >= now, "the end lies before the last event")
+        expect(profile["endValue"] >= now, "the end is before the last event")
 
 
 def load(ctx, trace, *options):
@@ -40,7 +40,7 @@ def load(ctx, trace, *options):
     return document
 
 
-def told(document, name):
+def lines_of(document, name):
     """`+name at` and `-name at` of the profile of this name."""
     names = [frame["name"] for frame in document["shared"]["frames"]]
     found = [profile for profile in document["profiles"] if profile["name"] == name]
@@ -62,42 +62,42 @@ def calls_and_switches(ctx):
     data = b"".join(traces.record(code, next(at), par1, par2) for code, par1, par2 in steps)
     path = traces.store(ctx, "steps.dat", traces.chunk(data, tasks={3: "one", 4: 'two "\\'}, vectors={0x20: "timer"}))
     document = load(ctx, path)
-    expect_equal(told(document, "one"),
+    expect_equal(lines_of(document, "one"),
                  ["+0x1000 200", "+0x2000 300", "+interrupt timer 500", "-interrupt timer 600", "-0x2000 700",
                   "+0x3000 800", "-0x3000 900", "-0x1000 900", "+0x1000 1300", "+0x3000 1300", "-0x3000 1400",
                   "-0x1000 1500"], "task one")
-    expect_equal(told(document, 'two "\\\\'), ["+0x5000 1000", "+0x6000 1100", "-0x6000 1200", "-0x5000 1200"],
+    expect_equal(lines_of(document, 'two "\\\\'), ["+0x5000 1000", "+0x6000 1100", "-0x6000 1200", "-0x5000 1200"],
                  "task two")
 
 
 @case
 def losses_close_frames(ctx):
-    """What happened while records were dropped nobody knows: the stack begins anew."""
+    """What happened while records were dropped is not known: the stack begins anew."""
     steps = [(traces.CONTEXT_SWITCH, 3, 0), (BLOCK, RESUMED << 12, 0x1000), (BLOCK, CALL << 12, 0x2000),
              (traces.BLACKOUT_START, 0, 0), (traces.BLACKOUT_END, 0, 9), (BLOCK, JUMP << 12, 0x4000)]
     data = b"".join(traces.record(code, 1000 + 240 * i, *rest) for i, (code, *rest) in enumerate(steps))
     document = load(ctx, traces.store(ctx, "lossy.dat", traces.chunk(data, dropped=9, tasks={3: "one"})))
-    names = [line.split()[0] for profile in document["profiles"] for line in told(document, profile["name"])]
+    names = [line.split()[0] for profile in document["profiles"] for line in lines_of(document, profile["name"])]
     expect_equal(collections.Counter(name[0] for name in names), collections.Counter({"+": 3, "-": 3}), "frames")
-    expect_equal(told(document, "one")[:4], ["+0x1000 100", "+0x2000 200", "-0x2000 300", "-0x1000 300"], "one")
+    expect_equal(lines_of(document, "one")[:4], ["+0x1000 100", "+0x2000 200", "-0x2000 300", "-0x1000 300"], "one")
 
 
 @case
 def without_a_rate(ctx):
-    """Ticks stand in for nanoseconds, and the unit says so."""
+    """Ticks replace nanoseconds, and the unit says so."""
     data = traces.record(BLOCK, 1000, RESUMED << 12, 0x1000) + traces.record(BLOCK, 1010, CALL << 12, 0x2000)
     path = traces.store(ctx, "plain.dat", data)
     document = load(ctx, path)
     expect_equal({profile["unit"] for profile in document["profiles"]}, {"none"}, "unit")
-    expect_equal({profile["name"] for profile in document["profiles"]}, {"unknown"}, "nobody told who runs")
+    expect_equal({profile["name"] for profile in document["profiles"]}, {"unknown"}, "no record says who runs")
 
 
 @case
 def refuses_what_has_no_steps(ctx):
-    """A trace of tasks that ran freely holds no stacks: the message tells how to get some."""
+    """A trace of tasks that ran freely holds no stacks: the message says how to get some."""
     done = ctx.remora("convert", traces.control(), "--to", "speedscope", "-o", ctx.dir / "no.json", codes=(1,))
     expect("FTrace_itrace_begin" in done.stderr, done.stderr)
-    expect(not (ctx.dir / "no.json").exists(), "something was left behind")
+    expect(not (ctx.dir / "no.json").exists(), "something was left")
 
 
 @case

@@ -4,8 +4,8 @@ it."""
 import csv
 import json
 
-import traces
-from harness import case, counts, expect, expect_equal
+from viewers import traces
+from support.cases import case, counts, expect, expect_equal
 
 TABLES = ("tasks", "names", "chunks", "meta", "jobs", "intervals", "interrupts", "losses", "running", "blocked",
           "mutexes", "responses")

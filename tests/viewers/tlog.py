@@ -3,8 +3,8 @@
 import csv
 import struct
 
-import traces
-from harness import case, expect, expect_equal
+from viewers import traces
+from support.cases import case, expect, expect_equal
 
 PAIRS = range(10, 28)
 
@@ -12,7 +12,7 @@ PAIRS = range(10, 28)
 def blocks(path):
     """Records by process; the promises of the format are asserted on the way."""
     data = path.read_bytes()
-    expect_equal(len(data) % 1024, 0, "bytes behind the last block")
+    expect_equal(len(data) % 1024, 0, "bytes after the last block")
     processes = {}
     last = None
     for at in range(0, len(data), 16):

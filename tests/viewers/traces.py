@@ -7,7 +7,7 @@ import random
 import shutil
 import struct
 
-import harness
+from support.context import ROOT
 
 KHZ = 2_400_000
 
@@ -21,7 +21,7 @@ TASK_PARAMETERS, TYPED, FORMATTED = 0x2C, 0x1E, 0x2E
 
 
 def control():
-    return harness.ROOT / "tests/viewers/data/control"
+    return ROOT / "tests/viewers/data/control"
 
 
 def record(code, stamp, par1=0, par2=0):
@@ -29,7 +29,7 @@ def record(code, stamp, par1=0, par2=0):
 
 
 def long_event(code, stamp, fields):
-    """A long event of as many slots as it needs; fields: its payload behind the length."""
+    """A long event of as many slots as it needs; fields: its payload after the length."""
     payload = struct.pack("<H", len(fields) + 2) + fields
     payload += bytes(-len(payload) % 6)
     slots = len(payload) // 6
@@ -169,3 +169,15 @@ def lossy(ctx):
             out += record(BLACKOUT_END, stamp + 2000, 0, gaps[i])
             stamp += 2000
     return store(ctx, "lossy.dat", chunk(out, tasks=TASKS, dropped=total))
+
+
+def two_processors(ctx, number, seed=0):
+    """A session of two processors with about `number` records each."""
+    return session(ctx, *(synthetic(ctx, number, cpu=cpu, seed=cpu + seed).read_bytes() for cpu in (0, 1)))
+
+
+def far(ctx):
+    """48 hours between two events."""
+    day = 86_400 * KHZ * 1000
+    records = b"".join(record(USER_EVENT_0, stamp, 1, 2) for stamp in (1000, 2 * day, 2 * day + 1))
+    return store(ctx, "far.dat", chunk(records))

@@ -2,8 +2,8 @@
 """vcd, read by vcd2fst and written back by fst2vcd, and shown by GTKWave."""
 import re
 
-import traces
-from harness import case, expect, expect_equal, sample
+from viewers import traces
+from support.cases import case, expect, expect_equal, sample
 
 UNESCAPE = re.compile(r"\\([0-7]{3})")
 

@@ -16,7 +16,7 @@ constexpr std::uint32_t word_at(std::span<const std::byte> bytes, std::size_t at
 }
 
 // An entry that an encoder could have written.
-constexpr bool entry_can_be(const MapEntry& entry) {
+constexpr bool valid_entry(const MapEntry& entry) {
     const bool names_event = (entry.code & kCodeMask) != 0 && (entry.code & ~kPlainCodeMask) == 0;
     switch (entry.form) {
     case Form::none:
@@ -155,7 +155,7 @@ Fault Decoder::take_map(lib::ByteReader& reader) {
         if (reader.failed()) {
             return Fault::cut;
         }
-        if (!entry_can_be(entry) || !m_map.add(entry)) {
+        if (!valid_entry(entry) || !m_map.add(entry)) {
             return Fault::map;
         }
     }
@@ -184,7 +184,7 @@ Decoder::Step Decoder::take_compact(std::span<const std::byte> rest, std::uint32
     } else if (entry->form == Form::constant) {
         key = key_of(entry->code, static_cast<std::uint16_t>(entry->par1), entry->par2);
     } else if (entry->form == Form::recall) {
-        key = m_recall.foreseen(entry->order);
+        key = m_recall.predicted(entry->order);
         if (key == 0) {
             return fail(Fault::recall);
         }
@@ -197,7 +197,7 @@ Decoder::Step Decoder::take_compact(std::span<const std::byte> rest, std::uint32
     return Step::records;
 }
 
-// `at`: where the large header starts in `rest`, behind an escape if there is one.
+// `at`: offset of the large header in `rest`, after the escape if there is one.
 Decoder::Step Decoder::take_large(std::span<const std::byte> rest, std::size_t at) {
     const std::size_t header_bytes = large_header_bytes(m_row, m_offset);
     if (rest.size() < header_bytes) {
@@ -210,11 +210,11 @@ Decoder::Step Decoder::take_large(std::span<const std::byte> rest, std::size_t a
     if ((word & kSelectBit) != 0 || (large.id & ~kLargeIdMask) != 0) {
         return fail(Fault::id);
     }
-    const bool size_can_be = is_long ? large.size_bytes % kPayloadBytesPerSlot == 0 &&
-                                           large.size_bytes >= kPayloadBytesPerSlot &&
-                                           large.size_bytes <= kCombineSlotsMax * kPayloadBytesPerSlot
-                                     : large.size_bytes % 4 == 0 && large.size_bytes <= kRawPayloadBytes;
-    if (!size_can_be) {
+    const bool size_valid = is_long ? large.size_bytes % kPayloadBytesPerSlot == 0 &&
+                                          large.size_bytes >= kPayloadBytesPerSlot &&
+                                          large.size_bytes <= kCombineSlotsMax * kPayloadBytesPerSlot
+                                    : large.size_bytes % 4 == 0 && large.size_bytes <= kRawPayloadBytes;
+    if (!size_valid) {
         return fail(Fault::size);
     }
     if (rest.size() < bytes) {

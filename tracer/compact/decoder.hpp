@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Reads a compact stream, one event at a time, from bytes that nobody vouches for: it never reads past what it is
-// given, its work is linear, and what is wrong ends the stream with a Fault and the offset. Host-safe. Context: any
-// (large: give it static storage in the kernel).
+// Reads a compact stream from untrusted bytes, one event at a time. It never reads past its input, its work is linear,
+// and an invalid stream ends with a Fault and the offset. Host-safe. Context: any (large: use static storage in the
+// kernel).
 //
 // Usage:   Decoder decoder(stream.size());
 //          while (decoder.next(stream.subspan(decoder.offset())) == Decoder::Step::records) {
@@ -27,16 +27,16 @@ enum class Fault : std::uint8_t {
     none,
     cut,      // the stream ends inside its header, its map or an event
     magic,    // not a compact stream
-    version,  // of a newer format
-    header,   // its fields contradict each other
-    map,      // an entry that cannot be, or more than the layout has ids
+    version,  // a newer format
+    header,   // contradictory fields
+    map,      // an invalid entry, or more entries than the layout has ids
     id,       // an event with an id that the map does not have, or with reserved bits
-    escape,   // a bare layout's id 0 that is no escape
+    escape,   // id 0 of a bare layout, but not the escape word
     size,     // a payload that no event of this kind has
-    time,     // a stamp that falls, or that lies in another turn without a heartbeat
-    recall,   // nothing was foreseen here
-    records,  // more or fewer records than the header says
-    checksum, // what was decoded is not what was written
+    time,     // a stamp that decreases, or that is in another turn without a heartbeat
+    recall,   // no event is predicted here
+    records,  // the number of records differs from the header's
+    checksum, // the decoded bytes differ from the written ones
 };
 
 [[nodiscard]] constexpr std::string_view fault_text(Fault fault) {
@@ -52,34 +52,34 @@ enum class Fault : std::uint8_t {
     case Fault::header:
         return "the compact stream's header contradicts itself";
     case Fault::map:
-        return "the compact stream's map holds an entry that cannot be";
+        return "the compact stream's map holds an invalid entry";
     case Fault::id:
         return "an event id that the map does not have";
     case Fault::escape:
-        return "an escape word that is none";
+        return "a header with id 0 that is not the escape word";
     case Fault::size:
-        return "a payload of a size that no event has";
+        return "a payload of an invalid size";
     case Fault::time:
-        return "time falls, or leaves its turn without a heartbeat";
+        return "a stamp decreases, or is in another turn without a heartbeat";
     case Fault::recall:
-        return "an event that refers to one that never came";
+        return "an event that refers to a prediction, but there is none";
     case Fault::records:
-        return "the compact stream holds another number of records than its header says";
+        return "the compact stream does not hold the number of records that its header states";
     case Fault::checksum:
-        return "the compact stream's checksum differs: the records before this are not all as they were recorded";
+        return "the compact stream's checksum differs: not all records before this are as recorded";
     }
     return "unknown fault";
 }
 
 class Decoder {
   public:
-    // The longest header with its map, or event: next() needs to see so much at once, or the rest of the stream.
+    // The longest header with its map, or event: next() needs this much at once, or the rest of the stream.
     static constexpr std::size_t kLookaheadBytes = kHeaderBytes + kMapEntriesMax * 12;
 
     enum class Step : std::uint8_t {
-        records, // records() holds what came: none (a heartbeat, padding), one, or the slots of one long event
-        end,     // of the stream, and all was well
-        damaged, // see fault(); stays so
+        records, // records() is valid: none (heartbeat, padding), one, or the slots of one long event
+        end,     // of the stream, without a fault
+        damaged, // see fault(); final
     };
 
     constexpr explicit Decoder(std::uint64_t stream_bytes = 0)
@@ -91,23 +91,21 @@ class Decoder {
     // A stream of so many bytes, from its start.
     void restart(std::uint64_t stream_bytes);
 
-    // `rest`: the stream from offset() on; kLookaheadBytes or all that is left of it. Fewer: the stream is cut.
+    // `rest`: the stream from offset() on: kLookaheadBytes, or all that remains. With fewer, the stream counts as cut.
     [[nodiscard]] Step next(std::span<const std::byte> rest);
 
     // Valid until the next call.
     [[nodiscard]] std::span<const Record> records() const { return std::span(m_records).first(m_count); }
 
-    // Of what next() will read; after damage, of what is wrong. In bytes from the start of the stream.
+    // Where next() will read; after damage, where the fault is. In bytes from the start of the stream.
     [[nodiscard]] std::uint64_t offset() const { return m_offset; }
 
     [[nodiscard]] Fault fault() const { return m_fault; }
 
-    // Meaningful once the first next() has returned records.
+    // Valid once the first next() has returned records.
     [[nodiscard]] const StreamHeader& header() const { return m_header; }
 
     [[nodiscard]] const IdMap& map() const { return m_map; }
-
-    [[nodiscard]] std::uint64_t records_so_far() const { return m_total; }
 
   private:
     [[nodiscard]] Step fail(Fault fault);
@@ -134,8 +132,8 @@ class Decoder {
     std::array<Record, kCombineSlotsMax> m_records{};
 };
 
-// The stamp of the first event or heartbeat of a stream; corrupt if it has none. Reads the header, the map and no more
-// than the first event.
+// The stamp of the first event or heartbeat of a stream; corrupt if there is none. Reads the header, the map and at
+// most the first event.
 [[nodiscard]] lib::Result<lib::Ticks> first_stamp(std::span<const std::byte> stream);
 
 } // namespace tracer::compact

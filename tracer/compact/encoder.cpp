@@ -16,8 +16,8 @@ void Encoder::begin(Layout layout) {
     m_row = row_of(layout);
     m_large_header = static_cast<std::uint32_t>(large_header_bytes(m_row, 0));
     m_records = 0;
-    m_foreseen_by_two = 0;
-    m_foreseen_by_one = 0;
+    m_predicted_by_two = 0;
+    m_predicted_by_one = 0;
     m_recall_one = kNoId;
     m_recall_two = kNoId;
     m_bytes = 0;
@@ -39,7 +39,7 @@ void Encoder::begin(Layout layout) {
 struct Encoder::Counter {
     Encoder& self;
 
-    // A layout whose large headers depend on their place has no map, so the place is known.
+    // In a layout whose large headers depend on their offset there is no map, so the offset is known.
     [[nodiscard]] std::size_t header_bytes() const {
         return large_header_bytes(self.m_row, kHeaderBytes + self.m_bytes);
     }
@@ -66,10 +66,10 @@ struct Encoder::Counter {
             self.m_bytes += header_bytes() + large_payload(key);
             return true;
         }
-        if (self.m_recall.foreseen(2) == key) {
-            ++self.m_foreseen_by_two;
-        } else if (self.m_recall.foreseen(1) == key) {
-            ++self.m_foreseen_by_one;
+        if (self.m_recall.predicted(2) == key) {
+            ++self.m_predicted_by_two;
+        } else if (self.m_recall.predicted(1) == key) {
+            ++self.m_predicted_by_one;
         } else {
             self.count_miss(key);
         }
@@ -102,7 +102,7 @@ std::size_t Encoder::code_index(std::uint64_t key) {
     return (key & kCodeMask) | ((key & kFastPathBit) != 0 ? 0x100U : 0U);
 }
 
-// The pattern of this key or a free place for it; null: there is none near.
+// The pattern of this key or a free entry for it; null: none within reach.
 Encoder::Pattern* Encoder::find_pattern(std::uint64_t key) {
     const std::uint64_t place = (key * 0x9E37'79B9'7F4A'7C15U) >> (64 - kPatternBits);
     for (unsigned probe = 0; probe < kProbes; ++probe) {
@@ -127,9 +127,9 @@ void Encoder::count_miss(std::uint64_t key) {
     }
 }
 
-// --- the map: what saves most comes first ----------------------------------------------------------------------------
+// --- the map: largest savings first ----------------------------------------------------------------------------
 
-// Bytes saved against writing these events as the map has it so far.
+// Bytes saved compared to writing these events with the present map.
 std::uint32_t Encoder::gain_of(const Pattern& pattern) const {
     const bool has_word = m_codes[code_index(pattern.key)].id != kNoId && fits_word(pattern.key);
     const std::uint32_t now = has_word ? 8 : m_large_header + large_payload(pattern.key);
@@ -137,7 +137,7 @@ std::uint32_t Encoder::gain_of(const Pattern& pattern) const {
 }
 
 std::uint32_t Encoder::gain_of(const CodeCount& code) const {
-    // As large events those without parameters take four bytes less.
+    // As large events, those without parameters take four bytes less.
     const std::uint32_t now = code.count * (m_large_header + 4) - code.bare * 4;
     return now > code.count * 8 ? now - code.count * 8 : 0;
 }
@@ -147,11 +147,11 @@ void Encoder::use_recall() {
         const auto id = m_map.add({.form = Form::recall, .order = order});
         return id ? id.value() : kNoId;
     };
-    m_recall_two = m_foreseen_by_two != 0 ? add(2) : kNoId;
-    m_recall_one = m_foreseen_by_one != 0 ? add(1) : kNoId;
+    m_recall_two = m_predicted_by_two != 0 ? add(2) : kNoId;
+    m_recall_one = m_predicted_by_one != 0 ? add(1) : kNoId;
 }
 
-// Gives an id to whatever saves most. False: nothing does, or no id is left.
+// Gives an id to the pattern or code that saves most. False: none saves bytes, or no id is left.
 bool Encoder::pick_best() {
     Pattern* best_pattern = nullptr;
     CodeCount* best_code = nullptr;
@@ -179,6 +179,7 @@ bool Encoder::pick_best() {
         if (!id) {
             return false;
         }
+        ASSERT(gain_of(*best_pattern) <= m_bytes);
         m_bytes -= gain_of(*best_pattern);
         best_pattern->id = id.value();
         if (CodeCount& code = m_codes[code_index(key)]; fits_word(key) && code.id == kNoId) {
@@ -194,6 +195,7 @@ bool Encoder::pick_best() {
         if (!id) {
             return false;
         }
+        ASSERT(gain_of(*best_code) <= m_bytes);
         m_bytes -= gain_of(*best_code);
         best_code->id = id.value();
         return true;
@@ -203,7 +205,7 @@ bool Encoder::pick_best() {
 
 std::size_t Encoder::plan() {
     use_recall();
-    m_bytes += std::uint64_t{4} * (m_foreseen_by_one + m_foreseen_by_two);
+    m_bytes += std::uint64_t{4} * (m_predicted_by_one + m_predicted_by_two);
     while (m_map.size() < m_map.capacity() && pick_best()) {
     }
     return kHeaderBytes + m_map.bytes() + m_bytes;
@@ -215,6 +217,9 @@ struct Encoder::Writer {
     Encoder& self;
 
     void put(std::uint32_t word) const {
+        if constexpr (lib::kChecked) { // time() has found the room
+            ASSERT(self.m_out.size() - self.m_used >= 4);
+        }
         store_word(self.m_out.data() + self.m_used, word);
         self.m_used += 4;
     }
@@ -233,7 +238,7 @@ struct Encoder::Writer {
         }
     }
 
-    // False: the room that the plan foresaw does not suffice for what comes now.
+    // False: the space that the plan reserved does not suffice.
     bool time(std::uint64_t stamp, std::size_t event_bytes) const {
         const std::size_t left = self.m_out.size() - self.m_used;
         if (left < kLongest + 16 && left < event_bytes + 16 + heartbeat_bytes(self.m_row)) [[unlikely]] {
@@ -330,10 +335,10 @@ struct Encoder::Writer {
 };
 
 std::uint32_t Encoder::recall_id(std::uint64_t key) const {
-    if (m_recall.foreseen(2) == key && m_recall_two != kNoId) {
+    if (m_recall.predicted(2) == key && m_recall_two != kNoId) {
         return m_recall_two;
     }
-    return m_recall.foreseen(1) == key ? m_recall_one : kNoId;
+    return m_recall.predicted(1) == key ? m_recall_one : kNoId;
 }
 
 lib::Result<void> Encoder::start(std::span<std::byte> out) {
@@ -349,6 +354,7 @@ lib::Result<void> Encoder::start(std::span<std::byte> out) {
     for (const MapEntry& entry : m_map.entries()) {
         encode_entry(entry, writer);
     }
+    ASSERT(!writer.failed() && writer.offset() == m_map.bytes());
     m_used = kHeaderBytes + writer.offset();
     return {};
 }
@@ -364,6 +370,7 @@ lib::Result<std::size_t> Encoder::finish() {
     if (m_written != m_records) {
         return lib::Error::corrupt;
     }
+    ASSERT(m_used <= m_out.size() && m_used % 4 == 0);
     StreamHeader header{.layout = m_row.layout,
                         .flags = kFlagSealed,
                         .entries = m_map.size(),

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
-// Turns plain records into a compact stream, in two passes. The first counts what comes and how often; from that
-// follow the map and the exact size of the stream. The second writes. No heap, little stack: the encoder itself is the
-// working memory (about 50 KB: static storage). Host-safe. Context: any, one at a time; time is linear in the records.
+// Turns plain records into a compact stream in two passes. The first counts events; the map and the exact size of the
+// stream follow from that. The second writes. No heap, little stack: the encoder itself is the working memory (about 50
+// KB: use static storage). Host-safe. Context: any, one at a time; time is linear in the records.
 //
 // Usage:   encoder.begin(Layout::a);
-//          encoder.count(older), encoder.count(newer);            // may fail: a stamp falls
-//          const std::size_t bytes = encoder.plan();              // stop here if that is not worth it
+//          encoder.count(older), encoder.count(newer);            // fails if a stamp decreases
+//          const std::size_t bytes = encoder.plan();              // stop here if the size is not worth it
 //          encoder.start(out.first(bytes)); encoder.write(older); encoder.write(newer);
 //          const auto used = encoder.finish();
 //
-// Every record comes back exactly as it was, reserved bits and broken long events included; its stamp to the granule of
-// the layout.
+// Every record decodes to exactly what it was, reserved bits and broken long events included; its stamp to the granule
+// of the layout.
 #pragma once
 
 #include "tracer/compact/id_map.hpp"
@@ -31,41 +31,41 @@ class Encoder {
 
     void begin(Layout layout);
 
-    // First pass over some more whole records. corrupt: a stamp is less than the one before it.
+    // First pass over more whole records. corrupt: a stamp is less than the one before it.
     [[nodiscard]] lib::Result<void> count(std::span<const std::byte> records);
 
     // Makes the map. Returns the exact bytes of the stream.
     [[nodiscard]] std::size_t plan();
 
-    // Second pass: `out` takes header and map, then what write() is given, which must be what was counted.
-    //   no_space: out is smaller than plan() said.
+    // Second pass: `out` takes header and map, then what write() gets, which must be the records that were counted.
+    //   no_space: out is smaller than plan() returned.
     [[nodiscard]] lib::Result<void> start(std::span<std::byte> out);
     [[nodiscard]] lib::Result<void> write(std::span<const std::byte> records);
 
-    // Seals the stream. Returns its bytes. corrupt: not everything was written.
+    // Seals the stream. Returns its bytes. corrupt: some counted records were not written.
     [[nodiscard]] lib::Result<std::size_t> finish();
 
     [[nodiscard]] const IdMap& map() const { return m_map; }
 
-    // Of the first pass.
+    // Counted in the first pass.
     [[nodiscard]] std::uint32_t records() const { return m_records; }
 
   private:
-    // A simple event without parameters that no code has; marks a free place.
+    // A simple event without parameters whose code does not exist; marks a free entry.
     static constexpr std::uint64_t kNoKey = 0;
     static constexpr std::uint32_t kNoId = ~std::uint32_t{0};
     static constexpr unsigned kPatternBits = 10;
     static constexpr std::size_t kPatterns = std::size_t{1} << kPatternBits;
     static constexpr std::size_t kCodes = 512; // event code, and the fast-path bit above it
 
-    // One event with its parameters, and how often it came unforeseen.
+    // One event with its parameters, and how often it came unpredicted.
     struct Pattern {
         std::uint64_t key = kNoKey;
         std::uint32_t count = 0;
         std::uint32_t id = 0;
     };
 
-    // All unforeseen events of one code that fit a word, and what they take as large events.
+    // All unpredicted events of one code that fit a word, and their size as large events.
     struct CodeCount {
         std::uint32_t count = 0;
         std::uint32_t bare = 0; // of those: without parameters
@@ -84,14 +84,14 @@ class Encoder {
     [[nodiscard]] std::uint32_t gain_of(const CodeCount& code) const;
     [[nodiscard]] std::uint32_t recall_id(std::uint64_t key) const;
 
-    LayoutRow m_row{}; // begin() sets what is not 0: an encoder at rest is all zeros, and takes no room in an image
+    LayoutRow m_row{}; // begin() sets what is not 0: an unused encoder is all zeros and takes no space in an image
     std::uint32_t m_large_header = 0; // bytes of a large header
     std::uint32_t m_records = 0;
-    std::uint32_t m_foreseen_by_two = 0;
-    std::uint32_t m_foreseen_by_one = 0;
+    std::uint32_t m_predicted_by_two = 0;
+    std::uint32_t m_predicted_by_one = 0;
     std::uint32_t m_recall_one = 0; // ids
     std::uint32_t m_recall_two = 0;
-    std::uint64_t m_bytes = 0; // that the events take, as planned so far
+    std::uint64_t m_bytes = 0; // of the events, as planned so far
     std::uint64_t m_last = 0;  // stamp
     std::uint64_t m_turn = 0;  // of the last heartbeat
     bool m_recalls = false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Walks over plain records and tells the encoder what stands there: simple events, long events that are whole, and what
-// fits neither and is carried over as it is. Context: any.
+// Walks over plain records for the encoder and classifies them: simple events, whole long events, and anything else,
+// which is copied as it is. Context: any.
 #pragma once
 
 #include "tracer/compact/layout.hpp"
@@ -14,14 +14,14 @@
 
 namespace tracer::compact {
 
-static_assert(std::endian::native == std::endian::little, "words are stored as they lie in memory");
+static_assert(std::endian::native == std::endian::little, "words are stored in memory order");
 
 inline constexpr std::uint16_t kPlainCodeMask = kCodeMask | kFastPathBit;
 inline constexpr std::uint32_t kRawPayloadBytes = 12;
 inline constexpr std::uint16_t kReservedBits = 0x4F00;
 inline constexpr std::size_t kLongest = 16 + kCombineSlotsMax * kPayloadBytesPerSlot; // of all events
 
-// load_le and store_le, as one instruction whatever the compiler makes of their loops.
+// load_le and store_le as one instruction, whatever the compiler makes of their loops.
 inline std::uint32_t load_word(const std::byte* from) {
     std::uint32_t value = 0;
     __builtin_memcpy(&value, from, sizeof(value));
@@ -57,7 +57,7 @@ inline std::uint32_t large_id(std::uint64_t key) {
     return static_cast<std::uint32_t>(key & kCodeMask) | ((key & kFastPathBit) != 0 ? kLargeFast : 0U);
 }
 
-// How many slots the long event has that starts here; 0: none starts here, or it is broken.
+// Number of slots of the long event that starts here; 0: none starts here, or it is broken.
 inline std::size_t long_event_slots(std::span<const std::byte> records) {
     const Record first = decode_record(records);
     if (first.combine() != Combine::first || (first.code & kReservedBits) != 0) {

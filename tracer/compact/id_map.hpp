@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The map of a stream: which id stands for which event, in which form. A stream that is encoded from records has a map
-// made for it (encoder.cpp); one that is written live has the fixed map of live_map(). Host-safe. Context: any.
+// The map of a stream: which id means which event, in which form. The encoder makes a map for its records
+// (encoder.cpp); a stream that is written live has the fixed map of live_map(). Host-safe. Context: any.
 #pragma once
 
 #include "tracer/compact/stream_header.hpp"
@@ -15,7 +15,7 @@
 
 namespace tracer::compact {
 
-// No map is larger, whatever the layout could name.
+// Upper bound for all layouts, even those with more ids.
 inline constexpr std::size_t kMapEntriesMax = 512;
 
 class IdMap {
@@ -25,8 +25,8 @@ class IdMap {
     constexpr explicit IdMap(Layout layout)
         : m_layout(layout) {}
 
-    // The id that stands for this event from now on.
-    //   no_space: all capacity() ids of the layout are given; invalid_argument: no form to register.
+    // Registers an event and returns its id.
+    //   no_space: all capacity() ids of the layout are used; invalid_argument: a form without an id.
     [[nodiscard]] constexpr lib::Result<std::uint32_t> add(const MapEntry& entry) {
         if (entry.form == Form::large || entry.form > Form::recall) {
             return lib::Error::invalid_argument;
@@ -77,7 +77,7 @@ class IdMap {
 
 namespace detail {
 
-// The events that a running kernel records most, the most frequent first; where ids are few, these get them.
+// The events that a running kernel records most, the most frequent first; if ids are scarce, these get them first.
 inline constexpr auto kFrequentEvents = std::to_array<std::uint8_t>({
     event_code("task_schedule"),    event_code("timer_post"),         event_code("task_dispatch"),
     event_code("context_switch"),   event_code("task_epilogue"),      event_code("interrupt_start"),
@@ -102,8 +102,8 @@ constexpr void add_live(IdMap& map, const EventRow& row) {
 
 } // namespace detail
 
-// The map of a stream that is written live: the most frequent events, then the table from its start, as far as the ids
-// of the layout go. Events past the filters (kFastPathBit) have none and are written large.
+// The map of a stream that is written live: the most frequent events, then the event table from its start, as far as
+// the ids of the layout suffice. Events logged past the filters (kFastPathBit) have no id and are written large.
 [[nodiscard]] constexpr IdMap live_map(Layout layout) {
     IdMap map(layout);
     for (const std::uint8_t code : detail::kFrequentEvents) {
@@ -134,8 +134,8 @@ using LiveHeaders = std::array<std::uint32_t, 256>;
     return headers;
 }
 
-// A full heartbeat, an escape in front of it where the layout has one; nothing in large96, which needs none. Returns
-// the bytes written. Precondition: out.size() >= heartbeat_bytes(row).
+// Writes a full heartbeat, after an escape if the layout has one; nothing in large96, which needs none. Returns the
+// bytes written. Precondition: out.size() >= heartbeat_bytes(row).
 constexpr std::size_t write_heartbeat(const LayoutRow& row, std::span<std::byte> out, lib::Ticks now) {
     if (row.kind == Kind::large96) {
         return 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The headers of a compact stream: how select bit, event id and time share 32 bits, and the two large headers. One
-// header is packed and unpacked here and nowhere else. Host-safe. Context: any.
+// The headers of a compact stream: how select bit, event id and time share 32 bits, and the two large headers. Headers
+// are packed and unpacked only here. Host-safe. Context: any.
 // Source: LTTng, doc/developer/tsc-smallv1.txt (2007), and its second version without the select bit.
 //
 //   select layouts     31   30 ..                 0       bare layouts (no select bit)
@@ -40,7 +40,7 @@ enum class Layout : std::uint8_t {
 inline constexpr std::size_t kLayouts = 11;
 
 enum class Kind : std::uint8_t {
-    select,  // the top bit tells compact from large
+    select,  // the top bit is 1 in compact headers
     bare,    // id 0 with all time bits set leads to a large header
     large64, // no compact headers
     large96, // likewise, and no heartbeats
@@ -55,12 +55,12 @@ struct LayoutRow {
     std::uint8_t tsc_bits; // of the smallest header of the layout
     std::uint8_t lsb;      // low bits of the time that a compact header does not hold
 
-    // The time repeats after 2^turn_bits ticks; 64: never.
+    // The time wraps after 2^turn_bits ticks; 64: never.
     [[nodiscard]] constexpr unsigned turn_bits() const { return static_cast<unsigned>(tsc_bits) + lsb; }
 
     [[nodiscard]] constexpr bool has_compact_headers() const { return kind == Kind::select || kind == Kind::bare; }
 
-    // How many ids a map can have: in the bare layouts id 0 is the escape.
+    // Maximum number of ids in a map: in the bare layouts id 0 is the escape.
     [[nodiscard]] constexpr std::uint32_t ids() const {
         return !has_compact_headers() ? 0 : (1U << id_bits) - (kind == Kind::bare ? 1U : 0U);
     }

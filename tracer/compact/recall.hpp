@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Predicts an event from the ones before it: what followed the last time that they were the same. Coder and decoder
-// keep one each and feed it every simple event, so a header alone can say "as foreseen". A finite-context predictor, as
-// Sazeides and Smith describe it ("The predictability of data values", 1997). Bounded, no division. Context: any.
+// Predicts an event from the ones before it: what followed the last time that they were the same. Encoder and decoder
+// each have one and feed it every simple event, so a header alone can mean "as predicted". A finite-context predictor
+// as described by Sazeides and Smith ("The predictability of data values", 1997). Bounded, no division. Context: any.
 //
-// An event is a key: the first and the last word of its record, which hold all but the stamp.
+// The key of an event is the first and the last word of its record, which hold everything except the stamp.
 #pragma once
 
 #include "tracer/record.hpp"
@@ -41,12 +41,12 @@ class Recall {
         m_two = 0;
     }
 
-    // The key foreseen from so many events before; 0: nothing. Precondition: order is 1 or 2.
-    [[nodiscard]] constexpr std::uint64_t foreseen(unsigned order) const {
+    // The key predicted from the last `order` events; 0: none. Precondition: order is 1 or 2.
+    [[nodiscard]] constexpr std::uint64_t predicted(unsigned order) const {
         return order == 1 ? m_after_one[m_one] : m_after_two[m_two];
     }
 
-    // This event came. Precondition: key is not 0.
+    // Takes note of this event. Precondition: key is not 0.
     constexpr void take(std::uint64_t key) {
         m_after_one[m_one] = key;
         m_after_two[m_two] = key;
@@ -67,7 +67,7 @@ class Recall {
     std::array<std::uint64_t, kPlaces> m_after_one{};
     std::array<std::uint64_t, kPlaces> m_after_two{};
     std::uint64_t m_last = 0;
-    std::size_t m_one = 0; // where what follows now stands
+    std::size_t m_one = 0; // index of the prediction for the next event
     std::size_t m_two = 0;
 };
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// The part of the record path that writes compact chunks; tracer/record_path.S includes it in the middle of its region,
-// and everything said there holds here. The stream is described in docs/trace-format.md; headers without their time
-// bits stand in a table by event code (compact_chunk.cpp), so that one code serves every layout.
+// The part of the record path that writes compact chunks. tracer/record_path.S includes it in the middle of its region,
+// and its rules apply here too. The stream is described in docs/trace-format.md. A table by event code
+// (compact_chunk.cpp) holds the headers without their time bits, so the same code serves every layout.
 
-// Writes a large header of a compact chunk at rax and leaves rax behind it. r10d = id and size, r11d = mode, rdx =
+// Writes a large header of a compact chunk at rax and leaves rax after it. r10d = id and size, r11d = mode, rdx =
 // stamp. Clobbers ecx.
 .macro large_header
     test r11d, TRACER_MODE_ESCAPE
@@ -42,7 +42,7 @@
     mov ecx, eax
     cmp r10d, [r8 + TRACER_CHUNK_WORD + 4]
     je .Lsame_turn
-    // Another turn of the compact stamp: a full heartbeat comes first. Commit: position and turn.
+    // The event is in another turn of the compact stamp: write a full heartbeat first. Commit: position and turn.
     lea eax, [r9 + TRACER_COMPACT_HEARTBEAT_MAX]
     cmp eax, [r8 + TRACER_CHUNK_COMPACT_LIMIT]
     ja .Lcompact_full
@@ -67,7 +67,7 @@
 .Lcompact_full:
     cmp r9d, [r8 + TRACER_CHUNK_COMPACT_LIMIT]
     jae .Lended
-    mov [r8 + TRACER_CHUNK_COMPACT_LIMIT], r9d // commit: nothing shorter overtakes
+    mov [r8 + TRACER_CHUNK_COMPACT_LIMIT], r9d // commit: a shorter event must not be recorded after this one
     jmp tracer_region_restart
 
 .Lsame_turn:
@@ -96,7 +96,7 @@
     test r10d, TRACER_FORM_WORD
     jnz .Lcompact_word
     or rcx, rsi
-    jnz .Lcompact_large                     // this form carries no parameters, but there are some
+    jnz .Lcompact_large                     // this form has no parameters, but the event has
     jmp .Lcompact_header
 .Lcompact_word:
     mov r9, rsi
@@ -170,7 +170,7 @@
     jmp .Lcommit
 
 .Lcompact_resume:
-    // As in a plain chunk; the record is a large event.
+    // Like blackout_end in a plain chunk; the record is a large event.
     mov r10d, (TRACER_EVENT_BLACKOUT_END << 16) | 8
     large_header
     mov dword ptr [rax], 0                  // par1

@@ -7,8 +7,8 @@
 //   +-------+---------+--------+-------+-------+---------+---------+----------+---------+----------------
 //
 // A map entry is 4 bytes (u16 code, u8 form, u8 order) and, for the form `constant` alone, 8 more (u32 par1, u32 par2).
-// Ids are given by place: the first entry has the layout's first id. crc32c is that of the whole stream without its own
-// field; a stream that is written live has no totals and no checksum (all three are 0), and its flags say so.
+// Ids follow from the order: the first entry has the first id of the layout. crc32c covers the whole stream without its
+// own field. A stream that is written live has no totals and no checksum (all three are 0), and its flags show this.
 #pragma once
 
 #include "lib/endian.hpp"
@@ -28,18 +28,18 @@ inline constexpr std::size_t kHeaderBytes = 24;
 inline constexpr std::size_t kChecksumAt = 20;
 
 // Flags of the header.
-inline constexpr std::uint8_t kFlagSealed = 0x01;   // records, bytes and crc32c hold
-inline constexpr std::uint8_t kFlagPeriodic = 0x02; // heartbeats come by the clock, not on demand
+inline constexpr std::uint8_t kFlagSealed = 0x01;   // records, bytes and crc32c are valid
+inline constexpr std::uint8_t kFlagPeriodic = 0x02; // heartbeats are periodic, not on demand
 inline constexpr std::uint8_t kStreamFlags = kFlagSealed | kFlagPeriodic;
 
-// How the parameters of an event with a compact header are told.
+// How the parameters of an event with a compact header are encoded.
 enum class Form : std::uint8_t {
-    large = 0,    // they do not fit: no id, write a large header
+    large = 0,    // they do not fit: no id, a large header is used
     none = 1,     // no payload: par1 = par2 = 0
     word = 2,     // u16 par1, u16 par2
-    constant = 3, // no payload: par1 and par2 stand in the map
-    recall = 4,   // no payload, code included: what followed the last time that the event before (order 1), or the two
-                  // events before (order 2), were the same as now; see recall.hpp
+    constant = 3, // no payload: par1 and par2 are in the map
+    recall = 4,   // no payload, and the code is predicted, too: the event that followed the last time that the event
+                  // before (order 1) or the two events before (order 2) were the same as now; see recall.hpp
 };
 
 struct MapEntry {
@@ -58,8 +58,8 @@ struct StreamHeader {
     Layout layout = Layout::a;
     std::uint8_t flags = 0;
     std::uint32_t entries = 0;
-    std::uint32_t records = 0; // that the stream decodes to
-    std::uint32_t bytes = 0;   // of the stream, header included, padding at its end not
+    std::uint32_t records = 0; // decoded from the stream
+    std::uint32_t bytes = 0;   // of the stream, header included, final padding excluded
     std::uint32_t crc32c = 0;
 };
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// From cut stamps to whole ones: the only place where a turn of the time is counted. The floor is kept as state, so a
-// compact stamp that is coarser than the large stamp before it does not look like a turn, and time never falls.
+// Restores whole stamps from cut ones; the only place that counts the turns of the time. The floor is kept as state, so
+// a compact stamp that is coarser than the large stamp before it is not mistaken for a turn, and time never decreases.
 // Host-safe. Context: any.
 //
-// Heartbeats on demand: the writer puts a full stamp in front of any event that lies in another turn than the one
-// before, so a stamp that falls is damage. Periodic heartbeats: some event comes at least once a turn, so a stamp that
-// falls is one turn more, and the next full stamp tells whether that was so.
+// Heartbeats on demand: the writer emits a full stamp before any event that is in another turn than the previous one,
+// so a stamp that decreases means damage. Periodic heartbeats: there is at least one event in each turn, so a stamp
+// that decreases means one more turn, and the next full stamp verifies it.
 #pragma once
 
 #include "lib/result.hpp"
@@ -29,8 +29,8 @@ class Unwrap {
         : m_row(row)
         , m_heartbeats(heartbeats) {}
 
-    // A full stamp: a heartbeat, or any event of large96. corrupt: it lies before the events that came, or (periodic) a
-    // turn or more after them, so that turns went by uncounted. The state is the new stamp in any case.
+    // A full stamp: a heartbeat, or any event of large96. corrupt: it is before the previous events, or (periodic) a
+    // turn or more after them, so that turns were not counted. The state becomes the new stamp in any case.
     [[nodiscard]] constexpr lib::Result<lib::Ticks> full(std::uint64_t tsc) {
         const bool fell = m_known && tsc < m_floor;
         const bool late = m_known && m_heartbeats == Heartbeats::periodic && m_row.turn_bits() < 64 &&
@@ -43,13 +43,13 @@ class Unwrap {
         return lib::Ticks{m_floor};
     }
 
-    // A compact stamp, (tsc >> lsb) cut to tsc_bits. corrupt: no full stamp came before it, or it fell.
+    // A compact stamp, (tsc >> lsb) cut to tsc_bits. corrupt: no full stamp came before it, or it decreased.
     [[nodiscard]] constexpr lib::Result<lib::Ticks> compact(std::uint32_t time) {
         const std::uint64_t granule = (m_floor >> m_row.lsb & ~std::uint64_t{m_row.tsc_mask()}) | time;
         return advance(granule << m_row.lsb, m_row.lsb, turn());
     }
 
-    // The low half of a stamp, of a large header. corrupt: likewise, or (on demand) it names another turn.
+    // The low half of a stamp, of a large header. corrupt: as above, or (on demand) it is in another turn.
     [[nodiscard]] constexpr lib::Result<lib::Ticks> low_half(std::uint32_t low) {
         const std::uint64_t stamp = (m_floor & ~std::uint64_t{0xFFFF'FFFF}) | low;
         if (m_heartbeats == Heartbeats::on_demand && m_row.turn_bits() < 32 && (stamp ^ m_floor) >= turn()) {
@@ -58,13 +58,13 @@ class Unwrap {
         return advance(stamp, 0, std::uint64_t{1} << 32);
     }
 
-    // No event that is still to come lies before this.
+    // No later event has a stamp before this.
     [[nodiscard]] constexpr lib::Ticks floor() const { return {m_floor}; }
 
   private:
     [[nodiscard]] constexpr std::uint64_t turn() const { return std::uint64_t{1} << m_row.turn_bits(); }
 
-    // `stamp` is right but for whole turns; it is compared without its cut bits.
+    // `stamp` is correct except for whole turns; it is compared without its cut bits.
     [[nodiscard]] constexpr lib::Result<lib::Ticks> advance(std::uint64_t stamp, unsigned cut_bits,
                                                             std::uint64_t turn_ticks) {
         if (!m_known) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The processor's share of arch/arch.hpp that must be inline: interrupt flag and clock. `cli`, `sti` and `rdtsc` appear
-// here, in the entry stubs and in the record path, and nowhere else.
+// The processor's part of arch/arch.hpp that must be inline: interrupt flag and clock. `cli`, `sti` and `rdtsc` appear
+// only here, in the entry stubs and in the record path.
 // Source: Intel SDM volume 2 (CLI, STI, PUSHF, RDTSC), volume 3 section 17.17 (time stamp counter).
 #pragma once
 
@@ -36,7 +36,7 @@ inline void irq_restore(std::uint64_t flags) {
     }
 }
 
-// What irq_save() returned says that they were on. Context: any.
+// Whether interrupts were on, according to the result of irq_save(). Context: any.
 [[nodiscard]] inline bool irq_was_enabled(std::uint64_t flags) {
     return (flags & kInterruptFlag) != 0;
 }
@@ -51,7 +51,7 @@ inline void irq_enable() {
 }
 
 #if REMORA_TSC == 1
-// The time stamp counter, not ordered against earlier loads: on one processor successive reads do not fall.
+// The time stamp counter, not ordered against earlier loads: on one processor successive reads do not decrease.
 [[nodiscard]] inline lib::Ticks timestamp() {
     std::uint32_t low = 0;
     std::uint32_t high = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// See cbs.hpp. Budgets and deadlines are told exactly; only what ran, and when work arrived, is measured by stamps.
+// See cbs.hpp. Budgets and deadlines are recorded exactly; what ran, and when work arrived, is measured by stamps.
 #include "host/analyse/oracle/cbs.hpp"
 
 #include <fmt/format.h>
@@ -10,8 +10,8 @@ namespace {
 
 __extension__ using Wide = unsigned __int128;
 
-// Work that arrives at t makes a new deadline if c T >= (d - t) Q, or d lies behind. Rounding of c, Q and T to ticks
-// must not decide: where the two sides are as near as that, neither answer is wrong.
+// Work that arrives at t makes a new deadline if c T >= (d - t) Q, or if d has passed. The answer is unknown if the two
+// sides differ by no more than the rounding of c, Q and T to ticks.
 Truth renews(const Server& server, std::uint64_t budget, std::uint64_t deadline, std::uint64_t time) {
     if (deadline <= time) {
         return Truth::yes;
@@ -51,10 +51,10 @@ void Cbs::count_isolation(Account& account, std::uint16_t id) {
     account.intervals += use.intervals;
 }
 
-// All that ran since the deadline was new is due by the deadline it has now, before it is postponed.
+// Everything that ran since the deadline was renewed is due by the present deadline, before that is postponed.
 void Cbs::judge_isolation(std::uint16_t id, const Server& server, const Account& account) {
     if (server.kind != Policy::cbs) {
-        return; // who reclaims may use more
+        return; // a server that reclaims may use more
     }
     if (!account.since || !server.deadline || !timing().judged) {
         verdicts().undecided(Rule::cbs_isolation);
@@ -80,7 +80,7 @@ void Cbs::exhaust(std::uint16_t id) {
         const std::uint64_t charged = server.kind == Policy::grub ? use.charged : use.ran;
         const std::uint64_t slack = timing().tolerance * (use.intervals + 1);
         verdicts().judge(Rule::cbs_exhaust, charged + slack >= *server.budget, std::nullopt, [&] {
-            return fmt::format("{} is told to be exhausted after a charge of {} ticks, its budget was {}",
+            return fmt::format("{} is recorded as exhausted after a charge of {} ticks, its budget was {}",
                                server_text(id), charged, *server.budget);
         });
     }
@@ -89,20 +89,20 @@ void Cbs::exhaust(std::uint16_t id) {
     account.new_budget.reset();
 }
 
-void Cbs::budget(std::uint16_t id, std::uint64_t told) {
+void Cbs::budget(std::uint16_t id, std::uint64_t recorded) {
     const Server& server = model().servers().at(id);
     Account& account = m_accounts[id];
     count_isolation(account, id);
     if (account.step == Step::none) {
-        judge_charge(id, server, account, told);
+        judge_charge(id, server, account, recorded);
     } else {
-        account.new_budget = told;
+        account.new_budget = recorded;
     }
     judge_isolation(id, server, account);
     m_meter.restart(id);
 }
 
-void Cbs::judge_charge(std::uint16_t id, const Server& server, Account& account, std::uint64_t told) {
+void Cbs::judge_charge(std::uint16_t id, const Server& server, Account& account, std::uint64_t recorded) {
     account.debt = 0;
     const Rule rule = server.kind == Policy::grub ? Rule::grub_budget : Rule::cbs_budget;
     const Use& use = m_meter.use(id);
@@ -122,37 +122,37 @@ void Cbs::judge_charge(std::uint16_t id, const Server& server, Account& account,
                                     server_text(id), charged, *server.budget));
         return;
     }
-    verdicts().judge(rule, told <= expected + slack && told + slack >= expected, std::nullopt, [&] {
+    verdicts().judge(rule, recorded <= expected + slack && recorded + slack >= expected, std::nullopt, [&] {
         return fmt::format("{} has {} ticks left, but of {} it was charged {} for the {} that ran in its place",
-                           server_text(id), told, *server.budget, charged, use.ran);
+                           server_text(id), recorded, *server.budget, charged, use.ran);
     });
 }
 
 void Cbs::deadline(std::uint16_t id, const trace::Event& event) {
     const Server& server = model().servers().at(id);
     Account& account = m_accounts[id];
-    const std::uint64_t told = restored(event.par2, event.ticks.value);
+    const std::uint64_t recorded = trace::nearest_time(event.par2, event.ticks.value);
     if (!model().timed() || server.period_ns == 0) {
         verdicts().undecided(Rule::cbs_arrival);
     } else if (account.step == Step::arrival) {
-        judge_arrival(id, server, account, told);
+        judge_arrival(id, server, account, recorded);
     } else if (account.step == Step::exhaustion) {
-        judge_exhaustion(id, server, account, told);
-    } else if (server.deadline && told != *server.deadline) {
+        judge_exhaustion(id, server, account, recorded);
+    } else if (server.deadline && recorded != *server.deadline) {
         verdicts().fail(Rule::cbs_exhaust, std::nullopt,
                         fmt::format("the deadline of {} goes from {} to {} ticks without an arrival or an exhaustion",
-                                    server_text(id), *server.deadline, told));
+                                    server_text(id), *server.deadline, recorded));
     }
     account.step = Step::none;
 }
 
-// A new deadline says itself when the kernel saw the work arrive: at d - T, shortly before the record.
-void Cbs::judge_arrival(std::uint16_t id, const Server& server, Account& account, std::uint64_t told) {
+// The kernel saw the work arrive at d - T, shortly before the record, where d is the new deadline.
+void Cbs::judge_arrival(std::uint16_t id, const Server& server, Account& account, std::uint64_t recorded) {
     const std::uint64_t period = model().to_ticks(server.period_ns);
     const std::uint64_t capacity = model().to_ticks(server.capacity_ns);
-    const bool kept = server.deadline && told == *server.deadline;
+    const bool kept = server.deadline && recorded == *server.deadline;
     if (!kept) {
-        const std::uint64_t time = told - period;
+        const std::uint64_t time = recorded - period;
         account.since = time;
         account.used = 0;
         account.intervals = 0;
@@ -163,7 +163,7 @@ void Cbs::judge_arrival(std::uint16_t id, const Server& server, Account& account
             verdicts().fail(Rule::cbs_arrival, std::nullopt,
                             fmt::format("work for {} arrives at about {} ticks and gives it the deadline {} and the "
                                         "budget {}; t + T is {}, Q is {}",
-                                        server_text(id), account.arrived, told, account.new_budget.value_or(0),
+                                        server_text(id), account.arrived, recorded, account.new_budget.value_or(0),
                                         account.arrived + period, capacity));
             return;
         }
@@ -194,23 +194,23 @@ void Cbs::judge_arrival(std::uint16_t id, const Server& server, Account& account
     });
 }
 
-void Cbs::judge_exhaustion(std::uint16_t id, const Server& server, Account& account, std::uint64_t told) {
+void Cbs::judge_exhaustion(std::uint16_t id, const Server& server, Account& account, std::uint64_t recorded) {
     if (!server.deadline || !account.new_budget) {
         verdicts().undecided(Rule::cbs_exhaust);
         return;
     }
     const std::uint64_t period = model().to_ticks(server.period_ns);
     const std::uint64_t capacity = model().to_ticks(server.capacity_ns);
-    const std::uint64_t grown = told > *server.deadline ? told - *server.deadline : 0;
+    const std::uint64_t grown = recorded > *server.deadline ? recorded - *server.deadline : 0;
     const std::uint64_t periods = period != 0 ? (grown + period / 2) / period : 0;
     const std::uint64_t expected = model().to_ticks(periods * server.period_ns);
     const bool whole = periods >= 1 && grown + periods >= expected && grown <= expected + periods;
-    // An interrupt that came late took from the next budget already.
+    // A late interrupt has already used part of the next budget.
     const bool refilled = *account.new_budget <= capacity + 1 &&
                           (!timing().judged || *account.new_budget + account.debt + account.slack + 1 >= capacity);
     verdicts().judge(Rule::cbs_exhaust, whole && refilled, std::nullopt, [&] {
         return fmt::format("{} is exhausted and gets the budget {} and the deadline {}; Q is {}, d + T is {}",
-                           server_text(id), *account.new_budget, told, capacity, *server.deadline + period);
+                           server_text(id), *account.new_budget, recorded, capacity, *server.deadline + period);
     });
 }
 

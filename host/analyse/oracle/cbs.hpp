@@ -20,7 +20,7 @@ class Cbs : public Theory {
     // Precondition: the server's kind is CBS or GRUB.
     void active(std::uint16_t id, const trace::Event& event);
     void exhaust(std::uint16_t id);
-    void budget(std::uint16_t id, std::uint64_t told);
+    void budget(std::uint16_t id, std::uint64_t recorded);
     void deadline(std::uint16_t id, const trace::Event& event);
 
     void remove(std::uint16_t id) { m_accounts.erase(id); }
@@ -39,7 +39,7 @@ class Cbs : public Theory {
         std::uint64_t arrived = 0; // stamp
         std::optional<std::uint64_t> old_budget{};
         std::optional<std::uint64_t> new_budget{};
-        std::uint64_t debt = 0; // charged beyond the budget, as far as stamps tell
+        std::uint64_t debt = 0; // charged beyond the budget, as far as stamps show
         std::uint64_t slack = 0;
         // isolation: use since a new deadline
         std::optional<std::uint64_t> since{};
@@ -47,9 +47,9 @@ class Cbs : public Theory {
         std::uint64_t intervals = 0;
     };
 
-    void judge_charge(std::uint16_t id, const Server& server, Account& account, std::uint64_t told);
-    void judge_arrival(std::uint16_t id, const Server& server, Account& account, std::uint64_t told);
-    void judge_exhaustion(std::uint16_t id, const Server& server, Account& account, std::uint64_t told);
+    void judge_charge(std::uint16_t id, const Server& server, Account& account, std::uint64_t recorded);
+    void judge_arrival(std::uint16_t id, const Server& server, Account& account, std::uint64_t recorded);
+    void judge_exhaustion(std::uint16_t id, const Server& server, Account& account, std::uint64_t recorded);
     void count_isolation(Account& account, std::uint16_t id);
     void judge_isolation(std::uint16_t id, const Server& server, const Account& account);
     [[nodiscard]] std::string server_text(std::uint16_t id) const;

@@ -43,12 +43,12 @@ void FixedServers::exhaust(std::uint16_t id) {
     }
     const std::uint64_t slack = timing().tolerance * (use.intervals + 1);
     verdicts().judge(Rule::server_budget, use.ran + slack >= *server.budget, std::nullopt, [&] {
-        return fmt::format("server {} is told to be exhausted after {} ticks, its budget was {}", id, use.ran,
+        return fmt::format("server {} is recorded as exhausted after {} ticks, its budget was {}", id, use.ran,
                            *server.budget);
     });
 }
 
-void FixedServers::budget(std::uint16_t id, std::uint64_t told) {
+void FixedServers::budget(std::uint16_t id, std::uint64_t recorded) {
     const Server& server = model().servers().at(id);
     Account& account = m_accounts[id];
     const Use use = m_meter.use(id);
@@ -58,16 +58,16 @@ void FixedServers::budget(std::uint16_t id, std::uint64_t told) {
     if (account.refilled) {
         account.refilled = false;
         const std::uint64_t capacity = model().timed() ? model().to_ticks(server.capacity_ns) : 0;
-        const bool lost = server.kind == Policy::polling && told == 0 && (!requests || unknown);
+        const bool lost = server.kind == Policy::polling && recorded == 0 && (!requests || unknown);
         const std::uint64_t owed = timing().judged ? account.debt + timing().tolerance : capacity;
-        const bool full = told <= capacity + 1 && told + (account.debt != 0 ? owed : 1) >= capacity;
+        const bool full = recorded <= capacity + 1 && recorded + (account.debt != 0 ? owed : 1) >= capacity;
         account.debt = 0;
         verdicts().judge(Rule::server_replenish, lost || !model().timed() || full, std::nullopt, [&] {
-            return fmt::format("server {} is replenished to {} ticks, Q is {}", id, told, capacity);
+            return fmt::format("server {} is replenished to {} ticks, Q is {}", id, recorded, capacity);
         });
         return;
     }
-    if (server.kind == Policy::polling && told == 0 && (!requests || unknown)) {
+    if (server.kind == Policy::polling && recorded == 0 && (!requests || unknown)) {
         verdicts().pass(Rule::server_replenish); // no requests: lost
         return;
     }
@@ -77,11 +77,11 @@ void FixedServers::budget(std::uint16_t id, std::uint64_t told) {
     }
     const std::uint64_t slack = timing().tolerance * (use.intervals + 1);
     const std::uint64_t expected = *server.budget > use.ran ? *server.budget - use.ran : 0;
-    account.debt += told == 0 && use.ran + slack > *server.budget ? use.ran + slack - *server.budget : 0;
+    account.debt += recorded == 0 && use.ran + slack > *server.budget ? use.ran + slack - *server.budget : 0;
     const bool in_time = use.ran <= *server.budget + slack;
-    verdicts().judge(Rule::server_budget, in_time && told <= expected + slack && told + slack >= expected, std::nullopt,
-                     [&] {
-                         return fmt::format("server {} has {} ticks left, but of {} {} ran in its place", id, told,
+    verdicts().judge(Rule::server_budget, in_time && recorded <= expected + slack && recorded + slack >= expected,
+                     std::nullopt, [&] {
+                         return fmt::format("server {} has {} ticks left, but of {} {} ran in its place", id, recorded,
                                             *server.budget, use.ran);
                      });
 }
@@ -90,27 +90,27 @@ void FixedServers::budget(std::uint16_t id, std::uint64_t told) {
 void FixedServers::deadline(std::uint16_t id, const trace::Event& event) {
     const Server& server = model().servers().at(id);
     Account& account = m_accounts[id];
-    const std::uint64_t told = restored(event.par2, event.ticks.value);
+    const std::uint64_t recorded = trace::nearest_time(event.par2, event.ticks.value);
     if (!account.origin || !model().timed()) {
-        account.origin = told;
+        account.origin = recorded;
         account.number = 0;
         account.advances = false;
         return;
     }
-    // Periods that the machine was too late for are passed over.
+    // Periods for which the machine was too late are skipped.
     const std::uint64_t period = model().to_ticks(server.period_ns);
     const std::uint64_t least = account.number + (account.advances ? 1 : 0);
-    const std::uint64_t since = told > *account.origin ? told - *account.origin : 0;
+    const std::uint64_t since = recorded > *account.origin ? recorded - *account.origin : 0;
     account.number = std::max(least, period != 0 ? (since + period / 2) / period : 0);
     account.advances = false;
     const std::uint64_t expected = *account.origin + model().to_ticks(account.number * server.period_ns);
-    const bool holds = same_but_rounding(told, expected);
+    const bool holds = same_but_rounding(recorded, expected);
     verdicts().judge(Rule::server_replenish, holds, std::nullopt, [&] {
-        return fmt::format("server {} is told to be replenished at {} ticks next, origin + {} T is {}", id, told,
+        return fmt::format("server {} is recorded as replenished at {} ticks next, origin + {} T is {}", id, recorded,
                            account.number, expected);
     });
     if (!holds) {
-        account.origin = told;
+        account.origin = recorded;
         account.number = 0;
     }
 }

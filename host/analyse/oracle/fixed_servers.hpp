@@ -16,7 +16,7 @@ class FixedServers : public Theory {
     // Precondition of those with an id: the server's kind is polling or deferrable.
     void replenish(std::uint16_t id, const trace::Event& event);
     void exhaust(std::uint16_t id);
-    void budget(std::uint16_t id, std::uint64_t told);
+    void budget(std::uint16_t id, std::uint64_t recorded);
     void deadline(std::uint16_t id, const trace::Event& event);
 
     void remove(std::uint16_t id) { m_accounts.erase(id); }
@@ -31,7 +31,7 @@ class FixedServers : public Theory {
         bool advances = false; // the deadline that comes is the next replenishment
         std::optional<std::uint64_t> origin{};
         std::uint64_t number = 0;
-        std::uint64_t debt = 0; // used beyond the budget, as far as stamps tell
+        std::uint64_t debt = 0; // used beyond the budget, as far as stamps show
     };
 
     [[nodiscard]] bool has_requests(std::uint16_t id, bool& unknown) const;

@@ -30,7 +30,7 @@ void Grub::reclaiming(std::uint16_t id, const trace::Event& event) {
         verdicts().undecided(Rule::grub_zero_lag);
     } else {
         const std::uint64_t now = event.ticks.value;
-        // A task that begins to wait behind that time gives back at once, before its wait is told.
+        // A task that begins to wait after that time gives back at once, before its wait is recorded.
         const std::uint64_t latest = std::max(*due, account.idle.value_or(now)) + 2 * timing().tolerance;
         verdicts().judge(Rule::grub_zero_lag, now + timing().tolerance >= *due && now <= latest, std::nullopt, [&] {
             return fmt::format("server {} gives its bandwidth back at {} ticks, its zero-lag time is {}", id, now,
@@ -78,7 +78,7 @@ void Grub::judge_rate() {
             continue;
         }
         if (task.parameters.period_ns == 0) {
-            verdicts().undecided(Rule::grub_rate); // a single job: what it reserves is not told
+            verdicts().undecided(Rule::grub_rate); // a single job: what it reserves is not recorded
             return;
         }
         add(task.parameters.wcet_ns, task.parameters.period_ns);
@@ -91,15 +91,15 @@ void Grub::judge_rate() {
         }
     }
     const std::uint64_t expected = std::min(sum, kWholeProcessor);
-    const std::uint64_t told = *m_meter.bandwidth();
-    if (told > expected + parts && m_retired) {
+    const std::uint64_t recorded = *m_meter.bandwidth();
+    if (recorded > expected + parts && m_retired) {
         verdicts().undecided(Rule::grub_rate); // a reservation may last until the deadline of the job that ended
         return;
     }
-    verdicts().judge(Rule::grub_rate, told <= expected + parts && told + parts >= expected, std::nullopt, [&] {
-        return fmt::format("the active bandwidth is told to be {} of {}, the reservations and active servers add up "
+    verdicts().judge(Rule::grub_rate, recorded <= expected + parts && recorded + parts >= expected, std::nullopt, [&] {
+        return fmt::format("the active bandwidth is recorded as {} of {}, the reservations and active servers add up "
                            "to {}",
-                           told, kWholeProcessor, expected);
+                           recorded, kWholeProcessor, expected);
     });
 }
 

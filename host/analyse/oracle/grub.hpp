@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Greedy reclamation of unused bandwidth: which bandwidth is active, and when a server without work stops being so.
-// Arrivals, exhaustions and charges are those of a CBS whose budget falls with the active bandwidth: see cbs.hpp.
+// Greedy reclamation of unused bandwidth: which bandwidth is active, and when that of a server without work ceases to
+// be. Arrivals, exhaustions and charges are those of a CBS whose budget falls with the active bandwidth: see cbs.hpp.
 #pragma once
 
 #include "host/analyse/oracle/servers.hpp"
@@ -42,7 +42,7 @@ class Grub : public Theory {
 
     ServerMeter& m_meter;
     std::map<std::uint16_t, Account> m_accounts;
-    bool m_retired = false; // what somebody had reserved may still count
+    bool m_retired = false; // a reservation that has ended may still count
 };
 
 } // namespace host::analyse::oracle

@@ -87,7 +87,7 @@ void Jobs::activate(const trace::Event& event) {
 
 void Jobs::release(const trace::Event& event) {
     Account& account = m_accounts[event.par1];
-    const std::uint64_t release = restored(event.par2, event.ticks.value);
+    const std::uint64_t release = trace::nearest_time(event.par2, event.ticks.value);
     const Task* const task = model().find(event.par1);
     if (task != nullptr && is_hard(*task) && task->parameters.period_ns != 0 && model().timed()) {
         judge_period(account, *task, release);
@@ -104,7 +104,7 @@ void Jobs::release(const trace::Event& event) {
     account.measured = true;
     account.used = 0;
     account.intervals = 0;
-    account.overrun_told = false;
+    account.overrun_reported = false;
     m_released = event.par1;
 }
 
@@ -157,17 +157,17 @@ void Jobs::due(const trace::Event& event) {
         verdicts().judge(Rule::edf_deadline, static_cast<std::uint32_t>(*server->deadline) == event.par2, event.par1,
                          [&] {
                              return fmt::format("a job of {} is due at {} ticks, its server's deadline is {}",
-                                                model().name(event.par1), restored(event.par2, *server->deadline),
-                                                *server->deadline);
+                                                model().name(event.par1),
+                                                trace::nearest_time(event.par2, *server->deadline), *server->deadline);
                          });
         return;
     }
     if (!is_hard(*task) || !task->release || !model().timed() || !account.in_progress) {
         return;
     }
-    // The low 32 bits are compared; the rest is what D makes of the release.
+    // The low 32 bits are compared; the rest follows from the release and D.
     const std::uint64_t wanted = *task->release + model().to_ticks(task->parameters.deadline_ns);
-    judge_relative(account, *task, restored(event.par2, wanted), changed);
+    judge_relative(account, *task, trace::nearest_time(event.par2, wanted), changed);
 }
 
 // task_set_deadline() leaves no record of its own. A longer deadline shows as a change of the job in progress; a
@@ -215,7 +215,7 @@ void Jobs::early(const trace::Event& event) {
     }
     const std::uint64_t earliest = *account.last_release + model().to_ticks(task->parameters.period_ns);
     verdicts().judge(Rule::activation_violation, event.ticks.value < earliest + timing().tolerance, event.par1, [&] {
-        return fmt::format("an activation of {} at {} ticks is told to be early, but it was due from {} on",
+        return fmt::format("an activation of {} at {} ticks is recorded as early, but it was due from {} on",
                            model().name(event.par1), event.ticks.value, earliest);
     });
 }

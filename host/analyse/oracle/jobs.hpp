@@ -29,22 +29,22 @@ class Jobs : public Theory {
         // the job in progress
         bool in_progress = false;
         bool idle = false;                     // known to have none
-        std::optional<std::uint64_t> relative; // as its release and deadline told it
+        std::optional<std::uint64_t> relative; // from its release and deadline
         // misses
-        std::uint64_t outstanding = 0; // releases told by task_timer that are not complete
-        std::uint64_t reports = 0;     // misses told for jobs that are not complete
-        bool owes_miss = false;        // a job has ended late without a miss told
+        std::uint64_t outstanding = 0; // releases by task_timer that are not complete
+        std::uint64_t reports = 0;     // misses reported for jobs that are not complete
+        bool owes_miss = false;        // a job has ended late, and no miss was reported
         bool may_miss = false;         // a job has just ended at about its deadline
         // costs
         bool measured = false; // since its release
         std::uint64_t used = 0;
         std::uint64_t intervals = 0;
-        bool overrun_told = false;
+        bool overrun_reported = false;
         // activations
         std::uint64_t saved = 0;
         bool saved_known = false;
         bool owes_release = false;
-        bool owes_answer = false; // a sporadic task was activated too early: an event must tell it
+        bool owes_answer = false; // a sporadic task was activated too early: an event must report it
     };
 
     void begin_task(const trace::Event& event);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Late jobs and overruns: each told exactly when it must be. A deadline is looked at once, at its time; so a job that
-// is behind is told once itself, and once more each job that waits behind it, when that one is due.
+// Late jobs and overruns: each is reported exactly when it must be. A deadline is checked once, at its time: a late job
+// is reported once, and so is each job that waits after it, when that one is due.
 #include "host/analyse/oracle/jobs.hpp"
 
 #include <algorithm>
@@ -14,8 +14,8 @@ void Jobs::ran(const Interval& interval) {
     ++account.intervals;
 }
 
-// The job in progress has told its deadline. Those behind it were released one period apart, and are due somewhere
-// between their release and the next one.
+// The deadline of the job in progress is known. The jobs after it were released one period apart, and each is due
+// between its release and the next one.
 Jobs::Due Jobs::due_by(const Account& account, const Task& task, std::uint64_t time) const {
     Due due;
     if (!account.in_progress || !task.deadline || !task.release) {
@@ -41,7 +41,7 @@ void Jobs::miss(const trace::Event& event) {
         verdicts().pass(Rule::deadline_miss);
         return;
     }
-    if (task == nullptr || !model().jobs_told() || !is_hard(*task) || !model().timed() ||
+    if (task == nullptr || !model().jobs_recorded() || !is_hard(*task) || !model().timed() ||
         (!account.in_progress && !account.idle) ||
         (account.in_progress && (!task->deadline || !task->release || task->deadline_slack != 0))) {
         verdicts().undecided(Rule::deadline_miss);
@@ -50,10 +50,10 @@ void Jobs::miss(const trace::Event& event) {
     ++account.reports;
     verdicts().judge(
         Rule::deadline_miss, account.reports <= due_by(account, *task, event.ticks.value).most, event.par1, [&] {
-            return account.in_progress
-                       ? fmt::format("a miss of {} is told at {} ticks, its job is due at {}", model().name(event.par1),
-                                     event.ticks.value, *task->deadline)
-                       : fmt::format("a miss of {} is told, but no job of it is incomplete", model().name(event.par1));
+            return account.in_progress ? fmt::format("a miss of {} is reported at {} ticks, its job is due at {}",
+                                                     model().name(event.par1), event.ticks.value, *task->deadline)
+                                       : fmt::format("a miss of {} is reported, but no job of it is incomplete",
+                                                     model().name(event.par1));
         });
     account.reports = std::min(account.reports, due_by(account, *task, event.ticks.value).most);
 }
@@ -61,7 +61,7 @@ void Jobs::miss(const trace::Event& event) {
 void Jobs::end_job(const trace::Event& event) {
     Account& account = m_accounts[event.par1];
     if (account.idle) {
-        return; // an aborted job is told twice: as aborted, and as over
+        return; // an aborted job is reported twice: as aborted, and as over
     }
     const Task* const task = model().find(event.par1);
     const bool judged = task != nullptr && is_hard(*task) && account.in_progress && model().timed();
@@ -90,13 +90,13 @@ void Jobs::judge_cost(const Account& account, const Task& task) {
     }
     const std::uint64_t wcet = model().to_ticks(task.parameters.wcet_ns);
     const std::uint64_t slack = timing().tolerance * (account.intervals + 1);
-    verdicts().judge(Rule::wcet_violation, account.overrun_told || account.used <= wcet + slack, task.context, [&] {
-        return fmt::format("a job of {} ran {} ticks, its worst case is {}, and no overrun was told",
+    verdicts().judge(Rule::wcet_violation, account.overrun_reported || account.used <= wcet + slack, task.context, [&] {
+        return fmt::format("a job of {} ran {} ticks, its worst case is {}, and no overrun was recorded",
                            model().name(task.context), account.used, wcet);
     });
 }
 
-// With its task ends the job in progress, which may have been late, or longer than declared, until then.
+// The job in progress ends with its task; it may already be late, or longer than declared.
 void Jobs::end_task(const trace::Event& event) {
     const auto account = m_accounts.find(event.par1);
     const Task* const task = model().find(event.par1);
@@ -119,28 +119,29 @@ void Jobs::overrun(const trace::Event& event) {
     const std::uint64_t used = account.used + so_far(event.par1, 0, event.ticks.value, true);
     const std::uint64_t wcet = model().to_ticks(task->parameters.wcet_ns);
     verdicts().judge(
-        Rule::wcet_violation, !account.overrun_told && used + timing().tolerance * (account.intervals + 1) >= wcet,
+        Rule::wcet_violation, !account.overrun_reported && used + timing().tolerance * (account.intervals + 1) >= wcet,
         event.par1, [&] {
-            return account.overrun_told
-                       ? fmt::format("an overrun of the same job of {} is told twice", model().name(event.par1))
-                       : fmt::format("an overrun of {} is told after {} ticks, its worst case is {}",
+            return account.overrun_reported
+                       ? fmt::format("an overrun of the same job of {} is reported twice", model().name(event.par1))
+                       : fmt::format("an overrun of {} is reported after {} ticks, its worst case is {}",
                                      model().name(event.par1), used, wcet);
         });
-    account.overrun_told = true;
+    account.overrun_reported = true;
 }
 
 void Jobs::settle_misses(Account& account, const Task& task, std::uint64_t now) {
     if (account.owes_miss) {
         verdicts().fail(
             Rule::deadline_miss, task.context,
-            fmt::format("a job of {} ended after its deadline, and no miss was told", model().name(task.context)));
+            fmt::format("a job of {} ended after its deadline, and no miss was recorded", model().name(task.context)));
     } else if (timing().judged && account.in_progress && task.deadline && task.deadline_slack == 0) {
         const std::uint64_t least =
             due_by(account, task, now > timing().tolerance ? now - timing().tolerance : 0).least;
         if (least > account.reports) {
-            verdicts().fail(Rule::deadline_miss, task.context,
-                            fmt::format("a job of {} was due at {} ticks and is incomplete at {}, and no miss was told",
-                                        model().name(task.context), *task.deadline, now));
+            verdicts().fail(
+                Rule::deadline_miss, task.context,
+                fmt::format("a job of {} was due at {} ticks and is incomplete at {}, and no miss was recorded",
+                            model().name(task.context), *task.deadline, now));
             account.reports = least;
         } else {
             verdicts().pass(Rule::deadline_miss);
@@ -150,7 +151,7 @@ void Jobs::settle_misses(Account& account, const Task& task, std::uint64_t now) 
     account.may_miss = false;
 }
 
-// What the records before this decision had to be followed by.
+// Checks that the records before this decision were followed by those that they require.
 void Jobs::settle(const trace::Event& event) {
     for (auto& [context, account] : m_accounts) {
         const Task* const task = model().find(context);
@@ -163,7 +164,7 @@ void Jobs::settle(const trace::Event& event) {
         if (account.owes_answer) {
             verdicts().fail(Rule::activation_violation, context,
                             fmt::format("{} was activated sooner than its minimum inter-arrival after the release at "
-                                        "{} ticks, and nothing tells it",
+                                        "{} ticks, and no record reports it",
                                         model().name(context), *account.last_release));
             account.owes_answer = false;
         }

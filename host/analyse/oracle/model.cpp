@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What each record changes in the model. Places and chains are in model_places.cpp.
 #include "host/analyse/oracle/model.hpp"
+#include "tracer/unit_words.hpp"
 
 #include <array>
 #include <fmt/format.h>
@@ -11,10 +12,26 @@ namespace host::analyse::oracle {
 using trace::kCodeOf;
 using tracer::Family;
 
-std::uint64_t restored(std::uint32_t low, std::uint64_t about) {
-    const auto distance = static_cast<std::int32_t>(low - static_cast<std::uint32_t>(about));
-    return about + static_cast<std::uint64_t>(static_cast<std::int64_t>(distance));
+namespace {
+
+Policy policy_of(std::optional<lib::ServerKind> kind) {
+    if (!kind) {
+        return Policy::unknown;
+    }
+    switch (*kind) {
+    case lib::ServerKind::cbs:
+        return Policy::cbs;
+    case lib::ServerKind::grub:
+        return Policy::grub;
+    case lib::ServerKind::polling:
+        return Policy::polling;
+    case lib::ServerKind::deferrable:
+        return Policy::deferrable;
+    }
+    return Policy::unknown;
 }
+
+} // namespace
 
 Policy policy_of_level(std::string_view name) {
     static constexpr auto kNames = std::to_array<std::pair<std::string_view, Policy>>({
@@ -109,7 +126,7 @@ void Model::apply(const trace::Event& event) {
         if (event.code == kCodeOf<"id">) {
             task(event.par1);
         } else if (event.code == kCodeOf<"trace_start">) {
-            m_complete = event.par1 == 0; // the boot context: no task has run, and those that exist are told
+            m_complete = event.par1 == 0; // the boot context: no task has run, and those that exist are recorded
         }
         break;
     case Family::task:
@@ -150,8 +167,8 @@ void Model::apply_task(const trace::Event& event) {
         task(event.par1).ready = Truth::no;
         break;
     case kCodeOf<"task_activate">:
-        if (Task& task = this->task(event.par1); !m_jobs_told && task.policy != Policy::edf) {
-            task.ready = Truth::unknown; // at once or later: nothing told it then
+        if (Task& task = this->task(event.par1); !m_jobs_recorded && task.policy != Policy::edf) {
+            task.ready = Truth::unknown; // at once or later: it was not recorded then
         }
         break;
     case kCodeOf<"task_schedule">:
@@ -165,8 +182,8 @@ void Model::apply_task(const trace::Event& event) {
         break;
     case kCodeOf<"task_epilogue">:
         m_running.reset();
-        if (Task& task = this->task(event.par1); !m_jobs_told && !task.blocked_on) {
-            task.ready = Truth::unknown; // it may have begun to wait: nothing told that then
+        if (Task& task = this->task(event.par1); !m_jobs_recorded && !task.blocked_on) {
+            task.ready = Truth::unknown; // it may have begun to wait: that was not recorded then
         }
         break;
     case kCodeOf<"task_begin_cycle">:
@@ -183,15 +200,15 @@ void Model::apply_task(const trace::Event& event) {
     case kCodeOf<"task_block">: {
         Task& task = this->task(event.par1);
         task.ready = Truth::no;
-        task.suspended = event.par2 >> 16 == kWaitSuspended;
+        task.suspended = tracer::wait_kind(event.par2) == lib::WaitKind::suspended;
         break;
     }
     case kCodeOf<"task_unblock">: {
         Task& task = this->task(event.par1);
-        if (event.par2 >> 16 != kWaitSuspended) {
+        if (tracer::wait_kind(event.par2) != lib::WaitKind::suspended) {
             insert(task);
         } else {
-            // A task that is suspended keeps its place; one that waited came back into it unseen.
+            // A suspended task keeps its place; a task that waited was inserted again without a record.
             task.sequence = task.suspended ? task.sequence : 0;
             task.ready = Truth::yes;
         }
@@ -207,10 +224,10 @@ void Model::apply_job(const trace::Event& event) {
     Task& task = this->task(event.par1);
     switch (event.code) {
     case kCodeOf<"job_release">:
-        m_jobs_told = true;
+        m_jobs_recorded = true;
         insert(task);
         task.begun = Truth::no;
-        task.release = restored(event.par2, event.ticks.value);
+        task.release = trace::nearest_time(event.par2, event.ticks.value);
         task.deadline.reset();
         task.deadline_us.reset();
         task.deadline_low.reset();
@@ -235,12 +252,12 @@ void Model::apply_job(const trace::Event& event) {
     }
 }
 
-// Where jobs are told, the microseconds only say which of the times with the same low 32 bits it is. Where they are
-// not, this record is the release itself.
+// If the trace records jobs, the microseconds only select one of the times with the same low 32 bits. If it does not,
+// this record is the release itself.
 void Model::apply_priority(const trace::Event& event) {
     Task& task = this->task(event.par1);
     task.deadline_us = event.par2;
-    if (m_jobs_told) {
+    if (m_jobs_recorded) {
         combine_deadline(task, event.ticks.value);
         return;
     }
@@ -256,25 +273,26 @@ void Model::apply_priority(const trace::Event& event) {
 void Model::combine_deadline(Task& task, std::uint64_t stamp) const {
     std::uint64_t about = stamp;
     if (task.deadline_us && timed()) {
-        const std::uint64_t us = restored(static_cast<std::uint32_t>(*task.deadline_us), to_ns(stamp) / 1'000);
+        const std::uint64_t us =
+            trace::nearest_time(static_cast<std::uint32_t>(*task.deadline_us), to_ns(stamp) / 1'000);
         about = to_ticks(us * 1'000);
         task.deadline = about;
         task.deadline_slack = to_ticks(1'000) + 1;
     }
     if (task.deadline_low) {
-        task.deadline = restored(*task.deadline_low, about);
+        task.deadline = trace::nearest_time(*task.deadline_low, about);
         task.deadline_slack = 0;
-        if (task.deadline_us) { // both have told this one: the next is another
+        if (task.deadline_us) { // both have reported this one: the next is another
             task.deadline_us.reset();
             task.deadline_low.reset();
         }
     }
 }
 
-// Older kernels told neither the acquisition nor the blocking: a free mutex is taken at the attempt, a taken one when
-// the waiter runs again and finds it free.
+// Older kernels recorded neither the acquisition nor the blocking: a free mutex is taken at the attempt, a taken one
+// when the waiter runs again and finds it free.
 void Model::retry_lock(Task& task) {
-    if (acquires_told() || !task.blocked_on) {
+    if (acquires_recorded() || !task.blocked_on) {
         return;
     }
     Mutex& mutex = m_mutexes[*task.blocked_on];
@@ -290,10 +308,10 @@ void Model::apply_mutex(const trace::Event& event) {
         m_mutexes[event.par2] = Mutex{.protocol = Protocol::inheritance, .ceiling_us = {}, .known = true};
         break;
     case kCodeOf<"set_mutex_protocol">:
-        m_acquires_told = true;
-        m_mutexes[event.par2].protocol = event.par1 <= 3 ? static_cast<Protocol>(event.par1) : Protocol::unknown;
+        m_acquires_recorded = true;
+        m_mutexes[event.par2].protocol = lib::number_from<Protocol>(event.par1).value_or(Protocol::none);
         if (m_mutexes[event.par2].known && !m_mutexes[event.par2].ceiling_us) {
-            m_mutexes[event.par2].ceiling_us = kNoCeiling; // each change is told
+            m_mutexes[event.par2].ceiling_us = kNoCeiling; // each change is recorded
         }
         m_stack = m_stack || event.par1 == static_cast<std::uint16_t>(Protocol::stack);
         break;
@@ -301,7 +319,7 @@ void Model::apply_mutex(const trace::Event& event) {
         m_mutexes[event.par1].ceiling_us = event.par2;
         break;
     case kCodeOf<"set_mutex_lock">:
-        if (!acquires_told()) {
+        if (!acquires_recorded()) {
             Mutex& mutex = m_mutexes[event.par2];
             Task& task = this->task(event.par1);
             if (mutex.known && mutex.owner == 0) {
@@ -312,7 +330,7 @@ void Model::apply_mutex(const trace::Event& event) {
         }
         break;
     case kCodeOf<"set_mutex_acquire">: {
-        m_acquires_told = true;
+        m_acquires_recorded = true;
         Mutex& mutex = m_mutexes[event.par2];
         mutex.known = true;
         mutex.owner = event.par1;
@@ -320,7 +338,7 @@ void Model::apply_mutex(const trace::Event& event) {
         break;
     }
     case kCodeOf<"set_mutex_block">:
-        m_acquires_told = true;
+        m_acquires_recorded = true;
         task(event.par1).blocked_on = event.par2;
         break;
     case kCodeOf<"set_mutex_deadlock">:
@@ -350,13 +368,10 @@ void Model::apply_server(const trace::Event& event) {
         describe(task);
         break;
     }
-    case kCodeOf<"server_kind">: {
-        static constexpr std::array kKinds = {Policy::unknown, Policy::cbs, Policy::grub, Policy::polling,
-                                              Policy::deferrable};
+    case kCodeOf<"server_kind">:
         m_servers[static_cast<std::uint16_t>(event.par2)].kind =
-            event.par1 < kKinds.size() ? kKinds[event.par1] : Policy::unknown;
+            policy_of(lib::number_from<lib::ServerKind>(event.par1));
         break;
-    }
     case kCodeOf<"server_capacity">:
         m_servers[event.par1].capacity_ns = event.par2;
         break;
@@ -367,7 +382,7 @@ void Model::apply_server(const trace::Event& event) {
         m_servers[event.par1].budget = event.par2;
         break;
     case kCodeOf<"server_deadline">:
-        m_servers[event.par1].deadline = restored(event.par2, event.ticks.value);
+        m_servers[event.par1].deadline = trace::nearest_time(event.par2, event.ticks.value);
         break;
     case kCodeOf<"server_remove">:
         m_servers.erase(static_cast<std::uint16_t>(event.par2));
@@ -377,14 +392,14 @@ void Model::apply_server(const trace::Event& event) {
     }
 }
 
-// Theories have judged the decision; what is unknown is learnt from it. Where the idle task runs, nobody else could.
+// The theories have judged the decision; it now resolves what was unknown. If the idle task runs, no other task could.
 void Model::apply_schedule(const trace::Event& event) {
     const auto exec = static_cast<std::uint16_t>(event.par2);
     for (const std::uint16_t context : {exec, event.par1}) {
         Task& task = this->task(context);
         task.ready = task.ready == Truth::unknown ? Truth::yes : task.ready;
     }
-    if (m_jobs_told && task(exec).idle && exec == event.par1) {
+    if (m_jobs_recorded && task(exec).idle && exec == event.par1) {
         for (auto& [context, task] : m_tasks) {
             task.ready = task.ready == Truth::unknown && !task.idle ? Truth::no : task.ready;
         }

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: MIT
-// The kernel's queues as the records tell them: at each task_schedule the model says who stands where, who owns which
-// mutex, and where each chain of owners ends. It judges nothing. What happened before the trace or inside a gap is
-// unknown, and stays so until a record tells it.
+// The kernel's queues as the records show them: at each task_schedule the model knows each task's place, the owner of
+// each mutex, and where each chain of owners ends. It judges nothing. What happened before the trace or inside a gap is
+// unknown until a record shows it.
 //
 //   place   rank of the level, then its key (EDF: absolute deadline; fixed priority: relative deadline), then the order
-//           of insertion. Guests stand in their host's queue: CBS and GRUB in EDF's, servers in the fixed-priority one.
+//           of insertion. Guests are in their host's queue: CBS and GRUB in EDF's, servers in the fixed-priority one.
 //   chain   place -> owner of the mutex that blocks it -> ... ; a job that SRP stops -> owner of the highest ceiling.
 #pragma once
 
 #include "host/trace/event.hpp"
 #include "host/trace/names.hpp"
+#include "host/trace/nearest_time.hpp"
 #include "lib/units.hpp"
+#include "lib/wire_numbers.hpp"
 
 #include <cstdint>
 #include <map>
@@ -37,16 +39,7 @@ enum class Policy : std::uint8_t {
     background,
 };
 
-enum class Protocol : std::uint8_t {
-    unknown = 0,
-    inheritance = 1, // these three as set_mutex_protocol tells them
-    ceiling = 2,
-    stack = 3,
-};
-
-// Kinds of task_block, in the upper half of its parameter.
-inline constexpr std::uint32_t kWaitSemaphore = 1;
-inline constexpr std::uint32_t kWaitSuspended = 6;
+using Protocol = lib::MutexProtocol;
 
 inline constexpr std::uint64_t kLowestLevel = ~std::uint64_t{0};
 inline constexpr std::uint32_t kNoCeiling = ~std::uint32_t{0};
@@ -56,13 +49,13 @@ struct Task {
     Policy policy = Policy::unknown;
     tracer::TaskParameters parameters{};
     bool described = false; // policy and parameters are known
-    bool idle = false;      // the task behind all others
+    bool idle = false;      // the last task in the order
     Truth ready = Truth::unknown;
     Truth begun = Truth::unknown;              // the job in progress has been dispatched
-    bool suspended = false;                    // out of line, but its place is kept
+    bool suspended = false;                    // not in the queue, but its place is kept
     std::optional<std::uint64_t> release{};    // of the job in progress, in ticks
     std::optional<std::uint64_t> deadline{};   // likewise
-    std::uint64_t deadline_slack = 0;          // ticks by which it may be later than told
+    std::uint64_t deadline_slack = 0;          // ticks by which it may be later than recorded
     std::uint64_t sequence = 0;                // order of insertion; 0: not known
     std::optional<std::uint32_t> blocked_on{}; // mutex that it waits for; its place is lent while that is owned
     std::optional<std::uint16_t> server{};
@@ -71,9 +64,9 @@ struct Task {
 };
 
 struct Mutex {
-    Protocol protocol = Protocol::unknown;
+    Protocol protocol = Protocol::none; // or not known
     std::optional<std::uint32_t> ceiling_us{};
-    bool known = false;      // whether `owner` means anything
+    bool known = false;      // whether `owner` is valid
     std::uint16_t owner = 0; // 0: free
 };
 
@@ -81,7 +74,7 @@ struct Server {
     Policy kind = Policy::unknown;
     std::uint64_t capacity_ns = 0;
     std::uint64_t period_ns = 0;
-    std::optional<std::uint64_t> budget{};   // ticks, as last told
+    std::optional<std::uint64_t> budget{};   // ticks, as last recorded
     std::optional<std::uint64_t> deadline{}; // ticks
 };
 
@@ -94,10 +87,10 @@ struct Running {
 
 class Model {
   public:
-    // Takes over what the event tells. Theories look at the model before that.
+    // Applies the event. Theories look at the model before that.
     void apply(const trace::Event& event);
 
-    // From here on nothing is known but what does not change.
+    // Forgets everything that can change.
     void forget();
 
     void set_rate(std::uint32_t khz) { m_rate.khz = khz; }
@@ -109,13 +102,13 @@ class Model {
 
     [[nodiscard]] std::uint64_t to_ns(std::uint64_t ticks) const { return m_rate.to_nanoseconds({ticks}).value; }
 
-    // The kernel tells each job and each wait; older ones did not.
-    [[nodiscard]] bool jobs_told() const { return m_jobs_told; }
+    // The kernel records each job and each wait; older kernels did not.
+    [[nodiscard]] bool jobs_recorded() const { return m_jobs_recorded; }
 
-    // The kernel tells who gets a mutex; older ones told the attempt alone.
-    [[nodiscard]] bool acquires_told() const { return m_acquires_told || m_jobs_told; }
+    // The kernel records who gets a mutex; older kernels recorded the attempt alone.
+    [[nodiscard]] bool acquires_recorded() const { return m_acquires_recorded || m_jobs_recorded; }
 
-    // No task lives that the model has not heard of.
+    // Every living task is known to the model.
     [[nodiscard]] bool complete() const { return m_complete; }
 
     [[nodiscard]] const std::map<std::uint16_t, Task>& tasks() const { return m_tasks; }
@@ -131,9 +124,9 @@ class Model {
     [[nodiscard]] const std::optional<Running>& running() const { return m_running; }
 
     // --- places
-    // Whether the task stands where the scheduler looks: ready; of a server's tasks the front one, while there is
-    // budget.
-    [[nodiscard]] Truth stands(const Task& task) const;
+    // Whether the scheduler can find the task in a queue: it is ready, and if it belongs to a server, it is the front
+    // task and budget is left.
+    [[nodiscard]] Truth is_queued(const Task& task) const;
     [[nodiscard]] Truth has_budget(const Task& task) const;
     [[nodiscard]] const Task* front_of_server(const Task& task) const;
 
@@ -142,11 +135,11 @@ class Model {
     [[nodiscard]] std::optional<std::uint32_t> rank(const Task& task) const;
 
     // Whether a is woken before b where both wait: by the queues they belong to, then by the keys of the places they
-    // had. Of equal ones neither is.
+    // had. No if the keys are equal.
     [[nodiscard]] Truth more_urgent(const Task& a, const Task& b) const;
 
     // --- chains
-    // Context of the task at the end; none: it cannot be told.
+    // Context of the task at the end; none if unknown.
     [[nodiscard]] std::optional<std::uint16_t> chain_end(const Task& task) const;
     [[nodiscard]] bool chain_passes(const Task& from, std::uint16_t context) const;
 
@@ -154,7 +147,7 @@ class Model {
     [[nodiscard]] std::uint64_t preemption_level(const Task& task) const;
 
     // The held mutex of this protocol, of others than the task, with the highest ceiling; null: none. unknown: set if
-    // it cannot be told.
+    // it cannot be determined.
     [[nodiscard]] const Mutex* highest_ceiling(Protocol protocol, std::uint16_t task, bool& unknown) const;
 
     // SRP keeps the task's next job from beginning.
@@ -184,7 +177,7 @@ class Model {
     // a's key against b's, in the same order as before(), without the order of insertion.
     [[nodiscard]] Truth smaller_key(const Task& a, const Task& b) const;
 
-    // The next link, 0 for the end of the chain, none if it cannot be told.
+    // The next link, 0 for the end of the chain, none if unknown.
     [[nodiscard]] std::optional<std::uint16_t> next_in_chain(const Task& task) const;
 
     lib::TickRate m_rate;
@@ -195,14 +188,11 @@ class Model {
     std::optional<Running> m_running;
     std::optional<Running> m_decided; // not dispatched yet
     std::uint64_t m_sequence = 0;
-    bool m_jobs_told = false;
-    bool m_acquires_told = false;
+    bool m_jobs_recorded = false;
+    bool m_acquires_recorded = false;
     bool m_complete = false;
     bool m_stack = false; // an SRP mutex exists
 };
-
-// The 64-bit time with these low 32 bits that lies nearest to `about`.
-[[nodiscard]] std::uint64_t restored(std::uint32_t low, std::uint64_t about);
 
 [[nodiscard]] Policy policy_of_level(std::string_view name);
 

@@ -9,7 +9,7 @@ namespace host::analyse::oracle {
 
 namespace {
 
-bool stands_with_edf(Policy policy) {
+bool queues_with_edf(Policy policy) {
     return policy == Policy::edf || policy == Policy::cbs || policy == Policy::grub;
 }
 
@@ -42,25 +42,25 @@ Truth Model::has_budget(const Task& task) const {
     return server == nullptr || !server->budget ? Truth::unknown : truth_of(*server->budget != 0);
 }
 
-Truth Model::stands(const Task& task) const {
+Truth Model::is_queued(const Task& task) const {
     if (task.ready != Truth::yes || !is_server(task.policy)) {
         return task.ready;
     }
     return front_of_server(task) != &task ? Truth::no : has_budget(task);
 }
 
-// Levels are searched in the order of their numbers; a guest stands in the queue of its host.
+// Levels are searched in the order of their numbers; a guest is in the queue of its host.
 std::optional<std::uint32_t> Model::rank(const Task& task) const {
     if (task.policy == Policy::unknown || m_names == nullptr) {
         return std::nullopt;
     }
     if (task.idle) {
-        return 0x10000; // behind all levels
+        return 0x10000; // after all levels
     }
     if (task.policy != Policy::cbs && task.policy != Policy::grub && !is_server(task.policy)) {
         return task.parameters.level;
     }
-    const Policy host = stands_with_edf(task.policy) ? Policy::edf : Policy::fixed;
+    const Policy host = queues_with_edf(task.policy) ? Policy::edf : Policy::fixed;
     constexpr std::uint16_t kLevelsMax = 32;
     for (std::uint16_t level = 0; level < kLevelsMax; ++level) {
         if (policy_of_level(m_names->find(tracer::Unit::level, level)) == host) {
@@ -95,7 +95,7 @@ Truth Model::smaller_key(const Task& a, const Task& b) const {
     if (*rank_a != *rank_b) {
         return truth_of(*rank_a < *rank_b);
     }
-    if (stands_with_edf(a.policy)) {
+    if (queues_with_edf(a.policy)) {
         if (!a.deadline || !b.deadline) {
             return Truth::unknown;
         }
@@ -119,7 +119,7 @@ Truth Model::more_urgent(const Task& a, const Task& b) const {
     if (*rank_a != *rank_b) {
         return truth_of(*rank_a < *rank_b);
     }
-    if (stands_with_edf(a.policy) || a.policy == Policy::fixed || is_server(a.policy)) {
+    if (queues_with_edf(a.policy) || a.policy == Policy::fixed || is_server(a.policy)) {
         return smaller_key(a, b);
     }
     return a.sequence == 0 || b.sequence == 0 ? Truth::unknown : truth_of(a.sequence < b.sequence); // its turn
@@ -131,10 +131,10 @@ Truth Model::before(const Task& a, const Task& b) const {
         return higher;
     }
     if ((is_server(a.policy) || is_server(b.policy)) && a.server != b.server) {
-        return Truth::unknown; // when a server came into the queue is not told
+        return Truth::unknown; // when a server came into the queue is not recorded
     }
-    if (!m_jobs_told && !stands_with_edf(a.policy)) {
-        return Truth::unknown; // neither insertions nor the ends of slices were told
+    if (!m_jobs_recorded && !queues_with_edf(a.policy)) {
+        return Truth::unknown; // neither insertions nor the ends of slices were recorded
     }
     return a.sequence == 0 || b.sequence == 0 ? Truth::unknown : truth_of(a.sequence < b.sequence);
 }
@@ -172,7 +172,7 @@ Truth Model::stopped(const Task& task) const {
     }
     const std::uint64_t level = preemption_level(task);
     if (*held->ceiling_us == kNoCeiling || task.policy == Policy::unknown) {
-        return Truth::unknown; // nobody declared, or only users of the lowest level
+        return Truth::unknown; // no declared users, or only users of the lowest level
     }
     const bool is_stopped = level / 1'000 >= *held->ceiling_us;
     return is_stopped && task.begun == Truth::unknown ? Truth::unknown : truth_of(is_stopped);
@@ -236,7 +236,7 @@ bool Model::chain_passes(const Task& from, std::uint16_t context) const {
 
 std::string Model::place_text(const Task& task) const {
     std::string text = name(task.context);
-    if (stands_with_edf(task.policy) && task.deadline) {
+    if (queues_with_edf(task.policy) && task.deadline) {
         text += fmt::format(" with the deadline {} ticks", *task.deadline);
     } else if (task.policy == Policy::fixed || is_server(task.policy)) {
         text += fmt::format(" with the {} {} ns", is_server(task.policy) ? "period" : "relative deadline",

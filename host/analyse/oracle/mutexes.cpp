@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// See mutexes.hpp. Ceilings are told in microseconds: a level equal in microseconds is not higher.
+// See mutexes.hpp. Ceilings are recorded in microseconds: a level equal in microseconds is not higher.
 #include "host/analyse/oracle/mutexes.hpp"
 
 #include <algorithm>
@@ -68,7 +68,7 @@ void Mutexes::judge_ceiling(const Task& task, std::uint32_t id, const Mutex& mut
 void Mutexes::judge_acquire(const trace::Event& event) {
     const Mutex* const mutex = model().mutex(event.par2);
     const Task* const task = model().find(event.par1);
-    if (mutex == nullptr || !mutex->known || task == nullptr || !model().acquires_told()) {
+    if (mutex == nullptr || !mutex->known || task == nullptr || !model().acquires_recorded()) {
         verdicts().undecided(Rule::mutex_owner);
         return;
     }
@@ -104,7 +104,7 @@ void Mutexes::judge_block(const trace::Event& event) {
     }
     verdicts().judge(Rule::mutex_owner, mutex->owner != 0 && mutex->owner != event.par1, event.par1, [&] {
         return fmt::format("{} is blocked by {}, which {}", model().name(event.par1), mutex_text(event, event.par2),
-                           mutex->owner == 0 ? "nobody owns" : "it owns itself");
+                           mutex->owner == 0 ? "no task owns" : "it owns itself");
     });
     if (mutex->protocol == Protocol::stack) {
         verdicts().fail(Rule::srp_block, event.par1,
@@ -138,7 +138,7 @@ void Mutexes::judge_unlock(const trace::Event& event) {
     }
     verdicts().judge(Rule::mutex_owner, mutex->owner == event.par1, event.par1, [&] {
         return fmt::format("{} unlocks {}, which {}", model().name(event.par1), mutex_text(event, event.par2),
-                           mutex->owner == 0 ? "nobody owns" : model().name(mutex->owner) + " owns");
+                           mutex->owner == 0 ? "no task owns" : model().name(mutex->owner) + " owns");
     });
 }
 
@@ -149,9 +149,9 @@ void Mutexes::judge_inherit(const trace::Event& event) {
         return;
     }
     verdicts().judge(Rule::mutex_owner, mutex->owner == event.par1, event.par1, [&] {
-        return fmt::format("{} is told to inherit through {}, which {}", model().name(event.par1),
+        return fmt::format("{} is recorded as inheriting through {}, which {}", model().name(event.par1),
                            mutex_text(event, event.par2),
-                           mutex->owner == 0 ? "nobody owns" : model().name(mutex->owner) + " owns");
+                           mutex->owner == 0 ? "no task owns" : model().name(mutex->owner) + " owns");
     });
 }
 

@@ -37,25 +37,25 @@ void Oracle::begin_chunk(const trace::Event& event, const trace::TraceFacts& fac
     }
     m_timing.judged = m_tolerance || facts.clock.mode == tracer::ClockMode::icount;
     if (!m_timing.judged) {
-        m_verdicts.relax("the clock is not one that counts instructions: a stamp may lie any time behind what the "
-                         "kernel reckoned with, so what stamps measure is not judged (--tolerance does)");
+        m_verdicts.relax("the clock is not one that counts instructions: a stamp may be any time later than the "
+                         "kernel's reading of the clock, so what stamps measure is not judged (--tolerance does)");
     }
     if (facts.clock.khz == 0) {
         m_verdicts.relax("the rate of the clock is not known: times are not compared");
     }
     if (chunk.description.overwritten != 0) {
         m_verdicts.relax(fmt::format("chunk {} starts in the middle ({} records overwritten): states are unknown until "
-                                     "a record tells them",
+                                     "a record shows them",
                                      chunk.description.chunk, chunk.description.overwritten));
         forget();
     }
     if (chunk.missing != 0) {
         m_verdicts.relax(
-            fmt::format("{} records of {} are missing: states are unknown behind it", chunk.missing, chunk.file));
+            fmt::format("{} records of {} are missing: states are unknown after it", chunk.missing, chunk.file));
     }
 }
 
-// Records are missing here; also where none were: whatever was not recorded may have changed anything.
+// Whether records are missing here, or tracing was off: what was not recorded may have changed any state.
 bool Oracle::is_gap(const trace::Event& event) {
     switch (event.code) {
     case kCodeOf<"trace_start">:
@@ -63,7 +63,7 @@ bool Oracle::is_gap(const trace::Event& event) {
         return true;
     case kCodeOf<"blackout_start">:
     case kCodeOf<"blackout_end">:
-        m_verdicts.relax("records were lost (blackout): states are unknown until a record tells them");
+        m_verdicts.relax("records were lost (blackout): states are unknown until a record shows them");
         return true;
     default:
         return false;
@@ -100,7 +100,7 @@ void Oracle::add(const trace::Event& event, const trace::TraceFacts& facts) {
         const auto family = static_cast<Family>(event.code & 0x0F);
         m_verdicts.lose(family);
         m_verdicts.relax(
-            fmt::format("{} was used: what its family tells is not relied on from there on", event.row->name));
+            fmt::format("{} was used: records of its family are not relied on from there on", event.row->name));
         return;
     }
     m_last = event;
@@ -187,7 +187,10 @@ void Oracle::judge_server(const trace::Event& event) {
     if (server == m_model.servers().end()) {
         return;
     }
-    const Policy kind = server->second.kind;
+    judge_server_event(event, id, server->second.kind);
+}
+
+void Oracle::judge_server_event(const trace::Event& event, std::uint16_t id, Policy kind) {
     const bool dynamic = kind == Policy::cbs || kind == Policy::grub;
     const bool fixed = kind == Policy::polling || kind == Policy::deferrable;
     switch (event.code) {
@@ -248,8 +251,8 @@ void Oracle::finish(const trace::TraceFacts& facts) {
         m_verdicts.at(m_last);
         m_wakeups.finish();
     }
-    if (m_events != 0 && !m_model.jobs_told()) {
-        m_verdicts.relax("the trace tells neither releases nor waits of tasks (an older kernel): what follows from "
+    if (m_events != 0 && !m_model.jobs_recorded()) {
+        m_verdicts.relax("the trace records neither releases nor waits of tasks (an older kernel): what follows from "
                          "them is not decided");
     }
 }

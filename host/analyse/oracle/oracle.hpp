@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The schedule oracle: derives from what a trace tells of activations, parameters and costs what the scheduling theory
-// makes of them, and compares it with what the kernel did, event by event. One pass, any trace; where records are
-// missing it says what it does not judge, and counts it. The rules are in rules.hpp, the state in model.hpp, one theory
-// a file beside them.
+// The schedule oracle: derives from the activations, parameters and costs in a trace what scheduling theory requires,
+// and compares it with what the kernel did, event by event. One pass, any trace. What it cannot judge because records
+// are missing is reported and counted. The rules are in rules.hpp, the state is in model.hpp, and each theory has a
+// file beside them.
 #pragma once
 
 #include "host/analyse/oracle/cbs.hpp"
@@ -17,8 +17,8 @@
 
 namespace host::analyse::oracle {
 
-// Under a clock that counts instructions a stamp lies some hundred ticks behind the kernel's own reading of the clock,
-// and a timer's interrupt comes at most one interrupts-off section late.
+// Under a clock that counts instructions a stamp is some hundred ticks later than the kernel's own reading of the
+// clock, and a timer's interrupt is at most one interrupts-off section late.
 inline constexpr std::uint64_t kToleranceTicks = 20'000;
 
 class Oracle {
@@ -47,6 +47,7 @@ class Oracle {
     void forget();
     void judge(const trace::Event& event);
     void judge_server(const trace::Event& event);
+    void judge_server_event(const trace::Event& event, std::uint16_t id, Policy kind);
     void end_interval(const trace::Event& event);
 
     Verdicts m_verdicts;

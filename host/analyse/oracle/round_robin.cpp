@@ -63,8 +63,8 @@ void RoundRobin::end_slice(const trace::Event& event) {
 }
 
 void RoundRobin::settle(const trace::Event& event) {
-    if (!model().jobs_told()) {
-        return; // no ends of slices were told
+    if (!model().jobs_recorded()) {
+        return; // no ends of slices were recorded
     }
     for (auto& [context, slice] : m_slices) {
         const auto slice_ticks = length(context);

@@ -77,7 +77,7 @@ consteval std::uint32_t families(auto... family) {
     return ((1U << static_cast<unsigned>(family)) | ...);
 }
 
-// Who is ready follows from these.
+// Events of these families determine which tasks are ready.
 inline constexpr std::uint32_t kReady = families(tracer::Family::task, tracer::Family::job, tracer::Family::mutex,
                                                  tracer::Family::attribute, tracer::Family::server);
 inline constexpr std::uint32_t kMutex = families(tracer::Family::task, tracer::Family::mutex);
@@ -138,11 +138,12 @@ inline constexpr auto kRules = std::to_array<RuleRow>({
     {Rule::rm_deadline, "rm-deadline", Subject::deadline, detail::kJob,
      "a fixed-priority job is due at its release + D", detail::kLiuLayland},
     {Rule::deadline_miss, "deadline-miss", Subject::deadline, detail::kJob,
-     "a miss is told exactly for each job that is incomplete at its deadline", detail::kLiuLayland},
+     "a miss is reported exactly for each job that is incomplete at its deadline", detail::kLiuLayland},
     {Rule::wcet_violation, "wcet-violation", Subject::budget, detail::kJob,
-     "an overrun is told exactly once for each job that ran longer than its declared worst case", detail::kContract},
+     "an overrun is reported exactly once for each job that ran longer than its declared worst case",
+     detail::kContract},
     {Rule::activation_violation, "activation-violation", Subject::deadline, detail::kJob,
-     "an early activation of a sporadic task is told exactly then", detail::kContract},
+     "an early activation of a sporadic task is reported exactly then", detail::kContract},
     {Rule::skip_save, "skip-save", Subject::deadline, detail::kJob,
      "an activation is dropped or kept only if the task is busy, and a kept one is served", detail::kContract},
     {Rule::rr_slice, "rr-slice", Subject::budget, detail::kJob,
@@ -180,7 +181,7 @@ inline constexpr auto kRules = std::to_array<RuleRow>({
 
 namespace detail {
 
-consteval bool rules_stand_in_enum_order() {
+consteval bool rules_are_in_enum_order() {
     for (std::size_t i = 0; i < kRules.size(); ++i) {
         if (static_cast<std::size_t>(kRules[i].rule) != i) {
             return false;
@@ -191,6 +192,6 @@ consteval bool rules_stand_in_enum_order() {
 
 } // namespace detail
 
-static_assert(detail::rules_stand_in_enum_order());
+static_assert(detail::rules_are_in_enum_order());
 
 } // namespace host::analyse::oracle

@@ -42,8 +42,8 @@ void Scheduling::event(const trace::Event& event) {
             return;
         }
         verdicts().judge(Rule::shadow_chain, *end == event.par1, event.par1, [&] {
-            return fmt::format("the chain of {} ends in {}, but {} is told to inherit", model().name(exec->context),
-                               model().name(*end), model().name(event.par1));
+            return fmt::format("the chain of {} ends in {}, but {} is recorded as inheriting",
+                               model().name(exec->context), model().name(*end), model().name(event.par1));
         });
     }
 }
@@ -60,7 +60,7 @@ void Scheduling::judge_late(const trace::Event& event) {
     if (exec == nullptr || shadow == nullptr || exec->ready != Truth::yes || unknown) {
         return;
     }
-    m_late = fmt::format("; it goes on without a decision for {} ticks", event.ticks.value - *m_changed);
+    m_late = fmt::format("; it continues without a decision for {} ticks", event.ticks.value - *m_changed);
     const auto end = model().chain_end(*exec);
     if (end && *end != shadow->context) {
         judge_chain(*exec, *shadow);
@@ -93,7 +93,7 @@ void Scheduling::judge_state(const Task& exec, const Task& shadow) {
                         fmt::format("{} is dispatched, but it is not ready", model().name(shadow.context)));
     } else {
         verdicts().judge(Rule::block_state, exec.ready == Truth::yes, exec.context, [&] {
-            return fmt::format("the place of {} is used, but it stands in no ready queue", model().name(exec.context));
+            return fmt::format("the place of {} is used, but it is in no ready queue", model().name(exec.context));
         });
     }
     if (exec.policy != Policy::polling && exec.policy != Policy::deferrable) {
@@ -134,8 +134,8 @@ const Task* Scheduling::passed_over(const Task& exec, bool& unknown) const {
         if (&task == &exec) {
             continue;
         }
-        const Truth stands = model().stands(task);
-        if (stands == Truth::no) {
+        const Truth queued = model().is_queued(task);
+        if (queued == Truth::no) {
             continue;
         }
         const Truth before = model().before(task, exec);
@@ -147,7 +147,7 @@ const Task* Scheduling::passed_over(const Task& exec, bool& unknown) const {
         if (runner != nullptr && runner->ready == Truth::no) {
             continue;
         }
-        if (stands == Truth::unknown || before == Truth::unknown || runner == nullptr ||
+        if (queued == Truth::unknown || before == Truth::unknown || runner == nullptr ||
             runner->ready == Truth::unknown) {
             unknown = true;
             continue;

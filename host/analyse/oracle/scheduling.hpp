@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The order theories: fixed priority and EDF over one ready queue each, round robin, first in first out, levels in the
-// order of their registration, inheritance through chains. Judges every task_schedule and inheritance, and who goes on
-// without one when it had become somebody else's turn.
+// order of their registration, inheritance through chains. Judges every task_schedule and inheritance, and every task
+// that continues without one although it was another task's turn.
 #pragma once
 
 #include "host/analyse/oracle/theory.hpp"

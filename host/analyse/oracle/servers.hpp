@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What the theories of servers share: the time for which each server's place was used, by its task or on its behalf,
-// plain and scaled by the active bandwidth, since its budget was last told; and which records explain that telling.
+// plain and scaled by the active bandwidth, since its budget was last recorded; and the records that explain that
+// budget.
 #pragma once
 
 #include "host/analyse/oracle/theory.hpp"
@@ -18,18 +19,18 @@ struct Use {
     std::uint64_t ran = 0;
     std::uint64_t charged = 0; // ran, scaled by the active bandwidth
     std::uint64_t intervals = 0;
-    bool known = false; // since a budget was told
+    bool known = false; // since a budget was recorded
 };
 
 class ServerMeter : public Theory {
   public:
     using Theory::Theory;
 
-    // Counts what is running up to this stamp. Before any event that ends an interval, changes a rate or tells a
-    // budget.
+    // Counts what is running up to this stamp. Must be called before any event that ends an interval, changes a rate
+    // or records a budget.
     void flush(std::uint64_t now);
 
-    // The budget was told: counts anew.
+    // The budget was recorded: counts anew.
     void restart(std::uint16_t server);
 
     void set_bandwidth(std::uint64_t bandwidth) { m_bandwidth = bandwidth; }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What every theory sees: the model as it was before the event, where judgements go, and how far a stamp may lie from
-// the time that the kernel reckoned with. A theory keeps what it needs per task or server in an account of its own.
+// What every theory sees: the model as it was before the event, where judgements go, and how far a stamp may be from
+// the time that the kernel used. A theory keeps what it needs per task or server in an account of its own.
 #pragma once
 
 #include "host/analyse/oracle/model.hpp"
@@ -40,7 +40,7 @@ class Theory {
 
     [[nodiscard]] const Timing& timing() const { return m_timing; }
 
-    // The interval that is going on at this stamp, if this task's place is used (or the task runs, by `shadow`).
+    // The interval in progress at this stamp, if this task's place is used (or the task runs, by `shadow`).
     [[nodiscard]] std::uint64_t so_far(std::uint16_t context, std::uint64_t from, std::uint64_t now,
                                        bool shadow = false) const {
         const auto& running = m_model.running();

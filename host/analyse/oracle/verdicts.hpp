@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Where the theories bring their judgements: counts per rule of what was checked, what could not be decided and what is
+// Collects the judgements of the theories: counts per rule of what was checked, what could not be decided and what is
 // wrong, and what had to be relaxed. Rules whose events may be missing from the trace count as undecided by themselves.
 #pragma once
 
@@ -36,7 +36,7 @@ class Verdicts {
     explicit Verdicts(Sink sink)
         : m_sink(std::move(sink)) {}
 
-    // Theories speak of the event that is being added.
+    // The event to which the following judgements refer.
     void at(const trace::Event& event) { m_event = &event; }
 
     [[nodiscard]] bool blind(Rule rule) const { return (row_of(rule).needs & m_missing) != 0; }
@@ -66,7 +66,7 @@ class Verdicts {
 
     void lose_all() { m_missing = ~std::uint32_t{0}; }
 
-    // A sentence, told once.
+    // A sentence, reported once.
     void relax(std::string why);
 
     [[nodiscard]] const Tally& of(Rule rule) const { return m_tallies[static_cast<std::size_t>(rule)]; }

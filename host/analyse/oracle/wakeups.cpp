@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // See wakeups.hpp. Without task_block and task_unblock (older kernels) nothing can be decided here.
 #include "host/analyse/oracle/wakeups.hpp"
+#include "tracer/unit_words.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -57,8 +58,8 @@ void WakeUps::event(const trace::Event& event) {
 
 void WakeUps::wait(const trace::Event& event) {
     Semaphore& semaphore = m_semaphores[event.par2];
-    if (!semaphore.count || !model().jobs_told()) {
-        semaphore.count.reset(); // nobody has told yet whether waits are recorded
+    if (!semaphore.count || !model().jobs_recorded()) {
+        semaphore.count.reset(); // it is not known yet whether waits are recorded
         verdicts().undecided(Rule::semaphore_count);
         return;
     }
@@ -71,15 +72,15 @@ void WakeUps::wait(const trace::Event& event) {
 }
 
 void WakeUps::block(const trace::Event& event) {
-    if (event.par2 >> 16 == kWaitSuspended) {
+    if (tracer::wait_kind(event.par2) == lib::WaitKind::suspended) {
         for (auto& [id, semaphore] : m_semaphores) {
             if (std::ranges::find(semaphore.waiters, event.par1) != semaphore.waiters.end()) {
-                semaphore.all_waiters_known = false; // woken silently, told when it is resumed
+                semaphore.all_waiters_known = false; // woken without a record until it is resumed
             }
         }
         return;
     }
-    if (event.par2 >> 16 != kWaitSemaphore) {
+    if (tracer::wait_kind(event.par2) != lib::WaitKind::semaphore) {
         return;
     }
     Semaphore& semaphore = m_semaphores[event.par2 & kObjectMask];
@@ -97,7 +98,7 @@ void WakeUps::block(const trace::Event& event) {
 
 void WakeUps::post(const trace::Event& event) {
     Semaphore& semaphore = m_semaphores[event.par2];
-    if (!model().jobs_told()) {
+    if (!model().jobs_recorded()) {
         verdicts().undecided(Rule::lost_wakeup);
         return;
     }
@@ -108,7 +109,7 @@ void WakeUps::post(const trace::Event& event) {
             ++*semaphore.count;
         }
     } else {
-        semaphore.count.reset(); // somebody unknown may have been woken
+        semaphore.count.reset(); // an unknown task may have been woken
         verdicts().undecided(Rule::lost_wakeup);
     }
 }
@@ -147,10 +148,10 @@ void WakeUps::judge_wake_order(const Semaphore& semaphore, std::uint32_t id, std
 }
 
 void WakeUps::unblock(const trace::Event& event) {
-    if (event.par2 >> 16 != kWaitSemaphore) {
-        if (event.par2 >> 16 == kWaitSuspended) {
+    if (tracer::wait_kind(event.par2) != lib::WaitKind::semaphore) {
+        if (tracer::wait_kind(event.par2) == lib::WaitKind::suspended) {
             resolve(event.par1, true);
-            leave(event.par1); // whether its wait is over is told by what it does next
+            leave(event.par1); // what it does next shows whether its wait is over
         }
         return;
     }
@@ -177,7 +178,7 @@ void WakeUps::leave(std::uint16_t context) {
 
 void WakeUps::lose(const Suspect& suspect) {
     verdicts().fail(Rule::lost_wakeup, suspect.context,
-                    fmt::format("semaphore {} was posted before {} ticks while {} waited, and nobody was woken",
+                    fmt::format("semaphore {} was posted before {} ticks while {} waited, and no task was woken",
                                 suspect.semaphore, suspect.ticks, model().name(suspect.context)));
 }
 
@@ -212,7 +213,7 @@ void WakeUps::settle(const trace::Event& event) {
         }
         if (semaphore.asked) {
             verdicts().fail(Rule::semaphore_count, *semaphore.asked,
-                            fmt::format("{} waits on semaphore {}, which has no unit, and goes on",
+                            fmt::format("{} waits on semaphore {}, which has no unit, and continues",
                                         model().name(*semaphore.asked), id));
             semaphore.asked.reset();
         }

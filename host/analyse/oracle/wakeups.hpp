@@ -37,7 +37,7 @@ class WakeUps : public Theory {
         std::optional<std::uint64_t> count;
         std::vector<std::uint16_t> waiters; // in the order in which they came
         bool all_waiters_known = false;
-        std::uint64_t owed = 0;             // posts that must wake somebody
+        std::uint64_t owed = 0;             // posts that must wake a task
         std::optional<std::uint16_t> asked; // waits without a unit: it must block
     };
 
@@ -50,7 +50,7 @@ class WakeUps : public Theory {
     void resolve(std::uint16_t context, bool was_suspended);
     void judge_wake_order(const Semaphore& semaphore, std::uint32_t id, std::uint16_t woken);
 
-    // A post woke nobody although this task waits: lost, unless the task was suspended meanwhile, which shows only when
+    // A post woke no task although this one waits: lost, unless the task was suspended meanwhile, which shows only when
     // it is resumed.
     struct Suspect {
         std::uint16_t context = 0;

@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: MIT
-// What the kernel's operations cost, in clock ticks; under CLOCK=icount a tick is an instruction, and the figures are
-// exact. Each runs beside so many ready tasks, and beside as many posted timers. `make bench-kernel` reads the console.
+// The cost of the kernel's operations in clock ticks; under CLOCK=icount a tick is an instruction, and the figures are
+// exact. Each is measured with a number of other ready tasks and of posted timers. `make bench-kernel` reads the
+// console.
 //
-//   bench    HARD, due in 5 s: does everything here       fillers   SOFT, due in 10 s each: stand in the ready queue
-//   urgent   SOFT, due in 1 s: what bench wakes up        later     SOFT, due in 9 s: activated without being run
+//   bench    HARD, due in 5 s: does everything here       fillers   SOFT, due in 10 s each: fill the ready queue
+//   urgent   SOFT, due in 1 s: woken up by bench          later     SOFT, due in 9 s: activated without being run
 #include "arch/arch.hpp"
-#include "kernel/app.hpp"
-#include "kernel/clock.hpp"
-#include "kernel/console.hpp"
-#include "kernel/interrupt.hpp"
-#include "kernel/irq_guard.hpp"
-#include "kernel/scheduler.hpp"
+#include "kernel/interrupt/interrupt.hpp"
+#include "kernel/panic/console.hpp"
+#include "kernel/run/app.hpp"
+#include "kernel/sched/scheduler.hpp"
+#include "kernel/section/irq_guard.hpp"
 #include "kernel/sync/mutex.hpp"
 #include "kernel/sync/semaphore.hpp"
-#include "kernel/task.hpp"
-#include "kernel/timer.hpp"
+#include "kernel/task/task.hpp"
+#include "kernel/time/clock.hpp"
+#include "kernel/time/timer.hpp"
 #include "tests/bench/guest/statistics.hpp"
 
 #include <array>
@@ -38,7 +39,7 @@ T must(const lib::Result<T>& result) {
     }
 }
 
-// What reading the clock twice in a row takes.
+// The cost of reading the clock twice in succession.
 std::uint64_t clock_overhead() {
     const lib::Ticks begin = now();
     return (now() - begin).value;
@@ -48,7 +49,7 @@ struct Bench {
     std::uint64_t tasks = 0;
     std::uint64_t overhead = 0;
     bool done = false;
-    lib::Ticks stamp; // left by whoever runs on bench's behalf
+    lib::Ticks stamp; // set by the task that runs on bench's behalf
     kernel::Pid urgent;
     kernel::Semaphore request;
     kernel::Mutex mutex;
@@ -96,9 +97,9 @@ void activate_and_end() {
 void decide() {
     Statistics deciding;
     for (int i = 0; i < kSamples; ++i) {
-        const kernel::IrqGuard guard;
+        const kernel::IrqGuard off;
         const lib::Ticks begin = now();
-        kernel::scheduler_irq_off();
+        kernel::dispatch_next(off);
         deciding.add(begin, now(), s_bench.overhead);
     }
     deciding.print("dispatch_unchanged", s_bench.tasks);
@@ -184,7 +185,7 @@ void lock_contended() {
     Statistics handing_over;
     for (int i = 0; i < kSamples; ++i) {
         must(kernel::mutex_lock(s_bench.mutex));
-        must(kernel::task_activate(pid)); // it runs, blocks, and this task goes on in its place
+        must(kernel::task_activate(pid)); // it runs, blocks, and this task continues on its behalf
         blocking.add(s_bench.stamp, now(), s_bench.overhead);
         const lib::Ticks begin = now();
         must(kernel::mutex_unlock(s_bench.mutex));
@@ -213,7 +214,7 @@ void semaphores() {
         posting.add(begin, posted, s_bench.overhead);
         taking.add(posted, now(), s_bench.overhead);
     }
-    posting.print("semaphore_post_nobody_waits", s_bench.tasks);
+    posting.print("semaphore_post_without_waiter", s_bench.tasks);
     taking.print("semaphore_wait_unit_there", s_bench.tasks);
     const kernel::Pid pid = create("waiter", &waiter_body, soft(10'000, 1'000));
     must(kernel::task_activate(pid));
@@ -307,7 +308,7 @@ void interrupts() {
     must(kernel::task_kill(pid));
 }
 
-// They are ready from here on, and never run: this task's deadline comes first.
+// They are ready from here on, and never run, because this task's deadline is earlier.
 void make_company() {
     for (std::uint64_t i = 0; i < s_bench.tasks; ++i) {
         must(kernel::task_activate(create("filler", &end_at_once, soft(10, 10'000 + i * 7'919 % 1'009))));
@@ -335,7 +336,7 @@ int beside(std::uint64_t tasks) {
     must(kernel::sem_init(s_bench.request, "bench", 0));
     must(kernel::task_activate(
         create("bench", &measure, kernel::HardModel{.wcet = milliseconds(1'000), .period = milliseconds(5'000)})));
-    return s_bench.done ? 0 : 1; // nobody else runs before it is done
+    return s_bench.done ? 0 : 1; // no other task runs before it is done
 }
 
 int beside_10(const kernel::AppArguments&) {
@@ -351,9 +352,9 @@ int beside_1000(const kernel::AppArguments&) {
 }
 
 [[gnu::used, gnu::section(".apps")]] constinit const kernel::App kBenches[] = {
-    {"b_kernel_10", "the kernel's operations beside 10 tasks", &beside_10, false},
-    {"b_kernel_100", "the kernel's operations beside 100 tasks", &beside_100, false},
-    {"b_kernel_1000", "the kernel's operations beside 1000 tasks", &beside_1000, false},
+    {"b_kernel_10", "the kernel's operations with 10 tasks", &beside_10, false},
+    {"b_kernel_100", "the kernel's operations with 100 tasks", &beside_100, false},
+    {"b_kernel_1000", "the kernel's operations with 1000 tasks", &beside_1000, false},
 };
 
 } // namespace

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Mean and worst of a few durations, and the line that says so.
+// Mean and worst of a few durations, and their output line.
 #pragma once
 
-#include "kernel/console.hpp"
+#include "kernel/panic/console.hpp"
 #include "lib/units.hpp"
 
 #include <cstdint>
@@ -14,7 +14,7 @@ class Statistics {
   public:
     constexpr Statistics() = default;
 
-    // The time from `begin` to `end`, less what it takes to read the clock twice in a row.
+    // The time from `begin` to `end`, less the cost of reading the clock twice in succession.
     void add(lib::Ticks begin, lib::Ticks end, std::uint64_t overhead) {
         const std::uint64_t ticks = (end - begin).value;
         const std::uint64_t net = ticks > overhead ? ticks - overhead : 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// next_chunk is an instruction, not a record; but where there is no next chunk it counts as a refused record, so it was
-// an attempt. The linker sends the calls here (--wrap).
+// next_chunk is an instruction, not a record; but without a next chunk it counts as a refused record, so it is an
+// attempt. The linker redirects the calls here (--wrap).
 #include "tests/support/attempts/attempts.hpp"
 #include "tracer/control.hpp"
 

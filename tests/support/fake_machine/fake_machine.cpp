@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// See fake_machine.hpp. Contexts follow the sanitizer's fiber protocol, so the address sanitizer watches every stack.
-// The switch is ours and not swapcontext(): the sanitizer warns of that one, and it enters the host's kernel twice.
+// See fake_machine.hpp. Contexts follow the sanitizer's fiber protocol, so the address sanitizer checks every stack.
+// The switch is ours instead of swapcontext(): the sanitizer warns of that one, and it enters the host's kernel twice.
 #include "tests/support/fake_machine/fake_machine.hpp"
 
 #include "arch/arch.hpp"
-#include "kernel/app.hpp"
+#include "kernel/run/app.hpp"
 
 #include <sanitizer/common_interface_defs.h>
 
@@ -58,7 +58,7 @@ struct Machine {
     Fiber boot;
     Fiber* running = &boot;
     Fiber* previous = nullptr;
-    std::unique_ptr<Fiber> abandoned; // restarted from its own stack, which had to outlive that
+    std::unique_ptr<Fiber> abandoned; // restarted from its own stack, which must still exist then
     std::uint64_t armed_at = kDisarmed;
     arch::Upcalls upcalls{};
 };
@@ -108,7 +108,7 @@ std::unique_ptr<Fiber> make_fiber(void (*entry)(void*), void* argument) {
     return fiber;
 }
 
-// The interrupt frame restores the flag of whoever was interrupted, when he goes on.
+// The interrupt frame restores the flag of the interrupted context when it continues.
 void deliver_due() {
     Machine& m = machine();
     while (arch::fake_cpu.interrupts_on && m.armed_at <= arch::fake_cpu.time) {
@@ -126,7 +126,7 @@ namespace arch {
 StackPointer prepare_stack(std::span<std::byte> stack, void (*entry)(void*), void* argument) {
     require(stack.size() >= 4096, "stack too small");
     auto& slot = machine().fibers[stack.data()];
-    require(slot.get() != machine().running || slot == nullptr, "the running context's stack is laid out anew");
+    require(slot.get() != machine().running || slot == nullptr, "the running context's stack is prepared again");
     slot = make_fiber(entry, argument);
     return {reinterpret_cast<std::uint64_t>(slot.get())};
 }
@@ -177,7 +177,7 @@ void timer_disarm() {
     machine().armed_at = kDisarmed;
 }
 
-// Code takes no time here, and no steps either.
+// Code takes no time and no steps here.
 void single_step(bool on) {
     require(!on, "the fake machine cannot step");
 }
@@ -188,7 +188,7 @@ bool single_stepping() {
 
 void wait_for_interrupt() {
     require(interrupts_disabled(), "waiting with interrupts on");
-    require(machine().armed_at != kDisarmed, "waiting for ever: nothing is armed");
+    require(machine().armed_at != kDisarmed, "waiting forever: nothing is armed");
     if (fake_cpu.time < machine().armed_at) {
         fake_cpu.time = machine().armed_at;
     }

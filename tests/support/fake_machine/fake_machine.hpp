@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: MIT
-// A hosted machine for the whole kernel: contexts are fibers with stacks of their own, the one-shot timer and
-// the clock are virtual. It checks what a real machine would punish late: switching, arming or waiting with interrupts
-// on, waiting for an interrupt that nothing will raise.
+// A hosted machine for the whole kernel: contexts are fibers with stacks of their own, the one-shot timer and the clock
+// are virtual. It checks errors that a real machine shows late or never: switching, arming or waiting with interrupts
+// on, waiting for an interrupt that cannot occur.
 //
-// Interrupts are taken when time passes in burn() or while waiting, and when interrupts come on with one due. One that
-// falls due exactly at the end of a burn is taken after the task's next kernel call: work that ends on its deadline is
-// in time.
+// Interrupts are taken when time passes in burn() or while waiting, and when interrupts are enabled with one due. One
+// that is due exactly at the end of a burn is taken after the task's next kernel call: work that ends on its deadline
+// is in time.
 #pragma once
 
 #include <cstdint>
 
 namespace fake_machine {
 
-// What a burst of work was cut into by interrupts, in order.
+// The intervals of a burst of work between interrupts, in order.
 using Interval = void (*)(void* context, std::uint64_t from, std::uint64_t to);
 
-// The running context works for so many ticks of virtual time. Precondition: interrupts are on.
+// The running context works for a number of ticks of virtual time. Precondition: interrupts are on.
 void burn(std::uint64_t ticks, Interval interval, void* context);
 
 } // namespace fake_machine

@@ -49,7 +49,7 @@ TEST_F(Pci, LooksAtFunctionsAboveZeroOnlyIfTheDeviceSaysItHasSome) {
     machine.add(0, 1, 0, 1, 1);
     machine.add(0, 1, 3, 1, 2); // a mirror
     machine.add(0, 2, 0, 1, 3)[kHeaderType] = kMultiFunction;
-    machine.add(0, 2, 7, 1, 4); // behind a hole
+    machine.add(0, 2, 7, 1, 4); // after a gap
     EXPECT_EQ(scanned(), (std::vector<PciAddress>{{0, 1, 0}, {0, 2, 0}, {0, 2, 7}}));
 }
 
@@ -57,7 +57,7 @@ TEST_F(Pci, FollowsBridgesToTheirBuses) {
     auto& bridge = machine.add(0, 3, 0, 1, 1);
     bridge[kHeaderType] = kBridge;
     bridge[kSecondaryBus] = 5;
-    machine.add(4, 0, 0, 1, 2); // no bridge leads here
+    machine.add(4, 0, 0, 1, 2); // not reachable through a bridge
     auto& inner = machine.add(5, 1, 0, 1, 3);
     inner[kHeaderType] = kBridge;
     inner[kSecondaryBus] = 255;
@@ -108,7 +108,7 @@ TEST_F(Pci, ReadsAndWritesRegistersAtTheirOwnPorts) {
     EXPECT_EQ(pci.read32(address, 0x40), 0x4433'2211U);
     EXPECT_EQ(pci.read16(address, 0x42), 0x4433);
     EXPECT_EQ(pci.read8(address, 0x43), 0x44);
-    pci.write32(address, 0x40, 0x8877'6655);
+    pci.write16(address, 0x42, 0x8877);
     pci.write16(address, 0x40, 0xAABB);
     EXPECT_EQ(pci.read32(address, 0x40), 0x8877'AABBU);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The tree against a sorted vector, over random insertions and removals; its height against the bound of the theory.
+// The tree against a sorted vector, over random insertions and removals; its height against the theoretical bound.
 #include "lib/intrusive_tree.hpp"
 
 #include <gtest/gtest.h>
@@ -59,7 +59,7 @@ TEST(IntrusiveTree, KeepsEqualElementsInTheOrderInWhichTheyCame) {
     EXPECT_EQ(numbers(tree), (std::vector<int>{0, 3, 6, 1, 4, 7, 2, 5, 8}));
 }
 
-TEST(IntrusiveTree, ReinsertedElementStandsBehindItsEquals) {
+TEST(IntrusiveTree, AReinsertedElementFollowsItsEquals) {
     Tree tree;
     std::array<Item, 3> items;
     for (int i = 0; i < 3; ++i) {

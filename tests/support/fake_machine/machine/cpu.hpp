@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The processor as hosted tests see it: an interrupt flag and a clock of virtual nanoseconds that stands still unless a
-// test moves it (fake_machine.hpp). Code takes no time here, so schedules come out exactly as computed by hand.
+// The processor of hosted tests: an interrupt flag and a clock of virtual nanoseconds that advances only when a test
+// moves it (fake_machine.hpp). Code takes no time here, so schedules are exactly as computed by hand.
 #pragma once
 
 #include "lib/units.hpp"
@@ -12,7 +12,7 @@ namespace arch {
 struct FakeCpu {
     bool interrupts_on = false;
     std::uint64_t time = 0;
-    void (*on_interrupts_enabled)() = nullptr; // delivers what is due; null while nothing can be
+    void (*on_interrupts_enabled)() = nullptr; // delivers due interrupts; null while there can be none
 };
 
 inline constinit FakeCpu fake_cpu;

@@ -1,0 +1,350 @@
+// SPDX-License-Identifier: MIT
+// The JSON of Chrome's trace viewer ("Trace Event Format"), which Perfetto, speedscope and many tools open. Tracks are
+// processes and threads there, so each kind of ours is a process:
+//
+//   1 processors   thread = cpu    X   who runs; i   events that belong to no task
+//   2 interrupts   thread = cpu    B/E handlers, nested
+//   3 tasks        thread = task   i   every other event, with its parameters as words
+//   4 jobs         thread = task   B/E from release to completion
+//   5 waits        thread = task   B/E for what
+//   6 servers      C budgets in nanoseconds
+//
+// ts is in microseconds with three digits after the point, that is exact to the nanosecond.
+#include "host/convert/event_words.hpp"
+#include "host/convert/losses.hpp"
+#include "host/convert/per_processor.hpp"
+#include "host/convert/rows.hpp"
+#include "host/convert/task_labels.hpp"
+#include "host/convert/time_axis.hpp"
+#include "host/convert/vector_labels.hpp"
+#include "host/text/json_writer.hpp"
+#include "host/trace/user_event.hpp"
+
+#include <algorithm>
+#include <array>
+#include <fmt/format.h>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace host::convert {
+
+namespace {
+
+using trace::kCodeOf;
+
+enum class Group : std::uint8_t { processors = 1, interrupts, tasks, jobs, waits, servers };
+
+constexpr std::array<std::string_view, 7> kGroupNames = {"",     "processors", "interrupts", "tasks",
+                                                         "jobs", "waits",      "servers"};
+
+constexpr std::size_t kEventMax = 256; // everything in an event but texts
+
+class ChromeJson final : public Writer {
+  public:
+    explicit ChromeJson(Destination& destination)
+        : m_json(destination.file()) {}
+
+    lib::Result<void> begin(const Survey* survey, std::string& /*why*/) override {
+        m_time.emplace(*survey);
+        const auto& build = survey->facts.build;
+        m_json.begin_object();
+        m_json.member("displayTimeUnit", "ns");
+        m_json.key("otherData");
+        m_json.begin_object();
+        m_json.member("application", build ? text::escaped(build->application.view()) : "");
+        m_json.member("kernel", build ? text::escaped(build->kernel.view()) : "");
+        m_json.member("first_tick", fmt::format("{}", survey->first.value));
+        m_json.member("clock_khz", survey->facts.clock.khz);
+        m_json.end_object();
+        m_json.key("traceEvents");
+        m_json.begin_array();
+        for (std::size_t group = 1; group < kGroupNames.size(); ++group) {
+            add_metadata(static_cast<Group>(group), "process_name", 0, kGroupNames[group]);
+        }
+        return {};
+    }
+
+    void add(const trace::Event& event) override {
+        const std::uint64_t time_ns = m_time->of(event);
+        const auto changes = m_schedule.take(event);
+        for (const Change& change : changes) {
+            apply(time_ns, event, change);
+        }
+        for (const Change& change : changes) {
+            draw_slices(time_ns, event, change);
+        }
+        if (event.is(kCodeOf<"server_budget">)) {
+            add_budget(time_ns, event);
+        } else if (!is_shown(event, changes)) {
+            add_instant(time_ns, event);
+        }
+    }
+
+    lib::Result<void> finish(const trace::TraceFacts& facts, std::string& /*why*/) override {
+        const std::uint64_t end_ns = m_time->last_ns();
+        for (const Change& change : m_schedule.finish()) {
+            end_slices(end_ns, change);
+        }
+        m_processors.for_each([&](std::uint16_t cpu, Processor& here) {
+            run(end_ns, here, cpu, {});
+            for (; here.interrupts != 0; --here.interrupts) {
+                end_slice(Group::interrupts, cpu, end_ns);
+            }
+        });
+        for (const auto& [cpu, losses] : unseen_losses(facts)) {
+            if (const std::uint64_t rest = losses.without(processor(cpu).lost); rest != 0) {
+                add_loss(end_ns, cpu, losses.text(rest));
+            }
+        }
+        m_json.end_lines();
+        m_json.end_object();
+        m_json.blank("\n");
+        return {};
+    }
+
+  private:
+    struct Processor {
+        std::string running; // escaped; empty: nothing known yet
+        std::uint64_t since_ns = 0;
+        std::uint32_t interrupts = 0; // nested
+        std::uint64_t lost = 0;       // as gaps record
+    };
+
+    Processor& processor(std::uint16_t cpu) {
+        if (Processor* const known = m_processors.find(cpu); known != nullptr) {
+            return *known;
+        }
+        for (const Group group : {Group::processors, Group::interrupts}) {
+            add_metadata(group, "thread_name", cpu, fmt::format("cpu {}", cpu));
+        }
+        return m_processors.add(cpu);
+    }
+
+    [[nodiscard]] std::uint32_t tid_used(std::uint32_t context) const {
+        return m_tids[context] != kNoTid ? m_tids[context] : context;
+    }
+
+    // A slice of the processor's track goes out when it ends.
+    void run(std::uint64_t time_ns, Processor& here, std::uint16_t cpu, std::string_view next) {
+        if (!here.running.empty()) {
+            put_event('X', Group::processors, cpu, here.running.size(), [&](auto& json) {
+                add_time(json, "ts", here.since_ns);
+                add_time(json, "dur", time_ns - here.since_ns);
+                json.member("name", here.running);
+            });
+        }
+        here.running = next;
+        here.since_ns = time_ns;
+    }
+
+    void apply(std::uint64_t time_ns, const trace::Event& event, const Change& change) {
+        Processor& here = processor(event.cpu);
+        switch (change.kind) {
+        case Change::Kind::switched:
+            run(time_ns, here, event.cpu, m_labels.of(event, change.context).name);
+            break;
+        case Change::Kind::interrupt_began:
+            ++here.interrupts;
+            begin_slice(Group::interrupts, event.cpu, time_ns, m_vectors.of(event, change.object));
+            break;
+        case Change::Kind::interrupt_ended:
+            --here.interrupts;
+            end_slice(Group::interrupts, event.cpu, time_ns);
+            break;
+        case Change::Kind::gap:
+            run(time_ns, here, event.cpu, "unknown");
+            break;
+        case Change::Kind::lost:
+            here.lost += change.object;
+            add_loss(time_ns, event.cpu, fmt::format("lost {} records", change.object));
+            break;
+        case Change::Kind::woken:
+        case Change::Kind::waits:
+        case Change::Kind::created:
+        case Change::Kind::ended:
+        case Change::Kind::forgotten:
+        case Change::Kind::job_began:
+        case Change::Kind::job_ended:
+        case Change::Kind::inherits:
+        case Change::Kind::returns:
+            break;
+        }
+    }
+
+    // Jobs and waits: of each a task has at most one at a time.
+    void draw_slices(std::uint64_t time_ns, const trace::Event& event, const Change& change) {
+        end_slices(time_ns, change);
+        if (change.kind == Change::Kind::job_began) {
+            begin_slice(Group::jobs, name_thread(event, Group::jobs, change.context), time_ns, "job");
+        } else if (change.begins_wait()) {
+            begin_slice(Group::waits, name_thread(event, Group::waits, change.context), time_ns,
+                        wait_label(*event.names, change.state, change.object));
+        }
+    }
+
+    void end_slices(std::uint64_t time_ns, const Change& change) {
+        if (change.kind == Change::Kind::job_ended) {
+            end_slice(Group::jobs, tid_used(change.context), time_ns);
+        } else if (change.ends_wait()) {
+            end_slice(Group::waits, tid_used(change.context), time_ns);
+        }
+    }
+
+    // The thread of a task in this group, whose name is written first, and again when the context is another task's.
+    // Its number stays that of the first task, so that slices end on the track on which they began.
+    std::uint32_t name_thread(const trace::Event& event, Group group, std::uint32_t context) {
+        const TaskLabel& label = m_labels.of(event, context);
+        ThreadName& known =
+            m_thread_names[static_cast<std::size_t>(group) - static_cast<std::size_t>(Group::tasks)][context];
+        if (known.turn == label.turn) {
+            return m_tids[context];
+        }
+        known.turn = label.turn;
+        if (m_tids[context] == kNoTid) {
+            m_tids[context] = label.tid;
+        }
+        if (known.name != label.name) {
+            known.name = label.name;
+            add_metadata(group, "thread_name", m_tids[context], label.name);
+        }
+        return m_tids[context];
+    }
+
+    void add_instant(std::uint64_t time_ns, const trace::Event& event) {
+        const std::uint32_t context = task_of(event, m_schedule);
+        const bool of_task = context <= 0xFFFF;
+        const std::uint32_t thread = of_task ? name_thread(event, Group::tasks, context) : event.cpu;
+        if (!of_task) {
+            static_cast<void>(processor(event.cpu)); // its name comes before its events
+        }
+        const bool in_table = event.row != nullptr && event.row->shape != tracer::Shape::combined;
+        const std::string escaped = in_table ? std::string() : text::escaped(trace::event_name(event));
+        const std::string_view name = in_table ? event.row->name : std::string_view(escaped);
+        const std::string_view words = m_event_words.of(event);
+        put_event('i', of_task ? Group::tasks : Group::processors, thread, name.size() + words.size(), [&](auto& json) {
+            add_time(json, "ts", time_ns);
+            json.member("s", "t");
+            json.member("name", name);
+            if (!words.empty()) {
+                json.key("args");
+                json.begin_object();
+                json.member("text", words);
+                json.end_object();
+            }
+        });
+    }
+
+    void add_loss(std::uint64_t time_ns, std::uint16_t cpu, std::string_view text) {
+        put_event('i', Group::processors, cpu, text.size(), [&](auto& json) {
+            add_time(json, "ts", time_ns);
+            json.member("s", "g");
+            json.member("name", text);
+        });
+    }
+
+    void add_budget(std::uint64_t time_ns, const trace::Event& event) {
+        const std::string name = server_name(event);
+        put_event('C', Group::servers, 0, name.size(), [&](auto& json) {
+            add_time(json, "ts", time_ns);
+            json.member("name", name);
+            json.key("args");
+            json.begin_object();
+            json.member("ns", m_time->nanoseconds(event.par2));
+            json.end_object();
+        });
+    }
+
+    static std::string server_name(const trace::Event& event) {
+        const std::string_view name = event.names->find(tracer::Unit::server, event.par1);
+        return name.empty() ? fmt::format("budget of server {}", event.par1)
+                            : fmt::format("budget of {}", text::escaped(name));
+    }
+
+    void add_metadata(Group group, std::string_view what, std::uint32_t thread, std::string_view name) {
+        put_event('M', group, thread, what.size() + name.size(), [&](auto& json) {
+            json.member("name", what);
+            json.key("args");
+            json.begin_object();
+            json.member("name", name);
+            json.end_object();
+        });
+    }
+
+    void begin_slice(Group group, std::uint32_t thread, std::uint64_t time_ns, std::string_view name) {
+        put_event('B', group, thread, name.size(), [&](auto& json) {
+            add_time(json, "ts", time_ns);
+            json.member("name", name);
+        });
+    }
+
+    void end_slice(Group group, std::uint32_t thread, std::uint64_t time_ns) {
+        put_event('E', group, thread, 0, [&](auto& json) { add_time(json, "ts", time_ns); });
+    }
+
+    // members(json) adds what follows phase, process and thread. text_bytes: of all texts in it.
+    template <typename Members>
+    void put_event(char phase, Group group, std::uint32_t thread, std::size_t text_bytes, Members members) {
+        m_json.line();
+        m_json.object(kEventMax + text::json_room(text_bytes), [&](auto& json) {
+            json.member("ph", phase);
+            json.key("pid");
+            json.place(1, [group](char* at) {
+                *at = static_cast<char>('0' + static_cast<unsigned>(group));
+                return at + 1;
+            });
+            json.member("tid", thread);
+            members(json);
+        });
+    }
+
+    // Microseconds with three digits after the point.
+    template <typename Json, std::size_t N>
+    static void add_time(Json& json, const char (&name)[N], std::uint64_t time_ns) {
+        json.key(name);
+        json.place(text::kNumberMax + 4, [time_ns](char* at) {
+            const std::uint64_t whole = time_ns / 1000;
+            const std::uint64_t rest = time_ns - whole * 1000;
+            at = text::put_decimal(at, whole);
+            *at++ = '.';
+            *at++ = static_cast<char>('0' + rest / 100);
+            *at++ = static_cast<char>('0' + rest / 10 % 10);
+            *at++ = static_cast<char>('0' + rest % 10);
+            return at;
+        });
+    }
+
+    // The name under which a track of a task is known.
+    struct ThreadName {
+        std::uint64_t turn = 0; // of TaskLabels
+        std::string name;
+    };
+
+    static constexpr std::size_t kContexts = 0x1'0000;
+    static constexpr std::uint32_t kNoTid = ~std::uint32_t{0};
+
+    text::JsonWriter<OutputFile&> m_json;
+    std::optional<TimeAxis> m_time;
+    Schedule m_schedule;
+    TaskLabels m_labels;
+    VectorLabels m_vectors;
+    EventWords m_event_words;
+    PerProcessor<Processor> m_processors;
+    std::vector<std::uint32_t> m_tids = std::vector<std::uint32_t>(kContexts, kNoTid); // as they were first written
+    std::array<std::vector<ThreadName>, 3> m_thread_names{
+        std::vector<ThreadName>(kContexts), std::vector<ThreadName>(kContexts),
+        std::vector<ThreadName>(kContexts)}; // tasks, jobs, waits; by context
+};
+
+} // namespace
+
+const FormatRow kChromeJsonRow = {
+    .name = "chrome-json",
+    .suffix = ".json",
+    .meaning = "JSON of Chrome's trace viewer, for ui.perfetto.dev, speedscope and others; large",
+    .shape = Destination::Shape::file,
+    .needs_survey = true,
+    .make = make_writer<ChromeJson>,
+};
+
+} // namespace host::convert

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+// The events of one processor as the pages of a Linux ring buffer, which is what a trace.dat file holds. Source: the
+// kernel's documentation (trace/ring-buffer-design) and its files events/header_page and header_event.
+//
+//   page, 4096 bytes:  u64 time | u64 commit: bytes of data, and flags | data ... | u64 lost, if the flags say so
+//   event:             u32 type_len (5 bits), delta in ns (27 bits) | data in words of four bytes
+//   time extend:       u32 type_len 30, low 27 bits of a delta      | u32 its high bits
+#pragma once
+
+#include "host/trace/byte_source.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace host::convert {
+
+class RingPages {
+  public:
+    static constexpr std::size_t kPageBytes = 4096;
+    static constexpr std::size_t kDataBytesMax = 2048; // of one event
+
+    RingPages()
+        : m_buffer(kPagesPerWrite * kPageBytes) {}
+
+    // An event with so many bytes of data, a multiple of four, at most kDataBytesMax. Where to put them. A time below
+    // the last one is raised to it, and counted.
+    [[nodiscard]] char* event(std::uint64_t time_ns, std::size_t bytes);
+
+    // So many records are missing in front of the next event.
+    void lost(std::uint64_t records);
+
+    // No event any more. io, no_space: the disk that holds the pages until then. Null if there was no event.
+    [[nodiscard]] lib::Result<std::shared_ptr<trace::ByteSource>> finish(std::uint64_t& bytes);
+
+    [[nodiscard]] std::uint64_t raised() const { return m_raised; }
+
+    // Time of the last event.
+    [[nodiscard]] std::uint64_t time_ns() const { return m_time; }
+
+    // Records reported lost, in all.
+    [[nodiscard]] std::uint64_t lost_records() const { return m_lost_total; }
+
+  private:
+    static constexpr std::size_t kHeadBytes = 16;
+    static constexpr std::size_t kPagesPerWrite = 64;
+    static constexpr std::size_t kCountBytes = 8;
+
+    [[nodiscard]] char* page() { return m_buffer.data() + m_page * kPageBytes; }
+
+    void open_page(std::uint64_t time_ns);
+    void close_page();
+    void write_out();
+
+    std::vector<char> m_buffer;
+    std::size_t m_page = 0;   // in the buffer
+    std::size_t m_filled = 0; // of the page; 0: not begun
+    std::uint64_t m_time = 0;
+    std::uint64_t m_lost = 0; // in front of the page
+    std::uint64_t m_lost_total = 0;
+    std::uint64_t m_raised = 0;
+    trace::Spool m_spool;
+    bool m_spooled = false;
+    lib::Result<void> m_written{};
+};
+
+} // namespace host::convert

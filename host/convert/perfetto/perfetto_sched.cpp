@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: MIT
+#include "host/convert/perfetto/perfetto_sched.hpp"
+
+namespace host::convert::perfetto {
+
+namespace {
+
+constexpr std::size_t kContexts = 0x1'0000 + 2; // with kUnknownContext
+
+constexpr std::uint8_t kExitDead = 16; // in the bits of sched_switch
+
+} // namespace
+
+void SchedBundle::Column::put(std::uint64_t value) {
+    protozero::add_varint_to_buffer(&bytes, value);
+}
+
+void SchedBundle::Column::put_difference(std::uint64_t value) {
+    put(value - last);
+    last = value;
+}
+
+void SchedBundle::Column::clear() {
+    bytes.clear();
+    last = 0;
+}
+
+std::uint32_t SchedBundle::name_index(std::uint32_t context, const TaskLabel& label) {
+    if (m_name_of.empty()) {
+        m_name_of.resize(kContexts);
+    }
+    std::uint32_t& index = m_name_of[context];
+    if (index == 0 || m_names[index - 1] != label.name) {
+        m_names.push_back(label.name);
+        m_named.push_back(context);
+        index = static_cast<std::uint32_t>(m_names.size());
+    }
+    return index - 1;
+}
+
+[[gnu::flatten]] void SchedBundle::switched(std::uint64_t time_ns, TaskState left, std::uint32_t context,
+                                            const TaskLabel& next) {
+    m_switch_times.put_difference(time_ns);
+    m_switch_states.put(linux_state(left, kExitDead));
+    m_switch_tids.put(next.tid);
+    m_switch_priorities.put(next.priority);
+    m_switch_names.put(name_index(context, next));
+    flush_if_full();
+}
+
+[[gnu::flatten]] void SchedBundle::woken(std::uint64_t time_ns, std::uint32_t context, const TaskLabel& task) {
+    m_waking_times.put_difference(time_ns);
+    m_waking_tids.put(task.tid);
+    m_waking_cpus.put(m_cpu);
+    m_waking_priorities.put(task.priority);
+    m_waking_names.put(name_index(context, task));
+    flush_if_full();
+}
+
+[[gnu::flatten]] void SchedBundle::interrupt_began(std::uint64_t time_ns, std::uint32_t running, std::uint32_t vector,
+                                                   std::string_view name) {
+    m_handler.clear();
+    Message<IrqEntry> entry(m_handler);
+    entry.add_int32(IrqEntry::irq, static_cast<std::int32_t>(vector));
+    entry.add_string(IrqEntry::name, name);
+    add_event(time_ns, running, FtraceEvent::irq_handler_entry, m_handler);
+}
+
+[[gnu::flatten]] void SchedBundle::interrupt_ended(std::uint64_t time_ns, std::uint32_t running, std::uint32_t vector) {
+    ShortMessage<IrqExit> exit;
+    exit.add_int32(IrqExit::irq, static_cast<std::int32_t>(vector));
+    exit.add_int32(IrqExit::ret, 1); // handled
+    add_event(time_ns, running, FtraceEvent::irq_handler_exit, exit.encoded());
+}
+
+void SchedBundle::add_event(std::uint64_t time_ns, std::uint32_t running, FtraceEvent kind, std::string_view handler) {
+    ShortMessage<FtraceEvent> head;
+    head.add_uint64(FtraceEvent::timestamp, time_ns);
+    head.add_uint32(FtraceEvent::pid, running);
+    m_event.assign(head.encoded());
+    Message<FtraceEvent>(m_event).add_message(kind, handler);
+    Message<Bundle>(m_events).add_message(Bundle::event, m_event);
+    flush_if_full();
+}
+
+void SchedBundle::lost() {
+    flush();
+    m_lost = true;
+}
+
+void SchedBundle::flush_if_full() {
+    if (m_events.size() + 6 * (m_switch_times.bytes.size() + m_waking_times.bytes.size()) >= kBytesMax ||
+        m_names.size() >= kContexts) {
+        flush();
+    }
+}
+
+void SchedBundle::flush() {
+    if (m_events.empty() && m_names.empty() && !m_lost) {
+        return;
+    }
+    {
+        auto packet = m_packets.start(Packets::Sequence::sched);
+        Message<Bundle> bundle(packet, Packet::ftrace_events);
+        bundle.add_uint32(Bundle::cpu, m_cpu);
+        if (m_lost) {
+            bundle.add_bool(Bundle::lost_events, true);
+        }
+        m_lost = false;
+        m_packets.append_encoded(m_events);
+        if (!m_names.empty()) {
+            Message<CompactSched> sched(bundle, Bundle::compact_sched);
+            for (const std::string& name : m_names) {
+                sched.add_string(CompactSched::intern_table, name);
+            }
+            const auto add = [&](CompactSched field, Column& column) {
+                if (!column.bytes.empty()) {
+                    sched.add_string(field, column.bytes);
+                }
+                column.clear();
+            };
+            add(CompactSched::switch_timestamp, m_switch_times);
+            add(CompactSched::switch_prev_state, m_switch_states);
+            add(CompactSched::switch_next_pid, m_switch_tids);
+            add(CompactSched::switch_next_prio, m_switch_priorities);
+            add(CompactSched::switch_next_comm_index, m_switch_names);
+            add(CompactSched::waking_timestamp, m_waking_times);
+            add(CompactSched::waking_pid, m_waking_tids);
+            add(CompactSched::waking_target_cpu, m_waking_cpus);
+            add(CompactSched::waking_prio, m_waking_priorities);
+            add(CompactSched::waking_comm_index, m_waking_names);
+        }
+    }
+    m_packets.add();
+    m_events.clear();
+    m_names.clear();
+    for (const std::uint32_t context : m_named) {
+        m_name_of[context] = 0;
+    }
+    m_named.clear();
+}
+
+} // namespace host::convert::perfetto

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT
+// Tracks beside the schedule, as Perfetto's track events: for each task one for its events, one for its jobs, one for
+// its waits; one for the events of each processor; one counter for each server's budget. Names are interned: they are
+// written once, and again after each loss, for a reader may then have missed them.
+#pragma once
+
+#include "host/convert/event_words.hpp"
+#include "host/convert/perfetto/perfetto_packets.hpp"
+#include "host/convert/task_labels.hpp"
+#include "host/trace/value_texts.hpp"
+
+#include <array>
+#include <bitset>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace host::convert::perfetto {
+
+// Where in the tracks: the upper half of a track's uuid, the lower one is the number of task, processor or server.
+enum class TrackKind : std::uint32_t { task = 1, jobs, waits, processor, server };
+
+struct Flow {
+    enum class Side : std::uint8_t { none, from, to };
+
+    Side side = Side::none;
+    std::uint64_t id = 0; // never 0
+};
+
+class Tracks {
+  public:
+    // packets outlives this.
+    explicit Tracks(Packets& packets);
+
+    void slice_began(std::uint64_t time_ns, TrackKind kind, std::uint32_t number, const TaskLabel& task,
+                     std::string_view name);
+    void slice_ended(std::uint64_t time_ns, TrackKind kind, std::uint32_t number);
+
+    // An event at the track of a task, with its parameters. context < 2^16.
+    void task_instant(std::uint64_t time_ns, const trace::Event& event, std::uint32_t context, const TaskLabel& task,
+                      Flow flow);
+    void processor_instant(std::uint64_t time_ns, const trace::Event& event, Flow flow);
+
+    // A text of ours at a processor's track.
+    void remark(std::uint64_t time_ns, std::uint16_t cpu, std::string_view text);
+
+    void budget(std::uint64_t time_ns, const trace::Names& names, std::uint16_t server, std::uint64_t left_ns);
+
+    // Events before what comes now are missing.
+    void lost() { m_lost = true; }
+
+  private:
+    static constexpr std::size_t kCodes = 256;
+    static constexpr std::size_t kContexts = 0x1'0000;
+
+    // What refers to interned names, encoded.
+    struct EventNames {
+        std::string event;
+        std::string par1;
+        std::string par2;
+    };
+
+    [[nodiscard]] Message<Packet> start(std::uint64_t time_ns);
+    [[nodiscard]] Message<Packet> start(std::uint64_t time_ns, std::uint32_t flags);
+    void clear_state(std::uint64_t time_ns);
+    void declare_task(TrackKind kind, std::uint32_t context, const TaskLabel& task);
+    void declare_processor(std::uint16_t cpu);
+    void declare(TrackKind kind, std::uint32_t number, std::string_view name, TrackKind parent);
+    [[nodiscard]] bool is_new(TrackKind kind, std::uint32_t number);
+    [[nodiscard]] Message<TrackEvent> begin_event(EventType type, std::uint64_t track);
+    void add_event(Message<Packet>&& packet);
+    void instant(std::uint64_t time_ns, const trace::Event& event, std::uint64_t track, Flow flow);
+    void intern(Message<Packet>& packet, const trace::Event& event);
+    void add_parameter(Message<TrackEvent>& out, const std::string& name, const trace::Event& event, tracer::Unit unit,
+                       std::uint32_t value);
+
+    Packets& m_packets;
+    std::array<EventNames, kCodes> m_names; // by event code
+    EventWords m_event_words;
+    trace::ValueTexts m_values; // encoded: "3 (sensor)", or a number and nothing else
+    std::string m_value;        // the same for one
+    std::string m_event;        // encoded
+    std::vector<std::uint64_t> m_turns =
+        std::vector<std::uint64_t>(kContexts);                 // of the labels last written; by context
+    std::unordered_map<std::uint64_t, std::string> m_declared; // by uuid: the name under which it was
+    std::bitset<kCodes> m_interned;                            // by event code: its name, and those of its parameters
+    bool m_begun = false;
+    bool m_lost = false;
+};
+
+} // namespace host::convert::perfetto

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MIT
+// Our own records again (docs/trace-format.md): one file of chunks, each with its preamble, so that any chunk decodes
+// alone. A trace that describes none of its chunks, such as one of a published S.Ha.R.K. kernel, stays plain records.
+// What comes out differs from what went in only in how records are grouped, so events, names, payloads and losses
+// survive; of damaged long events those slots stay that the reader gave as events.
+#include "host/convert/records/preamble.hpp"
+#include "host/convert/records/record_chunks.hpp"
+#include "host/convert/rows.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <optional>
+
+namespace host::convert {
+
+namespace {
+
+class Dat final : public Writer {
+  public:
+    explicit Dat(Destination& destination)
+        : m_file(destination.file()) {}
+
+    lib::Result<void> begin(const Survey* survey, std::string& /*why*/) override {
+        const auto& chunks = survey->facts.chunks;
+        if (survey->kind == trace::InputKind::records && std::ranges::none_of(chunks, &trace::ChunkReport::described)) {
+            return {};
+        }
+        m_chunks.emplace(*survey, [this, survey](const RecordChunks::Chunk& chunk) {
+            tracer::ChunkBegin begin = chunk.begin;
+            m_file.append(make_preamble(begin, survey->facts, chunk.names, chunk.first));
+            m_file.append(chunk.records);
+        });
+        return {};
+    }
+
+    void add(const trace::Event& event) override {
+        if (m_chunks) {
+            m_without_record += std::uint64_t{!m_chunks->add(event)};
+            return;
+        }
+        if (event.state == trace::EventState::ok && event.payload.empty() && event.origin == trace::Origin::record) {
+            put_record(event);
+            return;
+        }
+        m_plain.clear();
+        m_without_record += std::uint64_t{!append_records(event, m_plain)};
+        m_file.append(std::as_bytes(std::span(m_plain)));
+    }
+
+    lib::Result<void> finish(const trace::TraceFacts& /*facts*/, std::string& why) override {
+        if (m_chunks) {
+            m_chunks->finish();
+        }
+        if (m_without_record != 0) {
+            why = fmt::format("{} events of this trace are another system's and have no record", m_without_record);
+            return lib::Error::unsupported;
+        }
+        return {};
+    }
+
+  private:
+    void put_record(const trace::Event& event) {
+        char* const at = m_file.room(tracer::kRecordBytes);
+        tracer::encode_record(tracer::make_record(event.raw_code, event.par1, event.par2, event.ticks),
+                              std::as_writable_bytes(std::span(at, tracer::kRecordBytes)));
+        m_file.used(tracer::kRecordBytes);
+    }
+
+    OutputFile& m_file;
+    std::optional<RecordChunks> m_chunks; // none: plain records
+    std::vector<tracer::Record> m_plain;
+    std::uint64_t m_without_record = 0;
+};
+
+} // namespace
+
+const FormatRow kDatRow = {
+    .name = "dat",
+    .suffix = ".dat",
+    .meaning = "16-byte records again, in one file of chunks: to join a session's files, to unpack compact ones",
+    .shape = Destination::Shape::file,
+    .needs_survey = true,
+    .keeps_stamps = true,
+    .make = make_writer<Dat>,
+};
+
+} // namespace host::convert

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: MIT
+// QNX .kev: the file that the published System Analysis Toolkit reads. Header keys in their documented order, then
+// ours; names and parameters as events at the start; then the events, mapped by host/formats/kev/codes.hpp, in slots
+// that kev_slots.hpp describes. Same trace, same bytes: nothing in the file depends on when or where it was written.
+#include "host/convert/records/kev.hpp"
+
+#include "host/convert/losses.hpp"
+#include "host/convert/rows.hpp"
+#include "host/formats/kev/codes.hpp"
+#include "host/formats/kev/header.hpp"
+#include "host/trace/metadata.hpp"
+#include "host/trace/names.hpp"
+#include "tracer/metadata.hpp"
+
+#include <algorithm>
+#include <array>
+#include <fmt/format.h>
+#include <iterator>
+#include <numeric>
+
+namespace host::convert {
+
+namespace {
+
+constexpr std::uint32_t kNoPid = 0xFFFF'FFFF;
+
+// What the header's text can carry: printable characters, and no "::", which would end the value.
+std::string header_text(std::string_view text) {
+    std::string safe;
+    for (const char character : text) {
+        const bool printable = character >= ' ' && character <= '~';
+        const bool second_colon = character == ':' && safe.ends_with(':');
+        safe.push_back(printable && !second_colon ? character : '_');
+    }
+    return safe;
+}
+
+using trace::kCodeOf;
+
+} // namespace
+
+KevWriter::KevWriter(OutputFile& file)
+    : m_file(file)
+    , m_slots(file)
+    , m_pids(0x1'0000, kNoPid) {}
+
+lib::Result<void> KevWriter::begin(const Survey* survey, std::string& why) {
+    if (!survey->processors.empty() && survey->processors.back() >= formats::kev::kProcessorsMax) {
+        why = fmt::format("processor {}: the format has room for {}", survey->processors.back(),
+                          formats::kev::kProcessorsMax);
+        return lib::Error::unsupported;
+    }
+    // Events of other systems have no code of ours; what is in such a file must not be read as ours.
+    const std::uint64_t sound = std::accumulate(survey->per_code.begin(), survey->per_code.end(), std::uint64_t{0});
+    m_ours = survey->kind == trace::InputKind::records || survey->per_code[0] != sound;
+    write_header(*survey);
+    if (m_ours) {
+        write_metadata(*survey);
+    }
+    return {};
+}
+
+void KevWriter::write_header(const Survey& survey) {
+    const trace::TraceFacts& facts = survey.facts;
+    const tracer::Build build = facts.build.value_or(tracer::Build{});
+    std::string text(formats::kev::kHeaderBegin);
+    const auto add = [&text](std::string_view key, std::string_view value) {
+        fmt::format_to(std::back_inserter(text), "TRACE_{}::{}", key, header_text(value));
+    };
+    const auto add_number = [&](std::string_view key, std::uint64_t value) { add(key, fmt::format("{}", value)); };
+    add("FILE_NAME", "remora.kev");
+    add("DATE", "unknown");
+    add("VER_MAJOR", "1");
+    add("VER_MINOR", "01");
+    add("LITTLE_ENDIAN", "TRUE");
+    add("ENCODING", formats::kev::kEncoding);
+    add("BOOT_DATE", "unknown");
+    add_number("CYCLES_PER_SEC", std::uint64_t{facts.clock.khz} * 1000);
+    add_number("CPU_NUM", survey.processors.empty() ? 1 : survey.processors.back() + 1U);
+    add("SYSNAME", m_ours ? formats::kev::kOurSystem : "converted");
+    add("NODENAME", build.application.view());
+    add("SYS_RELEASE", build.kernel.view());
+    add("SYS_VERSION", build.compiler.view());
+    add("MACHINE", "x86-64");
+    add("SYSPAGE_LEN", "0");
+    if (m_ours) {
+        add("DROPPED", fmt::format("{}", all_losses(facts, survey.lost)));
+        add_number("TSC_SOURCE", static_cast<std::uint64_t>(facts.clock.source));
+        add_number("TSC_ERROR_PPM", facts.clock.error_ppm);
+        add_number("CLOCK_MODE", static_cast<std::uint64_t>(facts.clock.mode));
+        if (facts.boot_id) {
+            add("BOOT_ID", fmt::format("{:016x}", *facts.boot_id));
+        }
+    }
+    text += formats::kev::kHeaderEnd;
+    m_file.append(text);
+}
+
+template <typename Payload>
+void KevWriter::write_payload(std::uint8_t code, const Payload& payload) {
+    std::array<std::byte, tracer::kCombinePayloadMax + 2> bytes{};
+    const auto size = tracer::encode_payload(payload, bytes);
+    if (size) {
+        constexpr std::size_t kLengthBytes = 2;
+        put(0, m_metadata_ticks,
+            formats::kev::foreign_of_metadata(code, std::span(bytes).first(size.value()).subspan(kLengthBytes),
+                                              m_words));
+    }
+}
+
+// All with the stamp of the first event; it rises by one with each, as that of any burst does, so it begins early
+// enough for the first event to keep its own.
+void KevWriter::write_metadata(const Survey& survey) {
+    const trace::TraceFacts& facts = survey.facts;
+    const trace::Names& names = facts.names;
+    const std::size_t count = 2 * names.tasks().size() + names.declarations().size() + kNamesRoom;
+    m_metadata_ticks = survey.first.value - std::min<std::uint64_t>(survey.first.value, count);
+    if (facts.build) {
+        write_payload(kCodeOf<"build">, *facts.build);
+    }
+    if (facts.cost) {
+        write_payload(kCodeOf<"trace_cost">, *facts.cost);
+    }
+    for (const auto& [context, task] : names.tasks()) {
+        m_pids[context] = task.pid.value_or(kNoPid);
+        const std::string_view name = std::string_view(task.name).substr(0, task.name.find('\0'));
+        put(0, m_metadata_ticks, formats::kev::foreign_of_task_name(context, m_pids[context], name, m_words));
+        if (task.parameters) {
+            write_payload(kCodeOf<"task_parameters">, *task.parameters);
+        }
+    }
+    for (const trace::NameEvent& row : trace::kNameEvents) {
+        for (std::uint32_t id = 0; id <= 0xFFFF; ++id) {
+            if (const std::string_view name = names.find(row.unit, id); !name.empty()) {
+                write_payload(row.code, tracer::NameOf{static_cast<std::uint16_t>(id), tracer::Name(name)});
+            }
+        }
+    }
+    for (const auto& [id, declaration] : names.declarations()) {
+        write_payload(kCodeOf<"event_declaration">, *declaration);
+    }
+    if (facts.export_end) {
+        write_payload(kCodeOf<"export_end">, *facts.export_end);
+    }
+}
+
+void KevWriter::put(std::uint16_t cpu, std::uint64_t ticks, const formats::kev::Foreign& foreign) {
+    m_slots.add(cpu, foreign.class_number, foreign.event, ticks, m_words);
+}
+
+void KevWriter::add(const trace::Event& event) {
+    if (event.cpu >= formats::kev::kProcessorsMax) {
+        return; // begin() refused the trace; a file that grew in between
+    }
+    const bool native = event.row != nullptr || event.origin == trace::Origin::record;
+    if (!native || !m_ours) {
+        m_words.assign(event.words.begin(), event.words.end());
+        m_words.resize(std::min(m_words.size(), KevSlots::kWordsMax));
+        const bool kev = event.origin == trace::Origin::kev;
+        m_slots.add(event.cpu, kev ? event.event_class : static_cast<std::uint32_t>(formats::kev::Class::user),
+                    event.number, event.ticks.value, m_words);
+        return;
+    }
+    if (event.is(kCodeOf<"task_create">) || event.is(kCodeOf<"id">)) {
+        m_pids[event.par1] = event.par2;
+    }
+    const auto foreign = formats::kev::foreign_of(event, m_pids[event.par1], m_words);
+    m_words.resize(std::min(m_words.size(), KevSlots::kWordsMax));
+    put(event.cpu, event.ticks.value, foreign);
+}
+
+lib::Result<void> KevWriter::finish(const trace::TraceFacts& /*facts*/, std::string& /*why*/) {
+    m_slots.finish();
+    return {};
+}
+
+const FormatRow kKevRow = {
+    .name = "kev",
+    .suffix = ".kev",
+    .meaning = "QNX System Analysis Toolkit (.kev): traceprinter, our own libtraceparser",
+    .shape = Destination::Shape::file,
+    .needs_survey = true,
+    .make = [](Destination& destination) -> std::unique_ptr<Writer> {
+        return std::make_unique<KevWriter>(destination.file());
+    },
+};
+
+} // namespace host::convert

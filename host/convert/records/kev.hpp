@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+// The writer of .kev files; see kev.cpp. Others than `remora convert` use it too: the traceparser library reads a trace
+// of any kind through it.
+#pragma once
+
+#include "host/convert/records/kev_slots.hpp"
+#include "host/convert/writer.hpp"
+#include "host/formats/kev/codes.hpp"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace host::convert {
+
+class KevWriter final : public Writer {
+  public:
+    // The file outlives the writer.
+    explicit KevWriter(OutputFile& file);
+
+    // survey: not null. unsupported: a processor has a number that the format has no room for.
+    [[nodiscard]] lib::Result<void> begin(const Survey* survey, std::string& why) override;
+    void add(const trace::Event& event) override;
+    [[nodiscard]] lib::Result<void> finish(const trace::TraceFacts& facts, std::string& why) override;
+
+  private:
+    static constexpr std::size_t kNamesRoom = 4096; // ticks in front of the first event for names other than tasks'
+
+    void write_header(const Survey& survey);
+    void write_metadata(const Survey& survey);
+    template <typename Payload>
+    void write_payload(std::uint8_t code, const Payload& payload);
+    void put(std::uint16_t cpu, std::uint64_t ticks, const formats::kev::Foreign& foreign);
+
+    OutputFile& m_file;
+    KevSlots m_slots;
+    std::vector<std::uint32_t> m_pids; // by context
+    std::vector<std::uint32_t> m_words;
+    std::uint64_t m_metadata_ticks = 0;
+    bool m_ours = true;
+};
+
+} // namespace host::convert

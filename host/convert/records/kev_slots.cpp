@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+// See the header for the rules.
+#include "host/convert/records/kev_slots.hpp"
+
+#include <algorithm>
+
+namespace host::convert {
+
+namespace {
+
+using formats::kev::ByteOrder;
+using formats::kev::Class;
+using formats::kev::Kind;
+using formats::kev::make_header;
+using formats::kev::Slot;
+
+constexpr auto kControl = static_cast<std::uint32_t>(Class::control);
+
+std::uint32_t high(std::uint64_t ticks) {
+    return static_cast<std::uint32_t>(ticks >> 32);
+}
+
+std::uint32_t low(std::uint64_t ticks) {
+    return static_cast<std::uint32_t>(ticks);
+}
+
+} // namespace
+
+// BUFFER and TIME go in front of the event, in the same turn as it.
+KevSlots::Plan KevSlots::plan(const Processor& processor, std::uint64_t ticks, bool begins_buffer) const {
+    const bool late = processor.newest && ticks < processor.newest_ticks;
+    const std::uint64_t free = !processor.newest || late ? 0 : *processor.newest + 1;
+    std::uint64_t event = late ? ticks : std::max(ticks, free);
+    for (;;) {
+        const bool time = begins_buffer || !processor.has_time || processor.high != high(event);
+        const std::uint64_t in_front = (time ? 1U : 0U) + (begins_buffer ? 1U : 0U);
+        if (late) {
+            return {.first = event - std::min<std::uint64_t>(in_front, low(event)), .event = event, .time = time};
+        }
+        const std::uint64_t turn = event & ~std::uint64_t{0xFFFF'FFFF};
+        const std::uint64_t first = std::max({event - std::min(in_front, event), free, turn});
+        if (high(first + in_front) == high(event)) {
+            return {.first = first, .event = std::max(event, first + in_front), .time = time};
+        }
+        event = first + in_front; // pushed into the next turn, where a TIME may be needed
+    }
+}
+
+void KevSlots::add(std::uint32_t cpu, std::uint32_t class_number, std::uint32_t event, std::uint64_t ticks,
+                   std::span<const std::uint32_t> words) {
+    const std::size_t slots = std::max<std::size_t>(1, (words.size() + 1) / 2);
+    if (!m_buffer.empty() && m_buffer.size() + slots + 1 > kBufferSlots) {
+        finish();
+    }
+    Processor& processor = m_processors[cpu];
+    const bool begins_buffer = m_buffer.empty();
+    const Plan stamps = plan(processor, ticks, begins_buffer);
+    std::uint64_t next = stamps.first;
+    if (begins_buffer) {
+        put({make_header(Kind::simple, cpu, kControl, formats::kev::kControlBuffer),
+             low(next++),
+             {m_number % formats::kev::kBufferModulus, 0}});
+    }
+    if (stamps.time) {
+        put({make_header(Kind::simple, cpu, kControl, formats::kev::kControlTime),
+             low(next++),
+             {high(stamps.event), low(stamps.event)}});
+        processor.has_time = true;
+        processor.high = high(stamps.event);
+    }
+    for (std::size_t slot = 0; slot < slots; ++slot) {
+        const Kind kind = slots == 1          ? Kind::simple
+                          : slot == 0         ? Kind::begin
+                          : slot + 1 == slots ? Kind::end
+                                              : Kind::middle;
+        const auto word = [&](std::size_t index) { return index < words.size() ? words[index] : 0; };
+        put({make_header(kind, cpu, class_number, event), low(stamps.event), {word(2 * slot), word(2 * slot + 1)}});
+    }
+    processor.newest = std::max(processor.newest.value_or(0), stamps.event);
+    processor.newest_ticks = std::max(processor.newest_ticks, ticks);
+}
+
+void KevSlots::finish() {
+    if (m_buffer.empty()) {
+        return;
+    }
+    m_buffer.front().data[1] = static_cast<std::uint32_t>(m_buffer.size() - 1);
+    for (const Slot& slot : m_buffer) {
+        char* const at = m_file.room(formats::kev::kSlotBytes);
+        encode_slot(slot, std::as_writable_bytes(std::span(at, formats::kev::kSlotBytes)), ByteOrder::little);
+        m_file.used(formats::kev::kSlotBytes);
+    }
+    m_buffer.clear();
+    ++m_number;
+    for (Processor& processor : m_processors) {
+        processor.has_time = false;
+    }
+}
+
+} // namespace host::convert

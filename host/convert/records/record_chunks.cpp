@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: MIT
+// The rules of cutting. A stretch keeps the order in which the reader gave its events, so one that is read again comes
+// in the same order.
+#include "host/convert/records/record_chunks.hpp"
+
+#include "host/convert/losses.hpp"
+#include "lib/assert.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <limits>
+#include <utility>
+
+namespace host::convert {
+
+namespace {
+
+static_assert(std::endian::native == std::endian::little && sizeof(tracer::Record) == tracer::kRecordBytes,
+              "records are written as they are in memory");
+
+void append_long(const trace::Event& event, std::vector<tracer::Record>& records) {
+    std::array<std::byte, tracer::kLongEventBytesMax> payload{};
+    const std::size_t size = event.payload.size() + sizeof(std::uint16_t);
+    ASSERT(size <= payload.size()); // it came out of as many slots
+    lib::store_le(std::span(payload), static_cast<std::uint16_t>(size));
+    std::ranges::copy(event.payload, payload.begin() + sizeof(std::uint16_t));
+    std::array<tracer::Record, tracer::kCombineSlotsMax> slots;
+    const auto count =
+        tracer::encode_combined(event.code, event.ticks, std::span<const std::byte>(payload).first(size), slots);
+    ASSERT(count.ok());
+    const auto flags = static_cast<std::uint16_t>(event.raw_code & ~(tracer::kCodeMask | tracer::kCombineMask));
+    for (std::size_t i = 0; i < count.value(); ++i) {
+        slots[i].code = static_cast<std::uint16_t>(slots[i].code | flags);
+        records.push_back(slots[i]);
+    }
+}
+
+} // namespace
+
+bool append_records(const trace::Event& event, std::vector<tracer::Record>& records) {
+    if (event.origin != trace::Origin::record) {
+        if (event.row == nullptr || event.row->shape != tracer::Shape::simple) {
+            return false;
+        }
+        records.push_back(tracer::make_record(event.code, event.par1, event.par2, event.ticks));
+        return true;
+    }
+    if (event.row != nullptr && event.row->shape == tracer::Shape::combined && !event.payload.empty()) {
+        append_long(event, records);
+    } else if (event.state != trace::EventState::malformed) {
+        // A slot of an incomplete long event is copied as it is.
+        records.push_back(tracer::make_record(event.raw_code, event.par1, event.par2, event.ticks));
+    }
+    return true;
+}
+
+RecordChunks::RecordChunks(const Survey& survey, Write write)
+    : m_survey(survey)
+    , m_write(std::move(write)) {
+    const auto& chunks = survey.facts.chunks;
+    if (const auto first = std::ranges::find_if(chunks, &trace::ChunkReport::described); first != chunks.end()) {
+        m_template = first->description;
+    }
+    m_template.tsc_khz = survey.facts.clock.khz;
+    if (m_template.tsc_khz == 0) {
+        m_template.tsc_source = tracer::TscSource::unknown; // so that a reader knows that it is unknown
+    }
+    m_template.dropped = 0;
+    m_template.refused = 0;
+    m_template.overwritten = 0;
+    m_template.encoding = tracer::Encoding::records;
+    m_template.layout = 0;
+    m_template.compact_bytes = 0;
+    m_taken.resize(chunks.size());
+}
+
+RecordChunks::Stretch& RecordChunks::stretch_of(std::uint16_t cpu) {
+    if (m_last == nullptr || cpu != m_last_cpu) {
+        const auto [place, is_new] = m_stretches.try_emplace(cpu);
+        if (is_new) {
+            place->second.begin = m_template;
+            place->second.begin.cpu = cpu;
+            place->second.cost = m_stretches.size() == 1 ? unplaced_losses(m_survey.facts).missing : 0;
+            place->second.begin.dropped = place->second.cost;
+        }
+        m_last = &place->second;
+        m_last_cpu = cpu;
+    }
+    return *m_last;
+}
+
+bool RecordChunks::add(const trace::Event& event) {
+    if (m_records >= kRecordsMax && (event.ticks >= m_greatest || m_records >= 2 * kRecordsMax)) {
+        flush_all();
+    }
+    Stretch& stretch = stretch_of(event.cpu);
+    // A later source has more names; late records of an earlier source do not restore that one's names.
+    if (!stretch.has_source || event.source > stretch.source) {
+        take_source(event.source, *event.names, stretch);
+    }
+    if (stretch.records.empty()) {
+        stretch.first = event.ticks;
+    }
+    const std::size_t before = stretch.records.size();
+    if (!append_records(event, stretch.records)) {
+        return false;
+    }
+    m_records += stretch.records.size() - before;
+    m_greatest = std::max(m_greatest, event.ticks);
+    return true;
+}
+
+void RecordChunks::take_source(std::uint32_t source, const trace::Names& names, Stretch& stretch) {
+    flush(stretch);
+    stretch.has_source = true;
+    stretch.source = source;
+    stretch.names = names;
+    if (source >= m_taken.size()) {
+        return; // the input grew since it was surveyed
+    }
+    m_taken[source] = true;
+    const trace::ChunkReport& report = m_survey.facts.chunks[source];
+    stretch.cost += report.missing + report.skipped;
+    if (report.described) {
+        stretch.begin.mode = report.description.mode;
+        stretch.begin.dropped = std::max(stretch.begin.dropped, report.description.dropped + stretch.cost);
+        stretch.begin.refused = std::max(stretch.begin.refused, report.description.refused);
+        stretch.begin.overwritten = report.description.overwritten;
+    }
+}
+
+void RecordChunks::flush(Stretch& stretch) {
+    if (stretch.records.empty()) {
+        return;
+    }
+    tracer::ChunkBegin& begin = stretch.begin;
+    begin.chunk = static_cast<std::uint16_t>(m_chunks);
+    begin.generation = static_cast<std::uint32_t>(m_chunks >> 16);
+    begin.events = stretch.records.size();
+    begin.records = static_cast<std::uint32_t>(begin.events);
+    ++m_chunks;
+    m_write({.begin = begin,
+             .names = stretch.names,
+             .records = std::as_bytes(std::span(stretch.records)),
+             .first = stretch.first});
+    begin.overwritten = 0;
+    m_records -= stretch.records.size();
+    stretch.records.clear();
+}
+
+// In the order of their first stamps, in which a reader opens them.
+void RecordChunks::flush_all() {
+    std::vector<Stretch*> order;
+    for (auto& [cpu, stretch] : m_stretches) {
+        if (!stretch.records.empty()) {
+            order.push_back(&stretch);
+        }
+    }
+    std::ranges::stable_sort(order, {}, [](const Stretch* stretch) { return stretch->first.value; });
+    for (Stretch* const stretch : order) {
+        flush(*stretch);
+    }
+}
+
+void RecordChunks::finish() {
+    flush_all();
+    for (std::size_t source = 0; source < m_taken.size(); ++source) {
+        const trace::ChunkReport& report = m_survey.facts.chunks[source];
+        if (m_taken[source] || !report.described) {
+            continue;
+        }
+        Stretch& stretch = stretch_of(report.description.cpu);
+        take_source(static_cast<std::uint32_t>(source), m_survey.facts.names, stretch);
+        stretch.begin.chunk = static_cast<std::uint16_t>(m_chunks);
+        stretch.begin.generation = static_cast<std::uint32_t>(m_chunks >> 16);
+        stretch.begin.events = 0;
+        stretch.begin.records = 0;
+        ++m_chunks;
+        m_write({.begin = stretch.begin, .names = stretch.names, .records = {}, .first = m_survey.last});
+    }
+}
+
+} // namespace host::convert

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+// Events back into records, and records into chunks, for formats that are made of chunks. Each chunk is one
+// processor's; it ends where a chunk of the input ended, or when enough records have come together. Losses that the
+// input reports are kept: dropped and refused records as they grew, overwritten ones with the first chunk that has
+// records of the same origin, and what damage had cost the input counts as dropped. Memory: kRecordsMax records, and
+// the names of each processor.
+#pragma once
+
+#include "host/convert/writer.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <span>
+#include <vector>
+
+namespace host::convert {
+
+class RecordChunks {
+  public:
+    struct Chunk {
+        tracer::ChunkBegin begin; // but preamble_slots; the encoding is that of records
+        const trace::Names& names;
+        std::span<const std::byte> records;
+        lib::Ticks first; // stamp of the first record
+    };
+
+    using Write = std::function<void(const Chunk&)>;
+
+    // Of all processors together. A chunk is not ended where time falls unless there are twice as many.
+    static constexpr std::size_t kRecordsMax = std::size_t{1} << 16;
+
+    // survey outlives this.
+    RecordChunks(const Survey& survey, Write write);
+
+    // False if the event is of another system's trace and has no record.
+    [[nodiscard]] bool add(const trace::Event& event);
+
+    // Writes what is left, and an empty chunk for each described chunk of the input that had no records.
+    void finish();
+
+  private:
+    // What one processor has gathered.
+    struct Stretch {
+        std::vector<tracer::Record> records;
+        tracer::ChunkBegin begin;
+        trace::Names names;
+        lib::Ticks first;
+        std::uint32_t source = 0; // whose names these are
+        bool has_source = false;
+        std::uint64_t cost = 0; // records that damage took, so far
+    };
+
+    void take_source(std::uint32_t source, const trace::Names& names, Stretch& stretch);
+    void flush(Stretch& stretch);
+    void flush_all();
+    [[nodiscard]] Stretch& stretch_of(std::uint16_t cpu);
+
+    const Survey& m_survey;
+    Write m_write;
+    tracer::ChunkBegin m_template; // of the first chunk that describes itself
+    std::map<std::uint16_t, Stretch> m_stretches;
+    Stretch* m_last = nullptr; // of the event before
+    std::uint16_t m_last_cpu = 0;
+    std::vector<bool> m_taken; // by source
+    std::size_t m_records = 0; // of all stretches
+    lib::Ticks m_greatest;
+    std::uint64_t m_chunks = 0;
+};
+
+// Appends the records of one event; false if it has none.
+[[nodiscard]] bool append_records(const trace::Event& event, std::vector<tracer::Record>& records);
+
+} // namespace host::convert

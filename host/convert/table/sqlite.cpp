@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: MIT
+// A SQLite database: the table `events` and the tables of host/sql/tables.hpp, so that a trace can be queried with any
+// client. One transaction, statements prepared once, indices made at the end: an index that exists while rows arrive
+// costs more than one made of them. No journal: until it is complete no other program uses the file, and a failure
+// removes it. Source: sqlite.org, "C-language Interface Specification" and "PRAGMA Statements".
+#include "host/convert/rows.hpp"
+#include "host/sql/event_columns.hpp"
+#include "host/sql/fact_rows.hpp"
+#include "host/sql/schedule_rows.hpp"
+#include "host/sql/views.hpp"
+
+#include <array>
+#include <fmt/format.h>
+#include <sqlite3.h>
+#include <utility>
+
+namespace host::convert {
+
+namespace {
+
+using sql::Cell;
+using sql::EventColumn;
+using sql::Table;
+
+constexpr std::string_view kIndices = "CREATE INDEX events_by_time ON events(time_ns);"
+                                      "CREATE INDEX events_by_event ON events(event, time_ns);"
+                                      "CREATE INDEX events_by_task ON events(task, time_ns) WHERE task IS NOT NULL;"
+                                      "CREATE INDEX jobs_by_task ON jobs(task, release_ns);"
+                                      "CREATE INDEX intervals_by_task ON intervals(task, begin_ns);"
+                                      "CREATE INDEX intervals_by_time ON intervals(begin_ns);"
+                                      "CREATE INDEX interrupts_by_time ON interrupts(begin_ns);";
+
+lib::Error error_of(int code) {
+    switch (code & 0xFF) {
+    case SQLITE_FULL:
+        return lib::Error::no_space;
+    case SQLITE_PERM:
+    case SQLITE_READONLY:
+    case SQLITE_AUTH:
+        return lib::Error::refused;
+    default:
+        return lib::Error::io;
+    }
+}
+
+std::string placeholders(int count) {
+    std::string text = "?";
+    for (int i = 1; i < count; ++i) {
+        text += ",?";
+    }
+    return text;
+}
+
+class Sqlite final : public Writer {
+  public:
+    explicit Sqlite(Destination& destination)
+        : m_destination(destination)
+        , m_sink([this](Table table, std::span<const Cell> cells) {
+            insert(m_tables[static_cast<std::size_t>(table)], cells);
+        })
+        , m_schedule(m_sink) {}
+
+    ~Sqlite() override { close(); }
+
+    lib::Result<void> begin(const Survey* survey, std::string& why) override {
+        m_khz = survey->facts.clock.khz;
+        constexpr int kFlags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
+        check(sqlite3_open_v2(m_destination.partial_path().c_str(), &m_database, kFlags, nullptr));
+        run("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA encoding = 'UTF-8'; BEGIN;");
+        std::string columns;
+        for (const sql::ColumnRow& column : sql::kEventColumnRows) {
+            columns += fmt::format("{}{} {}", columns.empty() ? "" : ", ", column.name, column.type);
+        }
+        make_table("events", columns, sql::kEventColumns, m_events);
+        for (std::size_t i = 0; i < sql::kTables; ++i) {
+            const auto table = static_cast<Table>(i);
+            make_table(sql::row_of(table).name, sql::row_of(table).columns,
+                       static_cast<std::size_t>(sql::column_count(table)), m_tables[i]);
+        }
+        return result(why);
+    }
+
+    void add(const trace::Event& event) override {
+        for (std::size_t i = 0; i < sql::kEventColumns; ++i) {
+            event_cell(event, static_cast<EventColumn>(i), m_scratch).bind(m_events, static_cast<int>(i) + 1);
+        }
+        step(m_events);
+        m_schedule.add(event, m_khz);
+    }
+
+    lib::Result<void> finish(const trace::TraceFacts& facts, std::string& why) override {
+        m_schedule.finish(facts.names);
+        for (const Table table : {Table::tasks, Table::names, Table::chunks, Table::meta}) {
+            sql::fact_rows(table, facts, m_sink);
+        }
+        run(kIndices);
+        run(sql::kViews);
+        run("ANALYZE; COMMIT;");
+        auto outcome = result(why);
+        close();
+        return outcome;
+    }
+
+  private:
+    void make_table(std::string_view name, std::string_view columns, std::size_t count, sqlite3_stmt*& statement) {
+        run(fmt::format("CREATE TABLE {}({});", name, columns));
+        if (m_error != SQLITE_OK) {
+            return;
+        }
+        const std::string text = fmt::format("INSERT INTO {} VALUES({})", name, placeholders(static_cast<int>(count)));
+        check(sqlite3_prepare_v3(m_database, text.c_str(), -1, SQLITE_PREPARE_PERSISTENT, &statement, nullptr));
+    }
+
+    void insert(sqlite3_stmt* statement, std::span<const Cell> cells) {
+        int place = 0;
+        for (const Cell& cell : cells) {
+            cell.bind(statement, ++place);
+        }
+        step(statement);
+    }
+
+    // The first error is kept; after it nothing is tried any more.
+    void check(int code) {
+        if (m_error == SQLITE_OK && code != SQLITE_OK && code != SQLITE_DONE) {
+            m_error = code;
+            m_why = m_database != nullptr ? sqlite3_errmsg(m_database) : sqlite3_errstr(code);
+        }
+    }
+
+    void step(sqlite3_stmt* statement) {
+        if (m_error == SQLITE_OK) {
+            check(sqlite3_step(statement));
+            sqlite3_reset(statement);
+        }
+    }
+
+    void run(std::string_view text) {
+        if (m_error == SQLITE_OK) {
+            check(sqlite3_exec(m_database, std::string(text).c_str(), nullptr, nullptr, nullptr));
+        }
+    }
+
+    [[nodiscard]] lib::Result<void> result(std::string& why) const {
+        if (m_error == SQLITE_OK) {
+            return {};
+        }
+        why = m_why;
+        return error_of(m_error);
+    }
+
+    void close() {
+        sqlite3_finalize(std::exchange(m_events, nullptr));
+        for (sqlite3_stmt*& statement : m_tables) {
+            sqlite3_finalize(std::exchange(statement, nullptr));
+        }
+        check(sqlite3_close(std::exchange(m_database, nullptr)));
+    }
+
+    Destination& m_destination;
+    sqlite3* m_database = nullptr;
+    sqlite3_stmt* m_events = nullptr;
+    std::array<sqlite3_stmt*, sql::kTables> m_tables{};
+    int m_error = SQLITE_OK;
+    std::string m_why;
+    std::string m_scratch;
+    std::uint32_t m_khz = 0;
+    sql::RowSink m_sink;
+    sql::ScheduleRows m_schedule;
+};
+
+} // namespace
+
+const FormatRow kSqliteRow = {
+    .name = "sqlite",
+    .suffix = ".sqlite",
+    .meaning = "a SQLite database of events, tasks, jobs and intervals, for queries; see also `remora sql`",
+    .shape = Destination::Shape::library_file,
+    .needs_survey = true,
+    .make = make_writer<Sqlite>,
+};
+
+} // namespace host::convert

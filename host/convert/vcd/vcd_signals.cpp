@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: MIT
+#include "host/convert/vcd/vcd_signals.hpp"
+
+#include "host/text/digits.hpp"
+
+#include <fmt/format.h>
+#include <iterator>
+
+namespace host::convert {
+
+namespace {
+
+using text::put;
+
+// Numbers in the printable characters, shortest first.
+std::string code_of(std::uint32_t number) {
+    constexpr std::uint32_t kDigits = '~' - '!' + 1;
+    std::string code;
+    for (;;) {
+        code += static_cast<char>('!' + number % kDigits);
+        if (number < kDigits) {
+            return code;
+        }
+        number = number / kDigits - 1;
+    }
+}
+
+bool is_word(char character) {
+    return (character >= 'a' && character <= 'z') || (character >= 'A' && character <= 'Z') ||
+           (character >= '0' && character <= '9') || character == '_';
+}
+
+// A value of text ends at white space: GTKWave reads C's escapes.
+std::string written(std::string_view text) {
+    std::string out;
+    for (const char character : text) {
+        if (character > ' ' && character < 0x7F && character != '\\') {
+            out += character;
+        } else {
+            fmt::format_to(std::back_inserter(out), "\\{:03o}", static_cast<unsigned char>(character));
+        }
+    }
+    return out;
+}
+
+constexpr std::size_t kLineMax = 128; // all of a change but its text
+
+} // namespace
+
+std::string VcdSignals::fit(std::string_view name) {
+    std::string fitting;
+    for (const char character : name) {
+        fitting += is_word(character) ? character : '_';
+    }
+    if (fitting.empty() || (fitting.front() >= '0' && fitting.front() <= '9')) {
+        fitting.insert(fitting.begin(), '_');
+    }
+    std::string unlike = fitting;
+    for (unsigned i = 2; !m_scopes.back().insert(unlike).second; ++i) {
+        unlike = fmt::format("{}_{}", fitting, i);
+    }
+    return unlike;
+}
+
+void VcdSignals::open_scope(std::string_view name) {
+    m_file.append(fmt::format("$scope module {} $end\n", fit(name)));
+    m_scopes.emplace_back();
+}
+
+void VcdSignals::close_scope() {
+    m_file.append("$upscope $end\n");
+    m_scopes.pop_back();
+}
+
+VcdSignals::Id VcdSignals::add(Kind kind, std::string_view type, std::string_view name) {
+    const auto id = static_cast<Id>(m_signals.size());
+    m_signals.push_back({.kind = kind, .code = code_of(id)});
+    m_file.append(fmt::format("$var {} {} {} $end\n", type, m_signals.back().code, fit(name)));
+    return id;
+}
+
+VcdSignals::Id VcdSignals::add_wire(std::string_view name) {
+    return add(Kind::wire, "wire 1", name);
+}
+
+VcdSignals::Id VcdSignals::add_number(std::string_view name) {
+    return add(Kind::number, "integer 64", name);
+}
+
+VcdSignals::Id VcdSignals::add_text(std::string_view name) {
+    return add(Kind::text, "string 1", name);
+}
+
+void VcdSignals::end_declarations() {
+    m_file.append("$enddefinitions $end\n#0\n$dumpvars\n");
+    for (const Signal& signal : m_signals) {
+        append_value(signal);
+    }
+    m_file.append("$end\n");
+}
+
+void VcdSignals::append_value(const Signal& signal) {
+    const std::string_view text = signal.kind != Kind::text ? std::string_view()
+                                  : signal.known            ? m_texts[signal.value]
+                                                            : std::string_view("?");
+    char* const begin = m_file.room(kLineMax + text.size());
+    char* at = begin;
+    switch (signal.kind) {
+    case Kind::wire:
+        *at++ = !signal.known ? 'x' : signal.value != 0 ? '1' : '0';
+        break;
+    case Kind::number:
+        at = signal.known ? fmt::format_to(at, "b{:b} ", signal.value) : put(at, "bx ");
+        break;
+    case Kind::text:
+        *at++ = 's';
+        at = put(at, text);
+        *at++ = ' ';
+        break;
+    }
+    at = put(at, signal.code);
+    *at++ = '\n';
+    m_file.used(static_cast<std::size_t>(at - begin));
+}
+
+VcdSignals::TextId VcdSignals::text(std::string_view text) {
+    if (const auto known = m_text_ids.find(text); known != m_text_ids.end()) {
+        return known->second;
+    }
+    const auto id = static_cast<TextId>(m_texts.size());
+    m_texts.push_back(written(text));
+    m_text_ids.emplace(text, id);
+    return id;
+}
+
+void VcdSignals::set(Id id, std::uint64_t value) {
+    Signal& signal = m_signals[id];
+    if (signal.known && signal.value == value) {
+        return;
+    }
+    signal.known = true;
+    signal.value = value;
+    if (!signal.changed) {
+        signal.changed = true;
+        m_changed.push_back(id);
+    }
+}
+
+void VcdSignals::comment(std::string_view text) {
+    flush();
+    m_file.append(fmt::format("$comment {} $end\n", text));
+}
+
+void VcdSignals::flush() {
+    if (m_changed.empty()) {
+        return;
+    }
+    char* const begin = m_file.room(kLineMax);
+    *begin = '#';
+    char* at = text::put_decimal(begin + 1, m_time);
+    *at++ = '\n';
+    m_file.used(static_cast<std::size_t>(at - begin));
+    for (const Id id : m_changed) {
+        append_value(m_signals[id]);
+        m_signals[id].changed = false;
+    }
+    m_changed.clear();
+}
+
+void VcdSignals::finish() {
+    const bool quiet = m_changed.empty();
+    flush();
+    if (quiet) {
+        m_file.append(fmt::format("#{}\n", m_time));
+    }
+}
+
+} // namespace host::convert

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+// The frames of a network capture: pcap in both byte orders with micro- or nanoseconds, and pcapng with any number of
+// sections and interfaces. Read from front to back, so a pipe will do. Lengths in the file are believed only as far as
+// they can be right. Sources: draft-ietf-opsawg-pcap, draft-ietf-opsawg-pcapng.
+#pragma once
+
+#include "host/trace/byte_source.hpp"
+#include "host/trace/diagnostics.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace host::formats::capture {
+
+struct Frame {
+    std::uint64_t offset_bytes = 0; // of the record or block that holds it
+    std::uint16_t link_type = 0;
+    std::span<const std::byte> bytes; // as far as they were captured; valid until the next frame
+};
+
+class FrameSource {
+  public:
+    // A frame that claims more cannot be one.
+    static constexpr std::size_t kFrameBytesMax = 65'535;
+    static constexpr std::size_t kInterfacesMax = 4096;
+
+    explicit FrameSource(trace::NamedSource input, trace::Diagnostics& diagnostics);
+
+    // False at the end, or where the file cannot be followed any further. Reports E-EMPTY, E-TRUNC, E-PCAP, E-BLOCK,
+    // E-IO.
+    [[nodiscard]] bool next(Frame& frame);
+
+  private:
+    enum class Format : std::uint8_t { unknown, pcap, pcapng };
+
+    [[nodiscard]] bool open();
+    [[nodiscard]] bool next_record(Frame& frame);
+    [[nodiscard]] bool next_block(Frame& frame);
+    [[nodiscard]] bool read_section(std::span<const std::byte> head);
+    [[nodiscard]] bool take_block(std::uint32_t type, std::span<const std::byte> body, Frame& frame);
+    [[nodiscard]] bool take_packet(std::span<const std::byte> packet, std::uint32_t interface, std::uint32_t captured,
+                                   std::uint32_t original, Frame& frame);
+
+    // So many bytes, or none if the input ends before (then it was reported, unless it ends where it may).
+    [[nodiscard]] std::span<const std::byte> take(std::size_t bytes, bool may_end);
+    [[nodiscard]] bool skip(std::uint64_t bytes);
+    [[nodiscard]] std::uint32_t word(std::span<const std::byte> bytes) const;
+    [[nodiscard]] std::uint16_t half(std::span<const std::byte> bytes) const;
+    void report(trace::Code code, std::string_view text);
+
+    trace::NamedSource m_input;
+    trace::Diagnostics& m_diagnostics;
+    std::vector<std::byte> m_buffer;
+    std::size_t m_position = 0;
+    std::size_t m_filled = 0;
+    std::uint64_t m_offset = 0; // of the next byte in the input
+    std::uint64_t m_unit = 0;   // of the record or block being read
+    Format m_format = Format::unknown;
+    bool m_big_endian = false;
+    bool m_ended = false;
+    std::uint16_t m_link_type = 0;             // pcap
+    std::vector<std::uint16_t> m_link_types{}; // pcapng: of the section's interfaces
+};
+
+} // namespace host::formats::capture

@@ -1,0 +1,372 @@
+// SPDX-License-Identifier: MIT
+// Slot by slot. Every branch that gives something up reports it. The fast path is in chunk_cursor_plain.cpp.
+#include "host/formats/dat/chunk_cursor.hpp"
+
+#include "host/formats/dat/chunk_begin.hpp"
+#include "host/formats/dat/clock_rate.hpp"
+#include "host/trace/metadata.hpp"
+#include "host/trace/user_event.hpp"
+#include "lib/assert.hpp"
+
+#include <array>
+#include <fmt/format.h>
+#include <utility>
+
+namespace host::formats::dat {
+
+namespace {
+
+constexpr auto kRowOfCode = [] {
+    std::array<const tracer::EventRow*, 256> rows{};
+    for (const tracer::EventRow& row : tracer::kEvents) {
+        rows[row.code] = &row;
+    }
+    return rows;
+}();
+
+bool is_erased(const tracer::Record& record) {
+    return record.code == 0xFFFF && record.par1 == 0xFFFF && record.par2 == 0xFFFF'FFFF &&
+           record.stamp().value == ~std::uint64_t{0};
+}
+
+// Of the fields that this reader knows, the length word included.
+std::size_t known_bytes(const tracer::ChunkBegin& description) {
+    std::array<std::byte, tracer::kCombineSlotsMax * tracer::kPayloadBytesPerSlot> bytes{};
+    const auto size = tracer::encode_payload(description, bytes);
+    return size ? size.value() : bytes.size();
+}
+
+} // namespace
+
+ChunkCursor::ChunkCursor(const Segment& segment, std::shared_ptr<trace::ByteSource> source, trace::TraceFacts& facts,
+                         trace::Diagnostics& diagnostics, DamagedChunks damaged)
+    : m_scope(segment, facts, diagnostics, damaged)
+    , m_ledger(m_scope)
+    , m_feed(m_scope, std::move(source)) {
+    begin_chunk();
+}
+
+// The scope's chunk is a new one.
+void ChunkCursor::begin_chunk() {
+    m_ledger.begin();
+    m_names = m_scope.facts().names;
+    m_latest = std::max(m_latest, m_greatest);
+    m_greatest = 0;
+}
+
+std::optional<tracer::Record> ChunkCursor::look_ahead(std::uint8_t code) const {
+    return m_scope.chunk().compact() ? std::nullopt : m_feed.look_ahead(code);
+}
+
+bool ChunkCursor::read_slot(Slot& slot) {
+    if (m_held) {
+        slot = *std::exchange(m_held, std::nullopt);
+        return true;
+    }
+    if (!m_feed.next(slot, m_ledger.is_skipped())) {
+        return false;
+    }
+    if (!slot.compact && slot.index != 0 && begins_chunk(slot.record) && !m_assembler.is_open()) {
+        m_ledger.finish(m_feed.offset_bytes());
+        m_scope.begin(slot.offset_bytes);
+        m_feed.restart(slot);
+        begin_chunk();
+        ASSERT(slot.index == 0 && !m_ledger.is_skipped());
+    }
+    return true;
+}
+
+bool ChunkCursor::next(trace::Event& event) {
+    m_plain_may_follow = false;
+    const bool taken = next_of_any_kind(event);
+    m_plain_may_follow = taken && plain_records_may_follow();
+    return taken;
+}
+
+bool ChunkCursor::next_of_any_kind(trace::Event& event) {
+    Slot slot;
+    while (read_slot(slot)) {
+        if (m_ledger.is_skipped() || is_header_lost(slot)) {
+            m_ledger.skip_slot();
+        } else if (is_erased(slot.record) && m_assembler.is_idle()) {
+            m_ledger.take_erased(slot.offset_bytes);
+        } else if (take_slot(slot, event)) {
+            return true;
+        }
+    }
+    if (m_assembler.is_open()) {
+        m_assembler.reset();
+        m_scope.report(trace::Code::incomplete, m_first.offset_bytes, "a long event is cut off by the end");
+        fill(m_first, trace::EventState::incomplete, event);
+        return true;
+    }
+    finish();
+    return false;
+}
+
+bool ChunkCursor::take_slot(const Slot& slot, trace::Event& event) {
+    using Outcome = CombinedAssembler::Outcome;
+    const Outcome outcome = m_assembler.feed(slot.record);
+    if (outcome != Outcome::broken) { // then the slot is fed again
+        m_ledger.count(slot);
+    }
+    switch (outcome) {
+    case Outcome::simple:
+        return take_simple(slot, event);
+    case Outcome::open:
+        if (slot.record.combine() == tracer::Combine::first) {
+            m_first = slot;
+        }
+        return false;
+    case Outcome::complete:
+        return take_complete(m_assembler.payload(), event);
+    case Outcome::broken:
+        m_scope.report(trace::Code::incomplete, m_first.offset_bytes, "a long event is cut off by another one");
+        m_held = slot;
+        fill(m_first, trace::EventState::incomplete, event);
+        lose_header();
+        return true;
+    case Outcome::orphan:
+        m_ledger.skip_slot();
+        if (m_scope.chunk().description.overwritten == 0) {
+            m_scope.report(trace::Code::orphan, slot.offset_bytes,
+                           "a later slot of a long event whose first slot is missing");
+        }
+        fill(slot, trace::EventState::orphan, event);
+        return true;
+    case Outcome::mixed:
+        m_ledger.skip_slot();
+        m_scope.report(trace::Code::mixed, slot.offset_bytes,
+                       "a slot of another long event is inside this one: both given up");
+        fill(slot, trace::EventState::malformed, event);
+        lose_header();
+        return true;
+    case Outcome::too_long:
+        m_scope.report(trace::Code::too_long, m_first.offset_bytes,
+                       fmt::format("a long event of more than {} slots", tracer::kCombineSlotsMax));
+        fill(m_first, trace::EventState::malformed, event);
+        return true;
+    case Outcome::skipping:
+        m_ledger.skip_slot();
+        return false;
+    }
+    return false;
+}
+
+void ChunkCursor::fill(const Slot& slot, trace::EventState state, trace::Event& event) {
+    const tracer::Record& record = slot.record;
+    const trace::ChunkReport& chunk = m_scope.chunk();
+    event = trace::Event{};
+    event.ticks = record.stamp();
+    event.cpu = chunk.description.cpu;
+    event.chunk = chunk.description.chunk;
+    event.generation = chunk.description.generation;
+    event.source = static_cast<std::uint32_t>(m_scope.index());
+    event.record = slot.index;
+    event.offset_bytes = slot.offset_bytes;
+    event.raw_code = record.code;
+    event.code = tracer::canonical_code(record.event_code());
+    event.row = kRowOfCode[event.code];
+    event.par1 = record.par1;
+    event.par2 = record.par2;
+    event.state = state;
+    event.metadata =
+        is_metadata_family(event.code) || (chunk.described && slot.index < chunk.description.preamble_slots);
+    event.names = &m_names;
+    if (event.row == nullptr) {
+        m_scope.diagnostics().count_unknown(event.code,
+                                            {.file = m_scope.segment().path, .offset_bytes = slot.offset_bytes});
+    }
+    if ((record.code & kBitsWithoutMeaning) != 0) {
+        m_scope.report(trace::Code::reserved, slot.offset_bytes,
+                       fmt::format("reserved bits of code 0x{:04x} ignored", record.code));
+    }
+}
+
+bool ChunkCursor::take_simple(const Slot& slot, trace::Event& event) {
+    trace::ChunkReport& chunk = m_scope.chunk();
+    if (slot.record.empty()) {
+        ++chunk.unused;
+        return false;
+    }
+    if (const tracer::EventRow* const row = kRowOfCode[slot.record.event_code()];
+        row != nullptr && row->shape == tracer::Shape::combined) {
+        m_first = slot;
+        return take_complete(m_assembler.single(slot.record), event);
+    }
+    fill(slot, trace::EventState::ok, event);
+    note(event);
+    switch (event.code) {
+    case trace::kCodeOf<"cycles_per_msec">:
+    case trace::kCodeOf<"trace_start">:
+        if (event.par2 != 0) {
+            take_rate(m_scope, event.par2, event.offset_bytes);
+        }
+        break;
+    case trace::kCodeOf<"id">:
+    case trace::kCodeOf<"task_create">:
+        m_names.set_pid(event.par1, event.par2);
+        m_scope.facts().names.set_pid(event.par1, event.par2);
+        break;
+    case trace::kCodeOf<"numevents">:
+        chunk.numevents = event.par2;
+        m_ledger.check_repeated_count(slot);
+        break;
+    case trace::kCodeOf<"blackout_start">:
+        chunk.in_blackout = true;
+        break;
+    case trace::kCodeOf<"blackout_end">:
+        chunk.in_blackout = false;
+        chunk.blackout += event.par2;
+        break;
+    default:
+        break;
+    }
+    return true;
+}
+
+bool ChunkCursor::take_complete(std::span<const std::byte> bytes, trace::Event& event) {
+    fill(m_first, trace::EventState::ok, event);
+    const auto length = lib::load_le<std::uint16_t>(bytes);
+    // Older writers took two slots at least.
+    const std::size_t slots = bytes.size() / tracer::kPayloadBytesPerSlot;
+    const bool length_fits = length >= sizeof(std::uint16_t) && length <= bytes.size() &&
+                             (tracer::combine_slots(length) == slots || slots == 2);
+    const bool shape_fits = event.row == nullptr || event.row->shape == tracer::Shape::combined;
+    if (!length_fits || !shape_fits) {
+        m_scope.report(trace::Code::length, m_first.offset_bytes,
+                       shape_fits ? fmt::format("a long event of {} slots says it has {} bytes", slots, length)
+                                  : fmt::format("{} takes one slot; this is several", event.row->name));
+        event.state = trace::EventState::malformed;
+        m_scope.chunk().skipped += slots;
+        lose_header();
+        return true;
+    }
+    event.payload = bytes.first(length).subspan(sizeof(std::uint16_t));
+    note(event);
+    if (event.row != nullptr && event.metadata) {
+        take_metadata_payload(event, bytes);
+    } else if (event.row != nullptr) {
+        check_user_event(event);
+    }
+    return !m_ledger.is_skipped();
+}
+
+void ChunkCursor::take_metadata_payload(const trace::Event& event, std::span<const std::byte> payload) {
+    bool decoded = true;
+    if (event.code == trace::kCodeOf<"chunk_begin">) {
+        const auto description = tracer::decode_payload<tracer::ChunkBegin>(payload);
+        decoded = description.ok();
+        if (decoded) {
+            take_description(description.value());
+        }
+    } else {
+        decoded = trace::take_metadata(event.code, payload, m_scope.facts(), &m_names) == trace::MetadataOutcome::taken;
+    }
+    if (!decoded) {
+        m_scope.report(trace::Code::metadata, event.offset_bytes,
+                       fmt::format("{} cannot be decoded: a field is cut or makes no sense", event.row->name));
+        lose_header();
+    }
+}
+
+void ChunkCursor::take_description(const tracer::ChunkBegin& description) {
+    if (!m_ledger.accept(description, m_first, m_feed.slots_taken(), m_feed.is_seekable())) {
+        return;
+    }
+    trace::ChunkReport& chunk = m_scope.chunk();
+    m_scope.facts().boot_id = description.boot_id;
+    chunk.described = true;
+    chunk.description = description;
+    chunk.preamble = m_feed.slots_taken();
+    chunk.records = 0;
+    chunk.events = 0;
+    const auto length = lib::load_le<std::uint16_t>(m_assembler.payload());
+    const std::size_t known = known_bytes(description);
+    if (length > known && m_scope.diagnostics().count(trace::Code::minor) == 0) {
+        m_scope.report(
+            trace::Code::minor, m_first.offset_bytes,
+            fmt::format("the chunk's header has {} bytes that this version does not know: ignored", length - known));
+    }
+    take_clock(m_scope, description, m_first.offset_bytes);
+}
+
+// Checks the first two slots of a chunk: true if they show that its header is damaged and the chunk is given up.
+bool ChunkCursor::is_header_lost(const Slot& slot) {
+    if (slot.compact || slot.index > 1) {
+        return false;
+    }
+    if (slot.index == 0) {
+        return m_ledger.reject_swapped(slot);
+    }
+    if (slot.record.event_code() == trace::kCodeOf<"chunk_begin"> && slot.record.combine() == tracer::Combine::middle &&
+        !begins_chunk(m_first.record)) {
+        m_assembler.reset();
+        m_ledger.reject(trace::Code::magic, m_scope.chunk().begin_bytes,
+                        "the first slot of the chunk's header is damaged");
+    }
+    return m_ledger.is_skipped();
+}
+
+// Called where a long event is given up. If it is the header of the chunk, it is not known whose records follow.
+void ChunkCursor::lose_header() {
+    if (!begins_chunk(m_first.record) || m_first.index != 0 || m_scope.chunk().described || m_ledger.is_skipped()) {
+        return;
+    }
+    m_assembler.reset();
+    m_ledger.reject(trace::Code::magic, m_scope.chunk().begin_bytes, "the chunk's header is damaged");
+}
+
+// A typed or formatted event that does not decode must not pass for a sound one.
+void ChunkCursor::check_user_event(trace::Event& event) {
+    const auto refuse = [&](const auto& view) {
+        if (view) {
+            return;
+        }
+        m_scope.report(trace::Code::user, event.offset_bytes, view.error().text);
+        event.state = trace::EventState::malformed;
+        m_scope.chunk().skipped += tracer::combine_slots(event.payload.size() + sizeof(std::uint16_t));
+    };
+    if (event.code == trace::kCodeOf<"typed_event">) {
+        refuse(trace::view_typed(event));
+    } else {
+        refuse(trace::view_formatted(event));
+    }
+}
+
+void ChunkCursor::note(trace::Event& event) {
+    if (!event.metadata) {
+        check_stamp(event);
+        m_scope.facts().usable_events += event.row != nullptr ? 1 : 0;
+    }
+}
+
+// The order is kept where time falls: a fall is not treated as a wrap of the clock.
+void ChunkCursor::check_stamp(trace::Event& event) {
+    trace::ChunkReport& chunk = m_scope.chunk();
+    if (event.ticks.value < m_greatest) {
+        m_scope.report(trace::Code::time, event.offset_bytes,
+                       fmt::format("time falls from {} to {} ticks; the order is kept", m_greatest, event.ticks.value));
+        event.state = trace::EventState::late;
+    }
+    if (!chunk.first_stamp) {
+        chunk.first_stamp = event.ticks;
+        if (event.ticks.value < m_latest) {
+            m_scope.report(trace::Code::order, event.offset_bytes,
+                           fmt::format("the chunk begins at {} ticks, before the end of those in front of it ({}): a "
+                                       "pipe is shown as it comes",
+                                       event.ticks.value, m_latest));
+        }
+    }
+    chunk.last_stamp = event.ticks;
+    m_greatest = std::max(m_greatest, event.ticks.value);
+}
+
+void ChunkCursor::finish() {
+    if (!std::exchange(m_finished, true)) {
+        m_feed.report_end();
+        m_ledger.finish(m_feed.offset_bytes());
+    }
+}
+
+} // namespace host::formats::dat

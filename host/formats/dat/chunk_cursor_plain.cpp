@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+// The fast path: plain records in a row, many at once, straight from the buffer.
+#include "host/formats/dat/chunk_cursor.hpp"
+
+namespace host::formats::dat {
+
+// What all plain records of a chunk have in common stays in the batch from one call to the next.
+void ChunkCursor::prepare_batch(const trace::ChunkReport& chunk) {
+    const tracer::ChunkBegin& header = chunk.description;
+    if (!m_batch.empty() && m_batch.front().source == m_scope.index() && m_batch.front().cpu == header.cpu &&
+        m_batch.front().chunk == header.chunk && m_batch.front().generation == header.generation &&
+        m_batch.front().image == m_image) {
+        return;
+    }
+    trace::Event common;
+    common.cpu = header.cpu;
+    common.chunk = header.chunk;
+    common.generation = header.generation;
+    common.source = static_cast<std::uint32_t>(m_scope.index());
+    common.names = &m_names;
+    common.image = m_image;
+    m_batch.assign(kBatch, common);
+}
+
+std::span<trace::Event> ChunkCursor::next_plain(std::uint64_t key, std::uint64_t limit) {
+    if (!m_plain_may_follow || key >= limit || m_feed.buffered() == nullptr) {
+        return {};
+    }
+    trace::ChunkReport& chunk = m_scope.chunk();
+    prepare_batch(chunk);
+    const std::byte* const slots = m_feed.buffered();
+    const std::size_t most = std::min(kBatch, m_feed.buffered_slots());
+    std::uint64_t last = m_greatest;
+    std::size_t count = 0;
+    for (; count < most; ++count) {
+        const std::size_t offset_bytes = count * tracer::kRecordBytes;
+        const tracer::Record record = load_record(slots + offset_bytes);
+        const tracer::EventRow* const row = plain_row(record.code);
+        const std::uint64_t stamp = record.stamp().value;
+        if (row == nullptr || stamp < last || stamp >= limit) {
+            break;
+        }
+        last = stamp;
+        trace::Event& event = m_batch[count];
+        event.ticks = {stamp};
+        event.record = m_feed.slots_taken() + count;
+        event.offset_bytes = m_feed.offset_bytes() + offset_bytes;
+        event.row = row;
+        event.raw_code = record.code;
+        event.code = row->code;
+        event.par1 = record.par1;
+        event.par2 = record.par2;
+    }
+    if (count != 0) {
+        take_plain(chunk, count, last);
+    }
+    return std::span(m_batch).first(count);
+}
+
+// No record that is still to come in this chunk needs more than what next_plain() looks at. Only next() changes any of
+// this.
+bool ChunkCursor::plain_records_may_follow() const {
+    const trace::ChunkReport& chunk = m_scope.chunk();
+    const bool in_preamble = chunk.described && m_feed.slots_taken() < chunk.description.preamble_slots;
+    return !m_held && !m_ledger.is_skipped() && !in_preamble && !chunk.compact() && m_assembler.is_idle() &&
+           chunk.last_stamp;
+}
+
+} // namespace host::formats::dat

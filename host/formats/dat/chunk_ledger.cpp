@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: MIT
+#include "host/formats/dat/chunk_ledger.hpp"
+
+#include "host/formats/dat/chunk_begin.hpp"
+#include "host/formats/dat/plain_record.hpp"
+#include "lib/assert.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace host::formats::dat {
+
+namespace {
+
+constexpr auto kSwappedCode = static_cast<std::uint16_t>((kChunkBeginCode << 8) | (kChunkBeginCode >> 8));
+
+// More records than any chunk has: 4 GiB.
+constexpr std::uint32_t kChunkRecordsMax = 1U << 28;
+
+} // namespace
+
+void ChunkLedger::begin() {
+    m_skipped = false;
+    m_distrusts_count = false;
+    m_erased = 0;
+}
+
+void ChunkLedger::take_erased(std::uint64_t offset_bytes) {
+    if (m_erased++ == 0) {
+        m_erased_bytes = offset_bytes;
+    }
+    ++m_scope.chunk().records;
+    ++m_scope.chunk().skipped;
+}
+
+void ChunkLedger::count(const Slot& slot) {
+    trace::ChunkReport& chunk = m_scope.chunk();
+    if (slot.index < chunk.description.preamble_slots && chunk.described) {
+        ++chunk.preamble;
+    } else if (slot.compact) {
+        ++chunk.events;
+    } else if (!is_metadata_family(slot.record.event_code())) {
+        ++chunk.records;
+        ++chunk.events;
+    }
+}
+
+bool ChunkLedger::reject_swapped(const Slot& slot) {
+    ASSERT(slot.index == 0);
+    if (slot.record.code != kSwappedCode) {
+        return false;
+    }
+    m_scope.report(trace::Code::magic, slot.offset_bytes,
+                   "the bytes of the chunk's header are swapped: big-endian? skipped to the next chunk");
+    m_skipped = true;
+    return true;
+}
+
+void ChunkLedger::reject(trace::Code code, std::uint64_t offset_bytes, std::string_view text) {
+    m_scope.report(code, offset_bytes,
+                   fmt::format("{}: {}", text, m_scope.salvages() ? "read all the same" : "chunk skipped"));
+    m_skipped = !m_scope.salvages();
+    m_distrusts_count = m_scope.salvages();
+}
+
+// What makes the chunk unreadable whatever the user wants.
+std::optional<ChunkLedger::Fault> ChunkLedger::fault_of(const tracer::ChunkBegin& description, const Slot& first,
+                                                        std::uint64_t own_slots) const {
+    if (description.format_version > tracer::kFormatVersion) {
+        return Fault{trace::Code::version, fmt::format("format version {} is newer than {}", description.format_version,
+                                                       tracer::kFormatVersion)};
+    }
+    if (first.index != 0 || description.preamble_slots < own_slots) {
+        return Fault{trace::Code::count, "the chunk's header contradicts itself"};
+    }
+    if (description.cpu >= trace::kProcessorsMax) {
+        return Fault{trace::Code::processor,
+                     fmt::format("processor {} of at most {}", description.cpu, trace::kProcessorsMax)};
+    }
+    if (description.encoding > tracer::Encoding::compact) {
+        return Fault{trace::Code::compact,
+                     fmt::format("encoding {} is not known", static_cast<unsigned>(description.encoding))};
+    }
+    if (tracer::stream_slots(description) > description.records) {
+        return Fault{trace::Code::compact, fmt::format("a compact stream of {} bytes does not fit into {} pieces of 16",
+                                                       description.compact_bytes, description.records)};
+    }
+    const std::optional<std::uint64_t>& boot_id = m_scope.facts().boot_id;
+    if (boot_id && *boot_id != description.boot_id) {
+        return Fault{trace::Code::boot, fmt::format("the chunk is of another run (boot {:016x}, not {:016x})",
+                                                    description.boot_id, *boot_id)};
+    }
+    return std::nullopt;
+}
+
+bool ChunkLedger::accept(const tracer::ChunkBegin& description, const Slot& first, std::uint64_t own_slots,
+                         bool is_seekable) {
+    ASSERT(own_slots != 0);
+    std::optional<Fault> fault = fault_of(description, first, own_slots);
+    // Of a pipe: what a file holds twice is known before it is read.
+    if (!fault && !is_seekable && !m_seen.emplace(description.cpu, description.chunk, description.generation).second) {
+        fault = Fault{trace::Code::duplicate,
+                      fmt::format("chunk {} of generation {} came before", description.chunk, description.generation)};
+    }
+    if (fault) {
+        m_scope.report(fault->code, first.offset_bytes, fault->text + ": chunk skipped");
+        m_skipped = true;
+        return false;
+    }
+    if (description.records > kChunkRecordsMax) {
+        reject(trace::Code::count, first.offset_bytes,
+               fmt::format("{} records are more than any chunk holds", description.records));
+    }
+    return !m_skipped;
+}
+
+void ChunkLedger::check_repeated_count(const Slot& slot) {
+    const trace::ChunkReport& chunk = m_scope.chunk();
+    const tracer::ChunkBegin& header = chunk.description;
+    if (!chunk.described || slot.index >= header.preamble_slots || m_distrusts_count) {
+        return;
+    }
+    if (slot.record.par2 != header.records) {
+        reject(trace::Code::count, slot.offset_bytes,
+               fmt::format("the chunk's header announces {} records, the end of its preamble {}", header.records,
+                           slot.record.par2));
+    } else if (slot.index + 1 != header.preamble_slots) {
+        reject(trace::Code::count, slot.offset_bytes,
+               fmt::format("the preamble ends after {} slots, the chunk's header announces {}", slot.index + 1,
+                           header.preamble_slots));
+    }
+}
+
+void ChunkLedger::finish(std::uint64_t end_bytes) {
+    trace::ChunkReport& chunk = m_scope.chunk();
+    if (chunk.unused != 0) {
+        m_scope.report(trace::Code::unused, chunk.begin_bytes, fmt::format("{} empty slots", chunk.unused));
+    }
+    if (m_erased != 0) {
+        m_scope.report(trace::Code::magic, m_erased_bytes,
+                       fmt::format("{} slots are all ones: erased, no records", m_erased));
+    }
+    if (!chunk.described || m_skipped || m_distrusts_count) {
+        return;
+    }
+    const tracer::ChunkBegin& header = chunk.description;
+    if (chunk.preamble < header.preamble_slots) {
+        chunk.missing = header.preamble_slots - chunk.preamble + std::uint64_t{header.records} - chunk.records;
+        m_scope.report(
+            trace::Code::truncated, end_bytes,
+            fmt::format("the chunk ends inside its preamble: {} of {} slots", chunk.preamble, header.preamble_slots));
+    } else if (chunk.records < header.records) {
+        chunk.missing = header.records - chunk.records;
+        m_scope.report(
+            trace::Code::short_chunk, end_bytes,
+            fmt::format("{} of the {} records that the chunk announces are missing", chunk.missing, header.records));
+    } else if (chunk.records > header.records) {
+        chunk.extra = chunk.records - header.records;
+        m_scope.report(
+            trace::Code::extra, end_bytes,
+            fmt::format("{} records more than the {} that the chunk announces", chunk.extra, header.records));
+    } else if (chunk.compact() && chunk.events != header.events && chunk.skipped == 0) {
+        chunk.skipped += std::max<std::uint64_t>(header.events - std::min(header.events, chunk.events), 1);
+        m_scope.report(trace::Code::compact, end_bytes,
+                       fmt::format("the chunk decodes to {} records and announces {}", chunk.events, header.events));
+    }
+}
+
+} // namespace host::formats::dat

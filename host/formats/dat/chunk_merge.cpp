@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: MIT
+#include "host/formats/dat/chunk_merge.hpp"
+
+#include "lib/assert.hpp"
+
+#include <utility>
+
+namespace host::formats::dat {
+
+namespace {
+
+constexpr auto kLaterFirst = [](const auto& a, const auto& b) {
+    return a.key != b.key ? a.key > b.key : a.order > b.order;
+};
+
+// The key of an event in the merge: stamps of metadata and of damaged events do not count.
+std::uint64_t key_of(const trace::Event& event, std::uint64_t previous) {
+    return !event.metadata && event.is_sound() ? std::max(previous, event.ticks.value) : previous;
+}
+
+} // namespace
+
+void ChunkMerge::add(const trace::NamedSource& input) {
+    if (!input.bytes->seekable()) {
+        ASSERT(m_segments.empty());
+        m_pipe = input.bytes;
+        m_segments.push_back({.path = input.name});
+        return;
+    }
+    const std::size_t first = m_segments.size();
+    add_file(*input.bytes, input.name);
+    for (std::size_t i = first; i < m_segments.size() && input.keep_open; ++i) {
+        m_segments[i].source = input.bytes;
+    }
+}
+
+void ChunkMerge::add_file(trace::ByteSource& source, const std::string& path) {
+    index_file(source, path, m_segments, m_diagnostics);
+}
+
+void ChunkMerge::start() {
+    if (m_pipe == nullptr) {
+        drop_duplicates(m_segments, m_diagnostics);
+    }
+    for (std::size_t i = 0; i < m_segments.size(); ++i) {
+        m_segments[i].order = i;
+    }
+    std::ranges::stable_sort(m_segments, {}, [](const Segment& segment) { return segment.first_stamp.value; });
+}
+
+std::optional<lib::Ticks> ChunkMerge::first_stamp() const {
+    return m_pipe == nullptr && !m_segments.empty() ? std::optional(m_segments.front().first_stamp) : std::nullopt;
+}
+
+bool ChunkMerge::is_segment_due(std::uint64_t key) const {
+    return m_next_segment < m_segments.size() && m_segments[m_next_segment].first_stamp.value <= key;
+}
+
+void ChunkMerge::open_due_segments() {
+    while (m_next_segment < m_segments.size() && (m_heads.empty() || is_segment_due(m_heads.front().key))) {
+        const std::size_t order = m_next_segment++;
+        open(m_segments[order], order);
+    }
+}
+
+void ChunkMerge::open(const Segment& segment, std::size_t order) {
+    std::shared_ptr<trace::ByteSource> source = m_pipe != nullptr ? m_pipe : segment.source;
+    if (source == nullptr) {
+        const auto opened = trace::ByteSource::open(segment.path);
+        if (!opened) {
+            m_diagnostics.report(trace::Code::io, {.file = segment.path}, error_name(opened.error()));
+            return;
+        }
+        source = opened.value();
+    }
+    advance({.cursor = std::make_unique<ChunkCursor>(segment, std::move(source), m_facts, m_diagnostics, m_damaged),
+             .event = {},
+             .key = segment.first_stamp.value,
+             .order = order});
+}
+
+void ChunkMerge::advance(Head head) {
+    ASSERT(head.cursor != nullptr);
+    if (head.cursor->next(head.event)) {
+        head.key = key_of(head.event, head.key);
+        m_heads.push_back(std::move(head));
+        std::ranges::push_heap(m_heads, kLaterFirst);
+    }
+}
+
+// The stamp at which another chunk may come before the next event of the current one.
+std::uint64_t ChunkMerge::time_of_next_turn() const {
+    std::uint64_t turn = ~std::uint64_t{0};
+    if (!m_heads.empty()) {
+        turn = m_heads.front().key;
+    }
+    if (m_next_segment < m_segments.size()) {
+        turn = std::min(turn, m_segments[m_next_segment].first_stamp.value);
+    }
+    return turn;
+}
+
+std::span<trace::Event> ChunkMerge::next_plain_batch() {
+    if (m_current.cursor == nullptr) {
+        return {};
+    }
+    const std::span<trace::Event> batch = m_current.cursor->next_plain(m_current.key, m_turn);
+    if (!batch.empty()) {
+        m_current.key = std::max(m_current.key, batch.back().ticks.value);
+    }
+    return batch;
+}
+
+bool ChunkMerge::next(trace::Event& event) {
+    const bool taken = take_next(event);
+    m_turn = time_of_next_turn();
+    ASSERT(!taken || m_current.key <= m_turn); // no other chunk has an earlier event
+    return taken;
+}
+
+bool ChunkMerge::take_next(trace::Event& event) {
+    if (m_current.cursor != nullptr) {
+        if (m_heads.empty() && take_from_current(event)) {
+            return true;
+        }
+        if (m_current.cursor != nullptr) {
+            advance(std::move(m_current));
+        }
+        m_current = Head{};
+    }
+    open_due_segments();
+    if (m_heads.empty()) {
+        ASSERT(m_next_segment == m_segments.size());
+        return false;
+    }
+    std::ranges::pop_heap(m_heads, kLaterFirst);
+    m_current = std::move(m_heads.back());
+    m_heads.pop_back();
+    event = m_current.event;
+    return true;
+}
+
+// One chunk is being read and no other begins before its next event. False if the merge must decide, or the chunk has
+// ended (then there is no current cursor any more).
+bool ChunkMerge::take_from_current(trace::Event& event) {
+    ASSERT(m_heads.empty());
+    if (is_segment_due(m_current.key)) {
+        return false;
+    }
+    if (!m_current.cursor->next(event)) {
+        m_current.cursor.reset();
+        return false;
+    }
+    m_current.key = key_of(event, m_current.key);
+    if (is_segment_due(m_current.key)) {
+        m_current.event = event;
+        m_heads.push_back(std::move(m_current));
+        m_current = Head{};
+        return false;
+    }
+    return true;
+}
+
+} // namespace host::formats::dat

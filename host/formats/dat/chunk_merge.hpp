@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT
+// Merges chunks by time; the order within a chunk is never changed. A segment is opened when the merge reaches its
+// first stamp and closed at its end, so memory is one buffer per chunk that is being merged, not per chunk of the
+// trace.
+#pragma once
+
+#include "host/formats/dat/chunk_cursor.hpp"
+#include "host/formats/dat/segment.hpp"
+#include "host/trace/byte_source.hpp"
+#include "host/trace/diagnostics.hpp"
+#include "host/trace/facts.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace host::formats::dat {
+
+class ChunkMerge {
+  public:
+    // Both outlive the merge.
+    ChunkMerge(trace::TraceFacts& facts, trace::Diagnostics& diagnostics, DamagedChunks damaged)
+        : m_facts(facts)
+        , m_diagnostics(diagnostics)
+        , m_damaged(damaged) {}
+
+    ChunkMerge(const ChunkMerge&) = delete;
+    ChunkMerge& operator=(const ChunkMerge&) = delete;
+
+    // One pipe, or any number of sources that can be positioned. Before start().
+    void add(const trace::NamedSource& input);
+
+    // A file of a session. It is opened again when its turn comes: a session may have more files than a process may
+    // hold open.
+    void add_file(trace::ByteSource& source, const std::string& path);
+
+    // Everything was added. Reports chunks that are stored twice.
+    void start();
+
+    // The earliest stamp. Nothing for a pipe, whose first stamp is not known before it is read, and for no input.
+    [[nodiscard]] std::optional<lib::Ticks> first_stamp() const;
+
+    // The next event in time order, its time not yet set. False at the end.
+    [[nodiscard]] bool next(trace::Event& event);
+
+    // The usual case: a plain record of the current chunk, before any other chunk's turn. False: nothing was taken.
+    [[nodiscard]] bool next_plain(trace::Event& event) {
+        if (m_current.cursor == nullptr || !m_current.cursor->next_plain(m_current.key, m_turn, event)) {
+            return false;
+        }
+        m_current.key = std::max(m_current.key, event.ticks.value);
+        return true;
+    }
+
+    // Likewise, several of them; empty: nothing was taken.
+    [[nodiscard]] std::span<trace::Event> next_plain_batch();
+
+    // Of the event that was returned last.
+    [[nodiscard]] ChunkCursor& cursor() { return *m_current.cursor; }
+
+  private:
+    struct Head {
+        std::unique_ptr<ChunkCursor> cursor;
+        trace::Event event;
+        std::uint64_t key = 0; // of the merge: the event's stamp, never falling within one cursor
+        std::size_t order = 0;
+    };
+
+    [[nodiscard]] bool take_next(trace::Event& event);
+    [[nodiscard]] bool take_from_current(trace::Event& event);
+    [[nodiscard]] bool is_segment_due(std::uint64_t key) const;
+    void open_due_segments();
+    void open(const Segment& segment, std::size_t order);
+    void advance(Head head);
+    [[nodiscard]] std::uint64_t time_of_next_turn() const;
+
+    trace::TraceFacts& m_facts;
+    trace::Diagnostics& m_diagnostics;
+    DamagedChunks m_damaged;
+    std::vector<Segment> m_segments;           // in the order of their first stamps
+    std::shared_ptr<trace::ByteSource> m_pipe; // instead of segments, when the input cannot be positioned
+    std::size_t m_next_segment = 0;
+    std::vector<Head> m_heads; // a heap: the earliest event on top
+    Head m_current;            // whose event the caller holds
+    std::uint64_t m_turn = 0;  // at this stamp another chunk may have its turn
+};
+
+} // namespace host::formats::dat

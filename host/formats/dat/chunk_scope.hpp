@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+// The chunk image that is being read: its report among the facts of the trace, and diagnostics that name its place.
+// What the parts of the reader of a chunk have in common.
+#pragma once
+
+#include "host/formats/dat/segment.hpp"
+#include "host/trace/diagnostics.hpp"
+#include "host/trace/facts.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace host::formats::dat {
+
+// What to do with a chunk that a count or a checksum proves to be damaged.
+enum class DamagedChunks : std::uint8_t { skip, salvage };
+
+class ChunkScope {
+  public:
+    // Begins the first chunk of the segment. facts and diagnostics outlive the scope.
+    ChunkScope(const Segment& segment, trace::TraceFacts& facts, trace::Diagnostics& diagnostics, DamagedChunks damaged)
+        : m_segment(segment)
+        , m_facts(facts)
+        , m_diagnostics(diagnostics)
+        , m_damaged(damaged) {
+        begin(segment.begin_bytes);
+    }
+
+    ChunkScope(const ChunkScope&) = delete;
+    ChunkScope& operator=(const ChunkScope&) = delete;
+
+    // Adds a report to the facts: it is that of the chunk from here on.
+    void begin(std::uint64_t offset_bytes);
+
+    [[nodiscard]] trace::ChunkReport& chunk() { return m_facts.chunks[m_index]; }
+
+    [[nodiscard]] const trace::ChunkReport& chunk() const { return m_facts.chunks[m_index]; }
+
+    // Of the chunk's report among the facts.
+    [[nodiscard]] std::size_t index() const { return m_index; }
+
+    [[nodiscard]] const Segment& segment() const { return m_segment; }
+
+    [[nodiscard]] trace::TraceFacts& facts() { return m_facts; }
+
+    [[nodiscard]] trace::Diagnostics& diagnostics() { return m_diagnostics; }
+
+    [[nodiscard]] bool salvages() const { return m_damaged == DamagedChunks::salvage; }
+
+    void report(trace::Code code, std::uint64_t offset_bytes, std::string_view text);
+
+  private:
+    Segment m_segment;
+    trace::TraceFacts& m_facts;
+    trace::Diagnostics& m_diagnostics;
+    DamagedChunks m_damaged;
+    std::size_t m_index = 0;
+    std::size_t m_chunks = 0; // begun so far
+};
+
+} // namespace host::formats::dat

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT
+// Which kernel image the numbers in a trace are looked up in: the one that the user names, else the copy that a session
+// keeps. An image other than the one that ran is never used.
+#pragma once
+
+#include "host/formats/dat/manifest.hpp"
+#include "host/trace/diagnostics.hpp"
+#include "host/trace/event.hpp"
+#include "host/trace/facts.hpp"
+#include "host/trace/kernel_image.hpp"
+#include "host/trace/open_options.hpp"
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace host::formats::dat {
+
+class ImageLookup {
+  public:
+    // diagnostics outlive the look-up.
+    explicit ImageLookup(trace::Diagnostics& diagnostics)
+        : m_diagnostics(diagnostics) {}
+
+    // directory, manifest: of a session; else empty. False, with E-IO: the image that the user named cannot be read. A
+    // session's own copy that is damaged costs the texts and names only: W-FORMATS.
+    [[nodiscard]] bool load(const trace::OpenOptions& options, const std::string& directory,
+                            const std::optional<Manifest>& manifest);
+
+    [[nodiscard]] std::optional<trace::KernelImage>& image() { return m_image; }
+
+    // The image of this event, null if there is none that ran; reports once why not.
+    [[nodiscard]] const trace::KernelImage* find(const trace::Event& event, const trace::TraceFacts& facts);
+
+  private:
+    void report_once(std::string_view text);
+
+    trace::Diagnostics& m_diagnostics;
+    std::optional<trace::KernelImage> m_image;
+    std::string m_file;
+    bool m_reported = false;
+};
+
+} // namespace host::formats::dat

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: MIT
+// Manifest <-> JSON text. Numbers that may exceed 2^53 in practice (boot id) are hexadecimal strings, because many JSON
+// readers keep numbers as doubles.
+#include "host/formats/dat/manifest.hpp"
+
+#include "host/text/escape.hpp"
+#include "host/trace/json.hpp"
+#include "host/trace/kernel_image.hpp"
+
+#include <charconv>
+#include <fmt/format.h>
+
+namespace host::formats::dat {
+
+using trace::Json;
+
+namespace {
+
+constexpr std::string_view kFormat = "remora-session";
+
+Json chunk_to_json(const ManifestChunk& chunk) {
+    Json json;
+    json["file"] = chunk.file;
+    json["described"] = chunk.described;
+    if (chunk.described) {
+        json["chunk"] = chunk.description.chunk;
+        json["cpu"] = chunk.description.cpu;
+        json["generation"] = chunk.description.generation;
+        json["mode"] = chunk_mode_name(chunk.description.mode);
+        json["flags"] = chunk.description.mode;
+        json["dropped"] = chunk.description.dropped;
+        json["refused"] = chunk.description.refused;
+        json["overwritten"] = chunk.description.overwritten;
+        json["announced_records"] = chunk.description.records;
+        json["encoding"] = encoding_name(chunk.description);
+        json["events"] = chunk.description.events;
+    }
+    json["bytes"] = chunk.bytes;
+    json["preamble"] = chunk.preamble;
+    json["records"] = chunk.records;
+    json["missing"] = chunk.missing;
+    json["first_tsc"] = chunk.first_tsc ? Json(*chunk.first_tsc) : Json();
+    json["last_tsc"] = chunk.last_tsc ? Json(*chunk.last_tsc) : Json();
+    json["crc32c"] = fmt::format("{:08x}", chunk.crc32c);
+    return json;
+}
+
+Json transfer_to_json(const ManifestTransfer& transfer) {
+    Json json;
+    json["packets"] = transfer.packets;
+    json["lost"] = transfer.lost;
+    json["late"] = transfer.late;
+    json["duplicate"] = transfer.duplicate;
+    json["reordered"] = transfer.reordered;
+    json["malformed"] = transfer.malformed;
+    json["other_senders"] = transfer.other_senders;
+    json["socket_overflow"] = transfer.socket_overflow;
+    json["stray_records"] = transfer.stray_records;
+    json["records"] = transfer.records;
+    return json;
+}
+
+std::uint64_t from_hex(const Json& json) {
+    const auto& text = json.get_ref<const std::string&>();
+    std::uint64_t value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, 16);
+    return error == std::errc{} && end == text.data() + text.size() ? value : 0;
+}
+
+// The enumerator that the JSON names; the first one (unknown) if none has that name.
+template <typename Enum>
+Enum from_name(const Json& json, std::string_view (*name_of)(Enum), int enumerators) {
+    const auto& text = json.get_ref<const std::string&>();
+    for (int i = 0; i < enumerators; ++i) {
+        if (name_of(static_cast<Enum>(i)) == text) {
+            return static_cast<Enum>(i);
+        }
+    }
+    return Enum{};
+}
+
+void take_encoding(const std::string& text, tracer::ChunkBegin& description) {
+    for (const tracer::compact::LayoutRow& row : tracer::compact::kLayoutRows) {
+        description.encoding = tracer::Encoding::compact;
+        description.layout = static_cast<std::uint8_t>(row.layout);
+        if (encoding_name(description) == text) {
+            return;
+        }
+    }
+    description.encoding = tracer::Encoding::records;
+    description.layout = 0;
+}
+
+ManifestChunk chunk_from_json(const Json& json) {
+    ManifestChunk chunk;
+    json.at("file").get_to(chunk.file);
+    json.at("described").get_to(chunk.described);
+    if (chunk.described) {
+        json.at("chunk").get_to(chunk.description.chunk);
+        json.at("cpu").get_to(chunk.description.cpu);
+        json.at("generation").get_to(chunk.description.generation);
+        json.at("flags").get_to(chunk.description.mode);
+        json.at("dropped").get_to(chunk.description.dropped);
+        json.at("refused").get_to(chunk.description.refused);
+        json.at("overwritten").get_to(chunk.description.overwritten);
+        json.at("announced_records").get_to(chunk.description.records);
+        if (json.contains("encoding")) { // since chunks may be compact
+            take_encoding(json.at("encoding").get_ref<const std::string&>(), chunk.description);
+            json.at("events").get_to(chunk.description.events);
+        }
+    }
+    json.at("bytes").get_to(chunk.bytes);
+    json.at("preamble").get_to(chunk.preamble);
+    json.at("records").get_to(chunk.records);
+    json.at("missing").get_to(chunk.missing);
+    if (const Json& first = json.at("first_tsc"); !first.is_null()) {
+        chunk.first_tsc = first.get<std::uint64_t>();
+    }
+    if (const Json& last = json.at("last_tsc"); !last.is_null()) {
+        chunk.last_tsc = last.get<std::uint64_t>();
+    }
+    chunk.crc32c = static_cast<std::uint32_t>(from_hex(json.at("crc32c")));
+    return chunk;
+}
+
+ManifestTransfer transfer_from_json(const Json& json) {
+    ManifestTransfer transfer;
+    json.at("packets").get_to(transfer.packets);
+    json.at("lost").get_to(transfer.lost);
+    json.at("late").get_to(transfer.late);
+    json.at("duplicate").get_to(transfer.duplicate);
+    json.at("reordered").get_to(transfer.reordered);
+    json.at("malformed").get_to(transfer.malformed);
+    json.at("other_senders").get_to(transfer.other_senders);
+    json.at("socket_overflow").get_to(transfer.socket_overflow);
+    json.at("stray_records").get_to(transfer.stray_records);
+    json.at("records").get_to(transfer.records);
+    return transfer;
+}
+
+Manifest manifest_from_json(const Json& json) {
+    Manifest manifest;
+    json.at("version").get_to(manifest.version);
+    if (const auto formats = json.find("formats"); formats != json.end() && !formats->is_null()) {
+        manifest.formats = ManifestFormats{from_hex(formats->at("image")),
+                                           static_cast<std::uint32_t>(from_hex(formats->at("crc32c")))};
+    }
+    json.at("origin").get_to(manifest.origin);
+    json.at("complete").get_to(manifest.complete);
+    json.at("reason").get_to(manifest.reason);
+    const Json& clock = json.at("clock");
+    clock.at("tsc_khz").get_to(manifest.tsc_khz);
+    clock.at("error_ppm").get_to(manifest.tsc_error_ppm);
+    manifest.clock_mode = from_name<tracer::ClockMode>(clock.at("mode"), clock_mode_name, 4);
+    manifest.tsc_source = from_name<tracer::TscSource>(clock.at("source"), tsc_source_name, 5);
+    manifest.boot_id = from_hex(json.at("boot_id"));
+    if (const Json& build = json.at("build"); !build.is_null()) {
+        manifest.build = tracer::Build{
+            tracer::Name(build.at("kernel").get<std::string>()), tracer::Name(build.at("compiler").get<std::string>()),
+            tracer::Name(build.at("application").get<std::string>()), build.at("seed").get<std::uint64_t>(),
+            build.contains("image") ? from_hex(build.at("image")) : 0};
+    }
+    if (const Json& end = json.at("announced"); !end.is_null()) {
+        manifest.announced = tracer::ExportEnd{
+            end.at("chunks").get<std::uint32_t>(),  from_name<tracer::RunResult>(end.at("result"), run_result_name, 4),
+            end.at("records").get<std::uint64_t>(), end.at("dropped").get<std::uint64_t>(),
+            end.at("refused").get<std::uint64_t>(), end.at("overwritten").get<std::uint64_t>()};
+    }
+    if (const Json& transfer = json.at("transfer"); !transfer.is_null()) {
+        manifest.transfer = transfer_from_json(transfer);
+    }
+    for (const Json& chunk : json.at("chunks")) {
+        manifest.chunks.push_back(chunk_from_json(chunk));
+    }
+    return manifest;
+}
+
+} // namespace
+
+std::string to_json_text(const Manifest& manifest) {
+    Json json;
+    json["format"] = kFormat;
+    json["version"] = manifest.version;
+    json["origin"] = manifest.origin;
+    json["complete"] = manifest.complete;
+    json["reason"] = manifest.reason;
+    json["clock"] = {{"tsc_khz", manifest.tsc_khz},
+                     {"source", tsc_source_name(manifest.tsc_source)},
+                     {"error_ppm", manifest.tsc_error_ppm},
+                     {"mode", clock_mode_name(manifest.clock_mode)}};
+    json["boot_id"] = fmt::format("{:016x}", manifest.boot_id);
+    json["build"] = nullptr;
+    if (manifest.build) {
+        json["build"] = {{"kernel", manifest.build->kernel.view()},
+                         {"compiler", manifest.build->compiler.view()},
+                         {"application", manifest.build->application.view()},
+                         {"seed", manifest.build->seed},
+                         {"image", fmt::format("{:016x}", manifest.build->image_id)}};
+    }
+    json["announced"] = nullptr;
+    if (manifest.announced) {
+        json["announced"] = {
+            {"chunks", manifest.announced->chunks},   {"result", run_result_name(manifest.announced->result)},
+            {"records", manifest.announced->records}, {"dropped", manifest.announced->dropped},
+            {"refused", manifest.announced->refused}, {"overwritten", manifest.announced->overwritten}};
+    }
+    json["transfer"] = manifest.transfer ? transfer_to_json(*manifest.transfer) : Json();
+    json["formats"] = nullptr;
+    if (manifest.formats) {
+        json["formats"] = {{"file", trace::kFormatsName},
+                           {"image", fmt::format("{:016x}", manifest.formats->image_id)},
+                           {"crc32c", fmt::format("{:08x}", manifest.formats->crc32c)}};
+    }
+    json["chunks"] = Json::array();
+    for (const ManifestChunk& chunk : manifest.chunks) {
+        json["chunks"].push_back(chunk_to_json(chunk));
+    }
+    // Names come from the wire: control characters are escaped by JSON itself, and what is no UTF-8 is replaced.
+    return json.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
+}
+
+lib::Result<Manifest, trace::Refusal> parse_manifest(std::string_view text_untrusted) {
+    try {
+        const Json json = Json::parse(text_untrusted);
+        if (json.at("format") != kFormat) {
+            return trace::Refusal{"it is not a session's manifest"};
+        }
+        if (json.at("version").get<std::uint32_t>() > kManifestVersion) {
+            return trace::Refusal{"it was written by a newer version"};
+        }
+        Manifest manifest = manifest_from_json(json);
+        for (const ManifestChunk& chunk : manifest.chunks) {
+            if (!is_chunk_file_name(chunk.file)) {
+                return trace::Refusal{
+                    fmt::format("file name \"{}\" is not of the form Ntrace.dat", text::escaped(chunk.file))};
+            }
+        }
+        return manifest;
+    } catch (const Json::exception& exception) {
+        return trace::Refusal{text::escaped(exception.what())};
+    }
+}
+
+} // namespace host::formats::dat

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT
+// manifest.json: what a session directory holds, how it got there and whether anything is missing. Written by the
+// collector and by `remora adopt`, read by everything else. File names in it are made by us and checked when read back:
+// digits followed by trace.dat, never a path.
+#pragma once
+
+#include "host/trace/failure.hpp"
+#include "lib/result.hpp"
+#include "tracer/compact/layout.hpp"
+#include "tracer/metadata.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace host::formats::dat {
+
+inline constexpr std::uint32_t kManifestVersion = 1;
+inline constexpr std::string_view kManifestName = "manifest.json";
+
+// The names under which the machine's own clock sources and modes are printed and stored.
+[[nodiscard]] std::string_view clock_mode_name(tracer::ClockMode mode);
+[[nodiscard]] std::string_view tsc_source_name(tracer::TscSource source);
+[[nodiscard]] std::string_view run_result_name(tracer::RunResult result);
+// cyclic, jump, stop: how a chunk was recorded, from its published flags.
+[[nodiscard]] std::string_view chunk_mode_name(std::uint8_t flags);
+// records, or compact with the layout's name: "compact A".
+[[nodiscard]] std::string encoding_name(const tracer::ChunkBegin& description);
+
+struct ManifestChunk {
+    std::string file;
+    bool described = false;         // it carries its own chunk_begin
+    tracer::ChunkBegin description; // as the chunk states it; meaningless if not described
+    std::uint64_t bytes = 0;        // of the file
+    std::uint64_t preamble = 0;     // metadata slots in the file
+    std::uint64_t records = 0;      // in the file, preamble not counted
+    std::uint64_t missing = 0;      // slots that the chunk announced and the file does not hold
+    std::optional<std::uint64_t> first_tsc;
+    std::optional<std::uint64_t> last_tsc;
+    std::uint32_t crc32c = 0; // of the whole file
+};
+
+struct ManifestFormats {
+    std::uint64_t image_id = 0; // of the kernel image that they come from
+    std::uint32_t crc32c = 0;   // of formats.json
+};
+
+struct ManifestTransfer {
+    std::uint64_t packets = 0; // good ones, duplicates not counted
+    std::uint64_t lost = 0;    // packet numbers that never came in time
+    std::uint64_t late = 0;    // came after they had been given up: counted as lost, too
+    std::uint64_t duplicate = 0;
+    std::uint64_t reordered = 0;
+    std::uint64_t malformed = 0;
+    std::uint64_t other_senders = 0;
+    std::uint64_t socket_overflow = 0; // datagrams that the host's kernel dropped before we could read them
+    std::uint64_t stray_records = 0;   // beyond what their chunk announced: counted, not stored
+    std::uint64_t records = 0;         // received and stored, preambles not counted
+};
+
+struct Manifest {
+    std::uint32_t version = kManifestVersion;
+    std::string origin; // "udp" or "files"
+    bool complete = false;
+    std::string reason; // why not complete; empty if it is
+    tracer::ClockMode clock_mode = tracer::ClockMode::unknown;
+    tracer::TscSource tsc_source = tracer::TscSource::unknown;
+    std::uint32_t tsc_khz = 0;
+    std::uint32_t tsc_error_ppm = 0;
+    std::uint64_t boot_id = 0;
+    std::optional<tracer::Build> build;
+    std::optional<tracer::ExportEnd> announced; // the sender's totals
+    std::vector<ManifestChunk> chunks;
+    std::optional<ManifestTransfer> transfer; // absent if nothing was transferred
+    std::optional<ManifestFormats> formats;   // absent if no kernel image was named
+};
+
+// True for 0trace.dat .. 999999999trace.dat, in lower or (as FAT has it) upper case.
+[[nodiscard]] bool is_chunk_file_name(std::string_view name);
+
+[[nodiscard]] std::string to_json_text(const Manifest& manifest);
+
+[[nodiscard]] lib::Result<Manifest, trace::Refusal> parse_manifest(std::string_view text_untrusted);
+
+enum class ManifestFault : std::uint8_t {
+    missing,  // the directory holds none
+    unusable, // it cannot be read, or is not a manifest of this project
+};
+
+[[nodiscard]] lib::Result<Manifest, trace::Failure<ManifestFault>> load_manifest(const std::string& directory);
+
+// Written beside, flushed to the disk, then renamed over: a reader sees the old one or the new one. no_space, io.
+[[nodiscard]] lib::Result<void> save_manifest(const Manifest& manifest, const std::string& directory);
+
+// Likewise, any text under any name in the directory.
+[[nodiscard]] lib::Result<void> save_text(std::string_view text, const std::string& directory, std::string_view name);
+
+struct FileChecksum {
+    std::uint64_t bytes = 0;
+    std::uint32_t crc32c = 0;
+};
+
+// not_found, refused, io.
+[[nodiscard]] lib::Result<FileChecksum> checksum_file(const std::string& path);
+
+} // namespace host::formats::dat

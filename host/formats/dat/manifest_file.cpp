@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: MIT
+// The manifest on the disk, and checksums of the files beside it.
+#include "host/formats/dat/manifest.hpp"
+#include "host/trace/byte_source.hpp"
+
+#include "lib/crc32c.hpp"
+
+#include <cerrno>
+#include <cstdio>
+#include <fcntl.h>
+#include <unistd.h>
+
+namespace host::formats::dat {
+
+namespace {
+
+constexpr std::size_t kManifestBytesMax = 64 * 1024 * 1024;
+
+lib::Error error_of_errno() {
+    return errno == ENOSPC || errno == EDQUOT ? lib::Error::no_space : lib::Error::io;
+}
+
+bool write_whole(int descriptor, std::string_view text) {
+    while (!text.empty()) {
+        const ssize_t count = ::write(descriptor, text.data(), text.size());
+        if (count < 0 && errno != EINTR) {
+            return false;
+        }
+        if (count > 0) {
+            text.remove_prefix(static_cast<std::size_t>(count));
+        }
+    }
+    return true;
+}
+
+} // namespace
+
+lib::Result<Manifest, trace::Failure<ManifestFault>> load_manifest(const std::string& directory) {
+    const auto unusable = [](std::string_view text) {
+        return trace::Failure<ManifestFault>{ManifestFault::unusable, std::string(text)};
+    };
+    const auto source = trace::ByteSource::open(directory + '/' + std::string(kManifestName));
+    if (!source && source.error() == lib::Error::not_found) {
+        return trace::Failure<ManifestFault>{
+            ManifestFault::missing,
+            std::string("the directory holds no manifest.json, so it is no session; if Ntrace.dat "
+                        "files were copied into it, run `remora adopt` on it first")};
+    }
+    if (!source) {
+        return unusable(error_name(source.error()));
+    }
+    if (!source.value()->seekable() || source.value()->size_bytes() > kManifestBytesMax) {
+        return unusable("it is no regular file of a sensible size");
+    }
+    std::string text(source.value()->size_bytes(), '\0');
+    const auto count = source.value()->read(0, std::as_writable_bytes(std::span(text)));
+    if (!count) {
+        return unusable(error_name(count.error()));
+    }
+    text.resize(count.value());
+    auto manifest = parse_manifest(text);
+    if (!manifest) {
+        return unusable(manifest.error().text);
+    }
+    return std::move(manifest.value());
+}
+
+lib::Result<void> save_manifest(const Manifest& manifest, const std::string& directory) {
+    return save_text(to_json_text(manifest), directory, kManifestName);
+}
+
+lib::Result<void> save_text(std::string_view text, const std::string& directory, std::string_view name) {
+    const std::string path = directory + '/' + std::string(name);
+    const std::string beside = path + ".new";
+    const int descriptor = ::open(beside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+    if (descriptor < 0) {
+        return error_of_errno();
+    }
+    const bool written = write_whole(descriptor, text) && ::fsync(descriptor) == 0;
+    const lib::Error write_error = error_of_errno();
+    if (::close(descriptor) != 0 || !written) {
+        ::unlink(beside.c_str());
+        return written ? error_of_errno() : write_error;
+    }
+    if (std::rename(beside.c_str(), path.c_str()) != 0) {
+        return error_of_errno();
+    }
+    return {};
+}
+
+lib::Result<FileChecksum> checksum_file(const std::string& path) {
+    const auto source = trace::ByteSource::open(path);
+    if (!source) {
+        return source.error();
+    }
+    std::vector<std::byte> buffer(trace::ByteSource::kBufferBytes);
+    FileChecksum checksum;
+    while (true) {
+        const auto count = source.value()->read(checksum.bytes, buffer);
+        if (!count) {
+            return count.error();
+        }
+        if (count.value() == 0) {
+            return checksum;
+        }
+        checksum.crc32c = lib::crc32c(std::span(buffer).first(count.value()), checksum.crc32c);
+        checksum.bytes += count.value();
+    }
+}
+
+} // namespace host::formats::dat

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+// The reorder window.
+#include "host/formats/dat/packet_order.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace host::formats::dat {
+
+PacketOrder::PacketOrder(Deliver deliver)
+    : m_deliver(std::move(deliver)) {}
+
+void PacketOrder::accept(std::uint32_t number, std::span<const std::byte> records) {
+    const bool first = m_counts.delivered == 0 && m_held.empty(); // the sender may have begun long before us
+    if (number == 0 || (!first && number > m_expected + kJumpMax)) {
+        ++m_counts.implausible;
+        return;
+    }
+    if (number < m_expected) {
+        ++(was_given_up(number) ? m_counts.late : m_counts.duplicate);
+        return;
+    }
+    if (number == m_expected) {
+        if (!m_held.empty()) {
+            ++m_counts.reordered;
+        }
+        deliver(records);
+        deliver_held();
+        return;
+    }
+    if (!m_held.try_emplace(number, records.begin(), records.end()).second) {
+        ++m_counts.duplicate;
+        return;
+    }
+    while (!m_held.empty() && m_held.rbegin()->first >= m_expected + kWindow) {
+        give_up_to(m_held.begin()->first);
+        deliver_held();
+    }
+}
+
+void PacketOrder::flush() {
+    while (!m_held.empty()) {
+        give_up_to(m_held.begin()->first);
+        deliver_held();
+    }
+}
+
+void PacketOrder::deliver(std::span<const std::byte> records) {
+    ++m_counts.delivered;
+    ++m_expected;
+    m_deliver(records, std::exchange(m_lost_before, 0));
+}
+
+void PacketOrder::deliver_held() {
+    while (!m_held.empty() && m_held.begin()->first == m_expected) {
+        deliver(m_held.begin()->second);
+        m_held.erase(m_held.begin());
+    }
+}
+
+void PacketOrder::give_up_to(std::uint64_t number) {
+    if (number == m_expected) {
+        return;
+    }
+    m_counts.lost += number - m_expected;
+    m_lost_before += number - m_expected;
+    m_gaps.push_back({m_expected, number});
+    if (m_gaps.size() > kGapsMax) {
+        m_gaps.pop_front();
+    }
+    m_expected = number;
+}
+
+bool PacketOrder::was_given_up(std::uint64_t number) const {
+    return std::ranges::any_of(m_gaps, [number](const Gap& gap) { return gap.first <= number && number < gap.end; });
+}
+
+} // namespace host::formats::dat

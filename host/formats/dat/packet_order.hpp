@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+// Puts datagrams back into the order of their packet numbers. A small window waits for stragglers; a number that does
+// not come while the window fills is given up as lost, and its late arrival is counted but not used. Packet numbers of
+// a session start at 1. Memory: at most kWindow datagrams and kGapsMax remembered gaps.
+//
+//   delivered ... n-1 | n (missing)  n+1  n+2 ... n+kWindow |          a packet beyond the window gives n up
+//                       ^ expected   held in the window
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <span>
+#include <vector>
+
+namespace host::formats::dat {
+
+class PacketOrder {
+  public:
+    static constexpr std::uint32_t kWindow = 64;
+    // A number that jumps further ahead is no loss but nonsense.
+    static constexpr std::uint32_t kJumpMax = 1U << 20;
+    static constexpr std::size_t kGapsMax = 4096;
+
+    struct Counts {
+        std::uint64_t delivered = 0;
+        std::uint64_t lost = 0;
+        std::uint64_t late = 0;
+        std::uint64_t duplicate = 0;
+        std::uint64_t reordered = 0; // came out of order and was still in time
+        std::uint64_t implausible = 0;
+    };
+
+    // Called in order of numbers. lost_before: how many packets are missing directly in front of this one.
+    using Deliver = std::function<void(std::span<const std::byte> records, std::uint64_t lost_before)>;
+
+    explicit PacketOrder(Deliver deliver);
+    PacketOrder(const PacketOrder&) = delete;
+    PacketOrder& operator=(const PacketOrder&) = delete;
+
+    // `records` is the datagram without its header; it is copied if it has to wait.
+    void accept(std::uint32_t number, std::span<const std::byte> records);
+
+    // Must be called at the end: gives up every gap and delivers the waiting packets.
+    void flush();
+
+    [[nodiscard]] bool waiting() const { return !m_held.empty(); }
+
+    [[nodiscard]] const Counts& counts() const { return m_counts; }
+
+  private:
+    struct Gap {
+        std::uint64_t first = 0;
+        std::uint64_t end = 0; // the first number after the gap
+    };
+
+    void deliver(std::span<const std::byte> records);
+    void deliver_held();
+    void give_up_to(std::uint64_t number);
+    [[nodiscard]] bool was_given_up(std::uint64_t number) const;
+
+    Deliver m_deliver;
+    std::uint64_t m_expected = 1;
+    std::uint64_t m_lost_before = 0;
+    std::map<std::uint64_t, std::vector<std::byte>> m_held;
+    std::deque<Gap> m_gaps;
+    Counts m_counts;
+};
+
+} // namespace host::formats::dat

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: MIT
+#include "host/formats/dat/record_stream.hpp"
+
+#include "host/formats/dat/chunk_counters.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <utility>
+
+namespace host::formats::dat {
+
+RecordStream::RecordStream(const trace::OpenOptions& options, trace::Diagnostics& diagnostics)
+    : m_diagnostics(diagnostics)
+    , m_merge(m_facts, diagnostics, options.salvage ? DamagedChunks::salvage : DamagedChunks::skip)
+    , m_time(m_facts, diagnostics, options.machine_clock)
+    , m_images(diagnostics)
+    , m_strict(options.strict)
+    , m_damages(diagnostics.damages()) {
+    m_facts.clock.khz = options.tsc_khz;
+    m_facts.clock.overridden = options.tsc_khz != 0;
+}
+
+lib::Result<std::unique_ptr<RecordStream>>
+RecordStream::of_session(const std::string& path, const trace::OpenOptions& options, trace::Diagnostics& diagnostics) {
+    auto stream = std::unique_ptr<RecordStream>(new RecordStream(options, diagnostics));
+    if (const auto opened = stream->open_directory(path); !opened) {
+        return opened.error();
+    }
+    if (!stream->start(options)) {
+        return lib::Error::not_found;
+    }
+    return stream;
+}
+
+lib::Result<std::unique_ptr<RecordStream>> RecordStream::of_sources(std::span<const trace::NamedSource> sources,
+                                                                    const trace::OpenOptions& options,
+                                                                    trace::Diagnostics& diagnostics) {
+    auto stream = std::unique_ptr<RecordStream>(new RecordStream(options, diagnostics));
+    for (const trace::NamedSource& source : sources) {
+        stream->m_merge.add(source);
+    }
+    if (!stream->start(options)) {
+        return lib::Error::not_found;
+    }
+    return stream;
+}
+
+// False if the image that the user named cannot be read.
+bool RecordStream::start(const trace::OpenOptions& options) {
+    if (!m_images.load(options, m_directory, m_manifest)) {
+        return false;
+    }
+    m_merge.start();
+    m_time.start_at(m_merge.first_stamp());
+    return true;
+}
+
+lib::Result<void> RecordStream::open_directory(const std::string& path) {
+    auto manifest = load_manifest(path);
+    if (!manifest) {
+        if (manifest.error().cause == ManifestFault::missing) {
+            m_diagnostics.report(trace::Code::directory, {.file = path}, manifest.error().text);
+        } else {
+            m_diagnostics.report(trace::Code::manifest, {.file = path + "/manifest.json"}, manifest.error().text);
+        }
+        m_diagnostics.unusable_input();
+        return manifest.error().cause == ManifestFault::missing ? lib::Error::not_found : lib::Error::corrupt;
+    }
+    m_directory = path;
+    m_manifest = std::move(manifest.value());
+    if (m_manifest->transfer) {
+        note_absent({.parts = m_manifest->transfer->lost});
+    }
+    for (const ManifestChunk& chunk : m_manifest->chunks) {
+        // A file that is missing or unreadable costs its own records, not the session.
+        const std::string name = path + '/' + chunk.file;
+        const auto source = trace::ByteSource::open(name);
+        if (!source || !source.value()->seekable()) {
+            m_diagnostics.report(trace::Code::io, {.file = name},
+                                 source ? "not a regular file" : error_name(source.error()));
+            m_facts.absent.records += std::min(chunk.records, ~std::uint64_t{0} - m_facts.absent.records);
+            continue;
+        }
+        if (source.value()->size_bytes() != chunk.bytes) {
+            m_diagnostics.report(
+                trace::Code::size, {.file = name},
+                fmt::format("the file has {} bytes, the manifest says {}", source.value()->size_bytes(), chunk.bytes));
+        }
+        m_merge.add_file(*source.value(), name);
+    }
+    return {};
+}
+
+bool RecordStream::next(trace::Event& event) {
+    if (next_plain(event)) {
+        return true;
+    }
+    if (must_stop() || m_exhausted) {
+        return false;
+    }
+    if (!m_merge.next(event)) {
+        finish();
+        return false;
+    }
+    ChunkCursor& cursor = m_merge.cursor();
+    m_time.set(event, cursor);
+    event.image = m_images.find(event, m_facts);
+    cursor.set_image(event.image); // for the plain records that follow
+    return !must_stop();
+}
+
+bool RecordStream::next_plain(trace::Event& event) {
+    if (!m_time.has_started() || !m_merge.next_plain(event)) {
+        return false;
+    }
+    m_time.set_plain(event, m_merge.cursor());
+    return true;
+}
+
+std::span<const trace::Event> RecordStream::next_batch() {
+    const std::span<trace::Event> batch = m_time.is_linear() ? m_merge.next_plain_batch() : std::span<trace::Event>();
+    if (batch.empty()) {
+        return trace::EventStream::next_batch();
+    }
+    m_time.set_plain(batch);
+    return batch;
+}
+
+// What is known of the whole trace alone.
+void RecordStream::finish() {
+    m_exhausted = true;
+    check_counters(m_facts, m_diagnostics);
+    check_clock(m_facts, m_diagnostics);
+}
+
+} // namespace host::formats::dat

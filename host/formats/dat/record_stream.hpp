@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+// The events of 16-byte records, wherever they are stored: in the files of a session, in sources that were unpacked, in
+// a pipe. Puts together what the parts do: ChunkMerge orders, TraceTime converts stamps, ImageLookup finds the image.
+#pragma once
+
+#include "host/formats/dat/chunk_merge.hpp"
+#include "host/formats/dat/image_lookup.hpp"
+#include "host/formats/dat/manifest.hpp"
+#include "host/formats/dat/trace_time.hpp"
+#include "host/trace/byte_source.hpp"
+#include "host/trace/diagnostics.hpp"
+#include "host/trace/event_stream.hpp"
+#include "host/trace/open_options.hpp"
+#include "lib/result.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+
+namespace host::formats::dat {
+
+class RecordStream final : public trace::EventStream {
+  public:
+    // path: a directory with manifest.json. Any error was reported to diagnostics.
+    [[nodiscard]] static lib::Result<std::unique_ptr<RecordStream>>
+    of_session(const std::string& path, const trace::OpenOptions& options, trace::Diagnostics& diagnostics);
+
+    // One pipe, or any number of sources that can be positioned.
+    [[nodiscard]] static lib::Result<std::unique_ptr<RecordStream>>
+    of_sources(std::span<const trace::NamedSource> sources, const trace::OpenOptions& options,
+               trace::Diagnostics& diagnostics);
+
+    [[nodiscard]] bool next(trace::Event& event) override;
+    [[nodiscard]] std::span<const trace::Event> next_batch() override;
+
+    // What carried these records states that so much of it was lost.
+    void note_absent(const trace::Absent& absent) { m_facts.absent = absent; }
+
+    // Only for a session.
+    [[nodiscard]] const std::optional<Manifest>& manifest() const { return m_manifest; }
+
+  private:
+    RecordStream(const trace::OpenOptions& options, trace::Diagnostics& diagnostics);
+
+    [[nodiscard]] bool must_stop() const { return m_strict && m_diagnostics.damages() != m_damages; }
+
+    [[nodiscard]] lib::Result<void> open_directory(const std::string& path);
+    [[nodiscard]] bool start(const trace::OpenOptions& options);
+    [[nodiscard]] bool next_plain(trace::Event& event);
+    void finish();
+
+    trace::Diagnostics& m_diagnostics;
+    std::optional<Manifest> m_manifest;
+    std::string m_directory;
+    ChunkMerge m_merge;
+    TraceTime m_time;
+    ImageLookup m_images;
+    bool m_strict;
+    std::uint64_t m_damages; // before anything was read
+    bool m_exhausted = false;
+};
+
+} // namespace host::formats::dat

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: MIT
+// Finding chunks. The header of a chunk says where the next one should start; if none starts there, the header or the
+// file is damaged, and the file is searched slot by slot instead. Work is linear in the size of the file.
+#include "host/formats/dat/segment.hpp"
+
+#include "host/formats/dat/chunk_begin.hpp"
+#include "host/formats/dat/plain_record.hpp"
+#include "host/text/escape.hpp"
+#include "host/trace/event.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <map>
+#include <optional>
+#include <utility>
+
+namespace host::formats::dat {
+
+namespace {
+
+constexpr std::uint64_t kSlot = tracer::kRecordBytes;
+
+// A reader with a small window: indexing touches few slots of each chunk.
+class Window {
+  public:
+    Window(trace::ByteSource& source, std::uint64_t end_bytes)
+        : m_source(source)
+        , m_end(end_bytes)
+        , m_buffer(trace::ByteSource::kBufferBytes) {}
+
+    [[nodiscard]] std::optional<tracer::Record> at(std::uint64_t offset) {
+        if (offset + kSlot > m_end) {
+            return std::nullopt;
+        }
+        if (offset < m_begin || offset + kSlot > m_begin + m_filled) {
+            const auto count = m_source.read(offset, m_buffer);
+            m_failed = m_failed || !count;
+            m_begin = offset;
+            m_filled = count ? count.value() : 0;
+            if (m_filled < kSlot) {
+                return std::nullopt;
+            }
+        }
+        return tracer::decode_record(std::span(m_buffer).subspan(offset - m_begin, kSlot));
+    }
+
+    // What the window holds from this slot on, whole slots: after at() has returned it.
+    [[nodiscard]] std::span<const std::byte> from(std::uint64_t offset) const {
+        const std::span<const std::byte> held = std::span(m_buffer).first(m_filled).subspan(offset - m_begin);
+        return held.first(held.size() / kSlot * kSlot);
+    }
+
+    [[nodiscard]] bool failed() const { return m_failed; }
+
+  private:
+    trace::ByteSource& m_source;
+    std::uint64_t m_end;
+    std::vector<std::byte> m_buffer;
+    std::uint64_t m_begin = 0;
+    std::size_t m_filled = 0;
+    bool m_failed = false;
+};
+
+// The next slot at or after `from` that begins a chunk, or the end.
+std::uint64_t find_next_chunk(Window& window, std::uint64_t from, std::uint64_t end) {
+    for (std::uint64_t offset = from; offset + kSlot <= end; offset += kSlot) {
+        const auto record = window.at(offset);
+        if (!record || begins_chunk(*record)) {
+            return record ? offset : end;
+        }
+    }
+    return end;
+}
+
+// None of these slots is empty or metadata, and no stamp falls, below `previous` neither. No branch in the loop: a file
+// is scanned at the speed of memory, and where the answer is no its slots are looked at one by one.
+bool rises_throughout(std::span<const std::byte> slots, lib::Ticks previous) {
+    bool odd = false;
+    std::uint64_t last = previous.value;
+    for (const std::byte* slot = slots.data(); slot != slots.data() + slots.size(); slot += kSlot) {
+        std::uint16_t code = 0;
+        __builtin_memcpy(&code, slot, sizeof code);
+        const std::uint64_t stamp = load_stamp(slot);
+        odd |= code == 0;
+        odd |= is_metadata_family(code);
+        odd |= stamp < last;
+        last = stamp;
+    }
+    return !odd;
+}
+
+// A chunk that does not describe itself: finds its end, the stamp it starts with and, if it was cyclic, its oldest
+// record.
+void scan_plain(Window& window, Segment& segment, std::uint64_t end) {
+    std::uint64_t offset = segment.begin_bytes;
+    std::optional<lib::Ticks> first;
+    lib::Ticks previous;
+    lib::Ticks after_fall;
+    std::uint64_t falls = 0;
+    std::uint64_t looked_through = offset; // up to here one by one
+    bool headed = false;                   // there are slots of a header whose beginning is damaged
+    for (; offset + kSlot <= end; offset += kSlot) {
+        const auto record = window.at(offset);
+        if (!record || begins_chunk(*record)) {
+            break;
+        }
+        if (first && offset >= looked_through) {
+            const auto slots = window.from(offset);
+            looked_through = offset + slots.size();
+            if (rises_throughout(slots, previous)) {
+                previous.value = load_stamp(slots.data() + slots.size() - kSlot);
+                offset = looked_through - kSlot;
+                continue;
+            }
+        }
+        headed = headed || record->event_code() == trace::kCodeOf<"chunk_begin">;
+        if (record->empty() || record->code == 0xFFFF || is_metadata_family(record->code)) {
+            continue;
+        }
+        if (!first) {
+            first = record->stamp();
+        } else if (record->stamp() < previous) {
+            ++falls;
+            segment.oldest_bytes = offset;
+            after_fall = record->stamp();
+        }
+        previous = record->stamp();
+    }
+    segment.end_bytes = end - offset < kSlot ? end : offset;
+    segment.first_stamp = first.value_or(lib::Ticks{});
+    if (falls == 1 && previous <= *first && !headed) {
+        segment.first_stamp = after_fall;
+    } else {
+        segment.oldest_bytes = 0;
+    }
+}
+
+std::shared_ptr<trace::ByteSource> source_of(const Segment& segment) {
+    if (segment.source != nullptr) {
+        return segment.source;
+    }
+    const auto opened = trace::ByteSource::open(segment.path);
+    return opened ? opened.value() : nullptr;
+}
+
+// Byte by byte. What cannot be read is not the same.
+bool are_equal(const Segment& a, const Segment& b) {
+    const std::uint64_t size = a.end_bytes - a.begin_bytes;
+    const auto source_a = source_of(a);
+    const auto source_b = source_of(b);
+    if (source_a == nullptr || source_b == nullptr || size != b.end_bytes - b.begin_bytes) {
+        return false;
+    }
+    std::vector<std::byte> bytes_a(trace::ByteSource::kBufferBytes);
+    std::vector<std::byte> bytes_b(trace::ByteSource::kBufferBytes);
+    for (std::uint64_t at = 0; at < size; at += bytes_a.size()) {
+        const auto piece = std::min<std::uint64_t>(bytes_a.size(), size - at);
+        const auto got_a = source_a->read(a.begin_bytes + at, std::span(bytes_a).first(piece));
+        const auto got_b = source_b->read(b.begin_bytes + at, std::span(bytes_b).first(piece));
+        if (!got_a || !got_b || got_a.value() != got_b.value() || bytes_a != bytes_b) {
+            return false;
+        }
+    }
+    return true;
+}
+
+} // namespace
+
+void drop_duplicates(std::vector<Segment>& segments, trace::Diagnostics& diagnostics) {
+    std::map<ChunkKey, std::size_t> first;
+    std::vector<Segment> kept;
+    kept.reserve(segments.size());
+    for (Segment& segment : segments) {
+        if (segment.key) {
+            const auto [place, is_new] = first.try_emplace(*segment.key, kept.size());
+            if (!is_new) {
+                const Segment& before = kept[place->second];
+                const bool same = are_equal(before, segment);
+                diagnostics.report(same ? trace::Code::duplicate : trace::Code::conflict,
+                                   {.file = segment.path,
+                                    .offset_bytes = segment.begin_bytes,
+                                    .chunk = segment.key->chunk,
+                                    .cpu = segment.key->cpu},
+                                   fmt::format("{} {}:0x{:x}: this one is dropped",
+                                               same ? "the same chunk is at"
+                                                    : "a chunk of this number, with other "
+                                                      "contents, is at",
+                                               text::escaped(before.path), before.begin_bytes));
+                continue;
+            }
+        }
+        kept.push_back(std::move(segment));
+    }
+    segments = std::move(kept);
+}
+
+void index_file(trace::ByteSource& source, const std::string& path, std::vector<Segment>& segments,
+                trace::Diagnostics& diagnostics) {
+    const std::uint64_t end = source.size_bytes();
+    if (end == 0) {
+        diagnostics.report(trace::Code::empty, {.file = path}, "the file is empty");
+        return;
+    }
+    if (end < kSlot) {
+        diagnostics.report(trace::Code::truncated, {.file = path, .offset_bytes = end}, "shorter than one record");
+        return;
+    }
+    Window window(source, end);
+    std::uint64_t offset = 0;
+    while (offset + kSlot <= end && !window.failed()) {
+        Segment segment{.path = path, .begin_bytes = offset};
+        const auto first = window.at(offset);
+        if (!first || !begins_chunk(*first)) {
+            scan_plain(window, segment, end);
+        } else {
+            const auto description = read_chunk_begin(
+                [&window, slot = offset]() mutable { return window.at(std::exchange(slot, slot + kSlot)); });
+            std::uint64_t next = end;
+            const std::uint64_t preamble = description ? description->preamble_slots : 0;
+            if (description) {
+                segment.key = {description->boot_id, description->cpu, description->chunk, description->generation};
+                next = std::min(end, offset + (preamble + description->records) * kSlot);
+            }
+            const auto follower = next + kSlot <= end ? window.at(next) : std::nullopt;
+            const bool fits = description && (next + kSlot > end || (follower && begins_chunk(*follower)));
+            segment.end_bytes = fits && next > offset ? next : find_next_chunk(window, offset + kSlot, end);
+            const auto record = window.at(std::min(offset + preamble * kSlot, segment.end_bytes - kSlot));
+            // A compact stream starts with no record; but the preamble has the stamp of the chunk's first one.
+            const bool compact = description && description->encoding == tracer::Encoding::compact;
+            segment.first_stamp = record && !compact ? record->stamp() : first->stamp();
+        }
+        if (end - segment.end_bytes < kSlot) {
+            segment.end_bytes = end; // the last chunk reports trailing bytes
+        }
+        offset = segment.end_bytes;
+        segments.push_back(std::move(segment));
+    }
+    if (window.failed()) {
+        diagnostics.report(trace::Code::io, {.file = path, .offset_bytes = offset}, "the file could not be read");
+    }
+}
+
+} // namespace host::formats::dat

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+// Where the chunks are in a file. One file usually holds one chunk; a concatenation holds several; a plain S.Ha.R.K.
+// file has no chunk_begin and is one segment. A S.Ha.R.K. cyclic chunk is stored in memory order: its time falls at
+// exactly one slot, and the segment says where the oldest record is.
+#pragma once
+
+#include "host/formats/dat/slot_reader.hpp"
+#include "host/trace/byte_source.hpp"
+#include "host/trace/diagnostics.hpp"
+#include "lib/units.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace host::formats::dat {
+
+// What no two chunks have in common.
+struct ChunkKey {
+    std::uint64_t boot_id = 0;
+    std::uint16_t cpu = 0;
+    std::uint16_t chunk = 0;
+    std::uint32_t generation = 0;
+
+    friend auto operator<=>(const ChunkKey&, const ChunkKey&) = default;
+};
+
+struct Segment {
+    std::string path;
+    std::uint64_t begin_bytes = 0;
+    std::uint64_t end_bytes = SlotReader::kToTheEnd;
+    std::uint64_t oldest_bytes = 0;              // where to start reading, if not at begin_bytes; 0: there
+    std::shared_ptr<trace::ByteSource> source{}; // null: opened by its path when its turn comes
+    std::optional<ChunkKey> key{};               // as its header says
+    std::size_t order = 0;                       // in the input
+    lib::Ticks first_stamp{}; // of the first record that is no metadata, as far as the file can be believed
+};
+
+// Appends the segments of a seekable file. Reports E-EMPTY, E-TRUNC, E-IO; damage inside chunks is for the reader of
+// the chunk to report.
+void index_file(trace::ByteSource& source, const std::string& path, std::vector<Segment>& segments,
+                trace::Diagnostics& diagnostics);
+
+// Keeps the first of several chunks of one number: W-DUP if another is the same byte by byte, E-CONFLICT if it is not.
+// Each is compared with the first, so work is linear.
+void drop_duplicates(std::vector<Segment>& segments, trace::Diagnostics& diagnostics);
+
+} // namespace host::formats::dat

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: MIT
+// Rotation and compact streams.
+#include "host/formats/dat/slot_feed.hpp"
+
+#include "lib/assert.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <utility>
+
+namespace host::formats::dat {
+
+namespace {
+
+std::uint64_t first_byte(const Segment& segment) {
+    return segment.oldest_bytes != 0 ? segment.oldest_bytes : segment.begin_bytes;
+}
+
+} // namespace
+
+SlotFeed::SlotFeed(ChunkScope& scope, std::shared_ptr<trace::ByteSource> source)
+    : m_scope(scope)
+    , m_source(std::move(source))
+    , m_reader(m_source, first_byte(scope.segment()), scope.segment().end_bytes)
+    , m_reading_oldest(scope.segment().oldest_bytes != 0) {
+    ASSERT(scope.segment().begin_bytes <= first_byte(scope.segment()));
+    ASSERT(first_byte(scope.segment()) <= scope.segment().end_bytes);
+    if (m_reading_oldest) {
+        m_scope.report(trace::Code::rotated, scope.segment().oldest_bytes,
+                       "time falls here and nowhere else: a cyclic chunk in memory order, read from its oldest record "
+                       "on");
+    }
+}
+
+void SlotFeed::report_tail() {
+    if (m_reader.tail_bytes() != 0) {
+        m_scope.report(trace::Code::tail, m_reader.offset_bytes(),
+                       fmt::format("{} trailing bytes after the last record", m_reader.tail_bytes()));
+    }
+}
+
+bool SlotFeed::next(Slot& slot, bool is_skipped) {
+    if (m_scope.chunk().compact() && !is_skipped && next_compact(slot)) {
+        return true;
+    }
+    slot.compact = false;
+    if (!m_reader.next(slot.record)) {
+        if (!m_reading_oldest) {
+            return false;
+        }
+        report_tail();
+        m_reading_oldest = false;
+        m_reader = SlotReader(m_source, m_scope.segment().begin_bytes, m_scope.segment().oldest_bytes);
+        if (!m_reader.next(slot.record)) {
+            return false;
+        }
+    }
+    slot.offset_bytes = m_reader.offset_bytes() - tracer::kRecordBytes;
+    ASSERT(slot.offset_bytes >= m_scope.segment().begin_bytes);
+    slot.index = m_next_index++;
+    return true;
+}
+
+void SlotFeed::restart(Slot& slot) {
+    m_compact.reset();
+    slot.index = 0;
+    m_next_index = 1;
+}
+
+// The stream follows the preamble. False before and after it.
+bool SlotFeed::next_compact(Slot& slot) {
+    trace::ChunkReport& chunk = m_scope.chunk();
+    if (m_compact == nullptr) {
+        if (m_next_index != chunk.description.preamble_slots) {
+            return false;
+        }
+        m_compact = std::make_unique<CompactSlots>(chunk.description.compact_bytes);
+        if (!begin_compact(m_reader.offset_bytes())) {
+            m_compact->skip(m_reader);
+            chunk.records += m_compact->take_slots_read();
+            return false;
+        }
+    }
+    const bool has_record = m_compact->next(m_reader, slot.record, slot.offset_bytes);
+    chunk.records += m_compact->take_slots_read();
+    if (has_record) {
+        slot.compact = true;
+        slot.index = m_next_index++;
+        return true;
+    }
+    if (m_compact->fault() != tracer::compact::Fault::none && !m_compact->already_reported()) {
+        report_fault();
+    }
+    return false;
+}
+
+void SlotFeed::report_fault() {
+    trace::ChunkReport& chunk = m_scope.chunk();
+    const std::uint64_t emergency =
+        chunk.description.records - std::min(std::uint64_t{chunk.description.records}, m_compact->slots());
+    const std::uint64_t lost = chunk.description.events - std::min(chunk.description.events, chunk.events + emergency);
+    m_scope.report(trace::Code::compact, m_compact->fault_offset_bytes(),
+                   fmt::format("{}; {} records of the chunk are lost", fault_text(m_compact->fault()), lost));
+    chunk.skipped += std::max<std::uint64_t>(lost, 1);
+}
+
+// Checks the checksum of the stream before any of its records is used; of a pipe that is not possible. False: it is
+// wrong, and the stream is to be left out.
+bool SlotFeed::begin_compact(std::uint64_t offset_bytes) {
+    trace::ChunkReport& chunk = m_scope.chunk();
+    if (!m_source->seekable() || compact_checksum_holds(*m_source, offset_bytes, chunk.description.compact_bytes)) {
+        return true;
+    }
+    m_scope.report(trace::Code::body_crc, offset_bytes,
+                   m_scope.salvages() ? "the checksum of the compact stream is wrong: decoded all the same"
+                                      : "the checksum of the compact stream is wrong: skipped");
+    if (!m_scope.salvages()) {
+        ASSERT(chunk.description.records >= m_compact->slots()); // the header was checked
+        const std::uint64_t emergency = chunk.description.records - m_compact->slots();
+        chunk.skipped +=
+            std::max<std::uint64_t>(chunk.description.events - std::min(chunk.description.events, emergency), 1);
+        static_cast<void>(m_compact->already_reported());
+    }
+    return m_scope.salvages();
+}
+
+std::optional<tracer::Record> SlotFeed::look_ahead(std::uint8_t code) const {
+    if (!m_source->seekable()) {
+        return std::nullopt;
+    }
+    SlotReader reader(m_source, m_reader.offset_bytes(), m_scope.segment().end_bytes);
+    for (tracer::Record record; reader.next(record);) {
+        if (record.event_code() == code) {
+            return record;
+        }
+    }
+    return std::nullopt;
+}
+
+void SlotFeed::report_end() {
+    if (m_reader.failed() || m_reader.shrunk()) {
+        m_scope.report(trace::Code::io, m_reader.offset_bytes(),
+                       m_reader.failed() ? "reading failed" : "the file became shorter");
+    }
+    report_tail();
+}
+
+} // namespace host::formats::dat

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+// The slots of a segment in the order in which they were written: from the oldest one on where a cyclic chunk is stored
+// in memory order, and the records of a compact stream in place of its slots. It knows nothing of events.
+#pragma once
+
+#include "host/formats/dat/chunk_scope.hpp"
+#include "host/formats/dat/compact_slots.hpp"
+#include "host/formats/dat/slot_reader.hpp"
+#include "tracer/record.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+namespace host::formats::dat {
+
+struct Slot {
+    tracer::Record record;
+    std::uint64_t index = 0; // in its chunk
+    std::uint64_t offset_bytes = 0;
+    bool compact = false; // out of a compact stream
+};
+
+class SlotFeed {
+  public:
+    // scope outlives the feed.
+    SlotFeed(ChunkScope& scope, std::shared_ptr<trace::ByteSource> source);
+
+    // False at the end. is_skipped: the chunk is given up, so a compact stream in it is not decoded. Reports W-TAIL,
+    // W-BCRC, E-COMPACT, and counts the slots of a compact stream.
+    [[nodiscard]] bool next(Slot& slot, bool is_skipped);
+
+    // The slot that next() returned last is the first one of a new chunk.
+    void restart(Slot& slot);
+
+    // Of the chunk, taken so far.
+    [[nodiscard]] std::uint64_t slots_taken() const { return m_next_index; }
+
+    // The slot that next() would take, if it is in memory; null otherwise. For plain records alone.
+    [[nodiscard]] const std::byte* buffered() const { return m_reader.buffered(); }
+
+    [[nodiscard]] std::size_t buffered_slots() const { return m_reader.buffered_slots(); }
+
+    // Takes buffered slots.
+    void skip(std::size_t slots) {
+        m_reader.skip(slots);
+        m_next_index += slots;
+    }
+
+    // Of the next slot, in the file.
+    [[nodiscard]] std::uint64_t offset_bytes() const { return m_reader.offset_bytes(); }
+
+    [[nodiscard]] bool is_seekable() const { return m_source->seekable(); }
+
+    // The first record of this code among those that follow, unchanged: nothing is taken or reported. Nothing on a
+    // pipe, or if there is none. Not in a compact chunk.
+    [[nodiscard]] std::optional<tracer::Record> look_ahead(std::uint8_t code) const;
+
+    // After next() was false: E-IO if reading failed, W-TAIL if bytes are left.
+    void report_end();
+
+  private:
+    [[nodiscard]] bool next_compact(Slot& slot);
+    [[nodiscard]] bool begin_compact(std::uint64_t offset_bytes);
+    void report_fault();
+    void report_tail();
+
+    ChunkScope& m_scope;
+    std::shared_ptr<trace::ByteSource> m_source;
+    SlotReader m_reader;
+    bool m_reading_oldest; // of a rotated chunk: the records stored before them follow
+    std::uint64_t m_next_index = 0;
+    std::unique_ptr<CompactSlots> m_compact; // while inside a compact stream
+};
+
+} // namespace host::formats::dat

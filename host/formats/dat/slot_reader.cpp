@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+// Refilling the buffer: what is left of a slot moves to its beginning.
+#include "host/formats/dat/slot_reader.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace host::formats::dat {
+
+SlotReader::SlotReader(std::shared_ptr<trace::ByteSource> source, std::uint64_t begin_bytes, std::uint64_t end_bytes)
+    : m_source(std::move(source))
+    , m_end(end_bytes)
+    , m_buffer_offset(begin_bytes)
+    , m_buffer(trace::ByteSource::kBufferBytes) {}
+
+bool SlotReader::refill() {
+    if (m_failed) {
+        return false;
+    }
+    const std::size_t kept = m_filled - m_position;
+    std::copy(m_buffer.begin() + static_cast<std::ptrdiff_t>(m_position),
+              m_buffer.begin() + static_cast<std::ptrdiff_t>(m_filled), m_buffer.begin());
+    m_buffer_offset += m_position;
+    m_position = 0;
+    m_filled = kept;
+    const std::uint64_t read_at = m_buffer_offset + kept;
+    const std::uint64_t left = m_end > read_at ? m_end - read_at : 0;
+    const auto wanted = static_cast<std::size_t>(std::min<std::uint64_t>(left, m_buffer.size() - kept));
+    const auto count = m_source->read(read_at, std::span(m_buffer).subspan(kept, wanted));
+    if (!count) {
+        m_failed = true;
+        return false;
+    }
+    m_filled += count.value();
+    m_shrunk = m_shrunk || (m_source->seekable() && m_end != kToTheEnd && count.value() < wanted);
+    return m_filled >= tracer::kRecordBytes;
+}
+
+} // namespace host::formats::dat

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+// Reads the 16-byte slots of a part of a source one after the other. Memory is one buffer of kBufferBytes per open
+// reader, whatever the size of the input.
+#pragma once
+
+#include "host/trace/byte_source.hpp"
+#include "tracer/record.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace host::formats::dat {
+
+// Walks over the 16-byte slots of [begin, end) of a source.
+class SlotReader {
+  public:
+    static constexpr std::uint64_t kToTheEnd = ~std::uint64_t{0};
+
+    SlotReader(std::shared_ptr<trace::ByteSource> source, std::uint64_t begin_bytes, std::uint64_t end_bytes);
+
+    // False at the end, or once a read failed.
+    [[nodiscard]] bool next(tracer::Record& record) {
+        if (m_position + tracer::kRecordBytes > m_filled && !refill()) {
+            return false;
+        }
+        record = tracer::decode_record(std::span(m_buffer).subspan(m_position, tracer::kRecordBytes));
+        m_position += tracer::kRecordBytes;
+        return true;
+    }
+
+    // The next slot in the buffer, null if next() must refill the buffer; skip() takes the slot.
+    [[nodiscard]] const std::byte* buffered() const {
+        return m_position + tracer::kRecordBytes <= m_filled ? m_buffer.data() + m_position : nullptr;
+    }
+
+    void skip(std::size_t slots = 1) { m_position += slots * tracer::kRecordBytes; }
+
+    // The number of whole slots in the buffer.
+    [[nodiscard]] std::size_t buffered_slots() const { return (m_filled - m_position) / tracer::kRecordBytes; }
+
+    // Of the next slot, from the start of the file.
+    [[nodiscard]] std::uint64_t offset_bytes() const { return m_buffer_offset + m_position; }
+
+    // Bytes after the last whole slot; meaningful once next() was false.
+    [[nodiscard]] std::size_t tail_bytes() const { return m_filled - m_position; }
+
+    [[nodiscard]] bool failed() const { return m_failed; }
+
+    // The file ended before `end_bytes`: it was cut after its size was read.
+    [[nodiscard]] bool shrunk() const { return m_shrunk; }
+
+  private:
+    bool refill();
+
+    std::shared_ptr<trace::ByteSource> m_source;
+    std::uint64_t m_end;
+    std::uint64_t m_buffer_offset;
+    std::vector<std::byte> m_buffer;
+    std::size_t m_position = 0;
+    std::size_t m_filled = 0;
+    bool m_failed = false;
+    bool m_shrunk = false;
+};
+
+} // namespace host::formats::dat

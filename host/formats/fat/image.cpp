@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: MIT
+// Finding and copying the files.
+#include "host/formats/fat/image.hpp"
+
+#include "host/formats/fat/volume.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <fmt/format.h>
+#include <map>
+#include <optional>
+#include <string_view>
+
+namespace host::formats::fat {
+
+namespace {
+
+// N of "Ntrace.dat", whatever its case; none if it is another name, or N has leading zeros or more than nine digits.
+std::optional<std::uint32_t> file_number(std::string_view name) {
+    constexpr std::string_view kSuffix = "trace.dat";
+    constexpr std::size_t kDigitsMax = 9;
+    if (name.size() <= kSuffix.size() || name.size() > kSuffix.size() + kDigitsMax) {
+        return std::nullopt;
+    }
+    const std::string_view digits = name.substr(0, name.size() - kSuffix.size());
+    const auto same = [](char a, char b) { return std::tolower(static_cast<unsigned char>(a)) == b; };
+    if (!std::ranges::equal(name.substr(digits.size()), kSuffix, same) || (digits.size() > 1 && digits[0] == '0')) {
+        return std::nullopt;
+    }
+    std::uint32_t number = 0;
+    for (const char digit : digits) {
+        if (digit < '0' || digit > '9') {
+            return std::nullopt;
+        }
+        number = number * 10 + static_cast<std::uint32_t>(digit - '0');
+    }
+    return number;
+}
+
+class Importer {
+  public:
+    Importer(std::string name, trace::Diagnostics& diagnostics, bool strict)
+        : m_name(std::move(name))
+        , m_diagnostics(diagnostics)
+        , m_strict(strict)
+        , m_damages(diagnostics.damages()) {}
+
+    [[nodiscard]] lib::Result<void> collect(std::shared_ptr<trace::ByteSource> image) {
+        Fault fault;
+        auto volume = Volume::open(std::move(image), fault);
+        if (!volume) {
+            report(fault);
+            return volume.error();
+        }
+        const auto listed = volume.value().for_each_file([this](const File& file) { take(file); }, fault);
+        if (!listed) {
+            report(fault); // the files found before are kept
+        }
+        if (m_left_out != 0) {
+            m_diagnostics.report(
+                trace::Code::cap, {.file = m_name},
+                fmt::format("{} files beyond {} are left out: copy them off the image", m_left_out, kFilesMax));
+        }
+        for (const auto& [number, file] : m_files) {
+            if (m_strict && m_diagnostics.damages() != m_damages) {
+                break;
+            }
+            if (const auto copied = copy(volume.value(), file); !copied) {
+                return copied;
+            }
+        }
+        if (m_files.empty()) {
+            m_diagnostics.report(trace::Code::empty, {.file = m_name}, "the root directory has no file Ntrace.dat");
+            return lib::Error::corrupt;
+        }
+        return {};
+    }
+
+    [[nodiscard]] const std::vector<trace::NamedSource>& sources() const { return m_sources; }
+
+  private:
+    void report(const Fault& fault) {
+        m_diagnostics.report(trace::Code::file_system, {.file = m_name, .offset_bytes = fault.offset_bytes},
+                             fault.text);
+    }
+
+    void take(const File& file) {
+        const auto number = file_number(file.name);
+        if (!number) {
+            return;
+        }
+        if (m_files.size() == kFilesMax) {
+            ++m_left_out;
+        } else if (!m_files.try_emplace(*number, file).second) {
+            report({file.entry_bytes, fmt::format("a second file {}: the first is kept", file.name)});
+        }
+    }
+
+    // A file that is damaged is copied as far as it goes; errors are those of the copy.
+    [[nodiscard]] lib::Result<void> copy(Volume& volume, const File& file) {
+        auto spool = trace::Spool::create();
+        if (!spool) {
+            return failed(spool.error());
+        }
+        Fault fault;
+        std::optional<lib::Error> unwritten;
+        const auto read = volume.read(
+            file,
+            [&](std::span<const std::byte> bytes) -> lib::Result<void> {
+                const auto kept = spool.value().append(bytes);
+                if (!kept) {
+                    unwritten = kept.error();
+                }
+                return kept;
+            },
+            fault);
+        if (unwritten) {
+            return failed(*unwritten);
+        }
+        if (!read) {
+            report(fault);
+        }
+        m_sources.push_back({.name = m_name + "/" + file.name, .bytes = spool.value().take(), .keep_open = true});
+        return {};
+    }
+
+    [[nodiscard]] lib::Error failed(lib::Error error) {
+        m_diagnostics.report(trace::Code::io, {.file = m_name},
+                             fmt::format("a temporary file (see TMPDIR): {}", error_name(error)));
+        m_diagnostics.unusable_input(error);
+        return error;
+    }
+
+    std::string m_name;
+    trace::Diagnostics& m_diagnostics;
+    std::map<std::uint32_t, File> m_files;
+    std::uint64_t m_left_out = 0;
+    bool m_strict;
+    std::uint64_t m_damages; // before anything was read
+    std::vector<trace::NamedSource> m_sources;
+};
+
+} // namespace
+
+lib::Result<std::unique_ptr<dat::RecordStream>> open(const trace::NamedSource& input, const trace::OpenOptions& options,
+                                                     trace::Diagnostics& diagnostics) {
+    const auto image = trace::ByteSource::positioned(input.bytes);
+    if (!image) {
+        diagnostics.report(trace::Code::io, {.file = input.name}, error_name(image.error()));
+        diagnostics.unusable_input(image.error());
+        return image.error();
+    }
+    Importer importer(input.name, diagnostics, options.strict);
+    if (const auto collected = importer.collect(image.value()); !collected) {
+        return collected.error();
+    }
+    return dat::RecordStream::of_sources(importer.sources(), options, diagnostics);
+}
+
+} // namespace host::formats::fat

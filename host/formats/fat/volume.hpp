@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+// A FAT12, FAT16 or FAT32 volume in an image, read-only: its geometry, its chains of clusters, its root directory. An
+// image is input: every sector and cluster number is checked before it is used, every walk is bounded. Source: the
+// Microsoft FAT specification, version 1.03.
+#pragma once
+
+#include "host/trace/byte_source.hpp"
+#include "lib/result.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace host::formats::fat {
+
+struct File {
+    std::string name; // the long one, if it has one
+    std::uint32_t first_cluster = 0;
+    std::uint32_t size_bytes = 0;
+    std::uint64_t entry_bytes = 0; // where its directory entry is
+};
+
+// What is wrong, and where in the image.
+struct Fault {
+    std::uint64_t offset_bytes = 0;
+    std::string text;
+};
+
+class Volume {
+  public:
+    // The volume in the image, or the first FAT partition of its partition table. corrupt, io: `fault` says why.
+    // Precondition: image->seekable().
+    [[nodiscard]] static lib::Result<Volume> open(std::shared_ptr<trace::ByteSource> image, Fault& fault);
+
+    Volume() = default; // of nothing
+
+    // Each file of the root directory; directories, labels and deleted entries are left out. corrupt, io.
+    [[nodiscard]] lib::Result<void> for_each_file(const std::function<void(const File&)>& use, Fault& fault);
+
+    // The file's bytes in order, piece after piece, as far as the image goes. The fault is set where a chain ends
+    // early, leaves the volume or comes back on itself, and where the image ends. corrupt, io; or what `use` returns.
+    [[nodiscard]] lib::Result<void>
+    read(const File& file, const std::function<lib::Result<void>(std::span<const std::byte>)>& use, Fault& fault);
+
+    // 12, 16 or 32.
+    [[nodiscard]] unsigned bits() const { return m_bits; }
+
+  private:
+    [[nodiscard]] lib::Result<void> read_geometry(std::uint64_t begin_bytes, Fault& fault);
+    [[nodiscard]] lib::Result<void> read_exactly(std::uint64_t offset_bytes, std::span<std::byte> out, Fault& fault);
+    [[nodiscard]] lib::Result<std::uint32_t> next_cluster(std::uint32_t cluster, Fault& fault);
+    [[nodiscard]] bool is_data(std::uint32_t cluster) const;
+    [[nodiscard]] std::uint64_t place_of(std::uint32_t cluster) const;
+    [[nodiscard]] std::uint64_t entry_place(std::uint32_t cluster) const;
+    [[nodiscard]] lib::Result<void> read_root(const std::function<bool(std::span<const std::byte>, std::uint64_t)>& use,
+                                              Fault& fault);
+
+    std::shared_ptr<trace::ByteSource> m_image;
+    unsigned m_bits = 0;
+    std::uint32_t m_cluster_bytes = 0;
+    std::uint32_t m_clusters = 0;
+    std::uint64_t m_fat_bytes = 0; // where the first table begins
+    std::uint64_t m_root_bytes = 0;
+    std::uint32_t m_root_entries = 0; // FAT12, FAT16
+    std::uint32_t m_root_cluster = 0; // FAT32
+    std::uint64_t m_data_bytes = 0;
+    std::vector<std::byte> m_buffer;
+};
+
+} // namespace host::formats::fat

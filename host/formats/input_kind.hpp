@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+// The kind of an input file, found from its first bytes.
+#pragma once
+
+#include "host/trace/open_options.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace host::formats {
+
+// So many bytes of the beginning are enough to find the kind.
+inline constexpr std::size_t kKindBytes = 4096;
+
+// begin: the first bytes of the input, at most kKindBytes; size_bytes: of the whole, if it is known. What has no mark
+// of its own is taken for records.
+[[nodiscard]] trace::InputKind kind_of(std::span<const std::byte> begin, std::optional<std::uint64_t> size_bytes);
+
+// The names that the command line takes: detect, records, kev, tlog, tlog-old, capture, fat, packed.
+[[nodiscard]] std::string_view kind_name(trace::InputKind kind);
+[[nodiscard]] std::optional<trace::InputKind> find_kind(std::string_view name);
+[[nodiscard]] std::vector<std::string> kind_names();
+
+} // namespace host::formats

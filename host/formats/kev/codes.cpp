@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: MIT
+// The mapping; see the header. Event numbers are never typed: they come from the table by name.
+#include "host/formats/kev/codes.hpp"
+
+#include "host/formats/kev/event_numbers.hpp"
+#include "host/formats/kev/slot.hpp"
+#include "lib/wire_numbers.hpp"
+#include "tracer/unit_words.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace host::formats::kev {
+
+namespace {
+
+constexpr auto kThreadClass = static_cast<std::uint8_t>(Class::thread);
+constexpr auto kUserClass = static_cast<std::uint8_t>(Class::user);
+constexpr auto kInterruptClass = static_cast<std::uint8_t>(Class::interrupt);
+constexpr std::uint32_t kContexts = 0x1'0000;
+
+// The state of a thread that waits for this.
+constexpr ThreadState state_of(lib::WaitKind kind) {
+    switch (kind) {
+    case lib::WaitKind::semaphore:
+        return ThreadState::semaphore;
+    case lib::WaitKind::delay:
+        return ThreadState::nanosleep;
+    case lib::WaitKind::condition:
+        return ThreadState::condition;
+    case lib::WaitKind::receive:
+        return ThreadState::receive;
+    case lib::WaitKind::send:
+        return ThreadState::send;
+    case lib::WaitKind::suspended:
+        return ThreadState::stopped;
+    case lib::WaitKind::signal:
+        return ThreadState::signal_wait_info;
+    case lib::WaitKind::mutex:
+        return ThreadState::mutex;
+    }
+    return ThreadState{};
+}
+
+// By number of the kind of wait; 0: none has the number.
+constexpr auto kStateOfWait = [] {
+    std::array<std::uint16_t, lib::kWords<lib::WaitKind>.size()> states{};
+    for (std::uint32_t kind = 0; kind < states.size(); ++kind) {
+        if (const auto known = lib::number_from<lib::WaitKind>(kind)) {
+            states[kind] = static_cast<std::uint16_t>(state_of(*known));
+        }
+    }
+    return states;
+}();
+
+static_assert(std::ranges::count(kStateOfWait, 0) == 1, "each kind of wait has its state");
+
+// Our events that say no more than that a thread is in a state now.
+struct StateEvent {
+    std::uint8_t code;
+    ThreadState state;
+};
+
+constexpr auto kStateEvents = std::to_array<StateEvent>({
+    {trace::kCodeOf<"context_switch">, ThreadState::running},
+    {trace::kCodeOf<"task_activate">, ThreadState::ready},
+});
+
+struct LifeEvent {
+    std::uint8_t code;
+    std::uint16_t event;
+};
+
+constexpr auto kLifeEvents = std::to_array<LifeEvent>({
+    {trace::kCodeOf<"task_create">, kThreadCreate},
+    {trace::kCodeOf<"task_end">, kThreadDestroy},
+});
+
+constexpr auto kInterruptEvents = std::to_array<LifeEvent>({
+    {trace::kCodeOf<"interrupt_start">, kInterruptEntry},
+    {trace::kCodeOf<"interrupt_end">, kInterruptExit},
+});
+
+constexpr auto kCodeOfBlock = trace::kCodeOf<"task_block">;
+
+bool is_long(std::uint8_t code) {
+    const tracer::EventRow* const row = tracer::find_event(code);
+    return row != nullptr && row->shape == tracer::Shape::combined;
+}
+
+void append_bytes(std::span<const std::byte> bytes, std::vector<std::uint32_t>& words) {
+    words.push_back(static_cast<std::uint32_t>(bytes.size()));
+    for (std::size_t at = 0; at < bytes.size(); at += 4) {
+        std::uint32_t word = 0;
+        for (std::size_t i = 0; i < 4 && at + i < bytes.size(); ++i) {
+            word |= std::to_integer<std::uint32_t>(bytes[at + i]) << (8 * i);
+        }
+        words.push_back(word);
+    }
+}
+
+std::uint16_t number_of(std::uint8_t code, trace::EventState state) {
+    switch (state) {
+    case trace::EventState::ok:
+    case trace::EventState::late:
+        return code;
+    case trace::EventState::incomplete:
+        return code + 0x100;
+    case trace::EventState::orphan:
+        return code + 0x200;
+    case trace::EventState::malformed:
+        return code + 0x300;
+    }
+    return code;
+}
+
+constexpr auto kStates = std::to_array<trace::EventState>(
+    {trace::EventState::ok, trace::EventState::incomplete, trace::EventState::orphan, trace::EventState::malformed});
+
+std::optional<std::uint16_t> thread_event_of(const trace::Event& event, std::vector<std::uint32_t>& words,
+                                             std::uint32_t pid) {
+    const std::uint32_t tid = std::uint32_t{event.par1} + 1;
+    for (const StateEvent& row : kStateEvents) {
+        if (row.code == event.code && event.par2 == 0) {
+            words = {pid, tid};
+            return static_cast<std::uint16_t>(row.state);
+        }
+    }
+    for (const LifeEvent& row : kLifeEvents) {
+        if (row.code == event.code) {
+            words = {event.par2, tid};
+            return row.event;
+        }
+    }
+    const std::uint32_t kind = event.par2 >> 16;
+    if (event.code == kCodeOfBlock && kind < kStateOfWait.size() && kind != 0) {
+        words = {pid, tid};
+        if ((event.par2 & 0xFFFF) != 0) {
+            words.push_back(event.par2 & 0xFFFF);
+        }
+        return kStateOfWait[kind];
+    }
+    return std::nullopt;
+}
+
+std::optional<Native> thread_native_of(std::uint16_t event, std::span<const std::uint32_t> words) {
+    if (words.size() < 2 || words[1] == 0 || words[1] > kContexts) {
+        return std::nullopt;
+    }
+    Native native{.par1 = static_cast<std::uint16_t>(words[1] - 1), .words = 2};
+    if (event == kThreadName) {
+        native.code = trace::kCodeOf<"task_name">;
+        native.words = words.size();
+        return native;
+    }
+    for (const StateEvent& row : kStateEvents) {
+        if (static_cast<std::uint16_t>(row.state) == event && words.size() == 2) {
+            native.code = row.code;
+            return native;
+        }
+    }
+    for (const LifeEvent& row : kLifeEvents) {
+        if (row.event == event && words.size() == 2) {
+            native.code = row.code;
+            native.par2 = words[0];
+            return native;
+        }
+    }
+    const auto kind = std::ranges::find(kStateOfWait.begin() + 1, kStateOfWait.end(), event);
+    const bool has_object = words.size() == 4 && words[2] != 0 && words[2] <= 0xFFFF && words[3] == 0;
+    if (kind == kStateOfWait.end() || (words.size() != 2 && !has_object)) {
+        return std::nullopt;
+    }
+    native.code = kCodeOfBlock;
+    native.par2 = static_cast<std::uint32_t>(kind - kStateOfWait.begin()) << 16 | (has_object ? words[2] : 0);
+    native.words = has_object ? 3 : 2;
+    return native;
+}
+
+// Whether `length` bytes after word `at` fill the words as the writer does: padded to an even number with zeros.
+bool fits(std::uint32_t length, std::size_t at, std::span<const std::uint32_t> words) {
+    const std::size_t used = at + 1 + (static_cast<std::size_t>(length) + 3) / 4;
+    return used <= words.size() && words.size() - used < kWordsPerSlot;
+}
+
+std::optional<Native> user_native_of(std::uint16_t event, std::span<const std::uint32_t> words) {
+    Native native{.code = static_cast<std::uint8_t>(event), .state = kStates[(event >> 8) & 3], .words = 2};
+    if (words.size() < 2) {
+        return std::nullopt;
+    }
+    const bool sound = native.state == trace::EventState::ok;
+    const bool has_payload = sound ? is_long(native.code) : words.size() > 2;
+    if (!has_payload) {
+        native.par1 = static_cast<std::uint16_t>(words[0]);
+        native.par2 = words[1];
+        return words.size() == 2 && words[0] <= 0xFFFF ? std::optional(native) : std::nullopt;
+    }
+    const std::size_t length_at = sound ? 0 : 2;
+    if (length_at >= words.size() || !fits(words[length_at], length_at, words)) {
+        return std::nullopt;
+    }
+    if (!sound) {
+        native.par1 = static_cast<std::uint16_t>(words[0]);
+        native.par2 = words[1];
+    }
+    native.payload_word = length_at + 1;
+    native.payload_bytes = words[length_at];
+    native.words = native.payload_word + (native.payload_bytes + 3) / 4;
+    return native;
+}
+
+} // namespace
+
+Foreign foreign_of(const trace::Event& event, std::uint32_t pid, std::vector<std::uint32_t>& words) {
+    if (event.is_sound()) {
+        if (const auto number = thread_event_of(event, words, pid)) {
+            return {kThreadClass, *number};
+        }
+        const auto* const interrupt = std::ranges::find(kInterruptEvents, event.code, &LifeEvent::code);
+        if (interrupt != kInterruptEvents.end()) {
+            words = {event.par1, event.par2};
+            return {kInterruptClass, interrupt->event};
+        }
+        if (is_long(event.code)) {
+            return foreign_of_metadata(event.code, event.payload, words);
+        }
+    }
+    words = {event.par1, event.par2};
+    if (!event.is_sound() && !event.payload.empty()) {
+        append_bytes(event.payload, words);
+    }
+    return {kUserClass, number_of(event.code, event.state)};
+}
+
+Foreign foreign_of_metadata(std::uint8_t code, std::span<const std::byte> payload, std::vector<std::uint32_t>& words) {
+    words.clear();
+    append_bytes(payload, words);
+    return {kUserClass, code};
+}
+
+Foreign foreign_of_task_name(std::uint16_t context, std::uint32_t pid, std::string_view name,
+                             std::vector<std::uint32_t>& words) {
+    words = {pid, std::uint32_t{context} + 1};
+    std::uint32_t word = 0;
+    for (std::size_t i = 0; i <= name.size(); ++i) { // the zero byte, too
+        const std::uint32_t byte = i < name.size() ? static_cast<std::uint8_t>(name[i]) : 0;
+        word |= byte << (8 * (i % 4));
+        if (i % 4 == 3 || i == name.size()) {
+            words.push_back(word);
+            word = 0;
+        }
+    }
+    return {kThreadClass, kThreadName};
+}
+
+std::optional<Native> native_of(std::uint8_t class_number, std::uint16_t event, std::span<const std::uint32_t> words) {
+    if (class_number == kThreadClass) {
+        return thread_native_of(event, words);
+    }
+    if (class_number == kUserClass) {
+        return user_native_of(event, words);
+    }
+    const auto* const interrupt = std::ranges::find(kInterruptEvents, event, &LifeEvent::event);
+    if (class_number != kInterruptClass || interrupt == kInterruptEvents.end() || words.size() != 2 ||
+        words[0] > 0xFFFF) {
+        return std::nullopt;
+    }
+    return Native{.code = interrupt->code, .par1 = static_cast<std::uint16_t>(words[0]), .par2 = words[1], .words = 2};
+}
+
+} // namespace host::formats::kev

@@ -1,0 +1,352 @@
+// SPDX-License-Identifier: MIT
+// Finding, judging and unpacking of blocks. Every number in a header is checked before it is used for anything,
+// whatever its checksum says.
+#include "host/formats/packed/archive_reader.hpp"
+
+#include "host/trace/checksum.hpp"
+#include "host/trace/facts.hpp"
+#include "tracer/record.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <utility>
+
+namespace host::formats::packed {
+
+namespace {
+
+constexpr std::size_t kWindowBytes = 64 * 1024;
+constexpr std::uint32_t kFilesMax = 65'536;
+// With its sizes a column may be larger than its contents.
+constexpr std::size_t kBodyBytesMax = kRawBytesMax + kRawBytesMax / 4 + 64;
+
+trace::Code code_of(Fault::Kind kind) {
+    switch (kind) {
+    case Fault::Kind::none:
+    case Fault::Kind::compressed:
+        return trace::Code::compressed;
+    case Fault::Kind::truncated:
+        return trace::Code::truncated;
+    case Fault::Kind::trailing:
+        return trace::Code::trailing;
+    case Fault::Kind::bomb:
+        return trace::Code::bomb;
+    }
+    return trace::Code::compressed;
+}
+
+bool is_safe_name(std::string_view name) {
+    return !name.empty() && name != "." && name != ".." && name.size() <= 255 &&
+           name.find('/') == std::string_view::npos && name.find('\0') == std::string_view::npos;
+}
+
+} // namespace
+
+ArchiveReader::ArchiveReader(trace::NamedSource input, const trace::OpenOptions& options,
+                             trace::Diagnostics& diagnostics)
+    : m_input(std::move(input))
+    , m_salvage(options.salvage)
+    , m_strict(options.strict)
+    , m_diagnostics(diagnostics) {}
+
+void ArchiveReader::report(trace::Code code, std::uint64_t offset_bytes, std::string_view text) {
+    m_diagnostics.report(code, {.file = m_input.name, .offset_bytes = offset_bytes}, text);
+}
+
+void ArchiveReader::report(trace::Code code, const Entry& entry, std::string_view text) {
+    report(code, entry.offset_bytes, fmt::format("block {}: {}", entry.header.sequence, text));
+}
+
+lib::Result<std::unique_ptr<ArchiveReader>> ArchiveReader::open(const trace::NamedSource& input,
+                                                                const trace::OpenOptions& options,
+                                                                trace::Diagnostics& diagnostics) {
+    const auto source = trace::ByteSource::positioned(input.bytes);
+    if (!source) {
+        diagnostics.report(trace::Code::io, {.file = input.name}, error_name(source.error()));
+        diagnostics.unusable_input(source.error());
+        return source.error();
+    }
+    auto reader = std::unique_ptr<ArchiveReader>(
+        new ArchiveReader({.name = input.name, .bytes = source.value(), .keep_open = true}, options, diagnostics));
+    if (const auto found = reader->find_blocks(); !found) {
+        return found.error();
+    }
+    reader->order_blocks();
+    reader->read_table();
+    return reader;
+}
+
+lib::Result<void> ArchiveReader::find_blocks() {
+    m_size = m_input.bytes->size_bytes();
+    std::array<std::byte, kHeaderBytes> bytes{};
+    std::uint64_t at = 0;
+    bool ended = false;
+    while (at < m_size) {
+        const auto count = m_input.bytes->read(at, bytes);
+        if (!count) {
+            report(trace::Code::io, at, "reading failed");
+            break;
+        }
+        if (ended) {
+            report(trace::Code::trailing, at, fmt::format("{} bytes after the last block", m_size - at));
+            break;
+        }
+        if (count.value() < kHeaderBytes) {
+            break; // reported below: the last block is missing
+        }
+        const bool magic = has_magic(bytes);
+        if (!magic || !has_sound_checksum(bytes)) {
+            report(magic ? trace::Code::header_crc : trace::Code::magic, at,
+                   magic ? "the header of a block is damaged: skipped to the next one"
+                         : "no block begins here: skipped to the next one");
+            if (m_strict) {
+                break;
+            }
+            at = find_header(at + 1);
+            continue;
+        }
+        const Entry entry{.offset_bytes = at, .header = decode_header(bytes)};
+        at += kHeaderBytes;
+        if (entry.header.body_bytes > m_size - at) {
+            report(trace::Code::truncated, entry,
+                   fmt::format("{} of its {} bytes are there", m_size - at, entry.header.body_bytes));
+            return {};
+        }
+        at += entry.header.body_bytes;
+        ended = entry.header.content == Content::end;
+        if (judge(entry)) {
+            m_entries.push_back(entry);
+        }
+    }
+    if (!ended) {
+        report(trace::Code::truncated, m_size, "the last block is missing: the file was cut, or never completed");
+    }
+    return {};
+}
+
+// The next place from which a header with a sound checksum starts, or the end.
+std::uint64_t ArchiveReader::find_header(std::uint64_t from) {
+    std::vector<std::byte> window(kWindowBytes);
+    for (std::uint64_t at = from; at + kHeaderBytes <= m_size;) {
+        const auto count = m_input.bytes->read(at, window);
+        if (!count || count.value() < kHeaderBytes) {
+            break;
+        }
+        const std::span<const std::byte> bytes = std::span(window).first(count.value());
+        for (std::size_t i = 0; i + kHeaderBytes <= bytes.size(); ++i) {
+            if (bytes[i] == static_cast<std::byte>(kMagic[0]) && has_magic(bytes.subspan(i)) &&
+                has_sound_checksum(bytes.subspan(i))) {
+                return at + i;
+            }
+        }
+        at += bytes.size() - (kHeaderBytes - 1);
+    }
+    return m_size;
+}
+
+// Whether a header that its checksum vouches for makes sense.
+bool ArchiveReader::judge(const Entry& entry) {
+    const BlockHeader& header = entry.header;
+    if (header.major != kMajor) {
+        report(trace::Code::version, entry,
+               fmt::format("version {}.{}; this reader knows {}", header.major, header.minor, kMajor));
+        return false;
+    }
+    if (header.minor > kMinor && m_diagnostics.count(trace::Code::minor) == 0) {
+        report(trace::Code::minor, entry,
+               fmt::format("version {}.{}, read as {}.{}", header.major, header.minor, kMajor, kMinor));
+    }
+    if (header.content == Content::end) {
+        return true;
+    }
+    const bool known = (header.content == Content::table || header.content == Content::data) &&
+                       (header.method == Method::bytes || header.method == Method::records);
+    if (!known) {
+        report(trace::Code::method, entry,
+               fmt::format("contents {}, method {}: not known", static_cast<unsigned>(header.content),
+                           static_cast<unsigned>(header.method)));
+        return false;
+    }
+    const bool fits = header.raw_bytes != 0 && header.raw_bytes <= kRawBytesMax &&
+                      (header.method == Method::bytes || header.raw_bytes % tracer::kRecordBytes == 0);
+    if (!fits || header.body_bytes > kBodyBytesMax) {
+        report(trace::Code::raw_size, entry,
+               fmt::format("{} bytes that unpack to {}: at most {}, and whole records, are allowed", header.body_bytes,
+                           header.raw_bytes, kRawBytesMax));
+        return false;
+    }
+    if (header.cpu != kNoProcessor && header.cpu >= trace::kProcessorsMax) {
+        report(trace::Code::processor, entry,
+               fmt::format("processor {} of at most {}", header.cpu, trace::kProcessorsMax));
+        return false;
+    }
+    if (header.file >= kFilesMax) {
+        report(trace::Code::raw_size, entry, fmt::format("file {} of at most {}", header.file, kFilesMax));
+        return false;
+    }
+    return true;
+}
+
+// By sequence; of two with the same one the first counts.
+void ArchiveReader::order_blocks() {
+    const auto sequence = [](const Entry& entry) { return entry.header.sequence; };
+    if (!std::ranges::is_sorted(m_entries, {}, sequence)) {
+        report(trace::Code::order, 0, "the blocks are out of order: sorted");
+        std::ranges::stable_sort(m_entries, {}, sequence);
+    }
+    std::vector<Entry> kept;
+    kept.reserve(m_entries.size());
+    for (const Entry& entry : m_entries) {
+        const std::uint64_t expected = kept.empty() ? 0 : kept.back().header.sequence + 1;
+        if (!kept.empty() && entry.header.sequence == kept.back().header.sequence) {
+            const bool same = entry.header == kept.back().header;
+            report(same ? trace::Code::duplicate : trace::Code::conflict, entry,
+                   fmt::format("{} at 0x{:x}: dropped", same ? "the same block is" : "another block of this number is",
+                               kept.back().offset_bytes));
+            continue;
+        }
+        if (entry.header.sequence != expected) {
+            m_absent += entry.header.sequence - expected;
+            report(trace::Code::gap, entry,
+                   fmt::format("{} blocks before it are missing", entry.header.sequence - expected));
+        }
+        kept.push_back(entry);
+    }
+    m_entries = std::move(kept);
+}
+
+// Reads and unpacks the piece of a file. False: it cannot be had, and that was reported.
+bool ArchiveReader::read_piece(const Entry& entry) {
+    const BlockHeader& header = entry.header;
+    m_body.resize(header.body_bytes);
+    const auto count = m_input.bytes->read(entry.offset_bytes + kHeaderBytes, m_body);
+    if (!count || count.value() != header.body_bytes) {
+        report(trace::Code::io, entry, "reading failed, or the file became shorter");
+        return false;
+    }
+    if (trace::checksum(m_body) != header.body_crc) {
+        report(trace::Code::body_crc, entry,
+               m_salvage ? "its checksum is wrong: used all the same" : "its checksum is wrong: skipped");
+        if (!m_salvage) {
+            return false;
+        }
+    }
+    m_raw.resize(std::max<std::size_t>(m_raw.size(), header.raw_bytes));
+    const auto raw = std::span(m_raw).first(header.raw_bytes);
+    const Fault fault = header.method == Method::records ? m_unpacker.unpack_records(m_body, raw)
+                                                         : m_unpacker.unpack_bytes(m_body, raw);
+    if (fault.kind != Fault::Kind::none && fault.kind != Fault::Kind::trailing) {
+        report(code_of(fault.kind), entry,
+               fmt::format("{} (at byte {} of its body, {} of what it unpacks to)", fault.text, fault.in_bytes,
+                           fault.out_bytes));
+        return false;
+    }
+    if (fault.kind == Fault::Kind::trailing) {
+        report(trace::Code::trailing, entry, fault.text);
+    }
+    if (trace::checksum(raw) != header.raw_crc) {
+        report(trace::Code::body_crc, entry,
+               m_salvage ? "what it unpacks to has another checksum: used all the same"
+                         : "what it unpacks to has another checksum: skipped");
+        if (!m_salvage) {
+            return false;
+        }
+    }
+    m_piece = raw;
+    return true;
+}
+
+void ArchiveReader::read_table() {
+    std::vector<std::byte> table;
+    bool whole = true;
+    for (const Entry& entry : m_entries) {
+        if (entry.header.content != Content::table) {
+            break;
+        }
+        whole = whole && read_piece(entry);
+        if (!whole) {
+            break;
+        }
+        table.insert(table.end(), m_piece.begin(), m_piece.end());
+    }
+    lib::ByteReader reader(table);
+    const auto files = whole ? reader.le<std::uint32_t>() : 0;
+    for (std::uint32_t i = 0; i < files && i < kFilesMax && !reader.failed(); ++i) {
+        PackedFile file;
+        file.bytes = reader.le<std::uint64_t>();
+        file.records = reader.le<std::uint16_t>() != 0;
+        const auto name = reader.take(reader.le<std::uint16_t>());
+        file.name.assign(reinterpret_cast<const char*>(name.data()), name.size());
+        const bool taken = std::ranges::find(m_files, file.name, &PackedFile::name) != m_files.end();
+        if (reader.failed() || taken || !is_safe_name(file.name)) {
+            report(trace::Code::manifest_name, 0, fmt::format("file {} has no usable name in the table", i));
+            file.name = fmt::format("file-{}", i);
+        }
+        m_files.push_back(std::move(file));
+    }
+    name_lost_files();
+}
+
+// Blocks of files that the table does not have: the table is damaged.
+void ArchiveReader::name_lost_files() {
+    for (const Entry& entry : m_entries) {
+        if (entry.header.content != Content::data) {
+            continue;
+        }
+        while (m_files.size() <= entry.header.file) {
+            m_files.push_back({.name = fmt::format("file-{}", m_files.size()), .records = false, .bytes = 0});
+        }
+        PackedFile& file = m_files[entry.header.file];
+        file.records = file.records || entry.header.method == Method::records;
+    }
+}
+
+// Keeps track of the parts of a segment that are present.
+bool ArchiveReader::may_be_used(const Entry& entry) {
+    const BlockHeader& header = entry.header;
+    if (header.segment != m_segment) {
+        m_segment = header.segment;
+        m_next_index = 0;
+        m_has_first = false;
+        m_whole = true;
+    }
+    m_whole = m_whole && header.index == m_next_index;
+    m_next_index = header.index + 1;
+    const bool first = header.index == 0;
+    if ((header.flags & kNeedsAll) != 0 && !m_whole) {
+        report(trace::Code::gap, entry, "cannot be understood without those that are missing before it: skipped");
+        return false;
+    }
+    if ((header.flags & kNeedsFirst) != 0 && !first && !m_has_first) {
+        report(trace::Code::gap, entry, "the beginning of its chunk is missing: skipped");
+        return false;
+    }
+    return true;
+}
+
+lib::Result<void> ArchiveReader::extract(const Sink& sink) {
+    for (const Entry& entry : m_entries) {
+        if (entry.header.content != Content::data) {
+            continue;
+        }
+        if (!may_be_used(entry)) {
+            ++m_absent;
+            continue;
+        }
+        if (!read_piece(entry)) {
+            ++m_absent;
+            m_whole = false;
+            if (m_strict) {
+                break;
+            }
+            continue;
+        }
+        m_has_first = m_has_first || entry.header.index == 0;
+        if (const auto taken = sink(entry.header.file, m_piece); !taken) {
+            return taken;
+        }
+    }
+    return {};
+}
+
+} // namespace host::formats::packed

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: MIT
+// Cutting files into blocks. No block crosses from one chunk to the next, so that each has one processor.
+#include "host/formats/packed/archive_writer.hpp"
+
+#include "host/formats/dat/chunk_begin.hpp"
+#include "host/trace/checksum.hpp"
+#include "host/trace/event.hpp"
+#include "tracer/metadata.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace host::formats::packed {
+
+namespace {
+
+// A chunk that describes itself is worth nothing without its beginning; a compact stream nothing without all that
+// comes before. A chunk whose description cannot be read may be either.
+void describe(std::span<const std::byte> first_block, BlockHeader& header) {
+    if (first_block.size() < tracer::kRecordBytes || !dat::begins_chunk(tracer::decode_record(first_block))) {
+        return;
+    }
+    const auto description = dat::read_chunk_begin(first_block);
+    const bool plain = description && description->encoding != tracer::Encoding::compact;
+    header.flags = plain ? kNeedsFirst : kNeedsAll;
+    header.cpu = description ? description->cpu : kNoProcessor;
+}
+
+} // namespace
+
+ArchiveWriter::ArchiveWriter(Sink sink, Progress progress)
+    : m_sink(std::move(sink))
+    , m_progress(std::move(progress))
+    , m_raw(kRawBytesMax) {}
+
+lib::Result<void> ArchiveWriter::write(std::span<const FileToPack> files, std::string& where) {
+    write_table(files);
+    for (const FileToPack& file : files) {
+        where = file.name;
+        if (const auto written = write_file(file); !written) {
+            return written.error();
+        }
+        ++m_file;
+    }
+    write_block({.content = Content::end, .file = m_file, .segment = m_segment}, {});
+    return {};
+}
+
+void ArchiveWriter::write_table(std::span<const FileToPack> files) {
+    std::vector<std::byte> table;
+    const auto put = [&]<typename Number>(Number value) {
+        table.resize(table.size() + sizeof value);
+        lib::store_le(std::span(table).last(sizeof value), value);
+    };
+    put(static_cast<std::uint32_t>(files.size()));
+    for (const FileToPack& file : files) {
+        put(file.bytes->size_bytes());
+        put(static_cast<std::uint16_t>(file.records ? 1 : 0));
+        put(static_cast<std::uint16_t>(file.name.size()));
+        const auto name = std::as_bytes(std::span(file.name));
+        table.insert(table.end(), name.begin(), name.end());
+    }
+    // A long table takes several blocks, as a long file does.
+    BlockHeader header{.content = Content::table, .flags = kNeedsAll};
+    for (std::size_t at = 0; at < table.size(); at += kRawBytesMax) {
+        write_block(header, std::span(table).subspan(at, std::min(kRawBytesMax, table.size() - at)));
+        ++header.index;
+    }
+}
+
+lib::Result<void> ArchiveWriter::write_file(const FileToPack& file) {
+    const std::uint64_t size = file.bytes->size_bytes();
+    std::vector<dat::Segment> segments;
+    if (file.records) {
+        trace::Diagnostics silent([](std::string_view) {}); // the reader of the trace reports
+        dat::index_file(*file.bytes, file.name, segments, silent);
+    }
+    std::uint64_t at = 0;
+    for (const dat::Segment& segment : segments) {
+        if (const auto written = write_segment(*file.bytes, at, segment.end_bytes, {}, true); !written) {
+            return written;
+        }
+        at = segment.end_bytes;
+    }
+    // What is no trace, or could not be divided into chunks.
+    return write_segment(*file.bytes, at, size, {.flags = kNeedsAll}, false);
+}
+
+lib::Result<void> ArchiveWriter::write_segment(trace::ByteSource& source, std::uint64_t begin, std::uint64_t end,
+                                               BlockHeader header, bool records) {
+    if (begin >= end) {
+        return {};
+    }
+    header.file = m_file;
+    header.segment = m_segment++;
+    for (std::uint64_t at = begin; at < end;) {
+        const auto wanted = static_cast<std::size_t>(std::min<std::uint64_t>(end - at, kRawBytesMax));
+        const auto count = source.read(at, std::span(m_raw).first(wanted));
+        if (!count || count.value() != wanted) {
+            return lib::Error::io;
+        }
+        const std::span<const std::byte> raw = std::span(m_raw).first(wanted);
+        if (records && at == begin) {
+            describe(raw, header);
+        }
+        // Trailing bytes after the last record make a block of their own.
+        const std::size_t whole = records ? wanted / tracer::kRecordBytes * tracer::kRecordBytes : 0;
+        if (whole != 0) {
+            header.method = Method::records;
+            write_block(header, raw.first(whole));
+            ++header.index;
+        }
+        if (whole != wanted) {
+            header.method = Method::bytes;
+            write_block(header, raw.subspan(whole));
+            ++header.index;
+        }
+        at += wanted;
+        m_done_bytes += wanted;
+        m_progress(m_done_bytes);
+    }
+    return {};
+}
+
+void ArchiveWriter::write_block(BlockHeader header, std::span<const std::byte> raw) {
+    m_body.clear();
+    if (header.content != Content::end) {
+        header.method == Method::records ? m_packer.pack_records(raw, m_body) : m_packer.pack_bytes(raw, m_body);
+    }
+    header.raw_bytes = static_cast<std::uint32_t>(raw.size());
+    header.body_bytes = static_cast<std::uint32_t>(m_body.size());
+    header.raw_crc = trace::checksum(raw);
+    header.body_crc = trace::checksum(m_body);
+    header.sequence = m_sequence++;
+    m_sink(encode_header(header));
+    m_sink(m_body);
+}
+
+} // namespace host::formats::packed

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+// Packs files into one: the chunk files of a session, its manifest and formats, or a single trace file. Every byte
+// comes back. Memory is one block, whatever the files' sizes.
+#pragma once
+
+#include "host/formats/dat/segment.hpp"
+#include "host/formats/packed/block.hpp"
+#include "host/formats/packed/columns.hpp"
+#include "host/trace/byte_source.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace host::formats::packed {
+
+struct FileToPack {
+    std::string name; // as the table has it: no path
+    std::shared_ptr<trace::ByteSource> bytes;
+    bool records = false; // a file of trace records; else any bytes
+};
+
+class ArchiveWriter {
+  public:
+    using Sink = std::function<void(std::span<const std::byte>)>;
+
+    // Called after each block with the number of raw bytes that are packed.
+    using Progress = std::function<void(std::uint64_t done_bytes)>;
+
+    ArchiveWriter(Sink sink, Progress progress);
+
+    // All of it. io: reading failed, or a file is shorter than it was; `where` names it.
+    [[nodiscard]] lib::Result<void> write(std::span<const FileToPack> files, std::string& where);
+
+  private:
+    [[nodiscard]] lib::Result<void> write_file(const FileToPack& file);
+    [[nodiscard]] lib::Result<void> write_segment(trace::ByteSource& source, std::uint64_t begin, std::uint64_t end,
+                                                  BlockHeader header, bool records);
+    void write_table(std::span<const FileToPack> files);
+    void write_block(BlockHeader header, std::span<const std::byte> raw);
+
+    Sink m_sink;
+    Progress m_progress;
+    Packer m_packer;
+    std::vector<std::byte> m_raw;
+    std::vector<std::byte> m_body;
+    std::uint32_t m_file = 0;
+    std::uint32_t m_segment = 0;
+    std::uint64_t m_sequence = 0;
+    std::uint64_t m_done_bytes = 0;
+};
+
+} // namespace host::formats::packed

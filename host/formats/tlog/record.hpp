@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+// The tlog record: 16 bytes, big-endian, in the layout of the published document and in the older one of the OpenMP
+// runtime. No state, no input or output; the reader, the writer and the C library share it.
+//
+//   current  0         2      3      4        8                16
+//            +---------+------+------+--------+----------------+
+//            | process | type | arg1 |  arg2  |  time, seconds |    process, arg2 and time are swapped on x86
+//            +---------+------+------+--------+----------------+
+//   openmp   0      1         2      4        8                16
+//            +------+---------+------+--------+----------------+
+//            | type | process | arg1 |  arg2  |  time, seconds |
+//            +------+---------+------+--------+----------------+
+#pragma once
+
+#include "lib/endian.hpp"
+
+#include <bit>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+namespace host::formats::tlog {
+
+inline constexpr std::size_t kRecordBytes = 16;
+inline constexpr std::size_t kBlockBytes = 1024; // a process has whole blocks; the rest of its last one is zero
+inline constexpr std::uint8_t kUndefined = 0;    // an unused slot
+
+enum class Layout : std::uint8_t { current, openmp };
+
+struct Record {
+    std::uint16_t process = 0;
+    std::uint8_t type = kUndefined;
+    std::uint16_t arg1 = 0; // current layout: 8 bits
+    std::uint32_t arg2 = 0;
+    double seconds = 0; // as the file has it: anything
+
+    [[nodiscard]] bool undefined() const { return type == kUndefined; }
+};
+
+// Precondition: bytes.size() >= kRecordBytes.
+[[nodiscard]] inline Record decode(std::span<const std::byte> bytes, Layout layout) {
+    const auto seconds = std::bit_cast<double>(lib::load_be<std::uint64_t>(bytes.subspan(8)));
+    const auto arg2 = lib::load_be<std::uint32_t>(bytes.subspan(4));
+    const auto byte = [&](std::size_t at) { return std::to_integer<std::uint8_t>(bytes[at]); };
+    if (layout == Layout::openmp) {
+        return {byte(1), byte(0), lib::load_be<std::uint16_t>(bytes.subspan(2)), arg2, seconds};
+    }
+    return {lib::load_be<std::uint16_t>(bytes), byte(2), byte(3), arg2, seconds};
+}
+
+// Current layout. Precondition: bytes.size() >= kRecordBytes.
+inline void encode(const Record& record, std::span<std::byte> bytes) {
+    lib::store_be(bytes, record.process);
+    bytes[2] = static_cast<std::byte>(record.type);
+    bytes[3] = static_cast<std::byte>(record.arg1);
+    lib::store_be(bytes.subspan(4), record.arg2);
+    lib::store_be(bytes.subspan(8), std::bit_cast<std::uint64_t>(record.seconds));
+}
+
+// Times up to here have a count of nanoseconds in 63 bits.
+inline constexpr double kSecondsMax = 9.2e9;
+
+// The nearest count of nanoseconds; none if the time is no number, negative or beyond kSecondsMax. A time that was
+// written from whole nanoseconds comes back exactly below 10^6 s, where a double resolves a tenth of one.
+[[nodiscard]] inline std::optional<std::uint64_t> to_nanoseconds(double seconds) {
+    if (!(seconds >= 0 && seconds <= kSecondsMax)) {
+        return std::nullopt;
+    }
+    return static_cast<std::uint64_t>(std::llround(seconds * 1e9));
+}
+
+} // namespace host::formats::tlog

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT
+// Choosing the reader.
+#include "host/formats/trace.hpp"
+
+#include "host/formats/capture/capture.hpp"
+#include "host/formats/dat/record_stream.hpp"
+#include "host/formats/fat/image.hpp"
+#include "host/formats/input_kind.hpp"
+#include "host/formats/kev/kev_stream.hpp"
+#include "host/formats/packed/packed_stream.hpp"
+#include "host/formats/tlog/tlog_stream.hpp"
+
+#include <array>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <utility>
+
+namespace host::formats {
+
+namespace {
+
+bool is_directory(const std::string& path) {
+    struct stat status {};
+
+    return ::stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+// Takes the pointer to a reader for one to a stream; the error stays.
+template <typename Reader>
+lib::Result<std::unique_ptr<trace::EventStream>> as_stream(lib::Result<std::unique_ptr<Reader>> reader) {
+    if (!reader) {
+        return reader.error();
+    }
+    return std::unique_ptr<trace::EventStream>(std::move(reader.value()));
+}
+
+// Each format's reader has its line here.
+lib::Result<std::unique_ptr<trace::EventStream>> open_stream(trace::InputKind kind, const trace::NamedSource& input,
+                                                             const trace::OpenOptions& options,
+                                                             trace::Diagnostics& diagnostics) {
+    switch (kind) {
+    case trace::InputKind::detect:
+    case trace::InputKind::records:
+        return as_stream(dat::RecordStream::of_sources(std::span(&input, 1), options, diagnostics));
+    case trace::InputKind::kev:
+        return as_stream(kev::KevStream::open(input, options, diagnostics));
+    case trace::InputKind::tlog:
+        return as_stream(tlog::TlogStream::open(input, tlog::Layout::current, options, diagnostics));
+    case trace::InputKind::tlog_old:
+        return as_stream(tlog::TlogStream::open(input, tlog::Layout::openmp, options, diagnostics));
+    case trace::InputKind::capture:
+        return as_stream(capture::open(input, options, diagnostics));
+    case trace::InputKind::fat:
+        return as_stream(fat::open(input, options, diagnostics));
+    case trace::InputKind::packed:
+        return as_stream(packed::open_stream(input, options, diagnostics));
+    }
+    diagnostics.report(trace::Code::io, {.file = input.name}, fmt::format("no reader for {} files", kind_name(kind)));
+    diagnostics.unusable_input();
+    return lib::Error::unsupported;
+}
+
+} // namespace
+
+lib::Result<std::unique_ptr<Trace>> Trace::open(const std::string& path, const trace::OpenOptions& options,
+                                                trace::Diagnostics& diagnostics) {
+    if (path != "-" && is_directory(path)) {
+        auto session = dat::RecordStream::of_session(path, options, diagnostics);
+        if (!session) {
+            return session.error();
+        }
+        auto trace = std::unique_ptr<Trace>(new Trace());
+        trace->m_manifest = session.value()->manifest();
+        trace->m_directory = path;
+        trace->m_stream = std::move(session.value());
+        return trace;
+    }
+    const auto source = trace::ByteSource::open(path);
+    if (!source) {
+        diagnostics.report(trace::Code::io, {.file = path},
+                           fmt::format("cannot be opened: {}", error_name(source.error())));
+        diagnostics.unusable_input();
+        return source.error();
+    }
+    return open({.name = path == "-" ? "<stdin>" : path, .bytes = source.value()}, options, diagnostics);
+}
+
+lib::Result<std::unique_ptr<Trace>> Trace::open(const trace::NamedSource& input, const trace::OpenOptions& options,
+                                                trace::Diagnostics& diagnostics) {
+    auto trace = std::unique_ptr<Trace>(new Trace());
+    trace->m_kind = options.kind;
+    if (options.kind == trace::InputKind::detect) {
+        std::array<std::byte, kKindBytes> begin{};
+        const auto count = input.bytes->peek(begin);
+        const auto size = input.bytes->seekable() ? std::optional(input.bytes->size_bytes()) : std::nullopt;
+        trace->m_kind = kind_of(std::span(begin).first(count ? count.value() : 0), size);
+    }
+    auto stream = open_stream(trace->m_kind, input, options, diagnostics);
+    if (!stream) {
+        return stream.error();
+    }
+    trace->m_stream = std::move(stream.value());
+    return trace;
+}
+
+} // namespace host::formats

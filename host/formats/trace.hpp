@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+// A trace of any kind: a session directory, a file of any format that this library reads, or a pipe. One stream of
+// events in time order across processors. The kind of a file is found from its first bytes. Memory is constant in the
+// length of the trace.
+//
+// Usage:
+//   Diagnostics diagnostics(print_line);
+//   auto trace = Trace::open("out/udp", {}, diagnostics);
+//   Event event;
+//   while (trace.value()->next(event)) { ... }
+//   diagnostics.finish();
+#pragma once
+
+#include "host/formats/dat/manifest.hpp"
+#include "host/trace/byte_source.hpp"
+#include "host/trace/diagnostics.hpp"
+#include "host/trace/event_stream.hpp"
+#include "host/trace/open_options.hpp"
+#include "lib/result.hpp"
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+
+namespace host::formats {
+
+class Trace {
+  public:
+    // path: a session directory, a file, or "-". Any error was reported to diagnostics, which must outlive the trace.
+    [[nodiscard]] static lib::Result<std::unique_ptr<Trace>>
+    open(const std::string& path, const trace::OpenOptions& options, trace::Diagnostics& diagnostics);
+    // Bytes instead of a path: no session. Read from their beginning; of a stream, from its position.
+    [[nodiscard]] static lib::Result<std::unique_ptr<Trace>>
+    open(const trace::NamedSource& input, const trace::OpenOptions& options, trace::Diagnostics& diagnostics);
+    Trace(const Trace&) = delete;
+    Trace& operator=(const Trace&) = delete;
+
+    // The next event in time order; false at the end. The event is valid until the next call.
+    [[nodiscard]] bool next(trace::Event& event) {
+        if (m_stream->next(event)) {
+            return true;
+        }
+        m_exhausted = true;
+        return false;
+    }
+
+    // As many calls of next() as are cheap together; empty at the end. The events are valid until the next call.
+    [[nodiscard]] std::span<const trace::Event> next_batch() {
+        const auto batch = m_stream->next_batch();
+        m_exhausted = batch.empty();
+        return batch;
+    }
+
+    // Grows while events are taken; complete after the last one.
+    [[nodiscard]] const trace::TraceFacts& facts() const { return m_stream->facts(); }
+
+    // next() has returned false, or next_batch() nothing.
+    [[nodiscard]] bool exhausted() const { return m_exhausted; }
+
+    // Never `detect`.
+    [[nodiscard]] trace::InputKind kind() const { return m_kind; }
+
+    // Only for a session directory.
+    [[nodiscard]] const std::optional<dat::Manifest>& manifest() const { return m_manifest; }
+
+    // For a session directory; else empty.
+    [[nodiscard]] const std::string& directory() const { return m_directory; }
+
+  private:
+    Trace() = default;
+
+    std::unique_ptr<trace::EventStream> m_stream;
+    trace::InputKind m_kind = trace::InputKind::records;
+    std::optional<dat::Manifest> m_manifest;
+    std::string m_directory;
+    bool m_exhausted = false;
+};
+
+} // namespace host::formats

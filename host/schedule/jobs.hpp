@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+// The jobs of tasks: from job_release to task_end_cycle, to the abortion, or to the end of the task. The times of
+// release and deadline are those that the kernel computed, not the stamps of the records that carry them. A job is
+// reported when it ends.
+#pragma once
+
+#include "host/schedule/moment.hpp"
+#include "host/schedule/schedule.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <span>
+
+namespace host::schedule {
+
+enum class Outcome : std::uint8_t {
+    completed,
+    aborted,
+    ended,    // with its task
+    replaced, // the next release came first: records of its end are missing
+    lost,     // records are missing: its end is not known
+    unfinished,
+};
+
+struct Job {
+    std::uint16_t context = 0;
+    std::uint64_t number = 0; // of its task, from 1
+    Moment release;
+    std::optional<Moment> start{}; // task_begin_cycle
+    std::optional<Moment> deadline{};
+    std::optional<Moment> end{}; // none: lost or unfinished
+    bool missed = false;         // the kernel noticed
+    Outcome outcome = Outcome::unfinished;
+
+    [[nodiscard]] bool is_late() const { return missed || (end && deadline && end->ticks > deadline->ticks); }
+};
+
+class Jobs {
+  public:
+    using Sink = std::function<void(const Job&)>;
+
+    explicit Jobs(Sink sink)
+        : m_sink(std::move(sink)) {}
+
+    // changes: what Schedule made of the event. khz: the clock's rate as far as it is known, else 0.
+    void take(const trace::Event& event, std::span<const Change> changes, std::uint32_t khz);
+
+    // At the end of the trace: reports what is open, by context.
+    void finish();
+
+  private:
+    struct Task {
+        std::uint64_t jobs = 0;
+        std::optional<Job> open;
+    };
+
+    [[nodiscard]] Job* open_of(const trace::Event& event);
+    void end(Task& task, std::optional<Moment> now, Outcome outcome);
+
+    Sink m_sink;
+    std::map<std::uint16_t, Task> m_tasks;
+};
+
+} // namespace host::schedule

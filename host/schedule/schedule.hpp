@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: MIT
+// The model of the schedule: which task each processor runs and in whose place, what every other task waits for, which
+// interrupts are nested, which jobs are open, who holds which mutex. One pass over the events in time order; memory
+// depends on the number of tasks, processors and mutexes, not on the length of the trace. Whatever shows, lists or adds
+// up a schedule is built on it; only the oracle of `remora check` has a model of its own (docs/schedule-oracle.md).
+//
+// Usage:
+//   Schedule schedule;
+//   for each event: for (const Change& change : schedule.take(event)) { ... }
+//   for (const Change& change : schedule.finish()) { ... }
+//
+// Parts that are built on the changes, for users that need more:
+//
+//   intervals.hpp        what each task did, from when to when and why; intervals of one task follow each other without
+//                        gap or overlap
+//   jobs.hpp             releases, starts, ends, deadlines, outcomes
+//   processor_time.hpp   how the time of one processor is divided among tasks and interrupt handlers
+//
+// Where records are missing (a blackout, a restart of tracing), nothing is assumed: the processor runs an unknown task,
+// and the state of each task is unknown (`forgotten`) unless another processor runs it. An event that contradicts the
+// model is right, and the model follows: a task that gets a processor was ready, an interrupt handler that ends has
+// ended all that are nested in it.
+#pragma once
+
+#include "host/schedule/change.hpp"
+#include "host/trace/event.hpp"
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+namespace host::schedule {
+
+class Schedule {
+  public:
+    struct Processor {
+        // Greater depths are ignored: they only occur in damaged traces.
+        static constexpr std::size_t kNestedMax = 32;
+
+        std::uint32_t running = kUnknownContext;         // the task whose code it executes (exec_shadow)
+        std::uint32_t switched_to = kUnknownContext;     // by its latest context_switch since a gap
+        std::uint32_t place = kUnknownContext;           // the task in whose place that runs (exec); mostly the same
+        std::uint32_t chosen = kUnknownContext;          // by the latest decision, to run
+        std::uint32_t chosen_place = kUnknownContext;    // likewise, in whose place
+        std::uint32_t dispatched = kUnknownContext;      // by the latest task_dispatch
+        std::uint32_t depth = 0;                         // of nested interrupt handlers
+        std::array<std::uint16_t, kNestedMax> vectors{}; // theirs, outermost first
+    };
+
+    Schedule();
+
+    // What this event changes, in order; mostly nothing. Valid until the next call of anything here. Events that are
+    // not sound, or not of our table, change nothing.
+    [[nodiscard]] std::span<const Change> take(const trace::Event& event);
+
+    // At the end of the trace: all jobs and waits that are open, as job_ended and forgotten.
+    [[nodiscard]] std::span<const Change> finish();
+
+    // Nothing is known of this processor any more, nor of any task that no other one runs.
+    std::span<const Change> forget(std::uint16_t cpu);
+
+    // Everything is unknown for a processor without events.
+    [[nodiscard]] const Processor& processor(std::uint16_t cpu) const;
+
+    [[nodiscard]] std::uint32_t running(std::uint16_t cpu) const { return processor(cpu).running; }
+
+    [[nodiscard]] std::uint32_t interrupt_depth(std::uint16_t cpu) const { return processor(cpu).depth; }
+
+    [[nodiscard]] TaskState state(std::uint32_t context) const;
+
+    // The task that holds a mutex; kUnknownContext if none does, or if it is not recorded.
+    [[nodiscard]] std::uint32_t holder(std::uint32_t mutex) const;
+
+  private:
+    struct Task {
+        TaskState state = TaskState::unknown;
+        bool known = false; // in m_known
+        bool job = false;   // open
+        bool heir = false;  // it runs on another's behalf
+        bool runs = false;  // within forget_tasks()
+    };
+
+    // A task that waits for a mutex and lends its place to the owner.
+    struct Lender {
+        std::uint32_t context;
+        std::uint32_t mutex;
+        bool may_retry; // the mutex was unlocked since
+    };
+
+    Processor& at(std::uint16_t cpu);
+    Task& task(std::uint32_t context);
+
+    void add(const Change& change) { m_changes.push_back(change); }
+
+    void take_task(const trace::Event& event);
+    void take_mutex(const trace::Event& event);
+    void wake(std::uint32_t context);
+    void wait(std::uint32_t context, TaskState state, std::uint32_t object);
+    void change_to_wait(std::uint32_t context, TaskState state, std::uint32_t object);
+    void begin_job(std::uint32_t context);
+    void end_job(std::uint32_t context);
+    void end(std::uint32_t context, Change::Kind kind, TaskState state);
+    void switch_to(Processor& here, std::uint32_t context);
+    void decide(Processor& here, std::uint32_t shadow, std::uint32_t exec);
+    void block_on_mutex(std::uint32_t context, std::uint32_t mutex);
+    void acquire(std::uint32_t context, std::uint32_t mutex);
+    void unlock(std::uint32_t mutex);
+    void take_back(std::uint32_t context);
+    void begin_interrupt(Processor& here, std::uint32_t vector);
+    void end_interrupt(Processor& here, std::uint32_t vector);
+    void lose(std::uint16_t cpu, std::uint32_t records);
+    void begin_gap(Processor& here);
+    void forget_tasks();
+
+    std::vector<Change> m_changes;
+    std::vector<Processor> m_processors; // by number
+    std::vector<Task> m_tasks;           // by context; the last one belongs to kUnknownContext
+    std::vector<std::uint32_t> m_known;  // contexts with a state or a job
+    std::vector<Lender> m_lenders;
+    std::unordered_map<std::uint32_t, std::uint32_t> m_holders; // mutex -> context
+};
+
+} // namespace host::schedule

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: MIT
+// Numbers and text written in place, for output through which millions of events pass. The caller has the room; each
+// function returns where it stopped. Decimal digits are made eight at a time, in one register, without a loop and
+// without a branch that depends on the number. Little-endian: the first digit is the lowest byte.
+#pragma once
+
+#include <bit>
+#include <charconv>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <utility>
+
+namespace host::text {
+
+static_assert(std::endian::native == std::endian::little, "digits have the same order in memory as in the register");
+
+inline constexpr std::uint64_t kEightDigits = 100'000'000;
+inline constexpr std::size_t kNumberMax = 20; // characters of 64 bits, with a sign
+
+[[nodiscard]] inline char* put(char* at, std::string_view text) {
+    __builtin_memcpy(at, text.data(), text.size());
+    return at + text.size();
+}
+
+namespace detail {
+
+// The digits of value < 10^8 as the numbers 0 to 9, one to a byte. Halves are split into halves: each step divides all
+// parts at once by a multiplication with a rounded reciprocal, which is exact for parts of this size.
+[[nodiscard]] constexpr std::uint64_t eight_digits(std::uint64_t value) {
+    const std::uint64_t fours = (value / 10'000) | ((value % 10'000) << 32);
+    const std::uint64_t hundreds = ((fours * 10'486) >> 20) & 0x0000'007F'0000'007F;
+    const std::uint64_t twos = hundreds | ((fours - hundreds * 100) << 16);
+    const std::uint64_t tens = ((twos * 103) >> 10) & 0x000F'000F'000F'000F;
+    return tens | ((twos - tens * 10) << 8);
+}
+
+inline constexpr std::uint64_t kZeros = 0x3030'3030'3030'3030;
+
+// '0' less ' ' in each byte before the first digit that is not 0. All bytes if there is none.
+[[nodiscard]] constexpr std::uint64_t leading_blanks(std::uint64_t digits) {
+    return ((digits & -digits) - 1) & 0x1010'1010'1010'1010;
+}
+
+inline constexpr std::uint64_t kLastDigit = std::uint64_t{1} << 56; // 0 is written as "0", not as nothing
+
+// value < 10^8. Eight bytes of room.
+[[nodiscard]] inline char* put_up_to_eight(char* at, std::uint64_t value) {
+    const std::uint64_t digits = eight_digits(value);
+    const auto blank = static_cast<unsigned>(std::countr_zero(digits | kLastDigit)) / 8;
+    const std::uint64_t text = (digits | kZeros) >> (8 * blank);
+    __builtin_memcpy(at, &text, sizeof text);
+    return at + sizeof text - blank;
+}
+
+} // namespace detail
+
+// Decimal. Eight bytes of room at least, kNumberMax for a value of 10^8 or more; returns where the number ends.
+[[nodiscard]] inline char* put_decimal(char* at, std::uint64_t value) {
+    if (value >= kEightDigits) {
+        const std::uint64_t upper = value / kEightDigits;
+        if (upper >= kEightDigits) {
+            return std::to_chars(at, at + kNumberMax, value).ptr;
+        }
+        const std::uint64_t lower = detail::eight_digits(value - upper * kEightDigits) | detail::kZeros;
+        at = detail::put_up_to_eight(at, upper);
+        __builtin_memcpy(at, &lower, sizeof lower);
+        return at + sizeof lower;
+    }
+    return detail::put_up_to_eight(at, value);
+}
+
+// Likewise of any integer; kNumberMax bytes of room.
+[[nodiscard]] inline char* put_number(char* at, std::integral auto value) {
+    if (std::cmp_less(value, 0)) {
+        return std::to_chars(at, at + kNumberMax, value).ptr;
+    }
+    return put_decimal(at, static_cast<std::uint64_t>(value));
+}
+
+// Exactly `digits` lower-case hexadecimal digits, without a prefix.
+[[nodiscard]] inline char* put_hexadecimal(char* at, std::uint64_t value, unsigned digits) {
+    constexpr std::string_view kDigits = "0123456789abcdef";
+    for (unsigned i = digits; i-- > 0;) {
+        at[i] = kDigits[value & 0x0F];
+        value >>= 4;
+    }
+    return at + digits;
+}
+
+// Eight lower-case hexadecimal digits. Nibbles are spread over bytes by halves, and the first digit is the highest one.
+[[nodiscard]] inline char* put_eight_hexadecimal(char* at, std::uint32_t value) {
+    std::uint64_t spread = value;
+    spread = (spread | (spread << 16)) & 0x0000'FFFF'0000'FFFF;
+    spread = (spread | (spread << 8)) & 0x00FF'00FF'00FF'00FF;
+    spread = (spread | (spread << 4)) & 0x0F0F'0F0F'0F0F'0F0F;
+    const std::uint64_t above_nine = ((spread + 0x0606'0606'0606'0606) >> 4) & 0x0101'0101'0101'0101;
+    const std::uint64_t text = __builtin_bswap64(spread + detail::kZeros + above_nine * ('a' - '9' - 1));
+    __builtin_memcpy(at, &text, sizeof text);
+    return at + sizeof text;
+}
+
+// Exactly nine digits, with zeros in front. value < 10^9.
+[[nodiscard]] inline char* put_nine_digits(char* at, std::uint64_t value) {
+    const std::uint64_t text = detail::eight_digits(value % kEightDigits) | detail::kZeros;
+    *at = static_cast<char>('0' + value / kEightDigits);
+    __builtin_memcpy(at + 1, &text, sizeof text);
+    return at + 1 + sizeof text;
+}
+
+inline constexpr std::size_t kPaddedWidth = 13;
+inline constexpr std::uint64_t kPaddedLimit = 10'000'000'000'000;
+
+// Right-aligned in kPaddedWidth columns. 16 bytes of room; value < kPaddedLimit.
+[[nodiscard]] inline char* put_padded(char* at, std::uint64_t value) {
+    const std::uint64_t upper = detail::eight_digits(value / kEightDigits);
+    const std::uint64_t lower = detail::eight_digits(value % kEightDigits);
+    const std::uint64_t all_above_blank = upper == 0 ? ~std::uint64_t{0} : 0;
+    const std::uint64_t left = (upper | detail::kZeros) - detail::leading_blanks(upper);
+    const std::uint64_t right =
+        (lower | detail::kZeros) - (detail::leading_blanks(lower | detail::kLastDigit) & all_above_blank);
+    // Of the sixteen columns the first three are blank.
+    const std::uint64_t first = (left >> 24) | (right << 40);
+    const std::uint64_t second = right >> 24;
+    __builtin_memcpy(at, &first, sizeof first);
+    __builtin_memcpy(at + sizeof first, &second, sizeof second);
+    return at + kPaddedWidth;
+}
+
+} // namespace host::text

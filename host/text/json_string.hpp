@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+// Text inside a JSON string (RFC 8259): eight characters at a time where they are ASCII and none needs a backslash.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace host::text {
+
+namespace detail {
+
+constexpr std::uint64_t each_byte(std::uint8_t value) {
+    return value * 0x0101'0101'0101'0101U;
+}
+
+// All eight characters are ASCII, and none is a quote, a backslash or a control character. Where a character is below
+// 0x20, the borrow may also mark the next one, which changes nothing.
+constexpr bool is_plain(std::uint64_t eight) {
+    const auto has_zero = [](std::uint64_t bytes) { return bytes - each_byte(1); };
+    const std::uint64_t marks =
+        has_zero(eight ^ each_byte('"')) | has_zero(eight ^ each_byte('\\')) | (eight - each_byte(0x20)) | eight;
+    return (marks & each_byte(0x80)) == 0;
+}
+
+} // namespace detail
+
+// Room for the text escaped, and for what is copied beyond its end.
+[[nodiscard]] constexpr std::size_t json_room(std::size_t text_bytes) {
+    return 6 * text_bytes + sizeof(std::uint64_t);
+}
+
+// The character at the front of text and its end in `at`: a backslash, \n, \u0007, or U+FFFD for bytes that are no
+// UTF-8. Removes it from text.
+[[nodiscard]] char* put_json_character(char* at, std::string_view& text);
+
+// Without quotes; json_room() of room.
+[[nodiscard]] inline char* put_json(char* at, std::string_view text) {
+    std::uint64_t eight = 0;
+    while (!text.empty()) {
+        bool copied = false;
+        while (text.size() >= sizeof eight) {
+            __builtin_memcpy(&eight, text.data(), sizeof eight);
+            if (!detail::is_plain(eight)) {
+                break;
+            }
+            __builtin_memcpy(at, &eight, sizeof eight);
+            at += sizeof eight;
+            text.remove_prefix(sizeof eight);
+            copied = true;
+        }
+        // The last eight characters once more: some of them are in place already.
+        if (copied && text.size() < sizeof eight) {
+            __builtin_memcpy(&eight, text.end() - sizeof eight, sizeof eight);
+            if (detail::is_plain(eight)) {
+                __builtin_memcpy(at + text.size() - sizeof eight, &eight, sizeof eight);
+                return at + text.size();
+            }
+        }
+        // Up to the character that needs more, or the end.
+        for (; !text.empty(); text.remove_prefix(1)) {
+            const auto character = static_cast<unsigned char>(text.front());
+            if (character < 0x20 || character > 0x7F || character == '"' || character == '\\') {
+                at = put_json_character(at, text);
+                break;
+            }
+            *at++ = text.front();
+        }
+    }
+    return at;
+}
+
+} // namespace host::text

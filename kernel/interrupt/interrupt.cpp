@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: MIT
+#include "kernel/interrupt/interrupt.hpp"
+
+#include "kernel/interrupt/recording.hpp"
+#include "kernel/interrupt/storm.hpp"
+#include "kernel/sched/scheduler.hpp"
+#include "kernel/sched/upcalls.hpp"
+#include "kernel/section/section_meter.hpp"
+#include "kernel/state/task_table.hpp"
+#include "kernel/trace/interrupt.hpp"
+
+#include <array>
+
+namespace kernel {
+
+namespace {
+
+constexpr arch::Vector kNmi = 2;
+
+struct Attachment {
+    InterruptHandler handler = nullptr;
+    FastHandler fast = nullptr; // instead of handler
+    void* argument = nullptr;
+    Pid driver;
+    std::uint16_t driver_context = 0; // a pid is used again, a context number is not for long
+
+    [[nodiscard]] bool is_free() const { return handler == nullptr && fast == nullptr; }
+};
+
+struct PerVector {
+    Attachment attachment;
+    std::uint64_t taken = 0;
+    std::uint64_t unassigned = 0;
+    std::uint64_t spurious = 0;
+    std::uint64_t driver_refused = 0;
+};
+
+constinit std::array<PerVector, 256> g_vectors{};
+constinit InterruptCounters g_counters{};
+constinit std::uint32_t g_nmi_depth = 0;
+
+lib::Result<void> attach(arch::Vector vector, std::string_view name, const Attachment& attachment) {
+    if (!g_vectors[vector].attachment.is_free()) {
+        return lib::Error::exists;
+    }
+    g_vectors[vector].attachment = attachment;
+    trace_points::interrupt_named(vector, name);
+    return {};
+}
+
+// Nothing is acknowledged, nothing switched: an NMI may have come anywhere. One that comes while another is served (a
+// fault or a trap in there has unblocked them) is served as well; arch gives it a stack of its own.
+void serve_nmi() {
+    ++g_counters.nmi;
+    if (g_nmi_depth++ != 0) {
+        ++g_counters.nmi_nested;
+    }
+    if (const Attachment& attachment = g_vectors[kNmi].attachment; attachment.handler != nullptr) {
+        attachment.handler(attachment.argument);
+    }
+    --g_nmi_depth;
+}
+
+void activate_driver(PerVector& vector, IrqOff off) {
+    const Attachment& attachment = vector.attachment;
+    const Task* const driver = find_task(attachment.driver, off);
+    if (driver == nullptr || driver->context != attachment.driver_context || !task_activate(attachment.driver).ok()) {
+        ++vector.driver_refused;
+        ++g_counters.driver_refused;
+    }
+}
+
+void serve(PerVector& vector, IrqOff off) {
+    const Attachment& attachment = vector.attachment;
+    if (attachment.handler != nullptr) {
+        attachment.handler(attachment.argument);
+    } else if (attachment.fast == nullptr) {
+        ++vector.unassigned;
+        ++g_counters.unassigned;
+    } else if (attachment.fast(attachment.argument) == DriverWork::activate) {
+        activate_driver(vector, off);
+    }
+}
+
+} // namespace
+
+lib::Result<void> interrupt_attach(arch::Vector vector, std::string_view name, InterruptHandler handler,
+                                   void* argument) {
+    const IrqGuard guard;
+    return attach(vector, name, {.handler = handler, .fast = nullptr, .argument = argument, .driver = {}});
+}
+
+lib::Result<void> interrupt_attach_driver(arch::Vector vector, std::string_view name, FastHandler fast, void* argument,
+                                          Pid driver) {
+    const IrqGuard off;
+    const Task* const task = find_task(driver, off);
+    if (task == nullptr) {
+        return lib::Error::not_found;
+    }
+    if (vector == kNmi) {
+        return lib::Error::refused;
+    }
+    return attach(
+        vector, name,
+        {.handler = nullptr, .fast = fast, .argument = argument, .driver = driver, .driver_context = task->context});
+}
+
+lib::Result<void> interrupt_detach(arch::Vector vector) {
+    const IrqGuard guard;
+    if (g_vectors[vector].attachment.is_free()) {
+        return lib::Error::not_found;
+    }
+    g_vectors[vector].attachment = {};
+    return {};
+}
+
+void record_interrupt(arch::Vector vector, InterruptDetail detail, std::uint32_t every) {
+    ASSERT(every != 0);
+    const IrqGuard guard;
+    trace_points::interrupt_detail_set(vector, detail, every);
+}
+
+void flush_interrupt_counts() {
+    const IrqGuard guard;
+    trace_points::interrupt_counts_flushed();
+}
+
+void record_interrupt_sections(bool on) {
+    trace_points::interrupt_sections_set(on);
+}
+
+void interrupt_entry(arch::Vector vector) {
+    trace_points::interrupt_started(vector);
+    ++g_counters.taken;
+    PerVector& own = g_vectors[vector];
+    ++own.taken;
+    if (vector == kNmi) {
+        serve_nmi();
+        trace_points::interrupt_ended(vector);
+        return;
+    }
+    const IrqOff off = IrqOff::from_entry();
+    section_begins();
+    const bool spurious = arch::is_spurious(vector);
+    interrupt_entered(off);
+    if (spurious) {
+        ++own.spurious; // the device of that line asked for nothing: its handler does not run
+        ++g_counters.spurious;
+    } else {
+        storm_count(vector, off);
+        serve(own, off);
+    }
+    trace_points::interrupt_ended(vector);
+    arch::end_of_interrupt(vector);
+    return_from_interrupt(off);
+    section_ends();
+}
+
+InterruptCounters interrupt_counters() {
+    InterruptCounters counters = g_counters;
+    counters.storms = storms();
+    return counters;
+}
+
+InterruptCounters interrupt_counters(arch::Vector vector) {
+    const PerVector& own = g_vectors[vector];
+    return {.taken = own.taken,
+            .unassigned = own.unassigned,
+            .spurious = own.spurious,
+            .driver_refused = own.driver_refused,
+            .storms = storms_of(vector)};
+}
+
+} // namespace kernel

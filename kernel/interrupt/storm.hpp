@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+// The storm governor: a line that interrupts so often that nothing else would run is masked, and tried again later.
+// Each external line is counted by its vector in windows of the clock; the timer, NMIs and whatever else does not come
+// through a line are not governed.
+//
+//   more than kStormLimit in kStormWindow --> masked --> (back-off) --> tried again --> quiet for kBackoffMax:
+//   forgotten
+//                                               ^                           |
+//                                               +--- storms again: twice ---+   (10 ms, 20 ms, ... 1 s)
+//                                                    the back-off
+//
+// While a line is masked its device is not served; what a level-triggered line asks for is served when it is tried.
+#pragma once
+
+#include "arch/arch.hpp"
+#include "kernel/irq_off.hpp"
+#include "lib/units.hpp"
+
+#include <cstdint>
+
+namespace kernel {
+
+inline constexpr lib::Nanoseconds kStormWindow = lib::milliseconds(10);
+inline constexpr std::uint32_t kStormLimit = 500; // 50,000 a second
+inline constexpr lib::Nanoseconds kBackoffMin = lib::milliseconds(10);
+inline constexpr lib::Nanoseconds kBackoffMax = lib::milliseconds(1'000);
+
+// Counts an interrupt of this vector, and masks its line if it is one too many. irq-off, before the end of interrupt.
+void storm_count(arch::Vector vector, IrqOff);
+
+// How often the lines were masked since boot: of one vector, of all. Context: any.
+[[nodiscard]] std::uint64_t storms_of(arch::Vector vector);
+[[nodiscard]] std::uint64_t storms();
+
+} // namespace kernel

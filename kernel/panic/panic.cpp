@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: MIT
+#include "kernel/panic/panic.hpp"
+
+#include "kernel/panic/console.hpp"
+#include "kernel/panic/fault_report.hpp"
+#include "kernel/trace/machine.hpp"
+#include "lib/text.hpp"
+
+#include <array>
+
+namespace kernel {
+
+namespace {
+
+constexpr int kStackWords = 16;
+constexpr int kFramesMax = 16;
+
+constinit PanicEnd g_end{.export_trace = nullptr, .exit = nullptr};
+constinit int g_panics = 0;
+
+std::uint64_t word_at(std::uint64_t address) {
+    return *reinterpret_cast<const volatile std::uint64_t*>(address);
+}
+
+bool readable_word(std::uint64_t address) {
+    return address % sizeof(std::uint64_t) == 0 && arch::readable(address);
+}
+
+void print_stack(std::uint64_t address) {
+    for (int i = 0; i < kStackWords && readable_word(address); ++i, address += sizeof(std::uint64_t)) {
+        console().line("  stack ", Hex{address}, ": ", Hex{word_at(address)});
+    }
+}
+
+// Follows the chain of frame pointers: [saved rbp][return address].
+void print_calls(std::uint64_t frame) {
+    for (int i = 0; i < kFramesMax && readable_word(frame) && readable_word(frame + 8); ++i) {
+        const std::uint64_t next = word_at(frame);
+        console().line("  called from ", Hex{word_at(frame + 8)});
+        if (next <= frame) {
+            return; // the chain only ever climbs
+        }
+        frame = next;
+    }
+}
+
+// The stack that failed may have no room for an export.
+constexpr std::size_t kPanicStackBytes = std::size_t{32} * 1024;
+alignas(16) constinit std::array<std::byte, kPanicStackBytes> g_stack{};
+
+void finish_on_own_stack(void*) {
+    ASSERT(g_end.exit != nullptr);
+    g_end.export_trace();
+    g_end.exit();
+    arch::stop();
+}
+
+// The common end: the export functions of AFTER_EXIT still run, with interrupts off.
+[[noreturn]] void finish(std::uint32_t reason_code, const char* text) {
+    trace_points::panicked(reason_code, text);
+    arch::StackPointer abandoned;
+    arch::switch_context(&abandoned, arch::prepare_stack(g_stack, &finish_on_own_stack, nullptr));
+    arch::stop(); // nothing switches back
+}
+
+// Interrupts off permanently. A second panic exits at once; a third one occurred on that path, and what is on it is the
+// console, so it goes without; there is no fourth.
+void begin() {
+    static_cast<void>(arch::irq_save());
+    const int before = g_panics++;
+    if (before == 0) {
+        return;
+    }
+    if (before == 1) {
+        console().mark("panic while panicking");
+    } else {
+        console().attach(nullptr);
+    }
+    if (g_end.exit != nullptr && before < 3) {
+        g_end.exit();
+    }
+    arch::stop();
+}
+
+} // namespace
+
+void set_panic_end(const PanicEnd& end) {
+    g_end = end;
+}
+
+void panic(std::string_view reason) {
+    begin();
+    const auto frame = reinterpret_cast<std::uint64_t>(__builtin_frame_address(0));
+    console().mark("panic: ", reason);
+    print_task();
+    print_calls(frame);
+    print_stack(frame);
+    finish(0, reason.data());
+}
+
+void panic_on_exception(const arch::Exception& fault) {
+    begin();
+    console().mark("panic: exception ", fault.vector, " (", exception_name(fault.vector), ")");
+    print_fault(fault);
+    print_calls(fault.frame_address);
+    print_stack(fault.stack_address);
+    finish(fault.vector, exception_name(fault.vector).data());
+}
+
+} // namespace kernel
+
+namespace lib {
+
+void assert_failed(const char* condition, const char* file, int line) {
+    Text<160> reason;
+    reason.add(file).add(':').decimal(line).add(": ").add(condition);
+    kernel::panic(reason.view());
+}
+
+} // namespace lib

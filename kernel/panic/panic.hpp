@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+// The unplanned end: says why, where and on whose stack, lets run level AFTER_EXIT export what was traced,
+// and stops the machine with a code of its own. A panic inside a panic stops at once.
+#pragma once
+
+#include "arch/arch.hpp"
+
+#include <string_view>
+
+namespace kernel {
+
+// What a failed ASSERT and a hopeless situation call. Context: any.
+[[noreturn]] void panic(std::string_view reason);
+
+// The end of a processor exception that no task pays for. irq-off.
+[[noreturn]] void panic_on_exception(const arch::Exception& fault);
+
+// How a panic ends; set by the composition root before anything can fail.
+struct PanicEnd {
+    void (*export_trace)(); // what still runs, with interrupts off, on a stack of the panic's own
+    void (*exit)();         // ends the machine: must not return
+};
+
+void set_panic_end(const PanicEnd& end);
+
+} // namespace kernel
+
+// Stops with a reason; the one macro for it so that the place is printed, too.
+#define PANIC(reason) ::lib::assert_failed(reason, __FILE__, __LINE__)

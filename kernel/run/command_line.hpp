@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+// The kernel's command line: words KEY=VALUE separated by blanks, from PVH or from a file beside the UEFI loader. A
+// word that is unknown or whose value does not fit is refused by name; nothing is guessed. Context: any.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace kernel {
+
+enum class SinkChoice : std::uint8_t { none, udp, disk, both };
+enum class ExitChoice : std::uint8_t { acpi, debug };
+enum class ClockChoice : std::uint8_t { tcg, icount, kvm };
+enum class InterruptChoice : std::uint8_t { apic, pic };
+enum class NicChoice : std::uint8_t { none, pci, isa };
+
+enum class StepChoice : std::uint8_t { none, instructions, blocks }; // one above the grain
+
+// How the clock is compensated, in ticks; step 0: it is not.
+struct ClockWords {
+    std::uint64_t step = 0;
+    std::uint32_t trigger = 0;
+    std::uint64_t max_delta = 0; // 0: as the compensator has it
+    std::uint64_t near_zero = 0; // likewise
+};
+
+struct Options {
+    std::string_view app = "control";
+    SinkChoice sink = SinkChoice::none;
+    ExitChoice exit = ExitChoice::acpi;
+    ClockChoice clock = ClockChoice::tcg;
+    NicChoice nic = NicChoice::pci;
+    InterruptChoice interrupts = InterruptChoice::apic; // who serves the external lines
+    std::string_view local_address = "192.168.1.10";
+    std::string_view target_address = "192.168.1.1";
+    std::uint16_t port = 20000;
+    std::uint64_t seed = 1;
+    std::uint32_t duration_ms = 0;       // 0: the application's own default
+    std::uint8_t width_bits = 16;        // of the network card's data port
+    StepChoice steps = StepChoice::none; // whether applications that offer it run in steps
+    ClockWords compensation;
+};
+
+[[nodiscard]] constexpr bool wants_udp(SinkChoice sink) {
+    return sink == SinkChoice::udp || sink == SinkChoice::both;
+}
+
+[[nodiscard]] constexpr bool wants_disk(SinkChoice sink) {
+    return sink == SinkChoice::disk || sink == SinkChoice::both;
+}
+
+struct ParsedCommandLine {
+    Options options;
+    std::string_view bad_word; // empty: all is well
+    std::string_view expected; // what would have been right
+};
+
+// The result's views point into `text`.
+[[nodiscard]] ParsedCommandLine parse_command_line(std::string_view text);
+
+[[nodiscard]] std::string_view sink_name(SinkChoice sink);
+
+} // namespace kernel

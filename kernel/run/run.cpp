@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: MIT
+// See run.hpp for the picture.
+#include "kernel/run/run.hpp"
+
+#include "arch/arch.hpp"
+#include "kernel/panic/panic.hpp"
+#include "kernel/run/runlevel.hpp"
+#include "kernel/sched/scheduler.hpp"
+#include "kernel/sched/upcalls.hpp"
+#include "kernel/section/irq_guard.hpp"
+#include "kernel/section/section_meter.hpp"
+#include "kernel/state/task_table.hpp"
+#include "kernel/task/life.hpp"
+#include "kernel/task/task.hpp"
+#include "kernel/time/timer.hpp"
+
+namespace kernel {
+
+namespace {
+
+struct Run {
+    const App* app = nullptr;
+    AppArguments arguments;
+    RunOutcome outcome;
+    Task* idle = nullptr;
+    Task* ender = nullptr; // the task that shuts the system down
+};
+
+constinit Run s_run;
+
+void idle_body(void* argument) {
+    static_cast<void>(argument);
+    static_cast<void>(arch::irq_save());
+    for (;;) {
+        section_ends();
+        arch::wait_for_interrupt();
+        section_begins();
+    }
+}
+
+void main_body(void* argument) {
+    static_cast<void>(argument);
+    sys_end(s_run.app->start(s_run.arguments));
+}
+
+lib::Result<void> start_idle(BackgroundLevel& background, IrqOff off) {
+    const auto pid = task_create({.name = "idle", .body = &idle_body, .argument = nullptr, .model = BackgroundModel{}});
+    if (!pid.ok()) {
+        return pid.error();
+    }
+    s_run.idle = find_task(pid.value(), off);
+    s_run.idle->immortal = true;
+    if (const auto activated = task_activate(pid.value()); !activated.ok()) {
+        return activated;
+    }
+    background.set_idle(*s_run.idle, off);
+    return {};
+}
+
+lib::Result<void> start_main() {
+    const auto pid = task_create({.name = "main", .body = &main_body, .argument = nullptr, .model = NrtModel{}});
+    return pid.ok() ? task_activate(pid.value()) : pid.error();
+}
+
+void kill_all_but(const Task* first, const Task* second, IrqOff off) {
+    for (Task& task : task_table(off)) {
+        if (task.state != TaskState::free && &task != first && &task != second) {
+            end_task(task, off);
+        }
+    }
+}
+
+// True if the calling task is to end the system; it may be at that already. False if another one is.
+bool becomes_ender(RunOutcome outcome) {
+    const IrqGuard off;
+    Task* const self = current_task(off);
+    if (self == nullptr || this_processor().in_interrupt) {
+        panic("sys_end() or sys_abort() outside of a task");
+    }
+    if (s_run.ender == nullptr) {
+        s_run.ender = self;
+        s_run.ender->immortal = true;
+        s_run.outcome = outcome;
+    } else if (s_run.ender == self) {
+        s_run.outcome.aborted = s_run.outcome.aborted || outcome.aborted;
+    }
+    return s_run.ender == self;
+}
+
+// A function of an exit level that ends the system again is not returned to: what is left of its level comes next.
+[[noreturn]] void shut_down(RunOutcome outcome) {
+    if (!becomes_ender(outcome)) {
+        task_exit();
+    }
+    if (outcome.aborted) {
+        mark_aborted();
+    }
+    if (run_level() < RunLevel::before_exit) {
+        run_level_functions(RunLevel::shutdown);
+        primitive([](IrqOff off) {
+            kill_all_but(s_run.ender, s_run.idle, off);
+            schedule(off); // the ender may have run in the position of a task that is gone
+        });
+    }
+    run_level_functions(RunLevel::before_exit);
+    static_cast<void>(arch::irq_save());
+    const IrqOff off = IrqOff::from_save();
+    kill_all_but(nullptr, nullptr, off);
+    delete_all_timers(off);
+    return_to_boot(off);
+}
+
+} // namespace
+
+lib::Result<RunOutcome> run(const App& app, const AppArguments& arguments, BackgroundLevel& background) {
+    ASSERT(arch::interrupts_disabled() && s_run.app == nullptr);
+    const IrqOff off = IrqOff::from_boot();
+    set_task_life(kTaskLife, off);
+    s_run.app = &app;
+    s_run.arguments = arguments;
+    if (const auto idle = start_idle(background, off); !idle.ok()) {
+        return idle.error();
+    }
+    run_level_functions(RunLevel::init);
+    if (const auto main = start_main(); !main.ok()) {
+        return main.error();
+    }
+    run_level_functions(RunLevel::running);
+    dispatch_next(off);
+    context_load(off); // returns when the last task has left
+    return s_run.outcome;
+}
+
+void sys_end(int result) {
+    shut_down({result, false});
+}
+
+void sys_abort(int result) {
+    shut_down({result, true});
+}
+
+} // namespace kernel

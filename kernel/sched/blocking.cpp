@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT
+// See blocking.hpp.
+#include "kernel/sched/blocking.hpp"
+
+#include "kernel/sched/level.hpp"
+#include "kernel/sched/scheduler.hpp"
+#include "kernel/time/timer.hpp"
+#include "kernel/trace/task.hpp"
+
+namespace kernel {
+
+namespace {
+
+void wake_up(void* argument) {
+    const IrqOff off = IrqOff::from_entry();
+    unblock_task(*static_cast<Task*>(argument), off);
+    schedule(off);
+}
+
+} // namespace
+
+void block_task(Task& task, Wait wait, IrqOff off) {
+    if (&task == this_processor().exec_shadow) {
+        give_up(off);
+    }
+    if constexpr (lib::kChecked) {
+        ASSERT(task.state == TaskState::ready);
+    }
+    task.level->block(task, off);
+    task.state = TaskState::waiting;
+    task.waits_for = wait;
+    task.out = true;
+    trace_points::task_blocked(task);
+    if constexpr (lib::kChecked) {
+        ASSERT(task.ready_in == nullptr);
+    }
+}
+
+void unblock_task(Task& task, IrqOff off) {
+    if (!task.suspended) { // else it stays out until it is resumed
+        task.out = false;
+        trace_points::task_unblocked(task);
+    }
+    if constexpr (lib::kChecked) {
+        ASSERT(task.state != TaskState::free && task.ready_in == nullptr);
+    }
+    task.level->unblock(task, off);
+    if constexpr (lib::kChecked) {
+        ASSERT(task.state == TaskState::ready);
+    }
+}
+
+void delay_task(Task& task, lib::Ticks until, IrqOff off) {
+    if constexpr (lib::kChecked) {
+        ASSERT(task.ready_in == nullptr);
+    }
+    task.state = TaskState::delayed;
+    task_timer_post(task.pid, TaskTimer::delay, until, &wake_up, off);
+}
+
+} // namespace kernel

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT
+// Chains of shadows: on whose behalf a task's place in its ready queue is used. A task that must wait for a mutex keeps
+// its place and lends it to the mutex's owner, who may wait for another mutex in turn. A job that the stack policy does
+// not let begin yet lends its place to the owner of the mutex with the highest ceiling.
+//
+//   H --(waits for m1)--> M --(waits for m2)--> L        chain_end(H) = chain_end(M) = chain_end(L) = L
+//   N --(must not begin, for m2 is locked)--> L          chain_end(N) = L
+//
+// A waiter for a mutex without a protocol lends nothing: a chain ends with it.
+#pragma once
+
+#include "kernel/irq_off.hpp"
+#include "kernel/state/task_object.hpp"
+
+namespace kernel {
+
+// The task that really runs when this one is chosen. Chains are acyclic because mutex_lock() refuses the lock that
+// would close a cycle, and because a job that has not begun owns nothing that others could wait for: one that kept a
+// mutex from an earlier job is not stopped. O(length of the chain).
+[[nodiscard]] Task& chain_end(Task& task, IrqOff);
+
+} // namespace kernel

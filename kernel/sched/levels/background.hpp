@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+// The lowest level: tasks that run only when nothing else wants the processor, first in first out, and after them the
+// idle task, which is always ready. Because of it the scheduler always finds a task.
+#pragma once
+
+#include "kernel/irq_off.hpp"
+#include "kernel/sched/levels/queue_level.hpp"
+
+namespace kernel {
+
+class BackgroundLevel final : public QueueLevel {
+  public:
+    constexpr BackgroundLevel() = default;
+
+    [[nodiscard]] std::string_view name() const override { return "background"; }
+
+    [[nodiscard]] bool accepts(const TaskModel& model) const override;
+    [[nodiscard]] Task* first(IrqOff) const override;
+
+    // The task that comes after all others. Precondition: it belongs to this level and is active.
+    void set_idle(Task& task, IrqOff);
+
+  private:
+    Task* m_idle = nullptr; // not in the queue
+};
+
+} // namespace kernel

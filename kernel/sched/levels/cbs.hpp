@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT
+// SOFT tasks with a constant bandwidth server each, by the rules of soft_level.hpp and nothing else.
+#pragma once
+
+#include "kernel/sched/levels/soft_level.hpp"
+
+namespace kernel {
+
+class CbsLevel final : public SoftLevel {
+  public:
+    constexpr explicit CbsLevel(HardLevel& host)
+        : SoftLevel(host, ServerKind::cbs) {}
+
+    [[nodiscard]] std::string_view name() const override { return "CBS"; }
+
+    [[nodiscard]] bool accepts(const TaskModel& model) const override;
+};
+
+} // namespace kernel

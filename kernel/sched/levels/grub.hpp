@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+// Greedy reclamation of unused bandwidth: servers as of CBS, but the budget falls only by Uact * dt, where Uact is the
+// share of the processor that is active. HARD tasks and CBS servers always are; a GRUB server is from its work on until
+// its zero-lag time, at which it has made up for what it had. What others do not use thus makes budgets last longer,
+// and no promise is broken by it. Sources: Lipari, Baruah, "Greedy reclamation of unused bandwidth
+// in constant-bandwidth servers" (2000); Abeni, Lipari, Parri, Sun, "Multicore CPU reclaiming: parallel or sequential?"
+// (2016), section 3.
+//
+//             work                 zero-lag time d - c * T / Q
+//   inactive -----> competing --> lagging -------> inactive           its share of Uact: none | Q/T | Q/T | none
+//                       ^--- work ---'
+//
+// The theorem asks for deadlines that are periods. What is due sooner, and what runs above EDF, counts with more than
+// its bandwidth (Reservations::load()); where even all together might exceed the processor, nothing is reclaimed.
+#pragma once
+
+#include "kernel/irq_off.hpp"
+#include "kernel/sched/levels/soft_level.hpp"
+
+namespace kernel {
+
+class GrubLevel final : public SoftLevel, private LoadWatcher {
+  public:
+    constexpr explicit GrubLevel(HardLevel& host)
+        : SoftLevel(host, ServerKind::grub) {}
+
+    [[nodiscard]] std::string_view name() const override { return "GRUB"; }
+
+    [[nodiscard]] bool accepts(const TaskModel& model) const override;
+    void create(Task& task, IrqOff) override;
+    void end(Task& task, IrqOff) override;
+
+  private:
+    static void on_zero_lag(void* task);
+
+    [[nodiscard]] lib::Ticks cost(lib::Ticks elapsed) const override;
+    [[nodiscard]] lib::Ticks lasts(lib::Ticks budget) const override;
+    void compete(Task& task, IrqOff) override;
+    void rest(Task& task, IrqOff) override;
+
+    void load_changed(IrqOff off) override { update(off); }
+
+    void deactivate(Task& task, IrqOff);
+
+    // Uact may have changed: whoever runs pays for the time before at the old rate.
+    void update(IrqOff);
+
+    std::uint64_t m_inactive = 0; // the bandwidth of all inactive servers
+    std::uint32_t m_servers_alive = 0;
+    std::uint32_t m_active = 0; // Uact, as charged now
+};
+
+} // namespace kernel

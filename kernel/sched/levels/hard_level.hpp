@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: MIT
+// What the levels of HARD tasks have in common: jobs with a worst-case execution time and a deadline, admitted only if
+// every promise of every level holds beside them. Not a policy of its own: EdfLevel and RmLevel say what goes first.
+// Deadline misses, worst-case overruns and early activations are exceptions of the task (exception.hpp).
+//
+// One timer per task serves releases and deadlines in turn. Release k of a periodic task is at origin + k * T, computed
+// anew each time, so nothing drifts; a job that overruns leaves later releases pending, they are served in order
+// afterwards.
+//
+//      release k            deadline k      release k+1         deadline k+1
+//   -------|---------------------|---------------|---------------------|------> time
+//          v job ready           v miss, if not  v                     v
+//            timer: deadline k     complete        timer: deadline k+1
+//                                  timer: release k+1                        (job complete early: straight to release)
+//
+// A sporadic task is released by its activations, a period apart at least: one that comes sooner is an activation
+// violation and is put off to the end of the period. One release can wait, for the job in progress or for its time.
+#pragma once
+
+#include "kernel/irq_off.hpp"
+#include "kernel/sched/admission/reservations.hpp"
+#include "kernel/sched/level.hpp"
+#include "kernel/sched/levels/promised_queue.hpp"
+
+#include <array>
+
+namespace kernel {
+
+class HardLevel : public Level {
+  public:
+    [[nodiscard]] const Reservations* promises() const override { return &m_reservations; }
+
+    // For guests of this level.
+    [[nodiscard]] Reservations& reservations() { return m_reservations; }
+
+    [[nodiscard]] PromisedQueue& queue() { return m_ready; }
+
+    void prepare(const TaskModel& model) override;
+    [[nodiscard]] lib::Result<void> guarantee(const TaskModel& model, IrqOff) override;
+    [[nodiscard]] lib::Result<void> set_deadline(Task& task, lib::Nanoseconds relative, IrqOff) override;
+    void create(Task& task, IrqOff) override;
+    [[nodiscard]] bool refuses_activation(const Task& task, IrqOff) const override;
+    [[nodiscard]] lib::Result<void> activate(Task& task, lib::Ticks at, IrqOff) override;
+    [[nodiscard]] JobEnd end_cycle(Task& task, IrqOff) override;
+    [[nodiscard]] JobEnd sleep(Task& task, IrqOff) override;
+    void block(Task& task, IrqOff) override;
+    void unblock(Task& task, IrqOff) override;
+    void end(Task& task, IrqOff) override;
+    [[nodiscard]] Task* first(IrqOff) const override;
+    [[nodiscard]] std::uint64_t preemption_level(const Task& task, IrqOff) const override;
+    void dispatch(Task& task, Behalf behalf, IrqOff) override;
+    void epilogue(Task& task, lib::Ticks elapsed, IrqOff) override;
+
+  protected:
+    constexpr HardLevel(Reservations& reservations, Claim claim)
+        : m_reservations(reservations)
+        , m_claim(claim)
+        , m_ready(reservations) {}
+
+    ~HardLevel() = default;
+
+    struct Job {
+        lib::Ticks deadline;
+        std::uint64_t relative_deadline_ns = 0;
+    };
+
+    // The queue key of a task with this job: the smaller, the sooner.
+    [[nodiscard]] virtual std::uint64_t key_of(const Job& job) const = 0;
+
+  private:
+    enum class Awaiting : std::uint8_t {
+        nothing,
+        release,
+        deadline,
+    };
+
+    enum class Kind : std::uint8_t {
+        periodic,
+        sporadic,
+        single, // one job, and the task ends
+    };
+
+    struct Promise {
+        Demand demand;                        // what admission counts; period 0: not in use
+        std::uint64_t latest_deadline_ns = 0; // relative, of the job released last
+        std::uint64_t next_deadline_ns = 0;   // relative, of the jobs to come; never below what admission counts
+        lib::Ticks wcet;
+        lib::Ticks origin;      // of release 0; of a task that is not periodic: of its last release
+        lib::Ticks earliest;    // of the next activation: one period after the last release, as admitted
+        lib::Ticks put_off;     // not periodic: when the release that waits for its time will be
+        Job job;                // in progress
+        lib::Ticks used;        // processor time of the job in progress
+        std::uint64_t base = 0; // jobs.released at the origin
+        Kind kind = Kind::periodic;
+        Awaiting awaiting = Awaiting::nothing;
+        bool release_waits = false; // not periodic: at put_off
+        bool violated = false;      // the job in progress has exceeded its wcet, and that was recorded
+    };
+
+    static void on_job_timer(void* task);
+    static void on_capacity(void* task);
+
+    [[nodiscard]] Promise& promise(const Task& task) { return m_promises[task.pid.value]; }
+
+    // Of the job with this number, counted as jobs.released counts. A deadline does not change while releases
+    // are pending, so all jobs that can be asked for have the latest.
+    [[nodiscard]] lib::Ticks release_time(const Task& task, std::uint64_t job);
+    [[nodiscard]] lib::Ticks deadline_time(const Task& task, std::uint64_t job);
+
+    [[nodiscard]] static lib::Ticks not_long_ago(lib::Ticks at);
+    void arrive(Task& task, lib::Ticks at, IrqOff);
+    void await_deadline(Task& task, IrqOff);
+    void await_release(Task& task, IrqOff);
+    void release(Task& task, IrqOff);
+    void begin_job(Task& task, IrqOff);
+    void move_deadline(Task& task, IrqOff);
+    void check_deadline(Task& task, IrqOff);
+    void finish_job(Task& task, IrqOff);
+    void violate(Task& task, IrqOff);
+
+    Reservations& m_reservations;
+    Claim m_claim;
+    PromisedQueue m_ready;
+    std::array<Promise, kTasksMax> m_promises{}; // by pid
+};
+
+} // namespace kernel

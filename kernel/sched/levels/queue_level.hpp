@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+// What levels without deadlines have in common: one job at a time, released by activation, and a ready queue in order
+// of arrival. Not a policy of its own: RoundRobinLevel adds slices, BackgroundLevel the idle task.
+#pragma once
+
+#include "kernel/irq_off.hpp"
+#include "kernel/sched/level.hpp"
+#include "kernel/sched/levels/saved_arrivals.hpp"
+#include "kernel/sched/ready_queue.hpp"
+
+namespace kernel {
+
+class QueueLevel : public Level {
+  public:
+    [[nodiscard]] lib::Result<void> guarantee(const TaskModel& model, IrqOff) override;
+    void create(Task& task, IrqOff) override;
+    [[nodiscard]] bool refuses_activation(const Task& task, IrqOff) const override;
+    [[nodiscard]] lib::Result<void> activate(Task& task, lib::Ticks at, IrqOff) override;
+    [[nodiscard]] JobEnd end_cycle(Task& task, IrqOff) override;
+    [[nodiscard]] JobEnd sleep(Task& task, IrqOff) override;
+    void block(Task& task, IrqOff) override;
+    void unblock(Task& task, IrqOff) override;
+    void end(Task& task, IrqOff) override;
+    [[nodiscard]] Task* first(IrqOff) const override;
+
+  protected:
+    constexpr QueueLevel() = default;
+    ~QueueLevel() = default;
+
+    // From its position to the end, if it is in the queue.
+    void move_to_end(Task& task, IrqOff);
+
+    // Takes it out, if it is in the queue.
+    void leave_queue(Task& task, IrqOff);
+
+    // A job starts.
+    virtual void job_starts(Task& task) { static_cast<void>(task); }
+
+    // What an activation of a busy task does.
+    [[nodiscard]] virtual Overlap overlap(const Task& task) const {
+        static_cast<void>(task);
+        return Overlap::refuse;
+    }
+
+  private:
+    static void on_activation(void* task);
+
+    // The job starts now.
+    void release(Task& task, IrqOff);
+    void finish_job(Task& task, IrqOff);
+
+    ReadyQueue m_ready;
+    std::uint64_t m_sequence = 0;
+    SavedArrivals m_saved;
+};
+
+} // namespace kernel

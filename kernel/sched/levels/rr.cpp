@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+// See rr.hpp. The capacity timer of a task ends its slice.
+#include "kernel/sched/levels/rr.hpp"
+
+#include "kernel/sched/scheduler.hpp"
+#include "kernel/time/clock.hpp"
+#include "kernel/time/timer.hpp"
+#include "kernel/trace/task.hpp"
+
+namespace kernel {
+
+bool RoundRobinLevel::accepts(const TaskModel& model) const {
+    return std::holds_alternative<NrtModel>(model);
+}
+
+lib::Result<void> RoundRobinLevel::guarantee(const TaskModel& model, IrqOff) {
+    const auto& nrt = model_as<NrtModel>(model);
+    if (nrt.slice.value == 0 || nrt.weight == 0) {
+        return lib::Error::invalid_argument;
+    }
+    return {};
+}
+
+void RoundRobinLevel::create(Task& task, IrqOff off) {
+    const auto& nrt = model_as<NrtModel>(task.model);
+    const lib::Ticks slice = nrt.policy == NrtPolicy::fifo ? lib::Ticks{} : to_ticks_up(nrt.slice);
+    m_shares[task.pid.value] = {.slice = slice, .left = slice, .begun_at = {}};
+    QueueLevel::create(task, off);
+}
+
+void RoundRobinLevel::job_starts(Task& task) {
+    Share& share = m_shares[task.pid.value];
+    share.left = share.slice;
+}
+
+Overlap RoundRobinLevel::overlap(const Task& task) const {
+    return model_as<NrtModel>(task.model).overlap;
+}
+
+void RoundRobinLevel::end(Task& task, IrqOff off) {
+    task_timer_delete(task.pid, TaskTimer::capacity, off);
+    QueueLevel::end(task, off);
+}
+
+void RoundRobinLevel::slot_begin(Task& task, IrqOff off) {
+    Share& share = m_shares[task.pid.value];
+    if (share.slice == lib::Ticks{}) {
+        return;
+    }
+    share.begun_at = now();
+    task_timer_post(task.pid, TaskTimer::capacity, share.begun_at + share.left, &RoundRobinLevel::slice_over, off);
+}
+
+void RoundRobinLevel::slot_end(Task& task, lib::Ticks elapsed, IrqOff off) {
+    static_cast<void>(elapsed); // a slot may span several slices: begun_at is later than the dispatch then
+    task_timer_delete(task.pid, TaskTimer::capacity, off);
+    Share& share = m_shares[task.pid.value];
+    if (share.slice == lib::Ticks{}) {
+        return;
+    }
+    const lib::Ticks used = now() - share.begun_at;
+    if (used < share.left) {
+        share.left = share.left - used;
+    } else {
+        rotate(task, off);
+    }
+}
+
+void RoundRobinLevel::rotate(Task& task, IrqOff off) {
+    Share& share = m_shares[task.pid.value];
+    share.left = share.slice;
+    trace_points::slice_ended(task);
+    move_to_end(task, off);
+}
+
+// The slot continues until the scheduler takes it away; a task that is alone simply starts its next slice.
+void RoundRobinLevel::slice_over(void* argument) {
+    const IrqOff off = IrqOff::from_entry();
+    Task& task = *static_cast<Task*>(argument);
+    auto& level = static_cast<RoundRobinLevel&>(*task.level);
+    level.rotate(task, off);
+    level.slot_begin(task, off);
+    schedule(off);
+}
+
+} // namespace kernel

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+// Round robin for NRT tasks: the first of the queue runs until its slice is used up, then goes to the end with a fresh
+// one. A task that is interrupted by a higher level keeps its place and the rest of its slice; a task that blocks comes
+// back at the end with the rest of its slice. The slice belongs to the place in the queue: it is also used up by a
+// mutex owner that runs on the place's behalf. A task with the policy FIFO has no slice: it keeps its place until it
+// blocks or its job is complete.
+#pragma once
+
+#include "kernel/irq_off.hpp"
+#include "kernel/sched/levels/queue_level.hpp"
+
+#include <array>
+
+namespace kernel {
+
+class RoundRobinLevel final : public QueueLevel {
+  public:
+    constexpr RoundRobinLevel() = default;
+
+    [[nodiscard]] std::string_view name() const override { return "RR"; }
+
+    [[nodiscard]] bool accepts(const TaskModel& model) const override;
+    // invalid_argument: slice 0 or weight 0.
+    [[nodiscard]] lib::Result<void> guarantee(const TaskModel& model, IrqOff) override;
+    void create(Task& task, IrqOff) override;
+    void end(Task& task, IrqOff) override;
+    void slot_begin(Task& task, IrqOff) override;
+    void slot_end(Task& task, lib::Ticks elapsed, IrqOff) override;
+
+  private:
+    struct Share {
+        lib::Ticks slice; // 0: none, the place is kept
+        lib::Ticks left;
+        lib::Ticks begun_at;
+    };
+
+    static void slice_over(void* task);
+
+    void job_starts(Task& task) override;
+    [[nodiscard]] Overlap overlap(const Task& task) const override;
+    void rotate(Task& task, IrqOff);
+
+    std::array<Share, kTasksMax> m_shares{}; // by pid
+};
+
+} // namespace kernel

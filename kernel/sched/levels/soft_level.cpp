@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: MIT
+// See soft_level.hpp for the rules. Timers of a task: job is the next periodic release, or the activation in the
+// future; capacity is the end of the budget; GRUB adds server.
+#include "kernel/sched/levels/soft_level.hpp"
+
+#include "kernel/sched/admission/utilisation.hpp"
+#include "kernel/sched/admission/wide.hpp"
+#include "kernel/sched/levels/server_ids.hpp"
+#include "kernel/sched/scheduler.hpp"
+#include "kernel/time/clock.hpp"
+#include "kernel/time/timer.hpp"
+#include "kernel/trace/server.hpp"
+#include "kernel/trace/task.hpp"
+
+namespace kernel {
+
+namespace {
+
+SoftLevel& level_of(const Task& task) {
+    return static_cast<SoftLevel&>(*task.level);
+}
+
+bool within_ranges(const SoftModel& model) {
+    return model.budget >= kServerBudgetMin && model.budget <= model.period;
+}
+
+Demand demand_of(const SoftModel& model) {
+    return {.wcet_ns = model.budget.value,
+            .period_ns = model.period.value,
+            .deadline_ns = model.period.value,
+            .server = true};
+}
+
+} // namespace
+
+void SoftLevel::prepare(const TaskModel& model) {
+    const auto& soft = model_as<SoftModel>(model);
+    if (within_ranges(soft)) {
+        m_host.reservations().prepare(Claim::deadline, demand_of(soft));
+    }
+}
+
+lib::Result<void> SoftLevel::guarantee(const TaskModel& model, IrqOff) {
+    const auto& soft = model_as<SoftModel>(model);
+    if (!within_ranges(soft)) {
+        return lib::Error::invalid_argument;
+    }
+    return m_host.reservations().admits(Claim::deadline, demand_of(soft)) ? lib::Result<void>{} : lib::Error::refused;
+}
+
+void SoftLevel::create(Task& task, IrqOff off) {
+    const auto& soft = model_as<SoftModel>(task.model);
+    Server& own = server(task);
+    own = {};
+    own.id = fresh_server_id(off);
+    own.periodic = soft.periodic;
+    own.budget = to_ticks(soft.budget);
+    own.period = to_ticks_up(soft.period);
+    own.period_ns = soft.period.value;
+    own.bandwidth = bandwidth_of(soft.budget.value, soft.period.value);
+    m_saved.drop_all(task);
+    m_host.reservations().set(Reservations::slot_of_task(task.pid.value), Claim::deadline, demand_of(soft), off);
+    task.state = TaskState::sleeping;
+    trace_points::server_created(own.id, task.name.view(), m_kind, soft.budget, soft.period);
+    trace_points::server_attached(own.id, task);
+}
+
+bool SoftLevel::refuses_activation(const Task& task, IrqOff) const {
+    return task.state != TaskState::sleeping &&
+           (m_servers[task.pid.value].periodic || model_as<SoftModel>(task.model).overlap == Overlap::refuse);
+}
+
+lib::Result<void> SoftLevel::activate(Task& task, lib::Ticks at, IrqOff off) {
+    Server& own = server(task);
+    if (task.state != TaskState::sleeping) {
+        return own.periodic ? lib::Error::busy : m_saved.add(task, model_as<SoftModel>(task.model).overlap, at);
+    }
+    own.origin = at;
+    own.releases = 0;
+    task.state = TaskState::idle;
+    if (at <= now()) {
+        release(task, at, off);
+    } else {
+        task_timer_post(task.pid, TaskTimer::job, at, &SoftLevel::on_release, off);
+    }
+    return {};
+}
+
+lib::Ticks SoftLevel::release_time(const Server& own) const {
+    return own.origin + to_ticks({own.period_ns * own.releases});
+}
+
+// An activation that was put off until now, or a periodic release.
+void SoftLevel::on_release(void* argument) {
+    const IrqOff off = IrqOff::from_entry();
+    Task& task = *static_cast<Task*>(argument);
+    SoftLevel& level = level_of(task);
+    level.release(task, level.release_time(level.server(task)), off);
+    schedule(off);
+}
+
+void SoftLevel::release(Task& task, lib::Ticks at, IrqOff off) {
+    Server& own = server(task);
+    if (own.periodic) {
+        trace_points::task_timer_released(task);
+        ++own.releases;
+        task_timer_post(task.pid, TaskTimer::job, release_time(own), &SoftLevel::on_release, off);
+    }
+    if (task.state == TaskState::idle) {
+        compete(task, off);
+        wake(task);
+        begin_job(task, at, off);
+        return;
+    }
+    const Overlap overlap = model_as<SoftModel>(task.model).overlap;
+    static_cast<void>(m_saved.add(task, overlap == Overlap::save ? overlap : Overlap::skip, at));
+}
+
+// Whether budget and deadline would promise more than the bandwidth from this time on.
+bool SoftLevel::outdated(const Server& own, lib::Ticks time) {
+    return own.deadline <= time ||
+           Wide{own.left.value} * own.period.value >= Wide{(own.deadline - time).value} * own.budget.value;
+}
+
+// Time in which the position did not count is gone, like time without work.
+std::uint64_t SoftLevel::unparked(Task& task, IrqOff) {
+    if (outdated(server(task), now())) {
+        wake(task);
+        trace_points::job_deadline_set(task, server(task).deadline);
+    }
+    return server(task).deadline.value;
+}
+
+// An idle server gets work.
+void SoftLevel::wake(Task& task) {
+    Server& own = server(task);
+    const lib::Ticks time = now();
+    trace_points::server_activated(own.id, task);
+    if (outdated(own, time)) {
+        own.deadline = time + own.period;
+        own.left = own.budget;
+        trace_points::server_replenished(own.id);
+    }
+    trace_points::server_budget(own.id, own.left);
+    trace_points::server_deadline(own.id, own.deadline);
+}
+
+void SoftLevel::begin_job(Task& task, lib::Ticks at, IrqOff off) {
+    ++task.jobs.released;
+    task.job_begun = false;
+    task.released_at = at;
+    task.state = TaskState::ready;
+    trace_points::job_released(task, at);
+    trace_points::job_deadline_set(task, server(task).deadline);
+    m_host.queue().insert(task, server(task).deadline.value, off);
+}
+
+void SoftLevel::finish_job(Task& task, IrqOff off) {
+    ++task.jobs.completed;
+    m_host.queue().remove(task, off);
+    task.state = server(task).periodic ? TaskState::idle : TaskState::sleeping;
+}
+
+JobEnd SoftLevel::end_cycle(Task& task, IrqOff off) {
+    trace_points::task_cycle_ended(task);
+    finish_job(task, off);
+    if (const auto at = m_saved.take(task)) {
+        begin_job(task, *at, off); // the server stays active: budget and deadline are kept
+    } else {
+        rest(task, off);
+    }
+    return JobEnd::task_stays;
+}
+
+JobEnd SoftLevel::sleep(Task& task, IrqOff off) {
+    trace_points::task_disabled(task);
+    m_saved.drop_all(task);
+    task_timer_delete(task.pid, TaskTimer::job, off);
+    finish_job(task, off);
+    task.state = TaskState::sleeping;
+    rest(task, off);
+    return JobEnd::task_stays;
+}
+
+void SoftLevel::block(Task& task, IrqOff off) {
+    m_host.queue().remove(task, off);
+    rest(task, off);
+}
+
+void SoftLevel::unblock(Task& task, IrqOff off) {
+    const lib::Ticks before = server(task).deadline;
+    task.state = TaskState::ready;
+    compete(task, off);
+    wake(task);
+    if (server(task).deadline != before) {
+        trace_points::job_deadline_set(task, server(task).deadline);
+    }
+    m_host.queue().insert(task, server(task).deadline.value, off);
+}
+
+void SoftLevel::end(Task& task, IrqOff off) {
+    task_timer_delete(task.pid, TaskTimer::job, off);
+    task_timer_delete(task.pid, TaskTimer::capacity, off);
+    m_host.queue().remove_if_there(task, off);
+    m_saved.drop_all(task);
+    trace_points::server_removed(server(task).id);
+    server(task) = {};
+    m_host.reservations().retire(Reservations::slot_of_task(task.pid.value), off);
+}
+
+std::uint64_t SoftLevel::preemption_level(const Task& task, IrqOff) const {
+    return model_as<SoftModel>(task.model).period.value;
+}
+
+void SoftLevel::slot_begin(Task& task, IrqOff off) {
+    server(task).begun_at = now();
+    if (m_host.queue().first() != &task) { // the last slot's end has moved the place after it was chosen
+        task_timer_post(task.pid, TaskTimer::capacity, now(), &SoftLevel::on_exhausted, off);
+        return;
+    }
+    arm(task, off);
+}
+
+void SoftLevel::slot_end(Task& task, lib::Ticks elapsed, IrqOff off) {
+    static_cast<void>(elapsed); // parts of it may be charged already
+    task_timer_delete(task.pid, TaskTimer::capacity, off);
+    charge(task, off);
+}
+
+void SoftLevel::on_exhausted(void* argument) {
+    const IrqOff off = IrqOff::from_entry();
+    Task& task = *static_cast<Task*>(argument);
+    level_of(task).charge(task, off);
+    level_of(task).arm(task, off);
+    schedule(off);
+}
+
+void SoftLevel::arm(Task& task, IrqOff off) {
+    task_timer_post(task.pid, TaskTimer::capacity, now() + lasts(server(task).left), &SoftLevel::on_exhausted, off);
+}
+
+void SoftLevel::charge(Task& task, IrqOff off) {
+    Server& own = server(task);
+    const lib::Ticks elapsed = now() - own.begun_at;
+    own.begun_at = own.begun_at + elapsed;
+    const lib::Ticks charged = cost(elapsed);
+    if (charged < elapsed) {
+        trace_points::server_reclaimed(own.id, elapsed - charged);
+    }
+    if (charged < own.left) {
+        own.left = own.left - charged;
+        trace_points::server_budget(own.id, own.left);
+        return;
+    }
+    own.debt = charged - own.left;
+    own.left = {};
+    trace_points::server_budget(own.id, own.left);
+    exhaust(task, off);
+}
+
+// Bounded: an interrupt that comes late by n budgets makes n + 1 rounds.
+void SoftLevel::exhaust(Task& task, IrqOff off) {
+    Server& own = server(task);
+    while (own.left == lib::Ticks{}) {
+        trace_points::server_exhausted(own.id);
+        const lib::Ticks taken = own.debt < own.budget ? own.debt : own.budget;
+        own.debt = own.debt - taken;
+        own.left = own.budget - taken;
+        own.deadline = own.deadline + own.period;
+        trace_points::server_replenished(own.id);
+        trace_points::server_budget(own.id, own.left);
+        trace_points::server_deadline(own.id, own.deadline);
+    }
+    trace_points::job_deadline_set(task, own.deadline);
+    m_host.queue().move(task, own.deadline.value, off);
+}
+
+void SoftLevel::compete(Task& task, IrqOff) {
+    server(task).contention = Contention::competing;
+}
+
+void SoftLevel::rest(Task& task, IrqOff) {
+    server(task).contention = Contention::inactive;
+}
+
+} // namespace kernel

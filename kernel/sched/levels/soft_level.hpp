@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: MIT
+// The constant bandwidth server, for SOFT tasks (CbsLevel), and what GRUB has in common with it: each task has a server
+// of its own with a budget Q in each period T, and is in the queue of the EDF level with the server's deadline. A
+// job that wants more than Q continues later, by a later deadline; so a task can never take more than Q / T from the
+// others, whatever it does, and the whole is admitted like a HARD task (Q, T). Source: Abeni, Buttazzo, "Integrating
+// multimedia applications in hard real-time systems" (1998).
+//
+//   work for an idle server at t:  c * T >= (d - t) * Q, or d <= t:   d = t + T, c = Q       else both are kept
+//   budget used up, c = 0:         c = Q, d = d + T, the place moves
+//
+// A task that blocks leaves its server idle; it is subject to the same rule when it comes back, for time that it did
+// not use is gone. The budget belongs to the place in the queue: a mutex owner that runs in it uses it up. What runs
+// over before the timer comes is taken off the next budget.
+#pragma once
+
+#include "kernel/irq_off.hpp"
+#include "kernel/sched/admission/reservations.hpp"
+#include "kernel/sched/levels/hard_level.hpp"
+#include "kernel/sched/levels/saved_arrivals.hpp"
+#include "kernel/sched/server.hpp"
+
+#include <array>
+
+namespace kernel {
+
+class SoftLevel : public Level {
+  public:
+    [[nodiscard]] const Reservations* promises() const override { return m_host.promises(); }
+
+    void prepare(const TaskModel& model) override;
+    [[nodiscard]] lib::Result<void> guarantee(const TaskModel& model, IrqOff) override;
+    void create(Task& task, IrqOff) override;
+    [[nodiscard]] bool refuses_activation(const Task& task, IrqOff) const override;
+    [[nodiscard]] lib::Result<void> activate(Task& task, lib::Ticks at, IrqOff) override;
+    [[nodiscard]] JobEnd end_cycle(Task& task, IrqOff) override;
+    [[nodiscard]] JobEnd sleep(Task& task, IrqOff) override;
+    void block(Task& task, IrqOff) override;
+    void unblock(Task& task, IrqOff) override;
+    void end(Task& task, IrqOff) override;
+
+    [[nodiscard]] Task* first(IrqOff) const override { return nullptr; } // all are in the host's queue
+
+    [[nodiscard]] std::uint64_t preemption_level(const Task& task, IrqOff) const override;
+
+    [[nodiscard]] std::uint16_t queue_index() const override { return m_host.index(); }
+
+    [[nodiscard]] std::uint64_t unparked(Task& task, IrqOff) override;
+    void slot_begin(Task& task, IrqOff) override;
+    void slot_end(Task& task, lib::Ticks elapsed, IrqOff) override;
+
+  protected:
+    constexpr SoftLevel(HardLevel& host, ServerKind kind)
+        : m_host(host)
+        , m_kind(kind) {}
+
+    ~SoftLevel() = default;
+
+    enum class Contention : std::uint8_t {
+        inactive,  // its bandwidth is free for others
+        lagging,   // no work, but what it had is not yet made up for: GRUB alone
+        competing, // has work
+    };
+
+    struct Server {
+        std::uint16_t id = 0; // 0: no such server
+        Contention contention = Contention::inactive;
+        bool periodic = false;
+        lib::Ticks budget; // Q
+        lib::Ticks period; // T
+        std::uint64_t period_ns = 0;
+        lib::Ticks left; // c
+        lib::Ticks deadline;
+        lib::Ticks debt;     // ran over, not yet taken off a budget
+        lib::Ticks begun_at; // of the slot, or of the part of it that is not yet counted
+        lib::Ticks origin;   // periodic: of release 0
+        std::uint64_t releases = 0;
+        std::uint32_t bandwidth = 0;
+    };
+
+    [[nodiscard]] Server& server(const Task& task) { return m_servers[task.pid.value]; }
+
+    [[nodiscard]] HardLevel& host() { return m_host; }
+
+    // Of the running slot: what was used up to now is paid for; the timer is set for what is left.
+    void charge(Task& task, IrqOff);
+    void arm(Task& task, IrqOff);
+
+    // As in the trace.
+
+    // --- what GRUB does otherwise
+
+    // What running so long costs of the budget, and how long so much budget lasts.
+    [[nodiscard]] virtual lib::Ticks cost(lib::Ticks elapsed) const { return elapsed; }
+
+    [[nodiscard]] virtual lib::Ticks lasts(lib::Ticks budget) const { return budget; }
+
+    // The server is about to get work, and has no more.
+    virtual void compete(Task& task, IrqOff);
+    virtual void rest(Task& task, IrqOff);
+
+  private:
+    static void on_release(void* task);
+    static void on_exhausted(void* task);
+
+    [[nodiscard]] lib::Ticks release_time(const Server& server) const;
+    void release(Task& task, lib::Ticks at, IrqOff);
+    void begin_job(Task& task, lib::Ticks at, IrqOff);
+    void finish_job(Task& task, IrqOff);
+    [[nodiscard]] static bool outdated(const Server& own, lib::Ticks time);
+    void wake(Task& task);
+    void exhaust(Task& task, IrqOff);
+
+    HardLevel& m_host;
+    ServerKind m_kind;
+    std::array<Server, kTasksMax> m_servers{}; // by pid
+    SavedArrivals m_saved;
+};
+
+} // namespace kernel

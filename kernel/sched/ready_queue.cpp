@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT
+// See ready_queue.hpp.
+#include "kernel/sched/ready_queue.hpp"
+
+#include "kernel/sched/level.hpp"
+#include "kernel/trace/task.hpp"
+
+namespace kernel {
+
+namespace {
+
+// Across all queues, so that a guest keeps its rank in whatever queue it is.
+constinit std::uint64_t s_last_rank = 0;
+
+void leave_parking(Task& task) {
+    task.parked_on->parked_here.remove(task);
+    task.parked_on = nullptr;
+}
+
+} // namespace
+
+void ReadyQueue::insert(Task& task, std::uint64_t key, IrqOff off) {
+    ASSERT(task.ready_in == nullptr);
+    if constexpr (lib::kChecked) {
+        ASSERT(task.state == TaskState::ready && task.parked_on == nullptr);
+    }
+    task.ready_in = this;
+    task.ready_key = key;
+    task.ready_rank = ++s_last_rank;
+    m_tree.insert(task);
+    if (task.suspended) {
+        park_suspended(task, off);
+    } else {
+        unpark(task, off);
+    }
+}
+
+void ReadyQueue::remove(Task& task, IrqOff) {
+    ASSERT(task.ready_in == this);
+    if (task.parked_on != nullptr) {
+        leave_parking(task);
+    } else {
+        m_tree.remove(task);
+    }
+    task.ready_in = nullptr;
+}
+
+void ReadyQueue::remove_if_there(Task& task, IrqOff off) {
+    if (holds(task)) {
+        remove(task, off);
+    }
+}
+
+void ReadyQueue::move(Task& task, std::uint64_t key, IrqOff off) {
+    remove(task, off);
+    insert(task, key, off);
+}
+
+void park(Task& task, Task& end, IrqOff) {
+    ASSERT(task.ready_in != nullptr && task.parked_on == nullptr);
+    if constexpr (lib::kChecked) {
+        ASSERT(!end.can_run());
+    }
+    task.ready_in->m_tree.remove(task);
+    task.parked_on = &end;
+    end.parked_here.push_back(task);
+}
+
+void park_suspended(Task& task, IrqOff off) {
+    ASSERT(task.ready_in != nullptr);
+    if (task.parked_on != nullptr) {
+        leave_parking(task);
+        task.ready_in->m_tree.insert(task);
+    }
+    park(task, task, off);
+    if (!task.out) {
+        task.out = true;
+        trace_points::task_suspended(task);
+    }
+}
+
+void unpark(Task& end, IrqOff off) {
+    while (Task* const task = end.parked_here.front()) {
+        leave_parking(*task);
+        task->ready_key = task->level->unparked(*task, off);
+        task->ready_in->m_tree.insert(*task);
+    }
+    if constexpr (lib::kChecked) {
+        ASSERT(end.parked_here.empty());
+    }
+}
+
+} // namespace kernel

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: MIT
+// The scheduler's two halves: choosing (levels, shadow chain, accounting) and loading (context switch). They are apart
+// because a primitive sometimes has something to record between them.
+#include "kernel/sched/scheduler.hpp"
+
+#include "arch/arch.hpp"
+#include "kernel/sched/chain.hpp"
+#include "kernel/sched/cpu_clock.hpp"
+#include "kernel/sched/exception.hpp"
+#include "kernel/sched/level.hpp"
+#include "kernel/sched/ready_queue.hpp"
+#include "kernel/state/stacks.hpp"
+#include "kernel/time/clock.hpp"
+#include "kernel/trace/schedule.hpp"
+#include "kernel/trace/step.hpp"
+#include "kernel/trace/task.hpp"
+
+#include <utility>
+
+namespace kernel {
+
+namespace {
+
+constinit TaskLife s_life{};
+
+struct Choice {
+    Task& exec;
+    Task& exec_shadow;
+};
+
+// The first task in the levels' order whose chain of shadows ends in a task that can run. A chain may end in a mutex
+// owner that sleeps: its position is parked there, and the tasks after it get the processor meanwhile. A suspended task
+// lends nothing: its place is parked at itself.
+Choice choose(IrqOff off) {
+    for (Level* const level : levels()) {
+        while (Task* const task = level->first(off)) {
+            Task& end = chain_end(*task, off);
+            if (end.can_run() && !task->suspended) {
+                return {*task, end};
+            }
+            park(*task, task->suspended ? *task : end, off);
+        }
+    }
+    ASSERT(!"the idle task is always ready");
+    __builtin_unreachable();
+}
+
+bool runs(const Choice& choice) {
+    const Processor& cpu = this_processor();
+    return cpu.exec == &choice.exec && cpu.exec_shadow == &choice.exec_shadow;
+}
+
+// Each turn takes one task off the list. It comes back only for a job or a dispatch that began since, or for what
+// giving up the processor has shown; so this ends. No level and no primitive is in the middle of something here.
+void carry_out_reactions(IrqOff off) {
+    while (reactions_pending(off)) {
+        const auto [task, wanted] = next_reaction(off);
+        if (wanted.reaction == Reaction::kill) {
+            s_life.end(task, off);
+        } else if (task.in_job() && task.jobs.completed == wanted.job) {
+            s_life.abort(task, wanted.cause, off);
+        }
+    }
+}
+
+// The choice for which the running task has left the processor, if it is another. Leaving may show that a task used
+// more than it declared, and the reaction to that may change the choice.
+Choice pick_next(IrqOff off) {
+    for (;;) {
+        carry_out_reactions(off);
+        const Choice choice = choose(off);
+        if (runs(choice)) {
+            return choice;
+        }
+        give_up(off);
+        if (!reactions_pending(off)) {
+            return choice;
+        }
+    }
+}
+
+} // namespace
+
+void set_task_life(const TaskLife& life, IrqOff) {
+    s_life = life;
+}
+
+void preempt_if_needed(IrqOff off) {
+    Processor& cpu = this_processor();
+    if constexpr (lib::kChecked) {
+        ASSERT(cpu.in_interrupt);
+    }
+    cpu.in_interrupt = false;
+    if (cpu.loaded == nullptr) {
+        return;
+    }
+    if (cpu.reschedule) {
+        cpu.in_interrupts_end = true;
+        schedule(off);
+        this_processor().in_interrupts_end = false; // where the task continues
+    }
+}
+
+void give_up(IrqOff off) {
+    Processor& cpu = this_processor();
+    if (cpu.exec_shadow == nullptr) {
+        return;
+    }
+    Task& running = *cpu.exec_shadow;
+    if constexpr (lib::kChecked) {
+        ASSERT(cpu.exec != nullptr);
+    }
+    const lib::Ticks elapsed = now() - cpu.dispatched_at;
+    trace_points::task_epilogue(running);
+    running.cpu_time = running.cpu_time + elapsed;
+    cpu_clock_stopped(running, off);
+    running.level->epilogue(running, elapsed, off);
+    cpu.exec->level->slot_end(*cpu.exec, elapsed, off);
+    cpu.exec = nullptr;
+    cpu.exec_shadow = nullptr;
+    cpu.reschedule = true;
+}
+
+void leave_processor(const Task& task, IrqOff off) {
+    const Processor& cpu = this_processor();
+    if (&task == cpu.exec || &task == cpu.exec_shadow) {
+        give_up(off);
+    }
+}
+
+void dispatch_next(IrqOff off) {
+    ASSERT(arch::interrupts_disabled());
+    Processor& cpu = this_processor();
+    const Choice choice = pick_next(off);
+    const bool unchanged = runs(choice);
+    cpu.reschedule = false;
+    if constexpr (lib::kChecked) {
+        ASSERT(choice.exec_shadow.can_run() && !choice.exec.suspended && !reactions_pending(off));
+    }
+    trace_points::task_scheduled(choice.exec_shadow, choice.exec);
+    if (unchanged) {
+        return;
+    }
+    cpu.exec = &choice.exec;
+    cpu.exec_shadow = &choice.exec_shadow;
+    cpu.dispatched_at = now();
+    if (!cpu.exec_shadow->job_begun) {
+        cpu.exec_shadow->job_begun = true;
+        trace_points::task_cycle_begun(*cpu.exec_shadow);
+    }
+    cpu.exec->level->slot_begin(*cpu.exec, off);
+    cpu.exec_shadow->level->dispatch(*cpu.exec_shadow, cpu.exec == cpu.exec_shadow ? Behalf::own : Behalf::inherited,
+                                     off);
+    cpu_clock_started(*cpu.exec_shadow, off);
+    trace_points::task_dispatched(*cpu.exec_shadow);
+}
+
+void context_load(IrqOff off) {
+    Processor& cpu = this_processor();
+    Task* const from = cpu.loaded;
+    Task* const to = cpu.exec_shadow;
+    const bool in_call = !std::exchange(cpu.in_interrupts_end, false); // true also when the task is back here
+    if constexpr (lib::kChecked) {
+        ASSERT(to != nullptr && to->can_run() && !cpu.in_interrupt);
+    }
+    if (from == to) {
+        if (to->restart) {
+            to->restart = false;
+            arch::restart_context(task_stack(to->pid.value), s_life.entry, to);
+        }
+        return;
+    }
+    if (to->restart) {
+        prepare_context(*to, off);
+    }
+    trace_points::context_leaves(off);
+    cpu.loaded = to;
+    trace_points::context_switched(*to);
+    arch::switch_context(from != nullptr ? &from->stack_pointer : &cpu.boot, to->stack_pointer);
+    trace_points::context_returns(in_call, &clock_untraced, off);
+}
+
+void prepare_context(Task& task, IrqOff) {
+    ASSERT(&task != this_processor().loaded);
+    task.restart = false;
+    task.stack_pointer = arch::prepare_stack(task_stack(task.pid.value), s_life.entry, &task);
+}
+
+void schedule(IrqOff off) {
+    Processor& cpu = this_processor();
+    if (cpu.in_interrupt || cpu.loaded == nullptr) {
+        cpu.reschedule = true;
+        return;
+    }
+    dispatch_next(off);
+    context_load(off);
+}
+
+void return_to_boot(IrqOff) {
+    Processor& cpu = this_processor();
+    arch::StackPointer abandoned;
+    cpu.loaded = nullptr;
+    arch::switch_context(&abandoned, cpu.boot);
+    ASSERT(!"an abandoned context was resumed");
+    __builtin_unreachable();
+}
+
+} // namespace kernel

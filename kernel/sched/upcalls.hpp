@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+// The return-to-task point: where a task that is about to return to its own code takes its exceptions and signals
+// (kernel/state/upcalls.hpp). There are three, and nothing else calls a handler:
+//
+//   the end of a primitive        primitive(), below: every primitive in which the scheduler may run, or that may raise
+//                                 something for its caller
+//   the end of an interrupt       return_from_interrupt()
+//   the entry of a task           kernel/task/life.cpp
+//
+// A section with interrupts off (IrqGuard) calls nothing at its end. Code that calls primitives inside a section of its
+// own has no return-to-task point in them, for a handler needs interrupts on; it calls return_to_task() afterwards.
+#pragma once
+
+#include "kernel/irq_off.hpp"
+#include "kernel/section/irq_guard.hpp"
+#include "kernel/state/processor.hpp"
+
+#include <type_traits>
+
+namespace kernel {
+
+// Marks the signal as pending for the task, and wakes it if it waits for this one. The caller schedules. Precondition:
+// 1 <= signo <= 31.
+void raise_signal(Task& task, std::uint8_t signo, IrqOff);
+
+// Takes the lowest pending signal among these bits. Precondition: there is one.
+[[nodiscard]] std::uint8_t take_signal(Task& task, std::uint64_t bits, IrqOff);
+
+// Null takes the handler away.
+void set_exception_handler(Task& task, ExceptionHandler handler, void* argument, IrqOff);
+void set_signal_handler(Task& task, std::uint8_t signo, SignalHandler handler, void* argument, IrqOff);
+
+// Whether the running task has something to take. Context: any.
+[[nodiscard]] inline bool upcalls_due() {
+    const Task* const self = this_processor().loaded;
+    return self != nullptr && self->upcalls.due() != 0;
+}
+
+// Calls the handlers of what is due for the loaded task, interrupts on in the handlers. Context: task, interrupts on.
+void deliver_upcalls();
+
+// The loaded task is about to return to its own code. Does nothing with interrupts off. Context: any but NMI.
+[[gnu::always_inline]] inline void return_to_task() {
+    if (upcalls_due() && !arch::interrupts_disabled()) {
+        deliver_upcalls();
+    }
+}
+
+// Last thing in every interrupt, after the end of interrupt was signalled: preemption, then the upcalls of the task
+// that the interrupt returns to. Does not return if the job that was interrupted is aborted.
+void return_from_interrupt(IrqOff);
+
+// A primitive: `body(off)` runs with interrupts off; then the calling task returns to its own code. The last arguments
+// are the caller's place (IrqGuard).
+template <typename Body>
+[[gnu::always_inline]] inline std::invoke_result_t<Body, IrqOff>
+primitive(Body body, const char* file = __builtin_FILE(), const char* function = __builtin_FUNCTION(),
+          unsigned line = __builtin_LINE()) {
+    const auto section = [&]() __attribute__((always_inline)) {
+        const IrqGuard guard(file, function, line);
+        return body(guard);
+    };
+    if constexpr (std::is_void_v<std::invoke_result_t<Body, IrqOff>>) {
+        section();
+        return_to_task();
+    } else {
+        auto result = section();
+        return_to_task();
+        return result;
+    }
+}
+
+} // namespace kernel

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: MIT
+// The kernel's own view of a task, shared by scheduler, levels and synchronisation. Applications use
+// kernel/task/task.hpp. Serialised by interrupts being off.
+//
+//   state ready, blocked_on null or free    may run, unless a mutex's ceiling stops its job before it begins
+//   state ready, blocked_on owned           held up by a mutex: keeps its place in the queue, lends it to the owner
+//   state ready, suspended                  has a position that does not count: parked at itself
+//   any other state                         in no ready queue
+#pragma once
+
+#include "arch/arch.hpp"
+#include "kernel/config.hpp"
+#include "kernel/state/reaction.hpp"
+#include "kernel/state/task_model.hpp"
+#include "kernel/state/task_types.hpp"
+#include "kernel/state/upcalls.hpp"
+#include "lib/intrusive_list.hpp"
+#include "lib/intrusive_tree.hpp"
+#include "lib/text.hpp"
+#include "lib/wire_numbers.hpp"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace kernel {
+
+class Level;
+class ReadyQueue;
+class Resource;
+class WaitQueue;
+
+struct ReadyTag {};
+
+struct ParkedTag {};
+
+struct WaitTag {};
+
+struct OwnedTag {};
+
+struct ReactionTag {};
+
+using lib::WaitKind;
+
+struct Wait {
+    WaitKind kind = WaitKind::delay;
+    std::uint16_t id = 0; // of the object; 0 where there is none
+};
+
+// Abort or kill, decided but not yet carried out (exception.hpp).
+struct PendingReaction {
+    Reaction reaction = Reaction::count; // count: none
+    TaskException cause = TaskException::fault;
+    std::uint64_t job = 0; // jobs.completed then: a job that is over since is not aborted
+};
+
+struct Task : lib::TreeLink<ReadyTag>, lib::ListLink<ParkedTag>, lib::TreeLink<WaitTag>, lib::ListLink<ReactionTag> {
+    // --- identity, from its creation on
+    Pid pid;
+    std::uint16_t context = 0; // the number that trace records carry; 0: none
+    std::uint16_t group = 0;
+    std::uint16_t level_index = 0; // of `level`, as the trace carries it
+    bool immortal = false;         // task_kill() refuses it
+    lib::Text<kTaskNameBytes> name;
+    TaskModel model;
+    Level* level = nullptr;
+
+    // --- its context
+    TaskBody body = nullptr;
+    void* argument = nullptr;
+    arch::StackPointer stack_pointer;
+    bool restart = false; // its context is abandoned: next it starts at its entry
+
+    // --- what it does now
+    TaskState state = TaskState::free;
+    bool suspended = false;
+    bool out = false;       // of its ready queue in the middle of a job, as the trace has it: task_block was the last
+    bool job_begun = false; // the current job has been dispatched; a level clears it when a job starts
+    lib::Ticks released_at; // of the job in progress, or of the one to come
+
+    // --- its position in a ready queue
+    ReadyQueue* ready_in = nullptr; // where it is; null: in no queue
+    std::uint64_t ready_key = 0;    // of that position, or of the last one
+    std::uint64_t ready_rank = 0;   // among equal keys
+    Task* parked_on = nullptr;      // the task at the end of its chain that cannot run; null: not parked
+    lib::IntrusiveList<Task, ParkedTag> parked_here;
+
+    // --- what it owns and waits for
+    lib::IntrusiveList<Resource, OwnedTag> owned;
+    Resource* blocked_on = nullptr;  // the mutex that it must see free before it runs again, or null
+    Resource* locking = nullptr;     // the mutex that it asked for last: with ceilings, another one may block it
+    WaitQueue* waiting_on = nullptr; // where it is while it waits outside its ready queue
+    std::byte* message = nullptr;    // what it sends, or where it receives, while it waits at a port
+    bool timed_out = false;          // its latest wait reached its limit
+    Wait waits_for;                  // the reason of its latest wait
+
+    // --- what it has used, and what it has done wrong
+    lib::Ticks cpu_time;               // up to the last dispatch
+    lib::Ticks cpu_alarm_at;           // of its cpu_time
+    std::uint8_t cpu_alarm_signal = 0; // 0: no alarm
+    JobCounts jobs;
+    Reactions reactions;
+    PendingReaction reaction;
+    Upcalls upcalls;
+
+    // Whether it would use the processor if it got it.
+    [[nodiscard]] bool can_run() const { return state == TaskState::ready && !suspended; }
+
+    // Whether a job of it is in progress: released, and not complete.
+    [[nodiscard]] bool in_job() const { return state == TaskState::ready || out; }
+};
+
+} // namespace kernel

@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: MIT
+// The primitives that act on tasks. Every primitive that takes the running task off the processor has the same shape:
+// give up, change the state, schedule.
+#include "kernel/task/task.hpp"
+
+#include "kernel/sched/blocking.hpp"
+#include "kernel/sched/level.hpp"
+#include "kernel/sched/ready_queue.hpp"
+#include "kernel/sched/scheduler.hpp"
+#include "kernel/sched/upcalls.hpp"
+#include "kernel/state/task_table.hpp"
+#include "kernel/sync/ceilings.hpp"
+#include "kernel/task/life.hpp"
+#include "kernel/time/clock.hpp"
+#include "kernel/trace/task.hpp"
+
+namespace kernel {
+
+namespace {
+
+bool is_reaction(Reaction reaction) {
+    return reaction <= Reaction::panic;
+}
+
+bool valid(const Reactions& reactions) {
+    return is_reaction(reactions.deadline_miss) && is_reaction(reactions.wcet) && is_reaction(reactions.activation) &&
+           (reactions.fault == Reaction::abort || reactions.fault == Reaction::kill ||
+            reactions.fault == Reaction::panic);
+}
+
+void prepare_level(const TaskModel& model) {
+    for (Level* const level : levels()) {
+        if (level->accepts(model)) {
+            level->prepare(model);
+            return;
+        }
+    }
+}
+
+lib::Result<Level*> find_level(const TaskModel& model, IrqOff off) {
+    lib::Error error = lib::Error::unsupported;
+    for (Level* const level : levels()) {
+        if (!level->accepts(model)) {
+            continue;
+        }
+        const auto guaranteed = level->guarantee(model, off);
+        if (guaranteed.ok()) {
+            return level;
+        }
+        error = error == lib::Error::unsupported ? guaranteed.error() : error;
+    }
+    return error;
+}
+
+// Every member that is not the table's: what a former task of the slot left counts no more.
+void describe(Task& task, const TaskOptions& options, Level& level) {
+    task.group = options.group;
+    task.immortal = false;
+    task.job_begun = false;
+    task.suspended = false;
+    task.out = false;
+    task.name = lib::Text<kTaskNameBytes>(options.name);
+    task.model = options.model;
+    task.reactions = options.reactions;
+    task.level = &level;
+    task.level_index = level.index();
+    task.body = options.body;
+    task.argument = options.argument;
+    task.blocked_on = nullptr;
+    task.locking = nullptr;
+    task.waiting_on = nullptr;
+    task.timed_out = false;
+    task.cpu_time = {};
+    task.jobs = {};
+    task.reaction = {};
+    task.upcalls = {};
+    task.cpu_alarm_signal = 0;
+}
+
+// Calls change(task) for the live task with this pid and, if that is well, schedules. not_found: there is none.
+template <typename Change>
+lib::Result<void> change_task(Pid pid, Change change) {
+    return primitive([&](IrqOff off) -> lib::Result<void> {
+        Task* const task = find_task(pid, off);
+        if (task == nullptr) {
+            return lib::Error::not_found;
+        }
+        const lib::Result<void> changed = change(*task, off);
+        if (changed.ok()) {
+            schedule(off);
+        }
+        return changed;
+    });
+}
+
+// The calling task's job is over, as far as its level is concerned.
+void leave_job(Task& self, JobEnd end, IrqOff off) {
+    if (end == JobEnd::task_over) {
+        end_task(self, off);
+    }
+    schedule(off);
+}
+
+} // namespace
+
+lib::Result<Pid> task_create(const TaskOptions& options) {
+    if (options.body == nullptr || !valid(options.reactions)) {
+        return lib::Error::invalid_argument;
+    }
+    prepare_level(options.model);
+    const IrqGuard off;
+    for (const Mutex* const mutex : options.mutexes) {
+        if (mutex == nullptr || mutex->id() == 0 || !mutex->has_ceiling()) {
+            return lib::Error::invalid_argument;
+        }
+    }
+    Task* const task = free_slot(off);
+    if (task == nullptr) {
+        return lib::Error::no_space;
+    }
+    const auto level = find_level(options.model, off);
+    if (!level.ok()) {
+        return level.error();
+    }
+    take_slot(*task, off);
+    describe(*task, options, *level.value());
+    prepare_context(*task, off);
+    trace_points::task_created(*task);
+    task->level->create(*task, off);
+    for (Mutex* const mutex : options.mutexes) {
+        ceilings().declare_user(*mutex, *task, off);
+    }
+    return task->pid;
+}
+
+lib::Result<void> task_activate(Pid pid) {
+    return task_activate_at(pid, now());
+}
+
+lib::Result<void> task_activate_at(Pid pid, lib::Ticks at) {
+    return primitive([&](IrqOff off) -> lib::Result<void> {
+        Task* const task = find_task(pid, off);
+        if (task == nullptr) {
+            return lib::Error::not_found;
+        }
+        if (task->level->refuses_activation(*task, off)) {
+            return lib::Error::busy;
+        }
+        trace_points::task_activated(*task);
+        const auto activated = task->level->activate(*task, at, off);
+        schedule(off);
+        return activated;
+    });
+}
+
+Pid task_self() {
+    const IrqGuard off;
+    return calling_task(off).pid;
+}
+
+lib::Ticks task_cpu_time() {
+    const IrqGuard off;
+    return calling_task(off).cpu_time + (now() - this_processor().dispatched_at);
+}
+
+void task_endcycle() {
+    primitive([](IrqOff off) {
+        Task& self = calling_task(off);
+        give_up(off);
+        leave_job(self, self.level->end_cycle(self, off), off);
+    });
+}
+
+void task_sleep() {
+    primitive([](IrqOff off) {
+        Task& self = calling_task(off);
+        trace_points::task_slept(self);
+        give_up(off);
+        leave_job(self, self.level->sleep(self, off), off);
+    });
+}
+
+void task_delay(lib::Nanoseconds time) {
+    primitive([&](IrqOff off) {
+        Task& self = calling_task(off);
+        const lib::Ticks until = after(time);
+        block_task(self, {.kind = WaitKind::delay}, off);
+        delay_task(self, until, off);
+        schedule(off);
+    });
+}
+
+lib::Result<void> task_kill(Pid pid) {
+    return change_task(pid, [](Task& task, IrqOff off) -> lib::Result<void> {
+        if (task.immortal) {
+            return lib::Error::refused;
+        }
+        end_task(task, off);
+        return {};
+    });
+}
+
+// The position stays where it is, and is parked: it counts for no task, not even for the owner of a mutex.
+lib::Result<void> task_suspend(Pid pid) {
+    return change_task(pid, [](Task& task, IrqOff off) -> lib::Result<void> {
+        if (task.immortal) {
+            return lib::Error::refused;
+        }
+        if (task.suspended) {
+            return lib::Error::busy;
+        }
+        leave_processor(task, off);
+        task.suspended = true;
+        if (task.state == TaskState::ready) {
+            park_suspended(task, off);
+        }
+        return {};
+    });
+}
+
+lib::Result<void> task_resume(Pid pid) {
+    return change_task(pid, [](Task& task, IrqOff off) -> lib::Result<void> {
+        if (!task.suspended) {
+            return lib::Error::refused;
+        }
+        task.suspended = false;
+        if (task.state == TaskState::ready) {
+            task.out = false;
+            trace_points::task_resumed(task);
+        }
+        unpark(task, off);
+        return {};
+    });
+}
+
+lib::Result<void> task_set_reactions(Pid pid, const Reactions& reactions) {
+    if (!valid(reactions)) {
+        return lib::Error::invalid_argument;
+    }
+    const IrqGuard off;
+    Task* const task = find_task(pid, off);
+    if (task == nullptr) {
+        return lib::Error::not_found;
+    }
+    task->reactions = reactions;
+    return {};
+}
+
+lib::Result<void> task_set_deadline(Pid pid, lib::Nanoseconds relative) {
+    return change_task(pid, [relative](Task& task, IrqOff off) -> lib::Result<void> {
+        const auto set = task.level->set_deadline(task, relative, off);
+        if (set.ok()) {
+            ceilings().level_changed(task, off);
+        }
+        return set;
+    });
+}
+
+lib::Result<TaskInfo> task_info(Pid pid) {
+    const IrqGuard off;
+    const Task* const task = find_task(pid, off);
+    if (task == nullptr) {
+        return lib::Error::not_found;
+    }
+    const Processor& cpu = this_processor();
+    const lib::Ticks running = task == cpu.exec_shadow ? now() - cpu.dispatched_at : lib::Ticks{};
+    return TaskInfo{task->context, task->state, task->suspended, task->cpu_time + running, task->jobs};
+}
+
+} // namespace kernel

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+// The kernel's time: the machine's time stamp counter, in ticks inside the kernel and in nanoseconds at its edge.
+// Absolute times count from the counter's own zero. Context: any.
+#pragma once
+
+#include "arch/arch.hpp"
+#include "kernel/time/compensated_clock.hpp"
+#include "lib/units.hpp"
+
+namespace kernel {
+
+[[nodiscard]] inline lib::Ticks now() {
+    if constexpr (kCompensationBuilt) {
+        return compensation::now();
+    } else {
+        return arch::timestamp();
+    }
+}
+
+[[nodiscard]] inline lib::Ticks to_ticks(lib::Nanoseconds time) {
+    return arch::tick_rate().to_ticks(time);
+}
+
+// Rounds up: for periods, so that no share of the processor grows by rounding.
+[[nodiscard]] inline lib::Ticks to_ticks_up(lib::Nanoseconds time) {
+    const lib::Ticks down = to_ticks(time);
+    return arch::tick_rate().to_nanoseconds(down) < time ? down + lib::Ticks{1} : down;
+}
+
+[[nodiscard]] inline lib::Nanoseconds to_nanoseconds(lib::Ticks time) {
+    return arch::tick_rate().to_nanoseconds(time);
+}
+
+// The tick that is `time` from now.
+[[nodiscard]] inline lib::Ticks after(lib::Nanoseconds time) {
+    return now() + to_ticks(time);
+}
+
+} // namespace kernel

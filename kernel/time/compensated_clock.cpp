@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: MIT
+// This processor's clock on its counter and its timer.
+#include "kernel/time/compensated_clock.hpp"
+
+#include "kernel/section/irq_guard.hpp"
+#include "kernel/time/processor_clock.hpp"
+#include "kernel/time/timer.hpp"
+#include "kernel/trace/step.hpp"
+
+namespace kernel {
+
+namespace {
+
+constinit compensation::ProcessorClock s_clock; // of the only processor
+
+constexpr lib::Ticks kNever{~std::uint64_t{0}};
+
+// What is removed grows with every step, so counter and sum must not be read in steps: that would mix an old one with a
+// new one.
+class NoSteps {
+  public:
+    NoSteps()
+        : m_in_steps(arch::single_stepping()) {
+        if (m_in_steps) {
+            arch::single_step(false);
+        }
+    }
+
+    ~NoSteps() {
+        if (m_in_steps) {
+            arch::single_step(true);
+        }
+    }
+
+    NoSteps(const NoSteps&) = delete;
+    NoSteps& operator=(const NoSteps&) = delete;
+
+    // Whether it was needed.
+    [[nodiscard]] bool in_steps() const { return m_in_steps; }
+
+  private:
+    bool m_in_steps;
+};
+
+struct ThisHardware {
+    [[nodiscard]] static lib::Ticks counter() { return arch::timestamp(); }
+
+    [[nodiscard]] static lib::Ticks left() { return timer_armed(IrqOff::from_entry()) ? arch::timer_left() : kNever; }
+
+    static void arm_again() { timer_arm_again(IrqOff::from_entry()); }
+};
+
+} // namespace
+
+lib::Result<void> clock_compensation_start(const compensation::Parameters& parameters) {
+    if constexpr (!kCompensationBuilt) {
+        return lib::Error::unsupported;
+    }
+    const lib::Ticks room = kNever - parameters.near_overflow;
+    if (parameters.trigger == ~std::uint32_t{0} || parameters.step.value == 0 || parameters.max_delta.value == 0 ||
+        room <= parameters.max_delta) {
+        return lib::Error::invalid_argument;
+    }
+    const IrqGuard guard;
+    const NoSteps no_steps;
+    s_clock.start(parameters, arch::timestamp());
+    return {};
+}
+
+void clock_compensation_stop() {
+    const IrqGuard guard;
+    s_clock.stop();
+}
+
+const compensation::Compensator& clock_compensation() {
+    return s_clock.compensator();
+}
+
+namespace compensation {
+
+lib::Ticks now() {
+    const std::uint64_t state = arch::irq_save(); // first: the end of an interrupt would set steps on again
+    const NoSteps guard;
+    const lib::Ticks time = s_clock.read(arch::timestamp(), guard.in_steps());
+    arch::irq_restore(state);
+    return time;
+}
+
+lib::Ticks machine_time(lib::Ticks kernel_time) {
+    return s_clock.counter_at(kernel_time);
+}
+
+void step(void (*take)(void* argument), void* argument, IrqOff) {
+    ProcessorClock& clock = s_clock;
+    if (!clock.on()) {
+        take(argument);
+        return;
+    }
+    ThisHardware hardware;
+    if (clock.step(hardware, [take, argument] { take(argument); }) == Outcome::compensated) {
+        trace_points::clock_compensated(clock.removed());
+    }
+}
+
+void record_removed(IrqOff) {
+    if (const lib::Ticks removed = s_clock.removed(); removed.value != 0) {
+        trace_points::clock_compensated(removed);
+    }
+}
+
+void untraced(IrqOff) {
+    if (s_clock.on()) {
+        const NoSteps no_steps;
+        s_clock.untraced(arch::timestamp());
+    }
+}
+
+} // namespace compensation
+
+} // namespace kernel

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: MIT
+// Clock compensation: while a program is traced densely, the clock that it sees is set back with every (trigger + 1)th
+// traced step, so that it runs as if the tracing took no time. What is taken from the clock is given to the
+// decrementer, so the next timer interrupt keeps its distance in compensated time: clock + decrementer never changes
+// here.
+//
+//   clock as compensated     prev        target    now
+//   ---------------------------+------------+--------+------->      target = prev + step
+//                              |<-- step -->|<------>| removed
+//
+// Five guards keep it from doing harm; each counts how often it held. Source: the clock compensation disclosure of 1997
+// (IPCOM000118655D); its public text ends at the target, what follows, the guards' reasons and their bounds is derived.
+// Context of everything here: irq-off. One object for each processor.
+#pragma once
+
+#include "lib/units.hpp"
+#include "lib/wire_numbers.hpp"
+
+#include <array>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace kernel::compensation {
+
+using Outcome = lib::StepOutcome;
+
+struct Parameters {
+    std::uint32_t trigger = 0;    // steps that pass between two settings of the clock
+    lib::Ticks step{1};           // what (trigger + 1) steps cost on the compensated clock
+    lib::Ticks max_delta{20'000}; // above (trigger + 1) times the dearest step, below the shortest untraced stretch
+    lib::Ticks near_zero{2'000};  // above the way from reading the decrementer to writing it
+    lib::Ticks near_overflow{~std::uint64_t{0} - 40'000}; // below the clock's end by more than max_delta
+};
+
+template <typename M>
+concept Machine = requires(M& machine, lib::Ticks ticks) {
+    { machine.clock() } -> std::same_as<lib::Ticks>;       // compensated so far
+    { machine.decrementer() } -> std::same_as<lib::Ticks>; // until the timer's interrupt; greatest value: none
+    machine.set(ticks, ticks);                             // clock, decrementer: the decrementer first
+};
+
+class Compensator {
+  public:
+    constexpr Compensator() = default;
+
+    // From the next step on, with a new interval. Counts and what was removed are kept.
+    void start(const Parameters& parameters, lib::Ticks clock) {
+        m_parameters = parameters;
+        m_on = true;
+        restart(clock);
+    }
+
+    void stop() { m_on = false; }
+
+    [[nodiscard]] bool on() const { return m_on; }
+
+    // Code ran that is not traced, and its time was genuine: what comes now is a new interval.
+    void restart(lib::Ticks clock) {
+        m_previous = clock;
+        m_count = 0;
+    }
+
+    // A traced step: takes the trace by calling take(), then sets the clock back unless a guard holds.
+    template <Machine M, std::invocable Take>
+    Outcome step(M& machine, Take take) {
+        const Outcome before = judge(read(machine));
+        take();
+        const Outcome outcome = before == Outcome::compensated ? compensate(machine) : before;
+        if (outcome == Outcome::below_trigger) {
+            ++m_count;
+        } else if (outcome != Outcome::compensated) {
+            restart(machine.clock());
+        }
+        ++m_counts[static_cast<std::size_t>(outcome)];
+        return outcome;
+    }
+
+    // Where the clock will be once the step that is under way is over, if no guard holds.
+    [[nodiscard]] lib::Ticks end_of_step() const {
+        const std::uint64_t steps = std::uint64_t{m_parameters.trigger} + 1;
+        return m_previous + lib::Ticks{lib::multiply_divide(m_parameters.step.value, m_count + 1, steps)};
+    }
+
+    // Steps with this outcome, since boot.
+    [[nodiscard]] std::uint64_t count(Outcome outcome) const { return m_counts[static_cast<std::size_t>(outcome)]; }
+
+    // Taken from the clock since boot.
+    [[nodiscard]] lib::Ticks removed() const { return m_removed; }
+
+  private:
+    struct Reading {
+        lib::Ticks clock;
+        lib::Ticks decrementer;
+    };
+
+    template <Machine M>
+    [[nodiscard]] static Reading read(M& machine) {
+        const lib::Ticks clock = machine.clock();
+        return {clock, machine.decrementer()};
+    }
+
+    [[nodiscard]] Outcome judge(const Reading& reading) const {
+        if (m_previous > reading.clock) {
+            return Outcome::rollover;
+        }
+        if (reading.clock - m_previous > m_parameters.max_delta) {
+            return Outcome::untraced;
+        }
+        if (reading.decrementer < m_parameters.near_zero) {
+            return Outcome::near_zero;
+        }
+        if (reading.clock > m_parameters.near_overflow) {
+            return Outcome::near_overflow;
+        }
+        return m_count < m_parameters.trigger ? Outcome::below_trigger : Outcome::compensated;
+    }
+
+    // The trace has taken time as well, so both are read again, and judged again: it may have taken so long that the
+    // timer's interrupt is pending by now.
+    template <Machine M>
+    Outcome compensate(M& machine) {
+        const Reading now = read(machine);
+        if (const Outcome judged = judge(now); judged != Outcome::compensated) {
+            return judged;
+        }
+        const lib::Ticks target = m_previous + m_parameters.step;
+        if (target >= now.clock) {
+            return Outcome::not_ahead;
+        }
+        const lib::Ticks surplus = now.clock - target;
+        constexpr lib::Ticks kNone{~std::uint64_t{0}};
+        m_removed = m_removed + surplus; // first: a machine may set its clock by it
+        machine.set(target, now.decrementer == kNone ? kNone : now.decrementer + surplus);
+        restart(target);
+        return Outcome::compensated;
+    }
+
+    Parameters m_parameters;
+    bool m_on = false;
+    lib::Ticks m_previous;     // the clock after the last setting
+    std::uint32_t m_count = 0; // steps since then
+    lib::Ticks m_removed;
+    std::array<std::uint64_t, lib::kWords<Outcome>.size()> m_counts{};
+};
+
+} // namespace kernel::compensation

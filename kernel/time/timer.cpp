@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: MIT
+// The timer queue: a static table of events, a heap of those that are posted, one armed hardware timer.
+//
+//   index:  0 .. kTimerEventsMax-1    kern_event_post
+//           kTimerEventsMax + pid * kTimersPerTask + purpose    the kernel's own, and after them one per server
+#include "kernel/time/timer.hpp"
+
+#include "arch/arch.hpp"
+#include "kernel/config.hpp"
+#include "kernel/section/irq_guard.hpp"
+#include "kernel/state/processor.hpp"
+#include "kernel/state/task_table.hpp"
+#include "kernel/time/clock.hpp"
+#include "kernel/time/timer_heap.hpp"
+#include "kernel/trace/schedule.hpp"
+
+#include <array>
+
+namespace kernel {
+
+namespace {
+
+using Index = std::uint16_t;
+
+// In the trace, instead of an index that a caller made up.
+constexpr Index kNoIndex = 0xFFFF;
+
+struct Event {
+    TimerHandler handler = nullptr;
+    void* argument = nullptr;
+    std::uint32_t generation = 0;
+    bool in_use = false;
+    lib::Nanoseconds period; // 0: one-shot
+    lib::Ticks first;
+    std::uint64_t fired = 0; // expirations so far, skipped ones included
+
+    [[nodiscard]] lib::Ticks next() const { return first + to_ticks({period.value * fired}); }
+};
+
+// The slots of kern_event_post that are not in use: a stack, the lowest index first at the beginning.
+class FreeSlots {
+  public:
+    constexpr FreeSlots() {
+        for (std::size_t i = 0; i < kTimerEventsMax; ++i) {
+            m_slots[i] = static_cast<Index>(kTimerEventsMax - 1 - i);
+        }
+    }
+
+    [[nodiscard]] bool empty() const { return m_count == 0; }
+
+    // Precondition: not empty.
+    Index take() { return m_slots[--m_count]; }
+
+    void give_back(Index index) { m_slots[m_count++] = index; }
+
+  private:
+    std::array<Index, kTimerEventsMax> m_slots{};
+    std::size_t m_count = kTimerEventsMax;
+};
+
+struct Queue {
+    std::array<Event, kTimersMax> events{};
+    TimerHeap<kTimersMax> heap;
+    FreeSlots free;
+    std::uint64_t overruns = 0;
+    bool in_batch = false; // the interrupt arms once, at its end
+};
+
+constinit Queue s_queue;
+
+Index task_timer_index(Pid pid, TaskTimer purpose) {
+    return static_cast<Index>(kTimerEventsMax + pid.value * kTimersPerTask + static_cast<std::size_t>(purpose));
+}
+
+Index server_timer_index(std::size_t server) {
+    return static_cast<Index>(kTimerEventsMax + kTasksMax * kTimersPerTask + server);
+}
+
+// The machine's timer follows the machine's counter.
+lib::Ticks machine_time(lib::Ticks time) {
+    if constexpr (kCompensationBuilt) {
+        return compensation::machine_time(time);
+    } else {
+        return time;
+    }
+}
+
+void arm(IrqOff) {
+    if (s_queue.in_batch) {
+        return;
+    }
+    if (s_queue.heap.empty()) {
+        arch::timer_disarm();
+    } else {
+        arch::timer_arm(machine_time(s_queue.heap.top_time()));
+    }
+}
+
+void push(Index index, lib::Ticks at, IrqOff off) {
+    s_queue.heap.push(index, at);
+    if (s_queue.heap.top() == index) {
+        arm(off);
+    }
+}
+
+void remove(Index index, IrqOff off) {
+    const bool earliest = s_queue.heap.top() == index;
+    s_queue.heap.remove(index);
+    if (earliest) {
+        arm(off);
+    }
+}
+
+void delete_own(Index index, IrqOff off) {
+    if (!s_queue.events[index].in_use) {
+        return;
+    }
+    trace_points::timer_deleted(index);
+    s_queue.events[index].in_use = false;
+    remove(index, off);
+}
+
+void post_own(Index index, lib::Ticks at, TimerHandler handler, void* argument, IrqOff off) {
+    delete_own(index, off);
+    trace_points::timer_posted(index);
+    Event& event = s_queue.events[index];
+    event.handler = handler;
+    event.argument = argument;
+    event.in_use = true;
+    push(index, at, off);
+}
+
+lib::Result<TimerId> post(const Event& wanted) {
+    if (wanted.handler == nullptr) {
+        return lib::Error::invalid_argument;
+    }
+    const IrqGuard off;
+    if (s_queue.free.empty()) {
+        trace_points::timer_posted(kNoIndex);
+        return lib::Error::no_space;
+    }
+    const Index index = s_queue.free.take();
+    trace_points::timer_posted(index);
+    Event& event = s_queue.events[index];
+    const std::uint32_t generation = event.generation + 1;
+    event = wanted;
+    event.generation = generation;
+    event.in_use = true;
+    push(index, event.first, off);
+    return TimerId{index, generation};
+}
+
+// It is posted no longer.
+void retire(Index index) {
+    ASSERT(s_queue.events[index].in_use);
+    s_queue.events[index].in_use = false;
+    if (index < kTimerEventsMax) {
+        s_queue.free.give_back(index);
+    }
+}
+
+// Takes the event off the heap, or to its next expiration in the future.
+void advance(Index index, Event& event, lib::Ticks time) {
+    s_queue.heap.remove(index);
+    if (event.period.value == 0) {
+        retire(index);
+        return;
+    }
+    ++event.fired;
+    if (event.next() <= time) {
+        const std::uint64_t elapsed_ns = to_nanoseconds(time - event.first).value;
+        const std::uint64_t due = elapsed_ns / event.period.value + 1;
+        s_queue.overruns += due > event.fired ? due - event.fired : 0;
+        event.fired = due > event.fired ? due : event.fired;
+    }
+    s_queue.heap.push(index, event.next());
+}
+
+lib::Result<void> delete_event(Index index, std::uint32_t generation) {
+    const IrqGuard off;
+    trace_points::timer_deleted(index);
+    if (index >= kTimerEventsMax) {
+        return lib::Error::not_found;
+    }
+    Event& event = s_queue.events[index];
+    if (!event.in_use || event.generation != generation) {
+        return lib::Error::not_found;
+    }
+    retire(index);
+    remove(index, off);
+    return {};
+}
+
+} // namespace
+
+lib::Result<TimerId> kern_event_post(lib::Ticks at, TimerHandler handler, void* argument) {
+    return post({.handler = handler, .argument = argument, .period = {}, .first = at});
+}
+
+lib::Result<TimerId> kern_event_post_periodic(lib::Ticks first, lib::Nanoseconds period, TimerHandler handler,
+                                              void* argument) {
+    if (period < kTimerPeriodMin) {
+        return lib::Error::invalid_argument;
+    }
+    return post({.handler = handler, .argument = argument, .period = period, .first = first});
+}
+
+lib::Result<void> kern_event_delete(TimerId id) {
+    return delete_event(id.index, id.generation);
+}
+
+std::uint64_t timer_overruns() {
+    const IrqGuard guard;
+    return s_queue.overruns;
+}
+
+void task_timer_post(Pid pid, TaskTimer purpose, lib::Ticks at, TimerHandler handler, IrqOff off) {
+    post_own(task_timer_index(pid, purpose), at, handler, find_task(pid, off), off);
+}
+
+void task_timer_delete(Pid pid, TaskTimer purpose, IrqOff off) {
+    delete_own(task_timer_index(pid, purpose), off);
+}
+
+void server_timer_post(std::size_t server, lib::Ticks at, TimerHandler handler, void* argument, IrqOff off) {
+    post_own(server_timer_index(server), at, handler, argument, off);
+}
+
+void server_timer_delete(std::size_t server, IrqOff off) {
+    delete_own(server_timer_index(server), off);
+}
+
+void timer_interrupt(IrqOff off) {
+    this_processor().in_interrupt = true;
+    trace_points::timer_wakeup_started();
+    s_queue.in_batch = true;
+    for (std::size_t count = 0; count < kTimerBatchMax && !s_queue.heap.empty(); ++count) {
+        const lib::Ticks time = now();
+        if (s_queue.heap.top_time() > time) {
+            break;
+        }
+        const Index index = s_queue.heap.top();
+        Event& event = s_queue.events[index];
+        const TimerHandler handler = event.handler;
+        void* const argument = event.argument;
+        advance(index, event, time);
+        handler(argument);
+    }
+    s_queue.in_batch = false;
+    arm(off);
+    trace_points::timer_wakeup_ended(current_task(off));
+}
+
+bool timer_armed(IrqOff) {
+    return !s_queue.heap.empty();
+}
+
+void timer_arm_again(IrqOff off) {
+    arm(off);
+}
+
+void delete_all_timers(IrqOff off) {
+    while (!s_queue.heap.empty()) {
+        const Index index = s_queue.heap.top();
+        retire(index);
+        s_queue.heap.remove(index);
+    }
+    arm(off);
+}
+
+} // namespace kernel

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+// Timer events: a handler that runs in interrupt context at an absolute time, once or periodically. Tickless: the
+// machine's one-shot timer is armed for the earliest event only. Handlers run with interrupts off, earliest first,
+// equal times in the order in which they were posted; they may activate tasks, post semaphores, post and delete events,
+// and must not block.
+#pragma once
+
+#include "kernel/irq_off.hpp"
+#include "kernel/state/task_types.hpp"
+#include "lib/result.hpp"
+#include "lib/units.hpp"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace kernel {
+
+using TimerHandler = void (*)(void* argument);
+
+// Names one posting: after the event has fired or was deleted, the id stays invalid even if the slot is reused.
+struct TimerId {
+    std::uint16_t index = 0; // as in the trace
+    std::uint32_t generation = 0;
+};
+
+// O(log n). A time that has passed fires as soon as interrupts are on. invalid_argument: no handler. no_space:
+// kTimerEventsMax events are posted. Context: any.
+lib::Result<TimerId> kern_event_post(lib::Ticks at, TimerHandler handler, void* argument);
+
+// Fires at `first` and then at first + k * period, exactly: neither late handlers nor rounding shift later times.
+// Expirations that the machine was too late for are skipped and counted (timer_overruns). Errors as above, and
+// invalid_argument for a period below kTimerPeriodMin. Context: any.
+lib::Result<TimerId> kern_event_post_periodic(lib::Ticks first, lib::Nanoseconds period, TimerHandler handler,
+                                              void* argument);
+
+// not_found: it has fired (one-shot), was deleted, or never was. A periodic event may delete itself. Context: any.
+lib::Result<void> kern_event_delete(TimerId id);
+
+// Skipped expirations of periodic events since boot. Context: any.
+[[nodiscard]] std::uint64_t timer_overruns();
+
+// --- the kernel's own timers: one of each per task, so posting them cannot fail -------------------------------------
+
+enum class TaskTimer : std::uint8_t {
+    job,      // release or deadline
+    capacity, // execution time budget or slice
+    delay,
+    server, // GRUB: the zero-lag time
+    cpu_alarm,
+};
+
+// Replaces what was posted for this task and purpose. The handler's argument is the Task.
+void task_timer_post(Pid pid, TaskTimer purpose, lib::Ticks at, TimerHandler handler, IrqOff);
+
+// Does nothing if it is not posted.
+void task_timer_delete(Pid pid, TaskTimer purpose, IrqOff);
+
+// One of each polling or deferrable server, numbered from 0; as the two above.
+void server_timer_post(std::size_t server, lib::Ticks at, TimerHandler handler, void* argument, IrqOff);
+void server_timer_delete(std::size_t server, IrqOff);
+
+// --- the composition root ------------------------------------------------------------------------------------------
+
+// Serves the timer interrupt: runs what is due, at most kTimerBatchMax handlers, and arms the machine for the rest.
+void timer_interrupt(IrqOff);
+
+// Whether the machine's timer is armed; and for the same event once more, after the clock was set back.
+[[nodiscard]] bool timer_armed(IrqOff);
+void timer_arm_again(IrqOff);
+
+// Drops every event and disarms the machine: the end of the run.
+void delete_all_timers(IrqOff);
+
+} // namespace kernel

@@ -1,0 +1,118 @@
+# The flags of each kind of program, and the rules that compile and link with them.
+#
+#   kind     objects in                 flags
+#   kernel   build/kernel-<options>/    KERNEL_CXXFLAGS   freestanding
+#   checked  .../checked/               the same          the test kernel: checks every assertion (lib/assert.hpp)
+#   efi      build/uefi/                EFI_FLAGS         GNU-EFI, relocatable
+#   host     build/host/                HOST_CXXFLAGS     as released
+#   test     build/test/obj/            TEST_CXXFLAGS     hosted, address and undefined-behaviour sanitizers
+#   fuzz     build/fuzz/obj/            FUZZ_FLAGS        clang's, for libFuzzer
+#   bench    build/bench/obj/           BENCH_CXXFLAGS    as the host tools, with the record path
+CXX := g++
+# Compiles through ccache if it is installed; CCACHE= disables it.
+CCACHE := $(shell command -v ccache)
+
+WARNINGS := -Werror -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wold-style-cast -Wuseless-cast \
+  -Wduplicated-cond -Wduplicated-branches -Wlogical-op -Wnull-dereference -Wnon-virtual-dtor -Woverloaded-virtual \
+  -Wcast-align=strict -Wformat=2 -Wundef -Wmissing-declarations -Wredundant-decls -Wvla -Wimplicit-fallthrough=5 \
+  -Wswitch-enum -Wextra-semi -Wzero-as-null-pointer-constant -Wsuggest-override -Wmismatched-tags -Wvolatile
+COMMON := -std=c++20 -g -iquote . -MMD -MP
+CHECKED := -DREMORA_CHECKED=1
+
+KERNEL_DEFINES := -DREMORA_TRACER=$(if $(filter NEW,$(TRACER)),1,0) -DREMORA_TSC=$(if $(filter TRUE,$(TSC)),1,0) \
+  $(if $(filter ON,$(COMPENSATION)),-DREMORA_COMPENSATION=1) $(if $(TASKS),-DREMORA_TASKS=$(TASKS)) $(if $(SECTIONS),-DREMORA_SECTIONS=1)
+KERNEL_FLAGS := -O2 -ffreestanding -mno-red-zone -mgeneral-regs-only -mcmodel=small -fno-pic -fno-pie \
+  -fno-omit-frame-pointer -fno-asynchronous-unwind-tables -ffunction-sections -fdata-sections -fcf-protection=none \
+  -fno-stack-protector -ffile-prefix-map=$(CURDIR)=. $(KERNEL_DEFINES) -I arch/x86_64
+KERNEL_CXXFLAGS := $(COMMON) $(WARNINGS) -Wframe-larger-than=1024 $(KERNEL_FLAGS) -fno-exceptions -fno-rtti \
+  -fno-threadsafe-statics -fno-use-cxa-atexit
+KERNEL_LDFLAGS := -nostdlib -static -no-pie -Wl,-T,linker.ld -Wl,-z,max-page-size=0x1000 -Wl,--build-id=sha1 \
+  -Wl,--orphan-handling=error -Wl,--fatal-warnings -Wl,--gc-sections -Wl,-z,noexecstack
+
+HOST_CXXFLAGS := $(COMMON) $(WARNINGS) -O2 -fPIC -fvisibility=hidden -fvisibility-inlines-hidden
+SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all
+TEST_CXXFLAGS = $(COMMON) $(filter-out -Wnull-dereference -Wduplicated-branches,$(WARNINGS)) $(TEST_OPTIMISE) $(SANITIZE) \
+  -mno-red-zone -DREMORA_TRACER=$(TEST_TRACER) -DREMORA_TSC=1 $(CHECKED) -I tests/support/fake_machine
+TEST_OPTIMISE := -O1
+# The host tools are many files with large libraries: without optimisation they compile in half the time.
+$(BUILD)/test/obj/host/% $(BUILD)/test/obj/tests/unit/host/%: TEST_OPTIMISE := -O0 -g1
+# The kernel's own unit tests run without a tracer: the trace is checked in the guest.
+TEST_TRACER := 1
+$(addprefix $(BUILD)/test/obj/,kernel/% tests/unit/kernel/% tests/support/fake_machine/%): TEST_TRACER := 0
+EFI_FLAGS := $(COMMON) -O2 -Wall -Wextra -Werror -ffreestanding -fno-exceptions -fno-rtti -fno-threadsafe-statics \
+  -fpic -fshort-wchar -mno-red-zone -maccumulate-outgoing-args -fno-stack-protector -fno-strict-aliasing \
+  -fcf-protection=none -DGNU_EFI_USE_MS_ABI -isystem /usr/include/efi -isystem /usr/include/efi/x86_64 \
+  -isystem /usr/include/efi/protocol
+FUZZ_CXX := clang++
+FUZZ_FLAGS := $(COMMON) $(CHECKED) -O1 -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all -Wno-unknown-warning-option
+BENCH_CXXFLAGS = $(HOST_CXXFLAGS) -mno-red-zone -DREMORA_TRACER=1
+
+object = $(addprefix $(1)/,$(addsuffix .o,$(2)))
+
+# Without ccache, which does better, the standard headers of the host tools are parsed once for all sources. The unit tests
+# compile the same sources without this header: each still includes what it uses.
+PRECOMPILED := $(if $(CCACHE),,$(BUILD)/host/precompiled.hpp.gch)
+use_precompiled = $(if $(PRECOMPILED),-include $(PRECOMPILED:.gch=))
+# Likewise GoogleTest, for the unit tests of the host tools.
+TEST_PRECOMPILED := $(if $(PRECOMPILED),$(BUILD)/test/obj/tests/unit/host/precompiled.hpp.gch)
+$(BUILD)/test/obj/tests/unit/host/%: use_test_precompiled = $(if $(TEST_PRECOMPILED),-include $(TEST_PRECOMPILED:.gch=))
+
+# precompiled GCH HEADER COMMAND. A header that is compiled by itself needs no #pragma once: -w.
+define precompiled
+$(1): $(2) mk/flags.mk
+	@mkdir -p $$(@D)
+	@echo '  PCH   $$<'
+	@cp $$< $$(@D)
+	@$(3) -w -x c++-header $$< -o $$@
+endef
+
+# compiled DIRECTORY LABEL COMMAND [PREREQUISITE]: objects of C++ sources; assembled DIRECTORY DEFINES: of assembler.
+define compiled
+$(1)/%.cpp.o: %.cpp mk/flags.mk | $(4)
+	@mkdir -p $$(@D)
+	@echo '  $(2) $$<'
+	@$$(CCACHE) $(3) -c $$< -o $$@
+endef
+define assembled
+$(1)/%.S.o: %.S mk/flags.mk
+	@mkdir -p $$(@D)
+	@echo '  AS    $$<'
+	@$$(CXX) -g -iquote . -MMD -MP $(2) -c $$< -o $$@
+endef
+$(eval $(call compiled,$(KERNEL_DIR),CXX  ,$$(CXX) $$(KERNEL_CXXFLAGS)))
+$(eval $(call compiled,$(CHECKED_DIR),CHECK,$$(CXX) $$(KERNEL_CXXFLAGS) $(CHECKED)))
+$(eval $(call compiled,$(BUILD)/uefi,EFI  ,$$(CXX) $$(EFI_FLAGS)))
+$(eval $(call compiled,$(BUILD)/host,HOST ,$$(CXX) $$(HOST_CXXFLAGS) $$(use_precompiled),$(PRECOMPILED)))
+$(eval $(call compiled,$(BUILD)/test/obj,TEST ,$$(CXX) $$(TEST_CXXFLAGS) $$(use_test_precompiled)))
+$(eval $(call compiled,$(BUILD)/fuzz/obj,FUZZ ,$$(FUZZ_CXX) $$(FUZZ_FLAGS)))
+$(eval $(call compiled,$(BUILD)/bench/obj,BENCH,$$(CXX) $$(BENCH_CXXFLAGS)))
+$(eval $(call precompiled,$(BUILD)/host/precompiled.hpp.gch,host/precompiled.hpp,$$(CXX) $$(HOST_CXXFLAGS)))
+$(eval $(call precompiled,$(BUILD)/test/obj/tests/unit/host/precompiled.hpp.gch,tests/support/precompiled.hpp,$$(CXX) $$(TEST_CXXFLAGS)))
+$(eval $(call assembled,$(KERNEL_DIR),$$(KERNEL_DEFINES)))
+$(eval $(call assembled,$(CHECKED_DIR),$$(KERNEL_DEFINES)))
+$(eval $(call assembled,$(BUILD)/test/obj,-DREMORA_TRACER=1))
+$(eval $(call assembled,$(BUILD)/bench/obj,-DREMORA_TRACER=1))
+
+# linked_from PROGRAM OBJECTS: removing a source changes no remaining file, so the list of objects is a file as well,
+# which is written only if it changes.
+define linked_from
+$(1): $(2) $(1).objects
+$(1).objects: FORCE
+	@mkdir -p $$(@D)
+	@printf '%s\n' $(2) | cmp -s - $$@ || printf '%s\n' $(2) >$$@
+endef
+FORCE:
+
+# linked PROGRAM OBJECTS OPTIONS [LINKER]: kernel images and the loader have rules of their own. archived LIBRARY OBJECTS.
+define linked
+$(call linked_from,$(1),$(2))
+$(1):
+	@echo '  LD    $$@'
+	@$(or $(4),$$(CXX)) $$(filter %.o %.a,$$^) -o $$@ $(3)
+endef
+define archived
+$(call linked_from,$(1),$(2))
+$(1):
+	@echo '  AR    $$@'
+	@rm -f $$@ && ar rcs $$@ $$(filter %.o,$$^)
+endef

@@ -1,0 +1,113 @@
+# Options: their names, their valid values, and the errors for invalid ones.
+#
+# shark.cfg contains lines KEY = VALUE; the command line overrides them; the environment is ignored. An unknown key or
+# value stops the build with a list of the valid ones.
+OPTION_KEYS   := TRACER TSC COMPENSATION APP SINK BOOT ACCEL CLOCK NIC OUT
+VALUES_TRACER := NEW OFF
+VALUES_TSC    := TRUE FALSE
+VALUES_COMPENSATION := ON OFF
+VALUES_SINK   := udp disk both none
+VALUES_BOOT   := uefi pvh
+VALUES_ACCEL  := tcg kvm
+VALUES_CLOCK  := tcg icount
+VALUES_NIC    := pci isa none
+
+# `make help` and `make clean` work even if shark.cfg is wrong.
+ifneq ($(filter-out help clean,$(MAKECMDGOALS)),)
+  refuse = $(error $(1))
+endif
+
+CONFIG_FILE := shark.cfg
+ifeq ($(wildcard $(CONFIG_FILE)),)
+  $(call refuse,CONFIG_FILE=$(CONFIG_FILE) does not exist)
+endif
+# One word per line: a separator inside a line becomes <blank>, which no option may contain.
+CONFIG_LINES := $(shell sed -e 's/\#.*//' -e 's/^[[:space:]]*//' -e 's/[[:space:]]*$$//' -e '/^$$/d' \
+  -e 's/[[:space:]]*=[[:space:]]*/=/' -e 's/[[:space:]]/<blank>/g' $(CONFIG_FILE) 2>/dev/null)
+key_of = $(firstword $(subst =, ,x$(1)))
+define read_line
+  ifeq ($(findstring =,$(1))$(filter =%,$(1)),=)
+    ifneq ($(filter $(2),$(OPTION_KEYS)),)
+      $(2) := $(subst $$,$$$$,$(patsubst $(2)=%,%,$(1)))
+    else
+      $$(call refuse,$(CONFIG_FILE): unknown key "$(2)"; valid keys: $(OPTION_KEYS))
+    endif
+  else
+    $$(call refuse,$(CONFIG_FILE): "$(subst <blank>, ,$(1))" is not of the form KEY = VALUE)
+  endif
+endef
+$(foreach line,$(CONFIG_LINES),$(eval $(call read_line,$(line),$(patsubst x%,%,$(call key_of,$(line))))))
+
+# A value is one word without %, which matches any text in a comparison of make; it is valid if it is in the list.
+$(foreach key,$(OPTION_KEYS),\
+  $(if $(strip $($(key))),,$(call refuse,$(key) has no value: set it in $(CONFIG_FILE) or on the command line))\
+  $(if $(filter 1,$(words $(subst <blank>, ,$($(key))))),,\
+    $(call refuse,$(key)="$(subst <blank>, ,$($(key)))" holds a blank: a value is one word))\
+  $(if $(findstring %,$($(key))),$(call refuse,$(key)=$($(key)) holds a %: no value may))\
+  $(if $(VALUES_$(key)),$(if $(filter $($(key)),$(VALUES_$(key))),,\
+    $(call refuse,$(key)=$($(key)) is not valid; valid values: $(VALUES_$(key))))))
+ifeq ($(TRACER)$(TSC),NEWFALSE)
+  $(call refuse,TRACER=NEW needs TSC=TRUE$(comma) because records are stamped with the time stamp counter: set TSC=TRUE or \
+    TRACER=OFF)
+endif
+
+ifeq ($(COMPENSATION)$(TRACER),ONOFF)
+  $(call refuse,COMPENSATION=ON needs TRACER=NEW$(comma) because only tracing is compensated for: set TRACER=NEW or \
+    COMPENSATION=OFF)
+endif
+
+# A misspelt variable on the command line is an error.
+STEP_KEYS := ITRACE CLOCK_STEP CLOCK_TRIGGER CLOCK_MAX_DELTA CLOCK_NEAR_ZERO
+RUN_KEYS := PORT SEED DURATION_MS TIMEOUT_S $(STEP_KEYS) CHECK DEPS CASES GDB_PORT PACKAGES CONFIG_FILE BUILD CXX WARNINGS RECORDS TASKS SECTIONS \
+  PREFIX DESTDIR FUZZ_RUNS FUZZ_SECONDS FUZZ_CXX HOST_BENCH_EVENTS CCACHE PRECOMPILED
+$(foreach word,$(MAKEOVERRIDES),$(if $(findstring =,$(word)),\
+  $(if $(filter $(firstword $(subst =, ,$(word))),$(OPTION_KEYS) $(RUN_KEYS)),,\
+    $(error unknown variable "$(firstword $(subst =, ,$(word)))"; `make help` lists them: $(OPTION_KEYS) $(RUN_KEYS)))))
+
+# Options of one run, not of the build.
+PORT := 20000
+SEED := 1
+DURATION_MS :=
+TIMEOUT_S := 120
+$(foreach key,$(STEP_KEYS),$(eval $(key) :=))
+export PORT SEED DURATION_MS TIMEOUT_S $(STEP_KEYS) APP SINK BOOT ACCEL CLOCK NIC OUT TRACER TSC COMPENSATION
+
+# Only for `make bench-kernel`: a kernel for a number of tasks, and one that measures its interrupts-off sections.
+TASKS :=
+SECTIONS :=
+KERNEL_NAME := kernel$(if $(filter OFF,$(TRACER)),-off)$(if $(filter FALSE,$(TSC)),-notsc)$(if \
+  $(filter ON,$(COMPENSATION)),-compensation)$(if \
+  $(TASKS),-tasks$(TASKS))$(if $(SECTIONS),-sections)
+KERNEL_DIR := $(BUILD)/$(KERNEL_NAME)
+KERNEL := $(KERNEL_DIR)/kernel.elf
+CHECKED_DIR := $(KERNEL_DIR)/checked
+TEST_KERNEL := $(KERNEL_DIR)/kernel-test.elf
+RELEASED_TEST_KERNEL := $(KERNEL_DIR)/kernel-test-released.elf
+BENCH_KERNEL := $(KERNEL_DIR)/kernel-bench.elf
+EFI := $(BUILD)/uefi/BOOTX64.EFI
+REMORA := $(BUILD)/host/remora
+
+# What `make help` shows of them.
+#= TRACER=NEW|OFF          record events, or build the kernel without any code of the tracer
+#= TSC=TRUE|FALSE          clock of the kernel: time stamp counter, or HPET (then TRACER must be OFF)
+#= COMPENSATION=ON|OFF     a clock that instruction-level tracing does not advance (docs/clock-compensation.md)
+#= APP=name                application to run; `make apps` lists them
+#= SINK=udp|disk|both|none where the trace goes
+#= BOOT=uefi|pvh           through OVMF and BOOTX64.EFI, or directly into the kernel
+#= ACCEL=tcg|kvm           QEMU's accelerator
+#= CLOCK=tcg|icount        host clock, or one tick per instruction (deterministic; needs ACCEL=tcg)
+#= NIC=pci|isa|none        which NE2000
+#= OUT=dir                 where the session goes: dir/udp, dir/disk
+#= PORT=n SEED=n           UDP port of the collector, seed of the workload
+#= DURATION_MS=n           length of the workload, if the application offers it
+#= ITRACE=instructions|blocks  tasks run in steps, in an application that offers it (docs/instruction-tracing.md)
+#= CLOCK_STEP=n CLOCK_TRIGGER=n CLOCK_MAX_DELTA=n CLOCK_NEAR_ZERO=n  with COMPENSATION=ON (docs/clock-compensation.md)
+#= TIMEOUT_S=n             stop waiting after n seconds
+#= CHECK=1                 for `make deps`: only list what is missing
+#= DEPS=skip               do not look for Debian packages (systems without apt)
+#= CASES='pattern ...'     for `make test-kernel`, `make test-integration`, `make test-viewers`: only the cases whose name matches
+#= RECORDS=n               for `make soak`: the number of records to check
+#= FUZZ_RUNS=n FUZZ_SECONDS=n  for `make test-fuzz`
+#= PREFIX=dir DESTDIR=dir  for `make install`
+#= CCACHE= PRECOMPILED=    compile without ccache (used if it is installed), without a precompiled header (used otherwise)
+#= GDB_PORT=n              for `make debug`: where QEMU waits for gdb

@@ -1,0 +1,34 @@
+# Packages, and booting in QEMU.
+PACKAGES_RUN := g++ make binutils qemu-system-x86 ovmf gnu-efi mtools dosfstools libcli11-dev libfmt-dev \
+  nlohmann-json3-dev libsqlite3-dev libzstd-dev libprotozero-dev pkg-config
+PACKAGES_TEST := libgtest-dev libgmock-dev tshark sqlite3 clang-format clang-tidy shellcheck gdb python3 \
+  valgrind git libbenchmark-dev liblttng-ust-dev lttng-tools spin clang libclang-rt-14-dev groff man-db \
+  babeltrace2 trace-cmd kernelshark xvfb imagemagick x11-utils xdotool gtkwave protobuf-compiler
+ALL_PACKAGES := $(PACKAGES_RUN) $(PACKAGES_TEST)
+PACKAGES := $(ALL_PACKAGES)
+# All processors, unless the user chose a number.
+JOBS = $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc))
+CHECK :=
+DEPS :=
+GDB_PORT := 1234
+CASES :=
+export GDB_PORT
+
+.PHONY: deps apps run debug
+deps: ## install: the Debian packages that are missing (CHECK=1: only list them)
+	@$(if $(filter skip,$(DEPS)),:,.ci/deps $(if $(CHECK),--check) $(PACKAGES))
+
+apps: ## run: the applications for APP=
+	@source qemu/lib.sh && list_apps
+
+run: ## run: build, boot, receive the trace, check it
+	@source qemu/lib.sh && check_values
+	@$(MAKE) --no-print-directory deps PACKAGES='$(PACKAGES_RUN)'
+	@$(MAKE) --no-print-directory $(JOBS) $(KERNEL) $(EFI) $(REMORA)
+	@qemu/run.sh $(KERNEL) $(EFI) $(REMORA)
+
+debug: ## run: boot stopped, for gdb
+	@source qemu/lib.sh && check_values
+	@$(MAKE) --no-print-directory deps PACKAGES='$(PACKAGES_RUN) gdb'
+	@$(MAKE) --no-print-directory $(JOBS) kernel $(EFI)
+	@qemu/debug.sh $(KERNEL) $(EFI)

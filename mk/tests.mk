@@ -1,0 +1,133 @@
+# Tests. Each suite appends its counts to the file RESULTS, if one is given.
+
+# --- unit tests: each folder of tests/unit with sources in it is a program, tests/unit/host/trace is build/test/host-trace.
+# A program links from the library of its area (build/test/host.a) what it uses.
+TEST_SUPPORT := $(wildcard tests/support/*.cpp)
+# Sources under test, by area; headers need not be listed. The host's command line (main) never belongs to a test.
+TESTED_tracer := $(filter-out tracer/kernel_instance.cpp,$(TRACER_SOURCES)) $(TRACER_ASM) $(ATTEMPTS_SOURCES) \
+  $(wildcard tests/support/tracer/*.cpp)
+TESTED_drivers := $(DRIVER_SOURCES)
+# Without the kernel files that only work on the machine.
+TESTED_kernel := $(filter-out kernel/root/% kernel/panic/% kernel/interrupt/% kernel/run/real_mode.cpp,$(KERNEL_SOURCES)) \
+  $(wildcard tests/support/fake_machine/*.cpp)
+TESTED_host := $(filter-out host/cli/main.cpp,$(HOST_SOURCES)) $(COMPAT_SOURCES) $(CODEC_SOURCES)
+LIBRARIES_tracer := $(ATTEMPTS_LDFLAGS)
+LIBRARIES_host := $(HOST_LIBS)
+
+TEST_FOLDERS := $(sort $(patsubst %/,%,$(dir $(call DEEP,tests/unit,.cpp))))
+test_area = $(word 3,$(subst /, ,$(1)))
+test_program = $(BUILD)/test/$(subst /,-,$(patsubst tests/unit/%,%,$(1)))
+define test_library
+$(call archived,$(BUILD)/test/$(1).a,$(call object,$(BUILD)/test/obj,$(TESTED_$(1)) $(TEST_SUPPORT) $(LIB_SOURCES) \
+  lib/assert_hosted.cpp))
+endef
+test_folder = $(call linked,$(call test_program,$(1)),$(call object,$(BUILD)/test/obj,$(wildcard $(1)/*.cpp)) \
+  $(BUILD)/test/$(call test_area,$(1)).a,$(SANITIZE) -lgmock -lgtest -lgtest_main -lfmt $(LIBRARIES_$(call test_area,$(1))) -lpthread)
+$(foreach area,$(sort $(foreach folder,$(TEST_FOLDERS),$(call test_area,$(folder)))),$(eval $(call test_library,$(area))))
+$(foreach folder,$(TEST_FOLDERS),$(eval $(call test_folder,$(folder))))
+$(call object,$(BUILD)/test/obj,$(call DEEP,tests/unit/host,.cpp)): | $(TEST_PRECOMPILED)
+TEST_PROGRAMS := $(foreach folder,$(TEST_FOLDERS),$(call test_program,$(folder)))
+
+.PHONY: test-unit
+test-unit: $(TEST_PROGRAMS) ## test: the units, under sanitizers, without QEMU
+	@tests/unit.sh $^
+
+# --- fuzzing: tests/fuzz/NAME_fuzz.cpp and the corpus beside it -----------------------------------------------------------
+FUZZ_NAMES := $(sort $(patsubst tests/fuzz/%_fuzz.cpp,%,$(wildcard tests/fuzz/*_fuzz.cpp)))
+FUZZ_RUNS := 20000
+FUZZ_SECONDS := 0
+$(eval $(call archived,$(BUILD)/fuzz/readers.a,$(call object,$(BUILD)/fuzz/obj,$(READER_SOURCES) $(COMMON_SOURCES) \
+  $(wildcard tests/support/fuzz_*.cpp))))
+fuzz_target = $(call linked,$(BUILD)/fuzz/$(1),$(call object,$(BUILD)/fuzz/obj,tests/fuzz/$(1)_fuzz.cpp) $(BUILD)/fuzz/readers.a, \
+  -fsanitize=fuzzer$(comma)address$(comma)undefined $(TRACE_LIBRARY_LIBS),$$(FUZZ_CXX))
+$(foreach name,$(FUZZ_NAMES),$(eval $(call fuzz_target,$(name))))
+FUZZ_PROGRAMS := $(addprefix $(BUILD)/fuzz/,$(FUZZ_NAMES))
+
+.PHONY: test-fuzz
+test-fuzz: $(FUZZ_PROGRAMS) ## test: each reader under libFuzzer: FUZZ_RUNS=20000 inputs, or FUZZ_SECONDS=n
+	@tests/fuzz/run.sh $(BUILD)/fuzz $(FUZZ_RUNS) $(FUZZ_SECONDS) $(FUZZ_NAMES)
+
+# --- soak: the record path's object code under a storm of signals; optimised, no sanitizer ------------------------------
+RECORDS := 100000000
+SOAK := $(BUILD)/soak/record_soak
+$(eval $(call linked,$(SOAK),$(call object,$(BUILD)/bench/obj,$(wildcard tests/soak/*.cpp) tests/bench/uncounted.cpp \
+  lib/assert_hosted.cpp $(filter-out tracer/kernel_instance.cpp,$(TRACER_SOURCES)) $(TRACER_ASM)),-lgtest -lfmt -lpthread))
+
+.PHONY: soak
+soak: $(SOAK) ## test: RECORDS=n records under nested interrupts: none torn, inverted or uncounted
+	@tests/soak/run.sh $(SOAK) $(RECORDS)
+
+# --- checks of the sources ------------------------------------------------------------------------------------------------
+# A check without files would pass, so a missing list of files is an error.
+listed = $(or $(shell git ls-files -co --exclude-standard $(1) | sort),$(error git lists no files here: the checks need \
+  a clone that git trusts; remedy: git config --global --add safe.directory $(CURDIR)))
+SOURCES = $(call listed,'*.hpp' '*.cpp' '*.h' '*.S')
+SCRIPTS = $(call listed,'*.sh' '.ci/*')
+export KERNEL TEST_KERNEL EFI REMORA BUILD CASES
+# Dependency files are not needed if nothing is built.
+flags_to_check = $(filter-out -MMD -MP,$(1))
+
+.PHONY: test-structure verify-entries check-headers lint format
+test-structure: kernel $(TEST_KERNEL) ## test: includes, headers, image sections, style, TRACER=OFF
+	$(call make_with,kernel $(OFF_OPTIONS))
+	@tests/structure/run.sh
+
+verify-entries: $(KERNEL) ## test: show the effect of every interrupt gate on an interrupted record
+	@tests/structure/entry_check.py --table
+
+check-headers: export HEADER_FLAGS_KERNEL = $(call flags_to_check,$(KERNEL_CXXFLAGS))
+check-headers: export HEADER_FLAGS_HOST = $(call flags_to_check,$(HOST_CXXFLAGS))
+check-headers: export HEADER_FLAGS_TEST = $(call flags_to_check,$(TEST_CXXFLAGS))
+check-headers: export HEADER_FLAGS_EFI = $(call flags_to_check,$(EFI_FLAGS))
+check-headers: export HEADER_SOURCES_KERNEL = $(IMAGE_SOURCES) $(APP_SOURCES) $(GUEST_TEST_SOURCES)
+check-headers: export HEADER_SOURCES_HOST = $(HOST_SOURCES) $(COMPAT_SOURCES)
+check-headers: export HEADER_SOURCES_TEST = $(sort $(call DEEP,tests/unit,.cpp) $(TEST_SUPPORT) $(TESTED_tracer) $(TESTED_drivers) \
+  $(wildcard tests/soak/*.cpp tests/bench/*.cpp))
+check-headers: export HEADER_SOURCES_EFI = $(EFI_SOURCES)
+check-headers: ## test: every header compiles alone
+	@tests/structure/headers_alone.py $(filter %.hpp %.h,$(SOURCES))
+
+lint: export TIDY_FLAGS = -std=c++20 -iquote . -isystem /usr/include/efi -I tests/support/fake_machine \
+  -DREMORA_TRACER=1 -DREMORA_TSC=1 -Wno-unknown-warning-option -fconstexpr-steps=100000000
+lint: ## test: clang-format, clang-tidy, shellcheck
+	@.ci/lint $(SOURCES) $(SCRIPTS)
+
+format: ## test: apply clang-format
+	@clang-format -i $(filter %.hpp %.cpp %.h,$(SOURCES))
+
+# --- whole programs ---------------------------------------------------------------------------------------------------------
+.PHONY: test test-model verify test-kernel test-integration test-viewers test-mutants test-mutants-slice golden golden-diff
+test: deps ## test: everything
+	@tests/all.sh test-unit test-structure test-model soak test-kernel test-integration test-viewers test-mutants-slice test-fuzz golden-diff experiment-clock
+
+test-model: ## test: the model of the record path: every variant, every mutant
+	@tests/models/run.py ci
+
+verify: deps ## test: the model again, and its large variants (minutes)
+	@tests/models/run.py verify
+
+test-kernel: $(TEST_KERNEL) $(REMORA) ## test: the cases that run in the guest
+	$(call make_with,$(COMPENSATED_OPTIONS) $(COMPENSATED_TEST_KERNEL))
+	@tests/run.py guest
+
+test-integration: kernel $(TEST_KERNEL) host $(EFI) ## test: boots, exports and faults, from outside
+	$(call make_with,$(COMPENSATED_OPTIONS) $(COMPENSATED_TEST_KERNEL))
+	$(call make_with,kernel $(OFF_OPTIONS))
+	@tests/run.py integration
+
+test-viewers: $(REMORA) compat ## test: the output of `remora convert`, read by the target programs
+	@tests/run.py viewers
+
+test-mutants: $(RELEASED_TEST_KERNEL) $(REMORA) ## test: kernels with one error each: `remora check` must report the rule
+	@tests/mutants/run.py
+
+test-mutants-slice: $(RELEASED_TEST_KERNEL) $(REMORA) ## test: ten of these kernels
+	@tests/mutants/run.py --slice
+
+golden-diff golden: export KERNEL := $(KERNEL)
+golden-diff golden: export REMORA := $(REMORA)
+golden-diff: kernel host ## test: the first event in which an application's schedule differs from the golden file
+	@tests/golden/golden.py diff
+
+golden: kernel host ## test: rewrite the golden files, for an intended change
+	@tests/golden/golden.py update

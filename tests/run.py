@@ -1,0 +1,61 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Runs the cases of a suite:
+
+    guest          what runs inside the test kernel, one guest for each case (tests/kernel, tests/integration/guest.py)
+    integration    boots, exports, faults and options, seen from outside (tests/integration)
+    viewers        what `remora convert` writes, read by the programs it is meant for, and compared with what
+                   `remora print --json` says of the same trace (tests/viewers, one file for each format)
+
+    tests/run.py SUITE [PATTERN ...] [--list] [-j N]     shell patterns over names of cases; also CASES='PATTERN ...'
+
+One line PASS or FAIL per case; what a case leaves is in build/<suite>/<case>. Counts go to the file $RESULTS."""
+import argparse
+import functools
+import importlib
+import os
+import pathlib
+import sys
+
+from support import context, guests, runner
+from support.cases import CASES
+
+TESTS = pathlib.Path(__file__).resolve().parent
+
+
+def import_guest():
+    importlib.import_module("integration.guest").register()
+
+
+def import_integration():
+    for name in ("boots", "exports", "faults", "options", "steps", "whole_run"):
+        importlib.import_module(f"integration.{name}")
+    importlib.import_module("integration.exports").register_applications()
+
+
+def import_viewers():
+    for path in sorted((TESTS / "viewers").glob("*.py")):
+        importlib.import_module(f"viewers.{path.stem}")
+
+
+SUITES = {"guest": (import_guest, guests.GuestContext), "integration": (import_integration, guests.GuestContext),
+          "viewers": (import_viewers, context.Context)}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("suite", choices=SUITES)
+    parser.add_argument("patterns", nargs="*", metavar="PATTERN")
+    parser.add_argument("--list", action="store_true", help="print the names of the cases")
+    parser.add_argument("-j", dest="jobs", type=int, metavar="N", help="cases at a time (default: one per processor)")
+    options = parser.parse_args()
+    import_cases, context_class = SUITES[options.suite]
+    import_cases()
+    cases = runner.selected(CASES, options.patterns or os.environ.get("CASES", "").split())
+    if options.list:
+        print("\n".join(case.name for case in cases))
+        return 0
+    return runner.run_cases(options.suite, functools.partial(context_class, options.suite), cases, options.jobs)
+
+
+sys.exit(main())

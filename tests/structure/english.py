@@ -1,0 +1,105 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Plain technical English: refuses a list of words in comments, names, messages and documents; names the better ones.
+
+--all checks every file, not only those in CLEAN."""
+import re
+import sys
+
+from sources import files
+
+# What is refused, and what to write instead. Phrases may continue on the next line, and names are split into their
+# parts: m_told, TellsTheLoss.
+REFUSED = {
+    r"told|tells?|telling": "report, announce, record, state, distinguish",
+    r"behind": "after, following, beyond, below",
+    r"(no|some)body": "no task, none, nothing; another task, a caller",
+    r"(go|goes|going|went|gone) on": "continue",
+    r"for (ever|good)": "forever, permanently",
+    r"condemned": "invalid, rejected",
+    r"freight": "export job",
+    r"(short|long) way": "fast path, slow path",
+    r"(make|makes|made|making) way": "pick next, preempt, yield",
+    r"odd bytes?": "trailing bytes",
+    r"(lie|lies|lay|lying)(?! out\b)": "is, is at, is stored",
+    r"stands?|stood|standing": "is, is at, means, remains",
+}
+SUFFIXES = (".md", ".hpp", ".cpp", ".h", ".c", ".S", ".py", ".sh", ".mk", ".ld", ".pml", ".cfg",
+            "Makefile", ".tp")
+THIS = "tests/structure/english.py"
+# Folders that are already clean. The list grows until it contains everything; then it is removed.
+CLEAN = (
+    "README.md",
+    "ARCHITECTURE.md",
+    "CONTRIBUTING.md",
+    "docs/",
+    "tests/all.sh",
+    "tests/bench/",
+    "tests/fuzz/",
+    "tests/golden/",
+    "tests/integration/",
+    "tests/kernel/",
+    "tests/models/",
+    "tests/mutants/",
+    "tests/run.py",
+    "tests/soak/",
+    "tests/structure/",
+    "tests/support/",
+    "tests/unit.sh",
+    "tests/unit/arch/",
+    "tests/unit/drivers/",
+    "tests/unit/host/",
+    "tests/unit/kernel/",
+    "tests/unit/lib/",
+    "tests/unit/tracer/",
+    "tests/viewers/",
+    "drivers/",
+    "apps/",
+    "arch/",
+    "examples/",
+    "host/",
+    "lib/",
+    "kernel/",
+    "mk/",
+    "shark.cfg",
+    "Makefile",
+    "linker.ld",
+    "qemu/",
+    "tracer/",
+)
+
+MARK = re.compile(r"^\s*(//+|#+|/?\*+|--)?")
+PARTS = re.compile(r"_|(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+PATTERNS = [(re.compile(rf"\b(?:{words})\b", re.IGNORECASE), instead) for words, instead in REFUSED.items()]
+
+
+def words_of(line):
+    """A line without its comment mark; names in their parts."""
+    return " ".join(PARTS.sub(" ", MARK.sub("", line)).split())
+
+
+def found_in(text):
+    """The refused words: line, word, what to write instead. A phrase may end on the next line."""
+    lines = [words_of(line) for line in text.splitlines()] + [""]
+    for number, (line, following) in enumerate(zip(lines, lines[1:]), 1):
+        for pattern, instead in PATTERNS:
+            for match in pattern.finditer(f"{line} {following}"):
+                if match.start() < len(line):
+                    yield number, match.group(), instead
+
+
+def main():
+    everywhere = "--all" in sys.argv[1:]
+    faults = 0
+    for name in files(*SUFFIXES):
+        if name == THIS or not (everywhere or name.startswith(CLEAN)):
+            continue
+        with open(name, encoding="utf-8") as file:
+            text = file.read()
+        for number, word, instead in found_in(text):
+            print(f"{name}:{number}: \"{word}\": write {instead}")
+            faults += 1
+    return 1 if faults else 0
+
+
+sys.exit(main())

@@ -1,0 +1,6 @@
+// SPDX-License-Identifier: MIT
+// Parsed once for all unit tests of the host tools if there is no ccache (mk/flags.mk). No source includes this file.
+#pragma once
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT
+// A manifest that says something else than its files, key by key: verify names the key and both numbers, and summary
+// never calls such a session complete.
+#include "tests/support/host_command_line.hpp"
+
+#include "host/formats/dat/manifest.hpp"
+#include "lib/crc32c.hpp"
+
+#include <functional>
+#include <gmock/gmock.h>
+
+namespace host::cli {
+
+namespace {
+
+using formats::dat::Manifest;
+using testing::HasSubstr;
+using testing::Not;
+
+class ManifestChecks : public support::CommandLine {
+  protected:
+    // As the collector leaves a session of one chunk of nine records.
+    Manifest truth() {
+        write(sample().bytes());
+        const auto file = formats::dat::checksum_file(m_directory / "0trace.dat");
+        EXPECT_TRUE(file.ok());
+        Manifest manifest;
+        manifest.origin = "udp";
+        manifest.complete = true;
+        manifest.announced = tracer::ExportEnd{1, tracer::RunResult::completed, 9, 0, 0, 0};
+        manifest.transfer = formats::dat::ManifestTransfer{.packets = 2, .records = 9};
+        formats::dat::ManifestChunk chunk;
+        chunk.file = "0trace.dat";
+        chunk.described = true;
+        chunk.description = sample().description();
+        chunk.bytes = file.value().bytes;
+        chunk.crc32c = file.value().crc32c;
+        chunk.preamble = chunk.description.preamble_slots;
+        chunk.records = 9;
+        chunk.first_tsc = 5000;
+        chunk.last_tsc = 6100;
+        manifest.chunks.push_back(chunk);
+        return manifest;
+    }
+
+    int status_of(const std::string& command, const Manifest& manifest) {
+        EXPECT_TRUE(formats::dat::save_manifest(manifest, m_directory.path()).ok());
+        return remora({command, m_directory.path()});
+    }
+};
+
+TEST_F(ManifestChecks, PassWhatIsTrue) {
+    EXPECT_EQ(status_of("verify", truth()), 0) << m_out << m_err;
+    EXPECT_EQ(status_of("summary", truth()), 0);
+    EXPECT_THAT(m_out, HasSubstr("complete: nothing lost"));
+}
+
+TEST_F(ManifestChecks, NameTheKeyAndBothNumbersOfEveryFalseEntry) {
+    struct FalseEntry {
+        std::string said;
+        std::function<void(Manifest&)> make;
+    };
+
+    const std::vector<FalseEntry> entries{
+        {"transfer.lost: the manifest says 3, but complete promises 0", [](Manifest& m) { m.transfer->lost = 3; }},
+        {"transfer.records: the manifest says 8, found 9", [](Manifest& m) { m.transfer->records = 8; }},
+        {"announced.records: the manifest says 10, found 9", [](Manifest& m) { m.announced->records = 10; }},
+        {"announced.chunks: the manifest says 2, found 1", [](Manifest& m) { m.announced->chunks = 2; }},
+        {"missing: the manifest says 4, found 0", [](Manifest& m) { m.chunks[0].missing = 4; }},
+        {"records: the manifest says 7, found 9", [](Manifest& m) { m.chunks[0].records = 7; }},
+        {"preamble: the manifest says 1, found 39", [](Manifest& m) { m.chunks[0].preamble = 1; }},
+        {"announced_records: the manifest says 5, found 9", [](Manifest& m) { m.chunks[0].description.records = 5; }},
+        {"first_tsc: the manifest says 1, found 5000", [](Manifest& m) { m.chunks[0].first_tsc = 1; }},
+        {"last_tsc: the manifest says 1, found 6100", [](Manifest& m) { m.chunks[0].last_tsc = 1; }},
+        {"dropped: the manifest says 6, found 0", [](Manifest& m) { m.chunks[0].description.dropped = 6; }},
+        {"crc32c", [](Manifest& m) { m.chunks[0].crc32c ^= 1; }},
+    };
+    for (const FalseEntry& entry : entries) {
+        Manifest manifest = truth();
+        entry.make(manifest);
+        EXPECT_EQ(status_of("verify", manifest), 2) << entry.said;
+        EXPECT_THAT(m_out, HasSubstr(entry.said));
+        EXPECT_EQ(status_of("summary", manifest), 2) << entry.said;
+        EXPECT_THAT(m_out, Not(HasSubstr("nothing lost"))) << entry.said;
+    }
+}
+
+} // namespace
+
+} // namespace host::cli

@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: MIT
+// Jobs, wake-ups and servers: for each rule a trace that keeps it and one that breaks it, and the values at the edge.
+#include "tests/support/oracle_scene.hpp"
+
+#include <gmock/gmock.h>
+
+namespace host::analyse::oracle {
+
+namespace {
+
+using support::Scene;
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+class OracleJobs : public support::OracleTest {};
+
+// One job from 100 to 150, then the next release.
+Scene second_release(std::uint32_t release, std::uint16_t level = Scene::kEdf) {
+    Scene scene;
+    scene.hard(12, level, 60, 1000).event("task_activate", 12).at(100).release(12, 100, 1100).run(12).at(150);
+    scene.end_job(12).run(Scene::kIdle).at(release + 2);
+    return scene.release(12, release, release + 1000);
+}
+
+TEST_F(OracleJobs, ReleasesOncePerPeriod) {
+    EXPECT_THAT(judge(second_release(1100)), IsEmpty()) << testing::PrintToString(m_texts);
+    EXPECT_EQ(of(Rule::release_period).checked, 1);
+    EXPECT_THAT(judge(second_release(1101)), IsEmpty()) << "rounding";
+    EXPECT_THAT(judge(second_release(1102)), ElementsAre("release-period"));
+    EXPECT_THAT(judge(second_release(1098)), ElementsAre("release-period"));
+    EXPECT_THAT(m_texts.at(0),
+                HasSubstr("released at 1098 ticks, release 1 after 100 with the period 1000 ns is at 1100"));
+}
+
+TEST_F(OracleJobs, KeepsSporadicReleasesApart) {
+    const auto activated = [](std::uint32_t release) {
+        Scene scene;
+        scene.hard(12, Scene::kEdf, 60, 1000).event("task_activate", 12).at(100).release(12, 100, 1100).run(12).at(150);
+        scene.end_job(12).run(Scene::kIdle).at(release + 2).event("task_activate", 12);
+        return scene.release(12, release, release + 1000);
+    };
+    EXPECT_THAT(judge(activated(1777)), IsEmpty());
+    EXPECT_THAT(judge(activated(1100)), IsEmpty());
+    EXPECT_THAT(judge(activated(900)), ElementsAre("release-period"));
+}
+
+TEST_F(OracleJobs, IsDueAtItsReleaseAndD) {
+    const auto due = [](std::uint16_t level, std::uint32_t deadline) {
+        Scene scene;
+        scene.hard(12, level, 60, 1000, 800).at(100).release(12, 100, deadline);
+        return scene;
+    };
+    EXPECT_THAT(judge(due(Scene::kEdf, 900)), IsEmpty());
+    EXPECT_THAT(judge(due(Scene::kEdf, 901)), IsEmpty()) << "rounding";
+    EXPECT_THAT(judge(due(Scene::kEdf, 1100)), ElementsAre("edf-deadline"));
+    EXPECT_THAT(judge(due(Scene::kRm, 1900)), ElementsAre("rm-deadline"));
+    EXPECT_THAT(judge(due(Scene::kEdf, 700)), IsEmpty()) << "task_set_deadline may have made it shorter";
+    EXPECT_EQ(of(Rule::edf_deadline).undecided, 1);
+    EXPECT_THAT(judge(due(Scene::kEdf, 900).event("job_deadline", 12, 1000)), IsEmpty()) << "or longer, for the job";
+    EXPECT_THAT(judge(due(Scene::kEdf, 900).event("job_deadline", 12, 1200)), ElementsAre("edf-deadline"));
+}
+
+Scene running() {
+    Scene scene;
+    scene.hard(12, Scene::kEdf, 600, 1000, 800).at(100).release(12, 100, 900).run(12);
+    return scene;
+}
+
+TEST_F(OracleJobs, WantsAMissExactlyWhenAJobIsLate) {
+    EXPECT_THAT(judge(running().at(300).end_job(12).run(Scene::kIdle)), IsEmpty()) << testing::PrintToString(m_texts);
+    EXPECT_THAT(judge(running().at(300).event("task_deadline_miss", 12)), ElementsAre("deadline-miss"));
+    EXPECT_THAT(judge(running().at(300).end_job(12).run(Scene::kIdle).event("task_deadline_miss", 12)),
+                ElementsAre("deadline-miss"));
+    EXPECT_THAT(judge(running().at(920).event("task_schedule", 12, 12)), ElementsAre("deadline-miss"));
+    EXPECT_THAT(judge(running().at(901).event("task_deadline_miss", 12).at(920).event("task_schedule", 12, 12)),
+                IsEmpty());
+    EXPECT_THAT(judge(running().at(902).event("task_deadline_miss", 12).event("task_deadline_miss", 12)),
+                ElementsAre("deadline-miss"));
+}
+
+TEST_F(OracleJobs, WantsAMissOfAJobThatEndsLate) {
+    const auto late = [] { return running().event("task_wcet_violation", 12).at(950).end_job(12); };
+    EXPECT_THAT(judge(late().run(Scene::kIdle)), Contains("deadline-miss"));
+    Scene recorded = running();
+    recorded.at(705).event("task_wcet_violation", 12).at(950).end_job(12).event("task_deadline_miss", 12).run(1);
+    EXPECT_THAT(judge(recorded), IsEmpty()) << testing::PrintToString(m_texts);
+}
+
+TEST_F(OracleJobs, WantsAnOverrunOncePerJob) {
+    EXPECT_THAT(judge(running().at(730).end_job(12)), ElementsAre("wcet-violation")) << "600 declared, 625 used";
+    EXPECT_THAT(judge(running().at(705).event("task_wcet_violation", 12).at(730).end_job(12)), IsEmpty());
+    EXPECT_THAT(judge(running().at(300).event("task_wcet_violation", 12)), ElementsAre("wcet-violation"));
+    EXPECT_THAT(judge(running().at(705).event("task_wcet_violation", 12).event("task_wcet_violation", 12)),
+                ElementsAre("wcet-violation"));
+}
+
+TEST_F(OracleJobs, LooksAtAJobThatEndsWithItsTask) {
+    EXPECT_THAT(judge(running().at(300).leave(12).event("task_end", 12, 12)), IsEmpty());
+    EXPECT_THAT(judge(running().at(730).leave(12).event("task_end", 12, 12)), ElementsAre("wcet-violation"));
+    EXPECT_THAT(judge(running().at(705).event("task_wcet_violation", 12).at(950).leave(12).event("task_end", 12, 12)),
+                ElementsAre("deadline-miss"));
+}
+
+TEST_F(OracleJobs, LeavesStampsOfAHostClockUnjudged) {
+    Scene scene = running();
+    scene.at(730).end_job(12);
+    scene.chunk.begin.clock_mode = tracer::ClockMode::emulated;
+    EXPECT_THAT(judge(scene.chunk.bytes(), std::nullopt), IsEmpty());
+    EXPECT_THAT(m_relaxations, ElementsAre(HasSubstr("--tolerance")));
+    EXPECT_THAT(judge(scene.chunk.bytes(), 10), ElementsAre("wcet-violation"));
+}
+
+TEST_F(OracleJobs, WantsAnEarlyActivation) {
+    const auto early = [] {
+        Scene scene;
+        scene.hard(12, Scene::kEdf, 60, 1000).event("task_activate", 12).at(100).release(12, 100, 1100).run(12).at(150);
+        return scene.end_job(12).event("task_activate", 12);
+    };
+    EXPECT_THAT(judge(early().event("activation_violation", 12).run(Scene::kIdle)), IsEmpty());
+    EXPECT_THAT(judge(early().run(Scene::kIdle)), ElementsAre("activation-violation"));
+    EXPECT_THAT(judge(early().event("activation_violation", 12).at(1500).event("activation_violation", 12)),
+                ElementsAre("activation-violation"));
+}
+
+TEST_F(OracleJobs, KeepsAndDropsActivationsOfABusyTaskOnly) {
+    const auto busy = [] {
+        Scene scene;
+        scene.task(12, "load", {.level = Scene::kRr, .budget_ns = 5000}).event("task_activate", 12).release(12, 10);
+        return scene.run(12).event("task_activate", 12);
+    };
+    EXPECT_THAT(judge(busy().event("job_queued", 12, 1).end_job(12).release(12, 20).run(12)), IsEmpty())
+        << testing::PrintToString(m_texts);
+    EXPECT_THAT(judge(busy().event("job_queued", 12, 2)), ElementsAre("skip-save"));
+    EXPECT_THAT(judge(busy().event("job_queued", 12, 1).end_job(12).run(Scene::kIdle)), ElementsAre("skip-save"));
+    EXPECT_THAT(judge(busy().event("job_skipped", 12).end_job(12).run(Scene::kIdle)), IsEmpty());
+    EXPECT_THAT(judge(busy().event("job_skipped", 12).end_job(12).event("job_skipped", 12)), ElementsAre("skip-save"));
+}
+
+TEST_F(OracleJobs, EndsASliceWhenItIsUsedUp) {
+    const auto slice = [](std::uint64_t end) {
+        Scene scene;
+        scene.task(12, "load", {.level = Scene::kRr, .budget_ns = 500}).release(12, 10).at(100).run(12);
+        return scene.at(end);
+    };
+    EXPECT_THAT(judge(slice(600).event("slice_end", 12).event("task_schedule", 12, 12)), IsEmpty());
+    EXPECT_THAT(judge(slice(400).event("slice_end", 12)), ElementsAre("rr-slice"));
+    EXPECT_THAT(judge(slice(700).event("slice_end", 12)), ElementsAre("rr-slice"));
+    EXPECT_THAT(judge(slice(700).event("task_schedule", 12, 12)), ElementsAre("rr-slice"));
+}
+
+// --- semaphores ----------------------------------------------------------------------------------------------------
+
+Scene waiting() {
+    Scene scene;
+    scene.event("set_semaphore_create", 0, 7).hard(12, Scene::kEdf, 50, 900).hard(13, Scene::kEdf, 50, 300);
+    for (const std::uint16_t context : {std::uint16_t{12}, std::uint16_t{13}}) {
+        scene.release(context, 100, context == 12 ? 1000 : 400).run(context).event("set_mutex_wait", context, 7);
+        scene.leave(context).event("task_block", context, (1U << 16) | 7U);
+    }
+    return scene.run(Scene::kIdle).event("set_mutex_post", 0, 7);
+}
+
+TEST_F(OracleJobs, WakesAWaiterAtOnceAndInTurn) {
+    EXPECT_THAT(judge(waiting().event("task_unblock", 12, (1U << 16) | 7U).leave(1).run(12)),
+                kWakeOrder == WakeOrder::arrival ? testing::Matcher<std::vector<std::string>>(IsEmpty())
+                                                 : ElementsAre("wake-order"));
+    EXPECT_THAT(judge(waiting().event("task_unblock", 13, (1U << 16) | 7U).leave(1).run(13)),
+                kWakeOrder == WakeOrder::urgency ? testing::Matcher<std::vector<std::string>>(IsEmpty())
+                                                 : ElementsAre("wake-order"));
+    EXPECT_THAT(judge(waiting().event("task_schedule", 1, 1)), ElementsAre("lost-wakeup"));
+    EXPECT_THAT(judge(waiting().event("task_schedule", 1, 1).event("task_unblock", 12, 6U << 16)), IsEmpty())
+        << "it was suspended, and came back when it was resumed";
+}
+
+TEST_F(OracleJobs, CountsUnits) {
+    const auto one = [](std::uint16_t units) {
+        Scene scene;
+        scene.event("set_semaphore_create", units, 7).hard(12, Scene::kEdf, 50, 900).release(12, 3, 903).run(12);
+        return scene.event("set_mutex_wait", 12, 7);
+    };
+    EXPECT_THAT(judge(one(1).event("task_schedule", 12, 12)), IsEmpty());
+    EXPECT_THAT(judge(one(0).event("task_schedule", 12, 12)), ElementsAre("semaphore-count"));
+    EXPECT_THAT(judge(one(1).leave(12).event("task_block", 12, (1U << 16) | 7U)), ElementsAre("semaphore-count"));
+    EXPECT_THAT(judge(one(0).leave(12).event("task_block", 12, (1U << 16) | 7U).run(1)), IsEmpty());
+}
+
+// --- servers -------------------------------------------------------------------------------------------------------
+
+// Q = 100, T = 1000; work at 500 renews: d = 1500, c = 100. It runs until `end` and is charged. reclaiming: somewhere
+// is a server that reclaims, and half of the processor is active.
+Scene served(std::uint16_t kind, std::uint64_t end, std::uint32_t left, bool reclaiming) {
+    Scene scene;
+    scene.at(490).task(12, "soft",
+                       {.level = kind == 1 ? Scene::kCbs : Scene::kGrub, .period_ns = 1000, .budget_ns = 100});
+    scene.server(3, kind, 100, 1000, 12).at(500);
+    if (reclaiming) {
+        scene.hard(13, Scene::kEdf, 400, 1000).event("server_bandwidth", 0, 0x7FFF'FFFF); // 0.4 and 0.1
+    }
+    scene.arrive(3, 12, 100, 1500).run(12).at(end).leave(12);
+    return scene.event("server_budget", 3, left);
+}
+
+Scene served(std::uint16_t kind, std::uint64_t end, std::uint32_t left) {
+    return served(kind, end, left, kind == 2);
+}
+
+TEST_F(OracleJobs, ChargesACbsInFullBesideOneThatReclaims) {
+    EXPECT_THAT(judge(served(1, 585, 20, true)), IsEmpty()) << testing::PrintToString(m_texts);
+    EXPECT_EQ(of(Rule::cbs_budget).checked, 1);
+    EXPECT_THAT(judge(served(1, 585, 60, true)), ElementsAre("cbs-budget")) << "half of what ran";
+    const auto exhausted = [](std::uint64_t end) {
+        Scene scene = served(1, end, 0, true);
+        scene.event("server_exhaust", 0, 3).event("server_replenish", 0, 3).event("server_budget", 3, 100);
+        return scene.event("server_deadline", 3, 2500).event("job_deadline", 12, 2500);
+    };
+    EXPECT_THAT(judge(exhausted(605)), IsEmpty()) << testing::PrintToString(m_texts);
+    EXPECT_THAT(judge(exhausted(705)), Contains("cbs-exhaust")) << "only half of it was charged";
+}
+
+TEST_F(OracleJobs, ChargesACbsWhatRanInItsPlace) {
+    EXPECT_THAT(judge(served(1, 545, 60)), IsEmpty()) << testing::PrintToString(m_texts);
+    EXPECT_EQ(of(Rule::cbs_budget).checked, 1);
+    EXPECT_THAT(judge(served(1, 545, 100)), ElementsAre("cbs-budget"));
+    EXPECT_THAT(judge(served(1, 545, 10)), ElementsAre("cbs-budget"));
+}
+
+TEST_F(OracleJobs, PostponesAnExhaustedCbs) {
+    const auto exhausted = [](std::uint64_t end, std::uint32_t budget, std::uint32_t deadline) {
+        Scene scene = served(1, end, 0);
+        scene.event("server_exhaust", 0, 3).event("server_replenish", 0, 3).event("server_budget", 3, budget);
+        return scene.event("server_deadline", 3, deadline).event("job_deadline", 12, deadline);
+    };
+    EXPECT_THAT(judge(exhausted(605, 100, 2500)), IsEmpty()) << testing::PrintToString(m_texts);
+    EXPECT_THAT(judge(exhausted(605, 100, 1500)), ElementsAre("cbs-exhaust"));
+    EXPECT_THAT(judge(exhausted(605, 200, 2500)), ElementsAre("cbs-exhaust"));
+    EXPECT_THAT(judge(exhausted(550, 100, 2500)), Contains("cbs-budget")) << "50 used of 100";
+    EXPECT_THAT(judge(exhausted(700, 100, 2500)), Contains("cbs-exhaust")) << "195 used of 100";
+    EXPECT_THAT(judge(exhausted(700, 100, 2500)), Contains("cbs-isolation")) << "195 of the 1000 up to its deadline";
+}
+
+TEST_F(OracleJobs, RenewsOrKeepsADeadlineAtAnArrival) {
+    const auto again = [](std::uint64_t time, std::uint32_t budget, std::uint32_t deadline) {
+        Scene scene = served(1, 545, 60);
+        return scene.event("task_end_cycle", 12).run(Scene::kIdle).at(time).arrive(3, 12, budget, deadline);
+    };
+    EXPECT_THAT(judge(again(700, 60, 1500)), IsEmpty()) << "60 * 1000 < 800 * 100: kept";
+    EXPECT_THAT(judge(again(1100, 100, 2100)), IsEmpty()) << "60 * 1000 >= 400 * 100: renewed";
+    EXPECT_THAT(judge(again(700, 100, 1700)), ElementsAre("cbs-arrival"));
+    EXPECT_THAT(judge(again(1100, 60, 1500)), ElementsAre("cbs-arrival"));
+    EXPECT_THAT(judge(again(700, 90, 1500)), ElementsAre("cbs-arrival"));
+    EXPECT_THAT(judge(again(1100, 100, 2300)), ElementsAre("cbs-arrival"));
+    EXPECT_THAT(judge(again(700, 60, 1500).event("job_deadline", 12, 1400)), ElementsAre("edf-deadline"));
+}
+
+TEST_F(OracleJobs, ChargesAGrubByTheActiveBandwidth) {
+    EXPECT_THAT(judge(served(2, 585, 60)), IsEmpty()) << "half of 80";
+    EXPECT_EQ(of(Rule::grub_budget).checked, 1);
+    EXPECT_THAT(judge(served(2, 585, 20)), ElementsAre("grub-budget"));
+}
+
+TEST_F(OracleJobs, AddsUpTheActiveBandwidth) {
+    const auto recorded = [](std::uint32_t bandwidth) {
+        Scene scene;
+        scene.hard(13, Scene::kEdf, 400, 1000);
+        scene.task(12, "soft", {.level = Scene::kGrub, .period_ns = 1000, .budget_ns = 100})
+            .server(3, 2, 100, 1000, 12);
+        return scene.at(500).event("server_bandwidth", 0, bandwidth).arrive(3, 12, 100, 1500).run(12);
+    };
+    EXPECT_THAT(judge(recorded(0x7FFF'FFFF)), IsEmpty()) << testing::PrintToString(m_texts);
+    EXPECT_EQ(of(Rule::grub_rate).checked, 1);
+    EXPECT_THAT(judge(recorded(0x6666'6666)), ElementsAre("grub-rate"));
+}
+
+TEST_F(OracleJobs, GivesBandwidthBackAtTheZeroLagTime) {
+    const auto rests = [](std::uint64_t time, bool recorded) { // c = 60, d = 1500: at 900
+        Scene scene = served(2, 585, 60);
+        scene.event("task_end_cycle", 12).at(time);
+        return recorded ? scene.event("server_reclaiming", 0, 3) : scene.run(Scene::kIdle);
+    };
+    EXPECT_THAT(judge(rests(901, true)), IsEmpty());
+    EXPECT_THAT(judge(rests(700, true)), ElementsAre("grub-zero-lag"));
+    EXPECT_THAT(judge(rests(990, true)), ElementsAre("grub-zero-lag"));
+    EXPECT_THAT(judge(rests(990, false)), Contains("grub-zero-lag"));
+}
+
+// Q = 100, T = 1000, refilled at 1000, 2000, ...
+Scene fixed_server(std::uint16_t kind) {
+    Scene scene;
+    scene.task(12, "request", {.level = Scene::kServed}).server(3, kind, 100, 1000, 12);
+    scene.event("server_replenish", 0, 3).event("server_budget", 3, 100).event("server_deadline", 3, 1000);
+    if (kind == 3) {
+        scene.event("server_budget", 3, 0);
+    }
+    return scene.run(Scene::kIdle);
+}
+
+TEST_F(OracleJobs, RefillsAServerEachPeriod) {
+    const auto refilled = [](std::uint64_t time, std::uint32_t budget, std::uint32_t next) {
+        Scene scene = fixed_server(4);
+        scene.at(time).event("server_replenish", 0, 3).event("server_budget", 3, budget);
+        return scene.event("server_deadline", 3, next);
+    };
+    EXPECT_THAT(judge(refilled(1002, 100, 2000)), IsEmpty()) << testing::PrintToString(m_texts);
+    EXPECT_THAT(judge(refilled(1002, 80, 2000)), ElementsAre("server-replenish"));
+    EXPECT_THAT(judge(refilled(1002, 100, 2010)), ElementsAre("server-replenish"));
+    EXPECT_THAT(judge(refilled(900, 100, 2000)), ElementsAre("server-replenish"));
+}
+
+TEST_F(OracleJobs, TakesThePollingServersBudgetWithoutRequests) {
+    EXPECT_THAT(judge(fixed_server(3)), IsEmpty());
+    Scene keeps = fixed_server(3);
+    keeps.at(1001).event("server_replenish", 0, 3).event("server_budget", 3, 100).event("server_deadline", 3, 2000);
+    EXPECT_THAT(judge(keeps.event("task_schedule", 1, 1)), ElementsAre("server-replenish"));
+}
+
+TEST_F(OracleJobs, ServesOnlyWithinTheBudget) {
+    const auto serve = [](std::uint64_t end, std::uint32_t left) {
+        Scene scene = fixed_server(4);
+        scene.at(200).release(12, 200).leave(1).run(12).at(end).leave(12);
+        return scene.event("server_budget", 3, left);
+    };
+    EXPECT_THAT(judge(serve(250, 55)), IsEmpty()) << testing::PrintToString(m_texts);
+    EXPECT_THAT(judge(serve(250, 100)), ElementsAre("server-budget"));
+    EXPECT_THAT(judge(serve(350, 0)), ElementsAre("server-budget"));
+    EXPECT_THAT(judge(serve(305, 0).run(12)), ElementsAre("server-budget"));
+}
+
+} // namespace
+
+} // namespace host::analyse::oracle

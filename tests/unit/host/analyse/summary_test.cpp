@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: MIT
+// Figures against traces that were computed by hand. One tick is one nanosecond.
+#include "host/analyse/summary.hpp"
+
+#include "host/formats/trace.hpp"
+#include "tests/support/host_trace_builder.hpp"
+
+namespace host::analyse {
+
+namespace {
+
+using support::ChunkBuilder;
+
+Summary summarise(const support::Bytes& bytes) {
+    const support::TemporaryDirectory directory;
+    trace::Diagnostics diagnostics([](std::string_view) {});
+    const auto opened = formats::Trace::open(directory.write("0trace.dat", bytes), {}, diagnostics);
+    Summary summary;
+    trace::Event event;
+    while (opened.value()->next(event)) {
+        summary.add(event);
+    }
+    summary.finish();
+    return summary;
+}
+
+//   0     100        200 210    250 260      300          400
+//   |idle  |  task 12  |IRQ      | |IRQ|  12   |  idle      |
+//                       nested 220..240
+TEST(Summary, TakesInterruptTimeOutOfTheTaskThatWasInterrupted) {
+    ChunkBuilder chunk;
+    chunk.event(0, "context_switch", 1).event(100, "context_switch", 12);
+    chunk.event(200, "interrupt_start", 32).event(220, "interrupt_start", 33);
+    chunk.event(240, "interrupt_end", 33).event(250, "interrupt_end", 32);
+    chunk.event(260, "timer_wakeup_start").event(265, "timer_wakeup_end", 12);
+    chunk.event(300, "context_switch", 1).event(400, "ipoint", 1);
+    const Summary summary = summarise(chunk.bytes());
+
+    EXPECT_EQ(summary.tasks().at(12).cpu_time.value, 200U - 50 - 5);
+    EXPECT_EQ(summary.tasks().at(1).cpu_time.value, 200U);
+    EXPECT_EQ(summary.interrupt_time().value, 55U);
+    EXPECT_EQ(summary.duration().value, 400U);
+    EXPECT_EQ(summary.vectors().at(32).handler.sum().value, 50U);
+    EXPECT_EQ(summary.vectors().at(33).handler.sum().value, 20U);
+    EXPECT_EQ(summary.timer().handler.sum().value, 5U);
+}
+
+TEST(Summary, ChargesEachTaskItsOwnPartWhenTheSwitchHappensInsideAHandler) {
+    ChunkBuilder chunk;
+    chunk.event(0, "context_switch", 12).event(100, "interrupt_start", 32).event(110, "context_switch", 13);
+    chunk.event(130, "interrupt_end", 32).event(200, "ipoint", 1);
+    const Summary summary = summarise(chunk.bytes());
+    EXPECT_EQ(summary.tasks().at(12).cpu_time.value, 100U);
+    EXPECT_EQ(summary.tasks().at(13).cpu_time.value, 70U);
+    EXPECT_EQ(summary.interrupt_time().value, 30U);
+}
+
+TEST(Summary, MeasuresResponsesFromReleaseToEndOfCycleInOrder) {
+    ChunkBuilder chunk;
+    chunk.event(0, "task_activate", 12).event(70, "task_end_cycle", 12);
+    chunk.event(100, "task_timer", 12).event(200, "task_timer", 12); // the first one is late
+    chunk.event(230, "task_end_cycle", 12).event(240, "task_end_cycle", 12);
+    chunk.event(250, "task_deadline_miss", 12).event(251, "task_wcet_violation", 12).event(252, "inheritance", 12, 13);
+    const TaskFigures task = summarise(chunk.bytes()).tasks().at(12);
+    EXPECT_EQ(task.jobs, 3U);
+    EXPECT_EQ(task.activations, 1U);
+    EXPECT_EQ(task.releases, 2U);
+    EXPECT_EQ(task.response.count(), 3U);
+    EXPECT_EQ(task.response.least().value, 40U);
+    EXPECT_EQ(task.response.greatest().value, 130U);
+    EXPECT_EQ(task.response.mean().value, 80U);
+    EXPECT_EQ(task.deadline_misses, 1U);
+    EXPECT_EQ(task.wcet_violations, 1U);
+    EXPECT_EQ(task.inheritances, 1U);
+}
+
+TEST(Summary, CountsTheOffsetOfATaskAsNoResponseTime) {
+    ChunkBuilder chunk;
+    chunk.parameters({.context = 12, .level = 0, .period_ns = 100, .offset_ns = 50});
+    chunk.event(0, "task_activate", 12).event(50, "task_timer", 12).event(60, "task_end_cycle", 12);
+    const TaskFigures task = summarise(chunk.bytes()).tasks().at(12);
+    EXPECT_EQ(task.response.count(), 1U);
+    EXPECT_EQ(task.response.greatest().value, 10U);
+}
+
+TEST(Summary, LetsATimerReplaceTheActivationOnlyBeforeTheJobBegins) {
+    ChunkBuilder chunk;
+    chunk.event(0, "task_activate", 12).event(10, "task_begin_cycle", 12).event(100, "task_timer", 12);
+    chunk.event(150, "task_end_cycle", 12).event(160, "task_end_cycle", 12);
+    const TaskFigures task = summarise(chunk.bytes()).tasks().at(12);
+    EXPECT_EQ(task.response.count(), 2U);
+    EXPECT_EQ(task.response.greatest().value, 150U);
+    EXPECT_EQ(task.response.least().value, 60U);
+}
+
+TEST(Summary, KnowsNoResponseOfAJobThatWasReleasedBeforeTheTrace) {
+    ChunkBuilder chunk;
+    chunk.event(10, "task_end_cycle", 12).event(20, "interrupt_end", 32);
+    const Summary summary = summarise(chunk.bytes());
+    EXPECT_EQ(summary.tasks().at(12).jobs, 1U);
+    EXPECT_EQ(summary.tasks().at(12).response.count(), 0U);
+    EXPECT_EQ(summary.interrupt_time().value, 0U);
+}
+
+TEST(Summary, GivesTheTimeOfAGapToNoTask) {
+    ChunkBuilder chunk;
+    chunk.event(0, "context_switch", 12).event(100, "blackout_start").event(900, "blackout_end", 0, 7);
+    chunk.event(910, "context_switch", 13).event(950, "ipoint", 1).event(990, "blackout_end", 0, 7);
+    chunk.event(999, "ipoint", 1);
+    const Summary summary = summarise(chunk.bytes());
+    EXPECT_EQ(summary.tasks().at(12).cpu_time.value, 100U);
+    EXPECT_EQ(summary.tasks().at(13).cpu_time.value, 40U);
+}
+
+TEST(Summary, CountsFamiliesAndUnknownCodesApart) {
+    ChunkBuilder chunk;
+    chunk.event(1, "ipoint", 1).event(2, "ipoint", 1).event(3, "interrupt_hit", 7).event(4, "interrupt_count", 7, 9);
+    chunk.raw(tracer::make_record(0xD3, 0, 0, {5}));
+    const Summary summary = summarise(chunk.bytes());
+    EXPECT_EQ(summary.families()[1], 2U);
+    EXPECT_EQ(summary.families()[3], 2U);
+    EXPECT_EQ(summary.unknown(), 1U);
+    EXPECT_EQ(summary.events(), 5U);
+    EXPECT_EQ(summary.vectors().at(7).count, 10U);
+}
+
+} // namespace
+
+} // namespace host::analyse

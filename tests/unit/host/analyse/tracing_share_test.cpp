@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+// What tracing took of a run, against figures computed by hand, and where the commands show it.
+#include "host/analyse/tracing_share.hpp"
+
+#include "host/trace/json.hpp"
+#include "tests/support/host_command_line.hpp"
+
+#include <gmock/gmock.h>
+
+namespace host {
+
+namespace {
+
+using testing::HasSubstr;
+using trace::Json;
+
+constexpr tracer::TraceCost kCost{
+    .enabled_ticks_x256 = 18 * 256 + 128, .filtered_ticks_x256 = 512, .disabled_ticks_x256 = 256, .rounds = 16};
+
+TEST(TracingShare, IsRecordsTimesCostOverTheTimeOfAllProcessors) {
+    const auto one = analyse::tracing_share(kCost, 1000, {100'000}, 1);
+    ASSERT_TRUE(one);
+    EXPECT_EQ(one->records, 1000U);
+    EXPECT_DOUBLE_EQ(one->ticks_per_record, 18.5);
+    EXPECT_EQ(one->time.value, 18'500U);
+    EXPECT_DOUBLE_EQ(*one->share, 0.185);
+    EXPECT_DOUBLE_EQ(*analyse::tracing_share(kCost, 1000, {100'000}, 2)->share, 0.0925);
+    EXPECT_DOUBLE_EQ(*analyse::tracing_share(kCost, 1000, {10'000}, 1, {90'000})->share, 0.185) << "a clock set back";
+}
+
+TEST(TracingShare, IsNotKnownWithoutACostAndHasNoShareWithoutTime) {
+    EXPECT_FALSE(analyse::tracing_share(std::nullopt, 1000, {100'000}, 1));
+    EXPECT_FALSE(analyse::tracing_share(tracer::TraceCost{}, 1000, {100'000}, 1));
+    const auto timeless = analyse::tracing_share(kCost, 1, {0}, 1);
+    ASSERT_TRUE(timeless);
+    EXPECT_FALSE(timeless->share);
+    EXPECT_EQ(timeless->time.value, 18U);
+}
+
+TEST(TracingShare, SurvivesAnyFigures) {
+    const tracer::TraceCost most{.enabled_ticks_x256 = ~0U, .rounds = 1};
+    EXPECT_GT(analyse::tracing_share(most, ~std::uint64_t{0}, {1}, 1)->time.value, 0U);
+}
+
+class TracingShareCommands : public support::CommandLine {};
+
+// The sample holds 9 records in 1100 ns; a tick is a nanosecond.
+TEST_F(TracingShareCommands, SummarySaysWhichPartAndOfWhichClock) {
+    support::ChunkBuilder chunk = sample();
+    chunk.cost(kCost);
+    const std::string path = write(chunk.bytes());
+    ASSERT_EQ(remora({"summary", path}), 0) << m_err;
+    EXPECT_THAT(m_out, HasSubstr("tracing    about 15.136 % of the run: 9 records x 18.50 ticks = 166 ns "
+                                 "(estimate; clock: icount)\n"));
+    ASSERT_EQ(remora({"summary", path, "--json"}), 0);
+    const Json tracing = Json::parse(m_out)["tracing"];
+    EXPECT_EQ(tracing["estimate"], true);
+    EXPECT_EQ(tracing["records"], 9);
+    EXPECT_DOUBLE_EQ(tracing["enabled_ticks"], 18.5);
+    EXPECT_DOUBLE_EQ(tracing["filtered_ticks"], 2);
+    EXPECT_DOUBLE_EQ(tracing["disabled_ticks"], 1);
+    EXPECT_EQ(tracing["rounds"], 16);
+    EXPECT_EQ(tracing["clock_mode"], "icount");
+    EXPECT_EQ(tracing["time_ticks"], 166);
+    EXPECT_EQ(tracing["time_ns"], 166);
+    EXPECT_NEAR(tracing["share"], 166.5 / 1100, 1e-12);
+}
+
+TEST_F(TracingShareCommands, SummarySaysThatACostIsNotKnown) {
+    const std::string path = write(sample().bytes());
+    ASSERT_EQ(remora({"summary", path}), 0) << m_err;
+    EXPECT_THAT(m_out, HasSubstr("tracing    share not known: the trace does not state what a record costs\n"));
+    ASSERT_EQ(remora({"summary", path, "--json"}), 0);
+    EXPECT_TRUE(Json::parse(m_out).at("tracing").is_null());
+}
+
+TEST_F(TracingShareCommands, ACostOfNoRoundsIsNoCost) {
+    support::ChunkBuilder chunk = sample();
+    chunk.cost({.enabled_ticks_x256 = 4608});
+    ASSERT_EQ(remora({"summary", write(chunk.bytes())}), 0) << m_err;
+    EXPECT_THAT(m_out, HasSubstr("share not known"));
+}
+
+TEST_F(TracingShareCommands, PrintShowsTheCost) {
+    support::ChunkBuilder chunk = sample();
+    chunk.cost(kCost);
+    ASSERT_EQ(remora({"print", write(chunk.bytes()), "--all"}), 0) << m_err;
+    EXPECT_THAT(m_out, HasSubstr("trace_cost"));
+    EXPECT_THAT(m_out, HasSubstr("enabled=18.50 filtered=2.00 disabled=1.00 ticks, best of 16 rounds"));
+}
+
+} // namespace
+
+} // namespace host

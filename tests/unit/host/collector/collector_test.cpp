@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: MIT
+// The collector: chunks and manifests, over a real UDP socket on the loopback. Packet numbers: packet_order_test.cpp.
+#include "host/collector/collector.hpp"
+
+#include "host/collector/session_directory.hpp"
+#include "tests/support/host_trace_builder.hpp"
+
+#include <arpa/inet.h>
+#include <gmock/gmock.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+namespace host::collector {
+
+namespace {
+
+using support::Bytes;
+using support::ChunkBuilder;
+using support::TemporaryDirectory;
+using testing::HasSubstr;
+
+class Sender {
+  public:
+    explicit Sender(const Address& to)
+        : m_descriptor(::socket(AF_INET, SOCK_DGRAM, 0)) {
+        sockaddr_in where{};
+        where.sin_family = AF_INET;
+        where.sin_addr.s_addr = htonl(to.ipv4);
+        where.sin_port = htons(to.port);
+        EXPECT_EQ(::connect(m_descriptor, reinterpret_cast<const sockaddr*>(&where), sizeof(where)), 0);
+    }
+
+    Sender(const Sender&) = delete;
+    Sender& operator=(const Sender&) = delete;
+
+    ~Sender() { ::close(m_descriptor); }
+
+    void send(const Bytes& datagram) const {
+        EXPECT_EQ(::send(m_descriptor, datagram.data(), datagram.size(), 0), static_cast<ssize_t>(datagram.size()));
+    }
+
+    void send(const std::vector<Bytes>& datagrams) const {
+        for (const Bytes& datagram : datagrams) {
+            send(datagram);
+        }
+    }
+
+  private:
+    int m_descriptor;
+};
+
+class Collecting : public testing::Test {
+  protected:
+    Collecting() { EXPECT_TRUE(m_socket.bind({INADDR_LOOPBACK, 0}).ok()); }
+
+    static ChunkBuilder chunk(std::uint16_t number, std::size_t records) {
+        ChunkBuilder builder(number);
+        builder.name("task", 12, "sensor").build("control", 42);
+        for (std::size_t i = 0; i < records; ++i) {
+            builder.event(1000 + std::uint64_t{number} * 100'000 + i, "ipoint", static_cast<std::uint16_t>(i));
+        }
+        return builder;
+    }
+
+    // Everything was sent before: the loopback holds it, so no time passes in the test.
+    formats::dat::Manifest collect() {
+        Collector collector(m_socket,
+                            {.directory = m_directory.path(),
+                             .idle_timeout = std::chrono::milliseconds(300),
+                             .timeout = std::chrono::milliseconds(5000)},
+                            [](const Progress&) {});
+        const auto manifest = collector.run();
+        EXPECT_TRUE(manifest.ok());
+        const auto read_back = formats::dat::load_manifest(m_directory.path());
+        EXPECT_TRUE(read_back.ok());
+        EXPECT_EQ(formats::dat::to_json_text(read_back.value()), formats::dat::to_json_text(manifest.value()));
+        return manifest.value();
+    }
+
+    // Three chunks and the end: what a correct sender sends.
+    std::vector<Bytes> session() {
+        std::uint32_t number = 1;
+        std::vector<Bytes> all;
+        const auto add = [&](const Bytes& image) {
+            for (Bytes& datagram : support::packets(image, number)) {
+                all.push_back(std::move(datagram));
+            }
+        };
+        for (std::uint16_t i = 0; i < 3; ++i) {
+            add(chunk(i, 200).bytes());
+        }
+        add(support::export_end({3, tracer::RunResult::completed, 600, 0, 0, 0}));
+        return all;
+    }
+
+    std::string file(int number) const { return support::read_text(m_directory / fmt_name(number)); }
+
+    static std::string fmt_name(int number) { return std::to_string(number) + "trace.dat"; }
+
+    static std::string text(const Bytes& bytes) { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
+
+    UdpSocket m_socket;
+    TemporaryDirectory m_directory;
+};
+
+TEST_F(Collecting, WritesEachChunkByteForByteAndAManifestThatSaysComplete) {
+    Sender(m_socket.local()).send(session());
+    const formats::dat::Manifest manifest = collect();
+    EXPECT_TRUE(manifest.complete) << manifest.reason;
+    ASSERT_EQ(manifest.chunks.size(), 3U);
+    for (std::uint16_t i = 0; i < 3; ++i) {
+        const Bytes image = chunk(i, 200).bytes();
+        EXPECT_EQ(file(i), text(image));
+        EXPECT_EQ(manifest.chunks[i].description.chunk, i);
+        EXPECT_EQ(manifest.chunks[i].records, 200U);
+        EXPECT_EQ(manifest.chunks[i].preamble, chunk(i, 200).description().preamble_slots);
+        EXPECT_EQ(manifest.chunks[i].first_tsc, 1000U + i * 100'000U);
+        EXPECT_EQ(manifest.chunks[i].last_tsc, 1199U + i * 100'000U);
+        const auto checksum = formats::dat::checksum_file(m_directory / fmt_name(i));
+        EXPECT_EQ(checksum.value().crc32c, manifest.chunks[i].crc32c);
+        EXPECT_EQ(checksum.value().bytes, image.size());
+    }
+    EXPECT_EQ(manifest.build->application.view(), "control");
+    EXPECT_EQ(manifest.build->seed, 42U);
+    EXPECT_EQ(manifest.tsc_khz, 1'000'000U);
+    EXPECT_EQ(manifest.transfer->records, 600U);
+}
+
+TEST_F(Collecting, IsCompleteInSpiteOfDuplicatesReorderingMalformedAndForeignPackets) {
+    std::vector<Bytes> all = session();
+    std::swap(all[1], all[3]);
+    all.insert(all.begin() + 4, all[0]);
+    Bytes other = all[0];
+    other[16] ^= std::byte{1};
+    all.insert(all.begin() + 1, other);
+    all.insert(all.begin() + 1, Bytes(5));
+    const Sender ours(m_socket.local());
+    const Sender foreign(m_socket.local());
+    ours.send(all[0]);
+    foreign.send(session()[1]);
+    ours.send(std::vector<Bytes>(all.begin() + 1, all.end()));
+    const formats::dat::Manifest manifest = collect();
+    EXPECT_TRUE(manifest.complete) << manifest.reason;
+    EXPECT_EQ(manifest.transfer->duplicate, 1U);
+    EXPECT_EQ(manifest.transfer->malformed, 2U);
+    EXPECT_EQ(manifest.transfer->other_senders, 1U);
+    EXPECT_GT(manifest.transfer->reordered, 0U);
+    EXPECT_EQ(file(0), text(chunk(0, 200).bytes()));
+}
+
+TEST_F(Collecting, SaysHowManyRecordsAreMissingWhenAPacketIsLostInsideAChunk) {
+    std::vector<Bytes> all = session();
+    all.erase(all.begin() + 1);
+    Sender(m_socket.local()).send(all);
+    const formats::dat::Manifest manifest = collect();
+    EXPECT_FALSE(manifest.complete);
+    EXPECT_THAT(manifest.reason, HasSubstr("1 packet was lost"));
+    EXPECT_EQ(manifest.transfer->lost, 1U);
+    ASSERT_EQ(manifest.chunks.size(), 3U);
+    EXPECT_EQ(manifest.chunks[0].missing, 60U);
+    EXPECT_EQ(manifest.chunks[1].missing, 0U);
+    std::string expected = text(chunk(0, 200).bytes());
+    expected.erase(std::size_t{60} * 16, std::size_t{60} * 16);
+    EXPECT_EQ(file(0), expected) << "the file holds what arrived, and nothing else";
+}
+
+TEST_F(Collecting, GivesAChunkWhoseBeginningIsLostAFileOfItsOwn) {
+    std::vector<Bytes> all = session();
+    const std::size_t per_chunk = (all.size() - 1) / 3;
+    all.erase(all.begin() + static_cast<std::ptrdiff_t>(per_chunk));
+    Sender(m_socket.local()).send(all);
+    const formats::dat::Manifest manifest = collect();
+    ASSERT_EQ(manifest.chunks.size(), 3U);
+    EXPECT_EQ(manifest.chunks[0].missing, 0U);
+    EXPECT_FALSE(manifest.chunks[1].described);
+    EXPECT_TRUE(manifest.chunks[2].described);
+    EXPECT_EQ(file(1), text(chunk(1, 200).bytes()).substr(std::size_t{60} * 16));
+}
+
+TEST_F(Collecting, EndsAsIncompleteWhenTheEndNeverComes) {
+    std::vector<Bytes> all = session();
+    all.pop_back();
+    Sender(m_socket.local()).send(all);
+    const formats::dat::Manifest manifest = collect();
+    EXPECT_FALSE(manifest.complete);
+    EXPECT_THAT(manifest.reason, HasSubstr("the end of the export never came"));
+    EXPECT_EQ(manifest.transfer->records, 600U);
+}
+
+TEST_F(Collecting, KeepsAPlainStreamInOneFile) {
+    std::uint32_t number = 1;
+    const ChunkBuilder plain = chunk(0, 150);
+    Sender(m_socket.local()).send(support::packets(plain.plain(), number));
+    const formats::dat::Manifest manifest = collect();
+    ASSERT_EQ(manifest.chunks.size(), 1U);
+    EXPECT_FALSE(manifest.complete);
+    EXPECT_THAT(manifest.reason, HasSubstr("without metadata"));
+    EXPECT_EQ(file(0), text(plain.plain()));
+    EXPECT_EQ(manifest.chunks[0].records, 150U);
+}
+
+TEST_F(Collecting, NoticesAChunkThatTheSenderAnnouncesAndNeverSends) {
+    std::uint32_t number = 1;
+    std::vector<Bytes> all = support::packets(chunk(0, 10).bytes(), number);
+    const std::vector<Bytes> end =
+        support::packets(support::export_end({2, tracer::RunResult::completed, 20, 0, 0, 0}), number);
+    all.insert(all.end(), end.begin(), end.end());
+    Sender(m_socket.local()).send(all);
+    const formats::dat::Manifest manifest = collect();
+    EXPECT_FALSE(manifest.complete);
+    EXPECT_THAT(manifest.reason, HasSubstr("announces 2 chunks with 20 records; 1 with 10 came"));
+}
+
+TEST_F(Collecting, SaysThatItWasAskedToStopWhoeverAsked) {
+    const volatile std::sig_atomic_t stop = 1;
+    Collector collector(m_socket, {.directory = m_directory.path(), .idle_timeout = {}, .timeout = {}, .stop = &stop},
+                        [](const Progress&) {});
+    const auto manifest = collector.run();
+    ASSERT_TRUE(manifest.ok());
+    EXPECT_EQ(manifest.value().reason, "no packet came: asked to stop");
+}
+
+TEST_F(Collecting, RefusesATakenPort) {
+    UdpSocket second;
+    EXPECT_EQ(second.bind(m_socket.local()).error(), lib::Error::exists);
+}
+
+// --- the directory
+// -------------------------------------------------------------------------------------------------------
+
+TEST(SessionDirectory, ReplacesOnlyASessionAndOnlyOnRequest) {
+    const TemporaryDirectory directory;
+    EXPECT_TRUE(prepare_session_directory(directory / "new/deep", OldSession::keep).ok());
+
+    formats::dat::Manifest manifest;
+    manifest.origin = "udp";
+    ASSERT_TRUE(formats::dat::save_manifest(manifest, directory / "new/deep").ok());
+    directory.write("new/deep/0trace.dat", Bytes(16));
+    EXPECT_EQ(prepare_session_directory(directory / "new/deep", OldSession::keep).error().cause,
+              DirectoryFault::session);
+    EXPECT_TRUE(prepare_session_directory(directory / "new/deep", OldSession::replace).ok());
+    EXPECT_TRUE(std::filesystem::is_empty(directory / "new/deep"));
+
+    directory.write("new/deep/precious.txt", Bytes(1));
+    const auto refused = prepare_session_directory(directory / "new/deep", OldSession::replace);
+    ASSERT_FALSE(refused.ok());
+    EXPECT_EQ(refused.error().cause, DirectoryFault::unusable);
+    EXPECT_THAT(refused.error().text, HasSubstr("precious.txt"));
+    EXPECT_TRUE(std::filesystem::exists(directory / "new/deep/precious.txt"));
+}
+
+TEST(Address, IsParsedStrictly) {
+    EXPECT_EQ(parse_address("127.0.0.1:20000").value(), (Address{INADDR_LOOPBACK, 20000}));
+    for (const char* const text : {"", ":", "127.0.0.1", "127.0.0.1:", "127.0.0.1:65536", "127.0.0.1:1x", "a:1"}) {
+        EXPECT_FALSE(parse_address(text).ok()) << text;
+    }
+}
+
+} // namespace
+
+} // namespace host::collector

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: MIT
+// Order, loss and duplication by packet number.
+#include "host/formats/dat/packet_order.hpp"
+
+#include <array>
+#include <gmock/gmock.h>
+
+namespace host::formats {
+
+namespace {
+
+using testing::ElementsAre;
+
+class PacketOrdering : public testing::Test {
+  protected:
+    void accept(std::uint32_t number) {
+        const std::array mark{static_cast<std::byte>(number & 0xFF)};
+        m_order.accept(number, mark);
+    }
+
+    std::vector<int> m_delivered;
+    std::vector<std::uint64_t> m_lost;
+    dat::PacketOrder m_order{[this](std::span<const std::byte> records, std::uint64_t lost) {
+        m_delivered.push_back(static_cast<int>(records[0]));
+        m_lost.push_back(lost);
+    }};
+};
+
+TEST_F(PacketOrdering, PutsOvertakenPacketsBackInOrder) {
+    for (const std::uint32_t number : {2U, 1U, 4U, 5U, 3U}) {
+        accept(number);
+    }
+    EXPECT_THAT(m_delivered, ElementsAre(1, 2, 3, 4, 5));
+    EXPECT_EQ(m_order.counts().lost, 0U);
+    EXPECT_EQ(m_order.counts().reordered, 2U);
+}
+
+TEST_F(PacketOrdering, DropsDuplicatesWhetherDeliveredOrWaiting) {
+    for (const std::uint32_t number : {1U, 1U, 3U, 3U, 2U}) {
+        accept(number);
+    }
+    EXPECT_THAT(m_delivered, ElementsAre(1, 2, 3));
+    EXPECT_EQ(m_order.counts().duplicate, 2U);
+}
+
+TEST_F(PacketOrdering, GivesUpAGapWhenTheWindowIsFullAndNotBefore) {
+    accept(1);
+    for (std::uint32_t number = 3; number < 2 + dat::PacketOrder::kWindow; ++number) {
+        accept(number);
+    }
+    EXPECT_EQ(m_delivered.size(), 1U);
+    accept(2 + dat::PacketOrder::kWindow);
+    EXPECT_EQ(m_delivered.size(), 1U + dat::PacketOrder::kWindow);
+    EXPECT_EQ(m_lost.at(1), 1U);
+    EXPECT_EQ(m_order.counts().lost, 1U);
+    accept(2);
+    EXPECT_EQ(m_order.counts().late, 1U);
+    EXPECT_EQ(m_order.counts().duplicate, 0U);
+}
+
+TEST_F(PacketOrdering, ReportsTheLengthOfEachGapWhenFlushed) {
+    for (const std::uint32_t number : {3U, 4U, 9U}) {
+        accept(number);
+    }
+    m_order.flush();
+    EXPECT_THAT(m_delivered, ElementsAre(3, 4, 9));
+    EXPECT_THAT(m_lost, ElementsAre(2, 0, 4));
+    EXPECT_EQ(m_order.counts().lost, 6U);
+}
+
+TEST_F(PacketOrdering, TakesAWildJumpForNonsense) {
+    accept(1);
+    accept(0);
+    accept(2 + dat::PacketOrder::kJumpMax + 1);
+    accept(2);
+    EXPECT_THAT(m_delivered, ElementsAre(1, 2));
+    EXPECT_EQ(m_order.counts().implausible, 2U);
+}
+
+} // namespace
+
+} // namespace host::formats

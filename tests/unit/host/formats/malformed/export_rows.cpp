@@ -1,0 +1,284 @@
+// SPDX-License-Identifier: MIT
+// Rows D54 to D60: what is written from an input that is damaged or extreme, and where it cannot be written. What
+// viewers make of the files is tested in tests/viewers.
+#include "tests/support/kev_builder.hpp"
+#include "tests/support/malformed_row.hpp"
+#include "tests/support/tlog_files.hpp"
+
+#include "host/trace/json.hpp"
+
+#include <cmath>
+#include <csignal>
+#include <cstring>
+#include <filesystem>
+#include <gmock/gmock.h>
+#include <sstream>
+#include <sys/resource.h>
+
+namespace support {
+
+namespace {
+
+using enum host::trace::ExitStatus;
+using testing::HasSubstr;
+using testing::Not;
+
+Outcome convert(MalformedInput& at, const Bytes& bytes, const std::string& format) {
+    return at.run({"convert", at.store("input", bytes), "--to", format, "-o", at.path_of("out")});
+}
+
+// Stamps of a row in its CSV: the first column.
+std::vector<std::uint64_t> csv_ticks(const std::string& path) {
+    std::istringstream in(read_text(path));
+    std::vector<std::uint64_t> ticks;
+    std::string line;
+    std::getline(in, line);
+    while (std::getline(in, line)) {
+        ticks.push_back(std::stoull(line));
+    }
+    return ticks;
+}
+
+// Two processors, and one whose time falls.
+Outcome export_inverted(MalformedInput& at) {
+    ChunkBuilder first = three_events(0);
+    ChunkBuilder second(1);
+    second.begin.cpu = 1;
+    second.event(900, "ipoint", 1).event(1600, "ipoint", 2).unordered(1200, "ipoint", 3);
+    const Bytes bytes = first.bytes() + second.bytes();
+    Outcome outcome = convert(at, bytes, "csv");
+    EXPECT_EQ(csv_ticks(at.path_of("out")), (std::vector<std::uint64_t>{900, 1000, 1500, 1600, 1200, 2000}));
+    std::filesystem::remove(at.path_of("out"));
+    convert(at, bytes, "tlog"); // a stamp below its processor's last is raised to it
+    const Outcome again = at.read_path(at.path_of("out"));
+    EXPECT_TRUE(std::ranges::is_sorted(again.ticks));
+    EXPECT_EQ(again.late, 0U);
+    return outcome;
+}
+
+// The stamps are in several turns of 32 bits; the stream of CTF has them whole.
+Outcome export_turns(MalformedInput& at) {
+    constexpr std::uint64_t kTurn = std::uint64_t{1} << 32;
+    ChunkBuilder chunk;
+    chunk.event(kTurn - 1, "ipoint", 1).event(kTurn, "ipoint", 2).event(5 * kTurn + 7, "ipoint", 3);
+    Outcome outcome = convert(at, chunk.compact(tracer::compact::Layout::a), "ctf");
+    std::string files;
+    for (const auto& entry : std::filesystem::directory_iterator(at.path_of("out"))) {
+        if (entry.path().filename() != "metadata") {
+            files += read_text(entry.path().string());
+        }
+    }
+    for (const std::uint64_t stamp : {kTurn - 1, kTurn, 5 * kTurn + 7}) {
+        std::string bytes(8, '\0');
+        std::memcpy(bytes.data(), &stamp, 8);
+        EXPECT_NE(files.find(bytes), std::string::npos) << stamp;
+    }
+    return outcome;
+}
+
+Outcome export_hostile_name(MalformedInput& at) {
+    ChunkBuilder chunk;
+    chunk.name("task", 12, "a\"\\*/\n\x01").event(1000, "task_dispatch", 12).event(1100, "context_switch", 12);
+    Outcome outcome = convert(at, chunk.bytes(), "chrome-json");
+    const auto json = host::trace::Json::parse(read_text(at.path_of("out")), nullptr, false);
+    EXPECT_FALSE(json.is_discarded());
+    std::filesystem::remove(at.path_of("out"));
+    EXPECT_EQ(convert(at, chunk.bytes(), "ctf-lttng").status, clean);
+    EXPECT_THAT(read_text(at.path_of("out") + "/metadata"), Not(HasSubstr("\x01")));
+    return outcome;
+}
+
+Outcome export_few(MalformedInput& at, const Bytes& bytes) {
+    Outcome outcome;
+    for (const char* const format : {"csv", "chrome-json", "perfetto", "ctf", "vcd", "kev", "tlog", "dat", "compact"}) {
+        outcome = convert(at, bytes, format);
+        EXPECT_EQ(outcome.status, clean) << format << outcome.lines;
+        EXPECT_TRUE(std::filesystem::exists(at.path_of("out"))) << format;
+        std::filesystem::remove_all(at.path_of("out"));
+    }
+    return outcome;
+}
+
+// All files that this process writes end at so many bytes.
+class FileLimit {
+  public:
+    explicit FileLimit(rlim_t bytes)
+        : m_handler(std::signal(SIGXFSZ, SIG_IGN)) {
+        ::getrlimit(RLIMIT_FSIZE, &m_before);
+        const rlimit now{.rlim_cur = bytes, .rlim_max = m_before.rlim_max};
+        ::setrlimit(RLIMIT_FSIZE, &now);
+    }
+
+    FileLimit(const FileLimit&) = delete;
+    FileLimit& operator=(const FileLimit&) = delete;
+
+    ~FileLimit() {
+        ::setrlimit(RLIMIT_FSIZE, &m_before);
+        std::signal(SIGXFSZ, m_handler);
+    }
+
+  private:
+    void (*m_handler)(int);
+    rlimit m_before{};
+};
+
+Bytes large() {
+    ChunkBuilder chunk;
+    for (unsigned i = 0; i < 5000; ++i) {
+        chunk.event(1000 + i, "ipoint", 1);
+    }
+    return chunk.bytes();
+}
+
+Outcome convert_pipe_without_room(MalformedInput& at) {
+    const StandardInput input(at.store("input", large()));
+    const FileLimit limit(16'384);
+    return at.run({"convert", "-", "--to", "vcd", "-o", at.path_of("out")});
+}
+
+Outcome read_pipe_without_room(MalformedInput& at) {
+    TlogFile file;
+    for (unsigned process = 0; process < 40; ++process) {
+        file.small_process(static_cast<std::uint16_t>(process), 0);
+    }
+    const StandardInput input(at.store("input", file.bytes()));
+    const FileLimit limit(16'384);
+    return at.run({"summary", "-"});
+}
+
+Outcome write_over_input(MalformedInput& at) {
+    const Bytes bytes = three_events().bytes();
+    const std::string path = at.store("input", bytes);
+    Outcome outcome = at.run({"convert", path, "--to", "csv", "-o", path});
+    EXPECT_EQ(read_text(path).size(), bytes.size());
+    return outcome;
+}
+
+Bytes bad_time(double seconds) {
+    return TlogFile().record(0, 1, 0).record(0, 31, 1).record(0, 32, seconds).record(0, 2, 2).pad().bytes();
+}
+
+Bytes damaged_first_block() {
+    Bytes bytes = TlogFile().small_process(0, 0).small_process(1, 0.25).bytes();
+    bytes[2] = std::byte{0xFF}; // the type of START
+    return bytes;
+}
+
+} // namespace
+
+std::vector<MalformedRow> malformed_exports() {
+    return {
+        {.row = "D54",
+         .name = "inverted_stamps_exported",
+         .input = "two processors, on one of which time decreases, to csv and tlog",
+         .code = "W-TIME",
+         .text = "from 1600 to 1200",
+         .act = export_inverted},
+        {.row = "D55",
+         .name = "turns_exported",
+         .input = "a compact chunk over several turns of 32 bits, to CTF",
+         .act = export_turns},
+        {.row = "D56",
+         .name = "hostile_name_exported",
+         .input = "a name with quotes, an end of comment and control characters, to JSON and CTF",
+         .act = export_hostile_name},
+        {.row = "D57",
+         .name = "one_event_exported",
+         .input = "one event, to every format",
+         .act = [](MalformedInput& at) { return export_few(at, one_event().bytes()); }},
+        {.row = "D57",
+         .name = "only_a_loss_exported",
+         .input = "a chunk of one blackout, to every format",
+         .act =
+             [](MalformedInput& at) {
+                 ChunkBuilder chunk;
+                 chunk.begin.dropped = 7;
+                 return export_few(at, chunk.event(1, "blackout_start").event(2, "blackout_end", 0, 7).bytes());
+             }},
+        {.row = "D57",
+         .name = "no_event_exported",
+         .input = "a chunk without a record, to csv",
+         .code = "E-NOTHING",
+         .status = nothing,
+         .act = [](MalformedInput& at) { return convert(at, ChunkBuilder().bytes(), "csv"); }},
+        {.row = "D59",
+         .name = "time_that_is_not_a_number",
+         .input = "a tlog record whose time is not a number",
+         .code = "E-LINE",
+         .status = damaged,
+         .offset_bytes = 32,
+         .text = "record 2",
+         .events = 3,
+         .bytes = [] { return bad_time(std::nan("")); }},
+        {.row = "D59",
+         .name = "time_beyond_63_bits_in_tlog",
+         .input = "a tlog record of 10^300 s",
+         .code = "E-LINE",
+         .status = damaged,
+         .offset_bytes = 32,
+         .text = "1e+300",
+         .events = 3,
+         .bytes = [] { return bad_time(1e300); }},
+        {.row = "D59",
+         .name = "negative_time",
+         .input = "a tlog record of -1 s",
+         .code = "E-LINE",
+         .status = damaged,
+         .offset_bytes = 32,
+         .text = "-1 s",
+         .events = 3,
+         .bytes = [] { return bad_time(-1); }},
+        {.row = "D59",
+         .name = "tlog_cut",
+         .input = "a tlog file that ends inside a block",
+         .code = "E-TRUNC",
+         .status = damaged,
+         .offset_bytes = 1024 + 40,
+         .text = "40 of 1024 bytes",
+         .events = 7,
+         .bytes =
+             [] {
+                 Bytes bytes = TlogFile().small_process(0, 0).small_process(1, 0).bytes();
+                 bytes.resize(1024 + 40);
+                 return bytes;
+             }},
+        {.row = "D59",
+         .name = "tlog_with_a_damaged_first_block",
+         .input = "a tlog file whose first record is damaged: recognised nevertheless",
+         .code = "W-UNKNOWN",
+         .offset_bytes = 0,
+         .text = "0xff",
+         .bytes = damaged_first_block},
+        {.row = "D60",
+         .name = "output_disk_full",
+         .input = "no space for the output",
+         .status = no_space,
+         .text = "no space",
+         .act =
+             [](MalformedInput& at) {
+                 return at.run(
+                     {"convert", at.store("input", three_events().bytes()), "--to", "csv", "-o", "/dev/full"});
+             }},
+        {.row = "D60",
+         .name = "output_is_the_input",
+         .input = "the output is the input",
+         .status = usage,
+         .text = "it is the input",
+         .act = write_over_input},
+        {.row = "D60",
+         .name = "temporary_disk_full",
+         .input = "a pipe that must be read twice, and no space in TMPDIR",
+         .status = no_space,
+         .text = "TMPDIR): no space",
+         .act = convert_pipe_without_room},
+        {.row = "D60",
+         .name = "temporary_disk_full_to_unpack",
+         .input = "a tlog file through a pipe, and no space in TMPDIR",
+         .code = "E-IO",
+         .status = no_space,
+         .text = "no space",
+         .act = read_pipe_without_room},
+    };
+}
+
+} // namespace support

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: MIT
+// Packed sessions: every byte comes back, and no damage ever shows an event that was not logged.
+#include "host/formats/input_kind.hpp"
+#include "host/formats/packed/archive_reader.hpp"
+#include "host/formats/packed/archive_writer.hpp"
+#include "host/formats/packed/delta.hpp"
+#include "host/formats/trace.hpp"
+#include "host/trace/checksum.hpp"
+
+#include "tests/support/packed_archives.hpp"
+
+#include <algorithm>
+#include <gtest/gtest.h>
+#include <map>
+#include <random>
+#include <set>
+#include <string>
+#include <tuple>
+#include <vector>
+
+namespace {
+
+using namespace host::trace;
+using namespace host::formats::packed;
+using namespace support;
+
+struct Unpacked {
+    Bytes bytes;
+    std::map<std::string, int> codes; // what was reported
+};
+
+Unpacked unpack(std::span<const std::byte> archive, const OpenOptions& options = {}) {
+    Unpacked result;
+    Diagnostics diagnostics([](std::string_view) {});
+    const auto reader = ArchiveReader::open({.name = "x", .bytes = source_of(archive)}, options, diagnostics);
+    if (reader.ok()) {
+        EXPECT_TRUE(reader.value()
+                        ->extract([&](std::size_t, std::span<const std::byte> bytes) -> lib::Result<void> {
+                            result.bytes.insert(result.bytes.end(), bytes.begin(), bytes.end());
+                            return {};
+                        })
+                        .ok());
+    }
+    for (const CodeRow& row : kCodes) {
+        if (diagnostics.count(row.code) != 0) {
+            result.codes[std::string(row.text)] = static_cast<int>(diagnostics.count(row.code));
+        }
+    }
+    return result;
+}
+
+using Shown = std::tuple<std::uint64_t, std::uint16_t, std::uint16_t, std::uint16_t, std::uint32_t>;
+
+// The sound events that a reader shows.
+std::set<Shown> events_of(std::span<const std::byte> archive) {
+    std::set<Shown> events;
+    Diagnostics diagnostics([](std::string_view) {});
+    const auto trace = host::formats::Trace::open({.name = "x", .bytes = source_of(archive)},
+                                                  {.kind = InputKind::packed}, diagnostics);
+    Event event;
+    while (trace.ok() && trace.value()->next(event)) {
+        if (!event.metadata && event.is_sound()) {
+            events.emplace(event.ticks.value, event.cpu, event.raw_code, event.par1, event.par2);
+        }
+    }
+    return events;
+}
+
+TEST(Packed, EveryMagnitudeOfADistanceSurvives) {
+    for (std::uint64_t delta = 0; delta <= 0xFFFF'FFFF; delta = delta * 3 / 2 + 1) {
+        const CodedDelta coded = code_delta(delta);
+        ASSERT_TRUE(is_delta_symbol(coded.symbol));
+        ASSERT_EQ(bits_after(coded.symbol), coded.bits);
+        ASSERT_EQ(base_of(coded.symbol) + coded.rest, delta);
+    }
+}
+
+TEST(Packed, TheProcessorsInstructionComputesTheSameChecksum) {
+    std::mt19937_64 random(5);
+    Bytes bytes(1000);
+    std::ranges::generate(bytes, [&] { return static_cast<std::byte>(random()); });
+    for (std::size_t size = 0; size < 40; ++size) {
+        EXPECT_EQ(checksum(std::span(bytes).first(size)), lib::crc32c(std::span(bytes).first(size)));
+    }
+}
+
+TEST(Packed, ATraceComesBackByteForByte) {
+    const Bytes raw = two_chunks();
+    const Unpacked again = unpack(pack(raw));
+    EXPECT_EQ(again.bytes, raw);
+    EXPECT_TRUE(again.codes.empty());
+}
+
+TEST(Packed, AnyBytesComeBackWhateverTheyAre) {
+    std::mt19937_64 random(7);
+    for (const std::size_t size : {std::size_t{1}, std::size_t{15}, std::size_t{16}, std::size_t{17}, std::size_t{4096},
+                                   kRawBytesMax, kRawBytesMax + 16, 2 * kRawBytesMax + 5}) {
+        Bytes raw(size);
+        std::ranges::generate(raw, [&] { return static_cast<std::byte>(random()); });
+        EXPECT_EQ(unpack(pack(raw)).bytes, raw) << size;
+        EXPECT_EQ(unpack(pack(raw, false)).bytes, raw) << size;
+        std::ranges::fill(raw, std::byte{0});
+        EXPECT_EQ(unpack(pack(raw)).bytes, raw) << size;
+    }
+}
+
+TEST(Packed, ReadAsATraceItShowsTheSameEvents) {
+    const Bytes raw = two_chunks();
+    Diagnostics diagnostics([](std::string_view) {});
+    const auto trace =
+        host::formats::Trace::open({.name = "x", .bytes = source_of(raw), .keep_open = true}, {}, diagnostics);
+    std::set<Shown> events;
+    Event event;
+    while (trace.value()->next(event)) {
+        if (!event.metadata) {
+            events.emplace(event.ticks.value, event.cpu, event.raw_code, event.par1, event.par2);
+        }
+    }
+    EXPECT_EQ(events.size(), 21U);
+    EXPECT_EQ(events_of(pack(raw)), events);
+    EXPECT_FALSE(diagnostics.damaged());
+}
+
+TEST(Packed, IsKnownByItsFirstBytes) {
+    EXPECT_EQ(host::formats::kind_of(pack(two_chunks()), std::nullopt), InputKind::packed);
+}
+
+TEST(Packed, ABlockThatIsThereTwiceCountsOnce) {
+    const Bytes raw = two_chunks();
+    Bytes archive = pack(raw);
+    const std::size_t begin = block_at(archive, 1);
+    const Bytes copy(archive.begin() + static_cast<std::ptrdiff_t>(begin),
+                     archive.begin() + static_cast<std::ptrdiff_t>(block_at(archive, 2)));
+    archive.insert(archive.begin() + static_cast<std::ptrdiff_t>(begin), copy.begin(), copy.end());
+    const Unpacked again = unpack(archive);
+    EXPECT_EQ(again.bytes, raw);
+    EXPECT_EQ(again.codes, (std::map<std::string, int>{{"W-DUP", 1}}));
+}
+
+TEST(Packed, AfterADamagedHeaderTheNextBlockIsFound) {
+    const Bytes raw = two_chunks();
+    Bytes archive = pack(raw);
+    archive[block_at(archive, 1)] = std::byte{'X'};
+    const Bytes second = busy_chunk(9, 1, 1);
+    EXPECT_EQ(unpack(archive).bytes, second);
+    EXPECT_TRUE(unpack(archive, {.strict = true}).bytes.empty());
+}
+
+TEST(Packed, ALaterBlockOfAChunkIsWorthNothingWithoutTheFirst) {
+    const Bytes raw = busy_chunk(2 * kRawBytesMax / tracer::kRecordBytes);
+    Bytes archive = pack(raw);
+    archive[block_at(archive, 1) + kHeaderBytes + 100] ^= std::byte{1};
+    EXPECT_TRUE(unpack(archive).bytes.empty());
+    archive = pack(raw);
+    archive[block_at(archive, 2) + kHeaderBytes + 100] ^= std::byte{1};
+    EXPECT_EQ(unpack(archive).bytes.size(), raw.size() - kRawBytesMax);
+}
+
+TEST(Packed, NamesThatLeadElsewhereAreReplaced) {
+    for (const std::string_view name : {"../x", "/etc/x", "..", ""}) {
+        Bytes out;
+        ArchiveWriter writer(
+            [&](std::span<const std::byte> bytes) { out.insert(out.end(), bytes.begin(), bytes.end()); },
+            [](std::uint64_t) {});
+        const FileToPack file{.name = std::string(name), .bytes = source_of(busy_chunk(3)), .records = true};
+        std::string where;
+        ASSERT_TRUE(writer.write(std::span(&file, 1), where).ok());
+        Diagnostics diagnostics([](std::string_view) {});
+        const auto reader = ArchiveReader::open({.name = "x", .bytes = source_of(out)}, {}, diagnostics);
+        ASSERT_TRUE(reader.ok());
+        EXPECT_EQ(reader.value()->files().at(0).name, "file-0");
+        EXPECT_EQ(diagnostics.count(Code::manifest_name), 1U);
+    }
+}
+
+} // namespace

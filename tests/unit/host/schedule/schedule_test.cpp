@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: MIT
+// What each record changes in the schedule: each test feeds records and reads the changes.
+#include "host/schedule/schedule.hpp"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace host::schedule {
+
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+std::string text_of(const Change& change) {
+    using enum Change::Kind;
+    switch (change.kind) {
+    case switched:
+        return fmt::format("{} -> {} ({})", change.other, change.context, state_name(change.state));
+    case woken:
+        return fmt::format("wake {} ({})", change.context, state_name(change.before));
+    case waits:
+        return fmt::format("wait {} ({} {})", change.context, state_name(change.state), change.object);
+    case created:
+        return fmt::format("create {}", change.context);
+    case ended:
+        return fmt::format("end {}", change.context);
+    case interrupt_began:
+        return fmt::format("+{}", change.object);
+    case interrupt_ended:
+        return fmt::format("-{}", change.object);
+    case inherits:
+        return fmt::format("{} for {}", change.context, change.other);
+    case returns:
+        return fmt::format("{} for itself", change.context);
+    case forgotten:
+        return fmt::format("forget {} ({})", change.context, state_name(change.before));
+    case job_began:
+        return fmt::format("job {}", change.context);
+    case job_ended:
+        return fmt::format("job {} ends", change.context);
+    case gap:
+        return fmt::format("gap ({})", change.other);
+    case lost:
+        return fmt::format("lost {}", change.object);
+    }
+    return {};
+}
+
+class ScheduleTest : public ::testing::Test {
+  protected:
+    std::vector<std::string> feed(std::string_view name, std::uint16_t par1 = 0, std::uint32_t par2 = 0,
+                                  std::uint16_t cpu = 0) {
+        trace::Event event;
+        event.row = tracer::find_event(name);
+        event.code = event.row->code;
+        event.par1 = par1;
+        event.par2 = par2;
+        event.cpu = cpu;
+        std::vector<std::string> texts;
+        for (const Change& change : schedule.take(event)) {
+            texts.push_back(text_of(change));
+        }
+        return texts;
+    }
+
+    // Task `context` is ready and has the processor.
+    void run(std::uint16_t context, std::uint16_t cpu = 0) {
+        static_cast<void>(feed("context_switch", context, 0, cpu));
+    }
+
+    Schedule schedule;
+};
+
+constexpr std::uint32_t wait(std::uint32_t kind, std::uint32_t object) {
+    return kind << 16 | object;
+}
+
+TEST_F(ScheduleTest, ATaskThatNothingStoppedIsLeftReady) {
+    run(3);
+    EXPECT_THAT(feed("job_release", 4), ElementsAre("wake 4 (unknown)", "job 4"));
+    EXPECT_THAT(feed("context_switch", 4), ElementsAre("3 -> 4 (ready)"));
+    EXPECT_EQ(schedule.running(0), 4U);
+}
+
+TEST_F(ScheduleTest, ATaskThatWaitsIsLeftWithItsReasonAndWakesWithIt) {
+    run(3);
+    EXPECT_THAT(feed("task_block", 3, wait(1, 9)), ElementsAre("wait 3 (semaphore 9)"));
+    EXPECT_THAT(feed("context_switch", 1), ElementsAre("wake 1 (unknown)", "3 -> 1 (semaphore)"));
+    EXPECT_THAT(feed("task_unblock", 3, wait(1, 9)), ElementsAre("wake 3 (semaphore)"));
+    EXPECT_THAT(feed("context_switch", 3), ElementsAre("1 -> 3 (ready)"));
+}
+
+TEST_F(ScheduleTest, ACompleteJobWaitsForTheNextRelease) {
+    run(3);
+    EXPECT_THAT(feed("task_end_cycle", 3), ElementsAre("wait 3 (next job 0)"));
+    EXPECT_THAT(feed("context_switch", 1), ElementsAre("wake 1 (unknown)", "3 -> 1 (next job)"));
+    EXPECT_THAT(feed("job_release", 3), ElementsAre("wake 3 (next job)", "job 3"));
+}
+
+TEST_F(ScheduleTest, UnlockingWakesAllThatWaitForTheMutexAndNoOthers) {
+    run(3);
+    EXPECT_THAT(feed("set_mutex_block", 3, 5), ElementsAre("wait 3 (mutex 5)"));
+    run(4);
+    EXPECT_THAT(feed("set_mutex_block", 4, 5), ElementsAre("wait 4 (mutex 5)"));
+    run(6);
+    EXPECT_THAT(feed("set_mutex_block", 6, 7), ElementsAre("wait 6 (mutex 7)"));
+    EXPECT_THAT(feed("set_mutex_unlock", 2, 5), ElementsAre("wake 3 (mutex)", "wake 4 (mutex)"));
+    EXPECT_THAT(feed("set_mutex_unlock", 2, 5), IsEmpty());
+}
+
+TEST_F(ScheduleTest, ALenderIsKeptOnceHoweverOftenItIsBlocked) {
+    for (int i = 0; i < 3; ++i) {
+        EXPECT_THAT(feed("set_mutex_block", 3, 5), ElementsAre("wait 3 (mutex 5)"));
+    }
+    EXPECT_THAT(feed("set_mutex_unlock", 2, 5), ElementsAre("wake 3 (mutex)"));
+}
+
+TEST_F(ScheduleTest, AnEndedTaskIsLeftEnded) {
+    run(3);
+    EXPECT_THAT(feed("task_end", 3), ElementsAre("end 3"));
+    EXPECT_THAT(feed("context_switch", 1), ElementsAre("wake 1 (unknown)", "3 -> 1 (ended)"));
+}
+
+TEST_F(ScheduleTest, InterruptsNestAndAreMadeWhole) {
+    EXPECT_THAT(feed("interrupt_end", 33), IsEmpty()) << "it began before the trace";
+    EXPECT_THAT(feed("interrupt_start", 240), ElementsAre("+240"));
+    EXPECT_THAT(feed("interrupt_start", 33), ElementsAre("+33"));
+    EXPECT_EQ(schedule.interrupt_depth(0), 2U);
+    EXPECT_THAT(feed("interrupt_end", 240), ElementsAre("-33", "-240"));
+    EXPECT_EQ(schedule.interrupt_depth(0), 0U);
+}
+
+TEST_F(ScheduleTest, InterruptsDeeperThanItRemembersAreLeftOut) {
+    for (int i = 0; i < 40; ++i) {
+        static_cast<void>(feed("interrupt_start", 240));
+    }
+    EXPECT_EQ(schedule.interrupt_depth(0), 32U);
+}
+
+TEST_F(ScheduleTest, InheritanceLastsUntilTheHeirIsScheduledForItself) {
+    EXPECT_THAT(feed("inheritance", 7, 4), ElementsAre("7 for 4"));
+    EXPECT_THAT(feed("task_schedule", 7, 4), IsEmpty());
+    EXPECT_THAT(feed("task_schedule", 7, 7), ElementsAre("7 for itself"));
+    EXPECT_THAT(feed("task_schedule", 7, 7), IsEmpty());
+}
+
+TEST_F(ScheduleTest, AGapForgetsWhatRunsAndEndsInterrupts) {
+    run(3);
+    static_cast<void>(feed("interrupt_start", 240));
+    EXPECT_THAT(feed("blackout_end", 0, 12), ElementsAre("-240", "gap (3)", "forget 3 (ready)", "lost 12"));
+    EXPECT_EQ(schedule.running(0), kUnknownContext);
+    EXPECT_THAT(feed("task_epilogue", 4), IsEmpty());
+    EXPECT_THAT(feed("context_switch", 3), ElementsAre("wake 3 (unknown)", "4 -> 3 (ready)"));
+}
+
+TEST_F(ScheduleTest, ProcessorsAreApart) {
+    run(3, 0);
+    run(4, 65535);
+    EXPECT_EQ(schedule.running(0), 3U);
+    EXPECT_EQ(schedule.running(65535), 4U);
+    EXPECT_EQ(schedule.running(7), kUnknownContext);
+}
+
+TEST_F(ScheduleTest, NoTaskRunsOnTwoProcessors) {
+    run(3, 0);
+    run(3, 1);
+    EXPECT_EQ(schedule.running(0), kUnknownContext);
+    EXPECT_EQ(schedule.running(1), 3U);
+}
+
+TEST_F(ScheduleTest, AGapLeavesTasksOfOtherProcessorsAsTheyAre) {
+    run(3, 0);
+    run(4, 1);
+    static_cast<void>(feed("job_release", 4, 0, 1));
+    static_cast<void>(feed("task_block", 5, wait(2, 0), 1));
+    EXPECT_THAT(feed("blackout_start", 0, 0, 0), ElementsAre("gap (3)"));
+    EXPECT_THAT(feed("blackout_end", 0, 9, 0), ElementsAre(fmt::format("gap ({})", kUnknownContext), "forget 3 (ready)",
+                                                           "forget 5 (delay)", "lost 9"));
+    EXPECT_EQ(schedule.running(1), 4U);
+    EXPECT_EQ(schedule.state(4), TaskState::ready);
+    EXPECT_THAT(feed("task_end_cycle", 4, 0, 1), ElementsAre("wait 4 (next job 0)", "job 4 ends"));
+}
+
+TEST_F(ScheduleTest, ARestartOfTracingIsAGapAndItsFirstStartIsNone) {
+    EXPECT_THAT(feed("trace_start"), IsEmpty());
+    run(3);
+    EXPECT_THAT(feed("trace_start"), ElementsAre("gap (3)", "forget 3 (ready)"));
+}
+
+TEST_F(ScheduleTest, WhatHasEndedIsNotForgotten) {
+    run(3);
+    static_cast<void>(feed("task_end", 4));
+    EXPECT_THAT(feed("blackout_end", 0, 1), ElementsAre("gap (3)", "forget 3 (ready)", "lost 1"));
+    EXPECT_EQ(schedule.state(4), TaskState::unknown);
+}
+
+TEST_F(ScheduleTest, WhoeverCouldRetryWaitsAgainWhenAnotherTakesTheMutex) {
+    run(3);
+    static_cast<void>(feed("set_mutex_acquire", 2, 5));
+    EXPECT_EQ(schedule.holder(5), 2U);
+    EXPECT_THAT(feed("set_mutex_block", 3, 5), ElementsAre("wait 3 (mutex 5)"));
+    EXPECT_THAT(feed("set_mutex_unlock", 2, 5), ElementsAre("wake 3 (mutex)"));
+    EXPECT_EQ(schedule.holder(5), kUnknownContext);
+    EXPECT_THAT(feed("set_mutex_acquire", 6, 5), ElementsAre("wait 3 (mutex 5)"));
+    EXPECT_THAT(feed("set_mutex_unlock", 6, 5), ElementsAre("wake 3 (mutex)"));
+    EXPECT_THAT(feed("set_mutex_acquire", 3, 5), IsEmpty());
+    EXPECT_THAT(feed("set_mutex_unlock", 3, 5), IsEmpty());
+}
+
+TEST_F(ScheduleTest, ADispatchIsInThePlaceThatTheDecisionNames) {
+    static_cast<void>(feed("task_schedule", 7, 4));
+    static_cast<void>(feed("task_dispatch", 7));
+    EXPECT_EQ(schedule.processor(0).dispatched, 7U);
+    EXPECT_EQ(schedule.processor(0).place, 4U);
+    static_cast<void>(feed("task_dispatch", 8));
+    EXPECT_EQ(schedule.processor(0).place, 8U) << "no decision was for it";
+}
+
+TEST_F(ScheduleTest, AReleaseOnTopOfAJobEndsIt) {
+    EXPECT_THAT(feed("job_release", 3), ElementsAre("wake 3 (unknown)", "job 3"));
+    EXPECT_THAT(feed("job_release", 3), ElementsAre("job 3 ends", "job 3"));
+    EXPECT_THAT(feed("task_end", 3), ElementsAre("end 3", "job 3 ends"));
+}
+
+TEST_F(ScheduleTest, WhatIsOpenEndsWithTheTrace) {
+    run(3);
+    static_cast<void>(feed("job_release", 4));
+    static_cast<void>(feed("task_block", 2, wait(1, 9)));
+    std::vector<std::string> texts;
+    for (const Change& change : schedule.finish()) {
+        texts.push_back(text_of(change));
+    }
+    EXPECT_THAT(texts, ElementsAre("forget 2 (semaphore)", "forget 3 (ready)", "forget 4 (ready)", "job 4 ends"));
+}
+
+TEST_F(ScheduleTest, DamagedEventsChangeNothing) {
+    trace::Event event;
+    event.row = tracer::find_event("context_switch");
+    event.code = event.row->code;
+    event.state = trace::EventState::malformed;
+    EXPECT_TRUE(schedule.take(event).empty());
+}
+
+} // namespace
+
+} // namespace host::schedule

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: MIT
+// Typed and formatted events on the host: what a sound one shows, and that no malformed one passes for sound.
+#include "host/trace/user_event.hpp"
+
+#include "host/trace/json.hpp"
+#include "host/trace/kernel_image.hpp"
+#include "tests/support/host_command_line.hpp"
+#include "tracer/long_event.hpp"
+
+#include <gmock/gmock.h>
+
+namespace host::cli {
+
+namespace {
+
+using support::Bytes;
+using support::ChunkBuilder;
+using testing::HasSubstr;
+using testing::Not;
+using tracer::FieldType;
+
+constexpr std::uint8_t kTyped = tracer::event_code("typed_event");
+constexpr std::uint8_t kFormatted = tracer::event_code("formatted_event");
+
+tracer::EventDeclaration control_output() {
+    tracer::EventDeclaration declaration{.id = 3, .name = {std::string_view("control_output")}, .field_count = 3};
+    declaration.items[0] = {FieldType::i32, 0, {std::string_view("error")}, {std::string_view("mrad")}};
+    declaration.items[1] = {FieldType::u16, 8, {std::string_view("gain")}, {}};
+    declaration.items[2] = {FieldType::text, 5, {std::string_view("mode")}, {}};
+    return declaration;
+}
+
+// Bytes after the length word, which is put before them.
+Bytes with_length(const std::vector<int>& bytes) {
+    const std::size_t size = bytes.size() + 2;
+    Bytes payload{static_cast<std::byte>(size & 0xFF), static_cast<std::byte>(size >> 8)};
+    for (const int byte : bytes) {
+        payload.push_back(static_cast<std::byte>(byte));
+    }
+    return payload;
+}
+
+// error = -5 mrad, gain = 1.5, mode = "auto".
+const std::vector<int> kSound = {3, 0, 0xFB, 0xFF, 0xFF, 0xFF, 0x80, 0x01, 4, 'a', 'u', 't', 'o'};
+
+class UserEvents : public support::CommandLine {
+  protected:
+    static void add(ChunkBuilder& chunk, std::uint8_t code, const Bytes& payload, std::uint64_t ticks = 5'000) {
+        for (const tracer::Record& slot : support::combined(code, payload, {ticks})) {
+            chunk.raw(slot);
+        }
+    }
+
+    std::string file(std::uint8_t code, const Bytes& payload) {
+        ChunkBuilder chunk;
+        chunk.build("control", 1).declare(control_output());
+        add(chunk, code, payload);
+        chunk.event(6'000, "ipoint"); // so that something is usable, whatever becomes of the other one
+        return m_directory.write("0trace.dat", chunk.bytes());
+    }
+
+    int print(std::uint8_t code, const std::vector<int>& bytes) {
+        return remora({"print", file(code, with_length(bytes))});
+    }
+};
+
+TEST_F(UserEvents, AreShownByNameFieldAndUnit) {
+    ASSERT_EQ(print(kTyped, kSound), 0) << m_err;
+    EXPECT_EQ(m_out, "            0 ns  cpu0  control_output       error=-5 mrad gain=1.5 mode=\"auto\"\n"
+                     "         1000 ns  cpu0  ipoint               number=0 par2=0\n");
+    const std::string path = m_directory / "0trace.dat";
+    ASSERT_EQ(remora({"print", path, "--event", "control_output", "--json"}), 0);
+    const auto json = trace::Json::parse(m_out, nullptr, false);
+    EXPECT_EQ(json.at("event"), "typed_event");
+    EXPECT_EQ(json.at("name"), "control_output");
+    EXPECT_EQ(json.at("fields").at("error"), -5);
+    EXPECT_EQ(json.at("fields").at("gain"), 1.5);
+    EXPECT_EQ(json.at("fields").at("mode"), "auto");
+    EXPECT_EQ(json.at("units").at("error"), "mrad");
+    ASSERT_EQ(remora({"summary", path}), 0);
+    EXPECT_THAT(m_out, HasSubstr("control_output"));
+    ASSERT_EQ(remora({"events", path}), 0);
+    EXPECT_THAT(m_out, HasSubstr("i32 error (mrad), u16 gain, text mode"));
+    EXPECT_EQ(remora({"verify", path}), 0);
+    EXPECT_EQ(remora({"print", path, "--event", "control_input"}), 1);
+    EXPECT_THAT(m_err, HasSubstr("no event is called control_input"));
+}
+
+TEST_F(UserEvents, OfAnUnknownTypeAreDamage) {
+    std::vector<int> bytes = kSound;
+    bytes[0] = 4;
+    EXPECT_EQ(print(kTyped, bytes), 2);
+    EXPECT_THAT(m_err, HasSubstr("E-USER typed event 4 is declared nowhere"));
+    EXPECT_THAT(m_out, HasSubstr("malformed"));
+}
+
+TEST_F(UserEvents, WithFalseSizesAreDamage) {
+    std::vector<int> cut = kSound;
+    cut.pop_back(); // the text says 4 and has 3
+    EXPECT_EQ(print(kTyped, cut), 2);
+    EXPECT_THAT(m_err, HasSubstr("its field mode is cut"));
+    std::vector<int> too_much = kSound;
+    too_much.push_back('!');
+    EXPECT_EQ(print(kTyped, too_much), 2);
+    EXPECT_THAT(m_err, HasSubstr("1 bytes after its last field"));
+    std::vector<int> beyond_bound = kSound;
+    beyond_bound[8] = 6; // the declaration allows 5
+    beyond_bound.insert(beyond_bound.end(), {'m', 'a'});
+    EXPECT_EQ(print(kTyped, beyond_bound), 2);
+    EXPECT_EQ(print(kTyped, {3}), 2) << "half a number";
+    EXPECT_EQ(print(kFormatted, {8, 0, 0}), 2) << "three quarters of a number";
+}
+
+TEST_F(UserEvents, WhoseLengthWordIsFalseAreDamage) {
+    for (const int length : {0, 1, 200}) {
+        Bytes payload = with_length(kSound);
+        payload[0] = static_cast<std::byte>(length);
+        EXPECT_EQ(remora({"print", file(kTyped, payload)}), 2) << length;
+        EXPECT_THAT(m_err, HasSubstr("E-LEN"));
+    }
+}
+
+TEST_F(UserEvents, MayTakeOneSlot) {
+    tracer::EventDeclaration tick{.id = 1, .name = {std::string_view("tick")}};
+    ChunkBuilder chunk;
+    chunk.build("control", 1).declare(tick);
+    add(chunk, kTyped, with_length({1, 0}));
+    EXPECT_EQ(chunk.records(), 1U);
+    ASSERT_EQ(remora({"print", m_directory.write("0trace.dat", chunk.bytes())}), 0) << m_err;
+    EXPECT_THAT(m_out, HasSubstr("tick"));
+}
+
+TEST_F(UserEvents, WithTheLastSlotMissingAreIncomplete) {
+    ChunkBuilder chunk;
+    chunk.declare(control_output());
+    auto slots = support::combined(kTyped, with_length(kSound), {5'000});
+    slots.pop_back();
+    for (const tracer::Record& slot : slots) {
+        chunk.raw(slot);
+    }
+    chunk.event(6'000, "ipoint");
+    EXPECT_EQ(remora({"print", m_directory.write("0trace.dat", chunk.bytes())}), 2);
+    EXPECT_THAT(m_err, HasSubstr("E-INCOMPLETE"));
+    EXPECT_THAT(m_out, HasSubstr("ipoint"));
+}
+
+TEST_F(UserEvents, DeclaredSenselesslyAreNotBelieved) {
+    tracer::EventDeclaration wrong = control_output();
+    wrong.items[1].type = static_cast<FieldType>(99);
+    ChunkBuilder chunk;
+    chunk.declare(wrong);
+    add(chunk, kTyped, with_length(kSound));
+    EXPECT_EQ(remora({"print", m_directory.write("0trace.dat", chunk.bytes())}), 2);
+    EXPECT_THAT(m_err, HasSubstr("E-META event_declaration"));
+    EXPECT_THAT(m_err, HasSubstr("declared nowhere"));
+}
+
+TEST_F(UserEvents, FormattedWithoutATableShowNumberAndArguments) {
+    // 8: i16 -2, text "ok"
+    ASSERT_EQ(print(kFormatted, {8, 0, 0, 0, 6, 0xFE, 0xFF, 14, 2, 'o', 'k'}), 0);
+    EXPECT_THAT(m_out, HasSubstr("format=8 -2 \"ok\""));
+    EXPECT_THAT(m_err, HasSubstr("W-FORMATS"));
+    EXPECT_THAT(m_err, HasSubstr("--kernel kernel.elf"));
+}
+
+TEST_F(UserEvents, FormattedWithUnknownTypesOrTooManyArgumentsAreDamage) {
+    EXPECT_EQ(print(kFormatted, {8, 0, 0, 0, 99, 1}), 2);
+    EXPECT_THAT(m_err, HasSubstr("argument 1 is cut, of no known type"));
+    std::vector<int> seventeen = {8, 0, 0, 0};
+    for (int i = 0; i < 17; ++i) {
+        seventeen.insert(seventeen.end(), {1, 7});
+    }
+    EXPECT_EQ(print(kFormatted, seventeen), 2);
+    EXPECT_EQ(print(kFormatted, {8, 0, 0, 0, 14, 200, 'x'}), 2) << "a text that does not end";
+    EXPECT_EQ(print(kFormatted, {8, 0, 0, 0, 9, 2}), 2) << "a bool of 2";
+}
+
+TEST_F(UserEvents, NeighbouringNamesAreNotGluedTogether) {
+    // The slots between the first half of one name and the second half of the next are lost: same kind, same slots.
+    const auto first = support::metadata("task_name", tracer::NameOf{1, std::string_view("first-name")}, {5'000});
+    const auto second = support::metadata("task_name", tracer::NameOf{2, std::string_view("second-nam")}, {5'001});
+    ASSERT_EQ(first.size(), second.size());
+    ChunkBuilder chunk;
+    for (std::size_t i = 0; i < first.size(); ++i) {
+        chunk.raw(i < first.size() / 2 ? first[i] : second[i]);
+    }
+    chunk.event(6'000, "ipoint");
+    EXPECT_EQ(remora({"print", m_directory.write("0trace.dat", chunk.bytes()), "--all"}), 2);
+    EXPECT_THAT(m_err, HasSubstr("E-MIX"));
+}
+
+trace::FieldValue value(FieldType type, std::uint64_t bits) {
+    return {.type = type, .bits = bits, .text = {}};
+}
+
+TEST(UserEventRendering, FollowsPrintf) {
+    const std::vector<trace::FieldValue> number = {value(FieldType::i16, 0xFFFE)};
+    EXPECT_EQ(trace::render("%d", number), "-2");
+    EXPECT_EQ(trace::render("[%5d]", number), "[   -2]");
+    EXPECT_EQ(trace::render("[%-5d]", number), "[-2   ]");
+    EXPECT_EQ(trace::render("[%05d]", number), "[-0002]");
+    EXPECT_EQ(trace::render("%.3d%%", number), "-002%");
+    EXPECT_EQ(trace::render("%x", number), "fffe");
+    EXPECT_EQ(trace::render("%#X", number), "0XFFFE");
+    const std::vector<trace::FieldValue> half = {value(FieldType::float64, 0xBFE0'0000'0000'0000)};
+    EXPECT_EQ(trace::render("%.2f", half), "-0.50");
+    EXPECT_EQ(trace::render("%d", half), std::nullopt);
+    EXPECT_EQ(trace::render("%u", number), std::nullopt);
+    EXPECT_EQ(trace::render("%d %d", number), std::nullopt);
+    EXPECT_EQ(trace::render("none", number), std::nullopt);
+}
+
+TEST(KernelImage, RefusesWhatIsNoImageAndNoTable) {
+    const support::TemporaryDirectory directory;
+    const Bytes garbage(100, std::byte{0x7F});
+    const auto none = trace::KernelImage::from_image(directory.write("a.elf", garbage));
+    ASSERT_FALSE(none.ok());
+    EXPECT_THAT(none.error().text, HasSubstr("no 64-bit ELF"));
+    Bytes liar(64, std::byte{0xFF});
+    const std::string_view magic("\x7f"
+                                 "ELF\x02\x01");
+    for (std::size_t i = 0; i < magic.size(); ++i) {
+        liar[i] = static_cast<std::byte>(magic[i]);
+    }
+    EXPECT_FALSE(trace::KernelImage::from_image(directory.write("b.elf", liar)).ok());
+    EXPECT_FALSE(trace::KernelImage::parse("{}").ok());
+    EXPECT_FALSE(trace::KernelImage::parse(R"({"format":"remora-formats","version":2})").ok());
+    const auto table = trace::KernelImage::parse(
+        R"({"format":"remora-formats","version":1,"image":"00ff","formats":[{"id":8,"text":"x %d"}]})");
+    ASSERT_TRUE(table.ok());
+    EXPECT_EQ(table.value().image_id(), 0xFFU);
+    ASSERT_NE(table.value().format(8), nullptr);
+    EXPECT_EQ(*table.value().format(8), "x %d");
+    EXPECT_EQ(table.value().format(9), nullptr);
+}
+
+} // namespace
+
+} // namespace host::cli

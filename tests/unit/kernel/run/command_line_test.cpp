@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+// The kernel's command line: every key, every refusal.
+#include "kernel/run/command_line.hpp"
+
+#include <gtest/gtest.h>
+
+namespace kernel {
+
+TEST(CommandLine, EmptyGivesTheDefaults) {
+    const auto parsed = parse_command_line("");
+    EXPECT_EQ(parsed.bad_word, "");
+    EXPECT_EQ(parsed.options.app, "control");
+    EXPECT_EQ(parsed.options.sink, SinkChoice::none);
+    EXPECT_EQ(parsed.options.port, 20000);
+    EXPECT_EQ(parsed.options.width_bits, 16);
+}
+
+TEST(CommandLine, UnderstandsEveryKey) {
+    const auto parsed =
+        parse_command_line("app=manual_example sink=both exit=debug clock=icount nic=isa irq=pic local=10.0.0.2 "
+                           "target=10.0.0.1 port=65535 seed=18446744073709551615 duration_ms=250 width=32");
+    EXPECT_EQ(parsed.bad_word, "");
+    EXPECT_EQ(parsed.options.app, "manual_example");
+    EXPECT_TRUE(kernel::wants_udp(parsed.options.sink));
+    EXPECT_TRUE(kernel::wants_disk(parsed.options.sink));
+    EXPECT_EQ(parsed.options.exit, ExitChoice::debug);
+    EXPECT_EQ(parsed.options.clock, ClockChoice::icount);
+    EXPECT_EQ(parsed.options.nic, NicChoice::isa);
+    EXPECT_EQ(parsed.options.interrupts, InterruptChoice::pic);
+    EXPECT_EQ(parsed.options.local_address, "10.0.0.2");
+    EXPECT_EQ(parsed.options.target_address, "10.0.0.1");
+    EXPECT_EQ(parsed.options.port, 65535);
+    EXPECT_EQ(parsed.options.seed, ~std::uint64_t{0});
+    EXPECT_EQ(parsed.options.duration_ms, 250U);
+    EXPECT_EQ(parsed.options.width_bits, 32);
+}
+
+TEST(CommandLine, IgnoresBlanksOfAllKinds) {
+    const auto parsed = parse_command_line(" \t app=a\r\n  seed=7 \n");
+    EXPECT_EQ(parsed.bad_word, "");
+    EXPECT_EQ(parsed.options.app, "a");
+    EXPECT_EQ(parsed.options.seed, 7U);
+}
+
+class BadWord : public testing::TestWithParam<const char*> {};
+
+TEST_P(BadWord, IsRefusedByName) {
+    const std::string line = std::string("app=control ") + GetParam() + " seed=3";
+    const auto parsed = parse_command_line(line);
+    EXPECT_EQ(parsed.bad_word, GetParam());
+    EXPECT_FALSE(parsed.expected.empty());
+}
+
+INSTANTIATE_TEST_SUITE_P(CommandLine, BadWord,
+                         testing::Values("quiet", "colour=red", "sink=tape", "exit=", "port=0", "port=65536",
+                                         "port=12x", "seed=-1", "seed=", "seed=18446744073709551616", "width=8", "app=",
+                                         "=x", "duration_ms=4294967296", "nic=usb", "irq=msi", "clock=sundial"));
+
+TEST(CommandLine, StopsAtTheFirstBadWord) {
+    EXPECT_EQ(parse_command_line("one two").bad_word, "one");
+}
+
+} // namespace kernel

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: MIT
+// Polling and deferrable servers: schedules computed by hand. Everything is set up in one interrupt at time 0, so that
+// the servers' periods begin with the schedule.
+#include "kernel/sched/server.hpp"
+#include "kernel/task/task.hpp"
+#include "kernel/time/clock.hpp"
+#include "kernel/time/timer.hpp"
+#include "tests/support/fake_machine/scenario.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+
+namespace {
+
+using namespace hosted;
+using kernel::ServerKind;
+
+kernel::ServerId s_server;
+kernel::Pid s_request;
+kernel::Pid s_other;
+std::array<std::uint64_t, 4> s_lengths{};
+std::size_t s_next = 0;
+
+// Each request is as long as the list says.
+void requests(void*) {
+    for (;;) {
+        work("S", s_lengths[s_next++]);
+        kernel::task_endcycle();
+    }
+}
+
+void at_begin(kernel::TimerHandler set_up) {
+    must(kernel::kern_event_post(at(0), set_up, nullptr));
+}
+
+void make_server(ServerKind kind, std::uint64_t budget_ms, std::uint64_t period_ms) {
+    s_server =
+        must(kernel::server_create({.name = "S", .kind = kind, .budget = ms(budget_ms), .period = ms(period_ms)}));
+}
+
+kernel::Pid served(const char* name, kernel::TaskBody body) {
+    return hosted::create(name, body, kernel::ServedModel{.server = s_server});
+}
+
+void request_at(std::uint64_t when) {
+    at_time(when, [](void*) { must(kernel::task_activate(s_request)); });
+}
+
+void other_at(std::uint64_t when) {
+    at_time(when, [](void*) { must(kernel::task_activate(s_other)); });
+}
+
+// Tasks (1, 4) and (1, 8), a server (2, 5), and requests of 2 at 2, 1 at 8, 2 at 12, 1 at 19.
+template <ServerKind Kind>
+void textbook() {
+    s_lengths = {2, 1, 2, 1};
+    at_begin([](void*) {
+        make_server(Kind, 2, 5);
+        hosted::start("A", periodic<'A', 1>, fixed(1, 4));
+        hosted::start("B", periodic<'B', 1>, fixed(1, 8));
+        s_request = served("S", &requests);
+        for (const std::uint64_t when : {2U, 8U, 12U, 19U}) {
+            request_at(when);
+        }
+    });
+    pause_until(22);
+}
+
+TEST(PollingServer, FollowsTheTextbookExample) {
+    EXPECT_EQ(hosted::run(&textbook<ServerKind::polling>),
+              "A 0-1 | B 1-2 | A 4-5 | S 5-7 | A 8-9 | B 9-10 | S 10-11 | A 12-13 | S 15-16 | A 16-17 | S 17-18 | "
+              "B 18-19 | A 20-21 | S 21-22");
+}
+
+TEST(DeferrableServer, FollowsTheTextbookExample) {
+    EXPECT_EQ(hosted::run(&textbook<ServerKind::deferrable>),
+              "A 0-1 | B 1-2 | S 2-4 | A 4-5 | A 8-9 | S 9-10 | B 10-11 | A 12-13 | S 13-15 | A 16-17 | B 17-18 | "
+              "S 19-20 | A 20-21");
+}
+
+TEST(DeferrableServer, SpendsTwoBudgetsInARowAndNoMore) {
+    // A request of 6 at 3: 2 at the end of the first period, 2 at the start of the second, the rest in the third.
+    EXPECT_EQ(hosted::run([] {
+                  s_lengths = {6};
+                  at_begin([](void*) {
+                      make_server(ServerKind::deferrable, 2, 5);
+                      s_request = served("S", &requests);
+                      request_at(3);
+                  });
+                  pause_until(20);
+                  const auto info = must(kernel::server_info(s_server));
+                  note("exhausted " + std::to_string(info.exhausted) + " tasks " + std::to_string(info.tasks) +
+                       " left " + std::to_string(info.budget.value / 1'000'000));
+              }),
+              "S 3-7 | S 10-12 | exhausted 3 tasks 1 left 2");
+}
+
+TEST(PollingServer, LosesWhatIsLeftOfABudgetWhenRequestsEnd) {
+    // The second request comes at 3, in the period whose budget the first has left: it waits for the next.
+    EXPECT_EQ(hosted::run([] {
+                  s_lengths = {1, 1};
+                  at_begin([](void*) {
+                      make_server(ServerKind::polling, 4, 5);
+                      s_request = served("S", &requests);
+                      request_at(1);
+                      request_at(7);
+                  });
+                  pause_until(20);
+              }),
+              "S 5-6 | S 10-11");
+}
+
+TEST(AperiodicServer, ServesRequestsFirstInFirstOut) {
+    EXPECT_EQ(hosted::run([] {
+                  at_begin([](void*) {
+                      make_server(ServerKind::deferrable, 3, 5);
+                      s_request = served("R", periodic<'R', 2>);
+                      s_other = served("O", periodic<'O', 2>);
+                      must(kernel::task_activate(s_other));
+                      must(kernel::task_activate(s_request));
+                      must(kernel::task_activate(s_other)); // saved: after both
+                  });
+                  pause_until(20);
+              }),
+              "O 0-2 | R 2-3 | R 5-6 | O 6-8");
+}
+
+TEST(AperiodicServer, LetsTheNextRequestGoFirstWhenOneWaits) {
+    EXPECT_EQ(hosted::run([] {
+                  at_begin([](void*) {
+                      make_server(ServerKind::deferrable, 4, 5);
+                      s_request = served("R", [](void*) {
+                          work("R", 1);
+                          pause_until(2);
+                          work("R", 1);
+                      });
+                      s_other = served("O", periodic<'O', 2>);
+                      request_at(0);
+                      other_at(0);
+                  });
+                  pause_until(20);
+              }),
+              "R 0-1 | O 1-3 | R 3-4");
+}
+
+TEST(AperiodicServer, RunsAtThePriorityOfItsPeriod) {
+    EXPECT_EQ(hosted::run([] {
+                  s_lengths = {2};
+                  at_begin([](void*) {
+                      make_server(ServerKind::deferrable, 2, 10);
+                      hosted::start("A", periodic<'A', 2>, fixed(2, 9));
+                      hosted::start("C", periodic<'C', 2>, fixed(2, 30));
+                      hosted::start("E", periodic<'E', 1>, hard(1, 30, 9));
+                      s_request = served("S", &requests);
+                      request_at(0);
+                  });
+                  pause_until(8);
+              }),
+              "A 0-2 | S 2-4 | C 4-6 | E 6-7");
+}
+
+TEST(AperiodicServer, IsRemovedOnlyWhenNoTaskIsAttached) {
+    EXPECT_EQ(hosted::run([] {
+                  const auto note_result = [](const lib::Result<void>& result) {
+                      note(result.ok() ? "ok" : lib::error_name(result.error()));
+                  };
+                  make_server(ServerKind::polling, 4, 5);
+                  s_request = served("S", &requests);
+                  note_result(kernel::server_remove(s_server));
+                  must(kernel::task_kill(s_request));
+                  note_result(kernel::server_remove(s_server));
+                  note_result(kernel::server_remove(s_server));
+                  note_result(kernel::server_remove({}));
+                  const auto orphan = kernel::task_create({.name = "S",
+                                                           .body = &requests,
+                                                           .argument = nullptr,
+                                                           .model = kernel::ServedModel{.server = s_server}});
+                  note(orphan.ok() ? "ok" : lib::error_name(orphan.error()));
+              }),
+              "busy | ok | not found | not found | not found");
+}
+
+TEST(AperiodicServer, IsAdmittedBesideAllOthersOrRefused) {
+    EXPECT_EQ(hosted::run([] {
+                  const auto note_server = [](ServerKind kind, lib::Nanoseconds budget, lib::Nanoseconds period) {
+                      const auto created = kernel::server_create({"S", kind, budget, period});
+                      note(created.ok() ? "ok" : lib::error_name(created.error()));
+                  };
+                  hosted::create("A", periodic<'A', 1>, hard(1, 4));
+                  note_server(ServerKind::cbs, ms(1), ms(4)); // a task's own server is made with the task
+                  note_server(ServerKind::polling, {}, ms(4));
+                  note_server(ServerKind::polling, ms(5), ms(4));
+                  note_server(ServerKind::polling, {3'000'001}, ms(4));
+                  note_server(ServerKind::deferrable, ms(2), ms(4)); // twice in a row: 4 of 4
+                  note_server(ServerKind::deferrable, {1'500'000}, ms(4));
+              }),
+              "invalid argument | invalid argument | invalid argument | refused | refused | ok");
+}
+
+TEST(AperiodicServer, HasAPlaceInATableThatIsFull) {
+    EXPECT_EQ(hosted::run([] {
+                  for (std::size_t i = 0; i < kernel::kServersMax; ++i) {
+                      make_server(ServerKind::polling, 1, 100);
+                  }
+                  const auto created = kernel::server_create({"S", ServerKind::polling, ms(1), ms(100)});
+                  note(created.ok() ? "ok" : lib::error_name(created.error()));
+                  must(kernel::server_remove(s_server));
+                  make_server(ServerKind::polling, 1, 100);
+              }),
+              "no space");
+}
+
+} // namespace

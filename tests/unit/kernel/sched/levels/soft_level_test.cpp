@@ -1,0 +1,393 @@
+// SPDX-License-Identifier: MIT
+// CBS and GRUB: schedules computed by hand. Each expected text is the Gantt chart.
+#include "kernel/sync/mutex.hpp"
+#include "kernel/task/task.hpp"
+#include "kernel/task/task_group.hpp"
+#include "kernel/time/clock.hpp"
+#include "kernel/time/timer.hpp"
+#include "tests/support/fake_machine/scenario.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+
+namespace {
+
+using namespace hosted;
+using kernel::Overlap;
+using kernel::Reclaiming;
+
+kernel::SoftModel soft(std::uint64_t budget_ms, std::uint64_t period_ms, Overlap overlap = Overlap::save,
+                       Reclaiming reclaiming = Reclaiming::none) {
+    return {ms(budget_ms), ms(period_ms), overlap, reclaiming};
+}
+
+kernel::SoftModel grub(std::uint64_t budget_ms, std::uint64_t period_ms) {
+    return soft(budget_ms, period_ms, Overlap::save, Reclaiming::grub);
+}
+
+kernel::Pid s_first;
+kernel::Pid s_second;
+
+void activate_first_at(std::uint64_t when) {
+    at_time(when, [](void*) { static_cast<void>(kernel::task_activate(s_first)); });
+}
+
+kernel::JobCounts counts(kernel::Pid pid) {
+    return kernel::task_info(pid).value().jobs;
+}
+
+void note_counts(kernel::Pid pid) {
+    const auto jobs = counts(pid);
+    note("released " + std::to_string(jobs.released) + " completed " + std::to_string(jobs.completed) + " skipped " +
+         std::to_string(jobs.skipped));
+}
+
+// Ends both tasks that are watched, and whatever the group 1 is; then the main task continues.
+void end_all_at(std::uint64_t when) {
+    at_time(when, [](void*) { static_cast<void>(kernel::task_group_kill(1)); });
+}
+
+kernel::Pid start_in_group(const char* name, kernel::TaskBody body, const kernel::TaskModel& model) {
+    const kernel::Pid pid =
+        must(kernel::task_create({.name = name, .body = body, .argument = nullptr, .model = model, .group = 1}));
+    must(kernel::task_activate_at(pid, hosted::at(0)));
+    return pid;
+}
+
+TEST(CbsSchedule, FollowsTheTextbookExample) {
+    // A HARD task (4, 7) and a server (3, 8). A request of 4 at 3 is due at 11, uses the budget up at 7 and continues
+    // by
+    // 19. A request of 3 at 13 finds 2 of 3 left by 19: 2 * 8 < (19 - 13) * 3, so both are kept, and used up at 15.
+    EXPECT_EQ(hosted::run([] {
+                  start("H", periodic<'H', 4>, hard(4, 7));
+                  s_first = create(
+                      "S",
+                      [](void*) {
+                          work("S", 4);
+                          kernel::task_endcycle();
+                          work("s", 3);
+                          kernel::task_endcycle();
+                      },
+                      soft(3, 8));
+                  activate_first_at(3);
+                  activate_first_at(13);
+                  pause_until(27);
+              }),
+              "H 0-4 | S 4-7 | H 7-11 | S 11-12 | s 13-15 | H 15-19 | s 19-20 | H 21-25");
+}
+
+TEST(CbsSchedule, AnIdleServerStartsAnewWhenItsOldBudgetWouldBeTooMuch) {
+    // At 4 there are 2 of 3 left by 8: 2 * 8 >= (8 - 4) * 3. Anew it is due at 12: after G (9), before H (15).
+    EXPECT_EQ(hosted::run([] {
+                  start("H", periodic<'H', 1>, hard(1, 20, 11, 4));
+                  start("G", periodic<'G', 1>, hard(1, 20, 5, 4));
+                  s_first = create("S", periodic<'S', 1>, soft(3, 8));
+                  activate_first_at(0);
+                  activate_first_at(4);
+                  pause_until(19);
+              }),
+              "S 0-1 | G 4-5 | S 5-6 | H 6-7");
+}
+
+TEST(CbsSchedule, AServerThatBlockedIsSubjectToTheSameRule) {
+    EXPECT_EQ(hosted::run([] {
+                  start("H", periodic<'H', 1>, hard(1, 20, 11, 4));
+                  start("G", periodic<'G', 1>, hard(1, 20, 5, 4));
+                  start(
+                      "S",
+                      [](void*) {
+                          work("S", 1);
+                          pause_until(4);
+                          work("S", 1);
+                      },
+                      soft(3, 8));
+                  pause_until(19);
+              }),
+              "S 0-1 | G 4-5 | S 5-6 | H 6-7");
+}
+
+TEST(CbsSchedule, ARunawayTakesNothingFromTheOthersThoughNothingIsLeft) {
+    // 1/4 + 1/2 + 1/4. At equal deadlines whoever entered first goes first.
+    EXPECT_EQ(hosted::run([] {
+                  end_all_at(16);
+                  s_first = start("A", periodic<'A', 1>, hard(1, 4));
+                  s_second = start("B", periodic<'B', 4>, hard(4, 8));
+                  start_in_group("S", runaway<'S'>, soft(1, 4));
+                  pause_until(16);
+                  note("missed " + std::to_string(counts(s_first).deadline_misses + counts(s_second).deadline_misses));
+              }),
+              "A 0-1 | S 1-2 | B 2-6 | S 6-7 | A 7-8 | S 8-9 | A 9-10 | B 10-14 | S 14-15 | A 15-17 | B 17-21 | "
+              "A 21-22 | "
+              "missed 0");
+}
+
+TEST(CbsSchedule, ARunawayUsesWhatOthersLeave) {
+    EXPECT_EQ(hosted::run([] {
+                  s_first = start("A", periodic<'A', 2>, hard(2, 4));
+                  start(
+                      "S", [](void*) { work("S", 8); }, soft(1, 4));
+                  pause_until(17);
+                  note("missed " + std::to_string(counts(s_first).deadline_misses));
+              }),
+              "A 0-2 | S 2-4 | A 4-6 | S 6-8 | A 8-10 | S 10-12 | A 12-14 | S 14-16 | A 16-18 | missed 0");
+}
+
+TEST(CbsSchedule, TheBudgetIsUsedUpByAnOwnerThatRunsInItsPlace) {
+    // S, due at 11, lends its position at 1. At 3 its budget of 2 is used up: by 21 it comes after H, due at 16.
+    static constinit kernel::Mutex s_mutex;
+    EXPECT_EQ(hosted::run([] {
+                  must(kernel::mutex_init(s_mutex, "m"));
+                  start(
+                      "L",
+                      [](void*) {
+                          must(kernel::mutex_lock(s_mutex));
+                          work("L", 4);
+                          must(kernel::mutex_unlock(s_mutex));
+                      },
+                      kernel::NrtModel{});
+                  start("H", periodic<'H', 1>, hard(1, 100, 14, 2));
+                  s_first = create(
+                      "S",
+                      [](void*) {
+                          must(kernel::mutex_lock(s_mutex));
+                          work("S", 1);
+                          must(kernel::mutex_unlock(s_mutex));
+                      },
+                      soft(2, 10));
+                  activate_first_at(1);
+                  pause_until(20);
+              }),
+              "L 0-3 | H 3-4 | L 4-5 | S 5-6");
+}
+
+TEST(CbsSchedule, APeriodicSoftTaskIsReleasedByTheKernel) {
+    EXPECT_EQ(hosted::run([] {
+                  kernel::SoftModel model = soft(1, 4);
+                  model.periodic = true;
+                  s_first = start("S", periodic<'S', 1>, model);
+                  pause_until(11);
+                  note(kernel::task_activate(s_first).ok() ? "taken" : "busy");
+              }),
+              "S 0-1 | S 4-5 | S 8-9 | busy");
+}
+
+TEST(SoftArrivals, AreSavedWhileTheTaskIsBusy) {
+    EXPECT_EQ(hosted::run([] {
+                  s_first = start("S", periodic<'S', 2>, soft(2, 10));
+                  activate_first_at(1);
+                  activate_first_at(1);
+                  pause_until(20);
+                  note_counts(s_first);
+              }),
+              "S 0-6 | released 3 completed 3 skipped 0");
+}
+
+TEST(SoftArrivals, AreSkippedWhileTheTaskIsBusy) {
+    EXPECT_EQ(hosted::run([] {
+                  s_first = start("S", periodic<'S', 2>, soft(2, 10, Overlap::skip));
+                  activate_first_at(1);
+                  activate_first_at(1);
+                  activate_first_at(5);
+                  pause_until(20);
+                  note_counts(s_first);
+              }),
+              "S 0-2 | S 5-7 | released 2 completed 2 skipped 2");
+}
+
+TEST(SoftArrivals, AreRefusedOrCountedWhereTheyCannotBeKept) {
+    static std::string s_results;
+    EXPECT_EQ(hosted::run([] {
+                  s_first = start("S", periodic<'S', 1>, soft(1, 10));
+                  s_second = start("T", periodic<'T', 1>, soft(1, 10, Overlap::refuse));
+                  must(kernel::kern_event_post(
+                      {hosted::at(0).value + 1},
+                      [](void*) {
+                          for (std::size_t i = 0; i < kernel::kSavedArrivalsMax; ++i) {
+                              must(kernel::task_activate(s_first));
+                          }
+                          note_result(kernel::task_activate(s_first));
+                          note_result(kernel::task_activate(s_second));
+                      },
+                      nullptr));
+                  pause_until(30);
+                  note_counts(s_first);
+              }),
+              "S 0-0 | no space | busy | S 0-1 | T 1-2 | S 2-18 | released 17 completed 17 skipped 1");
+}
+
+TEST(SoftArrivals, AreForgottenWhenTheTaskGoesToSleep) {
+    EXPECT_EQ(hosted::run([] {
+                  s_first = start(
+                      "S",
+                      [](void*) {
+                          for (;;) {
+                              work("S", 2);
+                              kernel::task_sleep();
+                          }
+                      },
+                      soft(2, 10));
+                  activate_first_at(1);
+                  activate_first_at(5);
+                  pause_until(20);
+                  note_counts(s_first);
+              }),
+              "S 0-2 | S 5-7 | released 2 completed 2 skipped 0");
+}
+
+TEST(SoftAdmission, TakesTheWholeProcessorAndNotOneUnitMore) {
+    EXPECT_EQ(hosted::run([] {
+                  create("H", periodic<'H', 1>, hard(1, 2));
+                  create("S", periodic<'S', 1>, soft(1, 4));
+                  const auto result = [](lib::Nanoseconds budget) {
+                      return kernel::task_create({.name = "G",
+                                                  .body = periodic<'G', 1>,
+                                                  .argument = nullptr,
+                                                  .model = kernel::SoftModel{budget, ms(8)}});
+                  };
+                  note_result(result({2'000'001}).ok() ? lib::Result<void>{} : lib::Error::refused);
+                  note_result(result({2'000'000}).ok() ? lib::Result<void>{} : lib::Error::refused);
+                  note_result(result({10'000}).ok() ? lib::Result<void>{} : lib::Error::refused);
+              }),
+              "refused | ok | refused");
+}
+
+TEST(SoftAdmission, RefusesBudgetsThatAreNone) {
+    EXPECT_EQ(hosted::run([] {
+                  for (const std::uint64_t budget_ns :
+                       {std::uint64_t{0}, std::uint64_t{9'999}, ~std::uint64_t{0}, std::uint64_t{4'000'001}}) {
+                      const auto created = kernel::task_create({.name = "S",
+                                                                .body = periodic<'S', 1>,
+                                                                .argument = nullptr,
+                                                                .model = kernel::SoftModel{{budget_ns}, ms(4)}});
+                      note(created.ok() ? "ok" : lib::error_name(created.error()));
+                  }
+              }),
+              "invalid argument | invalid argument | invalid argument | invalid argument");
+}
+
+TEST(GrubSchedule, ReclaimsWhatAFinishedJobLeaves) {
+    // B (2, 4) is done at 1: 0.85 of its budget is paid, so its zero-lag time is 4 - 1.15 * 2 = 1.7. A (2, 8) pays
+    // 0.85 per ms until then and 0.35 afterwards: its budget lasts until 5.71, and only then it comes after W (12).
+    EXPECT_EQ(hosted::run([] {
+                  start("B", periodic<'B', 1>, grub(2, 4));
+                  start("A", periodic<'A', 6>, grub(2, 8));
+                  start("W", periodic<'W', 1>, hard(1, 10, 0, 2));
+                  pause_until(11);
+              }),
+              "B 0-1 | A 1-5 | W 5-6 | A 6-8");
+}
+
+TEST(GrubSchedule, WithoutReclaimingTheSameServerWaits) {
+    EXPECT_EQ(hosted::run([] {
+                  start("B", periodic<'B', 1>, soft(2, 4));
+                  start("A", periodic<'A', 6>, soft(2, 8));
+                  start("W", periodic<'W', 1>, hard(1, 10, 0, 2));
+                  pause_until(11);
+              }),
+              "B 0-1 | A 1-3 | W 3-4 | A 4-8");
+}
+
+TEST(GrubSchedule, CountsAServerAsActiveUntilItsZeroLagTime) {
+    // As above, but B comes back at 1.5, before its zero-lag time: by its old deadline 4, with what it had left. It
+    // never became inactive, so A pays 0.85 per ms from 1 to 1.5, and from B's end at 2 until the new zero-lag time:
+    // B has 1.15 - 0.425 = 0.725 left, 4 - 1.45 = 2.55. Then 2 - 0.425 - 0.4675 = 1.1075 lasts 3.16 more: 5.71.
+    EXPECT_EQ(hosted::run([] {
+                  s_first = start(
+                      "B",
+                      [](void*) {
+                          work("B", 1);
+                          kernel::task_endcycle();
+                          hosted::work_ns("B", 500'000);
+                          kernel::task_endcycle();
+                      },
+                      grub(2, 4));
+                  start("A", periodic<'A', 6>, grub(2, 8));
+                  start("W", periodic<'W', 1>, hard(1, 10, 0, 2));
+                  must(kernel::kern_event_post(
+                      {hosted::at(1).value + 500'000}, [](void*) { must(kernel::task_activate(s_first)); }, nullptr));
+                  pause_until(11);
+              }),
+              "B 0-1 | A 1-1 | B 1-2 | A 2-5 | W 5-6 | A 6-8");
+}
+
+// What is admitted is never late, whatever servers reclaim: random sets of fixed and dynamic HARD tasks, polling
+// servers aside, and of CBS and GRUB servers that never have enough.
+constexpr int kRandomSets = 150;
+std::uint32_t s_random_state = 0;
+
+std::uint64_t random_below(std::uint64_t limit) {
+    s_random_state = s_random_state * 1'664'525U + 1'013'904'223U;
+    return (s_random_state >> 8) % limit;
+}
+
+void random_hard(void*) {
+    for (;;) {
+        work("H", 1);
+        kernel::task_endcycle();
+    }
+}
+
+std::array<kernel::Pid, 8> s_hard{};
+std::size_t s_hard_count = 0;
+
+void random_scenario() {
+    s_hard_count = 0;
+    end_all_at(120);
+    std::size_t servers = 0;
+    for (int i = 0; i < 9; ++i) {
+        const auto what = random_below(4);
+        if (what < 2 && s_hard_count < s_hard.size()) {
+            const std::uint64_t period = 3 + random_below(20);
+            kernel::HardModel model = hard(1, period, 2 + random_below(period - 1));
+            model.priority =
+                what == 0 && random_below(2) == 0 ? kernel::HardPriority::fixed : kernel::HardPriority::dynamic;
+            const auto pid = kernel::task_create(
+                {.name = "H", .body = &random_hard, .argument = nullptr, .model = model, .group = 1});
+            if (pid.ok()) {
+                s_hard[s_hard_count++] = pid.value();
+                must(kernel::task_activate_at(pid.value(), hosted::at(random_below(5))));
+            }
+            continue;
+        }
+        const std::uint64_t period = 2 + random_below(10);
+        const kernel::SoftModel model = what == 2 ? grub(1 + random_below(period), period) : soft(1, period);
+        // Half of them never have enough; the others rest now and then, so that there is something to reclaim.
+        const auto pid = kernel::task_create({.name = "S",
+                                              .body = i % 2 == 0 ? runaway<'S'> : periodic<'s', 1>,
+                                              .argument = nullptr,
+                                              .model = model,
+                                              .group = 1});
+        if (pid.ok()) {
+            ++servers;
+            must(kernel::task_activate_at(pid.value(), hosted::at(random_below(3))));
+        }
+    }
+    must(kernel::kern_event_post(
+        {hosted::at(120).value - 1},
+        [](void*) {
+            std::uint64_t missed = 0;
+            for (std::size_t i = 0; i < s_hard_count; ++i) {
+                missed += counts(s_hard[i]).deadline_misses;
+            }
+            note("missed " + std::to_string(missed) + " of " + std::to_string(s_hard_count));
+        },
+        nullptr));
+    pause_until(120);
+    note("servers " + std::to_string(servers));
+}
+
+TEST(GrubSchedule, MakesNothingLateThatWasPromised) {
+    int with_both = 0;
+    for (int set = 0; set < kRandomSets; ++set) {
+        s_random_state = static_cast<std::uint32_t>(set) * 7'919U + 1U;
+        const std::string report = hosted::run(&random_scenario);
+        const auto at = report.find("missed ");
+        ASSERT_NE(at, std::string::npos) << "set " << set << ": " << report;
+        EXPECT_EQ(report.substr(at, 9), "missed 0 ") << "set " << set << ": " << report;
+        with_both += report.find("of 0") == std::string::npos && report.find("servers 0") == std::string::npos ? 1 : 0;
+    }
+    EXPECT_GT(with_both, kRandomSets / 2) << "the sets must have something to lose";
+}
+
+} // namespace

@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: MIT
+// Signals in whole schedules: when handlers run, in which order, and which task gets a signal that several could have.
+#include "kernel/sched/upcalls.hpp"
+#include "kernel/sync/semaphore.hpp"
+#include "kernel/task/signal.hpp"
+#include "kernel/task/task.hpp"
+#include "kernel/time/timer.hpp"
+#include "tests/support/fake_machine/scenario.hpp"
+
+#include <gtest/gtest.h>
+
+namespace {
+
+using namespace hosted;
+using kernel::signal_bit;
+using kernel::signal_handler_set;
+using kernel::signal_mask;
+using kernel::signal_raise;
+using kernel::signal_timedwait;
+using kernel::signal_wait;
+using kernel::task_self;
+
+kernel::Pid s_first;
+constinit kernel::Semaphore s_units;
+
+void say_and_work(std::uint8_t signo, void*) {
+    stamp("signal " + std::to_string(signo));
+    work("s", 2);
+    stamp("end " + std::to_string(signo));
+}
+
+void note_result(const lib::Result<std::uint8_t>& result) {
+    stamp(result.ok() ? "got " + std::to_string(result.value()) : std::string(lib::error_name(result.error())));
+}
+
+template <std::uint8_t Signo>
+void raise_at(std::uint64_t when) {
+    at_time(when, [](void*) { must(signal_raise(s_first, Signo)); });
+}
+
+TEST(Signal, InterruptsARunningTaskAndItContinues) {
+    EXPECT_EQ(hosted::run([] {
+                  s_first = start(
+                      "A",
+                      [](void*) {
+                          handle({7}, &say_and_work);
+                          work("A", 4);
+                      },
+                      hard(9, 40));
+                  raise_at<7>(1);
+                  pause_until(20);
+              }),
+              "A 0-1 | signal 7@1 | s 1-3 | end 7@3 | A 3-6");
+}
+
+TEST(Signal, ComesAtTheEndOfThePrimitiveThatRaisedIt) {
+    EXPECT_EQ(hosted::run([] {
+                  handle({3}, &say);
+                  pause_until(0);
+                  note("before");
+                  must(signal_raise(task_self(), 3));
+                  note("after");
+              }),
+              "before | signal 3@0 | after");
+}
+
+TEST(Signal, WaitsForTheReturnToTaskPointAfterASectionOfTheCallers) {
+    EXPECT_EQ(hosted::run([] {
+                  handle({3}, &say);
+                  pause_until(0);
+                  {
+                      const kernel::IrqGuard section;
+                      must(signal_raise(task_self(), 3));
+                      note("in the section");
+                  }
+                  note("after it");
+                  kernel::return_to_task();
+                  note("returned");
+              }),
+              "in the section | after it | signal 3@0 | returned");
+}
+
+TEST(Signal, TheLowestNumberComesFirst) {
+    EXPECT_EQ(hosted::run([] {
+                  s_first = start(
+                      "A",
+                      [](void*) {
+                          handle({1, 9, 31}, &say);
+                          kernel::task_delay(ms(5));
+                          note("continued");
+                      },
+                      hard(9, 40));
+                  raise_at<31>(1);
+                  raise_at<9>(2);
+                  raise_at<1>(3);
+                  pause_until(20);
+              }),
+              "signal 1@5 | signal 9@5 | signal 31@5 | continued");
+}
+
+TEST(Signal, IsNotNestedInItsOwnHandlerButOthersAre) {
+    // 7 at 1 runs till 3; again at 2: after itself. 5 at 4 interrupts the second run.
+    EXPECT_EQ(
+        hosted::run([] {
+            s_first = start(
+                "A",
+                [](void*) {
+                    handle({5, 7}, &say_and_work);
+                    work("A", 2);
+                },
+                hard(9, 40));
+            raise_at<7>(1);
+            raise_at<7>(2);
+            raise_at<5>(4);
+            pause_until(20);
+        }),
+        "A 0-1 | signal 7@1 | s 1-3 | end 7@3 | signal 7@3 | s 3-4 | signal 5@4 | s 4-6 | end 5@6 | s 6-7 | end 7@7 | "
+        "A 7-8");
+}
+
+TEST(Signal, RaisedTwiceIsOne) {
+    EXPECT_EQ(hosted::run([] {
+                  s_first = start(
+                      "A",
+                      [](void*) {
+                          handle({7}, &say);
+                          kernel::task_delay(ms(5));
+                      },
+                      hard(9, 40));
+                  raise_at<7>(1);
+                  raise_at<7>(2);
+                  pause_until(20);
+              }),
+              "signal 7@5");
+}
+
+TEST(Signal, DoesNotCutAWaitShort) {
+    EXPECT_EQ(hosted::run([] {
+                  must(kernel::sem_init(s_units, "units", 0));
+                  s_first = start(
+                      "A",
+                      [](void*) {
+                          handle({7}, &say);
+                          must(kernel::sem_wait(s_units));
+                          stamp("got the unit");
+                      },
+                      hard(9, 40));
+                  raise_at<7>(1);
+                  pause_until(4);
+                  must(kernel::sem_post(s_units));
+              }),
+              "signal 7@4 | got the unit@4");
+}
+
+TEST(Signal, WaitsUntilItIsUnmaskedAndHandled) {
+    EXPECT_EQ(hosted::run([] {
+                  s_first = task_self();
+                  pause_until(0);
+                  must(signal_raise(s_first, 4));
+                  must(signal_raise(s_first, 6));
+                  note(std::to_string(must(kernel::signal_pending(s_first))));
+                  static_cast<void>(signal_mask(signal_bit(4)));
+                  handle({4, 6}, &say);
+                  note("masked");
+                  note(std::to_string(signal_mask(0)));
+                  note(std::to_string(must(kernel::signal_pending(s_first))));
+              }),
+              "80 | signal 6@0 | masked | signal 4@0 | 16 | 0");
+}
+
+TEST(Signal, AHandlerMayMaskItself) {
+    EXPECT_EQ(hosted::run([] {
+                  s_first = task_self();
+                  must(signal_handler_set(
+                      8,
+                      [](std::uint8_t, void*) {
+                          note("once");
+                          static_cast<void>(signal_mask(signal_bit(8)));
+                          must(signal_raise(task_self(), 8));
+                      },
+                      nullptr));
+                  must(signal_raise(s_first, 8));
+                  note("after");
+              }),
+              "once | after");
+}
+
+TEST(Signal, PreemptedHandlersKeepTheirPlaces) {
+    // H takes the processor in the middle of L's handler.
+    EXPECT_EQ(hosted::run([] {
+                  s_first = start(
+                      "L",
+                      [](void*) {
+                          handle({7}, &say_and_work);
+                          work("L", 2);
+                      },
+                      hard(9, 60, 50));
+                  start(
+                      "H", [](void*) { work("H", 3); }, hard(3, 60, 10, 2));
+                  raise_at<7>(1);
+                  pause_until(20);
+              }),
+              "L 0-1 | signal 7@1 | s 1-2 | H 2-5 | s 5-6 | end 7@6 | L 6-7");
+}
+
+TEST(Signal, ReachesATaskAtItsEntryIfItWasRaisedBefore) {
+    EXPECT_EQ(hosted::run([] {
+                  s_first = start(
+                      "A",
+                      [](void*) {
+                          for (int job = 0; job < 2; ++job) {
+                              handle({2}, &say);
+                              work("A", 1);
+                              kernel::task_endcycle();
+                          }
+                      },
+                      hard(1, 5));
+                  raise_at<2>(3);
+                  pause_until(8);
+              }),
+              "A 0-1 | signal 2@5 | A 5-6");
+}
+
+TEST(Signal, AHandlerMayEndTheTask) {
+    EXPECT_EQ(hosted::run([] {
+                  s_first = start(
+                      "A",
+                      [](void*) {
+                          must(signal_handler_set(
+                              2, [](std::uint8_t, void*) { kernel::task_exit(); }, nullptr));
+                          work("A", 9);
+                      },
+                      hard(9, 40));
+                  raise_at<2>(3);
+                  pause_until(8);
+                  note(kernel::task_info(s_first).ok() ? "lives" : "gone");
+              }),
+              "A 0-3 | gone");
+}
+
+TEST(Signal, AWaiterTakesTheSignalBeforeItsHandler) {
+    EXPECT_EQ(hosted::run([] {
+                  s_first = start(
+                      "A",
+                      [](void*) {
+                          handle({2, 3}, &say);
+                          note_result(signal_wait(signal_bit(2) | signal_bit(9)));
+                          note_result(signal_wait(signal_bit(2) | signal_bit(9)));
+                      },
+                      hard(9, 40));
+                  raise_at<3>(1);
+                  raise_at<2>(2);
+                  raise_at<9>(4);
+                  pause_until(8);
+              }),
+              "signal 3@2 | got 2@2 | got 9@4");
+}
+
+TEST(Signal, AWaitTakesWhatIsPendingAtOnceAndTheLowestFirst) {
+    EXPECT_EQ(hosted::run([] {
+                  pause_until(0);
+                  must(signal_raise(task_self(), 20));
+                  must(signal_raise(task_self(), 10));
+                  note_result(signal_wait(~kernel::SignalSet{0}));
+                  note_result(signal_timedwait(signal_bit(20), {}));
+                  note_result(signal_timedwait(signal_bit(20), {}));
+                  note_result(signal_timedwait(signal_bit(20), ms(3)));
+              }),
+              "got 10@0 | got 20@0 | timeout@0 | timeout@3");
+}
+
+TEST(Signal, ATimedWaitEndsWithItsSignal) {
+    EXPECT_EQ(hosted::run([] {
+                  s_first = start(
+                      "A",
+                      [](void*) {
+                          note_result(signal_timedwait(signal_bit(2), ms(5)));
+                          kernel::task_delay(ms(10));
+                          stamp("no late wake-up");
+                      },
+                      hard(9, 40));
+                  raise_at<2>(3);
+                  pause_until(20);
+              }),
+              "got 2@3 | no late wake-up@13");
+}
+
+TEST(Signal, RefusesWhatIsNoSignal) {
+    EXPECT_EQ(hosted::run([] {
+                  pause_until(0);
+                  const auto result = [](const lib::Result<void>& done) {
+                      note(done.ok() ? "ok" : lib::error_name(done.error()));
+                  };
+                  result(signal_raise(task_self(), 0));
+                  result(signal_raise(task_self(), 32));
+                  result(signal_raise({63}, 1));
+                  result(signal_handler_set(0, &say, nullptr));
+                  result(signal_handler_set(32, &say, nullptr));
+                  note_result(signal_wait(1));
+                  note(lib::error_name(kernel::signal_pending({63}).error()));
+                  result(signal_raise(task_self(), 31));
+              }),
+              "invalid argument | invalid argument | not found | invalid argument | invalid argument | "
+              "invalid argument@0 | not found | ok");
+}
+
+TEST(Signal, ADeadTasksSettingsAreNotInherited) {
+    EXPECT_EQ(hosted::run([] {
+                  s_first = start(
+                      "A",
+                      [](void*) {
+                          handle({2}, &say);
+                          work("A", 9);
+                      },
+                      hard(9, 40));
+                  pause_until(0);
+                  kernel::task_delay(ms(20));
+                  const kernel::Pid again = hosted::create(
+                      "B", [](void*) { work("B", 2); }, hard(9, 40));
+                  note(again == s_first ? "same slot" : "other slot");
+                  must(signal_raise(again, 2));
+                  must(kernel::task_activate(again));
+                  note("end");
+              }),
+              "A 0-9 | same slot | B 29-31 | end");
+}
+
+} // namespace

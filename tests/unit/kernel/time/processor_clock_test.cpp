@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: MIT
+// A processor's clock over its counter: what it reads, and that several of them know nothing of each other.
+#include "kernel/time/processor_clock.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <random>
+#include <vector>
+
+namespace kernel::compensation {
+
+namespace {
+
+// A counter that never stops, and a timer that is armed for a time of the clock.
+struct FakeProcessor {
+    ProcessorClock clock;
+    lib::Ticks now;
+    lib::Ticks due;      // on the clock
+    lib::Ticks timer_at; // on the counter
+    std::uint64_t writes = 0;
+    std::uint64_t interrupts = 0;
+
+    void arm(lib::Ticks time) {
+        due = time;
+        timer_at = clock.counter_at(due);
+    }
+
+    [[nodiscard]] lib::Ticks counter() const { return now; }
+
+    [[nodiscard]] lib::Ticks left() const { return timer_at > now ? timer_at - now : lib::Ticks{}; }
+
+    [[nodiscard]] lib::Ticks time() const { return now - clock.removed(); }
+
+    void arm_again() {
+        timer_at = clock.counter_at(due);
+        ++writes;
+        EXPECT_EQ(time() + left(), due) << "clock + decrementer never changes";
+    }
+};
+
+// A processor with a load of its own: steps, stretches that are not traced, timer interrupts, readers.
+class Load {
+  public:
+    explicit Load(std::uint32_t seed)
+        : m_random(seed)
+        , m_period{4'000 + up_to(4'000)} {
+        processor.now = {1'000 + up_to(1'000'000)};
+        processor.arm(processor.now + m_period);
+        const Parameters parameters{.trigger = static_cast<std::uint32_t>(up_to(4)),
+                                    .step = {1 + up_to(20)},
+                                    .max_delta = {1'000 + up_to(2'000)},
+                                    .near_zero = {200 + up_to(200)},
+                                    .near_overflow = {~std::uint64_t{0} - 1'000'000}};
+        processor.clock.start(parameters, processor.now);
+    }
+
+    void step() {
+        processor.now.value += up_to(random() % 40 == 0 ? 3'000 : 120);
+        if (processor.left().value == 0) {
+            ++processor.interrupts;
+            processor.now.value += up_to(300); // the handler
+            processor.arm(processor.time() + m_period);
+            processor.clock.untraced(processor.now);
+        }
+        const lib::Ticks real = processor.time() + processor.clock.removed();
+        outcomes.push_back(processor.clock.step(processor, [this] { processor.now.value += up_to(100); }));
+        EXPECT_GE((processor.time() + processor.clock.removed()).value, real.value);
+        const lib::Ticks read = processor.clock.read(processor.now, random() % 2 == 0);
+        EXPECT_GE(read, m_last) << "the clock never falls";
+        m_last = read;
+        reads.push_back(read.value);
+    }
+
+    FakeProcessor processor;
+    std::vector<Outcome> outcomes;
+    std::vector<std::uint64_t> reads;
+
+  private:
+    std::uint32_t random() { return static_cast<std::uint32_t>(m_random()); }
+
+    std::uint64_t up_to(std::uint32_t limit) { return random() % (limit + 1); }
+
+    std::mt19937 m_random;
+    lib::Ticks m_period;
+    lib::Ticks m_last;
+};
+
+TEST(ProcessorClock, IsTheCounterLessWhatWasRemoved) {
+    FakeProcessor processor;
+    processor.now = {10'000};
+    processor.arm({50'000});
+    processor.clock.start({.step = {10}}, processor.now);
+    processor.now = {10'100};
+    EXPECT_EQ(processor.clock.step(processor, [&] { processor.now = {10'150}; }), Outcome::compensated);
+    EXPECT_EQ(processor.clock.removed().value, 140U);
+    EXPECT_EQ(processor.clock.read(processor.now, false).value, 10'010U);
+    EXPECT_EQ(processor.timer_at.value, 50'140U);
+    EXPECT_EQ(processor.clock.counter_at({10'010}).value, 10'150U);
+}
+
+TEST(ProcessorClock, AReaderInStepsSeesTheTimeOfItsStep) {
+    FakeProcessor processor;
+    processor.now = {10'000};
+    processor.clock.start({.step = {10}}, processor.now);
+    EXPECT_EQ(processor.clock.read({10'300}, true).value, 10'010U);
+    EXPECT_EQ(processor.clock.read({10'300}, false).value, 10'300U);
+    processor.clock.stop();
+    EXPECT_EQ(processor.clock.read({10'400}, true).value, 10'400U);
+}
+
+TEST(ProcessorClock, StopsUntilWhatWasReadIsReached) {
+    FakeProcessor processor;
+    processor.now = {10'000};
+    processor.arm({50'000});
+    processor.clock.start({.step = {10}}, processor.now);
+    EXPECT_EQ(processor.clock.read({10'300}, false).value, 10'300U);
+    processor.now = {10'300};
+    EXPECT_EQ(processor.clock.step(processor, [] {}), Outcome::compensated);
+    EXPECT_EQ(processor.clock.read({10'300}, false).value, 10'300U) << "10 010, had it not been read";
+    EXPECT_EQ(processor.clock.read({10'600}, false).value, 10'310U);
+}
+
+TEST(ProcessorClock, WhatWasRemovedStaysRemovedOverAnotherStart) {
+    FakeProcessor processor;
+    processor.now = {10'000};
+    processor.arm({50'000});
+    processor.clock.start({.step = {10}}, processor.now);
+    processor.now = {10'110};
+    EXPECT_EQ(processor.clock.step(processor, [] {}), Outcome::compensated);
+    processor.clock.stop();
+    processor.now = {11'110};
+    processor.clock.start({.step = {10}}, processor.now);
+    EXPECT_EQ(processor.clock.compensator().removed().value, 100U) << "since boot";
+    EXPECT_EQ(processor.clock.compensator().count(Outcome::compensated), 1U) << "likewise";
+    EXPECT_EQ(processor.clock.removed().value, 100U);
+    EXPECT_EQ(processor.clock.read(processor.now, false).value, 11'010U);
+}
+
+// Three processors by turns, each with its own counter, timer, parameters and load: each keeps its promises (Load,
+// FakeProcessor), and comes out as if it had been alone.
+TEST(ProcessorClocks, DoNotDisturbEachOther) {
+    constexpr int kSteps = 3'000;
+    for (std::uint32_t seed = 0; seed < 20; ++seed) {
+        std::array<Load, 3> together = {Load(3 * seed), Load(3 * seed + 1), Load(3 * seed + 2)};
+        std::mt19937 turns(seed);
+        std::array<int, 3> left = {kSteps, kSteps, kSteps};
+        while (left[0] + left[1] + left[2] > 0) {
+            const std::size_t turn = turns() % together.size();
+            if (left.at(turn) > 0) {
+                --left.at(turn);
+                together.at(turn).step();
+            }
+        }
+        for (std::uint32_t i = 0; i < together.size(); ++i) {
+            Load alone(3 * seed + i);
+            for (int step = 0; step < kSteps; ++step) {
+                alone.step();
+            }
+            const Load& one = together.at(i);
+            ASSERT_EQ(one.outcomes, alone.outcomes) << seed << " processor " << i;
+            ASSERT_EQ(one.reads, alone.reads) << seed << " processor " << i;
+            EXPECT_EQ(one.processor.clock.removed(), alone.processor.clock.removed());
+            EXPECT_EQ(one.processor.interrupts, alone.processor.interrupts);
+            EXPECT_GT(one.processor.writes, 100U);
+            EXPECT_GT(one.processor.interrupts, 2U);
+        }
+    }
+}
+
+} // namespace
+
+} // namespace kernel::compensation

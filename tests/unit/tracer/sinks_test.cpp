@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: MIT
+// Packets and files: numbering, sizes, pace, and every failure.
+#include "tests/support/tracer/sinks.hpp"
+
+#include "tracer/event_table.hpp"
+
+#include <numeric>
+
+namespace {
+
+using tests::Bytes;
+using tests::FakeNetwork;
+using tests::FakeVolume;
+using tracer::ChunkImage;
+using tracer::DiskSink;
+using tracer::SinkState;
+using tracer::UdpSink;
+
+// An image of so many records whose par2 counts from `first`; its spans point into `memory`.
+ChunkImage image_of(std::size_t records, std::uint32_t first, Bytes& memory) {
+    memory.resize(records * tracer::kRecordBytes);
+    for (std::size_t i = 0; i < records; ++i) {
+        const auto serial = first + static_cast<std::uint32_t>(i);
+        tracer::encode_record(tracer::make_record(0x01, 1, serial, {serial}),
+                              std::span(memory).subspan(i * tracer::kRecordBytes));
+    }
+    ChunkImage image;
+    const std::size_t cut = memory.size() / 32 * 16; // two parts, so that packets cross their border
+    image.parts[0] = std::span(memory).first(cut);
+    image.parts[2] = std::span(memory).subspan(cut);
+    return image;
+}
+
+SinkState run(tracer::ChunkSink& sink, int steps = 100'000) {
+    while (sink.state() == SinkState::busy && steps-- > 0) {
+        static_cast<void>(sink.step());
+    }
+    return sink.state();
+}
+
+TEST(UdpSink, NumbersPacketsThroughAllChunks) {
+    FakeNetwork network;
+    UdpSink sink(network, {.probe_polls = 5});
+    Bytes memory;
+    Bytes sent;
+    std::uint32_t first = 0;
+    for (const std::size_t records : {1U, 60U, 61U, 200U}) {
+        ASSERT_TRUE(sink.submit(image_of(records, first, memory)).ok());
+        ASSERT_EQ(run(sink), SinkState::idle);
+        first += static_cast<std::uint32_t>(records);
+    }
+    ASSERT_TRUE(sink.finish({.chunks = 4, .records = first}).ok());
+    ASSERT_EQ(run(sink), SinkState::idle);
+    ASSERT_EQ(network.packets.size(), 1U + 1U + 2U + 4U + 1U);
+    std::uint32_t next = 0;
+    for (std::size_t i = 0; i < network.packets.size(); ++i) {
+        const auto header = tracer::decode_packet_header(network.packets[i]);
+        ASSERT_TRUE(header.ok());
+        EXPECT_EQ(header.value().number, i + 1);
+        EXPECT_LE(header.value().records, 60U);
+        EXPECT_LE(network.packets[i].size(), 984U);
+        for (std::size_t r = 0; r < header.value().records && i + 1 < network.packets.size(); ++r) {
+            const auto record =
+                tracer::decode_record(std::span<const std::byte>(network.packets[i]).subspan(24 + r * 16));
+            EXPECT_EQ(record.par2, next++);
+        }
+    }
+    EXPECT_EQ(next, first);
+    EXPECT_EQ(sink.packets(), network.packets.size());
+}
+
+TEST(UdpSink, SaysTheTotalsInItsLastPacket) {
+    FakeNetwork network;
+    UdpSink sink(network, {.probe_polls = 0});
+    Bytes memory;
+    ASSERT_TRUE(sink.submit(image_of(2, 40, memory)).ok());
+    ASSERT_EQ(run(sink), SinkState::idle);
+    ASSERT_TRUE(sink.finish({.chunks = 1, .result = tracer::RunResult::completed, .records = 2, .dropped = 9}).ok());
+    ASSERT_EQ(run(sink), SinkState::idle);
+    Bytes payload;
+    const std::span<const std::byte> packet = network.packets.back();
+    for (std::size_t at = 24; at < packet.size(); at += 16) {
+        const auto record = tracer::decode_record(packet.subspan(at));
+        EXPECT_EQ(record.event_code(), tracer::event_code("export_end"));
+        EXPECT_EQ(record.stamp().value, 41U); // after everything sent
+        const auto piece = tracer::slot_payload(record);
+        payload.insert(payload.end(), piece.begin(), piece.end());
+    }
+    const auto end = tracer::decode_payload<tracer::ExportEnd>(payload);
+    ASSERT_TRUE(end.ok());
+    EXPECT_EQ(end.value().chunks, 1U);
+    EXPECT_EQ(end.value().dropped, 9U);
+    EXPECT_EQ(end.value().result, tracer::RunResult::completed);
+}
+
+TEST(UdpSink, WaitsAfterTheFirstPacketForAnAnswer) {
+    FakeNetwork network;
+    network.unreachable_after_polls = 4;
+    UdpSink sink(network, {.probe_polls = 10});
+    Bytes memory;
+    ASSERT_TRUE(sink.submit(image_of(600, 0, memory)).ok());
+    EXPECT_EQ(run(sink), SinkState::failed);
+    EXPECT_EQ(sink.last_error(), lib::Error::unreachable);
+    EXPECT_EQ(network.packets.size(), 1U);
+    EXPECT_EQ(sink.submit(image_of(1, 0, memory)).error(), lib::Error::unreachable);
+}
+
+TEST(UdpSink, RetriesABusySenderWithoutLosingAPacket) {
+    FakeNetwork network;
+    UdpSink sink(network, {.probe_polls = 0, .busy_steps_max = 10});
+    Bytes memory;
+    ASSERT_TRUE(sink.submit(image_of(600, 0, memory)).ok());
+    for (int i = 0; i < 200 && sink.state() == SinkState::busy; ++i) {
+        network.busy_sends = i % 10;
+        static_cast<void>(sink.step());
+    }
+    network.busy_sends = 0;
+    ASSERT_EQ(run(sink), SinkState::idle);
+    EXPECT_EQ(network.packets.size(), 10U);
+    EXPECT_GT(network.refusals, 0U);
+}
+
+TEST(UdpSink, GivesUpOnASenderThatStaysBusy) {
+    FakeNetwork network;
+    network.busy_sends = -1;
+    UdpSink sink(network, {.busy_steps_max = 10});
+    Bytes memory;
+    ASSERT_TRUE(sink.submit(image_of(1, 0, memory)).ok());
+    EXPECT_EQ(run(sink, 10), SinkState::busy);
+    EXPECT_EQ(run(sink, 1), SinkState::failed);
+    EXPECT_EQ(sink.last_error(), lib::Error::timeout);
+}
+
+TEST(UdpSink, SendsFasterWhileTheSenderKeepsUp) {
+    FakeNetwork network;
+    UdpSink sink(network, {.burst_packets_max = 4, .probe_polls = 0});
+    Bytes memory;
+    ASSERT_TRUE(sink.submit(image_of(6'000, 0, memory)).ok());
+    std::size_t before = 0;
+    std::vector<std::size_t> burst;
+    while (sink.step() == SinkState::busy) {
+        burst.push_back(network.packets.size() - before);
+        before = network.packets.size();
+    }
+    burst.resize(6);
+    EXPECT_EQ(burst, (std::vector<std::size_t>{1, 1, 2, 3, 4, 4}));
+}
+
+TEST(DiskSink, WritesEachChunkToAFileOfItsOwn) {
+    FakeVolume volume;
+    DiskSink sink(volume);
+    ASSERT_TRUE(sink.set_base_name("trace.dat").ok());
+    Bytes first;
+    Bytes second;
+    ASSERT_TRUE(sink.submit(image_of(5'000, 0, first)).ok()); // enough for several steps
+    ASSERT_EQ(run(sink), SinkState::idle);
+    ASSERT_TRUE(sink.submit(image_of(3, 0, second)).ok());
+    ASSERT_EQ(run(sink), SinkState::idle);
+    ASSERT_TRUE(sink.finish({}).ok());
+    EXPECT_EQ(volume.files, (std::map<std::string, Bytes>{{"0trace.dat", first}, {"1trace.dat", second}}));
+    EXPECT_EQ(sink.files(), 2U);
+    EXPECT_EQ(sink.set_base_name("other.dat").error(), lib::Error::refused);
+}
+
+TEST(DiskSink, NeverOverwritesAFile) {
+    FakeVolume volume;
+    volume.files["0trace.dat"] = Bytes(3);
+    DiskSink sink(volume, "trace.dat");
+    Bytes memory;
+    ASSERT_TRUE(sink.submit(image_of(1, 0, memory)).ok());
+    EXPECT_EQ(run(sink), SinkState::failed);
+    EXPECT_EQ(sink.last_error(), lib::Error::exists);
+    EXPECT_EQ(volume.files.at("0trace.dat").size(), 3U);
+}
+
+TEST(DiskSink, ReportsAFullVolume) {
+    FakeVolume volume;
+    volume.free_bytes = 100;
+    DiskSink sink(volume, "trace.dat");
+    Bytes memory;
+    ASSERT_TRUE(sink.submit(image_of(5, 0, memory)).ok());
+    ASSERT_EQ(run(sink), SinkState::idle);
+    ASSERT_TRUE(sink.submit(image_of(5, 0, memory)).ok());
+    EXPECT_EQ(run(sink), SinkState::failed);
+    EXPECT_EQ(sink.last_error(), lib::Error::no_space);
+    EXPECT_EQ(sink.set_base_name("").error(), lib::Error::invalid_argument);
+}
+
+} // namespace

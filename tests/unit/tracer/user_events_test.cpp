@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: MIT
+// The registry that any context may append to, and the records of typed and formatted events.
+#include "tests/support/tracer/fixture.hpp"
+#include "tests/support/tracer/sinks.hpp"
+#include "tracer/trace_printf.hpp"
+#include "tracer/typed_event.hpp"
+
+#include <functional>
+#include <thread>
+
+namespace {
+
+using tests::TracerFixture;
+using tracer::EventDeclaration;
+using tracer::FormatFault;
+using tracer::Record;
+
+// An entry that simulates an interrupt while it is being copied into the list.
+struct Interruptible {
+    int value = 0;
+    std::function<void()> interrupt{};
+
+    Interruptible() = default;
+    Interruptible(const Interruptible&) = default;
+
+    explicit Interruptible(int number, std::function<void()> during = {})
+        : value(number)
+        , interrupt(std::move(during)) {}
+
+    Interruptible& operator=(const Interruptible& other) {
+        if (other.interrupt) {
+            other.interrupt();
+        }
+        value = other.value;
+        return *this;
+    }
+
+    ~Interruptible() = default;
+
+    friend bool operator==(const Interruptible& a, const Interruptible& b) { return a.value == b.value; }
+};
+
+template <typename List>
+std::vector<int> values(const List& list) {
+    std::vector<int> found;
+    for (std::size_t i = 0; i < list.size(); ++i) {
+        found.push_back(list.entry(i).value);
+    }
+    return found;
+}
+
+TEST(AppendOnlyList, IsWholeAtEveryMomentOfAnInterruptedAddition) {
+    tracer::AppendOnlyList<Interruptible, 8> list;
+    EXPECT_EQ(list.add(Interruptible(1)), 0U);
+    std::vector<int> seen;
+    const std::size_t outer = list.add(Interruptible(2, [&] {
+        EXPECT_EQ(list.add(Interruptible(3, [&] { EXPECT_EQ(list.add(Interruptible(4)), 1U); })), 2U);
+        seen = values(list);
+    }));
+    EXPECT_EQ(seen, (std::vector<int>{1, 4, 3})) << "the interrupt's entry is present, the unfinished one is not";
+    EXPECT_EQ(outer, 3U);
+    EXPECT_EQ(values(list), (std::vector<int>{1, 4, 3, 2}));
+    EXPECT_EQ(list.add(Interruptible(4)), 1U) << "known already";
+}
+
+TEST(AppendOnlyList, CountsWhatHasNoRoomAndKeepsTheRest) {
+    tracer::AppendOnlyList<Interruptible, 2> list;
+    EXPECT_EQ(list.add(Interruptible(1)), 0U);
+    EXPECT_EQ(list.add(Interruptible(2, [&] { EXPECT_EQ(list.add(Interruptible(3)), list.kNone); })), 1U);
+    EXPECT_EQ(list.add(Interruptible(4)), list.kNone);
+    EXPECT_EQ(list.add(Interruptible(2)), 1U);
+    EXPECT_EQ(list.lost(), 2U);
+    EXPECT_EQ(values(list), (std::vector<int>{1, 2}));
+}
+
+TEST(AppendOnlyList, LosesNothingToConcurrentAdditions) {
+    constexpr int kEach = 400;
+    constexpr int kThreads = 4;
+    const auto list = std::make_unique<tracer::AppendOnlyList<Interruptible, kEach * kThreads>>();
+    std::vector<std::thread> threads;
+    for (int thread = 0; thread < kThreads; ++thread) {
+        threads.emplace_back([&list, thread] {
+            for (int i = 0; i < kEach; ++i) {
+                list->add(Interruptible(1 + thread * kEach + i));
+            }
+        });
+    }
+    for (std::thread& thread : threads) {
+        thread.join();
+    }
+    std::vector<int> found = values(*list);
+    std::ranges::sort(found);
+    ASSERT_EQ(found.size(), static_cast<std::size_t>(kEach * kThreads));
+    for (std::size_t i = 0; i < found.size(); ++i) {
+        EXPECT_EQ(found[i], static_cast<int>(i + 1));
+    }
+}
+
+std::vector<Record> records_of(const tracer::Chunk& chunk) {
+    std::vector<Record> records;
+    const auto contents = tracer::ChunkStore::contents(chunk);
+    for (const auto part : {contents.older, contents.newer}) {
+        for (std::size_t at = 0; at < part.size(); at += 16) {
+            records.push_back(tracer::decode_record(part.subspan(at, 16)));
+        }
+    }
+    return records;
+}
+
+std::vector<std::byte> payload_of(const std::vector<Record>& records) {
+    std::vector<std::byte> bytes;
+    for (const Record& record : records) {
+        EXPECT_EQ(record.stamp(), records.front().stamp());
+        const auto piece = tracer::slot_payload(record);
+        bytes.insert(bytes.end(), piece.begin(), piece.end());
+    }
+    return bytes;
+}
+
+TEST(TypedEventTest, IsRecordedAsItsDeclarationSays) {
+    TracerFixture fixture;
+    tracer::Chunk& chunk = fixture.chunk(16, 0, tracer::kFlagStop);
+    fixture.select_and_enable(chunk);
+    tracer::TypedEvent<std::int32_t, tracer::Fixed<std::uint16_t, 8>, tracer::Text<5>> output{
+        "control_output", {{"error", "mrad"}, {"gain"}, {"mode"}}};
+    output.log(-5, {0x180}, "automatic");
+    fixture.tracer().control.disable();
+    const auto bytes = payload_of(records_of(chunk));
+    lib::ByteReader reader(bytes);
+    EXPECT_EQ(reader.le<std::uint16_t>(), 2 + 2 + 4 + 2 + 1 + 5);
+    EXPECT_EQ(reader.le<std::uint16_t>(), output.id());
+    EXPECT_EQ(reader.le<std::uint32_t>(), 0xFFFF'FFFBU);
+    EXPECT_EQ(reader.le<std::uint16_t>(), 0x180U);
+    EXPECT_EQ(reader.le<std::uint8_t>(), 5U);
+    const auto text = reader.take(5);
+    EXPECT_EQ(std::string_view(reinterpret_cast<const char*>(text.data()), 5), "auto~");
+    ASSERT_EQ(fixture.names().declarations(), 1U);
+    const auto declared = tracer::decode_payload<EventDeclaration>(fixture.names().declaration(output.id()).view());
+    ASSERT_TRUE(declared.ok());
+    EXPECT_TRUE(declared.value().is_sensible());
+    EXPECT_EQ(declared.value().id, output.id());
+    EXPECT_EQ(declared.value().name.view(), "control_output");
+    EXPECT_EQ(declared.value().items[0].unit.view(), "mrad");
+    EXPECT_EQ(declared.value().items[1].detail, 8U);
+}
+
+TEST(TracePrintfTest, RecordsNumberAndArguments) {
+    TracerFixture fixture;
+    tracer::Chunk& chunk = fixture.chunk(16, 0, tracer::kFlagStop);
+    fixture.select_and_enable(chunk);
+    tracer::trace_printf<"speed %d of %u">(std::int16_t{-2}, std::uint8_t{7});
+    fixture.tracer().control.disable();
+    const auto bytes = payload_of(records_of(chunk));
+    lib::ByteReader reader(bytes);
+    EXPECT_EQ(reader.le<std::uint16_t>(), 2 + 4 + 1 + 2 + 1 + 1);
+    EXPECT_EQ(reader.le<std::uint32_t>(), tracer::detail::format_id<"speed %d of %u">());
+    EXPECT_EQ(reader.le<std::uint8_t>(), 6U);
+    EXPECT_EQ(reader.le<std::uint16_t>(), 0xFFFEU);
+    EXPECT_EQ(reader.le<std::uint8_t>(), 1U);
+    EXPECT_EQ(reader.le<std::uint8_t>(), 7U);
+}
+
+TEST(FormatCheck, NamesWhatIsWrong) {
+    constexpr std::array kOne{tracer::FieldType::i32};
+    constexpr std::array kText{tracer::FieldType::text};
+    const auto with_one = [&kOne](std::string_view format) { return tracer::check_format(format, kOne.data(), 1); };
+    EXPECT_EQ(with_one("a %d"), FormatFault::none);
+    EXPECT_EQ(with_one("a %-+05.3d %%"), FormatFault::none);
+    EXPECT_EQ(with_one("a"), FormatFault::too_many_arguments);
+    EXPECT_EQ(with_one("%d %d"), FormatFault::too_few_arguments);
+    EXPECT_EQ(with_one("%u"), FormatFault::u_needs_unsigned);
+    EXPECT_EQ(with_one("%s"), FormatFault::s_needs_text);
+    EXPECT_EQ(with_one("%x"), FormatFault::none);
+    for (const std::string_view malformed : {"%", "%l", "%ld", "%*d", "%256d", "%.256d", "%5%", "%q"}) {
+        EXPECT_EQ(with_one(malformed), FormatFault::malformed) << malformed;
+    }
+    EXPECT_EQ(tracer::check_format("%d", kText.data(), 1), FormatFault::d_needs_signed);
+}
+
+} // namespace
