@@ -72,13 +72,13 @@ class PlaceSink {
 };
 
 // Sink may be a reference.
-template <typename Sink, JsonLayout kLayout = JsonLayout::compact>
+template <typename Sink, JsonLayout Layout = JsonLayout::compact>
 requires JsonSink<std::remove_reference_t<Sink>>
 
 class JsonWriter {
   public:
     template <typename Target>
-    explicit JsonWriter(Target&& target)
+    explicit JsonWriter(Target& target)
         : m_sink(target) {}
 
     // For the value of a member so many containers deep: another writer takes it with plain().
@@ -179,9 +179,9 @@ class JsonWriter {
     // An object of at most `bytes`, written in place: members(writer) adds its members. Faster than member by member,
     // because the compiler keeps the writer in registers.
     template <typename Members>
-    void object(std::size_t bytes, Members members) requires(kLayout != JsonLayout::indented) {
+    void object(std::size_t bytes, Members members) requires(Layout != JsonLayout::indented) {
         place(bytes, [&members](char* at) {
-            JsonWriter<PlaceSink, kLayout> json(at);
+            JsonWriter<PlaceSink, Layout> json(at);
             json.begin_object();
             members(json);
             json.end_object();
@@ -190,7 +190,7 @@ class JsonWriter {
     }
 
     // The next element begins a line. Not in an indented document.
-    void line() requires(kLayout != JsonLayout::indented) {
+    void line() requires(Layout != JsonLayout::indented) {
         write(2, [this](char* at) {
             *at = ',';
             at += m_state == State::after_value ? 1 : 0;
@@ -201,7 +201,7 @@ class JsonWriter {
     }
 
     // Ends an array whose elements began lines.
-    void end_lines() requires(kLayout != JsonLayout::indented) {
+    void end_lines() requires(Layout != JsonLayout::indented) {
         blank(m_state == State::begun ? "" : "\n");
         end_array();
     }
@@ -212,7 +212,7 @@ class JsonWriter {
     }
 
   private:
-    template <typename OtherSink, JsonLayout kOtherLayout>
+    template <typename OtherSink, JsonLayout OtherLayout>
     requires JsonSink<std::remove_reference_t<OtherSink>>
     friend class JsonWriter;
 
@@ -227,16 +227,16 @@ class JsonWriter {
         m_sink.used(static_cast<std::size_t>(put(begin) - begin));
     }
 
-    [[nodiscard]] std::size_t indent_bytes() const { return kLayout == JsonLayout::indented ? 2 * m_depth + 1 : 0; }
+    [[nodiscard]] std::size_t indent_bytes() const { return Layout == JsonLayout::indented ? 2 * m_depth + 1 : 0; }
 
     // What is due in front of a key or a value.
     [[nodiscard]] char* separate(char* at) const {
         *at = ',';
         at += m_state == State::after_value ? 1 : 0;
-        if constexpr (kLayout == JsonLayout::spaced) {
+        if constexpr (Layout == JsonLayout::spaced) {
             *at = ' ';
             at += m_state == State::after_value ? 1 : 0;
-        } else if constexpr (kLayout == JsonLayout::indented) {
+        } else if constexpr (Layout == JsonLayout::indented) {
             at = m_state == State::after_key || m_depth == 0 ? at : put_line(at);
         }
         return at;
@@ -250,7 +250,7 @@ class JsonWriter {
     [[nodiscard]] char* end_key(char* at) {
         *at++ = '"';
         *at++ = ':';
-        if constexpr (kLayout != JsonLayout::compact) {
+        if constexpr (Layout != JsonLayout::compact) {
             *at++ = ' ';
         }
         m_state = State::after_key;
@@ -269,7 +269,7 @@ class JsonWriter {
     void close(char bracket) {
         --m_depth;
         write(kSeparatorMax + indent_bytes(), [&](char* at) {
-            if constexpr (kLayout == JsonLayout::indented) {
+            if constexpr (Layout == JsonLayout::indented) {
                 at = m_state == State::begun ? at : put_line(at);
             }
             *at = bracket;
