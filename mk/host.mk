@@ -10,7 +10,7 @@ COMMON_SOURCES := $(CODEC_SOURCES) $(LIB_SOURCES) lib/assert_hosted.cpp
 host_objects = $(call object,$(BUILD)/host,$(1))
 
 # g++ 12 reports a null pointer in CLI11's vectors of words; it is a false positive.
-$(BUILD)/host/host/cli/command_line.cpp.o $(BUILD)/host/host/tools/tlogdump.cpp.o: \
+$(BUILD)/host/host/cli/command/command_line.cpp.o $(BUILD)/host/host/tools/tlogdump.cpp.o: \
   HOST_CXXFLAGS := $(filter-out -Wnull-dereference,$(HOST_CXXFLAGS))
 
 $(eval $(call linked,$(REMORA),$(call host_objects,$(HOST_SOURCES) $(COMMON_SOURCES)),$(HOST_LIBS)))

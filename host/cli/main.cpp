@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The process around the commands.
-#include "host/cli/commands.hpp"
+#include "host/cli/command/commands.hpp"
 
 #include <csignal>
 

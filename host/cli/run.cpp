@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Composition of the subcommands. Exceptions of the libraries end here.
-#include "host/cli/commands.hpp"
+#include "host/cli/command/commands.hpp"
 
 #include "lib/version.hpp"
 

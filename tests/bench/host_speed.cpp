@@ -9,7 +9,7 @@
 //                                       prints FIGURE and GOAL lines; SCRATCH is a directory for outputs; with formats,
 //                                       their converters alone
 #include "host/analyse/tally.hpp"
-#include "host/cli/event_lines.hpp"
+#include "host/cli/event/event_lines.hpp"
 #include "host/convert/convert.hpp"
 #include "host/formats/packed/archive_reader.hpp"
 #include "host/formats/packed/archive_writer.hpp"

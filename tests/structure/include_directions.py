@@ -42,7 +42,7 @@ ORDERED = {
     "host": ("text", "trace", "formats/dat", "formats/kev", "formats/tlog", "formats/capture", "formats/fat",
              "formats/packed", "formats", "schedule", "analyse", "analyse/oracle", "sql", "dissector", "collector",
              "convert", "convert/ctf", "convert/json", "convert/linux", "convert/perfetto", "convert/records",
-             "convert/table", "convert/vcd", "cli", "compat", "tools", ""),
+             "convert/table", "convert/vcd", "cli/terminal", "cli/event", "cli/command", "cli", "compat", "tools", ""),
 }
 
 # Rooms of one kind: none of them includes another one, but for what is named here. Containers yield the chunks in them.

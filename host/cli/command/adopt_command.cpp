@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: MIT
+// remora adopt: makes a session of a directory of Ntrace.dat files, as they come from the ramdisk's FAT image. What the
+// manifest says is read from the files themselves; the files are not touched.
+#include "host/cli/command/commands.hpp"
+
+#include "host/cli/command/trace_input.hpp"
+#include "host/collector/session_directory.hpp"
+#include "host/collector/session_formats.hpp"
+#include "host/text/escape.hpp"
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <system_error>
+
+namespace host::cli {
+
+namespace {
+
+using trace::ExitStatus;
+
+struct AdoptOptions {
+    std::string directory;
+    std::string kernel;
+    bool force = false;
+};
+
+// Reads one file to its end. False if it could not be read at all.
+bool adopt_file(const AdoptOptions& options, const std::string& file, trace::Diagnostics& diagnostics,
+                formats::dat::Manifest& manifest) {
+    const std::string path = options.directory + '/' + file;
+    const auto opened = formats::Trace::open(path, {.kernel = options.kernel}, diagnostics);
+    const auto checksum = formats::dat::checksum_file(path);
+    if (!opened || !checksum) {
+        return false;
+    }
+    trace::Event event;
+    while (opened.value()->next(event)) {
+    }
+    const trace::TraceFacts& facts = opened.value()->facts();
+    formats::dat::ManifestChunk chunk;
+    chunk.file = file;
+    chunk.bytes = checksum.value().bytes;
+    chunk.crc32c = checksum.value().crc32c;
+    if (!facts.chunks.empty()) {
+        const trace::ChunkReport& report = facts.chunks.front();
+        chunk.described = report.described;
+        chunk.description = report.description;
+        chunk.first_tsc = report.first_stamp ? std::optional(report.first_stamp->value) : std::nullopt;
+    }
+    // Normally one; the figures are those of the whole file even if several were joined.
+    for (const trace::ChunkReport& report : facts.chunks) {
+        chunk.preamble += report.preamble;
+        chunk.records += report.records;
+        chunk.missing += report.missing;
+        chunk.last_tsc = report.last_stamp ? std::optional(report.last_stamp->value) : chunk.last_tsc;
+    }
+    if (manifest.tsc_khz == 0) {
+        manifest.clock_mode = facts.clock.mode;
+        manifest.tsc_source = facts.clock.source;
+        manifest.tsc_khz = facts.clock.khz;
+        manifest.tsc_error_ppm = facts.clock.error_ppm;
+        manifest.boot_id = facts.boot_id.value_or(0);
+    }
+    if (facts.build) {
+        manifest.build = facts.build;
+    }
+    manifest.chunks.push_back(std::move(chunk));
+    return true;
+}
+
+std::string missing(const formats::dat::Manifest& manifest) {
+    std::uint64_t missing_records = 0;
+    std::uint64_t number = 0;
+    for (const formats::dat::ManifestChunk& chunk : manifest.chunks) {
+        missing_records += chunk.missing;
+        if (std::stoul(chunk.file) != number++) {
+            return fmt::format("{}trace.dat is missing", number - 1);
+        }
+    }
+    return missing_records != 0 ? fmt::format("{} records are missing", missing_records) : "";
+}
+
+ExitStatus adopt(const AdoptOptions& options, Context context) {
+    const std::string name = text::escaped(options.directory);
+    const auto complain = [&](std::string_view text) {
+        context.err.print("remora adopt: {}: {}\n", name, text);
+        return ExitStatus::usage;
+    };
+    if (std::error_code code;
+        std::filesystem::exists(options.directory, code) && !std::filesystem::is_directory(options.directory, code)) {
+        return complain("not a directory");
+    }
+    const auto files = collector::list_chunk_files(options.directory);
+    if (!files) {
+        return complain(error_name(files.error()));
+    }
+    if (files.value().empty()) {
+        return complain("no Ntrace.dat files");
+    }
+    const auto old = formats::dat::load_manifest(options.directory);
+    const bool has_manifest = old.ok() || old.error().cause != formats::dat::ManifestFault::missing;
+    if (has_manifest && !options.force) {
+        return complain("it holds a manifest.json already: --force replaces it");
+    }
+    std::optional<trace::KernelImage> formats;
+    if (!options.kernel.empty()) {
+        auto table = trace::KernelImage::from_image(options.kernel);
+        if (!table) {
+            return complain(fmt::format("--kernel {}: {}", text::escaped(options.kernel), table.error().text));
+        }
+        formats = std::move(table.value());
+    }
+    trace::Diagnostics diagnostics(diagnostics_to(context));
+    formats::dat::Manifest manifest;
+    manifest.origin = "files";
+    for (const std::string& file : files.value()) {
+        if (!adopt_file(options, file, diagnostics, manifest)) {
+            return complain(fmt::format("{} cannot be read", file));
+        }
+    }
+    diagnostics.finish();
+    manifest.reason = missing(manifest);
+    manifest.complete = manifest.reason.empty();
+    if (const auto saved = formats::dat::save_manifest(manifest, options.directory); !saved) {
+        complain(fmt::format("manifest.json cannot be written: {}", error_name(saved.error())));
+        return saved.error() == lib::Error::no_space ? ExitStatus::no_space : ExitStatus::usage;
+    }
+    bool formats_kept = true;
+    if (formats) {
+        const auto stored = collector::store_formats(*formats, options.directory, manifest);
+        formats_kept = stored.ok();
+        if (!formats_kept) {
+            complain(
+                fmt::format("the formats of {} are not kept: {}", text::escaped(options.kernel), stored.error().text));
+        }
+    }
+    context.out.print("{}: {} files adopted{}{}\n", name, manifest.chunks.size(), manifest.complete ? "" : "; ",
+                      manifest.reason);
+    return manifest.complete && formats_kept ? diagnostics.exit_status(true) : ExitStatus::damaged;
+}
+
+} // namespace
+
+void add_adopt(CommandLine& line, Context context) {
+    Command command = line.command("adopt", "make a session of a directory of Ntrace.dat files");
+    const auto options = std::make_shared<AdoptOptions>();
+    command.option("DIR", options->directory, "directory with 0trace.dat, 1trace.dat, ...").required();
+    command.option(
+        "--kernel", options->kernel,
+        "image of the kernel that wrote the files: keeps its trace_printf formats and function names in the session");
+    command.flag("--force", options->force, "replace an existing manifest.json");
+    command.footer(examples({"remora adopt out/disk"}));
+    command.run([options, context] { return adopt(*options, context); });
+}
+
+} // namespace host::cli

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: MIT
+// remora count: how many of each event, and how long each task had the processor. The quickest look at a long trace.
+#include "host/cli/command/trace_input.hpp"
+#include "host/cli/event/event_text.hpp"
+
+#include "host/analyse/tally.hpp"
+#include "host/trace/names.hpp"
+
+#include <array>
+#include <memory>
+
+namespace host::cli {
+
+namespace {
+
+struct CountOptions {
+    TraceInput input;
+    bool json = false;
+};
+
+// What both ways of counting come to.
+struct Counted {
+    analyse::Tally tally;
+    std::uint32_t khz = 0; // 0: times are ticks
+    trace::Names names;    // of the tasks; a file of plain records has none
+
+    [[nodiscard]] std::uint64_t time(lib::Ticks ticks) const {
+        return khz != 0 ? lib::TickRate{khz}.to_nanoseconds(ticks).value : ticks.value;
+    }
+
+    [[nodiscard]] std::string_view time_unit() const { return khz != 0 ? "ns" : "ticks"; }
+};
+
+// The fast path: only for a file, and only if nothing in it, nor in the options, needs to be reported.
+std::optional<Counted> count_plain_file(const TraceInput& input) {
+    const bool records =
+        input.options.kind == trace::InputKind::detect || input.options.kind == trace::InputKind::records;
+    if (!records || input.path == "-" || !input.options.kernel.empty()) {
+        return std::nullopt;
+    }
+    const auto source = trace::ByteSource::open(input.path);
+    if (!source || !source.value()->seekable()) {
+        return std::nullopt;
+    }
+    std::array<std::byte, formats::kKindBytes> begin{};
+    const auto count = source.value()->peek(begin);
+    if (input.options.kind == trace::InputKind::detect &&
+        (!count || formats::kind_of(std::span(begin).first(count.value()), source.value()->size_bytes()) !=
+                       trace::InputKind::records)) {
+        return std::nullopt;
+    }
+    Counted counted;
+    counted.khz = input.options.tsc_khz;
+    auto tally = analyse::Tally::of_plain_file(*source.value(), counted.khz);
+    if (!tally) {
+        return std::nullopt;
+    }
+    counted.tally = std::move(*tally);
+    return counted;
+}
+
+void print_counts(Output& out, const Counted& counted) {
+    for (const tracer::EventRow& row : tracer::kEvents) {
+        if (const std::uint64_t count = counted.tally.counts()[row.code]; count != 0) {
+            out.print("{:>14}  {}\n", count, row.name);
+        }
+    }
+    out.print("{:>14}  events", counted.tally.events());
+    const std::uint64_t length = counted.time(counted.tally.duration());
+    out.print(" in {} {}", length, counted.time_unit());
+    if (counted.khz != 0 && length != 0) {
+        constexpr double kNanosecondsPerSecond = 1e9;
+        out.print(", {:.0f} per second",
+                  static_cast<double>(counted.tally.events()) * kNanosecondsPerSecond / static_cast<double>(length));
+    }
+    out.print("\n");
+    for (const auto& [context, busy] : counted.tally.busy()) {
+        const std::string_view name = counted.names.find(tracer::Unit::context, context);
+        out.print("busy {:>14} {}  context {}", counted.time(busy), counted.time_unit(), context);
+        if (!name.empty()) {
+            out.print(" (");
+            append_escaped(out.buffer(), name);
+            out.print(")");
+        }
+        out.print("\n");
+    }
+}
+
+void print_json(Output& out, const Counted& counted) {
+    text::JsonText json{out.buffer()};
+    json.begin_object();
+    json.member("events", counted.tally.events());
+    json.member("time_unit", counted.time_unit());
+    json.member("duration", counted.time(counted.tally.duration()));
+    json.key("counts");
+    json.begin_object();
+    for (const tracer::EventRow& row : tracer::kEvents) {
+        if (const std::uint64_t count = counted.tally.counts()[row.code]; count != 0) {
+            json.member(row.name, count);
+        }
+    }
+    json.end_object();
+    json.key("busy");
+    json.begin_object();
+    for (const auto& [context, busy] : counted.tally.busy()) {
+        json.member(fmt::format("{}", context), counted.time(busy));
+    }
+    json.end_object();
+    json.end_object();
+    json.blank("\n");
+}
+
+trace::ExitStatus count(const CountOptions& options, Context context) {
+    const auto show = [&](const Counted& counted) {
+        options.json ? print_json(context.out, counted) : print_counts(context.out, counted);
+    };
+    if (const auto plain = count_plain_file(options.input)) {
+        show(*plain);
+        return trace::ExitStatus::clean;
+    }
+    return with_trace(options.input, context, [&](formats::Trace& trace) {
+        Counted counted;
+        trace::Event event;
+        while (trace.next(event)) {
+            counted.tally.add(event);
+        }
+        counted.tally.finish();
+        counted.khz = trace.facts().clock.khz;
+        counted.names = trace.facts().names;
+        show(counted);
+        return trace::ExitStatus::clean;
+    });
+}
+
+} // namespace
+
+void add_count(CommandLine& line, Context context) {
+    Command command = line.command("count", "count each event, and add up how long each task ran");
+    const auto options = std::make_shared<CountOptions>();
+    add_trace_options(command, options->input);
+    command.flag("--json", options->json, "as one JSON object");
+    command.footer(examples({"remora count out/udp", "remora count 0trace.dat --json"}));
+    command.run([options, context] { return count(*options, context); });
+}
+
+} // namespace host::cli

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: MIT
+// remora pack and remora unpack: a session, or a single trace file, as one small file, and back, byte for byte. Every
+// command reads a packed session as it is; unpacking is for those who want the files again.
+#include "host/cli/command/trace_input.hpp"
+#include "host/cli/terminal/progress.hpp"
+
+#include "host/convert/output_file.hpp"
+#include "host/formats/packed/archive_reader.hpp"
+#include "host/formats/packed/archive_writer.hpp"
+#include "host/text/escape.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+
+namespace host::cli {
+
+namespace {
+
+namespace fs = std::filesystem;
+namespace packed = formats::packed;
+using trace::ExitStatus;
+
+struct PackOptions {
+    std::string input;
+    std::string output;
+    bool strict = false;
+    bool salvage = false;
+};
+
+ExitStatus status_of(lib::Error error) {
+    return error == lib::Error::no_space ? ExitStatus::no_space : ExitStatus::usage;
+}
+
+// Adds one file. Returns why it failed, or an empty text.
+std::string add_file(const fs::path& path, std::vector<packed::FileToPack>& files) {
+    auto source = trace::ByteSource::open(path.string());
+    if (!source) {
+        return fmt::format("{}: {}", text::escaped(path.string()), error_name(source.error()));
+    }
+    if (!source.value()->seekable()) {
+        return fmt::format("{}: not a regular file", text::escaped(path.string()));
+    }
+    files.push_back({.name = path.filename().string(), .bytes = source.value(), .records = false});
+    return "";
+}
+
+// The files to pack: all of a session, or one. Returns why it failed, or an empty text.
+std::string collect(const std::string& input, std::vector<packed::FileToPack>& files) {
+    std::error_code failed;
+    if (!fs::is_directory(input, failed)) {
+        std::string error = add_file(input, files);
+        if (error.empty()) {
+            files.front().records = true; // bytes of any other kind survive, too
+        }
+        return error;
+    }
+    std::vector<fs::path> paths;
+    for (const auto& entry : fs::directory_iterator(input, failed)) {
+        paths.push_back(entry.path());
+    }
+    if (failed) {
+        return fmt::format("{}: {}", text::escaped(input), failed.message());
+    }
+    std::ranges::sort(paths);
+    for (const fs::path& path : paths) {
+        if (std::string error = add_file(path, files); !error.empty()) {
+            return error;
+        }
+        files.back().records = path.extension() == ".dat";
+    }
+    return files.empty() ? fmt::format("{}: the directory is empty", text::escaped(input)) : "";
+}
+
+ExitStatus pack(const PackOptions& options, Context context) {
+    const auto fail = [&](ExitStatus status, std::string_view text) {
+        context.err.print("remora pack: {}\n", text);
+        return status;
+    };
+    std::vector<packed::FileToPack> files;
+    if (const std::string error = collect(options.input, files); !error.empty()) {
+        return fail(ExitStatus::usage, error);
+    }
+    std::uint64_t total = 0;
+    for (const packed::FileToPack& file : files) {
+        total += file.bytes->size_bytes();
+    }
+    std::string why;
+    const auto destination =
+        convert::Destination::open(options.output, convert::Destination::Shape::file, options.input, why);
+    if (!destination) {
+        return fail(status_of(destination.error()), fmt::format("{}: {}", text::escaped(options.output), why));
+    }
+    convert::OutputFile& out = destination.value()->file();
+    ProgressLine line(context.err, "packing");
+    packed::ArchiveWriter writer(
+        [&](std::span<const std::byte> bytes) { out.append(bytes); },
+        [&](std::uint64_t done) { line.show(done / tracer::kRecordBytes, total / tracer::kRecordBytes); });
+    const auto written = writer.write(files, why);
+    line.clear();
+    if (!written) {
+        return fail(status_of(written.error()), fmt::format("{}: {}", text::escaped(why), error_name(written.error())));
+    }
+    const std::uint64_t size = out.position_bytes();
+    if (const auto committed = destination.value()->commit(); !committed) {
+        return fail(status_of(committed.error()),
+                    fmt::format("{}: {}", text::escaped(options.output), error_name(committed.error())));
+    }
+    if (options.output != "-") {
+        context.out.print("{} files, {} bytes packed into {}: {:.1f} times smaller\n", files.size(), total, size,
+                          static_cast<double>(total) / static_cast<double>(size));
+    }
+    return ExitStatus::clean;
+}
+
+// Files come one after the other: one is open at a time.
+ExitStatus unpack(const PackOptions& options, Context context) {
+    const auto fail = [&](lib::Error error, std::string_view text) {
+        context.err.print("remora unpack: {}: {}\n", text::escaped(options.output),
+                          text.empty() ? error_name(error) : text);
+        return status_of(error);
+    };
+    trace::Diagnostics diagnostics(diagnostics_to(context));
+    const auto source = trace::ByteSource::open(options.input);
+    if (!source) {
+        context.err.print("remora unpack: {}: {}\n", text::escaped(options.input), error_name(source.error()));
+        return ExitStatus::usage;
+    }
+    const trace::OpenOptions open{.strict = options.strict, .salvage = options.salvage};
+    const auto reader =
+        packed::ArchiveReader::open({.name = options.input, .bytes = source.value()}, open, diagnostics);
+    if (!reader) {
+        return ExitStatus::usage;
+    }
+    std::string why;
+    const auto destination =
+        convert::Destination::open(options.output, convert::Destination::Shape::directory, options.input, why);
+    if (!destination) {
+        return fail(destination.error(), why);
+    }
+    const auto& files = reader.value()->files();
+    std::vector<convert::OutputFile*> outputs(files.size());
+    for (std::size_t i = 0; i < files.size(); ++i) {
+        const auto added = destination.value()->add_file(files[i].name);
+        if (!added) {
+            return fail(added.error(), "");
+        }
+        outputs[i] = added.value();
+    }
+    const auto extracted =
+        reader.value()->extract([&](std::size_t file, std::span<const std::byte> bytes) -> lib::Result<void> {
+            outputs[file]->append(bytes);
+            return {};
+        });
+    if (!extracted) {
+        return fail(extracted.error(), "");
+    }
+    std::uint64_t total = 0;
+    for (const convert::OutputFile* const output : outputs) {
+        total += output->position_bytes();
+    }
+    if (const auto committed = destination.value()->commit(); !committed) {
+        return fail(committed.error(), "");
+    }
+    diagnostics.finish();
+    context.out.print("{} files, {} bytes\n", files.size(), total);
+    return diagnostics.exit_status(total != 0);
+}
+
+} // namespace
+
+void add_pack(CommandLine& line, Context context) {
+    Command command = line.command("pack", "pack a session or a trace file into one small file, without loss");
+    const auto options = std::make_shared<PackOptions>();
+    command.option("TRACE", options->input, "session directory or trace file").required();
+    command.option("-o,--output", options->output, "file to write; - is standard output").required();
+    command.footer(examples({"remora pack out/udp -o session.rpk", "remora pack 0trace.dat -o 0trace.rpk"}));
+    command.run([options, context] { return pack(*options, context); });
+}
+
+void add_unpack(CommandLine& line, Context context) {
+    Command command = line.command("unpack", "write the files of a packed session");
+    const auto options = std::make_shared<PackOptions>();
+    command.option("PACKED", options->input, "what remora pack wrote, or - for standard input").required();
+    command.option("-o,--output", options->output, "directory to create").required();
+    command.flag("--strict", options->strict, "stop at the first damage");
+    command.flag("--salvage", options->salvage, "write what a checksum says is damaged, too");
+    command.footer(examples({"remora unpack session.rpk -o out/again"}));
+    command.run([options, context] { return unpack(*options, context); });
+}
+
+} // namespace host::cli

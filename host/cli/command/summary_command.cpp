@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+// remora summary: what ran, and its figures.
+#include "host/cli/command/summary_view.hpp"
+#include "host/cli/command/trace_input.hpp"
+
+#include <memory>
+
+namespace host::cli {
+
+namespace {
+
+struct SummaryOptions {
+    TraceInput input;
+    bool json = false;
+};
+
+trace::ExitStatus summarise(const SummaryOptions& options, Context context) {
+    return with_trace(options.input, context, [&](formats::Trace& trace) {
+        analyse::Summary summary;
+        trace::Event event;
+        while (trace.next(event)) {
+            summary.add(event);
+        }
+        summary.finish();
+        const Accounts accounts = accounts_of(trace);
+        const Verdict verdict = verdict_of(trace, accounts);
+        const SummaryView view{options.input.path, trace, summary, accounts, verdict};
+        options.json ? print_summary_json(context.out, view) : print_summary(context.out, view);
+        return verdict.whole ? trace::ExitStatus::clean : trace::ExitStatus::damaged;
+    });
+}
+
+} // namespace
+
+void add_summary(CommandLine& line, Context context) {
+    Command command = line.command("summary", "print what ran and its figures per task and family");
+    const auto options = std::make_shared<SummaryOptions>();
+    add_trace_options(command, options->input);
+    command.flag("--json", options->json, "as JSON");
+    command.footer(examples({"remora summary out/udp", "remora summary out/udp --json"}));
+    command.run([options, context] {
+        context.out.page();
+        return summarise(*options, context);
+    });
+}
+
+} // namespace host::cli

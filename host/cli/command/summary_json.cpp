@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: MIT
+// The figures of a trace as JSON. Keys are stable: new ones may be added, none changes its meaning. Durations are in
+// ns, null while the clock's rate is not known.
+#include "host/cli/command/summary_view.hpp"
+#include "host/cli/event/json_version.hpp"
+
+#include "host/text/escape.hpp"
+#include "host/text/json_writer.hpp"
+#include "host/trace/names.hpp"
+#include "lib/wire_numbers.hpp"
+
+namespace host::cli {
+
+namespace {
+
+using Json = text::JsonDocument;
+
+std::optional<std::uint64_t> ns(const SummaryView& view, lib::Ticks ticks) {
+    const std::uint32_t khz = view.trace.facts().clock.khz;
+    return khz != 0 ? std::optional(lib::TickRate{khz}.to_nanoseconds(ticks).value) : std::nullopt;
+}
+
+void add_durations(Json& json, const SummaryView& view, const analyse::Durations& durations) {
+    json.begin_object();
+    json.member("count", durations.count());
+    json.member("least_ns", ns(view, durations.least()));
+    json.member("mean_ns", ns(view, durations.mean()));
+    json.member("greatest_ns", ns(view, durations.greatest()));
+    json.end_object();
+}
+
+void add_task(Json& json, const SummaryView& view, std::uint16_t context, const analyse::TaskFigures& figures) {
+    const trace::Names& names = view.trace.facts().names;
+    const trace::TaskNames* const task = names.task(context);
+    json.begin_object();
+    json.member("context", context);
+    json.member("name", task != nullptr ? text::escaped(task->name) : "");
+    json.member("pid", task != nullptr ? task->pid : std::nullopt);
+    if (task != nullptr && task->parameters) {
+        json.member("level", text::escaped(names.find(tracer::Unit::level, task->parameters->level)));
+        json.member("wcet_ns", task->parameters->wcet_ns);
+        json.member("period_ns", task->parameters->period_ns);
+        json.member("deadline_ns", task->parameters->deadline_ns);
+    } else {
+        json.member("level", nullptr);
+    }
+    json.member("activations", figures.activations);
+    json.member("timer_releases", figures.releases);
+    json.member("dispatches", figures.dispatches);
+    json.member("jobs", figures.jobs);
+    json.member("cpu_time_ns", ns(view, figures.cpu_time));
+    json.member("deadline_misses", figures.deadline_misses);
+    json.member("wcet_violations", figures.wcet_violations);
+    json.member("inheritances", figures.inheritances);
+    json.key("response");
+    add_durations(json, view, figures.response);
+    json.end_object();
+}
+
+void add_vector_figures(Json& json, const SummaryView& view, const analyse::VectorFigures& figures) {
+    json.member("count", figures.count);
+    json.member("total_ns", ns(view, figures.handler.sum()));
+    json.member("mean_ns", ns(view, figures.handler.mean()));
+    json.member("greatest_ns", ns(view, figures.handler.greatest()));
+}
+
+// Null while the cost of a record is not known. An estimate under the clock that clock.mode names.
+void add_tracing(Json& json, const SummaryView& view) {
+    json.key("tracing");
+    const auto tracing = tracing_share(view);
+    if (!tracing) {
+        json.value(nullptr);
+        return;
+    }
+    const auto& cost = view.trace.facts().cost;
+    const auto ticks = [](std::uint32_t ticks_x256) { return static_cast<double>(ticks_x256) / 256; };
+    json.begin_object();
+    json.member("estimate", true);
+    json.member("records", tracing->records);
+    json.member("enabled_ticks", ticks(cost->enabled_ticks_x256));
+    json.member("filtered_ticks", ticks(cost->filtered_ticks_x256));
+    json.member("disabled_ticks", ticks(cost->disabled_ticks_x256));
+    json.member("rounds", cost->rounds);
+    json.member("clock_mode", formats::dat::clock_mode_name(view.trace.facts().clock.mode));
+    json.member("time_ticks", tracing->time.value);
+    json.member("time_ns", ns(view, tracing->time));
+    json.member("share", tracing->share);
+    json.end_object();
+}
+
+// Null if the kernel's clock was never set back.
+void add_compensation(Json& json, const SummaryView& view) {
+    json.key("compensation");
+    const auto& compensation = view.trace.facts().compensation;
+    if (!compensation) {
+        json.value(nullptr);
+        return;
+    }
+    json.begin_object();
+    json.member("removed_ticks", compensation->removed.value);
+    json.member("settings", compensation->settings);
+    json.key("steps");
+    json.begin_object();
+    for (std::size_t i = 0; i < compensation->steps.size(); ++i) {
+        json.member(lib::kWords<lib::StepOutcome>[i], compensation -> steps[i]);
+    }
+    json.end_object();
+    json.end_object();
+}
+
+void add_build(Json& json, const std::optional<tracer::Build>& build) {
+    json.key("build");
+    if (!build) {
+        json.value(nullptr);
+        return;
+    }
+    json.begin_object();
+    json.member("kernel", text::escaped(build->kernel.view()));
+    json.member("compiler", text::escaped(build->compiler.view()));
+    json.member("application", text::escaped(build->application.view()));
+    json.member("seed", build->seed);
+    json.end_object();
+}
+
+void add_head(Json& json, const SummaryView& view) {
+    const trace::TraceFacts& facts = view.trace.facts();
+    const auto& manifest = view.trace.manifest();
+    const auto& end = manifest && manifest->announced ? manifest->announced : facts.export_end;
+    const bool emulated = shows_hosts_clock(view.trace);
+    json.member("version", kJsonVersion);
+    json.member("trace", text::escaped(view.title));
+    add_build(json, !facts.build && manifest ? manifest->build : facts.build);
+    json.member("result", end ? std::optional(formats::dat::run_result_name(end->result)) : std::nullopt);
+    json.member("duration_ns", ns(view, view.summary.duration()));
+    json.member("cpus", view.summary.cpus());
+    json.member("chunks", facts.chunks.size());
+    json.key("clock");
+    json.begin_object();
+    json.member("mode", formats::dat::clock_mode_name(facts.clock.mode));
+    json.member("tsc_khz", facts.clock.khz);
+    json.member("source", formats::dat::tsc_source_name(facts.clock.source));
+    json.member("error_ppm", facts.clock.error_ppm);
+    json.member("exact", !emulated && facts.clock.khz != 0);
+    json.end_object();
+    json.member("note", emulated ? std::optional(kEmulatedNote) : std::nullopt);
+    json.member("complete", view.verdict.whole);
+    json.member("verdict", view.verdict.text);
+}
+
+void add_records(Json& json, const SummaryView& view) {
+    json.key("records");
+    json.begin_object();
+    json.member("committed", view.accounts.committed);
+    json.member("dropped", view.accounts.dropped);
+    json.member("refused", view.accounts.refused);
+    json.member("overwritten", view.accounts.overwritten);
+    json.member("missing", view.accounts.missing);
+    json.member("skipped", view.accounts.skipped);
+    json.member("lost_packets", view.accounts.lost_packets);
+    json.member("lost_chunks", view.accounts.lost_chunks);
+    json.end_object();
+}
+
+void add_event_counts(Json& json, const analyse::Summary& summary) {
+    json.key("families");
+    json.begin_object();
+    for (std::size_t family = 0; family < tracer::kFamilies; ++family) {
+        if (summary.families()[family] != 0) {
+            json.member(tracer::kFamilyNames[family], summary.families()[family]);
+        }
+    }
+    json.end_object();
+    json.key("user_events");
+    json.begin_object();
+    for (const auto& [name, count] : summary.user_events()) {
+        json.member(text::escaped(name), count);
+    }
+    json.end_object();
+    json.member("unknown", summary.unknown());
+}
+
+} // namespace
+
+void print_summary_json(Output& out, const SummaryView& view) {
+    Json json{out.buffer()};
+    json.begin_object();
+    add_head(json, view);
+    add_records(json, view);
+    add_tracing(json, view);
+    add_compensation(json, view);
+    add_event_counts(json, view.summary);
+    json.member("interrupt_time_ns", ns(view, view.summary.interrupt_time()));
+    json.key("tasks");
+    json.begin_array();
+    for (const auto& [context, figures] : view.summary.tasks()) {
+        add_task(json, view, context, figures);
+    }
+    json.end_array();
+    json.key("interrupts");
+    json.begin_array();
+    for (const auto& [vector, figures] : view.summary.vectors()) {
+        json.begin_object();
+        json.member("vector", vector);
+        json.member("name", text::escaped(view.trace.facts().names.find(tracer::Unit::vector, vector)));
+        add_vector_figures(json, view, figures);
+        json.end_object();
+    }
+    json.end_array();
+    json.key("timer_wakeups");
+    json.begin_object();
+    add_vector_figures(json, view, view.summary.timer());
+    json.end_object();
+    json.member("panics", view.summary.panics());
+    json.end_object();
+    json.blank("\n");
+}
+
+} // namespace host::cli

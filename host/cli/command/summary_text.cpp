@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: MIT
+// The first screen that a user sees of a run.
+#include "host/cli/command/summary_view.hpp"
+
+#include "host/text/escape.hpp"
+#include "host/trace/names.hpp"
+#include "lib/wire_numbers.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace host::cli {
+
+namespace {
+
+constexpr std::size_t kColumns = 100;
+
+std::string grouped(std::uint64_t number) {
+    std::string digits = fmt::format("{}", number);
+    for (std::size_t i = digits.size(); i > 3; i -= 3) {
+        digits.insert(i - 3, 1, ',');
+    }
+    return digits;
+}
+
+std::string cut(std::string text, std::size_t width) {
+    if (text.size() > width) {
+        text.resize(width - 1);
+        text += '~';
+    }
+    return text;
+}
+
+// Ticks as a time of a fitting unit, or as ticks while the rate is not known.
+class Times {
+  public:
+    explicit Times(std::uint32_t khz)
+        : m_khz(khz) {}
+
+    [[nodiscard]] std::string text(lib::Ticks ticks) const {
+        if (m_khz == 0) {
+            return grouped(ticks.value);
+        }
+        const auto ns = static_cast<double>(lib::TickRate{m_khz}.to_nanoseconds(ticks).value);
+        if (ns < 1e3) {
+            return fmt::format("{:.0f} ns", ns);
+        }
+        if (ns < 1e6) {
+            return fmt::format("{:.2f} us", ns / 1e3);
+        }
+        return ns < 1e9 ? fmt::format("{:.2f} ms", ns / 1e6) : fmt::format("{:.3f} s", ns / 1e9);
+    }
+
+  private:
+    std::uint32_t m_khz;
+};
+
+std::string share(lib::Ticks part, lib::Ticks whole) {
+    if (whole.value == 0) {
+        return "-";
+    }
+    return fmt::format("{:.1f} %", 100.0 * static_cast<double>(part.value) / static_cast<double>(whole.value));
+}
+
+std::string dash_if_zero(std::uint64_t count) {
+    return count != 0 ? grouped(count) : "-";
+}
+
+void print_heading(Output& out, std::string_view heading) {
+    out.print("\n{}\n", out.styled(Style::strong, heading));
+}
+
+void print_tracing(Output& out, const SummaryView& view) {
+    const auto& facts = view.trace.facts();
+    const auto tracing = tracing_share(view);
+    if (!tracing) {
+        out.print("  tracing    share not known: the trace does not state what a record costs\n");
+        return;
+    }
+    const std::string share = tracing->share ? fmt::format("{:.3f} %", 100 * *tracing->share) : "-";
+    out.print("  tracing    about {} of the run: {} records x {:.2f} ticks = {}{} (estimate; clock: {})\n", share,
+              grouped(tracing->records), tracing->ticks_per_record, Times(facts.clock.khz).text(tracing->time),
+              facts.clock.khz == 0 ? " ticks" : "", formats::dat::clock_mode_name(facts.clock.mode));
+}
+
+// By how much the clock was set back in all, and how many steps had which outcome.
+void print_compensation(Output& out, const SummaryView& view) {
+    const auto& compensation = view.trace.facts().compensation;
+    if (!compensation) {
+        return;
+    }
+    const Times times(view.trace.facts().clock.khz);
+    std::string steps;
+    for (std::size_t i = 0; i < compensation->steps.size(); ++i) {
+        if (compensation->steps[i] != 0) {
+            steps += fmt::format("; {} {}", lib::kWords<lib::StepOutcome>[i], grouped(compensation->steps[i]));
+        }
+    }
+    out.print("  clock      set back by {}{} in all{}\n", times.text(compensation->removed),
+              view.trace.facts().clock.khz == 0 ? " ticks" : "", steps);
+}
+
+void print_head(Output& out, const SummaryView& view) {
+    const auto& facts = view.trace.facts();
+    const auto& manifest = view.trace.manifest();
+    const auto& build = facts.build ? facts.build : manifest ? manifest->build : facts.build;
+    std::string what = text::escaped(view.title);
+    if (build) {
+        what = fmt::format("{}   seed {}", text::escaped(build->application.view()), build->seed);
+    }
+    out.print("{}\n{:-<{}}\n", out.styled(Style::strong, cut(what, kColumns)), "", kColumns);
+    if (build) {
+        out.print("  built      {}\n",
+                  cut(fmt::format("{}, {}", text::escaped(build->kernel.view()), text::escaped(build->compiler.view())),
+                      kColumns - 13));
+    }
+    const auto& end = manifest && manifest->announced ? manifest->announced : facts.export_end;
+    if (end && end->result != tracer::RunResult::unknown) {
+        const bool well = end->result == tracer::RunResult::completed;
+        out.print("  ended      {}\n",
+                  out.styled(well ? Style::good : Style::bad, formats::dat::run_result_name(end->result)));
+    }
+    const Times times(facts.clock.khz);
+    out.print("  ran        {}{}, {} cpu{}\n", times.text(view.summary.duration()),
+              facts.clock.khz == 0 ? " ticks" : "", view.summary.cpus(), view.summary.cpus() == 1 ? "" : "s");
+    if (facts.clock.khz == 0) {
+        out.print("  clock      {}\n", out.styled(Style::warning, "rate not known: times are ticks (see --tsc-khz)"));
+    } else if (facts.clock.overridden) {
+        out.print("  clock      {} kHz, as the command line says\n", grouped(facts.clock.khz));
+    } else {
+        out.print("  clock      {}, {} kHz from {}, sources within {} ppm\n",
+                  formats::dat::clock_mode_name(facts.clock.mode), grouped(facts.clock.khz),
+                  formats::dat::tsc_source_name(facts.clock.source), facts.clock.error_ppm);
+    }
+    print_compensation(out, view);
+    out.print("  records    {} in {} chunk{}; dropped {}, refused {}, overwritten {}, missing {}\n",
+              grouped(view.accounts.committed), facts.chunks.size(), facts.chunks.size() == 1 ? "" : "s",
+              grouped(view.accounts.dropped), grouped(view.accounts.refused), grouped(view.accounts.overwritten),
+              grouped(view.accounts.missing));
+    print_tracing(out, view);
+    if (end) {
+        const std::uint64_t lost = end->records > view.accounts.received ? end->records - view.accounts.received : 0;
+        out.print("  transfer   sent {} records, received {}, lost {}\n", grouped(end->records),
+                  grouped(view.accounts.received), grouped(lost));
+    }
+    if (manifest && manifest->transfer) {
+        const formats::dat::ManifestTransfer& transfer = *manifest->transfer;
+        out.print("  packets    {}; lost {}, duplicate {}, reordered {}, malformed {}\n", grouped(transfer.packets),
+                  grouped(transfer.lost), grouped(transfer.duplicate), grouped(transfer.reordered),
+                  grouped(transfer.malformed));
+    }
+    out.print("  verdict    {}\n", out.styled(view.verdict.style, view.verdict.text));
+}
+
+std::string task_title(const SummaryView& view, std::uint16_t context) {
+    const trace::TaskNames* const task = view.trace.facts().names.task(context);
+    return task != nullptr && !task->name.empty() ? text::escaped(task->name) : fmt::format("context {}", context);
+}
+
+std::string task_level(const SummaryView& view, std::uint16_t context) {
+    const trace::Names& names = view.trace.facts().names;
+    const trace::TaskNames* const task = names.task(context);
+    if (task == nullptr || !task->parameters) {
+        return "";
+    }
+    const std::string_view level = names.find(tracer::Unit::level, task->parameters->level);
+    return level.empty() ? fmt::format("{}", task->parameters->level) : text::escaped(level);
+}
+
+void print_tasks(Output& out, const SummaryView& view) {
+    if (view.summary.tasks().empty()) {
+        return;
+    }
+    const Times times(view.trace.facts().clock.khz);
+    print_heading(out, fmt::format("{:<17} {:<10} {:>8} {:>10} {:>8} {:>11} {:>7} {:>7} {:>5} {:>8}", "tasks", "level",
+                                   "releases", "dispatched", "jobs", "cpu time", "cpu", "missed", "over", "inherits"));
+    for (const auto& [context, task] : view.summary.tasks()) {
+        out.print("  {:<15} {:<10} {:>8} {:>10} {:>8} {:>11} {:>7} ", cut(task_title(view, context), 15),
+                  cut(task_level(view, context), 10),
+                  dash_if_zero(task.releases != 0 ? task.releases : task.activations), dash_if_zero(task.dispatches),
+                  dash_if_zero(task.jobs), times.text(task.cpu_time), share(task.cpu_time, view.summary.duration()));
+        out.print("{} {:>5} {:>8}\n",
+                  out.styled(task.deadline_misses != 0 ? Style::bad : Style::plain,
+                             fmt::format("{:>7}", dash_if_zero(task.deadline_misses))),
+                  dash_if_zero(task.wcet_violations), dash_if_zero(task.inheritances));
+    }
+}
+
+void print_responses(Output& out, const SummaryView& view) {
+    const auto has_response = [](const auto& entry) { return entry.second.response.count() != 0; };
+    if (std::ranges::none_of(view.summary.tasks(), has_response)) {
+        return;
+    }
+    const Times times(view.trace.facts().clock.khz);
+    print_heading(out, fmt::format("{:<17} {:>8} {:>11} {:>11} {:>11} {:>11}", "response times", "jobs", "least",
+                                   "mean", "greatest", "deadline"));
+    if (shows_hosts_clock(view.trace)) {
+        out.print("  {}\n", out.styled(Style::warning, kEmulatedNote));
+    }
+    for (const auto& [context, task] : view.summary.tasks()) {
+        if (task.response.count() == 0) {
+            continue;
+        }
+        const trace::TaskNames* const names = view.trace.facts().names.task(context);
+        const bool has_deadline = names != nullptr && names->parameters && names->parameters->deadline_ns != 0;
+        const std::string deadline =
+            has_deadline ? fmt::format("{:.2f} ms", static_cast<double>(names->parameters->deadline_ns) / 1e6) : "-";
+        out.print("  {:<15} {:>8} {:>11} {:>11} {:>11} {:>11}\n", cut(task_title(view, context), 15),
+                  grouped(task.response.count()), times.text(task.response.least()), times.text(task.response.mean()),
+                  times.text(task.response.greatest()), deadline);
+    }
+}
+
+void print_interrupts(Output& out, const SummaryView& view) {
+    if (view.summary.vectors().empty() && view.summary.timer().count == 0) {
+        return;
+    }
+    const Times times(view.trace.facts().clock.khz);
+    print_heading(out,
+                  fmt::format("{:<17} {:>8} {:>12} {:>11} {:>11}", "interrupts", "count", "total", "mean", "greatest"));
+    const auto line = [&](std::string_view name, const analyse::VectorFigures& figures) {
+        out.print("  {:<15} {:>8} {:>12} {:>11} {:>11}\n", cut(std::string(name), 15), grouped(figures.count),
+                  times.text(figures.handler.sum()), times.text(figures.handler.mean()),
+                  times.text(figures.handler.greatest()));
+    };
+    for (const auto& [vector, figures] : view.summary.vectors()) {
+        const std::string_view name = view.trace.facts().names.find(tracer::Unit::vector, vector);
+        line(name.empty() ? fmt::format("vector {}", vector) : fmt::format("{} {}", vector, text::escaped(name)),
+             figures);
+    }
+    if (view.summary.timer().count != 0) {
+        line("timer wakeup", view.summary.timer());
+    }
+}
+
+void print_user_events(Output& out, const SummaryView& view) {
+    if (view.summary.user_events().empty()) {
+        return;
+    }
+    print_heading(out, fmt::format("{:<48} {:>10}", "typed and formatted events", "count"));
+    for (const auto& [name, count] : view.summary.user_events()) {
+        out.print("  {:<46} {:>10}\n", cut(text::escaped(name), 46), grouped(count));
+    }
+}
+
+void print_families(Output& out, const SummaryView& view) {
+    print_heading(out, "records per family");
+    constexpr std::size_t kPerLine = 4;
+    std::size_t shown = 0;
+    for (std::size_t family = 0; family < tracer::kFamilies; ++family) {
+        if (view.summary.families()[family] == 0) {
+            continue;
+        }
+        out.print("  {:<10} {:>10}{}", tracer::kFamilyNames[family], grouped(view.summary.families()[family]),
+                  ++shown % kPerLine == 0 ? "\n" : "");
+    }
+    if (view.summary.unknown() != 0) {
+        out.print("  {:<10} {:>10}", "unknown", grouped(view.summary.unknown()));
+        ++shown;
+    }
+    out.print("{}", shown % kPerLine == 0 ? "" : "\n");
+}
+
+} // namespace
+
+void print_summary(Output& out, const SummaryView& view) {
+    print_head(out, view);
+    print_tasks(out, view);
+    print_responses(out, view);
+    print_interrupts(out, view);
+    print_families(out, view);
+    print_user_events(out, view);
+    if (view.summary.panics() != 0) {
+        out.print("\n{}\n", out.styled(Style::bad, "the kernel panicked: see `remora print --event panic`"));
+    }
+}
+
+} // namespace host::cli

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+// Buffered output and terminal styles.
+#include "host/cli/terminal/output.hpp"
+
+#include "host/cli/terminal/pager.hpp"
+
+#include <cerrno>
+#include <cstdlib>
+#include <unistd.h>
+
+namespace host::cli {
+
+Output::Output(std::FILE* stream)
+    : m_stream(stream)
+    , m_terminal(::isatty(::fileno(stream)) == 1) {
+    const char* const no_color = std::getenv("NO_COLOR");
+    m_colour = m_terminal && (no_color == nullptr || *no_color == '\0');
+}
+
+Output::~Output() {
+    finish();
+}
+
+void Output::finish() {
+    flush();
+    if (m_pager != nullptr) {
+        std::fclose(std::exchange(m_pager, nullptr));
+        wait_for_pager(m_pager_process);
+    }
+}
+
+void Output::page() {
+    if (m_may_page && m_terminal && m_pager == nullptr) {
+        m_pager = start_pager(m_pager_process);
+    }
+}
+
+void Output::flush() {
+    if (m_buffer.size() != 0 && !m_failed) {
+        std::FILE* const stream = m_pager != nullptr ? m_pager : m_stream;
+        m_failed =
+            std::fwrite(m_buffer.data(), 1, m_buffer.size(), stream) != m_buffer.size() || std::fflush(stream) != 0;
+        m_error_number = m_failed ? errno : 0;
+    }
+    m_buffer.clear();
+}
+
+std::string Output::styled(Style style, std::string_view text) const {
+    if (!m_colour || style == Style::plain) {
+        return std::string(text);
+    }
+    std::string_view code;
+    switch (style) {
+    case Style::plain:
+        break;
+    case Style::dim:
+        code = "2";
+        break;
+    case Style::strong:
+        code = "1";
+        break;
+    case Style::good:
+        code = "1;32";
+        break;
+    case Style::warning:
+        code = "1;33";
+        break;
+    case Style::bad:
+        code = "1;31";
+        break;
+    }
+    return fmt::format("\x1b[{}m{}\x1b[0m", code, text);
+}
+
+} // namespace host::cli

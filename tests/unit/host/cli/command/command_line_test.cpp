@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT
+// The command line as a whole: its examples, completion and manual page are derived from what is parsed.
+#include "host/cli/command/commands.hpp"
+
+#include "tests/support/host_command.hpp"
+#include "tests/support/host_command_line.hpp"
+
+#include <gmock/gmock.h>
+#include <sstream>
+
+namespace host::cli {
+
+namespace {
+
+using testing::HasSubstr;
+
+class CommandLines : public support::CommandLine {
+  protected:
+    CommandLines()
+        : m_null(std::tmpfile())
+        , m_sink(m_null)
+        , m_context{m_sink, m_sink} {
+        add_everything(m_line, m_context);
+    }
+
+    ~CommandLines() override {
+        m_sink.finish();
+        std::fclose(m_null);
+    }
+
+    std::FILE* m_null;
+    Output m_sink;
+    Context m_context;
+    cli::CommandLine m_line{"remora", ""};
+};
+
+// The lines of a help text that start with the program's name.
+std::vector<std::string> example_lines(const CommandView& command) {
+    std::vector<std::string> found;
+    std::istringstream lines(command.footer);
+    for (std::string line; std::getline(lines, line);) {
+        if (line.starts_with("  remora ")) {
+            found.push_back(line.substr(std::string_view("  remora ").size()));
+        }
+    }
+    return found;
+}
+
+TEST_F(CommandLines, ShowExamplesThatParse) {
+    for (const CommandView& command : m_line.commands()) {
+        const auto lines = example_lines(command);
+        EXPECT_FALSE(lines.empty()) << command.name;
+        for (const std::string& line : lines) {
+            cli::CommandLine fresh("remora", "");
+            add_everything(fresh, m_context);
+            std::string error;
+            EXPECT_TRUE(line.starts_with(command.name)) << line;
+            EXPECT_TRUE(fresh.parses(line, error)) << line << ": " << error;
+        }
+    }
+}
+
+TEST_F(CommandLines, DescribeEveryOption) {
+    for (const CommandView& command : m_line.commands()) {
+        EXPECT_FALSE(command.description.empty()) << command.name;
+        for (const OptionView& option : command.options) {
+            EXPECT_FALSE(option.description.empty())
+                << command.name << ' ' << (option.names.empty() ? option.argument : option.names.front());
+        }
+    }
+}
+
+// What bash offers for a line of words, the last of which is being typed.
+std::string offered(const std::filesystem::path& script, const std::string& words) {
+    const auto outcome =
+        test::run_command("bash -c 'source " + script.string() + "; COMP_WORDS=(" + words +
+                          "); COMP_CWORD=$((${#COMP_WORDS[@]}-1)); _remora; printf \"%s\\n\" \"${COMPREPLY[@]}\"'");
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.output;
+    return outcome.output;
+}
+
+TEST_F(CommandLines, CompleteInBash) {
+    ASSERT_EQ(remora({"completion", "bash"}), 0);
+    const test::ScratchDirectory scratch;
+    const auto script = scratch / "remora.bash";
+    const auto bytes = std::as_bytes(std::span(m_out));
+    test::write_file(script, {bytes.begin(), bytes.end()});
+    EXPECT_EQ(offered(script, "remora sum"), "summary\n");
+    EXPECT_EQ(offered(script, "remora print --fam"), "--family\n");
+    EXPECT_THAT(offered(script, "remora convert --to cs"), HasSubstr("csv\n"));
+    EXPECT_EQ(offered(script, "remora completion fi"), "fish\n");
+}
+
+TEST_F(CommandLines, CompleteInOtherShells) {
+    ASSERT_EQ(remora({"completion", "fish"}), 0);
+    EXPECT_THAT(m_out, HasSubstr("-n '__fish_seen_subcommand_from convert' -l to -x -f -a "));
+    ASSERT_EQ(remora({"completion", "zsh"}), 0);
+    EXPECT_THAT(m_out, HasSubstr("bashcompinit"));
+    EXPECT_EQ(remora({"completion", "csh"}), 1);
+}
+
+TEST_F(CommandLines, HaveAManualThatGroffAccepts) {
+    ASSERT_EQ(remora({"manual"}), 0);
+    const test::ScratchDirectory scratch;
+    const auto bytes = std::as_bytes(std::span(m_out));
+    test::write_file(scratch / "remora.1", {bytes.begin(), bytes.end()});
+    const auto outcome = test::run_command("groff -man -Tutf8 -ww -z " + (scratch / "remora.1").string());
+    EXPECT_EQ(outcome.exit_code, 0);
+    EXPECT_EQ(outcome.output, "");
+    for (const CommandView& command : m_line.commands()) {
+        EXPECT_THAT(m_out, HasSubstr(".SS \"" + command.name + "\"")) << command.name;
+    }
+}
+
+} // namespace
+
+} // namespace host::cli

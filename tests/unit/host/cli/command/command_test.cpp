@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: MIT
+// The whole command line in process: golden lines, exit statuses, what a script depends on.
+#include "host/cli/command/commands.hpp"
+
+#include "host/formats/dat/manifest.hpp"
+#include "host/text/escape.hpp"
+#include "host/trace/json.hpp"
+#include "tests/support/host_command_line.hpp"
+
+#include <gmock/gmock.h>
+
+namespace host::cli {
+
+namespace {
+
+using support::Bytes;
+using support::ChunkBuilder;
+using testing::HasSubstr;
+using testing::Not;
+using trace::Json;
+
+class Commands : public support::CommandLine {};
+
+TEST_F(Commands, PrintOneLinePerEventWithNames) {
+    ASSERT_EQ(remora({"print", write(sample().bytes())}), 0);
+    EXPECT_EQ(m_err, "");
+    EXPECT_EQ(m_out, "            0 ns  cpu0  task_activate        context=12 (sensor)\n"
+                     "          100 ns  cpu0  interrupt_start      vector=32 (timer)\n"
+                     "          200 ns  cpu0  interrupt_end        vector=32 (timer)\n"
+                     "          300 ns  cpu0  task_schedule        exec_shadow=12 (sensor) exec=12 (sensor)\n"
+                     "          310 ns  cpu0  task_dispatch        context=12 (sensor) level=0 (EDF)\n"
+                     "          320 ns  cpu0  context_switch       context=12 (sensor)\n"
+                     "          400 ns  cpu0  set_mutex_lock       context=12 (sensor) mutex=1 (bus)\n"
+                     "         1000 ns  cpu0  panic                context=12 (sensor) reason=0xdead\n"
+                     "         1100 ns  cpu0  task_end_cycle       context=12 (sensor) level=0 (EDF)\n");
+}
+
+TEST_F(Commands, PrintOnlyWhatWasAskedFor) {
+    const std::string path = write(sample().bytes());
+    ASSERT_EQ(remora({"print", path, "--event", "task_dispatch", "--ticks"}), 0);
+    EXPECT_EQ(m_out, "         5310 ticks  cpu0  task_dispatch        context=12 (sensor) level=0 (EDF)\n");
+    ASSERT_EQ(remora({"print", path, "--family", "interrupt", "--limit", "1"}), 0);
+    EXPECT_EQ(m_out, "          100 ns  cpu0  interrupt_start      vector=32 (timer)\n");
+    ASSERT_EQ(remora({"print", path, "--task", "sensor", "--limit", "1"}), 0);
+    EXPECT_THAT(m_out, HasSubstr("task_activate"));
+    ASSERT_EQ(remora({"print", path, "--task", "sensor", "--event", "timer_post"}), 0);
+    EXPECT_EQ(m_out, "");
+    for (const char* const unknown : {"stranger", "13"}) {
+        ASSERT_EQ(remora({"print", path, "--task", unknown}), 1);
+        EXPECT_EQ(m_out, "");
+        EXPECT_THAT(m_err, HasSubstr("the trace names no task"));
+    }
+    ASSERT_EQ(remora({"print", path, "--all", "--limit", "1"}), 0);
+    EXPECT_THAT(m_out, HasSubstr("chunk_begin          chunk=0 cpu=0"));
+}
+
+TEST_F(Commands, PrintJsonThatParses) {
+    ASSERT_EQ(remora({"print", write(sample().bytes()), "--json", "--event", "task_dispatch"}), 0);
+    const Json json = Json::parse(m_out, nullptr, false);
+    ASSERT_FALSE(json.is_discarded()) << m_out;
+    EXPECT_EQ(json["version"], 1);
+    EXPECT_EQ(json["time_ns"], 310);
+    EXPECT_EQ(json["event"], "task_dispatch");
+    EXPECT_EQ(json["parameters"]["context_name"], "sensor");
+    EXPECT_EQ(json["parameters"]["level"], 0);
+}
+
+TEST_F(Commands, NeverLetANameReachTheTerminalRaw) {
+    ChunkBuilder chunk;
+    chunk.name("task", 12, "a\x1b[2J\n\"b\x9b\xff").event(1, "task_activate", 12);
+    const std::string path = write(chunk.bytes());
+    for (const char* const command : {"print", "summary", "verify"}) {
+        for (const bool json : {false, true}) {
+            remora(json ? std::vector<std::string>{command, path, "--json"} : std::vector<std::string>{command, path});
+            EXPECT_THAT(m_out, Not(HasSubstr("\x1b"))) << command;
+            EXPECT_THAT(m_out, Not(HasSubstr("\xff"))) << command;
+            EXPECT_TRUE(!json || Json::accept(m_out)) << m_out;
+        }
+    }
+    ASSERT_EQ(remora({"print", path}), 0);
+    EXPECT_THAT(m_out, HasSubstr(R"((a\x1b[2J\x0a"b\x9b\xff))"));
+}
+
+TEST_F(Commands, SummariseWithinAHundredColumnsAndSayWhetherAnythingIsMissing) {
+    ASSERT_EQ(remora({"summary", write(sample().bytes())}), 0);
+    EXPECT_THAT(m_out, HasSubstr("control   seed 7"));
+    EXPECT_THAT(m_out, HasSubstr("icount, 1,000,000 kHz from hpet"));
+    EXPECT_THAT(m_out, HasSubstr("whole: every announced record is here"));
+    EXPECT_THAT(m_out, HasSubstr("sensor"));
+    EXPECT_THAT(m_out, Not(HasSubstr("host's clock")));
+    std::size_t begin = 0;
+    for (std::size_t end = 0; (end = m_out.find('\n', begin)) != std::string::npos; begin = end + 1) {
+        EXPECT_LE(end - begin, 100U) << m_out.substr(begin, end - begin);
+    }
+}
+
+TEST_F(Commands, SummariseAnEmulatedClockWithAWarning) {
+    ChunkBuilder chunk = sample();
+    chunk.begin.clock_mode = tracer::ClockMode::emulated;
+    const std::string path = write(chunk.bytes());
+    ASSERT_EQ(remora({"summary", path}), 0);
+    EXPECT_THAT(m_out, HasSubstr("the clock is emulated: times show the host's clock"));
+    ASSERT_EQ(remora({"summary", path, "--json"}), 0);
+    EXPECT_EQ(Json::parse(m_out)["clock"]["exact"], false);
+}
+
+TEST_F(Commands, SummariseLossAsIncompleteWithStatusTwo) {
+    Bytes bytes = sample().bytes();
+    bytes.resize(bytes.size() - 32);
+    EXPECT_EQ(remora({"summary", write(bytes)}), 2);
+    EXPECT_THAT(m_out, HasSubstr("incomplete: 2 records are missing"));
+    EXPECT_EQ(remora({"summary", write(bytes), "--json"}), 2);
+    EXPECT_EQ(Json::parse(m_out)["records"]["missing"], 2);
+}
+
+TEST_F(Commands, SummariseWhatWasSentAgainstWhatArrived) {
+    Bytes bytes = sample().bytes();
+    const Bytes end = support::export_end({1, tracer::RunResult::completed, 11, 0, 0, 0});
+    bytes.insert(bytes.end(), end.begin(), end.end());
+    static_cast<void>(remora({"summary", write(bytes)}));
+    EXPECT_THAT(m_out, HasSubstr("sent 11 records, received 9, lost 2\n"));
+}
+
+TEST_F(Commands, VerifyNamesRuleRecordTimeAndTask) {
+    ChunkBuilder chunk = sample();
+    EXPECT_EQ(remora({"verify", write(chunk.bytes())}), 0) << m_out;
+    EXPECT_THAT(m_out, HasSubstr("the structure holds"));
+    chunk.event(7000, "task_schedule", 12, 12).event(7001, "task_dispatch", 13);
+    EXPECT_EQ(remora({"verify", write(chunk.bytes())}), 2);
+    EXPECT_THAT(m_out, HasSubstr("dispatch-follows-schedule"));
+    EXPECT_THAT(m_out, HasSubstr("2001 ns  cpu0  context 13: context 13 is dispatched"));
+    EXPECT_EQ(remora({"verify", write(chunk.bytes()), "--json"}), 2);
+    EXPECT_EQ(Json::parse(m_out)["violations"][0]["rule"], "dispatch-follows-schedule");
+}
+
+TEST_F(Commands, AdoptFilesFromAFatImageAndNoticeWhenOneChangesLater) {
+    m_directory.write("0TRACE.DAT", sample().bytes());
+    ChunkBuilder second(1);
+    second.event(9000, "ipoint", 1);
+    m_directory.write("1TRACE.DAT", second.bytes());
+    ASSERT_EQ(remora({"adopt", m_directory.path()}), 0) << m_err;
+    EXPECT_EQ(remora({"adopt", m_directory.path()}), 1);
+    EXPECT_THAT(m_err, HasSubstr("--force"));
+    ASSERT_EQ(remora({"verify", m_directory.path()}), 0) << m_out << m_err;
+    ASSERT_EQ(remora({"summary", m_directory.path()}), 0);
+    EXPECT_THAT(m_out, HasSubstr("complete: nothing lost"));
+
+    Bytes changed = second.bytes();
+    changed.back() ^= std::byte{1};
+    m_directory.write("1TRACE.DAT", changed);
+    EXPECT_EQ(remora({"verify", m_directory.path()}), 2);
+    EXPECT_THAT(m_out, HasSubstr("checksums"));
+}
+
+TEST_F(Commands, AdoptSaysWhichFileIsMissing) {
+    m_directory.write("0trace.dat", sample().bytes());
+    m_directory.write("2trace.dat", sample().bytes());
+    EXPECT_EQ(remora({"adopt", m_directory.path()}), 2);
+    EXPECT_THAT(m_out, HasSubstr("1trace.dat is missing"));
+}
+
+TEST_F(Commands, ListEveryEvent) {
+    ASSERT_EQ(remora({"events"}), 0);
+    EXPECT_EQ(std::ranges::count(m_out, '\n'), static_cast<std::ptrdiff_t>(tracer::kEvents.size() + 1));
+    ASSERT_EQ(remora({"events", "--json"}), 0);
+    EXPECT_EQ(Json::parse(m_out)["version"], 1);
+    EXPECT_EQ(Json::parse(m_out)["events"].size(), tracer::kEvents.size());
+}
+
+TEST_F(Commands, RefuseWrongUsageWithStatusOne) {
+    EXPECT_EQ(remora({}), 1);
+    EXPECT_EQ(remora({"dance"}), 1);
+    EXPECT_EQ(remora({"print"}), 1);
+    EXPECT_EQ(remora({"print", "x", "--family", "none"}), 1);
+    EXPECT_EQ(remora({"print", m_directory / "absent"}), 1);
+    EXPECT_EQ(remora({"record", "--out", m_directory / "s", "--listen", "nonsense"}), 1);
+    EXPECT_THAT(m_err, HasSubstr("ADDR:PORT"));
+    EXPECT_EQ(remora({"--help"}), 0);
+    EXPECT_THAT(m_out, HasSubstr("summary"));
+}
+
+TEST_F(Commands, EndWithStatusThreeWhenNothingIsUsable) {
+    EXPECT_EQ(remora({"summary", write({})}), 3);
+    EXPECT_EQ(remora({"print", write(Bytes(64))}), 3);
+    EXPECT_THAT(m_err, HasSubstr("E-NOTHING"));
+}
+
+TEST_F(Commands, EndWithStatusFourWhenTheOutputIsFull) {
+    std::FILE* const full = std::fopen("/dev/full", "w");
+    ASSERT_NE(full, nullptr);
+    const std::string path = write(sample().bytes());
+    const std::vector<const char*> argv{"remora", "print", path.c_str()};
+    EXPECT_EQ(run(static_cast<int>(argv.size()), argv.data(), full, stderr), 4);
+    std::fclose(full);
+}
+
+TEST_F(Commands, RecordEndsWithAMessageWhenNothingIsSent) {
+    EXPECT_EQ(remora({"record", "--out", m_directory / "session", "--listen", "127.0.0.1:0", "--timeout", "0.2",
+                      "--ready-file", m_directory / "ready"}),
+              2);
+    EXPECT_THAT(m_out, HasSubstr("incomplete: no packet came"));
+    EXPECT_THAT(support::read_text(m_directory / "ready"), HasSubstr("127.0.0.1:"));
+    EXPECT_EQ(remora({"record", "--out", m_directory / "session", "--listen", "127.0.0.1:0", "--timeout", "0.2"}), 1);
+    EXPECT_THAT(m_err, HasSubstr("--force replaces it"));
+}
+
+TEST(Escaping, KeepsUtf8AndEscapesTheRest) {
+    EXPECT_EQ(text::escaped("plain \xC3\xA9 \xE2\x82\xAC"), "plain \xC3\xA9 \xE2\x82\xAC");
+    EXPECT_EQ(text::escaped("\x1b\x7f\\"), "\\x1b\\x7f\\\\");
+    EXPECT_EQ(text::escaped("\xC2\x9B"), "\\xc2\\x9b");
+    EXPECT_EQ(text::escaped("\xC0\x80\xED\xA0\x80"), "\\xc0\\x80\\xed\\xa0\\x80");
+    EXPECT_EQ(text::escaped(std::string_view("\0", 1)), "\\x00");
+    EXPECT_EQ(text::escaped(std::string(300, 'a')).size(), 259U);
+    EXPECT_EQ(text::made_printable(text::escaped("\x1b\\ \xC3\xA9")), text::escaped("\x1b\\ \xC3\xA9"));
+    EXPECT_EQ(text::made_printable("\x1b\\\xC0"), "\\x1b\\\\xc0");
+    EXPECT_EQ(text::made_printable(std::string(300, 'a')).size(), 300U);
+}
+
+} // namespace
+
+} // namespace host::cli
