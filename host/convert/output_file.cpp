@@ -154,9 +154,14 @@ void OutputFile::flush() {
     write_out(std::span(m_buffer).first(count));
 }
 
+void OutputFile::make_room(std::size_t bytes) {
+    flush();
+    m_buffer.resize(std::max(m_buffer.size(), bytes));
+}
+
 void OutputFile::append_slowly(std::span<const std::byte> bytes) {
     flush();
-    if (bytes.size() >= kBufferBytes) {
+    if (bytes.size() >= m_buffer.size()) {
         write_out(bytes);
     } else {
         append(bytes);

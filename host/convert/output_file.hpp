@@ -5,6 +5,7 @@
 // commit() reports it.
 #pragma once
 
+#include "lib/assert.hpp"
 #include "lib/result.hpp"
 
 #include <algorithm>
@@ -36,7 +37,7 @@ class OutputFile {
     ~OutputFile();
 
     void append(std::span<const std::byte> bytes) {
-        if (bytes.size() > kBufferBytes - m_filled) {
+        if (bytes.size() > m_buffer.size() - m_filled) {
             append_slowly(bytes);
             return;
         }
@@ -46,16 +47,19 @@ class OutputFile {
 
     void append(std::string_view text) { append(std::as_bytes(std::span(text))); }
 
-    // For those who format in place: at least `bytes` (at most kBufferBytes) of room, of which used() says how many
-    // were taken. The pointer is valid until the next call.
+    // For those who format in place: at least `bytes` of room, of which used() says how many were taken. The buffer
+    // grows if that is more than it holds. The pointer is valid until the next call.
     [[nodiscard]] char* room(std::size_t bytes) {
-        if (bytes > kBufferBytes - m_filled) {
-            flush();
+        if (bytes > m_buffer.size() - m_filled) {
+            make_room(bytes);
         }
         return reinterpret_cast<char*>(m_buffer.data()) + m_filled;
     }
 
-    void used(std::size_t bytes) { m_filled += bytes; }
+    void used(std::size_t bytes) {
+        ASSERT(bytes <= m_buffer.size() - m_filled);
+        m_filled += bytes;
+    }
 
     // Overwrites bytes that were appended before. Not on a stream.
     void patch(std::uint64_t offset_bytes, std::span<const std::byte> bytes);
@@ -73,6 +77,7 @@ class OutputFile {
 
   private:
     void append_slowly(std::span<const std::byte> bytes);
+    void make_room(std::size_t bytes);
     void write_out(std::span<const std::byte> bytes);
 
     int m_descriptor;

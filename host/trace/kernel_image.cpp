@@ -107,7 +107,7 @@ class Image {
     std::string_view m_bytes;
 };
 
-constexpr std::size_t kNameMax = 4096; // of a function
+constexpr std::size_t kTextMax = 4096; // of a format, of the name of a function
 
 // A small file can name much: symbols may share one long name. This kernel has 1200 names of 60 KB.
 constexpr std::size_t kEntriesMax = 256 * 1024;
@@ -115,9 +115,14 @@ constexpr std::size_t kNameBytesMax = 16 * 1024 * 1024;
 
 // The text that ends with a zero or with the section; nothing if it is too long.
 std::optional<std::string_view> text_at(std::string_view section, std::size_t at) {
-    const std::string_view rest = section.substr(at, kNameMax + 1);
+    const std::string_view rest = section.substr(at, kTextMax + 1);
     const std::size_t end = std::min(rest.find('\0'), rest.size());
-    return end <= kNameMax ? std::optional(rest.substr(0, end)) : std::nullopt;
+    return end <= kTextMax ? std::optional(rest.substr(0, end)) : std::nullopt;
+}
+
+Refusal too_long(std::string_view what, std::uint64_t number, std::size_t bytes, std::string_view remedy) {
+    return Refusal{
+        fmt::format("the {} {} has a text of {} bytes, more than {}: {}", what, number, bytes, kTextMax, remedy)};
 }
 
 // Functions, and the labels of assembler code.
@@ -146,8 +151,9 @@ lib::Result<std::vector<Function>, Refusal> functions_of(const Image& image) {
         if (!name || name->empty() || name->starts_with(".L")) {
             continue;
         }
+        std::string demangled = demangler.name(*name);
         functions.push_back({table.at<std::uint64_t>(at + 8).value_or(0), table.at<std::uint64_t>(at + 16).value_or(0),
-                             demangler.name(*name)});
+                             demangled.size() <= kTextMax ? std::move(demangled) : std::string(*name)});
         name_bytes += functions.back().name.size();
         if (functions.size() > kEntriesMax || name_bytes > kNameBytesMax) {
             return Refusal{"its functions, or their names, are more than any kernel has"};
@@ -188,6 +194,9 @@ lib::Result<void, Refusal> KernelImage::read_image(std::string_view image_untrus
     // The compiler aligns longer texts, so there are zeros between them.
     for (std::size_t at = kFirstFormat; at < formats->size();) {
         const std::size_t end = std::min(formats->find('\0', at), formats->size());
+        if (end - at > kTextMax) {
+            return too_long("format", at, end - at, "shorten it, or split it in two");
+        }
         if (end > at) {
             m_formats.emplace(static_cast<std::uint32_t>(at), formats->substr(at, end - at));
         }
@@ -225,6 +234,7 @@ lib::Result<KernelImage, Refusal> KernelImage::load(const std::string& path) {
 }
 
 lib::Result<KernelImage, Refusal> KernelImage::parse(std::string_view text_untrusted) {
+    constexpr std::string_view kRemedy = "name the image that ran with --kernel kernel.elf";
     try {
         const Json json = Json::parse(text_untrusted);
         if (json.at("format") != kFormat) {
@@ -240,12 +250,21 @@ lib::Result<KernelImage, Refusal> KernelImage::parse(std::string_view text_untru
             return Refusal{"image is no hexadecimal number"};
         }
         for (const Json& entry : json.at("formats")) {
-            table.m_formats.emplace(entry.at("id").get<std::uint32_t>(), entry.at("text").get<std::string>());
+            const auto id = entry.at("id").get<std::uint32_t>();
+            const auto& text = entry.at("text").get_ref<const std::string&>();
+            if (text.size() > kTextMax) {
+                return too_long("format", id, text.size(), kRemedy);
+            }
+            table.m_formats.emplace(id, text);
         }
         std::vector<Function> functions;
         for (const Json& entry : json.value("functions", Json::array())) { // older copies have none
-            functions.push_back({entry.at("address").get<std::uint64_t>(), entry.at("size").get<std::uint64_t>(),
-                                 entry.at("name").get<std::string>()});
+            const auto& name = entry.at("name").get_ref<const std::string&>();
+            if (name.size() > kTextMax) {
+                return too_long("function", functions.size(), name.size(), kRemedy);
+            }
+            functions.push_back(
+                {entry.at("address").get<std::uint64_t>(), entry.at("size").get<std::uint64_t>(), name});
         }
         table.set_functions(std::move(functions));
         return table;

@@ -229,6 +229,32 @@ TEST_F(KernelImageFile, RefusesMoreThanAnyKernelHas) {
     EXPECT_NE(texts.error().text.find("formats"), std::string::npos);
 }
 
+std::string copy_with(std::size_t format_bytes, std::size_t name_bytes) {
+    return R"({"format":"remora-formats","version":1,"image":"0f","formats":[{"id":8,"text":")" +
+           std::string(format_bytes, 'x') + R"("}],"functions":[{"address":4096,"size":1,"name":")" +
+           std::string(name_bytes, 'y') + "\"}]}";
+}
+
+TEST(KernelImageCopy, WithATextBeyondTheLimitIsRefused) {
+    EXPECT_TRUE(KernelImage::parse(copy_with(4096, 4096)).ok());
+    const auto format = KernelImage::parse(copy_with(4097, 1));
+    ASSERT_FALSE(format.ok());
+    EXPECT_EQ(format.error().text,
+              "the format 8 has a text of 4097 bytes, more than 4096: name the image that ran with "
+              "--kernel kernel.elf");
+    const auto name = KernelImage::parse(copy_with(1, 4097));
+    ASSERT_FALSE(name.ok());
+    EXPECT_TRUE(name.error().text.starts_with("the function 0 has a text of 4097 bytes")) << name.error().text;
+}
+
+TEST_F(KernelImageFile, WithAFormatBeyondTheLimitIsRefused) {
+    EXPECT_TRUE(read(elf({}, std::string(4096, 'x') + '\0')).ok());
+    const auto image = read(elf({}, std::string("go\0", 3) + std::string(4097, 'x') + '\0'));
+    ASSERT_FALSE(image.ok());
+    EXPECT_EQ(image.error().text,
+              "the format 11 has a text of 4097 bytes, more than 4096: shorten it, or split it in two");
+}
+
 TEST(KernelImageCopy, OfAnOlderVersionHasNoFunctions) {
     const auto copy = KernelImage::parse(R"({"format":"remora-formats","version":1,"image":"0f","formats":[]})");
     ASSERT_TRUE(copy.ok());

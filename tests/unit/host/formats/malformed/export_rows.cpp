@@ -5,7 +5,9 @@
 #include "tests/support/malformed_row.hpp"
 #include "tests/support/tlog_files.hpp"
 
+#include "host/formats/dat/manifest.hpp"
 #include "host/trace/json.hpp"
+#include "host/trace/kernel_image.hpp"
 
 #include <cmath>
 #include <csignal>
@@ -86,6 +88,22 @@ Outcome export_hostile_name(MalformedInput& at) {
     EXPECT_EQ(convert(at, chunk.bytes(), "ctf-lttng").status, clean);
     EXPECT_THAT(read_text(at.path_of("out") + "/metadata"), Not(HasSubstr("\x01")));
     return outcome;
+}
+
+// A session whose copy of the formats has one of 700,000 bytes.
+Outcome export_long_format(MalformedInput& at) {
+    const std::string session = at.path_of("session");
+    std::filesystem::create_directory(session);
+    static_cast<void>(at.store("session/0trace.dat", one_event().bytes()));
+    EXPECT_EQ(at.run({"adopt", session}).status, clean);
+    auto manifest = host::formats::dat::load_manifest(session);
+    EXPECT_TRUE(manifest.ok());
+    manifest.value().formats.emplace();
+    EXPECT_TRUE(host::formats::dat::save_manifest(manifest.value(), session).ok());
+    const std::string text = R"({"format":"remora-formats","version":1,"image":"ff","formats":[{"id":8,"text":")" +
+                             std::string(700'000, 'x') + "\"}]}";
+    EXPECT_TRUE(host::formats::dat::save_text(text, session, host::trace::kFormatsName).ok());
+    return at.run({"convert", session, "--to", "chrome-json", "-o", at.path_of("out")});
 }
 
 Outcome export_few(MalformedInput& at, const Bytes& bytes) {
@@ -182,6 +200,12 @@ std::vector<MalformedRow> malformed_exports() {
          .name = "hostile_name_exported",
          .input = "a name with quotes, an end of comment and control characters, to JSON and CTF",
          .act = export_hostile_name},
+        {.row = "D56",
+         .name = "long_format_exported",
+         .input = "a session whose table of formats has a text of 700,000 bytes, to JSON: the table is not used",
+         .code = "W-FORMATS",
+         .text = "the format 8 has a text of 700000 bytes, more than 4096: name the image that ran with --kernel",
+         .act = export_long_format},
         {.row = "D57",
          .name = "one_event_exported",
          .input = "one event, to every format",
