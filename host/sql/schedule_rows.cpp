@@ -5,6 +5,7 @@
 #include "host/trace/value_text.hpp"
 
 #include <array>
+#include <limits>
 
 namespace host::sql {
 
@@ -27,8 +28,14 @@ Time time_of(const std::optional<schedule::Moment>& moment) {
     return moment ? moment->ns : std::nullopt;
 }
 
+// Saturated: stamps of a damaged trace may be 2^64 apart.
 Time difference(const Time& begin, const Time& end) {
-    return begin && end ? std::optional(*end - *begin) : std::nullopt;
+    if (!begin || !end) {
+        return std::nullopt;
+    }
+    std::int64_t result = 0;
+    using Limits = std::numeric_limits<std::int64_t>;
+    return !__builtin_sub_overflow(*end, *begin, &result) ? result : *begin < 0 ? Limits::max() : Limits::min();
 }
 
 std::string_view activity_name(Activity activity) {
