@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // How the time of one processor is divided: stretch by stretch it belongs to a task, to interrupt handlers, or to
-// nothing that is known: before the first switch, and where records
-// are missing. The stretches follow each other without gap or overlap from the first event of the processor to
-// its last. Time inside a handler belongs to handlers, whatever task was interrupted.
+// nothing that is known: before the first switch, and where records are missing. The stretches follow each other
+// without gap or overlap from the first event of the processor to its last. Time inside a handler belongs to handlers,
+// whatever task was interrupted.
 #pragma once
 
 #include "host/trace/event.hpp"

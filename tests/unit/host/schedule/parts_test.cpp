@@ -9,6 +9,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <random>
 
 namespace host::schedule {
@@ -200,6 +201,19 @@ TEST(ProcessorTime, TimeInHandlersAndGapsIsOfNoTask) {
     EXPECT_EQ(at(95).take(kSwitch, 5), (Stretch{{}, false, {40}, {95}}));
     EXPECT_EQ(at(99).take(trace::kCodeOf<"blackout_start">, 0), (Stretch{5, false, {95}, {99}}));
     EXPECT_EQ(time.finish(), (Stretch{{}, false, {99}, {99}}));
+}
+
+TEST(Moments, SaturateAtBothEndsOfTime) {
+    using Limits = std::numeric_limits<std::int64_t>;
+    trace::Event event;
+    event.timed = true;
+    event.ticks = {1000};
+    for (const std::int64_t sign : {-1, 1}) {
+        const std::int64_t limit = sign < 0 ? Limits::min() : Limits::max();
+        event.time_ns = limit - sign * 50;
+        EXPECT_EQ(Moment::nearest(event, static_cast<std::uint32_t>(1000 + sign * 10), kKhz).ns, limit - sign * 40);
+        EXPECT_EQ(Moment::nearest(event, static_cast<std::uint32_t>(1000 + sign * 90), kKhz).ns, limit);
+    }
 }
 
 // --- random sequences
