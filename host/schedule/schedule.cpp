@@ -195,8 +195,8 @@ void Schedule::take_mutex(const trace::Event& event) {
 
 // The task no longer lends its place to another one.
 void Schedule::take_back(std::uint32_t context) {
-    if (const auto found = std::ranges::find(m_lenders, context, &Lender::context); found != m_lenders.end()) {
-        m_lenders.erase(found);
+    if (Task& task = m_tasks[context]; std::exchange(task.lends, false)) {
+        m_lenders.erase(task.lender);
     }
 }
 
@@ -275,7 +275,8 @@ void Schedule::decide(Processor& here, std::uint32_t shadow, std::uint32_t exec)
 
 void Schedule::block_on_mutex(std::uint32_t context, std::uint32_t mutex_id) {
     wait(context, mutex, mutex_id);
-    m_lenders.push_back({.context = context, .mutex = mutex_id, .may_retry = false});
+    m_tasks[context].lends = true;
+    m_tasks[context].lender = m_lenders.emplace(mutex_id, context);
 }
 
 // Another one that could have retried, and did not get to it, waits again without a record of its own.
@@ -288,9 +289,9 @@ void Schedule::acquire(std::uint32_t context, std::uint32_t mutex_id) {
     } else {
         take_back(context);
     }
-    for (Lender& lender : m_lenders) {
-        if (lender.mutex == mutex_id && std::exchange(lender.may_retry, false)) {
-            change_to_wait(lender.context, mutex, mutex_id);
+    for (auto [lender, end] = m_lenders.equal_range(mutex_id); lender != end; ++lender) {
+        if (state(lender->second) == ready) {
+            change_to_wait(lender->second, mutex, mutex_id);
         }
     }
 }
@@ -298,10 +299,9 @@ void Schedule::acquire(std::uint32_t context, std::uint32_t mutex_id) {
 // The mutex is handed to no task: all that wait for it may try again.
 void Schedule::unlock(std::uint32_t mutex_id) {
     m_holders.erase(mutex_id);
-    for (Lender& lender : m_lenders) {
-        if (lender.mutex == mutex_id && !std::exchange(lender.may_retry, true)) {
-            m_tasks[lender.context].state = ready;
-            add({.kind = Kind::woken, .state = ready, .before = mutex, .context = lender.context});
+    for (auto [lender, end] = m_lenders.equal_range(mutex_id); lender != end; ++lender) {
+        if (std::exchange(m_tasks[lender->second].state, ready) == mutex) {
+            add({.kind = Kind::woken, .state = ready, .before = mutex, .context = lender->second});
         }
     }
 }

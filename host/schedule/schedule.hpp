@@ -27,6 +27,7 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <span>
 #include <unordered_map>
 #include <vector>
@@ -50,6 +51,8 @@ class Schedule {
     };
 
     Schedule();
+    Schedule(const Schedule&) = delete;
+    Schedule& operator=(const Schedule&) = delete;
 
     // What this event changes, in order; mostly nothing. Valid until the next call of anything here. Events that are
     // not sound, or not of our table, change nothing.
@@ -74,19 +77,16 @@ class Schedule {
     [[nodiscard]] std::uint32_t holder(std::uint32_t mutex) const;
 
   private:
+    using Lenders = std::multimap<std::uint32_t, std::uint32_t>; // mutex -> contexts, in the order of their waits
+
     struct Task {
         TaskState state = TaskState::unknown;
         bool known = false; // in m_known
         bool job = false;   // open
         bool heir = false;  // it runs on another's behalf
         bool runs = false;  // within forget_tasks()
-    };
-
-    // A task that waits for a mutex and lends its place to the owner.
-    struct Lender {
-        std::uint32_t context;
-        std::uint32_t mutex;
-        bool may_retry; // the mutex was unlocked since
+        bool lends = false; // its place, to the owner of a mutex; ready: the mutex was unlocked since, it may retry
+        Lenders::iterator lender; // if it lends
     };
 
     Processor& at(std::uint16_t cpu);
@@ -118,7 +118,7 @@ class Schedule {
     std::vector<Processor> m_processors; // by number
     std::vector<Task> m_tasks;           // by context; the last one belongs to kUnknownContext
     std::vector<std::uint32_t> m_known;  // contexts with a state or a job
-    std::vector<Lender> m_lenders;
+    Lenders m_lenders;
     std::unordered_map<std::uint32_t, std::uint32_t> m_holders; // mutex -> context
 };
 

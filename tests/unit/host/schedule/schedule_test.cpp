@@ -183,6 +183,25 @@ TEST_F(ScheduleTest, AGapLeavesTasksOfOtherProcessorsAsTheyAre) {
     EXPECT_THAT(feed("task_end_cycle", 4, 0, 1), ElementsAre("wait 4 (next job 0)", "job 4 ends"));
 }
 
+TEST_F(ScheduleTest, ATaskThatAGapSparedIsForgottenByTheNextOnceItsProcessorLeftIt) {
+    run(3, 0);
+    run(4, 1);
+    EXPECT_THAT(feed("blackout_end", 0, 9, 0), ElementsAre("gap (3)", "forget 3 (ready)", "lost 9"));
+    run(5, 1);
+    EXPECT_THAT(feed("blackout_end", 0, 9, 0),
+                ElementsAre(fmt::format("gap ({})", kUnknownContext), "forget 4 (ready)", "lost 9"));
+}
+
+TEST_F(ScheduleTest, TheSwitchesOfAProcessorFormAChainWhateverOthersRun) {
+    run(3, 0);
+    run(3, 1); // the record of the switch away from 3 is missing
+    EXPECT_EQ(schedule.running(0), kUnknownContext);
+    EXPECT_THAT(feed("context_switch", 4, 0, 0), ElementsAre("wake 4 (unknown)", "3 -> 4 (ready)"));
+    run(4, 1);
+    EXPECT_THAT(feed("context_switch", 5, 0, 0), ElementsAre("wake 5 (unknown)", "4 -> 5 (ready)"));
+    EXPECT_THAT(feed("context_switch", 3, 0, 1), ElementsAre("4 -> 3 (ready)"));
+}
+
 TEST_F(ScheduleTest, ARestartOfTracingIsAGapAndItsFirstStartIsNone) {
     EXPECT_THAT(feed("trace_start"), IsEmpty());
     run(3);
