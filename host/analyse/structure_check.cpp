@@ -29,40 +29,32 @@ void StructureCheck::violate(Rule rule, const trace::Event& event, std::optional
     violate(Violation{.rule = rule, .event = &event, .file = {}, .task = task, .text = std::move(text)});
 }
 
-void StructureCheck::relax(Family family, std::string why) {
-    bool& relaxed = m_relaxed[static_cast<std::size_t>(family)];
-    if (!relaxed) {
-        relaxed = true;
-        m_relaxations.push_back(std::move(why));
-    }
-}
-
-void StructureCheck::relax_all(const std::string& why) {
-    const bool news = std::ranges::find(m_relaxed, false) != m_relaxed.end();
-    m_relaxed.fill(true);
-    if (news) {
-        m_relaxations.push_back(why);
+void StructureCheck::relax(Families families, std::string reason) {
+    if ((families & ~m_relaxed).any()) {
+        m_relaxed |= families;
+        m_relaxations.push_back(std::move(reason));
     }
 }
 
 void StructureCheck::begin_stretch(std::uint16_t cpu) {
-    m_cpus[cpu] = Cpu{};
+    m_schedule.forget(cpu);
+    m_cpus.erase(cpu);
     // Tasks and mutexes belong to no CPU: what another one saw of them may now be out of date, too.
     m_mutexes.clear();
-    m_jobs.clear();
+    m_in_job.clear();
 }
 
 void StructureCheck::begin_chunk(const trace::Event& event, const trace::TraceFacts& facts) {
     const trace::ChunkReport& chunk = facts.chunks[event.source];
     if (!chunk.described) {
-        relax_all(
-            fmt::format("{} has no header: losses are unknown, so only stamps and counts are checked", chunk.file));
+        relax(~Families(),
+              fmt::format("{} has no header: losses are unknown, so only stamps and counts are checked", chunk.file));
         return;
     }
     const tracer::ChunkBegin& description = chunk.description;
     if (description.dropped != 0) {
-        relax_all(fmt::format("{} records were dropped on cpu {}: pairs and order are not checked", description.dropped,
-                              description.cpu));
+        relax(~Families(), fmt::format("{} records were dropped on cpu {}: pairs and order are not checked",
+                                       description.dropped, description.cpu));
     }
     if (description.overwritten != 0) {
         m_relaxations.push_back(fmt::format("chunk {} starts in the middle ({} records overwritten): what is open "
@@ -79,26 +71,24 @@ bool StructureCheck::is_filter(const trace::Event& event) const {
 
 void StructureCheck::add(const trace::Event& event, const trace::TraceFacts& facts) {
     if (!event.is_sound()) {
-        relax_all("a damaged event: pairs and order are not checked from there on");
+        relax(~Families(), "a damaged event: pairs and order are not checked from there on");
         return;
     }
     if (event.metadata) {
         return;
     }
     ++m_events;
-    while (m_chunks.size() <= event.source) {
-        m_chunks.emplace_back();
-    }
+    m_last_stamps.resize(std::max<std::size_t>(m_last_stamps.size(), event.source + 1));
     check_stamp(event);
-    if (!m_chunks[event.source].last_stamp) {
+    if (!m_last_stamps[event.source]) {
         begin_chunk(event, facts);
     }
-    m_chunks[event.source].last_stamp = event.ticks;
+    m_last_stamps[event.source] = event.ticks;
     if (event.row == nullptr) {
         return;
     }
     if (is_filter(event)) {
-        relax(static_cast<Family>(event.code & 0x0F),
+        relax(only(static_cast<Family>(event.code & 0x0F)),
               fmt::format("{} was used: the rules of its family are not checked from there on", event.row->name));
         return;
     }
@@ -122,6 +112,7 @@ void StructureCheck::add(const trace::Event& event, const trace::TraceFacts& fac
         check_schedule(event);
         break;
     case Family::mutex:
+        check_schedule(event);
         check_mutex(event);
         break;
     case Family::ipoint:
@@ -136,10 +127,11 @@ void StructureCheck::add(const trace::Event& event, const trace::TraceFacts& fac
     case Family::filter:
         break;
     }
+    static_cast<void>(m_schedule.take(event));
 }
 
 void StructureCheck::check_stamp(const trace::Event& event) {
-    const auto& previous = m_chunks[event.source].last_stamp;
+    const auto& previous = m_last_stamps[event.source];
     if (previous && event.ticks < *previous) {
         violate(Rule::stamps_rise, event, std::nullopt,
                 fmt::format("the stamp falls from {} to {} ticks", previous->value, event.ticks.value));
@@ -147,53 +139,52 @@ void StructureCheck::check_stamp(const trace::Event& event) {
 }
 
 void StructureCheck::check_interrupt(const trace::Event& event) {
+    const schedule::Schedule::Processor& here = m_schedule.processor(event.cpu);
     Cpu& cpu = m_cpus[event.cpu];
-    if (event.code == kCodeOf<"interrupt_start">) {
-        cpu.handlers.push_back(event.par1);
-        cpu.vectors_seen.insert(event.par1);
-    } else if (event.code == kCodeOf<"interrupt_end">) {
-        if (!cpu.handlers.empty() && cpu.handlers.back() == event.par1) {
-            cpu.handlers.pop_back();
-        } else if (strict(Family::interrupt) && (cpu.vectors_seen.contains(event.par1) || !cpu.handlers.empty())) {
-            violate(Rule::interrupt_pairs, event, std::nullopt,
-                    cpu.handlers.empty() ? fmt::format("handler of vector {} ends, but none is open", event.par1)
-                                         : fmt::format("handler of vector {} ends inside that of vector {}", event.par1,
-                                                       cpu.handlers.back()));
+    if (event.code == kCodeOf<"interrupt_start"> || event.code == kCodeOf<"interrupt_end">) {
+        if (here.depth == schedule::Schedule::Processor::kNestedMax) {
+            relax(only(Family::interrupt), "handlers nest too deeply: their pairs are not checked from there on");
         }
-        cpu.vectors_seen.insert(event.par1);
+        const bool is_news = cpu.vectors_seen.insert(event.par1).second;
+        const auto innermost = here.depth != 0 ? std::optional(here.vectors[here.depth - 1]) : std::nullopt;
+        if (event.code == kCodeOf<"interrupt_end"> && innermost != event.par1 && (innermost || !is_news) &&
+            strict(Family::interrupt)) {
+            violate(Rule::interrupt_pairs, event, std::nullopt,
+                    innermost
+                        ? fmt::format("handler of vector {} ends inside that of vector {}", event.par1, *innermost)
+                        : fmt::format("handler of vector {} ends, but none is open", event.par1));
+        }
     } else if (event.code == kCodeOf<"timer_wakeup_start">) {
-        if (cpu.timer_open && strict(Family::timer)) {
+        if (std::exchange(cpu.timer_open, true) == true && strict(Family::timer)) {
             violate(Rule::timer_pairs, event, std::nullopt, "a timer wakeup starts inside another");
         }
-        cpu.timer_open = true;
-        cpu.timer_seen = true;
     } else if (event.code == kCodeOf<"timer_wakeup_end">) {
-        if (!cpu.timer_open && cpu.timer_seen && strict(Family::timer)) {
+        if (std::exchange(cpu.timer_open, false) == false && strict(Family::timer)) {
             violate(Rule::timer_pairs, event, event.par1, "a timer wakeup ends, but none is open");
         }
-        cpu.timer_open = false;
-        cpu.timer_seen = true;
     }
 }
 
 void StructureCheck::check_schedule(const trace::Event& event) {
-    Cpu& cpu = m_cpus[event.cpu];
-    if (event.code == kCodeOf<"task_schedule">) {
-        cpu.scheduled = event.par1;
-    } else if (event.code == kCodeOf<"task_dispatch">) {
-        if (strict(Family::task) && cpu.scheduled && *cpu.scheduled != event.par1) {
-            violate(Rule::dispatch_follows_schedule, event, event.par1,
-                    fmt::format("context {} is dispatched, but the latest schedule chose context {}", event.par1,
-                                *cpu.scheduled));
-        }
-        cpu.dispatched = event.par1;
-    } else if (event.code == kCodeOf<"context_switch">) {
-        if (strict(Family::task) && strict(Family::attribute) && cpu.dispatched && *cpu.dispatched != event.par1) {
-            violate(Rule::one_runs, event, event.par1,
-                    fmt::format("the processor switches to context {}, but context {} was dispatched", event.par1,
-                                *cpu.dispatched));
-        }
-        cpu.running = event.par1;
+    const schedule::Schedule::Processor& here = m_schedule.processor(event.cpu);
+    const auto is_other = [&](std::uint32_t context) {
+        return context != schedule::kUnknownContext && context != event.par1;
+    };
+    const bool acts = event.code == kCodeOf<"set_mutex_lock"> || event.code == kCodeOf<"set_mutex_unlock"> ||
+                      event.code == kCodeOf<"set_mutex_wait">;
+    if (event.code == kCodeOf<"task_dispatch"> && is_other(here.chosen) && strict(Family::task)) {
+        violate(
+            Rule::dispatch_follows_schedule, event, event.par1,
+            fmt::format("context {} is dispatched, but the latest schedule chose context {}", event.par1, here.chosen));
+    } else if (event.code == kCodeOf<"context_switch"> && is_other(here.dispatched) && strict(Family::task) &&
+               strict(Family::attribute)) {
+        violate(Rule::one_runs, event, event.par1,
+                fmt::format("the processor switches to context {}, but context {} was dispatched", event.par1,
+                            here.dispatched));
+    } else if (acts && is_other(here.switched_to) && strict(Family::attribute) && strict(Family::mutex)) {
+        violate(
+            Rule::one_runs, event, event.par1,
+            fmt::format("context {} acts on a mutex or semaphore while context {} runs", event.par1, here.switched_to));
     }
 }
 

@@ -3,12 +3,15 @@
 // one task runs at a time, decisions are followed, counts agree. Where the trace has a gap (records dropped,
 // overwritten or lost, the tracer off, a filter set) the rules that the gap makes undecidable are relaxed, and
 // relaxations() says which and why. Something open at the start of a stretch is an unknown start, not a violation.
+// Each event is judged against the schedule as it was before the event.
 #pragma once
 
+#include "host/schedule/schedule.hpp"
 #include "host/trace/event.hpp"
 #include "host/trace/facts.hpp"
 
 #include <array>
+#include <bitset>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -99,20 +102,10 @@ class StructureCheck {
         bool created = false;                // in this stretch: no task can hold or await it unseen
     };
 
-    struct Job {
-        bool begun = false;
-        bool known = false;
-    };
-
-    // What is known about one CPU since the last gap.
+    // What is known about one CPU since the last gap, in addition to the schedule.
     struct Cpu {
-        std::vector<std::uint16_t> handlers; // open interrupt handlers, innermost last
         std::set<std::uint16_t> vectors_seen;
-        bool timer_open = false;
-        bool timer_seen = false;
-        std::optional<std::uint16_t> scheduled;
-        std::optional<std::uint16_t> dispatched;
-        std::optional<std::uint16_t> running;
+        std::optional<bool> timer_open;
     };
 
     // The losses that a CPU's trace reports, over all stretches.
@@ -122,16 +115,16 @@ class StructureCheck {
         bool saturated = false; // a blackout_end reports the largest number that it can hold: more may be lost
     };
 
-    struct ChunkState {
-        std::optional<lib::Ticks> last_stamp;
-    };
+    using Families = std::bitset<tracer::kFamilies>;
 
     void begin_chunk(const trace::Event& event, const trace::TraceFacts& facts);
     void begin_stretch(std::uint16_t cpu);
-    void relax(tracer::Family family, std::string why);
-    void relax_all(const std::string& why);
+    // reason: a sentence for relaxations(), unless all these families are relaxed already.
+    void relax(Families families, std::string reason);
 
-    [[nodiscard]] bool strict(tracer::Family family) const { return !m_relaxed[static_cast<std::size_t>(family)]; }
+    [[nodiscard]] static Families only(tracer::Family family) { return 1U << static_cast<unsigned>(family); }
+
+    [[nodiscard]] bool strict(tracer::Family family) const { return (m_relaxed & only(family)).none(); }
 
     [[nodiscard]] bool is_filter(const trace::Event& event) const;
     void violate(Rule rule, const trace::Event& event, std::optional<std::uint16_t> task, std::string text);
@@ -150,13 +143,14 @@ class StructureCheck {
 
     Sink m_sink;
     std::array<std::uint64_t, kRules.size()> m_violations{};
-    std::array<bool, tracer::kFamilies> m_relaxed{};
+    Families m_relaxed;
     std::vector<std::string> m_relaxations;
+    schedule::Schedule m_schedule;
     std::map<std::uint16_t, Cpu> m_cpus;
     std::map<std::uint16_t, Losses> m_losses;
     std::map<std::uint32_t, Mutex> m_mutexes;
-    std::map<std::uint16_t, Job> m_jobs;
-    std::vector<ChunkState> m_chunks;
+    std::map<std::uint16_t, bool> m_in_job;               // by context, if known: its latest cycle has not ended
+    std::vector<std::optional<lib::Ticks>> m_last_stamps; // by chunk
     std::uint64_t m_events = 0;
 };
 

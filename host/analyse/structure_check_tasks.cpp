@@ -13,16 +13,7 @@ using tracer::Family;
 void StructureCheck::check_mutex(const trace::Event& event) {
     if (event.code == kCodeOf<"set_mutex_create">) {
         m_mutexes[event.par2] = Mutex{.attempts = {}, .seen = {}, .owner = {}, .created = true};
-        return;
-    }
-    const bool acts = event.code == kCodeOf<"set_mutex_lock"> || event.code == kCodeOf<"set_mutex_unlock"> ||
-                      event.code == kCodeOf<"set_mutex_wait">;
-    const Cpu& cpu = m_cpus[event.cpu];
-    if (acts && cpu.running && *cpu.running != event.par1 && strict(Family::attribute) && strict(Family::mutex)) {
-        violate(Rule::one_runs, event, event.par1,
-                fmt::format("context {} acts on a mutex or semaphore while context {} runs", event.par1, *cpu.running));
-    }
-    if (event.code == kCodeOf<"set_mutex_lock">) {
+    } else if (event.code == kCodeOf<"set_mutex_lock">) {
         check_lock(event);
     } else if (event.code == kCodeOf<"set_mutex_unlock">) {
         check_unlock(event);
@@ -48,24 +39,17 @@ void StructureCheck::check_lock(const trace::Event& event) {
 
 void StructureCheck::check_unlock(const trace::Event& event) {
     Mutex& mutex = m_mutexes[event.par2];
-    const auto attempt = std::ranges::find(mutex.attempts, event.par1);
-    const bool never_tried = attempt == mutex.attempts.end();
-    const bool all_seen = mutex.created || mutex.seen.contains(event.par1);
-    mutex.seen.insert(event.par1);
+    const bool all_seen = !mutex.seen.insert(event.par1).second || mutex.created;
     if (strict(Family::mutex) && mutex.owner && *mutex.owner != event.par1) {
         violate(
             Rule::lock_pairs, event, event.par1,
             fmt::format("context {} unlocks mutex {}, which context {} owns", event.par1, event.par2, *mutex.owner));
-        return;
+    } else if (std::ranges::find(mutex.attempts, event.par1) != mutex.attempts.end()) {
+        end_attempt(mutex, event.par1);
+    } else if (all_seen && strict(Family::mutex)) {
+        violate(Rule::lock_pairs, event, event.par1,
+                fmt::format("context {} unlocks mutex {} without having locked it", event.par1, event.par2));
     }
-    if (never_tried) {
-        if (all_seen && strict(Family::mutex)) {
-            violate(Rule::lock_pairs, event, event.par1,
-                    fmt::format("context {} unlocks mutex {} without having locked it", event.par1, event.par2));
-        }
-        return;
-    }
-    end_attempt(mutex, event.par1);
 }
 
 // A task ends its attempt when it unlocks, gives up or ends. A task that gave up never owned the mutex, even if the
@@ -83,43 +67,28 @@ void StructureCheck::end_attempt(Mutex& mutex, std::uint16_t context) {
 
 void StructureCheck::check_cycle(const trace::Event& event) {
     const std::uint16_t context = event.par1;
-    switch (event.code) {
-    case kCodeOf<"task_create">:
-        forget_task(context);
-        m_jobs[context] = Job{.begun = false, .known = true};
-        break;
-    case kCodeOf<"task_begin_cycle">: {
-        Job& job = m_jobs[context];
-        if (job.begun && strict(Family::task)) {
+    const bool begins = event.code == kCodeOf<"task_begin_cycle">;
+    if (begins || event.code == kCodeOf<"task_end_cycle">) {
+        const auto [in_job, is_new] = m_in_job.try_emplace(context, begins);
+        if (std::exchange(in_job->second, begins) == begins && !is_new && strict(Family::task)) {
             violate(Rule::cycle_pairs, event, context,
-                    fmt::format("a job of context {} begins inside another", context));
+                    begins ? fmt::format("a job of context {} begins inside another", context)
+                           : fmt::format("a job of context {} ends, but none has begun", context));
         }
-        job = Job{.begun = true, .known = true};
-        break;
-    }
-    case kCodeOf<"task_end_cycle">: {
-        Job& job = m_jobs[context];
-        if (!job.begun && job.known && strict(Family::task)) {
-            violate(Rule::cycle_pairs, event, context,
-                    fmt::format("a job of context {} ends, but none has begun", context));
+    } else if (event.code == kCodeOf<"task_sleep"> || event.code == kCodeOf<"task_disable">) {
+        if (const auto in_job = m_in_job.find(context); in_job != m_in_job.end()) {
+            in_job->second = false; // a job may end by suspending itself
         }
-        job = Job{.begun = false, .known = true};
-        break;
-    }
-    case kCodeOf<"task_sleep">:
-    case kCodeOf<"task_disable">:
-        m_jobs[context].begun = false; // a job may end by suspending itself
-        break;
-    case kCodeOf<"task_end">:
+    } else if (event.code == kCodeOf<"task_create">) {
         forget_task(context);
-        break;
-    default:
-        break;
+        m_in_job[context] = false;
+    } else if (event.code == kCodeOf<"task_end">) {
+        forget_task(context);
     }
 }
 
 void StructureCheck::forget_task(std::uint16_t context) {
-    m_jobs.erase(context);
+    m_in_job.erase(context);
     for (auto& [id, mutex] : m_mutexes) {
         std::erase(mutex.attempts, context);
         if (mutex.owner == context) {

@@ -110,7 +110,7 @@ void Summary::add_task(const trace::Event& event) {
         break;
     case kCodeOf<"task_begin_cycle">:
         if (auto& queue = m_releases[event.par1]; !queue.empty()) {
-            queue.front().begun = true;
+            queue.front().may_be_replaced = false;
         }
         break;
     case kCodeOf<"task_end_cycle">:
@@ -135,10 +135,10 @@ void Summary::add_task(const trace::Event& event) {
 
 void Summary::release(const trace::Event& event, bool by_activation) {
     std::deque<Release>& queue = m_releases[event.par1];
-    if (!by_activation && queue.size() == 1 && queue.front().by_activation && !queue.front().begun) {
+    if (!by_activation && queue.size() == 1 && queue.front().may_be_replaced) {
         queue.clear();
     }
-    queue.push_back({.at = event.ticks, .by_activation = by_activation, .begun = false});
+    queue.push_back({.at = event.ticks, .may_be_replaced = by_activation});
     if (queue.size() > kReleasesMax) {
         queue.pop_front();
     }

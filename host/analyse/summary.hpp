@@ -111,8 +111,7 @@ class Summary {
 
     struct Release {
         lib::Ticks at;
-        bool by_activation = false;
-        bool begun = false;
+        bool may_be_replaced = false; // by the timer: it is by activation, and its job has not begun
     };
 
     void give(Cpu& cpu, const schedule::ProcessorTime::Stretch& stretch);

@@ -95,11 +95,13 @@ std::span<const Change> Schedule::take(const trace::Event& event) {
         begin_gap(at(event.cpu));
         break;
     case kCodeOf<"blackout_end">:
-        lose(event.cpu, event.par2);
+        lose(at(event.cpu));
+        add({.kind = Kind::lost, .object = event.par2});
         break;
     case kCodeOf<"trace_start">:
         if (running(event.cpu) != kUnknownContext) { // tracing was off for a while
-            forget(event.cpu);
+            begin_gap(at(event.cpu));
+            forget_tasks();
         }
         break;
     default:
@@ -332,21 +334,18 @@ void Schedule::begin_gap(Processor& here) {
 }
 
 // The handlers that were nested when the gap began have ended somewhere in it.
-void Schedule::lose(std::uint16_t cpu, std::uint32_t records) {
-    Processor& here = at(cpu);
+void Schedule::lose(Processor& here) {
     while (here.depth > 0) {
         --here.depth;
         add({.kind = Kind::interrupt_ended, .object = here.vectors[here.depth]});
     }
     begin_gap(here);
     forget_tasks();
-    add({.kind = Kind::lost, .object = records});
 }
 
 std::span<const Change> Schedule::forget(std::uint16_t cpu) {
     m_changes.clear();
-    begin_gap(at(cpu));
-    forget_tasks();
+    lose(at(cpu));
     return m_changes;
 }
 

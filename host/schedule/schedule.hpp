@@ -110,7 +110,7 @@ class Schedule {
     void take_back(std::uint32_t context);
     void begin_interrupt(Processor& here, std::uint32_t vector);
     void end_interrupt(Processor& here, std::uint32_t vector);
-    void lose(std::uint16_t cpu, std::uint32_t records);
+    void lose(Processor& here);
     void begin_gap(Processor& here);
     void forget_tasks();
 

@@ -88,6 +88,22 @@ TEST_F(StructureChecking, SeesHandlersThatEndInTheWrongOrder) {
     EXPECT_THAT(m_texts.at(0), HasSubstr("vector 32 ends inside that of vector 33"));
 }
 
+TEST_F(StructureChecking, ReportsAMissingEndOfAHandlerOnce) {
+    ChunkBuilder chunk;
+    chunk.event(1, "interrupt_start", 32).event(2, "interrupt_start", 33).event(3, "interrupt_end", 32);
+    chunk.event(4, "interrupt_end", 34).event(5, "interrupt_start", 32).event(6, "interrupt_end", 32);
+    EXPECT_THAT(check(chunk), ElementsAre("interrupt-pairs"));
+}
+
+TEST_F(StructureChecking, RelaxesThePairsOfHandlersThatNestTooDeeply) {
+    ChunkBuilder chunk;
+    for (std::uint64_t i = 0; i < 80; ++i) {
+        chunk.event(i, i < 40 ? "interrupt_start" : "interrupt_end", 32);
+    }
+    EXPECT_THAT(check(chunk), IsEmpty());
+    EXPECT_THAT(m_relaxations, ElementsAre(HasSubstr("nest too deeply")));
+}
+
 TEST_F(StructureChecking, SeesTimerWakeupsThatNestOrEndTwice) {
     EXPECT_THAT(check(correct().event(100, "timer_wakeup_end", 1)), ElementsAre("timer-pairs"));
     EXPECT_THAT(check(correct().event(100, "timer_wakeup_start").event(101, "timer_wakeup_start")),
@@ -181,6 +197,13 @@ TEST_F(StructureChecking, RelaxesAllPairsWhenRecordsWereDropped) {
     chunk.event(100, "interrupt_end", 32).event(101, "task_end_cycle", 13);
     EXPECT_THAT(check(chunk), IsEmpty());
     EXPECT_THAT(m_relaxations, ElementsAre(HasSubstr("5 records were dropped")));
+}
+
+TEST_F(StructureChecking, StartsAnewAfterARestartOfTracingInsideAHandler) {
+    ChunkBuilder chunk = correct();
+    chunk.event(100, "interrupt_start", 32).event(101, "trace_stop").event(200, "trace_start", 1, 1'000'000);
+    chunk.event(201, "interrupt_end", 34).event(202, "interrupt_end", 32).event(203, "context_switch", 12);
+    EXPECT_THAT(check(chunk), IsEmpty());
 }
 
 TEST_F(StructureChecking, StartsAnewAfterABlackout) {
