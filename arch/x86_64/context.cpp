@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Task contexts: a context is only a stack pointer. The layout of a fresh stack mirrors the pops of arch_switch_context
-// in boot.S.
+// in context.S.
 //
 //   top -> | 0 | 0 | arch_context_start | rbp | rbx | r12 entry | r13 argument | r14 | r15 | <- pointer
 #include "arch/arch.hpp"

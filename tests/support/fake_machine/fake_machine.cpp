@@ -14,28 +14,7 @@
 #include <map>
 #include <memory>
 
-extern "C" void fake_machine_switch(void** save, void* load);
-
-asm(R"(
-    .text
-    .globl fake_machine_switch
-fake_machine_switch:
-    pushq %rbp
-    pushq %rbx
-    pushq %r12
-    pushq %r13
-    pushq %r14
-    pushq %r15
-    movq %rsp, (%rdi)
-    movq %rsi, %rsp
-    popq %r15
-    popq %r14
-    popq %r13
-    popq %r12
-    popq %rbx
-    popq %rbp
-    ret
-)");
+extern "C" void arch_switch_context(std::uint64_t* save, std::uint64_t load); // arch/x86_64/context.S
 
 namespace {
 
@@ -44,7 +23,7 @@ constexpr arch::Vector kTimerVector = 0x20;
 constexpr std::uint64_t kDisarmed = std::numeric_limits<std::uint64_t>::max();
 
 struct Fiber {
-    void* stack_pointer = nullptr;
+    std::uint64_t stack_pointer = 0;
     std::unique_ptr<std::uint64_t[]> stack;
     const void* bottom = nullptr;
     std::size_t size = 0;
@@ -104,7 +83,7 @@ std::unique_ptr<Fiber> make_fiber(void (*entry)(void*), void* argument) {
     // Six callee-saved registers, the address to return to, and one word that aligns the stack as a call would.
     std::uint64_t* const top = fiber->stack.get() + kWords;
     top[-2] = reinterpret_cast<std::uint64_t>(&fiber_main);
-    fiber->stack_pointer = top - 8;
+    fiber->stack_pointer = reinterpret_cast<std::uint64_t>(top - 8);
     return fiber;
 }
 
@@ -141,7 +120,7 @@ void restart_context(std::span<std::byte> stack, void (*entry)(void*), void* arg
     m.previous = m.running;
     m.running = slot.get();
     __sanitizer_start_switch_fiber(nullptr, m.running->bottom, m.running->size);
-    fake_machine_switch(&m.previous->stack_pointer, m.running->stack_pointer);
+    arch_switch_context(&m.previous->stack_pointer, m.running->stack_pointer);
     require(false, "an abandoned context was resumed");
     __builtin_unreachable();
 }
@@ -155,7 +134,7 @@ void switch_context(StackPointer* save, StackPointer load) {
     m.previous = from;
     m.running = to;
     __sanitizer_start_switch_fiber(&from->fake_stack, to->bottom, to->size);
-    fake_machine_switch(&from->stack_pointer, to->stack_pointer);
+    arch_switch_context(&from->stack_pointer, to->stack_pointer);
     arrived();
 }
 
