@@ -75,6 +75,7 @@ install: host $(TRACE_LIBRARY) ## install: PREFIX=/usr/local DESTDIR=: programs,
 	@install $(REMORA) $(INSTALLED)/bin
 	@install $(TOOLS) $(INSTALLED)/bin
 	@install -m 644 $(TRACE_LIBRARY) $(COMPAT_LIBRARIES) $(INSTALLED)/lib
+	@for library in $(notdir $(filter %.so,$(COMPAT_LIBRARIES))); do ln -sf $$library $(INSTALLED)/lib/$$library.1; done
 	@install -D -m 644 -t $(INSTALLED)/include/remora/compat host/compat/*.h
 	@for header in $(TRACE_HEADERS); do install -D -m 644 $$header $(INSTALLED)/include/remora/$$header; done
 	@printf '%s\n' "$$PKG_CONFIG" >$(INSTALLED)/lib/pkgconfig/remora-trace.pc
