@@ -37,6 +37,7 @@ def files(ctx):
     """Programs, C headers, manual page and completion are where a system looks for them."""
     prefix = install(ctx)
     for name in ("bin/remora", "bin/traceprinter", "bin/tlogdump", "lib/libtraceparser.so", "lib/libtlog.so",
+                 "lib/libtraceparser.so.1", "lib/libtlog.so.1",
                  "include/remora/compat/traceparser.h", "include/remora/compat/tlog_event.h",
                  "share/man/man1/remora.1", "share/bash-completion/completions/remora"):
         expect((prefix / name).stat().st_size > 0, f"{name} is empty")
