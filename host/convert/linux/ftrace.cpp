@@ -110,7 +110,7 @@ class Ftrace final : public Writer {
         m_file.append("# tracer: nop\n#\n");
         if (m_patchable) {
             m_counts_at = m_file.position_bytes();
-            m_file.append(std::string(kCountsBytes - 1, ' ') + "\n");
+            m_file.append(fmt::format("{:{}}\n", "", kCountsBytes - 1));
         }
         m_file.append(kHead);
         return {};
