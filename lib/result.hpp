@@ -10,6 +10,7 @@
 #include <string_view>
 #include <type_traits>
 #include <utility>
+#include <variant>
 
 namespace lib {
 
@@ -106,26 +107,36 @@ class [[nodiscard]] Result {
 };
 
 template <typename E>
+class [[nodiscard]] Result<void, E> : public Result<std::monostate, E> {
+  public:
+    using Result<std::monostate, E>::Result;
+
+    constexpr Result()
+        : Result(std::monostate{}) {}
+};
+
+// An enumeration fits into one register together with "no error".
+template <typename E>
+requires std::is_enum_v<E>
+
 class [[nodiscard]] Result<void, E> {
   public:
     constexpr Result() = default;
 
     constexpr Result(E error) // NOLINT(google-explicit-constructor)
-        : m_ok(false)
-        , m_error(std::move(error)) {}
+        : m_code(static_cast<unsigned>(error) + 1) {}
 
-    [[nodiscard]] constexpr bool ok() const { return m_ok; }
+    [[nodiscard]] constexpr bool ok() const { return m_code == 0; }
 
-    [[nodiscard]] constexpr explicit operator bool() const { return m_ok; }
+    [[nodiscard]] constexpr explicit operator bool() const { return ok(); }
 
-    [[nodiscard]] constexpr const E& error() const {
-        ASSERT(!m_ok);
-        return m_error;
+    [[nodiscard]] constexpr E error() const {
+        ASSERT(!ok());
+        return static_cast<E>(m_code - 1);
     }
 
   private:
-    bool m_ok = true;
-    E m_error{};
+    unsigned m_code = 0; // 0: no error
 };
 
 } // namespace lib

@@ -99,6 +99,18 @@ TEST(Result, CarriesEitherSide) {
     EXPECT_EQ(error_name(bad.error()), "timeout");
 }
 
+TEST(Result, WithoutAValueCarriesTheFirstErrorAndErrorsThatAreNoEnumeration) {
+    const Result<void> good;
+    const Result<void> bad = Error{};
+    EXPECT_TRUE(good.ok() && static_cast<bool>(good));
+    EXPECT_FALSE(bad.ok() || static_cast<bool>(bad));
+    EXPECT_EQ(bad.error(), Error{});
+    const Result<void, std::string> fine;
+    const Result<void, std::string> text = std::string("why");
+    EXPECT_TRUE(fine.ok());
+    EXPECT_EQ(text.error(), "why");
+}
+
 TEST(ResultDeathTest, ReadingTheWrongSideAsserts) {
     const Result<int> bad = Error::busy;
     EXPECT_DEATH(static_cast<void>(bad.value()), "assertion failed");
