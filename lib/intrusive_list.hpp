@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // A doubly linked list whose links are inside the elements: no allocation, constant-time removal of a known element. An
-// element derives from ListLink<Tag>; the tag allows one object to be in several lists. Ordered insertion is stable:
-// equal elements keep their order of insertion, as a scheduler requires for ties. Context: any, serialised by the
+// element derives from ListLink<Tag>; the tag allows one object to be in several lists. Context: any, serialised by the
 // caller.
 //
 //        head                                       each arrow is a pair (next, previous);
@@ -10,8 +9,6 @@
 #pragma once
 
 #include "lib/assert.hpp"
-
-#include <cstddef>
 
 namespace lib {
 
@@ -43,8 +40,6 @@ class IntrusiveList {
 
     [[nodiscard]] constexpr bool empty() const { return m_head == nullptr; }
 
-    [[nodiscard]] constexpr std::size_t size() const { return m_size; }
-
     // Null when empty.
     [[nodiscard]] constexpr T* front() const { return element(m_head); }
 
@@ -59,7 +54,6 @@ class IntrusiveList {
         link.m_previous = m_tail;
         (m_tail != nullptr ? m_tail->m_next : m_head) = &link;
         m_tail = &link;
-        ++m_size;
     }
 
     // Precondition: value is in this list.
@@ -71,16 +65,6 @@ class IntrusiveList {
         link.m_next = nullptr;
         link.m_previous = nullptr;
         link.m_linked = false;
-        --m_size;
-    }
-
-    // Null when empty.
-    constexpr T* pop_front() {
-        T* const first = front();
-        if (first != nullptr) {
-            remove(*first);
-        }
-        return first;
     }
 
   private:
@@ -88,7 +72,6 @@ class IntrusiveList {
 
     Link* m_head = nullptr;
     Link* m_tail = nullptr;
-    std::size_t m_size = 0;
 };
 
 } // namespace lib

@@ -10,6 +10,7 @@
 #include <deque>
 #include <limits>
 #include <random>
+#include <string>
 
 namespace lib {
 
@@ -49,7 +50,6 @@ TEST(IntrusiveList, AgreesWithADequeUnderRandomOperations) {
             list.push_back(item);
             model.push_back(&item);
         }
-        ASSERT_EQ(list.size(), model.size());
         const Item* walk = list.front();
         for (const Item* expected : model) {
             ASSERT_EQ(walk, expected);
@@ -57,6 +57,20 @@ TEST(IntrusiveList, AgreesWithADequeUnderRandomOperations) {
         }
         ASSERT_EQ(walk, nullptr);
     }
+}
+
+TEST(IntrusiveList, ALinkThatWasRemovedPointsAtNothingWhenItIsAppendedAgain) {
+    IntrusiveList<Item, FirstTag> list;
+    std::deque<Item> items(3);
+    for (Item& item : items) {
+        list.push_back(item);
+    }
+    list.remove(items[0]);
+    list.remove(items[2]);
+    list.push_back(items[0]);
+    EXPECT_EQ(list.front(), &items[1]);
+    EXPECT_EQ(list.next(items[1]), &items[0]);
+    EXPECT_EQ(list.next(items[0]), nullptr);
 }
 
 TEST(StaticPool, HandsOutEachSlotOnceAndTakesItBack) {
