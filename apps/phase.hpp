@@ -4,6 +4,7 @@
 #pragma once
 
 #include "apps/verdict.hpp"
+#include "kernel/sched/upcalls.hpp"
 #include "kernel/section/irq_guard.hpp"
 #include "kernel/sync/semaphore.hpp"
 #include "kernel/time/clock.hpp"
@@ -37,16 +38,19 @@ class Phase {
     // A task of the phase, released at `begin`. None is started once the phase is over.
     void start(std::string_view name, kernel::TaskBody body, const kernel::TaskModel& model, lib::Ticks begin) {
         ASSERT(m_count < kTasksMax);
-        const kernel::IrqGuard guard; // the end is either before the task's start or after it
-        if (!m_open) {
-            return;
+        {
+            const kernel::IrqGuard guard; // the end is either before the task's start or after it
+            if (!m_open) {
+                return;
+            }
+            const auto pid = kernel::task_create({.name = name, .body = body, .argument = nullptr, .model = model});
+            m_verdict.expect(pid, name);
+            if (pid.ok()) {
+                m_pids[m_count++] = pid.value(); // before it can run: it may never yield the processor
+                m_verdict.expect(kernel::task_activate_at(pid.value(), begin), name);
+            }
         }
-        const auto pid = kernel::task_create({.name = name, .body = body, .argument = nullptr, .model = model});
-        m_verdict.expect(pid, name);
-        if (pid.ok()) {
-            m_pids[m_count++] = pid.value(); // before it can run: it may never yield the processor
-            m_verdict.expect(kernel::task_activate_at(pid.value(), begin), name);
-        }
+        kernel::return_to_task();
     }
 
     // Waits for the end; returns the counts of the tasks, in the order in which they were started.

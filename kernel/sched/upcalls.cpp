@@ -100,17 +100,18 @@ void set_signal_handler(Task& task, std::uint8_t signo, SignalHandler handler, v
 
 void deliver_upcalls() {
     const std::uint64_t state = arch::irq_save();
-    const IrqOff off = IrqOff::from_save();
-    if (upcalls_due()) {
-        deliver_upcalls(off);
+    if (arch::irq_was_enabled(state)) {
+        if (upcalls_due()) {
+            deliver_upcalls(IrqOff::from_save());
+        }
+        section_ends();
     }
-    section_ends();
     arch::irq_restore(state);
 }
 
 void return_from_interrupt(IrqOff off) {
     preempt_if_needed(off);
-    if (this_processor().loaded != nullptr) {
+    if (upcalls_due()) {
         deliver_upcalls(off);
     }
 }

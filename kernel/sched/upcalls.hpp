@@ -36,37 +36,45 @@ void set_signal_handler(Task& task, std::uint8_t signo, SignalHandler handler, v
     return self != nullptr && self->upcalls.due() != 0;
 }
 
-// Calls the handlers of what is due for the loaded task, interrupts on in the handlers. Context: task, interrupts on.
+// Calls the handlers of what is due for the loaded task, interrupts on in the handlers. Does nothing with interrupts
+// off. Context: any but NMI.
 void deliver_upcalls();
 
-// The loaded task is about to return to its own code. Does nothing with interrupts off. Context: any but NMI.
+// The loaded task is about to return to its own code. As deliver_upcalls().
 [[gnu::always_inline]] inline void return_to_task() {
-    if (upcalls_due() && !arch::interrupts_disabled()) {
+    if (upcalls_due()) {
         deliver_upcalls();
     }
 }
+
+namespace detail {
+
+// Apart from primitive(), so that a result needs no register over a call that is rarely made.
+template <typename Result>
+[[gnu::noinline, gnu::cold]] Result after_upcalls(Result result) {
+    deliver_upcalls();
+    return result;
+}
+
+} // namespace detail
 
 // Last thing in every interrupt, after the end of interrupt was signalled: preemption, then the upcalls of the task
 // that the interrupt returns to. Does not return if the job that was interrupted is aborted.
 void return_from_interrupt(IrqOff);
 
-// A primitive: `body(off)` runs with interrupts off; then the calling task returns to its own code. The last arguments
-// are the caller's place (IrqGuard).
+// A primitive: `body(off)` runs with interrupts off; then the calling task returns to its own code.
 template <typename Body>
-[[gnu::always_inline]] inline std::invoke_result_t<Body, IrqOff>
-primitive(Body body, const char* file = __builtin_FILE(), const char* function = __builtin_FUNCTION(),
-          unsigned line = __builtin_LINE()) {
+[[gnu::always_inline]] inline std::invoke_result_t<Body, IrqOff> primitive(Body body, SectionPlace place = {}) {
     const auto section = [&]() __attribute__((always_inline)) {
-        const IrqGuard guard(file, function, line);
+        const IrqGuard guard(place);
         return body(guard);
     };
     if constexpr (std::is_void_v<std::invoke_result_t<Body, IrqOff>>) {
         section();
         return_to_task();
     } else {
-        auto result = section();
-        return_to_task();
-        return result;
+        const auto result = section();
+        return upcalls_due() ? detail::after_upcalls(result) : result;
     }
 }
 

@@ -18,13 +18,10 @@ namespace kernel {
 // Interrupts are off while a guard lives; nests, because it restores what it found. Context: any but NMI.
 class [[nodiscard]] IrqGuard {
   public:
-    // The arguments are the caller's place, for whoever measures sections.
-    [[gnu::always_inline]] explicit IrqGuard([[maybe_unused]] const char* file = __builtin_FILE(),
-                                             [[maybe_unused]] const char* function = __builtin_FUNCTION(),
-                                             [[maybe_unused]] unsigned line = __builtin_LINE())
+    [[gnu::always_inline]] explicit IrqGuard(SectionPlace place = {})
         : m_state(arch::irq_save()) {
         if (kSectionsMeasured && arch::irq_was_enabled(m_state)) {
-            section_begins(file, function, line);
+            section_begins(place);
         }
         trace_points::interrupts_off(m_state);
     }

@@ -22,11 +22,12 @@ inline constexpr bool kSectionsMeasured = true;
 inline constexpr bool kSectionsMeasured = false;
 #endif
 
-// Where interrupts were switched off. The texts live as long as the image.
+// Where interrupts were switched off: `SectionPlace place = {}` as a parameter is the caller's place. The texts live as
+// long as the image.
 struct SectionPlace {
-    const char* file = "";
-    const char* function = "";
-    unsigned line = 0;
+    const char* file = __builtin_FILE();
+    const char* function = __builtin_FUNCTION();
+    unsigned line = __builtin_LINE();
 };
 
 struct MeasuredSection {
@@ -99,12 +100,10 @@ inline constinit SectionMeter section_meter{};
 
 } // namespace detail
 
-// Interrupts have just gone off, and were on. The place is the caller's. irq-off.
-[[gnu::always_inline]] inline void section_begins([[maybe_unused]] const char* file = __builtin_FILE(),
-                                                  [[maybe_unused]] const char* function = __builtin_FUNCTION(),
-                                                  [[maybe_unused]] unsigned line = __builtin_LINE()) {
+// Interrupts have just gone off, and were on. irq-off.
+[[gnu::always_inline]] inline void section_begins([[maybe_unused]] SectionPlace place = {}) {
     if constexpr (kSectionsMeasured) {
-        detail::section_meter.begin({file, function, line});
+        detail::section_meter.begin(place);
     }
 }
 

@@ -11,6 +11,10 @@
 // A handler is not interrupted by its own signal, only by others; what it interrupted continues when it returns. A task
 // that waits in a primitive is not woken: it takes its signals when it runs next. An abort of the job abandons
 // handlers, too; pending signals and settings stay.
+//
+// A handler needs interrupts on, so primitives that are called within an IrqGuard of the caller call none. The caller
+// closes its section and calls return_to_task(); otherwise the handlers wait for the task's next primitive or
+// interrupt.
 #pragma once
 
 #include "kernel/state/upcalls.hpp"

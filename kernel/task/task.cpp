@@ -79,18 +79,20 @@ void describe(Task& task, const TaskOptions& options, Level& level) {
 
 // Calls change(task) for the live task with this pid and, if that is well, schedules. not_found: there is none.
 template <typename Change>
-lib::Result<void> change_task(Pid pid, Change change) {
-    return primitive([&](IrqOff off) -> lib::Result<void> {
-        Task* const task = find_task(pid, off);
-        if (task == nullptr) {
-            return lib::Error::not_found;
-        }
-        const lib::Result<void> changed = change(*task, off);
-        if (changed.ok()) {
-            schedule(off);
-        }
-        return changed;
-    });
+lib::Result<void> change_task(Pid pid, Change change, SectionPlace place = {}) {
+    return primitive(
+        [&](IrqOff off) -> lib::Result<void> {
+            Task* const task = find_task(pid, off);
+            if (task == nullptr) {
+                return lib::Error::not_found;
+            }
+            const lib::Result<void> changed = change(*task, off);
+            if (changed.ok()) {
+                schedule(off);
+            }
+            return changed;
+        },
+        place);
 }
 
 // The calling task's job is over, as far as its level is concerned.
