@@ -40,9 +40,7 @@ class IrqOff {
     IrqOff() = default;
 
     static IrqOff checked() {
-        if constexpr (lib::kChecked) {
-            ASSERT(arch::interrupts_disabled());
-        }
+        ASSERT(!lib::kChecked || arch::interrupts_disabled());
         return {};
     }
 };

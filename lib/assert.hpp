@@ -4,14 +4,11 @@
 // side effect. Context: any. The handler is supplied by the program: kernel/panic/panic.cpp or lib/assert_hosted.cpp.
 //
 // An ASSERT is checked in every build. Where that would cost too much (a walk through a queue, or anything on the path
-// of a record or of a dispatch), it is compiled into checked builds only: the test kernel, the unit tests and the
-// fuzzers
-// (-DREMORA_CHECKED=1). A released kernel or tool then has no instruction of it.
+// of a record or of a dispatch), it is compiled into checked builds only (-DREMORA_CHECKED=1): the test kernel, the
+// unit tests and the fuzzers. A released kernel or tool then has no instruction of it.
 //
-//     ASSERT(chunk.state == State::full);      // one comparison, off the fast path: every build
-//     if constexpr (lib::kChecked) {           // walks the queue: checked builds
-//         ASSERT(m_queue.is_sorted());
-//     }
+//     ASSERT(chunk.state == State::full);                  // one comparison, off the fast path: every build
+//     ASSERT(!lib::kChecked || m_queue.is_sorted());       // walks the queue: checked builds
 #pragma once
 
 namespace lib {

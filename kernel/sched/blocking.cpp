@@ -23,17 +23,13 @@ void block_task(Task& task, Wait wait, IrqOff off) {
     if (&task == this_processor().exec_shadow) {
         give_up(off);
     }
-    if constexpr (lib::kChecked) {
-        ASSERT(task.state == TaskState::ready);
-    }
+    ASSERT(!lib::kChecked || task.state == TaskState::ready);
     task.level->block(task, off);
     task.state = TaskState::waiting;
     task.waits_for = wait;
     task.out = true;
     trace_points::task_blocked(task);
-    if constexpr (lib::kChecked) {
-        ASSERT(task.ready_in == nullptr);
-    }
+    ASSERT(!lib::kChecked || task.ready_in == nullptr);
 }
 
 void unblock_task(Task& task, IrqOff off) {
@@ -41,19 +37,13 @@ void unblock_task(Task& task, IrqOff off) {
         task.out = false;
         trace_points::task_unblocked(task);
     }
-    if constexpr (lib::kChecked) {
-        ASSERT(task.state != TaskState::free && task.ready_in == nullptr);
-    }
+    ASSERT(!lib::kChecked || (task.state != TaskState::free && task.ready_in == nullptr));
     task.level->unblock(task, off);
-    if constexpr (lib::kChecked) {
-        ASSERT(task.state == TaskState::ready);
-    }
+    ASSERT(!lib::kChecked || task.state == TaskState::ready);
 }
 
 void delay_task(Task& task, lib::Ticks until, IrqOff off) {
-    if constexpr (lib::kChecked) {
-        ASSERT(task.ready_in == nullptr);
-    }
+    ASSERT(!lib::kChecked || task.ready_in == nullptr);
     task.state = TaskState::delayed;
     task_timer_post(task.pid, TaskTimer::delay, until, &wake_up, off);
 }

@@ -21,9 +21,7 @@ void leave_parking(Task& task) {
 
 void ReadyQueue::insert(Task& task, std::uint64_t key, IrqOff off) {
     ASSERT(task.ready_in == nullptr);
-    if constexpr (lib::kChecked) {
-        ASSERT(task.state == TaskState::ready && task.parked_on == nullptr);
-    }
+    ASSERT(!lib::kChecked || (task.state == TaskState::ready && task.parked_on == nullptr));
     task.ready_in = this;
     task.ready_key = key;
     task.ready_rank = ++s_last_rank;
@@ -58,9 +56,7 @@ void ReadyQueue::move(Task& task, std::uint64_t key, IrqOff off) {
 
 void park(Task& task, Task& end, IrqOff) {
     ASSERT(task.ready_in != nullptr && task.parked_on == nullptr);
-    if constexpr (lib::kChecked) {
-        ASSERT(!end.can_run());
-    }
+    ASSERT(!lib::kChecked || !end.can_run());
     task.ready_in->m_tree.remove(task);
     task.parked_on = &end;
     end.parked_here.push_back(task);
@@ -85,9 +81,7 @@ void unpark(Task& end, IrqOff off) {
         task->ready_key = task->level->unparked(*task, off);
         task->ready_in->m_tree.insert(*task);
     }
-    if constexpr (lib::kChecked) {
-        ASSERT(end.parked_here.empty());
-    }
+    ASSERT(!lib::kChecked || end.parked_here.empty());
 }
 
 } // namespace kernel

@@ -87,9 +87,7 @@ void set_task_life(const TaskLife& life, IrqOff) {
 
 void preempt_if_needed(IrqOff off) {
     Processor& cpu = this_processor();
-    if constexpr (lib::kChecked) {
-        ASSERT(cpu.in_interrupt);
-    }
+    ASSERT(!lib::kChecked || cpu.in_interrupt);
     cpu.in_interrupt = false;
     if (cpu.loaded == nullptr) {
         return;
@@ -107,9 +105,7 @@ void give_up(IrqOff off) {
         return;
     }
     Task& running = *cpu.exec_shadow;
-    if constexpr (lib::kChecked) {
-        ASSERT(cpu.exec != nullptr);
-    }
+    ASSERT(!lib::kChecked || cpu.exec != nullptr);
     const lib::Ticks elapsed = now() - cpu.dispatched_at;
     trace_points::task_epilogue(running);
     running.cpu_time = running.cpu_time + elapsed;
@@ -134,9 +130,7 @@ void dispatch_next(IrqOff off) {
     const Choice choice = pick_next(off);
     const bool unchanged = runs(choice);
     cpu.reschedule = false;
-    if constexpr (lib::kChecked) {
-        ASSERT(choice.exec_shadow.can_run() && !choice.exec.suspended && !reactions_pending(off));
-    }
+    ASSERT(!lib::kChecked || (choice.exec_shadow.can_run() && !choice.exec.suspended && !reactions_pending(off)));
     trace_points::task_scheduled(choice.exec_shadow, choice.exec);
     if (unchanged) {
         return;
@@ -160,9 +154,7 @@ void context_load(IrqOff off) {
     Task* const from = cpu.loaded;
     Task* const to = cpu.exec_shadow;
     const bool in_call = !std::exchange(cpu.in_interrupts_end, false); // true also when the task is back here
-    if constexpr (lib::kChecked) {
-        ASSERT(to != nullptr && to->can_run() && !cpu.in_interrupt);
-    }
+    ASSERT(!lib::kChecked || (to != nullptr && to->can_run() && !cpu.in_interrupt));
     if (from == to) {
         if (to->restart) {
             to->restart = false;

@@ -126,7 +126,7 @@ void Mutex::take(Task& task, IrqOff off) {
 }
 
 void Mutex::release(IrqOff off) {
-    ASSERT(m_owner != nullptr);
+    ASSERT(!lib::kChecked || m_owner != nullptr);
     Task& end = chain_end(*m_owner, off);
     if (has_ceiling()) {
         ceilings().let_go(*this, off);
@@ -150,7 +150,7 @@ void Mutex::abandon(IrqOff off) {
 void Mutex::forget_waiter(Task& task, IrqOff off) {
     ASSERT(task.blocked_on == this);
     Task& end = chain_end(task, off);
-    ASSERT(m_waiters != 0);
+    ASSERT(!lib::kChecked || m_waiters != 0);
     --m_waiters;
     task.blocked_on = nullptr;
     unpark(end, off);

@@ -15,7 +15,7 @@ bool WaitBefore::operator()(const Task& a, const Task& b) const {
 }
 
 void WaitQueue::enter(Task& task, Wait wait, lib::Ticks until, IrqOff off) {
-    ASSERT(task.waiting_on == nullptr && task.state == TaskState::ready);
+    ASSERT(!lib::kChecked || (task.waiting_on == nullptr && task.state == TaskState::ready));
     block_task(task, wait, off);
     task.waiting_on = this;
     m_tree.insert(task);

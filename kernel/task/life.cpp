@@ -51,7 +51,7 @@ void task_exit() {
 }
 
 void end_task(Task& task, IrqOff off) {
-    ASSERT(task.state != TaskState::free);
+    ASSERT(!lib::kChecked || task.state != TaskState::free);
     leave_processor(task, off);
     forget_waits(task, off);
     release_all_mutexes(task, off);
@@ -60,7 +60,7 @@ void end_task(Task& task, IrqOff off) {
     forget_reaction(task, off);
     task_timer_delete(task.pid, TaskTimer::cpu_alarm, off);
     task.level->end(task, off);
-    ASSERT(task.ready_in == nullptr && task.owned.empty() && task.waiting_on == nullptr);
+    ASSERT(!lib::kChecked || (task.ready_in == nullptr && task.owned.empty() && task.waiting_on == nullptr));
     task.state = TaskState::free;
     give_slot_back(task, off);
 }

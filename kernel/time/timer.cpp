@@ -152,7 +152,7 @@ lib::Result<TimerId> post(const Event& wanted) {
 
 // It is posted no longer.
 void retire(Index index) {
-    ASSERT(s_queue.events[index].in_use);
+    ASSERT(!lib::kChecked || s_queue.events[index].in_use);
     s_queue.events[index].in_use = false;
     if (index < kTimerEventsMax) {
         s_queue.free.give_back(index);

@@ -114,11 +114,9 @@ class TimerHeap {
 
     // A position and its neighbours are in order, and its index knows it.
     constexpr void check(std::size_t position) const {
-        if constexpr (lib::kChecked) {
-            ASSERT(position < m_size && m_place[m_heap[position]] == position);
-            ASSERT(position == 0 || !earlier(position, (position - 1) / 2));
-            ASSERT(2 * position + 1 >= m_size || !earlier(2 * position + 1, position));
-        }
+        ASSERT(!lib::kChecked || (position < m_size && m_place[m_heap[position]] == position));
+        ASSERT(!lib::kChecked || (position == 0 || !earlier(position, (position - 1) / 2)));
+        ASSERT(!lib::kChecked || (2 * position + 1 >= m_size || !earlier(2 * position + 1, position)));
     }
 
     std::array<Key, Capacity> m_keys{};

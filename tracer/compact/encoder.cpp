@@ -217,9 +217,7 @@ struct Encoder::Writer {
     Encoder& self;
 
     void put(std::uint32_t word) const {
-        if constexpr (lib::kChecked) { // time() has found the room
-            ASSERT(self.m_out.size() - self.m_used >= 4);
-        }
+        ASSERT(!lib::kChecked || self.m_out.size() - self.m_used >= 4); // time() has found the room
         store_word(self.m_out.data() + self.m_used, word);
         self.m_used += 4;
     }
