@@ -52,8 +52,6 @@ class PciConfig {
     static constexpr std::uint16_t kCommandIo = 0x0001;
     static constexpr std::uint16_t kCommandMemory = 0x0002;
 
-    static constexpr std::uint8_t kNoInterruptLine = 0xFF;
-
     constexpr explicit PciConfig(Ports& ports)
         : m_ports(ports) {}
 
@@ -141,7 +139,7 @@ class PciConfig {
         write16(address, kCommandOffset, static_cast<std::uint16_t>(command | command_bits));
     }
 
-    // The line that the firmware has routed the function's pin to, or kNoInterruptLine.
+    // The line that the firmware has routed the function's pin to, or 0xFF: none.
     [[nodiscard]] std::uint8_t interrupt_line(PciAddress address) { return read8(address, kInterruptLineOffset); }
 
   private:

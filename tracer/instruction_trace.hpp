@@ -16,7 +16,6 @@
 #include "tracer/unit_words.hpp"
 
 #include <array>
-#include <cstddef>
 #include <cstdint>
 
 namespace tracer {

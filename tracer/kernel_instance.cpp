@@ -4,8 +4,6 @@
 // zero-initialised (.bss); no constructor runs.
 #include "tracer/instance.hpp"
 
-#include <array>
-
 namespace tracer {
 
 namespace {

@@ -8,7 +8,6 @@
 #include "drivers/acpi/physical_memory.hpp"
 
 #include <array>
-#include <string_view>
 
 namespace drivers::acpi {
 

@@ -6,7 +6,6 @@
 #include "lib/result.hpp"
 
 #include <array>
-#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>

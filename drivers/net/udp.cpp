@@ -5,8 +5,6 @@
 #include "drivers/net/checksum.hpp"
 #include "lib/assert.hpp"
 
-#include <array>
-
 namespace drivers::net {
 
 namespace {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "kernel/interrupt/interrupt.hpp"
 
-#include "kernel/interrupt/recording.hpp"
 #include "kernel/interrupt/storm.hpp"
 #include "kernel/sched/scheduler.hpp"
 #include "kernel/sched/upcalls.hpp"

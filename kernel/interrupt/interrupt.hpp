@@ -9,6 +9,7 @@
 
 #include "arch/arch.hpp"
 #include "kernel/task/task.hpp"
+#include "kernel/trace/interrupt_detail.hpp"
 #include "lib/result.hpp"
 
 #include <cstdint>
@@ -59,5 +60,19 @@ struct InterruptCounters {
 
 // Of one vector; nmi and nmi_nested are 0. Context: any.
 [[nodiscard]] InterruptCounters interrupt_counters(arch::Vector vector);
+
+// --- how much of the interrupts the trace shows; ignored by a kernel built with TRACER=OFF -------------------------
+
+// every: 1 or more, used by `count` alone. Interrupts counted so far are recorded first. Context: any but the vector's
+// own handler.
+void record_interrupt(arch::Vector vector, InterruptDetail detail, std::uint32_t every = kInterruptCountEvery);
+
+// Records what was counted since the last interrupt_count, for each vector that counted anything. While the family is
+// not recorded the numbers are kept. Context: any but NMI.
+void flush_interrupt_counts();
+
+// CLI and STI of the outermost interrupts-off sections; off at first, because they outnumber everything else.
+// Context: any.
+void record_interrupt_sections(bool on);
 
 } // namespace kernel

@@ -3,8 +3,7 @@
 // Each external line is counted by its vector in windows of the clock; the timer, NMIs and whatever else does not come
 // through a line are not governed.
 //
-//   more than kStormLimit in kStormWindow --> masked --> (back-off) --> tried again --> quiet for kBackoffMax:
-//   forgotten
+//   more than kStormLimit in kStormWindow --> masked --> (back-off) --> tried again --> quiet for kBackoffMax: as new
 //                                               ^                           |
 //                                               +--- storms again: twice ---+   (10 ms, 20 ms, ... 1 s)
 //                                                    the back-off

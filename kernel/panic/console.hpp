@@ -61,6 +61,14 @@ class Console {
     Write m_write = nullptr;
 };
 
-[[nodiscard]] Console& console();
+namespace detail {
+
+inline constinit Console console;
+
+} // namespace detail
+
+[[nodiscard]] inline Console& console() {
+    return detail::console;
+}
 
 } // namespace kernel

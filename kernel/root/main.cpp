@@ -102,15 +102,6 @@ std::string_view exit_name(ExitCode code) {
     arch::stop();
 }
 
-void export_after_panic() {
-    mark_aborted();
-    run_level_functions(RunLevel::after_exit);
-}
-
-void leave_after_panic() {
-    leave(ExitCode::panic);
-}
-
 void start_console() {
     if (g_serial.start().ok()) {
         console().attach([](std::string_view text) { g_serial.write(text); });
@@ -296,7 +287,12 @@ ExitCode exit_code() {
 void kernel_main(const arch::BootInfo* boot) {
     using namespace kernel;
     using namespace kernel::root;
-    set_panic_end({.export_trace = &export_after_panic, .exit = &leave_after_panic});
+    set_panic_end({.export_trace =
+                       [] {
+                           mark_aborted();
+                           run_level_functions(RunLevel::after_exit);
+                       },
+                   .exit = [] { leave(ExitCode::panic); }});
     arch::set_upcalls({.interrupt = &interrupt_entry, .exception = &fault_entry});
     arch::x86_64::start_processor(tracing_per_cpu_base());
     start_console();

@@ -3,7 +3,7 @@
 
 #include "arch/arch.hpp"
 #include "arch/x86_64/msr.hpp"
-#include "kernel/interrupt/recording.hpp"
+#include "kernel/interrupt/interrupt.hpp"
 #include "kernel/panic/console.hpp"
 #include "kernel/root/instruction_steps.hpp"
 #include "kernel/root/network.hpp"
@@ -56,8 +56,6 @@ constexpr int kStopLooksMax = 1'000;
 
 // At the end nothing else runs, so a sink that neither fails nor finishes would hold the machine forever.
 constexpr std::uint64_t kExportStepsMax = 100'000'000;
-
-constexpr std::string_view kKernelVersion = lib::kVersion;
 
 constinit NetworkSetup g_network{};
 constinit std::optional<drivers::acpi::PersistentRange> g_persistent{};
@@ -216,18 +214,6 @@ bool report_sink(const tracer::Exporter::SinkReport& report) {
     return true;
 }
 
-tracer::RunResult run_result(RunEnd end) {
-    switch (end) {
-    case RunEnd::completed:
-        return tracer::RunResult::completed;
-    case RunEnd::failed:
-        return tracer::RunResult::failed;
-    case RunEnd::panicked:
-        return tracer::RunResult::panicked;
-    }
-    return tracer::RunResult::unknown;
-}
-
 void step_until_idle() {
     for (std::uint64_t step = 0; step < kExportStepsMax; ++step) {
         if (tracer::instance().exporter.step() == tracer::StepResult::idle) {
@@ -280,7 +266,7 @@ void tracing_configure(const TracingSetup& setup) {
                        .tsc_error_ppm = setup.calibration.error_ppm,
                        .clock_mode = clock_mode(options.clock),
                        .boot_id = boot_id(options.seed),
-                       .build = {.kernel = std::string_view(kKernelVersion),
+                       .build = {.kernel = std::string_view(lib::kVersion),
                                  .compiler = std::string_view("g++ " __VERSION__),
                                  .application = setup.app_name,
                                  .seed = options.seed,
@@ -331,7 +317,7 @@ ExportEnd tracing_export(RunEnd end) {
     const bool opened = open_chosen_sinks();
     exporter.export_unsent();
     step_until_idle();
-    exporter.finish(run_result(end));
+    exporter.finish(end);
     step_until_idle();
     const lib::Nanoseconds elapsed = arch::tick_rate().to_nanoseconds(arch::timestamp() - begin);
 

@@ -5,20 +5,15 @@
 
 #include "arch/x86_64/tsc.hpp"
 #include "kernel/root/firmware.hpp"
-#include "kernel/run/app.hpp"
 #include "kernel/run/command_line.hpp"
+#include "tracer/metadata.hpp"
 
 #include <cstdint>
 #include <string_view>
 
 namespace kernel::root {
 
-// How a run ended, as the trace's last record states it.
-enum class RunEnd : std::uint8_t {
-    completed,
-    failed,
-    panicked,
-};
+using RunEnd = tracer::RunResult; // how a run ended, as the trace's last record states it
 
 enum class ExportEnd : std::uint8_t {
     nothing_asked, // no sink

@@ -2,8 +2,7 @@
 // Applications: each registers itself by a constant in the linker section .apps; the command line chooses one by name.
 //
 //   namespace { int start(const kernel::AppArguments& arguments); }
-//   [[gnu::used, gnu::section(".apps")]] constinit const kernel::App kControl{"control", "what it shows", &start,
-//   false};
+//   [[gnu::used, gnu::section(".apps")]] constinit const kernel::App kOne{"one", "what it shows", &start, false};
 #pragma once
 
 #include "lib/units.hpp"

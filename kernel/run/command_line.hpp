@@ -3,7 +3,6 @@
 // word that is unknown or whose value does not fit is refused by name; nothing is guessed. Context: any.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <string_view>
 

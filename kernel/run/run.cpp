@@ -28,8 +28,7 @@ struct Run {
 
 constinit Run s_run;
 
-void idle_body(void* argument) {
-    static_cast<void>(argument);
+void idle_body(void*) {
     static_cast<void>(arch::irq_save());
     for (;;) {
         section_ends();
@@ -38,8 +37,7 @@ void idle_body(void* argument) {
     }
 }
 
-void main_body(void* argument) {
-    static_cast<void>(argument);
+void main_body(void*) {
     sys_end(s_run.app->start(s_run.arguments));
 }
 

@@ -54,16 +54,14 @@ class Level {
     [[nodiscard]] virtual bool accepts(const TaskModel& model) const = 0;
 
     // Called with interrupts on when guarantee() is about to be asked: may do the work that takes time. Context: any.
-    virtual void prepare(const TaskModel& model) { static_cast<void>(model); }
+    virtual void prepare(const TaskModel& /*model*/) {}
 
     // invalid_argument: parameters outside their ranges. refused: cannot be guaranteed beside the tasks there are.
     [[nodiscard]] virtual lib::Result<void> guarantee(const TaskModel& model, IrqOff) = 0;
 
     // Another relative deadline for a task, guaranteed again. invalid_argument: out of range. refused: cannot be
     // guaranteed beside the tasks there are. busy: releases are pending. unsupported: this level knows no deadlines.
-    [[nodiscard]] virtual lib::Result<void> set_deadline(Task& task, lib::Nanoseconds relative, IrqOff) {
-        static_cast<void>(task);
-        static_cast<void>(relative);
+    [[nodiscard]] virtual lib::Result<void> set_deadline(Task& /*task*/, lib::Nanoseconds /*relative*/, IrqOff) {
         return lib::Error::unsupported;
     }
 
@@ -102,8 +100,7 @@ class Level {
 
     // How urgent a task of this level is for its preemption level and for whoever wakes waiters: its relative deadline
     // or its server's period, in nanoseconds. The shorter the higher; the default is for tasks without one.
-    [[nodiscard]] virtual std::uint64_t preemption_level(const Task& task, IrqOff) const {
-        static_cast<void>(task);
+    [[nodiscard]] virtual std::uint64_t preemption_level(const Task& /*task*/, IrqOff) const {
         return kPreemptionLevelNone;
     }
 
@@ -111,24 +108,15 @@ class Level {
     [[nodiscard]] virtual std::uint16_t queue_index() const { return m_index; }
 
     // --- running. dispatch/epilogue bracket every interval in which the task has the processor.
-    virtual void dispatch(Task& task, Behalf behalf, IrqOff) {
-        static_cast<void>(task);
-        static_cast<void>(behalf);
-    }
+    virtual void dispatch(Task& /*task*/, Behalf /*behalf*/, IrqOff) {}
 
-    virtual void epilogue(Task& task, lib::Ticks elapsed, IrqOff) {
-        static_cast<void>(task);
-        static_cast<void>(elapsed);
-    }
+    virtual void epilogue(Task& /*task*/, lib::Ticks /*elapsed*/, IrqOff) {}
 
     // Brackets every interval in which the task's *place in the queue* is used, by itself or by the owner of a mutex it
     // waits for.
-    virtual void slot_begin(Task& task, IrqOff) { static_cast<void>(task); }
+    virtual void slot_begin(Task& /*task*/, IrqOff) {}
 
-    virtual void slot_end(Task& task, lib::Ticks elapsed, IrqOff) {
-        static_cast<void>(task);
-        static_cast<void>(elapsed);
-    }
+    virtual void slot_end(Task& /*task*/, lib::Ticks /*elapsed*/, IrqOff) {}
 
   protected:
     constexpr Level() = default;

@@ -6,8 +6,8 @@
 // A request that is suspended while it is the first holds up those after it, and a polling server keeps its budget for
 // it: what was promised to others does not count with that. Suspend no served task beside HARD ones.
 //
-//   const auto server = server_create({.name = "alarms", .kind = ServerKind::deferrable, .budget = ..., .period =
-//   ...}); task_create({.name = "alarm", .body = &alarm, .model = ServedModel{.server = server.value()}});
+//   const auto server = server_create({.name = "alarms", .kind = ServerKind::deferrable, .budget = b, .period = t});
+//   task_create({.name = "alarm", .body = &alarm, .model = ServedModel{.server = server.value()}});
 #pragma once
 
 #include "kernel/state/task_model.hpp"

@@ -3,8 +3,7 @@
 // kernel/sched/scheduler.hpp decides. One processor: this_processor() is the only one.
 //
 //   exec          the task that the levels chose: whose position in the queue is used
-//   exec_shadow   the end of its shadow chain: the task that really runs; differs from exec while a mutex owner
-//   inherits
+//   exec_shadow   the end of its shadow chain: the task that really runs; another while a mutex owner inherits
 #pragma once
 
 #include "kernel/irq_off.hpp"

@@ -2,15 +2,13 @@
 // Mutexes. How one bounds the time for which a less urgent owner holds up a more urgent task is its protocol:
 //
 //   inheritance   a task that finds the mutex taken keeps its place in its ready queue and lends it to the owner, so
-//   the
-//                 owner runs whenever the blocked task would have run. Transitive, for shadows chain.
+//                 that one runs whenever the blocked task would have run. Transitive, for shadows chain.
 //   ceiling       the original priority ceiling protocol: a lock is granted only to a task whose preemption level, or
 //                 that of the place it runs in, is higher than the ceilings of all ceiling mutexes that *others* have
 //                 locked; else it lends its place to the owner of the one with the highest ceiling. No deadlock; a job
 //                 is blocked once at most.
-//   stack         the stack resource policy: a job does not begin before its preemption level is higher than the
-//   ceiling
-//                 of every stack mutex that is locked; until then its place is lent to the owner of the highest one.
+//   stack         the stack resource policy: a job does not begin before its preemption level is higher than every
+//                 ceiling of a stack mutex that is locked; until then its place is lent to the owner of the highest.
 //                 Once begun it never finds one taken, unless jobs delay themselves or users are declared under way.
 //   none          nothing: a waiter leaves its ready queue, and the unlock hands the mutex to the most urgent waiter.
 //                 Inversion is unbounded; for comparison.

@@ -9,7 +9,7 @@
 #include "kernel/sync/ceilings.hpp"
 #include "kernel/sync/waiting.hpp"
 #include "kernel/task/task.hpp"
-#include "kernel/time/clock.hpp"
+#include "kernel/time/compensated_clock.hpp"
 #include "kernel/time/timer.hpp"
 #include "kernel/trace/interrupt.hpp"
 #include "kernel/trace/step.hpp"

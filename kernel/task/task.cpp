@@ -248,6 +248,10 @@ lib::Result<void> task_set_reactions(Pid pid, const Reactions& reactions) {
     return {};
 }
 
+void exception_handler_set(ExceptionHandler handler, void* argument) {
+    primitive([&](IrqOff off) { set_exception_handler(calling_task(off), handler, argument, off); });
+}
+
 lib::Result<void> task_set_deadline(Pid pid, lib::Nanoseconds relative) {
     return change_task(pid, [relative](Task& task, IrqOff off) -> lib::Result<void> {
         const auto set = task.level->set_deadline(task, relative, off);

@@ -14,6 +14,7 @@
 #include "kernel/state/reaction.hpp"
 #include "kernel/state/task_model.hpp"
 #include "kernel/state/task_types.hpp"
+#include "kernel/state/upcalls.hpp"
 #include "lib/result.hpp"
 #include "lib/units.hpp"
 
@@ -97,6 +98,10 @@ lib::Result<void> task_resume(Pid pid);
 // What follows the exceptions of this task from now on (reaction.hpp). not_found: no such task. invalid_argument: a
 // reaction that does not exist, or one to a fault other than abort, kill and panic. Context: any.
 lib::Result<void> task_set_reactions(Pid pid, const Reactions& reactions);
+
+// The handler of the calling task, for all exceptions with Reaction::handler, those that came before this call too;
+// null takes it away. An abort leaves it in force. Context: task.
+void exception_handler_set(ExceptionHandler handler, void* argument);
 
 // Gives a HARD task another relative deadline: its worst-case execution time at least, its period at most; 0 means
 // the period. A shorter one holds from the next release on, for the job in progress was not promised to be over sooner;

@@ -14,15 +14,26 @@ namespace kernel {
 
 namespace {
 
-lib::Result<void> check_group(std::uint16_t group, IrqOff) {
-    if (group == 0) {
-        return lib::Error::invalid_argument;
-    }
-    return task_group_size(group) != 0 ? lib::Result<void>{} : lib::Error::not_found;
-}
-
 bool belongs(const Task& task, std::uint16_t group) {
     return task.state != TaskState::free && task.group == group;
+}
+
+// Calls act(task) for each task of the group, then schedules. Returns for how many it was true.
+template <typename Act>
+lib::Result<std::size_t> for_group(std::uint16_t group, Act act, SectionPlace place = {}) {
+    return primitive(
+        [&](IrqOff off) -> lib::Result<std::size_t> {
+            if (task_group_size(group) == 0) {
+                return group == 0 ? lib::Error::invalid_argument : lib::Error::not_found;
+            }
+            std::size_t count = 0;
+            for (Task& task : task_table(off)) {
+                count += belongs(task, group) && act(task, off) ? 1U : 0U;
+            }
+            schedule(off);
+            return count;
+        },
+        place);
 }
 
 } // namespace
@@ -50,36 +61,22 @@ lib::Result<std::size_t> task_group_activate(std::uint16_t group) {
 }
 
 lib::Result<std::size_t> task_group_activate_at(std::uint16_t group, lib::Ticks at) {
-    return primitive([&](IrqOff off) -> lib::Result<std::size_t> {
-        if (const auto checked = check_group(group, off); !checked.ok()) {
-            return checked.error();
+    return for_group(group, [at](Task& task, IrqOff off) {
+        if (task.state != TaskState::sleeping) {
+            return false;
         }
-        std::size_t count = 0;
-        for (Task& task : task_table(off)) {
-            if (belongs(task, group) && task.state == TaskState::sleeping) {
-                trace_points::task_activated(task);
-                count += task.level->activate(task, at, off).ok() ? 1U : 0U;
-            }
-        }
-        schedule(off);
-        return count;
+        trace_points::task_activated(task);
+        return task.level->activate(task, at, off).ok();
     });
 }
 
 lib::Result<std::size_t> task_group_kill(std::uint16_t group) {
-    return primitive([&](IrqOff off) -> lib::Result<std::size_t> {
-        if (const auto checked = check_group(group, off); !checked.ok()) {
-            return checked.error();
+    return for_group(group, [](Task& task, IrqOff off) {
+        if (task.immortal) {
+            return false;
         }
-        std::size_t count = 0;
-        for (Task& task : task_table(off)) {
-            if (belongs(task, group) && !task.immortal) {
-                end_task(task, off);
-                ++count;
-            }
-        }
-        schedule(off);
-        return count;
+        end_task(task, off);
+        return true;
     });
 }
 

@@ -20,7 +20,6 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <string_view>
 
 namespace kernel::compensation {
 

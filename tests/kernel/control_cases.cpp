@@ -2,8 +2,8 @@
 // Contexts that are abandoned, interrupted by handlers, taken away and given back, on the real machine.
 #include "kernel/sched/cpu_clock.hpp"
 #include "kernel/sync/mutex.hpp"
-#include "kernel/task/exception.hpp"
 #include "kernel/task/signal.hpp"
+#include "kernel/task/task.hpp"
 #include "kernel/time/timer.hpp"
 #include "tests/kernel/case.hpp"
 

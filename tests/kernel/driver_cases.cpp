@@ -2,7 +2,6 @@
 // Driver tasks: what the fast handler leaves to do, a task does, and the trace shows who asked for it.
 #include "arch/x86_64/port_io.hpp"
 #include "kernel/interrupt/interrupt.hpp"
-#include "kernel/interrupt/recording.hpp"
 #include "tests/kernel/row_cases.hpp"
 
 #include <array>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Rows of exceptions and their reactions, of signals, and of suspension.
-#include "kernel/task/exception.hpp"
 #include "kernel/task/signal.hpp"
+#include "kernel/task/task.hpp"
 #include "kernel/time/timer.hpp"
 #include "tests/kernel/row_cases.hpp"
 

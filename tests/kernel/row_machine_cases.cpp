@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Rows of the families interrupt, processor and timer.
 #include "kernel/interrupt/interrupt.hpp"
-#include "kernel/interrupt/recording.hpp"
 #include "kernel/section/irq_guard.hpp"
 #include "kernel/time/timer.hpp"
 #include "tests/kernel/row_cases.hpp"

@@ -8,7 +8,6 @@
 #include "drivers/pci.hpp"
 #include "kernel/interrupt/fault.hpp"
 #include "kernel/interrupt/interrupt.hpp"
-#include "kernel/interrupt/recording.hpp"
 #include "tests/kernel/row_cases.hpp"
 
 #include <array>

@@ -15,7 +15,6 @@
 #include "lib/result.hpp"
 #include "tracer/compact/layout.hpp"
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>

@@ -15,7 +15,6 @@
 
 #include "kernel/sched/admission/demand.hpp"
 
-#include <cstdint>
 #include <span>
 
 namespace kernel {

@@ -10,7 +10,6 @@
 #pragma once
 
 #include "kernel/sched/admission/demand.hpp"
-#include "kernel/sched/admission/wide.hpp"
 
 #include <cstdint>
 #include <span>

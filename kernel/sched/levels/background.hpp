@@ -14,11 +14,21 @@ class BackgroundLevel final : public QueueLevel {
 
     [[nodiscard]] std::string_view name() const override { return "background"; }
 
-    [[nodiscard]] bool accepts(const TaskModel& model) const override;
-    [[nodiscard]] Task* first(IrqOff) const override;
+    [[nodiscard]] bool accepts(const TaskModel& model) const override {
+        return std::holds_alternative<BackgroundModel>(model);
+    }
+
+    [[nodiscard]] Task* first(IrqOff off) const override {
+        Task* const queued = QueueLevel::first(off);
+        return queued != nullptr ? queued : m_idle;
+    }
 
     // The task that comes after all others. Precondition: it belongs to this level and is active.
-    void set_idle(Task& task, IrqOff);
+    void set_idle(Task& task, IrqOff off) {
+        ASSERT(m_idle == nullptr && task.level == this && task.state == TaskState::ready);
+        leave_queue(task, off);
+        m_idle = &task;
+    }
 
   private:
     Task* m_idle = nullptr; // not in the queue

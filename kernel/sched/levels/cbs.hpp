@@ -13,7 +13,10 @@ class CbsLevel final : public SoftLevel {
 
     [[nodiscard]] std::string_view name() const override { return "CBS"; }
 
-    [[nodiscard]] bool accepts(const TaskModel& model) const override;
+    [[nodiscard]] bool accepts(const TaskModel& model) const override {
+        const auto* const soft = std::get_if<SoftModel>(&model);
+        return soft != nullptr && soft->reclaiming == Reclaiming::none;
+    }
 };
 
 } // namespace kernel

@@ -15,7 +15,10 @@ class EdfLevel final : public HardLevel {
 
     [[nodiscard]] std::string_view name() const override { return "EDF"; }
 
-    [[nodiscard]] bool accepts(const TaskModel& model) const override;
+    [[nodiscard]] bool accepts(const TaskModel& model) const override {
+        const auto* const hard = std::get_if<HardModel>(&model);
+        return std::holds_alternative<JobModel>(model) || (hard != nullptr && hard->priority == HardPriority::dynamic);
+    }
 
   private:
     [[nodiscard]] std::uint64_t key_of(const Job& job) const override { return job.deadline.value; }

@@ -318,10 +318,6 @@ JobEnd HardLevel::sleep(Task& task, IrqOff off) {
     return JobEnd::task_stays;
 }
 
-void HardLevel::block(Task& task, IrqOff off) {
-    m_ready.remove(task, off);
-}
-
 void HardLevel::unblock(Task& task, IrqOff off) {
     task.state = TaskState::ready;
     m_ready.insert(task, key_of(promise(task).job), off);
@@ -333,10 +329,6 @@ void HardLevel::end(Task& task, IrqOff off) {
     m_ready.remove_if_there(task, off);
     m_reservations.retire(Reservations::slot_of_task(task.pid.value), off);
     promise(task) = {};
-}
-
-Task* HardLevel::first(IrqOff) const {
-    return m_ready.first();
 }
 
 std::uint64_t HardLevel::preemption_level(const Task& task, IrqOff) const {

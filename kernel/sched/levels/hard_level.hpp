@@ -43,10 +43,14 @@ class HardLevel : public Level {
     [[nodiscard]] lib::Result<void> activate(Task& task, lib::Ticks at, IrqOff) override;
     [[nodiscard]] JobEnd end_cycle(Task& task, IrqOff) override;
     [[nodiscard]] JobEnd sleep(Task& task, IrqOff) override;
-    void block(Task& task, IrqOff) override;
+
+    void block(Task& task, IrqOff off) override { m_ready.remove(task, off); }
+
     void unblock(Task& task, IrqOff) override;
     void end(Task& task, IrqOff) override;
-    [[nodiscard]] Task* first(IrqOff) const override;
+
+    [[nodiscard]] Task* first(IrqOff) const override { return m_ready.first(); }
+
     [[nodiscard]] std::uint64_t preemption_level(const Task& task, IrqOff) const override;
     void dispatch(Task& task, Behalf behalf, IrqOff) override;
     void epilogue(Task& task, lib::Ticks elapsed, IrqOff) override;

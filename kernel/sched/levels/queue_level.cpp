@@ -9,11 +9,6 @@
 
 namespace kernel {
 
-lib::Result<void> QueueLevel::guarantee(const TaskModel& model, IrqOff) {
-    static_cast<void>(model); // nothing is promised
-    return {};
-}
-
 void QueueLevel::create(Task& task, IrqOff) {
     m_saved.drop_all(task);
     task.state = TaskState::sleeping;
@@ -75,10 +70,6 @@ void QueueLevel::finish_job(Task& task, IrqOff off) {
     task.state = TaskState::sleeping;
 }
 
-void QueueLevel::block(Task& task, IrqOff off) {
-    m_ready.remove(task, off);
-}
-
 void QueueLevel::unblock(Task& task, IrqOff off) {
     task.state = TaskState::ready;
     m_ready.insert(task, ++m_sequence, off);
@@ -89,18 +80,10 @@ void QueueLevel::end(Task& task, IrqOff off) {
     m_saved.drop_all(task);
 }
 
-Task* QueueLevel::first(IrqOff) const {
-    return m_ready.first();
-}
-
 void QueueLevel::move_to_end(Task& task, IrqOff off) {
     if (m_ready.holds(task)) {
         m_ready.move(task, ++m_sequence, off);
     }
-}
-
-void QueueLevel::leave_queue(Task& task, IrqOff off) {
-    m_ready.remove_if_there(task, off);
 }
 
 } // namespace kernel

@@ -12,16 +12,21 @@ namespace kernel {
 
 class QueueLevel : public Level {
   public:
-    [[nodiscard]] lib::Result<void> guarantee(const TaskModel& model, IrqOff) override;
+    // Nothing is promised.
+    [[nodiscard]] lib::Result<void> guarantee(const TaskModel& /*model*/, IrqOff) override { return {}; }
+
     void create(Task& task, IrqOff) override;
     [[nodiscard]] bool refuses_activation(const Task& task, IrqOff) const override;
     [[nodiscard]] lib::Result<void> activate(Task& task, lib::Ticks at, IrqOff) override;
     [[nodiscard]] JobEnd end_cycle(Task& task, IrqOff) override;
     [[nodiscard]] JobEnd sleep(Task& task, IrqOff) override;
-    void block(Task& task, IrqOff) override;
+
+    void block(Task& task, IrqOff off) override { m_ready.remove(task, off); }
+
     void unblock(Task& task, IrqOff) override;
     void end(Task& task, IrqOff) override;
-    [[nodiscard]] Task* first(IrqOff) const override;
+
+    [[nodiscard]] Task* first(IrqOff) const override { return m_ready.first(); }
 
   protected:
     constexpr QueueLevel() = default;
@@ -31,16 +36,13 @@ class QueueLevel : public Level {
     void move_to_end(Task& task, IrqOff);
 
     // Takes it out, if it is in the queue.
-    void leave_queue(Task& task, IrqOff);
+    void leave_queue(Task& task, IrqOff off) { m_ready.remove_if_there(task, off); }
 
     // A job starts.
-    virtual void job_starts(Task& task) { static_cast<void>(task); }
+    virtual void job_starts(Task& /*task*/) {}
 
     // What an activation of a busy task does.
-    [[nodiscard]] virtual Overlap overlap(const Task& task) const {
-        static_cast<void>(task);
-        return Overlap::refuse;
-    }
+    [[nodiscard]] virtual Overlap overlap(const Task& /*task*/) const { return Overlap::refuse; }
 
   private:
     static void on_activation(void* task);

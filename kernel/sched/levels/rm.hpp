@@ -17,7 +17,10 @@ class RmLevel final : public HardLevel {
 
     [[nodiscard]] std::string_view name() const override { return "RM"; }
 
-    [[nodiscard]] bool accepts(const TaskModel& model) const override;
+    [[nodiscard]] bool accepts(const TaskModel& model) const override {
+        const auto* const hard = std::get_if<HardModel>(&model);
+        return hard != nullptr && hard->priority == HardPriority::fixed;
+    }
 
   private:
     [[nodiscard]] std::uint64_t key_of(const Job& job) const override { return job.relative_deadline_ns; }

@@ -9,16 +9,9 @@
 
 namespace kernel {
 
-bool RoundRobinLevel::accepts(const TaskModel& model) const {
-    return std::holds_alternative<NrtModel>(model);
-}
-
 lib::Result<void> RoundRobinLevel::guarantee(const TaskModel& model, IrqOff) {
     const auto& nrt = model_as<NrtModel>(model);
-    if (nrt.slice.value == 0 || nrt.weight == 0) {
-        return lib::Error::invalid_argument;
-    }
-    return {};
+    return nrt.slice.value != 0 && nrt.weight != 0 ? lib::Result<void>{} : lib::Error::invalid_argument;
 }
 
 void RoundRobinLevel::create(Task& task, IrqOff off) {
@@ -31,10 +24,6 @@ void RoundRobinLevel::create(Task& task, IrqOff off) {
 void RoundRobinLevel::job_starts(Task& task) {
     Share& share = m_shares[task.pid.value];
     share.left = share.slice;
-}
-
-Overlap RoundRobinLevel::overlap(const Task& task) const {
-    return model_as<NrtModel>(task.model).overlap;
 }
 
 void RoundRobinLevel::end(Task& task, IrqOff off) {

@@ -19,7 +19,10 @@ class RoundRobinLevel final : public QueueLevel {
 
     [[nodiscard]] std::string_view name() const override { return "RR"; }
 
-    [[nodiscard]] bool accepts(const TaskModel& model) const override;
+    [[nodiscard]] bool accepts(const TaskModel& model) const override {
+        return std::holds_alternative<NrtModel>(model);
+    }
+
     // invalid_argument: slice 0 or weight 0.
     [[nodiscard]] lib::Result<void> guarantee(const TaskModel& model, IrqOff) override;
     void create(Task& task, IrqOff) override;
@@ -37,7 +40,9 @@ class RoundRobinLevel final : public QueueLevel {
     static void slice_over(void* task);
 
     void job_starts(Task& task) override;
-    [[nodiscard]] Overlap overlap(const Task& task) const override;
+
+    [[nodiscard]] Overlap overlap(const Task& task) const override { return model_as<NrtModel>(task.model).overlap; }
+
     void rotate(Task& task, IrqOff);
 
     std::array<Share, kTasksMax> m_shares{}; // by pid

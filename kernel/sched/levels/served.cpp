@@ -306,8 +306,8 @@ void ServedLevel::slot_begin(Task& task, IrqOff off) {
     task_timer_post(task.pid, TaskTimer::capacity, serving.begun_at + serving.left, &ServedLevel::on_exhausted, off);
 }
 
-void ServedLevel::slot_end(Task& task, lib::Ticks elapsed, IrqOff off) {
-    static_cast<void>(elapsed); // parts of it may be charged already
+// Parts of what has elapsed may be charged already.
+void ServedLevel::slot_end(Task& task, lib::Ticks /*elapsed*/, IrqOff off) {
     task_timer_delete(task.pid, TaskTimer::capacity, off);
     charge(task, off);
 }

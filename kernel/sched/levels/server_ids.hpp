@@ -9,7 +9,11 @@
 
 namespace kernel {
 
-// irq-off.
-[[nodiscard]] std::uint16_t fresh_server_id(IrqOff);
+[[nodiscard]] inline std::uint16_t fresh_server_id(IrqOff) {
+    static constinit std::uint16_t last = 0;
+    ++last;
+    last = last != 0 ? last : std::uint16_t{1};
+    return last;
+}
 
 } // namespace kernel

@@ -221,8 +221,8 @@ void SoftLevel::slot_begin(Task& task, IrqOff off) {
     arm(task, off);
 }
 
-void SoftLevel::slot_end(Task& task, lib::Ticks elapsed, IrqOff off) {
-    static_cast<void>(elapsed); // parts of it may be charged already
+// Parts of what has elapsed may be charged already.
+void SoftLevel::slot_end(Task& task, lib::Ticks /*elapsed*/, IrqOff off) {
     task_timer_delete(task.pid, TaskTimer::capacity, off);
     charge(task, off);
 }
@@ -273,14 +273,6 @@ void SoftLevel::exhaust(Task& task, IrqOff off) {
     }
     trace_points::job_deadline_set(task, own.deadline);
     m_host.queue().move(task, own.deadline.value, off);
-}
-
-void SoftLevel::compete(Task& task, IrqOff) {
-    server(task).contention = Contention::competing;
-}
-
-void SoftLevel::rest(Task& task, IrqOff) {
-    server(task).contention = Contention::inactive;
 }
 
 } // namespace kernel

@@ -85,8 +85,6 @@ class SoftLevel : public Level {
     void charge(Task& task, IrqOff);
     void arm(Task& task, IrqOff);
 
-    // As in the trace.
-
     // --- what GRUB does otherwise
 
     // What running so long costs of the budget, and how long so much budget lasts.
@@ -95,8 +93,9 @@ class SoftLevel : public Level {
     [[nodiscard]] virtual lib::Ticks lasts(lib::Ticks budget) const { return budget; }
 
     // The server is about to get work, and has no more.
-    virtual void compete(Task& task, IrqOff);
-    virtual void rest(Task& task, IrqOff);
+    virtual void compete(Task& task, IrqOff) { server(task).contention = Contention::competing; }
+
+    virtual void rest(Task& task, IrqOff) { server(task).contention = Contention::inactive; }
 
   private:
     static void on_release(void* task);

@@ -2,7 +2,6 @@
 // What follows a broken promise, in whole schedules. A body that notes its name at the top shows that it was entered.
 #include "kernel/sync/mutex.hpp"
 #include "kernel/sync/semaphore.hpp"
-#include "kernel/task/exception.hpp"
 #include "kernel/task/task.hpp"
 #include "kernel/time/timer.hpp"
 #include "tests/support/fake_machine/scenario.hpp"

@@ -2,7 +2,6 @@
 // Suspension: every state is met once, and what continues while a task is suspended.
 #include "kernel/sync/mutex.hpp"
 #include "kernel/sync/semaphore.hpp"
-#include "kernel/task/exception.hpp"
 #include "kernel/task/signal.hpp"
 #include "kernel/task/task.hpp"
 #include "kernel/time/timer.hpp"

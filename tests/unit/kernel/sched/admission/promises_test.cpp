@@ -5,7 +5,6 @@
 #include "kernel/sync/condition.hpp"
 #include "kernel/sync/mutex.hpp"
 #include "kernel/sync/semaphore.hpp"
-#include "kernel/task/exception.hpp"
 #include "kernel/task/signal.hpp"
 #include "kernel/task/task.hpp"
 #include "kernel/time/clock.hpp"
