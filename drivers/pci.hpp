@@ -139,9 +139,6 @@ class PciConfig {
         write16(address, kCommandOffset, static_cast<std::uint16_t>(command | command_bits));
     }
 
-    // The line that the firmware has routed the function's pin to, or 0xFF: none.
-    [[nodiscard]] std::uint8_t interrupt_line(PciAddress address) { return read8(address, kInterruptLineOffset); }
-
   private:
     static constexpr std::uint16_t kAddressPort = 0xCF8;
     static constexpr std::uint16_t kDataPort = 0xCFC;
@@ -163,7 +160,6 @@ class PciConfig {
     static constexpr std::uint32_t kBarTypeMask = 0x6;
     static constexpr std::uint32_t kBarType64 = 0x4;
     static constexpr std::uint8_t kSecondaryBusOffset = 0x19; // bridges only
-    static constexpr std::uint8_t kInterruptLineOffset = 0x3C;
 
     static constexpr std::uint16_t kNoVendor = 0xFFFF;
 

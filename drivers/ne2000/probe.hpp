@@ -18,15 +18,10 @@ namespace drivers::ne2000 {
 inline constexpr std::uint16_t kIsaBase = 0x300; // the factory setting of the cards
 inline constexpr PciId kPciId{0x10EC, 0x8029};   // RTL8029
 
-struct PciLocation {
-    std::uint16_t io_base = 0;
-    std::uint8_t interrupt_line = 0;
-};
-
-// Finds the first RTL8029 and enables its I/O decoder. not_found: no such function on the bus; corrupt: its first
-// base address is not an I/O range of the right kind.
+// Finds the first RTL8029, enables its I/O decoder and returns its first port. not_found: no such function on the bus;
+// corrupt: its first base address is not an I/O range of the right kind.
 template <PortIo Ports>
-[[nodiscard]] lib::Result<PciLocation> locate_on_pci(PciConfig<Ports>& pci) {
+[[nodiscard]] lib::Result<std::uint16_t> locate_on_pci(PciConfig<Ports>& pci) {
     const auto address = pci.find(kPciId);
     if (!address) {
         return address.error();
@@ -36,7 +31,7 @@ template <PortIo Ports>
         return lib::Error::corrupt;
     }
     pci.enable(address.value(), PciConfig<Ports>::kCommandIo);
-    return PciLocation{static_cast<std::uint16_t>(bar.value().base), pci.interrupt_line(address.value())};
+    return static_cast<std::uint16_t>(bar.value().base);
 }
 
 // The sixteen PROM bytes as they are read: each twice.

@@ -80,11 +80,7 @@ lib::Result<std::uint16_t> find_card(NicChoice nic) {
         return lib::Error::not_found;
     }
     drivers::PciConfig pci(g_ports);
-    const auto location = ne2000::locate_on_pci(pci);
-    if (!location.ok()) {
-        return location.error();
-    }
-    return location.value().io_base;
+    return ne2000::locate_on_pci(pci);
 }
 
 lib::Result<void> start_card(const NetworkSetup& setup) {
