@@ -6,17 +6,7 @@
 namespace drivers::fat {
 namespace {
 
-using test::add_file;
-using test::Bytes;
-using test::check_fat;
-using test::expect_clean;
-using test::FakeDisk;
-using test::FatReport;
-using test::Flavour;
-using test::formatted;
-using test::kFat16;
-using test::kFat32;
-using test::pattern;
+using namespace test;
 
 class FatCutTest : public testing::TestWithParam<Flavour> {
   protected:

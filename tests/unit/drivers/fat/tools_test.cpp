@@ -10,12 +10,7 @@
 namespace drivers::fat {
 namespace {
 
-using test::add_file;
-using test::Bytes;
-using test::CommandOutcome;
-using test::FakeDisk;
-using test::pattern;
-using test::run_command;
+using namespace test;
 using testing::HasSubstr;
 using testing::Not;
 

@@ -7,18 +7,7 @@
 namespace drivers::fat {
 namespace {
 
-using test::add_file;
-using test::Bytes;
-using test::check_fat;
-using test::expect_clean;
-using test::FakeDisk;
-using test::FatReport;
-using test::Flavour;
-using test::formatted;
-using test::kFat16;
-using test::kFat16Wide;
-using test::kFat32;
-using test::pattern;
+using namespace test;
 
 // All but about `clusters` clusters are marked bad, which keeps tests of full volumes short.
 Bytes nearly_full(const Flavour& flavour, std::uint32_t clusters) {
