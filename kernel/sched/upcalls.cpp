@@ -70,7 +70,7 @@ void deliver_upcalls(IrqOff off) {
 // What a task waits for stays pending until it runs, but its handler cannot get it: the task takes it before it returns
 // to its own code.
 void raise_signal(Task& task, std::uint8_t signo, IrqOff off) {
-    ASSERT(signo >= kSignalMin && signo <= kSignalMax && task.state != TaskState::free);
+    ASSERT(!lib::kChecked || (signo >= kSignalMin && signo <= kSignalMax && task.state != TaskState::free));
     trace_points::signal_raised(task, signo);
     task.upcalls.pending |= upcall_bit(signo);
     if ((task.upcalls.awaited & upcall_bit(signo)) != 0) {
@@ -81,7 +81,7 @@ void raise_signal(Task& task, std::uint8_t signo, IrqOff off) {
 }
 
 std::uint8_t take_signal(Task& task, std::uint64_t bits, IrqOff) {
-    ASSERT((task.upcalls.pending & bits) != 0);
+    ASSERT(!lib::kChecked || (task.upcalls.pending & bits) != 0);
     const std::uint8_t signo = lowest_signal(task.upcalls.pending & bits);
     task.upcalls.pending &= ~upcall_bit(signo);
     trace_points::signal_delivered(task, signo);

@@ -84,13 +84,13 @@ void Ceilings::recompute(Mutex& mutex, IrqOff off) {
 }
 
 void Ceilings::hold(Mutex& mutex, IrqOff off) {
-    ASSERT(mutex.has_ceiling() && mutex.owner() != nullptr);
+    ASSERT(!lib::kChecked || (mutex.has_ceiling() && mutex.owner() != nullptr));
     unpark_stopped(off);
     held(mutex).insert(mutex);
 }
 
 void Ceilings::let_go(Mutex& mutex, IrqOff off) {
-    ASSERT(mutex.has_ceiling() && mutex.owner() != nullptr);
+    ASSERT(!lib::kChecked || (mutex.has_ceiling() && mutex.owner() != nullptr));
     unpark_stopped(off);
     held(mutex).remove(mutex);
 }
