@@ -21,38 +21,16 @@ constexpr const char* kFlagsText =
     "CYC, JTN and STOP exclude each other; FULL and BUSY cannot be set, COMPR only at creation; a "
     "chunk written compactly is not CYC";
 
-std::array<FTrace_Chunk, FTRACE_MAX_CHUNK>& table_rows() {
-    static constinit std::array<FTrace_Chunk, FTRACE_MAX_CHUNK> rows{};
-    return rows;
-}
-
-std::array<FTrace_Chunk_Ptr, FTRACE_MAX_CHUNK>& table_pointers() {
-    static constinit std::array<FTrace_Chunk_Ptr, FTRACE_MAX_CHUNK> pointers{};
-    return pointers;
-}
+// What FTrace_get_chunk_table() returns.
+constinit std::array<FTrace_Chunk, FTRACE_MAX_CHUNK> s_rows{};
+constinit std::array<FTrace_Chunk_Ptr, FTRACE_MAX_CHUNK> s_pointers{};
 
 // The failure text of a request for export.
 const char* request_text(lib::Error error) {
-    switch (error) {
-    case lib::Error::invalid_argument:
-        return kFlagsText;
-    case lib::Error::busy:
-        return "the chunk is being recorded into, or is queued already";
-    case lib::Error::refused:
-        return "every open sink has it already";
-    case lib::Error::not_found:
-    case lib::Error::no_space:
-    case lib::Error::exists:
-    case lib::Error::timeout:
-    case lib::Error::io:
-    case lib::Error::corrupt:
-    case lib::Error::unsupported:
-    case lib::Error::unreachable:
-    case lib::Error::too_small:
-    case lib::Error::closed:
-        break;
-    }
-    return "the chunk cannot be queued";
+    return error == lib::Error::invalid_argument ? kFlagsText
+           : error == lib::Error::busy           ? "the chunk is being recorded into, or is queued already"
+           : error == lib::Error::refused        ? "every open sink has it already"
+                                                 : "the chunk cannot be queued";
 }
 
 // The failure text of a chunk that is to be recorded into.
@@ -77,7 +55,13 @@ std::string_view view_of(const char* text) {
     return {text, size};
 }
 
-bool wait_once();
+bool wait_once() {
+    const tracer::WaitHook& hook = instance().wait;
+    if (hook.wait != nullptr) {
+        return hook.wait(hook.context);
+    }
+    return instance().exporter.step() == tracer::StepResult::more;
+}
 
 // Locks again after unlock(), where a failure would leave a chunk BUSY: waits so that the holder of the lock can run.
 // The lock stays taken forever only in a context that interrupted the holder permanently (a panic); begin_exit() then
@@ -93,12 +77,21 @@ bool relock_patiently(Call& call) {
     return false;
 }
 
-bool wait_once() {
-    const tracer::WaitHook& hook = instance().wait;
-    if (hook.wait != nullptr) {
-        return hook.wait(hook.context);
+// Opening takes time, so it does not hold the lock. `none`: the failure text of a kernel without sinks.
+template <typename Open>
+int attach_sink(Call& call, const char* none, tracer::SinkTime time, Open open) {
+    if (instance().sinks == nullptr) {
+        return call.fail(none);
     }
-    return instance().exporter.step() == tracer::StepResult::more;
+    call.unlock();
+    const lib::Result<tracer::ChunkSink*> sink = open(*instance().sinks);
+    if (!sink) {
+        return call.fail(sink_text(sink.error()));
+    }
+    if (!call.relock()) {
+        return -1;
+    }
+    return instance().exporter.attach(*sink.value(), time) ? 0 : call.fail("two sinks are open");
 }
 
 } // namespace
@@ -235,11 +228,11 @@ int FTrace_get_first_chunk(FTrace_flags flags) {
 FTrace_Chunk_Ptr* FTrace_get_chunk_table() {
     for (std::size_t i = 0; i < tracer::kChunksMax; ++i) {
         const Chunk& chunk = instance().store.slots()[i];
-        table_rows()[i] = {FTRACE_CHUNK_ID,  chunk.number,          instance().store.flags(chunk),
-                           chunk.size_bytes, chunk.emergency_bytes, chunk.control.data};
-        table_pointers()[i] = chunk.exists ? &table_rows()[i] : nullptr;
+        s_rows[i] = {FTRACE_CHUNK_ID,  chunk.number,          instance().store.flags(chunk),
+                     chunk.size_bytes, chunk.emergency_bytes, chunk.control.data};
+        s_pointers[i] = chunk.exists ? &s_rows[i] : nullptr;
     }
-    return table_pointers().data();
+    return s_pointers.data();
 }
 
 int FTrace_compress_chunk(int number, FTrace_flags new_flags) {
@@ -324,19 +317,8 @@ int FTrace_init_disk_writer(const char* fname, int, const char*, const char*) {
     if (fname == nullptr || *fname == '\0') {
         return call.fail("fname", 0, "a file needs a name");
     }
-    if (instance().sinks == nullptr) {
-        return call.fail("this kernel has no volume to write to");
-    }
-    call.unlock(); // opening a volume takes time
-    const auto sink = instance().sinks->open_disk(view_of(fname));
-    if (!sink) {
-        return call.fail(sink_text(sink.error()));
-    }
-    if (!call.relock()) {
-        return -1;
-    }
-    return instance().exporter.attach(*sink.value(), tracer::SinkTime::after_exit) ? 0
-                                                                                   : call.fail("two sinks are open");
+    return attach_sink(call, "this kernel has no volume to write to", tracer::SinkTime::after_exit,
+                       [fname](tracer::SinkProvider& sinks) { return sinks.open_disk(view_of(fname)); });
 }
 
 void FTrace_disk_writer(FTrace_Chunk_Ptr c) {
@@ -365,18 +347,9 @@ int FTrace_OSD_init_udp(int flag, const char* l_ip, const char* t_ip) {
     if (l_ip == nullptr || t_ip == nullptr) {
         return call.fail(l_ip == nullptr ? "l_ip" : "t_ip", 0, "an address is needed");
     }
-    if (instance().sinks == nullptr) {
-        return call.fail("this kernel has no network");
-    }
-    call.unlock(); // opening a network takes time
-    const auto sink = instance().sinks->open_udp(flag == 1, view_of(l_ip), view_of(t_ip));
-    if (!sink) {
-        return call.fail(sink_text(sink.error()));
-    }
-    if (!call.relock()) {
-        return -1;
-    }
-    return instance().exporter.attach(*sink.value(), tracer::SinkTime::at_once) ? 0 : call.fail("two sinks are open");
+    return attach_sink(call, "this kernel has no network", tracer::SinkTime::at_once, [=](tracer::SinkProvider& sinks) {
+        return sinks.open_udp(flag == 1, view_of(l_ip), view_of(t_ip));
+    });
 }
 
 void FTrace_set_filter(BYTE family, int status) {

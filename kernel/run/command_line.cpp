@@ -3,8 +3,6 @@
 
 #include <array>
 #include <charconv>
-#include <concepts>
-#include <span>
 
 namespace kernel {
 
@@ -29,35 +27,38 @@ constexpr auto kNics =
 constexpr auto kSteps = std::to_array<Word<StepChoice>>(
     {{"none", StepChoice::none}, {"instructions", StepChoice::instructions}, {"blocks", StepChoice::blocks}});
 
-template <typename Choice>
-bool choose(std::string_view value, std::span<const Word<Choice>> words, Choice& out) {
-    for (const Word<Choice>& word : words) {
+template <auto Member, const auto& Words>
+bool choice(Options& options, std::string_view value) {
+    for (const auto& word : Words) {
         if (word.text == value) {
-            out = word.choice;
+            options.*Member = word.choice;
             return true;
         }
     }
     return false;
 }
 
-template <std::unsigned_integral T>
-bool number(std::string_view value, T minimum, T& out) {
-    T parsed = 0;
+// Members: the way from the options to the number.
+template <unsigned Minimum, auto... Members>
+bool number(Options& options, std::string_view value) {
+    auto& out = (options.*....*Members);
+    auto parsed = out;
     const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), parsed);
-    if (error != std::errc{} || end != value.data() + value.size() || parsed < minimum) {
+    if (error != std::errc{} || end != value.data() + value.size() || parsed < Minimum) {
         return false;
     }
     out = parsed;
     return true;
 }
 
-bool text(std::string_view value, std::string_view& out) {
-    out = value;
+template <auto Member>
+bool text(Options& options, std::string_view value) {
+    options.*Member = value;
     return !value.empty();
 }
 
-bool width(std::string_view value, std::uint8_t& out) {
-    return number<std::uint8_t>(value, 1, out) && (out == 16 || out == 32);
+bool width(Options& options, std::string_view value) {
+    return number<1, &Options::width_bits>(options, value) && (options.width_bits == 16 || options.width_bits == 32);
 }
 
 struct Key {
@@ -67,34 +68,25 @@ struct Key {
 };
 
 constexpr std::array kKeys = {
-    Key{"app", "app=NAME (app=list names them)", [](Options& o, std::string_view v) { return text(v, o.app); }},
-    Key{"sink", "sink=none|udp|disk|both",
-        [](Options& o, std::string_view v) { return choose<SinkChoice>(v, kSinks, o.sink); }},
-    Key{"exit", "exit=acpi|debug",
-        [](Options& o, std::string_view v) { return choose<ExitChoice>(v, kExits, o.exit); }},
-    Key{"clock", "clock=tcg|icount|kvm",
-        [](Options& o, std::string_view v) { return choose<ClockChoice>(v, kClocks, o.clock); }},
-    Key{"nic", "nic=none|pci|isa", [](Options& o, std::string_view v) { return choose<NicChoice>(v, kNics, o.nic); }},
-    Key{"irq", "irq=apic|pic",
-        [](Options& o, std::string_view v) { return choose<InterruptChoice>(v, kInterrupts, o.interrupts); }},
-    Key{"local", "local=A.B.C.D", [](Options& o, std::string_view v) { return text(v, o.local_address); }},
-    Key{"target", "target=A.B.C.D", [](Options& o, std::string_view v) { return text(v, o.target_address); }},
-    Key{"port", "port=1..65535", [](Options& o, std::string_view v) { return number<std::uint16_t>(v, 1, o.port); }},
-    Key{"seed", "seed=0..18446744073709551615",
-        [](Options& o, std::string_view v) { return number<std::uint64_t>(v, 0, o.seed); }},
-    Key{"duration_ms", "duration_ms=0..4294967295",
-        [](Options& o, std::string_view v) { return number<std::uint32_t>(v, 0, o.duration_ms); }},
-    Key{"itrace", "itrace=none|instructions|blocks",
-        [](Options& o, std::string_view v) { return choose<StepChoice>(v, kSteps, o.steps); }},
-    Key{"clock_step", "clock_step=0..18446744073709551615",
-        [](Options& o, std::string_view v) { return number<std::uint64_t>(v, 0, o.compensation.step); }},
-    Key{"clock_trigger", "clock_trigger=0..4294967295",
-        [](Options& o, std::string_view v) { return number<std::uint32_t>(v, 0, o.compensation.trigger); }},
+    Key{"app", "app=NAME (app=list names them)", &text<&Options::app>},
+    Key{"sink", "sink=none|udp|disk|both", &choice<&Options::sink, kSinks>},
+    Key{"exit", "exit=acpi|debug", &choice<&Options::exit, kExits>},
+    Key{"clock", "clock=tcg|icount|kvm", &choice<&Options::clock, kClocks>},
+    Key{"nic", "nic=none|pci|isa", &choice<&Options::nic, kNics>},
+    Key{"irq", "irq=apic|pic", &choice<&Options::interrupts, kInterrupts>},
+    Key{"local", "local=A.B.C.D", &text<&Options::local_address>},
+    Key{"target", "target=A.B.C.D", &text<&Options::target_address>},
+    Key{"port", "port=1..65535", &number<1, &Options::port>},
+    Key{"seed", "seed=0..18446744073709551615", &number<0, &Options::seed>},
+    Key{"duration_ms", "duration_ms=0..4294967295", &number<0, &Options::duration_ms>},
+    Key{"itrace", "itrace=none|instructions|blocks", &choice<&Options::steps, kSteps>},
+    Key{"clock_step", "clock_step=0..18446744073709551615", &number<0, &Options::compensation, &ClockWords::step>},
+    Key{"clock_trigger", "clock_trigger=0..4294967295", &number<0, &Options::compensation, &ClockWords::trigger>},
     Key{"clock_max_delta", "clock_max_delta=1..18446744073709551615",
-        [](Options& o, std::string_view v) { return number<std::uint64_t>(v, 1, o.compensation.max_delta); }},
+        &number<1, &Options::compensation, &ClockWords::max_delta>},
     Key{"clock_near_zero", "clock_near_zero=1..18446744073709551615",
-        [](Options& o, std::string_view v) { return number<std::uint64_t>(v, 1, o.compensation.near_zero); }},
-    Key{"width", "width=16|32", [](Options& o, std::string_view v) { return width(v, o.width_bits); }},
+        &number<1, &Options::compensation, &ClockWords::near_zero>},
+    Key{"width", "width=16|32", &width},
 };
 
 constexpr std::string_view kKnownKeys = "app sink exit clock nic irq local target port seed duration_ms itrace "
