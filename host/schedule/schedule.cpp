@@ -79,7 +79,7 @@ std::span<const Change> Schedule::take(const trace::Event& event) {
     }
     switch (event.code) {
     case kCodeOf<"context_switch">:
-        switch_to(at(event.cpu), event.par1);
+        switch_to(event.cpu, event.par1);
         break;
     case kCodeOf<"inheritance">:
         m_tasks[event.par1].heir = true;
@@ -130,9 +130,8 @@ void Schedule::take_task(const trace::Event& event) {
     // The task that leaves a processor is recorded before the one that gets it: useful if the trace begins in the
     // middle.
     case kCodeOf<"task_epilogue">:
-        if (Processor& here = at(event.cpu); here.running == kUnknownContext) {
-            task(context);
-            here.running = context;
+        if (at(event.cpu).running == kUnknownContext) {
+            run(event.cpu, context);
         }
         break;
     case kCodeOf<"task_create">:
@@ -242,23 +241,27 @@ void Schedule::end(std::uint32_t context, Change::Kind kind, TaskState state) {
     end_job(context);
 }
 
+// No task runs twice: where another processor seems to run it, a record of that one is missing.
+void Schedule::run(std::uint16_t cpu, std::uint32_t context) {
+    Task& of = task(context);
+    if (running(of.cpu) == context) {
+        m_processors[of.cpu].running = kUnknownContext;
+    }
+    of.cpu = cpu;
+    at(cpu).running = context;
+}
+
 // The task that gets the processor was ready, even if the record of it is missing.
-void Schedule::switch_to(Processor& here, std::uint32_t context) {
-    const bool known = here.running != kUnknownContext;
-    std::uint32_t before = std::exchange(here.running, context);
+void Schedule::switch_to(std::uint16_t cpu, std::uint32_t context) {
+    Processor& here = at(cpu);
     const std::uint32_t switched_to = std::exchange(here.switched_to, context);
-    if (before == context) {
+    // If another processor has run that task since, the records of this one still form a chain.
+    const std::uint32_t before = here.running != kUnknownContext ? here.running : switched_to;
+    if (here.running == context) {
         return;
     }
-    if (!known) { // another processor has run that task since: its own records still form a chain
-        before = switched_to;
-    }
+    run(cpu, context);
     here.place = here.dispatched == context ? here.place : context;
-    for (Processor& other : m_processors) { // no task runs twice: a record of the other processor is missing
-        if (&other != &here && other.running == context) {
-            other.running = kUnknownContext;
-        }
-    }
     if (state(context) != ready) {
         wake(context);
     }
@@ -353,13 +356,10 @@ std::span<const Change> Schedule::forget(std::uint16_t cpu) {
 // nothing is known, ends without a change.
 void Schedule::forget_tasks() {
     m_holders.clear();
-    for (const Processor& processor : m_processors) {
-        m_tasks[std::min(processor.running, kContexts)].runs = true;
-    }
     std::ranges::sort(m_known);
     std::erase_if(m_known, [this](std::uint32_t context) {
         Task& task = m_tasks[context];
-        if (std::exchange(task.runs, false)) {
+        if (running(task.cpu) == context) {
             return false;
         }
         task.known = false;

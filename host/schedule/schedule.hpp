@@ -81,11 +81,11 @@ class Schedule {
 
     struct Task {
         TaskState state = TaskState::unknown;
-        bool known = false; // in m_known
-        bool job = false;   // open
-        bool heir = false;  // it runs on another's behalf
-        bool runs = false;  // within forget_tasks()
-        bool lends = false; // its place, to the owner of a mutex; ready: the mutex was unlocked since, it may retry
+        bool known = false;    // in m_known
+        bool job = false;      // open
+        bool heir = false;     // it runs on another's behalf
+        bool lends = false;    // its place, to the owner of a mutex; ready: the mutex was unlocked since, it may retry
+        std::uint16_t cpu = 0; // that ran it last, and runs it if its processor says so
         Lenders::iterator lender; // if it lends
     };
 
@@ -102,7 +102,8 @@ class Schedule {
     void begin_job(std::uint32_t context);
     void end_job(std::uint32_t context);
     void end(std::uint32_t context, Change::Kind kind, TaskState state);
-    void switch_to(Processor& here, std::uint32_t context);
+    void run(std::uint16_t cpu, std::uint32_t context);
+    void switch_to(std::uint16_t cpu, std::uint32_t context);
     void decide(Processor& here, std::uint32_t shadow, std::uint32_t exec);
     void block_on_mutex(std::uint32_t context, std::uint32_t mutex);
     void acquire(std::uint32_t context, std::uint32_t mutex);

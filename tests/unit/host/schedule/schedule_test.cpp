@@ -168,6 +168,9 @@ TEST_F(ScheduleTest, NoTaskRunsOnTwoProcessors) {
     run(3, 1);
     EXPECT_EQ(schedule.running(0), kUnknownContext);
     EXPECT_EQ(schedule.running(1), 3U);
+    static_cast<void>(feed("task_epilogue", 3, 0, 2)); // the latest record is right
+    EXPECT_EQ(schedule.running(1), kUnknownContext);
+    EXPECT_EQ(schedule.running(2), 3U);
 }
 
 TEST_F(ScheduleTest, AGapLeavesTasksOfOtherProcessorsAsTheyAre) {
