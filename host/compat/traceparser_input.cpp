@@ -54,10 +54,9 @@ lib::Result<trace::NamedSource> converted(const std::string& name, const Open& o
     auto source = std::make_shared<trace::ByteSource>(descriptor, true, std::uint64_t{0}); // owns it from here on
     convert::OutputFile file(descriptor, false);
     convert::KevWriter writer(file);
-    std::string why;
-    if (const auto begun = writer.begin(&survey, why); !begun) {
-        diagnostics.report(trace::Code::processor, {.file = name}, why);
-        return begun.error();
+    if (const auto begun = writer.begin(&survey); !begun) {
+        diagnostics.report(trace::Code::processor, {.file = name}, begun.error().text);
+        return lib::Error::unsupported;
     }
     trace::Event event;
     while (second.value()->next(event) && file.error_number() == 0) {
@@ -65,9 +64,7 @@ lib::Result<trace::NamedSource> converted(const std::string& name, const Open& o
             writer.add(event);
         }
     }
-    if (const auto finished = writer.finish(second.value()->facts(), why); !finished) {
-        return finished.error();
-    }
+    static_cast<void>(writer.finish(second.value()->facts())); // never fails: the file does
     const std::uint64_t size_bytes = file.position_bytes();
     if (const auto closed = file.close(); !closed) {
         return closed.error();

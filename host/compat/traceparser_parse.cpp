@@ -38,10 +38,6 @@ traceparser_error_t error_of(HeaderError error) {
         return _TRACEPARSER_WRONG_ENDIAN_TYPE;
     case HeaderError::cannot_read:
         return _TRACEPARSER_CANNOT_READ_IN_FILE;
-    case HeaderError::out_of_memory:
-        return _TRACEPARSER_NO_MORE_MEMORY;
-    case HeaderError::none:
-        break;
     }
     return _TRACEPARSER_UNKNOWN_ERROR;
 }
@@ -209,10 +205,9 @@ bool parse(traceparser_state& handle, State& state, void* user, const char* file
                    first_line.empty() ? error_name(input.error()) : std::string_view(first_line));
         return false;
     }
-    HeaderError error = HeaderError::none;
-    const auto reader = formats::kev::Reader::open(input.value(), diagnostics, error);
+    const auto reader = formats::kev::Reader::open(input.value(), diagnostics);
     if (!reader) {
-        state.fail(error_of(error), first_line);
+        state.fail(error_of(reader.error()), first_line);
         return false;
     }
     state.header = reader.value()->header();

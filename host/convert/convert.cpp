@@ -64,10 +64,6 @@ bool make_survey(const Input& input, Survey& survey) {
     return true;
 }
 
-ExitStatus status_of(lib::Error error) {
-    return error == lib::Error::no_space ? ExitStatus::no_space : ExitStatus::usage;
-}
-
 // Every event to the writer, until the trace ends or a write has failed. How many; nothing if the request was stopped.
 std::optional<std::uint64_t> write_events(const Request& request, formats::Trace& trace, Writer& writer,
                                           const Destination& destination,
@@ -99,15 +95,16 @@ std::optional<std::uint64_t> write_events(const Request& request, formats::Trace
 
 Outcome convert(const Request& request, trace::Diagnostics& diagnostics, const Progress& progress) {
     const FormatRow& format = *request.format;
-    const auto failed = [&](lib::Error error, const std::string& why) {
-        const std::string_view reason = why.empty() ? error_name(error) : std::string_view(why);
-        return Outcome{.status = status_of(error), .error = fmt::format("{}: {}", request.output, reason), .events = 0};
+    const auto failed = [&](const Failure& failure) {
+        return Outcome{.status = status_of(failure.cause),
+                       .error = fmt::format("{}: {}", request.output, failure.text),
+                       .events = 0};
     };
     const Input input(request, format);
     if (input.error()) {
-        return {.status = status_of(*input.error()),
-                .error =
-                    fmt::format("{}: a temporary file (see TMPDIR): {}", request.input, error_name(*input.error())),
+        const Failure failure = failure_of(*input.error());
+        return {.status = status_of(failure.cause),
+                .error = fmt::format("{}: a temporary file (see TMPDIR): {}", request.input, failure.text),
                 .events = 0};
     }
     Survey survey;
@@ -118,14 +115,13 @@ Outcome convert(const Request& request, trace::Diagnostics& diagnostics, const P
     if (!opened) {
         return {.status = diagnostics.exit_status(false), .error = {}, .events = 0};
     }
-    std::string why;
-    const auto destination = Destination::open(request.output, format.shape, request.input, why);
+    const auto destination = Destination::open(request.output, format.shape, request.input);
     if (!destination) {
-        return failed(destination.error(), why);
+        return failed(destination.error());
     }
     const auto writer = format.make(*destination.value());
-    if (const auto begun = writer->begin(format.needs_survey ? &survey : nullptr, why); !begun) {
-        return failed(begun.error(), why);
+    if (const auto begun = writer->begin(format.needs_survey ? &survey : nullptr); !begun) {
+        return failed(begun.error());
     }
     const auto events = write_events(request, *opened.value(), *writer, *destination.value(),
                                      [&](std::uint64_t done) { progress(done, survey.events); });
@@ -137,8 +133,8 @@ Outcome convert(const Request& request, trace::Diagnostics& diagnostics, const P
     if (!usable) {
         diagnostics.report(trace::Code::nothing, {.file = request.input}, "no record of a known event");
     }
-    if (const auto finished = writer->finish(opened.value()->facts(), why); !finished) {
-        return failed(finished.error(), why);
+    if (const auto finished = writer->finish(opened.value()->facts()); !finished) {
+        return failed(finished.error());
     }
     // An existing output is worth more than a file without an event.
     if (!usable && destination.value()->replaces()) {
@@ -147,8 +143,8 @@ Outcome convert(const Request& request, trace::Diagnostics& diagnostics, const P
                 .events = *events};
     }
     const auto committed = destination.value()->commit();
-    if (!committed && committed.error() != lib::Error::closed) {
-        return failed(committed.error(), "");
+    if (!committed && committed.error().cause != Fault::closed) {
+        return failed(committed.error());
     }
     return {.status = diagnostics.exit_status(usable), .error = {}, .events = *events};
 }

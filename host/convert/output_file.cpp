@@ -192,28 +192,28 @@ lib::Result<void> OutputFile::close() {
     return {};
 }
 
-lib::Result<std::unique_ptr<Destination>> Destination::open(const std::string& path, Shape shape,
-                                                            const std::string& input, std::string& why) {
+lib::Result<std::unique_ptr<Destination>, Failure> Destination::open(const std::string& path, Shape shape,
+                                                                     const std::string& input) {
     auto destination = std::unique_ptr<Destination>(new Destination());
     destination->m_shape = shape;
     std::error_code ignored;
     const std::string target = fs::is_symlink(path, ignored) ? fs::weakly_canonical(path, ignored).string() : path;
-    why = reason_against(target == "-" ? target : without_slash(target), shape, input);
-    if (!why.empty()) {
-        return lib::Error::refused;
+    std::string against = reason_against(target == "-" ? target : without_slash(target), shape, input);
+    if (!against.empty()) {
+        return Failure{Fault::unusable, std::move(against)};
     }
     const bool device = target != "-" && fs::exists(target, ignored) && fs::is_other(target, ignored);
     if (target == "-" || device) {
         if (shape != Shape::file) {
-            why = shape == Shape::directory ? "this format is a directory of files: name one with --output"
-                                            : "this format is written by a library: name a regular file with --output";
-            return lib::Error::refused;
+            return Failure{Fault::unusable,
+                           shape == Shape::directory
+                               ? "this format is a directory of files: name one with --output"
+                               : "this format is written by a library: name a regular file with --output"};
         }
         auto file =
             device ? OutputFile::device(target) : lib::Result(std::make_unique<OutputFile>(STDOUT_FILENO, false));
         if (!file) {
-            why = error_name(file.error());
-            return file.error();
+            return failure_of(file.error());
         }
         destination->m_files.push_back(std::move(file.value()));
         return destination;
@@ -221,8 +221,7 @@ lib::Result<std::unique_ptr<Destination>> Destination::open(const std::string& p
     destination->m_path = without_slash(target);
     destination->m_replaces = fs::exists(destination->m_path, ignored);
     if (const int number = destination->make_partial(); number != 0) {
-        why = std::error_code(number, std::generic_category()).message();
-        return error_of(number);
+        return Failure{failure_of(error_of(number)).cause, std::error_code(number, std::generic_category()).message()};
     }
     return destination;
 }
@@ -264,10 +263,10 @@ Destination::~Destination() {
     }
 }
 
-lib::Result<OutputFile*> Destination::add_file(std::string_view name) {
+lib::Result<OutputFile*, Failure> Destination::add_file(std::string_view name) {
     auto file = OutputFile::create(m_partial + '/' + std::string(name));
     if (!file) {
-        return file.error();
+        return failure_of(file.error());
     }
     m_files.push_back(std::move(file.value()));
     return m_files.back().get();
@@ -277,10 +276,10 @@ bool Destination::failed() const {
     return std::ranges::any_of(m_files, [](const auto& file) { return file->error_number() != 0; });
 }
 
-lib::Result<void> Destination::commit() {
+lib::Result<void, Failure> Destination::commit() {
     for (const auto& file : m_files) {
         if (const auto closed = file->close(); !closed) {
-            return closed.error();
+            return failure_of(closed.error());
         }
     }
     if (!m_path.empty()) {
@@ -290,7 +289,7 @@ lib::Result<void> Destination::commit() {
         }
         fs::rename(m_partial, m_path, failed);
         if (failed) {
-            return error_of(failed.value());
+            return failure_of(error_of(failed.value()));
         }
     }
     m_committed = true;

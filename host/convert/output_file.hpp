@@ -5,6 +5,7 @@
 // commit() reports it.
 #pragma once
 
+#include "host/convert/failure.hpp"
 #include "lib/assert.hpp"
 #include "lib/result.hpp"
 
@@ -98,11 +99,10 @@ class Destination {
     };
 
     // path "-" is standard output (Shape::file only); a device or FIFO is written as it is, a symbolic link is
-    // followed. input: the trace's path, which must not be the output, nor hold it or be in it. refused: it is the
+    // followed. input: the trace's path, which must not be the output, nor hold it or be in it. Unusable: it is the
     // input, or exists and is a directory (for a file), or a directory that is not empty, or a file (for a directory).
-    // `why` says why.
-    [[nodiscard]] static lib::Result<std::unique_ptr<Destination>> open(const std::string& path, Shape shape,
-                                                                        const std::string& input, std::string& why);
+    [[nodiscard]] static lib::Result<std::unique_ptr<Destination>, Failure> open(const std::string& path, Shape shape,
+                                                                                 const std::string& input);
     Destination(const Destination&) = delete;
     Destination& operator=(const Destination&) = delete;
     ~Destination(); // removes what was not committed
@@ -110,15 +110,15 @@ class Destination {
     // The file. Only for Shape::file.
     [[nodiscard]] OutputFile& file() { return *m_files.front(); }
 
-    // A new file in the directory; `name` has no slash. io, no_space.
-    [[nodiscard]] lib::Result<OutputFile*> add_file(std::string_view name);
+    // A new file in the directory; `name` has no slash.
+    [[nodiscard]] lib::Result<OutputFile*, Failure> add_file(std::string_view name);
 
     // Where a library writes by itself (Shape::library_file): an empty file, and the library has closed it before
     // commit(). Its errors are the writer's to report.
     [[nodiscard]] const std::string& partial_path() const { return m_partial; }
 
-    // Everything is written and has its name. no_space, io, closed (the reader of the stream has gone).
-    [[nodiscard]] lib::Result<void> commit();
+    // Everything is written and has its name.
+    [[nodiscard]] lib::Result<void, Failure> commit();
 
     // Committing would replace an existing file or directory.
     [[nodiscard]] bool replaces() const { return m_replaces; }

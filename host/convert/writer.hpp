@@ -42,14 +42,14 @@ class Writer {
     virtual ~Writer() = default;
 
     // Before the first event. survey: null if the format's row says that it needs none. Errors of writing show in the
-    // destination; unsupported: the format cannot carry this trace, `why` says why.
-    [[nodiscard]] virtual lib::Result<void> begin(const Survey* survey, std::string& why) = 0;
+    // destination; unusable: the format cannot carry this trace.
+    [[nodiscard]] virtual lib::Result<void, Failure> begin(const Survey* /*survey*/) { return {}; }
 
     // Events in time order, metadata left out.
     virtual void add(const trace::Event& event) = 0;
 
     // After the last event. Errors as begin().
-    [[nodiscard]] virtual lib::Result<void> finish(const trace::TraceFacts& facts, std::string& why) = 0;
+    [[nodiscard]] virtual lib::Result<void, Failure> finish(const trace::TraceFacts& /*facts*/) { return {}; }
 };
 
 struct FormatRow {

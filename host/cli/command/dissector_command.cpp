@@ -13,17 +13,16 @@ namespace host::cli {
 namespace {
 
 trace::ExitStatus write_dissector(const std::string& path, Context context) {
-    std::string why;
-    const auto destination = convert::Destination::open(path, convert::Destination::Shape::file, "", why);
+    const auto destination = convert::Destination::open(path, convert::Destination::Shape::file, "");
     if (!destination) {
-        context.err.print("remora dissector: {}: {}\n", path, why);
+        context.err.print("remora dissector: {}: {}\n", path, destination.error().text);
         return trace::ExitStatus::usage;
     }
     destination.value()->file().append(dissector::wireshark_script());
     const auto committed = destination.value()->commit();
-    if (!committed && committed.error() != lib::Error::closed) {
-        context.err.print("remora dissector: {}: {}\n", path, error_name(committed.error()));
-        return committed.error() == lib::Error::no_space ? trace::ExitStatus::no_space : trace::ExitStatus::usage;
+    if (!committed && committed.error().cause != convert::Fault::closed) {
+        context.err.print("remora dissector: {}: {}\n", path, committed.error().text);
+        return status_of(committed.error().cause);
     }
     return trace::ExitStatus::clean;
 }

@@ -28,10 +28,6 @@ struct PackOptions {
     bool salvage = false;
 };
 
-ExitStatus status_of(lib::Error error) {
-    return error == lib::Error::no_space ? ExitStatus::no_space : ExitStatus::usage;
-}
-
 // Adds one file. Returns why it failed, or an empty text.
 std::string add_file(const fs::path& path, std::vector<packed::FileToPack>& files) {
     auto source = trace::ByteSource::open(path.string());
@@ -85,26 +81,28 @@ ExitStatus pack(const PackOptions& options, Context context) {
     for (const packed::FileToPack& file : files) {
         total += file.bytes->size_bytes();
     }
-    std::string why;
+    const auto fail_output = [&](const convert::Failure& failure) {
+        return fail(status_of(failure.cause), fmt::format("{}: {}", text::escaped(options.output), failure.text));
+    };
     const auto destination =
-        convert::Destination::open(options.output, convert::Destination::Shape::file, options.input, why);
+        convert::Destination::open(options.output, convert::Destination::Shape::file, options.input);
     if (!destination) {
-        return fail(status_of(destination.error()), fmt::format("{}: {}", text::escaped(options.output), why));
+        return fail_output(destination.error());
     }
     convert::OutputFile& out = destination.value()->file();
     ProgressLine line(context.err, "packing");
     packed::ArchiveWriter writer(
         [&](std::span<const std::byte> bytes) { out.append(bytes); },
         [&](std::uint64_t done) { line.show(done / tracer::kRecordBytes, total / tracer::kRecordBytes); });
-    const auto written = writer.write(files, why);
+    std::string where;
+    const auto written = writer.write(files, where);
     line.clear();
     if (!written) {
-        return fail(status_of(written.error()), fmt::format("{}: {}", text::escaped(why), error_name(written.error())));
+        return fail(ExitStatus::usage, fmt::format("{}: {}", text::escaped(where), error_name(written.error())));
     }
     const std::uint64_t size = out.position_bytes();
     if (const auto committed = destination.value()->commit(); !committed) {
-        return fail(status_of(committed.error()),
-                    fmt::format("{}: {}", text::escaped(options.output), error_name(committed.error())));
+        return fail_output(committed.error());
     }
     if (options.output != "-") {
         context.out.print("{} files, {} bytes packed into {}: {:.1f} times smaller\n", files.size(), total, size,
@@ -115,10 +113,9 @@ ExitStatus pack(const PackOptions& options, Context context) {
 
 // Files come one after the other: one is open at a time.
 ExitStatus unpack(const PackOptions& options, Context context) {
-    const auto fail = [&](lib::Error error, std::string_view text) {
-        context.err.print("remora unpack: {}: {}\n", text::escaped(options.output),
-                          text.empty() ? error_name(error) : text);
-        return status_of(error);
+    const auto fail = [&](const convert::Failure& failure) {
+        context.err.print("remora unpack: {}: {}\n", text::escaped(options.output), failure.text);
+        return status_of(failure.cause);
     };
     trace::Diagnostics diagnostics(diagnostics_to(context));
     const auto source = trace::ByteSource::open(options.input);
@@ -132,18 +129,17 @@ ExitStatus unpack(const PackOptions& options, Context context) {
     if (!reader) {
         return ExitStatus::usage;
     }
-    std::string why;
     const auto destination =
-        convert::Destination::open(options.output, convert::Destination::Shape::directory, options.input, why);
+        convert::Destination::open(options.output, convert::Destination::Shape::directory, options.input);
     if (!destination) {
-        return fail(destination.error(), why);
+        return fail(destination.error());
     }
     const auto& files = reader.value()->files();
     std::vector<convert::OutputFile*> outputs(files.size());
     for (std::size_t i = 0; i < files.size(); ++i) {
         const auto added = destination.value()->add_file(files[i].name);
         if (!added) {
-            return fail(added.error(), "");
+            return fail(added.error());
         }
         outputs[i] = added.value();
     }
@@ -153,14 +149,14 @@ ExitStatus unpack(const PackOptions& options, Context context) {
             return {};
         });
     if (!extracted) {
-        return fail(extracted.error(), "");
+        return fail(convert::failure_of(extracted.error()));
     }
     std::uint64_t total = 0;
     for (const convert::OutputFile* const output : outputs) {
         total += output->position_bytes();
     }
     if (const auto committed = destination.value()->commit(); !committed) {
-        return fail(committed.error(), "");
+        return fail(committed.error());
     }
     diagnostics.finish();
     context.out.print("{} files, {} bytes\n", files.size(), total);

@@ -15,12 +15,10 @@ class Ctf final : public Writer {
     explicit Ctf(Destination& destination)
         : m_trace(destination, CtfTrace::Clock::ticks) {}
 
-    lib::Result<void> begin(const Survey* /*survey*/, std::string& /*why*/) override { return {}; }
-
     void add(const trace::Event& event) override { m_trace.add(event); }
 
-    lib::Result<void> finish(const trace::TraceFacts& facts, std::string& why) override {
-        return m_trace.finish(facts, "    tracer_name = \"remora\";\n" + ctf::environment_of(facts), "", why);
+    lib::Result<void, Failure> finish(const trace::TraceFacts& facts) override {
+        return m_trace.finish(facts, "    tracer_name = \"remora\";\n" + ctf::environment_of(facts), "");
     }
 
   private:

@@ -70,8 +70,6 @@ class CtfLttng final : public Writer {
     explicit CtfLttng(Destination& destination)
         : m_trace(destination, CtfTrace::Clock::nanoseconds) {}
 
-    lib::Result<void> begin(const Survey* /*survey*/, std::string& /*why*/) override { return {}; }
-
     void add(const trace::Event& event) override {
         CtfStream* const stream = m_trace.stream(event.cpu);
         if (stream == nullptr) {
@@ -93,7 +91,7 @@ class CtfLttng final : public Writer {
         add_timer();
     }
 
-    lib::Result<void> finish(const trace::TraceFacts& facts, std::string& why) override {
+    lib::Result<void, Failure> finish(const trace::TraceFacts& facts) override {
         fmt::memory_buffer classes;
         for (std::size_t i = 0; i < kKernelEvents.size(); ++i) {
             ctf::append_event(classes, kKernelEvents[i].name, static_cast<std::uint32_t>(CtfTrace::kFirstOwnId + i),
@@ -108,7 +106,7 @@ class CtfLttng final : public Writer {
                                         "    tracer_minor = 11;\n"
                                         "    tracer_patchlevel = 0;\n" +
                                         ctf::environment_of(facts);
-        return m_trace.finish(facts, environment, std::string_view(classes.data(), classes.size()), why);
+        return m_trace.finish(facts, environment, std::string_view(classes.data(), classes.size()));
     }
 
   private:

@@ -80,16 +80,17 @@ CtfStream* CtfTrace::open_stream(std::uint16_t cpu) {
     if (!m_opened) {
         return nullptr;
     }
-    if (m_open == kStreamsMax) {
-        m_opened = lib::Error::unsupported;
-        m_refused_cpu = cpu;
+    const auto refuse = [&](Fault cause, std::string_view reason) {
+        m_opened =
+            Failure{cause, fmt::format("no stream for processor {}: {} (there are {} already)", cpu, reason, m_open)};
         return nullptr;
+    };
+    if (m_open == kStreamsMax) {
+        return refuse(Fault::unusable, "unsupported");
     }
     const auto file = m_destination.add_file(fmt::format("stream_{}", cpu));
     if (!file) {
-        m_opened = file.error();
-        m_refused_cpu = cpu;
-        return nullptr;
+        return refuse(file.error().cause, file.error().text);
     }
     if (cpu >= m_streams.size()) {
         m_streams.resize(std::size_t{cpu} + 1);
@@ -237,15 +238,13 @@ std::uint16_t CtfTrace::new_class(std::string_view name, std::string_view fields
     return m_next_id++;
 }
 
-lib::Result<void> CtfTrace::finish(const trace::TraceFacts& facts, std::string_view environment,
-                                   std::string_view classes, std::string& why) {
+lib::Result<void, Failure> CtfTrace::finish(const trace::TraceFacts& facts, std::string_view environment,
+                                            std::string_view classes) {
     if (!m_opened) {
-        why = fmt::format("no stream for processor {}: {} (there are {} already)", m_refused_cpu,
-                          error_name(m_opened.error()), m_open);
-        return m_opened.error();
+        return m_opened;
     }
-    if (const auto finished = finish_streams(facts, why); !finished) {
-        return finished.error();
+    if (auto finished = finish_streams(facts); !finished) {
+        return finished;
     }
     fmt::memory_buffer out;
     append_metadata_head(out, facts, environment);
@@ -259,7 +258,7 @@ lib::Result<void> CtfTrace::finish(const trace::TraceFacts& facts, std::string_v
     return {};
 }
 
-lib::Result<void> CtfTrace::finish_streams(const trace::TraceFacts& facts, std::string& why) {
+lib::Result<void, Failure> CtfTrace::finish_streams(const trace::TraceFacts& facts) {
     const auto unseen = unseen_losses(facts);
     for (const auto& [cpu, lost] : unseen) {
         static_cast<void>(stream(cpu)); // a processor that only lost
@@ -275,10 +274,10 @@ lib::Result<void> CtfTrace::finish_streams(const trace::TraceFacts& facts, std::
         const std::uint64_t last_ns =
             counts_ticks(facts) ? lib::TickRate{facts.clock.khz}.to_nanoseconds(last).value : last.value;
         if (last_ns > kReadersMaxNs) {
-            why = fmt::format("the stamp {} of processor {} is more than 292 years: readers of CTF refuse it; name the "
-                              "true rate with --tsc-khz, or leave the damaged chunk out",
-                              last.value, cpu);
-            return lib::Error::unsupported;
+            return Failure{Fault::unusable,
+                           fmt::format("the stamp {} of processor {} is more than 292 years: readers of CTF refuse "
+                                       "it; name the true rate with --tsc-khz, or leave the damaged chunk out",
+                                       last.value, cpu)};
         }
     }
     return {};

@@ -45,8 +45,8 @@ class CtfTrace {
     }
 
     // environment: lines of `key = value;`. classes: further event classes. Errors as Writer::finish().
-    [[nodiscard]] lib::Result<void> finish(const trace::TraceFacts& facts, std::string_view environment,
-                                           std::string_view classes, std::string& why);
+    [[nodiscard]] lib::Result<void, Failure> finish(const trace::TraceFacts& facts, std::string_view environment,
+                                                    std::string_view classes);
 
     // Ids of classes that a format adds itself: from here on.
     static constexpr std::uint16_t kFirstOwnId = 0xF000;
@@ -69,7 +69,7 @@ class CtfTrace {
         return m_clock == Clock::ticks && facts.clock.khz != 0;
     }
 
-    [[nodiscard]] lib::Result<void> finish_streams(const trace::TraceFacts& facts, std::string& why);
+    [[nodiscard]] lib::Result<void, Failure> finish_streams(const trace::TraceFacts& facts);
     void append_metadata_head(fmt::memory_buffer& out, const trace::TraceFacts& facts,
                               std::string_view environment) const;
     void append_classes(fmt::memory_buffer& out) const;
@@ -87,8 +87,7 @@ class CtfTrace {
     Clock m_clock;
     std::vector<std::unique_ptr<CtfStream>> m_streams; // by processor
     std::size_t m_open = 0;
-    lib::Result<void> m_opened{};
-    std::uint16_t m_refused_cpu = 0;
+    lib::Result<void, Failure> m_opened{};
     std::array<bool, 256> m_unknown{}; // codes outside of the table that came
     std::map<std::uint16_t, Declared> m_declared;
     std::map<std::uint64_t, std::uint16_t> m_foreign; // by origin, class and number

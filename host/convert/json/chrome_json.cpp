@@ -45,7 +45,7 @@ class ChromeJson final : public Writer {
     explicit ChromeJson(Destination& destination)
         : m_json(destination.file()) {}
 
-    lib::Result<void> begin(const Survey* survey, std::string& /*why*/) override {
+    lib::Result<void, Failure> begin(const Survey* survey) override {
         m_time.emplace(*survey);
         const auto& build = survey->facts.build;
         m_json.begin_object();
@@ -81,7 +81,7 @@ class ChromeJson final : public Writer {
         }
     }
 
-    lib::Result<void> finish(const trace::TraceFacts& facts, std::string& /*why*/) override {
+    lib::Result<void, Failure> finish(const trace::TraceFacts& facts) override {
         const std::uint64_t end_ns = m_time->last_ns();
         for (const Change& change : m_schedule.finish()) {
             end_slices(end_ns, change);

@@ -34,11 +34,12 @@ class Speedscope final : public Writer {
     explicit Speedscope(Destination& destination)
         : m_json(destination.file()) {}
 
-    lib::Result<void> begin(const Survey* survey, std::string& why) override {
+    lib::Result<void, Failure> begin(const Survey* survey) override {
         if (survey->per_code[kCodeOf<"instruction">] + survey->per_code[kCodeOf<"block">] == 0) {
-            why = "no task of the trace ran in steps, so it is unknown which functions it was in: begin them with "
-                  "FTrace_itrace_begin(), FTrace_itrace_task() or itrace=blocks on the kernel's command line";
-            return lib::Error::unsupported;
+            return Failure{
+                Fault::unusable,
+                "no task of the trace ran in steps, so it is unknown which functions it was in: begin them with "
+                "FTrace_itrace_begin(), FTrace_itrace_task() or itrace=blocks on the kernel's command line"};
         }
         m_time.emplace(*survey);
         m_title = survey->facts.build ? text::escaped(survey->facts.build->application.view()) : "remora";
@@ -59,7 +60,7 @@ class Speedscope final : public Writer {
         }
     }
 
-    lib::Result<void> finish(const trace::TraceFacts& facts, std::string& /*why*/) override {
+    lib::Result<void, Failure> finish(const trace::TraceFacts& facts) override {
         const std::uint64_t end_ns = m_time->last_ns();
         for (auto& [context, task] : m_tasks) {
             note(task, end_ns, task.stack.suspend(true));

@@ -106,7 +106,7 @@ class Ftrace final : public Writer {
         }
     }
 
-    lib::Result<void> begin(const Survey* /*survey*/, std::string& /*why*/) override {
+    lib::Result<void, Failure> begin(const Survey* /*survey*/) override {
         m_file.append("# tracer: nop\n#\n");
         if (m_patchable) {
             m_counts_at = m_file.position_bytes();
@@ -139,7 +139,7 @@ class Ftrace final : public Writer {
         }
     }
 
-    lib::Result<void> finish(const trace::TraceFacts& facts, std::string& /*why*/) override {
+    lib::Result<void, Failure> finish(const trace::TraceFacts& facts) override {
         for (const auto& [cpu, losses] : unseen_losses(facts)) {
             lost(cpu, losses.without(m_lost[cpu]));
         }

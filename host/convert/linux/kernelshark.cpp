@@ -79,8 +79,6 @@ class KernelShark final : public Writer {
     explicit KernelShark(Destination& destination)
         : m_file(destination.file()) {}
 
-    lib::Result<void> begin(const Survey* /*survey*/, std::string& /*why*/) override { return {}; }
-
     void add(const trace::Event& event) override {
         m_pages = pages_of(event.cpu);
         if (m_pages == nullptr) {
@@ -103,7 +101,7 @@ class KernelShark final : public Writer {
         }
     }
 
-    lib::Result<void> finish(const trace::TraceFacts& facts, std::string& why) override;
+    lib::Result<void, Failure> finish(const trace::TraceFacts& facts) override;
 
   private:
     RingPages* pages_of(std::uint16_t cpu) {
@@ -255,7 +253,7 @@ class KernelShark final : public Writer {
 
     void add_losses(const trace::TraceFacts& facts);
     void append_head(const trace::TraceFacts& facts);
-    [[nodiscard]] lib::Result<void> append_processors(std::string& why);
+    [[nodiscard]] lib::Result<void, Failure> append_processors();
 
     OutputFile& m_file;
     std::vector<std::unique_ptr<RingPages>> m_processors; // by number
@@ -315,7 +313,7 @@ void KernelShark::add_losses(const trace::TraceFacts& facts) {
 }
 
 // Offset and size of each processor's pages, then the pages themselves, on a page boundary.
-lib::Result<void> KernelShark::append_processors(std::string& why) {
+lib::Result<void, Failure> KernelShark::append_processors() {
     struct Part {
         std::shared_ptr<trace::ByteSource> bytes;
         std::uint64_t size = 0;
@@ -329,8 +327,9 @@ lib::Result<void> KernelShark::append_processors(std::string& why) {
         if (m_processors[cpu] != nullptr) {
             auto pages = m_processors[cpu]->finish(parts[cpu].size);
             if (!pages) {
-                why = fmt::format("pages of processor {}: {} (TMPDIR holds them)", cpu, error_name(pages.error()));
-                return pages.error();
+                const Failure failure = failure_of(pages.error());
+                return Failure{failure.cause,
+                               fmt::format("pages of processor {}: {} (TMPDIR holds them)", cpu, failure.text)};
             }
             parts[cpu].bytes = pages.value();
         }
@@ -344,8 +343,7 @@ lib::Result<void> KernelShark::append_processors(std::string& why) {
         for (std::uint64_t done = 0; done < part.size;) {
             const auto count = part.bytes->read(done, buffer);
             if (!count || count.value() == 0) {
-                why = "a temporary file cannot be read again";
-                return lib::Error::io;
+                return Failure{Fault::unusable, "a temporary file cannot be read again"};
             }
             m_file.append(std::span(buffer).first(count.value()));
             done += count.value();
@@ -354,10 +352,9 @@ lib::Result<void> KernelShark::append_processors(std::string& why) {
     return {};
 }
 
-lib::Result<void> KernelShark::finish(const trace::TraceFacts& facts, std::string& why) {
+lib::Result<void, Failure> KernelShark::finish(const trace::TraceFacts& facts) {
     if (m_too_many) {
-        why = fmt::format("events of more than {} processors", kProcessorsMax);
-        return lib::Error::unsupported;
+        return Failure{Fault::unusable, fmt::format("events of more than {} processors", kProcessorsMax)};
     }
     add_losses(facts);
     if (m_processors.empty()) {
@@ -368,7 +365,7 @@ lib::Result<void> KernelShark::finish(const trace::TraceFacts& facts, std::strin
     append(std::string_view("options  \0", 10));
     append_number(std::uint16_t{0});
     append(std::string_view("flyrecord\0", 10));
-    return append_processors(why);
+    return append_processors();
 }
 
 } // namespace

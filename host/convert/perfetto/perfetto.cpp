@@ -94,7 +94,7 @@ class Perfetto final : public Writer {
     explicit Perfetto(Destination& destination)
         : m_packets(destination.file()) {}
 
-    lib::Result<void> begin(const Survey* survey, std::string& /*why*/) override {
+    lib::Result<void, Failure> begin(const Survey* survey) override {
         m_survey = survey;
         m_time.emplace(*survey);
         write_clock();
@@ -119,7 +119,7 @@ class Perfetto final : public Writer {
         }
     }
 
-    lib::Result<void> finish(const trace::TraceFacts& facts, std::string& /*why*/) override {
+    lib::Result<void, Failure> finish(const trace::TraceFacts& facts) override {
         const std::uint64_t end_ns = m_time->last_ns();
         for (const Change& change : m_schedule.finish()) {
             end_slice(end_ns, change);

@@ -9,7 +9,6 @@
 #include "tracer/compact/encoder.hpp"
 
 #include <array>
-#include <fmt/format.h>
 #include <optional>
 
 namespace host::convert {
@@ -25,20 +24,16 @@ class Compact final : public Writer {
     explicit Compact(Destination& destination)
         : m_file(destination.file()) {}
 
-    lib::Result<void> begin(const Survey* survey, std::string& /*why*/) override {
+    lib::Result<void, Failure> begin(const Survey* survey) override {
         m_chunks.emplace(*survey, [this, survey](const RecordChunks::Chunk& chunk) { write(chunk, survey->facts); });
         return {};
     }
 
     void add(const trace::Event& event) override { m_without_record += std::uint64_t{!m_chunks->add(event)}; }
 
-    lib::Result<void> finish(const trace::TraceFacts& /*facts*/, std::string& why) override {
+    lib::Result<void, Failure> finish(const trace::TraceFacts& /*facts*/) override {
         m_chunks->finish();
-        if (m_without_record != 0) {
-            why = fmt::format("{} events of this trace are another system's and have no record", m_without_record);
-            return lib::Error::unsupported;
-        }
-        return {};
+        return all_have_records(m_without_record);
     }
 
   private:

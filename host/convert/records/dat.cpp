@@ -8,7 +8,6 @@
 #include "host/convert/rows.hpp"
 
 #include <algorithm>
-#include <fmt/format.h>
 #include <optional>
 
 namespace host::convert {
@@ -20,7 +19,7 @@ class Dat final : public Writer {
     explicit Dat(Destination& destination)
         : m_file(destination.file()) {}
 
-    lib::Result<void> begin(const Survey* survey, std::string& /*why*/) override {
+    lib::Result<void, Failure> begin(const Survey* survey) override {
         const auto& chunks = survey->facts.chunks;
         if (survey->kind == trace::InputKind::records && std::ranges::none_of(chunks, &trace::ChunkReport::described)) {
             return {};
@@ -47,15 +46,11 @@ class Dat final : public Writer {
         m_file.append(std::as_bytes(std::span(m_plain)));
     }
 
-    lib::Result<void> finish(const trace::TraceFacts& /*facts*/, std::string& why) override {
+    lib::Result<void, Failure> finish(const trace::TraceFacts& /*facts*/) override {
         if (m_chunks) {
             m_chunks->finish();
         }
-        if (m_without_record != 0) {
-            why = fmt::format("{} events of this trace are another system's and have no record", m_without_record);
-            return lib::Error::unsupported;
-        }
-        return {};
+        return all_have_records(m_without_record);
     }
 
   private:

@@ -44,11 +44,10 @@ KevWriter::KevWriter(OutputFile& file)
     , m_slots(file)
     , m_pids(0x1'0000, kNoPid) {}
 
-lib::Result<void> KevWriter::begin(const Survey* survey, std::string& why) {
+lib::Result<void, Failure> KevWriter::begin(const Survey* survey) {
     if (!survey->processors.empty() && survey->processors.back() >= formats::kev::kProcessorsMax) {
-        why = fmt::format("processor {}: the format has room for {}", survey->processors.back(),
-                          formats::kev::kProcessorsMax);
-        return lib::Error::unsupported;
+        return Failure{Fault::unusable, fmt::format("processor {}: the format has room for {}",
+                                                    survey->processors.back(), formats::kev::kProcessorsMax)};
     }
     // Events of other systems have no code of ours; what is in such a file must not be read as ours.
     const std::uint64_t sound = std::accumulate(survey->per_code.begin(), survey->per_code.end(), std::uint64_t{0});
@@ -169,7 +168,7 @@ void KevWriter::add(const trace::Event& event) {
     put(event.cpu, event.ticks.value, foreign);
 }
 
-lib::Result<void> KevWriter::finish(const trace::TraceFacts& /*facts*/, std::string& /*why*/) {
+lib::Result<void, Failure> KevWriter::finish(const trace::TraceFacts& /*facts*/) {
     m_slots.finish();
     return {};
 }

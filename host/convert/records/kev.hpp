@@ -18,10 +18,10 @@ class KevWriter final : public Writer {
     // The file outlives the writer.
     explicit KevWriter(OutputFile& file);
 
-    // survey: not null. unsupported: a processor has a number that the format has no room for.
-    [[nodiscard]] lib::Result<void> begin(const Survey* survey, std::string& why) override;
+    // survey: not null. Unusable: a processor has a number that the format has no room for.
+    [[nodiscard]] lib::Result<void, Failure> begin(const Survey* survey) override;
     void add(const trace::Event& event) override;
-    [[nodiscard]] lib::Result<void> finish(const trace::TraceFacts& facts, std::string& why) override;
+    [[nodiscard]] lib::Result<void, Failure> finish(const trace::TraceFacts& facts) override;
 
   private:
     static constexpr std::size_t kNamesRoom = 4096; // ticks in front of the first event for names other than tasks'

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <fmt/format.h>
 #include <limits>
 #include <utility>
 
@@ -179,6 +180,14 @@ void RecordChunks::finish() {
         ++m_chunks;
         m_write({.begin = stretch.begin, .names = stretch.names, .records = {}, .first = m_survey.last});
     }
+}
+
+lib::Result<void, Failure> all_have_records(std::uint64_t without_record) {
+    if (without_record == 0) {
+        return {};
+    }
+    return Failure{Fault::unusable,
+                   fmt::format("{} events of this trace are another system's and have no record", without_record)};
 }
 
 } // namespace host::convert

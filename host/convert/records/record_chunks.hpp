@@ -72,4 +72,7 @@ class RecordChunks {
 // Appends the records of one event; false if it has none.
 [[nodiscard]] bool append_records(const trace::Event& event, std::vector<tracer::Record>& records);
 
+// What a format of records makes of a trace with so many events that have none.
+[[nodiscard]] lib::Result<void, Failure> all_have_records(std::uint64_t without_record);
+
 } // namespace host::convert

@@ -114,11 +114,10 @@ class Tlog final : public Writer {
     explicit Tlog(Destination& destination)
         : m_file(destination.file()) {}
 
-    lib::Result<void> begin(const Survey* /*survey*/, std::string& why) override {
+    lib::Result<void, Failure> begin(const Survey* /*survey*/) override {
         auto spool = ChainSpool::create();
         if (!spool) {
-            why = "no temporary file can be made: see TMPDIR";
-            return spool.error();
+            return Failure{failure_of(spool.error()).cause, "no temporary file can be made: see TMPDIR"};
         }
         m_spool = std::move(spool.value());
         return {};
@@ -148,10 +147,10 @@ class Tlog final : public Writer {
         put(process, map_native(event, process.running));
     }
 
-    lib::Result<void> finish(const trace::TraceFacts& facts, std::string& why) override {
+    lib::Result<void, Failure> finish(const trace::TraceFacts& facts) override {
         if (m_untimed) {
-            why = "tlog has seconds, but the rate of the trace's clock is not known: name it with --tsc-khz";
-            return lib::Error::unsupported;
+            return Failure{Fault::unusable,
+                           "tlog has seconds, but the rate of the trace's clock is not known: name it with --tsc-khz"};
         }
         if (m_processes.empty()) {
             of(0);
@@ -169,7 +168,10 @@ class Tlog final : public Writer {
             write(process, tlog::kEnd, process.end.value_or(Mapped{}));
             rows.push_back(process.row);
         }
-        return m_spool.copy_to(m_file, rows);
+        if (const auto copied = m_spool.copy_to(m_file, rows); !copied) {
+            return failure_of(copied.error());
+        }
+        return {};
     }
 
   private:

@@ -40,7 +40,7 @@ class Csv final : public Writer {
         }
     }
 
-    lib::Result<void> begin(const Survey* /*survey*/, std::string& /*why*/) override {
+    lib::Result<void, Failure> begin(const Survey* /*survey*/) override {
         m_file.append("ticks,time_ns,cpu,family,code,event,state,words\n");
         return {};
     }
@@ -78,8 +78,6 @@ class Csv final : public Writer {
         *at++ = '\n';
         m_file.used(static_cast<std::size_t>(at - begin));
     }
-
-    lib::Result<void> finish(const trace::TraceFacts& /*facts*/, std::string& /*why*/) override { return {}; }
 
   private:
     static std::size_t word_count(const trace::Event& event) {

@@ -30,19 +30,6 @@ constexpr std::string_view kIndices = "CREATE INDEX events_by_time ON events(tim
                                       "CREATE INDEX intervals_by_time ON intervals(begin_ns);"
                                       "CREATE INDEX interrupts_by_time ON interrupts(begin_ns);";
 
-lib::Error error_of(int code) {
-    switch (code & 0xFF) {
-    case SQLITE_FULL:
-        return lib::Error::no_space;
-    case SQLITE_PERM:
-    case SQLITE_READONLY:
-    case SQLITE_AUTH:
-        return lib::Error::refused;
-    default:
-        return lib::Error::io;
-    }
-}
-
 std::string placeholders(int count) {
     std::string text = "?";
     for (int i = 1; i < count; ++i) {
@@ -62,7 +49,7 @@ class Sqlite final : public Writer {
 
     ~Sqlite() override { close(); }
 
-    lib::Result<void> begin(const Survey* survey, std::string& why) override {
+    lib::Result<void, Failure> begin(const Survey* survey) override {
         m_khz = survey->facts.clock.khz;
         constexpr int kFlags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
         check(sqlite3_open_v2(m_destination.partial_path().c_str(), &m_database, kFlags, nullptr));
@@ -77,7 +64,7 @@ class Sqlite final : public Writer {
             make_table(sql::row_of(table).name, sql::row_of(table).columns,
                        static_cast<std::size_t>(sql::column_count(table)), m_tables[i]);
         }
-        return result(why);
+        return result();
     }
 
     void add(const trace::Event& event) override {
@@ -88,7 +75,7 @@ class Sqlite final : public Writer {
         m_schedule.add(event, m_khz);
     }
 
-    lib::Result<void> finish(const trace::TraceFacts& facts, std::string& why) override {
+    lib::Result<void, Failure> finish(const trace::TraceFacts& facts) override {
         m_schedule.finish(facts.names);
         for (const Table table : {Table::tasks, Table::names, Table::chunks, Table::meta}) {
             sql::fact_rows(table, facts, m_sink);
@@ -96,7 +83,7 @@ class Sqlite final : public Writer {
         run(kIndices);
         run(sql::kViews);
         run("ANALYZE; COMMIT;");
-        auto outcome = result(why);
+        auto outcome = result();
         close();
         return outcome;
     }
@@ -123,7 +110,7 @@ class Sqlite final : public Writer {
     void check(int code) {
         if (m_error == SQLITE_OK && code != SQLITE_OK && code != SQLITE_DONE) {
             m_error = code;
-            m_why = m_database != nullptr ? sqlite3_errmsg(m_database) : sqlite3_errstr(code);
+            m_reason = m_database != nullptr ? sqlite3_errmsg(m_database) : sqlite3_errstr(code);
         }
     }
 
@@ -140,12 +127,11 @@ class Sqlite final : public Writer {
         }
     }
 
-    [[nodiscard]] lib::Result<void> result(std::string& why) const {
+    [[nodiscard]] lib::Result<void, Failure> result() const {
         if (m_error == SQLITE_OK) {
             return {};
         }
-        why = m_why;
-        return error_of(m_error);
+        return Failure{(m_error & 0xFF) == SQLITE_FULL ? Fault::no_space : Fault::unusable, m_reason};
     }
 
     void close() {
@@ -161,7 +147,7 @@ class Sqlite final : public Writer {
     sqlite3_stmt* m_events = nullptr;
     std::array<sqlite3_stmt*, sql::kTables> m_tables{};
     int m_error = SQLITE_OK;
-    std::string m_why;
+    std::string m_reason;
     std::string m_scratch;
     std::uint32_t m_khz = 0;
     sql::RowSink m_sink;

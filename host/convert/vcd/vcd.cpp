@@ -37,7 +37,7 @@ class Vcd final : public Writer {
         : m_file(destination.file())
         , m_signals(m_file) {}
 
-    lib::Result<void> begin(const Survey* survey, std::string& /*why*/) override {
+    lib::Result<void, Failure> begin(const Survey* survey) override {
         m_time.emplace(*survey);
         m_file.append(fmt::format("$version remora $end\n$comment first tick {}, clock {} kHz $end\n"
                                   "$timescale 1 ns $end\n",
@@ -75,7 +75,7 @@ class Vcd final : public Writer {
         m_signals.set(here.event, std::uint64_t{name_of(event)});
     }
 
-    lib::Result<void> finish(const trace::TraceFacts& facts, std::string& /*why*/) override {
+    lib::Result<void, Failure> finish(const trace::TraceFacts& facts) override {
         for (const auto& [cpu, losses] : unseen_losses(facts)) {
             const Processor* const found = m_processors.find(cpu);
             const std::uint64_t shown = found != nullptr ? found->lost_records : 0;

@@ -60,102 +60,89 @@ bool is_true(const std::string* value) {
     return value != nullptr && value->starts_with("TRUE");
 }
 
-struct Judge {
-    Header& header;
-    std::string& why;
+using Failed = trace::Failure<HeaderError>;
+using Judged = lib::Result<void, Failed>;
 
-    HeaderError number(std::string_view key, std::uint64_t& value) {
-        const std::string* const text = header.find(key);
-        if (text == nullptr) {
-            why = fmt::format("the header has no TRACE_{}: it was cut, or is not of a .kev file", key);
-            return HeaderError::missing_key;
-        }
-        const auto parsed = number_of(*text);
+Failed missing(std::string_view key) {
+    return {HeaderError::missing_key,
+            fmt::format("the header has no TRACE_{}: it was cut, or is not of a .kev file", key)};
+}
+
+lib::Result<std::uint64_t, Failed> number(const Header& header, std::string_view key) {
+    const std::string* const text = header.find(key);
+    if (text == nullptr) {
+        return missing(key);
+    }
+    const auto parsed = number_of(*text);
+    if (!parsed) {
+        return Failed{HeaderError::number,
+                      fmt::format("TRACE_{} is \"{}\", which is no number", key, text::escaped(*text))};
+    }
+    return *parsed;
+}
+
+Judged judge_version(Header& header) {
+    const auto major = number(header, "VER_MAJOR");
+    if (!major) {
+        return major.error();
+    }
+    const auto minor = number(header, "VER_MINOR");
+    if (!minor) {
+        return minor.error();
+    }
+    const bool older = major.value() == 0 || (major.value() == 1 && minor.value() == 0);
+    if (older || major.value() > 1) {
+        return Failed{HeaderError::version, fmt::format("version {}.{:02}{}", major.value(), minor.value(),
+                                                        older ? ": this reader needs 1.01 or later"
+                                                              : " is newer than 1.xx, which this reader knows")};
+    }
+    header.newer = minor.value() > 1;
+    return {};
+}
+
+Judged judge_byte_order(Header& header) {
+    const bool little = is_true(header.find("LITTLE_ENDIAN"));
+    const bool big = is_true(header.find("BIG_ENDIAN"));
+    if (little == big) {
+        return Failed{HeaderError::byte_order,
+                      little ? "both TRACE_LITTLE_ENDIAN and TRACE_BIG_ENDIAN are TRUE"
+                             : "neither TRACE_LITTLE_ENDIAN nor TRACE_BIG_ENDIAN is TRUE: the byte order is not known"};
+    }
+    header.byte_order = little ? ByteOrder::little : ByteOrder::big;
+    return {};
+}
+
+Judged judge_encoding(Header& header) {
+    const std::string* const text = header.find("ENCODING");
+    if (text == nullptr) {
+        return missing("ENCODING");
+    }
+    if (!text->starts_with(kEncoding)) {
+        return Failed{HeaderError::encoding,
+                      fmt::format("TRACE_ENCODING is \"{}\": only \"{}\" is known", text::escaped(*text), kEncoding)};
+    }
+    return {};
+}
+
+Judged judge_numbers(Header& header) {
+    std::uint64_t processors = 0;
+    for (const auto& [key, value] : {std::pair{"CYCLES_PER_SEC", &header.cycles_per_second},
+                                     {"CPU_NUM", &processors},
+                                     {"SYSPAGE_LEN", &header.syspage_bytes}}) {
+        const auto parsed = number(header, key);
         if (!parsed) {
-            why = fmt::format("TRACE_{} is \"{}\", which is no number", key, text::escaped(*text));
-            return HeaderError::number;
+            return parsed.error();
         }
-        value = *parsed;
-        return HeaderError::none;
+        *value = parsed.value();
     }
-
-    HeaderError version() {
-        std::uint64_t major = 0;
-        std::uint64_t minor = 0;
-        if (const auto error = number("VER_MAJOR", major); error != HeaderError::none) {
-            return error;
-        }
-        if (const auto error = number("VER_MINOR", minor); error != HeaderError::none) {
-            return error;
-        }
-        if (major == 0 || (major == 1 && minor == 0)) {
-            why = fmt::format("version {}.{:02}: this reader needs 1.01 or later", major, minor);
-            return HeaderError::version;
-        }
-        if (major > 1) {
-            why = fmt::format("version {}.{:02} is newer than 1.xx, which this reader knows", major, minor);
-            return HeaderError::version;
-        }
-        header.newer = minor > 1;
-        return HeaderError::none;
+    header.processors = static_cast<std::uint32_t>(std::min<std::uint64_t>(processors, kProcessorsMax));
+    if (header.syspage_bytes > kSyspageBytesMax) {
+        return Failed{HeaderError::syspage_size,
+                      fmt::format("TRACE_SYSPAGE_LEN is {}: more than {} bytes are not believed", header.syspage_bytes,
+                                  kSyspageBytesMax)};
     }
-
-    HeaderError byte_order() {
-        const bool little = is_true(header.find("LITTLE_ENDIAN"));
-        const bool big = is_true(header.find("BIG_ENDIAN"));
-        if (little == big) {
-            why = little ? "both TRACE_LITTLE_ENDIAN and TRACE_BIG_ENDIAN are TRUE"
-                         : "neither TRACE_LITTLE_ENDIAN nor TRACE_BIG_ENDIAN is TRUE: the byte order is not known";
-            return HeaderError::byte_order;
-        }
-        header.byte_order = little ? ByteOrder::little : ByteOrder::big;
-        return HeaderError::none;
-    }
-
-    HeaderError encoding() {
-        const std::string* const text = header.find("ENCODING");
-        if (text == nullptr) {
-            why = "the header has no TRACE_ENCODING: it was cut, or is not of a .kev file";
-            return HeaderError::missing_key;
-        }
-        if (!text->starts_with(kEncoding)) {
-            why = fmt::format("TRACE_ENCODING is \"{}\": only \"{}\" is known", text::escaped(*text), kEncoding);
-            return HeaderError::encoding;
-        }
-        return HeaderError::none;
-    }
-
-    // Stops at the first error.
-    HeaderError all() {
-        std::uint64_t processors = 0;
-        HeaderError error = version();
-        if (error == HeaderError::none) {
-            error = byte_order();
-        }
-        if (error == HeaderError::none) {
-            error = encoding();
-        }
-        if (error == HeaderError::none) {
-            error = number("CYCLES_PER_SEC", header.cycles_per_second);
-        }
-        if (error == HeaderError::none) {
-            error = number("CPU_NUM", processors);
-        }
-        if (error == HeaderError::none) {
-            error = number("SYSPAGE_LEN", header.syspage_bytes);
-        }
-        if (error != HeaderError::none) {
-            return error;
-        }
-        header.processors = static_cast<std::uint32_t>(std::min<std::uint64_t>(processors, kProcessorsMax));
-        if (header.syspage_bytes > kSyspageBytesMax) {
-            why = fmt::format("TRACE_SYSPAGE_LEN is {}: more than {} bytes are not believed", header.syspage_bytes,
-                              kSyspageBytesMax);
-            return HeaderError::syspage_size;
-        }
-        return HeaderError::none;
-    }
-};
+    return {};
+}
 
 } // namespace
 
@@ -174,15 +161,15 @@ std::optional<std::size_t> find_header_end(std::string_view text) {
     return begin != std::string_view::npos ? std::optional(begin + kHeaderEnd.size()) : std::nullopt;
 }
 
-HeaderError parse_header(std::string_view text, Header& header, std::string& why) {
+lib::Result<Header, Failed> parse_header(std::string_view text) {
     if (!text.starts_with(kHeaderBegin)) {
-        why = fmt::format("the file does not begin with {}", kHeaderBegin);
-        return HeaderError::no_begin;
+        return Failed{HeaderError::no_begin, fmt::format("the file does not begin with {}", kHeaderBegin)};
     }
     if (!text.ends_with(kHeaderEnd)) {
-        why = fmt::format("no {} in the first {} bytes: the header was cut", kHeaderEnd, text.size());
-        return HeaderError::no_end;
+        return Failed{HeaderError::no_end,
+                      fmt::format("no {} in the first {} bytes: the header was cut", kHeaderEnd, text.size())};
     }
+    Header header;
     KeyPlace key = next_key(text, kHeaderBegin.size());
     while (key.begin != std::string_view::npos && key.end != text.size()) {
         const KeyPlace next = next_key(text, key.end);
@@ -191,7 +178,12 @@ HeaderError parse_header(std::string_view text, Header& header, std::string& why
                                     text.substr(key.end, next.begin - key.end));
         key = next;
     }
-    return Judge{header, why}.all();
+    for (const auto judge : {judge_version, judge_byte_order, judge_encoding, judge_numbers}) {
+        if (const auto judged = judge(header); !judged) {
+            return judged.error();
+        }
+    }
+    return header;
 }
 
 } // namespace host::formats::kev

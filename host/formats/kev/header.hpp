@@ -6,6 +6,8 @@
 #pragma once
 
 #include "host/formats/kev/slot.hpp"
+#include "host/trace/failure.hpp"
+#include "lib/result.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -26,17 +28,15 @@ inline constexpr std::size_t kHeaderBytesMax = 1 << 20;
 inline constexpr std::size_t kSyspageBytesMax = 16 << 20;
 
 enum class HeaderError : std::uint8_t {
-    none,
-    no_begin,      // does not start with kHeaderBegin
-    no_end,        // the input, or kHeaderBytesMax, ends before kHeaderEnd
-    missing_key,   // one that cannot be done without
-    version,       // below 1.01, or no number
-    byte_order,    // neither little nor big, or both
-    encoding,      // slots of another size
-    number,        // a value that should be a number is none
-    syspage_size,  // SYSPAGE_LEN is beyond the end of the input, or absurd
-    cannot_read,   // the read failed
-    out_of_memory, // never from parse_header()
+    no_begin,     // does not start with kHeaderBegin
+    no_end,       // the input, or kHeaderBytesMax, ends before kHeaderEnd
+    missing_key,  // one that cannot be done without
+    version,      // below 1.01, or no number
+    byte_order,   // neither little nor big, or both
+    encoding,     // slots of another size
+    number,       // a value that should be a number is none
+    syspage_size, // SYSPAGE_LEN is beyond the end of the input, or absurd
+    cannot_read,  // the read failed; never from parse_header()
 };
 
 struct Header {
@@ -57,7 +57,7 @@ struct Header {
 // Where kHeaderEnd ends in `text`, if it is there.
 [[nodiscard]] std::optional<std::size_t> find_header_end(std::string_view text);
 
-// text: from kHeaderBegin to the end of kHeaderEnd. `why` names the key and the remedy.
-[[nodiscard]] HeaderError parse_header(std::string_view text, Header& header, std::string& why);
+// text: from kHeaderBegin to the end of kHeaderEnd. An error's text names the key and the remedy.
+[[nodiscard]] lib::Result<Header, trace::Failure<HeaderError>> parse_header(std::string_view text);
 
 } // namespace host::formats::kev

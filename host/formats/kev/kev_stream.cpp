@@ -34,10 +34,9 @@ T number_of(const Header& header, std::string_view key, int base) {
 
 lib::Result<std::unique_ptr<KevStream>>
 KevStream::open(const trace::NamedSource& input, const trace::OpenOptions& options, trace::Diagnostics& diagnostics) {
-    HeaderError error = HeaderError::none;
-    auto reader = Reader::open(input, diagnostics, error, options);
+    auto reader = Reader::open(input, diagnostics, options);
     if (!reader) {
-        return reader.error();
+        return reader.error() == HeaderError::cannot_read ? lib::Error::io : lib::Error::corrupt;
     }
     return std::unique_ptr<KevStream>(new KevStream(std::move(reader.value()), options, diagnostics, input.name));
 }

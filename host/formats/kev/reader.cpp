@@ -14,15 +14,13 @@ constexpr std::size_t kQueuedWordsMax = 1 << 20;
 
 } // namespace
 
-lib::Result<std::unique_ptr<Reader>> Reader::open(const trace::NamedSource& input, trace::Diagnostics& diagnostics,
-                                                  HeaderError& error, const trace::OpenOptions& options) {
+lib::Result<std::unique_ptr<Reader>, HeaderError>
+Reader::open(const trace::NamedSource& input, trace::Diagnostics& diagnostics, const trace::OpenOptions& options) {
     auto reader = std::unique_ptr<Reader>(new Reader(input, diagnostics, options));
-    error = reader->read_header();
-    if (error == HeaderError::none) {
-        error = reader->read_syspage();
-    }
-    if (error != HeaderError::none) {
-        return error == HeaderError::cannot_read ? lib::Error::io : lib::Error::corrupt;
+    for (const auto read : {&Reader::read_header, &Reader::read_syspage}) {
+        if (const auto done = ((*reader).*read)(); !done) {
+            return done.error();
+        }
     }
     return reader;
 }
@@ -39,9 +37,9 @@ void Reader::report(trace::Code code, std::uint64_t slot, std::uint8_t cpu, std:
     m_diagnostics.report(code, {.file = m_name, .offset_bytes = offset_of(slot), .cpu = cpu}, text);
 }
 
-HeaderError Reader::header_error(HeaderError error, std::uint64_t offset_bytes, std::string_view why) {
+HeaderError Reader::header_error(HeaderError error, std::uint64_t offset_bytes, std::string_view text) {
     m_diagnostics.report(error == HeaderError::version ? trace::Code::version : trace::Code::header,
-                         {.file = m_name, .offset_bytes = offset_bytes}, why);
+                         {.file = m_name, .offset_bytes = offset_bytes}, text);
     return error;
 }
 
@@ -60,7 +58,7 @@ bool Reader::read_more(std::size_t bytes) {
     return got != 0;
 }
 
-HeaderError Reader::read_header() {
+lib::Result<void, HeaderError> Reader::read_header() {
     constexpr std::size_t kPiece = 4096;
     std::size_t searched = 0;
     std::optional<std::size_t> end;
@@ -79,20 +77,20 @@ HeaderError Reader::read_header() {
     if (m_filled == 0) {
         return header_error(HeaderError::cannot_read, 0, "the input is empty");
     }
-    std::string why;
-    const HeaderError error = parse_header(text().substr(0, end.value_or(m_filled)), m_header, why);
-    if (error != HeaderError::none) {
-        return header_error(error, 0, why);
+    auto header = parse_header(text().substr(0, end.value_or(m_filled)));
+    if (!header) {
+        return header_error(header.error().cause, 0, header.error().text);
     }
+    m_header = std::move(header.value());
     m_position = *end;
     m_first_slot = *end + m_header.syspage_bytes;
     if (m_header.newer) {
         m_diagnostics.report(trace::Code::minor, {.file = m_name}, "a later version than 1.01: read as 1.01");
     }
-    return HeaderError::none;
+    return {};
 }
 
-HeaderError Reader::read_syspage() {
+lib::Result<void, HeaderError> Reader::read_syspage() {
     const std::uint64_t size = m_header.syspage_bytes;
     while (m_filled - m_position < size && read_more(kBufferBytes)) {
     }
@@ -101,7 +99,7 @@ HeaderError Reader::read_syspage() {
                              fmt::format("TRACE_SYSPAGE_LEN is {}, but only {} bytes follow the header: read as slots",
                                          size, m_filled - m_position));
         m_first_slot = m_position;
-        return HeaderError::none;
+        return {};
     }
     if (m_filled - m_position < size) {
         return header_error(
@@ -111,7 +109,7 @@ HeaderError Reader::read_syspage() {
     const auto page = std::span(m_buffer).subspan(m_position, size);
     m_syspage.assign(page.begin(), page.end());
     m_position += size;
-    return HeaderError::none;
+    return {};
 }
 
 // Takes one slot in. False at the end.

@@ -47,11 +47,9 @@ class Reader {
     static constexpr std::size_t kBufferBytes = 64 * 1024;
     static constexpr std::size_t kQueueMax = 4096;
 
-    // Reads as far as the first slot. What is wrong is reported, and `error` says it in short; diagnostics outlives
-    // the reader.
-    [[nodiscard]] static lib::Result<std::unique_ptr<Reader>> open(const trace::NamedSource& input,
-                                                                   trace::Diagnostics& diagnostics, HeaderError& error,
-                                                                   const trace::OpenOptions& options = {});
+    // Reads as far as the first slot. What is wrong is reported; diagnostics outlives the reader.
+    [[nodiscard]] static lib::Result<std::unique_ptr<Reader>, HeaderError>
+    open(const trace::NamedSource& input, trace::Diagnostics& diagnostics, const trace::OpenOptions& options = {});
 
     Reader(const Reader&) = delete;
     Reader& operator=(const Reader&) = delete;
@@ -81,9 +79,9 @@ class Reader {
 
     [[nodiscard]] bool must_stop() const { return m_strict && m_diagnostics.damages() != m_damages; }
 
-    [[nodiscard]] HeaderError read_header();
-    [[nodiscard]] HeaderError read_syspage();
-    [[nodiscard]] HeaderError header_error(HeaderError error, std::uint64_t offset_bytes, std::string_view why);
+    [[nodiscard]] lib::Result<void, HeaderError> read_header();
+    [[nodiscard]] lib::Result<void, HeaderError> read_syspage();
+    [[nodiscard]] HeaderError header_error(HeaderError error, std::uint64_t offset_bytes, std::string_view text);
     [[nodiscard]] bool read_more(std::size_t bytes);
     [[nodiscard]] bool read_slot();
     void take(const Slot& slot);
