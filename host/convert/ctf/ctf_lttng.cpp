@@ -6,6 +6,7 @@
 // and its kernel state provider).
 #include "host/convert/rows.hpp"
 
+#include "host/convert/change_handler.hpp"
 #include "host/convert/ctf/ctf_environment.hpp"
 #include "host/convert/ctf/ctf_text.hpp"
 #include "host/convert/ctf/ctf_trace.hpp"
@@ -65,7 +66,7 @@ constexpr std::int32_t kStatusUnknown = 0; // of lttng_statedump_process_state; 
 constexpr std::int32_t kModeSyscall = 2;
 constexpr std::int32_t kTypeKernelThread = 1;
 
-class CtfLttng final : public Writer {
+class CtfLttng final : public Writer, private ChangeHandler {
   public:
     explicit CtfLttng(Destination& destination)
         : m_trace(destination, CtfTrace::Clock::nanoseconds) {}
@@ -86,7 +87,7 @@ class CtfLttng final : public Writer {
         // An interrupt's end follows what the interrupt did; every other change follows its record.
         m_trace.add(event);
         for (const Change& change : changes) {
-            add_change(change);
+            apply(change);
         }
         add_timer();
     }
@@ -176,60 +177,41 @@ class CtfLttng final : public Writer {
         fields(id_of("lttng_statedump_end"));
     }
 
-    void add_change(const Change& change) {
-        switch (change.kind) {
-        case Change::Kind::switched:
-            fields(id_of("sched_switch"))
-                .put(label(change.other))
-                .put(std::int64_t{linux_state(change.state, kTaskDead)})
-                .put(label(change.context));
-            break;
-        case Change::Kind::woken:
-            wake(change.context);
-            break;
-        case Change::Kind::created: {
-            const std::int32_t child = Fields::tid(label(change.context));
-            m_new.set(change.context);
-            const std::uint32_t parent = m_schedule.running(m_event->cpu);
-            const std::int32_t parent_tid = Fields::tid(label(parent));
-            fields(id_of("sched_process_fork"))
-                .put(label(parent).name)
-                .put(parent_tid)
-                .put(parent_tid)
-                .put(label(change.context).name)
-                .put(child)
-                .put(child);
-            break;
-        }
-        case Change::Kind::ended:
-            fields(id_of("sched_process_exit")).put(label(change.context));
-            fields(id_of("sched_process_free")).put(label(change.context));
-            break;
-        case Change::Kind::interrupt_began:
-            fields(id_of("irq_handler_entry"))
-                .put(static_cast<std::int32_t>(change.object))
-                .put(m_vectors.of(*m_event, change.object));
-            break;
-        case Change::Kind::interrupt_ended:
-            fields(id_of("irq_handler_exit")).put(static_cast<std::int32_t>(change.object)).put(std::int32_t{1});
-            break;
-        case Change::Kind::inherits:
-            inherit(change.context, change.other);
-            break;
-        case Change::Kind::returns:
-            inherit(change.context, change.context);
-            break;
-        case Change::Kind::waits: // sched_switch says so
-        case Change::Kind::forgotten:
-        case Change::Kind::job_began:
-        case Change::Kind::job_ended:
-        case Change::Kind::gap:
-        case Change::Kind::lost: // recorded in the stream
-            break;
-        }
+    void on_switch(const Change& change) override {
+        fields(id_of("sched_switch"))
+            .put(label(change.other))
+            .put(std::int64_t{linux_state(change.state, kTaskDead)})
+            .put(label(change.context));
     }
 
-    void wake(std::uint32_t context) {
+    void on_create(std::uint32_t context) override {
+        const std::int32_t child = Fields::tid(label(context));
+        m_new.set(context);
+        const std::uint32_t parent = m_schedule.running(m_event->cpu);
+        const std::int32_t parent_tid = Fields::tid(label(parent));
+        fields(id_of("sched_process_fork"))
+            .put(label(parent).name)
+            .put(parent_tid)
+            .put(parent_tid)
+            .put(label(context).name)
+            .put(child)
+            .put(child);
+    }
+
+    void on_end(std::uint32_t context) override {
+        fields(id_of("sched_process_exit")).put(label(context));
+        fields(id_of("sched_process_free")).put(label(context));
+    }
+
+    void on_interrupt(std::uint32_t vector) override {
+        fields(id_of("irq_handler_entry")).put(static_cast<std::int32_t>(vector)).put(m_vectors.of(*m_event, vector));
+    }
+
+    void on_interrupt_end(std::uint32_t vector) override {
+        fields(id_of("irq_handler_exit")).put(static_cast<std::int32_t>(vector)).put(std::int32_t{1});
+    }
+
+    void on_wake(std::uint32_t context) override {
         const auto cpu = static_cast<std::int32_t>(m_event->cpu);
         fields(id_of("sched_waking")).put(label(context)).put(cpu);
         const bool is_new = context < m_new.size() && m_new.test(context);
@@ -239,7 +221,7 @@ class CtfLttng final : public Writer {
         }
     }
 
-    void inherit(std::uint32_t context, std::uint32_t from) {
+    void on_priority(std::uint32_t context, std::uint32_t from) override {
         const std::int32_t to = Fields::priority(label(from));
         const TaskLabel& task = label(context);
         fields(id_of("sched_pi_setprio")).put(task.name).put(Fields::tid(task)).put(Fields::priority(task)).put(to);

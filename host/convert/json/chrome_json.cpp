@@ -15,7 +15,7 @@
 #include "host/convert/per_processor.hpp"
 #include "host/convert/rows.hpp"
 #include "host/convert/task_labels.hpp"
-#include "host/convert/time_axis.hpp"
+#include "host/convert/track_writer.hpp"
 #include "host/convert/vector_labels.hpp"
 #include "host/text/json_writer.hpp"
 #include "host/trace/user_event.hpp"
@@ -23,7 +23,6 @@
 #include <algorithm>
 #include <array>
 #include <fmt/format.h>
-#include <optional>
 #include <utility>
 #include <vector>
 
@@ -40,68 +39,10 @@ constexpr std::array<std::string_view, 7> kGroupNames = {"",     "processors", "
 
 constexpr std::size_t kEventMax = 256; // everything in an event but texts
 
-class ChromeJson final : public Writer {
+class ChromeJson final : public TrackWriter {
   public:
     explicit ChromeJson(Destination& destination)
         : m_json(destination.file()) {}
-
-    lib::Result<void, Failure> begin(const Survey* survey) override {
-        m_time.emplace(*survey);
-        const auto& build = survey->facts.build;
-        m_json.begin_object();
-        m_json.member("displayTimeUnit", "ns");
-        m_json.key("otherData");
-        m_json.begin_object();
-        m_json.member("application", build ? text::escaped(build->application.view()) : "");
-        m_json.member("kernel", build ? text::escaped(build->kernel.view()) : "");
-        m_json.member("first_tick", fmt::format("{}", survey->first.value));
-        m_json.member("clock_khz", survey->facts.clock.khz);
-        m_json.end_object();
-        m_json.key("traceEvents");
-        m_json.begin_array();
-        for (std::size_t group = 1; group < kGroupNames.size(); ++group) {
-            add_metadata(static_cast<Group>(group), "process_name", 0, kGroupNames[group]);
-        }
-        return {};
-    }
-
-    void add(const trace::Event& event) override {
-        const std::uint64_t time_ns = m_time->of(event);
-        const auto changes = m_schedule.take(event);
-        for (const Change& change : changes) {
-            apply(time_ns, event, change);
-        }
-        for (const Change& change : changes) {
-            draw_slices(time_ns, event, change);
-        }
-        if (event.is(kCodeOf<"server_budget">)) {
-            add_budget(time_ns, event);
-        } else if (!is_shown(event, changes)) {
-            add_instant(time_ns, event);
-        }
-    }
-
-    lib::Result<void, Failure> finish(const trace::TraceFacts& facts) override {
-        const std::uint64_t end_ns = m_time->last_ns();
-        for (const Change& change : m_schedule.finish()) {
-            end_slices(end_ns, change);
-        }
-        m_processors.for_each([&](std::uint16_t cpu, Processor& here) {
-            run(end_ns, here, cpu, {});
-            for (; here.interrupts != 0; --here.interrupts) {
-                end_slice(Group::interrupts, cpu, end_ns);
-            }
-        });
-        for (const auto& [cpu, losses] : unseen_losses(facts)) {
-            if (const std::uint64_t rest = losses.without(processor(cpu).lost); rest != 0) {
-                add_loss(end_ns, cpu, losses.text(rest));
-            }
-        }
-        m_json.end_lines();
-        m_json.end_object();
-        m_json.blank("\n");
-        return {};
-    }
 
   private:
     struct Processor {
@@ -110,6 +51,41 @@ class ChromeJson final : public Writer {
         std::uint32_t interrupts = 0; // nested
         std::uint64_t lost = 0;       // as gaps record
     };
+
+    void begin_tracks(const Survey& survey) override {
+        const auto& build = survey.facts.build;
+        m_json.begin_object();
+        m_json.member("displayTimeUnit", "ns");
+        m_json.key("otherData");
+        m_json.begin_object();
+        m_json.member("application", build ? text::escaped(build->application.view()) : "");
+        m_json.member("kernel", build ? text::escaped(build->kernel.view()) : "");
+        m_json.member("first_tick", fmt::format("{}", survey.first.value));
+        m_json.member("clock_khz", survey.facts.clock.khz);
+        m_json.end_object();
+        m_json.key("traceEvents");
+        m_json.begin_array();
+        for (std::size_t group = 1; group < kGroupNames.size(); ++group) {
+            add_metadata(static_cast<Group>(group), "process_name", 0, kGroupNames[group]);
+        }
+    }
+
+    void end_tracks(const trace::TraceFacts& facts) override {
+        m_processors.for_each([&](std::uint16_t cpu, Processor& here) {
+            run(here, cpu, {});
+            for (; here.interrupts != 0; --here.interrupts) {
+                put_end(Group::interrupts, cpu);
+            }
+        });
+        for (const auto& [cpu, losses] : unseen_losses(facts)) {
+            if (const std::uint64_t rest = losses.without(processor(cpu).lost); rest != 0) {
+                add_loss(cpu, losses.text(rest));
+            }
+        }
+        m_json.end_lines();
+        m_json.end_object();
+        m_json.blank("\n");
+    }
 
     Processor& processor(std::uint16_t cpu) {
         if (Processor* const known = m_processors.find(cpu); known != nullptr) {
@@ -126,75 +102,53 @@ class ChromeJson final : public Writer {
     }
 
     // A slice of the processor's track goes out when it ends.
-    void run(std::uint64_t time_ns, Processor& here, std::uint16_t cpu, std::string_view next) {
+    void run(Processor& here, std::uint16_t cpu, std::string_view next) {
         if (!here.running.empty()) {
             put_event('X', Group::processors, cpu, here.running.size(), [&](auto& json) {
                 add_time(json, "ts", here.since_ns);
-                add_time(json, "dur", time_ns - here.since_ns);
+                add_time(json, "dur", time_ns() - here.since_ns);
                 json.member("name", here.running);
             });
         }
         here.running = next;
-        here.since_ns = time_ns;
+        here.since_ns = time_ns();
     }
 
-    void apply(std::uint64_t time_ns, const trace::Event& event, const Change& change) {
-        Processor& here = processor(event.cpu);
-        switch (change.kind) {
-        case Change::Kind::switched:
-            run(time_ns, here, event.cpu, m_labels.of(event, change.context).name);
-            break;
-        case Change::Kind::interrupt_began:
-            ++here.interrupts;
-            begin_slice(Group::interrupts, event.cpu, time_ns, m_vectors.of(event, change.object));
-            break;
-        case Change::Kind::interrupt_ended:
-            --here.interrupts;
-            end_slice(Group::interrupts, event.cpu, time_ns);
-            break;
-        case Change::Kind::gap:
-            run(time_ns, here, event.cpu, "unknown");
-            break;
-        case Change::Kind::lost:
-            here.lost += change.object;
-            add_loss(time_ns, event.cpu, fmt::format("lost {} records", change.object));
-            break;
-        case Change::Kind::woken:
-        case Change::Kind::waits:
-        case Change::Kind::created:
-        case Change::Kind::ended:
-        case Change::Kind::forgotten:
-        case Change::Kind::job_began:
-        case Change::Kind::job_ended:
-        case Change::Kind::inherits:
-        case Change::Kind::returns:
-            break;
-        }
+    void select_processor(std::uint16_t cpu) override { m_here = &processor(cpu); }
+
+    void on_switch(const Change& change) override {
+        run(*m_here, event().cpu, m_labels.of(event(), change.context).name);
     }
 
-    // Jobs and waits: of each a task has at most one at a time.
-    void draw_slices(std::uint64_t time_ns, const trace::Event& event, const Change& change) {
-        end_slices(time_ns, change);
-        if (change.kind == Change::Kind::job_began) {
-            begin_slice(Group::jobs, name_thread(event, Group::jobs, change.context), time_ns, "job");
-        } else if (change.begins_wait()) {
-            begin_slice(Group::waits, name_thread(event, Group::waits, change.context), time_ns,
-                        wait_label(*event.names, change.state, change.object));
-        }
+    void on_interrupt(std::uint32_t vector) override {
+        ++m_here->interrupts;
+        put_begin(Group::interrupts, event().cpu, m_vectors.of(event(), vector));
     }
 
-    void end_slices(std::uint64_t time_ns, const Change& change) {
-        if (change.kind == Change::Kind::job_ended) {
-            end_slice(Group::jobs, tid_used(change.context), time_ns);
-        } else if (change.ends_wait()) {
-            end_slice(Group::waits, tid_used(change.context), time_ns);
-        }
+    void on_interrupt_end(std::uint32_t /*vector*/) override {
+        --m_here->interrupts;
+        put_end(Group::interrupts, event().cpu);
     }
+
+    void on_gap() override { run(*m_here, event().cpu, "unknown"); }
+
+    void on_loss(std::uint32_t records) override {
+        m_here->lost += records;
+        add_loss(event().cpu, fmt::format("lost {} records", records));
+    }
+
+    static Group group_of(Slice slice) { return slice == Slice::job ? Group::jobs : Group::waits; }
+
+    void begin_slice(Slice slice, std::uint32_t context, std::string_view name) override {
+        put_begin(group_of(slice), name_thread(group_of(slice), context), name);
+    }
+
+    void end_slice(Slice slice, std::uint32_t context) override { put_end(group_of(slice), tid_used(context)); }
 
     // The thread of a task in this group, whose name is written first, and again when the context is another task's.
     // Its number stays that of the first task, so that slices end on the track on which they began.
-    std::uint32_t name_thread(const trace::Event& event, Group group, std::uint32_t context) {
-        const TaskLabel& label = m_labels.of(event, context);
+    std::uint32_t name_thread(Group group, std::uint32_t context) {
+        const TaskLabel& label = m_labels.of(event(), context);
         ThreadName& known =
             m_thread_names[static_cast<std::size_t>(group) - static_cast<std::size_t>(Group::tasks)][context];
         if (known.turn == label.turn) {
@@ -211,10 +165,11 @@ class ChromeJson final : public Writer {
         return m_tids[context];
     }
 
-    void add_instant(std::uint64_t time_ns, const trace::Event& event) {
-        const std::uint32_t context = task_of(event, m_schedule);
+    void add_instant() override {
+        const trace::Event& event = this->event();
+        const std::uint32_t context = task_of(event, schedule());
         const bool of_task = context <= 0xFFFF;
-        const std::uint32_t thread = of_task ? name_thread(event, Group::tasks, context) : event.cpu;
+        const std::uint32_t thread = of_task ? name_thread(Group::tasks, context) : event.cpu;
         if (!of_task) {
             static_cast<void>(processor(event.cpu)); // its name comes before its events
         }
@@ -223,7 +178,7 @@ class ChromeJson final : public Writer {
         const std::string_view name = in_table ? event.row->name : std::string_view(escaped);
         const std::string_view words = m_event_words.of(event);
         put_event('i', of_task ? Group::tasks : Group::processors, thread, name.size() + words.size(), [&](auto& json) {
-            add_time(json, "ts", time_ns);
+            add_time(json, "ts", time_ns());
             json.member("s", "t");
             json.member("name", name);
             if (!words.empty()) {
@@ -235,22 +190,22 @@ class ChromeJson final : public Writer {
         });
     }
 
-    void add_loss(std::uint64_t time_ns, std::uint16_t cpu, std::string_view text) {
+    void add_loss(std::uint16_t cpu, std::string_view text) {
         put_event('i', Group::processors, cpu, text.size(), [&](auto& json) {
-            add_time(json, "ts", time_ns);
+            add_time(json, "ts", time_ns());
             json.member("s", "g");
             json.member("name", text);
         });
     }
 
-    void add_budget(std::uint64_t time_ns, const trace::Event& event) {
-        const std::string name = server_name(event);
+    void add_budget(std::uint64_t left_ns) override {
+        const std::string name = server_name(event());
         put_event('C', Group::servers, 0, name.size(), [&](auto& json) {
-            add_time(json, "ts", time_ns);
+            add_time(json, "ts", time_ns());
             json.member("name", name);
             json.key("args");
             json.begin_object();
-            json.member("ns", m_time->nanoseconds(event.par2));
+            json.member("ns", left_ns);
             json.end_object();
         });
     }
@@ -271,15 +226,15 @@ class ChromeJson final : public Writer {
         });
     }
 
-    void begin_slice(Group group, std::uint32_t thread, std::uint64_t time_ns, std::string_view name) {
+    void put_begin(Group group, std::uint32_t thread, std::string_view name) {
         put_event('B', group, thread, name.size(), [&](auto& json) {
-            add_time(json, "ts", time_ns);
+            add_time(json, "ts", time_ns());
             json.member("name", name);
         });
     }
 
-    void end_slice(Group group, std::uint32_t thread, std::uint64_t time_ns) {
-        put_event('E', group, thread, 0, [&](auto& json) { add_time(json, "ts", time_ns); });
+    void put_end(Group group, std::uint32_t thread) {
+        put_event('E', group, thread, 0, [&](auto& json) { add_time(json, "ts", time_ns()); });
     }
 
     // members(json) adds what follows phase, process and thread. text_bytes: of all texts in it.
@@ -324,12 +279,11 @@ class ChromeJson final : public Writer {
     static constexpr std::uint32_t kNoTid = ~std::uint32_t{0};
 
     text::JsonWriter<OutputFile&> m_json;
-    std::optional<TimeAxis> m_time;
-    Schedule m_schedule;
     TaskLabels m_labels;
     VectorLabels m_vectors;
     EventWords m_event_words;
     PerProcessor<Processor> m_processors;
+    Processor* m_here = nullptr;                                                       // of the event
     std::vector<std::uint32_t> m_tids = std::vector<std::uint32_t>(kContexts, kNoTid); // as they were first written
     std::array<std::vector<ThreadName>, 3> m_thread_names{
         std::vector<ThreadName>(kContexts), std::vector<ThreadName>(kContexts),

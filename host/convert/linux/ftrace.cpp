@@ -9,6 +9,7 @@
 // Beside our events there are sched_switch, sched_waking, sched_pi_setprio, irq_handler_entry and irq_handler_exit.
 #include "host/convert/rows.hpp"
 
+#include "host/convert/change_handler.hpp"
 #include "host/convert/event_words.hpp"
 #include "host/convert/losses.hpp"
 #include "host/convert/task_labels.hpp"
@@ -95,7 +96,7 @@ class TaskTexts {
     std::vector<Entry> m_entries;
 };
 
-class Ftrace final : public Writer {
+class Ftrace final : public Writer, private ChangeHandler {
   public:
     explicit Ftrace(Destination& destination)
         : m_file(destination.file())
@@ -135,7 +136,7 @@ class Ftrace final : public Writer {
         }
         line(event_title(), m_event_words.of(event));
         for (const Change& change : changes) {
-            add_change(change);
+            apply(change);
         }
     }
 
@@ -210,44 +211,24 @@ class Ftrace final : public Writer {
         return text::put_nine_digits(m_second_text.put(at), m_time_ns - second * kNsPerSecond);
     }
 
-    void add_change(const Change& change) {
-        switch (change.kind) {
-        case Change::Kind::switched:
-            add_switch(change);
-            break;
-        case Change::Kind::woken:
-            m_words = texts(change.context).plain;
-            m_words += " target_cpu=";
-            m_words += m_cpu_text;
-            line(": sched_waking: ", m_words);
-            break;
-        case Change::Kind::interrupt_began:
-            add_interrupt(": irq_handler_entry: irq=", change.object, " name=", m_vectors.of(*m_event, change.object));
-            break;
-        case Change::Kind::interrupt_ended:
-            add_interrupt(": irq_handler_exit: irq=", change.object, " ret=handled", {});
-            break;
-        case Change::Kind::inherits:
-            inherit(change.context, change.other);
-            break;
-        case Change::Kind::returns:
-            inherit(change.context, change.context);
-            break;
-        case Change::Kind::waits: // sched_switch says so
-        case Change::Kind::created:
-        case Change::Kind::ended:
-        case Change::Kind::forgotten:
-        case Change::Kind::job_began:
-        case Change::Kind::job_ended:
-        case Change::Kind::gap:
-        case Change::Kind::lost: // recorded by lost()
-            break;
-        }
+    void on_wake(std::uint32_t context) override {
+        m_words = texts(context).plain;
+        m_words += " target_cpu=";
+        m_words += m_cpu_text;
+        line(": sched_waking: ", m_words);
+    }
+
+    void on_interrupt(std::uint32_t vector) override {
+        add_interrupt(": irq_handler_entry: irq=", vector, " name=", m_vectors.of(*m_event, vector));
+    }
+
+    void on_interrupt_end(std::uint32_t vector) override {
+        add_interrupt(": irq_handler_exit: irq=", vector, " ret=handled", {});
     }
 
     const TaskTexts::Texts& texts(std::uint32_t context) { return m_texts.of(m_labels, *m_event, context); }
 
-    void add_switch(const Change& change) {
+    void on_switch(const Change& change) override {
         m_words = texts(change.other).previous; // of one context at a time
         m_words += " prev_state=";
         m_words += state_letter(change.state);
@@ -262,7 +243,7 @@ class Ftrace final : public Writer {
         finish_line(begin, put(put(at, key), value));
     }
 
-    void inherit(std::uint32_t context, std::uint32_t from) {
+    void on_priority(std::uint32_t context, std::uint32_t from) override {
         const std::uint32_t to = m_labels.of(*m_event, from).priority;
         const TaskLabel& task = m_labels.of(*m_event, context);
         line(": sched_pi_setprio: ",

@@ -7,6 +7,7 @@
 // because names and event formats are complete only then.
 #include "host/convert/rows.hpp"
 
+#include "host/convert/change_handler.hpp"
 #include "host/convert/event_words.hpp"
 #include "host/convert/linux/kernelshark_formats.hpp"
 #include "host/convert/linux/ring_pages.hpp"
@@ -74,7 +75,7 @@ class Data {
 
 constexpr std::uint8_t kExitDead = 16;
 
-class KernelShark final : public Writer {
+class KernelShark final : public Writer, private ChangeHandler {
   public:
     explicit KernelShark(Destination& destination)
         : m_file(destination.file()) {}
@@ -97,7 +98,7 @@ class KernelShark final : public Writer {
         }
         add_own();
         for (const Change& change : changes) {
-            add_change(change);
+            apply(change);
         }
     }
 
@@ -169,61 +170,37 @@ class KernelShark final : public Writer {
         return id > kIdMax ? kOtherId : m_texts.emplace(name, static_cast<std::uint32_t>(id)).first->second;
     }
 
-    void add_change(const Change& change) {
-        switch (change.kind) {
-        case Change::Kind::switched: {
-            const TaskLabel& from = label(change.other);
-            const TaskLabel& to = label(change.context);
-            data(kSwitchId, 56)
-                .text(from.name, kCommBytes)
-                .put(from.tid)
-                .put(from.priority)
-                .put(std::int64_t{linux_state(change.state, kExitDead)})
-                .text(to.name, kCommBytes)
-                .put(to.tid)
-                .put(to.priority);
-            break;
-        }
-        case Change::Kind::woken: {
-            const TaskLabel& task = label(change.context);
-            data(kWakingId, 32)
-                .text(task.name, kCommBytes)
-                .put(task.tid)
-                .put(task.priority)
-                .put(std::uint32_t{1})
-                .put(std::uint32_t{m_event->cpu});
-            break;
-        }
-        case Change::Kind::interrupt_began: {
-            const std::string& name = m_vectors.of(*m_event, change.object);
-            data(kIrqEntryId, 8 + name.size() + 1)
-                .put(change.object)
-                .put(location(8, name))
-                .text(name, name.size() + 1);
-            break;
-        }
-        case Change::Kind::interrupt_ended:
-            data(kIrqExitId, 8).put(change.object).put(std::uint32_t{1});
-            break;
-        case Change::Kind::inherits:
-            inherit(change.context, change.other);
-            break;
-        case Change::Kind::returns:
-            inherit(change.context, change.context);
-            break;
-        case Change::Kind::waits: // sched_switch says so
-        case Change::Kind::created:
-        case Change::Kind::ended:
-        case Change::Kind::forgotten:
-        case Change::Kind::job_began:
-        case Change::Kind::job_ended:
-        case Change::Kind::gap:
-        case Change::Kind::lost: // recorded in the page
-            break;
-        }
+    void on_switch(const Change& change) override {
+        const TaskLabel& from = label(change.other);
+        const TaskLabel& to = label(change.context);
+        data(kSwitchId, 56)
+            .text(from.name, kCommBytes)
+            .put(from.tid)
+            .put(from.priority)
+            .put(std::int64_t{linux_state(change.state, kExitDead)})
+            .text(to.name, kCommBytes)
+            .put(to.tid)
+            .put(to.priority);
     }
 
-    void inherit(std::uint32_t context, std::uint32_t from) {
+    void on_wake(std::uint32_t context) override {
+        const TaskLabel& task = label(context);
+        data(kWakingId, 32)
+            .text(task.name, kCommBytes)
+            .put(task.tid)
+            .put(task.priority)
+            .put(std::uint32_t{1})
+            .put(std::uint32_t{m_event->cpu});
+    }
+
+    void on_interrupt(std::uint32_t vector) override {
+        const std::string& name = m_vectors.of(*m_event, vector);
+        data(kIrqEntryId, 8 + name.size() + 1).put(vector).put(location(8, name)).text(name, name.size() + 1);
+    }
+
+    void on_interrupt_end(std::uint32_t vector) override { data(kIrqExitId, 8).put(vector).put(std::uint32_t{1}); }
+
+    void on_priority(std::uint32_t context, std::uint32_t from) override {
         const std::uint32_t to = label(from).priority;
         const TaskLabel& task = label(context);
         data(kPrioId, 28).text(task.name, kCommBytes).put(task.tid).put(task.priority).put(to);

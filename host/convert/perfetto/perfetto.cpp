@@ -10,14 +10,13 @@
 #include "host/convert/perfetto/perfetto_sched.hpp"
 #include "host/convert/perfetto/perfetto_tracks.hpp"
 #include "host/convert/rows.hpp"
-#include "host/convert/time_axis.hpp"
+#include "host/convert/track_writer.hpp"
 #include "host/convert/vector_labels.hpp"
 #include "lib/wire_numbers.hpp"
 #include "tracer/unit_words.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
-#include <optional>
 #include <unordered_map>
 #include <vector>
 
@@ -89,56 +88,10 @@ class Flows {
     std::uint64_t m_last = 0;
 };
 
-class Perfetto final : public Writer {
+class Perfetto final : public TrackWriter {
   public:
     explicit Perfetto(Destination& destination)
         : m_packets(destination.file()) {}
-
-    lib::Result<void, Failure> begin(const Survey* survey) override {
-        m_survey = survey;
-        m_time.emplace(*survey);
-        write_clock();
-        write_system();
-        write_process();
-        return {};
-    }
-
-    void add(const trace::Event& event) override {
-        const std::uint64_t time_ns = m_time->of(event);
-        const auto changes = m_schedule.take(event);
-        for (const Change& change : changes) {
-            apply(time_ns, event, change);
-        }
-        for (const Change& change : changes) {
-            draw_slices(time_ns, event, change);
-        }
-        if (event.is(kCodeOf<"server_budget">)) {
-            m_tracks.budget(time_ns, *event.names, event.par1, m_time->nanoseconds(event.par2));
-        } else if (!is_shown(event, changes)) {
-            add_instant(time_ns, event);
-        }
-    }
-
-    lib::Result<void, Failure> finish(const trace::TraceFacts& facts) override {
-        const std::uint64_t end_ns = m_time->last_ns();
-        for (const Change& change : m_schedule.finish()) {
-            end_slice(end_ns, change);
-        }
-        for (const auto& [cpu, losses] : unseen_losses(facts)) {
-            if (const std::uint64_t rest = losses.without(processor(cpu).lost); rest != 0) {
-                m_tracks.lost();
-                m_tracks.remark(end_ns, cpu, losses.text(rest));
-            }
-        }
-        m_processors.for_each([&](std::uint16_t /*cpu*/, Processor& here) {
-            while (!here.interrupts.empty()) {
-                here.bundle.interrupt_ended(end_ns, here.running, here.interrupts.back());
-                here.interrupts.pop_back();
-            }
-            here.bundle.flush();
-        });
-        return {};
-    }
 
   private:
     struct Processor {
@@ -151,97 +104,97 @@ class Perfetto final : public Writer {
         std::uint64_t lost = 0;                // as gaps record
     };
 
+    void begin_tracks(const Survey& survey) override {
+        write_clock(survey);
+        write_system(survey);
+        write_process(survey);
+    }
+
+    void end_tracks(const trace::TraceFacts& facts) override {
+        for (const auto& [cpu, losses] : unseen_losses(facts)) {
+            if (const std::uint64_t rest = losses.without(processor(cpu).lost); rest != 0) {
+                m_tracks.lost();
+                m_tracks.remark(time_ns(), cpu, losses.text(rest));
+            }
+        }
+        m_processors.for_each([&](std::uint16_t /*cpu*/, Processor& here) {
+            while (!here.interrupts.empty()) {
+                here.bundle.interrupt_ended(time_ns(), here.running, here.interrupts.back());
+                here.interrupts.pop_back();
+            }
+            here.bundle.flush();
+        });
+    }
+
     Processor& processor(std::uint16_t cpu) {
         Processor* const known = m_processors.find(cpu);
         return known != nullptr ? *known : m_processors.add(cpu, m_packets, cpu);
     }
 
-    void apply(std::uint64_t time_ns, const trace::Event& event, const Change& change) {
-        Processor& here = processor(event.cpu);
-        switch (change.kind) {
-        case Change::Kind::switched: {
-            const TaskLabel& next = m_labels.of(event, change.context);
-            here.running = next.tid;
-            here.bundle.switched(time_ns, change.state, change.context, next);
-            break;
-        }
-        case Change::Kind::woken:
-            here.bundle.woken(time_ns, change.context, m_labels.of(event, change.context));
-            break;
-        case Change::Kind::interrupt_began:
-            here.interrupts.push_back(change.object);
-            here.bundle.interrupt_began(time_ns, here.running, change.object, m_vectors.of(event, change.object));
-            break;
-        case Change::Kind::interrupt_ended:
-            here.interrupts.pop_back();
-            here.bundle.interrupt_ended(time_ns, here.running, change.object);
-            break;
-        case Change::Kind::gap:
-            run_unknown(time_ns, event);
-            break;
-        case Change::Kind::lost:
-            lose(time_ns, event, change.object);
-            break;
-        case Change::Kind::waits:
-        case Change::Kind::created:
-        case Change::Kind::ended:
-        case Change::Kind::forgotten:
-        case Change::Kind::job_began:
-        case Change::Kind::job_ended:
-        case Change::Kind::inherits:
-        case Change::Kind::returns:
-            break;
-        }
+    void select_processor(std::uint16_t cpu) override { m_here = &processor(cpu); }
+
+    void on_switch(const Change& change) override {
+        const TaskLabel& next = m_labels.of(event(), change.context);
+        m_here->running = next.tid;
+        m_here->bundle.switched(time_ns(), change.state, change.context, next);
     }
 
-    // Jobs and waits: of each a task has at most one at a time, so slices on one track never overlap.
-    void draw_slices(std::uint64_t time_ns, const trace::Event& event, const Change& change) {
-        end_slice(time_ns, change);
-        if (change.kind == Change::Kind::job_began) {
-            m_tracks.slice_began(time_ns, TrackKind::jobs, change.context, m_labels.of(event, change.context), "job");
-        } else if (change.begins_wait()) {
-            m_tracks.slice_began(time_ns, TrackKind::waits, change.context, m_labels.of(event, change.context),
-                                 wait_label(*event.names, change.state, change.object));
-        }
+    void on_wake(std::uint32_t context) override {
+        m_here->bundle.woken(time_ns(), context, m_labels.of(event(), context));
     }
 
-    void end_slice(std::uint64_t time_ns, const Change& change) {
-        if (change.kind == Change::Kind::job_ended) {
-            m_tracks.slice_ended(time_ns, TrackKind::jobs, change.context);
-        } else if (change.ends_wait()) {
-            m_tracks.slice_ended(time_ns, TrackKind::waits, change.context);
-        }
+    void on_interrupt(std::uint32_t vector) override {
+        m_here->interrupts.push_back(vector);
+        m_here->bundle.interrupt_began(time_ns(), m_here->running, vector, m_vectors.of(event(), vector));
     }
 
-    void lose(std::uint64_t time_ns, const trace::Event& event, std::uint32_t records) {
-        Processor& here = processor(event.cpu);
-        here.bundle.lost();
-        here.lost += records;
-        m_flows.clear();
-        m_tracks.lost();
-        m_tracks.remark(time_ns, event.cpu, fmt::format("lost {} records", records));
+    void on_interrupt_end(std::uint32_t vector) override {
+        m_here->interrupts.pop_back();
+        m_here->bundle.interrupt_ended(time_ns(), m_here->running, vector);
     }
 
     // Within a gap, and after it until a record shows it, the running task is unknown.
-    void run_unknown(std::uint64_t time_ns, const trace::Event& event) {
-        Processor& here = processor(event.cpu);
-        if (here.running != kUnknownTid) {
-            here.running = kUnknownTid;
-            here.bundle.switched(time_ns, TaskState::unknown, kUnknownContext, m_labels.of(event, kUnknownContext));
+    void on_gap() override {
+        if (m_here->running != kUnknownTid) {
+            m_here->running = kUnknownTid;
+            m_here->bundle.switched(time_ns(), TaskState::unknown, kUnknownContext,
+                                    m_labels.of(event(), kUnknownContext));
         }
     }
 
-    void add_instant(std::uint64_t time_ns, const trace::Event& event) {
-        const Flow flow = m_flows.of(event);
-        const std::uint32_t context = task_of(event, m_schedule);
+    void on_loss(std::uint32_t records) override {
+        m_here->bundle.lost();
+        m_here->lost += records;
+        m_flows.clear();
+        m_tracks.lost();
+        m_tracks.remark(time_ns(), event().cpu, fmt::format("lost {} records", records));
+    }
+
+    static TrackKind kind_of(Slice slice) { return slice == Slice::job ? TrackKind::jobs : TrackKind::waits; }
+
+    void begin_slice(Slice slice, std::uint32_t context, std::string_view name) override {
+        m_tracks.slice_began(time_ns(), kind_of(slice), context, m_labels.of(event(), context), name);
+    }
+
+    void end_slice(Slice slice, std::uint32_t context) override {
+        m_tracks.slice_ended(time_ns(), kind_of(slice), context);
+    }
+
+    void add_budget(std::uint64_t left_ns) override {
+        m_tracks.budget(time_ns(), *event().names, event().par1, left_ns);
+    }
+
+    void add_instant() override {
+        const Flow flow = m_flows.of(event());
+        const std::uint32_t context = task_of(event(), schedule());
         if (context < kUnknownContext && context <= 0xFFFF) {
-            m_tracks.task_instant(time_ns, event, context, m_labels.of(event, context), flow);
+            m_tracks.task_instant(time_ns(), event(), context, m_labels.of(event(), context), flow);
         } else {
-            m_tracks.processor_instant(time_ns, event, flow);
+            m_tracks.processor_instant(time_ns(), event(), flow);
         }
     }
 
-    void write_clock() {
+    void write_clock(const Survey& survey) {
         using namespace perfetto;
         auto packet = m_packets.start(Packets::Sequence::sched);
         {
@@ -252,15 +205,15 @@ class Perfetto final : public Writer {
                 reading.add_uint64(Clock::timestamp, value);
             };
             clock(kClockBoottime, 0);
-            clock(kClockTsc, m_survey->first.value);
+            clock(kClockTsc, survey.first.value);
             snapshot.add_enum(ClockSnapshot::primary_trace_clock, static_cast<std::int32_t>(kClockBoottime));
         }
         m_packets.add();
     }
 
-    void write_system() {
+    void write_system(const Survey& survey) {
         using namespace perfetto;
-        const auto& build = m_survey->facts.build;
+        const auto& build = survey.facts.build;
         auto packet = m_packets.start(Packets::Sequence::sched);
         {
             Message<SystemInfo> system(packet, Packet::system_info);
@@ -275,9 +228,9 @@ class Perfetto final : public Writer {
         m_packets.add();
     }
 
-    void write_process() {
+    void write_process(const Survey& survey) {
         using namespace perfetto;
-        const auto& build = m_survey->facts.build;
+        const auto& build = survey.facts.build;
         auto packet = m_packets.start(Packets::Sequence::sched);
         {
             Message<ProcessTree> tree(packet, Packet::process_tree);
@@ -289,14 +242,12 @@ class Perfetto final : public Writer {
     }
 
     Packets m_packets;
-    const Survey* m_survey = nullptr;
-    std::optional<TimeAxis> m_time;
-    Schedule m_schedule;
     TaskLabels m_labels;
     Flows m_flows;
     perfetto::Tracks m_tracks{m_packets};
     VectorLabels m_vectors;
     PerProcessor<Processor> m_processors;
+    Processor* m_here = nullptr; // of the event
 };
 
 } // namespace
