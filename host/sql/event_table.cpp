@@ -51,11 +51,6 @@ int connect(sqlite3* database, void* source, int /*count*/, const char* const* /
     return SQLITE_OK;
 }
 
-int disconnect(sqlite3_vtab* table) {
-    delete static_cast<EventTable*>(table);
-    return SQLITE_OK;
-}
-
 int best_index(sqlite3_vtab* table, sqlite3_index_info* info) {
     return plan_walk(*info, static_cast<EventTable*>(table)->source->records_estimate());
 }
@@ -63,11 +58,6 @@ int best_index(sqlite3_vtab* table, sqlite3_index_info* info) {
 int open(sqlite3_vtab* /*table*/, sqlite3_vtab_cursor** cursor) {
     *cursor = new (std::nothrow) EventCursor();
     return *cursor != nullptr ? SQLITE_OK : SQLITE_NOMEM;
-}
-
-int close(sqlite3_vtab_cursor* cursor) {
-    delete &cursor_of(cursor);
-    return SQLITE_OK;
 }
 
 bool is_wanted(const WalkRequest& request, const trace::Event& event, std::string& scratch) {
@@ -143,21 +133,8 @@ int row_id(sqlite3_vtab_cursor* cursor, sqlite3_int64* number) {
     return SQLITE_OK;
 }
 
-constexpr sqlite3_module kModule = [] {
-    sqlite3_module module{};
-    module.iVersion = 0;
-    module.xConnect = connect; // no xCreate: the table is there without being created
-    module.xBestIndex = best_index;
-    module.xDisconnect = disconnect;
-    module.xOpen = open;
-    module.xClose = close;
-    module.xFilter = filter;
-    module.xNext = next;
-    module.xEof = at_end;
-    module.xColumn = column;
-    module.xRowid = row_id;
-    return module;
-}();
+constexpr sqlite3_module kModule =
+    module_of<EventTable, EventCursor>(connect, best_index, open, filter, next, at_end, column, row_id);
 
 } // namespace
 

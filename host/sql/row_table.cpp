@@ -60,11 +60,6 @@ int connect(sqlite3* database, void* context, int /*count*/, const char* const* 
     return SQLITE_OK;
 }
 
-int disconnect(sqlite3_vtab* table) {
-    delete static_cast<RowTable*>(table);
-    return SQLITE_OK;
-}
-
 bool is_small(Table table) {
     return table == Table::tasks || table == Table::names || table == Table::chunks || table == Table::meta;
 }
@@ -93,11 +88,6 @@ int open(sqlite3_vtab* table, sqlite3_vtab_cursor** cursor) {
         }
     };
     *cursor = made;
-    return SQLITE_OK;
-}
-
-int close(sqlite3_vtab_cursor* cursor) {
-    delete &cursor_of(cursor);
     return SQLITE_OK;
 }
 
@@ -154,21 +144,8 @@ int row_id(sqlite3_vtab_cursor* cursor, sqlite3_int64* number) {
     return SQLITE_OK;
 }
 
-constexpr sqlite3_module kModule = [] {
-    sqlite3_module module{};
-    module.iVersion = 0;
-    module.xConnect = connect;
-    module.xBestIndex = best_index;
-    module.xDisconnect = disconnect;
-    module.xOpen = open;
-    module.xClose = close;
-    module.xFilter = filter;
-    module.xNext = next;
-    module.xEof = at_end;
-    module.xColumn = column;
-    module.xRowid = row_id;
-    return module;
-}();
+constexpr sqlite3_module kModule =
+    module_of<RowTable, RowCursor>(connect, best_index, open, filter, next, at_end, column, row_id);
 
 } // namespace
 

@@ -2,7 +2,7 @@
 // Choosing between a walk over everything, which Trace does, and a search.
 #include "host/sql/source.hpp"
 
-#include "host/formats/dat/manifest.hpp"
+#include "host/formats/dat/image_lookup.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -112,7 +112,9 @@ bool Source::prepare() {
     for (const trace::NamedSource& source : sources) {
         m_records_estimate += source.bytes->size_bytes() / tracer::kRecordBytes;
     }
-    load_image();
+    formats::dat::ImageLookup lookup(diagnostics); // opening has reported what is wrong with it
+    static_cast<void>(lookup.load(m_options.open, m_options.path, m_manifest));
+    m_image = std::move(lookup.image());
     return true;
 }
 
@@ -134,23 +136,6 @@ std::vector<trace::NamedSource> Source::files() {
         add(m_options.path);
     }
     return sources;
-}
-
-// As RecordStream chooses it; that also reports what is wrong with it.
-void Source::load_image() {
-    if (!m_options.open.kernel.empty()) {
-        if (auto table = trace::KernelImage::from_image(m_options.open.kernel)) {
-            m_image = std::move(table.value());
-        }
-    } else if (m_manifest && m_manifest->formats) {
-        const std::string file = m_options.path + '/' + std::string(trace::kFormatsName);
-        const auto checksum = formats::dat::checksum_file(file);
-        if (checksum && checksum.value().crc32c == m_manifest->formats->crc32c) {
-            if (auto table = trace::KernelImage::load(file)) {
-                m_image = std::move(table.value());
-            }
-        }
-    }
 }
 
 void Source::end_walk(trace::Diagnostics& diagnostics, bool usable) {

@@ -60,7 +60,6 @@ class Source {
 
     [[nodiscard]] bool prepare();
     [[nodiscard]] std::vector<trace::NamedSource> files();
-    void load_image();
     [[nodiscard]] lib::Result<std::unique_ptr<formats::Trace>> open_trace(trace::Diagnostics& diagnostics) const;
     [[nodiscard]] std::optional<TickRange> range_of(const ScanRequest& request) const;
     void end_walk(trace::Diagnostics& diagnostics, bool usable);
