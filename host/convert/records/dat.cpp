@@ -6,6 +6,7 @@
 #include "host/convert/records/preamble.hpp"
 #include "host/convert/records/record_chunks.hpp"
 #include "host/convert/rows.hpp"
+#include "lib/assert.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -34,7 +35,7 @@ class Dat final : public Writer {
 
     void add(const trace::Event& event) override {
         if (m_chunks) {
-            m_without_record += std::uint64_t{!m_chunks->add(event)};
+            m_chunks->add(event);
             return;
         }
         if (event.state == trace::EventState::ok && event.payload.empty() && event.origin == trace::Origin::record) {
@@ -42,15 +43,13 @@ class Dat final : public Writer {
             return;
         }
         m_plain.clear();
-        m_without_record += std::uint64_t{!append_records(event, m_plain)};
+        const bool has_record = append_records(event, m_plain);
+        ASSERT(has_record); // plain records are no other system's
         m_file.append(std::as_bytes(std::span(m_plain)));
     }
 
     lib::Result<void, Failure> finish(const trace::TraceFacts& /*facts*/) override {
-        if (m_chunks) {
-            m_chunks->finish();
-        }
-        return all_have_records(m_without_record);
+        return m_chunks ? m_chunks->finish() : lib::Result<void, Failure>{};
     }
 
   private:
@@ -64,7 +63,6 @@ class Dat final : public Writer {
     OutputFile& m_file;
     std::optional<RecordChunks> m_chunks; // none: plain records
     std::vector<tracer::Record> m_plain;
-    std::uint64_t m_without_record = 0;
 };
 
 } // namespace

@@ -91,7 +91,7 @@ RecordChunks::Stretch& RecordChunks::stretch_of(std::uint16_t cpu) {
     return *m_last;
 }
 
-bool RecordChunks::add(const trace::Event& event) {
+void RecordChunks::add(const trace::Event& event) {
     if (m_records >= kRecordsMax && (event.ticks >= m_greatest || m_records >= 2 * kRecordsMax)) {
         flush_all();
     }
@@ -105,11 +105,11 @@ bool RecordChunks::add(const trace::Event& event) {
     }
     const std::size_t before = stretch.records.size();
     if (!append_records(event, stretch.records)) {
-        return false;
+        ++m_without_record;
+        return;
     }
     m_records += stretch.records.size() - before;
     m_greatest = std::max(m_greatest, event.ticks);
-    return true;
 }
 
 void RecordChunks::take_source(std::uint32_t source, const trace::Names& names, Stretch& stretch) {
@@ -164,7 +164,7 @@ void RecordChunks::flush_all() {
     }
 }
 
-void RecordChunks::finish() {
+lib::Result<void, Failure> RecordChunks::finish() {
     flush_all();
     for (std::size_t source = 0; source < m_taken.size(); ++source) {
         const trace::ChunkReport& report = m_survey.facts.chunks[source];
@@ -180,14 +180,11 @@ void RecordChunks::finish() {
         ++m_chunks;
         m_write({.begin = stretch.begin, .names = stretch.names, .records = {}, .first = m_survey.last});
     }
-}
-
-lib::Result<void, Failure> all_have_records(std::uint64_t without_record) {
-    if (without_record == 0) {
+    if (m_without_record == 0) {
         return {};
     }
     return Failure{Fault::unusable,
-                   fmt::format("{} events of this trace are another system's and have no record", without_record)};
+                   fmt::format("{} events of this trace are another system's and have no record", m_without_record)};
 }
 
 } // namespace host::convert

@@ -34,11 +34,11 @@ class RecordChunks {
     // survey outlives this.
     RecordChunks(const Survey& survey, Write write);
 
-    // False if the event is of another system's trace and has no record.
-    [[nodiscard]] bool add(const trace::Event& event);
+    void add(const trace::Event& event);
 
-    // Writes what is left, and an empty chunk for each described chunk of the input that had no records.
-    void finish();
+    // Writes what is left, and an empty chunk for each described chunk of the input that had no records. Unusable:
+    // there were events of another system, which have no record.
+    [[nodiscard]] lib::Result<void, Failure> finish();
 
   private:
     // What one processor has gathered.
@@ -67,12 +67,10 @@ class RecordChunks {
     std::size_t m_records = 0; // of all stretches
     lib::Ticks m_greatest;
     std::uint64_t m_chunks = 0;
+    std::uint64_t m_without_record = 0; // events
 };
 
 // Appends the records of one event; false if it has none.
 [[nodiscard]] bool append_records(const trace::Event& event, std::vector<tracer::Record>& records);
-
-// What a format of records makes of a trace with so many events that have none.
-[[nodiscard]] lib::Result<void, Failure> all_have_records(std::uint64_t without_record);
 
 } // namespace host::convert
