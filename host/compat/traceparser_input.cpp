@@ -53,7 +53,7 @@ lib::Result<trace::NamedSource> converted(const std::string& name, const Open& o
     const int descriptor = opened.value();
     auto source = std::make_shared<trace::ByteSource>(descriptor, true, std::uint64_t{0}); // owns it from here on
     convert::OutputFile file(descriptor, false);
-    convert::KevWriter writer(file);
+    convert::records::KevWriter writer(file);
     if (const auto begun = writer.begin(&survey); !begun) {
         diagnostics.report(trace::Code::processor, {.file = name}, begun.error().text);
         return lib::Error::unsupported;

@@ -9,8 +9,10 @@ namespace host::convert {
 
 std::vector<const FormatRow*> all_formats() {
     return {
-        &kCsvRow, &kTlogRow, &kSqliteRow,   &kDatRow,    &kCompactRow,     &kPerfettoRow, &kChromeJsonRow,
-        &kVcdRow, &kCtfRow,  &kCtfLttngRow, &kFtraceRow, &kKernelSharkRow, &kKevRow,      &kSpeedscopeRow,
+        &table::kCsvRow,       &records::kTlogRow,      &table::kSqliteRow,    &records::kDatRow,
+        &records::kCompactRow, &perfetto::kPerfettoRow, &json::kChromeJsonRow, &vcd::kVcdRow,
+        &ctf::kCtfRow,         &ctf::kCtfLttngRow,      &linux::kFtraceRow,    &linux::kKernelSharkRow,
+        &records::kKevRow,     &json::kSpeedscopeRow,
     };
 }
 

@@ -6,19 +6,39 @@
 
 namespace host::convert {
 
+namespace table {
 extern const FormatRow kCsvRow;
-extern const FormatRow kTlogRow;
-extern const FormatRow kKevRow;
 extern const FormatRow kSqliteRow;
-extern const FormatRow kDatRow;
+} // namespace table
+
+namespace records {
+extern const FormatRow kTlogRow;
 extern const FormatRow kCompactRow;
-extern const FormatRow kPerfettoRow;
+extern const FormatRow kKevRow;
+extern const FormatRow kDatRow;
+} // namespace records
+
+namespace json {
 extern const FormatRow kChromeJsonRow;
+extern const FormatRow kSpeedscopeRow;
+} // namespace json
+
+namespace perfetto {
+extern const FormatRow kPerfettoRow;
+} // namespace perfetto
+
+namespace vcd {
 extern const FormatRow kVcdRow;
-extern const FormatRow kCtfRow;
-extern const FormatRow kCtfLttngRow;
+} // namespace vcd
+
+namespace linux {
 extern const FormatRow kFtraceRow;
 extern const FormatRow kKernelSharkRow;
-extern const FormatRow kSpeedscopeRow;
+} // namespace linux
+
+namespace ctf {
+extern const FormatRow kCtfRow;
+extern const FormatRow kCtfLttngRow;
+} // namespace ctf
 
 } // namespace host::convert

@@ -6,7 +6,7 @@
 #include "host/convert/ctf/ctf_environment.hpp"
 #include "host/convert/ctf/ctf_trace.hpp"
 
-namespace host::convert {
+namespace host::convert::ctf {
 
 namespace {
 
@@ -18,7 +18,7 @@ class Ctf final : public Writer {
     void add(const trace::Event& event) override { m_trace.add(event); }
 
     lib::Result<void, Failure> finish(const trace::TraceFacts& facts) override {
-        return m_trace.finish(facts, "    tracer_name = \"remora\";\n" + ctf::environment_of(facts), "");
+        return m_trace.finish(facts, "    tracer_name = \"remora\";\n" + environment_of(facts), "");
     }
 
   private:
@@ -36,4 +36,4 @@ const FormatRow kCtfRow = {
     .make = make_writer<Ctf>,
 };
 
-} // namespace host::convert
+} // namespace host::convert::ctf

@@ -16,7 +16,7 @@
 #include <array>
 #include <bitset>
 
-namespace host::convert {
+namespace host::convert::ctf {
 
 namespace {
 
@@ -95,8 +95,8 @@ class CtfLttng final : public Writer, private ChangeHandler {
     lib::Result<void, Failure> finish(const trace::TraceFacts& facts) override {
         fmt::memory_buffer classes;
         for (std::size_t i = 0; i < kKernelEvents.size(); ++i) {
-            ctf::append_event(classes, kKernelEvents[i].name, static_cast<std::uint32_t>(CtfTrace::kFirstOwnId + i),
-                              kKernelEvents[i].fields);
+            append_event(classes, kKernelEvents[i].name, static_cast<std::uint32_t>(CtfTrace::kFirstOwnId + i),
+                         kKernelEvents[i].fields);
         }
         const std::string environment = "    hostname = \"remora\";\n"
                                         "    domain = \"kernel\";\n"
@@ -106,7 +106,7 @@ class CtfLttng final : public Writer, private ChangeHandler {
                                         "    tracer_major = 2;\n"
                                         "    tracer_minor = 11;\n"
                                         "    tracer_patchlevel = 0;\n" +
-                                        ctf::environment_of(facts);
+                                        environment_of(facts);
         return m_trace.finish(facts, environment, std::string_view(classes.data(), classes.size()));
     }
 
@@ -279,4 +279,4 @@ const FormatRow kCtfLttngRow = {
     .make = make_writer<CtfLttng>,
 };
 
-} // namespace host::convert
+} // namespace host::convert::ctf

@@ -5,7 +5,7 @@
 #include <limits>
 #include <string_view>
 
-namespace host::convert {
+namespace host::convert::ctf {
 
 namespace {
 
@@ -60,4 +60,4 @@ void CtfStream::finish(std::uint64_t lost_elsewhere) {
     }
 }
 
-} // namespace host::convert
+} // namespace host::convert::ctf

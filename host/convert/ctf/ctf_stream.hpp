@@ -14,7 +14,7 @@
 #include <cstring>
 #include <vector>
 
-namespace host::convert {
+namespace host::convert::ctf {
 
 class CtfStream {
   public:
@@ -81,4 +81,4 @@ class CtfStream {
     bool m_gap = false; // the packet covers a gap and begins where the last one ended
 };
 
-} // namespace host::convert
+} // namespace host::convert::ctf

@@ -12,7 +12,7 @@
 #include <cmath>
 #include <fmt/format.h>
 
-namespace host::convert {
+namespace host::convert::ctf {
 
 namespace {
 
@@ -178,7 +178,7 @@ std::uint16_t CtfTrace::declared_id(std::uint16_t type, const tracer::EventDecla
     }
     if (known.seen == nullptr || known.declaration != declaration) {
         known.declaration = declaration;
-        known.id = new_class(declaration.name.view(), ctf::declared_fields(declaration));
+        known.id = new_class(declaration.name.view(), declared_fields(declaration));
     }
     known.seen = &declaration;
     return known.id;
@@ -233,7 +233,7 @@ std::uint16_t CtfTrace::new_class(std::string_view name, std::string_view fields
         return 0;
     }
     fmt::memory_buffer text;
-    ctf::append_event(text, name, m_next_id, fields);
+    append_event(text, name, m_next_id, fields);
     m_classes.append(text.data(), text.size());
     return m_next_id++;
 }
@@ -297,28 +297,28 @@ void CtfTrace::append_metadata_head(fmt::memory_buffer& out, const trace::TraceF
     const std::string_view name = ticks ? "tsc" : "monotonic";
     fmt::format_to(at_end, "clock {{ name = \"{}\"; freq = {}; offset_s = 0; offset = 0; }};\n", name,
                    ticks ? std::uint64_t{facts.clock.khz} * 1000 : std::uint64_t{1'000'000'000});
-    ctf::append_head(out, name);
-    ctf::append_name_types(out, facts.names);
+    append_head(out, name);
+    append_name_types(out, facts.names);
 }
 
 // Of the event table, of unknown codes that occurred, of what cannot be decoded.
 void CtfTrace::append_classes(fmt::memory_buffer& out) const {
     for (const tracer::EventRow& row : tracer::kEvents) {
         const bool text = row.code == kCodeOf<"formatted_event">;
-        ctf::append_event(out, row.name, row.code,
-                          text                                   ? " string _text;"
-                          : row.shape == tracer::Shape::combined ? std::string(kPayloadFields)
-                                                                 : ctf::record_fields(row));
+        append_event(out, row.name, row.code,
+                     text                                   ? " string _text;"
+                     : row.shape == tracer::Shape::combined ? std::string(kPayloadFields)
+                                                            : record_fields(row));
     }
     for (std::size_t code = 0; code < m_unknown.size(); ++code) {
         if (m_unknown[code]) {
-            ctf::append_event(out, fmt::format("unknown_{:02x}", code), static_cast<std::uint32_t>(code),
-                              " uint16_t _par1; uint32_t _par2;");
+            append_event(out, fmt::format("unknown_{:02x}", code), static_cast<std::uint32_t>(code),
+                         " uint16_t _par1; uint32_t _par2;");
         }
     }
-    ctf::append_event(out, "damaged", kDamagedId, " hex16 _code; uint16_t _par1; uint32_t _par2; string _state;");
-    ctf::append_event(out, "other", kOtherId,
-                      " uint16_t _class; uint16_t _number; uint16_t _length; hex32 _words[_length];");
+    append_event(out, "damaged", kDamagedId, " hex16 _code; uint16_t _par1; uint32_t _par2; string _state;");
+    append_event(out, "other", kOtherId,
+                 " uint16_t _class; uint16_t _number; uint16_t _length; hex32 _words[_length];");
 }
 
-} // namespace host::convert
+} // namespace host::convert::ctf

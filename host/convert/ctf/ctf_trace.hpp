@@ -15,7 +15,7 @@
 #include <string_view>
 #include <vector>
 
-namespace host::convert {
+namespace host::convert::ctf {
 
 class CtfTrace {
   public:
@@ -95,4 +95,4 @@ class CtfTrace {
     std::uint16_t m_next_id = kFirstFreeId;
 };
 
-} // namespace host::convert
+} // namespace host::convert::ctf

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-namespace host::convert {
+namespace host::convert::json {
 
 bool CallStack::is_beyond(tracer::Flow flow) {
     if (flow == tracer::Flow::call && m_frames.size() == kDepthMax) {
@@ -138,4 +138,4 @@ std::span<const CallStack::Change> CallStack::end_interlude() {
     return m_changes;
 }
 
-} // namespace host::convert
+} // namespace host::convert::json

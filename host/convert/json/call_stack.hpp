@@ -17,7 +17,7 @@
 #include <span>
 #include <vector>
 
-namespace host::convert {
+namespace host::convert::json {
 
 class CallStack {
   public:
@@ -68,4 +68,4 @@ class CallStack {
     std::vector<Change> m_changes;
 };
 
-} // namespace host::convert
+} // namespace host::convert::json

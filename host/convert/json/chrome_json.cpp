@@ -26,7 +26,7 @@
 #include <utility>
 #include <vector>
 
-namespace host::convert {
+namespace host::convert::json {
 
 namespace {
 
@@ -301,4 +301,4 @@ const FormatRow kChromeJsonRow = {
     .make = make_writer<ChromeJson>,
 };
 
-} // namespace host::convert
+} // namespace host::convert::json

@@ -20,7 +20,7 @@
 #include <unordered_map>
 #include <vector>
 
-namespace host::convert {
+namespace host::convert::json {
 
 namespace {
 
@@ -211,4 +211,4 @@ const FormatRow kSpeedscopeRow = {
     .make = make_writer<Speedscope>,
 };
 
-} // namespace host::convert
+} // namespace host::convert::json

@@ -21,7 +21,7 @@
 #include <iterator>
 #include <map>
 
-namespace host::convert {
+namespace host::convert::linux {
 
 namespace {
 
@@ -287,4 +287,4 @@ const FormatRow kFtraceRow = {
     .make = make_writer<Ftrace>,
 };
 
-} // namespace host::convert
+} // namespace host::convert::linux

@@ -21,7 +21,7 @@
 #include <fmt/format.h>
 #include <map>
 
-namespace host::convert {
+namespace host::convert::linux {
 
 namespace {
 
@@ -356,4 +356,4 @@ const FormatRow kKernelSharkRow = {
     .make = make_writer<KernelShark>,
 };
 
-} // namespace host::convert
+} // namespace host::convert::linux

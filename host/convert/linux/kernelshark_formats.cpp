@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 #include <string_view>
 
-namespace host::convert::kernelshark {
+namespace host::convert::linux::kernelshark {
 
 namespace {
 
@@ -106,4 +106,4 @@ std::vector<std::string> own_formats(const trace::Names& names, const std::map<s
     return formats;
 }
 
-} // namespace host::convert::kernelshark
+} // namespace host::convert::linux::kernelshark

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace host::convert::kernelshark {
+namespace host::convert::linux::kernelshark {
 
 // Numbers of event formats. A record's is kRecordId + code.
 inline constexpr std::uint32_t kSwitchId = 100;
@@ -34,4 +34,4 @@ inline constexpr std::size_t kCommBytes = 16; // as the kernel has it: names of 
 [[nodiscard]] std::vector<std::string> own_formats(const trace::Names& names,
                                                    const std::map<std::string, std::uint32_t>& found);
 
-} // namespace host::convert::kernelshark
+} // namespace host::convert::linux::kernelshark

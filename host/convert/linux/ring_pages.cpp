@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
-namespace host::convert {
+namespace host::convert::linux {
 
 namespace {
 
@@ -121,4 +121,4 @@ lib::Result<std::shared_ptr<trace::ByteSource>> RingPages::finish(std::uint64_t&
     return m_spool.take();
 }
 
-} // namespace host::convert
+} // namespace host::convert::linux

@@ -16,7 +16,7 @@
 #include <span>
 #include <vector>
 
-namespace host::convert {
+namespace host::convert::linux {
 
 class RingPages {
   public:
@@ -67,4 +67,4 @@ class RingPages {
     lib::Result<void> m_written{};
 };
 
-} // namespace host::convert
+} // namespace host::convert::linux

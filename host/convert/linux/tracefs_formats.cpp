@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-namespace host::convert::tracefs {
+namespace host::convert::linux::tracefs {
 
 namespace {
 
@@ -96,4 +96,4 @@ std::string plain_name(std::string_view text_untrusted) {
     return out.empty() ? "_" : out;
 }
 
-} // namespace host::convert::tracefs
+} // namespace host::convert::linux::tracefs

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-namespace host::convert::tracefs {
+namespace host::convert::linux::tracefs {
 
 // What every event begins with: u16 type, u8 flags, u8 preempt count, i32 pid.
 inline constexpr std::size_t kCommonBytes = 8;
@@ -37,4 +37,4 @@ struct Field {
 extern const std::string_view kHeaderPage;
 extern const std::string_view kHeaderEvent;
 
-} // namespace host::convert::tracefs
+} // namespace host::convert::linux::tracefs

@@ -20,14 +20,10 @@
 #include <unordered_map>
 #include <vector>
 
-namespace host::convert {
+namespace host::convert::perfetto {
 
 namespace {
 
-using perfetto::Flow;
-using perfetto::Message;
-using perfetto::Packets;
-using perfetto::TrackKind;
 using trace::kCodeOf;
 
 // From which task an object went to which. One arrow per object waits for its end.
@@ -98,7 +94,7 @@ class Perfetto final : public TrackWriter {
         explicit Processor(Packets& packets, std::uint16_t cpu)
             : bundle(packets, cpu) {}
 
-        perfetto::SchedBundle bundle;
+        SchedBundle bundle;
         std::vector<std::uint32_t> interrupts; // nested; Schedule bounds them
         std::uint32_t running = kUnknownTid;   // thread
         std::uint64_t lost = 0;                // as gaps record
@@ -195,7 +191,6 @@ class Perfetto final : public TrackWriter {
     }
 
     void write_clock(const Survey& survey) {
-        using namespace perfetto;
         auto packet = m_packets.start(Packets::Sequence::sched);
         {
             Message<ClockSnapshot> snapshot(packet, Packet::clock_snapshot);
@@ -212,7 +207,6 @@ class Perfetto final : public TrackWriter {
     }
 
     void write_system(const Survey& survey) {
-        using namespace perfetto;
         const auto& build = survey.facts.build;
         auto packet = m_packets.start(Packets::Sequence::sched);
         {
@@ -229,7 +223,6 @@ class Perfetto final : public TrackWriter {
     }
 
     void write_process(const Survey& survey) {
-        using namespace perfetto;
         const auto& build = survey.facts.build;
         auto packet = m_packets.start(Packets::Sequence::sched);
         {
@@ -244,7 +237,7 @@ class Perfetto final : public TrackWriter {
     Packets m_packets;
     TaskLabels m_labels;
     Flows m_flows;
-    perfetto::Tracks m_tracks{m_packets};
+    Tracks m_tracks{m_packets};
     VectorLabels m_vectors;
     PerProcessor<Processor> m_processors;
     Processor* m_here = nullptr; // of the event
@@ -261,4 +254,4 @@ const FormatRow kPerfettoRow = {
     .make = make_writer<Perfetto>,
 };
 
-} // namespace host::convert
+} // namespace host::convert::perfetto

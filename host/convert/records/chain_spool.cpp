@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace host::convert {
+namespace host::convert::records {
 
 lib::Result<ChainSpool> ChainSpool::create() {
     auto spool = trace::Spool::create();
@@ -96,4 +96,4 @@ lib::Result<void> ChainSpool::copy_to(OutputFile& file, std::span<const std::siz
     return {};
 }
 
-} // namespace host::convert
+} // namespace host::convert::records

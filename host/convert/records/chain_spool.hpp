@@ -14,7 +14,7 @@
 #include <span>
 #include <vector>
 
-namespace host::convert {
+namespace host::convert::records {
 
 class ChainSpool {
   public:
@@ -59,4 +59,4 @@ class ChainSpool {
     lib::Result<void> m_result{};
 };
 
-} // namespace host::convert
+} // namespace host::convert::records

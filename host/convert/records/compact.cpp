@@ -11,7 +11,7 @@
 #include <array>
 #include <optional>
 
-namespace host::convert {
+namespace host::convert::records {
 
 namespace {
 
@@ -94,4 +94,4 @@ const FormatRow kCompactRow = {
     .make = make_writer<Compact>,
 };
 
-} // namespace host::convert
+} // namespace host::convert::records

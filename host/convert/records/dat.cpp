@@ -11,7 +11,7 @@
 #include <algorithm>
 #include <optional>
 
-namespace host::convert {
+namespace host::convert::records {
 
 namespace {
 
@@ -77,4 +77,4 @@ const FormatRow kDatRow = {
     .make = make_writer<Dat>,
 };
 
-} // namespace host::convert
+} // namespace host::convert::records

@@ -18,7 +18,7 @@
 #include <iterator>
 #include <numeric>
 
-namespace host::convert {
+namespace host::convert::records {
 
 namespace {
 
@@ -184,4 +184,4 @@ const FormatRow kKevRow = {
     },
 };
 
-} // namespace host::convert
+} // namespace host::convert::records

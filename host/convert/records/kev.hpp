@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-namespace host::convert {
+namespace host::convert::records {
 
 class KevWriter final : public Writer {
   public:
@@ -40,4 +40,4 @@ class KevWriter final : public Writer {
     bool m_ours = true;
 };
 
-} // namespace host::convert
+} // namespace host::convert::records

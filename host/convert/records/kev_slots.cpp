@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-namespace host::convert {
+namespace host::convert::records {
 
 namespace {
 
@@ -97,4 +97,4 @@ void KevSlots::finish() {
     }
 }
 
-} // namespace host::convert
+} // namespace host::convert::records

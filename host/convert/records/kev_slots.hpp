@@ -23,7 +23,7 @@
 #include <span>
 #include <vector>
 
-namespace host::convert {
+namespace host::convert::records {
 
 class KevSlots {
   public:
@@ -68,4 +68,4 @@ class KevSlots {
     std::uint32_t m_number = 0;
 };
 
-} // namespace host::convert
+} // namespace host::convert::records

@@ -10,7 +10,7 @@
 #include <array>
 #include <utility>
 
-namespace host::convert {
+namespace host::convert::records {
 
 namespace {
 
@@ -119,4 +119,4 @@ std::vector<std::byte> make_preamble(tracer::ChunkBegin& begin, const trace::Tra
     return std::move(out.bytes());
 }
 
-} // namespace host::convert
+} // namespace host::convert::records

@@ -9,10 +9,10 @@
 #include <cstddef>
 #include <vector>
 
-namespace host::convert {
+namespace host::convert::records {
 
 // begin: everything but preamble_slots, which is set. All records carry `stamp`, that of the chunk's first record.
 [[nodiscard]] std::vector<std::byte> make_preamble(tracer::ChunkBegin& begin, const trace::TraceFacts& facts,
                                                    const trace::Names& names, lib::Ticks stamp);
 
-} // namespace host::convert
+} // namespace host::convert::records

@@ -13,7 +13,7 @@
 #include <limits>
 #include <utility>
 
-namespace host::convert {
+namespace host::convert::records {
 
 namespace {
 
@@ -187,4 +187,4 @@ lib::Result<void, Failure> RecordChunks::finish() {
                    fmt::format("{} events of this trace are another system's and have no record", m_without_record)};
 }
 
-} // namespace host::convert
+} // namespace host::convert::records

@@ -15,7 +15,7 @@
 #include <span>
 #include <vector>
 
-namespace host::convert {
+namespace host::convert::records {
 
 class RecordChunks {
   public:
@@ -73,4 +73,4 @@ class RecordChunks {
 // Appends the records of one event; false if it has none.
 [[nodiscard]] bool append_records(const trace::Event& event, std::vector<tracer::Record>& records);
 
-} // namespace host::convert
+} // namespace host::convert::records

@@ -16,7 +16,7 @@
 #include <map>
 #include <optional>
 
-namespace host::convert {
+namespace host::convert::records {
 
 namespace {
 
@@ -294,4 +294,4 @@ const FormatRow kTlogRow = {
     .make = make_writer<Tlog>,
 };
 
-} // namespace host::convert
+} // namespace host::convert::records

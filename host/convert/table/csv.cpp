@@ -18,7 +18,7 @@
 #include <fmt/format.h>
 #include <vector>
 
-namespace host::convert {
+namespace host::convert::table {
 
 namespace {
 
@@ -126,4 +126,4 @@ const FormatRow kCsvRow = {
     .make = make_writer<Csv>,
 };
 
-} // namespace host::convert
+} // namespace host::convert::table

@@ -14,7 +14,7 @@
 #include <sqlite3.h>
 #include <utility>
 
-namespace host::convert {
+namespace host::convert::table {
 
 namespace {
 
@@ -165,4 +165,4 @@ const FormatRow kSqliteRow = {
     .make = make_writer<Sqlite>,
 };
 
-} // namespace host::convert
+} // namespace host::convert::table

@@ -25,7 +25,7 @@
 #include <unordered_map>
 #include <vector>
 
-namespace host::convert {
+namespace host::convert::vcd {
 
 namespace {
 
@@ -305,4 +305,4 @@ const FormatRow kVcdRow = {
     .make = make_writer<Vcd>,
 };
 
-} // namespace host::convert
+} // namespace host::convert::vcd

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 #include <iterator>
 
-namespace host::convert {
+namespace host::convert::vcd {
 
 namespace {
 
@@ -175,4 +175,4 @@ void VcdSignals::finish() {
     }
 }
 
-} // namespace host::convert
+} // namespace host::convert::vcd

@@ -13,7 +13,7 @@
 #include <unordered_map>
 #include <vector>
 
-namespace host::convert {
+namespace host::convert::vcd {
 
 class VcdSignals {
   public:
@@ -83,4 +83,4 @@ class VcdSignals {
     std::uint64_t m_time = 0;
 };
 
-} // namespace host::convert
+} // namespace host::convert::vcd

@@ -8,7 +8,7 @@
 #include <random>
 #include <string>
 
-namespace host::convert {
+namespace host::convert::json {
 
 namespace {
 
@@ -174,4 +174,4 @@ TEST(CallStack, NestsWhateverComes) {
 
 } // namespace
 
-} // namespace host::convert
+} // namespace host::convert::json

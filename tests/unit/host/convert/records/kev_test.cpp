@@ -15,7 +15,7 @@
 #include <set>
 #include <tuple>
 
-namespace host::convert {
+namespace host::convert::records {
 
 namespace {
 
@@ -363,4 +363,4 @@ TEST_F(KevConverting, ProcessorsBeyondTheFormatAreRefused) {
 
 } // namespace
 
-} // namespace host::convert
+} // namespace host::convert::records
