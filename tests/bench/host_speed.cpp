@@ -235,8 +235,7 @@ void measure_packing(const std::string& path, double raw_mb) {
             [&](std::span<const std::byte> bytes) { packed.insert(packed.end(), bytes.begin(), bytes.end()); },
             [](std::uint64_t) {});
         const formats::packed::FileToPack file{.name = "0trace.dat", .bytes = source.value(), .records = true};
-        std::string where;
-        static_cast<void>(writer.write(std::span(&file, 1), where));
+        static_cast<void>(writer.write(std::span(&file, 1)));
     }};
     pack.run();
     auto spool = trace::Spool::create();

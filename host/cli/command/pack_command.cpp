@@ -94,11 +94,10 @@ ExitStatus pack(const PackOptions& options, Context context) {
     packed::ArchiveWriter writer(
         [&](std::span<const std::byte> bytes) { out.append(bytes); },
         [&](std::uint64_t done) { line.show(done / tracer::kRecordBytes, total / tracer::kRecordBytes); });
-    std::string where;
-    const auto written = writer.write(files, where);
+    const auto written = writer.write(files);
     line.clear();
     if (!written) {
-        return fail(ExitStatus::usage, fmt::format("{}: {}", text::escaped(where), error_name(written.error())));
+        return fail(ExitStatus::usage, written.error().text);
     }
     const std::uint64_t size = out.position_bytes();
     if (const auto committed = destination.value()->commit(); !committed) {

@@ -3,11 +3,13 @@
 #include "host/formats/packed/archive_writer.hpp"
 
 #include "host/formats/dat/chunk_begin.hpp"
+#include "host/text/escape.hpp"
 #include "host/trace/checksum.hpp"
 #include "host/trace/event.hpp"
 #include "tracer/metadata.hpp"
 
 #include <algorithm>
+#include <fmt/format.h>
 #include <utility>
 
 namespace host::formats::packed {
@@ -33,12 +35,11 @@ ArchiveWriter::ArchiveWriter(Sink sink, Progress progress)
     , m_progress(std::move(progress))
     , m_raw(kRawBytesMax) {}
 
-lib::Result<void> ArchiveWriter::write(std::span<const FileToPack> files, std::string& where) {
+lib::Result<void, trace::Refusal> ArchiveWriter::write(std::span<const FileToPack> files) {
     write_table(files);
     for (const FileToPack& file : files) {
-        where = file.name;
         if (const auto written = write_file(file); !written) {
-            return written.error();
+            return trace::Refusal{fmt::format("{}: {}", text::escaped(file.name), error_name(written.error()))};
         }
         ++m_file;
     }

@@ -7,6 +7,7 @@
 #include "host/formats/packed/block.hpp"
 #include "host/formats/packed/columns.hpp"
 #include "host/trace/byte_source.hpp"
+#include "host/trace/failure.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -32,8 +33,8 @@ class ArchiveWriter {
 
     ArchiveWriter(Sink sink, Progress progress);
 
-    // All of it. io: reading failed, or a file is shorter than it was; `where` names it.
-    [[nodiscard]] lib::Result<void> write(std::span<const FileToPack> files, std::string& where);
+    // All of it. Refused: reading a file failed, or it is shorter than it was.
+    [[nodiscard]] lib::Result<void, trace::Refusal> write(std::span<const FileToPack> files);
 
   private:
     [[nodiscard]] lib::Result<void> write_file(const FileToPack& file);
