@@ -8,6 +8,7 @@
 #pragma once
 
 #include "host/convert/output_file.hpp"
+#include "lib/assert.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -31,6 +32,7 @@ class CtfStream {
     // Begins an event; the fields follow where it points to, at most `bytes` of them (up to kEventBytesMax), and used()
     // says where they end. A stamp below one that the stream holds already is raised to it, and counted.
     [[nodiscard]] char* event(std::uint16_t id, std::uint64_t stamp, std::size_t bytes) {
+        ASSERT(bytes <= kEventBytesMax);
         if (stamp < m_end) {
             stamp = m_end;
             ++m_raised;
@@ -48,7 +50,10 @@ class CtfStream {
         return at + kEventHeadBytes;
     }
 
-    void used(const char* end) { m_filled = static_cast<std::size_t>(end - m_packet.data()); }
+    void used(const char* end) {
+        m_filled = static_cast<std::size_t>(end - m_packet.data());
+        ASSERT(m_filled <= kPacketBytes);
+    }
 
     // So many records are missing between the last event and the next one. Readers see it between the end of one packet
     // and the end of the next, so the event after the gap gets a packet to itself: end_gap() goes after it.

@@ -2,6 +2,8 @@
 // Ring buffer pages, kept in a file without a name until all sizes are known.
 #include "host/convert/linux/ring_pages.hpp"
 
+#include "lib/assert.hpp"
+
 #include <algorithm>
 #include <cstring>
 
@@ -26,6 +28,7 @@ void store(char* at, T value) {
 } // namespace
 
 char* RingPages::event(std::uint64_t time_ns, std::size_t bytes) {
+    ASSERT(bytes <= kDataBytesMax);
     if (time_ns < m_time) {
         time_ns = m_time;
         ++m_raised;

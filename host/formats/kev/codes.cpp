@@ -5,6 +5,7 @@
 #include "host/formats/kev/event_numbers.hpp"
 #include "host/formats/kev/slot.hpp"
 #include "lib/wire_numbers.hpp"
+#include "tracer/metadata.hpp"
 #include "tracer/unit_words.hpp"
 
 #include <algorithm>
@@ -177,8 +178,12 @@ std::optional<Native> thread_native_of(std::uint16_t event, std::span<const std:
     return native;
 }
 
-// Whether `length` bytes after word `at` fill the words as the writer does: padded to an even number with zeros.
+// Whether `length` bytes after word `at` are a payload of ours and fill the words as the writer does: padded to an even
+// number with zeros.
 bool fits(std::uint32_t length, std::size_t at, std::span<const std::uint32_t> words) {
+    if (length > tracer::kCombinePayloadMax) {
+        return false;
+    }
     const std::size_t used = at + 1 + (static_cast<std::size_t>(length) + 3) / 4;
     return used <= words.size() && words.size() - used < kWordsPerSlot;
 }

@@ -8,6 +8,8 @@
 #include "host/formats/dat/manifest.hpp"
 #include "host/trace/json.hpp"
 #include "host/trace/kernel_image.hpp"
+#include "lib/endian.hpp"
+#include "tracer/user_fields.hpp"
 
 #include <cmath>
 #include <csignal>
@@ -104,6 +106,42 @@ Outcome export_long_format(MalformedInput& at) {
                              std::string(700'000, 'x') + "\"}]}";
     EXPECT_TRUE(host::formats::dat::save_text(text, session, host::trace::kFormatsName).ok());
     return at.run({"convert", session, "--to", "chrome-json", "-o", at.path_of("out")});
+}
+
+// One event of our own in a .kev file: the length of its payload, the payload, zeros to whole slots.
+void add_long(KevBuilder& file, std::uint8_t code, std::uint64_t stamp, std::vector<std::byte> payload) {
+    const auto length = static_cast<std::uint32_t>(payload.size());
+    payload.insert(payload.begin(), 4, std::byte{0});
+    lib::store_le(std::span(payload), length);
+    payload.resize((payload.size() + 7) / 8 * 8);
+    for (std::size_t at = 0; at < payload.size(); at += 8) {
+        const auto words = std::span<const std::byte>(payload).subspan(at);
+        file.slot(at == 0                   ? 'B'
+                  : at + 8 < payload.size() ? 'C'
+                                            : 'E',
+                  0, 6, code, stamp, lib::load_le<std::uint32_t>(words), lib::load_le<std::uint32_t>(words.subspan(4)));
+    }
+}
+
+// 16 texts of 255 control characters each, of which an escape is four times as long.
+Outcome export_long_payload(MalformedInput& at) {
+    tracer::EventDeclaration declaration{.id = 1, .name = {"long"}, .field_count = tracer::kFieldsMax};
+    declaration.items.fill({.type = tracer::FieldType::text, .detail = 255, .name = {"text"}, .unit = {}});
+    std::array<std::byte, tracer::kCombinePayloadMax + 2> encoded{};
+    const std::size_t size = tracer::encode_payload(declaration, encoded).value();
+    KevBuilder file({.system = "Remora"});
+    file.time(0, 1000);
+    add_long(file, tracer::event_code("event_declaration"), 1000, {encoded.begin() + 2, encoded.begin() + size});
+    std::vector<std::byte> texts = {std::byte{1}, std::byte{0}};
+    for (std::size_t i = 0; i < tracer::kFieldsMax; ++i) {
+        texts.push_back(std::byte{255});
+        texts.insert(texts.end(), 255, std::byte{1});
+    }
+    for (std::uint64_t i = 0; i < 10; ++i) {
+        add_long(file, tracer::event_code("typed_event"), 2000 + i, texts);
+    }
+    file.slot('S', 0, 6, tracer::event_code("ipoint"), 3000, 1);
+    return convert(at, file.bytes, "ctf");
 }
 
 Outcome export_few(MalformedInput& at, const Bytes& bytes) {
@@ -206,6 +244,13 @@ std::vector<MalformedRow> malformed_exports() {
          .code = "W-FORMATS",
          .text = "the format 8 has a text of 700000 bytes, more than 4096: name the image that ran with --kernel",
          .act = export_long_format},
+        {.row = "D56",
+         .name = "long_payload_exported",
+         .input = "a .kev file of ours with typed events of 4098 bytes, more than a long event holds, to CTF",
+         .code = "E-LEN",
+         .status = damaged,
+         .text = "class 6 event 30 with 1026 words is none that Remora writes",
+         .act = export_long_payload},
         {.row = "D57",
          .name = "one_event_exported",
          .input = "one event, to every format",
