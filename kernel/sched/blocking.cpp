@@ -11,9 +11,8 @@ namespace kernel {
 
 namespace {
 
-void wake_up(void* argument) {
-    const IrqOff off = IrqOff::from_entry();
-    unblock_task(*static_cast<Task*>(argument), off);
+void wake_up(Task& task, IrqOff off) {
+    unblock_task(task, off);
     schedule(off);
 }
 
@@ -45,7 +44,7 @@ void unblock_task(Task& task, IrqOff off) {
 void delay_task(Task& task, lib::Ticks until, IrqOff off) {
     ASSERT(!lib::kChecked || task.ready_in == nullptr);
     task.state = TaskState::delayed;
-    task_timer_post(task.pid, TaskTimer::delay, until, &wake_up, off);
+    task_timer_post<&wake_up>(task, TaskTimer::delay, until, off);
 }
 
 } // namespace kernel

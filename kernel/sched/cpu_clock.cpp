@@ -31,9 +31,8 @@ void ring(Task& task, IrqOff off) {
     raise_signal(task, signo, off);
 }
 
-void on_alarm(void* argument) {
-    const IrqOff off = IrqOff::from_entry();
-    ring(*static_cast<Task*>(argument), off);
+void on_alarm(Task& task, IrqOff off) {
+    ring(task, off);
     schedule(off);
 }
 
@@ -67,15 +66,16 @@ lib::Result<void> task_cpu_alarm(Pid pid, lib::Nanoseconds at, std::uint8_t sign
             ring(*task, off);
             schedule(off);
         } else if (task == this_processor().exec_shadow) {
-            task_timer_post(pid, TaskTimer::cpu_alarm, now() + (task->cpu_alarm_at - clock_of(*task)), &on_alarm, off);
+            task_timer_post<&on_alarm>(*task, TaskTimer::cpu_alarm, now() + (task->cpu_alarm_at - clock_of(*task)),
+                                       off);
         }
         return {};
     });
 }
 
-void cpu_clock_started(const Task& task, IrqOff off) {
+void cpu_clock_started(Task& task, IrqOff off) {
     if (task.cpu_alarm_signal != 0) {
-        task_timer_post(task.pid, TaskTimer::cpu_alarm, now() + (task.cpu_alarm_at - task.cpu_time), &on_alarm, off);
+        task_timer_post<&on_alarm>(task, TaskTimer::cpu_alarm, now() + (task.cpu_alarm_at - task.cpu_time), off);
     }
 }
 

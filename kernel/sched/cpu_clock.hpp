@@ -22,7 +22,7 @@ lib::Result<void> task_cpu_alarm(Pid pid, lib::Nanoseconds at, std::uint8_t sign
 
 // --- the scheduler: the task gets the processor, and has left it. irq-off
 
-void cpu_clock_started(const Task& task, IrqOff);
+void cpu_clock_started(Task& task, IrqOff);
 void cpu_clock_stopped(Task& task, IrqOff);
 
 } // namespace kernel

@@ -68,7 +68,7 @@ Task* free_slot(IrqOff) {
 
 void take_slot(Task& slot, IrqOff off) {
     const auto index = static_cast<std::uint16_t>(&slot - s_table.tasks.data());
-    ASSERT(index < kTasksMax && slot.state == TaskState::free);
+    ASSERT(!lib::kChecked || (index < kTasksMax && slot.state == TaskState::free));
     s_table.used[index / kWordBits] |= std::uint64_t{1} << (index % kWordBits);
     slot.pid = Pid{index};
     slot.context = fresh_context(off);

@@ -24,9 +24,7 @@ void give_up_queue(Task& task, IrqOff off) {
     unblock_task(task, off);
 }
 
-void time_is_up(void* argument) {
-    const IrqOff off = IrqOff::from_entry();
-    Task& task = *static_cast<Task*>(argument);
+void time_is_up(Task& task, IrqOff off) {
     task.timed_out = true;
     if (task.waiting_on != nullptr) {
         give_up_queue(task, off);
@@ -42,7 +40,7 @@ void time_is_up(void* argument) {
 void start_timeout(Task& task, lib::Ticks until, IrqOff off) {
     task.timed_out = false;
     if (until != kForever) {
-        task_timer_post(task.pid, TaskTimer::delay, until, &time_is_up, off);
+        task_timer_post<&time_is_up>(task, TaskTimer::delay, until, off);
     }
 }
 

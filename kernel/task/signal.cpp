@@ -27,9 +27,7 @@ bool is_signal(std::uint8_t signo) {
     return signo >= kSignalMin && signo <= kSignalMax;
 }
 
-void wait_is_over(void* argument) {
-    const IrqOff off = IrqOff::from_entry();
-    Task& task = *static_cast<Task*>(argument);
+void wait_is_over(Task& task, IrqOff off) {
     task.upcalls.awaited = 0;
     unblock_task(task, off);
     schedule(off);
@@ -40,7 +38,7 @@ void begin_wait(Task& self, std::uint64_t wanted, const lib::Ticks* until, IrqOf
     block_task(self, {.kind = WaitKind::signal}, off);
     self.upcalls.awaited = wanted;
     if (until != nullptr) {
-        task_timer_post(self.pid, TaskTimer::delay, *until, &wait_is_over, off);
+        task_timer_post<&wait_is_over>(self, TaskTimer::delay, *until, off);
     }
 }
 

@@ -9,7 +9,7 @@
 #include "kernel/config.hpp"
 #include "kernel/section/irq_guard.hpp"
 #include "kernel/state/processor.hpp"
-#include "kernel/state/task_table.hpp"
+#include "kernel/state/task_object.hpp"
 #include "kernel/time/clock.hpp"
 #include "kernel/time/timer_heap.hpp"
 #include "kernel/trace/schedule.hpp"
@@ -214,8 +214,8 @@ std::uint64_t timer_overruns() {
     return s_queue.overruns;
 }
 
-void task_timer_post(Pid pid, TaskTimer purpose, lib::Ticks at, TimerHandler handler, IrqOff off) {
-    post_own(task_timer_index(pid, purpose), at, handler, find_task(pid, off), off);
+void detail::post_task_timer(Task& task, TaskTimer purpose, lib::Ticks at, TimerHandler handler, IrqOff off) {
+    post_own(task_timer_index(task.pid, purpose), at, handler, &task, off);
 }
 
 void task_timer_delete(Pid pid, TaskTimer purpose, IrqOff off) {

@@ -15,6 +15,8 @@
 
 namespace kernel {
 
+struct Task;
+
 using TimerHandler = void (*)(void* argument);
 
 // Names one posting: after the event has fired or was deleted, the id stays invalid even if the slot is reused.
@@ -49,8 +51,18 @@ enum class TaskTimer : std::uint8_t {
     cpu_alarm,
 };
 
-// Replaces what was posted for this task and purpose. The handler's argument is the Task.
-void task_timer_post(Pid pid, TaskTimer purpose, lib::Ticks at, TimerHandler handler, IrqOff);
+namespace detail {
+
+void post_task_timer(Task& task, TaskTimer purpose, lib::Ticks at, TimerHandler handler, IrqOff);
+
+} // namespace detail
+
+// Replaces what was posted for this task and purpose.
+template <void (*Handler)(Task& task, IrqOff)>
+void task_timer_post(Task& task, TaskTimer purpose, lib::Ticks at, IrqOff off) {
+    const auto handler = [](void* argument) { Handler(*static_cast<Task*>(argument), IrqOff::from_entry()); };
+    detail::post_task_timer(task, purpose, at, handler, off);
+}
 
 // Does nothing if it is not posted.
 void task_timer_delete(Pid pid, TaskTimer purpose, IrqOff);

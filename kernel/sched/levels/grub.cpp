@@ -64,13 +64,11 @@ void GrubLevel::rest(Task& task, IrqOff off) {
     if (zero_lag <= now()) {
         deactivate(task, off);
     } else {
-        task_timer_post(task.pid, TaskTimer::server, zero_lag, &GrubLevel::on_zero_lag, off);
+        task_timer_post<&GrubLevel::on_zero_lag>(task, TaskTimer::server, zero_lag, off);
     }
 }
 
-void GrubLevel::on_zero_lag(void* argument) {
-    const IrqOff off = IrqOff::from_entry();
-    Task& task = *static_cast<Task*>(argument);
+void GrubLevel::on_zero_lag(Task& task, IrqOff off) {
     static_cast<GrubLevel&>(*task.level).deactivate(task, off);
 }
 

@@ -31,7 +31,7 @@ class GrubLevel final : public SoftLevel, private LoadWatcher {
     void end(Task& task, IrqOff) override;
 
   private:
-    static void on_zero_lag(void* task);
+    static void on_zero_lag(Task& task, IrqOff);
 
     [[nodiscard]] lib::Ticks cost(lib::Ticks elapsed) const override;
     [[nodiscard]] lib::Ticks lasts(lib::Ticks budget) const override;

@@ -188,8 +188,7 @@ lib::Ticks HardLevel::deadline_time(const Task& task, std::uint64_t job) {
 
 void HardLevel::await_deadline(Task& task, IrqOff off) {
     promise(task).awaiting = Awaiting::deadline;
-    task_timer_post(task.pid, TaskTimer::job, deadline_time(task, task.jobs.released - 1), &HardLevel::on_job_timer,
-                    off);
+    task_timer_post<&HardLevel::on_job_timer>(task, TaskTimer::job, deadline_time(task, task.jobs.released - 1), off);
 }
 
 // A task that is not periodic may have no release to wait for: then it waits for its activation.
@@ -205,7 +204,7 @@ void HardLevel::await_release(Task& task, IrqOff off) {
     }
     promised.awaiting = Awaiting::release;
     const lib::Ticks at = promised.kind == Kind::periodic ? release_time(task, task.jobs.released) : promised.put_off;
-    task_timer_post(task.pid, TaskTimer::job, at, &HardLevel::on_job_timer, off);
+    task_timer_post<&HardLevel::on_job_timer>(task, TaskTimer::job, at, off);
 }
 
 // Every release is recorded, also the first one that an activation makes at once: readers count periods by these alone.
@@ -262,9 +261,7 @@ void HardLevel::check_deadline(Task& task, IrqOff off) {
     }
 }
 
-void HardLevel::on_job_timer(void* argument) {
-    const IrqOff off = IrqOff::from_entry();
-    Task& task = *static_cast<Task*>(argument);
+void HardLevel::on_job_timer(Task& task, IrqOff off) {
     HardLevel& level = level_of(task);
     if (level.promise(task).awaiting == Awaiting::deadline) {
         level.check_deadline(task, off);
@@ -341,7 +338,7 @@ void HardLevel::dispatch(Task& task, Behalf behalf, IrqOff off) {
     const Promise& promised = promise(task);
     if (behalf == Behalf::own && !promised.violated) {
         const lib::Ticks left = promised.used < promised.wcet ? promised.wcet - promised.used : lib::Ticks{};
-        task_timer_post(task.pid, TaskTimer::capacity, now() + left, &HardLevel::on_capacity, off);
+        task_timer_post<&HardLevel::on_capacity>(task, TaskTimer::capacity, now() + left, off);
     }
 }
 
@@ -354,9 +351,7 @@ void HardLevel::epilogue(Task& task, lib::Ticks elapsed, IrqOff off) {
     }
 }
 
-void HardLevel::on_capacity(void* argument) {
-    const IrqOff off = IrqOff::from_entry();
-    Task& task = *static_cast<Task*>(argument);
+void HardLevel::on_capacity(Task& task, IrqOff off) {
     level_of(task).violate(task, off);
 }
 

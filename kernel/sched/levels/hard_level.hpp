@@ -101,8 +101,8 @@ class HardLevel : public Level {
         bool violated = false;      // the job in progress has exceeded its wcet, and that was recorded
     };
 
-    static void on_job_timer(void* task);
-    static void on_capacity(void* task);
+    static void on_job_timer(Task& task, IrqOff);
+    static void on_capacity(Task& task, IrqOff);
 
     [[nodiscard]] Promise& promise(const Task& task) { return m_promises[task.pid.value]; }
 

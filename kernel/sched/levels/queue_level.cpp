@@ -27,14 +27,12 @@ lib::Result<void> QueueLevel::activate(Task& task, lib::Ticks at, IrqOff off) {
         release(task, off);
     } else {
         task.state = TaskState::delayed;
-        task_timer_post(task.pid, TaskTimer::delay, at, &QueueLevel::on_activation, off);
+        task_timer_post<&QueueLevel::on_activation>(task, TaskTimer::delay, at, off);
     }
     return {};
 }
 
-void QueueLevel::on_activation(void* argument) {
-    const IrqOff off = IrqOff::from_entry();
-    Task& task = *static_cast<Task*>(argument);
+void QueueLevel::on_activation(Task& task, IrqOff off) {
     static_cast<QueueLevel&>(*task.level).release(task, off);
     schedule(off);
 }

@@ -45,7 +45,7 @@ class QueueLevel : public Level {
     [[nodiscard]] virtual Overlap overlap(const Task& /*task*/) const { return Overlap::refuse; }
 
   private:
-    static void on_activation(void* task);
+    static void on_activation(Task& task, IrqOff);
 
     // The job starts now.
     void release(Task& task, IrqOff);

@@ -37,7 +37,7 @@ void RoundRobinLevel::slot_begin(Task& task, IrqOff off) {
         return;
     }
     share.begun_at = now();
-    task_timer_post(task.pid, TaskTimer::capacity, share.begun_at + share.left, &RoundRobinLevel::slice_over, off);
+    task_timer_post<&RoundRobinLevel::slice_over>(task, TaskTimer::capacity, share.begun_at + share.left, off);
 }
 
 void RoundRobinLevel::slot_end(Task& task, lib::Ticks elapsed, IrqOff off) {
@@ -63,9 +63,7 @@ void RoundRobinLevel::rotate(Task& task, IrqOff off) {
 }
 
 // The slot continues until the scheduler takes it away; a task that is alone simply starts its next slice.
-void RoundRobinLevel::slice_over(void* argument) {
-    const IrqOff off = IrqOff::from_entry();
-    Task& task = *static_cast<Task*>(argument);
+void RoundRobinLevel::slice_over(Task& task, IrqOff off) {
     auto& level = static_cast<RoundRobinLevel&>(*task.level);
     level.rotate(task, off);
     level.slot_begin(task, off);

@@ -37,7 +37,7 @@ class RoundRobinLevel final : public QueueLevel {
         lib::Ticks begun_at;
     };
 
-    static void slice_over(void* task);
+    static void slice_over(Task& task, IrqOff);
 
     void job_starts(Task& task) override;
 

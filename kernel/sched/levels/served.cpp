@@ -185,14 +185,12 @@ lib::Result<void> ServedLevel::activate(Task& task, lib::Ticks at, IrqOff off) {
         begin_job(task, at, off);
     } else {
         task.state = TaskState::delayed;
-        task_timer_post(task.pid, TaskTimer::delay, at, &ServedLevel::on_activation, off);
+        task_timer_post<&ServedLevel::on_activation>(task, TaskTimer::delay, at, off);
     }
     return {};
 }
 
-void ServedLevel::on_activation(void* argument) {
-    const IrqOff off = IrqOff::from_entry();
-    Task& task = *static_cast<Task*>(argument);
+void ServedLevel::on_activation(Task& task, IrqOff off) {
     level_of(task).wake(task);
     level_of(task).begin_job(task, task.released_at, off);
     schedule(off);
@@ -303,7 +301,7 @@ std::uint64_t ServedLevel::preemption_level(const Task& task, IrqOff) const {
 void ServedLevel::slot_begin(Task& task, IrqOff off) {
     Server& serving = server(task);
     serving.begun_at = now();
-    task_timer_post(task.pid, TaskTimer::capacity, serving.begun_at + serving.left, &ServedLevel::on_exhausted, off);
+    task_timer_post<&ServedLevel::on_exhausted>(task, TaskTimer::capacity, serving.begun_at + serving.left, off);
 }
 
 // Parts of what has elapsed may be charged already.
@@ -312,9 +310,7 @@ void ServedLevel::slot_end(Task& task, lib::Ticks /*elapsed*/, IrqOff off) {
     charge(task, off);
 }
 
-void ServedLevel::on_exhausted(void* argument) {
-    const IrqOff off = IrqOff::from_entry();
-    Task& task = *static_cast<Task*>(argument);
+void ServedLevel::on_exhausted(Task& task, IrqOff off) {
     level_of(task).charge(task, off);
     schedule(off);
 }

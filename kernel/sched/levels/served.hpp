@@ -72,9 +72,9 @@ class ServedLevel final : public Level {
         ServedLevel* level = nullptr;
     };
 
-    static void on_activation(void* task);
+    static void on_activation(Task& task, IrqOff);
     static void on_replenishment(void* server);
-    static void on_exhausted(void* task);
+    static void on_exhausted(Task& task, IrqOff);
 
     [[nodiscard]] Server* find(ServerId id);
 

@@ -81,7 +81,7 @@ lib::Result<void> SoftLevel::activate(Task& task, lib::Ticks at, IrqOff off) {
     if (at <= now()) {
         release(task, at, off);
     } else {
-        task_timer_post(task.pid, TaskTimer::job, at, &SoftLevel::on_release, off);
+        task_timer_post<&SoftLevel::on_release>(task, TaskTimer::job, at, off);
     }
     return {};
 }
@@ -91,9 +91,7 @@ lib::Ticks SoftLevel::release_time(const Server& own) const {
 }
 
 // An activation that was put off until now, or a periodic release.
-void SoftLevel::on_release(void* argument) {
-    const IrqOff off = IrqOff::from_entry();
-    Task& task = *static_cast<Task*>(argument);
+void SoftLevel::on_release(Task& task, IrqOff off) {
     SoftLevel& level = level_of(task);
     level.release(task, level.release_time(level.server(task)), off);
     schedule(off);
@@ -104,7 +102,7 @@ void SoftLevel::release(Task& task, lib::Ticks at, IrqOff off) {
     if (own.periodic) {
         trace_points::task_timer_released(task);
         ++own.releases;
-        task_timer_post(task.pid, TaskTimer::job, release_time(own), &SoftLevel::on_release, off);
+        task_timer_post<&SoftLevel::on_release>(task, TaskTimer::job, release_time(own), off);
     }
     if (task.state == TaskState::idle) {
         compete(task, off);
@@ -215,7 +213,7 @@ std::uint64_t SoftLevel::preemption_level(const Task& task, IrqOff) const {
 void SoftLevel::slot_begin(Task& task, IrqOff off) {
     server(task).begun_at = now();
     if (m_host.queue().first() != &task) { // the last slot's end has moved the place after it was chosen
-        task_timer_post(task.pid, TaskTimer::capacity, now(), &SoftLevel::on_exhausted, off);
+        task_timer_post<&SoftLevel::on_exhausted>(task, TaskTimer::capacity, now(), off);
         return;
     }
     arm(task, off);
@@ -227,16 +225,14 @@ void SoftLevel::slot_end(Task& task, lib::Ticks /*elapsed*/, IrqOff off) {
     charge(task, off);
 }
 
-void SoftLevel::on_exhausted(void* argument) {
-    const IrqOff off = IrqOff::from_entry();
-    Task& task = *static_cast<Task*>(argument);
+void SoftLevel::on_exhausted(Task& task, IrqOff off) {
     level_of(task).charge(task, off);
     level_of(task).arm(task, off);
     schedule(off);
 }
 
 void SoftLevel::arm(Task& task, IrqOff off) {
-    task_timer_post(task.pid, TaskTimer::capacity, now() + lasts(server(task).left), &SoftLevel::on_exhausted, off);
+    task_timer_post<&SoftLevel::on_exhausted>(task, TaskTimer::capacity, now() + lasts(server(task).left), off);
 }
 
 void SoftLevel::charge(Task& task, IrqOff off) {

@@ -98,8 +98,8 @@ class SoftLevel : public Level {
     virtual void rest(Task& task, IrqOff) { server(task).contention = Contention::inactive; }
 
   private:
-    static void on_release(void* task);
-    static void on_exhausted(void* task);
+    static void on_release(Task& task, IrqOff);
+    static void on_exhausted(Task& task, IrqOff);
 
     [[nodiscard]] lib::Ticks release_time(const Server& server) const;
     void release(Task& task, lib::Ticks at, IrqOff);
