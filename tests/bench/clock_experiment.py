@@ -9,6 +9,7 @@ import concurrent.futures
 import csv
 import dataclasses
 import math
+import os
 import pathlib
 import re
 import sys
