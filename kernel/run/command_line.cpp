@@ -3,6 +3,8 @@
 
 #include <array>
 #include <charconv>
+#include <limits>
+#include <type_traits>
 
 namespace kernel {
 
@@ -38,16 +40,21 @@ bool choice(Options& options, std::string_view value) {
     return false;
 }
 
+bool parse(std::string_view value, std::uint64_t minimum, std::uint64_t maximum, std::uint64_t& out) {
+    const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), out);
+    return error == std::errc{} && end == value.data() + value.size() && out >= minimum && out <= maximum;
+}
+
 // Members: the way from the options to the number.
-template <unsigned Minimum, auto... Members>
+template <std::uint64_t Minimum, auto... Members>
 bool number(Options& options, std::string_view value) {
     auto& out = (options.*....*Members);
-    auto parsed = out;
-    const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), parsed);
-    if (error != std::errc{} || end != value.data() + value.size() || parsed < Minimum) {
+    using Number = std::remove_reference_t<decltype(out)>;
+    std::uint64_t parsed = 0;
+    if (!parse(value, Minimum, std::numeric_limits<Number>::max(), parsed)) {
         return false;
     }
-    out = parsed;
+    out = static_cast<Number>(parsed);
     return true;
 }
 
