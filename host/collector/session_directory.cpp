@@ -50,9 +50,9 @@ unsigned long number_of(const std::string& name) {
 
 } // namespace
 
-lib::Result<void, trace::Failure<DirectoryFault>> prepare_session_directory(const std::string& path, OldSession old) {
+lib::Result<void, trace::Failure<lib::Error>> prepare_session_directory(const std::string& path, OldSession old) {
     const auto unusable = [](std::string_view text) {
-        return trace::Failure<DirectoryFault>{DirectoryFault::unusable, std::string(text)};
+        return trace::Failure<lib::Error>{lib::Error::refused, std::string(text)};
     };
     std::error_code code;
     filesystem::create_directories(path, code);
@@ -75,7 +75,7 @@ lib::Result<void, trace::Failure<DirectoryFault>> prepare_session_directory(cons
         return unusable("it holds Ntrace.dat files without a manifest of ours");
     }
     if (old == OldSession::keep) {
-        return trace::Failure<DirectoryFault>{DirectoryFault::session, "it holds an earlier session"};
+        return trace::Failure<lib::Error>{lib::Error::exists, "it holds an earlier session"};
     }
     for (const std::string& name : names.value()) {
         if (!filesystem::remove(filesystem::path(path) / name, code) && code) {

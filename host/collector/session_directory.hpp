@@ -17,13 +17,9 @@ enum class OldSession : std::uint8_t {
     replace, // delete its files first
 };
 
-enum class DirectoryFault : std::uint8_t {
-    session,  // it holds one, and is to keep it
-    unusable, // it holds something else, or cannot be written
-};
-
-[[nodiscard]] lib::Result<void, trace::Failure<DirectoryFault>> prepare_session_directory(const std::string& path,
-                                                                                          OldSession old);
+// cause: exists: it holds a session, and is to keep it; else it holds something else, or cannot be written.
+[[nodiscard]] lib::Result<void, trace::Failure<lib::Error>> prepare_session_directory(const std::string& path,
+                                                                                      OldSession old);
 
 // The Ntrace.dat files in a directory, by number. not_found, io.
 [[nodiscard]] lib::Result<std::vector<std::string>> list_chunk_files(const std::string& path);

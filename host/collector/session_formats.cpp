@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// The table first, then the manifest that names it.
 #include "host/collector/session_formats.hpp"
 
 #include "lib/crc32c.hpp"

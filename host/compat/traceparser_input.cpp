@@ -6,11 +6,8 @@
 #include "host/convert/survey.hpp"
 #include "host/formats/input_kind.hpp"
 #include "host/formats/trace.hpp"
-#include "host/trace/nameless_file.hpp"
+#include "host/trace/byte_source.hpp"
 
-#include <algorithm>
-#include <array>
-#include <cstdlib>
 #include <functional>
 #include <memory>
 #include <sys/stat.h>
@@ -28,12 +25,6 @@ bool is_directory(const std::string& path) {
     return path != "-" && ::stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
 }
 
-bool is_kev(trace::ByteSource& source) {
-    std::array<std::byte, formats::kKindBytes> begin{};
-    const auto count = source.peek(begin);
-    return count && formats::kind_of(std::span(begin).first(count.value()), std::nullopt) == trace::InputKind::kev;
-}
-
 lib::Result<trace::NamedSource> converted(const std::string& name, const Open& open, trace::Diagnostics& diagnostics) {
     trace::Diagnostics silent([](std::string_view) {});
     const auto first = open(silent);
@@ -43,7 +34,7 @@ lib::Result<trace::NamedSource> converted(const std::string& name, const Open& o
         return second.error();
     }
     if (survey.facts.usable_events == 0) {
-        diagnostics.report(trace::Code::nothing, {.file = name}, "neither a .kev file nor a trace of known events");
+        diagnostics.report("E-NOTHING", {.file = name}, "neither a .kev file nor a trace of known events");
         return lib::Error::corrupt;
     }
     const auto opened = trace::open_nameless_file();
@@ -55,7 +46,7 @@ lib::Result<trace::NamedSource> converted(const std::string& name, const Open& o
     convert::OutputFile file(descriptor, false);
     convert::records::KevWriter writer(file);
     if (const auto begun = writer.begin(&survey); !begun) {
-        diagnostics.report(trace::Code::processor, {.file = name}, begun.error().text);
+        diagnostics.report("E-CPU", {.file = name}, begun.error().text);
         return lib::Error::unsupported;
     }
     trace::Event event;
@@ -87,15 +78,15 @@ lib::Result<trace::NamedSource> open_as_kev(const std::string& path, trace::Diag
     const std::string name = path == "-" ? "<stdin>" : path;
     auto source = trace::ByteSource::open(path);
     if (!source) {
-        diagnostics.report(trace::Code::io, {.file = name}, error_name(source.error()));
+        diagnostics.report("E-IO", {.file = name}, error_name(source.error()));
         return source.error();
     }
-    if (is_kev(*source.value())) {
+    if (formats::kind_of(*source.value()) == trace::InputKind::kev) {
         return trace::NamedSource{.name = name, .bytes = source.value(), .keep_open = true};
     }
     auto positioned = trace::ByteSource::positioned(source.value());
     if (!positioned) {
-        diagnostics.report(trace::Code::io, {.file = name}, error_name(positioned.error()));
+        diagnostics.report("E-IO", {.file = name}, error_name(positioned.error()));
         return positioned.error();
     }
     const trace::NamedSource input{.name = name, .bytes = positioned.value(), .keep_open = true};

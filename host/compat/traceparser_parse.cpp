@@ -42,29 +42,10 @@ traceparser_error_t error_of(HeaderError error) {
     return _TRACEPARSER_UNKNOWN_ERROR;
 }
 
-std::uint32_t state_number(EventState state) {
-    switch (state) {
-    case EventState::ok:
-        return TRACEPARSER_STATE_OK;
-    case EventState::incomplete:
-        return TRACEPARSER_STATE_INCOMPLETE;
-    case EventState::orphan:
-        return TRACEPARSER_STATE_ORPHAN;
-    case EventState::malformed:
-        return TRACEPARSER_STATE_MALFORMED;
-    case EventState::late:
-        return TRACEPARSER_STATE_LATE;
-    }
-    return TRACEPARSER_STATE_MALFORMED;
-}
-
-std::uint64_t damage_of(const trace::Diagnostics& diagnostics) {
-    std::uint64_t damage = 0;
-    for (const trace::CodeRow& row : trace::kCodes) {
-        damage += row.damage == trace::Damage::yes ? diagnostics.count(row.code) : 0;
-    }
-    return damage;
-}
+// Both lists have one order.
+static_assert(TRACEPARSER_STATE_OK == static_cast<int>(EventState::ok));
+static_assert(TRACEPARSER_STATE_MALFORMED == static_cast<int>(EventState::malformed));
+static_assert(TRACEPARSER_STATE_LATE == static_cast<int>(EventState::late));
 
 class Parsing {
   public:
@@ -78,7 +59,7 @@ class Parsing {
 
     void run() {
         for (const Registration& row : copy_of(_NTO_TRACE_EMPTY)) {
-            call(row, _NTO_TRACE_EMPTY, 0, [&] {
+            call(_NTO_TRACE_EMPTY, 0, [&] {
                 return row.published != nullptr ? row.published(&m_handle, user_of(row), 0, 0, nullptr, 0)
                                                 : row.detailed(&m_handle, user_of(row), &m_event);
             });
@@ -116,7 +97,7 @@ class Parsing {
         m_event.cpu = slot.cpu();
         m_event.class_ = external.class_number;
         m_event.event = external.event;
-        m_event.state = state_number(raw.state);
+        m_event.state = static_cast<std::uint32_t>(raw.state);
         m_event.word_count = static_cast<std::uint32_t>(true_count(slot, raw));
         m_event.words = words.data();
         const auto class_label = formats::kev::class_label(slot.class_number(), slot.event());
@@ -132,10 +113,10 @@ class Parsing {
                 continue;
             }
             if (row.detailed != nullptr) {
-                call(row, external.class_number, external.event,
+                call(external.class_number, external.event,
                      [&] { return row.detailed(&m_handle, user_of(row), &m_event); });
             } else if (sound || m_state.deliver_damaged) {
-                call(row, external.class_number, external.event, [&] {
+                call(external.class_number, external.event, [&] {
                     return row.published(&m_handle, user_of(row), raw.header, raw.stamp, m_data.data(),
                                          static_cast<unsigned>(m_data.size()));
                 });
@@ -161,7 +142,7 @@ class Parsing {
     [[nodiscard]] void* user_of(const Registration& row) const { return row.user != nullptr ? row.user : m_user; }
 
     template <typename Function>
-    void call(const Registration& /*row*/, unsigned class_number, unsigned event, const Function& function) {
+    void call(unsigned class_number, unsigned event, const Function& function) {
         m_state.now_class = class_number;
         m_state.now_event = event;
         m_state.previous_return = function();
@@ -223,7 +204,7 @@ bool parse(traceparser_state& handle, State& state, void* user, const char* file
     }
     Parsing(handle, state, user, *reader.value()).run();
     diagnostics.finish();
-    state.damage = damage_of(diagnostics);
+    state.damage = diagnostics.damages();
     return true;
 }
 

@@ -131,7 +131,7 @@ Outcome convert(const Request& request, trace::Diagnostics& diagnostics, const P
     diagnostics.finish();
     const bool usable = opened.value()->facts().usable_events != 0;
     if (!usable) {
-        diagnostics.report(trace::Code::nothing, {.file = request.input}, "no record of a known event");
+        diagnostics.report("E-NOTHING", {.file = request.input}, "no record of a known event");
     }
     if (const auto finished = writer->finish(opened.value()->facts()); !finished) {
         return failed(finished.error());

@@ -3,6 +3,7 @@
 // nanoseconds), the signature and jump of a FAT boot sector. tlog files have no mark; see tlog/detect.hpp.
 #include "host/formats/input_kind.hpp"
 
+#include "host/formats/fat/volume.hpp"
 #include "host/formats/packed/block.hpp"
 #include "host/formats/tlog/detect.hpp"
 #include "lib/endian.hpp"
@@ -47,8 +48,7 @@ bool is_partition_table(std::span<const std::byte> begin) {
     if (begin.size() < 512 || begin[510] != std::byte{0x55} || begin[511] != std::byte{0xAA}) {
         return false;
     }
-    constexpr auto kFatTypes = std::to_array<unsigned>({0x01, 0x04, 0x06, 0x0B, 0x0C, 0x0E});
-    bool fat = false;
+    bool found = false;
     for (std::size_t at = 446; at < 510; at += 16) {
         const auto row = begin.subspan(at, 16);
         if ((row[0] & std::byte{0x7F}) != std::byte{0}) {
@@ -56,14 +56,14 @@ bool is_partition_table(std::span<const std::byte> begin) {
         }
         const bool has_room =
             lib::load_le<std::uint32_t>(row.subspan(8)) != 0 && lib::load_le<std::uint32_t>(row.subspan(12)) != 0;
-        fat = fat || (has_room && std::ranges::find(kFatTypes, std::to_integer<unsigned>(row[4])) != kFatTypes.end());
+        found = found || (has_room && fat::is_fat_partition(row[4]));
     }
-    return fat;
+    return found;
 }
 
 } // namespace
 
-trace::InputKind kind_of(std::span<const std::byte> begin, std::optional<std::uint64_t> /*size_bytes*/) {
+trace::InputKind kind_of(std::span<const std::byte> begin) {
     if (starts_with(begin, "TRACE_HEADER_BEGIN::")) {
         return trace::InputKind::kev;
     }
@@ -81,6 +81,12 @@ trace::InputKind kind_of(std::span<const std::byte> begin, std::optional<std::ui
         return *layout == tlog::Layout::openmp ? trace::InputKind::tlog_old : trace::InputKind::tlog;
     }
     return trace::InputKind::records;
+}
+
+trace::InputKind kind_of(trace::ByteSource& source) {
+    std::array<std::byte, kKindBytes> begin{};
+    const auto count = source.peek(begin);
+    return kind_of(std::span(begin).first(count ? count.value() : 0));
 }
 
 std::string_view kind_name(trace::InputKind kind) {

@@ -2,10 +2,10 @@
 // The kind of an input file, found from its first bytes.
 #pragma once
 
+#include "host/trace/byte_source.hpp"
 #include "host/trace/open_options.hpp"
 
 #include <cstddef>
-#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -17,9 +17,10 @@ namespace host::formats {
 // So many bytes of the beginning are enough to find the kind.
 inline constexpr std::size_t kKindBytes = 4096;
 
-// begin: the first bytes of the input, at most kKindBytes; size_bytes: of the whole, if it is known. What has no mark
-// of its own is taken for records.
-[[nodiscard]] trace::InputKind kind_of(std::span<const std::byte> begin, std::optional<std::uint64_t> size_bytes);
+// begin: the first bytes of the input, at most kKindBytes. What has no mark of its own is taken for records, and so is
+// what cannot be read.
+[[nodiscard]] trace::InputKind kind_of(std::span<const std::byte> begin);
+[[nodiscard]] trace::InputKind kind_of(trace::ByteSource& source);
 
 // The names that the command line takes: detect, records, kev, tlog, tlog-old, capture, fat, packed.
 [[nodiscard]] std::string_view kind_name(trace::InputKind kind);

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// Choosing the reader.
 #include "host/formats/trace.hpp"
 
 #include "host/formats/capture/capture.hpp"
@@ -10,7 +9,6 @@
 #include "host/formats/packed/packed_stream.hpp"
 #include "host/formats/tlog/tlog_stream.hpp"
 
-#include <array>
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <utility>
@@ -55,7 +53,7 @@ lib::Result<std::unique_ptr<trace::EventStream>> open_stream(trace::InputKind ki
     case trace::InputKind::packed:
         return as_stream(packed::open_stream(input, options, diagnostics));
     }
-    diagnostics.report(trace::Code::io, {.file = input.name}, fmt::format("no reader for {} files", kind_name(kind)));
+    diagnostics.report("E-IO", {.file = input.name}, fmt::format("no reader for {} files", kind_name(kind)));
     diagnostics.unusable_input();
     return lib::Error::unsupported;
 }
@@ -77,8 +75,7 @@ lib::Result<std::unique_ptr<Trace>> Trace::open(const std::string& path, const t
     }
     const auto source = trace::ByteSource::open(path);
     if (!source) {
-        diagnostics.report(trace::Code::io, {.file = path},
-                           fmt::format("cannot be opened: {}", error_name(source.error())));
+        diagnostics.report("E-IO", {.file = path}, fmt::format("cannot be opened: {}", error_name(source.error())));
         diagnostics.unusable_input();
         return source.error();
     }
@@ -88,13 +85,7 @@ lib::Result<std::unique_ptr<Trace>> Trace::open(const std::string& path, const t
 lib::Result<std::unique_ptr<Trace>> Trace::open(const trace::NamedSource& input, const trace::OpenOptions& options,
                                                 trace::Diagnostics& diagnostics) {
     auto trace = std::unique_ptr<Trace>(new Trace());
-    trace->m_kind = options.kind;
-    if (options.kind == trace::InputKind::detect) {
-        std::array<std::byte, kKindBytes> begin{};
-        const auto count = input.bytes->peek(begin);
-        const auto size = input.bytes->seekable() ? std::optional(input.bytes->size_bytes()) : std::nullopt;
-        trace->m_kind = kind_of(std::span(begin).first(count ? count.value() : 0), size);
-    }
+    trace->m_kind = options.kind == trace::InputKind::detect ? kind_of(*input.bytes) : options.kind;
     auto stream = open_stream(trace->m_kind, input, options, diagnostics);
     if (!stream) {
         return stream.error();

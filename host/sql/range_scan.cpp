@@ -49,7 +49,7 @@ void RangeScan::open(const IndexedChunk& chunk, std::size_t order) {
     head.source = RecordIndex::open(chunk);
     head.report = static_cast<std::uint32_t>(m_facts.chunks.size());
     if (head.source == nullptr) {
-        m_diagnostics.report(trace::Code::io, {.file = chunk.segment.path}, "cannot be opened");
+        m_diagnostics.report("E-IO", {.file = chunk.segment.path}, "cannot be opened");
         return;
     }
     std::optional<Window> window;

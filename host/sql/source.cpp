@@ -34,7 +34,7 @@ class WholeScan final : public Scan {
         const bool usable = m_trace != nullptr && (!m_trace->exhausted() || m_trace->facts().usable_events != 0);
         m_source.m_statistics.scanned += m_trace != nullptr ? m_trace->facts().chunks.size() : 0;
         if (m_trace != nullptr && m_trace->exhausted() && !usable) {
-            m_diagnostics.report(trace::Code::nothing, {.file = m_source.m_options.path}, "no record of a known event");
+            m_diagnostics.report("E-NOTHING", {.file = m_source.m_options.path}, "no record of a known event");
         }
         m_source.end_walk(m_diagnostics, usable);
     }
@@ -89,8 +89,7 @@ bool Source::prepare() {
             }
         }
         if (m_kept == nullptr) {
-            m_diagnostics.report(trace::Code::io, {.file = m_options.path},
-                                 "cannot be kept in a file: TMPDIR names one");
+            m_diagnostics.report("E-IO", {.file = m_options.path}, "cannot be kept in a file: TMPDIR names one");
             return false;
         }
     }

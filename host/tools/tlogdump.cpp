@@ -54,7 +54,7 @@ std::uint64_t dump_process(tlog::ProcessCursor& cursor, const tlog::RunIndex& in
         }
     }
     if (cursor.failed()) {
-        diagnostics.report(trace::Code::io, {.file = options.path, .offset_bytes = cursor.offset_bytes()},
+        diagnostics.report("E-IO", {.file = options.path, .offset_bytes = cursor.offset_bytes()},
                            "the file could not be read to its end");
     }
     check.finish(index.table, options.path, diagnostics);

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: MIT
-// POSIX end of ByteSource and Spool.
 #include "host/trace/byte_source.hpp"
-
-#include "host/trace/nameless_file.hpp"
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -26,27 +24,21 @@ lib::Result<std::shared_ptr<ByteSource>> ByteSource::open(const std::string& pat
     if (descriptor < 0) {
         return errno == ENOENT ? lib::Error::not_found : errno == EACCES ? lib::Error::refused : lib::Error::io;
     }
+    auto source = std::make_shared<ByteSource>(descriptor, !standard_input, std::nullopt);
 
     struct stat status {};
 
     if (::fstat(descriptor, &status) != 0) {
-        if (!standard_input) {
-            ::close(descriptor);
-        }
         return lib::Error::io;
     }
     if (S_ISDIR(status.st_mode)) {
-        if (!standard_input) {
-            ::close(descriptor);
-        }
         return lib::Error::unsupported;
     }
     // Only a path of ours is positioned freely: standard input may be a file of which another program has read a part.
-    std::optional<std::uint64_t> size;
     if (S_ISREG(status.st_mode) && !standard_input) {
-        size = static_cast<std::uint64_t>(status.st_size);
+        source->m_size_bytes = static_cast<std::uint64_t>(status.st_size);
     }
-    return std::make_shared<ByteSource>(descriptor, !standard_input, size);
+    return source;
 }
 
 bool ByteSource::is_stream(const std::string& path) {
@@ -127,6 +119,36 @@ lib::Result<std::shared_ptr<ByteSource>> ByteSource::positioned(std::shared_ptr<
             return kept.error();
         }
     }
+}
+
+lib::Result<std::string, Failure<lib::Error>> read_file(const std::string& path, std::size_t bytes_max) {
+    const auto failure = [](lib::Error error) { return Failure<lib::Error>{error, std::string(error_name(error))}; };
+    const auto source = ByteSource::open(path);
+    if (!source) {
+        return failure(source.error());
+    }
+    if (!source.value()->seekable() || source.value()->size_bytes() > bytes_max) {
+        return Failure<lib::Error>{lib::Error::unsupported, "it is no regular file of a sensible size"};
+    }
+    std::string text(source.value()->size_bytes(), '\0');
+    const auto count = source.value()->read(0, std::as_writable_bytes(std::span(text)));
+    if (!count) {
+        return failure(count.error());
+    }
+    text.resize(count.value());
+    return text;
+}
+
+// mkostemp(3) replaces the six X by a unique name.
+lib::Result<int> open_nameless_file() {
+    const char* const folder = std::getenv("TMPDIR"); // NOLINT(concurrency-mt-unsafe): no thread changes it
+    std::string path = std::string(folder != nullptr && *folder != '\0' ? folder : "/tmp") + "/remora-XXXXXX";
+    const int descriptor = ::mkostemp(path.data(), O_CLOEXEC);
+    if (descriptor < 0) {
+        return errno == ENOSPC || errno == EDQUOT ? lib::Error::no_space : lib::Error::io;
+    }
+    ::unlink(path.c_str());
+    return descriptor;
 }
 
 lib::Result<Spool> Spool::create() {

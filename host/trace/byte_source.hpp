@@ -3,6 +3,7 @@
 // in a signal.
 #pragma once
 
+#include "host/trace/failure.hpp"
 #include "lib/result.hpp"
 
 #include <cstddef>
@@ -54,12 +55,19 @@ class ByteSource {
     std::vector<std::byte> m_ahead; // of a stream: peeked at, not yet read
 };
 
+// The whole of a regular file of at most so many bytes.
+[[nodiscard]] lib::Result<std::string, Failure<lib::Error>> read_file(const std::string& path, std::size_t bytes_max);
+
 // Bytes and what diagnostics call them.
 struct NamedSource {
     std::string name;
     std::shared_ptr<ByteSource> bytes;
     bool keep_open = false; // it cannot be opened again by its name
 };
+
+// A file without a name, known only by its descriptor: it is deleted with the process, however that ends. Open for
+// reading and writing, in TMPDIR, else in the system's directory for such files. The caller closes it. no_space, io.
+[[nodiscard]] lib::Result<int> open_nameless_file();
 
 // A file without a name that takes bytes and then gives them back: for inputs that must be unpacked before they can be
 // positioned. The disk holds them; memory does not.

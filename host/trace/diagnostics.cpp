@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// Formatting and counting of diagnostics; see the header for the contract.
 #include "host/trace/diagnostics.hpp"
 
 #include "host/text/escape.hpp"
@@ -14,8 +13,8 @@ Diagnostics::Diagnostics(Sink sink)
     : m_sink(std::move(sink)) {}
 
 void Diagnostics::report(Code code, const Place& place, std::string_view text) {
-    m_damages += kCodes[static_cast<std::size_t>(code)].damage == Damage::yes ? 1U : 0U;
-    if (++m_counts[static_cast<std::size_t>(code)] > kLinesPerCode) {
+    m_damages += kCodes[code.row()].damage == Damage::yes ? 1U : 0U;
+    if (++m_counts[code.row()] > kLinesPerCode) {
         return;
     }
     fmt::memory_buffer line;
@@ -27,7 +26,7 @@ void Diagnostics::report(Code code, const Place& place, std::string_view text) {
     if (place.cpu >= 0) {
         fmt::format_to(out, "cpu {} ", place.cpu);
     }
-    fmt::format_to(out, "{} {}", code_text(code), text);
+    fmt::format_to(out, "{} {}", kCodes[code.row()].text, text);
     m_sink({line.data(), line.size()});
 }
 
@@ -43,15 +42,14 @@ void Diagnostics::finish() {
     for (std::size_t code = 0; code < m_unknown.size(); ++code) {
         const Unknown& unknown = m_unknown[code];
         if (unknown.count != 0) {
-            report(Code::unknown, {.file = unknown.file, .offset_bytes = unknown.offset_bytes},
+            report("W-UNKNOWN", {.file = unknown.file, .offset_bytes = unknown.offset_bytes},
                    fmt::format("code 0x{:02x} is in no row of the event table: {} record{}, kept as raw words", code,
                                unknown.count, unknown.count == 1 ? "" : "s"));
         }
     }
-    for (const CodeRow& row : kCodes) {
-        if (count(row.code) > kLinesPerCode) {
-            m_sink(
-                fmt::format("{} {} in all, {} not shown", row.text, count(row.code), count(row.code) - kLinesPerCode));
+    for (std::size_t row = 0; row < kCodes.size(); ++row) {
+        if (const std::uint64_t count = m_counts[row]; count > kLinesPerCode) {
+            m_sink(fmt::format("{} {} in all, {} not shown", kCodes[row].text, count, count - kLinesPerCode));
         }
     }
 }

@@ -26,66 +26,10 @@ enum class ExitStatus : std::uint8_t {
     no_space = 4, // the output could not be written
 };
 
-enum class Code : std::uint8_t {
-    io,
-    directory,
-    manifest,
-    manifest_name,
-    empty,
-    truncated,
-    version,
-    minor,
-    tail,
-    short_chunk,
-    extra,
-    count,
-    unused,
-    unknown,
-    length,
-    time,
-    rotated,
-    order,
-    frequency,
-    no_rate,
-    rate,
-    range,
-    reserved,
-    orphan,
-    incomplete,
-    mixed,
-    too_long,
-    metadata,
-    user,
-    formats,
-    boot,
-    size,
-    compact,
-    magic,
-    header_crc,
-    body_crc,
-    gap,
-    duplicate,
-    conflict,
-    processor,
-    clock,
-    cap,
-    time_ambiguous,
-    raw_size,
-    bomb,
-    compressed,
-    trailing,
-    method,
-    capture,
-    link_type,
-    block,
-    packet,
-    counter,
-    line,
-    header,
-    file_system,
-    nesting,
-    nothing,
-};
+// Of a command that could not use its input or output.
+[[nodiscard]] constexpr ExitStatus status_of(lib::Error error) {
+    return error == lib::Error::no_space ? ExitStatus::no_space : ExitStatus::usage;
+}
 
 enum class Damage : std::uint8_t {
     no,  // worth saying, nothing is missing
@@ -93,75 +37,45 @@ enum class Damage : std::uint8_t {
 };
 
 struct CodeRow {
-    Code code;
     std::string_view text;
     Damage damage;
 };
 
 inline constexpr auto kCodes = std::to_array<CodeRow>({
-    {Code::io, "E-IO", Damage::yes},
-    {Code::directory, "E-DIR", Damage::yes},
-    {Code::manifest, "E-MANIFEST", Damage::yes},
-    {Code::manifest_name, "E-NAME", Damage::yes},
-    {Code::empty, "E-EMPTY", Damage::yes},
-    {Code::truncated, "E-TRUNC", Damage::yes},
-    {Code::version, "E-VERSION", Damage::yes},
-    {Code::minor, "W-MINOR", Damage::no},
-    {Code::tail, "W-TAIL", Damage::yes},
-    {Code::short_chunk, "W-SHORT", Damage::yes},
-    {Code::extra, "W-EXTRA", Damage::yes},
-    {Code::count, "E-COUNT", Damage::yes},
-    {Code::unused, "W-UNUSED", Damage::no},
-    {Code::unknown, "W-UNKNOWN", Damage::no},
-    {Code::length, "E-LEN", Damage::yes},
-    {Code::time, "W-TIME", Damage::no},
-    {Code::rotated, "W-ROTATED", Damage::no},
-    {Code::order, "W-ORDER", Damage::no},
-    {Code::frequency, "E-FREQ", Damage::yes},
-    {Code::no_rate, "W-NORATE", Damage::no},
-    {Code::rate, "W-RATE", Damage::no},
-    {Code::range, "W-RANGE", Damage::no},
-    {Code::reserved, "W-RESERVED", Damage::no},
-    {Code::orphan, "W-ORPHAN", Damage::yes},
-    {Code::incomplete, "E-INCOMPLETE", Damage::yes},
-    {Code::mixed, "E-MIX", Damage::yes},
-    {Code::too_long, "E-TOOLONG", Damage::yes},
-    {Code::metadata, "E-META", Damage::yes},
-    {Code::user, "E-USER", Damage::yes},
-    {Code::formats, "W-FORMATS", Damage::no},
-    {Code::boot, "E-BOOT", Damage::yes},
-    {Code::size, "E-SIZE", Damage::yes},
-    {Code::compact, "E-COMPACT", Damage::yes},
-    {Code::magic, "E-MAGIC", Damage::yes},
-    {Code::header_crc, "E-HCRC", Damage::yes},
-    {Code::body_crc, "W-BCRC", Damage::yes},
-    {Code::gap, "W-GAP", Damage::yes},
-    {Code::duplicate, "W-DUP", Damage::no},
-    {Code::conflict, "E-CONFLICT", Damage::yes},
-    {Code::processor, "E-CPU", Damage::yes},
-    {Code::clock, "W-CLOCK", Damage::no},
-    {Code::cap, "W-CAP", Damage::no},
-    {Code::time_ambiguous, "W-TIMEAMBIG", Damage::no},
-    {Code::raw_size, "E-RAWSIZE", Damage::yes},
-    {Code::bomb, "E-BOMB", Damage::yes},
-    {Code::compressed, "E-COMP", Damage::yes},
-    {Code::trailing, "W-TRAIL", Damage::no},
-    {Code::method, "E-METHOD", Damage::yes},
-    {Code::capture, "E-PCAP", Damage::yes},
-    {Code::link_type, "E-LINKTYPE", Damage::yes},
-    {Code::block, "E-BLOCK", Damage::yes},
-    {Code::packet, "W-PACKET", Damage::yes},
-    {Code::counter, "W-COUNTER", Damage::no},
-    {Code::line, "E-LINE", Damage::yes},
-    {Code::header, "E-HEADER", Damage::yes},
-    {Code::file_system, "E-FAT", Damage::yes},
-    {Code::nesting, "W-NESTING", Damage::no},
-    {Code::nothing, "E-NOTHING", Damage::yes},
+    {"E-IO", Damage::yes},         {"E-DIR", Damage::yes},      {"E-MANIFEST", Damage::yes}, {"E-NAME", Damage::yes},
+    {"E-EMPTY", Damage::yes},      {"E-TRUNC", Damage::yes},    {"E-VERSION", Damage::yes},  {"W-MINOR", Damage::no},
+    {"W-TAIL", Damage::yes},       {"W-SHORT", Damage::yes},    {"W-EXTRA", Damage::yes},    {"E-COUNT", Damage::yes},
+    {"W-UNUSED", Damage::no},      {"W-UNKNOWN", Damage::no},   {"E-LEN", Damage::yes},      {"W-TIME", Damage::no},
+    {"W-ROTATED", Damage::no},     {"W-ORDER", Damage::no},     {"E-FREQ", Damage::yes},     {"W-NORATE", Damage::no},
+    {"W-RATE", Damage::no},        {"W-RANGE", Damage::no},     {"W-RESERVED", Damage::no},  {"W-ORPHAN", Damage::yes},
+    {"E-INCOMPLETE", Damage::yes}, {"E-MIX", Damage::yes},      {"E-TOOLONG", Damage::yes},  {"E-META", Damage::yes},
+    {"E-USER", Damage::yes},       {"W-FORMATS", Damage::no},   {"E-BOOT", Damage::yes},     {"E-SIZE", Damage::yes},
+    {"E-COMPACT", Damage::yes},    {"E-MAGIC", Damage::yes},    {"E-HCRC", Damage::yes},     {"W-BCRC", Damage::yes},
+    {"W-GAP", Damage::yes},        {"W-DUP", Damage::no},       {"E-CONFLICT", Damage::yes}, {"E-CPU", Damage::yes},
+    {"W-CLOCK", Damage::no},       {"W-CAP", Damage::no},       {"W-TIMEAMBIG", Damage::no}, {"E-RAWSIZE", Damage::yes},
+    {"E-BOMB", Damage::yes},       {"E-COMP", Damage::yes},     {"W-TRAIL", Damage::no},     {"E-METHOD", Damage::yes},
+    {"E-PCAP", Damage::yes},       {"E-LINKTYPE", Damage::yes}, {"E-BLOCK", Damage::yes},    {"W-PACKET", Damage::yes},
+    {"W-COUNTER", Damage::no},     {"E-LINE", Damage::yes},     {"E-HEADER", Damage::yes},   {"E-FAT", Damage::yes},
+    {"W-NESTING", Damage::no},     {"E-NOTHING", Damage::yes},
 });
 
-[[nodiscard]] constexpr std::string_view code_text(Code code) {
-    return kCodes[static_cast<std::size_t>(code)].text;
-}
+// A row of the table, by its text: report("W-GAP", ...). A text that the table does not have fails to compile.
+class Code {
+  public:
+    template <std::size_t Size>
+    consteval Code(const char (&text)[Size]) { // NOLINT: implicit, and a literal
+        while (kCodes.at(m_row).text != std::string_view(text, Size - 1)) {
+            ++m_row;
+        }
+    }
+
+    [[nodiscard]] constexpr std::size_t row() const { return m_row; }
+
+    friend constexpr bool operator==(Code, Code) = default;
+
+  private:
+    std::size_t m_row = 0;
+};
 
 struct Place {
     std::string_view file;
@@ -189,7 +103,7 @@ class Diagnostics {
     // Reports the totals of limited codes and of unknown events. Must be called once, after the last event.
     void finish();
 
-    [[nodiscard]] std::uint64_t count(Code code) const { return m_counts[static_cast<std::size_t>(code)]; }
+    [[nodiscard]] std::uint64_t count(Code code) const { return m_counts[code.row()]; }
 
     // How often damage was reported.
     [[nodiscard]] std::uint64_t damages() const { return m_damages; }
@@ -200,9 +114,7 @@ class Diagnostics {
     [[nodiscard]] ExitStatus exit_status(bool usable) const;
 
     // The input could not be opened at all; no_space: no room for the bytes that had to be unpacked first.
-    void unusable_input(lib::Error error = lib::Error::io) {
-        m_unusable_input = error == lib::Error::no_space ? ExitStatus::no_space : ExitStatus::usage;
-    }
+    void unusable_input(lib::Error error = lib::Error::io) { m_unusable_input = status_of(error); }
 
   private:
     struct Unknown {
@@ -217,20 +129,5 @@ class Diagnostics {
     std::uint64_t m_damages = 0;
     std::optional<ExitStatus> m_unusable_input;
 };
-
-namespace detail {
-
-consteval bool rows_are_in_enum_order() {
-    for (std::size_t i = 0; i < kCodes.size(); ++i) {
-        if (static_cast<std::size_t>(kCodes[i].code) != i) {
-            return false;
-        }
-    }
-    return true;
-}
-
-} // namespace detail
-
-static_assert(detail::rows_are_in_enum_order());
 
 } // namespace host::trace

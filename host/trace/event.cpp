@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// How an event is called.
 #include "host/trace/event.hpp"
 
 #include "host/trace/names.hpp"

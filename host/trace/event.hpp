@@ -7,6 +7,7 @@
 #include "lib/units.hpp"
 #include "tracer/event_table.hpp"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -26,19 +27,8 @@ enum class EventState : std::uint8_t {
 };
 
 [[nodiscard]] constexpr std::string_view state_name(EventState state) {
-    switch (state) {
-    case EventState::ok:
-        return "ok";
-    case EventState::incomplete:
-        return "incomplete";
-    case EventState::orphan:
-        return "orphan";
-    case EventState::malformed:
-        return "malformed";
-    case EventState::late:
-        return "late";
-    }
-    return "malformed";
+    constexpr auto kNames = std::to_array<std::string_view>({"ok", "incomplete", "orphan", "malformed", "late"});
+    return kNames.at(static_cast<std::size_t>(state));
 }
 
 // What kind of trace an event comes from.
@@ -87,26 +77,14 @@ struct Event {
 // system's table; "unknown" if there is none. Text of a declaration comes from the input: escape it.
 [[nodiscard]] std::string_view event_name(const Event& event);
 
-namespace detail {
-
-void event_is_not_in_the_table(); // never defined: calling it is the compile error
-
-} // namespace detail
-
-// By index: g++ 12 with -fsanitize=undefined takes no comparison of a pointer to null for a constant expression.
-template <lib::FixedString Name>
-consteval std::uint8_t code_of() {
-    for (std::size_t i = 0; i < tracer::kEvents.size(); ++i) {
-        if (tracer::kEvents[i].name == Name.view()) {
-            return tracer::kEvents[i].code;
-        }
-    }
-    detail::event_is_not_in_the_table();
-    return 0;
-}
-
 // The code of an event by its name in the table; a name that the table does not have fails to compile.
 template <lib::FixedString Name>
-inline constexpr std::uint8_t kCodeOf = code_of<Name>();
+inline constexpr std::uint8_t kCodeOf = [] {
+    std::size_t row = 0;
+    while (tracer::kEvents.at(row).name != Name.view()) {
+        ++row;
+    }
+    return tracer::kEvents[row].code;
+}();
 
 } // namespace host::trace

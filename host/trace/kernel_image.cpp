@@ -23,24 +23,6 @@ constexpr std::size_t kFileBytesMax = 256 * 1024 * 1024;
 constexpr std::string_view kMagic = "RFMT1"; // at the beginning of the section, see linker.ld
 constexpr std::size_t kFirstFormat = 8;
 
-// A file of a sensible size, whole.
-lib::Result<std::string, Refusal> read_file(const std::string& path) {
-    const auto source = ByteSource::open(path);
-    if (!source) {
-        return Refusal{std::string(error_name(source.error()))};
-    }
-    if (!source.value()->seekable() || source.value()->size_bytes() > kFileBytesMax) {
-        return Refusal{"it is no regular file of a sensible size"};
-    }
-    std::string text(source.value()->size_bytes(), '\0');
-    const auto count = source.value()->read(0, std::as_writable_bytes(std::span(text)));
-    if (!count) {
-        return Refusal{std::string(error_name(count.error()))};
-    }
-    text.resize(count.value());
-    return text;
-}
-
 // Little-endian words of a file at any offset; nothing beyond its end.
 class Image {
   public:
@@ -214,9 +196,9 @@ lib::Result<void, Refusal> KernelImage::read_image(std::string_view image_untrus
 }
 
 lib::Result<KernelImage, Refusal> KernelImage::from_image(const std::string& path) {
-    const auto image = read_file(path);
+    const auto image = read_file(path, kFileBytesMax);
     if (!image) {
-        return image.error();
+        return Refusal{image.error().text};
     }
     KernelImage table;
     if (const auto read = table.read_image(image.value()); !read) {
@@ -226,9 +208,9 @@ lib::Result<KernelImage, Refusal> KernelImage::from_image(const std::string& pat
 }
 
 lib::Result<KernelImage, Refusal> KernelImage::load(const std::string& path) {
-    const auto text = read_file(path);
+    const auto text = read_file(path, kFileBytesMax);
     if (!text) {
-        return text.error();
+        return Refusal{text.error().text};
     }
     return parse(text.value());
 }

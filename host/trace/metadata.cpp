@@ -9,33 +9,26 @@ namespace host::trace {
 
 namespace {
 
-// Decodes the payload and hands it over; invalid if it cannot be decoded.
+// Decodes the payload and hands it over.
 template <typename Payload, typename Use>
-MetadataOutcome decode(std::span<const std::byte> payload_untrusted, Use use) {
+bool decode(std::span<const std::byte> payload_untrusted, Use use) {
     const auto payload = tracer::decode_payload<Payload>(payload_untrusted);
-    if (!payload) {
-        return MetadataOutcome::invalid;
+    if (payload) {
+        use(payload.value());
     }
-    use(payload.value());
-    return MetadataOutcome::taken;
-}
-
-// Into the names of the trace and those of the chunk.
-template <typename Payload, typename Use>
-MetadataOutcome decode_names(std::span<const std::byte> payload_untrusted, TraceFacts& facts, Names* chunk_names,
-                             Use use) {
-    return decode<Payload>(payload_untrusted, [&](const Payload& payload) {
-        use(facts.names, payload);
-        if (chunk_names != nullptr) {
-            use(*chunk_names, payload);
-        }
-    });
+    return payload.ok();
 }
 
 } // namespace
 
-MetadataOutcome take_metadata(std::uint8_t code, std::span<const std::byte> payload_untrusted, TraceFacts& facts,
-                              Names* chunk_names) {
+bool take_metadata(std::uint8_t code, std::span<const std::byte> payload_untrusted, TraceFacts& facts,
+                   Names* chunk_names) {
+    const auto for_names = [&](auto use) {
+        use(facts.names);
+        if (chunk_names != nullptr) {
+            use(*chunk_names);
+        }
+    };
     switch (code) {
     case kCodeOf<"build">:
         return decode<tracer::Build>(payload_untrusted, [&](const tracer::Build& build) { facts.build = build; });
@@ -49,31 +42,28 @@ MetadataOutcome take_metadata(std::uint8_t code, std::span<const std::byte> payl
         return decode<tracer::ExportEnd>(payload_untrusted,
                                          [&](const tracer::ExportEnd& end) { facts.export_end = end; });
     case kCodeOf<"task_parameters">:
-        return decode_names<tracer::TaskParameters>(
-            payload_untrusted, facts, chunk_names,
-            [](Names& names, const tracer::TaskParameters& parameters) { names.set_parameters(parameters); });
+        return decode<tracer::TaskParameters>(payload_untrusted, [&](const tracer::TaskParameters& parameters) {
+            for_names([&](Names& names) { names.set_parameters(parameters); });
+        });
     case kCodeOf<"event_declaration">: {
         const auto declaration = tracer::decode_payload<tracer::EventDeclaration>(payload_untrusted);
         if (!declaration || !declaration.value().is_sensible()) {
-            return MetadataOutcome::invalid;
+            return false;
         }
-        facts.names.declare(declaration.value());
-        if (chunk_names != nullptr) {
-            chunk_names->declare(declaration.value());
-        }
-        return MetadataOutcome::taken;
+        for_names([&](Names& names) { names.declare(declaration.value()); });
+        return true;
     }
     default:
         break;
     }
     const auto* const row = std::ranges::find(kNameEvents, code, &NameEvent::code);
     if (row == kNameEvents.end() && code != kCodeOf<"task_name">) {
-        return MetadataOutcome::taken;
+        return true; // it says nothing here
     }
     const tracer::Unit unit = row != kNameEvents.end() ? row->unit : tracer::Unit::context;
-    return decode_names<tracer::NameOf>(
-        payload_untrusted, facts, chunk_names,
-        [unit](Names& names, const tracer::NameOf& of) { names.set(unit, of.id, of.name.view()); });
+    return decode<tracer::NameOf>(payload_untrusted, [&](const tracer::NameOf& of) {
+        for_names([&](Names& names) { names.set(unit, of.id, of.name.view()); });
+    });
 }
 
 } // namespace host::trace

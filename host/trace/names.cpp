@@ -1,62 +1,23 @@
 // SPDX-License-Identifier: MIT
-// The tables of Names.
 #include "host/trace/names.hpp"
 
+#include <algorithm>
 #include <atomic>
 
 namespace host::trace {
 
-template <typename Self>
-auto Names::table(Self& names, tracer::Unit unit) -> decltype(&names.m_vectors) {
-    using enum tracer::Unit;
-    switch (unit) {
-    case vector:
-        return &names.m_vectors;
-    case mutex:
-        return &names.m_mutexes;
-    case semaphore:
-        return &names.m_semaphores;
-    case condition:
-        return &names.m_conditions;
-    case port:
-        return &names.m_ports;
-    case server:
-        return &names.m_servers;
-    case level:
-        return &names.m_levels;
-    case none:
-    case number:
-    case context:
-    case pid:
-    case signal:
-    case cycles_per_ms:
-    case count:
-    case timer:
-    case pointer:
-    case hexadecimal:
-    case status:
-    case priority:
-    case ticks_low:
-    case ticks:
-    case nanoseconds:
-    case microseconds:
-    case bandwidth:
-    case wait:
-    case exception:
-    case protocol:
-    case server_kind:
-    case flow:
-    case block:
-    case outcome:
-    case grain:
-    case code:
-        return nullptr;
-    }
-    return nullptr;
+namespace {
+
+// Of the unit's table; there is none if it is the number of tables.
+std::size_t row_of(tracer::Unit unit) {
+    return static_cast<std::size_t>(std::ranges::find(kNameEvents, unit, &NameEvent::unit) - kNameEvents.begin());
 }
 
+} // namespace
+
 const Names::Table* Names::entries(tracer::Unit unit) const {
-    return table(*this, unit);
+    const std::size_t row = row_of(unit);
+    return row < m_tables.size() ? &m_tables[row] : nullptr;
 }
 
 std::string_view Names::find(tracer::Unit unit, std::uint32_t value) const {
@@ -68,7 +29,7 @@ std::string_view Names::find(tracer::Unit unit, std::uint32_t value) const {
         const TaskNames* const known = task(id);
         return known != nullptr ? std::string_view(known->name) : std::string_view();
     }
-    const Table* const names = table(*this, unit);
+    const Table* const names = entries(unit);
     if (names == nullptr) {
         return {};
     }
@@ -92,8 +53,8 @@ void Names::set(tracer::Unit unit, std::uint16_t id, std::string_view name) {
         m_tasks[id].name = name;
         return;
     }
-    if (Table* const names = table(*this, unit); names != nullptr) {
-        (*names)[id] = name;
+    if (const std::size_t row = row_of(unit); row < m_tables.size()) {
+        m_tables[row][id] = name;
     }
 }
 

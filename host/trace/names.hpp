@@ -4,10 +4,12 @@
 // them. Ids are 16 bits wide, so each table has at most 65536 entries.
 #pragma once
 
+#include "host/trace/event.hpp"
 #include "tracer/event_table.hpp"
 #include "tracer/metadata.hpp"
 #include "tracer/user_fields.hpp"
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -17,6 +19,23 @@
 #include <unordered_map>
 
 namespace host::trace {
+
+// An event that names an object of the machine, and of which kind the object is.
+struct NameEvent {
+    std::uint8_t code;
+    tracer::Unit unit;
+};
+
+// Of all kinds but tasks, of which more than a name is known.
+inline constexpr auto kNameEvents = std::to_array<NameEvent>({
+    {kCodeOf<"interrupt_name">, tracer::Unit::vector},
+    {kCodeOf<"mutex_name">, tracer::Unit::mutex},
+    {kCodeOf<"semaphore_name">, tracer::Unit::semaphore},
+    {kCodeOf<"condition_name">, tracer::Unit::condition},
+    {kCodeOf<"port_name">, tracer::Unit::port},
+    {kCodeOf<"server_name">, tracer::Unit::server},
+    {kCodeOf<"level_name">, tracer::Unit::level},
+});
 
 struct TaskNames {
     std::string name;
@@ -55,22 +74,12 @@ class Names {
     [[nodiscard]] std::uint64_t version() const { return m_version; }
 
   private:
-    // The table of a unit, const or not as `names` is; null if the unit names nothing that is kept in a Table.
-    template <typename Self>
-    static auto table(Self& names, tracer::Unit unit) -> decltype(&names.m_vectors);
-
     // A number that no other content has had; a copy has the same. 0: no names at all.
     [[nodiscard]] static std::uint64_t next_version();
 
     std::uint64_t m_version = 0;
     std::map<std::uint16_t, TaskNames> m_tasks;
-    Table m_vectors;
-    Table m_mutexes;
-    Table m_semaphores;
-    Table m_conditions;
-    Table m_ports;
-    Table m_servers;
-    Table m_levels;
+    std::array<Table, kNameEvents.size()> m_tables;                                          // by row
     std::map<std::uint16_t, std::shared_ptr<const tracer::EventDeclaration>> m_declarations; // shared by copies
 };
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// Payload to values to text.
 #include "host/trace/user_event.hpp"
 
 #include "host/trace/kernel_image.hpp"

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// Values as text.
 #include "host/trace/value_text.hpp"
 
 #include "host/text/escape.hpp"

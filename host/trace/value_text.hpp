@@ -7,6 +7,7 @@
 #include "host/trace/names.hpp"
 #include "tracer/unit_words.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <fmt/format.h>
 #include <string>
@@ -27,8 +28,8 @@ enum class ValueKind : std::uint8_t {
 // Whether values of this unit can have a meaning.
 [[nodiscard]] constexpr bool may_have_meaning(tracer::Unit unit) {
     using enum tracer::Unit;
-    return !tracer::words_of(unit).words.empty() || unit == context || unit == level || unit == vector ||
-           unit == mutex || unit == semaphore || unit == condition || unit == port || unit == server || unit == code;
+    return !tracer::words_of(unit).words.empty() || unit == context || unit == code ||
+           std::ranges::find(kNameEvents, unit, &NameEvent::unit) != kNameEvents.end();
 }
 
 [[nodiscard]] constexpr ValueKind kind_of(tracer::Unit unit) {

@@ -99,7 +99,7 @@ ExitStatus adopt(const AdoptOptions& options, Context context) {
         return complain("no Ntrace.dat files");
     }
     const auto old = formats::dat::load_manifest(options.directory);
-    const bool has_manifest = old.ok() || old.error().cause != formats::dat::ManifestFault::missing;
+    const bool has_manifest = old.ok() || old.error().cause != lib::Error::not_found;
     if (has_manifest && !options.force) {
         return complain("it holds a manifest.json already: --force replaces it");
     }
@@ -124,7 +124,7 @@ ExitStatus adopt(const AdoptOptions& options, Context context) {
     manifest.complete = manifest.reason.empty();
     if (const auto saved = formats::dat::save_manifest(manifest, options.directory); !saved) {
         complain(fmt::format("manifest.json cannot be written: {}", error_name(saved.error())));
-        return saved.error() == lib::Error::no_space ? ExitStatus::no_space : ExitStatus::usage;
+        return trace::status_of(saved.error());
     }
     bool formats_kept = true;
     if (formats) {

@@ -2,9 +2,9 @@
 // remora check: did the kernel decide as the scheduling theory says? Exit status 2 on any violation.
 #include "host/analyse/oracle/oracle.hpp"
 #include "host/cli/command/trace_input.hpp"
-#include "host/cli/event/event_text.hpp"
 #include "host/cli/event/json_version.hpp"
 #include "host/text/escape.hpp"
+#include "host/text/json_writer.hpp"
 #include "host/trace/names.hpp"
 
 #include <memory>

@@ -6,7 +6,6 @@
 #include "host/analyse/tally.hpp"
 #include "host/trace/names.hpp"
 
-#include <array>
 #include <memory>
 
 namespace host::cli {
@@ -42,11 +41,8 @@ std::optional<Counted> count_plain_file(const TraceInput& input) {
     if (!source || !source.value()->seekable()) {
         return std::nullopt;
     }
-    std::array<std::byte, formats::kKindBytes> begin{};
-    const auto count = source.value()->peek(begin);
     if (input.options.kind == trace::InputKind::detect &&
-        (!count || formats::kind_of(std::span(begin).first(count.value()), source.value()->size_bytes()) !=
-                       trace::InputKind::records)) {
+        formats::kind_of(*source.value()) != trace::InputKind::records) {
         return std::nullopt;
     }
     Counted counted;

@@ -3,9 +3,9 @@
 #include "host/cli/command/commands.hpp"
 
 #include "host/cli/command/trace_input.hpp"
-#include "host/cli/event/event_text.hpp"
 #include "host/cli/event/json_version.hpp"
 #include "host/text/escape.hpp"
+#include "host/text/json_writer.hpp"
 #include "host/trace/names.hpp"
 #include "tracer/event_table.hpp"
 

@@ -52,26 +52,16 @@ std::string check_seconds(const std::string& text) {
 }
 
 std::string bind_error(lib::Error error, const std::string& listen, const collector::Address& address) {
-    switch (error) {
-    case lib::Error::exists:
+    if (error == lib::Error::exists) {
         return fmt::format("{} is taken, perhaps by another collector: `ss -lunp 'sport = :{}'` names who holds it; "
                            "end it or choose another port (--listen ADDR:PORT, make run PORT=n)",
                            listen, address.port);
-    case lib::Error::refused:
+    }
+    if (error == lib::Error::refused) {
         return fmt::format("{} may not be used by this user: choose a port above 1023", listen);
-    case lib::Error::not_found:
+    }
+    if (error == lib::Error::not_found) {
         return fmt::format("{} is no address of this machine: use 127.0.0.1, or 0.0.0.0 for all", listen);
-    case lib::Error::invalid_argument:
-    case lib::Error::no_space:
-    case lib::Error::busy:
-    case lib::Error::timeout:
-    case lib::Error::io:
-    case lib::Error::corrupt:
-    case lib::Error::unsupported:
-    case lib::Error::unreachable:
-    case lib::Error::too_small:
-    case lib::Error::closed:
-        break;
     }
     return fmt::format("{} cannot be used: {}", listen, error_name(error));
 }
@@ -157,7 +147,7 @@ ExitStatus collect(const RecordOptions& options, Context context, collector::Udp
         return complain(context,
                         fmt::format("writing to {} failed: {}{}", options.directory, error_name(manifest.error()),
                                     full ? "; free some space or choose another --out" : ""),
-                        full ? ExitStatus::no_space : ExitStatus::usage);
+                        trace::status_of(manifest.error()));
     }
     const ExitStatus kept = keep_formats(options, context, manifest.value(), formats);
     if (options.json) {
@@ -189,7 +179,7 @@ ExitStatus record(const RecordOptions& options, Context context) {
     const auto old = options.force ? collector::OldSession::replace : collector::OldSession::keep;
     if (const auto ready = collector::prepare_session_directory(options.directory, old); !ready) {
         const std::string name = text::escaped(options.directory);
-        return complain(context, ready.error().cause == collector::DirectoryFault::session
+        return complain(context, ready.error().cause == lib::Error::exists
                                      ? fmt::format("{} holds an earlier session: --force replaces it", name)
                                      : fmt::format("{} cannot be used: {}", name, text::escaped(ready.error().text)));
     }

@@ -7,7 +7,6 @@
 #include "host/formats/trace.hpp"
 
 #include <algorithm>
-#include <cstdint>
 #include <functional>
 #include <string>
 
@@ -57,7 +56,7 @@ inline trace::ExitStatus with_trace(const TraceInput& input, Context context,
     // A command that stopped early has shown what was asked for.
     const bool usable = !opened.value()->exhausted() || opened.value()->facts().usable_events != 0;
     if (!usable) {
-        diagnostics.report(trace::Code::nothing, {.file = input.path}, "no record of a known event");
+        diagnostics.report("E-NOTHING", {.file = input.path}, "no record of a known event");
     }
     return std::max(used, diagnostics.exit_status(usable));
 }

@@ -3,9 +3,9 @@
 #include "host/analyse/manifest_check.hpp"
 #include "host/analyse/structure_check.hpp"
 #include "host/cli/command/trace_input.hpp"
-#include "host/cli/event/event_text.hpp"
 #include "host/cli/event/json_version.hpp"
 #include "host/text/escape.hpp"
+#include "host/text/json_writer.hpp"
 #include "host/trace/names.hpp"
 
 #include <array>

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// Formatting of events.
 #include "host/cli/event/event_text.hpp"
 
 #include "host/cli/event/json_version.hpp"

@@ -8,7 +8,6 @@
 
 #include <cstdint>
 #include <fmt/format.h>
-#include <string>
 #include <string_view>
 
 namespace host::cli {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// From frames to a stream of records.
 #include "host/formats/capture/capture.hpp"
 
 #include "host/formats/capture/datagram.hpp"
@@ -29,7 +28,7 @@ class Tally {
             if (m_counts[i] != 0 && !why.empty()) {
                 const bool used = salvage && static_cast<Verdict>(i) == Verdict::bad_checksum;
                 diagnostics.report(
-                    trace::Code::packet, {.file = file, .offset_bytes = m_first[i]},
+                    "W-PACKET", {.file = file, .offset_bytes = m_first[i]},
                     fmt::format("{} frames {}: {}", m_counts[i], used ? "used all the same" : "skipped", why));
             }
         }
@@ -46,7 +45,7 @@ lib::Result<std::unique_ptr<dat::RecordStream>> open(const trace::NamedSource& i
                                                      trace::Diagnostics& diagnostics) {
     auto spool = trace::Spool::create();
     if (!spool) {
-        diagnostics.report(trace::Code::io, {.file = input.name}, "no temporary file can be made: see TMPDIR");
+        diagnostics.report("E-IO", {.file = input.name}, "no temporary file can be made: see TMPDIR");
         diagnostics.unusable_input(spool.error());
         return spool.error();
     }
@@ -66,7 +65,7 @@ lib::Result<std::unique_ptr<dat::RecordStream>> open(const trace::NamedSource& i
             break;
         }
         if (verdict == Verdict::unknown_link) {
-            diagnostics.report(trace::Code::link_type, {.file = input.name, .offset_bytes = frame.offset_bytes},
+            diagnostics.report("E-LINKTYPE", {.file = input.name, .offset_bytes = frame.offset_bytes},
                                fmt::format("link type {} cannot be read: frame skipped", frame.link_type));
         } else if (verdict == Verdict::datagram || (verdict == Verdict::bad_checksum && options.salvage)) {
             session.take(datagram, frame.offset_bytes);
@@ -75,13 +74,13 @@ lib::Result<std::unique_ptr<dat::RecordStream>> open(const trace::NamedSource& i
     const auto finished = session.finish();
     tally.report(input.name, diagnostics, options.salvage);
     if (!finished) {
-        diagnostics.report(trace::Code::io, {.file = input.name},
+        diagnostics.report("E-IO", {.file = input.name},
                            fmt::format("the temporary file: {}", error_name(finished.error())));
         diagnostics.unusable_input(finished.error());
         return finished.error();
     }
     if (session.delivered() == 0) {
-        diagnostics.report(trace::Code::empty, {.file = input.name},
+        diagnostics.report("E-EMPTY", {.file = input.name},
                            fmt::format("none of {} frames holds a TRACER-V1.0 packet", count));
         return lib::Error::corrupt;
     }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Link layer, IPv4, UDP.
 #include "host/formats/capture/datagram.hpp"
 
 #include "lib/endian.hpp"
+
+#include <array>
 
 namespace host::formats::capture {
 
@@ -112,23 +113,17 @@ bool checksum_holds(Bytes addresses, Bytes udp) {
 } // namespace
 
 std::string_view verdict_text(Verdict verdict) {
-    switch (verdict) {
-    case Verdict::datagram:
-    case Verdict::other:
-    case Verdict::unknown_link:
-        return "";
-    case Verdict::vlan:
-        return "more than two VLAN tags";
-    case Verdict::cut:
-        return "captured shorter than they were";
-    case Verdict::bad_header:
-        return "lengths that contradict each other";
-    case Verdict::fragment:
-        return "fragments of IP packets";
-    case Verdict::bad_checksum:
-        return "a wrong UDP checksum";
-    }
-    return "";
+    constexpr std::array<std::string_view, kVerdicts> kTexts = {
+        "", // datagram
+        "", // unknown_link
+        "", // other
+        "more than two VLAN tags",
+        "captured shorter than they were",
+        "lengths that contradict each other",
+        "fragments of IP packets",
+        "a wrong UDP checksum",
+    };
+    return kTexts.at(static_cast<std::size_t>(verdict));
 }
 
 Verdict find_datagram(std::uint16_t link_type, Bytes frame, Datagram& datagram) {

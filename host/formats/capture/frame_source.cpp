@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// Records of pcap, blocks of pcapng.
 #include "host/formats/capture/frame_source.hpp"
 
 #include "lib/endian.hpp"
@@ -49,14 +48,13 @@ std::span<const std::byte> FrameSource::take(std::size_t bytes, bool may_end) {
         while (m_filled < bytes) {
             const auto count = m_input.bytes->read(m_offset + m_filled, std::span(m_buffer).subspan(m_filled));
             if (!count) {
-                report(trace::Code::io, error_name(count.error()));
+                report("E-IO", error_name(count.error()));
                 m_ended = true;
                 return {};
             }
             if (count.value() == 0) {
                 if (!may_end || m_filled != 0) {
-                    report(trace::Code::truncated,
-                           fmt::format("the capture ends after {} of {} bytes", m_filled, bytes));
+                    report("E-TRUNC", fmt::format("the capture ends after {} of {} bytes", m_filled, bytes));
                 }
                 m_ended = true;
                 return {};
@@ -93,7 +91,7 @@ bool FrameSource::open() {
     const auto magic = take(4, true);
     if (magic.empty()) {
         if (m_filled == 0) {
-            report(trace::Code::empty, "the capture is empty");
+            report("E-EMPTY", "the capture is empty");
         }
         return false;
     }
@@ -107,7 +105,7 @@ bool FrameSource::open() {
     }
     m_big_endian = big == kMagicMicro || big == kMagicNano;
     if (!m_big_endian && little != kMagicMicro && little != kMagicNano) {
-        report(trace::Code::magic, fmt::format("0x{:08x} begins neither pcap nor pcapng", big));
+        report("E-MAGIC", fmt::format("0x{:08x} begins neither pcap nor pcapng", big));
         return false;
     }
     const auto header = take(kFileHeaderBytes - 4, false);
@@ -117,8 +115,7 @@ bool FrameSource::open() {
     m_format = Format::pcap;
     const std::uint32_t length_max = word(header.subspan(12));
     if (length_max == 0 || length_max > 0x7FFF'FFFF) {
-        report(trace::Code::capture,
-               fmt::format("invalid snapshot length of {}: {} is used instead", length_max, kFrameBytesMax));
+        report("E-PCAP", fmt::format("invalid snapshot length of {}: {} is used instead", length_max, kFrameBytesMax));
     }
     m_link_type = static_cast<std::uint16_t>(word(header.subspan(16))); // the upper half contains flags
     return true;
@@ -146,7 +143,7 @@ bool FrameSource::next_record(Frame& frame) {
     const std::uint32_t captured = word(header.subspan(8));
     const std::uint32_t original = word(header.subspan(12));
     if (captured > kFrameBytesMax || captured > original) {
-        report(trace::Code::capture, fmt::format("{} bytes captured of a packet of {}: skipped", captured, original));
+        report("E-PCAP", fmt::format("{} bytes captured of a packet of {}: skipped", captured, original));
         static_cast<void>(skip(captured));
         return false;
     }
@@ -173,8 +170,7 @@ bool FrameSource::next_block(Frame& frame) {
     const std::uint32_t type = word(head);
     const std::uint32_t length = word(head.subspan(4));
     if (length < kBlockBytesMin || length % 4 != 0) {
-        report(trace::Code::block,
-               fmt::format("invalid block length of {} bytes: what follows cannot be found", length));
+        report("E-BLOCK", fmt::format("invalid block length of {} bytes: what follows cannot be found", length));
         m_ended = true;
         return false;
     }
@@ -183,7 +179,7 @@ bool FrameSource::next_block(Frame& frame) {
         type == kInterfaceBlock || type == kPacketBlock || type == kSimplePacketBlock || type == kEnhancedPacketBlock;
     if (!wanted || length > kBlockBytesMax) {
         if (wanted) {
-            report(trace::Code::block, fmt::format("a block of {} bytes is longer than any frame: skipped", length));
+            report("E-BLOCK", fmt::format("a block of {} bytes is longer than any frame: skipped", length));
         }
         static_cast<void>(skip(body_bytes));
         return false;
@@ -193,8 +189,7 @@ bool FrameSource::next_block(Frame& frame) {
         return false;
     }
     if (const std::uint32_t trailer = word(body.last(4)); trailer != length) {
-        report(trace::Code::block,
-               fmt::format("a block of {} bytes ends with a length of {}: skipped", length, trailer));
+        report("E-BLOCK", fmt::format("a block of {} bytes ends with a length of {}: skipped", length, trailer));
         return false;
     }
     return take_block(type, body.first(body_bytes - 4), frame);
@@ -209,7 +204,7 @@ bool FrameSource::read_section(std::span<const std::byte> head) {
     m_big_endian = lib::load_be<std::uint32_t>(order) == kByteOrderMagic;
     const std::uint32_t length = word(head.subspan(4));
     if (word(order) != kByteOrderMagic || length < 28 || length % 4 != 0) {
-        report(trace::Code::block,
+        report("E-BLOCK",
                fmt::format("invalid section head of {} bytes with a byte order mark of 0x{:08x}", length, word(order)));
         return false;
     }
@@ -220,12 +215,12 @@ bool FrameSource::read_section(std::span<const std::byte> head) {
 bool FrameSource::take_block(std::uint32_t type, std::span<const std::byte> body, Frame& frame) {
     const std::size_t fixed_bytes = type == kInterfaceBlock ? 8 : type == kSimplePacketBlock ? 4 : 20;
     if (body.size() < fixed_bytes) {
-        report(trace::Code::block, "the block is too short for what it is: skipped");
+        report("E-BLOCK", "the block is too short for what it is: skipped");
         return false;
     }
     if (type == kInterfaceBlock) {
         if (m_link_types.size() == kInterfacesMax) {
-            report(trace::Code::block, fmt::format("more than {} interfaces: the rest is not read", kInterfacesMax));
+            report("E-BLOCK", fmt::format("more than {} interfaces: the rest is not read", kInterfacesMax));
             m_ended = true;
             return false;
         }
@@ -244,14 +239,13 @@ bool FrameSource::take_block(std::uint32_t type, std::span<const std::byte> body
 bool FrameSource::take_packet(std::span<const std::byte> packet, std::uint32_t interface, std::uint32_t captured,
                               std::uint32_t original, Frame& frame) {
     if (interface >= m_link_types.size()) {
-        report(trace::Code::block, fmt::format("the frame is of interface {}, but the section has {}: skipped",
-                                               interface, m_link_types.size()));
+        report("E-BLOCK", fmt::format("the frame is of interface {}, but the section has {}: skipped", interface,
+                                      m_link_types.size()));
         return false;
     }
     if (captured > packet.size() || captured > kFrameBytesMax || captured > original) {
-        report(trace::Code::capture,
-               fmt::format("{} bytes captured of a packet of {}, in a block with room for {}: skipped", captured,
-                           original, packet.size()));
+        report("E-PCAP", fmt::format("{} bytes captured of a packet of {}, in a block with room for {}: skipped",
+                                     captured, original, packet.size()));
         return false;
     }
     frame = {m_unit, m_link_types[interface], packet.first(captured)};

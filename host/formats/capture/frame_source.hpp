@@ -7,13 +7,9 @@
 #include "host/trace/byte_source.hpp"
 #include "host/trace/diagnostics.hpp"
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
-#include <optional>
 #include <span>
-#include <string>
 #include <vector>
 
 namespace host::formats::capture {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// Sorting out packets.
 #include "host/formats/capture/session.hpp"
 
 #include "lib/crc32c.hpp"
@@ -31,7 +30,7 @@ Session::Session(trace::Spool spool, std::string file, trace::Diagnostics& diagn
     , m_seen(kSeenMax)
     , m_order([this](std::span<const std::byte> records, std::uint64_t lost_before) {
         if (lost_before != 0) {
-            report(trace::Code::gap, m_offset_bytes,
+            report("W-GAP", m_offset_bytes,
                    fmt::format("{} packet{} missing", lost_before, lost_before == 1 ? " is" : "s are"));
         }
         if (m_result) {
@@ -73,7 +72,7 @@ bool Session::is_ours(const Datagram& datagram, std::uint64_t offset_bytes) {
     const bool same =
         m_sender->source_address == datagram.source_address && m_sender->source_port == datagram.source_port;
     if (!same && m_foreign_packets == 0) {
-        report(trace::Code::boot, offset_bytes, "another sender: its packets are left out");
+        report("E-BOOT", offset_bytes, "another sender: its packets are left out");
     }
     m_foreign_packets += same && !m_over ? 0 : 1;
     return same && !m_over;
@@ -93,11 +92,11 @@ bool Session::contradicts(std::uint32_t number, std::span<const std::byte> recor
     if (number == 1 || ++m_conflicts == kConflictsMax) {
         m_over = true;
         ++m_foreign_packets;
-        report(trace::Code::boot, offset_bytes,
+        report("E-BOOT", offset_bytes,
                fmt::format("the sender begins again, with packet {}: what follows is left out", number));
         return true;
     }
-    report(trace::Code::conflict, offset_bytes,
+    report("E-CONFLICT", offset_bytes,
            fmt::format("packet {} has other contents than at 0x{:x}: the first is kept", number, seen.offset_bytes));
     return true;
 }
@@ -110,13 +109,13 @@ lib::Result<void> Session::finish() {
             report(code, m_offset_bytes, fmt::format("{} packet{} {}", packets, packets == 1 ? "" : "s", what));
         }
     };
-    report_packets(trace::Code::duplicate, counts.duplicate, "came more than once");
-    report_packets(trace::Code::packet, counts.late, "came after they were given up");
-    report_packets(trace::Code::packet, counts.implausible, "skipped: a packet number that jumps too far");
-    report_packets(trace::Code::packet, m_malformed, "skipped: the header contradicts itself or the datagram");
-    report_packets(trace::Code::packet, m_other_versions,
+    report_packets("W-DUP", counts.duplicate, "came more than once");
+    report_packets("W-PACKET", counts.late, "came after they were given up");
+    report_packets("W-PACKET", counts.implausible, "skipped: a packet number that jumps too far");
+    report_packets("W-PACKET", m_malformed, "skipped: the header contradicts itself or the datagram");
+    report_packets("W-PACKET", m_other_versions,
                    "skipped: only TRACER-V1.0 can be read, authenticated ones need a key");
-    report_packets(trace::Code::packet, m_foreign_packets, "left out: of another export");
+    report_packets("W-PACKET", m_foreign_packets, "left out: of another export");
     return m_result;
 }
 

@@ -36,11 +36,11 @@ void check_falls(const Chunks& chunks, const std::optional<tracer::ExportEnd>& e
         for (const trace::ChunkReport* const chunk : chunks) {
             const std::uint64_t now = chunk->description.*counter.value;
             if (now < before) {
-                diagnostics.report(trace::Code::counter, place_of(*chunk),
+                diagnostics.report("W-COUNTER", place_of(*chunk),
                                    fmt::format("the number of {} records falls from {} to {}: the greater one counts",
                                                counter.name, before, now));
             } else if (end && now > (*end).*counter.total) {
-                diagnostics.report(trace::Code::counter, place_of(*chunk),
+                diagnostics.report("W-COUNTER", place_of(*chunk),
                                    fmt::format("{} {} records are more than the {} of the whole export", now,
                                                counter.name, (*end).*counter.total));
             }
@@ -73,7 +73,7 @@ void check_gaps(const Chunks& chunks, trace::Diagnostics& diagnostics) {
     // How many an open blackout cost, a later chunk would say.
     if (rose != nullptr && before_rise != nullptr && !previous->in_blackout) {
         diagnostics.report(
-            trace::Code::gap, place_of(*rose),
+            "W-GAP", place_of(*rose),
             fmt::format(
                 "{} records were dropped after chunk {} and no blackout reports them: some blackouts are missing",
                 unreported - *first, before_rise->description.chunk));
@@ -109,9 +109,9 @@ void check_clock(const trace::TraceFacts& facts, trace::Diagnostics& diagnostics
         stamp = chunk.first_stamp;
         first = first != nullptr ? first : &chunk;
     }
-    if (first != nullptr && facts.usable_events > 1 && diagnostics.count(trace::Code::time) == 0) {
+    if (first != nullptr && facts.usable_events > 1 && diagnostics.count("W-TIME") == 0) {
         diagnostics.report(
-            trace::Code::clock, {.file = first->file, .offset_bytes = first->begin_bytes},
+            "W-CLOCK", {.file = first->file, .offset_bytes = first->begin_bytes},
             fmt::format("all {} events have the stamp {}: the clock did not advance, their order is that of the "
                         "input",
                         facts.usable_events, stamp->value));

@@ -4,6 +4,7 @@
 
 #include "host/formats/dat/chunk_begin.hpp"
 #include "host/formats/dat/clock_rate.hpp"
+#include "host/formats/dat/plain_record.hpp"
 #include "host/trace/metadata.hpp"
 #include "host/trace/user_event.hpp"
 #include "lib/assert.hpp"
@@ -96,7 +97,7 @@ bool ChunkCursor::next_of_any_kind(trace::Event& event) {
     }
     if (m_assembler.is_open()) {
         m_assembler.reset();
-        m_scope.report(trace::Code::incomplete, m_first.offset_bytes, "a long event is cut off by the end");
+        m_scope.report("E-INCOMPLETE", m_first.offset_bytes, "a long event is cut off by the end");
         fill(m_first, trace::EventState::incomplete, event);
         return true;
     }
@@ -121,7 +122,7 @@ bool ChunkCursor::take_slot(const Slot& slot, trace::Event& event) {
     case Outcome::complete:
         return take_complete(m_assembler.payload(), event);
     case Outcome::broken:
-        m_scope.report(trace::Code::incomplete, m_first.offset_bytes, "a long event is cut off by another one");
+        m_scope.report("E-INCOMPLETE", m_first.offset_bytes, "a long event is cut off by another one");
         m_held = slot;
         fill(m_first, trace::EventState::incomplete, event);
         lose_header();
@@ -129,20 +130,18 @@ bool ChunkCursor::take_slot(const Slot& slot, trace::Event& event) {
     case Outcome::orphan:
         m_ledger.skip_slot();
         if (m_scope.chunk().description.overwritten == 0) {
-            m_scope.report(trace::Code::orphan, slot.offset_bytes,
-                           "a later slot of a long event whose first slot is missing");
+            m_scope.report("W-ORPHAN", slot.offset_bytes, "a later slot of a long event whose first slot is missing");
         }
         fill(slot, trace::EventState::orphan, event);
         return true;
     case Outcome::mixed:
         m_ledger.skip_slot();
-        m_scope.report(trace::Code::mixed, slot.offset_bytes,
-                       "a slot of another long event is inside this one: both given up");
+        m_scope.report("E-MIX", slot.offset_bytes, "a slot of another long event is inside this one: both given up");
         fill(slot, trace::EventState::malformed, event);
         lose_header();
         return true;
     case Outcome::too_long:
-        m_scope.report(trace::Code::too_long, m_first.offset_bytes,
+        m_scope.report("E-TOOLONG", m_first.offset_bytes,
                        fmt::format("a long event of more than {} slots", tracer::kCombineSlotsMax));
         fill(m_first, trace::EventState::malformed, event);
         return true;
@@ -178,7 +177,7 @@ void ChunkCursor::fill(const Slot& slot, trace::EventState state, trace::Event& 
                                             {.file = m_scope.segment().path, .offset_bytes = slot.offset_bytes});
     }
     if ((record.code & kBitsWithoutMeaning) != 0) {
-        m_scope.report(trace::Code::reserved, slot.offset_bytes,
+        m_scope.report("W-RESERVED", slot.offset_bytes,
                        fmt::format("reserved bits of code 0x{:04x} ignored", record.code));
     }
 }
@@ -234,7 +233,7 @@ bool ChunkCursor::take_complete(std::span<const std::byte> bytes, trace::Event& 
                              (tracer::combine_slots(length) == slots || slots == 2);
     const bool shape_fits = event.row == nullptr || event.row->shape == tracer::Shape::combined;
     if (!length_fits || !shape_fits) {
-        m_scope.report(trace::Code::length, m_first.offset_bytes,
+        m_scope.report("E-LEN", m_first.offset_bytes,
                        shape_fits ? fmt::format("a long event of {} slots says it has {} bytes", slots, length)
                                   : fmt::format("{} takes one slot; this is several", event.row->name));
         event.state = trace::EventState::malformed;
@@ -261,10 +260,10 @@ void ChunkCursor::take_metadata_payload(const trace::Event& event, std::span<con
             take_description(description.value());
         }
     } else {
-        decoded = trace::take_metadata(event.code, payload, m_scope.facts(), &m_names) == trace::MetadataOutcome::taken;
+        decoded = trace::take_metadata(event.code, payload, m_scope.facts(), &m_names);
     }
     if (!decoded) {
-        m_scope.report(trace::Code::metadata, event.offset_bytes,
+        m_scope.report("E-META", event.offset_bytes,
                        fmt::format("{} cannot be decoded: a field is cut or makes no sense", event.row->name));
         lose_header();
     }
@@ -283,9 +282,9 @@ void ChunkCursor::take_description(const tracer::ChunkBegin& description) {
     chunk.events = 0;
     const auto length = lib::load_le<std::uint16_t>(m_assembler.payload());
     const std::size_t known = known_bytes(description);
-    if (length > known && m_scope.diagnostics().count(trace::Code::minor) == 0) {
+    if (length > known && m_scope.diagnostics().count("W-MINOR") == 0) {
         m_scope.report(
-            trace::Code::minor, m_first.offset_bytes,
+            "W-MINOR", m_first.offset_bytes,
             fmt::format("the chunk's header has {} bytes that this version does not know: ignored", length - known));
     }
     take_clock(m_scope, description, m_first.offset_bytes);
@@ -302,8 +301,7 @@ bool ChunkCursor::is_header_lost(const Slot& slot) {
     if (slot.record.event_code() == trace::kCodeOf<"chunk_begin"> && slot.record.combine() == tracer::Combine::middle &&
         !begins_chunk(m_first.record)) {
         m_assembler.reset();
-        m_ledger.reject(trace::Code::magic, m_scope.chunk().begin_bytes,
-                        "the first slot of the chunk's header is damaged");
+        m_ledger.reject("E-MAGIC", m_scope.chunk().begin_bytes, "the first slot of the chunk's header is damaged");
     }
     return m_ledger.is_skipped();
 }
@@ -314,7 +312,7 @@ void ChunkCursor::lose_header() {
         return;
     }
     m_assembler.reset();
-    m_ledger.reject(trace::Code::magic, m_scope.chunk().begin_bytes, "the chunk's header is damaged");
+    m_ledger.reject("E-MAGIC", m_scope.chunk().begin_bytes, "the chunk's header is damaged");
 }
 
 // A typed or formatted event that does not decode must not pass for a sound one.
@@ -323,7 +321,7 @@ void ChunkCursor::check_user_event(trace::Event& event) {
         if (view) {
             return;
         }
-        m_scope.report(trace::Code::user, event.offset_bytes, view.error().text);
+        m_scope.report("E-USER", event.offset_bytes, view.error().text);
         event.state = trace::EventState::malformed;
         m_scope.chunk().skipped += tracer::combine_slots(event.payload.size() + sizeof(std::uint16_t));
     };
@@ -345,14 +343,14 @@ void ChunkCursor::note(trace::Event& event) {
 void ChunkCursor::check_stamp(trace::Event& event) {
     trace::ChunkReport& chunk = m_scope.chunk();
     if (event.ticks.value < m_greatest) {
-        m_scope.report(trace::Code::time, event.offset_bytes,
+        m_scope.report("W-TIME", event.offset_bytes,
                        fmt::format("time falls from {} to {} ticks; the order is kept", m_greatest, event.ticks.value));
         event.state = trace::EventState::late;
     }
     if (!chunk.first_stamp) {
         chunk.first_stamp = event.ticks;
         if (event.ticks.value < m_latest) {
-            m_scope.report(trace::Code::order, event.offset_bytes,
+            m_scope.report("W-ORDER", event.offset_bytes,
                            fmt::format("the chunk begins at {} ticks, before the end of those in front of it ({}): a "
                                        "pipe is shown as it comes",
                                        event.ticks.value, m_latest));

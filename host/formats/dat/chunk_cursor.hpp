@@ -10,13 +10,11 @@
 #include "host/formats/dat/chunk_ledger.hpp"
 #include "host/formats/dat/chunk_scope.hpp"
 #include "host/formats/dat/combined.hpp"
-#include "host/formats/dat/plain_record.hpp"
 #include "host/formats/dat/segment.hpp"
 #include "host/formats/dat/slot_feed.hpp"
 #include "host/trace/byte_source.hpp"
 #include "host/trace/event.hpp"
 
-#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -43,27 +41,9 @@ class ChunkCursor {
     // For the events of next_plain(); null: there is no image.
     void set_image(const trace::KernelImage* image) { m_image = image; }
 
-    // The fast path of next() for plain records, which most traces consist of: takes the next one if nothing is to be
-    // reported about it, and if both its stamp and `key` are less than `limit`. False: nothing was taken, next()
-    // decides. Every field of the event is written except time_ns and timed.
-    [[nodiscard]] bool next_plain(std::uint64_t key, std::uint64_t limit, trace::Event& event) {
-        const std::byte* const slot = m_plain_may_follow ? m_feed.buffered() : nullptr;
-        if (slot == nullptr) {
-            return false;
-        }
-        const tracer::Record record = load_record(slot);
-        const tracer::EventRow* const row = plain_row(record.code);
-        const std::uint64_t stamp = record.stamp().value;
-        trace::ChunkReport& chunk = m_scope.chunk();
-        if (row == nullptr || stamp < m_greatest || std::max(stamp, key) >= limit) {
-            return false;
-        }
-        fill_plain(record, *row, chunk, event);
-        take_plain(chunk, 1, stamp);
-        return true;
-    }
-
-    // All that next_plain() would take one after the other, up to kBatch and only from the buffer.
+    // The fast path of next() for plain records, which most traces consist of: takes up to kBatch of them from the
+    // buffer, as long as nothing is to be reported about them and their stamps and `key` are less than `limit`. Empty:
+    // nothing was taken, next() decides. Every field of the events is written except time_ns and timed.
     [[nodiscard]] std::span<trace::Event> next_plain(std::uint64_t key, std::uint64_t limit);
 
   private:
@@ -71,19 +51,7 @@ class ChunkCursor {
 
     [[nodiscard]] bool next_of_any_kind(trace::Event& event);
     [[nodiscard]] bool plain_records_may_follow() const;
-    void fill_plain(const tracer::Record& record, const tracer::EventRow& row, const trace::ChunkReport& chunk,
-                    trace::Event& event) const;
     void prepare_batch(const trace::ChunkReport& chunk);
-
-    // So many plain records were taken, the last one with this stamp.
-    void take_plain(trace::ChunkReport& chunk, std::size_t count, std::uint64_t last_stamp) {
-        m_greatest = last_stamp;
-        chunk.last_stamp->value = last_stamp;
-        chunk.records += count;
-        chunk.events += count;
-        m_scope.facts().usable_events += count;
-        m_feed.skip(count);
-    }
 
     [[nodiscard]] bool read_slot(Slot& slot);
     void begin_chunk();
@@ -117,32 +85,5 @@ class ChunkCursor {
     const trace::KernelImage* m_image = nullptr;
     std::vector<trace::Event> m_batch;
 };
-
-// Stores alone, no copy of a whole Event: what the event held before is not read.
-inline void ChunkCursor::fill_plain(const tracer::Record& record, const tracer::EventRow& row,
-                                    const trace::ChunkReport& chunk, trace::Event& event) const {
-    event.ticks = record.stamp();
-    event.cpu = chunk.description.cpu;
-    event.chunk = chunk.description.chunk;
-    event.generation = chunk.description.generation;
-    event.source = static_cast<std::uint32_t>(m_scope.index());
-    event.record = m_feed.slots_taken();
-    event.offset_bytes = m_feed.offset_bytes();
-    event.row = &row;
-    event.raw_code = record.code;
-    event.code = row.code;
-    event.par1 = record.par1;
-    event.par2 = record.par2;
-    event.state = trace::EventState::ok;
-    event.metadata = false;
-    event.payload = {};
-    event.names = &m_names;
-    event.image = m_image;
-    event.origin = trace::Origin::record;
-    event.event_class = 0;
-    event.number = 0;
-    event.foreign_name = {};
-    event.words = {};
-}
 
 } // namespace host::formats::dat

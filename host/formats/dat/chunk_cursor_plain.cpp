@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The fast path: plain records in a row, many at once, straight from the buffer.
 #include "host/formats/dat/chunk_cursor.hpp"
+#include "host/formats/dat/plain_record.hpp"
 
 namespace host::formats::dat {
 
@@ -23,18 +24,18 @@ void ChunkCursor::prepare_batch(const trace::ChunkReport& chunk) {
 }
 
 std::span<trace::Event> ChunkCursor::next_plain(std::uint64_t key, std::uint64_t limit) {
-    if (!m_plain_may_follow || key >= limit || m_feed.buffered() == nullptr) {
+    const std::span<const std::byte> slots = m_feed.buffered();
+    if (!m_plain_may_follow || key >= limit || slots.empty()) {
         return {};
     }
     trace::ChunkReport& chunk = m_scope.chunk();
     prepare_batch(chunk);
-    const std::byte* const slots = m_feed.buffered();
-    const std::size_t most = std::min(kBatch, m_feed.buffered_slots());
+    const std::size_t most = std::min(kBatch, slots.size() / tracer::kRecordBytes);
     std::uint64_t last = m_greatest;
     std::size_t count = 0;
     for (; count < most; ++count) {
         const std::size_t offset_bytes = count * tracer::kRecordBytes;
-        const tracer::Record record = load_record(slots + offset_bytes);
+        const tracer::Record record = load_record(slots.data() + offset_bytes);
         const tracer::EventRow* const row = plain_row(record.code);
         const std::uint64_t stamp = record.stamp().value;
         if (row == nullptr || stamp < last || stamp >= limit) {
@@ -52,7 +53,12 @@ std::span<trace::Event> ChunkCursor::next_plain(std::uint64_t key, std::uint64_t
         event.par2 = record.par2;
     }
     if (count != 0) {
-        take_plain(chunk, count, last);
+        m_greatest = last;
+        chunk.last_stamp->value = last;
+        chunk.records += count;
+        chunk.events += count;
+        m_scope.facts().usable_events += count;
+        m_feed.skip(count);
     }
     return std::span(m_batch).first(count);
 }

@@ -50,7 +50,7 @@ bool ChunkLedger::reject_swapped(const Slot& slot) {
     if (slot.record.code != kSwappedCode) {
         return false;
     }
-    m_scope.report(trace::Code::magic, slot.offset_bytes,
+    m_scope.report("E-MAGIC", slot.offset_bytes,
                    "the bytes of the chunk's header are swapped: big-endian? skipped to the next chunk");
     m_skipped = true;
     return true;
@@ -67,28 +67,26 @@ void ChunkLedger::reject(trace::Code code, std::uint64_t offset_bytes, std::stri
 std::optional<ChunkLedger::Fault> ChunkLedger::fault_of(const tracer::ChunkBegin& description, const Slot& first,
                                                         std::uint64_t own_slots) const {
     if (description.format_version > tracer::kFormatVersion) {
-        return Fault{trace::Code::version, fmt::format("format version {} is newer than {}", description.format_version,
-                                                       tracer::kFormatVersion)};
+        return Fault{"E-VERSION", fmt::format("format version {} is newer than {}", description.format_version,
+                                              tracer::kFormatVersion)};
     }
     if (first.index != 0 || description.preamble_slots < own_slots) {
-        return Fault{trace::Code::count, "the chunk's header contradicts itself"};
+        return Fault{"E-COUNT", "the chunk's header contradicts itself"};
     }
     if (description.cpu >= trace::kProcessorsMax) {
-        return Fault{trace::Code::processor,
-                     fmt::format("processor {} of at most {}", description.cpu, trace::kProcessorsMax)};
+        return Fault{"E-CPU", fmt::format("processor {} of at most {}", description.cpu, trace::kProcessorsMax)};
     }
     if (description.encoding > tracer::Encoding::compact) {
-        return Fault{trace::Code::compact,
-                     fmt::format("encoding {} is not known", static_cast<unsigned>(description.encoding))};
+        return Fault{"E-COMPACT", fmt::format("encoding {} is not known", static_cast<unsigned>(description.encoding))};
     }
     if (tracer::stream_slots(description) > description.records) {
-        return Fault{trace::Code::compact, fmt::format("a compact stream of {} bytes does not fit into {} pieces of 16",
-                                                       description.compact_bytes, description.records)};
+        return Fault{"E-COMPACT", fmt::format("a compact stream of {} bytes does not fit into {} pieces of 16",
+                                              description.compact_bytes, description.records)};
     }
     const std::optional<std::uint64_t>& boot_id = m_scope.facts().boot_id;
     if (boot_id && *boot_id != description.boot_id) {
-        return Fault{trace::Code::boot, fmt::format("the chunk is of another run (boot {:016x}, not {:016x})",
-                                                    description.boot_id, *boot_id)};
+        return Fault{"E-BOOT", fmt::format("the chunk is of another run (boot {:016x}, not {:016x})",
+                                           description.boot_id, *boot_id)};
     }
     return std::nullopt;
 }
@@ -99,7 +97,7 @@ bool ChunkLedger::accept(const tracer::ChunkBegin& description, const Slot& firs
     std::optional<Fault> fault = fault_of(description, first, own_slots);
     // Of a pipe: what a file holds twice is known before it is read.
     if (!fault && !is_seekable && !m_seen.emplace(description.cpu, description.chunk, description.generation).second) {
-        fault = Fault{trace::Code::duplicate,
+        fault = Fault{"W-DUP",
                       fmt::format("chunk {} of generation {} came before", description.chunk, description.generation)};
     }
     if (fault) {
@@ -108,7 +106,7 @@ bool ChunkLedger::accept(const tracer::ChunkBegin& description, const Slot& firs
         return false;
     }
     if (description.records > kChunkRecordsMax) {
-        reject(trace::Code::count, first.offset_bytes,
+        reject("E-COUNT", first.offset_bytes,
                fmt::format("{} records are more than any chunk holds", description.records));
     }
     return !m_skipped;
@@ -121,11 +119,11 @@ void ChunkLedger::check_repeated_count(const Slot& slot) {
         return;
     }
     if (slot.record.par2 != header.records) {
-        reject(trace::Code::count, slot.offset_bytes,
+        reject("E-COUNT", slot.offset_bytes,
                fmt::format("the chunk's header announces {} records, the end of its preamble {}", header.records,
                            slot.record.par2));
     } else if (slot.index + 1 != header.preamble_slots) {
-        reject(trace::Code::count, slot.offset_bytes,
+        reject("E-COUNT", slot.offset_bytes,
                fmt::format("the preamble ends after {} slots, the chunk's header announces {}", slot.index + 1,
                            header.preamble_slots));
     }
@@ -134,11 +132,10 @@ void ChunkLedger::check_repeated_count(const Slot& slot) {
 void ChunkLedger::finish(std::uint64_t end_bytes) {
     trace::ChunkReport& chunk = m_scope.chunk();
     if (chunk.unused != 0) {
-        m_scope.report(trace::Code::unused, chunk.begin_bytes, fmt::format("{} empty slots", chunk.unused));
+        m_scope.report("W-UNUSED", chunk.begin_bytes, fmt::format("{} empty slots", chunk.unused));
     }
     if (m_erased != 0) {
-        m_scope.report(trace::Code::magic, m_erased_bytes,
-                       fmt::format("{} slots are all ones: erased, no records", m_erased));
+        m_scope.report("E-MAGIC", m_erased_bytes, fmt::format("{} slots are all ones: erased, no records", m_erased));
     }
     if (!chunk.described || m_skipped || m_distrusts_count) {
         return;
@@ -147,21 +144,21 @@ void ChunkLedger::finish(std::uint64_t end_bytes) {
     if (chunk.preamble < header.preamble_slots) {
         chunk.missing = header.preamble_slots - chunk.preamble + std::uint64_t{header.records} - chunk.records;
         m_scope.report(
-            trace::Code::truncated, end_bytes,
+            "E-TRUNC", end_bytes,
             fmt::format("the chunk ends inside its preamble: {} of {} slots", chunk.preamble, header.preamble_slots));
     } else if (chunk.records < header.records) {
         chunk.missing = header.records - chunk.records;
         m_scope.report(
-            trace::Code::short_chunk, end_bytes,
+            "W-SHORT", end_bytes,
             fmt::format("{} of the {} records that the chunk announces are missing", chunk.missing, header.records));
     } else if (chunk.records > header.records) {
         chunk.extra = chunk.records - header.records;
         m_scope.report(
-            trace::Code::extra, end_bytes,
+            "W-EXTRA", end_bytes,
             fmt::format("{} records more than the {} that the chunk announces", chunk.extra, header.records));
     } else if (chunk.compact() && chunk.events != header.events && chunk.skipped == 0) {
         chunk.skipped += std::max<std::uint64_t>(header.events - std::min(header.events, chunk.events), 1);
-        m_scope.report(trace::Code::compact, end_bytes,
+        m_scope.report("E-COMPACT", end_bytes,
                        fmt::format("the chunk decodes to {} records and announces {}", chunk.events, header.events));
     }
 }

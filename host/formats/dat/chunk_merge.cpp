@@ -3,6 +3,7 @@
 
 #include "lib/assert.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace host::formats::dat {
@@ -68,7 +69,7 @@ void ChunkMerge::open(const Segment& segment, std::size_t order) {
     if (source == nullptr) {
         const auto opened = trace::ByteSource::open(segment.path);
         if (!opened) {
-            m_diagnostics.report(trace::Code::io, {.file = segment.path}, error_name(opened.error()));
+            m_diagnostics.report("E-IO", {.file = segment.path}, error_name(opened.error()));
             return;
         }
         source = opened.value();
@@ -100,7 +101,7 @@ std::uint64_t ChunkMerge::time_of_next_turn() const {
     return turn;
 }
 
-std::span<trace::Event> ChunkMerge::next_plain_batch() {
+std::span<trace::Event> ChunkMerge::next_plain() {
     if (m_current.cursor == nullptr) {
         return {};
     }

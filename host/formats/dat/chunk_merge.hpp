@@ -10,7 +10,6 @@
 #include "host/trace/diagnostics.hpp"
 #include "host/trace/facts.hpp"
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -48,17 +47,8 @@ class ChunkMerge {
     // The next event in time order, its time not yet set. False at the end.
     [[nodiscard]] bool next(trace::Event& event);
 
-    // The usual case: a plain record of the current chunk, before any other chunk's turn. False: nothing was taken.
-    [[nodiscard]] bool next_plain(trace::Event& event) {
-        if (m_current.cursor == nullptr || !m_current.cursor->next_plain(m_current.key, m_turn, event)) {
-            return false;
-        }
-        m_current.key = std::max(m_current.key, event.ticks.value);
-        return true;
-    }
-
-    // Likewise, several of them; empty: nothing was taken.
-    [[nodiscard]] std::span<trace::Event> next_plain_batch();
+    // The usual case: plain records of the current chunk, before any other chunk's turn. Empty: nothing was taken.
+    [[nodiscard]] std::span<trace::Event> next_plain();
 
     // Of the event that was returned last.
     [[nodiscard]] ChunkCursor& cursor() { return *m_current.cursor; }

@@ -31,7 +31,11 @@ class ChunkScope {
     ChunkScope& operator=(const ChunkScope&) = delete;
 
     // Adds a report to the facts: it is that of the chunk from here on.
-    void begin(std::uint64_t offset_bytes);
+    void begin(std::uint64_t offset_bytes) {
+        m_index = m_facts.chunks.size();
+        m_facts.chunks.push_back(
+            {.file = m_segment.path, .begin_bytes = offset_bytes, .order = m_segment.order + m_chunks++});
+    }
 
     [[nodiscard]] trace::ChunkReport& chunk() { return m_facts.chunks[m_index]; }
 
@@ -48,7 +52,14 @@ class ChunkScope {
 
     [[nodiscard]] bool salvages() const { return m_damaged == DamagedChunks::salvage; }
 
-    void report(trace::Code code, std::uint64_t offset_bytes, std::string_view text);
+    void report(trace::Code code, std::uint64_t offset_bytes, std::string_view text) {
+        trace::Place place{.file = m_segment.path, .offset_bytes = offset_bytes};
+        if (chunk().described) {
+            place.chunk = chunk().description.chunk;
+            place.cpu = chunk().description.cpu;
+        }
+        m_diagnostics.report(code, place, text);
+    }
 
   private:
     Segment m_segment;

@@ -70,9 +70,6 @@ class CombinedAssembler {
     // A simple slot would change nothing.
     [[nodiscard]] constexpr bool is_idle() const { return m_slots == 0 && !m_skipping; }
 
-    // The first slot of the event that is open, complete or was broken off last.
-    [[nodiscard]] constexpr const tracer::Record& first() const { return m_first; }
-
     // Length word included, padding too. Valid after `complete`, until the next feed().
     [[nodiscard]] constexpr std::span<const std::byte> payload() const {
         return std::span(m_bytes).first(m_complete_bytes);

@@ -12,7 +12,7 @@ bool ImageLookup::load(const trace::OpenOptions& options, const std::string& dir
         m_file = options.kernel;
         auto image = trace::KernelImage::from_image(options.kernel);
         if (!image) {
-            m_diagnostics.report(trace::Code::io, {.file = options.kernel}, image.error().text);
+            m_diagnostics.report("E-IO", {.file = options.kernel}, image.error().text);
             m_diagnostics.unusable_input();
             return false;
         }
@@ -37,7 +37,7 @@ bool ImageLookup::load(const trace::OpenOptions& options, const std::string& dir
 
 void ImageLookup::report_once(std::string_view text) {
     if (!std::exchange(m_reported, true)) {
-        m_diagnostics.report(trace::Code::formats, {.file = m_file}, text);
+        m_diagnostics.report("W-FORMATS", {.file = m_file}, text);
     }
 }
 

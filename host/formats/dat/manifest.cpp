@@ -7,8 +7,10 @@
 #include "host/trace/json.hpp"
 #include "host/trace/kernel_image.hpp"
 
+#include <array>
 #include <charconv>
 #include <fmt/format.h>
+#include <utility>
 
 namespace host::formats::dat {
 
@@ -45,18 +47,24 @@ Json chunk_to_json(const ManifestChunk& chunk) {
     return json;
 }
 
+constexpr auto kTransferNumbers = std::to_array<std::pair<const char*, std::uint64_t ManifestTransfer::*>>({
+    {"packets", &ManifestTransfer::packets},
+    {"lost", &ManifestTransfer::lost},
+    {"late", &ManifestTransfer::late},
+    {"duplicate", &ManifestTransfer::duplicate},
+    {"reordered", &ManifestTransfer::reordered},
+    {"malformed", &ManifestTransfer::malformed},
+    {"other_senders", &ManifestTransfer::other_senders},
+    {"socket_overflow", &ManifestTransfer::socket_overflow},
+    {"stray_records", &ManifestTransfer::stray_records},
+    {"records", &ManifestTransfer::records},
+});
+
 Json transfer_to_json(const ManifestTransfer& transfer) {
     Json json;
-    json["packets"] = transfer.packets;
-    json["lost"] = transfer.lost;
-    json["late"] = transfer.late;
-    json["duplicate"] = transfer.duplicate;
-    json["reordered"] = transfer.reordered;
-    json["malformed"] = transfer.malformed;
-    json["other_senders"] = transfer.other_senders;
-    json["socket_overflow"] = transfer.socket_overflow;
-    json["stray_records"] = transfer.stray_records;
-    json["records"] = transfer.records;
+    for (const auto& [name, number] : kTransferNumbers) {
+        json[name] = transfer.*number;
+    }
     return json;
 }
 
@@ -125,16 +133,9 @@ ManifestChunk chunk_from_json(const Json& json) {
 
 ManifestTransfer transfer_from_json(const Json& json) {
     ManifestTransfer transfer;
-    json.at("packets").get_to(transfer.packets);
-    json.at("lost").get_to(transfer.lost);
-    json.at("late").get_to(transfer.late);
-    json.at("duplicate").get_to(transfer.duplicate);
-    json.at("reordered").get_to(transfer.reordered);
-    json.at("malformed").get_to(transfer.malformed);
-    json.at("other_senders").get_to(transfer.other_senders);
-    json.at("socket_overflow").get_to(transfer.socket_overflow);
-    json.at("stray_records").get_to(transfer.stray_records);
-    json.at("records").get_to(transfer.records);
+    for (const auto& [name, number] : kTransferNumbers) {
+        json.at(name).get_to(transfer.*number);
+    }
     return transfer;
 }
 

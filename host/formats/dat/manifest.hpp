@@ -84,12 +84,8 @@ struct Manifest {
 
 [[nodiscard]] lib::Result<Manifest, trace::Refusal> parse_manifest(std::string_view text_untrusted);
 
-enum class ManifestFault : std::uint8_t {
-    missing,  // the directory holds none
-    unusable, // it cannot be read, or is not a manifest of this project
-};
-
-[[nodiscard]] lib::Result<Manifest, trace::Failure<ManifestFault>> load_manifest(const std::string& directory);
+// cause: not_found: the directory holds none; else it cannot be read, or is not a manifest of this project (corrupt).
+[[nodiscard]] lib::Result<Manifest, trace::Failure<lib::Error>> load_manifest(const std::string& directory);
 
 // Written beside, flushed to the disk, then renamed over: a reader sees the old one or the new one. no_space, io.
 [[nodiscard]] lib::Result<void> save_manifest(const Manifest& manifest, const std::string& directory);

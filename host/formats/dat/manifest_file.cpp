@@ -35,32 +35,20 @@ bool write_whole(int descriptor, std::string_view text) {
 
 } // namespace
 
-lib::Result<Manifest, trace::Failure<ManifestFault>> load_manifest(const std::string& directory) {
-    const auto unusable = [](std::string_view text) {
-        return trace::Failure<ManifestFault>{ManifestFault::unusable, std::string(text)};
-    };
-    const auto source = trace::ByteSource::open(directory + '/' + std::string(kManifestName));
-    if (!source && source.error() == lib::Error::not_found) {
-        return trace::Failure<ManifestFault>{
-            ManifestFault::missing,
-            std::string("the directory holds no manifest.json, so it is no session; if Ntrace.dat "
-                        "files were copied into it, run `remora adopt` on it first")};
+lib::Result<Manifest, trace::Failure<lib::Error>> load_manifest(const std::string& directory) {
+    const auto text = trace::read_file(directory + '/' + std::string(kManifestName), kManifestBytesMax);
+    if (!text && text.error().cause == lib::Error::not_found) {
+        return trace::Failure<lib::Error>{
+            lib::Error::not_found,
+            "the directory holds no manifest.json, so it is no session; if Ntrace.dat files were copied into it, run "
+            "`remora adopt` on it first"};
     }
-    if (!source) {
-        return unusable(error_name(source.error()));
+    if (!text) {
+        return text.error();
     }
-    if (!source.value()->seekable() || source.value()->size_bytes() > kManifestBytesMax) {
-        return unusable("it is no regular file of a sensible size");
-    }
-    std::string text(source.value()->size_bytes(), '\0');
-    const auto count = source.value()->read(0, std::as_writable_bytes(std::span(text)));
-    if (!count) {
-        return unusable(error_name(count.error()));
-    }
-    text.resize(count.value());
-    auto manifest = parse_manifest(text);
+    auto manifest = parse_manifest(text.value());
     if (!manifest) {
-        return unusable(manifest.error().text);
+        return trace::Failure<lib::Error>{lib::Error::corrupt, manifest.error().text};
     }
     return std::move(manifest.value());
 }

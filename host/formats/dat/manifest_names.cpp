@@ -2,50 +2,31 @@
 // The words for enumerators in manifests and on the screen.
 #include "host/formats/dat/manifest.hpp"
 
+#include <array>
+
 namespace host::formats::dat {
 
+namespace {
+
+// The first name is `unknown`, which is used for any other number, too.
+template <typename Enum, std::size_t Count>
+std::string_view name_in(const std::array<std::string_view, Count>& names, Enum value) {
+    const auto index = static_cast<std::size_t>(value);
+    return names[index < Count ? index : 0];
+}
+
+} // namespace
+
 std::string_view clock_mode_name(tracer::ClockMode mode) {
-    switch (mode) {
-    case tracer::ClockMode::unknown:
-        return "unknown";
-    case tracer::ClockMode::emulated:
-        return "emulated";
-    case tracer::ClockMode::icount:
-        return "icount";
-    case tracer::ClockMode::hardware:
-        return "hardware";
-    }
-    return "unknown";
+    return name_in(std::to_array<std::string_view>({"unknown", "emulated", "icount", "hardware"}), mode);
 }
 
 std::string_view tsc_source_name(tracer::TscSource source) {
-    switch (source) {
-    case tracer::TscSource::unknown:
-        return "unknown";
-    case tracer::TscSource::pit:
-        return "pit";
-    case tracer::TscSource::pm_timer:
-        return "pm_timer";
-    case tracer::TscSource::hpet:
-        return "hpet";
-    case tracer::TscSource::cpuid:
-        return "cpuid";
-    }
-    return "unknown";
+    return name_in(std::to_array<std::string_view>({"unknown", "pit", "pm_timer", "hpet", "cpuid"}), source);
 }
 
 std::string_view run_result_name(tracer::RunResult result) {
-    switch (result) {
-    case tracer::RunResult::unknown:
-        return "unknown";
-    case tracer::RunResult::completed:
-        return "completed";
-    case tracer::RunResult::failed:
-        return "failed";
-    case tracer::RunResult::panicked:
-        return "panicked";
-    }
-    return "unknown";
+    return name_in(std::to_array<std::string_view>({"unknown", "completed", "failed", "panicked"}), result);
 }
 
 std::string_view chunk_mode_name(std::uint8_t flags) {

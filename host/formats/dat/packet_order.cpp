@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// The reorder window.
 #include "host/formats/dat/packet_order.hpp"
 
 #include <algorithm>

@@ -23,24 +23,18 @@ inline constexpr std::uint16_t kBitsWithoutMeaning = 0x4F00;
     return static_cast<tracer::Family>(code & 0x0F) == tracer::Family::metadata;
 }
 
-namespace detail {
-
-constexpr bool is_plain_row(const tracer::EventRow& row) {
+// By code; null where the code is not plain.
+inline constexpr auto kPlainRows = [] {
     constexpr auto kNoted = std::to_array<std::uint8_t>(
         {trace::kCodeOf<"cycles_per_msec">, trace::kCodeOf<"trace_start">, trace::kCodeOf<"id">,
          trace::kCodeOf<"task_create">, trace::kCodeOf<"numevents">, trace::kCodeOf<"blackout_start">,
          trace::kCodeOf<"blackout_end">, trace::kCodeOf<"clock_compensated">, trace::kCodeOf<"compensation_count">});
-    return row.shape == tracer::Shape::simple && row.family() != tracer::Family::metadata &&
-           std::ranges::find(kNoted, row.code) == kNoted.end() && tracer::canonical_code(row.code) == row.code;
-}
-
-} // namespace detail
-
-// By code; null where the code is not plain.
-inline constexpr auto kPlainRows = [] {
     std::array<const tracer::EventRow*, 256> rows{};
     for (const tracer::EventRow& row : tracer::kEvents) {
-        rows[row.code] = detail::is_plain_row(row) ? &row : nullptr;
+        const bool plain = row.shape == tracer::Shape::simple && row.family() != tracer::Family::metadata &&
+                           std::ranges::find(kNoted, row.code) == kNoted.end() &&
+                           tracer::canonical_code(row.code) == row.code;
+        rows[row.code] = plain ? &row : nullptr;
     }
     return rows;
 }();

@@ -58,13 +58,11 @@ bool RecordStream::start(const trace::OpenOptions& options) {
 lib::Result<void> RecordStream::open_directory(const std::string& path) {
     auto manifest = load_manifest(path);
     if (!manifest) {
-        if (manifest.error().cause == ManifestFault::missing) {
-            m_diagnostics.report(trace::Code::directory, {.file = path}, manifest.error().text);
-        } else {
-            m_diagnostics.report(trace::Code::manifest, {.file = path + "/manifest.json"}, manifest.error().text);
-        }
+        const bool missing = manifest.error().cause == lib::Error::not_found;
+        m_diagnostics.report(missing ? trace::Code("E-DIR") : trace::Code("E-MANIFEST"),
+                             {.file = missing ? path : path + "/manifest.json"}, manifest.error().text);
         m_diagnostics.unusable_input();
-        return manifest.error().cause == ManifestFault::missing ? lib::Error::not_found : lib::Error::corrupt;
+        return missing ? lib::Error::not_found : lib::Error::corrupt;
     }
     m_directory = path;
     m_manifest = std::move(manifest.value());
@@ -76,14 +74,13 @@ lib::Result<void> RecordStream::open_directory(const std::string& path) {
         const std::string name = path + '/' + chunk.file;
         const auto source = trace::ByteSource::open(name);
         if (!source || !source.value()->seekable()) {
-            m_diagnostics.report(trace::Code::io, {.file = name},
-                                 source ? "not a regular file" : error_name(source.error()));
+            m_diagnostics.report("E-IO", {.file = name}, source ? "not a regular file" : error_name(source.error()));
             m_facts.absent.records += std::min(chunk.records, ~std::uint64_t{0} - m_facts.absent.records);
             continue;
         }
         if (source.value()->size_bytes() != chunk.bytes) {
             m_diagnostics.report(
-                trace::Code::size, {.file = name},
+                "E-SIZE", {.file = name},
                 fmt::format("the file has {} bytes, the manifest says {}", source.value()->size_bytes(), chunk.bytes));
         }
         m_merge.add_file(*source.value(), name);
@@ -92,7 +89,9 @@ lib::Result<void> RecordStream::open_directory(const std::string& path) {
 }
 
 bool RecordStream::next(trace::Event& event) {
-    if (next_plain(event)) {
+    if (take_plain()) {
+        event = m_plain.front();
+        m_plain = m_plain.subspan(1);
         return true;
     }
     if (must_stop() || m_exhausted) {
@@ -109,21 +108,20 @@ bool RecordStream::next(trace::Event& event) {
     return !must_stop();
 }
 
-bool RecordStream::next_plain(trace::Event& event) {
-    if (!m_time.has_started() || !m_merge.next_plain(event)) {
-        return false;
-    }
-    m_time.set_plain(event, m_merge.cursor());
-    return true;
+std::span<const trace::Event> RecordStream::next_batch() {
+    return take_plain() ? std::exchange(m_plain, {}) : trace::EventStream::next_batch();
 }
 
-std::span<const trace::Event> RecordStream::next_batch() {
-    const std::span<trace::Event> batch = m_time.is_linear() ? m_merge.next_plain_batch() : std::span<trace::Event>();
-    if (batch.empty()) {
-        return trace::EventStream::next_batch();
+// Whether plain events are at hand.
+bool RecordStream::take_plain() {
+    if (m_plain.empty() && m_time.has_started()) {
+        const std::span<trace::Event> batch = m_merge.next_plain();
+        if (!batch.empty()) {
+            m_time.set_plain(batch, m_merge.cursor());
+        }
+        m_plain = batch;
     }
-    m_time.set_plain(batch);
-    return batch;
+    return !m_plain.empty();
 }
 
 // What is known of the whole trace alone.

@@ -48,7 +48,7 @@ class RecordStream final : public trace::EventStream {
 
     [[nodiscard]] lib::Result<void> open_directory(const std::string& path);
     [[nodiscard]] bool start(const trace::OpenOptions& options);
-    [[nodiscard]] bool next_plain(trace::Event& event);
+    [[nodiscard]] bool take_plain();
     void finish();
 
     trace::Diagnostics& m_diagnostics;
@@ -58,7 +58,8 @@ class RecordStream final : public trace::EventStream {
     TraceTime m_time;
     ImageLookup m_images;
     bool m_strict;
-    std::uint64_t m_damages; // before anything was read
+    std::uint64_t m_damages;               // before anything was read
+    std::span<const trace::Event> m_plain; // events that were taken from the merge and not yet given out
     bool m_exhausted = false;
 };
 

@@ -11,7 +11,6 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <map>
-#include <optional>
 #include <utility>
 
 namespace host::formats::dat {
@@ -176,7 +175,7 @@ void drop_duplicates(std::vector<Segment>& segments, trace::Diagnostics& diagnos
             if (!is_new) {
                 const Segment& before = kept[place->second];
                 const bool same = are_equal(before, segment);
-                diagnostics.report(same ? trace::Code::duplicate : trace::Code::conflict,
+                diagnostics.report(same ? trace::Code("W-DUP") : trace::Code("E-CONFLICT"),
                                    {.file = segment.path,
                                     .offset_bytes = segment.begin_bytes,
                                     .chunk = segment.key->chunk,
@@ -198,11 +197,11 @@ void index_file(trace::ByteSource& source, const std::string& path, std::vector<
                 trace::Diagnostics& diagnostics) {
     const std::uint64_t end = source.size_bytes();
     if (end == 0) {
-        diagnostics.report(trace::Code::empty, {.file = path}, "the file is empty");
+        diagnostics.report("E-EMPTY", {.file = path}, "the file is empty");
         return;
     }
     if (end < kSlot) {
-        diagnostics.report(trace::Code::truncated, {.file = path, .offset_bytes = end}, "shorter than one record");
+        diagnostics.report("E-TRUNC", {.file = path, .offset_bytes = end}, "shorter than one record");
         return;
     }
     Window window(source, end);
@@ -236,7 +235,7 @@ void index_file(trace::ByteSource& source, const std::string& path, std::vector<
         segments.push_back(std::move(segment));
     }
     if (window.failed()) {
-        diagnostics.report(trace::Code::io, {.file = path, .offset_bytes = offset}, "the file could not be read");
+        diagnostics.report("E-IO", {.file = path, .offset_bytes = offset}, "the file could not be read");
     }
 }
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// Rotation and compact streams.
 #include "host/formats/dat/slot_feed.hpp"
 
 #include "lib/assert.hpp"
@@ -26,7 +25,7 @@ SlotFeed::SlotFeed(ChunkScope& scope, std::shared_ptr<trace::ByteSource> source)
     ASSERT(scope.segment().begin_bytes <= first_byte(scope.segment()));
     ASSERT(first_byte(scope.segment()) <= scope.segment().end_bytes);
     if (m_reading_oldest) {
-        m_scope.report(trace::Code::rotated, scope.segment().oldest_bytes,
+        m_scope.report("W-ROTATED", scope.segment().oldest_bytes,
                        "time falls here and nowhere else: a cyclic chunk in memory order, read from its oldest record "
                        "on");
     }
@@ -34,7 +33,7 @@ SlotFeed::SlotFeed(ChunkScope& scope, std::shared_ptr<trace::ByteSource> source)
 
 void SlotFeed::report_tail() {
     if (m_reader.tail_bytes() != 0) {
-        m_scope.report(trace::Code::tail, m_reader.offset_bytes(),
+        m_scope.report("W-TAIL", m_reader.offset_bytes(),
                        fmt::format("{} trailing bytes after the last record", m_reader.tail_bytes()));
     }
 }
@@ -99,7 +98,7 @@ void SlotFeed::report_fault() {
     const std::uint64_t emergency =
         chunk.description.records - std::min(std::uint64_t{chunk.description.records}, m_compact->slots());
     const std::uint64_t lost = chunk.description.events - std::min(chunk.description.events, chunk.events + emergency);
-    m_scope.report(trace::Code::compact, m_compact->fault_offset_bytes(),
+    m_scope.report("E-COMPACT", m_compact->fault_offset_bytes(),
                    fmt::format("{}; {} records of the chunk are lost", fault_text(m_compact->fault()), lost));
     chunk.skipped += std::max<std::uint64_t>(lost, 1);
 }
@@ -111,7 +110,7 @@ bool SlotFeed::begin_compact(std::uint64_t offset_bytes) {
     if (!m_source->seekable() || compact_checksum_holds(*m_source, offset_bytes, chunk.description.compact_bytes)) {
         return true;
     }
-    m_scope.report(trace::Code::body_crc, offset_bytes,
+    m_scope.report("W-BCRC", offset_bytes,
                    m_scope.salvages() ? "the checksum of the compact stream is wrong: decoded all the same"
                                       : "the checksum of the compact stream is wrong: skipped");
     if (!m_scope.salvages()) {
@@ -139,7 +138,7 @@ std::optional<tracer::Record> SlotFeed::look_ahead(std::uint8_t code) const {
 
 void SlotFeed::report_end() {
     if (m_reader.failed() || m_reader.shrunk()) {
-        m_scope.report(trace::Code::io, m_reader.offset_bytes(),
+        m_scope.report("E-IO", m_reader.offset_bytes(),
                        m_reader.failed() ? "reading failed" : "the file became shorter");
     }
     report_tail();

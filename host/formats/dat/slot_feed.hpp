@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 
 namespace host::formats::dat {
 
@@ -37,10 +38,8 @@ class SlotFeed {
     // Of the chunk, taken so far.
     [[nodiscard]] std::uint64_t slots_taken() const { return m_next_index; }
 
-    // The slot that next() would take, if it is in memory; null otherwise. For plain records alone.
-    [[nodiscard]] const std::byte* buffered() const { return m_reader.buffered(); }
-
-    [[nodiscard]] std::size_t buffered_slots() const { return m_reader.buffered_slots(); }
+    // The slots that next() would take, as far as they are in memory. For plain records alone.
+    [[nodiscard]] std::span<const std::byte> buffered() const { return m_reader.buffered(); }
 
     // Takes buffered slots.
     void skip(std::size_t slots) {

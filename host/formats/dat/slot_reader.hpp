@@ -31,15 +31,13 @@ class SlotReader {
         return true;
     }
 
-    // The next slot in the buffer, null if next() must refill the buffer; skip() takes the slot.
-    [[nodiscard]] const std::byte* buffered() const {
-        return m_position + tracer::kRecordBytes <= m_filled ? m_buffer.data() + m_position : nullptr;
+    // The whole slots in the buffer; skip() takes them.
+    [[nodiscard]] std::span<const std::byte> buffered() const {
+        return std::span(m_buffer).subspan(m_position,
+                                           (m_filled - m_position) / tracer::kRecordBytes * tracer::kRecordBytes);
     }
 
-    void skip(std::size_t slots = 1) { m_position += slots * tracer::kRecordBytes; }
-
-    // The number of whole slots in the buffer.
-    [[nodiscard]] std::size_t buffered_slots() const { return (m_filled - m_position) / tracer::kRecordBytes; }
+    void skip(std::size_t slots) { m_position += slots * tracer::kRecordBytes; }
 
     // Of the next slot, from the start of the file.
     [[nodiscard]] std::uint64_t offset_bytes() const { return m_buffer_offset + m_position; }

@@ -26,22 +26,12 @@ void TraceTime::set(trace::Event& event, const ChunkCursor& cursor) {
     }
 }
 
-void TraceTime::set_plain(trace::Event& event, const ChunkCursor& cursor) {
-    ASSERT(m_start.has_value());
+void TraceTime::set_plain(std::span<trace::Event> events, const ChunkCursor& cursor) {
+    ASSERT(has_started() && !events.empty());
     if (m_kernel_clock.in_use()) {
-        set(event, cursor);
+        std::ranges::for_each(events, [&](trace::Event& event) { set(event, cursor); });
         return;
     }
-    m_kernel_clock.saw(event.cpu, event.ticks);
-    event.timed = m_facts.clock.khz != 0;
-    event.time_ns = 0;
-    if (event.timed) {
-        convert(event);
-    }
-}
-
-void TraceTime::set_plain(std::span<trace::Event> events) {
-    ASSERT(is_linear() && !events.empty());
     m_kernel_clock.saw(events.back().cpu, events.back().ticks);
     if (m_facts.clock.khz == 0) {
         for (trace::Event& event : events) {
@@ -96,14 +86,9 @@ void TraceTime::convert(trace::Event& event) {
     const auto fitting = static_cast<std::int64_t>(std::min(time_ns, kMax));
     event.time_ns = event.ticks < *m_start ? -fitting : fitting;
     if (time_ns > kMax) {
-        report_range(event);
+        m_diagnostics.report("W-RANGE", {.file = m_facts.chunks[event.source].file, .offset_bytes = event.offset_bytes},
+                             fmt::format("{} ticks after the start exceed 2^63 ns", distance_from_start(event).value));
     }
-}
-
-void TraceTime::report_range(const trace::Event& event) {
-    m_diagnostics.report(trace::Code::range,
-                         {.file = m_facts.chunks[event.source].file, .offset_bytes = event.offset_bytes},
-                         fmt::format("{} ticks after the start exceed 2^63 ns", distance_from_start(event).value));
 }
 
 } // namespace host::formats::dat

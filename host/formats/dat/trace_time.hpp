@@ -31,24 +31,17 @@ class TraceTime {
 
     [[nodiscard]] bool has_started() const { return m_start.has_value(); }
 
-    // set_plain() of a span is possible: the times of plain records depend on nothing but their stamps.
-    [[nodiscard]] bool is_linear() const { return m_start && !m_kernel_clock.in_use(); }
-
     // Of an event that this cursor returned.
     void set(trace::Event& event, const ChunkCursor& cursor);
 
-    // Of a plain record. Precondition: has_started().
-    void set_plain(trace::Event& event, const ChunkCursor& cursor);
-
-    // Of plain records of one processor, at least one. Precondition: is_linear().
-    void set_plain(std::span<trace::Event> events);
+    // Of plain records of one processor that this cursor returned, at least one. Precondition: has_started().
+    void set_plain(std::span<trace::Event> events, const ChunkCursor& cursor);
 
   private:
     void begin_kernel_clock(const trace::Event& event, const ChunkCursor& cursor);
     void update_scale();
     void convert(trace::Event& event);
     [[nodiscard]] lib::Ticks distance_from_start(const trace::Event& event) const;
-    void report_range(const trace::Event& event);
 
     trace::TraceFacts& m_facts;
     trace::Diagnostics& m_diagnostics;

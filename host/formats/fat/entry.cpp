@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// Names.
 #include "host/formats/fat/entry.hpp"
 
 #include "lib/endian.hpp"

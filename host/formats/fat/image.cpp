@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// Finding and copying the files.
 #include "host/formats/fat/image.hpp"
 
 #include "host/formats/fat/volume.hpp"
@@ -58,7 +57,7 @@ class Importer {
         }
         if (m_left_out != 0) {
             m_diagnostics.report(
-                trace::Code::cap, {.file = m_name},
+                "W-CAP", {.file = m_name},
                 fmt::format("{} files beyond {} are left out: copy them off the image", m_left_out, kFilesMax));
         }
         for (const auto& [number, file] : m_files) {
@@ -70,7 +69,7 @@ class Importer {
             }
         }
         if (m_files.empty()) {
-            m_diagnostics.report(trace::Code::empty, {.file = m_name}, "the root directory has no file Ntrace.dat");
+            m_diagnostics.report("E-EMPTY", {.file = m_name}, "the root directory has no file Ntrace.dat");
             return lib::Error::corrupt;
         }
         return {};
@@ -80,8 +79,7 @@ class Importer {
 
   private:
     void report(const Fault& fault) {
-        m_diagnostics.report(trace::Code::file_system, {.file = m_name, .offset_bytes = fault.offset_bytes},
-                             fault.text);
+        m_diagnostics.report("E-FAT", {.file = m_name, .offset_bytes = fault.offset_bytes}, fault.text);
     }
 
     void take(const File& file) {
@@ -125,7 +123,7 @@ class Importer {
     }
 
     [[nodiscard]] lib::Error failed(lib::Error error) {
-        m_diagnostics.report(trace::Code::io, {.file = m_name},
+        m_diagnostics.report("E-IO", {.file = m_name},
                              fmt::format("a temporary file (see TMPDIR): {}", error_name(error)));
         m_diagnostics.unusable_input(error);
         return error;
@@ -146,7 +144,7 @@ lib::Result<std::unique_ptr<dat::RecordStream>> open(const trace::NamedSource& i
                                                      trace::Diagnostics& diagnostics) {
     const auto image = trace::ByteSource::positioned(input.bytes);
     if (!image) {
-        diagnostics.report(trace::Code::io, {.file = input.name}, error_name(image.error()));
+        diagnostics.report("E-IO", {.file = input.name}, error_name(image.error()));
         diagnostics.unusable_input(image.error());
         return image.error();
     }

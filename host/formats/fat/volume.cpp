@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// Geometry, chains, directory entries.
 #include "host/formats/fat/volume.hpp"
 
 #include "host/formats/fat/entry.hpp"
@@ -30,11 +29,6 @@ std::uint32_t word(std::span<const std::byte> bytes, std::size_t at) {
     return lib::load_le<std::uint32_t>(bytes.subspan(at));
 }
 
-bool is_fat_partition(std::byte type) {
-    constexpr auto kTypes = std::to_array<unsigned>({0x01, 0x04, 0x06, 0x0B, 0x0C, 0x0E});
-    return std::ranges::find(kTypes, std::to_integer<unsigned>(type)) != kTypes.end();
-}
-
 // Comes back on itself or not: Brent's cycle search, in constant memory.
 class CycleCheck {
   public:
@@ -58,6 +52,11 @@ class CycleCheck {
 };
 
 } // namespace
+
+bool is_fat_partition(std::byte type) {
+    constexpr auto kTypes = std::to_array<unsigned>({0x01, 0x04, 0x06, 0x0B, 0x0C, 0x0E});
+    return std::ranges::find(kTypes, std::to_integer<unsigned>(type)) != kTypes.end();
+}
 
 lib::Result<void> Volume::read_exactly(std::uint64_t offset_bytes, std::span<std::byte> out, Fault& fault) {
     const auto count = m_image->read(offset_bytes, out);

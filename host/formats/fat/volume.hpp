@@ -29,6 +29,9 @@ struct Fault {
     std::string text;
 };
 
+// Of an entry of a partition table.
+[[nodiscard]] bool is_fat_partition(std::byte type);
+
 class Volume {
   public:
     // The volume in the image, or the first FAT partition of its partition table. corrupt, io: `fault` says why.
@@ -44,9 +47,6 @@ class Volume {
     // early, leaves the volume or comes back on itself, and where the image ends. corrupt, io; or what `use` returns.
     [[nodiscard]] lib::Result<void>
     read(const File& file, const std::function<lib::Result<void>(std::span<const std::byte>)>& use, Fault& fault);
-
-    // 12, 16 or 32.
-    [[nodiscard]] unsigned bits() const { return m_bits; }
 
   private:
     [[nodiscard]] lib::Result<void> read_geometry(std::uint64_t begin_bytes, Fault& fault);

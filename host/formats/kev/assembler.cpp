@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See the header.
 #include "host/formats/kev/assembler.hpp"
 
 #include <algorithm>

@@ -11,7 +11,6 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <span>
 #include <vector>
 
 namespace host::formats::kev {
@@ -50,8 +49,6 @@ class Assembler {
 
     // Gives up the oldest event that is open; none if none is. Call until there is none.
     [[nodiscard]] std::optional<Assembled> give_up();
-
-    [[nodiscard]] std::size_t open() const { return m_open.size(); }
 
   private:
     using Open = std::map<std::uint64_t, Assembled>; // by Slot::key()

@@ -20,40 +20,22 @@ constexpr auto kUserClass = static_cast<std::uint8_t>(Class::user);
 constexpr auto kInterruptClass = static_cast<std::uint8_t>(Class::interrupt);
 constexpr std::uint32_t kContexts = 0x1'0000;
 
-// The state of a thread that waits for this.
-constexpr ThreadState state_of(lib::WaitKind kind) {
-    switch (kind) {
-    case lib::WaitKind::semaphore:
-        return ThreadState::semaphore;
-    case lib::WaitKind::delay:
-        return ThreadState::nanosleep;
-    case lib::WaitKind::condition:
-        return ThreadState::condition;
-    case lib::WaitKind::receive:
-        return ThreadState::receive;
-    case lib::WaitKind::send:
-        return ThreadState::send;
-    case lib::WaitKind::suspended:
-        return ThreadState::stopped;
-    case lib::WaitKind::signal:
-        return ThreadState::signal_wait_info;
-    case lib::WaitKind::mutex:
-        return ThreadState::mutex;
-    }
-    return ThreadState{};
-}
-
-// By number of the kind of wait; 0: none has the number.
+// The state of a thread that waits, by number of the kind of wait; 0: none has the number.
 constexpr auto kStateOfWait = [] {
     std::array<std::uint16_t, lib::kWords<lib::WaitKind>.size()> states{};
-    for (std::uint32_t kind = 0; kind < states.size(); ++kind) {
-        if (const auto known = lib::number_from<lib::WaitKind>(kind)) {
-            states[kind] = static_cast<std::uint16_t>(state_of(*known));
-        }
-    }
+    const auto set = [&](lib::WaitKind kind, ThreadState state) {
+        states[static_cast<std::size_t>(kind)] = static_cast<std::uint16_t>(state);
+    };
+    set(lib::WaitKind::semaphore, ThreadState::semaphore);
+    set(lib::WaitKind::delay, ThreadState::nanosleep);
+    set(lib::WaitKind::condition, ThreadState::condition);
+    set(lib::WaitKind::receive, ThreadState::receive);
+    set(lib::WaitKind::send, ThreadState::send);
+    set(lib::WaitKind::suspended, ThreadState::stopped);
+    set(lib::WaitKind::signal, ThreadState::signal_wait_info);
+    set(lib::WaitKind::mutex, ThreadState::mutex);
     return states;
 }();
-
 static_assert(std::ranges::count(kStateOfWait, 0) == 1, "each kind of wait has its state");
 
 // Our events that say no more than that a thread is in a state now.
@@ -100,21 +82,7 @@ void append_bytes(std::span<const std::byte> bytes, std::vector<std::uint32_t>& 
     }
 }
 
-std::uint16_t number_of(std::uint8_t code, trace::EventState state) {
-    switch (state) {
-    case trace::EventState::ok:
-    case trace::EventState::late:
-        return code;
-    case trace::EventState::incomplete:
-        return code + 0x100;
-    case trace::EventState::orphan:
-        return code + 0x200;
-    case trace::EventState::malformed:
-        return code + 0x300;
-    }
-    return code;
-}
-
+// What is damaged has its code and 256 times its place here as its number; 0: it is sound.
 constexpr auto kStates = std::to_array<trace::EventState>(
     {trace::EventState::ok, trace::EventState::incomplete, trace::EventState::orphan, trace::EventState::malformed});
 
@@ -234,7 +202,9 @@ Foreign foreign_of(const trace::Event& event, std::uint32_t pid, std::vector<std
     if (!event.is_sound() && !event.payload.empty()) {
         append_bytes(event.payload, words);
     }
-    return {kUserClass, number_of(event.code, event.state)};
+    const auto* const state = std::ranges::find(kStates, event.state);
+    const auto damage = state != kStates.end() ? static_cast<std::uint16_t>(state - kStates.begin()) : 0;
+    return {kUserClass, static_cast<std::uint16_t>(event.code + 0x100 * damage)};
 }
 
 Foreign foreign_of_metadata(std::uint8_t code, std::span<const std::byte> payload, std::vector<std::uint32_t>& words) {

@@ -12,38 +12,11 @@ namespace host::formats::kev {
 
 namespace {
 
+// By state, of virtual threads; those of threads are the same without the V.
 constexpr auto kThreadNames = std::to_array<std::string_view>(
-    {"THDEAD",       "THRUNNING",  "THREADY",      "THSTOPPED",     "THSEND",      "THRECEIVE", "THREPLY",   "THSTACK",
-     "THWAITTHREAD", "THWAITPAGE", "THSIGSUSPEND", "THSIGWAITINFO", "THNANOSLEEP", "THMUTEX",   "THCONDVAR", "THJOIN",
-     "THINTR",       "THSEM",      "THWAITCTX",    "THNET_SEND",    "THNET_REPLY", "",          "",          "",
-     "THCREATE",     "THDESTROY"});
-
-constexpr auto kVirtualNames = std::to_array<std::string_view>({"VTHDEAD",
-                                                                "VTHRUNNING",
-                                                                "VTHREADY",
-                                                                "VTHSTOPPED",
-                                                                "VTHSEND",
-                                                                "VTHRECEIVE",
-                                                                "VTHREPLY",
-                                                                "VTHSTACK",
-                                                                "VTHWAITTHREAD",
-                                                                "VTHWAITPAGE",
-                                                                "VTHSIGSUSPEND",
-                                                                "VTHSIGWAITINFO",
-                                                                "VTHNANOSLEEP",
-                                                                "VTHMUTEX",
-                                                                "VTHCONDVAR",
-                                                                "VTHJOIN",
-                                                                "VTHINTR",
-                                                                "VTHSEM",
-                                                                "VTHWAITCTX",
-                                                                "VTHNET_SEND",
-                                                                "VTHNET_REPLY",
-                                                                "",
-                                                                "",
-                                                                "",
-                                                                "VTHCREATE",
-                                                                "VTHDESTROY"});
+    {"VTHDEAD",    "VTHRUNNING",    "VTHREADY",    "VTHSTOPPED",    "VTHSEND",        "VTHRECEIVE",   "VTHREPLY",
+     "VTHSTACK",   "VTHWAITTHREAD", "VTHWAITPAGE", "VTHSIGSUSPEND", "VTHSIGWAITINFO", "VTHNANOSLEEP", "VTHMUTEX",
+     "VTHCONDVAR", "VTHJOIN",       "VTHINTR",     "VTHSEM",        "VTHWAITCTX",     "VTHNET_SEND",  "VTHNET_REPLY"});
 
 constexpr auto kProcessNames = std::to_array<std::string_view>(
     {"", "PROCCREATE", "PROCDESTROY", "PROCCREATE_NAME", "PROCDESTROY_NAME", "PROCTHREAD_NAME"});
@@ -99,7 +72,12 @@ std::string_view thread_label(std::uint16_t event) {
     if (event >= kProcessStep) {
         return event % kProcessStep == 0 ? at(kProcessNames, event / kProcessStep) : std::string_view();
     }
-    return event >= kVirtualThreads ? at(kVirtualNames, event - kVirtualThreads) : at(kThreadNames, event);
+    const bool is_virtual = event >= kVirtualThreads;
+    const unsigned number = is_virtual ? event - kVirtualThreads : event;
+    const std::string_view name = number == kThreadCreate    ? "VTHCREATE"
+                                  : number == kThreadDestroy ? "VTHDESTROY"
+                                                             : at(kThreadNames, number);
+    return is_virtual || name.empty() ? name : name.substr(1);
 }
 
 } // namespace

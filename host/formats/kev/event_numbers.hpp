@@ -6,17 +6,13 @@
 
 namespace host::formats::kev {
 
-// Kernel calls: call n is entered as n, left as n + kCallExit, interrupted as n + kCallInterrupted. With kCall64 added,
+// Kernel calls: call n is entered as n, left as n + kCalls, interrupted as n + 2 kCalls. With kCall64 added,
 // the data hold 64-bit values.
 inline constexpr std::uint16_t kCalls = 128;
-inline constexpr std::uint16_t kCallExit = kCalls;
-inline constexpr std::uint16_t kCallInterrupted = 2 * kCalls;
 inline constexpr std::uint16_t kCall64 = 0x200;
 
 inline constexpr std::uint16_t kInterruptEntry = 1; // the interrupt's number is the first data word
 inline constexpr std::uint16_t kInterruptExit = 2;
-inline constexpr std::uint16_t kHandlerEntry = 3;
-inline constexpr std::uint16_t kHandlerExit = 4;
 
 // Threads: the state that is entered; data: pid, tid.
 enum class ThreadState : std::uint16_t {
@@ -43,15 +39,10 @@ enum class ThreadState : std::uint16_t {
     net_reply,
 };
 
-inline constexpr std::uint16_t kThreadStates = 21;
 inline constexpr std::uint16_t kThreadCreate = 24;
 inline constexpr std::uint16_t kThreadDestroy = 25;
 inline constexpr std::uint16_t kVirtualThreads = 26; // added to the number of a thread's event
 inline constexpr std::uint16_t kProcessStep = 64;    // processes: 64, 128, ...
-inline constexpr std::uint16_t kProcessCreate = 64;
-inline constexpr std::uint16_t kProcessDestroy = 128;
-inline constexpr std::uint16_t kProcessCreateName = 192;
-inline constexpr std::uint16_t kProcessDestroyName = 256;
-inline constexpr std::uint16_t kThreadName = 320; // data: pid, tid, characters up to a zero
+inline constexpr std::uint16_t kThreadName = 320;    // data: pid, tid, characters up to a zero
 
 } // namespace host::formats::kev

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Ordering, times, and the way back to our own events.
 #include "host/formats/kev/kev_stream.hpp"
 
 #include "host/formats/kev/clock_rate.hpp"
 #include "host/formats/kev/event_names.hpp"
-#include "host/formats/kev/event_numbers.hpp"
 #include "host/trace/metadata.hpp"
 #include "lib/endian.hpp"
 
@@ -59,9 +57,9 @@ void KevStream::take_header(const trace::OpenOptions& options) {
         m_hertz = std::uint64_t{options.tsc_khz} * 1000;
         m_facts.clock.overridden = true;
     } else if (m_hertz == 0) {
-        m_diagnostics.report(trace::Code::no_rate, {.file = m_name}, "TRACE_CYCLES_PER_SEC is 0: times are ticks only");
+        m_diagnostics.report("W-NORATE", {.file = m_name}, "TRACE_CYCLES_PER_SEC is 0: times are ticks only");
     } else if (believed_hertz(m_hertz) == 0) {
-        m_diagnostics.report(trace::Code::frequency, {.file = m_name},
+        m_diagnostics.report("E-FREQ", {.file = m_name},
                              fmt::format("TRACE_CYCLES_PER_SEC is {}: not believed, times are ticks only", m_hertz));
         m_hertz = 0;
     }
@@ -90,7 +88,7 @@ bool KevStream::next(trace::Event& event) {
 void KevStream::check_order(const RawEvent& event) {
     if (event.ticks < m_latest) {
         m_diagnostics.report(
-            trace::Code::order,
+            "W-ORDER",
             {.file = m_name,
              .offset_bytes = m_reader->offset_of(event.slot),
              .cpu = static_cast<std::int32_t>((event.header >> 24) & 0x3F)},
@@ -131,8 +129,7 @@ void KevStream::fill_native(trace::Event& event) {
     const auto native = native_of(static_cast<std::uint8_t>(event.event_class), event.number, event.words);
     if (!native) {
         event.state = trace::EventState::malformed;
-        m_diagnostics.report(trace::Code::length,
-                             {.file = m_name, .offset_bytes = event.offset_bytes, .cpu = event.cpu},
+        m_diagnostics.report("E-LEN", {.file = m_name, .offset_bytes = event.offset_bytes, .cpu = event.cpu},
                              fmt::format("class {} event {} with {} words is none that {} writes", event.event_class,
                                          event.number, event.words.size(), kOurSystem));
         return;
@@ -186,8 +183,8 @@ void KevStream::take_metadata(const trace::Event& event, const Native& native) {
     std::vector<std::byte> bytes(2 + event.payload.size());
     lib::store_le(std::span(bytes), static_cast<std::uint16_t>(bytes.size()));
     std::ranges::copy(event.payload, bytes.begin() + 2);
-    if (trace::take_metadata(event.code, bytes, m_facts) == trace::MetadataOutcome::invalid) {
-        m_diagnostics.report(trace::Code::metadata, {.file = m_name, .offset_bytes = event.offset_bytes},
+    if (!trace::take_metadata(event.code, bytes, m_facts)) {
+        m_diagnostics.report("E-META", {.file = m_name, .offset_bytes = event.offset_bytes},
                              fmt::format("{} cannot be decoded: a field is cut or makes no sense", event.row->name));
     }
 }

@@ -16,7 +16,6 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -31,8 +30,6 @@ class KevStream final : public trace::EventStream {
     open(const trace::NamedSource& input, const trace::OpenOptions& options, trace::Diagnostics& diagnostics);
 
     [[nodiscard]] bool next(trace::Event& event) override;
-
-    [[nodiscard]] const Header& header() const { return m_reader->header(); }
 
   private:
     KevStream(std::unique_ptr<Reader> reader, const trace::OpenOptions& options, trace::Diagnostics& diagnostics,

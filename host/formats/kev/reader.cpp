@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See the header.
 #include "host/formats/kev/reader.hpp"
 
 #include <algorithm>
@@ -38,7 +37,7 @@ void Reader::report(trace::Code code, std::uint64_t slot, std::uint8_t cpu, std:
 }
 
 HeaderError Reader::header_error(HeaderError error, std::uint64_t offset_bytes, std::string_view text) {
-    m_diagnostics.report(error == HeaderError::version ? trace::Code::version : trace::Code::header,
+    m_diagnostics.report(error == HeaderError::version ? trace::Code("E-VERSION") : trace::Code("E-HEADER"),
                          {.file = m_name, .offset_bytes = offset_bytes}, text);
     return error;
 }
@@ -48,8 +47,7 @@ bool Reader::read_more(std::size_t bytes) {
     m_buffer.resize(m_filled + bytes);
     const auto count = m_source->read(m_read_offset, std::span(m_buffer).subspan(m_filled));
     if (!count) {
-        m_diagnostics.report(trace::Code::io, {.file = m_name, .offset_bytes = m_read_offset},
-                             error_name(count.error()));
+        m_diagnostics.report("E-IO", {.file = m_name, .offset_bytes = m_read_offset}, error_name(count.error()));
     }
     const std::size_t got = count ? count.value() : 0;
     m_read_offset += got;
@@ -85,7 +83,7 @@ lib::Result<void, HeaderError> Reader::read_header() {
     m_position = *end;
     m_first_slot = *end + m_header.syspage_bytes;
     if (m_header.newer) {
-        m_diagnostics.report(trace::Code::minor, {.file = m_name}, "a later version than 1.01: read as 1.01");
+        m_diagnostics.report("W-MINOR", {.file = m_name}, "a later version than 1.01: read as 1.01");
     }
     return {};
 }
@@ -95,7 +93,7 @@ lib::Result<void, HeaderError> Reader::read_syspage() {
     while (m_filled - m_position < size && read_more(kBufferBytes)) {
     }
     if (m_filled - m_position < size && m_salvage) {
-        m_diagnostics.report(trace::Code::header, {.file = m_name, .offset_bytes = m_position},
+        m_diagnostics.report("E-HEADER", {.file = m_name, .offset_bytes = m_position},
                              fmt::format("TRACE_SYSPAGE_LEN is {}, but only {} bytes follow the header: read as slots",
                                          size, m_filled - m_position));
         m_first_slot = m_position;
@@ -171,7 +169,7 @@ void Reader::take_time(const Time& time, RawEvent& event) {
     }
     std::uint64_t& newest = m_newest[slot.cpu()];
     if (time.late && time.ticks < newest) {
-        report(trace::Code::time, event.slot, slot.cpu(),
+        report("W-TIME", event.slot, slot.cpu(),
                fmt::format("stamped at {} ticks, before what its processor wrote earlier ({}): put in order",
                            time.ticks, newest));
     }
@@ -180,17 +178,17 @@ void Reader::take_time(const Time& time, RawEvent& event) {
 
 void Reader::check(const Slot& slot) {
     if ((slot.header & kReservedBits) != 0 && !std::exchange(m_reserved_reported, true)) {
-        report(trace::Code::reserved, m_slots, slot.cpu(),
+        report("W-RESERVED", m_slots, slot.cpu(),
                fmt::format("bits 23..15 of header 0x{:08x} are not 0: ignored, here and further on", slot.header));
     }
     if (m_header.processors != 0 && slot.cpu() >= m_header.processors && !m_processor_reported.test(slot.cpu())) {
         m_processor_reported.set(slot.cpu());
-        report(trace::Code::processor, m_slots, slot.cpu(),
+        report("E-CPU", m_slots, slot.cpu(),
                fmt::format("TRACE_CPU_NUM is {}: there should be no such processor", m_header.processors));
     }
     if (slot.class_number() > kClassLast && !m_unknown_reported.test(slot.class_number())) {
         m_unknown_reported.set(slot.class_number());
-        report(trace::Code::unknown, m_slots, slot.cpu(),
+        report("W-UNKNOWN", m_slots, slot.cpu(),
                fmt::format("class {} is not known: its events are kept as raw words", slot.class_number()));
     }
 }
@@ -198,7 +196,7 @@ void Reader::check(const Slot& slot) {
 void Reader::take(const Slot& slot) {
     check(slot);
     if (slot.header == 0) {
-        report(trace::Code::unused, m_slots, 0, "an empty slot");
+        report("W-UNUSED", m_slots, 0, "an empty slot");
         return;
     }
     if (slot.kind() == Kind::simple && slot.is(Class::control, kControlBuffer)) {
@@ -212,10 +210,10 @@ void Reader::take(const Slot& slot) {
     TimeLine::Note note = TimeLine::Note::none;
     const Stamp stamp = m_time_line.add(slot, note);
     if (note == TimeLine::Note::turn_unseen) {
-        report(trace::Code::time_ambiguous, m_slots, slot.cpu(),
+        report("W-TIMEAMBIG", m_slots, slot.cpu(),
                "the stamp fell by more than half a turn and no TIME event said so: taken for one turn");
     } else if (note == TimeLine::Note::contradicts) {
-        report(trace::Code::time, m_slots, slot.cpu(),
+        report("W-TIME", m_slots, slot.cpu(),
                fmt::format("TIME says 0x{:08x}{:08x}, before the events in front of it: believed", slot.data[0],
                            slot.data[1]));
     }
@@ -230,8 +228,7 @@ void Reader::take(const Slot& slot) {
 void Reader::report_guess(std::uint8_t cpu) {
     if (m_time_line.is_guessed(cpu) && !m_guess_reported.test(cpu)) {
         m_guess_reported.set(cpu);
-        report(trace::Code::time_ambiguous, m_slots, cpu,
-               "no TIME event of this processor came in time: its turn is a guess");
+        report("W-TIMEAMBIG", m_slots, cpu, "no TIME event of this processor came in time: its turn is a guess");
     }
 }
 
@@ -251,13 +248,13 @@ void Reader::take_part(const Slot& slot, const Stamp& stamp) {
         emit(m_assembler.take(), trace::EventState::ok);
         break;
     case Assembler::Outcome::orphan:
-        report(trace::Code::orphan, m_slots, slot.cpu(),
+        report("W-ORPHAN", m_slots, slot.cpu(),
                fmt::format("class {} event {}: the event that this slot continues never began", slot.class_number(),
                            slot.event()));
         emit(slot, trace::EventState::orphan, stamp);
         break;
     case Assembler::Outcome::too_long:
-        report(trace::Code::too_long, m_slots, slot.cpu(),
+        report("E-TOOLONG", m_slots, slot.cpu(),
                fmt::format("class {} event {} has more than {} slots: the rest is skipped", slot.class_number(),
                            slot.event(), Assembler::kSlotsMax));
         emit(m_assembler.take(), trace::EventState::malformed);
@@ -273,7 +270,7 @@ void Reader::take_buffer(const Slot& slot) {
         const std::uint32_t missing = (number - *m_buffer_number - 1) % kBufferModulus;
         if (missing != 0) {
             m_missing_buffers += missing;
-            report(trace::Code::gap, m_slots, slot.cpu(),
+            report("W-GAP", m_slots, slot.cpu(),
                    fmt::format("buffer {} follows buffer {}: {} missing (modulo {})", number, *m_buffer_number, missing,
                                kBufferModulus));
             give_up_all("a buffer is missing");
@@ -305,7 +302,7 @@ void Reader::emit(Assembled&& event, trace::EventState state) {
 }
 
 void Reader::give_up(Assembled&& event, std::string_view reason) {
-    report(trace::Code::incomplete, event.slot, static_cast<std::uint8_t>((event.header >> 24) & 0x3F),
+    report("E-INCOMPLETE", event.slot, static_cast<std::uint8_t>((event.header >> 24) & 0x3F),
            fmt::format("class {} event {}: its last slot never came ({})", (event.header >> 10) & 0x1F,
                        event.header & kEventMax, reason));
     emit(std::move(event), trace::EventState::incomplete);
@@ -323,7 +320,7 @@ void Reader::finish() {
     }
     m_finished = true;
     if (m_filled != m_position) {
-        m_diagnostics.report(trace::Code::tail, {.file = m_name, .offset_bytes = offset_of(m_slots)},
+        m_diagnostics.report("W-TAIL", {.file = m_name, .offset_bytes = offset_of(m_slots)},
                              fmt::format("{} trailing bytes: the last slot was cut", m_filled - m_position));
     }
     give_up_all("the file ends");

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// See the header for the rules.
 #include "host/formats/kev/time_line.hpp"
 
 #include "host/trace/nearest_time.hpp"

@@ -20,21 +20,6 @@ constexpr std::uint32_t kFilesMax = 65'536;
 // With its sizes a column may be larger than its contents.
 constexpr std::size_t kBodyBytesMax = kRawBytesMax + kRawBytesMax / 4 + 64;
 
-trace::Code code_of(Fault::Kind kind) {
-    switch (kind) {
-    case Fault::Kind::none:
-    case Fault::Kind::compressed:
-        return trace::Code::compressed;
-    case Fault::Kind::truncated:
-        return trace::Code::truncated;
-    case Fault::Kind::trailing:
-        return trace::Code::trailing;
-    case Fault::Kind::bomb:
-        return trace::Code::bomb;
-    }
-    return trace::Code::compressed;
-}
-
 bool is_safe_name(std::string_view name) {
     return !name.empty() && name != "." && name != ".." && name.size() <= 255 &&
            name.find('/') == std::string_view::npos && name.find('\0') == std::string_view::npos;
@@ -62,7 +47,7 @@ lib::Result<std::unique_ptr<ArchiveReader>> ArchiveReader::open(const trace::Nam
                                                                 trace::Diagnostics& diagnostics) {
     const auto source = trace::ByteSource::positioned(input.bytes);
     if (!source) {
-        diagnostics.report(trace::Code::io, {.file = input.name}, error_name(source.error()));
+        diagnostics.report("E-IO", {.file = input.name}, error_name(source.error()));
         diagnostics.unusable_input(source.error());
         return source.error();
     }
@@ -84,11 +69,11 @@ lib::Result<void> ArchiveReader::find_blocks() {
     while (at < m_size) {
         const auto count = m_input.bytes->read(at, bytes);
         if (!count) {
-            report(trace::Code::io, at, "reading failed");
+            report("E-IO", at, "reading failed");
             break;
         }
         if (ended) {
-            report(trace::Code::trailing, at, fmt::format("{} bytes after the last block", m_size - at));
+            report("W-TRAIL", at, fmt::format("{} bytes after the last block", m_size - at));
             break;
         }
         if (count.value() < kHeaderBytes) {
@@ -96,7 +81,7 @@ lib::Result<void> ArchiveReader::find_blocks() {
         }
         const bool magic = has_magic(bytes);
         if (!magic || !has_sound_checksum(bytes)) {
-            report(magic ? trace::Code::header_crc : trace::Code::magic, at,
+            report(magic ? trace::Code("E-HCRC") : trace::Code("E-MAGIC"), at,
                    magic ? "the header of a block is damaged: skipped to the next one"
                          : "no block begins here: skipped to the next one");
             if (m_strict) {
@@ -108,8 +93,7 @@ lib::Result<void> ArchiveReader::find_blocks() {
         const Entry entry{.offset_bytes = at, .header = decode_header(bytes)};
         at += kHeaderBytes;
         if (entry.header.body_bytes > m_size - at) {
-            report(trace::Code::truncated, entry,
-                   fmt::format("{} of its {} bytes are there", m_size - at, entry.header.body_bytes));
+            report("E-TRUNC", entry, fmt::format("{} of its {} bytes are there", m_size - at, entry.header.body_bytes));
             return {};
         }
         at += entry.header.body_bytes;
@@ -119,7 +103,7 @@ lib::Result<void> ArchiveReader::find_blocks() {
         }
     }
     if (!ended) {
-        report(trace::Code::truncated, m_size, "the last block is missing: the file was cut, or never completed");
+        report("E-TRUNC", m_size, "the last block is missing: the file was cut, or never completed");
     }
     return {};
 }
@@ -148,12 +132,12 @@ std::uint64_t ArchiveReader::find_header(std::uint64_t from) {
 bool ArchiveReader::judge(const Entry& entry) {
     const BlockHeader& header = entry.header;
     if (header.major != kMajor) {
-        report(trace::Code::version, entry,
+        report("E-VERSION", entry,
                fmt::format("version {}.{}; this reader knows {}", header.major, header.minor, kMajor));
         return false;
     }
-    if (header.minor > kMinor && m_diagnostics.count(trace::Code::minor) == 0) {
-        report(trace::Code::minor, entry,
+    if (header.minor > kMinor && m_diagnostics.count("W-MINOR") == 0) {
+        report("W-MINOR", entry,
                fmt::format("version {}.{}, read as {}.{}", header.major, header.minor, kMajor, kMinor));
     }
     if (header.content == Content::end) {
@@ -162,7 +146,7 @@ bool ArchiveReader::judge(const Entry& entry) {
     const bool known = (header.content == Content::table || header.content == Content::data) &&
                        (header.method == Method::bytes || header.method == Method::records);
     if (!known) {
-        report(trace::Code::method, entry,
+        report("E-METHOD", entry,
                fmt::format("contents {}, method {}: not known", static_cast<unsigned>(header.content),
                            static_cast<unsigned>(header.method)));
         return false;
@@ -170,18 +154,17 @@ bool ArchiveReader::judge(const Entry& entry) {
     const bool fits = header.raw_bytes != 0 && header.raw_bytes <= kRawBytesMax &&
                       (header.method == Method::bytes || header.raw_bytes % tracer::kRecordBytes == 0);
     if (!fits || header.body_bytes > kBodyBytesMax) {
-        report(trace::Code::raw_size, entry,
+        report("E-RAWSIZE", entry,
                fmt::format("{} bytes that unpack to {}: at most {}, and whole records, are allowed", header.body_bytes,
                            header.raw_bytes, kRawBytesMax));
         return false;
     }
     if (header.cpu != kNoProcessor && header.cpu >= trace::kProcessorsMax) {
-        report(trace::Code::processor, entry,
-               fmt::format("processor {} of at most {}", header.cpu, trace::kProcessorsMax));
+        report("E-CPU", entry, fmt::format("processor {} of at most {}", header.cpu, trace::kProcessorsMax));
         return false;
     }
     if (header.file >= kFilesMax) {
-        report(trace::Code::raw_size, entry, fmt::format("file {} of at most {}", header.file, kFilesMax));
+        report("E-RAWSIZE", entry, fmt::format("file {} of at most {}", header.file, kFilesMax));
         return false;
     }
     return true;
@@ -191,7 +174,7 @@ bool ArchiveReader::judge(const Entry& entry) {
 void ArchiveReader::order_blocks() {
     const auto sequence = [](const Entry& entry) { return entry.header.sequence; };
     if (!std::ranges::is_sorted(m_entries, {}, sequence)) {
-        report(trace::Code::order, 0, "the blocks are out of order: sorted");
+        report("W-ORDER", 0, "the blocks are out of order: sorted");
         std::ranges::stable_sort(m_entries, {}, sequence);
     }
     std::vector<Entry> kept;
@@ -200,15 +183,14 @@ void ArchiveReader::order_blocks() {
         const std::uint64_t expected = kept.empty() ? 0 : kept.back().header.sequence + 1;
         if (!kept.empty() && entry.header.sequence == kept.back().header.sequence) {
             const bool same = entry.header == kept.back().header;
-            report(same ? trace::Code::duplicate : trace::Code::conflict, entry,
+            report(same ? trace::Code("W-DUP") : trace::Code("E-CONFLICT"), entry,
                    fmt::format("{} at 0x{:x}: dropped", same ? "the same block is" : "another block of this number is",
                                kept.back().offset_bytes));
             continue;
         }
         if (entry.header.sequence != expected) {
             m_absent += entry.header.sequence - expected;
-            report(trace::Code::gap, entry,
-                   fmt::format("{} blocks before it are missing", entry.header.sequence - expected));
+            report("W-GAP", entry, fmt::format("{} blocks before it are missing", entry.header.sequence - expected));
         }
         kept.push_back(entry);
     }
@@ -221,11 +203,11 @@ bool ArchiveReader::read_piece(const Entry& entry) {
     m_body.resize(header.body_bytes);
     const auto count = m_input.bytes->read(entry.offset_bytes + kHeaderBytes, m_body);
     if (!count || count.value() != header.body_bytes) {
-        report(trace::Code::io, entry, "reading failed, or the file became shorter");
+        report("E-IO", entry, "reading failed, or the file became shorter");
         return false;
     }
     if (trace::checksum(m_body) != header.body_crc) {
-        report(trace::Code::body_crc, entry,
+        report("W-BCRC", entry,
                m_salvage ? "its checksum is wrong: used all the same" : "its checksum is wrong: skipped");
         if (!m_salvage) {
             return false;
@@ -233,19 +215,19 @@ bool ArchiveReader::read_piece(const Entry& entry) {
     }
     m_raw.resize(std::max<std::size_t>(m_raw.size(), header.raw_bytes));
     const auto raw = std::span(m_raw).first(header.raw_bytes);
-    const Fault fault = header.method == Method::records ? m_unpacker.unpack_records(m_body, raw)
-                                                         : m_unpacker.unpack_bytes(m_body, raw);
-    if (fault.kind != Fault::Kind::none && fault.kind != Fault::Kind::trailing) {
-        report(code_of(fault.kind), entry,
+    const Fault fault =
+        header.method == Method::records ? m_codec.unpack_records(m_body, raw) : m_codec.unpack_bytes(m_body, raw);
+    if (fault.code && *fault.code != kTrailing) {
+        report(*fault.code, entry,
                fmt::format("{} (at byte {} of its body, {} of what it unpacks to)", fault.text, fault.in_bytes,
                            fault.out_bytes));
         return false;
     }
-    if (fault.kind == Fault::Kind::trailing) {
-        report(trace::Code::trailing, entry, fault.text);
+    if (fault.code) {
+        report(kTrailing, entry, fault.text);
     }
     if (trace::checksum(raw) != header.raw_crc) {
-        report(trace::Code::body_crc, entry,
+        report("W-BCRC", entry,
                m_salvage ? "what it unpacks to has another checksum: used all the same"
                          : "what it unpacks to has another checksum: skipped");
         if (!m_salvage) {
@@ -279,7 +261,7 @@ void ArchiveReader::read_table() {
         file.name.assign(reinterpret_cast<const char*>(name.data()), name.size());
         const bool taken = std::ranges::find(m_files, file.name, &PackedFile::name) != m_files.end();
         if (reader.failed() || taken || !is_safe_name(file.name)) {
-            report(trace::Code::manifest_name, 0, fmt::format("file {} has no usable name in the table", i));
+            report("E-NAME", 0, fmt::format("file {} has no usable name in the table", i));
             file.name = fmt::format("file-{}", i);
         }
         m_files.push_back(std::move(file));
@@ -314,11 +296,11 @@ bool ArchiveReader::may_be_used(const Entry& entry) {
     m_next_index = header.index + 1;
     const bool first = header.index == 0;
     if ((header.flags & kNeedsAll) != 0 && !m_whole) {
-        report(trace::Code::gap, entry, "cannot be understood without those that are missing before it: skipped");
+        report("W-GAP", entry, "cannot be understood without those that are missing before it: skipped");
         return false;
     }
     if ((header.flags & kNeedsFirst) != 0 && !first && !m_has_first) {
-        report(trace::Code::gap, entry, "the beginning of its chunk is missing: skipped");
+        report("W-GAP", entry, "the beginning of its chunk is missing: skipped");
         return false;
     }
     return true;

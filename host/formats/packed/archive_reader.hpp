@@ -70,7 +70,7 @@ class ArchiveReader {
     std::uint64_t m_size = 0;
     std::vector<Entry> m_entries; // in order of their sequence
     std::vector<PackedFile> m_files;
-    Unpacker m_unpacker;
+    ColumnCodec m_codec;
     std::vector<std::byte> m_body;
     std::vector<std::byte> m_raw;
     std::span<const std::byte> m_piece; // of m_raw, after read_piece()

@@ -5,7 +5,6 @@
 #include "host/formats/dat/chunk_begin.hpp"
 #include "host/text/escape.hpp"
 #include "host/trace/checksum.hpp"
-#include "host/trace/event.hpp"
 #include "tracer/metadata.hpp"
 
 #include <algorithm>
@@ -126,7 +125,7 @@ lib::Result<void> ArchiveWriter::write_segment(trace::ByteSource& source, std::u
 void ArchiveWriter::write_block(BlockHeader header, std::span<const std::byte> raw) {
     m_body.clear();
     if (header.content != Content::end) {
-        header.method == Method::records ? m_packer.pack_records(raw, m_body) : m_packer.pack_bytes(raw, m_body);
+        header.method == Method::records ? m_codec.pack_records(raw, m_body) : m_codec.pack_bytes(raw, m_body);
     }
     header.raw_bytes = static_cast<std::uint32_t>(raw.size());
     header.body_bytes = static_cast<std::uint32_t>(m_body.size());

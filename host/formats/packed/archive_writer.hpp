@@ -45,7 +45,7 @@ class ArchiveWriter {
 
     Sink m_sink;
     Progress m_progress;
-    Packer m_packer;
+    ColumnCodec m_codec;
     std::vector<std::byte> m_raw;
     std::vector<std::byte> m_body;
     std::uint32_t m_file = 0;

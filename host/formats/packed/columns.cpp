@@ -9,7 +9,6 @@
 #include "host/formats/packed/prediction.hpp"
 
 #include <algorithm>
-#include <array>
 #include <fmt/format.h>
 #include <string_view>
 #include <utility>
@@ -85,21 +84,20 @@ class ColumnReader {
 
     // Into the front of `out`, whose size is the limit. Nothing after a fault.
     std::span<const std::byte> take(std::span<std::byte> out) {
-        if (m_fault.kind != Fault::Kind::none) {
+        if (failed()) {
             return {};
         }
         if (m_body.size() - m_at < kColumnHeadBytes) {
-            return fail(Fault::Kind::truncated, "the body ends inside a column's sizes");
+            return fail("E-TRUNC", "the body ends inside a column's sizes");
         }
         const std::size_t stored = lib::load_le<std::uint32_t>(m_body.subspan(m_at));
         const std::size_t raw = lib::load_le<std::uint32_t>(m_body.subspan(m_at + 4));
         m_at += kColumnHeadBytes;
         if (stored > m_body.size() - m_at) {
-            return fail(Fault::Kind::truncated, "a column reaches beyond the body");
+            return fail("E-TRUNC", "a column reaches beyond the body");
         }
         if (raw > out.size() || stored > raw) {
-            return fail(Fault::Kind::bomb,
-                        fmt::format("a column says it decodes to {} bytes; {} are allowed", raw, out.size()));
+            return fail("E-BOMB", fmt::format("a column says it decodes to {} bytes; {} are allowed", raw, out.size()));
         }
         const auto data = m_body.subspan(m_at, stored);
         m_at += stored;
@@ -109,14 +107,14 @@ class ColumnReader {
         }
         const std::size_t decoded = ZSTD_decompressDCtx(m_context, out.data(), raw, data.data(), data.size());
         if (ZSTD_isError(decoded) != 0) {
-            const bool larger = is_too_small(decoded);
-            return fail(larger ? Fault::Kind::bomb : Fault::Kind::compressed, ZSTD_getErrorName(decoded));
+            return fail(is_too_small(decoded) ? trace::Code("E-BOMB") : trace::Code("E-COMP"),
+                        ZSTD_getErrorName(decoded));
         }
-        return decoded == raw ? out.first(raw) : fail(Fault::Kind::compressed, "a column decodes to less than it says");
+        return decoded == raw ? out.first(raw) : fail("E-COMP", "a column decodes to less than it says");
     }
 
-    std::span<const std::byte> fail(Fault::Kind kind, std::string text) {
-        m_fault.kind = kind;
+    std::span<const std::byte> fail(trace::Code code, std::string text) {
+        m_fault.code = code;
         m_fault.in_bytes = m_at;
         m_fault.text = std::move(text);
         return {};
@@ -124,13 +122,13 @@ class ColumnReader {
 
     // All of the body must have been used.
     Fault finish() {
-        if (m_fault.kind == Fault::Kind::none && m_at != m_body.size()) {
-            fail(Fault::Kind::trailing, fmt::format("{} bytes after the last column", m_body.size() - m_at));
+        if (!failed() && m_at != m_body.size()) {
+            fail(kTrailing, fmt::format("{} bytes after the last column", m_body.size() - m_at));
         }
         return m_fault;
     }
 
-    [[nodiscard]] bool failed() const { return m_fault.kind != Fault::Kind::none; }
+    [[nodiscard]] bool failed() const { return m_fault.code.has_value(); }
 
   private:
     // The text is the stable part of the library's interface; the numbers of its errors are not.
@@ -202,33 +200,23 @@ struct RecordColumns {
 
 } // namespace
 
-struct Packer::State {
-    Context context{ZSTD_createCCtx(), ZSTD_freeCCtx};
+struct ColumnCodec::State {
+    Context packing{ZSTD_createCCtx(), ZSTD_freeCCtx};
+    Decoder unpacking{ZSTD_createDCtx(), ZSTD_freeDCtx};
     Columns columns;
     Prediction prediction;
 };
 
-struct Unpacker::State {
-    Decoder context{ZSTD_createDCtx(), ZSTD_freeDCtx};
-    Columns columns;
-    Prediction prediction;
-};
-
-Packer::Packer()
+ColumnCodec::ColumnCodec()
     : m_state(std::make_unique<State>()) {}
 
-Packer::~Packer() = default;
+ColumnCodec::~ColumnCodec() = default;
 
-Unpacker::Unpacker()
-    : m_state(std::make_unique<State>()) {}
-
-Unpacker::~Unpacker() = default;
-
-void Packer::pack_bytes(std::span<const std::byte> raw, std::vector<std::byte>& body) {
-    put_column(m_state->context.get(), raw, body);
+void ColumnCodec::pack_bytes(std::span<const std::byte> raw, std::vector<std::byte>& body) {
+    put_column(m_state->packing.get(), raw, body);
 }
 
-void Packer::pack_records(std::span<const std::byte> raw, std::vector<std::byte>& body) {
+void ColumnCodec::pack_records(std::span<const std::byte> raw, std::vector<std::byte>& body) {
     ASSERT(raw.size() <= kRawBytesMax && raw.size() % tracer::kRecordBytes == 0);
     Columns& columns = m_state->columns;
     Prediction& prediction = m_state->prediction;
@@ -275,7 +263,7 @@ void Packer::pack_records(std::span<const std::byte> raw, std::vector<std::byte>
         last = stamp;
     }
     bit_bytes += waiting_bits != 0 ? 1 : 0; // the bits that wait were written with the last record
-    ZSTD_CCtx* const context = m_state->context.get();
+    ZSTD_CCtx* const context = m_state->packing.get();
     put_column(context, std::span(columns.guesses).first(records), body);
     put_column(context, std::span(columns.symbols).first(records), body);
     put_column(context, std::span(columns.codes).first(2 * misses), body);
@@ -284,20 +272,20 @@ void Packer::pack_records(std::span<const std::byte> raw, std::vector<std::byte>
     put_plain_column(std::span(columns.bits).first(bit_bytes), body);
 }
 
-Fault Unpacker::unpack_bytes(std::span<const std::byte> body_untrusted, std::span<std::byte> raw) {
-    ColumnReader reader(m_state->context.get(), body_untrusted);
+Fault ColumnCodec::unpack_bytes(std::span<const std::byte> body_untrusted, std::span<std::byte> raw) {
+    ColumnReader reader(m_state->unpacking.get(), body_untrusted);
     const auto column = reader.take(raw);
     if (!reader.failed() && column.size() != raw.size()) {
-        reader.fail(Fault::Kind::compressed, "it decodes to another size than its header says");
+        reader.fail("E-COMP", "it decodes to another size than its header says");
     }
     return reader.finish();
 }
 
-Fault Unpacker::unpack_records(std::span<const std::byte> body_untrusted, std::span<std::byte> raw) {
+Fault ColumnCodec::unpack_records(std::span<const std::byte> body_untrusted, std::span<std::byte> raw) {
     Columns& columns = m_state->columns;
     const std::size_t records = raw.size() / tracer::kRecordBytes;
     columns.make_room(records);
-    ColumnReader reader(m_state->context.get(), body_untrusted);
+    ColumnReader reader(m_state->unpacking.get(), body_untrusted);
     const auto guesses = reader.take(std::span(columns.guesses).first(records));
     const auto symbols = reader.take(std::span(columns.symbols).first(records));
     const auto codes = reader.take(std::span(columns.codes).first(2 * records));
@@ -308,7 +296,7 @@ Fault Unpacker::unpack_records(std::span<const std::byte> body_untrusted, std::s
         return reader.finish();
     }
     if (raw.size() % tracer::kRecordBytes != 0 || guesses.size() != records || symbols.size() != records) {
-        reader.fail(Fault::Kind::compressed, "its columns hold another number of records than its header says");
+        reader.fail("E-COMP", "its columns hold another number of records than its header says");
         return reader.finish();
     }
     // Eight bytes are read at a time: the bytes after the last bit are zero.
@@ -326,7 +314,7 @@ Fault Unpacker::unpack_records(std::span<const std::byte> body_untrusted, std::s
         const char* fault = record_columns.next_content(i, content);
         fault = fault == nullptr ? record_columns.next_stamp(i) : fault;
         if (fault != nullptr) {
-            return {Fault::Kind::compressed, 0, i * tracer::kRecordBytes, fault};
+            return {trace::Code("E-COMP"), 0, i * tracer::kRecordBytes, fault};
         }
         const std::uint64_t stamp = record_columns.stamp;
         const tracer::Record record{static_cast<std::uint16_t>(content), static_cast<std::uint16_t>(content >> 16),
@@ -335,7 +323,7 @@ Fault Unpacker::unpack_records(std::span<const std::byte> body_untrusted, std::s
         __builtin_memcpy(raw.data() + i * tracer::kRecordBytes, &record, sizeof record);
     }
     if (!record_columns.all_used()) {
-        reader.fail(Fault::Kind::trailing, "contents that belong to no record");
+        reader.fail(kTrailing, "contents that belong to no record");
     }
     return reader.finish();
 }

@@ -4,11 +4,11 @@
 // describes the bytes. Any multiple of 16 bytes survives unchanged, whatever it holds.
 #pragma once
 
-#include "lib/result.hpp"
+#include "host/trace/diagnostics.hpp"
 
 #include <cstddef>
-#include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -18,42 +18,30 @@ namespace host::formats::packed {
 // The greatest block, in bytes of raw records: whatever a file says, no more is allocated.
 inline constexpr std::size_t kRawBytesMax = std::size_t{1} << 20;
 
-// What is wrong with a body that does not decode.
+inline constexpr trace::Code kTrailing = "W-TRAIL";
+
+// What is wrong with a body.
 struct Fault {
-    enum class Kind : std::uint8_t { none, compressed, truncated, trailing, bomb };
-    Kind kind = Kind::none;
-    std::size_t in_bytes = 0;  // how far the body was read
-    std::size_t out_bytes = 0; // decoded before the fault
+    std::optional<trace::Code> code; // none: it decodes; kTrailing: it does, and more follows
+    std::size_t in_bytes = 0;        // how far the body was read
+    std::size_t out_bytes = 0;       // decoded before the fault
     std::string text;
 };
 
-class Packer {
+class ColumnCodec {
   public:
-    Packer();
-    ~Packer();
-    Packer(const Packer&) = delete;
-    Packer& operator=(const Packer&) = delete;
+    ColumnCodec();
+    ~ColumnCodec();
+    ColumnCodec(const ColumnCodec&) = delete;
+    ColumnCodec& operator=(const ColumnCodec&) = delete;
 
     // Appends the body of a block of records to `body`. Precondition: a multiple of 16 bytes, at most kRawBytesMax.
     void pack_records(std::span<const std::byte> raw, std::vector<std::byte>& body);
-
     // Likewise of any bytes.
     void pack_bytes(std::span<const std::byte> raw, std::vector<std::byte>& body);
 
-  private:
-    struct State;
-    std::unique_ptr<State> m_state;
-};
-
-class Unpacker {
-  public:
-    Unpacker();
-    ~Unpacker();
-    Unpacker(const Unpacker&) = delete;
-    Unpacker& operator=(const Unpacker&) = delete;
-
-    // Fills `raw`, whose size the block's header declares (at most kRawBytesMax). Fault::Kind::none: all of it, and
-    // nothing is left of the body.
+    // Fills `raw`, whose size the block's header declares (at most kRawBytesMax). No fault: all of it, and nothing is
+    // left of the body.
     [[nodiscard]] Fault unpack_records(std::span<const std::byte> body_untrusted, std::span<std::byte> raw);
     [[nodiscard]] Fault unpack_bytes(std::span<const std::byte> body_untrusted, std::span<std::byte> raw);
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// One file without a name per packed file of records: the disk holds them, memory does not.
 #include "host/formats/packed/packed_stream.hpp"
 
 #include "host/formats/packed/archive_reader.hpp"
@@ -31,7 +30,7 @@ open_stream(const trace::NamedSource& input, const trace::OpenOptions& options, 
         return spools[file].append(bytes);
     };
     if (const auto extracted = reader.value()->extract(keep); !extracted) {
-        diagnostics.report(trace::Code::io, {.file = input.name},
+        diagnostics.report("E-IO", {.file = input.name},
                            fmt::format("unpacking to TMPDIR failed: {}", error_name(extracted.error())));
         diagnostics.unusable_input(extracted.error());
         return extracted.error();

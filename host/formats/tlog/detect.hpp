@@ -6,7 +6,6 @@
 #include "host/formats/tlog/record.hpp"
 
 #include <cstddef>
-#include <cstdint>
 #include <optional>
 #include <span>
 

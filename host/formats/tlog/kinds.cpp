@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// The tables of types.
 #include "host/formats/tlog/kinds.hpp"
 
 #include <array>

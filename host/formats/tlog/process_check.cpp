@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The checks, record by record.
 #include "host/formats/tlog/process_check.hpp"
 
-#include <algorithm>
 #include <fmt/format.h>
 
 namespace host::formats::tlog {
@@ -19,12 +17,12 @@ ProcessCheck::Verdict ProcessCheck::take(const Slot& slot, Table table, std::str
     m_process = record.process;
     const auto time = to_nanoseconds(record.seconds);
     if (!time) {
-        diagnostics.report(trace::Code::line, place,
+        diagnostics.report("E-LINE", place,
                            fmt::format("record {}: a time of {} s cannot be used", number, record.seconds));
         return {trace::EventState::malformed, m_time_ns};
     }
     if (*time < m_time_ns) {
-        diagnostics.report(trace::Code::time, place,
+        diagnostics.report("W-TIME", place,
                            fmt::format("record {}: time goes back from {} ns to {} ns", number, m_time_ns, *time));
         return {trace::EventState::late, *time};
     }
@@ -35,13 +33,13 @@ ProcessCheck::Verdict ProcessCheck::take(const Slot& slot, Table table, std::str
 void ProcessCheck::check_order(const Slot& slot, Role role, const trace::Place& place,
                                trace::Diagnostics& diagnostics) {
     if (m_records == 0 && role != Role::start) {
-        diagnostics.report(trace::Code::order, place,
+        diagnostics.report("W-ORDER", place,
                            fmt::format("record 0: type {}, but the first is START", slot.record.type));
     } else if (m_records != 0 && role == Role::start) {
-        diagnostics.report(trace::Code::order, place, fmt::format("record {}: START is not the first", m_records));
+        diagnostics.report("W-ORDER", place, fmt::format("record {}: START is not the first", m_records));
     }
     if (m_ended) {
-        diagnostics.report(trace::Code::order, place, fmt::format("record {}: END was not the last", m_records));
+        diagnostics.report("W-ORDER", place, fmt::format("record {}: END was not the last", m_records));
     }
     m_ended = role == Role::end;
 }
@@ -51,7 +49,7 @@ void ProcessCheck::check_nesting(const Slot& slot, Table table, const Kind& kind
     const std::uint8_t type = slot.record.type;
     if (kind.role == Role::enter) {
         if (m_depth == m_stack.size()) {
-            diagnostics.report(trace::Code::nesting, place,
+            diagnostics.report("W-NESTING", place,
                                fmt::format("record {}: {} is opened at a depth of {}: pairs this deep are not followed",
                                            m_records, kind.name, m_depth));
             return;
@@ -63,10 +61,10 @@ void ProcessCheck::check_nesting(const Slot& slot, Table table, const Kind& kind
             --depth;
         }
         if (depth == 0) {
-            diagnostics.report(trace::Code::nesting, place,
+            diagnostics.report("W-NESTING", place,
                                fmt::format("record {}: {} closes what is not open", m_records, kind.name));
         } else if (depth != m_depth) {
-            diagnostics.report(trace::Code::nesting, place,
+            diagnostics.report("W-NESTING", place,
                                fmt::format("record {}: {} comes while {} is open", m_records, kind.name,
                                            kind_of(table, m_stack[m_depth - 1]).name));
         }
@@ -78,7 +76,7 @@ void ProcessCheck::check_nesting(const Slot& slot, Table table, const Kind& kind
 
 void ProcessCheck::report_open(Table table, const trace::Place& place, trace::Diagnostics& diagnostics) {
     if (m_depth != 0) {
-        diagnostics.report(trace::Code::nesting, place,
+        diagnostics.report("W-NESTING", place,
                            fmt::format("{} pair{} still open at the end, the innermost is {}", m_depth,
                                        m_depth == 1 ? " is" : "s are", kind_of(table, m_stack[m_depth - 1]).name));
     }
@@ -88,7 +86,7 @@ void ProcessCheck::report_open(Table table, const trace::Place& place, trace::Di
 void ProcessCheck::finish(Table table, std::string_view file, trace::Diagnostics& diagnostics) {
     const trace::Place place{.file = file, .offset_bytes = m_last_bytes, .cpu = m_process};
     if (m_records != 0 && !m_ended) {
-        diagnostics.report(trace::Code::order, place, fmt::format("record {}: the last is not END", m_records - 1));
+        diagnostics.report("W-ORDER", place, fmt::format("record {}: the last is not END", m_records - 1));
     }
     report_open(table, place, diagnostics);
 }

@@ -9,7 +9,6 @@
 
 #include <array>
 #include <cstdint>
-#include <string>
 #include <string_view>
 
 namespace host::formats::tlog {
@@ -35,8 +34,6 @@ class ProcessCheck {
 
     // The greatest time so far.
     [[nodiscard]] std::uint64_t time_ns() const { return m_time_ns; }
-
-    [[nodiscard]] std::uint64_t records() const { return m_records; }
 
   private:
     void check_order(const Slot& slot, Role role, const trace::Place& place, trace::Diagnostics& diagnostics);

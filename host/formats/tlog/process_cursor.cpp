@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// Refilling the buffer, run after run.
 #include "host/formats/tlog/process_cursor.hpp"
 
 #include <algorithm>

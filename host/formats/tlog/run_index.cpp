@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// The pass over the whole file.
 #include "host/formats/tlog/run_index.hpp"
 
 #include <algorithm>
@@ -43,7 +42,7 @@ class Indexer {
             return;
         }
         if (m_index.runs.size() == kRunsMax) {
-            m_diagnostics.report(trace::Code::cap, {.file = m_name, .offset_bytes = m_begin_bytes},
+            m_diagnostics.report("W-CAP", {.file = m_name, .offset_bytes = m_begin_bytes},
                                  fmt::format("processes take turns more than {} times: the file is read from front to "
                                              "back, and events are not put in order of time",
                                              kRunsMax));
@@ -58,11 +57,11 @@ class Indexer {
     void check_start(const Record& record, std::uint64_t offset_bytes) {
         const trace::Place place{.file = m_name, .offset_bytes = offset_bytes};
         if (m_seen[record.process]) {
-            m_diagnostics.report(trace::Code::order, place,
+            m_diagnostics.report("W-ORDER", place,
                                  fmt::format("process {} comes again: its blocks are not one run", record.process));
         } else if (m_open && m_end_bytes > offset_bytes / kBlockBytes * kBlockBytes) {
             m_diagnostics.report(
-                trace::Code::order, place,
+                "W-ORDER", place,
                 fmt::format("process {} begins inside a block of process {}", record.process, m_process));
         }
         m_seen[record.process] = true;
@@ -100,7 +99,7 @@ lib::Result<RunIndex> index_runs(trace::ByteSource& source, const std::string& n
     do {
         const auto count = source.read(offset, buffer);
         if (!count) {
-            diagnostics.report(trace::Code::io, {.file = name, .offset_bytes = offset}, error_name(count.error()));
+            diagnostics.report("E-IO", {.file = name, .offset_bytes = offset}, error_name(count.error()));
             diagnostics.unusable_input();
             return count.error();
         }
@@ -116,11 +115,11 @@ lib::Result<RunIndex> index_runs(trace::ByteSource& source, const std::string& n
     } while (filled == buffer.size());
     indexer.close();
     if (offset == 0) {
-        diagnostics.report(trace::Code::empty, {.file = name}, "the file is empty");
+        diagnostics.report("E-EMPTY", {.file = name}, "the file is empty");
         return lib::Error::corrupt;
     }
     if (offset % kBlockBytes != 0) {
-        diagnostics.report(trace::Code::truncated, {.file = name, .offset_bytes = offset},
+        diagnostics.report("E-TRUNC", {.file = name, .offset_bytes = offset},
                            fmt::format("the last block has {} of {} bytes", offset % kBlockBytes, kBlockBytes));
     }
     if (offset < kRecordBytes) {

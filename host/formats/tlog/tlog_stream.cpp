@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// Opening, merging, and the view of a record as an event.
 #include "host/formats/tlog/tlog_stream.hpp"
 
 #include <algorithm>
@@ -24,7 +23,7 @@ lib::Result<std::unique_ptr<TlogStream>> TlogStream::open(const trace::NamedSour
                                                           trace::Diagnostics& diagnostics) {
     const auto source = trace::ByteSource::positioned(input.bytes);
     if (!source) {
-        diagnostics.report(trace::Code::io, {.file = input.name}, error_name(source.error()));
+        diagnostics.report("E-IO", {.file = input.name}, error_name(source.error()));
         diagnostics.unusable_input(source.error());
         return source.error();
     }
@@ -79,7 +78,7 @@ void TlogStream::advance(std::size_t process) {
 
 void TlogStream::report_failure(const ProcessCursor& cursor) {
     if (cursor.failed()) {
-        m_diagnostics.report(trace::Code::io, {.file = m_name, .offset_bytes = cursor.offset_bytes()},
+        m_diagnostics.report("E-IO", {.file = m_name, .offset_bytes = cursor.offset_bytes()},
                              "the file could not be read to its end: it has become shorter, or the disk failed");
     }
 }

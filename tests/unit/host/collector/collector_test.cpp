@@ -237,15 +237,14 @@ TEST(SessionDirectory, ReplacesOnlyASessionAndOnlyOnRequest) {
     manifest.origin = "udp";
     ASSERT_TRUE(formats::dat::save_manifest(manifest, directory / "new/deep").ok());
     directory.write("new/deep/0trace.dat", Bytes(16));
-    EXPECT_EQ(prepare_session_directory(directory / "new/deep", OldSession::keep).error().cause,
-              DirectoryFault::session);
+    EXPECT_EQ(prepare_session_directory(directory / "new/deep", OldSession::keep).error().cause, lib::Error::exists);
     EXPECT_TRUE(prepare_session_directory(directory / "new/deep", OldSession::replace).ok());
     EXPECT_TRUE(std::filesystem::is_empty(directory / "new/deep"));
 
     directory.write("new/deep/precious.txt", Bytes(1));
     const auto refused = prepare_session_directory(directory / "new/deep", OldSession::replace);
     ASSERT_FALSE(refused.ok());
-    EXPECT_EQ(refused.error().cause, DirectoryFault::unusable);
+    EXPECT_EQ(refused.error().cause, lib::Error::refused);
     EXPECT_THAT(refused.error().text, HasSubstr("precious.txt"));
     EXPECT_TRUE(std::filesystem::exists(directory / "new/deep/precious.txt"));
 }

@@ -22,12 +22,12 @@ TEST(Metadata, NamesEnterTheTraceAndTheChunk) {
     Names chunk;
     for (const NameEvent& row : kNameEvents) {
         const auto payload = encoded(tracer::NameOf{7, tracer::Name("samples")});
-        EXPECT_EQ(take_metadata(row.code, payload, facts, &chunk), MetadataOutcome::taken);
+        EXPECT_TRUE(take_metadata(row.code, payload, facts, &chunk));
         EXPECT_EQ(facts.names.find(row.unit, 7), "samples");
         EXPECT_EQ(chunk.find(row.unit, 7), "samples");
     }
     const auto task = encoded(tracer::NameOf{9, tracer::Name("worker")});
-    EXPECT_EQ(take_metadata(kCodeOf<"task_name">, task, facts), MetadataOutcome::taken);
+    EXPECT_TRUE(take_metadata(kCodeOf<"task_name">, task, facts));
     EXPECT_EQ(facts.names.find(tracer::Unit::context, 9), "worker");
     EXPECT_EQ(chunk.find(tracer::Unit::context, 9), "");
 }
@@ -35,11 +35,11 @@ TEST(Metadata, NamesEnterTheTraceAndTheChunk) {
 // The tracer announces zeros until it has measured itself. The reader of .kev files took them for a cost of nothing.
 TEST(Metadata, ACostThatWasNeverMeasuredIsNone) {
     TraceFacts facts;
-    EXPECT_EQ(take_metadata(kCodeOf<"trace_cost">, encoded(tracer::TraceCost{}), facts), MetadataOutcome::taken);
+    EXPECT_TRUE(take_metadata(kCodeOf<"trace_cost">, encoded(tracer::TraceCost{}), facts));
     EXPECT_FALSE(facts.cost.has_value());
     tracer::TraceCost cost;
     cost.rounds = 100;
-    EXPECT_EQ(take_metadata(kCodeOf<"trace_cost">, encoded(cost), facts), MetadataOutcome::taken);
+    EXPECT_TRUE(take_metadata(kCodeOf<"trace_cost">, encoded(cost), facts));
     EXPECT_TRUE(facts.cost.has_value());
 }
 
@@ -48,10 +48,10 @@ TEST(Metadata, AFieldThatIsCutLeavesNothing) {
     Names chunk;
     auto payload = encoded(tracer::NameOf{7, tracer::Name("samples")});
     lib::store_le(std::span(payload), static_cast<std::uint16_t>(payload.size() - 1));
-    EXPECT_EQ(take_metadata(kCodeOf<"mutex_name">, payload, facts, &chunk), MetadataOutcome::invalid);
+    EXPECT_FALSE(take_metadata(kCodeOf<"mutex_name">, payload, facts, &chunk));
     EXPECT_EQ(facts.names.find(tracer::Unit::mutex, 7), "");
     EXPECT_EQ(chunk.find(tracer::Unit::mutex, 7), "");
-    EXPECT_EQ(take_metadata(kCodeOf<"build">, {}, facts), MetadataOutcome::invalid);
+    EXPECT_FALSE(take_metadata(kCodeOf<"build">, {}, facts));
     EXPECT_FALSE(facts.build.has_value());
 }
 

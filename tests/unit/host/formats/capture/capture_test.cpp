@@ -63,7 +63,7 @@ TEST_F(Capture, SeveralSectionsAndInterfacesAreRead) {
         ng.add(ip_packet(m_datagrams[i]));
     }
     EXPECT_EQ(read(ng.bytes()), 200U);
-    EXPECT_EQ(count(Code::link_type), 1U) << m_lines;
+    EXPECT_EQ(count("E-LINKTYPE"), 1U) << m_lines;
 }
 
 TEST_F(Capture, OneAndTwoTagsAreRead) {

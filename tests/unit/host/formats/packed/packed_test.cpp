@@ -31,7 +31,10 @@ struct Unpacked {
 
 Unpacked unpack(std::span<const std::byte> archive, const OpenOptions& options = {}) {
     Unpacked result;
-    Diagnostics diagnostics([](std::string_view) {});
+    Diagnostics diagnostics([&result](std::string_view line) { // "x:0x40 E-BLOCK ..."
+        const std::size_t code = line.find(' ') + 1;
+        ++result.codes[std::string(line.substr(code, line.find(' ', code) - code))];
+    });
     const auto reader = ArchiveReader::open({.name = "x", .bytes = source_of(archive)}, options, diagnostics);
     if (reader.ok()) {
         EXPECT_TRUE(reader.value()
@@ -40,11 +43,6 @@ Unpacked unpack(std::span<const std::byte> archive, const OpenOptions& options =
                             return {};
                         })
                         .ok());
-    }
-    for (const CodeRow& row : kCodes) {
-        if (diagnostics.count(row.code) != 0) {
-            result.codes[std::string(row.text)] = static_cast<int>(diagnostics.count(row.code));
-        }
     }
     return result;
 }
@@ -122,7 +120,7 @@ TEST(Packed, ReadAsATraceItShowsTheSameEvents) {
 }
 
 TEST(Packed, IsKnownByItsFirstBytes) {
-    EXPECT_EQ(host::formats::kind_of(pack(two_chunks()), std::nullopt), InputKind::packed);
+    EXPECT_EQ(host::formats::kind_of(pack(two_chunks())), InputKind::packed);
 }
 
 TEST(Packed, ABlockThatIsThereTwiceCountsOnce) {
@@ -168,7 +166,7 @@ TEST(Packed, NamesThatLeadElsewhereAreReplaced) {
         const auto reader = ArchiveReader::open({.name = "x", .bytes = source_of(out)}, {}, diagnostics);
         ASSERT_TRUE(reader.ok());
         EXPECT_EQ(reader.value()->files().at(0).name, "file-0");
-        EXPECT_EQ(diagnostics.count(Code::manifest_name), 1U);
+        EXPECT_EQ(diagnostics.count("E-NAME"), 1U);
     }
 }
 
