@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// Linux sockets.
 #include "host/collector/udp_socket.hpp"
 
 #include <arpa/inet.h>
@@ -63,16 +62,10 @@ lib::Result<void> UdpSocket::bind(const Address& address) {
     where.sin_addr.s_addr = htonl(address.ipv4);
     where.sin_port = htons(address.port);
     if (::bind(m_descriptor, reinterpret_cast<const sockaddr*>(&where), sizeof(where)) != 0) {
-        switch (errno) {
-        case EADDRINUSE:
-            return lib::Error::exists;
-        case EACCES:
-            return lib::Error::refused;
-        case EADDRNOTAVAIL:
-            return lib::Error::not_found;
-        default:
-            return lib::Error::io;
-        }
+        return errno == EADDRINUSE      ? lib::Error::exists
+               : errno == EACCES        ? lib::Error::refused
+               : errno == EADDRNOTAVAIL ? lib::Error::not_found
+                                        : lib::Error::io;
     }
     socklen_t length = sizeof(where);
     if (::getsockname(m_descriptor, reinterpret_cast<sockaddr*>(&where), &length) != 0) {

@@ -5,7 +5,6 @@
 
 #include "host/compat/traceparser_state.hpp"
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <charconv>
@@ -13,7 +12,6 @@
 #include <cstring>
 #include <exception>
 #include <new>
-#include <optional>
 #include <utility>
 
 namespace {

@@ -5,7 +5,6 @@
 #include "host/formats/kev/event_numbers.hpp"
 #include "host/formats/kev/slot.hpp"
 
-#include <algorithm>
 #include <array>
 #include <bit>
 

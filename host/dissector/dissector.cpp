@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// The tables of the dissector, from the event table and the packet's constants.
 #include "host/dissector/dissector.hpp"
 
 #include "host/dissector/script.hpp"
@@ -32,17 +31,8 @@ std::string_view unit_name(tracer::Unit unit) {
     return kUnitNames[static_cast<std::size_t>(unit)];
 }
 
-std::string_view shape_name(tracer::Shape shape) {
-    switch (shape) {
-    case tracer::Shape::simple:
-        return "simple";
-    case tracer::Shape::combined:
-        return "long";
-    case tracer::Shape::consumed:
-        return "consumed";
-    }
-    return "simple";
-}
+// In the order of tracer::Shape.
+constexpr auto kShapeNames = std::to_array<std::string_view>({"simple", "long", "consumed"});
 
 // Texts of the tables are our own: there is no quote or backslash in them.
 std::string list_of(std::span<const std::string_view> words) {
@@ -79,7 +69,7 @@ void append_tables(std::string& script) {
     for (const tracer::EventRow& row : tracer::kEvents) {
         fmt::format_to(out, "  [0x{:02X}] = {{ \"{}\", \"{}\", \"{}\", \"{}\", \"{}\", \"{}\" }},\n", row.code,
                        row.name, row.par1.name, unit_name(row.par1.unit), row.par2.name, unit_name(row.par2.unit),
-                       shape_name(row.shape));
+                       kShapeNames.at(static_cast<std::size_t>(row.shape)));
     }
     script += "}\n";
     fmt::format_to(out, "EVENTS[0x{:02X}] = EVENTS[0x{:02X}] -- the manual's misprint\n",

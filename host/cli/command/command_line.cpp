@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// CLI11 under the descriptions.
 #include "host/cli/command/command_line.hpp"
 
 #include <CLI/CLI.hpp>
+#include <optional>
 #include <sstream>
 
 namespace host::cli {
@@ -84,29 +84,16 @@ Option& Option::excludes(const Option& other) {
     return *this;
 }
 
-Option Command::option(const std::string& names, std::string& value, const std::string& text) {
+template <typename Value>
+Option Command::option(const std::string& names, Value& value, const std::string& text) {
     return Option(m_command->add_option(names, value, text));
 }
 
-Option Command::option(const std::string& names, std::uint16_t& value, const std::string& text) {
-    return Option(m_command->add_option(names, value, text));
-}
-
-Option Command::option(const std::string& names, std::uint32_t& value, const std::string& text) {
-    return Option(m_command->add_option(names, value, text));
-}
-
-Option Command::option(const std::string& names, std::uint64_t& value, const std::string& text) {
-    return Option(m_command->add_option(names, value, text));
-}
-
-Option Command::option(const std::string& names, double& value, const std::string& text) {
-    return Option(m_command->add_option(names, value, text));
-}
-
-Option Command::option(const std::string& names, std::optional<std::uint64_t>& value, const std::string& text) {
-    return Option(m_command->add_option(names, value, text));
-}
+template Option Command::option(const std::string&, std::string&, const std::string&);
+template Option Command::option(const std::string&, std::uint32_t&, const std::string&);
+template Option Command::option(const std::string&, std::uint64_t&, const std::string&);
+template Option Command::option(const std::string&, double&, const std::string&);
+template Option Command::option(const std::string&, std::optional<std::uint64_t>&, const std::string&);
 
 Option Command::option(const std::string& names, const std::function<void(const std::string&)>& use,
                        const std::string& text) {

@@ -9,7 +9,6 @@
 #include <functional>
 #include <initializer_list>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -54,12 +53,8 @@ class Command {
         , m_state(state) {}
 
     // names: "--long", "-s,--long", or NAME for a positional argument. `value` outlives the parsing.
-    Option option(const std::string& names, std::string& value, const std::string& text);
-    Option option(const std::string& names, std::uint16_t& value, const std::string& text);
-    Option option(const std::string& names, std::uint32_t& value, const std::string& text);
-    Option option(const std::string& names, std::uint64_t& value, const std::string& text);
-    Option option(const std::string& names, double& value, const std::string& text);
-    Option option(const std::string& names, std::optional<std::uint64_t>& value, const std::string& text);
+    template <typename Value> // text or number; command_line.cpp has the list
+    Option option(const std::string& names, Value& value, const std::string& text);
     // Given the text, instead of a place to put it.
     Option option(const std::string& names, const std::function<void(const std::string&)>& use,
                   const std::string& text);

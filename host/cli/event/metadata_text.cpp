@@ -7,6 +7,7 @@
 #include "tracer/metadata.hpp"
 #include "tracer/user_fields.hpp"
 
+#include <algorithm>
 #include <array>
 #include <iterator>
 
@@ -119,18 +120,11 @@ void append_metadata(fmt::memory_buffer& out, const trace::Event& event) {
     case kCodeOf<"event_declaration">:
         append_decoded<tracer::EventDeclaration>(out, event);
         break;
-    case kCodeOf<"task_name">:
-    case kCodeOf<"interrupt_name">:
-    case kCodeOf<"mutex_name">:
-    case kCodeOf<"semaphore_name">:
-    case kCodeOf<"server_name">:
-    case kCodeOf<"level_name">:
-    case kCodeOf<"condition_name">:
-    case kCodeOf<"port_name">:
-        append_decoded<tracer::NameOf>(out, event);
-        break;
     default:
-        break;
+        if (event.code == kCodeOf<"task_name"> ||
+            std::ranges::find(trace::kNameEvents, event.code, &trace::NameEvent::code) != trace::kNameEvents.end()) {
+            append_decoded<tracer::NameOf>(out, event);
+        }
     }
 }
 

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Buffered output and terminal styles.
 #include "host/cli/terminal/output.hpp"
 
 #include "host/cli/terminal/pager.hpp"
 
-#include <cerrno>
+#include <array>
 #include <cstdlib>
 #include <unistd.h>
 
@@ -49,26 +48,8 @@ std::string Output::styled(Style style, std::string_view text) const {
     if (!m_colour || style == Style::plain) {
         return std::string(text);
     }
-    std::string_view code;
-    switch (style) {
-    case Style::plain:
-        break;
-    case Style::dim:
-        code = "2";
-        break;
-    case Style::strong:
-        code = "1";
-        break;
-    case Style::good:
-        code = "1;32";
-        break;
-    case Style::warning:
-        code = "1;33";
-        break;
-    case Style::bad:
-        code = "1;31";
-        break;
-    }
+    constexpr auto kCodes = std::to_array<std::string_view>({"", "2", "1", "1;32", "1;33", "1;31"}); // by Style
+    const std::string_view code = kCodes.at(static_cast<std::size_t>(style));
     return fmt::format("\x1b[{}m{}\x1b[0m", code, text);
 }
 

@@ -10,7 +10,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
-#include <fmt/color.h>
 #include <fmt/format.h>
 #include <iterator>
 #include <string>

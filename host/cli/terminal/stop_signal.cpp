@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-// POSIX end of the stop flag.
 #include "host/cli/terminal/stop_signal.hpp"
 
 #include <array>
