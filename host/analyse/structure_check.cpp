@@ -84,6 +84,14 @@ void StructureCheck::add(const trace::Event& event, const trace::TraceFacts& fac
         begin_chunk(event, facts);
     }
     m_last_stamps[event.source] = event.ticks;
+    if (m_holes.before(event, facts)) {
+        std::string reason = fmt::format("records are missing in {}: what is open there has an unknown end",
+                                         facts.chunks[event.source].file);
+        if (m_relaxations.empty() || m_relaxations.back() != reason) {
+            m_relaxations.push_back(std::move(reason));
+        }
+        begin_stretch(event.cpu);
+    }
     if (event.row == nullptr) {
         return;
     }
@@ -142,7 +150,7 @@ void StructureCheck::check_interrupt(const trace::Event& event) {
     const schedule::Schedule::Processor& here = m_schedule.processor(event.cpu);
     Cpu& cpu = m_cpus[event.cpu];
     if (event.code == kCodeOf<"interrupt_start"> || event.code == kCodeOf<"interrupt_end">) {
-        if (here.depth == schedule::Schedule::Processor::kNestedMax) {
+        if (event.code == kCodeOf<"interrupt_start"> && here.depth == schedule::Schedule::Processor::kNestedMax) {
             relax(only(Family::interrupt), "handlers nest too deeply: their pairs are not checked from there on");
         }
         const bool is_news = cpu.vectors_seen.insert(event.par1).second;

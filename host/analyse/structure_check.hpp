@@ -9,6 +9,7 @@
 #include "host/schedule/schedule.hpp"
 #include "host/trace/event.hpp"
 #include "host/trace/facts.hpp"
+#include "host/trace/holes.hpp"
 
 #include <array>
 #include <bitset>
@@ -151,6 +152,7 @@ class StructureCheck {
     std::map<std::uint32_t, Mutex> m_mutexes;
     std::map<std::uint16_t, bool> m_in_job;               // by context, if known: its latest cycle has not ended
     std::vector<std::optional<lib::Ticks>> m_last_stamps; // by chunk
+    trace::Holes m_holes;
     std::uint64_t m_events = 0;
 };
 

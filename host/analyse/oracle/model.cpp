@@ -120,7 +120,6 @@ void Model::forget() {
 }
 
 void Model::apply(const trace::Event& event) {
-    m_names = event.names;
     switch (event.row->family()) {
     case Family::general:
         if (event.code == kCodeOf<"id">) {

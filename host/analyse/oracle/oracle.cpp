@@ -49,10 +49,6 @@ void Oracle::begin_chunk(const trace::Event& event, const trace::TraceFacts& fac
                                      chunk.description.chunk, chunk.description.overwritten));
         forget();
     }
-    if (chunk.missing != 0) {
-        m_verdicts.relax(
-            fmt::format("{} records of {} are missing: states are unknown after it", chunk.missing, chunk.file));
-    }
 }
 
 // Whether records are missing here, or tracing was off: what was not recorded may have changed any state.
@@ -87,6 +83,12 @@ void Oracle::add(const trace::Event& event, const trace::TraceFacts& facts) {
         m_chunks_begun[event.source] = true;
         begin_chunk(event, facts);
     }
+    if (m_holes.before(event, facts)) {
+        m_verdicts.relax(fmt::format("records are missing in {}: states are unknown until a record shows them",
+                                     facts.chunks[event.source].file));
+        forget();
+    }
+    m_model.set_names(*event.names);
     ++m_events;
     if (event.row == nullptr) {
         return;

@@ -14,6 +14,7 @@
 #include "host/analyse/oracle/scheduling.hpp"
 #include "host/analyse/oracle/wakeups.hpp"
 #include "host/trace/facts.hpp"
+#include "host/trace/holes.hpp"
 
 namespace host::analyse::oracle {
 
@@ -63,6 +64,7 @@ class Oracle {
     Cbs m_cbs{m_model, m_verdicts, m_timing, m_meter};
     Grub m_grub{m_model, m_verdicts, m_timing, m_meter};
     FixedServers m_fixed_servers{m_model, m_verdicts, m_timing, m_meter};
+    trace::Holes m_holes;
     std::vector<bool> m_chunks_begun;
     trace::Event m_last; // for what shows only at the end
     std::uint64_t m_events = 0;

@@ -2,6 +2,7 @@
 // remora count: how many of each event, and how long each task had the processor. The quickest look at a long trace.
 #include "host/cli/command/trace_input.hpp"
 #include "host/cli/event/event_text.hpp"
+#include "host/cli/event/json_version.hpp"
 
 #include "host/analyse/tally.hpp"
 #include "host/trace/names.hpp"
@@ -85,6 +86,7 @@ void print_counts(Output& out, const Counted& counted) {
 void print_json(Output& out, const Counted& counted) {
     text::JsonText json{out.buffer()};
     json.begin_object();
+    json.member("version", kJsonVersion);
     json.member("events", counted.tally.events());
     json.member("time_unit", counted.time_unit());
     json.member("duration", counted.time(counted.tally.duration()));

@@ -6,7 +6,6 @@
 #include "host/convert/records/preamble.hpp"
 #include "host/convert/records/record_chunks.hpp"
 #include "host/convert/rows.hpp"
-#include "lib/assert.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -43,13 +42,14 @@ class Dat final : public Writer {
             return;
         }
         m_plain.clear();
-        const bool has_record = append_records(event, m_plain);
-        ASSERT(has_record); // plain records are no other system's
+        if (!append_records(event, m_plain)) {
+            ++m_without_record;
+        }
         m_file.append(std::as_bytes(std::span(m_plain)));
     }
 
     lib::Result<void, Failure> finish(const trace::TraceFacts& /*facts*/) override {
-        return m_chunks ? m_chunks->finish() : lib::Result<void, Failure>{};
+        return m_chunks ? m_chunks->finish() : events_without_record(m_without_record);
     }
 
   private:
@@ -63,6 +63,7 @@ class Dat final : public Writer {
     OutputFile& m_file;
     std::optional<RecordChunks> m_chunks; // none: plain records
     std::vector<tracer::Record> m_plain;
+    std::uint64_t m_without_record = 0; // events
 };
 
 } // namespace

@@ -180,11 +180,15 @@ lib::Result<void, Failure> RecordChunks::finish() {
         ++m_chunks;
         m_write({.begin = stretch.begin, .names = stretch.names, .records = {}, .first = m_survey.last});
     }
-    if (m_without_record == 0) {
+    return events_without_record(m_without_record);
+}
+
+lib::Result<void, Failure> events_without_record(std::uint64_t events) {
+    if (events == 0) {
         return {};
     }
     return Failure{Fault::unusable,
-                   fmt::format("{} events of this trace are another system's and have no record", m_without_record)};
+                   fmt::format("{} events of this trace are another system's and have no record", events)};
 }
 
 } // namespace host::convert::records

@@ -70,6 +70,9 @@ class RecordChunks {
     std::uint64_t m_without_record = 0; // events
 };
 
+// What finish() returns after so many events that have no record.
+[[nodiscard]] lib::Result<void, Failure> events_without_record(std::uint64_t events);
+
 // Appends the records of one event; false if it has none.
 [[nodiscard]] bool append_records(const trace::Event& event, std::vector<tracer::Record>& records);
 

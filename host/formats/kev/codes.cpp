@@ -162,6 +162,9 @@ std::optional<Native> user_native_of(std::uint16_t event, std::span<const std::u
         return std::nullopt;
     }
     const bool sound = native.state == trace::EventState::ok;
+    if (sound && native.code == trace::kCodeOf<"task_name">) {
+        return std::nullopt; // a thread's event: its words are others
+    }
     const bool has_payload = sound ? is_long(native.code) : words.size() > 2;
     if (!has_payload) {
         native.par1 = static_cast<std::uint16_t>(words[0]);

@@ -97,11 +97,43 @@ TEST_F(StructureChecking, ReportsAMissingEndOfAHandlerOnce) {
 
 TEST_F(StructureChecking, RelaxesThePairsOfHandlersThatNestTooDeeply) {
     ChunkBuilder chunk;
-    for (std::uint64_t i = 0; i < 80; ++i) {
-        chunk.event(i, i < 40 ? "interrupt_start" : "interrupt_end", 32);
+    for (std::uint64_t i = 0; i < 66; ++i) {
+        chunk.event(i, i < 33 ? "interrupt_start" : "interrupt_end", 32);
     }
     EXPECT_THAT(check(chunk), IsEmpty());
     EXPECT_THAT(m_relaxations, ElementsAre(HasSubstr("nest too deeply")));
+}
+
+TEST_F(StructureChecking, JudgesTheDeepestNestThatIsFollowed) {
+    ChunkBuilder chunk;
+    for (std::uint64_t i = 0; i < 65; ++i) {
+        chunk.event(i, i < 32 ? "interrupt_start" : "interrupt_end", 32);
+    }
+    EXPECT_THAT(check(chunk), ElementsAre("interrupt-pairs"));
+    EXPECT_THAT(m_relaxations, IsEmpty());
+}
+
+TEST_F(StructureChecking, DoesNotAccuseAcrossAnEmptySlot) {
+    ChunkBuilder chunk;
+    chunk.event(1, "timer_wakeup_start").raw({}).event(9, "timer_wakeup_start").event(10, "timer_wakeup_end");
+    EXPECT_THAT(check(chunk), IsEmpty());
+    EXPECT_THAT(m_relaxations, ElementsAre(HasSubstr("records are missing")));
+    chunk.event(11, "timer_wakeup_end");
+    EXPECT_THAT(check(chunk), ElementsAre("timer-pairs")); // after the hole it judges again
+}
+
+TEST_F(StructureChecking, DoesNotAccuseAcrossTheCutEndOfAChunk) {
+    ChunkBuilder first;
+    first.event(1, "timer_wakeup_start").event(2, "timer_wakeup_end");
+    ChunkBuilder second;
+    second.begin.chunk = 1;
+    second.event(9, "timer_wakeup_start").event(10, "timer_wakeup_end");
+    support::Bytes bytes = first.bytes();
+    bytes.resize(bytes.size() - tracer::kRecordBytes);
+    const support::Bytes rest = second.bytes();
+    bytes.insert(bytes.end(), rest.begin(), rest.end());
+    EXPECT_THAT(check(bytes), IsEmpty());
+    EXPECT_THAT(m_relaxations, ElementsAre(HasSubstr("records are missing")));
 }
 
 TEST_F(StructureChecking, SeesTimerWakeupsThatNestOrEndTwice) {

@@ -8,6 +8,7 @@ namespace host::analyse::oracle {
 
 namespace {
 
+using support::ChunkBuilder;
 using support::Scene;
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -28,6 +29,32 @@ TEST_F(OracleOrder, TakesTheEarliestDeadline) {
     EXPECT_THAT(judge(two(Scene::kEdf, 400, 300).run(12)), ElementsAre("edf-order"));
     EXPECT_THAT(m_texts.at(0), HasSubstr("hard12 (12) with the deadline 400 ticks is used, but hard13 (13) with the "
                                          "deadline 300 ticks comes first"));
+}
+
+TEST_F(OracleOrder, NamesTasksInTheFirstDecisionOfAnotherChunk) {
+    ChunkBuilder second;
+    second.begin.chunk = 1;
+    second.name("level", Scene::kEdf, "EDF").name("task", 12, "hard12").name("task", 13, "hard13");
+    second.event(120, "task_schedule", 12, 12).event(121, "task_dispatch", 12);
+    support::Bytes bytes = two(Scene::kEdf, 400, 300).chunk.bytes();
+    const support::Bytes rest = second.bytes();
+    bytes.insert(bytes.end(), rest.begin(), rest.end());
+    EXPECT_THAT(judge(bytes), ElementsAre("edf-order"));
+    EXPECT_THAT(m_texts.at(0), HasSubstr("hard12 (12)"));
+}
+
+TEST_F(OracleOrder, DoesNotAccuseAcrossAnEmptySlot) {
+    const auto dispatched = [](bool has_hole) {
+        Scene scene;
+        scene.hard(12, Scene::kEdf, 50, 300).hard(13, Scene::kEdf, 50, 400).at(100).release(12, 100, 400);
+        if (has_hole) {
+            scene.chunk.raw({});
+        }
+        return scene.run(13);
+    };
+    EXPECT_THAT(judge(dispatched(false)), testing::Not(IsEmpty()));
+    EXPECT_THAT(judge(dispatched(true)), IsEmpty()) << testing::PrintToString(m_texts);
+    EXPECT_THAT(m_relaxations, testing::Contains(HasSubstr("records are missing")));
 }
 
 TEST_F(OracleOrder, DecidesAsSoonAsAnotherTaskHasATurn) {

@@ -144,6 +144,14 @@ Outcome export_long_payload(MalformedInput& at) {
     return convert(at, file.bytes, "ctf");
 }
 
+// The words of a user's event are a length and the bytes, those of a thread's event a pid, a number and the name.
+Outcome export_name_of_a_user(MalformedInput& at) {
+    KevBuilder file({.system = "Remora"});
+    file.time(0, 1000).slot('S', 0, 6, tracer::event_code("task_name"), 1000, 0, 7);
+    file.slot('S', 0, 6, tracer::event_code("ipoint"), 3000, 1);
+    return convert(at, file.bytes, "csv");
+}
+
 Outcome export_few(MalformedInput& at, const Bytes& bytes) {
     Outcome outcome;
     for (const char* const format : {"csv", "chrome-json", "perfetto", "ctf", "vcd", "kev", "tlog", "dat", "compact"}) {
@@ -251,6 +259,13 @@ std::vector<MalformedRow> malformed_exports() {
          .status = damaged,
          .text = "class 6 event 30 with 1026 words is none that Remora writes",
          .act = export_long_payload},
+        {.row = "D56",
+         .name = "user_event_with_the_code_of_a_name",
+         .input = "a .kev file of ours with a user's event that has the code of task_name, to csv",
+         .code = "E-LEN",
+         .status = damaged,
+         .text = "class 6 event 28 with 2 words is none that Remora writes",
+         .act = export_name_of_a_user},
         {.row = "D57",
          .name = "one_event_exported",
          .input = "one event, to every format",

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+// Where the reader found less than the chunks hold: slots that are empty or could not be decoded, and chunks that end
+// early. What is missing may have changed any state, so a check that continues across a hole would accuse at random.
+// A chunk that is missing as a whole leaves no trace here: the manifest and the export's totals report it.
+#pragma once
+
+#include "host/trace/event.hpp"
+#include "host/trace/facts.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+
+namespace host::trace {
+
+class Holes {
+  public:
+    // Whether records are missing between the previous event of the same processor and this one. Call once for each
+    // event that is not metadata, in the order of the trace; facts: of that trace, as they are at the event.
+    [[nodiscard]] bool before(const Event& event, const TraceFacts& facts) {
+        Latest& latest = m_processors.try_emplace(event.cpu, Latest{.source = event.source}).first->second;
+        const bool ended_early = lost(facts.chunks[latest.source]) > latest.lost;
+        const std::uint64_t lost_here = lost(facts.chunks[event.source]);
+        const bool has_hole = ended_early || (latest.source != event.source && lost_here != 0);
+        latest = {.source = event.source, .lost = lost_here};
+        return has_hole;
+    }
+
+  private:
+    struct Latest {
+        std::size_t source = 0; // the chunk of the processor's latest event
+        std::uint64_t lost = 0; // in that chunk, up to the event
+    };
+
+    [[nodiscard]] static std::uint64_t lost(const ChunkReport& chunk) {
+        return chunk.missing + chunk.unused + chunk.skipped;
+    }
+
+    std::map<std::uint16_t, Latest> m_processors;
+};
+
+} // namespace host::trace
