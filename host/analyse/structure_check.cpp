@@ -64,6 +64,18 @@ void StructureCheck::begin_chunk(const trace::Event& event, const trace::TraceFa
     }
 }
 
+void StructureCheck::begin_after_hole(const trace::Event& event, const trace::TraceFacts& facts) {
+    if (!m_holes.before(event, facts)) {
+        return;
+    }
+    std::string reason = fmt::format("records are missing in {}: what is open there has an unknown end",
+                                     facts.chunks[event.source].file);
+    if (m_relaxations.empty() || m_relaxations.back() != reason) {
+        m_relaxations.push_back(std::move(reason));
+    }
+    begin_stretch(event.cpu);
+}
+
 bool StructureCheck::is_filter(const trace::Event& event) const {
     return event.row != nullptr && event.row->family() == static_cast<Family>(event.code & 0x0F) &&
            (event.code & 0xF0) == 0xF0 && event.code != kCodeOf<"next_chunk"> && event.row->name.starts_with("filter_");
@@ -78,20 +90,12 @@ void StructureCheck::add(const trace::Event& event, const trace::TraceFacts& fac
         return;
     }
     ++m_events;
-    m_last_stamps.resize(std::max<std::size_t>(m_last_stamps.size(), event.source + 1));
     check_stamp(event);
     if (!m_last_stamps[event.source]) {
         begin_chunk(event, facts);
     }
     m_last_stamps[event.source] = event.ticks;
-    if (m_holes.before(event, facts)) {
-        std::string reason = fmt::format("records are missing in {}: what is open there has an unknown end",
-                                         facts.chunks[event.source].file);
-        if (m_relaxations.empty() || m_relaxations.back() != reason) {
-            m_relaxations.push_back(std::move(reason));
-        }
-        begin_stretch(event.cpu);
-    }
+    begin_after_hole(event, facts);
     if (event.row == nullptr) {
         return;
     }
@@ -139,6 +143,7 @@ void StructureCheck::add(const trace::Event& event, const trace::TraceFacts& fac
 }
 
 void StructureCheck::check_stamp(const trace::Event& event) {
+    m_last_stamps.resize(std::max<std::size_t>(m_last_stamps.size(), event.source + 1));
     const auto& previous = m_last_stamps[event.source];
     if (previous && event.ticks < *previous) {
         violate(Rule::stamps_rise, event, std::nullopt,

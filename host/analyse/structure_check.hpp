@@ -119,6 +119,7 @@ class StructureCheck {
     using Families = std::bitset<tracer::kFamilies>;
 
     void begin_chunk(const trace::Event& event, const trace::TraceFacts& facts);
+    void begin_after_hole(const trace::Event& event, const trace::TraceFacts& facts);
     void begin_stretch(std::uint16_t cpu);
     // reason: a sentence for relaxations(), unless all these families are relaxed already.
     void relax(Families families, std::string reason);
