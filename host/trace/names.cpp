@@ -8,9 +8,21 @@ namespace host::trace {
 
 namespace {
 
+// The row of a unit's table, by the number of the unit: converters ask for each of 65,536 numbers.
+constexpr auto kRows = [] {
+    constexpr auto kUnits = static_cast<std::size_t>(std::ranges::max(kNameEvents, {}, &NameEvent::unit).unit) + 1;
+    std::array<std::size_t, kUnits> rows{};
+    rows.fill(kNameEvents.size());
+    for (std::size_t row = 0; row < kNameEvents.size(); ++row) {
+        rows[static_cast<std::size_t>(kNameEvents[row].unit)] = row;
+    }
+    return rows;
+}();
+
 // Of the unit's table; there is none if it is the number of tables.
 std::size_t row_of(tracer::Unit unit) {
-    return static_cast<std::size_t>(std::ranges::find(kNameEvents, unit, &NameEvent::unit) - kNameEvents.begin());
+    const auto number = static_cast<std::size_t>(unit);
+    return number < kRows.size() ? kRows[number] : kNameEvents.size();
 }
 
 } // namespace
