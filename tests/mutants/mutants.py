@@ -47,11 +47,12 @@ MUTANTS = [
            ("if (end.can_run() && !task->suspended) {", "if (!task->suspended) {")),
     # --- round robin
     mutant("slice_never_ends", ROUND_ROBIN, "control", "rr-slice",
-           ("    trace_points::slice_ended(task);\n    move_to_end(task, off);\n", "")),
+           ("    trace_points::slice_ended(task);\n    move_to_end(task, off);\n", "    static_cast<void>(off);\n")),
     mutant("slice_of_double_length", ROUND_ROBIN, "t_rr_rotation", "rr-slice",
            ("    share.left = share.slice;\n    trace_points", "    share.left = share.slice + share.slice;\n"
             "    trace_points")),
-    mutant("slice_without_rotation", ROUND_ROBIN, "control", "rr-order", ("    move_to_end(task, off);\n", "")),
+    mutant("slice_without_rotation", ROUND_ROBIN, "control", "rr-order",
+           ("    move_to_end(task, off);\n", "    static_cast<void>(off);\n")),
     # --- jobs
     mutant("deadline_one_period_late", HARD, "t_edf_periodic", "edf-deadline",
            ("to_ticks({(job - promised.base) * promised.demand.period_ns + promised.latest_deadline_ns})",
