@@ -2,7 +2,7 @@
 /* Dumps a tlog file through libtlog, in the style of the programs that the published description of the library shows:
  * no prototype for main, and the only result that is checked is the null pointer.
  *
- *   gcc -std=gnu89 -I host/compat examples/tlog_sample.c -L build/host -ltlog -o tlog_sample
+ *   gcc -std=gnu89 tlog_sample.c $(pkg-config --cflags --libs libtlog) -o tlog_sample
  *   ./tlog_sample trace.log 4 */
 #include "tlog.h"
 #include "tlog_event.h"

@@ -3,7 +3,7 @@
 * How to use libtraceparser: callbacks for the events of interest, then one call that parses the file. This example counts
  * how often each thread became running, prints every interrupt with its time, and prints values of the header.
  *
- *   gcc -std=c11 traceparser_sample.c -ltraceparser -o traceparser_sample
+ *   gcc -std=c11 traceparser_sample.c $(pkg-config --cflags --libs libtraceparser) -o traceparser_sample
  *   ./traceparser_sample trace.kev          also: a session directory, a Ntrace.dat file, or - for standard input
  */
 #include "traceparser.h"

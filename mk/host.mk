@@ -21,17 +21,24 @@ TRACE_LIBRARY := $(BUILD)/host/libremora-trace.a
 TRACE_HEADERS = $(foreach room,text trace formats,$(call DEEP,host/$(room),.hpp)) $(wildcard lib/*.hpp tracer/*.hpp tracer/compact/*.hpp)
 $(eval $(call archived,$(TRACE_LIBRARY),$(call host_objects,$(READER_SOURCES) $(COMMON_SOURCES))))
 
-# compat_library NAME SOURCES LIBRARIES: the shared library exports only the symbols that its header marks.
+# compat_library NAME SOURCES LIBRARIES: the shared library exports only the symbols that its header marks. The file has
+# the name that programs are linked to (its SONAME), the link the name that the linker looks for.
 define compat_library
 $(call archived,$(BUILD)/host/$(1).a,$(call host_objects,$(2)))
-$(call linked,$(BUILD)/host/$(1).so,$(call host_objects,$(2)),-shared -Wl$(comma)-soname$(comma)$(1).so.1 \
+$(call linked,$(BUILD)/host/$(1).so.1,$(call host_objects,$(2)),-shared -Wl$(comma)-soname$(comma)$(1).so.1 \
   -Wl$(comma)--no-undefined -Wl$(comma)--exclude-libs$(comma)ALL $(3))
+$(BUILD)/host/$(1).so: $(BUILD)/host/$(1).so.1
+	@ln -sf $$(<F) $$@
 endef
 $(eval $(call compat_library,libtraceparser,$(READER_SOURCES) $(wildcard host/convert/records/kev*.cpp) \
   host/convert/output_file.cpp host/convert/survey.cpp $(wildcard host/compat/traceparser*.cpp) $(COMMON_SOURCES),$(TRACE_LIBRARY_LIBS)))
 $(eval $(call compat_library,libtlog,host/compat/tlog.cpp lib/assert_hosted.cpp,))
 TRACEPARSER := $(BUILD)/host/libtraceparser
-COMPAT_LIBRARIES := $(foreach name,libtraceparser libtlog,$(BUILD)/host/$(name).a $(BUILD)/host/$(name).so)
+COMPAT_LIBRARIES := $(foreach name,libtraceparser libtlog,$(BUILD)/host/$(name).a $(BUILD)/host/$(name).so.1)
+COMPAT_LINKS := $(patsubst %.so.1,%.so,$(filter %.so.1,$(COMPAT_LIBRARIES)))
+# What programs in C that link the static libraries need, too.
+TRACEPARSER_PRIVATE_LIBS := $(TRACE_LIBRARY_LIBS) -lstdc++ -lm
+TLOG_PRIVATE_LIBS := -lstdc++ -lm
 
 # The printer of .kev files uses only its library, as a user's program would.
 tool = $(call linked,$(BUILD)/host/$(1),$(call host_objects,host/tools/$(1).cpp) $(2),$(TRACE_LIBRARY_LIBS))
@@ -44,29 +51,22 @@ SAMPLES := $(BUILD)/host/examples/traceparser_sample
 $(BUILD)/host/examples/traceparser_sample: examples/traceparser_sample.c host/compat/traceparser.h $(TRACEPARSER).a
 	@mkdir -p $(@D)
 	@echo '  CC    $<'
-	@gcc -std=c11 -O2 -Wall -Wextra -Wpedantic -Werror -I host/compat $< $(TRACEPARSER).a -o $@ $(TRACE_LIBRARY_LIBS) -lstdc++ -lm
+	@gcc -std=c11 -O2 -Wall -Wextra -Wpedantic -Werror -I host/compat $< $(TRACEPARSER).a -o $@ $(TRACEPARSER_PRIVATE_LIBS)
 
 .PHONY: host compat install
 host: $(REMORA) compat ## build: the host tools
 
-compat: $(COMPAT_LIBRARIES) $(TOOLS) $(SAMPLES) ## build: libraries with published interfaces, their programs
+compat: $(COMPAT_LINKS) $(COMPAT_LIBRARIES) $(TOOLS) $(SAMPLES) ## build: libraries with published interfaces, their programs
 
 PREFIX := /usr/local
 DESTDIR :=
 INSTALLED = $(DESTDIR)$(PREFIX)
 
-define PKG_CONFIG
-prefix=$(PREFIX)
-includedir=$${prefix}/include/remora
-libdir=$${prefix}/lib
-
-Name: remora-trace
-Description: Reads traces of Remora, S.Ha.R.K., QNX and tlog as one stream of events
-Version: $(VERSION)
-Cflags: -I$${includedir}
-Libs: -L$${libdir} -lremora-trace $(TRACE_LIBRARY_LIBS)
-endef
-export PKG_CONFIG
+# pkg_config NAME DESCRIPTION HEADERS LIBRARIES PRIVATE: writes lib/pkgconfig/NAME.pc. HEADERS is below include/remora;
+# PRIVATE is what `pkg-config --static` adds.
+pkg_config = @printf '%s\n' 'prefix=$(PREFIX)' 'includedir=$${prefix}/include/remora' 'libdir=$${prefix}/lib' '' \
+  'Name: $(1)' 'Description: $(2)' 'Version: $(VERSION)' 'Cflags: -I$${includedir}$(3)' 'Libs: -L$${libdir} $(4)' \
+  'Libs.private: $(5)' >$(INSTALLED)/lib/pkgconfig/$(1).pc
 VERSION = $(shell sed -n 's/.*kVersion = "Remora \(.*\)".*/\1/p' lib/version.hpp)
 
 install: host $(TRACE_LIBRARY) ## install: PREFIX=/usr/local DESTDIR=: programs, library, headers, manual page, completion
@@ -75,9 +75,11 @@ install: host $(TRACE_LIBRARY) ## install: PREFIX=/usr/local DESTDIR=: programs,
 	@install $(REMORA) $(INSTALLED)/bin
 	@install $(TOOLS) $(INSTALLED)/bin
 	@install -m 644 $(TRACE_LIBRARY) $(COMPAT_LIBRARIES) $(INSTALLED)/lib
-	@for library in $(notdir $(filter %.so,$(COMPAT_LIBRARIES))); do ln -sf $$library $(INSTALLED)/lib/$$library.1; done
+	@cp -P --remove-destination $(COMPAT_LINKS) $(INSTALLED)/lib
 	@install -D -m 644 -t $(INSTALLED)/include/remora/compat host/compat/*.h
 	@for header in $(TRACE_HEADERS); do install -D -m 644 $$header $(INSTALLED)/include/remora/$$header; done
-	@printf '%s\n' "$$PKG_CONFIG" >$(INSTALLED)/lib/pkgconfig/remora-trace.pc
+	$(call pkg_config,remora-trace,Reads traces of Remora and S.Ha.R.K. and of QNX and tlog as one stream of events,,-lremora-trace $(TRACE_LIBRARY_LIBS))
+	$(call pkg_config,libtraceparser,The published C interface to QNX .kev files,/compat,-ltraceparser,$(TRACEPARSER_PRIVATE_LIBS))
+	$(call pkg_config,libtlog,The published C interface to tlog files,/compat,-ltlog,$(TLOG_PRIVATE_LIBS))
 	@$(REMORA) manual >$(INSTALLED)/share/man/man1/remora.1
 	@$(REMORA) completion bash >$(INSTALLED)/share/bash-completion/completions/remora

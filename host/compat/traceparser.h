@@ -11,7 +11,8 @@
  *       fprintf(stderr, "%s\n", traceparser_error_text(state));
  *   traceparser_destroy(&state);
  *
- * Link with -ltraceparser; the static library needs -lstdc++ -lfmt -lm, too. One state is used by one thread at a time.
+ * Link with `pkg-config --libs libtraceparser`, and --static for the static library, which needs others. One state is
+ * used by one thread at a time.
  * Everything below the line "Additions" is ours. docs/kev.md lists the differences from the published library.
  */
 #ifndef REMORA_TRACEPARSER_H

@@ -2,10 +2,35 @@
 """What `make install` leaves: others build against the reader library by pkg-config, read the manual page, complete
 commands."""
 import re
+import shlex
+import struct
 
 from viewers import traces
 from support.cases import case, counts, expect, expect_equal
-from support.context import ROOT
+from support.context import BUILD, ROOT
+
+# Of the kind that the description of the tlog library shows: old C, three calls, no result checked, the name of the
+# file and the number of nodes fixed.
+PUBLISHED_DUMP = r"""
+#include <stdio.h>
+#include "tlog.h"
+#include "tlog_event.h"
+
+main()
+{
+  tlog_exec_profile *profile;
+  tlog_exec_event *event;
+  int node, i;
+
+  profile = tlog_read_file("trace.log", 64);
+  for (node = 0; node < 64; node++)
+    for (i = 0; i < tlog_get_N_events(profile, node); i++) {
+      event = tlog_get_event(profile, node, i);
+      printf("%d:proc_id=%d, log_type=%d, time=%g\n", i, event->proc_id, event->log_type, event->time_stamp);
+    }
+  exit(0);
+}
+"""
 
 
 def install(ctx):
@@ -13,12 +38,16 @@ def install(ctx):
     return ctx.dir / "root/usr"
 
 
+def flags_of(ctx, prefix, library, *options):
+    settings = {"PKG_CONFIG_PATH": f"{prefix}/lib/pkgconfig", "PKG_CONFIG_SYSROOT_DIR": f"{ctx.dir}/root"}
+    return ctx.run("pkg-config", *options, "--cflags", "--libs", library, env=settings).stdout.split()
+
+
 @case(timeout_s=400)
 def library(ctx):
     """The example builds with nothing but what was installed, and counts what `remora print` shows."""
     prefix = install(ctx)
-    settings = {"PKG_CONFIG_PATH": f"{prefix}/lib/pkgconfig", "PKG_CONFIG_SYSROOT_DIR": f"{ctx.dir}/root"}
-    flags = ctx.run("pkg-config", "--cflags", "--libs", "remora-trace", env=settings).stdout.split()
+    flags = flags_of(ctx, prefix, "remora-trace")
     program = ctx.dir / "count_events"
     example = ROOT / "examples/count_events.cpp"
     ctx.run("g++", "-std=c++20", "-Wall", "-Wextra", "-Werror", example, "-o", program, *flags)
@@ -32,12 +61,55 @@ def library(ctx):
         expect_equal(found[name], expected[name], name)
 
 
+def tlog_file(ctx):
+    """Two processes with START, one event and END; and the lines that the samples print of them."""
+    records = [(0, 1, 0.0), (0, 31, 0.25), (0, 2, 2.0), (1, 1, 0.5), (1, 39, 0.75), (1, 2, 1.5)]
+    blocks = [b"".join(struct.pack(">HBBId", node, kind, 0, 0, time) for node, kind, time in records if node == process)
+              for process in (0, 1)]
+    lines = [f"{i % 3}:proc_id={node}, log_type={kind}, time={time:g}" for i, (node, kind, time) in enumerate(records)]
+    return traces.store(ctx, "trace.log", b"".join(block.ljust(1024, b"\0") for block in blocks)), lines
+
+
+def build_and_run(ctx, source, standard, flags, arguments, libraries):
+    program = ctx.dir / "sample"
+    ctx.run("gcc", f"-std={standard}", "-w", source, "-o", program, *flags)
+    # In the case's directory: a program may name its file without a path.
+    command = f"cd {shlex.quote(str(ctx.dir))} && ./sample {shlex.join(map(str, arguments))}"
+    return ctx.run("sh", "-c", command, env={"LD_LIBRARY_PATH": str(libraries)}).stdout.splitlines()
+
+
+@case(timeout_s=400)
+def samples(ctx):
+    """Programs in C that use libtlog and libtraceparser build with pkg-config against the installed libraries, shared
+    and static, and against those in the build directory; and they start."""
+    prefix = install(ctx)
+    log, lines = tlog_file(ctx)
+    published = traces.store(ctx, "published.c", PUBLISHED_DUMP.encode())
+    for library, source, standard, arguments in (
+            ("libtlog", published, "gnu89", ()),
+            ("libtlog", ROOT / "examples/tlog_sample.c", "gnu89", (log, 2)),
+            ("libtraceparser", ROOT / "examples/traceparser_sample.c", "c11", (traces.control(),))):
+        shared, archive = f"-l{library.removeprefix('lib')}", f"-l:{library}.a"
+        static = [archive if flag == shared else flag for flag in flags_of(ctx, prefix, library, "--static")]
+        built = ["-I", ROOT / "host/compat", "-L", ROOT / BUILD / "host", shared]
+        outputs = [build_and_run(ctx, source, standard, flags, arguments, libraries) for flags, libraries in (
+            (flags_of(ctx, prefix, library), prefix / "lib"),
+            (static, "/nowhere"),
+            (built, ROOT / BUILD / "host"))]
+        expect(outputs[0] == outputs[1] == outputs[2], f"{source.name}: the outputs differ: {outputs}")
+        shown = [line for line in outputs[0] if not line.startswith("---")]
+        if library == "libtlog":
+            expect_equal(shown, lines, f"what {source.name} prints")
+        else:
+            entries = counts(ctx.events(traces.control()))["interrupt_start"]
+            expect_equal(shown[-1], f"{entries} interrupts", f"the last line of {source.name}")
+
+
 @case(timeout_s=400)
 def files(ctx):
     """Programs, C headers, manual page and completion are where a system looks for them."""
     prefix = install(ctx)
-    for name in ("bin/remora", "bin/traceprinter", "bin/tlogdump", "lib/libtraceparser.so", "lib/libtlog.so",
-                 "lib/libtraceparser.so.1", "lib/libtlog.so.1",
+    for name in ("bin/remora", "bin/traceprinter", "bin/tlogdump",
                  "include/remora/compat/traceparser.h", "include/remora/compat/tlog_event.h",
                  "share/man/man1/remora.1", "share/bash-completion/completions/remora"):
         expect((prefix / name).stat().st_size > 0, f"{name} is empty")
