@@ -6,7 +6,9 @@
 #include "tracer/ftrace_call.hpp"
 #include "tracer/instance.hpp"
 
+#include <algorithm>
 #include <array>
+#include <span>
 #include <string_view>
 
 namespace {
@@ -77,21 +79,55 @@ bool relock_patiently(Call& call) {
     return false;
 }
 
-// Opening takes time, so it does not hold the lock. `none`: the failure text of a kernel without sinks.
+// How a sink may refuse to be opened: the argument at fault, if there is one, and the failure text.
+struct Refusal {
+    lib::Error error;
+    const char* argument;
+    const char* text;
+};
+
+constexpr std::array kDiskRefusals = {
+    Refusal{lib::Error::invalid_argument, "fname",
+            "a number up to 255 precedes it in an 8.3 name: use at most 5 characters, then perhaps a dot and at most 3 "
+            "more; letters, digits and $%'-_@~`!(){}^#&"},
+    Refusal{lib::Error::refused, "fname", "files were written already"},
+};
+
+constexpr std::array kUdpRefusals = {
+    Refusal{lib::Error::invalid_argument, nullptr,
+            "l_ip and t_ip must be the addresses of two machines, written 192.168.1.10"},
+    Refusal{lib::Error::refused, "flag", "the network has not been started: pass 1"},
+    Refusal{lib::Error::exists, "t_ip", "a flow between other addresses is open, and a run has only one"},
+    Refusal{lib::Error::unreachable, "t_ip", "no machine answers at this address"},
+};
+
+// What the calls for one kind of sink need beside opening it.
+struct SinkKind {
+    const char* none; // the failure text of a kernel without such sinks
+    tracer::SinkTime time;
+    std::span<const Refusal> refusals;
+};
+
+constexpr SinkKind kDisk{"this kernel has no volume to write to", tracer::SinkTime::after_exit, kDiskRefusals};
+constexpr SinkKind kUdp{"this kernel has no network", tracer::SinkTime::at_once, kUdpRefusals};
+
+// Opening takes time, so it does not hold the lock.
 template <typename Open>
-int attach_sink(Call& call, const char* none, tracer::SinkTime time, Open open) {
+int attach_sink(Call& call, const SinkKind& kind, Open open) {
     if (instance().sinks == nullptr) {
-        return call.fail(none);
+        return call.fail(kind.none);
     }
     call.unlock();
     const lib::Result<tracer::ChunkSink*> sink = open(*instance().sinks);
     if (!sink) {
-        return call.fail(sink_text(sink.error()));
+        const auto refusal = std::ranges::find(kind.refusals, sink.error(), &Refusal::error);
+        return refusal != kind.refusals.end() ? call.fail(refusal->argument, 0, refusal->text)
+                                              : call.fail(sink_text(sink.error()));
     }
     if (!call.relock()) {
         return -1;
     }
-    return instance().exporter.attach(*sink.value(), time) ? 0 : call.fail("two sinks are open");
+    return instance().exporter.attach(*sink.value(), kind.time) ? 0 : call.fail("two sinks are open");
 }
 
 } // namespace
@@ -317,8 +353,7 @@ int FTrace_init_disk_writer(const char* fname, int, const char*, const char*) {
     if (fname == nullptr || *fname == '\0') {
         return call.fail("fname", 0, "a file needs a name");
     }
-    return attach_sink(call, "this kernel has no volume to write to", tracer::SinkTime::after_exit,
-                       [fname](tracer::SinkProvider& sinks) { return sinks.open_disk(view_of(fname)); });
+    return attach_sink(call, kDisk, [fname](tracer::SinkProvider& sinks) { return sinks.open_disk(view_of(fname)); });
 }
 
 void FTrace_disk_writer(FTrace_Chunk_Ptr c) {
@@ -347,7 +382,7 @@ int FTrace_OSD_init_udp(int flag, const char* l_ip, const char* t_ip) {
     if (l_ip == nullptr || t_ip == nullptr) {
         return call.fail(l_ip == nullptr ? "l_ip" : "t_ip", 0, "an address is needed");
     }
-    return attach_sink(call, "this kernel has no network", tracer::SinkTime::at_once, [=](tracer::SinkProvider& sinks) {
+    return attach_sink(call, kUdp, [=](tracer::SinkProvider& sinks) {
         return sinks.open_udp(flag == 1, view_of(l_ip), view_of(t_ip));
     });
 }

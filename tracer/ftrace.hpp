@@ -141,15 +141,20 @@ int FTrace_set_compact_layout(int layout);
 // FREE).
 int FTrace_send_chunk(int number, int osd_flags, FTrace_flags new_flags);
 
-// Chunks become files 0<fname>, 1<fname>, ... when the run level has exited. flag and the addresses are ignored, as
-// published. -1: no name, no volume.
+// Chunks become files 0<fname>, 1<fname>, ... when the run level has exited; a later call replaces the name. With the
+// number, at most 255, it must be an 8.3 name: at most 5 characters, then perhaps a dot and at most 3 more, each a
+// letter, a digit or one of $%'-_@~`!(){}^#&. Programs that take a whole volume or directory look for "trace.dat";
+// files of another name are read one by one. flag and the addresses are ignored, as published. -1: no name or not such
+// a name, no volume.
 int FTrace_init_disk_writer(const char* fname, int flag, const char* l_ip, const char* t_ip);
 
 // Queues one chunk for the disk alone. If it cannot be queued, FTrace_last_error() returns the reason.
 void FTrace_disk_writer(FTrace_Chunk_Ptr c);
 
-// Chunks are sent as UDP packets from l_ip to t_ip, port 20000. flag 1: start the network first. -1: addresses, no
-// network.
+// Chunks are sent as UDP packets from l_ip to t_ip, port 20000, different addresses written as 192.168.1.10. flag 1:
+// starts the network first, unless it runs; other values: it runs already. The first call that succeeds opens the one
+// flow of the run; a further one succeeds if its addresses are the same. -1: addresses, no network, not started, t_ip
+// does not answer, or another flow is open.
 int FTrace_OSD_init_udp(int flag, const char* l_ip, const char* t_ip);
 
 // status 1: events of this family are no longer recorded; 0: they are recorded again. family is an FTrace_filter_*

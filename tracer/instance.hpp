@@ -29,9 +29,10 @@ class SinkProvider {
     SinkProvider& operator=(const SinkProvider&) = delete;
 
     // Addresses in dotted decimal. start_network: bring the driver up first; otherwise it is already up.
+    // invalid_argument: an address; refused: it is not up; exists: a flow between other addresses is open.
     [[nodiscard]] virtual lib::Result<ChunkSink*> open_udp(bool start_network, std::string_view local,
                                                            std::string_view target) = 0;
-    // The chunks become files 0<name>, 1<name>, ...
+    // The chunks become files 0<name>, 1<name>, ... invalid_argument: the name; refused: files were written already.
     [[nodiscard]] virtual lib::Result<ChunkSink*> open_disk(std::string_view name) = 0;
 
   protected:

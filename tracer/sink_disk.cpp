@@ -12,6 +12,11 @@ lib::Result<void> DiskSink::set_base_name(std::string_view base_name) {
     if (m_files != 0 || m_state != SinkState::idle) {
         return lib::Error::refused;
     }
+    lib::Text<kNameMax + 10> last;
+    last.decimal(kNumberMax).add(base_name);
+    if (const auto checked = m_volume.check_name(last.view()); !checked) {
+        return checked.error();
+    }
     m_base = lib::Text<kNameMax>(base_name);
     return {};
 }

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "lib/text.hpp"
+#include "tracer/chunk_store.hpp"
 #include "tracer/sink.hpp"
 
 #include <cstddef>
@@ -20,6 +21,9 @@ class FileVolume {
   public:
     FileVolume(const FileVolume&) = delete;
     FileVolume& operator=(const FileVolume&) = delete;
+
+    // invalid_argument: the file system does not allow the name. Asks for no volume to be there.
+    [[nodiscard]] virtual lib::Result<void> check_name(std::string_view name) const = 0;
 
     // Reserves the whole size of the file. exists: the name is taken; no_space: it would not fit; invalid_argument: the
     // file system does not allow the name; io.
@@ -39,14 +43,16 @@ class FileVolume {
 class DiskSink final : public ChunkSink {
   public:
     static constexpr std::size_t kNameMax = 255;
+    static constexpr std::uint32_t kNumberMax = kChunksMax - 1; // of a file: each chunk is written once, at the end
     static constexpr std::size_t kStepBytes = std::size_t{32} * 1024;
 
-    // base_name: 1..kNameMax characters, copied.
+    // base_name: 1..kNameMax characters, copied; not checked.
     constexpr explicit DiskSink(FileVolume& volume, std::string_view base_name = "trace.dat")
         : m_volume(volume)
         , m_base(base_name) {}
 
-    // Must be called before the first chunk. invalid_argument: empty or too long; refused: files were written already.
+    // Must be called before the first chunk; a later call replaces the name. invalid_argument: empty, or not a name
+    // that the volume allows with the largest number of a file before it; refused: files were written already.
     [[nodiscard]] lib::Result<void> set_base_name(std::string_view base_name);
 
     [[nodiscard]] std::string_view name() const override { return "disk"; }

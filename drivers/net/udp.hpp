@@ -24,6 +24,14 @@ struct UdpFlow {
     Ipv4Address peer_address;
     UdpPort local_port;
     UdpPort peer_port;
+
+    friend constexpr bool operator==(const UdpFlow&, const UdpFlow&) = default;
+
+    // Between two different machines, port 0 excluded.
+    [[nodiscard]] constexpr bool valid() const {
+        return local_address.is_host() && peer_address.is_host() && local_address != peer_address &&
+               local_port.value != 0 && peer_port.value != 0;
+    }
 };
 
 struct UdpDatagram {

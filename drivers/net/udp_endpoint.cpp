@@ -9,8 +9,7 @@
 namespace drivers::net {
 
 lib::Result<void> UdpEndpoint::open(const UdpFlow& flow) {
-    if (!flow.local_address.is_host() || !flow.peer_address.is_host() || flow.local_address == flow.peer_address ||
-        flow.local_port.value == 0 || flow.peer_port.value == 0) {
+    if (!flow.valid()) {
         return lib::Error::invalid_argument;
     }
     if (m_device.mac().is_zero()) {

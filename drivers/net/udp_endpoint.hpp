@@ -72,8 +72,8 @@ class UdpEndpoint {
     UdpEndpoint(const UdpEndpoint&) = delete;
     UdpEndpoint& operator=(const UdpEndpoint&) = delete;
 
-    // Sets the flow and begins to resolve the peer; discards datagrams queued for an earlier flow. invalid_argument: an
-    // address that is not that of a single machine, both the same, or port 0; io: the card has not been started.
+    // Sets the flow and begins to resolve the peer; discards datagrams queued for an earlier flow. invalid_argument:
+    // the flow is not valid; io: the card has not been started.
     [[nodiscard]] lib::Result<void> open(const UdpFlow& flow);
 
     // Polls until the peer has answered; at most ArpResolver's attempts times its interval (1 s). unreachable: it has
@@ -81,6 +81,9 @@ class UdpEndpoint {
     [[nodiscard]] lib::Result<void> wait_until_ready();
 
     [[nodiscard]] State state() const;
+
+    // The one of the last open() that succeeded.
+    [[nodiscard]] const UdpFlow& flow() const { return m_flow; }
 
     // Sends one datagram of 0..kUdpPayloadBytesMax bytes. busy: the peer is not resolved yet or the card has no buffer:
     // poll() and try again; unreachable: no host answered the resolution, or the peer has reported since the last call

@@ -97,23 +97,31 @@ lib::Result<void> start_card(const NetworkSetup& setup) {
 } // namespace
 
 lib::Result<tracer::ChunkSink*> open_network(const NetworkSetup& setup) {
-    if (g_endpoint.state() == net::UdpEndpoint::State::ready) {
-        return &g_sink;
-    }
     const auto local = net::parse_ipv4_address(setup.local_address);
     const auto target = net::parse_ipv4_address(setup.target_address);
     if (!local.ok() || !target.ok()) {
         return report("addresses are written 192.168.1.10", lib::Error::invalid_argument);
+    }
+    const net::UdpFlow flow{.local_address = local.value(),
+                            .peer_address = target.value(),
+                            .local_port = {setup.port},
+                            .peer_port = {setup.port}};
+    if (!flow.valid()) {
+        return report("the flow needs the addresses of two machines", lib::Error::invalid_argument);
+    }
+    if (g_endpoint.state() == net::UdpEndpoint::State::ready) {
+        return flow == g_endpoint.flow() ? lib::Result<tracer::ChunkSink*>(&g_sink)
+                                         : report("a flow between other addresses is open", lib::Error::exists);
+    }
+    if (!setup.start && !g_card.running()) {
+        return report("the card has not been started", lib::Error::refused);
     }
     if (!g_card.running()) {
         if (const auto started = start_card(setup); !started.ok()) {
             return started.error();
         }
     }
-    const auto opened = g_endpoint.open({.local_address = local.value(),
-                                         .peer_address = target.value(),
-                                         .local_port = {setup.port},
-                                         .peer_port = {setup.port}});
+    const auto opened = g_endpoint.open(flow);
     if (!opened.ok()) {
         return report("the flow cannot be opened", opened.error());
     }

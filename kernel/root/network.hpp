@@ -13,15 +13,16 @@ namespace kernel::root {
 
 struct NetworkSetup {
     NicChoice nic = NicChoice::pci;
+    bool start = true; // the card, unless it runs
     std::uint8_t width_bits = 16;
     std::string_view local_address;
     std::string_view target_address;
     std::uint16_t port = tracer::kTracerPort; // local and target, as published
 };
 
-// Opens the flow; a second call with a working flow gives the same sink. Failures are reported on the console.
-// not_found, corrupt, timeout: no card, no NE2000, a dead one; invalid_argument: an address; unreachable: no answer to
-// ARP.
+// Opens the flow; a second call for the same addresses gives the same sink. Failures are reported on the console.
+// invalid_argument: an address; exists: a flow between other addresses is open; refused: the card has not been started;
+// not_found, corrupt, timeout: no card, no NE2000, a dead one; unreachable: no answer to ARP.
 [[nodiscard]] lib::Result<tracer::ChunkSink*> open_network(const NetworkSetup& setup);
 
 } // namespace kernel::root

@@ -27,6 +27,11 @@ class FatVolume final : public tracer::FileVolume {
     constexpr explicit FatVolume(fat::Volume& volume)
         : m_writer(volume) {}
 
+    [[nodiscard]] lib::Result<void> check_name(std::string_view name) const override {
+        const auto made = fat::make_short_name(name);
+        return made.ok() ? lib::Result<void>() : made.error();
+    }
+
     [[nodiscard]] lib::Result<void> create(std::string_view name, std::size_t size_bytes) override {
         return m_writer.create({.name = name, .size_hint_bytes = size_bytes, .modified = {}});
     }
@@ -68,8 +73,7 @@ lib::Result<void> use_ram() {
 
 } // namespace
 
-lib::Result<tracer::ChunkSink*> open_storage(const std::optional<drivers::acpi::PersistentRange>& persistent,
-                                             std::string_view base_name) {
+lib::Result<tracer::DiskSink*> open_storage(const std::optional<drivers::acpi::PersistentRange>& persistent) {
     if (!g_volume.mounted()) {
         if (const auto used = persistent ? use_persistent(*persistent) : use_ram(); !used.ok()) {
             return used.error();
@@ -80,9 +84,6 @@ lib::Result<tracer::ChunkSink*> open_storage(const std::optional<drivers::acpi::
             }
             return report("no FAT16 or FAT32 volume on the ramdisk (make one with mkfs.fat)", mounted.error());
         }
-    }
-    if (const auto named = g_sink.set_base_name(base_name); !named.ok()) {
-        return named.error();
     }
     return &g_sink;
 }

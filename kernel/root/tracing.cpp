@@ -106,19 +106,24 @@ class Sinks final : public tracer::SinkProvider {
   public:
     constexpr Sinks() = default;
 
-    [[nodiscard]] lib::Result<tracer::ChunkSink*> open_udp(bool, std::string_view local,
+    [[nodiscard]] lib::Result<tracer::ChunkSink*> open_udp(bool start_network, std::string_view local,
                                                            std::string_view target) override {
         NetworkSetup setup = g_network;
+        setup.start = start_network;
         setup.local_address = local;
         setup.target_address = target;
-        if (const auto created = create_sender(); !created.ok()) {
-            return created.error();
-        }
-        return open_network(setup);
+        const auto sink = open_network(setup);
+        const auto created = sink.ok() ? create_sender() : sink.error();
+        return created.ok() ? sink : created.error();
     }
 
     [[nodiscard]] lib::Result<tracer::ChunkSink*> open_disk(std::string_view name) override {
-        return open_storage(g_persistent, name);
+        const auto sink = open_storage(g_persistent);
+        if (!sink.ok()) {
+            return sink.error();
+        }
+        const auto named = sink.value()->set_base_name(name);
+        return named.ok() ? lib::Result<tracer::ChunkSink*>(sink.value()) : named.error();
     }
 };
 
@@ -175,11 +180,22 @@ tracer::TraceCost measure_cost(lib::TickRate rate) {
                                  .budget_ticks = rate.khz / kCostBudgetPerMs});
 }
 
-lib::Result<void> attach(const lib::Result<tracer::ChunkSink*>& sink, tracer::SinkTime time) {
+template <typename Sink>
+lib::Result<void> attach(const lib::Result<Sink*>& sink, tracer::SinkTime time) {
     return sink.ok() ? tracer::instance().exporter.attach(*sink.value(), time) : sink.error();
 }
 
-// Opens what the command line asked for and no application has opened yet.
+bool attached(std::string_view name) {
+    for (std::size_t i = 0; i < tracer::Exporter::kSinksMax; ++i) {
+        const tracer::ChunkSink* const sink = tracer::instance().exporter.report(i).sink;
+        if (sink != nullptr && sink->name() == name) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// Opens what the command line asked for and no application has opened yet: what an application chose stays.
 bool open_chosen_sinks() {
     bool all = true;
     const auto report = [&all](std::string_view name, const lib::Result<void>& result) {
@@ -190,11 +206,12 @@ bool open_chosen_sinks() {
     };
     if (wants_udp(g_choice)) {
         console().mark("exporting udp");
-        report("udp", attach(open_network(g_network), tracer::SinkTime::at_once));
+        report("udp",
+               attached("udp") ? lib::Result<void>{} : attach(open_network(g_network), tracer::SinkTime::at_once));
     }
     if (wants_disk(g_choice)) {
         console().mark("exporting disk");
-        report("disk", attach(open_storage(g_persistent, "trace.dat"), tracer::SinkTime::after_exit));
+        report("disk", attach(open_storage(g_persistent), tracer::SinkTime::after_exit));
     }
     return all;
 }

@@ -8,7 +8,7 @@ from support.cases import CASES, Case, Failure, expect
 from support.context import COMPENSATED_TEST_KERNEL, TEST_KERNEL
 from support.guests import OK, PANIC, GuestContext
 
-MARK_BEFORE_THE_FAULT = "4711"
+MARK = "4711"
 
 SOAK_TIMEOUT_S = 240
 
@@ -57,7 +57,7 @@ def panic_case_for(name):
         ctx.remora("adopt", directory)
         printed = ctx.remora("print", directory, codes=None).stdout
         expect("data_pointer" in printed, f"the reason's address is missing:\n{printed[-2000:]}")
-        expect(MARK_BEFORE_THE_FAULT in printed, f"what was traced before the panic is missing:\n{printed[-2000:]}")
+        expect(MARK in printed, f"what was traced before the panic is missing:\n{printed[-2000:]}")
     return body
 
 
@@ -149,6 +149,27 @@ def spurious_by_the_8259(ctx):
     ctx.boot("t_irq_spurious_line", kernel=TEST_KERNEL, nic="none", irq="pic").expect_code(OK)
 
 
+def disk_name(ctx):
+    """Bad names are refused at the call; the last good one is the one of the files, also if the command line asks for
+    the disk."""
+    image = ctx.make_ramdisk()
+    ctx.boot("s_disk_name", kernel=TEST_KERNEL, nic="none", sink="disk", ramdisk=image).expect_code(OK)
+    ctx.check_ramdisk(image)
+    names = ctx.run("mdir", "-b", "-i", image, "::").stdout.split()
+    expect(names == ["::/0log.bin"], f"the volume holds {names}")
+    ctx.run("mcopy", "-n", "-i", image, "::0log.bin", ctx.dir)
+    expect(MARK in ctx.remora("print", ctx.dir / "0log.bin").stdout, "the record is missing")
+
+
+def udp_target(ctx):
+    """Flag 0 needs a network that was started, bad addresses and a second target are refused, and the trace reaches the
+    first target whole."""
+    with ctx.collector() as session:
+        ctx.boot("s_udp_target", kernel=TEST_KERNEL, sink="udp").expect_code(OK)
+    ctx.remora("verify", session)
+    expect(MARK in ctx.remora("print", session).stdout, "the record is missing")
+
+
 def register():
     CASES.extend([
         Case("record_soak", record_soak, SOAK_TIMEOUT_S),
@@ -159,6 +180,8 @@ def register():
         Case("s_nmi_storm", nmi_storm, alone=True),
         Case("s_receive_flood", receive_flood, alone=True),
         Case("s_fault_in_every_report", fault_in_every_report),
+        Case("s_disk_name", disk_name),
+        Case("s_udp_target", udp_target),
         Case("double_fault_resets_nothing", double_fault_resets_nothing),
     ])
     register_each(TEST_KERNEL, lambda name: name.startswith("t_"), str, case_for)

@@ -112,6 +112,12 @@ class FakeNetwork final : public tracer::DatagramSender {
 
 class FakeVolume final : public tracer::FileVolume {
   public:
+    static constexpr std::size_t kNameMax = 12;
+
+    [[nodiscard]] lib::Result<void> check_name(std::string_view name) const override {
+        return name.size() <= kNameMax ? lib::Result<void>() : lib::Error::invalid_argument;
+    }
+
     [[nodiscard]] lib::Result<void> create(std::string_view name, std::size_t size_bytes) override {
         EXPECT_FALSE(m_open.has_value());
         if (files.contains(std::string(name))) {

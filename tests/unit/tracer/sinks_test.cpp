@@ -162,6 +162,20 @@ TEST(DiskSink, WritesEachChunkToAFileOfItsOwn) {
     EXPECT_EQ(sink.set_base_name("other.dat").error(), lib::Error::refused);
 }
 
+// The volume is asked for the longest name that may follow, before any file exists.
+TEST(DiskSink, TakesOnlyNamesThatHaveRoomForEveryNumber) {
+    FakeVolume volume;
+    DiskSink sink(volume);
+    const std::string longest(FakeVolume::kNameMax - 3, 'x');
+    EXPECT_EQ(sink.set_base_name(longest + "x").error(), lib::Error::invalid_argument);
+    EXPECT_TRUE(sink.set_base_name(longest).ok());
+    EXPECT_EQ(sink.set_base_name("").error(), lib::Error::invalid_argument);
+    Bytes memory;
+    ASSERT_TRUE(sink.submit(image_of(1, 0, memory)).ok());
+    ASSERT_EQ(run(sink), SinkState::idle);
+    EXPECT_TRUE(volume.files.contains("0" + longest)); // a refused name changed nothing
+}
+
 TEST(DiskSink, NeverOverwritesAFile) {
     FakeVolume volume;
     volume.files["0trace.dat"] = Bytes(3);
