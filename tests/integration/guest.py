@@ -3,6 +3,8 @@
 workload ended well", an application p_* with the code for a panic, and what it traced before is exported all the same.
 The kernel lists its applications itself (app=list), so none is forgotten. An application s_* needs something outside of
 the guest and has a case of its own here."""
+import json
+
 from integration import wire
 from support.cases import CASES, Case, Failure, expect
 from support.context import COMPENSATED_TEST_KERNEL, TEST_KERNEL
@@ -170,6 +172,20 @@ def udp_target(ctx):
     expect(MARK in ctx.remora("print", session).stdout, "the record is missing")
 
 
+def manual_printed(ctx):
+    """The manual's example as printed: both chunks arrive with its records in them, and nothing else of these kinds."""
+    with ctx.collector() as session:
+        ctx.boot("s_manual_printed", kernel=TEST_KERNEL).expect_code(OK)
+    ctx.remora("verify", session)
+    khz = json.loads((session / "manifest.json").read_text())["clock"]["tsc_khz"]
+    expected = [(0, "filter_timer", 1, 0), (0, "trace_start", 2, khz), (0, "id", 1, 0), (0, "id", 2, 1),
+                (0, "filter_timer", 0, 0), (1, "ipoint", 6000, 0), (1, "trace_stop", 0, 0)]
+    events = [json.loads(line) for line in ctx.remora("print", "--json", session).stdout.splitlines()]
+    found = [(event["chunk"], event["event"], event["par1"], event["par2"]) for event in events]
+    found = [event for event in found if event[1] in [row[1] for row in expected]]
+    expect(found == expected, f"recorded: {found}")
+
+
 def register():
     CASES.extend([
         Case("record_soak", record_soak, SOAK_TIMEOUT_S),
@@ -182,6 +198,7 @@ def register():
         Case("s_fault_in_every_report", fault_in_every_report),
         Case("s_disk_name", disk_name),
         Case("s_udp_target", udp_target),
+        Case("s_manual_printed", manual_printed),
         Case("double_fault_resets_nothing", double_fault_resets_nothing),
     ])
     register_each(TEST_KERNEL, lambda name: name.startswith("t_"), str, case_for)
