@@ -2,6 +2,7 @@
 #
 #   kind     objects in                 flags
 #   kernel   build/kernel-<options>/    KERNEL_CXXFLAGS   freestanding
+#   common   build/kernel-common/       COMMON_CXXFLAGS   lib, drivers and tracer, the same in every kernel
 #   checked  .../checked/               the same          the test kernel: checks every assertion (lib/assert.hpp)
 #   efi      build/uefi/                EFI_FLAGS         GNU-EFI, relocatable
 #   host     build/host/                HOST_CXXFLAGS     as released
@@ -9,6 +10,7 @@
 #   fuzz     build/fuzz/obj/            FUZZ_FLAGS        clang's, for libFuzzer
 #   bench    build/bench/obj/           BENCH_CXXFLAGS    as the host tools, with the record path
 CXX := g++
+CLANG := clang++
 # Compiles through ccache if it is installed; CCACHE= disables it.
 CCACHE := $(shell command -v ccache)
 
@@ -26,6 +28,10 @@ KERNEL_FLAGS := -O2 -ffreestanding -mno-red-zone -mgeneral-regs-only -mcmodel=sm
   -fno-stack-protector -ffile-prefix-map=$(CURDIR)=. $(KERNEL_DEFINES) -I arch/x86_64
 KERNEL_CXXFLAGS := $(COMMON) $(WARNINGS) -Wframe-larger-than=1024 $(KERNEL_FLAGS) -fno-exceptions -fno-rtti \
   -fno-threadsafe-statics -fno-use-cxa-atexit
+# These rooms know no option but the clock: they are compiled once for all kernels.
+COMMON_ROOMS := lib/% drivers/% tracer/%
+COMMON_DEFINES := -DREMORA_TRACER=1 $(filter -DREMORA_TSC=%,$(KERNEL_DEFINES))
+COMMON_CXXFLAGS := $(filter-out $(KERNEL_DEFINES),$(KERNEL_CXXFLAGS)) $(COMMON_DEFINES)
 KERNEL_LDFLAGS := -nostdlib -static -no-pie -Wl,-T,linker.ld -Wl,-z,max-page-size=0x1000 -Wl,--build-id=sha1 \
   -Wl,--orphan-handling=error -Wl,--fatal-warnings -Wl,--gc-sections -Wl,-z,noexecstack
 
@@ -34,9 +40,15 @@ HOST_CXXFLAGS := $(COMMON) -g1 $(WARNINGS) -O2 -fPIC -fvisibility=hidden -fvisib
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all
 TEST_CXXFLAGS = $(COMMON) $(filter-out -Wnull-dereference -Wduplicated-branches,$(WARNINGS)) -g1 $(TEST_OPTIMISE) $(SANITIZE) \
   -mno-red-zone -DREMORA_TRACER=$(TEST_TRACER) -DREMORA_TSC=1 $(CHECKED) -I tests/support/fake_machine
+TEST_CXX := $(CXX)
 TEST_OPTIMISE := -O1
-# The host tools are many files with large libraries: without optimisation they compile in half the time.
-$(BUILD)/test/obj/host/% $(BUILD)/test/obj/tests/unit/host/%: TEST_OPTIMISE := -O0
+# The host tools are many files with large libraries: without optimisation they compile in half the time, and clang takes
+# two thirds of g++'s. So they are also known to compile with both.
+HOST_TESTS := $(BUILD)/test/obj/host/% $(BUILD)/test/obj/tests/unit/host/% $(BUILD)/test/host-%
+$(HOST_TESTS): TEST_OPTIMISE := -O0
+$(HOST_TESTS): TEST_CXX := $(CLANG)
+# A defaulted <=> compares with the literal 0.
+$(HOST_TESTS): WARNINGS := $(filter-out -Wzero-as-null-pointer-constant,$(WARNINGS)) -Wno-unknown-warning-option
 # The kernel's own unit tests run without a tracer: the trace is checked in the guest.
 TEST_TRACER := 1
 $(addprefix $(BUILD)/test/obj/,kernel/% tests/unit/kernel/% tests/support/fake_machine/%): TEST_TRACER := 0
@@ -44,11 +56,13 @@ EFI_FLAGS := $(COMMON) -O2 -Wall -Wextra -Werror -ffreestanding -fno-exceptions 
   -fpic -fshort-wchar -mno-red-zone -maccumulate-outgoing-args -fno-stack-protector -fno-strict-aliasing \
   -fcf-protection=none -DGNU_EFI_USE_MS_ABI -isystem /usr/include/efi -isystem /usr/include/efi/x86_64 \
   -isystem /usr/include/efi/protocol
-FUZZ_CXX := clang++
 FUZZ_FLAGS := $(COMMON) -g1 $(CHECKED) -O1 -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all -Wno-unknown-warning-option
 BENCH_CXXFLAGS = $(HOST_CXXFLAGS) -mno-red-zone -DREMORA_TRACER=1
 
 object = $(addprefix $(1)/,$(addsuffix .o,$(2)))
+# kernel_objects DIRECTORY SOURCES: those of the common rooms are in a directory of their own.
+kernel_objects = $(call object,$(1),$(filter-out $(COMMON_ROOMS),$(2))) \
+  $(call object,$(patsubst $(KERNEL_DIR)%,$(COMMON_DIR)%,$(1)),$(filter $(COMMON_ROOMS),$(2)))
 
 # Without ccache, which does better, the standard headers of the host tools are parsed once for all sources. The unit tests
 # compile the same sources without this header: each still includes what it uses.
@@ -82,15 +96,19 @@ $(1)/%.S.o: %.S mk/flags.mk
 endef
 $(eval $(call compiled,$(KERNEL_DIR),CXX  ,$$(CXX) $$(KERNEL_CXXFLAGS)))
 $(eval $(call compiled,$(CHECKED_DIR),CHECK,$$(CXX) $$(KERNEL_CXXFLAGS) $(CHECKED)))
+$(eval $(call compiled,$(COMMON_DIR),CXX  ,$$(CXX) $$(COMMON_CXXFLAGS)))
+$(eval $(call compiled,$(COMMON_DIR)/checked,CHECK,$$(CXX) $$(COMMON_CXXFLAGS) $(CHECKED)))
 $(eval $(call compiled,$(BUILD)/uefi,EFI  ,$$(CXX) $$(EFI_FLAGS)))
 $(eval $(call compiled,$(BUILD)/host,HOST ,$$(CXX) $$(HOST_CXXFLAGS) $$(use_precompiled),$(PRECOMPILED)))
-$(eval $(call compiled,$(BUILD)/test/obj,TEST ,$$(CXX) $$(TEST_CXXFLAGS) $$(use_test_precompiled)))
-$(eval $(call compiled,$(BUILD)/fuzz/obj,FUZZ ,$$(FUZZ_CXX) $$(FUZZ_FLAGS)))
+$(eval $(call compiled,$(BUILD)/test/obj,TEST ,$$(TEST_CXX) $$(TEST_CXXFLAGS) $$(use_test_precompiled)))
+$(eval $(call compiled,$(BUILD)/fuzz/obj,FUZZ ,$$(CLANG) $$(FUZZ_FLAGS)))
 $(eval $(call compiled,$(BUILD)/bench/obj,BENCH,$$(CXX) $$(BENCH_CXXFLAGS)))
 $(eval $(call precompiled,$(BUILD)/host/precompiled.hpp.gch,host/precompiled.hpp,$$(CXX) $$(HOST_CXXFLAGS)))
-$(eval $(call precompiled,$(BUILD)/test/obj/tests/unit/host/precompiled.hpp.gch,tests/support/precompiled.hpp,$$(CXX) $$(TEST_CXXFLAGS)))
+$(eval $(call precompiled,$(BUILD)/test/obj/tests/unit/host/precompiled.hpp.gch,tests/support/precompiled.hpp,$$(TEST_CXX) $$(TEST_CXXFLAGS)))
 $(eval $(call assembled,$(KERNEL_DIR),$$(KERNEL_DEFINES)))
 $(eval $(call assembled,$(CHECKED_DIR),$$(KERNEL_DEFINES)))
+$(eval $(call assembled,$(COMMON_DIR),$$(COMMON_DEFINES)))
+$(eval $(call assembled,$(COMMON_DIR)/checked,$$(COMMON_DEFINES)))
 $(eval $(call assembled,$(BUILD)/test/obj,-DREMORA_TRACER=1))
 $(eval $(call assembled,$(BUILD)/bench/obj,-DREMORA_TRACER=1))
 

@@ -24,7 +24,7 @@ IMAGE_SOURCES := $(filter-out $(OFF_SOURCES),$(LIB_SOURCES) lib/memory.cpp $(TRA
 
 # kernel_image IMAGE SOURCES OPTIONS [OBJECTS IN]
 define kernel_image
-$(call linked_from,$(1),$(call object,$(or $(4),$(KERNEL_DIR)),$(IMAGE_SOURCES) $(APP_SOURCES) $(2)))
+$(call linked_from,$(1),$(call kernel_objects,$(or $(4),$(KERNEL_DIR)),$(IMAGE_SOURCES) $(APP_SOURCES) $(2)))
 $(1): linker.ld
 	@echo '  LD    $$@'
 	@$$(CXX) $(KERNEL_LDFLAGS) $(3) $$(filter %.o,$$^) -o $$@
@@ -37,7 +37,7 @@ $(eval $(call kernel_image,$(RELEASED_TEST_KERNEL),$(GUEST_TEST_SOURCES),$(ATTEM
 # The kernel's operations are measured alone: no part of the test kernel is in this image.
 $(eval $(call kernel_image,$(BENCH_KERNEL),$(wildcard tests/bench/guest/*.cpp)))
 
-$(KERNEL_DIR)/lib/memory.cpp.o $(CHECKED_DIR)/lib/memory.cpp.o: KERNEL_CXXFLAGS += -fno-tree-loop-distribute-patterns
+$(COMMON_DIR)/lib/memory.cpp.o $(COMMON_DIR)/checked/lib/memory.cpp.o: COMMON_CXXFLAGS += -fno-tree-loop-distribute-patterns
 
 # A kernel with other options is built by a separate make.
 COMPENSATED_OPTIONS := COMPENSATION=ON TRACER=NEW TSC=TRUE

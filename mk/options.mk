@@ -59,7 +59,7 @@ endif
 # A misspelt variable on the command line is an error.
 STEP_KEYS := ITRACE CLOCK_STEP CLOCK_TRIGGER CLOCK_MAX_DELTA CLOCK_NEAR_ZERO
 RUN_KEYS := PORT SEED DURATION_MS TIMEOUT_S $(STEP_KEYS) CHECK DEPS CASES GDB_PORT PACKAGES CONFIG_FILE BUILD CXX WARNINGS RECORDS TASKS SECTIONS \
-  PREFIX DESTDIR FUZZ_RUNS FUZZ_SECONDS FUZZ_CXX HOST_BENCH_EVENTS CCACHE PRECOMPILED
+  PREFIX DESTDIR FUZZ_RUNS FUZZ_SECONDS CLANG HOST_BENCH_EVENTS CCACHE PRECOMPILED
 $(foreach word,$(MAKEOVERRIDES),$(if $(findstring =,$(word)),\
   $(if $(filter $(firstword $(subst =, ,$(word))),$(OPTION_KEYS) $(RUN_KEYS)),,\
     $(error unknown variable "$(firstword $(subst =, ,$(word)))"; `make help` lists them: $(OPTION_KEYS) $(RUN_KEYS)))))
@@ -81,6 +81,7 @@ KERNEL_NAME := kernel$(if $(filter OFF,$(TRACER)),-off)$(if $(filter FALSE,$(TSC
 KERNEL_DIR := $(BUILD)/$(KERNEL_NAME)
 KERNEL := $(KERNEL_DIR)/kernel.elf
 CHECKED_DIR := $(KERNEL_DIR)/checked
+COMMON_DIR := $(BUILD)/kernel-common$(if $(filter FALSE,$(TSC)),-notsc)
 TEST_KERNEL := $(KERNEL_DIR)/kernel-test.elf
 RELEASED_TEST_KERNEL := $(KERNEL_DIR)/kernel-test-released.elf
 BENCH_KERNEL := $(KERNEL_DIR)/kernel-bench.elf

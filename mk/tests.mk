@@ -39,7 +39,7 @@ FUZZ_SECONDS := 0
 $(eval $(call archived,$(BUILD)/fuzz/readers.a,$(call object,$(BUILD)/fuzz/obj,$(READER_SOURCES) $(COMMON_SOURCES) \
   $(wildcard tests/support/fuzz_*.cpp))))
 fuzz_target = $(call linked,$(BUILD)/fuzz/$(1),$(call object,$(BUILD)/fuzz/obj,tests/fuzz/$(1)_fuzz.cpp) $(BUILD)/fuzz/readers.a, \
-  -fsanitize=fuzzer$(comma)address$(comma)undefined $(TRACE_LIBRARY_LIBS),$$(FUZZ_CXX))
+  -fsanitize=fuzzer$(comma)address$(comma)undefined $(TRACE_LIBRARY_LIBS),$$(CLANG))
 $(foreach name,$(FUZZ_NAMES),$(eval $(call fuzz_target,$(name))))
 FUZZ_PROGRAMS := $(addprefix $(BUILD)/fuzz/,$(FUZZ_NAMES))
 

@@ -24,8 +24,9 @@ constexpr std::uint32_t kKhz = 1'000'000;
 std::string text_of(const Interval& interval) {
     static constexpr auto kActivities =
         std::to_array<std::string_view>({"unknown", "running", "ready", "waiting", "resting"});
-    std::string text = fmt::format("{} {} {}..{}", interval.context, kActivities[static_cast<int>(interval.activity)],
-                                   interval.begin.ticks.value, interval.end.ticks.value);
+    std::string text =
+        fmt::format("{} {} {}..{}", interval.context, kActivities[static_cast<std::size_t>(interval.activity)],
+                    interval.begin.ticks.value, interval.end.ticks.value);
     if (interval.activity == Activity::waiting) {
         text += fmt::format(" {}/{}", interval.wait >> 16, interval.wait & 0xFFFF);
     }

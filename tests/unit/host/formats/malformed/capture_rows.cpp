@@ -14,7 +14,6 @@ using testing::HasSubstr;
 
 constexpr std::size_t kEvents = 200;
 constexpr std::size_t kFirstFrame = 24; // after the head of the file
-constexpr std::size_t kRecordHead = 16;
 
 // 200 events in packets.
 const std::vector<Bytes>& datagrams() {
