@@ -205,6 +205,18 @@ TEST(RoundRobinSchedule, KeepsPlaceAndRestOfSliceThroughAPreemption) {
               "A 0-1 | H 1-3 | A 3-4 | B 4-5 | A 5-6");
 }
 
+TEST(RoundRobinSchedule, BeginsEachJobWithAWholeSlice) {
+    // A's first job leaves 1 of its slice of 4; its second one runs for 3 without B between.
+    static kernel::Pid again;
+    EXPECT_EQ(hosted::run([] {
+                  again = start("A", periodic<'A', 3>, kernel::NrtModel{.slice = ms(4)});
+                  start("B", once<'B', 10>, kernel::NrtModel{.slice = ms(4)});
+                  at_time(5, [](void*) { must(kernel::task_activate(again)); });
+                  pause_until(20);
+              }),
+              "A 0-3 | B 3-7 | A 7-10 | B 10-16");
+}
+
 TEST(RoundRobinSchedule, LetsATaskThatIsAloneRunOn) {
     EXPECT_EQ(hosted::run([] {
                   start("A", once<'A', 7>, kernel::NrtModel{.slice = ms(2)});

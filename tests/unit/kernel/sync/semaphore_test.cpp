@@ -33,6 +33,17 @@ TEST(Semaphore, CountsUnits) {
               "posted: ok");
 }
 
+TEST(Semaphore, RefusesAPostAtTheGreatestCount) {
+    EXPECT_EQ(hosted::run([] {
+                  must(sem_init(s_units, "units", 0xFFFF'FFFF));
+                  note_result("post", sem_post(s_units));
+                  note_result("wait", sem_trywait(s_units));
+                  note_result("post", sem_post(s_units));
+                  note_result("post", sem_post(s_units));
+              }),
+              "post: no space | wait: ok | post: ok | post: no space");
+}
+
 TEST(Semaphore, ServesTheMostUrgentWaiterFirst) {
     EXPECT_EQ(hosted::run([] {
                   must(sem_init(s_units, "units", 0));

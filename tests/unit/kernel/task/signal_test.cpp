@@ -285,6 +285,23 @@ TEST(Signal, ATimedWaitEndsWithItsSignal) {
               "got 2@3 | no late wake-up@13");
 }
 
+TEST(Signal, ATimedWaitThatASignalEndedWakesNoLaterWait) {
+    // The time limit of the first wait, at 5, comes in the second one, which has none.
+    EXPECT_EQ(hosted::run([] {
+                  s_first = start(
+                      "A",
+                      [](void*) {
+                          note_result(signal_timedwait(signal_bit(2), ms(5)));
+                          note_result(signal_wait(signal_bit(3)));
+                      },
+                      hard(9, 40));
+                  raise_at<2>(3);
+                  raise_at<3>(10);
+                  pause_until(20);
+              }),
+              "got 2@3 | got 3@10");
+}
+
 TEST(Signal, RefusesWhatIsNoSignal) {
     EXPECT_EQ(hosted::run([] {
                   pause_until(0);

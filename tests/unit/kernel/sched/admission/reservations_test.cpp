@@ -194,6 +194,20 @@ TEST(Reservations, LoadIsNoLessThanWhatReclaimingMayCountOn) {
     EXPECT_EQ(reservations.bandwidth(1), 0x2000'0000U);
 }
 
+TEST(Reservations, CountBothBudgetsOfADeferrableServer) {
+    const Demand server = deferrable(10, 1'000); // a hundredth, and twice a tenth within the deadline of 100
+    Reservations reservations;
+    reservations.set(0, Claim::deadline, implicit(50, 100), boot());
+    const std::uint64_t without = reservations.load();
+    reservations.set(1, Claim::fixed, server, boot());
+    EXPECT_EQ(reservations.load() - without, kernel::bandwidth_of(10, 1'000) + 2ULL * kernel::bandwidth_of(10, 100));
+    const auto below = [&](std::uint64_t wcet) { // a constant bandwidth server: the line decides
+        return admitted({{Claim::fixed, server}, {Claim::deadline, {wcet, 100, 100, 0, true}}});
+    };
+    EXPECT_TRUE(below(78));
+    EXPECT_FALSE(below(80));
+}
+
 TEST(Reservations, AnswerFromATestThatWasMadeWithInterruptsOn) {
     // A busy period of some 600 steps: too many with interrupts off, where the rougher bound refuses.
     constexpr Demand kLast{33'362, 100'068, 100'064};

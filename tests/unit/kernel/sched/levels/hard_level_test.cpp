@@ -145,6 +145,26 @@ TEST(SporadicTask, MissesADeadlineAndServesTheReleaseThatWaitsAfterwards) {
               "A 1-8 | a 8-9 | released 2 completed 2 missed 1 too early 0");
 }
 
+TEST(SporadicTask, MissesADeadlineThatItsNextActivationComesWith) {
+    // The activation at 6 comes before the timer of the deadline at 6, and releases the next job, due at 11.
+    EXPECT_EQ(hosted::run([] {
+                  activate_first_at(1);
+                  activate_first_at(6);
+                  s_first = create(
+                      "A",
+                      [](void*) {
+                          work("A", 7);
+                          kernel::task_endcycle();
+                          work("a", 1);
+                          kernel::task_endcycle();
+                      },
+                      sporadic(1, 5));
+                  pause_until(20);
+                  note_counts();
+              }),
+              "A 1-8 | a 8-9 | released 2 completed 2 missed 1 too early 0");
+}
+
 TEST(SporadicTask, SleepsThroughNothingThatWasPromisedToOthers) {
     // It goes to sleep at 2 and drops what waits; sooner than 6 it is not released again.
     EXPECT_EQ(hosted::run([] {

@@ -111,6 +111,22 @@ TEST(PollingServer, LosesWhatIsLeftOfABudgetWhenRequestsEnd) {
               "S 5-6 | S 10-11");
 }
 
+TEST(PollingServer, LosesWhatIsLeftOfABudgetWhenItsRequestIsKilled) {
+    EXPECT_EQ(hosted::run([] {
+                  s_lengths = {3};
+                  at_begin([](void*) {
+                      make_server(ServerKind::polling, 4, 5);
+                      s_request = served("S", &requests);
+                      s_other = served("O", periodic<'O', 1>);
+                      request_at(1);
+                      at_time(6, [](void*) { must(kernel::task_kill(s_request)); });
+                      other_at(7);
+                  });
+                  pause_until(20);
+              }),
+              "S 5-6 | O 10-11");
+}
+
 TEST(AperiodicServer, ServesRequestsFirstInFirstOut) {
     EXPECT_EQ(hosted::run([] {
                   at_begin([](void*) {
@@ -179,6 +195,19 @@ TEST(AperiodicServer, IsRemovedOnlyWhenNoTaskIsAttached) {
                   note(orphan.ok() ? "ok" : lib::error_name(orphan.error()));
               }),
               "busy | ok | not found | not found | not found");
+}
+
+TEST(AperiodicServer, IsNotReplenishedAfterItsRemoval) {
+    static int interrupts;
+    EXPECT_EQ(hosted::run([] {
+                  make_server(ServerKind::polling, 4, 5);
+                  pause_until(0);
+                  must(kernel::server_remove(s_server));
+                  before_each_interrupt([] { ++interrupts; });
+                  pause_until(30);
+                  note(std::to_string(interrupts)); // this task's own
+              }),
+              "1");
 }
 
 TEST(AperiodicServer, IsAdmittedBesideAllOthersOrRefused) {
