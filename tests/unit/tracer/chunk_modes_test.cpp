@@ -4,6 +4,7 @@
 #include "tests/support/tracer/fixture.hpp"
 #include "tests/support/tracer/model.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <random>
 #include <string>
@@ -196,6 +197,24 @@ TEST(ChunkModes, BlackoutEndStatesTheLoss) {
     EXPECT_EQ(main_records(b)[0].code, FTrace_EVT_blackout_end);
     EXPECT_EQ(main_records(b)[0].par2, 3U);
     EXPECT_EQ(main_records(b)[1].code, FTrace_EVT_ipoint);
+}
+
+TEST(ChunkModes, BlackoutEndStatesTheGreatestNumberForALargerLoss) {
+    TracerFixture fixture;
+    fixture.expect_miscounts();
+    Chunk& a = fixture.chunk(2, 1, tracer::kFlagStop);
+    fixture.select_and_enable(a);
+    log_serials(2 + 7);
+    for (const std::uint64_t lost : {std::uint64_t{0xFFFF'FFFE}, std::uint64_t{1} << 32}) {
+        fixture.tracer().cpu.dropped_bytes = fixture.tracer().cpu.reported_bytes + lost * tracer::kRecordBytes;
+        Chunk& b = fixture.chunk(4, 0, tracer::kFlagStop);
+        ASSERT_TRUE(fixture.tracer().control.select(b).ok());
+        log_serials(1);
+        ASSERT_EQ(main_records(b).size(), 2U);
+        EXPECT_EQ(main_records(b)[0].code, FTrace_EVT_blackout_end);
+        EXPECT_EQ(main_records(b)[0].par2, std::min<std::uint64_t>(lost, 0xFFFF'FFFF));
+        log_serials(4);
+    }
 }
 
 TEST(ChunkModes, EnabledAgainRecordingContinuesWhereItStopped) {

@@ -7,6 +7,7 @@
 #include "tests/support/tracer/stepper.hpp"
 #include "tracer/compact/decoder.hpp"
 
+#include <algorithm>
 #include <memory>
 
 namespace {
@@ -171,15 +172,21 @@ TEST_P(CompactChunk, DropsAndReportsTheLossWithoutASuccessor) {
         log({kWord, 1, i});
     }
     const std::uint64_t kept = tracer::count_compact_records(stream(m_control));
-    EXPECT_EQ(m_fixture.tracer().cpu.dropped_bytes / 16, 100 - kept);
+    std::uint64_t& dropped_bytes = m_fixture.tracer().cpu.dropped_bytes;
+    EXPECT_EQ(dropped_bytes / 16, 100 - kept);
     alignas(16) static std::array<std::byte, 2048> next_area;
-    tracer::ChunkControl next;
-    start(next, next_area, 2048);
-    m_control.next = &next;
-    log({kWord, 1, 100});
-    EXPECT_EQ(decoded(next, m_begin),
-              (std::vector<Logged>{{kBlackoutEnd, 0, static_cast<std::uint32_t>(100 - kept)}, {kWord, 1, 100}}));
-    EXPECT_EQ(next.ends, 1U);
+    for (const std::uint64_t lost : {100 - kept, std::uint64_t{0xFFFF'FFFF}, std::uint64_t{1} << 32}) {
+        dropped_bytes = lost * 16;
+        m_fixture.tracer().cpu.reported_bytes = 0;
+        tracer::ChunkControl next;
+        start(next, next_area, 2048);
+        m_control.next = &next;
+        tracer::write_shared(m_fixture.tracer().cpu.active, &m_control);
+        log({kWord, 1, 100});
+        const auto stated = static_cast<std::uint32_t>(std::min<std::uint64_t>(lost, 0xFFFF'FFFF));
+        EXPECT_EQ(decoded(next, m_begin), (std::vector<Logged>{{kBlackoutEnd, 0, stated}, {kWord, 1, 100}}));
+        EXPECT_EQ(next.ends, 1U);
+    }
 }
 
 // One layout of each kind: the record path distinguishes no more.

@@ -318,6 +318,38 @@ TEST_F(ExporterTest, RefusesWhatIsBeingRecordedOrWasSent) {
     EXPECT_EQ(payload_at<ChunkBegin>(tests::records_in(sink.chunks[1]), 0).generation, 1U);
 }
 
+TEST_F(ExporterTest, ASinkThatHasFinishedGetsNoChunk) {
+    FakeSink sink;
+    ASSERT_TRUE(exporter().attach(sink, SinkTime::at_once).ok());
+    exporter().finish({});
+    drain();
+    ASSERT_TRUE(sink.end.has_value());
+    EXPECT_EQ(exporter().request(filled(4, 2), 0).error(), lib::Error::refused);
+    EXPECT_EQ(exporter().export_unsent(), 0U);
+    drain();
+    EXPECT_TRUE(sink.chunks.empty());
+}
+
+TEST_F(ExporterTest, CountsWhatAReusedChunkHasLostUnsent) {
+    FakeSink sink;
+    ASSERT_TRUE(exporter().attach(sink, SinkTime::at_once).ok());
+    Chunk& chunk = filled(8, 3);
+    ASSERT_TRUE(exporter().request(chunk, tracer::kFlagFree).ok());
+    drain();
+    const auto reuse = [&](std::uint32_t records) {
+        m_fixture.select_and_enable(chunk);
+        for (std::uint32_t i = 0; i < records; ++i) {
+            tracer::log<"ipoint">(1, i);
+        }
+        m_fixture.tracer().control.disable();
+        ASSERT_TRUE(m_fixture.tracer().store.set_flags(chunk, tracer::kFlagFree).ok());
+    };
+    reuse(2);
+    EXPECT_EQ(m_fixture.tracer().control.totals(), (tracer::Totals{.committed = 5})) << "the first three were sent";
+    reuse(1);
+    EXPECT_EQ(m_fixture.tracer().control.totals(), (tracer::Totals{.committed = 6, .overwritten = 2}));
+}
+
 TEST_F(ExporterTest, AnEmptyChunkIsFreeAtOnceAndSendsNothing) {
     FakeSink sink;
     ASSERT_TRUE(exporter().attach(sink, SinkTime::at_once).ok());
