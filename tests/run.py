@@ -31,6 +31,7 @@ def import_integration():
     for name in ("boots", "exports", "faults", "options", "steps", "whole_run"):
         importlib.import_module(f"integration.{name}")
     importlib.import_module("integration.exports").register_applications()
+    importlib.import_module("integration.whole_run").register_runs_of_the_readme()
 
 
 def import_viewers():

@@ -107,12 +107,17 @@ def printed_and_summed_up(ctx):
     expect(0 < tracing["share"] < 0.1, f"the share that tracing took: {tracing}")
 
 
-def trace_of(name):
+def trace_of(name, **words):
     def body(ctx):
-        ctx.adopt(ctx.traced(name)[1])
+        ctx.adopt(ctx.traced(name, **words)[1])
     return body
 
 
 def register_applications():
-    """For each application of the product kernel: its trace is whole and its structure holds (remora verify)."""
+    """For each application of the product kernel: its trace is whole, its structure holds (remora verify), and every
+    decision is that of the theory (remora check); likewise in steps, if it can run so."""
     register_each(KERNEL, lambda name: not name.startswith("t_"), lambda name: f"trace_of_{name}", trace_of)
+    for grain in ("blocks", "instructions"):
+        register_each(KERNEL, lambda name: name.startswith("stepped"),
+                      lambda name, to=grain: f"trace_of_{name}_in_{to}",
+                      lambda name, to=grain: trace_of(name, itrace=to))

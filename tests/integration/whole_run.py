@@ -2,11 +2,12 @@
 """`make run` as a user types it, from the options to the last line."""
 import fcntl
 import os
+import re
 import signal
 import subprocess
 import time
 
-from support.cases import case, expect
+from support.cases import CASES, Case, case, expect
 from support.context import EFI, INHERITED, KERNEL, REMORA, ROOT
 
 
@@ -29,6 +30,27 @@ def run_through_uefi(ctx):
     for words in ("guest: boot uefi", "guest: running control", "guest: result ok", f"remora print {ctx.dir}/out/udp"):
         expect(words in done.stdout, f"`{words}` is not in: {done.stdout}")
     ctx.remora("verify", ctx.dir / "out" / "udp")
+
+
+def run_of_the_readme(options):
+    def body(ctx):
+        done = make_run(ctx, *options)
+        expect(done.returncode == 0, done.stdout + done.stderr)
+        sessions = [out for out in (ctx.dir / "out" / "udp", ctx.dir / "out" / "disk") if out.exists()]
+        expect(bool(sessions) == ("TRACER=OFF" not in options), f"{sessions} of make run {options}")
+        for session in sessions:
+            ctx.check(session)
+    return body
+
+
+def register_runs_of_the_readme():
+    """Each `make run` in README.md, but that of the application that the reader writes: `remora check` objects to
+    nothing in what it leaves."""
+    commands = set(re.findall(r"make run((?: [A-Z_]+=\w+)*)", (ROOT / "README.md").read_text(encoding="utf-8")))
+    for options in sorted(command.split() for command in commands):
+        if "APP=beat" not in options:
+            name = "_".join(["readme_run", *options]).replace("=", "_").lower()
+            CASES.append(Case(name, run_of_the_readme(options), timeout_s=180))
 
 
 @case(timeout_s=180)

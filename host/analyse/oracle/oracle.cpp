@@ -16,6 +16,7 @@ Oracle::Oracle(Verdicts::Sink sink, std::optional<std::uint64_t> tolerance)
 }
 
 void Oracle::forget() {
+    m_steps.forget();
     m_model.forget();
     m_meter.forget();
     m_jobs.forget();
@@ -109,6 +110,8 @@ void Oracle::add(const trace::Event& event, const trace::TraceFacts& facts) {
     if (is_gap(event)) {
         forget();
     }
+    m_steps.event(event);
+    m_timing.tolerance = m_tolerance.value_or(kToleranceTicks + m_steps.longest());
     judge(event);
     m_model.apply(event);
 }
@@ -252,6 +255,11 @@ void Oracle::finish(const trace::TraceFacts& facts) {
         m_last.payload = {};
         m_verdicts.at(m_last);
         m_wakeups.finish();
+    }
+    if (m_timing.judged && m_timing.tolerance > m_tolerance.value_or(kToleranceTicks)) {
+        m_verdicts.relax(fmt::format("tasks ran in steps, up to {} ticks between two timer interrupts: what stamps "
+                                     "measure may differ by {} ticks (--tolerance sets another number)",
+                                     m_steps.longest(), m_timing.tolerance));
     }
     if (m_events != 0 && !m_model.jobs_recorded()) {
         m_verdicts.relax("the trace records neither releases nor waits of tasks (an older kernel): what follows from "

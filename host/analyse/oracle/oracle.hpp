@@ -12,6 +12,7 @@
 #include "host/analyse/oracle/mutexes.hpp"
 #include "host/analyse/oracle/round_robin.hpp"
 #include "host/analyse/oracle/scheduling.hpp"
+#include "host/analyse/oracle/step_time.hpp"
 #include "host/analyse/oracle/wakeups.hpp"
 #include "host/trace/facts.hpp"
 #include "host/trace/holes.hpp"
@@ -19,13 +20,14 @@
 namespace host::analyse::oracle {
 
 // Under a clock that counts instructions a stamp is some hundred ticks later than the kernel's own reading of the
-// clock, and a timer's interrupt is at most one interrupts-off section late.
+// clock, and a timer's interrupt is at most one interrupts-off section late. In steps a section takes longer: what the
+// trace shows of that (StepTime) is added.
 inline constexpr std::uint64_t kToleranceTicks = 20'000;
 
 class Oracle {
   public:
-    // tolerance: in ticks, for each interval that stamps measure; none: kToleranceTicks if the clock counts
-    // instructions, else nothing that stamps measure is judged.
+    // tolerance: in ticks, for each interval that stamps measure; none: kToleranceTicks, and what steps add, if the
+    // clock counts instructions, else nothing that stamps measure is judged.
     Oracle(Verdicts::Sink sink, std::optional<std::uint64_t> tolerance);
     Oracle(const Oracle&) = delete; // its theories look at its model
     Oracle& operator=(const Oracle&) = delete;
@@ -54,6 +56,7 @@ class Oracle {
     Verdicts m_verdicts;
     std::optional<std::uint64_t> m_tolerance;
     Timing m_timing;
+    StepTime m_steps;
     Model m_model;
     ServerMeter m_meter{m_model, m_verdicts, m_timing};
     Scheduling m_scheduling{m_model, m_verdicts, m_timing};

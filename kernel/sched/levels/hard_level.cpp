@@ -272,18 +272,22 @@ void HardLevel::on_job_timer(Task& task, IrqOff off) {
     schedule(off);
 }
 
-void HardLevel::finish_job(Task& task, IrqOff off) {
-    Promise& promised = promise(task);
-    if (promised.awaiting == Awaiting::deadline && now() > deadline_time(task, task.jobs.released - 1)) {
+// Before the end of the job is recorded: a miss without a job in progress would refer to no job.
+void HardLevel::report_late_job(Task& task, IrqOff off) {
+    if (promise(task).awaiting == Awaiting::deadline && now() > deadline_time(task, task.jobs.released - 1)) {
         check_deadline(task, off); // the interrupt that would have reported it is still pending
         await_release(task, off);
     }
+}
+
+void HardLevel::finish_job(Task& task, IrqOff off) {
     ++task.jobs.completed;
     block(task, off);
     task.state = TaskState::idle;
 }
 
 JobEnd HardLevel::end_cycle(Task& task, IrqOff off) {
+    report_late_job(task, off);
     trace_points::task_cycle_ended(task);
     finish_job(task, off);
     if (promise(task).kind == Kind::single) {
@@ -298,6 +302,7 @@ JobEnd HardLevel::end_cycle(Task& task, IrqOff off) {
 }
 
 JobEnd HardLevel::sleep(Task& task, IrqOff off) {
+    report_late_job(task, off);
     trace_points::task_disabled(task);
     finish_job(task, off);
     Promise& promised = promise(task);

@@ -119,6 +119,7 @@ class HardLevel : public Level {
     void begin_job(Task& task, IrqOff);
     void move_deadline(Task& task, IrqOff);
     void check_deadline(Task& task, IrqOff);
+    void report_late_job(Task& task, IrqOff);
     void finish_job(Task& task, IrqOff);
     void violate(Task& task, IrqOff);
 

@@ -88,6 +88,23 @@ TEST_F(OracleJobs, WantsAMissOfAJobThatEndsLate) {
     EXPECT_THAT(judge(recorded), IsEmpty()) << testing::PrintToString(m_texts);
 }
 
+// A section in steps from `begin` on, in which the deadline 900 passes; the interrupt reports it at 300'000.
+Scene in_steps(std::uint64_t begin) {
+    Scene scene = running();
+    for (std::uint64_t stamp = begin; stamp < 300'000; stamp += 1'000) {
+        scene.at(stamp).event("block", 1U << 12U, 0x1000);
+    }
+    scene.at(299'900).run(12).event("context_switch", 12).at(300'000);
+    return scene.event("timer_wakeup_start").event("task_deadline_miss", 12).event("timer_wakeup_end", 12);
+}
+
+TEST_F(OracleJobs, WaitsForAMissAsLongAsASectionInSteps) {
+    const auto violated = [this](const Scene& scene) { return judge(scene.chunk.bytes(), std::nullopt); };
+    EXPECT_THAT(violated(in_steps(500).run(12)), IsEmpty()) << testing::PrintToString(m_texts);
+    EXPECT_THAT(m_relaxations, ElementsAre(HasSubstr("may differ by 319402 ticks")));
+    EXPECT_THAT(violated(in_steps(250'000)), Contains("deadline-miss")) << "no step explains what passed before";
+}
+
 TEST_F(OracleJobs, WantsAnOverrunOncePerJob) {
     EXPECT_THAT(judge(running().at(730).end_job(12)), ElementsAre("wcet-violation")) << "600 declared, 625 used";
     EXPECT_THAT(judge(running().at(705).event("task_wcet_violation", 12).at(730).end_job(12)), IsEmpty());
