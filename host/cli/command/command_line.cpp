@@ -1,8 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include "host/cli/command/command_line.hpp"
 
+#include "host/text/escape.hpp"
+#include "host/text/nearest.hpp"
+
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <fmt/format.h>
 #include <optional>
+#include <span>
 #include <sstream>
 
 namespace host::cli {
@@ -52,6 +58,54 @@ OptionView view_of(const CLI::Option& option) {
     return view;
 }
 
+std::vector<std::string> option_names(const CLI::App& command) {
+    std::vector<std::string> names;
+    for (const CLI::Option* const option : command.get_options()) {
+        const std::vector<std::string> own = view_of(*option).names;
+        names.insert(names.end(), own.begin(), own.end());
+    }
+    return names;
+}
+
+// The first word that nothing takes; an option before an argument, which may only be the option's value.
+std::string unexpected(const CLI::App& command, std::span<const char* const> words) {
+    const std::vector<std::string> extras = command.remaining();
+    const auto is_extra = [&](std::string_view word) { return std::ranges::find(extras, word) != extras.end(); };
+    const auto is_option = [&](std::string_view word) { return word.starts_with("-") && is_extra(word); };
+    const auto option = std::ranges::find_if(words, is_option);
+    if (option == words.end()) {
+        const auto argument = std::ranges::find_if(words, is_extra);
+        return fmt::format("{} is one argument too many",
+                           text::escaped(argument == words.end() ? std::string_view(extras.front()) : *argument));
+    }
+    const std::string_view word = *option;
+    const std::string_view name = word.substr(0, word.find('='));
+    return fmt::format("{} is no option{}", text::escaped(name), text::did_you_mean(name, option_names(command)));
+}
+
+// What is wrong with the words, and where the valid ones are listed.
+std::string refusal(const CLI::App& app, const CLI::ParseError& error, std::span<const char* const> words) {
+    const auto given = app.get_subcommands();
+    if (!given.empty()) {
+        const CLI::App& command = *given.front();
+        const bool extras = dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr && command.remaining_size() != 0;
+        return fmt::format("{0} {1}: {2}; see: {0} {1} --help\n", app.get_name(), command.get_name(),
+                           extras ? unexpected(command, words) : error.what());
+    }
+    const auto word =
+        std::ranges::find_if_not(words, [](std::string_view candidate) { return candidate.starts_with("-"); });
+    if (word == words.end()) {
+        return fmt::format("{0}: {1}; see: {0} --help\n", app.get_name(),
+                           words.empty() ? "a command is required" : unexpected(app, words));
+    }
+    std::vector<std::string> commands;
+    for (const CLI::App* const command : app.get_subcommands({})) {
+        commands.push_back(command->get_name());
+    }
+    return fmt::format("{0}: {1} is no command{2}; see: {0} --help\n", app.get_name(), text::escaped(*word),
+                       text::did_you_mean(*word, commands));
+}
+
 } // namespace
 
 Option& Option::required(bool yes) {
@@ -60,7 +114,15 @@ Option& Option::required(bool yes) {
 }
 
 Option& Option::one_of(const std::vector<std::string>& words) {
-    m_option->check(CLI::IsMember(words));
+    // CLI11's own check of a list names the words without a remedy. Its description is where view_of() finds them.
+    m_option->check(CLI::Validator(
+        [words](const std::string& word) {
+            return std::ranges::find(words, word) != words.end()
+                       ? std::string()
+                       : fmt::format("{} is none of {}{}", text::escaped(word), fmt::join(words, ", "),
+                                     text::did_you_mean(word, words));
+        },
+        fmt::format("{{{}}}", fmt::join(words, ","))));
     return *this;
 }
 
@@ -150,10 +212,12 @@ trace::ExitStatus CommandLine::run(int argc, const char* const* argv, std::strin
     } catch (const CLI::ParseError& parse_error) {
         std::ostringstream text_out;
         std::ostringstream text_err;
-        const bool asked = m_app->exit(parse_error, text_out, text_err) == 0; // --help, --version
-        help = text_out.str();
-        error = text_err.str();
-        return asked ? trace::ExitStatus::clean : trace::ExitStatus::usage;
+        if (m_app->exit(parse_error, text_out, text_err) == 0) { // --help, --version
+            help = text_out.str();
+            return trace::ExitStatus::clean;
+        }
+        error = refusal(*m_app, parse_error, {argv + 1, argv + argc});
+        return trace::ExitStatus::usage;
     }
 }
 

@@ -70,6 +70,29 @@ TEST_F(CommandLines, DescribeEveryOption) {
     }
 }
 
+TEST_F(CommandLines, NameTheMisspeltWordAndTheNearestOne) {
+    const auto error_of = [this](const std::vector<std::string>& words) {
+        EXPECT_EQ(remora(words), 1);
+        EXPECT_EQ(m_out, "");
+        return m_err;
+    };
+    EXPECT_EQ(error_of({}), "remora: a command is required; see: remora --help\n");
+    EXPECT_EQ(error_of({"prnt", "x"}), "remora: prnt is no command; did you mean print?; see: remora --help\n");
+    EXPECT_EQ(error_of({"--verson"}), "remora: --verson is no option; did you mean --version?; see: remora --help\n");
+    EXPECT_EQ(error_of({"print", "--tsk", "x", "y"}),
+              "remora print: --tsk is no option; did you mean --task?; see: remora print --help\n");
+    EXPECT_EQ(error_of({"print", "--tsk=x", "y"}),
+              "remora print: --tsk is no option; did you mean --task?; see: remora print --help\n");
+    EXPECT_EQ(error_of({"schedule", "--frobnicate", "x"}),
+              "remora schedule: --frobnicate is no option; see: remora schedule --help\n");
+    EXPECT_EQ(error_of({"print", "a", "b", "c"}),
+              "remora print: b is one argument too many; see: remora print --help\n");
+    EXPECT_EQ(error_of({"print"}), "remora print: TRACE is required; see: remora print --help\n");
+    EXPECT_EQ(error_of({"completion", "bsh"}), "remora completion: SHELL: bsh is none of bash, zsh, fish; did you mean "
+                                               "bash?; see: remora completion --help\n");
+    EXPECT_EQ(error_of({"print", "--\x1b", "x"}), "remora print: --\\x1b is no option; see: remora print --help\n");
+}
+
 // What bash offers for a line of words, the last of which is being typed.
 std::string offered(const std::filesystem::path& script, const std::string& words) {
     const auto outcome =
