@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-// libtlog: the published reader library for tlog files, with errors instead of exits. The whole file is in memory: its
+// libtlog: the published functions that read tlog files, with errors instead of exits. The whole file is in memory: its
 // interface returns any event at any time, by a pointer.
 #include "host/compat/tlog_event.h"
 
+#include "host/compat/tlog_error.hpp"
 #include "host/formats/tlog/record.hpp"
 
 #include <array>
 #include <cerrno>
 #include <climits>
-#include <cstdarg>
 #include <cstdio>
 #include <cstring>
 #include <memory>
@@ -19,15 +19,7 @@ namespace {
 
 namespace tlog = host::formats::tlog;
 
-constexpr std::size_t kErrorBytes = 512;
-thread_local std::array<char, kErrorBytes> g_error{};
-
-[[gnu::format(printf, 1, 2)]] void fail(const char* format, ...) {
-    std::va_list arguments;
-    va_start(arguments, format);
-    static_cast<void>(std::vsnprintf(g_error.data(), g_error.size(), format, arguments));
-    va_end(arguments);
-}
+using host::compat::fail;
 
 struct CloseFile {
     void operator()(std::FILE* file) const { static_cast<void>(std::fclose(file)); }
@@ -168,8 +160,4 @@ tlog_exec_event* tlog_get_event(tlog_exec_profile* ep, int node, int i) {
 
 void tlog_close(tlog_exec_profile* ep) {
     delete ep;
-}
-
-const char* tlog_last_error(void) {
-    return g_error.data();
 }

@@ -1,8 +1,25 @@
 /* SPDX-License-Identifier: MIT */
-/* The types of tlog records, by the names that programs written for the tlog library of the Omni compiler use. Only
- * what a reader of logs needs: nothing here records events. C89. */
+/* The types of tlog records, and the calls that record them, by the names that programs written for the tlog library of
+ * the Omni compiler use. C89. What reads logs is in tlog_event.h. Source: the published description of the library.
+ *
+ *   tlog_initialize();
+ *   tlog_log(TLOG_EVENT_1_IN);
+ *   ...
+ *   tlog_log(TLOG_EVENT_1_OUT);
+ *   tlog_finalize();
+ *
+ * A program is one process, node 0, unless its environment says otherwise. With TLOG_NODES=n, n processes, on one
+ * machine or several, are one recording: TLOG_NODE is the number of each, from 0, and TLOG_ROOT (HOST:PORT) where node
+ * 0 listens. tlog_initialize and tlog_finalize wait for all of them. Node 0 writes the file: TLOG_FILE, or trace.log.
+ */
 #ifndef REMORA_TLOG_H
 #define REMORA_TLOG_H
+
+/* What the shared library shows; all else in it is hidden. */
+#pragma GCC visibility push(default)
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 #define TLOG_BLOCK_SIZE 1024
 
@@ -40,5 +57,25 @@ typedef enum tlog_type {
     TLOG_EVENT_8 = 38,
     TLOG_EVENT_9 = 39
 } TLOG_TYPE;
+
+/* Each of the three returns 0, or -1, and then tlog_last_error() (tlog_event.h) says why; none ends the program. They
+ * may be called from any thread. Pairs nest by process, so two threads that log them at a time need locks. */
+
+/* Begins to record: time 0 is here, at node 0; the clocks of the other nodes are adjusted to that of node 0. -1: it was
+ * called before; a variable above is missing or invalid; a node did not come within 30 s, or ended. */
+int tlog_initialize(void);
+
+/* Records an event of this type at this time, in memory: 16 bytes. type: TLOG_EVENT_..., 10 to 39. -1: another type,
+ * not between the other two calls, no memory. */
+int tlog_log(int type);
+
+/* Ends the recording and writes the file. -1: the file cannot be written to its end, a node has ended before (its last
+ * events are not in the file), or events were lost. */
+int tlog_finalize(void);
+
+#ifdef __cplusplus
+}
+#endif
+#pragma GCC visibility pop
 
 #endif

@@ -1,10 +1,33 @@
 # SPDX-License-Identifier: MIT
-"""tlog, read by Python's struct module: its own reader of the published format."""
+"""tlog, read by Python's struct module: its own reader of the published format. It has the limits of the original
+ones, too: whole blocks, 1024 processes, 262,144 events of each, 20,000 blocks."""
 import csv
+import os
+import socket
 import struct
+import subprocess
 
 from viewers import traces
 from support.cases import case, expect, expect_equal
+from support.context import BUILD, ROOT
+
+# Of the kind that the description of the library shows.
+RECORDS = r"""
+#include "tlog.h"
+
+main()
+{
+  int i;
+
+  tlog_initialize();
+  for (i = 0; i < 100; i++) {
+    tlog_log(TLOG_EVENT_1_IN);
+    tlog_log(TLOG_EVENT_3);
+    tlog_log(TLOG_EVENT_1_OUT);
+  }
+  return tlog_finalize();
+}
+"""
 
 PAIRS = range(10, 28)
 
@@ -13,6 +36,7 @@ def blocks(path):
     """Records by process; the promises of the format are asserted on the way."""
     data = path.read_bytes()
     expect_equal(len(data) % 1024, 0, "bytes after the last block")
+    expect(len(data) <= 20_000 * 1024, "more blocks than a reader takes")
     processes = {}
     last = None
     for at in range(0, len(data), 16):
@@ -23,7 +47,9 @@ def blocks(path):
         expect(process == last or at % 1024 == 0, f"process {process} begins inside a block")
         last = process
         processes.setdefault(process, []).append((kind, arg1, arg2, seconds))
+    expect(max(processes) < 1024, f"process {max(processes)}")
     for process, records in processes.items():
+        expect(len(records) <= 262_144, f"{len(records)} events of process {process}")
         expect_equal((records[0][0], records[-1][0]), (1, 2), f"first and last of process {process}")
         times = [record[3] for record in records]
         expect(times == sorted(times), f"time falls in process {process}")
@@ -64,3 +90,23 @@ def generated(ctx):
     """A generated trace, and one with gaps."""
     compare(ctx, traces.synthetic(ctx, 2000))
     compare(ctx, traces.lossy(ctx))
+
+
+@case
+def recorded_by_programs(ctx):
+    """Three processes that record one file: the published readers' rules, the checks of our own tools."""
+    source = traces.store(ctx, "records.c", RECORDS.encode())
+    program, log = ctx.dir / "records", ctx.dir / "trace.log"
+    host = ROOT / BUILD / "host"
+    ctx.run("gcc", "-std=gnu89", "-I", ROOT / "host/compat", source, "-L", host, "-ltlog", "-o", program)
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        root = f"127.0.0.1:{free.getsockname()[1]}"
+    processes = [subprocess.Popen([program], env={**os.environ, "LD_LIBRARY_PATH": str(host), "TLOG_FILE": str(log),
+                                                  "TLOG_NODES": "3", "TLOG_NODE": str(node), "TLOG_ROOT": root})
+                 for node in (2, 1, 0)]
+    expect_equal([process.wait(ctx.left_s()) for process in processes], [0, 0, 0], "exit codes")
+    expect_equal({process: [kind for kind, *_ in records] for process, records in blocks(log).items()},
+                 {process: [1] + [10, 33, 11] * 100 + [2] for process in range(3)}, "types by process")
+    ctx.remora("verify", log)
+    ctx.run(host / "tlogdump", "--check", log)
