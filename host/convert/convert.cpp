@@ -136,6 +136,9 @@ Outcome convert(const Request& request, trace::Diagnostics& diagnostics, const P
     if (const auto finished = writer->finish(opened.value()->facts()); !finished) {
         return failed(finished.error());
     }
+    if (const std::string warning = writer->warning(); !warning.empty()) {
+        diagnostics.report("W-CAP", {.file = request.output}, warning);
+    }
     // An existing output is worth more than a file without an event.
     if (!usable && destination.value()->replaces()) {
         return {.status = diagnostics.exit_status(false),

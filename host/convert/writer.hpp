@@ -50,6 +50,9 @@ class Writer {
 
     // After the last event. Errors as begin().
     [[nodiscard]] virtual lib::Result<void, Failure> finish(const trace::TraceFacts& /*facts*/) { return {}; }
+
+    // After finish(): what readers of the format may not be able to do with the output, and the remedy; mostly empty.
+    [[nodiscard]] virtual std::string warning() const { return {}; }
 };
 
 struct FormatRow {

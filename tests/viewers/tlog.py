@@ -63,6 +63,40 @@ def blocks(path):
     return processes
 
 
+def running(processes):
+    """(context, processor, begin, end) of each pair 14, 15 on a node of a task."""
+    found = []
+    for records in processes.values():
+        _, kind, context, _ = records[0]
+        begin = None
+        for number, cpu, _, seconds in records if kind == 0 else ():
+            if number == 14:
+                begin = round(seconds * 1e9)
+            elif number == 15:
+                found.append((context, cpu, begin, round(seconds * 1e9)))
+    return sorted(found)
+
+
+def switches(events):
+    """The same, from the context switches and the gaps of the trace."""
+    found, now, end = [], {}, max(event["time_ns"] for event in events)
+
+    def stop(cpu, time):
+        if cpu in now:
+            context, begin = now.pop(cpu)
+            found.append((context, cpu, begin, time))
+    for event in events:
+        cpu = event["cpu"]
+        if event["event"] == "context_switch" and (cpu not in now or now[cpu][0] != event["par1"]):
+            stop(cpu, event["time_ns"])
+            now[cpu] = (event["par1"], event["time_ns"])
+        elif event["event"] in ("blackout_start", "blackout_end"):
+            stop(cpu, event["time_ns"])
+    for cpu in list(now):
+        stop(cpu, end)
+    return sorted(found)
+
+
 def compare(ctx, trace):
     events = ctx.events(trace)
     path = ctx.convert(trace, "tlog")
@@ -75,6 +109,7 @@ def compare(ctx, trace):
     theirs = sorted((process, kind, arg1, arg2, round(seconds * 1e9))
                     for process, records in processes.items() for kind, arg1, arg2, seconds in records)
     expect_equal(ours, theirs, "records as csv and as Python reads them")
+    expect_equal(running(processes), switches(events), "times at which tasks run")
     times = {time for *_, time in ours}
     expect(all(event["time_ns"] in times for event in events if "time_ns" in event), "a time is missing")
 

@@ -1,20 +1,25 @@
 // SPDX-License-Identifier: MIT
-// tlog: what each processor did in blocks of 1024 bytes, START first, END last, in order of time; seconds since the
-// start of the trace. arg1 is the low byte of the task's context (the event's own, else the task that runs), arg2 the
-// event's other parameter. One event becomes one record; docs/tlog.md has the mapping.
+// tlog: a node for each task and each processor, in blocks of 1024 bytes, START first, END last, in order of time;
+// seconds since the start of the trace. On the node of a task is a pair for each time that it runs, and the events that
+// are about it or that it causes; on the node of a processor are the handlers and what belongs to no task. One event
+// becomes one record, a switch one on each node; docs/tlog.md has the mapping.
 //
 // Pairs always nest: what is opened inside an interval that ends is closed with it, by a record more; an end without
 // its begin becomes a single event of its family; what is open at the end is closed in front of END.
 #include "host/convert/losses.hpp"
 #include "host/convert/records/chain_spool.hpp"
 #include "host/convert/rows.hpp"
+#include "host/convert/schedule_words.hpp"
 #include "host/formats/tlog/native.hpp"
 #include "host/formats/tlog/record.hpp"
 
 #include <algorithm>
 #include <array>
+#include <fmt/format.h>
 #include <map>
 #include <optional>
+#include <string>
+#include <vector>
 
 namespace host::convert::records {
 
@@ -50,6 +55,7 @@ struct Half {
 
 constexpr auto kHalves = [] {
     std::array<Half, 256> halves{};
+    halves.fill({}); // g++ 12 sets only the first ones to their defaults
     for (std::size_t i = 0; i < tlog::kNativePairs.size(); ++i) {
         const tlog::NativePair& pair = tlog::kNativePairs[i];
         const auto type = static_cast<std::uint8_t>(tlog::kFirstPair + 2 * i);
@@ -60,11 +66,11 @@ constexpr auto kHalves = [] {
     return halves;
 }();
 
-// Of our events. running: the context that the processor runs.
-Mapped map_native(const trace::Event& event, std::uint16_t running) {
+// Of our events.
+Mapped map_native(const trace::Event& event) {
     Mapped mapped{.type = tlog::single_type(event.code), .single = tlog::single_type(event.code)};
     const bool own_context = event.row != nullptr && is_context(event.row->par1);
-    mapped.arg1 = static_cast<std::uint8_t>(own_context ? event.par1 : running);
+    mapped.arg1 = static_cast<std::uint8_t>(event.cpu);
     const bool par2_used = event.row == nullptr || event.row->par2.unit != tracer::Unit::none;
     mapped.arg2 = own_context || par2_used ? event.par2 : event.par1;
     if (!event.payload.empty()) {
@@ -125,26 +131,27 @@ class Tlog final : public Writer {
 
     void add(const trace::Event& event) override {
         m_untimed = m_untimed || !event.timed;
-        Process& process = of(event.cpu);
         if (event.is_sound()) {
-            const auto time_ns = static_cast<std::uint64_t>(std::max<std::int64_t>(event.time_ns, 0));
-            process.time_ns = std::max(process.time_ns, time_ns);
-            m_end_ns = std::max(m_end_ns, process.time_ns);
+            m_now_ns = static_cast<std::uint64_t>(std::max<std::int64_t>(event.time_ns, 0));
+            m_end_ns = std::max(m_end_ns, m_now_ns);
         }
         if (event.origin == trace::Origin::tlog) {
-            add_tlog(process, map_tlog(event));
+            add_tlog(node(event.cpu), map_tlog(event));
             return;
         }
-        start(process);
-        process.lost += event.is(kGapCode) ? event.par2 : 0;
-        if (event.origin == trace::Origin::kev && event.row == nullptr) {
-            put(process, {.type = tlog::kSingleOther, .arg2 = event.words.empty() ? 0 : event.words.front()});
-            return;
+        bool switched = false;
+        for (const Change& change : m_schedule.take(event)) {
+            if (change.kind == Change::Kind::switched || change.kind == Change::Kind::gap) {
+                stop(change.other, event.cpu, change.context);
+            }
+            if (change.kind == Change::Kind::switched) {
+                run(change.context, event.cpu, change.other);
+                switched = true;
+            }
         }
-        if (event.is(trace::kCodeOf<"context_switch">)) {
-            process.running = event.par1;
+        if (!switched) {
+            add_native(event);
         }
-        put(process, map_native(event, process.running));
     }
 
     lib::Result<void, Failure> finish(const trace::TraceFacts& facts) override {
@@ -152,21 +159,19 @@ class Tlog final : public Writer {
             return Failure{Fault::unusable,
                            "tlog has seconds, but the rate of the trace's clock is not known: name it with --tsc-khz"};
         }
-        if (m_processes.empty()) {
-            of(0);
+        if (m_nodes.empty()) {
+            of_processor(0);
         }
         for (const auto& [cpu, losses] : unseen_losses(facts)) {
-            add_unseen(of(cpu), losses);
+            add_unseen(cpu, losses);
         }
         std::vector<std::size_t> rows;
-        for (auto& [cpu, process] : m_processes) {
-            start(process);
-            if (!process.end) {
-                process.time_ns = m_end_ns;
-            }
-            close_down_to(process, 0);
-            write(process, tlog::kEnd, process.end.value_or(Mapped{}));
-            rows.push_back(process.row);
+        for (auto& [number, node] : m_nodes) {
+            start(node);
+            m_now_ns = node.end ? node.time_ns : m_end_ns;
+            close_down_to(node, 0);
+            write(node, tlog::kEnd, node.end.value_or(Mapped{}));
+            rows.push_back(node.row);
         }
         if (const auto copied = m_spool.copy_to(m_file, rows); !copied) {
             return failure_of(copied.error());
@@ -174,112 +179,175 @@ class Tlog final : public Writer {
         return {};
     }
 
+    // The original library aborts: it does not check.
+    [[nodiscard]] std::string warning() const override {
+        const auto records = [](const auto& entry) { return entry.second.records; };
+        const auto longest = std::ranges::max_element(m_nodes, {}, records);
+        return longest == m_nodes.end() || records(*longest) <= kReaderEvents
+                   ? std::string()
+                   : fmt::format("node {} has {} events, more than the {} that the original tlog library can read: "
+                                 "record a shorter run or fewer families for it",
+                                 longest->first, records(*longest), kReaderEvents);
+    }
+
   private:
     static constexpr std::size_t kDepthMax = 64;
+    static constexpr std::uint64_t kReaderEvents = 262'144;
     static constexpr std::uint8_t kGapCode = trace::kCodeOf<"blackout_end">;
+    static constexpr std::uint32_t kProcessors = kContexts; // added to a processor's number
 
-    struct Process {
-        std::uint16_t cpu = 0;
+    struct Node {
+        std::uint16_t number = 0;
         std::size_t row = 0;
         std::uint64_t time_ns = 0; // never falls
-        std::uint16_t running = 0; // context
+        Mapped begin{};            // START
         bool started = false;
         std::size_t depth = 0;
         std::array<Mapped, kDepthMax> open{};
-        std::uint64_t lost = 0;    // records, as gaps record
+        std::uint64_t records = 0;
         std::optional<Mapped> end; // of a tlog file: the END that may be the last
     };
 
-    Process& of(std::uint16_t cpu) {
-        const auto [place, added] = m_processes.try_emplace(cpu);
+    Node& node(std::uint16_t number) {
+        const auto [place, added] = m_nodes.try_emplace(number);
         if (added) {
-            place->second.cpu = cpu;
+            place->second.number = number;
             place->second.row = m_spool.add_row();
         }
         return place->second;
     }
 
-    void start(Process& process) {
-        if (!process.started) {
-            process.started = true;
-            write_at(process, tlog::kStart, {}, 0);
+    // Nodes are numbered as they come.
+    Node& of(std::uint32_t owner) {
+        Node*& place = m_owned[owner];
+        if (place == nullptr) {
+            const bool processor = owner >= kProcessors;
+            place = &node(static_cast<std::uint16_t>(m_nodes.size()));
+            place->begin = {.arg1 = processor, .arg2 = processor ? owner - kProcessors : owner};
+            start(*place);
+        }
+        return *place;
+    }
+
+    Node& of_processor(std::uint16_t cpu) { return of(kProcessors + cpu); }
+
+    void start(Node& node) {
+        if (!node.started) {
+            node.started = true;
+            write_at(node, tlog::kStart, node.begin, 0);
         }
     }
 
-    void add_tlog(Process& process, const Mapped& mapped) {
-        if (process.end) {
-            put(process, {.type = tlog::kSingleOther, .arg1 = process.end->arg1, .arg2 = process.end->arg2});
-            process.end.reset();
+    void run(std::uint32_t context, std::uint16_t cpu, std::uint32_t before) {
+        stop(context, cpu, context); // elsewhere, if a record is missing
+        put(of(context), {.role = Role::enter,
+                          .type = tlog::kRunningIn,
+                          .single = tlog::kSingleAttribute,
+                          .arg1 = static_cast<std::uint8_t>(cpu),
+                          .arg2 = before});
+    }
+
+    // Nothing, if no record says that it runs.
+    void stop(std::uint32_t context, std::uint16_t cpu, std::uint32_t after) {
+        if (context < kContexts && of(context).depth != 0) {
+            put(of(context), {.role = Role::leave,
+                              .type = tlog::kRunningOut,
+                              .arg1 = static_cast<std::uint8_t>(cpu),
+                              .arg2 = after});
         }
-        if (mapped.role == Role::start && !process.started) {
-            process.started = true;
-            write(process, tlog::kStart, mapped);
+    }
+
+    void add_native(const trace::Event& event) {
+        m_lost[event.cpu] += event.is(kGapCode) ? event.par2 : 0;
+        Mapped mapped = map_native(event);
+        if (event.origin == trace::Origin::kev && event.row == nullptr) {
+            mapped.arg2 = event.words.empty() ? 0 : event.words.front();
+        }
+        const std::uint32_t task = mapped.role == Role::single ? task_of(event, m_schedule) : kUnknownContext;
+        put(task < kContexts ? of(task) : of_processor(event.cpu), mapped);
+    }
+
+    void add_tlog(Node& node, const Mapped& mapped) {
+        if (node.end) {
+            put(node, {.type = tlog::kSingleOther, .arg1 = node.end->arg1, .arg2 = node.end->arg2});
+            node.end.reset();
+        }
+        if (mapped.role == Role::start && !node.started) {
+            node.started = true;
+            write(node, tlog::kStart, mapped);
             return;
         }
-        start(process);
+        start(node);
         if (mapped.role == Role::end) {
-            process.end = mapped;
+            node.end = mapped;
+            node.time_ns = std::max(node.time_ns, m_now_ns);
         } else if (mapped.role == Role::start) {
-            put(process, {.type = tlog::kSingleOther, .arg1 = mapped.arg1, .arg2 = mapped.arg2});
+            put(node, {.type = tlog::kSingleOther, .arg1 = mapped.arg1, .arg2 = mapped.arg2});
         } else {
-            put(process, mapped);
+            put(node, mapped);
         }
     }
 
     // A gap of its own, after the last event: that is where a reader notices at the latest.
-    void add_unseen(Process& process, const Losses& losses) {
-        const std::uint64_t lost = losses.without(process.lost);
+    void add_unseen(std::uint16_t cpu, const Losses& losses) {
+        const std::uint64_t lost = losses.without(m_lost[cpu]);
         if (lost != 0) {
-            start(process);
-            write(process, tlog::single_type(kGapCode),
-                  {.arg2 = static_cast<std::uint32_t>(std::min<std::uint64_t>(lost, ~std::uint32_t{0}))});
+            write(of_processor(cpu), tlog::single_type(kGapCode),
+                  {.arg1 = static_cast<std::uint8_t>(cpu),
+                   .arg2 = static_cast<std::uint32_t>(std::min<std::uint64_t>(lost, ~std::uint32_t{0}))});
         }
     }
 
-    void put(Process& process, const Mapped& mapped) {
-        if (mapped.role == Role::enter && process.depth < kDepthMax) {
-            process.open[process.depth++] = mapped;
-            write(process, mapped.type, mapped);
+    void put(Node& node, const Mapped& mapped) {
+        if (mapped.role == Role::enter && node.depth < kDepthMax) {
+            node.open[node.depth++] = mapped;
+            write(node, mapped.type, mapped);
             return;
         }
         if (mapped.role == Role::leave) {
-            std::size_t depth = process.depth;
-            while (depth > 0 && !(process.open[depth - 1].type == tlog::Kind::opener(mapped.type) &&
-                                  process.open[depth - 1].key == mapped.key)) {
+            std::size_t depth = node.depth;
+            while (depth > 0 && !(node.open[depth - 1].type == tlog::Kind::opener(mapped.type) &&
+                                  node.open[depth - 1].key == mapped.key)) {
                 --depth;
             }
             if (depth != 0) {
-                close_down_to(process, depth);
-                process.depth = depth - 1;
-                write(process, mapped.type, mapped);
+                close_down_to(node, depth);
+                node.depth = depth - 1;
+                write(node, mapped.type, mapped);
                 return;
             }
         }
-        write(process, mapped.role == Role::single ? mapped.type : mapped.single, mapped);
+        write(node, mapped.role == Role::single ? mapped.type : mapped.single, mapped);
     }
 
     // Closes what is open deeper than `depth`.
-    void close_down_to(Process& process, std::size_t depth) {
-        while (process.depth > depth) {
-            const Mapped& opened = process.open[--process.depth];
-            write(process, static_cast<std::uint8_t>(opened.type + 1), opened);
+    void close_down_to(Node& node, std::size_t depth) {
+        while (node.depth > depth) {
+            const Mapped& opened = node.open[--node.depth];
+            write(node, static_cast<std::uint8_t>(opened.type + 1), opened);
         }
     }
 
-    void write(const Process& process, std::uint8_t type, const Mapped& mapped) {
-        write_at(process, type, mapped, process.time_ns);
+    void write(Node& node, std::uint8_t type, const Mapped& mapped) {
+        node.time_ns = std::max(node.time_ns, m_now_ns);
+        write_at(node, type, mapped, node.time_ns);
     }
 
-    void write_at(const Process& process, std::uint8_t type, const Mapped& mapped, std::uint64_t time_ns) {
+    void write_at(Node& node, std::uint8_t type, const Mapped& mapped, std::uint64_t time_ns) {
         std::array<std::byte, tlog::kRecordBytes> bytes{};
-        tlog::encode({process.cpu, type, mapped.arg1, mapped.arg2, static_cast<double>(time_ns) / 1e9}, bytes);
-        m_spool.append(process.row, bytes);
+        tlog::encode({node.number, type, mapped.arg1, mapped.arg2, static_cast<double>(time_ns) / 1e9}, bytes);
+        m_spool.append(node.row, bytes);
+        ++node.records;
     }
 
     OutputFile& m_file;
     ChainSpool m_spool;
-    std::map<std::uint16_t, Process> m_processes;
-    std::uint64_t m_end_ns = 0;
+    Schedule m_schedule;
+    std::map<std::uint16_t, Node> m_nodes;
+    std::vector<Node*> m_owned = std::vector<Node*>(2 * kProcessors); // by context, or by processor from kProcessors
+    std::map<std::uint16_t, std::uint64_t> m_lost;                    // records, as gaps record, by processor
+    std::uint64_t m_now_ns = 0;                                       // of the latest sound event
+    std::uint64_t m_end_ns = 0;                                       // the greatest
     bool m_untimed = false;
 };
 
@@ -288,7 +356,7 @@ class Tlog final : public Writer {
 const FormatRow kTlogRow = {
     .name = "tlog",
     .suffix = ".log",
-    .meaning = "tlog of the Omni compiler: 16-byte records in blocks per processor, for tlogview, tlogDump, tlogdump",
+    .meaning = "tlog of the Omni compiler: 16-byte records, a node per task, for tlogview, tlogDump, tlogdump",
     .shape = Destination::Shape::file,
     .needs_survey = false,
     .make = make_writer<Tlog>,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Which tlog types our events become. What nests becomes one of the first three pairs, everything else a single event
-// of its family. The numbers of events come from the event table; the lists here name the exceptions.
+// Which tlog types our events become. The handlers of interrupts and timers are the first two pairs, the time in which
+// a task runs is the third; everything else is a single event of its family. The numbers of events come from the event
+// table; the lists here name the exceptions.
 #pragma once
 
 #include "host/formats/tlog/kinds.hpp"
@@ -24,12 +25,15 @@ struct NativePair {
     PairKey key;
 };
 
-// Pair 1, 2, 3 of tlog.
+// Pair 1, 2 of tlog.
 inline constexpr auto kNativePairs = std::to_array<NativePair>({
     {trace::kCodeOf<"interrupt_start">, trace::kCodeOf<"interrupt_end">, PairKey::par1},
     {trace::kCodeOf<"timer_wakeup_start">, trace::kCodeOf<"timer_wakeup_end">, PairKey::none},
-    {trace::kCodeOf<"task_begin_cycle">, trace::kCodeOf<"task_end_cycle">, PairKey::par1},
 });
+
+// Pair 3: the task runs.
+inline constexpr std::uint8_t kRunningIn = kFirstPair + 4;
+inline constexpr std::uint8_t kRunningOut = kRunningIn + 1;
 
 inline constexpr std::uint8_t kSingleTask = 31;      // tasks and jobs
 inline constexpr std::uint8_t kSingleAttribute = 32; // context switches, priorities, inheritance

@@ -15,6 +15,7 @@ using support::TlogFile;
 using trace::Event;
 
 struct Read {
+    std::uint16_t node;
     std::int64_t time_ns;
     std::uint16_t number;
     std::uint32_t arg1;
@@ -22,6 +23,8 @@ struct Read {
 
     friend bool operator==(const Read&, const Read&) = default;
 };
+
+constexpr std::uint32_t kNone = 65'537; // no task is known
 
 class TlogConvert : public support::CommandLine {
   protected:
@@ -37,7 +40,7 @@ class TlogConvert : public support::CommandLine {
             return read;
         }
         for (Event event; opened.value()->next(event);) {
-            read.push_back({event.time_ns, event.number, event.words[0], event.words[1]});
+            read.push_back({event.cpu, event.time_ns, event.number, event.words[0], event.words[1]});
         }
         EXPECT_EQ(lines, "");
         EXPECT_EQ(std::filesystem::file_size(output) % 1024, 0U);
@@ -50,10 +53,52 @@ class TlogConvert : public support::CommandLine {
 TEST_F(TlogConvert, KeepsCountOrderTimesAndArguments) {
     const auto read = convert(sample().bytes());
     EXPECT_EQ(m_status, 0) << m_err;
-    const std::vector<Read> expected = {{0, 1, 0, 0},           {0, 31, 12, 0},    {100, 10, 0, 32}, {200, 11, 0, 32},
-                                        {300, 31, 12, 12},      {310, 31, 12, 0},  {320, 32, 12, 0}, {400, 34, 12, 1},
-                                        {1000, 38, 12, 0xDEAD}, {1100, 31, 12, 0}, {1100, 2, 0, 0}};
+    // Node 0 is the task of context 12, node 1 the processor.
+    const std::vector<Read> expected = {{0, 0, 1, 0, 12},         {0, 0, 31, 0, 0},       {1, 0, 1, 1, 0},
+                                        {1, 100, 10, 0, 32},      {1, 200, 11, 0, 32},    {0, 300, 31, 0, 12},
+                                        {0, 310, 31, 0, 0},       {0, 320, 14, 0, kNone}, {0, 400, 34, 0, 1},
+                                        {0, 1000, 38, 0, 0xDEAD}, {0, 1100, 31, 0, 0},    {0, 1100, 15, 0, kNone},
+                                        {0, 1100, 2, 0, 0},       {1, 1100, 2, 0, 0}};
     EXPECT_EQ(read, expected);
+}
+
+TEST_F(TlogConvert, EachTaskHasANodeOnWhichItRunsAndStops) {
+    ChunkBuilder chunk;
+    chunk.event(0, "context_switch", 5).event(10, "task_begin_cycle", 5, 0).event(20, "context_switch", 6);
+    chunk.event(30, "context_switch", 5).event(40, "context_switch", 5).event(50, "task_end_cycle", 5, 0);
+    chunk.event(60, "context_switch", 1).event(70, "user_event_0", 0, 9);
+    const std::vector<Read> expected = {{0, 0, 1, 0, 5},   {0, 0, 14, 0, kNone}, {1, 0, 1, 0, 6},   {2, 0, 1, 0, 1},
+                                        {0, 10, 31, 0, 0}, {0, 20, 15, 0, 6},    {1, 20, 14, 0, 5}, {0, 30, 14, 0, 6},
+                                        {1, 30, 15, 0, 5}, {0, 40, 32, 0, 0},    {0, 50, 31, 0, 0}, {0, 60, 15, 0, 1},
+                                        {2, 60, 14, 0, 5}, {0, 70, 2, 0, 0},     {1, 70, 2, 0, 0},  {2, 70, 36, 0, 9},
+                                        {2, 70, 15, 0, 5}, {2, 70, 2, 0, 0}};
+    EXPECT_EQ(convert(chunk.bytes()), expected);
+}
+
+TEST_F(TlogConvert, NothingIsSaidToRunInAGap) {
+    ChunkBuilder chunk;
+    chunk.event(0, "context_switch", 5).event(10, "blackout_start").event(20, "blackout_end", 0, 3);
+    chunk.event(30, "context_switch", 5);
+    const std::vector<Read> expected = {
+        {0, 0, 1, 0, 5},   {0, 0, 14, 0, kNone},  {1, 0, 1, 1, 0},       {0, 10, 15, 0, kNone}, {1, 10, 39, 0, 0},
+        {1, 20, 39, 0, 3}, {0, 30, 14, 0, kNone}, {0, 30, 15, 0, kNone}, {0, 30, 2, 0, 0},      {1, 30, 2, 0, 0}};
+    EXPECT_EQ(convert(chunk.bytes()), expected);
+}
+
+TEST_F(TlogConvert, WarnsWhereTheOriginalReaderHasNoRoom) {
+    const auto events = [](unsigned number) { // and START and END
+        ChunkBuilder chunk;
+        for (unsigned i = 0; i < number; ++i) {
+            chunk.event(i, "user_event_1", 0, i);
+        }
+        return chunk.bytes();
+    };
+    convert(events(262'142));
+    EXPECT_EQ(m_err, "");
+    convert(events(262'143));
+    EXPECT_EQ(m_status, 0);
+    EXPECT_NE(m_err.find("node 0 has 262145 events, more than the 262144"), std::string::npos) << m_err;
+    EXPECT_NE(m_err.find("out.log"), std::string::npos) << m_err;
 }
 
 TEST_F(TlogConvert, TimesAreExactToTheNanosecond) {
@@ -79,15 +124,15 @@ TEST_F(TlogConvert, PairsNestWhateverTheTraceSays) {
     chunk.event(3, "task_begin_cycle", 6, 0).event(4, "interrupt_end", 3).event(5, "task_end_cycle", 6, 0);
     chunk.event(6, "timer_wakeup_start").event(7, "timer_wakeup_end", 5).event(8, "interrupt_start", 4);
     const auto read = convert(chunk.bytes());
-    // START; 9 events; a job closed with its interrupt; two open pairs closed at the end; END.
-    EXPECT_EQ(read.size(), 14U);
-    EXPECT_EQ(read[1].number, formats::tlog::kSingleInterrupt);
+    // Three nodes; 9 events; the last handler is closed at the end.
+    EXPECT_EQ(read.size(), 2U * 3 + 9 + 1);
+    EXPECT_EQ(read[1], (Read{0, 0, formats::tlog::kSingleInterrupt, 0, 3}));
 }
 
 TEST_F(TlogConvert, LossIsAnEvent) {
     const auto read = convert(ChunkBuilder().event(0, "blackout_start").event(9, "blackout_end", 0, 77).bytes());
     ASSERT_EQ(read.size(), 4U);
-    EXPECT_EQ(read[2], (Read{9, formats::tlog::kSingleLoss, 0, 77}));
+    EXPECT_EQ(read[2], (Read{0, 9, formats::tlog::kSingleLoss, 0, 77}));
 }
 
 TEST_F(TlogConvert, NestedDeeperThanIsFollowedStaysLegal) {
