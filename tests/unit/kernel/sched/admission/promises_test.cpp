@@ -148,4 +148,46 @@ TEST(PromisesKept, ASporadicTaskDoesNotTakeTheTimeOfOthersByActivationsInThePast
               "misses 0");
 }
 
+// The test of a wish runs with interrupts on; a bounded one, with them off, is too rough for these three.
+kernel::HardModel in_us(std::uint64_t wcet, std::uint64_t period, std::uint64_t deadline) {
+    return {.wcet = lib::microseconds(wcet),
+            .period = lib::microseconds(period),
+            .relative_deadline = lib::microseconds(deadline),
+            .offset = {}};
+}
+
+void wish_for_the_third(const char* when) {
+    const auto created =
+        kernel::task_create({.name = "third", .body = once<'T', 1>, .model = in_us(33'362, 100'068, 100'064)});
+    note_result(when, created);
+    if (created.ok()) {
+        must(kernel::task_kill(created.value()));
+    }
+}
+
+TEST(Admission, PreparesAgainAfterAJobWasAbortedWhilePreparing) {
+    // A's job is late at 5, in the middle of its wish, and is aborted there.
+    EXPECT_EQ(hosted::run([] {
+                  create("first", once<'F', 1>, in_us(343, 1'030, 1'028));
+                  create("second", once<'S', 1>, in_us(3'345, 10'033, 10'031));
+                  kernel::HardModel model = hard(1, 1'000, 5);
+                  model.wcet = {1};
+                  const kernel::Pid late =
+                      must(kernel::task_create({.name = "A",
+                                                .body =
+                                                    [](void*) {
+                                                        work("A", 5);
+                                                        wish_for_the_third("in its test");
+                                                    },
+                                                .model = model,
+                                                .reactions = {.deadline_miss = kernel::Reaction::abort}}));
+                  must(kernel::task_activate_at(late, at(0)));
+                  at_time(7, [](void*) { wish_for_the_third("without a test"); });
+                  pause_until(9);
+                  note("aborted " + std::to_string(must(kernel::task_info(late)).jobs.aborted));
+                  wish_for_the_third("afterwards");
+              }),
+              "A 0-5 | without a test: refused | aborted 1 | afterwards: ok");
+}
+
 } // namespace
