@@ -4,6 +4,8 @@
 #include "lib/endian.hpp"
 #include "tests/support/fat_volumes.hpp"
 
+#include <sys/mman.h>
+
 namespace drivers::fat {
 namespace {
 
@@ -153,6 +155,27 @@ TEST_P(FatWriterTest, StoresTheGivenDate) {
     EXPECT_EQ(time.second, 58);
     EXPECT_EQ(writer.create({.name = "b", .modified = {.year = 2108}}).error(), lib::Error::invalid_argument);
     EXPECT_EQ(writer.create({.name = "b", .modified = {.year = 1979}}).error(), lib::Error::invalid_argument);
+}
+
+// A file's size has 32 bits. Zeros that take no memory: nothing but what is written is read.
+TEST_P(FatWriterTest, RefusesThe4GiBBeforeAnythingOfItIsWritten) {
+    constexpr std::size_t kGreatest = 0xFFFF'FFFF;
+    void* const zeros = mmap(nullptr, kGreatest + 1, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    ASSERT_NE(zeros, MAP_FAILED);
+    const std::span bytes(static_cast<const std::byte*>(zeros), kGreatest + 1);
+    const auto sectors_for = [&](std::size_t first, std::size_t second) {
+        FileWriter writer(volume);
+        EXPECT_TRUE(writer.create({.name = "big"}));
+        EXPECT_TRUE(writer.append(bytes.first(first)));
+        disk.record_journal();
+        EXPECT_EQ(writer.append(bytes.first(second)).error(), lib::Error::no_space);
+        return disk.journal().size();
+    };
+    const std::uint32_t all = volume.geometry().cluster_count;
+    EXPECT_LT(sectors_for(kSectorBytes, kGreatest), all); // what giving up writes
+    EXPECT_LT(sectors_for(kSectorBytes, kGreatest - kSectorBytes + 1), all);
+    EXPECT_GE(sectors_for(kSectorBytes, kGreatest - kSectorBytes), all) << "until the volume is full";
+    munmap(zeros, kGreatest + 1);
 }
 
 TEST(FatNames, AcceptsWhatFits8Dot3AndNothingElse) {

@@ -210,6 +210,12 @@ TEST_F(Ne2000, AcceptsRuntsThatAnEmulatedLinkDidNotPad) {
     ASSERT_TRUE(card.arrive(make_frame(42)));
     EXPECT_EQ(nic.receive_frame(buffer).value(), 42U);
     EXPECT_EQ(nic.counters().rx_runts, 1U);
+    ASSERT_TRUE(card.arrive(make_frame(60))); // the shortest frame that is none
+    EXPECT_EQ(nic.receive_frame(buffer).value(), 60U);
+    EXPECT_EQ(nic.counters().rx_runts, 1U);
+    ASSERT_TRUE(card.arrive(make_frame(59)));
+    EXPECT_EQ(nic.receive_frame(buffer).value(), 59U);
+    EXPECT_EQ(nic.counters().rx_runts, 2U);
 }
 
 TEST_F(Ne2000, DropsAFrameLongerThanTheCallersBufferAndContinues) {

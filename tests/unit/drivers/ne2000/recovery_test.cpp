@@ -210,6 +210,25 @@ TEST_F(Ne2000Recovery, TheWatchdogResetsACardWhoseTransmissionNeverEnds) {
     EXPECT_TRUE(nic.send_frame(make_frame(100, 3)));
 }
 
+TEST_F(Ne2000Recovery, TheWatchdogCountsFromTheFirstAttemptThroughEveryOverflow) {
+    card.behaviour.transmitter_stuck = true;
+    card.behaviour.stop_cuts_transmission = true;
+    ASSERT_TRUE(nic.send_frame(make_frame(100, 1)));
+    for (std::uint64_t resends = 1; resends <= 2; ++resends) {
+        clock.advance(lib::milliseconds(200));
+        flood();
+        nic.poll();
+        while (nic.receive_frame(buffer)) {
+        }
+        EXPECT_EQ(nic.counters().tx_resends, resends);
+        EXPECT_EQ(nic.counters().tx_watchdog_resets, 0U);
+    }
+    clock.advance(lib::milliseconds(101));
+    nic.poll();
+    EXPECT_EQ(nic.counters().tx_watchdog_resets, 1U);
+    EXPECT_EQ(nic.counters().tx_abandoned, 1U);
+}
+
 TEST_F(Ne2000Recovery, ADmaThatNeverCompletesCostsAResetAndTheFrame) {
     card.behaviour.dma_never_completes = true;
     const auto before = clock.current();

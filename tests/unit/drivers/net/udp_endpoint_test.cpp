@@ -137,6 +137,19 @@ TEST_F(UdpEndpointTest, ReceivesWhatThePeerSendsInOrder) {
     EXPECT_EQ(endpoint.receive(out).error(), lib::Error::not_found);
 }
 
+TEST_F(UdpEndpointTest, ReceivesNothingOfTheFlowBefore) {
+    become_ready();
+    arrive(test::make_udp(bytes({1, 2, 3})));
+    endpoint.poll();
+    become_ready();
+    std::array<std::byte, 3> out{};
+    EXPECT_EQ(endpoint.receive(out).error(), lib::Error::not_found);
+    arrive(test::make_udp(bytes({4})));
+    endpoint.poll();
+    EXPECT_EQ(endpoint.receive(out).value(), 1U);
+    EXPECT_EQ(out[0], std::byte{4});
+}
+
 TEST_F(UdpEndpointTest, DropsADatagramLongerThanTheCallersBuffer) {
     become_ready();
     arrive(test::make_udp(bytes({1, 2, 3})));
@@ -269,6 +282,20 @@ TEST_F(UdpEndpointTest, AnswersAnEchoWithTheSameBytes) {
     arrive(test::make_icmp(8, 0, {}));
     endpoint.poll();
     EXPECT_EQ(endpoint.counters().replies_lost, 1U);
+}
+
+TEST_F(UdpEndpointTest, DoesNotAnswerAnEchoFromAnAddressThatIsNoHost) {
+    become_ready();
+    card.sent.clear();
+    for (const int first : {0, 127, 224, 255}) {
+        Bytes packet = test::make_icmp(8, 0, {});
+        packet[12] = static_cast<std::byte>(first);
+        test::seal_ipv4(packet);
+        arrive(packet);
+    }
+    endpoint.poll();
+    EXPECT_TRUE(card.sent.empty());
+    EXPECT_EQ(endpoint.counters().icmp_ignored, 4U);
 }
 
 TEST_F(UdpEndpointTest, DoesNotAnswerAnEchoThatWasBroadcast) {
