@@ -15,19 +15,14 @@ namespace tracer {
 
 inline constexpr std::uint8_t kNextChunkCode = event_code("next_chunk");
 
-// How to handle a code. A code without a row is recorded as it is; readers skip it.
-enum class CodeKind : std::uint8_t {
-    unknown,
-    loggable,
-    unloggable, // the empty slot, combined and consumed events
-};
-
-inline constexpr auto kCodeKinds = [] {
-    std::array<CodeKind, 256> kinds{};
-    for (std::size_t i = 0; i < kEvents.size(); ++i) {
-        kinds[kEvents[i].code] = is_loggable(kEvents[i]) ? CodeKind::loggable : CodeKind::unloggable;
+// By code: the bit of CpuTrace::mask that must be set for it to be recorded; 0: no single record of the event table has
+// this code.
+inline constexpr auto kLoggableBits = [] {
+    std::array<std::uint32_t, kCodeMask + 1> bits{};
+    for (const EventRow& row : kEvents) {
+        bits[row.code] = is_loggable(row) ? mask_bit(row.code) : 0;
     }
-    return kinds;
+    return bits;
 }();
 
 namespace detail {
@@ -40,20 +35,21 @@ event_code_is_not_loggable();
 void refuse_record();
 void request_next_chunk();
 
-[[gnu::always_inline]] inline bool is_ordinary(std::uint16_t type) {
-    const auto code = static_cast<std::uint8_t>(type & kCodeMask);
-    if (code == kNextChunkCode) {
+// One look-up at run time, none for a constant. 0: not a loggable code.
+[[nodiscard, gnu::always_inline]] inline std::uint32_t loggable_bit(std::uint16_t type) {
+    const auto code = static_cast<std::uint8_t>(type);
+    return code == type ? kLoggableBits[code] : 0;
+}
+
+// A code that is not loggable: an instruction, or a mistake.
+[[gnu::always_inline]] inline void take_other(std::uint16_t type) {
+    if (type == kNextChunkCode) {
         request_next_chunk();
-        return false;
-    }
-    if (__builtin_constant_p(type) && (type > kCodeMask || kCodeKinds[code] != CodeKind::loggable)) {
+    } else if (__builtin_constant_p(type)) {
         event_code_is_not_loggable();
-    }
-    if (kCodeKinds[code] == CodeKind::unloggable) {
+    } else {
         refuse_record();
-        return false;
     }
-    return true;
 }
 
 // The published macros take any integers; values that do not fit are cut, as in C.
@@ -69,15 +65,20 @@ template <typename To, typename From>
 } // namespace detail
 
 [[gnu::always_inline]] inline void log_published(std::uint16_t type, std::uint16_t par1, std::uint32_t par2) {
-    const auto code = static_cast<std::uint16_t>(type & kCodeMask);
-    if (detail::family_enabled(mask_bit(code)) && detail::is_ordinary(type)) {
-        detail::record(code, par1, par2);
+    if (const std::uint32_t bit = detail::loggable_bit(type); bit != 0) [[likely]] {
+        if (detail::family_enabled(bit)) {
+            detail::record(type, par1, par2);
+        }
+    } else if (detail::family_enabled(mask_bit(type))) {
+        detail::take_other(type);
     }
 }
 
 [[gnu::always_inline]] inline void log_published_fast(std::uint16_t type, std::uint16_t par1, std::uint32_t par2) {
-    if (detail::is_ordinary(type)) {
-        detail::record(static_cast<std::uint16_t>((type & kCodeMask) | kFastPathBit), par1, par2);
+    if (detail::loggable_bit(type) != 0) [[likely]] {
+        detail::record(static_cast<std::uint16_t>(type | kFastPathBit), par1, par2);
+    } else {
+        detail::take_other(type);
     }
 }
 

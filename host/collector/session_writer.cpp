@@ -149,8 +149,9 @@ void SessionWriter::write(std::span<const std::byte> bytes, const tracer::Record
     chunk.crc32c = lib::crc32c(bytes, chunk.crc32c);
     chunk.bytes += bytes.size();
     const bool stream = in_stream();
-    const bool metadata_family = !stream && formats::dat::is_metadata_family(record.code);
     const bool in_preamble = chunk.described && m_slots + m_slots_lost < chunk.description.preamble_slots;
+    const bool may_be_metadata = !chunk.described || in_preamble || record.event_code() == kCodeOf<"export_end">;
+    const bool metadata_family = !stream && may_be_metadata && formats::dat::is_metadata_family(record.code);
     ++m_slots;
     if (metadata_family) {
         ++chunk.preamble;

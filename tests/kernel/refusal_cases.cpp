@@ -103,9 +103,28 @@ int remainder(const kernel::AppArguments&) {
     return failures;
 }
 
+// The trace of this case is verified from outside: what describes a chunk elsewhere is here a record like any other.
+int codes(const kernel::AppArguments&) {
+    TRACER_LOGEVENT(FTrace_EVT_numevents, 0, 5);
+    TRACER_LOGEVENT(FTrace_EVT_cycles_per_msec, 0, 5);
+    const std::uint64_t before = tracer::totals(0).refused;
+    std::uint64_t without_a_row = 0;
+    for (unsigned number = 0; number < 0x200; ++number) {
+        if (number > 0xFF || tracer::find_event(static_cast<std::uint8_t>(number)) == nullptr) {
+            const volatile unsigned type = number; // not a constant to the compiler
+            TRACER_LOGEVENT(type, 1, 2);
+            ++without_a_row;
+        }
+    }
+    check(without_a_row > 0x100, "there are codes without a row");
+    check(tracer::totals(0).refused == before + without_a_row, "each of them is refused, and counted");
+    return failures;
+}
+
 [[gnu::used, gnu::section(".apps")]] constinit const kernel::App kCases[] = {
     {"t_chunk_arguments", "every bad argument is refused, reported, and changes nothing", &checked<&arguments>, true},
     {"t_chunk_remainder", "a size that is no multiple of 16 loses the remainder", &checked<&remainder>, true},
+    {"t_chunk_codes", "every published code may be logged, every other one is refused", &checked<&codes>, false},
 };
 
 } // namespace

@@ -169,8 +169,7 @@ void ChunkCursor::fill(const Slot& slot, trace::EventState state, trace::Event& 
     event.par1 = record.par1;
     event.par2 = record.par2;
     event.state = state;
-    event.metadata =
-        is_metadata_family(event.code) || (chunk.described && slot.index < chunk.description.preamble_slots);
+    event.metadata = m_ledger.is_metadata(slot);
     event.names = &m_names;
     if (event.row == nullptr) {
         m_scope.diagnostics().count_unknown(event.code,
@@ -195,10 +194,12 @@ bool ChunkCursor::take_simple(const Slot& slot, trace::Event& event) {
     }
     fill(slot, trace::EventState::ok, event);
     note(event);
+    // An application may log these as well: what the chunk's header states does not depend on them.
+    const bool is_stated = chunk.described && !event.metadata;
     switch (event.code) {
     case trace::kCodeOf<"cycles_per_msec">:
     case trace::kCodeOf<"trace_start">:
-        if (event.par2 != 0) {
+        if (event.par2 != 0 && !(is_stated && chunk.description.tsc_khz != 0)) {
             take_rate(m_scope, event.par2, event.offset_bytes);
         }
         break;
@@ -208,8 +209,10 @@ bool ChunkCursor::take_simple(const Slot& slot, trace::Event& event) {
         m_scope.facts().names.set_pid(event.par1, event.par2);
         break;
     case trace::kCodeOf<"numevents">:
-        chunk.numevents = event.par2;
-        m_ledger.check_repeated_count(slot);
+        if (!is_stated) {
+            chunk.numevents = event.par2;
+            m_ledger.check_repeated_count(slot);
+        }
         break;
     case trace::kCodeOf<"blackout_start">:
         chunk.in_blackout = true;
@@ -239,6 +242,13 @@ bool ChunkCursor::take_complete(std::span<const std::byte> bytes, trace::Event& 
         event.state = trace::EventState::malformed;
         m_scope.chunk().skipped += slots;
         lose_header();
+        return true;
+    }
+    if (is_metadata_family(event.code) && !event.metadata) {
+        m_scope.report("E-META", m_first.offset_bytes,
+                       fmt::format("0x{:02x} describes a chunk, and is not in its preamble: ignored", event.code));
+        event.state = trace::EventState::malformed;
+        m_scope.chunk().skipped += slots;
         return true;
     }
     event.payload = bytes.first(length).subspan(sizeof(std::uint16_t));

@@ -33,13 +33,22 @@ void ChunkLedger::take_erased(std::uint64_t offset_bytes) {
     ++m_scope.chunk().skipped;
 }
 
+bool ChunkLedger::is_metadata(const Slot& slot) const {
+    const trace::ChunkReport& chunk = m_scope.chunk();
+    const std::uint8_t code = slot.record.event_code();
+    if (chunk.described && (slot.index < chunk.description.preamble_slots || code == trace::kCodeOf<"export_end">)) {
+        return true;
+    }
+    return is_metadata_family(code) && (!chunk.described || m_distrusts_count);
+}
+
 void ChunkLedger::count(const Slot& slot) {
     trace::ChunkReport& chunk = m_scope.chunk();
     if (slot.index < chunk.description.preamble_slots && chunk.described) {
         ++chunk.preamble;
     } else if (slot.compact) {
         ++chunk.events;
-    } else if (!is_metadata_family(slot.record.event_code())) {
+    } else if (!is_metadata(slot)) {
         ++chunk.records;
         ++chunk.events;
     }

@@ -38,6 +38,10 @@ class ChunkLedger {
     // A slot of all ones: flash or disk that was erased.
     void take_erased(std::uint64_t offset_bytes);
 
+    // The slot describes the trace instead of being part of it: it is in the preamble, or it is the end of an export.
+    // Where the length of the preamble is not known, or not to be relied on, its family says so.
+    [[nodiscard]] bool is_metadata(const Slot& slot) const;
+
     void count(const Slot& slot);
 
     // The chunk's very first slot has the bytes of a header in the other order.

@@ -75,12 +75,15 @@ TEST_F(FTrace, UnloggableTypesAreRefusedAtRunTime) {
     const int number = create(8, FTRACE_CHUNK_FLAG_FREE);
     ASSERT_EQ(FTrace_actual_chunk_select(number), 0);
     ASSERT_EQ(FTrace_enable(), 0);
-    for (const WORD type : {WORD{0x00}, WORD{0x0C}, WORD{0x8000}}) {
+    // The empty slot, long events, codes without a row, a code with other bits set.
+    constexpr std::array<WORD, 10> kTypes = {0x00, 0x0C, 0x1E, 0xEC, 0xFC, 0x0F, 0x80, 0x8000, 0x8022, 0x0122};
+    for (const WORD type : kTypes) {
         const volatile WORD code = type;
         TRACER_LOGEVENT(code, 1, 2);
+        FAST_TRACER_LOGEVENT(code, 1, 2);
     }
     EXPECT_TRUE(codes(number).empty());
-    EXPECT_EQ(m_fixture.tracer().control.totals().refused, 3U);
+    EXPECT_EQ(m_fixture.tracer().control.totals().refused, 2 * kTypes.size());
     expect_error("TRACER_LOGEVENT", "type");
 }
 

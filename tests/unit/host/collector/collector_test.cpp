@@ -127,6 +127,20 @@ TEST_F(Collecting, WritesEachChunkByteForByteAndAManifestThatSaysComplete) {
     EXPECT_EQ(manifest.transfer->records, 600U);
 }
 
+// A code of the metadata's family without a row is a record, as it is for every reader.
+TEST_F(Collecting, CountsRecordsAfterThePreambleWhateverTheirFamily) {
+    ChunkBuilder builder = chunk(0, 20);
+    builder.raw(tracer::make_record(0xEC, 1, 2, {200'000})).raw(tracer::make_record(0xFC, 1, 2, {200'000}));
+    std::uint32_t number = 1;
+    std::vector<Bytes> all = support::packets(builder.bytes(), number);
+    all.push_back(support::packets(support::export_end({.chunks = 1, .records = 22}), number).front());
+    Sender(m_socket.local()).send(all);
+    const formats::dat::Manifest manifest = collect();
+    EXPECT_TRUE(manifest.complete) << manifest.reason;
+    EXPECT_EQ(manifest.chunks.at(0).records, 22U);
+    EXPECT_EQ(manifest.chunks.at(0).preamble, builder.description().preamble_slots);
+}
+
 TEST_F(Collecting, IsCompleteInSpiteOfDuplicatesReorderingMalformedAndForeignPackets) {
     std::vector<Bytes> all = session();
     std::swap(all[1], all[3]);

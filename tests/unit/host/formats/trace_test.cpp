@@ -84,6 +84,33 @@ TEST_F(TraceReading, YieldsWhatTheExporterWroteWithNamesAndTimesFromTheStart) {
     EXPECT_EQ(m_chunks[0].records, 3U);
 }
 
+// An application may log what describes a chunk if it is in a preamble; elsewhere it is a record like any other.
+TEST_F(TraceReading, TakesMetadataOnlyFromThePreamble) {
+    ChunkBuilder chunk = small();
+    chunk.event(2100, "numevents", 0, 5).event(2200, "cycles_per_msec", 0, 5).event(2300, "trace_start", 0, 5);
+    chunk.raw(tracer::make_record(0xEC, 1, 2, {2400})).raw(tracer::make_record(0xFC, 1, 2, {2500}));
+    EXPECT_EQ(read(chunk.bytes()), trace::ExitStatus::clean);
+    EXPECT_THAT(m_lines, testing::AllOf(Not(HasSubstr("E-")), HasSubstr("W-UNKNOWN"))) << "the two codes without a row";
+    EXPECT_EQ(m_seen.size(), 8U);
+    EXPECT_EQ(m_chunks[0].preamble, chunk.description().preamble_slots);
+    EXPECT_EQ(m_chunks[0].records, 8U);
+    EXPECT_EQ(m_chunks[0].numevents, 8U);
+}
+
+// A long event of the preamble in another place was not written there by the tracer: it names nothing.
+TEST_F(TraceReading, BelievesNoNameOutsideThePreamble) {
+    ChunkBuilder chunk = small();
+    for (const tracer::Record& slot :
+         support::metadata("task_name", tracer::NameOf{13, support::name_of("forged")}, {2100})) {
+        chunk.raw(slot);
+    }
+    chunk.event(2200, "context_switch", 13);
+    EXPECT_EQ(read(chunk.bytes()), trace::ExitStatus::damaged);
+    EXPECT_THAT(m_lines, HasSubstr("E-META"));
+    EXPECT_EQ(m_seen.back().task, "");
+    EXPECT_EQ(m_chunks[0].extra, 0U);
+}
+
 TEST_F(TraceReading, ConvertsTicksFarBeyond64BitProductsWithoutOverflow) {
     ChunkBuilder chunk;
     chunk.begin.tsc_khz = 3'200'000;
