@@ -4,6 +4,7 @@
 // round robin: everybody else here comes before it. Times in milliseconds.
 #include "kernel/sched/server.hpp"
 #include "kernel/task/task_group.hpp"
+#include "kernel/time/timer.hpp"
 #include "tests/kernel/working.hpp"
 
 namespace {
@@ -73,6 +74,20 @@ int sporadic_gap(const kernel::AppArguments&) {
     return failures;
 }
 
+// --- round robin ---------------------------------------------------------------------------------------------------
+
+// The first job of A leaves 0.5 of its slice of 2. The second one has a whole slice again, and runs for 1.5 of it.
+int rr_second_job(const kernel::AppArguments&) {
+    const kernel::NrtModel model{.slice = milliseconds(2), .weight = 1};
+    const kernel::Pid again = start("A", letter_job<1'500, 'a'>, model);
+    start("B", letter_job<2'500, 'b'>, model);
+    kernel::task_delay(milliseconds(2));
+    must(kernel::task_activate(again));
+    kernel::task_delay(milliseconds(10));
+    check_order("aba");
+    return failures;
+}
+
 // --- polling and deferrable servers --------------------------------------------------------------------------------
 
 kernel::ServerId fixed_server(kernel::ServerKind kind) {
@@ -92,6 +107,25 @@ int polling_loses(const kernel::AppArguments&) {
     }
     kernel::task_delay(milliseconds(30)); // replenished four times more
     check_order("mrmr");
+    return failures;
+}
+
+// The request served at 10 is killed at 10.4. What it leaves is lost: the next one, at 11, is served at 20.
+int polling_killed(const kernel::AppArguments&) {
+    static constinit kernel::Pid victim;
+    const kernel::ServerId server = fixed_server(kernel::ServerKind::polling);
+    victim = create("victim", letter_job<800, 'v'>, kernel::ServedModel{.server = server});
+    const kernel::Pid request = create("request", letter_job<300, 'r'>, kernel::ServedModel{.server = server});
+    must(kernel::kern_event_post(
+        kernel::after(microseconds(10'400)), [](void*) { must(kernel::task_kill(victim)); }, nullptr));
+    kernel::task_delay(milliseconds(2));
+    must(kernel::task_activate(victim));
+    kernel::task_delay(milliseconds(9));
+    check(must(kernel::server_info(server)).budget.value == 0, "the rest of the budget is lost");
+    must(kernel::task_activate(request));
+    order.add('m');
+    kernel::task_delay(milliseconds(10));
+    check_order("mr");
     return failures;
 }
 
@@ -200,7 +234,9 @@ int grub_reclaims(const kernel::AppArguments&) {
     {"t_rm_periodic", "a schedule of two periodic tasks with fixed priorities", &checked<&rm_periodic>, false},
     {"t_edf_periodic", "a schedule of two periodic tasks with deadlines", &checked<&edf_periodic>, false},
     {"t_sporadic_gap", "an early activation waits for its time", &checked<&sporadic_gap>, false},
+    {"t_rr_second_job", "each job begins with a whole slice", &checked<&rr_second_job>, false},
     {"t_polling_loses", "a polling server loses what finds no request", &checked<&polling_loses>, false},
+    {"t_polling_killed", "a polling server loses what a killed request leaves", &checked<&polling_killed>, false},
     {"t_deferrable_keeps", "a deferrable server keeps its budget, and no more", &checked<&deferrable_keeps>, false},
     {"t_served_in_turn", "requests of one server in their order", &checked<&served_in_turn>, false},
     {"t_cbs_arrivals", "an arrival keeps the deadline, or makes a new one", &checked<&cbs_arrivals>, false},

@@ -53,6 +53,8 @@ MUTANTS = [
             "    trace_points")),
     mutant("slice_without_rotation", ROUND_ROBIN, "control", "rr-order",
            ("    move_to_end(task, off);\n", "    static_cast<void>(off);\n")),
+    mutant("slice_of_the_job_before", ROUND_ROBIN, "t_rr_second_job", "rr-slice",
+           ("    share.left = share.slice;\n}", "    static_cast<void>(share);\n}")),
     # --- jobs
     mutant("deadline_one_period_late", HARD, "t_edf_periodic", "edf-deadline",
            ("to_ticks({(job - promised.base) * promised.demand.period_ns + promised.latest_deadline_ns})",
@@ -99,6 +101,8 @@ MUTANTS = [
     # --- polling and deferrable servers
     mutant("polling_budget_kept", SERVED, "t_polling_loses", "server-replenish",
            ("        server.left = {};\n        trace_points::server_budget(server.id, server.left);\n", "")),
+    mutant("budget_of_a_killed_request_kept", SERVED, "t_polling_killed", "server-replenish",
+           ("    forfeit_if_polling(server(task));\n    --server", "    --server")),
     mutant("replenishment_one_tick_early_each_time", SERVED, "t_polling_loses", "server-replenish",
            ("to_ticks({server.period.value * server.periods})",
             "to_ticks({(server.period.value - 1) * server.periods})")),
