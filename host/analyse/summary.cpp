@@ -113,6 +113,11 @@ void Summary::add_task(const trace::Event& event) {
             queue.front().may_be_replaced = false;
         }
         break;
+    case kCodeOf<"job_skipped">: // the release before it comes to nothing
+        if (auto& queue = m_releases[event.par1]; !queue.empty()) {
+            queue.pop_back();
+        }
+        break;
     case kCodeOf<"task_end_cycle">:
         end_job(event);
         break;

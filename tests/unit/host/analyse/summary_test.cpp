@@ -93,6 +93,16 @@ TEST(Summary, LetsATimerReplaceTheActivationOnlyBeforeTheJobBegins) {
     EXPECT_EQ(task.response.least().value, 60U);
 }
 
+TEST(Summary, ForgetsTheReleaseOfAJobThatIsSkipped) {
+    ChunkBuilder chunk;
+    chunk.event(0, "task_activate", 12).event(10, "task_activate", 12).event(11, "job_skipped", 12);
+    chunk.event(50, "task_end_cycle", 12).event(100, "task_activate", 12).event(120, "task_end_cycle", 12);
+    const TaskFigures task = summarise(chunk.bytes()).tasks().at(12);
+    EXPECT_EQ(task.response.count(), 2U);
+    EXPECT_EQ(task.response.greatest().value, 50U);
+    EXPECT_EQ(task.response.least().value, 20U);
+}
+
 TEST(Summary, KnowsNoResponseOfAJobThatWasReleasedBeforeTheTrace) {
     ChunkBuilder chunk;
     chunk.event(10, "task_end_cycle", 12).event(20, "interrupt_end", 32);
