@@ -5,8 +5,7 @@
 //   JsonText json(buffer);                 {"events":2,"counts":{"block":2},"names":["a"]}
 //   json.begin_object();
 //   json.member("events", 2);
-//   json.key("counts");
-//   json.begin_object();
+//   json.begin_object("counts");
 //   ...
 //   json.end_object();
 //
@@ -95,6 +94,19 @@ class JsonWriter {
     void begin_array() { open('['); }
 
     void end_array() { close(']'); }
+
+    // As the member of this name: what key() takes.
+    template <typename Name>
+    void begin_object(const Name& name) {
+        key(name);
+        begin_object();
+    }
+
+    template <typename Name>
+    void begin_array(const Name& name) {
+        key(name);
+        begin_array();
+    }
 
     // A literal that needs no backslash.
     template <std::size_t N>

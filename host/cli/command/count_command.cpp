@@ -90,16 +90,14 @@ void print_json(Output& out, const Counted& counted) {
     json.member("events", counted.tally.events());
     json.member("time_unit", counted.time_unit());
     json.member("duration", counted.time(counted.tally.duration()));
-    json.key("counts");
-    json.begin_object();
+    json.begin_object("counts");
     for (const tracer::EventRow& row : tracer::kEvents) {
         if (const std::uint64_t count = counted.tally.counts()[row.code]; count != 0) {
             json.member(row.name, count);
         }
     }
     json.end_object();
-    json.key("busy");
-    json.begin_object();
+    json.begin_object("busy");
     for (const auto& [context, busy] : counted.tally.busy()) {
         json.member(fmt::format("{}", context), counted.time(busy));
     }

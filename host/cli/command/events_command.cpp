@@ -79,14 +79,12 @@ void print_declarations_json(Output& out, const trace::Names& names) {
     text::JsonDocument json{out.buffer()};
     json.begin_object();
     json.member("version", kJsonVersion);
-    json.key("declarations");
-    json.begin_array();
+    json.begin_array("declarations");
     for (const auto& [id, declaration] : names.declarations()) {
         json.begin_object();
         json.member("id", id);
         json.member("name", text::escaped(declaration->name.view()));
-        json.key("fields");
-        json.begin_array();
+        json.begin_array("fields");
         for (const tracer::FieldDeclaration& field : std::span(declaration->items).first(declaration->field_count)) {
             json.begin_object();
             json.member("name", text::escaped(field.name.view()));

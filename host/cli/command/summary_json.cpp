@@ -66,15 +66,14 @@ void add_vector_figures(Json& json, const SummaryView& view, const analyse::Vect
 
 // Null while the cost of a record is not known. An estimate under the clock that clock.mode names.
 void add_tracing(Json& json, const SummaryView& view) {
-    json.key("tracing");
     const auto tracing = tracing_share(view);
     if (!tracing) {
-        json.value(nullptr);
+        json.member("tracing", nullptr);
         return;
     }
     const auto& cost = view.trace.facts().cost;
     const auto ticks = [](std::uint32_t ticks_x256) { return static_cast<double>(ticks_x256) / 256; };
-    json.begin_object();
+    json.begin_object("tracing");
     json.member("estimate", true);
     json.member("records", tracing->records);
     json.member("enabled_ticks", ticks(cost->enabled_ticks_x256));
@@ -90,17 +89,15 @@ void add_tracing(Json& json, const SummaryView& view) {
 
 // Null if the kernel's clock was never set back.
 void add_compensation(Json& json, const SummaryView& view) {
-    json.key("compensation");
     const auto& compensation = view.trace.facts().compensation;
     if (!compensation) {
-        json.value(nullptr);
+        json.member("compensation", nullptr);
         return;
     }
-    json.begin_object();
+    json.begin_object("compensation");
     json.member("removed_ticks", compensation->removed.value);
     json.member("settings", compensation->settings);
-    json.key("steps");
-    json.begin_object();
+    json.begin_object("steps");
     for (std::size_t i = 0; i < compensation->steps.size(); ++i) {
         json.member(lib::kWords<lib::StepOutcome>[i], compensation -> steps[i]);
     }
@@ -109,12 +106,11 @@ void add_compensation(Json& json, const SummaryView& view) {
 }
 
 void add_build(Json& json, const std::optional<tracer::Build>& build) {
-    json.key("build");
     if (!build) {
-        json.value(nullptr);
+        json.member("build", nullptr);
         return;
     }
-    json.begin_object();
+    json.begin_object("build");
     json.member("kernel", text::escaped(build->kernel.view()));
     json.member("compiler", text::escaped(build->compiler.view()));
     json.member("application", text::escaped(build->application.view()));
@@ -134,8 +130,7 @@ void add_head(Json& json, const SummaryView& view) {
     json.member("duration_ns", ns(view, view.summary.duration()));
     json.member("cpus", view.summary.cpus());
     json.member("chunks", facts.chunks.size());
-    json.key("clock");
-    json.begin_object();
+    json.begin_object("clock");
     json.member("mode", formats::dat::clock_mode_name(facts.clock.mode));
     json.member("tsc_khz", facts.clock.khz);
     json.member("source", formats::dat::tsc_source_name(facts.clock.source));
@@ -148,8 +143,7 @@ void add_head(Json& json, const SummaryView& view) {
 }
 
 void add_records(Json& json, const SummaryView& view) {
-    json.key("records");
-    json.begin_object();
+    json.begin_object("records");
     json.member("committed", view.accounts.committed);
     json.member("dropped", view.accounts.dropped);
     json.member("refused", view.accounts.refused);
@@ -162,16 +156,14 @@ void add_records(Json& json, const SummaryView& view) {
 }
 
 void add_event_counts(Json& json, const analyse::Summary& summary) {
-    json.key("families");
-    json.begin_object();
+    json.begin_object("families");
     for (std::size_t family = 0; family < tracer::kFamilies; ++family) {
         if (summary.families()[family] != 0) {
             json.member(tracer::kFamilyNames[family], summary.families()[family]);
         }
     }
     json.end_object();
-    json.key("user_events");
-    json.begin_object();
+    json.begin_object("user_events");
     for (const auto& [name, count] : summary.user_events()) {
         json.member(text::escaped(name), count);
     }
@@ -190,14 +182,12 @@ void print_summary_json(Output& out, const SummaryView& view) {
     add_compensation(json, view);
     add_event_counts(json, view.summary);
     json.member("interrupt_time_ns", ns(view, view.summary.interrupt_time()));
-    json.key("tasks");
-    json.begin_array();
+    json.begin_array("tasks");
     for (const auto& [context, figures] : view.summary.tasks()) {
         add_task(json, view, context, figures);
     }
     json.end_array();
-    json.key("interrupts");
-    json.begin_array();
+    json.begin_array("interrupts");
     for (const auto& [vector, figures] : view.summary.vectors()) {
         json.begin_object();
         json.member("vector", vector);
@@ -206,8 +196,7 @@ void print_summary_json(Output& out, const SummaryView& view) {
         json.end_object();
     }
     json.end_array();
-    json.key("timer_wakeups");
-    json.begin_object();
+    json.begin_object("timer_wakeups");
     add_vector_figures(json, view, view.summary.timer());
     json.end_object();
     json.member("panics", view.summary.panics());

@@ -79,8 +79,7 @@ void add_record(text::JsonText& json, const trace::Event& event) {
         return;
     }
     if (event.row->shape == tracer::Shape::simple) {
-        json.key("parameters");
-        json.begin_object();
+        json.begin_object("parameters");
         add_parameter(json, event, event.row->par1, event.par1);
         add_parameter(json, event, event.row->par2, event.par2);
         json.end_object();

@@ -25,8 +25,7 @@ void add_foreign(text::JsonText& json, const trace::Event& event) {
     json.member("class", event.event_class);
     json.member("number", event.number);
     json.member("state", trace::state_name(event.state));
-    json.key("words");
-    json.begin_array();
+    json.begin_array("words");
     for (const std::uint32_t word : event.words) {
         json.value(word);
     }

@@ -56,15 +56,13 @@ class ChromeJson final : public TrackWriter {
         const auto& build = survey.facts.build;
         m_json.begin_object();
         m_json.member("displayTimeUnit", "ns");
-        m_json.key("otherData");
-        m_json.begin_object();
+        m_json.begin_object("otherData");
         m_json.member("application", build ? text::escaped(build->application.view()) : "");
         m_json.member("kernel", build ? text::escaped(build->kernel.view()) : "");
         m_json.member("first_tick", fmt::format("{}", survey.first.value));
         m_json.member("clock_khz", survey.facts.clock.khz);
         m_json.end_object();
-        m_json.key("traceEvents");
-        m_json.begin_array();
+        m_json.begin_array("traceEvents");
         for (std::size_t group = 1; group < kGroupNames.size(); ++group) {
             add_metadata(static_cast<Group>(group), "process_name", 0, kGroupNames[group]);
         }
@@ -182,8 +180,7 @@ class ChromeJson final : public TrackWriter {
             json.member("s", "t");
             json.member("name", name);
             if (!words.empty()) {
-                json.key("args");
-                json.begin_object();
+                json.begin_object("args");
                 json.member("text", words);
                 json.end_object();
             }
@@ -203,8 +200,7 @@ class ChromeJson final : public TrackWriter {
         put_event('C', Group::servers, 0, name.size(), [&](auto& json) {
             add_time(json, "ts", time_ns());
             json.member("name", name);
-            json.key("args");
-            json.begin_object();
+            json.begin_object("args");
             json.member("ns", left_ns);
             json.end_object();
         });
@@ -219,8 +215,7 @@ class ChromeJson final : public TrackWriter {
     void add_metadata(Group group, std::string_view what, std::uint32_t thread, std::string_view name) {
         put_event('M', group, thread, what.size() + name.size(), [&](auto& json) {
             json.member("name", what);
-            json.key("args");
-            json.begin_object();
+            json.begin_object("args");
             json.member("name", name);
             json.end_object();
         });

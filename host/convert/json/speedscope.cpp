@@ -69,10 +69,8 @@ class Speedscope final : public Writer {
         m_json.member("$schema", "https://www.speedscope.app/file-format-schema.json");
         m_json.member("exporter", fmt::format("remora {}", lib::kVersion));
         m_json.member("name", m_title);
-        m_json.key("shared");
-        m_json.begin_object();
-        m_json.key("frames");
-        m_json.begin_array();
+        m_json.begin_object("shared");
+        m_json.begin_array("frames");
         for (const std::string& name : m_names) {
             m_json.line();
             m_json.begin_object();
@@ -81,8 +79,7 @@ class Speedscope final : public Writer {
         }
         m_json.end_lines();
         m_json.end_object();
-        m_json.key("profiles");
-        m_json.begin_array();
+        m_json.begin_array("profiles");
         for (const auto& [context, task] : m_tasks) {
             m_json.line();
             add_profile(text::escaped(task_label(facts.names, context)), task);
@@ -177,8 +174,7 @@ class Speedscope final : public Writer {
         m_json.member("unit", m_time->has_rate() ? "nanoseconds" : "none");
         m_json.member("startValue", task.notes.empty() ? 0 : task.notes.front().time_ns);
         m_json.member("endValue", task.notes.empty() ? 0 : task.notes.back().time_ns);
-        m_json.key("events");
-        m_json.begin_array();
+        m_json.begin_array("events");
         for (const Note& note : task.notes) {
             m_json.line();
             m_json.begin_object();
