@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: MIT
 // remora check: did the kernel decide as the scheduling theory says? Exit status 2 on any violation.
 #include "host/analyse/oracle/oracle.hpp"
-#include "host/cli/command/trace_input.hpp"
-#include "host/cli/event/json_version.hpp"
-#include "host/text/escape.hpp"
-#include "host/text/json_writer.hpp"
-#include "host/trace/names.hpp"
+#include "host/cli/command/finding_report.hpp"
 
 #include <memory>
 
@@ -30,63 +26,6 @@ struct CheckOptions {
     std::uint64_t shown = 1;
 };
 
-std::string task_text(const trace::Event& event, std::uint16_t context) {
-    const std::string_view name = event.names->find(tracer::Unit::context, context);
-    return name.empty() ? fmt::format("context {}", context) : fmt::format("{} ({})", text::escaped(name), context);
-}
-
-// Shows the first violations of the trace as they are found; the others are counted.
-class FindingReport {
-  public:
-    FindingReport(Output& out, const formats::Trace& trace, const CheckOptions& options)
-        : m_out(out)
-        , m_trace(trace)
-        , m_options(options) {
-        m_json.begin_array();
-    }
-
-    void show(const Finding& finding) {
-        if (m_found++ >= m_options.shown) {
-            return;
-        }
-        const trace::Event& event = *finding.event;
-        const RuleRow& row = row_of(finding.rule);
-        const std::string file = text::escaped(m_trace.facts().chunks[event.source].file);
-        if (m_options.json) {
-            m_json.begin_object();
-            m_json.member("rule", row.name);
-            m_json.member("source", row.source);
-            m_json.member("file", file);
-            m_json.member("record", event.record);
-            m_json.member("time_ns", event.timed ? std::optional(event.time_ns) : std::nullopt);
-            m_json.member("ticks", event.ticks.value);
-            m_json.member("event", event.row->name);
-            m_json.member("task", finding.task);
-            m_json.member("text", text::escaped(finding.text));
-            m_json.end_object();
-            return;
-        }
-        m_out.print("{}  {} record {}  {} {}  {}{}: {}\n", m_out.styled(Style::bad, row.name), file, event.record,
-                    event.timed ? fmt::format("{}", event.time_ns) : fmt::format("{}", event.ticks.value),
-                    event.timed ? "ns" : "ticks", event.row->name,
-                    finding.task ? "  " + task_text(event, *finding.task) : "", text::escaped(finding.text));
-    }
-
-    // All findings shown, as a JSON array. Called once.
-    [[nodiscard]] std::string_view json() {
-        m_json.end_array();
-        return {m_findings.data(), m_findings.size()};
-    }
-
-  private:
-    Output& m_out;
-    const formats::Trace& m_trace;
-    const CheckOptions& m_options;
-    std::uint64_t m_found = 0;
-    fmt::memory_buffer m_findings;
-    text::JsonDocument m_json{m_findings, 1};
-};
-
 std::string subjects_text(const Verdicts& verdicts) {
     std::string text;
     for (std::size_t i = 0; i < analyse::oracle::kSubjectNames.size(); ++i) {
@@ -109,9 +48,7 @@ void print_text(Output& out, const Oracle& oracle) {
                                         : ", " + out.styled(Style::bad, fmt::format("{} violation{}", tally.violations,
                                                                                     tally.violations == 1 ? "" : "s")));
     }
-    for (const std::string& relaxation : verdicts.relaxations()) {
-        out.print("  {} {}\n", out.styled(Style::warning, "relaxed:"), text::escaped(relaxation));
-    }
+    FindingReport::print_relaxations(out, verdicts.relaxations());
     const Tally total = verdicts.total();
     out.print("{} events; checked {}; {} undecided: {}\n", oracle.events(), subjects_text(verdicts), total.undecided,
               total.violations == 0 ? out.styled(total.checked == 0 ? Style::warning : Style::good,
@@ -120,8 +57,7 @@ void print_text(Output& out, const Oracle& oracle) {
 }
 
 void add_tally(text::JsonDocument& json, std::string_view name, const Tally& tally) {
-    json.key(name);
-    json.begin_object();
+    json.begin_object(name);
     json.member("checked", tally.checked);
     json.member("undecided", tally.undecided);
     json.member("violations", tally.violations);
@@ -138,36 +74,24 @@ void print_json(Output& out, const Oracle& oracle, FindingReport& report) {
     json.member("tolerance_ticks", oracle.timing().tolerance);
     json.member("stamps_judged", oracle.timing().judged);
     add_tally(json, "total", verdicts.total());
-    json.key("subjects");
-    json.begin_object();
+    json.begin_object("subjects");
     for (std::size_t i = 0; i < analyse::oracle::kSubjectNames.size(); ++i) {
         add_tally(json, analyse::oracle::kSubjectNames[i], verdicts.of(static_cast<Subject>(i)));
     }
     json.end_object();
-    json.key("rules");
-    json.begin_object();
+    json.begin_object("rules");
     for (const RuleRow& row : kRules) {
         add_tally(json, row.name, verdicts.of(row.rule));
     }
     json.end_object();
-    json.key("relaxed");
-    json.begin_array();
-    for (const std::string& relaxation : verdicts.relaxations()) {
-        json.value(text::escaped(relaxation));
-    }
-    json.end_array();
-    json.key("violations");
-    json.plain(report.json());
-    json.end_object();
-    json.blank("\n");
+    report.end(json, verdicts.relaxations());
 }
 
 void print_rules_json(Output& out) {
     text::JsonDocument json{out.buffer()};
     json.begin_object();
     json.member("version", kJsonVersion);
-    json.key("rules");
-    json.begin_array();
+    json.begin_array("rules");
     for (const RuleRow& row : kRules) {
         json.begin_object();
         json.member("rule", row.name);
@@ -197,8 +121,19 @@ trace::ExitStatus check(const CheckOptions& options, Context context) {
         return trace::ExitStatus::usage;
     }
     return with_trace(options.input, context, [&](formats::Trace& trace) {
-        FindingReport report(context.out, trace, options);
-        Oracle oracle([&report](const Finding& finding) { report.show(finding); }, options.tolerance);
+        FindingReport report(context.out, trace, FindingReport::Subject::decisions, options.json);
+        // The first violations of the trace; the others are counted.
+        const auto show = [&, shown = std::uint64_t{0}](const Finding& finding) mutable {
+            if (shown++ < options.shown) {
+                const RuleRow& row = row_of(finding.rule);
+                report.show({.rule = row.name,
+                             .source = row.source,
+                             .event = finding.event,
+                             .task = finding.task,
+                             .text = text::escaped(finding.text)});
+            }
+        };
+        Oracle oracle(show, options.tolerance);
         trace::Event event;
         while (trace.next(event)) {
             oracle.add(event, trace.facts());

@@ -2,11 +2,7 @@
 // remora verify: does the structure of the trace hold? Exit status 2 on any violation.
 #include "host/analyse/manifest_check.hpp"
 #include "host/analyse/structure_check.hpp"
-#include "host/cli/command/trace_input.hpp"
-#include "host/cli/event/json_version.hpp"
-#include "host/text/escape.hpp"
-#include "host/text/json_writer.hpp"
-#include "host/trace/names.hpp"
+#include "host/cli/command/finding_report.hpp"
 
 #include <array>
 #include <memory>
@@ -24,75 +20,6 @@ struct VerifyOptions {
     bool json = false;
 };
 
-std::string task_text(const trace::Event& event, std::uint16_t context) {
-    const std::string_view name = event.names->find(tracer::Unit::context, context);
-    return name.empty() ? fmt::format("context {}", context)
-                        : fmt::format("context {} ({})", context, text::escaped(name));
-}
-
-// Shows violations as they are found, the first hundred of each rule.
-class Report {
-  public:
-    Report(Output& out, const formats::Trace& trace, bool json)
-        : m_out(out)
-        , m_trace(trace)
-        , m_as_json(json) {
-        m_json.begin_array();
-    }
-
-    void show(const Violation& violation) {
-        if (++m_shown[static_cast<std::size_t>(violation.rule)] > kViolationsShown) {
-            return;
-        }
-        if (m_as_json) {
-            add_json(violation);
-            return;
-        }
-        const std::string rule = m_out.styled(Style::bad, analyse::rule_name(violation.rule));
-        if (violation.event == nullptr) {
-            m_out.print("{}  {}: {}\n", rule, text::escaped(violation.file), violation.text);
-            return;
-        }
-        const trace::Event& event = *violation.event;
-        m_out.print("{}  {} record {}  {} {}  cpu{}{}: {}\n", rule,
-                    text::escaped(m_trace.facts().chunks[event.source].file), event.record,
-                    event.timed ? fmt::format("{}", event.time_ns) : fmt::format("{}", event.ticks.value),
-                    event.timed ? "ns" : "ticks", event.cpu,
-                    violation.task ? "  " + task_text(event, *violation.task) : "", violation.text);
-    }
-
-    // All violations shown, as a JSON array. Called once.
-    [[nodiscard]] std::string_view json() {
-        m_json.end_array();
-        return {m_violations.data(), m_violations.size()};
-    }
-
-  private:
-    void add_json(const Violation& violation) {
-        const trace::Event* const event = violation.event;
-        m_json.begin_object();
-        m_json.member("rule", analyse::rule_name(violation.rule));
-        m_json.member("file",
-                      text::escaped(event != nullptr ? m_trace.facts().chunks[event->source].file : violation.file));
-        if (event != nullptr) {
-            m_json.member("record", event->record);
-            m_json.member("time_ns", event->timed ? std::optional(event->time_ns) : std::nullopt);
-            m_json.member("ticks", event->ticks.value);
-            m_json.member("cpu", event->cpu);
-        }
-        m_json.member("task", violation.task);
-        m_json.member("text", violation.text);
-        m_json.end_object();
-    }
-
-    Output& m_out;
-    const formats::Trace& m_trace;
-    bool m_as_json;
-    std::array<std::uint64_t, analyse::kRules.size()> m_shown{};
-    fmt::memory_buffer m_violations;
-    text::JsonDocument m_json{m_violations, 1};
-};
-
 void check_files(const formats::Trace& trace, analyse::StructureCheck& check) {
     for (const analyse::ManifestFault& fault : analyse::manifest_faults(trace)) {
         check.violate(
@@ -107,42 +34,39 @@ void print_text(Output& out, const analyse::StructureCheck& check) {
                   count == 0 ? out.styled(Style::good, "ok")
                              : out.styled(Style::bad, fmt::format("{} violation{}", count, count == 1 ? "" : "s")));
     }
-    for (const std::string& relaxation : check.relaxations()) {
-        out.print("  {} {}\n", out.styled(Style::warning, "relaxed:"), text::escaped(relaxation));
-    }
+    FindingReport::print_relaxations(out, check.relaxations());
     out.print("{} events checked: {}\n", check.events(),
               check.violations() == 0 ? out.styled(Style::good, "the structure holds")
                                       : out.styled(Style::bad, fmt::format("{} violations", check.violations())));
 }
 
-void print_json(Output& out, const analyse::StructureCheck& check, Report& report) {
+void print_json(Output& out, const analyse::StructureCheck& check, FindingReport& report) {
     text::JsonDocument json{out.buffer()};
     json.begin_object();
     json.member("version", kJsonVersion);
     json.member("events", check.events());
     json.member("holds", check.violations() == 0);
-    json.key("rules");
-    json.begin_object();
+    json.begin_object("rules");
     for (const analyse::RuleRow& row : analyse::kRules) {
         json.member(row.name, check.violations(row.rule));
     }
     json.end_object();
-    json.key("relaxed");
-    json.begin_array();
-    for (const std::string& relaxation : check.relaxations()) {
-        json.value(text::escaped(relaxation));
-    }
-    json.end_array();
-    json.key("violations");
-    json.plain(report.json());
-    json.end_object();
-    json.blank("\n");
+    report.end(json, check.relaxations());
 }
 
 trace::ExitStatus verify(const VerifyOptions& options, Context context) {
     return with_trace(options.input, context, [&](formats::Trace& trace) {
-        Report report(context.out, trace, options.json);
-        analyse::StructureCheck check([&report](const Violation& violation) { report.show(violation); });
+        FindingReport report(context.out, trace, FindingReport::Subject::structure, options.json);
+        std::array<std::uint64_t, analyse::kRules.size()> shown{};
+        analyse::StructureCheck check([&](const Violation& violation) {
+            if (++shown[static_cast<std::size_t>(violation.rule)] <= kViolationsShown) {
+                report.show({.rule = analyse::rule_name(violation.rule),
+                             .event = violation.event,
+                             .file = violation.file,
+                             .task = violation.task,
+                             .text = violation.text});
+            }
+        });
         trace::Event event;
         while (trace.next(event)) {
             check.add(event, trace.facts());
