@@ -5,6 +5,7 @@
 #include "host/text/escape.hpp"
 #include "host/trace/value_text.hpp"
 
+#include <algorithm>
 #include <array>
 #include <fmt/format.h>
 #include <string>
@@ -38,22 +39,14 @@ void task_rows(const trace::TraceFacts& facts, const RowSink& sink) {
     }
 }
 
-struct Kind {
-    Unit unit;
-    std::string_view name;
-};
-
-constexpr std::array kKinds = {Kind{Unit::level, "level"},         Kind{Unit::vector, "interrupt"},
-                               Kind{Unit::mutex, "mutex"},         Kind{Unit::semaphore, "semaphore"},
-                               Kind{Unit::condition, "condition"}, Kind{Unit::port, "port"},
-                               Kind{Unit::server, "server"}};
-
 void name_rows(const trace::TraceFacts& facts, const RowSink& sink) {
-    for (const Kind& kind : kKinds) {
+    for (const trace::NameEvent& row : trace::kNameEvents) {
+        std::string_view kind = std::ranges::find(tracer::kEvents, row.code, &tracer::EventRow::code)->name;
+        kind.remove_suffix(std::string_view("_name").size());
         for (std::uint32_t id = 0; id <= 0xFFFF; ++id) {
-            if (const std::string_view name = facts.names.find(kind.unit, id); !name.empty()) {
+            if (const std::string_view name = facts.names.find(row.unit, id); !name.empty()) {
                 const std::string text = text::escaped(name);
-                const std::array cells = {Cell(kind.name), Cell(id), Cell(std::string_view(text))};
+                const std::array cells = {Cell(kind), Cell(id), Cell(std::string_view(text))};
                 sink(Table::names, cells);
             }
         }

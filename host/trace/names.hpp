@@ -28,13 +28,13 @@ struct NameEvent {
 
 // Of all kinds but tasks, of which more than a name is known.
 inline constexpr auto kNameEvents = std::to_array<NameEvent>({
+    {kCodeOf<"level_name">, tracer::Unit::level},
     {kCodeOf<"interrupt_name">, tracer::Unit::vector},
     {kCodeOf<"mutex_name">, tracer::Unit::mutex},
     {kCodeOf<"semaphore_name">, tracer::Unit::semaphore},
     {kCodeOf<"condition_name">, tracer::Unit::condition},
     {kCodeOf<"port_name">, tracer::Unit::port},
     {kCodeOf<"server_name">, tracer::Unit::server},
-    {kCodeOf<"level_name">, tracer::Unit::level},
 });
 
 struct TaskNames {

@@ -15,17 +15,6 @@ namespace host::convert::records {
 namespace {
 
 using trace::kCodeOf;
-using tracer::Unit;
-
-constexpr auto kNameEvents = std::to_array<std::pair<Unit, std::uint8_t>>({
-    {Unit::level, kCodeOf<"level_name">},
-    {Unit::vector, kCodeOf<"interrupt_name">},
-    {Unit::mutex, kCodeOf<"mutex_name">},
-    {Unit::semaphore, kCodeOf<"semaphore_name">},
-    {Unit::condition, kCodeOf<"condition_name">},
-    {Unit::port, kCodeOf<"port_name">},
-    {Unit::server, kCodeOf<"server_name">},
-});
 
 class Preamble {
   public:
@@ -82,7 +71,7 @@ void add_tasks(Preamble& out, const trace::Names& names) {
 }
 
 void add_names(Preamble& out, const trace::Names& names) {
-    for (const auto& [unit, code] : kNameEvents) {
+    for (const auto& [code, unit] : trace::kNameEvents) {
         const trace::Names::Table& table = *names.entries(unit);
         std::vector<std::pair<std::uint16_t, std::string_view>> sorted(table.begin(), table.end());
         std::ranges::sort(sorted);
