@@ -4,7 +4,6 @@
 
 #include "host/text/digits.hpp"
 #include "host/text/escape.hpp"
-#include "host/trace/kernel_image.hpp"
 #include "host/trace/user_event.hpp"
 #include "host/trace/value_text.hpp"
 
@@ -29,12 +28,6 @@ void append_separated(fmt::memory_buffer& out, std::string_view text) {
     append(out, text);
 }
 
-std::string value_text(const trace::FieldValue& value) {
-    fmt::memory_buffer text;
-    trace::append_value(text, value);
-    return text::escaped({text.data(), text.size()});
-}
-
 void append_typed(fmt::memory_buffer& out, const trace::Event& event) {
     const auto view = trace::view_typed(event);
     if (!view) {
@@ -44,8 +37,9 @@ void append_typed(fmt::memory_buffer& out, const trace::Event& event) {
     const auto values = view->fields.values();
     for (std::size_t i = 0; i < values.size(); ++i) {
         const tracer::FieldDeclaration& field = view->declaration->items[i];
-        append_separated(out, fmt::format("{}={}{}", text::escaped(field.name.view()), value_text(values[i]),
-                                          text::escaped(field.unit.view())));
+        append_separated(out,
+                         fmt::format("{}={}{}", text::escaped(field.name.view()),
+                                     text::escaped(trace::value_text(values[i])), text::escaped(field.unit.view())));
     }
 }
 
@@ -56,19 +50,14 @@ std::string formatted_text(const trace::Event& event) {
     if (!view) {
         return view.error().text;
     }
-    const std::string* const format = event.image != nullptr ? event.image->format(view->id) : nullptr;
-    if (format != nullptr) {
-        if (auto text = trace::render(*format, view->arguments.values())) {
-            return std::move(*text);
-        }
+    if (auto text = trace::rendered(event, view.value())) {
+        return std::move(*text);
     }
-    fmt::memory_buffer out;
-    append(out, fmt::format("format {}:", view->id));
+    std::string out = fmt::format("format {}:", view->id);
     for (const trace::FieldValue& value : view->arguments.values()) {
-        out.push_back(' ');
-        trace::append_value(out, value);
+        out += ' ' + trace::value_text(value);
     }
-    return {out.data(), out.size()};
+    return out;
 }
 
 EventWords::EventWords()

@@ -3,7 +3,6 @@
 #include "host/sql/event_columns.hpp"
 
 #include "host/text/escape.hpp"
-#include "host/trace/kernel_image.hpp"
 #include "host/trace/user_event.hpp"
 #include "host/trace/value_text.hpp"
 
@@ -80,19 +79,13 @@ void append_parameter(std::string& text, const trace::Event& event, const tracer
     text.append(shown.data(), shown.size());
 }
 
-std::string value_text(const trace::FieldValue& value) {
-    fmt::memory_buffer text;
-    trace::append_value(text, value);
-    return text::escaped({text.data(), text.size()});
-}
-
 void append_user_event(std::string& text, const trace::Event& event) {
     const auto out = std::back_inserter(text);
     if (event.is(trace::kCodeOf<"typed_event">)) {
         const auto view = trace::view_typed(event);
         for (std::size_t i = 0; view && i < view->fields.values().size(); ++i) {
             fmt::format_to(out, "{}{}={}", i == 0 ? "" : " ", text::escaped(view->declaration->items[i].name.view()),
-                           value_text(view->fields.values()[i]));
+                           text::escaped(trace::value_text(view->fields.values()[i])));
         }
         return;
     }
@@ -100,14 +93,13 @@ void append_user_event(std::string& text, const trace::Event& event) {
     if (!view) {
         return;
     }
-    const std::string* const format = event.image != nullptr ? event.image->format(view->id) : nullptr;
-    if (const auto shown = format != nullptr ? trace::render(*format, view->arguments.values()) : std::nullopt) {
+    if (const auto shown = trace::rendered(event, view.value())) {
         text = text::escaped(*shown);
         return;
     }
     fmt::format_to(out, "format={}", view->id);
     for (const trace::FieldValue& value : view->arguments.values()) {
-        fmt::format_to(out, " {}", value_text(value));
+        fmt::format_to(out, " {}", text::escaped(trace::value_text(value)));
     }
 }
 

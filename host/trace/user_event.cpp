@@ -37,22 +37,20 @@ bool read_value(lib::ByteReader& reader, FieldValue& value) {
 }
 
 // raw / 2^bits, exactly, without trailing zeros.
-void append_fixed(fmt::memory_buffer& out, const FieldValue& value) {
+std::string fixed_text(const FieldValue& value) {
     const bool negative = tracer::is_signed_field(value.type) && value.as_signed() < 0;
     const std::uint64_t magnitude = negative ? 0 - static_cast<std::uint64_t>(value.as_signed()) : value.bits;
     const unsigned bits = value.fraction_bits;
     const std::uint64_t mask = bits >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << bits) - 1;
     std::uint64_t rest = magnitude & mask;
-    fmt::format_to(std::back_inserter(out), "{}{}", negative ? "-" : "", bits >= 64 ? 0 : magnitude >> bits);
-    if (rest == 0) {
-        return;
-    }
-    out.push_back('.');
+    std::string text =
+        fmt::format("{}{}{}", negative ? "-" : "", bits >= 64 ? 0 : magnitude >> bits, rest != 0 ? "." : "");
     while (rest != 0) {
         const Wide next = Wide{rest} * 10;
-        out.push_back(static_cast<char>('0' + static_cast<unsigned>(next >> bits)));
+        text += static_cast<char>('0' + static_cast<unsigned>(next >> bits));
         rest = static_cast<std::uint64_t>(next) & mask;
     }
+    return text;
 }
 
 double as_double(const FieldValue& value) {
@@ -181,11 +179,9 @@ lib::Result<FormattedEventView, Refusal> view_formatted(const Event& event) {
     return view;
 }
 
-void append_value(fmt::memory_buffer& out, const FieldValue& value) {
-    const auto at_end = std::back_inserter(out);
+std::string value_text(const FieldValue& value) {
     if (value.fraction_bits != 0) {
-        append_fixed(out, value);
-        return;
+        return fixed_text(value);
     }
     switch (value.type) {
     case FieldType::u8:
@@ -193,33 +189,26 @@ void append_value(fmt::memory_buffer& out, const FieldValue& value) {
     case FieldType::u32:
     case FieldType::u64:
     case FieldType::none:
-        fmt::format_to(at_end, "{}", value.bits);
         break;
     case FieldType::i8:
     case FieldType::i16:
     case FieldType::i32:
     case FieldType::i64:
-        fmt::format_to(at_end, "{}", value.as_signed());
-        break;
+        return fmt::format("{}", value.as_signed());
     case FieldType::boolean:
-        fmt::format_to(at_end, "{}", value.bits != 0);
-        break;
+        return fmt::format("{}", value.bits != 0);
     case FieldType::character:
-        out.push_back(static_cast<char>(value.bits));
-        break;
+        return {static_cast<char>(value.bits)};
     case FieldType::pointer:
-        fmt::format_to(at_end, "0x{:x}", value.bits);
-        break;
+        return fmt::format("0x{:x}", value.bits);
     case FieldType::float32:
-        fmt::format_to(at_end, "{}", std::bit_cast<float>(static_cast<std::uint32_t>(value.bits)));
-        break;
+        return fmt::format("{}", std::bit_cast<float>(static_cast<std::uint32_t>(value.bits)));
     case FieldType::float64:
-        fmt::format_to(at_end, "{}", std::bit_cast<double>(value.bits));
-        break;
+        return fmt::format("{}", std::bit_cast<double>(value.bits));
     case FieldType::text:
-        out.append(value.text.data(), value.text.data() + value.text.size());
-        break;
+        return std::string(value.text);
     }
+    return fmt::format("{}", value.bits);
 }
 
 std::optional<std::string> render(std::string_view format, std::span<const FieldValue> arguments) {
@@ -241,6 +230,11 @@ std::optional<std::string> render(std::string_view format, std::span<const Field
         }
     }
     return text;
+}
+
+std::optional<std::string> rendered(const Event& event, const FormattedEventView& view) {
+    const std::string* const format = event.image != nullptr ? event.image->format(view.id) : nullptr;
+    return format != nullptr ? render(*format, view.arguments.values()) : std::nullopt;
 }
 
 std::string user_event_name(const Event& event) {

@@ -58,10 +58,13 @@ struct FormattedEventView {
 [[nodiscard]] lib::Result<FormattedEventView, Refusal> view_formatted(const Event& event);
 
 // A value as text; texts as they are, not escaped.
-void append_value(fmt::memory_buffer& out, const FieldValue& value);
+[[nodiscard]] std::string value_text(const FieldValue& value);
 
 // The text. Nothing if format and arguments do not belong together, which the compiler has ruled out for a whole trace.
 [[nodiscard]] std::optional<std::string> render(std::string_view format, std::span<const FieldValue> arguments);
+
+// The text of a formatted event. Nothing if its format is not known, or as above.
+[[nodiscard]] std::optional<std::string> rendered(const Event& event, const FormattedEventView& view);
 
 // How a typed event is called: by its declaration, else by number; a formatted one by its format.
 [[nodiscard]] std::string user_event_name(const Event& event);

@@ -3,7 +3,6 @@
 #include "host/cli/event/event_text.hpp"
 
 #include "host/text/escape.hpp"
-#include "host/trace/kernel_image.hpp"
 #include "host/trace/names.hpp"
 #include "host/trace/user_event.hpp"
 
@@ -13,12 +12,6 @@ namespace {
 
 using tracer::FieldType;
 
-std::string text_of(const trace::FieldValue& value) {
-    fmt::memory_buffer text;
-    trace::append_value(text, value);
-    return {text.data(), text.size()};
-}
-
 bool is_quoted(const trace::FieldValue& value) {
     return value.type == FieldType::text || value.type == FieldType::character;
 }
@@ -26,13 +19,13 @@ bool is_quoted(const trace::FieldValue& value) {
 void append_shown(fmt::memory_buffer& out, const trace::FieldValue& value) {
     const std::string_view quote = is_quoted(value) ? "\"" : "";
     append(out, quote);
-    append_escaped(out, text_of(value));
+    append_escaped(out, trace::value_text(value));
     append(out, quote);
 }
 
 // Numbers and booleans as such; what JSON has no number for (a fraction that is not finite, an address) as a string.
 void add_value(text::JsonText& json, const trace::FieldValue& value) {
-    const std::string text = text_of(value);
+    const std::string text = trace::value_text(value);
     const bool number = !is_quoted(value) && value.type != FieldType::pointer &&
                         text.find_first_of("in") == std::string::npos; // inf, nan
     if (number || value.type == FieldType::boolean) {
@@ -42,24 +35,17 @@ void add_value(text::JsonText& json, const trace::FieldValue& value) {
     }
 }
 
-std::optional<std::string> rendered(const trace::Event& event, const trace::FormattedEventView& view) {
-    const std::string* const format = event.image != nullptr ? event.image->format(view.id) : nullptr;
-    return format != nullptr ? trace::render(*format, view.arguments.values()) : std::nullopt;
-}
-
 void add_typed(text::JsonText& json, const trace::TypedEventView& view) {
     const tracer::EventDeclaration& declaration = *view.declaration;
     const auto values = view.fields.values();
     json.member("name", text::escaped(declaration.name.view()));
-    json.key("fields");
-    json.begin_object();
+    json.begin_object("fields");
     for (std::size_t i = 0; i < values.size(); ++i) {
         json.key(text::escaped(declaration.items[i].name.view()));
         add_value(json, values[i]);
     }
     json.end_object();
-    json.key("units");
-    json.begin_object();
+    json.begin_object("units");
     for (std::size_t i = 0; i < values.size(); ++i) {
         json.member(text::escaped(declaration.items[i].name.view()), text::escaped(declaration.items[i].unit.view()));
     }
@@ -89,7 +75,7 @@ void append_user_event(fmt::memory_buffer& out, const trace::Event& event) {
         return;
     }
     out.push_back(' ');
-    if (const auto text = rendered(event, view.value())) {
+    if (const auto text = trace::rendered(event, view.value())) {
         append_escaped(out, *text);
         return;
     }
@@ -112,10 +98,9 @@ void add_user_event(text::JsonText& json, const trace::Event& event) {
         return;
     }
     json.member("format", view->id);
-    const auto text = rendered(event, view.value());
+    const auto text = trace::rendered(event, view.value());
     json.member("text", text ? std::optional(text::escaped(*text)) : std::nullopt);
-    json.key("arguments");
-    json.begin_array();
+    json.begin_array("arguments");
     for (const trace::FieldValue& value : view->arguments.values()) {
         add_value(json, value);
     }
