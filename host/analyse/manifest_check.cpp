@@ -15,31 +15,6 @@ namespace {
 
 using formats::dat::Manifest;
 using formats::dat::ManifestChunk;
-using trace::ChunkReport;
-
-// What one file holds: normally one chunk.
-struct Found {
-    const ChunkReport* first = nullptr;
-    std::uint64_t preamble = 0;
-    std::uint64_t records = 0;
-    std::uint64_t missing = 0;
-    std::optional<std::uint64_t> last_tsc;
-};
-
-Found find(const trace::TraceFacts& facts, const std::string& path) {
-    Found found;
-    for (const ChunkReport& report : facts.chunks) {
-        if (report.file != path) {
-            continue;
-        }
-        found.first = found.first == nullptr ? &report : found.first;
-        found.preamble += report.preamble;
-        found.records += report.records;
-        found.missing += report.missing;
-        found.last_tsc = report.last_stamp ? std::optional(report.last_stamp->value) : found.last_tsc;
-    }
-    return found;
-}
 
 class ManifestCheck {
   public:
@@ -98,18 +73,19 @@ class ManifestCheck {
     }
 
     void check_chunk(const ManifestChunk& chunk, const std::string& path) {
-        const Found found = find(m_trace.facts(), path);
-        if (found.first == nullptr) {
+        const std::optional<ManifestChunk> read = formats::dat::chunk_read(m_trace.facts(), path);
+        if (!read) {
             return; // it could not be read: the rule about checksums has said so
         }
-        same(path, "described", chunk.described ? 1 : 0, found.first->described ? 1 : 0);
-        if (!chunk.described || !found.first->described) {
+        const ManifestChunk& found = *read;
+        same(path, "described", chunk.described ? 1 : 0, found.described ? 1 : 0);
+        if (!chunk.described || !found.described) {
             same(path, "records", chunk.records, found.records);
             m_records_found += found.records;
             return;
         }
         const tracer::ChunkBegin& stated = chunk.description;
-        const tracer::ChunkBegin& begin = found.first->description;
+        const tracer::ChunkBegin& begin = found.description;
         same(path, "chunk", stated.chunk, begin.chunk);
         same(path, "cpu", stated.cpu, begin.cpu);
         same(path, "generation", stated.generation, begin.generation);
@@ -132,8 +108,8 @@ class ManifestCheck {
         }
         same(path, "preamble", chunk.preamble, found.preamble);
         same(path, "records", chunk.records, found.records);
-        if (chunk.first_tsc && found.first->first_stamp) {
-            same(path, "first_tsc", *chunk.first_tsc, found.first->first_stamp->value);
+        if (chunk.first_tsc && found.first_tsc) {
+            same(path, "first_tsc", *chunk.first_tsc, *found.first_tsc);
         }
         if (chunk.last_tsc && found.last_tsc) {
             same(path, "last_tsc", *chunk.last_tsc, *found.last_tsc);

@@ -38,23 +38,10 @@ bool adopt_file(const AdoptOptions& options, const std::string& file, trace::Dia
     while (opened.value()->next(event)) {
     }
     const trace::TraceFacts& facts = opened.value()->facts();
-    formats::dat::ManifestChunk chunk;
+    auto chunk = formats::dat::chunk_read(facts, path).value_or(formats::dat::ManifestChunk());
     chunk.file = file;
     chunk.bytes = checksum.value().bytes;
     chunk.crc32c = checksum.value().crc32c;
-    if (!facts.chunks.empty()) {
-        const trace::ChunkReport& report = facts.chunks.front();
-        chunk.described = report.described;
-        chunk.description = report.description;
-        chunk.first_tsc = report.first_stamp ? std::optional(report.first_stamp->value) : std::nullopt;
-    }
-    // Normally one; the figures are those of the whole file even if several were joined.
-    for (const trace::ChunkReport& report : facts.chunks) {
-        chunk.preamble += report.preamble;
-        chunk.records += report.records;
-        chunk.missing += report.missing;
-        chunk.last_tsc = report.last_stamp ? std::optional(report.last_stamp->value) : chunk.last_tsc;
-    }
     if (manifest.tsc_khz == 0) {
         manifest.clock_mode = facts.clock.mode;
         manifest.tsc_source = facts.clock.source;

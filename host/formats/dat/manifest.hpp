@@ -4,6 +4,7 @@
 // digits followed by trace.dat, never a path.
 #pragma once
 
+#include "host/trace/facts.hpp"
 #include "host/trace/failure.hpp"
 #include "lib/result.hpp"
 #include "tracer/compact/layout.hpp"
@@ -41,6 +42,10 @@ struct ManifestChunk {
     std::optional<std::uint64_t> last_tsc;
     std::uint32_t crc32c = 0; // of the whole file
 };
+
+// What was read of a file, as the manifest states it, but for its size and checksum. Normally of one chunk; the figures
+// are those of the whole file even if several were joined. Nothing if no chunk is of this file.
+[[nodiscard]] std::optional<ManifestChunk> chunk_read(const trace::TraceFacts& facts, std::string_view path);
 
 struct ManifestFormats {
     std::uint64_t image_id = 0; // of the kernel image that they come from

@@ -76,6 +76,26 @@ lib::Result<void> save_text(std::string_view text, const std::string& directory,
     return {};
 }
 
+std::optional<ManifestChunk> chunk_read(const trace::TraceFacts& facts, std::string_view path) {
+    std::optional<ManifestChunk> chunk;
+    for (const trace::ChunkReport& report : facts.chunks) {
+        if (report.file != path) {
+            continue;
+        }
+        if (!chunk) {
+            chunk.emplace();
+            chunk->described = report.described;
+            chunk->description = report.description;
+            chunk->first_tsc = report.first_stamp ? std::optional(report.first_stamp->value) : std::nullopt;
+        }
+        chunk->preamble += report.preamble;
+        chunk->records += report.records;
+        chunk->missing += report.missing;
+        chunk->last_tsc = report.last_stamp ? std::optional(report.last_stamp->value) : chunk->last_tsc;
+    }
+    return chunk;
+}
+
 lib::Result<FileChecksum> checksum_file(const std::string& path) {
     const auto source = trace::ByteSource::open(path);
     if (!source) {
