@@ -135,51 +135,31 @@ Defect check_fat32(const BootSector& boot, const Geometry& geometry) {
 } // namespace
 
 std::string_view defect_text(Defect defect) {
-    switch (defect) {
-    case Defect::none:
-        return "none";
-    case Defect::no_volume:
-        return "no FAT volume";
-    case Defect::fat12:
-        return "FAT12 (fewer than 4085 clusters)";
-    case Defect::sector_size:
-        return "sectors of more than 512 bytes";
-    case Defect::mirroring_off:
-        return "FAT mirroring is switched off";
-    case Defect::version:
-        return "unknown FAT32 version";
-    case Defect::partition_bounds:
-        return "partition extends past the device";
-    case Defect::jump:
-        return "jump instruction";
-    case Defect::bytes_per_sector:
-        return "bytes per sector";
-    case Defect::cluster_size:
-        return "sectors per cluster";
-    case Defect::reserved_sectors:
-        return "reserved sectors";
-    case Defect::fat_count:
-        return "number of FATs";
-    case Defect::media:
-        return "media byte";
-    case Defect::root_entries:
-        return "root directory entries";
-    case Defect::total_sectors:
-        return "total sectors";
-    case Defect::fat_size:
-        return "sectors per FAT";
-    case Defect::layout:
-        return "no space for data";
-    case Defect::cluster_count:
-        return "too many clusters";
-    case Defect::root_cluster:
-        return "root directory cluster";
-    case Defect::info_sector:
-        return "FSInfo sector";
-    case Defect::backup_boot_sector:
-        return "backup boot sector";
-    }
-    return "unknown defect";
+    static constexpr auto kTexts = std::to_array<std::string_view>({
+        "none",
+        "no FAT volume",
+        "FAT12 (fewer than 4085 clusters)",
+        "sectors of more than 512 bytes",
+        "FAT mirroring is switched off",
+        "unknown FAT32 version",
+        "partition extends past the device",
+        "jump instruction",
+        "bytes per sector",
+        "sectors per cluster",
+        "reserved sectors",
+        "number of FATs",
+        "media byte",
+        "root directory entries",
+        "total sectors",
+        "sectors per FAT",
+        "no space for data",
+        "too many clusters",
+        "root directory cluster",
+        "FSInfo sector",
+        "backup boot sector",
+    });
+    static_assert(kTexts.size() == static_cast<std::size_t>(Defect::backup_boot_sector) + 1);
+    return kTexts[static_cast<std::size_t>(defect)];
 }
 
 bool has_boot_signature(std::span<const std::byte> sector) {

@@ -11,6 +11,7 @@
 #include "host/trace/facts.hpp"
 #include "host/trace/holes.hpp"
 
+#include <algorithm>
 #include <array>
 #include <bitset>
 #include <cstdint>
@@ -157,19 +158,8 @@ class StructureCheck {
     std::uint64_t m_events = 0;
 };
 
-namespace detail {
-
-consteval bool rules_are_in_enum_order() {
-    for (std::size_t i = 0; i < kRules.size(); ++i) {
-        if (static_cast<std::size_t>(kRules[i].rule) != i) {
-            return false;
-        }
-    }
-    return true;
-}
-
-} // namespace detail
-
-static_assert(detail::rules_are_in_enum_order());
+static_assert(
+    std::ranges::all_of(kRules, [](const RuleRow& row) { return &row == &kRules[static_cast<std::size_t>(row.rule)]; }),
+    "in the order of the enumeration");
 
 } // namespace host::analyse

@@ -9,19 +9,14 @@
 #include "host/formats/packed/packed_stream.hpp"
 #include "host/formats/tlog/tlog_stream.hpp"
 
+#include <filesystem>
 #include <fmt/format.h>
-#include <sys/stat.h>
+#include <system_error>
 #include <utility>
 
 namespace host::formats {
 
 namespace {
-
-bool is_directory(const std::string& path) {
-    struct stat status {};
-
-    return ::stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
-}
 
 // Takes the pointer to a reader for one to a stream; the error stays.
 template <typename Reader>
@@ -62,7 +57,7 @@ lib::Result<std::unique_ptr<trace::EventStream>> open_stream(trace::InputKind ki
 
 lib::Result<std::unique_ptr<Trace>> Trace::open(const std::string& path, const trace::OpenOptions& options,
                                                 trace::Diagnostics& diagnostics) {
-    if (path != "-" && is_directory(path)) {
+    if (std::error_code ignored; path != "-" && std::filesystem::is_directory(path, ignored)) {
         auto session = dat::RecordStream::of_session(path, options, diagnostics);
         if (!session) {
             return session.error();

@@ -46,7 +46,7 @@ void RangeScan::open(const IndexedChunk& chunk, std::size_t order) {
     head.chunk = &chunk;
     head.order = order;
     head.key = chunk.segment.first_stamp.value;
-    head.source = RecordIndex::open(chunk);
+    head.source = source_of(chunk.segment);
     head.report = static_cast<std::uint32_t>(m_facts.chunks.size());
     if (head.source == nullptr) {
         m_diagnostics.report("E-IO", {.file = chunk.segment.path}, "cannot be opened");

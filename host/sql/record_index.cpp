@@ -122,14 +122,6 @@ std::optional<std::uint64_t> first_where(trace::ByteSource& source, const Indexe
 
 } // namespace
 
-std::shared_ptr<trace::ByteSource> RecordIndex::open(const IndexedChunk& chunk) {
-    if (chunk.segment.source != nullptr) {
-        return chunk.segment.source;
-    }
-    const auto opened = trace::ByteSource::open(chunk.segment.path);
-    return opened ? opened.value() : nullptr;
-}
-
 RecordIndex::RecordIndex(std::span<const trace::NamedSource> sources, trace::Diagnostics& diagnostics,
                          Statistics& statistics) {
     for (const trace::NamedSource& input : sources) {

@@ -64,9 +64,6 @@ class RecordIndex {
     [[nodiscard]] static std::optional<Window> find(const IndexedChunk& chunk, trace::ByteSource& source,
                                                     const TickRange& range, Statistics& statistics);
 
-    // Null if it cannot be opened (any more).
-    [[nodiscard]] static std::shared_ptr<trace::ByteSource> open(const IndexedChunk& chunk);
-
   private:
     std::vector<IndexedChunk> m_chunks;
     bool m_all_described = true;

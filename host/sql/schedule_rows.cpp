@@ -38,50 +38,20 @@ Time difference(const Time& begin, const Time& end) {
     return !__builtin_sub_overflow(*end, *begin, &result) ? result : *begin < 0 ? Limits::max() : Limits::min();
 }
 
+// Empty: it is no row.
 std::string_view activity_name(Activity activity) {
-    switch (activity) {
-    case Activity::running:
-        return "running";
-    case Activity::ready:
-        return "ready";
-    case Activity::waiting:
-        return "blocked";
-    case Activity::unknown:
-    case Activity::resting:
-        break;
-    }
-    return {};
+    static constexpr auto kNames = std::to_array<std::string_view>({"", "running", "ready", "blocked", ""});
+    static_assert(kNames.size() == static_cast<std::size_t>(Activity::resting) + 1);
+    return kNames[static_cast<std::size_t>(activity)];
 }
 
+// Empty: the activity says it all.
 std::string_view cause_name(Cause cause) {
-    switch (cause) {
-    case Cause::released:
-        return "released";
-    case Cause::unblocked:
-        return "unblocked";
-    case Cause::preempted:
-        return "preempted";
-    case Cause::slice_used_up:
-        return "slice used up";
-    case Cause::completed:
-        return "completed";
-    case Cause::aborted:
-        return "aborted";
-    case Cause::ended:
-        return "ended";
-    case Cause::sleeps:
-        return "sleeps";
-    case Cause::records_lost:
-        return "records lost";
-    case Cause::end_of_trace:
-        return "end of the trace";
-    case Cause::unknown:
-    case Cause::created:
-    case Cause::dispatched:
-    case Cause::blocked:
-        break;
-    }
-    return {};
+    static constexpr auto kNames = std::to_array<std::string_view>(
+        {"", "", "released", "unblocked", "", "preempted", "slice used up", "", "completed", "aborted", "ended",
+         "sleeps", "records lost", "end of the trace"});
+    static_assert(kNames.size() == static_cast<std::size_t>(Cause::end_of_trace) + 1);
+    return kNames[static_cast<std::size_t>(cause)];
 }
 
 std::string_view outcome_name(Outcome outcome) {

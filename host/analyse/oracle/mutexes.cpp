@@ -27,10 +27,10 @@ void Mutexes::event(const trace::Event& event) {
         judge_block(event);
         break;
     case kCodeOf<"set_mutex_unlock">:
-        judge_unlock(event);
+        judge_owner(event, "unlocks");
         break;
     case kCodeOf<"set_mutex_inherit">:
-        judge_inherit(event);
+        judge_owner(event, "is recorded as inheriting through");
         break;
     case kCodeOf<"task_begin_cycle">:
         judge_start(event);
@@ -130,27 +130,14 @@ void Mutexes::judge_block(const trace::Event& event) {
                      });
 }
 
-void Mutexes::judge_unlock(const trace::Event& event) {
+void Mutexes::judge_owner(const trace::Event& event, std::string_view what) {
     const Mutex* const mutex = model().mutex(event.par2);
     if (mutex == nullptr || !mutex->known) {
         verdicts().undecided(Rule::mutex_owner);
         return;
     }
     verdicts().judge(Rule::mutex_owner, mutex->owner == event.par1, event.par1, [&] {
-        return fmt::format("{} unlocks {}, which {}", model().name(event.par1), mutex_text(event, event.par2),
-                           mutex->owner == 0 ? "no task owns" : model().name(mutex->owner) + " owns");
-    });
-}
-
-void Mutexes::judge_inherit(const trace::Event& event) {
-    const Mutex* const mutex = model().mutex(event.par2);
-    if (mutex == nullptr || !mutex->known) {
-        verdicts().undecided(Rule::mutex_owner);
-        return;
-    }
-    verdicts().judge(Rule::mutex_owner, mutex->owner == event.par1, event.par1, [&] {
-        return fmt::format("{} is recorded as inheriting through {}, which {}", model().name(event.par1),
-                           mutex_text(event, event.par2),
+        return fmt::format("{} {} {}, which {}", model().name(event.par1), what, mutex_text(event, event.par2),
                            mutex->owner == 0 ? "no task owns" : model().name(mutex->owner) + " owns");
     });
 }

@@ -16,8 +16,8 @@ class Mutexes : public Theory {
   private:
     void judge_acquire(const trace::Event& event);
     void judge_block(const trace::Event& event);
-    void judge_unlock(const trace::Event& event);
-    void judge_inherit(const trace::Event& event);
+    // The task of an unlock or an inheritance must be the owner. what: its verb.
+    void judge_owner(const trace::Event& event, std::string_view what);
     void judge_start(const trace::Event& event);
     void judge_ceiling(const Task& task, std::uint32_t id, const Mutex& mutex);
 

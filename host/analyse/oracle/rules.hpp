@@ -5,6 +5,7 @@
 
 #include "tracer/event_table.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -179,19 +180,8 @@ inline constexpr auto kRules = std::to_array<RuleRow>({
     return kRules[static_cast<std::size_t>(rule)];
 }
 
-namespace detail {
-
-consteval bool rules_are_in_enum_order() {
-    for (std::size_t i = 0; i < kRules.size(); ++i) {
-        if (static_cast<std::size_t>(kRules[i].rule) != i) {
-            return false;
-        }
-    }
-    return true;
-}
-
-} // namespace detail
-
-static_assert(detail::rules_are_in_enum_order());
+static_assert(
+    std::ranges::all_of(kRules, [](const RuleRow& row) { return &row == &kRules[static_cast<std::size_t>(row.rule)]; }),
+    "in the order of the enumeration");
 
 } // namespace host::analyse::oracle

@@ -3,7 +3,6 @@
 // are the trace's own ticks; what the names of tasks, mutexes and so on are is in enumerations.
 #include "host/convert/rows.hpp"
 
-#include "host/convert/ctf/ctf_environment.hpp"
 #include "host/convert/ctf/ctf_trace.hpp"
 
 namespace host::convert::ctf {
@@ -18,7 +17,7 @@ class Ctf final : public Writer {
     void add(const trace::Event& event) override { m_trace.add(event); }
 
     lib::Result<void, Failure> finish(const trace::TraceFacts& facts) override {
-        return m_trace.finish(facts, "    tracer_name = \"remora\";\n" + environment_of(facts), "");
+        return m_trace.finish(facts, "    tracer_name = \"remora\";\n", "");
     }
 
   private:

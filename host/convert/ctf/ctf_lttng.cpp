@@ -7,7 +7,6 @@
 #include "host/convert/rows.hpp"
 
 #include "host/convert/change_handler.hpp"
-#include "host/convert/ctf/ctf_environment.hpp"
 #include "host/convert/ctf/ctf_text.hpp"
 #include "host/convert/ctf/ctf_trace.hpp"
 #include "host/convert/task_labels.hpp"
@@ -98,16 +97,15 @@ class CtfLttng final : public Writer, private ChangeHandler {
             append_event(classes, kKernelEvents[i].name, static_cast<std::uint32_t>(CtfTrace::kFirstOwnId + i),
                          kKernelEvents[i].fields);
         }
-        const std::string environment = "    hostname = \"remora\";\n"
-                                        "    domain = \"kernel\";\n"
-                                        "    sysname = \"Linux\";\n"
-                                        "    kernel_release = \"5.0.0\";\n"
-                                        "    tracer_name = \"lttng-modules\";\n"
-                                        "    tracer_major = 2;\n"
-                                        "    tracer_minor = 11;\n"
-                                        "    tracer_patchlevel = 0;\n" +
-                                        environment_of(facts);
-        return m_trace.finish(facts, environment, std::string_view(classes.data(), classes.size()));
+        constexpr std::string_view kEnvironment = "    hostname = \"remora\";\n"
+                                                  "    domain = \"kernel\";\n"
+                                                  "    sysname = \"Linux\";\n"
+                                                  "    kernel_release = \"5.0.0\";\n"
+                                                  "    tracer_name = \"lttng-modules\";\n"
+                                                  "    tracer_major = 2;\n"
+                                                  "    tracer_minor = 11;\n"
+                                                  "    tracer_patchlevel = 0;\n";
+        return m_trace.finish(facts, kEnvironment, std::string_view(classes.data(), classes.size()));
     }
 
   private:

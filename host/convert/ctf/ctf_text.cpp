@@ -18,7 +18,6 @@ namespace host::convert::ctf {
 
 namespace {
 
-using tracer::FieldType;
 using tracer::Unit;
 
 // Units whose values have names in a trace, and how the alias of each begins.
@@ -160,37 +159,10 @@ std::string_view type_of(const tracer::FieldDeclaration& field) {
     if (tracer::is_integer_field(field.type) && field.detail != 0) {
         return "float64";
     }
-    switch (field.type) {
-    case FieldType::none:
-        break;
-    case FieldType::u8:
-    case FieldType::boolean:
-        return "uint8_t";
-    case FieldType::u16:
-        return "uint16_t";
-    case FieldType::u32:
-        return "uint32_t";
-    case FieldType::u64:
-        return "uint64_t";
-    case FieldType::i8:
-        return "int8_t";
-    case FieldType::i16:
-        return "int16_t";
-    case FieldType::i32:
-        return "int32_t";
-    case FieldType::i64:
-        return "int64_t";
-    case FieldType::pointer:
-        return "hex64";
-    case FieldType::float32:
-        return "float32";
-    case FieldType::float64:
-        return "float64";
-    case FieldType::character:
-    case FieldType::text:
-        return "string";
-    }
-    return "uint8_t";
+    static constexpr std::array<std::string_view, tracer::kFieldTypes> kTypes = {
+        "uint8_t", "uint8_t", "uint16_t", "uint32_t", "uint64_t", "int8_t",  "int16_t", "int32_t",
+        "int64_t", "uint8_t", "string",   "hex64",    "float32",  "float64", "string"};
+    return kTypes[static_cast<std::size_t>(field.type)];
 }
 
 } // namespace

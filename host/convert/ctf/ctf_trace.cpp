@@ -291,8 +291,19 @@ void CtfTrace::append_metadata_head(fmt::memory_buffer& out, const trace::TraceF
     }
     const auto at_end = std::back_inserter(out);
     fmt::format_to(at_end, "/* CTF 1.8 */\n");
-    fmt::format_to(at_end, "env {{\n{}    stamps_raised = {};\n    clock_rate_khz = {};\n}};\n", environment, raised,
-                   facts.clock.khz);
+    fmt::format_to(at_end, "env {{\n{}", environment);
+    if (facts.build) {
+        fmt::format_to(at_end, "    kernel = {};\n    compiler = {};\n    application = {};\n",
+                       quoted(facts.build->kernel.view()), quoted(facts.build->compiler.view()),
+                       quoted(facts.build->application.view()));
+    }
+    fmt::format_to(at_end, "    boot_id = \"{:016x}\";\n    clock_mode = {};\n    clock_error_ppm = {};\n",
+                   facts.boot_id.value_or(0), static_cast<unsigned>(facts.clock.mode), facts.clock.error_ppm);
+    if (facts.export_end) {
+        fmt::format_to(at_end, "    dropped = \"{}\";\n    refused = \"{}\";\n    overwritten = \"{}\";\n",
+                       facts.export_end->dropped, facts.export_end->refused, facts.export_end->overwritten);
+    }
+    fmt::format_to(at_end, "    stamps_raised = {};\n    clock_rate_khz = {};\n}};\n", raised, facts.clock.khz);
     const bool ticks = counts_ticks(facts);
     const std::string_view name = ticks ? "tsc" : "monotonic";
     fmt::format_to(at_end, "clock {{ name = \"{}\"; freq = {}; offset_s = 0; offset = 0; }};\n", name,

@@ -44,7 +44,8 @@ class CtfTrace {
         return event.time_ns < 0 ? 0 : static_cast<std::uint64_t>(event.time_ns);
     }
 
-    // environment: lines of `key = value;`. classes: further event classes. Errors as Writer::finish().
+    // environment: lines of `key = value;`, in front of what the trace says about itself. classes: further event
+    // classes. Errors as Writer::finish().
     [[nodiscard]] lib::Result<void, Failure> finish(const trace::TraceFacts& facts, std::string_view environment,
                                                     std::string_view classes);
 

@@ -134,14 +134,6 @@ void scan_plain(Window& window, Segment& segment, std::uint64_t end) {
     }
 }
 
-std::shared_ptr<trace::ByteSource> source_of(const Segment& segment) {
-    if (segment.source != nullptr) {
-        return segment.source;
-    }
-    const auto opened = trace::ByteSource::open(segment.path);
-    return opened ? opened.value() : nullptr;
-}
-
 // Byte by byte. What cannot be read is not the same.
 bool are_equal(const Segment& a, const Segment& b) {
     const std::uint64_t size = a.end_bytes - a.begin_bytes;
@@ -164,6 +156,14 @@ bool are_equal(const Segment& a, const Segment& b) {
 }
 
 } // namespace
+
+std::shared_ptr<trace::ByteSource> source_of(const Segment& segment) {
+    if (segment.source != nullptr) {
+        return segment.source;
+    }
+    const auto opened = trace::ByteSource::open(segment.path);
+    return opened ? opened.value() : nullptr;
+}
 
 void drop_duplicates(std::vector<Segment>& segments, trace::Diagnostics& diagnostics) {
     std::map<ChunkKey, std::size_t> first;

@@ -43,6 +43,9 @@ struct Segment {
 void index_file(trace::ByteSource& source, const std::string& path, std::vector<Segment>& segments,
                 trace::Diagnostics& diagnostics);
 
+// Null if its file cannot be opened (any more).
+[[nodiscard]] std::shared_ptr<trace::ByteSource> source_of(const Segment& segment);
+
 // Keeps the first of several chunks of one number: W-DUP if another is the same byte by byte, E-CONFLICT if it is not.
 // Each is compared with the first, so work is linear.
 void drop_duplicates(std::vector<Segment>& segments, trace::Diagnostics& diagnostics);
