@@ -12,27 +12,6 @@ namespace host::analyse::oracle {
 using trace::kCodeOf;
 using tracer::Family;
 
-namespace {
-
-Policy policy_of(std::optional<lib::ServerKind> kind) {
-    if (!kind) {
-        return Policy::unknown;
-    }
-    switch (*kind) {
-    case lib::ServerKind::cbs:
-        return Policy::cbs;
-    case lib::ServerKind::grub:
-        return Policy::grub;
-    case lib::ServerKind::polling:
-        return Policy::polling;
-    case lib::ServerKind::deferrable:
-        return Policy::deferrable;
-    }
-    return Policy::unknown;
-}
-
-} // namespace
-
 Policy policy_of_level(std::string_view name) {
     static constexpr auto kNames = std::to_array<std::pair<std::string_view, Policy>>({
         {"RM", Policy::fixed},
@@ -256,11 +235,10 @@ void Model::apply_job(const trace::Event& event) {
 void Model::apply_priority(const trace::Event& event) {
     Task& task = this->task(event.par1);
     task.deadline_us = event.par2;
+    combine_deadline(task, event.ticks.value);
     if (m_jobs_recorded) {
-        combine_deadline(task, event.ticks.value);
         return;
     }
-    combine_deadline(task, event.ticks.value);
     if (task.ready == Truth::no) {
         task.begun = Truth::no;
     }
@@ -369,7 +347,7 @@ void Model::apply_server(const trace::Event& event) {
     }
     case kCodeOf<"server_kind">:
         m_servers[static_cast<std::uint16_t>(event.par2)].kind =
-            policy_of(lib::number_from<lib::ServerKind>(event.par1));
+            policy_of_level(tracer::word_for(lib::kWords<lib::ServerKind>, event.par1));
         break;
     case kCodeOf<"server_capacity">:
         m_servers[event.par1].capacity_ns = event.par2;
