@@ -19,7 +19,6 @@ using analyse::oracle::Verdicts;
 
 struct CheckOptions {
     TraceInput input;
-    bool json = false;
     bool rules = false;
     bool strict = false;
     std::optional<std::uint64_t> tolerance;
@@ -112,8 +111,9 @@ void print_rules(Output& out) {
 }
 
 trace::ExitStatus check(const CheckOptions& options, Context context) {
+    context.out.page();
     if (options.rules) {
-        options.json ? print_rules_json(context.out) : print_rules(context.out);
+        options.input.json ? print_rules_json(context.out) : print_rules(context.out);
         return trace::ExitStatus::clean;
     }
     if (options.input.path.empty()) {
@@ -121,7 +121,7 @@ trace::ExitStatus check(const CheckOptions& options, Context context) {
         return trace::ExitStatus::usage;
     }
     return with_trace(options.input, context, [&](formats::Trace& trace) {
-        FindingReport report(context.out, trace, FindingReport::Subject::decisions, options.json);
+        FindingReport report(context.out, trace, FindingReport::Subject::decisions, options.input.json);
         // The first violations of the trace; the others are counted.
         const auto show = [&, shown = std::uint64_t{0}](const Finding& finding) mutable {
             if (shown++ < options.shown) {
@@ -139,7 +139,7 @@ trace::ExitStatus check(const CheckOptions& options, Context context) {
             oracle.add(event, trace.facts());
         }
         oracle.finish(trace.facts());
-        options.json ? print_json(context.out, oracle, report) : print_text(context.out, oracle);
+        options.input.json ? print_json(context.out, oracle, report) : print_text(context.out, oracle);
         const Tally total = oracle.verdicts().total();
         if (options.strict && oracle.verdicts().of(Subject::dispatch).checked == 0) {
             context.err.print("remora check: no dispatch could be checked, and --must-decide was asked for\n");
@@ -157,7 +157,7 @@ void add_check(CommandLine& line, Context context) {
     const auto options = std::make_shared<CheckOptions>();
     add_trace_options(command, options->input);
     command.described("TRACE").required(false); // --rules needs none
-    command.flag("--json", options->json, "as JSON");
+    command.flag("--json", options->input.json, "as JSON");
     command.flag("--rules", options->rules, "list the rules, what they say and where they come from");
     command.flag("--must-decide", options->strict, "fail if no dispatch could be checked");
     command.option("--show", options->shown, "so many violations in full; the others are counted").show_default();
@@ -169,10 +169,7 @@ void add_check(CommandLine& line, Context context) {
             "judged)",
             analyse::oracle::kToleranceTicks));
     command.footer(examples({"remora check out/udp", "remora check --rules"}));
-    command.run([options, context] {
-        context.out.page();
-        return check(*options, context);
-    });
+    command.run([options, context] { return check(*options, context); });
 }
 
 } // namespace host::cli

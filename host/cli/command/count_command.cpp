@@ -13,11 +13,6 @@ namespace host::cli {
 
 namespace {
 
-struct CountOptions {
-    TraceInput input;
-    bool json = false;
-};
-
 // What both ways of counting come to.
 struct Counted {
     analyse::Tally tally;
@@ -106,15 +101,15 @@ void print_json(Output& out, const Counted& counted) {
     json.blank("\n");
 }
 
-trace::ExitStatus count(const CountOptions& options, Context context) {
+trace::ExitStatus count(const TraceInput& input, Context context) {
     const auto show = [&](const Counted& counted) {
-        options.json ? print_json(context.out, counted) : print_counts(context.out, counted);
+        input.json ? print_json(context.out, counted) : print_counts(context.out, counted);
     };
-    if (const auto plain = count_plain_file(options.input)) {
+    if (const auto plain = count_plain_file(input)) {
         show(*plain);
         return trace::ExitStatus::clean;
     }
-    return with_trace(options.input, context, [&](formats::Trace& trace) {
+    return with_trace(input, context, [&](formats::Trace& trace) {
         Counted counted;
         trace::Event event;
         while (trace.next(event)) {
@@ -132,11 +127,11 @@ trace::ExitStatus count(const CountOptions& options, Context context) {
 
 void add_count(CommandLine& line, Context context) {
     Command command = line.command("count", "count each event, and add up how long each task ran");
-    const auto options = std::make_shared<CountOptions>();
-    add_trace_options(command, options->input);
-    command.flag("--json", options->json, "as one JSON object");
+    const auto input = std::make_shared<TraceInput>();
+    add_trace_options(command, *input);
+    command.flag("--json", input->json, "as one JSON object");
     command.footer(examples({"remora count out/udp", "remora count 0trace.dat --json"}));
-    command.run([options, context] { return count(*options, context); });
+    command.run([input, context] { return count(*input, context); });
 }
 
 } // namespace host::cli

@@ -16,11 +16,6 @@ namespace host::cli {
 
 namespace {
 
-struct EventsOptions {
-    TraceInput input;
-    bool json = false;
-};
-
 std::string parameters(const tracer::EventRow& row) {
     if (row.shape == tracer::Shape::combined) {
         return "(long event)";
@@ -102,13 +97,13 @@ void print_declarations_json(Output& out, const trace::Names& names) {
 }
 
 // The typed events that a trace declares.
-trace::ExitStatus print_declarations(const EventsOptions& options, Context context) {
-    return with_trace(options.input, context, [&](formats::Trace& trace) {
+trace::ExitStatus print_declarations(const TraceInput& input, Context context) {
+    return with_trace(input, context, [&](formats::Trace& trace) {
         trace::Event event;
         while (trace.next(event)) {
         }
         const trace::Names& names = trace.facts().names;
-        if (options.json) {
+        if (input.json) {
             print_declarations_json(context.out, names);
             return trace::ExitStatus::clean;
         }
@@ -125,16 +120,16 @@ trace::ExitStatus print_declarations(const EventsOptions& options, Context conte
 
 void add_events(CommandLine& line, Context context) {
     Command command = line.command("events", "print the event table, or the typed events of a trace");
-    const auto options = std::make_shared<EventsOptions>();
-    command.option("TRACE", options->input.path, "show the typed events that this trace declares");
-    command.flag("--json", options->json, "as JSON");
+    const auto input = std::make_shared<TraceInput>();
+    command.option("TRACE", input->path, "show the typed events that this trace declares");
+    command.flag("--json", input->json, "as JSON");
     command.footer(examples({"remora events", "remora events out/udp", "remora events --json"}));
-    command.run([options, context] {
+    command.run([input, context] {
         context.out.page();
-        if (!options->input.path.empty()) {
-            return print_declarations(*options, context);
+        if (!input->path.empty()) {
+            return print_declarations(*input, context);
         }
-        options->json ? print_json(context.out) : print_text(context.out);
+        input->json ? print_json(context.out) : print_text(context.out);
         return trace::ExitStatus::clean;
     });
 }

@@ -21,7 +21,6 @@ struct PrintOptions {
     TraceInput input;
     bool all = false;
     bool ticks = false;
-    bool json = false;
     bool disassemble = false;
     std::string family;
     std::string event;
@@ -129,6 +128,7 @@ lib::Result<std::optional<Disassembly>> disassembly_for(const PrintOptions& opti
 }
 
 trace::ExitStatus print(const PrintOptions& options, Context context) {
+    context.out.page();
     const auto disassembly = disassembly_for(options, context);
     if (!disassembly) {
         return trace::ExitStatus::usage;
@@ -145,7 +145,7 @@ trace::ExitStatus print(const PrintOptions& options, Context context) {
                 return true;
             }
             const std::string_view instruction = disassembly.value() ? disassembly.value()->of(event) : "";
-            if (options.json) {
+            if (options.input.json) {
                 append_json(context.out.buffer(), event, instruction);
             } else {
                 lines.append(context.out.buffer(), event);
@@ -200,15 +200,12 @@ void add_print(CommandLine& line, Context context) {
     command.option("--limit", options->limit, "stop after so many lines").check(check_limit);
     command.flag("--disassemble", options->disassemble,
                  "show the instruction at each address of a task in steps, with objdump's help; needs --kernel");
-    command.flag("--json", options->json, "one JSON object per line");
+    command.flag("--json", options->input.json, "one JSON object per line");
     command.footer(examples({"remora print out/udp --task control --limit 20",
                              "remora print out/udp --family mutex --ticks", "remora print 0trace.dat --json",
                              "remora print out/udp --event block --kernel kernel.elf --disassemble",
                              "remora print - --from tlog"}));
-    command.run([options, context] {
-        context.out.page();
-        return print(*options, context);
-    });
+    command.run([options, context] { return print(*options, context); });
 }
 
 } // namespace host::cli

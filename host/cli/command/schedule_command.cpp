@@ -180,6 +180,7 @@ void Narrator::add(const trace::Event& event) {
 }
 
 trace::ExitStatus schedule(const ScheduleOptions& options, Context context) {
+    context.out.page();
     return with_trace(options.input, context, [&](formats::Trace& trace) {
         Narrator narrator(options, context.out);
         trace::Event event;
@@ -202,10 +203,7 @@ void add_schedule(CommandLine& line, Context context) {
         .range(std::uint64_t{1}, std::uint64_t{1'000'000});
     command.option("--task", options->task, "only lines about the task of this name");
     command.footer(examples({"remora schedule out/udp"}));
-    command.run([options, context] {
-        context.out.page();
-        return schedule(*options, context);
-    });
+    command.run([options, context] { return schedule(*options, context); });
 }
 
 } // namespace host::cli

@@ -9,13 +9,9 @@ namespace host::cli {
 
 namespace {
 
-struct SummaryOptions {
-    TraceInput input;
-    bool json = false;
-};
-
-trace::ExitStatus summarise(const SummaryOptions& options, Context context) {
-    return with_trace(options.input, context, [&](formats::Trace& trace) {
+trace::ExitStatus summarise(const TraceInput& input, Context context) {
+    context.out.page();
+    return with_trace(input, context, [&](formats::Trace& trace) {
         analyse::Summary summary;
         trace::Event event;
         while (trace.next(event)) {
@@ -24,8 +20,8 @@ trace::ExitStatus summarise(const SummaryOptions& options, Context context) {
         summary.finish();
         const Accounts accounts = accounts_of(trace);
         const Verdict verdict = verdict_of(trace, accounts);
-        const SummaryView view{options.input.path, trace, summary, accounts, verdict};
-        options.json ? print_summary_json(context.out, view) : print_summary(context.out, view);
+        const SummaryView view{input.path, trace, summary, accounts, verdict};
+        input.json ? print_summary_json(context.out, view) : print_summary(context.out, view);
         return verdict.whole ? trace::ExitStatus::clean : trace::ExitStatus::damaged;
     });
 }
@@ -34,14 +30,11 @@ trace::ExitStatus summarise(const SummaryOptions& options, Context context) {
 
 void add_summary(CommandLine& line, Context context) {
     Command command = line.command("summary", "print what ran and its figures per task and family");
-    const auto options = std::make_shared<SummaryOptions>();
-    add_trace_options(command, options->input);
-    command.flag("--json", options->json, "as JSON");
+    const auto input = std::make_shared<TraceInput>();
+    add_trace_options(command, *input);
+    command.flag("--json", input->json, "as JSON");
     command.footer(examples({"remora summary out/udp", "remora summary out/udp --json"}));
-    command.run([options, context] {
-        context.out.page();
-        return summarise(*options, context);
-    });
+    command.run([input, context] { return summarise(*input, context); });
 }
 
 } // namespace host::cli

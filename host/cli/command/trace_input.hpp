@@ -15,6 +15,7 @@ namespace host::cli {
 struct TraceInput {
     std::string path;
     trace::OpenOptions options;
+    bool json = false; // the output
 };
 
 inline void add_trace_options(Command& command, TraceInput& input) {

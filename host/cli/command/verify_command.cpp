@@ -15,11 +15,6 @@ using analyse::Violation;
 
 constexpr std::uint64_t kViolationsShown = 100; // per rule
 
-struct VerifyOptions {
-    TraceInput input;
-    bool json = false;
-};
-
 void check_files(const formats::Trace& trace, analyse::StructureCheck& check) {
     for (const analyse::ManifestFault& fault : analyse::manifest_faults(trace)) {
         check.violate(
@@ -54,9 +49,9 @@ void print_json(Output& out, const analyse::StructureCheck& check, FindingReport
     report.end(json, check.relaxations());
 }
 
-trace::ExitStatus verify(const VerifyOptions& options, Context context) {
-    return with_trace(options.input, context, [&](formats::Trace& trace) {
-        FindingReport report(context.out, trace, FindingReport::Subject::structure, options.json);
+trace::ExitStatus verify(const TraceInput& input, Context context) {
+    return with_trace(input, context, [&](formats::Trace& trace) {
+        FindingReport report(context.out, trace, FindingReport::Subject::structure, input.json);
         std::array<std::uint64_t, analyse::kRules.size()> shown{};
         analyse::StructureCheck check([&](const Violation& violation) {
             if (++shown[static_cast<std::size_t>(violation.rule)] <= kViolationsShown) {
@@ -73,7 +68,7 @@ trace::ExitStatus verify(const VerifyOptions& options, Context context) {
         }
         check.finish(trace.facts());
         check_files(trace, check);
-        options.json ? print_json(context.out, check, report) : print_text(context.out, check);
+        input.json ? print_json(context.out, check, report) : print_text(context.out, check);
         return check.violations() == 0 ? trace::ExitStatus::clean : trace::ExitStatus::damaged;
     });
 }
@@ -82,10 +77,10 @@ trace::ExitStatus verify(const VerifyOptions& options, Context context) {
 
 void add_verify(CommandLine& line, Context context) {
     Command command = line.command("verify", "check the structure of a trace; exit status 2 on violation");
-    const auto options = std::make_shared<VerifyOptions>();
-    add_trace_options(command, options->input);
-    command.flag("--json", options->json, "as JSON");
-    command.run([options, context] { return verify(*options, context); });
+    const auto input = std::make_shared<TraceInput>();
+    add_trace_options(command, *input);
+    command.flag("--json", input->json, "as JSON");
+    command.run([input, context] { return verify(*input, context); });
     std::string rules = "Rules:\n";
     for (const analyse::RuleRow& row : analyse::kRules) {
         rules += fmt::format("  {:<26} {}\n", row.name, row.meaning);
