@@ -103,9 +103,7 @@ def compensated(ctx, name, **words):
     """A run of the periodic load on the kernel whose clock can be set back: what it printed, and its session."""
     outcome, directory = ctx.traced("stepped_one", kernel=COMPENSATED_TEST_KERNEL, **words)
     session = directory.rename(ctx.dir / name)
-    ctx.remora("adopt", session)
-    ctx.remora("verify", session)
-    return outcome, session
+    return outcome, ctx.adopt(session)
 
 
 def printed(ctx, session, event, *options):
