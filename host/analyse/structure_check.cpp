@@ -3,6 +3,8 @@
 // structure_check_tasks.cpp.
 #include "host/analyse/structure_check.hpp"
 
+#include "host/trace/foreign.hpp"
+
 #include <algorithm>
 #include <fmt/format.h>
 #include <numeric>
@@ -96,7 +98,7 @@ void StructureCheck::add(const trace::Event& event, const trace::TraceFacts& fac
     }
     m_last_stamps[event.source] = event.ticks;
     begin_after_hole(event, facts);
-    if (event.row == nullptr) {
+    if (event.row == nullptr || trace::is_foreign(event)) {
         return;
     }
     if (is_filter(event)) {

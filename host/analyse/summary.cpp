@@ -2,6 +2,7 @@
 // One pass over the events; see the header for what each figure means.
 #include "host/analyse/summary.hpp"
 
+#include "host/trace/foreign.hpp"
 #include "host/trace/user_event.hpp"
 
 #include <algorithm>
@@ -26,6 +27,9 @@ void Summary::add(const trace::Event& event) {
     m_last = std::max(m_last, event.ticks);
     if (event.row == nullptr) {
         ++m_unknown;
+        if (trace::is_foreign(event)) {
+            m_cpus[event.cpu].time.saw(event.ticks);
+        }
         return;
     }
     ++m_families[event.code & 0x0F];

@@ -5,6 +5,7 @@
 
 #include "host/formats/dat/plain_record.hpp"
 #include "host/trace/facts.hpp"
+#include "host/trace/foreign.hpp"
 
 #include <algorithm>
 #include <vector>
@@ -102,6 +103,9 @@ void Tally::add(const trace::Event& event) {
     m_first = std::min(m_first, event.ticks);
     m_last = std::max(m_last, event.ticks);
     if (event.row == nullptr) {
+        if (trace::is_foreign(event)) {
+            m_processors[event.cpu].saw(event.ticks);
+        }
         return;
     }
     ++m_counts[event.code];

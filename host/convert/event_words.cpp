@@ -4,6 +4,7 @@
 
 #include "host/text/digits.hpp"
 #include "host/text/escape.hpp"
+#include "host/trace/foreign.hpp"
 #include "host/trace/user_event.hpp"
 #include "host/trace/value_text.hpp"
 
@@ -76,7 +77,7 @@ EventWords::EventWords()
 }
 
 std::string_view EventWords::of(const trace::Event& event) {
-    if (event.is_sound() && event.row != nullptr) {
+    if (event.is_sound() && event.row != nullptr && !trace::is_foreign(event)) {
         if (const char* const end = put_short(m_short.data(), event); end != nullptr) {
             return {m_short.data(), end};
         }
@@ -122,7 +123,7 @@ void EventWords::append(fmt::memory_buffer& out, const trace::Event& event) {
     if (!event.is_sound()) {
         append_separated(out, fmt::format("{} code=0x{:04x} par1={} par2={}", trace::state_name(event.state),
                                           event.raw_code, event.par1, event.par2));
-    } else if (event.origin != trace::Origin::record && event.row == nullptr) {
+    } else if (trace::is_foreign(event)) {
         for (const std::uint32_t word : event.words) {
             append_separated(out, fmt::format("0x{:x}", word));
         }

@@ -2,6 +2,8 @@
 // Counting.
 #include "host/convert/survey.hpp"
 
+#include "host/trace/foreign.hpp"
+
 #include <algorithm>
 
 namespace host::convert {
@@ -26,7 +28,7 @@ void take(Survey& survey, const trace::Event& event) {
     survey.first = std::min(survey.first, event.ticks);
     survey.last = std::max(survey.last, event.ticks);
     if (event.is_sound()) {
-        ++survey.per_code[event.code];
+        ++survey.per_code[trace::is_foreign(event) ? 0 : event.code];
         survey.lost += event.code == trace::kCodeOf<"blackout_end"> ? event.par2 : 0;
         if (event.row != nullptr && event.row->par1.unit == tracer::Unit::context) {
             note(survey.contexts, event.par1);

@@ -24,7 +24,7 @@ namespace host::convert {
 struct Survey {
     trace::TraceFacts facts;                   // complete
     std::uint64_t events = 0;                  // of any state
-    std::array<std::uint64_t, 256> per_code{}; // sound events, by code
+    std::array<std::uint64_t, 256> per_code{}; // sound events, by code; another system's: 0
     std::vector<std::uint16_t> processors;     // that logged anything, in rising order
     std::bitset<0x1'0000> contexts;            // of tasks that sound events name
     std::bitset<0x1'0000> vectors;             // of interrupts, likewise

@@ -2,6 +2,7 @@
 // A task that is to leave its processor runs on until the switch; only then what comes next begins.
 #include "host/schedule/intervals.hpp"
 
+#include "host/trace/foreign.hpp"
 #include "lib/wire_numbers.hpp"
 
 namespace host::schedule {
@@ -22,6 +23,7 @@ Cause cause_of(const trace::Event& event) {
     case kCodeOf<"job_release">:
         return Cause::released;
     case kCodeOf<"task_end_cycle">:
+    case kCodeOf<"context_switch">: // of another system's trace: the task that leaves has done its work
         return Cause::completed;
     case kCodeOf<"job_abort">:
         return Cause::aborted;
@@ -102,7 +104,7 @@ void Intervals::switch_to(const trace::Event& event, const Change& change, const
 }
 
 void Intervals::take(const trace::Event& event, std::span<const Change> changes, const Schedule& schedule) {
-    if (event.metadata || event.row == nullptr || !event.is_sound()) {
+    if (event.metadata || (event.row == nullptr && !trace::is_foreign(event)) || !event.is_sound()) {
         return;
     }
     const Moment now = Moment::of(event);
@@ -115,7 +117,7 @@ void Intervals::take(const trace::Event& event, std::span<const Change> changes,
             break;
         case Kind::woken:
         case Kind::waits:
-            if (event.is(kCodeOf<"context_switch">)) {
+            if (change.kind == Kind::woken && event.is(kCodeOf<"context_switch">)) {
                 break; // it was ready before without a record, and runs now
             }
             if (Task& of = task(change.context); of.now.activity == Activity::running) {

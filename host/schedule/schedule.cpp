@@ -2,6 +2,7 @@
 // What each record changes. What a kernel did when it wrote one is in docs/events.md.
 #include "host/schedule/schedule.hpp"
 
+#include "host/trace/foreign.hpp"
 #include "lib/wire_numbers.hpp"
 #include "tracer/unit_words.hpp"
 
@@ -26,6 +27,10 @@ TaskState wait_state(std::uint32_t word) {
     // Older records do not say for what.
     const lib::WaitKind kind = tracer::wait_kind(word).value_or(lib::WaitKind::suspended);
     return static_cast<TaskState>(static_cast<int>(job) + static_cast<int>(kind));
+}
+
+bool leaver_rests(const trace::Event& event) {
+    return event.par2 == trace::kLeaverRests && trace::is_foreign(event);
 }
 
 } // namespace
@@ -79,6 +84,10 @@ std::span<const Change> Schedule::take(const trace::Event& event) {
     }
     switch (event.code) {
     case kCodeOf<"context_switch">:
+        if (const std::uint32_t leaver = running(event.cpu);
+            leaver != event.par1 && leaver != kUnknownContext && leaver_rests(event)) {
+            wait(leaver, job, 0);
+        }
         switch_to(event.cpu, event.par1);
         break;
     case kCodeOf<"inheritance">:

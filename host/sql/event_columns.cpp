@@ -3,6 +3,7 @@
 #include "host/sql/event_columns.hpp"
 
 #include "host/text/escape.hpp"
+#include "host/trace/foreign.hpp"
 #include "host/trace/user_event.hpp"
 #include "host/trace/value_text.hpp"
 
@@ -135,7 +136,7 @@ Cell event_cell(const trace::Event& event, EventColumn column, std::string& scra
         scratch = std::move(value);
         return Cell::named(scratch);
     };
-    const bool foreign = event.row == nullptr && event.origin != trace::Origin::record;
+    const bool foreign = trace::is_foreign(event);
     switch (column) {
     case EventColumn::ticks:
         return Cell(event.ticks.value);

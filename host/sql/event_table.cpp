@@ -5,6 +5,7 @@
 #include "host/sql/virtual_tables.hpp"
 
 #include "host/text/escape.hpp"
+#include "host/trace/foreign.hpp"
 
 #include <fmt/format.h>
 #include <new>
@@ -62,7 +63,7 @@ int open(sqlite3_vtab* /*table*/, sqlite3_vtab_cursor** cursor) {
 
 bool is_wanted(const WalkRequest& request, const trace::Event& event, std::string& scratch) {
     if (request.code) {
-        const bool foreign = event.row == nullptr && event.origin != trace::Origin::record;
+        const bool foreign = trace::is_foreign(event);
         if (*request.code != (foreign ? event.number : event.code)) {
             return false;
         }

@@ -2,6 +2,7 @@
 #include "host/sql/schedule_rows.hpp"
 
 #include "host/text/escape.hpp"
+#include "host/trace/foreign.hpp"
 #include "host/trace/value_text.hpp"
 
 #include <array>
@@ -166,7 +167,7 @@ void ScheduleRows::apply(const trace::Event& event, const Change& change, std::o
 }
 
 void ScheduleRows::add(const trace::Event& event, std::uint32_t khz) {
-    if (event.metadata || !event.is_sound() || event.row == nullptr) {
+    if (event.metadata || !event.is_sound() || (event.row == nullptr && !trace::is_foreign(event))) {
         return;
     }
     m_trace_names = event.names;

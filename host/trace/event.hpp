@@ -60,7 +60,7 @@ struct Event {
     const KernelImage* image = nullptr; // that ran; null if there is none
 
     // Events of other systems' traces. `row`, `code`, `par1` and `par2` are set too where the event is one that our own
-    // writer put there; else row is null and code 0.
+    // writer put there, or says the same of the schedule (foreign.hpp); else row is null and code 0.
     Origin origin = Origin::record;
     std::uint16_t event_class = 0;        // .kev: class; else 0
     std::uint16_t number = 0;             // .kev: event within its class; tlog: log_type

@@ -2,6 +2,8 @@
 // Gaps and the order in which theories see an event: all of them look at the model before the event changes it.
 #include "host/analyse/oracle/oracle.hpp"
 
+#include "host/trace/foreign.hpp"
+
 #include <fmt/format.h>
 
 namespace host::analyse::oracle {
@@ -91,7 +93,7 @@ void Oracle::add(const trace::Event& event, const trace::TraceFacts& facts) {
     }
     m_model.set_names(*event.names);
     ++m_events;
-    if (event.row == nullptr) {
+    if (event.row == nullptr || trace::is_foreign(event)) {
         return;
     }
     if (event.cpu != 0) {

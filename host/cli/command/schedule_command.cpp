@@ -7,6 +7,7 @@
 
 #include "host/schedule/schedule.hpp"
 #include "host/text/escape.hpp"
+#include "host/trace/foreign.hpp"
 #include "host/trace/names.hpp"
 #include "host/trace/value_text.hpp"
 #include "lib/wire_numbers.hpp"
@@ -49,6 +50,7 @@ class Narrator {
     void line(const trace::Event& event, std::uint32_t context, std::string_view text);
     void add_special(const trace::Event& event);
     void add_dispatch(const trace::Event& event);
+    void add_foreign(const trace::Event& event, const schedule::Change& change);
     void add_wait(const trace::Event& event);
     void add_server(const trace::Event& event, fmt::format_string<const std::string&> text);
 
@@ -119,7 +121,7 @@ void Narrator::add_dispatch(const trace::Event& event) {
 void Narrator::add_wait(const trace::Event& event) {
     const std::uint32_t id = event.par2 & 0xFFFF;
     const std::string_view word = tracer::word_for(lib::kWords<lib::WaitKind>, event.par2 >> 16);
-    if (word == "semaphore" || word == "mutex") {
+    if (id != 0 && (word == "semaphore" || word == "mutex")) {
         const auto unit = word == "mutex" ? tracer::Unit::mutex : tracer::Unit::semaphore;
         line(event, event.par1, fmt::format("waits for {} {}", word, name(event, unit, id)));
     } else {
@@ -160,6 +162,13 @@ void Narrator::add_special(const trace::Event& event) {
     }
 }
 
+// Other systems have no event of a dispatch.
+void Narrator::add_foreign(const trace::Event& event, const schedule::Change& change) {
+    if (event.code == trace::kCodeOf<"context_switch"> && change.kind != schedule::Change::Kind::woken) {
+        line(event, change.context, change.kind == schedule::Change::Kind::switched ? "runs" : "rests");
+    }
+}
+
 void Narrator::add(const trace::Event& event) {
     if (!event.is_sound()) {
         return;
@@ -167,6 +176,9 @@ void Narrator::add(const trace::Event& event) {
     for (const schedule::Change& change : m_schedule.take(event)) {
         if (change.kind == schedule::Change::Kind::gap) {
             m_processors.erase(event.cpu);
+        }
+        if (trace::is_foreign(event)) {
+            add_foreign(event, change);
         }
     }
     const auto* const sentence = std::ranges::find(kSentences, event.code, &Sentence::code);

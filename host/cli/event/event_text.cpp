@@ -3,6 +3,7 @@
 
 #include "host/cli/event/json_version.hpp"
 #include "host/text/escape.hpp"
+#include "host/trace/foreign.hpp"
 #include "host/trace/value_text.hpp"
 
 #include <algorithm>
@@ -116,7 +117,7 @@ void append_line(fmt::memory_buffer& out, const trace::Event& event, TimeUnit un
         out.push_back(' ');
         append(out, trace::state_name(event.state));
     }
-    if (event.row == nullptr && event.origin != trace::Origin::record) {
+    if (trace::is_foreign(event)) {
         append_foreign(out, event);
         out.push_back('\n');
         return;
@@ -151,7 +152,7 @@ void append_json(fmt::memory_buffer& out, const trace::Event& event, std::string
     json.member("chunk", event.chunk);
     json.member("record", event.record);
     json.key("event");
-    if (event.row != nullptr) {
+    if (event.row != nullptr && !trace::is_foreign(event)) {
         json.value(event.row->name);
     } else if (!event.foreign_name.empty()) {
         json.value(text::escaped(event.foreign_name));

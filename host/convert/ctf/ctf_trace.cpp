@@ -6,6 +6,7 @@
 #include "host/convert/event_words.hpp"
 #include "host/convert/losses.hpp"
 #include "host/text/escape.hpp"
+#include "host/trace/foreign.hpp"
 #include "host/trace/user_event.hpp"
 
 #include <bit>
@@ -107,7 +108,7 @@ void CtfTrace::add(const trace::Event& event) {
     }
     if (!event.is_sound()) {
         add_damaged(*to, event);
-    } else if (event.origin != trace::Origin::record && event.row == nullptr) {
+    } else if (trace::is_foreign(event)) {
         add_foreign(*to, event);
     } else if (!event.payload.empty()) {
         add_long(*to, event);

@@ -18,6 +18,7 @@
 #include "host/convert/track_writer.hpp"
 #include "host/convert/vector_labels.hpp"
 #include "host/text/json_writer.hpp"
+#include "host/trace/foreign.hpp"
 #include "host/trace/user_event.hpp"
 
 #include <algorithm>
@@ -171,7 +172,8 @@ class ChromeJson final : public TrackWriter {
         if (!of_task) {
             static_cast<void>(processor(event.cpu)); // its name comes before its events
         }
-        const bool in_table = event.row != nullptr && event.row->shape != tracer::Shape::combined;
+        const bool in_table =
+            event.row != nullptr && event.row->shape != tracer::Shape::combined && !trace::is_foreign(event);
         const std::string escaped = in_table ? std::string() : text::escaped(trace::event_name(event));
         const std::string_view name = in_table ? event.row->name : std::string_view(escaped);
         const std::string_view words = m_event_words.of(event);

@@ -15,6 +15,7 @@
 #include "host/convert/losses.hpp"
 #include "host/convert/task_labels.hpp"
 #include "host/convert/vector_labels.hpp"
+#include "host/trace/foreign.hpp"
 
 #include <array>
 #include <cstring>
@@ -136,7 +137,8 @@ class KernelShark final : public Writer, private ChangeHandler {
 
     void add_own() {
         const trace::Event& event = *m_event;
-        if (event.is_sound() && event.row != nullptr && event.row->shape == tracer::Shape::simple) {
+        if (event.is_sound() && event.row != nullptr && event.row->shape == tracer::Shape::simple &&
+            !trace::is_foreign(event)) {
             const bool first = event.row->par1.unit != tracer::Unit::none;
             const bool second = event.row->par2.unit != tracer::Unit::none;
             Data out = data(kRecordId + event.code, (first ? 4U : 0U) + (second ? 4U : 0U));
@@ -151,7 +153,7 @@ class KernelShark final : public Writer, private ChangeHandler {
         const std::string_view text = m_event_words.of(event);
         if (!event.is_sound()) {
             add_text(kDamagedId, text);
-        } else if (event.row == nullptr || event.is(kCodeOf<"typed_event">)) {
+        } else if (event.row == nullptr || trace::is_foreign(event) || event.is(kCodeOf<"typed_event">)) {
             const std::string name = event.origin == trace::Origin::record && event.row == nullptr
                                          ? fmt::format("unknown_{:02x}", event.code)
                                          : tracefs::plain_name(trace::event_name(event));

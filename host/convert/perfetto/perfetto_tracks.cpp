@@ -3,6 +3,7 @@
 
 #include "host/convert/event_words.hpp"
 #include "host/convert/perfetto/perfetto_sched.hpp"
+#include "host/trace/foreign.hpp"
 #include "host/trace/user_event.hpp"
 #include "host/trace/value_text.hpp"
 
@@ -27,7 +28,8 @@ constexpr std::uint64_t parameter_iid(std::uint8_t code, unsigned parameter) {
 
 // Its name is in the table, and so are those of its parameters.
 bool is_plain(const trace::Event& event) {
-    return event.row != nullptr && event.is_sound() && event.row->shape != tracer::Shape::combined;
+    return event.row != nullptr && event.is_sound() && event.row->shape != tracer::Shape::combined &&
+           !trace::is_foreign(event);
 }
 
 void add_name(Message<InternedData>& data, InternedData field, std::uint64_t iid, std::string_view name) {

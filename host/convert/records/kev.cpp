@@ -8,6 +8,7 @@
 #include "host/convert/rows.hpp"
 #include "host/formats/kev/codes.hpp"
 #include "host/formats/kev/header.hpp"
+#include "host/trace/foreign.hpp"
 #include "host/trace/metadata.hpp"
 #include "host/trace/names.hpp"
 #include "tracer/metadata.hpp"
@@ -151,8 +152,7 @@ void KevWriter::add(const trace::Event& event) {
     if (event.cpu >= formats::kev::kProcessorsMax) {
         return; // begin() refused the trace; a file that grew in between
     }
-    const bool native = event.row != nullptr || event.origin == trace::Origin::record;
-    if (!native || !m_ours) {
+    if (trace::is_foreign(event) || !m_ours) {
         m_words.assign(event.words.begin(), event.words.end());
         m_words.resize(std::min(m_words.size(), KevSlots::kWordsMax));
         const bool kev = event.origin == trace::Origin::kev;

@@ -4,6 +4,7 @@
 #include "host/convert/records/record_chunks.hpp"
 
 #include "host/convert/losses.hpp"
+#include "host/trace/foreign.hpp"
 #include "lib/assert.hpp"
 
 #include <algorithm>
@@ -16,6 +17,9 @@
 namespace host::convert::records {
 
 namespace {
+
+// What another system's events become if none of ours says the same.
+constexpr std::uint8_t kForeignCode = trace::kCodeOf<"user_event_0">;
 
 static_assert(std::endian::native == std::endian::little && sizeof(tracer::Record) == tracer::kRecordBytes,
               "records are written as they are in memory");
@@ -40,6 +44,12 @@ void append_long(const trace::Event& event, std::vector<tracer::Record>& records
 } // namespace
 
 bool append_records(const trace::Event& event, std::vector<tracer::Record>& records) {
+    if (trace::is_foreign(event) && event.row == nullptr && event.is_sound()) {
+        const auto number = static_cast<std::uint16_t>(event.event_class << 10 | event.number);
+        records.push_back(
+            tracer::make_record(kForeignCode, number, event.words.empty() ? 0 : event.words.front(), event.ticks));
+        return true;
+    }
     if (event.origin != trace::Origin::record) {
         if (event.row == nullptr || event.row->shape != tracer::Shape::simple) {
             return false;

@@ -45,7 +45,8 @@ KevStream::KevStream(std::unique_ptr<Reader> reader, const trace::OpenOptions& o
     , m_window(*m_reader)
     , m_diagnostics(diagnostics)
     , m_name(std::move(name))
-    , m_ours(m_reader->header().is_ours()) {
+    , m_ours(m_reader->header().is_ours())
+    , m_threads(m_reader->header().byte_order, m_reader->header().processors) {
     m_facts.chunks.push_back({.file = m_name});
     take_header(options);
 }
@@ -112,8 +113,8 @@ void KevStream::fill(trace::Event& event) {
     event.foreign_name = event_label(slot.class_number(), slot.event());
     event.words = m_current.words();
     event.metadata = slot.class_number() == static_cast<std::uint8_t>(Class::control);
-    if (m_ours && event.is_sound() && !event.metadata) {
-        fill_native(event);
+    if (event.is_sound() && !event.metadata) {
+        m_ours ? fill_native(event) : fill_meaning(event);
     }
     set_time(event);
     trace::ChunkReport& chunk = m_facts.chunks.front();
@@ -161,6 +162,16 @@ void KevStream::fill_native(trace::Event& event) {
     if (event.is_sound() && event.row != nullptr && event.row->family() == tracer::Family::metadata) {
         event.metadata = true;
         take_metadata(event, *native);
+    }
+}
+
+void KevStream::fill_meaning(trace::Event& event) {
+    const bool overfull = m_threads.overfull();
+    if (const auto meaning = m_threads.take(event, m_facts.names)) {
+        trace::set_meaning(event, *meaning);
+    } else if (m_threads.overfull() && !overfull) {
+        m_diagnostics.report("W-CAP", {.file = m_name, .offset_bytes = event.offset_bytes, .cpu = event.cpu},
+                             "more than 65,535 threads: the schedule leaves out those that come later");
     }
 }
 

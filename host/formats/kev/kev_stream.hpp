@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
 // A .kev file as a stream of events in time order across processors. Events are put in order within a window of
 // kWindowEvents; what is written later than that is delivered in the order of the file and reported. Control events
-// (TIME, BUFFER) are metadata. In a file that our own writer made, events are mapped back to the event table.
+// (TIME, BUFFER) are metadata. In a file that our own writer made, events are mapped back to the event table; in any
+// other, threads and interrupts are a schedule (thread_schedule.hpp).
 #pragma once
 
 #include "host/formats/kev/codes.hpp"
 #include "host/formats/kev/reader.hpp"
+#include "host/formats/kev/thread_schedule.hpp"
 #include "host/formats/kev/window.hpp"
 #include "host/trace/byte_source.hpp"
 #include "host/trace/diagnostics.hpp"
@@ -38,6 +40,7 @@ class KevStream final : public trace::EventStream {
     void take_header(const trace::OpenOptions& options);
     void fill(trace::Event& event);
     void fill_native(trace::Event& event);
+    void fill_meaning(trace::Event& event);
     void take_metadata(const trace::Event& event, const Native& native);
     void set_time(trace::Event& event);
     void check_order(const RawEvent& event);
@@ -47,6 +50,7 @@ class KevStream final : public trace::EventStream {
     trace::Diagnostics& m_diagnostics;
     std::string m_name;
     bool m_ours = false;
+    ThreadSchedule m_threads;  // of a file that is not ours
     std::uint64_t m_hertz = 0; // 0: not known
 
     RawEvent m_current; // whose data the caller holds

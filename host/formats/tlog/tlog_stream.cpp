@@ -131,6 +131,15 @@ void TlogStream::fill(trace::Event& event, const Slot& slot, const ProcessCheck:
     event.number = record.type;
     event.foreign_name = kind.name;
     event.words = m_words;
+    if (event.is_sound()) {
+        const bool overfull = m_pairs.overfull();
+        if (const auto meaning = m_pairs.take(record, kind, m_facts.names)) {
+            trace::set_meaning(event, *meaning);
+        } else if (m_pairs.overfull() && !overfull) {
+            m_diagnostics.report("W-CAP", {.file = m_name, .offset_bytes = slot.offset_bytes},
+                                 "more than 65,535 processes and pairs: the schedule leaves out those that come later");
+        }
+    }
     ++m_facts.chunks.front().records;
     ++m_facts.chunks.front().events;
     if (kind.role == Role::unknown) {

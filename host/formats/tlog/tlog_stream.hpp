@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 // The events of a tlog file, merged across processes by time: log_type is the event's number, (arg1, arg2) its words,
-// the process its cpu, nanoseconds its ticks. Times are those of the file, since tlog_initialize, not since the first
-// event. Memory: one buffer per process and the index of runs, both bounded.
+// the process its cpu, nanoseconds its ticks; pairs are a schedule (pair_schedule.hpp). Times are those of the file,
+// since tlog_initialize, not since the first event. Memory: one buffer per process and the index of runs, both bounded.
 #pragma once
 
+#include "host/formats/tlog/pair_schedule.hpp"
 #include "host/formats/tlog/process_check.hpp"
 #include "host/formats/tlog/process_cursor.hpp"
 #include "host/trace/event_stream.hpp"
@@ -58,6 +59,7 @@ class TlogStream final : public trace::EventStream {
     std::unique_ptr<ProcessCursor> m_front;                   // instead, when there are too many runs
     std::unordered_map<std::uint16_t, ProcessCheck> m_checks; // then
     std::array<std::uint32_t, 2> m_words{};
+    PairSchedule m_pairs;
 };
 
 } // namespace host::formats::tlog

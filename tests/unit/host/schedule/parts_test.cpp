@@ -4,6 +4,7 @@
 #include "host/schedule/intervals.hpp"
 #include "host/schedule/jobs.hpp"
 #include "host/schedule/processor_time.hpp"
+#include "host/trace/foreign.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -51,10 +52,21 @@ class Scene {
     Scene& at(std::uint64_t stamp, std::string_view name, std::uint16_t par1 = 0, std::uint32_t par2 = 0,
               std::uint16_t cpu = 0) {
         trace::Event event;
-        event.row = tracer::find_event(name);
-        event.code = event.row->code;
-        event.par1 = par1;
-        event.par2 = par2;
+        trace::set_meaning(event, {.code = tracer::find_event(name)->code, .par1 = par1, .par2 = par2});
+        return take(stamp, cpu, event);
+    }
+
+    // A switch to this task that another system's trace means, after which the task before it rests.
+    Scene& rests(std::uint64_t stamp, std::uint16_t context) {
+        trace::Event event;
+        event.origin = trace::Origin::tlog;
+        event.foreign_name = "EVENT_1_OUT";
+        trace::set_meaning(event,
+                           {.code = trace::kCodeOf<"context_switch">, .par1 = context, .par2 = trace::kLeaverRests});
+        return take(stamp, 0, event);
+    }
+
+    Scene& take(std::uint64_t stamp, std::uint16_t cpu, trace::Event& event) {
         event.cpu = cpu;
         event.ticks = {stamp};
         event.time_ns = static_cast<std::int64_t>(stamp);
@@ -114,6 +126,17 @@ TEST(Intervals, APreemptedTaskIsReadyUntilItRunsAgain) {
     EXPECT_THAT(scene.known(4), ElementsAre("4 resting 50..60", "4 resting 60..100", "4 ready 100..120",
                                             "4 running 120..300", "4 resting 300..400"));
     EXPECT_THAT(scene.job_texts(), ElementsAre("4/1 100 - 280 - 0"));
+}
+
+// A record's par2 says nothing of the kind.
+TEST(Intervals, ATaskThatAForeignSwitchEndsRests) {
+    Scene scene;
+    scene.at(0, "context_switch", 3).at(10, "context_switch", 4).rests(30, 3).rests(40, 3).at(50, "context_switch", 4);
+    scene.at(60, "context_switch", 3, trace::kLeaverRests).finish();
+    EXPECT_THAT(scene.known(3), ElementsAre("3 running 0..10", "3 ready 10..30", "3 running 30..50", "3 ready 50..60",
+                                            "3 running 60..60"));
+    EXPECT_THAT(scene.known(4),
+                ElementsAre("4 running 10..30", "4 resting 30..50", "4 running 50..60", "4 ready 60..60"));
 }
 
 // 2 holds the mutex 9, 3 the mutex 8 and waits for 9, 4 waits for 8: 2 runs in the place of 4.
