@@ -258,7 +258,9 @@ class Tlog final : public Writer {
     }
 
     void add_native(const trace::Event& event) {
-        m_lost[event.cpu] += event.is(kGapCode) ? event.par2 : 0;
+        if (event.is(kGapCode)) {
+            m_lost[event.cpu] += event.par2;
+        }
         Mapped mapped = map_native(event);
         if (event.origin == trace::Origin::kev && event.row == nullptr) {
             mapped.arg2 = event.words.empty() ? 0 : event.words.front();
