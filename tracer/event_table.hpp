@@ -300,6 +300,11 @@ inline constexpr auto kEvents = std::to_array<EventRow>({
     {0xAD, "port_send", detail::kContext, detail::kPort, "the port takes the task's message"},
     {0xBD, "port_receive", detail::kContext, detail::kPort, "the task gets a message from the port"},
     {0xCD, "wait_timeout", detail::kContext, detail::kWait, "a timed wait on a condition or port gave up"},
+    {0xDD,
+     "deadline_change",
+     detail::kContext,
+     {"relative_deadline", Unit::microseconds},
+     "a task gets this relative deadline; a shorter one holds from the next release on"},
     // E: the tracer's and the kernel's own
     {0x0E, "panic", detail::kContext, {"reason", Unit::hexadecimal}, "the kernel gave up", Space::emergency},
     {0x1E, "typed_event", kNoParameter, kNoParameter, "an event that the application declared", Space::normal,

@@ -112,6 +112,7 @@ inline constexpr WORD FTrace_EVT_condition_broadcast = tracer::event_code("condi
 inline constexpr WORD FTrace_EVT_port_send = tracer::event_code("port_send");
 inline constexpr WORD FTrace_EVT_port_receive = tracer::event_code("port_receive");
 inline constexpr WORD FTrace_EVT_wait_timeout = tracer::event_code("wait_timeout");
+inline constexpr WORD FTrace_EVT_deadline_change = tracer::event_code("deadline_change");
 inline constexpr WORD FTrace_EVT_filter_job = tracer::event_code("filter_job");
 inline constexpr WORD FTrace_EVT_panic = tracer::event_code("panic");
 inline constexpr WORD FTrace_EVT_task_fault = tracer::event_code("task_fault");

@@ -36,6 +36,10 @@ inline constexpr bool kOn = tracer::kTracerBuilt;
     return static_cast<std::uint16_t>(value < 0xFFFF ? value : 0xFFFF);
 }
 
+[[nodiscard]] inline std::uint32_t saturated_32(std::uint64_t value) {
+    return value < 0xFFFF'FFFF ? static_cast<std::uint32_t>(value) : 0xFFFF'FFFF;
+}
+
 [[gnu::always_inline]] inline void add_name(tracer::NameKind kind, std::uint16_t id, std::string_view name) {
     if constexpr (kOn) {
         tracer::instance().names.add_name(kind, id, name);

@@ -8,14 +8,6 @@
 
 namespace kernel::trace_points {
 
-namespace detail {
-
-[[nodiscard]] inline std::uint32_t saturated_32(std::uint64_t value) {
-    return value < 0xFFFF'FFFF ? static_cast<std::uint32_t>(value) : 0xFFFF'FFFF;
-}
-
-} // namespace detail
-
 [[gnu::always_inline]] inline void server_created(std::uint16_t server, std::string_view name, lib::ServerKind kind,
                                                   lib::Nanoseconds budget, lib::Nanoseconds period) {
     detail::add_name(tracer::NameKind::server, server, name);

@@ -97,6 +97,13 @@ namespace detail {
     }
 }
 
+// By task_set_deadline(): of the job in progress only if job_deadline_set() follows.
+[[gnu::always_inline]] inline void deadline_changed(const Task& task, lib::Nanoseconds relative) {
+    if constexpr (detail::kOn) {
+        tracer::log<"deadline_change">(task.context, detail::saturated_32(relative.value / 1'000));
+    }
+}
+
 // An activation found the task busy and is dropped.
 [[gnu::always_inline]] inline void job_skipped(const Task& task) {
     tracer::log<"job_skipped">(task.context, task.level_index);

@@ -58,18 +58,26 @@ int task(const kernel::AppArguments&) {
     return failures;
 }
 
-// 05: a deadline that is changed under way, with the new value
+// 05 DD: a deadline that is changed under way, with the new value; a shorter one holds from the next release on
 int set_priority(const kernel::AppArguments&) {
     const int chunk = begin();
     const lib::Ticks at = kernel::now();
     const kernel::Pid hard = create(
-        "hard", [](void*) { must(kernel::task_set_deadline(kernel::task_self(), lib::milliseconds(9'000))); },
+        "hard",
+        [](void*) {
+            must(kernel::task_set_deadline(kernel::task_self(), lib::milliseconds(9'000)));
+            must(kernel::task_set_deadline(kernel::task_self(), lib::milliseconds(500)));
+        },
         due_after(1'000));
     const auto context = context_of(hard);
     must(kernel::task_activate_at(hard, at));
     end(chunk);
     expect(FTrace_EVT_set_priority, context, microseconds(at + kernel::to_ticks(lib::milliseconds(1'000))));
     expect(FTrace_EVT_set_priority, context, microseconds(at + kernel::to_ticks(lib::milliseconds(9'000))));
+    check(recording.count(FTrace_EVT_set_priority) == 2, "the job in progress keeps the longer deadline");
+    expect(FTrace_EVT_deadline_change, context, 9'000'000);
+    expect(FTrace_EVT_deadline_change, context, 500'000);
+    check(recording.count(FTrace_EVT_deadline_change) == 2, "one record a change");
     check_error(kernel::task_set_deadline(kernel::task_self(), lib::milliseconds(9)), lib::Error::unsupported,
                 "round robin knows no deadlines");
     return failures;

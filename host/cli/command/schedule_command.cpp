@@ -79,6 +79,7 @@ constexpr auto kSentences = std::to_array<Sentence>({
     {trace::kCodeOf<"job_abort">, "has its job aborted"},
     {trace::kCodeOf<"job_skipped">, "is busy: the activation is dropped"},
     {trace::kCodeOf<"job_queued">, "is busy: the activation waits"},
+    {trace::kCodeOf<"deadline_change">, "gets a relative deadline of {} us"},
     {trace::kCodeOf<"activation_violation">, "is activated too early"},
     {trace::kCodeOf<"slice_end">, "has used up its slice"},
     {trace::kCodeOf<"task_unblock">, "is ready again"},

@@ -103,6 +103,7 @@ lib::Result<void> HardLevel::set_deadline(Task& task, lib::Nanoseconds relative,
         return lib::Error::refused;
     }
     promised.next_deadline_ns = wanted_ns;
+    trace_points::deadline_changed(task, {wanted_ns});
     if (shorter || (!active && now() >= promised.earliest)) {
         promised.demand = counted;
         m_reservations.set(slot, m_claim, counted, off);
