@@ -2,14 +2,16 @@
 // The JSON of Chrome's trace viewer ("Trace Event Format"), which Perfetto, speedscope and many tools open. Tracks are
 // processes and threads there, so each kind of ours is a process:
 //
-//   1 processors   thread = cpu    X   who runs; i   events that belong to no task
+//   1 processors   thread = cpu    B/E who runs; i   events that belong to no task
 //   2 interrupts   thread = cpu    B/E handlers, nested
 //   3 tasks        thread = task   i   every other event, with its parameters as words
 //   4 jobs         thread = task   B/E from release to completion
 //   5 waits        thread = task   B/E for what
 //   6 servers      C budgets in nanoseconds
 //
-// ts is in microseconds with three digits after the point, that is exact to the nanosecond.
+// ts is in microseconds with three digits after the point, that is exact to the nanosecond. Readers take it as a
+// double, in which begin plus duration (X) can exceed the next begin: only B and E let neighbours meet. An end
+// repeats the name of its begin, because speedscope passes over an end without it.
 #include "host/convert/event_words.hpp"
 #include "host/convert/losses.hpp"
 #include "host/convert/per_processor.hpp"
@@ -46,11 +48,17 @@ class ChromeJson final : public TrackWriter {
         : m_json(destination.file()) {}
 
   private:
+    // A track of a task.
+    struct Thread {
+        std::uint64_t turn = 0; // of TaskLabels
+        std::string name;       // under which it is known
+        std::string slice;      // the last one that began
+    };
+
     struct Processor {
-        std::string running; // escaped; empty: nothing known yet
-        std::uint64_t since_ns = 0;
-        std::uint32_t interrupts = 0; // nested
-        std::uint64_t lost = 0;       // as gaps record
+        std::string running;               // escaped; empty: nothing known yet
+        std::vector<std::string> handlers; // names of those that are open, outermost first
+        std::uint64_t lost = 0;            // as gaps record
     };
 
     void begin_tracks(const Survey& survey) override {
@@ -72,8 +80,8 @@ class ChromeJson final : public TrackWriter {
     void end_tracks(const trace::TraceFacts& facts) override {
         m_processors.for_each([&](std::uint16_t cpu, Processor& here) {
             run(here, cpu, {});
-            for (; here.interrupts != 0; --here.interrupts) {
-                put_end(Group::interrupts, cpu);
+            while (!here.handlers.empty()) {
+                end_handler(here, cpu);
             }
         });
         for (const auto& [cpu, losses] : unseen_losses(facts)) {
@@ -100,17 +108,19 @@ class ChromeJson final : public TrackWriter {
         return m_tids[context] != kNoTid ? m_tids[context] : context;
     }
 
-    // A slice of the processor's track goes out when it ends.
     void run(Processor& here, std::uint16_t cpu, std::string_view next) {
         if (!here.running.empty()) {
-            put_event('X', Group::processors, cpu, here.running.size(), [&](auto& json) {
-                add_time(json, "ts", here.since_ns);
-                add_time(json, "dur", time_ns() - here.since_ns);
-                json.member("name", here.running);
-            });
+            put_end(Group::processors, cpu, here.running);
         }
         here.running = next;
-        here.since_ns = time_ns();
+        if (!next.empty()) {
+            put_begin(Group::processors, cpu, next);
+        }
+    }
+
+    void end_handler(Processor& here, std::uint16_t cpu) {
+        put_end(Group::interrupts, cpu, here.handlers.back());
+        here.handlers.pop_back();
     }
 
     void select_processor(std::uint16_t cpu) override { m_here = &processor(cpu); }
@@ -120,14 +130,11 @@ class ChromeJson final : public TrackWriter {
     }
 
     void on_interrupt(std::uint32_t vector) override {
-        ++m_here->interrupts;
-        put_begin(Group::interrupts, event().cpu, m_vectors.of(event(), vector));
+        m_here->handlers.emplace_back(m_vectors.of(event(), vector));
+        put_begin(Group::interrupts, event().cpu, m_here->handlers.back());
     }
 
-    void on_interrupt_end(std::uint32_t /*vector*/) override {
-        --m_here->interrupts;
-        put_end(Group::interrupts, event().cpu);
-    }
+    void on_interrupt_end(std::uint32_t /*vector*/) override { end_handler(*m_here, event().cpu); }
 
     void on_gap() override { run(*m_here, event().cpu, "unknown"); }
 
@@ -139,17 +146,21 @@ class ChromeJson final : public TrackWriter {
     static Group group_of(Slice slice) { return slice == Slice::job ? Group::jobs : Group::waits; }
 
     void begin_slice(Slice slice, std::uint32_t context, std::string_view name) override {
-        put_begin(group_of(slice), name_thread(group_of(slice), context), name);
+        const Group group = group_of(slice);
+        put_begin(group, name_thread(group, context), name);
+        thread_of(group, context).slice = name;
     }
 
-    void end_slice(Slice slice, std::uint32_t context) override { put_end(group_of(slice), tid_used(context)); }
+    void end_slice(Slice slice, std::uint32_t context) override {
+        const Group group = group_of(slice);
+        put_end(group, tid_used(context), thread_of(group, context).slice);
+    }
 
     // The thread of a task in this group, whose name is written first, and again when the context is another task's.
     // Its number stays that of the first task, so that slices end on the track on which they began.
     std::uint32_t name_thread(Group group, std::uint32_t context) {
         const TaskLabel& label = m_labels.of(event(), context);
-        ThreadName& known =
-            m_thread_names[static_cast<std::size_t>(group) - static_cast<std::size_t>(Group::tasks)][context];
+        Thread& known = thread_of(group, context);
         if (known.turn == label.turn) {
             return m_tids[context];
         }
@@ -162,6 +173,10 @@ class ChromeJson final : public TrackWriter {
             add_metadata(group, "thread_name", m_tids[context], label.name);
         }
         return m_tids[context];
+    }
+
+    Thread& thread_of(Group group, std::uint32_t context) {
+        return m_threads[static_cast<std::size_t>(group) - static_cast<std::size_t>(Group::tasks)][context];
     }
 
     void add_instant() override {
@@ -178,7 +193,7 @@ class ChromeJson final : public TrackWriter {
         const std::string_view name = in_table ? event.row->name : std::string_view(escaped);
         const std::string_view words = m_event_words.of(event);
         put_event('i', of_task ? Group::tasks : Group::processors, thread, name.size() + words.size(), [&](auto& json) {
-            add_time(json, "ts", time_ns());
+            add_time(json, time_ns());
             json.member("s", "t");
             json.member("name", name);
             if (!words.empty()) {
@@ -191,7 +206,7 @@ class ChromeJson final : public TrackWriter {
 
     void add_loss(std::uint16_t cpu, std::string_view text) {
         put_event('i', Group::processors, cpu, text.size(), [&](auto& json) {
-            add_time(json, "ts", time_ns());
+            add_time(json, time_ns());
             json.member("s", "g");
             json.member("name", text);
         });
@@ -200,7 +215,7 @@ class ChromeJson final : public TrackWriter {
     void add_budget(std::uint64_t left_ns) override {
         const std::string name = server_name(event());
         put_event('C', Group::servers, 0, name.size(), [&](auto& json) {
-            add_time(json, "ts", time_ns());
+            add_time(json, time_ns());
             json.member("name", name);
             json.begin_object("args");
             json.member("ns", left_ns);
@@ -223,15 +238,15 @@ class ChromeJson final : public TrackWriter {
         });
     }
 
-    void put_begin(Group group, std::uint32_t thread, std::string_view name) {
-        put_event('B', group, thread, name.size(), [&](auto& json) {
-            add_time(json, "ts", time_ns());
+    void put_begin(Group group, std::uint32_t thread, std::string_view name) { put_edge('B', group, thread, name); }
+
+    void put_end(Group group, std::uint32_t thread, std::string_view name) { put_edge('E', group, thread, name); }
+
+    void put_edge(char phase, Group group, std::uint32_t thread, std::string_view name) {
+        put_event(phase, group, thread, name.size(), [&](auto& json) {
+            add_time(json, time_ns());
             json.member("name", name);
         });
-    }
-
-    void put_end(Group group, std::uint32_t thread) {
-        put_event('E', group, thread, 0, [&](auto& json) { add_time(json, "ts", time_ns()); });
     }
 
     // members(json) adds what follows phase, process and thread. text_bytes: of all texts in it.
@@ -251,9 +266,9 @@ class ChromeJson final : public TrackWriter {
     }
 
     // Microseconds with three digits after the point.
-    template <typename Json, std::size_t N>
-    static void add_time(Json& json, const char (&name)[N], std::uint64_t time_ns) {
-        json.key(name);
+    template <typename Json>
+    static void add_time(Json& json, std::uint64_t time_ns) {
+        json.key("ts");
         json.place(text::kNumberMax + 4, [time_ns](char* at) {
             const std::uint64_t whole = time_ns / 1000;
             const std::uint64_t rest = time_ns - whole * 1000;
@@ -266,12 +281,6 @@ class ChromeJson final : public TrackWriter {
         });
     }
 
-    // The name under which a track of a task is known.
-    struct ThreadName {
-        std::uint64_t turn = 0; // of TaskLabels
-        std::string name;
-    };
-
     static constexpr std::size_t kContexts = 0x1'0000;
     static constexpr std::uint32_t kNoTid = ~std::uint32_t{0};
 
@@ -282,9 +291,8 @@ class ChromeJson final : public TrackWriter {
     PerProcessor<Processor> m_processors;
     Processor* m_here = nullptr;                                                       // of the event
     std::vector<std::uint32_t> m_tids = std::vector<std::uint32_t>(kContexts, kNoTid); // as they were first written
-    std::array<std::vector<ThreadName>, 3> m_thread_names{
-        std::vector<ThreadName>(kContexts), std::vector<ThreadName>(kContexts),
-        std::vector<ThreadName>(kContexts)}; // tasks, jobs, waits; by context
+    std::array<std::vector<Thread>, 3> m_threads{std::vector<Thread>(kContexts), std::vector<Thread>(kContexts),
+                                                 std::vector<Thread>(kContexts)}; // tasks, jobs, waits; by context
 };
 
 } // namespace
