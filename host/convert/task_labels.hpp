@@ -22,6 +22,9 @@ struct TaskLabel {
     std::uint32_t priority = kDefaultPriority; // the number of its level: the lower, the more urgent
     std::string name;                          // escaped
     std::uint64_t turn = 0; // labels of one context and turn are the same: for those who keep what they make of them
+
+    // Linux neither creates nor wakes it: a viewer that reads so takes it for one more thread, or stops.
+    [[nodiscard]] bool is_idle() const { return tid == 0; }
 };
 
 class TaskLabels {

@@ -95,6 +95,8 @@ def schedule(ctx):
         expect_equal((after["prev_tid"], after["prev_comm"]), (before["next_tid"], before["next_comm"]), "chain")
     expect_equal({one["next_tid"] for one in switches if one["next_comm"] == "idle"}, {0}, "threads called idle")
     expect_equal({one["prev_state"] for one in switches if one["prev_tid"] == 0}, {0}, "states of the idle task")
+    woken = kernel(found, "sched_waking") + kernel(found, "sched_wakeup") + kernel(found, "sched_wakeup_new")
+    expect_equal([one for one in woken if one["tid"] == 0], [], "wakeups of the idle task, which Linux never wakes")
 
     # A state machine of its own: after a switch with a state other than 0 a wakeup must come before the next run.
     waiting = set()
@@ -125,7 +127,8 @@ def interrupts_and_inheritance(ctx):
     given = [one for one in priorities if one["newprio"] != one["oldprio"]]
     expect(priorities and len(given) <= number["inheritance"], f"inheritances: {priorities[:5]}")
     forks = kernel(found, "sched_process_fork")
-    expect_equal(len(forks), number["task_create"], "tasks that were created")
+    expect_equal(len(forks), number["task_create"] - 1, "tasks that were created beside the idle task")
+    expect(all(one["child_tid"] != 0 for one in forks), f"the idle task is created: {forks}")
 
 
 @case

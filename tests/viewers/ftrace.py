@@ -54,6 +54,8 @@ def recorded(ctx):
                 expect(re.search(rf"\b{name}=(0x)?[0-9a-f]+", one["words"]), f"no {name} in {one['words']}")
     handlers = [one for one in found if one["event"] == "timer_wakeup_start"]
     expect_equal({one["flags"][2] for one in handlers}, {"h"}, "flags inside of interrupts")
+    woken = {re.search(r" pid=(\d+) ", one["words"])[1] for one in found if one["event"] == "sched_waking"}
+    expect("3" in woken and "0" not in woken, f"threads that are woken, the idle task never: {woken}")
 
 
 @case

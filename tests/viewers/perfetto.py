@@ -162,6 +162,8 @@ def recorded(ctx):
     view, events = compare(ctx, traces.control())
     names = set(view.threads.values())
     expect({"idle"} <= {row[-1] for row in view.switches}, "the idle task is nowhere")
+    woken = {row[-1] for row in view.wakings}
+    expect("sensor" in woken and "idle" not in woken, f"tasks that are woken, the idle task never: {woken}")
     expect(len(names) >= 4, f"only {names} are named")
     jobs = [row for row in view.slices if row[3] == "job"]
     expect_equal(len(jobs), sum(event["event"] == "job_release" for event in events), "jobs")

@@ -184,6 +184,9 @@ class CtfLttng final : public Writer, private ChangeHandler {
 
     void on_create(std::uint32_t context) override {
         const std::int32_t child = Fields::tid(label(context));
+        if (label(context).is_idle()) {
+            return;
+        }
         m_new.set(context);
         const std::uint32_t parent = m_schedule.running(m_event->cpu);
         const std::int32_t parent_tid = Fields::tid(label(parent));
@@ -210,6 +213,9 @@ class CtfLttng final : public Writer, private ChangeHandler {
     }
 
     void on_wake(std::uint32_t context) override {
+        if (label(context).is_idle()) {
+            return;
+        }
         const auto cpu = static_cast<std::int32_t>(m_event->cpu);
         fields(id_of("sched_waking")).put(label(context)).put(cpu);
         const bool is_new = context < m_new.size() && m_new.test(context);

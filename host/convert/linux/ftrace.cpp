@@ -212,6 +212,9 @@ class Ftrace final : public Writer, private ChangeHandler {
     }
 
     void on_wake(std::uint32_t context) override {
+        if (m_labels.of(*m_event, context).is_idle()) {
+            return;
+        }
         m_words = texts(context).plain;
         m_words += " target_cpu=";
         m_words += m_cpu_text;

@@ -187,6 +187,9 @@ class KernelShark final : public Writer, private ChangeHandler {
 
     void on_wake(std::uint32_t context) override {
         const TaskLabel& task = label(context);
+        if (task.is_idle()) {
+            return;
+        }
         data(kWakingId, 32)
             .text(task.name, kCommBytes)
             .put(task.tid)

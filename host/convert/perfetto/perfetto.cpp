@@ -136,7 +136,9 @@ class Perfetto final : public TrackWriter {
     }
 
     void on_wake(std::uint32_t context) override {
-        m_here->bundle.woken(time_ns(), context, m_labels.of(event(), context));
+        if (const TaskLabel& task = m_labels.of(event(), context); !task.is_idle()) {
+            m_here->bundle.woken(time_ns(), context, task);
+        }
     }
 
     void on_interrupt(std::uint32_t vector) override {
