@@ -25,6 +25,7 @@ lib::Result<void> UdpSink::finish(const ExportEnd& totals) {
     writer.combined(event_code(ExportEnd::kEvent), totals);
     ChunkImage end;
     end.parts[0] = writer.written();
+    m_ending = true;
     return submit(end);
 }
 
@@ -35,27 +36,26 @@ SinkState UdpSink::step() {
     if (const auto polled = m_sender.poll(); !polled && polled.error() != lib::Error::busy) {
         return fail(polled.error());
     }
-    if (m_probe_polls != 0) {
-        --m_probe_polls;
+    if (m_sender.now() < m_probe_end) {
         return m_state;
     }
     for (std::uint32_t sent = 0; sent < m_burst; ++sent) {
         if (m_packet_number != packets() + 1 && !fill_packet()) {
-            return m_state = SinkState::idle;
+            return m_ending && m_sender.sending() ? wait() : (m_state = SinkState::idle);
         }
         const auto taken = m_sender.send(std::span(m_packet).first(m_packet_bytes));
         if (!taken && taken.error() == lib::Error::busy) {
             m_burst = std::max(m_burst / 2, 1U);
-            return ++m_busy_steps > m_limits.busy_steps_max ? fail(lib::Error::timeout) : m_state;
+            return wait();
         }
         if (!taken) {
             return fail(taken.error());
         }
-        m_busy_steps = 0;
+        m_busy_end = {};
         const std::size_t records = m_packet_bytes - kPacketHeaderBytes;
         set_progress(packets() + 1, offset() + records);
         if (packets() == 1) {
-            m_probe_polls = m_limits.probe_polls;
+            m_probe_end = m_sender.now() + m_limits.probe_time;
             return m_state;
         }
     }
@@ -84,6 +84,15 @@ bool UdpSink::fill_packet() {
 void UdpSink::set_progress(std::uint32_t packets_sent, std::size_t offset) {
     ASSERT(offset <= m_image.size_bytes());
     write_shared(m_progress, (std::uint64_t{packets_sent} << 32) | offset);
+}
+
+// The sender is busy: until when, is decided by the first attempt that found it so.
+SinkState UdpSink::wait() {
+    const lib::Nanoseconds now = m_sender.now();
+    if (m_busy_end == lib::Nanoseconds{}) {
+        m_busy_end = now + m_limits.busy_time_max;
+    }
+    return now < m_busy_end ? m_state : fail(lib::Error::timeout);
 }
 
 SinkState UdpSink::fail(lib::Error error) {

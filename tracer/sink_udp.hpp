@@ -5,9 +5,10 @@
 // Pace: as many packets per step as the sender takes, up to a burst that grows by one with each completed step and
 // halves when the sender is busy. There is no sleep. After the very first packet the sink polls for a while without
 // sending: if no process listens, the answer to that packet (ICMP port unreachable) arrives before the whole trace has
-// been sent in vain. The export ends with one packet with one combined event, export_end, sent once and numbered like
-// any other: a repetition would look like new data to a published receiver, and a receiver that misses it reports
-// "incomplete".
+// been sent in vain. Waits are bounded in time, not in polls: one poll takes a microsecond under emulation and
+// milliseconds in a nested virtual machine. The export ends with one packet with one combined event, export_end, sent
+// once and numbered like any other: a repetition would look like new data to a published receiver, and a receiver that
+// misses it reports "incomplete".
 #pragma once
 
 #include "tracer/sink.hpp"
@@ -32,6 +33,12 @@ class DatagramSender {
     // Serves the device (received frames, finished transmissions); bounded. Errors as above, busy excepted.
     [[nodiscard]] virtual lib::Result<void> poll() = 0;
 
+    // Whether a datagram that was taken has not left the device yet; changed by poll().
+    [[nodiscard]] virtual bool sending() const = 0;
+
+    // The time since a moment of the sender's choice; never decreases.
+    [[nodiscard]] virtual lib::Nanoseconds now() = 0;
+
   protected:
     constexpr DatagramSender() = default;
     ~DatagramSender() = default;
@@ -40,9 +47,9 @@ class DatagramSender {
 class UdpSink final : public ChunkSink {
   public:
     struct Limits {
-        std::uint32_t burst_packets_max = 32;     // per step
-        std::uint32_t probe_polls = 1'000;        // after the first packet
-        std::uint32_t busy_steps_max = 1'000'000; // consecutive; then the sink fails with timeout
+        std::uint32_t burst_packets_max = 32;                      // per step
+        lib::Nanoseconds probe_time = lib::milliseconds(20);       // after the first packet
+        lib::Nanoseconds busy_time_max = lib::milliseconds(2'000); // without a pause; then the sink fails with timeout
     };
 
     constexpr UdpSink(DatagramSender& sender, const Limits& limits)
@@ -53,6 +60,8 @@ class UdpSink final : public ChunkSink {
 
     [[nodiscard]] lib::Result<void> submit(const ChunkImage& image) override;
     SinkState step() override;
+
+    // The sink is idle again when the device has sent everything: the machine may then be switched off.
     [[nodiscard]] lib::Result<void> finish(const ExportEnd& totals) override;
 
     [[nodiscard]] SinkState state() const override { return m_state; }
@@ -61,8 +70,6 @@ class UdpSink final : public ChunkSink {
 
     [[nodiscard]] std::uint32_t packets() const { return static_cast<std::uint32_t>(m_progress >> 32); }
 
-    // Attempts that found the sender busy.
-
   private:
     static constexpr std::size_t kEndRecordsMax = 8;
 
@@ -70,6 +77,7 @@ class UdpSink final : public ChunkSink {
 
     void set_progress(std::uint32_t packets_sent, std::size_t offset);
     SinkState fail(lib::Error error);
+    SinkState wait();
     [[nodiscard]] bool fill_packet();
 
     DatagramSender& m_sender;
@@ -86,8 +94,9 @@ class UdpSink final : public ChunkSink {
     // interrupted has either sent a packet and counted it, or it will send the same packet with the same number again.
     std::uint64_t m_progress = 0;
     std::uint32_t m_burst = 1;
-    std::uint32_t m_busy_steps = 0;
-    std::uint32_t m_probe_polls = 0; // remaining
+    bool m_ending = false;        // the image is that of finish()
+    lib::Nanoseconds m_probe_end; // nothing is sent before
+    lib::Nanoseconds m_busy_end;  // 0: the sender is not busy
 };
 
 } // namespace tracer

@@ -124,6 +124,8 @@ class Device final : public net::Device {
         }
     }
 
+    [[nodiscard]] bool sending() const override { return m_running && (m_buffers.sending() || m_buffers.has_filled()); }
+
   private:
     enum class Resend : std::uint8_t { no, yes };
 

@@ -35,6 +35,9 @@ class Device {
     // there is traffic.
     virtual void poll() = 0;
 
+    // Whether a queued frame has not left the card yet; poll() changes it. False for a card that does not work.
+    [[nodiscard]] virtual bool sending() const = 0;
+
   protected:
     constexpr Device() = default;
     ~Device() = default; // never deleted through this interface: cards are static

@@ -94,6 +94,9 @@ class UdpEndpoint {
     // Bounded: the card's housekeeping, at most one ARP request, at most kFramesPerPoll received frames.
     void poll();
 
+    // As Device::sending(): whether switching the machine off now would lose a frame.
+    [[nodiscard]] bool sending() const { return m_device.sending(); }
+
     // Copies the oldest datagram from the peer and returns its size, which may be 0. not_found: none is waiting;
     // no_space: it was longer than `out` and is gone.
     [[nodiscard]] lib::Result<std::size_t> receive(std::span<std::byte> out);

@@ -31,8 +31,9 @@ class MachineClock final : public drivers::Clock {
 // The tracer's view of a flow. A frame that died with a reset card is sent again, a limited number of times.
 class FlowSender final : public tracer::DatagramSender {
   public:
-    constexpr explicit FlowSender(net::UdpEndpoint& endpoint)
-        : m_endpoint(endpoint) {}
+    constexpr FlowSender(net::UdpEndpoint& endpoint, drivers::Clock& clock)
+        : m_endpoint(endpoint)
+        , m_clock(clock) {}
 
     [[nodiscard]] lib::Result<void> send(std::span<const std::byte> datagram) override {
         const auto sent = m_endpoint.send(datagram);
@@ -49,10 +50,15 @@ class FlowSender final : public tracer::DatagramSender {
         return {};
     }
 
+    [[nodiscard]] bool sending() const override { return m_endpoint.sending(); }
+
+    [[nodiscard]] lib::Nanoseconds now() override { return m_clock.rate().to_nanoseconds(m_clock.now()); }
+
   private:
     static constexpr int kResetsMax = 3; // in a row
 
     net::UdpEndpoint& m_endpoint;
+    drivers::Clock& m_clock;
     int m_resets = 0;
 };
 
@@ -60,12 +66,8 @@ constinit Ports g_ports{};
 constinit MachineClock g_clock{};
 constinit ne2000::Device<Ports> g_card{g_ports, g_clock};
 constinit net::UdpEndpoint g_endpoint{g_card, g_clock};
-constinit FlowSender g_sender{g_endpoint};
-
-// Polls, not time: about 20 ms under emulation, long enough for "no listener" to come back.
-constexpr tracer::UdpSink::Limits kLimits = {.probe_polls = 20'000};
-
-constinit tracer::UdpSink g_sink{g_sender, kLimits};
+constinit FlowSender g_sender{g_endpoint, g_clock};
+constinit tracer::UdpSink g_sink{g_sender, {}};
 
 lib::Error report(std::string_view what, lib::Error error) {
     console().line("network: ", what, ": ", lib::error_name(error));

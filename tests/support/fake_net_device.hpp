@@ -62,6 +62,8 @@ class FakeNetDevice final : public drivers::net::Device {
     }
 
     void poll() override { ++polls; }
+
+    [[nodiscard]] bool sending() const override { return false; }
 };
 
 // --- frames ---------------------------------------------------------------------------------------------------------

@@ -97,17 +97,28 @@ class FakeNetwork final : public tracer::DatagramSender {
 
     [[nodiscard]] lib::Result<void> poll() override {
         ++polls;
+        m_now = m_now + time_per_poll;
+        polls_until_sent -= polls_until_sent > 0 ? 1 : 0;
         if (unreachable_after_polls && !packets.empty() && polls > *unreachable_after_polls) {
             return lib::Error::unreachable;
         }
         return {};
     }
 
+    [[nodiscard]] bool sending() const override { return polls_until_sent != 0; }
+
+    [[nodiscard]] lib::Nanoseconds now() override { return m_now; }
+
     std::vector<Bytes> packets;
     std::uint32_t polls = 0;
-    int busy_sends = 0; // negative: forever
+    lib::Nanoseconds time_per_poll = lib::microseconds(1);
+    int polls_until_sent = 0; // negative: forever
+    int busy_sends = 0;       // negative: forever
     unsigned refusals = 0;
     std::optional<std::uint32_t> unreachable_after_polls;
+
+  private:
+    lib::Nanoseconds m_now;
 };
 
 class FakeVolume final : public tracer::FileVolume {

@@ -40,7 +40,7 @@ SinkState run(tracer::ChunkSink& sink, int steps = 100'000) {
 
 TEST(UdpSink, NumbersPacketsThroughAllChunks) {
     FakeNetwork network;
-    UdpSink sink(network, {.probe_polls = 5});
+    UdpSink sink(network, {.probe_time = lib::microseconds(5)});
     Bytes memory;
     Bytes sent;
     std::uint32_t first = 0;
@@ -71,7 +71,7 @@ TEST(UdpSink, NumbersPacketsThroughAllChunks) {
 
 TEST(UdpSink, SaysTheTotalsInItsLastPacket) {
     FakeNetwork network;
-    UdpSink sink(network, {.probe_polls = 0});
+    UdpSink sink(network, {.probe_time = {}});
     Bytes memory;
     ASSERT_TRUE(sink.submit(image_of(2, 40, memory)).ok());
     ASSERT_EQ(run(sink), SinkState::idle);
@@ -96,7 +96,7 @@ TEST(UdpSink, SaysTheTotalsInItsLastPacket) {
 TEST(UdpSink, WaitsAfterTheFirstPacketForAnAnswer) {
     FakeNetwork network;
     network.unreachable_after_polls = 4;
-    UdpSink sink(network, {.probe_polls = 10});
+    UdpSink sink(network, {.probe_time = lib::microseconds(10)});
     Bytes memory;
     ASSERT_TRUE(sink.submit(image_of(600, 0, memory)).ok());
     EXPECT_EQ(run(sink), SinkState::failed);
@@ -105,9 +105,26 @@ TEST(UdpSink, WaitsAfterTheFirstPacketForAnAnswer) {
     EXPECT_EQ(sink.submit(image_of(1, 0, memory)).error(), lib::Error::unreachable);
 }
 
+// A poll takes a microsecond under emulation and milliseconds in a nested virtual machine: the wait is the same.
+TEST(UdpSink, WaitsForAnAnswerByTheClockHoweverLongAPollTakes) {
+    for (const std::uint64_t poll_us : {1U, 100U, 2'000U, 50'000U}) {
+        FakeNetwork network;
+        network.time_per_poll = lib::microseconds(poll_us);
+        UdpSink sink(network, {.probe_time = lib::milliseconds(20)});
+        Bytes memory;
+        ASSERT_TRUE(sink.submit(image_of(120, 0, memory)).ok());
+        ASSERT_EQ(sink.step(), SinkState::busy);
+        while (network.packets.size() == 1) {
+            ASSERT_EQ(sink.step(), SinkState::busy);
+        }
+        const std::uint64_t polls = network.polls - 1; // the first one preceded the packet
+        EXPECT_EQ(polls, (20'000 + poll_us - 1) / poll_us);
+    }
+}
+
 TEST(UdpSink, RetriesABusySenderWithoutLosingAPacket) {
     FakeNetwork network;
-    UdpSink sink(network, {.probe_polls = 0, .busy_steps_max = 10});
+    UdpSink sink(network, {.probe_time = {}, .busy_time_max = lib::microseconds(10)});
     Bytes memory;
     ASSERT_TRUE(sink.submit(image_of(600, 0, memory)).ok());
     for (int i = 0; i < 200 && sink.state() == SinkState::busy; ++i) {
@@ -123,7 +140,7 @@ TEST(UdpSink, RetriesABusySenderWithoutLosingAPacket) {
 TEST(UdpSink, GivesUpOnASenderThatStaysBusy) {
     FakeNetwork network;
     network.busy_sends = -1;
-    UdpSink sink(network, {.busy_steps_max = 10});
+    UdpSink sink(network, {.busy_time_max = lib::microseconds(10)});
     Bytes memory;
     ASSERT_TRUE(sink.submit(image_of(1, 0, memory)).ok());
     EXPECT_EQ(run(sink, 10), SinkState::busy);
@@ -131,9 +148,52 @@ TEST(UdpSink, GivesUpOnASenderThatStaysBusy) {
     EXPECT_EQ(sink.last_error(), lib::Error::timeout);
 }
 
+TEST(UdpSink, GivesUpByTheClockHoweverLongAPollTakes) {
+    for (const std::uint64_t poll_us : {1U, 300U, 700'000U}) {
+        FakeNetwork network;
+        network.busy_sends = -1;
+        network.time_per_poll = lib::microseconds(poll_us);
+        UdpSink sink(network, {.busy_time_max = lib::milliseconds(2'000)});
+        Bytes memory;
+        ASSERT_TRUE(sink.submit(image_of(1, 0, memory)).ok());
+        ASSERT_EQ(run(sink, 3'000'000), SinkState::failed);
+        EXPECT_EQ(network.polls, 1 + (2'000'000 + poll_us - 1) / poll_us);
+    }
+}
+
+// The machine is switched off when the sinks are idle: the last packet must have left the card by then.
+TEST(UdpSink, HasFinishedWhenTheDeviceHasSentTheLastPacket) {
+    FakeNetwork network;
+    UdpSink sink(network, {});
+    Bytes memory;
+    ASSERT_TRUE(sink.submit(image_of(1, 0, memory)).ok());
+    network.polls_until_sent = -1;
+    ASSERT_EQ(run(sink), SinkState::idle); // there will be more
+    ASSERT_TRUE(sink.finish({.chunks = 1, .records = 1}).ok());
+    while (network.packets.size() == 1) {
+        ASSERT_EQ(sink.step(), SinkState::busy);
+    }
+    network.polls_until_sent = 800;
+    EXPECT_EQ(run(sink), SinkState::idle);
+    EXPECT_EQ(network.polls_until_sent, 0);
+}
+
+TEST(UdpSink, FailsIfTheDeviceNeverSendsTheLastPacket) {
+    FakeNetwork network;
+    UdpSink sink(network, {.busy_time_max = lib::microseconds(100)});
+    Bytes memory;
+    ASSERT_TRUE(sink.submit(image_of(1, 0, memory)).ok());
+    ASSERT_EQ(run(sink), SinkState::idle);
+    network.polls_until_sent = -1;
+    ASSERT_TRUE(sink.finish({.chunks = 1, .records = 1}).ok());
+    EXPECT_EQ(run(sink), SinkState::failed);
+    EXPECT_EQ(sink.last_error(), lib::Error::timeout);
+    EXPECT_EQ(network.packets.size(), 2U);
+}
+
 TEST(UdpSink, SendsFasterWhileTheSenderKeepsUp) {
     FakeNetwork network;
-    UdpSink sink(network, {.burst_packets_max = 4, .probe_polls = 0});
+    UdpSink sink(network, {.burst_packets_max = 4, .probe_time = {}});
     Bytes memory;
     ASSERT_TRUE(sink.submit(image_of(6'000, 0, memory)).ok());
     std::size_t before = 0;

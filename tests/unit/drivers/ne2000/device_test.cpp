@@ -185,6 +185,33 @@ TEST_F(Ne2000, FillsOneBufferWhileTheOtherIsSentAndThenSaysBusy) {
     EXPECT_EQ(nic.counters().tx_bytes, 300U);
 }
 
+// A real card completes later than the command: until then the machine must not be switched off.
+TEST_F(Ne2000, IsSendingUntilTheLastFrameHasLeftTheCard) {
+    EXPECT_FALSE(nic.sending());
+    card.behaviour.transmit_time = lib::milliseconds(1);
+    ASSERT_TRUE(nic.start(options()));
+    ASSERT_TRUE(nic.send_frame(make_frame(100, 1)));
+    ASSERT_TRUE(nic.send_frame(make_frame(100, 2)));
+    for (const std::size_t sent : {0U, 1U}) {
+        EXPECT_TRUE(nic.sending());
+        EXPECT_EQ(card.sent().size(), sent);
+        clock.advance(lib::milliseconds(2));
+        nic.poll();
+    }
+    EXPECT_EQ(card.sent().size(), 2U);
+    EXPECT_FALSE(nic.sending());
+}
+
+TEST_F(Ne2000, IsNotSendingOnceTheCardHasFailed) {
+    card.behaviour.transmitter_stuck = true;
+    ASSERT_TRUE(nic.start(options()));
+    ASSERT_TRUE(nic.send_frame(make_frame(100)));
+    EXPECT_TRUE(nic.sending());
+    card.behaviour.absent = true;
+    nic.poll();
+    EXPECT_FALSE(nic.sending());
+}
+
 TEST_F(Ne2000, CountsTransmissionsThatTheCardGaveUp) {
     card.behaviour.transmit_status = kTsrABT;
     ASSERT_TRUE(nic.start(options()));
