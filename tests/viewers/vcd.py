@@ -63,7 +63,7 @@ def compare(ctx, trace, codes=(0,)):
     # fst keeps one value per time and no unknown value at the start.
     for signal, changes in dump.changes.items():
         expect(signal in again.changes, f"{signal} is lost on the way")
-        if not signal.endswith(("running", "state", "interrupt", "event", "lost")):
+        if not signal.endswith(("running", "state", "interrupt", "event")):
             expect_equal([change for change in again.changes[signal] if change[1] != "x"],
                          [change for change in changes if change[1] != "x"], f"changes of {signal}")
     return dump, ctx.events(trace, codes=codes)
@@ -82,11 +82,16 @@ def expected_runs(events, cpu=0):
 def recorded(ctx):
     """The recorded run: one wire per task and interrupt, times of switches to the nanosecond."""
     dump, events = compare(ctx, traces.control())
-    running = [change for change in texts(dump.changes["trace.cpu0.running"]) if change[1] != "?"]
+    running = [change for change in texts(dump.changes["trace.cpu0.cpu0_running"]) if change[1] != "?"]
     switches = sorted(expected_runs(events))
     expect(set(time for time, _ in running) <= set(switches), "a switch at a time that has none")
     expect_equal(sample([time for time, _ in running]), sample(switches), "times of switches")
-    expect("idle" in {name for _, name in running}, "the idle task never runs")
+    names = {name for _, name in running}
+    expect("idle" in names, "the idle task never runs")
+    labels = {path.rsplit(".")[-1] for path in dump.changes}
+    for name in names:
+        expect({f"{name.replace('-', '_')}_{what}" for what in ("running", "state", "job")} <= labels,
+               f"the waves of {name} do not name it: {labels}")
     starts = {event["time_ns"] for event in events if event["event"] == "interrupt_start"}
     irqs = {time for path, changes in dump.changes.items() if path.startswith("trace.irqs.")
             for time, value in changes if value == "1"}
@@ -107,8 +112,8 @@ def generated(ctx):
 def losses(ctx):
     """A comment and a count at each gap."""
     dump, _ = compare(ctx, traces.lossy(ctx), codes=None)
-    counted = [int(value, 2) for _, value in dump.changes["trace.cpu0.lost"] if value != "x"]
-    expect_equal(counted, [traces.LOST[0], sum(traces.LOST)], "records lost so far")
+    counted = [int(value, 2) for _, value in dump.changes["trace.cpu0.cpu0_lost"]]
+    expect_equal(counted, [0, traces.LOST[0], sum(traces.LOST)], "records lost so far")
     expect_equal(sum("lost" in comment for comment in dump.comments), len(traces.LOST), "comments")
 
 
@@ -120,27 +125,26 @@ def edges(ctx):
     records = b"".join(traces.record(traces.CONTEXT_SWITCH, 1000 + i, 2 + i % 4) for i in range(20))
     dump, _ = compare(ctx, traces.store(ctx, "hostile.dat", traces.chunk(
         records, tasks={2: b"a $end\n#5", 3: b"a $end\n#5", 4: b"\xff\x00", 5: ""})))
-    expect_equal(sum(path.endswith(".job") for path in dump.changes), 4, "tasks")
+    expect_equal(sum(path.endswith("_job") for path in dump.changes), 4, "tasks")
     both = traces.session(ctx, *(traces.chunk(b"".join(traces.record(traces.CONTEXT_SWITCH,
                                                                         1000 + 10 * i + cpu, 2 + i % 2)
                                                      for i in range(50)), cpu=cpu, number=cpu) for cpu in (0, 1)))
     dump, events = compare(ctx, both)
     for cpu in (0, 1):
-        found = [time for time, value in dump.changes[f"trace.cpu{cpu}.running"] if value != "?"]
+        found = [time for time, value in dump.changes[f"trace.cpu{cpu}.cpu{cpu}_running"] if value != "?"]
         expect_equal(found, sorted(expected_runs(events, cpu)), f"switches of cpu {cpu}")
 
 
 SCRIPT = """
 set wanted [list]
 set count [gtkwave::getNumFacs]
-foreach pattern {{cpu0\\.(running|interrupt)$} {irqs\\.} {tasks\\..*\\.(running|state)$}} {
+foreach pattern {{cpu0_(running|interrupt)$} {irqs\\.} {tasks\\..*_(running|state)$}} {
     for {set i 0} {$i < $count} {incr i} {
         set name [gtkwave::getFacName $i]
         if {[regexp $pattern $name]} { lappend wanted $name }
     }
 }
 gtkwave::addSignalsFromList $wanted
-gtkwave::/Edit/Set_Trace_Max_Hier 2
 gtkwave::setZoomRangeTimes BEGIN END
 """
 

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 // Value change dump, for GTKWave and other viewers of waves: time is in nanoseconds since the start of the trace.
 //
-//   trace.cpuN        running, interrupt, event: texts; lost: a count
-//   trace.tasks.NAME  running, job: wires; state: text
-//   trace.irqs.NAME   a wire
+//   trace.cpuN          cpuN_running, cpuN_interrupt, cpuN_event: texts; cpuN_lost: a count
+//   trace.tasks.NAME    NAME_running, NAME_job: wires; NAME_state: text
+//   trace.irqs.NAME     a wire
 //   trace.servers.NAME  budget in nanoseconds
 //
-// Names are those that hold at the end of the trace. An event of which waves have no picture is seen in `event` of its
+// Viewers label a wave with the last part of its path alone, so that names whose it is. Names are those that hold at
+// the end of the trace. An event of which waves have no picture is seen in `event` of its
 // processor.
 #include "host/convert/losses.hpp"
 #include "host/convert/per_processor.hpp"
@@ -118,11 +119,12 @@ class Vcd final : public Writer {
 
     void declare_processor(std::uint16_t cpu) {
         Processor& here = m_processors.add(cpu);
-        m_signals.open_scope(fmt::format("cpu{}", cpu));
-        here.running = m_signals.add_text("running");
-        here.interrupt = m_signals.add_text("interrupt");
-        here.event = m_signals.add_text("event");
-        here.lost = m_signals.add_number("lost");
+        const std::string name = m_signals.open_scope(fmt::format("cpu{}", cpu));
+        here.running = m_signals.add_text(name + "_running");
+        here.interrupt = m_signals.add_text(name + "_interrupt");
+        here.event = m_signals.add_text(name + "_event");
+        here.lost = m_signals.add_number(name + "_lost");
+        m_signals.set(here.lost, std::uint64_t{0});
         m_signals.close_scope();
     }
 
@@ -134,10 +136,10 @@ class Vcd final : public Writer {
             }
             Task& task = m_tasks[context];
             task.declared = true;
-            m_signals.open_scope(task_label(survey.facts.names, context));
-            task.running = m_signals.add_wire("running");
-            task.state = m_signals.add_text("state");
-            task.job = m_signals.add_wire("job");
+            const std::string name = m_signals.open_scope(task_label(survey.facts.names, context));
+            task.running = m_signals.add_wire(name + "_running");
+            task.state = m_signals.add_text(name + "_state");
+            task.job = m_signals.add_wire(name + "_job");
             m_signals.close_scope();
         }
         m_signals.close_scope();

@@ -62,9 +62,11 @@ std::string VcdSignals::fit(std::string_view name) {
     return unlike;
 }
 
-void VcdSignals::open_scope(std::string_view name) {
-    m_file.append(fmt::format("$scope module {} $end\n", fit(name)));
+std::string VcdSignals::open_scope(std::string_view name) {
+    std::string fitting = fit(name);
+    m_file.append(fmt::format("$scope module {} $end\n", fitting));
     m_scopes.emplace_back();
+    return fitting;
 }
 
 void VcdSignals::close_scope() {
@@ -93,9 +95,11 @@ VcdSignals::Id VcdSignals::add_text(std::string_view name) {
 
 void VcdSignals::end_declarations() {
     m_file.append("$enddefinitions $end\n#0\n$dumpvars\n");
-    for (const Signal& signal : m_signals) {
+    for (Signal& signal : m_signals) {
         append_value(signal);
+        signal.changed = false;
     }
+    m_changed.clear();
     m_file.append("$end\n");
 }
 

@@ -23,14 +23,14 @@ class VcdSignals {
     explicit VcdSignals(OutputFile& file)
         : m_file(file) {}
 
-    // Names are made fit: letters, digits and underscores, and unlike those beside them.
-    void open_scope(std::string_view name);
+    // Names are made fit: letters, digits and underscores, and unlike those beside them. Returns the fit one.
+    std::string open_scope(std::string_view name);
     void close_scope();
     [[nodiscard]] Id add_wire(std::string_view name);
     [[nodiscard]] Id add_number(std::string_view name); // 64 bits
     [[nodiscard]] Id add_text(std::string_view name);
 
-    // No more signals from here on. All are unknown at time 0.
+    // No more signals from here on. What was set before is the value at time 0; all others are unknown there.
     void end_declarations();
 
     // Of what follows; never falls.
