@@ -36,6 +36,19 @@ def generated(ctx):
 
 
 @case
+def past_the_filters(ctx):
+    """A record that FAST_TRACER_LOGEVENT wrote keeps its mark, as `remora print` has it: alone, and with damage."""
+    fast = 0x8000
+    records = (traces.record(fast | traces.USER_EVENT_0, 10, 1, 2) + traces.record(traces.USER_EVENT_0, 20, 3, 4)
+               + traces.record(fast | traces.USER_EVENT_0, 15, 5, 6))
+    trace = traces.store(ctx, "fast.dat", traces.chunk(records))
+    found = [(row["event"], row["state"], int(row["code"], 16)) for row in rows_of(ctx.convert(trace, "csv"))]
+    expect_equal(found, [(event["event"], event["state"], int(event["code"], 16)) for event in ctx.events(trace)],
+                 "codes")
+    expect_equal([code for _, _, code in found].count(fast | traces.USER_EVENT_0), 2, "records past the filters")
+
+
+@case
 def late_events(ctx):
     """A stamp that falls inside a long run of plain records, and those after it that are still too low, are late: for
     every reader alike."""

@@ -4,7 +4,8 @@
 //   ticks,time_ns,cpu,family,code,event,state,words
 //
 // ticks: the stamp. time_ns: since the start of the trace; empty if the clock's rate is not known. family, code: the
-// low four bits of a record's code, and the code itself (hexadecimal); class and event of a .kev event; 0 and log_type
+// low four bits of a record's code, and the code itself (hexadecimal; 0x8000 more if the record was logged past the
+// filters); class and event of a .kev event; 0 and log_type
 // of a tlog event. words: the payload as 32-bit hexadecimal words with blanks between them: par1 and par2 of a record;
 // of a long event the bytes of its payload, four to a word, little-endian, filled up with zeros.
 #include "host/convert/rows.hpp"
@@ -13,6 +14,7 @@
 #include "host/text/digits.hpp"
 #include "host/text/short_text.hpp"
 #include "lib/assert.hpp"
+#include "tracer/record.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -55,7 +57,8 @@ class Csv final : public Writer {
         }
         *at++ = ',';
         at = text::put_decimal(at, event.cpu);
-        if (event.state == trace::EventState::ok && event.row != nullptr && event.payload.empty() &&
+        const std::uint32_t fast = event.raw_code & std::uint32_t{tracer::kFastPathBit};
+        if (event.state == trace::EventState::ok && fast == 0 && event.row != nullptr && event.payload.empty() &&
             event.origin == trace::Origin::record && event.row->shape == tracer::Shape::simple) {
             at = put_word(m_pieces[event.code].put(at), event.par1);
             at = put_word(put(at, " "), event.par2);
@@ -67,7 +70,7 @@ class Csv final : public Writer {
         const bool record = event.origin == trace::Origin::record;
         at = text::put_number(at, record ? std::uint32_t{event.code} & 0x0FU : event.event_class);
         at = put(at, ",0x");
-        at = record ? text::put_hexadecimal(at, event.code, 2)
+        at = record ? text::put_hexadecimal(at, fast | event.code, fast != 0 ? 4 : 2)
                     : text::put_hexadecimal(at, event.number, event.number > 0xFF ? 4 : 2);
         *at++ = ',';
         at = text::put_csv(at, name);
