@@ -80,6 +80,9 @@ std::string session_of(const std::string& input) {
 
 // Empty if the destination may be made.
 std::string reason_against(const std::string& path, Destination::Shape shape, const std::string& input) {
+    if (path.empty()) {
+        return "no name: name a file, or - for standard output";
+    }
     std::error_code ignored;
     const bool directory = fs::is_directory(path, ignored);
     const auto input_file = regular_file(input, STDIN_FILENO);

@@ -74,6 +74,8 @@ def kinds_of_outputs(ctx):
     expect((ctx.dir / "real.csv").stat().st_size > 1000, "an empty trace took the place of a good file")
     done = shell(ctx, f"remora convert {trace} --to csv -o /dev/full", codes=(4,))
     expect("no space" in done.stderr, f"a full disk is called {done.stderr}")
+    refused = ctx.remora("dissector", "-o", "", codes=(1,)).stderr
+    expect_equal(refused, "remora dissector: --output: no name: name a file, or - for standard output\n", "no name")
 
 
 @case

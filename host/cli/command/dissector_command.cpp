@@ -15,7 +15,7 @@ namespace {
 trace::ExitStatus write_dissector(const std::string& path, Context context) {
     const auto destination = convert::Destination::open(path, convert::Destination::Shape::file, "");
     if (!destination) {
-        context.err.print("remora dissector: {}: {}\n", path, destination.error().text);
+        context.err.print("remora dissector: {}: {}\n", path.empty() ? "--output" : path, destination.error().text);
         return trace::ExitStatus::usage;
     }
     destination.value()->file().append(dissector::wireshark_script());
