@@ -5,6 +5,7 @@
 
 #include "host/formats/dat/chunk_begin.hpp"
 #include "host/formats/dat/plain_record.hpp"
+#include "host/formats/dat/shifted.hpp"
 #include "host/text/escape.hpp"
 #include "host/trace/event.hpp"
 
@@ -230,6 +231,12 @@ void index_file(trace::ByteSource& source, const std::string& path, std::vector<
         }
         if (end - segment.end_bytes < kSlot) {
             segment.end_bytes = end; // the last chunk reports trailing bytes
+            if (const auto shifted = find_shifted_records(source, offset, end)) {
+                segment.end_bytes = *shifted;
+                diagnostics.report("W-TAIL", {.file = path, .offset_bytes = *shifted},
+                                   "bytes were lost or added before here: the records up to the end of the file are "
+                                   "off their places, and read from here on");
+            }
         }
         offset = segment.end_bytes;
         segments.push_back(std::move(segment));

@@ -173,6 +173,42 @@ TEST_F(TraceReading, FindsTheNextChunkAfterADamagedHeader) {
     EXPECT_EQ(m_seen.back().par1, 42);
 }
 
+// Wherever in the preamble a byte is lost: every record of the workload is read, and nothing else.
+TEST_F(TraceReading, FindsTheRecordsAfterAByteThatWasLost) {
+    ChunkBuilder chunk(3);
+    chunk.name("task", 12, "sensor").name("level", 0, "EDF").build("control", 7);
+    for (std::uint16_t i = 0; i < 20; ++i) {
+        chunk.event(10'000'000 + i, "ipoint", i, i * 0x1'0001U);
+    }
+    const Bytes whole = chunk.bytes();
+    const std::size_t preamble = whole.size() - chunk.records() * tracer::kRecordBytes;
+    for (std::size_t lost = 0; lost < preamble; ++lost) {
+        SCOPED_TRACE(lost);
+        Bytes bytes = whole;
+        bytes.erase(bytes.begin() + static_cast<std::ptrdiff_t>(lost));
+        m_seen.clear();
+        m_lines.clear();
+        EXPECT_EQ(read(bytes), trace::ExitStatus::damaged);
+        EXPECT_THAT(m_lines, HasSubstr("bytes were lost or added before here"));
+        std::erase_if(m_seen, [](const Seen& event) { return event.name != "ipoint"; });
+        ASSERT_EQ(m_seen.size(), 20U);
+        for (std::uint16_t i = 0; i < 20; ++i) {
+            EXPECT_EQ(m_seen[i].ticks, 10'000'000U + i);
+            EXPECT_EQ(m_seen[i].par1, i);
+        }
+    }
+}
+
+TEST_F(TraceReading, TakesAFileThatWasCutForNoOther) {
+    for (std::size_t cut = 1; cut < tracer::kRecordBytes; ++cut) {
+        Bytes bytes = small().bytes();
+        bytes.resize(bytes.size() - cut);
+        m_lines.clear();
+        read(bytes);
+        EXPECT_THAT(m_lines, testing::AllOf(HasSubstr("W-TAIL"), Not(HasSubstr("lost or added"))));
+    }
+}
+
 TEST_F(TraceReading, LimitsTheLinesOfOneCodeAndTotalsTheRest) {
     ChunkBuilder chunk = small();
     for (int i = 0; i < 150; ++i) {

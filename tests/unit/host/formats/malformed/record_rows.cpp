@@ -240,6 +240,23 @@ std::vector<MalformedRow> malformed_records() {
          .text = "5 trailing bytes",
          .events = 3,
          .bytes = [] { return three_events().bytes() + Bytes(5); }},
+        {.row = "D5",
+         .name = "lost_byte",
+         .input = "a byte of the header is lost: the records after it are found by the end of the file",
+         .code = "W-TAIL",
+         .status = damaged,
+         .text = "lost or added",
+         .events = 12, // with two of the preamble, whose length is no longer known
+         .bytes =
+             [] {
+                 ChunkBuilder chunk;
+                 for (std::uint16_t i = 0; i < 10; ++i) {
+                     chunk.event(10'000'000 + i, "ipoint", i);
+                 }
+                 Bytes bytes = chunk.bytes();
+                 bytes.erase(bytes.begin() + 5);
+                 return bytes;
+             }},
         {.row = "D6",
          .name = "last_chunk_cut",
          .input = "the last record of a file is missing",
