@@ -9,6 +9,8 @@
 #include "arch/uefi/range_list.hpp"
 #include "arch/uefi/volume.hpp"
 
+#include <cpuid.h>
+
 #include <new>
 
 namespace uefi {
@@ -179,7 +181,22 @@ void copy_ranges(const MemoryMap& map, arch::BootInfo& info) {
     __builtin_unreachable();
 }
 
+// The kernel maps its data without execution: without this, its first page table would reset the machine. Long mode is
+// what the loader runs in.
+void require_no_execute(const Firmware& firmware) {
+    constexpr unsigned kNoExecute = 1U << 20;
+    unsigned eax = 0;
+    unsigned ebx = 0;
+    unsigned ecx = 0;
+    unsigned edx = 0;
+    if (__get_cpuid(0x8000'0001, &eax, &ebx, &ecx, &edx) == 0 || (edx & kNoExecute) == 0) {
+        firmware.fail("the processor has no no-execute pages (NX): enable them, in QEMU with -cpu max",
+                      EFI_UNSUPPORTED);
+    }
+}
+
 [[noreturn]] void load_and_enter(const Firmware& firmware) {
+    require_no_execute(firmware);
     // The firmware resets the machine after five minutes unless the watchdog is disabled.
     firmware.boot().SetWatchdogTimer(0, 0, 0, nullptr);
 

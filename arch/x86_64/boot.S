@@ -4,7 +4,10 @@
 #   PVH  (qemu -kernel): 32-bit protected mode, paging off, EBX = hvm_start_info   --> long mode, RSI = hvm_start_info
 #   UEFI (BOOTX64.EFI):  64-bit long mode, RDI = arch::BootInfo                    --> kernel_entry
 #                                                                                  both --> kernel_main(BootInfo*)
-# Sources: Xen x86/HVM direct boot ABI (PVH note 18), Intel SDM volume 3 section 9.8.5 (entering IA-32e mode).
+# A processor without long mode or no-execute pages would reset at the first use of either: the PVH entry asks for both
+# and otherwise reports on the first serial port and ends the machine. The loader does the same for UEFI.
+# Sources: Xen x86/HVM direct boot ABI (PVH note 18), Intel SDM volume 3 section 9.8.5 (entering IA-32e mode), AMD64 APM
+# volume 3 appendix D (CPUID 8000_0001h); the serial port as in drivers/serial.hpp.
 
 .set kNotePvhEntry, 18
 .set kCr0Paging, 1 << 31
@@ -14,6 +17,16 @@
 .set kMsrEfer, 0xC0000080
 .set kEferLongMode, 1 << 8
 .set kEferNoExecute, 1 << 11
+.set kCpuidExtendedMax, 0x80000000
+.set kCpuidExtended, 0x80000001
+.set kCpuidNoExecute, 1 << 20           # EDX
+.set kCpuidLongMode, 1 << 29            # EDX
+.set kSerial, 0x3F8                     # COM1
+.set kSerialLineControl, kSerial + 3
+.set kSerialLineStatus, kSerial + 5
+.set kSerialPollsMax, 100000
+.set kDebugExitPort, 0xF4
+.set kMachineNotSupported, 0x15         # kernel/root/main.cpp: ExitCode::machine_not_supported
 .set kLargePage, 0x83                   # present, writable, 2 MiB
 .set kTable, 0x03                       # present, writable
 .set kSelectorCode, 0x08
@@ -32,6 +45,19 @@ pvh_entry:
     cli
     cld
     movl %ebx, %esi                     # kept until long mode
+
+    movl $kCpuidExtendedMax, %eax
+    cpuid
+    movl $no_long_mode, %edi
+    cmpl $kCpuidExtended, %eax
+    jb refuse_processor
+    movl $kCpuidExtended, %eax
+    cpuid
+    testl $kCpuidLongMode, %edx
+    jz refuse_processor
+    movl $no_no_execute, %edi
+    testl $kCpuidNoExecute, %edx
+    jz refuse_processor
 
     # QEMU's ELF loader zeroes .bss, which holds these tables.
     movl $boot_page_directory, %edi     # 4 GiB identity map of 2 MiB pages: 4 directories of 512 entries
@@ -73,6 +99,39 @@ pvh_entry:
     lgdt boot_gdt_pointer
     ljmp $kSelectorCode, $pvh_long_mode
 
+# EDI = the text. 115200 baud, 8N1; QEMU ends with the code of the kernel's own "machine not supported", another machine
+# stops.
+refuse_processor:
+    movw $kSerialLineControl, %dx
+    movb $0x83, %al                     # divisor latch
+    outb %al, %dx
+    movw $(kSerial + 1), %dx
+    xorl %eax, %eax
+    outb %al, %dx
+    movw $kSerial, %dx
+    movb $1, %al
+    outb %al, %dx
+    movw $kSerialLineControl, %dx
+    movb $0x03, %al
+    outb %al, %dx
+1:  movb (%edi), %bl
+    testb %bl, %bl
+    jz 3f
+    movw $kSerialLineStatus, %dx
+    movl $kSerialPollsMax, %ecx
+2:  inb %dx, %al
+    testb $0x20, %al                    # transmitter empty
+    loopz 2b
+    movb %bl, %al
+    movw $kSerial, %dx
+    outb %al, %dx
+    incl %edi
+    jmp 1b
+3:  movb $kMachineNotSupported, %al
+    outb %al, $kDebugExitPort
+4:  hlt
+    jmp 4b
+
 .code64
 pvh_long_mode:
     movl $kSelectorData, %eax
@@ -111,6 +170,12 @@ arch_reload_segments:
     lretq
 
 .section .rodata
+no_long_mode:
+    .ascii "REMORA: the processor has no long mode (64 bits): start another one, in QEMU with -cpu max\r\n"
+    .asciz "REMORA: result machine not supported\r\n"
+no_no_execute:
+    .ascii "REMORA: the processor has no no-execute pages (NX): enable them, in QEMU with -cpu max\r\n"
+    .asciz "REMORA: result machine not supported\r\n"
 .align 8
 boot_gdt:
     .quad 0

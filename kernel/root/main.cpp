@@ -109,6 +109,15 @@ void start_console() {
 }
 
 void require_boot_info(const arch::BootInfo* boot) {
+    if (boot != nullptr && boot->version == arch::BootInfo::kVersion && boot->path == arch::BootPath::pvh &&
+        boot->magic == 0) {
+        console().line(
+            "the start information of PVH is damaged: QEMU writes a command line of more than 4096 characters "
+            "over it; Remora takes at most ",
+            arch::kCommandLineMax - 1);
+        g_options.exit = ExitChoice::debug; // neither a command line nor tables say how to end
+        leave(ExitCode::machine_not_supported);
+    }
     if (boot == nullptr || boot->magic != arch::BootInfo::kMagic || boot->version != arch::BootInfo::kVersion) {
         console().line("the boot loader handed over no boot information of version ", arch::BootInfo::kVersion,
                        ": loader and kernel do not belong together");
@@ -161,6 +170,10 @@ void read_options(const arch::BootInfo& boot) {
     const auto* const text = reinterpret_cast<const char*>(boot.command_line_address);
     const ParsedCommandLine parsed = parse_command_line(text != nullptr ? text : "");
     g_options = parsed.options;
+    if (text != nullptr && std::string_view(text).size() >= arch::kCommandLineMax) {
+        console().mark("the command line is longer than ", arch::kCommandLineMax - 1, " characters: shorten it");
+        leave(ExitCode::bad_command_line);
+    }
     if (!parsed.bad_word.empty()) {
         refuse_word(parsed.bad_word, parsed.expected);
     }

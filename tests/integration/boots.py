@@ -2,7 +2,7 @@
 """Both boot paths end in the same kernel, and the loader says what is wrong with what it was given."""
 from support.cases import case, expect
 from support.context import KERNEL, KERNEL_OFF, TEST_KERNEL
-from support.guests import BAD_COMMAND_LINE, OK
+from support.guests import BAD_COMMAND_LINE, OK, UNSUPPORTED
 
 
 @case
@@ -54,6 +54,35 @@ def bad_value_is_refused_by_name(ctx):
 def unknown_application_is_refused_by_name(ctx):
     outcome = ctx.boot("no_such_app").expect_code(BAD_COMMAND_LINE)
     expect("no_such_app" in outcome.serial, f"the application is not named; {outcome}")
+
+
+@case
+def longest_command_line_is_read(ctx):
+    ctx.boot(raw_words="exit=debug app=list".ljust(1023)).expect_code(OK)
+    outcome = ctx.boot(raw_words="exit=debug app=list".ljust(1024)).expect_code(BAD_COMMAND_LINE)
+    expect("longer than 1023 characters" in outcome.serial, str(outcome))
+
+
+@case
+def command_line_over_the_start_information_is_refused(ctx):
+    """QEMU copies the text into 4096 bytes without a check: what follows, the start information, is lost."""
+    outcome = ctx.boot(raw_words="exit=debug app=list".ljust(5000)).expect_code(UNSUPPORTED)
+    expect("command line of more than 4096 characters" in outcome.serial, str(outcome))
+    expect("at most 1023" in outcome.serial, f"no limit; {outcome}")
+
+
+@case
+def processor_without_what_the_kernel_needs_is_refused(ctx):
+    for model, missing in (("qemu64,-nx", "no no-execute pages (NX)"), ("qemu64,-lm", "no long mode"),
+                           ("qemu32", "no long mode"), ("486", "no long mode")):
+        outcome = ctx.boot(app="list", devices=["-cpu", model]).expect_code(UNSUPPORTED)
+        expect(missing in outcome.serial, f"{model}: {outcome}")
+    ctx.boot(app="list", devices=["-cpu", "qemu64"]).expect_code(OK)
+
+
+@case
+def loader_refuses_a_processor_without_no_execute_pages(ctx):
+    loader_says(ctx, KERNEL, "no no-execute pages (NX)", devices=["-cpu", "qemu64,-nx"])
 
 
 def loader_says(ctx, kernel, pattern, **boot):
