@@ -2,6 +2,8 @@
 // The RAM disk: bounds, copies, cache lines. See ramdisk.hpp.
 #include "drivers/ramdisk.hpp"
 
+#include <algorithm>
+
 namespace drivers {
 
 namespace {
@@ -10,14 +12,15 @@ namespace {
 // larger one would lose data.
 constexpr std::size_t kCacheLineBytes = 32;
 
-void push_out(std::span<const std::byte> written) {
+} // namespace
+
+void flush_cache_lines(std::span<std::byte> written) {
     for (std::size_t offset = 0; offset < written.size(); offset += kCacheLineBytes) {
         asm volatile("clflush %0" : : "m"(written[offset]) : "memory");
     }
     asm volatile("clflush %0" : : "m"(written.back()) : "memory"); // the memory need not start on a line
+    asm volatile("mfence" : : : "memory");                         // before it is read again
 }
-
-} // namespace
 
 bool RamDisk::fits(std::uint64_t first_sector, std::size_t size_bytes) const {
     const std::uint64_t count = size_bytes / kSectorBytes;
@@ -41,7 +44,10 @@ lib::Result<void> RamDisk::write(std::uint64_t first_sector, std::span<const std
         const auto target = m_memory.subspan(first_sector * kSectorBytes + offset, kSectorBytes);
         __builtin_memcpy(target.data(), bytes.data() + offset, kSectorBytes);
         if (m_medium == Medium::persistent_memory) {
-            push_out(target);
+            m_flush_lines(target);
+            if (!std::ranges::equal(target, bytes.subspan(offset, kSectorBytes))) {
+                return lib::Error::io;
+            }
         }
     }
     return {};

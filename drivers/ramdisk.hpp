@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // A block of memory as a disk: an NVDIMM found through the ACPI NFIT, or plain RAM. On persistent memory each written
 // cache line is flushed with CLFLUSH before the next sector is written (Intel SDM volume 2: CLFLUSH is ordered with
-// respect to stores and to other CLFLUSH), so sectors reach the medium in the order in which they were written.
+// respect to stores and to other CLFLUSH), so sectors reach the medium in the order in which they were written; then it
+// is read back, because memory that is read-only or absent ignores writes without an error.
 // Context: any, serialised by the caller.
 #pragma once
 
@@ -14,15 +15,21 @@ enum class Medium : std::uint8_t {
     persistent_memory,
 };
 
+// Writes the cache lines of this memory back and discards them. The bytes are not changed, unless the medium has not
+// taken them.
+void flush_cache_lines(std::span<std::byte> written);
+
 class RamDisk final : public BlockDevice {
   public:
     // A disk without sectors: the initial state, until the memory is known.
     constexpr RamDisk() = default;
 
     // The memory must outlive the disk. A tail shorter than a sector is not used.
-    constexpr RamDisk(std::span<std::byte> memory, Medium medium)
+    constexpr RamDisk(std::span<std::byte> memory, Medium medium,
+                      void (*flush_lines)(std::span<std::byte>) = &flush_cache_lines)
         : m_memory(memory)
-        , m_medium(medium) {}
+        , m_medium(medium)
+        , m_flush_lines(flush_lines) {}
 
     // Replaces the memory of the disk; it must not be in use.
     constexpr void attach(std::span<std::byte> memory, Medium medium) {
@@ -33,6 +40,7 @@ class RamDisk final : public BlockDevice {
     [[nodiscard]] std::uint64_t sector_count() const override { return m_memory.size() / kSectorBytes; }
 
     [[nodiscard]] lib::Result<void> read(std::uint64_t first_sector, std::span<std::byte> out) override;
+    // io: persistent memory does not keep what was written.
     [[nodiscard]] lib::Result<void> write(std::uint64_t first_sector, std::span<const std::byte> bytes) override;
     [[nodiscard]] lib::Result<void> flush() override;
 
@@ -41,6 +49,7 @@ class RamDisk final : public BlockDevice {
 
     std::span<std::byte> m_memory;
     Medium m_medium = Medium::volatile_memory;
+    void (*m_flush_lines)(std::span<std::byte>) = &flush_cache_lines;
 };
 
 } // namespace drivers

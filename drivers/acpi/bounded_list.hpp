@@ -28,6 +28,10 @@ class BoundedList {
 
     [[nodiscard]] constexpr const T& operator[](std::size_t index) const { return m_values[index]; }
 
+    [[nodiscard]] constexpr T* begin() { return m_values.data(); }
+
+    [[nodiscard]] constexpr T* end() { return m_values.data() + m_size; }
+
     [[nodiscard]] constexpr const T* begin() const { return m_values.data(); }
 
     [[nodiscard]] constexpr const T* end() const { return m_values.data() + m_size; }

@@ -55,6 +55,10 @@ lib::Error report(std::string_view what, lib::Error error) {
 }
 
 lib::Result<void> use_persistent(const drivers::acpi::PersistentRange& range) {
+    if (const auto defect = drivers::acpi::persistence_defect(range); !defect.empty()) {
+        console().line("disk: the NVDIMM ", defect, ": what is written would be lost at power-off");
+        return lib::Error::refused;
+    }
     const auto mapped = arch::x86_64::map_physical(range.address, range.size_bytes);
     if (!mapped.ok()) {
         return report("the persistent memory cannot be mapped", mapped.error());

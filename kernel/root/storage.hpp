@@ -13,7 +13,8 @@ namespace kernel::root {
 
 // Mounts the volume; a second call gives the same sink, with the names that it has. What goes wrong is reported on the
 // console. A volume in persistent memory must be there already, because formatting could destroy what is kept there;
-// one in RAM is made fresh. not_found, unsupported, corrupt: no volume that we can write.
+// one in RAM is made fresh. refused: the memory does not keep what is written; not_found, unsupported, corrupt: no
+// volume that we can write.
 [[nodiscard]] lib::Result<tracer::DiskSink*>
 open_storage(const std::optional<drivers::acpi::PersistentRange>& persistent);
 

@@ -85,6 +85,17 @@ def ramdisk_absent(ctx):
 
 
 @case
+def ramdisk_not_armed(ctx):
+    """An NVDIMM that does not keep what is written is not written to: what it got would count as exported."""
+    image = ctx.make_ramdisk()
+    before = image.read_bytes()
+    outcome = ctx.boot("control", sink="disk", ramdisk=image,
+                       devices=["-global", "nvdimm.unarmed=on"]).expect_code(EXPORT_FAILED)
+    expect("the NVDIMM is not armed" in outcome.serial, str(outcome))
+    expect(image.read_bytes() == before, "the volume was written to")
+
+
+@case
 def ramdisk_unformatted(ctx):
     """An NVDIMM that holds no FAT volume is left as it is."""
     image = ctx.make_ramdisk()

@@ -54,6 +54,15 @@ TEST_P(RamDiskTest, WritesNothingOfARangeThatDoesNotFit) {
     EXPECT_TRUE(std::ranges::all_of(memory, [](std::byte byte) { return byte == std::byte{0}; }));
 }
 
+// A module that is read-only or absent drops the line that leaves the cache: the next read finds what was there before.
+TEST(RamDisk, FailsIfPersistentMemoryDoesNotKeepASector) {
+    std::vector<std::byte> memory(kSectors * kSectorBytes);
+    RamDisk disk(memory, Medium::persistent_memory,
+                 [](std::span<std::byte> written) { written.back() = std::byte{0}; });
+    EXPECT_TRUE(disk.write(0, std::vector<std::byte>(kSectorBytes)));
+    EXPECT_EQ(disk.write(1, std::vector<std::byte>(kSectorBytes, std::byte{1})).error(), lib::Error::io);
+}
+
 TEST_P(RamDiskTest, RefusesSectorNumbersThatWouldWrap) {
     std::vector<std::byte> sector(kSectorBytes);
     for (const std::uint64_t wild : {std::numeric_limits<std::uint64_t>::max(), std::uint64_t{1} << 55}) {

@@ -183,6 +183,12 @@ TEST(AcpiMadt, DamagedEntriesAreCorrupt) {
 
 // --- HPET, NFIT ----------------------------------------------------------------------------------------------------
 
+// In QEMU's NFIT: a range of 56 bytes, then the module that it is mapped to.
+constexpr std::ptrdiff_t kRangeBytes = 56;
+constexpr std::ptrdiff_t kMappingOffset = 40 + kRangeBytes;
+constexpr std::ptrdiff_t kMappingBytes = 48;
+constexpr std::ptrdiff_t kFlagsOffset = kMappingOffset + 44;
+
 TEST(AcpiHpet, ReadsQemusTable) {
     const Bytes bytes = from_hex(test::kQemuQ35Hpet);
     const auto hpet = parse_hpet(as_table(kHpetSignature, bytes));
@@ -208,6 +214,41 @@ TEST(AcpiNfit, FindsQemusNvdimm) {
     ASSERT_EQ(nfit.value().ranges.size(), 1U);
     EXPECT_EQ(nfit.value().ranges[0].address, 0x1'0000'0000U);
     EXPECT_EQ(nfit.value().ranges[0].size_bytes, 8U << 20);
+}
+
+// QEMU sets bit 3 for unarmed=on.
+TEST(AcpiNfit, SaysWhichModulesDoNotKeepWhatIsWritten) {
+    const auto defect_of = [](unsigned flags) {
+        Bytes bytes = from_hex(test::kQemuNfit);
+        bytes[kFlagsOffset] = static_cast<std::byte>(flags);
+        const auto nfit = parse_nfit(as_table(kNfitSignature, bytes));
+        return nfit ? std::string(persistence_defect(nfit.value().ranges[0])) : "corrupt";
+    };
+    EXPECT_EQ(defect_of(0), "");
+    EXPECT_EQ(defect_of(1U << 3), "is not armed");
+    EXPECT_EQ(defect_of(1U << 0), "failed to save its contents");
+    EXPECT_EQ(defect_of(1U << 1), "failed to restore its contents");
+    EXPECT_EQ(defect_of(1U << 2), "failed to flush its contents");
+    EXPECT_EQ(defect_of(1U << 6), "is not mapped");
+    EXPECT_EQ(defect_of(0x30), "") << "health events";
+}
+
+TEST(AcpiNfit, AModuleBeforeItsRangeCountsAndThatOfAnotherRangeDoesNot) {
+    const Bytes table = from_hex(test::kQemuNfit);
+    const auto part = [&table](std::size_t begin, std::size_t end) {
+        return std::span(table).subspan(begin, end - begin);
+    };
+    Bytes bytes(table.begin(), table.begin() + kMappingOffset - kRangeBytes);
+    std::ranges::copy(part(kMappingOffset, kMappingOffset + kMappingBytes), std::back_inserter(bytes));
+    std::ranges::copy(part(kMappingOffset - kRangeBytes, kMappingOffset), std::back_inserter(bytes));
+    bytes[kFlagsOffset - kRangeBytes] = std::byte{8};
+    const auto first = parse_nfit(as_table(kNfitSignature, bytes));
+    ASSERT_TRUE(first);
+    EXPECT_EQ(persistence_defect(first.value().ranges[0]), "is not armed");
+    bytes[kMappingOffset - kRangeBytes + 12] ^= std::byte{1}; // the index
+    const auto other = parse_nfit(as_table(kNfitSignature, bytes));
+    ASSERT_TRUE(other);
+    EXPECT_EQ(persistence_defect(other.value().ranges[0]), "");
 }
 
 TEST(AcpiNfit, PassesOverRangesOfAnotherKind) {
