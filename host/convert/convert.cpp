@@ -54,13 +54,13 @@ class Input {
 };
 
 // False if the trace cannot be opened: the second pass will say why.
-bool make_survey(const Input& input, Survey& survey) {
+bool make_survey(const Input& input, const Request& request, Survey& survey) {
     trace::Diagnostics silent([](std::string_view) {});
     const auto opened = input.open(silent);
     if (!opened) {
         return false;
     }
-    survey = survey_of(*opened.value());
+    survey = survey_of(*opened.value(), request.wanted);
     return true;
 }
 
@@ -72,7 +72,7 @@ std::optional<std::uint64_t> write_events(const Request& request, formats::Trace
     std::uint64_t next_report = kEventsPerReport;
     for (auto batch = trace.next_batch(); !batch.empty(); batch = trace.next_batch()) {
         for (const trace::Event& event : batch) {
-            if (!event.metadata) {
+            if (!event.metadata && (!request.wanted || request.wanted(event))) {
                 writer.add(event);
                 ++events;
             }
@@ -109,7 +109,7 @@ Outcome convert(const Request& request, trace::Diagnostics& diagnostics, const P
     }
     Survey survey;
     if (format.needs_survey) {
-        static_cast<void>(make_survey(input, survey));
+        static_cast<void>(make_survey(input, request, survey));
     }
     const auto opened = input.open(diagnostics);
     if (!opened) {
@@ -127,6 +127,10 @@ Outcome convert(const Request& request, trace::Diagnostics& diagnostics, const P
                                      [&](std::uint64_t done) { progress(done, survey.events); });
     if (!events) {
         return {.status = ExitStatus::usage, .error = "interrupted: no output remains", .events = 0};
+    }
+    if (const std::string refusal = request.refusal ? request.refusal(opened.value()->facts().names) : "";
+        !refusal.empty()) {
+        return {.status = ExitStatus::usage, .error = refusal, .events = 0};
     }
     diagnostics.finish();
     const bool usable = opened.value()->facts().usable_events != 0;

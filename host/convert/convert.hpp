@@ -20,6 +20,8 @@ struct Request {
     std::string output; // path, or "-"
     trace::OpenOptions options{};
     const FormatRow* format = nullptr;
+    std::function<bool(const trace::Event&)> wanted{};         // asked for each event in order; not set: all are
+    std::function<std::string(const trace::Names&)> refusal{}; // asked after the last: a text is an error, no output
     std::function<bool()> stopped{}; // asked now and then; true ends the conversion, and no output remains
 };
 

@@ -18,9 +18,6 @@ void note(std::bitset<0x1'0000>& seen, std::uint16_t number) {
 }
 
 void take(Survey& survey, const trace::Event& event) {
-    if (event.metadata) {
-        return;
-    }
     if (survey.events++ == 0) {
         survey.first = event.ticks;
         survey.last = event.ticks;
@@ -47,11 +44,13 @@ void take(Survey& survey, const trace::Event& event) {
 
 } // namespace
 
-Survey survey_of(formats::Trace& trace) {
+Survey survey_of(formats::Trace& trace, const std::function<bool(const trace::Event&)>& wanted) {
     Survey survey;
     for (auto batch = trace.next_batch(); !batch.empty(); batch = trace.next_batch()) {
         for (const trace::Event& event : batch) {
-            take(survey, event);
+            if (!event.metadata && (!wanted || wanted(event))) {
+                take(survey, event);
+            }
         }
     }
     survey.facts = trace.facts();

@@ -5,9 +5,11 @@
 #include "host/convert/writer.hpp"
 #include "host/formats/trace.hpp"
 
+#include <functional>
+
 namespace host::convert {
 
-// Takes every event of the trace. Time in proportion to its length.
-[[nodiscard]] Survey survey_of(formats::Trace& trace);
+// Takes every event of the trace and counts those that are wanted, or all. Time in proportion to its length.
+[[nodiscard]] Survey survey_of(formats::Trace& trace, const std::function<bool(const trace::Event&)>& wanted = {});
 
 } // namespace host::convert

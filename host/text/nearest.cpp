@@ -44,7 +44,7 @@ std::size_t typing_errors(std::string_view typed, std::string_view meant) {
 
 std::string_view nearest(std::string_view word, std::span<const std::string> words) {
     std::string_view found;
-    std::size_t least = std::min(word.size(), kLettersMax) / kLettersPerError + 1;
+    std::size_t least = (std::min(word.size(), kLettersMax) + 1) / kLettersPerError + 1;
     for (const std::string& candidate : words) {
         if (word.size() > kLettersMax || candidate.size() > kLettersMax) {
             continue;

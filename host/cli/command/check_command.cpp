@@ -122,9 +122,10 @@ trace::ExitStatus check(const CheckOptions& options, Context context) {
     }
     return with_trace(options.input, context, [&](formats::Trace& trace) {
         FindingReport report(context.out, trace, FindingReport::Subject::decisions, options.input.json);
-        // The first violations of the trace; the others are counted.
+        Selection selection(options.input.selection);
+        // The first violations of the part asked for; all of the trace are counted.
         const auto show = [&, shown = std::uint64_t{0}](const Finding& finding) mutable {
-            if (shown++ < options.shown) {
+            if (selection.is_about(*finding.event, finding.task) && shown++ < options.shown) {
                 const RuleRow& row = row_of(finding.rule);
                 report.show({.rule = row.name,
                              .source = row.source,
@@ -136,6 +137,7 @@ trace::ExitStatus check(const CheckOptions& options, Context context) {
         Oracle oracle(show, options.tolerance);
         trace::Event event;
         while (trace.next(event)) {
+            selection.take_note(event);
             oracle.add(event, trace.facts());
         }
         oracle.finish(trace.facts());
@@ -145,7 +147,8 @@ trace::ExitStatus check(const CheckOptions& options, Context context) {
             context.err.print("remora check: no dispatch could be checked, and --must-decide was asked for\n");
             return trace::ExitStatus::damaged;
         }
-        return total.violations == 0 ? trace::ExitStatus::clean : trace::ExitStatus::damaged;
+        return std::max(status_of("check", selection, trace, context),
+                        total.violations == 0 ? trace::ExitStatus::clean : trace::ExitStatus::damaged);
     });
 }
 
@@ -155,7 +158,7 @@ void add_check(CommandLine& line, Context context) {
     Command command =
         line.command("check", "compare every decision with the scheduling theory; exit status 2 on violation");
     const auto options = std::make_shared<CheckOptions>();
-    add_trace_options(command, options->input);
+    add_trace_options(command, options->input, "--to-time,--to");
     command.described("TRACE").required(false); // --rules needs none
     command.flag("--json", options->input.json, "as JSON");
     command.flag("--rules", options->rules, "list the rules, what they say and where they come from");
@@ -168,7 +171,8 @@ void add_check(CommandLine& line, Context context) {
             "where tasks ran in steps, if the clock counts instructions; else what stamps measure is not "
             "judged)",
             analyse::oracle::kToleranceTicks));
-    command.footer(examples({"remora check out/udp", "remora check --rules"}));
+    command.footer(
+        examples({"remora check out/udp", "remora check out/udp --task control --show 20", "remora check --rules"}));
     command.run([options, context] { return check(*options, context); });
 }
 

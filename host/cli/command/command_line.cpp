@@ -113,11 +113,12 @@ Option& Option::required(bool yes) {
     return *this;
 }
 
-Option& Option::one_of(const std::vector<std::string>& words) {
+Option& Option::one_of(const std::vector<std::string>& words,
+                       const std::function<bool(const std::string&)>& otherwise) {
     // CLI11's own check of a list names the words without a remedy. Its description is where view_of() finds them.
     m_option->check(CLI::Validator(
-        [words](const std::string& word) {
-            return std::ranges::find(words, word) != words.end()
+        [words, otherwise](const std::string& word) {
+            return std::ranges::find(words, word) != words.end() || otherwise(word)
                        ? std::string()
                        : fmt::format("{} is none of {}{}", text::escaped(word), fmt::join(words, ", "),
                                      text::did_you_mean(word, words));

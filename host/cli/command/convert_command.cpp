@@ -28,13 +28,18 @@ trace::ExitStatus convert_trace(const ConvertOptions& options, Context context) 
     trace::Diagnostics diagnostics(diagnostics_to(context));
     ProgressLine line(context.err, "converting");
     catch_stop_signals();
-    const auto outcome =
-        convert::convert({.input = options.input.path,
-                          .output = output,
-                          .options = options.input.options,
-                          .format = format,
-                          .stopped = [] { return stop_requested() != 0; }},
-                         diagnostics, [&](std::uint64_t done, std::uint64_t total) { line.show(done, total); });
+    Selection selection(options.input.selection);
+    convert::Request request{.input = options.input.path,
+                             .output = output,
+                             .options = options.input.options,
+                             .format = format,
+                             .stopped = [] { return stop_requested() != 0; }};
+    if (!selection.everything()) {
+        request.wanted = [&selection](const trace::Event& event) { return selection.contains_or_dispatches(event); };
+        request.refusal = [&selection](const trace::Names& names) { return selection.missing(names); };
+    }
+    const auto outcome = convert::convert(request, diagnostics,
+                                          [&](std::uint64_t done, std::uint64_t total) { line.show(done, total); });
     line.clear();
     if (!outcome.error.empty()) {
         context.err.print("remora convert: {}\n", outcome.error);
@@ -63,14 +68,15 @@ std::string format_list() {
 void add_convert(CommandLine& line, Context context) {
     Command command = line.command("convert", "write a trace in the format of another tool");
     const auto options = std::make_shared<ConvertOptions>();
-    add_trace_options(command, options->input);
+    add_trace_options(command, options->input, "--to-time");
     command.option("OUTPUT", options->output_argument, "same as --output");
     command.option("--to", options->format, "format of the output").required().one_of(format_names());
     command.option("-o,--output", options->output,
                    "file, or directory where the format is one; default and -: standard output");
     command.footer(format_list() +
                    examples({"remora convert out/udp --to csv -o trace.csv",
-                             "remora convert 0trace.dat trace.csv --to csv", "remora convert - --from kev --to csv"}));
+                             "remora convert 0trace.dat trace.csv --to csv", "remora convert - --from kev --to csv",
+                             "remora convert out/udp --to perfetto -o cut.pftrace --from-time 10ms --to-time 20ms"}));
     command.run([options, context] { return convert_trace(*options, context); });
 }
 

@@ -28,7 +28,6 @@ constexpr std::int64_t kNsPerUs = 1'000;
 struct ScheduleOptions {
     TraceInput input;
     std::uint64_t resolution_us = kResolutionDefaultUs;
-    std::string task;
 };
 
 // Writes the line of one event. A dispatch has a line only if the task or its place is another than before.
@@ -37,6 +36,8 @@ class Narrator {
     Narrator(const ScheduleOptions& options, Output& out)
         : m_options(options)
         , m_out(out) {}
+
+    [[nodiscard]] const Selection& selection() const { return m_selection; }
 
     void add(const trace::Event& event);
 
@@ -56,6 +57,7 @@ class Narrator {
 
     const ScheduleOptions& m_options;
     Output& m_out;
+    Selection m_selection{m_options.input.selection};
     schedule::Schedule m_schedule;
     std::map<std::uint16_t, Processor> m_processors;
     std::map<std::uint32_t, std::uint32_t> m_served; // server -> the task it serves, if it serves one
@@ -98,7 +100,7 @@ std::string Narrator::name(const trace::Event& event, tracer::Unit unit, std::ui
 
 void Narrator::line(const trace::Event& event, std::uint32_t context, std::string_view text) {
     const std::string who = context == 0 ? std::string("-") : name(event, tracer::Unit::context, context);
-    if (!m_options.task.empty() && who != m_options.task) {
+    if (!m_selection.everything() && !m_selection.is_about(event, context)) {
         return;
     }
     const auto resolution = static_cast<std::int64_t>(m_options.resolution_us) * kNsPerUs;
@@ -174,6 +176,7 @@ void Narrator::add(const trace::Event& event) {
     if (!event.is_sound()) {
         return;
     }
+    m_selection.take_note(event);
     for (const schedule::Change& change : m_schedule.take(event)) {
         if (change.kind == schedule::Change::Kind::gap) {
             m_processors.erase(event.cpu);
@@ -202,7 +205,7 @@ trace::ExitStatus schedule(const ScheduleOptions& options, Context context) {
                 narrator.add(event);
             }
         }
-        return trace::ExitStatus::clean;
+        return status_of("schedule", narrator.selection(), trace, context);
     });
 }
 
@@ -211,11 +214,11 @@ trace::ExitStatus schedule(const ScheduleOptions& options, Context context) {
 void add_schedule(CommandLine& line, Context context) {
     Command command = line.command("schedule", "list what the scheduler did, one line per decision");
     const auto options = std::make_shared<ScheduleOptions>();
-    add_trace_options(command, options->input);
+    add_trace_options(command, options->input, "--to-time,--to");
     command.option("--resolution", options->resolution_us, "times are cut to so many microseconds (default 100)")
         .range(std::uint64_t{1}, std::uint64_t{1'000'000});
-    command.option("--task", options->task, "only lines about the task of this name");
-    command.footer(examples({"remora schedule out/udp"}));
+    command.footer(
+        examples({"remora schedule out/udp", "remora schedule out/udp --task control --from 10ms --to 50ms"}));
     command.run([options, context] { return schedule(*options, context); });
 }
 

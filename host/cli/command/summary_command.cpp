@@ -14,15 +14,19 @@ trace::ExitStatus summarise(const TraceInput& input, Context context) {
     return with_trace(input, context, [&](formats::Trace& trace) {
         analyse::Summary summary;
         trace::Event event;
+        Selection selection(input.selection);
         while (trace.next(event)) {
-            summary.add(event);
+            if (selection.everything() || event.metadata || selection.contains_or_dispatches(event)) {
+                summary.add(event);
+            }
         }
         summary.finish();
         const Accounts accounts = accounts_of(trace);
         const Verdict verdict = verdict_of(trace, accounts);
-        const SummaryView view{input.path, trace, summary, accounts, verdict};
+        const SummaryView view{input.path, trace, selection, summary, accounts, verdict};
         input.json ? print_summary_json(context.out, view) : print_summary(context.out, view);
-        return verdict.whole ? trace::ExitStatus::clean : trace::ExitStatus::damaged;
+        return std::max(status_of("summary", selection, trace, context),
+                        verdict.whole ? trace::ExitStatus::clean : trace::ExitStatus::damaged);
     });
 }
 
@@ -31,9 +35,10 @@ trace::ExitStatus summarise(const TraceInput& input, Context context) {
 void add_summary(CommandLine& line, Context context) {
     Command command = line.command("summary", "print what ran and its figures per task and family");
     const auto input = std::make_shared<TraceInput>();
-    add_trace_options(command, *input);
+    add_trace_options(command, *input, "--to-time,--to");
     command.flag("--json", input->json, "as JSON");
-    command.footer(examples({"remora summary out/udp", "remora summary out/udp --json"}));
+    command.footer(examples(
+        {"remora summary out/udp", "remora summary out/udp --json", "remora summary out/udp --from 100ms --to 200ms"}));
     command.run([input, context] { return summarise(*input, context); });
 }
 

@@ -184,7 +184,9 @@ void print_summary_json(Output& out, const SummaryView& view) {
     json.member("interrupt_time_ns", ns(view, view.summary.interrupt_time()));
     json.begin_array("tasks");
     for (const auto& [context, figures] : view.summary.tasks()) {
-        add_task(json, view, context, figures);
+        if (view.selection.is_task(view.trace.facts().names, context)) {
+            add_task(json, view, context, figures);
+        }
     }
     json.end_array();
     json.begin_array("interrupts");

@@ -71,6 +71,10 @@ void print_heading(Output& out, std::string_view heading) {
 }
 
 void print_tracing(Output& out, const SummaryView& view) {
+    if (!view.selection.everything()) {
+        out.print("  part       {} (records and transfer: the whole trace)\n", text::escaped(view.selection.text()));
+        return;
+    }
     const auto& facts = view.trace.facts();
     const auto tracing = tracing_share(view);
     if (!tracing) {
@@ -175,6 +179,9 @@ void print_tasks(Output& out, const SummaryView& view) {
     print_heading(out, fmt::format("{:<17} {:<10} {:>8} {:>10} {:>8} {:>11} {:>7} {:>7} {:>5} {:>8}", "tasks", "level",
                                    "releases", "dispatched", "jobs", "cpu time", "cpu", "missed", "over", "inherits"));
     for (const auto& [context, task] : view.summary.tasks()) {
+        if (!view.selection.is_task(view.trace.facts().names, context)) {
+            continue;
+        }
         out.print("  {:<15} {:<10} {:>8} {:>10} {:>8} {:>11} {:>7} ", cut(task_title(view, context), 15),
                   cut(task_level(view, context), 10),
                   dash_if_zero(task.releases != 0 ? task.releases : task.activations), dash_if_zero(task.dispatches),
@@ -198,7 +205,7 @@ void print_responses(Output& out, const SummaryView& view) {
         out.print("  {}\n", out.styled(Style::warning, kEmulatedNote));
     }
     for (const auto& [context, task] : view.summary.tasks()) {
-        if (task.response.count() == 0) {
+        if (task.response.count() == 0 || !view.selection.is_task(view.trace.facts().names, context)) {
             continue;
         }
         const trace::TaskNames* const names = view.trace.facts().names.task(context);

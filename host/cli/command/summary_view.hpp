@@ -5,6 +5,7 @@
 #include "host/analyse/summary.hpp"
 #include "host/analyse/tracing_share.hpp"
 #include "host/cli/command/verdict.hpp"
+#include "host/cli/event/selection.hpp"
 #include "host/cli/terminal/output.hpp"
 #include "host/formats/trace.hpp"
 
@@ -16,13 +17,17 @@ namespace host::cli {
 struct SummaryView {
     const std::string& title; // what the user named on the command line
     const formats::Trace& trace;
+    const Selection& selection; // what the figures are of
     const analyse::Summary& summary;
     const Accounts& accounts;
     const Verdict& verdict;
 };
 
-// What tracing took of the run; nothing if the trace does not state the cost of a record.
+// What tracing took of the run; nothing of a part of it, or if the trace does not state the cost of a record.
 [[nodiscard]] inline std::optional<analyse::TracingShare> tracing_share(const SummaryView& view) {
+    if (!view.selection.everything()) {
+        return std::nullopt; // the records are counted for the whole trace
+    }
     const trace::TraceFacts& facts = view.trace.facts();
     const auto removed = facts.compensation ? facts.compensation->removed_meanwhile : lib::Ticks{};
     return analyse::tracing_share(facts.cost, view.accounts.committed, view.summary.duration(), view.summary.cpus(),

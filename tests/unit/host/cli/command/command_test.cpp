@@ -54,6 +54,44 @@ TEST_F(Commands, PrintOnlyWhatWasAskedFor) {
     EXPECT_THAT(m_out, HasSubstr("chunk_begin          chunk=0 cpu=0"));
 }
 
+TEST_F(Commands, ShowTheSamePartOfATrace) {
+    const std::string path = write(sample().bytes());
+    ASSERT_EQ(remora({"print", path, "--from", "310", "--to", "0.311us", "--task", "sensor"}), 0);
+    EXPECT_EQ(m_out, "          310 ns  cpu0  task_dispatch        context=12 (sensor) level=0 (EDF)\n");
+    ASSERT_EQ(remora({"print", path, "--from-time", "311", "--event", "task_dispatch"}), 0);
+    EXPECT_EQ(m_out, "");
+    const std::string csv = m_directory / "cut.csv";
+    ASSERT_EQ(remora({"convert", path, csv, "--to", "csv", "--from-time", "310", "--to-time", "311"}), 0);
+    EXPECT_EQ(support::read_text(csv), "ticks,time_ns,cpu,family,code,event,state,words\n"
+                                       "5310,310,0,2,0x22,task_dispatch,ok,0x0000000c 0x00000000\n");
+    ASSERT_EQ(remora({"summary", path, "--from", "310", "--to", "311"}), 0);
+    EXPECT_THAT(m_out, HasSubstr("part       from 310 ns, before 311 ns"));
+    EXPECT_THAT(m_out, Not(HasSubstr("\n  interrupt")));
+    ASSERT_EQ(remora({"schedule", path, "--task", "12", "--from", "1100ns"}), 0);
+    EXPECT_THAT(m_out, HasSubstr("sensor       completes its job"));
+    EXPECT_THAT(m_out, Not(HasSubstr("sensor       runs")));
+    EXPECT_EQ(remora({"verify", path, "--from", "310"}), 1);
+    EXPECT_THAT(m_err, HasSubstr("310 is none of"));
+    EXPECT_EQ(remora({"print", path, "--from", "kv"}), 1);
+    EXPECT_THAT(m_err, HasSubstr("did you mean kev?"));
+    EXPECT_EQ(remora({"print", path, "--to", "1h"}), 1);
+    EXPECT_THAT(m_err, HasSubstr("must be a time since the start of the trace"));
+}
+
+TEST_F(Commands, SayThatATaskDoesNotExist) {
+    const std::string path = write(sample().bytes());
+    for (const char* const command : {"print", "schedule", "summary", "check"}) {
+        EXPECT_EQ(remora({command, path, "--task", "sensr"}), 1) << command;
+        EXPECT_EQ(m_err, std::string("remora ") + command + ": the trace names no task sensr; did you mean sensor?\n");
+        EXPECT_EQ(remora({command, path, "--event", "task_dispach"}), 1) << command;
+        EXPECT_THAT(m_err, HasSubstr("no event is called task_dispach; did you mean task_dispatch?")) << command;
+    }
+    const std::string output = m_directory / "cut.csv";
+    EXPECT_EQ(remora({"convert", path, "--to", "csv", "-o", output, "--task", "sensr"}), 1);
+    EXPECT_EQ(m_err, "remora convert: the trace names no task sensr; did you mean sensor?\n");
+    EXPECT_FALSE(std::filesystem::exists(output));
+}
+
 TEST_F(Commands, PrintJsonThatParses) {
     ASSERT_EQ(remora({"print", write(sample().bytes()), "--json", "--event", "task_dispatch"}), 0);
     const Json json = Json::parse(m_out, nullptr, false);

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: MIT
+// Times as the user writes them, and which events a selection holds.
+#include "host/cli/event/selection.hpp"
+
+#include <gtest/gtest.h>
+#include <limits>
+#include <optional>
+#include <utility>
+
+namespace host::cli {
+
+namespace {
+
+TEST(TimeOf, TakesDigitsAFractionAndAUnit) {
+    EXPECT_EQ(time_of("0"), 0);
+    EXPECT_EQ(time_of("1500"), 1'500);
+    EXPECT_EQ(time_of("1500ns"), 1'500);
+    EXPECT_EQ(time_of("20us"), 20'000);
+    EXPECT_EQ(time_of("1.5ms"), 1'500'000);
+    EXPECT_EQ(time_of("2s"), 2'000'000'000);
+    EXPECT_EQ(time_of("0.000000001s"), 1);
+    EXPECT_EQ(time_of("9223372036854775807"), std::numeric_limits<std::int64_t>::max());
+    EXPECT_EQ(time_of("9223372036.854775807s"), std::numeric_limits<std::int64_t>::max());
+}
+
+TEST(TimeOf, RefusesEverythingElse) {
+    for (const char* const text : {"",
+                                   "s",
+                                   "ms",
+                                   "-1",
+                                   "+1",
+                                   " 1",
+                                   "1 ms",
+                                   "1.",
+                                   ".5s",
+                                   "1.5",
+                                   "1.5ns",
+                                   "1.0005us",
+                                   "1m",
+                                   "1e3",
+                                   "0x10",
+                                   "1.-5s",
+                                   "1..5s",
+                                   "9223372036854775808",
+                                   "9223372036.854775808s",
+                                   "18446744073709551616",
+                                   "kev"}) {
+        EXPECT_EQ(time_of(text), std::nullopt) << text;
+    }
+}
+
+class Selections : public testing::Test {
+  protected:
+    Selections() { m_names.set(tracer::Unit::context, 12, "sensor"); }
+
+    [[nodiscard]] trace::Event event(std::string_view name, std::uint16_t par1, std::int64_t time_ns) const {
+        trace::Event event;
+        event.row = tracer::find_event(name);
+        event.code = event.row->code;
+        event.par1 = par1;
+        event.names = &m_names;
+        event.timed = true;
+        event.time_ns = time_ns;
+        return event;
+    }
+
+    trace::Names m_names;
+};
+
+TEST_F(Selections, HoldTheSpanWithItsStartAndWithoutItsEnd) {
+    const SelectionOptions options{.task = {}, .event = {}, .from_ns = 10, .to_ns = 20};
+    Selection selection(options);
+    EXPECT_FALSE(selection.everything());
+    for (const auto& [time_ns, expected] : {std::pair{9, false}, {10, true}, {19, true}, {20, false}}) {
+        EXPECT_EQ(selection.contains(event("task_dispatch", 12, time_ns)), expected) << time_ns;
+    }
+    trace::Event untimed = event("task_dispatch", 12, 15);
+    untimed.timed = false;
+    EXPECT_FALSE(selection.contains(untimed));
+}
+
+TEST_F(Selections, KeepTheDispatchesOfOtherTasks) {
+    const SelectionOptions options{.task = "sensor", .event = {}, .from_ns = {}, .to_ns = 20};
+    Selection selection(options);
+    EXPECT_TRUE(selection.contains(event("task_activate", 12, 1)));
+    EXPECT_FALSE(selection.contains(event("task_activate", 13, 1)));
+    EXPECT_FALSE(selection.contains(event("task_dispatch", 13, 1)));
+    EXPECT_TRUE(selection.contains_or_dispatches(event("task_dispatch", 13, 1)));
+    EXPECT_TRUE(selection.contains_or_dispatches(event("context_switch", 13, 1)));
+    EXPECT_FALSE(selection.contains_or_dispatches(event("task_dispatch", 13, 20)));
+    EXPECT_FALSE(selection.contains_or_dispatches(event("task_activate", 13, 1)));
+}
+
+TEST_F(Selections, SayWhatDoesNotExistAndWhatIsNearest) {
+    const SelectionOptions task{.task = "sensr", .event = {}, .from_ns = {}, .to_ns = {}};
+    EXPECT_EQ(Selection(task).missing(m_names), "the trace names no task sensr; did you mean sensor?");
+    const SelectionOptions number{.task = "12", .event = {}, .from_ns = {}, .to_ns = {}};
+    EXPECT_EQ(Selection(number).missing(m_names), "");
+    const SelectionOptions event{.task = {}, .event = "task_dispach", .from_ns = {}, .to_ns = {}};
+    EXPECT_EQ(Selection(event).missing(m_names),
+              "no event is called task_dispach; did you mean task_dispatch?; `remora events` lists the table, `remora "
+              "events TRACE` the typed events of a trace");
+}
+
+} // namespace
+
+} // namespace host::cli
