@@ -12,6 +12,9 @@ VALUES_ACCEL  := tcg kvm
 VALUES_CLOCK  := tcg icount
 VALUES_NIC    := pci isa none
 
+# KVM emulates no instructions to be counted: only CLOCK=icount on the command line is refused with it.
+kvm_clock = $(if $(filter kvm,$(ACCEL)),$(if $(filter command,$(origin CLOCK)),,$(eval CLOCK := tcg)))
+
 # `make help` and `make clean` work even if shark.cfg is wrong.
 ifneq ($(filter-out help clean,$(MAKECMDGOALS)),)
   refuse = $(error $(1))
@@ -38,6 +41,8 @@ define read_line
 endef
 $(foreach line,$(CONFIG_LINES),$(eval $(call read_line,$(line),$(patsubst x%,%,$(call key_of,$(line))))))
 
+$(kvm_clock)
+
 # A value is one word without %, which matches any text in a comparison of make; it is valid if it is in the list.
 $(foreach key,$(OPTION_KEYS),\
   $(if $(strip $($(key))),,$(call refuse,$(key) has no value: set it in $(CONFIG_FILE) or on the command line))\
@@ -58,7 +63,7 @@ endif
 
 # A misspelt variable on the command line is an error.
 STEP_KEYS := ITRACE CLOCK_STEP CLOCK_TRIGGER CLOCK_MAX_DELTA CLOCK_NEAR_ZERO
-RUN_KEYS := PORT SEED DURATION_MS TIMEOUT_S $(STEP_KEYS) CHECK DEPS CASES GDB_PORT PACKAGES CONFIG_FILE BUILD CXX WARNINGS RECORDS TASKS SECTIONS \
+RUN_KEYS := CI PORT SEED DURATION_MS TIMEOUT_S $(STEP_KEYS) CHECK DEPS CASES GDB_PORT PACKAGES CONFIG_FILE BUILD CXX WARNINGS RECORDS TASKS SECTIONS \
   PREFIX DESTDIR FUZZ_RUNS FUZZ_SECONDS CLANG HOST_BENCH_EVENTS CCACHE PRECOMPILED
 $(foreach word,$(MAKEOVERRIDES),$(if $(findstring =,$(word)),\
   $(if $(filter $(firstword $(subst =, ,$(word))),$(OPTION_KEYS) $(RUN_KEYS)),,\
@@ -96,7 +101,7 @@ REMORA := $(BUILD)/host/remora
 #= SINK=udp|disk|both|none where the trace goes
 #= BOOT=uefi|pvh           through OVMF and BOOTX64.EFI, or directly into the kernel
 #= ACCEL=tcg|kvm           QEMU's accelerator
-#= CLOCK=tcg|icount        host clock, or one tick per instruction (deterministic; needs ACCEL=tcg)
+#= CLOCK=icount|tcg        a clock that counts instructions (exact; not with ACCEL=kvm), or the host's clock
 #= NIC=pci|isa|none        which NE2000
 #= OUT=dir                 where the session goes: dir/udp, dir/disk
 #= PORT=n SEED=n           UDP port of the collector, seed of the workload

@@ -88,7 +88,6 @@ check_machine() {
     fi
     if [[ $CLOCK == icount ]]; then
         [[ $ACCEL == tcg ]] || die 'CLOCK=icount counts emulated instructions: KVM emulates none' 'ACCEL=tcg'
-        [[ $BOOT == pvh ]] || die 'CLOCK=icount makes the UEFI firmware take about a minute' 'BOOT=pvh'
     fi
     if [[ $ACCEL == kvm ]]; then
         [[ -e /dev/kvm ]] || die 'ACCEL=kvm, but this machine has no /dev/kvm' 'ACCEL=tcg'
@@ -122,6 +121,11 @@ kernel_words() {
 # claim_out: creates OUT and locks it until the last process of the run has ended.
 claim_out() {
     [[ -d $OUT ]] || mkdir -p "$OUT" || die "OUT=$OUT cannot be made" 'OUT=dir, a directory that may be written to'
+    local found
+    found=$(find "$OUT" -mindepth 1 -maxdepth 1 -printf '%f\n' -quit 2>/dev/null)
+    if [[ -n $found && ! -e $OUT/.lock ]]; then
+        die "OUT=$OUT holds $found and no earlier run: it is left alone" 'OUT=dir, an empty or a new directory'
+    fi
     { : >>"$OUT/.lock"; } 2>/dev/null || die "OUT=$OUT may not be written to" 'OUT=dir, a directory of yours'
     exec 9>>"$OUT/.lock"
     flock -n 9 || die "another run writes to OUT=$OUT" 'wait for its end, or OUT=dir, another directory'

@@ -1,8 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # `make run`: starts the collector, boots the kernel, waits with a progress line, fetches the trace from the network and
-# from the ramdisk, checks it and reports the result. The exit code is 0 only if the workload succeeded and the trace
-# arrived complete.
+# from the ramdisk, verifies it, compares the decisions with the theory (CLOCK=icount) and reports the result. It never
+# waits for a key. The exit code is 0 only if the workload succeeded, the trace arrived complete and no decision was
+# wrong.
 #
 #   qemu/run.sh KERNEL EFI_LOADER REMORA      options come from the environment, as the Makefile exports them
 #
@@ -275,8 +276,14 @@ judge_session() {
     fi
     say
     say "== $1"
-    "$REMORA" verify "$1" || PROBLEMS+=("the trace in $1 is not whole")
-    "$REMORA" summary "$1" || PROBLEMS+=("the trace in $1 cannot be read")
+    "$REMORA" --no-pager verify "$1" || PROBLEMS+=("the trace in $1 is not whole")
+    "$REMORA" --no-pager summary "$1" || PROBLEMS+=("the trace in $1 cannot be read")
+    # Only a clock that counts instructions shows the kernel's timing alone.
+    if [[ $CLOCK == icount ]]; then
+        say
+        say 'the decisions, compared with the scheduling theory:'
+        "$REMORA" --no-pager check "$1" || PROBLEMS+=("$1 shows decisions that the theory does not allow")
+    fi
 }
 
 judge_sessions() {

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <limits>
 #include <optional>
+#include <utility>
 
 namespace host::convert {
 
@@ -53,15 +54,11 @@ class Input {
     std::optional<lib::Error> m_error;
 };
 
-// False if the trace cannot be opened: the second pass will say why.
-bool make_survey(const Input& input, const Request& request, Survey& survey) {
+// Empty if the format needs none, or if the trace cannot be opened: the second pass will say why.
+Survey survey_for(const Request& request, const Input& input) {
     trace::Diagnostics silent([](std::string_view) {});
-    const auto opened = input.open(silent);
-    if (!opened) {
-        return false;
-    }
-    survey = survey_of(*opened.value(), request.wanted);
-    return true;
+    const auto opened = request.format->needs_survey ? input.open(silent) : lib::Error::unsupported;
+    return opened ? survey_of(*opened.value(), request.wanted) : Survey{};
 }
 
 // Every event to the writer, until the trace ends or a write has failed. How many; nothing if the request was stopped.
@@ -91,6 +88,10 @@ std::optional<std::uint64_t> write_events(const Request& request, formats::Trace
     return events;
 }
 
+std::string refusal_of(const Request& request, const formats::Trace& trace) {
+    return request.refusal ? request.refusal(trace.facts().names) : std::string();
+}
+
 } // namespace
 
 Outcome convert(const Request& request, trace::Diagnostics& diagnostics, const Progress& progress) {
@@ -107,10 +108,7 @@ Outcome convert(const Request& request, trace::Diagnostics& diagnostics, const P
                 .error = fmt::format("{}: a temporary file (see TMPDIR): {}", request.input, failure.text),
                 .events = 0};
     }
-    Survey survey;
-    if (format.needs_survey) {
-        static_cast<void>(make_survey(input, request, survey));
-    }
+    const Survey survey = survey_for(request, input);
     const auto opened = input.open(diagnostics);
     if (!opened) {
         return {.status = diagnostics.exit_status(false), .error = {}, .events = 0};
@@ -128,9 +126,8 @@ Outcome convert(const Request& request, trace::Diagnostics& diagnostics, const P
     if (!events) {
         return {.status = ExitStatus::usage, .error = "interrupted: no output remains", .events = 0};
     }
-    if (const std::string refusal = request.refusal ? request.refusal(opened.value()->facts().names) : "";
-        !refusal.empty()) {
-        return {.status = ExitStatus::usage, .error = refusal, .events = 0};
+    if (std::string refusal = refusal_of(request, *opened.value()); !refusal.empty()) {
+        return {.status = ExitStatus::usage, .error = std::move(refusal), .events = 0};
     }
     diagnostics.finish();
     const bool usable = opened.value()->facts().usable_events != 0;

@@ -95,7 +95,6 @@ def run_refused(ctx, words, **environment):
 @case
 def machines_that_cannot_work_are_refused(ctx):
     run_refused(ctx, ["CLOCK=icount", "remedy: ACCEL=tcg"], CLOCK="icount", ACCEL="kvm")
-    run_refused(ctx, ["CLOCK=icount", "remedy: BOOT=pvh"], CLOCK="icount", BOOT="uefi")
     run_refused(ctx, ["NIC=none", "remedy: SINK=disk"], NIC="none", SINK="udp")
 
 

@@ -27,6 +27,7 @@ def run_through_uefi(ctx):
     """The default: firmware, network, one session, exit code 0, and the way on from there."""
     done = make_run(ctx)
     expect(done.returncode == 0, done.stdout + done.stderr)
+    expect("as the theory says" in done.stdout and "clock      icount" in done.stdout, done.stdout)
     for words in ("guest: boot uefi", "guest: running control", "guest: result ok", f"remora print {ctx.dir}/out/udp"):
         expect(words in done.stdout, f"`{words}` is not in: {done.stdout}")
     ctx.remora("verify", ctx.dir / "out" / "udp")
@@ -59,6 +60,37 @@ def run_to_both_sinks(ctx):
     expect(done.returncode == 0, done.stdout + done.stderr)
     ctx.remora("verify", ctx.dir / "out" / "udp")
     ctx.remora("verify", ctx.dir / "out" / "disk")
+
+
+@case
+def run_into_a_directory_of_someone_else_is_refused(ctx):
+    """Not empty, and no run was there before: nothing in it is touched. One that is empty, or of a run, is fine."""
+    out = ctx.dir / "out"
+    out.mkdir()
+    (out / "passwd").write_text("root")
+    done = make_run(ctx)
+    expect(done.returncode != 0 and "holds passwd and no earlier run" in done.stderr, done.stdout + done.stderr)
+    expect("remedy: OUT=dir" in done.stderr, done.stderr)
+    expect([entry.name for entry in out.iterdir()] == ["passwd"], f"{sorted(out.iterdir())}")
+    (out / "passwd").unlink()
+    for _ in range(2):
+        done = make_run(ctx, "BOOT=pvh", "CI=true")
+        expect(done.returncode == 0, done.stdout + done.stderr)
+
+
+@case
+def run_on_a_terminal_waits_for_no_key(ctx):
+    """As many lines as a terminal of five takes several screens for: no pager starts."""
+    pager = ctx.dir / "pager"
+    pager.write_text(f"#!/bin/sh\ntouch {ctx.dir}/paged\nexec cat\n")
+    pager.chmod(0o755)
+    run = f"stty rows 5 cols 80; PAGER={pager} make run DEPS=skip BOOT=pvh OUT={ctx.dir}/out PORT={ctx.port}"
+    done = ctx.run("script", "-qec", run, "/dev/null")
+    expect("as the theory says" in done.stdout, done.stdout)
+    expect(not (ctx.dir / "paged").exists(), "a pager was started")
+    summary = f"stty rows 5 cols 80; PAGER={pager} {REMORA} summary {ctx.dir}/out/udp"
+    done = ctx.run("script", "-qec", summary, "/dev/null")
+    expect((ctx.dir / "paged").exists(), f"the test cannot see a pager: {done.stdout}")
 
 
 @case(timeout_s=180)
