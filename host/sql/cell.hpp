@@ -46,7 +46,10 @@ class Cell {
         return m_kind == Kind::text ? std::optional(m_text) : std::nullopt;
     }
 
-    // To parameter `place` (from 1) of a statement. A failure shows in the step that follows.
+    [[nodiscard]] bool is_null() const { return m_kind == Kind::null; }
+
+    // To parameter `place` (from 1) of a statement, whose next step must not come after the end of the text. A failure
+    // shows in that step.
     void bind(sqlite3_stmt* statement, int place) const {
         switch (m_kind) {
         case Kind::null:
@@ -56,7 +59,7 @@ class Cell {
             sqlite3_bind_int64(statement, place, m_number);
             break;
         case Kind::text:
-            sqlite3_bind_text64(statement, place, m_text.data(), m_text.size(), SQLITE_TRANSIENT, SQLITE_UTF8);
+            sqlite3_bind_text64(statement, place, m_text.data(), m_text.size(), SQLITE_STATIC, SQLITE_UTF8);
             break;
         }
     }

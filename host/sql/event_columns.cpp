@@ -25,6 +25,7 @@ struct ObjectColumn {
     bool named;
 };
 
+// In the order of the enumeration.
 constexpr std::array kObjectColumns = {
     ObjectColumn{EventColumn::context, Unit::context, false},
     ObjectColumn{EventColumn::task, Unit::context, true},
@@ -40,6 +41,15 @@ constexpr std::array kObjectColumns = {
     ObjectColumn{EventColumn::signal, Unit::signal, false},
     ObjectColumn{EventColumn::timer, Unit::timer, false},
 };
+
+static_assert([] {
+    for (std::size_t i = 0; i < kObjectColumns.size(); ++i) {
+        if (static_cast<std::size_t>(kObjectColumns[i].column) != static_cast<std::size_t>(EventColumn::context) + i) {
+            return false;
+        }
+    }
+    return true;
+}());
 
 bool has_parameters(const trace::Event& event) {
     return event.row != nullptr && event.is_sound() && event.row->shape == tracer::Shape::simple;
@@ -154,7 +164,9 @@ Cell event_cell(const trace::Event& event, EventColumn column, std::string& scra
     case EventColumn::code:
         return foreign ? Cell(event.number) : Cell(event.code);
     case EventColumn::event:
-        return text(text::escaped(trace::event_name(event)));
+        return event.row != nullptr && event.row->shape == tracer::Shape::simple && !foreign
+                   ? Cell(event.row->name)
+                   : text(text::escaped(trace::event_name(event)));
     case EventColumn::state:
         return Cell(trace::state_name(event.state));
     case EventColumn::par1:
@@ -174,7 +186,8 @@ Cell event_cell(const trace::Event& event, EventColumn column, std::string& scra
     case EventColumn::server:
     case EventColumn::signal:
     case EventColumn::timer: {
-        const ObjectColumn& object = *std::ranges::find(kObjectColumns, column, &ObjectColumn::column);
+        const ObjectColumn& object =
+            kObjectColumns.at(static_cast<std::size_t>(column) - static_cast<std::size_t>(EventColumn::context));
         return object.named ? name_of(event, object.unit, scratch) : number_of(event, object.unit);
     }
     case EventColumn::wait: {

@@ -2,6 +2,7 @@
 """sqlite: the database that `remora convert --to sqlite` writes, opened by the sqlite3 shell, and `remora sql` beside
 it."""
 import csv
+import itertools
 import json
 
 from viewers import traces
@@ -40,6 +41,19 @@ def file_and_query_agree(ctx):
     for table in TABLES:
         statement = f"select * from {table}"
         expect_equal(sql(ctx, traces.control(), statement), ask(ctx, database, statement), table)
+    long = "a name of more than forty bytes, which is kept nowhere"
+    records = b"".join(traces.record(code, 1000 + 10 * i, 1 + i % 2, 99 - i << 16) for i, code in enumerate(
+        20 * [traces.CONTEXT_SWITCH, traces.TASK_BLOCK, traces.USER_EVENT_0, 0xF7, traces.TASK_UNBLOCK]))
+    records += traces.typed(3000, 9, b"\x07") + traces.record(traces.USER_EVENT_0, 2000, 1, 1)
+    mixed = traces.store(ctx, "mixed.dat", traces.chunk(records, tasks={1: long, 2: "b"},
+                                                        declarations=[(9, "level", [(1, 0, "water", "cm")])]))
+    database = ctx.convert(mixed, "sqlite", codes=(0, 2))
+    for table in ("events", *TABLES):
+        hidden = ", payload" if table == "events" else ""
+        pairs = itertools.zip_longest(sql(ctx, mixed, f"select *{hidden} from {table}", codes=(0, 2)),
+                                      ask(ctx, database, f"select * from {table}"))
+        for asked, kept in pairs:
+            expect_equal(kept, asked, f"a row of {table} of unlike events")
     expect_equal(counts(sql(ctx, traces.control(), "select ticks, code from events"), "code"),
                  counts([{"code": int(event["code"], 16) & 0xFF} for event in ctx.events(traces.control())], "code"),
                  "events by code")

@@ -2,14 +2,19 @@
 // A SQLite database: the table `events` and the tables of host/sql/tables.hpp, so that a trace can be queried with any
 // client. One transaction, statements prepared once, indices made at the end: an index that exists while rows arrive
 // costs more than one made of them. No journal: until it is complete no other program uses the file, and a failure
-// removes it. Source: sqlite.org, "C-language Interface Specification" and "PRAGMA Statements".
+// removes it. Most columns of most events are NULL: of a plain record only those are computed that its code fills, and
+// texts are not copied before the row is stored. Source: sqlite.org, "C-language Interface Specification" and "PRAGMA
+// Statements".
+#include "host/convert/event_words.hpp"
 #include "host/convert/rows.hpp"
 #include "host/sql/event_columns.hpp"
 #include "host/sql/fact_rows.hpp"
 #include "host/sql/schedule_rows.hpp"
 #include "host/sql/views.hpp"
+#include "host/trace/foreign.hpp"
 
 #include <array>
+#include <bit>
 #include <fmt/format.h>
 #include <sqlite3.h>
 #include <utility>
@@ -52,8 +57,10 @@ class Sqlite final : public Writer {
     lib::Result<void, Failure> begin(const Survey* survey) override {
         m_khz = survey->facts.clock.khz;
         constexpr int kFlags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
+        sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0); // counts under a lock; too late if SQLite was used before
         check(sqlite3_open_v2(m_destination.partial_path().c_str(), &m_database, kFlags, nullptr));
-        run("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA encoding = 'UTF-8'; BEGIN;");
+        run("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA encoding = 'UTF-8'; "
+            "PRAGMA page_size = 16384; PRAGMA mmap_size = 1099511627776; PRAGMA analysis_limit = 1000; BEGIN;");
         std::string columns;
         for (const sql::ColumnRow& column : sql::kEventColumnRows) {
             columns += fmt::format("{}{} {}", columns.empty() ? "" : ", ", column.name, column.type);
@@ -68,8 +75,22 @@ class Sqlite final : public Writer {
     }
 
     void add(const trace::Event& event) override {
-        for (std::size_t i = 0; i < sql::kEventColumns; ++i) {
-            event_cell(event, static_cast<EventColumn>(i), m_scratch).bind(m_events, static_cast<int>(i) + 1);
+        const bool plain = is_plain(event);
+        const std::uint32_t known = plain ? m_filled[event.code] : 0;
+        std::uint32_t filled = kAlwaysAsked;
+        sqlite3_clear_bindings(m_events);
+        for (std::uint32_t rest = known != 0 ? known : kAllColumns; rest != 0; rest &= rest - 1) {
+            const auto column = static_cast<std::size_t>(std::countr_zero(rest));
+            const Cell cell = plain && column == static_cast<std::size_t>(EventColumn::parameters)
+                                  ? Cell::named(m_words.of(event))
+                                  : event_cell(event, static_cast<EventColumn>(column), m_scratch[column]);
+            if (!cell.is_null()) {
+                cell.bind(m_events, static_cast<int>(column) + 1);
+                filled |= 1U << column;
+            }
+        }
+        if (plain) {
+            m_filled[event.code] = filled;
         }
         step(m_events);
         m_schedule.add(event, m_khz);
@@ -89,6 +110,17 @@ class Sqlite final : public Writer {
     }
 
   private:
+    static constexpr std::uint32_t kAllColumns = (1U << sql::kEventColumns) - 1;
+    // Whether they are filled depends on more than the code.
+    static constexpr std::uint32_t kAlwaysAsked =
+        ((1U << static_cast<unsigned>(EventColumn::context)) - 1) | (1U << static_cast<unsigned>(EventColumn::wait));
+
+    // Its code says which of the other columns it fills.
+    static bool is_plain(const trace::Event& event) {
+        return event.row != nullptr && event.is_sound() && event.row->shape == tracer::Shape::simple &&
+               event.payload.empty() && !trace::is_foreign(event);
+    }
+
     void make_table(std::string_view name, std::string_view columns, std::size_t count, sqlite3_stmt*& statement) {
         run(fmt::format("CREATE TABLE {}({});", name, columns));
         if (m_error != SQLITE_OK) {
@@ -148,7 +180,9 @@ class Sqlite final : public Writer {
     std::array<sqlite3_stmt*, sql::kTables> m_tables{};
     int m_error = SQLITE_OK;
     std::string m_reason;
-    std::string m_scratch;
+    std::array<std::uint32_t, 256> m_filled{}; // columns, a bit each, by code; 0: not yet known
+    std::array<std::string, sql::kEventColumns> m_scratch;
+    EventWords m_words;
     std::uint32_t m_khz = 0;
     sql::RowSink m_sink;
     sql::ScheduleRows m_schedule;
