@@ -226,7 +226,7 @@ class Ftrace final : public Writer, private ChangeHandler {
     }
 
     void on_interrupt_end(std::uint32_t vector) override {
-        add_interrupt(": irq_handler_exit: irq=", vector, " ret=handled", {});
+        add_interrupt(": irq_handler_exit: irq=", vector, " ret=handled", "");
     }
 
     const TaskTexts::Texts& texts(std::uint32_t context) { return m_texts.of(m_labels, *m_event, context); }
