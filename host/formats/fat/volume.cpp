@@ -29,26 +29,21 @@ std::uint32_t word(std::span<const std::byte> bytes, std::size_t at) {
     return lib::load_le<std::uint32_t>(bytes.subspan(at));
 }
 
-// Comes back on itself or not: Brent's cycle search, in constant memory.
-class CycleCheck {
+// The clusters of a walk: a bit for each cluster up to the greatest, 32 MiB at most.
+class Visited {
   public:
-    // Takes the next cluster of a walk; true if the walk was here before. A cycle is found after at most three rounds.
+    // Takes the next cluster; true if the walk was here before.
     [[nodiscard]] bool again(std::uint32_t cluster) {
-        if (cluster == m_kept) {
-            return true;
+        if (cluster >= m_seen.size()) {
+            m_seen.resize(cluster + 1);
         }
-        if (++m_steps == m_limit) {
-            m_steps = 0;
-            m_limit *= 2;
-            m_kept = cluster;
-        }
-        return false;
+        const bool before = m_seen[cluster];
+        m_seen[cluster] = true;
+        return before;
     }
 
   private:
-    std::uint32_t m_kept = 0; // no cluster of data
-    std::uint64_t m_steps = 0;
-    std::uint64_t m_limit = 1;
+    std::vector<bool> m_seen;
 };
 
 } // namespace
@@ -177,14 +172,14 @@ lib::Result<void> Volume::read(const File& file,
                                const std::function<lib::Result<void>(std::span<const std::byte>)>& use, Fault& fault) {
     std::uint32_t cluster = file.first_cluster;
     std::uint64_t fault_place = file.entry_bytes;
-    CycleCheck cycle;
+    Visited visited;
     for (std::uint64_t left = file.size_bytes; left != 0;) {
         if (!is_data(cluster)) {
             fault = {fault_place,
                      fmt::format("{}: cluster {} is none, {} bytes are missing", file.name, cluster, left)};
             return lib::Error::corrupt;
         }
-        if (cycle.again(cluster)) {
+        if (visited.again(cluster)) {
             fault = {fault_place, fmt::format("{}: its chain of clusters comes back to {}", file.name, cluster)};
             return lib::Error::corrupt;
         }
@@ -230,9 +225,9 @@ lib::Result<void> Volume::read_root(const std::function<bool(std::span<const std
     }
     std::uint32_t cluster = m_root_cluster;
     std::size_t entries = 0;
-    CycleCheck cycle;
+    Visited visited;
     while (is_data(cluster) && entries < kRootEntriesMax) {
-        if (cycle.again(cluster)) {
+        if (visited.again(cluster)) {
             fault = {entry_place(cluster), fmt::format("the root directory's chain comes back to cluster {}", cluster)};
             return lib::Error::corrupt;
         }

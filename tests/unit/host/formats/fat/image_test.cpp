@@ -83,6 +83,17 @@ TEST_F(FatImage, AChainThatComesBackIsFound) {
     EXPECT_THAT(m_lines, HasSubstr("E-FAT 0TRACE.DAT: its chain of clusters comes back to 2")) << m_lines;
 }
 
+// Found at the first cluster that comes again, not after a few rounds: nothing of the file is read twice.
+TEST_F(FatImage, AClusterThatLeadsToItselfIsReadOnce) {
+    Bytes bytes = image("-f 1440", {"0trace.dat"}, 50); // clusters 2, 3 and a part of 4
+    bytes[512 + 4] = (bytes[512 + 4] & std::byte{0x0F}) | std::byte{0x30};
+    bytes[512 + 5] = std::byte{0};
+    const std::size_t events = read(bytes);
+    EXPECT_THAT(m_lines, HasSubstr("E-FAT 0TRACE.DAT: its chain of clusters comes back to 3")) << m_lines;
+    EXPECT_THAT(m_lines, testing::Not(HasSubstr("W-TIME")));
+    EXPECT_LT(events, 50U);
+}
+
 TEST_F(FatImage, AChainThatLeavesTheVolumeIsFound) {
     Bytes bytes = image("-f 1440", {"0trace.dat"}, 300);
     bytes[512 + 3] = std::byte{0xF0};
