@@ -31,9 +31,9 @@ inline constexpr auto kPlainRows = [] {
          trace::kCodeOf<"blackout_end">, trace::kCodeOf<"clock_compensated">, trace::kCodeOf<"compensation_count">});
     std::array<const tracer::EventRow*, 256> rows{};
     for (const tracer::EventRow& row : tracer::kEvents) {
-        const bool plain = row.shape == tracer::Shape::simple && row.family() != tracer::Family::metadata &&
-                           std::ranges::find(kNoted, row.code) == kNoted.end() &&
-                           tracer::canonical_code(row.code) == row.code;
+        const bool plain =
+            row.code != 0 && row.shape == tracer::Shape::simple && row.family() != tracer::Family::metadata &&
+            std::ranges::find(kNoted, row.code) == kNoted.end() && tracer::canonical_code(row.code) == row.code;
         rows[row.code] = plain ? &row : nullptr;
     }
     return rows;

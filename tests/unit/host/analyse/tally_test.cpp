@@ -98,6 +98,16 @@ TEST(Tally, AddsUpByHand) {
     EXPECT_EQ(khz, 0U);
 }
 
+// An unused slot is no event: the reader of events reports it.
+TEST(Tally, LeavesUnusedSlotsToTheEvents) {
+    const Bytes zeros(16 * tracer::kRecordBytes);
+    std::uint32_t khz = 0;
+    bool reported = false;
+    EXPECT_FALSE(Tally::of_plain_file(*source_of(zeros), khz));
+    EXPECT_EQ(event_by_event(zeros, khz, reported).events(), 0U);
+    EXPECT_TRUE(reported);
+}
+
 TEST(Tally, BothWaysAgreeOnASoundTrace) {
     for (const std::size_t count : {std::size_t{0}, std::size_t{1}, std::size_t{4000}, std::size_t{40'000}}) {
         const Bytes bytes = support::to_bytes(records(count));
