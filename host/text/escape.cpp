@@ -4,17 +4,40 @@
 #include "host/text/digits.hpp"
 #include "host/text/utf8.hpp"
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
 
 namespace host::text {
 
 namespace {
 
-// A terminal shows it and obeys nothing: no control character of ASCII, no DEL, no C1 control (U+0080 to U+009F).
+struct Range {
+    std::uint32_t first;
+    std::uint32_t last;
+};
+
+// Source: the Unicode Character Database, version 15, general categories Cc, Cf, Zl and Zp; without the Arabic and
+// Kaithi number signs, hieroglyph joiners and musical controls, which are shown or change no other text.
+constexpr auto kControls = std::to_array<Range>({
+    {0x0000, 0x001F},
+    {0x007F, 0x009F},   // DEL, C1
+    {0x00AD, 0x00AD},   // soft hyphen
+    {0x061C, 0x061C},   // Arabic letter mark
+    {0x180E, 0x180E},   // Mongolian vowel separator
+    {0x200B, 0x200F},   // no width, marks of direction
+    {0x2028, 0x202E},   // separators of lines and paragraphs, embedded and overridden direction
+    {0x2060, 0x206F},   // invisible operators, isolated direction
+    {0xFEFF, 0xFEFF},   // byte order mark
+    {0xFFF9, 0xFFFB},   // interlinear annotation
+    {0xE0000, 0xE007F}, // tags
+});
+
+// A terminal shows it and obeys nothing.
 bool is_printable(std::string_view character) {
-    const auto first = static_cast<std::uint8_t>(character.front());
-    const bool c1_control = first == 0xC2 && static_cast<std::uint8_t>(character[1]) < 0xA0;
-    return first >= 0x20 && first != 0x7F && !c1_control;
+    const std::uint32_t number = code_point(character);
+    return std::ranges::none_of(kControls,
+                                [&](const Range& range) { return number >= range.first && number <= range.last; });
 }
 
 std::string with_escapes(std::string_view rest, std::string_view backslash) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Text that came from outside, made harmless for a terminal: control characters, ESC, DEL, backslash and every byte
-// that is not part of valid UTF-8 become \xNN (a backslash \\); longer than kEscapedInputMax bytes is cut and marked
-// with "...". C1 controls (U+0080..U+009F) are escaped too, because terminals obey them.
+// Text that came from outside, made harmless for a terminal: control characters (C0, DEL, C1), characters that only
+// format others (direction, no width, U+202E for instance), backslash and every byte that is not part of valid UTF-8
+// become \xNN for each byte (a backslash \\); longer than kEscapedInputMax bytes is cut and marked with "...".
 #pragma once
 
 #include <cstddef>

@@ -37,4 +37,17 @@ struct Utf8Front {
     return {length, true};
 }
 
+// The number of a character that utf8_front() calls valid.
+[[nodiscard]] constexpr std::uint32_t code_point(std::string_view character) {
+    const auto first = static_cast<std::uint8_t>(character.front());
+    if (first < 0x80) {
+        return first;
+    }
+    std::uint32_t number = first & (0x7FU >> character.size());
+    for (const char next : character.substr(1)) {
+        number = (number << 6) | (static_cast<std::uint8_t>(next) & 0x3FU);
+    }
+    return number;
+}
+
 } // namespace host::text
