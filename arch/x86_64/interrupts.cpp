@@ -54,8 +54,8 @@ constexpr InterruptStack stack_of(std::size_t vector) {
         return InterruptStack::page_fault;
     case kVectorMachineCheck:
         return InterruptStack::machine_check;
-    case kVectorDebug: // its hook reads the interrupted stack
-        return InterruptStack::none;
+    case kVectorDebug:
+        return InterruptStack::debug;
     default:
         return vector < kExceptions ? InterruptStack::exception : InterruptStack::none;
     }

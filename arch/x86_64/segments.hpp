@@ -20,10 +20,11 @@ enum class InterruptStack : std::uint8_t {
     double_fault = 2,
     machine_check = 3,
     page_fault = 4,
-    exception = 5, // the others: the interrupted stack may be damaged, and a report needs space
+    debug = 5,     // a step of a task that has no stack left must not be the fault; no #DB comes inside of one
+    exception = 6, // the others: the interrupted stack may be damaged, and a report needs space
 };
 
-inline constexpr std::size_t kInterruptStacks = 5;
+inline constexpr std::size_t kInterruptStacks = 6;
 
 // Loads our own GDT and TSS. irq-off, once per processor.
 void load_segments();

@@ -26,10 +26,13 @@ class InterruptTable {
         }
     }
 
-    void bend(std::uint8_t vector, void (*stub)()) {
+    // on_interrupted_stack: the stub does not start on a stack of the vector's own, so it can continue as another one.
+    void bend(std::uint8_t vector, void (*stub)(), bool on_interrupted_stack = false) {
+        constexpr std::uint64_t kStackIndex = std::uint64_t{7} << 32;
         const auto target = reinterpret_cast<std::uint64_t>(stub);
         Gate& gate = m_gates[vector];
-        gate.low = (gate.low & 0x0000'FFFF'FFFF'0000) | (target & 0xFFFF) | (((target >> 16) & 0xFFFF) << 48);
+        gate.low = (gate.low & 0x0000'FFFF'FFFF'0000 & ~(on_interrupted_stack ? kStackIndex : 0)) | (target & 0xFFFF) |
+                   (((target >> 16) & 0xFFFF) << 48);
         gate.high = target >> 32;
     }
 

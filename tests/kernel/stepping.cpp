@@ -58,7 +58,7 @@ bool record_in_steps(const RawEvent& event, std::uint64_t step, std::uint8_t vec
     guest_chosen_step = step;
     guest_chosen_stub = arch_stub_table[vector];
     g_table.copy_kernels();
-    g_table.bend(arch::x86_64::kVectorDebug, &guest_step_stub);
+    g_table.bend(arch::x86_64::kVectorDebug, &guest_step_stub, true);
     g_table.load();
     register std::uint64_t kept asm("r12") = kPattern;
     asm volatile("pushfq\n\t"

@@ -138,6 +138,19 @@ int overflow(const kernel::AppArguments&) {
     return failures;
 }
 
+// The debug exception of a step needs a stack, too: not the one that is full.
+void overflow_in_steps() {
+    static constinit char nowhere = 0;
+    check(FTrace_itrace_range(&nowhere, &nowhere + 1) == 0, "no instruction is recorded");
+    check(FTrace_itrace_begin(FTRACE_ITRACE_INSTRUCTIONS) == 0, "steps begin");
+    faulty::overflow_the_stack();
+}
+
+int overflow_stepped(const kernel::AppArguments&) {
+    static_cast<void>(die(&overflow_in_steps, {14, 14}));
+    return failures;
+}
+
 // A stack fault by the manual; QEMU says protection fault.
 int lost_stack(const kernel::AppArguments&) {
     static_cast<void>(die(&faulty::lose_the_stack, {12, 13}));
@@ -183,6 +196,8 @@ int aborted(const kernel::AppArguments&) {
 [[gnu::used, gnu::section(".apps")]] constinit const kernel::App kCases[] = {
     {"t_row_fault", "rows of a task's fault: W^X", &checked<&killed<&faulty::write_to_code, 14>>, true},
     {"t_fault_stack_overflow", "a task is killed at its guard page", &checked<&overflow>, true},
+    {"t_fault_stack_overflow_in_steps", "a task in steps is killed at its guard page", &checked<&overflow_stepped>,
+     true},
     {"t_fault_null_write", "a task is killed for page 0", &checked<&killed<&faulty::write_to_null, 14>>, true},
     {"t_fault_execute_data", "a task is killed for executing data", &checked<&killed<&faulty::execute_data, 14>>, true},
     {"t_fault_wild_address", "a task is killed for an address that cannot be",
