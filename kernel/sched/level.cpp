@@ -31,7 +31,7 @@ lib::Result<void> register_level(Level& level, IrqOff) {
     }
     level.set_index(static_cast<std::uint16_t>(s_registry.count));
     s_registry.levels[s_registry.count++] = &level;
-    trace_points::level_registered(level.index(), level.name());
+    trace_points::level_registered(level);
     return {};
 }
 

@@ -7,8 +7,12 @@
 
 namespace kernel::trace_points {
 
-[[gnu::always_inline]] inline void level_registered(std::uint16_t index, std::string_view name) {
-    detail::add_name(tracer::NameKind::level, index, name);
+// Takes a Level, whose room is above this one. Its name is a virtual call, which no compiler leaves out.
+template <typename Level>
+[[gnu::always_inline]] inline void level_registered(const Level& level) {
+    if constexpr (detail::kOn) {
+        detail::add_name(tracer::NameKind::level, level.index(), level.name());
+    }
 }
 
 // Every decision, also one that changes nothing.

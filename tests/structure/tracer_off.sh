@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# TRACER=OFF costs nothing: the kernel's object code is the same, instruction for instruction, as that of sources from
-# which every statement `trace_points::...;` is blanked out. The blanked copy is built in a directory of its own, with
-# the same compiler flags but without warnings (its variables may be unused).
+# TRACER=OFF costs nothing: the kernel's object code has the references, the virtual calls and, up to choices of the
+# compiler, the instructions of sources from which every statement `trace_points::...;` is blanked out. The blanked copy
+# is built in a directory of its own, with the same compiler flags but without warnings (its variables may be unused).
 set -uo pipefail
 : "${BUILD:=build}"
 
@@ -35,12 +35,13 @@ if ! make -C "$copy" -s -j"$(nproc)" TRACER=OFF TSC=TRUE BUILD=build WARNINGS=-w
     exit 1
 fi
 
-# An empty inline function is still a statement to the compiler: it may number its registers or lay out its branches in
-# another way. A hook that remains is visible as a reference (to the tracer, or to a value computed only for it) or as
-# instructions.
+# An empty inline function is still a statement to the compiler: it may number its registers, lay out its branches or
+# split off a cold part in another way, with the same work done. A hook that remains is visible as a reference (to the
+# tracer, or to a value computed only for it), as a call (a virtual one has no reference) or as instructions.
 references() { objdump -dr --no-show-raw-insn "$1" | awk '$2 ~ /^R_X86_64/ {sub(/[+-]0x.*/, "", $3); print $3}' |
     grep -v '^\.' | sort | uniq -c; }
 instructions() { objdump -d --no-show-raw-insn "$1" | grep -cE '^ +[0-9a-f]+:\s+[a-z]' || true; }
+virtual_calls() { objdump -d --no-show-raw-insn "$1" | grep -cE '^ +[0-9a-f]+:\s+call\s+\*' || true; }
 
 # One of a hundred instructions may be a choice of the compiler.
 kAllowedPercent=1
@@ -48,6 +49,10 @@ status=0
 for object in "${objects[@]}"; do
     if ! difference=$(diff <(references "$BUILD/$object") <(references "$copy/build/$object")); then
         printf '%s: the hooks remain as references:\n%s\n' "$object" "$(head -n 6 <<<"$difference")"
+        status=1
+    fi
+    if [[ $(virtual_calls "$BUILD/$object") != $(virtual_calls "$copy/build/$object") ]]; then
+        printf '%s: the hooks remain as virtual calls\n' "$object"
         status=1
     fi
     with=$(instructions "$BUILD/$object")
