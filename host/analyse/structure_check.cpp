@@ -205,6 +205,14 @@ void StructureCheck::check_schedule(const trace::Event& event) {
 
 void StructureCheck::finish(const trace::TraceFacts& facts) {
     check_losses(facts);
+    if (facts.misplaced != 0) {
+        violate(Violation{
+            .rule = Rule::foreign_order,
+            .event = nullptr,
+            .file = facts.chunks.front().file,
+            .task = {},
+            .text = fmt::format("{} records are not where the format has them (W-ORDER, W-NESTING)", facts.misplaced)});
+    }
     for (const trace::ChunkReport& chunk : facts.chunks) {
         if (!chunk.described) {
             continue;

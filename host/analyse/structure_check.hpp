@@ -37,6 +37,7 @@ enum class Rule : std::uint8_t {
     blackouts,
     counts,
     checksums,
+    foreign_order,
 };
 
 struct RuleRow {
@@ -59,6 +60,8 @@ inline constexpr auto kRules = std::to_array<RuleRow>({
      "each gap has a blackout_start and a blackout_end, and the reported losses add up to the total"},
     {Rule::counts, "counts", "each chunk holds as many records as it announces, and the totals agree"},
     {Rule::checksums, "checksums", "each file has the length and the CRC-32C of the manifest"},
+    {Rule::foreign_order, "foreign-order",
+     "of a tlog file: START is the first of a process and END the last, blocks are of one process, pairs nest"},
 });
 
 [[nodiscard]] constexpr std::string_view rule_name(Rule rule) {
@@ -82,7 +85,7 @@ class StructureCheck {
     // facts: of the trace that the event comes from; read when a chunk begins.
     void add(const trace::Event& event, const trace::TraceFacts& facts);
 
-    // The rules about whole chunks. Call once, after the last event.
+    // The rules about whole chunks and files. Call once, after the last event.
     void finish(const trace::TraceFacts& facts);
 
     void violate(const Violation& violation);

@@ -86,7 +86,8 @@ struct TraceFacts {
     std::vector<ChunkReport> chunks;
     Absent absent;
     std::optional<Compensation> compensation; // none: the kernel's clock is the machine's
-    std::uint64_t usable_events = 0;          // decoded, of a known code, metadata not counted
+    std::uint64_t misplaced = 0;     // breaches of an order that another system's format promises, each reported
+    std::uint64_t usable_events = 0; // decoded, of a known code, metadata not counted
 };
 
 } // namespace host::trace

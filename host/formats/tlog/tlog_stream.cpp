@@ -69,11 +69,16 @@ void TlogStream::advance(std::size_t process) {
     if (!it.cursor.next(it.slot)) {
         report_failure(it.cursor);
         it.check.finish(m_index.table, m_name, m_diagnostics);
+        note_misplaced();
         return;
     }
     it.verdict = it.check.take(it.slot, m_index.table, m_name, m_diagnostics);
     m_heads.push_back({it.check.time_ns(), process});
     std::ranges::push_heap(m_heads, kLaterFirst);
+}
+
+void TlogStream::note_misplaced() {
+    m_facts.misplaced = m_diagnostics.count("W-ORDER") + m_diagnostics.count("W-NESTING");
 }
 
 void TlogStream::report_failure(const ProcessCursor& cursor) {
@@ -108,6 +113,7 @@ bool TlogStream::next_in_file(trace::Event& event) {
         for (auto& [process, check] : std::exchange(m_checks, {})) {
             check.finish(m_index.table, m_name, m_diagnostics);
         }
+        note_misplaced();
         return false;
     }
     fill(event, slot, m_checks[slot.record.process].take(slot, m_index.table, m_name, m_diagnostics));

@@ -46,6 +46,7 @@ class TlogStream final : public trace::EventStream {
     void advance(std::size_t process);
     [[nodiscard]] bool next_in_file(trace::Event& event);
     void fill(trace::Event& event, const Slot& slot, const ProcessCheck::Verdict& verdict);
+    void note_misplaced();
     void report_failure(const ProcessCursor& cursor);
 
     std::string m_name;
