@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: MIT
 // Marks of file formats: the .kev header's keyword, pcap and pcapng magic numbers (both byte orders, micro- and
-// nanoseconds), the signature and jump of a FAT boot sector. tlog files have no mark; see tlog/detect.hpp.
+// nanoseconds), the signature and jump of a FAT boot sector. tlog files have no mark; see tlog/detect.hpp. Marks of
+// other tools' files: trace-cmd.dat(5), the kernel's perf.data-file-format.txt, elf(5), RFC 1952, RFC 8878, the xz and
+// SQLite file formats.
 #include "host/formats/input_kind.hpp"
 
+#include "host/formats/dat/chunk_begin.hpp"
+#include "host/formats/dat/plain_record.hpp"
 #include "host/formats/fat/volume.hpp"
 #include "host/formats/packed/block.hpp"
 #include "host/formats/tlog/detect.hpp"
@@ -10,6 +14,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <utility>
 
 namespace host::formats {
@@ -29,6 +34,28 @@ constexpr auto kNames = std::to_array<std::pair<trace::InputKind, std::string_vi
 
 constexpr auto kCaptureMagics =
     std::to_array<std::uint32_t>({0xA1B2C3D4, 0xD4C3B2A1, 0xA1B23C4D, 0x4D3CB2A1, 0x0A0D0D0A});
+
+struct ForeignMark {
+    std::string_view mark;
+    std::string_view tool; // whose files begin so, and what to do with them
+};
+
+constexpr auto kForeignMarks = std::to_array<ForeignMark>({
+    {"\x17\x08\x44tracing", "a file of trace-cmd: trace-cmd report prints it"},
+    {"PERFILE2", "a file of perf: perf script prints it"},
+    {"# tracer:", "text of Linux's ftrace"},
+    {"SQLite format 3", "an SQLite database: the sqlite3 program reads it"},
+    {"\xC1\x1F\xFC\xC1", "a stream of CTF: babeltrace2 reads the directory"},
+    {"\x7F"
+     "ELF",
+     "a program or library"},
+    {"\x1F\x8B", "compressed by gzip: unpack it first"},
+    {"\x28\xB5\x2F\xFD", "compressed by zstd: unpack it first"},
+    {"\xFD"
+     "7zXZ",
+     "compressed by xz: unpack it first"},
+    {"PK\x03\x04", "a zip archive: unpack it first"},
+});
 
 bool starts_with(std::span<const std::byte> begin, std::string_view mark) {
     return begin.size() >= mark.size() &&
@@ -61,7 +88,61 @@ bool is_partition_table(std::span<const std::byte> begin) {
     return found;
 }
 
+bool is_known(const tracer::Record& record) {
+    const tracer::EventRow* const row = tracer::find_event(tracer::canonical_code(record.event_code()));
+    return row != nullptr && (record.code & dat::kBitsWithoutMeaning) == 0 &&
+           (record.combine() == tracer::Combine::simple || row->shape == tracer::Shape::combined);
+}
+
+// A part of a chunk's header, whose stream may be compact.
+bool is_of_header(const tracer::Record& record) {
+    const std::uint16_t code = record.code;
+    return (record.event_code() == trace::kCodeOf<"chunk_begin"> && is_known(record)) ||
+           std::rotl(code, 8) == dat::kChunkBeginCode; // its bytes are swapped: the reader says so
+}
+
+// Half of the records at least.
+bool are_mostly_known(std::span<const std::byte> begin, std::size_t known_min) {
+    std::size_t known = 0;
+    std::size_t unknown = 0;
+    for (; begin.size() >= tracer::kRecordBytes; begin = begin.subspan(tracer::kRecordBytes)) {
+        const tracer::Record record = tracer::decode_record(begin);
+        if (!record.empty() && record.code != 0xFFFF) { // unused, erased
+            ++(is_known(record) ? known : unknown);
+        }
+    }
+    return known >= std::max(known_min, unknown);
+}
+
+bool could_be_records(std::span<const std::byte> begin) {
+    for (auto rest = begin; rest.size() >= tracer::kRecordBytes; rest = rest.subspan(tracer::kRecordBytes)) {
+        if (is_of_header(tracer::decode_record(rest))) {
+            return true;
+        }
+    }
+    if (are_mostly_known(begin, 0)) {
+        return true;
+    }
+    // Bytes may have been lost or added: the reader finds the records after them.
+    constexpr std::size_t kEvidence = 3;
+    for (std::size_t shift = 1; shift < std::min(begin.size(), tracer::kRecordBytes); ++shift) {
+        if (are_mostly_known(begin.subspan(shift), kEvidence)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 } // namespace
+
+std::string why_unknown(std::span<const std::byte> begin) {
+    const auto* const found =
+        std::ranges::find_if(kForeignMarks, [&](const ForeignMark& row) { return starts_with(begin, row.mark); });
+    if (found != kForeignMarks.end()) {
+        return std::string(found->tool);
+    }
+    return could_be_records(begin) ? "" : "most of its records have codes of no event";
+}
 
 trace::InputKind kind_of(std::span<const std::byte> begin) {
     if (starts_with(begin, "TRACE_HEADER_BEGIN::")) {
@@ -87,6 +168,17 @@ trace::InputKind kind_of(trace::ByteSource& source) {
     std::array<std::byte, kKindBytes> begin{};
     const auto count = source.peek(begin);
     return kind_of(std::span(begin).first(count ? count.value() : 0));
+}
+
+std::string why_unknown(trace::ByteSource& source) {
+    std::array<std::byte, kKindBytes> begin{};
+    const auto count = source.peek(begin);
+    // The first record of a pipe may be all that is there so far: too little to refuse it.
+    constexpr std::size_t kEvidenceBytes = 4 * tracer::kRecordBytes;
+    if (!count || (!source.seekable() && count.value() < kEvidenceBytes)) {
+        return "";
+    }
+    return why_unknown(std::span(begin).first(count.value()));
 }
 
 std::string_view kind_name(trace::InputKind kind) {

@@ -18,9 +18,14 @@ namespace host::formats {
 inline constexpr std::size_t kKindBytes = 4096;
 
 // begin: the first bytes of the input, at most kKindBytes. What has no mark of its own is taken for records, and so is
-// what cannot be read.
+// what cannot be read; why_unknown() then looks closer.
 [[nodiscard]] trace::InputKind kind_of(std::span<const std::byte> begin);
 [[nodiscard]] trace::InputKind kind_of(trace::ByteSource& source);
+[[nodiscard]] std::string why_unknown(trace::ByteSource& source);
+
+// Why no reader knows an input that kind_of() takes for records: it begins as files of another tool do, or most of its
+// records have codes without an event. Empty if the input may be records, damaged ones too.
+[[nodiscard]] std::string why_unknown(std::span<const std::byte> begin);
 
 // The names that the command line takes: detect, records, kev, tlog, tlog-old, capture, fat, packed.
 [[nodiscard]] std::string_view kind_name(trace::InputKind kind);

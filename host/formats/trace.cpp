@@ -58,6 +58,13 @@ lib::Result<std::unique_ptr<trace::EventStream>> open_stream(trace::InputKind ki
 lib::Result<std::unique_ptr<Trace>> Trace::open(const std::string& path, const trace::OpenOptions& options,
                                                 trace::Diagnostics& diagnostics) {
     if (std::error_code ignored; path != "-" && std::filesystem::is_directory(path, ignored)) {
+        if (options.kind != trace::InputKind::detect && options.kind != trace::InputKind::records) {
+            diagnostics.report("E-DIR", {.file = path},
+                               fmt::format("a directory is a session, not a {} file: leave out --from, or name a file",
+                                           kind_name(options.kind)));
+            diagnostics.unusable_input();
+            return lib::Error::invalid_argument;
+        }
         auto session = dat::RecordStream::of_session(path, options, diagnostics);
         if (!session) {
             return session.error();
@@ -81,6 +88,12 @@ lib::Result<std::unique_ptr<Trace>> Trace::open(const trace::NamedSource& input,
                                                 trace::Diagnostics& diagnostics) {
     auto trace = std::unique_ptr<Trace>(new Trace());
     trace->m_kind = options.kind == trace::InputKind::detect ? kind_of(*input.bytes) : options.kind;
+    const bool unmarked = options.kind == trace::InputKind::detect && trace->m_kind == trace::InputKind::records;
+    if (const std::string why = unmarked ? why_unknown(*input.bytes) : ""; !why.empty()) {
+        diagnostics.report("E-MAGIC", {.file = input.name},
+                           fmt::format("no known trace format ({}); --from FORMAT reads it all the same", why));
+        return lib::Error::unsupported;
+    }
     auto stream = open_stream(trace->m_kind, input, options, diagnostics);
     if (!stream) {
         return stream.error();
