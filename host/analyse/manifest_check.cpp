@@ -49,7 +49,7 @@ class ManifestCheck {
     void check_checksum(const ManifestChunk& chunk, const std::string& path) {
         const auto found = formats::dat::checksum_file(path);
         if (!found) {
-            fault(Rule::checksums, path, std::string(error_name(found.error())));
+            fault(Rule::checksums, path, std::string(trace::file_error(found.error())));
         } else if (found.value().bytes != chunk.bytes || found.value().crc32c != chunk.crc32c) {
             fault(Rule::checksums, path,
                   fmt::format("{} bytes, crc32c {:08x}; the manifest says {} bytes, {:08x}", found.value().bytes,
@@ -64,7 +64,7 @@ class ManifestCheck {
         const std::string path = m_trace.directory() + '/' + std::string(trace::kFormatsName);
         const auto found = formats::dat::checksum_file(path);
         if (!found) {
-            fault(Rule::checksums, path, std::string(error_name(found.error())));
+            fault(Rule::checksums, path, std::string(trace::file_error(found.error())));
         } else if (found.value().crc32c != m_manifest.formats->crc32c) {
             fault(Rule::checksums, path,
                   fmt::format("crc32c {:08x}; the manifest says {:08x}", found.value().crc32c,

@@ -116,9 +116,10 @@ void SessionWriter::add_record(std::span<const std::byte> bytes) {
 void SessionWriter::begin_file() {
     formats::dat::ManifestChunk chunk;
     chunk.file = fmt::format("{}trace.dat", m_chunks.size());
-    m_file.reset(std::fopen((m_directory + '/' + chunk.file).c_str(), "wbe"));
+    // x: the file is new. What another process has put into the directory, links too, is neither followed nor replaced.
+    m_file.reset(std::fopen((m_directory + '/' + chunk.file).c_str(), "wbxe"));
     if (m_file == nullptr) {
-        fail(errno == ENOSPC ? lib::Error::no_space : lib::Error::io);
+        fail(errno == ENOSPC ? lib::Error::no_space : errno == EEXIST ? lib::Error::exists : lib::Error::io);
     }
     m_assembler.reset();
     m_slots = 0;

@@ -121,7 +121,7 @@ bool Source::prepare() {
 std::vector<trace::NamedSource> Source::files() {
     std::vector<trace::NamedSource> sources;
     const auto add = [&](const std::string& path) {
-        if (const auto bytes = trace::ByteSource::open(path); bytes && bytes.value()->seekable()) {
+        if (const auto bytes = trace::ByteSource::open_file(path)) {
             sources.push_back({.name = path, .bytes = bytes.value()});
         }
     };

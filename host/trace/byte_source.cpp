@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <utility>
@@ -19,12 +20,23 @@ constexpr std::size_t kStreamBytesMin = 16;
 } // namespace
 
 lib::Result<std::shared_ptr<ByteSource>> ByteSource::open(const std::string& path) {
-    const bool standard_input = path == "-";
-    const int descriptor = standard_input ? STDIN_FILENO : ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    return path == "-" ? take(STDIN_FILENO, false) : take(::open(path.c_str(), O_RDONLY | O_CLOEXEC), true);
+}
+
+// O_NONBLOCK has no effect on regular files.
+lib::Result<std::shared_ptr<ByteSource>> ByteSource::open_file(const std::string& path) {
+    auto source = take(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK), true);
+    if (source && !source.value()->seekable()) {
+        return lib::Error::unsupported;
+    }
+    return source;
+}
+
+lib::Result<std::shared_ptr<ByteSource>> ByteSource::take(int descriptor, bool owned) {
     if (descriptor < 0) {
         return errno == ENOENT ? lib::Error::not_found : errno == EACCES ? lib::Error::refused : lib::Error::io;
     }
-    auto source = std::make_shared<ByteSource>(descriptor, !standard_input, std::nullopt);
+    auto source = std::make_shared<ByteSource>(descriptor, owned, std::nullopt);
 
     struct stat status {};
 
@@ -35,7 +47,7 @@ lib::Result<std::shared_ptr<ByteSource>> ByteSource::open(const std::string& pat
         return lib::Error::unsupported;
     }
     // Only a path of ours is positioned freely: standard input may be a file of which another program has read a part.
-    if (S_ISREG(status.st_mode) && !standard_input) {
+    if (S_ISREG(status.st_mode) && owned) {
         source->m_size_bytes = static_cast<std::uint64_t>(status.st_size);
     }
     return source;
@@ -122,13 +134,13 @@ lib::Result<std::shared_ptr<ByteSource>> ByteSource::positioned(std::shared_ptr<
 }
 
 lib::Result<std::string, Failure<lib::Error>> read_file(const std::string& path, std::size_t bytes_max) {
-    const auto failure = [](lib::Error error) { return Failure<lib::Error>{error, std::string(error_name(error))}; };
-    const auto source = ByteSource::open(path);
+    const auto failure = [](lib::Error error) { return Failure<lib::Error>{error, std::string(file_error(error))}; };
+    const auto source = ByteSource::open_file(path);
     if (!source) {
         return failure(source.error());
     }
-    if (!source.value()->seekable() || source.value()->size_bytes() > bytes_max) {
-        return Failure<lib::Error>{lib::Error::unsupported, "it is no regular file of a sensible size"};
+    if (source.value()->size_bytes() > bytes_max) {
+        return Failure<lib::Error>{lib::Error::unsupported, fmt::format("larger than {} bytes", bytes_max)};
     }
     std::string text(source.value()->size_bytes(), '\0');
     const auto count = source.value()->read(0, std::as_writable_bytes(std::span(text)));

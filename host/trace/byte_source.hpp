@@ -12,6 +12,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace host::trace {
@@ -22,6 +23,10 @@ class ByteSource {
 
     // "-" is standard input. not_found, refused (no permission), unsupported (a directory), io.
     [[nodiscard]] static lib::Result<std::shared_ptr<ByteSource>> open(const std::string& path);
+
+    // A regular file alone: of anything else nothing is read, nor is a FIFO's writer waited for. not_found, refused,
+    // unsupported (no regular file), io; file_error() says them in words.
+    [[nodiscard]] static lib::Result<std::shared_ptr<ByteSource>> open_file(const std::string& path);
 
     // Whether the contents of this path can be read only once: standard input, a FIFO, a device, a socket.
     [[nodiscard]] static bool is_stream(const std::string& path);
@@ -49,11 +54,18 @@ class ByteSource {
     [[nodiscard]] std::uint64_t size_bytes() const { return m_size_bytes.value_or(0); }
 
   private:
+    static lib::Result<std::shared_ptr<ByteSource>> take(int descriptor, bool owned);
+
     int m_descriptor;
     bool m_owned;
     std::optional<std::uint64_t> m_size_bytes;
     std::vector<std::byte> m_ahead; // of a stream: peeked at, not yet read
 };
+
+// Why open_file() or a reader of the file failed.
+[[nodiscard]] constexpr std::string_view file_error(lib::Error error) {
+    return error == lib::Error::unsupported ? "not a regular file" : error_name(error);
+}
 
 // The whole of a regular file of at most so many bytes.
 [[nodiscard]] lib::Result<std::string, Failure<lib::Error>> read_file(const std::string& path, std::size_t bytes_max);

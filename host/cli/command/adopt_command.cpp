@@ -29,9 +29,13 @@ struct AdoptOptions {
 bool adopt_file(const AdoptOptions& options, const std::string& file, trace::Diagnostics& diagnostics,
                 formats::dat::Manifest& manifest) {
     const std::string path = options.directory + '/' + file;
-    const auto opened = formats::Trace::open(path, {.kernel = options.kernel}, diagnostics);
     const auto checksum = formats::dat::checksum_file(path);
-    if (!opened || !checksum) {
+    if (!checksum) {
+        diagnostics.report("E-IO", {.file = path}, trace::file_error(checksum.error()));
+        return false;
+    }
+    const auto opened = formats::Trace::open(path, {.kernel = options.kernel}, diagnostics);
+    if (!opened) {
         return false;
     }
     trace::Event event;

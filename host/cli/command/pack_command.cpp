@@ -30,12 +30,9 @@ struct PackOptions {
 
 // Adds one file. Returns why it failed, or an empty text.
 std::string add_file(const fs::path& path, std::vector<packed::FileToPack>& files) {
-    auto source = trace::ByteSource::open(path.string());
+    auto source = trace::ByteSource::open_file(path.string());
     if (!source) {
-        return fmt::format("{}: {}", text::escaped(path.string()), error_name(source.error()));
-    }
-    if (!source.value()->seekable()) {
-        return fmt::format("{}: not a regular file", text::escaped(path.string()));
+        return fmt::format("{}: {}", text::escaped(path.string()), trace::file_error(source.error()));
     }
     files.push_back({.name = path.filename().string(), .bytes = source.value(), .records = false});
     return "";

@@ -143,10 +143,15 @@ ExitStatus collect(const RecordOptions& options, Context context, collector::Udp
         context.err.print("\n");
     }
     if (!manifest) {
-        const bool full = manifest.error() == lib::Error::no_space;
+        std::string_view remedy;
+        if (manifest.error() == lib::Error::no_space) {
+            remedy = "; free some space or choose another --out";
+        } else if (manifest.error() == lib::Error::exists) {
+            remedy = ": another process put a file of a session there; choose an --out that only this user can write";
+        }
         return complain(context,
-                        fmt::format("writing to {} failed: {}{}", options.directory, error_name(manifest.error()),
-                                    full ? "; free some space or choose another --out" : ""),
+                        fmt::format("writing to {} failed: {}{}", text::escaped(options.directory),
+                                    error_name(manifest.error()), remedy),
                         trace::status_of(manifest.error()));
     }
     const ExitStatus kept = keep_formats(options, context, manifest.value(), formats);

@@ -67,9 +67,9 @@ void ChunkMerge::open_due_segments() {
 void ChunkMerge::open(const Segment& segment, std::size_t order) {
     std::shared_ptr<trace::ByteSource> source = m_pipe != nullptr ? m_pipe : segment.source;
     if (source == nullptr) {
-        const auto opened = trace::ByteSource::open(segment.path);
+        const auto opened = trace::ByteSource::open_file(segment.path);
         if (!opened) {
-            m_diagnostics.report("E-IO", {.file = segment.path}, error_name(opened.error()));
+            m_diagnostics.report("E-IO", {.file = segment.path}, trace::file_error(opened.error()));
             return;
         }
         source = opened.value();

@@ -60,7 +60,8 @@ lib::Result<void> save_manifest(const Manifest& manifest, const std::string& dir
 lib::Result<void> save_text(std::string_view text, const std::string& directory, std::string_view name) {
     const std::string path = directory + '/' + std::string(name);
     const std::string beside = path + ".new";
-    const int descriptor = ::open(beside.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+    ::unlink(beside.c_str()); // what another writer left there, and a link, which would be followed
+    const int descriptor = ::open(beside.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
     if (descriptor < 0) {
         return error_of_errno();
     }
@@ -97,7 +98,7 @@ std::optional<ManifestChunk> chunk_read(const trace::TraceFacts& facts, std::str
 }
 
 lib::Result<FileChecksum> checksum_file(const std::string& path) {
-    const auto source = trace::ByteSource::open(path);
+    const auto source = trace::ByteSource::open_file(path);
     if (!source) {
         return source.error();
     }

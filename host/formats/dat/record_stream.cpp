@@ -72,9 +72,9 @@ lib::Result<void> RecordStream::open_directory(const std::string& path) {
     for (const ManifestChunk& chunk : m_manifest->chunks) {
         // A file that is missing or unreadable costs its own records, not the session.
         const std::string name = path + '/' + chunk.file;
-        const auto source = trace::ByteSource::open(name);
-        if (!source || !source.value()->seekable()) {
-            m_diagnostics.report("E-IO", {.file = name}, source ? "not a regular file" : error_name(source.error()));
+        const auto source = trace::ByteSource::open_file(name);
+        if (!source) {
+            m_diagnostics.report("E-IO", {.file = name}, trace::file_error(source.error()));
             m_facts.absent.records += std::min(chunk.records, ~std::uint64_t{0} - m_facts.absent.records);
             continue;
         }

@@ -162,7 +162,7 @@ std::shared_ptr<trace::ByteSource> source_of(const Segment& segment) {
     if (segment.source != nullptr) {
         return segment.source;
     }
-    const auto opened = trace::ByteSource::open(segment.path);
+    const auto opened = trace::ByteSource::open_file(segment.path);
     return opened ? opened.value() : nullptr;
 }
 

@@ -3,9 +3,11 @@
 #include "host/collector/collector.hpp"
 
 #include "host/collector/session_directory.hpp"
+#include "host/collector/session_writer.hpp"
 #include "tests/support/host_trace_builder.hpp"
 
 #include <arpa/inet.h>
+#include <filesystem>
 #include <gmock/gmock.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
@@ -125,6 +127,21 @@ TEST_F(Collecting, WritesEachChunkByteForByteAndAManifestThatSaysComplete) {
     EXPECT_EQ(manifest.build->seed, 42U);
     EXPECT_EQ(manifest.tsc_khz, 1'000'000U);
     EXPECT_EQ(manifest.transfer->records, 600U);
+}
+
+// A link that another process puts into the directory leads nowhere.
+TEST_F(Collecting, FollowsNoLinkInItsDirectory) {
+    const TemporaryDirectory elsewhere;
+    const std::string precious = elsewhere.write("precious", Bytes(5, std::byte{'x'}));
+    std::filesystem::create_symlink(precious, m_directory / "0trace.dat");
+    SessionWriter writer(m_directory.path());
+    writer.add(chunk(0, 20).bytes(), 0);
+    const auto finished = writer.finish();
+    ASSERT_FALSE(finished.ok());
+    EXPECT_EQ(finished.error(), lib::Error::exists);
+    std::filesystem::create_symlink(precious, m_directory / "manifest.json.new");
+    EXPECT_TRUE(formats::dat::save_manifest({}, m_directory.path()).ok());
+    EXPECT_EQ(support::read_text(precious), "xxxxx");
 }
 
 // A code of the metadata's family without a row is a record, as it is for every reader.

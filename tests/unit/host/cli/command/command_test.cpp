@@ -6,8 +6,12 @@
 #include "host/text/escape.hpp"
 #include "host/trace/json.hpp"
 #include "tests/support/host_command_line.hpp"
+#include "tests/support/tlog_files.hpp"
 
+#include <filesystem>
 #include <gmock/gmock.h>
+#include <span>
+#include <sys/stat.h>
 
 namespace host::cli {
 
@@ -117,6 +121,64 @@ TEST_F(Commands, NeverLetANameReachTheTerminalRaw) {
     }
     ASSERT_EQ(remora({"print", path}), 0);
     EXPECT_THAT(m_out, HasSubstr(R"((a\x1b[2J\x0a"b\x9b\xff))"));
+}
+
+TEST_F(Commands, RefuseWhatIsInNoKnownFormatUnlessOneIsNamed) {
+    const std::string text = "# A title\n\nA paragraph of a document, which is no trace of anything.\n\n- a point\n";
+    const auto bytes_of = [](std::string_view characters) {
+        const auto bytes = std::as_bytes(std::span(characters));
+        return Bytes(bytes.begin(), bytes.end());
+    };
+    const std::string path = write(bytes_of(text));
+    for (const char* const command : {"print", "summary", "verify", "check", "count"}) {
+        EXPECT_EQ(remora({command, path}), 3) << command;
+        EXPECT_THAT(m_err, HasSubstr("no known trace format (most of its records have codes of no event)")) << command;
+        EXPECT_EQ(m_out, "") << command;
+    }
+    remora({"print", path, "--from", "records"});
+    EXPECT_THAT(m_err, Not(HasSubstr("no known trace format")));
+    ASSERT_EQ(remora({"print", write(bytes_of("\x17\x08\x44tracing" + std::string(64, 'x')))}), 3);
+    EXPECT_THAT(m_err, HasSubstr("a file of trace-cmd"));
+    ASSERT_EQ(remora({"print", "/bin/true"}), 3);
+    EXPECT_THAT(m_err, HasSubstr("a program or library"));
+}
+
+TEST_F(Commands, RefuseAFormatForASession) {
+    write(sample().bytes());
+    ASSERT_EQ(remora({"adopt", m_directory.path()}), 0);
+    EXPECT_EQ(remora({"print", m_directory.path(), "--from", "kev"}), 1);
+    EXPECT_THAT(m_err, HasSubstr("a directory is a session, not a kev file: leave out --from"));
+    EXPECT_EQ(remora({"print", m_directory.path(), "--from", "records"}), 0);
+}
+
+TEST_F(Commands, VerifyTheOrderOfATlogFile) {
+    support::TlogFile nested;
+    EXPECT_EQ(remora({"verify", write(nested.small_process(0, 0).bytes())}), 0) << m_out << m_err;
+    support::TlogFile crossed;
+    crossed.record(0, 1, 0).record(0, 10, 1).record(0, 12, 2).record(0, 11, 3).record(0, 13, 4).record(0, 2, 5).pad();
+    EXPECT_EQ(remora({"verify", write(crossed.bytes())}), 2);
+    EXPECT_THAT(m_out, HasSubstr("foreign-order"));
+    EXPECT_THAT(m_out, Not(HasSubstr("the structure holds")));
+}
+
+// Each would be waited for, or read, without end.
+TEST_F(Commands, ReadRegularFilesOfASessionAlone) {
+    const std::string path = write(sample().bytes());
+    ASSERT_EQ(remora({"adopt", m_directory.path()}), 0);
+    for (const bool fifo : {false, true}) {
+        std::filesystem::remove(path);
+        if (fifo) {
+            ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+        } else {
+            std::filesystem::create_symlink("/dev/zero", path);
+        }
+        for (const char* const command : {"print", "summary", "verify", "check", "count"}) {
+            EXPECT_GE(remora({command, m_directory.path()}), 2) << command;
+            EXPECT_THAT(m_err, HasSubstr("0trace.dat:0x0 E-IO not a regular file")) << command;
+        }
+        EXPECT_EQ(remora({"adopt", m_directory.path(), "--force"}), 1);
+        EXPECT_THAT(m_err, HasSubstr("not a regular file"));
+    }
 }
 
 TEST_F(Commands, SummariseWithinAHundredColumnsAndSayWhetherAnythingIsMissing) {
