@@ -18,10 +18,14 @@
 #include "host/trace/open_options.hpp"
 #include "lib/result.hpp"
 
+#include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 
 namespace host::formats {
 
@@ -38,19 +42,22 @@ class Trace {
 
     // The next event in time order; false at the end. The event is valid until the next call.
     [[nodiscard]] bool next(trace::Event& event) {
-        if (m_stream->next(event)) {
-            return true;
-        }
-        m_exhausted = true;
-        return false;
+        const bool taken = m_stream->next(event);
+        m_exhausted = !taken;
+        count(taken ? 1 : 0);
+        return taken;
     }
 
     // As many calls of next() as are cheap together; empty at the end. The events are valid until the next call.
     [[nodiscard]] std::span<const trace::Event> next_batch() {
         const auto batch = m_stream->next_batch();
         m_exhausted = batch.empty();
+        count(batch.size());
         return batch;
     }
+
+    // Called now and then with the number of events that were taken, and at the end of the trace.
+    void report_to(std::function<void(std::uint64_t events)> report) { m_report = std::move(report); }
 
     // Grows while events are taken; complete after the last one.
     [[nodiscard]] const trace::TraceFacts& facts() const { return m_stream->facts(); }
@@ -68,13 +75,28 @@ class Trace {
     [[nodiscard]] const std::string& directory() const { return m_directory; }
 
   private:
+    static constexpr std::uint64_t kEventsPerReport = 1 << 16;
+
     Trace() = default;
+
+    void count(std::size_t events) {
+        m_events += events;
+        if (m_events >= m_next_report || m_exhausted) {
+            m_next_report = m_events + kEventsPerReport;
+            if (m_report) {
+                m_report(m_events);
+            }
+        }
+    }
 
     std::unique_ptr<trace::EventStream> m_stream;
     trace::InputKind m_kind = trace::InputKind::records;
     std::optional<dat::Manifest> m_manifest;
     std::string m_directory;
     bool m_exhausted = false;
+    std::uint64_t m_events = 0;
+    std::uint64_t m_next_report = kEventsPerReport;
+    std::function<void(std::uint64_t)> m_report;
 };
 
 } // namespace host::formats

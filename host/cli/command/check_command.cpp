@@ -120,7 +120,7 @@ trace::ExitStatus check(const CheckOptions& options, Context context) {
         context.err.print("remora check: TRACE is missing: name a session directory, a .dat file, or -\n");
         return trace::ExitStatus::usage;
     }
-    return with_trace(options.input, context, [&](formats::Trace& trace) {
+    return with_trace(options.input, context, "checking", [&](formats::Trace& trace) {
         FindingReport report(context.out, trace, FindingReport::Subject::decisions, options.input.json);
         Selection selection(options.input.selection);
         // The first violations of the part asked for; all of the trace are counted.

@@ -109,7 +109,7 @@ trace::ExitStatus count(const TraceInput& input, Context context) {
         show(*plain);
         return trace::ExitStatus::clean;
     }
-    return with_trace(input, context, [&](formats::Trace& trace) {
+    return with_trace(input, context, "counting", [&](formats::Trace& trace) {
         Counted counted;
         trace::Event event;
         while (trace.next(event)) {

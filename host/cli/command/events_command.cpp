@@ -98,7 +98,7 @@ void print_declarations_json(Output& out, const trace::Names& names) {
 
 // The typed events that a trace declares.
 trace::ExitStatus print_declarations(const TraceInput& input, Context context) {
-    return with_trace(input, context, [&](formats::Trace& trace) {
+    return with_trace(input, context, "", [&](formats::Trace& trace) {
         trace::Event event;
         while (trace.next(event)) {
         }

@@ -65,7 +65,7 @@ trace::ExitStatus print(const PrintOptions& options, Context context) {
     if (!disassembly) {
         return trace::ExitStatus::usage;
     }
-    return with_trace(options.input, context, [&](formats::Trace& trace) {
+    return with_trace(options.input, context, "", [&](formats::Trace& trace) {
         Selection selection(options.input.selection);
         EventLines lines(options.ticks ? TimeUnit::ticks : TimeUnit::nanoseconds);
         std::uint64_t left = options.limit;

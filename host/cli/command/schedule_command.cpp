@@ -197,7 +197,7 @@ void Narrator::add(const trace::Event& event) {
 
 trace::ExitStatus schedule(const ScheduleOptions& options, Context context) {
     context.out.page();
-    return with_trace(options.input, context, [&](formats::Trace& trace) {
+    return with_trace(options.input, context, "", [&](formats::Trace& trace) {
         Narrator narrator(options, context.out);
         trace::Event event;
         while (trace.next(event) && !context.out.failed()) {

@@ -11,7 +11,7 @@ namespace {
 
 trace::ExitStatus summarise(const TraceInput& input, Context context) {
     context.out.page();
-    return with_trace(input, context, [&](formats::Trace& trace) {
+    return with_trace(input, context, "summarising", [&](formats::Trace& trace) {
         analyse::Summary summary;
         trace::Event event;
         Selection selection(input.selection);

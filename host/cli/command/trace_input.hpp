@@ -4,6 +4,7 @@
 
 #include "host/cli/command/commands.hpp"
 #include "host/cli/event/selection.hpp"
+#include "host/cli/terminal/progress.hpp"
 #include "host/formats/input_kind.hpp"
 #include "host/formats/trace.hpp"
 
@@ -84,13 +85,23 @@ inline trace::Diagnostics::Sink diagnostics_to(Context context) {
     return [context](std::string_view line) { context.err.print("{}\n", line); };
 }
 
-// Opens the trace, hands it to `use`, and derives the exit status: what `use` returns, if that is worse.
-inline trace::ExitStatus with_trace(const TraceInput& input, Context context,
+// Opens the trace, hands it to `use`, and derives the exit status: what `use` returns, if that is worse. doing: such as
+// "verifying", for the progress of a command that shows nothing before the end; else empty.
+inline trace::ExitStatus with_trace(const TraceInput& input, Context context, std::string_view doing,
                                     const std::function<trace::ExitStatus(formats::Trace&)>& use) {
-    trace::Diagnostics diagnostics(diagnostics_to(context));
+    ProgressLine progress(context.err, doing);
+    trace::Diagnostics diagnostics([&, say = diagnostics_to(context)](std::string_view line) {
+        progress.clear();
+        say(line);
+    });
     const auto opened = formats::Trace::open(input.path, input.options, diagnostics);
     if (!opened) {
         return diagnostics.exit_status(false);
+    }
+    if (!doing.empty()) {
+        opened.value()->report_to([&, trace = opened.value().get()](std::uint64_t events) {
+            trace->exhausted() ? progress.clear() : progress.show(events, 0);
+        });
     }
     const trace::ExitStatus used = use(*opened.value());
     diagnostics.finish();

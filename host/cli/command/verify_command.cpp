@@ -50,7 +50,7 @@ void print_json(Output& out, const analyse::StructureCheck& check, FindingReport
 }
 
 trace::ExitStatus verify(const TraceInput& input, Context context) {
-    return with_trace(input, context, [&](formats::Trace& trace) {
+    return with_trace(input, context, "verifying", [&](formats::Trace& trace) {
         FindingReport report(context.out, trace, FindingReport::Subject::structure, input.json);
         std::array<std::uint64_t, analyse::kRules.size()> shown{};
         analyse::StructureCheck check([&](const Violation& violation) {

@@ -5,6 +5,8 @@
 #include "host/trace/names.hpp"
 #include "tests/support/host_trace_builder.hpp"
 
+#include <algorithm>
+#include <cstring>
 #include <gmock/gmock.h>
 
 namespace host::formats {
@@ -146,6 +148,36 @@ TEST_F(TraceReading, ReadsAPlainFileAndTakesTheManualsMisprintForUnlock) {
     EXPECT_EQ(m_seen[1].name, "ipoint");
     EXPECT_EQ(m_seen[2].name, "set_mutex_unlock");
     EXPECT_EQ(m_seen[2].time_ns, 200);
+}
+
+TEST_F(TraceReading, ReportsHowManyEventsWereTakenAndTheEnd) {
+    constexpr std::size_t kEvents = (std::size_t{1} << 17) + 5;
+    Bytes file(kEvents * sizeof(tracer::Record));
+    for (std::size_t i = 0; i < kEvents; ++i) {
+        const tracer::Record record = tracer::make_record(0x0019, 0, 0, {i + 1});
+        std::memcpy(&file[i * sizeof(record)], &record, sizeof(record));
+    }
+    for (const bool batches : {false, true}) {
+        trace::Diagnostics diagnostics([](std::string_view) {});
+        const auto trace = Trace::open(m_directory.write("plain.dat", file), {}, diagnostics);
+        ASSERT_TRUE(trace);
+        std::vector<std::uint64_t> reports;
+        std::vector<bool> ends;
+        trace.value()->report_to([&](std::uint64_t events) {
+            reports.push_back(events);
+            ends.push_back(trace.value()->exhausted());
+        });
+        trace::Event event;
+        while (batches ? !trace.value()->next_batch().empty() : trace.value()->next(event)) {
+        }
+        ASSERT_GE(reports.size(), 3U);
+        EXPECT_EQ(reports.back(), kEvents);
+        EXPECT_TRUE(ends.back());
+        EXPECT_EQ(std::ranges::count(ends, true), 1);
+        if (!batches) {
+            EXPECT_EQ(reports, (std::vector<std::uint64_t>{1 << 16, 1 << 17, kEvents}));
+        }
+    }
 }
 
 TEST_F(TraceReading, StartsAPlainCyclicFileAtItsOldestRecord) {
