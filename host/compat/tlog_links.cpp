@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // TCP. A node introduces itself to node 0 with eight bytes: "TLOG", its number, how many nodes it expects. What does
-// not is refused and does not end the meeting.
+// not is refused, what says nothing is left aside, and neither ends the meeting. Signals end no wait, and extend none.
 #include "host/compat/tlog_links.hpp"
 
 #include "host/compat/tlog_error.hpp"
@@ -11,8 +11,11 @@
 #include <cerrno>
 #include <charconv>
 #include <chrono>
+#include <climits>
 #include <cstdlib>
 #include <cstring>
+#include <fcntl.h>
+#include <list>
 #include <memory>
 #include <netdb.h>
 #include <netinet/tcp.h>
@@ -28,6 +31,9 @@ namespace {
 using std::chrono::steady_clock;
 
 constexpr unsigned kMeetingSeconds = 30;
+constexpr auto kMeeting = std::chrono::seconds(kMeetingSeconds);
+constexpr auto kAttempt = std::chrono::seconds(3); // for one of several addresses to answer
+constexpr unsigned kSilentGuests = 64;             // more than nodes are missing; then the oldest must go
 constexpr auto kRetry = std::chrono::milliseconds(20);
 constexpr std::array kMark = {std::byte{'T'}, std::byte{'L'}, std::byte{'O'}, std::byte{'G'}};
 
@@ -70,26 +76,64 @@ Addresses resolve(const TlogMeeting& meeting) {
     return Addresses(first);
 }
 
-TlogLink ready(int descriptor) {
+// poll() until then, whatever signals arrive. True: one of these is ready; false: the time is over.
+bool wait_for(std::span<pollfd> these, steady_clock::time_point until) {
+    for (;;) {
+        const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - steady_clock::now()).count();
+        if (left <= 0) {
+            return false;
+        }
+        const int ready = poll(these.data(), these.size(), static_cast<int>(std::min<std::int64_t>(left, INT_MAX)));
+        if (ready > 0 || (ready < 0 && errno != EINTR)) {
+            return ready > 0;
+        }
+    }
+}
+
+void set_option(const TlogLink& link, int level, int option) {
     const int yes = 1;
-    static_cast<void>(setsockopt(descriptor, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof(yes)));
-    TlogLink link(descriptor);
+    static_cast<void>(setsockopt(link.descriptor(), level, option, &yes, sizeof(yes)));
+}
+
+void prepare(TlogLink& link) {
+    set_option(link, IPPROTO_TCP, TCP_NODELAY);
     link.limit_wait(kMeetingSeconds);
+}
+
+// None: nothing answers there, or not until then.
+std::optional<TlogLink> connect_to(const addrinfo& address, steady_clock::time_point until) {
+    TlogLink link(socket(address.ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+    int error = connect(link.descriptor(), address.ai_addr, address.ai_addrlen) == 0 ? 0 : errno;
+    if (error == EINPROGRESS || error == EINTR) {
+        pollfd connecting{.fd = link.descriptor(), .events = POLLOUT, .revents = 0};
+        socklen_t size = sizeof(error);
+        if (!wait_for({&connecting, 1}, until) ||
+            getsockopt(link.descriptor(), SOL_SOCKET, SO_ERROR, &error, &size) != 0) {
+            return std::nullopt;
+        }
+    }
+    if (error != 0 || fcntl(link.descriptor(), F_SETFL, 0) != 0) { // from here on it blocks
+        return std::nullopt;
+    }
     return link;
 }
 
-std::optional<TlogPeers> call_root(const TlogMeeting& meeting, const addrinfo& address) {
-    const auto until = steady_clock::now() + std::chrono::seconds(kMeetingSeconds);
+std::optional<TlogPeers> call_root(const TlogMeeting& meeting, const addrinfo& addresses) {
+    const auto until = steady_clock::now() + kMeeting;
+    int count = 0;
+    for (const addrinfo* address = &addresses; address != nullptr; address = address->ai_next) {
+        ++count;
+    }
+    const auto share = std::min<steady_clock::duration>(kAttempt, std::chrono::milliseconds(kMeeting) / count);
     do {
-        const int descriptor = socket(address.ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
-        if (descriptor >= 0 && connect(descriptor, address.ai_addr, address.ai_addrlen) == 0) {
-            TlogPeers peers{.node = meeting.node, .links = {}};
-            peers.links.push_back(ready(descriptor));
-            if (peers.links.front().send(hello_of(meeting.node, meeting.nodes))) {
+        for (const addrinfo* address = &addresses; address != nullptr; address = address->ai_next) {
+            auto link = connect_to(*address, std::min(until, steady_clock::now() + share));
+            if (link && link->send(hello_of(meeting.node, meeting.nodes))) {
+                prepare(*link);
+                TlogPeers peers{.node = meeting.node, .links = {}};
+                peers.links.push_back(std::move(*link));
                 return peers;
             }
-        } else if (descriptor >= 0) {
-            close(descriptor);
         }
         std::this_thread::sleep_for(kRetry); // node 0 may start later
     } while (steady_clock::now() < until);
@@ -97,43 +141,92 @@ std::optional<TlogPeers> call_root(const TlogMeeting& meeting, const addrinfo& a
     return std::nullopt;
 }
 
-// The next node that introduces itself, as number and link; none: 30 s are over.
-std::optional<std::pair<std::uint16_t, TlogLink>> accept_node(int listener, std::uint16_t nodes,
-                                                              steady_clock::time_point until) {
+// Connected, and not yet introduced.
+struct Guest {
+    TlogLink link;
+    Hello hello{};
+    std::size_t received = 0;
+};
+
+// Takes what there is of the hello. False: the guest is gone.
+bool hear(Guest& guest) {
+    const auto rest = std::span(guest.hello).subspan(guest.received);
+    const ssize_t done = recv(guest.link.descriptor(), rest.data(), rest.size(), MSG_DONTWAIT);
+    if (done <= 0) {
+        return done < 0 && (errno == EAGAIN || errno == EINTR);
+    }
+    guest.received += static_cast<std::size_t>(done);
+    return true;
+}
+
+void admit_guest(int listener, std::list<Guest>& guests, std::size_t most) {
+    const int descriptor = accept4(listener, nullptr, nullptr, SOCK_CLOEXEC);
+    if (descriptor < 0) {
+        std::this_thread::sleep_for(kRetry); // all descriptors are taken, or the guest is gone again
+        return;
+    }
+    prepare(guests.emplace_back(Guest{.link = TlogLink(descriptor)}).link);
+    if (guests.size() > most) {
+        guests.pop_front();
+    }
+}
+
+// The next node that introduces itself, as number and link; none: it is too late. No node waits for a guest
+// that says nothing.
+std::optional<std::pair<std::uint16_t, TlogLink>> next_node(int listener, std::list<Guest>& guests, std::uint16_t nodes,
+                                                            steady_clock::time_point until) {
     for (;;) {
-        const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(until - steady_clock::now()).count();
-        pollfd waiting{.fd = listener, .events = POLLIN, .revents = 0};
-        if (left <= 0 || poll(&waiting, 1, static_cast<int>(left)) <= 0) {
+        for (auto guest = guests.begin(); guest != guests.end();) {
+            const bool stays = hear(*guest);
+            const bool whole = guest->received == guest->hello.size();
+            const auto node = lib::load_be<std::uint16_t>(std::span(guest->hello).subspan(4));
+            if (whole && node != 0 && node < nodes && guest->hello == hello_of(node, nodes)) {
+                std::pair found(node, std::move(guest->link));
+                guests.erase(guest);
+                return found;
+            }
+            guest = stays && !whole ? std::next(guest) : guests.erase(guest);
+        }
+        std::vector<pollfd> sources{{.fd = listener, .events = POLLIN, .revents = 0}};
+        for (const Guest& guest : guests) {
+            sources.push_back({.fd = guest.link.descriptor(), .events = POLLIN, .revents = 0});
+        }
+        if (!wait_for(sources, until)) {
             return std::nullopt;
         }
-        const int descriptor = accept4(listener, nullptr, nullptr, SOCK_CLOEXEC);
-        if (descriptor < 0) {
-            continue;
-        }
-        TlogLink link = ready(descriptor);
-        Hello hello{};
-        const auto node =
-            link.receive(hello) ? lib::load_be<std::uint16_t>(std::span(hello).subspan(4)) : std::uint16_t{0};
-        if (node != 0 && node < nodes && hello == hello_of(node, nodes)) {
-            return std::pair(node, std::move(link));
+        if (sources.front().revents != 0) {
+            admit_guest(listener, guests, std::size_t{nodes} + kSilentGuests);
         }
     }
 }
 
-std::optional<TlogPeers> gather(const TlogMeeting& meeting, const addrinfo& address) {
-    const TlogLink owner(socket(address.ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
-    const int listener = owner.descriptor();
-    const int yes = 1;
-    static_cast<void>(setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes)));
-    if (bind(listener, address.ai_addr, address.ai_addrlen) != 0 || listen(listener, meeting.nodes) != 0) {
-        fail("node 0 cannot listen at %s:%s: %s", meeting.host.c_str(), meeting.port.c_str(),
-             std::strerror(errno)); // NOLINT(concurrency-mt-unsafe): glibc's is safe enough
+// At the first of the addresses that is one of this machine.
+std::optional<TlogLink> listen_at(const TlogMeeting& meeting, const addrinfo& addresses) {
+    int error = 0;
+    for (const addrinfo* address = &addresses; address != nullptr && error != EADDRINUSE; address = address->ai_next) {
+        TlogLink listener(socket(address->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+        set_option(listener, SOL_SOCKET, SO_REUSEADDR);
+        if (bind(listener.descriptor(), address->ai_addr, address->ai_addrlen) == 0 &&
+            listen(listener.descriptor(), SOMAXCONN) == 0) {
+            return listener;
+        }
+        error = errno;
+    }
+    fail("node 0 cannot listen at %s:%s: %s", meeting.host.c_str(), meeting.port.c_str(),
+         std::strerror(error)); // NOLINT(concurrency-mt-unsafe): glibc's is safe enough
+    return std::nullopt;
+}
+
+std::optional<TlogPeers> gather(const TlogMeeting& meeting, const addrinfo& addresses) {
+    const auto listener = listen_at(meeting, addresses);
+    if (!listener) {
         return std::nullopt;
     }
-    const auto until = steady_clock::now() + std::chrono::seconds(kMeetingSeconds);
+    const auto until = steady_clock::now() + kMeeting;
+    std::list<Guest> guests;
     std::vector<std::optional<TlogLink>> found(meeting.nodes);
     for (std::uint16_t missing = static_cast<std::uint16_t>(meeting.nodes - 1); missing > 0; --missing) {
-        auto next = accept_node(listener, meeting.nodes, until);
+        auto next = next_node(listener->descriptor(), guests, meeting.nodes, until);
         if (!next || found[next->first]) {
             fail("%s: %u of %u nodes came to %s:%s", next ? "two nodes have one number" : "30 s are over",
                  meeting.nodes - missing, unsigned{meeting.nodes}, meeting.host.c_str(), meeting.port.c_str());
@@ -169,6 +262,10 @@ bool TlogLink::send(std::span<const std::byte> bytes) {
 
 bool TlogLink::receive(std::span<std::byte> bytes) {
     while (!bytes.empty()) {
+        pollfd waiting{.fd = m_descriptor, .events = POLLIN, .revents = 0};
+        if (m_wait_s != 0 && !wait_for({&waiting, 1}, steady_clock::now() + std::chrono::seconds(m_wait_s))) {
+            return false;
+        }
         const ssize_t done = recv(m_descriptor, bytes.data(), bytes.size(), 0);
         if (done == 0 || (done < 0 && errno != EINTR)) {
             return false;
@@ -176,11 +273,6 @@ bool TlogLink::receive(std::span<std::byte> bytes) {
         bytes = bytes.subspan(static_cast<std::size_t>(std::max<ssize_t>(done, 0)));
     }
     return true;
-}
-
-void TlogLink::limit_wait(unsigned seconds) {
-    const timeval limit{.tv_sec = seconds, .tv_usec = 0};
-    static_cast<void>(setsockopt(m_descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit)));
 }
 
 std::optional<TlogMeeting> meeting_from_environment() {
@@ -199,12 +291,21 @@ std::optional<TlogMeeting> meeting_from_environment() {
     }
     const char* const root_text = std::getenv("TLOG_ROOT"); // NOLINT(concurrency-mt-unsafe)
     const std::string root = root_text != nullptr ? root_text : "";
-    const std::size_t colon = root.rfind(':');
-    if (colon == std::string::npos || colon == 0 || colon + 1 == root.size()) {
-        fail("TLOG_ROOT is \"%s\": the host and port of node 0 are expected, as in 127.0.0.1:7001", root.c_str());
+    const std::size_t colon = std::min(root.rfind(':'), root.size());
+    std::string host = root.substr(0, colon);
+    if (host.starts_with('[') && host.ends_with(']')) {
+        host = host.substr(1, host.size() - 2);
+    }
+    unsigned port = 0;
+    const char* const end = root.data() + root.size();
+    const char* const digits = std::min(root.data() + colon + 1, end);
+    if (host.empty() || std::from_chars(digits, end, port).ptr != end || port < 1 || port > 0xFFFF) {
+        fail("TLOG_ROOT is \"%s\": the host of node 0 and its port, from 1 to 65535, are expected, "
+             "as in 127.0.0.1:7001 or [::1]:7001",
+             root.c_str());
         return std::nullopt;
     }
-    return TlogMeeting{.node = *node, .nodes = *nodes, .host = root.substr(0, colon), .port = root.substr(colon + 1)};
+    return TlogMeeting{.node = *node, .nodes = *nodes, .host = std::move(host), .port = digits};
 }
 
 std::optional<TlogPeers> meet(const TlogMeeting& meeting) {

@@ -21,7 +21,8 @@ class TlogLink {
         : m_descriptor(descriptor) {}
 
     TlogLink(TlogLink&& other) noexcept
-        : m_descriptor(std::exchange(other.m_descriptor, -1)) {}
+        : m_descriptor(std::exchange(other.m_descriptor, -1))
+        , m_wait_s(other.m_wait_s) {}
 
     TlogLink(const TlogLink&) = delete;
     TlogLink& operator=(const TlogLink&) = delete;
@@ -31,13 +32,14 @@ class TlogLink {
     [[nodiscard]] bool send(std::span<const std::byte> bytes);
     [[nodiscard]] bool receive(std::span<std::byte> bytes);
 
-    // 0: without a limit.
-    void limit_wait(unsigned seconds);
+    // Of receive(), from one byte to the next. 0: without a limit, as at first.
+    void limit_wait(unsigned seconds) { m_wait_s = seconds; }
 
     [[nodiscard]] int descriptor() const { return m_descriptor; }
 
   private:
     int m_descriptor;
+    unsigned m_wait_s = 0;
 };
 
 struct TlogPeers {
@@ -53,11 +55,13 @@ struct TlogMeeting {
     std::string port;
 };
 
-// From the environment: TLOG_NODES (1 if it is not set), and if it is more than 1, TLOG_NODE and TLOG_ROOT (HOST:PORT).
-// None if a value is missing or invalid.
+// From the environment: TLOG_NODES (1 if it is not set), and if it is more than 1, TLOG_NODE and TLOG_ROOT (HOST:PORT,
+// the port a number, an IPv6 address in brackets). None if a value is missing or invalid.
 [[nodiscard]] std::optional<TlogMeeting> meeting_from_environment();
 
-// Returns when node 0 and all others are connected; none if that takes longer than 30 s.
+// Returns when node 0 and all others are connected; none if that takes longer than 30 s, from when the name of the
+// host is resolved. Node 0 listens at the first address of that name that is its own; the others try all. Whoever else
+// connects, and says something else or nothing, is left aside. Signals are handled meanwhile.
 [[nodiscard]] std::optional<TlogPeers> meet(const TlogMeeting& meeting);
 
 } // namespace host::compat
