@@ -30,8 +30,8 @@ lib::Result<trace::NamedSource> converted(const std::string& name, const Open& o
     const auto first = open(silent);
     const auto survey = first ? convert::survey_of(*first.value()) : convert::Survey{};
     const auto second = open(diagnostics);
-    if (!second) {
-        return second.error();
+    if (!second) { // of no known format: not a trace, rather than a file that cannot be read
+        return second.error() == lib::Error::unsupported ? lib::Error::corrupt : second.error();
     }
     if (survey.facts.usable_events == 0) {
         diagnostics.report("E-NOTHING", {.file = name}, "neither a .kev file nor a trace of known events");
