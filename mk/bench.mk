@@ -38,7 +38,7 @@ $(eval $(call linked,$(HOST_BENCH),$(call host_objects,tests/bench/host_speed.cp
 BENCH_TASKS := 1100
 BENCH_TASKS_TRACED := 160
 
-.PHONY: bench bench-host bench-kernel kernel-bench experiment-clock
+.PHONY: bench bench-host bench-kernel kernel-bench experiment-clock docs-figures
 bench: deps $(BENCH) $(LTTNG_PEER) $(COMPACT_BENCH) kernel $(RELEASED_TEST_KERNEL) $(EFI) $(REMORA) ## figures: what recording costs; lines FIGURE, PEER or GOAL
 	$(call make_with,kernel $(OFF_OPTIONS))
 	@tests/bench/run.sh $(BENCH) $(LTTNG_PEER) $(COMPACT_BENCH) $(KERNEL) $(RELEASED_TEST_KERNEL) $(EFI) $(REMORA)
@@ -53,6 +53,11 @@ bench-kernel: ## figures: instructions of kernel operations with 10, 100, 1000 t
 	@tests/bench/kernel_operations.py $(BUILD) $(BENCH_TASKS) $(BENCH_TASKS_TRACED)
 
 kernel-bench: $(BENCH_KERNEL) ## build: the image that measures the kernel (see bench-kernel)
+
+docs-figures: kernel $(REMORA) ## figures: write into README.md what a run prints today; a test compares them
+	@APP=control SINK=udp BOOT=pvh ACCEL=tcg CLOCK=icount NIC=pci OUT=$(BUILD)/docs-figures qemu/run.sh $(KERNEL) $(EFI) $(REMORA) \
+	  >$(BUILD)/docs-figures.log
+	@tests/golden/readme.py update $(BUILD)/docs-figures/udp $(REMORA)
 
 experiment-clock: $(REMORA) ## figures: the effect of single steps and of a compensated clock on a periodic load
 	$(call make_with,$(COMPENSATED_OPTIONS) kernel)
