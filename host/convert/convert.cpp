@@ -141,9 +141,10 @@ Outcome convert(const Request& request, trace::Diagnostics& diagnostics, const P
         diagnostics.report("W-CAP", {.file = request.output}, warning);
     }
     // An existing output is worth more than a file without an event.
-    if (!usable && destination.value()->replaces()) {
-        return {.status = diagnostics.exit_status(false),
-                .error = fmt::format("{}: left as it was", request.output),
+    const bool empty = *events == 0 && request.wanted != nullptr;
+    if ((!usable || empty) && destination.value()->replaces()) {
+        return {.status = usable ? ExitStatus::usage : diagnostics.exit_status(false),
+                .error = fmt::format("{}: {}left as it was", request.output, empty ? "no event was chosen: " : ""),
                 .events = *events};
     }
     const auto committed = destination.value()->commit();

@@ -4,12 +4,26 @@
 
 #include "host/trace/foreign.hpp"
 
+#include <algorithm>
+#include <bit>
 #include <fmt/format.h>
 
 namespace host::analyse::oracle {
 
 using trace::kCodeOf;
 using tracer::Family;
+
+namespace {
+
+// A clock that counts instructions advances by a power of two for each; a record takes 16 to 31 of them, and the trace
+// states what it took in ticks.
+std::uint64_t ticks_per_instruction(const trace::TraceFacts& facts) {
+    constexpr std::uint32_t kRecordInstructions = 16;
+    const std::uint32_t ticks = facts.cost ? facts.cost->enabled_ticks_x256 / 256 / kRecordInstructions : 0;
+    return std::max(std::bit_floor(ticks), 1U);
+}
+
+} // namespace
 
 Oracle::Oracle(Verdicts::Sink sink, std::optional<std::uint64_t> tolerance)
     : m_verdicts(std::move(sink))
@@ -113,7 +127,7 @@ void Oracle::add(const trace::Event& event, const trace::TraceFacts& facts) {
         forget();
     }
     m_steps.event(event);
-    m_timing.tolerance = m_tolerance.value_or(kToleranceTicks + m_steps.longest());
+    m_timing.tolerance = m_tolerance.value_or(kToleranceTicks * ticks_per_instruction(facts) + m_steps.longest());
     judge(event);
     m_model.apply(event);
 }
@@ -258,7 +272,7 @@ void Oracle::finish(const trace::TraceFacts& facts) {
         m_verdicts.at(m_last);
         m_wakeups.finish();
     }
-    if (m_timing.judged && m_timing.tolerance > m_tolerance.value_or(kToleranceTicks)) {
+    if (m_timing.judged && !m_tolerance && m_steps.longest() != 0) {
         m_verdicts.relax(fmt::format("tasks ran in steps, up to {} ticks between two timer interrupts: what stamps "
                                      "measure may differ by {} ticks (--tolerance sets another number)",
                                      m_steps.longest(), m_timing.tolerance));

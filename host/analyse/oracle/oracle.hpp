@@ -22,12 +22,12 @@ namespace host::analyse::oracle {
 // Under a clock that counts instructions a stamp is some hundred ticks later than the kernel's own reading of the
 // clock, and a timer's interrupt is at most one interrupts-off section late. In steps a section takes longer: what the
 // trace shows of that (StepTime) is added.
-inline constexpr std::uint64_t kToleranceTicks = 20'000;
+inline constexpr std::uint64_t kToleranceTicks = 20'000; // of one instruction each
 
 class Oracle {
   public:
-    // tolerance: in ticks, for each interval that stamps measure; none: kToleranceTicks, and what steps add, if the
-    // clock counts instructions, else nothing that stamps measure is judged.
+    // tolerance: in ticks, for each interval that stamps measure; none: kToleranceTicks times the ticks of an
+    // instruction, and what steps add, if the clock counts instructions, else nothing that stamps measure is judged.
     Oracle(Verdicts::Sink sink, std::optional<std::uint64_t> tolerance);
     Oracle(const Oracle&) = delete; // its theories look at its model
     Oracle& operator=(const Oracle&) = delete;

@@ -142,6 +142,10 @@ trace::ExitStatus check(const CheckOptions& options, Context context) {
         }
         oracle.finish(trace.facts());
         options.input.json ? print_json(context.out, oracle, report) : print_text(context.out, oracle);
+        if (!selection.everything() && !options.input.json) {
+            context.out.print("  shown      the violations of {}; the numbers are of the whole trace\n",
+                              text::escaped(selection.text()));
+        }
         const Tally total = oracle.verdicts().total();
         if (options.strict && oracle.verdicts().of(Subject::dispatch).checked == 0) {
             context.err.print("remora check: no dispatch could be checked, and --must-decide was asked for\n");

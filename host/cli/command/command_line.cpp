@@ -113,14 +113,14 @@ Option& Option::required(bool yes) {
     return *this;
 }
 
-Option& Option::one_of(const std::vector<std::string>& words,
-                       const std::function<bool(const std::string&)>& otherwise) {
+Option& Option::one_of(const std::vector<std::string>& words, const std::function<bool(const std::string&)>& otherwise,
+                       const std::string& what) {
     // CLI11's own check of a list names the words without a remedy. Its description is where view_of() finds them.
     m_option->check(CLI::Validator(
-        [words, otherwise](const std::string& word) {
+        [words, otherwise, what](const std::string& word) {
             return std::ranges::find(words, word) != words.end() || otherwise(word)
                        ? std::string()
-                       : fmt::format("{} is none of {}{}", text::escaped(word), fmt::join(words, ", "),
+                       : fmt::format("{} is none of {}{}{}", text::escaped(word), fmt::join(words, ", "), what,
                                      text::did_you_mean(word, words));
         },
         fmt::format("{{{}}}", fmt::join(words, ","))));

@@ -27,10 +27,11 @@ class Option {
         : m_option(option) {}
 
     Option& required(bool yes = true);
-    // One of the words, or a text that `otherwise` accepts.
+    // One of the words, or a text that `otherwise` accepts; what that is continues the sentence of the error.
     Option& one_of(
         const std::vector<std::string>& words,
-        const std::function<bool(const std::string&)>& otherwise = [](const std::string&) { return false; });
+        const std::function<bool(const std::string&)>& otherwise = [](const std::string&) { return false; },
+        const std::string& what = {});
     Option& range(std::uint64_t least, std::uint64_t greatest);
     // Returns what is wrong with the text; empty if it is valid.
     Option& check(const std::function<std::string(const std::string&)>& rule);

@@ -25,10 +25,19 @@ trace::ExitStatus convert_trace(const ConvertOptions& options, Context context) 
     if (output.empty()) {
         output = "-";
     }
+    const std::string contradiction = contradiction_in(options.input.selection);
+    Selection selection(options.input.selection);
+    if (!contradiction.empty() || (!selection.everything() && format->keeps_stamps)) {
+        context.err.print("remora convert: {}\n",
+                          !contradiction.empty() ? contradiction
+                                                 : fmt::format("{} holds whole chunks, with the number of records that "
+                                                               "the kernel wrote: cut in another format, such as csv",
+                                                               format->name));
+        return trace::ExitStatus::usage;
+    }
     trace::Diagnostics diagnostics(diagnostics_to(context));
     ProgressLine line(context.err, "converting");
     catch_stop_signals();
-    Selection selection(options.input.selection);
     convert::Request request{.input = options.input.path,
                              .output = output,
                              .options = options.input.options,
@@ -71,8 +80,10 @@ void add_convert(CommandLine& line, Context context) {
     add_trace_options(command, options->input, "--to-time");
     command.option("OUTPUT", options->output_argument, "same as --output");
     command.option("--to", options->format, "format of the output").required().one_of(format_names());
-    command.option("-o,--output", options->output,
-                   "file, or directory where the format is one; default and -: standard output");
+    command
+        .option("-o,--output", options->output,
+                "file, or directory where the format is one; default and -: standard output")
+        .check([](const std::string& text) { return text.empty() ? "must be a name, or - for standard output" : ""; });
     command.footer(format_list() +
                    examples({"remora convert out/udp --to csv -o trace.csv",
                              "remora convert 0trace.dat trace.csv --to csv", "remora convert - --from kev --to csv",

@@ -14,16 +14,20 @@ trace::ExitStatus summarise(const TraceInput& input, Context context) {
     return with_trace(input, context, "summarising", [&](formats::Trace& trace) {
         analyse::Summary summary;
         trace::Event event;
+        analyse::Summary shown;
         Selection selection(input.selection);
         while (trace.next(event)) {
-            if (selection.everything() || event.metadata || selection.contains_or_dispatches(event)) {
+            if (selection.in_span(event)) {
                 summary.add(event);
+            }
+            if (selection.everything() || selection.contains(event)) {
+                shown.add(event);
             }
         }
         summary.finish();
         const Accounts accounts = accounts_of(trace);
         const Verdict verdict = verdict_of(trace, accounts);
-        const SummaryView view{input.path, trace, selection, summary, accounts, verdict};
+        const SummaryView view{input.path, trace, selection, summary, shown, accounts, verdict};
         input.json ? print_summary_json(context.out, view) : print_summary(context.out, view);
         return std::max(status_of("summary", selection, trace, context),
                         verdict.whole ? trace::ExitStatus::clean : trace::ExitStatus::damaged);

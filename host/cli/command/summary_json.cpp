@@ -180,7 +180,10 @@ void print_summary_json(Output& out, const SummaryView& view) {
     add_records(json, view);
     add_tracing(json, view);
     add_compensation(json, view);
-    add_event_counts(json, view.summary);
+    if (!view.selection.everything()) {
+        json.member("part", text::escaped(view.selection.text()));
+    }
+    add_event_counts(json, view.shown);
     json.member("interrupt_time_ns", ns(view, view.summary.interrupt_time()));
     json.begin_array("tasks");
     for (const auto& [context, figures] : view.summary.tasks()) {

@@ -241,11 +241,11 @@ void print_interrupts(Output& out, const SummaryView& view) {
 }
 
 void print_user_events(Output& out, const SummaryView& view) {
-    if (view.summary.user_events().empty()) {
+    if (view.shown.user_events().empty()) {
         return;
     }
     print_heading(out, fmt::format("{:<48} {:>10}", "typed and formatted events", "count"));
-    for (const auto& [name, count] : view.summary.user_events()) {
+    for (const auto& [name, count] : view.shown.user_events()) {
         out.print("  {:<46} {:>10}\n", cut(text::escaped(name), 46), grouped(count));
     }
 }
@@ -255,14 +255,14 @@ void print_families(Output& out, const SummaryView& view) {
     constexpr std::size_t kPerLine = 4;
     std::size_t shown = 0;
     for (std::size_t family = 0; family < tracer::kFamilies; ++family) {
-        if (view.summary.families()[family] == 0) {
+        if (view.shown.families()[family] == 0) {
             continue;
         }
-        out.print("  {:<10} {:>10}{}", tracer::kFamilyNames[family], grouped(view.summary.families()[family]),
+        out.print("  {:<10} {:>10}{}", tracer::kFamilyNames[family], grouped(view.shown.families()[family]),
                   ++shown % kPerLine == 0 ? "\n" : "");
     }
-    if (view.summary.unknown() != 0) {
-        out.print("  {:<10} {:>10}", "unknown", grouped(view.summary.unknown()));
+    if (view.shown.unknown() != 0) {
+        out.print("  {:<10} {:>10}", "unknown", grouped(view.shown.unknown()));
         ++shown;
     }
     out.print("{}", shown % kPerLine == 0 ? "" : "\n");

@@ -17,8 +17,9 @@ namespace host::cli {
 struct SummaryView {
     const std::string& title; // what the user named on the command line
     const formats::Trace& trace;
-    const Selection& selection; // what the figures are of
-    const analyse::Summary& summary;
+    const Selection& selection;      // what the figures are of
+    const analyse::Summary& summary; // of the span
+    const analyse::Summary& shown;   // of the events asked for: only their numbers mean anything
     const Accounts& accounts;
     const Verdict& verdict;
 };

@@ -63,7 +63,9 @@ inline void add_trace_options(Command& command, TraceInput& input, const std::st
             },
             std::string("format of TRACE; default: detect it from the first bytes") +
                 (selects ? ". A time is that of --from-time" : ""))
-        .one_of(formats::kind_names(), [selects](const std::string& text) { return selects && is_time(text); });
+        .one_of(
+            formats::kind_names(), [selects](const std::string& text) { return selects && is_time(text); },
+            selects ? ", nor a time like 1500 (ns), 20us, 1.5ms or 2s" : "");
     if (selects) {
         add_selection_options(command, input.selection, names_of_end);
     }
@@ -89,6 +91,10 @@ inline trace::Diagnostics::Sink diagnostics_to(Context context) {
 // "verifying", for the progress of a command that shows nothing before the end; else empty.
 inline trace::ExitStatus with_trace(const TraceInput& input, Context context, std::string_view doing,
                                     const std::function<trace::ExitStatus(formats::Trace&)>& use) {
+    if (const std::string contradiction = contradiction_in(input.selection); !contradiction.empty()) {
+        context.err.print("remora: {}\n", contradiction);
+        return trace::ExitStatus::usage;
+    }
     ProgressLine progress(context.err, doing);
     trace::Diagnostics diagnostics([&, say = diagnostics_to(context)](std::string_view line) {
         progress.clear();

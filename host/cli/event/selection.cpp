@@ -54,6 +54,14 @@ std::optional<std::int64_t> time_of(std::string_view text) {
     return static_cast<std::int64_t>(*whole) * suffix->ns + *rest;
 }
 
+std::string contradiction_in(const SelectionOptions& options) {
+    if (!options.from_ns || !options.to_ns || *options.from_ns < *options.to_ns) {
+        return {};
+    }
+    return fmt::format("the part ends at {} ns and begins at {} ns: --to-time must be later than --from-time",
+                       *options.to_ns, *options.from_ns);
+}
+
 Selection::Selection(const SelectionOptions& options)
     : m_options(options)
     , m_row(tracer::find_event(options.event))
@@ -84,6 +92,7 @@ std::string Selection::text() const {
 bool Selection::contains(const trace::Event& event) {
     const bool of_task = m_options.task.empty() || concerns_task(event);
     m_task_seen = m_task_seen || of_task;
+    m_timed = m_timed || event.timed;
     return of_task && is_of_name(event) && in_span(event);
 }
 
@@ -118,6 +127,9 @@ bool Selection::concerns_task(const trace::Event& event) const {
 }
 
 std::string Selection::missing(const trace::Names& names) const {
+    if (m_spanned && !m_timed) {
+        return "no event of the trace has a time, because the rate of its clock is not known: --tsc-khz states it";
+    }
     std::vector<std::string> known;
     const auto is_known = [&](std::string_view name) { return std::ranges::find(known, name) != known.end(); };
     for (const auto& [context, task] : names.tasks()) {

@@ -23,6 +23,9 @@ struct SelectionOptions {
 // Nothing if it is something else, or more than 2^63 - 1 ns.
 [[nodiscard]] std::optional<std::int64_t> time_of(std::string_view text);
 
+// Why nothing can be in the selection, with the remedy; empty if something can.
+[[nodiscard]] std::string contradiction_in(const SelectionOptions& options);
+
 // Of the metadata only the span is asked. A moment that is not known is in no span.
 class Selection {
   public:
@@ -39,8 +42,11 @@ class Selection {
                               (!m_options.to_ns || event.time_ns < *m_options.to_ns));
     }
 
-    // That the event concerns the task asked for, shown or not: missing() depends on it.
-    void take_note(const trace::Event& event) { m_task_seen = m_task_seen || m_everything || concerns_task(event); }
+    // What the event shows of the trace: whether it has times, whether the task asked for is in it. For missing().
+    void take_note(const trace::Event& event) {
+        m_timed = m_timed || event.timed;
+        m_task_seen = m_task_seen || m_everything || concerns_task(event);
+    }
 
     // The event is shown: in the span, of the name, and one of its parameters is the task. Takes note.
     [[nodiscard]] bool contains(const trace::Event& event);
@@ -54,7 +60,7 @@ class Selection {
     [[nodiscard]] bool is_about(const trace::Event& event, std::optional<std::uint32_t> context) const;
 
     // After the whole trace: the task or the event that was asked for does not exist, in one sentence with the nearest
-    // name; empty otherwise.
+    // name, or no event has a time; empty otherwise.
     [[nodiscard]] std::string missing(const trace::Names& names) const;
 
   private:
@@ -67,6 +73,7 @@ class Selection {
     bool m_spanned;
     bool m_everything;
     bool m_task_seen = false;
+    bool m_timed = false;
 };
 
 } // namespace host::cli

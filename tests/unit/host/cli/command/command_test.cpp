@@ -8,6 +8,7 @@
 #include "tests/support/host_command_line.hpp"
 #include "tests/support/tlog_files.hpp"
 
+#include <algorithm>
 #include <filesystem>
 #include <gmock/gmock.h>
 #include <span>
@@ -80,6 +81,42 @@ TEST_F(Commands, ShowTheSamePartOfATrace) {
     EXPECT_THAT(m_err, HasSubstr("did you mean kev?"));
     EXPECT_EQ(remora({"print", path, "--to", "1h"}), 1);
     EXPECT_THAT(m_err, HasSubstr("must be a time since the start of the trace"));
+}
+
+TEST_F(Commands, RefuseAPartThatCannotBeShown) {
+    const std::string path = write(sample().bytes());
+    for (const char* const command : {"print", "schedule", "summary", "check"}) {
+        EXPECT_EQ(remora({command, path, "--from", "12", "--to", "10"}), 1) << command;
+        EXPECT_THAT(m_err, HasSubstr("--to-time must be later than --from-time")) << command;
+    }
+    const std::string output = m_directory / "cut.csv";
+    EXPECT_EQ(remora({"convert", path, output, "--to", "csv", "--from-time", "12", "--to-time", "10"}), 1);
+    EXPECT_THAT(m_err, HasSubstr("--to-time must be later than --from-time"));
+    for (const char* const format : {"dat", "compact"}) {
+        EXPECT_EQ(remora({"convert", path, output, "--to", format, "--task", "sensor"}), 1);
+        EXPECT_THAT(m_err, HasSubstr("holds whole chunks"));
+    }
+    EXPECT_FALSE(std::filesystem::exists(output));
+    ASSERT_EQ(remora({"convert", path, output, "--to", "csv"}), 0);
+    const std::string whole = support::read_text(output);
+    EXPECT_EQ(remora({"convert", path, output, "--to", "csv", "--from-time", "1s"}), 1);
+    EXPECT_THAT(m_err, HasSubstr("no event was chosen: left as it was"));
+    EXPECT_EQ(support::read_text(output), whole);
+    EXPECT_EQ(remora({"convert", path, "--to", "csv", "-o", ""}), 1);
+    EXPECT_THAT(m_err, HasSubstr("must be a name"));
+}
+
+TEST_F(Commands, SummariseTheTimeOfATaskAsInTheWholeTrace) {
+    const std::string path = write(sample().bytes());
+    ASSERT_EQ(remora({"summary", path, "--json"}), 0);
+    const Json whole = Json::parse(m_out);
+    EXPECT_FALSE(whole.contains("part"));
+    ASSERT_EQ(remora({"summary", path, "--json", "--task", "sensor"}), 0);
+    const Json part = Json::parse(m_out);
+    EXPECT_EQ(part["part"], "task sensor");
+    ASSERT_EQ(part["tasks"].size(), 1U);
+    EXPECT_NE(part["tasks"][0]["cpu_time_ns"], 0);
+    EXPECT_NE(std::ranges::find(whole["tasks"], part["tasks"][0]), whole["tasks"].end());
 }
 
 TEST_F(Commands, SayThatATaskDoesNotExist) {

@@ -91,6 +91,22 @@ TEST_F(Selections, KeepTheDispatchesOfOtherTasks) {
     EXPECT_FALSE(selection.contains_or_dispatches(event("task_activate", 13, 1)));
 }
 
+TEST_F(Selections, SayThatNothingCanBeInThem) {
+    EXPECT_EQ(contradiction_in({.task = {}, .event = {}, .from_ns = 1, .to_ns = 2}), "");
+    EXPECT_EQ(contradiction_in({.task = {}, .event = {}, .from_ns = {}, .to_ns = 0}), "");
+    EXPECT_EQ(contradiction_in({.task = {}, .event = {}, .from_ns = 2, .to_ns = 2}),
+              "the part ends at 2 ns and begins at 2 ns: --to-time must be later than --from-time");
+    const SelectionOptions options{.task = {}, .event = {}, .from_ns = 0, .to_ns = {}};
+    Selection selection(options);
+    trace::Event untimed = event("task_dispatch", 12, 15);
+    untimed.timed = false;
+    EXPECT_FALSE(selection.contains(untimed));
+    EXPECT_EQ(selection.missing(m_names), "no event of the trace has a time, because the rate of its clock is not "
+                                          "known: --tsc-khz states it");
+    EXPECT_TRUE(selection.contains(event("task_dispatch", 12, 15)));
+    EXPECT_EQ(selection.missing(m_names), "");
+}
+
 TEST_F(Selections, SayWhatDoesNotExistAndWhatIsNearest) {
     const SelectionOptions task{.task = "sensr", .event = {}, .from_ns = {}, .to_ns = {}};
     EXPECT_EQ(Selection(task).missing(m_names), "the trace names no task sensr; did you mean sensor?");
