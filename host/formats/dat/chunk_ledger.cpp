@@ -39,6 +39,9 @@ bool ChunkLedger::is_metadata(const Slot& slot) const {
     if (chunk.described && (slot.index < chunk.description.preamble_slots || code == trace::kCodeOf<"export_end">)) {
         return true;
     }
+    if (!chunk.described && slot.index < m_scope.segment().preamble_slots) {
+        return true;
+    }
     return is_metadata_family(code) && (!chunk.described || m_distrusts_count);
 }
 
@@ -150,7 +153,8 @@ void ChunkLedger::finish(std::uint64_t end_bytes) {
         return;
     }
     const tracer::ChunkBegin& header = chunk.description;
-    if (chunk.preamble < header.preamble_slots) {
+    // Slots of a preamble that were lost out of its middle are no records.
+    if (chunk.preamble < header.preamble_slots && m_scope.segment().shifted_bytes == 0) {
         chunk.missing = header.preamble_slots - chunk.preamble + std::uint64_t{header.records} - chunk.records;
         m_scope.report(
             "E-TRUNC", end_bytes,

@@ -156,6 +156,60 @@ bool are_equal(const Segment& a, const Segment& b) {
     return true;
 }
 
+// The slots up to and including the one that ends a preamble: it states how many records follow, which are as many as
+// there are. 0: there is none.
+std::uint64_t preamble_without_header(Window& window, std::uint64_t begin, std::uint64_t end) {
+    for (std::uint64_t offset = begin; offset + kSlot <= end; offset += kSlot) {
+        const auto record = window.at(offset);
+        if (record && record->code == trace::kCodeOf<"numevents"> && record->par2 == (end - offset) / kSlot - 1) {
+            return (offset - begin) / kSlot + 1;
+        }
+    }
+    return 0;
+}
+
+// Where bytes were lost or added within the chunk, which ends with the file: its records after them are found. With its
+// header whole it stays one chunk, whose counts hold for both parts. With its header lost it begins where its preamble
+// continues. What never had a header ends there.
+void realign(Window& window, trace::ByteSource& source, Segment& segment, trace::Diagnostics& diagnostics) {
+    const std::uint64_t begin = segment.begin_bytes;
+    const auto shifted = find_shifted_records(source, begin, segment.end_bytes);
+    if (!shifted) {
+        return;
+    }
+    std::uint64_t slot = begin;
+    auto description = read_chunk_begin(
+        [&] { return slot + kSlot <= *shifted ? window.at(std::exchange(slot, slot + kSlot)) : std::nullopt; });
+    if (const auto first = window.at(begin); !first || tracer::combine_slots(first->par1) != (slot - begin) / kSlot) {
+        description.reset(); // its slots are not as many as its length says
+    }
+    if (description && description->encoding == tracer::Encoding::compact) {
+        return; // a stream is whole, or not used
+    }
+    diagnostics.report("W-TAIL", {.file = segment.path, .offset_bytes = *shifted},
+                       "bytes were lost or added before here: the records up to the end of the file are off their "
+                       "places, and read from here on");
+    const std::uint64_t end = find_next_chunk(window, *shifted, segment.end_bytes);
+    const std::uint64_t slots = (end - *shifted) / kSlot;
+    std::uint64_t records = description ? description->records : slots;
+    if (description) {
+        segment.shifted_bytes = *shifted;
+        segment.end_bytes = end;
+    } else if (const std::uint64_t preamble = preamble_without_header(window, *shifted, end); preamble != 0) {
+        diagnostics.report("E-MAGIC", {.file = segment.path, .offset_bytes = begin},
+                           "the chunk's header is damaged: what it says is lost, its records are read");
+        segment = {.path = segment.path, .begin_bytes = *shifted, .end_bytes = end, .preamble_slots = preamble};
+        records -= preamble;
+    } else {
+        segment.end_bytes = *shifted;
+        segment.oldest_bytes = 0;
+        return;
+    }
+    if (const auto first = window.at(end - records * kSlot); first && records <= slots) {
+        segment.first_stamp = first->stamp();
+    }
+}
+
 } // namespace
 
 std::shared_ptr<trace::ByteSource> source_of(const Segment& segment) {
@@ -231,12 +285,7 @@ void index_file(trace::ByteSource& source, const std::string& path, std::vector<
         }
         if (end - segment.end_bytes < kSlot) {
             segment.end_bytes = end; // the last chunk reports trailing bytes
-            if (const auto shifted = find_shifted_records(source, offset, end)) {
-                segment.end_bytes = *shifted;
-                diagnostics.report("W-TAIL", {.file = path, .offset_bytes = *shifted},
-                                   "bytes were lost or added before here: the records up to the end of the file are "
-                                   "off their places, and read from here on");
-            }
+            realign(window, source, segment, diagnostics);
         }
         offset = segment.end_bytes;
         segments.push_back(std::move(segment));

@@ -7,6 +7,8 @@
 #include "host/trace/event.hpp"
 
 #include <algorithm>
+#include <array>
+#include <span>
 #include <vector>
 
 namespace host::formats::dat {
@@ -30,6 +32,12 @@ bool looks_like_a_record(const tracer::Record& record, lib::Ticks last) {
            (is_single || row->shape == tracer::Shape::combined) && apart < kStampsApartMax;
 }
 
+bool is_whole_header(trace::ByteSource& source, std::uint64_t offset) {
+    std::array<std::byte, tracer::kCombineSlotsMax * kSlot> bytes{};
+    const auto got = source.read(offset, bytes);
+    return got && read_chunk_begin(std::span<const std::byte>(bytes).first(got.value()));
+}
+
 // A slot of a chunk_begin without those before it: what it says is lost.
 bool continues_a_header(const tracer::Record& record) {
     return record.event_code() == trace::kCodeOf<"chunk_begin"> && !begins_chunk(record);
@@ -45,7 +53,7 @@ std::optional<std::uint64_t> find_shifted_records(trace::ByteSource& source, std
     std::vector<std::byte> block(trace::ByteSource::kBufferBytes);
     std::optional<lib::Ticks> last;
     std::uint64_t first = end_bytes;
-    std::uint64_t run = 0;
+    std::uint64_t after_header = 0; // of which the first slot was not met so far
     for (bool ends = false; !ends && first - begin_bytes > kSlot;) {
         const std::uint64_t bytes = std::min<std::uint64_t>(block.size(), (first - begin_bytes) / kSlot * kSlot);
         const auto got = source.read(first - bytes, std::span(block).first(bytes));
@@ -56,14 +64,19 @@ std::optional<std::uint64_t> find_shifted_records(trace::ByteSource& source, std
         while (!ends && first != block_begin) {
             const auto record = tracer::decode_record(std::span(block).subspan(first - kSlot - block_begin, kSlot));
             last = last.value_or(record.stamp());
-            ends = !looks_like_a_record(record, *last) || (run != 0 && continues_a_header(record));
+            ends = !looks_like_a_record(record, *last);
             if (!ends) {
+                if (begins_chunk(record) && is_whole_header(source, first - kSlot)) {
+                    after_header = 0;
+                } else if (continues_a_header(record) && after_header == 0) {
+                    after_header = first;
+                }
                 first -= kSlot;
-                ++run;
             }
         }
     }
-    return run >= kRunMin ? std::optional(first) : std::nullopt;
+    first = after_header != 0 ? after_header : first;
+    return end_bytes - first >= kRunMin * kSlot ? std::optional(first) : std::nullopt;
 }
 
 } // namespace host::formats::dat

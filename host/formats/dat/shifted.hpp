@@ -12,8 +12,9 @@
 namespace host::formats::dat {
 
 // The first of the records that fill the file up to its end, where the records that begin at begin_bytes do not: an
-// offset greater than begin_bytes. The slots of a chunk_begin that has lost its first ones are left out. Nothing if the
-// last kRunMin slots of the file, counted from its end, are no records, or if the source cannot be read.
+// offset greater than begin_bytes. The slots of a chunk_begin that has lost its first ones are left out, and what is
+// before them. Nothing if the last kRunMin slots of the file, counted from its end, are no records, or if the source
+// cannot be read.
 [[nodiscard]] std::optional<std::uint64_t> find_shifted_records(trace::ByteSource& source, std::uint64_t begin_bytes,
                                                                 std::uint64_t end_bytes);
 

@@ -15,16 +15,20 @@ std::uint64_t first_byte(const Segment& segment) {
     return segment.oldest_bytes != 0 ? segment.oldest_bytes : segment.begin_bytes;
 }
 
+std::uint64_t end_of_first_part(const Segment& segment) {
+    return segment.shifted_bytes != 0 ? segment.shifted_bytes : segment.end_bytes;
+}
+
 } // namespace
 
 SlotFeed::SlotFeed(ChunkScope& scope, std::shared_ptr<trace::ByteSource> source)
     : m_scope(scope)
     , m_source(std::move(source))
-    , m_reader(m_source, first_byte(scope.segment()), scope.segment().end_bytes)
-    , m_reading_oldest(scope.segment().oldest_bytes != 0) {
+    , m_reader(m_source, first_byte(scope.segment()), end_of_first_part(scope.segment()))
+    , m_rest_follows(scope.segment().oldest_bytes != 0 || scope.segment().shifted_bytes != 0) {
     ASSERT(scope.segment().begin_bytes <= first_byte(scope.segment()));
     ASSERT(first_byte(scope.segment()) <= scope.segment().end_bytes);
-    if (m_reading_oldest) {
+    if (scope.segment().oldest_bytes != 0) {
         m_scope.report("W-ROTATED", scope.segment().oldest_bytes,
                        "time falls here and nowhere else: a cyclic chunk in memory order, read from its oldest record "
                        "on");
@@ -43,16 +47,8 @@ bool SlotFeed::next(Slot& slot, bool is_skipped) {
         return true;
     }
     slot.compact = false;
-    if (!m_reader.next(slot.record)) {
-        if (!m_reading_oldest) {
-            return false;
-        }
-        report_tail();
-        m_reading_oldest = false;
-        m_reader = SlotReader(m_source, m_scope.segment().begin_bytes, m_scope.segment().oldest_bytes);
-        if (!m_reader.next(slot.record)) {
-            return false;
-        }
+    if (!m_reader.next(slot.record) && !(begin_rest() && m_reader.next(slot.record))) {
+        return false;
     }
     slot.offset_bytes = m_reader.offset_bytes() - tracer::kRecordBytes;
     ASSERT(slot.offset_bytes >= m_scope.segment().begin_bytes);
@@ -64,6 +60,25 @@ void SlotFeed::restart(Slot& slot) {
     m_compact.reset();
     slot.index = 0;
     m_next_index = 1;
+}
+
+bool SlotFeed::begin_rest() {
+    if (m_reader.failed() || !std::exchange(m_rest_follows, false)) {
+        return false;
+    }
+    const Segment& segment = m_scope.segment();
+    if (segment.shifted_bytes == 0) {
+        report_tail();
+        m_reader = SlotReader(m_source, segment.begin_bytes, segment.oldest_bytes);
+        return true;
+    }
+    m_reader = SlotReader(m_source, segment.shifted_bytes, segment.end_bytes);
+    // The places of these slots are known from the end of the chunk: those that were lost are in front of them.
+    const tracer::ChunkBegin& header = m_scope.chunk().description;
+    const std::uint64_t announced = std::uint64_t{header.preamble_slots} + header.records;
+    const std::uint64_t left = (segment.end_bytes - segment.shifted_bytes) / tracer::kRecordBytes;
+    m_next_index = std::max(m_next_index, announced - std::min(announced, left));
+    return true;
 }
 
 // The stream follows the preamble. False before and after it.
@@ -127,7 +142,8 @@ std::optional<tracer::Record> SlotFeed::look_ahead(std::uint8_t code) const {
     if (!m_source->seekable()) {
         return std::nullopt;
     }
-    SlotReader reader(m_source, m_reader.offset_bytes(), m_scope.segment().end_bytes);
+    SlotReader reader(m_source, m_reader.offset_bytes(),
+                      m_rest_follows ? end_of_first_part(m_scope.segment()) : m_scope.segment().end_bytes);
     for (tracer::Record record; reader.next(record);) {
         if (record.event_code() == code) {
             return record;

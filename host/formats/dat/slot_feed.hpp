@@ -64,11 +64,13 @@ class SlotFeed {
     [[nodiscard]] bool begin_compact(std::uint64_t offset_bytes);
     void report_fault();
     void report_tail();
+    [[nodiscard]] bool begin_rest();
 
     ChunkScope& m_scope;
     std::shared_ptr<trace::ByteSource> m_source;
     SlotReader m_reader;
-    bool m_reading_oldest; // of a rotated chunk: the records stored before them follow
+    bool m_rest_follows; // a second part: of a rotated chunk what is stored before the oldest record, of one that has
+                         // lost bytes what is after them
     std::uint64_t m_next_index = 0;
     std::unique_ptr<CompactSlots> m_compact; // while inside a compact stream
 };

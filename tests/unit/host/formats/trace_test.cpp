@@ -205,7 +205,7 @@ TEST_F(TraceReading, FindsTheNextChunkAfterADamagedHeader) {
     EXPECT_EQ(m_seen.back().par1, 42);
 }
 
-// Wherever in the preamble a byte is lost: every record of the workload is read, and nothing else.
+// Wherever in the preamble a byte is lost: every record of the workload is read and counted, and nothing else.
 TEST_F(TraceReading, FindsTheRecordsAfterAByteThatWasLost) {
     ChunkBuilder chunk(3);
     chunk.name("task", 12, "sensor").name("level", 0, "EDF").build("control", 7);
@@ -222,13 +222,51 @@ TEST_F(TraceReading, FindsTheRecordsAfterAByteThatWasLost) {
         m_lines.clear();
         EXPECT_EQ(read(bytes), trace::ExitStatus::damaged);
         EXPECT_THAT(m_lines, HasSubstr("bytes were lost or added before here"));
-        std::erase_if(m_seen, [](const Seen& event) { return event.name != "ipoint"; });
         ASSERT_EQ(m_seen.size(), 20U);
         for (std::uint16_t i = 0; i < 20; ++i) {
             EXPECT_EQ(m_seen[i].ticks, 10'000'000U + i);
             EXPECT_EQ(m_seen[i].par1, i);
         }
+        std::uint64_t events = 0;
+        std::uint64_t missing = 0; // slots of a preamble are no records
+        for (const trace::ChunkReport& read_chunk : m_chunks) {
+            events += read_chunk.events;
+            missing += read_chunk.missing;
+        }
+        EXPECT_EQ(events, 20U) << m_lines;
+        EXPECT_EQ(missing, 0U) << m_lines;
     }
+}
+
+// A byte of a record: that record alone is missing of those that the chunk announces.
+TEST_F(TraceReading, CountsTheRecordsAfterALostByteForTheirChunk) {
+    ChunkBuilder chunk = small();
+    for (std::uint16_t i = 0; i < 20; ++i) {
+        chunk.event(3000 + i, "ipoint", i, i * 0x1'0001U);
+    }
+    const Bytes whole = chunk.bytes();
+    const std::size_t lost = whole.size() - 12 * tracer::kRecordBytes + 5;
+    Bytes bytes = whole;
+    bytes.erase(bytes.begin() + static_cast<std::ptrdiff_t>(lost));
+    EXPECT_EQ(read(bytes), trace::ExitStatus::damaged);
+    EXPECT_THAT(m_lines, HasSubstr("1 of the 23 records that the chunk announces are missing"));
+    EXPECT_EQ(m_seen.size(), 22U);
+    ASSERT_EQ(m_chunks.size(), 1U);
+    EXPECT_EQ(m_chunks[0].records, 22U);
+    EXPECT_EQ(m_chunks[0].missing, 1U);
+
+    ChunkBuilder next(4);
+    next.event(4000, "ipoint", 1).event(4001, "ipoint", 2).event(4002, "ipoint", 3);
+    // The chunk after it is read as if nothing had happened.
+    m_seen.clear();
+    const Bytes added = next.bytes();
+    bytes.insert(bytes.end(), added.begin(), added.end());
+    EXPECT_EQ(read(bytes), trace::ExitStatus::damaged);
+    EXPECT_EQ(m_seen.size(), 25U);
+    ASSERT_EQ(m_chunks.size(), 2U);
+    EXPECT_EQ(m_chunks[0].missing, 1U);
+    EXPECT_EQ(m_chunks[1].description.chunk, 4);
+    EXPECT_EQ(m_chunks[1].missing, 0U);
 }
 
 TEST_F(TraceReading, TakesAFileThatWasCutForNoOther) {
