@@ -69,6 +69,18 @@ TEST_F(OracleOrder, DecidesAsSoonAsAnotherTaskHasATurn) {
                                          "decision for 18 ticks"));
 }
 
+TEST_F(OracleOrder, DecidesAfterTheHandlerThatGaveATurn) {
+    const auto preempted = [](std::uint64_t decided) {
+        Scene scene;
+        scene.hard(12, Scene::kEdf, 500, 9000).hard(13, Scene::kEdf, 50, 300).at(100).release(12, 100, 9100).run(12);
+        scene.at(198).event("interrupt_start", 240).at(199).event("timer_wakeup_start").at(200).release(13, 200, 500);
+        scene.at(230).event("timer_wakeup_end", 12).at(231).event("interrupt_end", 240);
+        return scene.at(decided).leave(12).run(13);
+    };
+    EXPECT_THAT(judge(preempted(236)), IsEmpty()) << testing::PrintToString(m_texts);
+    EXPECT_THAT(judge(preempted(260)), ElementsAre("edf-order"));
+}
+
 TEST_F(OracleOrder, TakesTheFirstOfEqualDeadlines) {
     EXPECT_THAT(judge(two(Scene::kEdf, 300, 300).run(12)), IsEmpty());
     EXPECT_THAT(judge(two(Scene::kEdf, 300, 300).run(13)), ElementsAre("edf-order"));
