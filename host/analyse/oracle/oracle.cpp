@@ -159,14 +159,16 @@ void Oracle::judge(const trace::Event& event) {
         break;
     case Family::server:
         break;
+    case Family::interrupt:
+    case Family::timer:
+        m_scheduling.handler(event);
+        return;
     case Family::general:
     case Family::ipoint:
-    case Family::interrupt:
     case Family::cpu:
     case Family::signal:
     case Family::user:
     case Family::data:
-    case Family::timer:
     case Family::metadata:
     case Family::typed:
     case Family::filter:

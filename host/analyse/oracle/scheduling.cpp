@@ -26,11 +26,13 @@ bool may_change_turns(std::uint8_t code) {
 
 } // namespace
 
-void Scheduling::event(const trace::Event& event) {
-    // Nothing is decided before a handler ends, however long it takes.
+void Scheduling::handler(const trace::Event& event) {
     if (m_changed && (event.code == kCodeOf<"interrupt_end"> || event.code == kCodeOf<"timer_wakeup_end">)) {
         m_changed = event.ticks.value;
     }
+}
+
+void Scheduling::event(const trace::Event& event) {
     judge_late(event);
     if (may_change_turns(event.code)) {
         m_changed = event.ticks.value;

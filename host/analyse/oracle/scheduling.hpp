@@ -14,6 +14,9 @@ class Scheduling : public Theory {
 
     void event(const trace::Event& event);
 
+    // An event of an interrupt or a timer: nothing is decided before a handler ends, however long it takes.
+    void handler(const trace::Event& event);
+
   private:
     void judge_late(const trace::Event& event);
     void judge_decision(const trace::Event& event);
