@@ -205,7 +205,9 @@ void realign(Window& window, trace::ByteSource& source, Segment& segment, trace:
         segment.oldest_bytes = 0;
         return;
     }
-    if (const auto first = window.at(end - records * kSlot); first && records <= slots) {
+    // A header may announce more than there is.
+    const auto first = records <= slots ? window.at(end - records * kSlot) : std::nullopt;
+    if (first) {
         segment.first_stamp = first->stamp();
     }
 }
