@@ -170,11 +170,11 @@ void add_check(CommandLine& line, Context context) {
     command.option("--show", options->shown, "so many violations in full; the others are counted").show_default();
     command.option(
         "--tolerance", options->tolerance,
-        fmt::format(
-            "ticks by which what two stamps measure may differ from the kernel's own reckoning (default {}, more "
-            "where tasks ran in steps, if the clock counts instructions; else what stamps measure is not "
-            "judged)",
-            analyse::oracle::kToleranceTicks));
+        fmt::format("ticks by which what two stamps measure may differ from the kernel's own reckoning (default {} "
+                    "instructions, more "
+                    "where tasks ran in steps, if the clock counts instructions; else what stamps measure is not "
+                    "judged)",
+                    analyse::oracle::kToleranceTicks));
     command.footer(
         examples({"remora check out/udp", "remora check out/udp --task control --show 20", "remora check --rules"}));
     command.run([options, context] { return check(*options, context); });
