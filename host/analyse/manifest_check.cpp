@@ -143,6 +143,7 @@ class ManifestCheck {
         }
         if (m_manifest.transfer) {
             none(m_file, "transfer.lost", m_manifest.transfer->lost);
+            none(m_file, "transfer.conflicts", m_manifest.transfer->conflicts);
             none(m_file, "transfer.stray_records", m_manifest.transfer->stray_records);
         }
     }

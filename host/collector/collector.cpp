@@ -134,6 +134,7 @@ formats::dat::Manifest Collector::manifest(const std::string& stopped) const {
                                                        .lost = counts.lost,
                                                        .late = counts.late,
                                                        .duplicate = counts.duplicate,
+                                                       .conflicts = counts.conflict,
                                                        .reordered = counts.reordered,
                                                        .malformed = m_malformed + counts.implausible,
                                                        .other_senders = m_other_senders,
@@ -151,6 +152,9 @@ std::string Collector::missing(const std::string& stopped) const {
     const std::uint64_t lost = m_order.counts().lost;
     if (lost != 0) {
         return fmt::format("{} packet{} lost", lost, lost == 1 ? " was" : "s were");
+    }
+    if (const std::uint64_t conflicts = m_order.counts().conflict; conflicts != 0) {
+        return fmt::format("{} packet{} came again with other contents", conflicts, conflicts == 1 ? "" : "s");
     }
     if (!m_sender) {
         return stopped.empty() ? "no packet came" : fmt::format("no packet came: {}", stopped);

@@ -110,6 +110,7 @@ lib::Result<void> Session::finish() {
         }
     };
     report_packets("W-DUP", counts.duplicate, "came more than once");
+    report_packets("E-CONFLICT", counts.conflict, "came again with other contents: the first are kept");
     report_packets("W-PACKET", counts.late, "came after they were given up");
     report_packets("W-PACKET", counts.implausible, "skipped: a packet number that jumps too far");
     report_packets("W-PACKET", m_malformed, "skipped: the header contradicts itself or the datagram");

@@ -65,6 +65,7 @@ Json transfer_to_json(const ManifestTransfer& transfer) {
     for (const auto& [name, number] : kTransferNumbers) {
         json[name] = transfer.*number;
     }
+    json["conflicts"] = transfer.conflicts;
     return json;
 }
 
@@ -136,6 +137,7 @@ ManifestTransfer transfer_from_json(const Json& json) {
     for (const auto& [name, number] : kTransferNumbers) {
         json.at(name).get_to(transfer.*number);
     }
+    transfer.conflicts = json.value("conflicts", std::uint64_t{0}); // absent in older manifests
     return transfer;
 }
 

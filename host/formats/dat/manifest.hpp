@@ -57,6 +57,7 @@ struct ManifestTransfer {
     std::uint64_t lost = 0;    // packet numbers that never came in time
     std::uint64_t late = 0;    // came after they had been given up: counted as lost, too
     std::uint64_t duplicate = 0;
+    std::uint64_t conflicts = 0; // the same number with other contents: two machines, or one that was reset
     std::uint64_t reordered = 0;
     std::uint64_t malformed = 0;
     std::uint64_t other_senders = 0;

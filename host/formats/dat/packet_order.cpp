@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: MIT
 #include "host/formats/dat/packet_order.hpp"
 
+#include "lib/crc32c.hpp"
+
 #include <algorithm>
 #include <utility>
 
 namespace host::formats::dat {
 
 PacketOrder::PacketOrder(Deliver deliver)
-    : m_deliver(std::move(deliver)) {}
+    : m_deliver(std::move(deliver))
+    , m_checksums(kRemembered) {}
 
 void PacketOrder::accept(std::uint32_t number, std::span<const std::byte> records) {
     const bool first = m_counts.delivered == 0 && m_held.empty(); // the sender may have begun long before us
@@ -16,7 +19,9 @@ void PacketOrder::accept(std::uint32_t number, std::span<const std::byte> record
         return;
     }
     if (number < m_expected) {
-        ++(was_given_up(number) ? m_counts.late : m_counts.duplicate);
+        ++(was_given_up(number)               ? m_counts.late
+           : is_as_delivered(number, records) ? m_counts.duplicate
+                                              : m_counts.conflict);
         return;
     }
     if (number == m_expected) {
@@ -27,8 +32,9 @@ void PacketOrder::accept(std::uint32_t number, std::span<const std::byte> record
         deliver_held();
         return;
     }
-    if (!m_held.try_emplace(number, records.begin(), records.end()).second) {
-        ++m_counts.duplicate;
+    const auto [held, is_new] = m_held.try_emplace(number, records.begin(), records.end());
+    if (!is_new) {
+        ++(std::ranges::equal(held->second, records) ? m_counts.duplicate : m_counts.conflict);
         return;
     }
     while (!m_held.empty() && m_held.rbegin()->first >= m_expected + kWindow) {
@@ -46,6 +52,7 @@ void PacketOrder::flush() {
 
 void PacketOrder::deliver(std::span<const std::byte> records) {
     ++m_counts.delivered;
+    m_checksums[m_expected % kRemembered] = lib::crc32c(records);
     ++m_expected;
     m_deliver(records, std::exchange(m_lost_before, 0));
 }
@@ -72,6 +79,10 @@ void PacketOrder::give_up_to(std::uint64_t number) {
 
 bool PacketOrder::was_given_up(std::uint64_t number) const {
     return std::ranges::any_of(m_gaps, [number](const Gap& gap) { return gap.first <= number && number < gap.end; });
+}
+
+bool PacketOrder::is_as_delivered(std::uint64_t number, std::span<const std::byte> records) const {
+    return m_expected - number <= kRemembered && m_checksums[number % kRemembered] == lib::crc32c(records);
 }
 
 } // namespace host::formats::dat

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Puts datagrams back into the order of their packet numbers. A small window waits for stragglers; a number that does
 // not come while the window fills is given up as lost, and its late arrival is counted but not used. Packet numbers of
-// a session start at 1. Memory: at most kWindow datagrams and kGapsMax remembered gaps.
+// a session start at 1. A number that comes again is compared with the first by content: it is a duplicate of the
+// network only if both are the same. Memory: at most kWindow datagrams, kGapsMax gaps and kRemembered checksums (256
+// KiB).
 //
 //   delivered ... n-1 | n (missing)  n+1  n+2 ... n+kWindow |          a packet beyond the window gives n up
 //                       ^ expected   held in the window
@@ -23,12 +25,15 @@ class PacketOrder {
     // A number that jumps further ahead is no loss but nonsense.
     static constexpr std::uint32_t kJumpMax = 1U << 20;
     static constexpr std::size_t kGapsMax = 4096;
+    // Delivered packets whose checksums are kept: 60 MiB of trace. No network holds a packet back for longer.
+    static constexpr std::size_t kRemembered = 65536;
 
     struct Counts {
         std::uint64_t delivered = 0;
         std::uint64_t lost = 0;
         std::uint64_t late = 0;
-        std::uint64_t duplicate = 0;
+        std::uint64_t duplicate = 0; // the same number with the same contents
+        std::uint64_t conflict = 0;  // the same number with other contents, or too old to be compared
         std::uint64_t reordered = 0; // came out of order and was still in time
         std::uint64_t implausible = 0;
     };
@@ -48,6 +53,9 @@ class PacketOrder {
 
     [[nodiscard]] bool waiting() const { return !m_held.empty(); }
 
+    // The number that is delivered next, from 1.
+    [[nodiscard]] std::uint64_t expected() const { return m_expected; }
+
     [[nodiscard]] const Counts& counts() const { return m_counts; }
 
   private:
@@ -60,12 +68,14 @@ class PacketOrder {
     void deliver_held();
     void give_up_to(std::uint64_t number);
     [[nodiscard]] bool was_given_up(std::uint64_t number) const;
+    [[nodiscard]] bool is_as_delivered(std::uint64_t number, std::span<const std::byte> records) const;
 
     Deliver m_deliver;
     std::uint64_t m_expected = 1;
     std::uint64_t m_lost_before = 0;
     std::map<std::uint64_t, std::vector<std::byte>> m_held;
     std::deque<Gap> m_gaps;
+    std::vector<std::uint32_t> m_checksums; // of delivered packets, by number modulo kRemembered
     Counts m_counts;
 };
 

@@ -63,6 +63,8 @@ TEST_F(ManifestChecks, NameTheKeyAndBothNumbersOfEveryFalseEntry) {
 
     const std::vector<FalseEntry> entries{
         {"transfer.lost: the manifest says 3, but complete promises 0", [](Manifest& m) { m.transfer->lost = 3; }},
+        {"transfer.conflicts: the manifest says 1, but complete promises 0",
+         [](Manifest& m) { m.transfer->conflicts = 1; }},
         {"transfer.records: the manifest says 8, found 9", [](Manifest& m) { m.transfer->records = 8; }},
         {"announced.records: the manifest says 10, found 9", [](Manifest& m) { m.announced->records = 10; }},
         {"announced.chunks: the manifest says 2, found 1", [](Manifest& m) { m.announced->chunks = 2; }},

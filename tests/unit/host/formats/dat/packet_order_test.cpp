@@ -13,10 +13,9 @@ using testing::ElementsAre;
 
 class PacketOrdering : public testing::Test {
   protected:
-    void accept(std::uint32_t number) {
-        const std::array mark{static_cast<std::byte>(number & 0xFF)};
-        m_order.accept(number, mark);
-    }
+    void accept(std::uint32_t number) { accept(number, static_cast<std::byte>(number & 0xFF)); }
+
+    void accept(std::uint32_t number, std::byte contents) { m_order.accept(number, std::array{contents}); }
 
     std::vector<int> m_delivered;
     std::vector<std::uint64_t> m_lost;
@@ -41,6 +40,28 @@ TEST_F(PacketOrdering, DropsDuplicatesWhetherDeliveredOrWaiting) {
     }
     EXPECT_THAT(m_delivered, ElementsAre(1, 2, 3));
     EXPECT_EQ(m_order.counts().duplicate, 2U);
+}
+
+// A machine that was reset numbers its packets from 1 again.
+TEST_F(PacketOrdering, CountsARepeatedNumberWithOtherContentsAsAConflictWhetherDeliveredOrWaiting) {
+    accept(1);
+    accept(1, std::byte{0xEE});
+    accept(3);
+    accept(3, std::byte{0xEE});
+    accept(2);
+    EXPECT_THAT(m_delivered, ElementsAre(1, 2, 3)) << "the first is kept";
+    EXPECT_EQ(m_order.counts().conflict, 2U);
+    EXPECT_EQ(m_order.counts().duplicate, 0U);
+}
+
+TEST_F(PacketOrdering, TakesNothingForADuplicateThatIsTooOldToBeCompared) {
+    for (std::uint32_t number = 1; number <= dat::PacketOrder::kRemembered + 1; ++number) {
+        accept(number);
+    }
+    accept(2);
+    EXPECT_EQ(m_order.counts().duplicate, 1U);
+    accept(1);
+    EXPECT_EQ(m_order.counts().conflict, 1U);
 }
 
 TEST_F(PacketOrdering, GivesUpAGapWhenTheWindowIsFullAndNotBefore) {
