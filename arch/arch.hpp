@@ -69,6 +69,10 @@ void timer_disarm();
 // Enables interrupts and waits for one, without a gap in which it could be missed; returns with interrupts off.
 void wait_for_interrupt();
 
+// Waits for interrupts, which it enables, in instructions that do nothing: for a machine whose clock counts
+// instructions. It does not return; a handler may switch to another context.
+[[noreturn]] void wait_by_counting();
+
 // Whether a load from this address would succeed, for a panic that reads a stack that may be damaged. Context: any.
 [[nodiscard]] bool readable(std::uint64_t address);
 

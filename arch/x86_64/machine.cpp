@@ -130,6 +130,12 @@ void wait_for_interrupt() {
     asm volatile("sti; hlt; cli" : : : "memory");
 }
 
+void wait_by_counting() {
+    // Long, because an emulator runs hundreds of them as one step.
+    asm volatile("sti\n1: .fill 1024, 1, 0x90\n jmp 1b");
+    __builtin_unreachable();
+}
+
 bool readable(std::uint64_t address) {
     return x86_64::is_mapped(address);
 }

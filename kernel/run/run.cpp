@@ -28,7 +28,13 @@ struct Run {
 
 constinit Run s_run;
 
+// Where the clock counts instructions, the idle task never halts: QEMU moves such a clock over a halt from another
+// thread, now and then before the last instructions are counted, and what follows is late by their number. So each tick
+// is an instruction of the guest, whatever the host does meanwhile (softmmu/icount.c, icount_start_warp_timer()).
 void idle_body(void*) {
+    if (s_run.arguments.icount) {
+        arch::wait_by_counting();
+    }
     static_cast<void>(arch::irq_save());
     for (;;) {
         section_ends();

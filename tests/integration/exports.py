@@ -1,12 +1,17 @@
 # SPDX-License-Identifier: MIT
 """The trace is exported whole through each sink, the same through both, and the same twice when the clock counts
 instructions."""
+import contextlib
 import json
+import random
+import socket
 import struct
+import threading
+import time
 
 from support.cases import case, expect
 from support.context import KERNEL
-from support.guests import OK, trace_files
+from support.guests import OK, free_port, trace_files
 from integration.guest import register_each
 
 PACKET_MAGIC = b"TRACER-V1.0\0"
@@ -54,9 +59,9 @@ def packets_are_what_the_published_format_says(ctx):
     expect(0 < end <= 64 * 16, f"{end} bytes follow the last chunk: not one end record")
 
 
-def files_of_a_run(ctx, seed):
+def files_of_a_run(ctx, seed, **boot):
     """The trace files of a run with that seed; the directory and the ramdisk are removed."""
-    _, directory = ctx.traced("control", seed=seed)
+    _, directory = ctx.traced("control", seed=seed, **boot)
     files = trace_files(directory)
     ctx.run("rm", "-rf", directory, ctx.dir / "ramdisk.img")
     return files
@@ -66,6 +71,42 @@ def files_of_a_run(ctx, seed):
 def icount_runs_are_identical(ctx):
     """Two boots with the same seed leave the same bytes."""
     expect(files_of_a_run(ctx, 7) == files_of_a_run(ctx, 7), "two runs differ")
+
+
+@contextlib.contextmanager
+def restless_network():
+    """Options of QEMU for a card to which a frame for everybody comes every few microseconds, at random times. Each
+    wakes the emulator's other thread."""
+    own, cards = free_port(), free_port()
+    frame = b"\xff" * 6 + bytes.fromhex("525400000001 0806") + bytes(46)
+    over = threading.Event()
+
+    def send():
+        chance = random.Random(1)
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sender:
+            while not over.is_set():
+                with contextlib.suppress(OSError):  # QEMU has not begun, or has ended
+                    sender.sendto(frame, ("127.0.0.1", cards))
+                time.sleep(chance.random() * 20e-6)
+
+    thread = threading.Thread(target=send)
+    thread.start()
+    try:
+        yield ["-netdev", f"socket,id=net,udp=127.0.0.1:{own},localaddr=127.0.0.1:{cards}",
+               "-device", "ne2k_pci,netdev=net,romfile="]
+    finally:
+        over.set()
+        thread.join()
+
+
+@case(timeout_s=120)
+def host_changes_no_tick(ctx):
+    """Whatever wakes the emulator during a run, it leaves the same bytes."""
+    machine = {"nic": "none", "nic_word": "pci"}
+    with restless_network() as card:
+        quiet = files_of_a_run(ctx, 7, devices=["-device", "ne2k_pci,romfile="], **machine)
+        for _ in range(10):
+            expect(files_of_a_run(ctx, 7, devices=card, **machine) == quiet, "a run with a restless network differs")
 
 
 @case
