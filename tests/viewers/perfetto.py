@@ -171,6 +171,32 @@ def recorded(ctx):
 
 
 @case
+def every_column(ctx):
+    """A schedule computed by hand, on processor 3, of which a tick is half a nanosecond: the state in which each task
+    was left (0 ready, 1 waiting, 2 waiting for a mutex, 16 ended), priorities, processors, names, and a budget."""
+    steps = [(0, traces.CONTEXT_SWITCH, 1, 0), (1000, traces.INTERRUPT_START, 240, 0),
+             (1100, traces.JOB_RELEASE, 2, 2200), (1200, traces.INTERRUPT_END, 240, 0),
+             (1400, traces.CONTEXT_SWITCH, 2, 0), (1600, traces.MUTEX_BLOCK, 2, 5), (1700, traces.CONTEXT_SWITCH, 1, 0),
+             (1800, traces.SERVER_BUDGET, 7, 600), (1900, traces.CONTEXT_SWITCH, 2, 0),
+             (2000, traces.MUTEX_ACQUIRE, 2, 5), (2100, traces.TASK_BLOCK, 2, 1 << 16 | 7),
+             (2200, traces.CONTEXT_SWITCH, 1, 0), (3000, traces.TASK_UNBLOCK, 2, 1 << 16 | 7),
+             (3100, traces.CONTEXT_SWITCH, 2, 0), (3500, traces.CONTEXT_SWITCH, 1, 0),
+             (3600, traces.CONTEXT_SWITCH, 2, 0), (4000, traces.TASK_END, 2, 2), (4100, traces.CONTEXT_SWITCH, 1, 0)]
+    records = b"".join(traces.record(code, 2 * (time + 1000), par1, par2) for time, code, par1, par2 in steps)
+    data = traces.chunk(records, cpu=3, tasks={1: "idle", 2: "worker"}, vectors={240: "timer"}, khz=2_000_000)
+    view = View(decode(ctx, ctx.convert(traces.store(ctx, "columns.dat", data), "perfetto")))
+    view.check()
+    idle, worker = (120, "idle"), (0, "worker")
+    expect_equal(view.switches, [(3, time, tid, left, *task) for time, tid, left, task in (
+        (0, 0, 0, idle), (1400, 2, 0, worker), (1700, 0, 2, idle), (1900, 2, 0, worker), (2200, 0, 1, idle),
+        (3100, 2, 0, worker), (3500, 0, 0, idle), (3600, 2, 0, worker), (4100, 0, 16, idle))], "switches")
+    # That the mutex was free shows when the task runs again.
+    expect_equal(view.wakings, [(3, time, 2, 3, *worker) for time in (1100, 1900, 3000)], "tasks that are woken")
+    expect_equal(view.irqs, [(3, 1000, "entry", 240, "timer"), (3, 1200, "exit", 240, None)], "interrupts")
+    expect_equal([(time, value) for time, _, value in view.counters], [(1800, 300)], "budgets in nanoseconds")
+
+
+@case
 def generated(ctx):
     """A generated trace of 20000 records, which takes several bundles."""
     view, _ = compare(ctx, traces.synthetic(ctx, 20000))

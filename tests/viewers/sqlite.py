@@ -73,13 +73,20 @@ def jobs_agree_with_the_summary(ctx):
 
 
 def known(ctx):
-    """A trace of which the answers are known: one tick is a nanosecond."""
-    steps = [(1000, traces.CONTEXT_SWITCH, 1, 0), (2000, traces.INTERRUPT_START, 240, 0), (2100, 0x0D, 2, 2050),
-             (2110, 0x1D, 2, 6000), (2200, traces.INTERRUPT_END, 240, 0), (2300, 0x52, 2, 0),
-             (2400, traces.CONTEXT_SWITCH, 2, 0), (3000, traces.TASK_BLOCK, 2, 1 << 16 | 7),
+    """A trace of which the answers are known: one tick is a nanosecond. The second job ends at its deadline, the third
+    a nanosecond after it; an interrupt is nested in the one that releases them."""
+    steps = [(1000, traces.CONTEXT_SWITCH, 1, 0), (2000, traces.INTERRUPT_START, 240, 0),
+             (2100, traces.JOB_RELEASE, 2, 2050), (2110, 0x1D, 2, 6000), (2200, traces.INTERRUPT_END, 240, 0),
+             (2300, 0x52, 2, 0), (2400, traces.CONTEXT_SWITCH, 2, 0), (3000, traces.TASK_BLOCK, 2, 1 << 16 | 7),
              (3100, traces.CONTEXT_SWITCH, 1, 0), (4000, traces.TASK_UNBLOCK, 2, 1 << 16 | 7),
              (4100, traces.CONTEXT_SWITCH, 2, 0), (5000, 0x62, 2, 0), (5100, traces.CONTEXT_SWITCH, 1, 0),
              (7000, traces.IPOINT, 1, 0)]
+    for release, end in ((8000, 9000), (10_000, 11_001)):
+        steps += [(release, traces.INTERRUPT_START, 240, 0), (release + 10, traces.JOB_RELEASE, 2, release),
+                  (release + 20, 0x1D, 2, release + 1000), (release + 30, traces.INTERRUPT_START, 33, 0),
+                  (release + 60, traces.INTERRUPT_END, 33, 0), (release + 100, traces.INTERRUPT_END, 240, 0),
+                  (release + 200, traces.CONTEXT_SWITCH, 2, 0), (release + 210, 0x52, 2, 0), (end, 0x62, 2, 0),
+                  (end + 100, traces.CONTEXT_SWITCH, 1, 0)]
     records = b"".join(traces.record(code, stamp, par1, par2) for stamp, code, par1, par2 in steps)
     return traces.store(ctx, "0trace.dat", traces.chunk(records, tasks={1: "idle", 2: "worker"}, khz=1_000_000))
 
@@ -90,16 +97,18 @@ def gives_the_known_answers(ctx):
     database = ctx.convert(known(ctx), "sqlite")
     expect_equal([tuple(row.values()) for row in ask(
         ctx, database, "select task, release_ns, start_ns, end_ns, deadline_ns, response_ns, missed from jobs")],
-                 [("worker", 1050, 1300, 4000, 5000, 2950, 0)], "jobs")
+                 [("worker", 1050, 1300, 4000, 5000, 2950, 0), ("worker", 7000, 7210, 8000, 8000, 1000, 0),
+                  ("worker", 9000, 9210, 10_001, 10_000, 1001, 1)], "jobs")
     expect_equal([tuple(row.values()) for row in ask(
         ctx, database,
-        "select state, begin_ns, end_ns, reason from intervals where task = 'worker' order by begin_ns")],
+        "select state, begin_ns, end_ns, reason from intervals where task = 'worker' order by begin_ns limit 5")],
                  [("ready", 1100, 1400, "released"), ("running", 1400, 2100, "semaphore #7"),
                   ("blocked", 2100, 3000, "semaphore #7"), ("ready", 3000, 3100, "unblocked"),
                   ("running", 3100, 4100, "completed")], "intervals of worker")
     expect_equal([tuple(row.values()) for row in ask(
-        ctx, database, "select vector, task, begin_ns, end_ns, duration_ns from interrupts")],
-                 [(240, "idle", 1000, 1200, 200)], "interrupts")
+        ctx, database, "select vector, task, begin_ns, end_ns, duration_ns, depth from interrupts order by begin_ns")],
+                 [(240, "idle", 1000, 1200, 200, 1), (240, "idle", 7000, 7100, 100, 1), (33, "idle", 7030, 7060, 30, 2),
+                  (240, "idle", 9000, 9100, 100, 1), (33, "idle", 9030, 9060, 30, 2)], "interrupts")
 
 
 @case
