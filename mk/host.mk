@@ -60,6 +60,9 @@ compat: $(COMPAT_LINKS) $(COMPAT_LIBRARIES) $(TOOLS) $(SAMPLES) ## build: librar
 
 PREFIX := /usr/local
 DESTDIR :=
+# A .pc file separates its words by blanks, and so does make.
+$(foreach key,PREFIX DESTDIR,$(if $(filter 0 1,$(words $($(key)))),,\
+  $(call refuse,$(key)="$($(key))" holds a blank: install into a directory without one)))
 INSTALLED = $(DESTDIR)$(PREFIX)
 
 # pkg_config NAME DESCRIPTION HEADERS LIBRARIES PRIVATE: writes lib/pkgconfig/NAME.pc. HEADERS is below include/remora;

@@ -72,6 +72,13 @@ none) ;;
 *) die "NIC=$NIC is not valid" 'NIC=pci, NIC=isa or NIC=none' ;;
 esac
 
+# QEMU copies the words into 4096 bytes and over what follows them. The kernel reports that itself, unless there are so
+# many that nothing is left which could.
+kWordsMax=8192
+if [[ $BOOT == pvh ]] && ((${#words} > kWordsMax)); then
+    die "a command line of ${#words} characters leaves no machine to boot: the kernel reads at most 1023"
+fi
+
 case $BOOT in
 pvh) options+=(-kernel "$KERNEL" -append "$words") ;;
 uefi)

@@ -254,11 +254,26 @@ judge_guest() {
 # Without an export marker and without a received byte there is no session to close, to wait for or to check.
 exported() { [[ -n $(marker "$SERIAL" '^export\(ed\|ing\) ') ]] || (($(received_bytes) > 0)); }
 
+# The files of a run have the name that the application gave FTrace_init_disk_writer(), after their numbers; those of a
+# session are 0trace.dat, 1trace.dat, ...
 fetch_disk() {
+    local entry name='' file
     mkdir -p "$OUT/disk"
-    if ! MTOOLS_LOWER_CASE=1 mcopy -n -i "$OUT/ramdisk.img" '::*trace.dat' "$OUT/disk/" 2>"$OUT/mcopy.log"; then
+    while IFS= read -r entry; do
+        if [[ $entry == ::/0* ]]; then
+            name=${entry#::/0}
+        fi
+    done < <(MTOOLS_LOWER_CASE=1 mdir -b -i "$OUT/ramdisk.img" '::' 2>"$OUT/mcopy.log")
+    if [[ -z $name ]] ||
+        ! MTOOLS_LOWER_CASE=1 mcopy -n -i "$OUT/ramdisk.img" "::*$name" "$OUT/disk/" 2>"$OUT/mcopy.log"; then
         PROBLEMS+=("no trace file on the ramdisk: $(tail -n 1 "$OUT/mcopy.log")")
         return
+    fi
+    if [[ $name != trace.dat ]]; then
+        for file in "$OUT"/disk/*"$name"; do
+            mv "$file" "${file%"$name"}trace.dat"
+        done
+        say "the files *$name of the ramdisk are *trace.dat in $OUT/disk"
     fi
     if ! "$REMORA" adopt --kernel "$KERNEL" "$OUT/disk"; then
         PROBLEMS+=("the files in $OUT/disk are no session")

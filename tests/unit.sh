@@ -1,18 +1,20 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # Runs the GoogleTest programs named on the command line, all of them even if one fails, as many at once as there are
-# processors, and counts their tests. A program that dies before it has written its report counts as one failure.
+# processors, and counts their tests. A program that dies before it has written its report counts as one failure, of the
+# test that was running.
 set -uo pipefail
 
 reports=$(mktemp -d)
 export reports
 trap 'rm -rf "$reports"' EXIT
-# The output of a program is kept together.
+# The output of a program is kept together, without the lines of tests that pass.
 # shellcheck disable=SC2317 # called by xargs
 test_program() {
     local output report=$reports/${1##*/}
-    output=$("$1" --gtest_brief=1 --gtest_output="xml:$report" 2>&1) || touch "$report.bad"
-    printf '%s\n' "$output"
+    output=$("$1" --gtest_output="xml:$report" 2>&1) || touch "$report.bad"
+    sed -n 's/^\[ RUN      \] //p' <<<"$output" | tail -n 1 >"$report.running"
+    grep -vE '^(\[( RUN     |       OK|----------) ?\]|Running main\(\)|$)' <<<"$output"
 }
 export -f test_program
 # shellcheck disable=SC2016 # the inner shell expands its own argument
@@ -24,7 +26,7 @@ for program in "$@"; do
     tests=$(sed -n 's/^<testsuites tests="\([0-9]*\)".*/\1/p' "$report" 2>/dev/null)
     failed=$(sed -n 's/^<testsuites .*failures="\([0-9]*\)".*/\1/p' "$report" 2>/dev/null)
     if [[ -z $tests ]]; then
-        printf 'FAIL %s did not end\n' "$program"
+        printf 'FAIL %s did not end: it ended in %s\n' "$program" "$(cat "$report.running" 2>/dev/null)"
         tests=1 failed=1
     fi
     if [[ -e $report.bad || $failed -gt 0 ]]; then

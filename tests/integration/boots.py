@@ -72,6 +72,15 @@ def command_line_over_the_start_information_is_refused(ctx):
 
 
 @case
+def command_line_over_everything_is_refused(ctx):
+    """So long that neither the start information nor the code that starts the kernel is left."""
+    done = ctx.run("qemu/boot.sh", "exit=debug app=list".ljust(60_000), codes=None,
+                   env={"KERNEL": KERNEL, "WORK": str(ctx.dir), "BOOT": "pvh", "NIC": "none"})
+    expect(done.returncode == 1, f"exit code {done.returncode}: {done.stderr}")
+    expect("a command line of 60000 characters" in done.stderr and "at most 1023" in done.stderr, done.stderr)
+
+
+@case
 def processor_without_what_the_kernel_needs_is_refused(ctx):
     for model, missing in (("qemu64,-nx", "no no-execute pages (NX)"), ("qemu64,-lm", "no long mode"),
                            ("qemu32", "no long mode"), ("486", "no long mode")):

@@ -223,3 +223,14 @@ def without_apt_the_packages_are_printed(ctx):
     (empty / "bash").symlink_to("/bin/bash")
     done = ctx.run("/bin/bash", ".ci/deps", "alpha", "beta", codes=None, env={"PATH": str(empty)})
     expect(done.returncode == 1 and "alpha beta" in done.stdout, done.stdout + done.stderr)
+
+
+@case
+def unit_test_that_ends_its_program_is_named(ctx):
+    """An ASSERT ends the program before it writes its report: tests/unit.sh says which test was running."""
+    program = ctx.dir / "program"
+    program.write_text("#!/bin/sh\necho '[ RUN      ] Suite.Passes'\necho '[       OK ] Suite.Passes (0 ms)'\n"
+                       "echo '[ RUN      ] Suite.Dies'\necho 'ASSERT failed'\nkill -ABRT $$\n")
+    program.chmod(0o755)
+    done = ctx.run("tests/unit.sh", program, codes=(1,))
+    expect(done.stdout == f"ASSERT failed\nFAIL {program} did not end: it ended in Suite.Dies\n", done.stdout)

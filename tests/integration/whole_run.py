@@ -3,12 +3,13 @@
 import fcntl
 import os
 import re
+import shutil
 import signal
 import subprocess
 import time
 
 from support.cases import CASES, Case, case, expect
-from support.context import EFI, INHERITED, KERNEL, REMORA, ROOT
+from support.context import EFI, INHERITED, KERNEL, REMORA, ROOT, TEST_KERNEL
 
 
 def make_run(ctx, *options):
@@ -59,6 +60,20 @@ def run_to_both_sinks(ctx):
     done = make_run(ctx, "BOOT=pvh", "SINK=both", "CLOCK=icount")
     expect(done.returncode == 0, done.stdout + done.stderr)
     ctx.remora("verify", ctx.dir / "out" / "udp")
+    ctx.remora("verify", ctx.dir / "out" / "disk")
+
+
+@case
+def run_finds_the_files_of_an_application_that_names_them(ctx):
+    """FTrace_init_disk_writer("log.bin"): the files are 0log.bin, ..., and become a session all the same. The
+    application is one of the test kernel, which the scripts know by a source of its own."""
+    shutil.copytree(ROOT / "qemu", ctx.dir / "qemu")
+    (ctx.dir / "apps").mkdir()
+    (ctx.dir / "apps/disk.cpp").write_text('const kernel::App kDisk{"s_disk_name", "names its files"};')
+    done = ctx.run(ctx.dir / "qemu/run.sh", TEST_KERNEL, EFI, REMORA, codes=None,
+                   env=environment(ctx, APP="s_disk_name", SINK="disk", BOOT="pvh", CLOCK="icount", NIC="none"))
+    expect(done.returncode == 0, done.stdout + done.stderr)
+    expect("the files *log.bin of the ramdisk are *trace.dat" in done.stdout, done.stdout)
     ctx.remora("verify", ctx.dir / "out" / "disk")
 
 

@@ -43,6 +43,16 @@ def flags_of(ctx, prefix, library, *options):
     return ctx.run("pkg-config", *options, "--cflags", "--libs", library, env=settings).stdout.split()
 
 
+@case
+def install_refuses_a_blank(ctx):
+    """In a directory's name: nothing is installed, neither there nor in what is left of the name."""
+    for key in ("PREFIX", "DESTDIR"):
+        done = ctx.run("make", "--no-print-directory", "install", f"{key}={ctx.dir}/a b", codes=None)
+        expect(done.returncode != 0, f"a blank in {key} is accepted: {done.stdout}")
+        expect(f'{key}="{ctx.dir}/a b" holds a blank' in done.stderr, done.stderr)
+        expect(not (ctx.dir / "a").exists() and not (ROOT / "b").exists(), "something was installed")
+
+
 @case(timeout_s=400)
 def library(ctx):
     """The example builds with nothing but what was installed, and counts what `remora print` shows."""
