@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "tracer/exporter.hpp"
 
+#include "lib/crc32c.hpp"
 #include "tracer/compact/decoder.hpp"
 #include "tracer/metadata_writer.hpp"
+
+#include <algorithm>
 
 namespace tracer {
 
@@ -88,6 +91,12 @@ StepResult Exporter::step_alone() {
             return StepResult::idle;
         }
     }
+    if (m_work == Work::sealing) {
+        seal_piece();
+        if (m_work != Work::chunk) {
+            return StepResult::more;
+        }
+    }
     Sink& place = m_sinks[m_sink];
     const SinkState state = place.sink->state() == SinkState::busy ? place.sink->step() : place.sink->state();
     if (state != SinkState::busy) {
@@ -100,8 +109,8 @@ StepResult Exporter::step_alone() {
     return StepResult::more;
 }
 
-// Submits the oldest queued chunk to the first sink that still has to carry it and may work. Returns true if a transfer
-// is in flight now or a sink has failed, so that another look makes sense.
+// Takes the oldest queued chunk for the first sink that still has to carry it and may work. Returns true if there is
+// one, or a sink has failed, so that another look makes sense.
 bool Exporter::begin_chunk() {
     Chunk* oldest = nullptr;
     std::size_t sink = 0;
@@ -124,14 +133,47 @@ bool Exporter::begin_chunk() {
     ASSERT(m_work == Work::none && known_job(*oldest) != nullptr);
     m_chunk = oldest;
     m_sink = sink;
-    write_shared(m_work, Work::claimed);
+    m_sealed_bytes = 0;
+    m_sealed_crc32c = 0;
     build_image(*oldest, m_jobs[oldest->number]);
-    if (const auto taken = m_sinks[sink].sink->submit(m_image); !taken) {
-        give_up(m_sinks[sink], taken.error());
-        return true;
+    if (m_jobs[oldest->number].sealed) {
+        submit_chunk();
+    } else {
+        write_shared(m_work, Work::sealing);
+    }
+    return true;
+}
+
+// The lock is not needed: no task writes to a frozen chunk, and the exporter alone uses its image.
+void Exporter::seal_piece() {
+    const std::size_t end = std::min(m_sealed_bytes + kSealBytesPerStep, m_image.size_bytes());
+    while (m_sealed_bytes < end) {
+        auto piece = m_image.piece(m_sealed_bytes);
+        piece = piece.first(std::min(piece.size(), end - m_sealed_bytes));
+        m_sealed_crc32c = lib::crc32c(piece, m_sealed_crc32c);
+        m_sealed_bytes += piece.size();
+    }
+    if (m_sealed_bytes != m_image.size_bytes()) {
+        return;
+    }
+    ExportJob& job = m_jobs[m_chunk->number];
+    job.crc32c = m_sealed_crc32c;
+    job.sealed = true;
+    m_image.description.crc32c = job.crc32c;
+    write_header();
+    if (m_parts.lock.try_take()) {
+        submit_chunk();
+        m_parts.lock.release();
+    } // else the piece is empty next time, and the rest is done then
+}
+
+void Exporter::submit_chunk() {
+    write_shared(m_work, Work::claimed);
+    if (const auto taken = m_sinks[m_sink].sink->submit(m_image); !taken) {
+        give_up(m_sinks[m_sink], taken.error());
+        return;
     }
     write_shared(m_work, Work::chunk);
-    return true;
 }
 
 bool Exporter::begin_end() {
@@ -242,9 +284,11 @@ void Exporter::build_image(const Chunk& chunk, const ExportJob& job) {
     begin.layout = static_cast<std::uint8_t>(contents.layout);
     begin.events = contents.events();
     begin.compact_bytes = contents.stream_bytes;
+    begin.checksum = ChunkChecksum::crc32c;
+    begin.crc32c = job.sealed ? job.crc32c : 0;
 
-    // chunk_begin contains the length of the preamble; its own length does not depend on the values. So it is written
-    // once to reserve its slots, and again when the preamble is complete.
+    // chunk_begin contains the length of the preamble and the checksum; its own length does not depend on the values.
+    // So it is written once to reserve its slots, and again when the values are known.
     MetadataWriter writer(m_parts.preamble, stamp);
     writer.combined(event_code(ChunkBegin::kEvent), begin);
     const std::size_t begin_slots = writer.slots();
@@ -261,12 +305,18 @@ void Exporter::build_image(const Chunk& chunk, const ExportJob& job) {
     }
     writer.simple(event_code("numevents"), 0, begin.records);
     begin.preamble_slots = static_cast<std::uint32_t>(writer.slots());
-    MetadataWriter again(m_parts.preamble, stamp);
-    again.combined(event_code(ChunkBegin::kEvent), begin);
-    ASSERT(again.slots() == begin_slots);
+    ASSERT(begin_slots < begin.preamble_slots);
 
+    m_image_stamp = stamp;
     m_image.description = begin;
     m_image.parts = {writer.written(), contents.older, contents.newer, contents.emergency};
+    write_header();
+}
+
+// Again, over the slots that build_image() reserved for it: what it says is known only afterwards.
+void Exporter::write_header() {
+    MetadataWriter writer(m_parts.preamble, m_image_stamp);
+    writer.combined(event_code(ChunkBegin::kEvent), m_image.description);
 }
 
 void Exporter::begin_exit() {
@@ -274,7 +324,7 @@ void Exporter::begin_exit() {
     m_stepping.force_open();
     m_parts.store.abandon_conversion(); // its task will not continue
     m_parts.control.disable();
-    if (m_work == Work::claimed) {
+    if (m_work == Work::claimed || m_work == Work::sealing) {
         m_work = m_sinks[m_sink].sink->state() == SinkState::busy ? Work::chunk : Work::none;
     }
     m_exiting = true;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Takes full chunks to the sinks: builds the image (preamble, records in time order), submits it to one sink after the
-// other, and releases the chunk when all have carried it. It does not send itself: a sink is a ChunkSink.
+// Takes full chunks to the sinks: builds the image (preamble, records in time order), seals it with a checksum, submits
+// it to one sink after the other, and releases the chunk when all have carried it. It does not send itself: a sink is a
+// ChunkSink.
 //
-//   request(chunk) --> frozen, BUSY --> sink 1 --> sink 2 --> flags = new_flags
-//                                        ^ deferred sinks wait for begin_exit()
+//   request(chunk) --> frozen, BUSY --> sealed --> sink 1 --> sink 2 --> flags = new_flags
+//                                                   ^ deferred sinks wait for begin_exit()
 //
 // Each chunk goes to each sink exactly once, and every sink gets the same bytes: the other contents of the preamble
 // (number of names, losses) are frozen with the chunk, and its stamp is that of the chunk's first record. A sink that
@@ -50,9 +51,12 @@ class Exporter {
   public:
     static constexpr std::size_t kSinksMax = 2;
 
+    // A step of sealing takes so much of an image: a few instructions for each byte.
+    static constexpr std::size_t kSealBytesPerStep = std::size_t{16} * 1024;
+
     // Slots of the longest possible preamble: chunk_begin, build, trace_cost, cycles_per_msec, numevents; id, name and
     // parameters for each entry of a full registry; and the declarations.
-    static constexpr std::size_t kPreambleSlotsMax = 14 + 28 + 3 + 2 + NameRegistry::kCapacity * (1 + 9 + 8) +
+    static constexpr std::size_t kPreambleSlotsMax = 15 + 28 + 3 + 2 + NameRegistry::kCapacity * (1 + 9 + 8) +
                                                      NameRegistry::kDeclarationsMax * EncodedDeclaration::kSlotsMax;
     using Preamble = std::array<std::byte, kPreambleSlotsMax * kRecordBytes>;
 
@@ -147,6 +151,8 @@ class Exporter {
         std::uint32_t declarations = 0;
         std::uint64_t dropped = 0;
         std::uint64_t refused = 0;
+        bool sealed = false; // the checksum is known
+        std::uint32_t crc32c = 0;
     };
 
     enum class Outcome : std::uint8_t {
@@ -156,7 +162,8 @@ class Exporter {
 
     enum class Work : std::uint8_t {
         none,
-        claimed, // chosen, perhaps not yet submitted: the step may have been interrupted
+        sealing, // chosen, and its checksum is being computed
+        claimed, // perhaps not yet submitted: the step may have been interrupted
         chunk,
         end,
     };
@@ -167,11 +174,14 @@ class Exporter {
     [[nodiscard]] bool may_work(std::size_t sink) const;
     [[nodiscard]] const ExportJob* known_job(const Chunk& chunk) const;
     [[nodiscard]] bool begin_chunk();
+    void seal_piece();
+    void submit_chunk();
     [[nodiscard]] bool begin_end();
     [[nodiscard]] StepResult step_alone();
     void end_transfer(SinkState state);
     void settle(Chunk& chunk, SinkSet sink, Outcome outcome);
     void build_image(const Chunk& chunk, const ExportJob& job);
+    void write_header();
     void give_up(Sink& place, lib::Error error);
 
     Parts m_parts;
@@ -179,6 +189,9 @@ class Exporter {
     std::array<Sink, kSinksMax> m_sinks{};
     std::array<ExportJob, kChunksMax> m_jobs{};
     ChunkImage m_image;
+    lib::Ticks m_image_stamp;          // of its preamble
+    std::size_t m_sealed_bytes = 0;    // of the image, so far
+    std::uint32_t m_sealed_crc32c = 0; // of them
     std::uint32_t m_next_order = 0;
     Work m_work = Work::none; // the transfer in flight
     std::size_t m_sink = 0;   // the sink of that transfer

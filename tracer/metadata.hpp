@@ -57,6 +57,12 @@ enum class TscSource : std::uint8_t {
     cpuid = 4,
 };
 
+// What protects the bytes of an exported chunk.
+enum class ChunkChecksum : std::uint8_t {
+    none = 0,
+    crc32c = 1, // the field crc32c of its chunk_begin
+};
+
 // How the main area of a chunk leaves the machine.
 enum class Encoding : std::uint8_t {
     records = 0, // 16 bytes each
@@ -101,7 +107,7 @@ struct ChunkBegin {
     std::uint32_t records = 0; // pieces of 16 bytes that follow the preamble; records, unless compact
     std::uint32_t tsc_khz = 0;
     TscSource tsc_source = TscSource::unknown;
-    std::uint8_t reserved = 0;
+    ChunkChecksum checksum = ChunkChecksum::none;
     std::uint32_t tsc_error_ppm = 0; // spread between the sources that were compared
     std::uint64_t dropped = 0;       // on this CPU, cumulative, when the chunk was frozen for export
     std::uint64_t refused = 0;       // likewise
@@ -111,13 +117,15 @@ struct ChunkBegin {
     std::uint8_t layout = 0;         // compact::Layout, if encoding is compact
     std::uint64_t events = 0;        // records that the chunk decodes to; equals `records` unless compact
     std::uint64_t compact_bytes = 0; // of the compact stream, without padding
+    std::uint32_t crc32c = 0;        // of all bytes of the chunk, these four taken as zeros; valid if checksum says so
 
     template <typename Self, typename Archive>
     static constexpr void fields(Self& self, Archive&& archive) {
         archive(self.format_version, self.chunk, self.cpu, self.mode, self.clock_mode, self.generation,
-                self.preamble_slots, self.records, self.tsc_khz, self.tsc_source, self.reserved, self.tsc_error_ppm,
+                self.preamble_slots, self.records, self.tsc_khz, self.tsc_source, self.checksum, self.tsc_error_ppm,
                 self.dropped, self.refused, self.overwritten, self.boot_id);
         archive.later(self.encoding, self.layout, self.events, self.compact_bytes);
+        archive.later(self.crc32c);
     }
 };
 
@@ -320,6 +328,13 @@ template <typename Payload>
     }
     return payload;
 }
+
+// Where the checksum of a chunk is in the payload of its chunk_begin, length word included.
+inline constexpr std::size_t kCrc32cOffset = [] {
+    std::array<std::byte, kCombinePayloadMax> bytes{};
+    return encode_payload(ChunkBegin{}, bytes).value() - sizeof(ChunkBegin::crc32c); // the last field
+}();
+static_assert(kCrc32cOffset == 82);
 
 // Slots that a payload of this many bytes (length included) needs.
 [[nodiscard]] constexpr std::size_t combine_slots(std::size_t payload_bytes) {

@@ -33,6 +33,17 @@ struct ChunkImage {
         return size;
     }
 
+    // The bytes from the given offset to the end of the part that they are in; empty at the end of the image.
+    [[nodiscard]] constexpr std::span<const std::byte> piece(std::size_t offset) const {
+        for (const auto part : parts) {
+            if (offset < part.size()) {
+                return part.subspan(offset);
+            }
+            offset -= part.size();
+        }
+        return {};
+    }
+
     // Copies from the given offset; returns the number of bytes copied, at most out.size().
     [[nodiscard]] std::size_t read(std::size_t offset, std::span<std::byte> out) const {
         std::size_t copied = 0;

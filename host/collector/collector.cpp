@@ -172,6 +172,10 @@ std::string Collector::missing(const std::string& stopped) const {
     if (missing_records != 0) {
         return fmt::format("{} records are missing", missing_records);
     }
+    if (const std::uint64_t wrong = m_writer.wrong_checksums(); wrong != 0) {
+        return fmt::format("the checksum of {} chunk{} is wrong: bytes changed on their way", wrong,
+                           wrong == 1 ? "" : "s");
+    }
     if (m_writer.stray_records() != 0) {
         return fmt::format("{} records belong to no chunk", m_writer.stray_records());
     }

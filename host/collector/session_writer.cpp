@@ -8,6 +8,7 @@
 #include "lib/crc32c.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <fmt/format.h>
 #include <utility>
@@ -15,6 +16,13 @@
 namespace host::collector {
 
 using trace::kCodeOf;
+
+namespace {
+
+// 16 MiB. One packet can claim that a million were lost: that many empty slots are not written on its word.
+constexpr std::uint64_t kGapSlotsMax = std::uint64_t{1} << 20;
+
+} // namespace
 
 SessionWriter::SessionWriter(std::string directory)
     : m_directory(std::move(directory)) {}
@@ -29,6 +37,7 @@ void SessionWriter::add(std::span<const std::byte> records, std::uint64_t lost_b
     if (lost_before != 0) {
         account_gap(lost_before);
     }
+    m_packets += lost_before + 1;
     // A chunk starts a packet. A compact stream is no records, so in it a chunk_begin counts only where it is a whole
     // one.
     if (in_stream() && begins_anew(records)) {
@@ -66,8 +75,14 @@ bool SessionWriter::begins_anew(std::span<const std::byte> records) {
 
 void SessionWriter::account_gap(std::uint64_t lost_before) {
     m_in_export_end = false;
-    m_slots_lost += lost_before * m_packet_records;
-    if (remaining() == std::optional<std::uint64_t>(0)) {
+    const std::uint64_t slots = lost_before * m_packet_records;
+    m_slots_lost += slots;
+    if (m_gap.slots == 0) {
+        m_gap.first_packet = m_packets + 1;
+    }
+    m_gap.packets += lost_before;
+    m_gap.slots += slots;
+    if (remaining() == std::optional<std::uint64_t>(0) || m_gap.slots > kGapSlotsMax) {
         end_file();
     }
 }
@@ -124,6 +139,8 @@ void SessionWriter::begin_file() {
     m_assembler.reset();
     m_slots = 0;
     m_slots_lost = 0;
+    m_gap = {};
+    m_sum.reset();
     m_chunks.push_back(std::move(chunk));
 }
 
@@ -135,13 +152,22 @@ void SessionWriter::end_file() {
     if (chunk.described) {
         const std::uint64_t all = std::uint64_t{chunk.description.preamble_slots} + chunk.description.records;
         chunk.missing = all - std::min(all, m_slots);
+        check_sum();
     }
     if (std::fclose(m_file.release()) != 0) {
         fail(errno == ENOSPC ? lib::Error::no_space : lib::Error::io);
     }
 }
 
-void SessionWriter::write(std::span<const std::byte> bytes, const tracer::Record& record) {
+// Of a chunk of which slots are missing the checksum says nothing.
+void SessionWriter::check_sum() {
+    const formats::dat::ManifestChunk& chunk = m_chunks.back();
+    if (m_sum && chunk.missing == 0 && m_sum->value() != chunk.description.crc32c) {
+        ++m_wrong_sums;
+    }
+}
+
+void SessionWriter::store(std::span<const std::byte> bytes) {
     formats::dat::ManifestChunk& chunk = m_chunks.back();
     if (std::fwrite(bytes.data(), 1, bytes.size(), m_file.get()) != bytes.size()) {
         fail(errno == ENOSPC ? lib::Error::no_space : lib::Error::io);
@@ -149,6 +175,36 @@ void SessionWriter::write(std::span<const std::byte> bytes, const tracer::Record
     }
     chunk.crc32c = lib::crc32c(bytes, chunk.crc32c);
     chunk.bytes += bytes.size();
+}
+
+// Only a chunk that says how long it is has places to keep.
+void SessionWriter::fill_gap(const tracer::Record& next) {
+    formats::dat::ManifestChunk& chunk = m_chunks.back();
+    formats::dat::ManifestGap gap = std::exchange(m_gap, {});
+    if (gap.slots == 0 || !chunk.described) {
+        return;
+    }
+    const bool has_stamps = chunk.description.encoding == tracer::Encoding::records;
+    gap.offset = chunk.bytes;
+    gap.tsc_before = chunk.last_tsc;
+    gap.tsc_after = has_stamps ? std::optional(next.stamp().value) : std::nullopt;
+    constexpr std::array<std::byte, tracer::kRecordBytes> kEmpty{};
+    for (std::uint64_t slot = 0; slot < gap.slots && !m_error; ++slot) {
+        store(kEmpty);
+    }
+    chunk.gaps.push_back(gap);
+}
+
+void SessionWriter::write(std::span<const std::byte> bytes, const tracer::Record& record) {
+    formats::dat::ManifestChunk& chunk = m_chunks.back();
+    fill_gap(record);
+    store(bytes);
+    if (m_error) {
+        return;
+    }
+    if (m_sum) {
+        m_sum->add(bytes);
+    }
     const bool stream = in_stream();
     const bool in_preamble = chunk.described && m_slots + m_slots_lost < chunk.description.preamble_slots;
     const bool may_be_metadata = !chunk.described || in_preamble || record.event_code() == kCodeOf<"export_end">;
@@ -190,6 +246,9 @@ void SessionWriter::take_metadata(const tracer::Record& record) {
             begin && begin.value().preamble_slots >= m_slots) {
             m_chunks.back().described = true;
             m_chunks.back().description = begin.value();
+            if (begin.value().checksum == tracer::ChunkChecksum::crc32c) {
+                m_sum.emplace(m_assembler.payload(), record.stamp());
+            }
         }
         break;
     case kCodeOf<"build">:

@@ -4,10 +4,13 @@
 // (a plain S.Ha.R.K. sender) becomes 0trace.dat. Names are made here; nothing from the wire becomes part of a path.
 //
 // After a gap the chunk continues, unless the gap was long enough to contain the rest of it: a sender fills its
-// packets, so L lost packets carried L times the most records that any packet has had. What then comes up to the next
-// chunk_begin belongs to a chunk whose beginning is lost, and gets a file of its own, marked as not described.
+// packets, so L lost packets carried L times the most records that any packet has had. The file gets as many empty
+// slots (zeros), so that what follows keeps its place, and the manifest says where. If the gap was longer, what comes
+// up to the next chunk_begin belongs to a chunk whose beginning is lost, and gets a file of its own, marked as not
+// described.
 #pragma once
 
+#include "host/formats/dat/chunk_sum.hpp"
 #include "host/formats/dat/combined.hpp"
 #include "host/formats/dat/manifest.hpp"
 #include "lib/result.hpp"
@@ -47,6 +50,9 @@ class SessionWriter {
     // Stored records, without the preambles.
     [[nodiscard]] std::uint64_t records() const { return m_records; }
 
+    // Chunks that came whole, and whose checksum is wrong.
+    [[nodiscard]] std::uint64_t wrong_checksums() const { return m_wrong_sums; }
+
     [[nodiscard]] std::uint64_t stray_records() const { return m_stray; }
 
   private:
@@ -60,6 +66,9 @@ class SessionWriter {
     void write(std::span<const std::byte> bytes, const tracer::Record& record);
     void take_metadata(const tracer::Record& record);
     void account_gap(std::uint64_t lost_before);
+    void fill_gap(const tracer::Record& next);
+    void store(std::span<const std::byte> bytes);
+    void check_sum();
     void fail(lib::Error error);
     // The next slot belongs to a compact stream.
     [[nodiscard]] bool in_stream() const;
@@ -75,9 +84,13 @@ class SessionWriter {
     std::optional<tracer::ExportEnd> m_export_end;
     std::optional<tracer::Build> m_build;
     std::optional<lib::Error> m_error;
-    std::uint64_t m_slots = 0;          // written to the open file
-    std::uint64_t m_slots_lost = 0;     // of the open chunk, as far as it can be estimated
-    std::uint64_t m_packet_records = 0; // the most that any packet has had
+    std::uint64_t m_slots = 0;                   // written to the open file
+    std::uint64_t m_slots_lost = 0;              // of the open chunk, as far as it can be estimated
+    std::uint64_t m_packet_records = 0;          // the most that any packet has had
+    std::uint64_t m_packets = 0;                 // lost ones included
+    formats::dat::ManifestGap m_gap;             // to be filled when a record of the same chunk follows; none: no slots
+    std::optional<formats::dat::ChunkSum> m_sum; // of the open chunk, if it states a checksum
+    std::uint64_t m_wrong_sums = 0;
     std::uint64_t m_records = 0;
     std::uint64_t m_stray = 0;
     bool m_in_export_end = false;

@@ -53,6 +53,7 @@ struct ChunkReport {
     std::uint64_t skipped = 0;  // records that could not be decoded
     std::uint64_t blackout = 0; // records that its blackout_end events say were dropped
     bool in_blackout = false;   // its last blackout has no end
+    bool damaged = false;       // its checksum is wrong: any of its records may be; of a pipe known only at its end
     std::optional<std::uint32_t> numevents{};
     std::optional<lib::Ticks> first_stamp{};
     std::optional<lib::Ticks> last_stamp{};

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Where the reader found less than the chunks hold: slots that are empty or could not be decoded, and chunks that end
-// early. What is missing may have changed any state, so a check that continues across a hole would accuse at random.
-// A chunk that is missing as a whole leaves no trace here: the manifest and the export's totals report it.
+// early. What is missing may have changed any state, so a check that continues across a hole would accuse at random. In
+// a chunk whose checksum is wrong there is a hole before each event. A chunk that is missing as a whole leaves no trace
+// here: the manifest and the export's totals report it.
 #pragma once
 
 #include "host/trace/event.hpp"
@@ -21,7 +22,8 @@ class Holes {
         Latest& latest = m_processors.try_emplace(event.cpu, Latest{.source = event.source}).first->second;
         const bool ended_early = lost(facts.chunks[latest.source]) > latest.lost;
         const std::uint64_t lost_here = lost(facts.chunks[event.source]);
-        const bool has_hole = ended_early || (latest.source != event.source && lost_here != 0);
+        const bool is_damaged = facts.chunks[latest.source].damaged || facts.chunks[event.source].damaged;
+        const bool has_hole = ended_early || is_damaged || (latest.source != event.source && lost_here != 0);
         latest = {.source = event.source, .lost = lost_here};
         return has_hole;
     }

@@ -4,6 +4,7 @@
 // exists in the table. Tests that need a violation request it (unordered, announce, raw).
 #pragma once
 
+#include "lib/crc32c.hpp"
 #include "tracer/compact/encoder.hpp"
 #include "tracer/event_table.hpp"
 #include "tracer/metadata.hpp"
@@ -55,6 +56,24 @@ inline Bytes to_bytes(const std::vector<tracer::Record>& records) {
         append_record(bytes, record);
     }
     return bytes;
+}
+
+// The chunk with a checksum in its header, found by hand: the kind is byte 27 of the payload of chunk_begin, the
+// checksum bytes 82 to 85.
+[[nodiscard]] inline Bytes sealed(Bytes image) {
+    const auto payload_byte = [&image](std::size_t at) -> std::byte& {
+        const std::size_t in_slot = at % 6;
+        return image[at / 6 * 16 + (in_slot < 2 ? 2 + in_slot : 10 + in_slot)];
+    };
+    payload_byte(27) = std::byte{1};
+    for (std::size_t i = 0; i < 4; ++i) {
+        payload_byte(82 + i) = std::byte{0};
+    }
+    const std::uint32_t sum = lib::crc32c(image);
+    for (std::size_t i = 0; i < 4; ++i) {
+        payload_byte(82 + i) = static_cast<std::byte>(sum >> (8 * i));
+    }
+    return image;
 }
 
 inline tracer::Name name_of(std::string_view text) {

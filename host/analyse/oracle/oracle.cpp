@@ -100,10 +100,16 @@ void Oracle::add(const trace::Event& event, const trace::TraceFacts& facts) {
         m_chunks_begun[event.source] = true;
         begin_chunk(event, facts);
     }
+    const trace::ChunkReport& chunk = facts.chunks[event.source];
     if (m_holes.before(event, facts)) {
-        m_verdicts.relax(fmt::format("records are missing in {}: states are unknown until a record shows them",
-                                     facts.chunks[event.source].file));
+        m_verdicts.relax(
+            chunk.damaged
+                ? fmt::format("the checksum of {} is wrong: nothing is decided in it", chunk.file)
+                : fmt::format("records are missing in {}: states are unknown until a record shows them", chunk.file));
         forget();
+    }
+    if (chunk.damaged) {
+        return;
     }
     m_model.set_names(*event.names);
     ++m_events;

@@ -29,6 +29,7 @@ Accounts accounts_of(const formats::Trace& trace) {
         accounts.received += chunk.records;
         accounts.missing += chunk.missing;
         accounts.skipped += chunk.skipped;
+        accounts.damaged_chunks += chunk.damaged ? 1 : 0;
         if (chunk.described) {
             const tracer::ChunkBegin& description = chunk.description;
             dropped[description.cpu] = std::max(dropped[description.cpu], description.dropped);
@@ -67,6 +68,11 @@ Verdict verdict_of(const formats::Trace& trace, const Accounts& accounts) {
     }
     if (accounts.lost_chunks != 0) {
         return incomplete(fmt::format("{} chunks are missing", accounts.lost_chunks));
+    }
+    if (accounts.damaged_chunks != 0) {
+        return {false, Style::bad,
+                fmt::format("damaged: the checksum of {} chunk{} is wrong", accounts.damaged_chunks,
+                            accounts.damaged_chunks == 1 ? "" : "s")};
     }
     if (accounts.skipped != 0) {
         return incomplete(fmt::format("{} records could not be decoded", accounts.skipped));

@@ -12,15 +12,16 @@
 namespace host::cli {
 
 struct Accounts {
-    std::uint64_t committed = 0;    // records after the preambles that are here
-    std::uint64_t received = 0;     // the same as they came: a compact stream counts by its pieces of 16 bytes
-    std::uint64_t dropped = 0;      // by the tracer: no space
-    std::uint64_t refused = 0;      // by the tracer: it was disabled
-    std::uint64_t overwritten = 0;  // by cyclic recording
-    std::uint64_t lost_packets = 0; // in the transfer
-    std::uint64_t missing = 0;      // announced by a chunk and not here
-    std::uint64_t skipped = 0;      // here, and not decodable
-    std::uint64_t lost_chunks = 0;  // announced by the sender and not here
+    std::uint64_t committed = 0;      // records after the preambles that are here
+    std::uint64_t received = 0;       // the same as they came: a compact stream counts by its pieces of 16 bytes
+    std::uint64_t dropped = 0;        // by the tracer: no space
+    std::uint64_t refused = 0;        // by the tracer: it was disabled
+    std::uint64_t overwritten = 0;    // by cyclic recording
+    std::uint64_t lost_packets = 0;   // in the transfer
+    std::uint64_t missing = 0;        // announced by a chunk and not here
+    std::uint64_t skipped = 0;        // here, and not decodable
+    std::uint64_t damaged_chunks = 0; // with a wrong checksum
+    std::uint64_t lost_chunks = 0;    // announced by the sender and not here
 };
 
 [[nodiscard]] Accounts accounts_of(const formats::Trace& trace);

@@ -68,6 +68,7 @@ bool ChunkCursor::read_slot(Slot& slot) {
         return false;
     }
     if (!slot.compact && slot.index != 0 && begins_chunk(slot.record) && !m_assembler.is_open()) {
+        m_feed.finish_sum();
         m_ledger.finish(m_feed.offset_bytes());
         m_scope.begin(slot.offset_bytes);
         m_feed.restart(slot);
@@ -108,7 +109,7 @@ bool ChunkCursor::next_of_any_kind(trace::Event& event) {
 bool ChunkCursor::take_slot(const Slot& slot, trace::Event& event) {
     using Outcome = CombinedAssembler::Outcome;
     const Outcome outcome = m_assembler.feed(slot.record);
-    if (outcome != Outcome::broken) { // then the slot is fed again
+    if (outcome != Outcome::broken && !slot.record.empty()) { // a slot that breaks an event off is fed again
         m_ledger.count(slot);
     }
     switch (outcome) {
@@ -184,7 +185,7 @@ void ChunkCursor::fill(const Slot& slot, trace::EventState state, trace::Event& 
 bool ChunkCursor::take_simple(const Slot& slot, trace::Event& event) {
     trace::ChunkReport& chunk = m_scope.chunk();
     if (slot.record.empty()) {
-        ++chunk.unused;
+        m_ledger.take_empty(slot);
         return false;
     }
     if (const tracer::EventRow* const row = kRowOfCode[slot.record.event_code()];
@@ -298,6 +299,18 @@ void ChunkCursor::take_description(const tracer::ChunkBegin& description) {
             fmt::format("the chunk's header has {} bytes that this version does not know: ignored", length - known));
     }
     take_clock(m_scope, description, m_first.offset_bytes);
+    check_sum(description);
+}
+
+// The bytes after the header against the checksum that it states: of a file now, before any of its records is used; of
+// a pipe when they have come.
+void ChunkCursor::check_sum(const tracer::ChunkBegin& description) {
+    if (description.checksum != tracer::ChunkChecksum::crc32c) {
+        return;
+    }
+    const ChunkSum sum(m_assembler.payload(), m_first.record.stamp());
+    const std::uint64_t slots = std::uint64_t{description.preamble_slots} + description.records;
+    m_feed.check_sum(sum, description.crc32c, (slots - m_feed.slots_taken()) * tracer::kRecordBytes);
 }
 
 // Checks the first two slots of a chunk: true if they show that its header is damaged and the chunk is given up.
@@ -373,6 +386,7 @@ void ChunkCursor::check_stamp(trace::Event& event) {
 void ChunkCursor::finish() {
     if (!std::exchange(m_finished, true)) {
         m_feed.report_end();
+        m_feed.finish_sum();
         m_ledger.finish(m_feed.offset_bytes());
     }
 }

@@ -23,6 +23,7 @@ void ChunkLedger::begin() {
     m_skipped = false;
     m_distrusts_count = false;
     m_erased = 0;
+    m_empty = 0;
 }
 
 void ChunkLedger::take_erased(std::uint64_t offset_bytes) {
@@ -55,6 +56,20 @@ void ChunkLedger::count(const Slot& slot) {
         ++chunk.records;
         ++chunk.events;
     }
+}
+
+void ChunkLedger::take_empty(const Slot& slot) {
+    trace::ChunkReport& chunk = m_scope.chunk();
+    const tracer::ChunkBegin& header = chunk.description;
+    if (!chunk.described || slot.index >= std::uint64_t{header.preamble_slots} + header.records) {
+        count(slot);
+        ++chunk.unused;
+        return;
+    }
+    if (m_empty++ == 0) {
+        m_empty_bytes = slot.offset_bytes;
+    }
+    ++chunk.missing;
 }
 
 bool ChunkLedger::reject_swapped(const Slot& slot) {
@@ -153,17 +168,24 @@ void ChunkLedger::finish(std::uint64_t end_bytes) {
         return;
     }
     const tracer::ChunkBegin& header = chunk.description;
-    // Slots of a preamble that were lost out of its middle are no records.
-    if (chunk.preamble < header.preamble_slots && m_scope.segment().shifted_bytes == 0) {
-        chunk.missing = header.preamble_slots - chunk.preamble + std::uint64_t{header.records} - chunk.records;
-        m_scope.report(
-            "E-TRUNC", end_bytes,
-            fmt::format("the chunk ends inside its preamble: {} of {} slots", chunk.preamble, header.preamble_slots));
-    } else if (chunk.records < header.records) {
-        chunk.missing = header.records - chunk.records;
-        m_scope.report(
-            "W-SHORT", end_bytes,
-            fmt::format("{} of the {} records that the chunk announces are missing", chunk.missing, header.records));
+    if (m_empty != 0) {
+        m_scope.report("W-SHORT", m_empty_bytes,
+                       fmt::format("{} slots from here on are empty: what they held was lost on its way", m_empty));
+    }
+    // Slots of a preamble that were lost out of its middle with their places are no records.
+    const bool is_shifted = m_scope.segment().shifted_bytes != 0;
+    const std::uint64_t preamble =
+        is_shifted ? 0 : header.preamble_slots - std::min<std::uint64_t>(header.preamble_slots, chunk.preamble);
+    const std::uint64_t records = header.records - std::min<std::uint64_t>(header.records, chunk.records);
+    chunk.missing = preamble + records;
+    if (preamble > m_empty) {
+        m_scope.report("E-TRUNC", end_bytes,
+                       fmt::format("the chunk ends inside its preamble: {} of {} slots", chunk.preamble + m_empty,
+                                   header.preamble_slots));
+    } else if (chunk.missing > m_empty) {
+        m_scope.report("W-SHORT", end_bytes,
+                       fmt::format("{} of the {} records that the chunk announces are missing", chunk.missing - m_empty,
+                                   header.records));
     } else if (chunk.records > header.records) {
         chunk.extra = chunk.records - header.records;
         m_scope.report(

@@ -44,6 +44,9 @@ class ChunkLedger {
 
     void count(const Slot& slot);
 
+    // A slot of code 0, which no machine exports: in a chunk that describes itself its record was lost on the way.
+    void take_empty(const Slot& slot);
+
     // The chunk's very first slot has the bytes of a header in the other order.
     [[nodiscard]] bool reject_swapped(const Slot& slot);
 
@@ -72,6 +75,8 @@ class ChunkLedger {
     ChunkScope& m_scope;
     bool m_skipped = false;
     bool m_distrusts_count = false; // the chunk is salvaged, its end is where the next one begins
+    std::uint64_t m_empty = 0;
+    std::uint64_t m_empty_bytes = 0; // offset of the first
     std::uint64_t m_erased = 0;
     std::uint64_t m_erased_bytes = 0;                                         // offset of the first
     std::set<std::tuple<std::uint16_t, std::uint16_t, std::uint32_t>> m_seen; // chunks of a pipe

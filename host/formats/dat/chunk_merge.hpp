@@ -35,8 +35,8 @@ class ChunkMerge {
     void add(const trace::NamedSource& input);
 
     // A file of a session. It is opened again when its turn comes: a session may have more files than a process may
-    // hold open.
-    void add_file(trace::ByteSource& source, const std::string& path);
+    // hold open. is_damaged: its bytes are not those that the session's manifest describes.
+    void add_file(trace::ByteSource& source, const std::string& path, bool is_damaged = false);
 
     // Everything was added. Reports chunks that are stored twice.
     void start();

@@ -33,8 +33,10 @@ class ChunkScope {
     // Adds a report to the facts: it is that of the chunk from here on.
     void begin(std::uint64_t offset_bytes) {
         m_index = m_facts.chunks.size();
-        m_facts.chunks.push_back(
-            {.file = m_segment.path, .begin_bytes = offset_bytes, .order = m_segment.order + m_chunks++});
+        m_facts.chunks.push_back({.file = m_segment.path,
+                                  .begin_bytes = offset_bytes,
+                                  .order = m_segment.order + m_chunks++,
+                                  .damaged = m_segment.damaged});
     }
 
     [[nodiscard]] trace::ChunkReport& chunk() { return m_facts.chunks[m_index]; }

@@ -20,6 +20,32 @@ namespace {
 
 constexpr std::string_view kFormat = "remora-session";
 
+Json number_or_null(const std::optional<std::uint64_t>& number) {
+    return number ? Json(*number) : Json();
+}
+
+std::optional<std::uint64_t> optional_number(const Json& json) {
+    return json.is_null() ? std::nullopt : std::optional(json.get<std::uint64_t>());
+}
+
+Json gap_to_json(const ManifestGap& gap) {
+    return {{"offset", gap.offset},
+            {"slots", gap.slots},
+            {"first_packet", gap.first_packet},
+            {"packets", gap.packets},
+            {"tsc_before", number_or_null(gap.tsc_before)},
+            {"tsc_after", number_or_null(gap.tsc_after)}};
+}
+
+ManifestGap gap_from_json(const Json& json) {
+    return {.offset = json.at("offset").get<std::uint64_t>(),
+            .slots = json.at("slots").get<std::uint64_t>(),
+            .first_packet = json.at("first_packet").get<std::uint64_t>(),
+            .packets = json.at("packets").get<std::uint64_t>(),
+            .tsc_before = optional_number(json.at("tsc_before")),
+            .tsc_after = optional_number(json.at("tsc_after"))};
+}
+
 Json chunk_to_json(const ManifestChunk& chunk) {
     Json json;
     json["file"] = chunk.file;
@@ -41,9 +67,13 @@ Json chunk_to_json(const ManifestChunk& chunk) {
     json["preamble"] = chunk.preamble;
     json["records"] = chunk.records;
     json["missing"] = chunk.missing;
-    json["first_tsc"] = chunk.first_tsc ? Json(*chunk.first_tsc) : Json();
-    json["last_tsc"] = chunk.last_tsc ? Json(*chunk.last_tsc) : Json();
+    json["first_tsc"] = number_or_null(chunk.first_tsc);
+    json["last_tsc"] = number_or_null(chunk.last_tsc);
     json["crc32c"] = fmt::format("{:08x}", chunk.crc32c);
+    json["gaps"] = Json::array();
+    for (const ManifestGap& gap : chunk.gaps) {
+        json["gaps"].push_back(gap_to_json(gap));
+    }
     return json;
 }
 
@@ -122,13 +152,14 @@ ManifestChunk chunk_from_json(const Json& json) {
     json.at("preamble").get_to(chunk.preamble);
     json.at("records").get_to(chunk.records);
     json.at("missing").get_to(chunk.missing);
-    if (const Json& first = json.at("first_tsc"); !first.is_null()) {
-        chunk.first_tsc = first.get<std::uint64_t>();
-    }
-    if (const Json& last = json.at("last_tsc"); !last.is_null()) {
-        chunk.last_tsc = last.get<std::uint64_t>();
-    }
+    chunk.first_tsc = optional_number(json.at("first_tsc"));
+    chunk.last_tsc = optional_number(json.at("last_tsc"));
     chunk.crc32c = static_cast<std::uint32_t>(from_hex(json.at("crc32c")));
+    if (json.contains("gaps")) { // since the places of lost packets are kept
+        for (const Json& gap : json.at("gaps")) {
+            chunk.gaps.push_back(gap_from_json(gap));
+        }
+    }
     return chunk;
 }
 

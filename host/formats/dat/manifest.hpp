@@ -30,6 +30,18 @@ inline constexpr std::string_view kManifestName = "manifest.json";
 // records, or compact with the layout's name: "compact A".
 [[nodiscard]] std::string encoding_name(const tracer::ChunkBegin& description);
 
+// Packets that never came, in the middle of a chunk: the file has empty slots in their place.
+struct ManifestGap {
+    std::uint64_t offset = 0;       // in the file, bytes
+    std::uint64_t slots = 0;        // empty ones
+    std::uint64_t first_packet = 0; // number of the first that is missing
+    std::uint64_t packets = 0;
+    std::optional<std::uint64_t> tsc_before; // stamp of the record before the gap; nothing: none, or not known
+    std::optional<std::uint64_t> tsc_after;  // of the one after it
+
+    friend bool operator==(const ManifestGap&, const ManifestGap&) = default;
+};
+
 struct ManifestChunk {
     std::string file;
     bool described = false;         // it carries its own chunk_begin
@@ -37,10 +49,11 @@ struct ManifestChunk {
     std::uint64_t bytes = 0;        // of the file
     std::uint64_t preamble = 0;     // metadata slots in the file
     std::uint64_t records = 0;      // in the file, preamble not counted
-    std::uint64_t missing = 0;      // slots that the chunk announced and the file does not hold
+    std::uint64_t missing = 0;      // slots that the chunk announced and the file does not hold, empty ones included
     std::optional<std::uint64_t> first_tsc;
     std::optional<std::uint64_t> last_tsc;
-    std::uint32_t crc32c = 0; // of the whole file
+    std::uint32_t crc32c = 0;      // of the whole file
+    std::vector<ManifestGap> gaps; // in the order of their places
 };
 
 // What was read of a file, as the manifest states it, but for its size and checksum. Normally of one chunk; the figures

@@ -2,8 +2,7 @@
 // The manifest on the disk, and checksums of the files beside it.
 #include "host/formats/dat/manifest.hpp"
 #include "host/trace/byte_source.hpp"
-
-#include "lib/crc32c.hpp"
+#include "host/trace/checksum.hpp"
 
 #include <cerrno>
 #include <cstdio>
@@ -112,7 +111,7 @@ lib::Result<FileChecksum> checksum_file(const std::string& path) {
         if (count.value() == 0) {
             return checksum;
         }
-        checksum.crc32c = lib::crc32c(std::span(buffer).first(count.value()), checksum.crc32c);
+        checksum.crc32c = trace::checksum(std::span(buffer).first(count.value()), checksum.crc32c);
         checksum.bytes += count.value();
     }
 }

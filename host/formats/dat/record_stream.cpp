@@ -1,13 +1,32 @@
 // SPDX-License-Identifier: MIT
 #include "host/formats/dat/record_stream.hpp"
 
+#include "host/formats/dat/chunk_begin.hpp"
 #include "host/formats/dat/chunk_counters.hpp"
 
 #include <algorithm>
+#include <array>
 #include <fmt/format.h>
 #include <utility>
 
 namespace host::formats::dat {
+
+namespace {
+
+// The file begins with a chunk that has a checksum of its own: it is compared when the chunk is opened.
+bool states_checksum(trace::ByteSource& source) {
+    std::array<std::byte, tracer::kCombineSlotsMax * tracer::kRecordBytes> slots;
+    const auto size = source.read(0, slots);
+    const auto begin = size ? read_chunk_begin(std::span<const std::byte>(slots).first(size.value())) : std::nullopt;
+    return begin && begin->checksum == tracer::ChunkChecksum::crc32c;
+}
+
+bool has_checksum(const std::string& path, std::uint32_t crc32c) {
+    const auto found = checksum_file(path);
+    return !found || found.value().crc32c == crc32c; // what cannot be read is reported by who reads it
+}
+
+} // namespace
 
 RecordStream::RecordStream(const trace::OpenOptions& options, trace::Diagnostics& diagnostics)
     : m_diagnostics(diagnostics)
@@ -78,12 +97,19 @@ lib::Result<void> RecordStream::open_directory(const std::string& path) {
             m_facts.absent.records += std::min(chunk.records, ~std::uint64_t{0} - m_facts.absent.records);
             continue;
         }
-        if (source.value()->size_bytes() != chunk.bytes) {
+        const bool has_size = source.value()->size_bytes() == chunk.bytes;
+        if (!has_size) {
             m_diagnostics.report(
                 "E-SIZE", {.file = name},
                 fmt::format("the file has {} bytes, the manifest says {}", source.value()->size_bytes(), chunk.bytes));
         }
-        m_merge.add_file(*source.value(), name);
+        const bool is_damaged = has_size && !states_checksum(*source.value()) && !has_checksum(name, chunk.crc32c);
+        if (is_damaged) {
+            m_diagnostics.report("W-CRC", {.file = name},
+                                 "the checksum of the file is not that of the manifest: its records are read, and "
+                                 "nothing is concluded from them");
+        }
+        m_merge.add_file(*source.value(), name, is_damaged);
     }
     return {};
 }

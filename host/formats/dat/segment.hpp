@@ -37,6 +37,7 @@ struct Segment {
     std::shared_ptr<trace::ByteSource> source{}; // null: opened by its path when its turn comes
     std::optional<ChunkKey> key{};               // as its header says
     std::size_t order = 0;                       // in the input
+    bool damaged = false;                        // the manifest's checksum of the file is another
     lib::Ticks first_stamp{}; // of the first record that is no metadata, as far as the file can be believed
 };
 

@@ -152,6 +152,35 @@ std::optional<tracer::Record> SlotFeed::look_ahead(std::uint8_t code) const {
     return std::nullopt;
 }
 
+void SlotFeed::check_sum(const ChunkSum& sum, std::uint32_t stated, std::uint64_t size_bytes) {
+    const Segment& segment = m_scope.segment();
+    const std::uint64_t begin = m_reader.offset_bytes();
+    if (!m_source->seekable()) {
+        m_reader.begin_sum(sum, begin + size_bytes);
+        m_stated_sum = stated;
+        return;
+    }
+    // A chunk that is not all there says so by its counts.
+    const bool is_all_there =
+        segment.shifted_bytes == 0 && begin <= segment.end_bytes && segment.end_bytes - begin >= size_bytes;
+    if (is_all_there && check_bytes(*m_source, begin, size_bytes, sum, stated) == ChunkBytes::damaged) {
+        report_sum();
+    }
+}
+
+void SlotFeed::finish_sum() {
+    const auto sum = m_reader.end_sum();
+    if (sum && *sum != m_stated_sum && m_scope.chunk().missing == 0) {
+        report_sum();
+    }
+}
+
+void SlotFeed::report_sum() {
+    m_scope.chunk().damaged = true;
+    m_scope.report("W-CRC", m_scope.chunk().begin_bytes,
+                   "the checksum of the chunk is wrong: its records are read, and nothing is concluded from them");
+}
+
 void SlotFeed::report_end() {
     if (m_reader.failed() || m_reader.shrunk()) {
         m_scope.report("E-IO", m_reader.offset_bytes(),

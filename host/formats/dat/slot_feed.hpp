@@ -56,6 +56,13 @@ class SlotFeed {
     // pipe, or if there is none. Not in a compact chunk.
     [[nodiscard]] std::optional<tracer::Record> look_ahead(std::uint8_t code) const;
 
+    // So many bytes of the chunk follow the slots that its sum has taken. Of a file they are compared now: it reports
+    // W-CRC and marks the chunk. Of a pipe when they have come: at finish_sum().
+    void check_sum(const ChunkSum& sum, std::uint32_t stated, std::uint64_t size_bytes);
+
+    // The chunk has ended, its counts are not yet finished.
+    void finish_sum();
+
     // After next() was false: E-IO if reading failed, W-TAIL if bytes are left.
     void report_end();
 
@@ -65,6 +72,7 @@ class SlotFeed {
     void report_fault();
     void report_tail();
     [[nodiscard]] bool begin_rest();
+    void report_sum();
 
     ChunkScope& m_scope;
     std::shared_ptr<trace::ByteSource> m_source;
@@ -72,6 +80,7 @@ class SlotFeed {
     bool m_rest_follows; // a second part: of a rotated chunk what is stored before the oldest record, of one that has
                          // lost bytes what is after them
     std::uint64_t m_next_index = 0;
+    std::uint32_t m_stated_sum = 0;          // of a pipe
     std::unique_ptr<CompactSlots> m_compact; // while inside a compact stream
 };
 

@@ -13,10 +13,26 @@ SlotReader::SlotReader(std::shared_ptr<trace::ByteSource> source, std::uint64_t 
     , m_buffer_offset(begin_bytes)
     , m_buffer(trace::ByteSource::kBufferBytes) {}
 
+// What was taken since the last call.
+void SlotReader::add_to_sum() {
+    const std::uint64_t taken = std::min(m_buffer_offset + m_position, m_sum_end);
+    if (m_sum && taken > m_summed_to) {
+        m_sum->add(std::span(m_buffer).subspan(m_summed_to - m_buffer_offset, taken - m_summed_to));
+        m_summed_to = taken;
+    }
+}
+
+std::optional<std::uint32_t> SlotReader::end_sum() {
+    add_to_sum();
+    const std::optional<ChunkSum> sum = std::exchange(m_sum, std::nullopt);
+    return sum && m_summed_to == m_sum_end ? std::optional(sum->value()) : std::nullopt;
+}
+
 bool SlotReader::refill() {
     if (m_failed) {
         return false;
     }
+    add_to_sum();
     const std::size_t kept = m_filled - m_position;
     std::copy(m_buffer.begin() + static_cast<std::ptrdiff_t>(m_position),
               m_buffer.begin() + static_cast<std::ptrdiff_t>(m_filled), m_buffer.begin());

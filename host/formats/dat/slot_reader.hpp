@@ -3,12 +3,14 @@
 // reader, whatever the size of the input.
 #pragma once
 
+#include "host/formats/dat/chunk_sum.hpp"
 #include "host/trace/byte_source.hpp"
 #include "tracer/record.hpp"
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -39,6 +41,16 @@ class SlotReader {
 
     void skip(std::size_t slots) { m_position += slots * tracer::kRecordBytes; }
 
+    // From the next slot on, up to end_bytes, what is taken is added to the sum.
+    void begin_sum(const ChunkSum& sum, std::uint64_t end_bytes) {
+        m_sum = sum;
+        m_summed_to = m_buffer_offset + m_position;
+        m_sum_end = end_bytes;
+    }
+
+    // The sum of the bytes, if all of them were taken; and no more is added. Nothing too if begin_sum() was not called.
+    [[nodiscard]] std::optional<std::uint32_t> end_sum();
+
     // Of the next slot, from the start of the file.
     [[nodiscard]] std::uint64_t offset_bytes() const { return m_buffer_offset + m_position; }
 
@@ -52,6 +64,7 @@ class SlotReader {
 
   private:
     bool refill();
+    void add_to_sum();
 
     std::shared_ptr<trace::ByteSource> m_source;
     std::uint64_t m_end;
@@ -59,6 +72,9 @@ class SlotReader {
     std::vector<std::byte> m_buffer;
     std::size_t m_position = 0;
     std::size_t m_filled = 0;
+    std::optional<ChunkSum> m_sum;
+    std::uint64_t m_summed_to = 0; // offset in the source
+    std::uint64_t m_sum_end = 0;
     bool m_failed = false;
     bool m_shrunk = false;
 };

@@ -3,6 +3,7 @@
 // of steps.
 #include "tracer/exporter.hpp"
 
+#include "lib/crc32c.hpp"
 #include "tests/support/tracer/fixture.hpp"
 #include "tests/support/tracer/sinks.hpp"
 
@@ -128,6 +129,48 @@ TEST_F(ExporterTest, PutsThePreambleInFrontOfTheRecords) {
     EXPECT_NE(records[task[0]].stamp(), records[listed[0]].stamp());
 }
 
+// CRC-32C of the image with the four bytes of the checksum as zeros: bytes 82 to 85 of the header's payload, which are
+// the last two of slot 13 and the first two after the code of slot 14, 16 bytes each.
+std::uint32_t checksum_of(std::vector<std::byte> image) {
+    for (const std::size_t at : {222U, 223U, 226U, 227U}) {
+        image[at] = std::byte{0};
+    }
+    return lib::crc32c(image);
+}
+
+TEST_F(ExporterTest, SealsAChunkWithAChecksumInBoundedStepsAndEverySinkGetsTheSameBytes) {
+    FakeSink first;
+    FakeSink second;
+    ASSERT_TRUE(exporter().attach(first, SinkTime::at_once).ok());
+    ASSERT_TRUE(exporter().attach(second, SinkTime::after_exit).ok());
+    constexpr std::size_t kRecords = 3 * tracer::Exporter::kSealBytesPerStep / tracer::kRecordBytes;
+    ASSERT_TRUE(exporter().request(filled(kRecords, kRecords), 0).ok());
+    for (int step = 0; step < 3; ++step) {
+        ASSERT_EQ(exporter().step(), tracer::StepResult::more);
+        ASSERT_TRUE(first.chunks.empty() && first.state() == tracer::SinkState::idle) << "sealing, step " << step;
+    }
+    drain();
+    exporter().begin_exit();
+    drain();
+    ASSERT_EQ(first.chunks.size(), 1U);
+    const auto begin = payload_at<ChunkBegin>(tests::records_in(first.chunks[0]), 0);
+    EXPECT_EQ(begin.checksum, tracer::ChunkChecksum::crc32c);
+    EXPECT_EQ(begin.crc32c, checksum_of(first.chunks[0]));
+    EXPECT_EQ(second.chunks, first.chunks);
+}
+
+TEST_F(ExporterTest, AnInterruptedSealBeginsAgainAtTheExit) {
+    FakeSink sink;
+    ASSERT_TRUE(exporter().attach(sink, SinkTime::at_once).ok());
+    constexpr std::size_t kRecords = 2 * tracer::Exporter::kSealBytesPerStep / tracer::kRecordBytes;
+    ASSERT_TRUE(exporter().request(filled(kRecords, kRecords), 0).ok());
+    ASSERT_EQ(exporter().step(), tracer::StepResult::more);
+    exporter().begin_exit();
+    drain();
+    ASSERT_EQ(sink.chunks.size(), 1U);
+    EXPECT_EQ(payload_at<ChunkBegin>(tests::records_in(sink.chunks[0]), 0).crc32c, checksum_of(sink.chunks[0]));
+}
+
 TEST_F(ExporterTest, PutsACyclicChunkIntoTimeOrderAndTheEmergencyAreaLast) {
     FakeSink sink;
     ASSERT_TRUE(exporter().attach(sink, SinkTime::at_once).ok());
@@ -175,7 +218,7 @@ TEST_F(ExporterTest, TheLongestPreambleFits) {
     constexpr std::size_t kDeclarationSlots =
         tracer::NameRegistry::kDeclarationsMax * tracer::EncodedDeclaration::kSlotsMax; // none is declared here
     EXPECT_EQ(records.size(), Exporter::kPreambleSlotsMax - kDeclarationSlots + 1);
-    EXPECT_EQ(payload_at<tracer::NameOf>(records, 14 + 28 + 3 + 1 + 1).name.view().back(), '~');
+    EXPECT_EQ(payload_at<tracer::NameOf>(records, 15 + 28 + 3 + 1 + 1).name.view().back(), '~');
 }
 
 TEST_F(ExporterTest, GivesBothSinksTheSameBytesOnceInAnyInterleaving) {

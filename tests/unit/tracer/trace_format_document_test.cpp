@@ -111,7 +111,7 @@ TEST(TraceFormatDocument, ListsTheFieldsOfEveryPayloadInTheirSizes) {
     // The sizes that the document's list of fields adds up to, length word included and names empty.
     std::array<std::byte, 256> bytes{};
     EXPECT_EQ(tracer::encode_payload(tracer::ChunkBegin{}, bytes).value(),
-              2U + 2 + 2 + 2 + 1 + 1 + 4 * 4 + 2 + 4 + 4 * 8 + 2 + 2 * 8);
+              2U + 2 + 2 + 2 + 1 + 1 + 4 * 4 + 2 + 4 + 4 * 8 + 2 + 2 * 8 + 4);
     EXPECT_EQ(tracer::encode_payload(tracer::Build{}, bytes).value(), 2U + 3 + 8 + 8);
     EXPECT_EQ(tracer::encode_payload(tracer::TraceCost{}, bytes).value(), 2U + 4 * 4);
     EXPECT_EQ(tracer::encode_payload(tracer::NameOf{}, bytes).value(), 2U + 2 + 1);

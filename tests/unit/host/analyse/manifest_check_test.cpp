@@ -55,6 +55,18 @@ TEST_F(ManifestChecks, PassWhatIsTrue) {
     EXPECT_THAT(m_out, HasSubstr("complete: nothing lost"));
 }
 
+// The chunk has no checksum of its own: that of the manifest counts, for every reader.
+TEST_F(ManifestChecks, OfTheChecksumAreMadeByEveryReader) {
+    Manifest manifest = truth();
+    for (const bool is_wrong : {false, true}) {
+        for (const char* const command : {"print", "count", "schedule", "summary", "check"}) {
+            manifest.chunks[0].crc32c = truth().chunks[0].crc32c ^ (is_wrong ? 1U : 0U);
+            EXPECT_EQ(status_of(command, manifest), is_wrong ? 2 : 0) << command;
+            EXPECT_EQ(m_err.find("W-CRC") != std::string::npos, is_wrong) << command << m_err;
+        }
+    }
+}
+
 TEST_F(ManifestChecks, NameTheKeyAndBothNumbersOfEveryFalseEntry) {
     struct FalseEntry {
         std::string said;
@@ -70,7 +82,7 @@ TEST_F(ManifestChecks, NameTheKeyAndBothNumbersOfEveryFalseEntry) {
         {"announced.chunks: the manifest says 2, found 1", [](Manifest& m) { m.announced->chunks = 2; }},
         {"missing: the manifest says 4, found 0", [](Manifest& m) { m.chunks[0].missing = 4; }},
         {"records: the manifest says 7, found 9", [](Manifest& m) { m.chunks[0].records = 7; }},
-        {"preamble: the manifest says 1, found 39", [](Manifest& m) { m.chunks[0].preamble = 1; }},
+        {"preamble: the manifest says 1, found 40", [](Manifest& m) { m.chunks[0].preamble = 1; }},
         {"announced_records: the manifest says 5, found 9", [](Manifest& m) { m.chunks[0].description.records = 5; }},
         {"first_tsc: the manifest says 1, found 5000", [](Manifest& m) { m.chunks[0].first_tsc = 1; }},
         {"last_tsc: the manifest says 1, found 6100", [](Manifest& m) { m.chunks[0].last_tsc = 1; }},

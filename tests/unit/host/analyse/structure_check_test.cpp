@@ -122,6 +122,16 @@ TEST_F(StructureChecking, DoesNotAccuseAcrossAnEmptySlot) {
     EXPECT_THAT(check(chunk), ElementsAre("timer-pairs", "counts")); // after the hole it judges again
 }
 
+TEST_F(StructureChecking, DoesNotAccuseInAChunkWhoseChecksumIsWrong) {
+    ChunkBuilder chunk;
+    chunk.event(1, "timer_wakeup_start").event(9, "timer_wakeup_start").event(10, "ipoint");
+    support::Bytes bytes = support::sealed(chunk.bytes());
+    EXPECT_THAT(check(bytes), testing::Contains("timer-pairs"));
+    bytes.back() ^= std::byte{1};
+    EXPECT_THAT(check(bytes), testing::Not(testing::Contains("timer-pairs")));
+    EXPECT_THAT(m_relaxations, ElementsAre(HasSubstr("the checksum of")));
+}
+
 TEST_F(StructureChecking, DoesNotAccuseAcrossTheCutEndOfAChunk) {
     ChunkBuilder first;
     first.event(1, "timer_wakeup_start").event(2, "timer_wakeup_end");

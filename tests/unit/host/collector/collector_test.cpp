@@ -4,6 +4,7 @@
 
 #include "host/collector/session_directory.hpp"
 #include "host/collector/session_writer.hpp"
+#include "host/formats/trace.hpp"
 #include "tests/support/host_trace_builder.hpp"
 
 #include <arpa/inet.h>
@@ -192,8 +193,61 @@ TEST_F(Collecting, SaysHowManyRecordsAreMissingWhenAPacketIsLostInsideAChunk) {
     EXPECT_EQ(manifest.chunks[0].missing, 60U);
     EXPECT_EQ(manifest.chunks[1].missing, 0U);
     std::string expected = text(chunk(0, 200).bytes());
-    expected.erase(std::size_t{60} * 16, std::size_t{60} * 16);
-    EXPECT_EQ(file(0), expected) << "the file holds what arrived, and nothing else";
+    expected.replace(std::size_t{60} * 16, std::size_t{60} * 16, std::size_t{60} * 16, '\0');
+    EXPECT_EQ(file(0), expected) << "what arrived keeps its place";
+    const std::uint64_t preamble = chunk(0, 200).description().preamble_slots;
+    const formats::dat::ManifestGap gap{.offset = std::uint64_t{60} * 16,
+                                        .slots = 60,
+                                        .first_packet = 2,
+                                        .packets = 1,
+                                        .tsc_before = 1000 + (60 - preamble) - 1,
+                                        .tsc_after = 1000 + (120 - preamble)};
+    EXPECT_THAT(manifest.chunks[0].gaps, testing::ElementsAre(gap));
+}
+
+TEST_F(Collecting, ReadsWhatFollowsLostPacketsOfAPreamble) {
+    ChunkBuilder builder = chunk(0, 200);
+    for (std::uint16_t i = 0; i < 100; ++i) {
+        builder.name("task", static_cast<std::uint16_t>(100 + i), "one of many");
+    }
+    std::uint32_t number = 1;
+    std::vector<Bytes> all = support::packets(builder.bytes(), number);
+    all.erase(all.begin() + 1, all.begin() + 3);
+    Sender(m_socket.local()).send(all);
+    const formats::dat::Manifest manifest = collect();
+    ASSERT_EQ(manifest.chunks.size(), 1U);
+    EXPECT_EQ(manifest.chunks[0].records, 200U);
+    EXPECT_EQ(manifest.chunks[0].missing, 120U);
+    trace::Diagnostics diagnostics([](std::string_view) {});
+    const auto trace = formats::Trace::open(m_directory.path(), {}, diagnostics);
+    ASSERT_TRUE(trace.ok());
+    trace::Event event;
+    while (trace.value()->next(event)) {
+    }
+    EXPECT_EQ(trace.value()->facts().usable_events, 200U);
+    EXPECT_EQ(trace.value()->facts().chunks.at(0).missing, 120U);
+    EXPECT_TRUE(diagnostics.damaged());
+}
+
+TEST_F(Collecting, IsNotCompleteIfBytesChangedOnTheirWay) {
+    for (const bool flips : {false, true}) {
+        SessionWriter writer(m_directory.path());
+        Bytes image = support::sealed(chunk(0, 20).bytes());
+        image.back() ^= flips ? std::byte{1} : std::byte{0};
+        writer.add(image, 0);
+        EXPECT_TRUE(writer.finish().ok());
+        EXPECT_EQ(writer.wrong_checksums(), flips ? 1U : 0U);
+        std::filesystem::remove(m_directory / "0trace.dat");
+    }
+    std::uint32_t number = 1;
+    Bytes image = support::sealed(chunk(0, 20).bytes());
+    image.back() ^= std::byte{1};
+    std::vector<Bytes> all = support::packets(image, number);
+    all.push_back(support::packets(support::export_end({1, tracer::RunResult::completed, 20, 0, 0, 0}), number)[0]);
+    Sender(m_socket.local()).send(all);
+    const formats::dat::Manifest manifest = collect();
+    EXPECT_FALSE(manifest.complete);
+    EXPECT_THAT(manifest.reason, HasSubstr("the checksum of 1 chunk is wrong"));
 }
 
 TEST_F(Collecting, GivesAChunkWhoseBeginningIsLostAFileOfItsOwn) {

@@ -57,6 +57,16 @@ TEST_F(OracleOrder, DoesNotAccuseAcrossAnEmptySlot) {
     EXPECT_THAT(m_relaxations, testing::Contains(HasSubstr("records are missing")));
 }
 
+TEST_F(OracleOrder, DoesNotAccuseInAChunkWhoseChecksumIsWrong) {
+    Scene scene;
+    scene.hard(12, Scene::kEdf, 50, 300).hard(13, Scene::kEdf, 50, 400).at(100).release(12, 100, 400).run(13);
+    support::Bytes bytes = support::sealed(scene.chunk.bytes());
+    EXPECT_THAT(judge(bytes), testing::Not(IsEmpty()));
+    bytes.back() ^= std::byte{1};
+    EXPECT_THAT(judge(bytes), IsEmpty()) << testing::PrintToString(m_texts);
+    EXPECT_THAT(m_relaxations, testing::Contains(HasSubstr("the checksum of")));
+}
+
 TEST_F(OracleOrder, DecidesAsSoonAsAnotherTaskHasATurn) {
     const auto preempted = [](std::uint64_t decided) {
         Scene scene;

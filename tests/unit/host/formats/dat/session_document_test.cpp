@@ -23,7 +23,7 @@ void collect_keys(const trace::Json& json, const std::string& prefix, std::set<s
             collect_keys(value, name + '.', keys);
         } else if (value.is_array()) {
             keys.insert(name);
-            collect_keys(value.at(0), name + "[].", keys);
+            collect_keys(value.at(0), name + "[].", keys); // of an object in an array, all keys
         } else {
             keys.insert(name);
         }
@@ -39,6 +39,7 @@ TEST(SessionDocument, ListsEveryKeyThatAManifestHasAndNoOther) {
     dat::ManifestChunk chunk;
     chunk.file = "0trace.dat";
     chunk.described = true;
+    chunk.gaps.push_back({});
     manifest.chunks.push_back(chunk);
     std::set<std::string> written;
     collect_keys(trace::Json::parse(dat::to_json_text(manifest)), "", written);

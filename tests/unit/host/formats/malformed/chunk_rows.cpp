@@ -14,6 +14,12 @@ using enum host::trace::ExitStatus;
 const std::size_t kSize = three_events().bytes().size();
 const std::size_t kMain = main_area(three_events());
 
+// One bit of the last record.
+Bytes with_flipped_bit(Bytes bytes) {
+    bytes[bytes.size() - 3] ^= std::byte{1};
+    return bytes;
+}
+
 Outcome read_pipe(MalformedInput& at, const Bytes& bytes) {
     const StandardInput input(at.store("input", bytes));
     return at.read_path("-");
@@ -56,6 +62,73 @@ std::vector<MalformedRow> malformed_chunks() {
          .offset_bytes = kSize,
          .events = 3,
          .act = [](MalformedInput& at) { return read_pipe(at, three_events().bytes() + three_events().bytes()); }},
+        {.row = "D8",
+         .name = "sealed_chunk",
+         .input = "a chunk with a checksum",
+         .events = 3,
+         .bytes = [] { return support::sealed(three_events().bytes()); }},
+        {.row = "D8",
+         .name = "flipped_bit",
+         .input = "one bit of a record of a chunk with a checksum: it is read, and nothing concluded from it",
+         .code = "W-CRC",
+         .status = damaged,
+         .offset_bytes = one_event().bytes().size(),
+         .text = "nothing is concluded",
+         .events = 4,
+         .bytes = [] { return one_event().bytes() + with_flipped_bit(support::sealed(three_events().bytes())); }},
+        {.row = "D8",
+         .name = "flipped_bit_in_a_pipe",
+         .input = "the same through a pipe",
+         .code = "W-CRC",
+         .status = damaged,
+         .offset_bytes = 0,
+         .events = 4,
+         .act =
+             [](MalformedInput& at) {
+                 return read_pipe(at, with_flipped_bit(support::sealed(three_events().bytes())) +
+                                          support::sealed(one_event().bytes()));
+             }},
+        {.row = "D8",
+         .name = "flipped_bit_of_the_checksum",
+         .input = "one bit of the checksum itself",
+         .code = "W-CRC",
+         .status = damaged,
+         .offset_bytes = 0,
+         .events = 3,
+         .bytes =
+             [] {
+                 Bytes bytes = support::sealed(three_events().bytes());
+                 bytes[13 * 16 + 14] ^= std::byte{4};
+                 return bytes;
+             }},
+        {.row = "D8",
+         .name = "empty_slots",
+         .input = "zeros in the place of a record that was lost on its way",
+         .code = "W-SHORT",
+         .status = damaged,
+         .offset_bytes = kMain + 16,
+         .text = "1 slots from here on are empty",
+         .events = 2,
+         .bytes =
+             [] {
+                 Bytes bytes = support::sealed(three_events().bytes());
+                 std::fill_n(bytes.begin() + static_cast<std::ptrdiff_t>(kMain + 16), 16, std::byte{0});
+                 return bytes;
+             }},
+        {.row = "D8",
+         .name = "empty_slots_of_the_preamble",
+         .input = "zeros in the place of two slots of a preamble: the records after it are read",
+         .code = "W-SHORT",
+         .status = damaged,
+         .offset_bytes = kMain - 32,
+         .text = "2 slots from here on are empty",
+         .events = 3,
+         .bytes =
+             [] {
+                 Bytes bytes = support::sealed(three_events().bytes());
+                 std::fill_n(bytes.begin() + static_cast<std::ptrdiff_t>(kMain - 32), 32, std::byte{0});
+                 return bytes;
+             }},
         {.row = "D18",
          .name = "missing_chunk",
          .input = "the counter of dropped records rose by 7 without a blackout",

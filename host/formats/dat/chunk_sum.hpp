@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+// The checksum of a chunk as its chunk_begin states it (docs/trace-format.md, section 3): over all bytes of the chunk
+// as the machine sent them, the four of the checksum itself taken as zeros.
+#pragma once
+
+#include "host/trace/byte_source.hpp"
+#include "lib/units.hpp"
+#include "tracer/metadata.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+namespace host::formats::dat {
+
+class ChunkSum {
+  public:
+    // Takes the slots of a chunk_begin. payload: of these slots together, padding included; stamp: theirs.
+    ChunkSum(std::span<const std::byte> payload, lib::Ticks stamp);
+
+    // Bytes of the chunk that follow those taken before.
+    void add(std::span<const std::byte> bytes);
+
+    [[nodiscard]] std::uint32_t value() const { return m_value; }
+
+  private:
+    std::uint32_t m_value = 0;
+};
+
+// What the bytes of a chunk show.
+enum class ChunkBytes : std::uint8_t {
+    whole,   // the checksum is right
+    holed,   // it is wrong, and slots are empty: lost on the way, their places kept
+    damaged, // it is wrong
+    unread,  // not all bytes are there, or they cannot be read
+};
+
+// Adds the bytes after the chunk_begin, up to size_bytes, to its sum and compares.
+[[nodiscard]] ChunkBytes check_bytes(trace::ByteSource& source, std::uint64_t offset_bytes, std::uint64_t size_bytes,
+                                     ChunkSum sum, std::uint32_t stated);
+
+} // namespace host::formats::dat
