@@ -54,6 +54,11 @@ void StructureCheck::begin_chunk(const trace::Event& event, const trace::TraceFa
         return;
     }
     const tracer::ChunkBegin& description = chunk.description;
+    if (chunk.losses_unplaced) {
+        relax(~Families(), fmt::format("{} was converted from a trace that lost records, and does not say where: only "
+                                       "stamps and counts are checked",
+                                       chunk.file));
+    }
     if (description.dropped != 0) {
         relax(~Families(), fmt::format("{} records were dropped on cpu {}: pairs and order are not checked",
                                        description.dropped, description.cpu));

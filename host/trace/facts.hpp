@@ -43,6 +43,7 @@ struct ChunkReport {
     std::uint64_t begin_bytes = 0; // where the chunk starts in its file
     std::size_t order = 0;         // in the input: chunks were handed over in this order
     bool described = false;        // it has a chunk_begin that could be read
+    bool losses_unplaced = false;  // it was made from a trace that lost records, and does not say where
     tracer::ChunkBegin description{};
     std::uint64_t preamble = 0; // slots read from the preamble
     std::uint64_t records = 0;  // slots read after it: records, or pieces of a compact stream
@@ -51,6 +52,7 @@ struct ChunkReport {
     std::uint64_t extra = 0;    // there and not promised
     std::uint64_t unused = 0;   // code 0
     std::uint64_t skipped = 0;  // records that could not be decoded
+    std::uint64_t gaps = 0;     // parts of the carrier that are missing so far, with an unknown number of records
     std::uint64_t blackout = 0; // records that its blackout_end events say were dropped
     bool in_blackout = false;   // its last blackout has no end
     bool damaged = false;       // its checksum is wrong: any of its records may be; of a pipe known only at its end

@@ -35,7 +35,7 @@ class Holes {
     };
 
     [[nodiscard]] static std::uint64_t lost(const ChunkReport& chunk) {
-        return chunk.missing + chunk.unused + chunk.skipped;
+        return chunk.missing + chunk.unused + chunk.skipped + chunk.gaps;
     }
 
     std::map<std::uint16_t, Latest> m_processors;

@@ -144,3 +144,10 @@ def kev_threads(ctx):
 def tlog_pairs(ctx):
     """Pairs of a tlog file."""
     expect_everywhere(ctx, tlog(ctx), TLOG_SWITCHES, {0: 12000, 1: 8000}, 0)
+    _, lines, _ = read_ftrace(ctx, ctx.dir / "out.kev")
+    # A .kev file has no equal stamps: those of the processors are apart.
+    again = sorted(switches_of(lines, 0), key=lambda switch: switch[1])
+    expected = sorted(TLOG_SWITCHES, key=lambda switch: switch[1])
+    expect_equal([switch[1:] for switch in again], [switch[1:] for switch in expected], "switches as a .kev file")
+    late = [time - switch[0] for (time, *_), switch in zip(again, expected)]
+    expect(max(late) - min(late) < 16, f"as a .kev file they are late by {late} ns")

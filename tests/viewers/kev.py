@@ -13,6 +13,7 @@ from support.context import BUILD, ROOT
 
 SIMPLE, BEGIN, MIDDLE, END = range(4)
 CONTROL, TIME, BUFFER = 1, 1, 2
+WAIT_OBJECT = 0xD2
 KEYS = ("FILE_NAME DATE VER_MAJOR VER_MINOR LITTLE_ENDIAN ENCODING BOOT_DATE CYCLES_PER_SEC CPU_NUM SYSNAME NODENAME "
         "SYS_RELEASE SYS_VERSION MACHINE SYSPAGE_LEN").split()
 
@@ -67,8 +68,9 @@ def read_events(path):
 
 
 def is_metadata(group, event):
-    """Names and the like: thread names, and user events of the metadata family (low digit 0xC)."""
-    return (group, event) == (4, 320) or (group == 6 and event & 0x0F == 0x0C)
+    """Names and the like: thread names, what the next wait is for, and user events of the metadata family (low digit
+    0xC)."""
+    return (group, event) in ((4, 320), (6, WAIT_OBJECT)) or (group == 6 and event & 0x0F == 0x0C)
 
 
 def compare(ctx, trace, codes=(0,)):
@@ -144,6 +146,24 @@ def printer(ctx):
     expect(re.fullmatch(r"t:0x[0-9a-f]{8} CPU:00 CONTROL :TIME msb:0x[0-9a-f]{8} lsb\(offset\):0x[0-9a-f]{8}",
                         controls[1]),
            controls[1])
+
+
+@case
+def published_printer(ctx):
+    """Read as the published printer reads: the third and fourth word of a thread's state are its priority and policy,
+    and a user event of more than two words is the text that it begins with."""
+    _, events = read_events(ctx.convert(traces.control(), "kev"))
+    waits = [(tuple(words[2:]), before[4]) for before, (_, _, group, event, words) in zip(events, events[1:])
+             if (group, event) == (4, 17)]
+    expect(waits, "no THSEM")
+    for (priority, policy), (_, what) in waits:
+        expect(253 <= priority <= 255 and policy in (1, 2, 4), f"priority {priority}, policy {policy}")
+        expect_equal(what >> 16, 1, "kind of the object in front of THSEM")
+    texts = [struct.pack(f"<{len(words)}I", *words).split(b"\0")[0].decode()
+             for _, _, group, event, words in events if group == 6 and len(words) > 2]
+    expect(all(text.isprintable() and len(text) > 2 for text in texts), f"not printable: {texts[:9]}")
+    for text in ("control_output error=1000mrad drive=3000mV", "mutex_name 1 state", "task_parameters sensor"):
+        expect(text in texts, f"no event says {text}: {sorted(set(texts))[:40]}")
 
 
 @case

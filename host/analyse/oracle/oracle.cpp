@@ -52,6 +52,13 @@ void Oracle::begin_chunk(const trace::Event& event, const trace::TraceFacts& fac
             fmt::format("{} has no header: tasks have neither levels nor parameters, nothing is decided", chunk.file));
         return;
     }
+    if (chunk.losses_unplaced) {
+        m_verdicts.lose_all();
+        m_verdicts.relax(fmt::format("{} was converted from a trace that lost records, and does not say where: nothing "
+                                     "is decided",
+                                     chunk.file));
+        return;
+    }
     m_timing.judged = m_tolerance || facts.clock.mode == tracer::ClockMode::icount;
     if (!m_timing.judged) {
         m_verdicts.relax("the clock is not one that counts instructions: a stamp may be any time later than the "

@@ -3,12 +3,16 @@
 // of any kind through it.
 #pragma once
 
+#include "host/convert/event_words.hpp"
 #include "host/convert/records/kev_slots.hpp"
 #include "host/convert/writer.hpp"
 #include "host/formats/kev/codes.hpp"
 
+#include <array>
 #include <cstdint>
+#include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace host::convert::records {
@@ -29,7 +33,13 @@ class KevWriter final : public Writer {
     void write_header(const Survey& survey);
     void write_metadata(const Survey& survey);
     template <typename Payload>
-    void write_payload(std::uint8_t code, const Payload& payload);
+    void write_payload(std::uint8_t code, const Payload& payload, std::string_view text = {});
+    void write_name(std::uint16_t context, std::uint16_t cpu, std::uint64_t ticks, std::string_view name);
+    void add_ours(const trace::Event& event);
+    void add_foreign(const trace::Event& event);
+    void add_object(const trace::Event& event);
+    void add_switch(const trace::Event& event);
+    [[nodiscard]] std::string_view text_of(const trace::Event& event);
     void put(std::uint16_t cpu, std::uint64_t ticks, const formats::kev::Foreign& foreign);
 
     OutputFile& m_file;
@@ -38,6 +48,10 @@ class KevWriter final : public Writer {
     std::vector<std::uint32_t> m_words;
     std::uint64_t m_metadata_ticks = 0;
     bool m_ours = true;
+    std::array<std::uint64_t, formats::kev::kProcessorsMax> m_newest{}; // ticks of the newest event of ours
+    std::map<std::uint16_t, std::uint16_t> m_running;                   // of another system: contexts by processor
+    EventWords m_event_words;
+    std::string m_text;
 };
 
 } // namespace host::convert::records

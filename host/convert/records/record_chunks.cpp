@@ -108,7 +108,9 @@ void RecordChunks::add(const trace::Event& event) {
     Stretch& stretch = stretch_of(event.cpu);
     // A later source has more names; late records of an earlier source do not restore that one's names.
     if (!stretch.has_source || event.source > stretch.source) {
-        take_source(event.source, *event.names, stretch);
+        // Another system's trace names things throughout, and is one source.
+        const bool gathers = event.origin != trace::Origin::record;
+        take_source(event.source, gathers ? m_survey.facts.names : *event.names, stretch);
     }
     if (stretch.records.empty()) {
         stretch.first = event.ticks;

@@ -2,7 +2,6 @@
 // The mapping; see the header. Event numbers are never typed: they come from the table by name.
 #include "host/formats/kev/codes.hpp"
 
-#include "host/formats/kev/event_numbers.hpp"
 #include "host/formats/kev/slot.hpp"
 #include "lib/wire_numbers.hpp"
 #include "tracer/metadata.hpp"
@@ -10,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <string>
 
 namespace host::formats::kev {
 
@@ -19,6 +19,7 @@ constexpr auto kThreadClass = static_cast<std::uint8_t>(Class::thread);
 constexpr auto kUserClass = static_cast<std::uint8_t>(Class::user);
 constexpr auto kInterruptClass = static_cast<std::uint8_t>(Class::interrupt);
 constexpr std::uint32_t kContexts = 0x1'0000;
+constexpr std::size_t kTextBytesMin = 3; // so that its first word is 2^16 or more
 
 // The state of a thread that waits, by number of the kind of wait; 0: none has the number.
 constexpr auto kStateOfWait = [] {
@@ -71,8 +72,8 @@ bool is_long(std::uint8_t code) {
     return row != nullptr && row->shape == tracer::Shape::combined;
 }
 
-void append_bytes(std::span<const std::byte> bytes, std::vector<std::uint32_t>& words) {
-    words.push_back(static_cast<std::uint32_t>(bytes.size()));
+// In whole words, the last one padded with zeros.
+void append_words(std::span<const std::byte> bytes, std::vector<std::uint32_t>& words) {
     for (std::size_t at = 0; at < bytes.size(); at += 4) {
         std::uint32_t word = 0;
         for (std::size_t i = 0; i < 4 && at + i < bytes.size(); ++i) {
@@ -82,16 +83,36 @@ void append_bytes(std::span<const std::byte> bytes, std::vector<std::uint32_t>& 
     }
 }
 
+void append_bytes(std::span<const std::byte> bytes, std::vector<std::uint32_t>& words) {
+    words.push_back(static_cast<std::uint32_t>(bytes.size()));
+    append_words(bytes, words);
+}
+
+// With its zero. The published printer shows nothing of a text in which anything is not printable.
+void append_text(std::string_view text, std::vector<std::uint32_t>& words) {
+    std::string printable(text.substr(0, kTextBytesMax));
+    std::ranges::replace_if(
+        printable, [](char character) { return character < ' ' || character > '~'; }, '?');
+    printable.resize(std::max(printable.size(), kTextBytesMin), ' ');
+    append_words(std::as_bytes(std::span(printable.c_str(), printable.size() + 1)), words);
+}
+
 // What is damaged has its code and 256 times its place here as its number; 0: it is sound.
 constexpr auto kStates = std::to_array<trace::EventState>(
     {trace::EventState::ok, trace::EventState::incomplete, trace::EventState::orphan, trace::EventState::malformed});
 
-std::optional<std::uint16_t> thread_event_of(const trace::Event& event, std::vector<std::uint32_t>& words,
-                                             std::uint32_t pid) {
+// The kind of wait of a task_block that has a state over there; else 0.
+std::uint32_t wait_of(std::uint8_t code, std::uint32_t par2) {
+    const std::uint32_t kind = par2 >> 16;
+    return code == kCodeOfBlock && kind < kStateOfWait.size() ? kind : 0;
+}
+
+std::optional<std::uint16_t> thread_event_of(const trace::Event& event, const ForOthers& others,
+                                             std::vector<std::uint32_t>& words) {
     const std::uint32_t tid = std::uint32_t{event.par1} + 1;
     for (const StateEvent& row : kStateEvents) {
         if (row.code == event.code && event.par2 == 0) {
-            words = {pid, tid};
+            words = {others.pid, tid};
             return static_cast<std::uint16_t>(row.state);
         }
     }
@@ -101,12 +122,9 @@ std::optional<std::uint16_t> thread_event_of(const trace::Event& event, std::vec
             return row.event;
         }
     }
-    const std::uint32_t kind = event.par2 >> 16;
-    if (event.code == kCodeOfBlock && kind < kStateOfWait.size() && kind != 0) {
-        words = {pid, tid};
-        if ((event.par2 & 0xFFFF) != 0) {
-            words.push_back(event.par2 & 0xFFFF);
-        }
+    if (const std::uint32_t kind = wait_of(event.code, event.par2); kind != 0) {
+        const auto policy = std::max(others.policy, SchedulingPolicy::fifo); // 0 there: a file of an earlier version
+        words = {others.pid, tid, others.priority, static_cast<std::uint32_t>(policy)};
         return kStateOfWait[kind];
     }
     return std::nullopt;
@@ -136,14 +154,24 @@ std::optional<Native> thread_native_of(std::uint16_t event, std::span<const std:
         }
     }
     const auto kind = std::ranges::find(kStateOfWait.begin() + 1, kStateOfWait.end(), event);
-    const bool has_object = words.size() == 4 && words[2] != 0 && words[2] <= 0xFFFF && words[3] == 0;
-    if (kind == kStateOfWait.end() || (words.size() != 2 && !has_object)) {
+    const bool earlier = words.size() == 4 && words[2] != 0 && words[2] <= 0xFFFF && words[3] == 0;
+    const bool has_policy = words.size() == 4 && words[2] <= kPriorityMax && words[3] != 0;
+    if (kind == kStateOfWait.end() || (words.size() != 2 && !earlier && !has_policy)) {
         return std::nullopt;
     }
     native.code = kCodeOfBlock;
-    native.par2 = static_cast<std::uint32_t>(kind - kStateOfWait.begin()) << 16 | (has_object ? words[2] : 0);
-    native.words = has_object ? 3 : 2;
+    native.par2 = static_cast<std::uint32_t>(kind - kStateOfWait.begin()) << 16 | (earlier ? words[2] : 0);
+    native.words = earlier ? 3 : words.size();
     return native;
+}
+
+// How many words the text at the beginning takes: 0 if there is an earlier version's length or par1, below 2^16.
+std::size_t words_of_text(std::span<const std::uint32_t> words) {
+    if (words[0] <= 0xFFFF) {
+        return 0;
+    }
+    const auto last = std::ranges::find_if(words, [](std::uint32_t word) { return word >> 24 == 0; });
+    return static_cast<std::size_t>(last - words.begin()) + 1;
 }
 
 // Whether `length` bytes after word `at` are a payload of ours and fill the words as the writer does: padded to an even
@@ -169,15 +197,17 @@ std::optional<Native> user_native_of(std::uint16_t event, std::span<const std::u
     if (!has_payload) {
         native.par1 = static_cast<std::uint16_t>(words[0]);
         native.par2 = words[1];
+        native.names_object = sound && wait_of(native.code, native.par2) != 0 && (native.par2 & 0xFFFF) != 0;
         return words.size() == 2 && words[0] <= 0xFFFF ? std::optional(native) : std::nullopt;
     }
-    const std::size_t length_at = sound ? 0 : 2;
+    const std::size_t after_text = words_of_text(words);
+    const std::size_t length_at = after_text + (sound ? 0 : 2);
     if (length_at >= words.size() || !fits(words[length_at], length_at, words)) {
         return std::nullopt;
     }
     if (!sound) {
-        native.par1 = static_cast<std::uint16_t>(words[0]);
-        native.par2 = words[1];
+        native.par1 = static_cast<std::uint16_t>(words[after_text]);
+        native.par2 = words[after_text + 1];
     }
     native.payload_word = length_at + 1;
     native.payload_bytes = words[length_at];
@@ -187,9 +217,9 @@ std::optional<Native> user_native_of(std::uint16_t event, std::span<const std::u
 
 } // namespace
 
-Foreign foreign_of(const trace::Event& event, std::uint32_t pid, std::vector<std::uint32_t>& words) {
+Foreign foreign_of(const trace::Event& event, const ForOthers& others, std::vector<std::uint32_t>& words) {
     if (event.is_sound()) {
-        if (const auto number = thread_event_of(event, words, pid)) {
+        if (const auto number = thread_event_of(event, others, words)) {
             return {kThreadClass, *number};
         }
         const auto* const interrupt = std::ranges::find(kInterruptEvents, event.code, &LifeEvent::code);
@@ -198,11 +228,16 @@ Foreign foreign_of(const trace::Event& event, std::uint32_t pid, std::vector<std
             return {kInterruptClass, interrupt->event};
         }
         if (is_long(event.code)) {
-            return foreign_of_metadata(event.code, event.payload, words);
+            return foreign_of_metadata(event.code, others.text, event.payload, words);
         }
     }
-    words = {event.par1, event.par2};
-    if (!event.is_sound() && !event.payload.empty()) {
+    words.clear();
+    const bool has_payload = !event.is_sound() && !event.payload.empty();
+    if (has_payload) {
+        append_text(others.text, words);
+    }
+    words.insert(words.end(), {event.par1, event.par2});
+    if (has_payload) {
         append_bytes(event.payload, words);
     }
     const auto* const state = std::ranges::find(kStates, event.state);
@@ -210,8 +245,18 @@ Foreign foreign_of(const trace::Event& event, std::uint32_t pid, std::vector<std
     return {kUserClass, static_cast<std::uint16_t>(event.code + 0x100 * damage)};
 }
 
-Foreign foreign_of_metadata(std::uint8_t code, std::span<const std::byte> payload, std::vector<std::uint32_t>& words) {
+std::optional<Foreign> foreign_object_of(const trace::Event& event, std::vector<std::uint32_t>& words) {
+    if (!event.is_sound() || wait_of(event.code, event.par2) == 0 || (event.par2 & 0xFFFF) == 0) {
+        return std::nullopt;
+    }
+    words = {event.par1, event.par2};
+    return Foreign{kUserClass, event.code};
+}
+
+Foreign foreign_of_metadata(std::uint8_t code, std::string_view text, std::span<const std::byte> payload,
+                            std::vector<std::uint32_t>& words) {
     words.clear();
+    append_text(text, words);
     append_bytes(payload, words);
     return {kUserClass, code};
 }
@@ -219,15 +264,7 @@ Foreign foreign_of_metadata(std::uint8_t code, std::span<const std::byte> payloa
 Foreign foreign_of_task_name(std::uint16_t context, std::uint32_t pid, std::string_view name,
                              std::vector<std::uint32_t>& words) {
     words = {pid, std::uint32_t{context} + 1};
-    std::uint32_t word = 0;
-    for (std::size_t i = 0; i <= name.size(); ++i) { // the zero byte, too
-        const std::uint32_t byte = i < name.size() ? static_cast<std::uint8_t>(name[i]) : 0;
-        word |= byte << (8 * (i % 4));
-        if (i % 4 == 3 || i == name.size()) {
-            words.push_back(word);
-            word = 0;
-        }
-    }
+    append_words(std::as_bytes(std::span(std::string(name).c_str(), name.size() + 1)), words);
     return {kThreadClass, kThreadName};
 }
 

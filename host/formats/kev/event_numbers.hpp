@@ -39,6 +39,17 @@ enum class ThreadState : std::uint16_t {
     net_reply,
 };
 
+// The fourth word of a thread's state, after pid, tid and priority.
+enum class SchedulingPolicy : std::uint32_t {
+    no_change,
+    fifo,
+    round_robin,
+    other,
+    sporadic,
+};
+
+inline constexpr std::uint32_t kPriorityMax = 255;
+
 inline constexpr std::uint16_t kThreadCreate = 24;
 inline constexpr std::uint16_t kThreadDestroy = 25;
 inline constexpr std::uint16_t kVirtualThreads = 26; // added to the number of a thread's event

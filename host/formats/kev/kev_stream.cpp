@@ -16,8 +16,6 @@ namespace host::formats::kev {
 
 namespace {
 
-constexpr std::uint32_t kNoPid = 0xFFFF'FFFF;
-
 // A key that our writer adds; 0 if it is absent or no number.
 template <typename T>
 T number_of(const Header& header, std::string_view key, int base) {
@@ -72,15 +70,36 @@ void KevStream::take_header(const trace::OpenOptions& options) {
         if (header.find("BOOT_ID") != nullptr) {
             m_facts.boot_id = number_of<std::uint64_t>(header, "BOOT_ID", 16);
         }
+        take_losses(header);
     }
+}
+
+// What chunk_begin says of a chunk. Files of earlier versions do not say whether losses have a place.
+void KevStream::take_losses(const Header& header) {
+    trace::ChunkReport& chunk = m_facts.chunks.front();
+    chunk.described = header.find("UNPLACED") != nullptr;
+    chunk.losses_unplaced = number_of<std::uint64_t>(header, "UNPLACED", 10) != 0;
+    chunk.description = {.clock_mode = m_facts.clock.mode,
+                         .tsc_khz = m_facts.clock.khz,
+                         .tsc_source = m_facts.clock.source,
+                         .tsc_error_ppm = m_facts.clock.error_ppm,
+                         .dropped = number_of<std::uint64_t>(header, "DROPPED", 10),
+                         .overwritten = number_of<std::uint64_t>(header, "OVERWRITTEN", 10),
+                         .boot_id = m_facts.boot_id.value_or(0)};
 }
 
 bool KevStream::next(trace::Event& event) {
     if (!m_window.next(m_current)) {
         m_facts.chunks.front().records = m_reader->slots();
         m_facts.absent = {.parts = m_reader->missing_buffers(), .unit = "buffers"};
+        if (m_facts.export_end) { // the chunks that were sent are one here
+            m_facts.export_end->chunks = 1;
+            m_facts.export_end->records = m_reader->slots() + m_reader->missing_buffers();
+        }
         return false;
     }
+    std::uint64_t& gaps = m_facts.chunks.front().gaps;
+    gaps = std::max(gaps, m_current.missing_buffers);
     check_order(m_current);
     fill(event);
     return true;
@@ -148,6 +167,9 @@ void KevStream::fill_native(trace::Event& event) {
     event.raw_code = native->code;
     event.par1 = native->par1;
     event.par2 = native->par2;
+    if (event.code == trace::kCodeOf<"task_block"> && native->state == trace::EventState::ok) {
+        take_object(event, *native);
+    }
     if (native->payload_word != 0 && native->state == trace::EventState::ok) {
         // As in the first record of a long event: its length, that word included, and the first four bytes.
         event.par1 = static_cast<std::uint16_t>(native->payload_bytes + sizeof(std::uint16_t));
@@ -165,13 +187,26 @@ void KevStream::fill_native(trace::Event& event) {
     }
 }
 
+// Of a wait, if the event in front of it named it.
+void KevStream::take_object(trace::Event& event, const Native& native) {
+    const auto object = std::exchange(m_objects[event.cpu], std::nullopt);
+    if (native.names_object) {
+        m_objects[event.cpu] = native;
+        event.metadata = true;
+    } else if (object && object->par1 == event.par1 && object->par2 >> 16 == event.par2 >> 16) {
+        event.par2 = object->par2;
+    }
+}
+
 void KevStream::fill_meaning(trace::Event& event) {
     const bool overfull = m_threads.overfull();
     if (const auto meaning = m_threads.take(event, m_facts.names)) {
         trace::set_meaning(event, *meaning);
     } else if (m_threads.overfull() && !overfull) {
-        m_diagnostics.report("W-CAP", {.file = m_name, .offset_bytes = event.offset_bytes, .cpu = event.cpu},
-                             "more than 65,535 threads: the schedule leaves out those that come later");
+        m_diagnostics.report(
+            "W-CAP", {.file = m_name, .offset_bytes = event.offset_bytes, .cpu = event.cpu},
+            "more than 65,535 threads, or 32,768 interrupts with numbers above 32767: the schedule leaves out "
+            "those that come later");
     }
 }
 

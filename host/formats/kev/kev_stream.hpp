@@ -15,6 +15,7 @@
 #include "host/trace/open_options.hpp"
 #include "lib/result.hpp"
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -42,7 +43,9 @@ class KevStream final : public trace::EventStream {
     void fill_native(trace::Event& event);
     void fill_meaning(trace::Event& event);
     void take_metadata(const trace::Event& event, const Native& native);
+    void take_losses(const Header& header);
     void set_time(trace::Event& event);
+    void take_object(trace::Event& event, const Native& native);
     void check_order(const RawEvent& event);
 
     std::unique_ptr<Reader> m_reader;
@@ -50,8 +53,9 @@ class KevStream final : public trace::EventStream {
     trace::Diagnostics& m_diagnostics;
     std::string m_name;
     bool m_ours = false;
-    ThreadSchedule m_threads;  // of a file that is not ours
-    std::uint64_t m_hertz = 0; // 0: not known
+    std::array<std::optional<Native>, kProcessorsMax> m_objects; // of the wait that comes next, by processor
+    ThreadSchedule m_threads;                                    // of a file that is not ours
+    std::uint64_t m_hertz = 0;                                   // 0: not known
 
     RawEvent m_current; // whose data the caller holds
     std::vector<std::byte> m_payload;

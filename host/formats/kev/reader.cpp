@@ -285,6 +285,7 @@ void Reader::emit(const Slot& slot, trace::EventState state, const Stamp& stamp)
                                  .slot = m_slots,
                                  .state = state,
                                  .pair = {slot.data[0], slot.data[1]},
+                                 .missing_buffers = m_missing_buffers,
                                  .longer = {}},
                        .stamp = stamp});
 }
@@ -296,6 +297,7 @@ void Reader::emit(Assembled&& event, trace::EventState state) {
                                  .stamp = event.stamp,
                                  .slot = event.slot,
                                  .state = state,
+                                 .missing_buffers = m_missing_buffers,
                                  .longer = std::move(event.words)},
                        .stamp = stamp->second});
     m_open_stamps.erase(stamp);

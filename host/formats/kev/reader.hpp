@@ -35,6 +35,7 @@ struct RawEvent {
     std::uint64_t ticks = 0;
     trace::EventState state = trace::EventState::ok;
     std::array<std::uint32_t, kWordsPerSlot> pair{};
+    std::uint64_t missing_buffers = 0;   // in front of it
     std::vector<std::uint32_t> longer{}; // instead of `pair`, for an event of several slots
 
     [[nodiscard]] std::span<const std::uint32_t> words() const {

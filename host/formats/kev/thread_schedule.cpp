@@ -48,8 +48,11 @@ std::optional<trace::Meaning> ThreadSchedule::take(const trace::Event& event, tr
     const bool entry = event.number == kInterruptEntry;
     if (event.event_class == static_cast<std::uint16_t>(Class::interrupt) &&
         (entry || event.number == kInterruptExit)) {
-        return trace::Meaning{.code = entry ? kCodeOf<"interrupt_start"> : kCodeOf<"interrupt_end">,
-                              .par1 = vector_of(event.words[0], names)};
+        const auto vector = vector_of(event.words[0], names);
+        m_overfull = m_overfull || !vector;
+        return vector ? std::optional(trace::Meaning{
+                            .code = entry ? kCodeOf<"interrupt_start"> : kCodeOf<"interrupt_end">, .par1 = *vector})
+                      : std::nullopt;
     }
     if (event.event_class != static_cast<std::uint16_t>(Class::thread)) {
         return std::nullopt;
@@ -126,10 +129,15 @@ void ThreadSchedule::name_process(std::uint32_t pid, std::string name, trace::Na
     }
 }
 
-// Vectors have 16 bits: interrupts with greater numbers get some from the end, and names.
-std::uint16_t ThreadSchedule::vector_of(std::uint32_t interrupt, trace::Names& names) {
-    if (interrupt <= 0xFFFF) {
+// Vectors have 16 bits: the lower half is for interrupts with such numbers, the others get some from the end, and
+// names.
+std::optional<std::uint16_t> ThreadSchedule::vector_of(std::uint32_t interrupt, trace::Names& names) {
+    constexpr std::uint32_t kHalf = 0x8000;
+    if (interrupt < kHalf) {
         return static_cast<std::uint16_t>(interrupt);
+    }
+    if (m_vectors.size() == kHalf && !m_vectors.contains(interrupt)) {
+        return std::nullopt;
     }
     const auto [place, is_new] =
         m_vectors.try_emplace(interrupt, static_cast<std::uint16_t>(0xFFFF - m_vectors.size()));

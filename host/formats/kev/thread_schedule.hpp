@@ -26,13 +26,14 @@ class ThreadSchedule {
     // threads or interrupts.
     [[nodiscard]] std::optional<trace::Meaning> take(const trace::Event& event, trace::Names& names);
 
-    // Threads without a context: there are more than 65,535.
+    // There are threads without a context (more than 65,535) or interrupts without a vector (more than 32,768 with
+    // numbers above 32,767).
     [[nodiscard]] bool overfull() const { return m_overfull; }
 
   private:
     [[nodiscard]] std::optional<trace::Meaning> take_thread(const trace::Event& event, trace::Names& names);
     [[nodiscard]] std::optional<std::uint16_t> context_of(std::uint32_t pid, std::uint32_t tid, trace::Names& names);
-    [[nodiscard]] std::uint16_t vector_of(std::uint32_t interrupt, trace::Names& names);
+    [[nodiscard]] std::optional<std::uint16_t> vector_of(std::uint32_t interrupt, trace::Names& names);
     void name_thread(std::uint32_t pid, std::uint32_t tid, std::uint16_t context, trace::Names& names) const;
     void name_process(std::uint32_t pid, std::string name, trace::Names& names);
     [[nodiscard]] std::string text_of(std::span<const std::uint32_t> words) const;
@@ -42,7 +43,7 @@ class ThreadSchedule {
     trace::ForeignContexts m_contexts;                // by pid and tid
     std::map<std::uint32_t, std::string> m_processes; // names by pid
     std::map<std::uint16_t, std::uint16_t> m_running; // contexts by processor
-    std::map<std::uint32_t, std::uint16_t> m_vectors; // of interrupts with numbers of more than 16 bits
+    std::map<std::uint32_t, std::uint16_t> m_vectors; // of interrupts with numbers of more than 15 bits
     bool m_overfull = false;
 };
 

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
+#include <set>
 
 namespace host::formats::kev {
 
@@ -108,6 +109,28 @@ TEST(ThreadSchedule, InterruptsWithLargeNumbersHaveVectorsOfTheirOwn) {
                                              "interrupt_end 65535/0", "interrupt_start 65534/0", "[INT_HANDLER_ENTR]"));
     EXPECT_EQ(meanings.names.find(tracer::Unit::vector, 65'535), "interrupt 0x80000000");
     EXPECT_EQ(meanings.names.find(tracer::Unit::vector, 65'534), "interrupt 0x80010000");
+}
+
+// Half of the vectors are for numbers below 32768: none is given to two interrupts.
+TEST(ThreadSchedule, InterruptsBeyondTheLastVectorAreLeftOut) {
+    KevBuilder file;
+    file.time(0, 1);
+    for (std::uint32_t i = 0; i < 0x8001; ++i) {
+        file.slot('S', 0, 3, kInterruptEntry, 10 + i, i == 0 ? 0xFFFF : 0x8000'0000 + i, 0);
+    }
+    std::string lines;
+    std::set<unsigned> vectors;
+    std::size_t without = 0;
+    trace::Diagnostics diagnostics([&](std::string_view line) { lines += line; });
+    const auto stream = KevStream::open({.name = "t.kev", .bytes = support::source_of(file.bytes)}, {}, diagnostics);
+    for (trace::Event event; stream.value()->next(event);) {
+        if (!event.metadata) {
+            event.row != nullptr ? static_cast<void>(vectors.insert(event.par1)) : static_cast<void>(++without);
+        }
+    }
+    EXPECT_EQ(vectors.size(), 0x8000U);
+    EXPECT_EQ(without, 1U);
+    EXPECT_THAT(lines, testing::HasSubstr("W-CAP"));
 }
 
 // 1-1 to 1-4 are the kernel's idle threads on four processors.
