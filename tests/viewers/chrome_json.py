@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""chrome-json, read by Python's json; slices also by the rules of speedscope, whose page is no package of Debian."""
+"""chrome-json, read by Python's json; slices also by the rules of speedscope."""
 import collections
 import decimal
 import json

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""ctf, read by babeltrace2."""
+"""ctf, read by babeltrace2, and by babeltrace 1, which is a reader of its own."""
+import itertools
 import re
 import struct
 
@@ -10,10 +11,10 @@ INSTRUCTION, BLOCK = 0x6E, 0x7E
 LINE = re.compile(r"^\[(\d+)\] ([^:]+): \{ cpu_id = (\d+) \}(?:, \{ (?:(.*) )?\})?$")
 
 
-def read(ctx, directory):
-    """Every event that babeltrace2 prints, in order: name, clock value (as it is in the stream), processor,
+def read(ctx, directory, program="babeltrace2"):
+    """Every event that the program prints, in order: name, clock value (as it is in the stream), processor,
     fields."""
-    text = ctx.run("babeltrace2", directory, "--clock-cycles", "--no-delta").stdout
+    text = ctx.run(program, "--clock-cycles", "--no-delta", directory).stdout
     found = []
     for line in text.splitlines():
         match = LINE.match(line)
@@ -28,9 +29,9 @@ def native(events):
     return [{**event, "event": event.get("name", event["event"])} for event in events]
 
 
-def compare(ctx, trace, *, codes=(0,)):
+def compare(ctx, trace, *, codes=(0,), program="babeltrace2"):
     directory = ctx.convert(trace, "ctf", codes=codes)
-    found, events = read(ctx, directory), native(ctx.events(trace, codes=codes))
+    found, events = read(ctx, directory, program), native(ctx.events(trace, codes=codes))
     expect_equal(counts(found), counts(events), "events by name")
     expect_equal([(one["event"], one["cycles"], one["cpu"]) for one in found],
                  [(one["event"], one["ticks"], one["cpu"]) for one in events], "events in order")
@@ -72,6 +73,19 @@ def generated(ctx):
     directory, _, events = compare(ctx, trace)
     expect_equal(counter(ctx, directory)["Event"], len(events), "events that the counter saw")
     expect(counter(ctx, directory)["Packet beginning"] > 5, "everything in one packet")
+
+
+@case
+def babeltrace_1(ctx):
+    """It prints every event of the recorded run, too, with the fields that babeltrace2 prints; and two processors'."""
+    directory, found, _ = compare(ctx, traces.control(), program="babeltrace")
+    both = ctx.convert(traces.two_processors(ctx, 3000), "ctf")
+    # At one tick, each program has an order of the processors of its own.
+    pairs = [(found, read(ctx, directory))]
+    pairs.append([sorted(read(ctx, both, program), key=lambda one: (one["cycles"], one["cpu"]))
+                  for program in ("babeltrace", "babeltrace2")])
+    for one, two in itertools.chain(*(itertools.zip_longest(*pair) for pair in pairs)):
+        expect_equal(one, two, "an event")
 
 
 @case

@@ -38,9 +38,14 @@ def install(ctx):
     return ctx.dir / "root/usr"
 
 
+def settings(ctx, prefix):
+    """As if it were installed where the system looks."""
+    return {"PKG_CONFIG_PATH": f"{prefix}/lib/pkgconfig", "PKG_CONFIG_SYSROOT_DIR": f"{ctx.dir}/root",
+            "LD_LIBRARY_PATH": f"{prefix}/lib"}
+
+
 def flags_of(ctx, prefix, library, *options):
-    settings = {"PKG_CONFIG_PATH": f"{prefix}/lib/pkgconfig", "PKG_CONFIG_SYSROOT_DIR": f"{ctx.dir}/root"}
-    return ctx.run("pkg-config", *options, "--cflags", "--libs", library, env=settings).stdout.split()
+    return ctx.run("pkg-config", *options, "--cflags", "--libs", library, env=settings(ctx, prefix)).stdout.split()
 
 
 @case
@@ -113,6 +118,30 @@ def samples(ctx):
         else:
             entries = counts(ctx.events(traces.control()))["interrupt_start"]
             expect_equal(shown[-1], f"{entries} interrupts", f"the last line of {source.name}")
+
+
+# A command in the comment at the top of a sample; an explanation follows two blanks.
+COMMAND = re.compile(r"^(?://| \*) +((?:gcc|g\+\+|\./\w+) .*?)(?:  .*| \*/)?$", re.M)
+
+
+@case(timeout_s=400)
+def lines_of_the_samples(ctx):
+    """The lines with which each sample says it is built and started do it, in the directory of the sample."""
+    prefix = install(ctx)
+    log, lines = tlog_file(ctx)
+    ctx.remora("convert", traces.control(), "--to", "kev", "-o", ctx.dir / "trace.kev")
+    printed = {}
+    for sample in sorted((ROOT / "examples").iterdir()):
+        traces.store(ctx, sample.name, sample.read_bytes())
+        commands = COMMAND.findall(sample.read_text())
+        expect(commands and commands[0].endswith(f"-o {sample.stem}"), f"{sample.name} says {commands}")
+        for command in commands:
+            done = ctx.run("sh", "-c", f"cd {shlex.quote(str(ctx.dir))} && {command}", env=settings(ctx, prefix))
+            printed[command] = done.stdout.splitlines()
+    expect_equal([line for line in printed[f"./tlog_sample {log.name} 4"] if not line.startswith("---")], lines, "tlog")
+    entries = counts(ctx.events(traces.control()))["interrupt_start"]
+    expect_equal(printed["./traceparser_sample trace.kev"][-1], f"{entries} interrupts", "traceparser")
+    expect_equal(len(printed), 5, f"commands: {printed.keys()}")
 
 
 @case(timeout_s=400)

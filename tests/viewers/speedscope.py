@@ -1,7 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""speedscope: the rules by which its reader refuses or takes a file, and the calls that a task in steps made."""
+"""speedscope: the rules by which its reader refuses or takes a file, the calls that a task in steps made, and what its
+page shows of them in Chromium."""
+import base64
 import collections
+import html
 import json
+import os
+import re
 
 from viewers import traces
 from support.cases import case, expect, expect_equal
@@ -49,9 +54,8 @@ def lines_of(document, name):
             for event in found[0]["events"]]
 
 
-@case
-def calls_and_switches(ctx):
-    """Frames open with calls and close with returns, are closed while another task runs, and hold handlers."""
+def two_tasks(ctx):
+    """Two tasks in steps, of which one is interrupted once."""
     at = iter(range(1000, 100000, 240))  # 100 ns apart
     steps = [(traces.CONTEXT_SWITCH, 3, 0), (STEPS_BEGIN, 3, 1), (BLOCK, RESUMED << 12, 0x1000),
              (BLOCK, CALL << 12 | 7, 0x2000), (BLOCK, JUMP << 12 | 2, 0x2004),
@@ -60,8 +64,13 @@ def calls_and_switches(ctx):
              (INSTRUCTION, CALL, 0x6000), (traces.CONTEXT_SWITCH, 3, 0), (BLOCK, RESUMED << 12, 0x3003),
              (BLOCK, RETURN << 12 | 1, 0x100A), (STEPS_END, 3, 20)]
     data = b"".join(traces.record(code, next(at), par1, par2) for code, par1, par2 in steps)
-    path = traces.store(ctx, "steps.dat", traces.chunk(data, tasks={3: "one", 4: 'two "\\'}, vectors={0x20: "timer"}))
-    document = load(ctx, path)
+    return traces.store(ctx, "steps.dat", traces.chunk(data, tasks={3: "one", 4: 'two "\\'}, vectors={0x20: "timer"}))
+
+
+@case
+def calls_and_switches(ctx):
+    """Frames open with calls and close with returns, are closed while another task runs, and hold handlers."""
+    document = load(ctx, two_tasks(ctx))
     expect_equal(lines_of(document, "one"),
                  ["+0x1000 200", "+0x2000 300", "+interrupt timer 500", "-interrupt timer 600", "-0x2000 700",
                   "+0x3000 800", "-0x3000 900", "-0x1000 900", "+0x1000 1300", "+0x3000 1300", "-0x3000 1400",
@@ -114,3 +123,34 @@ def any_bytes(ctx):
                                        (traces.INTERRUPT_END, rng.randrange(3), 0), (STEPS_END, rng.randrange(4), 0)])
         data += traces.record(code, stamp, par1, par2)
     load(ctx, traces.store(ctx, "any.dat", traces.chunk(data, tasks={1: "a", 2: "b"})))
+
+
+PAGE = "/usr/local/lib/node_modules/speedscope/dist/release/index.html"
+
+
+def rows_of_page(ctx, content):
+    """Cells of each row of the tables that the page makes of a file: the profiles, and the first one's functions."""
+    expect(os.path.exists(PAGE), f"{PAGE} does not exist: make deps")
+    # As speedscope's own command hands over a file.
+    script = traces.store(ctx, "load.js", b'speedscope.loadFileFromBase64("x", "%s")' % base64.b64encode(content))
+    url = f"file://{PAGE}#localProfilePath={script}&view=sandwich"
+    for seconds in (10, 100, 1000):  # of the page's own time: on a busy machine it draws late
+        page = ctx.run("chromium", "--headless", "--no-sandbox", "--disable-dev-shm-usage",
+                       "--enable-unsafe-swiftshader", "--run-all-compositor-stages-before-draw",
+                       f"--virtual-time-budget={seconds}000", "--dump-dom", url, env={"HOME": str(ctx.dir)}).stdout
+        if "Symbol Name" in page and "ns (100%)" in page:
+            break
+    return [[html.unescape(re.sub(r"<[^>]*>", "", cell)) for cell in re.findall(r"<td.*?>(.*?)</td>", row)]
+            for row in re.findall(r"<tr.*?>(.*?)</tr>", page) if "<td" in row]
+
+
+@case
+def shown_by_its_page(ctx):
+    """The page, as npm has it, lists both tasks with their times, and the first one's functions: total time, and
+    without the functions that they called."""
+    rows = rows_of_page(ctx, ctx.convert(two_tasks(ctx), "speedscope").read_bytes())
+    expect_equal(sorted(rows),
+                 [["1", "one", "900.00ns"], ["100.00ns (11%)", "100.00ns (11%)", "interrupt timer"],
+                  ["2", 'two "\\\\', "200.00ns"], ["200.00ns (22%)", "200.00ns (22%)", "0x3000"],
+                  ["400.00ns (44%)", "300.00ns (33%)", "0x2000"], ["900.00ns (100%)", "300.00ns (33%)", "0x1000"]],
+                 "rows of the page")
