@@ -34,7 +34,7 @@ def run_through_uefi(ctx):
     ctx.remora("verify", ctx.dir / "out" / "udp")
 
 
-def run_of_the_readme(options):
+def documented_run(options):
     def body(ctx):
         done = make_run(ctx, *options)
         expect(done.returncode == 0, done.stdout + done.stderr)
@@ -45,14 +45,18 @@ def run_of_the_readme(options):
     return body
 
 
-def register_runs_of_the_readme():
-    """Each `make run` in README.md, but that of the application that the reader writes: `remora check` objects to
-    nothing in what it leaves."""
-    commands = set(re.findall(r"make run((?: [A-Z_]+=\w+)*)", (ROOT / "README.md").read_text(encoding="utf-8")))
-    for options in sorted(command.split() for command in commands):
-        if "APP=beat" not in options:
-            name = "_".join(["readme_run", *options]).replace("=", "_").lower()
-            CASES.append(Case(name, run_of_the_readme(options), timeout_s=180))
+def documented_runs():
+    """The options of each `make run` in README.md and docs, but that of the application that the reader writes."""
+    texts = [path.read_text(encoding="utf-8") for path in [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]]
+    commands = set(re.findall(r"make run((?: [A-Z_]+=\w+)*)", "\n".join(texts)))
+    return [command.split() for command in sorted(commands) if "APP=beat" not in command]
+
+
+def register_documented_runs():
+    """`remora check` objects to nothing in what each of them leaves."""
+    for options in documented_runs():
+        name = "_".join(["documented_run", *options]).replace("=", "_").lower()
+        CASES.append(Case(name, documented_run(options), timeout_s=300))
 
 
 @case(timeout_s=180)
