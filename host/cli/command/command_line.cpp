@@ -83,20 +83,54 @@ std::string unexpected(const CLI::App& command, std::span<const char* const> wor
     return fmt::format("{} is no option{}", text::escaped(name), text::did_you_mean(name, option_names(command)));
 }
 
+// What is wrong with the words before the command; empty if nothing is.
+std::string wrong_before_command(const CLI::App& app, std::span<const char* const> words) {
+    const std::vector<std::string> known = option_names(app);
+    for (const std::string_view word : words) {
+        const std::string_view name = word.substr(0, word.find('='));
+        if (word == "--") {
+            return "-- is not expected before the command";
+        }
+        if (!word.starts_with("-")) {
+            break;
+        }
+        if (std::ranges::find(known, name) == known.end()) {
+            return fmt::format("{} is no option{}", text::escaped(name), text::did_you_mean(name, known));
+        }
+    }
+    return {};
+}
+
+// CLI11 counts what an option requires and receives.
+std::string mismatch(const CLI::App& command, const CLI::ParseError& error) {
+    for (const CLI::Option* const option : command.get_options()) {
+        if (std::string_view(error.what()).starts_with(option->get_name() + ":")) {
+            return fmt::format("{} {}", option->get_name(),
+                               option->count() > 1 ? "is given more than once" : "requires a value");
+        }
+    }
+    return error.what();
+}
+
 // What is wrong with the words, and where the valid ones are listed.
 std::string refusal(const CLI::App& app, const CLI::ParseError& error, std::span<const char* const> words) {
+    if (const std::string wrong = wrong_before_command(app, words); !wrong.empty()) {
+        return fmt::format("{0}: {1}; see: {0} --help\n", app.get_name(), wrong);
+    }
     const auto given = app.get_subcommands();
     if (!given.empty()) {
         const CLI::App& command = *given.front();
         const bool extras = dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr && command.remaining_size() != 0;
+        const bool mismatched = dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr;
         return fmt::format("{0} {1}: {2}; see: {0} {1} --help\n", app.get_name(), command.get_name(),
-                           extras ? unexpected(command, words) : error.what());
+                           extras       ? unexpected(command, words)
+                           : mismatched ? mismatch(command, error)
+                                        : error.what());
     }
     const auto word =
         std::ranges::find_if_not(words, [](std::string_view candidate) { return candidate.starts_with("-"); });
     if (word == words.end()) {
-        return fmt::format("{0}: {1}; see: {0} --help\n", app.get_name(),
-                           words.empty() ? "a command is required" : unexpected(app, words));
+        return fmt::format("{0}: a command is required; see: {0} --help\n", app.get_name());
     }
     std::vector<std::string> commands;
     for (const CLI::App* const command : app.get_subcommands({})) {

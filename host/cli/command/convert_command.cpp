@@ -5,6 +5,7 @@
 #include "host/cli/terminal/stop_signal.hpp"
 
 #include "host/convert/convert.hpp"
+#include "host/text/escape.hpp"
 
 #include <memory>
 
@@ -22,6 +23,11 @@ struct ConvertOptions {
 trace::ExitStatus convert_trace(const ConvertOptions& options, Context context) {
     const convert::FormatRow* const format = convert::find_format(options.format);
     std::string output = options.output.empty() ? options.output_argument : options.output;
+    if (!options.output.empty() && !options.output_argument.empty()) {
+        context.err.print("remora convert: {} and --output {} both name the output: give one of them\n",
+                          text::escaped(options.output_argument), text::escaped(options.output));
+        return trace::ExitStatus::usage;
+    }
     if (output.empty()) {
         output = "-";
     }

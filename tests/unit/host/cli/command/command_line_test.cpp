@@ -90,6 +90,15 @@ TEST_F(CommandLines, NameTheMisspeltWordAndTheNearestOne) {
     EXPECT_EQ(error_of({"print"}), "remora print: TRACE is required; see: remora print --help\n");
     EXPECT_EQ(error_of({"completion", "bsh"}), "remora completion: SHELL: bsh is none of bash, zsh, fish; did you mean "
                                                "bash?; see: remora completion --help\n");
+    EXPECT_EQ(error_of({"--frobnicate", "x"}), "remora: --frobnicate is no option; see: remora --help\n");
+    EXPECT_EQ(error_of({"--frobnicate=1", "print", "x"}), "remora: --frobnicate is no option; see: remora --help\n");
+    EXPECT_EQ(error_of({"--no-pager"}), "remora: a command is required; see: remora --help\n");
+    EXPECT_EQ(error_of({"--", "print", "x"}), "remora: -- is not expected before the command; see: remora --help\n");
+    EXPECT_EQ(error_of({"print", "x", "--from", "kev", "--from", "1ms"}),
+              "remora print: --from is given more than once; see: remora print --help\n");
+    EXPECT_EQ(error_of({"print", "x", "--task"}), "remora print: --task requires a value; see: remora print --help\n");
+    EXPECT_EQ(error_of({"convert", "a.dat", "b.dat", "--to", "csv", "-o", "c.csv"}),
+              "remora convert: b.dat and --output c.csv both name the output: give one of them\n");
     EXPECT_EQ(error_of({"print", "--\x1b", "x"}), "remora print: --\\x1b is no option; see: remora print --help\n");
 }
 
