@@ -3,10 +3,17 @@
 #include "host/analyse/oracle/jobs.hpp"
 
 #include <fmt/format.h>
+#include <limits>
 
 namespace host::analyse::oracle {
 
 using trace::kCodeOf;
+
+namespace {
+
+constexpr std::uint64_t kNsPerUs = 1'000;
+
+} // namespace
 
 void Jobs::event(const trace::Event& event) {
     switch (event.code) {
@@ -29,6 +36,9 @@ void Jobs::event(const trace::Event& event) {
         break;
     case kCodeOf<"job_deadline">:
         due(event);
+        break;
+    case kCodeOf<"deadline_change">:
+        m_accounts[event.par1].changed_us = event.par2;
         break;
     case kCodeOf<"task_end_cycle">:
     case kCodeOf<"job_abort">:
@@ -70,6 +80,7 @@ void Jobs::begin_task(const trace::Event& event) {
     account.resting = true;
     account.idle = true;
     account.saved_known = true;
+    account.whole = true;
 }
 
 // A task that rests begins anew; one that does not is activated job by job.
@@ -166,13 +177,36 @@ void Jobs::due(const trace::Event& event) {
         return;
     }
     // The low 32 bits are compared; the rest follows from the release and D.
-    const std::uint64_t wanted = *task->release + model().to_ticks(task->parameters.deadline_ns);
+    const std::uint64_t relative = account.changed_us ? *account.changed_us * kNsPerUs : task->parameters.deadline_ns;
+    const std::uint64_t wanted = *task->release + model().to_ticks(relative);
     judge_relative(account, *task, trace::nearest_time(event.par2, wanted), changed);
 }
 
-// task_set_deadline() leaves no record of its own. A longer deadline shows as a change of the job in progress; a
-// shorter one holds from the next release on, so that a deadline between C and the one declared may be right.
+// The record of a change has microseconds. A longer deadline holds for the job in progress, which then has another
+// job_deadline; a shorter one from the next release on.
+void Jobs::judge_changed(const Account& account, const Task& task, std::uint64_t deadline) {
+    const Rule rule = task.policy == Policy::edf ? Rule::edf_deadline : Rule::rm_deadline;
+    const std::uint64_t changed_us = *account.changed_us;
+    if (changed_us == std::numeric_limits<std::uint32_t>::max()) { // or more
+        verdicts().undecided(rule);
+        return;
+    }
+    const std::uint64_t least = *task.release + model().to_ticks(changed_us * kNsPerUs);
+    const std::uint64_t most = *task.release + model().to_ticks((changed_us + 1) * kNsPerUs);
+    verdicts().judge(rule, deadline + 1 >= least && deadline <= most, task.context, [&] {
+        return fmt::format("a job of {} is due at {} ticks, its release {} + D, which was changed to {} us, is {}",
+                           model().name(task.context), deadline, *task.release, changed_us, least);
+    });
+}
+
+// Older kernels have no record of task_set_deadline(), and one before the trace or in a gap is not known: a longer
+// deadline shows as a change of the job in progress; a shorter one holds from the next release on, so that a deadline
+// between C and the one declared may be right.
 void Jobs::judge_relative(Account& account, const Task& task, std::uint64_t deadline, bool changed) {
+    if (account.changed_us) {
+        judge_changed(account, task, deadline);
+        return;
+    }
     const Rule rule = task.policy == Policy::edf ? Rule::edf_deadline : Rule::rm_deadline;
     const std::uint64_t release = *task.release;
     const std::uint64_t declared = model().to_ticks(task.parameters.deadline_ns);
@@ -183,7 +217,7 @@ void Jobs::judge_relative(Account& account, const Task& task, std::uint64_t dead
     const bool in_range = relative + 1 >= wcet && relative <= period + 1;
     const bool is_declared = same_but_rounding(relative, declared);
     const bool as_before = account.relative && *account.relative > declared && relative <= *account.relative + 1;
-    if (in_range && !is_declared && (relative < declared || changed || as_before)) {
+    if (in_range && !is_declared && (relative < declared || changed || as_before || !account.whole)) {
         verdicts().undecided(rule);
         account.relative = changed ? relative : account.relative;
         return;

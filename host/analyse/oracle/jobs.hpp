@@ -28,8 +28,10 @@ class Jobs : public Theory {
         bool resting = false;                // created or disabled, and not activated since
         // the job in progress
         bool in_progress = false;
-        bool idle = false;                     // known to have none
-        std::optional<std::uint64_t> relative; // from its release and deadline
+        bool idle = false;                       // known to have none
+        std::optional<std::uint64_t> relative;   // from its release and deadline
+        std::optional<std::uint64_t> changed_us; // the relative deadline by the latest deadline_change
+        bool whole = false;                      // everything since the task's creation is known
         // misses
         std::uint64_t outstanding = 0; // releases by task_timer that are not complete
         std::uint64_t reports = 0;     // misses reported for jobs that are not complete
@@ -52,6 +54,7 @@ class Jobs : public Theory {
     void release(const trace::Event& event);
     void judge_period(Account& account, const Task& task, std::uint64_t release);
     void due(const trace::Event& event);
+    void judge_changed(const Account& account, const Task& task, std::uint64_t deadline);
     void judge_relative(Account& account, const Task& task, std::uint64_t deadline, bool changed);
     void end_job(const trace::Event& event);
     void disable(const trace::Event& event);

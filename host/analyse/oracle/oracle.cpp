@@ -140,7 +140,7 @@ void Oracle::add(const trace::Event& event, const trace::TraceFacts& facts) {
         forget();
     }
     m_steps.event(event);
-    m_timing.tolerance = m_tolerance.value_or(kToleranceTicks * ticks_per_instruction(facts) + m_steps.longest());
+    m_timing.tolerance = m_tolerance.value_or(kToleranceTicks * ticks_per_instruction(facts) + m_steps.delay());
     judge(event);
     m_model.apply(event);
 }
@@ -288,8 +288,9 @@ void Oracle::finish(const trace::TraceFacts& facts) {
         m_wakeups.finish();
     }
     if (m_timing.judged && !m_tolerance && m_steps.longest() != 0) {
+        m_timing.tolerance = kToleranceTicks * ticks_per_instruction(facts) + m_steps.longest();
         m_verdicts.relax(fmt::format("tasks ran in steps, up to {} ticks between two timer interrupts: what stamps "
-                                     "measure may differ by {} ticks (--tolerance sets another number)",
+                                     "measure near them may differ by {} ticks (--tolerance sets another number)",
                                      m_steps.longest(), m_timing.tolerance));
     }
     if (m_events != 0 && !m_model.jobs_recorded()) {

@@ -105,6 +105,47 @@ TEST_F(OracleJobs, WaitsForAMissAsLongAsASectionInSteps) {
     EXPECT_THAT(violated(in_steps(250'000)), Contains("deadline-miss")) << "no step explains what passed before";
 }
 
+// The job that follows the section in steps is due at release + 800, and incomplete 100'000 ticks later.
+TEST_F(OracleJobs, ForgetsASectionInStepsAfterAWhile) {
+    const auto violated = [this](std::uint32_t release) {
+        Scene scene = in_steps(500);
+        scene.end_job(12).run(Scene::kIdle).at(release).event("task_activate", 12);
+        scene.release(12, release, release + 800).leave(Scene::kIdle).run(12);
+        return judge(scene.at(release + 100'000).event("task_schedule", 12, 12).chunk.bytes(), std::nullopt);
+    };
+    EXPECT_THAT(violated(1'000'100), IsEmpty()) << testing::PrintToString(m_texts);
+    EXPECT_THAT(violated(4'000'100), ElementsAre("deadline-miss"));
+}
+
+// D is 800 us, and 900 or 700 us from 200 on, when release 0 is in progress.
+TEST_F(OracleJobs, FollowsAChangedDeadline) {
+    const auto next = [this](std::uint32_t changed_us, std::uint32_t deadline, bool gap = false) {
+        Scene scene;
+        scene.hard(12, Scene::kEdf, 60, 1'000'000, 800'000).at(100).release(12, 100, 800'100).run(12).at(130);
+        scene.event("deadline_change", 12, changed_us);
+        if (changed_us > 800) {
+            scene.event("job_deadline", 12, 100 + changed_us * 1000);
+        }
+        scene.end_job(12).run(Scene::kIdle);
+        if (gap) {
+            scene.event("blackout_start").event("blackout_end", 0, 5);
+        }
+        return judge(scene.at(1'000'100).release(12, 1'000'100, deadline));
+    };
+    EXPECT_THAT(next(700, 1'700'100), IsEmpty()) << testing::PrintToString(m_texts);
+    EXPECT_EQ(of(Rule::edf_deadline).undecided, 0);
+    EXPECT_EQ(of(Rule::edf_deadline).checked, 2);
+    EXPECT_THAT(next(700, 1'701'099), IsEmpty()) << "the record has microseconds";
+    EXPECT_THAT(next(700, 1'800'100), ElementsAre("edf-deadline")) << "as declared";
+    EXPECT_THAT(m_texts.at(0), HasSubstr("due at 1800100 ticks, its release 1000100 + D, which was changed to 700 us"));
+    EXPECT_THAT(next(900, 1'900'100), IsEmpty()) << testing::PrintToString(m_texts);
+    EXPECT_EQ(of(Rule::edf_deadline).undecided, 0);
+    EXPECT_EQ(of(Rule::edf_deadline).checked, 3) << "of the job in progress, too";
+    EXPECT_THAT(next(900, 1'800'100), ElementsAre("edf-deadline"));
+    EXPECT_THAT(next(900, 1'900'100, true), IsEmpty()) << "what was changed before a gap is not known";
+    EXPECT_EQ(of(Rule::edf_deadline).undecided, 1);
+}
+
 TEST_F(OracleJobs, WantsAnOverrunOncePerJob) {
     EXPECT_THAT(judge(running().at(730).end_job(12)), ElementsAre("wcet-violation")) << "600 declared, 625 used";
     EXPECT_THAT(judge(running().at(705).event("task_wcet_violation", 12).at(730).end_job(12)), IsEmpty());
