@@ -8,6 +8,7 @@
 #   host     build/host/                HOST_CXXFLAGS     as released
 #   test     build/test/obj/            TEST_CXXFLAGS     hosted, address and undefined-behaviour sanitizers
 #   fuzz     build/fuzz/obj/            FUZZ_FLAGS        clang's, for libFuzzer
+#   sim      build/simulation/obj/      as the host tools, with every assertion
 #   bench    build/bench/obj/           BENCH_CXXFLAGS    as the host tools, with the record path
 CXX := g++
 CLANG := clang++
@@ -102,6 +103,7 @@ $(eval $(call compiled,$(BUILD)/uefi,EFI  ,$$(CXX) $$(EFI_FLAGS)))
 $(eval $(call compiled,$(BUILD)/host,HOST ,$$(CXX) $$(HOST_CXXFLAGS) $$(use_precompiled),$(PRECOMPILED)))
 $(eval $(call compiled,$(BUILD)/test/obj,TEST ,$$(TEST_CXX) $$(TEST_CXXFLAGS) $$(use_test_precompiled)))
 $(eval $(call compiled,$(BUILD)/fuzz/obj,FUZZ ,$$(CLANG) $$(FUZZ_FLAGS)))
+$(eval $(call compiled,$(BUILD)/simulation/obj,SIM  ,$$(CXX) $$(HOST_CXXFLAGS) $(CHECKED)))
 $(eval $(call compiled,$(BUILD)/bench/obj,BENCH,$$(CXX) $$(BENCH_CXXFLAGS)))
 $(eval $(call precompiled,$(BUILD)/host/precompiled.hpp.gch,host/precompiled.hpp,$$(CXX) $$(HOST_CXXFLAGS)))
 $(eval $(call precompiled,$(BUILD)/test/obj/tests/unit/host/precompiled.hpp.gch,tests/support/precompiled.hpp,$$(TEST_CXX) $$(TEST_CXXFLAGS)))

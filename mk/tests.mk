@@ -57,6 +57,20 @@ $(eval $(call linked,$(SOAK),$(call object,$(BUILD)/bench/obj,$(wildcard tests/s
 soak: $(SOAK) ## test: RECORDS=n records under nested interrupts: none torn, inverted or uncounted
 	@tests/soak/run.sh $(SOAK) $(RECORDS)
 
+# --- simulation: sender and receiver of the acknowledged export over a virtual network ------------------------------------
+SEEDS := 2000
+SOAK_SEEDS := 10000
+SIMULATION := $(BUILD)/simulation/export
+$(eval $(call linked,$(SIMULATION),$(call object,$(BUILD)/simulation/obj,$(wildcard tests/simulation/*.cpp tracer/reliable/*.cpp \
+  host/collector/reliable/*.cpp) lib/assert_hosted.cpp),-lfmt))
+
+.PHONY: test-simulation soak-simulation
+test-simulation: $(SIMULATION) ## test: the export over a simulated network, SEEDS=2000 runs for each kind of failure
+	@$(SIMULATION) $(SEEDS)
+
+soak-simulation: $(SIMULATION) ## test: the same, SOAK_SEEDS=10000 runs
+	@$(SIMULATION) $(SOAK_SEEDS)
+
 # --- checks of the sources ------------------------------------------------------------------------------------------------
 # A check without files would pass, so a missing list of files is an error.
 listed = $(or $(shell git ls-files -co --exclude-standard $(1) | sort),$(error git lists no files here: the checks need \
@@ -82,7 +96,7 @@ check-headers: export HEADER_FLAGS_EFI = $(call flags_to_check,$(EFI_FLAGS))
 check-headers: export HEADER_SOURCES_KERNEL = $(IMAGE_SOURCES) $(APP_SOURCES) $(GUEST_TEST_SOURCES)
 check-headers: export HEADER_SOURCES_HOST = $(HOST_SOURCES) $(COMPAT_SOURCES)
 check-headers: export HEADER_SOURCES_TEST = $(sort $(call DEEP,tests/unit,.cpp) $(TEST_SUPPORT) $(TESTED_tracer) $(TESTED_drivers) \
-  $(wildcard tests/soak/*.cpp tests/bench/*.cpp))
+  $(wildcard tests/soak/*.cpp tests/simulation/*.cpp tests/bench/*.cpp))
 check-headers: export HEADER_SOURCES_EFI = $(EFI_SOURCES)
 check-headers: ## test: every header compiles alone
 	@tests/structure/headers_alone.py $(filter %.hpp %.h,$(SOURCES))
@@ -98,7 +112,7 @@ format: ## test: apply clang-format
 # --- whole programs ---------------------------------------------------------------------------------------------------------
 .PHONY: test test-model verify test-kernel test-integration test-viewers test-mutants test-mutants-slice golden golden-diff
 test: deps ## test: everything
-	@tests/all.sh test-unit test-structure test-model soak test-kernel test-integration test-viewers test-mutants-slice test-fuzz golden-diff experiment-clock
+	@tests/all.sh test-unit test-structure test-model soak test-simulation test-kernel test-integration test-viewers test-mutants-slice test-fuzz golden-diff experiment-clock
 
 test-model: ## test: the model of the record path: every variant, every mutant
 	@tests/models/run.py ci

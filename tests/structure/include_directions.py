@@ -38,9 +38,10 @@ ORDERED = {
     "kernel": ("", "state", "trace", "section", "panic", "time", "sched/admission", "sched", "sched/levels", "sync",
                "task", "interrupt", "run", "root"),
     "host": ("text", "trace", "formats/dat", "formats/kev", "formats/tlog", "formats/capture", "formats/fat",
-             "formats/packed", "formats", "schedule", "analyse", "analyse/oracle", "sql", "dissector", "collector",
-             "convert", "convert/ctf", "convert/json", "convert/linux", "convert/perfetto", "convert/records",
-             "convert/table", "convert/vcd", "cli/terminal", "cli/event", "cli/command", "cli", "compat", "tools", ""),
+             "formats/packed", "formats", "schedule", "analyse", "analyse/oracle", "sql", "dissector",
+             "collector/reliable", "collector", "convert", "convert/ctf", "convert/json", "convert/linux",
+             "convert/perfetto", "convert/records", "convert/table", "convert/vcd", "cli/terminal", "cli/event",
+             "cli/command", "cli", "compat", "tools", ""),
 }
 
 # Rooms of one kind: none of them includes another one, but for what is named here. Containers yield the chunks in them.
@@ -55,8 +56,8 @@ INCLUDE = re.compile(r'\s*#\s*include\s+"([^"]+)"')
 # Headers with a logging call; files in SILENT must not include them.
 RECORDING = {"tracer/log.hpp", "tracer/log_published.hpp", "tracer/typed_event.hpp", "tracer/trace_printf.hpp",
              "tracer/record_path.hpp", "tracer/ftrace.hpp", "kernel/trace/bridge.hpp", "kernel/section/irq_guard.hpp"}
-SILENT = ("tracer/exporter.", "tracer/sink", "tracer/metadata_writer.", "tracer/compact", "tracer/chunk_compress.",
-          "drivers/", "kernel/panic/console.")
+SILENT = ("tracer/exporter.", "tracer/sink", "tracer/reliable/", "tracer/metadata_writer.", "tracer/compact",
+          "tracer/chunk_compress.", "drivers/", "kernel/panic/console.")
 
 
 def allowed_for(name, folder):

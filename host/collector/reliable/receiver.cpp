@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: MIT
+#include "host/collector/reliable/receiver.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace host::collector::reliable {
+
+std::span<const std::byte> Receiver::handle(std::span<const std::byte> datagram_untrusted, const Peer& peer,
+                                            lib::Nanoseconds now) {
+    ++m_counters.packets;
+    const auto decoded = wire::decode(datagram_untrusted);
+    if (!decoded) {
+        ++m_counters.malformed;
+        return {};
+    }
+    const wire::Header& header = decoded.value();
+    Entry* const entry = find(peer, header.session);
+    const bool early = wire::before_session(header.type);
+    if (!early && entry == nullptr) {
+        return unknown(header, now);
+    }
+    if (m_counters.unauthentic >= kForgeriesMax ||
+        !wire::authentic(header, early ? master_key() : key_of(*entry), datagram_untrusted)) {
+        ++m_counters.unauthentic;
+        return {};
+    }
+    std::optional<Reply> reply;
+    switch (header.type) {
+    case wire::PacketType::hello:
+        return hello(header, wire::decode_body<wire::Hello>(datagram_untrusted), peer, now);
+    case wire::PacketType::data:
+    case wire::PacketType::fin:
+        if (!entry->session.is_open(header.stream)) {
+            return unknown(header, now);
+        }
+        reply = header.type == wire::PacketType::data
+                    ? entry->session.data(header, datagram_untrusted.subspan(wire::kHeaderBytes), now)
+                    : entry->session.fin(header, wire::decode_body<wire::Totals>(datagram_untrusted));
+        break;
+    case wire::PacketType::hello_ack:
+    case wire::PacketType::ack:
+    case wire::PacketType::fin_ack:
+    case wire::PacketType::unknown:
+        ++m_counters.malformed; // our own direction
+        break;
+    }
+    return reply ? encoded(*reply, header.session, key_of(*entry)) : std::span<const std::byte>{};
+}
+
+std::span<const std::byte> Receiver::hello(const wire::Header& header, const wire::Hello& hello, const Peer& peer,
+                                           lib::Nanoseconds now) {
+    Entry* entry = find(peer, header.session);
+    const std::uint64_t period = now.value / kCookiePeriod.value;
+    const std::uint64_t valid = cookie(peer, header.session, period);
+    const bool proven = hello.cookie == valid ||
+                        (period != 0 && hello.cookie == cookie(peer, header.session, period - 1)) ||
+                        (entry != nullptr && hello.cookie == entry->cookie);
+    if (!proven) {
+        ++m_counters.cookies;
+        Reply reply{.header = {.type = wire::PacketType::hello_ack,
+                               .flags = wire::kFlagCookie,
+                               .stream = header.stream,
+                               .stamp = header.stamp}};
+        wire::encode_body(wire::HelloAck{.cookie = valid}, reply.body);
+        return encoded(reply, header.session, master_key());
+    }
+    entry = entry != nullptr ? entry : open(peer, header.session);
+    if (entry == nullptr) {
+        ++m_counters.refused;
+        return {};
+    }
+    entry->cookie = hello.cookie;
+    if (m_options.key) {
+        entry->key = wire::session_key(*m_options.key, header.session, hello.cookie);
+    }
+    const auto reply = entry->session.hello(header, hello);
+    return reply ? encoded(*reply, header.session, master_key()) : std::span<const std::byte>{};
+}
+
+// The MAC of such a packet cannot be checked: its session key is not known.
+std::span<const std::byte> Receiver::unknown(const wire::Header& header, lib::Nanoseconds now) {
+    ++m_counters.unknown;
+    if (m_unknown_at && now - *m_unknown_at < kUnknownInterval) {
+        return {};
+    }
+    m_unknown_at = now;
+    const Reply reply{
+        .header = {
+            .type = wire::PacketType::unknown, .stream = header.stream, .seq = header.seq, .stamp = header.stamp}};
+    return encoded(reply, header.session, master_key());
+}
+
+void Receiver::tick(lib::Nanoseconds now, const std::function<void(const Peer&, std::span<const std::byte>)>& send) {
+    for (const auto& entry : m_sessions) {
+        while (const auto reply = entry->session.due(now)) {
+            send(entry->peer, encoded(*reply, entry->number, key_of(*entry)));
+        }
+    }
+}
+
+bool Receiver::sync_all() {
+    bool all = true;
+    for (const auto& entry : m_sessions) {
+        all = entry->session.sync_all() && all;
+    }
+    return all;
+}
+
+Receiver::Entry* Receiver::find(const Peer& peer, std::uint64_t session) {
+    const auto found = std::ranges::find_if(
+        m_sessions, [&](const auto& entry) { return entry->number == session && entry->peer == peer; });
+    return found == m_sessions.end() ? nullptr : found->get();
+}
+
+Receiver::Entry* Receiver::open(const Peer& peer, std::uint64_t session) {
+    if (m_sessions.size() == kSessionsMax) {
+        const auto ended =
+            std::ranges::find_if(m_sessions, [](const auto& entry) { return entry->session.complete(); });
+        if (ended == m_sessions.end()) {
+            return nullptr;
+        }
+        m_sessions.erase(ended); // what it received is durable, and its store knows that it ended
+    }
+    auto store = m_provider.open(peer, session);
+    if (store == nullptr) {
+        return nullptr;
+    }
+    m_sessions.push_back(std::make_unique<Entry>(peer, session, std::move(store)));
+    return m_sessions.back().get();
+}
+
+// Never 0, which means no cookie.
+std::uint64_t Receiver::cookie(const Peer& peer, std::uint64_t session, std::uint64_t period) const {
+    wire::SipHash hash(m_options.secret);
+    hash.add((std::uint64_t{peer.ipv4} << 16) | peer.port);
+    hash.add(session);
+    hash.add(period);
+    return hash.result() | 1;
+}
+
+std::span<const std::byte> Receiver::encoded(const Reply& reply, std::uint64_t session, const wire::SipKey* key) {
+    ++m_counters.replies;
+    wire::Header header = reply.header;
+    header.session = session;
+    std::ranges::copy(reply.body, m_reply.begin() + wire::kHeaderBytes);
+    wire::encode(header, key, m_reply);
+    return m_reply;
+}
+
+} // namespace host::collector::reliable

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: MIT
+// The sender in front of a collector that the test plays, packet by packet: order of the handshake, the window read
+// again from the chunk, and steps that are abandoned. Loss, delay and restarts: tests/simulation/.
+#include "tracer/reliable/sender.hpp"
+
+#include <deque>
+#include <gtest/gtest.h>
+#include <vector>
+
+namespace {
+
+namespace wire = tracer::reliable;
+using tracer::SinkState;
+using wire::PacketType;
+using Bytes = std::vector<std::byte>;
+
+class FakePeer final : public wire::DatagramPeer {
+  public:
+    [[nodiscard]] lib::Result<void> send(std::span<const std::byte> datagram) override {
+        if (on_send) {
+            on_send();
+        }
+        sent.emplace_back(datagram.begin(), datagram.end());
+        return {};
+    }
+
+    [[nodiscard]] lib::Result<void> poll() override { return {}; }
+
+    [[nodiscard]] bool sending() const override { return false; }
+
+    [[nodiscard]] lib::Nanoseconds now() override { return time; }
+
+    [[nodiscard]] lib::Result<std::size_t> receive(std::span<std::byte> out) override {
+        if (inbox.empty()) {
+            return lib::Error::not_found;
+        }
+        const Bytes datagram = inbox.front();
+        inbox.pop_front();
+        std::ranges::copy(datagram, out.begin());
+        return datagram.size();
+    }
+
+    std::vector<Bytes> sent;
+    std::deque<Bytes> inbox;
+    lib::Nanoseconds time = lib::milliseconds(1);
+    std::function<void()> on_send;
+};
+
+class Sending : public testing::Test {
+  protected:
+    Sending() {
+        m_image.parts[0] = m_memory;
+        m_image.description.boot_id = 77;
+        for (std::size_t i = 0; i < m_memory.size(); ++i) {
+            m_memory[i] = static_cast<std::byte>(i * 7 / 5);
+        }
+    }
+
+    wire::Header last() const {
+        const auto header = wire::decode(m_peer.sent.back());
+        EXPECT_TRUE(header.ok());
+        return header.value();
+    }
+
+    template <typename Body>
+    void answer(PacketType type, std::uint64_t seq, const Body& body, std::uint8_t flags = 0) {
+        Bytes packet(wire::kHeaderBytes + wire::kControlBytes);
+        wire::encode_body(body, std::span(packet).subspan(wire::kHeaderBytes));
+        wire::encode({.type = type, .flags = flags, .session = 77, .seq = seq, .stamp = last().stamp}, nullptr, packet);
+        m_peer.inbox.push_back(packet);
+    }
+
+    void step() {
+        m_peer.time = m_peer.time + lib::milliseconds(1);
+        static_cast<void>(m_sink.step());
+    }
+
+    void connect() {
+        ASSERT_TRUE(m_sink.submit(m_image).ok());
+        step();
+        ASSERT_EQ(last().type, PacketType::hello);
+        answer(PacketType::hello_ack, 0, wire::HelloAck{.cookie = 5}, wire::kFlagCookie);
+        step();
+        ASSERT_EQ(wire::decode_body<wire::Hello>(m_peer.sent.back()).cookie, 5U);
+        answer(PacketType::hello_ack, 0, wire::HelloAck{.cookie = 5, .window = 64});
+        step(); // ends the replay of nothing
+        step();
+    }
+
+    static constexpr std::size_t kPackets = 6;
+    std::vector<std::byte> m_memory = std::vector<std::byte>(kPackets * wire::kBodyBytesMax - 16);
+    tracer::ChunkImage m_image;
+    FakePeer m_peer;
+    wire::ReliableSink m_sink{m_peer, {}};
+};
+
+TEST_F(Sending, BeginsWithTwoHellosAndFourPackets) {
+    connect();
+    ASSERT_EQ(m_peer.sent.size(), 2U + 4U);
+    EXPECT_EQ(last().type, PacketType::data);
+    EXPECT_EQ(last().seq, 3U);
+    step();
+    EXPECT_EQ(m_peer.sent.size(), 6U) << "more than the congestion window allows";
+}
+
+TEST_F(Sending, IsDoneOnlyWhenAllIsDurable) {
+    connect();
+    answer(PacketType::ack, 4, wire::Ack{.not_durable = 4, .window = 64});
+    step();
+    EXPECT_EQ(last().seq, 5U);
+    EXPECT_EQ(last().flags, wire::kFlagPush);
+    EXPECT_EQ(m_peer.sent.back().size(), wire::kBytesMax - 16);
+    answer(PacketType::ack, 6, wire::Ack{.not_durable = 1, .window = 64});
+    step();
+    EXPECT_EQ(m_sink.state(), SinkState::busy);
+    answer(PacketType::ack, 6, wire::Ack{.not_durable = 0, .window = 64});
+    step();
+    EXPECT_EQ(m_sink.state(), SinkState::idle);
+}
+
+TEST_F(Sending, ReadsALostPacketAgainFromTheChunk) {
+    connect();
+    const Bytes first = m_peer.sent[2];
+    for (int i = 0; i < 300 && m_peer.sent.size() == 6; ++i) {
+        step();
+    }
+    ASSERT_EQ(m_peer.sent.size(), 7U) << "a timeout sends one packet";
+    ASSERT_EQ(last().seq, 0U);
+    EXPECT_TRUE(
+        std::equal(first.begin() + wire::kHeaderBytes, first.end(), m_peer.sent.back().begin() + wire::kHeaderBytes));
+}
+
+TEST_F(Sending, IgnoresWhatContradictsWhatWasSent) {
+    connect();
+    answer(PacketType::ack, 5, wire::Ack{.window = 64});                         // packet 4 was not sent
+    answer(PacketType::ack, 0, wire::Ack{.received = 1U << 3U, .window = 64});   // nor received
+    answer(PacketType::ack, 2, wire::Ack{.not_durable = 3, .window = 64});       // of two packets, three
+    answer(PacketType::fin_ack, 4, wire::Totals{});                              // to no FIN
+    answer(PacketType::hello_ack, 0, wire::HelloAck{.cookie = 5, .window = 64}); // to no HELLO
+    step();
+    EXPECT_EQ(m_sink.counters().ignored, 5U);
+    EXPECT_EQ(m_sink.counters().acknowledgements, 0U);
+    EXPECT_EQ(m_sink.state(), SinkState::busy);
+}
+
+// A panic in the middle of a step: the export after it begins with a step of its own.
+TEST_F(Sending, AsksAgainAfterAnAbandonedStep) {
+    connect();
+    answer(PacketType::ack, 4, wire::Ack{.window = 64});
+
+    struct Panic {};
+
+    m_peer.on_send = [] { throw Panic{}; };
+    EXPECT_THROW(step(), Panic);
+    m_peer.on_send = nullptr;
+    m_peer.time = m_peer.time + lib::milliseconds(20);
+    step();
+    ASSERT_EQ(last().type, PacketType::hello);
+    // Five packets are durable: they are read again for the CRC, and not sent.
+    const std::uint32_t crc = lib::crc32c(std::span(m_memory).first(5 * wire::kBodyBytesMax));
+    answer(PacketType::hello_ack, 5, wire::HelloAck{.cookie = 5, .crc32c = crc, .window = 64});
+    step();
+    step();
+    step();
+    EXPECT_EQ(last().type, PacketType::data);
+    EXPECT_EQ(last().seq, 5U);
+}
+
+TEST_F(Sending, TakesAnotherSessionIfTheCollectorHasOtherBytes) {
+    ASSERT_TRUE(m_sink.submit(m_image).ok());
+    step();
+    answer(PacketType::hello_ack, 0, wire::HelloAck{.cookie = 5}, wire::kFlagCookie);
+    step();
+    answer(PacketType::hello_ack, 1, wire::HelloAck{.cookie = 5, .crc32c = 0xBAD, .window = 64});
+    step();
+    step();
+    EXPECT_EQ(last().type, PacketType::hello);
+    EXPECT_NE(last().session, 77U);
+    EXPECT_EQ(last().seq, 0U);
+}
+
+TEST_F(Sending, WaitsForACollectorAsLongAsItsPatience) {
+    ASSERT_TRUE(m_sink.submit(m_image).ok());
+    for (int i = 0; i < 100'000; ++i) {
+        step();
+    }
+    EXPECT_EQ(m_sink.state(), SinkState::busy);
+    EXPECT_LE(m_peer.sent.size(), 60U); // in 100 s
+    m_sink.set_patience(lib::milliseconds(500));
+    for (int i = 0; i < 600; ++i) {
+        step();
+    }
+    EXPECT_EQ(m_sink.state(), SinkState::failed);
+    EXPECT_EQ(m_sink.last_error(), lib::Error::timeout);
+    EXPECT_EQ(m_sink.submit(m_image).error(), lib::Error::timeout);
+}
+
+} // namespace
