@@ -27,11 +27,21 @@ define kernel_image
 $(call linked_from,$(1),$(call kernel_objects,$(or $(4),$(KERNEL_DIR)),$(IMAGE_SOURCES) $(APP_SOURCES) $(2)))
 $(1): linker.ld
 	@echo '  LD    $$@'
-	@$$(CXX) $(KERNEL_LDFLAGS) $(3) $$(filter %.o,$$^) -o $$@
+	@$$(CXX) $$(KERNEL_LDFLAGS) $(3) $$(filter %.o,$$^) -o $$@
 	@test -z "$$$$(nm -u $$@)" || { nm -u $$@; echo '$$@: undefined symbols' >&2; rm -f $$@; exit 1; }
 endef
 $(eval $(call kernel_image,$(KERNEL)))
 $(eval $(call kernel_image,$(TEST_KERNEL),$(GUEST_TEST_SOURCES),$(ATTEMPTS_LDFLAGS),$(CHECKED_DIR)))
+# The same objects with the texts of trace_printf among the constants, so that the kernel can export them (linker.ld).
+INBAND_SCRIPT := $(BUILD)/inband.ld
+$(INBAND_SCRIPT): linker.ld
+	@mkdir -p $(@D)
+	@sed -e '/^    \.trace_formats 0/,/^    }/ { H; d }' -e '/^    formats_/d' -e '/^    \.rodata :/ { x; G; s/ 0 (INFO)//' \
+	  -e 's/\*(\.rodata\._ZN6[^)]*)/formats_begin = .; & formats_end = .;/; s/\n    }\n/\n    } :rodata\n/ }' $< >$@
+ifeq ($(FORMATS),inband)
+$(KERNEL): $(INBAND_SCRIPT)
+$(KERNEL): KERNEL_LDFLAGS := $(subst linker.ld,$(INBAND_SCRIPT),$(KERNEL_LDFLAGS))
+endif
 # Figures and mutants need the test kernel's applications in the released kernel.
 $(eval $(call kernel_image,$(RELEASED_TEST_KERNEL),$(GUEST_TEST_SOURCES),$(ATTEMPTS_LDFLAGS)))
 # The kernel's operations are measured alone: no part of the test kernel is in this image.

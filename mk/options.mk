@@ -2,7 +2,7 @@
 #
 # shark.cfg contains lines KEY = VALUE; the command line overrides them; the environment is ignored. An unknown key or
 # value stops the build with a list of the valid ones.
-OPTION_KEYS   := TRACER TSC COMPENSATION APP SINK BOOT ACCEL CLOCK NIC OUT
+OPTION_KEYS   := TRACER TSC COMPENSATION APP SINK BOOT ACCEL CLOCK NIC OUT FORMATS
 VALUES_TRACER := NEW OFF
 VALUES_TSC    := TRUE FALSE
 VALUES_COMPENSATION := ON OFF
@@ -11,6 +11,7 @@ VALUES_BOOT   := uefi pvh
 VALUES_ACCEL  := tcg kvm
 VALUES_CLOCK  := tcg icount
 VALUES_NIC    := pci isa none
+VALUES_FORMATS := image inband
 
 # KVM emulates no instructions to be counted: only CLOCK=icount on the command line is refused with it.
 kvm_clock = $(if $(filter kvm,$(ACCEL)),$(if $(filter command,$(origin CLOCK)),,$(eval CLOCK := tcg)))
@@ -75,7 +76,7 @@ SEED := 1
 DURATION_MS :=
 TIMEOUT_S := 120
 $(foreach key,$(STEP_KEYS),$(eval $(key) :=))
-export PORT SEED DURATION_MS TIMEOUT_S $(STEP_KEYS) APP SINK BOOT ACCEL CLOCK NIC OUT TRACER TSC COMPENSATION
+export PORT SEED DURATION_MS TIMEOUT_S $(STEP_KEYS) APP SINK BOOT ACCEL CLOCK NIC OUT TRACER TSC COMPENSATION FORMATS
 
 # Only for `make bench-kernel`: a kernel for a number of tasks, and one that measures its interrupts-off sections.
 TASKS :=
@@ -84,7 +85,7 @@ KERNEL_NAME := kernel$(if $(filter OFF,$(TRACER)),-off)$(if $(filter FALSE,$(TSC
   $(filter ON,$(COMPENSATION)),-compensation)$(if \
   $(TASKS),-tasks$(TASKS))$(if $(SECTIONS),-sections)
 KERNEL_DIR := $(BUILD)/$(KERNEL_NAME)
-KERNEL := $(KERNEL_DIR)/kernel.elf
+KERNEL := $(KERNEL_DIR)/kernel$(if $(filter inband,$(FORMATS)),-inband).elf
 CHECKED_DIR := $(KERNEL_DIR)/checked
 COMMON_DIR := $(BUILD)/kernel-common$(if $(filter FALSE,$(TSC)),-notsc)
 TEST_KERNEL := $(KERNEL_DIR)/kernel-test.elf
@@ -97,6 +98,7 @@ REMORA := $(BUILD)/host/remora
 #= TRACER=NEW|OFF          record events, or build the kernel without any code of the tracer
 #= TSC=TRUE|FALSE          clock of the kernel: time stamp counter, or HPET (then TRACER must be OFF)
 #= COMPENSATION=ON|OFF     a clock that instruction-level tracing does not advance (docs/clock-compensation.md)
+#= FORMATS=image|inband    texts of trace_printf: in the image alone, or also in front of each chunk (docs/user-events.md)
 #= APP=name                application to run; `make apps` lists them
 #= SINK=udp|disk|both|none where the trace goes
 #= BOOT=uefi|pvh           through OVMF and BOOTX64.EFI, or directly into the kernel

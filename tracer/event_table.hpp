@@ -282,6 +282,8 @@ inline constexpr auto kEvents = std::to_array<EventRow>({
     {0xCC, "condition_name", kNoParameter, kNoParameter, "name of a condition variable", Space::normal,
      Shape::combined},
     {0xDC, "port_name", kNoParameter, kNoParameter, "name of a message port", Space::normal, Shape::combined},
+    {0xEC, "format_text", kNoParameter, kNoParameter, "a format of trace_printf (FORMATS=inband)", Space::normal,
+     Shape::combined},
     // D: jobs, and what tasks wait for beside mutexes and semaphores
     {0x0D, "job_release", detail::kContext, {"release", Unit::ticks_low}, "a job is the one in progress, and ready"},
     {0x1D, "job_deadline", detail::kContext, {"deadline", Unit::ticks_low}, "the deadline by which a job competes"},

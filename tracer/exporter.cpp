@@ -15,6 +15,18 @@ constexpr std::uint8_t sink_bit(std::size_t sink) {
     return static_cast<std::uint8_t>(1U << sink);
 }
 
+// As far as there is room: the preamble's is for names and declarations.
+void write_formats(MetadataWriter& writer, std::string_view formats) {
+    while (!formats.empty()) {
+        const std::string_view text = formats.substr(0, formats.find('\0'));
+        if (!text.empty() && text.size() <= FormatText::kTextBytesMax && writer.free_slots() > kCombineSlotsMax) {
+            const auto id = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(text.data()));
+            writer.combined(event_code(FormatText::kEvent), FormatText{id, text});
+        }
+        formats.remove_prefix(text.size() < formats.size() ? text.size() + 1 : text.size());
+    }
+}
+
 } // namespace
 
 lib::Result<void> Exporter::attach(ChunkSink& sink, SinkTime time) {
@@ -303,6 +315,7 @@ void Exporter::build_image(const Chunk& chunk, const ExportJob& job) {
     for (std::size_t i = 0; i < job.declarations; ++i) {
         writer.declaration(m_parts.names.declaration(i));
     }
+    write_formats(writer, m_setup.formats);
     writer.simple(event_code("numevents"), 0, begin.records);
     begin.preamble_slots = static_cast<std::uint32_t>(writer.slots());
     ASSERT(begin_slots < begin.preamble_slots);

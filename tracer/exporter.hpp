@@ -22,6 +22,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 namespace tracer {
 
@@ -33,7 +34,8 @@ struct Setup {
     ClockMode clock_mode = ClockMode::unknown;
     std::uint64_t boot_id = 0;
     Build build{};
-    TraceCost cost{}; // not exported if rounds is 0
+    TraceCost cost{};           // not exported if rounds is 0
+    std::string_view formats{}; // texts of trace_printf, each ends with a zero; its address is its number. Empty: none
 };
 
 // When a sink may work: a stream immediately, a file writer only after the run level has exited.

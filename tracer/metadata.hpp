@@ -201,6 +201,19 @@ struct TraceCost {
     }
 };
 
+// The text of a format of trace_printf, in a kernel built with FORMATS=inband. It fills the rest of the payload.
+struct FormatText {
+    static constexpr std::string_view kEvent = "format_text";
+    static constexpr std::size_t kTextBytesMax = 248; // of a longer one only the image has the text
+    std::uint32_t id = 0;                             // as formatted_event has it
+    std::string_view text;                            // decoded: a view into the payload
+
+    template <typename Self, typename Archive>
+    static constexpr void fields(Self& self, Archive&& archive) {
+        archive(self.id, self.text);
+    }
+};
+
 // How the run ended; part of export_end.
 enum class RunResult : std::uint8_t {
     unknown = 0,
@@ -251,6 +264,12 @@ struct PayloadWriter {
         (put(fields), ...);
     }
 
+    constexpr void put(std::string_view text) {
+        for (const char character : text) {
+            out.le(static_cast<std::uint8_t>(character));
+        }
+    }
+
     constexpr void put(const Name& name) {
         out.le(name.size);
         for (const char character : name.view()) {
@@ -283,6 +302,12 @@ struct PayloadReader {
 
     requires(std::is_enum_v<T>) constexpr void get(T& value) {
         value = static_cast<T>(in.le<std::underlying_type_t<T>>());
+    }
+
+    // The rest of the payload.
+    void get(std::string_view& text) {
+        const auto bytes = in.take(in.remaining());
+        text = {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
     }
 
     constexpr void get(Name& name) {

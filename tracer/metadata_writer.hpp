@@ -69,6 +69,8 @@ class MetadataWriter {
 
     [[nodiscard]] std::size_t slots() const { return m_used / kRecordBytes; }
 
+    [[nodiscard]] std::size_t free_slots() const { return (m_out.size() - m_used) / kRecordBytes; }
+
     [[nodiscard]] std::span<const std::byte> written() const { return m_out.first(m_used); }
 
   private:
@@ -101,6 +103,8 @@ class MetadataWriter {
     }
 
     static constexpr std::size_t kSlotsMax = EncodedDeclaration::kSlotsMax; // of the longest long event here
+    static_assert(FormatText::kTextBytesMax + sizeof(std::uint16_t) + sizeof(std::uint32_t) <=
+                  kSlotsMax * kPayloadBytesPerSlot);
 
     std::span<std::byte> m_out;
     lib::Ticks m_stamp;

@@ -5,6 +5,7 @@
 #include "lib/version.hpp"
 #include "lib/wire_numbers.hpp"
 #include "tracer/unit_words.hpp"
+#include "tracer/user_fields.hpp"
 #include "tracer/wire.hpp"
 
 #include <array>
@@ -76,14 +77,50 @@ void append_tables(std::string& script) {
                    tracer::kMisprintedMutexUnlock, tracer::canonical_code(tracer::kMisprintedMutexUnlock));
 }
 
+// A text from an image may have any bytes.
+std::string lua_string(std::string_view text) {
+    std::string quoted = "\"";
+    for (const char character : text) {
+        const bool plain = character >= ' ' && character <= '~' && character != '"' && character != '\\';
+        quoted += plain ? std::string(1, character) : fmt::format("\\{:03}", static_cast<std::uint8_t>(character));
+    }
+    return quoted + '"';
+}
+
+void append_formats(std::string& script, const trace::KernelImage* image) {
+    const auto out = std::back_inserter(script);
+    script += "-- type of an argument -> kind, bytes\nlocal TYPES = {";
+    for (std::size_t i = 1; i < tracer::kFieldTypes; ++i) {
+        const auto type = static_cast<tracer::FieldType>(i);
+        const bool is_float = type == tracer::FieldType::float32 || type == tracer::FieldType::float64;
+        fmt::format_to(out, " [{}] = {{ \"{}\", {} }},", i,
+                       type == tracer::FieldType::text ? "text"
+                       : is_float                      ? "float"
+                       : tracer::is_signed_field(type) ? "signed"
+                                                       : "unsigned",
+                       tracer::field_bytes(type));
+    }
+    fmt::format_to(
+        out,
+        " }}\n-- texts of trace_printf in the image with this build id\nlocal IMAGE = \"{}\"\nlocal FORMATS = {{\n",
+        image != nullptr ? fmt::format("{:016x}", image->image_id()) : "");
+    if (image != nullptr) {
+        for (const auto& [id, text] : image->formats()) {
+            fmt::format_to(out, "  [{}] = {},\n", id, lua_string(text));
+        }
+    }
+    script += "}\n";
+}
+
 } // namespace
 
-std::string wireshark_script() {
+std::string wireshark_script(const trace::KernelImage* image) {
     std::string script = fmt::format("-- Wireshark dissector of Remora's trace packets, written by `remora dissector` "
                                      "(Remora {}).\n-- To install it, put it into the folder of personal Lua plugins "
                                      "(Help > About > Folders).\n\n",
                                      lib::kVersion);
     append_tables(script);
+    append_formats(script, image);
     script += kScriptFields;
     script += kScriptDecode;
     script += kScriptRecords;

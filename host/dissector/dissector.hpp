@@ -3,11 +3,14 @@
 // tools that wrote it.
 #pragma once
 
+#include "host/trace/kernel_image.hpp"
+
 #include <string>
 
 namespace host::dissector {
 
-// The whole script. It needs Wireshark 3.6 or later.
-[[nodiscard]] std::string wireshark_script();
+// The whole script. It needs Wireshark 3.6 or later. image: whose texts of trace_printf it shows; null: only those that
+// a trace has in itself.
+[[nodiscard]] std::string wireshark_script(const trace::KernelImage* image);
 
 } // namespace host::dissector

@@ -35,6 +35,7 @@ local f = {
   par1 = ProtoField.uint16("remora.record.par1", "par1"),
   par2 = ProtoField.uint32("remora.record.par2", "par2"),
   parameters = ProtoField.string("remora.record.parameters", "Parameters"),
+  text = ProtoField.string("remora.record.text", "Text"),
   payload = ProtoField.bytes("remora.record.payload", "Payload of the long event"),
   chunk = ProtoField.uint16("remora.chunk", "Chunk"),
   cpu = ProtoField.uint16("remora.chunk.cpu", "Processor"),

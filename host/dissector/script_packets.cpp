@@ -15,7 +15,7 @@ end
 
 local function stream_of(pinfo)
   local key = tostring(pinfo.src) .. " " .. pinfo.src_port .. " " .. tostring(pinfo.dst) .. " " .. pinfo.dst_port
-  streams[key] = streams[key] or { names = {}, seen = {}, highest = 0 }
+  streams[key] = streams[key] or { names = {}, formats = {}, seen = {}, highest = 0 }
   return streams[key]
 end
 

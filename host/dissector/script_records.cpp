@@ -129,7 +129,7 @@ local function walk(tree, tvb, count, stream, first_pass, carry)
         local good = text ~= nil
         if item and text then
           if #text > 0 then item:add(f.payload, tvb(at, SLOT), ByteArray.new(text, true):raw()) end
-          good = show_long(item, tvb(at, SLOT), row and row[1], text)
+          good = show_long(item, tvb(at, SLOT), row and row[1], text, stream)
         end
         if item and not good then item:add_proto_expert_info(e.metadata) end
       end

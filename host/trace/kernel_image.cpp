@@ -47,18 +47,14 @@ class Image {
 
     // The contents of a section, by its name.
     [[nodiscard]] std::optional<std::string_view> section(std::string_view name) const {
-        const auto count = at<std::uint16_t>(0x3C);
-        const auto names_index = at<std::uint16_t>(0x3E);
-        const auto names = names_index ? contents(*names_index) : std::nullopt;
-        for (std::uint64_t index = 0; names && index < count.value_or(0); ++index) {
-            const auto header = section_header(index);
-            const auto name_at = header ? at<std::uint32_t>(*header) : std::nullopt;
-            if (name_at && *name_at < names->size() && names->substr(*name_at).starts_with(name) &&
-                names->substr(*name_at).substr(name.size()).starts_with('\0')) {
-                return contents(index);
-            }
-        }
-        return std::nullopt;
+        const auto header = header_of(name);
+        return header ? contents_at(*header) : std::nullopt;
+    }
+
+    // Where a section of this name is loaded; 0: nowhere.
+    [[nodiscard]] std::uint64_t address_of(std::string_view name) const {
+        const auto header = header_of(name);
+        return header ? at<std::uint64_t>(*header + 0x10).value_or(0) : 0;
     }
 
     [[nodiscard]] bool is_executable(std::uint64_t section) const {
@@ -70,6 +66,21 @@ class Image {
     }
 
   private:
+    [[nodiscard]] std::optional<std::uint64_t> header_of(std::string_view name) const {
+        const auto count = at<std::uint16_t>(0x3C);
+        const auto names_index = at<std::uint16_t>(0x3E);
+        const auto names = names_index ? contents(*names_index) : std::nullopt;
+        for (std::uint64_t index = 0; names && index < count.value_or(0); ++index) {
+            const auto header = section_header(index);
+            const auto name_at = header ? at<std::uint32_t>(*header) : std::nullopt;
+            if (name_at && *name_at < names->size() && names->substr(*name_at).starts_with(name) &&
+                names->substr(*name_at).substr(name.size()).starts_with('\0')) {
+                return header;
+            }
+        }
+        return std::nullopt;
+    }
+
     [[nodiscard]] std::optional<std::uint64_t> section_header(std::uint64_t index) const {
         const auto table = at<std::uint64_t>(0x28);
         const auto entry_bytes = at<std::uint16_t>(0x3A);
@@ -81,8 +92,12 @@ class Image {
 
     [[nodiscard]] std::optional<std::string_view> contents(std::uint64_t index) const {
         const auto header = section_header(index);
-        const auto offset = header ? at<std::uint64_t>(*header + 0x18) : std::nullopt;
-        const auto size = header ? at<std::uint64_t>(*header + 0x20) : std::nullopt;
+        return header ? contents_at(*header) : std::nullopt;
+    }
+
+    [[nodiscard]] std::optional<std::string_view> contents_at(std::uint64_t header) const {
+        const auto offset = at<std::uint64_t>(header + 0x18);
+        const auto size = at<std::uint64_t>(header + 0x20);
         return offset && size ? range(*offset, *size) : std::nullopt;
     }
 
@@ -173,14 +188,16 @@ lib::Result<void, Refusal> KernelImage::read_image(std::string_view image_untrus
     if (const auto note = image.section(".note.gnu.build-id"); note && note->size() >= 24) {
         m_image_id = Image(*note).at<std::uint64_t>(16).value_or(0);
     }
-    // The compiler aligns longer texts, so there are zeros between them.
+    // A format's number is its address: its offset where the section is not loaded. The compiler aligns longer texts,
+    // so there are zeros between them.
+    const std::uint64_t base = image.address_of(".trace_formats");
     for (std::size_t at = kFirstFormat; at < formats->size();) {
         const std::size_t end = std::min(formats->find('\0', at), formats->size());
         if (end - at > kTextMax) {
             return too_long("format", at, end - at, "shorten it, or split it in two");
         }
         if (end > at) {
-            m_formats.emplace(static_cast<std::uint32_t>(at), formats->substr(at, end - at));
+            m_formats.emplace(static_cast<std::uint32_t>(base + at), formats->substr(at, end - at));
         }
         if (m_formats.size() > kEntriesMax) {
             return Refusal{"its formats are more than any kernel has"};

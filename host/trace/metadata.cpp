@@ -45,6 +45,10 @@ bool take_metadata(std::uint8_t code, std::span<const std::byte> payload_untrust
         return decode<tracer::TaskParameters>(payload_untrusted, [&](const tracer::TaskParameters& parameters) {
             for_names([&](Names& names) { names.set_parameters(parameters); });
         });
+    case kCodeOf<"format_text">:
+        return decode<tracer::FormatText>(payload_untrusted, [&](const tracer::FormatText& format) {
+            for_names([&](Names& names) { names.set_format(format.id, format.text); });
+        });
     case kCodeOf<"event_declaration">: {
         const auto declaration = tracer::decode_payload<tracer::EventDeclaration>(payload_untrusted);
         if (!declaration || !declaration.value().is_sensible()) {

@@ -65,6 +65,11 @@ class Names {
 
     void declare(const tracer::EventDeclaration& declaration);
 
+    // Texts of trace_printf that the trace has in itself, by number.
+    [[nodiscard]] const std::map<std::uint32_t, std::string>& formats() const { return m_formats; }
+
+    void set_format(std::uint32_t id, std::string_view text) { m_formats[id] = text; }
+
     // unit: context, vector, mutex, semaphore, condition, port, server or level; others are ignored.
     void set(tracer::Unit unit, std::uint16_t id, std::string_view name);
     void set_pid(std::uint16_t context, std::uint32_t pid);
@@ -79,6 +84,7 @@ class Names {
 
     std::uint64_t m_version = 0;
     std::map<std::uint16_t, TaskNames> m_tasks;
+    std::map<std::uint32_t, std::string> m_formats;
     std::array<Table, kNameEvents.size()> m_tables;                                          // by row
     std::map<std::uint16_t, std::shared_ptr<const tracer::EventDeclaration>> m_declarations; // shared by copies
 };

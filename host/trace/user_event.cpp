@@ -114,6 +114,15 @@ std::string convert(const tracer::FormatPiece& piece, const FieldValue& value) {
     return piece.left ? sign + body + std::string(fill, ' ') : std::string(fill, ' ') + sign + body;
 }
 
+// Of the image that ran, else of the trace itself; null if neither has it.
+const std::string* format_of(const Event& event, std::uint32_t id) {
+    if (event.image != nullptr) {
+        return event.image->format(id);
+    }
+    const auto found = event.names->formats().find(id);
+    return found != event.names->formats().end() ? &found->second : nullptr;
+}
+
 } // namespace
 
 std::int64_t FieldValue::as_signed() const {
@@ -233,7 +242,7 @@ std::optional<std::string> render(std::string_view format, std::span<const Field
 }
 
 std::optional<std::string> rendered(const Event& event, const FormattedEventView& view) {
-    const std::string* const format = event.image != nullptr ? event.image->format(view.id) : nullptr;
+    const std::string* const format = format_of(event, view.id);
     return format != nullptr ? render(*format, view.arguments.values()) : std::nullopt;
 }
 
@@ -246,7 +255,7 @@ std::string user_event_name(const Event& event) {
     if (!view) {
         return "formatted_event";
     }
-    const std::string* const format = event.image != nullptr ? event.image->format(view->id) : nullptr;
+    const std::string* const format = format_of(event, view->id);
     return format != nullptr ? *format : fmt::format("format {}", view->id);
 }
 

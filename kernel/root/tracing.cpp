@@ -28,6 +28,8 @@
 // NOLINTBEGIN(modernize-avoid-c-arrays,readability-identifier-naming)
 extern "C" const std::byte build_id_begin[];
 extern "C" const std::byte build_id_end[];
+extern "C" const char formats_begin[]; // nothing between them unless built with FORMATS=inband
+extern "C" const char formats_end[];
 
 // NOLINTEND(modernize-avoid-c-arrays,readability-identifier-naming)
 
@@ -288,7 +290,8 @@ void tracing_configure(const TracingSetup& setup) {
                                  .application = setup.app_name,
                                  .seed = options.seed,
                                  .image_id = image_id()},
-                       .cost = measure_cost(setup.calibration.rate)});
+                       .cost = measure_cost(setup.calibration.rate),
+                       .formats = {formats_begin, static_cast<std::size_t>(formats_end - formats_begin)}});
     tracer::instance().sinks = &g_sinks;
     tracer::instance().lock.set_exclusion({.enter = &arch::irq_save, .leave = &arch::irq_restore});
     instruction_steps_configure();

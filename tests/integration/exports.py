@@ -4,6 +4,7 @@ instructions."""
 import contextlib
 import json
 import random
+import re
 import socket
 import struct
 import threading
@@ -57,6 +58,26 @@ def packets_are_what_the_published_format_says(ctx):
     expect(stream.startswith(expected), "the packets do not carry the session's records in order")
     end = len(stream) - len(expected)
     expect(0 < end <= 64 * 16, f"{end} bytes follow the last chunk: not one end record")
+
+
+@case
+def texts_of_trace_printf_in_the_packets(ctx):
+    """A kernel built with FORMATS=inband needs no image: a session, a capture and Wireshark show the texts."""
+    ctx.run("make", "FORMATS=inband", "kernel")
+    pcap = ctx.dir / "wire.pcap"
+    with ctx.collector() as session:
+        ctx.boot("control", kernel=KERNEL.replace(".elf", "-inband.elf"), sink="udp", pcap=pcap).expect_code(OK)
+    shown = []
+    for trace in (session, pcap):
+        done = ctx.remora("print", trace, "--event", "formatted_event")
+        expect("W-FORMATS" not in done.stderr, done.stderr)
+        shown.append(re.findall(r"\d+ samples so far, position -?\d+ mrad", done.stdout))
+    expect(shown[0] and shown[0] == shown[1], f"texts of the session and of the capture: {shown}")
+    ctx.remora("dissector", "-o", ctx.dir / "remora.lua")
+    texts = ctx.run("tshark", "-n", "-X", f"lua_script:{ctx.dir / 'remora.lua'}", "-d", f"udp.port=={ctx.port},remora",
+                    "-r", pcap, "-T", "fields", "-E", "aggregator=;", "-e", "remora.record.text").stdout
+    found = [text for line in texts.splitlines() for text in line.split(";") if text]
+    expect(found == shown[0], f"texts in Wireshark: {found[:5]}, expected {shown[0][:5]}")
 
 
 def files_of_a_run(ctx, seed, **boot):

@@ -93,8 +93,13 @@ class ChunkBuilder {
 
     tracer::ChunkBegin begin;
 
-    ChunkBuilder& build(std::string_view application, std::uint64_t seed) {
-        return add_metadata("build", tracer::Build{name_of("remora 1"), name_of("g++ 12"), application, seed});
+    ChunkBuilder& build(std::string_view application, std::uint64_t seed, std::uint64_t image_id = 0) {
+        return add_metadata("build",
+                            tracer::Build{name_of("remora 1"), name_of("g++ 12"), application, seed, image_id});
+    }
+
+    ChunkBuilder& format(std::uint32_t id, std::string_view text) {
+        return add_metadata("format_text", tracer::FormatText{id, text});
     }
 
     ChunkBuilder& cost(const tracer::TraceCost& cost) { return add_metadata("trace_cost", cost); }

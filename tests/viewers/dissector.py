@@ -84,6 +84,45 @@ def agrees_with_print(ctx):
     expect_equal(experts(ctx, path), {}, "expert infos of a whole export")
 
 
+# type and value of each argument, as a formatted event has them
+ARGUMENTS = struct.pack("<Bh", 6, -20) + struct.pack("<BI", 3, 255) + struct.pack("<BQ", 11, 0xFFFFFFFF80001234) + \
+    struct.pack("<Bd", 13, -2.5) + struct.pack("<Bf", 12, 0.75) + b"\x0e\x02ok" + struct.pack("<Bq", 8, -5)
+FORMAT = "<%+5d %04X %p %.2f %f <%-4s> %d 100%%"
+SHOWN = "<  -20 00FF 0xffffffff80001234 -2.50 0.750000 <ok  > -5 100%"
+
+
+def image(text, number, build_id):
+    """A kernel image with one format of that number: an ELF file of the sections that a reader looks for."""
+    names = b"\0.trace_formats\0.note.gnu.build-id\0.shstrtab\0"
+    sections = [(names.index(b".trace"), b"RFMT1\0\0\0".ljust(number, b"\0") + text.encode() + b"\0"),
+                (names.index(b".note"), struct.pack("<III4sQ12x", 4, 20, 3, b"GNU\0", build_id)),
+                (names.index(b".shstr"), names)]
+    at, bodies, headers = 64, b"", bytes(64)
+    for where, body in sections:
+        headers += struct.pack("<IIQQQQIIQQ", where, 1, 0, 0, at + len(bodies), len(body), 0, 0, 1, 0)
+        bodies += body
+    head = struct.pack("<16sHHIQQQIHHHHHH", b"\x7fELF\2\1\1", 2, 62, 1, 0, 0, at + len(bodies), 0, 64, 0, 0, 64,
+                       len(sections) + 1, len(sections))
+    return head + bodies + headers
+
+
+@case
+def texts_of_trace_printf(ctx):
+    """With the formats in the trace, or with the image whose build id the trace has; else number and arguments."""
+    event = traces.long_event(traces.FORMATTED, 5000, struct.pack("<I", 16) + ARGUMENTS)
+    kernel = traces.store(ctx, "kernel.elf", image(FORMAT, 16, 0xABCD))
+    without = "format 16: -20 255 18446744071562072628 -2.5 0.75 ok -5"
+    for name, options, script, expected in (
+            ("inband", {"formats": {16: FORMAT}}, (), SHOWN), ("image", {"image": 0xABCD}, ("--kernel", kernel), SHOWN),
+            ("other", {"image": 0xABCE}, ("--kernel", kernel), without), ("none", {"image": 0xABCD}, (), without)):
+        ctx.remora("dissector", "-o", ctx.dir / "remora.lua", *script)
+        path = capture(ctx, packets_of(traces.chunk(event, **options)), name=f"{name}.pcap")
+        expect_equal(fields(ctx, path, "remora.record.text"), [[[expected]]], f"texts: {name}")
+        expect_equal(experts(ctx, path), {}, f"expert infos: {name}")
+    text = ctx.remora("print", ctx.dir / "inband.pcap").stdout
+    expect(SHOWN in text, f"remora print shows another text: {text}")
+
+
 @case
 def names_what_numbers_mean(ctx):
     """Tasks, mutexes and waits have their names, also where a name's event is in two packets."""

@@ -17,7 +17,7 @@ IPOINT, TASK_CREATE, TASK_ACTIVATE, TASK_END, TASK_BLOCK, TASK_UNBLOCK = 0x01, 0
 INTERRUPT_START, INTERRUPT_END, CONTEXT_SWITCH, USER_EVENT_0 = 0x03, 0x13, 0x15, 0x09
 MUTEX_LOCK, MUTEX_UNLOCK, MUTEX_ACQUIRE, MUTEX_BLOCK, TIMER_POST = 0x16, 0x36, 0x86, 0xC6, 0x0B
 CHUNK_BEGIN, TASK_NAME, INTERRUPT_NAME, MUTEX_NAME, LEVEL_NAME, DECLARATION = 0x0C, 0x1C, 0x3C, 0x4C, 0x7C, 0xBC
-TASK_PARAMETERS, TYPED, FORMATTED = 0x2C, 0x1E, 0x2E
+TASK_PARAMETERS, TYPED, FORMATTED, BUILD, FORMAT_TEXT = 0x2C, 0x1E, 0x2E, 0x8C, 0xEC
 JOB_RELEASE, SERVER_BUDGET = 0x0D, 0x78
 
 
@@ -49,9 +49,9 @@ def typed(stamp, number, fields):
 
 
 def chunk(records, *, cpu=0, number=0, tasks=None, vectors=None, mutexes=None, levels=None, declarations=(), dropped=0,
-          overwritten=0, khz=KHZ, boot_id=0x5EED, begin=None, announced=None):
+          overwritten=0, khz=KHZ, boot_id=0x5EED, begin=None, announced=None, formats=None, image=0):
     """A described chunk: preamble and records (bytes, whole slots). tasks and the like: {number: name}.
-    declarations: (id, name, [(type, detail, field name, unit)])."""
+    declarations: (id, name, [(type, detail, field name, unit)]). formats: {number: text}; image: build id, if not 0."""
     stamp = begin if begin is not None else first_stamp(records)
     named = []
     for context, text in (tasks or {}).items():
@@ -64,6 +64,9 @@ def chunk(records, *, cpu=0, number=0, tasks=None, vectors=None, mutexes=None, l
         body += b"".join(struct.pack("<BB", kind, detail) + name(field) + name(unit)
                          for kind, detail, field, unit in fields)
         named.append((DECLARATION, body))
+    named += [(FORMAT_TEXT, struct.pack("<I", key) + text.encode()) for key, text in (formats or {}).items()]
+    if image:
+        named.append((BUILD, name("kernel") + name("g++") + name("app") + struct.pack("<QQ", 1, image)))
 
     count = len(records) // 16 if announced is None else announced
     middle, longs = [record(CYCLES_PER_MSEC, stamp, 0, khz)], 1

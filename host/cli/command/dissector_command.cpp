@@ -4,21 +4,34 @@
 
 #include "host/convert/output_file.hpp"
 #include "host/dissector/dissector.hpp"
+#include "host/text/escape.hpp"
+#include "host/trace/kernel_image.hpp"
 
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 
 namespace host::cli {
 
 namespace {
 
-trace::ExitStatus write_dissector(const std::string& path, Context context) {
+trace::ExitStatus write_dissector(const std::string& path, const std::string& kernel, Context context) {
+    std::optional<trace::KernelImage> image;
+    if (!kernel.empty()) {
+        auto read = trace::KernelImage::from_image(kernel);
+        if (!read) {
+            context.err.print("remora dissector: --kernel {}: {}\n", text::escaped(kernel), read.error().text);
+            return trace::ExitStatus::usage;
+        }
+        image = std::move(read.value());
+    }
     const auto destination = convert::Destination::open(path, convert::Destination::Shape::file, "");
     if (!destination) {
         context.err.print("remora dissector: {}: {}\n", path.empty() ? "--output" : path, destination.error().text);
         return trace::ExitStatus::usage;
     }
-    destination.value()->file().append(dissector::wireshark_script());
+    destination.value()->file().append(dissector::wireshark_script(image ? &*image : nullptr));
     const auto committed = destination.value()->commit();
     if (!committed && committed.error().cause != convert::Fault::closed) {
         context.err.print("remora dissector: {}: {}\n", path, committed.error().text);
@@ -33,8 +46,12 @@ void add_dissector(CommandLine& line, Context context) {
     Command command = line.command("dissector", "write the Wireshark dissector of our packets, in Lua");
     const auto path = std::make_shared<std::string>("-");
     command.option("-o,--output", *path, "file; default and -: standard output");
-    command.footer(examples({"remora dissector -o ~/.local/lib/wireshark/plugins/remora.lua"}));
-    command.run([path, context] { return write_dissector(*path, context); });
+    const auto kernel = std::make_shared<std::string>();
+    command.option("--kernel", *kernel,
+                   "image of the kernel whose traces it will show: with its texts of trace_printf");
+    command.footer(examples({"remora dissector -o ~/.local/lib/wireshark/plugins/remora.lua",
+                             "remora dissector --kernel build/kernel/kernel.elf -o remora.lua"}));
+    command.run([path, kernel, context] { return write_dissector(*path, *kernel, context); });
 }
 
 } // namespace host::cli

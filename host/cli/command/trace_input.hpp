@@ -77,9 +77,10 @@ inline void add_trace_options(Command& command, TraceInput& input, const std::st
         .range(trace::kTscKhzMin, trace::kTscKhzMax);
     command.flag("--machine-clock", input.options.machine_clock,
                  "times of the machine's counter, also where the kernel set its clock back (clock compensation)");
-    command.option("--kernel", input.options.kernel,
-                   "image of the kernel that ran, for the texts of trace_printf and the names of functions; a session "
-                   "has its own copy");
+    command.option(
+        "--kernel", input.options.kernel,
+        "image of the kernel that ran, for the texts of trace_printf and the names of functions; default: the "
+        "session's copy, else one with the trace's build id beside it, in REMORA_KERNELS or in build/kernel");
 }
 
 // Diagnostics that go to the error output as they arise, after whatever the output holds.

@@ -161,7 +161,8 @@ void KevWriter::write_name(std::uint16_t context, std::uint16_t cpu, std::uint64
 void KevWriter::write_metadata(const Survey& survey) {
     const trace::TraceFacts& facts = survey.facts;
     const trace::Names& names = facts.names;
-    const std::size_t count = 2 * names.tasks().size() + names.declarations().size() + kNamesRoom;
+    const std::size_t count =
+        2 * names.tasks().size() + names.declarations().size() + names.formats().size() + kNamesRoom;
     m_metadata_ticks = survey.first.value - std::min<std::uint64_t>(survey.first.value, count);
     if (facts.build) {
         write_payload(kCodeOf<"build">, *facts.build);
@@ -186,6 +187,9 @@ void KevWriter::write_metadata(const Survey& survey) {
     }
     for (const auto& [id, declaration] : names.declarations()) {
         write_payload(kCodeOf<"event_declaration">, *declaration, declaration->name.view());
+    }
+    for (const auto& [id, text] : names.formats()) {
+        write_payload(kCodeOf<"format_text">, tracer::FormatText{id, text}, text);
     }
     if (facts.export_end) {
         write_payload(kCodeOf<"export_end">, *facts.export_end);

@@ -100,6 +100,9 @@ std::vector<std::byte> make_preamble(tracer::ChunkBegin& begin, const trace::Tra
     for (const auto& [id, declaration] : names.declarations()) {
         out.combined(kCodeOf<"event_declaration">, *declaration);
     }
+    for (const auto& [id, text] : names.formats()) {
+        out.combined(kCodeOf<"format_text">, tracer::FormatText{id, text});
+    }
     out.simple(kCodeOf<"numevents">, 0, begin.records);
     begin.preamble_slots = static_cast<std::uint32_t>(out.bytes().size() / tracer::kRecordBytes);
     Preamble head(stamp);

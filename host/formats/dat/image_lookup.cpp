@@ -1,10 +1,20 @@
 // SPDX-License-Identifier: MIT
 #include "host/formats/dat/image_lookup.hpp"
 
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
 #include <fmt/format.h>
 #include <utility>
 
 namespace host::formats::dat {
+
+namespace {
+
+constexpr const char* kPlaces = "REMORA_KERNELS"; // an environment variable
+constexpr std::string_view kBuildPlace = "build/kernel";
+
+} // namespace
 
 bool ImageLookup::load(const trace::OpenOptions& options, const std::string& directory,
                        const std::optional<Manifest>& manifest) {
@@ -35,6 +45,36 @@ bool ImageLookup::load(const trace::OpenOptions& options, const std::string& dir
     return true;
 }
 
+bool ImageLookup::found_at(const std::string& place, std::uint64_t image_id) {
+    for (const std::string& path : {place, place + "/kernel.elf", place + '/' + std::string(trace::kFormatsName)}) {
+        std::error_code ignored;
+        if (!std::filesystem::is_regular_file(path, ignored)) {
+            continue;
+        }
+        auto image = path.ends_with(".json") ? trace::KernelImage::load(path) : trace::KernelImage::from_image(path);
+        if (image && image.value().image_id() == image_id) {
+            m_image = std::move(image.value());
+            m_file = path;
+            return true;
+        }
+    }
+    return false;
+}
+
+void ImageLookup::search(std::uint64_t image_id, const std::string& trace_file) {
+    const std::string beside = std::filesystem::path(trace_file).parent_path().string();
+    const char* const named = std::getenv(kPlaces); // NOLINT(concurrency-mt-unsafe): no thread changes it
+    std::string places =
+        fmt::format("{}:{}:{}", beside.empty() ? "." : beside, named != nullptr ? named : "", kBuildPlace);
+    for (std::size_t at = 0; at <= places.size();) {
+        const std::size_t end = std::min(places.find(':', at), places.size());
+        if (end != at && found_at(places.substr(at, end - at), image_id)) {
+            return;
+        }
+        at = end + 1;
+    }
+}
+
 void ImageLookup::report_once(std::string_view text) {
     if (!std::exchange(m_reported, true)) {
         m_diagnostics.report("W-FORMATS", {.file = m_file}, text);
@@ -43,14 +83,18 @@ void ImageLookup::report_once(std::string_view text) {
 
 const trace::KernelImage* ImageLookup::find(const trace::Event& event, const trace::TraceFacts& facts) {
     const std::uint64_t ran = facts.build ? facts.build->image_id : 0;
+    const bool formatted = event.is(trace::kCodeOf<"formatted_event">) && event.names->formats().empty();
+    if (!m_image && ran != 0 && formatted && !std::exchange(m_searched, true)) {
+        search(ran, facts.chunks[event.source].file);
+    }
     const bool known = m_image && ran != 0 && ran == m_image->image_id();
-    const bool formatted = event.is(trace::kCodeOf<"formatted_event">);
     if (!m_image && formatted) {
         if (m_file.empty()) {
             m_file = facts.chunks[event.source].file;
         }
-        report_once("trace_printf events are shown by number: their texts are in the kernel image; name it with "
-                    "--kernel kernel.elf");
+        report_once(fmt::format("trace_printf events are shown by number: their texts are in the kernel image{}; name "
+                                "it with --kernel kernel.elf, or store it beside the trace or in a directory of {}",
+                                ran != 0 ? fmt::format(" with the build id {:016x}", ran) : "", kPlaces));
     } else if (m_image && !known && (ran != 0 || formatted)) {
         report_once(fmt::format("not used: the trace comes from another image (build id {:016x}, this is {:016x}); "
                                 "trace_printf events are shown by number, instructions by address",

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Which kernel image the numbers in a trace are looked up in: the one that the user names, else the copy that a session
-// keeps. An image other than the one that ran is never used.
+// keeps, else the first that is found with the build id of the trace: a kernel.elf or formats.json beside the trace, in
+// a directory of the environment variable REMORA_KERNELS (or a file there, all separated by colons), in build/kernel.
+// An image other than the one that ran is never used.
 #pragma once
 
 #include "host/formats/dat/manifest.hpp"
@@ -35,10 +37,15 @@ class ImageLookup {
   private:
     void report_once(std::string_view text);
 
+    // True if `place`, or a file in it, is the image.
+    [[nodiscard]] bool found_at(const std::string& place, std::uint64_t image_id);
+    void search(std::uint64_t image_id, const std::string& trace_file);
+
     trace::Diagnostics& m_diagnostics;
     std::optional<trace::KernelImage> m_image;
     std::string m_file;
     bool m_reported = false;
+    bool m_searched = false;
 };
 
 } // namespace host::formats::dat

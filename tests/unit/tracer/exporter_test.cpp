@@ -8,7 +8,10 @@
 #include "tests/support/tracer/sinks.hpp"
 
 #include <algorithm>
+#include <gmock/gmock.h>
 #include <random>
+#include <string>
+#include <utility>
 
 namespace {
 
@@ -22,9 +25,8 @@ using tracer::Record;
 using tracer::SinkTime;
 using tracer::StepResult;
 
-// The payload of the combined event that starts at this slot.
-template <typename Payload>
-Payload payload_at(const std::vector<Record>& records, std::size_t first) {
+// Of the combined event that starts at this slot.
+Bytes payload_bytes(const std::vector<Record>& records, std::size_t first) {
     Bytes bytes;
     for (std::size_t i = first; i < records.size(); ++i) {
         EXPECT_EQ(records[i].event_code(), records[first].event_code());
@@ -34,7 +36,12 @@ Payload payload_at(const std::vector<Record>& records, std::size_t first) {
             break;
         }
     }
-    const auto payload = tracer::decode_payload<Payload>(bytes);
+    return bytes;
+}
+
+template <typename Payload>
+Payload payload_at(const std::vector<Record>& records, std::size_t first) {
+    const auto payload = tracer::decode_payload<Payload>(payload_bytes(records, first));
     EXPECT_TRUE(payload.ok());
     return payload.value();
 }
@@ -169,6 +176,29 @@ TEST_F(ExporterTest, AnInterruptedSealBeginsAgainAtTheExit) {
     drain();
     ASSERT_EQ(sink.chunks.size(), 1U);
     EXPECT_EQ(payload_at<ChunkBegin>(tests::records_in(sink.chunks[0]), 0).crc32c, checksum_of(sink.chunks[0]));
+}
+
+TEST_F(ExporterTest, PutsTheTextsOfFormatsIntoThePreamble) {
+    FakeSink sink;
+    const std::string texts = std::string("\0one %d\0\0\0", 10) + std::string(249, 'x') + std::string("\0two\0", 5);
+    exporter().configure({.tsc_khz = 1'000'000, .formats = texts});
+    ASSERT_TRUE(exporter().attach(sink, SinkTime::at_once).ok());
+    ASSERT_TRUE(exporter().request(filled(8, 3), tracer::kFlagFree).ok());
+    drain();
+    const auto records = tests::records_in(sink.chunks.at(0));
+    const auto number = [&](std::size_t offset) {
+        return static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(texts.data() + offset));
+    };
+    std::vector<std::pair<std::uint32_t, std::string>> found;
+    for (const std::size_t place : places_of(records, tracer::event_code("format_text"))) {
+        const Bytes payload = payload_bytes(records, place);
+        const auto format = tracer::decode_payload<tracer::FormatText>(payload);
+        found.emplace_back(format.value().id, format.value().text);
+    }
+    using Row = std::pair<std::uint32_t, std::string>;
+    EXPECT_THAT(found, testing::ElementsAre(Row(number(1), "one %d"), Row(number(10 + 250), "two")))
+        << "the one of 249 characters is in the image alone";
+    EXPECT_EQ(records.size(), payload_at<ChunkBegin>(records, 0).preamble_slots + 3U);
 }
 
 TEST_F(ExporterTest, PutsACyclicChunkIntoTimeOrderAndTheEmergencyAreaLast) {

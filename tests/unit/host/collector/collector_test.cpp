@@ -148,7 +148,7 @@ TEST_F(Collecting, FollowsNoLinkInItsDirectory) {
 // A code of the metadata's family without a row is a record, as it is for every reader.
 TEST_F(Collecting, CountsRecordsAfterThePreambleWhateverTheirFamily) {
     ChunkBuilder builder = chunk(0, 20);
-    builder.raw(tracer::make_record(0xEC, 1, 2, {200'000})).raw(tracer::make_record(0xFC, 1, 2, {200'000}));
+    builder.raw(tracer::make_record(0xFC, 1, 2, {200'000})).raw(tracer::make_record(0xFC, 1, 2, {200'000}));
     std::uint32_t number = 1;
     std::vector<Bytes> all = support::packets(builder.bytes(), number);
     all.push_back(support::packets(support::export_end({.chunks = 1, .records = 22}), number).front());

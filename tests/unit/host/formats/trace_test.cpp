@@ -90,9 +90,9 @@ TEST_F(TraceReading, YieldsWhatTheExporterWroteWithNamesAndTimesFromTheStart) {
 TEST_F(TraceReading, TakesMetadataOnlyFromThePreamble) {
     ChunkBuilder chunk = small();
     chunk.event(2100, "numevents", 0, 5).event(2200, "cycles_per_msec", 0, 5).event(2300, "trace_start", 0, 5);
-    chunk.raw(tracer::make_record(0xEC, 1, 2, {2400})).raw(tracer::make_record(0xFC, 1, 2, {2500}));
+    chunk.raw(tracer::make_record(0xFC, 1, 2, {2400})).raw(tracer::make_record(0xFC, 1, 2, {2500}));
     EXPECT_EQ(read(chunk.bytes()), trace::ExitStatus::clean);
-    EXPECT_THAT(m_lines, testing::AllOf(Not(HasSubstr("E-")), HasSubstr("W-UNKNOWN"))) << "the two codes without a row";
+    EXPECT_THAT(m_lines, testing::AllOf(Not(HasSubstr("E-")), HasSubstr("W-UNKNOWN"))) << "a code without a row";
     EXPECT_EQ(m_seen.size(), 8U);
     EXPECT_EQ(m_chunks[0].preamble, chunk.description().preamble_slots);
     EXPECT_EQ(m_chunks[0].records, 8U);

@@ -7,7 +7,9 @@
 #include "tests/support/host_command_line.hpp"
 #include "tracer/long_event.hpp"
 
+#include <cstdlib>
 #include <gmock/gmock.h>
+#include <span>
 
 namespace host::cli {
 
@@ -161,6 +163,53 @@ TEST_F(UserEvents, FormattedWithoutATableShowNumberAndArguments) {
     EXPECT_THAT(m_out, HasSubstr("format=8 -2 \"ok\""));
     EXPECT_THAT(m_err, HasSubstr("W-FORMATS"));
     EXPECT_THAT(m_err, HasSubstr("--kernel kernel.elf"));
+}
+
+// 8: i16 -2, text "ok"
+const std::vector<int> kFormattedSound = {8, 0, 0, 0, 6, 0xFE, 0xFF, 14, 2, 'o', 'k'};
+
+TEST_F(UserEvents, FormattedShowTheTextsThatTheTraceHasInItself) {
+    ChunkBuilder chunk;
+    chunk.build("control", 1, 0xABCD).format(8, "speed %+4d, %s").format(24, "other");
+    add(chunk, kFormatted, with_length(kFormattedSound));
+    const std::string path = m_directory.write("0trace.dat", chunk.bytes());
+    for (const char* const form : {"dat", "kev"}) {
+        const std::string output = m_directory / (std::string("again.") + form);
+        ASSERT_EQ(remora({"convert", path, "--to", form, "-o", output}), 0) << m_err;
+        for (const std::string& trace : {path, output}) {
+            ASSERT_EQ(remora({"print", trace}), 0);
+            EXPECT_THAT(m_out, HasSubstr("speed   -2, ok"));
+            EXPECT_EQ(m_err, "");
+        }
+    }
+}
+
+TEST_F(UserEvents, FormattedFindTheImageOfTheirBuildId) {
+    ChunkBuilder chunk;
+    chunk.build("control", 1, 0xABCD);
+    add(chunk, kFormatted, with_length(kFormattedSound));
+    const std::string path = m_directory.write("0trace.dat", chunk.bytes());
+    const auto copy_of = [](std::string_view image) {
+        return R"({"format":"remora-formats","version":1,"formats":[{"id":8,"text":"go %d %s"}],"image":")" +
+               std::string(image) + "\"}";
+    };
+    const auto store = [&](const std::string& text, const char* name) {
+        return m_directory.write(name, std::as_bytes(std::span(text)));
+    };
+    store(copy_of("abce"), "formats.json");
+    ASSERT_EQ(remora({"print", path}), 0);
+    EXPECT_THAT(m_out, HasSubstr("format=8 -2"));
+    EXPECT_THAT(m_err, HasSubstr("in the kernel image with the build id 000000000000abcd; name it with --kernel "
+                                 "kernel.elf, or store it beside the trace or in a directory of REMORA_KERNELS"));
+    const std::string elsewhere = store(copy_of("abcd"), "kept.json");
+    ::setenv("REMORA_KERNELS", ("/nowhere:" + elsewhere).c_str(), 1);
+    ASSERT_EQ(remora({"print", path}), 0);
+    ::unsetenv("REMORA_KERNELS");
+    EXPECT_THAT(m_out, HasSubstr("go -2 ok"));
+    EXPECT_EQ(m_err, "");
+    store(copy_of("abcd"), "formats.json");
+    ASSERT_EQ(remora({"print", path}), 0);
+    EXPECT_THAT(m_out, HasSubstr("go -2 ok"));
 }
 
 TEST_F(UserEvents, FormattedWithUnknownTypesOrTooManyArgumentsAreDamage) {
