@@ -46,15 +46,15 @@ bench: deps $(BENCH) $(LTTNG_PEER) $(COMPACT_BENCH) kernel $(RELEASED_TEST_KERNE
 bench-host: $(HOST_BENCH) $(REMORA) ## figures: the host tools compared with naive loops and babeltrace2
 	@tests/bench/host.py $(HOST_BENCH) $(REMORA) $(HOST_BENCH_EVENTS)
 
-bench-kernel: ## figures: instructions of kernel operations with 10, 100, 1000 tasks; longest section without interrupts
+bench-kernel: ## figures: instructions of kernel operations; longest sections without interrupts (DOCUMENT=docs/kernel-performance.md: written there)
 	$(call make_with,kernel-bench $(OFF_OPTIONS) TASKS=$(BENCH_TASKS))
 	$(call make_with,kernel-bench TRACER=NEW TSC=TRUE TASKS=$(BENCH_TASKS_TRACED))
 	$(call make_with,kernel-bench $(OFF_OPTIONS) SECTIONS=1)
-	@tests/bench/kernel_operations.py $(BUILD) $(BENCH_TASKS) $(BENCH_TASKS_TRACED)
+	@tests/bench/kernel_operations.py $(BUILD) $(BENCH_TASKS) $(BENCH_TASKS_TRACED) $(DOCUMENT)
 
 kernel-bench: $(BENCH_KERNEL) ## build: the image that measures the kernel (see bench-kernel)
 
-docs-figures: kernel $(REMORA) ## figures: write into README.md what a run prints today; a test compares them
+docs-figures: kernel $(REMORA) ## figures: write into README.md and docs/performance.md what a run prints today; a test compares them
 	@APP=control SINK=udp BOOT=pvh ACCEL=tcg CLOCK=icount NIC=pci OUT=$(BUILD)/docs-figures qemu/run.sh $(KERNEL) $(EFI) $(REMORA) \
 	  >$(BUILD)/docs-figures.log
 	@tests/golden/readme.py update $(BUILD)/docs-figures/udp $(REMORA)

@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""`make bench-kernel`: boots the bench kernels with a clock that counts instructions and prints one table: the cost of
-each operation of the kernel with 10, 100 and 1000 tasks, without the tracer and with it; then the longest sections with
-interrupts off, by the place in the source that disables them.
+"""`make bench-kernel`: boots the bench kernels with a clock that counts instructions and prints two tables: the cost of
+each operation of the kernel with 10, 100 and 1000 tasks, without the tracer and with it; the longest sections with
+interrupts off, by the function that disables them.
 
-   kernel_operations.py BUILD TASKS TASKS_TRACED      how many tasks the kernels can hold"""
+   kernel_operations.py BUILD TASKS TASKS_TRACED [DOCUMENT]
+
+TASKS, TASKS_TRACED: how many tasks the kernels can hold. DOCUMENT: its tables of the same heads are replaced."""
 import pathlib
 import re
 import sys
@@ -41,45 +43,56 @@ def figures(kernel, counts):
     return found
 
 
-def print_table(plain, traced):
-    head = [f"{count} tasks" for count in COUNTS]
-    print("Instructions, mean / worst; in brackets the mean of a kernel that records (TRACER=NEW).\n")
-    print("| operation | " + " | ".join(head) + " |")
-    print("|---|" + "---|" * len(COUNTS))
+def table(head, rows):
+    return [f"| {' | '.join(head)} |", "|---" * len(head) + "|", *(f"| {' | '.join(row)} |" for row in rows)]
+
+
+def operations(plain, traced):
+    """Mean / worst; in brackets the mean of the kernel that records."""
+    rows = []
     for operation, by_count in plain.items():
         cells = []
         for count in COUNTS:
             mean, worst = by_count[count]
             with_trace = traced[operation].get(count)
             cells.append(f"{mean} / {worst}" + (f" ({with_trace[0]})" if with_trace else ""))
-        print(f"| {operation} | " + " | ".join(cells) + " |")
-    for operation, by_count in plain.items():
-        for count in COUNTS:
-            print(f"FIGURE {operation}_{count} {by_count[count][0]} worst {by_count[count][1]}")
+        rows.append([operation, *cells])
+    return table(["operation", *(f"{count} tasks" for count in COUNTS)], rows)
 
 
-def print_sections(kernel):
-    print("\nLongest sections with interrupts off, in instructions (without the tracer):\n")
-    print("| longest | mean | times | switched off at |")
-    print("|---|---|---|---|")
-    shown = 0
+def sections(kernel):
+    rows = []
     for app in ("control", "b_kernel_10"):
         lines = boot(GuestContext("bench", f"sections_{app}", TIMEOUT_S), kernel, app)
-        rows = [match.groups() for match in map(SECTION.fullmatch, lines) if match]
-        rows.sort(key=lambda row: -int(row[1]))
-        for _, longest, mean, count, file, line, function in rows[:SECTIONS_SHOWN]:
-            print(f"| {longest} | {mean} | {count} | {app}: {file}:{line} `{function}` |")
-            shown += 1
-    if shown == 0:
+        found = [match.groups() for match in map(SECTION.fullmatch, lines) if match]
+        found.sort(key=lambda row: -int(row[1]))
+        rows += [[longest, mean, count, f"`{function}`, {file}", f"`{app}`"]
+                 for _, longest, mean, count, file, _, function in found[:SECTIONS_SHOWN]]
+    if not rows:
         sys.exit(f"{kernel} printed no section")
+    return table(["longest", "mean", "times", "switched off in", "run"], rows)
+
+
+def replace(document, lines):
+    """The table of that head in the document."""
+    text = document.read_text(encoding="utf-8")
+    pattern = re.escape("\n".join(lines[:2])) + r"\n(\|.*\n)+"
+    if len(re.findall(pattern, text)) != 1:
+        sys.exit(f"error: {document}: not one table of the head {lines[0]}")
+    document.write_text(re.sub(pattern, lambda _: "\n".join(lines) + "\n", text), encoding="utf-8")
 
 
 def main():
-    build, tasks, tasks_traced = sys.argv[1:]
+    build, tasks, tasks_traced, *document = sys.argv[1:]
     plain = figures(f"{build}/kernel-off-tasks{tasks}/kernel-bench.elf", COUNTS)
     traced = figures(f"{build}/kernel-tasks{tasks_traced}/kernel-bench.elf", COUNTS_TRACED)
-    print_table(plain, traced)
-    print_sections(f"{build}/kernel-off-sections/kernel-bench.elf")
+    for lines in (operations(plain, traced), sections(f"{build}/kernel-off-sections/kernel-bench.elf")):
+        print("\n".join(lines) + "\n")
+        for path in document:
+            replace(pathlib.Path(path), lines)
+    for operation, by_count in plain.items():
+        for count in COUNTS:
+            print(f"FIGURE {operation}_{count} {by_count[count][0]} worst {by_count[count][1]}")
 
 
 if __name__ == "__main__":

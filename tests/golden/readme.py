@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""The section "What you see" of README.md, under a clock that counts instructions: the same on every machine, so it is
-written by a run, not by hand.
+"""What README.md and docs/performance.md show of a run under a clock that counts instructions: the same on every
+machine, so it is written by a run, not by hand.
 
     tests/golden/readme.py diff|update SESSION REMORA     diff: exit code 1, and the lines that are printed no longer
 
@@ -12,7 +12,8 @@ import re
 import subprocess
 import sys
 
-README = pathlib.Path(__file__).resolve().parents[2] / "README.md"
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+SECTIONS = (("README.md", "## What you see"), ("docs/performance.md", "## The measurement in each trace"))
 BLOCK = re.compile(r"^```\n(.*?)^```$", re.S | re.M)
 NUMBER = re.compile(r"\d[\d,.]*")
 
@@ -45,7 +46,7 @@ def matched(lines, printed):
     return best and [printed[i] for i in best[1]]
 
 
-def renewed(text, outputs):
+def renewed(name, text, outputs):
     """The section's text with today's lines; outputs: what each command prints, in lines."""
     def block(match):
         lines = match[1].splitlines()
@@ -53,7 +54,7 @@ def renewed(text, outputs):
         wanted = [line for line in lines if line and not line.startswith("$")]
         today = next(filter(None, (matched(wanted, output) for output in outputs)), None)
         if today is None:
-            sys.exit(f"error: README.md: no command prints a block like this one:\n{match[1]}"
+            sys.exit(f"error: {name}: no command prints a block like this one:\n{match[1]}"
                      "remedy: write the lines that are printed today, or remove the block")
         today = iter(today)
         body = [line if line.startswith("$") or not line else next(today) for line in lines[len(head):]]
@@ -68,16 +69,22 @@ def main():
         return done.stdout.splitlines()
 
     outputs = [printed(command) for command in ("summary", "schedule", "print", "check")]
-    text = README.read_text(encoding="utf-8")
-    before, rest = text.split("## What you see", 1)
-    section, after = rest.split("\n## ", 1)
-    now = renewed(section, outputs)
-    if mode == "update":
-        README.write_text(f"{before}## What you see{now}\n## {after}", encoding="utf-8")
-    elif now != section:
-        old, new = section.splitlines(), now.splitlines()
-        print("\n".join(f"README.md says    {a}\nthe run prints    {b}" for a, b in zip(old, new) if a != b))
-        sys.exit("error: README.md shows an earlier run\nremedy: make docs-figures")
+    stale = False
+    for name, title in SECTIONS:
+        path = ROOT / name
+        text = path.read_text(encoding="utf-8")
+        begin = text.index(title)
+        end = text.find("\n## ", begin)
+        end = len(text) if end < 0 else end
+        now = renewed(name, text[begin:end], outputs)
+        if mode == "update":
+            path.write_text(text[:begin] + now + text[end:], encoding="utf-8")
+        for old, new in zip(text[begin:end].splitlines(), now.splitlines()):
+            if mode == "diff" and old != new:
+                stale = True
+                print(f"{name} says    {old}\nthe run prints    {new}")
+    if stale:
+        sys.exit("error: a document shows an earlier run\nremedy: make docs-figures")
 
 
 main()

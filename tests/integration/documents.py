@@ -34,7 +34,7 @@ ELSEWHERE = (
     (r"make debug$", "waits for a debugger; tests/integration/options.py has its refusals"),
     (r"make (format|golden|docs-figures)$", "rewrites files of the tree; lint and the parts of make test compare them"),
     (r"make (bench|bench-host|bench-kernel|verify)$", "minutes, and figures that no test judges"),
-    (r"(make test-mutants|tests/mutants/run.py --table)$", "minutes: make test-mutants-slice runs ten of the kernels"),
+    (r"(make (test-mutants|soak-simulation)|tests/mutants/run.py --table)$", "minutes; .ci/run has a part of it"),
 )
 
 
@@ -165,3 +165,15 @@ def what_the_readme_shows_is_printed(ctx):
     other = ROOT / "tests/viewers/data/control"
     stale = ctx.run("tests/golden/readme.py", "diff", other, REMORA, codes=(1,))
     expect("remedy: make docs-figures" in stale.stderr, stale.stdout + stale.stderr)
+
+
+@case
+def tables_of_the_kernel_agree(ctx):
+    """Beside other kernels, docs/kernel-performance.md repeats its own figures: the means with ten tasks."""
+    text = (ROOT / "docs/kernel-performance.md").read_text(encoding="utf-8")
+    mean = {name: int(number) for name, number in re.findall(r"^\| (\w+) \| (\d+) / \d+", text, re.M)}
+    shown = re.findall(r"^\| [^|]+ \| (\d+|-)[^|/]*\| [^|]+ \|$", text, re.M)
+    expected = ("semaphore_post_to_waiter_running", "context_switch_there_and_back", "semaphore_post_without_waiter",
+                "semaphore_wait_unit_there", "lock_uncontended", "interrupt_in_all", "interrupt_to_driver_task")
+    values = [str(mean[name] // (2 if "there_and_back" in name else 1)) for name in expected]
+    expect(shown == [*values, "-"], f"the comparison shows {shown}, the first table {values}")
