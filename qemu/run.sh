@@ -222,7 +222,7 @@ discard_session() {
 # The cause of a failed run, in one line: the first that applies explains the others.
 cause() {
     local pattern line
-    for pattern in '^loader failed' '^command line: ' '^panic' '^export failed'; do
+    for pattern in '^loader failed' '^command line: ' '^panic' '^main task: ' '^export failed'; do
         line=$(marker "$SERIAL" "$pattern")
         if [[ -n $line ]]; then
             say "the guest says: $line"

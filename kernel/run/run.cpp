@@ -3,6 +3,7 @@
 #include "kernel/run/run.hpp"
 
 #include "arch/arch.hpp"
+#include "kernel/panic/console.hpp"
 #include "kernel/panic/panic.hpp"
 #include "kernel/run/runlevel.hpp"
 #include "kernel/sched/scheduler.hpp"
@@ -12,6 +13,7 @@
 #include "kernel/state/task_table.hpp"
 #include "kernel/task/life.hpp"
 #include "kernel/task/task.hpp"
+#include "kernel/time/clock.hpp"
 #include "kernel/time/timer.hpp"
 
 namespace kernel {
@@ -61,9 +63,39 @@ lib::Result<void> start_idle(BackgroundLevel& background, IrqOff off) {
     return {};
 }
 
-lib::Result<void> start_main() {
-    const auto pid = task_create({.name = "main", .body = &main_body, .argument = nullptr, .model = NrtModel{}});
-    return pid.ok() ? task_activate(pid.value()) : pid.error();
+// In the stead of the main task.
+void last_body(void*) {
+    console().mark("main task: ended before its start() returned: it was killed, or called task_exit(); remedy: end "
+                   "the run by sys_end()");
+    sys_abort(1);
+}
+
+lib::Result<Pid> start_nrt(std::string_view name, TaskBody body) {
+    const auto pid = task_create({.name = name, .body = body, .argument = nullptr, .model = NrtModel{}});
+    const auto activated = pid.ok() ? task_activate(pid.value()) : pid.error();
+    return activated.ok() ? pid : activated.error();
+}
+
+void end_without_main(Task&, IrqOff) {
+    if (s_run.ender == nullptr && !start_nrt("end-of-run", &last_body).ok()) {
+        panic("the main task has ended, and there is no room for a task that ends the run");
+    }
+}
+
+// Later, because a task may be in the middle of ending others; by the idle task's timer, because it uses none.
+void main_ended(IrqOff off) {
+    if (s_run.ender == nullptr) {
+        task_timer_post<&end_without_main>(*s_run.idle, TaskTimer::delay, now(), off);
+    }
+}
+
+lib::Result<void> start_main(IrqOff off) {
+    const auto pid = start_nrt("main", &main_body);
+    if (!pid.ok()) {
+        return pid.error();
+    }
+    find_task(pid.value(), off)->ended = &main_ended;
+    return {};
 }
 
 void kill_all_but(const Task* first, const Task* second, IrqOff off) {
@@ -126,7 +158,7 @@ lib::Result<RunOutcome> run(const App& app, const AppArguments& arguments, Backg
         return idle.error();
     }
     run_level_functions(RunLevel::init);
-    if (const auto main = start_main(); !main.ok()) {
+    if (const auto main = start_main(off); !main.ok()) {
         return main.error();
     }
     run_level_functions(RunLevel::running);

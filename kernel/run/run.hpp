@@ -22,7 +22,8 @@ struct RunOutcome {
     bool aborted = false;
 };
 
-// Runs the application. `background` must be among the registered levels; it gets the idle task.
+// Runs the application. If its main task ends before start() returns, the run ends as by sys_abort(1), and the console
+// says so. `background` must be among the registered levels; it gets the idle task.
 // Errors: those of task_create() and task_activate() for the idle task and the main task. Context: boot, irq-off, once.
 [[nodiscard]] lib::Result<RunOutcome> run(const App& app, const AppArguments& arguments, BackgroundLevel& background);
 

@@ -10,6 +10,7 @@
 
 #include "arch/arch.hpp"
 #include "kernel/config.hpp"
+#include "kernel/irq_off.hpp"
 #include "kernel/state/reaction.hpp"
 #include "kernel/state/task_model.hpp"
 #include "kernel/state/task_types.hpp"
@@ -58,8 +59,9 @@ struct Task : lib::TreeLink<ReadyTag>, lib::ListLink<ParkedTag>, lib::TreeLink<W
     Pid pid;
     std::uint16_t context = 0; // the number that trace records carry; 0: none
     std::uint16_t group = 0;
-    std::uint16_t level_index = 0; // of `level`, as the trace carries it
-    bool immortal = false;         // task_kill() refuses it
+    std::uint16_t level_index = 0;   // of `level`, as the trace carries it
+    bool immortal = false;           // task_kill() refuses it
+    void (*ended)(IrqOff) = nullptr; // called when it has ended
     lib::Text<kTaskNameBytes> name;
     TaskModel model;
     Level* level = nullptr;

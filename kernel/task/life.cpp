@@ -63,6 +63,9 @@ void end_task(Task& task, IrqOff off) {
     ASSERT(!lib::kChecked || (task.ready_in == nullptr && task.owned.empty() && task.waiting_on == nullptr));
     task.state = TaskState::free;
     give_slot_back(task, off);
+    if (task.ended != nullptr) {
+        task.ended(off);
+    }
 }
 
 void abort_job(Task& task, TaskException cause, IrqOff off) {

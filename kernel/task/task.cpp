@@ -56,6 +56,7 @@ lib::Result<Level*> find_level(const TaskModel& model, IrqOff off) {
 void describe(Task& task, const TaskOptions& options, Level& level) {
     task.group = options.group;
     task.immortal = false;
+    task.ended = nullptr;
     task.job_begun = false;
     task.suspended = false;
     task.out = false;

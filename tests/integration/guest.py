@@ -3,12 +3,13 @@
 workload ended well", an application p_* with the code for a panic, and what it traced before is exported all the same.
 The kernel lists its applications itself (app=list), so none is forgotten. An application s_* needs something outside of
 the guest and has a case of its own here."""
+import functools
 import json
 
 from integration import wire
 from support.cases import CASES, Case, Failure, expect
 from support.context import COMPENSATED_TEST_KERNEL, TEST_KERNEL
-from support.guests import OK, PANIC, GuestContext
+from support.guests import APP_FAILED, OK, PANIC, GuestContext
 
 MARK = "4711"
 
@@ -186,7 +187,17 @@ def manual_printed(ctx):
     expect(found == expected, f"recorded: {found}")
 
 
+def main_task_ends(ctx, app):
+    """Whatever ends the main task ends the run: a report, the SHUTDOWN functions, the trace, and the exit code."""
+    outcome, directory = ctx.traced(app, kernel=TEST_KERNEL, nic="none", code=APP_FAILED)
+    outcome.marker("shutdown")
+    expect("remedy: " in outcome.marker("main task: "), str(outcome))
+    ctx.adopt(directory)
+
+
 def register():
+    CASES.extend(Case(app, functools.partial(main_task_ends, app=app))
+                 for app in ("s_main_leaves", "s_main_killed", "s_main_faults"))
     CASES.extend([
         Case("record_soak", record_soak, SOAK_TIMEOUT_S),
         Case("record_soak_by_single_instructions", record_soak_by_single_instructions, SOAK_TIMEOUT_S),

@@ -217,6 +217,36 @@ TEST(Run, TakesTheResultOfTheFirstWhoEnds) {
               "end | 7");
 }
 
+// Another task always has work, so nothing else ends the run.
+template <void (*Kill)()>
+std::string end_of_main() {
+    return hosted::run_to_the_end([] {
+        register_two_each();
+        start(
+            "busy", [](void*) { work("", 1'000'000); }, kernel::NrtModel{});
+        Kill();
+    });
+}
+
+void kill_oneself() {
+    must(kernel::task_kill(kernel::task_self()));
+}
+
+void be_killed() {
+    static constinit kernel::Pid main_task;
+    main_task = kernel::task_self();
+    start(
+        "killer", [](void*) { must(kernel::task_kill(main_task)); }, hard(1, 10));
+    pause_until(5);
+}
+
+TEST(Run, IsAbortedWhenTheMainTaskHasEnded) {
+    const std::string_view aborted = "s2 | s1 | b2 | a2 | a1 | aborted | 1";
+    EXPECT_EQ(end_of_main<&kernel::task_exit>(), aborted);
+    EXPECT_EQ(end_of_main<&kill_oneself>(), aborted);
+    EXPECT_EQ(end_of_main<&be_killed>(), aborted);
+}
+
 TEST(Task, IsKilledInEveryState) {
     static constinit kernel::Semaphore never;
     EXPECT_EQ(hosted::run([] {

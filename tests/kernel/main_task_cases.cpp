@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+// The main task ends before its start() returns. Others have work forever, so nothing else would end the run.
+// tests/integration/guest.py expects the report and the exit code of a failed application.
+#include "kernel/run/runlevel.hpp"
+#include "tests/kernel/case.hpp"
+#include "tests/kernel/faulty.hpp"
+
+namespace {
+
+using namespace guest;
+
+void busy_body(void*) {
+    spin_until([] { return false; });
+}
+
+void start_others() {
+    start("busy", &busy_body, kernel::NrtModel{});
+    must(
+        kernel::sys_atrunlevel([](void*) { kernel::console().mark("shutdown"); }, nullptr, kernel::RunLevel::shutdown));
+}
+
+int leaves(const kernel::AppArguments&) {
+    start_others();
+    kernel::task_exit();
+}
+
+int is_killed(const kernel::AppArguments&) {
+    static constinit kernel::Pid victim;
+    victim = kernel::task_self();
+    start_others();
+    start(
+        "killer", [](void*) { must(kernel::task_kill(victim)); }, due_after(1'000));
+    return 0;
+}
+
+int faults(const kernel::AppArguments&) {
+    start_others();
+    must(kernel::task_set_reactions(kernel::task_self(), {.fault = kernel::Reaction::kill}));
+    faulty::write_to_null();
+    return 0;
+}
+
+[[gnu::used, gnu::section(".apps")]] constinit const kernel::App kCases[] = {
+    {"s_main_leaves", "the main task calls task_exit()", &leaves, false},
+    {"s_main_killed", "another task kills the main task", &is_killed, false},
+    {"s_main_faults", "the main task is killed for a fault", &faults, false},
+};
+
+} // namespace
