@@ -2,7 +2,7 @@
 #
 # shark.cfg contains lines KEY = VALUE; the command line overrides them; the environment is ignored. An unknown key or
 # value stops the build with a list of the valid ones.
-OPTION_KEYS   := TRACER TSC COMPENSATION APP SINK BOOT ACCEL CLOCK NIC OUT FORMATS
+OPTION_KEYS   := TRACER TSC COMPENSATION APP SINK BOOT ACCEL CLOCK NIC INTERRUPTS CLI_STI OUT FORMATS
 VALUES_TRACER := NEW OFF
 VALUES_TSC    := TRUE FALSE
 VALUES_COMPENSATION := ON OFF
@@ -12,6 +12,8 @@ VALUES_ACCEL  := tcg kvm
 VALUES_CLOCK  := tcg icount
 VALUES_NIC    := pci isa none
 VALUES_FORMATS := image inband
+VALUES_INTERRUPTS := full light count
+VALUES_CLI_STI := ON OFF
 
 # KVM emulates no instructions to be counted: only CLOCK=icount on the command line is refused with it.
 kvm_clock = $(if $(filter kvm,$(ACCEL)),$(if $(filter command,$(origin CLOCK)),,$(eval CLOCK := tcg)))
@@ -76,7 +78,7 @@ SEED := 1
 DURATION_MS :=
 TIMEOUT_S := 120
 $(foreach key,$(STEP_KEYS),$(eval $(key) :=))
-export PORT SEED DURATION_MS TIMEOUT_S $(STEP_KEYS) APP SINK BOOT ACCEL CLOCK NIC OUT TRACER TSC COMPENSATION FORMATS
+export PORT SEED DURATION_MS TIMEOUT_S $(STEP_KEYS) APP SINK BOOT ACCEL CLOCK NIC INTERRUPTS CLI_STI OUT TRACER TSC COMPENSATION FORMATS
 
 # Only for `make bench-kernel`: a kernel for a number of tasks, and one that measures its interrupts-off sections.
 TASKS :=
@@ -105,6 +107,8 @@ REMORA := $(BUILD)/host/remora
 #= ACCEL=tcg|kvm           QEMU's accelerator
 #= CLOCK=icount|tcg        a clock that counts instructions (exact; not with ACCEL=kvm), or the host's clock
 #= NIC=pci|isa|none        which NE2000
+#= INTERRUPTS=full|light|count  begin and end of each interrupt; one record each; one record for each thousand
+#= CLI_STI=ON|OFF          record CLI and STI around the kernel's sections with interrupts off
 #= OUT=dir                 where the session goes: dir/udp, dir/disk
 #= PORT=n SEED=n           UDP port of the collector, seed of the workload
 #= DURATION_MS=n           length of the workload, if the application offers it

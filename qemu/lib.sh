@@ -109,6 +109,12 @@ kernel_words() {
     if [[ -n ${DURATION_MS:-} ]]; then
         words+=" duration_ms=$DURATION_MS"
     fi
+    if [[ ${INTERRUPTS:-full} != full ]]; then
+        words+=" interrupts=$INTERRUPTS"
+    fi
+    if [[ ${CLI_STI:-OFF} == ON ]]; then
+        words+=' cli_sti=on'
+    fi
     local option
     for option in ITRACE CLOCK_STEP CLOCK_TRIGGER CLOCK_MAX_DELTA CLOCK_NEAR_ZERO; do
         if [[ -n ${!option:-} ]]; then

@@ -267,6 +267,20 @@ int create_linked_chunks() {
 
 } // namespace
 
+namespace {
+
+// What the trace shows of interrupts from the start on.
+void choose_interrupt_detail(const Options& options) {
+    if (options.interrupt_detail != InterruptDetail::span) {
+        for (unsigned vector = 0; vector <= 0xFF; ++vector) {
+            record_interrupt(static_cast<arch::Vector>(vector), options.interrupt_detail);
+        }
+    }
+    record_interrupt_sections(options.cli_sti);
+}
+
+} // namespace
+
 void* tracing_per_cpu_base() {
     return tracer::cpu_trace(0);
 }
@@ -295,6 +309,7 @@ void tracing_configure(const TracingSetup& setup) {
     tracer::instance().sinks = &g_sinks;
     tracer::instance().lock.set_exclusion({.enter = &arch::irq_save, .leave = &arch::irq_restore});
     instruction_steps_configure();
+    choose_interrupt_detail(options);
     tracer::instance().wait = {.wait = &wait_for_sender, .context = nullptr};
 }
 

@@ -29,6 +29,10 @@ constexpr auto kNics =
 constexpr auto kSteps = std::to_array<Word<StepChoice>>(
     {{"none", StepChoice::none}, {"instructions", StepChoice::instructions}, {"blocks", StepChoice::blocks}});
 
+constexpr auto kDetails = std::to_array<Word<InterruptDetail>>(
+    {{"full", InterruptDetail::span}, {"light", InterruptDetail::hit}, {"count", InterruptDetail::count}});
+constexpr auto kSwitch = std::to_array<Word<bool>>({{"off", false}, {"on", true}});
+
 template <auto Member, const auto& Words>
 bool choice(Options& options, std::string_view value) {
     for (const auto& word : Words) {
@@ -94,10 +98,13 @@ constexpr std::array kKeys = {
     Key{"clock_near_zero", "clock_near_zero=1..18446744073709551615",
         &number<1, &Options::compensation, &ClockWords::near_zero>},
     Key{"width", "width=16|32", &width},
+    Key{"interrupts", "interrupts=full|light|count", &choice<&Options::interrupt_detail, kDetails>},
+    Key{"cli_sti", "cli_sti=off|on", &choice<&Options::cli_sti, kSwitch>},
 };
 
 constexpr std::string_view kKnownKeys = "app sink exit clock nic irq local target port seed duration_ms itrace "
-                                        "clock_step clock_trigger clock_max_delta clock_near_zero width";
+                                        "clock_step clock_trigger clock_max_delta clock_near_zero width "
+                                        "interrupts cli_sti";
 
 bool blank(char character) {
     return character == ' ' || character == '\t' || character == '\r' || character == '\n';

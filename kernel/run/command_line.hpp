@@ -3,6 +3,8 @@
 // word that is unknown or whose value does not fit is refused by name; nothing is guessed. Context: any.
 #pragma once
 
+#include "kernel/trace/interrupt_detail.hpp"
+
 #include <cstdint>
 #include <string_view>
 
@@ -35,9 +37,11 @@ struct Options {
     std::string_view target_address = "192.168.1.1";
     std::uint16_t port = 20000;
     std::uint64_t seed = 1;
-    std::uint32_t duration_ms = 0;       // 0: the application's own default
-    std::uint8_t width_bits = 16;        // of the network card's data port
-    StepChoice steps = StepChoice::none; // whether applications that offer it run in steps
+    std::uint32_t duration_ms = 0;                            // 0: the application's own default
+    std::uint8_t width_bits = 16;                             // of the network card's data port
+    StepChoice steps = StepChoice::none;                      // whether applications that offer it run in steps
+    InterruptDetail interrupt_detail = InterruptDetail::span; // of every vector, until the application says otherwise
+    bool cli_sti = false;                                     // whether these are recorded, likewise
     ClockWords compensation;
 };
 

@@ -163,6 +163,22 @@ def out_that_cannot_serve_is_refused(ctx):
 
 
 @case
+def detail_of_interrupts_is_chosen(ctx):
+    """INTERRUPTS and CLI_STI reach the kernel; each value records what it says and nothing else, and what is recorded
+    suffices to compare the decisions with the theory."""
+    singly, sections = {"interrupt_start", "interrupt_end"}, {"CLI", "STI"}
+    for option, expected in (("", singly), ("INTERRUPTS=light", {"interrupt_hit"}),
+                             ("INTERRUPTS=count", {"interrupt_count"}), ("CLI_STI=ON", singly | sections)):
+        words = ctx.run("make", "--eval=show: ; @source qemu/lib.sh && kernel_words debug", "show", "SINK=disk",
+                        "NIC=none", "CLOCK=icount", option or "SINK=disk").stdout.strip()
+        _, directory = ctx.traced("control", nic="none", raw_words=words)
+        ctx.adopt(directory)
+        found = {event["event"] for event in ctx.events(directory) if event["family"] in ("interrupt", "cpu")}
+        expect(found == expected, f"{option}: {found}; {words}")
+        ctx.run("rm", "-rf", directory, ctx.dir / "ramdisk.img")
+
+
+@case
 def missing_firmware_names_the_remedy(ctx):
     run_refused(ctx, ["/nowhere/OVMF.fd", "make deps"], BOOT="uefi", OVMF="/nowhere/OVMF.fd")
 
