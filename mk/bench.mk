@@ -54,10 +54,14 @@ bench-kernel: ## figures: instructions of kernel operations; longest sections wi
 
 kernel-bench: $(BENCH_KERNEL) ## build: the image that measures the kernel (see bench-kernel)
 
-docs-figures: kernel $(REMORA) ## figures: write into README.md and docs/performance.md what a run prints today; a test compares them
-	@APP=control SINK=udp BOOT=pvh ACCEL=tcg CLOCK=icount NIC=pci OUT=$(BUILD)/docs-figures qemu/run.sh $(KERNEL) $(EFI) $(REMORA) \
-	  >$(BUILD)/docs-figures.log
-	@tests/golden/readme.py update $(BUILD)/docs-figures/udp $(REMORA)
+# $(1) traced into build/docs-figures/$(1).
+figures_of = @APP=$(1) SINK=udp BOOT=pvh ACCEL=tcg CLOCK=icount NIC=pci OUT=$(BUILD)/docs-figures/$(1) \
+  qemu/run.sh $(KERNEL) $(EFI) $(REMORA) >$(BUILD)/docs-figures-$(1).log
+docs-figures: kernel $(REMORA) ## figures: write into README.md, docs/performance.md and docs/apps/tour.md what a run prints today; a test compares them
+	$(call figures_of,control)
+	@tests/golden/readme.py update $(BUILD)/docs-figures/control/udp $(REMORA)
+	$(call figures_of,tour)
+	@tests/golden/shown.py docs/apps/tour.md $(BUILD)/docs-figures/tour/udp $(REMORA)
 
 experiment-clock: $(REMORA) ## figures: the effect of single steps and of a compensated clock on a periodic load
 	$(call make_with,$(COMPENSATED_OPTIONS) kernel)

@@ -28,7 +28,7 @@ def import_guest():
 
 
 def import_integration():
-    for name in ("boots", "documents", "exports", "faults", "options", "steps", "whole_run"):
+    for name in ("boots", "documents", "exports", "faults", "options", "steps", "tour", "whole_run"):
         importlib.import_module(f"integration.{name}")
     importlib.import_module("integration.exports").register_applications()
     importlib.import_module("integration.whole_run").register_documented_runs()

@@ -20,7 +20,7 @@ sys.path.insert(0, str(GOLDEN.parent))
 from support.cases import Failure, expect  # noqa: E402
 from support.guests import GuestContext  # noqa: E402
 
-APPS = ("control", "inversion", "overload", "rm_vs_edf", "servers")
+APPS = ("control", "inversion", "overload", "rm_vs_edf", "servers", "tour")
 CONTEXT_LINES = 5
 TIMEOUT_S = 120
 

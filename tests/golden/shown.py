@@ -1,0 +1,37 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Writes into a page of docs/ what its commands print today.
+
+    tests/golden/shown.py PAGE SESSION REMORA
+
+A block of code that begins with `$ remora ... out/udp ...` shows that line and all that the command prints; SESSION
+is the out/udp of the run. tests/integration/documents.py compares the same blocks."""
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+BLOCK = re.compile(r"^```\n\$ (remora [^\n]*)\n(.*?)^```$", re.S | re.M)
+
+
+def main():
+    page, session, remora = (pathlib.Path(argument).resolve() for argument in sys.argv[1:])
+    with tempfile.TemporaryDirectory() as home:
+        place = pathlib.Path(home)
+        (place / "out").mkdir()
+        (place / "out/udp").symlink_to(session)
+
+        def block(match):
+            done = subprocess.run(["bash", "-c", f"set -o pipefail; {match[1]}"], cwd=home, capture_output=True,
+                                  text=True, check=False, stdin=subprocess.DEVNULL,
+                                  env={**os.environ, "PATH": f"{remora.parent}:{os.environ['PATH']}"})
+            if done.returncode not in (0, 141):  # a reader that has seen enough closes the pipe
+                sys.exit(f"error: {page.name}: {match[1]} ended with {done.returncode}: {done.stderr}")
+            return f"```\n$ {match[1]}\n{done.stdout.rstrip()}\n```"
+
+        page.write_text(BLOCK.sub(block, page.read_text(encoding="utf-8")), encoding="utf-8")
+
+
+main()
