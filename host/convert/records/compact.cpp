@@ -25,6 +25,9 @@ class Compact final : public Writer {
         : m_file(destination.file()) {}
 
     lib::Result<void, Failure> begin(const Survey* survey) override {
+        if (auto checked = check_processors(*survey); !checked) {
+            return checked;
+        }
         m_chunks.emplace(*survey, [this, survey](const RecordChunks::Chunk& chunk) { write(chunk, survey->facts); });
         return {};
     }

@@ -24,6 +24,9 @@ class Dat final : public Writer {
         if (survey->kind == trace::InputKind::records && std::ranges::none_of(chunks, &trace::ChunkReport::described)) {
             return {};
         }
+        if (auto checked = check_processors(*survey); !checked) {
+            return checked;
+        }
         m_chunks.emplace(*survey, [this, survey](const RecordChunks::Chunk& chunk) {
             tracer::ChunkBegin begin = chunk.begin;
             m_file.append(make_preamble(begin, survey->facts, chunk.names, chunk.first));

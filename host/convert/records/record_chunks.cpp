@@ -195,6 +195,15 @@ lib::Result<void, Failure> RecordChunks::finish() {
     return events_without_record(m_without_record);
 }
 
+lib::Result<void, Failure> check_processors(const Survey& survey) {
+    if (survey.processors.empty() || survey.processors.back() < trace::kProcessorsMax) {
+        return {};
+    }
+    return Failure{Fault::unusable,
+                   fmt::format("processor {}: chunks are of the processors 0 to {}; csv has any number",
+                               survey.processors.back(), trace::kProcessorsMax - 1)};
+}
+
 lib::Result<void, Failure> events_without_record(std::uint64_t events) {
     if (events == 0) {
         return {};

@@ -70,6 +70,9 @@ class RecordChunks {
     std::uint64_t m_without_record = 0; // events
 };
 
+// unusable: a processor whose number no reader of chunks believes.
+[[nodiscard]] lib::Result<void, Failure> check_processors(const Survey& survey);
+
 // What finish() returns after so many events that have no record.
 [[nodiscard]] lib::Result<void, Failure> events_without_record(std::uint64_t events);
 
