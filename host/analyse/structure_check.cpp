@@ -76,9 +76,10 @@ void StructureCheck::begin_after_hole(const trace::Event& event, const trace::Tr
         return;
     }
     const trace::ChunkReport& chunk = facts.chunks[event.source];
-    std::string reason = fmt::format("{}: what is open there has an unknown end",
-                                     chunk.damaged ? fmt::format("the checksum of {} is wrong", chunk.file)
-                                                   : fmt::format("records are missing in {}", chunk.file));
+    std::string reason =
+        fmt::format("{}: what is open there has an unknown end",
+                    chunk.damaged ? fmt::format("the checksum of {} is wrong, or records of it are missing", chunk.file)
+                                  : fmt::format("records are missing in {}", chunk.file));
     if (m_relaxations.empty() || m_relaxations.back() != reason) {
         m_relaxations.push_back(std::move(reason));
     }

@@ -111,7 +111,8 @@ void Oracle::add(const trace::Event& event, const trace::TraceFacts& facts) {
     if (m_holes.before(event, facts)) {
         m_verdicts.relax(
             chunk.damaged
-                ? fmt::format("the checksum of {} is wrong: nothing is decided in it", chunk.file)
+                ? fmt::format("the checksum of {} is wrong, or records of it are missing: nothing is decided in it",
+                              chunk.file)
                 : fmt::format("records are missing in {}: states are unknown until a record shows them", chunk.file));
         forget();
     }

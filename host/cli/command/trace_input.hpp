@@ -70,7 +70,8 @@ inline void add_trace_options(Command& command, TraceInput& input, const std::st
         add_selection_options(command, input.selection, names_of_end);
     }
     command.flag("--strict", input.options.strict, "stop at the first damage");
-    command.flag("--salvage", input.options.salvage, "decode what a checksum or a count says is damaged");
+    command.flag("--salvage", input.options.salvage,
+                 "decode what a checksum says is damaged, and chunks with an unreadable header");
     command
         .option("--tsc-khz", input.options.tsc_khz,
                 "rate of the time stamp counter in kHz, instead of what the trace says")

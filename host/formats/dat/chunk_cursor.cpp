@@ -129,6 +129,9 @@ bool ChunkCursor::take_slot(const Slot& slot, trace::Event& event) {
         lose_header();
         return true;
     case Outcome::orphan:
+        if (m_ledger.distrusts_count() && slot.record.event_code() == trace::kCodeOf<"chunk_begin">) {
+            return false; // what is left of a header that is lost, which was reported
+        }
         m_ledger.skip_slot();
         if (m_scope.chunk().description.overwritten == 0) {
             m_scope.report("W-ORPHAN", slot.offset_bytes, "a later slot of a long event whose first slot is missing");
@@ -324,18 +327,22 @@ bool ChunkCursor::is_header_lost(const Slot& slot) {
     if (slot.record.event_code() == trace::kCodeOf<"chunk_begin"> && slot.record.combine() == tracer::Combine::middle &&
         !begins_chunk(m_first.record)) {
         m_assembler.reset();
-        m_ledger.reject("E-MAGIC", m_scope.chunk().begin_bytes, "the first slot of the chunk's header is damaged");
+        m_ledger.distrust("E-MAGIC", m_scope.chunk().begin_bytes, "the first slot of the chunk's header is damaged",
+                          m_scope.segment().preamble_slots != 0);
     }
     return m_ledger.is_skipped();
 }
 
-// Called where a long event is given up. If it is the header of the chunk, it is not known whose records follow.
+// Called where a long event is given up. If it is the header of the chunk, it is not known whose records follow:
+// they count as those of processor 0.
 void ChunkCursor::lose_header() {
-    if (!begins_chunk(m_first.record) || m_first.index != 0 || m_scope.chunk().described || m_ledger.is_skipped()) {
+    if (!begins_chunk(m_first.record) || m_first.index != 0 || m_scope.chunk().described || m_ledger.is_skipped() ||
+        m_ledger.distrusts_count()) {
         return;
     }
     m_assembler.reset();
-    m_ledger.reject("E-MAGIC", m_scope.chunk().begin_bytes, "the chunk's header is damaged");
+    m_ledger.distrust("E-MAGIC", m_scope.chunk().begin_bytes, "the chunk's header is damaged",
+                      m_scope.segment().preamble_slots != 0);
 }
 
 // A typed or formatted event that does not decode must not pass for a sound one.

@@ -25,7 +25,8 @@ namespace host::formats::dat {
 
 class ChunkCursor {
   public:
-    // facts and diagnostics outlive the cursor. Adds a ChunkReport to facts.chunks, and another for each further chunk.
+    // source: null if the segment's file is to be opened for each read. facts and diagnostics outlive the cursor. Adds
+    // a ChunkReport to facts.chunks, and another for each further chunk.
     ChunkCursor(const Segment& segment, std::shared_ptr<trace::ByteSource> source, trace::TraceFacts& facts,
                 trace::Diagnostics& diagnostics, DamagedChunks damaged = DamagedChunks::skip);
     ChunkCursor(const ChunkCursor&) = delete;
@@ -48,6 +49,7 @@ class ChunkCursor {
 
   private:
     static constexpr std::size_t kBatch = 64; // events that stay in the first cache
+    static constexpr std::size_t kBatchMin = 4;
 
     [[nodiscard]] bool next_of_any_kind(trace::Event& event);
     [[nodiscard]] bool plain_records_may_follow() const;
@@ -85,6 +87,7 @@ class ChunkCursor {
     trace::Names m_names; // what is known at this chunk: all earlier chunks', overlaid by its own
     const trace::KernelImage* m_image = nullptr;
     std::vector<trace::Event> m_batch;
+    std::size_t m_batch_size = kBatchMin; // grows while next_plain() fills it: where chunks alternate it stays small
 };
 
 } // namespace host::formats::dat

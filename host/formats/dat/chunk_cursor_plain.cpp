@@ -8,9 +8,9 @@ namespace host::formats::dat {
 // What all plain records of a chunk have in common stays in the batch from one call to the next.
 void ChunkCursor::prepare_batch(const trace::ChunkReport& chunk) {
     const tracer::ChunkBegin& header = chunk.description;
-    if (!m_batch.empty() && m_batch.front().source == m_scope.index() && m_batch.front().cpu == header.cpu &&
-        m_batch.front().chunk == header.chunk && m_batch.front().generation == header.generation &&
-        m_batch.front().image == m_image) {
+    if (m_batch.size() == m_batch_size && m_batch.front().source == m_scope.index() &&
+        m_batch.front().cpu == header.cpu && m_batch.front().chunk == header.chunk &&
+        m_batch.front().generation == header.generation && m_batch.front().image == m_image) {
         return;
     }
     trace::Event common;
@@ -20,7 +20,7 @@ void ChunkCursor::prepare_batch(const trace::ChunkReport& chunk) {
     common.source = static_cast<std::uint32_t>(m_scope.index());
     common.names = &m_names;
     common.image = m_image;
-    m_batch.assign(kBatch, common);
+    m_batch.assign(m_batch_size, common);
 }
 
 std::span<trace::Event> ChunkCursor::next_plain(std::uint64_t key, std::uint64_t limit) {
@@ -30,7 +30,7 @@ std::span<trace::Event> ChunkCursor::next_plain(std::uint64_t key, std::uint64_t
     }
     trace::ChunkReport& chunk = m_scope.chunk();
     prepare_batch(chunk);
-    const std::size_t most = std::min(kBatch, slots.size() / tracer::kRecordBytes);
+    const std::size_t most = std::min(m_batch.size(), slots.size() / tracer::kRecordBytes);
     std::uint64_t last = m_greatest;
     std::size_t count = 0;
     for (; count < most; ++count) {
@@ -59,6 +59,9 @@ std::span<trace::Event> ChunkCursor::next_plain(std::uint64_t key, std::uint64_t
         chunk.events += count;
         m_scope.facts().usable_events += count;
         m_feed.skip(count);
+    }
+    if (count == m_batch_size) {
+        m_batch_size = std::min(2 * m_batch_size, kBatch);
     }
     return std::span(m_batch).first(count);
 }

@@ -83,11 +83,12 @@ bool ChunkLedger::reject_swapped(const Slot& slot) {
     return true;
 }
 
-void ChunkLedger::reject(trace::Code code, std::uint64_t offset_bytes, std::string_view text) {
+void ChunkLedger::distrust(trace::Code code, std::uint64_t offset_bytes, std::string_view text, bool holds_records) {
+    m_distrusts_count = holds_records || m_scope.salvages();
+    m_skipped = !m_distrusts_count;
     m_scope.report(code, offset_bytes,
-                   fmt::format("{}: {}", text, m_scope.salvages() ? "read all the same" : "chunk skipped"));
-    m_skipped = !m_scope.salvages();
-    m_distrusts_count = m_scope.salvages();
+                   fmt::format("{}: {}", text,
+                               m_skipped ? "chunk skipped (--salvage reads it)" : "its records are read all the same"));
 }
 
 // What makes the chunk unreadable whatever the user wants.
@@ -133,8 +134,15 @@ bool ChunkLedger::accept(const tracer::ChunkBegin& description, const Slot& firs
         return false;
     }
     if (description.records > kChunkRecordsMax) {
-        reject("E-COUNT", first.offset_bytes,
-               fmt::format("{} records are more than any chunk holds", description.records));
+        distrust("E-COUNT", first.offset_bytes,
+                 fmt::format("{} records are more than any chunk holds", description.records), true);
+    }
+    // What is missing of a file is known before it is read, but not where.
+    const Segment& segment = m_scope.segment();
+    const std::uint64_t announced = std::uint64_t{description.preamble_slots} + description.records;
+    if (is_seekable && !m_distrusts_count &&
+        (segment.end_bytes - segment.begin_bytes) / tracer::kRecordBytes < announced) {
+        m_scope.chunk().damaged = true;
     }
     return !m_skipped;
 }
@@ -146,13 +154,16 @@ void ChunkLedger::check_repeated_count(const Slot& slot) {
         return;
     }
     if (slot.record.par2 != header.records) {
-        reject("E-COUNT", slot.offset_bytes,
-               fmt::format("the chunk's header announces {} records, the end of its preamble {}", header.records,
-                           slot.record.par2));
+        distrust("E-COUNT", slot.offset_bytes,
+                 fmt::format("the chunk's header announces {} records, the end of its preamble {}", header.records,
+                             slot.record.par2),
+                 true);
     } else if (slot.index + 1 != header.preamble_slots) {
-        reject("E-COUNT", slot.offset_bytes,
-               fmt::format("the preamble ends after {} slots, the chunk's header announces {}", slot.index + 1,
-                           header.preamble_slots));
+        distrust("E-COUNT", slot.offset_bytes,
+                 fmt::format("the preamble ends after {} slots, the chunk's header announces {}", slot.index + 1,
+                             header.preamble_slots),
+                 true);
+        m_scope.chunk().description.preamble_slots = static_cast<std::uint32_t>(slot.index + 1);
     }
 }
 

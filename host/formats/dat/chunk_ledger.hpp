@@ -50,8 +50,12 @@ class ChunkLedger {
     // The chunk's very first slot has the bytes of a header in the other order.
     [[nodiscard]] bool reject_swapped(const Slot& slot);
 
-    // Gives the chunk up, or, if damaged chunks are salvaged, reads on without relying on the counts in its header.
-    void reject(trace::Code code, std::uint64_t offset_bytes, std::string_view text);
+    // The header of the chunk is damaged, or contradicts what follows it. The chunk is read on without relying on the
+    // counts in its header if it is known to hold records, or if damaged chunks are salvaged; else it is given up.
+    void distrust(trace::Code code, std::uint64_t offset_bytes, std::string_view text, bool holds_records);
+
+    // The chunk is read all the same, and its end is where the next one begins.
+    [[nodiscard]] bool distrusts_count() const { return m_distrusts_count; }
 
     // The header has been read: first is its first slot, own_slots how many it has. False: the chunk is given up.
     [[nodiscard]] bool accept(const tracer::ChunkBegin& description, const Slot& first, std::uint64_t own_slots,
@@ -74,7 +78,7 @@ class ChunkLedger {
 
     ChunkScope& m_scope;
     bool m_skipped = false;
-    bool m_distrusts_count = false; // the chunk is salvaged, its end is where the next one begins
+    bool m_distrusts_count = false;
     std::uint64_t m_empty = 0;
     std::uint64_t m_empty_bytes = 0; // offset of the first
     std::uint64_t m_erased = 0;

@@ -10,6 +10,12 @@ namespace host::formats::dat {
 
 namespace {
 
+// So many chunks at once are read with a whole buffer, each from a file that stays open.
+constexpr std::size_t kWholeReadersMax = 128;
+
+// Of each further one: memory stays small, and a read brings 64 slots.
+constexpr std::size_t kSmallBufferBytes = 1024;
+
 constexpr auto kLaterFirst = [](const auto& a, const auto& b) {
     return a.key != b.key ? a.key > b.key : a.order > b.order;
 };
@@ -67,9 +73,13 @@ void ChunkMerge::open_due_segments() {
     }
 }
 
-void ChunkMerge::open(const Segment& segment, std::size_t order) {
+void ChunkMerge::open(Segment& segment, std::size_t order) {
+    const bool crowded = m_heads.size() >= kWholeReadersMax;
+    if (crowded) {
+        segment.buffer_bytes = kSmallBufferBytes;
+    }
     std::shared_ptr<trace::ByteSource> source = m_pipe != nullptr ? m_pipe : segment.source;
-    if (source == nullptr) {
+    if (source == nullptr && !crowded) {
         const auto opened = trace::ByteSource::open_file(segment.path);
         if (!opened) {
             m_diagnostics.report("E-IO", {.file = segment.path}, trace::file_error(opened.error()));

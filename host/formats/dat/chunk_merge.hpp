@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Merges chunks by time; the order within a chunk is never changed. A segment is opened when the merge reaches its
 // first stamp and closed at its end, so memory is one buffer per chunk that is being merged, not per chunk of the
-// trace.
+// trace. Where very many chunks overlap, each further one has a small buffer and holds no file open.
 #pragma once
 
 #include "host/formats/dat/chunk_cursor.hpp"
@@ -65,7 +65,7 @@ class ChunkMerge {
     [[nodiscard]] bool take_from_current(trace::Event& event);
     [[nodiscard]] bool is_segment_due(std::uint64_t key) const;
     void open_due_segments();
-    void open(const Segment& segment, std::size_t order);
+    void open(Segment& segment, std::size_t order);
     void advance(Head head);
     [[nodiscard]] std::uint64_t time_of_next_turn() const;
 

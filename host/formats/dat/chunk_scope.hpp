@@ -13,7 +13,7 @@
 
 namespace host::formats::dat {
 
-// What to do with a chunk that a count or a checksum proves to be damaged.
+// What to do with a chunk whose checksum is wrong, or whose header is lost.
 enum class DamagedChunks : std::uint8_t { skip, salvage };
 
 class ChunkScope {

@@ -8,6 +8,8 @@
 #include "host/formats/dat/shifted.hpp"
 #include "host/text/escape.hpp"
 #include "host/trace/event.hpp"
+#include "lib/endian.hpp"
+#include "tracer/compact/stream_header.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -90,15 +92,15 @@ bool rises_throughout(std::span<const std::byte> slots, lib::Ticks previous) {
 }
 
 // A chunk that does not describe itself: finds its end, the stamp it starts with and, if it was cyclic, its oldest
-// record.
-void scan_plain(Window& window, Segment& segment, std::uint64_t end) {
+// record. True if there are slots of a header whose beginning is damaged.
+bool scan_plain(Window& window, Segment& segment, std::uint64_t end) {
     std::uint64_t offset = segment.begin_bytes;
     std::optional<lib::Ticks> first;
     lib::Ticks previous;
     lib::Ticks after_fall;
     std::uint64_t falls = 0;
     std::uint64_t looked_through = offset; // up to here one by one
-    bool headed = false;                   // there are slots of a header whose beginning is damaged
+    bool headed = false;
     for (; offset + kSlot <= end; offset += kSlot) {
         const auto record = window.at(offset);
         if (!record || begins_chunk(*record)) {
@@ -133,6 +135,7 @@ void scan_plain(Window& window, Segment& segment, std::uint64_t end) {
     } else {
         segment.oldest_bytes = 0;
     }
+    return headed;
 }
 
 // Byte by byte. What cannot be read is not the same.
@@ -166,6 +169,17 @@ std::uint64_t preamble_without_header(Window& window, std::uint64_t begin, std::
         }
     }
     return 0;
+}
+
+// Of a chunk whose header is damaged: where its records begin, if what follows its preamble are records.
+void find_records(Window& window, Segment& segment) {
+    const std::uint64_t preamble = preamble_without_header(window, segment.begin_bytes, segment.end_bytes);
+    const std::uint64_t begin = segment.begin_bytes + preamble * kSlot;
+    const auto first = preamble != 0 && begin < segment.end_bytes ? window.at(begin) : std::nullopt;
+    if (first && lib::load_le<std::uint32_t>(window.from(begin)) != tracer::compact::kMagic) {
+        segment.preamble_slots = preamble;
+        segment.first_stamp = first->stamp();
+    }
 }
 
 // Where bytes were lost or added within the chunk, which ends with the file: its records after them are found. With its
@@ -266,13 +280,15 @@ void index_file(trace::ByteSource& source, const std::string& path, std::vector<
     while (offset + kSlot <= end && !window.failed()) {
         Segment segment{.path = path, .begin_bytes = offset};
         const auto first = window.at(offset);
+        bool header_lost = false;
         if (!first || !begins_chunk(*first)) {
-            scan_plain(window, segment, end);
+            header_lost = scan_plain(window, segment, end);
         } else {
             const auto description = read_chunk_begin(
                 [&window, slot = offset]() mutable { return window.at(std::exchange(slot, slot + kSlot)); });
             std::uint64_t next = end;
             const std::uint64_t preamble = description ? description->preamble_slots : 0;
+            header_lost = !description;
             if (description) {
                 segment.key = {description->boot_id, description->cpu, description->chunk, description->generation};
                 next = std::min(end, offset + (preamble + description->records) * kSlot);
@@ -284,6 +300,9 @@ void index_file(trace::ByteSource& source, const std::string& path, std::vector<
             // A compact stream starts with no record; but the preamble has the stamp of the chunk's first one.
             const bool compact = description && description->encoding == tracer::Encoding::compact;
             segment.first_stamp = record && !compact ? record->stamp() : first->stamp();
+        }
+        if (header_lost) {
+            find_records(window, segment);
         }
         if (end - segment.end_bytes < kSlot) {
             segment.end_bytes = end; // the last chunk reports trailing bytes

@@ -33,11 +33,12 @@ struct Segment {
     std::uint64_t end_bytes = SlotReader::kToTheEnd;
     std::uint64_t oldest_bytes = 0;              // where to start reading, if not at begin_bytes; 0: there
     std::uint64_t shifted_bytes = 0;             // bytes are lost or added before here: slots are read on; 0: nowhere
-    std::uint64_t preamble_slots = 0;            // left of a preamble whose header was lost
+    std::uint64_t preamble_slots = 0;            // left of a preamble whose header was lost; records follow it
     std::shared_ptr<trace::ByteSource> source{}; // null: opened by its path when its turn comes
-    std::optional<ChunkKey> key{};               // as its header says
-    std::size_t order = 0;                       // in the input
-    bool damaged = false;                        // the manifest's checksum of the file is another
+    std::size_t buffer_bytes = trace::ByteSource::kBufferBytes; // of the reader of its slots, at most
+    std::optional<ChunkKey> key{};                              // as its header says
+    std::size_t order = 0;                                      // in the input
+    bool damaged = false;                                       // the manifest's checksum of the file is another
     lib::Ticks first_stamp{}; // of the first record that is no metadata, as far as the file can be believed
 };
 

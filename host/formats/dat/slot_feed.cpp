@@ -23,7 +23,7 @@ std::uint64_t end_of_first_part(const Segment& segment) {
 
 SlotFeed::SlotFeed(ChunkScope& scope, std::shared_ptr<trace::ByteSource> source)
     : m_scope(scope)
-    , m_source(std::move(source))
+    , m_source{std::move(source), scope.segment().path, scope.segment().buffer_bytes}
     , m_reader(m_source, first_byte(scope.segment()), end_of_first_part(scope.segment()))
     , m_rest_follows(scope.segment().oldest_bytes != 0 || scope.segment().shifted_bytes != 0) {
     ASSERT(scope.segment().begin_bytes <= first_byte(scope.segment()));
@@ -122,7 +122,9 @@ void SlotFeed::report_fault() {
 // wrong, and the stream is to be left out.
 bool SlotFeed::begin_compact(std::uint64_t offset_bytes) {
     trace::ChunkReport& chunk = m_scope.chunk();
-    if (!m_source->seekable() || compact_checksum_holds(*m_source, offset_bytes, chunk.description.compact_bytes)) {
+    const auto source = m_source.bytes != nullptr ? m_source.bytes : source_of(m_scope.segment());
+    if (!is_seekable() || source == nullptr ||
+        compact_checksum_holds(*source, offset_bytes, chunk.description.compact_bytes)) {
         return true;
     }
     m_scope.report("W-BCRC", offset_bytes,
@@ -139,7 +141,7 @@ bool SlotFeed::begin_compact(std::uint64_t offset_bytes) {
 }
 
 std::optional<tracer::Record> SlotFeed::look_ahead(std::uint8_t code) const {
-    if (!m_source->seekable()) {
+    if (!is_seekable()) {
         return std::nullopt;
     }
     SlotReader reader(m_source, m_reader.offset_bytes(),
@@ -155,7 +157,7 @@ std::optional<tracer::Record> SlotFeed::look_ahead(std::uint8_t code) const {
 void SlotFeed::check_sum(const ChunkSum& sum, std::uint32_t stated, std::uint64_t size_bytes) {
     const Segment& segment = m_scope.segment();
     const std::uint64_t begin = m_reader.offset_bytes();
-    if (!m_source->seekable()) {
+    if (!is_seekable()) {
         m_reader.begin_sum(sum, begin + size_bytes);
         m_stated_sum = stated;
         return;
@@ -163,7 +165,9 @@ void SlotFeed::check_sum(const ChunkSum& sum, std::uint32_t stated, std::uint64_
     // A chunk that is not all there says so by its counts.
     const bool is_all_there =
         segment.shifted_bytes == 0 && begin <= segment.end_bytes && segment.end_bytes - begin >= size_bytes;
-    if (is_all_there && check_bytes(*m_source, begin, size_bytes, sum, stated) == ChunkBytes::damaged) {
+    const auto source = m_source.bytes != nullptr ? m_source.bytes : source_of(segment);
+    if (is_all_there && source != nullptr &&
+        check_bytes(*source, begin, size_bytes, sum, stated) == ChunkBytes::damaged) {
         report_sum();
     }
 }

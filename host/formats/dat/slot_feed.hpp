@@ -25,7 +25,7 @@ struct Slot {
 
 class SlotFeed {
   public:
-    // scope outlives the feed.
+    // scope outlives the feed. source: null if the segment's file is to be opened for each read.
     SlotFeed(ChunkScope& scope, std::shared_ptr<trace::ByteSource> source);
 
     // False at the end. is_skipped: the chunk is given up, so a compact stream in it is not decoded. Reports W-TAIL,
@@ -50,7 +50,7 @@ class SlotFeed {
     // Of the next slot, in the file.
     [[nodiscard]] std::uint64_t offset_bytes() const { return m_reader.offset_bytes(); }
 
-    [[nodiscard]] bool is_seekable() const { return m_source->seekable(); }
+    [[nodiscard]] bool is_seekable() const { return m_reader.is_seekable(); }
 
     // The first record of this code among those that follow, unchanged: nothing is taken or reported. Nothing on a
     // pipe, or if there is none. Not in a compact chunk.
@@ -75,7 +75,7 @@ class SlotFeed {
     void report_sum();
 
     ChunkScope& m_scope;
-    std::shared_ptr<trace::ByteSource> m_source;
+    SlotSource m_source;
     SlotReader m_reader;
     bool m_rest_follows; // a second part: of a rotated chunk what is stored before the oldest record, of one that has
                          // lost bytes what is after them

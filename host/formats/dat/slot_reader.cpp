@@ -2,16 +2,28 @@
 // Refilling the buffer: what is left of a slot moves to its beginning.
 #include "host/formats/dat/slot_reader.hpp"
 
+#include "lib/assert.hpp"
+
 #include <algorithm>
 #include <utility>
 
 namespace host::formats::dat {
 
-SlotReader::SlotReader(std::shared_ptr<trace::ByteSource> source, std::uint64_t begin_bytes, std::uint64_t end_bytes)
+SlotReader::SlotReader(SlotSource source, std::uint64_t begin_bytes, std::uint64_t end_bytes)
     : m_source(std::move(source))
     , m_end(end_bytes)
     , m_buffer_offset(begin_bytes)
-    , m_buffer(trace::ByteSource::kBufferBytes) {}
+    , m_buffer(std::clamp<std::uint64_t>(end_bytes - begin_bytes, tracer::kRecordBytes, m_source.buffer_bytes)) {
+    ASSERT(begin_bytes <= end_bytes);
+}
+
+lib::Result<std::size_t> SlotReader::read(std::uint64_t offset_bytes, std::span<std::byte> out) {
+    if (m_source.bytes != nullptr) {
+        return m_source.bytes->read(offset_bytes, out);
+    }
+    const auto file = trace::ByteSource::open_file(m_source.path);
+    return file ? file.value()->read(offset_bytes, out) : lib::Result<std::size_t>(file.error());
+}
 
 // What was taken since the last call.
 void SlotReader::add_to_sum() {
@@ -42,13 +54,13 @@ bool SlotReader::refill() {
     const std::uint64_t read_at = m_buffer_offset + kept;
     const std::uint64_t left = m_end > read_at ? m_end - read_at : 0;
     const auto wanted = static_cast<std::size_t>(std::min<std::uint64_t>(left, m_buffer.size() - kept));
-    const auto count = m_source->read(read_at, std::span(m_buffer).subspan(kept, wanted));
+    const auto count = read(read_at, std::span(m_buffer).subspan(kept, wanted));
     if (!count) {
         m_failed = true;
         return false;
     }
     m_filled += count.value();
-    m_shrunk = m_shrunk || (m_source->seekable() && m_end != kToTheEnd && count.value() < wanted);
+    m_shrunk = m_shrunk || (is_seekable() && m_end != kToTheEnd && count.value() < wanted);
     return m_filled >= tracer::kRecordBytes;
 }
 

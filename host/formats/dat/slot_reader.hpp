@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Reads the 16-byte slots of a part of a source one after the other. Memory is one buffer of kBufferBytes per open
-// reader, whatever the size of the input.
+// Reads the 16-byte slots of a part of a source one after the other. Memory is one buffer per open reader, whatever the
+// size of the input.
 #pragma once
 
 #include "host/formats/dat/chunk_sum.hpp"
@@ -12,16 +12,24 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace host::formats::dat {
+
+// What is read, and how.
+struct SlotSource {
+    std::shared_ptr<trace::ByteSource> bytes; // null: the file is opened for each read, and no descriptor is held
+    std::string path{};
+    std::size_t buffer_bytes = trace::ByteSource::kBufferBytes; // at most, one slot at least
+};
 
 // Walks over the 16-byte slots of [begin, end) of a source.
 class SlotReader {
   public:
     static constexpr std::uint64_t kToTheEnd = ~std::uint64_t{0};
 
-    SlotReader(std::shared_ptr<trace::ByteSource> source, std::uint64_t begin_bytes, std::uint64_t end_bytes);
+    SlotReader(SlotSource source, std::uint64_t begin_bytes, std::uint64_t end_bytes);
 
     // False at the end, or once a read failed.
     [[nodiscard]] bool next(tracer::Record& record) {
@@ -51,6 +59,9 @@ class SlotReader {
     // The sum of the bytes, if all of them were taken; and no more is added. Nothing too if begin_sum() was not called.
     [[nodiscard]] std::optional<std::uint32_t> end_sum();
 
+    // No pipe.
+    [[nodiscard]] bool is_seekable() const { return m_source.bytes == nullptr || m_source.bytes->seekable(); }
+
     // Of the next slot, from the start of the file.
     [[nodiscard]] std::uint64_t offset_bytes() const { return m_buffer_offset + m_position; }
 
@@ -65,8 +76,9 @@ class SlotReader {
   private:
     bool refill();
     void add_to_sum();
+    [[nodiscard]] lib::Result<std::size_t> read(std::uint64_t offset_bytes, std::span<std::byte> out);
 
-    std::shared_ptr<trace::ByteSource> m_source;
+    SlotSource m_source;
     std::uint64_t m_end;
     std::uint64_t m_buffer_offset;
     std::vector<std::byte> m_buffer;

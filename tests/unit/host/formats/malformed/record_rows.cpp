@@ -159,6 +159,11 @@ Outcome read_shrinking(MalformedInput& at) {
     return outcome;
 }
 
+// Its second slot lost its code, and the count at the end of its preamble is wrong; another chunk follows.
+Bytes header_before_what() {
+    return flipped(flipped(three_events().bytes(), 16, 1), kMain - 4, 1) + one_event().bytes();
+}
+
 } // namespace
 
 std::vector<MalformedRow> malformed_records() {
@@ -186,7 +191,7 @@ std::vector<MalformedRow> malformed_records() {
          .status = damaged,
          .offset_bytes = 0,
          .text = "header",
-         .events = 1,
+         .events = 4,
          .bytes = [] { return flipped(three_events().bytes(), 1, 4) + one_event().bytes(); }},
         {.row = "D3",
          .name = "damaged_second_slot",
@@ -195,17 +200,27 @@ std::vector<MalformedRow> malformed_records() {
          .status = damaged,
          .offset_bytes = 0,
          .text = "header",
-         .events = 1,
+         .events = 4,
          .bytes = [] { return flipped(three_events().bytes(), 16, 1) + one_event().bytes(); }},
+        {.row = "D3",
+         .name = "damaged_header_before_what",
+         .input = "the same, and the end of its preamble announces something else than follows",
+         .code = "E-MAGIC",
+         .status = damaged,
+         .offset_bytes = 0,
+         .text = "--salvage reads it",
+         .events = 1,
+         .bytes = header_before_what},
         {.row = "D3",
          .name = "damaged_header_salvaged",
          .input = "the same, with --salvage",
          .code = "E-MAGIC",
          .status = damaged,
          .offset_bytes = 0,
+         .text = "all the same",
          .events = 6,
          .options = {.salvage = true},
-         .bytes = [] { return flipped(three_events().bytes(), 16, 1) + one_event().bytes(); }},
+         .bytes = header_before_what},
         {.row = "D3",
          .name = "swapped_bytes",
          .input = "a chunk of a big-endian machine before one of ours",
@@ -278,34 +293,19 @@ std::vector<MalformedRow> malformed_records() {
          .name = "count_of_2_to_32",
          .input = "a header that states 2^32-1 records",
          .code = "E-COUNT",
-         .status = nothing,
+         .status = damaged,
          .offset_bytes = 0,
          .text = "4294967295",
-         .events = 0,
+         .events = 3,
          .bytes = [] { return with([](auto& begin) { begin.records = 0xFFFF'FFFF; }); }},
         {.row = "D7",
          .name = "counts_that_differ",
          .input = "the header states more records than the end of the preamble",
          .code = "E-COUNT",
-         .status = nothing,
-         .offset_bytes = kMain - 16,
-         .text = "announces 4 records",
-         .events = 0,
-         .bytes =
-             [] {
-                 Bytes bytes = with([](auto& begin) { begin.records = 4; });
-                 bytes[kMain - 16 + 12] = std::byte{3};
-                 return bytes;
-             }},
-        {.row = "D7",
-         .name = "counts_that_differ_salvaged",
-         .input = "the same, with --salvage",
-         .code = "E-COUNT",
          .status = damaged,
          .offset_bytes = kMain - 16,
-         .text = "all the same",
+         .text = "announces 4 records",
          .events = 3,
-         .options = {.salvage = true},
          .bytes =
              [] {
                  Bytes bytes = with([](auto& begin) { begin.records = 4; });
@@ -333,9 +333,9 @@ std::vector<MalformedRow> malformed_records() {
          .name = "preamble_longer_than_stated",
          .input = "a preamble that includes a record",
          .code = "E-COUNT",
-         .status = nothing,
+         .status = damaged,
          .offset_bytes = kMain - 16,
-         .events = 0,
+         .events = 3,
          .bytes = [] { return with([](auto& begin) { ++begin.preamble_slots; }); }},
         {.row = "D9",
          .name = "all_zero",
