@@ -31,7 +31,7 @@ $(BUILD)/host/$(1).so: $(BUILD)/host/$(1).so.1
 	@ln -sf $$(<F) $$@
 endef
 $(eval $(call compat_library,libtraceparser,$(READER_SOURCES) $(wildcard host/convert/records/kev*.cpp) \
-  host/convert/output_file.cpp host/convert/survey.cpp $(wildcard host/compat/traceparser*.cpp) $(COMMON_SOURCES),$(TRACE_LIBRARY_LIBS)))
+  host/convert/event_words.cpp host/convert/output_file.cpp host/convert/survey.cpp $(wildcard host/compat/traceparser*.cpp) $(COMMON_SOURCES),$(TRACE_LIBRARY_LIBS)))
 $(eval $(call compat_library,libtlog,$(wildcard host/compat/tlog*.cpp) host/formats/tlog/kinds.cpp lib/assert_hosted.cpp,))
 TRACEPARSER := $(BUILD)/host/libtraceparser
 COMPAT_LIBRARIES := $(foreach name,libtraceparser libtlog,$(BUILD)/host/$(name).a $(BUILD)/host/$(name).so.1)
