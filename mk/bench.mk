@@ -38,13 +38,16 @@ $(eval $(call linked,$(HOST_BENCH),$(call host_objects,tests/bench/host_speed.cp
 BENCH_TASKS := 1100
 BENCH_TASKS_TRACED := 160
 
-.PHONY: bench bench-host bench-kernel kernel-bench experiment-clock docs-figures
+.PHONY: bench bench-host bench-sql bench-kernel kernel-bench experiment-clock docs-figures
 bench: deps $(BENCH) $(LTTNG_PEER) $(COMPACT_BENCH) kernel $(RELEASED_TEST_KERNEL) $(EFI) $(REMORA) ## figures: what recording costs; lines FIGURE, PEER or GOAL
 	$(call make_with,kernel $(OFF_OPTIONS))
 	@tests/bench/run.sh $(BENCH) $(LTTNG_PEER) $(COMPACT_BENCH) $(KERNEL) $(RELEASED_TEST_KERNEL) $(EFI) $(REMORA)
 
 bench-host: $(HOST_BENCH) $(REMORA) ## figures: the host tools compared with naive loops and babeltrace2
 	@tests/bench/host.py $(HOST_BENCH) $(REMORA) $(HOST_BENCH_EVENTS)
+
+bench-sql: $(REMORA) ## figures: the questions of docs/sql.md on 12 million records; writes its table
+	@tests/bench/sql.py $(REMORA) --update
 
 bench-kernel: ## figures: instructions of kernel operations; longest sections without interrupts (DOCUMENT=docs/kernel-performance.md: written there)
 	$(call make_with,kernel-bench $(OFF_OPTIONS) TASKS=$(BENCH_TASKS))

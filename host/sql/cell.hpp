@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <compare>
 #include <concepts>
 #include <cstdint>
 #include <limits>
@@ -46,6 +47,14 @@ class Cell {
         return m_kind == Kind::text ? std::optional(m_text) : std::nullopt;
     }
 
+    // Nothing if it is no number.
+    [[nodiscard]] std::optional<std::int64_t> number() const {
+        return m_kind == Kind::integer ? std::optional(m_number) : std::nullopt;
+    }
+
+    // In SQLite's order: NULL, numbers, texts by their bytes.
+    friend auto operator<=>(const Cell&, const Cell&) = default;
+
     [[nodiscard]] bool is_null() const { return m_kind == Kind::null; }
 
     // To parameter `place` (from 1) of a statement, whose next step must not come after the end of the text. A failure
@@ -64,8 +73,8 @@ class Cell {
         }
     }
 
-    // As the result of a column.
-    void result(sqlite3_context* context) const {
+    // As the result of a column. lifetime: SQLITE_STATIC if the text outlives the statement.
+    void result(sqlite3_context* context, sqlite3_destructor_type lifetime = SQLITE_TRANSIENT) const {
         switch (m_kind) {
         case Kind::null:
             sqlite3_result_null(context);
@@ -74,7 +83,7 @@ class Cell {
             sqlite3_result_int64(context, m_number);
             break;
         case Kind::text:
-            sqlite3_result_text64(context, m_text.data(), m_text.size(), SQLITE_TRANSIENT, SQLITE_UTF8);
+            sqlite3_result_text64(context, m_text.data(), m_text.size(), lifetime, SQLITE_UTF8);
             break;
         }
     }

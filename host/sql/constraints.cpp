@@ -1,21 +1,16 @@
 // SPDX-License-Identifier: MIT
-// A plan is two letters per condition: the column and the comparison.
+// A plan is two letters per condition: the column and the comparison; after them one letter per column of a grouping.
 #include "host/sql/constraints.hpp"
 
-#include "host/sql/event_columns.hpp"
+#include "host/sql/event_counts.hpp"
 
 #include <algorithm>
 #include <array>
-#include <cmath>
-#include <limits>
 #include <utility>
 
 namespace host::sql {
 
 namespace {
-
-constexpr std::int64_t kMin = std::numeric_limits<std::int64_t>::min();
-constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
 
 struct Letter {
     EventColumn column;
@@ -31,60 +26,6 @@ char column_letter(int column) {
     const auto* const found =
         std::ranges::find(kLetters, column, [](const Letter& row) { return static_cast<int>(row.column); });
     return found != kLetters.end() ? found->letter : '\0';
-}
-
-char comparison_letter(unsigned char op) {
-    switch (op) {
-    case SQLITE_INDEX_CONSTRAINT_EQ:
-        return '=';
-    case SQLITE_INDEX_CONSTRAINT_GT:
-        return '>';
-    case SQLITE_INDEX_CONSTRAINT_GE:
-        return 'g';
-    case SQLITE_INDEX_CONSTRAINT_LT:
-        return '<';
-    case SQLITE_INDEX_CONSTRAINT_LE:
-        return 'l';
-    default:
-        return 0;
-    }
-}
-
-struct Bounds {
-    std::int64_t first = kMin;
-    std::int64_t last = kMax;
-    bool nothing = false;
-};
-
-// Whole numbers; a fraction is rounded towards more rows. Values of other types compare by SQLite's order of types:
-// NULL with nothing, a text with a number as SQLite will see when it checks the row.
-void narrow(Bounds& bounds, char comparison, sqlite3_value* value) {
-    const int type = sqlite3_value_type(value);
-    if (type == SQLITE_NULL) {
-        bounds.nothing = true;
-        return;
-    }
-    if (type != SQLITE_INTEGER && type != SQLITE_FLOAT) {
-        return;
-    }
-    std::int64_t low = 0;
-    std::int64_t high = 0;
-    if (type == SQLITE_INTEGER) {
-        low = high = sqlite3_value_int64(value);
-    } else {
-        const double number = sqlite3_value_double(value);
-        constexpr double kLimit = 9.2e18;
-        low = number <= -kLimit ? kMin : number >= kLimit ? kMax : static_cast<std::int64_t>(std::floor(number));
-        high = number <= -kLimit ? kMin : number >= kLimit ? kMax : static_cast<std::int64_t>(std::ceil(number));
-    }
-    const bool lower = comparison == '>' || comparison == 'g' || comparison == '=';
-    const bool upper = comparison == '<' || comparison == 'l' || comparison == '=';
-    if (lower) {
-        bounds.first = std::max(bounds.first, low);
-    }
-    if (upper) {
-        bounds.last = std::min(bounds.last, high);
-    }
 }
 
 } // namespace
@@ -115,6 +56,15 @@ int plan_walk(sqlite3_index_info& info, std::uint64_t records) {
         event = event || column == 'e' || column == 'c';
         processor = processor || column == 'p';
     }
+    const std::span wanted_order(info.aOrderBy, static_cast<std::size_t>(info.nOrderBy));
+    if (EventCounts::covers(info.colUsed) && std::ranges::all_of(wanted_order, [](const auto& term) {
+            return term.desc == 0 && term.iColumn >= 0 && EventCounts::covers(std::uint64_t{1} << term.iColumn);
+        })) {
+        for (const auto& term : wanted_order) {
+            plan += static_cast<char>('A' + term.iColumn);
+        }
+        info.orderByConsumed = wanted_order.empty() ? 0 : 1;
+    }
     double visited = static_cast<double>(std::max<std::uint64_t>(records, 1));
     visited *= lower && upper ? 0.01 : lower || upper ? 0.3 : 1.0;
     visited *= processor ? 0.5 : 1.0;
@@ -137,16 +87,16 @@ WalkRequest request_of(std::string_view plan, std::span<sqlite3_value*> values) 
         const char comparison = plan[2 * i + 1];
         switch (plan[2 * i]) {
         case 'k':
-            narrow(ticks, comparison, values[i]);
+            ticks.narrow(comparison, values[i]);
             break;
         case 't':
-            narrow(time, comparison, values[i]);
+            time.narrow(comparison, values[i]);
             break;
         case 'p':
-            narrow(processor, comparison, values[i]);
+            processor.narrow(comparison, values[i]);
             break;
         case 'c':
-            narrow(code, comparison, values[i]);
+            code.narrow(comparison, values[i]);
             break;
         case 'e':
             if (sqlite3_value_type(values[i]) == SQLITE_TEXT) {
@@ -162,16 +112,20 @@ WalkRequest request_of(std::string_view plan, std::span<sqlite3_value*> values) 
             break;
         }
     }
+    for (const char letter : plan.substr(2 * values.size())) {
+        request.counted.push_back(static_cast<EventColumn>(letter - 'A'));
+    }
     for (const Bounds& bounds : {ticks, time, processor, code}) {
-        request.nothing = request.nothing || bounds.nothing || bounds.first > bounds.last;
+        request.nothing = request.nothing || bounds.empty();
     }
     request.nothing = request.nothing || ticks.last < 0;
     if (!request.nothing) {
         request.scan.ticks.first = static_cast<std::uint64_t>(std::max<std::int64_t>(ticks.first, 0));
         // The greatest number represents all stamps that SQLite's integers do not reach.
-        request.scan.ticks.last = ticks.last == kMax ? ~std::uint64_t{0} : static_cast<std::uint64_t>(ticks.last);
-        request.scan.first_ns = time.first != kMin ? std::optional(time.first) : std::nullopt;
-        request.scan.last_ns = time.last != kMax ? std::optional(time.last) : std::nullopt;
+        request.scan.ticks.last =
+            ticks.last == Bounds::kMax ? ~std::uint64_t{0} : static_cast<std::uint64_t>(ticks.last);
+        request.scan.first_ns = time.first != Bounds::kMin ? std::optional(time.first) : std::nullopt;
+        request.scan.last_ns = time.last != Bounds::kMax ? std::optional(time.last) : std::nullopt;
         if (processor.first == processor.last && std::in_range<std::uint16_t>(processor.first)) {
             request.scan.cpu = static_cast<std::uint16_t>(processor.first);
         }

@@ -16,6 +16,9 @@ namespace {
 // Pragmas that only report.
 constexpr std::array<std::string_view, 4> kPragmas = {"table_info", "table_xinfo", "table_list", "compile_options"};
 
+// SQLite's instructions between two questions to the watch: about a millisecond.
+constexpr int kInstructionsPerWatch = 100'000;
+
 int authorize(void* /*unused*/, int action, const char* first, const char* second, const char* /*database*/,
               const char* /*trigger*/) {
     switch (action) {
@@ -66,9 +69,12 @@ Value value_at(sqlite3_stmt* statement, int column) {
 }
 
 // Preparing a query makes SQLite ask a table for its columns. That counts as creating it, so it happens before creating
-// is forbidden.
+// is forbidden; for the pragmas that are written as tables, too.
 int connect_tables(sqlite3* database) {
     std::string queries = "SELECT 1 FROM events LIMIT 0;";
+    for (const std::string_view pragma : kPragmas) {
+        queries += fmt::format("SELECT 1 FROM pragma_{} LIMIT 0;", pragma);
+    }
     for (const TableRow& table : kTableRows) {
         queries += fmt::format("SELECT 1 FROM {} LIMIT 0;", table.name);
     }
@@ -78,13 +84,13 @@ int connect_tables(sqlite3* database) {
 } // namespace
 
 lib::Result<std::unique_ptr<Database>> Database::open(Source& source) {
-    auto database = std::unique_ptr<Database>(new Database());
+    auto database = std::unique_ptr<Database>(new Database(source));
     for (std::size_t i = 0; i < kTables; ++i) {
-        database->m_contexts[i] = {.source = &source, .table = static_cast<Table>(i)};
+        database->m_contexts[i] = {.tables = &database->m_tables, .table = static_cast<Table>(i)};
     }
     constexpr int kFlags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_MEMORY | SQLITE_OPEN_NOMUTEX;
     sqlite3*& handle = database->m_database;
-    const std::string views(kViews);
+    const std::string views = create_views();
     if (sqlite3_open_v2(":memory:", &handle, kFlags, nullptr) != SQLITE_OK ||
         register_event_table(handle, source) != SQLITE_OK ||
         register_row_tables(handle, database->m_contexts) != SQLITE_OK || connect_tables(handle) != SQLITE_OK ||
@@ -92,6 +98,9 @@ lib::Result<std::unique_ptr<Database>> Database::open(Source& source) {
         sqlite3_set_authorizer(handle, authorize, nullptr) != SQLITE_OK) {
         return lib::Error::no_space;
     }
+    sqlite3_progress_handler(
+        handle, kInstructionsPerWatch, [](void* given) { return static_cast<Source*>(given)->may_continue() ? 0 : 1; },
+        &source);
     return database;
 }
 
@@ -100,10 +109,12 @@ Database::~Database() {
 }
 
 Database::Failure Database::failure() const {
-    return {.text = sqlite3_errmsg(m_database), .offset = sqlite3_error_offset(m_database)};
+    return {
+        .text = sqlite3_errmsg(m_database), .offset = sqlite3_error_offset(m_database), .stopped = m_source.stopped()};
 }
 
 std::optional<Database::Failure> Database::run(std::string_view text, const Receiver& receiver) {
+    m_tables.begin_statement();
     sqlite3_stmt* prepared = nullptr;
     const char* rest = nullptr;
     if (sqlite3_prepare_v2(m_database, text.data(), static_cast<int>(text.size()), &prepared, &rest) != SQLITE_OK) {

@@ -28,6 +28,7 @@ class Database {
     struct Failure {
         std::string text;
         std::int64_t offset = -1; // of the place in the statement, in bytes; -1: none
+        bool stopped = false;     // by the source's watch; there may be more rows than were received
     };
 
     // Called once before the rows, also if there are none; then for each row. False: no more is wanted.
@@ -46,10 +47,14 @@ class Database {
     [[nodiscard]] std::optional<Failure> run(std::string_view text, const Receiver& receiver);
 
   private:
-    Database() = default;
+    explicit Database(Source& source)
+        : m_source(source)
+        , m_tables(source) {}
 
     [[nodiscard]] Failure failure() const;
 
+    Source& m_source;
+    StoredTables m_tables;
     sqlite3* m_database = nullptr;
     TableContexts m_contexts;
 };

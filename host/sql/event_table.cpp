@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// The virtual table `events`. Its cursor is one walk over the trace.
+// The virtual table `events`. Its cursor is one walk over the trace; of a grouping by few values, over its counts.
 #include "host/sql/constraints.hpp"
 #include "host/sql/event_columns.hpp"
+#include "host/sql/event_counts.hpp"
 #include "host/sql/virtual_tables.hpp"
 
 #include "host/text/escape.hpp"
@@ -21,6 +22,8 @@ struct EventTable : sqlite3_vtab {
 struct EventCursor : sqlite3_vtab_cursor {
     WalkRequest request;
     std::unique_ptr<Scan> scan;
+    std::unique_ptr<EventCounts> counts; // null: event by event
+    sqlite3_int64 row = 0;               // of the counts
     trace::Event event;
     bool at_end = true;
     std::string scratch;
@@ -83,27 +86,52 @@ bool is_wanted(const WalkRequest& request, const trace::Event& event, std::strin
     return scratch == *request.event;
 }
 
-int next(sqlite3_vtab_cursor* base) {
-    EventCursor& cursor = cursor_of(base);
+// To the next event that is wanted. False at the end of the walk.
+bool advance(EventCursor& cursor, Source& source) {
     do {
-        if (!cursor.scan->next(cursor.event)) {
-            cursor.at_end = true;
-            return SQLITE_OK;
+        if (!source.take(*cursor.scan, cursor.event)) {
+            return false;
         }
     } while (!is_wanted(cursor.request, cursor.event, cursor.scratch));
-    return SQLITE_OK;
+    return true;
+}
+
+int next(sqlite3_vtab_cursor* base) {
+    EventCursor& cursor = cursor_of(base);
+    if (cursor.counts != nullptr) {
+        ++cursor.row;
+        cursor.counts->next();
+        cursor.at_end = cursor.counts->at_end();
+        return SQLITE_OK;
+    }
+    Source& source = *static_cast<EventTable*>(base->pVtab)->source;
+    cursor.at_end = !advance(cursor, source);
+    return source.stopped() ? SQLITE_INTERRUPT : SQLITE_OK;
+}
+
+int start_counts(EventCursor& cursor, Source& source) {
+    cursor.row = 0;
+    cursor.counts = std::make_unique<EventCounts>();
+    while (advance(cursor, source)) {
+        cursor.counts->add(cursor.event);
+    }
+    cursor.counts->start(cursor.request.counted);
+    cursor.at_end = cursor.counts->at_end();
+    return source.stopped() ? SQLITE_INTERRUPT : SQLITE_OK;
 }
 
 int filter(sqlite3_vtab_cursor* base, int /*number*/, const char* plan, int count, sqlite3_value** values) {
     EventCursor& cursor = cursor_of(base);
     cursor.scan.reset();
+    cursor.counts.reset();
     cursor.request = request_of(plan != nullptr ? plan : "", std::span(values, static_cast<std::size_t>(count)));
     cursor.at_end = cursor.request.nothing;
     if (cursor.at_end) {
         return SQLITE_OK;
     }
-    cursor.scan = static_cast<EventTable*>(base->pVtab)->source->scan(cursor.request.scan);
-    return next(base);
+    Source& source = *static_cast<EventTable*>(base->pVtab)->source;
+    cursor.scan = source.scan(cursor.request.scan);
+    return cursor.request.counted.empty() ? next(base) : start_counts(cursor, source);
 }
 
 int at_end(sqlite3_vtab_cursor* cursor) {
@@ -112,6 +140,10 @@ int at_end(sqlite3_vtab_cursor* cursor) {
 
 int column(sqlite3_vtab_cursor* base, sqlite3_context* context, int number) {
     EventCursor& cursor = cursor_of(base);
+    if (cursor.counts != nullptr) {
+        cursor.counts->cell(static_cast<EventColumn>(number)).result(context);
+        return SQLITE_OK;
+    }
     event_cell(cursor.event, static_cast<EventColumn>(number), cursor.scratch).result(context);
     return SQLITE_OK;
 }
@@ -129,8 +161,9 @@ sqlite3_int64 identity(const trace::Event& event) {
     return static_cast<sqlite3_int64>(mixed);
 }
 
-int row_id(sqlite3_vtab_cursor* cursor, sqlite3_int64* number) {
-    *number = identity(cursor_of(cursor).event);
+int row_id(sqlite3_vtab_cursor* base, sqlite3_int64* number) {
+    const EventCursor& cursor = cursor_of(base);
+    *number = cursor.counts != nullptr ? cursor.row : identity(cursor.event);
     return SQLITE_OK;
 }
 

@@ -126,6 +126,7 @@ void fact_rows(Table table, const trace::TraceFacts& facts, const RowSink& sink)
     case Table::intervals:
     case Table::interrupts:
     case Table::losses:
+    case Table::holds:
         break;
     }
 }

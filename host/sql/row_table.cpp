@@ -1,47 +1,66 @@
 // SPDX-License-Identifier: MIT
-// The virtual tables beside `events`. Those of the metadata are made at once; those of the schedule come row by row
-// during a walk over the trace, so memory does not grow with it.
-#include "host/sql/fact_rows.hpp"
-#include "host/sql/schedule_rows.hpp"
+// The virtual tables beside `events`. Equality of a column that is no time, bounds of the times at which what a row is
+// about begins and ends, and grouping by columns that are no times are answered by an index; SQLite checks every row
+// again.
+//
+// A plan is two characters per condition, and after those of all conditions one for each column of the grouping:
+//   e COLUMN        equal             b COMPARISON    of the begin             n COMPARISON    of the end
+#include "host/sql/stored_tables.hpp"
 #include "host/sql/virtual_tables.hpp"
 
-#include <deque>
+#include <algorithm>
 #include <fmt/format.h>
 #include <new>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
 #include <vector>
 
 namespace host::sql {
 
 namespace {
 
-// A cell that keeps its text.
-struct KeptCell {
-    explicit KeptCell(const Cell& cell)
-        : text(cell.text().value_or(""))
-        , value(cell) {}
-
-    [[nodiscard]] Cell cell() const { return value.text() ? Cell(std::string_view(text)) : value; }
-
-    std::string text;
-    Cell value;
-};
-
-using KeptRow = std::vector<KeptCell>;
-
 struct RowTable : sqlite3_vtab {
     TableContext context;
+    std::vector<Column> columns;
+
+    // By which rows can be grouped: a time is hardly ever equal.
+    [[nodiscard]] bool is_key(int column) const {
+        return column >= 0 && !columns[static_cast<std::size_t>(column)].name.ends_with("_ns");
+    }
+
+    [[nodiscard]] bool is(int column, std::string_view name) const {
+        return column >= 0 && !name.empty() && columns[static_cast<std::size_t>(column)].name == name;
+    }
 };
 
 struct RowCursor : sqlite3_vtab_cursor {
-    std::deque<KeptRow> rows; // the first one is the current one
-    RowSink sink;
-    std::unique_ptr<ScheduleRows> schedule; // null: all rows are there
-    std::unique_ptr<Scan> scan;
-    sqlite3_int64 row = 0;
+    const StoredRows* rows = nullptr;
+    const RowIndex* index = nullptr; // null: all rows, as they are stored
+    std::vector<RowRange> rest;      // after the current one, the next one last
+    RowRange current;
+
+    [[nodiscard]] std::uint32_t row() const { return index != nullptr ? index->row(current.begin) : current.begin; }
+
+    void skip_empty() {
+        while (current.begin == current.end && !rest.empty()) {
+            current = rest.back();
+            rest.pop_back();
+        }
+    }
 };
 
 RowCursor& cursor_of(sqlite3_vtab_cursor* base) {
     return *static_cast<RowCursor*>(base);
+}
+
+char letter_of(int column) {
+    return static_cast<char>('A' + column);
+}
+
+std::uint8_t column_of(char letter) {
+    return static_cast<std::uint8_t>(letter - 'A');
 }
 
 int connect(sqlite3* database, void* context, int /*count*/, const char* const* /*arguments*/, sqlite3_vtab** table,
@@ -56,91 +75,162 @@ int connect(sqlite3* database, void* context, int /*count*/, const char* const* 
         return SQLITE_NOMEM;
     }
     made->context = given;
+    made->columns = columns_of(given.table);
     *table = made;
     return SQLITE_OK;
 }
 
-bool is_small(Table table) {
-    return table == Table::tasks || table == Table::names || table == Table::chunks || table == Table::meta;
-}
-
-// A walk over the whole trace belongs outside of a join, a small table within.
-int best_index(sqlite3_vtab* table, sqlite3_index_info* info) {
-    const TableContext& context = static_cast<RowTable*>(table)->context;
-    const auto records = static_cast<double>(context.source->records_estimate());
-    constexpr double kSmall = 100;
-    constexpr double kEventsPerRow = 20;
-    info->estimatedCost = is_small(context.table) ? kSmall : records + kSmall;
-    info->estimatedRows =
-        static_cast<sqlite3_int64>(is_small(context.table) ? kSmall : records / kEventsPerRow + kSmall);
-    return SQLITE_OK;
-}
-
-int open(sqlite3_vtab* table, sqlite3_vtab_cursor** cursor) {
-    auto* const made = new (std::nothrow) RowCursor();
-    if (made == nullptr) {
-        return SQLITE_NOMEM;
+// The two characters of a condition, and in `share` which part of the rows fulfils it, about; empty: SQLite's alone.
+std::string planned(const RowTable& table, sqlite3_index_info& info, int number, double& share) {
+    const auto& constraint = info.aConstraint[number];
+    const char comparison = comparison_letter(constraint.op);
+    if (constraint.usable == 0 || comparison == 0 || constraint.iColumn < 0) {
+        return {};
     }
-    const Table wanted = static_cast<RowTable*>(table)->context.table;
-    made->sink = [made, wanted](Table of, std::span<const Cell> cells) {
-        if (of == wanted) {
-            made->rows.emplace_back(cells.begin(), cells.end());
-        }
-    };
-    *cursor = made;
-    return SQLITE_OK;
+    const TableRow& row = row_of(table.context.table);
+    if (table.is(constraint.iColumn, row.begin)) {
+        share = 0.3;
+        return {'b', comparison};
+    }
+    if (table.is(constraint.iColumn, row.end) && comparison != '<' && comparison != 'l') {
+        share = 0.03; // with a bound of the begin little is left
+        return {'n', comparison};
+    }
+    // Texts are compared byte by byte here; another collation is SQLite's alone.
+    if (table.is_key(constraint.iColumn) && comparison == '=' &&
+        std::string_view(sqlite3_vtab_collation(&info, number)) == "BINARY") {
+        share = 0.1;
+        return {'e', letter_of(constraint.iColumn)};
+    }
+    return {};
 }
 
-// Walks on until there is a row, or the trace ends.
-void fetch(RowCursor& cursor) {
-    trace::Event event;
-    while (cursor.rows.empty() && cursor.schedule != nullptr) {
-        if (cursor.scan->next(event)) {
-            cursor.schedule->add(event, cursor.scan->facts().clock.khz);
-        } else {
-            cursor.schedule->finish(cursor.scan->facts().names);
-            cursor.schedule.reset();
-            cursor.scan.reset();
+int best_index(sqlite3_vtab* base, sqlite3_index_info* info) {
+    const auto& table = *static_cast<RowTable*>(base);
+    StoredTables& tables = *table.context.tables;
+    tables.want(table.context.table);
+    std::string plan;
+    double rows = tables.rows_estimate(table.context.table);
+    for (int i = 0; i < info->nConstraint; ++i) {
+        double share = 1;
+        plan += planned(table, *info, i, share);
+        if (share < 1) {
+            info->aConstraintUsage[i].argvIndex = static_cast<int>(plan.size() / 2);
+            rows *= share;
         }
     }
+    const std::span wanted_order(info->aOrderBy, static_cast<std::size_t>(info->nOrderBy));
+    if (!wanted_order.empty() && std::ranges::all_of(wanted_order, [&](const auto& term) {
+            return term.desc == 0 && table.is_key(term.iColumn);
+        })) {
+        for (const auto& term : wanted_order) {
+            plan += letter_of(term.iColumn);
+        }
+        info->orderByConsumed = 1;
+    }
+    constexpr double kStart = 10; // finding the first row
+    info->estimatedCost = rows + kStart;
+    info->estimatedRows = static_cast<sqlite3_int64>(rows) + 1;
+    info->idxStr = sqlite3_mprintf("%s", plan.c_str());
+    info->needToFreeIdxStr = 1;
+    return info->idxStr != nullptr ? SQLITE_OK : SQLITE_NOMEM;
 }
 
-int filter(sqlite3_vtab_cursor* base, int /*number*/, const char* /*plan*/, int /*count*/, sqlite3_value** /*values*/) {
+int open(sqlite3_vtab* /*table*/, sqlite3_vtab_cursor** cursor) {
+    *cursor = new (std::nothrow) RowCursor();
+    return *cursor != nullptr ? SQLITE_OK : SQLITE_NOMEM;
+}
+
+// What an index can look up: a value of the column's own type.
+std::optional<Cell> key_of(sqlite3_value* value, bool is_text) {
+    if (is_text && sqlite3_value_type(value) == SQLITE_TEXT) {
+        const auto size = static_cast<std::size_t>(sqlite3_value_bytes(value));
+        return Cell(std::string_view(reinterpret_cast<const char*>(sqlite3_value_text(value)), size));
+    }
+    return !is_text && sqlite3_value_type(value) == SQLITE_INTEGER ? std::optional(Cell(sqlite3_value_int64(value)))
+                                                                   : std::nullopt;
+}
+
+// What of a plan and its values an index answers.
+struct RowRequest {
+    std::vector<std::uint8_t> columns; // first those with a key
+    std::vector<Cell> keys;
+    Bounds begin;
+    Bounds end;
+    bool nothing = false;
+};
+
+RowRequest request_of(const RowTable& table, std::string_view plan, std::span<sqlite3_value*> values) {
+    RowRequest request;
+    for (sqlite3_value* const value : values) {
+        const char detail = plan[1];
+        if (plan[0] == 'b') {
+            request.begin.narrow(detail, value);
+        } else if (plan[0] == 'n') {
+            request.end.narrow(detail, value);
+        } else if (sqlite3_value_type(value) == SQLITE_NULL) {
+            request.nothing = true;
+        } else if (const auto key = key_of(value, table.columns[column_of(detail)].is_text)) {
+            request.columns.push_back(column_of(detail));
+            request.keys.push_back(*key);
+        }
+        plan.remove_prefix(2);
+    }
+    for (const char letter : plan) {
+        request.columns.push_back(column_of(letter));
+    }
+    request.nothing = request.nothing || request.begin.empty() || request.end.empty();
+    return request;
+}
+
+int filter(sqlite3_vtab_cursor* base, int /*number*/, const char* plan, int count, sqlite3_value** values) {
     RowCursor& cursor = cursor_of(base);
-    const TableContext& context = static_cast<RowTable*>(base->pVtab)->context;
-    cursor.rows.clear();
-    cursor.row = 1;
-    cursor.schedule.reset();
-    cursor.scan.reset();
-    if (is_small(context.table)) {
-        fact_rows(context.table, context.source->facts(), cursor.sink);
+    const auto& table = *static_cast<const RowTable*>(base->pVtab);
+    StoredRows* const rows = table.context.tables->rows(table.context.table);
+    if (rows == nullptr) {
+        return SQLITE_INTERRUPT;
+    }
+    cursor.rows = rows;
+    cursor.index = nullptr;
+    cursor.rest.clear();
+    cursor.current = {};
+    const RowRequest request = request_of(table, plan, std::span(values, static_cast<std::size_t>(count)));
+    if (request.nothing) {
         return SQLITE_OK;
     }
-    cursor.schedule = std::make_unique<ScheduleRows>(cursor.sink);
-    cursor.scan = context.source->scan({});
-    fetch(cursor);
+    if (request.columns.empty() && request.begin.whole() && request.end.whole()) {
+        cursor.current = {0, rows->size()};
+        return SQLITE_OK;
+    }
+    cursor.index = &rows->index(request.columns);
+    const auto groups = cursor.index->find(request.keys);
+    for (auto group = groups.rbegin(); group != groups.rend(); ++group) {
+        cursor.rest.push_back(cursor.index->narrowed(*group, request.begin, request.end));
+    }
+    cursor.skip_empty();
     return SQLITE_OK;
 }
 
 int next(sqlite3_vtab_cursor* base) {
     RowCursor& cursor = cursor_of(base);
-    cursor.rows.pop_front();
-    ++cursor.row;
-    fetch(cursor);
+    ++cursor.current.begin;
+    cursor.skip_empty();
     return SQLITE_OK;
 }
 
-int at_end(sqlite3_vtab_cursor* cursor) {
-    return cursor_of(cursor).rows.empty() ? 1 : 0;
+int at_end(sqlite3_vtab_cursor* base) {
+    const RowCursor& cursor = cursor_of(base);
+    return cursor.current.begin == cursor.current.end ? 1 : 0;
 }
 
 int column(sqlite3_vtab_cursor* base, sqlite3_context* context, int number) {
-    cursor_of(base).rows.front()[static_cast<std::size_t>(number)].cell().result(context);
+    const RowCursor& cursor = cursor_of(base);
+    cursor.rows->cell(cursor.row(), static_cast<std::size_t>(number)).result(context, SQLITE_STATIC);
     return SQLITE_OK;
 }
 
-int row_id(sqlite3_vtab_cursor* cursor, sqlite3_int64* number) {
-    *number = cursor_of(cursor).row;
+int row_id(sqlite3_vtab_cursor* base, sqlite3_int64* number) {
+    *number = sqlite3_int64{cursor_of(base).row()} + 1;
     return SQLITE_OK;
 }
 

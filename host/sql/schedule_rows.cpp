@@ -5,6 +5,7 @@
 #include "host/trace/foreign.hpp"
 #include "host/trace/value_text.hpp"
 
+#include <algorithm>
 #include <array>
 #include <limits>
 
@@ -83,6 +84,7 @@ void ScheduleRows::add_interval(const schedule::Interval& interval) {
     const std::uint32_t wait = interval.activity == Activity::running ? interval.next_wait : interval.wait;
     const std::string reason =
         cause == Cause::blocked ? trace::wait_text(*m_trace_names, wait) : std::string(cause_name(cause));
+    const bool is_held = interval.activity == Activity::waiting && interval.other < schedule::kContexts;
     const std::array cells = {Cell(std::string_view(name_of(interval.context))),
                               Cell(interval.context),
                               Cell(interval.cpu),
@@ -90,7 +92,9 @@ void ScheduleRows::add_interval(const schedule::Interval& interval) {
                               cell(interval.begin.ns),
                               cell(interval.end.ns),
                               cell(difference(interval.begin.ns, interval.end.ns)),
-                              Cell::named(reason)};
+                              Cell::named(reason),
+                              is_held ? Cell(std::string_view(name_of(interval.other))) : Cell(),
+                              is_held ? Cell(interval.other) : Cell()};
     m_sink(Table::intervals, cells);
 }
 
@@ -107,6 +111,41 @@ void ScheduleRows::add_job(const schedule::Job& job) {
                               Cell(job.is_late() ? 1 : 0),
                               Cell(outcome_name(job.outcome))};
     m_sink(Table::jobs, cells);
+}
+
+void ScheduleRows::end_hold(std::uint32_t mutex, const Hold& hold, Time end, std::string_view reason) {
+    const std::string name = trace::name_or_number(*m_trace_names, Unit::mutex, mutex);
+    const std::array cells = {Cell(std::string_view(name)),
+                              Cell(mutex),
+                              Cell(std::string_view(name_of(hold.context))),
+                              Cell(hold.context),
+                              cell(hold.begin),
+                              cell(end),
+                              cell(difference(hold.begin, end)),
+                              Cell(reason)};
+    m_sink(Table::holds, cells);
+}
+
+// The schedule knows who holds a mutex after the event.
+void ScheduleRows::take_mutex(const trace::Event& event) {
+    const std::uint32_t mutex = event.par2;
+    const std::uint32_t holder = m_schedule.holder(mutex);
+    const Time now = schedule::Moment::of(event).ns;
+    const auto before = m_holds.find(mutex);
+    if (before != m_holds.end()) {
+        if (before->second.context == holder) {
+            return;
+        }
+        const bool is_taken = holder != schedule::kUnknownContext; // the record of its unlock is missing
+        end_hold(mutex, before->second, now,
+                 is_taken                                    ? "taken by another"
+                 : event.is(kCodeOf<"set_mutex_owner_died">) ? "owner died"
+                                                             : "unlocked");
+        m_holds.erase(before);
+    }
+    if (holder != schedule::kUnknownContext) {
+        m_holds[mutex] = {.context = holder, .begin = now};
+    }
 }
 
 void ScheduleRows::begin_handler(const trace::Event& event, std::uint32_t vector) {
@@ -178,6 +217,19 @@ void ScheduleRows::add(const trace::Event& event, std::uint32_t khz) {
     for (const Change& change : changes) {
         apply(event, change, before);
     }
+    if (event.is(kCodeOf<"set_mutex_acquire">) || event.is(kCodeOf<"set_mutex_unlock">) ||
+        event.is(kCodeOf<"set_mutex_owner_died">)) {
+        take_mutex(event);
+    } else if (event.is(kCodeOf<"blackout_end">) || event.is(kCodeOf<"trace_start">)) {
+        std::erase_if(m_holds, [&](const auto& held) {
+            const bool is_lost = m_schedule.holder(held.first) == schedule::kUnknownContext;
+            if (is_lost) {
+                end_hold(held.first, held.second, time_of(before), cause_name(Cause::records_lost));
+            }
+            return is_lost;
+        });
+    }
+    m_latest = std::max(m_latest, schedule::Moment::of(event).ns);
     if (event.is(kCodeOf<"blackout_start">)) {
         m_cpus[event.cpu].blackout = schedule::Moment::of(event).ns;
     }
@@ -190,6 +242,10 @@ void ScheduleRows::finish(const trace::Names& names) {
             end_handler(number, std::nullopt);
         }
     }
+    for (const auto& [mutex, hold] : m_holds) {
+        end_hold(mutex, hold, m_latest, cause_name(Cause::end_of_trace));
+    }
+    m_holds.clear();
     m_intervals.finish();
     m_jobs.finish();
 }

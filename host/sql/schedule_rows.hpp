@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// The tables that follow from the schedule: jobs, intervals, interrupts, losses. One pass over the events in time order
-// through the model in host/schedule/; here what it reports becomes rows.
+// The tables that follow from the schedule: jobs, intervals, interrupts, losses, holds. One pass over the events in
+// time order through the model in host/schedule/; here what it reports becomes rows.
 //
 // Between the end of a job and the next release a task has no row in `intervals`, nor while nothing is known of it. A
 // row appears when its interval, job or handler ends; what is open at the end of the trace ends there. Where records
-// were dropped, intervals end with the last record before the gap, for the reason "records lost".
+// were dropped, intervals and holds of mutexes end with the last record before the gap, for the reason "records lost".
 #pragma once
 
 #include "host/schedule/intervals.hpp"
@@ -42,6 +42,11 @@ class ScheduleRows {
         Time begin;
     };
 
+    struct Hold {
+        std::uint32_t context = 0;
+        Time begin;
+    };
+
     struct Cpu {
         std::vector<Handler> handlers;
         Time blackout;
@@ -51,6 +56,8 @@ class ScheduleRows {
     void apply(const trace::Event& event, const schedule::Change& change, std::optional<schedule::Moment> before);
     void add_interval(const schedule::Interval& interval);
     void add_job(const schedule::Job& job);
+    void take_mutex(const trace::Event& event);
+    void end_hold(std::uint32_t mutex, const Hold& hold, Time end, std::string_view reason);
     void begin_handler(const trace::Event& event, std::uint32_t vector);
     void end_handler(std::uint16_t cpu, Time now);
 
@@ -60,6 +67,8 @@ class ScheduleRows {
     schedule::Jobs m_jobs{[this](const schedule::Job& job) { add_job(job); }};
     std::map<std::uint32_t, std::string> m_names; // of tasks; as they were first found
     std::map<std::uint16_t, Cpu> m_cpus;
+    std::map<std::uint32_t, Hold> m_holds;       // by mutex
+    Time m_latest;                               // of all events
     const trace::Names* m_trace_names = nullptr; // of the latest event; after it, of the trace
 };
 

@@ -148,7 +148,7 @@ const trace::TraceFacts& Source::facts() {
         // A range that holds nothing: the metadata alone is read.
         const auto walk = described ? scan({.ticks = {.first = 1, .last = 0}}) : scan({});
         trace::Event event;
-        while (walk->next(event)) {
+        while (take(*walk, event)) {
         }
         m_facts = walk->facts();
     }

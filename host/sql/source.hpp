@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <set>
@@ -30,6 +31,9 @@ class Source {
         std::string path;
         trace::OpenOptions open{};
         bool whole = false;
+        // Called now and then with the number of events that were read, for all walks together; false: the walks end,
+        // and so does the query.
+        std::function<bool(std::uint64_t events)> watch{};
     };
 
     // Any error was reported to the sink.
@@ -41,6 +45,23 @@ class Source {
     // Events that fulfil the request, and perhaps others. Null if the trace cannot be opened any more. The source
     // outlives the scan.
     [[nodiscard]] std::unique_ptr<Scan> scan(const ScanRequest& request);
+
+    // The scan's next event; false at its end, or when the watch has ended it.
+    [[nodiscard]] bool take(Scan& scan, trace::Event& event) {
+        if (++m_taken % kEventsPerWatch == 0 && !may_continue()) {
+            return false;
+        }
+        return !m_stopped && scan.next(event);
+    }
+
+    // Asks the watch.
+    [[nodiscard]] bool may_continue() {
+        m_stopped = m_stopped || (m_options.watch && !m_options.watch(m_taken));
+        return !m_stopped;
+    }
+
+    // The watch has ended the walks.
+    [[nodiscard]] bool stopped() const { return m_stopped; }
 
     // The names and chunks of the whole trace.
     [[nodiscard]] const trace::TraceFacts& facts();
@@ -55,6 +76,8 @@ class Source {
 
   private:
     friend class WholeScan;
+
+    static constexpr std::uint64_t kEventsPerWatch = 1 << 16;
 
     explicit Source(const Options& options, trace::Diagnostics::Sink sink);
 
@@ -75,6 +98,8 @@ class Source {
     std::uint64_t m_records_estimate = 0;
     std::set<std::string> m_reported;
     Statistics m_statistics;
+    std::uint64_t m_taken = 0;
+    bool m_stopped = false;
     trace::ExitStatus m_status = trace::ExitStatus::clean;
 };
 

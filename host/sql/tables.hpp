@@ -5,11 +5,13 @@
 
 #include "host/sql/cell.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <functional>
 #include <span>
 #include <string_view>
+#include <vector>
 
 namespace host::sql {
 
@@ -22,30 +24,52 @@ enum class Table : std::uint8_t {
     intervals,  // how long a task was running, ready or blocked
     interrupts, // one row per handled interrupt
     losses,     // where records are missing
+    holds,      // who held which mutex
 };
 
-inline constexpr std::size_t kTables = 8;
+inline constexpr std::size_t kTables = 9;
 
 struct TableRow {
     std::string_view name;
-    std::string_view columns; // as `create table` wants them
+    std::string_view columns;   // as `create table` wants them
+    std::string_view begin{};   // the column with the time at which what the row is about begins; empty: none
+    std::string_view end{};     // likewise, where it ends: never earlier
+    bool follows_events = true; // else the metadata fills it, and it is small
 };
 
 // In the order of the enumeration. Times in nanoseconds since the start of the trace; NULL where nothing is known.
 inline constexpr std::array<TableRow, kTables> kTableRows = {{
-    {"tasks", "context INTEGER, pid INTEGER, name TEXT, level TEXT, wcet_ns INTEGER, period_ns INTEGER, "
-              "deadline_ns INTEGER, budget_ns INTEGER, offset_ns INTEGER"},
-    {"names", "kind TEXT, id INTEGER, name TEXT"},
-    {"chunks", "file TEXT, chunk INTEGER, cpu INTEGER, generation INTEGER, encoding TEXT, records INTEGER, "
-               "events INTEGER, dropped INTEGER, refused INTEGER, overwritten INTEGER"},
-    {"meta", "key TEXT, value TEXT"},
-    {"jobs", "task TEXT, context INTEGER, job INTEGER, release_ns INTEGER, start_ns INTEGER, end_ns INTEGER, "
-             "deadline_ns INTEGER, response_ns INTEGER, missed INTEGER, outcome TEXT"},
-    {"intervals", "task TEXT, context INTEGER, cpu INTEGER, state TEXT, begin_ns INTEGER, end_ns INTEGER, "
-                  "duration_ns INTEGER, reason TEXT"},
-    {"interrupts", "vector INTEGER, name TEXT, cpu INTEGER, task TEXT, depth INTEGER, begin_ns INTEGER, "
-                   "end_ns INTEGER, duration_ns INTEGER"},
-    {"losses", "cpu INTEGER, begin_ns INTEGER, end_ns INTEGER, records INTEGER"},
+    {"tasks",
+     "context INTEGER, pid INTEGER, name TEXT, level TEXT, wcet_ns INTEGER, period_ns INTEGER, "
+     "deadline_ns INTEGER, budget_ns INTEGER, offset_ns INTEGER",
+     {},
+     {},
+     false},
+    {"names", "kind TEXT, id INTEGER, name TEXT", {}, {}, false},
+    {"chunks",
+     "file TEXT, chunk INTEGER, cpu INTEGER, generation INTEGER, encoding TEXT, records INTEGER, "
+     "events INTEGER, dropped INTEGER, refused INTEGER, overwritten INTEGER",
+     {},
+     {},
+     false},
+    {"meta", "key TEXT, value TEXT", {}, {}, false},
+    {"jobs",
+     "task TEXT, context INTEGER, job INTEGER, release_ns INTEGER, start_ns INTEGER, end_ns INTEGER, "
+     "deadline_ns INTEGER, response_ns INTEGER, missed INTEGER, outcome TEXT",
+     "release_ns", "end_ns"},
+    {"intervals",
+     "task TEXT, context INTEGER, cpu INTEGER, state TEXT, begin_ns INTEGER, end_ns INTEGER, "
+     "duration_ns INTEGER, reason TEXT, holder TEXT, holder_context INTEGER",
+     "begin_ns", "end_ns"},
+    {"interrupts",
+     "vector INTEGER, name TEXT, cpu INTEGER, task TEXT, depth INTEGER, begin_ns INTEGER, "
+     "end_ns INTEGER, duration_ns INTEGER",
+     "begin_ns", "end_ns"},
+    {"losses", "cpu INTEGER, begin_ns INTEGER, end_ns INTEGER, records INTEGER", "begin_ns", "end_ns"},
+    {"holds",
+     "mutex TEXT, mutex_id INTEGER, task TEXT, context INTEGER, begin_ns INTEGER, end_ns INTEGER, "
+     "duration_ns INTEGER, reason TEXT",
+     "begin_ns", "end_ns"},
 }};
 
 [[nodiscard]] constexpr const TableRow& row_of(Table table) {
@@ -58,6 +82,22 @@ inline constexpr std::array<TableRow, kTables> kTableRows = {{
         count += character == ',' ? 1 : 0;
     }
     return count;
+}
+
+struct Column {
+    std::string_view name;
+    bool is_text = false;
+};
+
+// In their order.
+[[nodiscard]] inline std::vector<Column> columns_of(Table table) {
+    std::vector<Column> columns;
+    for (std::string_view rest = row_of(table).columns; !rest.empty();) {
+        const std::string_view one = rest.substr(0, rest.find(','));
+        rest.remove_prefix(std::min(one.size() + 2, rest.size()));
+        columns.push_back({.name = one.substr(0, one.find(' ')), .is_text = one.ends_with("TEXT")});
+    }
+    return columns;
 }
 
 // Takes a row; the cells are valid during the call.

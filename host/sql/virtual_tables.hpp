@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// The tables of `remora sql` as SQLite sees them: eponymous virtual tables, so that nothing has to be created and
-// nothing is stored. Source: sqlite.org, "The Virtual Table Mechanism Of SQLite".
+// The tables of `remora sql` as SQLite sees them: eponymous virtual tables, so that nothing has to be created and what
+// a query does not need is not computed. Source: sqlite.org, "The Virtual Table Mechanism Of SQLite".
 #pragma once
 
 #include "host/sql/source.hpp"
+#include "host/sql/stored_tables.hpp"
 #include "host/sql/tables.hpp"
 
 #include <array>
@@ -11,10 +12,10 @@
 
 namespace host::sql {
 
-// What a module of a virtual table receives when it is registered. Outlives the database.
+// What the module of a table beside `events` receives when it is registered. Outlives the database.
 struct TableContext {
-    Source* source = nullptr;
-    Table table = Table::tasks; // of a row table
+    StoredTables* tables = nullptr;
+    Table table = Table::tasks;
 };
 
 using TableContexts = std::array<TableContext, kTables>;

@@ -24,6 +24,7 @@ enum class ExitStatus : std::uint8_t {
     damaged = 2,  // something was salvaged, lost or found in violation
     nothing = 3,  // nothing usable
     no_space = 4, // the output could not be written
+    timeout = 5,  // the work took longer than --timeout allows
 };
 
 // Of a command that could not use its input or output.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // remora record: the collector on the command line.
 #include "host/cli/command/commands.hpp"
+#include "host/cli/command/seconds.hpp"
 #include "host/cli/terminal/stop_signal.hpp"
 
 #include "host/collector/collector.hpp"
@@ -9,8 +10,6 @@
 #include "host/text/escape.hpp"
 #include "tracer/wire.hpp"
 
-#include <charconv>
-#include <cmath>
 #include <csignal>
 #include <memory>
 #include <optional>
@@ -32,24 +31,6 @@ struct RecordOptions {
     bool force = false;
     bool json = false;
 };
-
-constexpr double kSecondsMax = 31'536'000; // a year
-
-std::optional<std::chrono::milliseconds> duration(double seconds) {
-    if (seconds <= 0) {
-        return std::nullopt;
-    }
-    return std::chrono::milliseconds(std::llround(std::ceil(seconds * 1000)));
-}
-
-// Not a number compares false with everything, so it is refused, too.
-std::string check_seconds(const std::string& text) {
-    double seconds = 0;
-    const char* const end = text.data() + text.size();
-    const auto [parsed, error] = std::from_chars(text.data(), end, seconds);
-    const bool fits = error == std::errc{} && parsed == end && seconds > 0 && seconds <= kSecondsMax;
-    return fits ? "" : fmt::format("{} is no number of seconds above 0 and up to {:.0f} (a year)", text, kSecondsMax);
-}
 
 std::string bind_error(lib::Error error, const std::string& listen, const collector::Address& address) {
     if (error == lib::Error::exists) {

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: MIT
 // remora sql: one SQL statement over a trace, without importing it.
+#include "host/cli/command/seconds.hpp"
 #include "host/cli/command/sql_output.hpp"
 #include "host/cli/command/trace_input.hpp"
 
 #include "host/sql/database.hpp"
+#include "host/sql/views.hpp"
 #include "host/text/escape.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <memory>
+#include <optional>
 
 namespace host::cli {
 
@@ -20,6 +24,7 @@ struct SqlOptions {
     bool json = false;
     bool explain = false;
     bool whole = false;
+    double timeout_s = 0; // 0: none
 };
 
 // The line of the statement, and a mark under the place.
@@ -37,9 +42,44 @@ void print_failure(Output& err, std::string_view statement, const sql::Database:
               std::string(before.size(), ' '));
 }
 
+// Shows how far the query has come until its first row; false once it has taken too long.
+class Watch {
+  public:
+    Watch(const SqlOptions& options, Context context)
+        : m_progress(context.err, "reading")
+        , m_timeout(duration(options.timeout_s)) {}
+
+    [[nodiscard]] bool operator()(std::uint64_t events) {
+        if (!m_has_rows) {
+            m_progress.show(events, 0);
+        }
+        return !m_timeout || std::chrono::steady_clock::now() - m_begin < *m_timeout;
+    }
+
+    void clear() { m_progress.clear(); }
+
+    void row() {
+        m_progress.clear();
+        m_has_rows = true;
+    }
+
+  private:
+    ProgressLine m_progress;
+    std::optional<std::chrono::milliseconds> m_timeout;
+    std::chrono::steady_clock::time_point m_begin = std::chrono::steady_clock::now();
+    bool m_has_rows = false;
+};
+
 trace::ExitStatus query(const SqlOptions& options, Context context) {
-    const auto source = sql::Source::open(
-        {.path = options.input.path, .open = options.input.options, .whole = options.whole}, diagnostics_to(context));
+    Watch watch(options, context);
+    const auto source = sql::Source::open({.path = options.input.path,
+                                           .open = options.input.options,
+                                           .whole = options.whole,
+                                           .watch = [&](std::uint64_t events) { return watch(events); }},
+                                          [&, say = diagnostics_to(context)](std::string_view line) {
+                                              watch.clear();
+                                              say(line);
+                                          });
     if (!source) {
         return trace::ExitStatus::usage;
     }
@@ -51,9 +91,24 @@ trace::ExitStatus query(const SqlOptions& options, Context context) {
     SqlOutput output(context.out, options.json ? SqlFormat::json : options.csv ? SqlFormat::csv : SqlFormat::columns);
     const auto failure = database.value()->run(
         options.statement, {.begin = [&](std::span<const std::string> names) { output.begin(names); },
-                            .row = [&](std::span<const sql::Value> values) { return output.row(values); }});
+                            .row =
+                                [&](std::span<const sql::Value> values) {
+                                    watch.row();
+                                    return output.row(values);
+                                }});
+    watch.clear();
     if (failure) {
+        if (failure->stopped) {
+            output.finish();
+        }
         context.out.flush();
+        if (failure->stopped) {
+            context.err.print(
+                "remora sql: stopped after {} s (--timeout): rows may be missing; ask for less, such as a "
+                "range of time_ns, or allow more time\n",
+                options.timeout_s);
+            return trace::ExitStatus::timeout;
+        }
         print_failure(context.err, options.statement, *failure);
         return trace::ExitStatus::usage;
     }
@@ -78,12 +133,20 @@ void add_sql(CommandLine& line, Context context) {
     command.flag("--json", options->json, "as JSON").excludes(csv);
     command.flag("--explain", options->explain, "say at the end how much of the trace was read");
     command.flag("--whole", options->whole, "read the whole trace, also where a search would do");
+    command
+        .option("--timeout", options->timeout_s,
+                "end the query after so many seconds, with exit status 5; rows that were found until then are shown")
+        .check(check_seconds);
     std::string tables = "Tables: events";
     for (const sql::TableRow& table : sql::kTableRows) {
         tables += fmt::format(", {}", table.name);
     }
+    tables += "; views:";
+    for (const sql::ViewRow& view : sql::kViewRows) {
+        tables += fmt::format("{} {}", &view == sql::kViewRows.data() ? "" : ",", view.name);
+    }
     command.footer(tables +
-                   "; views: running, blocked, mutexes, responses.\n"
+                   ".\n"
                    "Their columns: select name, type from pragma_table_info('events')\n" +
                    examples({"remora sql out/udp 'select event, count(*) from events group by event order by 2 desc'",
                              "remora sql out/udp 'select * from responses' --csv",

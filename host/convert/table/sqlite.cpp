@@ -102,7 +102,7 @@ class Sqlite final : public Writer {
             sql::fact_rows(table, facts, m_sink);
         }
         run(kIndices);
-        run(sql::kViews);
+        run(sql::create_views());
         run("ANALYZE; COMMIT;");
         auto outcome = result();
         close();

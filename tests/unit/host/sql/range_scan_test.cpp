@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Queries for a range of time: they find what a walk over everything finds, and read little of the trace.
-#include "host/sql/database.hpp"
-#include "tests/support/host_trace_builder.hpp"
+#include "tests/support/sql_question.hpp"
 
 #include <gmock/gmock.h>
 
@@ -10,48 +9,12 @@ namespace host::sql {
 namespace {
 
 using support::ChunkBuilder;
-using support::TemporaryDirectory;
 using testing::HasSubstr;
 
-struct Answer {
-    std::vector<std::string> rows;
-    std::string failure;
-    Statistics statistics;
-    trace::ExitStatus status = trace::ExitStatus::clean;
-};
+using Answer = support::SqlAnswer;
 
-class SqlRange : public testing::Test {
+class SqlRange : public support::SqlQuestion {
   protected:
-    Answer ask(const std::string& statement, bool whole = false) {
-        Answer answer;
-        const auto source = Source::open({.path = m_path, .open = {}, .whole = whole},
-                                         [this](std::string_view line) { m_lines += std::string(line) + '\n'; });
-        if (!source) {
-            answer.failure = "not opened";
-            return answer;
-        }
-        const auto database = Database::open(*source.value());
-        EXPECT_TRUE(database.ok());
-        const auto failure = database.value()->run(statement, {.begin = [](std::span<const std::string>) {},
-                                                               .row =
-                                                                   [&](std::span<const Value> values) {
-                                                                       std::string row;
-                                                                       for (const Value& value : values) {
-                                                                           row += std::string(value.text) + ' ';
-                                                                       }
-                                                                       answer.rows.push_back(row);
-                                                                       return true;
-                                                                   }});
-        if (failure) {
-            answer.failure = failure->text;
-        }
-        answer.statistics = source.value()->statistics();
-        answer.status = source.value()->status();
-        return answer;
-    }
-
-    void write(const support::Bytes& bytes) { m_path = m_directory.write("0trace.dat", bytes); }
-
     // The same rows with and without a search.
     Answer same(const std::string& statement) {
         Answer answer = ask(statement);
@@ -69,10 +32,6 @@ class SqlRange : public testing::Test {
         }
         return chunk;
     }
-
-    TemporaryDirectory m_directory;
-    std::string m_path;
-    std::string m_lines;
 };
 
 TEST_F(SqlRange, ReadsFewRecordsAndFindsAllOfThem) {

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MIT
+// A schedule computed by hand. One tick is a nanosecond, the trace begins at tick 1000:
+//
+//            0  50  100 110      210      500 510 520   600    700 750 760  800 810      900 910  1000
+//   low      |run------|         |run---------|
+//   worker 2         |r|run------|wait for bus|r|run----deadline------|end
+//   worker 3                                                                 |r|run------|end
+//   idle                                                               |run----|          |run----|
+//   bus         |low--------------------------|     |worker 2----|
+#include "tests/support/sql_question.hpp"
+
+#include <gmock/gmock.h>
+
+namespace host::sql {
+
+namespace {
+
+using support::ChunkBuilder;
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+class SqlViews : public support::SqlQuestion {
+  protected:
+    static ChunkBuilder named() {
+        ChunkBuilder chunk;
+        chunk.name("task", 1, "idle").name("task", 2, "worker").name("task", 3, "worker").name("task", 4, "low");
+        chunk.name("mutex", 7, "bus");
+        return chunk;
+    }
+
+    static ChunkBuilder schedule() {
+        ChunkBuilder chunk = named();
+        chunk.event(1000, "context_switch", 4).event(1050, "set_mutex_acquire", 4, 7);
+        chunk.event(1100, "job_release", 2, 1100).event(1100, "job_deadline", 2, 1600);
+        chunk.event(1110, "context_switch", 2).event(1120, "task_begin_cycle", 2);
+        chunk.event(1200, "set_mutex_block", 2, 7).event(1210, "context_switch", 4);
+        chunk.event(1500, "set_mutex_unlock", 4, 7).event(1510, "context_switch", 2);
+        chunk.event(1520, "set_mutex_acquire", 2, 7).event(1700, "set_mutex_unlock", 2, 7);
+        chunk.event(1750, "task_end_cycle", 2).event(1760, "context_switch", 1);
+        chunk.event(1800, "job_release", 3, 1800).event(1800, "job_deadline", 3, 2800);
+        chunk.event(1810, "context_switch", 3).event(1820, "task_begin_cycle", 3);
+        chunk.event(1900, "task_end_cycle", 3).event(1910, "context_switch", 1).event(2000, "ipoint");
+        return chunk;
+    }
+};
+
+TEST_F(SqlViews, TwoTasksOfOneNameRemainTwo) {
+    write(schedule().bytes());
+    EXPECT_THAT(ask("select task, context, jobs, least_ns, greatest_ns, missed from responses").rows,
+                ElementsAre("worker 2 1 650 650 1 ", "worker 3 1 100 100 0 "));
+}
+
+TEST_F(SqlViews, HoldsBeginWithTheAcquisitionAndEndWithTheUnlock) {
+    write(schedule().bytes());
+    EXPECT_THAT(ask("select * from holds").rows,
+                ElementsAre("bus 7 low 4 50 500 450 unlocked ", "bus 7 worker 2 520 700 180 unlocked "));
+}
+
+TEST_F(SqlViews, HoldsEndWithTheirTaskAtAGapAndAtTheEnd) {
+    ChunkBuilder chunk = named();
+    chunk.event(1000, "context_switch", 2).event(1100, "set_mutex_acquire", 2, 7);
+    chunk.event(1200, "set_mutex_owner_died", 2, 7).event(1300, "set_mutex_acquire", 3, 7);
+    chunk.event(1400, "set_mutex_acquire", 4, 7).event(1450, "ipoint");
+    chunk.event(1500, "blackout_start").event(1600, "blackout_end", 0, 5);
+    chunk.event(1700, "set_mutex_acquire", 2, 7).event(2000, "ipoint");
+    write(chunk.bytes());
+    EXPECT_THAT(ask("select context, begin_ns, end_ns, reason from holds").rows,
+                ElementsAre("2 100 200 owner died ", "3 300 400 taken by another ", "4 400 500 records lost ",
+                            "2 700 1000 end of the trace "));
+}
+
+TEST_F(SqlViews, BlockingNamesTheHolder) {
+    write(schedule().bytes());
+    EXPECT_THAT(ask("select * from blocking").rows, ElementsAre("worker 2 bus low 4 210 500 290 "));
+}
+
+TEST_F(SqlViews, BlockingByAHolderThatIsNotRecordedNamesNone) {
+    ChunkBuilder chunk = named();
+    chunk.event(1000, "context_switch", 2).event(1100, "set_mutex_block", 2, 7).event(1110, "context_switch", 1);
+    chunk.event(1200, "ipoint");
+    write(chunk.bytes());
+    EXPECT_THAT(ask("select mutex, ifnull(holder, 'NULL'), begin_ns from blocking").rows, ElementsAre("bus NULL 110 "));
+}
+
+TEST_F(SqlViews, AMissNamesWhatRanInTheJobsPlaceAndHowLong) {
+    write(schedule().bytes());
+    EXPECT_THAT(ask("select * from misses").rows, ElementsAre("worker 2 1 100 600 750 150 completed low 4 0 310 "));
+}
+
+TEST_F(SqlViews, AMissAloneOnTheProcessorIsARowToo) {
+    ChunkBuilder chunk = named();
+    chunk.event(1000, "context_switch", 2).event(1100, "job_release", 2, 1100).event(1100, "job_deadline", 2, 1200);
+    chunk.event(1110, "task_begin_cycle", 2).event(1300, "task_end_cycle", 2).event(1310, "context_switch", 1);
+    chunk.event(1400, "ipoint");
+    write(chunk.bytes());
+    EXPECT_THAT(ask("select task, job, late_ns, ifnull(ran, 'NULL'), ifnull(ran_ns, 'NULL') from misses").rows,
+                ElementsAre("worker 1 100 NULL NULL "));
+    EXPECT_THAT(ask("select * from jobs where missed and end_ns <= deadline_ns").rows, IsEmpty());
+}
+
+TEST_F(SqlViews, UtilisationIsOfEachTaskAndOfTheProcessorWithoutIdle) {
+    write(schedule().bytes());
+    EXPECT_THAT(ask("select * from utilisation").rows,
+                ElementsAre("0 idle 1 140 14.0 ", "0 low 4 410 41.0 ", "0 worker 2 350 35.0 ", "0 worker 3 100 10.0 ",
+                            "0   860 86.0 "));
+}
+
+} // namespace
+
+} // namespace host::sql
