@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: MIT
+// POSIX, Linux: one open file for the journal and one for each stream.
+#include "host/collector/reliable/file_store.hpp"
+
+#include "lib/crc32c.hpp"
+#include "lib/endian.hpp"
+#include "tracer/reliable/packet.hpp"
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <optional>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <utility>
+#include <vector>
+
+namespace host::collector::reliable {
+
+namespace {
+
+// A file that is closed with its owner; -1: none.
+class File {
+  public:
+    File() = default;
+
+    explicit File(int descriptor)
+        : m_descriptor(descriptor) {}
+
+    File(File&& other) noexcept
+        : m_descriptor(std::exchange(other.m_descriptor, -1)) {}
+
+    File& operator=(File&& other) noexcept {
+        std::swap(m_descriptor, other.m_descriptor);
+        return *this;
+    }
+
+    File(const File&) = delete;
+    File& operator=(const File&) = delete;
+
+    ~File() {
+        if (m_descriptor >= 0) {
+            ::close(m_descriptor);
+        }
+    }
+
+    [[nodiscard]] int get() const { return m_descriptor; }
+
+    [[nodiscard]] bool is_open() const { return m_descriptor >= 0; }
+
+  private:
+    int m_descriptor = -1;
+};
+
+// For reading and writing, created if it is not there. Not open: errno says why; it may also be no regular file.
+File open_regular(const std::string& path) {
+    File file(::open(path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0644));
+
+    struct stat state {};
+
+    if (file.is_open() && (::fstat(file.get(), &state) != 0 || !S_ISREG(state.st_mode))) {
+        errno = EINVAL;
+        return {};
+    }
+    return file;
+}
+
+bool write_all(const File& file, std::span<const std::byte> bytes, std::uint64_t offset) {
+    while (!bytes.empty()) {
+        const ssize_t written = ::pwrite(file.get(), bytes.data(), bytes.size(), static_cast<off_t>(offset));
+        if (written < 0 && errno == EINTR) {
+            continue;
+        }
+        if (written <= 0) {
+            return false;
+        }
+        bytes = bytes.subspan(static_cast<std::size_t>(written));
+        offset += static_cast<std::uint64_t>(written);
+    }
+    return true;
+}
+
+// Fewer bytes than asked for: the file ends, or it cannot be read.
+std::size_t read_some(const File& file, std::span<std::byte> out, std::uint64_t offset) {
+    std::size_t done = 0;
+    while (done < out.size()) {
+        const ssize_t count =
+            ::pread(file.get(), out.data() + done, out.size() - done, static_cast<off_t>(offset + done));
+        if (count < 0 && errno == EINTR) {
+            continue;
+        }
+        if (count <= 0) {
+            break;
+        }
+        done += static_cast<std::size_t>(count);
+    }
+    return done;
+}
+
+// One entry of the journal: stream, mark, and the CRC of both.
+constexpr std::size_t kEntryBytes = 40;
+using Entry = std::array<std::byte, kEntryBytes>;
+
+Entry encode_entry(std::uint16_t stream, const Mark& mark) {
+    Entry entry{};
+    lib::ByteWriter writer(entry);
+    writer.le(stream);
+    writer.le(static_cast<std::uint16_t>(mark.ended ? 1 : 0));
+    writer.le(mark.crc32c);
+    writer.le(mark.packets);
+    writer.le(mark.bytes);
+    writer.le(mark.lost);
+    writer.le(std::uint32_t{0});
+    writer.le(lib::crc32c(writer.written()));
+    ASSERT(!writer.failed() && writer.offset() == kEntryBytes);
+    return entry;
+}
+
+// Nothing if the entry is not whole.
+std::optional<std::pair<std::uint16_t, Mark>> decode_entry(const Entry& entry) {
+    lib::ByteReader reader(entry);
+    const auto stream = reader.le<std::uint16_t>();
+    Mark mark;
+    mark.ended = reader.le<std::uint16_t>() != 0;
+    mark.crc32c = reader.le<std::uint32_t>();
+    mark.packets = reader.le<std::uint64_t>();
+    mark.bytes = reader.le<std::uint64_t>();
+    mark.lost = reader.le<std::uint64_t>();
+    reader.le<std::uint32_t>();
+    const bool whole = reader.le<std::uint32_t>() == lib::crc32c(std::span(entry).first(kEntryBytes - 4));
+    if (!whole || stream >= tracer::reliable::kStreamsMax) {
+        return std::nullopt;
+    }
+    return std::pair{stream, mark};
+}
+
+struct StreamFile {
+    File file;
+    Mark mark;
+    std::uint64_t bytes = 0; // appended
+};
+
+class FileStore final : public SessionStore {
+  public:
+    FileStore(std::string path, const FileStores::Limits& limits)
+        : m_path(std::move(path))
+        , m_limits(limits) {}
+
+    // Empty: everything is as the journal says. Otherwise what is wrong.
+    [[nodiscard]] std::string load() {
+        m_journal = open_regular(m_path + ".journal");
+        if (!m_journal.is_open()) {
+            return fmt::format("{}.journal: {}", m_path, std::strerror(errno));
+        }
+        if (::flock(m_journal.get(), LOCK_EX | LOCK_NB) != 0) {
+            return fmt::format("{}.journal: another process records this session", m_path);
+        }
+        Entry entry{};
+        while (read_some(m_journal, entry, m_journal_bytes) == entry.size()) {
+            const auto read = decode_entry(entry);
+            if (!read) {
+                break; // the process was killed while it wrote this one
+            }
+            m_streams[read->first].mark = read->second;
+            m_journal_bytes += entry.size();
+        }
+        if (::ftruncate(m_journal.get(), static_cast<off_t>(m_journal_bytes)) != 0) {
+            return fmt::format("{}.journal: {}", m_path, std::strerror(errno));
+        }
+        for (std::uint16_t i = 0; i < m_streams.size(); ++i) {
+            if (m_streams[i].mark.bytes == 0) {
+                continue;
+            }
+            if (std::string wrong = reopen(i); !wrong.empty()) {
+                return wrong;
+            }
+        }
+        return {};
+    }
+
+    [[nodiscard]] Mark durable(std::uint16_t stream) const override { return m_streams.at(stream).mark; }
+
+    [[nodiscard]] bool append(std::uint16_t number, std::span<const std::byte> records) override {
+        StreamFile& stream = m_streams.at(number);
+        if (m_bytes + records.size() > m_limits.session_bytes || !open_stream(number)) {
+            return false;
+        }
+        if (!write_all(stream.file, records, stream.bytes)) {
+            return false; // what was written of it is written again at the same place
+        }
+        stream.bytes += records.size();
+        m_bytes += records.size();
+        return true;
+    }
+
+    void lost(std::uint16_t /*stream*/, std::uint64_t /*packets*/) override {} // in the next mark
+
+    [[nodiscard]] bool sync(std::uint16_t number, const Mark& mark) override {
+        StreamFile& stream = m_streams.at(number);
+        ASSERT(mark.bytes == stream.bytes);
+        if (stream.file.is_open() && ::fdatasync(stream.file.get()) != 0) {
+            return false;
+        }
+        if (!write_all(m_journal, encode_entry(number, mark), m_journal_bytes) || ::fdatasync(m_journal.get()) != 0 ||
+            !sync_directory()) {
+            return false;
+        }
+        m_journal_bytes += kEntryBytes;
+        stream.mark = mark;
+        return true;
+    }
+
+  private:
+    [[nodiscard]] std::string path_of(std::uint16_t number) const { return fmt::format("{}-{}.trc", m_path, number); }
+
+    [[nodiscard]] bool open_stream(std::uint16_t number) {
+        StreamFile& stream = m_streams.at(number);
+        if (!stream.file.is_open()) {
+            stream.file = open_regular(path_of(number));
+            m_directory_synced = false;
+            if (stream.file.is_open() &&
+                ::ftruncate(stream.file.get(), 0) != 0) { // of an earlier process, without mark
+                stream.file = {};
+            }
+        }
+        return stream.file.is_open();
+    }
+
+    // A stream of an earlier process: cut to its mark, and compared with it.
+    [[nodiscard]] std::string reopen(std::uint16_t number) {
+        StreamFile& stream = m_streams.at(number);
+        const std::string path = path_of(number);
+        stream.file = open_regular(path);
+        if (!stream.file.is_open()) {
+            return fmt::format("{}: {}", path, std::strerror(errno));
+        }
+        constexpr std::size_t kPiece = 64 * 1024;
+        std::vector<std::byte> piece(kPiece);
+        std::uint32_t crc = 0;
+        while (stream.bytes < stream.mark.bytes) {
+            const std::uint64_t left = stream.mark.bytes - stream.bytes;
+            const auto wanted = std::span(piece).first(static_cast<std::size_t>(left < kPiece ? left : kPiece));
+            if (read_some(stream.file, wanted, stream.bytes) != wanted.size()) {
+                return fmt::format("{}: shorter than its journal says; remove its files or record elsewhere", path);
+            }
+            crc = lib::crc32c(wanted, crc);
+            stream.bytes += wanted.size();
+        }
+        if (crc != stream.mark.crc32c) {
+            return fmt::format("{}: its checksum is not that of its journal; remove its files or record elsewhere",
+                               path);
+        }
+        m_bytes += stream.bytes;
+        if (::ftruncate(stream.file.get(), static_cast<off_t>(stream.bytes)) != 0) {
+            return fmt::format("{}: {}", path, std::strerror(errno));
+        }
+        return {};
+    }
+
+    // New names are durable only then.
+    [[nodiscard]] bool sync_directory() {
+        if (!m_directory_synced) {
+            const std::size_t slash = m_path.rfind('/');
+            const std::string directory = slash == std::string::npos ? "." : m_path.substr(0, slash);
+            const File file(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+            m_directory_synced = file.is_open() && ::fsync(file.get()) == 0;
+        }
+        return m_directory_synced;
+    }
+
+    std::string m_path; // without ending
+    FileStores::Limits m_limits;
+    File m_journal;
+    std::uint64_t m_journal_bytes = 0;
+    std::uint64_t m_bytes = 0; // of all streams
+    bool m_directory_synced = false;
+    std::array<StreamFile, tracer::reliable::kStreamsMax> m_streams;
+};
+
+} // namespace
+
+std::string FileStores::name_of(const Peer& peer, std::uint64_t session) {
+    return fmt::format("{:016x}-{:08x}-{}", session, peer.ipv4, peer.port);
+}
+
+std::unique_ptr<SessionStore> FileStores::open(const Peer& peer, std::uint64_t session) {
+    auto store = std::make_unique<FileStore>(m_directory + '/' + name_of(peer, session), m_limits);
+    m_why = store->load();
+    return m_why.empty() ? std::move(store) : nullptr;
+}
+
+} // namespace host::collector::reliable

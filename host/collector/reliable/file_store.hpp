@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+// Sessions on a disk, so that a collector that was killed continues where it was. In one directory, for each session:
+//
+//   <session>-<address>-<port>.journal      a mark of a stream for each sync(), each with its CRC
+//   <session>-<address>-<port>-<stream>.trc the stream: chunk images one after the other
+//
+// Hexadecimal and decimal numbers; nothing from the wire is part of a name as text. sync() flushes the stream, then
+// appends the mark to the journal and flushes it, so a mark in the journal describes bytes that are on the disk. open()
+// reads the journal up to the first entry that is not whole, cuts each stream to its last mark and compares its CRC.
+// The journal is locked while a store exists. No file is followed through a link.
+#pragma once
+
+#include "host/collector/reliable/store.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+namespace host::collector::reliable {
+
+class FileStores final : public StoreProvider {
+  public:
+    struct Limits {
+        std::uint64_t session_bytes = std::uint64_t{1} << 30U; // of all streams of a session
+    };
+
+    // The directory exists.
+    explicit FileStores(std::string directory)
+        : FileStores(std::move(directory), Limits{}) {}
+
+    FileStores(std::string directory, const Limits& limits)
+        : m_directory(std::move(directory))
+        , m_limits(limits) {}
+
+    // Null: another process has the session, a file is damaged or no regular file, or the disk fails; why() says so.
+    [[nodiscard]] std::unique_ptr<SessionStore> open(const Peer& peer, std::uint64_t session) override;
+
+    [[nodiscard]] const std::string& why() const { return m_why; }
+
+    // Without directory and ending: "0123456789abcdef-7f000001-20000".
+    [[nodiscard]] static std::string name_of(const Peer& peer, std::uint64_t session);
+
+  private:
+    std::string m_directory;
+    Limits m_limits;
+    std::string m_why;
+};
+
+} // namespace host::collector::reliable

@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: MIT
+// Streams and journals on a real disk: what an earlier process left, cut anywhere and damaged, and a collector that is
+// killed again and again while a real sender sends to it over UDP.
+#include "host/collector/reliable/file_store.hpp"
+
+#include "host/collector/reliable/receiver.hpp"
+#include "host/collector/udp_socket.hpp"
+#include "lib/crc32c.hpp"
+#include "tests/support/host_trace_builder.hpp"
+#include "tracer/reliable/sender.hpp"
+
+#include <arpa/inet.h>
+#include <chrono>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <gmock/gmock.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace host::collector::reliable {
+
+namespace {
+
+using support::Bytes;
+using support::TemporaryDirectory;
+using testing::HasSubstr;
+namespace filesystem = std::filesystem;
+
+constexpr Peer kPeer{0x7F00'0001, 20000};
+
+Bytes read_file(const filesystem::path& path) {
+    std::ifstream in(path, std::ios::binary);
+    const std::string text((std::istreambuf_iterator<char>(in)), {});
+    const auto bytes = std::as_bytes(std::span(text));
+    return {bytes.begin(), bytes.end()};
+}
+
+void write_file(const filesystem::path& path, const Bytes& bytes) {
+    std::ofstream(path, std::ios::binary).write(reinterpret_cast<const char*>(bytes.data()), std::ssize(bytes));
+}
+
+class Storing : public testing::Test {
+  protected:
+    [[nodiscard]] filesystem::path journal() const { return base() + ".journal"; }
+
+    [[nodiscard]] filesystem::path stream() const { return base() + "-0.trc"; }
+
+    [[nodiscard]] std::string base() const { return m_directory.path() + '/' + FileStores::name_of(kPeer, 0xAB); }
+
+    // Appends a packet of 16 such bytes and syncs.
+    void append(SessionStore& store, std::uint8_t value) {
+        const Bytes packet(16, static_cast<std::byte>(value));
+        ASSERT_TRUE(store.append(0, packet));
+        m_mark.crc32c = lib::crc32c(packet, m_mark.crc32c);
+        m_mark.bytes += packet.size();
+        ++m_mark.packets;
+        ASSERT_TRUE(store.sync(0, m_mark));
+    }
+
+    TemporaryDirectory m_directory;
+    FileStores m_stores{m_directory.path()};
+    Mark m_mark;
+};
+
+TEST_F(Storing, FindsAgainWhatWasSynced) {
+    {
+        const auto store = m_stores.open(kPeer, 0xAB);
+        ASSERT_NE(store, nullptr);
+        append(*store, 1);
+        append(*store, 2);
+        ASSERT_TRUE(store->append(0, Bytes(16, std::byte{3}))); // and killed
+    }
+    const auto store = m_stores.open(kPeer, 0xAB);
+    ASSERT_NE(store, nullptr) << m_stores.why();
+    EXPECT_EQ(store->durable(0), m_mark);
+    EXPECT_EQ(read_file(stream()).size(), 32U);
+    append(*store, 4);
+    const Bytes stored = read_file(stream());
+    EXPECT_EQ(stored.size(), 48U);
+    EXPECT_EQ(stored.back(), std::byte{4});
+}
+
+TEST_F(Storing, AJournalCutAnywhereIsAnEarlierState) {
+    std::vector<Mark> marks = {{}};
+    {
+        const auto store = m_stores.open(kPeer, 0xAB);
+        for (std::uint8_t i = 0; i < 3; ++i) {
+            append(*store, i);
+            marks.push_back(m_mark);
+        }
+    }
+    const Bytes whole_journal = read_file(journal());
+    const Bytes whole_stream = read_file(stream());
+    ASSERT_EQ(whole_journal.size() % 3, 0U);
+    const std::size_t entry = whole_journal.size() / 3;
+    for (std::size_t cut = 0; cut <= whole_journal.size(); ++cut) {
+        write_file(journal(), Bytes(whole_journal.begin(), whole_journal.begin() + static_cast<std::ptrdiff_t>(cut)));
+        write_file(stream(), whole_stream);
+        const auto store = m_stores.open(kPeer, 0xAB);
+        ASSERT_NE(store, nullptr) << m_stores.why();
+        EXPECT_EQ(store->durable(0), marks[cut / entry]) << "cut at " << cut;
+    }
+    for (std::size_t bit = 0; bit < 8 * entry; ++bit) {
+        Bytes damaged = whole_journal;
+        damaged[entry + bit / 8] ^= static_cast<std::byte>(1U << (bit % 8));
+        write_file(journal(), damaged);
+        write_file(stream(), whole_stream);
+        const auto store = m_stores.open(kPeer, 0xAB);
+        ASSERT_NE(store, nullptr);
+        EXPECT_EQ(store->durable(0), marks[1]) << "bit " << bit;
+    }
+}
+
+TEST_F(Storing, RefusesAStreamThatIsNotWhatItsJournalSays) {
+    append(*m_stores.open(kPeer, 0xAB), 1);
+    const Bytes whole = read_file(stream());
+    for (std::size_t bit = 0; bit < 8 * whole.size(); ++bit) {
+        Bytes damaged = whole;
+        damaged[bit / 8] ^= static_cast<std::byte>(1U << (bit % 8));
+        write_file(stream(), damaged);
+        EXPECT_EQ(m_stores.open(kPeer, 0xAB), nullptr);
+        EXPECT_THAT(m_stores.why(), HasSubstr("checksum"));
+    }
+    write_file(stream(), Bytes(whole.begin(), whole.end() - 1));
+    EXPECT_EQ(m_stores.open(kPeer, 0xAB), nullptr);
+    EXPECT_THAT(m_stores.why(), HasSubstr("shorter"));
+    write_file(stream(), whole);
+    EXPECT_NE(m_stores.open(kPeer, 0xAB), nullptr);
+}
+
+TEST_F(Storing, OneProcessHasASessionAndNoLinkIsFollowed) {
+    {
+        const auto store = m_stores.open(kPeer, 0xAB);
+        ASSERT_NE(store, nullptr);
+        FileStores other(m_directory.path());
+        EXPECT_EQ(other.open(kPeer, 0xAB), nullptr);
+        EXPECT_THAT(other.why(), HasSubstr("another process"));
+        EXPECT_NE(other.open(kPeer, 0xAC), nullptr);
+        EXPECT_NE(other.open({kPeer.ipv4, 20001}, 0xAB), nullptr);
+        filesystem::create_symlink(m_directory.path() + "/elsewhere", stream());
+        EXPECT_FALSE(store->append(0, Bytes(16)));
+        EXPECT_FALSE(filesystem::exists(m_directory.path() + "/elsewhere"));
+    }
+    filesystem::remove(journal());
+    filesystem::create_symlink(m_directory.path() + "/elsewhere", journal());
+    EXPECT_EQ(m_stores.open(kPeer, 0xAB), nullptr);
+}
+
+TEST_F(Storing, TakesNoMoreThanItsLimit) {
+    FileStores stores(m_directory.path(), {.session_bytes = 40});
+    const auto store = stores.open(kPeer, 0xAB);
+    EXPECT_TRUE(store->append(0, Bytes(16)));
+    EXPECT_TRUE(store->append(1, Bytes(16)));
+    EXPECT_FALSE(store->append(2, Bytes(16)));
+}
+
+// --- a collector that is killed
+// ---------------------------------------------------------------------------------------
+
+lib::Nanoseconds clock_now() {
+    return {static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count())};
+}
+
+// The sender's side of a real flow.
+class Flow final : public wire::DatagramPeer {
+  public:
+    explicit Flow(std::uint16_t port)
+        : m_descriptor(::socket(AF_INET, SOCK_DGRAM | SOCK_NONBLOCK, 0)) {
+        sockaddr_in where{};
+        where.sin_family = AF_INET;
+        where.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+        where.sin_port = htons(port);
+        EXPECT_EQ(::connect(m_descriptor, reinterpret_cast<const sockaddr*>(&where), sizeof(where)), 0);
+    }
+
+    ~Flow() { ::close(m_descriptor); }
+
+    [[nodiscard]] lib::Result<void> send(std::span<const std::byte> datagram) override {
+        if (::send(m_descriptor, datagram.data(), datagram.size(), 0) >= 0) {
+            return {};
+        }
+        return errno == ECONNREFUSED ? lib::Error::unreachable : lib::Error::busy;
+    }
+
+    [[nodiscard]] lib::Result<void> poll() override { return {}; }
+
+    [[nodiscard]] bool sending() const override { return false; }
+
+    [[nodiscard]] lib::Nanoseconds now() override { return clock_now(); }
+
+    [[nodiscard]] lib::Result<std::size_t> receive(std::span<std::byte> out) override {
+        const ssize_t size = ::recv(m_descriptor, out.data(), out.size(), 0);
+        return size >= 0 ? lib::Result<std::size_t>(static_cast<std::size_t>(size)) : lib::Error::not_found;
+    }
+
+  private:
+    int m_descriptor;
+};
+
+// Receives until so many datagrams have come, then kills itself; 0: until it is killed.
+[[noreturn]] void collect(const std::string& directory, int descriptor, std::uint64_t secret, std::uint64_t datagrams) {
+    FileStores stores(directory);
+    Receiver receiver(stores, {.secret = {secret, 1}, .key = std::nullopt});
+    std::array<std::byte, 2048> buffer{};
+    for (std::uint64_t count = 1;; ++count) {
+        sockaddr_in from{};
+        socklen_t length = sizeof(from);
+        const ssize_t size =
+            ::recvfrom(descriptor, buffer.data(), buffer.size(), 0, reinterpret_cast<sockaddr*>(&from), &length);
+        const Peer peer{ntohl(from.sin_addr.s_addr), ntohs(from.sin_port)};
+        const auto reply = receiver.handle(std::span(buffer).first(static_cast<std::size_t>(size)), peer, clock_now());
+        if (count == datagrams) {
+            ::kill(::getpid(), SIGKILL); // after the disk and before the answer
+        }
+        if (!reply.empty()) {
+            ::sendto(descriptor, reply.data(), reply.size(), 0, reinterpret_cast<const sockaddr*>(&from), length);
+        }
+    }
+}
+
+TEST(KilledCollector, HasEveryByteOnce) {
+    TemporaryDirectory directory;
+    const int descriptor = ::socket(AF_INET, SOCK_DGRAM, 0);
+    sockaddr_in where{};
+    where.sin_family = AF_INET;
+    where.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t length = sizeof(where);
+    ASSERT_EQ(::bind(descriptor, reinterpret_cast<const sockaddr*>(&where), length), 0);
+    ASSERT_EQ(::getsockname(descriptor, reinterpret_cast<sockaddr*>(&where), &length), 0);
+
+    Bytes sent(300 * 1024);
+    for (std::size_t i = 0; i < sent.size(); ++i) {
+        sent[i] = static_cast<std::byte>(i * i / 7);
+    }
+    tracer::ChunkImage image;
+    image.parts[0] = std::span(sent).first(1'600);
+    image.parts[1] = std::span(sent).subspan(1'600);
+    image.description.boot_id = 0xAB;
+
+    Flow flow(ntohs(where.sin_port));
+    wire::ReliableSink sink(flow, {});
+    ASSERT_TRUE(sink.submit(image).ok());
+    std::uint64_t kills = 0;
+    pid_t collector = -1;
+    while (sink.state() == tracer::SinkState::busy) {
+        if (collector < 0) {
+            const std::uint64_t datagrams = kills < 8 ? 3 + 17 * kills : 0;
+            collector = ::fork();
+            if (collector == 0) {
+                collect(directory.path(), descriptor, 1 + kills, datagrams);
+            }
+        }
+        static_cast<void>(sink.step());
+        if (::waitpid(collector, nullptr, WNOHANG) == collector) {
+            collector = -1;
+            ++kills;
+        }
+    }
+    EXPECT_EQ(sink.state(), tracer::SinkState::idle);
+    ASSERT_GT(collector, 0);
+    ::kill(collector, SIGKILL);
+    ::waitpid(collector, nullptr, 0);
+    ::close(descriptor);
+    EXPECT_EQ(kills, 8U);
+    EXPECT_EQ(sink.counters().lost, 0U);
+
+    std::size_t streams = 0;
+    for (const auto& entry : filesystem::directory_iterator(directory.path())) {
+        if (entry.path().extension() == ".trc") {
+            ++streams;
+            EXPECT_EQ(read_file(entry.path()), sent);
+        }
+    }
+    EXPECT_EQ(streams, 1U);
+}
+
+} // namespace
+
+} // namespace host::collector::reliable
