@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "tracer/cost_meter.hpp"
 
+#include "tracer/compact_chunk.hpp"
 #include "tracer/log.hpp"
 
 #include <algorithm>
@@ -39,6 +40,7 @@ class Bench {
     Bench(CpuTrace& cpu, Chunk& scratch, const CostMeter& meter)
         : m_cpu(cpu)
         , m_scratch(scratch)
+        , m_empty(scratch.control.word)
         , m_meter(meter) {}
 
     // Logs this many records under this mask; the scratch chunk is empty before and after.
@@ -51,7 +53,7 @@ class Bench {
         const lib::Ticks end = m_meter.now();
         write_shared(m_cpu.mask, std::uint32_t{0});
         write_shared(m_cpu.active, &null_chunk);
-        write_shared(m_scratch.control.word, std::uint64_t{0});
+        write_shared(m_scratch.control.word, m_empty);
         if (m_meter.exclusion.leave != nullptr) {
             m_meter.exclusion.leave(state);
         }
@@ -61,6 +63,7 @@ class Bench {
   private:
     CpuTrace& m_cpu;
     Chunk& m_scratch;
+    std::uint64_t m_empty; // a compact chunk has its header before the first record
     const CostMeter& m_meter;
 };
 
@@ -88,11 +91,27 @@ std::uint32_t per_record_x256(const Best& records, const Best& loop) {
     return static_cast<std::uint32_t>(std::min(ticks, kMost) * kFactor);
 }
 
+// A chunk that is open and empty, without counting as a use of its number. no_space.
+lib::Result<Chunk*> create_scratch(ChunkStore& store, std::optional<compact::Layout> layout) {
+    constexpr std::uint32_t kEventMax = TRACER_COMPACT_HEARTBEAT_MAX + TRACER_COMPACT_SIMPLE_MAX;
+    if (!layout) {
+        return store.create(kManyRecords * kRecordBytes, 0, kFlagFree | kFlagStop);
+    }
+    const auto bytes = static_cast<std::uint32_t>(compact_chunk_bytes_min(*layout) + kManyRecords * kEventMax);
+    const auto made = store.create(bytes, 0, kFlagFree | kFlagStop | kFlagCompressed, *layout);
+    if (made) {
+        const auto started = start_compact_chunk(made.value()->control, *layout, made.value()->control.limit);
+        ASSERT(started.ok());
+    }
+    return made;
+}
+
 } // namespace
 
-TraceCost measure_cost(CpuTrace& cpu, ChunkStore& store, const CostMeter& meter) {
+TraceCost measure_cost(CpuTrace& cpu, ChunkStore& store, const CostMeter& meter,
+                       std::optional<compact::Layout> layout) {
     ASSERT(meter.now != nullptr && cpu.active == &null_chunk && cpu.mask == 0 && cpu.selected == nullptr);
-    const auto made = store.create(kManyRecords * kRecordBytes, 0, kFlagFree | kFlagStop);
+    const auto made = create_scratch(store, layout);
     if (!made) {
         return {};
     }
@@ -110,6 +129,7 @@ TraceCost measure_cost(CpuTrace& cpu, ChunkStore& store, const CostMeter& meter)
         disabled.measure(bench);
         ++rounds;
     } while (rounds < kCostRoundsMin || (rounds < kCostRoundsMax && (meter.now() - begin).value <= meter.budget_ticks));
+    write_shared(made.value()->control.word, std::uint64_t{0}); // no record of it is in any count
     const auto removed = store.remove(*made.value());
     ASSERT(removed.ok());
     return {.enabled_ticks_x256 = per_record_x256(enabled, loop),

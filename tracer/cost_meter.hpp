@@ -8,7 +8,8 @@
 // cold cache or the first translation of code is not part of a record's cost. So the figure is that of a warm path, a
 // lower estimate.
 //
-// No effect remains: the records go to a scratch chunk that is emptied and deleted, and no count includes them.
+// No effect remains: the records go to a scratch chunk that is emptied and deleted, and no count includes them. The
+// chunk is written plainly or compactly, as those of the run will be.
 #pragma once
 
 #include "tracer/chunk_store.hpp"
@@ -16,6 +17,7 @@
 #include "tracer/metadata.hpp"
 
 #include <cstdint>
+#include <optional>
 
 namespace tracer {
 
@@ -30,8 +32,10 @@ struct CostMeter {
     std::uint64_t budget_ticks = 0; // no round begins after this, except the first kCostRoundsMin
 };
 
-// `cpu` is what GS points to. Precondition: disabled, and no chunk is selected or active. Returns 0 rounds (nothing
-// measured) if the arena has no space for the scratch chunk. Task context or irq-off.
-[[nodiscard]] TraceCost measure_cost(CpuTrace& cpu, ChunkStore& store, const CostMeter& meter);
+// `cpu` is what GS points to; with a layout, compact records of it are measured. Precondition: disabled, and no chunk
+// is selected or active. Returns 0 rounds (nothing measured) if the arena has no space for the scratch chunk. Task
+// context or irq-off.
+[[nodiscard]] TraceCost measure_cost(CpuTrace& cpu, ChunkStore& store, const CostMeter& meter,
+                                     std::optional<compact::Layout> layout = std::nullopt);
 
 } // namespace tracer

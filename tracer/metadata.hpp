@@ -69,6 +69,13 @@ enum class Encoding : std::uint8_t {
     compact = 1, // a compact stream (tracer/compact/stream_header.hpp), padded with zeros to a multiple of 16 bytes
 };
 
+// Who decided how the record path writes the chunks of a run.
+enum class LayoutChoice : std::uint8_t {
+    plain = 0,    // records, unless the application wants them compact
+    given = 1,    // compact, in the layout that was asked for
+    measured = 2, // compact, in the layout that suits the machine (tracer/compact/plan.hpp)
+};
+
 // Names longer than this are cut; the cut is visible because the last character is '~'.
 inline constexpr std::size_t kNameBytesMax = 48;
 
@@ -185,19 +192,31 @@ struct Build {
 };
 
 // The tracer's measurement of itself at boot (tracer/cost_meter.hpp): ticks of one logging call, in 1/256 ticks, while
-// its family is enabled, while it is filtered, and while everything is disabled.
+// its family is enabled, while it is filtered, and while everything is disabled. In a run whose chunks are written
+// compactly that is the cost of a compact record, and the payload also holds the layout and what it was chosen by.
 struct TraceCost {
     static constexpr std::string_view kEvent = "trace_cost";
     std::uint32_t enabled_ticks_x256 = 0;
     std::uint32_t filtered_ticks_x256 = 0;
     std::uint32_t disabled_ticks_x256 = 0;
     std::uint32_t rounds = 0; // of which the best was taken; 0: not measured, nothing is known
+    LayoutChoice choice = LayoutChoice::plain;
+    std::uint8_t layout = 0;            // compact::Layout
+    std::uint32_t plain_ticks_x256 = 0; // one logging call while enabled, as a plain record
+    std::uint32_t timer_ticks = 0;      // one setting of the timer; 2^32-1: that or more
 
     friend bool operator==(const TraceCost&, const TraceCost&) = default;
 
     template <typename Self, typename Archive>
     static constexpr void fields(Self& self, Archive&& archive) {
         archive(self.enabled_ticks_x256, self.filtered_ticks_x256, self.disabled_ticks_x256, self.rounds);
+        archive.later_if(self.choice != LayoutChoice::plain, self.choice, self.layout, self.plain_ticks_x256,
+                         self.timer_ticks);
+    }
+
+    // Whatever way the chunks of the run are written.
+    [[nodiscard]] constexpr std::uint32_t plain_record_ticks_x256() const {
+        return choice == LayoutChoice::plain ? enabled_ticks_x256 : plain_ticks_x256;
     }
 };
 
@@ -264,6 +283,14 @@ struct PayloadWriter {
         (put(fields), ...);
     }
 
+    // Likewise, and left out where they say nothing.
+    template <typename... Fields>
+    constexpr void later_if(bool present, const Fields&... fields) {
+        if (present) {
+            later(fields...);
+        }
+    }
+
     constexpr void put(std::string_view text) {
         for (const char character : text) {
             out.le(static_cast<std::uint8_t>(character));
@@ -292,6 +319,11 @@ struct PayloadReader {
         if (in.remaining() != 0) {
             (get(fields), ...);
         }
+    }
+
+    template <typename... Fields>
+    constexpr void later_if(bool /*present*/, Fields&... fields) {
+        later(fields...);
     }
 
     template <typename T>

@@ -38,11 +38,23 @@ constexpr tracer::CostMeter kMeter = {.now = &now,
                                                     .leave = [](std::uint64_t) { --g_excluded; }},
                                       .budget_ticks = ~std::uint64_t{0}};
 
+// A tick for each byte that a record adds.
+lib::Ticks bytes_now() {
+    const tracer::Chunk& scratch = TracerFixture::current()->store.slots()[0];
+    const std::uint64_t bytes = scratch.control.word & TRACER_WORD_POSITION_MASK;
+    if (bytes < g_records_now) {
+        g_records_before += g_records_now;
+    }
+    g_records_now = bytes;
+    return {g_records_before + bytes};
+}
+
 class CostMeterTest : public testing::Test {
   protected:
-    TraceCost measure(const tracer::CostMeter& meter = kMeter) {
+    TraceCost measure(const tracer::CostMeter& meter = kMeter,
+                      std::optional<tracer::compact::Layout> layout = std::nullopt) {
         const std::uint64_t before = tests::attempted_records();
-        const TraceCost cost = tracer::measure_cost(m_fixture.tracer().cpu, m_fixture.tracer().store, meter);
+        const TraceCost cost = tracer::measure_cost(m_fixture.tracer().cpu, m_fixture.tracer().store, meter, layout);
         m_fixture.leave_out(tests::attempted_records() - before);
         return cost;
     }
@@ -75,6 +87,23 @@ TEST_F(CostMeterTest, LeavesNoTraceInAnyCount) {
     EXPECT_EQ(chunk.number, 0);
     EXPECT_EQ(chunk.generation(), 0U);
     EXPECT_EQ(tracer.control.totals(), (tracer::Totals{.committed = 1}));
+}
+
+// The record that is measured has an id in layouts with more than 16 of them; a word of parameters follows its header.
+TEST_F(CostMeterTest, MeasuresACompactRecord) {
+    using tracer::compact::Layout;
+    tracer::CostMeter meter = kMeter;
+    meter.now = &bytes_now;
+    EXPECT_EQ(measure(meter).enabled_ticks_x256, 16U * 256);
+    for (const auto& [layout, bytes] :
+         {std::pair{Layout::a, 16U}, {Layout::a2, 8U}, {Layout::plan12, 8U}, {Layout::large64, 16U}}) {
+        const TraceCost cost = measure(meter, layout);
+        EXPECT_EQ(cost.enabled_ticks_x256, bytes * 256) << tracer::compact::row_of(layout).name;
+        EXPECT_EQ(cost.filtered_ticks_x256, 0U);
+        EXPECT_EQ(m_fixture.tracer().control.totals(), tracer::Totals{});
+        EXPECT_FALSE(m_fixture.tracer().store.slots()[0].exists);
+        EXPECT_EQ(m_fixture.tracer().store.slots()[0].uses, 0U);
+    }
 }
 
 TEST_F(CostMeterTest, TouchesNothingOutsideItsScratchChunk) {

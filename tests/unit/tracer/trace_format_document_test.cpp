@@ -114,6 +114,8 @@ TEST(TraceFormatDocument, ListsTheFieldsOfEveryPayloadInTheirSizes) {
               2U + 2 + 2 + 2 + 1 + 1 + 4 * 4 + 2 + 4 + 4 * 8 + 2 + 2 * 8 + 4);
     EXPECT_EQ(tracer::encode_payload(tracer::Build{}, bytes).value(), 2U + 3 + 8 + 8);
     EXPECT_EQ(tracer::encode_payload(tracer::TraceCost{}, bytes).value(), 2U + 4 * 4);
+    constexpr tracer::TraceCost kCompact{.choice = tracer::LayoutChoice::given};
+    EXPECT_EQ(tracer::encode_payload(kCompact, bytes).value(), 2U + 4 * 4 + 2 + 2 * 4);
     EXPECT_EQ(tracer::encode_payload(tracer::NameOf{}, bytes).value(), 2U + 2 + 1);
     EXPECT_EQ(tracer::encode_payload(tracer::TaskParameters{}, bytes).value(), 2U + 2 + 2 + 5 * 8);
     EXPECT_EQ(tracer::encode_payload(tracer::ExportEnd{}, bytes).value(), 2U + 4 + 1 + 4 * 8);
