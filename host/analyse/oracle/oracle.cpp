@@ -19,7 +19,7 @@ namespace {
 // states what it took in ticks.
 std::uint64_t ticks_per_instruction(const trace::TraceFacts& facts) {
     constexpr std::uint32_t kRecordInstructions = 16;
-    const std::uint32_t ticks = facts.cost ? facts.cost->enabled_ticks_x256 / 256 / kRecordInstructions : 0;
+    const std::uint32_t ticks = facts.cost ? facts.cost->plain_record_ticks_x256() / 256 / kRecordInstructions : 0;
     return std::max(std::bit_floor(ticks), 1U);
 }
 

@@ -87,6 +87,21 @@ void add_tracing(Json& json, const SummaryView& view) {
     json.end_object();
 }
 
+// Null if the run's chunks were written plainly, or by a kernel that does not say.
+void add_compact(Json& json, const SummaryView& view) {
+    const auto& cost = view.trace.facts().cost;
+    if (!cost || cost->choice == tracer::LayoutChoice::plain) {
+        json.member("compact", nullptr);
+        return;
+    }
+    json.begin_object("compact");
+    json.member("layout", formats::dat::layout_name(cost->layout));
+    json.member("by_auto", cost->choice == tracer::LayoutChoice::measured);
+    json.member("plain_ticks", static_cast<double>(cost->plain_ticks_x256) / 256);
+    json.member("timer_ticks", cost->timer_ticks);
+    json.end_object();
+}
+
 // Null if the kernel's clock was never set back.
 void add_compensation(Json& json, const SummaryView& view) {
     const auto& compensation = view.trace.facts().compensation;
@@ -179,6 +194,7 @@ void print_summary_json(Output& out, const SummaryView& view) {
     add_head(json, view);
     add_records(json, view);
     add_tracing(json, view);
+    add_compact(json, view);
     add_compensation(json, view);
     if (!view.selection.everything()) {
         json.member("part", text::escaped(view.selection.text()));

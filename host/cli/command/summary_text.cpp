@@ -87,6 +87,19 @@ void print_tracing(Output& out, const SummaryView& view) {
               facts.clock.khz == 0 ? " ticks" : "", formats::dat::clock_mode_name(facts.clock.mode));
 }
 
+// The layout of the run's compact chunks, and why it is this one.
+void print_compact(Output& out, const SummaryView& view) {
+    const auto& cost = view.trace.facts().cost;
+    if (!cost || cost->choice == tracer::LayoutChoice::plain) {
+        return;
+    }
+    const std::string reason = cost->choice == tracer::LayoutChoice::measured
+                                   ? fmt::format("by AUTO: a plain record {:.2f} ticks, setting the timer {}",
+                                                 static_cast<double>(cost->plain_ticks_x256) / 256, cost->timer_ticks)
+                                   : "as asked";
+    out.print("  compact    layout {} {}\n", formats::dat::layout_name(cost->layout), reason);
+}
+
 // By how much the clock was set back in all, and how many steps had which outcome.
 void print_compensation(Output& out, const SummaryView& view) {
     const auto& compensation = view.trace.facts().compensation;
@@ -142,6 +155,7 @@ void print_head(Output& out, const SummaryView& view) {
               grouped(view.accounts.dropped), grouped(view.accounts.refused), grouped(view.accounts.overwritten),
               grouped(view.accounts.missing));
     print_tracing(out, view);
+    print_compact(out, view);
     if (end) {
         const std::uint64_t lost = end->records > view.accounts.received ? end->records - view.accounts.received : 0;
         out.print("  transfer   sent {} records, received {}, lost {}\n", grouped(end->records),

@@ -54,6 +54,12 @@ void append_fields(fmt::memory_buffer& out, const tracer::TraceCost& cost) {
     fmt::format_to(std::back_inserter(out), " enabled={:.2f} filtered={:.2f} disabled={:.2f} ticks, best of {} rounds",
                    ticks(cost.enabled_ticks_x256), ticks(cost.filtered_ticks_x256), ticks(cost.disabled_ticks_x256),
                    cost.rounds);
+    if (cost.choice != tracer::LayoutChoice::plain) {
+        fmt::format_to(std::back_inserter(out), " layout={} {} plain={:.2f} timer={}",
+                       formats::dat::layout_name(cost.layout),
+                       cost.choice == tracer::LayoutChoice::measured ? "by AUTO" : "as asked",
+                       ticks(cost.plain_ticks_x256), cost.timer_ticks);
+    }
 }
 
 void append_fields(fmt::memory_buffer& out, const tracer::TaskParameters& task) {

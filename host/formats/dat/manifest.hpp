@@ -27,6 +27,9 @@ inline constexpr std::string_view kManifestName = "manifest.json";
 [[nodiscard]] std::string_view run_result_name(tracer::RunResult result);
 // cyclic, jump, stop: how a chunk was recorded, from its published flags.
 [[nodiscard]] std::string_view chunk_mode_name(std::uint8_t flags);
+// Of compact::Layout: "A"; "?" for a number without a name.
+[[nodiscard]] std::string_view layout_name(std::uint8_t layout);
+
 // records, or compact with the layout's name: "compact A".
 [[nodiscard]] std::string encoding_name(const tracer::ChunkBegin& description);
 

@@ -45,8 +45,11 @@ std::string encoding_name(const tracer::ChunkBegin& description) {
     if (description.encoding == tracer::Encoding::records) {
         return "records";
     }
-    const bool known = tracer::compact::is_layout(description.layout);
-    return "compact " + (known ? std::string(tracer::compact::kLayoutRows[description.layout].name) : "?");
+    return "compact " + std::string(layout_name(description.layout));
+}
+
+std::string_view layout_name(std::uint8_t layout) {
+    return tracer::compact::is_layout(layout) ? tracer::compact::kLayoutRows[layout].name : "?";
 }
 
 bool is_chunk_file_name(std::string_view name) {

@@ -4,6 +4,7 @@
 
 #include "host/trace/json.hpp"
 #include "tests/support/host_command_line.hpp"
+#include "tracer/compact/layout.hpp"
 
 #include <gmock/gmock.h>
 
@@ -12,6 +13,7 @@ namespace host {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 using trace::Json;
 
 constexpr tracer::TraceCost kCost{
@@ -74,6 +76,35 @@ TEST_F(TracingShareCommands, SummarySaysThatACostIsNotKnown) {
     EXPECT_TRUE(Json::parse(m_out).at("tracing").is_null());
 }
 
+TEST_F(TracingShareCommands, TheLayoutOfCompactChunksIsNamedWithItsReason) {
+    tracer::TraceCost cost = kCost;
+    cost.layout = static_cast<std::uint8_t>(tracer::compact::Layout::a2);
+    cost.plain_ticks_x256 = 19 * 256 + 64;
+    cost.timer_ticks = 212;
+    const auto output = [this, &cost](std::vector<std::string> command) {
+        support::ChunkBuilder chunk = sample();
+        chunk.cost(cost);
+        command.push_back(write(chunk.bytes()));
+        EXPECT_EQ(remora(command), 0) << m_err;
+        return m_out;
+    };
+    EXPECT_THAT(output({"summary"}), Not(HasSubstr("compact")));
+    EXPECT_TRUE(Json::parse(output({"summary", "--json"})).at("compact").is_null());
+    cost.choice = tracer::LayoutChoice::given;
+    EXPECT_THAT(output({"summary"}), HasSubstr("  compact    layout A2 as asked\n"));
+    EXPECT_EQ(Json::parse(output({"summary", "--json"}))["compact"]["by_auto"], false);
+    cost.choice = tracer::LayoutChoice::measured;
+    EXPECT_THAT(output({"summary"}),
+                HasSubstr("  compact    layout A2 by AUTO: a plain record 19.25 ticks, setting the timer 212\n"));
+    EXPECT_EQ(Json::parse(output({"summary", "--json"}))["compact"],
+              (Json{{"layout", "A2"}, {"by_auto", true}, {"plain_ticks", 19.25}, {"timer_ticks", 212}}));
+    // An instruction takes as long, however the records are written.
+    cost.enabled_ticks_x256 *= 3;
+    EXPECT_EQ(Json::parse(output({"check", "--json"}))["tolerance_ticks"], 20'000);
+    cost.layout = 11;
+    EXPECT_THAT(output({"summary"}), HasSubstr("  compact    layout ? by AUTO"));
+}
+
 TEST_F(TracingShareCommands, ACostOfNoRoundsIsNoCost) {
     support::ChunkBuilder chunk = sample();
     chunk.cost({.enabled_ticks_x256 = 4608});
@@ -86,7 +117,16 @@ TEST_F(TracingShareCommands, PrintShowsTheCost) {
     chunk.cost(kCost);
     ASSERT_EQ(remora({"print", write(chunk.bytes()), "--all"}), 0) << m_err;
     EXPECT_THAT(m_out, HasSubstr("trace_cost"));
-    EXPECT_THAT(m_out, HasSubstr("enabled=18.50 filtered=2.00 disabled=1.00 ticks, best of 16 rounds"));
+    EXPECT_THAT(m_out, HasSubstr("enabled=18.50 filtered=2.00 disabled=1.00 ticks, best of 16 rounds\n"));
+    tracer::TraceCost compact = kCost;
+    compact.choice = tracer::LayoutChoice::measured;
+    compact.layout = 5;
+    compact.plain_ticks_x256 = 2560;
+    compact.timer_ticks = 7;
+    support::ChunkBuilder other = sample();
+    other.cost(compact);
+    ASSERT_EQ(remora({"print", write(other.bytes()), "--all"}), 0) << m_err;
+    EXPECT_THAT(m_out, HasSubstr("best of 16 rounds layout=A2 by AUTO plain=10.00 timer=7\n"));
 }
 
 } // namespace
