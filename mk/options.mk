@@ -2,10 +2,11 @@
 #
 # shark.cfg contains lines KEY = VALUE; the command line overrides them; the environment is ignored. An unknown key or
 # value stops the build with a list of the valid ones.
-OPTION_KEYS   := TRACER TSC COMPENSATION APP SINK BOOT ACCEL CLOCK NIC INTERRUPTS CLI_STI OUT FORMATS
+OPTION_KEYS   := TRACER TSC COMPENSATION COMPACT APP SINK BOOT ACCEL CLOCK NIC INTERRUPTS CLI_STI OUT FORMATS
 VALUES_TRACER := NEW OFF
 VALUES_TSC    := TRUE FALSE
 VALUES_COMPENSATION := ON OFF
+VALUES_COMPACT := OFF AUTO A B C D plan12 A2 B2 C2 D2 large64 large96
 VALUES_SINK   := udp disk both none
 VALUES_BOOT   := uefi pvh
 VALUES_ACCEL  := tcg kvm
@@ -64,6 +65,11 @@ ifeq ($(COMPENSATION)$(TRACER),ONOFF)
     COMPENSATION=OFF)
 endif
 
+ifeq ($(filter OFF,$(COMPACT))$(TRACER),OFF)
+  $(call refuse,COMPACT=$(COMPACT) needs TRACER=NEW$(comma) because nothing is recorded without a tracer: set TRACER=NEW or \
+    COMPACT=OFF)
+endif
+
 # A misspelt variable on the command line is an error.
 STEP_KEYS := ITRACE CLOCK_STEP CLOCK_TRIGGER CLOCK_MAX_DELTA CLOCK_NEAR_ZERO
 RUN_KEYS := CI PORT SEED DURATION_MS TIMEOUT_S $(STEP_KEYS) CHECK DEPS CASES GDB_PORT PACKAGES CONFIG_FILE BUILD CXX WARNINGS RECORDS TASKS SECTIONS \
@@ -78,7 +84,7 @@ SEED := 1
 DURATION_MS :=
 TIMEOUT_S := 120
 $(foreach key,$(STEP_KEYS),$(eval $(key) :=))
-export PORT SEED DURATION_MS TIMEOUT_S $(STEP_KEYS) APP SINK BOOT ACCEL CLOCK NIC INTERRUPTS CLI_STI OUT TRACER TSC COMPENSATION FORMATS
+export PORT SEED DURATION_MS TIMEOUT_S $(STEP_KEYS) APP SINK BOOT ACCEL CLOCK NIC INTERRUPTS CLI_STI OUT TRACER TSC COMPENSATION COMPACT FORMATS
 
 # Only for `make bench-kernel`: a kernel for a number of tasks, and one that measures its interrupts-off sections.
 TASKS :=
@@ -100,6 +106,8 @@ REMORA := $(BUILD)/host/remora
 #= TRACER=NEW|OFF          record events, or build the kernel without any code of the tracer
 #= TSC=TRUE|FALSE          clock of the kernel: time stamp counter, or HPET (then TRACER must be OFF)
 #= COMPENSATION=ON|OFF     a clock that instruction-level tracing does not advance (docs/clock-compensation.md)
+#= COMPACT=OFF|AUTO|layout how a run writes its chunks: as records, or compactly, in a layout of docs/trace-format.md
+#=                         (A B C D plan12 A2 B2 C2 D2 large64 large96); AUTO chooses by measurements at the start
 #= FORMATS=image|inband    texts of trace_printf: in the image alone, or also in front of each chunk (docs/user-events.md)
 #= APP=name                application to run; `make apps` lists them
 #= SINK=udp|disk|both|none where the trace goes

@@ -115,6 +115,10 @@ kernel_words() {
     if [[ ${CLI_STI:-OFF} == ON ]]; then
         words+=' cli_sti=on'
     fi
+    # Reading one more word takes instructions: what is the default is left out.
+    if [[ ${COMPACT:-OFF} != OFF ]]; then
+        words+=" compact=$COMPACT"
+    fi
     local option
     for option in ITRACE CLOCK_STEP CLOCK_TRIGGER CLOCK_MAX_DELTA CLOCK_NEAR_ZERO; do
         if [[ -n ${!option:-} ]]; then

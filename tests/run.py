@@ -28,8 +28,9 @@ def import_guest():
 
 
 def import_integration():
-    for name in ("boots", "documents", "exports", "faults", "options", "steps", "tour", "whole_run"):
+    for name in ("boots", "compact", "documents", "exports", "faults", "options", "steps", "tour", "whole_run"):
         importlib.import_module(f"integration.{name}")
+    importlib.import_module("integration.compact").register_layouts()
     importlib.import_module("integration.exports").register_applications()
     importlib.import_module("integration.whole_run").register_documented_runs()
     importlib.import_module("integration.documents").register_documents()

@@ -32,6 +32,7 @@
 #include "kernel/state/stacks.hpp"
 #include "kernel/time/compensated_clock.hpp"
 #include "kernel/time/timer.hpp"
+#include "tracer/log.hpp"
 
 extern "C" {
 extern const std::byte image_begin[]; // linker.ld: two groups, firmware may own what is between
@@ -199,6 +200,18 @@ const App& chosen_app() {
     return *app;
 }
 
+void require_ordinary_chunks(const App& app) {
+    if (g_options.compact == CompactChoice::off) {
+        return;
+    }
+    if (!tracer::kTracerBuilt) {
+        refuse_word("compact", "compact=OFF, for this kernel was built without a tracer");
+    }
+    if (app.traces_itself) {
+        refuse_word("compact", "compact=OFF, for this application makes its chunks itself");
+    }
+}
+
 arch::x86_64::TscCalibration start_machine() {
     arch::x86_64::MachineDescription machine = g_firmware->machine;
     if (g_options.interrupts == InterruptChoice::pic) {
@@ -317,6 +330,7 @@ void kernel_main(const arch::BootInfo* boot) {
     require_memory(*boot, arena_begin, arena_end);
     arch::x86_64::real_mode_start(*boot);
     const App& app = chosen_app();
+    require_ordinary_chunks(app);
     const arch::x86_64::TscCalibration calibration = start_machine();
     protect_task_stacks();
 

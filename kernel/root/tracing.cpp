@@ -8,6 +8,7 @@
 #include "kernel/root/instruction_steps.hpp"
 #include "kernel/root/network.hpp"
 #include "kernel/root/storage.hpp"
+#include "kernel/root/trace_cost.hpp"
 #include "kernel/run/runlevel.hpp"
 #include "kernel/section/irq_guard.hpp"
 #include "kernel/state/task_table.hpp"
@@ -16,7 +17,6 @@
 #include "kernel/time/clock.hpp"
 #include "lib/version.hpp"
 #include "lib/wire_numbers.hpp"
-#include "tracer/cost_meter.hpp"
 #include "tracer/ftrace.hpp"
 #include "tracer/instance.hpp"
 #include "tracer/log.hpp"
@@ -171,17 +171,6 @@ std::uint64_t boot_id(std::uint64_t seed) {
     return mixed ^ (mixed >> 31);
 }
 
-// 1/2 ms of the machine's time; what the rounds take that are always run is far less.
-constexpr std::uint32_t kCostBudgetPerMs = 2;
-
-tracer::TraceCost measure_cost(lib::TickRate rate) {
-    tracer::Instance& tracer = tracer::instance();
-    return tracer::measure_cost(tracer.cpu, tracer.store,
-                                {.now = [] { return arch::timestamp(); },
-                                 .exclusion = {.enter = &arch::irq_save, .leave = &arch::irq_restore},
-                                 .budget_ticks = rate.khz / kCostBudgetPerMs});
-}
-
 template <typename Sink>
 lib::Result<void> attach(const lib::Result<Sink*>& sink, tracer::SinkTime time) {
     return sink.ok() ? tracer::instance().exporter.attach(*sink.value(), time) : sink.error();
@@ -254,10 +243,12 @@ void report_compensation() {
 
 // Linked as 0 -> 1 -> ... ; the last one has no successor: what comes after it is dropped and counted.
 int create_linked_chunks() {
-    const int first = FTrace_chunk_create(kChunkBytes, kEmergencyBytes, FTRACE_CHUNK_FLAG_FREE | FTRACE_CHUNK_FLAG_JTN);
+    const bool compact = tracer::instance().exporter.setup().cost.choice != tracer::LayoutChoice::plain;
+    const auto flags = static_cast<FTrace_flags>(FTRACE_CHUNK_FLAG_FREE | FTRACE_CHUNK_FLAG_JTN |
+                                                 (compact ? FTRACE_CHUNK_FLAG_COMPR : 0));
+    const int first = FTrace_chunk_create(kChunkBytes, kEmergencyBytes, flags);
     for (int i = 1, last = first; i < kChunks; ++i) {
-        const int next =
-            FTrace_chunk_create(kChunkBytes, kEmergencyBytes, FTRACE_CHUNK_FLAG_FREE | FTRACE_CHUNK_FLAG_JTN);
+        const int next = FTrace_chunk_create(kChunkBytes, kEmergencyBytes, flags);
         const int linked = next >= 0 ? FTrace_chunk_link(last, next) : -1;
         ASSERT(linked == 0);
         last = next;
@@ -304,7 +295,7 @@ void tracing_configure(const TracingSetup& setup) {
                                  .application = setup.app_name,
                                  .seed = options.seed,
                                  .image_id = image_id()},
-                       .cost = measure_cost(setup.calibration.rate),
+                       .cost = measure_trace_cost(options.compact, setup.calibration.rate),
                        .formats = {formats_begin, static_cast<std::size_t>(formats_end - formats_begin)}});
     tracer::instance().sinks = &g_sinks;
     tracer::instance().lock.set_exclusion({.enter = &arch::irq_save, .leave = &arch::irq_restore});

@@ -31,11 +31,12 @@ struct TracingSetup {
 // Where GS must point before the first record, or null. Boot context, first of all.
 [[nodiscard]] void* tracing_per_cpu_base();
 
-// Clock, build and sinks become known, and what a record costs is measured: about 1/2 ms. Boot context, irq-off, after
-// calibration.
+// Clock, build and sinks become known, and what a record costs is measured: about 1/2 ms, and as long again if the
+// chunks are to be written compactly. Boot context, irq-off, after calibration.
 void tracing_configure(const TracingSetup& setup);
 
-// For an application that does not trace by itself: links chunks and enables. Boot context, irq-off.
+// For an application that does not trace by itself: links chunks, in the layout that the command line asks for, and
+// enables. Boot context, irq-off.
 void tracing_begin();
 
 // Enables, and records what a reader of the first chunk needs: the clock's rate, who runs, which context is which task.

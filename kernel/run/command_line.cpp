@@ -32,6 +32,19 @@ constexpr auto kSteps = std::to_array<Word<StepChoice>>(
 constexpr auto kDetails = std::to_array<Word<InterruptDetail>>(
     {{"full", InterruptDetail::span}, {"light", InterruptDetail::hit}, {"count", InterruptDetail::count}});
 constexpr auto kSwitch = std::to_array<Word<bool>>({{"off", false}, {"on", true}});
+constexpr auto kCompact = std::to_array<Word<CompactChoice>>({{"OFF", CompactChoice::off},
+                                                              {"AUTO", CompactChoice::automatic},
+                                                              {"A", CompactChoice::a},
+                                                              {"B", CompactChoice::b},
+                                                              {"C", CompactChoice::c},
+                                                              {"D", CompactChoice::d},
+                                                              {"plan12", CompactChoice::plan12},
+                                                              {"A2", CompactChoice::a2},
+                                                              {"B2", CompactChoice::b2},
+                                                              {"C2", CompactChoice::c2},
+                                                              {"D2", CompactChoice::d2},
+                                                              {"large64", CompactChoice::large64},
+                                                              {"large96", CompactChoice::large96}});
 
 template <auto Member, const auto& Words>
 bool choice(Options& options, std::string_view value) {
@@ -100,11 +113,12 @@ constexpr std::array kKeys = {
     Key{"width", "width=16|32", &width},
     Key{"interrupts", "interrupts=full|light|count", &choice<&Options::interrupt_detail, kDetails>},
     Key{"cli_sti", "cli_sti=off|on", &choice<&Options::cli_sti, kSwitch>},
+    Key{"compact", "compact=OFF|AUTO|A|B|C|D|plan12|A2|B2|C2|D2|large64|large96", &choice<&Options::compact, kCompact>},
 };
 
 constexpr std::string_view kKnownKeys = "app sink exit clock nic irq local target port seed duration_ms itrace "
                                         "clock_step clock_trigger clock_max_delta clock_near_zero width "
-                                        "interrupts cli_sti";
+                                        "interrupts cli_sti compact";
 
 bool blank(char character) {
     return character == ' ' || character == '\t' || character == '\r' || character == '\n';

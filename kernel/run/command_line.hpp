@@ -18,6 +18,10 @@ enum class NicChoice : std::uint8_t { none, pci, isa };
 
 enum class StepChoice : std::uint8_t { none, instructions, blocks }; // one above the grain
 
+// How the chunks of the run are written: plainly, compactly in the layout that suits the machine, or in this one (the
+// layouts of the tracer, in their order).
+enum class CompactChoice : std::uint8_t { off, automatic, a, b, c, d, plan12, a2, b2, c2, d2, large64, large96 };
+
 // How the clock is compensated, in ticks; step 0: it is not.
 struct ClockWords {
     std::uint64_t step = 0;
@@ -43,6 +47,7 @@ struct Options {
     InterruptDetail interrupt_detail = InterruptDetail::span; // of every vector, until the application says otherwise
     bool cli_sti = false;                                     // whether these are recorded, likewise
     ClockWords compensation;
+    CompactChoice compact = CompactChoice::off;
 };
 
 [[nodiscard]] constexpr bool wants_udp(SinkChoice sink) {

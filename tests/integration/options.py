@@ -25,13 +25,14 @@ def config(ctx, text):
 
 @case
 def unknown_key_is_refused(ctx):
-    refused(ctx, [config(ctx, "COLOUR = BLUE\n"), "apps"], "COLOUR", "TRACER TSC COMPENSATION APP SINK")
+    refused(ctx, [config(ctx, "COLOUR = BLUE\n"), "apps"], "COLOUR", "TRACER TSC COMPENSATION COMPACT APP SINK")
 
 
 @case
 def unknown_value_is_refused(ctx):
     refused(ctx, [config(ctx, "SINK = tape\n"), "apps"], "tape", "udp disk both none")
     refused(ctx, ["TRACER=OLD", "apps"], "OLD", "NEW OFF")
+    refused(ctx, ["COMPACT=E", "apps"], "COMPACT=E", "OFF AUTO A B C D plan12 A2 B2 C2 D2 large64 large96")
 
 
 @case
@@ -73,6 +74,12 @@ def line_that_is_no_assignment_is_refused(ctx):
 @case
 def tracer_without_tsc_is_refused(ctx):
     refused(ctx, ["TRACER=NEW", "TSC=FALSE", "apps"], "TSC=TRUE", "TRACER=OFF")
+
+
+@case
+def compact_chunks_without_tracer_are_refused(ctx):
+    refused(ctx, ["TRACER=OFF", "COMPACT=AUTO", "apps"], "TRACER=NEW", "COMPACT=OFF")
+    ctx.run("make", "TRACER=OFF", "COMPACT=OFF", "apps")
 
 
 @case

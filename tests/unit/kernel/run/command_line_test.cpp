@@ -2,6 +2,8 @@
 // The kernel's command line: every key, every refusal.
 #include "kernel/run/command_line.hpp"
 
+#include "tracer/compact/layout.hpp"
+
 #include <gtest/gtest.h>
 
 namespace kernel {
@@ -45,6 +47,20 @@ TEST(CommandLine, IgnoresBlanksOfAllKinds) {
     EXPECT_EQ(parsed.options.seed, 7U);
 }
 
+TEST(CommandLine, KnowsEachLayoutOfTheTracerByItsName) {
+    EXPECT_EQ(parse_command_line("").options.compact, CompactChoice::off);
+    EXPECT_EQ(parse_command_line("compact=A compact=OFF").options.compact, CompactChoice::off);
+    EXPECT_EQ(parse_command_line("compact=AUTO").options.compact, CompactChoice::automatic);
+    for (const tracer::compact::LayoutRow& row : tracer::compact::kLayoutRows) {
+        const std::string word = "compact=" + std::string(row.name);
+        const auto parsed = parse_command_line(word);
+        EXPECT_EQ(parsed.bad_word, "") << word;
+        EXPECT_EQ(static_cast<int>(parsed.options.compact),
+                  static_cast<int>(CompactChoice::a) + static_cast<int>(row.layout))
+            << word;
+    }
+}
+
 class BadWord : public testing::TestWithParam<const char*> {};
 
 TEST_P(BadWord, IsRefusedByName) {
@@ -58,7 +74,7 @@ INSTANTIATE_TEST_SUITE_P(CommandLine, BadWord,
                          testing::Values("quiet", "colour=red", "sink=tape", "exit=", "port=0", "port=65536",
                                          "port=12x", "seed=-1", "seed=", "seed=18446744073709551616", "width=8",
                                          "app=", "=x", "duration_ms=4294967296", "nic=usb", "irq=msi", "clock=sundial",
-                                         "interrupts=LIGHT", "cli_sti=1"));
+                                         "interrupts=LIGHT", "cli_sti=1", "compact=", "compact=E", "compact=a2"));
 
 TEST(CommandLine, StopsAtTheFirstBadWord) {
     EXPECT_EQ(parse_command_line("one two").bad_word, "one");
