@@ -205,7 +205,9 @@ bool Exporter::begin_end() {
                             .records = place.report.records,
                             .dropped = totals.dropped,
                             .refused = totals.refused,
-                            .overwritten = totals.overwritten};
+                            .overwritten = totals.overwritten,
+                            .committed = totals.committed,
+                            .tracer_made = totals.tracer_made};
         if (const auto taken = place.sink->finish(end); !taken) {
             give_up(place, taken.error());
         }

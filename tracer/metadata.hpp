@@ -250,10 +250,13 @@ struct ExportEnd {
     std::uint64_t dropped = 0;
     std::uint64_t refused = 0;
     std::uint64_t overwritten = 0;
+    std::uint64_t committed = 0;   // records that were stored in chunks since boot; 0: not stated
+    std::uint64_t tracer_made = 0; // by the tracer itself, in addition
 
     template <typename Self, typename Archive>
     static constexpr void fields(Self& self, Archive&& archive) {
         archive(self.chunks, self.result, self.records, self.dropped, self.refused, self.overwritten);
+        archive.later(self.committed, self.tracer_made);
     }
 };
 

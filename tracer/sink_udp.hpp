@@ -71,7 +71,7 @@ class UdpSink final : public ChunkSink {
     [[nodiscard]] std::uint32_t packets() const { return static_cast<std::uint32_t>(m_progress >> 32); }
 
   private:
-    static constexpr std::size_t kEndRecordsMax = 8;
+    static constexpr std::size_t kEndRecordsMax = 10;
 
     [[nodiscard]] std::uint32_t offset() const { return static_cast<std::uint32_t>(m_progress); }
 

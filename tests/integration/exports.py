@@ -11,7 +11,7 @@ import threading
 import time
 
 from support.cases import case, expect
-from support.context import KERNEL
+from support.context import KERNEL, TEST_KERNEL
 from support.guests import OK, free_port, trace_files
 from integration.guest import register_each
 
@@ -78,6 +78,35 @@ def texts_of_trace_printf_in_the_packets(ctx):
                     "-r", pcap, "-T", "fields", "-E", "aggregator=;", "-e", "remora.record.text").stdout
     found = [text for line in texts.splitlines() for text in line.split(";") if text]
     expect(found == shown[0], f"texts in Wireshark: {found[:5]}, expected {shown[0][:5]}")
+
+
+def verify_account(ctx, session, capture, closes):
+    """`remora verify`: the account closes, or the exit status is 2 and a line says what does not hold."""
+    run = ctx.remora("verify", session, "--json", "--capture", capture, codes=(0,) if closes else (2,))
+    account = json.loads(run.stdout)["account"]
+    expect(account["closes"] is closes, f"closes: {account['closes']}; {account}")
+    return account
+
+
+@case
+def account_closes_whatever_was_lost_in_the_machine(ctx):
+    """What the tracer counts, what it sends, what arrives and what another receiver captures are the same records:
+    also where chunks are overwritten, where records are dropped, and where a chunk is left before it is full."""
+    lost = {}
+    for app in ("control", "t_chunk_cyclic", "t_chunk_jump", "t_chunk_stop", "t_chunk_next"):
+        pcap = ctx.dir / f"{app}.pcap"
+        with ctx.collector() as session:
+            ctx.boot(app, kernel=KERNEL if app == "control" else TEST_KERNEL, sink="udp", pcap=pcap).expect_code(OK)
+        account = verify_account(ctx, session, pcap, True)
+        expect(account["committed"] > 0, f"{app}: {account}")
+        for way in ("dropped", "overwritten"):
+            lost[way] = lost.get(way, 0) + account[way]
+    expect(lost["dropped"] > 0 and lost["overwritten"] > 0, f"nothing was lost in the machine: {lost}")
+    path = session / "0trace.dat"
+    content = bytearray(path.read_bytes())
+    content[-3] ^= 1
+    path.write_bytes(content)
+    verify_account(ctx, session, pcap, False)
 
 
 def files_of_a_run(ctx, seed, **boot):

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// remora verify: does the structure of the trace hold? Exit status 2 on any violation.
+// remora verify: does the structure of the trace hold, and does its account close? Exit status 2 on any violation.
+#include "host/analyse/account.hpp"
 #include "host/analyse/manifest_check.hpp"
 #include "host/analyse/structure_check.hpp"
 #include "host/cli/command/finding_report.hpp"
@@ -22,6 +23,63 @@ void check_files(const formats::Trace& trace, analyse::StructureCheck& check) {
     }
 }
 
+struct VerifyInput {
+    TraceInput trace;
+    std::string capture; // empty: none
+};
+
+// The machine's packets as another receiver saw them. False: it cannot be read.
+bool add_capture(const std::string& path, Context context, const formats::Trace& trace, analyse::Account& account) {
+    trace::Diagnostics diagnostics(diagnostics_to(context));
+    const auto capture = formats::Trace::open(path, {.kind = trace::InputKind::capture}, diagnostics);
+    if (!capture) {
+        return false;
+    }
+    trace::Event event;
+    while (capture.value()->next(event)) {
+    }
+    diagnostics.finish();
+    analyse::compare_capture(account, trace.facts(), capture.value()->facts());
+    return true;
+}
+
+void check_account(const analyse::Account& account, const std::string& path, analyse::StructureCheck& check) {
+    for (const std::string& fault : account.faults) {
+        check.violate({.rule = analyse::Rule::account, .event = nullptr, .file = path, .task = {}, .text = fault});
+    }
+    if (account.unknown) {
+        check.relax(fmt::format("the account stays open: {}", *account.unknown));
+    }
+}
+
+void print_account(Output& out, const analyse::Account& account) {
+    out.print("account\n");
+    for (const analyse::ProcessorAccount& of : account.processors) {
+        out.print("  {:<12} {} records in {} chunks, {} with the machine's checksum; dropped {}, refused {}, "
+                  "overwritten {}\n",
+                  fmt::format("cpu{}", of.cpu), of.events, of.chunks, of.sealed, of.dropped, of.refused,
+                  of.overwritten);
+    }
+    if (account.totals && account.totals->committed != 0) {
+        const tracer::ExportEnd& totals = *account.totals;
+        out.print("  {:<12} {} attempts = {} committed + {} dropped + {} refused; {} records more by the "
+                  "tracer\n",
+                  "machine", totals.committed + totals.dropped + totals.refused, totals.committed, totals.dropped,
+                  totals.refused, totals.tracer_made);
+    }
+    if (account.totals) {
+        out.print("  {:<12} {} sent{}, {} stored\n", "transfer", account.totals->records,
+                  account.received ? fmt::format(", {} received", *account.received) : "", account.stored);
+    }
+    if (account.captured_chunks) {
+        out.print("  {:<12} {} chunks are the same in it\n", "capture", *account.captured_chunks);
+    }
+    out.print("  {}\n", account.closes() ? out.styled(Style::good, "closed: every record is here, or counted")
+                        : account.faults.empty()
+                            ? out.styled(Style::warning, fmt::format("open: {}", *account.unknown))
+                            : out.styled(Style::bad, fmt::format("does not close: {}", account.faults.front())));
+}
+
 void print_text(Output& out, const analyse::StructureCheck& check) {
     for (const analyse::RuleRow& row : analyse::kRules) {
         const std::uint64_t count = check.violations(row.rule);
@@ -35,7 +93,38 @@ void print_text(Output& out, const analyse::StructureCheck& check) {
                                       : out.styled(Style::bad, fmt::format("{} violations", check.violations())));
 }
 
-void print_json(Output& out, const analyse::StructureCheck& check, FindingReport& report) {
+void write_account(text::JsonDocument& json, const analyse::Account& account) {
+    json.begin_object("account");
+    json.member("closes", account.closes());
+    json.member("stored", account.stored);
+    if (account.received) {
+        json.member("received", *account.received);
+    }
+    if (account.totals) {
+        json.member("sent", account.totals->records);
+        json.member("committed", account.totals->committed);
+        json.member("dropped", account.totals->dropped);
+        json.member("refused", account.totals->refused);
+        json.member("overwritten", account.totals->overwritten);
+    }
+    json.begin_array("processors");
+    for (const analyse::ProcessorAccount& of : account.processors) {
+        json.begin_object();
+        json.member("cpu", of.cpu);
+        json.member("chunks", of.chunks);
+        json.member("sealed", of.sealed);
+        json.member("records", of.events);
+        json.member("dropped", of.dropped);
+        json.member("refused", of.refused);
+        json.member("overwritten", of.overwritten);
+        json.end_object();
+    }
+    json.end_array();
+    json.end_object();
+}
+
+void print_json(Output& out, const analyse::StructureCheck& check, const analyse::Account& account,
+                FindingReport& report) {
     text::JsonDocument json{out.buffer()};
     json.begin_object();
     json.member("version", kJsonVersion);
@@ -46,12 +135,13 @@ void print_json(Output& out, const analyse::StructureCheck& check, FindingReport
         json.member(row.name, check.violations(row.rule));
     }
     json.end_object();
+    write_account(json, account);
     report.end(json, check.relaxations());
 }
 
-trace::ExitStatus verify(const TraceInput& input, Context context) {
-    return with_trace(input, context, "verifying", [&](formats::Trace& trace) {
-        FindingReport report(context.out, trace, FindingReport::Subject::structure, input.json);
+trace::ExitStatus verify(const VerifyInput& input, Context context) {
+    return with_trace(input.trace, context, "verifying", [&](formats::Trace& trace) {
+        FindingReport report(context.out, trace, FindingReport::Subject::structure, input.trace.json);
         std::array<std::uint64_t, analyse::kRules.size()> shown{};
         analyse::StructureCheck check([&](const Violation& violation) {
             if (++shown[static_cast<std::size_t>(violation.rule)] <= kViolationsShown) {
@@ -68,7 +158,17 @@ trace::ExitStatus verify(const TraceInput& input, Context context) {
         }
         check.finish(trace.facts());
         check_files(trace, check);
-        input.json ? print_json(context.out, check, report) : print_text(context.out, check);
+        analyse::Account account = analyse::account_of(trace);
+        if (!input.capture.empty() && !add_capture(input.capture, context, trace, account)) {
+            return trace::ExitStatus::usage;
+        }
+        check_account(account, input.trace.path, check);
+        if (input.trace.json) {
+            print_json(context.out, check, account, report);
+        } else {
+            print_account(context.out, account);
+            print_text(context.out, check);
+        }
         return check.violations() == 0 ? trace::ExitStatus::clean : trace::ExitStatus::damaged;
     });
 }
@@ -77,15 +177,18 @@ trace::ExitStatus verify(const TraceInput& input, Context context) {
 
 void add_verify(CommandLine& line, Context context) {
     Command command = line.command("verify", "check the structure of a trace; exit status 2 on violation");
-    const auto input = std::make_shared<TraceInput>();
-    add_trace_options(command, *input);
-    command.flag("--json", input->json, "as JSON");
+    const auto input = std::make_shared<VerifyInput>();
+    add_trace_options(command, input->trace);
+    command.flag("--json", input->trace.json, "as JSON");
+    command.option("--capture", input->capture,
+                   "a capture of the same export by another receiver (pcap, pcapng): its chunks must be the same");
     command.run([input, context] { return verify(*input, context); });
     std::string rules = "Rules:\n";
     for (const analyse::RuleRow& row : analyse::kRules) {
         rules += fmt::format("  {:<26} {}\n", row.name, row.meaning);
     }
-    command.footer(rules + examples({"remora verify out/udp", "remora verify out/udp --json"}));
+    command.footer(rules + examples({"remora verify out/udp", "remora verify out/udp --json",
+                                     "remora verify out/udp --capture out/net.pcap"}));
 }
 
 } // namespace host::cli

@@ -195,10 +195,14 @@ Manifest manifest_from_json(const Json& json) {
             build.contains("image") ? from_hex(build.at("image")) : 0};
     }
     if (const Json& end = json.at("announced"); !end.is_null()) {
-        manifest.announced = tracer::ExportEnd{
-            end.at("chunks").get<std::uint32_t>(),  from_name<tracer::RunResult>(end.at("result"), run_result_name, 4),
-            end.at("records").get<std::uint64_t>(), end.at("dropped").get<std::uint64_t>(),
-            end.at("refused").get<std::uint64_t>(), end.at("overwritten").get<std::uint64_t>()};
+        manifest.announced = tracer::ExportEnd{end.at("chunks").get<std::uint32_t>(),
+                                               from_name<tracer::RunResult>(end.at("result"), run_result_name, 4),
+                                               end.at("records").get<std::uint64_t>(),
+                                               end.at("dropped").get<std::uint64_t>(),
+                                               end.at("refused").get<std::uint64_t>(),
+                                               end.at("overwritten").get<std::uint64_t>(),
+                                               end.value("committed", std::uint64_t{0}),
+                                               end.value("tracer_made", std::uint64_t{0})};
     }
     if (const Json& transfer = json.at("transfer"); !transfer.is_null()) {
         manifest.transfer = transfer_from_json(transfer);
@@ -234,9 +238,10 @@ std::string to_json_text(const Manifest& manifest) {
     json["announced"] = nullptr;
     if (manifest.announced) {
         json["announced"] = {
-            {"chunks", manifest.announced->chunks},   {"result", run_result_name(manifest.announced->result)},
-            {"records", manifest.announced->records}, {"dropped", manifest.announced->dropped},
-            {"refused", manifest.announced->refused}, {"overwritten", manifest.announced->overwritten}};
+            {"chunks", manifest.announced->chunks},       {"result", run_result_name(manifest.announced->result)},
+            {"records", manifest.announced->records},     {"dropped", manifest.announced->dropped},
+            {"refused", manifest.announced->refused},     {"overwritten", manifest.announced->overwritten},
+            {"committed", manifest.announced->committed}, {"tracer_made", manifest.announced->tracer_made}};
     }
     json["transfer"] = manifest.transfer ? transfer_to_json(*manifest.transfer) : Json();
     json["formats"] = nullptr;

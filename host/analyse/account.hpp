@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT
+// The account of a trace, from the machine's counters to the bytes on the disk:
+//
+//   attempts = committed + dropped + refused                       counted by the tracer
+//   committed + made by the tracer - overwritten = sent            export_end and the chunks' headers
+//   sent = received = stored                                       the manifest and the files
+//   each chunk has the checksum that the machine computed
+//
+// It closes if every line holds. Without the machine's totals (files of a ramdisk, another system's trace) it is open,
+// which is no violation: what is not known is not claimed. Valid once the trace has been read to its end.
+#pragma once
+
+#include "host/formats/trace.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace host::analyse {
+
+struct ProcessorAccount {
+    std::uint16_t cpu = 0;
+    std::uint64_t chunks = 0;
+    std::uint64_t sealed = 0;      // with a checksum of the machine that is right
+    std::uint64_t events = 0;      // records, decoded
+    std::uint64_t dropped = 0;     // as its latest chunk counts
+    std::uint64_t refused = 0;     // likewise
+    std::uint64_t overwritten = 0; // in these chunks
+};
+
+struct Account {
+    std::vector<ProcessorAccount> processors;     // by number
+    std::optional<tracer::ExportEnd> totals;      // of the machine; committed 0: it did not count
+    std::optional<std::uint64_t> received;        // records, as the receiver counted them
+    std::uint64_t stored = 0;                     // records that were read, or pieces of compact streams
+    std::uint64_t events = 0;                     // records, decoded
+    std::vector<std::string> faults;              // lines that do not hold
+    std::optional<std::string> unknown;           // why it cannot be closed, although no line is wrong
+    std::optional<std::uint64_t> captured_chunks; // the same in an independent capture
+
+    [[nodiscard]] bool closes() const { return faults.empty() && !unknown; }
+};
+
+[[nodiscard]] Account account_of(const formats::Trace& trace);
+
+// What an independent capture of the same export holds must be what the trace holds, chunk by chunk: the machine's
+// checksums are compared. capture: read to its end.
+void compare_capture(Account& account, const trace::TraceFacts& facts, const trace::TraceFacts& capture);
+
+} // namespace host::analyse

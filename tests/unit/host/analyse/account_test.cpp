@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: MIT
+// The account of a session closes if every line of it holds; each line that does not is named, and what is not known is
+// not claimed.
+#include "host/analyse/account.hpp"
+
+#include "host/formats/dat/manifest.hpp"
+#include "tests/support/host_command_line.hpp"
+#include "tests/support/memory_source.hpp"
+
+#include <gmock/gmock.h>
+
+namespace host::cli {
+
+namespace {
+
+using formats::dat::Manifest;
+using support::Bytes;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+class Accounts : public support::CommandLine {
+  protected:
+    // As the collector leaves a session of one chunk of nine records; two more were overwritten, three dropped.
+    static Manifest truth(const Bytes& image) {
+        Manifest manifest;
+        manifest.origin = "udp";
+        manifest.complete = true;
+        manifest.announced = tracer::ExportEnd{.chunks = 1,
+                                               .result = tracer::RunResult::completed,
+                                               .records = 9,
+                                               .dropped = 3,
+                                               .overwritten = 2,
+                                               .committed = 10,
+                                               .tracer_made = 1};
+        manifest.transfer = formats::dat::ManifestTransfer{.packets = 2, .records = 9};
+        formats::dat::ManifestChunk chunk;
+        chunk.file = "0trace.dat";
+        chunk.described = true;
+        chunk.description = sample().description();
+        chunk.bytes = image.size();
+        chunk.crc32c = lib::crc32c(image);
+        chunk.preamble = chunk.description.preamble_slots;
+        chunk.records = 9;
+        manifest.chunks.push_back(chunk);
+        return manifest;
+    }
+
+    analyse::Account account(const Bytes& image, const Manifest& manifest) {
+        write(image);
+        EXPECT_TRUE(formats::dat::save_manifest(manifest, m_directory.path()).ok());
+        trace::Diagnostics diagnostics([](std::string_view) {});
+        const auto trace = formats::Trace::open(m_directory.path(), {}, diagnostics);
+        EXPECT_TRUE(trace.ok());
+        trace::Event event;
+        while (trace.value()->next(event)) {
+        }
+        return analyse::account_of(*trace.value());
+    }
+
+    Bytes m_image = support::sealed(sample().bytes());
+};
+
+TEST_F(Accounts, CloseWhereEveryLineHolds) {
+    const analyse::Account found = account(m_image, truth(m_image));
+    EXPECT_THAT(found.faults, IsEmpty());
+    EXPECT_TRUE(found.closes());
+    ASSERT_EQ(found.processors.size(), 1U);
+    EXPECT_EQ(found.processors[0].events, 9U);
+    EXPECT_EQ(found.processors[0].sealed, 1U);
+}
+
+TEST_F(Accounts, NameEachLineThatDoesNotHold) {
+    struct Fault {
+        std::function<void(Manifest&)> make;
+        std::string text;
+    };
+
+    const std::vector<Fault> faults{
+        {[](Manifest& m) { m.announced->committed = 11; },
+         "records committed, and not overwritten: the machine counts 12, here are 11"},
+        {[](Manifest& m) { m.announced->tracer_made = 0; },
+         "records committed, and not overwritten: the machine counts 10, here are 11"},
+        {[](Manifest& m) { m.announced->records = 8; }, "records sent: the machine counts 8, here are 9"},
+        {[](Manifest& m) { m.announced->chunks = 2; }, "chunks sent: the machine counts 2, here are 1"},
+        {[](Manifest& m) { m.transfer->records = 10; }, "records: 10 were received, 9 are stored"},
+        {[](Manifest& m) { m.transfer->lost = 4; }, "4 packets were lost"},
+    };
+    for (const Fault& fault : faults) {
+        Manifest manifest = truth(m_image);
+        fault.make(manifest);
+        const analyse::Account found = account(m_image, manifest);
+        EXPECT_THAT(found.faults, ElementsAre(fault.text));
+        EXPECT_FALSE(found.closes());
+    }
+    const Manifest manifest = truth(m_image);
+    m_image.back() ^= std::byte{1};
+    EXPECT_THAT(account(m_image, manifest).faults, ElementsAre(HasSubstr("the checksum of")));
+}
+
+TEST_F(Accounts, StayOpenWhereSomethingIsNotKnown) {
+    const Bytes unsealed = sample().bytes();
+    analyse::Account found = account(unsealed, truth(unsealed));
+    EXPECT_THAT(found.faults, IsEmpty());
+    EXPECT_EQ(found.unknown, "a chunk has no checksum of the machine");
+    Manifest manifest = truth(m_image);
+    manifest.announced->committed = 0;
+    EXPECT_EQ(account(m_image, manifest).unknown, "the machine did not say how many records it committed");
+    manifest.announced.reset();
+    EXPECT_EQ(account(m_image, manifest).unknown, "the machine's totals did not come with the trace");
+    EXPECT_EQ(remora({"verify", m_directory.path()}), 0) << "not known is no violation";
+    EXPECT_THAT(m_out, HasSubstr("the account stays open: the machine's totals"));
+}
+
+TEST_F(Accounts, CompareTheChunksOfACapture) {
+    const auto facts_of = [](const Bytes& bytes) {
+        trace::Diagnostics diagnostics([](std::string_view) {});
+        auto reading =
+            formats::Trace::open({.name = "x", .bytes = support::source_of(bytes), .keep_open = true}, {}, diagnostics);
+        EXPECT_TRUE(reading.ok());
+        trace::Event event;
+        while (reading.value()->next(event)) {
+        }
+        return reading.value()->facts();
+    };
+    support::ChunkBuilder other = sample();
+    other.event(7000, "ipoint", 1);
+    const Bytes changed = support::sealed(other.bytes());
+    support::ChunkBuilder generation = sample();
+    generation.begin.generation = 5;
+    const Bytes later = support::sealed(generation.bytes());
+    Bytes damaged = m_image;
+    damaged.back() ^= std::byte{1};
+    Bytes both = m_image;
+    both.insert(both.end(), later.begin(), later.end());
+    const auto compared = [&](const Bytes& trace, const Bytes& capture) {
+        analyse::Account result;
+        analyse::compare_capture(result, facts_of(trace), facts_of(capture));
+        return result;
+    };
+    EXPECT_THAT(compared(m_image, m_image).faults, IsEmpty());
+    EXPECT_EQ(compared(m_image, m_image).captured_chunks, 1U);
+    EXPECT_THAT(compared(m_image, changed).faults,
+                testing::Contains("chunk 0 of processor 0, generation 0 is another in the capture"));
+    EXPECT_THAT(compared(m_image, both).faults,
+                ElementsAre("the capture holds chunk 0 of processor 0, generation 5, and the trace does not"));
+    EXPECT_THAT(compared(both, m_image).faults, ElementsAre("1 chunks of the trace are not in the capture"));
+    EXPECT_THAT(compared(m_image, damaged).faults, testing::Contains(HasSubstr("does not hold chunk 0")));
+}
+
+} // namespace
+
+} // namespace host::cli
