@@ -33,6 +33,7 @@ std::vector<ProcessorAccount> by_processor(const trace::TraceFacts& facts) {
         of.overwritten += chunk.description.overwritten;
     }
     std::vector<ProcessorAccount> accounts;
+    accounts.reserve(processors.size());
     for (const auto& [cpu, account] : processors) {
         accounts.push_back(account);
     }

@@ -170,7 +170,7 @@ class FileStore final : public SessionStore {
         if (::ftruncate(m_journal.get(), static_cast<off_t>(m_journal_bytes)) != 0) {
             return fmt::format("{}.journal: {}", m_path, std::strerror(errno));
         }
-        for (std::uint16_t i = 0; i < m_streams.size(); ++i) {
+        for (std::uint16_t i = 0; i < tracer::reliable::kStreamsMax; ++i) {
             if (m_streams[i].mark.bytes == 0) {
                 continue;
             }

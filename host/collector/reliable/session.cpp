@@ -62,7 +62,7 @@ std::optional<Reply> Session::hello(const wire::Header& header, const wire::Hell
 
 // A sender of which nothing has been acknowledged may have sent this stream alone.
 bool Session::holds_more_than(std::uint16_t number) const {
-    for (std::uint16_t i = 0; i < m_streams.size(); ++i) {
+    for (std::uint16_t i = 0; i < wire::kStreamsMax; ++i) {
         const Mark mark = m_streams[i] != nullptr ? m_streams[i]->received : m_store->durable(i);
         if (i != number && mark.packets != 0) {
             return true;
@@ -180,7 +180,7 @@ std::optional<Reply> Session::fin(const wire::Header& header, const wire::Totals
 }
 
 std::optional<Reply> Session::due(lib::Nanoseconds now) {
-    for (std::uint16_t i = 0; i < m_streams.size(); ++i) {
+    for (std::uint16_t i = 0; i < wire::kStreamsMax; ++i) {
         if (m_streams[i] == nullptr) {
             continue;
         }
@@ -199,7 +199,7 @@ std::optional<Reply> Session::due(lib::Nanoseconds now) {
 
 bool Session::sync_all() {
     bool all = true;
-    for (std::uint16_t i = 0; i < m_streams.size(); ++i) {
+    for (std::uint16_t i = 0; i < wire::kStreamsMax; ++i) {
         all = (m_streams[i] == nullptr || make_durable(i)) && all;
     }
     return all;
