@@ -46,7 +46,7 @@ inline constexpr std::size_t kRecordsMax = 64;   // of one packet
 inline constexpr std::size_t kBodyBytesMax = kRecordsMax * kRecordBytes;
 inline constexpr std::size_t kBytesMax = kHeaderBytes + kBodyBytesMax;
 inline constexpr std::size_t kWindowPackets = 64; // what a sender may have sent beyond what was received in order
-inline constexpr std::uint16_t kStreamsMax = 64; // of one session
+inline constexpr std::uint16_t kStreamsMax = 64;  // of one session
 
 enum class PacketType : std::uint8_t {
     hello = 1,
