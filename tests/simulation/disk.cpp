@@ -42,7 +42,7 @@ class Store final : public reliable::SessionStore {
     void lost(std::uint16_t stream, std::uint64_t packets) override { m_session.streams[stream].lost += packets; }
 
     [[nodiscard]] bool sync(std::uint16_t number, const reliable::Mark& mark) override {
-        if (m_disk.full) {
+        if (m_disk.full || m_disk.stuck) {
             return false;
         }
         m_disk.boundary();

@@ -45,7 +45,8 @@ class Disk final : public reliable::StoreProvider {
     // As if the directory had been removed while no collector runs.
     void wipe() { m_sessions.clear(); }
 
-    bool full = false;
+    bool full = false;  // appends and syncs fail
+    bool stuck = false; // syncs alone fail
 
     // Called before and after each append and each sync, so that a row can kill the collector there: it throws Killed.
     std::function<void()> at_boundary;

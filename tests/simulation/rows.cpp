@@ -253,6 +253,7 @@ void absent(World& world, Sums& /*sums*/) {
 }
 
 void guest_resets(World& world, Sums& /*sums*/) {
+    set_faults(world, {.loss = world.random.chance(0.5) ? 0 : 0.3});
     Guest& first = add_some_guest(world);
     run_into_the_middle(world, first);
     first.stopped = true;
@@ -350,11 +351,13 @@ void nonsense_answers(World& world, Sums& /*sums*/) {
 void disk_full(World& world, Sums& /*sums*/) {
     Guest& guest = add_some_guest(world);
     run_into_the_middle(world, guest);
-    world.disk.full = true;
+    (world.random.chance(0.5) ? world.disk.full : world.disk.stuck) = true;
     const std::uint64_t before = guest.sent_datagrams;
     world.run_for({60 * kSecond.value});
-    require(guest.sent_datagrams - before <= 2 * wire::kWindowPackets + 70, "more than one probe a second");
+    const std::uint64_t ends = guest.finish_called_at.value == 0 ? 0 : 100; // four FINs a second, for at most 20 s
+    require(guest.sent_datagrams - before <= 2 * wire::kWindowPackets + 70 + ends, "more than one probe a second");
     world.disk.full = false;
+    world.disk.stuck = false;
     if (guest.failed()) { // the end may not take more than 20 s
         require(guest.sink.last_error() == lib::Error::timeout && guest.finish_called_at.value != 0, "it gave up");
         world.require_prefix(guest);
@@ -458,6 +461,7 @@ void liveness(World& world, Sums& /*sums*/) {
                       .jitter = random.chance(0.3) ? lib::milliseconds(random.between(1, 100)) : Time{}};
         }
         world.disk.full = random.chance(0.1);
+        world.disk.stuck = random.chance(0.1);
         const bool stuck = random.chance(0.1);
         guest.device = [stuck] { return stuck ? lib::Result<void>(lib::Error::busy) : lib::Result<void>{}; };
         if (random.chance(0.3)) {
@@ -470,6 +474,7 @@ void liveness(World& world, Sums& /*sums*/) {
     }
     set_faults(world, {});
     world.disk.full = false;
+    world.disk.stuck = false;
     guest.device = nullptr;
     if (guest.failed()) { // the end may not take more than 20 s
         require(guest.sink.last_error() == lib::Error::timeout && guest.finish_called_at.value != 0, "it gave up");

@@ -147,7 +147,6 @@ class ReliableSink final : public ChunkSink {
 
     [[nodiscard]] bool sacked(std::uint64_t seq) const { return ((m_sacked >> (seq - m_received)) & 1) != 0; }
 
-    static constexpr std::size_t kEndRecordsMax = 8;
     static constexpr std::uint32_t kSessionsMax = 8;
 
     DatagramPeer& m_peer;
@@ -168,9 +167,9 @@ class ReliableSink final : public ChunkSink {
     std::uint64_t m_session = 0;
     std::uint64_t m_cookie = 0;
     std::uint32_t m_tsc_khz = 0;
-    ChunkImage m_image; // spans only: the bytes are the exporter's
-    std::array<std::byte, kEndRecordsMax * kRecordBytes> m_end{};
-    lib::Ticks m_last_stamp; // of the records sent so far
+    ChunkImage m_image;                                             // spans only: the bytes are the exporter's
+    std::array<std::byte, kCombineSlotsMax * kRecordBytes> m_end{}; // the longest event there is
+    lib::Ticks m_last_stamp;                                        // of the records sent so far
     std::uint16_t m_stream = 0;
     std::array<Stream, kStreamsMax> m_streams{};
 

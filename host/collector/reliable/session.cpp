@@ -140,7 +140,8 @@ bool Session::make_durable(std::uint16_t number) {
     if (stream.durable == stream.received) {
         return true;
     }
-    if (!m_store->sync(number, stream.received)) {
+    m_sync_failed = !m_store->sync(number, stream.received);
+    if (m_sync_failed) {
         ++m_counters.no_space;
         return false;
     }
@@ -153,7 +154,7 @@ Reply Session::acknowledgement(std::uint16_t number) {
     const Stream& stream = *m_streams[number];
     wire::Ack ack{.received = 0,
                   .not_durable = static_cast<std::uint32_t>(stream.received.packets - stream.durable.packets),
-                  .window = m_full ? 0 : static_cast<std::uint32_t>(wire::kWindowPackets)};
+                  .window = disk_full() ? 0 : static_cast<std::uint32_t>(wire::kWindowPackets)};
     for (std::uint64_t i = 0; i + 1 < wire::kWindowPackets; ++i) {
         const Slot& slot = stream.window[(stream.received.packets + 1 + i) % wire::kWindowPackets];
         ack.received |= std::uint64_t{slot.bytes != 0} << i;

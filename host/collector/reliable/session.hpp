@@ -69,7 +69,7 @@ class Session {
     // The sender has said of every stream that it is at its end.
     [[nodiscard]] bool ended() const { return m_streams_announced != 0 && ended_streams() == m_streams_announced; }
 
-    [[nodiscard]] bool disk_full() const { return m_full; }
+    [[nodiscard]] bool disk_full() const { return m_full || m_sync_failed; }
 
     [[nodiscard]] const Counters& counters() const { return m_counters; }
 
@@ -102,7 +102,8 @@ class Session {
     std::unique_ptr<SessionStore> m_store;
     std::array<std::unique_ptr<Stream>, wire::kStreamsMax> m_streams;
     std::size_t m_streams_announced = 0;
-    bool m_full = false;
+    bool m_full = false;        // the last append failed
+    bool m_sync_failed = false; // the last sync failed
     Counters m_counters;
 };
 

@@ -130,6 +130,15 @@ TEST_F(Sending, ReadsALostPacketAgainFromTheChunk) {
         std::equal(first.begin() + wire::kHeaderBytes, first.end(), m_peer.sent.back().begin() + wire::kHeaderBytes));
 }
 
+TEST_F(Sending, DoublesItsTimeoutWhileNothingIsAnswered) {
+    connect();
+    for (int i = 0; i < 1'000; ++i) {
+        step();
+    }
+    EXPECT_GE(m_peer.sent.size(), 6U + 5U); // after 20, 40, 80, 160, 320 ms
+    EXPECT_LE(m_peer.sent.size(), 6U + 6U);
+}
+
 TEST_F(Sending, IgnoresWhatContradictsWhatWasSent) {
     connect();
     answer(PacketType::ack, 5, wire::Ack{.window = 64});                         // packet 4 was not sent
