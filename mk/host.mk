@@ -72,7 +72,7 @@ pkg_config = @printf '%s\n' 'prefix=$(PREFIX)' 'includedir=$${prefix}/include/re
   'Libs.private: $(5)' >$(INSTALLED)/lib/pkgconfig/$(1).pc
 VERSION = $(shell sed -n 's/.*kVersion = "Remora \(.*\)".*/\1/p' lib/version.hpp)
 
-install: host $(TRACE_LIBRARY) ## install: PREFIX=/usr/local DESTDIR=: programs, library, headers, manual page, completion
+install: host $(TRACE_LIBRARY) ## install: PREFIX=/usr/local DESTDIR=: programs, library, headers, manual page, completion, systemd unit
 	@install -d $(INSTALLED)/bin $(INSTALLED)/lib/pkgconfig $(INSTALLED)/share/man/man1 \
 	  $(INSTALLED)/share/bash-completion/completions
 	@install $(REMORA) $(INSTALLED)/bin
@@ -86,3 +86,5 @@ install: host $(TRACE_LIBRARY) ## install: PREFIX=/usr/local DESTDIR=: programs,
 	$(call pkg_config,libtlog,The published C interface to tlog files,/compat,-ltlog,$(TLOG_PRIVATE_LIBS))
 	@$(REMORA) manual >$(INSTALLED)/share/man/man1/remora.1
 	@$(REMORA) completion bash >$(INSTALLED)/share/bash-completion/completions/remora
+	@install -d $(INSTALLED)/lib/systemd/system
+	@sed 's|@PREFIX@|$(PREFIX)|' host/collector/remora-record.service.in >$(INSTALLED)/lib/systemd/system/remora-record.service

@@ -149,7 +149,7 @@ kFreeKibMin=4096
 
 # The files of a run in a session and in the ESP: one letter of find's %y and a path, as an extended regular expression.
 # shellcheck disable=SC2034 # the scripts that source this file use it
-kSessionFiles='f ([0-9]+trace\.dat|(manifest|formats)\.json(\.new)?)'
+kSessionFiles='f ([0-9]+trace\.dat|(manifest|formats)\.json(\.new)?|collector\.lock)'
 # shellcheck disable=SC2034
 kEspFiles='d EFI(/BOOT)?|f (EFI/BOOT/BOOTX64\.EFI|kernel\.elf|cmdline\.txt|NvVars)'
 

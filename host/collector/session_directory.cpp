@@ -1,29 +1,43 @@
 // SPDX-License-Identifier: MIT
-// Directory handling through std::filesystem, without its exceptions.
 #include "host/collector/session_directory.hpp"
 
 #include "host/formats/dat/manifest.hpp"
 #include "host/trace/kernel_image.hpp"
 
-#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <dirent.h>
+#include <fcntl.h>
 #include <filesystem>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <system_error>
 
 namespace host::collector {
 
-namespace filesystem = std::filesystem;
-
 namespace {
 
-lib::Error error_of(const std::error_code& code) {
-    if (code == std::errc::no_space_on_device) {
+using Failure = trace::Failure<lib::Error>;
+
+lib::Error error_of_errno() {
+    switch (errno) {
+    case ENOSPC:
+    case EDQUOT:
         return lib::Error::no_space;
-    }
-    if (code == std::errc::no_such_file_or_directory) {
+    case ENOENT:
         return lib::Error::not_found;
+    case EEXIST:
+        return lib::Error::exists;
+    case EACCES:
+    case EPERM:
+        return lib::Error::refused;
+    default:
+        return lib::Error::io;
     }
-    return code == std::errc::permission_denied ? lib::Error::refused : lib::Error::io;
+}
+
+Failure unusable(std::string_view text) {
+    return {lib::Error::refused, std::string(text)};
 }
 
 bool belongs_to_session(const std::string& name) {
@@ -31,38 +45,67 @@ bool belongs_to_session(const std::string& name) {
     return is(formats::dat::kManifestName) || is(trace::kFormatsName) || formats::dat::is_chunk_file_name(name);
 }
 
-lib::Result<std::vector<std::string>> list(const std::string& path) {
-    std::error_code code;
-    filesystem::directory_iterator entry(path, code);
+} // namespace
+
+lib::Result<std::vector<std::string>> list_names(int directory) {
+    const int own = ::openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR* const stream = own < 0 ? nullptr : ::fdopendir(own);
+    if (stream == nullptr) {
+        return error_of_errno();
+    }
     std::vector<std::string> names;
-    for (; !code && entry != filesystem::directory_iterator(); entry.increment(code)) {
-        names.push_back(entry->path().filename().string());
+    while (const dirent* const entry = ::readdir(stream)) {
+        if (std::string_view(entry->d_name) != "." && std::string_view(entry->d_name) != "..") {
+            names.emplace_back(entry->d_name);
+        }
     }
-    if (code) {
-        return error_of(code);
-    }
+    ::closedir(stream);
     return names;
 }
 
-unsigned long number_of(const std::string& name) {
-    return std::stoul(name); // at most nine digits: is_chunk_file_name() has looked
+SessionDirectory::SessionDirectory(Descriptor directory, std::string path)
+    : m_path(std::move(path))
+    , m_directory(std::move(directory)) {}
+
+SessionDirectory::Opened SessionDirectory::open(const std::string& path, OldSession old) {
+    std::error_code code;
+    std::filesystem::create_directories(path, code);
+    Descriptor directory(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (!directory) {
+        return unusable(code ? code.message() : std::strerror(errno));
+    }
+    auto opened = std::make_shared<SessionDirectory>(std::move(directory), path);
+    if (const auto taken = opened->take(old); !taken) {
+        return taken.error();
+    }
+    return opened;
 }
 
-} // namespace
-
-lib::Result<void, trace::Failure<lib::Error>> prepare_session_directory(const std::string& path, OldSession old) {
-    const auto unusable = [](std::string_view text) {
-        return trace::Failure<lib::Error>{lib::Error::refused, std::string(text)};
-    };
-    std::error_code code;
-    filesystem::create_directories(path, code);
-    if (code) {
-        return unusable(code.message());
+SessionDirectory::Opened SessionDirectory::create(int parent, const std::string& parent_path, const std::string& name) {
+    if (::mkdirat(parent, name.c_str(), 0755) != 0) {
+        return Failure{error_of_errno(), std::strerror(errno)};
     }
-    const auto names = list(path);
+    Descriptor directory(::openat(parent, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    if (!directory) {
+        return Failure{error_of_errno(), std::strerror(errno)};
+    }
+    auto opened = std::make_shared<SessionDirectory>(std::move(directory), parent_path + '/' + name);
+    if (const auto taken = opened->take(OldSession::keep); !taken) {
+        return taken.error();
+    }
+    return opened;
+}
+
+// Locks first: what a collector writes just now is not judged.
+lib::Result<void, Failure> SessionDirectory::take(OldSession old) {
+    if (const auto locked = m_lock.take(descriptor()); !locked || old == OldSession::leave) {
+        return locked;
+    }
+    auto names = list_names(descriptor());
     if (!names) {
         return unusable(error_name(names.error()));
     }
+    std::erase(names.value(), kLockName);
     if (names.value().empty()) {
         return {};
     }
@@ -71,29 +114,26 @@ lib::Result<void, trace::Failure<lib::Error>> prepare_session_directory(const st
             return unusable(fmt::format("it holds \"{}\", which belongs to no session", name));
         }
     }
-    if (const auto manifest = formats::dat::load_manifest(path); !manifest) {
+    if (const auto manifest = formats::dat::load_manifest(m_path); !manifest) {
         return unusable("it holds Ntrace.dat files without a manifest of ours");
     }
     if (old == OldSession::keep) {
-        return trace::Failure<lib::Error>{lib::Error::exists, "it holds an earlier session"};
+        return Failure{lib::Error::exists, "it holds an earlier session"};
     }
     for (const std::string& name : names.value()) {
-        if (!filesystem::remove(filesystem::path(path) / name, code) && code) {
-            return unusable(code.message());
+        if (::unlinkat(descriptor(), name.c_str(), 0) != 0 && errno != ENOENT) {
+            return unusable(std::strerror(errno));
         }
     }
     return {};
 }
 
-lib::Result<std::vector<std::string>> list_chunk_files(const std::string& path) {
-    auto names = list(path);
-    if (!names) {
-        return names.error();
+lib::Result<int> SessionDirectory::create_file(const std::string& name) const {
+    const int file = ::openat(descriptor(), name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
+    if (file < 0) {
+        return error_of_errno();
     }
-    std::vector<std::string> files = std::move(names.value());
-    std::erase_if(files, [](const std::string& name) { return !formats::dat::is_chunk_file_name(name); });
-    std::ranges::sort(files, {}, number_of);
-    return files;
+    return file;
 }
 
 } // namespace host::collector

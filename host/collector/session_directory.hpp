@@ -1,27 +1,58 @@
 // SPDX-License-Identifier: MIT
-// Prepares the directory of a new session: creates it, accepts an empty one, and replaces an old session only on
-// request. It never deletes anything but the files that a session consists of.
+// A directory that one collector writes to: opened once and locked, then reached by its descriptor alone, so that
+// nothing that another process renames or links leads a write elsewhere. Files are made new and never followed. It
+// never deletes anything but the files that a session consists of.
 #pragma once
 
+#include "host/collector/descriptor.hpp"
+#include "host/collector/directory_lock.hpp"
 #include "host/trace/failure.hpp"
 #include "lib/result.hpp"
 
 #include <cstdint>
+#include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace host::collector {
 
 enum class OldSession : std::uint8_t {
-    keep,    // refuse if the directory holds one
-    replace, // delete its files first
+    keep,    // refuse if the directory holds one, or anything else
+    replace, // delete its files first; refuse if there are others
+    leave,   // whatever there is stays
 };
 
-// cause: exists: it holds a session, and is to keep it; else it holds something else, or cannot be written.
-[[nodiscard]] lib::Result<void, trace::Failure<lib::Error>> prepare_session_directory(const std::string& path,
-                                                                                      OldSession old);
+class SessionDirectory {
+  public:
+    // cause: busy: another collector writes there; exists: it holds a session, and is to keep it; refused: it holds
+    // something else, or cannot be used.
+    using Opened = lib::Result<std::shared_ptr<SessionDirectory>, trace::Failure<lib::Error>>;
 
-// The Ntrace.dat files in a directory, by number. not_found, io.
-[[nodiscard]] lib::Result<std::vector<std::string>> list_chunk_files(const std::string& path);
+    // Creates the directory and those above it.
+    [[nodiscard]] static Opened open(const std::string& path, OldSession old);
+
+    // A new directory of this name in the open directory `parent`. exists: the name is taken.
+    [[nodiscard]] static Opened create(int parent, const std::string& parent_path, const std::string& name);
+
+    SessionDirectory(Descriptor directory, std::string path);
+
+    [[nodiscard]] const std::string& path() const { return m_path; }
+
+    [[nodiscard]] int descriptor() const { return m_directory.number(); }
+
+    // A new file, open for writing; the caller closes it. exists: something has this name; no_space, io.
+    [[nodiscard]] lib::Result<int> create_file(const std::string& name) const;
+
+  private:
+    [[nodiscard]] lib::Result<void, trace::Failure<lib::Error>> take(OldSession old);
+
+    std::string m_path;
+    Descriptor m_directory;
+    DirectoryLock m_lock;
+};
+
+// The names in an open directory, without . and .. not_found, io.
+[[nodiscard]] lib::Result<std::vector<std::string>> list_names(int directory);
 
 } // namespace host::collector

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <utility>
 
@@ -22,10 +23,20 @@ namespace {
 // 16 MiB. One packet can claim that a million were lost: that many empty slots are not written on its word.
 constexpr std::uint64_t kGapSlotsMax = std::uint64_t{1} << 20;
 
+lib::Error error_of_errno() {
+    return errno == ENOSPC || errno == EDQUOT ? lib::Error::no_space : lib::Error::io;
+}
+
 } // namespace
 
-SessionWriter::SessionWriter(std::string directory)
-    : m_directory(std::move(directory)) {}
+SessionWriter::SessionWriter(std::shared_ptr<SessionDirectory> directory, Syncer& syncer, const Limits& limits,
+                             Usage& usage, Describe describe, Sealed sealed)
+    : m_directory(std::move(directory))
+    , m_syncer(syncer)
+    , m_limits(limits)
+    , m_usage(usage)
+    , m_describe(std::move(describe))
+    , m_sealed(std::move(sealed)) {}
 
 void SessionWriter::fail(lib::Error error) {
     if (!m_error) {
@@ -33,7 +44,24 @@ void SessionWriter::fail(lib::Error error) {
     }
 }
 
+void SessionWriter::exceed(std::string limit) {
+    m_exceeded = std::move(limit);
+    fail(lib::Error::no_space);
+}
+
+bool SessionWriter::has_room(std::size_t bytes) {
+    if (m_bytes + bytes > m_limits.session_bytes) {
+        exceed(fmt::format("a session has at most {} bytes (--session-bytes)", m_limits.session_bytes));
+    } else if (m_usage.bytes + bytes > m_limits.total_bytes) {
+        exceed(fmt::format("all sessions together have at most {} bytes (--total-bytes)", m_limits.total_bytes));
+    }
+    return !m_error;
+}
+
 void SessionWriter::add(std::span<const std::byte> records, std::uint64_t lost_before) {
+    if (m_error || !has_room(records.size())) {
+        return;
+    }
     if (lost_before != 0) {
         account_gap(lost_before);
     }
@@ -45,6 +73,7 @@ void SessionWriter::add(std::span<const std::byte> records, std::uint64_t lost_b
     }
     m_packet_records = std::max<std::uint64_t>(m_packet_records, records.size() / tracer::kRecordBytes);
     for (; records.size() >= tracer::kRecordBytes && !m_error; records = records.subspan(tracer::kRecordBytes)) {
+        m_taken_bytes += tracer::kRecordBytes;
         add_record(records.first(tracer::kRecordBytes));
     }
 }
@@ -129,12 +158,17 @@ void SessionWriter::add_record(std::span<const std::byte> bytes) {
 }
 
 void SessionWriter::begin_file() {
+    if (m_chunks.size() >= m_limits.files) {
+        exceed(fmt::format("a session has at most {} files", m_limits.files));
+        return;
+    }
     formats::dat::ManifestChunk chunk;
     chunk.file = fmt::format("{}trace.dat", m_chunks.size());
-    // x: the file is new. What another process has put into the directory, links too, is neither followed nor replaced.
-    m_file.reset(std::fopen((m_directory + '/' + chunk.file).c_str(), "wbxe"));
+    const auto created = m_directory->create_file(chunk.file);
+    m_file.reset(created ? ::fdopen(created.value(), "wb") : nullptr);
     if (m_file == nullptr) {
-        fail(errno == ENOSPC ? lib::Error::no_space : errno == EEXIST ? lib::Error::exists : lib::Error::io);
+        fail(created ? lib::Error::io : created.error());
+        return;
     }
     m_assembler.reset();
     m_slots = 0;
@@ -154,8 +188,44 @@ void SessionWriter::end_file() {
         chunk.missing = all - std::min(all, m_slots);
         check_sum();
     }
+    Descriptor file = duplicate();
     if (std::fclose(m_file.release()) != 0) {
-        fail(errno == ENOSPC ? lib::Error::no_space : lib::Error::io);
+        fail(error_of_errno());
+    }
+    if (m_sealed) {
+        m_sealed(m_chunks.back());
+    }
+    m_listed = m_durability->manifest_idle();
+    m_syncer.push({.directory = m_directory,
+                   .durability = m_durability,
+                   .file = std::move(file),
+                   .manifest = m_listed ? std::optional(m_describe()) : std::nullopt,
+                   .bytes = m_taken_bytes});
+}
+
+void SessionWriter::list_sealed() {
+    if (!m_listed && m_durability->manifest_idle()) {
+        m_listed = true;
+        m_syncer.push(
+            {.directory = m_directory, .durability = m_durability, .file = {}, .manifest = m_describe(), .bytes = 0});
+    }
+}
+
+Descriptor SessionWriter::duplicate() {
+    Descriptor file(std::fflush(m_file.get()) == 0 ? ::fcntl(::fileno(m_file.get()), F_DUPFD_CLOEXEC, 0) : -1);
+    if (!file) {
+        fail(error_of_errno());
+    }
+    return file;
+}
+
+void SessionWriter::sync() {
+    if (m_file != nullptr && !m_error) {
+        m_syncer.push({.directory = m_directory,
+                       .durability = m_durability,
+                       .file = duplicate(),
+                       .manifest = std::nullopt,
+                       .bytes = m_taken_bytes});
     }
 }
 
@@ -170,9 +240,11 @@ void SessionWriter::check_sum() {
 void SessionWriter::store(std::span<const std::byte> bytes) {
     formats::dat::ManifestChunk& chunk = m_chunks.back();
     if (std::fwrite(bytes.data(), 1, bytes.size(), m_file.get()) != bytes.size()) {
-        fail(errno == ENOSPC ? lib::Error::no_space : lib::Error::io);
+        fail(error_of_errno());
         return;
     }
+    m_bytes += bytes.size();
+    m_usage.bytes += bytes.size();
     chunk.crc32c = lib::crc32c(bytes, chunk.crc32c);
     chunk.bytes += bytes.size();
 }
@@ -181,7 +253,7 @@ void SessionWriter::store(std::span<const std::byte> bytes) {
 void SessionWriter::fill_gap(const tracer::Record& next) {
     formats::dat::ManifestChunk& chunk = m_chunks.back();
     formats::dat::ManifestGap gap = std::exchange(m_gap, {});
-    if (gap.slots == 0 || !chunk.described) {
+    if (gap.slots == 0 || !chunk.described || !has_room(gap.slots * tracer::kRecordBytes)) {
         return;
     }
     const bool has_stamps = chunk.description.encoding == tracer::Encoding::records;
@@ -267,12 +339,8 @@ void SessionWriter::take_metadata(const tracer::Record& record) {
     }
 }
 
-lib::Result<void> SessionWriter::finish() {
+void SessionWriter::finish() {
     end_file();
-    if (m_error) {
-        return *m_error;
-    }
-    return {};
 }
 
 } // namespace host::collector

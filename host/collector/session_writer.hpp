@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Turns a stream of records, in order and with known gaps, into the files of a session: each chunk_begin starts a file
 // `Ntrace.dat` that receives exactly preamble + records, byte for byte what the machine sent. A stream without metadata
-// (a plain S.Ha.R.K. sender) becomes 0trace.dat. Names are made here; nothing from the wire becomes part of a path.
+// (a plain S.Ha.R.K. sender) becomes 0trace.dat. Names are made here; nothing from the wire becomes part of a path. A
+// file that is whole is sealed: the syncer flushes it and writes a manifest that lists it. durability() says how much
+// of what add() took is on the disk; sync() asks for what is not sealed yet.
 //
 // After a gap the chunk continues, unless the gap was long enough to contain the rest of it: a sender fills its
 // packets, so L lost packets carried L times the most records that any packet has had. The file gets as many empty
@@ -10,6 +12,9 @@
 // described.
 #pragma once
 
+#include "host/collector/limits.hpp"
+#include "host/collector/session_directory.hpp"
+#include "host/collector/syncer.hpp"
 #include "host/formats/dat/chunk_sum.hpp"
 #include "host/formats/dat/combined.hpp"
 #include "host/formats/dat/manifest.hpp"
@@ -19,6 +24,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -29,17 +35,39 @@ namespace host::collector {
 
 class SessionWriter {
   public:
-    explicit SessionWriter(std::string directory);
+    // The manifest as of now.
+    using Describe = std::function<formats::dat::Manifest()>;
+    // A chunk has been sealed.
+    using Sealed = std::function<void(const formats::dat::ManifestChunk& chunk)>;
+
+    // syncer, limits and usage outlive the writer; usage is shared with the other sessions of the collector.
+    SessionWriter(std::shared_ptr<SessionDirectory> directory, Syncer& syncer, const Limits& limits, Usage& usage,
+                  Describe describe, Sealed sealed = {});
     SessionWriter(const SessionWriter&) = delete;
     SessionWriter& operator=(const SessionWriter&) = delete;
 
     // Whole records of one packet. lost_before: packets missing in front of it. After an error nothing more is written.
     void add(std::span<const std::byte> records, std::uint64_t lost_before);
 
-    // Closes the last file. no_space, io: the first error, now or earlier.
-    [[nodiscard]] lib::Result<void> finish();
+    // Seals the last file. Nothing may be added any more.
+    void finish();
 
-    [[nodiscard]] bool failed() const { return m_error.has_value(); }
+    // Lists what was sealed while an earlier manifest was pending. To be called now and then.
+    void list_sealed();
+
+    // Has what was added so far made durable, an open file included.
+    void sync();
+
+    // Bytes that add() took, and how many of them are durable.
+    [[nodiscard]] std::uint64_t taken_bytes() const { return m_taken_bytes; }
+
+    [[nodiscard]] const std::shared_ptr<Durability>& durability() const { return m_durability; }
+
+    // The first error, of a write or of a flush: no_space (the disk, or a limit), exists, io.
+    [[nodiscard]] std::optional<lib::Error> error() const { return m_error ? m_error : m_durability->error(); }
+
+    // The limit that was exceeded, in words; empty: none was.
+    [[nodiscard]] const std::string& exceeded() const { return m_exceeded; }
 
     [[nodiscard]] const std::vector<formats::dat::ManifestChunk>& chunks() const { return m_chunks; }
 
@@ -70,6 +98,10 @@ class SessionWriter {
     void store(std::span<const std::byte> bytes);
     void check_sum();
     void fail(lib::Error error);
+    void exceed(std::string limit);
+    [[nodiscard]] bool has_room(std::size_t bytes);
+    // The open file again, for the syncer: what was written of it is flushed to the system.
+    [[nodiscard]] Descriptor duplicate();
     // The next slot belongs to a compact stream.
     [[nodiscard]] bool in_stream() const;
     [[nodiscard]] static bool begins_anew(std::span<const std::byte> records);
@@ -77,13 +109,23 @@ class SessionWriter {
     // Slots that the open chunk still expects; nothing if it announced none.
     [[nodiscard]] std::optional<std::uint64_t> remaining() const;
 
-    std::string m_directory;
+    std::shared_ptr<SessionDirectory> m_directory;
+    Syncer& m_syncer;
+    const Limits& m_limits;
+    Usage& m_usage;
+    Describe m_describe;
+    Sealed m_sealed;
+    std::shared_ptr<Durability> m_durability = std::make_shared<Durability>();
     std::unique_ptr<std::FILE, CloseFile> m_file;
     formats::dat::CombinedAssembler m_assembler;
     std::vector<formats::dat::ManifestChunk> m_chunks;
     std::optional<tracer::ExportEnd> m_export_end;
     std::optional<tracer::Build> m_build;
     std::optional<lib::Error> m_error;
+    std::string m_exceeded;
+    bool m_listed = true; // a manifest was made after the last chunk was sealed
+    std::uint64_t m_taken_bytes = 0;
+    std::uint64_t m_bytes = 0;                   // of all files
     std::uint64_t m_slots = 0;                   // written to the open file
     std::uint64_t m_slots_lost = 0;              // of the open chunk, as far as it can be estimated
     std::uint64_t m_packet_records = 0;          // the most that any packet has had

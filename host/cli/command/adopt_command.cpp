@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
-// remora adopt: makes a session of a directory of Ntrace.dat files, as they come from the ramdisk's FAT image. What the
-// manifest says is read from the files themselves; the files are not touched.
+// remora adopt: makes a session of a directory of Ntrace.dat files, as they come from the ramdisk's FAT image, or as a
+// collector left them that was killed. What the manifest says is read from the files themselves; the files are not
+// touched.
 #include "host/cli/command/commands.hpp"
 
 #include "host/cli/command/trace_input.hpp"
 #include "host/collector/session_directory.hpp"
 #include "host/collector/session_formats.hpp"
+#include "host/formats/dat/session_files.hpp"
 #include "host/text/escape.hpp"
 
 #include <filesystem>
@@ -51,6 +53,8 @@ bool adopt_file(const AdoptOptions& options, const std::string& file, trace::Dia
         manifest.tsc_source = facts.clock.source;
         manifest.tsc_khz = facts.clock.khz;
         manifest.tsc_error_ppm = facts.clock.error_ppm;
+    }
+    if (manifest.boot_id == 0) {
         manifest.boot_id = facts.boot_id.value_or(0);
     }
     if (facts.build) {
@@ -60,16 +64,49 @@ bool adopt_file(const AdoptOptions& options, const std::string& file, trace::Dia
     return true;
 }
 
+// A transfer that was cut off stays as incomplete as it was: what the files do not hold was never received.
+void keep_transfer(const formats::dat::Manifest& old, formats::dat::Manifest& manifest) {
+    if (old.complete || !old.transfer) {
+        return;
+    }
+    manifest.announced = old.announced;
+    manifest.transfer = old.transfer;
+    manifest.transfer->records = 0;
+    for (const formats::dat::ManifestChunk& chunk : manifest.chunks) {
+        manifest.transfer->records += chunk.records;
+    }
+    manifest.reason = old.reason;
+}
+
 std::string missing(const formats::dat::Manifest& manifest) {
     std::uint64_t missing_records = 0;
     std::uint64_t number = 0;
     for (const formats::dat::ManifestChunk& chunk : manifest.chunks) {
         missing_records += chunk.missing;
+        if (chunk.described && chunk.description.boot_id != manifest.boot_id) {
+            return fmt::format("the files are of several runs: {} is of boot {:016x}, the first of {:016x}", chunk.file,
+                               chunk.description.boot_id, manifest.boot_id);
+        }
         if (std::stoul(chunk.file) != number++) {
             return fmt::format("{}trace.dat is missing", number - 1);
         }
     }
     return missing_records != 0 ? fmt::format("{} records are missing", missing_records) : "";
+}
+
+lib::Result<std::vector<std::string>, trace::Refusal> files_to_adopt(const std::string& directory) {
+    if (std::error_code code;
+        std::filesystem::exists(directory, code) && !std::filesystem::is_directory(directory, code)) {
+        return trace::Refusal{"not a directory"};
+    }
+    auto files = formats::dat::list_chunk_files(directory);
+    if (!files) {
+        return trace::Refusal{std::string(error_name(files.error()))};
+    }
+    if (files.value().empty()) {
+        return trace::Refusal{"no Ntrace.dat files"};
+    }
+    return std::move(files.value());
 }
 
 ExitStatus adopt(const AdoptOptions& options, Context context) {
@@ -78,16 +115,13 @@ ExitStatus adopt(const AdoptOptions& options, Context context) {
         context.err.print("remora adopt: {}: {}\n", name, text);
         return ExitStatus::usage;
     };
-    if (std::error_code code;
-        std::filesystem::exists(options.directory, code) && !std::filesystem::is_directory(options.directory, code)) {
-        return complain("not a directory");
-    }
-    const auto files = collector::list_chunk_files(options.directory);
+    const auto files = files_to_adopt(options.directory);
     if (!files) {
-        return complain(error_name(files.error()));
+        return complain(files.error().text);
     }
-    if (files.value().empty()) {
-        return complain("no Ntrace.dat files");
+    const auto locked = collector::SessionDirectory::open(options.directory, collector::OldSession::leave);
+    if (!locked) {
+        return complain(text::escaped(locked.error().text));
     }
     const auto old = formats::dat::load_manifest(options.directory);
     const bool has_manifest = old.ok() || old.error().cause != lib::Error::not_found;
@@ -112,6 +146,9 @@ ExitStatus adopt(const AdoptOptions& options, Context context) {
     }
     diagnostics.finish();
     manifest.reason = missing(manifest);
+    if (old) {
+        keep_transfer(old.value(), manifest);
+    }
     manifest.complete = manifest.reason.empty();
     if (const auto saved = formats::dat::save_manifest(manifest, options.directory); !saved) {
         complain(fmt::format("manifest.json cannot be written: {}", error_name(saved.error())));
@@ -140,7 +177,8 @@ void add_adopt(CommandLine& line, Context context) {
     command.option(
         "--kernel", options->kernel,
         "image of the kernel that wrote the files: keeps its trace_printf formats and function names in the session");
-    command.flag("--force", options->force, "replace an existing manifest.json");
+    command.flag("--force", options->force,
+                 "replace an existing manifest.json, such as that of a collector that was killed");
     command.footer(examples({"remora adopt out/disk"}));
     command.run([options, context] { return adopt(*options, context); });
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 // remora record: the collector on the command line.
 #include "host/cli/command/commands.hpp"
+#include "host/cli/command/record_report.hpp"
 #include "host/cli/command/seconds.hpp"
 #include "host/cli/terminal/stop_signal.hpp"
 
 #include "host/collector/collector.hpp"
 #include "host/collector/session_directory.hpp"
-#include "host/collector/session_formats.hpp"
 #include "host/text/escape.hpp"
 #include "tracer/wire.hpp"
 
@@ -23,6 +23,9 @@ using trace::ExitStatus;
 struct RecordOptions {
     std::string listen = fmt::format("127.0.0.1:{}", tracer::kTracerPort);
     std::string directory;
+    std::string serve;
+    std::string session_bytes;
+    std::string total_bytes;
     std::string ready_file;
     double idle_timeout_s = 0;
     double timeout_s = 0;
@@ -31,6 +34,13 @@ struct RecordOptions {
     bool force = false;
     bool json = false;
 };
+
+constexpr const char* kExitCodes =
+    "\nexit codes: 0 complete (--serve: stopped on request); 1 wrong arguments, or an address or directory that cannot "
+    "be used;\n2 not complete; 4 the disk is full or a limit was reached (64 open sessions, 4096 files of a session, "
+    "4096 sessions\nin DIR, --session-bytes, --total-bytes)\n";
+
+constexpr std::uint64_t kBytesMax = std::uint64_t{1} << 50;
 
 std::string bind_error(lib::Error error, const std::string& listen, const collector::Address& address) {
     if (error == lib::Error::exists) {
@@ -45,6 +55,17 @@ std::string bind_error(lib::Error error, const std::string& listen, const collec
         return fmt::format("{} is no address of this machine: use 127.0.0.1, or 0.0.0.0 for all", listen);
     }
     return fmt::format("{} cannot be used: {}", listen, error_name(error));
+}
+
+std::string directory_error(const std::string& path, const trace::Failure<lib::Error>& error) {
+    const std::string name = text::escaped(path);
+    if (error.cause == lib::Error::exists) {
+        return fmt::format("{} holds an earlier session: --force replaces it", name);
+    }
+    if (error.cause == lib::Error::busy) {
+        return fmt::format("{}: {}; end it, or choose another directory", name, error.text);
+    }
+    return fmt::format("{} cannot be used: {}", name, text::escaped(error.text));
 }
 
 ExitStatus complain(Context context, std::string_view text, ExitStatus status = ExitStatus::usage) {
@@ -62,89 +83,62 @@ bool write_ready_file(const std::string& path, const collector::Address& address
     return std::fclose(file) == 0 && written;
 }
 
-void show_progress(Context context, const collector::Progress& progress) {
-    context.err.print("{}{} packets, {} records, {} chunks, {} lost{}", context.err.is_terminal() ? "\r" : "",
-                      progress.packets, progress.records, progress.chunks, progress.lost,
-                      context.err.is_terminal() ? "\x1b[K" : "\n");
-    context.err.flush();
+// A number of bytes with a unit: 4K, 100M, 2G. 0: it is none.
+std::uint64_t bytes_of(const std::string& text) {
+    std::uint64_t number = 0;
+    const char* const end = text.data() + text.size();
+    const auto [parsed, error] = std::from_chars(text.data(), end, number);
+    const std::string_view unit(parsed, static_cast<std::size_t>(end - parsed));
+    const auto power = std::string_view("KMGT").find(unit);
+    const int shift = unit.empty() ? 0 : 10 * (static_cast<int>(power) + 1);
+    const bool known = unit.empty() || (unit.size() == 1 && power != std::string_view::npos);
+    return error == std::errc{} && known && number <= (kBytesMax >> shift) ? number << shift : 0;
 }
 
-void print_result(Context context, const RecordOptions& options, const formats::dat::Manifest& manifest,
-                  const std::optional<collector::Address>& sender) {
-    Output& out = context.out;
-    const formats::dat::ManifestTransfer transfer = manifest.transfer.value_or(formats::dat::ManifestTransfer{});
-    out.print("session    {}\n", text::escaped(options.directory));
-    out.print("received   {} records in {} chunks, {} packets from {}\n", transfer.records, manifest.chunks.size(),
-              transfer.packets, sender ? to_text(*sender) : "no sender");
-    out.print("lost       {} packets ({} came too late); duplicate {}, reordered {}, malformed {}\n", transfer.lost,
-              transfer.late, transfer.duplicate, transfer.reordered, transfer.malformed);
-    if (transfer.other_senders != 0) {
-        out.print("ignored    {} packets of other senders: the first one owns the session\n", transfer.other_senders);
-    }
-    if (transfer.socket_overflow != 0) {
-        out.print("overflow   {} packets were dropped by this host's kernel: raise net.core.rmem_max\n",
-                  transfer.socket_overflow);
-    }
-    out.print("verdict    {}\n", manifest.complete
-                                     ? out.styled(Style::good, "complete: nothing lost")
-                                     : out.styled(Style::bad, "incomplete: " + text::escaped(manifest.reason)));
+std::string check_bytes(const std::string& text) {
+    return bytes_of(text) != 0
+               ? ""
+               : fmt::format("{} is no number of bytes above 0 and up to 1024T, as in 500M or 2G", text::escaped(text));
 }
 
-// Keeps the formats of the kernel that sent the session beside it. Otherwise says why not: the session is whole
-// without them.
-ExitStatus keep_formats(const RecordOptions& options, Context context, formats::dat::Manifest& manifest,
-                        const std::optional<trace::KernelImage>& formats) {
-    if (!formats) {
-        return ExitStatus::clean;
-    }
-    const auto stored = collector::store_formats(*formats, options.directory, manifest);
-    if (stored) {
-        return ExitStatus::clean;
-    }
-    return complain(
-        context, fmt::format("the formats of {} are not kept: {}", text::escaped(options.kernel), stored.error().text),
-        ExitStatus::damaged);
+collector::Limits limits_of(const RecordOptions& options) {
+    collector::Limits limits;
+    limits.session_bytes = options.session_bytes.empty() ? limits.session_bytes : bytes_of(options.session_bytes);
+    limits.total_bytes = options.total_bytes.empty() ? limits.total_bytes : bytes_of(options.total_bytes);
+    return limits;
 }
+
+// Of a session that is served: its sender may have stopped without an end.
+constexpr std::chrono::seconds kServeIdle{60};
 
 ExitStatus collect(const RecordOptions& options, Context context, collector::UdpSocket& socket,
+                   const std::shared_ptr<collector::SessionDirectory>& directory,
                    const std::optional<trace::KernelImage>& formats) {
+    const bool serve = !options.serve.empty();
+    const auto idle = duration(options.idle_timeout_s);
+    RecordReport report(context, {.serve = serve, .json = options.json, .progress = options.progress}, formats);
     collector::Collector collector(socket,
-                                   {.directory = options.directory,
-                                    .idle_timeout = duration(options.idle_timeout_s),
+                                   {.directory = serve ? nullptr : directory,
+                                    .serve = serve ? directory : nullptr,
+                                    .limits = limits_of(options),
+                                    .idle_timeout = serve && !idle ? kServeIdle : idle,
                                     .timeout = duration(options.timeout_s),
                                     .stop = &stop_requested()},
-                                   [&](const collector::Progress& progress) {
-                                       if (options.progress) {
-                                           show_progress(context, progress);
-                                       }
-                                   });
-    // The handler stays until the process ends: a second signal must not cut off the closing of the session.
-    auto manifest = collector.run();
-    if (options.progress && context.err.is_terminal()) {
-        context.err.print("\n");
+                                   report);
+    // The handler stays until the process ends: a second signal must not cut off the closing of a session.
+    const collector::SessionTable::Outcome outcome = collector.run();
+    report.end();
+    if (outcome.error) {
+        return trace::status_of(*outcome.error);
     }
-    if (!manifest) {
-        std::string_view remedy;
-        if (manifest.error() == lib::Error::no_space) {
-            remedy = "; free some space or choose another --out";
-        } else if (manifest.error() == lib::Error::exists) {
-            remedy = ": another process put a file of a session there; choose an --out that only this user can write";
-        }
-        return complain(context,
-                        fmt::format("writing to {} failed: {}{}", text::escaped(options.directory),
-                                    error_name(manifest.error()), remedy),
-                        trace::status_of(manifest.error()));
-    }
-    const ExitStatus kept = keep_formats(options, context, manifest.value(), formats);
-    if (options.json) {
-        context.out.print("{}", to_json_text(manifest.value()));
-    } else {
-        print_result(context, options, manifest.value(), collector.sender());
-    }
-    return manifest.value().complete ? kept : ExitStatus::damaged;
+    const bool damaged = !serve && (outcome.complete != outcome.sessions || report.formats_failed());
+    return damaged ? ExitStatus::damaged : ExitStatus::clean;
 }
 
 ExitStatus record(const RecordOptions& options, Context context) {
+    if (options.directory.empty() == options.serve.empty()) {
+        return complain(context, "either --out DIR (one run) or --serve DIR (any number of machines) is required");
+    }
     const auto address = collector::parse_address(options.listen);
     if (!address) {
         return complain(context, fmt::format("--listen {} is not of the form ADDR:PORT, as in 127.0.0.1:{}",
@@ -162,12 +156,13 @@ ExitStatus record(const RecordOptions& options, Context context) {
     if (const auto bound = socket.bind(address.value()); !bound) {
         return complain(context, bind_error(bound.error(), options.listen, address.value()));
     }
-    const auto old = options.force ? collector::OldSession::replace : collector::OldSession::keep;
-    if (const auto ready = collector::prepare_session_directory(options.directory, old); !ready) {
-        const std::string name = text::escaped(options.directory);
-        return complain(context, ready.error().cause == lib::Error::exists
-                                     ? fmt::format("{} holds an earlier session: --force replaces it", name)
-                                     : fmt::format("{} cannot be used: {}", name, text::escaped(ready.error().text)));
+    const auto old = !options.serve.empty() ? collector::OldSession::leave
+                     : options.force        ? collector::OldSession::replace
+                                            : collector::OldSession::keep;
+    const std::string& path = options.serve.empty() ? options.directory : options.serve;
+    const auto directory = collector::SessionDirectory::open(path, old);
+    if (!directory) {
+        return complain(context, directory_error(path, directory.error()));
     }
     if (!socket.granted_enough()) {
         context.err.print("remora record: the receive buffer is {} KiB of {} KiB wanted; if packets are lost: "
@@ -180,30 +175,45 @@ ExitStatus record(const RecordOptions& options, Context context) {
     if (!options.ready_file.empty() && !write_ready_file(options.ready_file, socket.local())) {
         return complain(context, fmt::format("{} cannot be written", text::escaped(options.ready_file)));
     }
-    return collect(options, context, socket, formats);
+    return collect(options, context, socket, directory.value(), formats);
 }
 
 } // namespace
 
 void add_record(CommandLine& line, Context context) {
-    Command command = line.command("record", "receive a trace over UDP into a session directory");
+    Command command = line.command("record", "receive traces over UDP into session directories");
     const auto options = std::make_shared<RecordOptions>();
     command.option("--listen", options->listen, "ADDR:PORT to receive on; port 0 takes a free one").show_default();
-    command.option("--out", options->directory, "directory of the session").required();
+    const Option out = command.option("--out", options->directory, "record one run into this directory, then end");
+    command
+        .option("--serve", options->serve,
+                "receive from any number of machines until stopped: a session directory in this one for each run")
+        .excludes(out);
     command.option("--ready-file", options->ready_file, "file to write ADDR:PORT to, once packets are received");
     command
-        .option("--idle-timeout", options->idle_timeout_s,
-                "end after so many seconds without a packet; starts with the first valid packet")
+        .option(
+            "--idle-timeout", options->idle_timeout_s,
+            "end a session after so many seconds without a packet; starts with the first valid packet (--serve: 60)")
         .check(check_seconds);
     command.option("--timeout", options->timeout_s, "end after so many seconds").check(check_seconds);
+    command.option("--session-bytes", options->session_bytes, "at most so many bytes of a session, such as 500M; 1G")
+        .check(check_bytes);
+    command
+        .option("--total-bytes", options->total_bytes,
+                "at most so many bytes of all sessions, of --serve with those of earlier collectors; 16G")
+        .check(check_bytes);
     command.option(
         "--kernel", options->kernel,
         "image of the kernel that will send: keeps its trace_printf formats and function names in the session");
     command.flag("--progress", options->progress, "report once a second what has come");
-    command.flag("--force", options->force, "replace the session that DIR holds");
-    command.flag("--json", options->json, "print the manifest instead of a report");
+    command.flag("--force", options->force, "replace the session that --out holds")
+        .excludes(command.described("--serve"));
+    command.flag("--json", options->json,
+                 "print the manifest instead of a report; with --serve one object for each event");
     command.footer(examples({"remora record --listen 127.0.0.1:20000 --out out/udp",
-                             "remora record --out out/udp --idle-timeout 5 --progress"}));
+                             "remora record --out out/udp --idle-timeout 5 --progress",
+                             "remora record --serve out/sessions --json"}) +
+                   kExitCodes);
     command.run([options, context] { return record(*options, context); });
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The manifest on the disk, and checksums of the files beside it.
 #include "host/formats/dat/manifest.hpp"
+
+#include "host/formats/dat/session_files.hpp"
 #include "host/trace/byte_source.hpp"
 #include "host/trace/checksum.hpp"
 
@@ -57,23 +59,35 @@ lib::Result<void> save_manifest(const Manifest& manifest, const std::string& dir
 }
 
 lib::Result<void> save_text(std::string_view text, const std::string& directory, std::string_view name) {
-    const std::string path = directory + '/' + std::string(name);
-    const std::string beside = path + ".new";
-    ::unlink(beside.c_str()); // what another writer left there, and a link, which would be followed
-    const int descriptor = ::open(beside.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+    const int descriptor = ::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (descriptor < 0) {
+        return lib::Error::io;
+    }
+    const auto saved = save_text(text, descriptor, name);
+    ::close(descriptor);
+    return saved;
+}
+
+lib::Result<void> save_text(std::string_view text, int directory, std::string_view name) {
+    const std::string final_name(name);
+    const std::string beside = final_name + ".new";
+    ::unlinkat(directory, beside.c_str(), 0); // what another writer left there, and a link, which would be followed
+    const int descriptor =
+        ::openat(directory, beside.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644);
     if (descriptor < 0) {
         return error_of_errno();
     }
     const bool written = write_whole(descriptor, text) && ::fsync(descriptor) == 0;
     const lib::Error write_error = error_of_errno();
     if (::close(descriptor) != 0 || !written) {
-        ::unlink(beside.c_str());
+        ::unlinkat(directory, beside.c_str(), 0);
         return written ? error_of_errno() : write_error;
     }
-    if (std::rename(beside.c_str(), path.c_str()) != 0) {
+    if (::renameat(directory, beside.c_str(), directory, final_name.c_str()) != 0) {
         return error_of_errno();
     }
-    return {};
+    // A file system that cannot flush a directory says so with EINVAL.
+    return ::fsync(directory) == 0 || errno == EINVAL ? lib::Result<void>() : error_of_errno();
 }
 
 std::optional<ManifestChunk> chunk_read(const trace::TraceFacts& facts, std::string_view path) {

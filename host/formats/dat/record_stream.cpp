@@ -3,6 +3,8 @@
 
 #include "host/formats/dat/chunk_begin.hpp"
 #include "host/formats/dat/chunk_counters.hpp"
+#include "host/formats/dat/session_files.hpp"
+#include "host/text/escape.hpp"
 
 #include <algorithm>
 #include <array>
@@ -24,6 +26,24 @@ bool states_checksum(trace::ByteSource& source) {
 bool has_checksum(const std::string& path, std::uint32_t crc32c) {
     const auto found = checksum_file(path);
     return !found || found.value().crc32c == crc32c; // what cannot be read is reported by who reads it
+}
+
+// A collector that was killed has not listed its last files.
+void add_unlisted(const std::string& directory, const Manifest& manifest, ChunkMerge& merge,
+                  trace::Diagnostics& diagnostics) {
+    for (const std::string& file : unlisted_files(directory, manifest)) {
+        const std::string name = directory + '/' + file;
+        const auto source = trace::ByteSource::open_file(name);
+        if (!source) {
+            diagnostics.report("E-IO", {.file = name}, trace::file_error(source.error()));
+            continue;
+        }
+        diagnostics.report("W-EXTRA", {.file = name},
+                           fmt::format("the manifest does not list this file; it is read. The collector was ended "
+                                       "before it could: `remora adopt --force {}` lists what there is",
+                                       text::escaped(directory)));
+        merge.add_file(*source.value(), name);
+    }
 }
 
 } // namespace
@@ -111,6 +131,7 @@ lib::Result<void> RecordStream::open_directory(const std::string& path) {
         }
         m_merge.add_file(*source.value(), name, is_damaged);
     }
+    add_unlisted(path, *m_manifest, m_merge, m_diagnostics);
     return {};
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The collector: chunks and manifests, over a real UDP socket on the loopback. Packet numbers: packet_order_test.cpp.
+// The collector: chunks and manifests, over a real UDP socket on the loopback. Packet numbers: packet_order_test.cpp;
+// which packet belongs to which session: session_table_test.cpp.
 #include "host/collector/collector.hpp"
 
 #include "host/collector/session_directory.hpp"
@@ -53,6 +54,17 @@ class Sender {
     int m_descriptor;
 };
 
+struct LastManifest : Observer {
+    void closed(const SessionView& session, formats::dat::Manifest& manifest,
+                std::optional<lib::Error> /*error*/) override {
+        view = session;
+        last = manifest;
+    }
+
+    SessionView view;
+    formats::dat::Manifest last;
+};
+
 class Collecting : public testing::Test {
   protected:
     Collecting() { EXPECT_TRUE(m_socket.bind({INADDR_LOOPBACK, 0}).ok()); }
@@ -69,16 +81,17 @@ class Collecting : public testing::Test {
     // Everything was sent before: the loopback holds it, so no time passes in the test.
     formats::dat::Manifest collect() {
         Collector collector(m_socket,
-                            {.directory = m_directory.path(),
+                            {.directory = m_session,
+                             .serve = {},
+                             .limits = {},
                              .idle_timeout = std::chrono::milliseconds(300),
                              .timeout = std::chrono::milliseconds(5000)},
-                            [](const Progress&) {});
-        const auto manifest = collector.run();
-        EXPECT_TRUE(manifest.ok());
+                            m_observer);
+        EXPECT_FALSE(collector.run().error);
         const auto read_back = formats::dat::load_manifest(m_directory.path());
         EXPECT_TRUE(read_back.ok());
-        EXPECT_EQ(formats::dat::to_json_text(read_back.value()), formats::dat::to_json_text(manifest.value()));
-        return manifest.value();
+        EXPECT_EQ(formats::dat::to_json_text(read_back.value()), formats::dat::to_json_text(m_observer.last));
+        return m_observer.last;
     }
 
     // Three chunks and the end: what a correct sender sends.
@@ -104,7 +117,9 @@ class Collecting : public testing::Test {
     static std::string text(const Bytes& bytes) { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
 
     UdpSocket m_socket;
+    LastManifest m_observer;
     TemporaryDirectory m_directory;
+    std::shared_ptr<SessionDirectory> m_session = SessionDirectory::open(m_directory.path(), OldSession::keep).value();
 };
 
 TEST_F(Collecting, WritesEachChunkByteForByteAndAManifestThatSaysComplete) {
@@ -135,11 +150,12 @@ TEST_F(Collecting, FollowsNoLinkInItsDirectory) {
     const TemporaryDirectory elsewhere;
     const std::string precious = elsewhere.write("precious", Bytes(5, std::byte{'x'}));
     std::filesystem::create_symlink(precious, m_directory / "0trace.dat");
-    SessionWriter writer(m_directory.path());
+    Syncer syncer;
+    const Limits limits;
+    Usage usage;
+    SessionWriter writer(m_session, syncer, limits, usage, [] { return formats::dat::Manifest(); });
     writer.add(chunk(0, 20).bytes(), 0);
-    const auto finished = writer.finish();
-    ASSERT_FALSE(finished.ok());
-    EXPECT_EQ(finished.error(), lib::Error::exists);
+    EXPECT_EQ(writer.error(), lib::Error::exists);
     std::filesystem::create_symlink(precious, m_directory / "manifest.json.new");
     EXPECT_TRUE(formats::dat::save_manifest({}, m_directory.path()).ok());
     EXPECT_EQ(support::read_text(precious), "xxxxx");
@@ -179,6 +195,37 @@ TEST_F(Collecting, IsCompleteInSpiteOfDuplicatesReorderingMalformedAndForeignPac
     EXPECT_EQ(manifest.transfer->other_senders, 1U);
     EXPECT_GT(manifest.transfer->reordered, 0U);
     EXPECT_EQ(file(0), text(chunk(0, 200).bytes()));
+}
+
+// Whoever sends first: a number 0 and datagrams of no form make no sender the owner.
+TEST_F(Collecting, BelongsToTheFirstPlausibleSender) {
+    const Sender stranger(m_socket.local());
+    std::uint32_t zero = 0;
+    stranger.send(support::packets(chunk(0, 10).plain(), zero).front());
+    stranger.send(Bytes(200, std::byte{0x55}));
+    std::uint32_t one = 1;
+    stranger.send(support::packets(Bytes(320, std::byte{0x55}), one));
+    Sender(m_socket.local()).send(session());
+    const formats::dat::Manifest manifest = collect();
+    EXPECT_TRUE(manifest.complete) << manifest.reason;
+    EXPECT_EQ(manifest.transfer->malformed, 2U);
+    EXPECT_EQ(manifest.transfer->other_senders, 1U);
+}
+
+// The end of an export finishes only the session of its sender, and only with its totals.
+TEST_F(Collecting, IsNeverCompleteWithAForgedEnd) {
+    std::uint32_t number = 1;
+    const auto forged = support::packets(support::export_end({.chunks = 0, .records = 0}), number);
+    const Sender stranger(m_socket.local());
+    stranger.send(forged);
+    stranger.send(forged);
+    Sender(m_socket.local()).send(session());
+    stranger.send(forged);
+    const formats::dat::Manifest manifest = collect();
+    EXPECT_FALSE(manifest.complete);
+    EXPECT_THAT(manifest.reason, HasSubstr("another sender, 127.0.0.1:"));
+    EXPECT_EQ(manifest.transfer->records, 600U) << "the trace is there all the same";
+    EXPECT_EQ(manifest.transfer->lost, 0U);
 }
 
 TEST_F(Collecting, SaysHowManyRecordsAreMissingWhenAPacketIsLostInsideAChunk) {
@@ -231,11 +278,15 @@ TEST_F(Collecting, ReadsWhatFollowsLostPacketsOfAPreamble) {
 
 TEST_F(Collecting, IsNotCompleteIfBytesChangedOnTheirWay) {
     for (const bool flips : {false, true}) {
-        SessionWriter writer(m_directory.path());
+        Syncer syncer;
+        const Limits limits;
+        Usage usage;
+        SessionWriter writer(m_session, syncer, limits, usage, [] { return formats::dat::Manifest(); });
         Bytes image = support::sealed(chunk(0, 20).bytes());
         image.back() ^= flips ? std::byte{1} : std::byte{0};
         writer.add(image, 0);
-        EXPECT_TRUE(writer.finish().ok());
+        writer.finish();
+        EXPECT_FALSE(writer.error());
         EXPECT_EQ(writer.wrong_checksums(), flips ? 1U : 0U);
         std::filesystem::remove(m_directory / "0trace.dat");
     }
@@ -299,39 +350,16 @@ TEST_F(Collecting, NoticesAChunkThatTheSenderAnnouncesAndNeverSends) {
 
 TEST_F(Collecting, SaysThatItWasAskedToStopWhoeverAsked) {
     const volatile std::sig_atomic_t stop = 1;
-    Collector collector(m_socket, {.directory = m_directory.path(), .idle_timeout = {}, .timeout = {}, .stop = &stop},
-                        [](const Progress&) {});
-    const auto manifest = collector.run();
-    ASSERT_TRUE(manifest.ok());
-    EXPECT_EQ(manifest.value().reason, "no packet came: asked to stop");
+    Collector collector(
+        m_socket, {.directory = m_session, .serve = {}, .limits = {}, .idle_timeout = {}, .timeout = {}, .stop = &stop},
+        m_observer);
+    EXPECT_EQ(collector.run().complete, 0U);
+    EXPECT_EQ(m_observer.last.reason, "no packet came: asked to stop");
 }
 
 TEST_F(Collecting, RefusesATakenPort) {
     UdpSocket second;
     EXPECT_EQ(second.bind(m_socket.local()).error(), lib::Error::exists);
-}
-
-// --- the directory
-// -------------------------------------------------------------------------------------------------------
-
-TEST(SessionDirectory, ReplacesOnlyASessionAndOnlyOnRequest) {
-    const TemporaryDirectory directory;
-    EXPECT_TRUE(prepare_session_directory(directory / "new/deep", OldSession::keep).ok());
-
-    formats::dat::Manifest manifest;
-    manifest.origin = "udp";
-    ASSERT_TRUE(formats::dat::save_manifest(manifest, directory / "new/deep").ok());
-    directory.write("new/deep/0trace.dat", Bytes(16));
-    EXPECT_EQ(prepare_session_directory(directory / "new/deep", OldSession::keep).error().cause, lib::Error::exists);
-    EXPECT_TRUE(prepare_session_directory(directory / "new/deep", OldSession::replace).ok());
-    EXPECT_TRUE(std::filesystem::is_empty(directory / "new/deep"));
-
-    directory.write("new/deep/precious.txt", Bytes(1));
-    const auto refused = prepare_session_directory(directory / "new/deep", OldSession::replace);
-    ASSERT_FALSE(refused.ok());
-    EXPECT_EQ(refused.error().cause, lib::Error::refused);
-    EXPECT_THAT(refused.error().text, HasSubstr("precious.txt"));
-    EXPECT_TRUE(std::filesystem::exists(directory / "new/deep/precious.txt"));
 }
 
 TEST(Address, IsParsedStrictly) {

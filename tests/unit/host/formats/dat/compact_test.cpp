@@ -131,6 +131,18 @@ TEST_F(CompactReading, ReportsThatAStreamIsCutOff) {
     }
 }
 
+// A session's writer, and what it shares with its collector.
+struct Writing {
+    explicit Writing(const std::string& path)
+        : writer(collector::SessionDirectory::open(path, collector::OldSession::keep).value(), syncer, limits, usage,
+                 [] { return dat::Manifest(); }) {}
+
+    collector::Syncer syncer;
+    collector::Limits limits;
+    collector::Usage usage;
+    collector::SessionWriter writer;
+};
+
 TEST_F(CompactReading, IsReceivedByteForByteWhateverItsWordsLookLike) {
     // In this layout each seventh event has a word at a multiple of 16 that reads like the first slot of a chunk_begin.
     const ChunkBuilder chunk = busy(5, 0x0001'100C);
@@ -140,7 +152,8 @@ TEST_F(CompactReading, IsReceivedByteForByteWhateverItsWordsLookLike) {
         alike += lib::load_le<std::uint16_t>(std::span(image).subspan(at)) == 0x100C ? 1U : 0U;
     }
     ASSERT_GT(alike, 0U);
-    collector::SessionWriter writer(m_directory.path());
+    Writing writing(m_directory.path());
+    collector::SessionWriter& writer = writing.writer;
     constexpr std::size_t kPacket = 60 * tracer::kRecordBytes;
     const Bytes next = busy(6).bytes();
     for (const Bytes* const each : {&image, &next}) {
@@ -148,7 +161,9 @@ TEST_F(CompactReading, IsReceivedByteForByteWhateverItsWordsLookLike) {
             writer.add(std::span(*each).subspan(at, std::min(kPacket, each->size() - at)), 0);
         }
     }
-    ASSERT_TRUE(writer.finish().ok());
+    writer.finish();
+    ASSERT_FALSE(writer.error());
+    writing.syncer.drain();
     ASSERT_EQ(writer.chunks().size(), 2U);
     EXPECT_EQ(writer.chunks()[0].bytes, image.size());
     EXPECT_EQ(writer.chunks()[0].missing, 0U);
@@ -170,7 +185,8 @@ TEST_F(CompactReading, IsReceivedByteForByteWhateverItsWordsLookLike) {
 TEST_F(CompactReading, FindsTheNextChunkWhenTheEndOfAStreamIsLost) {
     const Bytes image = busy(5).compact(tracer::compact::Layout::a);
     const Bytes next = busy(6).bytes();
-    collector::SessionWriter writer(m_directory.path());
+    Writing writing(m_directory.path());
+    collector::SessionWriter& writer = writing.writer;
     constexpr std::size_t kPacket = 60 * tracer::kRecordBytes;
     const std::size_t kept = image.size() / kPacket / 2;
     for (std::size_t packet = 0; packet < kept; ++packet) {
@@ -179,7 +195,9 @@ TEST_F(CompactReading, FindsTheNextChunkWhenTheEndOfAStreamIsLost) {
     for (std::size_t at = 0; at < next.size(); at += kPacket) { // more is lost than is noticed
         writer.add(std::span(next).subspan(at, std::min(kPacket, next.size() - at)), at == 0 ? 1 : 0);
     }
-    ASSERT_TRUE(writer.finish().ok());
+    writer.finish();
+    ASSERT_FALSE(writer.error());
+    writing.syncer.drain();
     ASSERT_EQ(writer.chunks().size(), 2U);
     EXPECT_EQ(writer.chunks()[0].missing, image.size() / tracer::kRecordBytes - kept * 60);
     EXPECT_EQ(writer.chunks()[1].missing, 0U);

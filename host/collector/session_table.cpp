@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: MIT
+#include "host/collector/session_table.hpp"
+
+#include "host/formats/dat/chunk_begin.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <iterator>
+#include <utility>
+
+namespace host::collector {
+
+namespace {
+
+constexpr std::size_t kFormerMax = 256;
+// A network holds back no packet for longer.
+constexpr std::chrono::seconds kFormerFor{10};
+
+bool ends_export(std::span<const std::byte> records) {
+    return formats::dat::read_leading_event<tracer::ExportEnd>(trace::kCodeOf<"export_end">, records).has_value();
+}
+
+void add(Progress& sum, const Session& session) {
+    sum.packets += session.counts().delivered;
+    sum.records += session.writer().records();
+    sum.lost += session.counts().lost;
+    sum.chunks += session.writer().chunks().size();
+}
+
+} // namespace
+
+SessionTable::SessionTable(std::shared_ptr<SessionDirectory> first, std::shared_ptr<SessionDirectory> root,
+                           const Limits& limits, Observer& observer)
+    : m_limits(limits)
+    , m_observer(observer)
+    , m_alone(first != nullptr)
+    , m_surroundings{.syncer = m_syncer,
+                     .observer = observer,
+                     .limits = m_limits,
+                     .usage = m_usage,
+                     .strays = m_strays,
+                     .alone = m_alone}
+    , m_places(m_alone ? SessionPlaces::beside(*first) : SessionPlaces::served(std::move(root), m_usage)) {
+    if (m_alone) {
+        open(std::move(first));
+    }
+}
+
+SessionTable::Sessions::iterator SessionTable::session_of(const Address& sender) {
+    return std::ranges::find_if(m_open, [&sender](const auto& session) { return session->sender() == sender; });
+}
+
+// boot_id: none: of any boot.
+bool SessionTable::was_of(const Address& sender, std::optional<std::uint64_t> boot_id, Clock::time_point now) const {
+    return std::ranges::any_of(m_former, [&](const Former& former) {
+        return former.sender == sender && (!boot_id || former.boot_id == *boot_id) && now - former.ended < kFormerFor;
+    });
+}
+
+void SessionTable::take(const Address& sender, std::uint32_t number, std::span<const std::byte> records,
+                        Clock::time_point now) {
+    const auto begin = formats::dat::read_chunk_begin(records);
+    const auto boot_id = begin ? std::optional(begin->boot_id) : std::nullopt;
+    const auto own = session_of(sender);
+    if (own == m_open.end()) {
+        take_strange(sender, number, records, boot_id, now);
+        return;
+    }
+    if (boot_id && (*own)->is_other_boot(*boot_id, number)) {
+        if (was_of(sender, boot_id, now)) {
+            ++m_strays.packets; // a late packet of the boot before
+            return;
+        }
+        Session* const next = open_for(sender, *boot_id, now);
+        close(own, fmt::format("the machine was reset: boot {:016x} follows", *boot_id), now);
+        if (next != nullptr) {
+            next->take(number, records, boot_id, now);
+        }
+        return;
+    }
+    (*own)->take(number, records, boot_id, now);
+    if ((*own)->ended()) {
+        close(own, "", now);
+    }
+}
+
+void SessionTable::take_strange(const Address& sender, std::uint32_t number, std::span<const std::byte> records,
+                                std::optional<std::uint64_t> boot_id, Clock::time_point now) {
+    const bool taken = m_alone && (m_open.empty() || m_open.front()->sender());
+    const bool ends = ends_export(records); // an end without a beginning makes no session
+    if (taken || ends || was_of(sender, boot_id, now)) {
+        count_stray(sender, boot_id.has_value() || ends);
+        return;
+    }
+    ++m_strays.packets;
+    auto packets = m_strangers.take(sender, number, records, boot_id.has_value());
+    Session* const session = packets ? open_for(sender, boot_id.value_or(0), now) : nullptr;
+    if (session == nullptr) {
+        return;
+    }
+    m_strays.packets -= std::min<std::uint64_t>(m_strays.packets, packets->size());
+    for (const auto& [held, contents] : *packets) {
+        session->take(held, contents, std::nullopt, now);
+    }
+    if (session->ended()) {
+        close(session_of(sender), "", now);
+    }
+}
+
+// The session of `record --out` waits for its sender; every other one gets a directory of its own.
+Session* SessionTable::open_for(const Address& sender, std::uint64_t boot_id, Clock::time_point now) {
+    const bool waits = m_alone && !m_open.empty() && !m_open.front()->sender();
+    if (!waits) {
+        if (m_open.size() >= m_limits.sessions) {
+            m_observer.refused(fmt::format("{}: there are {} open sessions already, no more are taken", to_text(sender),
+                                           m_open.size()));
+            fail(lib::Error::no_space);
+            return nullptr;
+        }
+        auto made = m_places.make(boot_id, m_alone ? m_limits.sessions : m_limits.directories);
+        if (!made) {
+            m_observer.refused(fmt::format("{}: no session can be made: {}", to_text(sender), made.error().text));
+            fail(made.error().cause);
+            return nullptr;
+        }
+        open(std::move(made.value()));
+    }
+    Session& session = *m_open.back();
+    session.bind(sender, boot_id, now);
+    m_observer.opened(session.view());
+    return &session;
+}
+
+void SessionTable::open(std::shared_ptr<SessionDirectory> directory) {
+    m_open.push_back(std::make_unique<Session>(std::move(directory), m_surroundings));
+    ++m_outcome.sessions;
+}
+
+void SessionTable::close(Sessions::iterator session, const std::string& why, Clock::time_point now) {
+    (*session)->close(why);
+    if (const auto& sender = (*session)->sender(); sender && (*session)->boot_id() != 0) {
+        m_former.push_back({.sender = *sender, .boot_id = (*session)->boot_id(), .ended = now});
+        if (m_former.size() > kFormerMax) {
+            m_former.pop_front();
+        }
+    }
+    m_closing.splice(m_closing.end(), m_open, session);
+}
+
+void SessionTable::count_stray(const Address& sender, bool of_trace) {
+    ++m_strays.packets;
+    const bool former = std::ranges::any_of(m_former, [&](const Former& one) { return one.sender == sender; });
+    if (!former && of_trace) {
+        ++m_strays.traces;
+        m_strays.sender = sender;
+    }
+}
+
+void SessionTable::count_malformed(const Address& sender) {
+    if (const auto own = session_of(sender); own != m_open.end()) {
+        (*own)->count_malformed();
+    } else {
+        ++m_strays.malformed;
+    }
+}
+
+void SessionTable::tick(Clock::time_point now, std::optional<std::chrono::milliseconds> idle) {
+    for (auto next = m_open.begin(); next != m_open.end();) {
+        const auto session = next++;
+        (*session)->tick(now);
+        if ((*session)->ended()) {
+            close(session, "", now);
+        } else if ((*session)->sender() && idle && now - (*session)->last_packet() >= *idle) {
+            close(session, fmt::format("nothing came for {} ms", idle->count()), now);
+        }
+    }
+    report_settled();
+}
+
+void SessionTable::report_settled() {
+    for (auto next = m_closing.begin(); next != m_closing.end();) {
+        const auto session = next++;
+        if (!(*session)->settled()) {
+            continue;
+        }
+        formats::dat::Manifest manifest = (*session)->result();
+        const auto error = (*session)->error();
+        m_observer.closed((*session)->view(), manifest, error);
+        m_outcome.complete += manifest.complete ? 1U : 0U;
+        if (error) {
+            fail(*error);
+        }
+        add(m_ended, **session);
+        m_closing.erase(session);
+    }
+}
+
+void SessionTable::fail(lib::Error error) {
+    m_outcome.error = m_outcome.error ? m_outcome.error : error;
+}
+
+void SessionTable::close_all(const std::string& why) {
+    const Clock::time_point now = Clock::now();
+    if (m_alone && !m_open.empty() && !m_open.front()->sender()) {
+        if (auto stranger = m_strangers.take_plausible()) {
+            Session* const session = open_for(stranger->sender, 0, now);
+            m_strays.packets -= std::min<std::uint64_t>(m_strays.packets, stranger->packets.size());
+            for (const auto& [number, records] : stranger->packets) {
+                session->take(number, records, std::nullopt, now);
+            }
+        }
+    }
+    while (!m_open.empty()) {
+        close(m_open.begin(), why, now);
+    }
+    settle();
+    report_settled();
+}
+
+void SessionTable::settle() {
+    m_syncer.drain();
+    for (const auto& session : m_open) {
+        session->list_sealed();
+    }
+    m_syncer.drain();
+}
+
+Progress SessionTable::progress() const {
+    Progress progress = m_ended;
+    progress.open = m_open.size();
+    progress.strays = m_strays.packets + m_strays.malformed;
+    for (const Sessions* const sessions : {&m_open, &m_closing}) {
+        for (const auto& session : *sessions) {
+            add(progress, *session);
+        }
+    }
+    return progress;
+}
+
+} // namespace host::collector

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MIT
+// The sessions of a collector, by sender (address and port) and boot id: decides to which session a packet belongs.
+//
+//   packet of a sender     without a session: held, until the sender is plausible (Strangers)
+//                          with one:          taken
+//                          with one, and a chunk of another boot begins: the machine was reset, so the session ends as
+//                                             not complete, and another one is opened
+//
+// `record --out` records one run: its session exists from the start, belongs to the first plausible sender, and all
+// other senders are only counted. A session that has ended is remembered for a while, so that a late packet of it opens
+// no second one. Packets are never moved between sessions; a full table refuses new ones and ends none.
+#pragma once
+
+#include "host/collector/limits.hpp"
+#include "host/collector/observer.hpp"
+#include "host/collector/session.hpp"
+#include "host/collector/session_places.hpp"
+#include "host/collector/strangers.hpp"
+#include "host/collector/syncer.hpp"
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <list>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+
+namespace host::collector {
+
+class SessionTable {
+  public:
+    // How the sessions of a collector ended.
+    struct Outcome {
+        std::uint64_t sessions = 0;
+        std::uint64_t complete = 0;
+        std::optional<lib::Error> error; // the first: no_space (the disk, or a limit), exists, io
+    };
+
+    // first: of `record --out`, otherwise null. root: of `record --serve`, otherwise null. The others outlive the
+    // table.
+    SessionTable(std::shared_ptr<SessionDirectory> first, std::shared_ptr<SessionDirectory> root, const Limits& limits,
+                 Observer& observer);
+    SessionTable(const SessionTable&) = delete;
+    SessionTable& operator=(const SessionTable&) = delete;
+
+    // A well-formed packet: its number (not 0) and its records.
+    void take(const Address& sender, std::uint32_t number, std::span<const std::byte> records, Clock::time_point now);
+
+    // A datagram that is no packet.
+    void count_malformed(const Address& sender);
+
+    void set_socket_overflow(std::uint64_t datagrams) { m_strays.socket_overflow = datagrams; }
+
+    // What the passing of time does; idle: after so long without a packet a session ends.
+    void tick(Clock::time_point now, std::optional<std::chrono::milliseconds> idle);
+
+    // `record --out`: its run has ended.
+    [[nodiscard]] bool finished() const { return m_alone && m_open.empty(); }
+
+    // Ends what is open and waits until all of it is on the disk.
+    void close_all(const std::string& why);
+
+    // Returns when every chunk that is sealed is on the disk, and in its manifest.
+    void settle();
+
+    [[nodiscard]] const Outcome& outcome() const { return m_outcome; }
+
+    [[nodiscard]] Progress progress() const;
+
+  private:
+    // A session that has ended.
+    struct Former {
+        Address sender;
+        std::uint64_t boot_id = 0;
+        Clock::time_point ended;
+    };
+
+    using Sessions = std::list<std::unique_ptr<Session>>;
+
+    [[nodiscard]] Sessions::iterator session_of(const Address& sender);
+    [[nodiscard]] bool was_of(const Address& sender, std::optional<std::uint64_t> boot_id, Clock::time_point now) const;
+    [[nodiscard]] Session* open_for(const Address& sender, std::uint64_t boot_id, Clock::time_point now);
+    void open(std::shared_ptr<SessionDirectory> directory);
+    void take_strange(const Address& sender, std::uint32_t number, std::span<const std::byte> records,
+                      std::optional<std::uint64_t> boot_id, Clock::time_point now);
+    void close(Sessions::iterator session, const std::string& why, Clock::time_point now);
+    void report_settled();
+    void count_stray(const Address& sender, bool of_trace);
+    void fail(lib::Error error);
+
+    Limits m_limits;
+    Observer& m_observer;
+    Usage m_usage;
+    Strays m_strays;
+    bool m_alone;
+    Syncer m_syncer;
+    Surroundings m_surroundings;
+    SessionPlaces m_places;
+    Strangers m_strangers;
+    Sessions m_open;
+    Sessions m_closing; // ended, and not yet on the disk
+    std::deque<Former> m_former;
+    Progress m_ended; // of sessions that have ended
+    Outcome m_outcome;
+};
+
+} // namespace host::collector

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: MIT
+#include "host/collector/syncer.hpp"
+
+#include "host/formats/dat/session_files.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <fmt/format.h>
+#include <utility>
+
+namespace host::collector {
+
+namespace {
+
+std::optional<lib::Error> flush(int file, bool all_files) {
+    if ((all_files ? ::syncfs(file) : ::fdatasync(file)) == 0) {
+        return std::nullopt;
+    }
+    return errno == ENOSPC || errno == EDQUOT ? lib::Error::no_space : lib::Error::io;
+}
+
+} // namespace
+
+std::uint64_t Durability::bytes() const {
+    const std::scoped_lock lock(m_mutex);
+    return m_bytes;
+}
+
+std::optional<lib::Error> Durability::error() const {
+    const std::scoped_lock lock(m_mutex);
+    return m_error;
+}
+
+void Durability::note(std::optional<lib::Error> error) {
+    const std::scoped_lock lock(m_mutex);
+    m_error = m_error ? m_error : error;
+}
+
+bool Durability::idle() const {
+    const std::scoped_lock lock(m_mutex);
+    return m_pending == 0;
+}
+
+bool Durability::manifest_idle() const {
+    const std::scoped_lock lock(m_mutex);
+    return m_manifests == 0;
+}
+
+Syncer::Syncer()
+    : m_thread([this] { work(); }) {}
+
+Syncer::~Syncer() {
+    {
+        const std::scoped_lock lock(m_mutex);
+        m_ended = true;
+    }
+    m_changed.notify_all();
+    m_thread.join();
+}
+
+void Syncer::push(Job job) {
+    {
+        const std::scoped_lock lock(job.durability->m_mutex);
+        ++job.durability->m_pending;
+        job.durability->m_manifests += job.manifest ? 1U : 0U;
+    }
+    std::unique_lock lock(m_mutex);
+    m_changed.wait(lock, [this] { return m_jobs.size() < kJobsMax; });
+    m_jobs.push_back(std::move(job));
+    m_changed.notify_all();
+}
+
+void Syncer::drain() {
+    std::unique_lock lock(m_mutex);
+    m_changed.wait(lock, [this] { return m_jobs.empty() && !m_busy; });
+}
+
+void Syncer::work() {
+    std::unique_lock lock(m_mutex);
+    while (true) {
+        m_changed.wait(lock, [this] { return m_ended || !m_jobs.empty(); });
+        if (m_jobs.empty()) {
+            return;
+        }
+        std::vector<Job> jobs = std::exchange(m_jobs, {});
+        m_busy = true;
+        lock.unlock();
+        perform(jobs);
+        jobs.clear();
+        lock.lock();
+        m_busy = false;
+        m_changed.notify_all();
+    }
+}
+
+// One flush of the file system costs as much as a few of files.
+void Syncer::flush_files(const std::vector<Job>& jobs) {
+    const bool all_files = std::ranges::count_if(jobs, [](const Job& job) { return bool(job.file); }) >
+                           static_cast<std::ptrdiff_t>(kSingleMax);
+    std::optional<lib::Error> error;
+    bool flushed = false;
+    for (const Job& job : jobs) {
+        if (job.file) {
+            error = all_files && flushed ? error : flush(job.file.number(), all_files);
+            flushed = true;
+            job.durability->note(error);
+        }
+    }
+}
+
+// All files first: a manifest lists only what is on the disk. Of several manifests of a session the last one counts.
+void Syncer::perform(std::vector<Job>& jobs) {
+    flush_files(jobs);
+    for (std::size_t i = 0; i < jobs.size(); ++i) {
+        Job& job = jobs[i];
+        const auto replaces = [&job](const Job& later) {
+            return later.durability == job.durability && later.manifest.has_value();
+        };
+        const bool last = std::none_of(jobs.begin() + static_cast<std::ptrdiff_t>(i) + 1, jobs.end(), replaces);
+        if (job.manifest && last) {
+            if (const auto error = job.durability->error()) {
+                job.manifest->complete = false;
+                job.manifest->reason = fmt::format("writing failed: {}", error_name(*error));
+            }
+            const auto saved = formats::dat::save_text(to_json_text(*job.manifest), job.directory->descriptor(),
+                                                       formats::dat::kManifestName);
+            if (!saved) {
+                job.durability->note(saved.error());
+            }
+        } else if (!job.manifest) {
+            ::fsync(job.directory->descriptor()); // a new file's name; what cannot be flushed has no names to lose
+        }
+    }
+    for (const Job& job : jobs) {
+        Durability& durability = *job.durability;
+        const std::scoped_lock lock(durability.m_mutex);
+        --durability.m_pending;
+        durability.m_manifests -= job.manifest ? 1U : 0U;
+        if (!durability.m_error) {
+            durability.m_bytes = std::max(durability.m_bytes, job.bytes);
+        }
+    }
+}
+
+} // namespace host::collector

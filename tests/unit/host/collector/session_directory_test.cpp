@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MIT
+// The directory of a collector: what it may replace, and that no second one writes to it.
+#include "host/collector/session_directory.hpp"
+
+#include "host/formats/dat/manifest.hpp"
+#include "tests/support/host_trace_builder.hpp"
+
+#include <filesystem>
+#include <gmock/gmock.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace host::collector {
+
+namespace {
+
+using support::Bytes;
+using support::TemporaryDirectory;
+using testing::HasSubstr;
+
+TEST(SessionDirectory, ReplacesOnlyASessionAndOnlyOnRequest) {
+    const TemporaryDirectory directory;
+    const std::string session = directory / "new/deep";
+    EXPECT_TRUE(SessionDirectory::open(session, OldSession::keep).ok());
+
+    formats::dat::Manifest manifest;
+    manifest.origin = "udp";
+    ASSERT_TRUE(formats::dat::save_manifest(manifest, session).ok());
+    directory.write("new/deep/0trace.dat", Bytes(16));
+    EXPECT_EQ(SessionDirectory::open(session, OldSession::keep).error().cause, lib::Error::exists);
+    EXPECT_TRUE(SessionDirectory::open(session, OldSession::replace).ok());
+    EXPECT_TRUE(std::filesystem::is_empty(session));
+
+    directory.write("new/deep/precious.txt", Bytes(1));
+    const auto refused = SessionDirectory::open(session, OldSession::replace);
+    ASSERT_FALSE(refused.ok());
+    EXPECT_EQ(refused.error().cause, lib::Error::refused);
+    EXPECT_THAT(refused.error().text, HasSubstr("precious.txt"));
+    EXPECT_TRUE(std::filesystem::exists(directory / "new/deep/precious.txt"));
+}
+
+TEST(SessionDirectory, RefusesASecondCollectorWithTheProcessOfTheFirst) {
+    const TemporaryDirectory directory;
+    {
+        const auto first = SessionDirectory::open(directory.path(), OldSession::keep);
+        ASSERT_TRUE(first.ok());
+        for (const OldSession old : {OldSession::keep, OldSession::replace, OldSession::leave}) {
+            const auto second = SessionDirectory::open(directory.path(), old);
+            ASSERT_FALSE(second.ok());
+            EXPECT_EQ(second.error().cause, lib::Error::busy);
+            EXPECT_THAT(second.error().text, HasSubstr("process " + std::to_string(::getpid()) + ")"));
+        }
+    }
+    EXPECT_TRUE(SessionDirectory::open(directory.path(), OldSession::keep).ok());
+    EXPECT_TRUE(std::filesystem::is_empty(directory.path()));
+}
+
+TEST(SessionDirectory, TakesOverTheLockOfACollectorThatWasKilled) {
+    const TemporaryDirectory directory;
+    const pid_t killed = ::fork();
+    if (killed == 0) {
+        const auto opened = SessionDirectory::open(directory.path(), OldSession::keep);
+        ::_exit(opened.ok() ? 0 : 1); // without its destructors
+    }
+    int status = 0;
+    ASSERT_EQ(::waitpid(killed, &status, 0), killed);
+    ASSERT_EQ(status, 0);
+    ASSERT_TRUE(std::filesystem::exists(directory / kLockName));
+    EXPECT_TRUE(SessionDirectory::open(directory.path(), OldSession::keep).ok());
+}
+
+TEST(SessionDirectory, FollowsNoLinkAndReplacesNoFile) {
+    const TemporaryDirectory directory;
+    const TemporaryDirectory elsewhere;
+    const std::string precious = elsewhere.write("precious", Bytes(5, std::byte{'x'}));
+    std::filesystem::create_symlink(precious, directory / kLockName);
+    EXPECT_EQ(SessionDirectory::open(directory.path(), OldSession::keep).error().cause, lib::Error::refused);
+    std::filesystem::remove(directory / kLockName);
+    ASSERT_EQ(::mkfifo((directory / kLockName).c_str(), 0600), 0);
+    EXPECT_THAT(SessionDirectory::open(directory.path(), OldSession::keep).error().text, HasSubstr("no regular file"));
+    std::filesystem::remove(directory / kLockName);
+
+    const auto opened = SessionDirectory::open(directory.path(), OldSession::keep);
+    ASSERT_TRUE(opened.ok());
+    std::filesystem::create_symlink(precious, directory / "0trace.dat");
+    std::filesystem::create_symlink(elsewhere.path(), directory / "session-0");
+    EXPECT_EQ(opened.value()->create_file("0trace.dat").error(), lib::Error::exists);
+    const int parent = opened.value()->descriptor();
+    EXPECT_EQ(SessionDirectory::create(parent, directory.path(), "session-0").error().cause, lib::Error::exists);
+    EXPECT_EQ(support::read_text(precious), "xxxxx");
+}
+
+// Another process that renames the directory leads no file of the session elsewhere.
+TEST(SessionDirectory, KeepsWritingToTheDirectoryThatItOpened) {
+    const TemporaryDirectory directory;
+    const auto opened = SessionDirectory::open(directory / "session", OldSession::keep);
+    ASSERT_TRUE(opened.ok());
+    std::filesystem::rename(directory / "session", directory / "moved");
+    std::filesystem::create_directory(directory / "session");
+    const auto file = opened.value()->create_file("0trace.dat");
+    ASSERT_TRUE(file.ok());
+    ::close(file.value());
+    EXPECT_TRUE(std::filesystem::exists(directory / "moved/0trace.dat"));
+    EXPECT_TRUE(std::filesystem::is_empty(directory / "session"));
+}
+
+} // namespace
+
+} // namespace host::collector
