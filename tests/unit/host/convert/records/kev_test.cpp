@@ -422,7 +422,13 @@ TEST_F(KevJudged, AsTheOriginal) {
     const trace::Json check = judged("check", original);
     EXPECT_GT(check["total"]["checked"], 1000);
     EXPECT_EQ(judged("check", output), check);
-    EXPECT_EQ(judged("verify", output), judged("verify", original));
+    trace::Json verified = judged("verify", output);
+    trace::Json expected = judged("verify", original);
+    for (trace::Json* const judgement : {&verified, &expected}) {
+        EXPECT_FALSE(judgement->at("account").at("closes").get<bool>()) << "neither has the machine's totals";
+        judgement->erase("account"); // counts the records of chunks and of buffers
+    }
+    EXPECT_EQ(verified, expected);
 }
 
 TEST_F(KevJudged, NothingWhereItIsNotKnownWhatIsMissing) {
