@@ -14,9 +14,22 @@ namespace host::collector {
 namespace {
 
 constexpr std::chrono::milliseconds kPoll{100};
+constexpr std::chrono::milliseconds kPollReliable{10}; // an answer may be due
 constexpr std::chrono::milliseconds kReport{1000};
 // Any datagram of the protocol fits; a longer one is malformed by its size alone.
 constexpr std::size_t kDatagramBytesMax = 65536;
+
+// Beside the directory: `record --out DIR` journals in DIR.journal.
+ReliableSessions::Options reliable_options(const CollectOptions& options) {
+    const SessionDirectory& place = options.directory != nullptr ? *options.directory : *options.serve;
+    std::string path = place.path();
+    while (path.size() > 1 && path.back() == '/') {
+        path.pop_back();
+    }
+    return {.journals = path + ".journal",
+            .session_bytes = options.limits.session_bytes,
+            .alone = options.directory != nullptr};
+}
 
 } // namespace
 
@@ -26,17 +39,26 @@ Collector::Collector(UdpSocket& socket, const CollectOptions& options, Observer&
     , m_options(options)
     , m_buffer(kDatagramBytesMax)
     , m_table(std::exchange(m_options.directory, nullptr), std::exchange(m_options.serve, nullptr), options.limits,
-              observer) {}
+              observer)
+    , m_reliable(reliable_options(options),
+                 {.deliver =
+                      [this](const Address& sender, std::uint32_t number, std::span<const std::byte> records) {
+                          m_table.take(sender, number, records, Clock::now());
+                      },
+                  .send = [this](const Address& to, std::span<const std::byte> reply) { m_socket.send(reply, to); },
+                  .refuse = [this](const std::string& why) { m_observer.refused(why); }}) {}
 
 SessionTable::Outcome Collector::run() {
     m_started = Clock::now();
     Clock::time_point reported = m_started;
     std::string stopped;
-    while (!m_table.finished() && stopped.empty()) {
-        if (m_socket.wait(static_cast<int>(kPoll.count())) && !drain()) {
+    while (!ended() && stopped.empty()) {
+        const auto poll = m_reliable.awaited() ? kPollReliable : kPoll;
+        if (m_socket.wait(static_cast<int>(poll.count())) && !drain()) {
             stopped = "the socket failed";
         }
         const Clock::time_point now = Clock::now();
+        m_reliable.tick();
         m_table.tick(now, m_options.idle_timeout);
         if (now - reported >= kReport) {
             reported = now;
@@ -46,14 +68,23 @@ SessionTable::Outcome Collector::run() {
             stopped = reason_to_stop(now);
         }
     }
+    const bool full = m_reliable.disk_full();
+    m_reliable.sync(); // what it passes on belongs to sessions that are still open
     m_table.close_all(stopped);
-    return m_table.outcome();
+    SessionTable::Outcome outcome = m_table.outcome();
+    if (!outcome.error) {
+        m_reliable.remove_journals(); // their sessions are on the disk
+    }
+    if (full && !outcome.error) {
+        outcome.error = lib::Error::no_space;
+    }
+    return outcome;
 }
 
 // Takes waiting datagrams for a bounded time, so that timeouts and signals are seen in a flood.
 bool Collector::drain() {
     const Clock::time_point until = Clock::now() + kPoll;
-    for (Clock::time_point now; !m_table.finished() && now < until;) {
+    for (Clock::time_point now; !ended() && now < until;) {
         now = Clock::now();
         const auto datagram = m_socket.receive(m_buffer);
         if (!datagram) {
@@ -67,6 +98,10 @@ bool Collector::drain() {
 }
 
 void Collector::take(std::span<const std::byte> datagram, const Address& sender, Clock::time_point now) {
+    if (tracer::reliable::is_version_2(datagram)) {
+        m_reliable.take(datagram, sender);
+        return;
+    }
     const auto header = tracer::decode_packet_header(datagram);
     if (!header || header.value().number == 0) {
         m_table.count_malformed(sender);

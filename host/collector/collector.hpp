@@ -7,6 +7,7 @@
 
 #include "host/collector/limits.hpp"
 #include "host/collector/observer.hpp"
+#include "host/collector/reliable_sessions.hpp"
 #include "host/collector/session_directory.hpp"
 #include "host/collector/session_table.hpp"
 #include "host/collector/udp_socket.hpp"
@@ -43,6 +44,9 @@ class Collector {
 
   private:
     [[nodiscard]] bool drain();
+
+    [[nodiscard]] bool ended() const { return m_table.finished() && !m_reliable.awaited(); }
+
     void take(std::span<const std::byte> datagram, const Address& sender, Clock::time_point now);
     [[nodiscard]] std::string reason_to_stop(Clock::time_point now) const;
 
@@ -51,6 +55,7 @@ class Collector {
     CollectOptions m_options;
     std::vector<std::byte> m_buffer;
     SessionTable m_table;
+    ReliableSessions m_reliable;
     Clock::time_point m_started;
 };
 

@@ -80,6 +80,15 @@ bool UdpSocket::wait(int timeout_ms) const {
     return ::poll(&descriptor, 1, timeout_ms) > 0;
 }
 
+void UdpSocket::send(std::span<const std::byte> datagram, const Address& to) const {
+    sockaddr_in where{};
+    where.sin_family = AF_INET;
+    where.sin_addr.s_addr = htonl(to.ipv4);
+    where.sin_port = htons(to.port);
+    static_cast<void>(::sendto(m_descriptor, datagram.data(), datagram.size(), 0,
+                               reinterpret_cast<const sockaddr*>(&where), sizeof(where)));
+}
+
 lib::Result<UdpSocket::Datagram> UdpSocket::receive(std::span<std::byte> out) {
     sockaddr_in sender{};
     iovec vector{.iov_base = out.data(), .iov_len = out.size()};

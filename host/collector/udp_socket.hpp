@@ -55,6 +55,9 @@ class UdpSocket {
     // busy if nothing is there; unreachable for an ICMP error that may be ignored; io.
     [[nodiscard]] lib::Result<Datagram> receive(std::span<std::byte> out);
 
+    // One datagram, or nothing: it may be lost on its way anyway.
+    void send(std::span<const std::byte> datagram, const Address& to) const;
+
     // Datagrams lost in the host's kernel so far.
     [[nodiscard]] std::uint32_t overflows() const { return m_overflows; }
 

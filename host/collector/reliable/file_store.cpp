@@ -137,6 +137,10 @@ std::optional<std::pair<std::uint16_t, Mark>> decode_entry(const Entry& entry) {
     return std::pair{stream, mark};
 }
 
+std::string stream_file(const std::string& base, std::uint16_t number) {
+    return fmt::format("{}-{}.trc", base, number);
+}
+
 struct StreamFile {
     File file;
     Mark mark;
@@ -214,7 +218,7 @@ class FileStore final : public SessionStore {
     }
 
   private:
-    [[nodiscard]] std::string path_of(std::uint16_t number) const { return fmt::format("{}-{}.trc", m_path, number); }
+    [[nodiscard]] std::string path_of(std::uint16_t number) const { return stream_file(m_path, number); }
 
     [[nodiscard]] bool open_stream(std::uint16_t number) {
         StreamFile& stream = m_streams.at(number);
@@ -284,6 +288,17 @@ class FileStore final : public SessionStore {
 
 std::string FileStores::name_of(const Peer& peer, std::uint64_t session) {
     return fmt::format("{:016x}-{:08x}-{}", session, peer.ipv4, peer.port);
+}
+
+std::string FileStores::stream_path(const Peer& peer, std::uint64_t session, std::uint16_t stream) const {
+    return stream_file(m_directory + '/' + name_of(peer, session), stream);
+}
+
+void FileStores::remove(const Peer& peer, std::uint64_t session) const {
+    for (std::uint16_t stream = 0; stream < tracer::reliable::kStreamsMax; ++stream) {
+        ::unlink(stream_path(peer, session, stream).c_str());
+    }
+    ::unlink((m_directory + '/' + name_of(peer, session) + ".journal").c_str());
 }
 
 std::unique_ptr<SessionStore> FileStores::open(const Peer& peer, std::uint64_t session) {

@@ -35,6 +35,11 @@ class FileStores final : public StoreProvider {
     // Null: another process has the session, a file is damaged or no regular file, or the disk fails; why() says so.
     [[nodiscard]] std::unique_ptr<SessionStore> open(const Peer& peer, std::uint64_t session) override;
 
+    [[nodiscard]] std::string stream_path(const Peer& peer, std::uint64_t session, std::uint16_t stream) const;
+
+    // Deletes the files of a session that need no longer be continued; its store may still exist.
+    void remove(const Peer& peer, std::uint64_t session) const;
+
     [[nodiscard]] const std::string& why() const { return m_why; }
 
     // Without directory and ending: "0123456789abcdef-7f000001-20000".

@@ -4,13 +4,12 @@
 #include "host/collector/reliable/file_store.hpp"
 
 #include "host/collector/reliable/receiver.hpp"
-#include "host/collector/udp_socket.hpp"
 #include "lib/crc32c.hpp"
 #include "tests/support/host_trace_builder.hpp"
+#include "tests/support/udp_flow.hpp"
 #include "tracer/reliable/sender.hpp"
 
 #include <arpa/inet.h>
-#include <chrono>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
@@ -160,46 +159,6 @@ TEST_F(Storing, TakesNoMoreThanItsLimit) {
 // --- a collector that is killed
 // ---------------------------------------------------------------------------------------
 
-lib::Nanoseconds clock_now() {
-    return {static_cast<std::uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count())};
-}
-
-// The sender's side of a real flow.
-class Flow final : public wire::DatagramPeer {
-  public:
-    explicit Flow(std::uint16_t port)
-        : m_descriptor(::socket(AF_INET, SOCK_DGRAM | SOCK_NONBLOCK, 0)) {
-        sockaddr_in where{};
-        where.sin_family = AF_INET;
-        where.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-        where.sin_port = htons(port);
-        EXPECT_EQ(::connect(m_descriptor, reinterpret_cast<const sockaddr*>(&where), sizeof(where)), 0);
-    }
-
-    ~Flow() { ::close(m_descriptor); }
-
-    [[nodiscard]] lib::Result<void> send(std::span<const std::byte> datagram) override {
-        if (::send(m_descriptor, datagram.data(), datagram.size(), 0) >= 0) {
-            return {};
-        }
-        return errno == ECONNREFUSED ? lib::Error::unreachable : lib::Error::busy;
-    }
-
-    [[nodiscard]] lib::Result<void> poll() override { return {}; }
-
-    [[nodiscard]] bool sending() const override { return false; }
-
-    [[nodiscard]] lib::Nanoseconds now() override { return clock_now(); }
-
-    [[nodiscard]] lib::Result<std::size_t> receive(std::span<std::byte> out) override {
-        const ssize_t size = ::recv(m_descriptor, out.data(), out.size(), 0);
-        return size >= 0 ? lib::Result<std::size_t>(static_cast<std::size_t>(size)) : lib::Error::not_found;
-    }
-
-  private:
-    int m_descriptor;
-};
-
 // Receives until so many datagrams have come, then kills itself; 0: until it is killed.
 [[noreturn]] void collect(const std::string& directory, int descriptor, std::uint64_t secret, std::uint64_t datagrams) {
     FileStores stores(directory);
@@ -211,7 +170,8 @@ class Flow final : public wire::DatagramPeer {
         const ssize_t size =
             ::recvfrom(descriptor, buffer.data(), buffer.size(), 0, reinterpret_cast<sockaddr*>(&from), &length);
         const Peer peer{ntohl(from.sin_addr.s_addr), ntohs(from.sin_port)};
-        const auto reply = receiver.handle(std::span(buffer).first(static_cast<std::size_t>(size)), peer, clock_now());
+        const auto reply =
+            receiver.handle(std::span(buffer).first(static_cast<std::size_t>(size)), peer, support::UdpFlow::clock());
         if (count == datagrams) {
             ::kill(::getpid(), SIGKILL); // after the disk and before the answer
         }
@@ -240,7 +200,7 @@ TEST(KilledCollector, HasEveryByteOnce) {
     image.parts[1] = std::span(sent).subspan(1'600);
     image.description.boot_id = 0xAB;
 
-    Flow flow(ntohs(where.sin_port));
+    support::UdpFlow flow(ntohs(where.sin_port));
     wire::ReliableSink sink(flow, {});
     ASSERT_TRUE(sink.submit(image).ok());
     std::uint64_t kills = 0;
