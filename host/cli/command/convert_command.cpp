@@ -31,7 +31,8 @@ trace::ExitStatus convert_trace(const ConvertOptions& options, Context context) 
     if (output.empty()) {
         output = "-";
     }
-    const std::string contradiction = contradiction_in(options.input.selection);
+    const std::string contradiction =
+        contradiction_in(options.input.selection, "--to-time must be later than --from-time");
     Selection selection(options.input.selection);
     if (!contradiction.empty() || (!selection.everything() && format->keeps_stamps)) {
         context.err.print("remora convert: {}\n",

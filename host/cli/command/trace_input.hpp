@@ -93,7 +93,8 @@ inline trace::Diagnostics::Sink diagnostics_to(Context context) {
 // "verifying", for the progress of a command that shows nothing before the end; else empty.
 inline trace::ExitStatus with_trace(const TraceInput& input, Context context, std::string_view doing,
                                     const std::function<trace::ExitStatus(formats::Trace&)>& use) {
-    if (const std::string contradiction = contradiction_in(input.selection); !contradiction.empty()) {
+    if (const std::string contradiction = contradiction_in(input.selection, "--to must be later than --from");
+        !contradiction.empty()) {
         context.err.print("remora: {}\n", contradiction);
         return trace::ExitStatus::usage;
     }

@@ -54,12 +54,11 @@ std::optional<std::int64_t> time_of(std::string_view text) {
     return static_cast<std::int64_t>(*whole) * suffix->ns + *rest;
 }
 
-std::string contradiction_in(const SelectionOptions& options) {
+std::string contradiction_in(const SelectionOptions& options, std::string_view remedy) {
     if (!options.from_ns || !options.to_ns || *options.from_ns < *options.to_ns) {
         return {};
     }
-    return fmt::format("the part ends at {} ns and begins at {} ns: --to-time must be later than --from-time",
-                       *options.to_ns, *options.from_ns);
+    return fmt::format("the part ends at {} ns and begins at {} ns: {}", *options.to_ns, *options.from_ns, remedy);
 }
 
 Selection::Selection(const SelectionOptions& options)

@@ -23,8 +23,8 @@ struct SelectionOptions {
 // Nothing if it is something else, or more than 2^63 - 1 ns.
 [[nodiscard]] std::optional<std::int64_t> time_of(std::string_view text);
 
-// Why nothing can be in the selection, with the remedy; empty if something can.
-[[nodiscard]] std::string contradiction_in(const SelectionOptions& options);
+// Why nothing can be in the selection, and the remedy, which names the options of the command; empty if something can.
+[[nodiscard]] std::string contradiction_in(const SelectionOptions& options, std::string_view remedy);
 
 // Of the metadata only the span is asked. A moment that is not known is in no span.
 class Selection {
