@@ -60,6 +60,9 @@ struct TaskFigures {
 struct VectorFigures {
     std::uint64_t count = 0;
     Durations handler; // start to end, nested handlers included
+
+    // False if handlers ran and the end of none is recorded, as in the light mode (INTERRUPTS=light, count).
+    [[nodiscard]] bool timed() const { return count == 0 || handler.count() != 0; }
 };
 
 class Summary {

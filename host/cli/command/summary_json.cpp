@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The figures of a trace as JSON. Keys are stable: new ones may be added, none changes its meaning. Durations are in
-// ns, null while the clock's rate is not known.
+// ns, null while the clock's rate is not known or if they were not recorded.
 #include "host/cli/command/summary_view.hpp"
 #include "host/cli/event/json_version.hpp"
 
@@ -59,9 +59,10 @@ void add_task(Json& json, const SummaryView& view, std::uint16_t context, const 
 
 void add_vector_figures(Json& json, const SummaryView& view, const analyse::VectorFigures& figures) {
     json.member("count", figures.count);
-    json.member("total_ns", ns(view, figures.handler.sum()));
-    json.member("mean_ns", ns(view, figures.handler.mean()));
-    json.member("greatest_ns", ns(view, figures.handler.greatest()));
+    const auto time = [&](lib::Ticks ticks) { return figures.timed() ? ns(view, ticks) : std::nullopt; };
+    json.member("total_ns", time(figures.handler.sum()));
+    json.member("mean_ns", time(figures.handler.mean()));
+    json.member("greatest_ns", time(figures.handler.greatest()));
 }
 
 // Null while the cost of a record is not known. An estimate under the clock that clock.mode names.

@@ -240,9 +240,9 @@ void print_interrupts(Output& out, const SummaryView& view) {
     print_heading(out,
                   fmt::format("{:<17} {:>8} {:>12} {:>11} {:>11}", "interrupts", "count", "total", "mean", "greatest"));
     const auto line = [&](std::string_view name, const analyse::VectorFigures& figures) {
+        const auto time = [&](lib::Ticks ticks) { return figures.timed() ? times.text(ticks) : "-"; };
         out.print("  {:<15} {:>8} {:>12} {:>11} {:>11}\n", cut(std::string(name), 15), grouped(figures.count),
-                  times.text(figures.handler.sum()), times.text(figures.handler.mean()),
-                  times.text(figures.handler.greatest()));
+                  time(figures.handler.sum()), time(figures.handler.mean()), time(figures.handler.greatest()));
     };
     for (const auto& [vector, figures] : view.summary.vectors()) {
         const std::string_view name = view.trace.facts().names.find(tracer::Unit::vector, vector);

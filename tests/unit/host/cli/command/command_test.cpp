@@ -106,6 +106,23 @@ TEST_F(Commands, RefuseAPartThatCannotBeShown) {
     EXPECT_THAT(m_err, HasSubstr("must be a name"));
 }
 
+// The light mode records that a handler ran, not for how long.
+TEST_F(Commands, SummariseNoTimeOfInterruptsThatWereOnlyCounted) {
+    ChunkBuilder chunk;
+    chunk.event(5'000, "interrupt_hit", 7).event(5'100, "interrupt_count", 7, 9);
+    chunk.event(5'200, "interrupt_start", 8).event(5'250, "interrupt_end", 8);
+    const std::string path = write(chunk.bytes());
+    ASSERT_EQ(remora({"summary", path}), 0) << m_err;
+    EXPECT_THAT(m_out, testing::ContainsRegex("vector 7 +10 +- +- +-\n"));
+    EXPECT_THAT(m_out, testing::ContainsRegex("vector 8 +1 +50 ns +50 ns +50 ns\n"));
+    ASSERT_EQ(remora({"summary", path, "--json"}), 0);
+    const Json json = Json::parse(m_out);
+    for (const char* const key : {"total_ns", "mean_ns", "greatest_ns"}) {
+        EXPECT_TRUE(json.at("interrupts").at(0).at(key).is_null()) << key;
+        EXPECT_EQ(json.at("interrupts").at(1).at(key), 50) << key;
+    }
+}
+
 TEST_F(Commands, SummariseTheTimeOfATaskAsInTheWholeTrace) {
     const std::string path = write(sample().bytes());
     ASSERT_EQ(remora({"summary", path, "--json"}), 0);
