@@ -116,8 +116,8 @@ std::string convert(const tracer::FormatPiece& piece, const FieldValue& value) {
 
 // Of the image that ran, else of the trace itself; null if neither has it.
 const std::string* format_of(const Event& event, std::uint32_t id) {
-    if (event.image != nullptr) {
-        return event.image->format(id);
+    if (const std::string* const format = event.image != nullptr ? event.image->format(id) : nullptr) {
+        return format;
     }
     const auto found = event.names->formats().find(id);
     return found != event.names->formats().end() ? &found->second : nullptr;

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "host/formats/dat/image_lookup.hpp"
 
+#include "host/trace/names.hpp"
+#include "lib/endian.hpp"
+
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
@@ -13,6 +16,12 @@ namespace {
 
 constexpr const char* kPlaces = "REMORA_KERNELS"; // an environment variable
 constexpr std::string_view kBuildPlace = "build/kernel";
+
+// A formatted event whose text is not in the trace itself: the kernel exports only those that fit into a preamble.
+bool lacks_text(const trace::Event& event) {
+    return event.is(trace::kCodeOf<"formatted_event">) &&
+           !event.names->formats().contains(lib::ByteReader(event.payload).le<std::uint32_t>());
+}
 
 } // namespace
 
@@ -83,7 +92,7 @@ void ImageLookup::report_once(std::string_view text) {
 
 const trace::KernelImage* ImageLookup::find(const trace::Event& event, const trace::TraceFacts& facts) {
     const std::uint64_t ran = facts.build ? facts.build->image_id : 0;
-    const bool formatted = event.is(trace::kCodeOf<"formatted_event">) && event.names->formats().empty();
+    const bool formatted = lacks_text(event);
     if (!m_image && ran != 0 && formatted && !std::exchange(m_searched, true)) {
         search(ran, facts.chunks[event.source].file);
     }

@@ -17,6 +17,7 @@ namespace {
 
 using support::Bytes;
 using support::ChunkBuilder;
+using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 using tracer::FieldType;
@@ -210,6 +211,24 @@ TEST_F(UserEvents, FormattedFindTheImageOfTheirBuildId) {
     store(copy_of("abcd"), "formats.json");
     ASSERT_EQ(remora({"print", path}), 0);
     EXPECT_THAT(m_out, HasSubstr("go -2 ok"));
+}
+
+// The kernel exports only the texts that fit.
+TEST_F(UserEvents, FormattedFindTheTextThatTheTraceOrTheImageLacks) {
+    ChunkBuilder chunk;
+    chunk.build("control", 1, 0xABCD).format(24, "short");
+    add(chunk, kFormatted, with_length({24, 0, 0, 0}));
+    add(chunk, kFormatted, with_length(kFormattedSound), 6'000);
+    const std::string path = m_directory.write("0trace.dat", chunk.bytes());
+    ASSERT_EQ(remora({"print", path}), 0);
+    EXPECT_THAT(m_out, AllOf(HasSubstr("short"), HasSubstr("format=8 -2")));
+    EXPECT_THAT(m_err, HasSubstr("in the kernel image with the build id 000000000000abcd"));
+    const std::string_view copy =
+        R"({"format":"remora-formats","version":1,"formats":[{"id":8,"text":"go %d %s"}],"image":"abcd"})";
+    m_directory.write("formats.json", std::as_bytes(std::span(copy)));
+    ASSERT_EQ(remora({"print", path}), 0);
+    EXPECT_THAT(m_out, AllOf(HasSubstr("short"), HasSubstr("go -2 ok")));
+    EXPECT_EQ(m_err, "");
 }
 
 TEST_F(UserEvents, FormattedWithUnknownTypesOrTooManyArgumentsAreDamage) {
