@@ -19,6 +19,9 @@ constexpr std::array<std::string_view, 4> kPragmas = {"table_info", "table_xinfo
 // SQLite's instructions between two questions to the watch: about a millisecond.
 constexpr int kInstructionsPerWatch = 100'000;
 
+// Of a value or a row, in bytes. SQLite does not ask the watch while it makes one.
+constexpr int kValueBytesMax = 64 << 20;
+
 int authorize(void* /*unused*/, int action, const char* first, const char* second, const char* /*database*/,
               const char* /*trigger*/) {
     switch (action) {
@@ -98,6 +101,7 @@ lib::Result<std::unique_ptr<Database>> Database::open(Source& source) {
         sqlite3_set_authorizer(handle, authorize, nullptr) != SQLITE_OK) {
         return lib::Error::no_space;
     }
+    sqlite3_limit(handle, SQLITE_LIMIT_LENGTH, kValueBytesMax);
     sqlite3_progress_handler(
         handle, kInstructionsPerWatch, [](void* given) { return static_cast<Source*>(given)->may_continue() ? 0 : 1; },
         &source);
@@ -109,8 +113,12 @@ Database::~Database() {
 }
 
 Database::Failure Database::failure() const {
-    return {
-        .text = sqlite3_errmsg(m_database), .offset = sqlite3_error_offset(m_database), .stopped = m_source.stopped()};
+    const bool too_big = sqlite3_errcode(m_database) == SQLITE_TOOBIG;
+    return {.text = too_big ? fmt::format("a value or a row has more than {} MiB: ask for a part of it, or for less",
+                                          kValueBytesMax >> 20)
+                            : sqlite3_errmsg(m_database),
+            .offset = sqlite3_error_offset(m_database),
+            .stopped = m_source.stopped()};
 }
 
 std::optional<Database::Failure> Database::run(std::string_view text, const Receiver& receiver) {

@@ -17,7 +17,7 @@ constexpr auto kLaterFirst = [](const auto& a, const auto& b) {
 
 } // namespace
 
-RangeScan::RangeScan(const RecordIndex& index, const RangeRequest& request, const trace::KernelImage* image,
+RangeScan::RangeScan(RecordIndex& index, const RangeRequest& request, const trace::KernelImage* image,
                      trace::Diagnostics& diagnostics, Statistics& statistics)
     : m_index(index)
     , m_request(request)
@@ -58,12 +58,15 @@ void RangeScan::open(const IndexedChunk& chunk, std::size_t order) {
         const bool other_cpu = m_request.cpu && *m_request.cpu != chunk.cpu;
         const TickRange& range = m_request.range;
         const bool wanted = range.first <= range.last && !other_cpu;
-        if (wanted && !chunk.empty && range.first <= chunk.last_stamp && range.last >= chunk.first_stamp) {
+        const bool has_emergency = chunk.emergency_bytes != chunk.segment.end_bytes;
+        const bool meets = !chunk.empty && range.first <= chunk.last_stamp && range.last >= chunk.first_stamp;
+        if (wanted && (meets || has_emergency) && !m_index.is_intact(order, *head.source, m_statistics)) {
+            window.reset();
+        } else if (wanted && meets) {
             window = RecordIndex::find(chunk, *head.source, range, m_statistics);
         }
         if (window) {
             read_metadata(chunk, head.source);
-            const bool has_emergency = chunk.emergency_bytes != chunk.segment.end_bytes;
             const auto part = [&](std::uint64_t begin, std::uint64_t end, std::uint64_t key) {
                 if (begin < end) {
                     head.rest.push_back({{.path = chunk.segment.path, .begin_bytes = begin, .end_bytes = end}, key});

@@ -24,7 +24,7 @@ struct RangeRequest {
 class RangeScan final : public Scan {
   public:
     // All outlive the scan. image: null if there is none.
-    RangeScan(const RecordIndex& index, const RangeRequest& request, const trace::KernelImage* image,
+    RangeScan(RecordIndex& index, const RangeRequest& request, const trace::KernelImage* image,
               trace::Diagnostics& diagnostics, Statistics& statistics);
 
     [[nodiscard]] bool next(trace::Event& event) override;
@@ -57,7 +57,7 @@ class RangeScan final : public Scan {
     void advance(Head head);
     void finish_event(const Head& head, trace::Event& event) const;
 
-    const RecordIndex& m_index;
+    RecordIndex& m_index;
     RangeRequest m_request;
     const trace::KernelImage* m_image;
     trace::Diagnostics& m_diagnostics;

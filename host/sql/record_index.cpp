@@ -3,9 +3,11 @@
 #include "host/sql/record_index.hpp"
 
 #include "host/formats/dat/chunk_cursor.hpp"
+#include "host/formats/dat/chunk_sum.hpp"
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 namespace host::sql {
 
@@ -28,7 +30,10 @@ std::optional<tracer::ChunkBegin> head_of(const formats::dat::Segment& segment,
                                           std::shared_ptr<trace::ByteSource> source, Statistics& statistics) {
     trace::Diagnostics silent([](std::string_view) {});
     trace::TraceFacts facts;
-    formats::dat::ChunkCursor cursor(segment, std::move(source), facts, silent);
+    // No more than the head, or its checksum would be compared: that is done when a query needs the chunk.
+    const std::uint64_t end = std::min(segment.end_bytes, segment.begin_bytes + tracer::kCombineSlotsMax * kSlot);
+    formats::dat::ChunkCursor cursor({.path = segment.path, .begin_bytes = segment.begin_bytes, .end_bytes = end},
+                                     std::move(source), facts, silent);
     trace::Event event;
     if (cursor.next(event)) {
         statistics.visited += event.is(trace::kCodeOf<"chunk_begin">) ? tracer::combine_slots(event.payload.size()) : 1;
@@ -95,6 +100,28 @@ bool is_searchable(const tracer::ChunkBegin& head, trace::ByteSource& source, In
     return stamps_rise(source, chunk, statistics);
 }
 
+// Whether the bytes are those that the checksum in the chunk's head was computed of; true if it states none.
+bool sum_holds(const formats::dat::Segment& segment, trace::ByteSource& source, Statistics& statistics) {
+    formats::dat::CombinedAssembler assembler;
+    std::uint64_t offset = segment.begin_bytes;
+    const auto first = record_at(source, offset, statistics);
+    for (auto record = first; record && assembler.feed(*record) == formats::dat::CombinedAssembler::Outcome::open;) {
+        offset += kSlot;
+        record = record_at(source, offset, statistics);
+    }
+    const auto head = tracer::decode_payload<tracer::ChunkBegin>(assembler.payload());
+    if (!first || !head) {
+        return false;
+    }
+    if (head.value().checksum != tracer::ChunkChecksum::crc32c) {
+        return true;
+    }
+    offset += kSlot;
+    return check_bytes(source, offset, segment.end_bytes - offset,
+                       formats::dat::ChunkSum(assembler.payload(), first->stamp()),
+                       head.value().crc32c) == formats::dat::ChunkBytes::whole;
+}
+
 // Halving within [low, high): the first record for which `reached` is true; high if there is none.
 template <typename Reached>
 std::optional<std::uint64_t> first_where(trace::ByteSource& source, const IndexedChunk& chunk, Statistics& statistics,
@@ -124,22 +151,37 @@ std::optional<std::uint64_t> first_where(trace::ByteSource& source, const Indexe
 
 RecordIndex::RecordIndex(std::span<const trace::NamedSource> sources, trace::Diagnostics& diagnostics,
                          Statistics& statistics) {
+    std::vector<formats::dat::Segment> segments;
     for (const trace::NamedSource& input : sources) {
-        std::vector<formats::dat::Segment> segments;
+        const std::size_t first = segments.size();
         index_file(*input.bytes, input.name, segments, diagnostics);
-        for (formats::dat::Segment& segment : segments) {
-            if (input.keep_open) {
-                segment.source = input.bytes;
-            }
-            IndexedChunk chunk{.segment = std::move(segment)};
-            const auto head = head_of(chunk.segment, input.bytes, statistics);
-            chunk.tsc_khz = head ? head->tsc_khz : 0;
-            m_all_described = m_all_described && head && trace::is_plausible_rate(head->tsc_khz);
-            chunk.searchable = head && is_searchable(*head, *input.bytes, chunk, statistics);
-            m_chunks.push_back(std::move(chunk));
+        for (std::size_t i = first; i < segments.size() && input.keep_open; ++i) {
+            segments[i].source = input.bytes;
         }
     }
-    std::ranges::stable_sort(m_chunks, {}, [](const IndexedChunk& chunk) { return chunk.segment.first_stamp.value; });
+    drop_duplicates(segments, diagnostics);
+    std::ranges::stable_sort(segments, {}, [](const auto& segment) { return segment.first_stamp.value; });
+    std::optional<std::uint64_t> boot_id;
+    for (formats::dat::Segment& segment : segments) {
+        IndexedChunk chunk{.segment = std::move(segment)};
+        const auto source = source_of(chunk.segment);
+        const auto head = source != nullptr ? head_of(chunk.segment, source, statistics) : std::nullopt;
+        chunk.tsc_khz = head ? head->tsc_khz : 0;
+        m_all_described = m_all_described && head && trace::is_plausible_rate(head->tsc_khz);
+        if (head) {
+            boot_id = boot_id.value_or(head->boot_id);
+            chunk.searchable = head->boot_id == *boot_id && is_searchable(*head, *source, chunk, statistics);
+        }
+        m_chunks.push_back(std::move(chunk));
+    }
+}
+
+bool RecordIndex::is_intact(std::size_t number, trace::ByteSource& source, Statistics& statistics) {
+    IndexedChunk& chunk = m_chunks[number];
+    if (!std::exchange(chunk.sum_compared, true)) {
+        chunk.searchable = sum_holds(chunk.segment, source, statistics);
+    }
+    return chunk.searchable;
 }
 
 std::optional<Window> RecordIndex::find(const IndexedChunk& chunk, trace::ByteSource& source, const TickRange& range,

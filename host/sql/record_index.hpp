@@ -2,7 +2,8 @@
 // Where the chunks of a trace of records are, so that a query for a range of time reads only what it needs. Stamps
 // never fall within a chunk's main area, so a stamp is found by halving; the emergency area, whose records may be older
 // than the last ones of the main area, is recognised by its events and kept apart. A chunk with another layout
-// (compact, without a head, cut, stamps that fall) is read whole.
+// (compact, without a head, cut, stamps that fall) is read whole, and so is one of another run than the first, or with
+// a wrong checksum: the reader of everything reports it.
 //
 // Whether stamps fall is not known without reading every record. Only each kStride-th one is checked, and those that a
 // search meets; a single falling stamp between them is not seen until a query reads there.
@@ -32,7 +33,8 @@ struct IndexedChunk {
     std::uint64_t emergency_bytes = 0; // where it ends
     std::uint64_t first_stamp = 0;     // of the main area
     std::uint64_t last_stamp = 0;
-    bool empty = false; // no record in the main area
+    bool empty = false;        // no record in the main area
+    bool sum_compared = false; // its checksum, if it states one
 };
 
 // A part of a chunk's main area.
@@ -45,7 +47,8 @@ class RecordIndex {
   public:
     static constexpr std::uint64_t kStride = 4096; // records
 
-    // Sources that can be positioned. Reports E-EMPTY, E-TRUNC, E-IO.
+    // Sources that can be positioned. A chunk that is there twice counts once. Reports E-EMPTY, E-TRUNC, E-IO, W-DUP,
+    // E-CONFLICT.
     RecordIndex(std::span<const trace::NamedSource> sources, trace::Diagnostics& diagnostics, Statistics& statistics);
 
     // In the order of their first stamps.
@@ -58,6 +61,10 @@ class RecordIndex {
     [[nodiscard]] std::uint64_t start_ticks() const {
         return m_chunks.empty() ? 0 : m_chunks.front().segment.first_stamp.value;
     }
+
+    // Whether a searchable chunk's bytes are those that its checksum was computed of; reads all of them the first time.
+    // If they are not, or slots were lost on the way, the chunk is searchable no more. number: in chunks().
+    [[nodiscard]] bool is_intact(std::size_t number, trace::ByteSource& source, Statistics& statistics);
 
     // The records of a searchable chunk's main area whose stamps are in the range. Nothing if the stamps that were met
     // contradict each other, or the file cannot be read: then the chunk must be read whole.

@@ -19,7 +19,7 @@ struct TickRange {
 
 // The work that queries caused.
 struct Statistics {
-    std::uint64_t visited = 0;  // records that were read: probes of a search, metadata and events
+    std::uint64_t visited = 0;  // records that were read: probes of a search, metadata and events; not for a checksum
     std::uint64_t searched = 0; // chunks in which a search found where to begin
     std::uint64_t skipped = 0;  // chunks of which only the metadata was read
     std::uint64_t scanned = 0;  // chunks read from end to end

@@ -10,6 +10,7 @@ namespace {
 
 using support::ChunkBuilder;
 using testing::HasSubstr;
+using testing::Not;
 
 using Answer = support::SqlAnswer;
 
@@ -31,6 +32,11 @@ class SqlRange : public support::SqlQuestion {
             chunk.event(begin + 10 * i, i % 2 == 0 ? "ipoint" : "task_activate", 5, static_cast<std::uint32_t>(i));
         }
         return chunk;
+    }
+
+    static support::Bytes joined(support::Bytes bytes, const support::Bytes& more) {
+        bytes.insert(bytes.end(), more.begin(), more.end());
+        return bytes;
     }
 };
 
@@ -120,6 +126,73 @@ TEST_F(SqlRange, SaysWhatIsDamagedAndRefusesToWrite) {
         EXPECT_NE(ask(statement).failure, "") << statement;
     }
     EXPECT_THAT(ask("select 1; select 2").failure, HasSubstr("one statement"));
+}
+
+// --- chunks that are not what they seem: the same rows, messages and exit status as of everything ---
+
+TEST_F(SqlRange, AChunkThatIsThereTwiceIsReadOnce) {
+    const support::Bytes chunk = rising(0, 0, 1000, 1000).bytes();
+    write(joined(chunk, chunk));
+    const Answer answer = same("select ticks from events where ticks between 2000 and 2100");
+    EXPECT_EQ(answer.rows.size(), 11U);
+    EXPECT_EQ(answer.statistics.searched, 1U);
+    EXPECT_THAT(m_lines, HasSubstr("W-DUP"));
+}
+
+TEST_F(SqlRange, AChunkOfAnotherRunIsLeftOutAndReported) {
+    ChunkBuilder other = rising(1, 0, 1005, 1000);
+    other.begin.boot_id = 0x07BE4;
+    write(joined(rising(0, 0, 1000, 1000).bytes(), other.bytes()));
+    const Answer answer = ask("select ticks from events where ticks between 2000 and 2100");
+    EXPECT_EQ(answer.rows.size(), 11U);
+    EXPECT_EQ(answer.status, trace::ExitStatus::damaged);
+    EXPECT_THAT(m_lines, HasSubstr("E-BOOT"));
+    same("select ticks, chunk from events where ticks between 2000 and 2100");
+}
+
+TEST_F(SqlRange, AWrongChecksumIsReportedByAnyReaderOfTheChunk) {
+    support::Bytes bytes = support::sealed(rising(0, 0, 1000, 1000).bytes());
+    write(bytes);
+    const std::string range = "select ticks, par1, par2 from events where ticks between 2000 and 2100";
+    const Answer sound = same(range);
+    EXPECT_EQ(sound.statistics.searched, 1U);
+    EXPECT_EQ(sound.status, trace::ExitStatus::clean);
+    EXPECT_EQ(m_lines, "");
+    bytes[bytes.size() - 13] ^= std::byte{1}; // of a parameter of the last record
+    write(bytes);
+    const Answer answer = ask(range);
+    EXPECT_EQ(answer.rows, sound.rows);
+    EXPECT_EQ(answer.status, trace::ExitStatus::damaged);
+    EXPECT_THAT(m_lines, HasSubstr("W-CRC"));
+    EXPECT_EQ(ask("select * from events where ticks > 20000").status, trace::ExitStatus::clean) << "nothing is read";
+}
+
+TEST_F(SqlRange, EmptySlotsOfAChunkWithAChecksumAreReported) {
+    support::Bytes bytes = support::sealed(rising(0, 0, 1000, 1000).bytes());
+    const std::ptrdiff_t hole = 16 * 100; // before the end: no probe of the index meets it
+    std::fill_n(bytes.end() - hole, 32, std::byte{0});
+    write(bytes);
+    const Answer answer = ask("select ticks from events where ticks between 2000 and 2100");
+    EXPECT_EQ(answer.rows.size(), 11U);
+    EXPECT_EQ(answer.status, trace::ExitStatus::damaged);
+    EXPECT_THAT(m_lines, HasSubstr("W-SHORT"));
+    EXPECT_THAT(m_lines, Not(HasSubstr("W-CRC")));
+}
+
+TEST_F(SqlRange, AWrongChecksumConcernsTheEmergencyAreaToo) {
+    ChunkBuilder chunk = rising(0, 0, 1000, 1000);
+    chunk.unordered(30'000, "blackout_start", 1);
+    support::Bytes bytes = support::sealed(chunk.bytes());
+    bytes[bytes.size() - 13] ^= std::byte{1};
+    write(bytes);
+    EXPECT_EQ(ask("select event from events where ticks > 20000").status, trace::ExitStatus::damaged);
+    EXPECT_THAT(m_lines, HasSubstr("W-CRC"));
+}
+
+TEST_F(SqlRange, ALargeValueIsRefused) {
+    write(rising(0, 0, 1000, 10).bytes());
+    EXPECT_EQ(ask("select length(zeroblob(1000000))").rows.front(), "1000000 ");
+    EXPECT_THAT(ask("select zeroblob(900000000)").failure, HasSubstr("more than 64 MiB"));
 }
 
 } // namespace
