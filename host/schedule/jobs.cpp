@@ -13,6 +13,7 @@ using trace::kCodeOf;
 Outcome outcome_of(const trace::Event& event) {
     switch (event.code) {
     case kCodeOf<"task_end_cycle">:
+    case kCodeOf<"task_disable">:
         return Outcome::completed;
     case kCodeOf<"job_abort">:
         return Outcome::aborted;

@@ -168,12 +168,13 @@ void Schedule::take_task(const trace::Event& event) {
         wait(context, wait_state(event.par2), event.par2 & 0xFFFF);
         break;
     case kCodeOf<"task_end_cycle">:
+    case kCodeOf<"task_disable">:
     case kCodeOf<"job_abort">:
         wait(context, job, 0);
         end_job(context);
         break;
+    // A task with a job logs task_disable next, which ends it: a late end is reported between the two.
     case kCodeOf<"task_sleep">:
-    case kCodeOf<"task_disable">:
         wait(context, job, 0);
         break;
     default:

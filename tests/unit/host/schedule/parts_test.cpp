@@ -208,6 +208,14 @@ TEST(Jobs, EachEndHasItsOutcome) {
                 ElementsAre("3/1 10 - 20 - 3", "3/2 20 - 30 - 1", "3/3 40 - 50 - 2 late", "3/1 70 - - - 5"));
 }
 
+TEST(Jobs, AreCompletedByATaskThatSleeps) {
+    Scene scene;
+    scene.at(10, "job_release", 3, 10).at(20, "task_sleep", 3).at(21, "task_disable", 3);
+    scene.at(30, "job_release", 3, 30).at(40, "task_sleep", 3).at(41, "task_deadline_miss", 3);
+    scene.at(42, "task_disable", 3).at(50, "job_release", 3, 50).finish();
+    EXPECT_THAT(scene.job_texts(), ElementsAre("3/1 10 - 21 - 0", "3/2 30 - 42 - 0 late", "3/3 50 - - - 5"));
+}
+
 TEST(ProcessorTime, TimeInHandlersAndGapsIsOfNoTask) {
     ProcessorTime time;
     const auto at = [&](std::uint64_t stamp) -> ProcessorTime& {
