@@ -116,7 +116,8 @@ REMORA := $(BUILD)/host/remora
 #= CLOCK=icount|tcg        a clock that counts instructions (exact; not with ACCEL=kvm), or the host's clock
 #= NIC=pci|isa|none        which NE2000
 #= INTERRUPTS=full|light|count  begin and end of each interrupt; one record each; one record for each thousand
-#= CLI_STI=ON|OFF          record CLI and STI around the kernel's sections with interrupts off
+#= CLI_STI=ON|OFF          record CLI and STI around the kernel's sections with interrupts off; with BOOT=pvh so many that
+#=                         records are dropped: shorten the run by DURATION_MS=n
 #= OUT=dir                 where the session goes: dir/udp, dir/disk
 #= PORT=n SEED=n           UDP port of the collector, seed of the workload
 #= DURATION_MS=n           length of the workload, if the application offers it
