@@ -22,6 +22,7 @@
 //           len ...payload...                  ..0 pad
 #pragma once
 
+#include "lib/crc32c.hpp"
 #include "lib/endian.hpp"
 #include "lib/result.hpp"
 #include "tracer/record.hpp"
@@ -136,6 +137,11 @@ struct ChunkBegin {
     }
 };
 
+// The chunk states a checksum. A kind without a word, or a checksum without a kind, is one, too: it cannot be right.
+[[nodiscard]] constexpr bool is_sealed(const ChunkBegin& begin) {
+    return begin.checksum != ChunkChecksum::none || begin.crc32c != 0;
+}
+
 // The slots of a chunk that its compact stream fills; they follow the preamble, and records follow them.
 [[nodiscard]] constexpr std::uint64_t stream_slots(const ChunkBegin& begin) {
     const std::uint64_t whole = begin.compact_bytes / kRecordBytes;
@@ -244,6 +250,7 @@ enum class RunResult : std::uint8_t {
 // The last event of a stream sink: the totals for the receiver to check against.
 struct ExportEnd {
     static constexpr std::string_view kEvent = "export_end";
+    static constexpr bool kSealed = true; // its payload ends in a CRC-32C of the bytes before it
     std::uint32_t chunks = 0;
     RunResult result = RunResult::unknown;
     std::uint64_t records = 0; // preambles not counted
@@ -363,6 +370,13 @@ template <typename Payload>
     lib::ByteWriter writer(out);
     writer.le(std::uint16_t{0});
     Payload::fields(payload, detail::PayloadWriter{writer});
+    if constexpr (requires { Payload::kSealed; }) {
+        const std::size_t size = writer.offset();
+        if (!writer.failed() && out.size() - size >= sizeof(std::uint32_t)) {
+            lib::store_le(out, static_cast<std::uint16_t>(size + sizeof(std::uint32_t)));
+        }
+        writer.le(writer.failed() ? 0 : lib::crc32c(out.first(size)));
+    }
     if (writer.failed()) {
         return lib::Error::no_space;
     }
@@ -383,6 +397,14 @@ template <typename Payload>
     lib::ByteReader reader(bytes.first(length).subspan(sizeof(std::uint16_t)));
     Payload payload;
     Payload::fields(payload, detail::PayloadReader{reader});
+    if constexpr (requires { Payload::kSealed; }) {
+        constexpr std::size_t kSum = sizeof(std::uint32_t);
+        // Older payloads end before it.
+        if (reader.remaining() >= kSum &&
+            lib::load_le<std::uint32_t>(bytes.subspan(length - kSum)) != lib::crc32c(bytes.first(length - kSum))) {
+            return lib::Error::corrupt;
+        }
+    }
     if (reader.failed()) {
         return lib::Error::corrupt;
     }

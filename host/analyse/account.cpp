@@ -16,8 +16,7 @@ namespace {
 using trace::ChunkReport;
 
 bool is_sealed(const ChunkReport& chunk) {
-    return chunk.described && chunk.description.checksum == tracer::ChunkChecksum::crc32c && !chunk.damaged &&
-           chunk.missing == 0;
+    return chunk.described && tracer::is_sealed(chunk.description) && !chunk.damaged && chunk.missing == 0;
 }
 
 std::vector<ProcessorAccount> by_processor(const trace::TraceFacts& facts) {
@@ -42,11 +41,11 @@ std::vector<ProcessorAccount> by_processor(const trace::TraceFacts& facts) {
 
 void check_chunks(Account& account, const trace::TraceFacts& facts) {
     for (const ChunkReport& chunk : facts.chunks) {
-        if (chunk.damaged) {
-            account.faults.push_back(fmt::format("the checksum of {} is wrong", text::escaped(chunk.file)));
-        } else if (chunk.missing != 0) {
+        if (chunk.missing != 0) {
             account.faults.push_back(
                 fmt::format("{} records are missing in {}", chunk.missing, text::escaped(chunk.file)));
+        } else if (chunk.damaged) {
+            account.faults.push_back(fmt::format("the checksum of {} is wrong", text::escaped(chunk.file)));
         } else if (!is_sealed(chunk)) {
             account.unknown = "a chunk has no checksum of the machine";
         }
@@ -67,6 +66,10 @@ void check_totals(Account& account, const trace::TraceFacts& facts) {
     const tracer::ExportEnd& totals = *account.totals;
     same("chunks sent", totals.chunks, facts.chunks.size());
     same("records sent", totals.records, account.stored);
+    if (facts.chunks.empty() || !facts.chunks.front().described) {
+        account.unknown = "the trace is not one of chunks: its records are counted otherwise";
+        return;
+    }
     if (totals.committed == 0 && account.events != 0) {
         account.unknown = "the machine did not say how many records it committed";
         return;

@@ -20,8 +20,9 @@ using trace::kCodeOf;
 
 namespace {
 
-// 16 MiB. One packet can claim that a million were lost: that many empty slots are not written on its word.
-constexpr std::uint64_t kGapSlotsMax = std::uint64_t{1} << 20;
+// Empty slots of a chunk are bounded by what has come of it: one packet can claim that a million were lost.
+constexpr std::uint64_t kEmptySlotsMin = std::uint64_t{1} << 15; // 512 KiB
+constexpr std::uint64_t kEmptySlotsPerSlot = 16;
 
 lib::Error error_of_errno() {
     return errno == ENOSPC || errno == EDQUOT ? lib::Error::no_space : lib::Error::io;
@@ -111,7 +112,8 @@ void SessionWriter::account_gap(std::uint64_t lost_before) {
     }
     m_gap.packets += lost_before;
     m_gap.slots += slots;
-    if (remaining() == std::optional<std::uint64_t>(0) || m_gap.slots > kGapSlotsMax) {
+    if (remaining() == std::optional<std::uint64_t>(0) ||
+        m_slots_lost > kEmptySlotsMin + kEmptySlotsPerSlot * m_slots) {
         end_file();
     }
 }
@@ -318,8 +320,8 @@ void SessionWriter::take_metadata(const tracer::Record& record) {
             begin && begin.value().preamble_slots >= m_slots) {
             m_chunks.back().described = true;
             m_chunks.back().description = begin.value();
-            if (begin.value().checksum == tracer::ChunkChecksum::crc32c) {
-                m_sum.emplace(m_assembler.payload(), record.stamp());
+            if (tracer::is_sealed(begin.value())) {
+                m_sum.emplace(m_assembler.payload(), record.stamp(), m_assembler.other_bits());
             }
         }
         break;

@@ -81,7 +81,15 @@ lib::Result<std::unique_ptr<Trace>> Trace::open(const std::string& path, const t
         diagnostics.unusable_input();
         return source.error();
     }
-    return open({.name = path == "-" ? "<stdin>" : path, .bytes = source.value()}, options, diagnostics);
+    const auto bytes = options.whole_first ? trace::ByteSource::positioned(source.value()) : source;
+    if (!bytes) {
+        diagnostics.report("E-IO", {.file = path}, fmt::format("cannot be copied: {}", error_name(bytes.error())));
+        diagnostics.unusable_input(bytes.error());
+        return bytes.error();
+    }
+    return open(
+        {.name = path == "-" ? "<stdin>" : path, .bytes = bytes.value(), .keep_open = bytes.value() != source.value()},
+        options, diagnostics);
 }
 
 lib::Result<std::unique_ptr<Trace>> Trace::open(const trace::NamedSource& input, const trace::OpenOptions& options,

@@ -26,6 +26,7 @@ struct OpenOptions {
     bool machine_clock = false; // times of the machine's counter, also where the kernel's clock was set back
     bool strict = false;        // stop at the first damage
     bool salvage = false;       // also decode what is damaged by its checksum or count
+    bool whole_first = false;   // a pipe is copied to a file first: damage is known before any record is used
 };
 
 } // namespace host::trace

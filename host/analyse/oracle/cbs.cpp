@@ -156,8 +156,8 @@ void Cbs::judge_arrival(std::uint16_t id, const Server& server, Account& account
         account.since = time;
         account.used = 0;
         account.intervals = 0;
-        const bool in_time =
-            !timing().judged || (time <= account.arrived + 1 && time + timing().tolerance >= account.arrived);
+        const bool in_time = !timing().judged || (time <= account.arrived + 1 + timing().granule &&
+                                                  time + timing().tolerance >= account.arrived);
         const bool full = !account.new_budget || same_but_rounding(*account.new_budget, capacity);
         if (!in_time || !full) {
             verdicts().fail(Rule::cbs_arrival, std::nullopt,

@@ -55,8 +55,10 @@ std::string Model::name(std::uint16_t context) const {
 }
 
 Task& Model::task(std::uint16_t context) {
-    Task& task = m_tasks[context];
+    const auto [place, is_new] = m_tasks.try_emplace(context);
+    Task& task = place->second;
     task.context = context;
+    task.may_be_blocked = is_new ? m_forgot : task.may_be_blocked;
     if (!task.described) {
         describe(task);
     }
@@ -85,6 +87,7 @@ void Model::insert(Task& task) {
 
 void Model::forget() {
     m_tasks.clear();
+    m_forgot = true;
     for (auto& [id, mutex] : m_mutexes) {
         mutex.known = false;
         mutex.ceiling_us.reset();
@@ -143,6 +146,7 @@ void Model::apply_task(const trace::Event& event) {
     case kCodeOf<"task_create">:
         end_task(event.par1);
         task(event.par1).ready = Truth::no;
+        task(event.par1).may_be_blocked = false;
         break;
     case kCodeOf<"task_activate">:
         if (Task& task = this->task(event.par1); !m_jobs_recorded && task.policy != Policy::edf) {
@@ -155,6 +159,9 @@ void Model::apply_task(const trace::Event& event) {
     case kCodeOf<"task_dispatch">:
         if (m_decided && m_decided->shadow == event.par1) {
             m_running = m_decided;
+            if (m_decided->exec == m_decided->shadow) {
+                task(event.par1).may_be_blocked = false; // it runs in its own place
+            }
         }
         retry_lock(task(event.par1));
         break;
@@ -312,6 +319,7 @@ void Model::apply_mutex(const trace::Event& event) {
         mutex.known = true;
         mutex.owner = event.par1;
         task(event.par1).blocked_on.reset();
+        task(event.par1).may_be_blocked = false;
         break;
     }
     case kCodeOf<"set_mutex_block">:
@@ -379,7 +387,9 @@ void Model::apply_schedule(const trace::Event& event) {
     if (m_jobs_recorded && task(exec).idle && exec == event.par1) {
         for (auto& [context, task] : m_tasks) {
             task.ready = task.ready == Truth::unknown && !task.idle ? Truth::no : task.ready;
+            task.may_be_blocked = false; // a task that waits for a mutex lends its place, and that comes before idle's
         }
+        m_forgot = false;
         m_complete = true;
     }
     m_decided = Running{.exec = exec, .shadow = event.par1, .since = event.ticks.value};

@@ -58,6 +58,7 @@ struct Task {
     std::uint64_t deadline_slack = 0;          // ticks by which it may be later than recorded
     std::uint64_t sequence = 0;                // order of insertion; 0: not known
     std::optional<std::uint32_t> blocked_on{}; // mutex that it waits for; its place is lent while that is owned
+    bool may_be_blocked = false;               // on a mutex that a hole hides, until a record shows where its place is
     std::optional<std::uint16_t> server{};
     std::optional<std::uint64_t> deadline_us{}; // of set_priority, until job_deadline has come, and the other way round
     std::optional<std::uint32_t> deadline_low{};
@@ -187,6 +188,7 @@ class Model {
     std::map<std::uint16_t, Server> m_servers;
     std::optional<Running> m_running;
     std::optional<Running> m_decided; // not dispatched yet
+    bool m_forgot = false;            // tasks may be known again that blocked in a hole
     std::uint64_t m_sequence = 0;
     bool m_jobs_recorded = false;
     bool m_acquires_recorded = false;

@@ -187,6 +187,8 @@ std::optional<std::uint16_t> Model::next_in_chain(const Task& task) const {
         if (mutex->owner != 0) {
             return mutex->owner == task.context ? std::uint16_t{0} : mutex->owner;
         }
+    } else if (task.may_be_blocked) {
+        return std::nullopt;
     }
     switch (stopped(task)) {
     case Truth::unknown:

@@ -3,6 +3,7 @@
 #include "host/analyse/oracle/oracle.hpp"
 
 #include "host/trace/foreign.hpp"
+#include "tracer/compact/layout.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -21,6 +22,12 @@ std::uint64_t ticks_per_instruction(const trace::TraceFacts& facts) {
     constexpr std::uint32_t kRecordInstructions = 16;
     const std::uint32_t ticks = facts.cost ? facts.cost->plain_record_ticks_x256() / 256 / kRecordInstructions : 0;
     return std::max(std::bit_floor(ticks), 1U);
+}
+
+// Ticks by which a stamp of the chunk may be too early: the bits that its layout cuts.
+std::uint64_t granule_of(const trace::ChunkReport& chunk) {
+    const bool is_known = chunk.compact() && chunk.description.layout < tracer::compact::kLayouts;
+    return is_known ? (std::uint64_t{1} << tracer::compact::kLayoutRows[chunk.description.layout].lsb) - 1 : 0;
 }
 
 } // namespace
@@ -59,6 +66,7 @@ void Oracle::begin_chunk(const trace::Event& event, const trace::TraceFacts& fac
                                      chunk.file));
         return;
     }
+    m_timing.granule = granule_of(chunk);
     m_timing.judged = m_tolerance || facts.clock.mode == tracer::ClockMode::icount;
     if (!m_timing.judged) {
         m_verdicts.relax("the clock is not one that counts instructions: a stamp may be any time later than the "
@@ -141,7 +149,8 @@ void Oracle::add(const trace::Event& event, const trace::TraceFacts& facts) {
         forget();
     }
     m_steps.event(event);
-    m_timing.tolerance = m_tolerance.value_or(kToleranceTicks * ticks_per_instruction(facts) + m_steps.delay());
+    m_timing.tolerance =
+        m_timing.granule + m_tolerance.value_or(kToleranceTicks * ticks_per_instruction(facts) + m_steps.delay());
     judge(event);
     m_model.apply(event);
 }

@@ -59,7 +59,8 @@ void RoundRobin::end_slice(const trace::Event& event) {
                                *slice_ticks);
         });
     }
-    slice = Slice{.known = true, .from = event.ticks.value};
+    // Whether it runs on is known only if a record has shown who runs.
+    slice = Slice{.known = model().running().has_value(), .from = event.ticks.value};
 }
 
 void RoundRobin::settle(const trace::Event& event) {

@@ -13,6 +13,7 @@ namespace host::analyse::oracle {
 // Stamps come a few hundred instructions after the kernel read its clock, timers up to an interrupts-off section late.
 struct Timing {
     std::uint64_t tolerance = 0; // ticks, for each interval that is measured by two stamps
+    std::uint64_t granule = 0;   // ticks that a stamp of a compact chunk may be too early, in addition: cut bits
     bool judged = true;          // false: stamps say too little about the kernel's times
 };
 

@@ -162,6 +162,7 @@ void add_check(CommandLine& line, Context context) {
     Command command =
         line.command("check", "compare every decision with the scheduling theory; exit status 2 on violation");
     const auto options = std::make_shared<CheckOptions>();
+    options->input.options.whole_first = true; // it never accuses on damaged data
     add_trace_options(command, options->input, "--to-time,--to");
     command.described("TRACE").required(false); // --rules needs none
     command.flag("--json", options->input.json, "as JSON");

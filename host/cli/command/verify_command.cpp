@@ -178,6 +178,7 @@ trace::ExitStatus verify(const VerifyInput& input, Context context) {
 void add_verify(CommandLine& line, Context context) {
     Command command = line.command("verify", "check the structure of a trace; exit status 2 on violation");
     const auto input = std::make_shared<VerifyInput>();
+    input->trace.options.whole_first = true;
     add_trace_options(command, input->trace);
     command.flag("--json", input->trace.json, "as JSON");
     command.option("--capture", input->capture,

@@ -83,6 +83,8 @@ RecordChunks::RecordChunks(const Survey& survey, Write write)
     m_template.encoding = tracer::Encoding::records;
     m_template.layout = 0;
     m_template.compact_bytes = 0;
+    m_template.checksum = tracer::ChunkChecksum::none; // the machine's: it is of other bytes
+    m_template.crc32c = 0;
     m_taken.resize(chunks.size());
 }
 

@@ -308,10 +308,10 @@ void ChunkCursor::take_description(const tracer::ChunkBegin& description) {
 // The bytes after the header against the checksum that it states: of a file now, before any of its records is used; of
 // a pipe when they have come.
 void ChunkCursor::check_sum(const tracer::ChunkBegin& description) {
-    if (description.checksum != tracer::ChunkChecksum::crc32c) {
+    if (!tracer::is_sealed(description)) {
         return;
     }
-    const ChunkSum sum(m_assembler.payload(), m_first.record.stamp());
+    const ChunkSum sum(m_assembler.payload(), m_first.record.stamp(), m_assembler.other_bits());
     const std::uint64_t slots = std::uint64_t{description.preamble_slots} + description.records;
     m_feed.check_sum(sum, description.crc32c, (slots - m_feed.slots_taken()) * tracer::kRecordBytes);
 }

@@ -41,11 +41,13 @@ void ChunkMerge::add(const trace::NamedSource& input) {
     }
 }
 
-void ChunkMerge::add_file(trace::ByteSource& source, const std::string& path, bool is_damaged) {
+void ChunkMerge::add_file(trace::ByteSource& source, const std::string& path, const Listed& listed) {
     const auto first = static_cast<std::ptrdiff_t>(m_segments.size());
     index_file(source, path, m_segments, m_diagnostics);
-    std::for_each(m_segments.begin() + first, m_segments.end(),
-                  [is_damaged](Segment& segment) { segment.damaged = is_damaged; });
+    std::for_each(m_segments.begin() + first, m_segments.end(), [&listed](Segment& segment) {
+        segment.damaged = listed.is_damaged;
+        segment.holes_listed = listed.holes_listed;
+    });
 }
 
 void ChunkMerge::start() {

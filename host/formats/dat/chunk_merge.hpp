@@ -35,8 +35,16 @@ class ChunkMerge {
     void add(const trace::NamedSource& input);
 
     // A file of a session. It is opened again when its turn comes: a session may have more files than a process may
-    // hold open. is_damaged: its bytes are not those that the session's manifest describes.
-    void add_file(trace::ByteSource& source, const std::string& path, bool is_damaged = false);
+    // hold open.
+    void add_file(trace::ByteSource& source, const std::string& path) { add_file(source, path, {}); }
+
+    // What a session's manifest says of a file.
+    struct Listed {
+        bool is_damaged = false;   // its bytes are others
+        bool holes_listed = false; // they are these, and slots of it were lost
+    };
+
+    void add_file(trace::ByteSource& source, const std::string& path, const Listed& listed);
 
     // Everything was added. Reports chunks that are stored twice.
     void start();

@@ -11,7 +11,7 @@
 
 namespace host::formats::dat {
 
-ChunkSum::ChunkSum(std::span<const std::byte> payload, lib::Ticks stamp) {
+ChunkSum::ChunkSum(std::span<const std::byte> payload, lib::Ticks stamp, std::uint16_t other_bits) {
     ASSERT(payload.size() <= tracer::kCombineSlotsMax * tracer::kPayloadBytesPerSlot);
     std::array<std::byte, tracer::kCombineSlotsMax * tracer::kPayloadBytesPerSlot> bytes{};
     std::ranges::copy(payload, bytes.begin());
@@ -20,6 +20,7 @@ ChunkSum::ChunkSum(std::span<const std::byte> payload, lib::Ticks stamp) {
     const auto count = tracer::encode_combined(trace::kCodeOf<"chunk_begin">, stamp,
                                                std::span<const std::byte>(bytes).first(payload.size()), slots);
     ASSERT(count.ok()); // they came out of as many slots
+    slots[0].code = static_cast<std::uint16_t>(slots[0].code | other_bits);
     for (std::size_t i = 0; i < count.value(); ++i) {
         std::array<std::byte, tracer::kRecordBytes> slot{};
         tracer::encode_record(slots[i], slot);

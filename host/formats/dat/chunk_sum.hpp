@@ -16,8 +16,9 @@ namespace host::formats::dat {
 
 class ChunkSum {
   public:
-    // Takes the slots of a chunk_begin. payload: of these slots together, padding included; stamp: theirs.
-    ChunkSum(std::span<const std::byte> payload, lib::Ticks stamp);
+    // Takes the slots of a chunk_begin. payload: of these slots together, padding included; stamp: theirs; other_bits:
+    // of their codes, those that no machine sets.
+    ChunkSum(std::span<const std::byte> payload, lib::Ticks stamp, std::uint16_t other_bits);
 
     // Bytes of the chunk that follow those taken before.
     void add(std::span<const std::byte> bytes);

@@ -84,6 +84,9 @@ class CombinedAssembler {
         return payload();
     }
 
+    // Of the codes of its slots, all bits together that are neither the event nor the flag. Valid as payload() is.
+    [[nodiscard]] constexpr std::uint16_t other_bits() const { return m_other_bits; }
+
     constexpr void reset() {
         m_slots = 0;
         m_skipping = false;
@@ -91,6 +94,8 @@ class CombinedAssembler {
 
   private:
     constexpr void append(const tracer::Record& record) {
+        m_other_bits = static_cast<std::uint16_t>((m_slots == 0 ? 0 : m_other_bits) |
+                                                  (record.code & ~(tracer::kCodeMask | tracer::kCombineMask)));
         const auto piece = tracer::slot_payload(record);
         for (std::size_t i = 0; i < piece.size(); ++i) {
             m_bytes[m_slots * tracer::kPayloadBytesPerSlot + i] = piece[i];
@@ -102,6 +107,7 @@ class CombinedAssembler {
     std::size_t m_slots = 0;
     std::size_t m_complete_bytes = 0;
     tracer::Record m_first;
+    std::uint16_t m_other_bits = 0;
     bool m_skipping = false;
 };
 

@@ -20,7 +20,7 @@ bool states_checksum(trace::ByteSource& source) {
     std::array<std::byte, tracer::kCombineSlotsMax * tracer::kRecordBytes> slots;
     const auto size = source.read(0, slots);
     const auto begin = size ? read_chunk_begin(std::span<const std::byte>(slots).first(size.value())) : std::nullopt;
-    return begin && begin->checksum == tracer::ChunkChecksum::crc32c;
+    return begin && tracer::is_sealed(*begin);
 }
 
 bool has_checksum(const std::string& path, std::uint32_t crc32c) {
@@ -123,13 +123,16 @@ lib::Result<void> RecordStream::open_directory(const std::string& path) {
                 "E-SIZE", {.file = name},
                 fmt::format("the file has {} bytes, the manifest says {}", source.value()->size_bytes(), chunk.bytes));
         }
-        const bool is_damaged = has_size && !states_checksum(*source.value()) && !has_checksum(name, chunk.crc32c);
+        // A chunk with a checksum of its own and without holes is compared when it is opened.
+        const bool needs_manifest = chunk.missing != 0 || !states_checksum(*source.value());
+        const bool is_damaged = has_size && needs_manifest && !has_checksum(name, chunk.crc32c);
         if (is_damaged) {
             m_diagnostics.report("W-CRC", {.file = name},
                                  "the checksum of the file is not that of the manifest: its records are read, and "
                                  "nothing is concluded from them");
         }
-        m_merge.add_file(*source.value(), name, is_damaged);
+        m_merge.add_file(*source.value(), name,
+                         {.is_damaged = is_damaged, .holes_listed = has_size && !is_damaged && chunk.missing != 0});
     }
     add_unlisted(path, *m_manifest, m_merge, m_diagnostics);
     return {};

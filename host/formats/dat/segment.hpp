@@ -39,7 +39,8 @@ struct Segment {
     std::optional<ChunkKey> key{};                              // as its header says
     std::size_t order = 0;                                      // in the input
     bool damaged = false;                                       // the manifest's checksum of the file is another
-    lib::Ticks first_stamp{}; // of the first record that is no metadata, as far as the file can be believed
+    bool holes_listed = false; // the manifest lists lost slots of it, and its checksum is right
+    lib::Ticks first_stamp{};  // of the first record that is no metadata, as far as the file can be believed
 };
 
 // Appends the segments of a seekable file. Reports E-EMPTY, E-TRUNC, E-IO; damage inside chunks is for the reader of

@@ -166,15 +166,19 @@ void SlotFeed::check_sum(const ChunkSum& sum, std::uint32_t stated, std::uint64_
     const bool is_all_there =
         segment.shifted_bytes == 0 && begin <= segment.end_bytes && segment.end_bytes - begin >= size_bytes;
     const auto source = m_source.bytes != nullptr ? m_source.bytes : source_of(segment);
-    if (is_all_there && source != nullptr &&
-        check_bytes(*source, begin, size_bytes, sum, stated) == ChunkBytes::damaged) {
+    if (!is_all_there || source == nullptr) {
+        return;
+    }
+    // Empty slots explain a wrong checksum only where a receiver says that it has lost them, and nothing else changed.
+    const ChunkBytes bytes = check_bytes(*source, begin, size_bytes, sum, stated);
+    if (bytes == ChunkBytes::damaged || (bytes == ChunkBytes::holed && !segment.holes_listed)) {
         report_sum();
     }
 }
 
 void SlotFeed::finish_sum() {
     const auto sum = m_reader.end_sum();
-    if (sum && *sum != m_stated_sum && m_scope.chunk().missing == 0) {
+    if (sum && *sum != m_stated_sum) {
         report_sum();
     }
 }

@@ -118,7 +118,7 @@ TEST(TraceFormatDocument, ListsTheFieldsOfEveryPayloadInTheirSizes) {
     EXPECT_EQ(tracer::encode_payload(kCompact, bytes).value(), 2U + 4 * 4 + 2 + 2 * 4);
     EXPECT_EQ(tracer::encode_payload(tracer::NameOf{}, bytes).value(), 2U + 2 + 1);
     EXPECT_EQ(tracer::encode_payload(tracer::TaskParameters{}, bytes).value(), 2U + 2 + 2 + 5 * 8);
-    EXPECT_EQ(tracer::encode_payload(tracer::ExportEnd{}, bytes).value(), 2U + 4 + 1 + 6 * 8);
+    EXPECT_EQ(tracer::encode_payload(tracer::ExportEnd{}, bytes).value(), 2U + 4 + 1 + 6 * 8 + 4);
 }
 
 } // namespace

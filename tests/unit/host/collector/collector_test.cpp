@@ -276,6 +276,36 @@ TEST_F(Collecting, ReadsWhatFollowsLostPacketsOfAPreamble) {
     EXPECT_TRUE(diagnostics.damaged());
 }
 
+TEST_F(Collecting, BelievesNoTotalsThatChangedOnTheirWay) {
+    std::vector<Bytes> all = session();
+    all.back()[24 + 76] ^= std::byte{2}; // of the end's fifth slot
+    Sender(m_socket.local()).send(all);
+    const formats::dat::Manifest manifest = collect();
+    EXPECT_FALSE(manifest.complete);
+    EXPECT_THAT(manifest.reason, HasSubstr("the end of the export never came"));
+}
+
+TEST_F(Collecting, WritesNoMoreEmptySlotsThanWhatCameIsWorth) {
+    support::ChunkBuilder liar = chunk(0, 20);
+    tracer::ChunkBegin begin = liar.description();
+    begin.records = 0x0FFF'FFFF;
+    Syncer syncer;
+    const Limits limits;
+    Usage usage;
+    SessionWriter writer(m_session, syncer, limits, usage, [] { return formats::dat::Manifest(); });
+    writer.add(liar.with(begin), 0);
+    for (int i = 0; i < 20; ++i) {
+        writer.add(Bytes(16, std::byte{1}), 17'400);
+    }
+    writer.finish();
+    EXPECT_FALSE(writer.error());
+    std::uintmax_t bytes = 0;
+    for (const auto& file : std::filesystem::directory_iterator(m_directory.path())) {
+        bytes += file.file_size();
+    }
+    EXPECT_LT(bytes, 1'000'000U);
+}
+
 TEST_F(Collecting, IsNotCompleteIfBytesChangedOnTheirWay) {
     for (const bool flips : {false, true}) {
         Syncer syncer;

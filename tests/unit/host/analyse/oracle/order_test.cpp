@@ -2,6 +2,8 @@
 // Order, states, chains and mutex protocols: for each rule a trace that keeps it and one that breaks it.
 #include "tests/support/oracle_scene.hpp"
 
+#include <algorithm>
+#include <cstring>
 #include <gmock/gmock.h>
 
 namespace host::analyse::oracle {
@@ -55,6 +57,20 @@ TEST_F(OracleOrder, DoesNotAccuseAcrossAnEmptySlot) {
     EXPECT_THAT(judge(dispatched(false)), testing::Not(IsEmpty()));
     EXPECT_THAT(judge(dispatched(true)), IsEmpty()) << testing::PrintToString(m_texts);
     EXPECT_THAT(m_relaxations, testing::Contains(HasSubstr("records are missing")));
+}
+
+// A run without a violation, of which one packet of 60 records after the other is lost.
+TEST_F(OracleOrder, DoesNotAccuseWhicheverPacketIsLost) {
+    const std::string text = support::read_text("tests/viewers/data/control/0trace.dat");
+    support::Bytes whole(text.size());
+    std::memcpy(whole.data(), text.data(), text.size());
+    ASSERT_GT(whole.size(), 50'000U);
+    for (std::size_t packet = 4; packet * 960 < whole.size(); ++packet) {
+        support::Bytes bytes = whole;
+        const auto first = bytes.begin() + static_cast<std::ptrdiff_t>(packet * 960);
+        std::fill(first, first + std::min<std::ptrdiff_t>(960, bytes.end() - first), std::byte{0});
+        EXPECT_THAT(judge(bytes, std::nullopt), IsEmpty()) << packet << testing::PrintToString(m_texts);
+    }
 }
 
 TEST_F(OracleOrder, DoesNotAccuseInAChunkWhoseChecksumIsWrong) {

@@ -21,6 +21,17 @@ class DatConvert : public support::CommandLine {
     }
 };
 
+// The machine's checksum is of the machine's bytes: chunks that are made anew do not keep it.
+TEST_F(DatConvert, OfASealedChunkIsNotDamaged) {
+    const std::string input = m_directory.write("in.dat", support::sealed(sample().bytes()));
+    ASSERT_EQ(remora({"check", input}), 0) << m_err;
+    for (const std::string format : {"dat", "compact"}) {
+        ASSERT_EQ(remora({"convert", input, "--to", format, "-o", m_directory / "out.dat"}), 0) << m_err;
+        EXPECT_EQ(remora({"verify", m_directory / "out.dat"}), 0) << m_out << m_err;
+        EXPECT_EQ(m_err.find("W-CRC"), std::string::npos);
+    }
+}
+
 TEST_F(DatConvert, RefusesAProcessorThatNoReaderBelieves) {
     for (const std::string format : {"dat", "compact"}) {
         ASSERT_EQ(convert(255, format), 0) << m_err;

@@ -79,6 +79,17 @@ TEST_F(PacketOrdering, GivesUpAGapWhenTheWindowIsFullAndNotBefore) {
     EXPECT_EQ(m_order.counts().duplicate, 0U);
 }
 
+TEST_F(PacketOrdering, LosesNoOtherPacketToOneWrongNumber) {
+    accept(1);
+    accept(2 + (1U << 19)); // a flipped bit
+    for (std::uint32_t number = 3; number < 60; ++number) {
+        accept(number);
+    }
+    accept(2);
+    EXPECT_EQ(m_delivered.size(), 59U);
+    EXPECT_EQ(m_order.counts().lost, 0U);
+}
+
 TEST_F(PacketOrdering, ReportsTheLengthOfEachGapWhenFlushed) {
     for (const std::uint32_t number : {3U, 4U, 9U}) {
         accept(number);

@@ -102,6 +102,32 @@ std::vector<MalformedRow> malformed_chunks() {
                  return bytes;
              }},
         {.row = "D8",
+         .name = "flipped_kind_of_the_checksum",
+         .input = "the header says that it has no checksum, and has one",
+         .code = "W-CRC",
+         .status = damaged,
+         .offset_bytes = 0,
+         .events = 3,
+         .bytes =
+             [] {
+                 Bytes bytes = support::sealed(three_events().bytes());
+                 bytes[4 * 16 + 13] ^= std::byte{1}; // byte 27 of the payload
+                 return bytes;
+             }},
+        {.row = "D8",
+         .name = "flipped_bit_without_meaning",
+         .input = "a bit of the header's code that means nothing",
+         .code = "W-CRC",
+         .status = damaged,
+         .offset_bytes = 0,
+         .events = 3,
+         .bytes =
+             [] {
+                 Bytes bytes = support::sealed(three_events().bytes());
+                 bytes[5 * 16 + 1] ^= std::byte{0x80};
+                 return bytes;
+             }},
+        {.row = "D8",
          .name = "empty_slots",
          .input = "zeros in the place of a record that was lost on its way",
          .code = "W-SHORT",
