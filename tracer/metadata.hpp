@@ -137,11 +137,6 @@ struct ChunkBegin {
     }
 };
 
-// The chunk states a checksum. A kind without a word, or a checksum without a kind, is one, too: it cannot be right.
-[[nodiscard]] constexpr bool is_sealed(const ChunkBegin& begin) {
-    return begin.checksum != ChunkChecksum::none || begin.crc32c != 0;
-}
-
 // The slots of a chunk that its compact stream fills; they follow the preamble, and records follow them.
 [[nodiscard]] constexpr std::uint64_t stream_slots(const ChunkBegin& begin) {
     const std::uint64_t whole = begin.compact_bytes / kRecordBytes;
@@ -397,9 +392,8 @@ template <typename Payload>
     lib::ByteReader reader(bytes.first(length).subspan(sizeof(std::uint16_t)));
     Payload payload;
     Payload::fields(payload, detail::PayloadReader{reader});
-    if constexpr (requires { Payload::kSealed; }) {
+    if constexpr (requires { Payload::kSealed; }) { // older payloads end before it
         constexpr std::size_t kSum = sizeof(std::uint32_t);
-        // Older payloads end before it.
         if (reader.remaining() >= kSum &&
             lib::load_le<std::uint32_t>(bytes.subspan(length - kSum)) != lib::crc32c(bytes.first(length - kSum))) {
             return lib::Error::corrupt;
@@ -410,13 +404,6 @@ template <typename Payload>
     }
     return payload;
 }
-
-// Where the checksum of a chunk is in the payload of its chunk_begin, length word included.
-inline constexpr std::size_t kCrc32cOffset = [] {
-    std::array<std::byte, kCombinePayloadMax> bytes{};
-    return encode_payload(ChunkBegin{}, bytes).value() - sizeof(ChunkBegin::crc32c); // the last field
-}();
-static_assert(kCrc32cOffset == 82);
 
 // Slots that a payload of this many bytes (length included) needs.
 [[nodiscard]] constexpr std::size_t combine_slots(std::size_t payload_bytes) {

@@ -3,6 +3,7 @@
 #include "host/analyse/account.hpp"
 
 #include "host/text/escape.hpp"
+#include "tracer/chunk_seal.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>

@@ -6,6 +6,7 @@
 #include "host/formats/dat/plain_record.hpp"
 #include "host/trace/event.hpp"
 #include "lib/crc32c.hpp"
+#include "tracer/chunk_seal.hpp"
 
 #include <algorithm>
 #include <array>

@@ -4,6 +4,7 @@
 
 #include "host/formats/dat/chunk_cursor.hpp"
 #include "host/formats/dat/chunk_sum.hpp"
+#include "tracer/chunk_seal.hpp"
 
 #include <algorithm>
 #include <array>
@@ -113,12 +114,12 @@ bool sum_holds(const formats::dat::Segment& segment, trace::ByteSource& source, 
     if (!first || !head) {
         return false;
     }
-    if (head.value().checksum != tracer::ChunkChecksum::crc32c) {
+    if (!tracer::is_sealed(head.value())) {
         return true;
     }
     offset += kSlot;
     return check_bytes(source, offset, segment.end_bytes - offset,
-                       formats::dat::ChunkSum(assembler.payload(), first->stamp()),
+                       formats::dat::ChunkSum(assembler.payload(), first->stamp(), assembler.other_bits()),
                        head.value().crc32c) == formats::dat::ChunkBytes::whole;
 }
 

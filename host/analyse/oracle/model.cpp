@@ -157,13 +157,7 @@ void Model::apply_task(const trace::Event& event) {
         apply_schedule(event);
         break;
     case kCodeOf<"task_dispatch">:
-        if (m_decided && m_decided->shadow == event.par1) {
-            m_running = m_decided;
-            if (m_decided->exec == m_decided->shadow) {
-                task(event.par1).may_be_blocked = false; // it runs in its own place
-            }
-        }
-        retry_lock(task(event.par1));
+        apply_dispatch(task(event.par1));
         break;
     case kCodeOf<"task_epilogue">:
         m_running.reset();
@@ -203,6 +197,16 @@ void Model::apply_task(const trace::Event& event) {
     default:
         break;
     }
+}
+
+void Model::apply_dispatch(Task& task) {
+    if (m_decided && m_decided->shadow == task.context) {
+        m_running = m_decided;
+        if (m_decided->exec == task.context) {
+            task.may_be_blocked = false; // it runs in its own place
+        }
+    }
+    retry_lock(task);
 }
 
 void Model::apply_job(const trace::Event& event) {

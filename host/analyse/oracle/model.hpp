@@ -170,6 +170,7 @@ class Model {
     void apply_server(const trace::Event& event);
     void apply_priority(const trace::Event& event);
     void apply_schedule(const trace::Event& event);
+    void apply_dispatch(Task& task);
     void combine_deadline(Task& task, std::uint64_t stamp) const;
     void retry_lock(Task& task);
     void end_task(std::uint16_t context);

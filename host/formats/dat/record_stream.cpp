@@ -5,6 +5,7 @@
 #include "host/formats/dat/chunk_counters.hpp"
 #include "host/formats/dat/session_files.hpp"
 #include "host/text/escape.hpp"
+#include "tracer/chunk_seal.hpp"
 
 #include <algorithm>
 #include <array>
