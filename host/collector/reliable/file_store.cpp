@@ -162,14 +162,8 @@ class FileStore final : public SessionStore {
         if (::flock(m_journal.get(), LOCK_EX | LOCK_NB) != 0) {
             return fmt::format("{}.journal: another process records this session", m_path);
         }
-        Entry entry{};
-        while (read_some(m_journal, entry, m_journal_bytes) == entry.size()) {
-            const auto read = decode_entry(entry);
-            if (!read) {
-                break; // the process was killed while it wrote this one
-            }
-            m_streams[read->first].mark = read->second;
-            m_journal_bytes += entry.size();
+        if (std::string wrong = read_journal(); !wrong.empty()) {
+            return wrong;
         }
         if (::ftruncate(m_journal.get(), static_cast<off_t>(m_journal_bytes)) != 0) {
             return fmt::format("{}.journal: {}", m_path, std::strerror(errno));
@@ -208,8 +202,9 @@ class FileStore final : public SessionStore {
         if (stream.file.is_open() && ::fdatasync(stream.file.get()) != 0) {
             return false;
         }
-        if (!write_all(m_journal, encode_entry(number, mark), m_journal_bytes) || ::fdatasync(m_journal.get()) != 0 ||
-            !sync_directory()) {
+        // The name of a stream is durable before a mark speaks of it.
+        if (!sync_directory() || !write_all(m_journal, encode_entry(number, mark), m_journal_bytes) ||
+            ::fdatasync(m_journal.get()) != 0) {
             return false;
         }
         m_journal_bytes += kEntryBytes;
@@ -218,6 +213,32 @@ class FileStore final : public SessionStore {
     }
 
   private:
+    // The process may have been killed while it wrote the last entry: that one alone may be wrong. What else is wrong
+    // is damage, and nothing is cut to the mark before it: the sender has forgotten what the later marks promise.
+    [[nodiscard]] std::string read_journal() {
+        struct stat state {};
+
+        if (::fstat(m_journal.get(), &state) != 0) {
+            return fmt::format("{}.journal: {}", m_path, std::strerror(errno));
+        }
+        const auto size = static_cast<std::uint64_t>(state.st_size);
+        for (; size - m_journal_bytes >= kEntryBytes; m_journal_bytes += kEntryBytes) {
+            Entry entry{};
+            const bool is_last = size - m_journal_bytes < 2 * kEntryBytes;
+            const bool is_read = read_some(m_journal, entry, m_journal_bytes) == entry.size();
+            const auto read = is_read ? decode_entry(entry) : std::nullopt;
+            if (read) {
+                m_streams[read->first].mark = read->second;
+            } else if (is_read && is_last) {
+                break;
+            } else {
+                return fmt::format("{}.journal: damaged at byte {}; keep its files, and record elsewhere", m_path,
+                                   m_journal_bytes);
+            }
+        }
+        return {};
+    }
+
     [[nodiscard]] std::string path_of(std::uint16_t number) const { return stream_file(m_path, number); }
 
     [[nodiscard]] bool open_stream(std::uint16_t number) {

@@ -104,12 +104,34 @@ TEST_F(Storing, AJournalCutAnywhereIsAnEarlierState) {
     }
     for (std::size_t bit = 0; bit < 8 * entry; ++bit) {
         Bytes damaged = whole_journal;
-        damaged[entry + bit / 8] ^= static_cast<std::byte>(1U << (bit % 8));
+        damaged[2 * entry + bit / 8] ^= static_cast<std::byte>(1U << (bit % 8));
         write_file(journal(), damaged);
         write_file(stream(), whole_stream);
         const auto store = m_stores.open(kPeer, 0xAB);
         ASSERT_NE(store, nullptr);
-        EXPECT_EQ(store->durable(0), marks[1]) << "bit " << bit;
+        EXPECT_EQ(store->durable(0), marks[2]) << "bit " << bit << " of the last entry, which a kill may leave torn";
+    }
+}
+
+// The sender has forgotten what the entries after it promise.
+TEST_F(Storing, CutsNothingBeforeADamagedEntryThatIsNotTheLast) {
+    {
+        const auto store = m_stores.open(kPeer, 0xAB);
+        for (std::uint8_t i = 0; i < 3; ++i) {
+            append(*store, i);
+        }
+    }
+    const Bytes whole_stream = read_file(stream());
+    const Bytes whole_journal = read_file(journal());
+    const std::size_t entry = whole_journal.size() / 3;
+    for (std::size_t bit = 0; bit < 8 * 2 * entry; ++bit) {
+        Bytes damaged = whole_journal;
+        damaged[bit / 8] ^= static_cast<std::byte>(1U << (bit % 8));
+        write_file(journal(), damaged);
+        EXPECT_EQ(m_stores.open(kPeer, 0xAB), nullptr) << "bit " << bit;
+        EXPECT_THAT(m_stores.why(), HasSubstr("damaged at byte"));
+        EXPECT_EQ(read_file(journal()), damaged);
+        EXPECT_EQ(read_file(stream()), whole_stream);
     }
 }
 
