@@ -98,7 +98,7 @@ SessionDirectory::Opened SessionDirectory::create(int parent, const std::string&
 
 // Locks first: what a collector writes just now is not judged.
 lib::Result<void, Failure> SessionDirectory::take(OldSession old) {
-    if (const auto locked = m_lock.take(descriptor()); !locked || old == OldSession::leave) {
+    if (auto locked = m_lock.take(descriptor()); !locked || old == OldSession::leave) {
         return locked;
     }
     auto names = list_names(descriptor());

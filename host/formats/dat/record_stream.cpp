@@ -33,7 +33,7 @@ bool has_checksum(const std::string& path, std::uint32_t crc32c) {
 void add_unlisted(const std::string& directory, const Manifest& manifest, ChunkMerge& merge,
                   trace::Diagnostics& diagnostics) {
     for (const std::string& file : unlisted_files(directory, manifest)) {
-        const std::string name = directory + '/' + file;
+        const std::string name = fmt::format("{}/{}", directory, file);
         const auto source = trace::ByteSource::open_file(name);
         if (!source) {
             diagnostics.report("E-IO", {.file = name}, trace::file_error(source.error()));
