@@ -2,6 +2,7 @@
 #include "tracer/chunk_store.hpp"
 
 #include "tracer/compact_chunk.hpp"
+#include "tracer/older_half.hpp"
 
 #include <algorithm>
 
@@ -35,26 +36,15 @@ std::size_t emergency_position_of(std::uint64_t emergency_word) {
     return emergency_word & 0xFFFF'FFFF;
 }
 
-bool begins_an_event(std::span<const std::byte> record) {
-    const Combine combine = decode_record(record).combine();
-    return combine == Combine::simple || combine == Combine::first;
-}
-
 // What remains of the previous lap: the records after the scratch slots, from the first event that is still whole.
 std::span<const std::byte> older_half(const ChunkControl& control, std::uint64_t word) {
     const std::uint64_t lap = word >> 32;
     if (lap == 0) {
         return {};
     }
-    const std::size_t end = control.lap_end[lap & 1];
-    std::size_t begin = position_of(word) + kRecordBytes;
-    if (control.scribbled >> 32 == lap) {
-        begin = std::max<std::size_t>(begin, control.scribbled & 0xFFFF'FFFF);
-    }
-    while (begin < end && !begins_an_event({control.data + begin, kRecordBytes})) {
-        begin += kRecordBytes;
-    }
-    return begin < end ? std::span<const std::byte>(control.data + begin, end - begin) : std::span<const std::byte>{};
+    const std::span<const std::byte> area(control.data, control.lap_end[lap & 1]);
+    const auto kept = area.subspan(std::min(area.size(), scratch_end(word, control.scribbled)));
+    return kept.subspan(first_event(kept));
 }
 
 } // namespace

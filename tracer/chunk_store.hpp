@@ -135,6 +135,10 @@ class ChunkStore {
 
     [[nodiscard]] Slots& slots() { return m_slots; }
 
+    [[nodiscard]] const Slots& slots() const { return m_slots; }
+
+    [[nodiscard]] std::span<const std::byte> arena() const { return m_arena; }
+
     [[nodiscard]] static ChunkCounts counts(const Chunk& chunk);
     [[nodiscard]] static ChunkContents contents(const Chunk& chunk);
 

@@ -91,6 +91,14 @@ class AppendOnlyList {
         return m_entries[place(index)];
     }
 
+    // For those who read this machine's memory from outside (black_box/): the store, and the order of publication.
+    struct Places {
+        std::span<const Entry> entries;
+        std::span<const std::uint16_t> order;
+    };
+
+    [[nodiscard]] Places places() const { return {m_entries, m_order}; }
+
   private:
     [[nodiscard]] std::size_t place(std::size_t index) const {
         return __atomic_load_n(&m_order[index], __ATOMIC_ACQUIRE) - std::size_t{1};
@@ -173,6 +181,10 @@ class NameRegistry {
         lib::store_le(std::span(declaration.bytes).subspan(sizeof(std::uint16_t)), static_cast<std::uint16_t>(index));
         return declaration;
     }
+
+    [[nodiscard]] auto name_places() const { return m_names.places(); }
+
+    [[nodiscard]] auto declaration_places() const { return m_declarations.places(); }
 
   private:
     AppendOnlyList<NameEntry, kCapacity> m_names;

@@ -17,6 +17,7 @@
 #include "kernel/time/clock.hpp"
 #include "lib/version.hpp"
 #include "lib/wire_numbers.hpp"
+#include "tracer/black_box/describe.hpp"
 #include "tracer/ftrace.hpp"
 #include "tracer/instance.hpp"
 #include "tracer/log.hpp"
@@ -285,6 +286,7 @@ void tracing_configure(const TracingSetup& setup) {
                  .port = options.port};
     g_persistent = setup.firmware.persistent_memory;
     g_choice = options.sink;
+    tracer::black_box::clear();
     tracer::configure({.tsc_khz = setup.calibration.rate.khz,
                        .tsc_source = tsc_source(setup.calibration.source),
                        .tsc_error_ppm = setup.calibration.error_ppm,
@@ -302,6 +304,7 @@ void tracing_configure(const TracingSetup& setup) {
     instruction_steps_configure();
     choose_interrupt_detail(options);
     tracer::instance().wait = {.wait = &wait_for_sender, .context = nullptr};
+    tracer::black_box::publish();
 }
 
 void tracing_begin() {
@@ -340,6 +343,7 @@ ExportEnd tracing_export(RunEnd end) {
     const lib::Ticks begin = arch::timestamp();
     tracer::Exporter& exporter = tracer::instance().exporter;
     exporter.begin_exit();
+    tracer::black_box::mark_ended();
     const bool opened = open_chosen_sinks();
     exporter.export_unsent();
     step_until_idle();
