@@ -34,7 +34,7 @@ def agrees_with_csv(ctx):
     with open(ctx.convert(traces.control(), "csv"), encoding="utf-8") as file:
         lines = list(csv.DictReader(file))
     expected = [(int(line["ticks"]), int(line["time_ns"]), line["event"], line["state"]) for line in lines]
-    rows = ask(ctx, database, "select ticks, time_ns, event, state from events order by rowid")
+    rows = ask(ctx, database, "select ticks, time_ns, event, state from events")
     expect_equal([tuple(row.values()) for row in rows], expected, "events")
     expect_equal(ask(ctx, database, "pragma integrity_check"), [{"integrity_check": "ok"}], "the database")
 
@@ -62,6 +62,35 @@ def file_and_query_agree(ctx):
     expect_equal(counts(sql(ctx, traces.control(), "select ticks, code from events"), "code"),
                  counts([{"code": int(event["code"], 16) & 0xFF} for event in ctx.events(traces.control())], "code"),
                  "events by code")
+
+
+@case
+def the_view_of_events_is_the_table_of_a_query(ctx):
+    """The same columns; an index finds events, tasks and times, and without one rows come in time order."""
+    database = ctx.convert(traces.control(), "sqlite")
+    columns = "select name from pragma_table_info('events') where name != 'payload'"
+    expect_equal(ask(ctx, database, columns), sql(ctx, traces.control(), columns), "columns")
+    for condition, index in (("event = 'job_release'", "events_by_kind"), ("task = 'control'", "events_by_kind"),
+                             ("time_ns between 5000000 and 5100000", "events_by_time")):
+        statement = f"select time_ns, event, parameters from events where {condition}"
+        expected = in_order(sql(ctx, traces.control(), statement))
+        expect_equal(in_order(ask(ctx, database, statement)), expected, statement)
+        plan = ctx.run("sqlite3", "-readonly", database, f"explain query plan {statement}").stdout
+        expect(index in plan and "SCAN event_rows" not in plan, f"{statement}: {plan}")
+    expect_equal(ask(ctx, database, "select time_ns, event from events limit 50"),
+                 sql(ctx, traces.control(), "select time_ns, event from events limit 50"), "the first events")
+
+
+@case
+def an_event_takes_few_bytes_in_the_file(ctx):
+    """Names and words are there once, however many events have them; more kinds than are remembered change no row."""
+    database = ctx.convert(traces.synthetic(ctx, 20_000), "sqlite")
+    expect(database.stat().st_size < 20_000 * 150, f"{database.stat().st_size} bytes for 20000 events")
+    every = b"".join(traces.record(traces.MUTEX_LOCK, 1000 + i, i % 50_000, i % 7) for i in range(80_000))
+    trace = traces.store(ctx, "kinds.dat", traces.chunk(every, tasks={1: "a", 2: "b"}))
+    sums = ("select count(*) as n, count(distinct task) as tasks, sum(context) as contexts, sum(par2) as mutexes, "
+            "sum(length(parameters) * (1 + ticks % 5)) as texts from events")
+    expect_equal(ask(ctx, ctx.convert(trace, "sqlite"), sums), sql(ctx, trace, sums), "sums")
 
 
 @case
