@@ -17,11 +17,11 @@ constexpr auto kLaterFirst = [](const auto& a, const auto& b) {
 
 } // namespace
 
-RangeScan::RangeScan(RecordIndex& index, const RangeRequest& request, const trace::KernelImage* image,
+RangeScan::RangeScan(RecordIndex& index, const RangeRequest& request, formats::dat::ImageLookup& images,
                      trace::Diagnostics& diagnostics, Statistics& statistics)
     : m_index(index)
     , m_request(request)
-    , m_image(image)
+    , m_images(images)
     , m_diagnostics(diagnostics)
     , m_statistics(statistics) {
     m_facts.clock.khz = request.tsc_khz;
@@ -157,10 +157,7 @@ void RangeScan::finish_event(const Head& head, trace::Event& event) const {
         event.record = (event.offset_bytes - head.chunk->segment.begin_bytes) / tracer::kRecordBytes;
     }
     event.source = head.report;
-    const std::uint64_t ran = m_facts.build ? m_facts.build->image_id : 0;
-    if (m_image != nullptr && m_image->image_id() != 0 && ran == m_image->image_id()) {
-        event.image = m_image;
-    }
+    event.image = m_images.find(event, m_facts);
     event.timed = m_facts.clock.khz != 0;
     if (!event.timed) {
         return;

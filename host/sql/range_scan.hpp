@@ -4,9 +4,9 @@
 #pragma once
 
 #include "host/formats/dat/chunk_cursor.hpp"
+#include "host/formats/dat/image_lookup.hpp"
 #include "host/sql/record_index.hpp"
 #include "host/sql/scan.hpp"
-#include "host/trace/kernel_image.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -23,8 +23,8 @@ struct RangeRequest {
 
 class RangeScan final : public Scan {
   public:
-    // All outlive the scan. image: null if there is none.
-    RangeScan(RecordIndex& index, const RangeRequest& request, const trace::KernelImage* image,
+    // All outlive the scan.
+    RangeScan(RecordIndex& index, const RangeRequest& request, formats::dat::ImageLookup& images,
               trace::Diagnostics& diagnostics, Statistics& statistics);
 
     [[nodiscard]] bool next(trace::Event& event) override;
@@ -59,7 +59,7 @@ class RangeScan final : public Scan {
 
     RecordIndex& m_index;
     RangeRequest m_request;
-    const trace::KernelImage* m_image;
+    formats::dat::ImageLookup& m_images;
     trace::Diagnostics& m_diagnostics;
     Statistics& m_statistics;
     trace::TraceFacts m_facts;

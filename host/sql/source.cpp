@@ -2,8 +2,6 @@
 // Choosing between a walk over everything, which Trace does, and a search.
 #include "host/sql/source.hpp"
 
-#include "host/formats/dat/image_lookup.hpp"
-
 #include <algorithm>
 #include <limits>
 #include <utility>
@@ -65,7 +63,8 @@ Source::Source(const Options& options, trace::Diagnostics::Sink sink)
             report(line);
         }
     })
-    , m_diagnostics(m_sink) {}
+    , m_diagnostics(m_sink)
+    , m_images(m_diagnostics) {}
 
 lib::Result<std::unique_ptr<Source>> Source::open(const Options& options, trace::Diagnostics::Sink sink) {
     auto source = std::unique_ptr<Source>(new Source(options, std::move(sink)));
@@ -111,10 +110,7 @@ bool Source::prepare() {
     for (const trace::NamedSource& source : sources) {
         m_records_estimate += source.bytes->size_bytes() / tracer::kRecordBytes;
     }
-    formats::dat::ImageLookup lookup(diagnostics); // opening has reported what is wrong with it
-    static_cast<void>(lookup.load(m_options.open, m_options.path, m_manifest));
-    m_image = std::move(lookup.image());
-    return true;
+    return m_images.load(m_options.open, m_options.path, m_manifest);
 }
 
 // Of a session those that its manifest lists and that are there; a reader of everything gets the others reported.
@@ -186,8 +182,8 @@ std::optional<TickRange> Source::range_of(const ScanRequest& request) const {
 std::unique_ptr<Scan> Source::scan(const ScanRequest& request) {
     if (const auto range = range_of(request)) {
         return std::make_unique<RangeScan>(
-            *m_index, RangeRequest{.range = *range, .cpu = request.cpu, .tsc_khz = m_options.open.tsc_khz},
-            m_image ? &*m_image : nullptr, m_diagnostics, m_statistics);
+            *m_index, RangeRequest{.range = *range, .cpu = request.cpu, .tsc_khz = m_options.open.tsc_khz}, m_images,
+            m_diagnostics, m_statistics);
     }
     return std::make_unique<WholeScan>(*this, m_sink);
 }

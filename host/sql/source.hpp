@@ -93,7 +93,7 @@ class Source {
     std::shared_ptr<trace::ByteSource> m_kept;
     std::optional<formats::dat::Manifest> m_manifest;
     std::optional<RecordIndex> m_index;
-    std::optional<trace::KernelImage> m_image;
+    formats::dat::ImageLookup m_images;
     std::optional<trace::TraceFacts> m_facts;
     std::uint64_t m_records_estimate = 0;
     std::set<std::string> m_reported;

@@ -209,6 +209,12 @@ TEST_F(UserEvents, FormattedFindTheImageOfTheirBuildId) {
     EXPECT_THAT(m_out, HasSubstr("go -2 ok"));
     EXPECT_EQ(m_err, "");
     store(copy_of("abcd"), "formats.json");
+    for (const char* const question : {"select parameters from events where ticks between 1 and 100000",
+                                       "select parameters from events"}) { // a search, and a walk over everything
+        ASSERT_EQ(remora({"sql", path, question}), 0);
+        EXPECT_THAT(m_out, HasSubstr("go -2 ok")) << question;
+        EXPECT_EQ(m_err, "") << question;
+    }
     ASSERT_EQ(remora({"print", path}), 0);
     EXPECT_THAT(m_out, HasSubstr("go -2 ok"));
 }
