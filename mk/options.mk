@@ -2,7 +2,7 @@
 #
 # shark.cfg contains lines KEY = VALUE; the command line overrides them; the environment is ignored. An unknown key or
 # value stops the build with a list of the valid ones.
-OPTION_KEYS   := TRACER TSC COMPENSATION COMPACT APP SINK BOOT ACCEL CLOCK NIC INTERRUPTS CLI_STI OUT FORMATS
+OPTION_KEYS   := TRACER TSC COMPENSATION COMPACT APP SINK BOOT ACCEL CLOCK NIC INTERRUPTS CLI_STI WATCHDOG_MS OUT FORMATS
 VALUES_TRACER := NEW OFF
 VALUES_TSC    := TRUE FALSE
 VALUES_COMPENSATION := ON OFF
@@ -84,7 +84,7 @@ SEED := 1
 DURATION_MS :=
 TIMEOUT_S := 120
 $(foreach key,$(STEP_KEYS),$(eval $(key) :=))
-export PORT SEED DURATION_MS TIMEOUT_S $(STEP_KEYS) APP SINK BOOT ACCEL CLOCK NIC INTERRUPTS CLI_STI OUT TRACER TSC COMPENSATION COMPACT FORMATS
+export PORT SEED DURATION_MS TIMEOUT_S $(STEP_KEYS) APP SINK BOOT ACCEL CLOCK NIC INTERRUPTS CLI_STI WATCHDOG_MS OUT TRACER TSC COMPENSATION COMPACT FORMATS
 
 # Only for `make bench-kernel`: a kernel for a number of tasks, and one that measures its interrupts-off sections.
 TASKS :=
@@ -118,6 +118,8 @@ REMORA := $(BUILD)/host/remora
 #= INTERRUPTS=full|light|count  begin and end of each interrupt; one record each; one record for each thousand
 #= CLI_STI=ON|OFF          record CLI and STI around the kernel's sections with interrupts off; with BOOT=pvh so many that
 #=                         records are dropped: shorten the run by DURATION_MS=n
+#= WATCHDOG_MS=n           panic, and export the trace, when nothing happens for n ms: interrupts are off, a handler or a
+#=                         task does not end, or every task waits for nothing (docs/watchdog.md); 0: never
 #= OUT=dir                 where the session goes: dir/udp, dir/disk
 #= PORT=n SEED=n           UDP port of the collector, seed of the workload
 #= DURATION_MS=n           length of the workload, if the application offers it

@@ -114,6 +114,11 @@ format: ## test: apply clang-format
 test: deps ## test: everything
 	@tests/all.sh test-unit test-structure test-model soak test-simulation test-kernel test-integration test-viewers test-mutants-slice test-fuzz golden-diff experiment-clock
 
+.PHONY: soak-hangs
+soak-hangs: export HANGS := 200
+soak-hangs: $(TEST_KERNEL) $(REMORA) ## test: two hundred hangs at random instants
+	@tests/run.py integration hangs_at_random_instants
+
 test-model: ## test: the model of the record path: every variant, every mutant
 	@tests/models/run.py ci
 

@@ -60,6 +60,7 @@ check_values() {
     check_number TIMEOUT_S 1 1000000
     check_number GDB_PORT 1 65535
     check_given DURATION_MS 0 4294967295
+    check_given WATCHDOG_MS 0 4294967295
     case ${ITRACE:-none} in
     none | instructions | blocks) ;;
     *) die "ITRACE=$ITRACE is not valid" 'ITRACE=none, instructions or blocks' ;;
@@ -118,6 +119,9 @@ kernel_words() {
     # Reading one more word takes instructions: what is the default is left out.
     if [[ ${COMPACT:-OFF} != OFF ]]; then
         words+=" compact=$COMPACT"
+    fi
+    if [[ ${WATCHDOG_MS:-10000} != 10000 ]]; then
+        words+=" watchdog_ms=$WATCHDOG_MS"
     fi
     local option
     for option in ITRACE CLOCK_STEP CLOCK_TRIGGER CLOCK_MAX_DELTA CLOCK_NEAR_ZERO; do

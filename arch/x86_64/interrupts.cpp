@@ -4,6 +4,7 @@
 #include "arch/arch.hpp"
 #include "arch/x86_64/segments.hpp"
 #include "arch/x86_64/single_step.hpp"
+#include "arch/x86_64/watchdog.hpp"
 
 #include <array>
 
@@ -130,11 +131,13 @@ void arch_interrupt_dispatch(arch::x86_64::InterruptFrame* frame) {
     }
     if (vector == kVectorNmi) {
         enter_nmi();
-        arch::g_upcalls.interrupt(vector);
+        if (!serve_look(*frame)) {
+            arch::g_upcalls.interrupt(vector);
+        }
         leave_nmi();
         return;
     }
-    if (serve_debug(*frame) || serve_step(*frame)) {
+    if (serve_debug(*frame) || serve_step(*frame) || serve_ping(vector)) {
         return;
     }
     const Place place = place_of(*frame);

@@ -11,6 +11,7 @@ constexpr std::uint64_t kRegSelect = 0x00;
 constexpr std::uint64_t kRegWindow = 0x10;
 constexpr std::uint32_t kIndexVersion = 0x01; // 23..16: highest line
 constexpr std::uint32_t kIndexTable = 0x10;   // two words per line
+constexpr std::uint32_t kDeliverNmi = 4U << 8;
 constexpr std::uint32_t kActiveLow = 1U << 13;
 constexpr std::uint32_t kLevel = 1U << 15;
 constexpr std::uint32_t kMasked = 1U << 16;
@@ -48,6 +49,11 @@ void IoApic::enable(std::uint32_t global_line, bool enabled) const {
     const std::uint32_t index = kIndexTable + 2 * (global_line - m_line_base);
     const std::uint32_t low = read(index);
     write(index, enabled ? low & ~kMasked : low | kMasked);
+}
+
+void IoApic::route_nmi(std::uint32_t global_line) const {
+    ASSERT(serves(global_line));
+    write(kIndexTable + 2 * (global_line - m_line_base), kDeliverNmi);
 }
 
 } // namespace arch::x86_64

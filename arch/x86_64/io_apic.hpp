@@ -29,6 +29,9 @@ class IoApic {
     void route(std::uint32_t global_line, std::uint8_t vector, LineMode mode) const;
     void enable(std::uint32_t global_line, bool enabled) const;
 
+    // Unmasked, edge-triggered, as an NMI. irq-off.
+    void route_nmi(std::uint32_t global_line) const;
+
   private:
     [[nodiscard]] std::uint32_t read(std::uint32_t index) const;
     void write(std::uint32_t index, std::uint32_t value) const;

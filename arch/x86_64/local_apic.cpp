@@ -6,6 +6,8 @@
 #include "arch/x86_64/msr.hpp"
 #include "arch/x86_64/spin.hpp"
 
+#include <bit>
+
 namespace arch::x86_64 {
 
 namespace {
@@ -15,6 +17,11 @@ constexpr std::uint32_t kPriorityAll = 0xFF; // no vector has a higher priority
 constexpr std::uint64_t kRegEndOfInterrupt = 0x0B0;
 constexpr std::uint64_t kRegSpurious = 0x0F0;
 constexpr std::uint32_t kSpuriousEnable = 1U << 8;
+constexpr std::uint64_t kRegInService = 0x100; // eight words, 16 bytes apart
+constexpr std::uint32_t kInServiceWords = 8;
+constexpr std::uint64_t kRegCommand = 0x300;
+constexpr std::uint32_t kCommandSelf = 1U << 18; // fixed delivery, edge
+constexpr std::uint32_t kCommandAssert = 1U << 14;
 constexpr std::uint64_t kRegLvtTimer = 0x320;
 constexpr std::uint64_t kRegLvtLint0 = 0x350;
 constexpr std::uint64_t kRegLvtLint1 = 0x360;
@@ -75,6 +82,19 @@ void local_apic_start(std::uint64_t base, ExternalLines lines) {
 
 void local_apic_end_of_interrupt() {
     write(kRegEndOfInterrupt, 0);
+}
+
+void local_apic_interrupt_self(std::uint8_t vector) {
+    write(kRegCommand, kCommandSelf | kCommandAssert | vector);
+}
+
+std::optional<std::uint8_t> local_apic_in_service() {
+    for (std::uint32_t word = kInServiceWords; word-- > 0;) {
+        if (const std::uint32_t bits = read(kRegInService + std::uint64_t{16} * word); bits != 0) {
+            return static_cast<std::uint8_t>(32 * word + 31 - static_cast<std::uint32_t>(std::countl_zero(bits)));
+        }
+    }
+    return std::nullopt;
 }
 
 LocalApicHold local_apic_hold() {

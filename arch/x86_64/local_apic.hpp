@@ -6,6 +6,7 @@
 #include "lib/units.hpp"
 
 #include <cstdint>
+#include <optional>
 
 namespace arch::x86_64 {
 
@@ -22,6 +23,12 @@ enum class ExternalLines : std::uint8_t { io_apic, pic };
 void local_apic_start(std::uint64_t base, ExternalLines lines);
 
 void local_apic_end_of_interrupt();
+
+// Requests this vector of the processor itself. Context: any.
+void local_apic_interrupt_self(std::uint8_t vector);
+
+// The vector of highest priority that is being served and not acknowledged yet. Context: any.
+[[nodiscard]] std::optional<std::uint8_t> local_apic_in_service();
 
 // The state that local_apic_hold() replaced.
 struct LocalApicHold {

@@ -10,6 +10,8 @@
 #include "arch/x86_64/power.hpp"
 #include "arch/x86_64/segments.hpp"
 
+#include <algorithm>
+
 namespace arch {
 
 namespace x86_64 {
@@ -104,6 +106,19 @@ lib::Result<TscCalibration> start_devices(const MachineDescription& machine) {
     }
     local_apic_calibrate(g_clock);
     return calibration;
+}
+
+bool any_line_open() {
+    return std::ranges::any_of(g_lines, [](const LineState& line) { return line.enabled; });
+}
+
+lib::Result<void> route_nmi(std::uint32_t global_line) {
+    const IoApic* const apic = io_apic_of(global_line);
+    if (apic == nullptr) {
+        return lib::Error::not_found;
+    }
+    apic->route_nmi(global_line);
+    return {};
 }
 
 } // namespace x86_64

@@ -46,4 +46,10 @@ void start_processor(void* per_cpu_base);
 // Interrupt controllers and clocks. Returns the result of the calibration; not_found if no reference clock answers.
 [[nodiscard]] lib::Result<TscCalibration> start_devices(const MachineDescription& machine);
 
+// Whether any line is unmasked: an interrupt from outside may come. Context: any.
+[[nodiscard]] bool any_line_open();
+
+// The line, which no driver may use, becomes an NMI. not_found: no I/O APIC in use serves it. irq-off.
+[[nodiscard]] lib::Result<void> route_nmi(std::uint32_t global_line);
+
 } // namespace arch::x86_64

@@ -10,6 +10,17 @@ namespace {
 constexpr std::uint16_t kSleepEnable = 1U << 13;
 constexpr unsigned kSleepTypeShift = 10;
 constexpr int kPowerOffPolls = 1'000'000;
+constexpr std::uint16_t kPortReset = 0xCF9;
+constexpr std::uint8_t kResetHard = 1U << 1;
+constexpr std::uint8_t kResetNow = 1U << 2;
+constexpr std::uint16_t kPortKeyboard = 0x64;
+constexpr std::uint8_t kKeyboardReset = 0xFE;
+
+void wait() {
+    for (int i = 0; i < kPowerOffPolls; ++i) {
+        PortIo::pause();
+    }
+}
 
 } // namespace
 
@@ -19,9 +30,18 @@ void debug_exit(std::uint8_t value) {
 
 void acpi_power_off(std::uint16_t pm1a_control_port, std::uint8_t sleep_type) {
     PortIo::out16(pm1a_control_port, static_cast<std::uint16_t>((sleep_type << kSleepTypeShift) | kSleepEnable));
-    for (int i = 0; i < kPowerOffPolls; ++i) {
-        PortIo::pause();
-    }
+    wait();
+}
+
+void reset() {
+    PortIo::out8(kPortReset, kResetHard);
+    PortIo::out8(kPortReset, kResetHard | kResetNow);
+    wait();
+    PortIo::out8(kPortKeyboard, kKeyboardReset);
+    wait();
+    constexpr std::uint64_t kNoTables = 0; // nor is the interrupt table mapped any more
+    asm volatile("movq %0, %%cr3" : : "r"(kNoTables) : "memory");
+    halt();
 }
 
 void halt() {

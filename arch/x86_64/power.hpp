@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Ways to end the machine: QEMU's debug-exit port with a code, or the ACPI power-off of a real machine.
-// Sources: QEMU hw/misc/debugexit (exit code = value * 2 + 1); ACPI 6.4 section 4.8.3.2 (PM1 control).
+// Ways to end the machine: QEMU's debug-exit port with a code, or the ACPI power-off of a real machine; and its reset.
+// Sources: QEMU hw/misc/debugexit (exit code = value * 2 + 1); ACPI 6.4 section 4.8.3.2 (PM1 control); Intel ICH9 data
+// sheet section 13.7.5 (reset control register); IBM PC/AT technical reference (8042 output port, bit 0).
 #pragma once
 
 #include <cstdint>
@@ -15,6 +16,9 @@ void debug_exit(std::uint8_t value);
 
 // Writes SLP_TYP and SLP_EN; returns if the machine does not power off within a bounded time.
 void acpi_power_off(std::uint16_t pm1a_control_port, std::uint8_t sleep_type);
+
+// Resets the machine: by the chip set, else by the keyboard controller, else by a fault that cannot be served.
+[[noreturn]] void reset();
 
 // Stops the processor permanently.
 [[noreturn]] void halt();

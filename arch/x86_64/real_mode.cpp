@@ -15,6 +15,7 @@
 #include "arch/x86_64/paging.hpp"
 #include "arch/x86_64/pic.hpp"
 #include "arch/x86_64/port_io.hpp"
+#include "arch/x86_64/watchdog.hpp"
 
 #include <array>
 
@@ -88,6 +89,7 @@ class InterruptsBlocked {
     InterruptsBlocked()
         : m_lines(pic_mask_all())
         , m_local(local_apic_hold()) {
+        watchdog_hold();
         PortIo::out8(kPortClockIndex, kNmiOff | kClockStatusD);
         static_cast<void>(PortIo::in8(kPortClockData)); // the clock requires a read after each index
     }
@@ -95,6 +97,7 @@ class InterruptsBlocked {
     ~InterruptsBlocked() {
         PortIo::out8(kPortClockIndex, kClockStatusD);
         static_cast<void>(PortIo::in8(kPortClockData));
+        watchdog_resume();
         local_apic_resume(m_local);
         pic_restore(m_lines);
     }

@@ -107,6 +107,21 @@ void panic_on_exception(const arch::Exception& fault) {
     finish(fault.vector, exception_name(fault.vector).data());
 }
 
+void panic_on_hang(std::string_view what, std::uint32_t limit_ms, const arch::Exception& interrupted,
+                   std::optional<arch::Vector> in_service) {
+    begin();
+    console().mark("panic: ", what, " (", limit_ms, " ms)");
+    console().line("  rip ", Hex{interrupted.instruction_address}, " rsp ", Hex{interrupted.stack_address},
+                   interrupted.interrupts_were_on ? " interrupts on" : " interrupts off");
+    if (in_service) {
+        console().line("  vector ", Hex{*in_service}, " is being served");
+    }
+    print_task();
+    print_calls(interrupted.frame_address);
+    print_stack(interrupted.stack_address);
+    finish(interrupted.vector, what.data());
+}
+
 } // namespace kernel
 
 namespace lib {

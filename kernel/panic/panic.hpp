@@ -5,6 +5,7 @@
 
 #include "arch/arch.hpp"
 
+#include <optional>
 #include <string_view>
 
 namespace kernel {
@@ -14,6 +15,10 @@ namespace kernel {
 
 // The end of a processor exception that no task pays for. irq-off.
 [[noreturn]] void panic_on_exception(const arch::Exception& fault);
+
+// The end of a hang that the watchdog has found: `what` (a literal) has lasted for limit_ms. In the context of an NMI.
+[[noreturn]] void panic_on_hang(std::string_view what, std::uint32_t limit_ms, const arch::Exception& interrupted,
+                                std::optional<arch::Vector> in_service);
 
 // How a panic ends; set by the composition root before anything can fail.
 struct PanicEnd {

@@ -17,6 +17,7 @@
 #include "kernel/root/firmware.hpp"
 #include "kernel/root/section_report.hpp"
 #include "kernel/root/tracing.hpp"
+#include "kernel/root/watchdog.hpp"
 #include "kernel/run/app.hpp"
 #include "kernel/run/command_line.hpp"
 #include "kernel/run/run.hpp"
@@ -92,6 +93,7 @@ std::string_view exit_name(ExitCode code) {
 }
 
 [[noreturn]] void leave(ExitCode code) {
+    watchdog_end();
     console().mark("result ", exit_name(code));
     if (g_options.exit == ExitChoice::debug) {
         arch::x86_64::debug_exit(static_cast<std::uint8_t>(code));
@@ -315,6 +317,7 @@ void kernel_main(const arch::BootInfo* boot) {
     using namespace kernel::root;
     set_panic_end({.export_trace =
                        [] {
+                           watchdog_last_stage();
                            mark_aborted();
                            run_level_functions(RunLevel::after_exit);
                        },
@@ -333,6 +336,7 @@ void kernel_main(const arch::BootInfo* boot) {
     require_ordinary_chunks(app);
     const arch::x86_64::TscCalibration calibration = start_machine();
     protect_task_stacks();
+    watchdog_begin(g_options.watchdog_ms, *g_firmware, g_background);
 
     tracing_configure(
         {.options = g_options, .firmware = *g_firmware, .calibration = calibration, .app_name = app.name});

@@ -5,6 +5,7 @@
 #include "arch/x86_64/msr.hpp"
 #include "kernel/interrupt/interrupt.hpp"
 #include "kernel/panic/console.hpp"
+#include "kernel/panic/hang.hpp"
 #include "kernel/root/instruction_steps.hpp"
 #include "kernel/root/network.hpp"
 #include "kernel/root/storage.hpp"
@@ -225,6 +226,7 @@ bool report_sink(const tracer::Exporter::SinkReport& report) {
 
 void step_until_idle() {
     for (std::uint64_t step = 0; step < kExportStepsMax; ++step) {
+        watchdog_kick();
         if (tracer::instance().exporter.step() == tracer::StepResult::idle) {
             return;
         }

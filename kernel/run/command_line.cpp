@@ -113,12 +113,13 @@ constexpr std::array kKeys = {
     Key{"width", "width=16|32", &width},
     Key{"interrupts", "interrupts=full|light|count", &choice<&Options::interrupt_detail, kDetails>},
     Key{"cli_sti", "cli_sti=off|on", &choice<&Options::cli_sti, kSwitch>},
+    Key{"watchdog_ms", "watchdog_ms=0..4294967295", &number<0, &Options::watchdog_ms>},
     Key{"compact", "compact=OFF|AUTO|A|B|C|D|plan12|A2|B2|C2|D2|large64|large96", &choice<&Options::compact, kCompact>},
 };
 
 constexpr std::string_view kKnownKeys = "app sink exit clock nic irq local target port seed duration_ms itrace "
                                         "clock_step clock_trigger clock_max_delta clock_near_zero width "
-                                        "interrupts cli_sti compact";
+                                        "interrupts cli_sti watchdog_ms compact";
 
 bool blank(char character) {
     return character == ' ' || character == '\t' || character == '\r' || character == '\n';

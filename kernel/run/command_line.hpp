@@ -48,6 +48,7 @@ struct Options {
     bool cli_sti = false;                                     // whether these are recorded, likewise
     ClockWords compensation;
     CompactChoice compact = CompactChoice::off;
+    std::uint32_t watchdog_ms = 10'000; // how long nothing may happen; 0: forever
 };
 
 [[nodiscard]] constexpr bool wants_udp(SinkChoice sink) {

@@ -30,6 +30,7 @@ BASES = {"rax", "rdx", "r8", "r9", "r10", "r11"}
 BASES_READ_ONLY = {"rip", "rsi"}
 COMPARISONS = {"cmp", "test", "bt"}  # read their first operand
 REAL_MODE = "arch_real_mode_switch"
+ALLOWS_NMI = "arch::x86_64::allow_nmi()"  # returns to itself
 # The test kernel plays an interrupt or an interrupted task in these functions.
 OF_THE_TESTS = {"soak_records", "guest::record_in_steps", "guest_step_stub"}
 CHECKED_FUNCTION = "arch::x86_64::load_interrupt_table()"
@@ -221,7 +222,7 @@ def gate_faults(image, region, instructions, table):
 def table_faults(image, of_the_tests=frozenset()):
     """The gates come from arch_stub_table, and no other function has a table or another entry, except the switch to
     real mode, which loads a table while ours does not fit, and restores ours. The linker omits it if it is not used."""
-    allowed = {"lidt": {CHECKED_FUNCTION, REAL_MODE}, "iretq": {"interrupt_common"},
+    allowed = {"lidt": {CHECKED_FUNCTION, REAL_MODE}, "iretq": {"interrupt_common", ALLOWS_NMI},
                "retfq": {"arch_reload_segments", REAL_MODE}}
     forbidden = {"sysret", "sysretq", "sysretl", "sysexit", "sysexitq", "swapgs", "iret", "iretd", "lret", "retf"}
     gates = image.symbol("arch::x86_64::(anonymous namespace)::g_table")

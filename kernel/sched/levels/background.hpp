@@ -30,6 +30,9 @@ class BackgroundLevel final : public QueueLevel {
         m_idle = &task;
     }
 
+    // Context: any.
+    [[nodiscard]] bool is_idle(const Task& task) const { return &task == m_idle; }
+
   private:
     Task* m_idle = nullptr; // not in the queue
 };
