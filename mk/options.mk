@@ -2,12 +2,13 @@
 #
 # shark.cfg contains lines KEY = VALUE; the command line overrides them; the environment is ignored. An unknown key or
 # value stops the build with a list of the valid ones.
-OPTION_KEYS   := TRACER TSC COMPENSATION COMPACT APP SINK BOOT ACCEL CLOCK NIC INTERRUPTS CLI_STI WATCHDOG_MS OUT FORMATS
+OPTION_KEYS   := TRACER TSC COMPENSATION COMPACT APP SINK PROTOCOL BOOT ACCEL CLOCK NIC INTERRUPTS CLI_STI WATCHDOG_MS OUT FORMATS
 VALUES_TRACER := NEW OFF
 VALUES_TSC    := TRUE FALSE
 VALUES_COMPENSATION := ON OFF
 VALUES_COMPACT := OFF AUTO A B C D plan12 A2 B2 C2 D2 large64 large96
 VALUES_SINK   := udp disk both none
+VALUES_PROTOCOL := auto v1 v2
 VALUES_BOOT   := uefi pvh
 VALUES_ACCEL  := tcg kvm
 VALUES_CLOCK  := tcg icount
@@ -84,7 +85,7 @@ SEED := 1
 DURATION_MS :=
 TIMEOUT_S := 120
 $(foreach key,$(STEP_KEYS),$(eval $(key) :=))
-export PORT SEED DURATION_MS TIMEOUT_S $(STEP_KEYS) APP SINK BOOT ACCEL CLOCK NIC INTERRUPTS CLI_STI WATCHDOG_MS OUT TRACER TSC COMPENSATION COMPACT FORMATS
+export PORT SEED DURATION_MS TIMEOUT_S $(STEP_KEYS) APP SINK PROTOCOL BOOT ACCEL CLOCK NIC INTERRUPTS CLI_STI WATCHDOG_MS OUT TRACER TSC COMPENSATION COMPACT FORMATS
 
 # Only for `make bench-kernel`: a kernel for a number of tasks, and one that measures its interrupts-off sections.
 TASKS :=
@@ -111,6 +112,7 @@ REMORA := $(BUILD)/host/remora
 #= FORMATS=image|inband    texts of trace_printf: in the image alone, or also in front of each chunk (docs/user-events.md)
 #= APP=name                application to run; `make apps` lists them
 #= SINK=udp|disk|both|none where the trace goes
+#= PROTOCOL=auto|v1|v2     of the network: acknowledged (TRACER-V2.0), as published (TRACER-V1.0), or the first if answered
 #= BOOT=uefi|pvh           through OVMF and BOOTX64.EFI, or directly into the kernel
 #= ACCEL=tcg|kvm           QEMU's accelerator
 #= CLOCK=icount|tcg        a clock that counts instructions (exact; not with ACCEL=kvm), or the host's clock

@@ -123,6 +123,9 @@ kernel_words() {
     if [[ ${WATCHDOG_MS:-10000} != 10000 ]]; then
         words+=" watchdog_ms=$WATCHDOG_MS"
     fi
+    if [[ ${PROTOCOL:-auto} != auto ]]; then
+        words+=" protocol=$PROTOCOL"
+    fi
     local option
     for option in ITRACE CLOCK_STEP CLOCK_TRIGGER CLOCK_MAX_DELTA CLOCK_NEAR_ZERO; do
         if [[ -n ${!option:-} ]]; then
@@ -154,6 +157,8 @@ kFreeKibMin=4096
 # The files of a run in a session and in the ESP: one letter of find's %y and a path, as an extended regular expression.
 # shellcheck disable=SC2034 # the scripts that source this file use it
 kSessionFiles='f ([0-9]+trace\.dat|(manifest|formats)\.json(\.new)?|collector\.lock)'
+# shellcheck disable=SC2034 # what a collector that was killed left beside the session
+kJournalFiles='f [0-9a-f]{16}-[0-9a-f]{8}-[0-9]+(\.journal|-[0-9]+\.trc)'
 # shellcheck disable=SC2034
 kEspFiles='d EFI(/BOOT)?|f (EFI/BOOT/BOOTX64\.EFI|kernel\.elf|cmdline\.txt|NvVars)'
 

@@ -9,6 +9,7 @@
 #
 #   OUT/serial.log  OUT/qemu.log  OUT/collector.log  OUT/ramdisk.img      logs and ramdisk of the run
 #   OUT/udp  OUT/disk                                                     the sessions
+#   OUT/udp.journal                                                       only if the collector was killed
 set -euo pipefail
 # shellcheck source=qemu/lib.sh
 source "$(dirname "$0")/lib.sh"
@@ -81,10 +82,12 @@ prepare_out() {
     claim_out
     # Everything is checked before the first file is removed.
     check_folder "$OUT/udp" "$kSessionFiles"
+    check_folder "$OUT/udp.journal" "$kJournalFiles"
     check_folder "$OUT/disk" "$kSessionFiles"
     check_folder "$OUT/esp" "$kEspFiles"
     check_ramdisk "$OUT/ramdisk.img"
     clear_folder "$OUT/udp" "$kSessionFiles"
+    clear_folder "$OUT/udp.journal" "$kJournalFiles"
     clear_folder "$OUT/disk" "$kSessionFiles"
     clear_folder "$OUT/esp" "$kEspFiles"
     rm -f "$OUT/ramdisk.img" "$SERIAL" "$READY" "$OUT/qemu.log" "$OUT/collector.log"

@@ -130,6 +130,27 @@ int attach_sink(Call& call, const SinkKind& kind, Open open) {
     return instance().exporter.attach(*sink.value(), kind.time) ? 0 : call.fail("two sinks are open");
 }
 
+// By which protocol the network gets the chunks of this run.
+bool protocol_chosen(Call& call, int osd_flags) {
+    using tracer::reliable::Protocol;
+    constexpr auto kProtocols = std::to_array<Protocol>({Protocol::automatic, Protocol::v1, Protocol::v2});
+    static_assert(FTRACE_OSD_AUTO == 0 && FTRACE_OSD_V1 == 1 && FTRACE_OSD_V2 == 2);
+    if (osd_flags < 0 || static_cast<std::size_t>(osd_flags) >= kProtocols.size()) {
+        call.fail("osd_flags", osd_flags, "use an FTRACE_OSD_* constant");
+        return false;
+    }
+    if (instance().sinks == nullptr) {
+        return true;
+    }
+    const auto chosen = instance().sinks->choose_protocol(kProtocols[static_cast<std::size_t>(osd_flags)]);
+    if (!chosen) {
+        call.fail("osd_flags", osd_flags,
+                  chosen.error() == lib::Error::exists ? "a chunk of this run was sent by another protocol"
+                                                       : "there is a key, and TRACER-V1.0 uses none");
+    }
+    return chosen.ok();
+}
+
 } // namespace
 
 int FTrace_enable() {
@@ -325,10 +346,10 @@ int FTrace_set_compact_layout(int layout) {
     return 0;
 }
 
-int FTrace_send_chunk(int number, int, FTrace_flags new_flags) {
+int FTrace_send_chunk(int number, int osd_flags, FTrace_flags new_flags) {
     Call call("FTrace_send_chunk");
     Chunk* const chunk = call.locked() ? call.find("number", number) : nullptr;
-    if (chunk == nullptr) {
+    if (chunk == nullptr || !protocol_chosen(call, osd_flags)) {
         return -1;
     }
     if (const auto queued = instance().exporter.request(*chunk, new_flags); !queued) {

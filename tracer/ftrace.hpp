@@ -38,6 +38,12 @@ inline constexpr int FTRACE_TRIGGER_DONE = 3;
 inline constexpr int FTRACE_ITRACE_INSTRUCTIONS = 0;
 inline constexpr int FTRACE_ITRACE_BLOCKS = 1;
 
+// osd_flags of FTrace_send_chunk: by which protocol the network gets the chunk. AUTO: as the run's PROTOCOL says, which
+// is TRACER-V2.0, acknowledged, if a collector answers it, else TRACER-V1.0.
+inline constexpr int FTRACE_OSD_AUTO = 0;
+inline constexpr int FTRACE_OSD_V1 = 1;
+inline constexpr int FTRACE_OSD_V2 = 2;
+
 // Layouts of a compact chunk, for FTrace_set_compact_layout (our extension): which bits of a header are event id and
 // time. A, A2, 64 and 96 keep every bit of the time; docs/trace-format.md has the table.
 inline constexpr int FTRACE_LAYOUT_A = 0;
@@ -136,9 +142,9 @@ int FTrace_compress_chunk(int number, FTrace_flags new_flags);
 int FTrace_set_compact_layout(int layout);
 
 // Submits the chunk to every sink and waits until the stream sinks have carried it; a chunk for the disk stays BUSY
-// until the run level has exited. The chunk then gets new_flags. osd_flags is ignored, as published. -1: no such chunk,
-// it is being recorded into, it was already sent, no sink is open, or a sink failed (then the chunk does not become
-// FREE).
+// until the run level has exited. The chunk then gets new_flags. osd_flags: an FTRACE_OSD_* constant; all chunks of a
+// run go by one protocol. -1: no such chunk, another osd_flags, or one that contradicts the chunks before, it is being
+// recorded into, it was already sent, no sink is open, or a sink failed (then the chunk does not become FREE).
 int FTrace_send_chunk(int number, int osd_flags, FTrace_flags new_flags);
 
 // Chunks become files 0<fname>, 1<fname>, ... when the run level has exited; a later call replaces the name. With the

@@ -6,6 +6,7 @@
 #include "tracer/chunk_compress.hpp"
 #include "tracer/exporter.hpp"
 #include "tracer/instruction_trace.hpp"
+#include "tracer/reliable/protocol.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -32,6 +33,10 @@ class SinkProvider {
     // invalid_argument: an address; refused: it is not up; exists: a flow between other addresses is open.
     [[nodiscard]] virtual lib::Result<ChunkSink*> open_udp(bool start_network, std::string_view local,
                                                            std::string_view target) = 0;
+    // For the chunks of this run. exists: one has already been sent by another protocol; refused: V1, although there is
+    // a key.
+    [[nodiscard]] virtual lib::Result<void> choose_protocol(reliable::Protocol protocol) = 0;
+
     // The chunks become files 0<name>, 1<name>, ... invalid_argument: the name; refused: files were written already.
     [[nodiscard]] virtual lib::Result<ChunkSink*> open_disk(std::string_view name) = 0;
 

@@ -28,10 +28,11 @@ class MachineClock final : public drivers::Clock {
     void pause() override { Ports::pause(); }
 };
 
-// The tracer's view of a flow. A frame that died with a reset card is sent again, a limited number of times.
-class FlowSender final : public tracer::DatagramSender {
+// The tracer's view of a flow. A frame that died with a reset card is sent again, a limited number of times. While
+// nothing happens, the card is looked at now and then: under emulation a look takes longer than what the clock shows.
+class FlowPeer final : public tracer::reliable::DatagramPeer {
   public:
-    constexpr FlowSender(net::UdpEndpoint& endpoint, drivers::Clock& clock)
+    constexpr FlowPeer(net::UdpEndpoint& endpoint, drivers::Clock& clock)
         : m_endpoint(endpoint)
         , m_clock(clock) {}
 
@@ -46,8 +47,18 @@ class FlowSender final : public tracer::DatagramSender {
     }
 
     [[nodiscard]] lib::Result<void> poll() override {
-        m_endpoint.poll();
+        const lib::Nanoseconds time = now();
+        if (m_endpoint.sending() || time >= m_next_look) {
+            m_endpoint.poll();
+            m_next_look = time + kLookInterval;
+        }
         return {};
+    }
+
+    [[nodiscard]] lib::Result<std::size_t> receive(std::span<std::byte> out) override {
+        const auto size = m_endpoint.receive(out);
+        m_next_look = size ? lib::Nanoseconds{} : m_next_look;
+        return size;
     }
 
     [[nodiscard]] bool sending() const override { return m_endpoint.sending(); }
@@ -56,18 +67,20 @@ class FlowSender final : public tracer::DatagramSender {
 
   private:
     static constexpr int kResetsMax = 3; // in a row
+    static constexpr lib::Nanoseconds kLookInterval = lib::microseconds(20);
 
     net::UdpEndpoint& m_endpoint;
     drivers::Clock& m_clock;
     int m_resets = 0;
+    lib::Nanoseconds m_next_look;
 };
 
 constinit Ports g_ports{};
 constinit MachineClock g_clock{};
 constinit ne2000::Device<Ports> g_card{g_ports, g_clock};
 constinit net::UdpEndpoint g_endpoint{g_card, g_clock};
-constinit FlowSender g_sender{g_endpoint, g_clock};
-constinit tracer::UdpSink g_sink{g_sender, {}};
+constinit FlowPeer g_peer{g_endpoint, g_clock};
+constinit tracer::reliable::NetworkSink g_sink{g_peer};
 
 lib::Error report(std::string_view what, lib::Error error) {
     console().line("network: ", what, ": ", lib::error_name(error));
@@ -97,6 +110,10 @@ lib::Result<void> start_card(const NetworkSetup& setup) {
 }
 
 } // namespace
+
+tracer::reliable::NetworkSink& network_sink() {
+    return g_sink;
+}
 
 lib::Result<tracer::ChunkSink*> open_network(const NetworkSetup& setup) {
     const auto local = net::parse_ipv4_address(setup.local_address);
@@ -129,6 +146,9 @@ lib::Result<tracer::ChunkSink*> open_network(const NetworkSetup& setup) {
     }
     if (const auto ready = g_endpoint.wait_until_ready(); !ready.ok()) {
         return report("the target does not answer ARP", ready.error());
+    }
+    if (const auto chosen = g_sink.choose(setup.protocol); !chosen.ok()) {
+        return report("the protocol cannot be chosen", chosen.error());
     }
     return &g_sink;
 }

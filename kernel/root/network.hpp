@@ -5,7 +5,8 @@
 
 #include "kernel/run/command_line.hpp"
 #include "lib/result.hpp"
-#include "tracer/sink_udp.hpp"
+#include "tracer/reliable/network_sink.hpp"
+#include "tracer/wire.hpp"
 
 #include <string_view>
 
@@ -18,7 +19,11 @@ struct NetworkSetup {
     std::string_view local_address;
     std::string_view target_address;
     std::uint16_t port = tracer::kTracerPort; // local and target, as published
+    tracer::reliable::Protocol protocol = tracer::reliable::Protocol::automatic;
 };
+
+// The one sink of the network, open or not.
+[[nodiscard]] tracer::reliable::NetworkSink& network_sink();
 
 // Opens the flow; a second call for the same addresses gives the same sink. Failures are reported on the console.
 // invalid_argument: an address; exists: a flow between other addresses is open; refused: the card has not been started;

@@ -23,7 +23,6 @@
 #include "tracer/instance.hpp"
 #include "tracer/log.hpp"
 #include "tracer/sink_disk.hpp"
-#include "tracer/sink_udp.hpp"
 #include "tracer/unit_words.hpp"
 
 // The linker's note about this image (linker.ld): places, not objects.
@@ -60,6 +59,9 @@ constexpr int kStopLooksMax = 1'000;
 
 // At the end nothing else runs, so a sink that neither fails nor finishes would hold the machine forever.
 constexpr std::uint64_t kExportStepsMax = 100'000'000;
+
+// Nor may one that gets no answer: the acknowledged export fails after so long without progress.
+constexpr lib::Nanoseconds kPatience = lib::milliseconds(20'000);
 
 constinit NetworkSetup g_network{};
 constinit std::optional<drivers::acpi::PersistentRange> g_persistent{};
@@ -117,8 +119,13 @@ class Sinks final : public tracer::SinkProvider {
         setup.local_address = local;
         setup.target_address = target;
         const auto sink = open_network(setup);
+        network_sink().set_patience(kPatience); // FTrace_send_chunk waits
         const auto created = sink.ok() ? create_sender() : sink.error();
         return created.ok() ? sink : created.error();
+    }
+
+    [[nodiscard]] lib::Result<void> choose_protocol(tracer::reliable::Protocol protocol) override {
+        return network_sink().choose(protocol);
     }
 
     [[nodiscard]] lib::Result<tracer::ChunkSink*> open_disk(std::string_view name) override {
@@ -173,6 +180,12 @@ std::uint64_t boot_id(std::uint64_t seed) {
     return mixed ^ (mixed >> 31);
 }
 
+tracer::reliable::Protocol protocol_of(ProtocolChoice chosen) {
+    return chosen == ProtocolChoice::v1   ? tracer::reliable::Protocol::v1
+           : chosen == ProtocolChoice::v2 ? tracer::reliable::Protocol::v2
+                                          : tracer::reliable::Protocol::automatic;
+}
+
 template <typename Sink>
 lib::Result<void> attach(const lib::Result<Sink*>& sink, tracer::SinkTime time) {
     return sink.ok() ? tracer::instance().exporter.attach(*sink.value(), time) : sink.error();
@@ -209,6 +222,11 @@ bool open_chosen_sinks() {
     return all;
 }
 
+std::string_view protocol_text() {
+    return network_sink().used() == tracer::reliable::Protocol::v2 ? ", TRACER-V2.0, acknowledged"
+                                                                   : ", TRACER-V1.0, not acknowledged";
+}
+
 // False if this sink did not carry everything.
 bool report_sink(const tracer::Exporter::SinkReport& report) {
     if (report.sink == nullptr) {
@@ -220,7 +238,8 @@ bool report_sink(const tracer::Exporter::SinkReport& report) {
                        " chunks ", report.records, " records");
         return false;
     }
-    console().mark("exported ", report.chunks, " chunks ", report.records, " records by ", report.sink->name());
+    console().mark("exported ", report.chunks, " chunks ", report.records, " records by ", report.sink->name(),
+                   report.sink == &network_sink() ? protocol_text() : std::string_view{});
     return true;
 }
 
@@ -285,7 +304,8 @@ void tracing_configure(const TracingSetup& setup) {
                  .width_bits = options.width_bits,
                  .local_address = options.local_address,
                  .target_address = options.target_address,
-                 .port = options.port};
+                 .port = options.port,
+                 .protocol = protocol_of(options.protocol)};
     g_persistent = setup.firmware.persistent_memory;
     g_choice = options.sink;
     tracer::black_box::clear();
@@ -346,6 +366,7 @@ ExportEnd tracing_export(RunEnd end) {
     tracer::Exporter& exporter = tracer::instance().exporter;
     exporter.begin_exit();
     tracer::black_box::mark_ended();
+    network_sink().set_patience(kPatience);
     const bool opened = open_chosen_sinks();
     exporter.export_unsent();
     step_until_idle();

@@ -26,6 +26,9 @@ constexpr auto kInterrupts =
 constexpr auto kNics =
     std::to_array<Word<NicChoice>>({{"none", NicChoice::none}, {"pci", NicChoice::pci}, {"isa", NicChoice::isa}});
 
+constexpr auto kProtocols = std::to_array<Word<ProtocolChoice>>(
+    {{"auto", ProtocolChoice::automatic}, {"v1", ProtocolChoice::v1}, {"v2", ProtocolChoice::v2}});
+
 constexpr auto kSteps = std::to_array<Word<StepChoice>>(
     {{"none", StepChoice::none}, {"instructions", StepChoice::instructions}, {"blocks", StepChoice::blocks}});
 
@@ -115,11 +118,13 @@ constexpr std::array kKeys = {
     Key{"cli_sti", "cli_sti=off|on", &choice<&Options::cli_sti, kSwitch>},
     Key{"watchdog_ms", "watchdog_ms=0..4294967295", &number<0, &Options::watchdog_ms>},
     Key{"compact", "compact=OFF|AUTO|A|B|C|D|plan12|A2|B2|C2|D2|large64|large96", &choice<&Options::compact, kCompact>},
+    Key{"protocol", "protocol=auto|v1|v2", &choice<&Options::protocol, kProtocols>},
 };
 
 constexpr std::string_view kKnownKeys = "app sink exit clock nic irq local target port seed duration_ms itrace "
                                         "clock_step clock_trigger clock_max_delta clock_near_zero width "
-                                        "interrupts cli_sti watchdog_ms compact";
+                                        "interrupts cli_sti watchdog_ms compact "
+                                        "protocol";
 
 bool blank(char character) {
     return character == ' ' || character == '\t' || character == '\r' || character == '\n';

@@ -14,6 +14,7 @@ enum class SinkChoice : std::uint8_t { none, udp, disk, both };
 enum class ExitChoice : std::uint8_t { acpi, debug };
 enum class ClockChoice : std::uint8_t { tcg, icount, kvm };
 enum class InterruptChoice : std::uint8_t { apic, pic };
+enum class ProtocolChoice : std::uint8_t { automatic, v1, v2 };
 enum class NicChoice : std::uint8_t { none, pci, isa };
 
 enum class StepChoice : std::uint8_t { none, instructions, blocks }; // one above the grain
@@ -48,7 +49,8 @@ struct Options {
     bool cli_sti = false;                                     // whether these are recorded, likewise
     ClockWords compensation;
     CompactChoice compact = CompactChoice::off;
-    std::uint32_t watchdog_ms = 10'000; // how long nothing may happen; 0: forever
+    std::uint32_t watchdog_ms = 10'000;                  // how long nothing may happen; 0: forever
+    ProtocolChoice protocol = ProtocolChoice::automatic; // of the network's chunks
 };
 
 [[nodiscard]] constexpr bool wants_udp(SinkChoice sink) {

@@ -38,7 +38,7 @@ def packets_are_what_the_published_format_says(ctx):
     """An independent decoder sees good checksums, consecutive packet numbers and exactly the session's records."""
     pcap = ctx.dir / "wire.pcap"
     with ctx.collector() as session:
-        ctx.boot("control", sink="udp", pcap=pcap).expect_code(OK)
+        ctx.boot("control", sink="udp", protocol="v1", pcap=pcap).expect_code(OK)
     fields = ctx.run("tshark", "-r", pcap, "-o", "udp.check_checksum:TRUE", "-o", "ip.check_checksum:TRUE", "-d",
                      f"udp.port=={ctx.port},data", "-Y", f"ip.src==192.168.1.10 && udp.dstport=={ctx.port}", "-T",
                      "fields", "-e", "ip.checksum.status", "-e", "udp.checksum.status", "-e", "data.data").stdout
@@ -66,7 +66,8 @@ def texts_of_trace_printf_in_the_packets(ctx):
     ctx.run("make", "FORMATS=inband", "kernel")
     pcap = ctx.dir / "wire.pcap"
     with ctx.collector() as session:
-        ctx.boot("control", kernel=KERNEL.replace(".elf", "-inband.elf"), sink="udp", pcap=pcap).expect_code(OK)
+        ctx.boot("control", kernel=KERNEL.replace(".elf", "-inband.elf"), sink="udp", protocol="v1",
+                 pcap=pcap).expect_code(OK)
     shown = []
     for trace in (session, pcap):
         done = ctx.remora("print", trace, "--event", "formatted_event")

@@ -32,6 +32,7 @@ def unknown_key_is_refused(ctx):
 def unknown_value_is_refused(ctx):
     refused(ctx, [config(ctx, "SINK = tape\n"), "apps"], "tape", "udp disk both none")
     refused(ctx, ["TRACER=OLD", "apps"], "OLD", "NEW OFF")
+    refused(ctx, ["PROTOCOL=2", "apps"], "PROTOCOL=2", "auto v1 v2")
     refused(ctx, ["COMPACT=E", "apps"], "COMPACT=E", "OFF AUTO A B C D plan12 A2 B2 C2 D2 large64 large96")
 
 

@@ -29,7 +29,8 @@ def run_through_uefi(ctx):
     done = make_run(ctx)
     expect(done.returncode == 0, done.stdout + done.stderr)
     expect("as the theory says" in done.stdout and "clock      icount" in done.stdout, done.stdout)
-    for words in ("guest: boot uefi", "guest: running control", "guest: result ok", f"remora print {ctx.dir}/out/udp"):
+    for words in ("guest: boot uefi", "guest: running control", "guest: result ok", "by udp, TRACER-V2.0, acknowledged",
+                  f"remora print {ctx.dir}/out/udp"):
         expect(words in done.stdout, f"`{words}` is not in: {done.stdout}")
     ctx.remora("verify", ctx.dir / "out" / "udp")
 

@@ -2,6 +2,7 @@
 #include "host/formats/capture/session.hpp"
 
 #include "lib/crc32c.hpp"
+#include "tracer/reliable/packet.hpp"
 #include "tracer/wire.hpp"
 
 #include <algorithm>
@@ -19,6 +20,25 @@ bool starts_with(std::span<const std::byte> bytes, std::string_view text) {
     return bytes.size() >= text.size() &&
            std::equal(text.begin(), text.end(), bytes.begin(),
                       [](char character, std::byte byte) { return static_cast<std::byte>(character) == byte; });
+}
+
+struct Packet {
+    std::uint32_t number = 0; // 0: it carries no records
+    std::span<const std::byte> records{};
+};
+
+// corrupt: the header contradicts itself or the datagram.
+lib::Result<Packet> packet_of(std::span<const std::byte> payload) {
+    if (tracer::reliable::is_version_2(payload)) {
+        const auto header = tracer::reliable::decode(payload);
+        return header ? lib::Result<Packet>({header.value().number, payload.subspan(tracer::reliable::kHeaderBytes)})
+                      : header.error();
+    }
+    const auto header = tracer::decode_packet_header(payload);
+    if (!header || header.value().number == 0) {
+        return lib::Error::corrupt;
+    }
+    return Packet{header.value().number, payload.subspan(tracer::kPacketHeaderBytes)};
 }
 
 } // namespace
@@ -47,21 +67,24 @@ void Session::take(const Datagram& datagram, std::uint64_t offset_bytes) {
         return;
     }
     const std::string_view magic(tracer::kPacketMagicV1.data(), tracer::kPacketMagicV1.size());
-    if (!starts_with(datagram.payload, magic)) {
+    if (!starts_with(datagram.payload, magic) && !tracer::reliable::is_version_2(datagram.payload)) {
         ++m_other_versions;
         return;
     }
-    const auto header = tracer::decode_packet_header(datagram.payload);
-    if (!header || header.value().number == 0) {
+    const auto packet = packet_of(datagram.payload);
+    if (!packet) {
         ++m_malformed;
         return;
     }
-    m_offset_bytes = offset_bytes;
-    const auto records = datagram.payload.subspan(tracer::kPacketHeaderBytes);
-    if (!is_ours(datagram, offset_bytes) || contradicts(header.value().number, records, offset_bytes)) {
+    const auto [number, records] = packet.value();
+    if (number == 0) {
         return;
     }
-    m_order.accept(header.value().number, records);
+    m_offset_bytes = offset_bytes;
+    if (!is_ours(datagram, offset_bytes) || contradicts(number, records, offset_bytes)) {
+        return;
+    }
+    m_order.accept(number, records);
 }
 
 bool Session::is_ours(const Datagram& datagram, std::uint64_t offset_bytes) {
@@ -114,8 +137,7 @@ lib::Result<void> Session::finish() {
     report_packets("W-PACKET", counts.late, "came after they were given up");
     report_packets("W-PACKET", counts.implausible, "skipped: a packet number that jumps too far");
     report_packets("W-PACKET", m_malformed, "skipped: the header contradicts itself or the datagram");
-    report_packets("W-PACKET", m_other_versions,
-                   "skipped: only TRACER-V1.0 can be read, authenticated ones need a key");
+    report_packets("W-PACKET", m_other_versions, "skipped: only TRACER-V1.0 and TRACER-V2.0 can be read");
     report_packets("W-PACKET", m_foreign_packets, "left out: of another export");
     return m_result;
 }

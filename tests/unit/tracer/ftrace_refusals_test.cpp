@@ -152,6 +152,10 @@ TEST_F(FTraceRefusals, FirstChunkWithoutMatch) {
 TEST_F(FTraceRefusals, Send) {
     refused([this] { return FTrace_send_chunk(m_current, 0, kFree); }, "FTrace_send_chunk", "number", m_current);
     refused([this] { return FTrace_send_chunk(m_busy, 0, kFree); }, "FTrace_send_chunk", "number", m_busy);
+    for (const int protocol : {-1, FTRACE_OSD_V2 + 1, 1'000'000}) {
+        refused([=, this] { return FTrace_send_chunk(m_current, protocol, kFree); }, "FTrace_send_chunk", "osd_flags",
+                protocol);
+    }
 }
 
 TEST_F(FTraceRefusals, FiltersThatAreNone) {

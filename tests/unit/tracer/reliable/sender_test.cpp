@@ -1,50 +1,19 @@
 // SPDX-License-Identifier: MIT
 // The sender in front of a collector that the test plays, packet by packet: order of the handshake, the window read
 // again from the chunk, and steps that are abandoned. Loss, delay and restarts: tests/simulation/.
+#include "tests/support/tracer/fake_peer.hpp"
 #include "tracer/reliable/sender.hpp"
 
-#include <deque>
 #include <gtest/gtest.h>
 #include <vector>
 
 namespace {
 
 namespace wire = tracer::reliable;
+using tests::Bytes;
+using tests::FakePeer;
 using tracer::SinkState;
 using wire::PacketType;
-using Bytes = std::vector<std::byte>;
-
-class FakePeer final : public wire::DatagramPeer {
-  public:
-    [[nodiscard]] lib::Result<void> send(std::span<const std::byte> datagram) override {
-        if (on_send) {
-            on_send();
-        }
-        sent.emplace_back(datagram.begin(), datagram.end());
-        return {};
-    }
-
-    [[nodiscard]] lib::Result<void> poll() override { return {}; }
-
-    [[nodiscard]] bool sending() const override { return false; }
-
-    [[nodiscard]] lib::Nanoseconds now() override { return time; }
-
-    [[nodiscard]] lib::Result<std::size_t> receive(std::span<std::byte> out) override {
-        if (inbox.empty()) {
-            return lib::Error::not_found;
-        }
-        const Bytes datagram = inbox.front();
-        inbox.pop_front();
-        std::ranges::copy(datagram, out.begin());
-        return datagram.size();
-    }
-
-    std::vector<Bytes> sent;
-    std::deque<Bytes> inbox;
-    lib::Nanoseconds time = lib::milliseconds(1);
-    std::function<void()> on_send;
-};
 
 class Sending : public testing::Test {
   protected:

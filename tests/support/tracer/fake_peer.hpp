@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+// The other end of a flow, played by the test: what was sent, what is to arrive, and the time.
+#pragma once
+
+#include "tests/support/tracer/sinks.hpp"
+#include "tracer/reliable/datagram_peer.hpp"
+
+#include <algorithm>
+#include <deque>
+#include <functional>
+#include <vector>
+
+namespace tests {
+
+class FakePeer final : public tracer::reliable::DatagramPeer {
+  public:
+    [[nodiscard]] lib::Result<void> send(std::span<const std::byte> datagram) override {
+        if (on_send) {
+            on_send();
+        }
+        sent.emplace_back(datagram.begin(), datagram.end());
+        return {};
+    }
+
+    [[nodiscard]] lib::Result<void> poll() override { return {}; }
+
+    [[nodiscard]] bool sending() const override { return false; }
+
+    [[nodiscard]] lib::Nanoseconds now() override { return time; }
+
+    [[nodiscard]] lib::Result<std::size_t> receive(std::span<std::byte> out) override {
+        if (inbox.empty()) {
+            return lib::Error::not_found;
+        }
+        const Bytes datagram = inbox.front();
+        inbox.pop_front();
+        std::ranges::copy(datagram, out.begin());
+        return datagram.size();
+    }
+
+    std::vector<Bytes> sent;
+    std::deque<Bytes> inbox;
+    lib::Nanoseconds time = lib::milliseconds(1);
+    std::function<void()> on_send;
+};
+
+} // namespace tests
