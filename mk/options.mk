@@ -7,7 +7,7 @@ VALUES_TRACER := NEW OFF
 VALUES_TSC    := TRUE FALSE
 VALUES_COMPENSATION := ON OFF
 VALUES_COMPACT := OFF AUTO A B C D plan12 A2 B2 C2 D2 large64 large96
-VALUES_SINK   := udp disk both none
+VALUES_SINK   := udp disk both none auto
 VALUES_PROTOCOL := auto v1 v2
 VALUES_BOOT   := uefi pvh
 VALUES_ACCEL  := tcg kvm
@@ -111,7 +111,7 @@ REMORA := $(BUILD)/host/remora
 #=                         (A B C D plan12 A2 B2 C2 D2 large64 large96); AUTO chooses by measurements at the start
 #= FORMATS=image|inband    texts of trace_printf: in the image alone, or also in front of each chunk (docs/user-events.md)
 #= APP=name                application to run; `make apps` lists them
-#= SINK=udp|disk|both|none where the trace goes
+#= SINK=udp|disk|both|auto|none  where the trace goes; auto: to the network, and to the disk if that fails
 #= PROTOCOL=auto|v1|v2     of the network: acknowledged (TRACER-V2.0), as published (TRACER-V1.0), or the first if answered
 #= BOOT=uefi|pvh           through OVMF and BOOTX64.EFI, or directly into the kernel
 #= ACCEL=tcg|kvm           QEMU's accelerator

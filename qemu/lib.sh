@@ -79,7 +79,7 @@ if [[ ${OUT:-} == -* ]]; then
     OUT=./$OUT
 fi
 
-sink_has() { [[ $SINK == "$1" || $SINK == both ]]; }
+sink_has() { [[ $SINK == "$1" || $SINK == both || $SINK == auto ]]; }
 
 # Refuses a combination that cannot work. Uses BOOT ACCEL CLOCK NIC SINK.
 check_machine() {
@@ -94,7 +94,7 @@ check_machine() {
         [[ -e /dev/kvm ]] || die 'ACCEL=kvm, but this machine has no /dev/kvm' 'ACCEL=tcg'
         [[ -r /dev/kvm && -w /dev/kvm ]] || die 'ACCEL=kvm, but /dev/kvm may not be opened' 'join the group kvm'
     fi
-    if [[ $NIC == none ]] && sink_has udp; then
+    if [[ $NIC == none && $SINK != auto ]] && sink_has udp; then
         die "SINK=$SINK sends over the network, but NIC=none" 'SINK=disk'
     fi
 }

@@ -212,11 +212,12 @@ wait_for_collector() {
     COLLECTOR_PID=
 }
 
-# Nothing was sent: ends the collector immediately and removes its empty session.
+# Nothing was sent, or not everything, and the disk has it: ends the collector immediately and removes its session.
 discard_session() {
     stop "$COLLECTOR_PID"
     wait "$COLLECTOR_PID" || true
     COLLECTOR_PID=
+    clear_folder "$OUT/udp.journal" "$kJournalFiles"
     clear_folder "$OUT/udp" "$kSessionFiles"
 }
 
@@ -304,9 +305,14 @@ judge_session() {
     fi
 }
 
+# SINK=auto: whether it was this one.
+carried() { [[ $SINK != auto || -n $(marker "$SERIAL" "^exported .* by $1") ]]; }
+
 judge_sessions() {
     local session=
-    if sink_has udp; then
+    if sink_has udp && ! carried udp; then
+        discard_session
+    elif sink_has udp; then
         wait_for_collector
         if [[ $COLLECTOR_STATUS -ne 0 ]]; then
             tail -n 5 "$OUT/collector.log" >&2
@@ -315,7 +321,7 @@ judge_sessions() {
         judge_session "$OUT/udp"
         session=$OUT/udp
     fi
-    if sink_has disk; then
+    if sink_has disk && carried disk; then
         fetch_disk
         judge_session "$OUT/disk"
         session=${session:-$OUT/disk}
@@ -327,7 +333,7 @@ judge_sessions() {
 
 report_guest() {
     local line
-    for line in '^boot ' '^running ' '^exited ' '^exported ' '^result '; do
+    for line in '^boot ' '^running ' '^exited ' '^exporting disk, ' '^exported ' '^result '; do
         line=$(marker "$SERIAL" "$line")
         if [[ -n $line ]]; then
             say "guest: $line"

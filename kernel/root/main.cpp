@@ -281,7 +281,7 @@ AppArguments arguments() {
     target.add(g_options.target_address).add('\0');
     return {.seed = g_options.seed,
             .duration = lib::milliseconds(g_options.duration_ms),
-            .sink = sink_name(g_options.sink),
+            .sink = g_options.sink == SinkChoice::automatic ? "none" : sink_name(g_options.sink),
             .local_address = local.view().data(),
             .target_address = target.view().data(),
             .icount = g_options.clock == ClockChoice::icount,

@@ -66,6 +66,7 @@ constexpr lib::Nanoseconds kPatience = lib::milliseconds(20'000);
 constinit NetworkSetup g_network{};
 constinit std::optional<drivers::acpi::PersistentRange> g_persistent{};
 constinit SinkChoice g_choice = SinkChoice::none;
+constinit std::optional<lib::Error> g_network_error{}; // SINK=auto: why the disk has the trace
 
 // The published sender: an NRT task that carries chunks while the application runs. It exists once an application has
 // opened the network itself.
@@ -212,8 +213,13 @@ bool open_chosen_sinks() {
     };
     if (wants_udp(g_choice)) {
         console().mark("exporting udp");
-        report("udp",
-               attached("udp") ? lib::Result<void>{} : attach(open_network(g_network), tracer::SinkTime::at_once));
+        const auto opened =
+            attached("udp") ? lib::Result<void>{} : attach(open_network(g_network), tracer::SinkTime::at_once);
+        if (g_choice != SinkChoice::automatic) {
+            report("udp", opened);
+        } else if (!opened.ok()) {
+            g_network_error = opened.error();
+        }
     }
     if (wants_disk(g_choice)) {
         console().mark("exporting disk");
@@ -227,22 +233,6 @@ std::string_view protocol_text() {
                                                                    : ", TRACER-V1.0, not acknowledged";
 }
 
-// False if this sink did not carry everything.
-bool report_sink(const tracer::Exporter::SinkReport& report) {
-    if (report.sink == nullptr) {
-        return true;
-    }
-    if (report.failed || report.chunks_lost != 0 || !report.finished) {
-        console().mark("export failed: ", report.sink->name(), ": ",
-                       report.failed ? lib::error_name(report.error) : "did not finish", " after ", report.chunks,
-                       " chunks ", report.records, " records");
-        return false;
-    }
-    console().mark("exported ", report.chunks, " chunks ", report.records, " records by ", report.sink->name(),
-                   report.sink == &network_sink() ? protocol_text() : std::string_view{});
-    return true;
-}
-
 void step_until_idle() {
     for (std::uint64_t step = 0; step < kExportStepsMax; ++step) {
         watchdog_kick();
@@ -251,6 +241,46 @@ void step_until_idle() {
         }
     }
     console().mark("export failed: a sink neither fails nor finishes");
+}
+
+// SINK=auto, after everything was tried: what the network did not carry whole goes to the disk. False: nor did the
+// disk.
+bool use_disk_instead() {
+    tracer::Exporter& exporter = tracer::instance().exporter;
+    for (std::size_t i = 0; i < tracer::Exporter::kSinksMax; ++i) {
+        const tracer::Exporter::SinkReport& report = exporter.report(i);
+        if (report.sink == &network_sink() && report.failed) {
+            g_network_error = report.error;
+        }
+    }
+    if (!g_network_error) {
+        return true;
+    }
+    console().mark("exporting disk, because udp failed: ", lib::error_name(*g_network_error));
+    if (const auto opened = attach(open_storage(g_persistent), tracer::SinkTime::after_exit); !opened.ok()) {
+        console().mark("export failed: disk: ", lib::error_name(opened.error()));
+        return false;
+    }
+    exporter.export_unsent();
+    step_until_idle();
+    return true;
+}
+
+// False if this sink did not carry everything, unless the disk has it instead.
+bool report_sink(const tracer::Exporter::SinkReport& report) {
+    if (report.sink == nullptr) {
+        return true;
+    }
+    if (report.failed || report.chunks_lost != 0 || !report.finished) {
+        const bool replaced = g_choice == SinkChoice::automatic && report.sink == &network_sink();
+        console().mark(replaced ? "not exported: " : "export failed: ", report.sink->name(), ": ",
+                       report.failed ? lib::error_name(report.error) : "did not finish", " after ", report.chunks,
+                       " chunks ", report.records, " records");
+        return replaced;
+    }
+    console().mark("exported ", report.chunks, " chunks ", report.records, " records by ", report.sink->name(),
+                   report.sink == &network_sink() ? protocol_text() : std::string_view{});
+    return true;
 }
 
 // Each way in which steps ended, if any did.
@@ -367,17 +397,19 @@ ExportEnd tracing_export(RunEnd end) {
     exporter.begin_exit();
     tracer::black_box::mark_ended();
     network_sink().set_patience(kPatience);
-    const bool opened = open_chosen_sinks();
+    bool whole = open_chosen_sinks();
     exporter.export_unsent();
     step_until_idle();
     exporter.finish(end);
     step_until_idle();
+    if (g_choice == SinkChoice::automatic) {
+        whole = use_disk_instead() && whole;
+    }
     const lib::Nanoseconds elapsed = arch::tick_rate().to_nanoseconds(arch::timestamp() - begin);
 
     const tracer::Totals totals = tracer::totals(0);
     console().mark("trace: ", totals.committed, " records kept, ", totals.dropped, " dropped, ", totals.refused,
                    " refused, ", totals.overwritten, " overwritten, ", tracer::instance().names.lost(), " names lost");
-    bool whole = opened;
     bool any = false;
     for (std::size_t i = 0; i < tracer::Exporter::kSinksMax; ++i) {
         whole = report_sink(exporter.report(i)) && whole;

@@ -17,7 +17,7 @@ namespace kernel {
 struct AppArguments {
     std::uint64_t seed = 1;
     lib::Nanoseconds duration;           // 0: as long as the application thinks fit
-    std::string_view sink;               // "udp", "disk", "both", "none"
+    std::string_view sink;               // "udp", "disk", "both", "auto", "none"
     const char* local_address = nullptr; // dotted, as FTrace_OSD_init_udp takes them; null if not given
     const char* target_address = nullptr;
     bool icount = false; // the clock counts instructions: times are exact and repeatable

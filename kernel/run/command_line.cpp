@@ -16,8 +16,11 @@ struct Word {
     Choice choice;
 };
 
-constexpr auto kSinks = std::to_array<Word<SinkChoice>>(
-    {{"none", SinkChoice::none}, {"udp", SinkChoice::udp}, {"disk", SinkChoice::disk}, {"both", SinkChoice::both}});
+constexpr auto kSinks = std::to_array<Word<SinkChoice>>({{"none", SinkChoice::none},
+                                                         {"udp", SinkChoice::udp},
+                                                         {"disk", SinkChoice::disk},
+                                                         {"both", SinkChoice::both},
+                                                         {"auto", SinkChoice::automatic}});
 constexpr auto kExits = std::to_array<Word<ExitChoice>>({{"acpi", ExitChoice::acpi}, {"debug", ExitChoice::debug}});
 constexpr auto kClocks = std::to_array<Word<ClockChoice>>(
     {{"tcg", ClockChoice::tcg}, {"icount", ClockChoice::icount}, {"kvm", ClockChoice::kvm}});
@@ -96,7 +99,7 @@ struct Key {
 
 constexpr std::array kKeys = {
     Key{"app", "app=NAME (app=list names them)", &text<&Options::app>},
-    Key{"sink", "sink=none|udp|disk|both", &choice<&Options::sink, kSinks>},
+    Key{"sink", "sink=none|udp|disk|both|auto", &choice<&Options::sink, kSinks>},
     Key{"exit", "exit=acpi|debug", &choice<&Options::exit, kExits>},
     Key{"clock", "clock=tcg|icount|kvm", &choice<&Options::clock, kClocks>},
     Key{"nic", "nic=none|pci|isa", &choice<&Options::nic, kNics>},

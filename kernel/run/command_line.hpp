@@ -10,7 +10,8 @@
 
 namespace kernel {
 
-enum class SinkChoice : std::uint8_t { none, udp, disk, both };
+// automatic: the network; what it does not carry whole goes to the disk.
+enum class SinkChoice : std::uint8_t { none, udp, disk, both, automatic };
 enum class ExitChoice : std::uint8_t { acpi, debug };
 enum class ClockChoice : std::uint8_t { tcg, icount, kvm };
 enum class InterruptChoice : std::uint8_t { apic, pic };
@@ -54,7 +55,7 @@ struct Options {
 };
 
 [[nodiscard]] constexpr bool wants_udp(SinkChoice sink) {
-    return sink == SinkChoice::udp || sink == SinkChoice::both;
+    return sink == SinkChoice::udp || sink == SinkChoice::both || sink == SinkChoice::automatic;
 }
 
 [[nodiscard]] constexpr bool wants_disk(SinkChoice sink) {

@@ -83,3 +83,40 @@ def protocol_acknowledged_without_a_collector(ctx):
     outcome = ctx.boot("control", sink="both", protocol="v2", ramdisk=image).expect_code(EXPORT_FAILED)
     expect("udp: timeout" in outcome.marker("export failed: "), str(outcome))
     ctx.adopt(ctx.disk_files(image)[1])
+
+
+@case
+def sink_is_the_network_while_a_collector_answers(ctx):
+    """SINK=auto: the disk stays empty."""
+    image = ctx.make_ramdisk()
+    with ctx.collector() as session:
+        outcome = ctx.boot("control", sink="auto", ramdisk=image).expect_code(OK)
+    expect("TRACER-V2.0, acknowledged" in outcome.marker("exported "), str(outcome))
+    expect("TRACE" not in ctx.run("mdir", "-b", "-i", image, "::", codes=None).stdout.upper(), "a file on the disk")
+    ctx.remora("verify", session)
+
+
+def on_the_disk(ctx, reason, **boot):
+    """SINK=auto without a network that carries: every record is on the ramdisk, the reason on the console, no task
+    missed a deadline that it meets otherwise."""
+    image = ctx.make_ramdisk()
+    outcome = ctx.boot("control", sink="auto", ramdisk=image, **boot).expect_code(OK)
+    expect(reason in outcome.marker("exporting disk, because udp failed: "), str(outcome))
+    kept = int(outcome.marker("trace: ").split()[1])
+    expect(f"{kept} records by disk" in outcome.marker("exported "), f"{kept} records were kept; {outcome}")
+    ctx.adopt(ctx.disk_files(image)[1])
+
+
+@case
+def sink_is_the_disk_without_a_collector(ctx):
+    on_the_disk(ctx, "unreachable")
+
+
+@case
+def sink_is_the_disk_without_an_acknowledgement(ctx):
+    on_the_disk(ctx, "timeout", protocol="v2")
+
+
+@case
+def sink_is_the_disk_without_a_card(ctx):
+    on_the_disk(ctx, "not found", nic="none", nic_word="pci")

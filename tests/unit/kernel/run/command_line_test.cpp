@@ -43,6 +43,14 @@ TEST(CommandLine, UnderstandsEveryKey) {
     EXPECT_EQ(parsed.options.protocol, ProtocolChoice::v2);
 }
 
+TEST(CommandLine, AnAutomaticSinkIsTheNetworkAtFirst) {
+    const auto parsed = parse_command_line("sink=auto");
+    EXPECT_EQ(parsed.options.sink, SinkChoice::automatic);
+    EXPECT_TRUE(wants_udp(parsed.options.sink));
+    EXPECT_FALSE(wants_disk(parsed.options.sink));
+    EXPECT_EQ(sink_name(parsed.options.sink), "auto");
+}
+
 TEST(CommandLine, IgnoresBlanksOfAllKinds) {
     const auto parsed = parse_command_line(" \t app=a\r\n  seed=7 \n");
     EXPECT_EQ(parsed.bad_word, "");
