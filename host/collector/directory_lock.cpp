@@ -44,7 +44,7 @@ bool is_named(int directory, const struct stat& file) {
 lib::Result<void, Failure> DirectoryLock::take(int directory) {
     constexpr int kAttempts = 100; // each fails only if a collector ended at that moment
     for (int attempt = 0; attempt < kAttempts; ++attempt) {
-        Descriptor file(
+        trace::Descriptor file(
             ::openat(directory, kLockName.data(), O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0644));
 
         struct stat found {};

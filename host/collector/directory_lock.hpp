@@ -4,7 +4,7 @@
 // however that ends; the file is removed at a clean end and used again otherwise.
 #pragma once
 
-#include "host/collector/descriptor.hpp"
+#include "host/trace/descriptor.hpp"
 #include "host/trace/failure.hpp"
 #include "lib/result.hpp"
 
@@ -27,7 +27,7 @@ class DirectoryLock {
 
   private:
     int m_directory = -1;
-    Descriptor m_file;
+    trace::Descriptor m_file;
 };
 
 } // namespace host::collector

@@ -63,14 +63,14 @@ lib::Result<std::vector<std::string>> list_names(int directory) {
     return names;
 }
 
-SessionDirectory::SessionDirectory(Descriptor directory, std::string path)
+SessionDirectory::SessionDirectory(trace::Descriptor directory, std::string path)
     : m_path(std::move(path))
     , m_directory(std::move(directory)) {}
 
 SessionDirectory::Opened SessionDirectory::open(const std::string& path, OldSession old) {
     std::error_code code;
     std::filesystem::create_directories(path, code);
-    Descriptor directory(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    trace::Descriptor directory(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (!directory) {
         return unusable(code ? code.message() : std::strerror(errno));
     }
@@ -85,7 +85,7 @@ SessionDirectory::Opened SessionDirectory::create(int parent, const std::string&
     if (::mkdirat(parent, name.c_str(), 0755) != 0) {
         return Failure{error_of_errno(), std::strerror(errno)};
     }
-    Descriptor directory(::openat(parent, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    trace::Descriptor directory(::openat(parent, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
     if (!directory) {
         return Failure{error_of_errno(), std::strerror(errno)};
     }

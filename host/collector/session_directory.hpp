@@ -4,8 +4,8 @@
 // never deletes anything but the files that a session consists of.
 #pragma once
 
-#include "host/collector/descriptor.hpp"
 #include "host/collector/directory_lock.hpp"
+#include "host/trace/descriptor.hpp"
 #include "host/trace/failure.hpp"
 #include "lib/result.hpp"
 
@@ -35,7 +35,7 @@ class SessionDirectory {
     // A new directory of this name in the open directory `parent`. exists: the name is taken.
     [[nodiscard]] static Opened create(int parent, const std::string& parent_path, const std::string& name);
 
-    SessionDirectory(Descriptor directory, std::string path);
+    SessionDirectory(trace::Descriptor directory, std::string path);
 
     [[nodiscard]] const std::string& path() const { return m_path; }
 
@@ -48,7 +48,7 @@ class SessionDirectory {
     [[nodiscard]] lib::Result<void, trace::Failure<lib::Error>> take(OldSession old);
 
     std::string m_path;
-    Descriptor m_directory;
+    trace::Descriptor m_directory;
     DirectoryLock m_lock;
 };
 

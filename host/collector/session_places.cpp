@@ -15,7 +15,7 @@ namespace {
 
 // Of the files directly in a directory; of anything else 0.
 std::uint64_t bytes_in(int parent, const std::string& name) {
-    const Descriptor directory(::openat(parent, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    const trace::Descriptor directory(::openat(parent, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
     const auto names = list_names(directory.number());
     std::uint64_t bytes = 0;
     for (const std::string& file : names ? names.value() : std::vector<std::string>()) {
@@ -32,7 +32,7 @@ std::uint64_t bytes_in(int parent, const std::string& name) {
 
 SessionPlaces SessionPlaces::served(std::shared_ptr<SessionDirectory> root, Usage& usage) {
     SessionPlaces places;
-    places.m_parent = Descriptor(::fcntl(root->descriptor(), F_DUPFD_CLOEXEC, 0));
+    places.m_parent = trace::Descriptor(::fcntl(root->descriptor(), F_DUPFD_CLOEXEC, 0));
     places.m_parent_path = root->path();
     const auto names = list_names(root->descriptor());
     for (const std::string& name : names ? names.value() : std::vector<std::string>()) {
@@ -51,7 +51,7 @@ SessionPlaces SessionPlaces::beside(const SessionDirectory& first) {
     SessionPlaces places;
     places.m_parent_path = path.parent_path().string();
     places.m_prefix = path.filename().string() + '-';
-    places.m_parent = Descriptor(::open(places.m_parent_path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    places.m_parent = trace::Descriptor(::open(places.m_parent_path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     return places;
 }
 

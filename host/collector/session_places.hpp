@@ -4,9 +4,9 @@
 // run into DIR itself; if the machine restarts meanwhile, the next boot goes beside it, to DIR-<16 digits>-<n>.
 #pragma once
 
-#include "host/collector/descriptor.hpp"
 #include "host/collector/limits.hpp"
 #include "host/collector/session_directory.hpp"
+#include "host/trace/descriptor.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -28,7 +28,7 @@ class SessionPlaces {
 
   private:
     std::shared_ptr<SessionDirectory> m_root; // of served sessions
-    Descriptor m_parent;                      // where directories are made
+    trace::Descriptor m_parent;               // where directories are made
     std::string m_parent_path;
     std::string m_prefix;
     std::size_t m_directories = 0;

@@ -191,7 +191,7 @@ void SessionWriter::end_file() {
         chunk.missing = all - std::min(all, m_slots);
         check_sum();
     }
-    Descriptor file = duplicate();
+    trace::Descriptor file = duplicate();
     if (std::fclose(m_file.release()) != 0) {
         fail(error_of_errno());
     }
@@ -214,8 +214,8 @@ void SessionWriter::list_sealed() {
     }
 }
 
-Descriptor SessionWriter::duplicate() {
-    Descriptor file(std::fflush(m_file.get()) == 0 ? ::fcntl(::fileno(m_file.get()), F_DUPFD_CLOEXEC, 0) : -1);
+trace::Descriptor SessionWriter::duplicate() {
+    trace::Descriptor file(std::fflush(m_file.get()) == 0 ? ::fcntl(::fileno(m_file.get()), F_DUPFD_CLOEXEC, 0) : -1);
     if (!file) {
         fail(error_of_errno());
     }

@@ -101,7 +101,7 @@ class SessionWriter {
     void exceed(std::string limit);
     [[nodiscard]] bool has_room(std::size_t bytes);
     // The open file again, for the syncer: what was written of it is flushed to the system.
-    [[nodiscard]] Descriptor duplicate();
+    [[nodiscard]] trace::Descriptor duplicate();
     // The next slot belongs to a compact stream.
     [[nodiscard]] bool in_stream() const;
     [[nodiscard]] static bool begins_anew(std::span<const std::byte> records);

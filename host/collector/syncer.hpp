@@ -7,9 +7,9 @@
 //   push(file, manifest)  -->  fdatasync(file)  -->  manifest.json.new, fsync, rename, fsync(directory)  -->  durable
 #pragma once
 
-#include "host/collector/descriptor.hpp"
 #include "host/collector/session_directory.hpp"
 #include "host/formats/dat/manifest.hpp"
+#include "host/trace/descriptor.hpp"
 #include "lib/result.hpp"
 
 #include <condition_variable>
@@ -58,7 +58,7 @@ class Syncer {
     struct Job {
         std::shared_ptr<SessionDirectory> directory;
         std::shared_ptr<Durability> durability;
-        Descriptor file;                                // flushed, then closed; may be none
+        trace::Descriptor file;                         // flushed, then closed; may be none
         std::optional<formats::dat::Manifest> manifest; // then written, unless a later one is pending
         std::uint64_t bytes = 0;                        // what Durability::bytes() is afterwards
     };

@@ -2,6 +2,7 @@
 // POSIX, Linux: one open file for the journal and one for each stream.
 #include "host/collector/reliable/file_store.hpp"
 
+#include "host/trace/descriptor.hpp"
 #include "lib/crc32c.hpp"
 #include "lib/endian.hpp"
 #include "tracer/reliable/packet.hpp"
@@ -22,55 +23,24 @@ namespace host::collector::reliable {
 
 namespace {
 
-// A file that is closed with its owner; -1: none.
-class File {
-  public:
-    File() = default;
-
-    explicit File(int descriptor)
-        : m_descriptor(descriptor) {}
-
-    File(File&& other) noexcept
-        : m_descriptor(std::exchange(other.m_descriptor, -1)) {}
-
-    File& operator=(File&& other) noexcept {
-        std::swap(m_descriptor, other.m_descriptor);
-        return *this;
-    }
-
-    File(const File&) = delete;
-    File& operator=(const File&) = delete;
-
-    ~File() {
-        if (m_descriptor >= 0) {
-            ::close(m_descriptor);
-        }
-    }
-
-    [[nodiscard]] int get() const { return m_descriptor; }
-
-    [[nodiscard]] bool is_open() const { return m_descriptor >= 0; }
-
-  private:
-    int m_descriptor = -1;
-};
+using trace::Descriptor;
 
 // For reading and writing, created if it is not there. Not open: errno says why; it may also be no regular file.
-File open_regular(const std::string& path) {
-    File file(::open(path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0644));
+Descriptor open_regular(const std::string& path) {
+    Descriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0644));
 
     struct stat state {};
 
-    if (file.is_open() && (::fstat(file.get(), &state) != 0 || !S_ISREG(state.st_mode))) {
+    if (file && (::fstat(file.number(), &state) != 0 || !S_ISREG(state.st_mode))) {
         errno = EINVAL;
         return {};
     }
     return file;
 }
 
-bool write_all(const File& file, std::span<const std::byte> bytes, std::uint64_t offset) {
+bool write_all(const Descriptor& file, std::span<const std::byte> bytes, std::uint64_t offset) {
     while (!bytes.empty()) {
-        const ssize_t written = ::pwrite(file.get(), bytes.data(), bytes.size(), static_cast<off_t>(offset));
+        const ssize_t written = ::pwrite(file.number(), bytes.data(), bytes.size(), static_cast<off_t>(offset));
         if (written < 0 && errno == EINTR) {
             continue;
         }
@@ -84,11 +54,11 @@ bool write_all(const File& file, std::span<const std::byte> bytes, std::uint64_t
 }
 
 // Fewer bytes than asked for: the file ends, or it cannot be read.
-std::size_t read_some(const File& file, std::span<std::byte> out, std::uint64_t offset) {
+std::size_t read_some(const Descriptor& file, std::span<std::byte> out, std::uint64_t offset) {
     std::size_t done = 0;
     while (done < out.size()) {
         const ssize_t count =
-            ::pread(file.get(), out.data() + done, out.size() - done, static_cast<off_t>(offset + done));
+            ::pread(file.number(), out.data() + done, out.size() - done, static_cast<off_t>(offset + done));
         if (count < 0 && errno == EINTR) {
             continue;
         }
@@ -142,7 +112,7 @@ std::string stream_file(const std::string& base, std::uint16_t number) {
 }
 
 struct StreamFile {
-    File file;
+    Descriptor file;
     Mark mark;
     std::uint64_t bytes = 0; // appended
 };
@@ -156,16 +126,16 @@ class FileStore final : public SessionStore {
     // Empty: everything is as the journal says. Otherwise what is wrong.
     [[nodiscard]] std::string load() {
         m_journal = open_regular(m_path + ".journal");
-        if (!m_journal.is_open()) {
+        if (!m_journal) {
             return fmt::format("{}.journal: {}", m_path, std::strerror(errno));
         }
-        if (::flock(m_journal.get(), LOCK_EX | LOCK_NB) != 0) {
+        if (::flock(m_journal.number(), LOCK_EX | LOCK_NB) != 0) {
             return fmt::format("{}.journal: another process records this session", m_path);
         }
         if (std::string wrong = read_journal(); !wrong.empty()) {
             return wrong;
         }
-        if (::ftruncate(m_journal.get(), static_cast<off_t>(m_journal_bytes)) != 0) {
+        if (::ftruncate(m_journal.number(), static_cast<off_t>(m_journal_bytes)) != 0) {
             return fmt::format("{}.journal: {}", m_path, std::strerror(errno));
         }
         for (std::uint16_t i = 0; i < tracer::reliable::kStreamsMax; ++i) {
@@ -199,12 +169,12 @@ class FileStore final : public SessionStore {
     [[nodiscard]] bool sync(std::uint16_t number, const Mark& mark) override {
         StreamFile& stream = m_streams.at(number);
         ASSERT(mark.bytes == stream.bytes);
-        if (stream.file.is_open() && ::fdatasync(stream.file.get()) != 0) {
+        if (stream.file && ::fdatasync(stream.file.number()) != 0) {
             return false;
         }
         // The name of a stream is durable before a mark speaks of it.
         if (!sync_directory() || !write_all(m_journal, encode_entry(number, mark), m_journal_bytes) ||
-            ::fdatasync(m_journal.get()) != 0) {
+            ::fdatasync(m_journal.number()) != 0) {
             return false;
         }
         m_journal_bytes += kEntryBytes;
@@ -218,7 +188,7 @@ class FileStore final : public SessionStore {
     [[nodiscard]] std::string read_journal() {
         struct stat state {};
 
-        if (::fstat(m_journal.get(), &state) != 0) {
+        if (::fstat(m_journal.number(), &state) != 0) {
             return fmt::format("{}.journal: {}", m_path, std::strerror(errno));
         }
         const auto size = static_cast<std::uint64_t>(state.st_size);
@@ -243,15 +213,14 @@ class FileStore final : public SessionStore {
 
     [[nodiscard]] bool open_stream(std::uint16_t number) {
         StreamFile& stream = m_streams.at(number);
-        if (!stream.file.is_open()) {
+        if (!stream.file) {
             stream.file = open_regular(path_of(number));
             m_directory_synced = false;
-            if (stream.file.is_open() &&
-                ::ftruncate(stream.file.get(), 0) != 0) { // of an earlier process, without mark
+            if (stream.file && ::ftruncate(stream.file.number(), 0) != 0) { // of an earlier process, without mark
                 stream.file = {};
             }
         }
-        return stream.file.is_open();
+        return static_cast<bool>(stream.file);
     }
 
     // A stream of an earlier process: cut to its mark, and compared with it.
@@ -259,7 +228,7 @@ class FileStore final : public SessionStore {
         StreamFile& stream = m_streams.at(number);
         const std::string path = path_of(number);
         stream.file = open_regular(path);
-        if (!stream.file.is_open()) {
+        if (!stream.file) {
             return fmt::format("{}: {}", path, std::strerror(errno));
         }
         constexpr std::size_t kPiece = 64 * 1024;
@@ -279,7 +248,7 @@ class FileStore final : public SessionStore {
                                path);
         }
         m_bytes += stream.bytes;
-        if (::ftruncate(stream.file.get(), static_cast<off_t>(stream.bytes)) != 0) {
+        if (::ftruncate(stream.file.number(), static_cast<off_t>(stream.bytes)) != 0) {
             return fmt::format("{}: {}", path, std::strerror(errno));
         }
         return {};
@@ -290,15 +259,15 @@ class FileStore final : public SessionStore {
         if (!m_directory_synced) {
             const std::size_t slash = m_path.rfind('/');
             const std::string directory = slash == std::string::npos ? "." : m_path.substr(0, slash);
-            const File file(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-            m_directory_synced = file.is_open() && ::fsync(file.get()) == 0;
+            const Descriptor file(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+            m_directory_synced = file && ::fsync(file.number()) == 0;
         }
         return m_directory_synced;
     }
 
     std::string m_path; // without ending
     FileStores::Limits m_limits;
-    File m_journal;
+    Descriptor m_journal;
     std::uint64_t m_journal_bytes = 0;
     std::uint64_t m_bytes = 0; // of all streams
     bool m_directory_synced = false;

@@ -5,7 +5,7 @@
 #include <unistd.h>
 #include <utility>
 
-namespace host::collector {
+namespace host::trace {
 
 class Descriptor {
   public:
@@ -40,4 +40,4 @@ class Descriptor {
     int m_number = -1;
 };
 
-} // namespace host::collector
+} // namespace host::trace
