@@ -252,7 +252,23 @@ void absent(World& world, Sums& /*sums*/) {
     require(guest.sink.last_error() == lib::Error::timeout && world.disk.sessions().empty(), "something else happened");
 }
 
+// Boot after boot with one number, each with another trace: more than a sender tries numbers.
+void many_boots(World& world) {
+    Guest::Options options = some_guest(world);
+    for (int boot = 0; boot < 12; ++boot) {
+        options.packets = world.random.between(1, 20);
+        Guest& guest = world.add_guest(options);
+        finish(world, guest);
+        guest.stopped = true;
+    }
+    require(world.disk.sessions().size() == 12, "two boots are one session");
+}
+
 void guest_resets(World& world, Sums& /*sums*/) {
+    if (world.random.chance(0.05)) {
+        many_boots(world);
+        return;
+    }
     set_faults(world, {.loss = world.random.chance(0.5) ? 0 : 0.3});
     Guest& first = add_some_guest(world);
     run_into_the_middle(world, first);
@@ -275,12 +291,23 @@ void guest_resets(World& world, Sums& /*sums*/) {
 
 // --- F11 to F14: strangers -------------------------------------------------------------------------------------------
 
-Bytes packet(const wire::Header& header, const wire::SipKey* key, std::uint64_t first = 0, std::uint64_t second = 0) {
+Bytes packet(const wire::Header& header, const wire::SipKey* key, std::uint64_t first = 0, std::uint64_t second = 0,
+             wire::Covers covers = wire::Covers::packet) {
     Bytes bytes(wire::kHeaderBytes + wire::kControlBytes);
     lib::store_le(std::span(bytes).subspan(wire::kHeaderBytes), first);
     lib::store_le(std::span(bytes).subspan(wire::kHeaderBytes + sizeof(first)), second);
-    wire::encode(header, key, bytes);
+    wire::encode(header, key, bytes, covers);
     return bytes;
+}
+
+// The key of the guest's session, or null while the collector has none.
+const wire::SipKey* session_key_of(const World& world, const Guest& guest) {
+    for (const auto& entry : world.receiver->sessions()) {
+        if (entry->number == guest.sink.session() && entry->peer == guest.options.address) {
+            return &entry->key;
+        }
+    }
+    return nullptr;
 }
 
 void two_guests(World& world, Sums& /*sums*/) {
@@ -319,7 +346,10 @@ void nonsense_answers(World& world, Sums& /*sums*/) {
         wire::Header header{.type = wire::PacketType::ack, .session = guest.sink.session(), .stamp = world.now.value};
         std::uint64_t received = 0;
         std::uint64_t window = std::uint64_t{64} << 32;
-        switch (world.random.between(0, 5)) {
+        // Half of it from a machine that knows the key, half of it from a stranger.
+        const wire::SipKey* key = session_key_of(world, guest);
+        const bool stranger = key == nullptr || world.random.chance(0.5);
+        switch (world.random.between(0, 6)) {
         case 0: // the future
             header.seq = (std::uint64_t{1} << world.random.between(20, 62));
             break;
@@ -335,12 +365,19 @@ void nonsense_answers(World& world, Sums& /*sums*/) {
         case 4: // an answer to what has not been sent yet
             header.stamp += kSecond.value;
             break;
+        case 5: // to a packet that was not sent at that time
+            header.type = wire::PacketType::unknown;
+            header.stamp -= world.random.between(1, kSecond.value);
+            break;
         default:
             header.type = wire::PacketType::hello_ack; // to no HELLO
             header.stamp = 1;
         }
         const std::uint64_t before = guest.sink.counters().ignored + guest.sink.counters().unauthentic;
-        guest.arrive(packet(header, nullptr, received, window));
+        const wire::SipKey* const master = world.key ? &*world.key : nullptr;
+        key = wire::before_session(header.type) ? master : key;
+        guest.arrive(packet(header, stranger ? nullptr : key, received, window,
+                            world.key ? wire::Covers::packet : wire::Covers::header));
         world.run_until(
             [&] { return guest.done() || guest.sink.counters().ignored + guest.sink.counters().unauthentic != before; },
             kSecond, "nonsense was not counted");

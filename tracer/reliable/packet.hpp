@@ -18,11 +18,16 @@
 //   FIN        to host     packets of the stream        sender's clock   Totals
 //   FIN_ACK    to guest    packets that are durable     that of FIN      Totals
 //   UNKNOWN    to guest    as received                  as received      zeros
+//   ABORT      to guest    as received                  as received      Refusal
 //
 // A stream is what one processor recorded; its packets are numbered from 0 on through all chunks. `number` is seq + 1
 // in a DATA packet, as published (32 bits of it), and 0 in others; `records` is 0 in others. A session is one run of
-// one guest. The CRC covers the whole packet, with itself and the MAC as zeros, against accidents; the MAC, 0 without a
-// key, covers the same bytes and the CRC, against others. Types differ by direction, so a packet cannot be sent back.
+// one guest. The CRC covers the whole packet, with itself and the MAC as zeros, against accidents; the MAC covers the
+// same bytes and the CRC, against others. Types differ by direction, so a packet cannot be sent back.
+//
+// Without a shared key, HELLO and its answers have the MAC 0, and the other packets one by a key that is made of the
+// session's cookie: it keeps out a machine that has not seen HELLO_ACK, and no other. So it covers the header alone,
+// which contains the CRC.
 #pragma once
 
 #include "lib/crc32c.hpp"
@@ -56,6 +61,7 @@ enum class PacketType : std::uint8_t {
     fin = 5,
     fin_ack = 6,
     unknown = 7, // the collector does not know this session: say HELLO
+    abort = 8,   // the collector cannot take this session now
 };
 
 inline constexpr std::uint8_t kFlagPush = 1;   // DATA: nothing follows until this is durable
@@ -103,9 +109,27 @@ struct HelloAck {
     std::uint32_t crc32c = 0; // of the stream's durable bytes: whether they are this sender's
     std::uint32_t window = 0; // packets that may be sent beyond seq
 
+    // kFlagCookie: these two are a random number, from which a sender derives another session if it needs one.
+    [[nodiscard]] constexpr std::uint64_t random() const { return (std::uint64_t{window} << 32) | crc32c; }
+
     template <typename Self, typename Archive>
     static constexpr void fields(Self& self, Archive&& archive) {
         archive(self.cookie, self.crc32c, self.window);
+    }
+};
+
+enum class RefusalReason : std::uint64_t {
+    sessions = 1, // too many
+    store = 2,    // the disk, a quota, or files that another collector left
+};
+
+struct Refusal {
+    RefusalReason reason{};
+    std::uint64_t reserved = 0;
+
+    template <typename Self, typename Archive>
+    static constexpr void fields(Self& self, Archive&& archive) {
+        archive(self.reason, self.reserved);
     }
 };
 
@@ -158,15 +182,15 @@ namespace detail {
 inline constexpr std::size_t kCrcOffset = 28;
 inline constexpr std::size_t kMacOffset = 56;
 
-// The bytes of a packet with CRC and MAC as zeros, piece by piece.
+// The bytes of a packet, or of its header alone, with CRC and MAC as zeros, piece by piece.
 template <typename Sum>
-constexpr void cover(std::span<const std::byte> packet, Sum&& sum) {
+constexpr void cover(std::span<const std::byte> bytes, Sum&& sum) {
     constexpr std::array<std::byte, sizeof(std::uint64_t)> kZeros{};
-    sum(packet.first(kCrcOffset));
+    sum(bytes.first(kCrcOffset));
     sum(std::span(kZeros).first(sizeof(std::uint32_t)));
-    sum(packet.subspan(kCrcOffset + sizeof(std::uint32_t), kMacOffset - kCrcOffset - sizeof(std::uint32_t)));
+    sum(bytes.subspan(kCrcOffset + sizeof(std::uint32_t), kMacOffset - kCrcOffset - sizeof(std::uint32_t)));
     sum(std::span(kZeros));
-    sum(packet.subspan(kHeaderBytes));
+    sum(bytes.subspan(kHeaderBytes));
 }
 
 [[nodiscard]] constexpr std::uint32_t packet_crc(std::span<const std::byte> packet) {
@@ -190,17 +214,25 @@ constexpr void cover(std::span<const std::byte> packet, Sum&& sum) {
     return true;
 }
 
+// What a MAC covers.
+enum class Covers : std::uint8_t {
+    packet,
+    header, // without a shared key: above
+};
+
 // The MAC of an encoded packet, whatever is in its place.
-[[nodiscard]] constexpr std::uint64_t packet_mac(const SipKey& key, std::span<const std::byte> packet) {
+[[nodiscard]] constexpr std::uint64_t packet_mac(const SipKey& key, std::span<const std::byte> packet,
+                                                 Covers covers = Covers::packet) {
     SipHash hash(key);
-    detail::cover(packet, [&hash](std::span<const std::byte> bytes) { hash.add(bytes); });
+    detail::cover(covers == Covers::packet ? packet : packet.first(kHeaderBytes),
+                  [&hash](std::span<const std::byte> bytes) { hash.add(bytes); });
     hash.add(lib::load_le<std::uint32_t>(packet.subspan(detail::kCrcOffset)));
     return hash.result();
 }
 
 // Completes a packet whose body has been written after kHeaderBytes: header, CRC, and the MAC if there is a key. Counts
 // and sizes follow from the type. Precondition: the size of `packet` is that of header and body.
-constexpr void encode(Header header, const SipKey* key, std::span<std::byte> packet) {
+constexpr void encode(Header header, const SipKey* key, std::span<std::byte> packet, Covers covers = Covers::packet) {
     ASSERT(packet.size() > kHeaderBytes && packet.size() <= kBytesMax && packet.size() % kRecordBytes == 0);
     const bool data = header.type == PacketType::data;
     ASSERT(data || packet.size() == kHeaderBytes + kControlBytes);
@@ -217,7 +249,7 @@ constexpr void encode(Header header, const SipKey* key, std::span<std::byte> pac
     ASSERT(!writer.failed() && writer.offset() == kHeaderBytes);
     lib::store_le(packet.subspan(detail::kCrcOffset), detail::packet_crc(packet));
     if (key != nullptr) {
-        lib::store_le(packet.subspan(detail::kMacOffset), packet_mac(*key, packet));
+        lib::store_le(packet.subspan(detail::kMacOffset), packet_mac(*key, packet, covers));
     }
 }
 
@@ -237,7 +269,7 @@ constexpr void encode(Header header, const SipKey* key, std::span<std::byte> pac
                                   header.number == static_cast<std::uint32_t>(header.seq + 1)
                             : header.records == 0 && body == kControlBytes && header.number == 0;
     if (reader.failed() || header.size_bytes != datagram_untrusted.size() || !sound ||
-        header.type < PacketType::hello || header.type > PacketType::unknown || header.stream >= kStreamsMax ||
+        header.type < PacketType::hello || header.type > PacketType::abort || header.stream >= kStreamsMax ||
         header.crc32c != detail::packet_crc(datagram_untrusted)) {
         return lib::Error::corrupt;
     }
@@ -246,11 +278,13 @@ constexpr void encode(Header header, const SipKey* key, std::span<std::byte> pac
 
 // Whether the MAC of a decoded packet is right; without a key, it must be 0. The time taken does not depend on where
 // they differ.
-[[nodiscard]] constexpr bool authentic(const Header& header, const SipKey* key, std::span<const std::byte> packet) {
-    return (header.mac ^ (key != nullptr ? packet_mac(*key, packet) : 0)) == 0;
+[[nodiscard]] constexpr bool authentic(const Header& header, const SipKey* key, std::span<const std::byte> packet,
+                                       Covers covers = Covers::packet) {
+    return (header.mac ^ (key != nullptr ? packet_mac(*key, packet, covers) : 0)) == 0;
 }
 
-// The key of one session: packets of an earlier one are not accepted again. `cookie` is the one of its HELLO.
+// The key of one session: packets of an earlier one are not accepted again. `cookie` is the one of its HELLO; `key`,
+// without a shared one, is zeros.
 [[nodiscard]] constexpr SipKey session_key(const SipKey& key, std::uint64_t session, std::uint64_t cookie) {
     const auto half = [&](std::uint64_t which) {
         SipHash hash(key);
@@ -264,7 +298,8 @@ constexpr void encode(Header header, const SipKey* key, std::span<std::byte> pac
 
 // Packets that are exchanged before both sides know the cookie are authenticated with the key itself.
 [[nodiscard]] constexpr bool before_session(PacketType type) {
-    return type == PacketType::hello || type == PacketType::hello_ack || type == PacketType::unknown;
+    return type == PacketType::hello || type == PacketType::hello_ack || type == PacketType::unknown ||
+           type == PacketType::abort;
 }
 
 } // namespace tracer::reliable

@@ -11,7 +11,7 @@ namespace tracer::reliable {
 namespace {
 
 constexpr std::uint32_t kCongestionMin = 4;
-constexpr std::uint64_t kNextSession = 0x9E37'79B9'7F4A'7C15; // odd: 2^64 steps until a number comes again
+constexpr std::uint64_t kNextSession = 0x9E37'79B9'7F4A'7C15;
 
 } // namespace
 
@@ -42,14 +42,14 @@ lib::Result<void> ReliableSink::finish(const ExportEnd& totals) {
     if (m_state == SinkState::failed) {
         return m_error;
     }
-    ASSERT(m_state == SinkState::idle && !m_finishing);
+    ASSERT(m_state == SinkState::idle && !m_image_done);
     MetadataWriter writer(m_end, m_last_stamp);
     writer.combined(event_code(ExportEnd::kEvent), totals);
     ChunkImage end;
     end.parts[0] = writer.written();
-    m_finishing = true;
     begin(end, m_stream);
-    m_state = SinkState::busy;
+    m_finishing = true;
+    m_state = SinkState::busy; // last, as in submit()
     return {};
 }
 
@@ -70,7 +70,9 @@ void ReliableSink::begin(const ChunkImage& image, std::uint16_t stream_number) {
     m_received = m_base;
     m_next = m_base;
     m_sacked = 0;
-    m_crc = stream().crc32c;
+    m_base_bytes = stream().bytes;
+    m_base_crc = stream().crc32c;
+    m_crc = m_base_crc;
     m_timer = m_now;
 }
 
@@ -79,7 +81,7 @@ SinkState ReliableSink::step() {
         return m_state;
     }
     if (m_in_step) {
-        reconnect(); // the window may be half changed; everything in it follows from the image
+        resume();
     }
     m_in_step = true;
     m_budget = kSentPerStep;
@@ -100,7 +102,7 @@ SinkState ReliableSink::step() {
 void ReliableSink::work() {
     const lib::Nanoseconds waited = m_now - m_progress_at;
     if ((m_patience && waited >= *m_patience) || (m_finishing && waited >= m_limits.finish_time_max)) {
-        fail(lib::Error::timeout);
+        fail(m_refused ? lib::Error::refused : lib::Error::timeout);
         return;
     }
     switch (m_phase) {
@@ -117,6 +119,17 @@ void ReliableSink::work() {
         send_fin();
     } else {
         send_data();
+    }
+}
+
+// After an abandoned step: the window may be half changed, but everything in it follows from the image; and while FIN
+// is sent, from the streams.
+void ReliableSink::resume() {
+    if (m_image_done) {
+        m_connected = false;
+        finish_next_stream();
+    } else {
+        reconnect();
     }
 }
 
@@ -154,7 +167,7 @@ void ReliableSink::next_session() {
         fail(lib::Error::exists);
         return;
     }
-    m_session += kNextSession;
+    m_session += kNextSession ^ m_random;
     m_cookie = 0;
     reconnect();
     m_hello_at = m_now;
@@ -293,21 +306,19 @@ std::size_t ReliableSink::read_packet(std::uint64_t seq, std::span<std::byte> bo
     return m_image.read((seq - m_base) * packet_bytes, body.first(packet_bytes));
 }
 
-// Every packet is durable.
+// Every packet is durable. If this is abandoned, it happens again: it changes nothing that it reads.
 void ReliableSink::complete_image() {
     Stream& done = stream();
     done.used = true;
     done.packets = m_end_packet;
-    done.bytes += m_image.size_bytes();
+    done.bytes = m_base_bytes + m_image.size_bytes();
     done.crc32c = m_crc;
     if (!m_finishing) {
         m_state = SinkState::idle;
         return;
     }
     m_image_done = true;
-    m_image = {};
-    m_base = m_end_packet;
-    m_fin_at = m_now;
+    finish_next_stream();
 }
 
 // --- the end ---------------------------------------------------------------------------------------------------------
@@ -320,6 +331,7 @@ void ReliableSink::send_fin() {
         reconnect();
         return;
     }
+    m_fin_stamp = m_now;
     std::uint32_t streams = 0;
     for (const Stream& each : m_streams) {
         streams += each.used ? 1 : 0;
@@ -331,12 +343,13 @@ void ReliableSink::send_fin() {
     }
 }
 
-// The next stream whose end the collector has not confirmed.
-void ReliableSink::next_finish() {
-    stream().finished = true;
+// FIN for a stream whose end the collector has not confirmed, the present one first; none is left: the end.
+void ReliableSink::finish_next_stream() {
     for (std::size_t i = 0; i < m_streams.size(); ++i) {
-        if (m_streams[i].used && !m_streams[i].finished) {
-            begin({}, static_cast<std::uint16_t>(i));
+        const std::size_t number = (m_stream + i) % m_streams.size();
+        if (m_streams[number].used && !m_streams[number].finished) {
+            begin({}, static_cast<std::uint16_t>(number));
+            m_fin_at = m_now;
             return;
         }
     }
@@ -357,7 +370,7 @@ bool ReliableSink::transmit_control(PacketType type, std::uint8_t flags, std::ui
 // closed port may be a collector that is about to start again.
 bool ReliableSink::transmit(const Header& header, std::size_t bytes) {
     const auto packet = std::span(m_packet).first(bytes);
-    encode(header, key_for(header.type), packet);
+    encode(header, key_for(header.type), packet, m_key ? Covers::packet : Covers::header);
     --m_budget;
     const auto taken = m_peer.send(packet);
     if (taken || taken.error() == lib::Error::unreachable) {
@@ -371,10 +384,10 @@ bool ReliableSink::transmit(const Header& header, std::size_t bytes) {
 }
 
 const SipKey* ReliableSink::key_for(PacketType type) const {
-    if (!m_key) {
-        return nullptr;
+    if (before_session(type)) {
+        return m_key ? &*m_key : nullptr;
     }
-    return before_session(type) ? &*m_key : &m_session_key;
+    return &m_session_key;
 }
 
 void ReliableSink::fail(lib::Error error) {

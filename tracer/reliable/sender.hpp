@@ -19,9 +19,9 @@
 // absent  after 10 timeouts without an answer. The chunk is kept; HELLO is repeated at most every 2 s.
 //
 // step() receives at most 8 datagrams, sends at most 4 and never waits. What contradicts what was sent (an
-// acknowledgement of the future, of another session, of less than before) is counted and ignored. Without a key, any
-// machine on the segment can read the trace and answer in the collector's name: docs/adr/0014-reliable-export.md.
-// Context: as ChunkSink.
+// acknowledgement of the future, of another session, of less than before) is counted and ignored. A step may be
+// abandoned at any instruction, by a panic: the next one begins with HELLO again. Without a key, any machine that sees
+// the packets can answer in the collector's name: docs/adr/0014-reliable-export.md. Context: as ChunkSink.
 #pragma once
 
 #include "tracer/reliable/datagram_peer.hpp"
@@ -62,6 +62,7 @@ class ReliableSink final : public ChunkSink {
         std::uint64_t handshakes = 0; // that led to an open stream
         std::uint64_t absences = 0;
         std::uint64_t refused = 0; // sends that the network refused: closed port, no answer to ARP
+        std::uint64_t aborted = 0; // HELLOs that the collector refused
         std::uint64_t lost = 0;    // packets that a collector had acknowledged and no longer has
     };
 
@@ -72,8 +73,9 @@ class ReliableSink final : public ChunkSink {
     // For packets from now on; before the first submit().
     void set_key(const SipKey& key) { m_key = key; }
 
-    // From now on the sink fails, with timeout, when the transfer has made no progress for this long. Initially it
-    // waits forever: the chunk remains in memory until the collector is there.
+    // From now on the sink fails when the transfer has made no progress for this long: with timeout, or with refused if
+    // the last answer was that the collector cannot take the session. Initially it waits forever: the chunk remains in
+    // memory until the collector is there.
     void set_patience(lib::Nanoseconds patience);
 
     [[nodiscard]] std::string_view name() const override { return "udp2"; }
@@ -116,7 +118,9 @@ class ReliableSink final : public ChunkSink {
     void begin(const ChunkImage& image, std::uint16_t stream);
     void receive_some();
     void take(std::span<const std::byte> datagram_untrusted);
+    [[nodiscard]] bool answers_sent_packet(const Header& header) const;
     void take_hello_ack(const Header& header, const HelloAck& ack);
+    void take_abort(const Header& header);
     void take_ack(const Header& header, const Ack& ack);
     void grow_window(std::uint64_t acknowledged);
     void take_fin_ack(const Header& header, const Totals& totals);
@@ -130,7 +134,8 @@ class ReliableSink final : public ChunkSink {
     void next_session();
     void open_stream();
     void complete_image();
-    void next_finish();
+    void finish_next_stream();
+    void resume();
     void fail(lib::Error error);
     [[nodiscard]] bool in_flight_lost(std::uint64_t seq) const;
     [[nodiscard]] std::optional<std::uint64_t> next_to_send() const;
@@ -162,10 +167,12 @@ class ReliableSink final : public ChunkSink {
     bool m_finishing = false;  // finish() was called
     bool m_image_done = false; // while finishing: FIN remains
     bool m_session_chosen = false;
-    bool m_lossy = false; // the collector's CRC is of other packets
+    bool m_lossy = false;   // the collector's CRC is of other packets
+    bool m_refused = false; // the collector's last answer
     std::uint32_t m_sessions_tried = 0;
     std::uint64_t m_session = 0;
     std::uint64_t m_cookie = 0;
+    std::uint64_t m_random = 0; // that came with the cookie
     std::uint32_t m_tsc_khz = 0;
     ChunkImage m_image;                                             // spans only: the bytes are the exporter's
     std::array<std::byte, kCombineSlotsMax * kRecordBytes> m_end{}; // the longest event there is
@@ -175,6 +182,8 @@ class ReliableSink final : public ChunkSink {
 
     // Packets of m_stream: base <= durable <= received <= next <= end. base is that of the image's first packet.
     std::uint64_t m_base = 0;
+    std::uint64_t m_base_bytes = 0;
+    std::uint32_t m_base_crc = 0;
     std::uint64_t m_end_packet = 0;
     std::uint64_t m_durable = 0;
     std::uint64_t m_received = 0;
@@ -198,7 +207,8 @@ class ReliableSink final : public ChunkSink {
     lib::Nanoseconds m_hello_at; // when the next HELLO is due
     lib::Nanoseconds m_hello_interval;
     lib::Nanoseconds m_hello_stamp;
-    lib::Nanoseconds m_fin_at;
+    lib::Nanoseconds m_fin_at; // when the next FIN is due
+    lib::Nanoseconds m_fin_stamp;
     std::optional<lib::Nanoseconds> m_patience;
     lib::Nanoseconds m_progress_at;
     Counters m_counters;

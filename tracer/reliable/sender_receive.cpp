@@ -31,7 +31,7 @@ void ReliableSink::take(std::span<const std::byte> datagram_untrusted) {
         ++m_counters.ignored;
         return;
     }
-    if (!authentic(header, key_for(header.type), datagram_untrusted)) {
+    if (!authentic(header, key_for(header.type), datagram_untrusted, m_key ? Covers::packet : Covers::header)) {
         ++m_counters.unauthentic;
         return;
     }
@@ -46,18 +46,44 @@ void ReliableSink::take(std::span<const std::byte> datagram_untrusted) {
         take_fin_ack(header, decode_body<Totals>(datagram_untrusted));
         return;
     case PacketType::unknown:
-        if (m_phase != Phase::hello) {
+        if (answers_sent_packet(header)) {
             m_cookie = 0;
             reconnect();
             return;
         }
         break;
+    case PacketType::abort:
+        take_abort(header);
+        return;
     case PacketType::hello:
     case PacketType::data:
     case PacketType::fin:
         break; // our own direction
     }
     ++m_counters.ignored;
+}
+
+// UNKNOWN has no MAC without a shared key: it repeats what only a machine that saw the packet knows.
+bool ReliableSink::answers_sent_packet(const Header& header) const {
+    if (m_phase != Phase::open) {
+        return false;
+    }
+    if (m_image_done) {
+        return header.seq == stream().packets && header.stamp == m_fin_stamp.value;
+    }
+    return header.seq < m_next && m_next - header.seq <= kWindowPackets &&
+           header.stamp == m_sent_at[header.seq % kWindowPackets].value;
+}
+
+// The collector cannot take the session now. It is asked again, as rarely as an absent one.
+void ReliableSink::take_abort(const Header& header) {
+    if (m_phase != Phase::hello || header.stamp != m_hello_stamp.value) {
+        ++m_counters.ignored;
+        return;
+    }
+    ++m_counters.aborted;
+    m_answered = true;
+    m_refused = true;
 }
 
 void ReliableSink::take_hello_ack(const Header& header, const HelloAck& ack) {
@@ -71,6 +97,7 @@ void ReliableSink::take_hello_ack(const Header& header, const HelloAck& ack) {
         // The first cookie is returned at once. Further ones are not: two machines must not play ball.
         const bool first = m_cookie == 0;
         m_cookie = ack.cookie;
+        m_random = ack.random();
         m_hello_interval = m_limits.hello_first;
         m_hello_at = first ? m_now : m_now + m_hello_interval;
         return;
@@ -84,9 +111,8 @@ void ReliableSink::take_hello_ack(const Header& header, const HelloAck& ack) {
         next_session();
         return;
     }
-    if (m_key) {
-        m_session_key = session_key(*m_key, m_session, m_cookie);
-    }
+    m_session_key = session_key(m_key.value_or(SipKey{}), m_session, m_cookie);
+    m_refused = false;
     m_lossy = (header.flags & kFlagLost) != 0;
     if (m_lossy) {
         m_counters.lost += ack.crc32c - std::min<std::uint64_t>(ack.crc32c, stream().lost);
@@ -97,7 +123,7 @@ void ReliableSink::take_hello_ack(const Header& header, const HelloAck& ack) {
     m_resume = header.seq;
     m_next = m_base;
     m_received = m_base;
-    m_crc = stream().crc32c;
+    m_crc = m_base_crc;
     m_phase = Phase::replay;
 }
 
@@ -166,7 +192,8 @@ void ReliableSink::take_fin_ack(const Header& header, const Totals& totals) {
         fail(lib::Error::corrupt); // the collector's stream is not what was sent, and it knows: its session is partial
         return;
     }
-    next_finish();
+    stream().finished = true;
+    finish_next_stream();
 }
 
 } // namespace tracer::reliable

@@ -29,6 +29,11 @@ class SipHash {
               key.second ^ 0x7465'6462'7974'6573} {}
 
     constexpr void add(std::span<const std::byte> bytes) {
+        while (m_length % 8 == 0 && bytes.size() >= 8) {
+            absorb(lib::load_le<std::uint64_t>(bytes));
+            m_length += 8;
+            bytes = bytes.subspan(8);
+        }
         for (const std::byte byte : bytes) {
             m_word |= static_cast<std::uint64_t>(byte) << (8 * (m_length % 8));
             if (++m_length % 8 == 0) {

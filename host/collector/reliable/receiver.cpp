@@ -20,10 +20,14 @@ std::span<const std::byte> Receiver::handle(std::span<const std::byte> datagram_
     if (!early && entry == nullptr) {
         return unknown(header, now);
     }
-    if (m_counters.unauthentic >= kForgeriesMax ||
-        !wire::authentic(header, early ? master_key() : key_of(*entry), datagram_untrusted)) {
+    // Without a shared key, a stranger could silence the collector with them.
+    if ((m_options.key && m_counters.unauthentic >= m_options.forgeries_max) ||
+        !wire::authentic(header, early ? master_key() : &entry->key, datagram_untrusted, covers())) {
         ++m_counters.unauthentic;
         return {};
+    }
+    if (entry != nullptr && !early) {
+        entry->heard = now;
     }
     std::optional<Reply> reply;
     switch (header.type) {
@@ -42,10 +46,11 @@ std::span<const std::byte> Receiver::handle(std::span<const std::byte> datagram_
     case wire::PacketType::ack:
     case wire::PacketType::fin_ack:
     case wire::PacketType::unknown:
+    case wire::PacketType::abort:
         ++m_counters.malformed; // our own direction
         break;
     }
-    return reply ? encoded(*reply, header.session, key_of(*entry)) : std::span<const std::byte>{};
+    return reply ? encoded(*reply, header.session, &entry->key) : std::span<const std::byte>{};
 }
 
 std::span<const std::byte> Receiver::hello(const wire::Header& header, const wire::Hello& hello, const Peer& peer,
@@ -62,39 +67,52 @@ std::span<const std::byte> Receiver::hello(const wire::Header& header, const wir
                                .flags = wire::kFlagCookie,
                                .stream = header.stream,
                                .stamp = header.stamp}};
-        wire::encode_body(wire::HelloAck{.cookie = valid}, reply.body);
+        wire::SipHash hash(m_options.secret);
+        hash.add(++m_random);
+        const std::uint64_t random = hash.result();
+        wire::encode_body(wire::HelloAck{.cookie = valid,
+                                         .crc32c = static_cast<std::uint32_t>(random),
+                                         .window = static_cast<std::uint32_t>(random >> 32)},
+                          reply.body);
         return encoded(reply, header.session, master_key());
     }
-    entry = entry != nullptr ? entry : open(peer, header.session);
     if (entry == nullptr) {
-        ++m_counters.refused;
-        return {};
+        const auto opened = open(peer, header.session, now);
+        if (!opened) {
+            ++m_counters.refused;
+            return rarely(wire::PacketType::abort, header, wire::Refusal{.reason = opened.error()}, now);
+        }
+        entry = opened.value();
     }
+    entry->heard = now;
     entry->cookie = hello.cookie;
-    if (m_options.key) {
-        entry->key = wire::session_key(*m_options.key, header.session, hello.cookie);
-    }
-    const auto reply = entry->session.hello(header, hello);
+    entry->key = wire::session_key(m_options.key.value_or(wire::SipKey{}), header.session, hello.cookie);
+    const auto reply = entry->session.hello(header, hello, now);
     return reply ? encoded(*reply, header.session, master_key()) : std::span<const std::byte>{};
 }
 
 // The MAC of such a packet cannot be checked: its session key is not known.
 std::span<const std::byte> Receiver::unknown(const wire::Header& header, lib::Nanoseconds now) {
     ++m_counters.unknown;
+    return rarely(wire::PacketType::unknown, header, wire::Totals{}, now);
+}
+
+template <typename Body>
+std::span<const std::byte> Receiver::rarely(wire::PacketType type, const wire::Header& header, const Body& body,
+                                            lib::Nanoseconds now) {
     if (m_unknown_at && now - *m_unknown_at < kUnknownInterval) {
         return {};
     }
     m_unknown_at = now;
-    const Reply reply{
-        .header = {
-            .type = wire::PacketType::unknown, .stream = header.stream, .seq = header.seq, .stamp = header.stamp}};
+    Reply reply{.header = {.type = type, .stream = header.stream, .seq = header.seq, .stamp = header.stamp}};
+    wire::encode_body(body, reply.body);
     return encoded(reply, header.session, master_key());
 }
 
 void Receiver::tick(lib::Nanoseconds now, const std::function<void(const Peer&, std::span<const std::byte>)>& send) {
     for (const auto& entry : m_sessions) {
         while (const auto reply = entry->session.due(now)) {
-            send(entry->peer, encoded(*reply, entry->number, key_of(*entry)));
+            send(entry->peer, encoded(*reply, entry->number, &entry->key));
         }
     }
 }
@@ -113,21 +131,43 @@ Receiver::Entry* Receiver::find(const Peer& peer, std::uint64_t session) {
     return found == m_sessions.end() ? nullptr : found->get();
 }
 
-Receiver::Entry* Receiver::open(const Peer& peer, std::uint64_t session) {
-    if (m_sessions.size() == kSessionsMax) {
-        const auto ended =
-            std::ranges::find_if(m_sessions, [](const auto& entry) { return entry->session.complete(); });
-        if (ended == m_sessions.end()) {
-            return nullptr;
-        }
-        m_sessions.erase(ended); // what it received is durable, and its store knows that it ended
+lib::Result<Receiver::Entry*, wire::RefusalReason> Receiver::open(const Peer& peer, std::uint64_t session,
+                                                                  lib::Nanoseconds now) {
+    if (m_sessions.size() == kSessionsMax && !make_space(now)) {
+        return wire::RefusalReason::sessions;
     }
     auto store = m_provider.open(peer, session);
     if (store == nullptr) {
-        return nullptr;
+        return wire::RefusalReason::store;
     }
-    m_sessions.push_back(std::make_unique<Entry>(peer, session, std::move(store)));
+    m_sessions.push_back(std::make_unique<Entry>(peer, session, std::move(store), now));
     return m_sessions.back().get();
+}
+
+// An ended session, or the one that has been silent for the longest time. What it received is made durable first, and
+// its store knows whether it ended.
+bool Receiver::make_space(lib::Nanoseconds now) {
+    const auto rank = [now](const auto& entry) {
+        const lib::Nanoseconds silence = now - entry->heard;
+        return entry->session.ended() ? kSilentMax + silence : silence;
+    };
+    const auto oldest = std::ranges::max_element(m_sessions, {}, rank);
+    if (rank(*oldest) < kSilentMax || !(*oldest)->session.sync_all()) {
+        return false;
+    }
+    m_sessions.erase(oldest);
+    return true;
+}
+
+void Receiver::forget_ended(lib::Nanoseconds now, lib::Nanoseconds silence,
+                            const std::function<void(const Entry&)>& forgotten) {
+    std::erase_if(m_sessions, [&](const auto& entry) {
+        const bool over = entry->session.ended() && now - entry->heard >= silence && entry->session.sync_all();
+        if (over) {
+            forgotten(*entry);
+        }
+        return over;
+    });
 }
 
 // Never 0, which means no cookie.
@@ -144,7 +184,7 @@ std::span<const std::byte> Receiver::encoded(const Reply& reply, std::uint64_t s
     wire::Header header = reply.header;
     header.session = session;
     std::ranges::copy(reply.body, m_reply.begin() + wire::kHeaderBytes);
-    wire::encode(header, key, m_reply);
+    wire::encode(header, key, m_reply, covers());
     return m_reply;
 }
 

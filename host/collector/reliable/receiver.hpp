@@ -5,11 +5,13 @@
 // A machine that has not proven that it receives at its address costs no memory: HELLO is answered with a cookie, a
 // keyed hash of its address and session number, and only HELLO with that cookie opens a session. A datagram has at most
 // one answer, and no answer is longer than it. All limits are compiled in; nothing is allocated by a number from the
-// wire. A full table refuses new sessions and replaces only ended ones.
+// wire. A full table refuses new sessions, with ABORT. It replaces those that have ended, and those of which nothing
+// has come for minutes: what came is durable, and their senders continue with HELLO.
 #pragma once
 
 #include "host/collector/reliable/session.hpp"
 #include "host/collector/reliable/store.hpp"
+#include "lib/result.hpp"
 #include "lib/units.hpp"
 #include "tracer/reliable/packet.hpp"
 
@@ -28,12 +30,14 @@ class Receiver {
   public:
     static constexpr std::size_t kSessionsMax = 64;
     static constexpr lib::Nanoseconds kCookiePeriod = lib::milliseconds(64'000); // valid for one to two periods
-    static constexpr lib::Nanoseconds kUnknownInterval = lib::milliseconds(20);  // between two UNKNOWN, to all senders
-    static constexpr std::uint64_t kForgeriesMax = std::uint64_t{1} << 20U;      // then nothing is answered any more
+    static constexpr lib::Nanoseconds kUnknownInterval = lib::milliseconds(20);  // between two UNKNOWN or ABORT, to all
+    static constexpr lib::Nanoseconds kSilentMax = lib::milliseconds(300'000);   // of a session in a full table
+    static constexpr std::uint64_t kForgeriesMax = std::uint64_t{1} << 20U;      // with a key; then nothing is answered
 
     struct Options {
         wire::SipKey secret;             // random; of the cookies
         std::optional<wire::SipKey> key; // shared with the senders; none: every sender is believed
+        std::uint64_t forgeries_max = kForgeriesMax;
     };
 
     struct Counters {
@@ -42,7 +46,7 @@ class Receiver {
         std::uint64_t unauthentic = 0; // wrong MAC
         std::uint64_t unknown = 0;     // of no session; at most some are answered
         std::uint64_t cookies = 0;     // answered with one
-        std::uint64_t refused = 0;     // HELLO, but no session could be opened
+        std::uint64_t refused = 0;     // HELLO, but no session could be opened; at most some are answered
         std::uint64_t replies = 0;
     };
 
@@ -69,37 +73,50 @@ class Receiver {
         Peer peer;
         std::uint64_t number = 0;
         std::uint64_t cookie = 0;
-        wire::SipKey key; // of the session, if there are keys
+        wire::SipKey key;       // of the session
+        lib::Nanoseconds heard; // when its last authentic packet came
         Session session;
 
-        Entry(const Peer& from, std::uint64_t session_number, std::unique_ptr<SessionStore> store)
+        Entry(const Peer& from, std::uint64_t session_number, std::unique_ptr<SessionStore> store, lib::Nanoseconds now)
             : peer(from)
             , number(session_number)
+            , heard(now)
             , session(std::move(store)) {}
     };
 
     [[nodiscard]] const std::vector<std::unique_ptr<Entry>>& sessions() const { return m_sessions; }
+
+    // Forgets the sessions that have ended and of which nothing has come for so long; says of which.
+    void forget_ended(lib::Nanoseconds now, lib::Nanoseconds silence,
+                      const std::function<void(const Entry&)>& forgotten);
 
     [[nodiscard]] const Counters& counters() const { return m_counters; }
 
   private:
     [[nodiscard]] std::span<const std::byte> hello(const wire::Header& header, const wire::Hello& hello,
                                                    const Peer& peer, lib::Nanoseconds now);
+    // UNKNOWN or ABORT; nothing if such an answer was sent a moment ago.
+    template <typename Body>
+    [[nodiscard]] std::span<const std::byte> rarely(wire::PacketType type, const wire::Header& header, const Body& body,
+                                                    lib::Nanoseconds now);
     [[nodiscard]] std::span<const std::byte> unknown(const wire::Header& header, lib::Nanoseconds now);
     [[nodiscard]] Entry* find(const Peer& peer, std::uint64_t session);
-    [[nodiscard]] Entry* open(const Peer& peer, std::uint64_t session);
+    [[nodiscard]] lib::Result<Entry*, wire::RefusalReason> open(const Peer& peer, std::uint64_t session,
+                                                                lib::Nanoseconds now);
+    [[nodiscard]] bool make_space(lib::Nanoseconds now);
     [[nodiscard]] std::uint64_t cookie(const Peer& peer, std::uint64_t session, std::uint64_t period) const;
     [[nodiscard]] std::span<const std::byte> encoded(const Reply& reply, std::uint64_t session,
                                                      const wire::SipKey* key);
 
     [[nodiscard]] const wire::SipKey* master_key() const { return m_options.key ? &*m_options.key : nullptr; }
 
-    [[nodiscard]] const wire::SipKey* key_of(const Entry& entry) const { return m_options.key ? &entry.key : nullptr; }
+    [[nodiscard]] wire::Covers covers() const { return m_options.key ? wire::Covers::packet : wire::Covers::header; }
 
     StoreProvider& m_provider;
     Options m_options;
     std::vector<std::unique_ptr<Entry>> m_sessions;
-    std::optional<lib::Nanoseconds> m_unknown_at; // when UNKNOWN was last sent
+    std::optional<lib::Nanoseconds> m_unknown_at; // when UNKNOWN or ABORT was last sent
+    std::uint64_t m_random = 0;                   // how many random numbers have been sent
     std::array<std::byte, wire::kHeaderBytes + wire::kControlBytes> m_reply{};
     Counters m_counters;
 };

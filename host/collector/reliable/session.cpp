@@ -22,7 +22,7 @@ Reply reply_to(const wire::Header& header, wire::PacketType type, std::uint64_t 
 Session::Session(std::unique_ptr<SessionStore> store)
     : m_store(std::move(store)) {}
 
-std::optional<Reply> Session::hello(const wire::Header& header, const wire::Hello& hello) {
+std::optional<Reply> Session::hello(const wire::Header& header, const wire::Hello& hello, lib::Nanoseconds now) {
     auto& place = m_streams[header.stream];
     if (place == nullptr) {
         place = std::make_unique<Stream>();
@@ -37,8 +37,22 @@ std::optional<Reply> Session::hello(const wire::Header& header, const wire::Hell
             slot.bytes = 0;
         }
         stream.hello_stamp = header.stamp;
+        stream.newest_stamp = 0;
+        stream.push_until = 0;
+        stream.acknowledge_at.reset();
     }
-    if (header.seq > stream.received.packets && !stream.received.ended) {
+    // A sender of which nothing has been acknowledged has lost nothing: the loss is another run's, and so is the
+    // stream.
+    const bool other_run =
+        (header.flags & wire::kFlagFresh) != 0 && (holds_more_than(header.stream) || stream.received.lost != 0);
+    const bool loses = header.seq > stream.received.packets && !stream.received.ended;
+    if (loses || stream.durable != stream.received) {
+        if (m_hello_sync_at && now - *m_hello_sync_at < kHelloSyncInterval) {
+            return std::nullopt;
+        }
+        m_hello_sync_at = now;
+    }
+    if (loses) {
         const std::uint64_t lost = header.seq - stream.received.packets;
         m_store->lost(header.stream, lost);
         stream.received.packets = header.seq;
@@ -54,7 +68,6 @@ std::optional<Reply> Session::hello(const wire::Header& header, const wire::Hell
         wire::HelloAck{.cookie = hello.cookie,
                        .crc32c = lossy ? static_cast<std::uint32_t>(stream.durable.lost) : stream.durable.crc32c,
                        .window = wire::kWindowPackets});
-    const bool other_run = (header.flags & wire::kFlagFresh) != 0 && holds_more_than(header.stream);
     reply.header.flags = static_cast<std::uint8_t>((stream.durable.ended || other_run ? wire::kFlagEnded : 0) |
                                                    (lossy ? wire::kFlagLost : 0));
     return reply;
@@ -114,13 +127,13 @@ bool Session::advance(std::uint16_t number, lib::Nanoseconds now) {
     for (;;) {
         Slot& slot = stream.window[stream.received.packets % wire::kWindowPackets];
         if (slot.bytes == 0) {
-            m_full = false;
+            stream.full = false;
             return true;
         }
         const auto records = std::span<const std::byte>(slot.records).first(slot.bytes);
         if (!m_store->append(number, records)) {
             ++m_counters.no_space;
-            m_full = true;
+            stream.full = true;
             return false;
         }
         if (stream.received == stream.durable) {
@@ -140,8 +153,8 @@ bool Session::make_durable(std::uint16_t number) {
     if (stream.durable == stream.received) {
         return true;
     }
-    m_sync_failed = !m_store->sync(number, stream.received);
-    if (m_sync_failed) {
+    stream.sync_failed = !m_store->sync(number, stream.received);
+    if (stream.sync_failed) {
         ++m_counters.no_space;
         return false;
     }
@@ -154,7 +167,7 @@ Reply Session::acknowledgement(std::uint16_t number) {
     const Stream& stream = *m_streams[number];
     wire::Ack ack{.received = 0,
                   .not_durable = static_cast<std::uint32_t>(stream.received.packets - stream.durable.packets),
-                  .window = disk_full() ? 0 : static_cast<std::uint32_t>(wire::kWindowPackets)};
+                  .window = stream.full || stream.sync_failed ? 0 : static_cast<std::uint32_t>(wire::kWindowPackets)};
     for (std::uint64_t i = 0; i + 1 < wire::kWindowPackets; ++i) {
         const Slot& slot = stream.window[(stream.received.packets + 1 + i) % wire::kWindowPackets];
         ack.received |= std::uint64_t{slot.bytes != 0} << i;
@@ -196,6 +209,11 @@ std::optional<Reply> Session::due(lib::Nanoseconds now) {
         }
     }
     return std::nullopt;
+}
+
+bool Session::disk_full() const {
+    return std::ranges::any_of(
+        m_streams, [](const auto& stream) { return stream != nullptr && (stream->full || stream->sync_failed); });
 }
 
 bool Session::sync_all() {

@@ -31,6 +31,7 @@ class Session {
     static constexpr lib::Nanoseconds kAcknowledgeAfter = lib::milliseconds(10);
     static constexpr lib::Nanoseconds kSyncAfter = lib::milliseconds(1'000);
     static constexpr std::uint64_t kSyncBytes = 4U << 20U;
+    static constexpr lib::Nanoseconds kHelloSyncInterval = lib::milliseconds(20); // between two syncs for a HELLO
 
     struct Counters {
         std::uint64_t packets = 0; // appended
@@ -45,8 +46,10 @@ class Session {
     Session(const Session&) = delete;
     Session& operator=(const Session&) = delete;
 
-    // Opens the stream and states from where on to send. Nothing if what was received cannot be made durable now.
-    [[nodiscard]] std::optional<Reply> hello(const wire::Header& header, const wire::Hello& hello);
+    // Opens the stream and states from where on to send. Nothing if what was received cannot be made durable now, or if
+    // the disk was flushed for another HELLO a moment ago.
+    [[nodiscard]] std::optional<Reply> hello(const wire::Header& header, const wire::Hello& hello,
+                                             lib::Nanoseconds now);
 
     // Nothing if the stream is open and the answer comes later, from due().
     [[nodiscard]] std::optional<Reply> data(const wire::Header& header, std::span<const std::byte> records,
@@ -69,7 +72,8 @@ class Session {
     // The sender has said of every stream that it is at its end.
     [[nodiscard]] bool ended() const { return m_streams_announced != 0 && ended_streams() == m_streams_announced; }
 
-    [[nodiscard]] bool disk_full() const { return m_full || m_sync_failed; }
+    // Of any stream.
+    [[nodiscard]] bool disk_full() const;
 
     [[nodiscard]] const Counters& counters() const { return m_counters; }
 
@@ -88,7 +92,9 @@ class Session {
         std::optional<lib::Nanoseconds> acknowledge_at;
         lib::Nanoseconds dirty_since; // valid if received != durable
         std::uint64_t newest_stamp = 0;
-        bool fin = false; // the sender has announced its totals
+        bool fin = false;         // the sender has announced its totals
+        bool full = false;        // the last append failed
+        bool sync_failed = false; // the last sync failed
         std::array<Slot, wire::kWindowPackets> window{};
     };
 
@@ -102,8 +108,7 @@ class Session {
     std::unique_ptr<SessionStore> m_store;
     std::array<std::unique_ptr<Stream>, wire::kStreamsMax> m_streams;
     std::size_t m_streams_announced = 0;
-    bool m_full = false;        // the last append failed
-    bool m_sync_failed = false; // the last sync failed
+    std::optional<lib::Nanoseconds> m_hello_sync_at; // when the disk was last flushed for a HELLO
     Counters m_counters;
 };
 

@@ -5,6 +5,7 @@
 #include "tracer/reliable/sender.hpp"
 
 #include <gtest/gtest.h>
+#include <set>
 #include <vector>
 
 namespace {
@@ -35,7 +36,10 @@ class Sending : public testing::Test {
     void answer(PacketType type, std::uint64_t seq, const Body& body, std::uint8_t flags = 0) {
         Bytes packet(wire::kHeaderBytes + wire::kControlBytes);
         wire::encode_body(body, std::span(packet).subspan(wire::kHeaderBytes));
-        wire::encode({.type = type, .flags = flags, .session = 77, .seq = seq, .stamp = last().stamp}, nullptr, packet);
+        const wire::Header header{
+            .type = type, .flags = flags, .session = m_sink.session(), .seq = seq, .stamp = last().stamp};
+        const wire::SipKey key = wire::session_key({}, m_sink.session(), cookie);
+        wire::encode(header, wire::before_session(type) ? nullptr : &key, packet, wire::Covers::header);
         m_peer.inbox.push_back(packet);
     }
 
@@ -56,6 +60,7 @@ class Sending : public testing::Test {
         step();
     }
 
+    std::uint64_t cookie = 5; // of which the answers' key is made
     static constexpr std::size_t kPackets = 6;
     std::vector<std::byte> m_memory = std::vector<std::byte>(kPackets * wire::kBodyBytesMax - 16);
     tracer::ChunkImage m_image;
@@ -171,6 +176,83 @@ TEST_F(Sending, WaitsForACollectorAsLongAsItsPatience) {
     EXPECT_EQ(m_sink.state(), SinkState::failed);
     EXPECT_EQ(m_sink.last_error(), lib::Error::timeout);
     EXPECT_EQ(m_sink.submit(m_image).error(), lib::Error::timeout);
+}
+
+// A stranger that has not seen HELLO_ACK knows the session's number and guesses the rest.
+TEST_F(Sending, BelievesOnlyWhoKnowsTheCookie) {
+    connect();
+    cookie = 6;
+    answer(PacketType::ack, 4, wire::Ack{.window = 64});
+    answer(PacketType::fin_ack, 4, wire::Totals{});
+    step();
+    EXPECT_EQ(m_sink.counters().unauthentic, 2U);
+    EXPECT_EQ(m_sink.counters().acknowledgements, 0U);
+    cookie = 5;
+    answer(PacketType::ack, 4, wire::Ack{.window = 64});
+    step();
+    EXPECT_EQ(m_sink.counters().acknowledgements, 1U);
+}
+
+TEST_F(Sending, BelievesUnknownOnlyOfAPacketThatItSent) {
+    connect();
+    const auto unknown = [this](std::uint64_t seq, std::uint64_t stamp) {
+        Bytes packet(wire::kHeaderBytes + wire::kControlBytes);
+        wire::encode({.type = PacketType::unknown, .session = 77, .seq = seq, .stamp = stamp}, nullptr, packet);
+        m_peer.inbox.push_back(packet);
+        step();
+    };
+    const wire::Header newest = last();
+    unknown(newest.seq, newest.stamp - 1);
+    unknown(newest.seq, 0);
+    unknown(newest.seq + 1, newest.stamp);
+    EXPECT_EQ(m_sink.counters().ignored, 3U);
+    EXPECT_EQ(last().type, PacketType::data);
+    unknown(newest.seq, newest.stamp);
+    for (int i = 0; i < 20; ++i) {
+        step();
+    }
+    EXPECT_EQ(last().type, PacketType::hello);
+}
+
+// More than eight boots have had the number before; the collector has all of them.
+TEST_F(Sending, TakesASessionNumberThatNoOtherBootCanHaveTaken) {
+    std::set<std::uint64_t> numbers;
+    for (std::uint32_t boot = 1; boot <= 4; ++boot) {
+        wire::ReliableSink sink(m_peer, {});
+        m_peer.sent.clear();
+        ASSERT_TRUE(sink.submit(m_image).ok());
+        const auto say = [&](const wire::HelloAck& ack, std::uint8_t flags) {
+            m_peer.time = m_peer.time + lib::milliseconds(200);
+            static_cast<void>(sink.step());
+            Bytes packet(wire::kHeaderBytes + wire::kControlBytes);
+            wire::encode_body(ack, std::span(packet).subspan(wire::kHeaderBytes));
+            wire::encode(
+                {.type = PacketType::hello_ack, .flags = flags, .session = sink.session(), .stamp = last().stamp},
+                nullptr, packet);
+            m_peer.inbox.push_back(packet);
+            static_cast<void>(sink.step());
+        };
+        say({.cookie = 5, .crc32c = boot, .window = 9}, wire::kFlagCookie);
+        say({.cookie = 5}, wire::kFlagEnded);
+        EXPECT_NE(sink.session(), 77U);
+        numbers.insert(sink.session());
+    }
+    EXPECT_EQ(numbers.size(), 4U);
+}
+
+TEST_F(Sending, SaysInTheEndThatItWasRefused) {
+    ASSERT_TRUE(m_sink.submit(m_image).ok());
+    m_sink.set_patience(lib::milliseconds(500));
+    step();
+    answer(PacketType::hello_ack, 0, wire::HelloAck{.cookie = 5}, wire::kFlagCookie);
+    step();
+    answer(PacketType::abort, 0, wire::Refusal{.reason = wire::RefusalReason::sessions});
+    for (int i = 0; i < 600; ++i) {
+        step();
+    }
+    EXPECT_EQ(m_sink.counters().aborted, 1U);
+    EXPECT_EQ(m_sink.state(), SinkState::failed);
+    EXPECT_EQ(m_sink.last_error(), lib::Error::refused);
 }
 
 } // namespace

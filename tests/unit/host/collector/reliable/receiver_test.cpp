@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 #include <map>
+#include <set>
 
 namespace host::collector::reliable {
 
@@ -17,8 +18,9 @@ constexpr Peer kPeer{0x7F00'0001, 20000};
 
 struct Stored {
     Bytes bytes;
-    Mark mark;
+    Mark mark; // of stream 0
     int syncs = 0;
+    std::set<std::uint16_t> stuck; // streams that cannot be synced
 };
 
 class FakeStore final : public SessionStore {
@@ -40,8 +42,9 @@ class FakeStore final : public SessionStore {
 
     [[nodiscard]] bool sync(std::uint16_t stream, const Mark& mark) override {
         ++m_stored.syncs;
-        m_stored.mark = stream == 0 && !m_full ? mark : m_stored.mark;
-        return !m_full;
+        const bool synced = !m_full && !m_stored.stuck.contains(stream);
+        m_stored.mark = stream == 0 && synced ? mark : m_stored.mark;
+        return synced;
     }
 
   private:
@@ -55,11 +58,16 @@ class Receiving : public testing::Test, public StoreProvider {
         return refuse ? nullptr : std::make_unique<FakeStore>(stored[session], full);
     }
 
-    // The answer to one packet, decoded; its body is in `body`.
+    // The answer to one packet, decoded; its body is in `answer`. The MAC is that of a sender that knows the cookie.
     std::optional<wire::Header> handle(const wire::Header& header, const Bytes& records, const Peer& peer = kPeer) {
         Bytes packet(wire::kHeaderBytes + records.size());
         std::ranges::copy(records, packet.begin() + wire::kHeaderBytes);
-        wire::encode(header, nullptr, packet);
+        const wire::SipKey own = wire::session_key({}, header.session, cookies[header.session]);
+        wire::encode(header, wire::before_session(header.type) ? nullptr : &own, packet, wire::Covers::header);
+        return handle(packet, peer);
+    }
+
+    std::optional<wire::Header> handle(const Bytes& packet, const Peer& peer) {
         const auto reply = receiver.handle(packet, peer, now);
         EXPECT_LE(reply.size(), packet.size());
         answer.assign(reply.begin(), reply.end());
@@ -67,23 +75,49 @@ class Receiving : public testing::Test, public StoreProvider {
     }
 
     std::optional<wire::Header> hello(std::uint64_t session, std::uint64_t cookie, const Peer& peer = kPeer) {
+        return hello({.session = session, .stamp = now.value}, cookie, peer);
+    }
+
+    std::optional<wire::Header> hello(wire::Header header, std::uint64_t cookie, const Peer& peer = kPeer) {
         Bytes body(wire::kControlBytes);
         wire::encode_body(wire::Hello{.cookie = cookie}, body);
-        return handle({.type = PacketType::hello, .session = session, .stamp = now.value}, body, peer);
+        header.type = PacketType::hello;
+        return handle(header, body, peer);
     }
 
     // Both HELLOs.
     std::optional<wire::Header> connect(std::uint64_t session, const Peer& peer = kPeer) {
-        EXPECT_TRUE(hello(session, 0, peer).has_value());
-        return hello(session, wire::decode_body<wire::HelloAck>(answer).cookie, peer);
+        return connect(wire::Header{.session = session, .stamp = now.value}, peer);
     }
 
-    std::optional<wire::Header> data(std::uint64_t session, std::uint64_t seq, std::uint8_t flags = 0) {
-        return handle({.type = PacketType::data, .flags = flags, .session = session, .seq = seq, .stamp = now.value},
+    std::optional<wire::Header> connect(const wire::Header& header, const Peer& peer = kPeer) {
+        EXPECT_TRUE(hello(header, 0, peer).has_value());
+        cookies[header.session] = wire::decode_body<wire::HelloAck>(answer).cookie;
+        return hello(header, cookies[header.session], peer);
+    }
+
+    std::optional<wire::Header> data(std::uint64_t session, std::uint64_t seq, std::uint8_t flags = 0,
+                                     std::uint16_t stream = 0) {
+        return handle({.type = PacketType::data,
+                       .flags = flags,
+                       .stream = stream,
+                       .session = session,
+                       .seq = seq,
+                       .stamp = now.value},
                       Bytes(tracer::kRecordBytes, static_cast<std::byte>(seq)));
     }
 
+    // FIN with totals that are not those of the session: it ends, as not complete.
+    void end(std::uint64_t session) {
+        Bytes body(wire::kControlBytes);
+        wire::encode_body(wire::Totals{.bytes = 1'000, .crc32c = 0, .streams = 1}, body);
+        ASSERT_TRUE(handle({.type = PacketType::fin, .session = session, .seq = 99}, body).has_value());
+    }
+
+    [[nodiscard]] std::uint32_t window() const { return wire::decode_body<wire::Ack>(answer).window; }
+
     std::map<std::uint64_t, Stored> stored;
+    std::map<std::uint64_t, std::uint64_t> cookies; // by session
     bool full = false;
     bool refuse = false;
     lib::Nanoseconds now = lib::milliseconds(1'000);
@@ -179,7 +213,11 @@ TEST_F(Receiving, RefusesTheSixtyFifthSession) {
     for (std::uint64_t session = 0; session < Receiver::kSessionsMax; ++session) {
         ASSERT_TRUE(connect(session).has_value());
     }
-    EXPECT_FALSE(connect(1'000).has_value());
+    const auto refusal = connect(1'000);
+    ASSERT_TRUE(refusal.has_value());
+    EXPECT_EQ(refusal->type, PacketType::abort);
+    EXPECT_EQ(refusal->stamp, now.value);
+    EXPECT_EQ(wire::decode_body<wire::Refusal>(answer).reason, wire::RefusalReason::sessions);
     EXPECT_EQ(receiver.sessions().size(), Receiver::kSessionsMax);
     EXPECT_EQ(receiver.counters().refused, 1U);
     EXPECT_FALSE(data(5, 0).has_value()) << "an earlier session suffers"; // in order: no answer yet
@@ -202,6 +240,155 @@ TEST_F(Receiving, EndsWithEqualTotalsOnly) {
     EXPECT_TRUE(receiver.sessions()[0]->session.complete());
     EXPECT_TRUE(stored[9].mark.ended);
     EXPECT_EQ(connect(9)->flags, wire::kFlagEnded);
+}
+
+// --- one session, many streams ------------------------------------------------------------------------------------
+
+TEST_F(Receiving, AStreamThatCannotBeSyncedHoldsUpNoOther) {
+    ASSERT_TRUE(connect({.stream = 0, .session = 9, .stamp = 1}).has_value());
+    ASSERT_TRUE(hello({.stream = 1, .session = 9, .stamp = 2}, cookies[9]).has_value());
+    stored[9].stuck = {1};
+    ASSERT_TRUE(data(9, 0, wire::kFlagPush, 1).has_value());
+    EXPECT_EQ(window(), 0U);
+    ASSERT_TRUE(data(9, 1).has_value());
+    EXPECT_EQ(window(), 64U) << "the other stream's failure";
+    ASSERT_TRUE(data(9, 0, wire::kFlagPush, 0).has_value());
+    EXPECT_EQ(wire::decode_body<wire::Ack>(answer).not_durable, 0U);
+    ASSERT_TRUE(data(9, 2, 0, 1).has_value());
+    EXPECT_EQ(window(), 0U) << "the other stream's success";
+    EXPECT_TRUE(receiver.sessions()[0]->session.disk_full());
+}
+
+// A second boot with the first one's number: what the first one lost hides which bytes are there.
+TEST_F(Receiving, AFreshSenderDoesNotContinueAStreamWithALoss) {
+    stored[9].mark = {.packets = 5, .bytes = 48, .crc32c = 7, .lost = 2};
+    EXPECT_EQ(connect({.flags = wire::kFlagFresh, .session = 9, .stamp = 1})->flags,
+              wire::kFlagEnded | wire::kFlagLost);
+    EXPECT_EQ(hello({.session = 9, .stamp = 2}, cookies[9])->flags, wire::kFlagLost) << "the one that lost them";
+}
+
+TEST_F(Receiving, AMachineThatHelloedAgainBeginsWithItsOwnClock) {
+    ASSERT_TRUE(connect({.session = 9, .stamp = 1'000'000}).has_value());
+    now = lib::milliseconds(2'000);
+    static_cast<void>(data(9, 0, wire::kFlagPush)); // its stamp: 2 s
+    now = now + lib::milliseconds(1);
+    ASSERT_TRUE(hello({.session = 9, .seq = 1, .stamp = 5}, cookies[9]).has_value());
+    Bytes records(tracer::kRecordBytes);
+    EXPECT_FALSE(handle({.type = PacketType::data, .session = 9, .seq = 1, .stamp = 6}, records).has_value());
+    std::uint64_t stamp = 0;
+    receiver.tick(now + lib::milliseconds(10), [&stamp](const Peer&, std::span<const std::byte> reply) {
+        stamp = wire::decode(reply).value().stamp;
+    });
+    EXPECT_EQ(stamp, 6U) << "of the boot before";
+}
+
+// --- limits -------------------------------------------------------------------------------------------------------
+
+TEST_F(Receiving, FlushesTheDiskForAHelloOnceInTwentyMilliseconds) {
+    ASSERT_TRUE(connect(9).has_value());
+    const int before = stored[9].syncs;
+    std::size_t answers = 0;
+    for (std::uint64_t i = 0; i < 1'000; ++i) { // each announces one more loss
+        now = now + lib::milliseconds(1);
+        answers += hello({.session = 9, .seq = i + 1, .stamp = i + 1}, cookies[9]) ? 1U : 0U;
+    }
+    EXPECT_LE(stored[9].syncs - before, 50);
+    EXPECT_EQ(answers, 50U);
+}
+
+TEST_F(Receiving, SaysThatItsStoreRefusesASessionAndNotOftenerThanStrangersAreAnswered) {
+    refuse = true;
+    std::size_t answers = 0;
+    for (std::uint64_t i = 0; i < 1'000; ++i) {
+        now = now + lib::milliseconds(1);
+        const auto reply = connect(9);
+        answers += reply ? 1U : 0U;
+        EXPECT_TRUE(!reply || (reply->type == PacketType::abort && reply->mac == 0));
+        EXPECT_TRUE(!reply || wire::decode_body<wire::Refusal>(answer).reason == wire::RefusalReason::store);
+    }
+    EXPECT_EQ(answers, 50U);
+    EXPECT_EQ(receiver.counters().refused, 1'000U);
+    refuse = false;
+    EXPECT_EQ(connect(9)->type, PacketType::hello_ack);
+}
+
+TEST_F(Receiving, AFullTableReplacesASessionThatEndedOrIsSilentForMinutes) {
+    for (std::uint64_t session = 0; session < Receiver::kSessionsMax; ++session) {
+        ASSERT_TRUE(connect(session).has_value());
+    }
+    end(7); // as not complete
+    EXPECT_EQ(connect(1'000)->type, PacketType::hello_ack);
+    now = now + lib::milliseconds(100'000); // so that the cookies are still valid
+    for (std::uint64_t session = 1; session < Receiver::kSessionsMax; ++session) {
+        static_cast<void>(data(session, 0));
+    }
+    now = now + Receiver::kUnknownInterval; // session 7 has been answered with UNKNOWN
+    EXPECT_EQ(connect(1'001)->type, PacketType::abort);
+    now = now + lib::milliseconds(200'000);
+    EXPECT_EQ(connect(1'001)->type, PacketType::hello_ack) << "session 0 has been silent for 300 s";
+    EXPECT_EQ(data(1, 1)->type, PacketType::ack) << "another one was replaced";
+    EXPECT_EQ(data(0, 0)->type, PacketType::unknown);
+    EXPECT_EQ(receiver.sessions().size(), Receiver::kSessionsMax);
+}
+
+// --- strangers ----------------------------------------------------------------------------------------------------
+
+// A stranger that sends in the machine's name and has not seen HELLO_ACK.
+TEST_F(Receiving, BelievesOnlyWhoHasSeenTheCookie) {
+    ASSERT_TRUE(connect(9).has_value());
+    Bytes packet(wire::kHeaderBytes + tracer::kRecordBytes);
+    const wire::Header header{.type = PacketType::data, .flags = wire::kFlagPush, .session = 9, .stamp = 3};
+    const wire::SipKey guessed = wire::session_key({}, 9, cookies[9] ^ 2);
+    for (const wire::SipKey* key : {static_cast<const wire::SipKey*>(nullptr), &guessed}) {
+        wire::encode(header, key, packet, wire::Covers::header);
+        EXPECT_FALSE(handle(packet, kPeer).has_value());
+    }
+    EXPECT_EQ(receiver.counters().unauthentic, 2U);
+    EXPECT_TRUE(stored[9].bytes.empty());
+    EXPECT_TRUE(data(9, 0, wire::kFlagPush).has_value());
+    EXPECT_EQ(wire::decode(answer).value().mac,
+              wire::packet_mac(wire::session_key({}, 9, cookies[9]), answer, wire::Covers::header));
+}
+
+TEST_F(Receiving, ForgeriesSilenceItOnlyIfThereIsAKeyToGuess) {
+    static_assert(Receiver::kForgeriesMax == 1U << 20U);
+    constexpr std::uint64_t kMax = 1'000;
+    constexpr wire::SipKey kKey{3, 4};
+    Bytes packet(wire::kHeaderBytes + wire::kControlBytes);
+    for (const bool keyed : {true, false}) {
+        Receiver tried(*this,
+                       {.secret = {1, 2}, .key = keyed ? std::optional(kKey) : std::nullopt, .forgeries_max = kMax});
+        const auto right = [&] { // HELLO of a sender with the key
+            wire::encode({.type = PacketType::hello, .session = 5}, keyed ? &kKey : nullptr, packet);
+            return tried.handle(packet, kPeer, now).size();
+        };
+        EXPECT_EQ(right(), packet.size());
+        const wire::SipKey wrong{3, 5};
+        wire::encode({.type = PacketType::hello, .session = 5}, &wrong, packet);
+        const Bytes forged = packet;
+        for (std::uint64_t i = 0; i + 1 < kMax; ++i) {
+            EXPECT_TRUE(tried.handle(forged, kPeer, now).empty());
+        }
+        EXPECT_EQ(right(), packet.size());
+        EXPECT_TRUE(tried.handle(forged, kPeer, now).empty());
+        EXPECT_EQ(tried.counters().unauthentic, kMax);
+        EXPECT_EQ(right(), keyed ? 0U : packet.size());
+    }
+}
+
+TEST_F(Receiving, ForgetsAnEndedSessionAfterItsSilence) {
+    ASSERT_TRUE(connect(1).has_value());
+    ASSERT_TRUE(connect(2).has_value());
+    end(2);
+    std::vector<std::uint64_t> forgotten;
+    const auto note = [&forgotten](const Receiver::Entry& entry) { forgotten.push_back(entry.number); };
+    now = now + lib::milliseconds(59'999);
+    receiver.forget_ended(now, lib::milliseconds(60'000), note);
+    EXPECT_TRUE(forgotten.empty());
+    now = now + lib::milliseconds(1);
+    receiver.forget_ended(now, lib::milliseconds(60'000), note);
+    EXPECT_EQ(forgotten, std::vector<std::uint64_t>{2});
+    EXPECT_EQ(receiver.sessions().size(), 1U);
 }
 
 } // namespace
