@@ -7,6 +7,7 @@
 #include "lib/endian.hpp"
 #include "tracer/reliable/packet.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -72,6 +73,8 @@ std::size_t read_some(const Descriptor& file, std::span<std::byte> out, std::uin
 
 // One entry of the journal: stream, mark, and the CRC of both.
 constexpr std::size_t kEntryBytes = 40;
+constexpr std::uint64_t kEntriesSpared = 2 * tracer::reliable::kStreamsMax; // so that a session at its limit can end
+constexpr std::size_t kPieceBytes = 64 * 1024;                              // that is read at once
 using Entry = std::array<std::byte, kEntryBytes>;
 
 Entry encode_entry(std::uint16_t stream, const Mark& mark) {
@@ -115,13 +118,15 @@ struct StreamFile {
     Descriptor file;
     Mark mark;
     std::uint64_t bytes = 0; // appended
+    bool unflushed = false;  // the last flush failed
 };
 
 class FileStore final : public SessionStore {
   public:
-    FileStore(std::string path, const FileStores::Limits& limits)
+    FileStore(std::string path, const FileStores::Limits& limits, const FileStores::Report& report)
         : m_path(std::move(path))
-        , m_limits(limits) {}
+        , m_limits(limits)
+        , m_report(report) {}
 
     // Empty: everything is as the journal says. Otherwise what is wrong.
     [[nodiscard]] std::string load() {
@@ -135,7 +140,7 @@ class FileStore final : public SessionStore {
         if (std::string wrong = read_journal(); !wrong.empty()) {
             return wrong;
         }
-        if (::ftruncate(m_journal.number(), static_cast<off_t>(m_journal_bytes)) != 0) {
+        if (::ftruncate(m_journal.number(), static_cast<off_t>(m_journal_bytes)) != 0 || !flush_journal()) {
             return fmt::format("{}.journal: {}", m_path, std::strerror(errno));
         }
         for (std::uint16_t i = 0; i < tracer::reliable::kStreamsMax; ++i) {
@@ -153,7 +158,7 @@ class FileStore final : public SessionStore {
 
     [[nodiscard]] bool append(std::uint16_t number, std::span<const std::byte> records) override {
         StreamFile& stream = m_streams.at(number);
-        if (m_bytes + records.size() > m_limits.session_bytes || !open_stream(number)) {
+        if (m_failed || m_bytes + m_journal_bytes + records.size() > m_limits.session_bytes || !open_stream(number)) {
             return false;
         }
         if (!write_all(stream.file, records, stream.bytes)) {
@@ -169,7 +174,9 @@ class FileStore final : public SessionStore {
     [[nodiscard]] bool sync(std::uint16_t number, const Mark& mark) override {
         StreamFile& stream = m_streams.at(number);
         ASSERT(mark.bytes == stream.bytes);
-        if (stream.file && ::fdatasync(stream.file.number()) != 0) {
+        if (m_failed ||
+            m_bytes + m_journal_bytes + kEntryBytes > m_limits.session_bytes + kEntriesSpared * kEntryBytes ||
+            !flush(number, mark)) {
             return false;
         }
         // The name of a stream is durable before a mark speaks of it.
@@ -183,6 +190,52 @@ class FileStore final : public SessionStore {
     }
 
   private:
+    [[nodiscard]] bool flush(std::uint16_t number, const Mark& mark) {
+        StreamFile& stream = m_streams.at(number);
+        if (!stream.file) {
+            return true;
+        }
+        if (stream.unflushed && !write_again(stream, mark)) {
+            fail(fmt::format("{}: the disk has not kept what was written; start the collector again, it continues at "
+                             "what is durable",
+                             path_of(number)));
+            return false;
+        }
+        stream.unflushed = ::fdatasync(stream.file.number()) != 0;
+        return !stream.unflushed;
+    }
+
+    // What follows the last mark. False: it is not what was appended.
+    [[nodiscard]] static bool write_again(const StreamFile& stream, const Mark& mark) {
+        std::vector<std::byte> piece(kPieceBytes);
+        std::uint32_t crc = stream.mark.crc32c;
+        for (std::uint64_t at = stream.mark.bytes; at < stream.bytes;) {
+            const std::uint64_t size = std::min<std::uint64_t>(stream.bytes - at, piece.size());
+            const auto part = std::span(piece).first(static_cast<std::size_t>(size));
+            if (read_some(stream.file, part, at) != part.size() || !write_all(stream.file, part, at)) {
+                return false;
+            }
+            crc = lib::crc32c(part, crc);
+            at += size;
+        }
+        return crc == mark.crc32c;
+    }
+
+    // A process that was killed may have written the last entry and not flushed it.
+    [[nodiscard]] bool flush_journal() {
+        Entry last{};
+        const std::uint64_t at = m_journal_bytes - kEntryBytes;
+        return m_journal_bytes == 0 || (read_some(m_journal, last, at) == last.size() &&
+                                        write_all(m_journal, last, at) && ::fdatasync(m_journal.number()) == 0);
+    }
+
+    void fail(const std::string& why) {
+        m_failed = true;
+        if (m_report) {
+            m_report(why);
+        }
+    }
+
     // The process may have been killed while it wrote the last entry: that one alone may be wrong. What else is wrong
     // is damage, and nothing is cut to the mark before it: the sender has forgotten what the later marks promise.
     [[nodiscard]] std::string read_journal() {
@@ -231,12 +284,12 @@ class FileStore final : public SessionStore {
         if (!stream.file) {
             return fmt::format("{}: {}", path, std::strerror(errno));
         }
-        constexpr std::size_t kPiece = 64 * 1024;
-        std::vector<std::byte> piece(kPiece);
+        std::vector<std::byte> piece(kPieceBytes);
         std::uint32_t crc = 0;
         while (stream.bytes < stream.mark.bytes) {
             const std::uint64_t left = stream.mark.bytes - stream.bytes;
-            const auto wanted = std::span(piece).first(static_cast<std::size_t>(left < kPiece ? left : kPiece));
+            const auto wanted =
+                std::span(piece).first(static_cast<std::size_t>(std::min<std::uint64_t>(left, piece.size())));
             if (read_some(stream.file, wanted, stream.bytes) != wanted.size()) {
                 return fmt::format("{}: shorter than its journal says; remove its files or record elsewhere", path);
             }
@@ -261,6 +314,9 @@ class FileStore final : public SessionStore {
             const std::string directory = slash == std::string::npos ? "." : m_path.substr(0, slash);
             const Descriptor file(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
             m_directory_synced = file && ::fsync(file.number()) == 0;
+            if (!m_directory_synced) { // a second attempt would not know whether the first one lost something
+                fail(fmt::format("{}: {}", directory, std::strerror(errno)));
+            }
         }
         return m_directory_synced;
     }
@@ -271,6 +327,8 @@ class FileStore final : public SessionStore {
     std::uint64_t m_journal_bytes = 0;
     std::uint64_t m_bytes = 0; // of all streams
     bool m_directory_synced = false;
+    bool m_failed = false; // nothing is taken or promised any more
+    const FileStores::Report& m_report;
     std::array<StreamFile, tracer::reliable::kStreamsMax> m_streams;
 };
 
@@ -292,7 +350,7 @@ void FileStores::remove(const Peer& peer, std::uint64_t session) const {
 }
 
 std::unique_ptr<SessionStore> FileStores::open(const Peer& peer, std::uint64_t session) {
-    auto store = std::make_unique<FileStore>(m_directory + '/' + name_of(peer, session), m_limits);
+    auto store = std::make_unique<FileStore>(m_directory + '/' + name_of(peer, session), m_limits, m_report);
     m_why = store->load();
     return m_why.empty() ? std::move(store) : nullptr;
 }

@@ -6,13 +6,19 @@
 //
 // Hexadecimal and decimal numbers; nothing from the wire is part of a name as text. sync() flushes the stream, then
 // appends the mark to the journal and flushes it, so a mark in the journal describes bytes that are on the disk. open()
-// reads the journal up to the first entry that is not whole, cuts each stream to its last mark and compares its CRC.
-// The journal is locked while a store exists. No file is followed through a link.
+// reads the journal up to the first entry that is not whole, makes it durable (a killed process may not have), cuts
+// each stream to its last mark and compares its CRC. The journal is locked while a store exists. No file is followed
+// through a link.
+//
+// After a flush that failed, the system may count the pages as written. What is not durable is then read back, compared
+// with its CRC and written again before the next flush; if it is not what was written, the store takes and promises
+// nothing more: only a collector that is started again continues, at what is durable.
 #pragma once
 
 #include "host/collector/reliable/store.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -21,16 +27,20 @@ namespace host::collector::reliable {
 class FileStores final : public StoreProvider {
   public:
     struct Limits {
-        std::uint64_t session_bytes = std::uint64_t{1} << 30U; // of all streams of a session
+        std::uint64_t session_bytes = std::uint64_t{1} << 30U; // of all streams of a session and its journal
     };
+
+    // A store that takes nothing more, and why; once for each.
+    using Report = std::function<void(const std::string& why)>;
 
     // The directory exists.
     explicit FileStores(std::string directory)
-        : FileStores(std::move(directory), Limits{}) {}
+        : FileStores(std::move(directory), Limits{}, {}) {}
 
-    FileStores(std::string directory, const Limits& limits)
+    FileStores(std::string directory, const Limits& limits, Report report = {})
         : m_directory(std::move(directory))
-        , m_limits(limits) {}
+        , m_limits(limits)
+        , m_report(std::move(report)) {}
 
     // Null: another process has the session, a file is damaged or no regular file, or the disk fails; why() says so.
     [[nodiscard]] std::unique_ptr<SessionStore> open(const Peer& peer, std::uint64_t session) override;
@@ -48,6 +58,7 @@ class FileStores final : public StoreProvider {
   private:
     std::string m_directory;
     Limits m_limits;
+    Report m_report;
     std::string m_why;
 };
 
