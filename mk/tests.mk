@@ -61,7 +61,7 @@ soak: $(SOAK) ## test: RECORDS=n records under nested interrupts: none torn, inv
 SEEDS := 2000
 SOAK_SEEDS := 10000
 SIMULATION := $(BUILD)/simulation/export
-$(eval $(call linked,$(SIMULATION),$(call object,$(BUILD)/simulation/obj,$(wildcard tests/simulation/*.cpp tracer/reliable/*.cpp \
+$(eval $(call linked,$(SIMULATION),$(call object,$(BUILD)/simulation/obj,$(wildcard tests/simulation/*.cpp tracer/reliable/sender*.cpp \
   host/collector/reliable/*.cpp) lib/assert_hosted.cpp),-lfmt))
 
 .PHONY: test-simulation soak-simulation
