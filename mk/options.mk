@@ -73,7 +73,7 @@ endif
 
 # A misspelt variable on the command line is an error.
 STEP_KEYS := ITRACE CLOCK_STEP CLOCK_TRIGGER CLOCK_MAX_DELTA CLOCK_NEAR_ZERO
-RUN_KEYS := CI PORT SEED DURATION_MS TIMEOUT_S $(STEP_KEYS) CHECK DEPS CASES GDB_PORT PACKAGES CONFIG_FILE BUILD CXX WARNINGS RECORDS TASKS SECTIONS \
+RUN_KEYS := CI PORT SEED KEY DURATION_MS TIMEOUT_S $(STEP_KEYS) CHECK DEPS CASES GDB_PORT PACKAGES CONFIG_FILE BUILD CXX WARNINGS RECORDS TASKS SECTIONS \
   PREFIX DESTDIR FUZZ_RUNS FUZZ_SECONDS CLANG HOST_BENCH_EVENTS CCACHE PRECOMPILED
 $(foreach word,$(MAKEOVERRIDES),$(if $(findstring =,$(word)),\
   $(if $(filter $(firstword $(subst =, ,$(word))),$(OPTION_KEYS) $(RUN_KEYS)),,\
@@ -84,8 +84,9 @@ PORT := 20000
 SEED := 1
 DURATION_MS :=
 TIMEOUT_S := 120
+KEY :=
 $(foreach key,$(STEP_KEYS),$(eval $(key) :=))
-export PORT SEED DURATION_MS TIMEOUT_S $(STEP_KEYS) APP SINK PROTOCOL BOOT ACCEL CLOCK NIC INTERRUPTS CLI_STI WATCHDOG_MS OUT TRACER TSC COMPENSATION COMPACT FORMATS
+export PORT SEED KEY DURATION_MS TIMEOUT_S $(STEP_KEYS) APP SINK PROTOCOL BOOT ACCEL CLOCK NIC INTERRUPTS CLI_STI WATCHDOG_MS OUT TRACER TSC COMPENSATION COMPACT FORMATS
 
 # Only for `make bench-kernel`: a kernel for a number of tasks, and one that measures its interrupts-off sections.
 TASKS :=
@@ -124,6 +125,7 @@ REMORA := $(BUILD)/host/remora
 #=                         task does not end, or every task waits for nothing (docs/watchdog.md); 0: never
 #= OUT=dir                 where the session goes: dir/udp, dir/disk
 #= PORT=n SEED=n           UDP port of the collector, seed of the workload
+#= KEY=file                32 hexadecimal digits that collector and machine share: the export is authenticated
 #= DURATION_MS=n           length of the workload, if the application offers it
 #= ITRACE=instructions|blocks  tasks run in steps, in an application that offers it (docs/instruction-tracing.md)
 #= CLOCK_STEP=n CLOCK_TRIGGER=n CLOCK_MAX_DELTA=n CLOCK_NEAR_ZERO=n  with COMPENSATION=ON (docs/clock-compensation.md)

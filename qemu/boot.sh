@@ -8,6 +8,7 @@
 # environment   KERNEL=file WORK=dir (required; WORK takes serial.log and the ESP directory)
 #               BOOT=pvh|uefi ACCEL=tcg|kvm CLOCK=tcg|icount NIC=pci|isa|none EFI_LOADER=file
 #               SINGLESTEP=1 (ACCEL=tcg: one instruction at a time, so that an interrupt can come between any two)
+#               KEY=file (of the acknowledged export: 32 hexadecimal digits, for the guest as opt/remora/key)
 #               RAMDISK=file (shown as an NVDIMM) PCAP=file (what crosses the wire) OVMF=file
 # exit code     isa-debug-exit: 2 * value + 1 (33 = ok); ACPI power-off, triple fault: 0; QEMU's own failure: 1
 set -euo pipefail
@@ -57,6 +58,10 @@ esac
 
 if [[ -n $SINGLESTEP ]]; then
     options+=(-singlestep)
+fi
+
+if [[ -n ${KEY:-} ]]; then
+    options+=(-fw_cfg "name=opt/remora/key,file=$(quoted "$KEY")")
 fi
 
 if [[ $NIC != none ]]; then

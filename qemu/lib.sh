@@ -65,6 +65,9 @@ check_values() {
     none | instructions | blocks) ;;
     *) die "ITRACE=$ITRACE is not valid" 'ITRACE=none, instructions or blocks' ;;
     esac
+    if [[ -n ${KEY:-} && ! -f $KEY ]]; then
+        die "KEY=$KEY does not exist" '(umask 077; openssl rand -hex 16 >FILE), and KEY=FILE'
+    fi
     check_given CLOCK_STEP 0 18446744073709551615
     check_given CLOCK_TRIGGER 0 4294967294
     check_given CLOCK_MAX_DELTA 1 18446744073709551615

@@ -104,8 +104,12 @@ start_collector() {
     if [[ $(head -c 4 "$KERNEL" | tr -d '\0') == $'\x7fELF' ]]; then
         formats=(--kernel "$KERNEL")
     fi
+    local key=()
+    if [[ -n ${KEY:-} ]]; then
+        key=(--key "$KEY")
+    fi
     setsid "$REMORA" record --listen "127.0.0.1:$PORT" --out "$OUT/udp" --ready-file "$READY" --force \
-        "${formats[@]}" >"$OUT/collector.log" 2>&1 &
+        "${formats[@]}" "${key[@]}" >"$OUT/collector.log" 2>&1 &
     COLLECTOR_PID=$!
     local tries
     for ((tries = 0; tries < 100; ++tries)); do

@@ -28,7 +28,8 @@ ReliableSessions::Options reliable_options(const CollectOptions& options) {
     }
     return {.journals = path + ".journal",
             .session_bytes = options.limits.session_bytes,
-            .alone = options.directory != nullptr};
+            .alone = options.directory != nullptr,
+            .key = options.key};
 }
 
 } // namespace
@@ -103,6 +104,13 @@ void Collector::take(std::span<const std::byte> datagram, const Address& sender,
         return;
     }
     const auto header = tracer::decode_packet_header(datagram);
+    if (m_options.key) {
+        if (header) {
+            m_observer.refused("packets of TRACER-V1.0 come, which no key authenticates: a machine without the key, or "
+                               "with PROTOCOL=v1");
+        }
+        return;
+    }
     if (!header || header.value().number == 0) {
         m_table.count_malformed(sender);
         return;

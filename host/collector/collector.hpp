@@ -30,6 +30,7 @@ struct CollectOptions {
     std::optional<std::chrono::milliseconds> idle_timeout; // of a session, after its last packet
     std::optional<std::chrono::milliseconds> timeout;      // from the start
     const volatile std::sig_atomic_t* stop = nullptr;      // becomes non-zero when the user wants to end
+    std::optional<tracer::reliable::SipKey> key;           // shared with the machines; then nothing else is received
 };
 
 class Collector {

@@ -100,7 +100,7 @@ ReliableSessions::ReliableSessions(Options options, Calls calls)
     : m_options(std::move(options))
     , m_calls(std::move(calls))
     , m_files(m_options.journals, {.session_bytes = m_options.session_bytes})
-    , m_receiver(*this, {.secret = random_key(), .key = std::nullopt}) {}
+    , m_receiver(*this, {.secret = random_key(), .key = m_options.key}) {}
 
 lib::Nanoseconds ReliableSessions::now() {
     const std::chrono::nanoseconds since = std::chrono::steady_clock::now().time_since_epoch();

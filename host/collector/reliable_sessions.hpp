@@ -30,6 +30,7 @@ class ReliableSessions final : private reliable::StoreProvider {
         std::string journals;            // directory; made when a session begins, removed with the last journal in it
         std::uint64_t session_bytes = 0; // of the streams of a session
         bool alone = false;              // one run is recorded: sessions of one address and port only
+        std::optional<tracer::reliable::SipKey> key; // none: every sender is believed
     };
 
     // A packet that is durable: its number, from 1 on in each session, and its records. A gap in the numbers is a loss.

@@ -4,10 +4,15 @@
 #include "arch/arch.hpp"
 #include "arch/x86_64/port_io.hpp"
 #include "drivers/clock.hpp"
+#include "drivers/fw_cfg.hpp"
 #include "drivers/ne2000/device.hpp"
 #include "drivers/net/udp_endpoint.hpp"
 #include "drivers/pci.hpp"
 #include "kernel/panic/console.hpp"
+#include "tracer/reliable/key_text.hpp"
+
+#include <algorithm>
+#include <array>
 
 namespace kernel::root {
 
@@ -109,6 +114,25 @@ lib::Result<void> start_card(const NetworkSetup& setup) {
     return started.ok() ? started : report("the card does not work as an NE2000", started.error());
 }
 
+// The key, if QEMU hands one over. It is not on the command line, which the console and the trace may show.
+lib::Result<void> use_key() {
+    std::array<std::byte, tracer::reliable::kKeyTextMax> text{};
+    drivers::FirmwareConfig files(g_ports);
+    const auto size = files.read("opt/remora/key", text);
+    if (!size.ok() && size.error() == lib::Error::not_found) {
+        return {};
+    }
+    const auto key = size.ok()
+                         ? tracer::reliable::key_of_text({reinterpret_cast<const char*>(text.data()), size.value()})
+                         : lib::Result<tracer::reliable::SipKey>(lib::Error::corrupt);
+    std::ranges::fill(text, std::byte{0});
+    if (!key.ok()) {
+        return report("the key opt/remora/key is not 32 hexadecimal digits", lib::Error::corrupt);
+    }
+    g_sink.set_key(key.value());
+    return {};
+}
+
 } // namespace
 
 tracer::reliable::NetworkSink& network_sink() {
@@ -147,8 +171,11 @@ lib::Result<tracer::ChunkSink*> open_network(const NetworkSetup& setup) {
     if (const auto ready = g_endpoint.wait_until_ready(); !ready.ok()) {
         return report("the target does not answer ARP", ready.error());
     }
+    if (const auto keyed = use_key(); !keyed.ok()) {
+        return keyed.error();
+    }
     if (const auto chosen = g_sink.choose(setup.protocol); !chosen.ok()) {
-        return report("the protocol cannot be chosen", chosen.error());
+        return report("TRACER-V1.0 was chosen, and there is a key, which it does not use", chosen.error());
     }
     return &g_sink;
 }

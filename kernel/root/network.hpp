@@ -25,9 +25,11 @@ struct NetworkSetup {
 // The one sink of the network, open or not.
 [[nodiscard]] tracer::reliable::NetworkSink& network_sink();
 
-// Opens the flow; a second call for the same addresses gives the same sink. Failures are reported on the console.
-// invalid_argument: an address; exists: a flow between other addresses is open; refused: the card has not been started;
-// not_found, corrupt, timeout: no card, no NE2000, a dead one; unreachable: no answer to ARP.
+// The key is read from QEMU's file opt/remora/key, if there is one. Opens the flow; a second call for the same
+// addresses gives the same sink. Failures are reported on the console. invalid_argument: an address; exists: a flow
+// between other addresses is open; refused: the card has not been started; not_found, corrupt, timeout: no card, no
+// NE2000, a dead one; unreachable: no answer to ARP. corrupt, refused: the key is none, or V1 was chosen although there
+// is one.
 [[nodiscard]] lib::Result<tracer::ChunkSink*> open_network(const NetworkSetup& setup);
 
 } // namespace kernel::root

@@ -120,3 +120,66 @@ def sink_is_the_disk_without_an_acknowledgement(ctx):
 @case
 def sink_is_the_disk_without_a_card(ctx):
     on_the_disk(ctx, "not found", nic="none", nic_word="pci")
+
+
+KEY = "00112233445566778899AABBCCDDEEFF"
+
+
+def key_file(ctx, name="key", text=KEY + "\n", mode=0o600):
+    path = ctx.dir / name
+    path.write_text(text)
+    path.chmod(mode)
+    return path
+
+
+def hands_over(path):
+    return {"devices": ["-fw_cfg", f"name=opt/remora/key,file={path}"]}
+
+
+@case
+def key_authenticates_the_export(ctx):
+    """Collector and guest share a key: the session is complete, every packet has a MAC, and the key is nowhere else."""
+    key = key_file(ctx)
+    pcap = ctx.dir / "wire.pcap"
+    with ctx.collector("--key", str(key)) as session:
+        outcome = ctx.boot("control", sink="udp", pcap=pcap, **hands_over(key)).expect_code(OK)
+    expect("TRACER-V2.0, acknowledged" in outcome.marker("exported "), str(outcome))
+    ctx.remora("verify", session)
+    wire = pcap.read_bytes()
+    begins = [at for at in range(len(wire)) if wire.startswith(V2, at)]
+    expect(len(begins) > 100 and all(wire[at + 56:at + 64] != bytes(8) for at in begins), "a packet without a MAC")
+    for path in [pcap, *ctx.dir.glob("boot*/*.log"), *session.iterdir(), ctx.dir / "collector.log"]:
+        content = path.read_bytes()
+        for form in (KEY.lower().encode(), bytes.fromhex(KEY)):
+            expect(form not in content and form not in content.lower(), f"the key is in {path}")
+
+
+@case
+def key_that_is_missing_or_wrong_gets_nothing_through(ctx):
+    """A collector with a key takes neither another key nor none nor TRACER-V1.0, and the guest says that its trace did
+    not leave; a guest with a key sends nothing to a collector without one."""
+    key, other = key_file(ctx), key_file(ctx, "other", KEY[::-1])
+    for collector, boot in ((key, hands_over(other)), (key, {"protocol": "v2"}), (None, hands_over(key))):
+        image = ctx.make_ramdisk()
+        with ctx.collector(*(["--key", str(collector)] if collector else []), code=2) as session:
+            outcome = ctx.boot("control", sink="auto", ramdisk=image, **boot).expect_code(OK)
+        outcome.marker("exporting disk, because udp failed: timeout")
+        expect(not list(session.glob("*.dat")), "something was received")
+    with ctx.collector("--key", str(key), code=2) as session:
+        ctx.boot("control", sink="udp", protocol="v1").expect_code(OK)
+    expect(not list(session.glob("*.dat")), "what no key authenticates was received")
+    expect("which no key authenticates" in (ctx.dir / "collector.log").read_text(), "nothing was said about it")
+    outcome = ctx.boot("control", sink="udp", protocol="v1", **hands_over(key)).expect_code(EXPORT_FAILED)
+    expect("there is a key" in outcome.serial, str(outcome))
+    outcome = ctx.boot("control", sink="udp", **hands_over(key_file(ctx, "bad", KEY[1:]))).expect_code(EXPORT_FAILED)
+    expect("opt/remora/key is not 32 hexadecimal digits" in outcome.serial, str(outcome))
+
+
+@case
+def key_files_that_are_none_are_refused(ctx):
+    """One sentence: which file, what is wrong, what helps; nothing of its content."""
+    for path, words in ((key_file(ctx, "open", mode=0o644), "chmod 600"), (key_file(ctx, "short", KEY[1:]), "openssl"),
+                        (key_file(ctx, "long", KEY + "0"), "openssl"), (key_file(ctx, "text", "x" * 32), "openssl"),
+                        (ctx.dir / "none", "No such file"), (ctx.dir, "not a file")):
+        done = ctx.remora("record", "--listen", "127.0.0.1:0", "--out", ctx.dir / "session", "--key", path, codes=(1,))
+        expect(str(path) in done.stderr and words in done.stderr and KEY[1:9] not in done.stderr, done.stderr)

@@ -155,13 +155,13 @@ class GuestContext(Context):
             return Outcome(code, text, errors.read())
 
     @contextlib.contextmanager
-    def collector(self):
+    def collector(self, *options, code=0):
         """`remora record` into dir/udp, ready to receive; ends by itself, else by a signal. Yields the session."""
         session = self.dir / "udp"
         ready = self.dir / "collector.ready"
         with open(self.dir / "collector.log", "w+", encoding="utf-8") as log:
             process = subprocess.Popen([str(ROOT / REMORA), "record", "--listen", f"127.0.0.1:{self.port}", "--out",
-                                        str(session), "--ready-file", str(ready), "--force"],
+                                        str(session), "--ready-file", str(ready), "--force", *options],
                                        stdout=log, stderr=log, stdin=subprocess.DEVNULL)
             try:
                 while not ready.exists():
@@ -170,11 +170,11 @@ class GuestContext(Context):
                     time.sleep(0.02)
                 yield session
                 with contextlib.suppress(subprocess.TimeoutExpired):
-                    process.wait(5)
+                    process.wait(5 if code == 0 else 0)
                 process.terminate()
-                code = process.wait(10)
+                ended = process.wait(10)
                 log.seek(0)
-                expect(code == 0, f"the collector ended with {code}: {log.read()}")
+                expect(ended == code, f"the collector ended with {ended}: {log.read()}")
             finally:
                 process.kill()
                 process.wait()

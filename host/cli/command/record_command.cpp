@@ -8,11 +8,17 @@
 #include "host/collector/collector.hpp"
 #include "host/collector/session_directory.hpp"
 #include "host/text/escape.hpp"
+#include "tracer/reliable/key_text.hpp"
 #include "tracer/wire.hpp"
 
+#include <array>
+#include <cerrno>
 #include <csignal>
+#include <cstdio>
+#include <cstring>
 #include <memory>
 #include <optional>
+#include <sys/stat.h>
 
 namespace host::cli {
 
@@ -30,6 +36,7 @@ struct RecordOptions {
     double idle_timeout_s = 0;
     double timeout_s = 0;
     std::string kernel;
+    std::string key;
     bool progress = false;
     bool force = false;
     bool json = false;
@@ -83,6 +90,31 @@ bool write_ready_file(const std::string& path, const collector::Address& address
     return std::fclose(file) == 0 && written;
 }
 
+// The key in a file, or what is wrong with the file; its content is never shown.
+lib::Result<tracer::reliable::SipKey, std::string> read_key(const std::string& path) {
+    const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rbe"), &std::fclose);
+
+    struct stat status {};
+
+    if (file == nullptr || ::fstat(::fileno(file.get()), &status) != 0) {
+        return std::string(std::strerror(errno));
+    }
+    if (!S_ISREG(status.st_mode)) {
+        return std::string("not a file");
+    }
+    if ((status.st_mode & (S_IRWXG | S_IRWXO)) != 0) {
+        return fmt::format("mode {:o} lets others read or change the key: chmod 600", status.st_mode & 0777U);
+    }
+    std::array<char, tracer::reliable::kKeyTextMax + 1> text{};
+    const std::size_t size = std::fread(text.data(), 1, text.size(), file.get());
+    const auto key = tracer::reliable::key_of_text({text.data(), size});
+    if (!key) {
+        return fmt::format("no key: it holds {} hexadecimal digits and nothing else, as of `openssl rand -hex 16`",
+                           tracer::reliable::kKeyDigits);
+    }
+    return key.value();
+}
+
 // A number of bytes with a unit: 4K, 100M, 2G. 0: it is none.
 std::uint64_t bytes_of(const std::string& text) {
     std::uint64_t number = 0;
@@ -113,7 +145,8 @@ constexpr std::chrono::seconds kServeIdle{60};
 
 ExitStatus collect(const RecordOptions& options, Context context, collector::UdpSocket& socket,
                    const std::shared_ptr<collector::SessionDirectory>& directory,
-                   const std::optional<trace::KernelImage>& formats) {
+                   const std::optional<trace::KernelImage>& formats,
+                   const std::optional<tracer::reliable::SipKey>& key) {
     const bool serve = !options.serve.empty();
     const auto idle = duration(options.idle_timeout_s);
     RecordReport report(context, {.serve = serve, .json = options.json, .progress = options.progress}, formats);
@@ -123,7 +156,8 @@ ExitStatus collect(const RecordOptions& options, Context context, collector::Udp
                                     .limits = limits_of(options),
                                     .idle_timeout = serve && !idle ? kServeIdle : idle,
                                     .timeout = duration(options.timeout_s),
-                                    .stop = &stop_requested()},
+                                    .stop = &stop_requested(),
+                                    .key = key},
                                    report);
     // The handler stays until the process ends: a second signal must not cut off the closing of a session.
     const collector::SessionTable::Outcome outcome = collector.run();
@@ -152,6 +186,14 @@ ExitStatus record(const RecordOptions& options, Context context) {
         }
         formats = std::move(table.value());
     }
+    std::optional<tracer::reliable::SipKey> key;
+    if (!options.key.empty()) {
+        const auto read = read_key(options.key);
+        if (!read) {
+            return complain(context, fmt::format("--key {}: {}", text::escaped(options.key), read.error()));
+        }
+        key = read.value();
+    }
     collector::UdpSocket socket;
     if (const auto bound = socket.bind(address.value()); !bound) {
         return complain(context, bind_error(bound.error(), options.listen, address.value()));
@@ -175,7 +217,7 @@ ExitStatus record(const RecordOptions& options, Context context) {
     if (!options.ready_file.empty() && !write_ready_file(options.ready_file, socket.local())) {
         return complain(context, fmt::format("{} cannot be written", text::escaped(options.ready_file)));
     }
-    return collect(options, context, socket, directory.value(), formats);
+    return collect(options, context, socket, directory.value(), formats, key);
 }
 
 } // namespace
@@ -205,6 +247,8 @@ void add_record(CommandLine& line, Context context) {
     command.option(
         "--kernel", options->kernel,
         "image of the kernel that will send: keeps its trace_printf formats and function names in the session");
+    command.option("--key", options->key,
+                   "file with 32 hexadecimal digits, shared with the machines: only what it authenticates is received");
     command.flag("--progress", options->progress, "report once a second what has come");
     command.flag("--force", options->force, "replace the session that --out holds")
         .excludes(command.described("--serve"));

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+// The text of a key: the bytes in their order, and nothing but a key is one.
+#include "tracer/reliable/key_text.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace {
+
+using tracer::reliable::key_of_text;
+using tracer::reliable::SipKey;
+
+TEST(KeyText, IsTheBytesInTheirOrder) {
+    const SipKey key{.first = 0x0706'0504'0302'0100, .second = 0xFFEE'DDCC'BBAA'9988};
+    const std::string text = "00010203040506078899aabbCCDDEEFF";
+    EXPECT_EQ(key_of_text(text).value(), key);
+    EXPECT_EQ(key_of_text(text + "\n").value(), key);
+    EXPECT_EQ(key_of_text(text + "\r\n").value(), key);
+}
+
+TEST(KeyText, IsNothingElse) {
+    const std::string text(32, 'a');
+    for (const std::string& wrong :
+         {std::string(), std::string(31, 'a'), std::string(33, 'a'), text + " ", " " + text, std::string("\n"),
+          std::string(32, 'g'), std::string(32, '\0'), std::string(31, 'a') + "\n", std::string(32, '\n')}) {
+        EXPECT_EQ(key_of_text(wrong).error(), lib::Error::corrupt) << wrong;
+    }
+}
+
+} // namespace
