@@ -10,6 +10,7 @@
 #               SINGLESTEP=1 (ACCEL=tcg: one instruction at a time, so that an interrupt can come between any two)
 #               KEY=file (of the acknowledged export: 32 hexadecimal digits, for the guest as opt/remora/key)
 #               RAMDISK=file (shown as an NVDIMM) PCAP=file (what crosses the wire) OVMF=file
+#               RAM=file (the machine's memory: offset = address; it outlives QEMU)
 # exit code     isa-debug-exit: 2 * value + 1 (33 = ok); ACPI power-off, triple fault: 0; QEMU's own failure: 1
 set -euo pipefail
 # shellcheck source=qemu/lib.sh
@@ -17,7 +18,8 @@ source "$(dirname "$0")/lib.sh"
 
 : "${KERNEL:?the kernel image}" "${WORK:?a directory for serial.log}"
 BOOT=${BOOT:-pvh} ACCEL=${ACCEL:-tcg} CLOCK=${CLOCK:-tcg} NIC=${NIC:-pci}
-SINGLESTEP=${SINGLESTEP:-} RAMDISK=${RAMDISK:-} PCAP=${PCAP:-} EFI_LOADER=${EFI_LOADER:-build/uefi/BOOTX64.EFI}
+SINGLESTEP=${SINGLESTEP:-} RAMDISK=${RAMDISK:-} RAM=${RAM:-} PCAP=${PCAP:-}
+EFI_LOADER=${EFI_LOADER:-build/uefi/BOOTX64.EFI}
 words=$1
 shift
 
@@ -35,6 +37,13 @@ if [[ -n $RAMDISK ]]; then
     )
 else
     options+=(-M q35 -m 128)
+fi
+
+if [[ -n $RAM ]]; then
+    options+=(
+        -object "memory-backend-file,id=ram,size=128M,mem-path=$(quoted "$RAM"),share=on"
+        -machine 'memory-backend=ram'
+    )
 fi
 
 case $ACCEL in

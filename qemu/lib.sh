@@ -138,6 +138,19 @@ kernel_words() {
     printf '%s' "$words"
 }
 
+# Of the machine, as qemu/boot.sh has it.
+kRamBytes=$((128 << 20))
+
+# check_ram FILE: refuses a file that is not the memory of an earlier run.
+check_ram() {
+    [[ ! -e $1 && ! -L $1 ]] || [[ -f $1 && ! -L $1 && $(stat -c %s "$1") == "$kRamBytes" ]] ||
+        die "$1 is no memory of an earlier run: it is left alone" 'OUT=dir, another directory'
+}
+
+# has_room_for_ram DIR: the disk takes the machine's memory even if all of it is written. On a full disk the machine
+# would be killed.
+has_room_for_ram() { (($(df -kP "$1" | awk 'NR == 2 {print $4}') > kRamBytes >> 10)); }
+
 # claim_out: creates OUT and locks it until the last process of the run has ended.
 claim_out() {
     [[ -d $OUT ]] || mkdir -p "$OUT" || die "OUT=$OUT cannot be made" 'OUT=dir, a directory that may be written to'

@@ -8,6 +8,7 @@
 #   qemu/run.sh KERNEL EFI_LOADER REMORA      options come from the environment, as the Makefile exports them
 #
 #   OUT/serial.log  OUT/qemu.log  OUT/collector.log  OUT/ramdisk.img      logs and ramdisk of the run
+#   OUT/ram                                  the machine's memory, also while it runs (docs/black-box.md)
 #   OUT/udp  OUT/disk                                                     the sessions
 #   OUT/udp.journal                                                       only if the collector was killed
 set -euo pipefail
@@ -86,11 +87,12 @@ prepare_out() {
     check_folder "$OUT/disk" "$kSessionFiles"
     check_folder "$OUT/esp" "$kEspFiles"
     check_ramdisk "$OUT/ramdisk.img"
+    check_ram "$OUT/ram"
     clear_folder "$OUT/udp" "$kSessionFiles"
     clear_folder "$OUT/udp.journal" "$kJournalFiles"
     clear_folder "$OUT/disk" "$kSessionFiles"
     clear_folder "$OUT/esp" "$kEspFiles"
-    rm -f "$OUT/ramdisk.img" "$SERIAL" "$READY" "$OUT/qemu.log" "$OUT/collector.log"
+    rm -f "$OUT/ramdisk.img" "$OUT/ram" "$SERIAL" "$READY" "$OUT/qemu.log" "$OUT/collector.log"
     touch "$SERIAL"
     if sink_has disk; then
         make_ramdisk "$OUT/ramdisk.img"
@@ -132,8 +134,12 @@ start_guest() {
     if sink_has disk; then
         ramdisk=$OUT/ramdisk.img
     fi
-    KERNEL=$KERNEL EFI_LOADER=$EFI_LOADER WORK=$OUT RAMDISK=$ramdisk BOOT=$BOOT ACCEL=$ACCEL CLOCK=$CLOCK NIC=$NIC \
-        setsid "$(dirname "$0")/boot.sh" "$(kernel_words acpi)" >"$OUT/qemu.log" 2>&1 &
+    local ram=
+    if has_room_for_ram "$OUT"; then
+        ram=$OUT/ram
+    fi
+    KERNEL=$KERNEL EFI_LOADER=$EFI_LOADER WORK=$OUT RAMDISK=$ramdisk RAM=$ram BOOT=$BOOT ACCEL=$ACCEL CLOCK=$CLOCK \
+        NIC=$NIC setsid "$(dirname "$0")/boot.sh" "$(kernel_words acpi)" >"$OUT/qemu.log" 2>&1 &
     QEMU_PID=$!
 }
 
@@ -352,6 +358,9 @@ report_sessions() {
     say "  $REMORA print $session          one line per event"
     say "  $REMORA summary $session        figures per task and per family"
     say "  $REMORA print --json $session   for scripts"
+    if [[ -e $OUT/ram ]]; then
+        say "  $REMORA attach $OUT/ram          the same from the machine's memory, while it runs with --follow"
+    fi
     say "  less $SERIAL"
 }
 
@@ -374,6 +383,9 @@ main() {
     if [[ ${#PROBLEMS[@]} -gt 0 ]]; then
         say
         printf 'error: %s\n' "${PROBLEMS[@]}" >&2
+        if [[ $TRACER != OFF && -s $OUT/ram ]]; then
+            printf '%s\n' "what was traced is in the machine's memory: $REMORA attach $OUT/ram" >&2
+        fi
         exit 1
     fi
 }

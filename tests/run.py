@@ -28,8 +28,8 @@ def import_guest():
 
 
 def import_integration():
-    for name in ("boots", "collector", "compact", "documents", "exports", "faults", "options", "protocols", "steps",
-                 "tour", "watchdog", "whole_run"):
+    for name in ("black_box", "boots", "collector", "compact", "documents", "exports", "faults", "options", "protocols",
+                 "steps", "tour", "watchdog", "whole_run"):
         importlib.import_module(f"integration.{name}")
     importlib.import_module("integration.compact").register_layouts()
     importlib.import_module("integration.exports").register_applications()

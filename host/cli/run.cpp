@@ -22,6 +22,7 @@ void add_everything(CommandLine& line, Context context) {
                           "remora convert out/udp --to perfetto -o trace.pftrace"}));
     add_record(line, context);
     add_print(line, context);
+    add_attach(line, context);
     add_schedule(line, context);
     add_summary(line, context);
     add_verify(line, context);

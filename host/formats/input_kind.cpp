@@ -8,6 +8,7 @@
 #include "host/formats/dat/chunk_begin.hpp"
 #include "host/formats/dat/plain_record.hpp"
 #include "host/formats/fat/volume.hpp"
+#include "host/formats/memory/image.hpp"
 #include "host/formats/packed/block.hpp"
 #include "host/formats/tlog/detect.hpp"
 #include "lib/endian.hpp"
@@ -30,6 +31,7 @@ constexpr auto kNames = std::to_array<std::pair<trace::InputKind, std::string_vi
     {trace::InputKind::capture, "capture"},
     {trace::InputKind::fat, "fat"},
     {trace::InputKind::packed, "packed"},
+    {trace::InputKind::memory, "memory"},
 });
 
 constexpr auto kCaptureMagics =
@@ -133,6 +135,12 @@ bool could_be_records(std::span<const std::byte> begin) {
     return false;
 }
 
+// Some of its slots are records: not only unused ones.
+bool looks_like_records(std::span<const std::byte> begin) {
+    const bool empty = std::ranges::all_of(begin, [](std::byte byte) { return byte == std::byte{0}; });
+    return !empty && could_be_records(begin);
+}
+
 } // namespace
 
 std::string why_unknown(std::span<const std::byte> begin) {
@@ -167,7 +175,13 @@ trace::InputKind kind_of(std::span<const std::byte> begin) {
 trace::InputKind kind_of(trace::ByteSource& source) {
     std::array<std::byte, kKindBytes> begin{};
     const auto count = source.peek(begin);
-    return kind_of(std::span(begin).first(count ? count.value() : 0));
+    const auto kind = kind_of(std::span(begin).first(count ? count.value() : 0));
+    const bool unmarked = kind == trace::InputKind::records && count;
+    // A part of a memory may begin with anything; only then is all of it searched.
+    const bool memory =
+        memory::is_memory(source) ||
+        (unmarked && !looks_like_records(std::span(begin).first(count.value())) && memory::holds_descriptor(source));
+    return memory ? trace::InputKind::memory : kind;
 }
 
 std::string why_unknown(trace::ByteSource& source) {

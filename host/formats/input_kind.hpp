@@ -27,7 +27,7 @@ inline constexpr std::size_t kKindBytes = 4096;
 // records have codes without an event. Empty if the input may be records, damaged ones too.
 [[nodiscard]] std::string why_unknown(std::span<const std::byte> begin);
 
-// The names that the command line takes: detect, records, kev, tlog, tlog-old, capture, fat, packed.
+// The names that the command line takes: detect, records, kev, tlog, tlog-old, capture, fat, packed, memory.
 [[nodiscard]] std::string_view kind_name(trace::InputKind kind);
 [[nodiscard]] std::optional<trace::InputKind> find_kind(std::string_view name);
 [[nodiscard]] std::vector<std::string> kind_names();

@@ -6,6 +6,7 @@
 #include "host/formats/fat/image.hpp"
 #include "host/formats/input_kind.hpp"
 #include "host/formats/kev/kev_stream.hpp"
+#include "host/formats/memory/memory.hpp"
 #include "host/formats/packed/packed_stream.hpp"
 #include "host/formats/tlog/tlog_stream.hpp"
 
@@ -47,6 +48,8 @@ lib::Result<std::unique_ptr<trace::EventStream>> open_stream(trace::InputKind ki
         return as_stream(fat::open(input, options, diagnostics));
     case trace::InputKind::packed:
         return as_stream(packed::open_stream(input, options, diagnostics));
+    case trace::InputKind::memory:
+        return as_stream(memory::open(input, options, diagnostics));
     }
     diagnostics.report("E-IO", {.file = input.name}, fmt::format("no reader for {} files", kind_name(kind)));
     diagnostics.unusable_input();
@@ -100,6 +103,12 @@ lib::Result<std::unique_ptr<Trace>> Trace::open(const trace::NamedSource& input,
     if (const std::string why = unmarked ? why_unknown(*input.bytes) : ""; !why.empty()) {
         diagnostics.report("E-MAGIC", {.file = input.name},
                            fmt::format("no known trace format ({}); --from FORMAT reads it all the same", why));
+        return lib::Error::unsupported;
+    }
+    if (options.follow.wanted && trace->m_kind != trace::InputKind::memory) {
+        diagnostics.report("E-IO", {.file = input.name},
+                           "only the memory of a machine that runs can be followed (docs/black-box.md)");
+        diagnostics.unusable_input();
         return lib::Error::unsupported;
     }
     auto stream = open_stream(trace->m_kind, input, options, diagnostics);

@@ -2,6 +2,8 @@
 // What the user may say about a trace when it is opened.
 #pragma once
 
+#include <chrono>
+#include <csignal>
 #include <cstdint>
 #include <string>
 
@@ -17,6 +19,14 @@ enum class InputKind : std::uint8_t {
     capture,  // pcap or pcapng with our packets
     fat,      // image of a FAT volume with Ntrace.dat files
     packed,   // our own packed session
+    memory,   // of a machine with a kernel that has a tracer: RAM file, pmemsave, ELF core
+};
+
+// Of the memory of a machine that runs: the trace continues as the machine does.
+struct FollowOptions {
+    bool wanted = false;
+    std::chrono::milliseconds idle{0};                // ends after so long without a new record; 0: never
+    const volatile std::sig_atomic_t* stop = nullptr; // ends when it is not 0; null: never
 };
 
 struct OpenOptions {
@@ -27,6 +37,7 @@ struct OpenOptions {
     bool strict = false;        // stop at the first damage
     bool salvage = false;       // also decode what is damaged by its checksum or count
     bool whole_first = false;   // a pipe is copied to a file first: damage is known before any record is used
+    FollowOptions follow{};
 };
 
 } // namespace host::trace

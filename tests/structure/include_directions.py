@@ -38,7 +38,7 @@ ORDERED = {
     "kernel": ("", "state", "trace", "section", "panic", "time", "sched/admission", "sched", "sched/levels", "sync",
                "task", "interrupt", "run", "root"),
     "host": ("text", "trace", "formats/dat", "formats/kev", "formats/tlog", "formats/capture", "formats/fat",
-             "formats/packed", "formats", "schedule", "analyse", "analyse/oracle", "sql", "dissector",
+             "formats/packed", "formats/memory", "formats", "schedule", "analyse", "analyse/oracle", "sql", "dissector",
              "collector/reliable", "collector", "convert", "convert/ctf", "convert/json", "convert/linux",
              "convert/perfetto", "convert/records", "convert/table", "convert/vcd", "cli/terminal", "cli/event",
              "cli/command", "cli", "compat", "tools", ""),
@@ -46,7 +46,7 @@ ORDERED = {
 
 # Rooms of one kind: none of them includes another one, but for what is named here. Containers yield the chunks in them.
 APART = {
-    "host/formats/": {"formats/dat": ("formats/capture", "formats/fat", "formats/packed")},
+    "host/formats/": {"formats/dat": ("formats/capture", "formats/fat", "formats/packed", "formats/memory")},
     "host/convert/": {},
     "host/analyse/": {},
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "tracer/black_box/describe.hpp"
 
+#include "tracer/black_box/fields.hpp"
+
 #include <algorithm>
 
 namespace tracer::black_box {
@@ -22,30 +24,6 @@ template <typename Element>
 Area area(std::span<const Element> elements) {
     return {.address = address_of(elements.data()), .bytes = elements.size_bytes()};
 }
-
-constexpr ChunkFields kChunkFields{
-    .control = offsetof(Chunk, control),
-    .size_bytes = offsetof(Chunk, size_bytes),
-    .emergency_bytes = offsetof(Chunk, emergency_bytes),
-    .uses = offsetof(Chunk, uses),
-    .number = offsetof(Chunk, number),
-    .flags = offsetof(Chunk, flags),
-    .exists = offsetof(Chunk, exists),
-    .compressed = offsetof(Chunk, compressed) + offsetof(CompressedArea, present),
-    .stream_bytes = offsetof(Chunk, compressed) + offsetof(CompressedArea, stream_bytes),
-    .written = offsetof(Chunk, compressed) + offsetof(CompressedArea, counts) + offsetof(ChunkCounts, written),
-    .overwritten = offsetof(Chunk, compressed) + offsetof(CompressedArea, counts) + offsetof(ChunkCounts, overwritten)};
-
-constexpr NameFields kNameFields{.kind = offsetof(NameEntry, kind),
-                                 .id = offsetof(NameEntry, id),
-                                 .pid = offsetof(NameEntry, pid),
-                                 .characters = offsetof(NameEntry, name) + offsetof(Name, characters),
-                                 .size = offsetof(NameEntry, name) + offsetof(Name, size),
-                                 .level = offsetof(NameEntry, parameters) + offsetof(TaskParameters, level),
-                                 .times = offsetof(NameEntry, parameters) + offsetof(TaskParameters, wcet_ns)};
-static_assert(offsetof(TaskParameters, offset_ns) == offsetof(TaskParameters, wcet_ns) + 4 * sizeof(std::uint64_t));
-static_assert(sizeof(Chunk::exists) == 1 && sizeof(CompressedArea::present) == 1);
-static_assert(offsetof(ChunkCounts, tracer_made) == 8 && offsetof(ChunkCounts, overwritten) == 16);
 
 } // namespace
 
@@ -86,7 +64,7 @@ void describe(const Instance& tracer, Descriptor& out) {
            .retired = address_of(&tracer.store.retired()),
            .chunk = kChunkFields,
            .name = kNameFields,
-           .declaration = {.bytes = offsetof(EncodedDeclaration, bytes), .size = offsetof(EncodedDeclaration, size)},
+           .declaration = kDeclarationFields,
            .state = State::running};
     // The checksum is that of the whole, magic included.
     Descriptor whole = out;

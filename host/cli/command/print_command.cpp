@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// remora print: one line, or one JSON object, per event.
+// remora print: one line, or one JSON object, per event. remora attach: the same of a machine's memory.
 #include "host/cli/command/trace_input.hpp"
 #include "host/cli/event/disassembly.hpp"
 #include "host/cli/event/event_lines.hpp"
@@ -70,6 +70,7 @@ trace::ExitStatus print(const PrintOptions& options, Context context) {
         EventLines lines(options.ticks ? TimeUnit::ticks : TimeUnit::nanoseconds);
         std::uint64_t left = options.limit;
         // A pipe is followed live; a file is worth whole buffers.
+        const bool follows = options.input.options.follow.wanted;
         const bool live = options.input.path == "-" && context.out.is_terminal();
         // False: no more is wanted.
         const auto show = [&](const trace::Event& event) {
@@ -93,6 +94,9 @@ trace::ExitStatus print(const PrintOptions& options, Context context) {
             if (!std::ranges::all_of(batch, show)) {
                 break;
             }
+            if (follows) {
+                context.out.flush();
+            }
         }
         return status_of("print", selection, trace, context);
     });
@@ -106,24 +110,43 @@ std::string check_limit(const std::string& text) {
     return fits ? "" : "must be a whole number from 1 on; without --limit every line is shown";
 }
 
+void add_print_options(Command& command, PrintOptions& options) {
+    add_trace_options(command, options.input, "--to-time,--to");
+    add_follow_options(command, options.input);
+    command.flag("--all", options.all, "show the metadata in front of each chunk, too");
+    command.flag("--ticks", options.ticks, "raw time stamps instead of ns since the start");
+    command.option("--family", options.family, "only events of this family (see: remora events)")
+        .one_of(std::vector<std::string>(tracer::kFamilyNames.begin(), tracer::kFamilyNames.end()));
+    command.option("--limit", options.limit, "stop after so many lines").check(check_limit);
+    command.flag("--disassemble", options.disassemble,
+                 "show the instruction at each address of a task in steps, with objdump's help; needs --kernel");
+    command.flag("--json", options.input.json, "one JSON object per line");
+}
+
 } // namespace
 
 void add_print(CommandLine& line, Context context) {
     Command command = line.command("print", "print one line per event, in time order");
     const auto options = std::make_shared<PrintOptions>();
-    add_trace_options(command, options->input, "--to-time,--to");
-    command.flag("--all", options->all, "show the metadata in front of each chunk, too");
-    command.flag("--ticks", options->ticks, "raw time stamps instead of ns since the start");
-    command.option("--family", options->family, "only events of this family (see: remora events)")
-        .one_of(std::vector<std::string>(tracer::kFamilyNames.begin(), tracer::kFamilyNames.end()));
-    command.option("--limit", options->limit, "stop after so many lines").check(check_limit);
-    command.flag("--disassemble", options->disassemble,
-                 "show the instruction at each address of a task in steps, with objdump's help; needs --kernel");
-    command.flag("--json", options->input.json, "one JSON object per line");
+    add_print_options(command, *options);
     command.footer(examples(
         {"remora print out/udp --task control --limit 20", "remora print out/udp --family mutex --ticks",
          "remora print out/udp --from 10ms --to 12ms", "remora print 0trace.dat --json",
          "remora print out/udp --event block --kernel kernel.elf --disassemble", "remora print - --from tlog"}));
+    command.run([options, context] { return print(*options, context); });
+}
+
+void add_attach(CommandLine& line, Context context) {
+    Command command =
+        line.command("attach", "print the trace in a machine's memory: the file of a guest's RAM, pmemsave, ELF core");
+    const auto options = std::make_shared<PrintOptions>();
+    options->input.options.kind = trace::InputKind::memory;
+    add_print_options(command, *options);
+    command.footer(
+        "FILE may be that of a machine that runs, and of one that has died; the machine does nothing for it. "
+        "Every command\nthat takes a TRACE takes it, too.\n" +
+        examples({"remora attach out/ram --follow", "remora attach out/ram --task control --limit 20",
+                  "remora attach guest.core --json", "remora summary out/ram"}));
     command.run([options, context] { return print(*options, context); });
 }
 

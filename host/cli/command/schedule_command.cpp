@@ -204,6 +204,9 @@ trace::ExitStatus schedule(const ScheduleOptions& options, Context context) {
             if (!event.metadata) {
                 narrator.add(event);
             }
+            if (options.input.options.follow.wanted) {
+                context.out.flush();
+            }
         }
         return status_of("schedule", narrator.selection(), trace, context);
     });
@@ -215,6 +218,7 @@ void add_schedule(CommandLine& line, Context context) {
     Command command = line.command("schedule", "list what the scheduler did, one line per decision");
     const auto options = std::make_shared<ScheduleOptions>();
     add_trace_options(command, options->input, "--to-time,--to");
+    add_follow_options(command, options->input);
     command.option("--resolution", options->resolution_us, "times are cut to so many microseconds (default 100)")
         .range(std::uint64_t{1}, std::uint64_t{1'000'000});
     command.footer(

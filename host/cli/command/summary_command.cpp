@@ -40,6 +40,7 @@ void add_summary(CommandLine& line, Context context) {
     Command command = line.command("summary", "print what ran and its figures per task and family");
     const auto input = std::make_shared<TraceInput>();
     add_trace_options(command, *input, "--to-time,--to");
+    add_follow_options(command, *input);
     command.flag("--json", input->json, "as JSON");
     command.footer(examples(
         {"remora summary out/udp", "remora summary out/udp --json", "remora summary out/udp --from 100ms --to 200ms"}));

@@ -3,8 +3,10 @@
 #pragma once
 
 #include "host/cli/command/commands.hpp"
+#include "host/cli/command/seconds.hpp"
 #include "host/cli/event/selection.hpp"
 #include "host/cli/terminal/progress.hpp"
+#include "host/cli/terminal/stop_signal.hpp"
 #include "host/formats/input_kind.hpp"
 #include "host/formats/trace.hpp"
 
@@ -84,6 +86,22 @@ inline void add_trace_options(Command& command, TraceInput& input, const std::st
         "session's copy, else one with the trace's build id beside it, in REMORA_KERNELS or in build/kernel");
 }
 
+// For a command that is worth watching while the machine runs.
+inline void add_follow_options(Command& command, TraceInput& input) {
+    command.flag("--follow", input.options.follow.wanted,
+                 "of the memory of a machine that runs: continue until its run ends, or Ctrl-C");
+    command
+        .option(
+            "--idle-timeout",
+            [&input](const std::string& text) {
+                double seconds = 0;
+                std::from_chars(text.data(), text.data() + text.size(), seconds);
+                input.options.follow.idle = duration(seconds).value_or(std::chrono::milliseconds(0));
+            },
+            "with --follow: end after so many seconds without a new record")
+        .check(check_seconds);
+}
+
 // Diagnostics that go to the error output as they arise, after whatever the output holds.
 inline trace::Diagnostics::Sink diagnostics_to(Context context) {
     return [context](std::string_view line) { context.err.print("{}\n", line); };
@@ -103,7 +121,12 @@ inline trace::ExitStatus with_trace(const TraceInput& input, Context context, st
         progress.clear();
         say(line);
     });
-    const auto opened = formats::Trace::open(input.path, input.options, diagnostics);
+    trace::OpenOptions options = input.options;
+    if (options.follow.wanted) {
+        catch_stop_signals();
+        options.follow.stop = &stop_requested();
+    }
+    const auto opened = formats::Trace::open(input.path, options, diagnostics);
     if (!opened) {
         return diagnostics.exit_status(false);
     }

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: MIT
+// The black box in a machine's memory (tracer/black_box/descriptor.hpp): its descriptor, checked, and what its tables
+// say at this moment. The machine may be running: a head or a counter is that of the instant at which it is read.
+// Nothing in the memory is trusted; every length is checked before it is used.
+#pragma once
+
+#include "host/formats/memory/image.hpp"
+#include "host/trace/diagnostics.hpp"
+#include "host/trace/failure.hpp"
+#include "tracer/black_box/descriptor.hpp"
+#include "tracer/names.hpp"
+#include "tracer/record_path_layout.h"
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace host::formats::memory {
+
+// An entry of the table of chunks, checked: its areas are in the arena, and its positions in its areas.
+struct ChunkHead {
+    std::uint32_t number = 0;
+    std::uint32_t uses = 0;
+    std::uint8_t flags = 0;
+    bool compressed = false;        // a compact stream in place of records; recording into it has ended
+    std::uint32_t stream_bytes = 0; // of a compressed chunk
+    std::uint64_t written = 0;      // likewise; records
+    std::uint64_t overwritten = 0;  // likewise
+    std::uint64_t word = 0;
+    std::uint64_t data = 0; // addresses
+    std::uint64_t emergency_data = 0;
+    std::uint32_t size_bytes = 0;
+    std::uint32_t mode = 0;
+    std::uint64_t emergency_word = 0;
+    std::array<std::uint64_t, 2> lap_base{};
+    std::array<std::uint32_t, 2> lap_end{};
+    std::uint64_t scribbled = 0;
+
+    [[nodiscard]] std::size_t position() const { return word & TRACER_WORD_POSITION_MASK; }
+
+    // The record path writes it compactly.
+    [[nodiscard]] bool compact() const { return (mode & TRACER_MODE_COMPACT) != 0; }
+
+    [[nodiscard]] std::uint64_t lap() const { return compact() ? 0 : word >> 32; }
+
+    // Bytes that were ever written to the main area.
+    [[nodiscard]] std::uint64_t end() const { return lap_base[lap() & 1] + position(); }
+
+    [[nodiscard]] std::size_t emergency_position() const { return emergency_word & 0xFFFF'FFFF; }
+
+    // Its use began with the same areas: what was copied of one is part of the other.
+    [[nodiscard]] bool continues(const ChunkHead& earlier) const;
+};
+
+// The counts of one processor.
+struct ProcessorCounts {
+    std::uint64_t active = 0;  // address of the ChunkControl that records go to
+    std::uint64_t dropped = 0; // records
+    std::uint64_t refused = 0;
+};
+
+class BlackBox {
+  public:
+    static constexpr std::uint64_t kArenaBytesMax = std::uint64_t{1} << 30;
+    static constexpr std::uint32_t kEntriesMax = 4096;    // of a table
+    static constexpr std::uint32_t kEntryBytesMax = 4096; // likewise
+    static constexpr std::uint64_t kFormatsBytesMax = std::uint64_t{1} << 20;
+
+    BlackBox() = default;
+
+    // Any error was reported to diagnostics. Reports E-MAGIC (no black box), E-HEADER (an ELF file or a descriptor that
+    // contradicts itself), E-VERSION, E-HCRC.
+    [[nodiscard]] static lib::Result<BlackBox> open(const trace::NamedSource& input, trace::Diagnostics& diagnostics);
+
+    [[nodiscard]] const Image& image() const { return m_image; }
+
+    [[nodiscard]] const tracer::black_box::Descriptor& descriptor() const { return m_descriptor; }
+
+    // As the machine has it now. Nothing if it has been started again, or cannot be read any more.
+    [[nodiscard]] std::optional<tracer::black_box::State> state() const;
+
+    // Nothing if there is no chunk of this number; the refusal names the field that does not hold.
+    // Precondition: index < descriptor().chunks.entries.
+    [[nodiscard]] lib::Result<std::optional<ChunkHead>, trace::Refusal> head(std::uint32_t index) const;
+
+    [[nodiscard]] ProcessorCounts processor(std::uint32_t index) const;
+
+    // Records of chunks that were emptied or deleted.
+    [[nodiscard]] std::uint64_t retired_records() const;
+
+    // In the order of their publication. One that does not hold ends the list, and the fault names it.
+    template <typename Entry>
+    struct Listed {
+        std::vector<Entry> entries;
+        std::string fault;
+    };
+
+    [[nodiscard]] Listed<tracer::NameEntry> names() const;
+    [[nodiscard]] Listed<tracer::EncodedDeclaration> declarations() const;
+
+    // The texts of trace_printf, if the image holds them.
+    [[nodiscard]] std::vector<std::byte> formats() const;
+
+  private:
+    [[nodiscard]] bool read_entry(const tracer::black_box::Table& table, std::uint32_t index,
+                                  std::vector<std::byte>& entry) const;
+    // The entry in the place of this order; nothing after the last one.
+    [[nodiscard]] std::optional<std::vector<std::byte>> published(const tracer::black_box::Table& table,
+                                                                  const tracer::black_box::Area& order,
+                                                                  std::size_t place, std::string& why) const;
+
+    Image m_image;
+    tracer::black_box::Descriptor m_descriptor;
+};
+
+} // namespace host::formats::memory

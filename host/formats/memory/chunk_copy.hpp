@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+// Copies the records of one chunk out of a memory that may be changing. What the machine overwrote during the copy is
+// detected and never returned: the head is read, then the records, then the head again, and only what both heads vouch
+// for counts.
+//
+//   head A, records, head B     same lap:   older part from B's scratch on, newer part up to A's position
+//                               next lap:   A's newer part from B's scratch on
+//                               further, or another use: again, a bounded number of times
+#pragma once
+
+#include "host/formats/memory/black_box.hpp"
+#include "lib/units.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace host::formats::memory {
+
+// How far a chunk was copied before.
+struct ChunkPlace {
+    std::uint32_t uses = 0;        // 0: not at all
+    std::uint64_t word = 0;        // of the chunk: unchanged, nothing has come
+    std::uint64_t end_bytes = 0;   // of the bytes ever written to the main area; of a compact chunk, of decoded records
+    std::size_t emergency_end = 0; // of the emergency area
+    std::uint64_t last_stamp = 0;  // of the records so far
+
+    friend bool operator==(const ChunkPlace&, const ChunkPlace&) = default;
+};
+
+// Records in time order, each verified: of a known code, no stamp less than the one before it.
+struct ChunkCopy {
+    ChunkHead head;
+    ChunkPlace place;                 // up to here
+    std::vector<std::byte> records{}; // of the main area, or its compact stream, padded to 16 bytes
+    std::vector<std::byte> emergency{};
+    bool compact = false;
+    std::uint8_t layout = 0;           // of the stream
+    std::uint32_t stream_bytes = 0;    // without padding
+    std::uint64_t stream_records = 0;  // that it decodes to
+    std::uint64_t lost = 0;            // records after `from` that were overwritten before they could be copied
+    std::optional<lib::Ticks> stamp{}; // of the first record; none: there is none
+
+    [[nodiscard]] std::uint64_t events() const {
+        return (compact ? stream_records : records.size() / tracer::kRecordBytes) +
+               emergency.size() / tracer::kRecordBytes;
+    }
+};
+
+enum class Streams : std::uint8_t {
+    kept,   // a compact stream is copied as it is
+    decoded // into records
+};
+
+class ChunkCopier {
+  public:
+    static constexpr int kTriesMax = 16;
+
+    // box outlives the copier. meanwhile: called after a head was read, before the records; a test changes the memory
+    // there.
+    explicit ChunkCopier(const BlackBox& box, std::function<void()> meanwhile = {})
+        : m_box(box)
+        , m_meanwhile(std::move(meanwhile)) {}
+
+    ChunkCopier(const ChunkCopier&) = delete;
+    ChunkCopier& operator=(const ChunkCopier&) = delete;
+
+    // What the chunk of this number has after `from`; the copy is valid until the next call. Nothing if there is no
+    // such chunk. The refusal says what does not hold. Precondition: index < entries of the table.
+    [[nodiscard]] lib::Result<const ChunkCopy*, trace::Refusal> copy(std::uint32_t index, const ChunkPlace& from,
+                                                                     Streams streams);
+
+  private:
+    enum class Outcome : std::uint8_t { copied, overtaken, refused };
+
+    [[nodiscard]] Outcome copy_once(const ChunkHead& head, ChunkPlace from, Streams streams);
+    [[nodiscard]] Outcome copy_plain(const ChunkHead& head, std::uint64_t from_bytes);
+    [[nodiscard]] Outcome copy_stream(const ChunkHead& head, std::uint64_t from_bytes, Streams streams);
+    [[nodiscard]] std::optional<ChunkHead> head_again(const ChunkHead& head);
+    [[nodiscard]] Outcome verify();
+    [[nodiscard]] Outcome refuse(std::string text);
+
+    const BlackBox& m_box;
+    std::function<void()> m_meanwhile;
+    ChunkCopy m_copy;
+    std::vector<std::byte> m_older; // of the previous lap
+    std::string m_why;
+};
+
+} // namespace host::formats::memory

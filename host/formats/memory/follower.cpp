@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: MIT
+// The order: the active chunk is copied first. Whatever is copied of the other chunks after it is older than its
+// records, or newer than what was copied of it: recording has moved on meanwhile. The newer is left for the next step.
+#include "host/formats/memory/follower.hpp"
+
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <thread>
+#include <utility>
+
+namespace host::formats::memory {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::chrono::milliseconds kPause{5}; // between two looks when there was nothing new
+
+bool send_all(int descriptor, std::span<const std::byte> bytes) {
+    while (!bytes.empty()) {
+        const ssize_t sent = ::send(descriptor, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+        if (sent < 0 && errno != EINTR) {
+            return false;
+        }
+        bytes = bytes.subspan(sent > 0 ? static_cast<std::size_t>(sent) : 0);
+    }
+    return true;
+}
+
+// The thread and the end of the stream that it writes to.
+class Pump {
+  public:
+    Pump(BlackBox box, const trace::FollowOptions& options, int descriptor)
+        : m_follower(std::move(box))
+        , m_options(options)
+        , m_descriptor(descriptor)
+        , m_thread([this] { run(); }) {}
+
+    Pump(const Pump&) = delete;
+    Pump& operator=(const Pump&) = delete;
+
+    ~Pump() {
+        m_stop = true;
+        m_thread.join();
+    }
+
+  private:
+    void run() {
+        auto active = Clock::now();
+        const auto take = [this](std::span<const std::byte> bytes) { return send_all(m_descriptor, bytes); };
+        for (;;) {
+            const Follower::Step step = m_follower.step(take);
+            if (step == Follower::Step::ended || step == Follower::Step::closed) {
+                break;
+            }
+            const auto now = Clock::now();
+            active = step == Follower::Step::more ? now : active;
+            const bool asked = m_stop || (m_options.stop != nullptr && *m_options.stop != 0);
+            if (asked || (m_options.idle.count() != 0 && now - active >= m_options.idle)) {
+                break;
+            }
+            if (step == Follower::Step::idle) {
+                std::this_thread::sleep_for(kPause);
+            }
+        }
+        ::close(m_descriptor);
+    }
+
+    Follower m_follower;
+    trace::FollowOptions m_options;
+    int m_descriptor;
+    std::atomic<bool> m_stop = false;
+    std::thread m_thread; // last: it uses the others
+};
+
+// The reading end is closed first: a thread that waits in send() then ends.
+struct Followed {
+    Followed(BlackBox box, const trace::FollowOptions& options, const std::array<int, 2>& ends)
+        : pump(std::move(box), options, ends[1])
+        , source(ends[0], true, std::nullopt) {}
+
+    Pump pump;
+    trace::ByteSource source;
+};
+
+} // namespace
+
+Follower::Follower(BlackBox box)
+    : m_box(std::move(box))
+    , m_copier(m_box)
+    , m_image(m_box)
+    , m_places(m_box.descriptor().chunks.entries) {}
+
+// Its number; that of the table's end if none is active.
+std::uint32_t Follower::active_chunk() const {
+    const auto& of = m_box.descriptor();
+    const std::uint64_t first = of.chunks.address + of.chunk.control;
+    const std::uint64_t active = m_box.processor(0).active;
+    const std::uint64_t index = active >= first ? (active - first) / of.chunks.entry_bytes : of.chunks.entries;
+    return static_cast<std::uint32_t>(std::min<std::uint64_t>(index, of.chunks.entries));
+}
+
+// Adds what the chunk has got.
+void Follower::collect(std::uint32_t index) {
+    const ChunkPlace& from = m_places[index];
+    const auto head = m_box.head(index);
+    const bool same = head && head.value() && head.value()->uses == from.uses && head.value()->word == from.word &&
+                      head.value()->emergency_position() == from.emergency_end;
+    if (same || (head && !head.value())) {
+        return;
+    }
+    const auto copied = m_copier.copy(index, from, Streams::decoded);
+    const ChunkCopy* const copy = copied ? copied.value() : nullptr;
+    if (copy == nullptr) {
+        return;
+    }
+    if (copy->events() == 0) {
+        // What was lost is counted in the next part that has records.
+        if (copy->lost == 0) {
+            m_places[index] = copy->place;
+        }
+        return;
+    }
+    m_pieces.push_back({.index = index, .stamp = copy->stamp->value, .copy = *copy});
+}
+
+bool Follower::give(const ChunkCopy& copy, const Take& take) {
+    m_records += copy.events();
+    m_lost += copy.lost;
+    return take(m_image.preamble(copy, false)) && take(copy.records) && take(copy.emergency);
+}
+
+Follower::Step Follower::step(const Take& take) {
+    const auto state = m_box.state(); // before the records: what is recorded before the end is taken
+    if (!state) {
+        return Step::ended;
+    }
+    m_pieces.clear();
+    const std::uint32_t active = active_chunk();
+    const std::uint32_t entries = m_box.descriptor().chunks.entries;
+    if (active < entries) {
+        collect(active);
+    }
+    // A chunk without a record holds nothing back.
+    const std::uint64_t latest = active == entries   ? 0
+                                 : !m_pieces.empty() ? m_pieces.front().copy.place.last_stamp
+                                                     : m_places[active].last_stamp;
+    const std::uint64_t horizon = latest != 0 ? latest : ~std::uint64_t{0};
+    for (std::uint32_t index = 0; index < entries; ++index) {
+        if (index != active) {
+            collect(index);
+        }
+    }
+    const bool left = std::erase_if(m_pieces, [&](const Piece& piece) {
+                          return piece.index != active && piece.stamp > horizon;
+                      }) != 0;
+    if (m_pieces.empty() && left) {
+        return active_chunk() == active ? Step::idle : Step::more;
+    }
+    if (m_pieces.empty()) {
+        return *state == tracer::black_box::State::running ? Step::idle : Step::ended;
+    }
+    std::ranges::sort(m_pieces, {}, &Piece::stamp);
+    m_image.refresh();
+    for (const Piece& piece : m_pieces) {
+        if (!give(piece.copy, take)) {
+            return Step::closed;
+        }
+        m_places[piece.index] = piece.copy.place;
+    }
+    return Step::more;
+}
+
+std::shared_ptr<trace::ByteSource> follow(BlackBox box, const trace::FollowOptions& options) {
+    std::array<int, 2> ends{};
+    if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) {
+        return std::make_shared<trace::ByteSource>(-1, false, std::nullopt); // every read fails
+    }
+    const auto followed = std::make_shared<Followed>(std::move(box), options, ends);
+    return {followed, &followed->source};
+}
+
+} // namespace host::formats::memory

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+// Follows the chunks of a machine that runs: every record once, in time order, as images of chunks that a reader takes
+// from a pipe. Each image holds what a chunk has got since the one before. The machine does nothing for it; what it
+// overwrites before it is copied is counted in the next image of that chunk.
+#pragma once
+
+#include "host/formats/memory/black_box.hpp"
+#include "host/formats/memory/chunk_copy.hpp"
+#include "host/formats/memory/chunk_image.hpp"
+#include "host/trace/byte_source.hpp"
+#include "host/trace/open_options.hpp"
+
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace host::formats::memory {
+
+// Copies what is new. No thread, no pipe.
+class Follower {
+  public:
+    // Takes a piece of an image; false: no more is wanted.
+    using Take = std::function<bool(std::span<const std::byte>)>;
+
+    explicit Follower(BlackBox box);
+    Follower(const Follower&) = delete;
+    Follower& operator=(const Follower&) = delete;
+
+    enum class Step : std::uint8_t {
+        more,  // records were taken
+        idle,  // there was nothing new
+        ended, // the run has ended, and everything was taken; or the memory is no longer that of this run
+        closed // `take` has returned false
+    };
+
+    // Takes what all chunks have got since the last call, in time order. A chunk that does not hold is left out until
+    // it does.
+    [[nodiscard]] Step step(const Take& take);
+
+    // Taken so far.
+    [[nodiscard]] std::uint64_t records() const { return m_records; }
+
+    // Overwritten before they could be taken, as far as that is known: of chunks that are still in use as they were.
+    [[nodiscard]] std::uint64_t lost() const { return m_lost; }
+
+  private:
+    struct Piece {
+        std::uint32_t index = 0;
+        std::uint64_t stamp = 0;
+        ChunkCopy copy;
+    };
+
+    void collect(std::uint32_t index);
+    [[nodiscard]] bool give(const ChunkCopy& copy, const Take& take);
+    [[nodiscard]] std::uint32_t active_chunk() const;
+
+    BlackBox m_box;
+    ChunkCopier m_copier;
+    ChunkImage m_image;
+    std::vector<ChunkPlace> m_places; // by number of the chunk
+    std::vector<Piece> m_pieces;
+    std::uint64_t m_records = 0;
+    std::uint64_t m_lost = 0;
+};
+
+// The images, as a stream: a thread of its own fills it until the run ends, `options` end it, or the last pointer to it
+// is gone.
+[[nodiscard]] std::shared_ptr<trace::ByteSource> follow(BlackBox box, const trace::FollowOptions& options);
+
+} // namespace host::formats::memory

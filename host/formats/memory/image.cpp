@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: MIT
+#include "host/formats/memory/image.hpp"
+
+#include "lib/endian.hpp"
+#include "tracer/black_box/descriptor.hpp"
+
+#include <algorithm>
+#include <array>
+#include <fmt/format.h>
+#include <string_view>
+
+namespace host::formats::memory {
+
+namespace {
+
+using Bytes = std::span<const std::byte>;
+using tracer::black_box::kAddress;
+using tracer::black_box::kMagic;
+
+// --- ELF-64 ----------------------------------------------------------------------------------------------------------
+
+constexpr std::size_t kElfHeaderBytes = 64;
+constexpr std::size_t kProgramHeaderBytes = 56;
+constexpr std::uint16_t kTypeCore = 4;
+constexpr std::uint32_t kTypeLoad = 1;
+constexpr auto kElfMagic = std::to_array({std::byte{0x7F}, std::byte{'E'}, std::byte{'L'}, std::byte{'F'}});
+constexpr std::byte kClass64{2};
+constexpr std::byte kLittleEndian{1};
+
+bool is_elf(Bytes begin) {
+    return begin.size() >= kElfHeaderBytes && std::equal(kElfMagic.begin(), kElfMagic.end(), begin.begin());
+}
+
+bool is_core64(Bytes header) {
+    return is_elf(header) && header[4] == kClass64 && header[5] == kLittleEndian &&
+           lib::load_le<std::uint16_t>(header.subspan(16)) == kTypeCore;
+}
+
+bool begins_with_magic(Bytes bytes) {
+    return std::ranges::equal(bytes, kMagic,
+                              [](std::byte byte, char character) { return byte == static_cast<std::byte>(character); });
+}
+
+// All of it, or false.
+bool read_all(trace::ByteSource& source, std::uint64_t offset_bytes, std::span<std::byte> out) {
+    const auto count = source.read(offset_bytes, out);
+    return count && count.value() == out.size();
+}
+
+bool has_magic_at(trace::ByteSource& source, std::uint64_t offset_bytes) {
+    std::array<std::byte, kMagic.size()> bytes{};
+    return offset_bytes < source.size_bytes() && read_all(source, offset_bytes, bytes) && begins_with_magic(bytes);
+}
+
+// A descriptor states its own address. Nothing if there is no descriptor whose address may be that of the page.
+std::optional<std::uint64_t> stated_address(Bytes page, std::uint64_t offset_bytes) {
+    constexpr std::size_t kAddressAt = offsetof(tracer::black_box::Descriptor, address);
+    const auto address = lib::load_le<std::uint64_t>(page.subspan(kAddressAt));
+    const bool fits = address >= offset_bytes && address % tracer::black_box::kAlignment == 0;
+    return begins_with_magic(page.first(kMagic.size())) && fits ? std::optional(address) : std::nullopt;
+}
+
+struct Found {
+    std::uint64_t offset_bytes = 0;
+    std::uint64_t address = 0;
+};
+
+std::optional<Found> search(trace::ByteSource& source) {
+    constexpr std::size_t kPage = tracer::black_box::kAlignment;
+    std::vector<std::byte> block(std::size_t{1} << 20);
+    const std::uint64_t end = std::min(source.size_bytes(), Image::kSearchBytesMax);
+    for (std::uint64_t at = 0; at < end; at += block.size()) {
+        const auto count = source.read(at, block);
+        for (std::size_t page = 0; count && page + kPage <= count.value(); page += kPage) {
+            if (const auto address = stated_address(Bytes(block).subspan(page, kPage), at + page)) {
+                return Found{.offset_bytes = at + page, .address = *address};
+            }
+        }
+        if (!count || count.value() < block.size()) {
+            break;
+        }
+    }
+    return std::nullopt;
+}
+
+} // namespace
+
+bool is_memory(trace::ByteSource& source) {
+    std::array<std::byte, kElfHeaderBytes> header{};
+    return source.seekable() && ((read_all(source, 0, header) && is_core64(header)) || has_magic_at(source, 0) ||
+                                 has_magic_at(source, kAddress));
+}
+
+bool holds_descriptor(trace::ByteSource& source) {
+    return source.seekable() && search(source).has_value();
+}
+
+lib::Result<Image, trace::Failure<lib::Error>> Image::open(std::shared_ptr<trace::ByteSource> source) {
+    Image image;
+    image.m_source = std::move(source);
+    image.m_descriptor = kAddress;
+    std::array<std::byte, kElfHeaderBytes> header{};
+    if (read_all(*image.m_source, 0, header) && is_elf(header)) {
+        if (auto failure = image.take_core()) {
+            return *failure;
+        }
+        if (!image.has_magic(kAddress)) {
+            return trace::Failure<lib::Error>{
+                lib::Error::not_found,
+                fmt::format("the core has no black box at address 0x{:x}: dump that memory too, of a machine on which "
+                            "a kernel with a tracer has started",
+                            kAddress)};
+        }
+        return image;
+    }
+    image.m_segments = {{.address = 0, .bytes = image.m_source->size_bytes(), .offset_bytes = 0}};
+    if (!image.has_magic(kAddress) && !image.find_base()) {
+        return trace::Failure<lib::Error>{
+            lib::Error::not_found,
+            fmt::format("no black box: neither at address 0x{:x} nor on a page of the first {} GiB; a kernel with a "
+                        "tracer writes it when it has started",
+                        kAddress, kSearchBytesMax >> 30)};
+    }
+    return image;
+}
+
+bool Image::has_magic(std::uint64_t address) const {
+    std::array<std::byte, kMagic.size()> bytes{};
+    return read(address, bytes) && begins_with_magic(bytes);
+}
+
+// Of a file that begins at another address than 0.
+bool Image::find_base() {
+    const auto found = search(*m_source);
+    if (found) {
+        m_descriptor = found->address;
+        m_segments.front().address = found->address - found->offset_bytes;
+    }
+    return found.has_value();
+}
+
+// The failure, or nothing.
+std::optional<trace::Failure<lib::Error>> Image::take_core() {
+    const auto corrupt = [](std::string text) {
+        return trace::Failure<lib::Error>{lib::Error::corrupt, std::move(text)};
+    };
+    std::array<std::byte, kElfHeaderBytes> header{};
+    if (!read_all(*m_source, 0, header) || !is_core64(header)) {
+        return corrupt("an ELF file, but no 64-bit little-endian core (e_type 4): dump-guest-memory writes one");
+    }
+    const auto table = lib::load_le<std::uint64_t>(Bytes(header).subspan(32));
+    const auto entry_bytes = lib::load_le<std::uint16_t>(Bytes(header).subspan(54));
+    const auto entries = lib::load_le<std::uint16_t>(Bytes(header).subspan(56));
+    if (entry_bytes != kProgramHeaderBytes || entries == 0 || entries > kSegmentsMax) {
+        return corrupt(fmt::format("e_phentsize {} and e_phnum {}: 56, and 1 to {} segments can be read", entry_bytes,
+                                   entries, kSegmentsMax));
+    }
+    const std::uint64_t size = m_source->size_bytes();
+    for (std::uint64_t i = 0; i < entries; ++i) {
+        std::array<std::byte, kProgramHeaderBytes> entry{};
+        if (table > size || !read_all(*m_source, table + i * kProgramHeaderBytes, entry)) {
+            return corrupt(fmt::format("e_phoff 0x{:x}: segment {} is not in the file", table, i));
+        }
+        const auto field = [&entry](std::size_t at) { return lib::load_le<std::uint64_t>(Bytes(entry).subspan(at)); };
+        Segment segment{.address = field(24), .bytes = field(32), .offset_bytes = field(8)};
+        if (lib::load_le<std::uint32_t>(entry) != kTypeLoad || segment.offset_bytes >= size) {
+            continue;
+        }
+        segment.bytes = std::min(segment.bytes, size - segment.offset_bytes); // of a core that was cut
+        segment.bytes = std::min(segment.bytes, ~std::uint64_t{0} - segment.address);
+        m_segments.push_back(segment);
+    }
+    return std::nullopt;
+}
+
+const Image::Segment* Image::segment_of(std::uint64_t address) const {
+    const auto found = std::ranges::find_if(m_segments, [address](const Segment& segment) {
+        return address >= segment.address && address - segment.address < segment.bytes;
+    });
+    return found != m_segments.end() ? &*found : nullptr;
+}
+
+bool Image::read(std::uint64_t address, std::span<std::byte> out) const {
+    while (!out.empty()) {
+        const Segment* const segment = segment_of(address);
+        if (segment == nullptr) {
+            return false;
+        }
+        const std::uint64_t inside = address - segment->address;
+        const auto piece = out.first(std::min<std::uint64_t>(out.size(), segment->bytes - inside));
+        if (!read_all(*m_source, segment->offset_bytes + inside, piece)) {
+            return false;
+        }
+        out = out.subspan(piece.size());
+        address += piece.size();
+    }
+    return true;
+}
+
+std::uint64_t Image::offset_of(std::uint64_t address) const {
+    const Segment* const segment = segment_of(address);
+    return segment != nullptr ? segment->offset_bytes + (address - segment->address) : 0;
+}
+
+} // namespace host::formats::memory

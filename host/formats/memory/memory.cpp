@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: MIT
+#include "host/formats/memory/memory.hpp"
+
+#include "host/formats/memory/chunk_copy.hpp"
+#include "host/formats/memory/chunk_image.hpp"
+#include "host/formats/memory/follower.hpp"
+
+#include <chrono>
+#include <fmt/format.h>
+#include <thread>
+
+namespace host::formats::memory {
+
+namespace {
+
+class Snapshot {
+  public:
+    Snapshot(const BlackBox& box, std::string name, trace::Diagnostics& diagnostics)
+        : m_box(box)
+        , m_name(std::move(name))
+        , m_diagnostics(diagnostics)
+        , m_copier(box)
+        , m_image(box) {}
+
+    // Appends every chunk that holds. no_space, io: of the spool.
+    [[nodiscard]] lib::Result<void> take(trace::Spool& spool) {
+        const auto& table = m_box.descriptor().chunks;
+        std::uint64_t bytes = 0; // chunks do not overlap, so all of them together are no larger than the arena
+        for (std::uint32_t index = 0; index < table.entries; ++index) {
+            const auto copied = m_copier.copy(index, {}, Streams::kept);
+            if (!copied) {
+                leave_out(index, copied.error().text);
+                continue;
+            }
+            const ChunkCopy* const copy = copied.value();
+            if (copy == nullptr || copy->events() == 0) {
+                continue;
+            }
+            bytes += copy->records.size() + copy->emergency.size();
+            if (bytes > m_box.descriptor().arena.bytes) {
+                leave_out(index, "the chunks before it fill the arena: their areas overlap");
+                continue;
+            }
+            if (const auto added = add(*copy, spool); !added) {
+                return added;
+            }
+        }
+        if (!m_image.fault().empty()) {
+            m_diagnostics.report("E-META", {.file = m_name}, m_image.fault());
+        }
+        return {};
+    }
+
+  private:
+    void leave_out(std::uint32_t index, std::string_view why) {
+        const auto& table = m_box.descriptor().chunks;
+        const std::uint64_t address = table.address + std::uint64_t{index} * table.entry_bytes;
+        m_diagnostics.report("W-GAP",
+                             {.file = m_name,
+                              .offset_bytes = m_box.image().offset_of(address),
+                              .chunk = static_cast<std::int32_t>(index)},
+                             fmt::format("the chunk is left out: {}", why));
+    }
+
+    [[nodiscard]] lib::Result<void> add(const ChunkCopy& copy, trace::Spool& spool) {
+        m_image.refresh();
+        for (const auto part : {m_image.preamble(copy, true), std::span<const std::byte>(copy.records),
+                                std::span<const std::byte>(copy.emergency)}) {
+            if (const auto added = spool.append(part); !added) {
+                return added;
+            }
+        }
+        return {};
+    }
+
+    const BlackBox& m_box;
+    std::string m_name;
+    trace::Diagnostics& m_diagnostics;
+    ChunkCopier m_copier;
+    ChunkImage m_image;
+};
+
+// A machine that was just started has no black box yet.
+void wait_for_kernel(const trace::NamedSource& input, const trace::FollowOptions& options) {
+    constexpr std::chrono::milliseconds kPause{10};
+    const auto begin = std::chrono::steady_clock::now();
+    const auto asked = [&] {
+        return (options.stop != nullptr && *options.stop != 0) ||
+               (options.idle.count() != 0 && std::chrono::steady_clock::now() - begin >= options.idle);
+    };
+    while (!asked() && !is_memory(*input.bytes)) {
+        std::this_thread::sleep_for(kPause);
+    }
+}
+
+lib::Error unusable(const std::string& file, lib::Error error, trace::Diagnostics& diagnostics) {
+    diagnostics.report("E-IO", {.file = file}, fmt::format("a temporary file (see TMPDIR): {}", error_name(error)));
+    diagnostics.unusable_input(error);
+    return error;
+}
+
+} // namespace
+
+lib::Result<std::unique_ptr<dat::RecordStream>> open(const trace::NamedSource& input, const trace::OpenOptions& options,
+                                                     trace::Diagnostics& diagnostics) {
+    const auto bytes = trace::ByteSource::positioned(input.bytes);
+    if (!bytes) {
+        return unusable(input.name, bytes.error(), diagnostics);
+    }
+    const trace::NamedSource positioned{.name = input.name, .bytes = bytes.value()};
+    if (options.follow.wanted) {
+        wait_for_kernel(positioned, options.follow);
+    }
+    auto box = BlackBox::open(positioned, diagnostics);
+    if (!box) {
+        return box.error();
+    }
+    const std::string name = input.name + "/chunks";
+    if (options.follow.wanted) {
+        const trace::NamedSource followed{.name = name, .bytes = follow(std::move(box.value()), options.follow)};
+        return dat::RecordStream::of_sources(std::span(&followed, 1), options, diagnostics);
+    }
+    auto spool = trace::Spool::create();
+    if (!spool) {
+        return unusable(input.name, spool.error(), diagnostics);
+    }
+    if (const auto taken = Snapshot(box.value(), input.name, diagnostics).take(spool.value()); !taken) {
+        return unusable(input.name, taken.error(), diagnostics);
+    }
+    if (spool.value().size_bytes() == 0) {
+        diagnostics.report("E-EMPTY", {.file = input.name}, "no chunk of the black box holds a record");
+        return lib::Error::corrupt;
+    }
+    const trace::NamedSource records{.name = name, .bytes = spool.value().take(), .keep_open = true};
+    return dat::RecordStream::of_sources(std::span(&records, 1), options, diagnostics);
+}
+
+} // namespace host::formats::memory

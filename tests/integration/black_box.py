@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: MIT
+"""The black box: the trace in the machine's memory is the one that the machine exports, read while it runs, from a part
+of the memory, from a core, and after the machine was killed."""
+import json
+import os
+import shutil
+import subprocess
+
+from support.cases import case, expect
+from support.context import REMORA, ROOT
+from support.guests import OK
+
+RAM_BYTES = 128 << 20
+DESCRIPTOR = 0x2000000
+ARENA_END = 0x3C00000
+
+
+def ram_file(ctx, name="ram"):
+    path = ctx.dir / name
+    with open(path, "wb") as file:
+        file.truncate(RAM_BYTES)
+    return path
+
+
+def events(ctx, source, command="attach"):
+    """The events as `remora print --json` shows them, and nothing is reported."""
+    outcome = ctx.remora(command, source, "--json")
+    expect(outcome.stderr == "", f"{source}: {outcome.stderr}")
+    lines = outcome.stdout.splitlines()
+    expect(lines, f"{source}: no events")
+    return lines
+
+
+def same(what, got, expected):
+    for number, (one, other) in enumerate(zip(got, expected), 1):
+        expect(one == other, f"{what}: event {number} is\n  {one}\nnot\n  {other}")
+    expect(len(got) == len(expected), f"{what}: {len(got)} events, not {len(expected)}")
+
+
+def without_places(lines):
+    """A follower reads a chunk in parts: a record's number is that in its part, and the time begins with the first
+    record, not with the first heartbeat of a compact chunk. The stamps (ticks) are the same."""
+    return [{key: value for key, value in json.loads(line).items() if key not in ("record", "time_ns")}
+            for line in lines]
+
+
+def follower(ram, out):
+    return subprocess.Popen([str(ROOT / REMORA), "attach", str(ram), "--follow", "--json", "--idle-timeout", "60"],
+                            stdout=out, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, cwd=ROOT)
+
+
+@case
+def memory_holds_what_is_exported(ctx):
+    """Plain chunks and compact ones: the memory after the run, the exported files, and what `attach --follow` showed
+    from before the first instruction to the end of the run are the same events."""
+    for name, words in (("plain", {}), ("compact", {"compact": "A"})):
+        ram = ram_file(ctx, f"{name}.ram")
+        image = ctx.make_ramdisk()
+        with open(ctx.dir / f"{name}.followed", "w+", encoding="utf-8") as out:
+            process = follower(ram, out)
+            try:
+                ctx.boot("control", sink="disk", ramdisk=image, ram=ram, nic="none", **words).expect_code(OK)
+                code = process.wait(30)
+            finally:
+                process.kill()
+                process.wait()
+            out.seek(0)
+            followed = out.read().splitlines()
+        expect(code == 0, f"attach --follow ended with {code}: {followed[-3:]}")
+        _, directory = ctx.disk_files(image)
+        ctx.adopt(directory)
+        exported = events(ctx, directory, "print")
+        same(f"{name}, memory", events(ctx, ram), exported)
+        same(f"{name}, followed", without_places(followed), without_places(exported))
+        for command in ("summary", "schedule", "verify", "check", "count"):
+            ctx.remora(command, ram)
+        tables = ctx.remora("sql", ram, "select count(*) from events").stdout
+        expect(str(len(exported)) in tables, f"sql counts {tables}, not {len(exported)}")
+        image.unlink()
+        shutil.rmtree(directory)
+
+
+@case
+def saved_memory_and_core_hold_the_same(ctx):
+    """pmemsave of the part from the descriptor on, dump-guest-memory, and the file of the RAM, of a machine that was
+    stopped in the middle of its run."""
+    ram = ram_file(ctx)
+    files = {"saved": ctx.dir / "saved", "core": ctx.dir / "core", "ram": ctx.dir / "ram.copy"}
+
+    def save(monitor):
+        if files["ram"].exists() or int(count(ctx, ram)) < 500:
+            return
+        done = monitor.do("stop")
+        done = done and monitor.do("pmemsave", val=DESCRIPTOR - 0x5000, size=ARENA_END - DESCRIPTOR + 0x5000,
+                                   filename=str(files["saved"]))
+        done = done and monitor.do("dump-guest-memory", paging=False, protocol=f"file:{files['core']}")
+        expect(done, "QEMU did not save its memory")
+        shutil.copyfile(ram, files["ram"])
+        monitor.do("quit")
+    ctx.boot("control", clock="tcg", nic="none", ram=ram, duration_ms=60_000, meanwhile=save)
+    shown = {name: events(ctx, path) for name, path in files.items()}
+    expect(len(shown["ram"]) >= 500, f"only {len(shown['ram'])} events")
+    same("pmemsave", shown["saved"], shown["ram"])
+    same("core", shown["core"], shown["ram"])
+
+
+def count(ctx, ram):
+    """Events in the memory now; 0 before the kernel has started."""
+    outcome = ctx.remora("count", ram, "--from", "memory", "--json", codes=None)
+    return json.loads(outcome.stdout)["events"] if outcome.returncode == 0 and outcome.stdout else 0
+
+
+@case
+def killed_machine_leaves_its_trace(ctx):
+    """SIGKILL in the middle of the run: whatever was seen of the run before is in the memory after it, and more."""
+    ram = ram_file(ctx)
+    before = []
+
+    def look(_monitor):
+        while count(ctx, ram) < 2000:
+            expect(ctx.left_s() > 0, "the machine records nothing")
+        before.extend(ctx.remora("attach", ram, "--json").stdout.splitlines())
+    outcome = ctx.boot("control", clock="tcg", nic="none", ram=ram, duration_ms=60_000, meanwhile=look, until="running")
+    expect(outcome.code is None, f"the machine ended by itself; {outcome}")
+    after = events(ctx, ram)
+    expect(len(before) >= 2000, f"{len(before)} events were seen live")
+    same("the part that was seen live", after[:len(before)], before)
+    expect(os.stat(ram).st_blocks * 512 < RAM_BYTES // 2, "the file of the memory is not sparse")

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: MIT
+// A machine's memory as a trace: found in each kind of file, read chunk by chunk, and never believed further than it
+// holds.
+#include "tests/support/memory_image.hpp"
+#include "tests/support/reading_test.hpp"
+
+#include "tracer/record_path_layout.h"
+
+#include <functional>
+#include <gmock/gmock.h>
+
+namespace host::formats::memory {
+
+namespace {
+
+using support::Bytes;
+using support::MemoryImage;
+using testing::HasSubstr;
+
+constexpr const tracer::black_box::ChunkFields& kAt = tracer::black_box::kChunkFields;
+
+tracer::Record ipoint(std::uint64_t stamp, std::uint32_t value = 7) {
+    return tracer::make_record(trace::kCodeOf<"ipoint">, 1, value, {stamp});
+}
+
+// Two chunks with three records and one; the second has an emergency record, too.
+MemoryImage two_chunks() {
+    MemoryImage image;
+    image.add_chunk(0, 8);
+    image.add_chunk(1, 8);
+    for (const std::uint64_t stamp : {1000U, 1100U, 1200U}) {
+        image.write(0, ipoint(stamp));
+    }
+    image.write(1, ipoint(1300));
+    image.write_emergency(1, ipoint(1400));
+    image.set_active(1);
+    return image;
+}
+
+class Memory : public support::ReadingTest {};
+
+TEST_F(Memory, IsReadFromEachKindOfFile) {
+    const MemoryImage image = two_chunks();
+    EXPECT_EQ(read(image.saved()), 5U) << m_lines;
+    EXPECT_EQ(read(image.saved(0)), 5U) << m_lines;
+    EXPECT_EQ(read(image.core()), 5U) << m_lines;
+    Bytes ram(MemoryImage::kBase); // offset = address
+    ram.insert(ram.end(), image.bytes().begin(), image.bytes().end());
+    EXPECT_EQ(read(ram), 5U) << m_lines;
+    EXPECT_EQ(m_lines, "");
+}
+
+TEST_F(Memory, NamesItsTasks) {
+    MemoryImage image = two_chunks();
+    image.add_task(12, "control");
+    image.write(0, tracer::make_record(trace::kCodeOf<"task_dispatch">, 12, 0, {1250}));
+    const std::string path = m_directory.write("ram", image.saved());
+    trace::Diagnostics diagnostics([](std::string_view) {});
+    const auto opened = Trace::open(path, {}, diagnostics);
+    ASSERT_TRUE(opened.ok());
+    EXPECT_EQ(opened.value()->kind(), trace::InputKind::memory);
+    for (trace::Event event; opened.value()->next(event);) {
+    }
+    EXPECT_EQ(opened.value()->facts().names.find(tracer::Unit::context, 12), "control");
+    EXPECT_EQ(opened.value()->facts().boot_id, 0x1122334455667788U);
+    EXPECT_EQ(opened.value()->facts().chunks.size(), 2U);
+}
+
+TEST_F(Memory, ACyclicChunkShowsItsPreviousLapFromTheScratchSlotOn) {
+    MemoryImage image;
+    image.add_chunk(0, 4, 0, tracer::kFlagCyclic);
+    for (std::uint64_t stamp = 1000; stamp < 1006; ++stamp) {
+        image.write(0, ipoint(stamp)); // 4 of the first lap, 2 of the next
+    }
+    EXPECT_EQ(read(image.saved()), 3U) << m_lines; // 1003, 1004, 1005: 1002 is in the scratch slot
+}
+
+TEST_F(Memory, AnInvalidChunkIsLeftOutAndTheOthersAreRead) {
+    struct Row {
+        std::string field;
+        std::function<void(MemoryImage&)> damage;
+        std::string text;
+    };
+
+    const auto control = [](std::size_t field, auto value) {
+        return [=](MemoryImage& image) { image.put(MemoryImage::control(0, field), value); };
+    };
+    const auto entry = [](std::size_t field, auto value) {
+        return [=](MemoryImage& image) { image.put(MemoryImage::entry(0, field), value); };
+    };
+    constexpr std::uint64_t kOutside = 0x7FFF'FFFF'FFFF'FFF0;
+    const std::vector<Row> rows = {
+        {"data", control(TRACER_CHUNK_DATA, kOutside), "data 0x7ffffffffffffff0"},
+        {"data_before", control(TRACER_CHUNK_DATA, MemoryImage::kArena - 16), "outside of the arena"},
+        {"size", entry(kAt.size_bytes, std::uint32_t{0xFFFF'FFFF}), "size 4294967295"},
+        {"emergency_data", control(TRACER_CHUNK_EMERGENCY_DATA, kOutside), "emergency_data"},
+        {"emergency_size", entry(kAt.emergency_bytes, std::uint32_t{0xFFFF'FFF0}), "emergency size 4294967280"},
+        {"position", control(TRACER_CHUNK_WORD, std::uint64_t{0x07FF'FFF0}), "position 134217712"},
+        {"position_odd", control(TRACER_CHUNK_WORD, std::uint64_t{24}), "position 24"},
+        {"emergency_position", control(TRACER_CHUNK_EMERGENCY_WORD, std::uint64_t{80}), "emergency position 80"},
+        {"lap_end", control(TRACER_CHUNK_LAP_END, std::uint32_t{4096}), "lap_end 4096"},
+        {"number", entry(kAt.number, std::uint8_t{9}), "number 9"},
+        {"exists", entry(kAt.exists, std::uint8_t{7}), "exists 7"},
+        {"stream_bytes",
+         [](MemoryImage& image) {
+             image.put(MemoryImage::entry(0, kAt.compressed), std::uint8_t{1});
+             image.put(MemoryImage::entry(0, kAt.stream_bytes), std::uint32_t{1 << 30});
+         },
+         "stream_bytes 1073741824"},
+        {"stream",
+         [](MemoryImage& image) {
+             image.put(MemoryImage::entry(0, kAt.compressed), std::uint8_t{1});
+             image.put(MemoryImage::entry(0, kAt.stream_bytes), std::uint32_t{48});
+         },
+         "this is no compact stream"},
+        {"stamp", [](MemoryImage& image) { image.put(MemoryImage::kArena + 16, std::array<std::byte, 16>{}); },
+         "main record 1 of 3"},
+        {"emergency_stamp",
+         [](MemoryImage& image) {
+             image.write_emergency(0, ipoint(9000));
+             image.write_emergency(0, ipoint(8000));
+         },
+         "emergency record 1 of 2"},
+    };
+    for (const Row& row : rows) {
+        MemoryImage image = two_chunks();
+        row.damage(image);
+        EXPECT_EQ(read(image.saved()), 2U) << row.field << '\n' << m_lines;
+        EXPECT_THAT(m_lines, HasSubstr("chunk 0 W-GAP the chunk is left out: ")) << row.field;
+        EXPECT_THAT(m_lines, HasSubstr(row.text)) << row.field;
+    }
+}
+
+TEST_F(Memory, ADescriptorThatContradictsItselfIsRefused) {
+    using tracer::black_box::Descriptor;
+
+    struct Row {
+        std::string field;
+        std::function<void(Descriptor&)> damage;
+        std::string text;
+    };
+
+    const std::vector<Row> rows = {
+        {"version", [](Descriptor& of) { of.version = 2; }, "E-VERSION a black box of version 2"},
+        {"size_bytes", [](Descriptor& of) { of.size_bytes = 4; }, "E-VERSION"},
+        {"chunks", [](Descriptor& of) { of.chunks.entries = 0xFFFF'FFFF; }, "chunks: 4294967295 entries"},
+        {"chunk_bytes", [](Descriptor& of) { of.chunks.entry_bytes = 8; }, "chunks: 4 entries of 8 bytes"},
+        {"chunk_field", [](Descriptor& of) { of.chunk.overwritten = 0xFFFF; }, "chunks: 4 entries"},
+        {"control", [](Descriptor& of) { of.chunk.control = 0xFFF0; }, "chunks: 4 entries"},
+        {"processor_bytes", [](Descriptor& of) { of.processors.entry_bytes = 16; }, "processors: 1 entries"},
+        {"names", [](Descriptor& of) { of.names.address = ~std::uint64_t{0}; }, "names: 8 entries"},
+        {"name_field", [](Descriptor& of) { of.name.times = 4000; }, "names: 8 entries"},
+        {"names_order", [](Descriptor& of) { of.names_order.bytes = 1 << 30; }, "names_order: 1073741824 bytes"},
+        {"declaration", [](Descriptor& of) { of.declaration.bytes = 200; }, "declarations: 0 entries"},
+        {"arena", [](Descriptor& of) { of.arena.bytes = ~std::uint64_t{0}; }, "arena: 18446744073709551615 bytes"},
+        {"formats", [](Descriptor& of) { of.formats.bytes = std::uint64_t{1} << 40; }, "formats: 1099511627776 bytes"},
+        {"application", [](Descriptor& of) { of.application.size = 200; }, "a name of 200 characters"},
+    };
+    for (const Row& row : rows) {
+        MemoryImage image = two_chunks();
+        row.damage(image.descriptor());
+        image.seal();
+        EXPECT_EQ(read(image.saved(), trace::InputKind::memory), 0U) << row.field;
+        EXPECT_THAT(m_lines, HasSubstr(row.text)) << row.field;
+    }
+}
+
+TEST_F(Memory, ADescriptorWithAnotherChecksumIsRefused) {
+    MemoryImage image = two_chunks();
+    image.put(MemoryImage::kBase + offsetof(tracer::black_box::Descriptor, boot_id), std::uint64_t{1});
+    EXPECT_EQ(read(image.saved()), 0U);
+    EXPECT_THAT(m_lines, HasSubstr("E-HCRC"));
+}
+
+TEST_F(Memory, NamesThatDoNotHoldCostTheNamesAfterThem) {
+    MemoryImage image = two_chunks();
+    image.add_task(12, "control");
+    image.put(MemoryImage::kNameTable + tracer::black_box::kNameFields.kind, std::uint8_t{200});
+    EXPECT_EQ(read(image.saved()), 5U);
+    EXPECT_THAT(m_lines, HasSubstr("E-META names: entry 0: kind 200"));
+    image.put(MemoryImage::kNameOrder, std::uint16_t{0xFFFF});
+    EXPECT_EQ(read(image.saved()), 5U);
+    EXPECT_THAT(m_lines, HasSubstr("E-META names: entry 0: number 65535 of 8"));
+}
+
+TEST_F(Memory, ChunksThatOverlapAreReadOnlyAsFarAsTheArenaHasBytes) {
+    MemoryImage image(0x800);
+    for (std::uint32_t number = 0; number < 3; ++number) {
+        image.add_chunk(number, 8, 0);
+        image.put(MemoryImage::control(number, TRACER_CHUNK_DATA), MemoryImage::kArena);
+        image.put(MemoryImage::entry(number, image.descriptor().chunk.size_bytes), std::uint32_t{0x500});
+        image.put(MemoryImage::control(number, TRACER_CHUNK_LIMIT), std::uint32_t{0x500});
+        image.put(MemoryImage::control(number, TRACER_CHUNK_WORD), std::uint64_t{0x500});
+    }
+    for (std::uint64_t at = 0; at < 0x500; at += 16) {
+        std::array<std::byte, 16> bytes{};
+        tracer::encode_record(ipoint(1000 + at), bytes);
+        image.put(MemoryImage::kArena + at, bytes);
+    }
+    EXPECT_EQ(read(image.saved()), 0x50U);
+    EXPECT_THAT(m_lines, HasSubstr("chunk 2 W-GAP the chunk is left out: the chunks before it fill the arena"));
+}
+
+TEST_F(Memory, AnyTruncationIsReadWithoutACrash) {
+    const MemoryImage image = two_chunks();
+    const Bytes core = image.core();
+    const Bytes saved = image.saved(0);
+    for (std::size_t size = 0; size < core.size(); size += 97) {
+        static_cast<void>(
+            read(Bytes(core.begin(), core.begin() + static_cast<std::ptrdiff_t>(size)), trace::InputKind::memory));
+        const std::size_t events =
+            read(Bytes(saved.begin(), saved.begin() + static_cast<std::ptrdiff_t>(std::min(size, saved.size()))),
+                 trace::InputKind::memory);
+        EXPECT_LE(events, 5U);
+    }
+}
+
+TEST_F(Memory, ACoreThatContradictsItselfIsRefused) {
+    const Bytes whole = two_chunks().core();
+    const auto with = [&whole](std::size_t offset, std::uint8_t value) {
+        Bytes bytes = whole;
+        bytes[offset] = static_cast<std::byte>(value);
+        return bytes;
+    };
+    EXPECT_EQ(read(with(16, 2), trace::InputKind::memory), 0U); // e_type: a program
+    EXPECT_THAT(m_lines, HasSubstr("E-HEADER an ELF file, but no 64-bit little-endian core"));
+    EXPECT_EQ(read(with(54, 12)), 0U); // e_phentsize
+    EXPECT_THAT(m_lines, HasSubstr("E-HEADER e_phentsize 12"));
+    EXPECT_EQ(read(with(39, 0xFF)), 0U); // the high byte of e_phoff
+    EXPECT_THAT(m_lines, HasSubstr("segment 0 is not in the file"));
+    EXPECT_EQ(read(with(64 + 56 + 24, 0x10)), 0U); // p_paddr of the segment with the descriptor
+    EXPECT_THAT(m_lines, HasSubstr("E-MAGIC the core has no black box"));
+}
+
+TEST_F(Memory, OtherFilesAreNoMemory) {
+    EXPECT_EQ(read(Bytes(0x4000, std::byte{0xCC})), 0U);
+    EXPECT_THAT(m_lines, HasSubstr("E-MAGIC no known trace format"));
+    EXPECT_EQ(read(Bytes(0x4000, std::byte{0xCC}), trace::InputKind::memory), 0U);
+    EXPECT_THAT(m_lines, HasSubstr("E-MAGIC no black box"));
+    EXPECT_EQ(read(MemoryImage().saved()), 0U);
+    EXPECT_THAT(m_lines, HasSubstr("E-EMPTY no chunk of the black box holds a record"));
+}
+
+} // namespace
+
+} // namespace host::formats::memory
