@@ -7,6 +7,9 @@
 //   medium    100          8 000                18         16
 //   slow      200         16 000                30          8
 //
+// In `pointed` each four instructions leave a record instead, which takes five times as long as they do; with
+// clock_records=on it takes no time of the clock.
+//
 // With one tick per instruction, freely: half of the processor, no deadline is missed. In steps each instruction takes
 // hundreds of ticks, the timer keeps its pace, and nearly every deadline is missed. With clock_step= the clock is set
 // back.
@@ -42,6 +45,7 @@ constinit std::array<Load, 3> s_loads = {
      {.name = "slow", .period_us = 200, .declared_us = 30, .rounds = 4'000, .jobs = 8, .begin = {}}}};
 constinit Verdict s_stepped{"stepped"};
 constinit kernel::Semaphore s_done;
+constinit bool s_pointed = false; // each round leaves a record
 
 std::uint64_t work(std::uint32_t rounds) {
     std::uint64_t value = 1;
@@ -52,11 +56,22 @@ std::uint64_t work(std::uint32_t rounds) {
     return value;
 }
 
+void recorded_work(std::uint32_t rounds) {
+    for (std::uint32_t round = 0; round < rounds; ++round) {
+        static_cast<void>(work(1));
+        TRACER_LOGEVENT(FTrace_EVT_ipoint, 1, round);
+    }
+}
+
 void body(void* argument) {
     Load& load = *static_cast<Load*>(argument);
     const lib::Nanoseconds period = lib::microseconds(load.period_us);
     for (std::uint64_t job = 0; job < load.jobs; ++job) {
-        static_cast<void>(work(load.rounds));
+        if (s_pointed) {
+            recorded_work(load.rounds);
+        } else {
+            static_cast<void>(work(load.rounds));
+        }
         const lib::Ticks released = load.begin + kernel::to_ticks({period.value * job});
         const std::uint64_t response_ns = kernel::to_nanoseconds(kernel::now() - released).value;
         load.worst_ns = response_ns > load.worst_ns ? response_ns : load.worst_ns;
@@ -113,6 +128,13 @@ int start(const kernel::AppArguments& arguments) {
     return s_stepped.result();
 }
 
+int start_pointed(const kernel::AppArguments& arguments) {
+    s_pointed = true;
+    return start<0>(arguments);
+}
+
+[[gnu::used, gnu::section(".apps")]] constinit const kernel::App kPointed{
+    "pointed", "the same, a record for each four instructions instead of steps", &start_pointed, false};
 [[gnu::used, gnu::section(".apps")]] constinit const kernel::App kStepped{
     "stepped", "a periodic load, freely or in steps, on a clock that may be compensated", &start<3>, false};
 [[gnu::used, gnu::section(".apps")]] constinit const kernel::App kSteppedTwo{

@@ -72,7 +72,7 @@ ifeq ($(filter OFF,$(COMPACT))$(TRACER),OFF)
 endif
 
 # A misspelt variable on the command line is an error.
-STEP_KEYS := ITRACE CLOCK_STEP CLOCK_TRIGGER CLOCK_MAX_DELTA CLOCK_NEAR_ZERO
+STEP_KEYS := ITRACE CLOCK_STEP CLOCK_TRIGGER CLOCK_MAX_DELTA CLOCK_NEAR_ZERO CLOCK_RECORDS
 RUN_KEYS := CI PORT SEED KEY DURATION_MS TIMEOUT_S $(STEP_KEYS) CHECK DEPS CASES GDB_PORT PACKAGES CONFIG_FILE BUILD CXX WARNINGS RECORDS TASKS SECTIONS \
   PREFIX DESTDIR FUZZ_RUNS FUZZ_SECONDS CLANG HOST_BENCH_EVENTS CCACHE PRECOMPILED
 $(foreach word,$(MAKEOVERRIDES),$(if $(findstring =,$(word)),\
@@ -129,6 +129,7 @@ REMORA := $(BUILD)/host/remora
 #= DURATION_MS=n           length of the workload, if the application offers it
 #= ITRACE=instructions|blocks  tasks run in steps, in an application that offers it (docs/instruction-tracing.md)
 #= CLOCK_STEP=n CLOCK_TRIGGER=n CLOCK_MAX_DELTA=n CLOCK_NEAR_ZERO=n  with COMPENSATION=ON (docs/clock-compensation.md)
+#= CLOCK_RECORDS=on|off    with COMPENSATION=ON: records, not steps, take no time on the kernel's clock
 #= TIMEOUT_S=n             stop waiting after n seconds
 #= CHECK=1                 for `make deps`: only list what is missing
 #= DEPS=skip               do not look for Debian packages (systems without apt)

@@ -75,6 +75,14 @@ check_values() {
     if [[ -n ${CLOCK_STEP:-} && $CLOCK_STEP != 0 && ${COMPENSATION:-OFF} != ON ]]; then
         die "CLOCK_STEP=$CLOCK_STEP needs a kernel that can set its clock back" 'COMPENSATION=ON'
     fi
+    case ${CLOCK_RECORDS:-off} in
+    off) ;;
+    on)
+        [[ ${COMPENSATION:-OFF} == ON ]] ||
+            die 'CLOCK_RECORDS=on needs a kernel that can set its clock back' 'COMPENSATION=ON'
+        ;;
+    *) die "CLOCK_RECORDS=$CLOCK_RECORDS is not valid" 'CLOCK_RECORDS=on or off' ;;
+    esac
 }
 
 # A name that starts with - would be an option of the programs that get it.
@@ -130,7 +138,7 @@ kernel_words() {
         words+=" protocol=$PROTOCOL"
     fi
     local option
-    for option in ITRACE CLOCK_STEP CLOCK_TRIGGER CLOCK_MAX_DELTA CLOCK_NEAR_ZERO; do
+    for option in ITRACE CLOCK_STEP CLOCK_TRIGGER CLOCK_MAX_DELTA CLOCK_NEAR_ZERO CLOCK_RECORDS; do
         if [[ -n ${!option:-} ]]; then
             words+=" ${option,,}=${!option}"
         fi

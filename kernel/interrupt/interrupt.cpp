@@ -6,6 +6,7 @@
 #include "kernel/sched/upcalls.hpp"
 #include "kernel/section/section_meter.hpp"
 #include "kernel/state/task_table.hpp"
+#include "kernel/time/compensated_clock.hpp"
 #include "kernel/trace/interrupt.hpp"
 
 #include <array>
@@ -129,6 +130,11 @@ void record_interrupt_sections(bool on) {
 }
 
 void interrupt_entry(arch::Vector vector) {
+    if constexpr (kCompensationBuilt) {
+        if (vector == arch::timer_vector() && compensation::timer_early(IrqOff::from_entry())) {
+            return;
+        }
+    }
     trace_points::interrupt_started(vector);
     ++g_counters.taken;
     PerVector& own = g_vectors[vector];
@@ -150,6 +156,9 @@ void interrupt_entry(arch::Vector vector) {
         serve(own, off);
     }
     trace_points::interrupt_ended(vector);
+    if constexpr (kCompensationBuilt) {
+        compensation::interrupt_ends(off);
+    }
     arch::end_of_interrupt(vector);
     return_from_interrupt(off);
     section_ends();

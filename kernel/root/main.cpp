@@ -33,6 +33,7 @@
 #include "kernel/state/stacks.hpp"
 #include "kernel/time/compensated_clock.hpp"
 #include "kernel/time/timer.hpp"
+#include "tracer/instance.hpp"
 #include "tracer/log.hpp"
 
 extern "C" {
@@ -180,6 +181,12 @@ void read_options(const arch::BootInfo& boot) {
     if (!parsed.bad_word.empty()) {
         refuse_word(parsed.bad_word, parsed.expected);
     }
+    if (g_options.clock_records) {
+        if (g_options.compensation.step != 0 || g_options.compact != CompactChoice::off) {
+            refuse_word("clock_records", "clock_records=on without clock_step and without compact");
+        }
+        g_options.compensation.step = 1; // no step is compensated; it starts the compensation
+    }
     require_address("local=A.B.C.D of one machine", g_options.local_address);
     require_address("target=A.B.C.D of one machine", g_options.target_address);
 }
@@ -241,19 +248,24 @@ void require(const lib::Result<void>& result) {
 }
 
 // The parameters that were not given are the compensator's own.
-void start_compensation(const ClockWords& words) {
+void start_compensation(const Options& options) {
+    const ClockWords& words = options.compensation;
     if (words.step == 0) {
         return;
     }
     compensation::Parameters parameters;
     parameters.step = {words.step};
+    if (options.clock_records) {
+        parameters.record_x256 = tracer::instance().exporter.setup().cost.enabled_ticks_x256;
+    }
     parameters.trigger = words.trigger;
     parameters.max_delta = words.max_delta != 0 ? lib::Ticks{words.max_delta} : parameters.max_delta;
     parameters.near_zero = words.near_zero != 0 ? lib::Ticks{words.near_zero} : parameters.near_zero;
     const auto started = clock_compensation_start(parameters);
     if (!started.ok()) {
-        refuse_word("clock_step", started.error() == lib::Error::unsupported ? "a kernel built with COMPENSATION=ON"
-                                                                             : "a clock_max_delta that leaves room");
+        refuse_word(options.clock_records ? "clock_records" : "clock_step", started.error() == lib::Error::unsupported
+                                                                                ? "a kernel built with COMPENSATION=ON"
+                                                                                : "a clock_max_delta that leaves room");
     }
 }
 
@@ -344,7 +356,7 @@ void kernel_main(const arch::BootInfo* boot) {
         tracing_begin();
     }
     start_kernel();
-    start_compensation(g_options.compensation);
+    start_compensation(g_options);
     g_run_end = run_app(app);
     report_sections();
     tracing_end();

@@ -122,12 +122,13 @@ constexpr std::array kKeys = {
     Key{"watchdog_ms", "watchdog_ms=0..4294967295", &number<0, &Options::watchdog_ms>},
     Key{"compact", "compact=OFF|AUTO|A|B|C|D|plan12|A2|B2|C2|D2|large64|large96", &choice<&Options::compact, kCompact>},
     Key{"protocol", "protocol=auto|v1|v2", &choice<&Options::protocol, kProtocols>},
+    Key{"clock_records", "clock_records=off|on", &choice<&Options::clock_records, kSwitch>},
 };
 
 constexpr std::string_view kKnownKeys = "app sink exit clock nic irq local target port seed duration_ms itrace "
                                         "clock_step clock_trigger clock_max_delta clock_near_zero width "
                                         "interrupts cli_sti watchdog_ms compact "
-                                        "protocol";
+                                        "protocol clock_records";
 
 bool blank(char character) {
     return character == ' ' || character == '\t' || character == '\r' || character == '\n';

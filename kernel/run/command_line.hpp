@@ -49,6 +49,7 @@ struct Options {
     InterruptDetail interrupt_detail = InterruptDetail::span; // of every vector, until the application says otherwise
     bool cli_sti = false;                                     // whether these are recorded, likewise
     ClockWords compensation;
+    bool clock_records = false; // the clock is compensated for records, not for steps
     CompactChoice compact = CompactChoice::off;
     std::uint32_t watchdog_ms = 10'000;                  // how long nothing may happen; 0: forever
     ProtocolChoice protocol = ProtocolChoice::automatic; // of the network's chunks

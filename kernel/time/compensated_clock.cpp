@@ -50,6 +50,13 @@ struct ThisHardware {
     static void arm_again() { timer_arm_again(IrqOff::from_entry()); }
 };
 
+// irq-off.
+void settle() {
+    if (s_clock.counts_records()) {
+        s_clock.settle(trace_points::records_written(IrqOff::from_entry()));
+    }
+}
+
 } // namespace
 
 lib::Result<void> clock_compensation_start(const compensation::Parameters& parameters) {
@@ -63,12 +70,14 @@ lib::Result<void> clock_compensation_start(const compensation::Parameters& param
     }
     const IrqGuard guard;
     const NoSteps no_steps;
-    s_clock.start(parameters, arch::timestamp());
+    settle();
+    s_clock.start(parameters, arch::timestamp(), trace_points::records_written(guard));
     return {};
 }
 
 void clock_compensation_stop() {
     const IrqGuard guard;
+    settle();
     s_clock.stop();
 }
 
@@ -81,18 +90,20 @@ namespace compensation {
 lib::Ticks now() {
     const std::uint64_t state = arch::irq_save(); // first: the end of an interrupt would set steps on again
     const NoSteps guard;
+    settle();
     const lib::Ticks time = s_clock.read(arch::timestamp(), guard.in_steps());
     arch::irq_restore(state);
     return time;
 }
 
 lib::Ticks machine_time(lib::Ticks kernel_time) {
+    settle();
     return s_clock.counter_at(kernel_time);
 }
 
 void step(void (*take)(void* argument), void* argument, IrqOff) {
     ProcessorClock& clock = s_clock;
-    if (!clock.on()) {
+    if (!clock.on() || clock.counts_records()) {
         take(argument);
         return;
     }
@@ -103,15 +114,40 @@ void step(void (*take)(void* argument), void* argument, IrqOff) {
 }
 
 void record_removed(IrqOff) {
+    settle();
     if (const lib::Ticks removed = s_clock.removed(); removed.value != 0) {
         trace_points::clock_compensated(removed);
     }
 }
 
 void untraced(IrqOff) {
-    if (s_clock.on()) {
+    if (s_clock.on() && !s_clock.counts_records()) {
         const NoSteps no_steps;
         s_clock.untraced(arch::timestamp());
+    }
+}
+
+bool timer_early(IrqOff off) {
+    if (!s_clock.counts_records() || !timer_armed(off)) {
+        return false;
+    }
+    const lib::Ticks entered = arch::timestamp();
+    settle();
+    if (timer_due(off) <= entered - s_clock.removed()) {
+        return false;
+    }
+    ThisHardware hardware;
+    s_clock.early(hardware, entered, [] {
+        arch::end_of_interrupt(arch::timer_vector());
+        return arch::timestamp();
+    });
+    trace_points::clock_compensated(s_clock.removed());
+    return true;
+}
+
+void interrupt_ends(IrqOff off) {
+    if (s_clock.counts_records()) {
+        record_removed(off);
     }
 }
 

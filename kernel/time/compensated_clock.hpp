@@ -19,9 +19,9 @@ inline constexpr bool kCompensationBuilt = true;
 inline constexpr bool kCompensationBuilt = false;
 #endif
 
-// From here on each step sets the clock back, unless a guard holds. unsupported: this kernel was built without;
-// invalid_argument: a trigger of 2^32-1, a step or a max_delta of 0, or a near_overflow within max_delta of the clock's
-// end. Context: any but NMI.
+// From here on each step sets the clock back, unless a guard holds; with a cost of a record, each record does instead,
+// and steps do not. unsupported: this kernel was built without; invalid_argument: a trigger of 2^32-1, a step or a
+// max_delta of 0, or a near_overflow within max_delta of the clock's end. Context: any but NMI.
 lib::Result<void> clock_compensation_start(const compensation::Parameters& parameters);
 void clock_compensation_stop();
 
@@ -45,6 +45,13 @@ void record_removed(IrqOff);
 
 // Code that is not traced has run, or is about to.
 void untraced(IrqOff);
+
+// At the begin of the timer's interrupt, before anything is recorded. True: it came too early, only because the cost of
+// records was taken from the clock; the timer is set again, the interrupt acknowledged, and nothing else is to be done.
+[[nodiscard]] bool timer_early(IrqOff);
+
+// At the end of an interrupt: what was removed, if records are compensated.
+void interrupt_ends(IrqOff);
 
 } // namespace compensation
 

@@ -8,6 +8,9 @@
 //   ---------------------------+------------+--------+------->      target = prev + step
 //                              |<-- step -->|<------>| removed
 //
+// Where records are dense but no program runs in steps, the cost of a record is known instead (Parameters::record): it
+// is taken from the clock for all records since the last look, and the timer is set again once for many of them.
+//
 // Five guards keep it from doing harm; each counts how often it held. Source: the clock compensation disclosure of 1997
 // (IPCOM000118655D); its public text ends at the target, what follows, the guards' reasons and their bounds is derived.
 // Context of everything here: irq-off. One object for each processor.
@@ -31,6 +34,7 @@ struct Parameters {
     lib::Ticks max_delta{20'000}; // above (trigger + 1) times the dearest step, below the shortest untraced stretch
     lib::Ticks near_zero{2'000};  // above the way from reading the decrementer to writing it
     lib::Ticks near_overflow{~std::uint64_t{0} - 40'000}; // below the clock's end by more than max_delta
+    std::uint64_t record_x256 = 0; // what a record costs, in 1/256 ticks; 0: steps are compensated, not records
 };
 
 template <typename M>
@@ -75,6 +79,11 @@ class Compensator {
         ++m_counts[static_cast<std::size_t>(outcome)];
         return outcome;
     }
+
+    // What took so long that is known to be tracing; the timer is not set again.
+    void take_off(lib::Ticks cost) { m_removed = m_removed + cost; }
+
+    [[nodiscard]] const Parameters& parameters() const { return m_parameters; }
 
     // Where the clock will be once the step that is under way is over, if no guard holds.
     [[nodiscard]] lib::Ticks end_of_step() const {

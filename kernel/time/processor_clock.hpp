@@ -27,13 +27,38 @@ class ProcessorClock {
   public:
     constexpr ProcessorClock() = default;
 
-    void start(const Parameters& parameters, lib::Ticks counter) {
+    // records: that the processor has written by now.
+    void start(const Parameters& parameters, lib::Ticks counter, std::uint64_t records = 0) {
+        m_records = records;
+        m_rest_x256 = 0;
         m_compensator.start(parameters, counter - removed());
     }
 
     void stop() { m_compensator.stop(); }
 
     [[nodiscard]] bool on() const { return m_compensator.on(); }
+
+    // Records are compensated instead of steps.
+    [[nodiscard]] bool counts_records() const { return on() && m_compensator.parameters().record_x256 != 0; }
+
+    // The processor has written so many records by now: what the new ones cost is taken from the clock. The timer stays
+    // as it is armed, too early by that: early() sets it again.
+    void settle(std::uint64_t records) {
+        const std::uint64_t cost_x256 = (records - m_records) * m_compensator.parameters().record_x256 + m_rest_x256;
+        m_records = records;
+        m_rest_x256 = cost_x256 % 256;
+        m_compensator.take_off({cost_x256 / 256});
+    }
+
+    // The timer's interrupt came before its time, which many records have moved: it is set again, and its own time
+    // taken from the clock; what it took the last time is what it will take now. done(): the time when the program
+    // continues.
+    template <Hardware H, std::invocable Done>
+    void early(H& hardware, lib::Ticks entered, Done done) {
+        m_compensator.take_off(m_early);
+        hardware.arm_again();
+        m_early = done() - entered;
+    }
 
     // Counts, and what was removed, since boot.
     [[nodiscard]] const Compensator& compensator() const { return m_compensator; }
@@ -88,7 +113,10 @@ class ProcessorClock {
     };
 
     Compensator m_compensator;
-    lib::Ticks m_last_read; // the greatest time that anybody has seen
+    std::uint64_t m_records = 0;   // that were settled
+    std::uint64_t m_rest_x256 = 0; // of a tick, not yet taken off
+    lib::Ticks m_early;            // what an early interrupt takes
+    lib::Ticks m_last_read;        // the greatest time that anybody has seen
 };
 
 } // namespace kernel::compensation

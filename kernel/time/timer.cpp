@@ -255,6 +255,10 @@ bool timer_armed(IrqOff) {
     return !s_queue.heap.empty();
 }
 
+lib::Ticks timer_due(IrqOff) {
+    return s_queue.heap.top_time();
+}
+
 void timer_arm_again(IrqOff off) {
     arm(off);
 }

@@ -78,6 +78,7 @@ void timer_interrupt(IrqOff);
 
 // Whether the machine's timer is armed; and for the same event once more, after the clock was set back.
 [[nodiscard]] bool timer_armed(IrqOff);
+[[nodiscard]] lib::Ticks timer_due(IrqOff); // precondition: it is armed
 void timer_arm_again(IrqOff);
 
 // Drops every event and disarms the machine: the end of the run.

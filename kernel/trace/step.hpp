@@ -8,6 +8,7 @@
 #include "kernel/irq_off.hpp"
 #include "kernel/state/processor.hpp"
 #include "kernel/trace/bridge.hpp"
+#include "tracer/written_count.hpp"
 
 namespace kernel::trace_points {
 
@@ -54,6 +55,17 @@ template <typename Untraced>
 [[gnu::always_inline]] inline void clock_compensated(lib::Ticks removed) {
     tracer::log_fast<"clock_compensated">(static_cast<std::uint16_t>(removed.value >> 32),
                                           static_cast<std::uint32_t>(removed.value));
+}
+
+inline constinit tracer::WrittenCount g_written; // of the only processor
+
+// Since boot.
+[[nodiscard]] inline std::uint64_t records_written(IrqOff) {
+    if constexpr (detail::kOn) {
+        return g_written.now(tracer::instance());
+    } else {
+        return 0;
+    }
 }
 
 } // namespace kernel::trace_points

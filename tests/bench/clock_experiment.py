@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """`make experiment-clock`: the same load three ways, with a clock that counts instructions: freely, in single steps,
-and in single steps with a compensated clock, for several triggers and steps; each instruction leaves a record. One
-table, one line `GOAL <id> <figure> <goal> met|missed` for each claim, and a picture.
+and in single steps with a compensated clock, for several triggers and steps; each instruction leaves a record. And with
+a record for each four instructions, without and with a clock that is compensated for records. One table, one line
+`GOAL <id> <figure> <goal> met|missed` for each claim, and a picture.
 
    clock_experiment.py KERNEL PICTURE.svg      the kernel was built with COMPENSATION=ON"""
 import concurrent.futures
@@ -183,13 +184,15 @@ def main():
     boots = [("freely", "stepped"), ("in steps", "stepped", IN_STEPS)]
     boots += [(f"trigger {trigger}, step {step}", "stepped",
                f"{IN_STEPS} clock_trigger={trigger} clock_step={step}") for trigger, step in SETTINGS]
+    boots += [("records", "pointed"), ("records off the clock", "pointed", "clock_records=on")]
     boots += [(app, app, f"{IN_STEPS} clock_step=1") for app in STEPPED[:-1]]
     # The clock counts instructions: what else the machine does changes no figure.
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         found = list(pool.map(lambda words: run(kernel, *words), boots))
-    runs, single = found[:len(SETTINGS) + 2], found[len(SETTINGS) + 2:]
+    runs, single = found[:len(SETTINGS) + 2], found[len(SETTINGS) + 4:]
     freely, steps, *compensated = runs
-    print_table(runs)
+    records, off_clock = found[len(runs):len(runs) + 2]
+    print_table([*runs, records, off_clock])
 
     points = [(0.0, 1.0)]
     for one in single:
@@ -212,6 +215,10 @@ def main():
         goal("clock.in_handler", f"{freely.in_handler}/{steps.in_handler}/{best.in_handler}", "n/>=5n/0.9..1.1n",
              steps.in_handler >= 5 * freely.in_handler and
              abs(best.in_handler - freely.in_handler) <= 0.1 * freely.in_handler),
+        goal("clock.records", f"{off_clock.interrupts / freely.interrupts:.3f}", "0.9..1.1",
+             abs(off_clock.interrupts - freely.interrupts) <= 0.1 * freely.interrupts),
+        goal("clock.records_misses", f"{records.misses}/{off_clock.misses}", "some/0",
+             records.misses > 0 and off_clock.misses == 0),
         goal("clock.slope", f"{points[-1][1] / points[1][1]:.1f}", ">1",
              all(a[1] < b[1] for a, b in zip(points, points[1:]))),
     ]

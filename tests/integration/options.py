@@ -124,7 +124,8 @@ def values_of_a_run_are_judged_before_it_starts(ctx):
                            ("DURATION_MS=4294967296", "to 4294967295"), ("TIMEOUT_S=0", "from 1 to"),
                            ("ITRACE=steps", "instructions or blocks"), ("CLOCK_TRIGGER=4294967295", "to 4294967294"),
                            ("CLOCK_MAX_DELTA=0", "from 1 to"), ("CLOCK_NEAR_ZERO=0", "from 1 to"),
-                           ("CLOCK_STEP=1", "COMPENSATION=ON")):
+                           ("CLOCK_STEP=1", "COMPENSATION=ON"), ("CLOCK_RECORDS=on", "COMPENSATION=ON"),
+                           ("CLOCK_RECORDS=yes", "on or off")):
         for target in ("run", "debug"):
             done = ctx.run("make", target, "DEPS=skip", f"OUT={ctx.dir}/out", option, codes=None)
             lines = [line for line in done.stderr.splitlines() if not line.startswith("make")]

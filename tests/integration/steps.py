@@ -7,6 +7,7 @@ import shutil
 
 from support.cases import case, expect
 from support.context import COMPENSATED_TEST_KERNEL, KERNEL
+from support.guests import BAD_COMMAND_LINE
 
 
 def symbols(ctx):
@@ -99,9 +100,9 @@ def names_of_another_image_are_never_shown(ctx):
     expect(done.returncode == 1 and done.stderr, done.stderr)
 
 
-def compensated(ctx, name, **words):
+def compensated(ctx, name, app="stepped_one", **words):
     """A run of the periodic load on the kernel whose clock can be set back: what it printed, and its session."""
-    outcome, directory = ctx.traced("stepped_one", kernel=COMPENSATED_TEST_KERNEL, **words)
+    outcome, directory = ctx.traced(app, kernel=COMPENSATED_TEST_KERNEL, **words)
     session = directory.rename(ctx.dir / name)
     return outcome, ctx.adopt(session)
 
@@ -137,3 +138,24 @@ def the_kernels_time_is_restored(ctx):
         late = max(event["ticks"] - event["parameters"]["release"] & 0xFFFFFFFF
                    for event in printed(ctx, steps, "job_release", *options))
         expect((late < 5000) == fits, f"a release is recorded {late} ticks after its time {options}")
+
+
+@case(timeout_s=240)
+def dense_records_take_no_time_of_the_kernels_clock(ctx):
+    """With a record for each four instructions nearly every deadline is missed; off the clock none is, and the timer's
+    interrupts are those of the load without records. Both traces hold to the theory."""
+    found = {}
+    for name, app, words in (("free", "stepped", {}), ("dense", "pointed", {}),
+                             ("off_the_clock", "pointed", {"clock_records": "on"})):
+        outcome, session = compensated(ctx, name, app, **words)
+        misses = sum(int(missed) for missed in re.findall(r"missed (\d+) of", outcome.serial))
+        found[name] = misses, int(outcome.marker("timer interrupts").split()[-1])
+        ctx.remora("check", session)
+    expect(found["dense"][0] > 40 and found["dense"][1] > 2 * found["free"][1], f"{found}")
+    expect(found["off_the_clock"] == found["free"] and found["free"][0] == 0, f"{found}")
+    removed = json.loads(ctx.remora("summary", session, "--json").stdout)["compensation"]["removed_ticks"]
+    expect(10**6 < removed <= int(outcome.marker("clock ran").split()[-2]), f"{removed}: {outcome}")
+    for word, value in (("clock_step", 1), ("compact", "A")):
+        outcome = ctx.boot("pointed", kernel=COMPENSATED_TEST_KERNEL, nic="none", clock_records="on", **{word: value})
+        outcome.expect_code(BAD_COMMAND_LINE)
+        expect("without clock_step and without compact" in outcome.serial, f"{outcome}")

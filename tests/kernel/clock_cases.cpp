@@ -263,6 +263,60 @@ int read_in_steps(const kernel::AppArguments&) {
     return failures;
 }
 
+// Work with a record for each few instructions, and a periodic timer beside it: how long it takes on the clock, and how
+// many of the timer's interrupts are served.
+struct Dense {
+    lib::Ticks took;
+    std::uint64_t interrupts = 0;
+    std::uint64_t expirations = 0;
+};
+
+Dense dense_work() {
+    constexpr int kRounds = 20'000;
+    g_expirations = 0;
+    const std::uint64_t before = kernel::interrupt_counters(arch::timer_vector()).taken;
+    const kernel::TimerId timer = must(kernel::kern_event_post_periodic(
+        kernel::after(kPeriod), kPeriod, [](void*) { ++g_expirations; }, nullptr));
+    const lib::Ticks begin = kernel::now();
+    for (int i = 0; i < kRounds; ++i) {
+        static_cast<void>(mixed(5));
+        TRACER_LOGEVENT(FTrace_EVT_ipoint, 1, static_cast<DWORD>(i));
+    }
+    const lib::Ticks took = kernel::now() - begin;
+    must(kernel::kern_event_delete(timer));
+    return {.took = took,
+            .interrupts = kernel::interrupt_counters(arch::timer_vector()).taken - before,
+            .expirations = g_expirations + kernel::timer_overruns()};
+}
+
+// Records that are nearly half of what is executed cost no time on the clock: the work takes as long as without
+// tracing, and the timer's interrupts are as many.
+int records(const kernel::AppArguments&) {
+    const tracer::TraceCost& cost = tracer::instance().exporter.setup().cost;
+    const int chunk = rows::begin(250, FTRACE_CHUNK_FLAG_CYC);
+    FTrace_disable();
+    const Dense untraced = dense_work();
+    check(FTrace_enable() == 0, "recording continues");
+    const Dense recorded = dense_work();
+    if (!compensates({.record_x256 = cost.enabled_ticks_x256 - cost.disabled_ticks_x256})) {
+        return failures;
+    }
+    const Dense compensated = dense_work();
+    kernel::clock_compensation_stop();
+    kernel::console().line("ticks ", untraced.took.value, " untraced, ", recorded.took.value, " recorded, ",
+                           compensated.took.value, " compensated; interrupts ", untraced.interrupts, " ",
+                           recorded.interrupts, " ", compensated.interrupts);
+    rows::end(chunk);
+    const auto within = [](std::uint64_t value, std::uint64_t wanted, std::uint64_t percent) {
+        return value * 100 >= wanted * (100 - percent) && value * 100 <= wanted * (100 + percent);
+    };
+    check(recorded.took.value * 10 > untraced.took.value * 13, "recording alone costs a third");
+    check(within(compensated.took.value, untraced.took.value, 2), "on the compensated clock next to nothing");
+    check(within(compensated.interrupts, untraced.interrupts, 4), "and the timer keeps its pace");
+    check(compensated.interrupts == compensated.expirations, "an interrupt that comes too early is not served");
+    return failures;
+}
+
 int arguments(const kernel::AppArguments&) {
     if (!compensates({})) {
         return failures;
@@ -286,6 +340,7 @@ int arguments(const kernel::AppArguments&) {
     {"t_clock_near_zero", "a timer that is always about to fire", &checked<&near_zero>, true},
     {"t_clock_rollover", "a clock that wraps", &checked<&rollover>, false},
     {"t_clock_read_in_steps", "the clock as a task in steps sees it", &checked<&read_in_steps>, true},
+    {"t_clock_records", "dense records, on a clock that they do not move", &checked<&records>, true},
     {"t_clock_arguments", "what a clock cannot be compensated by", &checked<&arguments>, true},
 };
 

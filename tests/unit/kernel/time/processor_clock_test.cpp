@@ -39,6 +39,48 @@ struct FakeProcessor {
     }
 };
 
+// Records of a known cost among genuine work: the timer, which no record sets, comes too early, is set again, and is
+// due at the time that it was armed for, by the clock; which has advanced by the genuine work alone.
+TEST(ProcessorClock, RecordsTakeNoTimeAndTheTimerKeepsItsPace) {
+    constexpr std::uint64_t kRecord = 19;
+    constexpr std::uint64_t kSetting = 252;
+    constexpr std::uint64_t kPeriod = 50'000;
+    FakeProcessor processor;
+    std::mt19937 random(1);
+    processor.now = {1'000};
+    std::uint64_t records = 7;
+    std::uint64_t genuine = 0;
+    std::uint64_t early = 0;
+    processor.clock.start({.record_x256 = kRecord * 256}, processor.now, records);
+    processor.arm(processor.now + lib::Ticks{kPeriod});
+    while (processor.interrupts < 50) {
+        const std::uint64_t work = random() % 40;
+        const std::uint64_t written = random() % 3;
+        genuine += work;
+        records += written;
+        processor.now.value += work + written * kRecord;
+        if (processor.left().value != 0) {
+            continue;
+        }
+        processor.clock.settle(records);
+        const lib::Ticks entered = processor.now;
+        if (processor.time() < processor.due) {
+            processor.clock.early(processor, entered, [&] {
+                processor.now.value += kSetting;
+                return processor.now;
+            });
+            ++early;
+            continue;
+        }
+        EXPECT_LE((processor.time() - processor.due).value, 40 + 2 * kRecord + kSetting);
+        ++processor.interrupts;
+        processor.arm(processor.due + lib::Ticks{kPeriod});
+    }
+    EXPECT_NEAR(static_cast<double>(processor.time().value - 1'000), static_cast<double>(genuine), kSetting);
+    EXPECT_GT(early, processor.interrupts) << "several records share one setting";
+    EXPECT_LT(early, 12 * processor.interrupts);
+}
+
 // A processor with a load of its own: steps, stretches that are not traced, timer interrupts, readers.
 class Load {
   public:
