@@ -2,13 +2,14 @@
 #
 # shark.cfg contains lines KEY = VALUE; the command line overrides them; the environment is ignored. An unknown key or
 # value stops the build with a list of the valid ones.
-OPTION_KEYS   := TRACER TSC COMPENSATION COMPACT APP SINK PROTOCOL BOOT ACCEL CLOCK NIC INTERRUPTS CLI_STI WATCHDOG_MS OUT FORMATS
+OPTION_KEYS   := TRACER TSC COMPENSATION COMPACT APP SINK PROTOCOL STREAM BOOT ACCEL CLOCK NIC INTERRUPTS CLI_STI WATCHDOG_MS OUT FORMATS
 VALUES_TRACER := NEW OFF
 VALUES_TSC    := TRUE FALSE
 VALUES_COMPENSATION := ON OFF
 VALUES_COMPACT := OFF AUTO A B C D plan12 A2 B2 C2 D2 large64 large96
 VALUES_SINK   := udp disk both none auto
 VALUES_PROTOCOL := auto v1 v2
+VALUES_STREAM := ON OFF
 VALUES_BOOT   := uefi pvh
 VALUES_ACCEL  := tcg kvm
 VALUES_CLOCK  := tcg icount
@@ -71,6 +72,16 @@ ifeq ($(filter OFF,$(COMPACT))$(TRACER),OFF)
     COMPACT=OFF)
 endif
 
+ifneq ($(filter ON,$(STREAM)),)
+  ifeq ($(filter udp auto,$(SINK)),)
+    $(call refuse,STREAM=ON needs the network$(comma) because a chunk is recorded into again when it has left: set SINK=udp or \
+      SINK=auto)
+  endif
+  ifeq ($(TRACER),OFF)
+    $(call refuse,STREAM=ON needs TRACER=NEW$(comma) because nothing is recorded without a tracer: set TRACER=NEW or STREAM=OFF)
+  endif
+endif
+
 # A misspelt variable on the command line is an error.
 STEP_KEYS := ITRACE CLOCK_STEP CLOCK_TRIGGER CLOCK_MAX_DELTA CLOCK_NEAR_ZERO CLOCK_RECORDS
 RUN_KEYS := CI PORT SEED KEY DURATION_MS TIMEOUT_S $(STEP_KEYS) CHECK DEPS CASES GDB_PORT PACKAGES CONFIG_FILE BUILD CXX WARNINGS RECORDS TASKS SECTIONS \
@@ -86,7 +97,7 @@ DURATION_MS :=
 TIMEOUT_S := 120
 KEY :=
 $(foreach key,$(STEP_KEYS),$(eval $(key) :=))
-export PORT SEED KEY DURATION_MS TIMEOUT_S $(STEP_KEYS) APP SINK PROTOCOL BOOT ACCEL CLOCK NIC INTERRUPTS CLI_STI WATCHDOG_MS OUT TRACER TSC COMPENSATION COMPACT FORMATS
+export PORT SEED KEY DURATION_MS TIMEOUT_S $(STEP_KEYS) APP SINK PROTOCOL STREAM BOOT ACCEL CLOCK NIC INTERRUPTS CLI_STI WATCHDOG_MS OUT TRACER TSC COMPENSATION COMPACT FORMATS
 
 # Only for `make bench-kernel`: a kernel for a number of tasks, and one that measures its interrupts-off sections.
 TASKS :=
@@ -114,6 +125,8 @@ REMORA := $(BUILD)/host/remora
 #= APP=name                application to run; `make apps` lists them
 #= SINK=udp|disk|both|auto|none  where the trace goes; auto: to the network, and to the disk if that fails
 #= PROTOCOL=auto|v1|v2     of the network: acknowledged (TRACER-V2.0), as published (TRACER-V1.0), or the first if answered
+#= STREAM=ON|OFF           send while the application runs, so that a long run needs no more memory than a short one; or
+#=                         after its end
 #= BOOT=uefi|pvh           through OVMF and BOOTX64.EFI, or directly into the kernel
 #= ACCEL=tcg|kvm           QEMU's accelerator
 #= CLOCK=icount|tcg        a clock that counts instructions (exact; not with ACCEL=kvm), or the host's clock

@@ -134,6 +134,9 @@ kernel_words() {
     if [[ ${WATCHDOG_MS:-10000} != 10000 ]]; then
         words+=" watchdog_ms=$WATCHDOG_MS"
     fi
+    if [[ ${STREAM:-OFF} == ON ]]; then
+        words+=' stream=on'
+    fi
     if [[ ${PROTOCOL:-auto} != auto ]]; then
         words+=" protocol=$PROTOCOL"
     fi

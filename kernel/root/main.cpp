@@ -210,14 +210,21 @@ const App& chosen_app() {
 }
 
 void require_ordinary_chunks(const App& app) {
-    if (g_options.compact == CompactChoice::off) {
+    const bool compact = g_options.compact != CompactChoice::off;
+    if (!compact && !g_options.stream) {
         return;
     }
+    const std::string_view word = compact ? "compact" : "stream";
     if (!tracer::kTracerBuilt) {
-        refuse_word("compact", "compact=OFF, for this kernel was built without a tracer");
+        refuse_word(word, compact ? "compact=OFF, for this kernel was built without a tracer"
+                                  : "stream=off, for this kernel was built without a tracer");
     }
     if (app.traces_itself) {
-        refuse_word("compact", "compact=OFF, for this application makes its chunks itself");
+        refuse_word(word, compact ? "compact=OFF, for this application makes its chunks itself"
+                                  : "stream=off, for this application makes its chunks itself");
+    }
+    if (g_options.stream && g_options.sink != SinkChoice::udp && g_options.sink != SinkChoice::automatic) {
+        refuse_word("stream", "sink=udp or sink=auto: a chunk that has left is recorded into again");
     }
 }
 

@@ -9,6 +9,7 @@
 #include "kernel/root/instruction_steps.hpp"
 #include "kernel/root/network.hpp"
 #include "kernel/root/storage.hpp"
+#include "kernel/root/streaming.hpp"
 #include "kernel/root/trace_cost.hpp"
 #include "kernel/run/runlevel.hpp"
 #include "kernel/section/irq_guard.hpp"
@@ -47,12 +48,6 @@ std::uint64_t image_id() {
                                                            : 0;
 }
 
-// What an application that does not trace by itself gets: linked chunks, so that a long run needs no decision. An
-// untouched chunk is not exported. The emergency areas keep what explains a loss.
-constexpr int kChunks = 15;
-constexpr int kChunkBytes = 1'000'000;
-constexpr int kEmergencyBytes = 4'096;
-
 // How long a task sleeps between two looks at whether its chunk has left.
 constexpr lib::Nanoseconds kSendPoll = lib::milliseconds(1);
 constexpr int kStopLooksMax = 1'000;
@@ -66,6 +61,7 @@ constexpr lib::Nanoseconds kPatience = lib::milliseconds(20'000);
 constinit NetworkSetup g_network{};
 constinit std::optional<drivers::acpi::PersistentRange> g_persistent{};
 constinit SinkChoice g_choice = SinkChoice::none;
+constinit bool g_streamed = false;
 constinit std::optional<lib::Error> g_network_error{}; // SINK=auto: why the disk has the trace
 
 // The published sender: an NRT task that carries chunks while the application runs. It exists once an application has
@@ -293,21 +289,6 @@ void report_compensation() {
     }
 }
 
-// Linked as 0 -> 1 -> ... ; the last one has no successor: what comes after it is dropped and counted.
-int create_linked_chunks() {
-    const bool compact = tracer::instance().exporter.setup().cost.choice != tracer::LayoutChoice::plain;
-    const auto flags = static_cast<FTrace_flags>(FTRACE_CHUNK_FLAG_FREE | FTRACE_CHUNK_FLAG_JTN |
-                                                 (compact ? FTRACE_CHUNK_FLAG_COMPR : 0));
-    const int first = FTrace_chunk_create(kChunkBytes, kEmergencyBytes, flags);
-    for (int i = 1, last = first; i < kChunks; ++i) {
-        const int next = FTrace_chunk_create(kChunkBytes, kEmergencyBytes, flags);
-        const int linked = next >= 0 ? FTrace_chunk_link(last, next) : -1;
-        ASSERT(linked == 0);
-        last = next;
-    }
-    return first;
-}
-
 } // namespace
 
 namespace {
@@ -338,6 +319,7 @@ void tracing_configure(const TracingSetup& setup) {
                  .protocol = protocol_of(options.protocol)};
     g_persistent = setup.firmware.persistent_memory;
     g_choice = options.sink;
+    g_streamed = options.stream;
     tracer::black_box::clear();
     tracer::configure({.tsc_khz = setup.calibration.rate.khz,
                        .tsc_source = tsc_source(setup.calibration.source),
@@ -360,7 +342,10 @@ void tracing_configure(const TracingSetup& setup) {
 }
 
 void tracing_begin() {
-    const int first = create_linked_chunks();
+    const int first = create_linked_chunks(g_streamed);
+    if (g_streamed) {
+        stream_chunks(g_network);
+    }
     const int selected = FTrace_actual_chunk_select(first);
     ASSERT(selected == 0);
     tracing_enable();
@@ -398,6 +383,7 @@ ExportEnd tracing_export(RunEnd end) {
     tracer::black_box::mark_ended();
     network_sink().set_patience(kPatience);
     bool whole = open_chosen_sinks();
+    stream_rest();
     exporter.export_unsent();
     step_until_idle();
     exporter.finish(end);

@@ -123,12 +123,13 @@ constexpr std::array kKeys = {
     Key{"compact", "compact=OFF|AUTO|A|B|C|D|plan12|A2|B2|C2|D2|large64|large96", &choice<&Options::compact, kCompact>},
     Key{"protocol", "protocol=auto|v1|v2", &choice<&Options::protocol, kProtocols>},
     Key{"clock_records", "clock_records=off|on", &choice<&Options::clock_records, kSwitch>},
+    Key{"stream", "stream=off|on", &choice<&Options::stream, kSwitch>},
 };
 
 constexpr std::string_view kKnownKeys = "app sink exit clock nic irq local target port seed duration_ms itrace "
                                         "clock_step clock_trigger clock_max_delta clock_near_zero width "
                                         "interrupts cli_sti watchdog_ms compact "
-                                        "protocol clock_records";
+                                        "protocol clock_records stream";
 
 bool blank(char character) {
     return character == ' ' || character == '\t' || character == '\r' || character == '\n';

@@ -53,6 +53,7 @@ struct Options {
     CompactChoice compact = CompactChoice::off;
     std::uint32_t watchdog_ms = 10'000;                  // how long nothing may happen; 0: forever
     ProtocolChoice protocol = ProtocolChoice::automatic; // of the network's chunks
+    bool stream = false;                                 // they leave while the application runs
 };
 
 [[nodiscard]] constexpr bool wants_udp(SinkChoice sink) {

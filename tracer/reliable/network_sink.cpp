@@ -17,6 +17,13 @@ lib::Result<void> NetworkSink::choose(Protocol protocol) {
     return {};
 }
 
+void NetworkSink::wait_for_answer(bool wait) {
+    m_waits = wait;
+    if (m_asked_at) {
+        m_asked_at = m_peer.now();
+    }
+}
+
 void NetworkSink::set_key(const SipKey& key) {
     m_v2.set_key(key);
     m_keyed = true;

@@ -25,7 +25,8 @@ class NetworkSink final : public ChunkSink {
     static constexpr lib::Nanoseconds kAbsenceTime = lib::milliseconds(5'000);
 
     struct Limits {
-        ReliableSink::Limits v2{.hello_first = lib::milliseconds(50)}; // five HELLOs in kAnswerTime
+        // Five HELLOs in kAnswerTime.
+        ReliableSink::Limits v2{.hello_first = lib::milliseconds(50), .hello_max = lib::milliseconds(500)};
         UdpSink::Limits v1;
     };
 
@@ -41,8 +42,8 @@ class NetworkSink final : public ChunkSink {
     // refused: V1, although there is a key.
     [[nodiscard]] lib::Result<void> choose(Protocol protocol);
 
-    // Initially false.
-    void wait_for_answer(bool wait) { m_waits = wait; }
+    // Initially false. kAnswerTime begins again.
+    void wait_for_answer(bool wait);
 
     // As of ReliableSink. With a key, automatic means V2: V1 proves nothing to anybody.
     void set_key(const SipKey& key);

@@ -22,7 +22,8 @@ TEST(CommandLine, UnderstandsEveryKey) {
     const auto parsed =
         parse_command_line("app=manual_example sink=both exit=debug clock=icount nic=isa irq=pic local=10.0.0.2 "
                            "target=10.0.0.1 port=65535 seed=18446744073709551615 duration_ms=250 width=32 "
-                           "interrupts=light cli_sti=on watchdog_ms=4294967295 protocol=v2");
+                           "interrupts=light cli_sti=on watchdog_ms=4294967295 protocol=v2 "
+                           "stream=on");
     EXPECT_EQ(parsed.bad_word, "");
     EXPECT_EQ(parsed.options.app, "manual_example");
     EXPECT_TRUE(kernel::wants_udp(parsed.options.sink));
@@ -41,6 +42,7 @@ TEST(CommandLine, UnderstandsEveryKey) {
     EXPECT_TRUE(parsed.options.cli_sti);
     EXPECT_EQ(parsed.options.watchdog_ms, 4294967295U);
     EXPECT_EQ(parsed.options.protocol, ProtocolChoice::v2);
+    EXPECT_TRUE(parsed.options.stream);
 }
 
 TEST(CommandLine, AnAutomaticSinkIsTheNetworkAtFirst) {
@@ -86,7 +88,8 @@ INSTANTIATE_TEST_SUITE_P(CommandLine, BadWord,
                                          "port=12x", "seed=-1", "seed=", "seed=18446744073709551616", "width=8",
                                          "app=", "=x", "duration_ms=4294967296", "nic=usb", "irq=msi", "clock=sundial",
                                          "interrupts=LIGHT", "cli_sti=1", "compact=", "compact=E", "compact=a2",
-                                         "watchdog_ms=4294967296", "watchdog_ms=off", "protocol=2", "protocol=V1"));
+                                         "watchdog_ms=4294967296", "watchdog_ms=off", "protocol=2", "protocol=V1",
+                                         "stream=ON"));
 
 TEST(CommandLine, StopsAtTheFirstBadWord) {
     EXPECT_EQ(parse_command_line("one two").bad_word, "one");

@@ -89,6 +89,10 @@ TEST_F(Choosing, WaitsForAnAnswerAsLongAsItIsRunning) {
     EXPECT_EQ(m_sink.used(), Protocol::automatic);
     EXPECT_EQ(sent(false), 0U);
     m_sink.wait_for_answer(false);
+    m_peer.sent.clear();
+    step_for(NetworkSink::kAnswerTime - lib::milliseconds(1));
+    EXPECT_EQ(m_sink.used(), Protocol::automatic);
+    EXPECT_EQ(sent(true), 2U) << "once more: a collector may have started";
     step_for(lib::milliseconds(100));
     EXPECT_EQ(m_sink.used(), Protocol::v1);
 }
