@@ -5,6 +5,7 @@ import collections
 import json
 
 from support.cases import CASES, Case, case, expect
+from support.context import TEST_KERNEL
 from support.guests import BAD_COMMAND_LINE, OK
 
 # With a select bit, without one, with most bits of the stamps cut, and the two that have large headers only.
@@ -93,6 +94,12 @@ def compact_run_of_several_chunks(ctx):
     _, session = run(ctx, "stepped", itrace="instructions", compact="D2")
     _, encodings = stated(ctx, session)
     expect(len(encodings) > 1 and set(encodings) == {"compact D2"}, f"{encodings}")
+
+
+@case
+def compact_run_refuses_what_compact_chunks_cannot_do(ctx):
+    """The reason is at the call; what the application makes itself is its own decision."""
+    run(ctx, "s_compact_run", kernel=TEST_KERNEL, compact="A2")
 
 
 @case

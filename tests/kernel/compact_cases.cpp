@@ -61,8 +61,29 @@ int compress(const kernel::AppArguments&) {
     return failures;
 }
 
+// In a run with compact=LAYOUT, whose chunks the kernel has made.
+int compact_run(const kernel::AppArguments&) {
+    check(FTrace_trigger_arm(FTRACE_TRIGGER_STOP, FTrace_EVT_ipoint, FTRACE_ANY, FTRACE_ANY, 0) == -1,
+          "a trigger cannot be set");
+    check(std::string_view(FTrace_last_error().text).find("is compact: its records cannot be counted") !=
+              std::string_view::npos,
+          FTrace_last_error().text);
+    check(FTrace_chunk_create(4'096, 0, FTRACE_CHUNK_FLAG_COMPR | FTRACE_CHUNK_FLAG_CYC) == -1,
+          "a cyclic chunk is not written compactly");
+    check(std::string_view(FTrace_last_error().text).find("compress it after recording") != std::string_view::npos,
+          FTrace_last_error().text);
+    const int cyclic = FTrace_chunk_create(4'096, 0, FTRACE_CHUNK_FLAG_FREE | FTRACE_CHUNK_FLAG_CYC);
+    check(cyclic >= 0 && FTrace_actual_chunk_select(cyclic) == 0, "records may go to a cyclic chunk that is plain");
+    check(FTrace_trigger_arm(FTRACE_TRIGGER_STOP, FTrace_EVT_ipoint, FTRACE_ANY, FTRACE_ANY, 0) == 0,
+          "which a trigger can watch");
+    TRACER_LOGEVENT(FTrace_EVT_ipoint, 1, 2);
+    check(FTrace_trigger_state() == FTRACE_TRIGGER_DONE, "and stop");
+    return failures;
+}
+
 [[gnu::used, gnu::section(".apps")]] constinit const kernel::App kCases[] = {
     {"t_compress", "a compressed chunk gives back every record", &checked<&compress>, true},
+    {"s_compact_run", "what cannot be done with compact chunks is refused", &checked<&compact_run>, false},
 };
 
 } // namespace
