@@ -25,6 +25,7 @@ struct Run {
     AppArguments arguments;
     RunOutcome outcome;
     Task* idle = nullptr;
+    Task* last = nullptr;  // ends the run in the stead of the main task
     Task* ender = nullptr; // the task that shuts the system down
 };
 
@@ -76,10 +77,34 @@ lib::Result<Pid> start_nrt(std::string_view name, TaskBody body) {
     return activated.ok() ? pid : activated.error();
 }
 
-void end_without_main(Task&, IrqOff) {
-    if (s_run.ender == nullptr && !start_nrt("end-of-run", &last_body).ok()) {
+void kill_all_but(const Task* first, const Task* second, IrqOff off) {
+    for (Task& task : task_table(off)) {
+        if (task.state != TaskState::free && &task != first && &task != second) {
+            end_task(task, off);
+        }
+    }
+}
+
+// The task that ends the run is round robin: tasks above may keep the processor from it.
+constexpr lib::Nanoseconds kEndGrace = lib::milliseconds(10);
+
+void end_without_others(Task&, IrqOff off) {
+    if (s_run.ender == nullptr) {
+        console().mark("main task: others keep the processor from the end of the run: they are killed");
+        kill_all_but(s_run.last, s_run.idle, off);
+    }
+}
+
+void end_without_main(Task&, IrqOff off) {
+    if (s_run.ender != nullptr) {
+        return;
+    }
+    const auto pid = start_nrt("end-of-run", &last_body);
+    if (!pid.ok()) {
         panic("the main task has ended, and there is no room for a task that ends the run");
     }
+    s_run.last = find_task(pid.value(), off);
+    task_timer_post<&end_without_others>(*s_run.idle, TaskTimer::delay, after(kEndGrace), off);
 }
 
 // Later, because a task may be in the middle of ending others; by the idle task's timer, because it uses none.
@@ -96,14 +121,6 @@ lib::Result<void> start_main(IrqOff off) {
     }
     find_task(pid.value(), off)->ended = &main_ended;
     return {};
-}
-
-void kill_all_but(const Task* first, const Task* second, IrqOff off) {
-    for (Task& task : task_table(off)) {
-        if (task.state != TaskState::free && &task != first && &task != second) {
-            end_task(task, off);
-        }
-    }
 }
 
 // True if the calling task is to end the system; it may be at that already. False if another one is.

@@ -197,7 +197,7 @@ def main_task_ends(ctx, app):
 
 def register():
     CASES.extend(Case(app, functools.partial(main_task_ends, app=app))
-                 for app in ("s_main_leaves", "s_main_killed", "s_main_faults"))
+                 for app in ("s_main_leaves", "s_main_killed", "s_main_faults", "s_main_starved"))
     CASES.extend([
         Case("record_soak", record_soak, SOAK_TIMEOUT_S),
         Case("record_soak_by_single_instructions", record_soak_by_single_instructions, SOAK_TIMEOUT_S),

@@ -33,6 +33,19 @@ int is_killed(const kernel::AppArguments&) {
     return 0;
 }
 
+// A HARD task keeps the processor, so that no task of a lower level gets it any more.
+int is_starved(const kernel::AppArguments&) {
+    static constinit kernel::Pid victim;
+    victim = kernel::task_self();
+    start_others();
+    const kernel::Pid killer = create(
+        "killer", [](void*) { must(kernel::task_kill(victim)); },
+        kernel::HardModel{.wcet = lib::microseconds(100), .period = lib::milliseconds(2)});
+    must(kernel::task_activate_at(killer, kernel::after(lib::milliseconds(1))));
+    start("hard", &busy_body, kernel::HardModel{.wcet = lib::milliseconds(5), .period = lib::milliseconds(10)});
+    return 0;
+}
+
 int faults(const kernel::AppArguments&) {
     start_others();
     must(kernel::task_set_reactions(kernel::task_self(), {.fault = kernel::Reaction::kill}));
@@ -43,6 +56,7 @@ int faults(const kernel::AppArguments&) {
 [[gnu::used, gnu::section(".apps")]] constinit const kernel::App kCases[] = {
     {"s_main_leaves", "the main task calls task_exit()", &leaves, false},
     {"s_main_killed", "another task kills the main task", &is_killed, false},
+    {"s_main_starved", "the main task is killed, and a HARD task keeps the processor", &is_starved, false},
     {"s_main_faults", "the main task is killed for a fault", &faults, false},
 };
 
