@@ -167,3 +167,11 @@ def refuses_what_is_no_question(ctx):
         expect(ctx.remora("sql", traces.control(), statement, codes=(1,)).stderr, f"{statement}: no reason")
     wrong = ctx.remora("sql", traces.control(), "select colour from events", codes=(1,)).stderr
     expect("no such column: colour" in wrong and "^ here" in wrong, f"the place is not shown: {wrong}")
+
+
+@case(timeout_s=60)
+def one_value_does_not_outlast_the_timeout(ctx):
+    """The search for one long text in another takes hours, and SQLite does not ask the watch meanwhile."""
+    question = "select instr(hex(zeroblob(8000000)), hex(zeroblob(4000000)) || '1')"
+    done = ctx.remora("sql", traces.control(), question, "--timeout", "0.2", codes=(5,))
+    expect("in the middle of a value" in done.stderr and "--timeout" in done.stderr, done.stderr)

@@ -3,6 +3,7 @@
 #include "host/cli/command/seconds.hpp"
 #include "host/cli/command/sql_output.hpp"
 #include "host/cli/command/trace_input.hpp"
+#include "host/cli/terminal/last_resort.hpp"
 
 #include "host/sql/database.hpp"
 #include "host/sql/views.hpp"
@@ -70,7 +71,24 @@ class Watch {
     bool m_has_rows = false;
 };
 
+// While SQLite computes one value it does not ask the watch.
+constexpr std::chrono::milliseconds kGrace{1000};
+
+std::unique_ptr<LastResort> last_resort(const SqlOptions& options) {
+    const auto timeout = duration(options.timeout_s);
+    if (!timeout) {
+        return nullptr;
+    }
+    return std::make_unique<LastResort>(
+        *timeout + kGrace,
+        fmt::format("remora sql: stopped after {} s (--timeout) in the middle of a value: rows are missing; ask for "
+                    "smaller values, or allow more time\n",
+                    options.timeout_s),
+        static_cast<int>(trace::ExitStatus::timeout));
+}
+
 trace::ExitStatus query(const SqlOptions& options, Context context) {
+    auto limit = last_resort(options);
     Watch watch(options, context);
     const auto source = sql::Source::open({.path = options.input.path,
                                            .open = options.input.options,
@@ -96,6 +114,7 @@ trace::ExitStatus query(const SqlOptions& options, Context context) {
                                     watch.row();
                                     return output.row(values);
                                 }});
+    limit.reset();
     watch.clear();
     if (failure) {
         if (failure->stopped) {
