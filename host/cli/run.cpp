@@ -23,6 +23,7 @@ void add_everything(CommandLine& line, Context context) {
     add_record(line, context);
     add_print(line, context);
     add_attach(line, context);
+    add_top(line, context);
     add_schedule(line, context);
     add_summary(line, context);
     add_verify(line, context);

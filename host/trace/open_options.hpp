@@ -25,7 +25,8 @@ enum class InputKind : std::uint8_t {
 // Of the memory of a machine that runs: the trace continues as the machine does.
 struct FollowOptions {
     bool wanted = false;
-    std::chrono::milliseconds idle{0};                // ends after so long without a new record; 0: never
+    std::chrono::milliseconds wake{0}; // a part without records comes after so long without any; 0: never
+    std::chrono::milliseconds idle{0}; // ends after so long without a new record; 0: never
     const volatile std::sig_atomic_t* stop = nullptr; // ends when it is not 0; null: never
 };
 

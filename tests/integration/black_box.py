@@ -126,3 +126,55 @@ def killed_machine_leaves_its_trace(ctx):
     expect(len(before) >= 2000, f"{len(before)} events were seen live")
     same("the part that was seen live", after[:len(before)], before)
     expect(os.stat(ram).st_blocks * 512 < RAM_BYTES // 2, "the file of the memory is not sparse")
+
+
+@case
+def reader_costs_the_machine_nothing(ctx):
+    """The clock counts instructions: with a follower and without one the machine exports the same bytes."""
+    exported = []
+    for name in ("alone", "followed"):
+        ram = ram_file(ctx, f"{name}.ram")
+        image = ctx.make_ramdisk()
+        process = follower(ram, subprocess.DEVNULL) if name == "followed" else None
+        try:
+            ctx.boot("control", sink="disk", ramdisk=image, ram=ram, nic="none").expect_code(OK)
+            expect(process is None or process.wait(30) == 0, "attach --follow failed")
+        finally:
+            if process is not None:
+                process.kill()
+                process.wait()
+        files, directory = ctx.disk_files(image)
+        exported.append(files)
+        image.unlink()
+        shutil.rmtree(directory)
+    expect(exported[0] == exported[1], "a run that is followed is another run")
+
+
+@case
+def top_shows_what_the_machine_did(ctx):
+    """Looks at a machine that runs: the last one, added up part by part, is that of the whole memory."""
+    ram = ram_file(ctx)
+    with open(ctx.dir / "looks", "w+", encoding="utf-8") as out:
+        process = subprocess.Popen([str(ROOT / REMORA), "top", str(ram), "--json", "--interval", "0.1",
+                                    "--idle-timeout", "60"], stdout=out, stdin=subprocess.DEVNULL, cwd=ROOT)
+        try:
+            ctx.boot("control", clock="tcg", nic="none", ram=ram, duration_ms=1500).expect_code(OK)
+            code = process.wait(30)
+        finally:
+            process.kill()
+            process.wait()
+        out.seek(0)
+        looks = [json.loads(line) for line in out.read().splitlines()]
+    expect(code == 0, f"top ended with {code}")
+    expect(len(looks) >= 2, f"{len(looks)} looks")
+    totals = [look["events_total"] for look in looks]
+    expect(totals == sorted(totals) and totals[-1] == sum(look["events"] for look in looks), f"events {totals}")
+    whole = json.loads(ctx.remora("top", ram, "--once", "--json").stdout)
+
+    def figures(look):
+        return sorted((task["name"], task["cpu_time_ns"], task["jobs"], task["dispatches"], task["deadline_misses"])
+                      for task in look["tasks"])
+    expect(figures(looks[-1]) == figures(whole), f"the last look is {figures(looks[-1])}, not {figures(whole)}")
+    expect(looks[-1]["events_total"] == whole["events_total"], f"{totals[-1]} events, not {whole['events_total']}")
+    shown = ctx.remora("top", ram, "--once").stdout
+    expect("control" in shown and "lost: dropped" in shown, shown)

@@ -14,6 +14,7 @@ namespace host::cli {
 void add_record(CommandLine& line, Context context);
 void add_print(CommandLine& line, Context context);
 void add_attach(CommandLine& line, Context context);
+void add_top(CommandLine& line, Context context);
 void add_schedule(CommandLine& line, Context context);
 void add_summary(CommandLine& line, Context context);
 void add_verify(CommandLine& line, Context context);

@@ -86,10 +86,7 @@ inline void add_trace_options(Command& command, TraceInput& input, const std::st
         "session's copy, else one with the trace's build id beside it, in REMORA_KERNELS or in build/kernel");
 }
 
-// For a command that is worth watching while the machine runs.
-inline void add_follow_options(Command& command, TraceInput& input) {
-    command.flag("--follow", input.options.follow.wanted,
-                 "of the memory of a machine that runs: continue until its run ends, or Ctrl-C");
+inline void add_idle_timeout(Command& command, TraceInput& input) {
     command
         .option(
             "--idle-timeout",
@@ -98,8 +95,15 @@ inline void add_follow_options(Command& command, TraceInput& input) {
                 std::from_chars(text.data(), text.data() + text.size(), seconds);
                 input.options.follow.idle = duration(seconds).value_or(std::chrono::milliseconds(0));
             },
-            "with --follow: end after so many seconds without a new record")
+            "of a machine that runs: end after so many seconds without a new record")
         .check(check_seconds);
+}
+
+// For a command that is worth watching while the machine runs.
+inline void add_follow_options(Command& command, TraceInput& input) {
+    command.flag("--follow", input.options.follow.wanted,
+                 "of the memory of a machine that runs: continue until its run ends, or Ctrl-C");
+    add_idle_timeout(command, input);
 }
 
 // Diagnostics that go to the error output as they arise, after whatever the output holds.

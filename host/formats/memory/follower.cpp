@@ -51,6 +51,7 @@ class Pump {
   private:
     void run() {
         auto active = Clock::now();
+        auto given = active;
         const auto take = [this](std::span<const std::byte> bytes) { return send_all(m_descriptor, bytes); };
         for (;;) {
             const Follower::Step step = m_follower.step(take);
@@ -59,6 +60,13 @@ class Pump {
             }
             const auto now = Clock::now();
             active = step == Follower::Step::more ? now : active;
+            given = step == Follower::Step::more ? now : given;
+            if (m_options.wake.count() != 0 && now - given >= m_options.wake) {
+                given = now;
+                if (!m_follower.wake(take)) {
+                    break;
+                }
+            }
             const bool asked = m_stop || (m_options.stop != nullptr && *m_options.stop != 0);
             if (asked || (m_options.idle.count() != 0 && now - active >= m_options.idle)) {
                 break;
@@ -134,6 +142,37 @@ bool Follower::give(const ChunkCopy& copy, const Take& take) {
     return take(m_image.preamble(copy, false)) && take(copy.records) && take(copy.emergency);
 }
 
+bool Follower::wake(const Take& take) {
+    ChunkCopy empty;
+    empty.head.uses = 1;
+    return take(m_image.preamble(empty, false));
+}
+
+// Records that were ever written, the run having ended and everything that is left having been taken.
+std::uint64_t Follower::written() const {
+    std::uint64_t records = m_box.retired_records();
+    for (std::uint32_t index = 0; index < m_places.size(); ++index) {
+        const auto head = m_box.head(index);
+        if (head && head.value()) {
+            records += head.value()->compressed
+                           ? head.value()->written
+                           : (m_places[index].end_bytes + m_places[index].emergency_end) / tracer::kRecordBytes;
+        }
+    }
+    return records;
+}
+
+// A part without records that states what no other part does.
+bool Follower::give_losses(const Take& take) {
+    const std::uint64_t known = m_records + m_lost;
+    const std::uint64_t all = written();
+    ChunkCopy empty;
+    empty.head.uses = 1;
+    empty.lost = all > known ? all - known : 0;
+    m_lost += empty.lost;
+    return empty.lost == 0 || take(m_image.preamble(empty, false));
+}
+
 Follower::Step Follower::step(const Take& take) {
     const auto state = m_box.state(); // before the records: what is recorded before the end is taken
     if (!state) {
@@ -161,8 +200,11 @@ Follower::Step Follower::step(const Take& take) {
     if (m_pieces.empty() && left) {
         return active_chunk() == active ? Step::idle : Step::more;
     }
+    if (m_pieces.empty() && *state == tracer::black_box::State::running) {
+        return Step::idle;
+    }
     if (m_pieces.empty()) {
-        return *state == tracer::black_box::State::running ? Step::idle : Step::ended;
+        return give_losses(take) ? Step::ended : Step::closed;
     }
     std::ranges::sort(m_pieces, {}, &Piece::stamp);
     m_image.refresh();

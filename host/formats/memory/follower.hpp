@@ -40,10 +40,14 @@ class Follower {
     // it does.
     [[nodiscard]] Step step(const Take& take);
 
+    // Gives a part without records: its reader returns from its wait. False: no more is wanted.
+    [[nodiscard]] bool wake(const Take& take);
+
     // Taken so far.
     [[nodiscard]] std::uint64_t records() const { return m_records; }
 
-    // Overwritten before they could be taken, as far as that is known: of chunks that are still in use as they were.
+    // Overwritten before they could be taken. Of a chunk that was emptied and used anew it is known at the end of the
+    // run.
     [[nodiscard]] std::uint64_t lost() const { return m_lost; }
 
   private:
@@ -54,6 +58,8 @@ class Follower {
     };
 
     void collect(std::uint32_t index);
+    [[nodiscard]] std::uint64_t written() const;
+    [[nodiscard]] bool give_losses(const Take& take);
     [[nodiscard]] bool give(const ChunkCopy& copy, const Take& take);
     [[nodiscard]] std::uint32_t active_chunk() const;
 

@@ -103,6 +103,11 @@ lib::Error unusable(const std::string& file, lib::Error error, trace::Diagnostic
 
 lib::Result<std::unique_ptr<dat::RecordStream>> open(const trace::NamedSource& input, const trace::OpenOptions& options,
                                                      trace::Diagnostics& diagnostics) {
+    if (options.follow.wanted && !input.bytes->seekable()) {
+        diagnostics.report("E-IO", {.file = input.name}, "a stream cannot be followed: name the file of the memory");
+        diagnostics.unusable_input();
+        return lib::Error::unsupported;
+    }
     const auto bytes = trace::ByteSource::positioned(input.bytes);
     if (!bytes) {
         return unusable(input.name, bytes.error(), diagnostics);

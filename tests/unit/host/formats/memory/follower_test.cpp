@@ -128,6 +128,27 @@ TEST_F(MemoryFollower, CountsWhatACyclicChunkOverwrote) {
     EXPECT_EQ(m_next, 20U);
 }
 
+TEST_F(MemoryFollower, CountsAtTheEndWhatAChunkHadThatWasUsedAnew) {
+    m_image.add_chunk(0, 8);
+    m_image.set_active(0);
+    start();
+    for (std::uint64_t number = 0; number < 3; ++number) {
+        m_image.write(0, numbered(number));
+    }
+    EXPECT_EQ(step(), Follower::Step::more);
+    m_image.write(0, numbered(3)); // never seen: the chunk is emptied
+    m_image.put(MemoryImage::kRetired, std::uint64_t{4});
+    m_image.put(MemoryImage::entry(0, tracer::black_box::kChunkFields.uses), std::uint32_t{2});
+    m_image.put(MemoryImage::control(0, TRACER_CHUNK_WORD), std::uint64_t{0});
+    m_image.write(0, numbered(4));
+    EXPECT_EQ(step(), Follower::Step::more);
+    EXPECT_EQ(m_taken, 4U);
+    EXPECT_EQ(m_follower->lost(), 0U);
+    end_run();
+    EXPECT_EQ(step(), Follower::Step::ended);
+    EXPECT_EQ(m_follower->lost(), 1U);
+}
+
 TEST_F(MemoryFollower, EndsWithTheRunOfThatBoot) {
     m_image.add_chunk(0, 8);
     start();

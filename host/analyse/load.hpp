@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+// The load of a machine that is being watched: what each task did between two looks, and in all. Built on the figures
+// of a summary and on the model of the schedule; memory depends on the number of tasks.
+#pragma once
+
+#include "host/analyse/summary.hpp"
+#include "host/schedule/schedule.hpp"
+#include "host/trace/event.hpp"
+#include "lib/units.hpp"
+
+#include <cstdint>
+#include <map>
+#include <vector>
+
+namespace host::analyse {
+
+struct TaskLoad {
+    std::uint16_t context = 0;
+    schedule::TaskState state = schedule::TaskState::unknown;
+    bool runs = false;            // a processor executes it now
+    lib::Ticks cpu_time;          // since the look before
+    lib::Ticks cpu_time_total;    // in the trace
+    std::uint64_t dispatches = 0; // in the trace, as the rest
+    std::uint64_t jobs = 0;
+    std::uint64_t misses = 0;
+    std::uint64_t misses_since = 0; // since the look before
+};
+
+struct Load {
+    lib::Ticks elapsed;    // since the look before; at the first look, since the first record
+    lib::Ticks interrupts; // of that, in handlers, all processors together
+    std::uint64_t events = 0;
+    std::uint64_t events_total = 0;
+    std::size_t processors = 0;
+    std::vector<TaskLoad> tasks; // the one with the most time first
+};
+
+class LoadMeter {
+  public:
+    LoadMeter() = default;
+    LoadMeter(const LoadMeter&) = delete;
+    LoadMeter& operator=(const LoadMeter&) = delete;
+
+    // In time order.
+    void add(const trace::Event& event);
+
+    // A look: what was added since the one before.
+    [[nodiscard]] Load look();
+
+  private:
+    Summary m_summary;
+    schedule::Schedule m_schedule;
+    std::map<std::uint16_t, TaskFigures> m_tasks; // at the look before, as the rest
+    lib::Ticks m_duration;
+    lib::Ticks m_interrupts;
+    std::uint64_t m_events = 0;
+};
+
+} // namespace host::analyse

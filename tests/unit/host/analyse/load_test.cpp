@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+// What each task did between two looks at a machine that runs.
+#include "host/analyse/load.hpp"
+
+#include "host/formats/trace.hpp"
+#include "tests/support/host_trace_builder.hpp"
+
+#include <gtest/gtest.h>
+
+namespace host::analyse {
+
+namespace {
+
+const TaskLoad& load_of(const Load& load, std::uint16_t context) {
+    const auto found = std::ranges::find(load.tasks, context, &TaskLoad::context);
+    EXPECT_NE(found, load.tasks.end());
+    return *found;
+}
+
+TEST(LoadMeter, DividesTheTimeSinceTheLastLook) {
+    support::ChunkBuilder chunk(0);
+    chunk.event(1000, "context_switch", 12).event(1300, "context_switch", 13).event(2000, "task_deadline_miss", 13);
+    chunk.event(2000, "context_switch", 12).event(2500, "task_deadline_miss", 12).event(3000, "context_switch", 13);
+    const support::TemporaryDirectory directory;
+    trace::Diagnostics diagnostics([](std::string_view) {});
+    const auto trace = formats::Trace::open(directory.write("0trace.dat", chunk.bytes()), {}, diagnostics);
+    ASSERT_TRUE(trace.ok());
+
+    LoadMeter meter;
+    trace::Event event;
+    const auto take_until = [&](std::uint64_t ticks) {
+        while (trace.value()->next(event)) {
+            meter.add(event);
+            if (!event.metadata && event.ticks.value == ticks) {
+                break;
+            }
+        }
+        return meter.look();
+    };
+    const Load first = take_until(1300);
+    EXPECT_EQ(first.elapsed.value, 300U);
+    EXPECT_EQ(first.events, 2U);
+    EXPECT_EQ(load_of(first, 12).cpu_time.value, 300U);
+    EXPECT_TRUE(load_of(first, 13).runs);
+
+    const Load second = take_until(3000);
+    EXPECT_EQ(second.elapsed.value, 1700U);
+    EXPECT_EQ(second.events, 4U);
+    EXPECT_EQ(second.events_total, 6U);
+    ASSERT_EQ(second.tasks.front().context, 12U) << "the one with the most time first";
+    EXPECT_EQ(load_of(second, 12).cpu_time.value, 1000U);
+    EXPECT_EQ(load_of(second, 12).cpu_time_total.value, 1300U);
+    EXPECT_EQ(load_of(second, 13).cpu_time.value, 700U);
+    EXPECT_EQ(load_of(second, 12).misses, 1U);
+    EXPECT_EQ(load_of(second, 13).misses_since, 1U);
+
+    const Load third = meter.look();
+    EXPECT_EQ(third.elapsed.value, 0U);
+    EXPECT_EQ(load_of(third, 12).misses_since, 0U);
+    EXPECT_EQ(load_of(third, 12).misses, 1U);
+}
+
+} // namespace
+
+} // namespace host::analyse
