@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 
 namespace kernel::root {
 
@@ -86,6 +87,7 @@ constinit ne2000::Device<Ports> g_card{g_ports, g_clock};
 constinit net::UdpEndpoint g_endpoint{g_card, g_clock};
 constinit FlowPeer g_peer{g_endpoint, g_clock};
 constinit tracer::reliable::NetworkSink g_sink{g_peer};
+constinit std::optional<lib::Error> g_refusal{}; // of the key or of the protocol: for the whole run
 
 lib::Error report(std::string_view what, lib::Error error) {
     console().line("network: ", what, ": ", lib::error_name(error));
@@ -133,6 +135,17 @@ lib::Result<void> use_key() {
     return {};
 }
 
+// Before the flow can carry anything.
+lib::Result<void> prepare_sink(tracer::reliable::Protocol protocol) {
+    if (const auto keyed = use_key(); !keyed.ok()) {
+        return keyed;
+    }
+    if (const auto chosen = g_sink.choose(protocol); !chosen.ok()) {
+        return report("TRACER-V1.0 was chosen, and there is a key, which it does not use", chosen.error());
+    }
+    return {};
+}
+
 } // namespace
 
 tracer::reliable::NetworkSink& network_sink() {
@@ -152,9 +165,16 @@ lib::Result<tracer::ChunkSink*> open_network(const NetworkSetup& setup) {
     if (!flow.valid()) {
         return report("the flow needs the addresses of two machines", lib::Error::invalid_argument);
     }
+    if (g_refusal) {
+        return *g_refusal;
+    }
     if (g_endpoint.state() == net::UdpEndpoint::State::ready) {
         return flow == g_endpoint.flow() ? lib::Result<tracer::ChunkSink*>(&g_sink)
                                          : report("a flow between other addresses is open", lib::Error::exists);
+    }
+    if (const auto prepared = prepare_sink(setup.protocol); !prepared.ok()) {
+        g_refusal = prepared.error();
+        return *g_refusal;
     }
     if (!setup.start && !g_card.running()) {
         return report("the card has not been started", lib::Error::refused);
@@ -170,12 +190,6 @@ lib::Result<tracer::ChunkSink*> open_network(const NetworkSetup& setup) {
     }
     if (const auto ready = g_endpoint.wait_until_ready(); !ready.ok()) {
         return report("the target does not answer ARP", ready.error());
-    }
-    if (const auto keyed = use_key(); !keyed.ok()) {
-        return keyed.error();
-    }
-    if (const auto chosen = g_sink.choose(setup.protocol); !chosen.ok()) {
-        return report("TRACER-V1.0 was chosen, and there is a key, which it does not use", chosen.error());
     }
     return &g_sink;
 }

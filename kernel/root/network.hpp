@@ -29,7 +29,7 @@ struct NetworkSetup {
 // addresses gives the same sink. Failures are reported on the console. invalid_argument: an address; exists: a flow
 // between other addresses is open; refused: the card has not been started; not_found, corrupt, timeout: no card, no
 // NE2000, a dead one; unreachable: no answer to ARP. corrupt, refused: the key is none, or V1 was chosen although there
-// is one.
+// is one; every later call fails in the same way.
 [[nodiscard]] lib::Result<tracer::ChunkSink*> open_network(const NetworkSetup& setup);
 
 } // namespace kernel::root

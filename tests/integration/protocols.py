@@ -176,6 +176,16 @@ def key_that_is_missing_or_wrong_gets_nothing_through(ctx):
 
 
 @case
+def key_that_is_refused_once_is_refused_for_the_run(ctx):
+    """An application opens the network, is refused, and continues: nor does the end of the run send anything."""
+    for boot in (hands_over(key_file(ctx, "bad", KEY[1:])), {"protocol": "v1", **hands_over(key_file(ctx))}):
+        with ctx.collector(code=2) as session:
+            outcome = ctx.boot("manual_example", sink="udp", **boot)
+        expect(outcome.code != OK and "export failed: udp: " in outcome.serial, str(outcome))
+        expect(not list(session.glob("*.dat")), f"a trace left without a MAC; {outcome}")
+
+
+@case
 def key_files_that_are_none_are_refused(ctx):
     """One sentence: which file, what is wrong, what helps; nothing of its content."""
     for path, words in ((key_file(ctx, "open", mode=0o644), "chmod 600"), (key_file(ctx, "short", KEY[1:]), "openssl"),
