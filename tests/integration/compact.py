@@ -60,6 +60,8 @@ def same_records_in(layout):
         expect(sum(map(len, expected.values())) > 4000, "hardly a record is compared")
         wrong = [event for event in expected.keys() | found.keys() if expected[event] != found[event]]
         expect(not wrong, f"these records differ: {wrong}")
+        times = [next(iter(ctx.events(one)))["time_ns"] for one in (plain, session)]
+        expect(times == [0, 0], f"the first events are at {times} ns")
         ticks = [event["ticks"] for event in ctx.events(session)]
         expect(ticks == sorted(ticks), "stamps decrease")
         expect(layout.startswith("large") or size(session) < 0.7 * size(plain), f"{size(session)}, {size(plain)} bytes")

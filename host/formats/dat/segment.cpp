@@ -9,11 +9,13 @@
 #include "host/text/escape.hpp"
 #include "host/trace/event.hpp"
 #include "lib/endian.hpp"
+#include "tracer/compact/decoder.hpp"
 #include "tracer/compact/stream_header.hpp"
 
 #include <algorithm>
 #include <fmt/format.h>
 #include <map>
+#include <memory>
 #include <utility>
 
 namespace host::formats::dat {
@@ -226,6 +228,24 @@ void realign(Window& window, trace::ByteSource& source, Segment& segment, trace:
     }
 }
 
+// Of a compact stream, whose first bytes are no record: its own first event, which comes after a heartbeat. Nothing if
+// it cannot be read; the preamble has a stamp, too, of when the chunk was prepared.
+std::optional<lib::Ticks> first_in_stream(trace::ByteSource& source, std::uint64_t begin, std::uint64_t end) {
+    using tracer::compact::Decoder;
+    constexpr std::size_t kAheadBytes = 2 * Decoder::kLookaheadBytes;
+    std::vector<std::byte> buffer(std::min<std::uint64_t>(2 * kAheadBytes, end - std::min(begin, end)));
+    const auto count = source.read(begin, buffer);
+    const auto bytes = std::span<const std::byte>(buffer).first(count ? count.value() : 0);
+    const auto decoder = std::make_unique<Decoder>(end - std::min(begin, end));
+    while (decoder->offset() <= std::min(bytes.size(), kAheadBytes) &&
+           decoder->next(bytes.subspan(decoder->offset())) == Decoder::Step::records) {
+        if (!decoder->records().empty()) {
+            return decoder->records().front().stamp();
+        }
+    }
+    return std::nullopt;
+}
+
 } // namespace
 
 std::shared_ptr<trace::ByteSource> source_of(const Segment& segment) {
@@ -297,9 +317,10 @@ void index_file(trace::ByteSource& source, const std::string& path, std::vector<
             const bool fits = description && (next + kSlot > end || (follower && begins_chunk(*follower)));
             segment.end_bytes = fits && next > offset ? next : find_next_chunk(window, offset + kSlot, end);
             const auto record = window.at(std::min(offset + preamble * kSlot, segment.end_bytes - kSlot));
-            // A compact stream starts with no record; but the preamble has the stamp of the chunk's first one.
             const bool compact = description && description->encoding == tracer::Encoding::compact;
-            segment.first_stamp = record && !compact ? record->stamp() : first->stamp();
+            const auto in_stream =
+                compact ? first_in_stream(source, offset + preamble * kSlot, segment.end_bytes) : std::nullopt;
+            segment.first_stamp = in_stream ? *in_stream : record && !compact ? record->stamp() : first->stamp();
         }
         if (header_lost) {
             find_records(window, segment);
