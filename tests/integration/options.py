@@ -3,6 +3,7 @@
 import fcntl
 import json
 import os
+import re
 import shutil
 
 from support.cases import case, expect
@@ -26,6 +27,17 @@ def config(ctx, text):
 @case
 def unknown_key_is_refused(ctx):
     refused(ctx, [config(ctx, "COLOUR = BLUE\n"), "apps"], "COLOUR", "TRACER TSC COMPENSATION COMPACT APP SINK")
+
+
+@case
+def every_variable_that_help_names_is_known(ctx):
+    """Also the ones that it names in passing, in the line of a target."""
+    text = ctx.run("make", "help").stdout
+    named = sorted(set(re.findall(r"\b([A-Z][A-Z_]+)=", text)) - {"VARIABLE"})
+    expect(len(named) > 20, f"{named}")
+    for name in named:
+        done = ctx.run("make", "--dry-run", "help", f"{name}=", codes=None)
+        expect("unknown variable" not in done.stderr, f"make help names {name}=: {done.stderr}")
 
 
 @case
