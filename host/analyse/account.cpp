@@ -106,7 +106,8 @@ Account account_of(const formats::Trace& trace) {
     return account;
 }
 
-void compare_capture(Account& account, const trace::TraceFacts& facts, const trace::TraceFacts& capture) {
+void compare_capture(Account& account, const trace::TraceFacts& facts, const trace::TraceFacts& capture,
+                     std::uint64_t damages) {
     using Key = std::tuple<std::uint64_t, std::uint16_t, std::uint16_t, std::uint32_t>;
     const auto key_of = [](const trace::TraceFacts& of, const ChunkReport& chunk) {
         return Key{of.boot_id.value_or(0), chunk.description.cpu, chunk.description.chunk,
@@ -117,6 +118,9 @@ void compare_capture(Account& account, const trace::TraceFacts& facts, const tra
         if (is_sealed(chunk)) {
             here.emplace(key_of(facts, chunk), chunk.description.crc32c);
         }
+    }
+    if (damages != 0) {
+        account.faults.push_back(fmt::format("the capture is damaged in {} place{}", damages, damages == 1 ? "" : "s"));
     }
     account.captured_chunks = 0;
     for (const ChunkReport& chunk : capture.chunks) {

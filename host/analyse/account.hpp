@@ -45,7 +45,9 @@ struct Account {
 [[nodiscard]] Account account_of(const formats::Trace& trace);
 
 // What an independent capture of the same export holds must be what the trace holds, chunk by chunk: the machine's
-// checksums are compared. capture: read to its end.
-void compare_capture(Account& account, const trace::TraceFacts& facts, const trace::TraceFacts& capture);
+// checksums are compared. capture: read to its end; damages: what its reader reported, such as frames that are not
+// whole.
+void compare_capture(Account& account, const trace::TraceFacts& facts, const trace::TraceFacts& capture,
+                     std::uint64_t damages);
 
 } // namespace host::analyse

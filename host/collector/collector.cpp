@@ -22,12 +22,8 @@ constexpr std::size_t kDatagramBytesMax = 65536;
 // Beside the directory: `record --out DIR` journals in DIR.journal.
 ReliableSessions::Options reliable_options(const CollectOptions& options) {
     const SessionDirectory& place = options.directory != nullptr ? *options.directory : *options.serve;
-    std::string path = place.path();
-    while (path.size() > 1 && path.back() == '/') {
-        path.pop_back();
-    }
-    return {.journals = path + ".journal",
-            .session_bytes = options.limits.session_bytes,
+    return {.journals = ReliableSessions::journals_of(place.path()),
+            .limits = options.limits,
             .alone = options.directory != nullptr,
             .key = options.key};
 }
@@ -47,7 +43,9 @@ Collector::Collector(UdpSocket& socket, const CollectOptions& options, Observer&
                           m_table.take(sender, number, records, Clock::now());
                       },
                   .send = [this](const Address& to, std::span<const std::byte> reply) { m_socket.send(reply, to); },
-                  .refuse = [this](const std::string& why) { m_observer.refused(why); }}) {}
+                  .refuse = [this](const std::string& why) { m_observer.refused(why); },
+                  .settled = [this](const Address& sender) { return m_table.settled(sender); }},
+                 m_table.usage()) {}
 
 SessionTable::Outcome Collector::run() {
     m_started = Clock::now();

@@ -9,6 +9,7 @@
 //                                    +--> SessionTable::take() --> Ntrace.dat, manifest
 #pragma once
 
+#include "host/collector/limits.hpp"
 #include "host/collector/reliable/file_store.hpp"
 #include "host/collector/reliable/receiver.hpp"
 #include "host/collector/udp_socket.hpp"
@@ -17,39 +18,54 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <tuple>
 
 namespace host::collector {
 
 class ReliableSessions final : private reliable::StoreProvider {
   public:
     struct Options {
-        std::string journals;            // directory; made when a session begins, removed with the last journal in it
-        std::uint64_t session_bytes = 0; // of the streams of a session
-        bool alone = false;              // one run is recorded: sessions of one address and port only
-        std::optional<tracer::reliable::SipKey> key; // none: every sender is believed
+        std::string journals; // directory; made when a session begins, removed with the last journal in it
+        Limits limits;        // of bytes: streams and journals count like the sessions' own files while they exist
+        bool alone = false;   // one run is recorded: sessions of one address and port only
+        std::optional<tracer::reliable::SipKey> key;               // none: every sender is believed
+        lib::Nanoseconds forget_after = lib::milliseconds(60'000); // an end: no sender asks again so late
     };
 
     // A packet that is durable: its number, from 1 on in each session, and its records. A gap in the numbers is a loss.
     using Deliver = std::function<void(const Address&, std::uint32_t number, std::span<const std::byte> records)>;
     using Send = std::function<void(const Address&, std::span<const std::byte>)>;
     using Refuse = std::function<void(const std::string& why)>;
+    using Settled = std::function<bool(const Address&)>;
 
     struct Calls {
         Deliver deliver;
         Send send;
-        Refuse refuse; // a session cannot be recorded
+        Refuse refuse;   // a session cannot be recorded
+        Settled settled; // everything of this sender is on the disk
     };
 
-    ReliableSessions(Options options, Calls calls);
+    static constexpr std::size_t kSessionsMax = 4096; // of one collector; those that it has forgotten do not count
+
+    // usage: of the collector, which outlives this.
+    ReliableSessions(Options options, Calls calls, Usage& usage);
+
+    // Where a collector that records into this directory keeps its journals: beside it.
+    [[nodiscard]] static std::string journals_of(std::string directory);
+
+    // Whether the unfinished session in this directory is one that its journal holds as well: a collector that was
+    // killed left both. Then nothing is lost if its files are written anew, from the journal.
+    [[nodiscard]] static bool can_continue(const std::string& directory);
 
     // A datagram that claims to be of version 2.
     void take(std::span<const std::byte> datagram_untrusted, const Address& sender);
 
-    // At least every 10 ms while packets arrive.
+    // At least every 10 ms while packets arrive. A minute after the end of a session, its journal is removed.
     void tick();
 
     // A sender may still wait for an answer: for a quarter of a second after the end of its session, for three seconds
@@ -70,8 +86,14 @@ class ReliableSessions final : private reliable::StoreProvider {
                                                                std::uint64_t session) override;
     [[nodiscard]] static lib::Nanoseconds now();
 
+    using Key = std::tuple<std::uint32_t, std::uint16_t, std::uint64_t>; // address, port, session
+
+    [[nodiscard]] bool release(const reliable::Receiver::Entry& entry);
+
     Options m_options;
     Calls m_calls;
+    Usage& m_usage;
+    std::map<Key, std::uint32_t> m_passed_on; // how many packets of each session; lost ones count
     reliable::FileStores m_files;
     reliable::Receiver m_receiver;
     std::optional<reliable::Peer> m_owner; // if alone

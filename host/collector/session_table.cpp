@@ -225,6 +225,11 @@ void SessionTable::settle() {
     m_syncer.drain();
 }
 
+bool SessionTable::settled(const Address& sender) const {
+    const auto is_of = [&sender](const auto& session) { return session->sender() == sender; };
+    return !m_outcome.error && std::ranges::none_of(m_open, is_of) && std::ranges::none_of(m_closing, is_of);
+}
+
 Progress SessionTable::progress() const {
     Progress progress = m_ended;
     progress.open = m_open.size();

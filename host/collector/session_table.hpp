@@ -68,6 +68,12 @@ class SessionTable {
 
     [[nodiscard]] const Outcome& outcome() const { return m_outcome; }
 
+    // Everything that came from this sender is on the disk, and listed, and its session has ended.
+    [[nodiscard]] bool settled(const Address& sender) const;
+
+    // For those who write to the same disk.
+    [[nodiscard]] Usage& usage() { return m_usage; }
+
     [[nodiscard]] Progress progress() const;
 
   private:

@@ -202,7 +202,14 @@ ExitStatus record(const RecordOptions& options, Context context) {
                      : options.force        ? collector::OldSession::replace
                                             : collector::OldSession::keep;
     const std::string& path = options.serve.empty() ? options.directory : options.serve;
-    const auto directory = collector::SessionDirectory::open(path, old);
+    auto directory = collector::SessionDirectory::open(path, old);
+    if (!directory && directory.error().cause == lib::Error::exists &&
+        collector::ReliableSessions::can_continue(path)) {
+        context.err.print("remora record: {}: continues the session that an earlier collector left, from {}\n",
+                          text::escaped(path), text::escaped(collector::ReliableSessions::journals_of(path)));
+        context.err.flush();
+        directory = collector::SessionDirectory::open(path, collector::OldSession::replace);
+    }
     if (!directory) {
         return complain(context, directory_error(path, directory.error()));
     }

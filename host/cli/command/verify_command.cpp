@@ -39,7 +39,7 @@ bool add_capture(const std::string& path, Context context, const formats::Trace&
     while (capture.value()->next(event)) {
     }
     diagnostics.finish();
-    analyse::compare_capture(account, trace.facts(), capture.value()->facts());
+    analyse::compare_capture(account, trace.facts(), capture.value()->facts(), diagnostics.damages());
     return true;
 }
 

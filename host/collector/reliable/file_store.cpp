@@ -72,7 +72,7 @@ std::size_t read_some(const Descriptor& file, std::span<std::byte> out, std::uin
 }
 
 // One entry of the journal: stream, mark, and the CRC of both.
-constexpr std::size_t kEntryBytes = 40;
+constexpr std::size_t kEntryBytes = FileStores::kMarkBytes;
 constexpr std::uint64_t kEntriesSpared = 2 * tracer::reliable::kStreamsMax; // so that a session at its limit can end
 constexpr std::size_t kPieceBytes = 64 * 1024;                              // that is read at once
 using Entry = std::array<std::byte, kEntryBytes>;
@@ -342,11 +342,20 @@ std::string FileStores::stream_path(const Peer& peer, std::uint64_t session, std
     return stream_file(m_directory + '/' + name_of(peer, session), stream);
 }
 
-void FileStores::remove(const Peer& peer, std::uint64_t session) const {
+std::uint64_t FileStores::remove(const Peer& peer, std::uint64_t session) const {
+    std::uint64_t bytes = 0;
+    const auto remove_file = [&bytes](const std::string& path) {
+        struct stat state {};
+
+        if (::lstat(path.c_str(), &state) == 0 && ::unlink(path.c_str()) == 0) {
+            bytes += static_cast<std::uint64_t>(state.st_size);
+        }
+    };
     for (std::uint16_t stream = 0; stream < tracer::reliable::kStreamsMax; ++stream) {
-        ::unlink(stream_path(peer, session, stream).c_str());
+        remove_file(stream_path(peer, session, stream));
     }
-    ::unlink((m_directory + '/' + name_of(peer, session) + ".journal").c_str());
+    remove_file(m_directory + '/' + name_of(peer, session) + ".journal");
+    return bytes;
 }
 
 std::unique_ptr<SessionStore> FileStores::open(const Peer& peer, std::uint64_t session) {

@@ -30,6 +30,8 @@ class FileStores final : public StoreProvider {
         std::uint64_t session_bytes = std::uint64_t{1} << 30U; // of all streams of a session and its journal
     };
 
+    static constexpr std::size_t kMarkBytes = 40; // of a journal, for each sync()
+
     // A store that takes nothing more, and why; once for each.
     using Report = std::function<void(const std::string& why)>;
 
@@ -47,8 +49,8 @@ class FileStores final : public StoreProvider {
 
     [[nodiscard]] std::string stream_path(const Peer& peer, std::uint64_t session, std::uint16_t stream) const;
 
-    // Deletes the files of a session that need no longer be continued; its store may still exist.
-    void remove(const Peer& peer, std::uint64_t session) const;
+    // Deletes the files of a session that need no longer be continued; its store may still exist. Returns their bytes.
+    std::uint64_t remove(const Peer& peer, std::uint64_t session) const;
 
     [[nodiscard]] const std::string& why() const { return m_why; }
 

@@ -160,13 +160,9 @@ bool Receiver::make_space(lib::Nanoseconds now) {
 }
 
 void Receiver::forget_ended(lib::Nanoseconds now, lib::Nanoseconds silence,
-                            const std::function<void(const Entry&)>& forgotten) {
+                            const std::function<bool(const Entry&)>& release) {
     std::erase_if(m_sessions, [&](const auto& entry) {
-        const bool over = entry->session.ended() && now - entry->heard >= silence && entry->session.sync_all();
-        if (over) {
-            forgotten(*entry);
-        }
-        return over;
+        return entry->session.ended() && now - entry->heard >= silence && entry->session.sync_all() && release(*entry);
     });
 }
 

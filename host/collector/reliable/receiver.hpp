@@ -86,9 +86,9 @@ class Receiver {
 
     [[nodiscard]] const std::vector<std::unique_ptr<Entry>>& sessions() const { return m_sessions; }
 
-    // Forgets the sessions that have ended and of which nothing has come for so long; says of which.
-    void forget_ended(lib::Nanoseconds now, lib::Nanoseconds silence,
-                      const std::function<void(const Entry&)>& forgotten);
+    // Offers the sessions that have ended and of which nothing has come for so long; forgets those that `release`
+    // returns true for. They are durable.
+    void forget_ended(lib::Nanoseconds now, lib::Nanoseconds silence, const std::function<bool(const Entry&)>& release);
 
     [[nodiscard]] const Counters& counters() const { return m_counters; }
 

@@ -133,13 +133,14 @@ TEST_F(Accounts, CompareTheChunksOfACapture) {
     damaged.back() ^= std::byte{1};
     Bytes both = m_image;
     both.insert(both.end(), later.begin(), later.end());
-    const auto compared = [&](const Bytes& trace, const Bytes& capture) {
+    const auto compared = [&](const Bytes& trace, const Bytes& capture, std::uint64_t damages = 0) {
         analyse::Account result;
-        analyse::compare_capture(result, facts_of(trace), facts_of(capture));
+        analyse::compare_capture(result, facts_of(trace), facts_of(capture), damages);
         return result;
     };
     EXPECT_THAT(compared(m_image, m_image).faults, IsEmpty());
     EXPECT_EQ(compared(m_image, m_image).captured_chunks, 1U);
+    EXPECT_THAT(compared(m_image, m_image, 2).faults, ElementsAre("the capture is damaged in 2 places"));
     EXPECT_THAT(compared(m_image, changed).faults,
                 testing::Contains("chunk 0 of processor 0, generation 0 is another in the capture"));
     EXPECT_THAT(compared(m_image, both).faults,

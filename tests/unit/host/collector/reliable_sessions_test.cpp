@@ -136,11 +136,36 @@ TEST_F(Acknowledged, ContinuesWithAnotherCollector) {
     std::thread sender([&] { sent = send(); });
     EXPECT_EQ(collect(OldSession::keep, true).complete, 0U);
     EXPECT_TRUE(std::filesystem::exists(m_path + ".journal"));
+    EXPECT_TRUE(ReliableSessions::can_continue(m_path)) << "the command does so by itself";
     const auto outcome = collect(OldSession::replace, false);
     sender.join();
     EXPECT_TRUE(sent);
     EXPECT_EQ(outcome.complete, 1U);
     expect_complete();
+    EXPECT_FALSE(ReliableSessions::can_continue(m_path));
+}
+
+// Files that the journal does not hold would be gone.
+TEST_F(Acknowledged, ContinuesNoSessionOfAnotherBoot) {
+    bool sent = false;
+    std::thread sender([&] { sent = send(); });
+    EXPECT_EQ(collect(OldSession::keep, true).complete, 0U);
+    const std::string other = m_path + "/9trace.dat";
+    ChunkBuilder builder(0);
+    builder.begin.boot_id = 99;
+    builder.event(1'000, "ipoint", 1);
+    const Bytes bytes = builder.bytes();
+    std::ofstream(other, std::ios::binary).write(reinterpret_cast<const char*>(bytes.data()), std::ssize(bytes));
+    EXPECT_FALSE(ReliableSessions::can_continue(m_path));
+    std::filesystem::remove(other);
+    EXPECT_TRUE(ReliableSessions::can_continue(m_path));
+    std::filesystem::copy_file(std::filesystem::directory_iterator(m_path + ".journal")->path(),
+                               m_path + ".journal/second.journal");
+    EXPECT_FALSE(ReliableSessions::can_continue(m_path)) << "of which of the two?";
+    std::filesystem::remove(m_path + ".journal/second.journal");
+    EXPECT_EQ(collect(OldSession::replace, false).complete, 1U);
+    sender.join();
+    EXPECT_TRUE(sent);
 }
 
 TEST_F(Acknowledged, SaysWhereItCannotJournal) {
@@ -164,6 +189,128 @@ TEST_F(Acknowledged, SaysWhereItCannotJournal) {
     sender.join();
     EXPECT_FALSE(sent) << "the chunk is kept";
     EXPECT_NE(m_watch.refusal.find(".journal"), std::string::npos);
+}
+
+// --- without a socket ---------------------------------------------------------------------------------------------
+
+constexpr Address kMachine{INADDR_LOOPBACK, 10'000};
+
+// The sender's network is the receiver itself.
+struct Direct final : tracer::reliable::DatagramPeer {
+    [[nodiscard]] lib::Result<void> send(std::span<const std::byte> datagram) override {
+        sessions->take(datagram, kMachine);
+        return {};
+    }
+
+    [[nodiscard]] lib::Result<void> poll() override { return {}; }
+
+    [[nodiscard]] bool sending() const override { return false; }
+
+    [[nodiscard]] lib::Nanoseconds now() override { return time = time + lib::milliseconds(10); }
+
+    [[nodiscard]] lib::Result<std::size_t> receive(std::span<std::byte> out) override {
+        if (inbox.empty()) {
+            return lib::Error::not_found;
+        }
+        const Bytes datagram = std::exchange(inbox, {});
+        std::ranges::copy(datagram, out.begin());
+        return datagram.size();
+    }
+
+    ReliableSessions* sessions = nullptr;
+    Bytes inbox; // an answer to each packet at most
+    lib::Nanoseconds time = lib::milliseconds(1);
+};
+
+class Journals : public testing::Test {
+  protected:
+    std::unique_ptr<ReliableSessions> open(std::uint64_t total_bytes) {
+        auto sessions = std::make_unique<ReliableSessions>(
+            ReliableSessions::Options{
+                .journals = m_path, .limits = {.total_bytes = total_bytes}, .key = {}, .forget_after = {}},
+            ReliableSessions::Calls{
+                .deliver = [this](const Address&, std::uint32_t,
+                                  std::span<const std::byte> records) { m_delivered += records.size(); },
+                .send = [this](const Address&,
+                               std::span<const std::byte> reply) { m_peer.inbox.assign(reply.begin(), reply.end()); },
+                .refuse = {},
+                .settled = [this](const Address&) { return m_settled; }},
+            m_usage);
+        m_peer.sessions = sessions.get();
+        return sessions;
+    }
+
+    // A chunk of so many bytes.
+    tracer::SinkState carry(tracer::reliable::ReliableSink& sink, std::size_t bytes) {
+        m_memory.resize(bytes);
+        tracer::ChunkImage image;
+        image.parts[0] = m_memory;
+        image.description.boot_id = 5;
+        EXPECT_TRUE(sink.submit(image).ok());
+        return step(sink);
+    }
+
+    static tracer::SinkState step(tracer::reliable::ReliableSink& sink) {
+        for (int i = 0; i < 200 && sink.state() == tracer::SinkState::busy; ++i) {
+            static_cast<void>(sink.step());
+        }
+        return sink.state();
+    }
+
+    [[nodiscard]] std::uint64_t bytes_on_disk() const {
+        std::uint64_t bytes = 0;
+        for (const auto& file : std::filesystem::directory_iterator(m_path)) {
+            bytes += file.file_size();
+        }
+        return bytes;
+    }
+
+    TemporaryDirectory m_directory;
+    std::string m_path = m_directory / "serve.journal";
+    Usage m_usage;
+    Direct m_peer;
+    Bytes m_memory;
+    std::size_t m_delivered = 0;
+    bool m_settled = false;
+};
+
+TEST_F(Journals, CountForTheDiskAndGoWhenTheirSessionIsOnIt) {
+    auto sessions = open(1U << 20U);
+    tracer::reliable::ReliableSink sink(m_peer, {});
+    EXPECT_EQ(carry(sink, 10'000 * tracer::kRecordBytes), tracer::SinkState::idle);
+    EXPECT_EQ(m_delivered, 10'000 * tracer::kRecordBytes);
+    EXPECT_GT(m_usage.bytes, m_delivered);
+    EXPECT_EQ(m_usage.bytes, bytes_on_disk());
+    sessions->tick();
+    EXPECT_EQ(m_usage.bytes, bytes_on_disk()) << "a session that has not ended";
+
+    m_usage.bytes = 0; // the next collector finds them
+    sessions.reset();
+    sessions = open(1U << 20U);
+    EXPECT_EQ(m_usage.bytes, bytes_on_disk());
+    ASSERT_TRUE(sink.finish({.chunks = 1}).ok());
+    EXPECT_EQ(step(sink), tracer::SinkState::idle);
+    sessions->tick();
+    EXPECT_EQ(m_usage.bytes, bytes_on_disk());
+    EXPECT_GT(m_usage.bytes, 0U) << "the session's own files are not on the disk yet";
+    m_settled = true;
+    sessions->tick();
+    EXPECT_EQ(bytes_on_disk(), 0U);
+    EXPECT_EQ(m_usage.bytes, 0U);
+}
+
+TEST_F(Journals, TakeNoMoreThanAllSessionsTogetherMay) {
+    const auto sessions = open(40'000);
+    m_usage.bytes = 20'000; // by others
+    tracer::reliable::ReliableSink sink(m_peer, {});
+    EXPECT_EQ(carry(sink, 30'000 / 16 * 16), tracer::SinkState::busy);
+    EXPECT_TRUE(sessions->disk_full());
+    EXPECT_LE(m_usage.bytes, 40'000U);
+    m_usage.bytes = 0;
+    for (int i = 0; i < 100 && sink.state() == tracer::SinkState::busy; ++i) {
+        static_cast<void>(step(sink));
+    }
+    EXPECT_EQ(sink.state(), tracer::SinkState::idle);
 }
 
 } // namespace
