@@ -19,8 +19,8 @@ using wire::PacketType;
 using Bytes = std::vector<std::byte>;
 
 constexpr std::uint64_t kTrapFlag = 1U << 8U;
-constexpr std::size_t kLast = 120; // instructions, of the end of a step
-constexpr std::size_t kStride = 6; // a trap takes long in some machines
+constexpr std::size_t kLast = 120;  // instructions, of the end of a step
+constexpr std::size_t kStride = 40; // a trap takes long in some machines
 
 struct SingleSteps {
     bool wanted = false; // the next SIGTRAP begins them
