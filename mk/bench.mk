@@ -66,6 +66,6 @@ docs-figures: kernel $(REMORA) ## figures: write into README.md, docs/performanc
 	$(call figures_of,tour)
 	@tests/golden/shown.py docs/apps/tour.md $(BUILD)/docs-figures/tour/udp $(REMORA)
 
-experiment-clock: $(REMORA) ## figures: the effect of single steps and of a compensated clock on a periodic load
+experiment-clock: $(REMORA) ## figures: the effect of single steps and of a compensated clock on a periodic load (DOCUMENT=docs/clock-compensation.md: written there)
 	$(call make_with,$(COMPENSATED_OPTIONS) kernel)
-	@tests/bench/clock_experiment.py $(COMPENSATED_KERNEL) docs/pictures/clock_compensation.svg
+	@tests/bench/clock_experiment.py $(COMPENSATED_KERNEL) docs/pictures/clock_compensation.svg $(DOCUMENT)

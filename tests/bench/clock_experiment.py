@@ -5,7 +5,8 @@ and in single steps with a compensated clock, for several triggers and steps; ea
 a record for each four instructions, without and with a clock that is compensated for records. One table, one line
 `GOAL <id> <figure> <goal> met|missed` for each claim, and a picture.
 
-   clock_experiment.py KERNEL PICTURE.svg      the kernel was built with COMPENSATION=ON"""
+   clock_experiment.py KERNEL PICTURE.svg [DOCUMENT]    the kernel was built with COMPENSATION=ON; tables of the same
+                                                        heads in DOCUMENT are replaced"""
 import concurrent.futures
 import csv
 import dataclasses
@@ -15,7 +16,7 @@ import pathlib
 import re
 import sys
 
-from kernel_operations import TIMEOUT_S, GuestContext, boot
+from kernel_operations import TIMEOUT_S, GuestContext, boot, replace, table
 
 IN_STEPS = "itrace=instructions"
 STEPPED = ("stepped_one", "stepped_two", "stepped")
@@ -97,15 +98,15 @@ def guards(one):
     return ", ".join(held) or "-"
 
 
-def print_table(runs):
-    print("| run | timer interrupts | records | in the timer's handler | missed "
-          "| worst response us: fast, medium, slow | clock / machine | guards held |")
-    print("|---|---|---|---|---|---|---|---|")
+def table_of(runs):
+    rows = []
     for one in runs:
         worst = ", ".join(f"{one.worst_ns[name] / 1000:.1f}" for name in ("fast", "medium", "slow"))
         records = f"{one.kept} of {one.kept + one.dropped}" if one.dropped else f"{one.kept}"
-        print(f"| {one.name} | {one.interrupts} | {records} | {one.in_handler} = {one.share:.3g} % | "
-              f"{one.misses} of {one.jobs} | {worst} | {one.clock} / {one.real} | {guards(one)} |")
+        rows.append([one.name, f"{one.interrupts}", records, f"{one.in_handler} = {one.share:.3g} %",
+                     f"{one.misses} of {one.jobs}", worst, f"{one.clock} / {one.real}", guards(one)])
+    return table(["run", "timer interrupts", "records", "in the timer's handler", "missed",
+                  "worst response us: fast, medium, slow", "clock / machine", "guards held"], rows)
 
 
 def goal(name, figure, text, met):
@@ -178,7 +179,7 @@ def draw(path, runs, points):
 
 
 def main():
-    if len(sys.argv) != 3:
+    if len(sys.argv) not in (3, 4):
         sys.exit(__doc__)
     kernel = sys.argv[1]
     boots = [("freely", "stepped"), ("in steps", "stepped", IN_STEPS)]
@@ -192,17 +193,18 @@ def main():
     runs, single = found[:len(SETTINGS) + 2], found[len(SETTINGS) + 4:]
     freely, steps, *compensated = runs
     records, off_clock = found[len(runs):len(runs) + 2]
-    print_table([*runs, records, off_clock])
 
     points = [(0.0, 1.0)]
     for one in single:
         points.append((1000 * sum(one.steps.values()) / one.clock, one.real / one.clock))
     dense = compensated[0]
     points.append((1000 * sum(dense.steps.values()) / dense.clock, dense.real / dense.clock))
-    print("\n| steps in 1000 ticks | machine / clock |\n|---|---|")
-    for density, factor in points:
-        print(f"| {density:.0f} | {factor:.1f} |")
-    print()
+    slopes = table(["steps in 1000 ticks", "machine / clock"],
+                   [[f"{density:.0f}", f"{factor:.1f}"] for density, factor in points])
+    for lines in (table_of([*runs, records, off_clock]), slopes):
+        print("\n".join(lines) + "\n")
+        for path in sys.argv[3:]:
+            replace(pathlib.Path(path), lines)
 
     best = compensated[0]
     met = [
