@@ -38,13 +38,18 @@ FUZZ_RUNS := 20000
 FUZZ_SECONDS := 0
 $(eval $(call archived,$(BUILD)/fuzz/readers.a,$(call object,$(BUILD)/fuzz/obj,$(READER_SOURCES) $(COMMON_SOURCES) \
   $(wildcard tests/support/fuzz_*.cpp))))
-fuzz_target = $(call linked,$(BUILD)/fuzz/$(1),$(call object,$(BUILD)/fuzz/obj,tests/fuzz/$(1)_fuzz.cpp) $(BUILD)/fuzz/readers.a, \
+# What receives from a network: the collector, the guest's sender and its drivers.
+$(eval $(call archived,$(BUILD)/fuzz/network.a,$(call object,$(BUILD)/fuzz/obj,$(wildcard host/collector/reliable/*.cpp) \
+  host/collector/strangers.cpp $(wildcard tracer/reliable/sender*.cpp) \
+  $(wildcard drivers/net/*.cpp drivers/ne2000/*.cpp))))
+fuzz_target = $(call linked,$(BUILD)/fuzz/$(1),$(call object,$(BUILD)/fuzz/obj,tests/fuzz/$(1)_fuzz.cpp) \
+  $(BUILD)/fuzz/network.a $(BUILD)/fuzz/readers.a, \
   -fsanitize=fuzzer$(comma)address$(comma)undefined $(TRACE_LIBRARY_LIBS),$$(CLANG))
 $(foreach name,$(FUZZ_NAMES),$(eval $(call fuzz_target,$(name))))
 FUZZ_PROGRAMS := $(addprefix $(BUILD)/fuzz/,$(FUZZ_NAMES))
 
 .PHONY: test-fuzz
-test-fuzz: $(FUZZ_PROGRAMS) ## test: each reader under libFuzzer: FUZZ_RUNS=20000 inputs, or FUZZ_SECONDS=n
+test-fuzz: $(FUZZ_PROGRAMS) ## test: readers, collector, drivers and sender under libFuzzer: FUZZ_RUNS=20000 inputs, or FUZZ_SECONDS=n
 	@tests/fuzz/run.sh $(BUILD)/fuzz $(FUZZ_RUNS) $(FUZZ_SECONDS) $(FUZZ_NAMES)
 
 # --- soak: the record path's object code under a storm of signals; optimised, no sanitizer ------------------------------
