@@ -123,7 +123,7 @@ REMORA := $(BUILD)/host/remora
 #=                         (A B C D plan12 A2 B2 C2 D2 large64 large96); AUTO chooses by measurements at the start
 #= FORMATS=image|inband    texts of trace_printf: in the image alone, or also in front of each chunk (docs/user-events.md)
 #= APP=name                application to run; `make apps` lists them
-#= SINK=udp|disk|both|auto|none  where the trace goes; auto: to the network, and to the disk if that fails
+#= SINK=udp|disk|both|auto|none  where the trace goes; auto: to the network, and to the disk unless that acknowledges it
 #= PROTOCOL=auto|v1|v2     of the network: acknowledged (TRACER-V2.0), as published (TRACER-V1.0), or the first if answered
 #= STREAM=ON|OFF           send while the application runs, so that a long run needs no more memory than a short one; or
 #=                         after its end

@@ -239,8 +239,8 @@ void step_until_idle() {
     console().mark("export failed: a sink neither fails nor finishes");
 }
 
-// SINK=auto, after everything was tried: what the network did not carry whole goes to the disk. False: nor did the
-// disk.
+// SINK=auto, after everything was tried: what the network did not carry whole, or what left unacknowledged although
+// V1 was not chosen, goes to the disk. False: nor did the disk.
 bool use_disk_instead() {
     tracer::Exporter& exporter = tracer::instance().exporter;
     for (std::size_t i = 0; i < tracer::Exporter::kSinksMax; ++i) {
@@ -249,10 +249,13 @@ bool use_disk_instead() {
             g_network_error = report.error;
         }
     }
-    if (!g_network_error) {
+    if (g_network_error) {
+        console().mark("exporting disk, because udp failed: ", lib::error_name(*g_network_error));
+    } else if (network_sink().fell_back()) {
+        console().mark("exporting disk, because nothing acknowledged what udp sent");
+    } else {
         return true;
     }
-    console().mark("exporting disk, because udp failed: ", lib::error_name(*g_network_error));
     if (const auto opened = attach(open_storage(g_persistent), tracer::SinkTime::after_exit); !opened.ok()) {
         console().mark("export failed: disk: ", lib::error_name(opened.error()));
         return false;
