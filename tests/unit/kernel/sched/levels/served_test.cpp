@@ -197,6 +197,23 @@ TEST(AperiodicServer, IsRemovedOnlyWhenNoTaskIsAttached) {
               "busy | ok | not found | not found | not found");
 }
 
+TEST(AperiodicServer, ServesAsBeforeAfterARefusedRemoval) {
+    s_lengths = {3, 2};
+    s_next = 0;
+    EXPECT_EQ(hosted::run([] {
+                  at_begin([](void*) {
+                      make_server(ServerKind::deferrable, 2, 5);
+                      s_request = served("S", &requests);
+                      EXPECT_FALSE(kernel::server_remove(s_server).ok());
+                      request_at(1);
+                      at_time(2, [](void*) { EXPECT_FALSE(kernel::server_remove(s_server).ok()); });
+                      request_at(11);
+                  });
+                  pause_until(14);
+              }),
+              "S 1-3 | S 5-6 | S 11-13");
+}
+
 TEST(AperiodicServer, IsNotReplenishedAfterItsRemoval) {
     static int interrupts;
     EXPECT_EQ(hosted::run([] {
