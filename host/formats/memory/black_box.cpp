@@ -253,6 +253,21 @@ lib::Result<std::optional<ChunkHead>, trace::Refusal> BlackBox::head(std::uint32
     return std::optional(head);
 }
 
+bool BlackBox::read_table(std::vector<std::byte>& table) const {
+    table.resize(std::size_t{m_descriptor.chunks.entries} * m_descriptor.chunks.entry_bytes);
+    return m_image.read(m_descriptor.chunks.address, table);
+}
+
+BlackBox::Mark BlackBox::mark(Bytes table, std::uint32_t index) const {
+    const std::size_t entry_bytes = m_descriptor.chunks.entry_bytes;
+    const Bytes entry = table.subspan(index * entry_bytes, entry_bytes);
+    if (field<std::uint8_t>(entry, m_descriptor.chunk.exists) == 0) {
+        return {};
+    }
+    const ChunkHead head = decode_head(m_descriptor.chunk, entry);
+    return {.uses = head.uses, .word = head.word, .emergency_position = head.emergency_position()};
+}
+
 ProcessorCounts BlackBox::processor(std::uint32_t index) const {
     std::vector<std::byte> entry;
     if (!read_entry(m_descriptor.processors, index, entry)) {

@@ -86,6 +86,18 @@ class BlackBox {
     // Precondition: index < descriptor().chunks.entries.
     [[nodiscard]] lib::Result<std::optional<ChunkHead>, trace::Refusal> head(std::uint32_t index) const;
 
+    // All heads at once, unchecked, for a look at what has changed; false if they are not in the file.
+    [[nodiscard]] bool read_table(std::vector<std::byte>& table) const;
+
+    // What changes when records come. Precondition: the table was read, and has this index.
+    struct Mark {
+        std::uint32_t uses = 0; // 0: no such chunk
+        std::uint64_t word = 0;
+        std::size_t emergency_position = 0;
+    };
+
+    [[nodiscard]] Mark mark(std::span<const std::byte> table, std::uint32_t index) const;
+
     [[nodiscard]] ProcessorCounts processor(std::uint32_t index) const;
 
     // Records of chunks that were emptied or deleted.

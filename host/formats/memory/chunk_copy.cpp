@@ -52,12 +52,11 @@ std::optional<std::size_t> first_invalid(Bytes records) {
     return std::nullopt;
 }
 
-// Drops what is before `offset` of an area of which `records` begins at `begin`, and slots of a long event whose first
-// ones are gone.
-void drop_before(std::size_t offset, std::size_t begin, std::vector<std::byte>& records) {
-    std::size_t dropped = offset > begin ? std::min(offset - begin, records.size()) : 0;
-    dropped += tracer::first_event(Bytes(records).subspan(dropped));
-    records.erase(records.begin(), records.begin() + static_cast<std::ptrdiff_t>(dropped));
+// How much of the records, which begin at `begin` of their area, is before `offset`, or is left of a long event whose
+// first slots are gone.
+std::size_t bytes_before(std::size_t offset, std::size_t begin, Bytes records) {
+    const std::size_t before = offset > begin ? std::min(offset - begin, records.size()) : 0;
+    return before + tracer::first_event(records.subspan(before));
 }
 
 } // namespace
@@ -73,8 +72,8 @@ std::optional<ChunkHead> ChunkCopier::head_again(const ChunkHead& head) {
     return again && again.value() && again.value()->continues(head) ? again.value() : std::nullopt;
 }
 
-lib::Result<const ChunkCopy*, trace::Refusal> ChunkCopier::copy(std::uint32_t index, const ChunkPlace& from,
-                                                                Streams streams) {
+lib::Result<bool, trace::Refusal> ChunkCopier::copy(std::uint32_t index, const ChunkPlace& from, Streams streams,
+                                                    ChunkCopy& out) {
     std::string torn;
     for (int tries = 0; tries < kTriesMax; ++tries) {
         const auto head = m_box.head(index);
@@ -83,15 +82,15 @@ lib::Result<const ChunkCopy*, trace::Refusal> ChunkCopier::copy(std::uint32_t in
             continue;
         }
         if (!head.value()) {
-            return nullptr;
+            return false;
         }
         torn.clear();
         if (m_meanwhile) {
             m_meanwhile();
         }
-        switch (copy_once(*head.value(), from, streams)) {
+        switch (copy_once(*head.value(), from, streams, out)) {
         case Outcome::copied:
-            return &m_copy;
+            return true;
         case Outcome::overtaken:
             break;
         case Outcome::refused:
@@ -103,28 +102,32 @@ lib::Result<const ChunkCopy*, trace::Refusal> ChunkCopier::copy(std::uint32_t in
                      : torn};
 }
 
-ChunkCopier::Outcome ChunkCopier::copy_once(const ChunkHead& head, ChunkPlace from, Streams streams) {
+ChunkCopier::Outcome ChunkCopier::copy_once(const ChunkHead& head, ChunkPlace from, Streams streams, ChunkCopy& out) {
     if (from.uses != head.uses) {
         from = {};
     }
-    m_copy = {.head = head,
-              .place = {.uses = head.uses,
-                        .word = head.word,
-                        .end_bytes = head.end(),
-                        .emergency_end = head.emergency_position(),
-                        .last_stamp = from.last_stamp}};
+    out = {.head = head,
+           .place = {.uses = head.uses,
+                     .word = head.word,
+                     .end_bytes = head.end(),
+                     .emergency_end = head.emergency_position(),
+                     .last_stamp = from.last_stamp},
+           .records = std::move(out.records), // their memory
+           .emergency = std::move(out.emergency)};
+    out.records.clear();
+    out.emergency.clear();
     if (from.emergency_end < head.emergency_position()) {
-        m_copy.emergency.resize(head.emergency_position() - from.emergency_end);
-        if (!m_box.image().read(head.emergency_data + from.emergency_end, m_copy.emergency)) {
+        out.emergency.resize(head.emergency_position() - from.emergency_end);
+        if (!m_box.image().read(head.emergency_data + from.emergency_end, out.emergency)) {
             return refuse("its emergency area is not in the file");
         }
     }
-    const Outcome outcome = head.compact() || head.compressed ? copy_stream(head, from.end_bytes, streams)
-                                                              : copy_plain(head, from.end_bytes);
-    return outcome == Outcome::copied ? verify() : outcome;
+    const Outcome outcome = head.compact() || head.compressed ? copy_stream(head, from.end_bytes, streams, out)
+                                                              : copy_plain(head, from.end_bytes, out);
+    return outcome == Outcome::copied ? verify(out) : outcome;
 }
 
-ChunkCopier::Outcome ChunkCopier::copy_plain(const ChunkHead& head, std::uint64_t from_bytes) {
+ChunkCopier::Outcome ChunkCopier::copy_plain(const ChunkHead& head, std::uint64_t from_bytes, ChunkCopy& out) {
     const std::uint64_t lap = head.lap();
     const std::uint64_t lap_begin = head.lap_base[lap & 1];
     // Of the previous lap, whose length is among the figures of the present one.
@@ -132,12 +135,13 @@ ChunkCopier::Outcome ChunkCopier::copy_plain(const ChunkHead& head, std::uint64_
     const std::uint64_t older_base = lap_begin - older_end;
     const std::uint64_t older_from = std::max<std::uint64_t>(from_bytes > older_base ? from_bytes - older_base : 0,
                                                              tracer::scratch_end(head.word, head.scribbled));
-    m_older.resize(older_from < older_end ? older_end - older_from : 0);
+    const std::size_t older_bytes = older_from < older_end ? older_end - older_from : 0;
     const std::uint64_t newer_from =
         std::min<std::uint64_t>(from_bytes > lap_begin ? from_bytes - lap_begin : 0, head.position());
-    m_copy.records.resize(head.position() - newer_from);
-    if (!m_box.image().read(head.data + older_from, m_older) ||
-        !m_box.image().read(head.data + newer_from, m_copy.records)) {
+    out.records.resize(older_bytes + head.position() - newer_from);
+    const auto older = std::span(out.records).first(older_bytes);
+    const auto newer = std::span(out.records).subspan(older_bytes);
+    if (!m_box.image().read(head.data + older_from, older) || !m_box.image().read(head.data + newer_from, newer)) {
         return refuse("its records are not in the file");
     }
     const auto again = head_again(head);
@@ -145,21 +149,18 @@ ChunkCopier::Outcome ChunkCopier::copy_plain(const ChunkHead& head, std::uint64_
         return Outcome::overtaken;
     }
     const std::size_t scratch = tracer::scratch_end(again->word, again->scribbled);
-    if (again->lap() == lap) {
-        drop_before(scratch, older_from, m_older);
-        m_older.insert(m_older.end(), m_copy.records.begin(), m_copy.records.end());
-        m_copy.records.swap(m_older);
-    } else {
-        drop_before(scratch, newer_from, m_copy.records);
-    }
-    const std::uint64_t oldest = head.end() - std::min<std::uint64_t>(head.end(), m_copy.records.size());
-    m_copy.lost = oldest > from_bytes ? (oldest - from_bytes) / kRecordBytes : 0;
+    const std::size_t dropped = again->lap() == lap ? bytes_before(scratch, older_from, older)
+                                                    : older_bytes + bytes_before(scratch, newer_from, newer);
+    out.records.erase(out.records.begin(), out.records.begin() + static_cast<std::ptrdiff_t>(dropped));
+    const std::uint64_t oldest = head.end() - std::min<std::uint64_t>(head.end(), out.records.size());
+    out.lost = oldest > from_bytes ? (oldest - from_bytes) / kRecordBytes : 0;
     return Outcome::copied;
 }
 
-ChunkCopier::Outcome ChunkCopier::copy_stream(const ChunkHead& head, std::uint64_t from_bytes, Streams streams) {
+ChunkCopier::Outcome ChunkCopier::copy_stream(const ChunkHead& head, std::uint64_t from_bytes, Streams streams,
+                                              ChunkCopy& out) {
     const std::size_t size = head.compressed ? head.stream_bytes : head.position();
-    std::vector<std::byte>& stream = streams == Streams::kept ? m_copy.records : m_older;
+    std::vector<std::byte>& stream = streams == Streams::kept ? out.records : m_stream;
     stream.assign((size + kRecordBytes - 1) / kRecordBytes * kRecordBytes, std::byte{0});
     if (!m_box.image().read(head.data, std::span(stream).first(size))) {
         return refuse("its stream is not in the file");
@@ -171,44 +172,44 @@ ChunkCopier::Outcome ChunkCopier::copy_stream(const ChunkHead& head, std::uint64
     const std::uint64_t before = head.compressed ? head.overwritten : 0;
     const std::uint64_t from = from_bytes / kRecordBytes;
     const auto decoded = decode_stream(Bytes(stream).first(size), from > before ? from - before : 0,
-                                       streams == Streams::kept ? nullptr : &m_copy.records);
+                                       streams == Streams::kept ? nullptr : &out.records);
     if (!decoded) {
         return refuse(decoded.error().text);
     }
-    m_copy.place.end_bytes = (before + decoded.value()) * kRecordBytes;
-    m_copy.lost = before > from ? before - from : 0;
+    out.place.end_bytes = (before + decoded.value()) * kRecordBytes;
+    out.lost = before > from ? before - from : 0;
     if (streams == Streams::kept) {
-        m_copy.compact = true;
-        m_copy.stream_bytes = static_cast<std::uint32_t>(size);
-        m_copy.stream_records = decoded.value();
+        out.compact = true;
+        out.stream_bytes = static_cast<std::uint32_t>(size);
+        out.stream_records = decoded.value();
         const auto layout = stream.size() > 5 ? std::to_integer<std::uint8_t>(stream[5]) : std::uint8_t{0};
-        m_copy.layout = layout;
+        out.layout = layout;
         if (const auto stamp = tracer::compact::first_stamp(Bytes(stream).first(size))) {
-            m_copy.stamp = stamp.value();
+            out.stamp = stamp.value();
         }
     }
     return Outcome::copied;
 }
 
 // What was copied is a sequence of records; the first stamp is known.
-ChunkCopier::Outcome ChunkCopier::verify() {
-    const auto check = [this](Bytes records, std::string_view area) {
+ChunkCopier::Outcome ChunkCopier::verify(ChunkCopy& out) {
+    const auto check = [&](Bytes records, std::string_view area) {
         if (const auto at = first_invalid(records)) {
             static_cast<void>(refuse(fmt::format("{} record {} of {} copied is none that the tracer writes", area,
                                                  *at / kRecordBytes, records.size() / kRecordBytes)));
             return false;
         }
-        if (!records.empty() && !m_copy.stamp) {
-            m_copy.stamp = tracer::decode_record(records).stamp();
+        if (!records.empty() && !out.stamp) {
+            out.stamp = tracer::decode_record(records).stamp();
         }
         if (!records.empty()) {
             const lib::Ticks last = tracer::decode_record(records.last(kRecordBytes)).stamp();
-            m_copy.place.last_stamp = std::max(m_copy.place.last_stamp, last.value);
+            out.place.last_stamp = std::max(out.place.last_stamp, last.value);
         }
         return true;
     };
-    const Bytes main = m_copy.compact ? Bytes() : Bytes(m_copy.records);
-    return check(main, "main") && check(m_copy.emergency, "emergency") ? Outcome::copied : Outcome::refused;
+    const Bytes main = out.compact ? Bytes() : Bytes(out.records);
+    return check(main, "main") && check(out.emergency, "emergency") ? Outcome::copied : Outcome::refused;
 }
 
 } // namespace host::formats::memory

@@ -69,25 +69,24 @@ class ChunkCopier {
     ChunkCopier(const ChunkCopier&) = delete;
     ChunkCopier& operator=(const ChunkCopier&) = delete;
 
-    // What the chunk of this number has after `from`; the copy is valid until the next call. Nothing if there is no
+    // What the chunk of this number has after `from`; `out` keeps its memory for the next copy. False if there is no
     // such chunk. The refusal says what does not hold. Precondition: index < entries of the table.
-    [[nodiscard]] lib::Result<const ChunkCopy*, trace::Refusal> copy(std::uint32_t index, const ChunkPlace& from,
-                                                                     Streams streams);
+    [[nodiscard]] lib::Result<bool, trace::Refusal> copy(std::uint32_t index, const ChunkPlace& from, Streams streams,
+                                                         ChunkCopy& out);
 
   private:
     enum class Outcome : std::uint8_t { copied, overtaken, refused };
 
-    [[nodiscard]] Outcome copy_once(const ChunkHead& head, ChunkPlace from, Streams streams);
-    [[nodiscard]] Outcome copy_plain(const ChunkHead& head, std::uint64_t from_bytes);
-    [[nodiscard]] Outcome copy_stream(const ChunkHead& head, std::uint64_t from_bytes, Streams streams);
+    [[nodiscard]] Outcome copy_once(const ChunkHead& head, ChunkPlace from, Streams streams, ChunkCopy& out);
+    [[nodiscard]] Outcome copy_plain(const ChunkHead& head, std::uint64_t from_bytes, ChunkCopy& out);
+    [[nodiscard]] Outcome copy_stream(const ChunkHead& head, std::uint64_t from_bytes, Streams streams, ChunkCopy& out);
     [[nodiscard]] std::optional<ChunkHead> head_again(const ChunkHead& head);
-    [[nodiscard]] Outcome verify();
+    [[nodiscard]] Outcome verify(ChunkCopy& out);
     [[nodiscard]] Outcome refuse(std::string text);
 
     const BlackBox& m_box;
     std::function<void()> m_meanwhile;
-    ChunkCopy m_copy;
-    std::vector<std::byte> m_older; // of the previous lap
+    std::vector<std::byte> m_stream; // that is decoded
     std::string m_why;
 };
 

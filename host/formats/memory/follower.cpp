@@ -115,25 +115,24 @@ std::uint32_t Follower::active_chunk() const {
 // Adds what the chunk has got.
 void Follower::collect(std::uint32_t index) {
     const ChunkPlace& from = m_places[index];
-    const auto head = m_box.head(index);
-    const bool same = head && head.value() && head.value()->uses == from.uses && head.value()->word == from.word &&
-                      head.value()->emergency_position() == from.emergency_end;
-    if (same || (head && !head.value())) {
+    if (m_used == m_pieces.size()) {
+        m_pieces.emplace_back();
+    }
+    Piece& piece = m_pieces[m_used];
+    const auto copied = m_copier.copy(index, from, Streams::decoded, piece.copy);
+    if (!copied || !copied.value()) {
         return;
     }
-    const auto copied = m_copier.copy(index, from, Streams::decoded);
-    const ChunkCopy* const copy = copied ? copied.value() : nullptr;
-    if (copy == nullptr) {
-        return;
-    }
-    if (copy->events() == 0) {
+    if (piece.copy.events() == 0) {
         // What was lost is counted in the next part that has records.
-        if (copy->lost == 0) {
-            m_places[index] = copy->place;
+        if (piece.copy.lost == 0) {
+            m_places[index] = piece.copy.place;
         }
         return;
     }
-    m_pieces.push_back({.index = index, .stamp = copy->stamp->value, .copy = *copy});
+    piece.index = index;
+    piece.stamp = piece.copy.stamp->value;
+    ++m_used;
 }
 
 bool Follower::give(const ChunkCopy& copy, const Take& take) {
@@ -173,48 +172,63 @@ bool Follower::give_losses(const Take& take) {
     return empty.lost == 0 || take(m_image.preamble(empty, false));
 }
 
-Follower::Step Follower::step(const Take& take) {
-    const auto state = m_box.state(); // before the records: what is recorded before the end is taken
-    if (!state) {
-        return Step::ended;
-    }
-    m_pieces.clear();
-    const std::uint32_t active = active_chunk();
-    const std::uint32_t entries = m_box.descriptor().chunks.entries;
-    if (active < entries) {
-        collect(active);
-    }
-    // A chunk without a record holds nothing back.
-    const std::uint64_t latest = active == entries   ? 0
-                                 : !m_pieces.empty() ? m_pieces.front().copy.place.last_stamp
-                                                     : m_places[active].last_stamp;
-    const std::uint64_t horizon = latest != 0 ? latest : ~std::uint64_t{0};
-    for (std::uint32_t index = 0; index < entries; ++index) {
-        if (index != active) {
-            collect(index);
-        }
-    }
-    const bool left = std::erase_if(m_pieces, [&](const Piece& piece) {
-                          return piece.index != active && piece.stamp > horizon;
-                      }) != 0;
-    if (m_pieces.empty() && left) {
+// The pieces that may be given; all: none is left for the next step.
+Follower::Step Follower::give_all(std::span<Piece> pieces, bool all, std::uint32_t active,
+                                  tracer::black_box::State state, const Take& take) {
+    if (pieces.empty() && !all) {
         return active_chunk() == active ? Step::idle : Step::more;
     }
-    if (m_pieces.empty() && *state == tracer::black_box::State::running) {
+    if (pieces.empty() && state == tracer::black_box::State::running) {
         return Step::idle;
     }
-    if (m_pieces.empty()) {
+    if (pieces.empty()) {
         return give_losses(take) ? Step::ended : Step::closed;
     }
-    std::ranges::sort(m_pieces, {}, &Piece::stamp);
+    std::sort(pieces.begin(), pieces.end(), [](const Piece& a, const Piece& b) { return a.stamp < b.stamp; });
     m_image.refresh();
-    for (const Piece& piece : m_pieces) {
+    for (const Piece& piece : pieces) {
         if (!give(piece.copy, take)) {
             return Step::closed;
         }
         m_places[piece.index] = piece.copy.place;
     }
     return Step::more;
+}
+
+Follower::Step Follower::step(const Take& take) {
+    const auto state = m_box.state(); // before the records: what is recorded before the end is taken
+    if (!state) {
+        return Step::ended;
+    }
+    m_used = 0;
+    const std::uint32_t active = active_chunk();
+    const std::uint32_t entries = m_box.descriptor().chunks.entries;
+    if (active < entries) {
+        collect(active);
+    }
+    // A chunk without a record holds nothing back.
+    const std::uint64_t latest = active == entries ? 0
+                                 : m_used != 0     ? m_pieces.front().copy.place.last_stamp
+                                                   : m_places[active].last_stamp;
+    const std::uint64_t horizon = latest != 0 ? latest : ~std::uint64_t{0};
+    if (!m_box.read_table(m_table)) {
+        return Step::ended;
+    }
+    for (std::uint32_t index = 0; index < entries; ++index) {
+        const BlackBox::Mark mark = m_box.mark(m_table, index);
+        const ChunkPlace& from = m_places[index];
+        const bool changed =
+            mark.uses != from.uses || mark.word != from.word || mark.emergency_position != from.emergency_end;
+        if (index != active && mark.uses != 0 && changed) {
+            collect(index);
+        }
+    }
+    const auto pieces = std::span(m_pieces).first(m_used);
+    const auto later = std::partition(pieces.begin(), pieces.end(), [&](const Piece& piece) {
+        return piece.index == active || piece.stamp <= horizon;
+    });
+    const auto given = static_cast<std::size_t>(later - pieces.begin());
+    return give_all(pieces.first(given), given == m_used, active, *state, take);
 }
 
 std::shared_ptr<trace::ByteSource> follow(BlackBox box, const trace::FollowOptions& options) {

@@ -61,13 +61,17 @@ class Follower {
     [[nodiscard]] std::uint64_t written() const;
     [[nodiscard]] bool give_losses(const Take& take);
     [[nodiscard]] bool give(const ChunkCopy& copy, const Take& take);
+    [[nodiscard]] Step give_all(std::span<Piece> pieces, bool all, std::uint32_t active, tracer::black_box::State state,
+                                const Take& take);
     [[nodiscard]] std::uint32_t active_chunk() const;
 
     BlackBox m_box;
     ChunkCopier m_copier;
     ChunkImage m_image;
     std::vector<ChunkPlace> m_places; // by number of the chunk
-    std::vector<Piece> m_pieces;
+    std::vector<Piece> m_pieces;      // the first of them are those of this step; all keep their memory
+    std::size_t m_used = 0;
+    std::vector<std::byte> m_table;
     std::uint64_t m_records = 0;
     std::uint64_t m_lost = 0;
 };

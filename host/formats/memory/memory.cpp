@@ -27,21 +27,20 @@ class Snapshot {
         const auto& table = m_box.descriptor().chunks;
         std::uint64_t bytes = 0; // chunks do not overlap, so all of them together are no larger than the arena
         for (std::uint32_t index = 0; index < table.entries; ++index) {
-            const auto copied = m_copier.copy(index, {}, Streams::kept);
+            const auto copied = m_copier.copy(index, {}, Streams::kept, m_copy);
             if (!copied) {
                 leave_out(index, copied.error().text);
                 continue;
             }
-            const ChunkCopy* const copy = copied.value();
-            if (copy == nullptr || copy->events() == 0) {
+            if (!copied.value() || m_copy.events() == 0) {
                 continue;
             }
-            bytes += copy->records.size() + copy->emergency.size();
+            bytes += m_copy.records.size() + m_copy.emergency.size();
             if (bytes > m_box.descriptor().arena.bytes) {
                 leave_out(index, "the chunks before it fill the arena: their areas overlap");
                 continue;
             }
-            if (const auto added = add(*copy, spool); !added) {
+            if (const auto added = add(spool); !added) {
                 return added;
             }
         }
@@ -62,10 +61,10 @@ class Snapshot {
                              fmt::format("the chunk is left out: {}", why));
     }
 
-    [[nodiscard]] lib::Result<void> add(const ChunkCopy& copy, trace::Spool& spool) {
+    [[nodiscard]] lib::Result<void> add(trace::Spool& spool) {
         m_image.refresh();
-        for (const auto part : {m_image.preamble(copy, true), std::span<const std::byte>(copy.records),
-                                std::span<const std::byte>(copy.emergency)}) {
+        for (const auto part : {m_image.preamble(m_copy, true), std::span<const std::byte>(m_copy.records),
+                                std::span<const std::byte>(m_copy.emergency)}) {
             if (const auto added = spool.append(part); !added) {
                 return added;
             }
@@ -77,6 +76,7 @@ class Snapshot {
     std::string m_name;
     trace::Diagnostics& m_diagnostics;
     ChunkCopier m_copier;
+    ChunkCopy m_copy;
     ChunkImage m_image;
 };
 

@@ -49,12 +49,13 @@ class ChunkCopying : public testing::Test {
     std::vector<std::uint64_t> copied(std::uint64_t from, std::uint64_t meanwhile, std::uint64_t always = 0) {
         bool first = true;
         ChunkCopier copier(m_box, [&] { write(std::exchange(first, false) ? meanwhile : always); });
-        const auto copy = copier.copy(0, {.uses = 1, .end_bytes = from * tracer::kRecordBytes}, Streams::kept);
-        m_why = copy ? "" : copy.error().text;
+        ChunkCopy copy;
+        const auto found = copier.copy(0, {.uses = 1, .end_bytes = from * tracer::kRecordBytes}, Streams::kept, copy);
+        m_why = found ? "" : found.error().text;
         std::vector<std::uint64_t> numbers;
-        if (copy) {
-            m_lost = copy.value()->lost;
-            for (auto rest = std::span(copy.value()->records); !rest.empty(); rest = rest.subspan(16)) {
+        if (found) {
+            m_lost = copy.lost;
+            for (auto rest = std::span(copy.records); !rest.empty(); rest = rest.subspan(16)) {
                 numbers.push_back(tracer::decode_record(rest).stamp().value - 1000);
             }
         }
@@ -126,11 +127,12 @@ TEST_F(ChunkCopying, BeginsAgainWhenTheChunkWasUsedAnew) {
         }
     };
     ChunkCopier copier(m_box, anew);
-    const auto copy = copier.copy(0, {.uses = 1, .end_bytes = 64}, Streams::kept);
-    ASSERT_TRUE(copy.ok());
-    EXPECT_EQ(copy.value()->place.uses, 2U);
-    EXPECT_EQ(copy.value()->stamp->value, 1006U);
-    EXPECT_EQ(copy.value()->events(), 6U);
+    ChunkCopy copy;
+    const auto found = copier.copy(0, {.uses = 1, .end_bytes = 64}, Streams::kept, copy);
+    ASSERT_TRUE(found.ok() && found.value());
+    EXPECT_EQ(copy.place.uses, 2U);
+    EXPECT_EQ(copy.stamp->value, 1006U);
+    EXPECT_EQ(copy.events(), 6U);
 }
 
 } // namespace

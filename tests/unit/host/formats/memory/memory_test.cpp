@@ -215,6 +215,15 @@ TEST_F(Memory, AnyTruncationIsReadWithoutACrash) {
     }
 }
 
+TEST_F(Memory, AFlippedBitNeverMakesMoreOfIt) {
+    const Bytes whole = two_chunks().saved(0);
+    for (std::size_t at = 0; at < MemoryImage::kArena - MemoryImage::kBase; at += 3) {
+        Bytes bytes = whole;
+        bytes[at] ^= std::byte{1} << (at % 8);
+        EXPECT_LE(read(bytes, trace::InputKind::memory), 9U) << at << '\n' << m_lines; // a position may grow
+    }
+}
+
 TEST_F(Memory, ACoreThatContradictsItselfIsRefused) {
     const Bytes whole = two_chunks().core();
     const auto with = [&whole](std::size_t offset, std::uint8_t value) {
