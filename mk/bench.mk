@@ -34,6 +34,11 @@ HOST_BENCH_EVENTS := 6000000
 $(eval $(call linked,$(HOST_BENCH),$(call host_objects,tests/bench/host_speed.cpp tests/bench/plain_output.cpp \
   $(filter-out host/cli/main.cpp,$(HOST_SOURCES)) $(COMMON_SOURCES)),$(HOST_LIBS)))
 
+# The follower of a machine's memory, and the kernel's record path as the machine.
+FOLLOW_BENCH := $(BUILD)/bench/follow_speed
+$(eval $(call linked,$(FOLLOW_BENCH),$(call bench_objects,tests/bench/follow_speed.cpp tests/bench/uncounted.cpp \
+  $(RECORD_PATH_SOURCES)) $(TRACE_LIBRARY),$(TRACE_LIBRARY_LIBS) -lpthread))
+
 # With the tracer there is space for fewer stacks.
 BENCH_TASKS := 1100
 BENCH_TASKS_TRACED := 160
@@ -43,7 +48,8 @@ bench: deps $(BENCH) $(LTTNG_PEER) $(COMPACT_BENCH) kernel $(RELEASED_TEST_KERNE
 	$(call make_with,kernel $(OFF_OPTIONS))
 	@tests/bench/run.sh $(BENCH) $(LTTNG_PEER) $(COMPACT_BENCH) $(KERNEL) $(RELEASED_TEST_KERNEL) $(EFI) $(REMORA)
 
-bench-host: $(HOST_BENCH) $(REMORA) ## figures: the host tools compared with naive loops and babeltrace2
+bench-host: $(HOST_BENCH) $(FOLLOW_BENCH) $(REMORA) ## figures: the host tools compared with naive loops and babeltrace2
+	@$(FOLLOW_BENCH)
 	@tests/bench/host.py $(HOST_BENCH) $(REMORA) $(HOST_BENCH_EVENTS)
 
 bench-sql: $(REMORA) ## figures: the questions of docs/sql.md on 12 million records; writes its table
