@@ -131,7 +131,7 @@ kernel_words() {
     if [[ ${COMPACT:-OFF} != OFF ]]; then
         words+=" compact=$COMPACT"
     fi
-    if [[ ${WATCHDOG_MS:-10000} != 10000 ]]; then
+    if [[ ${WATCHDOG_MS:-30000} != 30000 ]]; then
         words+=" watchdog_ms=$WATCHDOG_MS"
     fi
     if [[ ${STREAM:-OFF} == ON ]]; then

@@ -6,7 +6,7 @@
 //     interrupts are not taken, and a handler runs                                       handler
 //     interrupts are not taken otherwise                                                 interrupts_off
 //     the same task has the processor, and no task was dispatched, no kick               task
-//     the idle task has it, no timer is posted and no line open: nothing can happen      main
+//     the idle task has it, no timer will fire and no line is open                       main
 //   while the run ends (AFTER_EXIT, or after a panic): interrupts are off, no kick       end
 #pragma once
 
@@ -36,7 +36,7 @@ struct Sight {
     bool answered = true; // an interrupt that was sent at the look before has been taken
     bool in_interrupt = false;
     bool idle = false;            // the idle task has the processor
-    bool something_comes = false; // a timer is posted, or a line is open
+    bool something_comes = false; // a timer will fire, or a line is open
     bool ending = false;
     lib::Ticks dispatched_at; // the last dispatch of a task
     std::uint32_t kicks = 0;

@@ -9,6 +9,7 @@
 #include "kernel/panic/panic.hpp"
 #include "kernel/run/runlevel.hpp"
 #include "kernel/state/processor.hpp"
+#include "kernel/time/clock.hpp"
 #include "kernel/time/timer.hpp"
 
 namespace kernel::root {
@@ -30,7 +31,7 @@ Sight see(bool answered) {
     return {.answered = answered,
             .in_interrupt = cpu.in_interrupt,
             .idle = cpu.loaded != nullptr && g_watchdog.background->is_idle(*cpu.loaded),
-            .something_comes = timer_armed(off) || arch::x86_64::any_line_open(),
+            .something_comes = (timer_armed(off) && timer_due(off) > now()) || arch::x86_64::any_line_open(),
             .ending = g_watchdog.last_stage || run_level() == RunLevel::after_exit,
             .dispatched_at = cpu.dispatched_at,
             .kicks = detail::watchdog_kicks};

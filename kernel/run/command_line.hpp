@@ -51,9 +51,9 @@ struct Options {
     ClockWords compensation;
     bool clock_records = false; // the clock is compensated for records, not for steps
     CompactChoice compact = CompactChoice::off;
-    std::uint32_t watchdog_ms = 10'000;                  // how long nothing may happen; 0: forever
     ProtocolChoice protocol = ProtocolChoice::automatic; // of the network's chunks
     bool stream = false;                                 // they leave while the application runs
+    std::uint32_t watchdog_ms = 30'000;                  // how long nothing may happen; 0: forever
 };
 
 [[nodiscard]] constexpr bool wants_udp(SinkChoice sink) {

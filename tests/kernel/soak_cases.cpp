@@ -11,6 +11,7 @@
 #include "arch/x86_64/mmio.hpp"
 #include "arch/x86_64/port_io.hpp"
 #include "kernel/interrupt/interrupt.hpp"
+#include "kernel/panic/hang.hpp"
 #include "kernel/time/timer.hpp"
 #include "tests/kernel/interrupt_table.hpp"
 #include "tests/kernel/recording.hpp"
@@ -253,6 +254,7 @@ int soak_records(const kernel::AppArguments& arguments) {
         arguments.duration.value != 0 ? arguments.duration : lib::Nanoseconds{kDefaultDuration};
     const lib::Ticks end = kernel::after(duration);
     while (kernel::now() < end && failures == 0) {
+        kernel::watchdog_kick();
         round(g_rounds % 2 == 0 ? FTRACE_CHUNK_FLAG_CYC : FTRACE_CHUNK_FLAG_STOP);
     }
     {

@@ -8,6 +8,7 @@
 #include "drivers/pci.hpp"
 #include "kernel/interrupt/fault.hpp"
 #include "kernel/interrupt/interrupt.hpp"
+#include "kernel/panic/hang.hpp"
 #include "tests/kernel/row_cases.hpp"
 
 #include <array>
@@ -250,6 +251,7 @@ int nmi_storm(const kernel::AppArguments&) {
         rounds_with += now != seen ? 1 : 0;
         seen = now;
         ++work;
+        kernel::watchdog_kick();
         look_again();
     }
     const std::uint64_t last = kernel::interrupt_counters().nmi;

@@ -15,7 +15,7 @@ TEST(CommandLine, EmptyGivesTheDefaults) {
     EXPECT_EQ(parsed.options.sink, SinkChoice::none);
     EXPECT_EQ(parsed.options.port, 20000);
     EXPECT_EQ(parsed.options.width_bits, 16);
-    EXPECT_EQ(parsed.options.watchdog_ms, 10'000U);
+    EXPECT_EQ(parsed.options.watchdog_ms, 30'000U);
 }
 
 TEST(CommandLine, UnderstandsEveryKey) {
