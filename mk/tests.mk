@@ -124,6 +124,11 @@ soak-hangs: export HANGS := 200
 soak-hangs: $(TEST_KERNEL) $(REMORA) ## test: two hundred hangs at random instants
 	@tests/run.py integration hangs_at_random_instants
 
+.PHONY: soak-resets
+soak-resets: export RESETS := 200
+soak-resets: $(TEST_KERNEL) $(REMORA) ## test: two hundred resets at random instants
+	@tests/run.py integration resets_at_random_instants
+
 test-model: ## test: the model of the record path: every variant, every mutant
 	@tests/models/run.py ci
 

@@ -29,7 +29,7 @@ def import_guest():
 
 def import_integration():
     for name in ("black_box", "boots", "collector", "compact", "documents", "exports", "faults", "options", "protocols",
-                 "steps", "streaming", "tour", "watchdog", "whole_run"):
+                 "steps", "streaming", "survivor", "tour", "watchdog", "whole_run"):
         importlib.import_module(f"integration.{name}")
     importlib.import_module("integration.compact").register_layouts()
     importlib.import_module("integration.exports").register_applications()

@@ -154,6 +154,9 @@ class ChunkStore {
     // overwritten.
     [[nodiscard]] const ChunkCounts& retired() const { return m_retired; }
 
+    // Those of an earlier boot, whose chunks these are. Before anything is recorded.
+    void continue_from(const ChunkCounts& retired) { m_retired = retired; }
+
     // The record path may write to it now.
     [[nodiscard]] bool is_active(const Chunk& chunk) const { return read_shared(m_cpu.active) == &chunk.control; }
 

@@ -2,10 +2,12 @@
 // The kernel's one tracer: the only file of the tracer with global state. The arena, and what a reader of the memory
 // needs beside it (black_box/descriptor.hpp), have sections of their own, which the linker script places at 32 MiB,
 // neither loaded nor cleared, so that they survive a reset. Everything else is zero-initialised (.bss); no constructor
-// runs.
+// runs before start().
 #include "tracer/black_box/describe.hpp"
+#include "tracer/black_box/survivor.hpp"
 #include "tracer/instance.hpp"
 
+#include <array>
 #include <new>
 
 namespace tracer {
@@ -25,28 +27,81 @@ constexpr std::size_t kArenaBytes = std::size_t{16} * 1024 * 1024;
   gnu::aligned(black_box::kAlignment)]] constinit black_box::Descriptor descriptor{};
 constinit Exporter::Preamble preamble{};
 constinit compact::Encoder encoder;
-constinit Instance kernel_tracer({slots, preamble, arena, encoder}, names);
+// Constructed by start(): the counts of the processor and of retired chunks survive with the rest.
+[[gnu::section(".arena.black_box,\"aw\",@nobits#"),
+  gnu::aligned(alignof(Instance))]] constinit std::array<std::byte, sizeof(Instance)>
+    place_of_instance{};
+
+void construct() {
+    ::new (place_of_instance.data()) Instance({slots, preamble, arena, encoder}, names);
+}
+
+// What the instance of the last boot counted outside of its chunks, if there was one.
+struct Counts {
+    std::uint64_t dropped_bytes = 0;
+    std::uint64_t refused_bytes = 0;
+    std::uint64_t reported_bytes = 0;
+    ChunkCounts retired;
+};
+
+constinit Counts former_counts{};
 
 } // namespace
 
 Instance& instance() {
-    return kernel_tracer;
+    return *std::launder(static_cast<Instance*>(static_cast<void*>(place_of_instance.data())));
 }
 
 namespace black_box {
 
+void start() {
+    const CpuTrace& cpu = instance().cpu;
+    former_counts = {cpu.dropped_bytes, cpu.refused_bytes, cpu.reported_bytes, instance().store.retired()};
+    construct();
+}
+
+std::optional<Former> recover_former() {
+    if (std::string_view(descriptor.magic.data(), descriptor.magic.size()) != kMagic ||
+        descriptor.state == State::carried) {
+        return std::nullopt;
+    }
+    Instance& tracer = instance();
+    Descriptor own;
+    describe(tracer, own);
+    own.address = reinterpret_cast<std::uintptr_t>(&descriptor);
+    Former former;
+    former.ended = descriptor.state == State::ended;
+    former.defect = descriptor_defect(descriptor, own);
+    if (!former.defect.empty()) {
+        return former;
+    }
+    former.setup = setup_of(descriptor);
+    names.recover();
+    former.recovered = recover_chunks(tracer.store);
+    tracer.store.continue_from(former_counts.retired);
+    tracer.cpu.dropped_bytes = former_counts.dropped_bytes;
+    tracer.cpu.refused_bytes = former_counts.refused_bytes;
+    tracer.cpu.reported_bytes = former_counts.reported_bytes;
+    return former;
+}
+
 void clear() {
+    construct();
     ::new (&descriptor) Descriptor();
     ::new (&slots) ChunkStore::Slots();
     ::new (&names) NameRegistry();
 }
 
 void publish() {
-    describe(kernel_tracer, descriptor);
+    describe(instance(), descriptor);
 }
 
 void mark_ended() {
     descriptor.state = State::ended;
+}
+
+void mark_carried() {
+    descriptor.state = State::carried;
 }
 
 } // namespace black_box

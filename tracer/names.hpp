@@ -99,6 +99,21 @@ class AppendOnlyList {
 
     [[nodiscard]] Places places() const { return {m_entries, m_order}; }
 
+    // For memory that an earlier boot left: keeps the entries, in their order, up to the first that is not whole or not
+    // in the store. Nothing is added to them.
+    void recover(bool (*whole)(const Entry& entry_untrusted)) {
+        std::size_t count = 0;
+        while (count < Capacity && m_order[count] != 0 && m_order[count] <= Capacity &&
+               whole(m_entries[place(count)])) {
+            ++count;
+        }
+        for (std::size_t i = count; i < Capacity; ++i) {
+            m_order[i] = 0;
+        }
+        m_size_hint = static_cast<std::uint32_t>(count);
+        m_taken = Capacity;
+    }
+
   private:
     [[nodiscard]] std::size_t place(std::size_t index) const {
         return __atomic_load_n(&m_order[index], __ATOMIC_ACQUIRE) - std::size_t{1};
@@ -185,6 +200,17 @@ class NameRegistry {
     [[nodiscard]] auto name_places() const { return m_names.places(); }
 
     [[nodiscard]] auto declaration_places() const { return m_declarations.places(); }
+
+    // For memory that an earlier boot left. Boot context, before anything else uses it.
+    void recover() {
+        m_names.recover([](const NameEntry& entry) {
+            return static_cast<std::uint8_t>(entry.kind) <= static_cast<std::uint8_t>(NameKind::port) &&
+                   entry.name.size <= kNameBytesMax;
+        });
+        m_declarations.recover([](const EncodedDeclaration& declaration) {
+            return declaration.size >= 2 * sizeof(std::uint16_t) && declaration.size <= EncodedDeclaration::kBytesMax;
+        });
+    }
 
   private:
     AppendOnlyList<NameEntry, kCapacity> m_names;

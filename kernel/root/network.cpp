@@ -15,6 +15,8 @@
 #include <array>
 #include <optional>
 
+#include <new>
+
 namespace kernel::root {
 
 namespace {
@@ -150,6 +152,13 @@ lib::Result<void> prepare_sink(tracer::reliable::Protocol protocol) {
 
 tracer::reliable::NetworkSink& network_sink() {
     return g_sink;
+}
+
+void renew_network_sink(tracer::reliable::Protocol protocol) {
+    ::new (&g_sink) tracer::reliable::NetworkSink(g_peer);
+    if (g_endpoint.state() == net::UdpEndpoint::State::ready) {
+        static_cast<void>(prepare_sink(protocol)); // as when it was opened; otherwise that follows
+    }
 }
 
 lib::Result<tracer::ChunkSink*> open_network(const NetworkSetup& setup) {

@@ -25,6 +25,9 @@ struct NetworkSetup {
 // The one sink of the network, open or not.
 [[nodiscard]] tracer::reliable::NetworkSink& network_sink();
 
+// A new sink in its place, for another trace; an open flow stays open. Precondition: it carries nothing. irq-off.
+void renew_network_sink(tracer::reliable::Protocol protocol);
+
 // The key is read from QEMU's file opt/remora/key, if there is one. Opens the flow; a second call for the same
 // addresses gives the same sink. Failures are reported on the console. invalid_argument: an address; exists: a flow
 // between other addresses is open; refused: the card has not been started; not_found, corrupt, timeout: no card, no

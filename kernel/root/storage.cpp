@@ -9,6 +9,7 @@
 #include "kernel/panic/console.hpp"
 
 #include <cstddef>
+#include <new>
 
 namespace kernel::root {
 
@@ -90,6 +91,10 @@ lib::Result<tracer::DiskSink*> open_storage(const std::optional<drivers::acpi::P
         }
     }
     return &g_sink;
+}
+
+void renew_storage_sink() {
+    ::new (&g_sink) tracer::DiskSink(g_files);
 }
 
 } // namespace kernel::root

@@ -18,4 +18,7 @@ namespace kernel::root {
 [[nodiscard]] lib::Result<tracer::DiskSink*>
 open_storage(const std::optional<drivers::acpi::PersistentRange>& persistent);
 
+// A new sink in its place, for another trace. Precondition: it carries nothing. irq-off.
+void renew_storage_sink();
+
 } // namespace kernel::root

@@ -10,6 +10,7 @@
 #include "kernel/root/network.hpp"
 #include "kernel/root/storage.hpp"
 #include "kernel/root/streaming.hpp"
+#include "kernel/root/survivor.hpp"
 #include "kernel/root/trace_cost.hpp"
 #include "kernel/run/runlevel.hpp"
 #include "kernel/section/irq_guard.hpp"
@@ -309,6 +310,7 @@ void choose_interrupt_detail(const Options& options) {
 } // namespace
 
 void* tracing_per_cpu_base() {
+    tracer::black_box::start();
     return tracer::cpu_trace(0);
 }
 
@@ -323,6 +325,12 @@ void tracing_configure(const TracingSetup& setup) {
     g_persistent = setup.firmware.persistent_memory;
     g_choice = options.sink;
     g_streamed = options.stream;
+    export_former_trace({.image_id = image_id(),
+                         .khz = setup.calibration.rate.khz,
+                         .sink = options.sink,
+                         .protocol = g_network.protocol,
+                         .persistent = g_persistent});
+    g_network_error.reset();
     tracer::black_box::clear();
     tracer::configure({.tsc_khz = setup.calibration.rate.khz,
                        .tsc_source = tsc_source(setup.calibration.source),
@@ -380,10 +388,18 @@ void tracing_end() {
 
 ExportEnd tracing_export(RunEnd end) {
     tracing_end();
+    tracer::black_box::mark_ended();
+    const ExportEnd exported = carry_trace(end);
+    if (exported != ExportEnd::failed) {
+        tracer::black_box::mark_carried();
+    }
+    return exported;
+}
+
+ExportEnd carry_trace(RunEnd end) {
     const lib::Ticks begin = arch::timestamp();
     tracer::Exporter& exporter = tracer::instance().exporter;
     exporter.begin_exit();
-    tracer::black_box::mark_ended();
     network_sink().set_patience(kPatience);
     bool whole = open_chosen_sinks();
     stream_rest();

@@ -50,4 +50,7 @@ void tracing_end();
 // Hands every chunk that has not left yet to the chosen sinks, by polling. irq-off, once; also after a panic.
 [[nodiscard]] ExportEnd tracing_export(RunEnd end);
 
+// The part of it that needs no run: every chunk in the tracer's instance, to the sinks that the command line asks for.
+[[nodiscard]] ExportEnd carry_trace(RunEnd end);
+
 } // namespace kernel::root

@@ -75,6 +75,14 @@ int in_the_export(const kernel::AppArguments& arguments) {
     kernel::panic("before the hang");
 }
 
+// Until the machine is reset.
+int works_forever(const kernel::AppArguments&) {
+    for (std::uint32_t round = 1;; ++round) {
+        TRACER_LOGEVENT(FTrace_EVT_ipoint, kRound, round);
+        kernel::task_delay(kPause);
+    }
+}
+
 // A hang that the watchdog finds, and another one in its panic's AFTER_EXIT.
 int twice(const kernel::AppArguments& arguments) {
     must(kernel::sys_atrunlevel([](void*) { forever(); }, nullptr, kernel::RunLevel::after_exit));
@@ -111,6 +119,7 @@ int sleeps(const kernel::AppArguments& arguments) {
     {"s_hang_main", "the main task waits, and nothing can wake it", &without_a_wake_up, false},
     {"s_hang_after_exit", "a function of AFTER_EXIT does not return", &in_after_exit, false},
     {"s_hang_in_panic", "a function of AFTER_EXIT does not return after a panic", &in_the_export, false},
+    {"s_works_forever", "rounds of work until the machine is reset", &works_forever, false},
     {"s_hang_twice", "a task computes forever, then a function of AFTER_EXIT", &twice, false},
     {"s_no_hang_computes", "a task computes for longer than the limit", &computes, false},
     {"s_no_hang_kicks", "a task computes for longer than the limit, and says so", &kicks, false},

@@ -14,8 +14,11 @@ void describe(const Instance& tracer, Descriptor& out);
 
 // --- the kernel's one black box (kernel_instance.cpp) ----------------------------------------------------------------
 
-// Its memory is what the last boot left. Must be called before the tracer is used, and then makes it that of this boot:
-// nothing describes it until publish(). Context: boot, irq-off.
+// Constructs the tracer's instance; its tables and chunks stay as the last boot left them. Must be called before
+// anything else of the tracer is used. Context: boot, irq-off.
+void start();
+
+// Makes the memory that of this boot: no chunk, no name, nothing describes it until publish(). Context: boot, irq-off.
 void clear();
 
 // After configure(). Context: boot, irq-off.
@@ -23,5 +26,8 @@ void publish();
 
 // Nothing is recorded any more: a reader that follows stops. Context: task or irq-off.
 void mark_ended();
+
+// And there is nothing in memory that is not elsewhere: the next boot finds no trace. Context: irq-off.
+void mark_carried();
 
 } // namespace tracer::black_box

@@ -76,6 +76,7 @@ enum class State : std::uint32_t {
     none = 0,
     running = 1, // the run continues, or ended without the kernel's doing
     ended = 2,   // nothing is recorded any more
+    carried = 3, // and every record has left the machine, or no sink was asked for
 };
 
 struct Descriptor {

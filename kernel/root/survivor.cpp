@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+#include "kernel/root/survivor.hpp"
+
+#include "kernel/panic/console.hpp"
+#include "kernel/root/storage.hpp"
+#include "kernel/root/tracing.hpp"
+#include "tracer/black_box/survivor.hpp"
+
+namespace kernel::root {
+
+namespace {
+
+constexpr std::string_view kBaseName = "prior.dat"; // with the largest number of a chunk still a short name
+
+// How the earlier boot ended is not known, but to its last records.
+ExportEnd carry(const FormerTraceSetup& setup) {
+    if (wants_disk(setup.sink)) {
+        if (const auto sink = open_storage(setup.persistent); sink.ok()) {
+            static_cast<void>(sink.value()->set_base_name(kBaseName)); // carry_trace() reports a disk that fails
+        }
+    }
+    const ExportEnd end = carry_trace(RunEnd::unknown);
+    renew_network_sink(setup.protocol);
+    renew_storage_sink();
+    return end;
+}
+
+} // namespace
+
+void export_former_trace(const FormerTraceSetup& setup) {
+    tracer::Setup own{.tsc_khz = setup.khz};
+    own.build.image_id = setup.image_id;
+    tracer::configure(own);
+    const auto former = tracer::black_box::recover_former();
+    if (!former) {
+        return;
+    }
+    if (!former->defect.empty()) {
+        console().mark("the trace of an earlier boot in memory is lost: ", former->defect);
+        return;
+    }
+    const tracer::black_box::Recovered& found = former->recovered;
+    console().mark("an earlier boot left ", found.chunks, " chunks in memory, boot id ", Hex{former->setup.boot_id},
+                   former->ended ? ", after its end" : ", in the middle of its run");
+    if (found.damaged != 0) {
+        console().mark(found.damaged, " of its chunks are damaged, the last one is ", found.number, ": ", found.defect);
+    }
+    tracer::configure(former->setup);
+    switch (carry(setup)) {
+    case ExportEnd::whole:
+        console().mark("the trace of the earlier boot has left");
+        break;
+    case ExportEnd::nothing_asked:
+        console().mark("the trace of the earlier boot is lost: no sink is asked for");
+        break;
+    case ExportEnd::failed:
+        console().mark("the trace of the earlier boot is lost: no sink has carried all of it");
+        break;
+    }
+}
+
+} // namespace kernel::root

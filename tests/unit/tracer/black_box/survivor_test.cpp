@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: MIT
+// A trace that an earlier boot left: a whole one is recovered record by record, and every damaged field is named and
+// costs its own chunk alone.
+#include "tracer/black_box/survivor.hpp"
+
+#include "tests/support/tracer/fixture.hpp"
+#include "tracer/black_box/describe.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <functional>
+#include <string>
+#include <utility>
+
+namespace {
+
+using tests::TracerFixture;
+using tracer::Chunk;
+using tracer::black_box::chunk_defect;
+using tracer::black_box::Descriptor;
+using tracer::black_box::descriptor_defect;
+
+// Two chunks, as a reset finds them: the first full, the second open, with records in both.
+class SurvivingTrace : public testing::Test {
+  protected:
+    void SetUp() override {
+        m_first = &m_fixture.chunk(8, 4, tracer::kFlagJumpToNext);
+        m_second = &m_fixture.chunk(16, 4, tracer::kFlagCyclic);
+        m_fixture.link(*m_first, *m_second);
+        m_fixture.select_and_enable(*m_first);
+        for (std::uint16_t i = 0; i < 40; ++i) {
+            tracer::log<"ipoint">(i, i);
+        }
+        m_fixture.expect_miscounts(); // the tests rewrite the chunks that account for the attempts
+    }
+
+    std::string_view defect(std::size_t number) {
+        return chunk_defect(m_fixture.tracer().store.slots()[number], number, arena());
+    }
+
+    std::span<const std::byte> arena() { return m_fixture.tracer().store.arena(); }
+
+    TracerFixture m_fixture;
+    Chunk* m_first = nullptr;
+    Chunk* m_second = nullptr;
+};
+
+void store_byte(void* object, std::size_t at, std::uint8_t value) {
+    std::memcpy(static_cast<std::byte*>(object) + at, &value, 1);
+}
+
+TEST_F(SurvivingTrace, IsRecoveredWithEveryRecord) {
+    const auto first = tests::main_records(*m_first);
+    const auto second = tests::main_records(*m_second);
+    ASSERT_FALSE(first.empty() || second.empty());
+    m_fixture.tracer().control.disable();
+    const auto recovered = tracer::black_box::recover_chunks(m_fixture.tracer().store);
+    EXPECT_EQ(recovered.chunks, 2U);
+    EXPECT_EQ(recovered.damaged, 0U);
+    EXPECT_EQ(tests::main_records(*m_first), first);
+    EXPECT_EQ(tests::main_records(*m_second), second);
+    EXPECT_TRUE((m_second->control.word & TRACER_WORD_CLOSED) != 0);
+}
+
+TEST_F(SurvivingTrace, LosesADamagedChunkAndKeepsTheOthers) {
+    const auto second = tests::main_records(*m_second);
+    m_fixture.tracer().control.disable();
+    m_first->size_bytes = 0;
+    const auto recovered = tracer::black_box::recover_chunks(m_fixture.tracer().store);
+    EXPECT_EQ(recovered.chunks, 1U);
+    EXPECT_EQ(recovered.damaged, 1U);
+    EXPECT_EQ(recovered.number, 0U);
+    EXPECT_EQ(recovered.defect, "sizes of its areas");
+    EXPECT_FALSE(m_first->exists);
+    EXPECT_EQ(tests::main_records(*m_second), second);
+}
+
+TEST_F(SurvivingTrace, LosesTheLaterOfTwoChunksInOnePlace) {
+    m_fixture.tracer().control.disable();
+    m_second->control.data = m_first->control.data;
+    m_second->control.emergency_data = m_second->control.data + m_second->size_bytes;
+    std::ranges::fill(std::span(m_first->control.data, 512), std::byte{0});
+    m_first->control.word = 0;
+    m_second->control.word = 0;
+    m_first->control.emergency_word = 0;
+    m_second->control.emergency_word = 0;
+    const auto recovered = tracer::black_box::recover_chunks(m_fixture.tracer().store);
+    EXPECT_EQ(recovered.chunks, 1U);
+    EXPECT_TRUE(m_first->exists);
+    EXPECT_EQ(recovered.defect, "place of its areas");
+}
+
+TEST_F(SurvivingTrace, NamesEachDamagedField) {
+    const auto at = [](auto member) { return static_cast<std::size_t>(member); };
+
+    struct Row {
+        std::function<void(Chunk&)> damage;
+        std::string_view named;
+    };
+
+    const std::vector<Row> rows = {
+        {[&](Chunk& c) { store_byte(&c, at(offsetof(Chunk, exists)), 2); }, "state"},
+        {[&](Chunk& c) { store_byte(&c, at(offsetof(Chunk, busy)), 7); }, "state"},
+        {[&](Chunk& c) { store_byte(&c, at(offsetof(Chunk, carried)), 7); }, "state"},
+        {[&](Chunk& c) { store_byte(&c.compressed, at(offsetof(tracer::CompressedArea, present)), 9); }, "state"},
+        {[&](Chunk& c) { store_byte(&c.compressed, at(offsetof(tracer::CompressedArea, layout)), 200); }, "state"},
+        {[&](Chunk& c) { store_byte(&c.written_as, 1, 3); }, "state"},
+        {[](Chunk& c) { c.number = 5; }, "number"},
+        {[](Chunk& c) { c.uses = 0; }, "number"},
+        {[](Chunk& c) { c.flags = 0x80; }, "mode"},
+        {[](Chunk& c) { c.flags = tracer::kModeMask; }, "mode"},
+        {[](Chunk& c) { c.flags |= tracer::kFlagBusy; }, "mode"},
+        {[](Chunk& c) { c.control.limit = 0; }, "mode"},
+        {[](Chunk& c) { c.size_bytes = 15; }, "sizes of its areas"},
+        {[](Chunk& c) { c.size_bytes = ~0U; }, "sizes of its areas"},
+        {[](Chunk& c) { c.emergency_bytes = ~0U; }, "sizes of its areas"},
+        {[](Chunk& c) { c.size_bytes = 1U << 26; }, "place of its areas"},
+        {[](Chunk& c) { c.control.data = nullptr; }, "place of its areas"},
+        {[](Chunk& c) { c.control.data += 8; }, "place of its areas"},
+        {[](Chunk& c) { c.control.data += 1U << 20; }, "place of its areas"},
+        {[](Chunk& c) { c.control.data -= 1U << 20; }, "place of its areas"},
+        {[](Chunk& c) { c.control.emergency_data += 16; }, "place of its emergency area"},
+        {[](Chunk& c) { c.control.limit = c.size_bytes + 16; }, "position"},
+        {[](Chunk& c) { c.control.compact_limit = ~0U; }, "position"},
+        {[](Chunk& c) { c.control.word |= TRACER_WORD_POSITION_MASK; }, "position"},
+        {[](Chunk& c) { c.control.word ^= 8; }, "position"},
+        {[](Chunk& c) { c.control.emergency_limit = c.emergency_bytes + 1; }, "position in its emergency area"},
+        {[](Chunk& c) { c.control.emergency_word |= 0xFFFF'FFF0; }, "position in its emergency area"},
+        {[](Chunk& c) { c.control.emergency_word ^= 4; }, "position in its emergency area"},
+        {[](Chunk& c) { c.control.data[16] = std::byte{0}; }, "records"},         // code 0
+        {[](Chunk& c) { c.control.data[16 + 1] |= std::byte{0x40}; }, "records"}, // a reserved bit
+        {[](Chunk& c) { c.control.data[16 + 7] |= std::byte{0x80}; }, "records"}, // a stamp in the far future
+        {[](Chunk& c) { std::fill_n(c.control.data, 64, std::byte{0xC5}); }, "records"},
+    };
+    const Chunk whole = *m_first;
+    const std::vector<std::byte> content(arena().begin(), arena().end());
+    ASSERT_EQ(defect(0), "");
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        rows[i].damage(*m_first);
+        EXPECT_EQ(defect(0), rows[i].named) << "row " << i;
+        EXPECT_EQ(defect(1), "") << "row " << i;
+        std::memcpy(m_first, &whole, sizeof(Chunk));
+        std::ranges::copy(content, m_fixture.arena().begin());
+    }
+    ASSERT_EQ(defect(0), "");
+}
+
+TEST_F(SurvivingTrace, NamesLapsThatCannotBe) {
+    ASSERT_EQ(defect(1), "");
+    m_second->control.lap_end = {~0U, ~0U};
+    EXPECT_EQ(defect(1), m_second->control.word >> 32 != 0 ? "laps" : "");
+    m_first->control.word |= std::uint64_t{1} << 32; // not cyclic
+    EXPECT_EQ(defect(0), "laps");
+}
+
+// A head of random bytes never leads outside of the arena: the sanitizers watch.
+TEST_F(SurvivingTrace, SurvivesRandomHeads) {
+    const Chunk whole = *m_first;
+    std::uint64_t state = 1;
+    std::size_t accepted = 0;
+    for (int i = 0; i < 100'000; ++i) {
+        std::memcpy(m_first, &whole, sizeof(Chunk));
+        for (int flips = 0; flips <= i % 4; ++flips) {
+            state = state * 6364136223846793005ULL + 1442695040888963407ULL;
+            const std::size_t bit = (state >> 33) % (sizeof(Chunk) * 8);
+            std::uint8_t byte = 0;
+            std::memcpy(&byte, reinterpret_cast<std::byte*>(m_first) + bit / 8, 1);
+            store_byte(m_first, bit / 8, static_cast<std::uint8_t>(byte ^ (1U << (bit % 8))));
+        }
+        if (defect(0).empty()) {
+            ++accepted;
+            std::uint8_t exists = 0;
+            std::memcpy(&exists, reinterpret_cast<std::byte*>(m_first) + offsetof(Chunk, exists), 1);
+            if (exists == 1) {
+                EXPECT_LE(tests::main_records(*m_first).size(), 8U);
+            }
+        }
+    }
+    std::memcpy(m_first, &whole, sizeof(Chunk));
+    EXPECT_GT(accepted, 0U);
+    EXPECT_LT(accepted, 90'000U);
+}
+
+TEST_F(SurvivingTrace, ItsDescriptorIsCheckedFieldByField) {
+    Descriptor own;
+    tracer::black_box::describe(m_fixture.tracer(), own);
+    const auto sealed = [](Descriptor changed) {
+        changed.crc32c = tracer::black_box::checksum(std::as_bytes(std::span(&changed, 1)));
+        return changed;
+    };
+    EXPECT_EQ(descriptor_defect(own, own), "");
+    Descriptor other = own;
+    other.version = 2;
+    EXPECT_EQ(descriptor_defect(sealed(other), own), "its descriptor has another version");
+    other = own;
+    other.seed ^= 1;
+    EXPECT_EQ(descriptor_defect(other, own), "its descriptor is damaged");
+    EXPECT_EQ(descriptor_defect(sealed(other), own), ""); // another run of the same kernel
+    other.image_id ^= 1;
+    EXPECT_EQ(descriptor_defect(sealed(other), own), "it is that of another kernel image");
+    for (auto* const moved : {&other.arena.address, &other.chunks.address, &other.names.address, &other.address,
+                              &other.processors.address, &other.formats.address, &other.retired}) {
+        const std::uint64_t before = *moved;
+        other.image_id = own.image_id;
+        *moved += 16;
+        EXPECT_EQ(descriptor_defect(sealed(other), own), "it is in other places");
+        *moved = before;
+    }
+}
+
+TEST_F(SurvivingTrace, EveryFlippedBitOfItsDescriptorIsFound) {
+    Descriptor own;
+    tracer::black_box::describe(m_fixture.tracer(), own);
+    for (std::size_t bit = 0; bit < offsetof(Descriptor, state) * 8; ++bit) {
+        Descriptor flipped = own;
+        auto* const bytes = reinterpret_cast<std::uint8_t*>(&flipped);
+        bytes[bit / 8] = static_cast<std::uint8_t>(bytes[bit / 8] ^ (1U << (bit % 8)));
+        EXPECT_NE(descriptor_defect(flipped, own), "") << bit;
+    }
+}
+
+TEST_F(SurvivingTrace, KeepsItsSetup) {
+    tracer::Setup setup{.tsc_khz = 2'600'000, .tsc_error_ppm = 17, .boot_id = 4711};
+    setup.build.application = std::string_view("control");
+    setup.build.seed = 5;
+    setup.cost.rounds = 3;
+    m_fixture.tracer().exporter.configure(setup);
+    Descriptor described;
+    tracer::black_box::describe(m_fixture.tracer(), described);
+    const tracer::Setup kept = tracer::black_box::setup_of(described);
+    EXPECT_EQ(kept.tsc_khz, setup.tsc_khz);
+    EXPECT_EQ(kept.tsc_error_ppm, setup.tsc_error_ppm);
+    EXPECT_EQ(kept.boot_id, setup.boot_id);
+    EXPECT_EQ(kept.build.application.view(), "control");
+    EXPECT_EQ(kept.build.seed, 5U);
+    EXPECT_EQ(kept.cost, setup.cost);
+}
+
+TEST_F(SurvivingTrace, NamesAreKeptUpToTheFirstThatIsNotWhole) {
+    tracer::NameRegistry& names = m_fixture.names();
+    for (std::uint16_t i = 0; i < 5; ++i) {
+        names.add_name(tracer::NameKind::mutex, i, "m" + std::to_string(i));
+    }
+    names.recover();
+    ASSERT_EQ(names.size(), 5U);
+    EXPECT_EQ(names.entry(4).name.view(), "m4");
+    auto& entry = const_cast<tracer::NameEntry&>(names.entry(3)); // NOLINT(cppcoreguidelines-pro-type-const-cast)
+    entry.name.size = 255;
+    names.recover();
+    EXPECT_EQ(names.size(), 3U);
+}
+
+} // namespace
