@@ -69,12 +69,15 @@ SIMULATION := $(BUILD)/simulation/export
 $(eval $(call linked,$(SIMULATION),$(call object,$(BUILD)/simulation/obj,$(wildcard tests/simulation/*.cpp tracer/reliable/sender*.cpp \
   host/collector/reliable/*.cpp) lib/assert_hosted.cpp),-lfmt))
 
-.PHONY: test-simulation soak-simulation
+.PHONY: test-simulation soak-simulation simulation-figures
 test-simulation: $(SIMULATION) ## test: the export over a simulated network, SEEDS=2000 runs for each kind of failure
 	@$(SIMULATION) $(SEEDS)
 
 soak-simulation: $(SIMULATION) ## test: the same, SOAK_SEEDS=10000 runs
 	@$(SIMULATION) $(SOAK_SEEDS)
+
+simulation-figures: $(SIMULATION) ## figures: write into docs/adr/0014-reliable-export.md what the simulation measures
+	@tests/simulation/figures.py $(SIMULATION) $(SEEDS) docs/adr/0014-reliable-export.md
 
 # --- checks of the sources ------------------------------------------------------------------------------------------------
 # A check without files would pass, so a missing list of files is an error.
