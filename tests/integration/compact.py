@@ -109,3 +109,13 @@ def compact_is_refused_where_the_application_makes_its_chunks(ctx):
     outcome = ctx.boot("manual_example", nic="none", compact="A").expect_code(BAD_COMMAND_LINE)
     expect("compact=OFF, for this application makes its chunks itself" in outcome.serial, f"{outcome}")
     ctx.boot("manual_example", compact="OFF").expect_code(OK)
+
+
+@case
+def compact_run_is_judged_alike_after_a_conversion(ctx):
+    """The stamps of a layout that cuts bits are too early by them, also where the records are plain again."""
+    _, session = run(ctx, "servers", compact="plan12")
+    for trace in (session, *(ctx.convert(session, form) for form in ("kev", "dat"))):
+        done = ctx.remora("check", trace, "--json")
+        found = json.loads(done.stdout)
+        expect(found["violations"] == [], f"{trace}: {done.stdout}")

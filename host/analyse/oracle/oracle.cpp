@@ -24,10 +24,14 @@ std::uint64_t ticks_per_instruction(const trace::TraceFacts& facts) {
     return std::max(std::bit_floor(ticks), 1U);
 }
 
-// Ticks by which a stamp of the chunk may be too early: the bits that its layout cuts.
-std::uint64_t granule_of(const trace::ChunkReport& chunk) {
-    const bool is_known = chunk.compact() && chunk.description.layout < tracer::compact::kLayouts;
-    return is_known ? (std::uint64_t{1} << tracer::compact::kLayoutRows[chunk.description.layout].lsb) - 1 : 0;
+// Ticks by which a stamp of the chunk may be too early: the bits that its layout cuts. Where a compact run was
+// converted its records are plain again; its cost still names the layout.
+std::uint64_t granule_of(const trace::ChunkReport& chunk, const trace::TraceFacts& facts) {
+    const bool was_compact = facts.cost && facts.cost->choice != tracer::LayoutChoice::plain;
+    const std::size_t layout = chunk.compact() ? chunk.description.layout
+                               : was_compact   ? facts.cost->layout
+                                               : tracer::compact::kLayouts;
+    return layout < tracer::compact::kLayouts ? (std::uint64_t{1} << tracer::compact::kLayoutRows[layout].lsb) - 1 : 0;
 }
 
 } // namespace
@@ -66,7 +70,7 @@ void Oracle::begin_chunk(const trace::Event& event, const trace::TraceFacts& fac
                                      chunk.file));
         return;
     }
-    m_timing.granule = granule_of(chunk);
+    m_timing.granule = granule_of(chunk, facts);
     m_timing.judged = m_tolerance || facts.clock.mode == tracer::ClockMode::icount;
     if (!m_timing.judged) {
         m_verdicts.relax("the clock is not one that counts instructions: a stamp may be any time later than the "
