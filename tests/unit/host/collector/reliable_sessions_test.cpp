@@ -42,6 +42,7 @@ struct Watch : Observer {
     formats::dat::Manifest last;
     std::string refusal;
     std::atomic<bool> is_refused = false;
+    std::atomic<bool> is_over = false;
     volatile std::sig_atomic_t stop = 0;
 };
 
@@ -143,6 +144,39 @@ TEST_F(Acknowledged, ContinuesWithAnotherCollector) {
     EXPECT_EQ(outcome.complete, 1U);
     expect_complete();
     EXPECT_FALSE(ReliableSessions::can_continue(m_path));
+}
+
+// The sender is kept waiting; the command ends with exit status 4.
+TEST_F(Acknowledged, ReportsADiskThatIsFull) {
+    bool sent = true;
+    std::thread sender([&] {
+        support::UdpFlow flow(m_socket.local().port);
+        tracer::reliable::ReliableSink sink(flow, {});
+        tracer::ChunkImage image;
+        image.description = m_begins[0];
+        image.parts[0] = m_chunks[0];
+        ASSERT_TRUE(sink.submit(image).ok());
+        while (!m_watch.is_over) {
+            static_cast<void>(sink.step());
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        }
+        sent = sink.state() != tracer::SinkState::busy;
+    });
+    const auto directory = SessionDirectory::open(m_path, OldSession::keep);
+    ASSERT_TRUE(directory.ok());
+    Collector collector(m_socket,
+                        {.directory = directory.value(),
+                         .serve = {},
+                         .limits = {.session_bytes = 4'000},
+                         .idle_timeout = {},
+                         .timeout = std::chrono::milliseconds(3'000),
+                         .stop = nullptr,
+                         .key = {}},
+                        m_watch);
+    EXPECT_EQ(collector.run().error, lib::Error::no_space);
+    m_watch.is_over = true;
+    sender.join();
+    EXPECT_FALSE(sent) << "the chunk is kept";
 }
 
 // Files that the journal does not hold would be gone.

@@ -178,6 +178,19 @@ TEST_F(Storing, TakesNoMoreThanItsLimit) {
     EXPECT_FALSE(store->append(2, Bytes(16)));
 }
 
+// Marks alone fill no disk: a sender that announces loss after loss is stopped, too.
+TEST_F(Storing, ItsJournalCountsForTheLimit) {
+    FileStores stores(m_directory.path(), {.session_bytes = 10'000});
+    const auto store = stores.open(kPeer, 0xAB);
+    std::uint64_t marks = 0;
+    while (marks < 1'000 && store->sync(0, {.packets = marks + 1, .lost = marks + 1})) {
+        ++marks;
+    }
+    EXPECT_GT(marks, 10'000 / FileStores::kMarkBytes); // those that end its streams are spared
+    EXPECT_LT(marks, 1'000U);
+    EXPECT_EQ(read_file(journal()).size(), marks * FileStores::kMarkBytes);
+}
+
 // --- a collector that is killed
 // ---------------------------------------------------------------------------------------
 
