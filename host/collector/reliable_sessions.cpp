@@ -27,7 +27,8 @@ namespace {
 
 namespace filesystem = std::filesystem;
 
-constexpr lib::Nanoseconds kAfterEnd = lib::milliseconds(250);
+constexpr lib::Nanoseconds kAfterEnd = lib::milliseconds(1'000);
+constexpr lib::Nanoseconds kAfterEndOfLossy = lib::milliseconds(5'000); // many repetitions of FIN
 constexpr lib::Nanoseconds kAfterPacket = lib::milliseconds(3'000);
 
 // Cookies must not be guessed; if the system has no randomness, they can be, and a stranger may open a session.
@@ -202,7 +203,10 @@ bool ReliableSessions::release(const reliable::Receiver::Entry& entry) {
 bool ReliableSessions::awaited() const {
     const lib::Nanoseconds silence = now() - m_last_packet;
     for (const auto& entry : m_receiver.sessions()) {
-        if (silence < (entry->session.ended() ? kAfterEnd : kAfterPacket)) {
+        const reliable::Session::Counters& seen = entry->session.counters();
+        const bool lossy = seen.duplicates != 0 || seen.early != 0 || m_receiver.counters().malformed != 0;
+        const lib::Nanoseconds after_end = lossy ? kAfterEndOfLossy : kAfterEnd;
+        if (silence < (entry->session.ended() ? after_end : kAfterPacket)) {
             return true;
         }
     }

@@ -68,8 +68,8 @@ class ReliableSessions final : private reliable::StoreProvider {
     // At least every 10 ms while packets arrive. A minute after the end of a session, its journal is removed.
     void tick();
 
-    // A sender may still wait for an answer: for a quarter of a second after the end of its session, for three seconds
-    // after its last packet before it.
+    // A sender may still wait for an answer: for a second after the end of its session, for five seconds
+    // if the network has shown that it loses packets; for three seconds after its last packet before the end.
     [[nodiscard]] bool awaited() const;
 
     // A disk that is full keeps a sender waiting.

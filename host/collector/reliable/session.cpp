@@ -97,6 +97,7 @@ std::optional<Reply> Session::data(const wire::Header& header, std::span<const s
         stream.push_until = std::max(stream.push_until, header.seq + 1);
     }
     const bool in_order = header.seq == next;
+    m_counters.early += header.seq > next ? 1 : 0;
     Slot& slot = stream.window[header.seq % wire::kWindowPackets];
     bool duplicate = header.seq < next;
     if (!duplicate && slot.bytes == 0) {
@@ -181,6 +182,7 @@ std::optional<Reply> Session::fin(const wire::Header& header, const wire::Totals
     Stream& stream = *m_streams[header.stream];
     const bool equal = header.seq == stream.received.packets && totals.bytes == stream.received.bytes &&
                        totals.crc32c == stream.received.crc32c && stream.received.lost == 0;
+    m_counters.duplicates += stream.fin ? 1 : 0;
     stream.fin = true;
     stream.received.ended = stream.durable.ended || equal;
     m_streams_announced = std::min<std::size_t>(totals.streams, wire::kStreamsMax);

@@ -37,6 +37,7 @@ class Session {
         std::uint64_t packets = 0; // appended
         std::uint64_t bytes = 0;
         std::uint64_t duplicates = 0;
+        std::uint64_t early = 0; // one before it had not arrived
         std::uint64_t out_of_window = 0;
         std::uint64_t no_space = 0; // a packet could not be appended, or not be made durable
         std::uint64_t lost = 0;     // packets that neither side has any more
