@@ -28,9 +28,8 @@ def import_guest():
 
 
 def import_integration():
-    for name in ("black_box", "boots", "collector", "compact", "documents", "exports", "faults", "options", "protocols",
-                 "steps", "streaming", "survivor", "tour", "watchdog", "whole_run"):
-        importlib.import_module(f"integration.{name}")
+    for path in sorted((TESTS / "integration").glob("*.py")):
+        importlib.import_module(f"integration.{path.stem}")
     importlib.import_module("integration.compact").register_layouts()
     importlib.import_module("integration.exports").register_applications()
     importlib.import_module("integration.whole_run").register_documented_runs()
