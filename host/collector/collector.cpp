@@ -40,16 +40,18 @@ Collector::Collector(UdpSocket& socket, const CollectOptions& options, Observer&
     , m_reliable(reliable_options(options),
                  {.deliver =
                       [this](const Address& sender, std::uint32_t number, std::span<const std::byte> records) {
-                          m_table.take(sender, number, records, Clock::now());
+                          return m_table.take(sender, number, records, Clock::now());
                       },
                   .send = [this](const Address& to, std::span<const std::byte> reply) { m_socket.send(reply, to); },
                   .refuse = [this](const std::string& why) { m_observer.refused(why); },
+                  .stray = [this](const Address& sender) { m_table.count_refused(sender); },
                   .settled = [this](const Address& sender) { return m_table.settled(sender); }},
                  m_table.usage()) {}
 
 SessionTable::Outcome Collector::run() {
     m_started = Clock::now();
     Clock::time_point reported = m_started;
+    m_reliable.begin();
     std::string stopped;
     while (!ended() && stopped.empty()) {
         const auto poll = m_reliable.awaited() ? kPollReliable : kPoll;
@@ -58,7 +60,10 @@ SessionTable::Outcome Collector::run() {
         }
         const Clock::time_point now = Clock::now();
         m_reliable.tick();
-        m_table.tick(now, m_options.idle_timeout);
+        m_table.set_malformed_acknowledged(m_reliable.malformed());
+        for (const Address& silent : m_table.tick(now, m_options.idle_timeout)) {
+            m_reliable.drop(silent);
+        }
         if (now - reported >= kReport) {
             reported = now;
             m_observer.progress(m_table.progress());

@@ -31,6 +31,10 @@ constexpr lib::Nanoseconds kAfterEnd = lib::milliseconds(1'000);
 constexpr lib::Nanoseconds kAfterEndOfLossy = lib::milliseconds(5'000); // many repetitions of FIN
 constexpr lib::Nanoseconds kAfterPacket = lib::milliseconds(3'000);
 
+Address address_of(const reliable::Peer& peer, std::uint64_t session) {
+    return {.ipv4 = peer.ipv4, .port = peer.port, .session = session};
+}
+
 // Cookies must not be guessed; if the system has no randomness, they can be, and a stranger may open a session.
 tracer::reliable::SipKey random_key() {
     tracer::reliable::SipKey key;
@@ -73,18 +77,34 @@ class DeliveringStore final : public reliable::SessionStore {
         , m_usage(usage)
         , m_total_bytes(total_bytes) {}
 
-    // What an earlier collector has received of a stream: its packets are not known, its records are.
-    void deliver_earlier(const std::string& path, std::uint64_t lost) {
-        m_number += static_cast<std::uint32_t>(lost);
+    // What an earlier collector has received of a stream: its packets are not known, its records and where some are
+    // missing. False: it cannot be read.
+    [[nodiscard]] bool deliver_earlier(const std::string& path, std::uint16_t stream) {
+        const std::uint64_t end = m_files->durable(stream).bytes;
         const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rbe"), &std::fclose);
-        std::array<std::byte, tracer::reliable::kBodyBytesMax> piece{};
-        while (file != nullptr) {
-            const std::size_t size = std::fread(piece.data(), 1, piece.size(), file.get());
-            if (size == 0) {
-                break;
-            }
-            m_deliver(++m_number, std::span(piece).first(size));
+        if (file == nullptr) {
+            return end == 0;
         }
+        std::uint64_t at = 0;
+        std::array<std::byte, tracer::reliable::kBodyBytesMax> piece{};
+        const auto deliver_until = [&](std::uint64_t until) {
+            while (at < until) {
+                const std::size_t wanted = std::min<std::uint64_t>(piece.size(), until - at);
+                if (std::fread(piece.data(), 1, wanted, file.get()) != wanted) {
+                    return false;
+                }
+                m_deliver(++m_number, std::span(piece).first(wanted));
+                at += wanted;
+            }
+            return true;
+        };
+        for (const reliable::Loss& loss : m_files->losses(stream)) {
+            if (!deliver_until(loss.at_byte)) {
+                return false;
+            }
+            m_number += static_cast<std::uint32_t>(loss.packets);
+        }
+        return deliver_until(end);
     }
 
     [[nodiscard]] reliable::Mark durable(std::uint16_t stream) const override { return m_files->durable(stream); }
@@ -188,16 +208,85 @@ void ReliableSessions::tick() {
     m_receiver.tick(now(), [this](const reliable::Peer& peer, std::span<const std::byte> reply) {
         m_calls.send({peer.ipv4, peer.port}, reply);
     });
-    m_receiver.forget_ended(now(), m_options.forget_after, [this](const auto& entry) { return release(entry); });
+    m_receiver.forget_ended(now(), m_options.forget_after,
+                            [this](const auto& entry) { return release(entry.peer, entry.number); });
+    release_ended();
+    report_forgeries();
 }
 
-bool ReliableSessions::release(const reliable::Receiver::Entry& entry) {
-    if (!m_calls.settled({entry.peer.ipv4, entry.peer.port})) {
+// True: nothing of it need be kept any more.
+bool ReliableSessions::release(const reliable::Peer& peer, std::uint64_t session) {
+    if (!m_calls.settled(address_of(peer, session))) {
         return false;
     }
-    m_usage.bytes -= std::min(m_usage.bytes, m_files.remove(entry.peer, entry.number));
-    m_passed_on.erase({entry.peer.ipv4, entry.peer.port, entry.number});
+    const Key key{peer.ipv4, peer.port, session};
+    if (!m_kept.contains(key)) {
+        m_usage.bytes -= std::min(m_usage.bytes, m_files.remove(peer, session));
+    }
+    m_passed_on.erase(key);
     return true;
+}
+
+void ReliableSessions::forgotten(const reliable::Peer& peer, std::uint64_t session) {
+    m_ended.emplace_back(peer, session);
+}
+
+void ReliableSessions::release_ended() {
+    std::erase_if(m_ended, [this](const auto& ended) { return release(ended.first, ended.second); });
+}
+
+void ReliableSessions::keep(const reliable::Peer& peer, std::uint64_t session) {
+    if (m_kept.insert({peer.ipv4, peer.port, session}).second) {
+        m_calls.refuse(fmt::format("{}: what came has no place in a session, and stays there",
+                                   m_files.stream_path(peer, session, 0)));
+    }
+}
+
+// The first one, and the one after which nothing is answered any more.
+void ReliableSessions::report_forgeries() {
+    const std::uint64_t count = m_receiver.counters().unauthentic;
+    if (!m_options.key || count == 0) {
+        return;
+    }
+    if (m_reported == 0) {
+        m_reported = 1;
+        m_calls.refuse("datagrams come that are not authentic: the machine has another key than --key, or another "
+                       "machine forges them");
+    }
+    if (m_reported == 1 && count >= reliable::Receiver::kForgeriesMax) {
+        m_reported = 2;
+        m_calls.refuse(fmt::format("{} datagrams were not authentic: none is answered any more; start the collector "
+                                   "again when the forger is gone",
+                                   count));
+    }
+}
+
+void ReliableSessions::drop(const Address& sender) {
+    if (sender.session && m_receiver.drop({sender.ipv4, sender.port}, *sender.session)) {
+        m_passed_on.erase({sender.ipv4, sender.port, *sender.session});
+    }
+}
+
+void ReliableSessions::begin() {
+    for (const auto& [peer, session] : m_files.sessions()) {
+        if (m_owner) {
+            return;
+        }
+        auto files = m_files.open(peer, session);
+        std::size_t streams = 0;
+        std::size_t ended = 0;
+        for (std::uint16_t stream = 0; files != nullptr && stream < tracer::reliable::kStreamsMax; ++stream) {
+            const reliable::Mark mark = files->durable(stream);
+            streams += mark.packets != 0 ? 1U : 0U;
+            ended += mark.ended ? 1U : 0U;
+        }
+        if (files == nullptr) {
+            m_calls.refuse(m_files.why());
+        } else if (ended != 0 && ended == streams) {
+            static_cast<void>(delivering(peer, session, std::move(files)));
+            m_ended.emplace_back(peer, session);
+        }
+    }
 }
 
 bool ReliableSessions::awaited() const {
@@ -225,21 +314,23 @@ bool ReliableSessions::disk_full() const {
 void ReliableSessions::remove_journals() {
     for (const auto& entry : m_receiver.sessions()) {
         if (entry->session.ended()) {
-            static_cast<void>(m_files.remove(entry->peer, entry->number));
+            static_cast<void>(release(entry->peer, entry->number));
         }
     }
+    release_ended();
     ::rmdir(m_options.journals.c_str()); // unless a journal is left
 }
 
 std::unique_ptr<reliable::SessionStore> ReliableSessions::open(const reliable::Peer& peer, std::uint64_t session) {
     if (m_options.alone && m_owner && *m_owner != peer) {
+        m_calls.stray(address_of(peer, session));
         return nullptr;
     }
     if (::mkdir(m_options.journals.c_str(), 0755) != 0 && errno != EEXIST) {
         m_calls.refuse(fmt::format("{}: {}", m_options.journals, std::strerror(errno)));
         return nullptr;
     }
-    if (m_passed_on.size() >= kSessionsMax) {
+    if (m_passed_on.size() >= kSessionsMax && !make_space()) {
         m_calls.refuse(
             fmt::format("{} acknowledged sessions since the start: start the collector again", kSessionsMax));
         return nullptr;
@@ -249,19 +340,41 @@ std::unique_ptr<reliable::SessionStore> ReliableSessions::open(const reliable::P
         m_calls.refuse(m_files.why());
         return nullptr;
     }
-    m_owner = peer;
-    const Address sender{peer.ipv4, peer.port};
+    return delivering(peer, session, std::move(files));
+}
+
+// Of sessions of which nothing came.
+bool ReliableSessions::make_space() {
+    std::erase_if(m_passed_on, [this](const auto& passed) {
+        const auto& [key, packets] = passed;
+        return packets == 0 && std::ranges::none_of(m_receiver.sessions(), [&key = key](const auto& entry) {
+                   return key == Key{entry->peer.ipv4, entry->peer.port, entry->number};
+               });
+    });
+    return m_passed_on.size() < kSessionsMax;
+}
+
+// With what is durable already passed on; null: it cannot be read.
+std::unique_ptr<reliable::SessionStore> ReliableSessions::delivering(const reliable::Peer& peer, std::uint64_t session,
+                                                                     std::unique_ptr<reliable::SessionStore> files) {
     const auto [passed, is_new] = m_passed_on.try_emplace({peer.ipv4, peer.port, session}, 0);
     auto store = std::make_unique<DeliveringStore>(
         std::move(files),
-        [this, sender](std::uint32_t number, std::span<const std::byte> records) {
-            m_calls.deliver(sender, number, records);
+        [this, peer, session](std::uint32_t number, std::span<const std::byte> records) {
+            if (m_options.alone && !m_owner && formats::dat::read_chunk_begin(records)) {
+                m_owner = peer;
+            }
+            if (!m_calls.deliver(address_of(peer, session), number, records)) {
+                keep(peer, session);
+            }
         },
         passed->second, m_usage, m_options.limits.total_bytes);
     // What this process has passed on before is not passed on twice.
     for (std::uint16_t stream = 0; is_new && stream < tracer::reliable::kStreamsMax; ++stream) {
-        if (const reliable::Mark mark = store->durable(stream); mark.bytes != 0) {
-            store->deliver_earlier(m_files.stream_path(peer, session, stream), mark.lost);
+        if (const std::string path = m_files.stream_path(peer, session, stream);
+            !store->deliver_earlier(path, stream)) {
+            m_calls.refuse(fmt::format("{}: {}", path, std::strerror(errno)));
+            return nullptr;
         }
     }
     return store;

@@ -2,7 +2,8 @@
 // The collector's side of TRACER-V2.0: the receiver, its streams and journals on the disk, and the way of what is
 // durable into the sessions of the collector. What a machine sends is first durable in a stream of the journal
 // directory, is then acknowledged, and is passed on as packets in order, as if they had come by TRACER-V1.0 without a
-// loss. A collector that is started again passes on what the journal holds and continues there.
+// loss. A collector that is started again passes on what the journal holds and continues there. A journal is removed
+// when its session has ended and is on the disk as files of chunks.
 //
 //   datagram --> Receiver --> stream and journal --> acknowledgement
 //                                    |
@@ -21,9 +22,12 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <tuple>
+#include <utility>
+#include <vector>
 
 namespace host::collector {
 
@@ -38,16 +42,17 @@ class ReliableSessions final : private reliable::StoreProvider {
     };
 
     // A packet that is durable: its number, from 1 on in each session, and its records. A gap in the numbers is a loss.
-    using Deliver = std::function<void(const Address&, std::uint32_t number, std::span<const std::byte> records)>;
+    // False: it has no place; then its journal is kept.
+    using Deliver = std::function<bool(const Address&, std::uint32_t number, std::span<const std::byte> records)>;
     using Send = std::function<void(const Address&, std::span<const std::byte>)>;
     using Refuse = std::function<void(const std::string& why)>;
-    using Settled = std::function<bool(const Address&)>;
 
     struct Calls {
         Deliver deliver;
         Send send;
-        Refuse refuse;   // a session cannot be recorded
-        Settled settled; // everything of this sender is on the disk
+        Refuse refuse;                               // a session cannot be recorded
+        std::function<void(const Address&)> stray;   // a machine is refused, because another one's run is recorded
+        std::function<bool(const Address&)> settled; // everything of this sender is on the disk
     };
 
     static constexpr std::size_t kSessionsMax = 4096; // of one collector; those that it has forgotten do not count
@@ -62,6 +67,9 @@ class ReliableSessions final : private reliable::StoreProvider {
     // killed left both. Then nothing is lost if its files are written anew, from the journal.
     [[nodiscard]] static bool can_continue(const std::string& directory);
 
+    // Passes on the sessions that ended before an earlier collector had written them. Before the first packet.
+    void begin();
+
     // A datagram that claims to be of version 2.
     void take(std::span<const std::byte> datagram_untrusted, const Address& sender);
 
@@ -75,20 +83,34 @@ class ReliableSessions final : private reliable::StoreProvider {
     // A disk that is full keeps a sender waiting.
     [[nodiscard]] bool disk_full() const;
 
+    // What was passed on of this session is closed: if it continues, everything is passed on anew.
+    void drop(const Address& sender);
+
+    // Datagrams that were damaged, or not authentic.
+    [[nodiscard]] std::uint64_t malformed() const {
+        return m_receiver.counters().malformed + m_receiver.counters().unauthentic;
+    }
+
     // Makes durable what has been received, and passes it on. For a collector that stops.
     void sync() { static_cast<void>(m_receiver.sync_all()); }
 
-    // Of sessions that have ended. The others are left for the next collector.
+    // Of sessions that have ended and are on the disk. The others are left for the next collector.
     void remove_journals();
 
   private:
     [[nodiscard]] std::unique_ptr<reliable::SessionStore> open(const reliable::Peer& peer,
                                                                std::uint64_t session) override;
-    [[nodiscard]] static lib::Nanoseconds now();
-
     using Key = std::tuple<std::uint32_t, std::uint16_t, std::uint64_t>; // address, port, session
 
-    [[nodiscard]] bool release(const reliable::Receiver::Entry& entry);
+    void forgotten(const reliable::Peer& peer, std::uint64_t session) override;
+    [[nodiscard]] std::unique_ptr<reliable::SessionStore> delivering(const reliable::Peer& peer, std::uint64_t session,
+                                                                     std::unique_ptr<reliable::SessionStore> files);
+    [[nodiscard]] bool release(const reliable::Peer& peer, std::uint64_t session);
+    void release_ended();
+    void keep(const reliable::Peer& peer, std::uint64_t session);
+    [[nodiscard]] bool make_space();
+    void report_forgeries();
+    [[nodiscard]] static lib::Nanoseconds now();
 
     Options m_options;
     Calls m_calls;
@@ -96,7 +118,10 @@ class ReliableSessions final : private reliable::StoreProvider {
     std::map<Key, std::uint32_t> m_passed_on; // how many packets of each session; lost ones count
     reliable::FileStores m_files;
     reliable::Receiver m_receiver;
-    std::optional<reliable::Peer> m_owner; // if alone
+    std::optional<reliable::Peer> m_owner;                         // if alone: of whom a chunk has begun
+    std::set<Key> m_kept;                                          // of which a packet had no place
+    std::vector<std::pair<reliable::Peer, std::uint64_t>> m_ended; // not received any more; their journals are there
+    std::uint64_t m_reported = 0;                                  // reports of forgeries
     lib::Nanoseconds m_last_packet;
 };
 

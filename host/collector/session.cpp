@@ -113,7 +113,8 @@ formats::dat::ManifestTransfer Session::transfer() const {
             .duplicate = counts.duplicate,
             .conflicts = counts.conflict,
             .reordered = counts.reordered,
-            .malformed = m_malformed + counts.implausible + (m_surroundings.alone ? strays.malformed : 0),
+            .malformed = m_malformed + counts.implausible +
+                         (m_surroundings.alone ? strays.malformed + strays.malformed_acknowledged : 0),
             .other_senders = m_surroundings.alone ? strays.packets : 0,
             .socket_overflow = strays.socket_overflow - m_overflow_before,
             .stray_records = m_writer.stray_records(),

@@ -22,11 +22,12 @@ using Clock = std::chrono::steady_clock;
 
 // What came and is of no session.
 struct Strays {
-    std::uint64_t packets = 0;         // well-formed, of senders that own no session
-    std::uint64_t malformed = 0;       // of the protocol's port and of no packet's form, or with number 0
-    std::uint64_t traces = 0;          // packets of other senders that begin a chunk or end an export
-    std::uint64_t socket_overflow = 0; // datagrams that the host's kernel dropped before they could be read
-    Address sender;                    // the last one counted in `traces`
+    std::uint64_t packets = 0;                // well-formed, of senders that own no session
+    std::uint64_t malformed = 0;              // of the protocol's port and of no packet's form, or with number 0
+    std::uint64_t malformed_acknowledged = 0; // of TRACER-V2.0: damaged, or not authentic
+    std::uint64_t traces = 0;                 // packets of other senders that begin a chunk or end an export
+    std::uint64_t socket_overflow = 0;        // datagrams that the host's kernel dropped before they could be read
+    Address sender;                           // the last one counted in `traces`
 };
 
 // What sessions of one collector share; all of it outlives them.

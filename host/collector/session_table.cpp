@@ -50,53 +50,64 @@ SessionTable::Sessions::iterator SessionTable::session_of(const Address& sender)
     return std::ranges::find_if(m_open, [&sender](const auto& session) { return session->sender() == sender; });
 }
 
-// boot_id: none: of any boot.
+// boot_id: none: of any boot. An acknowledged packet is never late: what was passed on is passed on once, or anew.
 bool SessionTable::was_of(const Address& sender, std::optional<std::uint64_t> boot_id, Clock::time_point now) const {
-    return std::ranges::any_of(m_former, [&](const Former& former) {
+    return !sender.session && std::ranges::any_of(m_former, [&](const Former& former) {
         return former.sender == sender && (!boot_id || former.boot_id == *boot_id) && now - former.ended < kFormerFor;
     });
 }
 
-void SessionTable::take(const Address& sender, std::uint32_t number, std::span<const std::byte> records,
+bool SessionTable::take(const Address& sender, std::uint32_t number, std::span<const std::byte> records,
                         Clock::time_point now) {
     const auto begin = formats::dat::read_chunk_begin(records);
     const auto boot_id = begin ? std::optional(begin->boot_id) : std::nullopt;
     const auto own = session_of(sender);
     if (own == m_open.end()) {
-        take_strange(sender, number, records, boot_id, now);
-        return;
+        const auto former = std::ranges::find_if(m_open, [&sender](const auto& session) {
+            return sender.session && session->sender() && session->sender()->session &&
+                   session->sender()->ipv4 == sender.ipv4 && session->sender()->port == sender.port;
+        });
+        return boot_id && former != m_open.end() ? begin_after(former, sender, number, records, *boot_id, now)
+                                                 : take_strange(sender, number, records, boot_id, now);
     }
     if (boot_id && (*own)->is_other_boot(*boot_id, number)) {
         if (was_of(sender, boot_id, now)) {
             ++m_strays.packets; // a late packet of the boot before
-            return;
+            return false;
         }
-        Session* const next = open_for(sender, *boot_id, now);
-        close(own, fmt::format("the machine was reset: boot {:016x} follows", *boot_id), now);
-        if (next != nullptr) {
-            next->take(number, records, boot_id, now);
-        }
-        return;
+        return begin_after(own, sender, number, records, *boot_id, now);
     }
     (*own)->take(number, records, boot_id, now);
     if ((*own)->ended()) {
         close(own, "", now);
     }
+    return true;
 }
 
-void SessionTable::take_strange(const Address& sender, std::uint32_t number, std::span<const std::byte> records,
+// The machine runs anew: its session ends, and another one begins with this packet.
+bool SessionTable::begin_after(Sessions::iterator former, const Address& sender, std::uint32_t number,
+                               std::span<const std::byte> records, std::uint64_t boot_id, Clock::time_point now) {
+    Session* const next = open_for(sender, boot_id, now);
+    close(former, fmt::format("the machine was reset: boot {:016x} follows", boot_id), now);
+    if (next != nullptr) {
+        next->take(number, records, boot_id, now);
+    }
+    return next != nullptr;
+}
+
+bool SessionTable::take_strange(const Address& sender, std::uint32_t number, std::span<const std::byte> records,
                                 std::optional<std::uint64_t> boot_id, Clock::time_point now) {
     const bool taken = m_alone && (m_open.empty() || m_open.front()->sender());
     const bool ends = ends_export(records); // an end without a beginning makes no session
     if (taken || ends || was_of(sender, boot_id, now)) {
         count_stray(sender, boot_id.has_value() || ends);
-        return;
+        return false;
     }
     ++m_strays.packets;
     auto packets = m_strangers.take(sender, number, records, boot_id.has_value());
     Session* const session = packets ? open_for(sender, boot_id.value_or(0), now) : nullptr;
     if (session == nullptr) {
-        return;
+        return !packets; // held
     }
     m_strays.packets -= std::min<std::uint64_t>(m_strays.packets, packets->size());
     for (const auto& [held, contents] : *packets) {
@@ -105,6 +116,7 @@ void SessionTable::take_strange(const Address& sender, std::uint32_t number, std
     if (session->ended()) {
         close(session_of(sender), "", now);
     }
+    return true;
 }
 
 // The session of `record --out` waits for its sender; every other one gets a directory of its own.
@@ -164,17 +176,20 @@ void SessionTable::count_malformed(const Address& sender) {
     }
 }
 
-void SessionTable::tick(Clock::time_point now, std::optional<std::chrono::milliseconds> idle) {
+std::vector<Address> SessionTable::tick(Clock::time_point now, std::optional<std::chrono::milliseconds> idle) {
+    std::vector<Address> silent;
     for (auto next = m_open.begin(); next != m_open.end();) {
         const auto session = next++;
         (*session)->tick(now);
         if ((*session)->ended()) {
             close(session, "", now);
         } else if ((*session)->sender() && idle && now - (*session)->last_packet() >= *idle) {
+            silent.push_back(*(*session)->sender());
             close(session, fmt::format("nothing came for {} ms", idle->count()), now);
         }
     }
     report_settled();
+    return silent;
 }
 
 void SessionTable::report_settled() {
@@ -233,7 +248,7 @@ bool SessionTable::settled(const Address& sender) const {
 Progress SessionTable::progress() const {
     Progress progress = m_ended;
     progress.open = m_open.size();
-    progress.strays = m_strays.packets + m_strays.malformed;
+    progress.strays = m_strays.packets + m_strays.malformed + m_strays.malformed_acknowledged;
     for (const Sessions* const sessions : {&m_open, &m_closing}) {
         for (const auto& session : *sessions) {
             add(progress, *session);

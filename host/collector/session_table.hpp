@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The sessions of a collector, by sender (address and port) and boot id: decides to which session a packet belongs.
 //
-//   packet of a sender     without a session: held, until the sender is plausible (Strangers)
+//   packet of a sender     without a session: held, until the sender is plausible (Strangers); an acknowledged one of
+//   an
+//                                             address that has another session ends that session: another run
 //                          with one:          taken
 //                          with one, and a chunk of another boot begins: the machine was reset, so the session ends as
 //                                             not complete, and another one is opened
@@ -27,6 +29,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace host::collector {
 
@@ -46,16 +49,22 @@ class SessionTable {
     SessionTable(const SessionTable&) = delete;
     SessionTable& operator=(const SessionTable&) = delete;
 
-    // A well-formed packet: its number (not 0) and its records.
-    void take(const Address& sender, std::uint32_t number, std::span<const std::byte> records, Clock::time_point now);
+    // A well-formed packet: its number (not 0) and its records. False: it is no session's.
+    bool take(const Address& sender, std::uint32_t number, std::span<const std::byte> records, Clock::time_point now);
+
+    // A sender that was refused before it sent a packet.
+    void count_refused(const Address& sender) { count_stray(sender, false); }
+
+    // Of the acknowledged packets, so far.
+    void set_malformed_acknowledged(std::uint64_t datagrams) { m_strays.malformed_acknowledged = datagrams; }
 
     // A datagram that is no packet.
     void count_malformed(const Address& sender);
 
     void set_socket_overflow(std::uint64_t datagrams) { m_strays.socket_overflow = datagrams; }
 
-    // What the passing of time does; idle: after so long without a packet a session ends.
-    void tick(Clock::time_point now, std::optional<std::chrono::milliseconds> idle);
+    // What the passing of time does; idle: after so long without a packet a session ends. Whose ended so.
+    std::vector<Address> tick(Clock::time_point now, std::optional<std::chrono::milliseconds> idle);
 
     // `record --out`: its run has ended.
     [[nodiscard]] bool finished() const { return m_alone && m_open.empty(); }
@@ -90,8 +99,10 @@ class SessionTable {
     [[nodiscard]] bool was_of(const Address& sender, std::optional<std::uint64_t> boot_id, Clock::time_point now) const;
     [[nodiscard]] Session* open_for(const Address& sender, std::uint64_t boot_id, Clock::time_point now);
     void open(std::shared_ptr<SessionDirectory> directory);
-    void take_strange(const Address& sender, std::uint32_t number, std::span<const std::byte> records,
+    bool take_strange(const Address& sender, std::uint32_t number, std::span<const std::byte> records,
                       std::optional<std::uint64_t> boot_id, Clock::time_point now);
+    bool begin_after(Sessions::iterator former, const Address& sender, std::uint32_t number,
+                     std::span<const std::byte> records, std::uint64_t boot_id, Clock::time_point now);
     void close(Sessions::iterator session, const std::string& why, Clock::time_point now);
     void report_settled();
     void count_stray(const Address& sender, bool of_trace);

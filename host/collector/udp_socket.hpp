@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -15,6 +16,9 @@ namespace host::collector {
 struct Address {
     std::uint32_t ipv4 = 0; // host byte order
     std::uint16_t port = 0;
+    // Of TRACER-V2.0; none: TRACER-V1.0. What comes from the same address in another session, or by the other protocol,
+    // is another sender's: nothing proves that it is not.
+    std::optional<std::uint64_t> session = std::nullopt;
 
     friend bool operator==(const Address&, const Address&) = default;
 };

@@ -39,7 +39,11 @@ class Store final : public reliable::SessionStore {
         return true;
     }
 
-    void lost(std::uint16_t stream, std::uint64_t packets) override { m_session.streams[stream].lost += packets; }
+    void lost(std::uint16_t number, std::uint64_t packets) override {
+        StoredStream& stream = m_session.streams[number];
+        require(stream.mark.bytes == stream.bytes.size(), "no mark says where a loss is");
+        stream.lost += packets;
+    }
 
     [[nodiscard]] bool sync(std::uint16_t number, const reliable::Mark& mark) override {
         if (m_disk.full || m_disk.stuck) {

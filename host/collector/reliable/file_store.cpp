@@ -2,18 +2,20 @@
 // POSIX, Linux: one open file for the journal and one for each stream.
 #include "host/collector/reliable/file_store.hpp"
 
+#include "host/collector/reliable/journal_entry.hpp"
 #include "host/trace/descriptor.hpp"
 #include "lib/crc32c.hpp"
-#include "lib/endian.hpp"
 #include "tracer/reliable/packet.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cinttypes>
+#include <cstdio>
 #include <cstring>
 #include <fcntl.h>
+#include <filesystem>
 #include <fmt/format.h>
-#include <optional>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -71,44 +73,8 @@ std::size_t read_some(const Descriptor& file, std::span<std::byte> out, std::uin
     return done;
 }
 
-// One entry of the journal: stream, mark, and the CRC of both.
-constexpr std::size_t kEntryBytes = FileStores::kMarkBytes;
 constexpr std::uint64_t kEntriesSpared = 2 * tracer::reliable::kStreamsMax; // so that a session at its limit can end
 constexpr std::size_t kPieceBytes = 64 * 1024;                              // that is read at once
-using Entry = std::array<std::byte, kEntryBytes>;
-
-Entry encode_entry(std::uint16_t stream, const Mark& mark) {
-    Entry entry{};
-    lib::ByteWriter writer(entry);
-    writer.le(stream);
-    writer.le(static_cast<std::uint16_t>(mark.ended ? 1 : 0));
-    writer.le(mark.crc32c);
-    writer.le(mark.packets);
-    writer.le(mark.bytes);
-    writer.le(mark.lost);
-    writer.le(std::uint32_t{0});
-    writer.le(lib::crc32c(writer.written()));
-    ASSERT(!writer.failed() && writer.offset() == kEntryBytes);
-    return entry;
-}
-
-// Nothing if the entry is not whole.
-std::optional<std::pair<std::uint16_t, Mark>> decode_entry(const Entry& entry) {
-    lib::ByteReader reader(entry);
-    const auto stream = reader.le<std::uint16_t>();
-    Mark mark;
-    mark.ended = reader.le<std::uint16_t>() != 0;
-    mark.crc32c = reader.le<std::uint32_t>();
-    mark.packets = reader.le<std::uint64_t>();
-    mark.bytes = reader.le<std::uint64_t>();
-    mark.lost = reader.le<std::uint64_t>();
-    reader.le<std::uint32_t>();
-    const bool whole = reader.le<std::uint32_t>() == lib::crc32c(std::span(entry).first(kEntryBytes - 4));
-    if (!whole || stream >= tracer::reliable::kStreamsMax) {
-        return std::nullopt;
-    }
-    return std::pair{stream, mark};
-}
 
 std::string stream_file(const std::string& base, std::uint16_t number) {
     return fmt::format("{}-{}.trc", base, number);
@@ -117,6 +83,7 @@ std::string stream_file(const std::string& base, std::uint16_t number) {
 struct StreamFile {
     Descriptor file;
     Mark mark;
+    std::vector<Loss> losses;
     std::uint64_t bytes = 0; // appended
     bool unflushed = false;  // the last flush failed
 };
@@ -130,12 +97,13 @@ class FileStore final : public SessionStore {
 
     // Empty: everything is as the journal says. Otherwise what is wrong.
     [[nodiscard]] std::string load() {
-        m_journal = open_regular(m_path + ".journal");
-        if (!m_journal) {
-            return fmt::format("{}.journal: {}", m_path, std::strerror(errno));
+        struct stat state {};
+
+        if (::lstat((m_path + ".journal").c_str(), &state) != 0 && errno == ENOENT) {
+            return {}; // nothing of it has come yet
         }
-        if (::flock(m_journal.number(), LOCK_EX | LOCK_NB) != 0) {
-            return fmt::format("{}.journal: another process records this session", m_path);
+        if (std::string wrong = open_journal(); !wrong.empty()) {
+            return wrong;
         }
         if (std::string wrong = read_journal(); !wrong.empty()) {
             return wrong;
@@ -158,7 +126,8 @@ class FileStore final : public SessionStore {
 
     [[nodiscard]] bool append(std::uint16_t number, std::span<const std::byte> records) override {
         StreamFile& stream = m_streams.at(number);
-        if (m_failed || m_bytes + m_journal_bytes + records.size() > m_limits.session_bytes || !open_stream(number)) {
+        if (m_failed || m_bytes + m_journal_bytes + records.size() > m_limits.session_bytes || !begun() ||
+            !open_stream(number)) {
             return false;
         }
         if (!write_all(stream.file, records, stream.bytes)) {
@@ -169,27 +138,63 @@ class FileStore final : public SessionStore {
         return true;
     }
 
+    [[nodiscard]] std::vector<Loss> losses(std::uint16_t stream) const override { return m_streams.at(stream).losses; }
+
     void lost(std::uint16_t /*stream*/, std::uint64_t /*packets*/) override {} // in the next mark
 
     [[nodiscard]] bool sync(std::uint16_t number, const Mark& mark) override {
         StreamFile& stream = m_streams.at(number);
         ASSERT(mark.bytes == stream.bytes);
-        if (m_failed ||
-            m_bytes + m_journal_bytes + kEntryBytes > m_limits.session_bytes + kEntriesSpared * kEntryBytes ||
+        if (m_journal_bytes == 0 && mark.packets == 0) {
+            return true; // nothing to continue
+        }
+        if (m_failed || !begun() ||
+            m_bytes + m_journal_bytes + JournalEntry::kBytes >
+                m_limits.session_bytes + kEntriesSpared * JournalEntry::kBytes ||
             !flush(number, mark)) {
             return false;
         }
         // The name of a stream is durable before a mark speaks of it.
-        if (!sync_directory() || !write_all(m_journal, encode_entry(number, mark), m_journal_bytes) ||
+        if (!sync_directory() || !write_all(m_journal, JournalEntry{number, mark}.encode(), m_journal_bytes) ||
             ::fdatasync(m_journal.number()) != 0) {
             return false;
         }
-        m_journal_bytes += kEntryBytes;
-        stream.mark = mark;
+        m_journal_bytes += JournalEntry::kBytes;
+        take_mark(stream, mark);
         return true;
     }
 
   private:
+    // With its lock.
+    [[nodiscard]] std::string open_journal() {
+        Descriptor journal = open_regular(m_path + ".journal");
+        if (!journal) {
+            return fmt::format("{}.journal: {}", m_path, std::strerror(errno));
+        }
+        if (::flock(journal.number(), LOCK_EX | LOCK_NB) != 0) {
+            return fmt::format("{}.journal: another process records this session", m_path);
+        }
+        m_journal = std::move(journal);
+        return {};
+    }
+
+    // Its journal exists.
+    [[nodiscard]] bool begun() {
+        if (!m_journal) {
+            if (const std::string wrong = open_journal(); !wrong.empty()) {
+                fail(wrong);
+            }
+        }
+        return static_cast<bool>(m_journal);
+    }
+
+    static void take_mark(StreamFile& stream, const Mark& mark) {
+        if (mark.lost > stream.mark.lost) {
+            stream.losses.push_back({.at_byte = stream.mark.bytes, .packets = mark.lost - stream.mark.lost});
+        }
+        stream.mark = mark;
+    }
+
     [[nodiscard]] bool flush(std::uint16_t number, const Mark& mark) {
         StreamFile& stream = m_streams.at(number);
         if (!stream.file) {
@@ -223,8 +228,8 @@ class FileStore final : public SessionStore {
 
     // A process that was killed may have written the last entry and not flushed it.
     [[nodiscard]] bool flush_journal() {
-        Entry last{};
-        const std::uint64_t at = m_journal_bytes - kEntryBytes;
+        JournalEntry::Bytes last{};
+        const std::uint64_t at = m_journal_bytes - JournalEntry::kBytes;
         return m_journal_bytes == 0 || (read_some(m_journal, last, at) == last.size() &&
                                         write_all(m_journal, last, at) && ::fdatasync(m_journal.number()) == 0);
     }
@@ -245,13 +250,13 @@ class FileStore final : public SessionStore {
             return fmt::format("{}.journal: {}", m_path, std::strerror(errno));
         }
         const auto size = static_cast<std::uint64_t>(state.st_size);
-        for (; size - m_journal_bytes >= kEntryBytes; m_journal_bytes += kEntryBytes) {
-            Entry entry{};
-            const bool is_last = size - m_journal_bytes < 2 * kEntryBytes;
+        for (; size - m_journal_bytes >= JournalEntry::kBytes; m_journal_bytes += JournalEntry::kBytes) {
+            JournalEntry::Bytes entry{};
+            const bool is_last = size - m_journal_bytes < 2 * JournalEntry::kBytes;
             const bool is_read = read_some(m_journal, entry, m_journal_bytes) == entry.size();
-            const auto read = is_read ? decode_entry(entry) : std::nullopt;
+            const auto read = is_read ? JournalEntry::decode(entry) : std::nullopt;
             if (read) {
-                m_streams[read->first].mark = read->second;
+                take_mark(m_streams[read->stream], read->mark);
             } else if (is_read && is_last) {
                 break;
             } else {
@@ -356,6 +361,21 @@ std::uint64_t FileStores::remove(const Peer& peer, std::uint64_t session) const 
     }
     remove_file(m_directory + '/' + name_of(peer, session) + ".journal");
     return bytes;
+}
+
+std::vector<std::pair<Peer, std::uint64_t>> FileStores::sessions() const {
+    std::vector<std::pair<Peer, std::uint64_t>> found;
+    std::error_code none; // a directory that is not there holds nothing
+    for (const auto& entry : std::filesystem::directory_iterator(m_directory, none)) {
+        const std::string name = entry.path().filename();
+        Peer peer;
+        std::uint64_t session = 0;
+        if (std::sscanf(name.c_str(), "%16" SCNx64 "-%8" SCNx32 "-%5" SCNu16, &session, &peer.ipv4, &peer.port) == 3 &&
+            name == name_of(peer, session) + ".journal") {
+            found.emplace_back(peer, session);
+        }
+    }
+    return found;
 }
 
 std::unique_ptr<SessionStore> FileStores::open(const Peer& peer, std::uint64_t session) {

@@ -7,20 +7,23 @@
 // Hexadecimal and decimal numbers; nothing from the wire is part of a name as text. sync() flushes the stream, then
 // appends the mark to the journal and flushes it, so a mark in the journal describes bytes that are on the disk. open()
 // reads the journal up to the first entry that is not whole, makes it durable (a killed process may not have), cuts
-// each stream to its last mark and compares its CRC. The journal is locked while a store exists. No file is followed
-// through a link.
+// each stream to its last mark and compares its CRC. A loss is where the mark before it ends. A session of which
+// nothing has come has no file; its journal is locked while a store exists. No file is followed through a link.
 //
 // After a flush that failed, the system may count the pages as written. What is not durable is then read back, compared
 // with its CRC and written again before the next flush; if it is not what was written, the store takes and promises
 // nothing more: only a collector that is started again continues, at what is durable.
 #pragma once
 
+#include "host/collector/reliable/journal_entry.hpp"
 #include "host/collector/reliable/store.hpp"
 
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace host::collector::reliable {
 
@@ -30,7 +33,7 @@ class FileStores final : public StoreProvider {
         std::uint64_t session_bytes = std::uint64_t{1} << 30U; // of all streams of a session and its journal
     };
 
-    static constexpr std::size_t kMarkBytes = 40; // of a journal, for each sync()
+    static constexpr std::size_t kMarkBytes = JournalEntry::kBytes; // of a journal, for each sync()
 
     // A store that takes nothing more, and why; once for each.
     using Report = std::function<void(const std::string& why)>;
@@ -46,6 +49,9 @@ class FileStores final : public StoreProvider {
 
     // Null: another process has the session, a file is damaged or no regular file, or the disk fails; why() says so.
     [[nodiscard]] std::unique_ptr<SessionStore> open(const Peer& peer, std::uint64_t session) override;
+
+    // Those that have a journal in the directory; in no order.
+    [[nodiscard]] std::vector<std::pair<Peer, std::uint64_t>> sessions() const;
 
     [[nodiscard]] std::string stream_path(const Peer& peer, std::uint64_t session, std::uint16_t stream) const;
 

@@ -155,7 +155,23 @@ bool Receiver::make_space(lib::Nanoseconds now) {
     if (rank(*oldest) < kSilentMax || !(*oldest)->session.sync_all()) {
         return false;
     }
+    const bool ended = (*oldest)->session.ended();
+    const Peer peer = (*oldest)->peer;
+    const std::uint64_t session = (*oldest)->number;
     m_sessions.erase(oldest);
+    if (ended) {
+        m_provider.forgotten(peer, session);
+    }
+    return true;
+}
+
+bool Receiver::drop(const Peer& peer, std::uint64_t session) {
+    const auto found = std::ranges::find_if(
+        m_sessions, [&](const auto& entry) { return entry->number == session && entry->peer == peer; });
+    if (found == m_sessions.end() || !(*found)->session.sync_all()) {
+        return found == m_sessions.end();
+    }
+    m_sessions.erase(found);
     return true;
 }
 

@@ -86,6 +86,10 @@ class Receiver {
 
     [[nodiscard]] const std::vector<std::unique_ptr<Entry>>& sessions() const { return m_sessions; }
 
+    // Forgets a session that may continue: what came is durable, and its sender begins again with HELLO. False: it is
+    // not.
+    [[nodiscard]] bool drop(const Peer& peer, std::uint64_t session);
+
     // Offers the sessions that have ended and of which nothing has come for so long; forgets those that `release`
     // returns true for. They are durable.
     void forget_ended(lib::Nanoseconds now, lib::Nanoseconds silence, const std::function<bool(const Entry&)>& release);

@@ -53,6 +53,10 @@ std::optional<Reply> Session::hello(const wire::Header& header, const wire::Hell
         m_hello_sync_at = now;
     }
     if (loses) {
+        // First what is before the gap, so that a mark says where it is.
+        if (!make_durable(header.stream)) {
+            return std::nullopt;
+        }
         const std::uint64_t lost = header.seq - stream.received.packets;
         m_store->lost(header.stream, lost);
         stream.received.packets = header.seq;

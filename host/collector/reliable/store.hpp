@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <vector>
 
 namespace host::collector::reliable {
 
@@ -29,6 +30,14 @@ struct Mark {
     friend bool operator==(const Mark&, const Mark&) = default;
 };
 
+// Packets that are missing in a stream, and where: before the byte at_byte.
+struct Loss {
+    std::uint64_t at_byte = 0;
+    std::uint64_t packets = 0;
+
+    friend bool operator==(const Loss&, const Loss&) = default;
+};
+
 class SessionStore {
   public:
     SessionStore() = default;
@@ -40,10 +49,13 @@ class SessionStore {
     // appended after it by an earlier process.
     [[nodiscard]] virtual Mark durable(std::uint16_t stream) const = 0;
 
+    // The losses in what is durable, in order; empty if the store keeps none.
+    [[nodiscard]] virtual std::vector<Loss> losses(std::uint16_t /*stream*/) const { return {}; }
+
     // At the end of the stream: the records of one packet. False: nothing was appended, there is no space.
     [[nodiscard]] virtual bool append(std::uint16_t stream, std::span<const std::byte> records) = 0;
 
-    // So many packets are missing before what is appended next.
+    // So many packets are missing before what is appended next. Everything appended is durable.
     virtual void lost(std::uint16_t stream, std::uint64_t packets) = 0;
 
     // Makes everything appended to the stream durable, and then the mark, which describes it. False: it is not.
@@ -60,6 +72,9 @@ class StoreProvider {
     // The store of this session, with what an earlier process has made durable; null: refused (quota, disk). One store
     // of a session exists at a time.
     [[nodiscard]] virtual std::unique_ptr<SessionStore> open(const Peer& peer, std::uint64_t session) = 0;
+
+    // A session that has ended is not received any more: its store is gone.
+    virtual void forgotten(const Peer& /*peer*/, std::uint64_t /*session*/) {}
 };
 
 } // namespace host::collector::reliable

@@ -4,6 +4,7 @@
 #include "host/collector/reliable_sessions.hpp"
 
 #include "host/collector/collector.hpp"
+#include "host/collector/reliable/file_store.hpp"
 #include "host/collector/session_directory.hpp"
 #include "tests/support/host_trace_builder.hpp"
 #include "tests/support/udp_flow.hpp"
@@ -13,9 +14,11 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
 #include <thread>
+#include <utility>
 
 namespace host::collector {
 
@@ -26,13 +29,17 @@ using support::ChunkBuilder;
 using support::TemporaryDirectory;
 
 struct Watch : Observer {
-    void closed(const SessionView& /*session*/, formats::dat::Manifest& manifest,
+    void closed(const SessionView& session, formats::dat::Manifest& manifest,
                 std::optional<lib::Error> /*error*/) override {
         last = manifest;
+        last_directory = std::filesystem::path(session.directory).filename();
+        ++closings;
     }
 
     // Only the first chunk is waited for.
-    void sealed(const SessionView& /*session*/, const formats::dat::ManifestChunk& /*chunk*/) override { stop = 1; }
+    void sealed(const SessionView& /*session*/, const formats::dat::ManifestChunk& /*chunk*/) override {
+        stop = sealed_stops ? 1 : stop;
+    }
 
     void refused(std::string_view why) override {
         refusal = why;
@@ -40,7 +47,10 @@ struct Watch : Observer {
     }
 
     formats::dat::Manifest last;
+    std::string last_directory;
     std::string refusal;
+    bool sealed_stops = true;
+    std::atomic<int> closings = 0;
     std::atomic<bool> is_refused = false;
     std::atomic<bool> is_over = false;
     volatile std::sig_atomic_t stop = 0;
@@ -65,7 +75,7 @@ class Acknowledged : public testing::Test {
 
     // Carries every chunk and the totals, as the exporter would; ends when the collector has all of it, or with
     // `false`.
-    bool send() {
+    bool send(const std::function<void(std::uint16_t chunk)>& before = [](std::uint16_t) {}) {
         support::UdpFlow flow(m_socket.local().port);
         tracer::reliable::ReliableSink sink(flow, {});
         sink.set_patience(lib::milliseconds(60'000));
@@ -77,6 +87,7 @@ class Acknowledged : public testing::Test {
             return sink.state() == tracer::SinkState::idle;
         };
         for (std::uint16_t i = 0; i < kChunks; ++i) {
+            before(i);
             tracer::ChunkImage image;
             image.description = m_begins[i];
             image.parts[0] = m_chunks[i];
@@ -90,17 +101,31 @@ class Acknowledged : public testing::Test {
 
     SessionTable::Outcome collect(OldSession old, bool stop_early) {
         m_watch.stop = 0;
+        m_options.stop = stop_early ? &m_watch.stop : nullptr;
         const auto directory = SessionDirectory::open(m_path, old);
         EXPECT_TRUE(directory.ok());
-        Collector collector(m_socket,
-                            {.directory = directory.value(),
-                             .serve = {},
-                             .limits = {},
-                             .idle_timeout = {},
-                             .timeout = std::chrono::milliseconds(60'000),
-                             .stop = stop_early ? &m_watch.stop : nullptr},
+        m_options.directory = directory.value();
+        Collector collector(m_socket, std::exchange(m_options, {.timeout = std::chrono::milliseconds(60'000)}),
                             m_watch);
         return collector.run();
+    }
+
+    // HELLO and HELLO with its cookie, of a machine that then sends nothing.
+    void greet(support::UdpFlow& flow) {
+        namespace wire = tracer::reliable;
+        Bytes packet(wire::kHeaderBytes + wire::kControlBytes);
+        wire::Hello hello;
+        for (int i = 0; i < 2; ++i) {
+            wire::encode_body(hello, std::span(packet).subspan(wire::kHeaderBytes));
+            wire::encode({.type = wire::PacketType::hello, .session = 0x5712A, .stamp = 1}, nullptr, packet,
+                         wire::Covers::header);
+            ASSERT_TRUE(flow.send(packet).ok());
+            Bytes answer(packet.size());
+            while (!flow.receive(answer).ok()) {
+                std::this_thread::yield();
+            }
+            hello.cookie = wire::decode_body<wire::HelloAck>(answer).cookie;
+        }
     }
 
     void expect_complete() const {
@@ -114,6 +139,7 @@ class Acknowledged : public testing::Test {
     }
 
     UdpSocket m_socket;
+    CollectOptions m_options{.timeout = std::chrono::milliseconds(60'000)};
     Watch m_watch;
     TemporaryDirectory m_directory;
     std::string m_path = m_directory / "run";
@@ -202,6 +228,87 @@ TEST_F(Acknowledged, ContinuesNoSessionOfAnotherBoot) {
     EXPECT_TRUE(sent);
 }
 
+// Only a machine whose trace comes owns the session of `record --out`.
+TEST_F(Acknowledged, AMachineThatOnlyGreetsTakesNothingFromAnother) {
+    bool sent = false;
+    std::thread sender([&] {
+        support::UdpFlow stranger(m_socket.local().port);
+        greet(stranger);
+        sent = send();
+    });
+    const auto outcome = collect(OldSession::keep, false);
+    sender.join();
+    EXPECT_TRUE(sent);
+    EXPECT_EQ(outcome.complete, 1U);
+    expect_complete();
+}
+
+// The session ends for silence; when the machine continues, all of it makes another one.
+TEST_F(Acknowledged, AMachineThatPausesLosesNothing) {
+    const auto root = SessionDirectory::open(m_path, OldSession::leave);
+    m_options = {.serve = root.value(), .idle_timeout = std::chrono::milliseconds(50), .stop = &m_watch.stop};
+    bool sent = false;
+    std::thread sender([&] {
+        sent = send([this](std::uint16_t chunk) {
+            while (chunk == 2 && m_watch.closings == 0) {
+                std::this_thread::sleep_for(std::chrono::milliseconds(1));
+            }
+        });
+        m_watch.stop = 1;
+    });
+    m_watch.sealed_stops = false;
+    Collector collector(m_socket, std::exchange(m_options, {}), m_watch);
+    const auto outcome = collector.run();
+    sender.join();
+    EXPECT_TRUE(sent);
+    EXPECT_EQ(outcome.complete, 1U);
+    m_path += "/" + m_watch.last_directory;
+    expect_complete();
+
+    EXPECT_FALSE(std::filesystem::exists(m_directory / "run.journal"));
+}
+
+// A collector was killed when the sender had everything acknowledged, and the session was not written yet.
+TEST_F(Acknowledged, WritesWhatAnEarlierCollectorHadAcknowledged) {
+    Bytes stream;
+    for (const Bytes& chunk : m_chunks) {
+        stream.insert(stream.end(), chunk.begin(), chunk.end());
+    }
+    const Bytes end = support::export_end({kChunks, tracer::RunResult::completed, 1'000U * kChunks, 0, 0, 0});
+    stream.insert(stream.end(), end.begin(), end.end());
+    std::filesystem::create_directory(m_path + ".journal");
+    {
+        reliable::FileStores files(m_path + ".journal");
+        const auto store = files.open({0x7F00'0001, 4000}, 0xAB);
+        reliable::Mark mark{.bytes = stream.size(), .crc32c = lib::crc32c(stream), .ended = true};
+        for (std::size_t at = 0; at < stream.size(); at += tracer::reliable::kBodyBytesMax, ++mark.packets) {
+            const std::size_t size = std::min(tracer::reliable::kBodyBytesMax, stream.size() - at);
+            ASSERT_TRUE(store->append(0, std::span(stream).subspan(at, size)));
+        }
+        ASSERT_TRUE(store->sync(0, mark));
+    }
+    EXPECT_EQ(collect(OldSession::keep, false).complete, 1U);
+    expect_complete();
+}
+
+TEST_F(Acknowledged, SaysThatAKeyIsAnotherOne) {
+    m_options.key = tracer::reliable::SipKey{1, 2};
+    std::thread sender([&] {
+        support::UdpFlow flow(m_socket.local().port);
+        Bytes packet(tracer::reliable::kHeaderBytes + tracer::reliable::kControlBytes);
+        tracer::reliable::encode({.type = tracer::reliable::PacketType::hello, .session = 1}, nullptr, packet);
+        while (!m_watch.is_refused) {
+            ASSERT_TRUE(flow.send(packet).ok());
+            std::this_thread::yield();
+        }
+        m_watch.stop = 1;
+    });
+    EXPECT_EQ(collect(OldSession::keep, true).complete, 0U);
+    sender.join();
+    EXPECT_NE(m_watch.refusal.find("not authentic"), std::string::npos) << m_watch.refusal;
+    EXPECT_GT(m_watch.last.transfer.value().malformed, 0U);
+}
+
 TEST_F(Acknowledged, SaysWhereItCannotJournal) {
     { const std::ofstream taken(m_path + ".journal"); }
     bool sent = true;
@@ -263,11 +370,15 @@ class Journals : public testing::Test {
             ReliableSessions::Options{
                 .journals = m_path, .limits = {.total_bytes = total_bytes}, .key = {}, .forget_after = {}},
             ReliableSessions::Calls{
-                .deliver = [this](const Address&, std::uint32_t,
-                                  std::span<const std::byte> records) { m_delivered += records.size(); },
+                .deliver =
+                    [this](const Address&, std::uint32_t, std::span<const std::byte> records) {
+                        m_delivered += records.size();
+                        return true;
+                    },
                 .send = [this](const Address&,
                                std::span<const std::byte> reply) { m_peer.inbox.assign(reply.begin(), reply.end()); },
                 .refuse = {},
+                .stray = {},
                 .settled = [this](const Address&) { return m_settled; }},
             m_usage);
         m_peer.sessions = sessions.get();

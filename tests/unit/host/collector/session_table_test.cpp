@@ -296,6 +296,57 @@ TEST_F(SessionTables, RefuseMoreSessionsThanTheirLimitsAndEndNone) {
     EXPECT_EQ(directories().size(), 2U);
 }
 
+// --- senders of acknowledged packets
+// -----------------------------------------------------------------------------------
+
+constexpr Address kAcknowledged{0x7F00'0001, 1000, 7};
+constexpr Address kAcknowledgedAgain{0x7F00'0001, 1000, 8};
+
+TEST_F(SessionTables, TakeNoPlainPacketIntoAnAcknowledgedSession) {
+    record();
+    const auto run = run_of(1);
+    send(kAcknowledged, run, 0, 3);
+    send(kGuest, run_of(2), 3, 5); // forged: the next numbers, other records
+    send(kAcknowledged, run, 3);
+    m_table->close_all("");
+    EXPECT_EQ(support::read_text(m_directory / "run/0trace.dat"), text(chunk_of(1, 0)));
+    EXPECT_EQ(support::read_text(m_directory / "run/1trace.dat"), text(chunk_of(1, 1)));
+}
+
+// A clock that counts instructions makes the same boot id twice.
+TEST_F(SessionTables, KeepTwoAcknowledgedRunsOfOneBootIdApart) {
+    serve();
+    const auto run = run_of(1);
+    send(kAcknowledged, run, 0, 6);
+    send(kAcknowledgedAgain, run);
+    m_table->close_all("");
+    EXPECT_THAT(closed(kBoot1).reason, HasSubstr("the machine was reset"));
+    EXPECT_TRUE(closed("0000000000000001-1").complete) << closed("0000000000000001-1").reason;
+}
+
+// What is passed on again, after the session was closed for silence, is a session again and no late packet.
+TEST_F(SessionTables, TakeAnAcknowledgedRunAnew) {
+    serve();
+    const auto run = run_of(1);
+    send(kAcknowledged, run, 0, 6);
+    EXPECT_FALSE(m_table->settled(kAcknowledged));
+    EXPECT_EQ(m_table->tick(m_now += std::chrono::seconds(60), std::chrono::seconds(60)),
+              std::vector<Address>{kAcknowledged});
+    send(kAcknowledged, run);
+    m_table->close_all("");
+    EXPECT_FALSE(closed(kBoot1).complete);
+    EXPECT_TRUE(closed("0000000000000001-1").complete) << closed("0000000000000001-1").reason;
+    EXPECT_TRUE(m_table->settled(kAcknowledged));
+}
+
+TEST_F(SessionTables, SayThatAPacketHasNoPlace) {
+    record();
+    const auto run = run_of(1);
+    send(kAcknowledged, run, 0, 3);
+    EXPECT_FALSE(m_table->take({0x7F00'0001, 1001, 9}, 1,
+                               std::span(run_of(2).front()).subspan(tracer::kPacketHeaderBytes), m_now));
+}
+
 // --- what a collector leaves that is killed
 // ----------------------------------------------------------------------------
 

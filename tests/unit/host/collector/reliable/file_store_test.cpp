@@ -156,6 +156,7 @@ TEST_F(Storing, OneProcessHasASessionAndNoLinkIsFollowed) {
     {
         const auto store = m_stores.open(kPeer, 0xAB);
         ASSERT_NE(store, nullptr);
+        ASSERT_TRUE(store->append(1, Bytes(16)));
         FileStores other(m_directory.path());
         EXPECT_EQ(other.open(kPeer, 0xAB), nullptr);
         EXPECT_THAT(other.why(), HasSubstr("another process"));
@@ -189,6 +190,32 @@ TEST_F(Storing, ItsJournalCountsForTheLimit) {
     EXPECT_GT(marks, 10'000 / FileStores::kMarkBytes); // those that end its streams are spared
     EXPECT_LT(marks, 1'000U);
     EXPECT_EQ(read_file(journal()).size(), marks * FileStores::kMarkBytes);
+}
+
+TEST_F(Storing, HasNoFileBeforeTheFirstPacket) {
+    const auto store = m_stores.open(kPeer, 0xAB);
+    EXPECT_TRUE(store->sync(0, {.ended = true}));
+    EXPECT_TRUE(filesystem::is_empty(m_directory.path()));
+    EXPECT_TRUE(m_stores.sessions().empty());
+    append(*store, 1);
+    const std::vector<std::pair<Peer, std::uint64_t>> one = {{kPeer, 0xAB}};
+    EXPECT_EQ(m_stores.sessions(), one);
+    m_stores.remove(kPeer, 0xAB);
+    EXPECT_TRUE(filesystem::is_empty(m_directory.path()));
+}
+
+TEST_F(Storing, KnowsWhereALossIs) {
+    {
+        const auto store = m_stores.open(kPeer, 0xAB);
+        append(*store, 1);
+        store->lost(0, 3);
+        m_mark.packets += 3;
+        m_mark.lost += 3;
+        append(*store, 2);
+        append(*store, 3);
+        EXPECT_EQ(store->losses(0), (std::vector<Loss>{{16, 3}}));
+    }
+    EXPECT_EQ(m_stores.open(kPeer, 0xAB)->losses(0), (std::vector<Loss>{{16, 3}}));
 }
 
 // --- a collector that is killed
