@@ -33,7 +33,6 @@
 #include "kernel/state/stacks.hpp"
 #include "kernel/time/compensated_clock.hpp"
 #include "kernel/time/timer.hpp"
-#include "tracer/instance.hpp"
 #include "tracer/log.hpp"
 
 extern "C" {
@@ -263,7 +262,7 @@ void start_compensation(const Options& options) {
     compensation::Parameters parameters;
     parameters.step = {words.step};
     if (options.clock_records) {
-        parameters.record_x256 = tracer::instance().exporter.setup().cost.enabled_ticks_x256;
+        parameters.record_x256 = tracing_record_ticks_x256();
     }
     parameters.trigger = words.trigger;
     parameters.max_delta = words.max_delta != 0 ? lib::Ticks{words.max_delta} : parameters.max_delta;

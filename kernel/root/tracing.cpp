@@ -352,6 +352,10 @@ void tracing_configure(const TracingSetup& setup) {
     tracer::black_box::publish();
 }
 
+std::uint32_t tracing_record_ticks_x256() {
+    return tracer::instance().exporter.setup().cost.enabled_ticks_x256;
+}
+
 void tracing_begin() {
     const int first = create_linked_chunks(g_streamed);
     if (g_streamed) {

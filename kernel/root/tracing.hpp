@@ -35,6 +35,9 @@ struct TracingSetup {
 // chunks are to be written compactly. Boot context, irq-off, after calibration.
 void tracing_configure(const TracingSetup& setup);
 
+// One logging call in 1/256 ticks, as it was measured; 0: it was not, or there is no tracer. Context: any.
+[[nodiscard]] std::uint32_t tracing_record_ticks_x256();
+
 // For an application that does not trace by itself: links chunks, in the layout that the command line asks for, and
 // enables. Boot context, irq-off.
 void tracing_begin();
