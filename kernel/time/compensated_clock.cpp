@@ -11,6 +11,8 @@ namespace kernel {
 
 namespace {
 
+namespace recorded = trace_points; // what is an expression is no hook that can be left out
+
 constinit compensation::ProcessorClock s_clock; // of the only processor
 
 constexpr lib::Ticks kNever{~std::uint64_t{0}};
@@ -53,7 +55,7 @@ struct ThisHardware {
 // irq-off.
 void settle() {
     if (s_clock.counts_records()) {
-        s_clock.settle(trace_points::records_written(IrqOff::from_entry()));
+        s_clock.settle(recorded::records_written(IrqOff::from_entry()));
     }
 }
 
@@ -71,7 +73,7 @@ lib::Result<void> clock_compensation_start(const compensation::Parameters& param
     const IrqGuard guard;
     const NoSteps no_steps;
     settle();
-    s_clock.start(parameters, arch::timestamp(), trace_points::records_written(guard));
+    s_clock.start(parameters, arch::timestamp(), recorded::records_written(guard));
     return {};
 }
 
