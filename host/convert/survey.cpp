@@ -3,8 +3,13 @@
 #include "host/convert/survey.hpp"
 
 #include "host/trace/foreign.hpp"
+#include "host/trace/kernel_image.hpp"
+#include "host/trace/names.hpp"
+#include "lib/endian.hpp"
 
 #include <algorithm>
+#include <map>
+#include <string>
 
 namespace host::convert {
 
@@ -42,18 +47,35 @@ void take(Survey& survey, const trace::Event& event) {
     }
 }
 
+// The texts of trace_printf that only the image has.
+using Formats = std::map<std::uint32_t, std::string>;
+
+void note_format(Formats& formats, const trace::Event& event) {
+    if (event.is(trace::kCodeOf<"formatted_event">) && event.image != nullptr) {
+        const auto id = lib::ByteReader(event.payload).le<std::uint32_t>();
+        if (const std::string* const text = event.image->format(id); text != nullptr) {
+            formats.emplace(id, *text);
+        }
+    }
+}
+
 } // namespace
 
 Survey survey_of(formats::Trace& trace, const std::function<bool(const trace::Event&)>& wanted) {
     Survey survey;
+    Formats formats;
     for (auto batch = trace.next_batch(); !batch.empty(); batch = trace.next_batch()) {
         for (const trace::Event& event : batch) {
             if (!event.metadata && (!wanted || wanted(event))) {
                 take(survey, event);
+                note_format(formats, event);
             }
         }
     }
     survey.facts = trace.facts();
+    for (const auto& [id, text] : formats) {
+        survey.facts.names.set_format(id, text);
+    }
     survey.kind = trace.kind();
     return survey;
 }

@@ -7,6 +7,7 @@
 #include "tests/support/host_command_line.hpp"
 #include "tracer/long_event.hpp"
 
+#include <cstdio>
 #include <cstdlib>
 #include <gmock/gmock.h>
 #include <span>
@@ -217,6 +218,12 @@ TEST_F(UserEvents, FormattedFindTheImageOfTheirBuildId) {
     }
     ASSERT_EQ(remora({"print", path}), 0);
     EXPECT_THAT(m_out, HasSubstr("go -2 ok"));
+    const std::string copy = m_directory / "copy.kev"; // has the texts in itself, for whoever has no image
+    ASSERT_EQ(remora({"convert", path, "--to", "kev", "-o", copy}), 0) << m_err;
+    ASSERT_EQ(std::remove((m_directory / "formats.json").c_str()), 0);
+    ASSERT_EQ(remora({"print", copy}), 0);
+    EXPECT_THAT(m_out, HasSubstr("go -2 ok"));
+    EXPECT_EQ(m_err, "");
 }
 
 // The kernel exports only the texts that fit.
