@@ -205,3 +205,13 @@ def key_files_that_are_none_are_refused(ctx):
                         (ctx.dir / "none", "No such file"), (ctx.dir, "not a file")):
         done = ctx.remora("record", "--listen", "127.0.0.1:0", "--out", ctx.dir / "session", "--key", path, codes=(1,))
         expect(str(path) in done.stderr and words in done.stderr and KEY[1:9] not in done.stderr, done.stderr)
+
+
+@case(timeout_s=180)
+def key_of_a_make_run(ctx):
+    """KEY=file is for both sides of the run."""
+    done = ctx.run("make", "run", "DEPS=skip", f"OUT={ctx.dir}/out", f"PORT={ctx.port}", "BOOT=pvh",
+                   f"KEY={key_file(ctx)}")
+    expect("by udp, TRACER-V2.0, acknowledged" in done.stdout, done.stdout)
+    done = ctx.run("make", "run", "DEPS=skip", f"OUT={ctx.dir}/out", f"KEY={ctx.dir}/none", codes=None)
+    expect(done.returncode != 0 and "none does not exist" in done.stderr and "remedy" in done.stderr, done.stderr)
