@@ -11,6 +11,7 @@
 #   OUT/ram                                  the machine's memory, also while it runs (docs/black-box.md)
 #   OUT/udp  OUT/disk                                                     the sessions
 #   OUT/udp.journal                                                       only if the collector was killed
+#   SINK=auto: both sessions, if the network failed when it had carried something
 set -euo pipefail
 # shellcheck source=qemu/lib.sh
 source "$(dirname "$0")/lib.sh"
@@ -222,11 +223,19 @@ wait_for_collector() {
     COLLECTOR_PID=
 }
 
-# Nothing was sent, or not everything, and the disk has it: ends the collector immediately and removes its session.
-discard_session() {
+# Nothing was sent, or not everything, and the disk has what the machine still had: ends the collector immediately. What
+# it was given may be nowhere else, for the machine records into a chunk again that was acknowledged.
+end_collector() {
     stop "$COLLECTOR_PID"
     wait "$COLLECTOR_PID" || true
     COLLECTOR_PID=
+    local parts
+    parts=$(find "$OUT/udp" "$OUT/udp.journal" -type f \( -name '*trace.dat' -o -name '*.trc' \) -size +0 \
+        2>/dev/null || true)
+    if [[ -n $parts ]]; then
+        say "what the network had carried before it failed is in $OUT/udp"
+        return
+    fi
     clear_folder "$OUT/udp.journal" "$kJournalFiles"
     clear_folder "$OUT/udp" "$kSessionFiles"
 }
@@ -315,13 +324,13 @@ judge_session() {
     fi
 }
 
-# SINK=auto: whether it was this one.
+# SINK=auto: whether it was this one; what left unacknowledged is carried by both.
 carried() { [[ $SINK != auto || -n $(marker "$SERIAL" "^exported .* by $1") ]]; }
 
 judge_sessions() {
     local session=
-    if sink_has udp && ! carried udp; then
-        discard_session
+    if sink_has udp && { ! carried udp || { [[ $SINK == auto ]] && carried disk; }; }; then
+        end_collector
     elif sink_has udp; then
         wait_for_collector
         if [[ $COLLECTOR_STATUS -ne 0 ]]; then
@@ -378,7 +387,7 @@ main() {
     if exported || [[ ${#PROBLEMS[@]} -eq 0 ]]; then
         judge_sessions
     elif sink_has udp; then
-        discard_session
+        end_collector
     fi
     if [[ ${#PROBLEMS[@]} -gt 0 ]]; then
         say

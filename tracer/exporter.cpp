@@ -228,6 +228,7 @@ void Exporter::end_transfer(SinkState state) {
     } else if ((m_jobs[m_chunk->number].pending & sink_bit(m_sink)) != 0) { // not yet settled by an interrupted step
         ++place.report.chunks;
         place.report.records += m_image.description.records;
+        place.report.events += m_image.description.events;
         m_chunk->carried = true;
         settle(*m_chunk, sink_bit(m_sink), Outcome::carried);
     }

@@ -122,6 +122,7 @@ class Exporter {
         const ChunkSink* sink = nullptr; // null: nothing attached here
         std::uint32_t chunks = 0;        // carried
         std::uint64_t records = 0;       // in them, preambles not counted
+        std::uint64_t events = 0;        // the same, as Totals count them: more in a compact chunk
         std::uint32_t chunks_lost = 0;   // not carried because the sink failed
         bool failed = false;
         lib::Error error{}; // valid if failed

@@ -189,14 +189,15 @@ lib::Result<void> attach(const lib::Result<Sink*>& sink, tracer::SinkTime time) 
     return sink.ok() ? tracer::instance().exporter.attach(*sink.value(), time) : sink.error();
 }
 
-bool attached(std::string_view name) {
+// Null: no such sink is attached.
+const tracer::Exporter::SinkReport* report_of(std::string_view name) {
     for (std::size_t i = 0; i < tracer::Exporter::kSinksMax; ++i) {
-        const tracer::ChunkSink* const sink = tracer::instance().exporter.report(i).sink;
-        if (sink != nullptr && sink->name() == name) {
-            return true;
+        const tracer::Exporter::SinkReport& report = tracer::instance().exporter.report(i);
+        if (report.sink != nullptr && report.sink->name() == name) {
+            return &report;
         }
     }
-    return false;
+    return nullptr;
 }
 
 // Opens what the command line asked for and no application has opened yet: what an application chose stays.
@@ -210,8 +211,8 @@ bool open_chosen_sinks() {
     };
     if (wants_udp(g_choice)) {
         console().mark("exporting udp");
-        const auto opened =
-            attached("udp") ? lib::Result<void>{} : attach(open_network(g_network), tracer::SinkTime::at_once);
+        const bool open = report_of("udp") != nullptr;
+        const auto opened = open ? lib::Result<void>{} : attach(open_network(g_network), tracer::SinkTime::at_once);
         if (g_choice != SinkChoice::automatic) {
             report("udp", opened);
         } else if (!opened.ok()) {
@@ -240,15 +241,27 @@ void step_until_idle() {
     console().mark("export failed: a sink neither fails nor finishes");
 }
 
+// SINK=auto, and the disk instead of the network: false if chunks that the network carried while the application ran
+// have been recorded into again, so that neither has everything. A disk that failed is reported as such.
+bool disk_has_all() {
+    const auto* const network = report_of("udp");
+    const auto* const disk = report_of("disk");
+    if (network == nullptr || network->chunks == 0 || disk == nullptr || disk->failed) {
+        return true;
+    }
+    const tracer::Totals totals = tracer::totals(0);
+    const std::uint64_t kept = totals.committed + totals.tracer_made - totals.overwritten;
+    if (disk->events < kept) {
+        console().mark("export failed: ", kept - disk->events, " records were carried by udp alone, not by disk");
+    }
+    return disk->events >= kept;
+}
+
 // SINK=auto, after everything was tried: what the network did not carry whole, or what left unacknowledged although
 // V1 was not chosen, goes to the disk. False: nor did the disk.
 bool use_disk_instead() {
-    tracer::Exporter& exporter = tracer::instance().exporter;
-    for (std::size_t i = 0; i < tracer::Exporter::kSinksMax; ++i) {
-        const tracer::Exporter::SinkReport& report = exporter.report(i);
-        if (report.sink == &network_sink() && report.failed) {
-            g_network_error = report.error;
-        }
+    if (const auto* const network = report_of("udp"); network != nullptr && network->failed) {
+        g_network_error = network->error;
     }
     if (g_network_error) {
         console().mark("exporting disk, because udp failed: ", lib::error_name(*g_network_error));
@@ -261,9 +274,9 @@ bool use_disk_instead() {
         console().mark("export failed: disk: ", lib::error_name(opened.error()));
         return false;
     }
-    exporter.export_unsent();
+    tracer::instance().exporter.export_unsent();
     step_until_idle();
-    return true;
+    return disk_has_all();
 }
 
 // False if this sink did not carry everything, unless the disk has it instead.

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: MIT
 """`make run` as a user types it, from the options to the last line."""
+import contextlib
 import fcntl
 import os
+import pathlib
 import re
 import shutil
 import signal
@@ -10,6 +12,7 @@ import time
 
 from support.cases import CASES, Case, case, expect
 from support.context import EFI, INHERITED, KERNEL, REMORA, ROOT, TEST_KERNEL
+from support.guests import trace_files
 
 
 def make_run(ctx, *options):
@@ -149,6 +152,39 @@ def run_that_hangs_ends(ctx):
     done = make_run(ctx, "BOOT=pvh", "SINK=none", "TIMEOUT_S=1", "DURATION_MS=60000")
     expect(done.returncode != 0, done.stdout)
     expect("did not end within 1 s" in done.stderr and done.stderr.count("error: ") == 1, done.stderr)
+
+
+def end_collector(ctx, signal_number):
+    """Ends the collector of the run in ctx.dir/out."""
+    for status in pathlib.Path("/proc").glob("[0-9]*/cmdline"):
+        with contextlib.suppress(OSError):
+            words = status.read_bytes().split(b"\0")
+            if b"record" in words and f"{ctx.dir}/out/udp".encode() in words:
+                os.kill(int(status.parent.name), signal_number)
+                return
+    expect(False, "no collector runs")
+
+
+@case(timeout_s=240)
+def run_whose_collector_dies_keeps_what_it_acknowledged(ctx):
+    """SINK=auto STREAM=ON: the machine has recorded over what was acknowledged, so the disk has only the rest. Neither
+    part is deleted, and the run is not passed for whole."""
+    session, disk = ctx.dir / "out" / "udp", ctx.dir / "out" / "disk"
+    log = open(ctx.dir / "run.log", "w+", encoding="utf-8")
+    with log, subprocess.Popen(
+            ["qemu/run.sh", KERNEL, EFI, REMORA], cwd=ROOT, stdout=log, stderr=log, stdin=subprocess.DEVNULL,
+            env={**INHERITED, **environment(ctx, BOOT="pvh", CLOCK="icount", SINK="auto", STREAM="ON",
+                                            DURATION_MS="9000", TIMEOUT_S="200")}) as run:
+        while len(list(session.glob("*trace.dat"))) < 12:
+            expect(run.poll() is None and ctx.left_s() > 0, "the run ended by itself")
+            time.sleep(0.02)
+        end_collector(ctx, signal.SIGKILL)
+        run.wait(ctx.left_s())
+        log.seek(0)
+        said = log.read()
+    expect(run.returncode == 1 and "records were carried by udp alone" in said, f"{run.returncode}: {said}")
+    expect(f"before it failed is in {session}" in said, said)
+    expect(len(trace_files(session)) >= 12 and trace_files(disk), "a part is missing")
 
 
 @case
