@@ -43,7 +43,7 @@ $(eval $(call linked,$(FOLLOW_BENCH),$(call bench_objects,tests/bench/follow_spe
 BENCH_TASKS := 1100
 BENCH_TASKS_TRACED := 160
 
-.PHONY: bench bench-host bench-sql bench-kernel kernel-bench experiment-clock docs-figures
+.PHONY: bench bench-export bench-host bench-sql bench-kernel kernel-bench experiment-clock docs-figures
 bench: deps $(BENCH) $(LTTNG_PEER) $(COMPACT_BENCH) kernel $(RELEASED_TEST_KERNEL) $(EFI) $(REMORA) ## figures: what recording costs; lines FIGURE, PEER or GOAL
 	$(call make_with,kernel $(OFF_OPTIONS))
 	@tests/bench/run.sh $(BENCH) $(LTTNG_PEER) $(COMPACT_BENCH) $(KERNEL) $(RELEASED_TEST_KERNEL) $(EFI) $(REMORA)
@@ -60,6 +60,9 @@ bench-kernel: ## figures: instructions of kernel operations; longest sections wi
 	$(call make_with,kernel-bench TRACER=NEW TSC=TRUE TASKS=$(BENCH_TASKS_TRACED))
 	$(call make_with,kernel-bench $(OFF_OPTIONS) SECTIONS=1)
 	@tests/bench/kernel_operations.py $(BUILD) $(BENCH_TASKS) $(BENCH_TASKS_TRACED) $(DOCUMENT)
+
+bench-export: kernel-bench $(REMORA) ## figures: records a second by network and ramdisk, beside the driver and a copy (DOCUMENT=docs/performance.md: written there)
+	@tests/bench/export_rate.py $(BENCH_KERNEL) $(DOCUMENT)
 
 kernel-bench: $(BENCH_KERNEL) ## build: the image that measures the kernel (see bench-kernel)
 

@@ -150,6 +150,10 @@ lib::Result<void> prepare_sink(tracer::reliable::Protocol protocol) {
 
 } // namespace
 
+tracer::reliable::DatagramPeer& network_peer() {
+    return g_peer;
+}
+
 tracer::reliable::NetworkSink& network_sink() {
     return g_sink;
 }

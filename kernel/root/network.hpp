@@ -22,6 +22,9 @@ struct NetworkSetup {
     tracer::reliable::Protocol protocol = tracer::reliable::Protocol::automatic;
 };
 
+// The one flow of the network, for measurements below the sink.
+[[nodiscard]] tracer::reliable::DatagramPeer& network_peer();
+
 // The one sink of the network, open or not.
 [[nodiscard]] tracer::reliable::NetworkSink& network_sink();
 
