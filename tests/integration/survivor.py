@@ -6,10 +6,11 @@ import json
 import os
 import random
 import struct
+import subprocess
 import time
 
 from support.cases import case, expect
-from support.context import TEST_KERNEL
+from support.context import REMORA, ROOT, TEST_KERNEL
 from support.guests import OK, trace_files
 
 RESETS = int(os.environ.get("RESETS") or 20)
@@ -124,6 +125,29 @@ def reset_then_a_whole_run(ctx):
     ctx.run("mdel", "-i", image, "::*prior.dat")
     _, directory = ctx.disk_files(image)
     ctx.adopt(directory)
+
+
+@case
+def reset_over_the_network(ctx):
+    """A collector of many machines gets two sessions: that of the first boot and that of the second, both whole."""
+    served, ready = ctx.dir / "served", ctx.dir / "ready"
+    with open(ctx.dir / "collector.log", "w", encoding="utf-8") as log:
+        collector = subprocess.Popen([str(ROOT / REMORA), "record", "--serve", str(served), "--listen",
+                                      f"127.0.0.1:{ctx.port}", "--ready-file", str(ready)], stdout=log, stderr=log)
+        try:
+            while not ready.exists():
+                expect(collector.poll() is None and ctx.left_s() > 0, "the collector does not become ready")
+                time.sleep(0.02)
+            meanwhile, _ = reset_once(ctx, 0, save=False)
+            outcome = ctx.boot("control", sink="udp", devices=REBOOTS, meanwhile=meanwhile).expect_code(OK)
+        finally:
+            collector.terminate()
+            collector.wait(10)
+    former = outcome.marker("an earlier boot left").split("boot id 0x")[1].split(",")[0].rjust(16, "0")
+    sessions = sorted(served.iterdir())
+    expect(len(sessions) == 2 and any(path.name.startswith(former) for path in sessions), f"{sessions}; {outcome}")
+    for session in sessions:
+        ctx.remora("verify", session)
 
 
 @case
