@@ -46,7 +46,9 @@ endif
 # Figures and mutants need the test kernel's applications in the released kernel.
 $(eval $(call kernel_image,$(RELEASED_TEST_KERNEL),$(GUEST_TEST_SOURCES),$(ATTEMPTS_LDFLAGS)))
 # The kernel's operations are measured alone: no part of the test kernel is in this image.
-$(eval $(call kernel_image,$(BENCH_KERNEL),$(wildcard tests/bench/guest/*.cpp)))
+# Without a tracer, there is no export to be measured.
+$(eval $(call kernel_image,$(BENCH_KERNEL),$(filter-out $(if $(filter OFF,$(TRACER)),tests/bench/guest/export_%),\
+  $(wildcard tests/bench/guest/*.cpp))))
 
 $(COMMON_DIR)/lib/memory.cpp.o $(COMMON_DIR)/checked/lib/memory.cpp.o: COMMON_CXXFLAGS += -fno-tree-loop-distribute-patterns
 
