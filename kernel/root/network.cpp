@@ -9,6 +9,7 @@
 #include "drivers/net/udp_endpoint.hpp"
 #include "drivers/pci.hpp"
 #include "kernel/panic/console.hpp"
+#include "kernel/panic/hang.hpp"
 #include "tracer/reliable/key_text.hpp"
 
 #include <algorithm>
@@ -33,7 +34,11 @@ class MachineClock final : public drivers::Clock {
 
     [[nodiscard]] lib::TickRate rate() const override { return arch::tick_rate(); }
 
-    void pause() override { Ports::pause(); }
+    // Every wait with it has an end of its own.
+    void pause() override {
+        watchdog_kick();
+        Ports::pause();
+    }
 };
 
 // The tracer's view of a flow. A frame that died with a reset card is sent again, a limited number of times. While

@@ -67,6 +67,15 @@ def hang_of_the_export_resets(ctx):
 
 
 @case
+def wait_for_a_silent_target_is_no_hang(ctx):
+    """One second of ARP is ten limits: the network is given up by its own rules, and the disk gets the trace."""
+    image = ctx.make_ramdisk()
+    outcome = ctx.boot("control", sink="auto", target="192.168.1.77", watchdog_ms=100, ramdisk=image).expect_code(OK)
+    outcome.marker("exporting disk, because udp failed: unreachable")
+    ctx.adopt(ctx.disk_files(image)[1])
+
+
+@case
 def progress_is_no_hang(ctx):
     """Twenty limits asleep, twenty limits of computing that says so, and a hang that nothing watches."""
     for app in ("s_no_hang_kicks", "s_no_hang_sleeps"):
