@@ -146,7 +146,7 @@ void add_attach(CommandLine& line, Context context) {
         "FILE may be that of a machine that runs, and of one that has died; the machine does nothing for it. "
         "Every command\nthat takes a TRACE takes it, too.\n" +
         examples({"remora attach out/ram --follow", "remora attach out/ram --task control --limit 20",
-                  "remora attach guest.core --json", "remora summary out/ram"}));
+                  "remora attach guest.core --json"}));
     command.run([options, context] { return print(*options, context); });
 }
 
