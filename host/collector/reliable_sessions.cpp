@@ -197,8 +197,7 @@ lib::Nanoseconds ReliableSessions::now() {
 }
 
 void ReliableSessions::take(std::span<const std::byte> datagram_untrusted, const Address& sender) {
-    m_last_packet = now();
-    const auto reply = m_receiver.handle(datagram_untrusted, {sender.ipv4, sender.port}, m_last_packet);
+    const auto reply = m_receiver.handle(datagram_untrusted, {sender.ipv4, sender.port}, now());
     if (!reply.empty()) {
         m_calls.send(sender, reply);
     }
@@ -212,6 +211,13 @@ void ReliableSessions::tick() {
                             [this](const auto& entry) { return release(entry.peer, entry.number); });
     release_ended();
     report_forgeries();
+    if (!m_full_reported && m_receiver.counters().table_full != 0) {
+        m_full_reported = true;
+        m_calls.refuse(
+            fmt::format("a machine is refused: {} acknowledged sessions are open, and all were heard of in the "
+                        "last five minutes",
+                        reliable::Receiver::kSessionsMax));
+    }
 }
 
 // True: nothing of it need be kept any more.
@@ -290,8 +296,12 @@ void ReliableSessions::begin() {
 }
 
 bool ReliableSessions::awaited() const {
-    const lib::Nanoseconds silence = now() - m_last_packet;
+    const lib::Nanoseconds time = now();
     for (const auto& entry : m_receiver.sessions()) {
+        if (m_owner && *m_owner != entry->peer) {
+            continue;
+        }
+        const lib::Nanoseconds silence = time - entry->heard;
         const reliable::Session::Counters& seen = entry->session.counters();
         const bool lossy = seen.duplicates != 0 || seen.early != 0 || m_receiver.counters().malformed != 0;
         const lib::Nanoseconds after_end = lossy ? kAfterEndOfLossy : kAfterEnd;

@@ -122,7 +122,7 @@ class ReliableSessions final : private reliable::StoreProvider {
     std::set<Key> m_kept;                                          // of which a packet had no place
     std::vector<std::pair<reliable::Peer, std::uint64_t>> m_ended; // not received any more; their journals are there
     std::uint64_t m_reported = 0;                                  // reports of forgeries
-    lib::Nanoseconds m_last_packet;
+    bool m_full_reported = false;
 };
 
 } // namespace host::collector

@@ -134,6 +134,7 @@ Receiver::Entry* Receiver::find(const Peer& peer, std::uint64_t session) {
 lib::Result<Receiver::Entry*, wire::RefusalReason> Receiver::open(const Peer& peer, std::uint64_t session,
                                                                   lib::Nanoseconds now) {
     if (m_sessions.size() == kSessionsMax && !make_space(now)) {
+        ++m_counters.table_full;
         return wire::RefusalReason::sessions;
     }
     auto store = m_provider.open(peer, session);
@@ -149,7 +150,8 @@ lib::Result<Receiver::Entry*, wire::RefusalReason> Receiver::open(const Peer& pe
 bool Receiver::make_space(lib::Nanoseconds now) {
     const auto rank = [now](const auto& entry) {
         const lib::Nanoseconds silence = now - entry->heard;
-        return entry->session.ended() ? kSilentMax + silence : silence;
+        const bool over = entry->session.ended() || (entry->session.empty() && silence >= kEmptyMax);
+        return over ? kSilentMax + silence : silence;
     };
     const auto oldest = std::ranges::max_element(m_sessions, {}, rank);
     if (rank(*oldest) < kSilentMax || !(*oldest)->session.sync_all()) {

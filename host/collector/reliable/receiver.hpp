@@ -5,8 +5,8 @@
 // A machine that has not proven that it receives at its address costs no memory: HELLO is answered with a cookie, a
 // keyed hash of its address and session number, and only HELLO with that cookie opens a session. A datagram has at most
 // one answer, and no answer is longer than it. All limits are compiled in; nothing is allocated by a number from the
-// wire. A full table refuses new sessions, with ABORT. It replaces those that have ended, and those of which nothing
-// has come for minutes: what came is durable, and their senders continue with HELLO.
+// wire. A full table refuses new sessions, with ABORT. It replaces those that have ended, those of which nothing came but
+// HELLO for seconds, and those that are silent for minutes: what came is durable, and their senders continue with HELLO.
 #pragma once
 
 #include "host/collector/reliable/session.hpp"
@@ -32,6 +32,7 @@ class Receiver {
     static constexpr lib::Nanoseconds kCookiePeriod = lib::milliseconds(64'000); // valid for one to two periods
     static constexpr lib::Nanoseconds kUnknownInterval = lib::milliseconds(20);  // between two UNKNOWN or ABORT, to all
     static constexpr lib::Nanoseconds kSilentMax = lib::milliseconds(300'000);   // of a session in a full table
+    static constexpr lib::Nanoseconds kEmptyMax = lib::milliseconds(10'000);     // likewise, if nothing came of it
     static constexpr std::uint64_t kForgeriesMax = std::uint64_t{1} << 20U;      // with a key; then nothing is answered
 
     struct Options {
@@ -47,6 +48,7 @@ class Receiver {
         std::uint64_t unknown = 0;     // of no session; at most some are answered
         std::uint64_t cookies = 0;     // answered with one
         std::uint64_t refused = 0;     // HELLO, but no session could be opened; at most some are answered
+        std::uint64_t table_full = 0;  // of them, because of the others
         std::uint64_t replies = 0;
     };
 

@@ -28,13 +28,14 @@ std::optional<Reply> Session::hello(const wire::Header& header, const wire::Hell
         place = std::make_unique<Stream>();
         place->durable = m_store->durable(header.stream);
         place->received = place->durable;
+        m_any = m_any || place->durable.packets != 0;
         m_counters.lost += place->durable.lost;
     }
     Stream& stream = *place;
     if (stream.hello_stamp != header.stamp) {
         // A sender that begins again sends again what is in the window: perhaps other packets, of another boot.
         for (Slot& slot : stream.window) {
-            slot.bytes = 0;
+            slot = {};
         }
         stream.hello_stamp = header.stamp;
         stream.newest_stamp = 0;
@@ -104,9 +105,9 @@ std::optional<Reply> Session::data(const wire::Header& header, std::span<const s
     m_counters.early += header.seq > next ? 1 : 0;
     Slot& slot = stream.window[header.seq % wire::kWindowPackets];
     bool duplicate = header.seq < next;
-    if (!duplicate && slot.bytes == 0) {
-        slot.bytes = records.size();
-        std::ranges::copy(records, slot.records.begin());
+    m_any = true;
+    if (!duplicate && slot.empty()) {
+        slot.assign(records.begin(), records.end());
     } else {
         duplicate = true;
         ++m_counters.duplicates;
@@ -131,12 +132,11 @@ bool Session::advance(std::uint16_t number, lib::Nanoseconds now) {
     Stream& stream = *m_streams[number];
     for (;;) {
         Slot& slot = stream.window[stream.received.packets % wire::kWindowPackets];
-        if (slot.bytes == 0) {
+        if (slot.empty()) {
             stream.full = false;
             return true;
         }
-        const auto records = std::span<const std::byte>(slot.records).first(slot.bytes);
-        if (!m_store->append(number, records)) {
+        if (!m_store->append(number, slot)) {
             ++m_counters.no_space;
             stream.full = true;
             return false;
@@ -145,11 +145,11 @@ bool Session::advance(std::uint16_t number, lib::Nanoseconds now) {
             stream.dirty_since = now;
         }
         ++stream.received.packets;
-        stream.received.bytes += records.size();
-        stream.received.crc32c = lib::crc32c(records, stream.received.crc32c);
-        slot.bytes = 0;
+        stream.received.bytes += slot.size();
+        stream.received.crc32c = lib::crc32c(slot, stream.received.crc32c);
         ++m_counters.packets;
-        m_counters.bytes += records.size();
+        m_counters.bytes += slot.size();
+        slot = {}; // and its memory: most packets come in order
     }
 }
 
@@ -175,7 +175,7 @@ Reply Session::acknowledgement(std::uint16_t number) {
                   .window = stream.full || stream.sync_failed ? 0 : static_cast<std::uint32_t>(wire::kWindowPackets)};
     for (std::uint64_t i = 0; i + 1 < wire::kWindowPackets; ++i) {
         const Slot& slot = stream.window[(stream.received.packets + 1 + i) % wire::kWindowPackets];
-        ack.received |= std::uint64_t{slot.bytes != 0} << i;
+        ack.received |= std::uint64_t{!slot.empty()} << i;
     }
     const wire::Header header{.stream = number, .stamp = stream.newest_stamp};
     return reply_to(header, wire::PacketType::ack, stream.received.packets, ack);

@@ -15,6 +15,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <vector>
 
 namespace host::collector::reliable {
 
@@ -73,16 +74,16 @@ class Session {
     // The sender has said of every stream that it is at its end.
     [[nodiscard]] bool ended() const { return m_streams_announced != 0 && ended_streams() == m_streams_announced; }
 
+    // No packet has come, to this process or an earlier one.
+    [[nodiscard]] bool empty() const { return !m_any; }
+
     // Of any stream.
     [[nodiscard]] bool disk_full() const;
 
     [[nodiscard]] const Counters& counters() const { return m_counters; }
 
   private:
-    struct Slot {
-        std::size_t bytes = 0; // 0: empty
-        std::array<std::byte, wire::kBodyBytesMax> records{};
-    };
+    using Slot = std::vector<std::byte>; // the records of a packet; empty: none
 
     // Packets received before `received.packets` are appended; later ones wait in the window.
     struct Stream {
@@ -109,6 +110,7 @@ class Session {
     std::unique_ptr<SessionStore> m_store;
     std::array<std::unique_ptr<Stream>, wire::kStreamsMax> m_streams;
     std::size_t m_streams_announced = 0;
+    bool m_any = false;                              // a packet has come
     std::optional<lib::Nanoseconds> m_hello_sync_at; // when the disk was last flushed for a HELLO
     Counters m_counters;
 };

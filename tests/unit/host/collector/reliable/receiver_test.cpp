@@ -3,6 +3,7 @@
 // can make it do. Whole transfers: tests/simulation/.
 #include "host/collector/reliable/receiver.hpp"
 
+#include <algorithm>
 #include <gtest/gtest.h>
 #include <map>
 #include <set>
@@ -315,9 +316,11 @@ TEST_F(Receiving, SaysThatItsStoreRefusesASessionAndNotOftenerThanStrangersAreAn
 TEST_F(Receiving, AFullTableReplacesASessionThatEndedOrIsSilentForMinutes) {
     for (std::uint64_t session = 0; session < Receiver::kSessionsMax; ++session) {
         ASSERT_TRUE(connect(session).has_value());
+        static_cast<void>(data(session, 0));
     }
     end(7); // as not complete
     EXPECT_EQ(connect(1'000)->type, PacketType::hello_ack);
+    static_cast<void>(data(1'000, 0));
     now = now + lib::milliseconds(100'000); // so that the cookies are still valid
     for (std::uint64_t session = 1; session < Receiver::kSessionsMax; ++session) {
         static_cast<void>(data(session, 0));
@@ -326,7 +329,7 @@ TEST_F(Receiving, AFullTableReplacesASessionThatEndedOrIsSilentForMinutes) {
     EXPECT_EQ(connect(1'001)->type, PacketType::abort);
     now = now + lib::milliseconds(200'000);
     EXPECT_EQ(connect(1'001)->type, PacketType::hello_ack) << "session 0 has been silent for 300 s";
-    EXPECT_EQ(data(1, 1)->type, PacketType::ack) << "another one was replaced";
+    EXPECT_EQ(data(1, 1, wire::kFlagPush)->type, PacketType::ack) << "another one was replaced";
     EXPECT_EQ(data(0, 0)->type, PacketType::unknown);
     EXPECT_EQ(receiver.sessions().size(), Receiver::kSessionsMax);
 }
@@ -374,6 +377,24 @@ TEST_F(Receiving, ForgeriesSilenceItOnlyIfThereIsAKeyToGuess) {
         EXPECT_EQ(tried.counters().unauthentic, kMax);
         EXPECT_EQ(right(), keyed ? 0U : packet.size());
     }
+}
+
+// A stranger that only says HELLO takes no place for long.
+TEST_F(Receiving, SessionsWithoutAPacketMakeSpaceSoon) {
+    for (std::uint64_t session = 1; session <= Receiver::kSessionsMax; ++session) {
+        ASSERT_TRUE(connect(session).has_value());
+    }
+    static_cast<void>(data(1, 0));
+    ASSERT_EQ(connect(100)->type, PacketType::abort);
+    EXPECT_EQ(receiver.counters().table_full, 1U);
+    now = now + Receiver::kEmptyMax;
+    EXPECT_EQ(connect(100)->type, PacketType::hello_ack);
+    const auto holds = [this](std::uint64_t number) {
+        return std::ranges::any_of(receiver.sessions(),
+                                   [number](const auto& entry) { return entry->number == number; });
+    };
+    EXPECT_TRUE(holds(1)) << "a packet of it has come";
+    EXPECT_TRUE(holds(100));
 }
 
 TEST_F(Receiving, ForgetsAnEndedSessionAfterItsSilence) {
