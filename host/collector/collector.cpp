@@ -25,6 +25,7 @@ ReliableSessions::Options reliable_options(const CollectOptions& options) {
     return {.journals = ReliableSessions::journals_of(place.path()),
             .limits = options.limits,
             .alone = options.directory != nullptr,
+            .replace = options.replace,
             .key = options.key};
 }
 

@@ -27,6 +27,7 @@ struct CollectOptions {
     std::shared_ptr<SessionDirectory> directory; // of one run, empty; or null
     std::shared_ptr<SessionDirectory> serve;     // of any number of sessions; null if `directory` is not
     Limits limits;
+    bool replace = false;                                  // what an earlier collector left is not wanted
     std::optional<std::chrono::milliseconds> idle_timeout; // of a session, after its last packet
     std::optional<std::chrono::milliseconds> timeout;      // from the start
     const volatile std::sig_atomic_t* stop = nullptr;      // becomes non-zero when the user wants to end

@@ -289,7 +289,9 @@ void ReliableSessions::begin() {
         if (files == nullptr) {
             m_calls.refuse(m_files.why());
         } else if (ended != 0 && ended == streams) {
-            static_cast<void>(delivering(peer, session, std::move(files)));
+            if (!m_options.replace) {
+                static_cast<void>(delivering(peer, session, std::move(files)));
+            }
             m_ended.emplace_back(peer, session);
         }
     }

@@ -37,6 +37,7 @@ class ReliableSessions final : private reliable::StoreProvider {
         std::string journals; // directory; made when a session begins, removed with the last journal in it
         Limits limits;        // of bytes: streams and journals count like the sessions' own files while they exist
         bool alone = false;   // one run is recorded: sessions of one address and port only
+        bool replace = false; // what an earlier collector recorded is not wanted
         std::optional<tracer::reliable::SipKey> key;               // none: every sender is believed
         lib::Nanoseconds forget_after = lib::milliseconds(60'000); // an end: no sender asks again so late
     };
@@ -67,7 +68,8 @@ class ReliableSessions final : private reliable::StoreProvider {
     // killed left both. Then nothing is lost if its files are written anew, from the journal.
     [[nodiscard]] static bool can_continue(const std::string& directory);
 
-    // Passes on the sessions that ended before an earlier collector had written them. Before the first packet.
+    // Passes on the sessions that ended before an earlier collector had written them; if they are replaced, removes
+    // their journals. Before the first packet.
     void begin();
 
     // A datagram that claims to be of version 2.

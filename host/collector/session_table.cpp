@@ -178,12 +178,14 @@ void SessionTable::count_malformed(const Address& sender) {
 
 std::vector<Address> SessionTable::tick(Clock::time_point now, std::optional<std::chrono::milliseconds> idle) {
     std::vector<Address> silent;
+    const bool urgent = m_alone || 2 * m_open.size() >= m_limits.sessions;
     for (auto next = m_open.begin(); next != m_open.end();) {
         const auto session = next++;
         (*session)->tick(now);
         if ((*session)->ended()) {
             close(session, "", now);
-        } else if ((*session)->sender() && idle && now - (*session)->last_packet() >= *idle) {
+        } else if (const auto& sender = (*session)->sender();
+                   sender && idle && (urgent || !sender->session) && now - (*session)->last_packet() >= *idle) {
             silent.push_back(*(*session)->sender());
             close(session, fmt::format("nothing came for {} ms", idle->count()), now);
         }

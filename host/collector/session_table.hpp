@@ -63,7 +63,8 @@ class SessionTable {
 
     void set_socket_overflow(std::uint64_t datagrams) { m_strays.socket_overflow = datagrams; }
 
-    // What the passing of time does; idle: after so long without a packet a session ends. Whose ended so.
+    // What the passing of time does; idle: after so long without a packet a session ends. One of acknowledged packets
+    // has time until its machine ends it, unless one run is recorded, or half of the table is taken. Whose ended so.
     std::vector<Address> tick(Clock::time_point now, std::optional<std::chrono::milliseconds> idle);
 
     // `record --out`: its run has ended.

@@ -154,6 +154,7 @@ ExitStatus collect(const RecordOptions& options, Context context, collector::Udp
                                    {.directory = serve ? nullptr : directory,
                                     .serve = serve ? directory : nullptr,
                                     .limits = limits_of(options),
+                                    .replace = options.force,
                                     .idle_timeout = serve && !idle ? kServeIdle : idle,
                                     .timeout = duration(options.timeout_s),
                                     .stop = &stop_requested(),

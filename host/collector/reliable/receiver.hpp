@@ -5,8 +5,9 @@
 // A machine that has not proven that it receives at its address costs no memory: HELLO is answered with a cookie, a
 // keyed hash of its address and session number, and only HELLO with that cookie opens a session. A datagram has at most
 // one answer, and no answer is longer than it. All limits are compiled in; nothing is allocated by a number from the
-// wire. A full table refuses new sessions, with ABORT. It replaces those that have ended, those of which nothing came but
-// HELLO for seconds, and those that are silent for minutes: what came is durable, and their senders continue with HELLO.
+// wire. A full table refuses new sessions, with ABORT. It replaces those that have ended, those of which nothing came
+// but HELLO for seconds, and those that are silent for minutes: what came is durable, and their senders continue with
+// HELLO.
 #pragma once
 
 #include "host/collector/reliable/session.hpp"

@@ -246,7 +246,10 @@ TEST_F(Acknowledged, AMachineThatOnlyGreetsTakesNothingFromAnother) {
 // The session ends for silence; when the machine continues, all of it makes another one.
 TEST_F(Acknowledged, AMachineThatPausesLosesNothing) {
     const auto root = SessionDirectory::open(m_path, OldSession::leave);
-    m_options = {.serve = root.value(), .idle_timeout = std::chrono::milliseconds(50), .stop = &m_watch.stop};
+    m_options = {.serve = root.value(),
+                 .limits = {.sessions = 2},
+                 .idle_timeout = std::chrono::milliseconds(50),
+                 .stop = &m_watch.stop};
     bool sent = false;
     std::thread sender([&] {
         sent = send([this](std::uint16_t chunk) {
@@ -287,7 +290,16 @@ TEST_F(Acknowledged, WritesWhatAnEarlierCollectorHadAcknowledged) {
         }
         ASSERT_TRUE(store->sync(0, mark));
     }
+    std::filesystem::copy(m_path + ".journal", m_directory / "kept.journal");
     EXPECT_EQ(collect(OldSession::keep, false).complete, 1U);
+    expect_complete();
+    std::filesystem::rename(m_directory / "kept.journal", m_path + ".journal");
+    m_options.replace = true;
+    bool sent = false;
+    std::thread sender([&] { sent = send(); });
+    EXPECT_EQ(collect(OldSession::replace, false).complete, 1U);
+    sender.join();
+    EXPECT_TRUE(sent) << "another run was recorded, not the one in the journal";
     expect_complete();
 }
 

@@ -326,12 +326,14 @@ TEST_F(SessionTables, KeepTwoAcknowledgedRunsOfOneBootIdApart) {
 
 // What is passed on again, after the session was closed for silence, is a session again and no late packet.
 TEST_F(SessionTables, TakeAnAcknowledgedRunAnew) {
-    serve();
+    serve({.sessions = 3});
     const auto run = run_of(1);
     send(kAcknowledged, run, 0, 6);
+    EXPECT_TRUE(m_table->tick(m_now + std::chrono::seconds(60), std::chrono::seconds(60)).empty()) << "there is room";
+    send(kOther, run_of(2), 0, 1);
     EXPECT_FALSE(m_table->settled(kAcknowledged));
     EXPECT_EQ(m_table->tick(m_now += std::chrono::seconds(60), std::chrono::seconds(60)),
-              std::vector<Address>{kAcknowledged});
+              (std::vector<Address>{kAcknowledged, kOther}));
     send(kAcknowledged, run);
     m_table->close_all("");
     EXPECT_FALSE(closed(kBoot1).complete);
