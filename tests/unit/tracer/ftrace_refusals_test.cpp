@@ -158,6 +158,39 @@ TEST_F(FTraceRefusals, Send) {
     }
 }
 
+// Says what was asked for, and that it comes too late.
+class DecidedSinks final : public tracer::SinkProvider {
+  public:
+    [[nodiscard]] lib::Result<tracer::ChunkSink*> open_udp(bool, std::string_view, std::string_view) override {
+        return lib::Error::not_found;
+    }
+
+    [[nodiscard]] lib::Result<void> choose_protocol(tracer::reliable::Protocol protocol) override {
+        asked = protocol;
+        return answer;
+    }
+
+    [[nodiscard]] lib::Result<tracer::ChunkSink*> open_disk(std::string_view) override { return lib::Error::not_found; }
+
+    tracer::reliable::Protocol asked{};
+    lib::Error answer = lib::Error::exists;
+};
+
+TEST_F(FTraceRefusals, SendByAProtocolThatContradictsTheChunksBefore) {
+    using tracer::reliable::Protocol;
+    DecidedSinks sinks;
+    m_fixture.tracer().sinks = &sinks;
+    refused([this] { return FTrace_send_chunk(m_current, FTRACE_OSD_V1, kFree); }, "FTrace_send_chunk", "osd_flags",
+            FTRACE_OSD_V1);
+    EXPECT_EQ(sinks.asked, Protocol::v1);
+    EXPECT_STREQ(FTrace_last_error().text, "a chunk of this run was sent by another protocol");
+    sinks.answer = lib::Error::refused;
+    refused([this] { return FTrace_send_chunk(m_current, FTRACE_OSD_V2, kFree); }, "FTrace_send_chunk", "osd_flags",
+            FTRACE_OSD_V2);
+    EXPECT_EQ(sinks.asked, Protocol::v2);
+    m_fixture.tracer().sinks = nullptr;
+}
+
 TEST_F(FTraceRefusals, FiltersThatAreNone) {
     for (const int family : {0x00, 0x02, 0x0F, 0xEF, 0xFC, 0xFF}) {
         refused([family] { return FTrace_set_filter(static_cast<BYTE>(family), 1), -1; }, "FTrace_set_filter", "family",
