@@ -346,6 +346,15 @@ void Exporter::begin_exit() {
     m_exiting = true;
 }
 
+std::string_view Exporter::give_up_at_work(lib::Error error) {
+    if (m_work == Work::none) {
+        return {};
+    }
+    Sink& place = m_sinks[m_sink];
+    give_up(place, error);
+    return place.sink->name();
+}
+
 std::size_t Exporter::export_unsent() {
     std::size_t queued = 0;
     for (Chunk& chunk : m_parts.store.slots()) {

@@ -108,6 +108,9 @@ class Exporter {
     // call the tracer any more; locks whose holders are gone are opened.
     void begin_exit();
 
+    // After begin_exit(): the sink that a step was abandoned in has failed. Its name; empty: there is none.
+    std::string_view give_up_at_work(lib::Error error);
+
     // Queues every chunk with records that a working sink has not carried. Returns the number of chunks queued.
     std::size_t export_unsent();
 

@@ -338,6 +338,7 @@ void kernel_main(const arch::BootInfo* boot) {
                            watchdog_last_stage();
                            mark_aborted();
                            run_level_functions(RunLevel::after_exit);
+                           tracing_export_again();
                        },
                    .exit = [] { leave(ExitCode::panic); }});
     arch::set_upcalls({.interrupt = &interrupt_entry, .exception = &fault_entry});

@@ -2,8 +2,8 @@
 #include "kernel/root/survivor.hpp"
 
 #include "kernel/panic/console.hpp"
+#include "kernel/root/carrying.hpp"
 #include "kernel/root/storage.hpp"
-#include "kernel/root/tracing.hpp"
 #include "tracer/black_box/survivor.hpp"
 
 namespace kernel::root {

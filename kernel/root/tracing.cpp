@@ -5,7 +5,7 @@
 #include "arch/x86_64/msr.hpp"
 #include "kernel/interrupt/interrupt.hpp"
 #include "kernel/panic/console.hpp"
-#include "kernel/panic/hang.hpp"
+#include "kernel/root/carrying.hpp"
 #include "kernel/root/instruction_steps.hpp"
 #include "kernel/root/network.hpp"
 #include "kernel/root/storage.hpp"
@@ -53,17 +53,9 @@ std::uint64_t image_id() {
 constexpr lib::Nanoseconds kSendPoll = lib::milliseconds(1);
 constexpr int kStopLooksMax = 1'000;
 
-// At the end nothing else runs, so a sink that neither fails nor finishes would hold the machine forever.
-constexpr std::uint64_t kExportStepsMax = 100'000'000;
-
-// Nor may one that gets no answer: the acknowledged export fails after so long without progress.
-constexpr lib::Nanoseconds kPatience = lib::milliseconds(20'000);
-
 constinit NetworkSetup g_network{};
 constinit std::optional<drivers::acpi::PersistentRange> g_persistent{};
-constinit SinkChoice g_choice = SinkChoice::none;
 constinit bool g_streamed = false;
-constinit std::optional<lib::Error> g_network_error{}; // SINK=auto: why the disk has the trace
 
 // The published sender: an NRT task that carries chunks while the application runs. It exists once an application has
 // opened the network itself.
@@ -117,7 +109,7 @@ class Sinks final : public tracer::SinkProvider {
         setup.local_address = local;
         setup.target_address = target;
         const auto sink = open_network(setup);
-        network_sink().set_patience(kPatience); // FTrace_send_chunk waits
+        network_sink().set_patience(kExportPatience); // FTrace_send_chunk waits
         const auto created = sink.ok() ? create_sender() : sink.error();
         return created.ok() ? sink : created.error();
     }
@@ -184,118 +176,6 @@ tracer::reliable::Protocol protocol_of(ProtocolChoice chosen) {
                                           : tracer::reliable::Protocol::automatic;
 }
 
-template <typename Sink>
-lib::Result<void> attach(const lib::Result<Sink*>& sink, tracer::SinkTime time) {
-    return sink.ok() ? tracer::instance().exporter.attach(*sink.value(), time) : sink.error();
-}
-
-// Null: no such sink is attached.
-const tracer::Exporter::SinkReport* report_of(std::string_view name) {
-    for (std::size_t i = 0; i < tracer::Exporter::kSinksMax; ++i) {
-        const tracer::Exporter::SinkReport& report = tracer::instance().exporter.report(i);
-        if (report.sink != nullptr && report.sink->name() == name) {
-            return &report;
-        }
-    }
-    return nullptr;
-}
-
-// Opens what the command line asked for and no application has opened yet: what an application chose stays.
-bool open_chosen_sinks() {
-    bool all = true;
-    const auto report = [&all](std::string_view name, const lib::Result<void>& result) {
-        if (!result.ok()) {
-            console().mark("export failed: ", name, ": ", lib::error_name(result.error()));
-            all = false;
-        }
-    };
-    if (wants_udp(g_choice)) {
-        console().mark("exporting udp");
-        const bool open = report_of("udp") != nullptr;
-        const auto opened = open ? lib::Result<void>{} : attach(open_network(g_network), tracer::SinkTime::at_once);
-        if (g_choice != SinkChoice::automatic) {
-            report("udp", opened);
-        } else if (!opened.ok()) {
-            g_network_error = opened.error();
-        }
-    }
-    if (wants_disk(g_choice)) {
-        console().mark("exporting disk");
-        report("disk", attach(open_storage(g_persistent), tracer::SinkTime::after_exit));
-    }
-    return all;
-}
-
-std::string_view protocol_text() {
-    return network_sink().used() == tracer::reliable::Protocol::v2 ? ", TRACER-V2.0, acknowledged"
-                                                                   : ", TRACER-V1.0, not acknowledged";
-}
-
-void step_until_idle() {
-    for (std::uint64_t step = 0; step < kExportStepsMax; ++step) {
-        watchdog_kick();
-        if (tracer::instance().exporter.step() == tracer::StepResult::idle) {
-            return;
-        }
-    }
-    console().mark("export failed: a sink neither fails nor finishes");
-}
-
-// SINK=auto, and the disk instead of the network: false if chunks that the network carried while the application ran
-// have been recorded into again, so that neither has everything. A disk that failed is reported as such.
-bool disk_has_all() {
-    const auto* const network = report_of("udp");
-    const auto* const disk = report_of("disk");
-    if (network == nullptr || network->chunks == 0 || disk == nullptr || disk->failed) {
-        return true;
-    }
-    const tracer::Totals totals = tracer::totals(0);
-    const std::uint64_t kept = totals.committed + totals.tracer_made - totals.overwritten;
-    if (disk->events < kept) {
-        console().mark("export failed: ", kept - disk->events, " records were carried by udp alone, not by disk");
-    }
-    return disk->events >= kept;
-}
-
-// SINK=auto, after everything was tried: what the network did not carry whole, or what left unacknowledged although
-// V1 was not chosen, goes to the disk. False: nor did the disk.
-bool use_disk_instead() {
-    if (const auto* const network = report_of("udp"); network != nullptr && network->failed) {
-        g_network_error = network->error;
-    }
-    if (g_network_error) {
-        console().mark("exporting disk, because udp failed: ", lib::error_name(*g_network_error));
-    } else if (network_sink().fell_back()) {
-        console().mark("exporting disk, because nothing acknowledged what udp sent");
-    } else {
-        return true;
-    }
-    if (const auto opened = attach(open_storage(g_persistent), tracer::SinkTime::after_exit); !opened.ok()) {
-        console().mark("export failed: disk: ", lib::error_name(opened.error()));
-        return false;
-    }
-    tracer::instance().exporter.export_unsent();
-    step_until_idle();
-    return disk_has_all();
-}
-
-// False if this sink did not carry everything, unless the disk has it instead.
-bool report_sink(const tracer::Exporter::SinkReport& report) {
-    if (report.sink == nullptr) {
-        return true;
-    }
-    if (report.failed || report.chunks_lost != 0 || !report.finished) {
-        const bool replaced = g_choice == SinkChoice::automatic && report.sink == &network_sink();
-        console().mark(replaced ? "not exported: " : "export failed: ", report.sink->name(), ": ",
-                       report.failed ? lib::error_name(report.error) : "did not finish", " after ", report.chunks,
-                       " chunks ", report.records, " records");
-        return replaced;
-    }
-    console().mark("exported ", report.chunks, " chunks ", report.records, " records by ", report.sink->name(),
-                   report.sink == &network_sink() ? protocol_text() : std::string_view{});
-    return true;
-}
-
 // Each way in which steps ended, if any did.
 void report_compensation() {
     for (std::size_t i = 0; i < lib::kWords<compensation::Outcome>.size(); ++i) {
@@ -336,14 +216,13 @@ void tracing_configure(const TracingSetup& setup) {
                  .port = options.port,
                  .protocol = protocol_of(options.protocol)};
     g_persistent = setup.firmware.persistent_memory;
-    g_choice = options.sink;
+    carry_configure({.network = g_network, .persistent = g_persistent, .choice = options.sink});
     g_streamed = options.stream;
     export_former_trace({.image_id = image_id(),
                          .khz = setup.calibration.rate.khz,
                          .sink = options.sink,
                          .protocol = g_network.protocol,
                          .persistent = g_persistent});
-    g_network_error.reset();
     tracer::black_box::clear();
     tracer::configure({.tsc_khz = setup.calibration.rate.khz,
                        .tsc_source = tsc_source(setup.calibration.source),
@@ -403,6 +282,10 @@ void tracing_end() {
     }
 }
 
+void tracing_export_again() {
+    carry_again();
+}
+
 ExportEnd tracing_export(RunEnd end) {
     tracing_end();
     tracer::black_box::mark_ended();
@@ -411,39 +294,6 @@ ExportEnd tracing_export(RunEnd end) {
         tracer::black_box::mark_carried();
     }
     return exported;
-}
-
-ExportEnd carry_trace(RunEnd end) {
-    const lib::Ticks begin = arch::timestamp();
-    tracer::Exporter& exporter = tracer::instance().exporter;
-    exporter.begin_exit();
-    network_sink().set_patience(kPatience);
-    bool whole = open_chosen_sinks();
-    stream_rest();
-    exporter.export_unsent();
-    step_until_idle();
-    exporter.finish(end);
-    step_until_idle();
-    if (g_choice == SinkChoice::automatic) {
-        whole = use_disk_instead() && whole;
-    }
-    const lib::Nanoseconds elapsed = arch::tick_rate().to_nanoseconds(arch::timestamp() - begin);
-
-    const tracer::Totals totals = tracer::totals(0);
-    console().mark("trace: ", totals.committed, " records kept, ", totals.dropped, " dropped, ", totals.refused,
-                   " refused, ", totals.overwritten, " overwritten, ", tracer::instance().names.lost(), " names lost");
-    bool any = false;
-    for (std::size_t i = 0; i < tracer::Exporter::kSinksMax; ++i) {
-        whole = report_sink(exporter.report(i)) && whole;
-        any = any || exporter.report(i).sink != nullptr;
-    }
-    if (any) {
-        console().mark("export took ", elapsed.value / 1'000, " us");
-    }
-    if (!whole) {
-        return ExportEnd::failed;
-    }
-    return any ? ExportEnd::whole : ExportEnd::nothing_asked;
 }
 
 } // namespace kernel::root

@@ -53,7 +53,8 @@ void tracing_end();
 // Hands every chunk that has not left yet to the chosen sinks, by polling. irq-off, once; also after a panic.
 [[nodiscard]] ExportEnd tracing_export(RunEnd end);
 
-// The part of it that needs no run: every chunk in the tracer's instance, to the sinks that the command line asks for.
-[[nodiscard]] ExportEnd carry_trace(RunEnd end);
+// After a panic, when the AFTER_EXIT functions have run: if it was tracing_export() that panicked, the chunks that have
+// not left yet go to the sinks that were not at work then. irq-off, once.
+void tracing_export_again();
 
 } // namespace kernel::root

@@ -67,6 +67,20 @@ def hang_of_the_export_resets(ctx):
 
 
 @case
+def hang_of_a_sink_costs_only_that_sink(ctx):
+    """A sink of AFTER_EXIT that does not return from a step: the panic exports by the other one, whole."""
+    outcome, directory = ctx.traced("s_hang_in_sink", code=PANIC, kernel=TEST_KERNEL, nic="none", seed=1,
+                                    watchdog_ms=LIMIT_MS)
+    expect("the end of the run does not progress" in outcome.marker("panic: "), str(outcome))
+    outcome.marker("export failed: stuck: timeout after 0 chunks")
+    outcome.marker("exporting again, without stuck")
+    ctx.remora("adopt", directory)
+    ctx.remora("verify", directory)
+    last = int(outcome.marker("hangs after round").split()[-1])
+    expect(rounds_recorded(ctx, directory) == list(range(1, last + 1)), str(outcome))
+
+
+@case
 def wait_for_a_silent_target_is_no_hang(ctx):
     """One second of ARP is ten limits: the network is given up by its own rules, and the disk gets the trace."""
     image = ctx.make_ramdisk()

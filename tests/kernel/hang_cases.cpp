@@ -9,7 +9,9 @@
 #include "kernel/time/timer.hpp"
 #include "tests/kernel/case.hpp"
 #include "tracer/ftrace.hpp"
+#include "tracer/instance.hpp"
 #include "tracer/log_published.hpp"
+#include "tracer/sink.hpp"
 
 namespace {
 
@@ -83,6 +85,36 @@ int works_forever(const kernel::AppArguments&) {
     }
 }
 
+class StuckSink final : public tracer::ChunkSink {
+  public:
+    constexpr StuckSink() = default;
+
+    [[nodiscard]] std::string_view name() const override { return "stuck"; }
+
+    [[nodiscard]] lib::Result<void> submit(const tracer::ChunkImage&) override {
+        m_state = tracer::SinkState::busy;
+        return {};
+    }
+
+    tracer::SinkState step() override { forever(); }
+
+    [[nodiscard]] lib::Result<void> finish(const tracer::ExportEnd&) override { return {}; }
+
+    [[nodiscard]] tracer::SinkState state() const override { return m_state; }
+
+    [[nodiscard]] lib::Error last_error() const override { return {}; }
+
+  private:
+    tracer::SinkState m_state = tracer::SinkState::idle;
+};
+
+int in_a_sink(const kernel::AppArguments& arguments) {
+    static constinit StuckSink stuck{};
+    work(arguments);
+    must(tracer::instance().exporter.attach(stuck, tracer::SinkTime::after_exit));
+    return 0;
+}
+
 // A hang that the watchdog finds, and another one in its panic's AFTER_EXIT.
 int twice(const kernel::AppArguments& arguments) {
     must(kernel::sys_atrunlevel([](void*) { forever(); }, nullptr, kernel::RunLevel::after_exit));
@@ -120,6 +152,7 @@ int sleeps(const kernel::AppArguments& arguments) {
     {"s_hang_after_exit", "a function of AFTER_EXIT does not return", &in_after_exit, false},
     {"s_hang_in_panic", "a function of AFTER_EXIT does not return after a panic", &in_the_export, false},
     {"s_works_forever", "rounds of work until the machine is reset", &works_forever, false},
+    {"s_hang_in_sink", "a sink does not return from a step", &in_a_sink, false},
     {"s_hang_twice", "a task computes forever, then a function of AFTER_EXIT", &twice, false},
     {"s_no_hang_computes", "a task computes for longer than the limit", &computes, false},
     {"s_no_hang_kicks", "a task computes for longer than the limit, and says so", &kicks, false},

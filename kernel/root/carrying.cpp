@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: MIT
+#include "kernel/root/carrying.hpp"
+
+#include "arch/arch.hpp"
+#include "kernel/panic/console.hpp"
+#include "kernel/panic/hang.hpp"
+#include "kernel/root/storage.hpp"
+#include "kernel/root/streaming.hpp"
+#include "tracer/instance.hpp"
+#include "tracer/sink_disk.hpp"
+
+namespace kernel::root {
+
+namespace {
+
+// At the end nothing else runs, so a sink that neither fails nor finishes would hold the machine forever.
+constexpr std::uint64_t kExportStepsMax = 100'000'000;
+
+constinit CarrySetup g_setup{};
+constinit std::optional<lib::Error> g_network_error{}; // SINK=auto: why the disk has the trace
+
+// What a panic in the middle finds: how the run ended, and the sink that is being opened.
+constinit std::optional<RunEnd> g_carrying{};
+constinit std::string_view g_opening{};
+constinit std::string_view g_avoided{};
+
+template <typename Sink>
+lib::Result<void> attach(const lib::Result<Sink*>& sink, tracer::SinkTime time) {
+    return sink.ok() ? tracer::instance().exporter.attach(*sink.value(), time) : sink.error();
+}
+
+// A sink whose opening does not return is not opened again.
+template <typename Open>
+lib::Result<void> open_once(std::string_view name, tracer::SinkTime time, Open open) {
+    if (g_avoided == name) {
+        return lib::Error::timeout;
+    }
+    g_opening = name;
+    const auto opened = attach(open(), time);
+    g_opening = {};
+    return opened;
+}
+
+lib::Result<void> open_udp() {
+    return open_once("udp", tracer::SinkTime::at_once, [] { return open_network(g_setup.network); });
+}
+
+lib::Result<void> open_disk() {
+    return open_once("disk", tracer::SinkTime::after_exit, [] { return open_storage(g_setup.persistent); });
+}
+
+// Null: no such sink is attached.
+const tracer::Exporter::SinkReport* report_of(std::string_view name) {
+    for (std::size_t i = 0; i < tracer::Exporter::kSinksMax; ++i) {
+        const tracer::Exporter::SinkReport& report = tracer::instance().exporter.report(i);
+        if (report.sink != nullptr && report.sink->name() == name) {
+            return &report;
+        }
+    }
+    return nullptr;
+}
+
+// Opens what the command line asked for and no application has opened yet: what an application chose stays.
+bool open_chosen_sinks() {
+    bool all = true;
+    const auto report = [&all](std::string_view name, const lib::Result<void>& result) {
+        if (!result.ok()) {
+            console().mark("export failed: ", name, ": ", lib::error_name(result.error()));
+            all = false;
+        }
+    };
+    if (wants_udp(g_setup.choice)) {
+        console().mark("exporting udp");
+        const auto opened = report_of("udp") != nullptr ? lib::Result<void>{} : open_udp();
+        if (g_setup.choice != SinkChoice::automatic) {
+            report("udp", opened);
+        } else if (!opened.ok()) {
+            g_network_error = opened.error();
+        }
+    }
+    if (wants_disk(g_setup.choice)) {
+        console().mark("exporting disk");
+        report("disk", open_disk());
+    }
+    return all;
+}
+
+std::string_view protocol_text() {
+    return network_sink().used() == tracer::reliable::Protocol::v2 ? ", TRACER-V2.0, acknowledged"
+                                                                   : ", TRACER-V1.0, not acknowledged";
+}
+
+void step_until_idle() {
+    for (std::uint64_t step = 0; step < kExportStepsMax; ++step) {
+        watchdog_kick();
+        if (tracer::instance().exporter.step() == tracer::StepResult::idle) {
+            return;
+        }
+    }
+    console().mark("export failed: a sink neither fails nor finishes");
+}
+
+// SINK=auto, and the disk instead of the network: false if chunks that the network carried while the application ran
+// have been recorded into again, so that neither has everything. A disk that failed is reported as such.
+bool disk_has_all() {
+    const auto* const network = report_of("udp");
+    const auto* const disk = report_of("disk");
+    if (network == nullptr || network->chunks == 0 || disk == nullptr || disk->failed) {
+        return true;
+    }
+    const tracer::Totals totals = tracer::totals(0);
+    const std::uint64_t kept = totals.committed + totals.tracer_made - totals.overwritten;
+    if (disk->events < kept) {
+        console().mark("export failed: ", kept - disk->events, " records were carried by udp alone, not by disk");
+    }
+    return disk->events >= kept;
+}
+
+// SINK=auto, after everything was tried: what the network did not carry whole, or what left unacknowledged although
+// V1 was not chosen, goes to the disk. False: nor did the disk.
+bool use_disk_instead() {
+    if (const auto* const network = report_of("udp"); network != nullptr && network->failed) {
+        g_network_error = network->error;
+    }
+    if (g_network_error) {
+        console().mark("exporting disk, because udp failed: ", lib::error_name(*g_network_error));
+    } else if (network_sink().fell_back()) {
+        console().mark("exporting disk, because nothing acknowledged what udp sent");
+    } else {
+        return true;
+    }
+    if (const auto opened = open_disk(); !opened.ok()) {
+        console().mark("export failed: disk: ", lib::error_name(opened.error()));
+        return false;
+    }
+    tracer::instance().exporter.export_unsent();
+    step_until_idle();
+    return disk_has_all();
+}
+
+// False if this sink did not carry everything, unless the disk has it instead.
+bool report_sink(const tracer::Exporter::SinkReport& report) {
+    if (report.sink == nullptr) {
+        return true;
+    }
+    if (report.failed || report.chunks_lost != 0 || !report.finished) {
+        const bool replaced = g_setup.choice == SinkChoice::automatic && report.sink == &network_sink();
+        console().mark(replaced ? "not exported: " : "export failed: ", report.sink->name(), ": ",
+                       report.failed ? lib::error_name(report.error) : "did not finish", " after ", report.chunks,
+                       " chunks ", report.records, " records");
+        return replaced;
+    }
+    console().mark("exported ", report.chunks, " chunks ", report.records, " records by ", report.sink->name(),
+                   report.sink == &network_sink() ? protocol_text() : std::string_view{});
+    return true;
+}
+
+} // namespace
+
+void carry_configure(const CarrySetup& setup) {
+    g_setup = setup;
+}
+
+ExportEnd carry_trace(RunEnd end) {
+    const lib::Ticks begin = arch::timestamp();
+    g_carrying = end;
+    g_network_error.reset();
+    tracer::Exporter& exporter = tracer::instance().exporter;
+    exporter.begin_exit();
+    network_sink().set_patience(kExportPatience);
+    bool whole = open_chosen_sinks();
+    stream_rest();
+    exporter.export_unsent();
+    step_until_idle();
+    exporter.finish(end);
+    step_until_idle();
+    if (g_setup.choice == SinkChoice::automatic) {
+        whole = use_disk_instead() && whole;
+    }
+    const lib::Nanoseconds elapsed = arch::tick_rate().to_nanoseconds(arch::timestamp() - begin);
+
+    const tracer::Totals totals = tracer::totals(0);
+    console().mark("trace: ", totals.committed, " records kept, ", totals.dropped, " dropped, ", totals.refused,
+                   " refused, ", totals.overwritten, " overwritten, ", tracer::instance().names.lost(), " names lost");
+    bool any = false;
+    for (std::size_t i = 0; i < tracer::Exporter::kSinksMax; ++i) {
+        whole = report_sink(exporter.report(i)) && whole;
+        any = any || exporter.report(i).sink != nullptr;
+    }
+    if (any) {
+        console().mark("export took ", elapsed.value / 1'000, " us");
+    }
+    g_carrying.reset();
+    if (!whole) {
+        return ExportEnd::failed;
+    }
+    return any ? ExportEnd::whole : ExportEnd::nothing_asked;
+}
+
+void carry_again() {
+    if (!g_carrying) {
+        return;
+    }
+    tracer::Exporter& exporter = tracer::instance().exporter;
+    exporter.begin_exit(); // what was interrupted does not continue
+    g_avoided = g_opening;
+    const std::string_view stuck = g_opening.empty() ? exporter.give_up_at_work(lib::Error::timeout) : g_opening;
+    console().mark("exporting again, without ", stuck.empty() ? "a change" : stuck);
+    static_cast<void>(carry_trace(*g_carrying));
+}
+
+} // namespace kernel::root

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+// Carries what the tracer's instance holds to the sinks that the command line asks for, by polling, and reports on the
+// console what became of it. A panic in the middle (a sink that hangs, found by the watchdog) begins again without the
+// sink that was at work.
+#pragma once
+
+#include "drivers/acpi/nfit.hpp"
+#include "kernel/root/network.hpp"
+#include "kernel/root/tracing.hpp"
+
+#include <optional>
+
+namespace kernel::root {
+
+// The acknowledged export fails after so long without progress.
+inline constexpr lib::Nanoseconds kExportPatience = lib::milliseconds(20'000);
+
+struct CarrySetup {
+    NetworkSetup network;
+    std::optional<drivers::acpi::PersistentRange> persistent;
+    SinkChoice choice = SinkChoice::none;
+};
+
+// Boot context, before anything is carried.
+void carry_configure(const CarrySetup& setup);
+
+// Every chunk in the tracer's instance, to the chosen sinks. irq-off.
+[[nodiscard]] ExportEnd carry_trace(RunEnd end);
+
+// After a panic: does nothing unless carry_trace() had begun and not ended. irq-off, once.
+void carry_again();
+
+} // namespace kernel::root
