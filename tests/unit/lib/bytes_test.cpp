@@ -70,4 +70,19 @@ TEST(Crc32c, ContinuesOverPieces) {
     EXPECT_EQ(crc32c(bytes_of("56789"), crc32c(bytes_of("1234"))), crc32c(bytes_of("123456789")));
 }
 
+// Eight bytes at a time, and the rest one by one.
+TEST(Crc32c, IsTheSameByteByByte) {
+    std::array<std::byte, 40> bytes{};
+    for (std::size_t i = 0; i < bytes.size(); ++i) {
+        bytes[i] = static_cast<std::byte>(37 * i + 11);
+    }
+    for (std::size_t size = 0; size <= bytes.size(); ++size) {
+        std::uint32_t crc = 0;
+        for (std::size_t i = 0; i < size; ++i) {
+            crc = crc32c(std::span(bytes).subspan(i, 1), crc);
+        }
+        EXPECT_EQ(crc32c(std::span(bytes).first(size)), crc) << size;
+    }
+}
+
 } // namespace lib
