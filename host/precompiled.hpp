@@ -3,10 +3,11 @@
 // No source includes this file.
 #pragma once
 
+#include "host/text/format.hpp"
+
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <fmt/format.h>
 #include <functional>
 #include <map>
 #include <memory>

@@ -3,10 +3,10 @@
 #include "host/analyse/account.hpp"
 
 #include "host/text/escape.hpp"
+#include "host/text/format.hpp"
 #include "tracer/chunk_seal.hpp"
 
 #include <algorithm>
-#include <fmt/format.h>
 #include <map>
 #include <tuple>
 

@@ -3,10 +3,10 @@
 // structure_check_tasks.cpp.
 #include "host/analyse/structure_check.hpp"
 
+#include "host/text/format.hpp"
 #include "host/trace/foreign.hpp"
 
 #include <algorithm>
-#include <fmt/format.h>
 #include <numeric>
 
 namespace host::analyse {

@@ -4,9 +4,9 @@
 // the rest was lost after the last record. A chunk without emergency area has no room for its blackout_start, so that
 // an end alone only relaxes the rule; what was overwritten may have been a start or an end.
 #include "host/analyse/structure_check.hpp"
+#include "host/text/format.hpp"
 
 #include <algorithm>
-#include <fmt/format.h>
 #include <limits>
 
 namespace host::analyse {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The rules about mutexes and jobs.
 #include "host/analyse/structure_check.hpp"
+#include "host/text/format.hpp"
 
 #include <algorithm>
-#include <fmt/format.h>
 
 namespace host::analyse {
 

@@ -2,11 +2,11 @@
 // It waits in poll() and never spins.
 #include "host/collector/collector.hpp"
 
+#include "host/text/format.hpp"
 #include "tracer/wire.hpp"
 
 #include <algorithm>
 #include <fmt/chrono.h>
-#include <fmt/format.h>
 #include <utility>
 
 namespace host::collector {

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "host/collector/directory_lock.hpp"
 
+#include "host/text/format.hpp"
+
 #include <array>
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <string>
 #include <sys/file.h>
 #include <sys/stat.h>

@@ -3,6 +3,7 @@
 
 #include "host/formats/dat/chunk_begin.hpp"
 #include "host/formats/dat/manifest.hpp"
+#include "host/text/format.hpp"
 #include "host/trace/byte_source.hpp"
 #include "lib/assert.hpp"
 #include "tracer/reliable/packet.hpp"
@@ -13,7 +14,6 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
-#include <fmt/format.h>
 #include <set>
 #include <sys/random.h>
 #include <sys/stat.h>

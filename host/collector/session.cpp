@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "host/collector/session.hpp"
 
+#include "host/text/format.hpp"
+
 #include <algorithm>
-#include <fmt/format.h>
 #include <utility>
 
 namespace host::collector {

@@ -2,6 +2,7 @@
 #include "host/collector/session_directory.hpp"
 
 #include "host/formats/dat/manifest.hpp"
+#include "host/text/format.hpp"
 #include "host/trace/kernel_image.hpp"
 
 #include <cerrno>
@@ -9,7 +10,6 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <filesystem>
-#include <fmt/format.h>
 #include <sys/stat.h>
 #include <system_error>
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "host/collector/session_formats.hpp"
 
+#include "host/text/format.hpp"
 #include "lib/crc32c.hpp"
 
-#include <fmt/format.h>
 #include <span>
 
 namespace host::collector {

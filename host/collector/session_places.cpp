@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "host/collector/session_places.hpp"
 
+#include "host/text/format.hpp"
+
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
 #include <filesystem>
-#include <fmt/format.h>
 #include <sys/stat.h>
 #include <utility>
 

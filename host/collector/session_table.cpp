@@ -2,9 +2,9 @@
 #include "host/collector/session_table.hpp"
 
 #include "host/formats/dat/chunk_begin.hpp"
+#include "host/text/format.hpp"
 
 #include <algorithm>
-#include <fmt/format.h>
 #include <iterator>
 #include <utility>
 

@@ -4,6 +4,7 @@
 
 #include "host/formats/dat/chunk_begin.hpp"
 #include "host/formats/dat/plain_record.hpp"
+#include "host/text/format.hpp"
 #include "host/trace/event.hpp"
 #include "lib/crc32c.hpp"
 #include "tracer/chunk_seal.hpp"
@@ -12,7 +13,6 @@
 #include <array>
 #include <cerrno>
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <utility>
 
 namespace host::collector {

@@ -2,10 +2,10 @@
 #include "host/collector/syncer.hpp"
 
 #include "host/formats/dat/session_files.hpp"
+#include "host/text/format.hpp"
 
 #include <algorithm>
 #include <cerrno>
-#include <fmt/format.h>
 #include <utility>
 
 namespace host::collector {

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "host/collector/udp_socket.hpp"
 
+#include "host/text/format.hpp"
+
 #include <arpa/inet.h>
 #include <array>
 #include <cerrno>
 #include <charconv>
-#include <fmt/format.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <sys/socket.h>

@@ -4,9 +4,9 @@
 
 #include "host/convert/survey.hpp"
 #include "host/formats/trace.hpp"
+#include "host/text/format.hpp"
 
 #include <algorithm>
-#include <fmt/format.h>
 #include <limits>
 #include <optional>
 #include <utility>

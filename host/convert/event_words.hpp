@@ -3,13 +3,13 @@
 // Text from the trace is escaped, so a line stays a line.
 #pragma once
 
+#include "host/text/format.hpp"
 #include "host/text/short_text.hpp"
 #include "host/trace/event.hpp"
 #include "host/trace/value_texts.hpp"
 
 #include <array>
 #include <cstdint>
-#include <fmt/format.h>
 #include <string>
 #include <string_view>
 #include <vector>

@@ -3,11 +3,11 @@
 // was promised and never arrived, and what was in parts of the carrier that never arrived.
 #pragma once
 
+#include "host/text/format.hpp"
 #include "host/trace/facts.hpp"
 
 #include <algorithm>
 #include <cstdint>
-#include <fmt/format.h>
 #include <map>
 #include <string>
 

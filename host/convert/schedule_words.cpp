@@ -2,9 +2,9 @@
 #include "host/convert/schedule_words.hpp"
 
 #include "host/text/escape.hpp"
+#include "host/text/format.hpp"
 
 #include <algorithm>
-#include <fmt/format.h>
 
 namespace host::convert {
 

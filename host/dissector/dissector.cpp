@@ -2,6 +2,7 @@
 #include "host/dissector/dissector.hpp"
 
 #include "host/dissector/script.hpp"
+#include "host/text/format.hpp"
 #include "lib/version.hpp"
 #include "lib/wire_numbers.hpp"
 #include "tracer/unit_words.hpp"
@@ -9,7 +10,6 @@
 #include "tracer/wire.hpp"
 
 #include <array>
-#include <fmt/format.h>
 #include <iterator>
 #include <span>
 #include <string_view>

@@ -9,9 +9,9 @@
 #include "host/formats/memory/memory.hpp"
 #include "host/formats/packed/packed_stream.hpp"
 #include "host/formats/tlog/tlog_stream.hpp"
+#include "host/text/format.hpp"
 
 #include <filesystem>
-#include <fmt/format.h>
 #include <system_error>
 #include <utility>
 

@@ -4,10 +4,10 @@
 #include "host/sql/database.hpp"
 
 #include "host/sql/views.hpp"
+#include "host/text/format.hpp"
 
 #include <algorithm>
 #include <array>
-#include <fmt/format.h>
 
 namespace host::sql {
 

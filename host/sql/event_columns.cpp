@@ -3,13 +3,13 @@
 #include "host/sql/event_columns.hpp"
 
 #include "host/text/escape.hpp"
+#include "host/text/format.hpp"
 #include "host/trace/foreign.hpp"
 #include "host/trace/user_event.hpp"
 #include "host/trace/value_text.hpp"
 
 #include <algorithm>
 #include <array>
-#include <fmt/format.h>
 #include <iterator>
 
 namespace host::sql {

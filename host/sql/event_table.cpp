@@ -4,11 +4,11 @@
 #include "host/sql/event_columns.hpp"
 #include "host/sql/event_counts.hpp"
 #include "host/sql/virtual_tables.hpp"
+#include "host/text/format.hpp"
 
 #include "host/text/escape.hpp"
 #include "host/trace/foreign.hpp"
 
-#include <fmt/format.h>
 #include <new>
 
 namespace host::sql {

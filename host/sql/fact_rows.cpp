@@ -3,11 +3,11 @@
 #include "host/sql/fact_rows.hpp"
 
 #include "host/text/escape.hpp"
+#include "host/text/format.hpp"
 #include "host/trace/value_text.hpp"
 
 #include <algorithm>
 #include <array>
-#include <fmt/format.h>
 #include <string>
 
 namespace host::sql {

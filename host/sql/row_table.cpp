@@ -7,9 +7,9 @@
 //   e COLUMN        equal             b COMPARISON    of the begin             n COMPARISON    of the end
 #include "host/sql/stored_tables.hpp"
 #include "host/sql/virtual_tables.hpp"
+#include "host/text/format.hpp"
 
 #include <algorithm>
-#include <fmt/format.h>
 #include <new>
 #include <optional>
 #include <span>

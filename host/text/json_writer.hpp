@@ -13,13 +13,13 @@
 #pragma once
 
 #include "host/text/digits.hpp"
+#include "host/text/format.hpp"
 #include "host/text/json_string.hpp"
 
 #include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <fmt/format.h>
 #include <optional>
 #include <string_view>
 #include <type_traits>

@@ -2,10 +2,10 @@
 #include "host/text/nearest.hpp"
 
 #include "host/text/escape.hpp"
+#include "host/text/format.hpp"
 
 #include <algorithm>
 #include <cstddef>
-#include <fmt/format.h>
 #include <utility>
 #include <vector>
 

@@ -7,12 +7,12 @@
 #include "host/formats/tlog/detect.hpp"
 #include "host/formats/tlog/process_check.hpp"
 #include "host/text/escape.hpp"
+#include "host/text/format.hpp"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 #include <cstdio>
-#include <fmt/format.h>
 #include <string>
 
 namespace {

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "host/trace/byte_source.hpp"
 
+#include "host/text/format.hpp"
+
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <utility>

@@ -2,8 +2,8 @@
 #include "host/trace/diagnostics.hpp"
 
 #include "host/text/escape.hpp"
+#include "host/text/format.hpp"
 
-#include <fmt/format.h>
 #include <iterator>
 #include <utility>
 

@@ -3,6 +3,7 @@
 #include "host/trace/kernel_image.hpp"
 
 #include "host/text/escape.hpp"
+#include "host/text/format.hpp"
 #include "host/trace/byte_source.hpp"
 #include "host/trace/demangler.hpp"
 #include "host/trace/json.hpp"
@@ -10,7 +11,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <fmt/format.h>
 #include <optional>
 
 namespace host::trace {

@@ -3,6 +3,7 @@
 // format makes of them. What does not fit exactly is refused with the reason: neither lengths nor types are trusted.
 #pragma once
 
+#include "host/text/format.hpp"
 #include "host/trace/event.hpp"
 #include "host/trace/failure.hpp"
 #include "lib/result.hpp"
@@ -11,7 +12,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <fmt/format.h>
 #include <optional>
 #include <span>
 #include <string>

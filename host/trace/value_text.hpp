@@ -3,13 +3,13 @@
 // `0x101a3c (work(unsigned int)+0x1c)`. Every printer and converter shows values as these functions do.
 #pragma once
 
+#include "host/text/format.hpp"
 #include "host/trace/event.hpp"
 #include "host/trace/names.hpp"
 #include "tracer/unit_words.hpp"
 
 #include <algorithm>
 #include <cstdint>
-#include <fmt/format.h>
 #include <string>
 
 namespace host::trace {

@@ -4,12 +4,12 @@
 // until another pushes it out.
 #pragma once
 
+#include "host/text/format.hpp"
 #include "host/text/short_text.hpp"
 #include "host/trace/event.hpp"
 #include "host/trace/value_text.hpp"
 
 #include <cstdint>
-#include <fmt/format.h>
 #include <vector>
 
 namespace host::trace {

@@ -44,6 +44,13 @@ def layout(name, text):
             yield number, "trailing spaces"
 
 
+def costly(name, text):
+    if name.startswith("host/") and name != "host/text/format.hpp":
+        for number, line in enumerate(text, 1):
+            if line == "#include <fmt/format.h>":
+                yield number, 'costs a second of compiler in each source: include "host/text/format.hpp"'
+
+
 def preprocessor(name, text):
     """Code at file scope is not indented here, so an #if after an indented line is inside a function or type."""
     indented = False
@@ -85,7 +92,8 @@ def faults():
         text = lines(name)
         # Headers in C whose macros and guards are part of a published interface.
         published = name.startswith("host/compat/") and name.endswith(".h")
-        checks = [opening, layout] + ([preprocessor, functions] if name.endswith(CODE) and not published else [])
+        own = name.endswith(CODE) and not published
+        checks = [opening, layout] + ([preprocessor, functions, costly] if own else [])
         for check in checks:
             for number, fault in check(name, text):
                 yield f"{name}:{number}: {fault}"

@@ -2,7 +2,7 @@
 // See cbs.hpp. Budgets and deadlines are recorded exactly; what ran, and when work arrived, is measured by stamps.
 #include "host/analyse/oracle/cbs.hpp"
 
-#include <fmt/format.h>
+#include "host/text/format.hpp"
 
 namespace host::analyse::oracle {
 

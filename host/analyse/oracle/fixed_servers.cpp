@@ -2,8 +2,9 @@
 // See fixed_servers.hpp.
 #include "host/analyse/oracle/fixed_servers.hpp"
 
+#include "host/text/format.hpp"
+
 #include <algorithm>
-#include <fmt/format.h>
 
 namespace host::analyse::oracle {
 

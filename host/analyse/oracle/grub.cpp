@@ -2,8 +2,9 @@
 // See grub.hpp.
 #include "host/analyse/oracle/grub.hpp"
 
+#include "host/text/format.hpp"
+
 #include <algorithm>
-#include <fmt/format.h>
 
 namespace host::analyse::oracle {
 

@@ -2,7 +2,8 @@
 // Releases, deadlines and activations. Misses and costs are in jobs_late.cpp.
 #include "host/analyse/oracle/jobs.hpp"
 
-#include <fmt/format.h>
+#include "host/text/format.hpp"
+
 #include <limits>
 
 namespace host::analyse::oracle {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // What each record changes in the model. Places and chains are in model_places.cpp.
 #include "host/analyse/oracle/model.hpp"
+#include "host/text/format.hpp"
 #include "tracer/unit_words.hpp"
 
 #include <array>
-#include <fmt/format.h>
 #include <utility>
 
 namespace host::analyse::oracle {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Places in the queues and chains of owners. See model.hpp for the picture.
 #include "host/analyse/oracle/model.hpp"
+#include "host/text/format.hpp"
 
 #include <algorithm>
-#include <fmt/format.h>
 
 namespace host::analyse::oracle {
 

@@ -2,8 +2,9 @@
 // See mutexes.hpp. Ceilings are recorded in microseconds: a level equal in microseconds is not higher.
 #include "host/analyse/oracle/mutexes.hpp"
 
+#include "host/text/format.hpp"
+
 #include <algorithm>
-#include <fmt/format.h>
 
 namespace host::analyse::oracle {
 

@@ -2,12 +2,12 @@
 // Gaps and the order in which theories see an event: all of them look at the model before the event changes it.
 #include "host/analyse/oracle/oracle.hpp"
 
+#include "host/text/format.hpp"
 #include "host/trace/foreign.hpp"
 #include "tracer/compact/layout.hpp"
 
 #include <algorithm>
 #include <bit>
-#include <fmt/format.h>
 
 namespace host::analyse::oracle {
 

@@ -2,7 +2,7 @@
 // See round_robin.hpp.
 #include "host/analyse/oracle/round_robin.hpp"
 
-#include <fmt/format.h>
+#include "host/text/format.hpp"
 
 namespace host::analyse::oracle {
 

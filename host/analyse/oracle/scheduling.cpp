@@ -2,7 +2,7 @@
 // See scheduling.hpp.
 #include "host/analyse/oracle/scheduling.hpp"
 
-#include <fmt/format.h>
+#include "host/text/format.hpp"
 
 namespace host::analyse::oracle {
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // See wakeups.hpp. Without task_block and task_unblock (older kernels) nothing can be decided here.
 #include "host/analyse/oracle/wakeups.hpp"
+#include "host/text/format.hpp"
 #include "tracer/unit_words.hpp"
 
 #include <algorithm>
-#include <fmt/format.h>
 #include <limits>
 
 namespace host::analyse::oracle {

@@ -2,11 +2,11 @@
 #include "host/cli/command/command_line.hpp"
 
 #include "host/text/escape.hpp"
+#include "host/text/format.hpp"
 #include "host/text/nearest.hpp"
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <fmt/format.h>
 #include <optional>
 #include <span>
 #include <sstream>

@@ -4,9 +4,8 @@
 #include "host/cli/event/json_version.hpp"
 #include "host/collector/session_formats.hpp"
 #include "host/text/escape.hpp"
+#include "host/text/format.hpp"
 #include "host/text/json_writer.hpp"
-
-#include <fmt/format.h>
 
 namespace host::cli {
 

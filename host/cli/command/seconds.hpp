@@ -2,10 +2,11 @@
 // A number of seconds as an option, such as --timeout 1.5.
 #pragma once
 
+#include "host/text/format.hpp"
+
 #include <charconv>
 #include <chrono>
 #include <cmath>
-#include <fmt/format.h>
 #include <optional>
 #include <string>
 

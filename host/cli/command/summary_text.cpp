@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 // The first screen that a user sees of a run.
 #include "host/cli/command/summary_view.hpp"
+#include "host/text/format.hpp"
 
 #include "host/text/escape.hpp"
 #include "host/trace/names.hpp"
 #include "lib/wire_numbers.hpp"
 
 #include <algorithm>
-#include <fmt/format.h>
 
 namespace host::cli {
 

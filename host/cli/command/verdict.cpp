@@ -4,9 +4,9 @@
 
 #include "host/analyse/manifest_check.hpp"
 #include "host/text/escape.hpp"
+#include "host/text/format.hpp"
 
 #include <algorithm>
-#include <fmt/format.h>
 #include <map>
 
 namespace host::cli {

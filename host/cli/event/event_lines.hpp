@@ -4,12 +4,12 @@
 #pragma once
 
 #include "host/cli/event/event_text.hpp"
+#include "host/text/format.hpp"
 #include "host/text/short_text.hpp"
 #include "host/trace/value_texts.hpp"
 #include "tracer/event_table.hpp"
 
 #include <cstdint>
-#include <fmt/format.h>
 #include <vector>
 
 namespace host::cli {

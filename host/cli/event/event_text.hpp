@@ -3,11 +3,11 @@
 // EventLines, which prepares the usual lines and leaves the others to this.
 #pragma once
 
+#include "host/text/format.hpp"
 #include "host/text/json_writer.hpp"
 #include "host/trace/event.hpp"
 
 #include <cstdint>
-#include <fmt/format.h>
 #include <string_view>
 
 namespace host::cli {

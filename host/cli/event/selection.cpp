@@ -2,13 +2,13 @@
 #include "host/cli/event/selection.hpp"
 
 #include "host/text/escape.hpp"
+#include "host/text/format.hpp"
 #include "host/text/nearest.hpp"
 #include "host/trace/user_event.hpp"
 
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <fmt/format.h>
 #include <limits>
 #include <vector>
 

@@ -4,13 +4,13 @@
 // exit status of it.
 #pragma once
 
+#include "host/text/format.hpp"
 #include "host/trace/diagnostics.hpp"
 
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
-#include <fmt/format.h>
 #include <iterator>
 #include <string>
 #include <string_view>

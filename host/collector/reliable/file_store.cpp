@@ -3,6 +3,7 @@
 #include "host/collector/reliable/file_store.hpp"
 
 #include "host/collector/reliable/journal_entry.hpp"
+#include "host/text/format.hpp"
 #include "host/trace/descriptor.hpp"
 #include "lib/crc32c.hpp"
 #include "tracer/reliable/packet.hpp"
@@ -15,7 +16,6 @@
 #include <cstring>
 #include <fcntl.h>
 #include <filesystem>
-#include <fmt/format.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>

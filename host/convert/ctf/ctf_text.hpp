@@ -3,12 +3,12 @@
 // enumerations. Whatever comes from a trace is quoted or made an identifier here.
 #pragma once
 
+#include "host/text/format.hpp"
 #include "host/trace/names.hpp"
 #include "tracer/event_table.hpp"
 #include "tracer/user_fields.hpp"
 
 #include <cstdint>
-#include <fmt/format.h>
 #include <string>
 #include <string_view>
 

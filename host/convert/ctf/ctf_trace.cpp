@@ -6,12 +6,12 @@
 #include "host/convert/event_words.hpp"
 #include "host/convert/losses.hpp"
 #include "host/text/escape.hpp"
+#include "host/text/format.hpp"
 #include "host/trace/foreign.hpp"
 #include "host/trace/user_event.hpp"
 
 #include <bit>
 #include <cmath>
-#include <fmt/format.h>
 
 namespace host::convert::ctf {
 

@@ -6,9 +6,9 @@
 
 #include "host/convert/ctf/ctf_stream.hpp"
 #include "host/convert/writer.hpp"
+#include "host/text/format.hpp"
 
 #include <array>
-#include <fmt/format.h>
 #include <map>
 #include <memory>
 #include <string>

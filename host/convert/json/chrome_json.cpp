@@ -19,13 +19,13 @@
 #include "host/convert/task_labels.hpp"
 #include "host/convert/track_writer.hpp"
 #include "host/convert/vector_labels.hpp"
+#include "host/text/format.hpp"
 #include "host/text/json_writer.hpp"
 #include "host/trace/foreign.hpp"
 #include "host/trace/user_event.hpp"
 
 #include <algorithm>
 #include <array>
-#include <fmt/format.h>
 #include <utility>
 #include <vector>
 

@@ -8,13 +8,13 @@
 #include "host/convert/schedule_words.hpp"
 #include "host/convert/time_axis.hpp"
 #include "host/text/escape.hpp"
+#include "host/text/format.hpp"
 #include "host/text/json_writer.hpp"
 #include "host/trace/kernel_image.hpp"
 #include "lib/version.hpp"
 #include "tracer/unit_words.hpp"
 
 #include <algorithm>
-#include <fmt/format.h>
 #include <map>
 #include <optional>
 #include <unordered_map>

@@ -8,6 +8,7 @@
 //
 // Beside our events there are sched_switch, sched_waking, sched_pi_setprio, irq_handler_entry and irq_handler_exit.
 #include "host/convert/rows.hpp"
+#include "host/text/format.hpp"
 
 #include "host/convert/change_handler.hpp"
 #include "host/convert/event_words.hpp"
@@ -17,7 +18,6 @@
 #include "host/text/digits.hpp"
 
 #include <algorithm>
-#include <fmt/format.h>
 #include <iterator>
 #include <map>
 

@@ -6,6 +6,7 @@
 // The pages of each processor are kept aside until the end, because the file states their offsets in front of them, and
 // because names and event formats are complete only then.
 #include "host/convert/rows.hpp"
+#include "host/text/format.hpp"
 
 #include "host/convert/change_handler.hpp"
 #include "host/convert/event_words.hpp"
@@ -19,7 +20,6 @@
 
 #include <array>
 #include <cstring>
-#include <fmt/format.h>
 #include <map>
 
 namespace host::convert::linux {

@@ -4,10 +4,10 @@
 
 #include "host/convert/linux/tracefs_formats.hpp"
 #include "host/text/escape.hpp"
+#include "host/text/format.hpp"
 #include "tracer/unit_words.hpp"
 
 #include <algorithm>
-#include <fmt/format.h>
 #include <string_view>
 
 namespace host::convert::linux::kernelshark {

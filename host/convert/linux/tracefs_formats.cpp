@@ -2,9 +2,8 @@
 // Format texts. libtraceevent parses them, so names that could end a string or a line are made plain here.
 #include "host/convert/linux/tracefs_formats.hpp"
 
+#include "host/text/format.hpp"
 #include "host/trace/value_text.hpp"
-
-#include <fmt/format.h>
 
 namespace host::convert::linux::tracefs {
 

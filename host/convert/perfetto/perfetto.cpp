@@ -12,11 +12,11 @@
 #include "host/convert/rows.hpp"
 #include "host/convert/track_writer.hpp"
 #include "host/convert/vector_labels.hpp"
+#include "host/text/format.hpp"
 #include "lib/wire_numbers.hpp"
 #include "tracer/unit_words.hpp"
 
 #include <algorithm>
-#include <fmt/format.h>
 #include <unordered_map>
 #include <vector>
 

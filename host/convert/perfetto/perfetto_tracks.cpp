@@ -3,11 +3,11 @@
 
 #include "host/convert/event_words.hpp"
 #include "host/convert/perfetto/perfetto_sched.hpp"
+#include "host/text/format.hpp"
 #include "host/trace/foreign.hpp"
 #include "host/trace/user_event.hpp"
 #include "host/trace/value_text.hpp"
 
-#include <fmt/format.h>
 #include <utility>
 
 namespace host::convert::perfetto {

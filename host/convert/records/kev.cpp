@@ -8,6 +8,7 @@
 #include "host/convert/rows.hpp"
 #include "host/formats/kev/codes.hpp"
 #include "host/formats/kev/header.hpp"
+#include "host/text/format.hpp"
 #include "host/trace/foreign.hpp"
 #include "host/trace/metadata.hpp"
 #include "host/trace/names.hpp"
@@ -15,7 +16,6 @@
 
 #include <algorithm>
 #include <array>
-#include <fmt/format.h>
 #include <iterator>
 #include <numeric>
 

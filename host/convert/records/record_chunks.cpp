@@ -4,13 +4,13 @@
 #include "host/convert/records/record_chunks.hpp"
 
 #include "host/convert/losses.hpp"
+#include "host/text/format.hpp"
 #include "host/trace/foreign.hpp"
 #include "lib/assert.hpp"
 
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <fmt/format.h>
 #include <limits>
 #include <utility>
 

@@ -12,10 +12,10 @@
 #include "host/convert/schedule_words.hpp"
 #include "host/formats/tlog/native.hpp"
 #include "host/formats/tlog/record.hpp"
+#include "host/text/format.hpp"
 
 #include <algorithm>
 #include <array>
-#include <fmt/format.h>
 #include <map>
 #include <optional>
 #include <string>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "host/convert/table/batch_insert.hpp"
 
-#include <fmt/format.h>
+#include "host/text/format.hpp"
+
 #include <utility>
 
 namespace host::convert::table {

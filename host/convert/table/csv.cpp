@@ -9,6 +9,7 @@
 // of a tlog event. words: the payload as 32-bit hexadecimal words with blanks between them: par1 and par2 of a record;
 // of a long event the bytes of its payload, four to a word, little-endian, filled up with zeros.
 #include "host/convert/rows.hpp"
+#include "host/text/format.hpp"
 
 #include "host/text/csv.hpp"
 #include "host/text/digits.hpp"
@@ -17,7 +18,6 @@
 #include "tracer/record.hpp"
 
 #include <algorithm>
-#include <fmt/format.h>
 #include <vector>
 
 namespace host::convert::table {

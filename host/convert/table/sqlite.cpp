@@ -10,10 +10,10 @@
 #include "host/sql/fact_rows.hpp"
 #include "host/sql/schedule_rows.hpp"
 #include "host/sql/views.hpp"
+#include "host/text/format.hpp"
 
 #include <algorithm>
 #include <array>
-#include <fmt/format.h>
 #include <sqlite3.h>
 #include <utility>
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "host/convert/table/stored_events.hpp"
 
+#include "host/text/format.hpp"
 #include "host/trace/foreign.hpp"
 #include "host/trace/names.hpp"
 #include "host/trace/value_text.hpp"
 
-#include <fmt/format.h>
 #include <utility>
 #include <vector>
 

@@ -17,10 +17,10 @@
 #include "host/convert/time_axis.hpp"
 #include "host/convert/vcd/vcd_signals.hpp"
 #include "host/convert/vector_labels.hpp"
+#include "host/text/format.hpp"
 
 #include <algorithm>
 #include <array>
-#include <fmt/format.h>
 #include <map>
 #include <optional>
 #include <unordered_map>

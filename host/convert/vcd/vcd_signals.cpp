@@ -2,8 +2,8 @@
 #include "host/convert/vcd/vcd_signals.hpp"
 
 #include "host/text/digits.hpp"
+#include "host/text/format.hpp"
 
-#include <fmt/format.h>
 #include <iterator>
 
 namespace host::convert::vcd {

@@ -4,9 +4,9 @@
 #include "host/formats/capture/datagram.hpp"
 #include "host/formats/capture/frame_source.hpp"
 #include "host/formats/capture/session.hpp"
+#include "host/text/format.hpp"
 
 #include <array>
-#include <fmt/format.h>
 
 namespace host::formats::capture {
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "host/formats/capture/frame_source.hpp"
 
+#include "host/text/format.hpp"
 #include "lib/endian.hpp"
 
 #include <algorithm>
-#include <fmt/format.h>
 #include <utility>
 
 namespace host::formats::capture {

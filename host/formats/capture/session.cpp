@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "host/formats/capture/session.hpp"
 
+#include "host/text/format.hpp"
 #include "lib/crc32c.hpp"
 #include "tracer/reliable/packet.hpp"
 #include "tracer/wire.hpp"
 
 #include <algorithm>
-#include <fmt/format.h>
 #include <string_view>
 #include <utility>
 

@@ -3,8 +3,9 @@
 // rise means lost records only if it exceeds what the blackouts of all later chunks report.
 #include "host/formats/dat/chunk_counters.hpp"
 
+#include "host/text/format.hpp"
+
 #include <algorithm>
-#include <fmt/format.h>
 #include <map>
 #include <optional>
 #include <string_view>

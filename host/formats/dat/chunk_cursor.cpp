@@ -5,13 +5,13 @@
 #include "host/formats/dat/chunk_begin.hpp"
 #include "host/formats/dat/clock_rate.hpp"
 #include "host/formats/dat/plain_record.hpp"
+#include "host/text/format.hpp"
 #include "host/trace/metadata.hpp"
 #include "host/trace/user_event.hpp"
 #include "lib/assert.hpp"
 #include "tracer/chunk_seal.hpp"
 
 #include <array>
-#include <fmt/format.h>
 #include <utility>
 
 namespace host::formats::dat {

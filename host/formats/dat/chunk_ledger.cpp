@@ -3,10 +3,10 @@
 
 #include "host/formats/dat/chunk_begin.hpp"
 #include "host/formats/dat/plain_record.hpp"
+#include "host/text/format.hpp"
 #include "lib/assert.hpp"
 
 #include <algorithm>
-#include <fmt/format.h>
 
 namespace host::formats::dat {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "host/formats/dat/clock_rate.hpp"
 
-#include <fmt/format.h>
+#include "host/text/format.hpp"
 
 namespace host::formats::dat {
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 #include "host/formats/dat/image_lookup.hpp"
 
+#include "host/text/format.hpp"
 #include "host/trace/names.hpp"
 #include "lib/endian.hpp"
 
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
-#include <fmt/format.h>
 #include <utility>
 
 namespace host::formats::dat {

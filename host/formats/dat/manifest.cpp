@@ -4,12 +4,12 @@
 #include "host/formats/dat/manifest.hpp"
 
 #include "host/text/escape.hpp"
+#include "host/text/format.hpp"
 #include "host/trace/json.hpp"
 #include "host/trace/kernel_image.hpp"
 
 #include <array>
 #include <charconv>
-#include <fmt/format.h>
 #include <utility>
 
 namespace host::formats::dat {

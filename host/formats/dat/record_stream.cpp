@@ -5,11 +5,11 @@
 #include "host/formats/dat/chunk_counters.hpp"
 #include "host/formats/dat/session_files.hpp"
 #include "host/text/escape.hpp"
+#include "host/text/format.hpp"
 #include "tracer/chunk_seal.hpp"
 
 #include <algorithm>
 #include <array>
-#include <fmt/format.h>
 #include <utility>
 
 namespace host::formats::dat {

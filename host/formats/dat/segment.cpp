@@ -7,13 +7,13 @@
 #include "host/formats/dat/plain_record.hpp"
 #include "host/formats/dat/shifted.hpp"
 #include "host/text/escape.hpp"
+#include "host/text/format.hpp"
 #include "host/trace/event.hpp"
 #include "lib/endian.hpp"
 #include "tracer/compact/decoder.hpp"
 #include "tracer/compact/stream_header.hpp"
 
 #include <algorithm>
-#include <fmt/format.h>
 #include <map>
 #include <memory>
 #include <utility>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "host/formats/dat/slot_feed.hpp"
 
+#include "host/text/format.hpp"
 #include "lib/assert.hpp"
 
 #include <algorithm>
-#include <fmt/format.h>
 #include <utility>
 
 namespace host::formats::dat {

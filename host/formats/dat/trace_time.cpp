@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "host/formats/dat/trace_time.hpp"
 
+#include "host/text/format.hpp"
 #include "lib/assert.hpp"
 
 #include <algorithm>
-#include <fmt/format.h>
 #include <limits>
 
 namespace host::formats::dat {

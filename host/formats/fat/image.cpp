@@ -2,10 +2,10 @@
 #include "host/formats/fat/image.hpp"
 
 #include "host/formats/fat/volume.hpp"
+#include "host/text/format.hpp"
 
 #include <algorithm>
 #include <cctype>
-#include <fmt/format.h>
 #include <map>
 #include <optional>
 #include <string_view>

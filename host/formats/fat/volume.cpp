@@ -2,12 +2,12 @@
 #include "host/formats/fat/volume.hpp"
 
 #include "host/formats/fat/entry.hpp"
+#include "host/text/format.hpp"
 #include "lib/endian.hpp"
 
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <fmt/format.h>
 #include <utility>
 
 namespace host::formats::fat {

@@ -3,10 +3,10 @@
 #include "host/formats/kev/header.hpp"
 
 #include "host/text/escape.hpp"
+#include "host/text/format.hpp"
 
 #include <algorithm>
 #include <charconv>
-#include <fmt/format.h>
 
 namespace host::formats::kev {
 

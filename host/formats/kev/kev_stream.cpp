@@ -3,12 +3,12 @@
 
 #include "host/formats/kev/clock_rate.hpp"
 #include "host/formats/kev/event_names.hpp"
+#include "host/text/format.hpp"
 #include "host/trace/metadata.hpp"
 #include "lib/endian.hpp"
 
 #include <algorithm>
 #include <charconv>
-#include <fmt/format.h>
 #include <limits>
 #include <utility>
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "host/formats/kev/reader.hpp"
 
+#include "host/text/format.hpp"
+
 #include <algorithm>
-#include <fmt/format.h>
 #include <utility>
 
 namespace host::formats::kev {

@@ -4,11 +4,11 @@
 
 #include "host/formats/kev/event_numbers.hpp"
 #include "host/formats/kev/slot.hpp"
+#include "host/text/format.hpp"
 #include "lib/wire_numbers.hpp"
 
 #include <algorithm>
 #include <array>
-#include <fmt/format.h>
 
 namespace host::formats::kev {
 

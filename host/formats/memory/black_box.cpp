@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "host/formats/memory/black_box.hpp"
 
+#include "host/text/format.hpp"
 #include "lib/endian.hpp"
 #include "tracer/cpu_trace.hpp"
 
 #include <algorithm>
 #include <cstring>
-#include <fmt/format.h>
 #include <utility>
 
 namespace host::formats::memory {

@@ -2,11 +2,11 @@
 #include "host/formats/memory/chunk_copy.hpp"
 
 #include "host/formats/dat/plain_record.hpp"
+#include "host/text/format.hpp"
 #include "tracer/compact/decoder.hpp"
 #include "tracer/older_half.hpp"
 
 #include <algorithm>
-#include <fmt/format.h>
 #include <utility>
 
 namespace host::formats::memory {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "host/formats/memory/image.hpp"
 
+#include "host/text/format.hpp"
 #include "lib/endian.hpp"
 #include "tracer/black_box/descriptor.hpp"
 
 #include <algorithm>
 #include <array>
-#include <fmt/format.h>
 #include <string_view>
 
 namespace host::formats::memory {

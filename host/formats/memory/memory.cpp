@@ -4,9 +4,9 @@
 #include "host/formats/memory/chunk_copy.hpp"
 #include "host/formats/memory/chunk_image.hpp"
 #include "host/formats/memory/follower.hpp"
+#include "host/text/format.hpp"
 
 #include <chrono>
-#include <fmt/format.h>
 #include <thread>
 
 namespace host::formats::memory {

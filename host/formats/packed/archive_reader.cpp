@@ -3,12 +3,12 @@
 // whatever its checksum says.
 #include "host/formats/packed/archive_reader.hpp"
 
+#include "host/text/format.hpp"
 #include "host/trace/checksum.hpp"
 #include "host/trace/facts.hpp"
 #include "tracer/record.hpp"
 
 #include <algorithm>
-#include <fmt/format.h>
 #include <utility>
 
 namespace host::formats::packed {

@@ -4,11 +4,11 @@
 
 #include "host/formats/dat/chunk_begin.hpp"
 #include "host/text/escape.hpp"
+#include "host/text/format.hpp"
 #include "host/trace/checksum.hpp"
 #include "tracer/metadata.hpp"
 
 #include <algorithm>
-#include <fmt/format.h>
 #include <utility>
 
 namespace host::formats::packed {

@@ -7,9 +7,9 @@
 #include "host/formats/dat/plain_record.hpp"
 #include "host/formats/packed/delta.hpp"
 #include "host/formats/packed/prediction.hpp"
+#include "host/text/format.hpp"
 
 #include <algorithm>
-#include <fmt/format.h>
 #include <string_view>
 #include <utility>
 #include <zstd.h>

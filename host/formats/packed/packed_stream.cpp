@@ -2,8 +2,8 @@
 #include "host/formats/packed/packed_stream.hpp"
 
 #include "host/formats/packed/archive_reader.hpp"
+#include "host/text/format.hpp"
 
-#include <fmt/format.h>
 #include <utility>
 
 namespace host::formats::packed {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "host/formats/tlog/process_check.hpp"
 
-#include <fmt/format.h>
+#include "host/text/format.hpp"
 
 namespace host::formats::tlog {
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "host/formats/tlog/run_index.hpp"
 
+#include "host/text/format.hpp"
+
 #include <algorithm>
-#include <fmt/format.h>
 
 namespace host::formats::tlog {
 

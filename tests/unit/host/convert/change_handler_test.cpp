@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Which function takes which change.
 #include "host/convert/change_handler.hpp"
+#include "host/text/format.hpp"
 
 #include <gtest/gtest.h>
 
-#include <fmt/format.h>
 #include <string>
 
 namespace host::convert {

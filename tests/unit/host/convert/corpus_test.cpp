@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Each converter over each input of the fuzzers, under the sanitizers: no input makes one of them misbehave.
 #include "host/convert/convert.hpp"
+#include "host/text/format.hpp"
 #include "tests/support/host_trace_builder.hpp"
 
 #include <filesystem>
-#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 namespace host::convert {

@@ -4,9 +4,9 @@
 #include "host/schedule/intervals.hpp"
 #include "host/schedule/jobs.hpp"
 #include "host/schedule/processor_time.hpp"
+#include "host/text/format.hpp"
 #include "host/trace/foreign.hpp"
 
-#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

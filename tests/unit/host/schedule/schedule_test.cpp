@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // What each record changes in the schedule: each test feeds records and reads the changes.
 #include "host/schedule/schedule.hpp"
+#include "host/text/format.hpp"
 
-#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -4,9 +4,9 @@
 #include "host/analyse/manifest_check.hpp"
 #include "host/collector/session_writer.hpp"
 #include "host/formats/trace.hpp"
+#include "host/text/format.hpp"
 #include "tests/support/host_trace_builder.hpp"
 
-#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 namespace host::formats {

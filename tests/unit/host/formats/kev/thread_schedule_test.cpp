@@ -2,12 +2,12 @@
 // Threads and interrupts of other systems' .kev files as events of ours: which one each becomes, and how threads are
 // called.
 #include "host/formats/kev/thread_schedule.hpp"
+#include "host/text/format.hpp"
 
 #include "host/formats/kev/event_numbers.hpp"
 #include "lib/wire_numbers.hpp"
 #include "tests/support/kev_builder.hpp"
 
-#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <set>
 

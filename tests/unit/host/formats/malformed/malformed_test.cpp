@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The table of malformed inputs: each row's code, the place in its line, its exit status, and what must still come out.
 // No row may be missing, and docs/malformed.md is the table. The rows are in the *_rows.cpp beside this file.
+#include "host/text/format.hpp"
 #include "tests/support/malformed_row.hpp"
 
 #include "host/formats/trace.hpp"
@@ -11,7 +12,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <set>
 #include <sstream>

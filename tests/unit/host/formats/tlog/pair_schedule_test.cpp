@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Pairs of tlog files as a schedule: what runs after each record, and what rests.
 #include "host/formats/tlog/pair_schedule.hpp"
+#include "host/text/format.hpp"
 
-#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 namespace host::formats::tlog {
