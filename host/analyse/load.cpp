@@ -33,8 +33,8 @@ Load LoadMeter::look() {
                       .jobs = figures.jobs,
                       .misses = figures.deadline_misses,
                       .misses_since = figures.deadline_misses - before.deadline_misses};
-        for (std::uint16_t cpu = 0; cpu < load.processors; ++cpu) {
-            task.runs = task.runs || m_schedule.running(cpu) == context;
+        for (std::size_t cpu = 0; cpu < load.processors; ++cpu) {
+            task.runs = task.runs || m_schedule.running(static_cast<std::uint16_t>(cpu)) == context;
         }
         load.tasks.push_back(task);
     }

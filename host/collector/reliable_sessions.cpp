@@ -191,7 +191,7 @@ bool ReliableSessions::can_continue(const std::string& directory) {
     });
 }
 
-lib::Nanoseconds ReliableSessions::now() {
+lib::Nanoseconds steady_time() {
     const std::chrono::nanoseconds since = std::chrono::steady_clock::now().time_since_epoch();
     return {static_cast<std::uint64_t>(since.count())};
 }

@@ -31,6 +31,9 @@
 
 namespace host::collector {
 
+// Of the host, since some moment.
+[[nodiscard]] lib::Nanoseconds steady_time();
+
 class ReliableSessions final : private reliable::StoreProvider {
   public:
     struct Options {
@@ -40,6 +43,7 @@ class ReliableSessions final : private reliable::StoreProvider {
         bool replace = false; // what an earlier collector recorded is not wanted
         std::optional<tracer::reliable::SipKey> key;               // none: every sender is believed
         lib::Nanoseconds forget_after = lib::milliseconds(60'000); // an end: no sender asks again so late
+        lib::Nanoseconds (*clock)() = &steady_time;
     };
 
     // A packet that is durable: its number, from 1 on in each session, and its records. A gap in the numbers is a loss.
@@ -112,7 +116,8 @@ class ReliableSessions final : private reliable::StoreProvider {
     void keep(const reliable::Peer& peer, std::uint64_t session);
     [[nodiscard]] bool make_space();
     void report_forgeries();
-    [[nodiscard]] static lib::Nanoseconds now();
+
+    [[nodiscard]] lib::Nanoseconds now() const { return m_options.clock(); }
 
     Options m_options;
     Calls m_calls;
