@@ -77,6 +77,10 @@ ifneq ($(filter ON,$(STREAM)),)
     $(call refuse,STREAM=ON needs the network$(comma) because a chunk is recorded into again when it has left: set SINK=udp or \
       SINK=auto)
   endif
+  ifeq ($(PROTOCOL),v1)
+    $(call refuse,STREAM=ON needs acknowledgements$(comma) because only what was acknowledged is recorded over: set PROTOCOL=auto \
+      or PROTOCOL=v2)
+  endif
   ifeq ($(TRACER),OFF)
     $(call refuse,STREAM=ON needs TRACER=NEW$(comma) because nothing is recorded without a tracer: set TRACER=NEW or STREAM=OFF)
   endif
@@ -125,8 +129,8 @@ REMORA := $(BUILD)/host/remora
 #= APP=name                application to run; `make apps` lists them
 #= SINK=udp|disk|both|auto|none  where the trace goes; auto: to the network, and to the disk unless that acknowledges it
 #= PROTOCOL=auto|v1|v2     of the network: acknowledged (TRACER-V2.0), as published (TRACER-V1.0), or the first if answered
-#= STREAM=ON|OFF           send while the application runs, so that a long run needs no more memory than a short one; or
-#=                         after its end
+#= STREAM=ON|OFF           send while the application runs, so that a long run needs no more memory than a short one
+#=                         (not with PROTOCOL=v1); or after its end
 #= BOOT=uefi|pvh           through OVMF and BOOTX64.EFI, or directly into the kernel
 #= ACCEL=tcg|kvm           QEMU's accelerator
 #= CLOCK=icount|tcg        a clock that counts instructions (exact; not with ACCEL=kvm), or the host's clock

@@ -116,15 +116,16 @@ bool disk_has_all() {
     return disk->events >= kept;
 }
 
-// SINK=auto, after everything was tried: what the network did not carry whole, or what left unacknowledged although
-// V1 was not chosen, goes to the disk. False: nor did the disk.
+// SINK=auto, after everything was tried: what the network did not carry whole, or what left by V1, which nothing
+// acknowledges, goes to the disk. False: nor did the disk.
 bool use_disk_instead() {
-    if (const auto* const network = report_of("udp"); network != nullptr && network->failed) {
+    const auto* const network = report_of("udp");
+    if (network != nullptr && network->failed) {
         g_network_error = network->error;
     }
     if (g_network_error) {
         console().mark("exporting disk, because udp failed: ", lib::error_name(*g_network_error));
-    } else if (network_sink().fell_back()) {
+    } else if (network->chunks != 0 && network_sink().used() == tracer::reliable::Protocol::v1) {
         console().mark("exporting disk, because nothing acknowledged what udp sent");
     } else {
         return true;

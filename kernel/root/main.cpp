@@ -225,6 +225,9 @@ void require_ordinary_chunks(const App& app) {
     if (g_options.stream && g_options.sink != SinkChoice::udp && g_options.sink != SinkChoice::automatic) {
         refuse_word("stream", "sink=udp or sink=auto: a chunk that has left is recorded into again");
     }
+    if (g_options.stream && g_options.protocol == ProtocolChoice::v1) {
+        refuse_word("stream", "protocol=auto or protocol=v2: only what was acknowledged is recorded over");
+    }
 }
 
 arch::x86_64::TscCalibration start_machine() {

@@ -115,13 +115,12 @@ def sink_is_the_disk_without_a_collector(ctx):
 @case
 def sink_is_the_disk_with_a_mute_collector(ctx):
     """A host that neither answers nor refuses: TRACER-V1.0 is sent, and who got it is unknown. That is no carrying,
-    unless it was asked for."""
+    also if V1 was chosen."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as mute:
         mute.bind(("127.0.0.1", ctx.port))
         on_the_disk(ctx, "nothing acknowledged what udp sent")
-        image = ctx.make_ramdisk()
-        outcome = ctx.boot("control", sink="auto", protocol="v1", ramdisk=image).expect_code(OK)
-        expect("exporting disk" not in outcome.serial, str(outcome))
+        ctx.run("rm", "-rf", ctx.dir / "ramdisk.img", ctx.dir / "ramdisk.img.files")
+        on_the_disk(ctx, "nothing acknowledged what udp sent", protocol="v1")
 
 
 @case

@@ -49,6 +49,8 @@ def stream_that_nothing_takes(ctx):
 def stream_that_cannot_work_is_refused(ctx):
     outcome = ctx.boot("control", sink="disk", stream="on").expect_code(BAD_COMMAND_LINE)
     expect("sink=udp or sink=auto" in outcome.serial, str(outcome))
+    outcome = ctx.boot("control", sink="udp", stream="on", protocol="v1").expect_code(BAD_COMMAND_LINE)
+    expect("protocol=auto or protocol=v2" in outcome.serial, str(outcome))
     outcome = ctx.boot("manual_example", sink="udp", stream="on").expect_code(BAD_COMMAND_LINE)
     expect("makes its chunks itself" in outcome.serial, str(outcome))
     outcome = ctx.boot("control", sink="udp", stream="on", protocol="v2", nic="none", nic_word="pci")

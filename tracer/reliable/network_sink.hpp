@@ -54,11 +54,6 @@ class NetworkSink final : public ChunkSink {
     // What the chunks go by; automatic: not decided yet.
     [[nodiscard]] Protocol used() const { return m_decided ? m_used : Protocol::automatic; }
 
-    // Chunks went by V1, although it was not chosen: which host has them is unknown.
-    [[nodiscard]] bool fell_back() const {
-        return m_asked_at && m_decided && m_used == Protocol::v1 && m_chosen == Protocol::automatic;
-    }
-
     [[nodiscard]] const ReliableSink& v2() const { return m_v2; }
 
     [[nodiscard]] std::string_view name() const override { return "udp"; }

@@ -80,7 +80,6 @@ TEST_F(Choosing, SendsTheWholeChunkByVersion1WithoutAnAnswer) {
     step_for(lib::milliseconds(1'000));
     EXPECT_EQ(sent(true), 5U) << "the first chunk has decided";
     EXPECT_EQ(sent(false), 8U);
-    EXPECT_TRUE(m_sink.fell_back());
 }
 
 TEST_F(Choosing, WaitsForAnAnswerAsLongAsItIsRunning) {
@@ -107,7 +106,6 @@ TEST_F(Choosing, UsesWhatWasChosen) {
     EXPECT_EQ(m_sink.choose(Protocol::v2).error(), lib::Error::exists) << "one session, one protocol";
     EXPECT_TRUE(m_sink.choose(Protocol::automatic).ok());
     EXPECT_TRUE(m_sink.choose(Protocol::v1).ok());
-    EXPECT_FALSE(m_sink.fell_back());
 
     NetworkSink other(m_peer);
     m_peer.sent.clear();
