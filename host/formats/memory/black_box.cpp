@@ -194,6 +194,14 @@ bool read_descriptor(const Image& image, std::string_view file, Descriptor& out,
 
 } // namespace
 
+std::uint64_t ChunkHead::records_held() const {
+    const std::uint64_t emergency = emergency_position() / tracer::kRecordBytes;
+    if (compressed) {
+        return written - std::min(written, overwritten) + emergency;
+    }
+    return (compact() ? 0 : std::min<std::uint64_t>(end(), size_bytes) / tracer::kRecordBytes) + emergency;
+}
+
 bool ChunkHead::continues(const ChunkHead& earlier) const {
     const bool same_use = uses == earlier.uses && data == earlier.data && size_bytes == earlier.size_bytes &&
                           compressed == earlier.compressed && compact() == earlier.compact();
@@ -276,6 +284,14 @@ ProcessorCounts BlackBox::processor(std::uint32_t index) const {
     return {.active = field<std::uint64_t>(entry, TRACER_CPU_ACTIVE),
             .dropped = field<std::uint64_t>(entry, TRACER_CPU_DROPPED) / tracer::kRecordBytes,
             .refused = field<std::uint64_t>(entry, TRACER_CPU_REFUSED) / tracer::kRecordBytes};
+}
+
+std::uint32_t BlackBox::active_chunk() const {
+    const std::uint64_t first = m_descriptor.chunks.address + m_descriptor.chunk.control;
+    const std::uint64_t active = processor(0).active;
+    const std::uint64_t entries = m_descriptor.chunks.entries;
+    const std::uint64_t index = active >= first ? (active - first) / m_descriptor.chunks.entry_bytes : entries;
+    return static_cast<std::uint32_t>(std::min(index, entries));
 }
 
 std::uint64_t BlackBox::retired_records() const {

@@ -51,6 +51,9 @@ struct ChunkHead {
 
     [[nodiscard]] std::size_t emergency_position() const { return emergency_word & 0xFFFF'FFFF; }
 
+    // Records that its memory has now; of a compact stream that is still written: 0.
+    [[nodiscard]] std::uint64_t records_held() const;
+
     // Its use began with the same areas: what was copied of one is part of the other.
     [[nodiscard]] bool continues(const ChunkHead& earlier) const;
 };
@@ -99,6 +102,9 @@ class BlackBox {
     [[nodiscard]] Mark mark(std::span<const std::byte> table, std::uint32_t index) const;
 
     [[nodiscard]] ProcessorCounts processor(std::uint32_t index) const;
+
+    // The number of the one that records go to; that of the table's end if there is none.
+    [[nodiscard]] std::uint32_t active_chunk() const;
 
     // Records of chunks that were emptied or deleted.
     [[nodiscard]] std::uint64_t retired_records() const;

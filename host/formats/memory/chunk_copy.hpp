@@ -43,6 +43,7 @@ struct ChunkCopy {
     std::uint32_t stream_bytes = 0;    // without padding
     std::uint64_t stream_records = 0;  // that it decodes to
     std::uint64_t lost = 0;            // records after `from` that were overwritten before they could be copied
+    std::uint64_t missing = 0;         // records before the first that are lost: a hole in the trace
     std::optional<lib::Ticks> stamp{}; // of the first record; none: there is none
 
     [[nodiscard]] std::uint64_t events() const {

@@ -25,13 +25,17 @@ tracer::TraceCost cost_of(const Descriptor& of) {
             .timer_ticks = of.timer_ticks};
 }
 
+// More are announced as so many: a reader believes no header with 2^28 records.
+constexpr std::uint64_t kMissingMax = 1U << 27;
+
 tracer::ChunkBegin begin_of(const Descriptor& of, const ProcessorCounts& counts, const ChunkCopy& copy) {
     tracer::ChunkBegin begin;
     begin.chunk = static_cast<std::uint16_t>(copy.head.number);
     begin.mode = copy.head.flags & tracer::kModeMask;
     begin.clock_mode = static_cast<tracer::ClockMode>(of.clock_mode);
     begin.generation = copy.head.uses - 1;
-    begin.records = static_cast<std::uint32_t>((copy.records.size() + copy.emergency.size()) / tracer::kRecordBytes);
+    begin.records = static_cast<std::uint32_t>((copy.records.size() + copy.emergency.size()) / tracer::kRecordBytes +
+                                               std::min(copy.missing, kMissingMax));
     begin.tsc_khz = of.tsc_khz;
     begin.tsc_source = static_cast<tracer::TscSource>(of.tsc_source);
     begin.tsc_error_ppm = of.tsc_error_ppm;
@@ -41,7 +45,7 @@ tracer::ChunkBegin begin_of(const Descriptor& of, const ProcessorCounts& counts,
     begin.boot_id = of.boot_id;
     begin.encoding = copy.compact ? tracer::Encoding::compact : tracer::Encoding::records;
     begin.layout = copy.layout;
-    begin.events = copy.events();
+    begin.events = copy.events() + std::min(copy.missing, kMissingMax);
     begin.compact_bytes = copy.stream_bytes;
     return begin;
 }
@@ -118,12 +122,15 @@ std::span<const std::byte> ChunkImage::preamble(const ChunkCopy& copy, bool whol
     });
     writer.simple(trace::kCodeOf<"numevents">, 0, begin.records);
     begin.preamble_slots = static_cast<std::uint32_t>(writer.slots());
-    const auto written = writer.written();
+    const std::size_t written = writer.slots() * tracer::kRecordBytes;
+    const std::uint64_t empty = whole ? copy.missing : std::min<std::uint64_t>(copy.missing, 1);
     tracer::MetadataWriter(m_buffer, stamp).combined(trace::kCodeOf<"chunk_begin">, begin);
     m_begun = true;
     m_names_written = m_names.size();
     m_declarations_written = m_declarations.size();
-    return written;
+    m_buffer.resize(written);
+    m_buffer.resize(written + empty * tracer::kRecordBytes);
+    return m_buffer;
 }
 
 } // namespace host::formats::memory

@@ -27,7 +27,9 @@ class ChunkImage {
     // Reads the names and declarations that the memory holds now. Must be called after the copy that they explain.
     void refresh();
 
-    // The preamble of a copy that has records; valid until the next call. Unless `whole`, of a copy that is a part of
+    // The preamble of a copy that has records or misses some; valid until the next call. What is missing is announced,
+    // and empty slots are in its place: of a whole chunk as many, of a part one, because a pipe may end a chunk early.
+    // Precondition: a copy that misses records is not compact. Unless `whole`, of a copy that is a part of
     // its chunk: only entries after those that earlier calls wrote, and a generation that counts the parts.
     [[nodiscard]] std::span<const std::byte> preamble(const ChunkCopy& copy, bool whole);
 

@@ -103,15 +103,6 @@ Follower::Follower(BlackBox box)
     , m_image(m_box)
     , m_places(m_box.descriptor().chunks.entries) {}
 
-// Its number; that of the table's end if none is active.
-std::uint32_t Follower::active_chunk() const {
-    const auto& of = m_box.descriptor();
-    const std::uint64_t first = of.chunks.address + of.chunk.control;
-    const std::uint64_t active = m_box.processor(0).active;
-    const std::uint64_t index = active >= first ? (active - first) / of.chunks.entry_bytes : of.chunks.entries;
-    return static_cast<std::uint32_t>(std::min<std::uint64_t>(index, of.chunks.entries));
-}
-
 // Adds what the chunk has got.
 void Follower::collect(std::uint32_t index) {
     const ChunkPlace& from = m_places[index];
@@ -176,7 +167,7 @@ bool Follower::give_losses(const Take& take) {
 Follower::Step Follower::give_all(std::span<Piece> pieces, bool all, std::uint32_t active,
                                   tracer::black_box::State state, const Take& take) {
     if (pieces.empty() && !all) {
-        return active_chunk() == active ? Step::idle : Step::more;
+        return m_box.active_chunk() == active ? Step::idle : Step::more;
     }
     if (pieces.empty() && state == tracer::black_box::State::running) {
         return Step::idle;
@@ -201,7 +192,7 @@ Follower::Step Follower::step(const Take& take) {
         return Step::ended;
     }
     m_used = 0;
-    const std::uint32_t active = active_chunk();
+    const std::uint32_t active = m_box.active_chunk();
     const std::uint32_t entries = m_box.descriptor().chunks.entries;
     if (active < entries) {
         collect(active);

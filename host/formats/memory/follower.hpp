@@ -63,7 +63,6 @@ class Follower {
     [[nodiscard]] bool give(const ChunkCopy& copy, const Take& take);
     [[nodiscard]] Step give_all(std::span<Piece> pieces, bool all, std::uint32_t active, tracer::black_box::State state,
                                 const Take& take);
-    [[nodiscard]] std::uint32_t active_chunk() const;
 
     BlackBox m_box;
     ChunkCopier m_copier;

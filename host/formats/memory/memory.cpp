@@ -6,8 +6,10 @@
 #include "host/formats/memory/follower.hpp"
 #include "host/text/format.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <thread>
+#include <utility>
 
 namespace host::formats::memory {
 
@@ -22,12 +24,16 @@ class Snapshot {
         , m_copier(box)
         , m_image(box) {}
 
-    // Appends every chunk that holds. no_space, io: of the spool.
+    // Appends every chunk that holds, the one after the active first: recording goes round, so that is the oldest, and
+    // what a chunk that is left out had is missing before the next one. no_space, io: of the spool.
     [[nodiscard]] lib::Result<void> take(trace::Spool& spool) {
         const auto& table = m_box.descriptor().chunks;
         std::uint64_t bytes = 0; // chunks do not overlap, so all of them together are no larger than the arena
-        for (std::uint32_t index = 0; index < table.entries; ++index) {
-            const auto copied = m_copier.copy(index, {}, Streams::kept, m_copy);
+        const std::uint32_t active = m_box.active_chunk();
+        const std::uint32_t first = active < table.entries ? active + 1 : 0;
+        for (std::uint32_t turn = 0; turn < table.entries; ++turn) {
+            const std::uint32_t index = (first + turn) % table.entries;
+            const auto copied = m_copier.copy(index, {}, m_missing == 0 ? Streams::kept : Streams::decoded, m_copy);
             if (!copied) {
                 leave_out(index, copied.error().text);
                 continue;
@@ -40,6 +46,13 @@ class Snapshot {
                 leave_out(index, "the chunks before it fill the arena: their areas overlap");
                 continue;
             }
+            if (const auto added = add(spool); !added) {
+                return added;
+            }
+        }
+        if (m_missing != 0 && spool.size_bytes() != 0) {
+            m_copy = {};
+            m_copy.head = {.number = m_last_left_out, .uses = 1};
             if (const auto added = add(spool); !added) {
                 return added;
             }
@@ -59,10 +72,19 @@ class Snapshot {
                               .offset_bytes = m_box.image().offset_of(address),
                               .chunk = static_cast<std::int32_t>(index)},
                              fmt::format("the chunk is left out: {}", why));
+        m_missing = std::min(m_missing + records_of(index), m_box.descriptor().arena.bytes / tracer::kRecordBytes);
+        m_last_left_out = index;
+    }
+
+    // At least: its head may not hold, and what a compact stream has, only the stream says.
+    [[nodiscard]] std::uint64_t records_of(std::uint32_t index) const {
+        const auto head = m_box.head(index);
+        return std::max<std::uint64_t>(head && head.value() ? head.value()->records_held() : 1, 1);
     }
 
     [[nodiscard]] lib::Result<void> add(trace::Spool& spool) {
         m_image.refresh();
+        m_copy.missing = std::exchange(m_missing, 0);
         for (const auto part : {m_image.preamble(m_copy, true), std::span<const std::byte>(m_copy.records),
                                 std::span<const std::byte>(m_copy.emergency)}) {
             if (const auto added = spool.append(part); !added) {
@@ -78,6 +100,8 @@ class Snapshot {
     ChunkCopier m_copier;
     ChunkCopy m_copy;
     ChunkImage m_image;
+    std::uint64_t m_missing = 0; // records of chunks that were left out, and not yet stated
+    std::uint32_t m_last_left_out = 0;
 };
 
 // A machine that was just started has no black box yet.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A machine's memory as a trace: found in each kind of file, read chunk by chunk, and never believed further than it
 // holds.
+#include "host/trace/holes.hpp"
 #include "tests/support/memory_image.hpp"
 #include "tests/support/reading_test.hpp"
 
@@ -129,6 +130,39 @@ TEST_F(Memory, AnInvalidChunkIsLeftOutAndTheOthersAreRead) {
         EXPECT_THAT(m_lines, HasSubstr("chunk 0 W-GAP the chunk is left out: ")) << row.field;
         EXPECT_THAT(m_lines, HasSubstr(row.text)) << row.field;
     }
+}
+
+// Between chunk 0, the oldest, and chunk 2.
+TEST_F(Memory, AChunkThatIsLeftOutIsAGapOfItsRecordsInItsPlace) {
+    MemoryImage image;
+    for (const std::uint32_t number : {0U, 1U, 2U}) {
+        image.add_chunk(number, 8);
+        for (const std::uint64_t stamp : {1000U, 1100U, 1200U}) {
+            image.write(number, ipoint(stamp + 1000 * number));
+        }
+    }
+    image.set_active(2);
+    image.put(MemoryImage::kArena + 12 * tracer::kRecordBytes + 16, std::array<std::byte, 16>{}); // of chunk 1
+    const std::string path = m_directory.write("ram", image.saved());
+    trace::Diagnostics diagnostics([](std::string_view) {});
+    const auto opened = Trace::open(path, {}, diagnostics);
+    ASSERT_TRUE(opened.ok());
+    trace::Holes holes;
+    std::vector<std::uint64_t> after;
+    for (trace::Event event; opened.value()->next(event);) {
+        if (!event.metadata && holes.before(event, opened.value()->facts())) {
+            after.push_back(event.ticks.value);
+        }
+    }
+    EXPECT_EQ(after, std::vector<std::uint64_t>{3000});
+    std::uint64_t missing = 0;
+    for (const trace::ChunkReport& chunk : opened.value()->facts().chunks) {
+        missing += chunk.missing;
+    }
+    EXPECT_EQ(missing, 3U);
+    image.set_active(1); // the one that is left out is the newest: nothing comes after it
+    EXPECT_EQ(read(image.saved()), 6U);
+    EXPECT_THAT(m_lines, HasSubstr("W-SHORT 3 slots from here on are empty"));
 }
 
 TEST_F(Memory, ADescriptorThatContradictsItselfIsRefused) {
