@@ -101,7 +101,8 @@ Follower::Follower(BlackBox box)
     : m_box(std::move(box))
     , m_copier(m_box)
     , m_image(m_box)
-    , m_places(m_box.descriptor().chunks.entries) {}
+    , m_places(m_box.descriptor().chunks.entries)
+    , m_before(m_box.retired_records()) {}
 
 // Adds what the chunk has got.
 void Follower::collect(std::uint32_t index) {
@@ -121,6 +122,9 @@ void Follower::collect(std::uint32_t index) {
         }
         return;
     }
+    if (from.uses != 0) {
+        piece.copy.missing = std::exchange(piece.copy.lost, 0); // in the middle of what was taken
+    }
     piece.index = index;
     piece.stamp = piece.copy.stamp->value;
     ++m_used;
@@ -128,7 +132,8 @@ void Follower::collect(std::uint32_t index) {
 
 bool Follower::give(const ChunkCopy& copy, const Take& take) {
     m_records += copy.events();
-    m_lost += copy.lost;
+    m_lost += copy.lost + copy.missing;
+    m_missing += copy.missing;
     return take(m_image.preamble(copy, false)) && take(copy.records) && take(copy.emergency);
 }
 
@@ -143,7 +148,9 @@ std::uint64_t Follower::written() const {
     std::uint64_t records = m_box.retired_records();
     for (std::uint32_t index = 0; index < m_places.size(); ++index) {
         const auto head = m_box.head(index);
-        if (head && head.value()) {
+        if (!head || (head.value() && head.value()->uses != 0 && head.value()->uses != m_places[index].uses)) {
+            records += head ? std::max<std::uint64_t>(head.value()->records_held(), 1) : 1; // it did not hold
+        } else if (head.value()) {
             records += head.value()->compressed
                            ? head.value()->written
                            : (m_places[index].end_bytes + m_places[index].emergency_end) / tracer::kRecordBytes;
@@ -158,9 +165,12 @@ bool Follower::give_losses(const Take& take) {
     const std::uint64_t all = written();
     ChunkCopy empty;
     empty.head.uses = 1;
-    empty.lost = all > known ? all - known : 0;
-    m_lost += empty.lost;
-    return empty.lost == 0 || take(m_image.preamble(empty, false));
+    const std::uint64_t unknown = all > known ? all - known : 0;
+    empty.lost = std::min(unknown, m_before);
+    empty.missing = unknown - empty.lost;
+    m_lost += unknown;
+    m_missing += empty.missing;
+    return unknown == 0 || take(m_image.preamble(empty, false));
 }
 
 // The pieces that may be given; all: none is left for the next step.

@@ -50,6 +50,9 @@ class Follower {
     // run.
     [[nodiscard]] std::uint64_t lost() const { return m_lost; }
 
+    // Those of them that came after the following began: a hole in what was taken.
+    [[nodiscard]] std::uint64_t missing() const { return m_missing; }
+
   private:
     struct Piece {
         std::uint32_t index = 0;
@@ -73,6 +76,8 @@ class Follower {
     std::vector<std::byte> m_table;
     std::uint64_t m_records = 0;
     std::uint64_t m_lost = 0;
+    std::uint64_t m_missing = 0;
+    std::uint64_t m_before; // records of chunks that were emptied before the following began
 };
 
 // The images, as a stream: a thread of its own fills it until the run ends, `options` end it, or the last pointer to it

@@ -147,6 +147,29 @@ TEST_F(MemoryFollower, CountsAtTheEndWhatAChunkHadThatWasUsedAnew) {
     end_run();
     EXPECT_EQ(step(), Follower::Step::ended);
     EXPECT_EQ(m_follower->lost(), 1U);
+    EXPECT_EQ(m_follower->missing(), 1U);
+}
+
+TEST_F(MemoryFollower, WhatIsLostAfterItBeganIsMissing) {
+    m_image.add_chunk(0, 8, 0, tracer::kFlagCyclic);
+    m_image.add_chunk(1, 8);
+    m_image.set_active(0);
+    m_image.write(0, numbered(0));
+    m_image.write(1, numbered(0));
+    m_image.write(1, numbered(0));
+    m_image.put(MemoryImage::kArena + 8 * tracer::kRecordBytes + 16, std::uint64_t{0}); // it never holds
+    m_image.put(MemoryImage::kRetired, std::uint64_t{100});                             // before
+    start();
+    EXPECT_EQ(step(), Follower::Step::more);
+    for (std::uint64_t number = 1; number < 20; ++number) {
+        m_image.write(0, numbered(number));
+    }
+    EXPECT_EQ(step(), Follower::Step::more);
+    EXPECT_EQ(m_follower->missing(), 12U);
+    end_run();
+    EXPECT_EQ(step(), Follower::Step::ended);
+    EXPECT_EQ(m_follower->missing(), 14U); // and the two of the chunk that does not hold
+    EXPECT_EQ(m_follower->lost(), 114U);
 }
 
 TEST_F(MemoryFollower, EndsWithTheRunOfThatBoot) {
