@@ -255,6 +255,9 @@ cause() {
     line=$(marker "$SERIAL" '^result ')
     if [[ -n $TIMED_OUT ]]; then
         say "the guest did not end within $TIMEOUT_S s (state: $LAST_STATE); TIMEOUT_S=n waits longer"
+        if [[ -s $OUT/ram ]]; then
+            say "its trace is in its memory: remora attach $OUT/ram"
+        fi
     elif [[ -n $line ]]; then
         say "the kernel reported: $line"
     elif [[ $QEMU_STATUS -ne 0 ]]; then

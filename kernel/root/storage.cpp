@@ -93,6 +93,10 @@ lib::Result<tracer::DiskSink*> open_storage(const std::optional<drivers::acpi::P
     return &g_sink;
 }
 
+bool storage_has(std::string_view name) {
+    return g_volume.find(name).ok();
+}
+
 void renew_storage_sink() {
     ::new (&g_sink) tracer::DiskSink(g_files);
 }

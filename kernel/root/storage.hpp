@@ -8,6 +8,7 @@
 #include "tracer/sink_disk.hpp"
 
 #include <optional>
+#include <string_view>
 
 namespace kernel::root {
 
@@ -17,6 +18,9 @@ namespace kernel::root {
 // volume that we can write.
 [[nodiscard]] lib::Result<tracer::DiskSink*>
 open_storage(const std::optional<drivers::acpi::PersistentRange>& persistent);
+
+// Whether the volume has a file of this name. Precondition: it is mounted. irq-off.
+[[nodiscard]] bool storage_has(std::string_view name);
 
 // A new sink in its place, for another trace. Precondition: it carries nothing. irq-off.
 void renew_storage_sink();

@@ -4,19 +4,37 @@
 #include "kernel/panic/console.hpp"
 #include "kernel/root/carrying.hpp"
 #include "kernel/root/storage.hpp"
+#include "lib/text.hpp"
 #include "tracer/black_box/survivor.hpp"
+
+#include <array>
+#include <string_view>
 
 namespace kernel::root {
 
 namespace {
 
-constexpr std::string_view kBaseName = "prior.dat"; // with the largest number of a chunk still a short name
+// With the largest number of a chunk still short names. Several resets leave a trace each, until the volume is emptied.
+constexpr std::array<std::string_view, 10> kBaseNames = {"prior.dat", "prio1.dat", "prio2.dat", "prio3.dat",
+                                                         "prio4.dat", "prio5.dat", "prio6.dat", "prio7.dat",
+                                                         "prio8.dat", "prio9.dat"};
+
+// The first that no file on the volume has; the last one if all are taken.
+std::string_view free_base_name() {
+    for (const std::string_view base : kBaseNames) {
+        lib::Text<16> first;
+        if (!storage_has(first.add("0").add(base).view())) {
+            return base;
+        }
+    }
+    return kBaseNames.back();
+}
 
 // How the earlier boot ended is not known, but to its last records.
 ExportEnd carry(const FormerTraceSetup& setup) {
     if (wants_disk(setup.sink)) {
         if (const auto sink = open_storage(setup.persistent); sink.ok()) {
-            static_cast<void>(sink.value()->set_base_name(kBaseName)); // carry_trace() reports a disk that fails
+            static_cast<void>(sink.value()->set_base_name(free_base_name())); // carry_trace() reports a disk that fails
         }
     }
     const ExportEnd end = carry_trace(RunEnd::unknown);

@@ -128,6 +128,23 @@ def reset_then_a_whole_run(ctx):
 
 
 @case
+def each_reset_leaves_a_trace_of_its_own(ctx):
+    """The second boot, which is reset as well, does not take the place of the first on the ramdisk."""
+    image = ctx.make_ramdisk()
+    resets = []
+
+    def meanwhile(monitor):
+        if not resets or (len(resets) == 1 and time.monotonic() > resets[0] + 3):  # long after the second boot
+            if monitor.do("system_reset"):
+                resets.append(time.monotonic())
+
+    outcome = ctx.boot("s_works_forever", kernel=TEST_KERNEL, nic="none", sink="disk", ramdisk=image, clock="tcg",
+                       devices=REBOOTS, meanwhile=meanwhile, until=f"(?s){LEFT}.*{LEFT}", watchdog_ms=0)
+    names = ctx.run("mdir", "-b", "-i", image, "::").stdout.upper()
+    expect("0PRIOR.DAT" in names and "0PRIO1.DAT" in names, f"{names}; {outcome}")
+
+
+@case
 def reset_over_the_network(ctx):
     """A collector of many machines gets two sessions: that of the first boot and that of the second, both whole."""
     served, ready = ctx.dir / "served", ctx.dir / "ready"
