@@ -255,9 +255,6 @@ cause() {
     line=$(marker "$SERIAL" '^result ')
     if [[ -n $TIMED_OUT ]]; then
         say "the guest did not end within $TIMEOUT_S s (state: $LAST_STATE); TIMEOUT_S=n waits longer"
-        if [[ -s $OUT/ram ]]; then
-            say "its trace is in its memory: remora attach $OUT/ram"
-        fi
     elif [[ -n $line ]]; then
         say "the kernel reported: $line"
     elif [[ $QEMU_STATUS -ne 0 ]]; then
@@ -395,7 +392,7 @@ main() {
     if [[ ${#PROBLEMS[@]} -gt 0 ]]; then
         say
         printf 'error: %s\n' "${PROBLEMS[@]}" >&2
-        if [[ $TRACER != OFF && -s $OUT/ram ]]; then
+        if [[ $TRACER != OFF && -s $OUT/ram && -n $(marker "$SERIAL" '^running ') ]]; then
             printf '%s\n' "what was traced is in the machine's memory: $REMORA attach $OUT/ram" >&2
         fi
         exit 1

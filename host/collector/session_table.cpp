@@ -20,6 +20,10 @@ bool ends_export(std::span<const std::byte> records) {
     return formats::dat::read_leading_event<tracer::ExportEnd>(trace::kCodeOf<"export_end">, records).has_value();
 }
 
+std::string reset_text(std::uint64_t next_boot_id) {
+    return fmt::format("the machine was reset: boot {:016x} follows", next_boot_id);
+}
+
 void add(Progress& sum, const Session& session) {
     sum.packets += session.counts().delivered;
     sum.records += session.writer().records();
@@ -88,7 +92,11 @@ bool SessionTable::take(const Address& sender, std::uint32_t number, std::span<c
 bool SessionTable::begin_after(Sessions::iterator former, const Address& sender, std::uint32_t number,
                                std::span<const std::byte> records, std::uint64_t boot_id, Clock::time_point now) {
     Session* const next = open_for(sender, boot_id, now);
-    close(former, fmt::format("the machine was reset: boot {:016x} follows", boot_id), now);
+    if (sender.session) {
+        m_superseded.push_back({.session = former->get(), .next_boot_id = boot_id, .since = now});
+    } else {
+        close(former, reset_text(boot_id), now);
+    }
     if (next != nullptr) {
         next->take(number, records, boot_id, now);
     }
@@ -97,6 +105,10 @@ bool SessionTable::begin_after(Sessions::iterator former, const Address& sender,
 
 bool SessionTable::take_strange(const Address& sender, std::uint32_t number, std::span<const std::byte> records,
                                 std::optional<std::uint64_t> boot_id, Clock::time_point now) {
+    if (sender.session && !boot_id) { // its session is closed
+        ++m_strays.packets;
+        return false;
+    }
     const bool taken = m_alone && (m_open.empty() || m_open.front()->sender());
     const bool ends = ends_export(records); // an end without a beginning makes no session
     if (taken || ends || was_of(sender, boot_id, now)) {
@@ -176,8 +188,23 @@ void SessionTable::count_malformed(const Address& sender) {
     }
 }
 
+std::vector<Address> SessionTable::close_superseded(Clock::time_point now) {
+    std::vector<Address> closed;
+    std::erase_if(m_superseded, [&](const Superseded& old) {
+        const auto session =
+            std::ranges::find_if(m_open, [&old](const auto& open) { return open.get() == old.session; });
+        const bool due = session != m_open.end() && now - old.since >= kSupersededFor;
+        if (due) {
+            closed.push_back(*(*session)->sender());
+            close(session, reset_text(old.next_boot_id), now);
+        }
+        return due || session == m_open.end();
+    });
+    return closed;
+}
+
 std::vector<Address> SessionTable::tick(Clock::time_point now, std::optional<std::chrono::milliseconds> idle) {
-    std::vector<Address> silent;
+    std::vector<Address> silent = close_superseded(now);
     const bool urgent = m_alone || 2 * m_open.size() >= m_limits.sessions;
     for (auto next = m_open.begin(); next != m_open.end();) {
         const auto session = next++;
@@ -227,6 +254,7 @@ void SessionTable::close_all(const std::string& why) {
             }
         }
     }
+    close_superseded(now + kSupersededFor);
     while (!m_open.empty()) {
         close(m_open.begin(), why, now);
     }

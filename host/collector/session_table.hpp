@@ -3,7 +3,8 @@
 //
 //   packet of a sender     without a session: held, until the sender is plausible (Strangers); an acknowledged one of
 //   an
-//                                             address that has another session ends that session: another run
+//                                             address that has another session ends that session, when what had come
+//                                             for it is durable: another run
 //                          with one:          taken
 //                          with one, and a chunk of another boot begins: the machine was reset, so the session ends as
 //                                             not complete, and another one is opened
@@ -63,6 +64,10 @@ class SessionTable {
 
     void set_socket_overflow(std::uint64_t datagrams) { m_strays.socket_overflow = datagrams; }
 
+    // How long a session is open that another run of its machine has replaced: twice the time until a packet is
+    // durable.
+    static constexpr std::chrono::seconds kSupersededFor{2};
+
     // What the passing of time does; idle: after so long without a packet a session ends. One of acknowledged packets
     // has time until its machine ends it, unless one run is recorded, or half of the table is taken. Whose ended so.
     std::vector<Address> tick(Clock::time_point now, std::optional<std::chrono::milliseconds> idle);
@@ -96,6 +101,13 @@ class SessionTable {
 
     using Sessions = std::list<std::unique_ptr<Session>>;
 
+    // An acknowledged session whose machine runs anew: the collector may still pass on what it had received.
+    struct Superseded {
+        const Session* session;
+        std::uint64_t next_boot_id = 0;
+        Clock::time_point since;
+    };
+
     [[nodiscard]] Sessions::iterator session_of(const Address& sender);
     [[nodiscard]] bool was_of(const Address& sender, std::optional<std::uint64_t> boot_id, Clock::time_point now) const;
     [[nodiscard]] Session* open_for(const Address& sender, std::uint64_t boot_id, Clock::time_point now);
@@ -104,6 +116,7 @@ class SessionTable {
                       std::optional<std::uint64_t> boot_id, Clock::time_point now);
     bool begin_after(Sessions::iterator former, const Address& sender, std::uint32_t number,
                      std::span<const std::byte> records, std::uint64_t boot_id, Clock::time_point now);
+    std::vector<Address> close_superseded(Clock::time_point now);
     void close(Sessions::iterator session, const std::string& why, Clock::time_point now);
     void report_settled();
     void count_stray(const Address& sender, bool of_trace);
@@ -121,6 +134,7 @@ class SessionTable {
     Sessions m_open;
     Sessions m_closing; // ended, and not yet on the disk
     std::deque<Former> m_former;
+    std::vector<Superseded> m_superseded;
     Progress m_ended; // of sessions that have ended
     Outcome m_outcome;
 };

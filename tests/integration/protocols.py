@@ -51,15 +51,17 @@ def protocol_is_the_published_one_without_an_answer(ctx):
     over = threading.Event()
 
     def receive():
-        while not over.is_set():
+        while True:
             try:
                 received.append(receiver.recv(2048))
             except TimeoutError:
-                pass
+                if over.is_set():
+                    return
 
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as receiver:
         receiver.bind(("127.0.0.1", ctx.port))
         receiver.settimeout(0.1)
+        receiver.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4 << 20)
         thread = threading.Thread(target=receive)
         thread.start()
         try:

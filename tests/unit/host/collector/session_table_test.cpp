@@ -324,6 +324,23 @@ TEST_F(SessionTables, KeepTwoAcknowledgedRunsOfOneBootIdApart) {
     EXPECT_TRUE(closed("0000000000000001-1").complete) << closed("0000000000000001-1").reason;
 }
 
+// The collector had received it before the machine was reset, and made it durable later.
+TEST_F(SessionTables, TakeWhatIsDurableLateOfASessionThatAnotherRunReplaced) {
+    serve();
+    const auto run = run_of(1);
+    send(kAcknowledged, run, 0, 3);
+    send(kAcknowledgedAgain, run_of(2));
+    send(kAcknowledged, run, 3, 6);
+    EXPECT_TRUE(m_table->tick(m_now, {}).empty());
+    EXPECT_EQ(m_table->tick(m_now += SessionTable::kSupersededFor, {}), std::vector<Address>{kAcknowledged});
+    EXPECT_FALSE(m_table->take(kAcknowledged, 7, std::span(run[6]).subspan(tracer::kPacketHeaderBytes), m_now));
+    m_table->close_all("");
+    EXPECT_EQ(directories().size(), 2U);
+    EXPECT_EQ(closed(kBoot1).transfer.value().packets, 6U);
+    EXPECT_THAT(closed(kBoot1).reason, HasSubstr("the machine was reset: boot 0000000000000002 follows"));
+    EXPECT_TRUE(closed(kBoot2).complete) << closed(kBoot2).reason;
+}
+
 // What is passed on again, after the session was closed for silence, is a session again and no late packet.
 TEST_F(SessionTables, TakeAnAcknowledgedRunAnew) {
     serve({.sessions = 3});
