@@ -241,7 +241,7 @@ std::size_t count_in(int chunk, std::uint16_t code) {
 int nmi_storm(const kernel::AppArguments&) {
     constexpr std::uint64_t kEnough = 3'000;
     const std::uint64_t first = kernel::interrupt_counters().nmi;
-    const int chunk = begin(200'000); // the timer's records of a slow host are in it, too
+    const int chunk = begin(200'000);                              // the timer's records of a slow host are in it, too
     const std::uint64_t before = kernel::interrupt_counters().nmi; // a few may come between
     std::uint64_t work = 0;
     std::uint64_t rounds_with = 0; // of work, during which NMIs came
