@@ -150,7 +150,8 @@ class MemoryImage {
     }
 
     void add_task(std::uint16_t context, std::string_view name) {
-        tracer::NameEntry entry{.kind = tracer::NameKind::task, .id = context, .pid = context, .name = name};
+        tracer::NameEntry entry{
+            .kind = tracer::NameKind::task, .id = context, .pid = context, .name = name, .parameters = {}};
         entry.parameters.context = context;
         put(kNameTable + m_names * sizeof(tracer::NameEntry), entry);
         put(kNameOrder + m_names * sizeof(std::uint16_t), static_cast<std::uint16_t>(m_names + 1));
