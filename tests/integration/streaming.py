@@ -9,18 +9,28 @@ from support.guests import BAD_COMMAND_LINE, EXPORT_FAILED, OK, trace_files
 MEMORY = 32 * (65536 + 4096)  # of the chunks (kernel/root/streaming.cpp)
 
 
-@case(timeout_s=180)
+def expect_account(ctx, session, outcome):
+    """The session has what the kernel kept, and says exactly how many records it dropped; that number."""
+    counts = outcome.marker("trace: ").split()
+    kept, dropped = int(counts[1]), int(counts[4])
+    (account,) = json.loads(ctx.remora("verify", session, "--json").stdout)["account"]["processors"]
+    made = ctx.remora("print", session).stdout.count(" blackout_")
+    expect((account["records"] - made, account["dropped"]) == (kept, dropped), f"{account}, {made}; {counts}")
+    return dropped
+
+
+@case(timeout_s=180, alone=True)
 def stream_of_a_run_longer_than_its_memory(ctx):
-    """Everything arrives, nothing is dropped, and every decision is the theory's."""
+    """Everything arrives, and every decision is the theory's. What a host drops that does not keep pace with a clock
+    that counts instructions is counted exactly."""
     with ctx.collector() as session:
         outcome = ctx.boot("control", sink="udp", stream="on", duration_ms=9000).expect_code(OK)
-    trace = outcome.marker("trace: ")
-    expect(" 0 dropped" in trace and " 0 overwritten" in trace, trace)
+    expect(" 0 overwritten" in outcome.marker("trace: "), str(outcome))
     files = trace_files(session)
     received = sum(len(content) for content in files.values())
     expect(len(files) > 32 and received > 1.1 * MEMORY, f"{len(files)} chunks, {received} bytes: they fit in memory")
     expect("TRACER-V2.0, acknowledged" in outcome.marker("exported "), str(outcome))
-    ctx.remora("verify", session)
+    print(f"  stream: {expect_account(ctx, session, outcome)} records dropped", flush=True)
     ctx.check(session)
 
 
@@ -31,14 +41,9 @@ def stream_that_nothing_takes(ctx):
     for duration, lost in ((300, False), (9000, True)):
         image = ctx.make_ramdisk()
         outcome = ctx.boot("control", sink="auto", stream="on", ramdisk=image, duration_ms=duration).expect_code(OK)
-        counts = outcome.marker("trace: ").split()
-        kept, dropped = int(counts[1]), int(counts[4])
-        expect((dropped > 0) == lost, str(outcome))
         session = ctx.disk_files(image)[1]
         ctx.remora("adopt", session)
-        (account,) = json.loads(ctx.remora("verify", session, "--json").stdout)["account"]["processors"]
-        made = ctx.remora("print", session).stdout.count(" blackout_")
-        expect((account["records"] - made, account["dropped"]) == (kept, dropped), f"{account}, {made}; {counts}")
+        expect((expect_account(ctx, session, outcome) > 0) == lost, str(outcome))
         ctx.check(session)
         if not lost:
             misses_as_always(ctx, session)
