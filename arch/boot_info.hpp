@@ -50,14 +50,18 @@ enum class BootPath : std::uint32_t {
 
 struct BootInfo {
     static constexpr std::uint64_t kMagic = 0x544F'4F42'4152'4D52; // "RMRABOOT"
-    static constexpr std::uint32_t kVersion = 1;
+    static constexpr std::uint32_t kVersion = 2;
     static constexpr std::size_t kRangesMax = 128;
+    static constexpr std::size_t kKeyFileMax = 40; // more than the text of a key
 
     std::uint64_t magic;
     std::uint32_t version;
     BootPath path;
     std::uint64_t rsdp_address;         // 0 if the firmware has none
     std::uint64_t command_line_address; // NUL-terminated ASCII, at most kCommandLineMax bytes; 0 if none
+    std::uint32_t has_key;              // 1: the loader found a file \remora.key; PVH has none
+    std::uint32_t key_bytes;            // of its text; 0: it is empty, or longer than kKeyFileMax
+    std::array<char, kKeyFileMax> key;
     std::uint32_t range_count;
     std::uint32_t ranges_lost; // ranges that did not fit
     std::array<MemoryRange, kRangesMax> ranges;
@@ -66,6 +70,6 @@ struct BootInfo {
 inline constexpr std::size_t kCommandLineMax = 1024; // with the NUL
 
 static_assert(sizeof(MemoryRange) == 24);
-static_assert(sizeof(BootInfo) == 40 + BootInfo::kRangesMax * sizeof(MemoryRange));
+static_assert(sizeof(BootInfo) == 48 + BootInfo::kKeyFileMax + BootInfo::kRangesMax * sizeof(MemoryRange));
 
 } // namespace arch

@@ -142,7 +142,8 @@ REMORA := $(BUILD)/host/remora
 #=                         task does not end, or every task waits for nothing (docs/watchdog.md); 0: never
 #= OUT=dir                 where the session goes: dir/udp, dir/disk
 #= PORT=n SEED=n           UDP port of the collector, seed of the workload
-#= KEY=file                32 hexadecimal digits that collector and machine share: the export is authenticated
+#= KEY=file                32 hexadecimal digits that collector and machine share: the export is authenticated. It is
+#=                         handed over by QEMU; another machine has it as \remora.key beside \kernel.elf (BOOT=uefi)
 #= DURATION_MS=n           length of the workload, if the application offers it
 #= ITRACE=instructions|blocks  tasks run in steps, in an application that offers it (docs/instruction-tracing.md)
 #= CLOCK_STEP=n CLOCK_TRIGGER=n CLOCK_MAX_DELTA=n CLOCK_NEAR_ZERO=n  with COMPENSATION=ON (docs/clock-compensation.md)

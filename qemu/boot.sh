@@ -9,6 +9,7 @@
 #               BOOT=pvh|uefi ACCEL=tcg|kvm CLOCK=tcg|icount NIC=pci|isa|none EFI_LOADER=file
 #               SINGLESTEP=1 (ACCEL=tcg: one instruction at a time, so that an interrupt can come between any two)
 #               KEY=file (of the acknowledged export: 32 hexadecimal digits, for the guest as opt/remora/key)
+#               LOADER_KEY=file (BOOT=uefi: the same key as \remora.key beside the kernel, for the loader)
 #               RAMDISK=file (shown as an NVDIMM) PCAP=file (what crosses the wire) OVMF=file
 #               RAM=file (the machine's memory: offset = address; it outlives QEMU)
 # exit code     isa-debug-exit: 2 * value + 1 (33 = ok); ACPI power-off, triple fault: 0; QEMU's own failure: 1
@@ -103,6 +104,9 @@ uefi)
     cp "$EFI_LOADER" "$WORK/esp/EFI/BOOT/BOOTX64.EFI"
     cp "$KERNEL" "$WORK/esp/kernel.elf"
     printf '%s\n' "$words" >"$WORK/esp/cmdline.txt"
+    if [[ -n ${LOADER_KEY:-} ]]; then
+        cp "$LOADER_KEY" "$WORK/esp/remora.key"
+    fi
     options+=(
         -bios "$OVMF"
         -drive "file.driver=vvfat,file.dir=$(quoted "$WORK/esp"),file.rw=on,format=raw,if=ide"

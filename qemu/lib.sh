@@ -187,7 +187,7 @@ kSessionFiles='f ([0-9]+trace\.dat|(manifest|formats)\.json(\.new)?|collector\.l
 # shellcheck disable=SC2034 # what a collector that was killed left beside the session
 kJournalFiles='f [0-9a-f]{16}-[0-9a-f]{8}-[0-9]+(\.journal|-[0-9]+\.trc)'
 # shellcheck disable=SC2034
-kEspFiles='d EFI(/BOOT)?|f (EFI/BOOT/BOOTX64\.EFI|kernel\.elf|cmdline\.txt|NvVars)'
+kEspFiles='d EFI(/BOOT)?|f (EFI/BOOT/BOOTX64\.EFI|kernel\.elf|cmdline\.txt|remora\.key|NvVars)'
 
 # check_folder DIR REGEX: ends the script if DIR exists and contains anything but the files of a run.
 check_folder() {

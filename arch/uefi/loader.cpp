@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// BOOTX64.EFI: reads \kernel.elf and \cmdline.txt from the volume that it was started from, places the kernel as its
-// program headers require, leaves boot services and jumps to the entry point with a BootInfo. It decides nothing else:
-// options are interpreted by the kernel. Every failure before the point of no return is printed on the console and
-// returned to the firmware. Source: UEFI 2.9 chapters 4 and 7; the entry contract is arch/boot_info.hpp.
+// BOOTX64.EFI: reads \kernel.elf, \cmdline.txt and \remora.key from the volume that it was started from, places the
+// kernel as its program headers require, leaves boot services and jumps to the entry point with a BootInfo. It decides
+// nothing else: options and key are interpreted by the kernel. Every failure before the point of no return is printed
+// on the console and returned to the firmware. Source: UEFI 2.9 chapters 4 and 7; the entry contract is
+// arch/boot_info.hpp.
 #include "arch/boot_info.hpp"
 #include "arch/uefi/elf_image.hpp"
 #include "arch/uefi/firmware.hpp"
@@ -18,6 +19,7 @@ namespace {
 
 constexpr std::string_view kKernelPath = "\\kernel.elf";
 constexpr std::string_view kCommandLinePath = "\\cmdline.txt";
+constexpr std::string_view kKeyPath = "\\remora.key";
 constexpr std::size_t kKernelBytesMax = 64 << 20;
 // ExitBootServices may fail because the map has changed; more than a few failures mean a broken firmware.
 constexpr int kExitAttemptsMax = 8;
@@ -131,6 +133,25 @@ std::uint64_t load_command_line(const Firmware& firmware, const Volume& volume) 
     return reinterpret_cast<std::uint64_t>(text);
 }
 
+// The key of the acknowledged export, if the volume has one; of a file that is too long no byte, which is no key. The
+// loader keeps no copy.
+void load_key(const Firmware& firmware, const Volume& volume, arch::BootInfo& info) {
+    const Volume::File file = volume.read(kKeyPath, info.key.size());
+    if (file.status == EFI_NOT_FOUND) {
+        return;
+    }
+    if (EFI_ERROR(file.status) && file.status != EFI_BAD_BUFFER_SIZE) {
+        firmware.fail("\\remora.key cannot be read", file.status);
+    }
+    info.has_key = 1;
+    info.key_bytes = static_cast<std::uint32_t>(file.bytes.size());
+    if (!file.bytes.empty()) {
+        auto* text = const_cast<std::byte*>(file.bytes.data());
+        firmware.boot().CopyMem(info.key.data(), text, file.bytes.size());
+        firmware.boot().SetMem(text, file.bytes.size(), 0);
+    }
+}
+
 std::uint64_t find_rsdp(const Firmware& firmware) {
     const auto find = [&firmware](EFI_GUID wanted) -> std::uint64_t {
         for (UINTN i = 0; i < firmware.table().NumberOfTableEntries; ++i) {
@@ -212,6 +233,7 @@ void require_no_execute(const Firmware& firmware) {
         firmware.print("loading \\kernel.elf");
         entry = load_kernel(firmware, volume).entry;
         info->command_line_address = load_command_line(firmware, volume);
+        load_key(firmware, volume, *info);
     }
     copy_ranges(leave_boot_services(firmware), *info);
     enter_kernel(entry, *info);

@@ -42,7 +42,7 @@ extern const std::byte arena_begin[];
 extern const std::byte arena_end[];
 }
 
-extern "C" [[gnu::used]] void kernel_main(const arch::BootInfo* boot);
+extern "C" [[gnu::used]] void kernel_main(arch::BootInfo* boot);
 
 namespace kernel::root {
 
@@ -333,7 +333,7 @@ ExitCode exit_code() {
 
 } // namespace kernel::root
 
-void kernel_main(const arch::BootInfo* boot) {
+void kernel_main(arch::BootInfo* boot) {
     using namespace kernel;
     using namespace kernel::root;
     set_panic_end({.export_trace =
@@ -349,6 +349,7 @@ void kernel_main(const arch::BootInfo* boot) {
     start_console();
 
     require_boot_info(boot);
+    tracing_keep_key(*boot);
     g_firmware = &read_firmware(*boot); // first, so that every end from here on can switch the machine off
     read_options(*boot);
     require_memory(*boot, image_begin, image_end);

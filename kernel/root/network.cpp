@@ -123,23 +123,46 @@ lib::Result<void> start_card(const NetworkSetup& setup) {
     return started.ok() ? started : report("the card does not work as an NE2000", started.error());
 }
 
-// The key, if QEMU hands one over. It is not on the command line, which the console and the trace may show.
-lib::Result<void> use_key() {
+using Key = lib::Result<tracer::reliable::SipKey>;
+
+constinit Key g_loader_key{lib::Error::not_found};
+
+// Also where nothing reads it any more.
+void wipe(std::span<std::byte> bytes) {
+    std::ranges::fill(bytes, std::byte{0});
+    asm volatile("" : : "r"(bytes.data()) : "memory");
+}
+
+// The key that QEMU hands over. It is not on the command line, which the console and the trace may show.
+Key machine_key() {
     std::array<std::byte, tracer::reliable::kKeyTextMax> text{};
     drivers::FirmwareConfig files(g_ports);
     const auto size = files.read("opt/remora/key", text);
-    if (!size.ok() && size.error() == lib::Error::not_found) {
+    if (!size.ok()) {
+        return size.error() == lib::Error::not_found ? lib::Error::not_found : lib::Error::corrupt;
+    }
+    const Key key = tracer::reliable::key_of_text({reinterpret_cast<const char*>(text.data()), size.value()});
+    wipe(text);
+    return key;
+}
+
+lib::Result<void> use_key() {
+    const Key of_machine = machine_key();
+    const Key key = tracer::reliable::agreed_key(of_machine, g_loader_key);
+    if (key.ok()) {
+        g_sink.set_key(key.value());
         return {};
     }
-    const auto key = size.ok()
-                         ? tracer::reliable::key_of_text({reinterpret_cast<const char*>(text.data()), size.value()})
-                         : lib::Result<tracer::reliable::SipKey>(lib::Error::corrupt);
-    std::ranges::fill(text, std::byte{0});
-    if (!key.ok()) {
-        return report("the key opt/remora/key is not 32 hexadecimal digits", lib::Error::corrupt);
+    if (key.error() == lib::Error::not_found) {
+        return {};
     }
-    g_sink.set_key(key.value());
-    return {};
+    if (key.error() == lib::Error::refused) {
+        return report("the keys opt/remora/key and \\remora.key differ: leave one of them out", key.error());
+    }
+    const bool of_loader = of_machine.ok() || of_machine.error() == lib::Error::not_found;
+    return report(of_loader ? "the key \\remora.key is not 32 hexadecimal digits"
+                            : "the key opt/remora/key is not 32 hexadecimal digits",
+                  lib::Error::corrupt);
 }
 
 // Before the flow can carry anything.
@@ -161,6 +184,16 @@ tracer::reliable::DatagramPeer& network_peer() {
 
 tracer::reliable::NetworkSink& network_sink() {
     return g_sink;
+}
+
+void keep_loader_key(arch::BootInfo& boot) {
+    static_assert(arch::BootInfo::kKeyFileMax > tracer::reliable::kKeyTextMax);
+    if (boot.has_key != 0) {
+        g_loader_key = boot.key_bytes <= boot.key.size()
+                           ? tracer::reliable::key_of_text({boot.key.data(), boot.key_bytes})
+                           : Key(lib::Error::corrupt);
+        wipe(std::as_writable_bytes(std::span(boot.key)));
+    }
 }
 
 void renew_network_sink(tracer::reliable::Protocol protocol) {

@@ -207,6 +207,10 @@ void* tracing_per_cpu_base() {
     return tracer::cpu_trace(0);
 }
 
+void tracing_keep_key(arch::BootInfo& boot) {
+    keep_loader_key(boot);
+}
+
 void tracing_configure(const TracingSetup& setup) {
     const Options& options = setup.options;
     g_network = {.nic = options.nic,

@@ -3,6 +3,7 @@
 // TRACER=OFF links tracing_off.cpp instead, which does nothing.
 #pragma once
 
+#include "arch/boot_info.hpp"
 #include "arch/x86_64/tsc.hpp"
 #include "kernel/root/firmware.hpp"
 #include "kernel/run/command_line.hpp"
@@ -30,6 +31,9 @@ struct TracingSetup {
 
 // Where GS must point before the first record, or null. Boot context, first of all.
 [[nodiscard]] void* tracing_per_cpu_base();
+
+// The key of the export, if the loader found one; it is wiped in `boot`. Boot context, before tracing_configure().
+void tracing_keep_key(arch::BootInfo& boot);
 
 // Clock, build and sinks become known, and what a record costs is measured: about 1/2 ms, and as long again if the
 // chunks are to be written compactly. Boot context, irq-off, after calibration.

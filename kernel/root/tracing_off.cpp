@@ -8,6 +8,8 @@ void* tracing_per_cpu_base() {
     return nullptr;
 }
 
+void tracing_keep_key(arch::BootInfo&) {}
+
 void tracing_configure(const TracingSetup&) {}
 
 std::uint32_t tracing_record_ticks_x256() {

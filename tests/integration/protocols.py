@@ -2,6 +2,7 @@
 """By which protocol a run's chunks leave: acknowledged, as published, or what the collector answers. A capture shows
 what was on the wire."""
 import socket
+import struct
 import threading
 
 from support.cases import case, expect
@@ -186,6 +187,37 @@ def key_that_is_missing_or_wrong_gets_nothing_through(ctx):
     expect("there is a key" in outcome.serial, str(outcome))
     outcome = ctx.boot("control", sink="udp", **hands_over(key_file(ctx, "bad", KEY[1:]))).expect_code(EXPORT_FAILED)
     expect("opt/remora/key is not 32 hexadecimal digits" in outcome.serial, str(outcome))
+
+
+@case(timeout_s=240)
+def key_of_the_loader(ctx):
+    """A file beside the kernel, on the volume that the firmware starts from: the export is authenticated, and the text
+    is wiped where the loader handed it over. QEMU may hand over the same key."""
+    key, ram = key_file(ctx), ctx.dir / "ram"
+    for handed_over in ({"ram": ram}, hands_over(key)):
+        with ctx.collector("--key", str(key)) as session:
+            outcome = ctx.boot("control", boot="uefi", sink="udp", loader_key=key, **handed_over).expect_code(OK)
+        expect("TRACER-V2.0, acknowledged" in outcome.marker("exported "), str(outcome))
+        ctx.remora("verify", session)
+    memory = ram.read_bytes()
+    begin = memory.find(b"RMRABOOT" + struct.pack("<II", 2, 2))  # arch/boot_info.hpp: version, path
+    expect(begin > 0 and struct.unpack_from("<I", memory, begin + 32) == (1,), "the boot information has no key")
+    expect(memory[begin + 40:begin + 80] == bytes(40), "the boot information still holds the key")
+
+
+@case(timeout_s=240)
+def key_of_the_loader_that_is_none_sends_nothing(ctx):
+    """Too short, too long, empty, or not the one that QEMU hands over: it is said, and no packet leaves."""
+    key, pcap = key_file(ctx), ctx.dir / "wire.pcap"
+    no_key = "\\remora.key is not 32 hexadecimal digits"
+    for name, text, said, boot in (("short", KEY[1:], no_key, {}), ("long", KEY * 2, no_key, {}),
+                                   ("empty", "", no_key, hands_over(key)),
+                                   ("other", KEY[::-1], "opt/remora/key and \\remora.key differ", hands_over(key))):
+        with ctx.collector(code=2):
+            outcome = ctx.boot("control", boot="uefi", sink="udp", pcap=pcap, loader_key=key_file(ctx, name, text),
+                               **boot)
+        expect(said in outcome.expect_code(EXPORT_FAILED).serial, f"{name}: {outcome}")
+        expect(packets(pcap) == (0, 0), f"{name}: {packets(pcap)} packets left")
 
 
 @case

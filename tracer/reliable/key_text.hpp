@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The text of a key, the same in the collector's file and in the guest's: 32 hexadecimal digits, the bytes of the key
-// in their order, and perhaps a line end. Context: any.
+// in their order, and perhaps a line end; and what two sources of a key say together. Context: any.
 #pragma once
 
 #include "lib/result.hpp"
@@ -38,6 +38,21 @@ inline constexpr std::size_t kKeyTextMax = kKeyDigits + 2; // CR, LF
         (i < 16 ? key.first : key.second) |= value << shift;
     }
     return key;
+}
+
+// Of what each source gave: a key, not_found (it has none), or corrupt (what it has is none). The same errors; refused:
+// two keys that differ.
+[[nodiscard]] constexpr lib::Result<SipKey> agreed_key(const lib::Result<SipKey>& one,
+                                                       const lib::Result<SipKey>& other) {
+    for (const auto* source : {&one, &other}) {
+        if (!source->ok() && source->error() != lib::Error::not_found) {
+            return source->error();
+        }
+    }
+    if (one.ok() && other.ok() && one.value() != other.value()) {
+        return lib::Error::refused;
+    }
+    return one.ok() ? one : other;
 }
 
 } // namespace tracer::reliable

@@ -8,6 +8,7 @@
 
 namespace {
 
+using tracer::reliable::agreed_key;
 using tracer::reliable::key_of_text;
 using tracer::reliable::SipKey;
 
@@ -25,6 +26,24 @@ TEST(KeyText, IsNothingElse) {
          {std::string(), std::string(31, 'a'), std::string(33, 'a'), text + " ", " " + text, std::string("\n"),
           std::string(32, 'g'), std::string(32, '\0'), std::string(31, 'a') + "\n", std::string(32, '\n')}) {
         EXPECT_EQ(key_of_text(wrong).error(), lib::Error::corrupt) << wrong;
+    }
+}
+
+// A key that is none is refused whatever the other source has: nothing is sent that it was to authenticate.
+TEST(KeyText, OfTwoSourcesAgrees) {
+    using Key = lib::Result<SipKey>;
+    const Key none = lib::Error::not_found;
+    const Key bad = lib::Error::corrupt;
+    const Key key = SipKey{.first = 1, .second = 2};
+    const Key other = SipKey{.first = 1, .second = 3};
+    EXPECT_EQ(agreed_key(none, none).error(), lib::Error::not_found);
+    EXPECT_EQ(agreed_key(key, none).value(), key.value());
+    EXPECT_EQ(agreed_key(none, key).value(), key.value());
+    EXPECT_EQ(agreed_key(key, key).value(), key.value());
+    EXPECT_EQ(agreed_key(key, other).error(), lib::Error::refused);
+    for (const Key& good : {none, key}) {
+        EXPECT_EQ(agreed_key(bad, good).error(), lib::Error::corrupt);
+        EXPECT_EQ(agreed_key(good, bad).error(), lib::Error::corrupt);
     }
 }
 
