@@ -183,7 +183,7 @@ kFreeKibMin=4096
 
 # The files of a run in a session and in the ESP: one letter of find's %y and a path, as an extended regular expression.
 # shellcheck disable=SC2034 # the scripts that source this file use it
-kSessionFiles='f ([0-9]+trace\.dat|(manifest|formats)\.json(\.new)?|collector\.lock)'
+kSessionFiles='f (([0-9]+|end)trace\.dat|(manifest|formats)\.json(\.new)?|collector\.lock)'
 # shellcheck disable=SC2034 # what a collector that was killed left beside the session
 kJournalFiles='f [0-9a-f]{16}-[0-9a-f]{8}-[0-9]+(\.journal|-[0-9]+\.trc)'
 # shellcheck disable=SC2034

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "tracer/sink_disk.hpp"
 
+#include "tracer/metadata_writer.hpp"
+
 #include <algorithm>
 
 namespace tracer {
@@ -12,6 +14,7 @@ lib::Result<void> DiskSink::set_base_name(std::string_view base_name) {
     if (m_files != 0 || m_state != SinkState::idle) {
         return lib::Error::refused;
     }
+    static_assert(kNumberMax >= 100 && kTotalsPrefix.size() == 3);
     lib::Text<kNameMax + 10> last;
     last.decimal(kNumberMax).add(base_name);
     if (const auto checked = m_volume.check_name(last.view()); !checked) {
@@ -26,14 +29,37 @@ lib::Result<void> DiskSink::submit(const ChunkImage& image) {
         return m_error;
     }
     ASSERT(m_state == SinkState::idle);
+    m_file.clear();
+    m_file.decimal(m_files).add(m_base.view());
+    begin_file(image);
+    return {};
+}
+
+lib::Result<void> DiskSink::finish(const ExportEnd& totals) {
+    if (m_state == SinkState::failed) {
+        return m_error;
+    }
+    ASSERT(m_state == SinkState::idle);
+    if (m_files == 0) {
+        return {};
+    }
+    MetadataWriter writer(m_end, {});
+    writer.combined(event_code(ExportEnd::kEvent), totals);
+    ChunkImage end;
+    end.parts[0] = writer.written();
+    m_ending = true;
+    m_file.clear();
+    m_file.add(kTotalsPrefix).add(m_base.view());
+    begin_file(end);
+    return {};
+}
+
+void DiskSink::begin_file(const ChunkImage& image) {
     m_image = image;
     m_part = 0;
     m_offset = 0;
     m_created = false;
-    m_file.clear();
-    m_file.decimal(m_files).add(m_base.view());
     m_state = SinkState::busy;
-    return {};
 }
 
 // One call of the volume per step: create, a piece of the image, or close.
@@ -61,7 +87,7 @@ SinkState DiskSink::step() {
     if (const auto closed = m_volume.close(); !closed) {
         return fail(closed.error());
     }
-    ++m_files;
+    m_files += m_ending ? 0 : 1;
     return m_state = SinkState::idle;
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Writes each chunk to a file of its own: "0trace.dat", "1trace.dat", ... in the order of the chunks; the base name is
 // the one passed to FTrace_init_disk_writer. A file holds exactly the image: preamble, then records. File systems are
-// separate: a FileVolume takes names and bytes. An existing file is never overwritten. export_end is not written: the
-// files of a volume are whole or absent, and their number is known.
+// separate: a FileVolume takes names and bytes. An existing file is never overwritten. The totals of the run are a file
+// of their own after the last chunk's, "endtrace.dat": the event export_end alone.
 #pragma once
 
 #include "lib/text.hpp"
@@ -44,6 +44,7 @@ class DiskSink final : public ChunkSink {
   public:
     static constexpr std::size_t kNameMax = 255;
     static constexpr std::uint32_t kNumberMax = kChunksMax - 1; // of a file: each chunk is written once, at the end
+    static constexpr std::string_view kTotalsPrefix = "end";    // instead of a number, and as long as the largest one
     static constexpr std::size_t kStepBytes = std::size_t{32} * 1024;
 
     // base_name: 1..kNameMax characters, copied; not checked.
@@ -60,7 +61,8 @@ class DiskSink final : public ChunkSink {
     [[nodiscard]] lib::Result<void> submit(const ChunkImage& image) override;
     SinkState step() override;
 
-    [[nodiscard]] lib::Result<void> finish(const ExportEnd&) override { return result(); }
+    // Without a chunk there are no totals.
+    [[nodiscard]] lib::Result<void> finish(const ExportEnd& totals) override;
 
     [[nodiscard]] SinkState state() const override { return m_state; }
 
@@ -69,14 +71,9 @@ class DiskSink final : public ChunkSink {
     // Complete files so far; the next one gets this number.
     [[nodiscard]] std::uint32_t files() const { return m_files; }
 
-    // The file being written, or the one that could not be written. Empty before the first.
-
   private:
     SinkState fail(lib::Error error);
-
-    [[nodiscard]] lib::Result<void> result() const {
-        return m_state == SinkState::failed ? lib::Result<void>(m_error) : lib::Result<void>();
-    }
+    void begin_file(const ChunkImage& image);
 
     FileVolume& m_volume;
     lib::Text<kNameMax> m_base;
@@ -87,7 +84,9 @@ class DiskSink final : public ChunkSink {
     std::size_t m_part = 0;
     std::size_t m_offset = 0; // in that part
     bool m_created = false;
+    bool m_ending = false; // the image is the totals
     std::uint32_t m_files = 0;
+    std::array<std::byte, kCombineSlotsMax * kRecordBytes> m_end{};
 };
 
 } // namespace tracer

@@ -81,6 +81,12 @@ void check_totals(Account& account, const trace::TraceFacts& facts) {
 
 } // namespace
 
+std::uint64_t records_elsewhere(const tracer::ExportEnd& totals, std::uint64_t events) {
+    const std::uint64_t made = totals.committed + totals.tracer_made;
+    const std::uint64_t kept = made - std::min(made, totals.overwritten);
+    return totals.committed == 0 ? 0 : kept - std::min(kept, events);
+}
+
 Account account_of(const formats::Trace& trace) {
     Account account;
     const trace::TraceFacts& facts = trace.facts();

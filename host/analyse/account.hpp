@@ -6,8 +6,8 @@
 //   sent = received = stored                                       the manifest and the files
 //   each chunk has the checksum that the machine computed
 //
-// It closes if every line holds. Without the machine's totals (files of a ramdisk, another system's trace) it is open,
-// which is no violation: what is not known is not claimed. Valid once the trace has been read to its end.
+// It closes if every line holds. Without the machine's totals (a ramdisk of an earlier version, another system's trace)
+// it is open, which is no violation: what is not known is not claimed. Valid once the trace has been read to its end.
 #pragma once
 
 #include "host/formats/trace.hpp"
@@ -41,6 +41,10 @@ struct Account {
 
     [[nodiscard]] bool closes() const { return faults.empty() && !unknown; }
 };
+
+// Records that the machine kept, by its totals, and that are not among `events` decoded ones: they left otherwise, or
+// not at all. 0: none, or the machine did not count.
+[[nodiscard]] std::uint64_t records_elsewhere(const tracer::ExportEnd& totals, std::uint64_t events);
 
 [[nodiscard]] Account account_of(const formats::Trace& trace);
 

@@ -2,6 +2,7 @@
 #include "host/collector/session_directory.hpp"
 
 #include "host/formats/dat/manifest.hpp"
+#include "host/formats/dat/session_files.hpp"
 #include "host/text/format.hpp"
 #include "host/trace/kernel_image.hpp"
 
@@ -42,7 +43,8 @@ Failure unusable(std::string_view text) {
 
 bool belongs_to_session(const std::string& name) {
     const auto is = [&name](std::string_view text) { return name == text || name == std::string(text) + ".new"; };
-    return is(formats::dat::kManifestName) || is(trace::kFormatsName) || formats::dat::is_chunk_file_name(name);
+    return is(formats::dat::kManifestName) || is(trace::kFormatsName) || formats::dat::is_chunk_file_name(name) ||
+           formats::dat::is_totals_file_name(name);
 }
 
 } // namespace

@@ -57,7 +57,8 @@ def prior_session(ctx, image):
     for file in list(target.iterdir()):
         file.rename(target / file.name.replace("prior", "trace"))
     ctx.remora("adopt", target)
-    ctx.remora("verify", target)
+    account = json.loads(ctx.remora("verify", "--json", target).stdout)["account"]
+    expect(account["closes"], f"{target}: {account}")
     return target, trace_files(target)
 
 

@@ -185,6 +185,9 @@ def run_whose_collector_dies_keeps_what_it_acknowledged(ctx):
     expect(run.returncode == 1 and "records were carried by udp alone" in said, f"{run.returncode}: {said}")
     expect(f"before it failed is in {session}" in said, said)
     expect(len(trace_files(session)) >= 12 and trace_files(disk), "a part is missing")
+    expect("records that the machine kept are not in these files" in said, said)
+    ctx.remora("verify", disk, codes=(2,))
+    expect("nothing lost" not in ctx.remora("summary", disk, codes=(2,)).stdout, "half a run passes for whole")
 
 
 @case

@@ -215,8 +215,10 @@ class GuestContext(Context):
         return outcome, self.disk_files(image)[1]
 
     def adopt(self, directory):
+        """A session of trace files, whose account closes by the totals beside them."""
         self.remora("adopt", directory)
-        self.remora("verify", directory)
+        account = json.loads(self.remora("verify", "--json", directory).stdout)["account"]
+        expect(account["closes"], f"{directory}: {account}")
         self.check(directory)
         return directory
 

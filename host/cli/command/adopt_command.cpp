@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: MIT
 // remora adopt: makes a session of a directory of Ntrace.dat files, as they come from the ramdisk's FAT image, or as a
-// collector left them that was killed. What the manifest says is read from the files themselves; the files are not
-// touched.
+// collector left them that was killed. What the manifest says is read from the files themselves, and from the totals
+// beside them (endtrace.dat), if the ramdisk has them; the files are not touched.
 #include "host/cli/command/commands.hpp"
 
+#include "host/analyse/account.hpp"
 #include "host/cli/command/trace_input.hpp"
 #include "host/collector/session_directory.hpp"
 #include "host/collector/session_formats.hpp"
 #include "host/formats/dat/session_files.hpp"
 #include "host/text/escape.hpp"
 
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -27,9 +29,15 @@ struct AdoptOptions {
     bool force = false;
 };
 
+struct Adopted {
+    formats::dat::Manifest manifest;
+    std::uint64_t events = 0; // records, decoded
+};
+
 // Reads one file to its end. False if it could not be read at all.
 bool adopt_file(const AdoptOptions& options, const std::string& file, trace::Diagnostics& diagnostics,
-                formats::dat::Manifest& manifest) {
+                Adopted& adopted) {
+    formats::dat::Manifest& manifest = adopted.manifest;
     const std::string path = options.directory + '/' + file;
     const auto checksum = formats::dat::checksum_file(path);
     if (!checksum) {
@@ -61,6 +69,9 @@ bool adopt_file(const AdoptOptions& options, const std::string& file, trace::Dia
         manifest.build = facts.build;
     }
     manifest.chunks.push_back(std::move(chunk));
+    for (const trace::ChunkReport& report : facts.chunks) {
+        adopted.events += report.events - std::min(report.events, report.unused);
+    }
     return true;
 }
 
@@ -92,6 +103,28 @@ std::string missing(const formats::dat::Manifest& manifest) {
         }
     }
     return missing_records != 0 ? fmt::format("{} records are missing", missing_records) : "";
+}
+
+// Takes the totals beside the files, if they are there, and states what is missing.
+void adopt_totals(const std::string& directory, Adopted& adopted) {
+    formats::dat::Manifest& manifest = adopted.manifest;
+    manifest.reason = missing(manifest);
+    const auto totals = formats::dat::read_totals(directory);
+    if (totals) {
+        manifest.announced = totals.value();
+    }
+    if (!manifest.reason.empty() || (!totals && totals.error() == lib::Error::not_found)) {
+        return;
+    }
+    if (!totals) {
+        manifest.reason = fmt::format("{} cannot be read: {}", formats::dat::kTotalsName, error_name(totals.error()));
+    } else if (totals.value().chunks != manifest.chunks.size()) {
+        manifest.reason =
+            fmt::format("the machine wrote {} files, here are {}", totals.value().chunks, manifest.chunks.size());
+    } else if (const auto absent = analyse::records_elsewhere(totals.value(), adopted.events); absent != 0) {
+        manifest.reason = fmt::format(
+            "{} records that the machine kept are not in these files: they left otherwise, or not at all", absent);
+    }
 }
 
 lib::Result<std::vector<std::string>, trace::Refusal> files_to_adopt(const std::string& directory) {
@@ -137,15 +170,16 @@ ExitStatus adopt(const AdoptOptions& options, Context context) {
         formats = std::move(table.value());
     }
     trace::Diagnostics diagnostics(diagnostics_to(context));
-    formats::dat::Manifest manifest;
+    Adopted adopted;
+    formats::dat::Manifest& manifest = adopted.manifest;
     manifest.origin = "files";
     for (const std::string& file : files.value()) {
-        if (!adopt_file(options, file, diagnostics, manifest)) {
+        if (!adopt_file(options, file, diagnostics, adopted)) {
             return complain(fmt::format("{} cannot be read", file));
         }
     }
     diagnostics.finish();
-    manifest.reason = missing(manifest);
+    adopt_totals(options.directory, adopted);
     if (old) {
         keep_transfer(old.value(), manifest);
     }

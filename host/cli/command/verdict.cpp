@@ -2,6 +2,7 @@
 // Adding up. Counters of a CPU are cumulative, so the greatest of its chunks counts; those of a chunk are summed.
 #include "host/cli/command/verdict.hpp"
 
+#include "host/analyse/account.hpp"
 #include "host/analyse/manifest_check.hpp"
 #include "host/text/escape.hpp"
 #include "host/text/format.hpp"
@@ -49,6 +50,9 @@ Accounts accounts_of(const formats::Trace& trace) {
         accounts.dropped = std::max(accounts.dropped, end->dropped);
         accounts.refused = std::max(accounts.refused, end->refused);
         accounts.overwritten = std::max(accounts.overwritten, end->overwritten);
+        if (!trace.facts().chunks.empty() && trace.facts().chunks.front().described) {
+            accounts.elsewhere = analyse::records_elsewhere(*end, accounts.committed);
+        }
         accounts.lost_chunks = end->chunks - std::min<std::uint64_t>(end->chunks, trace.facts().chunks.size());
     }
     if (manifest && manifest->transfer) {
@@ -76,6 +80,9 @@ Verdict verdict_of(const formats::Trace& trace, const Accounts& accounts) {
     }
     if (accounts.skipped != 0) {
         return incomplete(fmt::format("{} records could not be decoded", accounts.skipped));
+    }
+    if (accounts.elsewhere != 0) {
+        return incomplete(fmt::format("{} records that the machine kept are not in this trace", accounts.elsewhere));
     }
     if (const auto faults = analyse::manifest_faults(trace); !faults.empty()) {
         return {false, Style::bad,

@@ -22,6 +22,7 @@ struct Accounts {
     std::uint64_t skipped = 0;        // here, and not decodable
     std::uint64_t damaged_chunks = 0; // with a wrong checksum
     std::uint64_t lost_chunks = 0;    // announced by the sender and not here
+    std::uint64_t elsewhere = 0;      // kept by the machine, by its totals, and in no chunk that was sent here
 };
 
 [[nodiscard]] Accounts accounts_of(const formats::Trace& trace);

@@ -38,6 +38,9 @@ class RecordStream final : public trace::EventStream {
     // What carried these records states that so much of it was lost.
     void note_absent(const trace::Absent& absent) { m_facts.absent = absent; }
 
+    // What carried these records has the machine's totals beside them.
+    void note_totals(const tracer::ExportEnd& totals) { m_facts.export_end = totals; }
+
     // Only for a session.
     [[nodiscard]] const std::optional<Manifest>& manifest() const { return m_manifest; }
 

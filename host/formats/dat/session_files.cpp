@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "host/formats/dat/session_files.hpp"
 
+#include "host/formats/dat/chunk_begin.hpp"
+#include "host/text/format.hpp"
+#include "host/trace/byte_source.hpp"
+
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <set>
 #include <system_error>
@@ -27,6 +32,28 @@ lib::Result<std::vector<std::string>> list_chunk_files(const std::string& path) 
     // At most nine digits: is_chunk_file_name() has looked.
     std::ranges::sort(files, {}, [](const std::string& name) { return std::stoul(name); });
     return files;
+}
+
+bool is_totals_file_name(std::string_view name) {
+    return name == kTotalsName || name == "ENDTRACE.DAT";
+}
+
+lib::Result<tracer::ExportEnd> read_totals(const std::string& directory) {
+    auto source = trace::ByteSource::open_file(fmt::format("{}/{}", directory, kTotalsName));
+    if (!source && source.error() == lib::Error::not_found) {
+        source = trace::ByteSource::open_file(directory + "/ENDTRACE.DAT");
+    }
+    if (!source) {
+        return source.error();
+    }
+    std::array<std::byte, tracer::kCombineSlotsMax * tracer::kRecordBytes> slots;
+    const auto size = source.value()->read(0, slots);
+    if (!size) {
+        return size.error();
+    }
+    const auto totals = read_leading_event<tracer::ExportEnd>(trace::kCodeOf<"export_end">,
+                                                              std::span<const std::byte>(slots).first(size.value()));
+    return totals ? lib::Result<tracer::ExportEnd>(*totals) : lib::Error::corrupt;
 }
 
 std::vector<std::string> unlisted_files(const std::string& path, const Manifest& manifest) {

@@ -14,6 +14,13 @@ namespace host::formats::dat {
 // The Ntrace.dat files in a directory, by number. not_found, refused, io.
 [[nodiscard]] lib::Result<std::vector<std::string>> list_chunk_files(const std::string& path);
 
+// endtrace.dat, in lower or (as FAT has it) upper case: the totals of the run, which a ramdisk has beside its chunks.
+inline constexpr std::string_view kTotalsName = "endtrace.dat";
+[[nodiscard]] bool is_totals_file_name(std::string_view name);
+
+// not_found: the directory has no such file; corrupt: it does not begin with whole totals; refused, io.
+[[nodiscard]] lib::Result<tracer::ExportEnd> read_totals(const std::string& directory);
+
 // Those that the manifest does not list. A collector that was killed leaves such files: the chunk that it was writing,
 // and chunks that ended just before. None if the manifest is complete: then it lists all that the machine sent.
 [[nodiscard]] std::vector<std::string> unlisted_files(const std::string& path, const Manifest& manifest);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "host/formats/fat/image.hpp"
 
+#include "host/formats/dat/chunk_begin.hpp"
+#include "host/formats/dat/session_files.hpp"
 #include "host/formats/fat/volume.hpp"
 #include "host/text/format.hpp"
 
@@ -14,6 +16,11 @@ namespace host::formats::fat {
 
 namespace {
 
+bool same_name(std::string_view name, std::string_view lower) {
+    const auto same = [](char a, char b) { return std::tolower(static_cast<unsigned char>(a)) == b; };
+    return std::ranges::equal(name, lower, same);
+}
+
 // N of "Ntrace.dat", whatever its case; none if it is another name, or N has leading zeros or more than nine digits.
 std::optional<std::uint32_t> file_number(std::string_view name) {
     constexpr std::string_view kSuffix = "trace.dat";
@@ -22,8 +29,7 @@ std::optional<std::uint32_t> file_number(std::string_view name) {
         return std::nullopt;
     }
     const std::string_view digits = name.substr(0, name.size() - kSuffix.size());
-    const auto same = [](char a, char b) { return std::tolower(static_cast<unsigned char>(a)) == b; };
-    if (!std::ranges::equal(name.substr(digits.size()), kSuffix, same) || (digits.size() > 1 && digits[0] == '0')) {
+    if (!same_name(name.substr(digits.size()), kSuffix) || (digits.size() > 1 && digits[0] == '0')) {
         return std::nullopt;
     }
     std::uint32_t number = 0;
@@ -68,6 +74,9 @@ class Importer {
                 return copied;
             }
         }
+        if (m_totals_file) {
+            read_totals(volume.value());
+        }
         if (m_files.empty()) {
             m_diagnostics.report("E-EMPTY", {.file = m_name}, "the root directory has no file Ntrace.dat");
             return lib::Error::corrupt;
@@ -77,6 +86,8 @@ class Importer {
 
     [[nodiscard]] const std::vector<trace::NamedSource>& sources() const { return m_sources; }
 
+    [[nodiscard]] const std::optional<tracer::ExportEnd>& totals() const { return m_totals; }
+
   private:
     void report(const Fault& fault) {
         m_diagnostics.report("E-FAT", {.file = m_name, .offset_bytes = fault.offset_bytes}, fault.text);
@@ -85,12 +96,33 @@ class Importer {
     void take(const File& file) {
         const auto number = file_number(file.name);
         if (!number) {
+            if (same_name(file.name, dat::kTotalsName)) {
+                m_totals_file = file;
+            }
             return;
         }
         if (m_files.size() == kFilesMax) {
             ++m_left_out;
         } else if (!m_files.try_emplace(*number, file).second) {
             report({file.entry_bytes, fmt::format("a second file {}: the first is kept", file.name)});
+        }
+    }
+
+    void read_totals(Volume& volume) {
+        std::vector<std::byte> slots;
+        Fault fault;
+        static_cast<void>(volume.read(
+            *m_totals_file,
+            [&slots](std::span<const std::byte> bytes) -> lib::Result<void> {
+                constexpr std::size_t kBytesMax = tracer::kCombineSlotsMax * tracer::kRecordBytes;
+                const auto kept = bytes.first(std::min(bytes.size(), kBytesMax - slots.size()));
+                slots.insert(slots.end(), kept.begin(), kept.end());
+                return {};
+            },
+            fault));
+        m_totals = dat::read_leading_event<tracer::ExportEnd>(trace::kCodeOf<"export_end">, slots);
+        if (!m_totals) {
+            report({m_totals_file->entry_bytes, fmt::format("{} holds no totals of a run", m_totals_file->name)});
         }
     }
 
@@ -132,6 +164,8 @@ class Importer {
     std::string m_name;
     trace::Diagnostics& m_diagnostics;
     std::map<std::uint32_t, File> m_files;
+    std::optional<File> m_totals_file;
+    std::optional<tracer::ExportEnd> m_totals;
     std::uint64_t m_left_out = 0;
     bool m_strict;
     std::uint64_t m_damages; // before anything was read
@@ -152,7 +186,11 @@ lib::Result<std::unique_ptr<dat::RecordStream>> open(const trace::NamedSource& i
     if (const auto collected = importer.collect(image.value()); !collected) {
         return collected.error();
     }
-    return dat::RecordStream::of_sources(importer.sources(), options, diagnostics);
+    auto stream = dat::RecordStream::of_sources(importer.sources(), options, diagnostics);
+    if (stream && importer.totals()) {
+        stream.value()->note_totals(*importer.totals());
+    }
+    return stream;
 }
 
 } // namespace host::formats::fat

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The image of a FAT volume as a trace: the files Ntrace.dat of its root directory, in order of N, copied out to files
-// without names. Memory is constant; the disk holds the copies.
+// without names, and the totals of the run in endtrace.dat. Memory is constant; the disk holds the copies.
 #pragma once
 
 #include "host/formats/dat/record_stream.hpp"

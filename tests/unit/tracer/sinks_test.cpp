@@ -3,6 +3,7 @@
 #include "tests/support/tracer/sinks.hpp"
 
 #include "tracer/event_table.hpp"
+#include "tracer/metadata_writer.hpp"
 
 #include <numeric>
 
@@ -216,10 +217,41 @@ TEST(DiskSink, WritesEachChunkToAFileOfItsOwn) {
     ASSERT_EQ(run(sink), SinkState::idle);
     ASSERT_TRUE(sink.submit(image_of(3, 0, second)).ok());
     ASSERT_EQ(run(sink), SinkState::idle);
-    ASSERT_TRUE(sink.finish({}).ok());
     EXPECT_EQ(volume.files, (std::map<std::string, Bytes>{{"0trace.dat", first}, {"1trace.dat", second}}));
     EXPECT_EQ(sink.files(), 2U);
     EXPECT_EQ(sink.set_base_name("other.dat").error(), lib::Error::refused);
+}
+
+TEST(DiskSink, WritesTheTotalsAfterTheLastChunk) {
+    const tracer::ExportEnd totals{.chunks = 1, .records = 3, .dropped = 7, .committed = 3};
+    FakeVolume volume;
+    DiskSink sink(volume);
+    Bytes memory;
+    ASSERT_TRUE(sink.submit(image_of(3, 0, memory)).ok());
+    ASSERT_EQ(run(sink), SinkState::idle);
+    ASSERT_TRUE(sink.finish(totals).ok());
+    ASSERT_EQ(run(sink), SinkState::idle);
+    std::array<std::byte, tracer::kCombineSlotsMax * tracer::kRecordBytes> expected{};
+    tracer::MetadataWriter writer(expected, {});
+    writer.combined(tracer::event_code("export_end"), totals);
+    const Bytes end(writer.written().begin(), writer.written().end());
+    EXPECT_EQ(volume.files, (std::map<std::string, Bytes>{{"0trace.dat", memory}, {"endtrace.dat", end}}));
+    EXPECT_EQ(sink.files(), 1U);
+}
+
+TEST(DiskSink, WritesNoTotalsOfNothingOrOnAFullVolume) {
+    FakeVolume volume;
+    DiskSink sink(volume);
+    ASSERT_TRUE(sink.finish({}).ok());
+    EXPECT_EQ(sink.state(), SinkState::idle);
+    EXPECT_TRUE(volume.files.empty());
+    Bytes memory;
+    ASSERT_TRUE(sink.submit(image_of(3, 0, memory)).ok());
+    ASSERT_EQ(run(sink), SinkState::idle);
+    volume.free_bytes = 0;
+    ASSERT_TRUE(sink.finish({}).ok());
+    EXPECT_EQ(run(sink), SinkState::failed);
+    EXPECT_EQ(sink.last_error(), lib::Error::no_space);
 }
 
 // The volume is asked for the longest name that may follow, before any file exists.
