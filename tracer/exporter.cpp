@@ -346,13 +346,17 @@ void Exporter::begin_exit() {
     m_exiting = true;
 }
 
-std::string_view Exporter::give_up_at_work(lib::Error error) {
-    if (m_work == Work::none) {
-        return {};
+std::string_view Exporter::at_work() const {
+    const bool has_work = m_work == Work::claimed || m_work == Work::chunk || m_work == Work::end;
+    return has_work ? m_sinks[m_sink].sink->name() : std::string_view{};
+}
+
+void Exporter::give_up(std::string_view name, lib::Error error) {
+    for (Sink& place : m_sinks) {
+        if (place.sink != nullptr && place.sink->name() == name) {
+            give_up(place, error);
+        }
     }
-    Sink& place = m_sinks[m_sink];
-    give_up(place, error);
-    return place.sink->name();
 }
 
 std::size_t Exporter::export_unsent() {

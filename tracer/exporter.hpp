@@ -108,8 +108,11 @@ class Exporter {
     // call the tracer any more; locks whose holders are gone are opened.
     void begin_exit();
 
-    // After begin_exit(): the sink that a step was abandoned in has failed. Its name; empty: there is none.
-    std::string_view give_up_at_work(lib::Error error);
+    // The name of the sink that has a chunk or the totals in hand; empty: none has. Context: any.
+    [[nodiscard]] std::string_view at_work() const;
+
+    // After begin_exit(): the sink of this name has failed, whatever it was doing. Does nothing if there is none.
+    void give_up(std::string_view name, lib::Error error);
 
     // Queues every chunk with records that a working sink has not carried. Returns the number of chunks queued.
     std::size_t export_unsent();

@@ -76,6 +76,13 @@ void leave_nmi() {
     g_tss.interrupt_stacks = stacks;
 }
 
+void abandon_nmis() {
+    constexpr auto kNmi = static_cast<std::size_t>(InterruptStack::nmi);
+    std::array<std::uint64_t, 7> stacks = g_tss.interrupt_stacks;
+    stacks[kNmi - 1] = g_stacks[kNmi - 1].top();
+    g_tss.interrupt_stacks = stacks;
+}
+
 std::array<std::uint64_t, kInterruptStacks> interrupt_stack_guards() {
     std::array<std::uint64_t, kInterruptStacks> guards{};
     for (std::size_t i = 0; i < kInterruptStacks; ++i) {

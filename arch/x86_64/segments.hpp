@@ -35,6 +35,9 @@ inline constexpr std::uint64_t kNmiStackBytes = 8192;
 void enter_nmi();
 void leave_nmi();
 
+// None that is being served will be continued. irq-off, on another stack.
+void abandon_nmis();
+
 // The unmapped pages below the interrupt stacks, for paging.
 [[nodiscard]] std::array<std::uint64_t, kInterruptStacks> interrupt_stack_guards();
 

@@ -137,6 +137,7 @@ std::optional<Vector> vector_in_service() {
 }
 
 void allow_nmi() {
+    abandon_nmis();
     asm volatile("movq %%rsp, %%rax\n"
                  "pushq %0\n"
                  "pushq %%rax\n"

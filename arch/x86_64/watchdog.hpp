@@ -38,7 +38,8 @@ void watchdog_resume();
 // The interrupt that is being served, according to the local APIC. Context: any.
 [[nodiscard]] std::optional<Vector> vector_in_service();
 
-// NMIs are blocked from the arrival of one to the next IRET: executes one. Context: any whose stack has 64 bytes left.
+// NMIs are blocked from the arrival of one to the next IRET: executes one. Those that were being
+// served do not continue. Context: irq-off, on a stack that is not theirs and has 64 bytes left.
 void allow_nmi();
 
 } // namespace arch::x86_64

@@ -58,9 +58,7 @@ void finish_on_own_stack(void*) {
 // The common end: the export functions of AFTER_EXIT still run, with interrupts off.
 [[noreturn]] void finish(std::uint32_t reason_code, const char* text) {
     trace_points::panicked(reason_code, text);
-    arch::StackPointer abandoned;
-    arch::switch_context(&abandoned, arch::prepare_stack(g_stack, &finish_on_own_stack, nullptr));
-    arch::stop(); // nothing switches back
+    repeat_panic_end();
 }
 
 // Interrupts off permanently. A second panic exits at once; a third one occurred on that path, and what is on it is the
@@ -83,6 +81,12 @@ void begin() {
 }
 
 } // namespace
+
+void repeat_panic_end() {
+    arch::StackPointer abandoned;
+    arch::switch_context(&abandoned, arch::prepare_stack(g_stack, &finish_on_own_stack, nullptr));
+    arch::stop(); // nothing switches back
+}
 
 void set_panic_end(const PanicEnd& end) {
     g_end = end;

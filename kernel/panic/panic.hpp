@@ -20,6 +20,10 @@ namespace kernel {
 [[noreturn]] void panic_on_hang(std::string_view what, std::uint32_t limit_ms, const arch::Exception& interrupted,
                                 std::optional<arch::Vector> in_service);
 
+// After a panic whose end hangs: begins it again with its first function, on the panic's own stack. What was running
+// there does not continue. Context: irq-off, also that of an NMI.
+[[noreturn]] void repeat_panic_end();
+
 // How a panic ends; set by the composition root before anything can fail.
 struct PanicEnd {
     void (*export_trace)(); // what still runs, with interrupts off, on a stack of the panic's own

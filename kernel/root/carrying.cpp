@@ -9,6 +9,9 @@
 #include "tracer/instance.hpp"
 #include "tracer/sink_disk.hpp"
 
+#include <algorithm>
+#include <array>
+
 namespace kernel::root {
 
 namespace {
@@ -22,17 +25,21 @@ constinit std::optional<lib::Error> g_network_error{}; // SINK=auto: why the dis
 // What a panic in the middle finds: how the run ended, and the sink that is being opened.
 constinit std::optional<RunEnd> g_carrying{};
 constinit std::string_view g_opening{};
-constinit std::string_view g_avoided{};
+constinit std::array<std::string_view, 2> g_avoided{}; // sinks whose opening did not return
 
 template <typename Sink>
 lib::Result<void> attach(const lib::Result<Sink*>& sink, tracer::SinkTime time) {
     return sink.ok() ? tracer::instance().exporter.attach(*sink.value(), time) : sink.error();
 }
 
+bool is_avoided(std::string_view name) {
+    return std::ranges::find(g_avoided, name) != g_avoided.end();
+}
+
 // A sink whose opening does not return is not opened again.
 template <typename Open>
 lib::Result<void> open_once(std::string_view name, tracer::SinkTime time, Open open) {
-    if (g_avoided == name) {
+    if (is_avoided(name)) {
         return lib::Error::timeout;
     }
     g_opening = name;
@@ -83,6 +90,11 @@ bool open_chosen_sinks() {
         report("disk", open_disk());
     }
     return all;
+}
+
+// Of an export that was interrupted.
+std::string_view stuck_sink() {
+    return g_opening.empty() ? tracer::instance().exporter.at_work() : g_opening;
 }
 
 std::string_view protocol_text() {
@@ -198,14 +210,37 @@ ExportEnd carry_trace(RunEnd end) {
     return any ? ExportEnd::whole : ExportEnd::nothing_asked;
 }
 
+bool can_carry_again() {
+    const std::string_view stuck = stuck_sink();
+    if (!g_carrying || stuck.empty()) {
+        return false;
+    }
+    for (std::size_t i = 0; i < tracer::Exporter::kSinksMax; ++i) {
+        const auto& report = tracer::instance().exporter.report(i);
+        if (report.sink != nullptr && report.sink->name() != stuck && !report.failed) {
+            return true;
+        }
+    }
+    const auto may_open = [stuck](std::string_view name, bool wanted) {
+        return wanted && name != stuck && report_of(name) == nullptr && !is_avoided(name);
+    };
+    const bool may_use_disk = wants_disk(g_setup.choice) || g_setup.choice == SinkChoice::automatic;
+    return may_open("udp", wants_udp(g_setup.choice)) || may_open("disk", may_use_disk);
+}
+
 void carry_again() {
     if (!g_carrying) {
         return;
     }
+    const std::string_view stuck = stuck_sink();
     tracer::Exporter& exporter = tracer::instance().exporter;
     exporter.begin_exit(); // what was interrupted does not continue
-    g_avoided = g_opening;
-    const std::string_view stuck = g_opening.empty() ? exporter.give_up_at_work(lib::Error::timeout) : g_opening;
+    if (g_opening.empty()) {
+        exporter.give_up(stuck, lib::Error::timeout);
+    } else {
+        *std::ranges::find(g_avoided, std::string_view{}) = g_opening;
+        g_opening = {};
+    }
     console().mark("exporting again, without ", stuck.empty() ? "a change" : stuck);
     static_cast<void>(carry_trace(*g_carrying));
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Carries what the tracer's instance holds to the sinks that the command line asks for, by polling, and reports on the
-// console what became of it. A panic in the middle (a sink that hangs, found by the watchdog) begins again without the
-// sink that was at work.
+// console what became of it. A panic in the middle, or the watchdog after a panic (a sink that hangs), begins again
+// without the sink that was at work.
 #pragma once
 
 #include "drivers/acpi/nfit.hpp"
@@ -27,7 +27,10 @@ void carry_configure(const CarrySetup& setup);
 // Every chunk in the tracer's instance, to the chosen sinks. irq-off.
 [[nodiscard]] ExportEnd carry_trace(RunEnd end);
 
-// After a panic: does nothing unless carry_trace() had begun and not ended. irq-off, once.
+// carry_trace() has begun and not ended, a sink is at work, and another one may carry what is left. Context: any.
+[[nodiscard]] bool can_carry_again();
+
+// After a panic: without the sink that was at work. Does nothing unless carry_trace() had begun and not ended. irq-off.
 void carry_again();
 
 } // namespace kernel::root

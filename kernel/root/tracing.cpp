@@ -286,6 +286,10 @@ void tracing_end() {
     }
 }
 
+bool tracing_can_export_again() {
+    return can_carry_again();
+}
+
 void tracing_export_again() {
     carry_again();
 }

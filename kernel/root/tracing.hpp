@@ -57,8 +57,11 @@ void tracing_end();
 // Hands every chunk that has not left yet to the chosen sinks, by polling. irq-off, once; also after a panic.
 [[nodiscard]] ExportEnd tracing_export(RunEnd end);
 
-// After a panic, when the AFTER_EXIT functions have run: if it was tracing_export() that panicked, the chunks that have
-// not left yet go to the sinks that were not at work then. irq-off, once.
+// tracing_export() hangs in a sink, and another sink may carry what is left. Context: any.
+[[nodiscard]] bool tracing_can_export_again();
+
+// After a panic, when the AFTER_EXIT functions have run: if it was tracing_export() that did not return, the chunks
+// that have not left yet go to the sinks that were not at work then. irq-off.
 void tracing_export_again();
 
 } // namespace kernel::root

@@ -22,6 +22,10 @@ void tracing_enable() {}
 
 void tracing_end() {}
 
+bool tracing_can_export_again() {
+    return false;
+}
+
 void tracing_export_again() {}
 
 ExportEnd tracing_export(RunEnd) {

@@ -7,6 +7,7 @@
 #include "kernel/panic/console.hpp"
 #include "kernel/panic/hang.hpp"
 #include "kernel/panic/panic.hpp"
+#include "kernel/root/tracing.hpp"
 #include "kernel/run/runlevel.hpp"
 #include "kernel/state/processor.hpp"
 #include "kernel/time/clock.hpp"
@@ -16,10 +17,13 @@ namespace kernel::root {
 
 namespace {
 
+constexpr int kRepeatsMax = 2; // of the last stage: there are as many sinks
+
 struct Watchdog {
     std::uint32_t limit_ms = 0;
     const BackgroundLevel* background = nullptr;
     bool last_stage = false;
+    int repeated = 0; // the last stage, without a sink that hung
     HangDetector detector;
 };
 
@@ -44,7 +48,14 @@ void look(const arch::Exception& interrupted, bool answered) {
         return;
     }
     if (g_watchdog.last_stage) {
-        console().mark("watchdog: the export does not progress for ", g_watchdog.limit_ms, " ms: reset");
+        const bool again = g_watchdog.repeated < kRepeatsMax && tracing_can_export_again();
+        console().mark("watchdog: the export does not progress for ", g_watchdog.limit_ms, " ms",
+                       again ? "" : ": reset");
+        if (again) {
+            ++g_watchdog.repeated;
+            g_watchdog.detector = {};
+            repeat_panic_end();
+        }
         arch::x86_64::reset();
     }
     panic_on_hang(hang_text(hang), g_watchdog.limit_ms, interrupted,

@@ -68,16 +68,22 @@ def hang_of_the_export_resets(ctx):
 
 @case
 def hang_of_a_sink_costs_only_that_sink(ctx):
-    """A sink of AFTER_EXIT that does not return from a step: the panic exports by the other one, whole."""
-    outcome, directory = ctx.traced("s_hang_in_sink", code=PANIC, kernel=TEST_KERNEL, nic="none", seed=1,
-                                    watchdog_ms=LIMIT_MS)
-    expect("the end of the run does not progress" in outcome.marker("panic: "), str(outcome))
-    outcome.marker("export failed: stuck: timeout after 0 chunks")
-    outcome.marker("exporting again, without stuck")
-    ctx.remora("adopt", directory)
-    ctx.remora("verify", directory)
-    last = int(outcome.marker("hangs after round").split()[-1])
-    expect(rounds_recorded(ctx, directory) == list(range(1, last + 1)), str(outcome))
+    """A sink of AFTER_EXIT that does not return from a step, at the end of a run or after a panic: the other one
+    exports the trace, whole. Without another one the machine is reset."""
+    for app, said in (("s_hang_in_sink", "panic: watchdog: the end of the run does not progress"),
+                      ("s_hang_in_sink_after_panic", f"watchdog: the export does not progress for {LIMIT_MS} ms")):
+        outcome, directory = ctx.traced(app, code=PANIC, kernel=TEST_KERNEL, nic="none", seed=1, watchdog_ms=LIMIT_MS)
+        expect(said in outcome.serial and "reset" not in outcome.serial, str(outcome))
+        outcome.marker("export failed: stuck: timeout after 0 chunks")
+        outcome.marker("exporting again, without stuck")
+        ctx.remora("adopt", directory)
+        ctx.remora("verify", directory)
+        last = int(outcome.marker("hangs after round").split()[-1])
+        expect(rounds_recorded(ctx, directory) == list(range(1, last + 1)), str(outcome))
+        ctx.run("rm", "-rf", directory, ctx.dir / "ramdisk.img")
+    outcome = ctx.boot("s_hang_in_every_sink", kernel=TEST_KERNEL, nic="none", watchdog_ms=LIMIT_MS)
+    outcome.marker("exporting again, without stuck too")
+    expect(outcome.code == 0 and outcome.markers[-1].endswith("reset"), str(outcome))
 
 
 @case

@@ -87,9 +87,10 @@ int works_forever(const kernel::AppArguments&) {
 
 class StuckSink final : public tracer::ChunkSink {
   public:
-    constexpr StuckSink() = default;
+    constexpr explicit StuckSink(std::string_view name)
+        : m_name(name) {}
 
-    [[nodiscard]] std::string_view name() const override { return "stuck"; }
+    [[nodiscard]] std::string_view name() const override { return m_name; }
 
     [[nodiscard]] lib::Result<void> submit(const tracer::ChunkImage&) override {
         m_state = tracer::SinkState::busy;
@@ -105,14 +106,27 @@ class StuckSink final : public tracer::ChunkSink {
     [[nodiscard]] lib::Error last_error() const override { return {}; }
 
   private:
+    std::string_view m_name;
     tracer::SinkState m_state = tracer::SinkState::idle;
 };
 
 int in_a_sink(const kernel::AppArguments& arguments) {
-    static constinit StuckSink stuck{};
+    static constinit StuckSink stuck{"stuck"};
     work(arguments);
     must(tracer::instance().exporter.attach(stuck, tracer::SinkTime::after_exit));
     return 0;
+}
+
+int in_a_sink_after_a_panic(const kernel::AppArguments& arguments) {
+    static_cast<void>(in_a_sink(arguments));
+    kernel::panic("before the hang");
+}
+
+// Whatever is left out, another one hangs.
+int in_every_sink(const kernel::AppArguments& arguments) {
+    static constinit StuckSink other{"stuck too"};
+    must(tracer::instance().exporter.attach(other, tracer::SinkTime::after_exit));
+    return in_a_sink_after_a_panic(arguments);
 }
 
 // A hang that the watchdog finds, and another one in its panic's AFTER_EXIT.
@@ -153,6 +167,8 @@ int sleeps(const kernel::AppArguments& arguments) {
     {"s_hang_in_panic", "a function of AFTER_EXIT does not return after a panic", &in_the_export, false},
     {"s_works_forever", "rounds of work until the machine is reset", &works_forever, false},
     {"s_hang_in_sink", "a sink does not return from a step", &in_a_sink, false},
+    {"s_hang_in_sink_after_panic", "a sink does not return from a step after a panic", &in_a_sink_after_a_panic, false},
+    {"s_hang_in_every_sink", "no sink returns from a step after a panic", &in_every_sink, false},
     {"s_hang_twice", "a task computes forever, then a function of AFTER_EXIT", &twice, false},
     {"s_no_hang_computes", "a task computes for longer than the limit", &computes, false},
     {"s_no_hang_kicks", "a task computes for longer than the limit, and says so", &kicks, false},
