@@ -119,6 +119,7 @@ struct Exception {
 struct Upcalls {
     void (*interrupt)(Vector vector);          // may switch contexts before it returns
     void (*exception)(const Exception& fault); // does not return
+    void (*nmi)(const Exception& interrupted); // one that the watchdog did not ask for
 };
 
 void set_upcalls(const Upcalls& upcalls);

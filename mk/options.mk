@@ -148,7 +148,7 @@ REMORA := $(BUILD)/host/remora
 #= ITRACE=instructions|blocks  tasks run in steps, in an application that offers it (docs/instruction-tracing.md)
 #= CLOCK_STEP=n CLOCK_TRIGGER=n CLOCK_MAX_DELTA=n CLOCK_NEAR_ZERO=n  with COMPENSATION=ON (docs/clock-compensation.md)
 #= CLOCK_RECORDS=on|off    with COMPENSATION=ON: records, not steps, take no time on the kernel's clock
-#= TIMEOUT_S=n             stop waiting after n seconds
+#= TIMEOUT_S=n             after n seconds an NMI makes the kernel panic and export; 30 s later the machine is stopped
 #= CHECK=1                 for `make deps`: only list what is missing
 #= DEPS=skip               do not look for Debian packages (systems without apt)
 #= CASES='pattern ...'     for `make test-kernel`, `make test-integration`, `make test-viewers`: only the cases whose name matches

@@ -9,6 +9,7 @@
 #
 #   OUT/serial.log  OUT/qemu.log  OUT/collector.log  OUT/ramdisk.img      logs and ramdisk of the run
 #   OUT/ram                                  the machine's memory, also while it runs (docs/black-box.md)
+#   OUT/qmp.in  OUT/qmp.out                  QEMU's monitor, while it runs: after TIMEOUT_S it sends an NMI
 #   OUT/udp  OUT/disk                                                     the sessions
 #   OUT/udp.journal                                                       only if the collector was killed
 #   SINK=auto: both sessions, if the network failed when it had carried something
@@ -27,6 +28,7 @@ fi
 
 SERIAL=$OUT/serial.log
 READY=$OUT/collector.ready
+MONITOR=$OUT/qmp
 COLLECTOR_PID=
 QEMU_PID=
 QEMU_STATUS=
@@ -93,7 +95,7 @@ prepare_out() {
     clear_folder "$OUT/udp.journal" "$kJournalFiles"
     clear_folder "$OUT/disk" "$kSessionFiles"
     clear_folder "$OUT/esp" "$kEspFiles"
-    rm -f "$OUT/ramdisk.img" "$OUT/ram" "$SERIAL" "$READY" "$OUT/qemu.log" "$OUT/collector.log"
+    rm -f "$OUT/ramdisk.img" "$OUT/ram" "$SERIAL" "$READY" "$OUT/qemu.log" "$OUT/collector.log" "$MONITOR".{in,out}
     touch "$SERIAL"
     if sink_has disk; then
         make_ramdisk "$OUT/ramdisk.img"
@@ -139,8 +141,12 @@ start_guest() {
     if has_room_for_ram "$OUT"; then
         ram=$OUT/ram
     fi
+    local monitor=()
+    if mkfifo "$MONITOR.in" "$MONITOR.out" 2>/dev/null; then # not every file system has them
+        monitor=(-chardev "pipe,id=monitor,path=$(quoted "$MONITOR")" -mon 'chardev=monitor,mode=control')
+    fi
     KERNEL=$KERNEL EFI_LOADER=$EFI_LOADER WORK=$OUT RAMDISK=$ramdisk RAM=$ram BOOT=$BOOT ACCEL=$ACCEL CLOCK=$CLOCK \
-        NIC=$NIC setsid "$(dirname "$0")/boot.sh" "$(kernel_words acpi)" >"$OUT/qemu.log" 2>&1 &
+        NIC=$NIC setsid "$(dirname "$0")/boot.sh" "$(kernel_words acpi)" "${monitor[@]}" >"$OUT/qemu.log" 2>&1 &
     QEMU_PID=$!
 }
 
@@ -180,10 +186,18 @@ end_progress() {
     fi
 }
 
+# inject_nmi: the kernel panics at it and exports its trace, even if it hangs. False: nothing that runs can be asked.
+inject_nmi() {
+    [[ -p $MONITOR.in && -n $(marker "$SERIAL" '^running ') ]] || return 1
+    # Opened for both directions, so that it does not wait for a reader.
+    printf '%s\n' '{"execute": "qmp_capabilities"}' '{"execute": "inject-nmi"}' 1<>"$MONITOR.in"
+}
+
 # A kernel that has reported its result switches the machine off; one that cannot is stopped after a moment.
+kExportWait_s=30
 wait_for_guest() {
     SECONDS=0
-    local result_seen_s=
+    local result_seen_s='' ends_s=0
     while kill -0 "$QEMU_PID" 2>/dev/null; do
         progress "$(guest_state)"
         if [[ -n $(marker "$SERIAL" '^loader failed') ]]; then
@@ -197,8 +211,14 @@ wait_for_guest() {
             stop "$QEMU_PID"
             break
         fi
-        if ((SECONDS >= TIMEOUT_S)); then
-            TIMED_OUT=yes
+        if [[ -z $TIMED_OUT ]] && ((SECONDS >= TIMEOUT_S)); then
+            TIMED_OUT=$LAST_STATE
+            ends_s=$SECONDS
+            if inject_nmi; then
+                ends_s=$((SECONDS + kExportWait_s))
+            fi
+        fi
+        if [[ -n $TIMED_OUT ]] && ((SECONDS >= ends_s)); then
             stop "$QEMU_PID"
             break
         fi
@@ -208,6 +228,7 @@ wait_for_guest() {
     QEMU_STATUS=0
     wait "$QEMU_PID" || QEMU_STATUS=$?
     QEMU_PID=
+    rm -f "$MONITOR".{in,out}
 }
 
 # The collector ends by itself after the end of the export; a trace without an end is closed by asking it to stop.
@@ -242,19 +263,25 @@ end_collector() {
 
 # --- the result ------------------------------------------------------------------------------------------------------
 
+kNmiPanic='panic: exception 2 (NMI)'
+
 # The cause of a failed run, in one line: the first that applies explains the others.
 cause() {
     local pattern line
     for pattern in '^loader failed' '^command line: ' '^panic' '^main task: ' '^export failed'; do
         line=$(marker "$SERIAL" "$pattern")
-        if [[ -n $line ]]; then
+        if [[ -n $line && ! (-n $TIMED_OUT && $line == "$kNmiPanic") ]]; then
             say "the guest says: $line"
             return
         fi
     done
     line=$(marker "$SERIAL" '^result ')
     if [[ -n $TIMED_OUT ]]; then
-        say "the guest did not end within $TIMEOUT_S s (state: $LAST_STATE); TIMEOUT_S=n waits longer"
+        local panicked=
+        if [[ -n $(marker "$SERIAL" "^$kNmiPanic") ]]; then
+            panicked=', and panicked at an NMI'
+        fi
+        say "the guest did not end within $TIMEOUT_S s (state: $TIMED_OUT)$panicked; TIMEOUT_S=n waits longer"
     elif [[ -n $line ]]; then
         say "the kernel reported: $line"
     elif [[ $QEMU_STATUS -ne 0 ]]; then

@@ -132,7 +132,7 @@ void arch_interrupt_dispatch(arch::x86_64::InterruptFrame* frame) {
     if (vector == kVectorNmi) {
         enter_nmi();
         if (!serve_look(*frame)) {
-            arch::g_upcalls.interrupt(vector);
+            arch::g_upcalls.nmi(interrupted_by_nmi(*frame));
         }
         leave_nmi();
         return;

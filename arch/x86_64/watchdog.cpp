@@ -7,6 +7,7 @@
 #include "arch/x86_64/segments.hpp"
 
 #include <bit>
+#include <utility>
 
 namespace arch::x86_64 {
 
@@ -30,6 +31,7 @@ struct Clock {
     std::uint64_t configuration = 0;
     std::uint64_t period = 0; // in ticks of the HPET
     std::uint64_t due = 0;    // the counter's value at the next look
+    bool passed = false;      // arming for `due` took several tries: an NMI of one before may still come
     bool pinged = false;
     bool answered = false;
 };
@@ -39,6 +41,7 @@ constinit Clock g_clock{};
 // The comparator is compared for equality: a value that has passed meanwhile would never come.
 void arm(std::uint64_t distance) {
     for (int i = 0; i < kArmTriesMax; ++i, distance *= 2) {
+        g_clock.passed = i != 0;
         g_clock.due = hpet_counter() + distance;
         mmio_write(g_clock.timer + kRegComparator, g_clock.due);
         if (hpet_counter() < g_clock.due) {
@@ -102,23 +105,29 @@ void watchdog_resume() {
     }
 }
 
+Exception interrupted_by_nmi(const InterruptFrame& frame) {
+    return {.vector = kVectorNmi,
+            .error_code = 0,
+            .instruction_address = frame.rip,
+            .stack_address = frame.rsp,
+            .frame_address = frame.rbp,
+            .fault_address = 0,
+            .interrupts_were_on = (frame.rflags & kInterruptFlag) != 0};
+}
+
 bool serve_look(const InterruptFrame& frame) {
-    if (g_clock.look == nullptr || hpet_counter() < g_clock.due) {
+    if (g_clock.look == nullptr) {
         return false;
+    }
+    if (hpet_counter() < g_clock.due) {
+        return std::exchange(g_clock.passed, false);
     }
     arm(g_clock.period);
     const bool answered = g_clock.answered;
     if (answered) {
         ping(); // else the one before still waits
     }
-    g_clock.look({.vector = kVectorNmi,
-                  .error_code = 0,
-                  .instruction_address = frame.rip,
-                  .stack_address = frame.rsp,
-                  .frame_address = frame.rbp,
-                  .fault_address = 0,
-                  .interrupts_were_on = (frame.rflags & kInterruptFlag) != 0},
-                 answered);
+    g_clock.look(interrupted_by_nmi(frame), answered);
     return true;
 }
 

@@ -31,6 +31,9 @@ using WatchdogLook = void (*)(const Exception& interrupted, bool answered);
 void watchdog_hold();
 void watchdog_resume();
 
+// What an NMI interrupted.
+[[nodiscard]] Exception interrupted_by_nmi(const InterruptFrame& frame);
+
 // Whether this was a look: else the NMI, or the exception, has another cause. In the handler's context.
 [[nodiscard]] bool serve_look(const InterruptFrame& frame);
 [[nodiscard]] bool serve_ping(std::uint8_t vector);

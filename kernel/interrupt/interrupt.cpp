@@ -2,6 +2,7 @@
 #include "kernel/interrupt/interrupt.hpp"
 
 #include "kernel/interrupt/storm.hpp"
+#include "kernel/panic/panic.hpp"
 #include "kernel/sched/scheduler.hpp"
 #include "kernel/sched/upcalls.hpp"
 #include "kernel/section/section_meter.hpp"
@@ -50,14 +51,16 @@ lib::Result<void> attach(arch::Vector vector, std::string_view name, const Attac
 
 // Nothing is acknowledged, nothing switched: an NMI may have come anywhere. One that comes while another is served (a
 // fault or a trap in there has unblocked them) is served as well; arch gives it a stack of its own.
-void serve_nmi() {
+void serve_nmi(const arch::Exception& interrupted) {
     ++g_counters.nmi;
     if (g_nmi_depth++ != 0) {
         ++g_counters.nmi_nested;
     }
-    if (const Attachment& attachment = g_vectors[kNmi].attachment; attachment.handler != nullptr) {
-        attachment.handler(attachment.argument);
+    const Attachment& attachment = g_vectors[kNmi].attachment;
+    if (attachment.handler == nullptr) {
+        panic_on_exception(interrupted);
     }
+    attachment.handler(attachment.argument);
     --g_nmi_depth;
 }
 
@@ -139,11 +142,6 @@ void interrupt_entry(arch::Vector vector) {
     ++g_counters.taken;
     PerVector& own = g_vectors[vector];
     ++own.taken;
-    if (vector == kNmi) {
-        serve_nmi();
-        trace_points::interrupt_ended(vector);
-        return;
-    }
     const IrqOff off = IrqOff::from_entry();
     section_begins();
     const bool spurious = arch::is_spurious(vector);
@@ -162,6 +160,14 @@ void interrupt_entry(arch::Vector vector) {
     arch::end_of_interrupt(vector);
     return_from_interrupt(off);
     section_ends();
+}
+
+void nmi_entry(const arch::Exception& interrupted) {
+    trace_points::interrupt_started(kNmi);
+    ++g_counters.taken;
+    ++g_vectors[kNmi].taken;
+    serve_nmi(interrupted);
+    trace_points::interrupt_ended(kNmi);
 }
 
 InterruptCounters interrupt_counters() {

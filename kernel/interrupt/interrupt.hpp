@@ -20,7 +20,8 @@ namespace kernel {
 using InterruptHandler = void (*)(void* argument);
 
 // exists if the vector has a handler. name must outlive the attachment (a literal). irq-off or task.
-// A handler of vector 2 runs in NMI context: it may record events and touch what is its own, and nothing else.
+// A handler of vector 2 runs in NMI context: it may record events and touch what is its own, and nothing else. Without
+// one an NMI is a panic.
 [[nodiscard]] lib::Result<void> interrupt_attach(arch::Vector vector, std::string_view name, InterruptHandler handler,
                                                  void* argument);
 
@@ -44,6 +45,9 @@ using FastHandler = DriverWork (*)(void* argument);
 
 // The upcall for interrupts: may return on another task's time. irq-off.
 void interrupt_entry(arch::Vector vector);
+
+// The upcall for NMIs but those of the watchdog. In the context of the NMI.
+void nmi_entry(const arch::Exception& interrupted);
 
 struct InterruptCounters {
     std::uint64_t taken = 0;

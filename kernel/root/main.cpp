@@ -344,7 +344,7 @@ void kernel_main(arch::BootInfo* boot) {
                            tracing_export_again();
                        },
                    .exit = [] { leave(ExitCode::panic); }});
-    arch::set_upcalls({.interrupt = &interrupt_entry, .exception = &fault_entry});
+    arch::set_upcalls({.interrupt = &interrupt_entry, .exception = &fault_entry, .nmi = &nmi_entry});
     arch::x86_64::start_processor(tracing_per_cpu_base());
     start_console();
 

@@ -64,6 +64,21 @@ int without_a_wake_up(const kernel::AppArguments& arguments) {
     return 0;
 }
 
+// No hang by the state of the machine: whether the other task will post is a matter of its code.
+int beside_a_task(const kernel::AppArguments& arguments) {
+    const auto pid = must(kernel::task_create({.name = "other",
+                                               .body =
+                                                   [](void*) {
+                                                       for (;;) {
+                                                           kernel::task_delay(lib::milliseconds(1));
+                                                       }
+                                                   },
+                                               .argument = nullptr,
+                                               .model = kernel::NrtModel{}}));
+    must(kernel::task_activate(pid));
+    return without_a_wake_up(arguments);
+}
+
 int in_after_exit(const kernel::AppArguments& arguments) {
     work(arguments);
     must(kernel::sys_atrunlevel([](void*) { forever(); }, nullptr, kernel::RunLevel::after_exit));
@@ -163,6 +178,7 @@ int sleeps(const kernel::AppArguments& arguments) {
     {"s_hang_interrupts_off", "a task computes forever with interrupts off", &with_interrupts_off, false},
     {"s_hang_handler", "a timer's handler does not return", &in_a_handler, false},
     {"s_hang_main", "the main task waits, and nothing can wake it", &without_a_wake_up, false},
+    {"s_main_waits_beside_a_task", "the main task waits forever, another one works", &beside_a_task, false},
     {"s_hang_after_exit", "a function of AFTER_EXIT does not return", &in_after_exit, false},
     {"s_hang_in_panic", "a function of AFTER_EXIT does not return after a panic", &in_the_export, false},
     {"s_works_forever", "rounds of work until the machine is reset", &works_forever, false},

@@ -186,6 +186,7 @@ int interrupted(const kernel::AppArguments&) {
             }
         },
         kernel::HardModel{lib::milliseconds(1), lib::milliseconds(100'000), lib::milliseconds(100'000), {}});
+    count_nmis();
     const std::uint64_t before = tracer::this_cpu().steps.taken;
     check(FTrace_itrace_begin(FTRACE_ITRACE_BLOCKS) == 0, "steps begin");
     const std::uint64_t sum = mixed(kRounds);

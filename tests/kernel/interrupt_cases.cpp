@@ -69,6 +69,7 @@ int non_maskable(const kernel::AppArguments&) {
     constexpr std::uint32_t kDeliverNmi = 0x4400; // NMI, assert, physical destination
     const std::uint64_t base = arch::x86_64::kLocalApicDefaultBase;
     const std::uint64_t before = kernel::interrupt_counters().nmi;
+    guest::count_nmis();
     {
         const arch::IrqGuard guard;
         arch::x86_64::mmio_write<std::uint32_t>(base + kRegCommandHigh, 0);

@@ -45,10 +45,12 @@ void on_irq(void*) {
 void start_interrupter() {
     arch::x86_64::set_debug_hook(&on_debug);
     must(kernel::interrupt_attach(kVectorIrq, "irq", &on_irq, nullptr));
+    count_nmis();
 }
 
 void stop_interrupter() {
     must(kernel::interrupt_detach(kVectorIrq));
+    must(kernel::interrupt_detach(arch::x86_64::kVectorNmi));
     arch::x86_64::set_debug_hook(nullptr);
 }
 

@@ -245,6 +245,7 @@ int soak_records(const kernel::AppArguments& arguments) {
     FTrace_set_filter(FTrace_filter_interrupt, 0);
     g_random = arguments.seed;
     g_density = arguments.icount ? kExactClock : kHostClock;
+    count_nmis();
     make_nmi_of(must(arch::line_vector(kPitLine)));
     {
         const arch::IrqGuard guard;

@@ -175,6 +175,7 @@ int every_vector(const kernel::AppArguments&) {
         ++exceptions;
     }
     check(exceptions == 29 && kernel::tasks_killed_by_faults() == 29, "an exception each");
+    count_nmis();
     kRaise[kNmi]();
     check(kernel::interrupt_counters().nmi == nmi + 1, "an NMI by software");
     kernel::task_delay(lib::milliseconds(1)); // the timer still interrupts
@@ -240,6 +241,8 @@ std::size_t count_in(int chunk, std::uint16_t code) {
 // NMIs from outside (QEMU's monitor) until there were enough; every one is in the trace or counted as lost.
 int nmi_storm(const kernel::AppArguments&) {
     constexpr std::uint64_t kEnough = 3'000;
+    count_nmis();
+    kernel::console().mark("storm begins");
     const std::uint64_t first = kernel::interrupt_counters().nmi;
     const int chunk = begin(200'000);                              // the timer's records of a slow host are in it, too
     const std::uint64_t before = kernel::interrupt_counters().nmi; // a few may come between

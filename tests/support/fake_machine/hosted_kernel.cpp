@@ -110,7 +110,7 @@ enum class Extent {
 void boot(Extent extent) {
     static const kernel::App app{"scenario", "", &start_scenario, false};
     arch::fake_cpu.time = kBootTime;
-    arch::set_upcalls({.interrupt = &interrupt, .exception = nullptr});
+    arch::set_upcalls({.interrupt = &interrupt, .exception = nullptr, .nmi = nullptr});
     for (kernel::Level* const level :
          std::initializer_list<kernel::Level*>{&s_rm, &s_edf, &s_rr, &s_background, &s_cbs, &s_grub, &s_served}) {
         static_cast<void>(kernel::register_level(*level, kernel::IrqOff::from_boot()));
