@@ -129,6 +129,22 @@ def reset_then_a_whole_run(ctx):
 
 
 @case
+def reset_of_a_machine_that_writes_compactly(ctx):
+    """Chunks of any layout: memory holds what a stream had reached, and the next boot exports it whole."""
+    for layout in ("C", "large64"):
+        image = ctx.make_ramdisk()
+        meanwhile, _ = reset_once(ctx, 0.2, save=False)
+        outcome = ctx.boot("s_works_forever", kernel=TEST_KERNEL, nic="none", sink="disk", ramdisk=image, clock="tcg",
+                           compact=layout, devices=REBOOTS, meanwhile=meanwhile, until=LEFT, watchdog_ms=0)
+        directory, _ = prior_session(ctx, image)
+        chunks = json.loads((directory / "manifest.json").read_text())["chunks"]
+        expect(any(chunk["encoding"] != "records" for chunk in chunks), f"no compact chunk: {chunks}; {outcome}")
+        found = rounds(ctx, directory)
+        expect(len(found) > 10 and found == list(range(1, len(found) + 1)), f"rounds {found[-3:]}; {outcome}")
+        ctx.run("rm", "-rf", directory, image)
+
+
+@case
 def each_reset_leaves_a_trace_of_its_own(ctx):
     """The second boot, which is reset as well, does not take the place of the first on the ramdisk."""
     image = ctx.make_ramdisk()
