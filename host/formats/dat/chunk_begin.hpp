@@ -22,6 +22,9 @@ namespace host::formats::dat {
 inline constexpr std::uint16_t kChunkBeginCode =
     trace::kCodeOf<"chunk_begin"> | static_cast<std::uint16_t>(tracer::Combine::first);
 
+// Likewise of a machine whose bytes are in the other order.
+inline constexpr auto kSwappedBeginCode = static_cast<std::uint16_t>((kChunkBeginCode << 8) | (kChunkBeginCode >> 8));
+
 // The first slot of a chunk_begin.
 [[nodiscard]] constexpr bool begins_chunk(const tracer::Record& record) {
     return (record.code & (tracer::kCodeMask | tracer::kCombineMask)) == kChunkBeginCode;

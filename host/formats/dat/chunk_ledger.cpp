@@ -12,8 +12,6 @@ namespace host::formats::dat {
 
 namespace {
 
-constexpr auto kSwappedCode = static_cast<std::uint16_t>((kChunkBeginCode << 8) | (kChunkBeginCode >> 8));
-
 // More records than any chunk has: 4 GiB.
 constexpr std::uint32_t kChunkRecordsMax = 1U << 28;
 
@@ -43,7 +41,7 @@ bool ChunkLedger::is_metadata(const Slot& slot) const {
     if (!chunk.described && slot.index < m_scope.segment().preamble_slots) {
         return true;
     }
-    return is_metadata_family(code) && (!chunk.described || m_distrusts_count);
+    return is_metadata_family(code) && (!chunk.described || m_distrusts_count || !m_scope.segment().stretches.empty());
 }
 
 void ChunkLedger::count(const Slot& slot) {
@@ -74,7 +72,7 @@ void ChunkLedger::take_empty(const Slot& slot) {
 
 bool ChunkLedger::reject_swapped(const Slot& slot) {
     ASSERT(slot.index == 0);
-    if (slot.record.code != kSwappedCode) {
+    if (slot.record.code != kSwappedBeginCode) {
         return false;
     }
     m_scope.report("E-MAGIC", slot.offset_bytes,
@@ -141,7 +139,7 @@ bool ChunkLedger::accept(const tracer::ChunkBegin& description, const Slot& firs
     const Segment& segment = m_scope.segment();
     const std::uint64_t announced = std::uint64_t{description.preamble_slots} + description.records;
     if (is_seekable && !m_distrusts_count &&
-        (segment.end_bytes - segment.begin_bytes) / tracer::kRecordBytes < announced) {
+        (!segment.stretches.empty() || (segment.end_bytes - segment.begin_bytes) / tracer::kRecordBytes < announced)) {
         m_scope.chunk().damaged = true;
     }
     return !m_skipped;
@@ -184,7 +182,7 @@ void ChunkLedger::finish(std::uint64_t end_bytes) {
                        fmt::format("{} slots from here on are empty: what they held was lost on its way", m_empty));
     }
     // Slots of a preamble that were lost out of its middle with their places are no records.
-    const bool is_shifted = m_scope.segment().shifted_bytes != 0;
+    const bool is_shifted = !m_scope.segment().stretches.empty();
     const std::uint64_t preamble =
         is_shifted ? 0 : header.preamble_slots - std::min<std::uint64_t>(header.preamble_slots, chunk.preamble);
     const std::uint64_t records = header.records - std::min<std::uint64_t>(header.records, chunk.records);

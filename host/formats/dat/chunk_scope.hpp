@@ -10,6 +10,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace host::formats::dat {
 
@@ -47,6 +49,9 @@ class ChunkScope {
     [[nodiscard]] std::size_t index() const { return m_index; }
 
     [[nodiscard]] const Segment& segment() const { return m_segment; }
+
+    // The segment turned out to have lost or gained bytes.
+    void set_stretches(std::vector<Stretch> stretches) { m_segment.stretches = std::move(stretches); }
 
     [[nodiscard]] trace::TraceFacts& facts() { return m_facts; }
 

@@ -5,11 +5,12 @@
 
 #include "host/formats/dat/chunk_begin.hpp"
 #include "host/formats/dat/plain_record.hpp"
-#include "host/formats/dat/shifted.hpp"
+#include "host/formats/dat/slot_window.hpp"
 #include "host/text/escape.hpp"
 #include "host/text/format.hpp"
 #include "host/trace/event.hpp"
 #include "lib/endian.hpp"
+#include "tracer/chunk_seal.hpp"
 #include "tracer/compact/decoder.hpp"
 #include "tracer/compact/stream_header.hpp"
 
@@ -24,49 +25,8 @@ namespace {
 
 constexpr std::uint64_t kSlot = tracer::kRecordBytes;
 
-// A reader with a small window: indexing touches few slots of each chunk.
-class Window {
-  public:
-    Window(trace::ByteSource& source, std::uint64_t end_bytes)
-        : m_source(source)
-        , m_end(end_bytes)
-        , m_buffer(trace::ByteSource::kBufferBytes) {}
-
-    [[nodiscard]] std::optional<tracer::Record> at(std::uint64_t offset) {
-        if (offset + kSlot > m_end) {
-            return std::nullopt;
-        }
-        if (offset < m_begin || offset + kSlot > m_begin + m_filled) {
-            const auto count = m_source.read(offset, m_buffer);
-            m_failed = m_failed || !count;
-            m_begin = offset;
-            m_filled = count ? count.value() : 0;
-            if (m_filled < kSlot) {
-                return std::nullopt;
-            }
-        }
-        return tracer::decode_record(std::span(m_buffer).subspan(offset - m_begin, kSlot));
-    }
-
-    // What the window holds from this slot on, whole slots: after at() has returned it.
-    [[nodiscard]] std::span<const std::byte> from(std::uint64_t offset) const {
-        const std::span<const std::byte> held = std::span(m_buffer).first(m_filled).subspan(offset - m_begin);
-        return held.first(held.size() / kSlot * kSlot);
-    }
-
-    [[nodiscard]] bool failed() const { return m_failed; }
-
-  private:
-    trace::ByteSource& m_source;
-    std::uint64_t m_end;
-    std::vector<std::byte> m_buffer;
-    std::uint64_t m_begin = 0;
-    std::size_t m_filled = 0;
-    bool m_failed = false;
-};
-
 // The next slot at or after `from` that begins a chunk, or the end.
-std::uint64_t find_next_chunk(Window& window, std::uint64_t from, std::uint64_t end) {
+std::uint64_t find_next_chunk(SlotWindow& window, std::uint64_t from, std::uint64_t end) {
     for (std::uint64_t offset = from; offset + kSlot <= end; offset += kSlot) {
         const auto record = window.at(offset);
         if (!record || begins_chunk(*record)) {
@@ -95,7 +55,7 @@ bool rises_throughout(std::span<const std::byte> slots, lib::Ticks previous) {
 
 // A chunk that does not describe itself: finds its end, the stamp it starts with and, if it was cyclic, its oldest
 // record. True if there are slots of a header whose beginning is damaged.
-bool scan_plain(Window& window, Segment& segment, std::uint64_t end) {
+bool scan_plain(SlotWindow& window, Segment& segment, std::uint64_t end) {
     std::uint64_t offset = segment.begin_bytes;
     std::optional<lib::Ticks> first;
     lib::Ticks previous;
@@ -163,7 +123,7 @@ bool are_equal(const Segment& a, const Segment& b) {
 
 // The slots up to and including the one that ends a preamble: it states how many records follow, which are as many as
 // there are. 0: there is none.
-std::uint64_t preamble_without_header(Window& window, std::uint64_t begin, std::uint64_t end) {
+std::uint64_t preamble_without_header(SlotWindow& window, std::uint64_t begin, std::uint64_t end) {
     for (std::uint64_t offset = begin; offset + kSlot <= end; offset += kSlot) {
         const auto record = window.at(offset);
         if (record && record->code == trace::kCodeOf<"numevents"> && record->par2 == (end - offset) / kSlot - 1) {
@@ -174,7 +134,7 @@ std::uint64_t preamble_without_header(Window& window, std::uint64_t begin, std::
 }
 
 // Of a chunk whose header is damaged: where its records begin, if what follows its preamble are records.
-void find_records(Window& window, Segment& segment) {
+void find_records(SlotWindow& window, Segment& segment) {
     const std::uint64_t preamble = preamble_without_header(window, segment.begin_bytes, segment.end_bytes);
     const std::uint64_t begin = segment.begin_bytes + preamble * kSlot;
     const auto first = preamble != 0 && begin < segment.end_bytes ? window.at(begin) : std::nullopt;
@@ -184,48 +144,84 @@ void find_records(Window& window, Segment& segment) {
     }
 }
 
-// Where bytes were lost or added within the chunk, which ends with the file: its records after them are found. With its
-// header whole it stays one chunk, whose counts hold for both parts. With its header lost it begins where its preamble
-// continues. What never had a header ends there.
-void realign(Window& window, trace::ByteSource& source, Segment& segment, trace::Diagnostics& diagnostics) {
+// Of a chunk with damaged places whose header is lost: the slots up to and including the one that ends its preamble. As
+// many records follow as it states, but for those that were lost in the places. 0: there is none.
+std::uint64_t preamble_in(SlotWindow& window, const std::vector<Stretch>& stretches) {
+    const std::uint64_t lost_max = stretches.size();
+    const Stretch& last = stretches.back();
+    const std::uint64_t end = last.index + (last.end_bytes - last.begin_bytes) / kSlot;
+    for (const Stretch& stretch : stretches) {
+        std::uint64_t index = stretch.index;
+        for (std::uint64_t offset = stretch.begin_bytes; offset + kSlot <= stretch.end_bytes; offset += kSlot) {
+            const auto record = window.at(offset);
+            const std::uint64_t follow = end - ++index;
+            if (record && record->code == trace::kCodeOf<"numevents"> &&
+                std::max<std::uint64_t>(record->par2, follow) - std::min<std::uint64_t>(record->par2, follow) <=
+                    lost_max) {
+                return index;
+            }
+        }
+    }
+    return 0;
+}
+
+// Of the slot of this number, or of the first sound one after it.
+lib::Ticks stamp_at(SlotWindow& window, const std::vector<Stretch>& stretches, std::uint64_t index) {
+    for (const Stretch& stretch : stretches) {
+        const std::uint64_t offset = stretch.begin_bytes + (std::max(index, stretch.index) - stretch.index) * kSlot;
+        if (offset + kSlot <= stretch.end_bytes) {
+            const auto record = window.at(offset);
+            return record ? record->stamp() : lib::Ticks{};
+        }
+    }
+    return {};
+}
+
+// The header of the chunk at begin, if all of its slots are there and as many as its length says.
+std::optional<tracer::ChunkBegin> whole_header(SlotWindow& window, std::uint64_t begin, std::uint64_t& end) {
+    end = begin;
+    auto description = read_chunk_begin([&] { return window.at(std::exchange(end, end + kSlot)); });
+    const auto first = window.at(begin);
+    return first && tracer::combine_slots(first->par1) == (end - begin) / kSlot ? description : std::nullopt;
+}
+
+// Where bytes were lost or added within the chunk: the stretches between these places are found. With its header whole
+// it stays one chunk, whose counts hold for all of them. With its header lost its preamble is known by its end.
+void realign(SlotWindow& window, trace::ByteSource& source, Segment& segment, trace::Diagnostics& diagnostics) {
     const std::uint64_t begin = segment.begin_bytes;
-    const auto shifted = find_shifted_records(source, begin, segment.end_bytes);
-    if (!shifted) {
+    std::uint64_t header_end = 0;
+    const auto description = whole_header(window, begin, header_end);
+    const auto first = window.at(begin);
+    if ((description && description->encoding == tracer::Encoding::compact) || // a stream is whole, or not used
+        (first && first->code == kSwappedBeginCode)) {
         return;
     }
-    std::uint64_t slot = begin;
-    auto description = read_chunk_begin(
-        [&] { return slot + kSlot <= *shifted ? window.at(std::exchange(slot, slot + kSlot)) : std::nullopt; });
-    if (const auto first = window.at(begin); !first || tracer::combine_slots(first->par1) != (slot - begin) / kSlot) {
-        description.reset(); // its slots are not as many as its length says
-    }
-    if (description && description->encoding == tracer::Encoding::compact) {
-        return; // a stream is whole, or not used
-    }
-    diagnostics.report("W-TAIL", {.file = segment.path, .offset_bytes = *shifted},
-                       "bytes were lost or added before here: the records up to the end of the file are off their "
-                       "places, and read from here on");
-    const std::uint64_t end = find_next_chunk(window, *shifted, segment.end_bytes);
-    const std::uint64_t slots = (end - *shifted) / kSlot;
-    std::uint64_t records = description ? description->records : slots;
+    std::vector<Stretch> stretches;
     if (description) {
-        segment.shifted_bytes = *shifted;
-        segment.end_bytes = end;
-    } else if (const std::uint64_t preamble = preamble_without_header(window, *shifted, end); preamble != 0) {
-        diagnostics.report("E-MAGIC", {.file = segment.path, .offset_bytes = begin},
-                           "the chunk's header is damaged: what it says is lost, its records are read");
-        segment = {.path = segment.path, .begin_bytes = *shifted, .end_bytes = end, .preamble_slots = preamble};
-        records -= preamble;
-    } else {
-        segment.end_bytes = *shifted;
-        segment.oldest_bytes = 0;
+        stretches = find_stretches(source, begin, source.size_bytes(),
+                                   Announced{description->preamble_slots, description->records});
+    }
+    const bool is_lost = !description || (!stretches.empty() && stretches.front().end_bytes < header_end);
+    if (is_lost) {
+        stretches = find_stretches(source, begin, source.size_bytes(), std::nullopt);
+    }
+    if (stretches.empty()) {
         return;
     }
-    // A header may announce more than there is.
-    const auto first = records <= slots ? window.at(end - records * kSlot) : std::nullopt;
-    if (first) {
-        segment.first_stamp = first->stamp();
+    std::uint64_t preamble = description ? description->preamble_slots : 0;
+    if (is_lost) {
+        preamble = preamble_in(window, stretches);
+        segment.key.reset();
+        segment.preamble_slots = preamble;
+        if (preamble != 0) {
+            diagnostics.report("E-MAGIC", {.file = segment.path, .offset_bytes = begin},
+                               "the chunk's header is damaged: what it says is lost, its records are read");
+        }
     }
+    segment.oldest_bytes = 0;
+    segment.end_bytes = stretches.back().end_bytes;
+    segment.first_stamp = stamp_at(window, stretches, preamble);
+    segment.stretches = std::move(stretches);
 }
 
 // Of a compact stream, whose first bytes are no record: its own first event, which comes after a heartbeat. Nothing if
@@ -295,12 +291,13 @@ void index_file(trace::ByteSource& source, const std::string& path, std::vector<
         diagnostics.report("E-TRUNC", {.file = path, .offset_bytes = end}, "shorter than one record");
         return;
     }
-    Window window(source, end);
+    SlotWindow window(source, end);
     std::uint64_t offset = 0;
     while (offset + kSlot <= end && !window.failed()) {
         Segment segment{.path = path, .begin_bytes = offset};
         const auto first = window.at(offset);
         bool header_lost = false;
+        bool is_left_to_its_sum = false; // its reader compares that, and looks for damage if it is wrong
         if (!first || !begins_chunk(*first)) {
             header_lost = scan_plain(window, segment, end);
         } else {
@@ -316,6 +313,8 @@ void index_file(trace::ByteSource& source, const std::string& path, std::vector<
             const auto follower = next + kSlot <= end ? window.at(next) : std::nullopt;
             const bool fits = description && (next + kSlot > end || (follower && begins_chunk(*follower)));
             segment.end_bytes = fits && next > offset ? next : find_next_chunk(window, offset + kSlot, end);
+            is_left_to_its_sum = description && tracer::is_sealed(*description) &&
+                                 segment.end_bytes - offset == (preamble + description->records) * kSlot;
             const auto record = window.at(std::min(offset + preamble * kSlot, segment.end_bytes - kSlot));
             const bool compact = description && description->encoding == tracer::Encoding::compact;
             const auto in_stream =
@@ -327,6 +326,8 @@ void index_file(trace::ByteSource& source, const std::string& path, std::vector<
         }
         if (end - segment.end_bytes < kSlot) {
             segment.end_bytes = end; // the last chunk reports trailing bytes
+        }
+        if (!is_left_to_its_sum) {
             realign(window, source, segment, diagnostics);
         }
         offset = segment.end_bytes;

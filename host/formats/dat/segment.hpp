@@ -4,6 +4,7 @@
 // exactly one slot, and the segment says where the oldest record is.
 #pragma once
 
+#include "host/formats/dat/shifted.hpp"
 #include "host/formats/dat/slot_reader.hpp"
 #include "host/trace/byte_source.hpp"
 #include "host/trace/diagnostics.hpp"
@@ -32,7 +33,7 @@ struct Segment {
     std::uint64_t begin_bytes = 0;
     std::uint64_t end_bytes = SlotReader::kToTheEnd;
     std::uint64_t oldest_bytes = 0;              // where to start reading, if not at begin_bytes; 0: there
-    std::uint64_t shifted_bytes = 0;             // bytes are lost or added before here: slots are read on; 0: nowhere
+    std::vector<Stretch> stretches{};            // between the places that lost or gained bytes; none: all is one
     std::uint64_t preamble_slots = 0;            // left of a preamble whose header was lost; records follow it
     std::shared_ptr<trace::ByteSource> source{}; // null: opened by its path when its turn comes
     std::size_t buffer_bytes = trace::ByteSource::kBufferBytes; // of the reader of its slots, at most

@@ -1,82 +1,331 @@
 // SPDX-License-Identifier: MIT
-// From the last slot towards the first, as long as they look like records.
+// From the first slot on, as long as they look like records. Where they do not, the next records are looked for at
+// every byte. A slot is known by its code and by the high half of its stamp, its first eight bytes: whether its other
+// bytes are those of the machine, it cannot say itself. So what a place may have damaged follows from where it may be.
 #include "host/formats/dat/shifted.hpp"
 
 #include "host/formats/dat/chunk_begin.hpp"
 #include "host/formats/dat/plain_record.hpp"
+#include "host/formats/dat/slot_window.hpp"
 #include "host/trace/event.hpp"
+#include "tracer/chunk_seal.hpp"
 
 #include <algorithm>
 #include <array>
 #include <span>
-#include <vector>
 
 namespace host::formats::dat {
 
 namespace {
 
 constexpr std::uint64_t kSlot = tracer::kRecordBytes;
+constexpr std::uint64_t kCheckedBytes = 8; // of a slot
 
-// Other bytes look like a record in less than one of ten cases: enough in a row are no accident.
+// Other bytes look like a record in less than one of ten cases: enough in a row are no accident. At the end of the
+// chunk, where the last of them must end, fewer are enough.
 constexpr std::uint64_t kRunMin = 8;
+constexpr std::uint64_t kRunAtEndMin = 2;
 
-// Stamps of one file are close to each other: some hours.
+// Of a chunk_begin, whose last field is the checksum.
+constexpr std::uint64_t kHeaderSlots = tracer::combine_slots(tracer::kCrc32cOffset + sizeof(std::uint32_t));
+
+// Stamps of one chunk are close to each other: some hours.
 constexpr std::uint64_t kStampsApartMax = std::uint64_t{1} << 45;
 
-bool looks_like_a_record(const tracer::Record& record, lib::Ticks last) {
+bool looks_like_a_record(const tracer::Record& record, lib::Ticks near) {
     const std::uint64_t stamp = record.stamp().value;
-    const std::uint64_t apart = std::max(stamp, last.value) - std::min(stamp, last.value);
+    const std::uint64_t apart = std::max(stamp, near.value) - std::min(stamp, near.value);
     const tracer::EventRow* const row = tracer::find_event(tracer::canonical_code(record.event_code()));
     const bool is_single = record.combine() == tracer::Combine::simple;
     return row != nullptr && record.event_code() != 0 && (record.code & kBitsWithoutMeaning) == 0 &&
            (is_single || row->shape == tracer::Shape::combined) && apart < kStampsApartMax;
 }
 
-bool is_whole_header(trace::ByteSource& source, std::uint64_t offset) {
+// Code 0 or all ones: nothing was ever there, or it was erased.
+bool is_blank(const tracer::Record& record) {
+    return record.empty() || record.code == 0xFFFF;
+}
+
+// Bytes between `broken` and `resumed` are missing, or too many.
+struct Place {
+    std::uint64_t broken = 0;  // the first slot that is no record: those before it look like records
+    std::uint64_t resumed = 0; // the first slot that looks like one again, or the end; it may be less than `broken`
+
+    // The slots after it are off those before it: so many bytes were added, or 16 less so many lost.
+    [[nodiscard]] std::uint64_t shift() const { return (resumed - broken) % kSlot; }
+};
+
+// What the number of bytes says about all places, provided that none has lost or gained a slot or more.
+enum class Places : std::uint8_t { unknown, lost, added };
+
+class Search {
+  public:
+    Search(trace::ByteSource& source, std::uint64_t begin_bytes, std::uint64_t end_bytes,
+           std::optional<Announced> announced)
+        : m_source(source)
+        , m_window(source, end_bytes)
+        , m_begin(begin_bytes)
+        , m_end(end_bytes)
+        , m_run(begin_bytes)
+        , m_announced(announced) {}
+
+    [[nodiscard]] std::vector<Stretch> stretches();
+
+  private:
+    void find_places();
+    [[nodiscard]] bool ends_chunk(std::uint64_t offset, const tracer::Record& record);
+    [[nodiscard]] std::optional<std::uint64_t> find_run(std::uint64_t broken);
+    [[nodiscard]] bool is_run(std::uint64_t offset, bool is_shifted);
+    [[nodiscard]] bool hides_a_shift(const Place& place);
+    [[nodiscard]] std::uint64_t first_of_run(std::uint64_t offset);
+    void judge();
+    void anchor(Stretch& stretch);
+    [[nodiscard]] std::uint64_t end_before(const Place& place, std::uint64_t begin);
+    [[nodiscard]] std::uint64_t begin_after(const Place& place);
+
+    [[nodiscard]] std::uint64_t added_at(const Place& place) const {
+        return m_kind == Places::lost ? 0 : place.shift();
+    }
+
+    trace::ByteSource& m_source;
+    SlotWindow m_window;
+    std::uint64_t m_begin;
+    std::uint64_t m_end; // or the next chunk, once it was met
+    std::uint64_t m_run; // where the slots begin that are looked through
+    std::optional<Announced> m_announced;
+    std::optional<lib::Ticks> m_near; // of a run that was found: other stamps are close to it
+    std::vector<Place> m_places;
+    Places m_kind = Places::unknown;
+    bool m_is_exact = false; // there is one place, and it is known how many bytes it lost or gained
+};
+
+// The next chunk begins here.
+bool Search::ends_chunk(std::uint64_t offset, const tracer::Record& record) {
+    if (record.event_code() != trace::kCodeOf<"chunk_begin">) {
+        return false;
+    }
+    if (!begins_chunk(record)) { // its first slot is lost, unless it is one of this chunk's
+        return record.combine() >= tracer::Combine::middle && offset > m_begin + kHeaderSlots * kSlot;
+    }
     std::array<std::byte, tracer::kCombineSlotsMax * kSlot> bytes{};
-    const auto got = source.read(offset, bytes);
+    const auto got = offset != m_begin ? m_source.read(offset, bytes) : lib::Result<std::size_t>(0);
     return got && read_chunk_begin(std::span<const std::byte>(bytes).first(got.value()));
 }
 
-// A slot of a chunk_begin without those before it: what it says is lost.
-bool continues_a_header(const tracer::Record& record) {
-    return record.event_code() == trace::kCodeOf<"chunk_begin"> && !begins_chunk(record);
+// Eight records in a row whose time does not fall, or fewer up to the end.
+bool Search::is_run(std::uint64_t offset, bool is_shifted) {
+    std::optional<lib::Ticks> last;
+    for (std::uint64_t count = 0; count < kRunMin; ++count, offset += kSlot) {
+        if (offset + kSlot > m_end) {
+            return is_shifted ? offset == m_end && count >= kRunAtEndMin : count != 0;
+        }
+        const auto record = m_window.at(offset);
+        if (!record || !looks_like_a_record(*record, last ? *last : m_near.value_or(record->stamp())) ||
+            record->stamp() < last.value_or(record->stamp())) {
+            return false;
+        }
+        last = record->stamp();
+    }
+    return true;
+}
+
+// The next run at any byte: it may overlap the slot before `broken`, which may be damaged as well.
+std::optional<std::uint64_t> Search::find_run(std::uint64_t broken) {
+    for (std::uint64_t offset = std::max(m_run + 1, broken - std::min(broken, kSlot - 1)); offset + kSlot <= m_end;
+         ++offset) {
+        if (offset != broken && is_run(offset, (offset - broken) % kSlot != 0)) {
+            return offset;
+        }
+    }
+    return std::nullopt;
+}
+
+// The slots are in their places again. Between, a record is off its place, at a time between those before and after:
+// what was lost was gained again, or the other way round.
+bool Search::hides_a_shift(const Place& place) {
+    const auto after = m_window.at(place.resumed);
+    const auto before = place.broken >= m_run + 2 * kSlot ? m_window.at(place.broken - 2 * kSlot) : std::nullopt;
+    if (!after || !before || place.resumed - place.broken < 2 * kSlot) {
+        return false;
+    }
+    const auto [least, most] = std::minmax({before->stamp(), after->stamp()});
+    for (std::uint64_t offset = place.broken - kSlot + 1; offset < place.resumed; ++offset) {
+        const auto record = m_window.at(offset);
+        if ((offset - place.broken) % kSlot != 0 && record && looks_like_a_record(*record, after->stamp()) &&
+            record->stamp() >= least && record->stamp() <= most) {
+            return true;
+        }
+    }
+    return false;
+}
+
+std::uint64_t Search::first_of_run(std::uint64_t offset) {
+    for (auto record = m_window.at(offset); record && offset > m_run + kSlot; offset -= kSlot) {
+        const auto before = m_window.at(offset - kSlot);
+        if (!before || !looks_like_a_record(*before, record->stamp())) {
+            break;
+        }
+        record = before;
+    }
+    return offset;
+}
+
+void Search::find_places() {
+    if (const std::uint64_t run = m_end - std::min(m_end, kRunMin * kSlot); run > m_begin && is_run(run, true)) {
+        m_near = m_window.at(run)->stamp();
+    }
+    std::optional<lib::Ticks> last; // of the slot before
+    for (std::uint64_t offset = m_begin; offset + kSlot <= m_end;) {
+        const auto record = m_window.at(offset);
+        if (!record) {
+            return;
+        }
+        if (ends_chunk(offset, *record)) {
+            m_end = offset;
+            return;
+        }
+        if (looks_like_a_record(*record, last.value_or(record->stamp()))) {
+            last = record->stamp();
+            m_near = offset >= m_run + kRunMin * kSlot ? last : m_near;
+            offset += kSlot;
+            continue;
+        }
+        const auto resumed = find_run(offset);
+        if (!resumed) {
+            if ((m_end - offset) % kSlot != 0 && !is_blank(*record)) {
+                m_places.push_back({offset, m_end});
+            }
+            return;
+        }
+        if (Place place{offset, *resumed}; place.shift() != 0 || hides_a_shift(place)) {
+            place.resumed = first_of_run(*resumed);
+            m_places.push_back(place);
+            m_run = place.resumed;
+        }
+        last.reset();
+        offset = *resumed;
+    }
+}
+
+void Search::judge() {
+    if (!m_announced) {
+        return;
+    }
+    const auto announced = static_cast<std::int64_t>((m_announced->preamble + m_announced->records) * kSlot);
+    const std::int64_t gained = static_cast<std::int64_t>(m_end - m_begin) - announced;
+    std::int64_t if_added = 0;
+    for (const Place& place : m_places) {
+        if (place.shift() == 0) {
+            return;
+        }
+        if_added += static_cast<std::int64_t>(place.shift());
+    }
+    const std::uint64_t tail = (m_end - m_places.back().resumed) % kSlot; // of a slot that is not whole
+    if_added += static_cast<std::int64_t>(tail);
+    const std::uint64_t places = m_places.size() + (tail != 0 ? 1 : 0);
+    if (gained == if_added) {
+        m_kind = Places::added;
+    } else if (gained == if_added - static_cast<std::int64_t>(places * kSlot)) {
+        m_kind = Places::lost;
+    }
+    const Place& first = m_places.front(); // if it is long, it may be two, of which one took back most of the other
+    m_is_exact = m_kind != Places::unknown && places == 1 && first.resumed <= first.broken + 2 * kSlot;
+}
+
+// The slot before the one that looks damaged may be damaged, too, in what it does not show. No byte before the place
+// is: the place is not so far in front of the first record after it that another would be whole.
+std::uint64_t Search::end_before(const Place& place, std::uint64_t begin) {
+    const std::uint64_t after = place.resumed - std::min(place.resumed, kSlot - 1 + added_at(place));
+    const std::uint64_t limit =
+        std::min(m_is_exact ? place.broken : place.broken - std::min(place.broken, kSlot), after);
+    std::uint64_t end = place.broken;
+    while (end > begin && end > limit) {
+        end -= kSlot;
+    }
+    // A long event whose end is in the place.
+    for (auto record = end > begin ? m_window.at(end - kSlot) : std::nullopt;
+         end > begin && record && record->combine() != tracer::Combine::simple;
+         record = end > begin ? m_window.at(end - kSlot) : std::nullopt) {
+        if (record->combine() == tracer::Combine::last) {
+            break;
+        }
+        end -= kSlot;
+    }
+    return std::max(end, begin);
+}
+
+// Likewise the first slot after it. The place begins within what shows that a slot is damaged.
+std::uint64_t Search::begin_after(const Place& place) {
+    const auto before = place.broken >= m_begin + kSlot ? m_window.at(place.broken - kSlot) : std::nullopt;
+    const bool is_before_damaged =
+        m_announced && before && before->code == trace::kCodeOf<"numevents"> && before->par2 != m_announced->records;
+    const std::uint64_t safe = place.broken + kCheckedBytes - 1 + added_at(place);
+    std::uint64_t begin = place.resumed;
+    while (begin < m_end && !(m_is_exact && is_before_damaged) &&
+           (begin < safe || (!m_is_exact && begin == place.resumed))) {
+        begin += kSlot;
+    }
+    // A long event whose beginning is in the place.
+    for (auto record = m_window.at(begin); begin < m_end && record && record->combine() >= tracer::Combine::middle;
+         record = m_window.at(begin)) {
+        begin += kSlot;
+    }
+    return std::min(begin, m_end);
+}
+
+// Where the preamble ends is known exactly: its last slot repeats the count.
+void Search::anchor(Stretch& stretch) {
+    const std::uint64_t last = m_announced ? m_announced->preamble + m_places.size() : 0;
+    for (std::uint64_t slot = 0; stretch.index + slot < last; ++slot) {
+        const std::uint64_t offset = stretch.begin_bytes + slot * kSlot;
+        const auto record = offset + kSlot <= stretch.end_bytes ? m_window.at(offset) : std::nullopt;
+        if (!record || (record->code == trace::kCodeOf<"numevents"> && record->par2 == m_announced->records)) {
+            stretch.index = record ? m_announced->preamble - std::min(m_announced->preamble, slot + 1) : stretch.index;
+            return;
+        }
+    }
+}
+
+std::vector<Stretch> Search::stretches() {
+    find_places();
+    if (m_window.failed() || m_places.empty()) {
+        return {};
+    }
+    judge();
+    std::vector<Stretch> found{{.begin_bytes = m_begin}};
+    for (const Place& place : m_places) {
+        Stretch& before = found.back();
+        const std::uint64_t begin = begin_after(place);
+        const std::uint64_t apart = begin - std::min(begin, before.begin_bytes);
+        const bool rounds_up = m_kind == Places::lost || (m_kind == Places::unknown && apart % kSlot > kSlot / 2);
+        before.end_bytes = end_before(place, before.begin_bytes);
+        anchor(before);
+        const Stretch after{.begin_bytes = begin,
+                            .index = before.index + (apart + (rounds_up ? kSlot - 1 : 0)) / kSlot,
+                            .place_bytes = before.end_bytes};
+        if (before.end_bytes == before.begin_bytes && found.size() > 1) {
+            const auto place_bytes = before.place_bytes; // nothing is between these two places
+            before = after;
+            before.place_bytes = place_bytes;
+        } else {
+            found.push_back(after);
+        }
+    }
+    Stretch& last = found.back();
+    last.end_bytes = m_end;
+    const std::uint64_t slots = (last.end_bytes - last.begin_bytes) / kSlot;
+    if (m_announced && slots != 0 && (last.end_bytes - last.begin_bytes) % kSlot == 0) {
+        const std::uint64_t announced = m_announced->preamble + m_announced->records;
+        last.index = std::max(last.index, announced - std::min(announced, slots));
+    }
+    return found;
 }
 
 } // namespace
 
-std::optional<std::uint64_t> find_shifted_records(trace::ByteSource& source, std::uint64_t begin_bytes,
-                                                  std::uint64_t end_bytes) {
-    if ((end_bytes - begin_bytes) % kSlot == 0) {
-        return std::nullopt;
-    }
-    std::vector<std::byte> block(trace::ByteSource::kBufferBytes);
-    std::optional<lib::Ticks> last;
-    std::uint64_t first = end_bytes;
-    std::uint64_t after_header = 0; // of which the first slot was not met so far
-    for (bool ends = false; !ends && first - begin_bytes > kSlot;) {
-        const std::uint64_t bytes = std::min<std::uint64_t>(block.size(), (first - begin_bytes) / kSlot * kSlot);
-        const auto got = source.read(first - bytes, std::span(block).first(bytes));
-        if (!got || got.value() != bytes) {
-            return std::nullopt;
-        }
-        const std::uint64_t block_begin = first - bytes;
-        while (!ends && first != block_begin) {
-            const auto record = tracer::decode_record(std::span(block).subspan(first - kSlot - block_begin, kSlot));
-            last = last.value_or(record.stamp());
-            ends = !looks_like_a_record(record, *last);
-            if (!ends) {
-                if (begins_chunk(record) && is_whole_header(source, first - kSlot)) {
-                    after_header = 0;
-                } else if (continues_a_header(record) && after_header == 0) {
-                    after_header = first;
-                }
-                first -= kSlot;
-            }
-        }
-    }
-    first = after_header != 0 ? after_header : first;
-    return end_bytes - first >= kRunMin * kSlot ? std::optional(first) : std::nullopt;
+std::vector<Stretch> find_stretches(trace::ByteSource& source, std::uint64_t begin_bytes, std::uint64_t end_bytes,
+                                    std::optional<Announced> announced) {
+    return Search(source, begin_bytes, end_bytes, announced).stretches();
 }
 
 } // namespace host::formats::dat

@@ -11,12 +11,14 @@ namespace host::formats::dat {
 
 namespace {
 
-std::uint64_t first_byte(const Segment& segment) {
-    return segment.oldest_bytes != 0 ? segment.oldest_bytes : segment.begin_bytes;
-}
-
-std::uint64_t end_of_first_part(const Segment& segment) {
-    return segment.shifted_bytes != 0 ? segment.shifted_bytes : segment.end_bytes;
+std::vector<Stretch> stretches_of(const Segment& segment) {
+    if (segment.oldest_bytes != 0) {
+        return {{.begin_bytes = segment.oldest_bytes, .end_bytes = segment.end_bytes},
+                {.begin_bytes = segment.begin_bytes, .end_bytes = segment.oldest_bytes}};
+    }
+    return segment.stretches.empty()
+               ? std::vector<Stretch>{{.begin_bytes = segment.begin_bytes, .end_bytes = segment.end_bytes}}
+               : segment.stretches;
 }
 
 } // namespace
@@ -24,10 +26,10 @@ std::uint64_t end_of_first_part(const Segment& segment) {
 SlotFeed::SlotFeed(ChunkScope& scope, std::shared_ptr<trace::ByteSource> source)
     : m_scope(scope)
     , m_source{std::move(source), scope.segment().path, scope.segment().buffer_bytes}
-    , m_reader(m_source, first_byte(scope.segment()), end_of_first_part(scope.segment()))
-    , m_rest_follows(scope.segment().oldest_bytes != 0 || scope.segment().shifted_bytes != 0) {
-    ASSERT(scope.segment().begin_bytes <= first_byte(scope.segment()));
-    ASSERT(first_byte(scope.segment()) <= scope.segment().end_bytes);
+    , m_stretches(stretches_of(scope.segment()))
+    , m_reader(m_source, m_stretches.front().begin_bytes, m_stretches.front().end_bytes) {
+    ASSERT(scope.segment().begin_bytes <= m_stretches.front().begin_bytes);
+    ASSERT(m_stretches.front().begin_bytes <= scope.segment().end_bytes);
     if (scope.segment().oldest_bytes != 0) {
         m_scope.report("W-ROTATED", scope.segment().oldest_bytes,
                        "time falls here and nowhere else: a cyclic chunk in memory order, read from its oldest record "
@@ -47,8 +49,10 @@ bool SlotFeed::next(Slot& slot, bool is_skipped) {
         return true;
     }
     slot.compact = false;
-    if (!m_reader.next(slot.record) && !(begin_rest() && m_reader.next(slot.record))) {
-        return false;
+    while (!m_reader.next(slot.record)) {
+        if (!begin_next_stretch()) {
+            return false;
+        }
     }
     slot.offset_bytes = m_reader.offset_bytes() - tracer::kRecordBytes;
     ASSERT(slot.offset_bytes >= m_scope.segment().begin_bytes);
@@ -62,23 +66,37 @@ void SlotFeed::restart(Slot& slot) {
     m_next_index = 1;
 }
 
-bool SlotFeed::begin_rest() {
-    if (m_reader.failed() || !std::exchange(m_rest_follows, false)) {
+bool SlotFeed::begin_next_stretch() {
+    if (m_reader.failed() || m_stretch + 1 == m_stretches.size()) {
         return false;
     }
-    const Segment& segment = m_scope.segment();
-    if (segment.shifted_bytes == 0) {
+    const Stretch& next = m_stretches[++m_stretch];
+    if (next.place_bytes) {
+        m_scope.report("W-TAIL", *next.place_bytes,
+                       fmt::format("bytes were lost or added here: {} bytes are left out, and the records from 0x{:x} "
+                                   "on are read; copy or receive the file again",
+                                   next.begin_bytes - *next.place_bytes, next.begin_bytes));
+    } else {
         report_tail();
-        m_reader = SlotReader(m_source, segment.begin_bytes, segment.oldest_bytes);
-        return true;
     }
-    m_reader = SlotReader(m_source, segment.shifted_bytes, segment.end_bytes);
-    // The places of these slots are known from the end of the chunk: those that were lost are in front of them.
-    const tracer::ChunkBegin& header = m_scope.chunk().description;
-    const std::uint64_t announced = std::uint64_t{header.preamble_slots} + header.records;
-    const std::uint64_t left = (segment.end_bytes - segment.shifted_bytes) / tracer::kRecordBytes;
-    m_next_index = std::max(m_next_index, announced - std::min(announced, left));
+    m_reader = SlotReader(m_source, next.begin_bytes, next.end_bytes);
+    m_next_index = std::max(m_next_index, next.index);
     return true;
+}
+
+// The bytes of the chunk are as many as it announces, and not those of the machine: they may be off their places all
+// the same, if as many were lost at one place as were added at another. Its header is read.
+void SlotFeed::realign(trace::ByteSource& source) {
+    const Segment& segment = m_scope.segment();
+    const tracer::ChunkBegin& header = m_scope.chunk().description;
+    std::vector<Stretch> stretches = find_stretches(source, segment.begin_bytes, segment.end_bytes,
+                                                    Announced{header.preamble_slots, header.records});
+    if (!stretches.empty() && !m_scope.chunk().compact()) {
+        const std::uint64_t here = m_reader.offset_bytes();
+        m_stretches = stretches;
+        m_scope.set_stretches(std::move(stretches));
+        m_reader = SlotReader(m_source, here, std::max(here, m_stretches.front().end_bytes));
+    }
 }
 
 // The stream follows the preamble. False before and after it.
@@ -144,8 +162,7 @@ std::optional<tracer::Record> SlotFeed::look_ahead(std::uint8_t code) const {
     if (!is_seekable()) {
         return std::nullopt;
     }
-    SlotReader reader(m_source, m_reader.offset_bytes(),
-                      m_rest_follows ? end_of_first_part(m_scope.segment()) : m_scope.segment().end_bytes);
+    SlotReader reader(m_source, m_reader.offset_bytes(), m_stretches[m_stretch].end_bytes);
     for (tracer::Record record; reader.next(record);) {
         if (record.event_code() == code) {
             return record;
@@ -164,7 +181,7 @@ void SlotFeed::check_sum(const ChunkSum& sum, std::uint32_t stated, std::uint64_
     }
     // A chunk that is not all there says so by its counts.
     const bool is_all_there =
-        segment.shifted_bytes == 0 && begin <= segment.end_bytes && segment.end_bytes - begin >= size_bytes;
+        segment.stretches.empty() && begin <= segment.end_bytes && segment.end_bytes - begin >= size_bytes;
     const auto source = m_source.bytes != nullptr ? m_source.bytes : source_of(segment);
     if (!is_all_there || source == nullptr) {
         return;
@@ -173,6 +190,7 @@ void SlotFeed::check_sum(const ChunkSum& sum, std::uint32_t stated, std::uint64_
     const ChunkBytes bytes = check_bytes(*source, begin, size_bytes, sum, stated);
     if (bytes == ChunkBytes::damaged || (bytes == ChunkBytes::holed && !segment.holes_listed)) {
         report_sum();
+        realign(*source);
     }
 }
 

@@ -13,6 +13,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <vector>
 
 namespace host::formats::dat {
 
@@ -71,14 +72,15 @@ class SlotFeed {
     [[nodiscard]] bool begin_compact(std::uint64_t offset_bytes);
     void report_fault();
     void report_tail();
-    [[nodiscard]] bool begin_rest();
+    [[nodiscard]] bool begin_next_stretch();
+    void realign(trace::ByteSource& source);
     void report_sum();
 
     ChunkScope& m_scope;
     SlotSource m_source;
+    std::vector<Stretch> m_stretches; // in the order in which they are read: a rotated chunk has two
+    std::size_t m_stretch = 0;        // that is read
     SlotReader m_reader;
-    bool m_rest_follows; // a second part: of a rotated chunk what is stored before the oldest record, of one that has
-                         // lost bytes what is after them
     std::uint64_t m_next_index = 0;
     std::uint32_t m_stated_sum = 0;          // of a pipe
     std::unique_ptr<CompactSlots> m_compact; // while inside a compact stream

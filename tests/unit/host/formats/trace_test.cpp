@@ -221,8 +221,8 @@ TEST_F(TraceReading, FindsTheRecordsAfterAByteThatWasLost) {
         m_seen.clear();
         m_lines.clear();
         EXPECT_EQ(read(bytes), trace::ExitStatus::damaged);
-        EXPECT_THAT(m_lines, HasSubstr("bytes were lost or added before here"));
-        ASSERT_EQ(m_seen.size(), 20U);
+        EXPECT_THAT(m_lines, HasSubstr("bytes were lost or added here"));
+        ASSERT_EQ(m_seen.size(), 20U) << m_lines;
         for (std::uint16_t i = 0; i < 20; ++i) {
             EXPECT_EQ(m_seen[i].ticks, 10'000'000U + i);
             EXPECT_EQ(m_seen[i].par1, i);
