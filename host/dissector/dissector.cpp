@@ -5,6 +5,7 @@
 #include "host/text/format.hpp"
 #include "lib/version.hpp"
 #include "lib/wire_numbers.hpp"
+#include "tracer/reliable/packet.hpp"
 #include "tracer/unit_words.hpp"
 #include "tracer/user_fields.hpp"
 #include "tracer/wire.hpp"
@@ -48,6 +49,8 @@ void append_tables(std::string& script) {
     const auto out = std::back_inserter(script);
     fmt::format_to(out, "local PORT, HEADER, SLOT, RECORDS_MAX = {}, {}, {}, {}\n", tracer::kTracerPort,
                    tracer::kPacketHeaderBytes, tracer::kRecordBytes, tracer::kPacketRecordsMax);
+    fmt::format_to(out, "local RELIABLE_HEADER, RELIABLE_MAX = {}, {}\n", tracer::reliable::kHeaderBytes,
+                   tracer::reliable::kRecordsMax);
     fmt::format_to(out, "local FAMILIES = {}\n", list_of(tracer::kFamilyNames));
     script += "-- unit -> words of the number, or of what is above its low part; 2 ^ bits of that part; words of it\n"
               "local WORDS = {\n";
@@ -124,6 +127,8 @@ std::string wireshark_script(const trace::KernelImage* image) {
     script += kScriptFields;
     script += kScriptDecode;
     script += kScriptRecords;
+    script += kScriptSequence;
+    script += kScriptReliable;
     script += kScriptPackets;
     return script;
 }

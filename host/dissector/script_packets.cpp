@@ -5,19 +5,8 @@
 
 namespace host::dissector {
 
-const std::string_view kScriptPackets = R"lua(
-local MAGIC_V1, MAGIC = "TRACER-V1.0\0", "TRACER-V"
-local streams, findings = {}, {}
-
-function remora.init()
-  streams, findings = {}, {}
-end
-
-local function stream_of(pinfo)
-  local key = tostring(pinfo.src) .. " " .. pinfo.src_port .. " " .. tostring(pinfo.dst) .. " " .. pinfo.dst_port
-  streams[key] = streams[key] or { names = {}, formats = {}, seen = {}, highest = 0 }
-  return streams[key]
-end
+const std::string_view kScriptSequence = R"lua(
+local findings = {}
 
 -- What the number says about the packets before. An export begins with number 1: another packet 1 with other bytes is
 -- another export.
@@ -45,7 +34,7 @@ end
 local function show_findings(tree, found)
   if found.previous then tree:add(f.previous, found.previous):set_generated() end
   if found.gap then
-    tree:add(f.gap, found.gap):set_generated()
+    tree:add(f.gap, math.min(found.gap, 0xFFFFFFFF)):set_generated()
     tree:add_proto_expert_info(e.gap, found.gap .. " packets are missing before this one")
   end
   if found.late then tree:add_proto_expert_info(e.late) end
@@ -53,6 +42,21 @@ local function show_findings(tree, found)
     tree:add(f.duplicate, found.duplicate):set_generated()
     tree:add_proto_expert_info(e.duplicate)
   end
+end
+)lua";
+
+const std::string_view kScriptPackets = R"lua(
+local MAGIC_V1, MAGIC = "TRACER-V1.0\0", "TRACER-V"
+local streams = {}
+
+function remora.init()
+  streams, sessions, findings = {}, {}, {}
+end
+
+local function stream_of(pinfo)
+  local key = tostring(pinfo.src) .. " " .. pinfo.src_port .. " " .. tostring(pinfo.dst) .. " " .. pinfo.dst_port
+  streams[key] = streams[key] or { names = {}, formats = {}, seen = {}, highest = 0 }
+  return streams[key]
 end
 
 function remora.dissector(tvb, pinfo, root)
@@ -65,6 +69,7 @@ function remora.dissector(tvb, pinfo, root)
     return captured
   end
   local magic = tvb:raw(0, 12)
+  if magic == MAGIC_V2 then return dissect_reliable(tvb, pinfo, tree, captured, reported) end
   if magic ~= MAGIC_V1 then
     local known = magic:sub(1, #MAGIC) == MAGIC
     pinfo.cols.info = known and "Trace packet of another version" or "No trace packet"
@@ -90,7 +95,7 @@ function remora.dissector(tvb, pinfo, root)
   local found = findings[frame] or {}
   if first_pass and honest and stream.open and stream.open_number == number - 1 then found.carry = stream.open end
   show_findings(tree, found)
-  local event, open = walk(tree, tvb, count, stream, first_pass, found.carry)
+  local event, open = walk(tree, tvb, count, stream, first_pass, found.carry, HEADER)
   if first_pass and honest and count == records then stream.open, stream.open_number = open, number end
   pinfo.cols.info = string.format("Packet %d, %d records%s", number, records, event and ": " .. event or "")
   return captured
@@ -98,7 +103,8 @@ end
 
 -- On other ports: only what carries the magic.
 local function heuristic(tvb, pinfo, root)
-  if tvb:captured_len() < HEADER or tvb:raw(0, 12) ~= MAGIC_V1 then return false end
+  local magic = tvb:captured_len() >= HEADER and tvb:raw(0, 12)
+  if magic ~= MAGIC_V1 and magic ~= MAGIC_V2 then return false end
   pinfo.conversation = remora
   remora.dissector(tvb, pinfo, root)
   return true

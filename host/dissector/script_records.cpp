@@ -106,11 +106,11 @@ end
 
 -- The records of a packet. Names are learnt on the first pass, whether records are shown or not. Returns the name of
 -- the first event, and the long event that is still open.
-local function walk(tree, tvb, count, stream, first_pass, carry)
+local function walk(tree, tvb, count, stream, first_pass, carry, header)
   local state, first_event = {}, nil
   for key, value in pairs(carry or {}) do state[key] = value end
   for index = 0, count - 1 do
-    local at = HEADER + index * SLOT
+    local at = header + index * SLOT
     local raw = tvb(at, 2):le_uint()
     local code, combine = raw % 256, bit_range(raw, 12, 2)
     local row = EVENTS[code]

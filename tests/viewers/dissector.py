@@ -10,12 +10,37 @@ from support.cases import case, expect, expect_equal
 MAGIC = b"TRACER-V1.0\0"
 PORT = 20000
 PER_PACKET = 60
-EXPERTS = ("gap", "late", "duplicate", "cut", "length", "version", "magic", "unknown", "long", "time", "end")
+MAGIC_V2 = b"TRACER-V2.0\0"
+EXPERTS = ("gap", "late", "duplicate", "cut", "length", "version", "magic", "crc", "totals", "unknown", "long", "time",
+           "end")
 
 
 def packet(number, body, *, records=None, size=None, magic=MAGIC):
     count = len(body) // 16 if records is None else records
     return magic + struct.pack("<III", number, count, 24 + len(body) if size is None else size) + body
+
+
+def crc32c(data):
+    """Bit by bit, as RFC 3720 defines it."""
+    crc = 0xFFFFFFFF
+    for byte in data:
+        crc ^= byte
+        for _ in range(8):
+            crc = crc >> 1 ^ (0x82F63B78 if crc & 1 else 0)
+    return crc ^ 0xFFFFFFFF
+
+
+TYPES = {"HELLO": 1, "HELLO_ACK": 2, "DATA": 3, "ACK": 4, "FIN": 5, "FIN_ACK": 6, "UNKNOWN": 7, "ABORT": 8}
+
+
+def reliable(kind, seq, stamp, body, *, flags=0, stream=0, session=0xB007, mac=0x1234):
+    """A packet of TRACER-V2.0, as docs/trace-format.md describes it."""
+    data = kind == "DATA"
+    head = MAGIC_V2 + struct.pack("<IIIBBH", (seq + 1 if data else 0) & 0xFFFFFFFF, len(body) // 16 if data else 0,
+                                  64 + len(body), TYPES[kind], flags, stream)
+    rest = struct.pack("<QQQ", session, seq, stamp)
+    crc = crc32c(head + bytes(4) + rest + bytes(8) + body)
+    return head + struct.pack("<I", crc) + rest + struct.pack("<Q", mac) + body
 
 
 def packets_of(data):
@@ -166,7 +191,7 @@ def reports_false_and_cut_packets(ctx):
     strange = traces.record(0xD3, 2000) + traces.record(traces.IPOINT, 1999)
     payloads = [packet(1, body), packet(2, body, records=5), packet(3, body, size=24),
                 packet(4, body, records=0xFFFFFFFF), packet(2, body), bytes(range(64)), MAGIC[:9],
-                packet(3, body, magic=b"TRACER-V2.0\0"), packet(3, strange), packet(4, b""),
+                packet(3, body, magic=b"TRACER-V3.0\0"), packet(3, strange), packet(4, b""),
                 packet(5, traces.record(0x300C, 3000))]
     path = capture(ctx, payloads, keep={4: 14 + 20 + 8 + 24 + 40})
     expect_equal(experts(ctx, path), {2: ["length"], 3: ["length"], 4: ["length"], 5: ["cut"], 6: ["magic"],
@@ -194,3 +219,88 @@ def reports_the_end_of_an_export(ctx):
     row = fields(ctx, path, "remora.end.chunks", "remora.end.result", "remora.end.records", "remora.end.dropped",
                  "remora.end.refused", "remora.end.overwritten")[0]
     expect_equal(row, [["2"], ["1"], ["5000"], ["6"], ["7"], [str(1 << 40)]], "totals")
+
+
+def exchange():
+    """A short session as both sides send it; the times of sending are 1, 2, ..."""
+    data = control_bytes()
+    step = 16 * PER_PACKET
+    parts = [data[at:at + step] for at in range(0, 3 * step, step)]
+    return [reliable("HELLO", 0, 1, struct.pack("<QIHH", 0, 1_000_000, 4, 0), flags=1, mac=0),
+            reliable("HELLO_ACK", 0, 1, struct.pack("<QQ", 0xC00C1E, 7 << 32 | 5), flags=1, mac=0),
+            reliable("HELLO", 0, 2, struct.pack("<QIHH", 0xC00C1E, 1_000_000, 4, 0), flags=1, mac=0),
+            reliable("HELLO_ACK", 0, 2, struct.pack("<QII", 0xC00C1E, 0, 64), mac=0),
+            reliable("DATA", 0, 3, parts[0]), reliable("DATA", 1, 4, parts[1], flags=1),
+            reliable("ACK", 2, 4, struct.pack("<QII", 0b10, 1, 63)),
+            reliable("DATA", 2, 5, parts[2]), reliable("DATA", 1, 6, parts[1]),
+            reliable("FIN", 3, 7, struct.pack("<QII", 3 * step, 0xABCD, 1)),
+            reliable("FIN_ACK", 3, 7, struct.pack("<QII", 3 * step, 0xABCD, 1)),
+            reliable("ABORT", 0, 1, struct.pack("<QQ", 2, 0), mac=0)]
+
+
+@case
+def shows_acknowledged_packets(ctx):
+    """TRACER-V2.0: each type, its body, what it answers; a packet that is sent again is a duplicate; no packet has a
+    wrong checksum."""
+    path = capture(ctx, exchange())
+    expect_equal(experts(ctx, path), {9: ["duplicate"]}, "expert infos")
+    rows = fields(ctx, path, "remora.type", "remora.seq", "remora.sent", "remora.session", "remora.crc.good",
+                  "remora.answers", "remora.window")
+    expect_equal([int(row[0][0]) for row in rows], [1, 2, 1, 2, 3, 3, 4, 3, 3, 5, 6, 8], "types")
+    expect_equal([int(row[1][0]) for row in rows], [0, 0, 0, 0, 0, 1, 2, 2, 1, 3, 3, 0], "sequence numbers")
+    expect_equal([int(row[2][0]) for row in rows], [1, 1, 2, 2, 3, 4, 4, 5, 6, 7, 7, 1], "times of sending")
+    expect_equal({row[3][0] for row in rows}, {"0x000000000000b007"}, "sessions")
+    expect_equal({row[4][0] for row in rows}, {"1"}, "checksums")
+    expect_equal([row[5] for row in rows], [[], ["1"], [], ["3"], [], [], ["6"], [], [], [], ["10"], ["1"]], "answers")
+    expect_equal([row[6] for row in rows if row[6]], [["64"], ["63"]], "windows")
+    for field, frame, expected in (
+            ("cookie", 2, "0x0000000000c00c1e"), ("random", 2, "0x0000000700000005"), ("flags.cookie", 2, "1"),
+            ("flags.fresh", 1, "1"), ("hello.tsc_khz", 1, "1000000"), ("hello.format", 1, "4"),
+            ("flags.push", 5, "0"), ("flags.push", 6, "1"), ("ack.received", 7, "0x0000000000000002"),
+            ("ack.not_durable", 7, "1"), ("ack.durable", 7, "1"), ("duplicate", 9, "6"),
+            ("fin.bytes", 10, "2880"), ("fin.crc", 10, "0x0000abcd"), ("fin.streams", 11, "1"),
+            ("abort.reason", 12, "2"), ("stream", 5, "0"), ("mac", 5, "0x0000000000001234")):
+        expect_equal(fields(ctx, path, f"remora.{field}")[frame - 1], [[expected]], f"remora.{field} of frame {frame}")
+    answered = tshark(ctx, path, "-2", "-T", "fields", "-e", "remora.answered").splitlines()
+    expect_equal(answered, ["2", "", "4", "", "", "7", "", "", "", "11", "", ""], "answered in")
+
+
+@case
+def decodes_the_records_of_acknowledged_packets(ctx):
+    """As those of version 1: names and values of each record, names from the metadata, long events in two packets."""
+    first = capture(ctx, packets_of(control_bytes()))
+    step = 16 * PER_PACKET
+    data = control_bytes()
+    second = capture(ctx, [reliable("DATA", at // step, 1 + at, data[at:at + step])
+                           for at in range(0, len(data), step)], name="reliable.pcap")
+    names = [f"remora.{field}" for field in ("record.name", "record.tsc", "record.parameters", "name", "chunk.boot_id")]
+    expect_equal(fields(ctx, second, *names), fields(ctx, first, *names), "records")
+    expect_equal(experts(ctx, second), {}, "expert infos")
+    # Two sessions and two streams at once, and another port: each has a sequence of its own.
+    mixed = [reliable("DATA", seq, 9, data[:160], stream=stream, session=session)
+             for seq in (0, 1) for stream in (0, 1) for session in (1, 2)]
+    expect_equal(experts(ctx, capture(ctx, mixed, name="mixed.pcap", port=4711)), {}, "expert infos of two sessions")
+
+
+@case
+def reports_damaged_acknowledged_packets(ctx):
+    """Any flipped bit is a wrong checksum, of which nothing is learnt; so is a length that does not fit."""
+    good = exchange()
+    flipped = []
+    for at, packet_at in ((30, 4), (40, 4), (100, 4), (66, 6), (32, 9)):
+        bad = bytearray(good[packet_at])
+        bad[at] ^= 0x10
+        flipped.append(bytes(bad))
+    path = capture(ctx, flipped)
+    found = experts(ctx, path)
+    expect_equal([frame for frame, kinds in found.items() if "crc" in kinds], [1, 2, 3, 4, 5], str(found))
+    expect_equal({row[0][0] for row in fields(ctx, path, "remora.crc.good")}, {"0"}, "checksums")
+    mac = bytearray(good[4])
+    mac[60] ^= 1  # is not covered by the checksum
+    other = reliable("FIN_ACK", 3, 7, struct.pack("<QII", 2880, 0xABCE, 1))
+    gap = reliable("DATA", 3, 8, good[4][64:])
+    wrong = [good[9], other, bytes(mac), gap, reliable("DATA", 1, 9, b""), reliable("ACK", 1, 9, bytes(32)),
+             reliable("DATA", 4, 9, good[4][64:], stream=64), good[4][:40], good[4]]
+    path = capture(ctx, wrong, name="wrong.pcap", keep={8: 14 + 20 + 8 + 64 + 40})
+    expect_equal(experts(ctx, path), {2: ["totals"], 4: ["gap"], 5: ["length"], 6: ["length"], 7: ["length"],
+                                      8: ["length"], 9: ["duplicate", "cut"]}, "expert infos")
