@@ -184,6 +184,14 @@ trace::InputKind kind_of(trace::ByteSource& source) {
     return memory ? trace::InputKind::memory : kind;
 }
 
+trace::InputKind kind_to_follow(trace::ByteSource& source) {
+    std::array<std::byte, kKindBytes> begin{};
+    const auto kind = kind_of(source);
+    const auto count = source.peek(begin);
+    const bool unmarked = kind == trace::InputKind::records && count && source.seekable();
+    return unmarked && !looks_like_records(std::span(begin).first(count.value())) ? trace::InputKind::memory : kind;
+}
+
 std::string why_unknown(trace::ByteSource& source) {
     std::array<std::byte, kKindBytes> begin{};
     const auto count = source.peek(begin);

@@ -98,7 +98,8 @@ lib::Result<std::unique_ptr<Trace>> Trace::open(const std::string& path, const t
 lib::Result<std::unique_ptr<Trace>> Trace::open(const trace::NamedSource& input, const trace::OpenOptions& options,
                                                 trace::Diagnostics& diagnostics) {
     auto trace = std::unique_ptr<Trace>(new Trace());
-    trace->m_kind = options.kind == trace::InputKind::detect ? kind_of(*input.bytes) : options.kind;
+    const auto detected = [&] { return options.follow.wanted ? kind_to_follow(*input.bytes) : kind_of(*input.bytes); };
+    trace->m_kind = options.kind == trace::InputKind::detect ? detected() : options.kind;
     const bool unmarked = options.kind == trace::InputKind::detect && trace->m_kind == trace::InputKind::records;
     if (const std::string why = unmarked ? why_unknown(*input.bytes) : ""; !why.empty()) {
         diagnostics.report("E-MAGIC", {.file = input.name},

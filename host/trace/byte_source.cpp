@@ -71,6 +71,14 @@ ByteSource::~ByteSource() {
     }
 }
 
+void ByteSource::take_size() {
+    struct stat status {};
+
+    if (seekable() && ::fstat(m_descriptor, &status) == 0) {
+        m_size_bytes = static_cast<std::uint64_t>(status.st_size);
+    }
+}
+
 lib::Result<std::size_t> ByteSource::read(std::uint64_t offset_bytes, std::span<std::byte> out) {
     std::size_t filled = 0;
     if (!m_ahead.empty()) {

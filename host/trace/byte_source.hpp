@@ -50,6 +50,9 @@ class ByteSource {
 
     [[nodiscard]] bool seekable() const { return m_size_bytes.has_value(); }
 
+    // Of a file that another program is still making: takes the size that it has now.
+    void take_size();
+
     // 0 for a stream.
     [[nodiscard]] std::uint64_t size_bytes() const { return m_size_bytes.value_or(0); }
 
@@ -75,6 +78,7 @@ struct NamedSource {
     std::string name;
     std::shared_ptr<ByteSource> bytes;
     bool keep_open = false; // it cannot be opened again by its name
+    bool followed = false;  // a pipe of parts of the chunks of a machine that runs
 };
 
 // A file without a name, known only by its descriptor: it is deleted with the process, however that ends. Open for

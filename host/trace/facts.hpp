@@ -89,6 +89,7 @@ struct TraceFacts {
     std::vector<ChunkReport> chunks;
     Absent absent;
     std::optional<Compensation> compensation; // none: the kernel's clock is the machine's
+    bool restarted = false;          // the machine was started anew while it was followed: its run has no end here
     std::uint64_t misplaced = 0;     // breaches of an order that another system's format promises, each reported
     std::uint64_t usable_events = 0; // decoded, of a known code, metadata not counted
 };

@@ -19,19 +19,23 @@ class Holes {
     // Whether records are missing between the previous event of the same processor and this one. Call once for each
     // event that is not metadata, in the order of the trace; facts: of that trace, as they are at the event.
     [[nodiscard]] bool before(const Event& event, const TraceFacts& facts) {
-        Latest& latest = m_processors.try_emplace(event.cpu, Latest{.source = event.source}).first->second;
+        Latest& latest =
+            m_processors.try_emplace(event.cpu, Latest{.source = event.source, .generation = event.generation})
+                .first->second;
         const bool ended_early = lost(facts.chunks[latest.source]) > latest.lost;
         const std::uint64_t lost_here = lost(facts.chunks[event.source]);
         const bool is_damaged = facts.chunks[latest.source].damaged || facts.chunks[event.source].damaged;
-        const bool has_hole = ended_early || is_damaged || (latest.source != event.source && lost_here != 0);
-        latest = {.source = event.source, .lost = lost_here};
+        const bool is_other = latest.source != event.source || latest.generation != event.generation;
+        const bool has_hole = ended_early || is_damaged || (is_other && lost_here != 0);
+        latest = {.source = event.source, .generation = event.generation, .lost = lost_here};
         return has_hole;
     }
 
   private:
     struct Latest {
-        std::size_t source = 0; // the chunk of the processor's latest event
-        std::uint64_t lost = 0; // in that chunk, up to the event
+        std::size_t source = 0;       // the chunk of the processor's latest event
+        std::uint32_t generation = 0; // of a chunk that is read in parts: which of them
+        std::uint64_t lost = 0;       // in that chunk, up to the event
     };
 
     [[nodiscard]] static std::uint64_t lost(const ChunkReport& chunk) {

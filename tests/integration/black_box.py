@@ -3,7 +3,9 @@
 of the memory, from a core, and after the machine was killed."""
 import json
 import os
+import re
 import shutil
+import signal
 import subprocess
 
 from support.cases import case, expect
@@ -44,9 +46,9 @@ def without_places(lines):
             for line in lines]
 
 
-def follower(ram, out):
-    return subprocess.Popen([str(ROOT / REMORA), "attach", str(ram), "--follow", "--json", "--idle-timeout", "60"],
-                            stdout=out, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, cwd=ROOT)
+def follower(ram, out, command="attach", err=subprocess.STDOUT):
+    return subprocess.Popen([str(ROOT / REMORA), command, str(ram), "--follow", "--json", "--idle-timeout", "60"],
+                            stdout=out, stderr=err, stdin=subprocess.DEVNULL, cwd=ROOT)
 
 
 @case
@@ -78,6 +80,69 @@ def memory_holds_what_is_exported(ctx):
         expect(str(len(exported)) in tables, f"sql counts {tables}, not {len(exported)}")
         image.unlink()
         shutil.rmtree(directory)
+
+
+@case(timeout_s=180)
+def slow_follower_says_what_it_missed(ctx):
+    """STREAM=ON empties chunks and uses them anew. Followers that are stopped meanwhile miss records, in the middle of
+    what they show: what is shown and what is said to be missing are together what the machine recorded."""
+    ram = ram_file(ctx)
+    names = ("attach", "summary")
+    followers = {name: follower(ram, open(ctx.dir / name, "wb"), name, open(ctx.dir / f"{name}.err", "wb"))
+                 for name in names}
+    stopped = []
+
+    def stop_followers(_monitor):
+        if not stopped and (ctx.dir / "attach").stat().st_size > 100_000:
+            stopped.extend(followers.values())
+            for process in stopped:
+                process.send_signal(signal.SIGSTOP)
+    try:
+        with ctx.collector() as session:
+            ctx.boot("control", sink="udp", stream="on", duration_ms=9000, ram=ram,
+                     meanwhile=stop_followers).expect_code(OK)
+        expect(stopped, "the followers show nothing")
+        for process in stopped:
+            process.send_signal(signal.SIGCONT)
+        codes = [process.wait(60) for process in followers.values()]
+    finally:
+        for process in followers.values():
+            process.kill()
+            process.wait()
+    expect(codes == [2, 2], f"exit codes {codes}")
+    whole = json.loads(ctx.remora("summary", session, "--json").stdout)["records"]
+    summary = json.loads((ctx.dir / "summary").read_text())
+    records = summary["records"]
+    expect(records["missing"] > 0 and records["committed"] + records["missing"] == whole["committed"],
+           f"{records} of {whole}")
+    expect(summary["verdict"] == f"incomplete: {records['missing']} records are missing", summary["verdict"])
+    for name in names:
+        said = (ctx.dir / f"{name}.err").read_text()
+        expect(re.search(r"W-GAP \d+ records in front of this part[^\n]*\n.*W-GAP \d+ records in all", said), said)
+
+
+@case
+def follower_says_that_the_machine_was_reset(ctx):
+    """system_reset in the middle of the run: what was seen is shown, and that its end was not."""
+    ram = ram_file(ctx)
+    with open(ctx.dir / "shown", "wb") as out, open(ctx.dir / "said", "wb") as err:
+        process = follower(ram, out, err=err)
+    resets = []
+
+    def reset(monitor):
+        if not resets and (ctx.dir / "shown").stat().st_size > 100_000:
+            resets.append(monitor.do("system_reset"))
+        elif process.poll() is not None:
+            monitor.do("quit")
+    try:
+        ctx.boot("control", clock="tcg", nic="none", ram=ram, duration_ms=60_000, meanwhile=reset,
+                 devices=["-action", "reboot=reset"])
+        code = process.wait(30)
+    finally:
+        process.kill()
+        process.wait()
+    said = (ctx.dir / "said").read_text()
+    expect(code == 2 and "E-BOOT the machine was reset or started anew" in said, f"exit code {code}: {said}")
 
 
 @case

@@ -67,6 +67,9 @@ Verdict verdict_of(const formats::Trace& trace, const Accounts& accounts) {
     if (manifest && !manifest->complete) {
         return incomplete(text::escaped(manifest->reason));
     }
+    if (trace.facts().restarted) {
+        return incomplete("the machine was reset or started anew while it was followed");
+    }
     if (accounts.missing != 0) {
         return incomplete(fmt::format("{} records are missing", accounts.missing));
     }

@@ -97,6 +97,19 @@ void check_counters(const trace::TraceFacts& facts, trace::Diagnostics& diagnost
     }
 }
 
+void report_missing(const trace::TraceFacts& facts, trace::Diagnostics& diagnostics) {
+    std::uint64_t missing = 0;
+    for (const trace::ChunkReport& chunk : facts.chunks) {
+        missing += chunk.missing;
+    }
+    if (missing != 0) {
+        diagnostics.report("W-GAP", {.file = facts.chunks.front().file},
+                           fmt::format("{} records in all are missing: whoever follows a machine must not be slower "
+                                       "than it; write the output to a file, not to a pager or a slow pipe",
+                                       missing));
+    }
+}
+
 void check_clock(const trace::TraceFacts& facts, trace::Diagnostics& diagnostics) {
     std::optional<lib::Ticks> stamp;
     const trace::ChunkReport* first = nullptr;

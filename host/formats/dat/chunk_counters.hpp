@@ -15,4 +15,7 @@ void check_counters(const trace::TraceFacts& facts, trace::Diagnostics& diagnost
 // W-CLOCK: there are several events, and all have the same stamp.
 void check_clock(const trace::TraceFacts& facts, trace::Diagnostics& diagnostics);
 
+// Of a machine that was followed. W-GAP: how many records are missing in all, and what helps.
+void report_missing(const trace::TraceFacts& facts, trace::Diagnostics& diagnostics);
+
 } // namespace host::formats::dat

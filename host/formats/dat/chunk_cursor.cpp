@@ -285,7 +285,8 @@ void ChunkCursor::take_metadata_payload(const trace::Event& event, std::span<con
 }
 
 void ChunkCursor::take_description(const tracer::ChunkBegin& description) {
-    if (!m_ledger.accept(description, m_first, m_feed.slots_taken(), m_feed.is_seekable())) {
+    if (is_of_another_run(description) ||
+        !m_ledger.accept(description, m_first, m_feed.slots_taken(), m_feed.is_seekable())) {
         return;
     }
     trace::ChunkReport& chunk = m_scope.chunk();
@@ -304,6 +305,19 @@ void ChunkCursor::take_description(const tracer::ChunkBegin& description) {
     }
     take_clock(m_scope, description, m_first.offset_bytes);
     check_sum(description);
+}
+
+// A machine that is followed was started anew: its last part says so.
+bool ChunkCursor::is_of_another_run(const tracer::ChunkBegin& description) {
+    trace::TraceFacts& facts = m_scope.facts();
+    if (!m_scope.segment().followed || !facts.boot_id || *facts.boot_id == description.boot_id) {
+        return false;
+    }
+    facts.restarted = true;
+    m_scope.report("E-BOOT", m_first.offset_bytes,
+                   "the machine was reset or started anew, or its memory cannot be read any more: what it recorded "
+                   "after the last event is not known");
+    return true;
 }
 
 // The bytes after the header against the checksum that it states: of a file now, before any of its records is used; of
@@ -396,6 +410,7 @@ void ChunkCursor::finish() {
         m_feed.report_end();
         m_feed.finish_sum();
         m_ledger.finish(m_feed.offset_bytes());
+        m_scope.finish();
     }
 }
 

@@ -68,6 +68,7 @@ class ChunkCursor {
 
     void fill(const Slot& slot, trace::EventState state, trace::Event& event);
     void take_description(const tracer::ChunkBegin& description);
+    [[nodiscard]] bool is_of_another_run(const tracer::ChunkBegin& description);
     void check_sum(const tracer::ChunkBegin& description);
     void take_metadata_payload(const trace::Event& event, std::span<const std::byte> payload);
     void check_user_event(trace::Event& event);

@@ -121,8 +121,9 @@ bool ChunkLedger::accept(const tracer::ChunkBegin& description, const Slot& firs
                          bool is_seekable) {
     ASSERT(own_slots != 0);
     std::optional<Fault> fault = fault_of(description, first, own_slots);
-    // Of a pipe: what a file holds twice is known before it is read.
-    if (!fault && !is_seekable && !m_seen.emplace(description.cpu, description.chunk, description.generation).second) {
+    // Of a pipe: what a file holds twice is known before it is read. Parts are numbered by who makes them.
+    if (!fault && !is_seekable && !m_scope.segment().followed &&
+        !m_seen.emplace(description.cpu, description.chunk, description.generation).second) {
         fault = Fault{"W-DUP",
                       fmt::format("chunk {} of generation {} came before", description.chunk, description.generation)};
     }
@@ -165,6 +166,18 @@ void ChunkLedger::check_repeated_count(const Slot& slot) {
     }
 }
 
+// Of a chunk that is followed: what is missing is in front of it.
+void ChunkLedger::finish_part() {
+    trace::ChunkReport& chunk = m_scope.chunk();
+    chunk.missing = chunk.description.records - std::min<std::uint64_t>(chunk.description.records, chunk.records);
+    if (chunk.missing != 0) {
+        m_scope.report("W-GAP", chunk.begin_bytes,
+                       fmt::format("{} records in front of this part of the chunk are missing: the machine overwrote "
+                                   "them before they could be copied, or their chunk does not hold",
+                                   chunk.missing));
+    }
+}
+
 void ChunkLedger::finish(std::uint64_t end_bytes) {
     trace::ChunkReport& chunk = m_scope.chunk();
     if (chunk.unused != 0) {
@@ -177,6 +190,10 @@ void ChunkLedger::finish(std::uint64_t end_bytes) {
         return;
     }
     const tracer::ChunkBegin& header = chunk.description;
+    if (m_scope.segment().followed) {
+        finish_part();
+        return;
+    }
     if (m_empty != 0) {
         m_scope.report("W-SHORT", m_empty_bytes,
                        fmt::format("{} slots from here on are empty: what they held was lost on its way", m_empty));

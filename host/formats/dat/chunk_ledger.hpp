@@ -76,6 +76,8 @@ class ChunkLedger {
     [[nodiscard]] std::optional<Fault> fault_of(const tracer::ChunkBegin& description, const Slot& first,
                                                 std::uint64_t own_slots) const;
 
+    void finish_part();
+
     ChunkScope& m_scope;
     bool m_skipped = false;
     bool m_distrusts_count = false;

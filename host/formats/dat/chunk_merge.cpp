@@ -31,7 +31,7 @@ void ChunkMerge::add(const trace::NamedSource& input) {
     if (!input.bytes->seekable()) {
         ASSERT(m_segments.empty());
         m_pipe = input.bytes;
-        m_segments.push_back({.path = input.name});
+        m_segments.push_back({.path = input.name, .followed = input.followed});
         return;
     }
     const std::size_t first = m_segments.size();

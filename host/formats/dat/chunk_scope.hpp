@@ -3,6 +3,7 @@
 // What the parts of the reader of a chunk have in common.
 #pragma once
 
+#include "host/formats/dat/chunk_parts.hpp"
 #include "host/formats/dat/segment.hpp"
 #include "host/trace/diagnostics.hpp"
 #include "host/trace/facts.hpp"
@@ -32,13 +33,27 @@ class ChunkScope {
     ChunkScope(const ChunkScope&) = delete;
     ChunkScope& operator=(const ChunkScope&) = delete;
 
-    // Adds a report to the facts: it is that of the chunk from here on.
+    // Adds a report to the facts: it is that of the chunk from here on. Parts of chunks have one report together, the
+    // first, which those that have ended leave to the report of their chunk.
     void begin(std::uint64_t offset_bytes) {
-        m_index = m_facts.chunks.size();
-        m_facts.chunks.push_back({.file = m_segment.path,
-                                  .begin_bytes = offset_bytes,
-                                  .order = m_segment.order + m_chunks++,
-                                  .damaged = m_segment.damaged});
+        const bool reuses = m_segment.followed && m_chunks != 0;
+        if (reuses) {
+            add_part(m_facts.chunks, m_index);
+        } else {
+            m_index = m_facts.chunks.size();
+            m_facts.chunks.emplace_back();
+        }
+        chunk() = {.file = m_segment.path,
+                   .begin_bytes = offset_bytes,
+                   .order = m_segment.order + m_chunks++,
+                   .damaged = m_segment.damaged};
+    }
+
+    // After the last chunk.
+    void finish() {
+        if (m_segment.followed) {
+            end_parts(m_facts.chunks, m_index);
+        }
     }
 
     [[nodiscard]] trace::ChunkReport& chunk() { return m_facts.chunks[m_index]; }

@@ -78,6 +78,7 @@ lib::Result<std::unique_ptr<RecordStream>> RecordStream::of_sources(std::span<co
     auto stream = std::unique_ptr<RecordStream>(new RecordStream(options, diagnostics));
     for (const trace::NamedSource& source : sources) {
         stream->m_merge.add(source);
+        stream->m_followed = stream->m_followed || source.followed;
     }
     if (!stream->start(options)) {
         return lib::Error::not_found;
@@ -180,6 +181,9 @@ void RecordStream::finish() {
     m_exhausted = true;
     check_counters(m_facts, m_diagnostics);
     check_clock(m_facts, m_diagnostics);
+    if (m_followed) {
+        report_missing(m_facts, m_diagnostics);
+    }
 }
 
 } // namespace host::formats::dat

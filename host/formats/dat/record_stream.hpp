@@ -61,6 +61,7 @@ class RecordStream final : public trace::EventStream {
     TraceTime m_time;
     ImageLookup m_images;
     bool m_strict;
+    bool m_followed = false;
     std::uint64_t m_damages;               // before anything was read
     std::span<const trace::Event> m_plain; // events that were taken from the merge and not yet given out
     bool m_exhausted = false;

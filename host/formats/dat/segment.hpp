@@ -40,6 +40,7 @@ struct Segment {
     std::optional<ChunkKey> key{};                              // as its header says
     std::size_t order = 0;                                      // in the input
     bool damaged = false;                                       // the manifest's checksum of the file is another
+    bool followed = false;                                      // a pipe of parts of chunks
     bool holes_listed = false; // the manifest lists lost slots of it, and its checksum is right
     lib::Ticks first_stamp{};  // of the first record that is no metadata, as far as the file can be believed
 };

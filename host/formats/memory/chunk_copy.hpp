@@ -29,6 +29,8 @@ struct ChunkPlace {
     std::size_t emergency_end = 0; // of the emergency area
     std::uint64_t last_stamp = 0;  // of the records so far
 
+    [[nodiscard]] std::uint64_t records() const { return (end_bytes + emergency_end) / tracer::kRecordBytes; }
+
     friend bool operator==(const ChunkPlace&, const ChunkPlace&) = default;
 };
 

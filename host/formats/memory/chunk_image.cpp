@@ -42,7 +42,6 @@ tracer::ChunkBegin begin_of(const Descriptor& of, const ProcessorCounts& counts,
     begin.dropped = counts.dropped;
     begin.refused = counts.refused;
     begin.overwritten = copy.lost;
-    begin.boot_id = of.boot_id;
     begin.encoding = copy.compact ? tracer::Encoding::compact : tracer::Encoding::records;
     begin.layout = copy.layout;
     begin.events = copy.events() + std::min(copy.missing, kMissingMax);
@@ -102,6 +101,7 @@ std::span<const std::byte> ChunkImage::preamble(const ChunkCopy& copy, bool whol
     if (!whole) {
         begin.generation = m_parts++; // no two images of one chunk are the same
     }
+    begin.boot_id = m_other_run ? ~of.boot_id : of.boot_id;
     const lib::Ticks stamp = copy.stamp.value_or(lib::Ticks{});
     tracer::MetadataWriter writer(m_buffer, stamp);
     writer.combined(trace::kCodeOf<"chunk_begin">, begin);
@@ -131,6 +131,19 @@ std::span<const std::byte> ChunkImage::preamble(const ChunkCopy& copy, bool whol
     m_buffer.resize(written);
     m_buffer.resize(written + empty * tracer::kRecordBytes);
     return m_buffer;
+}
+
+std::span<const std::byte> ChunkImage::of_another_run() {
+    m_other_run = true;
+    ChunkCopy empty;
+    empty.head.uses = 1;
+    const auto whole = preamble(empty, false);
+    std::size_t bytes = tracer::kRecordBytes; // of chunk_begin alone
+    while (bytes < whole.size() &&
+           tracer::decode_record(whole.subspan(bytes)).event_code() == trace::kCodeOf<"chunk_begin">) {
+        bytes += tracer::kRecordBytes;
+    }
+    return whole.first(bytes);
 }
 
 } // namespace host::formats::memory

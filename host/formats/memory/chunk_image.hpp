@@ -33,6 +33,10 @@ class ChunkImage {
     // its chunk: only entries after those that earlier calls wrote, and a generation that counts the parts.
     [[nodiscard]] std::span<const std::byte> preamble(const ChunkCopy& copy, bool whole);
 
+    // The beginning of a preamble, with another boot id than that of the memory: its reader knows that the machine was
+    // started anew. Valid until the next call.
+    [[nodiscard]] std::span<const std::byte> of_another_run();
+
     // What is wrong with the tables of names; empty if nothing is.
     [[nodiscard]] const std::string& fault() const { return m_fault; }
 
@@ -45,6 +49,7 @@ class ChunkImage {
     std::size_t m_declarations_written = 0;
     std::uint32_t m_parts = 0;
     bool m_begun = false;
+    bool m_other_run = false;
     std::string m_fault;
     std::vector<std::byte> m_buffer;
 };

@@ -55,7 +55,7 @@ class Pump {
         const auto take = [this](std::span<const std::byte> bytes) { return send_all(m_descriptor, bytes); };
         for (;;) {
             const Follower::Step step = m_follower.step(take);
-            if (step == Follower::Step::ended || step == Follower::Step::closed) {
+            if (step != Follower::Step::more && step != Follower::Step::idle) {
                 break;
             }
             const auto now = Clock::now();
@@ -69,6 +69,7 @@ class Pump {
             }
             const bool asked = m_stop || (m_options.stop != nullptr && *m_options.stop != 0);
             if (asked || (m_options.idle.count() != 0 && now - active >= m_options.idle)) {
+                static_cast<void>(m_follower.stop(take));
                 break;
             }
             if (step == Follower::Step::idle) {
@@ -102,6 +103,7 @@ Follower::Follower(BlackBox box)
     , m_copier(m_box)
     , m_image(m_box)
     , m_places(m_box.descriptor().chunks.entries)
+    , m_refused(m_places.size())
     , m_before(m_box.retired_records()) {}
 
 // Adds what the chunk has got.
@@ -112,6 +114,7 @@ void Follower::collect(std::uint32_t index) {
     }
     Piece& piece = m_pieces[m_used];
     const auto copied = m_copier.copy(index, from, Streams::decoded, piece.copy);
+    m_refused[index] = !copied;
     if (!copied || !copied.value()) {
         return;
     }
@@ -122,8 +125,8 @@ void Follower::collect(std::uint32_t index) {
         }
         return;
     }
-    if (from.uses != 0) {
-        piece.copy.missing = std::exchange(piece.copy.lost, 0); // in the middle of what was taken
+    if (m_looked) {
+        piece.copy.missing = std::exchange(piece.copy.lost, 0);
     }
     piece.index = index;
     piece.stamp = piece.copy.stamp->value;
@@ -143,49 +146,78 @@ bool Follower::wake(const Take& take) {
     return take(m_image.preamble(empty, false));
 }
 
-// Records that were ever written, the run having ended and everything that is left having been taken.
+// Of a chunk that does not hold: as many as its head says, and one at least more than were taken.
+std::uint64_t Follower::written_to_refused(std::uint32_t index) const {
+    const auto head = m_box.head(index);
+    const ChunkPlace& place = m_places[index];
+    if (!head || !head.value()) {
+        return place.records() + 1;
+    }
+    const ChunkHead& of = *head.value();
+    if (of.uses != place.uses) {
+        return std::max<std::uint64_t>(of.records_held(), 1);
+    }
+    const std::uint64_t main = of.compact() || of.compressed ? 0 : of.end() / tracer::kRecordBytes;
+    return std::max(place.records() + 1, main + of.emergency_position() / tracer::kRecordBytes);
+}
+
+// Records that were ever written, everything that holds having been taken.
 std::uint64_t Follower::written() const {
     std::uint64_t records = m_box.retired_records();
     for (std::uint32_t index = 0; index < m_places.size(); ++index) {
-        const auto head = m_box.head(index);
-        if (!head || (head.value() && head.value()->uses != 0 && head.value()->uses != m_places[index].uses)) {
-            records += head ? std::max<std::uint64_t>(head.value()->records_held(), 1) : 1; // it did not hold
-        } else if (head.value()) {
-            records += head.value()->compressed
-                           ? head.value()->written
-                           : (m_places[index].end_bytes + m_places[index].emergency_end) / tracer::kRecordBytes;
+        if (m_refused[index]) {
+            records += written_to_refused(index);
+        } else if (const auto head = m_box.head(index); head && head.value()) {
+            records += head.value()->uses == m_places[index].uses ? m_places[index].records() : 0;
         }
     }
     return records;
 }
 
-// A part without records that states what no other part does.
-bool Follower::give_losses(const Take& take) {
-    const std::uint64_t known = m_records + m_lost;
-    const std::uint64_t all = written();
-    ChunkCopy empty;
-    empty.head.uses = 1;
-    const std::uint64_t unknown = all > known ? all - known : 0;
-    empty.lost = std::min(unknown, m_before);
-    empty.missing = unknown - empty.lost;
-    m_lost += unknown;
-    m_missing += empty.missing;
-    return unknown == 0 || take(m_image.preamble(empty, false));
+// Records of emptied chunks that were neither taken nor counted. `emptied` was read before the table: of a chunk that
+// was emptied in between, it is known at the next look.
+std::uint64_t Follower::emptied_unseen(std::uint64_t emptied) const {
+    std::uint64_t records = emptied;
+    for (std::uint32_t index = 0; index < m_places.size(); ++index) {
+        const ChunkPlace& place = m_places[index];
+        records += m_box.mark(m_table, index).uses == place.uses ? place.records() : 0;
+    }
+    return records - std::min(records, known());
 }
 
-// The pieces that may be given; all: none is left for the next step.
-Follower::Step Follower::give_all(std::span<Piece> pieces, bool all, std::uint32_t active,
-                                  tracer::black_box::State state, const Take& take) {
-    if (pieces.empty() && !all) {
-        return m_box.active_chunk() == active ? Step::idle : Step::more;
+// What was lost before the following began is no hole in it.
+void Follower::count_unseen(std::uint64_t records, ChunkCopy& copy) {
+    const std::uint64_t before = std::min(records, m_before);
+    m_before -= before;
+    copy.lost += before;
+    copy.missing += records - before;
+}
+
+// A part without records that states what no other part does.
+bool Follower::give_losses(std::uint64_t unseen, const Take& take) {
+    ChunkCopy empty;
+    empty.head.uses = 1;
+    count_unseen(unseen, empty);
+    return unseen == 0 || give(empty, take);
+}
+
+bool Follower::stop(const Take& take) {
+    if (m_all_taken) {
+        const std::uint64_t records = written();
+        return give_losses(records - std::min(records, known()), take);
     }
-    if (pieces.empty() && state == tracer::black_box::State::running) {
-        return Step::idle;
-    }
-    if (pieces.empty()) {
-        return give_losses(take) ? Step::ended : Step::closed;
-    }
+    const std::uint64_t emptied = m_box.retired_records();
+    return !m_box.read_table(m_table) || give_losses(emptied_unseen(emptied), take);
+}
+
+Follower::Step Follower::restarted(const Take& take) {
+    return wake(take) && take(m_image.of_another_run()) ? Step::restarted : Step::closed;
+}
+
+// Gives them, and what was emptied unseen before them. There is one at least.
+Follower::Step Follower::give_all(std::span<Piece> pieces, std::uint64_t unseen, const Take& take) {
     std::sort(pieces.begin(), pieces.end(), [](const Piece& a, const Piece& b) { return a.stamp < b.stamp; });
+    count_unseen(unseen, pieces.front().copy);
     m_image.refresh();
     for (const Piece& piece : pieces) {
         if (!give(piece.copy, take)) {
@@ -196,26 +228,14 @@ Follower::Step Follower::give_all(std::span<Piece> pieces, bool all, std::uint32
     return Step::more;
 }
 
-Follower::Step Follower::step(const Take& take) {
-    const auto state = m_box.state(); // before the records: what is recorded before the end is taken
-    if (!state) {
-        return Step::ended;
-    }
-    m_used = 0;
-    const std::uint32_t active = m_box.active_chunk();
-    const std::uint32_t entries = m_box.descriptor().chunks.entries;
-    if (active < entries) {
-        collect(active);
-    }
-    // A chunk without a record holds nothing back.
-    const std::uint64_t latest = active == entries ? 0
-                                 : m_used != 0     ? m_pieces.front().copy.place.last_stamp
-                                                   : m_places[active].last_stamp;
-    const std::uint64_t horizon = latest != 0 ? latest : ~std::uint64_t{0};
+// Collects from all chunks but the active one. How much was emptied unseen before that.
+std::optional<std::uint64_t> Follower::collect_others(std::uint32_t active) {
+    const std::uint64_t emptied = m_box.retired_records();
     if (!m_box.read_table(m_table)) {
-        return Step::ended;
+        return std::nullopt;
     }
-    for (std::uint32_t index = 0; index < entries; ++index) {
+    const std::uint64_t unseen = emptied_unseen(emptied);
+    for (std::uint32_t index = 0; index < m_places.size(); ++index) {
         const BlackBox::Mark mark = m_box.mark(m_table, index);
         const ChunkPlace& from = m_places[index];
         const bool changed =
@@ -224,12 +244,42 @@ Follower::Step Follower::step(const Take& take) {
             collect(index);
         }
     }
+    return unseen;
+}
+
+Follower::Step Follower::step(const Take& take) {
+    const auto state = m_box.state(); // before the records: what is recorded before the end is taken
+    m_used = 0;
+    const std::uint32_t active = m_box.active_chunk();
+    if (active < m_places.size()) {
+        collect(active);
+    }
+    // A chunk without a record holds nothing back.
+    const std::uint64_t latest = active == m_places.size() ? 0
+                                 : m_used != 0             ? m_pieces.front().copy.place.last_stamp
+                                                           : m_places[active].last_stamp;
+    const std::uint64_t horizon = latest != 0 ? latest : ~std::uint64_t{0};
+    const auto unseen = collect_others(active);
+    if (!state || !unseen || !m_box.state()) { // what a boot writes meanwhile is of no run
+        return restarted(take);
+    }
+    m_looked = true;
     const auto pieces = std::span(m_pieces).first(m_used);
     const auto later = std::partition(pieces.begin(), pieces.end(), [&](const Piece& piece) {
         return piece.index == active || piece.stamp <= horizon;
     });
     const auto given = static_cast<std::size_t>(later - pieces.begin());
-    return give_all(pieces.first(given), given == m_used, active, *state, take);
+    m_all_taken = pieces.empty();
+    if (given != 0) {
+        return give_all(pieces.first(given), *unseen, take);
+    }
+    if (!m_all_taken) {
+        return m_box.active_chunk() == active ? Step::idle : Step::more;
+    }
+    if (*state == tracer::black_box::State::running) {
+        return Step::idle;
+    }
+    return stop(take) ? Step::ended : Step::closed;
 }
 
 std::shared_ptr<trace::ByteSource> follow(BlackBox box, const trace::FollowOptions& options) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Follows the chunks of a machine that runs: every record once, in time order, as images of chunks that a reader takes
 // from a pipe. Each image holds what a chunk has got since the one before. The machine does nothing for it; what it
-// overwrites before it is copied is counted in the next image of that chunk.
+// overwrites before it is copied is missing in front of the next image.
 #pragma once
 
 #include "host/formats/memory/black_box.hpp"
@@ -30,15 +30,20 @@ class Follower {
     Follower& operator=(const Follower&) = delete;
 
     enum class Step : std::uint8_t {
-        more,  // records were taken
-        idle,  // there was nothing new
-        ended, // the run has ended, and everything was taken; or the memory is no longer that of this run
-        closed // `take` has returned false
+        more,      // records were taken
+        idle,      // there was nothing new
+        ended,     // the run has ended, and everything was taken
+        restarted, // the memory is no longer that of this run, which the last image says
+        closed     // `take` has returned false
     };
 
     // Takes what all chunks have got since the last call, in time order. A chunk that does not hold is left out until
     // it does.
     [[nodiscard]] Step step(const Take& take);
+
+    // No step follows, although the run has not ended: gives a part without records that states what was lost and is
+    // not stated yet. False: no more is wanted.
+    [[nodiscard]] bool stop(const Take& take);
 
     // Gives a part without records: its reader returns from its wait. False: no more is wanted.
     [[nodiscard]] bool wake(const Take& take);
@@ -46,8 +51,7 @@ class Follower {
     // Taken so far.
     [[nodiscard]] std::uint64_t records() const { return m_records; }
 
-    // Overwritten before they could be taken. Of a chunk that was emptied and used anew it is known at the end of the
-    // run.
+    // Overwritten before they could be taken. Of a chunk that does not hold it is known at the end of the run.
     [[nodiscard]] std::uint64_t lost() const { return m_lost; }
 
     // Those of them that came after the following began: a hole in what was taken.
@@ -61,23 +65,33 @@ class Follower {
     };
 
     void collect(std::uint32_t index);
+
+    [[nodiscard]] std::uint64_t known() const { return m_records + m_lost; }
+
+    [[nodiscard]] std::uint64_t emptied_unseen(std::uint64_t emptied) const;
+    [[nodiscard]] std::uint64_t written_to_refused(std::uint32_t index) const;
     [[nodiscard]] std::uint64_t written() const;
-    [[nodiscard]] bool give_losses(const Take& take);
+    void count_unseen(std::uint64_t records, ChunkCopy& copy);
+    [[nodiscard]] bool give_losses(std::uint64_t unseen, const Take& take);
+    [[nodiscard]] Step restarted(const Take& take);
     [[nodiscard]] bool give(const ChunkCopy& copy, const Take& take);
-    [[nodiscard]] Step give_all(std::span<Piece> pieces, bool all, std::uint32_t active, tracer::black_box::State state,
-                                const Take& take);
+    [[nodiscard]] std::optional<std::uint64_t> collect_others(std::uint32_t active);
+    [[nodiscard]] Step give_all(std::span<Piece> pieces, std::uint64_t unseen, const Take& take);
 
     BlackBox m_box;
     ChunkCopier m_copier;
     ChunkImage m_image;
     std::vector<ChunkPlace> m_places; // by number of the chunk
+    std::vector<bool> m_refused;      // likewise: it did not hold when it was looked at last
     std::vector<Piece> m_pieces;      // the first of them are those of this step; all keep their memory
     std::size_t m_used = 0;
     std::vector<std::byte> m_table;
     std::uint64_t m_records = 0;
     std::uint64_t m_lost = 0;
     std::uint64_t m_missing = 0;
-    std::uint64_t m_before; // records of chunks that were emptied before the following began
+    std::uint64_t m_before;   // records of chunks that were emptied before the following began, not yet counted
+    bool m_looked = false;    // a step was made: what is lost from there on is missing
+    bool m_all_taken = false; // by the last step: there was nothing new in any chunk
 };
 
 // The images, as a stream: a thread of its own fills it until the run ends, `options` end it, or the last pointer to it

@@ -114,7 +114,9 @@ void wait_for_kernel(const trace::NamedSource& input, const trace::FollowOptions
     };
     while (!asked() && !is_memory(*input.bytes)) {
         std::this_thread::sleep_for(kPause);
+        input.bytes->take_size();
     }
+    input.bytes->take_size();
 }
 
 lib::Error unusable(const std::string& file, lib::Error error, trace::Diagnostics& diagnostics) {
@@ -146,7 +148,8 @@ lib::Result<std::unique_ptr<dat::RecordStream>> open(const trace::NamedSource& i
     }
     const std::string name = input.name + "/chunks";
     if (options.follow.wanted) {
-        const trace::NamedSource followed{.name = name, .bytes = follow(std::move(box.value()), options.follow)};
+        const trace::NamedSource followed{
+            .name = name, .bytes = follow(std::move(box.value()), options.follow), .followed = true};
         return dat::RecordStream::of_sources(std::span(&followed, 1), options, diagnostics);
     }
     auto spool = trace::Spool::create();

@@ -2,10 +2,13 @@
 // A memory that changes while it is read: every record is taken once, whole and in order, or counted as lost.
 #include "host/formats/memory/follower.hpp"
 
+#include "host/formats/dat/record_stream.hpp"
 #include "host/trace/event.hpp"
+#include "host/trace/holes.hpp"
 #include "tests/support/memory_image.hpp"
 
 #include <atomic>
+#include <gmock/gmock.h>
 #include <sys/mman.h>
 #include <thread>
 #include <unistd.h>
@@ -48,11 +51,69 @@ class MemoryFollower : public testing::Test {
     Follower::Step step() {
         unsigned piece = 0;
         return m_follower->step([&](std::span<const std::byte> bytes) {
+            m_stream.insert(m_stream.end(), bytes.begin(), bytes.end());
             if (piece++ % 3 != 0) { // not the preamble
                 take(bytes);
             }
             return true;
         });
+    }
+
+    // The bytes are kept, and not looked at.
+    Follower::Take keep() {
+        return [this](std::span<const std::byte> bytes) {
+            m_stream.insert(m_stream.end(), bytes.begin(), bytes.end());
+            return true;
+        };
+    }
+
+    // The chunk is emptied, and begins anew. retired: records that were ever written to emptied chunks.
+    void empty(std::uint32_t chunk, std::uint64_t retired) {
+        m_image.put(MemoryImage::kRetired, retired);
+        const std::uint64_t uses = MemoryImage::entry(chunk, tracer::black_box::kChunkFields.uses);
+        m_image.put(uses, m_image.get<std::uint32_t>(uses) + 1);
+        m_image.put(MemoryImage::control(chunk, TRACER_CHUNK_WORD), std::uint64_t{0});
+    }
+
+    // What the readers of the pipe make of everything that was given.
+    struct Reading {
+        trace::TraceFacts facts;
+        std::vector<std::uint64_t> after_holes; // numbers of the records that come after a hole
+        std::uint64_t records = 0;
+        std::string lines;
+
+        [[nodiscard]] std::uint64_t sum(std::uint64_t trace::ChunkReport::*count) const {
+            std::uint64_t all = 0;
+            for (const trace::ChunkReport& chunk : facts.chunks) {
+                all += chunk.*count;
+            }
+            return all;
+        }
+    };
+
+    [[nodiscard]] Reading read() const {
+        Reading reading;
+        trace::Diagnostics diagnostics([&](std::string_view line) { reading.lines += std::string(line) + '\n'; });
+        const int descriptor = ::memfd_create("pipe", MFD_CLOEXEC);
+        EXPECT_EQ(::write(descriptor, m_stream.data(), m_stream.size()), static_cast<ssize_t>(m_stream.size()));
+        EXPECT_EQ(::lseek(descriptor, 0, SEEK_SET), 0);
+        const trace::NamedSource pipe{.name = "pipe",
+                                      .bytes = std::make_shared<trace::ByteSource>(descriptor, true, std::nullopt),
+                                      .followed = true};
+        const auto stream = dat::RecordStream::of_sources(std::span(&pipe, 1), {}, diagnostics);
+        EXPECT_TRUE(stream.ok());
+        trace::Holes holes;
+        for (trace::Event event; stream.value()->next(event);) {
+            if (!event.metadata) {
+                ++reading.records;
+                if (holes.before(event, stream.value()->facts())) {
+                    reading.after_holes.push_back(event.ticks.value - 1000);
+                }
+            }
+        }
+        diagnostics.finish();
+        reading.facts = stream.value()->facts();
+        return reading;
     }
 
     void end_run() {
@@ -64,6 +125,7 @@ class MemoryFollower : public testing::Test {
     std::unique_ptr<Follower> m_follower;
     std::uint64_t m_next = 0; // the least number that may come
     std::uint64_t m_taken = 0;
+    std::vector<std::byte> m_stream; // everything that was given
 
   private:
     void take(std::span<const std::byte> bytes) {
@@ -128,26 +190,57 @@ TEST_F(MemoryFollower, CountsWhatACyclicChunkOverwrote) {
     EXPECT_EQ(m_next, 20U);
 }
 
-TEST_F(MemoryFollower, CountsAtTheEndWhatAChunkHadThatWasUsedAnew) {
+TEST_F(MemoryFollower, WhatWasEmptiedUnseenIsMissingInItsPlace) {
     m_image.add_chunk(0, 8);
     m_image.set_active(0);
+    m_image.put(MemoryImage::kRetired, std::uint64_t{100}); // before the following began
     start();
     for (std::uint64_t number = 0; number < 3; ++number) {
         m_image.write(0, numbered(number));
     }
     EXPECT_EQ(step(), Follower::Step::more);
-    m_image.write(0, numbered(3)); // never seen: the chunk is emptied
-    m_image.put(MemoryImage::kRetired, std::uint64_t{4});
-    m_image.put(MemoryImage::entry(0, tracer::black_box::kChunkFields.uses), std::uint32_t{2});
-    m_image.put(MemoryImage::control(0, TRACER_CHUNK_WORD), std::uint64_t{0});
-    m_image.write(0, numbered(4));
+    EXPECT_EQ(m_follower->lost(), 100U);
+    for (std::uint64_t number = 3; number < 5; ++number) {
+        m_image.write(0, numbered(number)); // never seen: the chunk is emptied
+    }
+    empty(0, 105);
+    m_image.write(0, numbered(5));
     EXPECT_EQ(step(), Follower::Step::more);
-    EXPECT_EQ(m_taken, 4U);
-    EXPECT_EQ(m_follower->lost(), 0U);
+    EXPECT_EQ(m_follower->missing(), 2U);
+    m_image.write(0, numbered(6));
+    EXPECT_EQ(step(), Follower::Step::more);
     end_run();
     EXPECT_EQ(step(), Follower::Step::ended);
-    EXPECT_EQ(m_follower->lost(), 1U);
+    EXPECT_EQ(m_follower->missing(), 2U);
+    EXPECT_EQ(m_follower->lost(), 102U);
+    const Reading reading = read();
+    EXPECT_EQ(reading.records, 5U);
+    EXPECT_EQ(reading.after_holes, std::vector<std::uint64_t>{5});
+    EXPECT_EQ(reading.sum(&trace::ChunkReport::missing), 2U);
+    EXPECT_THAT(reading.lines, testing::HasSubstr("chunk 0 cpu 0 W-GAP 2 records in front of this part of the chunk"));
+    EXPECT_THAT(reading.lines, testing::HasSubstr("W-GAP 2 records in all are missing"));
+}
+
+TEST_F(MemoryFollower, StatesWhatIsMissingWhenItStops) {
+    m_image.add_chunk(0, 8);
+    m_image.add_chunk(1, 8);
+    m_image.set_active(0);
+    start();
+    m_image.write(0, numbered(0));
+    EXPECT_EQ(step(), Follower::Step::more);
+    m_image.write(0, numbered(1));
+    empty(0, 2);
+    EXPECT_EQ(step(), Follower::Step::idle);
+    EXPECT_EQ(m_follower->missing(), 0U); // nothing came after it
+    EXPECT_TRUE(m_follower->stop(keep()));
     EXPECT_EQ(m_follower->missing(), 1U);
+    EXPECT_THAT(read().lines, testing::HasSubstr("W-GAP 1 records in all are missing"));
+    m_image.write(1, numbered(0));
+    m_image.write(1, numbered(0));
+    m_image.put(MemoryImage::kArena + 12 * tracer::kRecordBytes + 16, std::uint64_t{0}); // it does not hold
+    EXPECT_EQ(step(), Follower::Step::idle);
+    EXPECT_TRUE(m_follower->stop(keep()));
+    EXPECT_EQ(m_follower->missing(), 3U);
 }
 
 TEST_F(MemoryFollower, WhatIsLostAfterItBeganIsMissing) {
@@ -172,11 +265,45 @@ TEST_F(MemoryFollower, WhatIsLostAfterItBeganIsMissing) {
     EXPECT_EQ(m_follower->lost(), 114U);
 }
 
-TEST_F(MemoryFollower, EndsWithTheRunOfThatBoot) {
+TEST_F(MemoryFollower, SaysThatTheMachineWasStartedAnew) {
     m_image.add_chunk(0, 8);
+    m_image.set_active(0);
+    m_image.write(0, numbered(0));
     start();
+    EXPECT_EQ(step(), Follower::Step::more);
+    m_image.write(0, numbered(1));
     m_image.put(MemoryImage::kBase, std::uint64_t{0}); // the machine is reset
-    EXPECT_EQ(step(), Follower::Step::ended);
+    EXPECT_EQ(m_follower->step(keep()), Follower::Step::restarted);
+    const Reading reading = read();
+    EXPECT_EQ(reading.records, 1U); // what is there now may be of no run
+    EXPECT_TRUE(reading.facts.restarted);
+    EXPECT_THAT(reading.lines, testing::HasSubstr("E-BOOT the machine was reset or started anew"));
+}
+
+TEST_F(MemoryFollower, HasOneReportForEachChunk) {
+    constexpr std::uint64_t kParts = 500;
+    m_image.add_chunk(0, 8, 0, tracer::kFlagCyclic);
+    m_image.add_chunk(1, 8);
+    m_image.set_active(0);
+    start();
+    std::uint64_t number = 0;
+    EXPECT_EQ(step(), Follower::Step::idle);
+    for (std::uint64_t part = 0; part < kParts; ++part) {
+        for (const std::uint64_t end = number + (part % 50 == 7 ? 20 : 3); number < end; ++number) {
+            m_image.write(0, numbered(number));
+        }
+        EXPECT_EQ(step(), Follower::Step::more);
+    }
+    m_image.write(1, numbered(number++));
+    m_image.set_active(1);
+    EXPECT_EQ(step(), Follower::Step::more);
+    const Reading reading = read();
+    EXPECT_EQ(reading.facts.chunks.size(), 2U);
+    EXPECT_EQ(reading.records, m_taken);
+    EXPECT_EQ(reading.sum(&trace::ChunkReport::events), m_taken);
+    EXPECT_EQ(reading.sum(&trace::ChunkReport::missing), m_follower->missing());
+    EXPECT_EQ(m_taken + m_follower->missing(), number);
+    EXPECT_EQ(reading.after_holes.size(), kParts / 50);
 }
 
 TEST_F(MemoryFollower, NeverTakesWhatIsOverwrittenDuringTheCopy) {

@@ -1,14 +1,20 @@
 // SPDX-License-Identifier: MIT
 // A machine's memory as a trace: found in each kind of file, read chunk by chunk, and never believed further than it
 // holds.
+#include "host/formats/input_kind.hpp"
 #include "host/trace/holes.hpp"
 #include "tests/support/memory_image.hpp"
 #include "tests/support/reading_test.hpp"
 
 #include "tracer/record_path_layout.h"
 
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <fstream>
 #include <functional>
 #include <gmock/gmock.h>
+#include <thread>
 
 namespace host::formats::memory {
 
@@ -163,6 +169,54 @@ TEST_F(Memory, AChunkThatIsLeftOutIsAGapOfItsRecordsInItsPlace) {
     image.set_active(1); // the one that is left out is the newest: nothing comes after it
     EXPECT_EQ(read(image.saved()), 6U);
     EXPECT_THAT(m_lines, HasSubstr("W-SHORT 3 slots from here on are empty"));
+}
+
+// A file that is not made yet, and has then its size and its contents.
+TEST_F(Memory, IsFollowedFromBeforeTheMachineStarts) {
+    using namespace std::chrono_literals;
+    MemoryImage image = two_chunks();
+    image.descriptor().state = tracer::black_box::State::ended;
+    image.seal();
+    const Bytes bytes = image.saved(0);
+    const std::string path = m_directory.write("ram", {});
+    std::size_t events = 0;
+    std::string lines;
+    trace::Diagnostics diagnostics([&](std::string_view line) { lines += std::string(line) + '\n'; });
+    std::atomic<bool> opens = false;
+    std::thread reader([&] {
+        opens = true;
+        const auto opened = Trace::open(path, {.follow = {.wanted = true, .idle = 60s}}, diagnostics);
+        for (trace::Event event; opened && opened.value()->next(event);) {
+            events += event.metadata ? 0 : 1;
+        }
+    });
+    while (!opens) {
+    }
+    std::this_thread::sleep_for(50ms); // as a rule it waits by now
+    {
+        constexpr std::streamoff kMagicBytes = 16;
+        std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
+        file.seekp(kMagicBytes);
+        file.write(reinterpret_cast<const char*>(&bytes[kMagicBytes]), std::ssize(bytes) - kMagicBytes).flush();
+        file.seekp(0);
+        file.write(reinterpret_cast<const char*>(bytes.data()), kMagicBytes);
+    }
+    reader.join();
+    EXPECT_EQ(events, 5U) << lines;
+    EXPECT_EQ(lines, "");
+}
+
+TEST_F(Memory, WhatHasNoMarkIsFollowedAsTheMemoryOfAMachineThatWillStart) {
+    const auto kind = [this](const Bytes& bytes) {
+        const auto source = trace::ByteSource::open_file(m_directory.write("input", bytes));
+        return kind_to_follow(*source.value());
+    };
+    EXPECT_EQ(kind({}), trace::InputKind::memory);
+    EXPECT_EQ(kind(Bytes(0x4000)), trace::InputKind::memory);
+    EXPECT_EQ(kind(Bytes(0x4000, std::byte{0x53})), trace::InputKind::memory); // interrupt vectors
+    EXPECT_EQ(kind(two_chunks().saved()), trace::InputKind::memory);
+    support::ChunkBuilder chunk(3);
+    EXPECT_EQ(kind(chunk.bytes()), trace::InputKind::records);
 }
 
 TEST_F(Memory, ADescriptorThatContradictsItselfIsRefused) {
