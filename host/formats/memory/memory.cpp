@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <numeric>
 #include <thread>
 #include <utility>
 
@@ -24,35 +25,22 @@ class Snapshot {
         , m_copier(box)
         , m_image(box) {}
 
-    // Appends every chunk that holds, the one after the active first: recording goes round, so that is the oldest, and
-    // what a chunk that is left out had is missing before the next one. no_space, io: of the spool.
+    // Appends every chunk that holds, the oldest first: what a chunk that is left out had is missing before the next
+    // one. no_space, io: of the spool.
     [[nodiscard]] lib::Result<void> take(trace::Spool& spool) {
-        const auto& table = m_box.descriptor().chunks;
-        std::uint64_t bytes = 0; // chunks do not overlap, so all of them together are no larger than the arena
-        const std::uint32_t active = m_box.active_chunk();
-        const std::uint32_t first = active < table.entries ? active + 1 : 0;
-        for (std::uint32_t turn = 0; turn < table.entries; ++turn) {
-            const std::uint32_t index = (first + turn) % table.entries;
-            const auto copied = m_copier.copy(index, {}, m_missing == 0 ? Streams::kept : Streams::decoded, m_copy);
-            if (!copied) {
-                leave_out(index, copied.error().text);
-                continue;
+        for (const std::uint32_t index : oldest_first()) {
+            if (const auto taken = take_chunk(index, spool); !taken) {
+                return taken;
             }
-            if (!copied.value() || m_copy.events() == 0) {
-                continue;
-            }
-            bytes += m_copy.records.size() + m_copy.emergency.size();
-            if (bytes > m_box.descriptor().arena.bytes) {
-                leave_out(index, "the chunks before it fill the arena: their areas overlap");
-                continue;
-            }
-            if (const auto added = add(spool); !added) {
-                return added;
-            }
+        }
+        if (m_last_left_out && m_disordered) {
+            m_diagnostics.report("W-GAP", {.file = m_name},
+                                 "the chunks were not used in the order of their numbers: where the records of the "
+                                 "chunks that are left out belong is not known");
         }
         if (m_missing != 0 && spool.size_bytes() != 0) {
             m_copy = {};
-            m_copy.head = {.number = m_last_left_out, .uses = 1};
+            m_copy.head = {.number = *m_last_left_out, .uses = 1};
             if (const auto added = add(spool); !added) {
                 return added;
             }
@@ -64,6 +52,40 @@ class Snapshot {
     }
 
   private:
+    // Recording goes round: the oldest chunk is the one after the active. If none is active, those that were used less
+    // often are older.
+    [[nodiscard]] std::vector<std::uint32_t> oldest_first() const {
+        std::vector<std::uint32_t> order(m_box.descriptor().chunks.entries);
+        std::iota(order.begin(), order.end(), 0U);
+        std::vector<std::byte> heads;
+        if (const std::uint32_t active = m_box.active_chunk(); active < order.size()) {
+            std::rotate(order.begin(), order.begin() + active + 1, order.end());
+        } else if (m_box.read_table(heads)) {
+            std::ranges::stable_sort(order, {}, [&](std::uint32_t index) { return m_box.mark(heads, index).uses; });
+        }
+        return order;
+    }
+
+    [[nodiscard]] lib::Result<void> take_chunk(std::uint32_t index, trace::Spool& spool) {
+        const auto copied = m_copier.copy(index, {}, m_missing == 0 ? Streams::kept : Streams::decoded, m_copy);
+        if (!copied) {
+            leave_out(index, copied.error().text);
+            return {};
+        }
+        if (!copied.value() || m_copy.events() == 0) {
+            return {};
+        }
+        // Chunks do not overlap, so all of them together are no larger than the arena.
+        m_bytes += m_copy.records.size() + m_copy.emergency.size();
+        if (m_bytes > m_box.descriptor().arena.bytes) {
+            leave_out(index, "the chunks before it fill the arena: their areas overlap");
+            return {};
+        }
+        m_disordered = m_disordered || m_copy.stamp < m_stamp;
+        m_stamp = m_copy.stamp;
+        return add(spool);
+    }
+
     void leave_out(std::uint32_t index, std::string_view why) {
         const auto& table = m_box.descriptor().chunks;
         const std::uint64_t address = table.address + std::uint64_t{index} * table.entry_bytes;
@@ -101,7 +123,10 @@ class Snapshot {
     ChunkCopy m_copy;
     ChunkImage m_image;
     std::uint64_t m_missing = 0; // records of chunks that were left out, and not yet stated
-    std::uint32_t m_last_left_out = 0;
+    std::uint64_t m_bytes = 0;   // of the chunks so far
+    std::optional<std::uint32_t> m_last_left_out;
+    std::optional<lib::Ticks> m_stamp; // of the first record of the chunk before
+    bool m_disordered = false;         // a chunk begins before the one in front of it
 };
 
 // A machine that was just started has no black box yet.

@@ -171,6 +171,39 @@ TEST_F(Memory, AChunkThatIsLeftOutIsAGapOfItsRecordsInItsPlace) {
     EXPECT_THAT(m_lines, HasSubstr("W-SHORT 3 slots from here on are empty"));
 }
 
+// Four chunks of three records; recording went round and ended: 2, 3, 0, 1.
+TEST_F(Memory, WithoutAnActiveChunkThoseUsedLessOftenAreOlder) {
+    const auto left_out = [this](std::uint32_t damaged, std::array<std::uint32_t, 4> uses) {
+        MemoryImage image;
+        for (const std::uint32_t number : {0U, 1U, 2U, 3U}) {
+            image.add_chunk(number, 8, 0);
+            image.put(MemoryImage::entry(number, kAt.uses), uses.at(number));
+            for (const std::uint64_t stamp : {1000U, 1100U, 1200U}) {
+                image.write(number, ipoint(stamp + 1000 * ((number + 2) % 4)));
+            }
+        }
+        image.put(MemoryImage::kArena + (8 * damaged + 1) * tracer::kRecordBytes, std::array<std::byte, 16>{});
+        const std::string path = m_directory.write("ram", image.saved());
+        m_lines.clear();
+        trace::Diagnostics diagnostics([this](std::string_view line) { m_lines += std::string(line) + '\n'; });
+        const auto opened = Trace::open(path, {}, diagnostics);
+        trace::Holes holes;
+        std::vector<std::uint64_t> after;
+        for (trace::Event event; opened.value()->next(event);) {
+            if (!event.metadata && holes.before(event, opened.value()->facts())) {
+                after.push_back(event.ticks.value);
+            }
+        }
+        return after;
+    };
+    EXPECT_EQ(left_out(3, {2, 2, 1, 1}), std::vector<std::uint64_t>{3000});
+    EXPECT_EQ(left_out(1, {2, 2, 1, 1}), std::vector<std::uint64_t>{}) << m_lines; // the newest
+    EXPECT_THAT(m_lines, HasSubstr("W-SHORT 3 slots from here on are empty"));
+    EXPECT_THAT(m_lines, testing::Not(HasSubstr("is not known")));
+    EXPECT_EQ(left_out(0, {1, 1, 1, 1}).size(), 1U);
+    EXPECT_THAT(m_lines, HasSubstr("W-GAP the chunks were not used in the order of their numbers: where"));
+}
+
 // A file that is not made yet, and has then its size and its contents.
 TEST_F(Memory, IsFollowedFromBeforeTheMachineStarts) {
     using namespace std::chrono_literals;
