@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 // Byte order, byte cursors and the checksum.
-#include "lib/crc32c.hpp"
+#include "lib/crc32c_words.hpp"
 #include "lib/endian.hpp"
 
 #include <gtest/gtest.h>
 
 #include <array>
 #include <string_view>
+#include <vector>
 
 namespace lib {
 
@@ -83,6 +84,25 @@ TEST(Crc32c, IsTheSameByteByByte) {
         }
         EXPECT_EQ(crc32c(std::span(bytes).first(size)), crc) << size;
     }
+}
+
+TEST(Crc32c, OfTwoPiecesFollowsFromThatOfEach) {
+    constexpr std::size_t kHead = 77;
+    std::vector<std::byte> bytes(kHead + (std::size_t{1} << 20));
+    for (std::size_t i = 0; i < bytes.size(); ++i) {
+        bytes[i] = static_cast<std::byte>(37 * i + i / 251);
+    }
+    const std::uint32_t head = crc32c(std::span(bytes).first(kHead));
+    const auto expect_joined = [&](std::size_t size) {
+        const auto tail = std::span<const std::byte>(bytes).subspan(kHead, size);
+        ASSERT_EQ(crc32c_by_words(tail), crc32c(tail)) << size;
+        EXPECT_EQ(crc32c_joined(head, crc32c(tail), size), crc32c(tail, head)) << size;
+    };
+    for (std::size_t size = 0; size <= 2'100; ++size) {
+        expect_joined(size);
+    }
+    expect_joined(std::size_t{1} << 20);
+    EXPECT_EQ(crc32c_joined(0, 5, 1'000), 5U) << "nothing before it";
 }
 
 } // namespace lib
