@@ -88,7 +88,9 @@ void liveness(World& world, Sums& sums) {
     world.disk.stuck = false;
     guest.device = nullptr;
     if (guest.failed()) { // the end may not take more than 20 s
-        require(guest.sink.last_error() == lib::Error::timeout && guest.finish_called_at.value != 0, "it gave up");
+        const lib::Error why = guest.sink.last_error();
+        require((why == lib::Error::timeout || why == lib::Error::no_space) && guest.finish_called_at.value != 0,
+                "it gave up");
         world.require_prefix(guest);
         return;
     }

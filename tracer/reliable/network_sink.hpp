@@ -45,6 +45,9 @@ class NetworkSink final : public ChunkSink {
     // Initially false. kAnswerTime begins again.
     void wait_for_answer(bool wait);
 
+    // As of ReliableSink.
+    void set_boot(std::uint64_t boot_id) { m_v2.set_boot(boot_id); }
+
     // As of ReliableSink. With a key, automatic means V2: V1 proves nothing to anybody.
     void set_key(const SipKey& key);
 

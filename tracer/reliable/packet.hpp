@@ -30,7 +30,7 @@
 // which contains the CRC.
 #pragma once
 
-#include "lib/crc32c.hpp"
+#include "lib/crc32c_words.hpp"
 #include "lib/endian.hpp"
 #include "lib/result.hpp"
 #include "tracer/metadata.hpp"
@@ -65,6 +65,7 @@ enum class PacketType : std::uint8_t {
 };
 
 inline constexpr std::uint8_t kFlagPush = 1;   // DATA: nothing follows until this is durable
+inline constexpr std::uint8_t kFlagAsk = 2;    // DATA: nothing follows until this is answered
 inline constexpr std::uint8_t kFlagFresh = 1;  // HELLO: of this session, nothing has been acknowledged yet
 inline constexpr std::uint8_t kFlagCookie = 1; // HELLO_ACK: no session yet; HELLO is to be repeated with this cookie
 inline constexpr std::uint8_t kFlagEnded = 2;  // HELLO_ACK: the session has ended
@@ -231,8 +232,10 @@ enum class Covers : std::uint8_t {
 }
 
 // Completes a packet whose body has been written after kHeaderBytes: header, CRC, and the MAC if there is a key. Counts
-// and sizes follow from the type. Precondition: the size of `packet` is that of header and body.
-constexpr void encode(Header header, const SipKey* key, std::span<std::byte> packet, Covers covers = Covers::packet) {
+// and sizes follow from the type. Precondition: the size of `packet` is that of header and body, and body_crc32c is the
+// body's.
+constexpr void encode(Header header, const SipKey* key, std::span<std::byte> packet, Covers covers,
+                      std::uint32_t body_crc32c) {
     ASSERT(packet.size() > kHeaderBytes && packet.size() <= kBytesMax && packet.size() % kRecordBytes == 0);
     const bool data = header.type == PacketType::data;
     ASSERT(data || packet.size() == kHeaderBytes + kControlBytes);
@@ -247,10 +250,17 @@ constexpr void encode(Header header, const SipKey* key, std::span<std::byte> pac
     }
     Header::fields(header, tracer::detail::PayloadWriter{writer});
     ASSERT(!writer.failed() && writer.offset() == kHeaderBytes);
-    lib::store_le(packet.subspan(detail::kCrcOffset), detail::packet_crc(packet));
+    const std::uint32_t header_crc = lib::crc32c(packet.first(kHeaderBytes)); // CRC and MAC are zeros so far
+    lib::store_le(packet.subspan(detail::kCrcOffset),
+                  lib::crc32c_joined(header_crc, body_crc32c, packet.size() - kHeaderBytes));
     if (key != nullptr) {
         lib::store_le(packet.subspan(detail::kMacOffset), packet_mac(*key, packet, covers));
     }
+}
+
+constexpr void encode(const Header& header, const SipKey* key, std::span<std::byte> packet,
+                      Covers covers = Covers::packet) {
+    encode(header, key, packet, covers, lib::crc32c(packet.subspan(kHeaderBytes)));
 }
 
 // corrupt: magic, sizes, type, counts or stream contradict each other or the datagram, or the CRC is wrong. The MAC is

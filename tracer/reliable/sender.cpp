@@ -13,6 +13,13 @@ namespace {
 constexpr std::uint32_t kCongestionMin = 4;
 constexpr std::uint64_t kNextSession = 0x9E37'79B9'7F4A'7C15;
 
+// Whole records, as words: the kernel's memcpy() moves bytes.
+void copy_records(std::span<const std::byte> from, std::span<std::byte> to) {
+    for (std::size_t at = 0; at < from.size(); at += kRecordBytes) {
+        __builtin_memcpy(to.data() + at, from.data() + at, kRecordBytes);
+    }
+}
+
 } // namespace
 
 void ReliableSink::set_patience(lib::Nanoseconds patience) {
@@ -28,11 +35,7 @@ lib::Result<void> ReliableSink::submit(const ChunkImage& image) {
     if (image.description.cpu >= kStreamsMax) {
         return lib::Error::invalid_argument;
     }
-    if (!m_session_chosen) {
-        m_session = image.description.boot_id;
-        m_tsc_khz = image.description.tsc_khz;
-        m_session_chosen = true;
-    }
+    choose_session(image.description);
     begin(image, image.description.cpu);
     m_state = SinkState::busy; // last: a submit() that was abandoned is repeated
     return {};
@@ -47,10 +50,20 @@ lib::Result<void> ReliableSink::finish(const ExportEnd& totals) {
     writer.combined(event_code(ExportEnd::kEvent), totals);
     ChunkImage end;
     end.parts[0] = writer.written();
+    choose_session(end.description);
     begin(end, m_stream);
     m_finishing = true;
     m_state = SinkState::busy; // last, as in submit()
     return {};
+}
+
+// By the first image.
+void ReliableSink::choose_session(const ChunkBegin& description) {
+    if (!m_session_chosen) {
+        m_session = description.boot_id != 0 ? description.boot_id : m_boot_id;
+        m_tsc_khz = description.tsc_khz;
+        m_session_chosen = true;
+    }
 }
 
 // An open stream continues; another one begins with HELLO.
@@ -102,7 +115,9 @@ SinkState ReliableSink::step() {
 void ReliableSink::work() {
     const lib::Nanoseconds waited = m_now - m_progress_at;
     if ((m_patience && waited >= *m_patience) || (m_finishing && waited >= m_limits.finish_time_max)) {
-        fail(m_refused ? lib::Error::refused : lib::Error::timeout);
+        fail(m_refused                                  ? lib::Error::refused
+             : m_phase == Phase::open && m_granted == 0 ? lib::Error::no_space
+                                                        : lib::Error::timeout);
         return;
     }
     switch (m_phase) {
@@ -208,11 +223,25 @@ void ReliableSink::open_stream() {
 
 // --- packets of the image --------------------------------------------------------------------------------------------
 
+// What is lost first. The packet that fills the window asks for an answer: nothing follows without one.
 void ReliableSink::send_data() {
     check_timer();
-    while (m_budget != 0 && m_phase == Phase::open) {
-        const auto seq = next_to_send();
-        if (!seq || !send_packet(*seq)) {
+    if (m_phase != Phase::open || m_granted == 0) {
+        return;
+    }
+    std::uint32_t in_flight = 0;
+    for (std::uint64_t seq = m_received; seq < m_next; ++seq) {
+        if (!sacked(seq)) {
+            if (in_flight_lost(seq) && (m_budget == 0 || !send_packet(seq, kFlagPush))) {
+                return;
+            }
+            ++in_flight;
+        }
+    }
+    const std::uint64_t end = std::min(m_end_packet, m_received + std::min<std::uint64_t>(m_granted, kWindowPackets));
+    for (; m_budget != 0 && m_next < end && in_flight < m_congestion; ++in_flight) {
+        const bool fills = m_next + 1 == end || in_flight + 1 == m_congestion;
+        if (!send_packet(m_next, fills ? kFlagAsk : std::uint8_t{0})) {
             return;
         }
     }
@@ -224,27 +253,6 @@ bool ReliableSink::in_flight_lost(std::uint64_t seq) const {
     return sent < m_newest_arrived && m_now - sent >= m_round_trip.late_after();
 }
 
-std::optional<std::uint64_t> ReliableSink::next_to_send() const {
-    if (m_granted == 0) {
-        return std::nullopt;
-    }
-    std::uint32_t in_flight = 0;
-    for (std::uint64_t seq = m_received; seq < m_next; ++seq) {
-        if (sacked(seq)) {
-            continue;
-        }
-        if (in_flight_lost(seq)) {
-            return seq;
-        }
-        ++in_flight;
-    }
-    const std::uint64_t window = std::min<std::uint64_t>(m_granted, kWindowPackets);
-    if (m_next < m_end_packet && m_next - m_received < window && in_flight < m_congestion) {
-        return m_next;
-    }
-    return std::nullopt;
-}
-
 // Without progress for the timeout: the oldest packet is sent again, or the last one, if all have been received and the
 // collector has not said that they are durable. With the disk full, one packet asks whether it still is.
 void ReliableSink::check_timer() {
@@ -253,7 +261,7 @@ void ReliableSink::check_timer() {
         return;
     }
     const std::uint64_t seq = m_received < m_end_packet ? m_received : m_end_packet - 1;
-    if (!send_packet(seq)) {
+    if (!send_packet(seq, kFlagPush)) {
         return;
     }
     m_timer = m_now;
@@ -269,19 +277,19 @@ void ReliableSink::check_timer() {
     }
 }
 
-bool ReliableSink::send_packet(std::uint64_t seq) {
+// With kFlagPush, which the last packet has in any case, the answer says what is durable.
+bool ReliableSink::send_packet(std::uint64_t seq, std::uint8_t flags) {
     const auto body = std::span(m_packet).subspan(kHeaderBytes);
     const auto bytes = body.first(read_packet(seq, body));
     ASSERT(!bytes.empty() && seq <= m_next);
-    // Sent again or last: the answer shall say what is durable.
-    const bool push = seq != m_next || seq + 1 == m_end_packet;
+    const std::uint32_t crc = lib::crc32c_by_words(bytes);
     const Header header{.type = PacketType::data,
-                        .flags = push ? kFlagPush : std::uint8_t{0},
+                        .flags = seq + 1 == m_end_packet ? kFlagPush : flags,
                         .stream = m_stream,
                         .session = m_session,
                         .seq = seq,
                         .stamp = m_now.value};
-    if (!transmit(header, kHeaderBytes + bytes.size())) {
+    if (!transmit(header, kHeaderBytes + bytes.size(), crc)) {
         return false;
     }
     ++m_counters.sends;
@@ -293,7 +301,7 @@ bool ReliableSink::send_packet(std::uint64_t seq) {
     if (m_received == m_next) {
         m_timer = m_now; // nothing was on its way
     }
-    m_crc = lib::crc32c(bytes, m_crc);
+    m_crc = lib::crc32c_joined(m_crc, crc, bytes.size());
     if (m_image.description.encoding == Encoding::records) {
         m_last_stamp = std::max(m_last_stamp, decode_record(bytes.last(kRecordBytes)).stamp());
     }
@@ -303,7 +311,18 @@ bool ReliableSink::send_packet(std::uint64_t seq) {
 
 std::size_t ReliableSink::read_packet(std::uint64_t seq, std::span<std::byte> body) {
     const std::size_t packet_bytes = m_limits.packet_records_max * kRecordBytes;
-    return m_image.read((seq - m_base) * packet_bytes, body.first(packet_bytes));
+    const std::size_t offset = (seq - m_base) * packet_bytes;
+    std::size_t copied = 0;
+    while (copied < packet_bytes) {
+        auto piece = m_image.piece(offset + copied);
+        piece = piece.first(std::min(piece.size(), packet_bytes - copied));
+        if (piece.empty()) {
+            break;
+        }
+        copy_records(piece, body.subspan(copied));
+        copied += piece.size();
+    }
+    return copied;
 }
 
 // Every packet is durable. If this is abandoned, it happens again: it changes nothing that it reads.
@@ -360,17 +379,18 @@ void ReliableSink::finish_next_stream() {
 
 template <typename Body>
 bool ReliableSink::transmit_control(PacketType type, std::uint8_t flags, std::uint64_t seq, const Body& body) {
-    encode_body(body, std::span(m_packet).subspan(kHeaderBytes));
+    const auto bytes = std::span(m_packet).subspan(kHeaderBytes, kControlBytes);
+    encode_body(body, bytes);
     const Header header{
         .type = type, .flags = flags, .stream = m_stream, .session = m_session, .seq = seq, .stamp = m_now.value};
-    return transmit(header, kHeaderBytes + kControlBytes);
+    return transmit(header, kHeaderBytes + kControlBytes, lib::crc32c(bytes));
 }
 
 // False: not sent, the device is busy or has failed. A datagram that the network refuses counts as sent and lost: a
 // closed port may be a collector that is about to start again.
-bool ReliableSink::transmit(const Header& header, std::size_t bytes) {
+bool ReliableSink::transmit(const Header& header, std::size_t bytes, std::uint32_t body_crc32c) {
     const auto packet = std::span(m_packet).first(bytes);
-    encode(header, key_for(header.type), packet, m_key ? Covers::packet : Covers::header);
+    encode(header, key_for(header.type), packet, m_key ? Covers::packet : Covers::header, body_crc32c);
     --m_budget;
     const auto taken = m_peer.send(packet);
     if (taken || taken.error() == lib::Error::unreachable) {

@@ -73,9 +73,12 @@ class ReliableSink final : public ChunkSink {
     // For packets from now on; before the first submit().
     void set_key(const SipKey& key) { m_key = key; }
 
-    // From now on the sink fails when the transfer has made no progress for this long: with timeout, or with refused if
-    // the last answer was that the collector cannot take the session. Initially it waits forever: the chunk remains in
-    // memory until the collector is there.
+    // The number of a session whose first chunk names no boot, or that has none; before the first submit().
+    void set_boot(std::uint64_t boot_id) { m_boot_id = boot_id; }
+
+    // From now on the sink fails when the transfer has made no progress for this long: with timeout, with refused if
+    // the last answer was that the collector cannot take the session, or with no_space if it was that its disk is full
+    // or a limit is reached. Initially it waits forever: the chunk remains in memory until the collector is there.
     void set_patience(lib::Nanoseconds patience);
 
     [[nodiscard]] std::string_view name() const override { return "udp2"; }
@@ -115,6 +118,7 @@ class ReliableSink final : public ChunkSink {
         std::uint64_t lost = 0; // packets that the collector no longer has
     };
 
+    void choose_session(const ChunkBegin& description);
     void begin(const ChunkImage& image, std::uint16_t stream);
     void receive_some();
     void take(std::span<const std::byte> datagram_untrusted);
@@ -138,9 +142,8 @@ class ReliableSink final : public ChunkSink {
     void resume();
     void fail(lib::Error error);
     [[nodiscard]] bool in_flight_lost(std::uint64_t seq) const;
-    [[nodiscard]] std::optional<std::uint64_t> next_to_send() const;
-    [[nodiscard]] bool send_packet(std::uint64_t seq);
-    [[nodiscard]] bool transmit(const Header& header, std::size_t bytes);
+    [[nodiscard]] bool send_packet(std::uint64_t seq, std::uint8_t flags);
+    [[nodiscard]] bool transmit(const Header& header, std::size_t bytes, std::uint32_t body_crc32c);
     template <typename Body>
     [[nodiscard]] bool transmit_control(PacketType type, std::uint8_t flags, std::uint64_t seq, const Body& body);
     [[nodiscard]] std::size_t read_packet(std::uint64_t seq, std::span<std::byte> body);
@@ -170,6 +173,7 @@ class ReliableSink final : public ChunkSink {
     bool m_lossy = false;   // the collector's CRC is of other packets
     bool m_refused = false; // the collector's last answer
     std::uint32_t m_sessions_tried = 0;
+    std::uint64_t m_boot_id = 0;
     std::uint64_t m_session = 0;
     std::uint64_t m_cookie = 0;
     std::uint64_t m_random = 0; // that came with the cookie

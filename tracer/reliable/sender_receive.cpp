@@ -121,6 +121,9 @@ void ReliableSink::take_hello_ack(const Header& header, const HelloAck& ack) {
     m_expected_crc = ack.crc32c;
     m_granted = ack.window;
     m_resume = header.seq;
+    if (m_resume > m_durable) { // an acknowledgement of it was lost
+        m_progress_at = m_now;
+    }
     m_next = m_base;
     m_received = m_base;
     m_crc = m_base_crc;

@@ -40,6 +40,7 @@ std::optional<Reply> Session::hello(const wire::Header& header, const wire::Hell
         stream.hello_stamp = header.stamp;
         stream.newest_stamp = 0;
         stream.push_until = 0;
+        stream.unanswered = 0;
         stream.acknowledge_at.reset();
     }
     // A sender of which nothing has been acknowledged has lost nothing: the loss is another run's, and so is the
@@ -119,12 +120,16 @@ std::optional<Reply> Session::data(const wire::Header& header, std::span<const s
     }
     Reply reply = acknowledgement(header.stream);
     reply.header.stamp = header.stamp;
-    const bool at_once = !in_order || duplicate || !whole || pushed || stream.received.packets != next + 1;
-    if (at_once || stream.acknowledge_at) {
+    const bool asked = (header.flags & wire::kFlagAsk) != 0;
+    const bool at_once = !in_order || duplicate || !whole || pushed || asked || stream.received.packets != next + 1;
+    if (at_once || ++stream.unanswered == kAcknowledgeEvery) {
+        stream.unanswered = 0;
         stream.acknowledge_at.reset();
         return reply;
     }
-    stream.acknowledge_at = now + kAcknowledgeAfter;
+    if (!stream.acknowledge_at) {
+        stream.acknowledge_at = now + kAcknowledgeAfter;
+    }
     return std::nullopt;
 }
 
@@ -211,6 +216,7 @@ std::optional<Reply> Session::due(lib::Nanoseconds now) {
         }
         if (stream.acknowledge_at && now >= *stream.acknowledge_at) {
             stream.acknowledge_at.reset();
+            stream.unanswered = 0;
             return acknowledgement(i);
         }
     }

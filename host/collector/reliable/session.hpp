@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 // The receiving side of one session of TRACER-V2.0 (tracer/reliable/packet.hpp): puts the packets of each stream in
 // order, appends them to the store exactly once, and says what is durable. It does not authenticate: receiver.hpp does,
-// and sends what is returned here. Each packet has at most one answer, at once or, for every second packet in order,
-// after 10 ms.
+// and sends what is returned here. Each packet has at most one answer: at once if the sender asks, if a packet is
+// missing, and for every eighth one in order; else after 10 ms. Each answer costs the sender as much as a sixth of a
+// packet.
 #pragma once
 
 #include "host/collector/reliable/store.hpp"
@@ -30,6 +31,7 @@ struct Reply {
 class Session {
   public:
     static constexpr lib::Nanoseconds kAcknowledgeAfter = lib::milliseconds(10);
+    static constexpr std::uint32_t kAcknowledgeEvery = 8; // of the packets in order; the window is 64
     static constexpr lib::Nanoseconds kSyncAfter = lib::milliseconds(1'000);
     static constexpr std::uint64_t kSyncBytes = 4U << 20U;
     static constexpr lib::Nanoseconds kHelloSyncInterval = lib::milliseconds(20); // between two syncs for a HELLO
@@ -92,6 +94,7 @@ class Session {
         std::uint64_t push_until = 0; // the sender waits until this many packets are durable
         std::uint64_t hello_stamp = 0;
         std::optional<lib::Nanoseconds> acknowledge_at;
+        std::uint32_t unanswered = 0; // since the last answer
         lib::Nanoseconds dirty_since; // valid if received != durable
         std::uint64_t newest_stamp = 0;
         bool fin = false;         // the sender has announced its totals

@@ -134,4 +134,20 @@ TEST_F(Choosing, SendsAnEndAloneByVersion1) {
     EXPECT_EQ(sent(false), 1U);
 }
 
+// Two boots that have nothing to send but their ends are two sessions.
+TEST_F(Choosing, NamesTheSessionAfterTheBootWithoutAChunkThatDoes) {
+    ASSERT_TRUE(m_sink.choose(Protocol::v2).ok());
+    m_sink.set_boot(88);
+    ASSERT_TRUE(m_sink.finish({}).ok());
+    step_for(lib::milliseconds(1));
+    EXPECT_EQ(wire::decode(m_peer.sent.back()).value().session, 88U);
+
+    NetworkSink other(m_peer);
+    other.set_boot(89);
+    m_image.description.boot_id = 0;
+    ASSERT_TRUE(other.submit(m_image).ok());
+    static_cast<void>(other.step());
+    EXPECT_EQ(wire::decode(m_peer.sent.back()).value().session, 89U);
+}
+
 } // namespace

@@ -77,6 +77,17 @@ TEST_F(Sending, BeginsWithTwoHellosAndFourPackets) {
     EXPECT_EQ(m_peer.sent.size(), 6U) << "more than the congestion window allows";
 }
 
+TEST_F(Sending, AsksForAnAnswerWithThePacketThatFillsTheWindow) {
+    connect();
+    for (std::size_t i = 0; i < 4; ++i) {
+        EXPECT_EQ(wire::decode(m_peer.sent[2 + i]).value().flags, i == 3 ? wire::kFlagAsk : 0) << i;
+    }
+    answer(PacketType::ack, 2, wire::Ack{.not_durable = 2, .window = 3}); // two are on their way, one may follow
+    step();
+    ASSERT_EQ(m_peer.sent.size(), 2U + 5U);
+    EXPECT_EQ(last().flags, wire::kFlagAsk);
+}
+
 TEST_F(Sending, IsDoneOnlyWhenAllIsDurable) {
     connect();
     answer(PacketType::ack, 4, wire::Ack{.not_durable = 4, .window = 64});
@@ -253,6 +264,17 @@ TEST_F(Sending, SaysInTheEndThatItWasRefused) {
     EXPECT_EQ(m_sink.counters().aborted, 1U);
     EXPECT_EQ(m_sink.state(), SinkState::failed);
     EXPECT_EQ(m_sink.last_error(), lib::Error::refused);
+}
+
+TEST_F(Sending, SaysInTheEndThatTheCollectorHadNoSpace) {
+    connect();
+    m_sink.set_patience(lib::milliseconds(5'000));
+    answer(PacketType::ack, 0, wire::Ack{.window = 0});
+    for (int i = 0; i < 5'000; ++i) {
+        step();
+    }
+    EXPECT_EQ(m_sink.state(), SinkState::failed);
+    EXPECT_EQ(m_sink.last_error(), lib::Error::no_space);
 }
 
 } // namespace
