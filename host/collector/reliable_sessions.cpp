@@ -68,14 +68,15 @@ class DeliveringStore final : public reliable::SessionStore {
   public:
     using Deliver = std::function<void(std::uint32_t number, std::span<const std::byte> records)>;
 
-    // number: of the packet passed on last.
+    // number: of the packet passed on last. full: called when usage first reaches total_bytes.
     DeliveringStore(std::unique_ptr<reliable::SessionStore> files, Deliver deliver, std::uint32_t& number, Usage& usage,
-                    std::uint64_t total_bytes)
+                    std::uint64_t total_bytes, std::function<void()> full)
         : m_files(std::move(files))
         , m_deliver(std::move(deliver))
         , m_number(number)
         , m_usage(usage)
-        , m_total_bytes(total_bytes) {}
+        , m_total_bytes(total_bytes)
+        , m_full(std::move(full)) {}
 
     // What an earlier collector has received of a stream: its packets are not known, its records and where some are
     // missing. False: it cannot be read.
@@ -110,7 +111,13 @@ class DeliveringStore final : public reliable::SessionStore {
     [[nodiscard]] reliable::Mark durable(std::uint16_t stream) const override { return m_files->durable(stream); }
 
     [[nodiscard]] bool append(std::uint16_t stream, std::span<const std::byte> records) override {
-        if (m_usage.bytes + records.size() > m_total_bytes || !m_files->append(stream, records)) {
+        if (m_usage.bytes + records.size() > m_total_bytes) {
+            if (const auto full = std::exchange(m_full, nullptr)) {
+                full();
+            }
+            return false;
+        }
+        if (!m_files->append(stream, records)) {
             return false;
         }
         m_usage.bytes += records.size();
@@ -149,6 +156,7 @@ class DeliveringStore final : public reliable::SessionStore {
     std::uint32_t& m_number;
     Usage& m_usage;
     std::uint64_t m_total_bytes;
+    std::function<void()> m_full;
 };
 
 } // namespace
@@ -380,7 +388,12 @@ std::unique_ptr<reliable::SessionStore> ReliableSessions::delivering(const relia
                 keep(peer, session);
             }
         },
-        passed->second, m_usage, m_options.limits.total_bytes);
+        passed->second, m_usage, m_options.limits.total_bytes,
+        [this] {
+            m_calls.refuse(fmt::format("cut off by a limit: all sessions together have at most {} bytes "
+                                       "(--total-bytes)",
+                                       m_options.limits.total_bytes));
+        });
     // What this process has passed on before is not passed on twice.
     for (std::uint16_t stream = 0; is_new && stream < tracer::reliable::kStreamsMax; ++stream) {
         if (const std::string path = m_files.stream_path(peer, session, stream);

@@ -126,8 +126,7 @@ class FileStore final : public SessionStore {
 
     [[nodiscard]] bool append(std::uint16_t number, std::span<const std::byte> records) override {
         StreamFile& stream = m_streams.at(number);
-        if (m_failed || m_bytes + m_journal_bytes + records.size() > m_limits.session_bytes || !begun() ||
-            !open_stream(number)) {
+        if (m_failed || !within_limit(records.size(), m_limits.session_bytes) || !begun() || !open_stream(number)) {
             return false;
         }
         if (!write_all(stream.file, records, stream.bytes)) {
@@ -149,8 +148,7 @@ class FileStore final : public SessionStore {
             return true; // nothing to continue
         }
         if (m_failed || !begun() ||
-            m_bytes + m_journal_bytes + JournalEntry::kBytes >
-                m_limits.session_bytes + kEntriesSpared * JournalEntry::kBytes ||
+            !within_limit(JournalEntry::kBytes, m_limits.session_bytes + kEntriesSpared * JournalEntry::kBytes) ||
             !flush(number, mark)) {
             return false;
         }
@@ -186,6 +184,18 @@ class FileStore final : public SessionStore {
             }
         }
         return static_cast<bool>(m_journal);
+    }
+
+    // Whether so many bytes more are; the first time that they are not is reported.
+    [[nodiscard]] bool within_limit(std::size_t more, std::uint64_t bytes_max) {
+        if (m_bytes + m_journal_bytes + more <= bytes_max) {
+            return true;
+        }
+        if (!std::exchange(m_limit_reported, true) && m_report) {
+            m_report(fmt::format("{}: cut off by a limit: a session has at most {} bytes (--session-bytes)", m_path,
+                                 m_limits.session_bytes));
+        }
+        return false;
     }
 
     static void take_mark(StreamFile& stream, const Mark& mark) {
@@ -333,6 +343,7 @@ class FileStore final : public SessionStore {
     std::uint64_t m_bytes = 0; // of all streams
     bool m_directory_synced = false;
     bool m_failed = false; // nothing is taken or promised any more
+    bool m_limit_reported = false;
     const FileStores::Report& m_report;
     std::array<StreamFile, tracer::reliable::kStreamsMax> m_streams;
 };

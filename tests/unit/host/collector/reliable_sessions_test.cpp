@@ -203,6 +203,8 @@ TEST_F(Acknowledged, ReportsADiskThatIsFull) {
     m_watch.is_over = true;
     sender.join();
     EXPECT_FALSE(sent) << "the chunk is kept";
+    EXPECT_TRUE(m_watch.refusal.ends_with("cut off by a limit: a session has at most 4000 bytes (--session-bytes)"))
+        << m_watch.refusal;
 }
 
 // Files that the journal does not hold would be gone.
@@ -389,7 +391,7 @@ class Journals : public testing::Test {
                     },
                 .send = [this](const Address&,
                                std::span<const std::byte> reply) { m_peer.inbox.assign(reply.begin(), reply.end()); },
-                .refuse = {},
+                .refuse = [this](const std::string& why) { m_refused.push_back(why); },
                 .stray = {},
                 .settled = [this](const Address&) { return m_settled; }},
             m_usage);
@@ -429,6 +431,7 @@ class Journals : public testing::Test {
     Bytes m_memory;
     std::size_t m_delivered = 0;
     bool m_settled = false;
+    std::vector<std::string> m_refused;
 };
 
 TEST_F(Journals, CountForTheDiskAndGoWhenTheirSessionIsOnIt) {
@@ -463,6 +466,8 @@ TEST_F(Journals, TakeNoMoreThanAllSessionsTogetherMay) {
     EXPECT_EQ(carry(sink, 30'000 / 16 * 16), tracer::SinkState::busy);
     EXPECT_TRUE(sessions->disk_full());
     EXPECT_LE(m_usage.bytes, 40'000U);
+    EXPECT_EQ(m_refused, std::vector<std::string>{"cut off by a limit: all sessions together have at most 40000 bytes "
+                                                  "(--total-bytes)"});
     m_usage.bytes = 0;
     for (int i = 0; i < 100 && sink.state() == tracer::SinkState::busy; ++i) {
         static_cast<void>(step(sink));

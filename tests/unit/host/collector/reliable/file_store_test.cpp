@@ -172,11 +172,18 @@ TEST_F(Storing, OneProcessHasASessionAndNoLinkIsFollowed) {
 }
 
 TEST_F(Storing, TakesNoMoreThanItsLimit) {
-    FileStores stores(m_directory.path(), {.session_bytes = 40});
+    std::vector<std::string> reported;
+    FileStores stores(m_directory.path(), {.session_bytes = 40},
+                      [&](const std::string& why) { reported.push_back(why); });
     const auto store = stores.open(kPeer, 0xAB);
     EXPECT_TRUE(store->append(0, Bytes(16)));
     EXPECT_TRUE(store->append(1, Bytes(16)));
+    EXPECT_TRUE(reported.empty());
     EXPECT_FALSE(store->append(2, Bytes(16)));
+    EXPECT_FALSE(store->append(2, Bytes(16)));
+    ASSERT_EQ(reported.size(), 1U) << "once";
+    EXPECT_TRUE(reported[0].ends_with("cut off by a limit: a session has at most 40 bytes (--session-bytes)"))
+        << reported[0];
 }
 
 // Marks alone fill no disk: a sender that announces loss after loss is stopped, too.
