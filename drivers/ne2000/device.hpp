@@ -138,8 +138,9 @@ class Device final : public net::Device {
     static constexpr std::size_t kFrameHeaderBytes = 14;
     static constexpr std::size_t kFrameBytesMin = 60; // the controller does not pad
 
-    // Sixteen attempts with the longest back-offs take 0.4 s; a transmission that takes longer has failed.
-    static constexpr lib::Nanoseconds kTransmitTimeout = lib::milliseconds(500);
+    // A frame takes 1.2 ms, and 26 ms more if it collides eight times with the longest back-offs. What takes longer has
+    // failed, although the controller itself would give up only after sixteen collisions: 0.4 s.
+    static constexpr lib::Nanoseconds kTransmitTimeout = lib::milliseconds(50);
     // After STOP the controller completes the current frame: at most 1.2 ms; the data sheet requires 1.6.
     static constexpr lib::Nanoseconds kStopTime = lib::microseconds(1600);
 

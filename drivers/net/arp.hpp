@@ -49,6 +49,14 @@ class ArpResolver {
     // Whether a request is due now. After the last one's interval without an answer the state is unreachable.
     [[nodiscard]] bool request_due(Clock& clock);
 
+    // After a search without a result: one more request.
+    void ask_again() {
+        if (m_state == State::unreachable) {
+            m_state = State::asking;
+            m_attempts = kAttemptsMax - 1;
+        }
+    }
+
     // Must be called after a request was passed to the card; a refused request remains due.
     void request_sent(Clock& clock) {
         ++m_attempts;

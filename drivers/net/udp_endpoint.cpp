@@ -63,6 +63,7 @@ lib::Result<void> UdpEndpoint::send(std::span<const std::byte> payload) {
     case State::resolving:
         return lib::Error::busy;
     case State::unreachable:
+        m_resolver.ask_again();
         return lib::Error::unreachable;
     case State::ready:
         break;

@@ -58,7 +58,7 @@ class UdpEndpoint {
         closed,
         resolving,   // resolving the peer's address
         ready,       // send() and receive() work
-        unreachable, // the peer did not answer; open() tries again
+        unreachable, // the peer did not answer; open() and send() try again
     };
 
     // Frames processed in one poll(): bounds the cost of a flood.
@@ -86,9 +86,9 @@ class UdpEndpoint {
     [[nodiscard]] const UdpFlow& flow() const { return m_flow; }
 
     // Sends one datagram of 0..kUdpPayloadBytesMax bytes. busy: the peer is not resolved yet or the card has no buffer:
-    // poll() and try again; unreachable: no host answered the resolution, or the peer has reported since the last call
-    // that the port is closed (reported once; the next call sends again); invalid_argument: payload too long; refused:
-    // not open; timeout, io: as Device::send_frame().
+    // poll() and try again; unreachable: no host answered the resolution (one more request follows), or the peer has
+    // reported since the last call that the port is closed (reported once; the next call sends again);
+    // invalid_argument: payload too long; refused: not open; timeout, io: as Device::send_frame().
     [[nodiscard]] lib::Result<void> send(std::span<const std::byte> payload);
 
     // Bounded: the card's housekeeping, at most one ARP request, at most kFramesPerPoll received frames.

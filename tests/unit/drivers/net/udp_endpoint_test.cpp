@@ -43,6 +43,24 @@ TEST_F(UdpEndpointTest, AsksFiveTimesAndThenCallsThePeerUnreachable) {
     EXPECT_EQ(endpoint.send(bytes({1})).error(), lib::Error::unreachable);
 }
 
+// A peer that is started later is found, and a sender that seldom sends seldom asks.
+TEST_F(UdpEndpointTest, AsksOnceMoreForEachDatagramThatCannotBeSent) {
+    ASSERT_TRUE(endpoint.open(test::kFlow));
+    EXPECT_FALSE(endpoint.wait_until_ready());
+    for (std::size_t asked = 5; asked < 8; ++asked) {
+        EXPECT_EQ(endpoint.send(bytes({1})).error(), lib::Error::unreachable);
+        for (int i = 0; i < 300; ++i) {
+            clock.advance(lib::milliseconds(1));
+            endpoint.poll();
+        }
+        EXPECT_EQ(endpoint.counters().arp_requests_sent, asked + 1);
+        EXPECT_EQ(endpoint.state(), UdpEndpoint::State::unreachable);
+    }
+    card.arriving.push_back(test::make_arp(2));
+    endpoint.poll();
+    EXPECT_TRUE(endpoint.send(bytes({1})));
+}
+
 TEST_F(UdpEndpointTest, EndsTheSearchAlsoOnABrokenCard) {
     card.send_error = lib::Error::io;
     ASSERT_TRUE(endpoint.open(test::kFlow));
