@@ -102,6 +102,14 @@ std::string_view protocol_text() {
                                                                    : ", TRACER-V1.0, not acknowledged";
 }
 
+// With the number of packets, if the collector has lost what it had acknowledged.
+lib::Text<64> network_failure(lib::Error error) {
+    const std::uint64_t lost = network_sink().v2().counters().lost;
+    lib::Text<64> text;
+    return error == lib::Error::corrupt && lost != 0 ? text.decimal(lost).add(" packets lost by the collector")
+                                                     : text.add(lib::error_name(error));
+}
+
 void step_until_idle() {
     for (std::uint64_t step = 0; step < kExportStepsMax; ++step) {
         watchdog_kick();
@@ -136,7 +144,7 @@ bool use_disk_instead() {
         g_network_error = network->error;
     }
     if (g_network_error) {
-        console().mark("exporting disk, because udp failed: ", lib::error_name(*g_network_error));
+        console().mark("exporting disk, because udp failed: ", network_failure(*g_network_error).view());
     } else if (network->chunks != 0 && network_sink().used() == tracer::reliable::Protocol::v1) {
         console().mark("exporting disk, because nothing acknowledged what udp sent");
     } else {
@@ -157,10 +165,13 @@ bool report_sink(const tracer::Exporter::SinkReport& report) {
         return true;
     }
     if (report.failed || report.chunks_lost != 0 || !report.finished) {
-        const bool replaced = g_setup.choice == SinkChoice::automatic && report.sink == &network_sink();
-        console().mark(replaced ? "not exported: " : "export failed: ", report.sink->name(), ": ",
-                       report.failed ? lib::error_name(report.error) : "did not finish", " after ", report.chunks,
-                       " chunks ", report.records, " records");
+        const bool network = report.sink == &network_sink();
+        const bool replaced = g_setup.choice == SinkChoice::automatic && network;
+        const lib::Text<64> why = !report.failed ? lib::Text<64>("did not finish")
+                                  : network      ? network_failure(report.error)
+                                                 : lib::Text<64>(lib::error_name(report.error));
+        console().mark(replaced ? "not exported: " : "export failed: ", report.sink->name(), ": ", why.view(),
+                       " after ", report.chunks, " chunks ", report.records, " records");
         return replaced;
     }
     console().mark("exported ", report.chunks, " chunks ", report.records, " records by ", report.sink->name(),

@@ -10,6 +10,7 @@
 #include "drivers/pci.hpp"
 #include "kernel/panic/console.hpp"
 #include "kernel/panic/hang.hpp"
+#include "tracer/instance.hpp"
 #include "tracer/reliable/key_text.hpp"
 
 #include <algorithm>
@@ -167,6 +168,7 @@ lib::Result<void> use_key() {
 
 // Before the flow can carry anything.
 lib::Result<void> prepare_sink(tracer::reliable::Protocol protocol) {
+    g_sink.set_boot(tracer::instance().exporter.setup().boot_id);
     if (const auto keyed = use_key(); !keyed.ok()) {
         return keyed;
     }
@@ -238,6 +240,9 @@ lib::Result<tracer::ChunkSink*> open_network(const NetworkSetup& setup) {
     const auto opened = g_endpoint.open(flow);
     if (!opened.ok()) {
         return report("the flow cannot be opened", opened.error());
+    }
+    if (!setup.wait) {
+        return &g_sink;
     }
     if (const auto ready = g_endpoint.wait_until_ready(); !ready.ok()) {
         return report("the target does not answer ARP", ready.error());

@@ -16,6 +16,7 @@ namespace kernel::root {
 struct NetworkSetup {
     NicChoice nic = NicChoice::pci;
     bool start = true; // the card, unless it runs
+    bool wait = true;  // for the target's answer to ARP; else the sink asks for it, with its own backoff
     std::uint8_t width_bits = 16;
     std::string_view local_address;
     std::string_view target_address;

@@ -142,6 +142,7 @@ int create_linked_chunks(bool streamed) {
 
 void stream_chunks(const NetworkSetup& setup) {
     g_setup = setup;
+    g_setup.wait = false;
     g_stream.asked = sys_atrunlevel(&start_stream, nullptr, RunLevel::init).ok() &&
                      sys_atrunlevel(&stop_stream, nullptr, RunLevel::shutdown).ok();
     ASSERT(g_stream.asked);

@@ -7,7 +7,7 @@
 //
 // The task does a bounded piece of work, sleeps a millisecond, and longer while nothing answers. It holds no lock that
 // a deadline waits for. Without a collector nothing comes back: the chunks fill up, and what follows is dropped and
-// counted, as in a run that is not streamed.
+// counted, as in a run that is not streamed. A target or a collector that appears later gets what is still there.
 #pragma once
 
 #include "kernel/root/network.hpp"

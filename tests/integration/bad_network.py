@@ -2,13 +2,15 @@
 """TRACER-V2.0 from end to end where the network and both ends fail: what arrives is, byte for byte, what the ramdisk of
 the same run has."""
 import contextlib
+import json
+import shutil
 import subprocess
 import time
 
 from integration.relay import Relay
 from support.cases import CASES, Case, case, expect
 from support.context import REMORA, ROOT
-from support.guests import OK, trace_files
+from support.guests import EXPORT_FAILED, OK, trace_files
 
 FIN_ACK = 6  # a type of packet (docs/trace-format.md)
 
@@ -97,6 +99,31 @@ def bad_network_and_a_collector_that_is_killed(ctx):
         expect(not places, f"the transfer was over after {relay.carried} datagrams")
         expect(collectors[-1].wait(10) == 0, (ctx.dir / "collector.log").read_text())
     same_as_the_ramdisk(ctx, session, image)
+
+
+@case(timeout_s=240, alone=True)
+def bad_network_and_a_collector_that_loses_what_it_has(ctx):
+    """Chunks that were acknowledged are recorded into again, so the packets are gone: both ends count the same."""
+    session = ctx.dir / "udp"
+    with contextlib.ExitStack() as stack, Relay(ctx, ctx.port, duplicate=0, late=0, flip=0) as relay:
+        collectors = [stack.enter_context(record(ctx, "--out", session))]
+
+        def restart(_):
+            if relay.carried > 400 and len(collectors) == 1:
+                collectors[0].kill()
+                collectors[0].wait()
+                shutil.rmtree(session)
+                shutil.rmtree(f"{session}.journal")
+                collectors.append(stack.enter_context(record(ctx, "--out", session)))
+
+        outcome = ctx.boot("control", sink="udp", protocol="v2", stream="on", duration_ms=4000, meanwhile=restart,
+                           **relay.machine()).expect_code(EXPORT_FAILED)
+        expect(len(collectors) == 2, f"the transfer was over after {relay.carried} datagrams")
+        expect(collectors[-1].wait(20) != 0, (ctx.dir / "collector.log").read_text())
+    said = outcome.marker("export failed: ")
+    lost = json.loads((session / "manifest.json").read_text())["transfer"]["lost"]
+    expect(lost > 0 and said.startswith(f"export failed: udp: {lost} packets lost by the collector after "),
+           f"{said}; the collector: {lost}")
 
 
 @case(timeout_s=240)

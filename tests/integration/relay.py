@@ -22,8 +22,9 @@ class Relay:
     address and port, however often it or the guest begins again."""
 
     def __init__(self, ctx, port, *, loss=0.0, duplicate=0.05, late=0.1, flip=0.02, seed=1,
-                 drop=lambda payload: False):
+                 drop=lambda payload: False, deaf=0):
         self._drop = drop  # what else is lost on the way to the guest
+        self._deaf = deaf  # so many requests of ARP are not answered
         self._rates = (loss, duplicate, late, flip)
         self._chance = random.Random(seed)
         self._path = os.path.relpath(ctx.dir / "network", ROOT)
@@ -104,7 +105,9 @@ class Relay:
         """A frame of the guest's."""
         self._mac, kind = received[6:12], received[12:14]
         if kind == b"\x08\x06":
-            self._send(arp_answer(self._mac))
+            self._deaf -= 1
+            if self._deaf < 0:
+                self._send(arp_answer(self._mac))
         elif kind == b"\x08\0" and received[23] == 17:
             (length,) = struct.unpack_from(">H", received, 38)
             self.carried += 1

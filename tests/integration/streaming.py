@@ -3,6 +3,7 @@
 import json
 
 from integration.faults import misses_as_always
+from integration.relay import Relay
 from support.cases import case, expect
 from support.guests import BAD_COMMAND_LINE, EXPORT_FAILED, OK, trace_files
 
@@ -48,6 +49,19 @@ def stream_that_nothing_takes(ctx):
         if not lost:
             misses_as_always(ctx, session)
         ctx.run("rm", "-rf", session, image)
+
+
+@case(timeout_s=180, alone=True)
+def stream_to_a_target_that_appears_later(ctx):
+    """It answers the ninth request of ARP, some seconds after the first one: what was recorded until then leaves, and
+    what follows, which memory could not hold."""
+    with ctx.collector() as session, Relay(ctx, ctx.port, duplicate=0, late=0, flip=0, deaf=8) as relay:
+        outcome = ctx.boot("control", sink="udp", stream="on", duration_ms=9000, **relay.machine()).expect_code(OK)
+    files = trace_files(session)
+    expect(len(files) > 32 and sum(len(content) for content in files.values()) > 1.1 * MEMORY,
+           f"{len(files)} chunks: they fit in memory")
+    expect("TRACER-V2.0, acknowledged" in outcome.marker("exported "), str(outcome))
+    print(f"  stream: {expect_account(ctx, session, outcome)} records dropped", flush=True)
 
 
 @case
