@@ -47,7 +47,8 @@ def without_places(lines):
 
 
 def follower(ram, out, command="attach", err=subprocess.STDOUT):
-    return subprocess.Popen([str(ROOT / REMORA), command, str(ram), "--follow", "--json", "--idle-timeout", "60"],
+    follow = [] if command == "top" else ["--follow"]
+    return subprocess.Popen([str(ROOT / REMORA), command, str(ram), *follow, "--json", "--idle-timeout", "60"],
                             stdout=out, stderr=err, stdin=subprocess.DEVNULL, cwd=ROOT)
 
 
@@ -87,7 +88,7 @@ def slow_follower_says_what_it_missed(ctx):
     """STREAM=ON empties chunks and uses them anew. Followers that are stopped meanwhile miss records, in the middle of
     what they show: what is shown and what is said to be missing are together what the machine recorded."""
     ram = ram_file(ctx)
-    names = ("attach", "summary")
+    names = ("attach", "summary", "top")
     followers = {name: follower(ram, open(ctx.dir / name, "wb"), name, open(ctx.dir / f"{name}.err", "wb"))
                  for name in names}
     stopped = []
@@ -109,7 +110,7 @@ def slow_follower_says_what_it_missed(ctx):
         for process in followers.values():
             process.kill()
             process.wait()
-    expect(codes == [2, 2], f"exit codes {codes}")
+    expect(codes == [2, 2, 2], f"exit codes {codes}")
     whole = json.loads(ctx.remora("summary", session, "--json").stdout)["records"]
     summary = json.loads((ctx.dir / "summary").read_text())
     records = summary["records"]
@@ -119,6 +120,9 @@ def slow_follower_says_what_it_missed(ctx):
     for name in names:
         said = (ctx.dir / f"{name}.err").read_text()
         expect(re.search(r"W-GAP \d+ records in front of this part[^\n]*\n.*W-GAP \d+ records in all", said), said)
+    missing = int(re.search(r"W-GAP (\d+) records in all", said)[1])
+    shown = json.loads((ctx.dir / "top").read_text().splitlines()[-1])["overwritten"]
+    expect(shown == missing, f"top shows {shown} overwritten records, and says that {missing} are missing")
 
 
 @case

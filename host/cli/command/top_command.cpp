@@ -34,7 +34,7 @@ Losses losses_of(const trace::TraceFacts& facts) {
     for (const trace::ChunkReport& chunk : facts.chunks) {
         losses.dropped = std::max(losses.dropped, chunk.description.dropped);
         losses.refused = std::max(losses.refused, chunk.description.refused);
-        losses.overwritten += chunk.description.overwritten;
+        losses.overwritten += chunk.description.overwritten + chunk.missing;
     }
     return losses;
 }
