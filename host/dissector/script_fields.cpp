@@ -28,6 +28,7 @@ local f = {
   type = ProtoField.uint8("remora.type", "Type", base.DEC, TYPES_V2),
   flags = ProtoField.uint8("remora.flags", "Flags", base.HEX),
   push = ProtoField.bool("remora.flags.push", "The answer shall say what is durable"),
+  ask = ProtoField.bool("remora.flags.ask", "Nothing follows until this is answered"),
   fresh = ProtoField.bool("remora.flags.fresh", "Nothing of this session has been acknowledged"),
   only_cookie = ProtoField.bool("remora.flags.cookie", "Only a cookie, no session yet"),
   ended = ProtoField.bool("remora.flags.ended", "The session has ended"),

@@ -11,7 +11,8 @@ local MAGIC_V2 = "TRACER-V2.0\0"
 local HELLO, HELLO_ACK, DATA, ACK, FIN, FIN_ACK, UNKNOWN, ABORT = 1, 2, 3, 4, 5, 6, 7, 8
 local REQUESTS = { [HELLO_ACK] = { HELLO }, [ACK] = { DATA }, [FIN_ACK] = { FIN }, [UNKNOWN] = { HELLO, DATA, FIN },
   [ABORT] = { HELLO, DATA, FIN } }
-local FLAGS = { [HELLO] = { f.fresh }, [HELLO_ACK] = { f.only_cookie, f.ended, f.lost_before }, [DATA] = { f.push } }
+local FLAGS = { [HELLO] = { f.fresh }, [HELLO_ACK] = { f.only_cookie, f.ended, f.lost_before },
+                [DATA] = { f.push, f.ask } }
 local sessions = {}
 
 local bit = bit or bit32
