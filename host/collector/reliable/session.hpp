@@ -2,8 +2,8 @@
 // The receiving side of one session of TRACER-V2.0 (tracer/reliable/packet.hpp): puts the packets of each stream in
 // order, appends them to the store exactly once, and says what is durable. It does not authenticate: receiver.hpp does,
 // and sends what is returned here. Each packet has at most one answer: at once if the sender asks, if a packet is
-// missing, and for every eighth one in order; else after 10 ms. Each answer costs the sender as much as a sixth of a
-// packet.
+// missing, and for every eighth one in order; else after 10 ms. The sender reads each answer from its card word
+// by word.
 #pragma once
 
 #include "host/collector/reliable/store.hpp"
