@@ -293,6 +293,7 @@ void ChunkCursor::take_description(const tracer::ChunkBegin& description) {
     m_scope.facts().boot_id = description.boot_id;
     chunk.described = true;
     chunk.description = description;
+    m_exported = m_first.record.stamp();
     chunk.preamble = m_feed.slots_taken();
     chunk.records = 0;
     chunk.events = 0;
@@ -384,9 +385,39 @@ void ChunkCursor::note(trace::Event& event) {
     }
 }
 
+// A damaged stamp moves no other time, and no range: its event gets that of the one before it, and is not sound.
+bool ChunkCursor::take_stray_stamp(trace::Event& event) {
+    trace::ChunkReport& chunk = m_scope.chunk();
+    const std::uint64_t stamp = event.ticks.value;
+    const bool is_first = !chunk.first_stamp;
+    if (chunk.compact() || (!is_first && std::max(stamp, m_greatest) - std::min(stamp, m_greatest) <= kStrayTicks)) {
+        return false;
+    }
+    const auto next = m_feed.peek();
+    const bool is_last = !next || is_metadata_family(next->code);
+    if (is_last && (is_first || !chunk.described || m_greatest > m_exported.value)) {
+        return false;
+    }
+    const std::uint64_t after = is_last ? m_exported.value : next->stamp().value;
+    const bool is_late = stamp > after && stamp - after > kStrayTicks;
+    if (is_first ? !is_late : after < m_greatest || (stamp >= m_greatest && !is_late)) {
+        return false;
+    }
+    m_scope.report(
+        "W-TIME", event.offset_bytes,
+        fmt::format("the stamp of {} ticks is far from those before and after it: damaged, and not used", stamp));
+    event.ticks = {is_first ? after : m_greatest};
+    event.state = trace::EventState::malformed;
+    ++chunk.skipped;
+    return true;
+}
+
 // The order is kept where time falls: a fall is not treated as a wrap of the clock.
 void ChunkCursor::check_stamp(trace::Event& event) {
     trace::ChunkReport& chunk = m_scope.chunk();
+    if (take_stray_stamp(event)) {
+        return;
+    }
     if (event.ticks.value < m_greatest) {
         m_scope.report("W-TIME", event.offset_bytes,
                        fmt::format("time falls from {} to {} ticks; the order is kept", m_greatest, event.ticks.value));

@@ -74,6 +74,7 @@ class ChunkCursor {
     void check_user_event(trace::Event& event);
     void note(trace::Event& event);
     void check_stamp(trace::Event& event);
+    [[nodiscard]] bool take_stray_stamp(trace::Event& event);
 
     ChunkScope m_scope;
     ChunkLedger m_ledger;
@@ -83,6 +84,7 @@ class ChunkCursor {
     std::optional<Slot> m_held;      // a slot that broke off a long event and is still to be decoded
     std::uint64_t m_greatest = 0;    // stamp in this chunk so far
     std::uint64_t m_latest = 0;      // stamp in the chunks before this one, of a pipe
+    lib::Ticks m_exported;           // stamp of the chunk's header: no record is later
     bool m_plain_may_follow = false; // next_plain() may look at the next record
     bool m_finished = false;
     trace::Names m_names; // what is known at this chunk: all earlier chunks', overlaid by its own

@@ -38,7 +38,7 @@ std::span<trace::Event> ChunkCursor::next_plain(std::uint64_t key, std::uint64_t
         const tracer::Record record = load_record(slots.data() + offset_bytes);
         const tracer::EventRow* const row = plain_row(record.code);
         const std::uint64_t stamp = record.stamp().value;
-        if (row == nullptr || stamp < last || stamp >= limit) {
+        if (row == nullptr || stamp - last > kStrayTicks || stamp >= limit) { // a fall is the farthest rise
             break;
         }
         last = stamp;

@@ -23,6 +23,10 @@ inline constexpr std::uint16_t kBitsWithoutMeaning = 0x4F00;
     return static_cast<tracer::Family>(code & 0x0F) == tracer::Family::metadata;
 }
 
+// Some seconds. A stamp that is further than this from the record before it and from the one after it, between which
+// time does not fall, is no time at all: it is damaged.
+inline constexpr std::uint64_t kStrayTicks = std::uint64_t{1} << 32;
+
 // By code; null where the code is not plain.
 inline constexpr auto kPlainRows = [] {
     constexpr auto kNoted = std::to_array<std::uint8_t>(

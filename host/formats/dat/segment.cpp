@@ -25,6 +25,15 @@ namespace {
 
 constexpr std::uint64_t kSlot = tracer::kRecordBytes;
 
+// Of the first record of a chunk; of the one after it, if the first is damaged.
+lib::Ticks first_stamp(SlotWindow& window, std::uint64_t offset, std::uint64_t end) {
+    const auto first = window.at(offset);
+    const auto second = offset + 2 * kSlot <= end ? window.at(offset + kSlot) : std::nullopt;
+    const bool is_stray = first && second && !is_metadata_family(second->code) && first->stamp() > second->stamp() &&
+                          (first->stamp() - second->stamp()).value > kStrayTicks;
+    return is_stray ? second->stamp() : first ? first->stamp() : lib::Ticks{};
+}
+
 // The next slot at or after `from` that begins a chunk, or the end.
 std::uint64_t find_next_chunk(SlotWindow& window, std::uint64_t from, std::uint64_t end) {
     for (std::uint64_t offset = from; offset + kSlot <= end; offset += kSlot) {
@@ -82,8 +91,11 @@ bool scan_plain(SlotWindow& window, Segment& segment, std::uint64_t end) {
             continue;
         }
         if (!first) {
-            first = record->stamp();
-        } else if (record->stamp() < previous) {
+            first = first_stamp(window, offset, end);
+            previous = *first;
+            continue;
+        }
+        if (record->stamp() < previous) {
             ++falls;
             segment.oldest_bytes = offset;
             after_fall = record->stamp();
@@ -315,11 +327,13 @@ void index_file(trace::ByteSource& source, const std::string& path, std::vector<
             segment.end_bytes = fits && next > offset ? next : find_next_chunk(window, offset + kSlot, end);
             is_left_to_its_sum = description && tracer::is_sealed(*description) &&
                                  segment.end_bytes - offset == (preamble + description->records) * kSlot;
-            const auto record = window.at(std::min(offset + preamble * kSlot, segment.end_bytes - kSlot));
+            const std::uint64_t record = std::min(offset + preamble * kSlot, segment.end_bytes - kSlot);
             const bool compact = description && description->encoding == tracer::Encoding::compact;
             const auto in_stream =
                 compact ? first_in_stream(source, offset + preamble * kSlot, segment.end_bytes) : std::nullopt;
-            segment.first_stamp = in_stream ? *in_stream : record && !compact ? record->stamp() : first->stamp();
+            segment.first_stamp = in_stream ? *in_stream
+                                  : compact ? first->stamp()
+                                            : first_stamp(window, record, segment.end_bytes);
         }
         if (header_lost) {
             find_records(window, segment);

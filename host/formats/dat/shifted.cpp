@@ -131,6 +131,9 @@ bool Search::is_run(std::uint64_t offset, bool is_shifted) {
 
 // The next run at any byte: it may overlap the slot before `broken`, which may be damaged as well.
 std::optional<std::uint64_t> Search::find_run(std::uint64_t broken) {
+    if (is_run(broken + kSlot, false)) { // one slot is damaged in its place: what other places hold is no matter
+        return broken + kSlot;
+    }
     for (std::uint64_t offset = std::max(m_run + 1, broken - std::min(broken, kSlot - 1)); offset + kSlot <= m_end;
          ++offset) {
         if (offset != broken && is_run(offset, (offset - broken) % kSlot != 0)) {

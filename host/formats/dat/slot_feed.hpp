@@ -42,6 +42,9 @@ class SlotFeed {
     // The slots that next() would take, as far as they are in memory. For plain records alone.
     [[nodiscard]] std::span<const std::byte> buffered() const { return m_reader.buffered(); }
 
+    // The next slot, as far as it is known. For plain records alone.
+    [[nodiscard]] std::optional<tracer::Record> peek() { return m_reader.peek(); }
+
     // Takes buffered slots.
     void skip(std::size_t slots) {
         m_reader.skip(slots);

@@ -41,6 +41,14 @@ class SlotReader {
         return true;
     }
 
+    // The slot that next() would take. Nothing at the end; of a pipe neither where it is still to come.
+    [[nodiscard]] std::optional<tracer::Record> peek() {
+        if (m_position + tracer::kRecordBytes > m_filled && (!is_seekable() || !refill())) {
+            return std::nullopt;
+        }
+        return tracer::decode_record(std::span(m_buffer).subspan(m_position, tracer::kRecordBytes));
+    }
+
     // The whole slots in the buffer; skip() takes them.
     [[nodiscard]] std::span<const std::byte> buffered() const {
         return std::span(m_buffer).subspan(m_position,

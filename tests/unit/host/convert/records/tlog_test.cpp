@@ -62,6 +62,33 @@ TEST_F(TlogConvert, KeepsCountOrderTimesAndArguments) {
     EXPECT_EQ(read, expected);
 }
 
+// One bit makes it 36 years: its event has no time of its own, and the end of the trace is where it was.
+TEST_F(TlogConvert, ADamagedStampMovesNoOtherTime) {
+    const auto with_damage_at = [](std::uint64_t damaged) {
+        ChunkBuilder chunk;
+        for (std::uint64_t i = 0; i < 100; ++i) {
+            chunk.unordered(1'000 * (i + 1) + (i == damaged ? std::uint64_t{1} << 60 : 0), "user_event_0", 0,
+                            static_cast<std::uint32_t>(i));
+        }
+        return chunk.bytes();
+    };
+    const auto whole = convert(with_damage_at(100));
+    EXPECT_EQ(m_err, "");
+    EXPECT_EQ(whole.back().time_ns, 99'000);
+    for (const std::uint64_t damaged : {0U, 1U, 50U, 98U, 99U}) {
+        SCOPED_TRACE(damaged);
+        const auto read = convert(with_damage_at(damaged));
+        const std::size_t warning = m_err.find("W-TIME");
+        EXPECT_NE(warning, std::string::npos);
+        EXPECT_EQ(m_err.find("W-TIME", warning + 1), std::string::npos) << m_err;
+        EXPECT_EQ(read.back().time_ns, damaged == 0 || damaged == 99 ? 98'000 : 99'000);
+        for (const Read& event : read) {
+            EXPECT_GE(event.time_ns, 0);
+            EXPECT_LE(event.time_ns, 99'000);
+        }
+    }
+}
+
 TEST_F(TlogConvert, EachTaskHasANodeOnWhichItRunsAndStops) {
     ChunkBuilder chunk;
     chunk.event(0, "context_switch", 5).event(10, "task_begin_cycle", 5, 0).event(20, "context_switch", 6);

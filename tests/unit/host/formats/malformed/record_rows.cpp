@@ -400,6 +400,24 @@ std::vector<MalformedRow> malformed_records() {
          .events = 3,
          .bytes = [] { return three_events().raw(tracer::make_record(0x001C, 0, 0, {5000})).bytes(); }},
         {.row = "D12",
+         .name = "stray_stamp",
+         .input = "one bit of a stamp makes it 36 years: it is not used, and no other time moves",
+         .code = "W-TIME",
+         .offset_bytes = kSize,
+         .text = "damaged, and not used",
+         .events = 5,
+         .act =
+             [](MalformedInput& at) {
+                 ChunkBuilder chunk = three_events();
+                 chunk.raw(tracer::make_record(0x0001, 1, 0, {2100 + (std::uint64_t{1} << 60)}));
+                 chunk.unordered(2200, "ipoint", 2).unordered(2300, "ipoint", 3);
+                 Outcome outcome = at.read(chunk.bytes());
+                 EXPECT_EQ(outcome.late, 0U);
+                 EXPECT_EQ(outcome.unsound, 1U);
+                 EXPECT_THAT(outcome.ticks, testing::ElementsAre(1000U, 1500U, 2000U, 2000U, 2200U, 2300U));
+                 return outcome;
+             }},
+        {.row = "D12",
          .name = "falling_stamp",
          .input = "a stamp below the previous one: kept in its position, and late",
          .code = "W-TIME",
@@ -479,12 +497,12 @@ std::vector<MalformedRow> malformed_records() {
          .name = "time_beyond_63_bits",
          .input = "a distance of 2^64-1 ticks at 1 MHz",
          .code = "W-RANGE",
-         .offset_bytes = main_area(stamped({0, ~std::uint64_t{0}})) + 16,
+         .offset_bytes = main_area(stamped({0, ~std::uint64_t{1}, ~std::uint64_t{0}})) + 16,
          .text = "exceed 2^63 ns",
-         .events = 2,
+         .events = 3,
          .bytes =
              [] {
-                 ChunkBuilder chunk = stamped({0, ~std::uint64_t{0}});
+                 ChunkBuilder chunk = stamped({0, ~std::uint64_t{1}, ~std::uint64_t{0}});
                  chunk.begin.tsc_khz = 1000;
                  return chunk.bytes();
              }},
