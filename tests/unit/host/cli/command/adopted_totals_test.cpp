@@ -4,7 +4,7 @@
 #include "tests/support/host_command.hpp"
 #include "tests/support/host_command_line.hpp"
 
-#include "host/formats/dat/manifest.hpp"
+#include "host/text/format.hpp"
 #include "tracer/metadata_writer.hpp"
 
 #include <gmock/gmock.h>
@@ -93,8 +93,8 @@ TEST_F(AdoptedTotals, AreReadFromTheImageOfAVolume) {
           std::tuple{Bytes(16), 2, "ENDTRACE.DAT holds no totals of a run"}}) {
         const std::string chunk = write(support::sealed(sample().bytes()));
         const std::string file = m_directory.write("endtrace.dat", end);
-        const auto made = test::run_command("rm -f " + image + " && mformat -C -i " + image +
-                                            " -f 1440 :: && mcopy -i " + image + " " + chunk + " " + file + " ::");
+        const auto made = test::run_command(
+            fmt::format("rm -f {0} && mformat -C -i {0} -f 1440 :: && mcopy -i {0} {1} {2} ::", image, chunk, file));
         ASSERT_EQ(made.exit_code, 0) << made.output;
         EXPECT_EQ(remora({"verify", image}), status);
         EXPECT_THAT(m_out + m_err, HasSubstr(text));
