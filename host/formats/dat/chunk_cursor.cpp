@@ -395,7 +395,7 @@ bool ChunkCursor::take_stray_stamp(trace::Event& event) {
     }
     const auto next = m_feed.peek();
     const bool is_last = !next || is_metadata_family(next->code);
-    if (is_last && (is_first || !chunk.described || m_greatest > m_exported.value)) {
+    if (is_last && (is_first || !tracer::is_sealed(chunk.description) || m_greatest > m_exported.value)) {
         return false;
     }
     const std::uint64_t after = is_last ? m_exported.value : next->stamp().value;

@@ -70,7 +70,7 @@ TEST_F(TlogConvert, ADamagedStampMovesNoOtherTime) {
             chunk.unordered(1'000 * (i + 1) + (i == damaged ? std::uint64_t{1} << 60 : 0), "user_event_0", 0,
                             static_cast<std::uint32_t>(i));
         }
-        return chunk.bytes();
+        return support::sealed(chunk.bytes());
     };
     const auto whole = convert(with_damage_at(100));
     EXPECT_EQ(m_err, "");
