@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Who runs when, on the real machine.
-#include "tests/kernel/case.hpp"
+#include "tests/kernel/row_cases.hpp"
+#include "tests/kernel/working.hpp"
+
+#include <algorithm>
+#include <array>
+#include <span>
 
 namespace {
 
@@ -62,30 +67,63 @@ int level_order(const kernel::AppArguments&) {
     return failures;
 }
 
-// Neither ever gives the processor away, yet they alternate.
+// A letter for each time that one of the tasks is dispatched, and how long after it the next dispatch is, which is that
+// of another task.
+struct Turns {
+    lib::Text<40> letters;
+    std::array<lib::Ticks, 40> lengths{};
+};
+
+Turns turns_of(std::span<const std::uint16_t> contexts) {
+    Turns turns;
+    const tracer::Record* dispatch = nullptr;
+    for (const tracer::Record& record : rows::recording.records()) {
+        if (record.event_code() != FTrace_EVT_task_dispatch) {
+            continue;
+        }
+        if (dispatch != nullptr) {
+            turns.lengths[turns.letters.view().size() - 1] = record.stamp() - dispatch->stamp();
+        }
+        const auto found = std::ranges::find(contexts, record.par1);
+        dispatch = found != contexts.end() ? &record : nullptr;
+        if (dispatch != nullptr) {
+            turns.letters.add(static_cast<char>('A' + (found - contexts.begin())));
+        }
+    }
+    return turns;
+}
+
+template <std::uint64_t Microseconds>
+void compute_and_end(void*) {
+    compute(lib::microseconds(Microseconds));
+}
+
+// None gives the processor away before it has done its work. A has a slice of 2 ms, B and C of 1 ms; they need 3.5, 2.5
+// and 1.5. So each has a slice in its turn, first come first served, until it needs less.
 int rr_rotation(const kernel::AppArguments&) {
-    static constinit kernel::Semaphore done;
-    must(kernel::sem_init(done, "done", 0));
-    static constexpr std::size_t kLetters = 6;
-    const auto alternate = []<char Self>(std::integral_constant<char, Self>) {
-        return [](void*) {
-            while (order.letters().size() < kLetters) {
-                const auto so_far = order.letters();
-                if (so_far.empty() || so_far.back() != Self) {
-                    order.add(Self);
-                }
-                look_again();
-            }
-            must(kernel::sem_post(done));
-        };
-    };
-    start("A", alternate(std::integral_constant<char, 'A'>{}),
-          kernel::NrtModel{.slice = lib::milliseconds(1), .weight = 1});
-    start("B", alternate(std::integral_constant<char, 'B'>{}),
-          kernel::NrtModel{.slice = lib::milliseconds(1), .weight = 1});
-    must(kernel::sem_wait(done));
-    must(kernel::sem_wait(done));
-    check_order("ABABAB");
+    constexpr auto kTurnsUs = std::to_array<std::uint64_t>({2'000, 1'000, 1'000, 1'500, 1'000, 500, 500});
+    constexpr lib::Nanoseconds kSwitchMax = lib::microseconds(40);
+    const int chunk = rows::begin();
+    const kernel::NrtModel model{.slice = lib::milliseconds(1), .weight = 1};
+    const kernel::NrtModel twice{.slice = lib::milliseconds(2), .weight = 1};
+    const std::array contexts{rows::context_of(start("A", compute_and_end<3'500>, twice)),
+                              rows::context_of(start("B", compute_and_end<2'500>, model)),
+                              rows::context_of(start("C", compute_and_end<1'500>, model))};
+    kernel::task_delay(lib::milliseconds(10));
+    rows::end(chunk);
+    const Turns turns = turns_of(contexts);
+    std::ranges::for_each(turns.letters.view(), [](char letter) { order.add(letter); });
+    check_order("ABCABCB");
+    for (std::size_t i = 0; i < kTurnsUs.size(); ++i) {
+        const lib::Ticks least = kernel::to_ticks(lib::microseconds(kTurnsUs[i])) - kernel::to_ticks(kSwitchMax);
+        const lib::Ticks most = least + kernel::to_ticks(kSwitchMax) + kernel::to_ticks(kSwitchMax);
+        if (turns.lengths[i] < least || turns.lengths[i] > most) {
+            ++failures;
+            kernel::console().line("failed: turn ", i, " took ", turns.lengths[i].value, " ticks, expected ",
+                                   least.value, " to ", most.value);
+        }
+    }
+    check(rows::recording.count(FTrace_EVT_slice_end) == 4, "four slices were used up");
     return failures;
 }
 
@@ -167,7 +205,7 @@ int admission(const kernel::AppArguments&) {
     {"t_edf_ties", "equal deadlines run in the order of release", &guest::checked<&edf_ties>, false},
     {"t_edf_preemption", "a nearer deadline preempts, a farther one does not", &guest::checked<&edf_preemption>, false},
     {"t_level_order", "levels are searched in the order of registration", &guest::checked<&level_order>, false},
-    {"t_rr_rotation", "a used-up slice gives the processor to the next", &guest::checked<&rr_rotation>, false},
+    {"t_rr_rotation", "a used-up slice gives the processor to the next", &guest::checked<&rr_rotation>, true},
     {"t_edf_overrun", "an overrun keeps later releases pending", &guest::checked<&overrun_keeps_releases>, false},
     {"t_edf_deadline_miss", "a late job is recorded at its deadline", &guest::checked<&deadline_miss>, false},
     {"t_edf_wcet_violation", "a job over budget is recorded once", &guest::checked<&wcet_violation>, false},
