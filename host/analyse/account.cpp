@@ -48,7 +48,8 @@ void check_chunks(Account& account, const trace::TraceFacts& facts) {
         } else if (chunk.damaged) {
             account.faults.push_back(fmt::format("the checksum of {} is wrong", text::escaped(chunk.file)));
         } else if (!is_sealed(chunk)) {
-            account.unknown = "a chunk has no checksum of the machine";
+            account.unknown =
+                fmt::format("a chunk of processor {} has no checksum of the machine", chunk.description.cpu);
         }
     }
 }

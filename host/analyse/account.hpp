@@ -6,8 +6,9 @@
 //   sent = received = stored                                       the manifest and the files
 //   each chunk has the checksum that the machine computed
 //
-// It closes if every line holds. Without the machine's totals (a ramdisk of an earlier version, another system's trace)
-// it is open, which is no violation: what is not known is not claimed. Valid once the trace has been read to its end.
+// It closes if every line holds, of every processor. Without the machine's totals (a ramdisk of an earlier version,
+// another system's trace) it is open, which is no violation: what is not known is not claimed. Valid once the trace has
+// been read to its end.
 #pragma once
 
 #include "host/formats/trace.hpp"
@@ -40,6 +41,8 @@ struct Account {
     std::optional<std::uint64_t> captured_chunks; // the same in an independent capture
 
     [[nodiscard]] bool closes() const { return faults.empty() && !unknown; }
+
+    [[nodiscard]] bool is_open() const { return faults.empty() && unknown; }
 };
 
 // Records that the machine kept, by its totals, and that are not among `events` decoded ones: they left otherwise, or

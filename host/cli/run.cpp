@@ -17,7 +17,8 @@ void add_everything(CommandLine& line, Context context) {
         "--no-pager", [context] { context.out.no_pager(); }, "never show long text through a pager");
     line.footer("A TRACE is a session directory, a file of any known format, or - for standard input.\n"
                 "Exit status: 0 clean, 1 usage or input/output, 2 damage, loss or violation, 3 nothing usable, "
-                "4 no space, 5 stopped by --timeout.\n" +
+                "4 no space, 5 stopped by --timeout,\n"
+                "6 verify: nothing is wrong, but whether every record is here is not known.\n" +
                 examples({"remora summary out/udp", "remora print out/udp --task control --limit 20",
                           "remora convert out/udp --to perfetto -o trace.pftrace"}));
     add_record(line, context);

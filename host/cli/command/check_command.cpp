@@ -151,8 +151,8 @@ trace::ExitStatus check(const CheckOptions& options, Context context) {
             context.err.print("remora check: no dispatch could be checked, and --must-decide was asked for\n");
             return trace::ExitStatus::damaged;
         }
-        return std::max(status_of("check", selection, trace, context),
-                        total.violations == 0 ? trace::ExitStatus::clean : trace::ExitStatus::damaged);
+        return worse(status_of("check", selection, trace, context),
+                     total.violations == 0 ? trace::ExitStatus::clean : trace::ExitStatus::damaged);
     });
 }
 

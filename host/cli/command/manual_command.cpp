@@ -102,6 +102,7 @@ void print_manual(Output& out, const CommandLine& line) {
               ".TP\n.B 2\ndamage, loss or violation: what could be salvaged was\n"
               ".TP\n.B 3\nnothing usable\n.TP\n.B 4\nno space: the output could not be written\n"
               ".TP\n.B 5\nstopped: longer than \\fB\\-\\-timeout\\fR allows\n"
+              ".TP\n.B 6\n\\fBverify\\fR alone: nothing is wrong, but whether every record is here is not known\n"
               ".SH ENVIRONMENT\n"
               ".TP\n.B NO_COLOR\nif set and not empty, no colours\n"
               ".TP\n.B REMORA_PAGER\\fR, \\fBPAGER\nwhat shows long text on a terminal; "

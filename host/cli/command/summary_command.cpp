@@ -29,8 +29,8 @@ trace::ExitStatus summarise(const TraceInput& input, Context context) {
         const Verdict verdict = verdict_of(trace, accounts);
         const SummaryView view{input.path, trace, selection, summary, shown, accounts, verdict};
         input.json ? print_summary_json(context.out, view) : print_summary(context.out, view);
-        return std::max(status_of("summary", selection, trace, context),
-                        verdict.whole ? trace::ExitStatus::clean : trace::ExitStatus::damaged);
+        return worse(status_of("summary", selection, trace, context),
+                     verdict.whole ? trace::ExitStatus::clean : trace::ExitStatus::damaged);
     });
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "host/cli/command/commands.hpp"
+#include "host/cli/command/exit_rank.hpp"
 #include "host/cli/command/seconds.hpp"
 #include "host/cli/event/selection.hpp"
 #include "host/cli/terminal/progress.hpp"
@@ -146,7 +147,7 @@ inline trace::ExitStatus with_trace(const TraceInput& input, Context context, st
     if (!usable) {
         diagnostics.report("E-NOTHING", {.file = input.path}, "no record of a known event");
     }
-    return std::max(used, diagnostics.exit_status(usable));
+    return worse(used, diagnostics.exit_status(usable));
 }
 
 // After the events of a command that selects: a task or an event that does not exist is an error of its caller.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// remora verify: does the structure of the trace hold, and does its account close? Exit status 2 on any violation.
+// remora verify: does the structure of the trace hold, and does its account close? Exit status 2 on any violation, 6 if
+// there is none and the account stays open.
 #include "host/analyse/account.hpp"
 #include "host/analyse/manifest_check.hpp"
 #include "host/analyse/structure_check.hpp"
@@ -15,6 +16,11 @@ namespace {
 using analyse::Violation;
 
 constexpr std::uint64_t kViolationsShown = 100; // per rule
+
+// After the reason why the account is open.
+constexpr const char* kOpenRemedy =
+    ", so whether every record is here is not known\n"
+    "  remedy: verify a session of `remora record`, a capture of the whole export, or a ramdisk with its endtrace.dat";
 
 void check_files(const formats::Trace& trace, analyse::StructureCheck& check) {
     for (const analyse::ManifestFault& fault : analyse::manifest_faults(trace)) {
@@ -75,8 +81,8 @@ void print_account(Output& out, const analyse::Account& account) {
         out.print("  {:<12} {} chunks are the same in it\n", "capture", *account.captured_chunks);
     }
     out.print("  {}\n", account.closes() ? out.styled(Style::good, "closed: every record is here, or counted")
-                        : account.faults.empty()
-                            ? out.styled(Style::warning, fmt::format("open: {}", *account.unknown))
+                        : account.is_open()
+                            ? out.styled(Style::warning, fmt::format("open: {}", *account.unknown)) + kOpenRemedy
                             : out.styled(Style::bad, fmt::format("does not close: {}", account.faults.front())));
 }
 
@@ -96,6 +102,7 @@ void print_text(Output& out, const analyse::StructureCheck& check) {
 void write_account(text::JsonDocument& json, const analyse::Account& account) {
     json.begin_object("account");
     json.member("closes", account.closes());
+    json.member("open", account.is_open() ? account.unknown : std::nullopt);
     json.member("stored", account.stored);
     if (account.received) {
         json.member("received", *account.received);
@@ -169,14 +176,17 @@ trace::ExitStatus verify(const VerifyInput& input, Context context) {
             print_account(context.out, account);
             print_text(context.out, check);
         }
-        return check.violations() == 0 ? trace::ExitStatus::clean : trace::ExitStatus::damaged;
+        return check.violations() != 0 ? trace::ExitStatus::damaged
+               : account.closes()      ? trace::ExitStatus::clean
+                                       : kAccountOpen;
     });
 }
 
 } // namespace
 
 void add_verify(CommandLine& line, Context context) {
-    Command command = line.command("verify", "check the structure of a trace; exit status 2 on violation");
+    Command command = line.command("verify", "check the structure of a trace and the account of its records; exit "
+                                             "status 2 on violation, 6 if it stays open");
     const auto input = std::make_shared<VerifyInput>();
     input->trace.options.whole_first = true;
     add_trace_options(command, input->trace);

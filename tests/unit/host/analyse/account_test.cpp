@@ -3,7 +3,9 @@
 // not claimed.
 #include "host/analyse/account.hpp"
 
+#include "host/cli/command/exit_rank.hpp"
 #include "host/formats/dat/manifest.hpp"
+#include "host/trace/json.hpp"
 #include "tests/support/host_command_line.hpp"
 #include "tests/support/memory_source.hpp"
 
@@ -102,14 +104,58 @@ TEST_F(Accounts, StayOpenWhereSomethingIsNotKnown) {
     const Bytes unsealed = sample().bytes();
     analyse::Account found = account(unsealed, truth(unsealed));
     EXPECT_THAT(found.faults, IsEmpty());
-    EXPECT_EQ(found.unknown, "a chunk has no checksum of the machine");
+    EXPECT_EQ(found.unknown, "a chunk of processor 0 has no checksum of the machine");
     Manifest manifest = truth(m_image);
     manifest.announced->committed = 0;
     EXPECT_EQ(account(m_image, manifest).unknown, "the machine did not say how many records it committed");
     manifest.announced.reset();
     EXPECT_EQ(account(m_image, manifest).unknown, "the machine's totals did not come with the trace");
-    EXPECT_EQ(remora({"verify", m_directory.path()}), 0) << "not known is no violation";
+    EXPECT_EQ(remora({"verify", m_directory.path()}), 6) << "not known is no violation";
     EXPECT_THAT(m_out, HasSubstr("the account stays open: the machine's totals"));
+    EXPECT_THAT(m_out, HasSubstr("remedy: verify a session of `remora record`"));
+    EXPECT_EQ(remora({"verify", m_directory.path(), "--json"}), 6);
+    EXPECT_EQ(trace::Json::parse(m_out)["account"]["open"], "the machine's totals did not come with the trace");
+}
+
+TEST_F(Accounts, AreOpenIfOneProcessorIs) {
+    Manifest manifest = truth(m_image);
+    support::ChunkBuilder second(1);
+    second.begin.cpu = 1;
+    second.event(9000, "ipoint", 1);
+    manifest.announced->chunks = 2;
+    manifest.announced->committed = 11;
+    manifest.announced->records = manifest.transfer->records = 10;
+    formats::dat::ManifestChunk chunk = manifest.chunks[0];
+    chunk.file = "1trace.dat";
+    chunk.description = second.description();
+    chunk.preamble = chunk.description.preamble_slots;
+    chunk.records = 1;
+    manifest.chunks.push_back(chunk);
+    for (const bool is_sealed : {true, false}) {
+        const Bytes bytes = is_sealed ? support::sealed(second.bytes()) : second.bytes();
+        m_directory.write("1trace.dat", bytes);
+        manifest.chunks[1].bytes = bytes.size();
+        manifest.chunks[1].crc32c = lib::crc32c(bytes);
+        const analyse::Account found = account(m_image, manifest);
+        ASSERT_EQ(found.processors.size(), 2U);
+        EXPECT_EQ(found.closes(), is_sealed);
+        EXPECT_EQ(remora({"verify", m_directory.path()}), is_sealed ? 0 : 6) << m_out << m_err;
+        EXPECT_EQ(m_out.find("open: a chunk of processor 1 has no checksum") != std::string::npos, !is_sealed);
+    }
+}
+
+// Whatever the numbers are: what is wrong is said before what is not known.
+TEST_F(Accounts, ThatAreOpenGiveWayToAnyFault) {
+    EXPECT_EQ(remora({"verify", write(sample().bytes())}), 6);
+    EXPECT_EQ(remora({"verify", write(sample().bytes()), "--capture", m_directory / "absent.pcap"}), 1);
+    EXPECT_EQ(remora({"verify", write(support::ChunkBuilder().bytes())}), 3) << m_out << m_err;
+    Bytes cut = sample().bytes();
+    cut.resize(cut.size() - 32);
+    EXPECT_EQ(remora({"verify", write(cut), "--json"}), 2);
+    EXPECT_TRUE(trace::Json::parse(m_out)["account"]["open"].is_null());
+    EXPECT_EQ(worse(trace::ExitStatus::clean, kAccountOpen), kAccountOpen);
+    EXPECT_EQ(worse(kAccountOpen, trace::ExitStatus::usage), trace::ExitStatus::usage);
+    EXPECT_EQ(worse(trace::ExitStatus::damaged, trace::ExitStatus::nothing), trace::ExitStatus::nothing);
 }
 
 TEST_F(Accounts, CompareTheChunksOfACapture) {

@@ -85,7 +85,7 @@ TEST_F(UserEvents, AreShownByNameFieldAndUnit) {
     EXPECT_THAT(m_out, HasSubstr("control_output"));
     ASSERT_EQ(remora({"events", path}), 0);
     EXPECT_THAT(m_out, HasSubstr("i32 error (mrad), u16 gain, text mode"));
-    EXPECT_EQ(remora({"verify", path}), 0);
+    EXPECT_EQ(remora({"verify", path}), 6);
     EXPECT_EQ(remora({"print", path, "--event", "control_input"}), 1);
     EXPECT_THAT(m_err, HasSubstr("no event is called control_input"));
 }
