@@ -2,6 +2,7 @@
 #include "arch/x86_64/local_apic.hpp"
 
 #include "arch/arch.hpp"
+#include "arch/x86_64/clock_arithmetic.hpp"
 #include "arch/x86_64/mmio.hpp"
 #include "arch/x86_64/msr.hpp"
 #include "arch/x86_64/spin.hpp"
@@ -33,7 +34,6 @@ constexpr std::uint64_t kRegCurrentCount = 0x390;
 constexpr std::uint64_t kRegDivide = 0x3E0;
 constexpr std::uint32_t kDivideBy1 = 0xB;
 constexpr std::uint64_t kApicBaseEnable = 1U << 11;
-constexpr std::uint32_t kCountMax = 0xFFFF'FFFF;
 constexpr lib::Nanoseconds kCalibrationWindow = lib::milliseconds(1);
 constexpr int kCalibrationWindows = 3;
 
@@ -51,7 +51,7 @@ void write(std::uint64_t reg, std::uint32_t value) {
 // One window: the number of timer ticks while the clock advances by `span`.
 std::uint32_t timer_khz_once(lib::TickRate clock) {
     const lib::Ticks span = clock.to_ticks(kCalibrationWindow);
-    write(kRegInitialCount, kCountMax);
+    write(kRegInitialCount, kTimerCountMax);
     const lib::Ticks begin = timestamp();
     const std::uint32_t count_begin = read(kRegCurrentCount);
     while (timestamp() - begin < span) {
@@ -60,10 +60,7 @@ std::uint32_t timer_khz_once(lib::TickRate clock) {
     const std::uint32_t count_end = read(kRegCurrentCount);
     const lib::Ticks elapsed = timestamp() - begin;
     write(kRegInitialCount, 0);
-    if (elapsed.value > kCountMax) {
-        return 0; // the host was suspended for longer than the counter runs: no measurement
-    }
-    return static_cast<std::uint32_t>(lib::multiply_divide(count_begin - count_end, clock.khz, elapsed.value));
+    return timer_khz(count_begin - count_end, clock, elapsed);
 }
 
 } // namespace
@@ -110,11 +107,8 @@ void local_apic_resume(LocalApicHold hold) {
 }
 
 std::uint32_t local_apic_calibrate(lib::TickRate clock) {
-    // A disturbance between the paired reads can only lengthen the elapsed time, so the highest rate is the most
-    // accurate.
     for (int i = 0; i < kCalibrationWindows || (g_timer_khz == 0 && i < 100); ++i) {
-        const std::uint32_t khz = timer_khz_once(clock);
-        g_timer_khz = khz > g_timer_khz ? khz : g_timer_khz;
+        g_timer_khz = better_timer_khz(g_timer_khz, timer_khz_once(clock));
     }
     ASSERT(g_timer_khz != 0);
     return g_timer_khz;
@@ -122,9 +116,9 @@ std::uint32_t local_apic_calibrate(lib::TickRate clock) {
 
 void local_apic_timer_arm(lib::Ticks delta, lib::TickRate clock) {
     ASSERT(g_timer_khz != 0);
-    const std::uint64_t count = lib::multiply_divide(delta.value, g_timer_khz, clock.khz) + 1;
+    const std::uint32_t count = timer_count(delta, g_timer_khz, clock);
     write(kRegLvtTimer, kVectorTimer);
-    write(kRegInitialCount, count < kCountMax ? static_cast<std::uint32_t>(count) : kCountMax);
+    write(kRegInitialCount, count);
 }
 
 lib::Ticks local_apic_timer_left(lib::TickRate clock) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "arch/x86_64/tsc.hpp"
 
+#include "arch/x86_64/clock_arithmetic.hpp"
 #include "arch/x86_64/hpet.hpp"
 #include "arch/x86_64/port_io.hpp"
 #include "arch/x86_64/spin.hpp"
@@ -44,7 +45,7 @@ struct PmTimerReference {
 
     [[nodiscard]] std::uint64_t read() const { return PortIo::in32(port) & mask(); }
 
-    [[nodiscard]] std::uint64_t mask() const { return wide ? 0xFFFF'FFFF : 0xFF'FFFF; }
+    [[nodiscard]] std::uint64_t mask() const { return pm_timer_mask(wide); }
 };
 
 // Channel 2 counts down from 65536 with the speaker off: 54 ms, longer than a window.
@@ -101,17 +102,15 @@ std::uint32_t measure_khz(const Reference& reference) {
         reference.start();
         const Sample begin = tightest_sample(reference);
         std::uint64_t reads = 0;
-        while (((reference.read() - begin.reference) & reference.mask()) < span) {
+        while (counted(begin.reference, reference.read(), reference.mask()) < span) {
             if (++reads == kWindowReadsMax) {
                 return 0;
             }
             spin_briefly();
         }
         const Sample end = tightest_sample(reference);
-        const std::uint64_t elapsed = (end.reference - begin.reference) & reference.mask();
-        const std::uint64_t khz = lib::multiply_divide(end.tsc - begin.tsc, reference.hz, elapsed) /
-                                  1000; // elapsed < 2^32, however long the host was suspended
-        khz_min = khz_min == 0 || khz < khz_min ? khz : khz_min;
+        const std::uint64_t elapsed = counted(begin.reference, end.reference, reference.mask());
+        khz_min = better_tsc_khz(khz_min, rate_khz(end.tsc - begin.tsc, reference.hz, elapsed));
     }
     return static_cast<std::uint32_t>(khz_min);
 }

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+// The arithmetic of the two calibrations (tsc.hpp, local_apic.hpp) and of the one-shot timer, without the hardware.
+// Context: any.
+#pragma once
+
+#include "lib/units.hpp"
+
+#include <algorithm>
+#include <cstdint>
+
+namespace arch::x86_64 {
+
+inline constexpr std::uint32_t kTimerCountMax = 0xFFFF'FFFF;
+
+// Where the ACPI PM timer wraps: after 32 bits if the FADT says so (TMR_VAL_EXT), else after 24.
+[[nodiscard]] constexpr std::uint64_t pm_timer_mask(bool wide) {
+    return wide ? 0xFFFF'FFFF : 0xFF'FFFF;
+}
+
+// From one value of an up-counter to the next, at most mask apart.
+[[nodiscard]] constexpr std::uint64_t counted(std::uint64_t begin, std::uint64_t end, std::uint64_t mask) {
+    return (end - begin) & mask;
+}
+
+// The rate in kHz of a clock that advanced by so many ticks while a reference did by others (not 0).
+[[nodiscard]] constexpr std::uint64_t rate_khz(std::uint64_t ticks, std::uint64_t reference_hz,
+                                               std::uint64_t reference_ticks) {
+    return lib::multiply_divide(ticks, reference_hz, reference_ticks) / 1000;
+}
+
+// The best of several windows. A disturbance only adds ticks of the TSC: its least rate is the true one. 0: none yet.
+[[nodiscard]] constexpr std::uint64_t better_tsc_khz(std::uint64_t best, std::uint64_t khz) {
+    return best == 0 || khz < best ? khz : best;
+}
+
+// The rate in kHz of the APIC's timer, which counted so much while the clock advanced by elapsed (not 0). 0, no
+// measurement: the host was suspended for longer than the counter runs.
+[[nodiscard]] constexpr std::uint32_t timer_khz(std::uint32_t count, lib::TickRate clock, lib::Ticks elapsed) {
+    if (elapsed.value > kTimerCountMax) {
+        return 0;
+    }
+    return static_cast<std::uint32_t>(lib::multiply_divide(count, clock.khz, elapsed.value));
+}
+
+// A disturbance only lengthens what has elapsed: the timer's greatest rate is the true one.
+[[nodiscard]] constexpr std::uint32_t better_timer_khz(std::uint32_t best, std::uint32_t khz) {
+    return std::max(best, khz);
+}
+
+// What to count down from so that the timer rings after delta, and not before. A delta beyond the counter is cut to it:
+// the handler arms the timer again for the rest.
+[[nodiscard]] constexpr std::uint32_t timer_count(lib::Ticks delta, std::uint32_t khz, lib::TickRate clock) {
+    const std::uint64_t count = lib::multiply_divide(delta.value, khz, clock.khz);
+    return count < kTimerCountMax ? static_cast<std::uint32_t>(count + 1) : kTimerCountMax;
+}
+
+} // namespace arch::x86_64
