@@ -43,13 +43,17 @@ TEST_CXXFLAGS = $(COMMON) $(filter-out -Wnull-dereference -Wduplicated-branches,
   -mno-red-zone -DREMORA_TRACER=$(TEST_TRACER) -DREMORA_TSC=1 $(CHECKED) -I tests/support/fake_machine
 TEST_CXX := $(CXX)
 TEST_OPTIMISE := -O1
-# The host tools are many files with large libraries: without optimisation they compile in half the time, and clang takes
-# two thirds of g++'s. So they are also known to compile with both.
-HOST_TESTS := $(BUILD)/test/obj/host/% $(BUILD)/test/obj/tests/unit/host/% $(BUILD)/test/host-%
-$(HOST_TESTS): TEST_OPTIMISE := -O0
-$(HOST_TESTS): TEST_CXX := $(CLANG)
+# The tests and the host tools are many files with large libraries: without optimisation they compile in half the time, and
+# clang takes two thirds of g++'s. So they are also known to compile with both.
+QUICK_TESTS := $(BUILD)/test/obj/host/% $(BUILD)/test/obj/tests/unit/%
+$(QUICK_TESTS): TEST_OPTIMISE := -O0
+$(QUICK_TESTS): TEST_CXX := $(CLANG)
 # A defaulted <=> compares with the literal 0.
-$(HOST_TESTS): WARNINGS := $(filter-out -Wzero-as-null-pointer-constant,$(WARNINGS)) -Wno-unknown-warning-option
+$(QUICK_TESTS): WARNINGS := $(filter-out -Wzero-as-null-pointer-constant,$(WARNINGS)) -Wno-unknown-warning-option
+# This one counts the instructions that its own sources become.
+$(BUILD)/test/obj/tests/unit/tracer/log_test.cpp.o: TEST_OPTIMISE := -O1
+$(BUILD)/test/obj/tests/unit/tracer/log_test.cpp.o: TEST_CXX := $(CXX)
+$(BUILD)/test/obj/tests/unit/tracer/log_test.cpp.o: PCH :=
 # The kernel's own unit tests run without a tracer: the trace is checked in the guest.
 TEST_TRACER := 1
 $(addprefix $(BUILD)/test/obj/,kernel/% tests/unit/kernel/% tests/support/fake_machine/%): TEST_TRACER := 0
@@ -65,13 +69,13 @@ object = $(addprefix $(1)/,$(addsuffix .o,$(2)))
 kernel_objects = $(call object,$(1),$(filter-out $(COMMON_ROOMS),$(2))) \
   $(call object,$(patsubst $(KERNEL_DIR)%,$(COMMON_DIR)%,$(1)),$(filter $(COMMON_ROOMS),$(2)))
 
-# Without ccache, which does better, the standard headers of the host tools are parsed once for all sources. The unit tests
-# compile the same sources without this header: each still includes what it uses.
-PRECOMPILED := $(if $(CCACHE),,$(BUILD)/host/precompiled.hpp.gch)
-use_precompiled = $(if $(PRECOMPILED),-include $(PRECOMPILED:.gch=))
-# Likewise GoogleTest, for the unit tests of the host tools.
-TEST_PRECOMPILED := $(if $(PRECOMPILED),$(BUILD)/test/obj/tests/unit/host/precompiled.hpp.gch)
-$(BUILD)/test/obj/tests/unit/host/%: use_test_precompiled = $(if $(TEST_PRECOMPILED),-include $(TEST_PRECOMPILED:.gch=))
+# Without ccache, which does better, what most sources of a folder include is parsed once for all of them. A structure test
+# checks that each still includes what it uses.
+TEST_AREAS := arch drivers host kernel lib tracer
+PRECOMPILED := $(if $(CCACHE),,$(addprefix $(BUILD)/,$(addsuffix /precompiled.hpp.gch,host test/obj/host fuzz/obj/host \
+  $(TEST_AREAS:%=test/obj/tests/unit/%))))
+use_precompiled = $(addprefix -include ,$(patsubst %.gch,%,$(PCH)))
+$(foreach gch,$(PRECOMPILED),$(eval $(dir $(gch))%: PCH := $(gch)))
 
 # precompiled GCH HEADER COMMAND. A header that is compiled by itself needs no #pragma once: -w.
 define precompiled
@@ -100,13 +104,16 @@ $(eval $(call compiled,$(CHECKED_DIR),CHECK,$$(CXX) $$(KERNEL_CXXFLAGS) $(CHECKE
 $(eval $(call compiled,$(COMMON_DIR),CXX  ,$$(CXX) $$(COMMON_CXXFLAGS)))
 $(eval $(call compiled,$(COMMON_DIR)/checked,CHECK,$$(CXX) $$(COMMON_CXXFLAGS) $(CHECKED)))
 $(eval $(call compiled,$(BUILD)/uefi,EFI  ,$$(CXX) $$(EFI_FLAGS)))
-$(eval $(call compiled,$(BUILD)/host,HOST ,$$(CXX) $$(HOST_CXXFLAGS) $$(use_precompiled),$(PRECOMPILED)))
-$(eval $(call compiled,$(BUILD)/test/obj,TEST ,$$(TEST_CXX) $$(TEST_CXXFLAGS) $$(use_test_precompiled)))
-$(eval $(call compiled,$(BUILD)/fuzz/obj,FUZZ ,$$(CLANG) $$(FUZZ_FLAGS)))
+$(eval $(call compiled,$(BUILD)/host,HOST ,$$(CXX) $$(HOST_CXXFLAGS) $$(use_precompiled),$(filter $(BUILD)/host/%,$(PRECOMPILED))))
+$(eval $(call compiled,$(BUILD)/test/obj,TEST ,$$(TEST_CXX) $$(TEST_CXXFLAGS) $$(use_precompiled)))
+$(eval $(call compiled,$(BUILD)/fuzz/obj,FUZZ ,$$(CLANG) $$(FUZZ_FLAGS) $$(use_precompiled)))
 $(eval $(call compiled,$(BUILD)/simulation/obj,SIM  ,$$(CXX) $$(HOST_CXXFLAGS) $(CHECKED)))
 $(eval $(call compiled,$(BUILD)/bench/obj,BENCH,$$(CXX) $$(BENCH_CXXFLAGS)))
 $(eval $(call precompiled,$(BUILD)/host/precompiled.hpp.gch,host/precompiled.hpp,$$(CXX) $$(HOST_CXXFLAGS)))
-$(eval $(call precompiled,$(BUILD)/test/obj/tests/unit/host/precompiled.hpp.gch,tests/support/precompiled.hpp,$$(TEST_CXX) $$(TEST_CXXFLAGS)))
+$(eval $(call precompiled,$(BUILD)/fuzz/obj/host/precompiled.hpp.gch,host/precompiled.hpp,$$(CLANG) $$(FUZZ_FLAGS)))
+$(eval $(call precompiled,$(BUILD)/test/obj/host/precompiled.hpp.gch,host/precompiled.hpp,$$(TEST_CXX) $$(TEST_CXXFLAGS)))
+$(foreach area,$(TEST_AREAS),$(eval $(call precompiled,$(BUILD)/test/obj/tests/unit/$(area)/precompiled.hpp.gch,\
+  tests/support/precompiled.hpp,$$(TEST_CXX) $$(TEST_CXXFLAGS))))
 $(eval $(call assembled,$(KERNEL_DIR),$$(KERNEL_DEFINES)))
 $(eval $(call assembled,$(CHECKED_DIR),$$(KERNEL_DEFINES)))
 $(eval $(call assembled,$(COMMON_DIR),$$(COMMON_DEFINES)))

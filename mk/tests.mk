@@ -25,7 +25,10 @@ test_folder = $(call linked,$(call test_program,$(1)),$(call object,$(BUILD)/tes
   $(BUILD)/test/$(call test_area,$(1)).a,$(SANITIZE) -lgmock -lgtest -lgtest_main -lfmt $(LIBRARIES_$(call test_area,$(1))) -lpthread)
 $(foreach area,$(sort $(foreach folder,$(TEST_FOLDERS),$(call test_area,$(folder)))),$(eval $(call test_library,$(area))))
 $(foreach folder,$(TEST_FOLDERS),$(eval $(call test_folder,$(folder))))
-$(call object,$(BUILD)/test/obj,$(call DEEP,tests/unit/host,.cpp)): | $(TEST_PRECOMPILED)
+# after DIRECTORY SOURCES FOLDER: their objects need the precompiled header of that folder, if there is one.
+after = $(call object,$(1),$(2)): | $(filter $(3)/%,$(PRECOMPILED))
+$(eval $(call after,$(BUILD)/test/obj,$(filter host/%,$(TESTED_host)),$(BUILD)/test/obj/host))
+$(foreach area,$(TEST_AREAS),$(eval $(call after,$(BUILD)/test/obj,$(call DEEP,tests/unit/$(area),.cpp),$(BUILD)/test/obj/tests/unit/$(area))))
 TEST_PROGRAMS := $(foreach folder,$(TEST_FOLDERS),$(call test_program,$(folder)))
 
 .PHONY: test-unit
@@ -42,6 +45,8 @@ $(eval $(call archived,$(BUILD)/fuzz/readers.a,$(call object,$(BUILD)/fuzz/obj,$
 $(eval $(call archived,$(BUILD)/fuzz/network.a,$(call object,$(BUILD)/fuzz/obj,$(wildcard host/collector/reliable/*.cpp) \
   host/collector/strangers.cpp $(wildcard tracer/reliable/sender*.cpp) \
   $(wildcard drivers/net/*.cpp drivers/ne2000/*.cpp))))
+$(eval $(call after,$(BUILD)/fuzz/obj,$(filter host/%,$(READER_SOURCES) $(wildcard host/collector/reliable/*.cpp) \
+  host/collector/strangers.cpp),$(BUILD)/fuzz/obj/host))
 fuzz_target = $(call linked,$(BUILD)/fuzz/$(1),$(call object,$(BUILD)/fuzz/obj,tests/fuzz/$(1)_fuzz.cpp) \
   $(BUILD)/fuzz/network.a $(BUILD)/fuzz/readers.a, \
   -fsanitize=fuzzer$(comma)address$(comma)undefined $(TRACE_LIBRARY_LIBS),$$(CLANG))

@@ -50,7 +50,8 @@ def main():
     parser.add_argument("suite", choices=SUITES)
     parser.add_argument("patterns", nargs="*", metavar="PATTERN")
     parser.add_argument("--list", action="store_true", help="print the names of the cases")
-    parser.add_argument("-j", dest="jobs", type=int, metavar="N", help="cases at a time (default: one per processor)")
+    parser.add_argument("-j", dest="jobs", type=int, metavar="N",
+                        help="cases at a time (default: one more than there are processors)")
     options = parser.parse_args()
     import_cases, context_class = SUITES[options.suite]
     import_cases()

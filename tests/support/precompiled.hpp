@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Parsed once for all unit tests of the host tools if there is no ccache (mk/flags.mk). No source includes this file.
+// Parsed once for all unit tests if there is no ccache (mk/flags.mk). No source includes this file.
 #pragma once
 
 #include <gmock/gmock.h>

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Runs the cases of a suite: as many at a time as there are processors, then one by one those that must run alone.
-A guest under CLOCK=icount depends on no clock of the host, so load cannot change what it does."""
+"""Runs the cases of a suite: one more at a time than there are processors, because many wait for the network or for a
+child, then one by one those that must run alone. A guest under CLOCK=icount depends on no clock of the host, so load
+cannot change what it does."""
 import concurrent.futures
 import fnmatch
 import os
@@ -37,7 +38,7 @@ def run_cases(suite, make_context, cases, jobs=None):
     os.chdir(context.ROOT)
     longest_first = sorted(cases, key=lambda case: -case.timeout_s)
     together = [case for case in longest_first if not case.alone]
-    with concurrent.futures.ThreadPoolExecutor(jobs or os.cpu_count()) as pool:
+    with concurrent.futures.ThreadPoolExecutor(jobs or os.cpu_count() + 1) as pool:
         results = list(pool.map(lambda case: run_case(make_context, case), together))
     results += [run_case(make_context, case) for case in cases if case.alone]
     return report(suite, results.count(True), results.count(False))

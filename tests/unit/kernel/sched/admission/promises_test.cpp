@@ -27,9 +27,7 @@ using kernel::task_suspend;
 kernel::Pid s_first;
 kernel::Pid s_second;
 kernel::Pid s_third;
-kernel::ServerId s_server;
 constinit kernel::Mutex s_one;
-constinit kernel::Mutex s_two;
 
 void note_misses(kernel::Pid pid) {
     note("misses " + std::to_string(kernel::task_info(pid).value().jobs.deadline_misses));
