@@ -152,7 +152,7 @@ REMORA := $(BUILD)/host/remora
 #= CHECK=1                 for `make deps`: only list what is missing
 #= DEPS=skip               do not look for Debian packages (systems without apt)
 #= CASES='pattern ...'     for `make test-kernel`, `make test-integration`, `make test-viewers`: only the cases whose name matches
-#= RECORDS=n               for `make soak`: the number of records to check
+#= RECORDS=n               for `make test-record-path`: the number of records to check
 #= FUZZ_RUNS=n FUZZ_SECONDS=n  for `make test-fuzz`
 #= PREFIX=dir DESTDIR=dir  for `make install`
 #= CCACHE= PRECOMPILED=    compile without ccache (used if it is installed), without a precompiled header (used otherwise)

@@ -57,14 +57,14 @@ FUZZ_PROGRAMS := $(addprefix $(BUILD)/fuzz/,$(FUZZ_NAMES))
 test-fuzz: $(FUZZ_PROGRAMS) ## test: readers, collector, drivers and sender under libFuzzer: FUZZ_RUNS=20000 inputs, or FUZZ_SECONDS=n
 	@tests/fuzz/run.sh $(BUILD)/fuzz $(FUZZ_RUNS) $(FUZZ_SECONDS) $(FUZZ_NAMES)
 
-# --- soak: the record path's object code under a storm of signals; optimised, no sanitizer ------------------------------
+# --- the record path's object code under a storm of signals; optimised, no sanitizer ------------------------------
 RECORDS := 100000000
 SOAK := $(BUILD)/soak/record_soak
 $(eval $(call linked,$(SOAK),$(call object,$(BUILD)/bench/obj,$(wildcard tests/soak/*.cpp) tests/bench/uncounted.cpp \
   lib/assert_hosted.cpp $(filter-out tracer/kernel_instance.cpp,$(TRACER_SOURCES)) $(TRACER_ASM)),-lgtest -lfmt -lpthread))
 
-.PHONY: soak
-soak: $(SOAK) ## test: RECORDS=n records under nested interrupts: none torn, inverted or uncounted
+.PHONY: test-record-path
+test-record-path: $(SOAK) ## test: RECORDS=n records under nested interrupts: none torn, inverted or uncounted
 	@tests/soak/run.sh $(SOAK) $(RECORDS)
 
 # --- simulation: sender and receiver of the acknowledged export over a virtual network ------------------------------------
@@ -125,7 +125,11 @@ format: ## test: apply clang-format
 # --- whole programs ---------------------------------------------------------------------------------------------------------
 .PHONY: test test-model verify test-kernel test-integration test-viewers test-mutants test-mutants-slice golden golden-diff
 test: deps ## test: everything
-	@tests/all.sh test-unit test-structure test-model soak test-simulation test-kernel test-integration test-viewers test-mutants-slice test-fuzz golden-diff experiment-clock
+	@tests/all.sh test-unit test-structure test-model test-record-path test-simulation test-kernel test-integration test-viewers test-mutants-slice test-fuzz golden-diff experiment-clock
+
+.PHONY: soak
+soak: deps ## test: long campaigns: SOAK_SEEDS=10000 simulated exports for each kind of failure, 200 hangs, 200 resets
+	@tests/all.sh soak-simulation soak-hangs soak-resets test-record-path
 
 .PHONY: soak-hangs
 soak-hangs: export HANGS := 200

@@ -19,7 +19,7 @@ SESSIONS = {"docs/instruction-tracing.md": STEPS, "docs/viewers.md": STEPS, "doc
 FORM = re.compile(r"\.\.\.|COMMAND|FORMAT|STATEMENT|VARIANT|--to$")
 COMMAND = re.compile(r"((build/host/)?remora|babeltrace2?|trace-cmd|lttng-\w+|tshark|make|mkdir|source|g\+\+|gcc|npm|"
                      r"pkg-config|sqlite3|kernelshark|gtkwave|vcd2fst|protoc|gdb|qemu-\S+|tests/\S+\.(py|sh)) ")
-PART = re.compile(r"make (lint|check-headers|test-(?!mutants$)[a-z-]+|golden-diff|experiment-clock|soak RECORDS=n)$")
+PART = re.compile(r"make (lint|check-headers|test-(?!mutants$)[a-z-]+|golden-diff|experiment-clock|test-record-path RECORDS=n)$")
 ELSEWHERE = (
     (r"remora record", "waits for a sender: every case with a collector"),
     (r"kernelshark ", "needs a screen: tests/viewers/kernelshark.py has one"),
@@ -36,7 +36,7 @@ ELSEWHERE = (
      "rewrites files of the tree; lint and the parts of make test compare them"),
     (r"make (bench|bench-export|bench-host|bench-kernel|bench-sql|verify)( DOCUMENT=\S+)?$",
      "minutes, and figures that no test judges"),
-    (r"(make (test-mutants|soak-(simulation|resets|hangs))|tests/mutants/run.py --table)$",
+    (r"(make (test-mutants|soak(-simulation|-resets|-hangs)?)|tests/mutants/run.py --table)$",
      "minutes; .ci/run has a part of it"),
 )
 

@@ -8,7 +8,7 @@ import sys
 from sources import files, lines
 
 PRECOMPILED = "host/precompiled.hpp"
-# Header -> what it is there for. Names that other headers must declare, too (std::string in <stdexcept>), are not a use.
+# Header -> what it is there for.
 USES = {
     "algorithm": r"std::(ranges::)?(sort|stable_sort|find_if|find|any_of|all_of|none_of|min_element|max_element|copy"
                  r"|lower_bound|upper_bound|equal_range|min|max|clamp|count_if|reverse|remove_if|replace|fill_n)\b",
