@@ -82,10 +82,14 @@ void check_totals(Account& account, const trace::TraceFacts& facts) {
 
 } // namespace
 
-std::uint64_t records_elsewhere(const tracer::ExportEnd& totals, std::uint64_t events) {
+std::optional<std::uint64_t> records_kept(const tracer::ExportEnd& totals) {
     const std::uint64_t made = totals.committed + totals.tracer_made;
-    const std::uint64_t kept = made - std::min(made, totals.overwritten);
-    return totals.committed == 0 ? 0 : kept - std::min(kept, events);
+    return totals.committed == 0 ? std::nullopt : std::optional(made - std::min(made, totals.overwritten));
+}
+
+std::uint64_t records_elsewhere(const tracer::ExportEnd& totals, std::uint64_t events) {
+    const std::uint64_t kept = records_kept(totals).value_or(events);
+    return kept - std::min(kept, events);
 }
 
 Account account_of(const formats::Trace& trace) {

@@ -45,6 +45,9 @@ struct Account {
     [[nodiscard]] bool is_open() const { return faults.empty() && unknown; }
 };
 
+// Records that the machine made and did not overwrite; none: it did not count.
+[[nodiscard]] std::optional<std::uint64_t> records_kept(const tracer::ExportEnd& totals);
+
 // Records that the machine kept, by its totals, and that are not among `events` decoded ones: they left otherwise, or
 // not at all. 0: none, or the machine did not count.
 [[nodiscard]] std::uint64_t records_elsewhere(const tracer::ExportEnd& totals, std::uint64_t events);

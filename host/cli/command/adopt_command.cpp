@@ -124,6 +124,9 @@ void adopt_totals(const std::string& directory, Adopted& adopted) {
     } else if (const auto absent = analyse::records_elsewhere(totals.value(), adopted.events); absent != 0) {
         manifest.reason = fmt::format(
             "{} records that the machine kept are not in these files: they left otherwise, or not at all", absent);
+    } else if (const auto kept = analyse::records_kept(totals.value()); kept && *kept < adopted.events) {
+        manifest.reason = fmt::format("{} is of another run: the machine kept {} records, in these files are {}",
+                                      formats::dat::kTotalsName, *kept, adopted.events);
     }
 }
 

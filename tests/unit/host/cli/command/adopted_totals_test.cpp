@@ -69,6 +69,12 @@ TEST_F(AdoptedTotals, NameTheRecordsThatLeftOtherwise) {
     expect_missing(totals(part), "61 records that the machine kept are not in these files");
 }
 
+TEST_F(AdoptedTotals, OfAnotherRunAreNotThisOnes) {
+    tracer::ExportEnd other = kWhole;
+    other.committed = 8;
+    expect_missing(totals(other), "endtrace.dat is of another run: the machine kept 8 records, in these files are 9");
+}
+
 TEST_F(AdoptedTotals, NameAFileThatIsMissing) {
     tracer::ExportEnd two = kWhole;
     two.chunks = 2;
