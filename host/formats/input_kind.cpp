@@ -189,7 +189,8 @@ trace::InputKind kind_to_follow(trace::ByteSource& source) {
     const auto kind = kind_of(source);
     const auto count = source.peek(begin);
     const bool unmarked = kind == trace::InputKind::records && count && source.seekable();
-    return unmarked && !looks_like_records(std::span(begin).first(count.value())) ? trace::InputKind::memory : kind;
+    const bool chunk = unmarked && count.value() >= tracer::kRecordBytes && is_of_header(tracer::decode_record(begin));
+    return unmarked && !chunk ? trace::InputKind::memory : kind;
 }
 
 std::string why_unknown(trace::ByteSource& source) {

@@ -19,7 +19,8 @@ SESSIONS = {"docs/instruction-tracing.md": STEPS, "docs/viewers.md": STEPS, "doc
 FORM = re.compile(r"\.\.\.|COMMAND|FORMAT|STATEMENT|VARIANT|--to$")
 COMMAND = re.compile(r"((build/host/)?remora|babeltrace2?|trace-cmd|lttng-\w+|tshark|make|mkdir|source|g\+\+|gcc|npm|"
                      r"pkg-config|sqlite3|kernelshark|gtkwave|vcd2fst|protoc|gdb|qemu-\S+|tests/\S+\.(py|sh)) ")
-PART = re.compile(r"make (lint|check-headers|test-(?!mutants$)[a-z-]+|golden-diff|experiment-clock|test-record-path RECORDS=n)$")
+PART = re.compile(r"make (lint|check-headers|test-(?!mutants$)[a-z-]+|golden-diff|experiment-clock|"
+                  r"test-record-path RECORDS=n)$")
 ELSEWHERE = (
     (r"remora record", "waits for a sender: every case with a collector"),
     (r"kernelshark ", "needs a screen: tests/viewers/kernelshark.py has one"),

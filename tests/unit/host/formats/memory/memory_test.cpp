@@ -247,6 +247,11 @@ TEST_F(Memory, WhatHasNoMarkIsFollowedAsTheMemoryOfAMachineThatWillStart) {
     EXPECT_EQ(kind({}), trace::InputKind::memory);
     EXPECT_EQ(kind(Bytes(0x4000)), trace::InputKind::memory);
     EXPECT_EQ(kind(Bytes(0x4000, std::byte{0x53})), trace::InputKind::memory); // interrupt vectors
+    Bytes vectors(0x4000); // as the firmware begins them, and zeros after them
+    for (std::size_t i = 0; i < 64; i += 4) {
+        lib::store_le(std::span(vectors).subspan(i), std::uint32_t{0xF000'FF53});
+    }
+    EXPECT_EQ(kind(vectors), trace::InputKind::memory);
     EXPECT_EQ(kind(two_chunks().saved()), trace::InputKind::memory);
     support::ChunkBuilder chunk(3);
     EXPECT_EQ(kind(chunk.bytes()), trace::InputKind::records);
