@@ -44,8 +44,6 @@ void Summary::add(const trace::Event& event) {
         ++m_user_events[trace::user_event_name(event)];
     } else if (event.is(kCodeOf<"panic">)) {
         ++m_panics;
-    } else if (event.is(kCodeOf<"blackout_end">)) {
-        m_blackouts += event.par2;
     }
 }
 

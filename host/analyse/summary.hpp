@@ -99,9 +99,6 @@ class Summary {
     // Typed and formatted events: how many of each name (of each format, as far as it is known).
     [[nodiscard]] const std::map<std::string, std::uint64_t>& user_events() const { return m_user_events; }
 
-    // Records that blackout_end events count as dropped.
-    [[nodiscard]] std::uint64_t blackouts() const { return m_blackouts; }
-
   private:
     static constexpr std::size_t kReleasesMax = 1024; // per task; beyond, the oldest is forgotten
 
@@ -133,7 +130,6 @@ class Summary {
     std::uint64_t m_events = 0;
     std::uint64_t m_unknown = 0;
     std::uint64_t m_panics = 0;
-    std::uint64_t m_blackouts = 0;
     lib::Ticks m_first{~std::uint64_t{0}};
     lib::Ticks m_last;
 };

@@ -67,6 +67,32 @@ TEST_F(ManifestChecks, OfTheChecksumAreMadeByEveryReader) {
     }
 }
 
+TEST_F(ManifestChecks, CountTheRecordsOfAFileThatIsNotThere) {
+    Manifest manifest = truth();
+    manifest.chunks.push_back(manifest.chunks[0]);
+    manifest.chunks[1].file = "1trace.dat";
+    manifest.chunks[1].records = 41;
+    EXPECT_EQ(status_of("summary", manifest), 2);
+    EXPECT_THAT(m_err, HasSubstr("1trace.dat"));
+    const support::TemporaryDirectory elsewhere;
+    const std::string output = elsewhere / "all.json";
+    EXPECT_EQ(remora({"convert", m_directory.path(), output, "--to", "chrome-json"}), 2) << m_err;
+    EXPECT_THAT(support::read_text(output), HasSubstr("41"));
+}
+
+TEST_F(ManifestChecks, UseNoTextsOfAnotherChecksum) {
+    Manifest manifest = truth();
+    const std::string_view texts = R"({"format":"remora-formats","version":1,"formats":[],"image":"abcd"})";
+    const std::string path = m_directory.write("formats.json", std::as_bytes(std::span(texts)));
+    const std::uint32_t right = formats::dat::checksum_file(path).value().crc32c;
+    for (const std::uint32_t wrong : {0U, 1U}) {
+        manifest.formats = formats::dat::ManifestFormats{0xABCD, right ^ wrong};
+        status_of("print", manifest);
+        EXPECT_EQ(m_err.find("its checksum is not that of the manifest: not used") != std::string::npos, wrong != 0)
+            << m_err;
+    }
+}
+
 TEST_F(ManifestChecks, NameTheKeyAndBothNumbersOfEveryFalseEntry) {
     struct FalseEntry {
         std::string said;

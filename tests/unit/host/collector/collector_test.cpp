@@ -183,6 +183,8 @@ TEST_F(Collecting, IsCompleteInSpiteOfDuplicatesReorderingMalformedAndForeignPac
     other[16] ^= std::byte{1};
     all.insert(all.begin() + 1, other);
     all.insert(all.begin() + 1, Bytes(5));
+    std::uint32_t far_away = 4'000'000'000; // no packets are lost in between
+    all.insert(all.begin() + 2, support::packets(chunk(0, 10).plain(), far_away).front());
     const Sender ours(m_socket.local());
     const Sender foreign(m_socket.local());
     ours.send(all[0]);
@@ -191,7 +193,7 @@ TEST_F(Collecting, IsCompleteInSpiteOfDuplicatesReorderingMalformedAndForeignPac
     const formats::dat::Manifest manifest = collect();
     EXPECT_TRUE(manifest.complete) << manifest.reason;
     EXPECT_EQ(manifest.transfer->duplicate, 1U);
-    EXPECT_EQ(manifest.transfer->malformed, 2U);
+    EXPECT_EQ(manifest.transfer->malformed, 3U);
     EXPECT_EQ(manifest.transfer->other_senders, 1U);
     EXPECT_EQ(manifest.transfer->reordered, 1U); // the second of all: packets after it were there first
     EXPECT_EQ(file(0), text(chunk(0, 200).bytes()));

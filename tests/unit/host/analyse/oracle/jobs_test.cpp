@@ -232,6 +232,15 @@ TEST_F(OracleJobs, WakesAWaiterAtOnceAndInTurn) {
         << "it was suspended, and came back when it was resumed";
 }
 
+TEST_F(OracleJobs, WakesNoneInPlaceOfAWaiterThatEnded) {
+    Scene ended = waiting();
+    ended.event("set_mutex_post", 0, 7).event("task_end", 12, 2).event("task_unblock", 13, (1U << 16) | 7U);
+    EXPECT_THAT(judge(ended.leave(1).run(13)), IsEmpty()) << testing::PrintToString(m_texts);
+    Scene other = waiting();
+    other.event("set_mutex_post", 0, 7).event("task_end", 12, 2);
+    EXPECT_THAT(judge(other.event("task_schedule", 1, 1)), ElementsAre("lost-wakeup")) << "the one that is left";
+}
+
 TEST_F(OracleJobs, CountsUnits) {
     const auto one = [](std::uint16_t units) {
         Scene scene;
@@ -309,6 +318,7 @@ TEST_F(OracleJobs, RenewsOrKeepsADeadlineAtAnArrival) {
     EXPECT_THAT(judge(again(1100, 60, 1500)), ElementsAre("cbs-arrival"));
     EXPECT_THAT(judge(again(700, 90, 1500)), ElementsAre("cbs-arrival"));
     EXPECT_THAT(judge(again(1100, 100, 2300)), ElementsAre("cbs-arrival"));
+    EXPECT_THAT(judge(again(1100, 90, 2100)), ElementsAre("cbs-arrival")) << "a new deadline, and not all of Q";
     EXPECT_THAT(judge(again(700, 60, 1500).event("job_deadline", 12, 1400)), ElementsAre("edf-deadline"));
 }
 
@@ -362,6 +372,7 @@ TEST_F(OracleJobs, RefillsAServerEachPeriod) {
     };
     EXPECT_THAT(judge(refilled(1002, 100, 2000)), IsEmpty()) << testing::PrintToString(m_texts);
     EXPECT_THAT(judge(refilled(1002, 80, 2000)), ElementsAre("server-replenish"));
+    EXPECT_THAT(judge(refilled(1002, 120, 2000)), ElementsAre("server-replenish")) << "more than Q";
     EXPECT_THAT(judge(refilled(1002, 100, 2010)), ElementsAre("server-replenish"));
     EXPECT_THAT(judge(refilled(900, 100, 2000)), ElementsAre("server-replenish"));
 }
