@@ -2,6 +2,8 @@
 """What a conversion does to files: it never harms its input, nor what was there before, and leaves nothing half
 done."""
 import os
+import pty
+import select
 import shutil
 import signal
 import subprocess
@@ -114,3 +116,34 @@ def sql_or(ctx):
     for condition in ("event='context_switch' or code=22", "time_ns>1130674 or time_ns<239115427",
                       "time_ns<50000000 or (time_ns>30000000 and time_ns<80000000)"):
         expect_equal(count(condition), count(f"({condition}) + 0"), condition)
+
+
+def written_until(command, expected):
+    """What a command writes to its terminal while it reads records without end, until that holds `expected`."""
+    terminal, theirs = pty.openpty()
+    with subprocess.Popen([ROOT / REMORA, *command], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL,
+                          stderr=theirs) as process:
+        try:
+            seen, stamp = "", 0
+            process.stdin.write(traces.chunk(b"", begin=0, announced=1 << 30))
+            while expected not in seen:
+                process.stdin.write(b"".join(traces.record(traces.IPOINT, stamp + i, 1, 2) for i in range(10_000)))
+                stamp += 10_000
+                while select.select([terminal], [], [], 0)[0]:
+                    seen += os.read(terminal, 4096).decode()
+            return seen
+        finally:
+            process.kill()
+            os.close(theirs)
+            os.close(terminal)
+
+
+@case
+def progress_on_a_terminal(ctx):
+    """Work that takes longer than a second says on a terminal how far it has come, in one line that it writes over. A
+    command that says nothing is fed until the case's time is over. (verify and check first keep what they can read only
+    once, and show their progress after that.)"""
+    for command, said in (("summary", "summarising"), ("count", "counting"), ("convert", "converting")):
+        output = ["--to", "csv", "-o", str(ctx.dir / "all.csv")] if command == "convert" else []
+        seen = written_until([command, "-", *output], f"\r\x1b[K{said} ")
+        expect(seen.endswith(" events"), f"{command} wrote {seen!r}")
