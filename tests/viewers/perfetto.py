@@ -184,7 +184,11 @@ def every_column(ctx):
              (3600, traces.CONTEXT_SWITCH, 2, 0), (4000, traces.TASK_END, 2, 2), (4100, traces.CONTEXT_SWITCH, 1, 0)]
     records = b"".join(traces.record(code, 2 * (time + 1000), par1, par2) for time, code, par1, par2 in steps)
     data = traces.chunk(records, cpu=3, tasks={1: "idle", 2: "worker"}, vectors={240: "timer"}, khz=2_000_000)
-    view = View(decode(ctx, ctx.convert(traces.store(ctx, "columns.dat", data), "perfetto")))
+    packets = decode(ctx, ctx.convert(traces.store(ctx, "columns.dat", data), "perfetto"))
+    clocks = [[(one(clock, "clock_id"), one(clock, "timestamp")) for clock in snapshot["clocks"]]
+              for packet in packets for snapshot in packet.get("clock_snapshot", [])]
+    expect_equal(clocks, [[(6, 0), (9, 2000)]], "the ticks of the machine's counter (9) at the start of the trace (6)")
+    view = View(packets)
     view.check()
     idle, worker = (120, "idle"), (0, "worker")
     expect_equal(view.switches, [(3, time, tid, left, *task) for time, tid, left, task in (
