@@ -186,9 +186,11 @@ end_progress() {
     fi
 }
 
-# inject_nmi: the kernel panics at it and exports its trace, even if it hangs. False: nothing that runs can be asked.
+# inject_nmi: the kernel panics at it and exports its trace, even if it hangs; one that has panicked already or exports
+# is left alone. False: nothing that runs can be asked.
 inject_nmi() {
     [[ -p $MONITOR.in && -n $(marker "$SERIAL" '^running ') ]] || return 1
+    [[ -z $(marker "$SERIAL" '^panic') && $(guest_state) != exporting ]] || return 0
     # Opened for both directions, so that it does not wait for a reader.
     printf '%s\n' '{"execute": "qmp_capabilities"}' '{"execute": "inject-nmi"}' 1<>"$MONITOR.in"
 }

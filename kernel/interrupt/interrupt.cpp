@@ -50,17 +50,19 @@ lib::Result<void> attach(arch::Vector vector, std::string_view name, const Attac
 }
 
 // Nothing is acknowledged, nothing switched: an NMI may have come anywhere. One that comes while another is served (a
-// fault or a trap in there has unblocked them) is served as well; arch gives it a stack of its own.
+// fault or a trap in there has unblocked them) is served as well; arch gives it a stack of its own. Without a handler
+// it is a request to stop, once: during a panic it is only counted, because the trace is leaving.
 void serve_nmi(const arch::Exception& interrupted) {
     ++g_counters.nmi;
     if (g_nmi_depth++ != 0) {
         ++g_counters.nmi_nested;
     }
     const Attachment& attachment = g_vectors[kNmi].attachment;
-    if (attachment.handler == nullptr) {
+    if (attachment.handler != nullptr) {
+        attachment.handler(attachment.argument);
+    } else if (!panicking()) {
         panic_on_exception(interrupted);
     }
-    attachment.handler(attachment.argument);
     --g_nmi_depth;
 }
 

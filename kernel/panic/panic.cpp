@@ -82,6 +82,10 @@ void begin() {
 
 } // namespace
 
+bool panicking() {
+    return g_panics != 0;
+}
+
 void repeat_panic_end() {
     arch::StackPointer abandoned;
     arch::switch_context(&abandoned, arch::prepare_stack(g_stack, &finish_on_own_stack, nullptr));

@@ -20,6 +20,9 @@ namespace kernel {
 [[noreturn]] void panic_on_hang(std::string_view what, std::uint32_t limit_ms, const arch::Exception& interrupted,
                                 std::optional<arch::Vector> in_service);
 
+// Whether a panic has begun: what comes now must leave its export alone. Context: any.
+[[nodiscard]] bool panicking();
+
 // After a panic whose end hangs: begins it again with its first function, on the panic's own stack. What was running
 // there does not continue. Context: irq-off, also that of an NMI.
 [[noreturn]] void repeat_panic_end();

@@ -58,6 +58,21 @@ def hang_through_the_firmware(ctx):
 
 
 @case
+def further_nmis_leave_the_panic_alone(ctx):
+    """The NMI of a button is a panic, once: the next ones come while its trace leaves, which is whole."""
+    def inject(monitor):
+        if "hangs after round" in (ctx.dir / "boot1" / "serial.log").read_text(errors="replace"):
+            monitor.do("inject-nmi", 5)
+    outcome, directory = ctx.traced("s_hang_task", code=PANIC, kernel=TEST_KERNEL, nic="none", seed=1, watchdog_ms=0,
+                                    meanwhile=inject)
+    expect(outcome.marker("panic: ") == "panic: exception 2 (NMI)", str(outcome))
+    ctx.remora("adopt", directory)
+    ctx.remora("verify", directory)
+    last = int(outcome.marker("hangs after round").split()[-1])
+    expect(rounds_recorded(ctx, directory) == list(range(1, last + 1)), str(outcome))
+
+
+@case
 def hang_of_the_export_resets(ctx):
     """A panic whose export hangs is ended by a reset, whether a task panicked or the NMI of the first stage."""
     for app in ("s_hang_in_panic", "s_hang_twice"):
