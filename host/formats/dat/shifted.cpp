@@ -74,6 +74,7 @@ class Search {
   private:
     void find_places();
     [[nodiscard]] bool ends_chunk(std::uint64_t offset, const tracer::Record& record);
+    [[nodiscard]] bool carries_on_header(std::uint64_t offset);
     [[nodiscard]] std::optional<std::uint64_t> find_run(std::uint64_t broken);
     [[nodiscard]] bool is_run(std::uint64_t offset, bool is_shifted);
     [[nodiscard]] bool hides_a_shift(const Place& place);
@@ -99,13 +100,30 @@ class Search {
     bool m_is_exact = false; // there is one place, and it is known how many bytes it lost or gained
 };
 
+// The slots of a header, all of one stamp, and others of its chunk, eight in a row: a stamp that is read off its place
+// may look like one of them.
+bool Search::carries_on_header(std::uint64_t offset) {
+    const auto first = m_window.at(offset);
+    bool is_header = true;
+    for (std::uint64_t slot = 0; slot < kRunMin && offset + (slot + 1) * kSlot <= m_end; ++slot) {
+        const auto record = m_window.at(offset + slot * kSlot);
+        if (!first || !record || !looks_like_a_record(*record, first->stamp()) ||
+            (is_header && (record->event_code() != first->event_code() || record->stamp() != first->stamp()))) {
+            return false;
+        }
+        is_header = is_header && record->combine() == tracer::Combine::middle;
+    }
+    return true;
+}
+
 // The next chunk begins here.
 bool Search::ends_chunk(std::uint64_t offset, const tracer::Record& record) {
     if (record.event_code() != trace::kCodeOf<"chunk_begin">) {
         return false;
     }
     if (!begins_chunk(record)) { // its first slot is lost, unless it is one of this chunk's
-        return record.combine() >= tracer::Combine::middle && offset > m_begin + kHeaderSlots * kSlot;
+        return record.combine() >= tracer::Combine::middle && offset > m_begin + kHeaderSlots * kSlot &&
+               carries_on_header(offset);
     }
     std::array<std::byte, tracer::kCombineSlotsMax * kSlot> bytes{};
     const auto got = offset != m_begin ? m_source.read(offset, bytes) : lib::Result<std::size_t>(0);

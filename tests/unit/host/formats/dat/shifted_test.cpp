@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <gmock/gmock.h>
 #include <map>
+#include <optional>
 #include <ostream>
 #include <random>
 #include <set>
@@ -47,15 +48,17 @@ struct Placed {
 
 enum class Seal : std::uint8_t { none, crc32c };
 
-// A chunk of this many events, every `long_every`th of which takes 35 slots (0: none): stamps rise by random steps.
-Bytes chunk_of(std::size_t events, std::size_t long_every, std::mt19937& random, Seal seal = Seal::crc32c) {
+// A chunk of this many events, every `long_every`th of which takes 35 slots (0: none): stamps rise by random steps,
+// or from one to the next that ends in these bits.
+Bytes chunk_of(std::size_t events, std::size_t long_every, std::mt19937& random, Seal seal = Seal::crc32c,
+               std::optional<std::uint16_t> stamp_end = {}) {
     constexpr auto kNames =
         std::to_array<std::string_view>({"task_dispatch", "ipoint", "context_switch", "task_end_cycle"});
     ChunkBuilder chunk(3);
     chunk.name("task", 12, "sensor").build("control", 7);
     std::uint64_t ticks = 0x1'2345'6789;
     for (std::size_t i = 1; i <= events; ++i) {
-        ticks += 1 + random() % 100'000;
+        ticks = stamp_end ? ((ticks >> 16) + 1) << 16 | *stamp_end : ticks + 1 + random() % 100'000;
         if (long_every != 0 && i % long_every == 0) {
             Bytes payload(2 + 4 + 2 + 200, static_cast<std::byte>('a' + random() % 26));
             payload[0] = static_cast<std::byte>(payload.size());
@@ -194,6 +197,7 @@ struct Row {
     Seal seal = Seal::crc32c;
     std::size_t events = 200;
     std::size_t named = 0; // places; 0: all. Two in one event are one
+    std::optional<std::uint16_t> stamp_end{};
 };
 
 std::ostream& operator<<(std::ostream& out, const Row& row) {
@@ -224,6 +228,9 @@ std::vector<Row> rows() {
         {"added_at_the_end", {{at(100, 1), 3}, {at(199, 4), 3}}},
         {"inside_a_long_event", {{at(40, 2), -3}, {at(60, 7), -2}, {at(155, 2), -6}}, 20},
         {"twice_inside_a_long_event", {{at(22, 2), -3}, {at(30, 7), -2}, {at(155, 2), -6}}, 20, Seal::crc32c, 200, 2},
+        {"stamps_like_a_slot_of_a_header", {{at(50, 8), 8}}, 0, Seal::crc32c, 200, 0, 0x200C},
+        {"stamps_like_the_last_slot_of_a_header", {{at(50, 8), 8}}, 0, Seal::none, 200, 0, 0x300C},
+        {"stamps_like_a_slot_of_a_header_of_other_bits", {{at(50, 8), 8}}, 0, Seal::crc32c, 200, 0, 0x6A0C},
         {"inside_long_events_both_ways", {{at(30, 2), 3}, {at(85, 7), -12}, {at(155, 2), 6}}, 20},
     };
     for (int bytes = 1; bytes < 16; ++bytes) {
@@ -240,7 +247,7 @@ class Shifts : public testing::TestWithParam<Row> {};
 TEST_P(Shifts, AreFoundAgainAfterEachPlace) {
     const Row& row = GetParam();
     std::mt19937 random(1);
-    const Bytes whole = chunk_of(row.events, row.long_every, random, row.seal);
+    const Bytes whole = chunk_of(row.events, row.long_every, random, row.seal, row.stamp_end);
     const Reading before = read(whole);
     ASSERT_EQ(before.status, trace::ExitStatus::clean) << before.lines;
     ASSERT_EQ(before.shown.size(), row.events);
