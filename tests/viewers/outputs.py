@@ -141,8 +141,7 @@ def written_until(command, expected):
 @case
 def progress_on_a_terminal(ctx):
     """Work that takes longer than a second says on a terminal how far it has come, in one line that it writes over. A
-    command that says nothing is fed until the case's time is over. (verify and check first keep what they can read only
-    once, and show their progress after that.)"""
+    command that says nothing is fed until the case's time is over."""
     for command, said in (("summary", "summarising"), ("count", "counting"), ("convert", "converting")):
         output = ["--to", "csv", "-o", str(ctx.dir / "all.csv")] if command == "convert" else []
         seen = written_until([command, "-", *output], f"\r\x1b[K{said} ")
