@@ -48,7 +48,7 @@ MUTANTS = [
     # --- round robin
     mutant("slice_never_ends", ROUND_ROBIN, "control", "rr-slice",
            ("    trace_points::slice_ended(task);\n    move_to_end(task, off);\n", "    static_cast<void>(off);\n")),
-    mutant("slice_of_double_length", ROUND_ROBIN, "t_rr_rotation", "rr-slice",
+    mutant("slice_of_double_length", ROUND_ROBIN, "control", "rr-slice",
            ("    share.left = share.slice;\n    trace_points", "    share.left = share.slice + share.slice;\n"
             "    trace_points")),
     mutant("slice_without_rotation", ROUND_ROBIN, "control", "rr-order",
