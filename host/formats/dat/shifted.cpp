@@ -79,7 +79,6 @@ class Search {
     [[nodiscard]] bool is_run(std::uint64_t offset, bool is_shifted);
     [[nodiscard]] bool hides_a_shift(const Place& place);
     [[nodiscard]] std::uint64_t first_of_run(std::uint64_t offset);
-    void suspect_last_slot();
     void judge();
     void anchor(Stretch& stretch);
     [[nodiscard]] std::uint64_t end_before(const Place& place, std::uint64_t begin);
@@ -227,19 +226,6 @@ void Search::find_places() {
         last.reset();
         offset = *resumed;
     }
-    suspect_last_slot();
-}
-
-// All slots look like records, and some bytes are missing, or too many although the checksum is wrong: the place is in
-// one of the last two, of which one shows too little of itself.
-void Search::suspect_last_slot() {
-    const std::uint64_t size = m_end - m_begin;
-    const std::uint64_t announced = m_announced ? (m_announced->preamble + m_announced->records) * kSlot : 0;
-    const bool is_lost = size < announced && announced < size + kSlot;
-    const bool is_added = announced < size && size < announced + kSlot && m_announced && m_announced->is_sum_wrong;
-    if (m_places.empty() && size >= 2 * kSlot && (is_lost || is_added)) {
-        m_places.push_back({m_end - size % kSlot - kSlot, m_end});
-    }
 }
 
 void Search::judge() {
@@ -270,8 +256,7 @@ void Search::judge() {
 // The slot before the one that looks damaged may be damaged, too, in what it does not show. No byte before the place
 // is: the place is not so far in front of the first record after it that another would be whole.
 std::uint64_t Search::end_before(const Place& place, std::uint64_t begin) {
-    const std::uint64_t unseen = place.resumed == m_end ? (kRunAtEndMin - 1) * kSlot : 0; // records at the end
-    const std::uint64_t after = place.resumed - std::min(place.resumed, unseen + kSlot - 1 + added_at(place));
+    const std::uint64_t after = place.resumed - std::min(place.resumed, kSlot - 1 + added_at(place));
     const std::uint64_t limit =
         std::min(m_is_exact ? place.broken : place.broken - std::min(place.broken, kSlot), after);
     std::uint64_t end = place.broken;

@@ -2,7 +2,6 @@
 // A chunk that has lost or gained bytes, at one place or several: the records after each place are off their slots, and
 // read from there they would make no sense. Between two places they are found again, wherever they begin. A chunk that
 // was merely cut, has bytes after its last record, or slots that are no records in their places, is not one of these.
-// One that is short by less than a slot may be: its last two records are left out.
 //
 //      |  stretch  | place |  stretch  | place |  stretch  |          each stretch is whole slots; a place is left out
 #pragma once
@@ -27,7 +26,6 @@ struct Stretch {
 struct Announced {
     std::uint64_t preamble = 0;
     std::uint64_t records = 0;
-    bool is_sum_wrong = false; // its bytes are not those of its checksum
 };
 
 // The stretches of the chunk that begins at begin_bytes, up to end_bytes or the next chunk. The first begins there, the

@@ -90,7 +90,7 @@ void SlotFeed::realign(trace::ByteSource& source) {
     const Segment& segment = m_scope.segment();
     const tracer::ChunkBegin& header = m_scope.chunk().description;
     std::vector<Stretch> stretches = find_stretches(source, segment.begin_bytes, segment.end_bytes,
-                                                    Announced{header.preamble_slots, header.records, true});
+                                                    Announced{header.preamble_slots, header.records});
     if (!stretches.empty() && !m_scope.chunk().compact()) {
         const std::uint64_t here = m_reader.offset_bytes();
         m_stretches = stretches;
