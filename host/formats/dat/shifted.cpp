@@ -32,13 +32,25 @@ constexpr std::uint64_t kHeaderSlots = tracer::combine_slots(tracer::kCrc32cOffs
 // Stamps of one chunk are close to each other: some hours.
 constexpr std::uint64_t kStampsApartMax = std::uint64_t{1} << 45;
 
+enum class Known : std::uint8_t { no, single, combined };
+
+// By event code, because it is asked at every byte. Code 0 is that of an empty slot.
+constexpr auto kKnown = [] {
+    std::array<Known, 256> known{};
+    for (std::size_t code = 1; code < known.size(); ++code) {
+        const tracer::EventRow* const row = tracer::find_event(tracer::canonical_code(static_cast<std::uint8_t>(code)));
+        if (row != nullptr) {
+            known[code] = row->shape == tracer::Shape::combined ? Known::combined : Known::single;
+        }
+    }
+    return known;
+}();
+
 bool looks_like_a_record(const tracer::Record& record, lib::Ticks near) {
     const std::uint64_t stamp = record.stamp().value;
     const std::uint64_t apart = std::max(stamp, near.value) - std::min(stamp, near.value);
-    const tracer::EventRow* const row = tracer::find_event(tracer::canonical_code(record.event_code()));
-    const bool is_single = record.combine() == tracer::Combine::simple;
-    return row != nullptr && record.event_code() != 0 && (record.code & kBitsWithoutMeaning) == 0 &&
-           (is_single || row->shape == tracer::Shape::combined) && apart < kStampsApartMax;
+    const Known least = record.combine() == tracer::Combine::simple ? Known::single : Known::combined;
+    return (record.code & kBitsWithoutMeaning) == 0 && apart < kStampsApartMax && kKnown[record.event_code()] >= least;
 }
 
 // Code 0 or all ones: nothing was ever there, or it was erased.
