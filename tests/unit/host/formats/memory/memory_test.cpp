@@ -8,9 +8,11 @@
 
 #include "tracer/record_path_layout.h"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <chrono>
+#include <filesystem>
 #include <fstream>
 #include <functional>
 #include <gmock/gmock.h>
@@ -204,6 +206,14 @@ TEST_F(Memory, WithoutAnActiveChunkThoseUsedLessOftenAreOlder) {
     EXPECT_THAT(m_lines, HasSubstr("W-GAP the chunks were not used in the order of their numbers: where"));
 }
 
+// By this process.
+bool is_open(const std::string& path) {
+    return std::ranges::any_of(std::filesystem::directory_iterator("/proc/self/fd"), [&](const auto& entry) {
+        std::error_code closed_meanwhile;
+        return std::filesystem::read_symlink(entry.path(), closed_meanwhile) == path;
+    });
+}
+
 // A file that is not made yet, and has then its size and its contents.
 TEST_F(Memory, IsFollowedFromBeforeTheMachineStarts) {
     using namespace std::chrono_literals;
@@ -215,17 +225,17 @@ TEST_F(Memory, IsFollowedFromBeforeTheMachineStarts) {
     std::size_t events = 0;
     std::string lines;
     trace::Diagnostics diagnostics([&](std::string_view line) { lines += std::string(line) + '\n'; });
-    std::atomic<bool> opens = false;
+    std::atomic<bool> ended = false;
     std::thread reader([&] {
-        opens = true;
         const auto opened = Trace::open(path, {.follow = {.wanted = true, .idle = 60s}}, diagnostics);
         for (trace::Event event; opened && opened.value()->next(event);) {
             events += event.metadata ? 0 : 1;
         }
+        ended = true;
     });
-    while (!opens) {
+    while (!ended && !is_open(path)) {
     }
-    std::this_thread::sleep_for(50ms); // as a rule it waits by now
+    EXPECT_FALSE(ended) << lines; // it has found the file empty, or will find a part of it: either is no memory yet
     {
         constexpr std::streamoff kMagicBytes = 16;
         std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
