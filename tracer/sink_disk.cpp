@@ -68,7 +68,7 @@ SinkState DiskSink::step() {
         return m_state;
     }
     if (!m_created) {
-        const auto created = m_volume.create(m_file.view(), m_image.size_bytes());
+        const auto created = create_file();
         m_created = created.ok();
         return created ? m_state : fail(created.error());
     }
@@ -89,6 +89,17 @@ SinkState DiskSink::step() {
     }
     m_files += m_ending ? 0 : 1;
     return m_state = SinkState::idle;
+}
+
+lib::Result<void> DiskSink::create_file() {
+    if (m_files == 0) {
+        lib::Text<kNameMax + 10> totals;
+        totals.add(kTotalsPrefix).add(m_base.view());
+        if (const auto unused = m_volume.check_free(totals.view()); !unused) {
+            return unused;
+        }
+    }
+    return m_volume.create(m_file.view(), m_image.size_bytes());
 }
 
 SinkState DiskSink::fail(lib::Error error) {

@@ -2,7 +2,8 @@
 // Writes each chunk to a file of its own: "0trace.dat", "1trace.dat", ... in the order of the chunks; the base name is
 // the one passed to FTrace_init_disk_writer. A file holds exactly the image: preamble, then records. File systems are
 // separate: a FileVolume takes names and bytes. An existing file is never overwritten. The totals of the run are a file
-// of their own after the last chunk's, "endtrace.dat": the event export_end alone.
+// of their own after the last chunk's, "endtrace.dat": the event export_end alone. If an earlier run left that file, no
+// chunk is written: its totals would be taken for those of this run.
 #pragma once
 
 #include "lib/text.hpp"
@@ -24,6 +25,9 @@ class FileVolume {
 
     // invalid_argument: the file system does not allow the name. Asks for no volume to be there.
     [[nodiscard]] virtual lib::Result<void> check_name(std::string_view name) const = 0;
+
+    // exists: the name is taken; io.
+    [[nodiscard]] virtual lib::Result<void> check_free(std::string_view name) = 0;
 
     // Reserves the whole size of the file. exists: the name is taken; no_space: it would not fit; invalid_argument: the
     // file system does not allow the name; io.
@@ -74,6 +78,7 @@ class DiskSink final : public ChunkSink {
   private:
     SinkState fail(lib::Error error);
     void begin_file(const ChunkImage& image);
+    [[nodiscard]] lib::Result<void> create_file();
 
     FileVolume& m_volume;
     lib::Text<kNameMax> m_base;

@@ -26,11 +26,20 @@ constexpr std::size_t kRamBytes = std::size_t{8} << 20;
 class FatVolume final : public tracer::FileVolume {
   public:
     constexpr explicit FatVolume(fat::Volume& volume)
-        : m_writer(volume) {}
+        : m_volume(volume)
+        , m_writer(volume) {}
 
     [[nodiscard]] lib::Result<void> check_name(std::string_view name) const override {
         const auto made = fat::make_short_name(name);
         return made.ok() ? lib::Result<void>() : made.error();
+    }
+
+    [[nodiscard]] lib::Result<void> check_free(std::string_view name) override {
+        const auto found = m_volume.find(name);
+        if (found) {
+            return lib::Error::exists;
+        }
+        return found.error() == lib::Error::not_found ? lib::Result<void>() : found.error();
     }
 
     [[nodiscard]] lib::Result<void> create(std::string_view name, std::size_t size_bytes) override {
@@ -42,6 +51,7 @@ class FatVolume final : public tracer::FileVolume {
     [[nodiscard]] lib::Result<void> close() override { return m_writer.close(); }
 
   private:
+    fat::Volume& m_volume;
     fat::FileWriter m_writer;
 };
 

@@ -129,6 +129,10 @@ class FakeVolume final : public tracer::FileVolume {
         return name.size() <= kNameMax ? lib::Result<void>() : lib::Error::invalid_argument;
     }
 
+    [[nodiscard]] lib::Result<void> check_free(std::string_view name) override {
+        return files.contains(std::string(name)) ? lib::Error::exists : lib::Result<void>();
+    }
+
     [[nodiscard]] lib::Result<void> create(std::string_view name, std::size_t size_bytes) override {
         EXPECT_FALSE(m_open.has_value());
         if (files.contains(std::string(name))) {

@@ -239,6 +239,18 @@ TEST(DiskSink, WritesTheTotalsAfterTheLastChunk) {
     EXPECT_EQ(sink.files(), 1U);
 }
 
+// Chunks of this run beside them would look like theirs.
+TEST(DiskSink, WritesNoChunkBesideTheTotalsOfAnotherRun) {
+    FakeVolume volume;
+    volume.files["endtrace.dat"] = {};
+    DiskSink sink(volume);
+    Bytes memory;
+    ASSERT_TRUE(sink.submit(image_of(3, 0, memory)).ok());
+    EXPECT_EQ(run(sink), SinkState::failed);
+    EXPECT_EQ(sink.last_error(), lib::Error::exists);
+    EXPECT_EQ(volume.files.size(), 1U);
+}
+
 TEST(DiskSink, WritesNoTotalsOfNothingOrOnAFullVolume) {
     FakeVolume volume;
     DiskSink sink(volume);
