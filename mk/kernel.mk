@@ -57,7 +57,8 @@ COMPENSATED_OPTIONS := COMPENSATION=ON TRACER=NEW TSC=TRUE
 COMPENSATED_KERNEL := $(BUILD)/kernel-compensation/kernel.elf
 COMPENSATED_TEST_KERNEL := $(BUILD)/kernel-compensation/kernel-test.elf
 OFF_OPTIONS := TRACER=OFF TSC=TRUE
-make_with = @$(MAKE) --no-print-directory $(1)
+# The plus sign is for the number of jobs: make does not see $(MAKE) in a line that is itself expanded.
+make_with = +@$(MAKE) --no-print-directory $(1)
 
 .PHONY: kernel
 kernel: $(KERNEL) ## build: the kernel image
