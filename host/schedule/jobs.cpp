@@ -38,6 +38,11 @@ void Jobs::end(Task& task, std::optional<Moment> now, Outcome outcome) {
     }
 }
 
+const Job* Jobs::open(std::uint16_t context) const {
+    const auto found = m_tasks.find(context);
+    return found != m_tasks.end() && found->second.open ? &*found->second.open : nullptr;
+}
+
 Job* Jobs::open_of(const trace::Event& event) {
     const auto found = m_tasks.find(event.par1);
     return found != m_tasks.end() && found->second.open ? &*found->second.open : nullptr;
@@ -53,6 +58,8 @@ void Jobs::take(const trace::Event& event, std::span<const Change> changes, std:
         } else if (change.kind == Kind::job_ended) {
             const Outcome outcome = outcome_of(event);
             end(m_tasks[context], outcome == Outcome::lost ? std::nullopt : std::optional(Moment::of(event)), outcome);
+        } else if (change.kind == Kind::switched) {
+            switch_to(event, context);
         } else if (change.kind == Kind::created) {
             m_tasks.erase(context); // a task that had the context before is another one
         }
@@ -66,6 +73,7 @@ void Jobs::take(const trace::Event& event, std::span<const Change> changes, std:
     case kCodeOf<"task_begin_cycle">:
         if (Job* const job = open_of(event); job != nullptr && !job->start) {
             job->start = Moment::of(event);
+            m_beginning[event.cpu] = event.par1;
         }
         break;
     case kCodeOf<"task_deadline_miss">:
@@ -75,6 +83,19 @@ void Jobs::take(const trace::Event& event, std::span<const Change> changes, std:
         break;
     default:
         break;
+    }
+}
+
+// The record of the first dispatch comes first; if the task does not have the processor yet, the switch follows.
+void Jobs::switch_to(const trace::Event& event, std::uint16_t context) {
+    const auto beginning = m_beginning.extract(event.cpu);
+    const auto task = m_tasks.find(context);
+    if (task == m_tasks.end() || !task->second.open) {
+        return;
+    }
+    Job& job = *task->second.open;
+    if (!job.start || (!beginning.empty() && beginning.mapped() == context)) {
+        job.start = Moment::of(event);
     }
 }
 

@@ -28,7 +28,7 @@ struct Job {
     std::uint16_t context = 0;
     std::uint64_t number = 0; // of its task, from 1
     Moment release;
-    std::optional<Moment> start{}; // task_begin_cycle
+    std::optional<Moment> start{}; // it got a processor, or kept the one it had: its first instruction
     std::optional<Moment> deadline{};
     std::optional<Moment> end{}; // none: lost or unfinished
     bool missed = false;         // the kernel noticed
@@ -50,17 +50,22 @@ class Jobs {
     // At the end of the trace: reports what is open, by context.
     void finish();
 
+    // The job of this task that has not ended; null if there is none.
+    [[nodiscard]] const Job* open(std::uint16_t context) const;
+
   private:
     struct Task {
         std::uint64_t jobs = 0;
         std::optional<Job> open;
     };
 
+    void switch_to(const trace::Event& event, std::uint16_t context);
     [[nodiscard]] Job* open_of(const trace::Event& event);
     void end(Task& task, std::optional<Moment> now, Outcome outcome);
 
     Sink m_sink;
     std::map<std::uint16_t, Task> m_tasks;
+    std::map<std::uint16_t, std::uint16_t> m_beginning; // by processor: whose first dispatch awaits its switch
 };
 
 } // namespace host::schedule

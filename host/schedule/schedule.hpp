@@ -14,6 +14,7 @@
 //   intervals.hpp        what each task did, from when to when and why; intervals of one task follow each other without
 //                        gap or overlap
 //   jobs.hpp             releases, starts, ends, deadlines, outcomes
+//   accounting.hpp       each response time, divided among its culprits
 //   processor_time.hpp   how the time of one processor is divided among tasks and interrupt handlers
 //
 // Where records are missing (a blackout, a restart of tracing), nothing is assumed: the processor runs an unknown task,

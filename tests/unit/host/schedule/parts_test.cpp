@@ -125,7 +125,7 @@ TEST(Intervals, APreemptedTaskIsReadyUntilItRunsAgain) {
     EXPECT_THAT(scene.known(3), ElementsAre("3 running 0..120", "3 ready 120..300", "3 running 300..400"));
     EXPECT_THAT(scene.known(4), ElementsAre("4 resting 50..60", "4 resting 60..100", "4 ready 100..120",
                                             "4 running 120..300", "4 resting 300..400"));
-    EXPECT_THAT(scene.job_texts(), ElementsAre("4/1 100 - 280 - 0"));
+    EXPECT_THAT(scene.job_texts(), ElementsAre("4/1 100 120 280 - 0"));
 }
 
 // A record's par2 says nothing of the kind.

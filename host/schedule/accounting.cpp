@@ -1,0 +1,364 @@
+// SPDX-License-Identifier: MIT
+// After each event, each job that is open on the event's processor is classified anew. Where the class changes, a piece
+// ends.
+#include "host/schedule/accounting.hpp"
+
+#include "lib/wire_numbers.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace host::schedule {
+
+namespace {
+
+using Kind = Change::Kind;
+using trace::kCodeOf;
+
+constexpr std::uint32_t kChainMax = 64; // longer ones are circles
+
+// Events without a change of the schedule that may change a class.
+bool may_reclassify(std::uint8_t code) {
+    switch (code) {
+    case kCodeOf<"task_epilogue">:
+    case kCodeOf<"task_dispatch">:
+    case kCodeOf<"CLI">:
+    case kCodeOf<"STI">:
+    case kCodeOf<"timer_wakeup_start">:
+    case kCodeOf<"timer_wakeup_end">:
+    case kCodeOf<"set_mutex_acquire">:
+    case kCodeOf<"set_mutex_unlock">:
+    case kCodeOf<"job_deadline">:
+    case kCodeOf<"deadline_change">:
+    case kCodeOf<"server_budget">:
+        return true;
+    default:
+        return false;
+    }
+}
+
+Culprit interference(const Executor& executor) {
+    return {.part = Part::interference, .by = executor.by, .who = executor.who};
+}
+
+} // namespace
+
+Accounting::Accounting(Sink sink, PieceSink pieces)
+    : m_sink(std::move(sink))
+    , m_pieces(std::move(pieces))
+    , m_jobs([this](const Job& job) { end_job(job); }) {}
+
+Accounting::Open* Accounting::open_of(std::uint32_t context) {
+    const auto found = std::ranges::find(m_open, context, [](const Open& open) { return open.account.job.context; });
+    return found != m_open.end() ? &*found : nullptr;
+}
+
+std::uint32_t Accounting::wait_of(std::uint32_t context) const {
+    const auto found = m_tasks.find(context);
+    return found != m_tasks.end() ? found->second.wait : 0;
+}
+
+// A task releases what it took last first.
+std::uint32_t Accounting::latest_mutex_of(std::uint32_t context) const {
+    std::uint32_t mutex = 0;
+    std::uint64_t latest = 0;
+    for (const auto& [id, held] : m_held) {
+        if (held.context == context && held.order > latest) {
+            mutex = id;
+            latest = held.order;
+        }
+    }
+    return mutex;
+}
+
+void Accounting::take(const trace::Event& event, std::span<const Change> changes, const Schedule& schedule,
+                      std::uint32_t khz) {
+    if (event.metadata || event.row == nullptr || !event.is_sound()) {
+        return;
+    }
+    if (event.ticks < m_now) {
+        std::ranges::for_each(m_open, [](Open& open) { open.fell = true; });
+    }
+    m_now = std::max(m_now, event.ticks);
+    m_cpu = event.cpu;
+    m_priorities.take(event);
+    ExecutorHistory& history = m_processors[event.cpu];
+    history.take(event, schedule, m_now);
+    note_mutex(event);
+    for (const Change& change : changes) {
+        note(event, change);
+    }
+    m_jobs.take(event, changes, khz);
+    for (const Change& change : changes) {
+        if (change.kind == Kind::job_began) {
+            begin_job(event, static_cast<std::uint16_t>(change.context));
+        } else if (change.kind == Kind::switched) {
+            switched(event, change, schedule);
+        } else if (change.kind == Kind::gap) {
+            m_priorities.forget();
+            m_held.clear();
+        }
+    }
+    if (!changes.empty() || may_reclassify(event.code)) {
+        reclassify(event, schedule);
+    }
+}
+
+void Accounting::note(const trace::Event& event, const Change& change) {
+    if (change.kind == Kind::waits && is_blocked(change.state)) {
+        m_tasks[change.context].wait =
+            event.is(kCodeOf<"task_block">) && change.state != TaskState::mutex ? event.par2 : change.object;
+    } else if (change.kind == Kind::created) {
+        m_tasks[change.context].last_end.reset();
+    }
+}
+
+void Accounting::note_mutex(const trace::Event& event) {
+    if (event.is(kCodeOf<"set_mutex_acquire">)) {
+        m_held[event.par2] = {event.par1, ++m_acquisitions};
+    } else if (event.is(kCodeOf<"set_mutex_unlock">) || event.is(kCodeOf<"set_mutex_owner_died">)) {
+        m_held.erase(event.par2);
+    }
+}
+
+void Accounting::begin_job(const trace::Event& event, std::uint16_t context) {
+    const Job* const job = m_jobs.open(context);
+    if (job == nullptr) {
+        return;
+    }
+    Open& open = m_open.emplace_back();
+    open.account.job = *job;
+    open.account.cpu = event.cpu;
+    open.account.ready = Moment::of(event);
+    open.since = m_now;
+    open.records_since = m_processors[event.cpu].records();
+    open.place = RecordPlace::of(event);
+    open.fell = event.ticks < m_now;
+    add_jitter(open, event, job->release.ticks);
+}
+
+// What ran from the release to its record; as long as an earlier job of the task was not complete, that one.
+void Accounting::add_jitter(Open& open, const trace::Event& event, lib::Ticks release) {
+    const ExecutorHistory& history = m_processors[event.cpu];
+    const auto give = [&](const Executor& executor, lib::Ticks begin, lib::Ticks end) {
+        add(open, {.culprit = {.part = Part::jitter, .by = executor.by, .who = executor.who},
+                   .begin = begin,
+                   .end = end,
+                   .records = history.records_within(begin, end),
+                   .place = open.place});
+    };
+    lib::Ticks begin = release;
+    if (const auto last_end = m_tasks[event.par1].last_end; last_end && *last_end > release) {
+        begin = std::min(*last_end, m_now);
+        give({By::backlog, event.par1}, release, begin);
+    }
+    history.within(begin, m_now, [&](const ExecutorHistory::Stretch& stretch) {
+        give(stretch.executor, stretch.begin, stretch.end);
+    });
+}
+
+void Accounting::switched(const trace::Event& event, const Change& change, const Schedule& schedule) {
+    if (Open* const chosen = open_of(change.context)) {
+        JobAccount& account = chosen->account;
+        if (account.dispatches != 0 && account.cpu != event.cpu) {
+            ++account.migrations;
+        }
+        if (account.cpu != event.cpu) {
+            end_piece(*chosen);
+            account.cpu = event.cpu;
+            chosen->records_since = m_processors[event.cpu].records();
+        }
+        ++account.dispatches;
+    }
+    if (Open* const left = open_of(change.other); left != nullptr && schedule.state(change.other) == TaskState::ready) {
+        ++left->account.preemptions;
+    }
+}
+
+void Accounting::reclassify(const trace::Event& event, const Schedule& schedule) {
+    for (Open& open : m_open) {
+        if (open.account.cpu != event.cpu) {
+            continue;
+        }
+        const Culprit next = classify(open, schedule);
+        if (next == open.now && open.since != m_now) {
+            continue;
+        }
+        end_piece(open);
+        open.now = next;
+        open.on_processor = schedule.running(open.account.cpu) == open.account.job.context;
+        open.place = RecordPlace::of(event);
+    }
+}
+
+Culprit Accounting::classify(const Open& open, const Schedule& schedule) const {
+    const std::uint32_t context = open.account.job.context;
+    const std::uint16_t cpu = open.account.cpu;
+    if (schedule.running(cpu) == context) {
+        const Executor executor = m_processors.at(cpu).now();
+        return executor.by == By::interrupt ? interference(executor) : Culprit{.part = Part::execution, .by = By::self};
+    }
+    const TaskState state = schedule.state(context);
+    if (state == TaskState::mutex) {
+        return classify_mutex(context, schedule, cpu);
+    }
+    if (is_blocked(state)) {
+        return {.part = Part::suspension, .by = By::self, .object = wait_of(context)};
+    }
+    return state == TaskState::ready ? classify_ready(context, schedule, cpu) : Culprit{};
+}
+
+Culprit Accounting::classify_ready(std::uint32_t context, const Schedule& schedule, std::uint16_t cpu) const {
+    if (const auto server = m_priorities.throttled_by(context)) {
+        return {.part = Part::interference, .by = By::throttling, .who = *server};
+    }
+    const Executor executor = m_processors.at(cpu).now();
+    if (executor.by != By::task && executor.by != By::section) {
+        return interference(executor);
+    }
+    const std::uint32_t place = schedule.processor(cpu).place;
+    const Executor running{By::task, executor.who};
+    if (executor.who == place) {
+        // It runs on although the task precedes it: the scheduler has not been asked yet.
+        const bool undecided = m_priorities.order(place, context) == Order::lower;
+        return interference(undecided && executor.by == By::task ? Executor{By::kernel, executor.who}
+                            : undecided                          ? executor
+                                                                 : running);
+    }
+    if (place == context || m_priorities.order(executor.who, context) == Order::lower) {
+        // It runs in the place of this task (a ceiling stops it), or of one that precedes it.
+        const bool waits = place != context && schedule.state(place) == TaskState::mutex;
+        return {.part = Part::blocking,
+                .by = By::task,
+                .inversion = Inversion::bounded,
+                .who = executor.who,
+                .object = waits ? wait_of(place) : latest_mutex_of(executor.who),
+                .holder = executor.who,
+                .chain_end = executor.who};
+    }
+    return interference(running);
+}
+
+Culprit Accounting::classify_mutex(std::uint32_t context, const Schedule& schedule, std::uint16_t cpu) const {
+    const Executor executor = m_processors.at(cpu).now();
+    Culprit culprit{.part = Part::blocking,
+                    .by = executor.by == By::section ? By::task : executor.by,
+                    .who = executor.who,
+                    .object = wait_of(context)};
+    culprit.holder = schedule.holder(culprit.object);
+    culprit.chain_end = culprit.holder;
+    for (std::uint32_t i = 0; i < kChainMax && schedule.state(culprit.chain_end) == TaskState::mutex; ++i) {
+        culprit.chain_end = schedule.holder(wait_of(culprit.chain_end));
+    }
+    if (const TaskState end = schedule.state(culprit.chain_end); is_blocked(end) && end != TaskState::mutex) {
+        culprit.end_waits = wait_of(culprit.chain_end);
+    }
+    culprit.inversion = inversion(culprit, context, schedule, cpu);
+    return culprit;
+}
+
+Inversion Accounting::inversion(const Culprit& culprit, std::uint32_t context, const Schedule& schedule,
+                                std::uint16_t cpu) const {
+    if (culprit.by == By::unknown) {
+        return Inversion::unknown;
+    }
+    const std::uint32_t place = schedule.processor(cpu).place;
+    if (culprit.by != By::task || culprit.who == culprit.chain_end || place == context) {
+        return Inversion::bounded;
+    }
+    std::uint32_t link = culprit.holder;
+    for (std::uint32_t i = 0; i < kChainMax && link != kUnknownContext; ++i) {
+        if (link == culprit.who) {
+            return Inversion::bounded;
+        }
+        link = schedule.state(link) == TaskState::mutex ? schedule.holder(wait_of(link)) : kUnknownContext;
+    }
+    switch (m_priorities.order(place, context)) {
+    case Order::lower:
+        return Inversion::unbounded;
+    case Order::higher:
+    case Order::equal:
+        return Inversion::bounded;
+    case Order::unknown:
+        break;
+    }
+    return Inversion::unknown;
+}
+
+void Accounting::end_piece(Open& open) {
+    const ExecutorHistory& history = m_processors[open.account.cpu];
+    const std::uint64_t records = history.records();
+    if (open.since < m_now) {
+        if (open.on_processor) {
+            open.account.gross = open.account.gross + (m_now - open.since);
+        }
+        add(open, {.culprit = open.now,
+                   .begin = open.since,
+                   .end = m_now,
+                   .records = records - open.records_since,
+                   .place = open.place,
+                   .ended_by = history.now()});
+    }
+    open.since = m_now;
+    open.records_since = records;
+}
+
+void Accounting::add(Open& open, const Piece& piece) {
+    JobAccount& account = open.account;
+    const lib::Ticks length = piece.end - piece.begin;
+    lib::Ticks& part = account.parts[static_cast<std::size_t>(piece.culprit.part)];
+    part = part + length;
+    account.records += piece.records;
+    auto share = std::ranges::find(account.shares, piece.culprit, &Share::culprit);
+    if (share == account.shares.end()) {
+        share = account.shares.insert(share, Share{.culprit = piece.culprit});
+    }
+    share->ticks = share->ticks + length;
+    share->records += piece.records;
+    ++share->pieces;
+    if (share->longest < length) {
+        share->longest = length;
+        share->longest_begin = piece.begin;
+        share->longest_place = piece.place;
+    }
+    if (m_pieces) {
+        Piece whole = piece;
+        whole.context = account.job.context;
+        whole.job = account.job.number;
+        m_pieces(whole);
+    }
+}
+
+void Accounting::end_job(const Job& job) {
+    m_tasks[job.context].last_end = job.end ? std::optional(job.end->ticks) : std::nullopt;
+    Open* const open = open_of(job.context);
+    if (open == nullptr) {
+        return;
+    }
+    end_piece(*open);
+    JobAccount account = std::move(open->account);
+    account.job = job;
+    if (!job.end) {
+        account.unaccounted = Unaccounted::no_end;
+    } else if (open->fell) {
+        account.unaccounted = Unaccounted::stamps_fell;
+    } else if (job.release.ticks > account.ready.ticks) {
+        account.unaccounted = Unaccounted::early;
+    } else {
+        account.unaccounted = Unaccounted::no;
+        std::uint64_t sum = 0;
+        for (const lib::Ticks part : account.parts) {
+            sum += part.value;
+        }
+        account.residue = static_cast<std::int64_t>(account.response().value - sum);
+    }
+    *open = std::move(m_open.back());
+    m_open.pop_back();
+    m_sink(account);
+}
+
+void Accounting::finish() {
+    m_jobs.finish();
+}
+
+} // namespace host::schedule

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: MIT
+// Why a job took as long as it did: its response time, divided among its culprits without rest. Definitions, with
+// drawings: docs/metrics.md.
+//
+//   R = f - r = (a - r) + C + I + B + S
+//
+//   r  release, as the kernel computed it        (a - r)  release jitter
+//   a  stamp of job_release: the task is ready   C        execution, handlers left out
+//   s  first dispatch                            I        interference, kernel and throttling included
+//   f  end of the job                            B        blocking        S  suspension
+//
+// The parts are added up moment by moment from what the schedule shows; R is computed from the job alone. The
+// difference, the residue, must be 0: any other value is an error in these tools, and is reported as such. Where
+// records are missing or stamps fall within a job, its parts are not known, and nothing is claimed.
+//
+// Usage: as Schedule, whose changes it takes; one JobAccount when a job ends.
+#pragma once
+
+#include "host/schedule/base_priority.hpp"
+#include "host/schedule/executor.hpp"
+#include "host/schedule/jobs.hpp"
+#include "host/schedule/schedule.hpp"
+#include "host/schedule/share.hpp"
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace host::schedule {
+
+// Why the parts of a job are not known.
+enum class Unaccounted : std::uint8_t {
+    no,          // they are
+    no_end,      // it was not complete at the end of the trace, or records are missing within it
+    stamps_fell, // records within it have stamps before earlier ones
+    early,       // its release is later than the record of it
+};
+
+struct JobAccount {
+    Job job;
+    std::uint16_t cpu = 0;             // where it ended
+    Moment ready{};                    // a
+    std::array<lib::Ticks, 5> parts{}; // by Part
+    lib::Ticks gross{};                // time on the processor: execution, and the handlers within it
+    std::uint64_t records = 0;         // written on its processors from r to f
+    std::uint32_t dispatches = 0;      // how often it got a processor: 1 if it ran in one piece
+    std::uint32_t preemptions = 0;     // how often it lost one although it could have continued
+    std::uint32_t migrations = 0;      // how often it continued on another one
+    std::vector<Share> shares{};       // by culprit, in the order in which they first appear
+    Unaccounted unaccounted = Unaccounted::no_end;
+    std::int64_t residue = 0; // R less all parts; 0, unless these tools are wrong
+
+    [[nodiscard]] lib::Ticks part(Part of) const { return parts[static_cast<std::size_t>(of)]; }
+
+    [[nodiscard]] bool is_known() const { return unaccounted == Unaccounted::no; }
+
+    // The following need is_known().
+    [[nodiscard]] lib::Ticks response() const { return job.end->ticks - job.release.ticks; }
+
+    // s - a; of a job that never ran f - a.
+    [[nodiscard]] lib::Ticks start_latency() const { return job.start.value_or(*job.end).ticks - ready.ticks; }
+
+    // f - s; of a job that never ran 0.
+    [[nodiscard]] lib::Ticks span() const { return job.end->ticks - job.start.value_or(*job.end).ticks; }
+};
+
+// What happened to one job from one moment to another. In time order for each job, from r to f without gap or overlap.
+struct Piece {
+    std::uint16_t context = 0;
+    std::uint64_t job = 0;
+    Culprit culprit;
+    lib::Ticks begin;
+    lib::Ticks end;
+    std::uint64_t records = 0;
+    RecordPlace place{}; // the record with which it begins
+    Executor ended_by{}; // suspension: what ran when the wait ended
+};
+
+class Accounting {
+  public:
+    using Sink = std::function<void(const JobAccount&)>;
+    using PieceSink = std::function<void(const Piece&)>;
+
+    explicit Accounting(Sink sink, PieceSink pieces = {});
+    Accounting(const Accounting&) = delete; // its jobs report to it
+    Accounting& operator=(const Accounting&) = delete;
+
+    // changes: what Schedule made of the event. schedule: after it. khz: the clock's rate as far as it is known, else
+    // 0.
+    void take(const trace::Event& event, std::span<const Change> changes, const Schedule& schedule, std::uint32_t khz);
+
+    // At the end of the trace: reports what is open, as not accounted.
+    void finish();
+
+    [[nodiscard]] const BasePriorities& priorities() const { return m_priorities; }
+
+  private:
+    struct Open {
+        JobAccount account;
+        Culprit now{};
+        bool on_processor = false;
+        lib::Ticks since{};
+        std::uint64_t records_since = 0; // of its processor
+        RecordPlace place{};
+        bool fell = false;
+    };
+
+    struct Task {
+        std::uint32_t wait = 0;               // what it waits for: a mutex, else as the parameter of task_block
+        std::optional<lib::Ticks> last_end{}; // of its latest job
+    };
+
+    struct Held {
+        std::uint32_t context = 0;
+        std::uint64_t order = 0;
+    };
+
+    void note(const trace::Event& event, const Change& change);
+    void note_mutex(const trace::Event& event);
+    void begin_job(const trace::Event& event, std::uint16_t context);
+    void add_jitter(Open& open, const trace::Event& event, lib::Ticks release);
+    void end_job(const Job& job);
+    void switched(const trace::Event& event, const Change& change, const Schedule& schedule);
+    void reclassify(const trace::Event& event, const Schedule& schedule);
+    void end_piece(Open& open);
+    void add(Open& open, const Piece& piece);
+    [[nodiscard]] Open* open_of(std::uint32_t context);
+    [[nodiscard]] Culprit classify(const Open& open, const Schedule& schedule) const;
+    [[nodiscard]] Culprit classify_ready(std::uint32_t context, const Schedule& schedule, std::uint16_t cpu) const;
+    [[nodiscard]] Culprit classify_mutex(std::uint32_t context, const Schedule& schedule, std::uint16_t cpu) const;
+    [[nodiscard]] Inversion inversion(const Culprit& culprit, std::uint32_t context, const Schedule& schedule,
+                                      std::uint16_t cpu) const;
+    [[nodiscard]] std::uint32_t wait_of(std::uint32_t context) const;
+    [[nodiscard]] std::uint32_t latest_mutex_of(std::uint32_t context) const;
+
+    Sink m_sink;
+    PieceSink m_pieces;
+    Jobs m_jobs;
+    BasePriorities m_priorities;
+    std::vector<Open> m_open;
+    std::map<std::uint32_t, Task> m_tasks;
+    std::map<std::uint16_t, ExecutorHistory> m_processors;
+    std::map<std::uint32_t, Held> m_held; // by mutex
+    std::uint64_t m_acquisitions = 0;
+    lib::Ticks m_now;        // never falls
+    std::uint16_t m_cpu = 0; // of the event that is being taken
+};
+
+} // namespace host::schedule

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: MIT
+#include "host/schedule/base_priority.hpp"
+
+#include "host/trace/names.hpp"
+#include "host/trace/nearest_time.hpp"
+#include "lib/wire_numbers.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+namespace host::schedule {
+
+namespace {
+
+using trace::kCodeOf;
+
+constexpr std::uint32_t kAfterAllLevels = 0x1'0000;
+constexpr std::uint64_t kNsPerUs = 1000;
+
+bool is_one_of(std::string_view name, std::initializer_list<std::string_view> names) {
+    return std::ranges::find(names, name) != names.end();
+}
+
+// The level in whose queue guests are: the first of this name, or their own.
+std::uint32_t level_named(const trace::Names& names, std::string_view name, std::uint32_t own) {
+    constexpr std::uint32_t kLevelsMax = 32;
+    for (std::uint32_t level = 0; level < kLevelsMax; ++level) {
+        if (names.find(tracer::Unit::level, level) == name) {
+            return level;
+        }
+    }
+    return own;
+}
+
+} // namespace
+
+void BasePriorities::describe(const trace::Names& names) {
+    for (const auto& [context, known] : names.tasks()) {
+        if (!known.parameters) {
+            continue;
+        }
+        Task& task = m_tasks[context];
+        const tracer::TaskParameters& parameters = *known.parameters;
+        const std::string_view level = names.find(tracer::Unit::level, parameters.level);
+        task.level = parameters.level;
+        task.relative_ns = parameters.deadline_ns != 0 ? parameters.deadline_ns : parameters.period_ns;
+        if (is_one_of(level, {"EDF", "CBS", "GRUB"})) {
+            task.queue = Queue::deadline;
+            task.level = level_named(names, "EDF", parameters.level);
+        } else if (is_one_of(level, {"RM", "PS", "DS", "polling", "deferrable", "SERVED"})) {
+            task.queue = Queue::fixed;
+            task.level = level_named(names, "RM", parameters.level);
+        } else if (is_one_of(level, {"RR", "background"})) {
+            task.queue = known.name == "idle" && level == "background" ? Queue::idle : Queue::last;
+        }
+    }
+}
+
+void BasePriorities::take(const trace::Event& event) {
+    if (event.row == nullptr || !event.is_sound()) {
+        return;
+    }
+    if (event.names != nullptr && event.names->version() != m_names_version) {
+        m_names_version = event.names->version();
+        describe(*event.names);
+    }
+    switch (event.code) {
+    case kCodeOf<"job_deadline">:
+        m_tasks[event.par1].deadline = trace::nearest_time(event.par2, event.ticks.value);
+        break;
+    case kCodeOf<"deadline_change">:
+        m_tasks[event.par1].changed_ns = event.par2 * kNsPerUs;
+        break;
+    case kCodeOf<"task_create">:
+        m_tasks[event.par1].changed_ns.reset();
+        m_tasks[event.par1].deadline.reset();
+        m_tasks[event.par1].server.reset();
+        break;
+    case kCodeOf<"server_create">:
+        m_servers[event.par2] = {};
+        break;
+    case kCodeOf<"server_attach">:
+        m_tasks[event.par2].server = event.par1;
+        break;
+    case kCodeOf<"server_kind">: {
+        const auto kind = lib::number_from<lib::ServerKind>(event.par1);
+        m_servers[event.par2].throttles = kind == lib::ServerKind::polling || kind == lib::ServerKind::deferrable;
+        break;
+    }
+    case kCodeOf<"server_period">:
+        m_servers[event.par1].period_ns = event.par2;
+        break;
+    case kCodeOf<"server_budget">:
+        m_servers[event.par1].budget = event.par2;
+        break;
+    default:
+        break;
+    }
+}
+
+void BasePriorities::forget() {
+    for (auto& [context, task] : m_tasks) {
+        task.deadline.reset();
+    }
+    for (auto& [id, server] : m_servers) {
+        server.budget.reset();
+    }
+}
+
+std::optional<BasePriorities::Key> BasePriorities::key_of(std::uint32_t context) const {
+    const auto found = m_tasks.find(context);
+    if (found == m_tasks.end()) {
+        return std::nullopt;
+    }
+    const Task& task = found->second;
+    switch (task.queue) {
+    case Queue::deadline:
+        return task.deadline ? std::optional(Key{task.level, *task.deadline}) : std::nullopt;
+    case Queue::fixed: {
+        const auto server = task.server ? m_servers.find(*task.server) : m_servers.end();
+        const bool served = server != m_servers.end() && server->second.throttles;
+        return Key{task.level, served ? server->second.period_ns : task.changed_ns.value_or(task.relative_ns)};
+    }
+    case Queue::last:
+        return Key{task.level, 0};
+    case Queue::idle:
+        return Key{kAfterAllLevels, 0};
+    case Queue::unknown:
+        break;
+    }
+    return std::nullopt;
+}
+
+Order BasePriorities::order(std::uint32_t a, std::uint32_t b) const {
+    const auto key_a = key_of(a);
+    const auto key_b = key_of(b);
+    if (!key_a || !key_b) {
+        return Order::unknown;
+    }
+    if (key_a->level != key_b->level) {
+        return key_a->level < key_b->level ? Order::higher : Order::lower;
+    }
+    if (key_a->key != key_b->key) {
+        return key_a->key < key_b->key ? Order::higher : Order::lower;
+    }
+    return Order::equal;
+}
+
+std::optional<std::uint32_t> BasePriorities::throttled_by(std::uint32_t context) const {
+    const auto task = m_tasks.find(context);
+    if (task == m_tasks.end() || !task->second.server) {
+        return std::nullopt;
+    }
+    const auto server = m_servers.find(*task->second.server);
+    const bool used_up = server != m_servers.end() && server->second.throttles && server->second.budget == 0U;
+    return used_up ? std::optional<std::uint32_t>(*task->second.server) : std::nullopt;
+}
+
+} // namespace host::schedule

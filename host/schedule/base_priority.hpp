@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+// Which of two tasks the scheduler prefers by their own parameters: what inheritance lends is left out. Levels are
+// searched in the order of their numbers; CBS and GRUB are guests of EDF, polling and deferrable servers of the fixed
+// priorities. Within fixed priorities the shorter relative deadline precedes (of a server: its period), within EDF the
+// earlier absolute deadline of the job.
+#pragma once
+
+#include "host/schedule/change.hpp"
+#include "host/trace/event.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <unordered_map>
+
+namespace host::schedule {
+
+enum class Order : std::uint8_t { unknown, higher, equal, lower };
+
+class BasePriorities {
+  public:
+    // In time order, as Schedule::take.
+    void take(const trace::Event& event);
+
+    // Nothing is known of jobs and budgets any more: records are missing.
+    void forget();
+
+    // Of a, relative to b. unknown: the trace has no parameters of one of them.
+    [[nodiscard]] Order order(std::uint32_t a, std::uint32_t b) const;
+
+    // The polling or deferrable server of the task, if its budget is used up: the task cannot run until it has some.
+    [[nodiscard]] std::optional<std::uint32_t> throttled_by(std::uint32_t context) const;
+
+  private:
+    enum class Queue : std::uint8_t { unknown, fixed, deadline, last, idle };
+
+    struct Task {
+        Queue queue = Queue::unknown;
+        std::uint32_t level = 0;
+        std::uint64_t relative_ns = 0;
+        std::optional<std::uint64_t> changed_ns{}; // relative deadline, by deadline_change
+        std::optional<std::uint64_t> deadline{};   // absolute, of the job in progress, in ticks
+        std::optional<std::uint16_t> server{};
+    };
+
+    struct Server {
+        bool throttles = false; // polling or deferrable
+        std::uint64_t period_ns = 0;
+        std::optional<std::uint32_t> budget{};
+    };
+
+    struct Key {
+        std::uint32_t level;
+        std::uint64_t key;
+    };
+
+    void describe(const trace::Names& names);
+    [[nodiscard]] std::optional<Key> key_of(std::uint32_t context) const;
+
+    std::unordered_map<std::uint32_t, Task> m_tasks;
+    std::unordered_map<std::uint32_t, Server> m_servers;
+    std::uint64_t m_names_version = 0;
+};
+
+} // namespace host::schedule

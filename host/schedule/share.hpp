@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT
+// The parts of a response time and their culprits, as docs/metrics.md defines them. Each tick of a job belongs to
+// exactly one share.
+#pragma once
+
+#include "host/schedule/change.hpp"
+#include "host/trace/event.hpp"
+#include "lib/units.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace host::schedule {
+
+// R = jitter + execution + interference + blocking + suspension.
+enum class Part : std::uint8_t {
+    jitter,       // from the release to its record: the task was not ready yet
+    execution,    // it has the processor, and no interrupt handler runs
+    interference, // it could run, and something else did that may precede it
+    blocking,     // a mutex that another task holds keeps it from running
+    suspension,   // it waits for something else: a semaphore, a delay, ...
+};
+
+inline constexpr std::array<std::string_view, 5> kPartNames = {"jitter", "execution", "interference", "blocking",
+                                                               "suspension"};
+
+[[nodiscard]] constexpr std::string_view part_name(Part part) {
+    return kPartNames[static_cast<std::size_t>(part)];
+}
+
+// What happened on the processor meanwhile.
+enum class By : std::uint8_t {
+    unknown,    // before the trace, or no record says
+    self,       // execution: the task itself; suspension: whatever ran did not matter
+    task,       // `who` is its context
+    interrupt,  // `who` is the vector, kTimerHandler without one
+    kernel,     // from the record of leaving the processor to the switch, in the context `who`
+    section,    // interrupts were off, in the context `who`; known only with CLI_STI=ON
+    throttling, // `who` is the server, whose budget is used up
+    backlog,    // jitter: an earlier job of the same task was not complete
+};
+
+inline constexpr std::array<std::string_view, 8> kByNames = {"unknown", "self",    "task",       "interrupt",
+                                                             "kernel",  "section", "throttling", "backlog"};
+
+[[nodiscard]] constexpr std::string_view by_name(By by) {
+    return kByNames[static_cast<std::size_t>(by)];
+}
+
+// The timer's handler where interrupts are not recorded (INTERRUPTS=light, count).
+inline constexpr std::uint32_t kTimerHandler = 0x1'0000;
+
+// Of a share of blocking. While the holder or the end of its chain runs, or something that precedes the blocked task
+// anyway, the wait ends after the critical section: it is bounded. While a task of lower base priority runs that holds
+// nothing of the chain, it may last as long as such tasks have work.
+enum class Inversion : std::uint8_t { none, bounded, unbounded, unknown };
+
+inline constexpr std::array<std::string_view, 4> kInversionNames = {"none", "bounded", "unbounded", "unknown"};
+
+[[nodiscard]] constexpr std::string_view inversion_name(Inversion inversion) {
+    return kInversionNames[static_cast<std::size_t>(inversion)];
+}
+
+// What distinguishes one share of a job from another.
+struct Culprit {
+    Part part = Part::interference;
+    By by = By::unknown;
+    Inversion inversion = Inversion::none;
+    std::uint32_t who = kUnknownContext;
+    std::uint32_t object = 0; // blocking: the mutex; suspension: as the parameter of task_block
+    // Blocking: the context that holds the mutex; where the chain of holders ends that this one waits for; and what
+    // that one waits for, as the parameter of task_block, 0 if it could run.
+    std::uint32_t holder = kUnknownContext;
+    std::uint32_t chain_end = kUnknownContext;
+    std::uint32_t end_waits = 0;
+
+    friend bool operator==(const Culprit&, const Culprit&) = default;
+};
+
+// Where a record is in the trace, as `remora print` shows it.
+struct RecordPlace {
+    std::uint16_t cpu = 0;
+    std::uint16_t chunk = 0;
+    std::uint64_t record = 0;
+
+    [[nodiscard]] static RecordPlace of(const trace::Event& event) { return {event.cpu, event.chunk, event.record}; }
+
+    friend bool operator==(const RecordPlace&, const RecordPlace&) = default;
+};
+
+struct Share {
+    Culprit culprit;
+    lib::Ticks ticks{};
+    std::uint64_t records = 0; // written meanwhile on that processor: times the cost of one, the tracer's own part
+    std::uint64_t pieces = 0;
+    lib::Ticks longest{};        // of the pieces
+    lib::Ticks longest_begin{};  // its stamp
+    RecordPlace longest_place{}; // the record with which it begins
+};
+
+} // namespace host::schedule

@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: MIT
+// Response times divided among their culprits: scenes that were computed by hand from docs/metrics.md, and random
+// sequences, of which no job may have a residue.
+#include "host/schedule/accounting.hpp"
+#include "host/text/format.hpp"
+#include "host/trace/foreign.hpp"
+#include "host/trace/names.hpp"
+#include "lib/wire_numbers.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <random>
+
+namespace host::schedule {
+
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+constexpr std::uint32_t kKhz = 1'000'000;
+constexpr std::uint16_t kIdle = 1;
+constexpr std::uint16_t kLow = 3;
+constexpr std::uint16_t kMiddle = 4;
+constexpr std::uint16_t kHigh = 5;
+constexpr std::uint16_t kServed = 6;
+constexpr std::uint16_t kTimer = 32;
+
+std::string who_text(std::uint32_t who) {
+    return who == kUnknownContext ? "?" : std::to_string(who);
+}
+
+std::string text_of(const Share& share) {
+    const Culprit& culprit = share.culprit;
+    std::string text = fmt::format("{} {}", part_name(culprit.part), by_name(culprit.by));
+    if (culprit.by != By::self) {
+        text += " " + who_text(culprit.who);
+    }
+    if (culprit.part == Part::blocking) {
+        text += fmt::format(" mutex {} of {} {}", culprit.object, who_text(culprit.holder),
+                            inversion_name(culprit.inversion));
+        if (culprit.chain_end != culprit.holder) {
+            text += " to " + who_text(culprit.chain_end);
+        }
+        if (culprit.end_waits != 0) {
+            text += fmt::format(" that waits {}/{}", culprit.end_waits >> 16, culprit.end_waits & 0xFFFF);
+        }
+    } else if (culprit.part == Part::suspension) {
+        text += fmt::format(" {}/{}", culprit.object >> 16, culprit.object & 0xFFFF);
+    }
+    return text + fmt::format(": {}", share.ticks.value);
+}
+
+constexpr std::uint32_t wait_word(lib::WaitKind kind, std::uint32_t object) {
+    return static_cast<std::uint32_t>(kind) << 16 | object;
+}
+
+// Feeds records to the model: three tasks of fixed priorities, one of a server, and the idle task.
+class Scene {
+  public:
+    Scene() {
+        m_names.set(tracer::Unit::level, 0, "RM");
+        m_names.set(tracer::Unit::level, 1, "SERVED");
+        m_names.set(tracer::Unit::level, 2, "background");
+        m_names.set(tracer::Unit::context, kIdle, "idle");
+        add_task(kIdle, 2, 0);
+        add_task(kLow, 0, 3000);
+        add_task(kMiddle, 0, 2000);
+        add_task(kHigh, 0, 1000);
+        add_task(kServed, 1, 0);
+    }
+
+    Scene& at(std::uint64_t stamp, std::string_view name, std::uint16_t par1 = 0, std::uint32_t par2 = 0) {
+        trace::Event event;
+        trace::set_meaning(event, {.code = tracer::find_event(name)->code, .par1 = par1, .par2 = par2});
+        event.ticks = {stamp};
+        event.time_ns = static_cast<std::int64_t>(stamp);
+        event.timed = true;
+        event.names = &m_names;
+        event.record = m_record++;
+        m_accounting.take(event, m_schedule.take(event), m_schedule, kKhz);
+        return *this;
+    }
+
+    // The records with which the processor passes from one task to another, in this many ticks.
+    Scene& change(std::uint64_t stamp, std::uint16_t from, std::uint16_t to, std::uint64_t ticks = 2) {
+        return change_for(stamp, from, to, to, ticks);
+    }
+
+    Scene& change_for(std::uint64_t stamp, std::uint16_t from, std::uint16_t to, std::uint16_t place,
+                      std::uint64_t ticks = 2) {
+        at(stamp, "task_epilogue", from).at(stamp, "task_schedule", to, place).at(stamp, "task_dispatch", to);
+        return from != to ? at(stamp + ticks, "context_switch", to) : *this;
+    }
+
+    Scene& finish() {
+        m_accounting.finish();
+        return *this;
+    }
+
+    [[nodiscard]] std::vector<std::string> shares(std::uint16_t context) const {
+        std::vector<std::string> texts;
+        for (const JobAccount& account : m_accounts) {
+            if (account.job.context == context) {
+                EXPECT_TRUE(account.is_known());
+                EXPECT_EQ(account.residue, 0);
+                texts.push_back(fmt::format("R {}", account.response().value));
+                for (const Share& share : account.shares) {
+                    texts.push_back(text_of(share));
+                }
+            }
+        }
+        return texts;
+    }
+
+    std::vector<JobAccount> m_accounts;
+    std::vector<Piece> m_pieces;
+
+  private:
+    void add_task(std::uint16_t context, std::uint16_t level, std::uint64_t deadline_ns) {
+        m_names.set_parameters({.context = context, .level = level, .deadline_ns = deadline_ns});
+    }
+
+    trace::Names m_names;
+    std::uint64_t m_record = 0;
+    Schedule m_schedule;
+    Accounting m_accounting{[this](const JobAccount& account) { m_accounts.push_back(account); },
+                            [this](const Piece& piece) { m_pieces.push_back(piece); }};
+};
+
+TEST(Accounting, DividesJitterExecutionAndPreemption) {
+    Scene scene;
+    scene.at(0, "context_switch", kIdle)
+        .at(103, "interrupt_start", kTimer)
+        .at(105, "job_release", kLow, 100)
+        .at(107, "interrupt_end", kTimer)
+        .change(108, kIdle, kLow)
+        .at(200, "interrupt_start", kTimer)
+        .at(202, "job_release", kHigh, 200)
+        .at(204, "interrupt_end", kTimer)
+        .change(205, kLow, kHigh)
+        .at(300, "task_end_cycle", kHigh)
+        .change(301, kHigh, kLow)
+        .at(400, "task_end_cycle", kLow);
+    EXPECT_THAT(scene.shares(kLow),
+                ElementsAre("R 300", "jitter task 1: 3", "jitter interrupt 32: 2", "interference interrupt 32: 6",
+                            "interference kernel 1: 3", "execution self: 190", "interference task 5: 94",
+                            "interference kernel 5: 2"));
+    EXPECT_THAT(scene.shares(kHigh), ElementsAre("R 100", "jitter interrupt 32: 2", "interference interrupt 32: 2",
+                                                 "interference kernel 3: 3", "execution self: 93"));
+}
+
+TEST(Accounting, NamesWhoRanWhileTheHolderCouldNot) {
+    Scene scene;
+    scene.at(0, "context_switch", kLow)
+        .at(0, "job_release", kLow, 0)
+        .at(10, "set_mutex_acquire", kLow, 7)
+        .at(20, "job_release", kHigh, 20)
+        .change(20, kLow, kHigh, 0)
+        .at(30, "job_release", kMiddle, 30)
+        .at(40, "task_block", kHigh, wait_word(lib::WaitKind::mutex, 7))
+        .change(40, kHigh, kMiddle, 0)
+        .at(100, "task_end_cycle", kMiddle)
+        .change(100, kMiddle, kLow, 0)
+        .at(150, "set_mutex_unlock", kLow, 7)
+        .at(150, "set_mutex_acquire", kHigh, 7)
+        .at(150, "task_unblock", kHigh, wait_word(lib::WaitKind::mutex, 7))
+        .change(150, kLow, kHigh, 0)
+        .at(170, "task_end_cycle", kHigh);
+    EXPECT_THAT(scene.shares(kHigh),
+                ElementsAre("R 150", "execution self: 40", "blocking task 4 mutex 7 of 3 unbounded: 60",
+                            "blocking task 3 mutex 7 of 3 bounded: 50"));
+    EXPECT_THAT(scene.shares(kMiddle), ElementsAre("R 70", "interference task 5: 10", "execution self: 60"));
+}
+
+TEST(Accounting, NamesWhatTheHolderWaitsFor) {
+    Scene scene;
+    scene.at(0, "context_switch", kLow)
+        .at(0, "job_release", kLow, 0)
+        .at(10, "set_mutex_acquire", kLow, 7)
+        .at(20, "job_release", kHigh, 20)
+        .at(30, "task_block", kLow, wait_word(lib::WaitKind::delay, 0))
+        .change(30, kLow, kHigh, 0)
+        .at(40, "set_mutex_block", kHigh, 7)
+        .change(40, kHigh, kIdle, 0)
+        .at(90, "task_unblock", kLow, wait_word(lib::WaitKind::delay, 0))
+        .change_for(90, kIdle, kLow, kHigh, 0)
+        .at(95, "set_mutex_unlock", kLow, 7)
+        .change(95, kLow, kHigh, 0)
+        .at(99, "task_end_cycle", kHigh);
+    EXPECT_THAT(scene.shares(kHigh), ElementsAre("R 79", "interference kernel 3: 10", "execution self: 14",
+                                                 "blocking task 1 mutex 7 of 3 unbounded that waits 2/0: 50",
+                                                 "blocking task 3 mutex 7 of 3 bounded: 5"));
+    EXPECT_EQ(scene.m_accounts.back().preemptions, 0U);
+    EXPECT_EQ(scene.m_accounts.back().dispatches, 2U);
+}
+
+TEST(Accounting, PushThroughBlockingNamesTheMutexOfTheOther) {
+    Scene scene;
+    scene.at(0, "context_switch", kLow)
+        .at(0, "job_release", kLow, 0)
+        .at(10, "set_mutex_acquire", kLow, 7)
+        .at(20, "job_release", kHigh, 20)
+        .change(20, kLow, kHigh, 0)
+        .at(25, "job_release", kMiddle, 25)
+        .at(30, "set_mutex_block", kHigh, 7)
+        .change_for(30, kHigh, kLow, kHigh, 0)
+        .at(50, "set_mutex_unlock", kLow, 7)
+        .change(50, kLow, kHigh, 0)
+        .at(60, "task_end_cycle", kHigh)
+        .change(60, kHigh, kMiddle, 0)
+        .at(70, "task_end_cycle", kMiddle);
+    EXPECT_THAT(scene.shares(kMiddle), ElementsAre("R 45", "interference task 5: 15",
+                                                   "blocking task 3 mutex 7 of 3 bounded: 20", "execution self: 10"));
+}
+
+TEST(Accounting, AServerWithoutBudgetThrottles) {
+    Scene scene;
+    scene.at(0, "server_create", 0, 9)
+        .at(0, "server_kind", static_cast<std::uint16_t>(lib::ServerKind::polling), 9)
+        .at(0, "server_period", 9, 500)
+        .at(0, "server_attach", 9, kServed)
+        .at(0, "server_budget", 9, 0)
+        .at(0, "context_switch", kIdle)
+        .at(10, "job_release", kServed, 10)
+        .at(60, "server_budget", 9, 40)
+        .change(60, kIdle, kServed, 0)
+        .at(100, "server_budget", 9, 0)
+        .change(100, kServed, kIdle, 0)
+        .at(160, "server_budget", 9, 40)
+        .change(160, kIdle, kServed, 0)
+        .at(170, "task_end_cycle", kServed);
+    EXPECT_THAT(scene.shares(kServed), ElementsAre("R 160", "interference throttling 9: 110", "execution self: 50"));
+}
+
+TEST(Accounting, AnEarlierJobIsTheBacklogOfTheNextOne) {
+    Scene scene;
+    scene.at(0, "context_switch", kLow)
+        .at(0, "job_release", kLow, 0)
+        .at(150, "task_end_cycle", kLow)
+        .at(152, "job_release", kLow, 100)
+        .at(152, "task_begin_cycle", kLow)
+        .at(180, "task_end_cycle", kLow);
+    EXPECT_THAT(scene.shares(kLow), ElementsAre("R 150", "execution self: 150", "R 80", "jitter backlog 3: 50",
+                                                "jitter task 3: 2", "execution self: 28"));
+    EXPECT_EQ(scene.m_accounts.back().start_latency().value, 0U);
+}
+
+TEST(Accounting, SuspensionNamesWhatEndedIt) {
+    Scene scene;
+    scene.at(0, "context_switch", kHigh)
+        .at(0, "job_release", kHigh, 0)
+        .at(10, "task_block", kHigh, wait_word(lib::WaitKind::semaphore, 2))
+        .change(10, kHigh, kLow, 1)
+        .at(50, "interrupt_start", kTimer)
+        .at(51, "task_unblock", kHigh, wait_word(lib::WaitKind::semaphore, 2))
+        .at(52, "interrupt_end", kTimer)
+        .change(52, kLow, kHigh, 1)
+        .at(60, "task_end_cycle", kHigh);
+    EXPECT_THAT(scene.shares(kHigh), ElementsAre("R 60", "execution self: 18", "suspension self 1/2: 40",
+                                                 "interference interrupt 32: 1", "interference kernel 3: 1"));
+    const auto wait =
+        std::ranges::find(scene.m_pieces, Part::suspension, [](const Piece& piece) { return piece.culprit.part; });
+    ASSERT_NE(wait, scene.m_pieces.end());
+    EXPECT_EQ(wait->ended_by, (Executor{By::interrupt, kTimer}));
+}
+
+TEST(Accounting, ASectionWithInterruptsOffDelaysTheRelease) {
+    Scene scene;
+    scene.at(0, "context_switch", kLow)
+        .at(10, "CLI")
+        .at(90, "STI")
+        .at(91, "interrupt_start", kTimer)
+        .at(92, "job_release", kHigh, 20)
+        .at(93, "interrupt_end", kTimer)
+        .change(93, kLow, kHigh, 0)
+        .at(100, "task_end_cycle", kHigh);
+    EXPECT_THAT(scene.shares(kHigh),
+                ElementsAre("R 80", "jitter section 3: 70", "jitter task 3: 1", "jitter interrupt 32: 1",
+                            "interference interrupt 32: 1", "execution self: 7"));
+}
+
+TEST(Accounting, ClaimsNothingWhereRecordsAreMissing) {
+    Scene scene;
+    scene.at(0, "context_switch", kLow)
+        .at(0, "job_release", kLow, 0)
+        .at(5, "job_release", kHigh, 5)
+        .at(10, "blackout_start")
+        .at(20, "blackout_end", 0, 4)
+        .at(30, "task_end_cycle", kLow)
+        .finish();
+    for (const JobAccount& account : scene.m_accounts) {
+        EXPECT_EQ(account.unaccounted, Unaccounted::no_end);
+    }
+    EXPECT_EQ(scene.m_accounts.size(), 2U);
+}
+
+TEST(Accounting, ClaimsNothingWhereStampsFall) {
+    Scene scene;
+    scene.at(0, "context_switch", kLow).at(0, "job_release", kLow, 0).at(50, "ipoint").at(40, "task_end_cycle", kLow);
+    ASSERT_EQ(scene.m_accounts.size(), 1U);
+    EXPECT_EQ(scene.m_accounts[0].unaccounted, Unaccounted::stamps_fell);
+}
+
+// Any order of records, those of no kernel too.
+TEST(Accounting, LeavesNoResidueInRandomSequences) {
+    static constexpr auto kNames = std::to_array<std::string_view>(
+        {"job_release", "task_end_cycle", "context_switch", "task_epilogue", "task_dispatch", "task_block",
+         "task_unblock", "set_mutex_block", "set_mutex_acquire", "set_mutex_unlock", "interrupt_start", "interrupt_end",
+         "timer_wakeup_start", "timer_wakeup_end", "CLI", "STI", "job_abort", "task_schedule", "inheritance"});
+    std::mt19937 random(7);
+    std::uint64_t known = 0;
+    for (int round = 0; round < 200; ++round) {
+        Scene scene;
+        std::uint64_t now = 1000;
+        for (int i = 0; i < 300; ++i) {
+            now += random() % 10;
+            const std::string_view name = kNames[random() % kNames.size()];
+            const auto context = static_cast<std::uint16_t>(kIdle + random() % 6);
+            const auto other = static_cast<std::uint32_t>(
+                name == "job_release"  ? now - random() % 40
+                : name == "task_block" ? wait_word(static_cast<lib::WaitKind>(1 + random() % 8), 1)
+                                       : kIdle + random() % 6);
+            scene.at(now, name, context, other);
+        }
+        scene.finish();
+        for (const JobAccount& account : scene.m_accounts) {
+            EXPECT_EQ(account.residue, 0);
+            known += account.is_known() ? 1U : 0U;
+        }
+    }
+    EXPECT_GT(known, 1000U);
+}
+
+} // namespace
+
+} // namespace host::schedule
