@@ -5,6 +5,7 @@ import json
 import re
 import shutil
 
+from support import speedscope_page
 from support.cases import case, expect
 from support.context import COMPENSATED_TEST_KERNEL, KERNEL
 from support.guests import BAD_COMMAND_LINE
@@ -32,6 +33,14 @@ def record(ctx, grain):
     ctx.remora("adopt", "--kernel", KERNEL, directory)
     ctx.remora("verify", directory)
     return directory
+
+
+@case(timeout_s=240)
+def call_stacks_are_drawn_by_a_page(ctx):
+    """speedscope draws the functions that a task in steps was in, by colour."""
+    path = ctx.convert(record(ctx, "blocks"), "speedscope", "--from-time", "10ms", "--to-time", "14ms", name="run.json")
+    colours = speedscope_page.draw(ctx, path.read_bytes(), "speedscope_stepped", 320)
+    expect(colours >= 6, f"{colours} colours: functions are missing")
 
 
 @case(timeout_s=240)

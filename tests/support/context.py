@@ -53,6 +53,12 @@ class Context:
         self.remora("convert", trace, "--to", form, "-o", output, *options, codes=codes)
         return output
 
+    def picture(self, path, name, *options):
+        """Of what a person sees in a viewer. `make pictures` keeps it for the documents, in 64 colours."""
+        if folder := os.environ.get("PICTURES"):
+            self.run("convert", path, "-strip", *options, "-dither", "None", "-colors", "64",
+                     "-define", "png:compression-level=9", f"PNG8:{folder}/{name}.png")
+
     def events(self, trace, *, codes=(0,)):
         """What `remora print --json` says, metadata left out: a list of objects in time order."""
         lines = self.remora("print", "--json", trace, codes=codes).stdout.splitlines()

@@ -186,5 +186,6 @@ def drawn(ctx):
                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     windows = (ctx.dir / "windows.txt").read_text(encoding="utf-8")
     expect("Kernel Shark (" in windows, f"no window of KernelShark with a file: {windows[-1000:]}")
+    ctx.picture(picture, "kernelshark_control")
     colours = task_colours(ctx, picture)
     expect(len(colours) >= 6, f"not the colours of six tasks: {colours}")

@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: MIT
 """speedscope: the rules by which its reader refuses or takes a file, the calls that a task in steps made, and what its
 page shows of them in Chromium."""
-import base64
 import collections
 import html
 import json
-import os
 import re
 
 from viewers import traces
+from support import speedscope_page
 from support.cases import case, expect, expect_equal
 
 INSTRUCTION, BLOCK, STEPS_BEGIN, STEPS_END = 0x6E, 0x7E, 0x8E, 0x9E
@@ -125,19 +124,10 @@ def any_bytes(ctx):
     load(ctx, traces.store(ctx, "any.dat", traces.chunk(data, tasks={1: "a", 2: "b"})))
 
 
-PAGE = "/usr/local/lib/node_modules/speedscope/dist/release/index.html"
-
-
 def rows_of_page(ctx, content):
     """Cells of each row of the tables that the page makes of a file: the profiles, and the first one's functions."""
-    expect(os.path.exists(PAGE), f"{PAGE} does not exist: make deps")
-    # As speedscope's own command hands over a file.
-    script = traces.store(ctx, "load.js", b'speedscope.loadFileFromBase64("x", "%s")' % base64.b64encode(content))
-    url = f"file://{PAGE}#localProfilePath={script}&view=sandwich"
-    for seconds in (10, 100, 1000):  # of the page's own time: on a busy machine it draws late
-        page = ctx.run("chromium", "--headless", "--no-sandbox", "--disable-dev-shm-usage",
-                       "--enable-unsafe-swiftshader", "--run-all-compositor-stages-before-draw",
-                       f"--virtual-time-budget={seconds}000", "--dump-dom", url, env={"HOME": str(ctx.dir)}).stdout
+    for seconds in (10, 100, 1000):  # on a busy machine it draws late
+        page = speedscope_page.show(ctx, content, "sandwich", "--dump-dom", seconds=seconds)
         if "Symbol Name" in page and "ns (100%)" in page:
             break
     return [[html.unescape(re.sub(r"<[^>]*>", "", cell)) for cell in re.findall(r"<td.*?>(.*?)</td>", row)]
@@ -154,3 +144,11 @@ def shown_by_its_page(ctx):
                   ["2", 'two "\\\\', "200.00ns"], ["200.00ns (22%)", "200.00ns (22%)", "0x3000"],
                   ["400.00ns (44%)", "300.00ns (33%)", "0x2000"], ["900.00ns (100%)", "300.00ns (33%)", "0x1000"]],
                  "rows of the page")
+
+
+@case(timeout_s=240)
+def draws_a_trace_of_events(ctx):
+    """The page draws what `convert --to chrome-json` wrote: the tasks of 25 ms of the recorded run, by colour."""
+    path = ctx.convert(traces.control(), "chrome-json", "--from-time", "50ms", "--to-time", "75ms")
+    colours = speedscope_page.draw(ctx, path.read_bytes(), "chrome_json_control", 200)
+    expect(colours >= 6, f"{colours} colours: tasks are missing")

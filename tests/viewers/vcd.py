@@ -160,6 +160,7 @@ def shown(ctx):
     script.write_text(SCRIPT.replace("BEGIN", str(begin - 1_000_000)).replace("END", str(begin + 24_000_000)))
     picture = ctx.dir / "gtkwave.png"
     ctx.run("tests/viewers/gtkwave_picture.sh", path, script, picture)
+    ctx.picture(picture, "gtkwave_control")
     # Between the names of signals on the left and the edge, beneath the scale: what changes over time makes columns
     # differ.
     width, height = 1000, 600
