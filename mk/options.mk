@@ -88,8 +88,9 @@ endif
 
 # A misspelt variable on the command line is an error.
 STEP_KEYS := ITRACE CLOCK_STEP CLOCK_TRIGGER CLOCK_MAX_DELTA CLOCK_NEAR_ZERO CLOCK_RECORDS
+SHIFT_KEYS := SHIFT EVENT_SHIFT
 RUN_KEYS := CI PORT SEED KEY DURATION_MS TIMEOUT_S $(STEP_KEYS) CHECK DEPS CASES GDB_PORT PACKAGES CONFIG_FILE BUILD CXX WARNINGS RECORDS TASKS SECTIONS \
-  PREFIX DESTDIR FUZZ_RUNS FUZZ_SECONDS CLANG HOST_BENCH_EVENTS CCACHE PRECOMPILED DOCUMENT SEEDS SOAK_SEEDS
+  PREFIX DESTDIR FUZZ_RUNS FUZZ_SECONDS CLANG HOST_BENCH_EVENTS CCACHE PRECOMPILED DOCUMENT SEEDS SOAK_SEEDS $(SHIFT_KEYS)
 $(foreach word,$(MAKEOVERRIDES),$(if $(findstring =,$(word)),\
   $(if $(filter $(firstword $(subst =, ,$(word))),$(OPTION_KEYS) $(RUN_KEYS)),,\
     $(error unknown variable "$(firstword $(subst =, ,$(word)))"; `make help` lists them: $(OPTION_KEYS) $(RUN_KEYS)))))
@@ -100,8 +101,8 @@ SEED := 1
 DURATION_MS :=
 TIMEOUT_S := 120
 KEY :=
-$(foreach key,$(STEP_KEYS),$(eval $(key) :=))
-export PORT SEED KEY DURATION_MS TIMEOUT_S $(STEP_KEYS) APP SINK PROTOCOL STREAM BOOT ACCEL CLOCK NIC INTERRUPTS CLI_STI WATCHDOG_MS OUT TRACER TSC COMPENSATION COMPACT FORMATS
+$(foreach key,$(STEP_KEYS) $(SHIFT_KEYS),$(eval $(key) :=))
+export PORT SEED KEY DURATION_MS TIMEOUT_S $(STEP_KEYS) $(SHIFT_KEYS) APP SINK PROTOCOL STREAM BOOT ACCEL CLOCK NIC INTERRUPTS CLI_STI WATCHDOG_MS OUT TRACER TSC COMPENSATION COMPACT FORMATS
 
 # Only for `make bench-kernel`: a kernel for a number of tasks, and one that measures its interrupts-off sections.
 TASKS :=
@@ -145,6 +146,7 @@ REMORA := $(BUILD)/host/remora
 #= KEY=file                32 hexadecimal digits that collector and machine share: the export is authenticated. It is
 #=                         handed over by QEMU; another machine has it as \remora.key beside \kernel.elf (BOOT=uefi)
 #= DURATION_MS=n           length of the workload, if the application offers it
+#= SHIFT=task:n,... EVENT_SHIFT=n  activations of these tasks are n ticks later, and periodic timer events
 #= ITRACE=instructions|blocks  tasks run in steps, in an application that offers it (docs/instruction-tracing.md)
 #= CLOCK_STEP=n CLOCK_TRIGGER=n CLOCK_MAX_DELTA=n CLOCK_NEAR_ZERO=n  with COMPENSATION=ON (docs/clock-compensation.md)
 #= CLOCK_RECORDS=on|off    with COMPENSATION=ON: records, not steps, take no time on the kernel's clock

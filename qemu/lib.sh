@@ -68,6 +68,10 @@ check_values() {
     if [[ -n ${KEY:-} && ! -f $KEY ]]; then
         die "KEY=$KEY does not exist" '(umask 077; openssl rand -hex 16 >FILE), and KEY=FILE'
     fi
+    if [[ -n ${SHIFT:-} && ! $SHIFT =~ ^[^,]+:[0-9]+(,[^,]+:[0-9]+)*$ ]]; then
+        die "SHIFT=$SHIFT is not valid" 'SHIFT=task:ticks,task:ticks,...'
+    fi
+    check_given EVENT_SHIFT 0 4294967295
     check_given CLOCK_STEP 0 18446744073709551615
     check_given CLOCK_TRIGGER 0 4294967294
     check_given CLOCK_MAX_DELTA 1 18446744073709551615
@@ -141,7 +145,7 @@ kernel_words() {
         words+=" protocol=$PROTOCOL"
     fi
     local option
-    for option in ITRACE CLOCK_STEP CLOCK_TRIGGER CLOCK_MAX_DELTA CLOCK_NEAR_ZERO CLOCK_RECORDS; do
+    for option in SHIFT EVENT_SHIFT ITRACE CLOCK_STEP CLOCK_TRIGGER CLOCK_MAX_DELTA CLOCK_NEAR_ZERO CLOCK_RECORDS; do
         if [[ -n ${!option:-} ]]; then
             words+=" ${option,,}=${!option}"
         fi

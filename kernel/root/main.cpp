@@ -32,6 +32,7 @@
 #include "kernel/sched/levels/served.hpp"
 #include "kernel/state/stacks.hpp"
 #include "kernel/time/compensated_clock.hpp"
+#include "kernel/time/phase_shift.hpp"
 #include "kernel/time/timer.hpp"
 #include "tracer/log.hpp"
 
@@ -186,6 +187,7 @@ void read_options(const arch::BootInfo& boot) {
         }
         g_options.compensation.step = 1; // no step is compensated; it starts the compensation
     }
+    set_phase_shifts(g_options.shifts, lib::Ticks{g_options.event_shift}, IrqOff::from_boot());
     require_address("local=A.B.C.D of one machine", g_options.local_address);
     require_address("target=A.B.C.D of one machine", g_options.target_address);
 }
@@ -319,6 +321,9 @@ RunEnd run_app(const App& app) {
     }
     const lib::Nanoseconds elapsed = arch::tick_rate().to_nanoseconds(arch::timestamp() - begin);
     console().mark("exited after ", elapsed.value / 1'000'000, " ms with result ", outcome.value().result);
+    if (const std::string_view name = unused_phase_shift(); !name.empty()) {
+        console().mark("shift: no task ", name, " was activated");
+    }
     return outcome.value().result == 0 && !outcome.value().aborted ? RunEnd::completed : RunEnd::failed;
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "kernel/run/command_line.hpp"
 
+#include "kernel/time/phase_shift.hpp"
+
 #include <array>
 #include <charconv>
 #include <limits>
@@ -91,6 +93,11 @@ bool width(Options& options, std::string_view value) {
     return number<1, &Options::width_bits>(options, value) && (options.width_bits == 16 || options.width_bits == 32);
 }
 
+bool shifts(Options& options, std::string_view value) {
+    options.shifts = value;
+    return phase_shifts_valid(value);
+}
+
 struct Key {
     std::string_view name;
     std::string_view expected;
@@ -124,12 +131,14 @@ constexpr std::array kKeys = {
     Key{"protocol", "protocol=auto|v1|v2", &choice<&Options::protocol, kProtocols>},
     Key{"clock_records", "clock_records=off|on", &choice<&Options::clock_records, kSwitch>},
     Key{"stream", "stream=off|on", &choice<&Options::stream, kSwitch>},
+    Key{"shift", "shift=TASK:TICKS[,TASK:TICKS...]", &shifts},
+    Key{"event_shift", "event_shift=0..4294967295", &number<0, &Options::event_shift>},
 };
 
 constexpr std::string_view kKnownKeys = "app sink exit clock nic irq local target port seed duration_ms itrace "
                                         "clock_step clock_trigger clock_max_delta clock_near_zero width "
                                         "interrupts cli_sti watchdog_ms compact "
-                                        "protocol clock_records stream";
+                                        "protocol clock_records stream shift event_shift";
 
 bool blank(char character) {
     return character == ' ' || character == '\t' || character == '\r' || character == '\n';

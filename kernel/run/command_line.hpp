@@ -54,6 +54,8 @@ struct Options {
     ProtocolChoice protocol = ProtocolChoice::automatic; // of the network's chunks
     bool stream = false;                                 // they leave while the application runs
     std::uint32_t watchdog_ms = 30'000;                  // how long nothing may happen; 0: forever
+    std::string_view shifts;                             // delays of activations (kernel/time/phase_shift.hpp)
+    std::uint32_t event_shift = 0;                       // of periodic timer events, in ticks
 };
 
 [[nodiscard]] constexpr bool wants_udp(SinkChoice sink) {

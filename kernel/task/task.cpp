@@ -12,6 +12,7 @@
 #include "kernel/sync/ceilings.hpp"
 #include "kernel/task/life.hpp"
 #include "kernel/time/clock.hpp"
+#include "kernel/time/phase_shift.hpp"
 #include "kernel/trace/task.hpp"
 
 namespace kernel {
@@ -150,7 +151,7 @@ lib::Result<void> task_activate_at(Pid pid, lib::Ticks at) {
             return lib::Error::busy;
         }
         trace_points::task_activated(*task);
-        const auto activated = task->level->activate(*task, at, off);
+        const auto activated = task->level->activate(*task, at + release_shift(task->name.view(), off), off);
         schedule(off);
         return activated;
     });

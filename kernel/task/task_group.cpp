@@ -8,6 +8,7 @@
 #include "kernel/state/task_table.hpp"
 #include "kernel/task/life.hpp"
 #include "kernel/time/clock.hpp"
+#include "kernel/time/phase_shift.hpp"
 #include "kernel/trace/task.hpp"
 
 namespace kernel {
@@ -66,7 +67,7 @@ lib::Result<std::size_t> task_group_activate_at(std::uint16_t group, lib::Ticks 
             return false;
         }
         trace_points::task_activated(task);
-        return task.level->activate(task, at, off).ok();
+        return task.level->activate(task, at + release_shift(task.name.view(), off), off).ok();
     });
 }
 

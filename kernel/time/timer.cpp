@@ -11,6 +11,7 @@
 #include "kernel/state/processor.hpp"
 #include "kernel/state/task_object.hpp"
 #include "kernel/time/clock.hpp"
+#include "kernel/time/phase_shift.hpp"
 #include "kernel/time/timer_heap.hpp"
 #include "kernel/trace/schedule.hpp"
 
@@ -202,7 +203,7 @@ lib::Result<TimerId> kern_event_post_periodic(lib::Ticks first, lib::Nanoseconds
     if (period < kTimerPeriodMin) {
         return lib::Error::invalid_argument;
     }
-    return post({.handler = handler, .argument = argument, .period = period, .first = first});
+    return post({.handler = handler, .argument = argument, .period = period, .first = first + event_shift()});
 }
 
 lib::Result<void> kern_event_delete(TimerId id) {

@@ -23,7 +23,7 @@ TEST(CommandLine, UnderstandsEveryKey) {
         parse_command_line("app=manual_example sink=both exit=debug clock=icount nic=isa irq=pic local=10.0.0.2 "
                            "target=10.0.0.1 port=65535 seed=18446744073709551615 duration_ms=250 width=32 "
                            "interrupts=light cli_sti=on watchdog_ms=4294967295 protocol=v2 "
-                           "stream=on");
+                           "stream=on shift=sensor:120,control:7 event_shift=40");
     EXPECT_EQ(parsed.bad_word, "");
     EXPECT_EQ(parsed.options.app, "manual_example");
     EXPECT_TRUE(kernel::wants_udp(parsed.options.sink));
@@ -43,6 +43,8 @@ TEST(CommandLine, UnderstandsEveryKey) {
     EXPECT_EQ(parsed.options.watchdog_ms, 4294967295U);
     EXPECT_EQ(parsed.options.protocol, ProtocolChoice::v2);
     EXPECT_TRUE(parsed.options.stream);
+    EXPECT_EQ(parsed.options.shifts, "sensor:120,control:7");
+    EXPECT_EQ(parsed.options.event_shift, 40U);
 }
 
 TEST(CommandLine, AnAutomaticSinkIsTheNetworkAtFirst) {
@@ -89,7 +91,7 @@ INSTANTIATE_TEST_SUITE_P(CommandLine, BadWord,
                                          "app=", "=x", "duration_ms=4294967296", "nic=usb", "irq=msi", "clock=sundial",
                                          "interrupts=LIGHT", "cli_sti=1", "compact=", "compact=E", "compact=a2",
                                          "watchdog_ms=4294967296", "watchdog_ms=off", "protocol=2", "protocol=V1",
-                                         "stream=ON"));
+                                         "stream=ON", "shift=", "shift=a", "shift=a:1,", "event_shift=x"));
 
 TEST(CommandLine, StopsAtTheFirstBadWord) {
     EXPECT_EQ(parse_command_line("one two").bad_word, "one");
