@@ -39,6 +39,19 @@ FOLLOW_BENCH := $(BUILD)/bench/follow_speed
 $(eval $(call linked,$(FOLLOW_BENCH),$(call bench_objects,tests/bench/follow_speed.cpp tests/bench/uncounted.cpp \
   $(RECORD_PATH_SOURCES)) $(TRACE_LIBRARY),$(TRACE_LIBRARY_LIBS) -lpthread))
 
+RUNS := 1000
+SWEPT := control inversion overload rm_vs_edf servers
+.PHONY: sweep sweep-figures
+sweep: kernel $(REMORA) ## figures: search the phases at which the tasks of APP=name respond the latest, in RUNS=1000 runs
+	@tests/sweep/sweep.py $(APP) --runs $(RUNS) --seed $(SEED) $(if $(DURATION_MS),--duration-ms $(DURATION_MS)) \
+	  $(if $(DOCUMENT),--document $(DOCUMENT))
+
+# Of these applications some tasks run longer than they declare, on purpose: exit code 2.
+sweep-figures: kernel $(REMORA) ## figures: the same for the applications of docs/sweep.md; writes its tables
+	@for app in $(SWEPT); do \
+	  tests/sweep/sweep.py $$app --runs $(RUNS) --document docs/sweep.md || [ $$? = 2 ] || exit 1; \
+	done
+
 # With the tracer there is space for fewer stacks.
 BENCH_TASKS := 1100
 BENCH_TASKS_TRACED := 160

@@ -90,7 +90,7 @@ endif
 STEP_KEYS := ITRACE CLOCK_STEP CLOCK_TRIGGER CLOCK_MAX_DELTA CLOCK_NEAR_ZERO CLOCK_RECORDS
 SHIFT_KEYS := SHIFT EVENT_SHIFT
 RUN_KEYS := CI PORT SEED KEY DURATION_MS TIMEOUT_S $(STEP_KEYS) CHECK DEPS CASES GDB_PORT PACKAGES CONFIG_FILE BUILD CXX WARNINGS RECORDS TASKS SECTIONS \
-  PREFIX DESTDIR FUZZ_RUNS FUZZ_SECONDS CLANG HOST_BENCH_EVENTS CCACHE PRECOMPILED DOCUMENT SEEDS SOAK_SEEDS $(SHIFT_KEYS)
+  PREFIX DESTDIR FUZZ_RUNS FUZZ_SECONDS CLANG HOST_BENCH_EVENTS CCACHE PRECOMPILED DOCUMENT SEEDS SOAK_SEEDS $(SHIFT_KEYS) RUNS
 $(foreach word,$(MAKEOVERRIDES),$(if $(findstring =,$(word)),\
   $(if $(filter $(firstword $(subst =, ,$(word))),$(OPTION_KEYS) $(RUN_KEYS)),,\
     $(error unknown variable "$(firstword $(subst =, ,$(word)))"; `make help` lists them: $(OPTION_KEYS) $(RUN_KEYS)))))
@@ -146,7 +146,7 @@ REMORA := $(BUILD)/host/remora
 #= KEY=file                32 hexadecimal digits that collector and machine share: the export is authenticated. It is
 #=                         handed over by QEMU; another machine has it as \remora.key beside \kernel.elf (BOOT=uefi)
 #= DURATION_MS=n           length of the workload, if the application offers it
-#= SHIFT=task:n,... EVENT_SHIFT=n  activations of these tasks are n ticks later, and periodic timer events
+#= SHIFT=task:n,... EVENT_SHIFT=n  activations of these tasks are n ticks later, and periodic timer events (docs/sweep.md)
 #= ITRACE=instructions|blocks  tasks run in steps, in an application that offers it (docs/instruction-tracing.md)
 #= CLOCK_STEP=n CLOCK_TRIGGER=n CLOCK_MAX_DELTA=n CLOCK_NEAR_ZERO=n  with COMPENSATION=ON (docs/clock-compensation.md)
 #= CLOCK_RECORDS=on|off    with COMPENSATION=ON: records, not steps, take no time on the kernel's clock
@@ -154,6 +154,7 @@ REMORA := $(BUILD)/host/remora
 #= CHECK=1                 for `make deps`: only list what is missing
 #= DEPS=skip               do not look for Debian packages (systems without apt)
 #= CASES='pattern ...'     for `make test-kernel`, `make test-integration`, `make test-viewers`: only the cases whose name matches
+#= RUNS=n                  for `make sweep`: the greatest number of runs (1000)
 #= RECORDS=n               for `make test-record-path`: the number of records to check
 #= FUZZ_RUNS=n FUZZ_SECONDS=n  for `make test-fuzz`
 #= PREFIX=dir DESTDIR=dir  for `make install`
