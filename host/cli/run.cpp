@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Composition of the subcommands. Exceptions of the libraries end here.
 #include "host/cli/command/commands.hpp"
+#include "host/cli/command/exit_table.hpp"
 
 #include "lib/version.hpp"
 
@@ -11,14 +12,24 @@ namespace host::cli {
 
 using trace::ExitStatus;
 
+namespace {
+
+std::string exit_table() {
+    std::string text = "Exit status:\n";
+    for (std::size_t i = 0; i < kExitTexts.size(); ++i) {
+        text += fmt::format("  {}  {}\n", i, kExitTexts[i]);
+    }
+    return text;
+}
+
+} // namespace
+
 void add_everything(CommandLine& line, Context context) {
     line.version(std::string(lib::kVersion));
     line.flag(
         "--no-pager", [context] { context.out.no_pager(); }, "never show long text through a pager");
-    line.footer("A TRACE is a session directory, a file of any known format, or - for standard input.\n"
-                "Exit status: 0 clean, 1 usage or input/output, 2 damage, loss or violation, 3 nothing usable, "
-                "4 no space, 5 stopped by --timeout,\n"
-                "6 verify: nothing is wrong, but whether every record is here is not known.\n" +
+    line.footer("A TRACE is a session directory, a file of any known format, or - for standard input.\n" +
+                exit_table() +
                 examples({"remora summary out/udp", "remora print out/udp --task control --limit 20",
                           "remora convert out/udp --to perfetto -o trace.pftrace"}));
     add_record(line, context);

@@ -17,8 +17,9 @@ struct Range {
     std::uint32_t last;
 };
 
-// Source: the Unicode Character Database, version 15, general categories Cc, Cf, Zl and Zp; without the Arabic and
-// Kaithi number signs, hieroglyph joiners and musical controls, which are shown or change no other text.
+// Source: the Unicode Character Database, version 15, general categories Cc, Cf, Zl and Zp, and what XML 1.0 refuses of
+// Cn; without the Arabic and Kaithi number signs, hieroglyph joiners and musical controls, which are shown or change no
+// other text.
 constexpr auto kControls = std::to_array<Range>({
     {0x0000, 0x001F},
     {0x007F, 0x009F},   // DEL, C1
@@ -30,6 +31,7 @@ constexpr auto kControls = std::to_array<Range>({
     {0x2060, 0x206F},   // invisible operators, isolated direction
     {0xFEFF, 0xFEFF},   // byte order mark
     {0xFFF9, 0xFFFB},   // interlinear annotation
+    {0xFFFE, 0xFFFF},   // no characters: refused by readers of XML 1.0
     {0xE0000, 0xE007F}, // tags
 });
 

@@ -91,6 +91,7 @@ def prepare(ctx, document):
     shutil.copy(home / "out" / "udp" / "0trace.dat", home)
     shutil.copy(ctx.dir / "export.pcap", home)
     ctx.remora("convert", home / "out" / "udp", "--to", "tlog", "-o", home / "trace.log")
+    (home / "examples").symlink_to(ROOT / "examples")
     (home / "build/kernel").mkdir(parents=True)
     (home / "build/kernel/kernel.elf").symlink_to(ROOT / KERNEL)
     (home / "bin").mkdir()

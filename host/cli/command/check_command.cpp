@@ -1,9 +1,16 @@
 // SPDX-License-Identifier: MIT
-// remora check: did the kernel decide as the scheduling theory says? Exit status 2 on any violation.
+// remora check: did the kernel decide as the scheduling theory says, and does the trace fulfil a file of expectations?
+// Exit status 2 if not.
 #include "host/analyse/oracle/oracle.hpp"
 #include "host/cli/command/finding_report.hpp"
+#include "host/cli/command/judged_trace.hpp"
+#include "host/cli/command/verdict.hpp"
+#include "host/cli/expect/outcomes.hpp"
+#include "host/trace/byte_source.hpp"
 
+#include <fstream>
 #include <memory>
+#include <sstream>
 
 namespace host::cli {
 
@@ -11,11 +18,14 @@ namespace {
 
 using analyse::oracle::Finding;
 using analyse::oracle::kRules;
+using analyse::oracle::kSubjectNames;
 using analyse::oracle::Oracle;
 using analyse::oracle::RuleRow;
 using analyse::oracle::Subject;
 using analyse::oracle::Tally;
 using analyse::oracle::Verdicts;
+
+constexpr const char* kUndecided = "no dispatch could be checked, and --must-decide was asked for";
 
 struct CheckOptions {
     TraceInput input;
@@ -23,13 +33,21 @@ struct CheckOptions {
     bool strict = false;
     std::optional<std::uint64_t> tolerance;
     std::uint64_t shown = 1;
+    std::string junit;  // a file; empty: none
+    std::string expect; // likewise
+};
+
+// What was expected, and what of it the trace fulfils.
+struct Fulfilled {
+    std::vector<Expectation> expectations;
+    std::vector<ExpectationOutcome> outcomes;
 };
 
 std::string subjects_text(const Verdicts& verdicts) {
     std::string text;
-    for (std::size_t i = 0; i < analyse::oracle::kSubjectNames.size(); ++i) {
+    for (std::size_t i = 0; i < kSubjectNames.size(); ++i) {
         const Tally tally = verdicts.of(static_cast<Subject>(i));
-        text += fmt::format("{}{} {}", i == 0 ? "" : ", ", tally.checked, analyse::oracle::kSubjectNames[i]);
+        text += fmt::format("{}{} {}", i == 0 ? "" : ", ", tally.checked, kSubjectNames[i]);
     }
     return text;
 }
@@ -55,6 +73,28 @@ void print_text(Output& out, const Oracle& oracle) {
                                     : out.styled(Style::bad, fmt::format("{} violations", total.violations)));
 }
 
+std::string found_text(const ExpectationOutcome& outcome) {
+    return outcome.found.empty() ? "" : fmt::format("found {}", outcome.found);
+}
+
+void print_expectations(Output& out, const std::string& file, const Fulfilled& fulfilled) {
+    std::size_t holding = 0;
+    for (std::size_t i = 0; i < fulfilled.outcomes.size(); ++i) {
+        const ExpectationOutcome& outcome = fulfilled.outcomes[i];
+        const Expectation& expectation = fulfilled.expectations[i];
+        holding += outcome.holds ? 1 : 0;
+        if (!outcome.holds) {
+            out.print("{}:{}: expected {}; {}\n", text::escaped(file), expectation.line, expectation.text,
+                      out.styled(Style::bad, found_text(outcome)));
+        }
+    }
+    if (!fulfilled.outcomes.empty()) {
+        const bool all = holding == fulfilled.outcomes.size();
+        out.print("{}\n", out.styled(all ? Style::good : Style::bad,
+                                     fmt::format("{} of {} expectations hold", holding, fulfilled.outcomes.size())));
+    }
+}
+
 void add_tally(text::JsonDocument& json, std::string_view name, const Tally& tally) {
     json.begin_object(name);
     json.member("checked", tally.checked);
@@ -63,7 +103,20 @@ void add_tally(text::JsonDocument& json, std::string_view name, const Tally& tal
     json.end_object();
 }
 
-void print_json(Output& out, const Oracle& oracle, FindingReport& report) {
+void add_expectations(text::JsonDocument& json, const Fulfilled& fulfilled) {
+    json.begin_array("expectations");
+    for (std::size_t i = 0; i < fulfilled.outcomes.size(); ++i) {
+        json.begin_object();
+        json.member("line", fulfilled.expectations[i].line);
+        json.member("expected", fulfilled.expectations[i].text);
+        json.member("holds", fulfilled.outcomes[i].holds);
+        json.member("found", fulfilled.outcomes[i].found);
+        json.end_object();
+    }
+    json.end_array();
+}
+
+void print_json(Output& out, const Oracle& oracle, const Fulfilled& fulfilled, FindingReport& report) {
     const Verdicts& verdicts = oracle.verdicts();
     text::JsonDocument json{out.buffer()};
     json.begin_object();
@@ -74,8 +127,8 @@ void print_json(Output& out, const Oracle& oracle, FindingReport& report) {
     json.member("stamps_judged", oracle.timing().judged);
     add_tally(json, "total", verdicts.total());
     json.begin_object("subjects");
-    for (std::size_t i = 0; i < analyse::oracle::kSubjectNames.size(); ++i) {
-        add_tally(json, analyse::oracle::kSubjectNames[i], verdicts.of(static_cast<Subject>(i)));
+    for (std::size_t i = 0; i < kSubjectNames.size(); ++i) {
+        add_tally(json, kSubjectNames[i], verdicts.of(static_cast<Subject>(i)));
     }
     json.end_object();
     json.begin_object("rules");
@@ -83,6 +136,7 @@ void print_json(Output& out, const Oracle& oracle, FindingReport& report) {
         add_tally(json, row.name, verdicts.of(row.rule));
     }
     json.end_object();
+    add_expectations(json, fulfilled);
     report.end(json, verdicts.relaxations());
 }
 
@@ -94,7 +148,7 @@ void print_rules_json(Output& out) {
     for (const RuleRow& row : kRules) {
         json.begin_object();
         json.member("rule", row.name);
-        json.member("subject", analyse::oracle::kSubjectNames[static_cast<std::size_t>(row.subject)]);
+        json.member("subject", kSubjectNames[static_cast<std::size_t>(row.subject)]);
         json.member("meaning", row.meaning);
         json.member("source", row.source);
         json.end_object();
@@ -110,6 +164,111 @@ void print_rules(Output& out) {
     }
 }
 
+std::string undecided_text(const Tally& tally) {
+    return tally.checked != 0     ? ""
+           : tally.undecided != 0 ? fmt::format("nothing was decided, {} undecided", tally.undecided)
+                                  : "the trace has nothing that the rule is about";
+}
+
+void add_cases(JunitReport& junit, const Verdicts& verdicts, const Fulfilled& fulfilled) {
+    for (const RuleRow& row : kRules) {
+        const Tally& tally = verdicts.of(row.rule);
+        junit.add_rule(kSubjectNames[static_cast<std::size_t>(row.subject)], row.name, tally.violations,
+                       undecided_text(tally));
+    }
+    for (std::size_t i = 0; i < fulfilled.outcomes.size(); ++i) {
+        const ExpectationOutcome& outcome = fulfilled.outcomes[i];
+        junit.add({.group = "expectations",
+                   .name = fulfilled.expectations[i].text,
+                   .outcome = outcome.holds     ? JunitReport::Outcome::passed
+                              : outcome.invalid ? JunitReport::Outcome::error
+                                                : JunitReport::Outcome::failed,
+                   .message = found_text(outcome)});
+    }
+}
+
+// The rules that were applied to the trace, and what was expected of it.
+trace::ExitStatus judge(const CheckOptions& options, Fulfilled& fulfilled, Context context, formats::Trace& trace,
+                        JunitReport& junit) {
+    FindingReport report(context.out, trace, FindingReport::Subject::decisions, options.input.json);
+    Selection selection(options.input.selection);
+    // The first violations of the part asked for; all of the trace are counted.
+    const auto show = [&, shown = std::uint64_t{0}](const Finding& finding) mutable {
+        const RuleRow& row = row_of(finding.rule);
+        const std::string text = text::escaped(finding.text);
+        const FindingReport::Finding found{
+            .rule = row.name, .source = row.source, .event = finding.event, .task = finding.task, .text = text};
+        if (junit.wanted()) {
+            junit.note(row.name, report.sentence(found));
+        }
+        if (!junit.on_standard_output() && selection.is_about(*finding.event, finding.task) &&
+            shown++ < options.shown) {
+            report.show(found);
+        }
+    };
+    Oracle oracle(show, options.tolerance);
+    trace::Event event;
+    while (trace.next(event)) {
+        selection.take_note(event);
+        oracle.add(event, trace.facts());
+    }
+    oracle.finish(trace.facts());
+    const Verdicts& verdicts = oracle.verdicts();
+    auto status = verdicts.total().violations == 0 ? trace::ExitStatus::clean : trace::ExitStatus::damaged;
+    if (!fulfilled.expectations.empty()) {
+        const Verdict verdict = verdict_of(trace, accounts_of(trace));
+        OutcomesOfTrace asked = outcomes_of(fulfilled.expectations, options.input.path, options.input.options,
+                                            {verdicts, verdict.style == Style::good ? "" : verdict.text});
+        fulfilled.outcomes = std::move(asked.outcomes);
+        status = worse(status, asked.status);
+    }
+    add_cases(junit, verdicts, fulfilled);
+    if (options.input.json) {
+        print_json(context.out, oracle, fulfilled, report);
+    } else if (!junit.on_standard_output()) {
+        print_text(context.out, oracle);
+        print_expectations(context.out, options.expect, fulfilled);
+        if (!selection.everything()) {
+            context.out.print("  shown      the violations of {}; the numbers are of the whole trace\n",
+                              text::escaped(selection.text()));
+        }
+    }
+    if (options.strict && verdicts.of(Subject::dispatch).checked == 0) {
+        context.err.print("remora check: {}\n", kUndecided);
+        junit.add({.group = kSubjectNames.front(),
+                   .name = "must-decide",
+                   .outcome = JunitReport::Outcome::failed,
+                   .message = kUndecided});
+        status = worse(status, trace::ExitStatus::damaged);
+    }
+    return worse(status, status_of("check", selection, trace, context));
+}
+
+// False: the file cannot be used, and the errors were printed.
+bool read_expectations(const CheckOptions& options, Context context, std::vector<Expectation>& expectations) {
+    const std::string file = text::escaped(options.expect);
+    if (trace::ByteSource::is_stream(options.input.path)) {
+        context.err.print("remora check: --expect reads TRACE twice: name a file or a session, no pipe\n");
+        return false;
+    }
+    std::ifstream stream(options.expect, std::ios::binary);
+    std::ostringstream content;
+    if (!(content << stream.rdbuf())) { // of an empty file, too
+        context.err.print("remora check: --expect {}: the file is empty or cannot be read\n", file);
+        return false;
+    }
+    Expectations parsed = parse_expectations(content.str());
+    for (const std::string& error : parsed.errors) {
+        context.err.print("{}:{}\n", file, error);
+    }
+    if (!parsed.errors.empty()) {
+        context.err.print("remora check: {} has no valid expectations; docs/ci.md has what a line can say\n", file);
+        return false;
+    }
+    expectations = std::move(parsed.list);
+    return true;
+}
+
 trace::ExitStatus check(const CheckOptions& options, Context context) {
     context.out.page();
     if (options.rules) {
@@ -120,53 +279,32 @@ trace::ExitStatus check(const CheckOptions& options, Context context) {
         context.err.print("remora check: TRACE is missing: name a session directory, a .dat file, or -\n");
         return trace::ExitStatus::usage;
     }
-    return with_trace(options.input, context, "checking", [&](formats::Trace& trace) {
-        FindingReport report(context.out, trace, FindingReport::Subject::decisions, options.input.json);
-        Selection selection(options.input.selection);
-        // The first violations of the part asked for; all of the trace are counted.
-        const auto show = [&, shown = std::uint64_t{0}](const Finding& finding) mutable {
-            if (selection.is_about(*finding.event, finding.task) && shown++ < options.shown) {
-                const RuleRow& row = row_of(finding.rule);
-                report.show({.rule = row.name,
-                             .source = row.source,
-                             .event = finding.event,
-                             .task = finding.task,
-                             .text = text::escaped(finding.text)});
-            }
-        };
-        Oracle oracle(show, options.tolerance);
-        trace::Event event;
-        while (trace.next(event)) {
-            selection.take_note(event);
-            oracle.add(event, trace.facts());
-        }
-        oracle.finish(trace.facts());
-        options.input.json ? print_json(context.out, oracle, report) : print_text(context.out, oracle);
-        if (!selection.everything() && !options.input.json) {
-            context.out.print("  shown      the violations of {}; the numbers are of the whole trace\n",
-                              text::escaped(selection.text()));
-        }
-        const Tally total = oracle.verdicts().total();
-        if (options.strict && oracle.verdicts().of(Subject::dispatch).checked == 0) {
-            context.err.print("remora check: no dispatch could be checked, and --must-decide was asked for\n");
-            return trace::ExitStatus::damaged;
-        }
-        return worse(status_of("check", selection, trace, context),
-                     total.violations == 0 ? trace::ExitStatus::clean : trace::ExitStatus::damaged);
-    });
+    Fulfilled fulfilled;
+    if (!options.expect.empty() && !read_expectations(options, context, fulfilled.expectations)) {
+        return trace::ExitStatus::usage;
+    }
+    return with_judged_trace(
+        options.input, context, "check", JunitReport(options.junit, "check", options.input.path),
+        [&](formats::Trace& trace, JunitReport& junit) { return judge(options, fulfilled, context, trace, junit); });
 }
 
 } // namespace
 
 void add_check(CommandLine& line, Context context) {
-    Command command =
-        line.command("check", "compare every decision with the scheduling theory; exit status 2 on violation");
+    Command command = line.command(
+        "check", "compare every decision with the scheduling theory; exit status 2 on violation, and if an "
+                 "expectation does not hold");
     const auto options = std::make_shared<CheckOptions>();
     options->input.options.whole_first = true; // it never accuses on damaged data
     add_trace_options(command, options->input, "--to-time,--to");
     command.described("TRACE").required(false); // --rules needs none
     command.flag("--json", options->input.json, "as JSON");
     command.flag("--rules", options->rules, "list the rules, what they say and where they come from");
+    add_junit_option(command, options->junit);
+    command
+        .option("--expect", options->expect,
+                "a file with what is expected of the trace, such as `worst sensor response <= 3ms`: see docs/ci.md")
+        .check([](const std::string& text) { return text.empty() ? "must be the name of a file" : ""; });
     command.flag("--must-decide", options->strict, "fail if no dispatch could be checked");
     command.option("--show", options->shown, "so many violations in full; the others are counted").show_default();
     command.option(
@@ -177,7 +315,8 @@ void add_check(CommandLine& line, Context context) {
                     "judged)",
                     analyse::oracle::kToleranceTicks));
     command.footer(
-        examples({"remora check out/udp", "remora check out/udp --task control --show 20", "remora check --rules"}));
+        examples({"remora check out/udp", "remora check out/udp --task control --show 20",
+                  "remora check out/udp --expect control.expect --junit check.xml", "remora check --rules"}));
     command.run([options, context] { return check(*options, context); });
 }
 

@@ -249,6 +249,9 @@ trace::ExitStatus CommandLine::run(int argc, const char* const* argv, std::strin
         std::ostringstream text_err;
         if (m_app->exit(parse_error, text_out, text_err) == 0) { // --help, --version
             help = text_out.str();
+            if (dynamic_cast<const CLI::CallForHelp*>(&parse_error) != nullptr && !m_app->get_subcommands().empty()) {
+                help += fmt::format("Exit status: see {} --help\n", m_app->get_name());
+            }
             return trace::ExitStatus::clean;
         }
         error = refusal(*m_app, parse_error, {argv + 1, argv + argc});

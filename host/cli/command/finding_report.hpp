@@ -41,23 +41,24 @@ class FindingReport {
     };
 
     void show(const Finding& finding) {
-        const trace::Event* const event = finding.event;
-        const std::string file =
-            text::escaped(event != nullptr ? m_trace.facts().chunks[event->source].file : finding.file);
         if (m_as_json) {
-            add_json(finding, file);
-            return;
+            add_json(finding);
+        } else {
+            m_out.print("{}  {}\n", m_out.styled(Style::bad, finding.rule), sentence(finding));
         }
-        const std::string rule = m_out.styled(Style::bad, finding.rule);
+    }
+
+    // The finding in one line, without the rule.
+    [[nodiscard]] std::string sentence(const Finding& finding) const {
+        const trace::Event* const event = finding.event;
         if (event == nullptr) {
-            m_out.print("{}  {}: {}\n", rule, file, finding.text);
-            return;
+            return fmt::format("{}: {}", file_of(finding), finding.text);
         }
-        m_out.print("{}  {} record {}  {} {}  {}{}: {}\n", rule, file, event->record,
-                    event->timed ? fmt::format("{}", event->time_ns) : fmt::format("{}", event->ticks.value),
-                    event->timed ? "ns" : "ticks",
-                    m_decisions ? std::string(event->row->name) : fmt::format("cpu{}", event->cpu),
-                    finding.task ? "  " + task_text(*event, *finding.task) : "", finding.text);
+        return fmt::format("{} record {}  {} {}  {}{}: {}", file_of(finding), event->record,
+                           event->timed ? fmt::format("{}", event->time_ns) : fmt::format("{}", event->ticks.value),
+                           event->timed ? "ns" : "ticks",
+                           m_decisions ? std::string(event->row->name) : fmt::format("cpu{}", event->cpu),
+                           finding.task ? "  " + task_text(*event, *finding.task) : "", finding.text);
     }
 
     static void print_relaxations(Output& out, std::span<const std::string> relaxations) {
@@ -81,6 +82,11 @@ class FindingReport {
     }
 
   private:
+    [[nodiscard]] std::string file_of(const Finding& finding) const {
+        return text::escaped(finding.event != nullptr ? m_trace.facts().chunks[finding.event->source].file
+                                                      : finding.file);
+    }
+
     [[nodiscard]] std::string task_text(const trace::Event& event, std::uint16_t context) const {
         const std::string name = text::escaped(event.names->find(tracer::Unit::context, context));
         return name.empty()  ? fmt::format("context {}", context)
@@ -88,13 +94,13 @@ class FindingReport {
                              : fmt::format("context {} ({})", context, name);
     }
 
-    void add_json(const Finding& finding, std::string_view file) {
+    void add_json(const Finding& finding) {
         m_json.begin_object();
         m_json.member("rule", finding.rule);
         if (m_decisions) {
             m_json.member("source", finding.source);
         }
-        m_json.member("file", file);
+        m_json.member("file", file_of(finding));
         if (const trace::Event* const event = finding.event; event != nullptr) {
             m_json.member("record", event->record);
             m_json.member("time_ns", event->timed ? std::optional(event->time_ns) : std::nullopt);

@@ -2,6 +2,7 @@
 // remora manual: the manual page, in the man macros of groff (groff_man(7)). Derived from the command line itself, so
 // it names every command and option there is. `make install` writes it where man finds it.
 #include "host/cli/command/commands.hpp"
+#include "host/cli/command/exit_table.hpp"
 
 #include "lib/version.hpp"
 
@@ -97,13 +98,11 @@ void print_manual(Output& out, const CommandLine& line) {
     for (const CommandView& command : line.commands()) {
         print_command(out, command);
     }
-    out.print(".SH \"EXIT STATUS\"\n"
-              ".TP\n.B 0\nclean\n.TP\n.B 1\nwrong usage, or a file or socket could not be used\n"
-              ".TP\n.B 2\ndamage, loss or violation: what could be salvaged was\n"
-              ".TP\n.B 3\nnothing usable\n.TP\n.B 4\nno space: the output could not be written\n"
-              ".TP\n.B 5\nstopped: longer than \\fB\\-\\-timeout\\fR allows\n"
-              ".TP\n.B 6\n\\fBverify\\fR alone: nothing is wrong, but whether every record is here is not known\n"
-              ".SH ENVIRONMENT\n"
+    out.print(".SH \"EXIT STATUS\"\n");
+    for (std::size_t i = 0; i < kExitTexts.size(); ++i) {
+        out.print(".TP\n.B {}\n{}\n", i, roff(kExitTexts[i]));
+    }
+    out.print(".SH ENVIRONMENT\n"
               ".TP\n.B NO_COLOR\nif set and not empty, no colours\n"
               ".TP\n.B REMORA_PAGER\\fR, \\fBPAGER\nwhat shows long text on a terminal; "
               "empty or \\fBcat\\fR: nothing does\n"

@@ -42,10 +42,9 @@ struct RecordOptions {
     bool json = false;
 };
 
-constexpr const char* kExitCodes =
-    "\nexit codes: 0 complete (--serve: stopped on request); 1 wrong arguments, or an address or directory that cannot "
-    "be used;\n2 not complete; 4 the disk is full or a limit was reached (64 open sessions, 4096 files of a session, "
-    "4096 sessions\nin DIR, --session-bytes, --total-bytes)\n";
+constexpr const char* kLimits = "Exit status 2: not complete; 4: the disk is full or a limit was reached (64 open "
+                                "sessions, 4096 files of a session, "
+                                "4096 sessions\nin DIR, --session-bytes, --total-bytes)\n";
 
 constexpr std::uint64_t kBytesMax = std::uint64_t{1} << 50;
 
@@ -265,7 +264,7 @@ void add_record(CommandLine& line, Context context) {
     command.footer(examples({"remora record --listen 127.0.0.1:20000 --out out/udp",
                              "remora record --out out/udp --idle-timeout 5 --progress",
                              "remora record --serve out/sessions --json"}) +
-                   kExitCodes);
+                   kLimits);
     command.run([options, context] { return record(*options, context); });
 }
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "host/cli/command/commands.hpp"
-#include "host/cli/command/exit_rank.hpp"
+#include "host/cli/command/exit_table.hpp"
 #include "host/cli/command/seconds.hpp"
 #include "host/cli/event/selection.hpp"
 #include "host/cli/terminal/progress.hpp"
@@ -22,6 +22,7 @@ struct TraceInput {
     trace::OpenOptions options;
     bool json = false; // the output
     SelectionOptions selection;
+    std::function<void(std::string_view)> on_diagnostic{}; // receives each line, too
 };
 
 inline bool is_time(const std::string& text) {
@@ -125,6 +126,9 @@ inline trace::ExitStatus with_trace(const TraceInput& input, Context context, st
     trace::Diagnostics diagnostics([&, say = diagnostics_to(context)](std::string_view line) {
         progress.clear();
         say(line);
+        if (input.on_diagnostic) {
+            input.on_diagnostic(line);
+        }
     });
     trace::OpenOptions options = input.options;
     if (options.follow.wanted) {

@@ -5,6 +5,7 @@
 #include "host/analyse/manifest_check.hpp"
 #include "host/analyse/structure_check.hpp"
 #include "host/cli/command/finding_report.hpp"
+#include "host/cli/command/judged_trace.hpp"
 
 #include <array>
 #include <memory>
@@ -32,6 +33,7 @@ void check_files(const formats::Trace& trace, analyse::StructureCheck& check) {
 struct VerifyInput {
     TraceInput trace;
     std::string capture; // empty: none
+    std::string junit;   // likewise
 };
 
 // The machine's packets as another receiver saw them. False: it cannot be read.
@@ -146,40 +148,57 @@ void print_json(Output& out, const analyse::StructureCheck& check, const analyse
     report.end(json, check.relaxations());
 }
 
-trace::ExitStatus verify(const VerifyInput& input, Context context) {
-    return with_trace(input.trace, context, "verifying", [&](formats::Trace& trace) {
-        FindingReport report(context.out, trace, FindingReport::Subject::structure, input.trace.json);
-        std::array<std::uint64_t, analyse::kRules.size()> shown{};
-        analyse::StructureCheck check([&](const Violation& violation) {
-            if (++shown[static_cast<std::size_t>(violation.rule)] <= kViolationsShown) {
-                report.show({.rule = analyse::rule_name(violation.rule),
-                             .event = violation.event,
-                             .file = violation.file,
-                             .task = violation.task,
-                             .text = violation.text});
-            }
-        });
-        trace::Event event;
-        while (trace.next(event)) {
-            check.add(event, trace.facts());
+void add_cases(JunitReport& junit, const analyse::StructureCheck& check, const analyse::Account& account) {
+    for (const analyse::RuleRow& row : analyse::kRules) {
+        const bool open = row.rule == analyse::Rule::account && account.is_open();
+        junit.add_rule("structure", row.name, check.violations(row.rule),
+                       open ? fmt::format("the account stays open: {}", *account.unknown) : "");
+    }
+}
+
+trace::ExitStatus judge(const VerifyInput& input, Context context, formats::Trace& trace, JunitReport& junit) {
+    FindingReport report(context.out, trace, FindingReport::Subject::structure, input.trace.json);
+    std::array<std::uint64_t, analyse::kRules.size()> shown{};
+    analyse::StructureCheck check([&](const Violation& violation) {
+        const FindingReport::Finding found{.rule = analyse::rule_name(violation.rule),
+                                           .event = violation.event,
+                                           .file = violation.file,
+                                           .task = violation.task,
+                                           .text = violation.text};
+        if (++shown[static_cast<std::size_t>(violation.rule)] <= kViolationsShown && !junit.on_standard_output()) {
+            report.show(found);
         }
-        check.finish(trace.facts());
-        check_files(trace, check);
-        analyse::Account account = analyse::account_of(trace);
-        if (!input.capture.empty() && !add_capture(input.capture, context, trace, account)) {
-            return trace::ExitStatus::usage;
+        if (junit.wanted()) {
+            junit.note(found.rule, report.sentence(found));
         }
-        check_account(account, input.trace.path, check);
-        if (input.trace.json) {
-            print_json(context.out, check, account, report);
-        } else {
-            print_account(context.out, account);
-            print_text(context.out, check);
-        }
-        return check.violations() != 0 ? trace::ExitStatus::damaged
-               : account.closes()      ? trace::ExitStatus::clean
-                                       : kAccountOpen;
     });
+    trace::Event event;
+    while (trace.next(event)) {
+        check.add(event, trace.facts());
+    }
+    check.finish(trace.facts());
+    check_files(trace, check);
+    analyse::Account account = analyse::account_of(trace);
+    if (!input.capture.empty() && !add_capture(input.capture, context, trace, account)) {
+        return trace::ExitStatus::usage;
+    }
+    check_account(account, input.trace.path, check);
+    add_cases(junit, check, account);
+    if (input.trace.json) {
+        print_json(context.out, check, account, report);
+    } else if (!junit.on_standard_output()) {
+        print_account(context.out, account);
+        print_text(context.out, check);
+    }
+    return check.violations() != 0 ? trace::ExitStatus::damaged
+           : account.closes()      ? trace::ExitStatus::clean
+                                   : kAccountOpen;
+}
+
+trace::ExitStatus verify(const VerifyInput& input, Context context) {
+    return with_judged_trace(
+        input.trace, context, "verify", JunitReport(input.junit, "verify", input.trace.path),
+        [&](formats::Trace& trace, JunitReport& junit) { return judge(input, context, trace, junit); });
 }
 
 } // namespace
@@ -191,6 +210,7 @@ void add_verify(CommandLine& line, Context context) {
     input->trace.options.whole_first = true;
     add_trace_options(command, input->trace);
     command.flag("--json", input->trace.json, "as JSON");
+    add_junit_option(command, input->junit);
     command.option("--capture", input->capture,
                    "a capture of the same export by another receiver (pcap, pcapng): its chunks must be the same");
     command.run([input, context] { return verify(*input, context); });
@@ -198,8 +218,9 @@ void add_verify(CommandLine& line, Context context) {
     for (const analyse::RuleRow& row : analyse::kRules) {
         rules += fmt::format("  {:<26} {}\n", row.name, row.meaning);
     }
-    command.footer(rules + examples({"remora verify out/udp", "remora verify out/udp --json",
-                                     "remora verify out/udp --capture out/net.pcap"}));
+    command.footer(
+        rules + examples({"remora verify out/udp", "remora verify out/udp --json",
+                          "remora verify out/udp --capture out/net.pcap", "remora verify out/udp --junit verify.xml"}));
 }
 
 } // namespace host::cli

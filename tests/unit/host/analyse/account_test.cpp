@@ -3,7 +3,7 @@
 // not claimed.
 #include "host/analyse/account.hpp"
 
-#include "host/cli/command/exit_rank.hpp"
+#include "host/cli/command/exit_table.hpp"
 #include "host/formats/dat/manifest.hpp"
 #include "host/trace/json.hpp"
 #include "tests/support/host_command_line.hpp"

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+// The one table of exit statuses: what each means, which of two a command ends with. `remora --help`, the manual page
+// and docs/ci.md print it; the help of every command refers to it. Those of every reader: host/trace/diagnostics.hpp.
+#pragma once
+
+#include "host/trace/diagnostics.hpp"
+
+#include <array>
+#include <cstddef>
+#include <string_view>
+
+namespace host::cli {
+
+// Of `remora verify` alone.
+inline constexpr trace::ExitStatus kAccountOpen{6};
+
+// Each row's number is its status.
+inline constexpr std::array<std::string_view, 7> kExitTexts = {
+    "nothing is wrong",
+    "wrong usage, an invalid SQL statement or expectation, or a file or socket that cannot be used",
+    "damage or loss (the rest is used), a violated rule, or an expectation that does not hold",
+    "nothing usable",
+    "no space for the output, or for input that must first be unpacked to TMPDIR; record: a limit was reached",
+    "sql: stopped, because it takes longer than --timeout allows",
+    "verify: nothing is wrong, but whether every record is here is not known",
+};
+
+[[nodiscard]] constexpr std::string_view exit_text(trace::ExitStatus status) {
+    return kExitTexts[static_cast<std::size_t>(status)];
+}
+
+// Any fault is worse than an open account; of two faults the one with the greater number is.
+[[nodiscard]] constexpr trace::ExitStatus worse(trace::ExitStatus a, trace::ExitStatus b) {
+    const auto rank = [](trace::ExitStatus of) { return of == kAccountOpen ? 1 : 2 * static_cast<int>(of); };
+    return rank(a) < rank(b) ? b : a;
+}
+
+} // namespace host::cli
