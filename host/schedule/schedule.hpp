@@ -13,6 +13,7 @@
 //
 //   intervals.hpp        what each task did, from when to when and why; intervals of one task follow each other without
 //                        gap or overlap
+//   latency.hpp          from an interrupt to the first instruction of the task that its handler wakes
 //   jobs.hpp             releases, starts, ends, deadlines, outcomes
 //   accounting.hpp       each response time, divided among its culprits
 //   processor_time.hpp   how the time of one processor is divided among tasks and interrupt handlers

@@ -2,32 +2,66 @@
 // remora summary: what ran, and its figures.
 #include "host/cli/command/summary_view.hpp"
 #include "host/cli/command/trace_input.hpp"
+#include "host/text/escape.hpp"
+#include "host/trace/byte_source.hpp"
 
 #include <memory>
+#include <utility>
+#include <vector>
 
 namespace host::cli {
 
 namespace {
 
-trace::ExitStatus summarise(const TraceInput& input, Context context) {
+struct SummaryInput : TraceInput {
+    std::string raises;
+};
+
+constexpr std::size_t kRaisesBytesMax = std::size_t{1} << 30;
+
+// None: not asked for. What is wrong with the file, for its user.
+lib::Result<std::optional<std::vector<schedule::Observed>>, trace::Refusal> observed(const std::string& path) {
+    if (path.empty()) {
+        return std::optional<std::vector<schedule::Observed>>();
+    }
+    const auto text = trace::read_file(path, kRaisesBytesMax);
+    if (!text) {
+        return trace::Refusal{text.error().text};
+    }
+    auto rows = schedule::parse_raises(text.value());
+    if (!rows) {
+        return rows.error();
+    }
+    return std::optional(std::move(rows.value()));
+}
+
+trace::ExitStatus summarise(const SummaryInput& input, Context context) {
+    auto raises = observed(input.raises);
+    if (!raises) {
+        context.err.print("remora summary: {}: {}\n", text::escaped(input.raises), raises.error().text);
+        return trace::ExitStatus::usage;
+    }
     context.out.page();
     return with_trace(input, context, "summarising", [&](formats::Trace& trace) {
         analyse::Summary summary;
+        analyse::Latencies latencies(std::move(raises.value()));
         trace::Event event;
         analyse::Summary shown;
         Selection selection(input.selection);
         while (trace.next(event)) {
             if (selection.in_span(event)) {
                 summary.add(event);
+                latencies.add(event);
             }
             if (selection.everything() || selection.contains(event)) {
                 shown.add(event);
             }
         }
         summary.finish();
+        latencies.finish();
         const Accounts accounts = accounts_of(trace);
         const Verdict verdict = verdict_of(trace, accounts);
-        const SummaryView view{input.path, trace, selection, summary, shown, accounts, verdict};
+        const SummaryView view{input.path, trace, selection, summary, shown, latencies, accounts, verdict};
         input.json ? print_summary_json(context.out, view) : print_summary(context.out, view);
         return worse(status_of("summary", selection, trace, context),
                      verdict.whole ? trace::ExitStatus::clean : trace::ExitStatus::damaged);
@@ -38,12 +72,15 @@ trace::ExitStatus summarise(const TraceInput& input, Context context) {
 
 void add_summary(CommandLine& line, Context context) {
     Command command = line.command("summary", "print what ran and its figures per task and family");
-    const auto input = std::make_shared<TraceInput>();
+    const auto input = std::make_shared<SummaryInput>();
     add_trace_options(command, *input, "--to-time,--to");
     add_follow_options(command, *input);
     command.flag("--json", input->json, "as JSON");
-    command.footer(examples(
-        {"remora summary out/udp", "remora summary out/udp --json", "remora summary out/udp --from 100ms --to 200ms"}));
+    command.option("--raises", input->raises,
+                   "what an observer outside of the machine saw of its interrupts: when devices raised them");
+    command.footer(
+        examples({"remora summary out/udp", "remora summary out/udp --json",
+                  "remora summary out/udp --from 100ms --to 200ms", "remora summary out/udp --raises out/raises.csv"}));
     command.run([input, context] { return summarise(*input, context); });
 }
 

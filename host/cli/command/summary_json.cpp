@@ -65,6 +65,59 @@ void add_vector_figures(Json& json, const SummaryView& view, const analyse::Vect
     json.member("greatest_ns", time(figures.handler.greatest()));
 }
 
+// Of one leg; null if none is known. greatest: the interrupt from which the greatest counts.
+void add_leg(Json& json, const SummaryView& view, const analyse::Leg& leg) {
+    if (!leg.greatest) {
+        json.value(nullptr);
+        return;
+    }
+    json.begin_object();
+    json.member("count", leg.durations.count());
+    json.member("least_ns", ns(view, leg.durations.least()));
+    json.member("mean_ns", ns(view, leg.durations.mean()));
+    json.member("greatest_ns", ns(view, leg.durations.greatest()));
+    json.begin_object("greatest");
+    json.member("file", text::escaped(view.trace.facts().chunks[leg.greatest->source].file));
+    json.member("record", leg.greatest->record);
+    json.member("time_ns", leg.greatest->at.ns);
+    json.member("ticks", leg.greatest->at.ticks.value);
+    json.end_object();
+    json.end_object();
+}
+
+// raises: how many interrupts an observer saw; null without one, and `missing` says why no raise is known.
+void add_latencies(Json& json, const SummaryView& view) {
+    const auto& raises = view.latencies.raises();
+    const std::string_view missing = raises_missing(view.latencies);
+    json.member("raises_missing", missing.empty() ? std::nullopt : std::optional(missing));
+    if (raises) {
+        json.begin_object("raises");
+        json.member("interrupts", raises->raised.size());
+        json.member("observed", raises->observed);
+        json.end_object();
+    } else {
+        json.member("raises", nullptr);
+    }
+    json.begin_array("latencies");
+    for (const auto& [pair, legs] : view.latencies.pairs()) {
+        const trace::Names& names = view.trace.facts().names;
+        if (!view.selection.is_task(names, pair.context)) {
+            continue;
+        }
+        json.begin_object();
+        json.member("vector", pair.vector);
+        json.member("vector_name", text::escaped(names.find(tracer::Unit::vector, pair.vector)));
+        json.member("context", pair.context);
+        json.member("context_name", text::escaped(names.find(tracer::Unit::context, pair.context)));
+        for (const LegName& name : kLegs) {
+            json.key(name.key);
+            add_leg(json, view, legs.*name.leg);
+        }
+        json.end_object();
+    }
+    json.end_array();
+}
+
 // Null while the cost of a record is not known. An estimate under the clock that clock.mode names.
 void add_tracing(Json& json, const SummaryView& view) {
     const auto tracing = tracing_share(view);
@@ -221,6 +274,7 @@ void print_summary_json(Output& out, const SummaryView& view) {
     json.begin_object("timer_wakeups");
     add_vector_figures(json, view, view.summary.timer());
     json.end_object();
+    add_latencies(json, view);
     json.member("panics", view.summary.panics());
     json.end_object();
     json.blank("\n");

@@ -8,6 +8,7 @@
 #include "lib/wire_numbers.hpp"
 
 #include <algorithm>
+#include <array>
 
 namespace host::cli {
 
@@ -232,6 +233,11 @@ void print_responses(Output& out, const SummaryView& view) {
     }
 }
 
+std::string vector_title(const SummaryView& view, std::uint16_t vector) {
+    const std::string_view name = view.trace.facts().names.find(tracer::Unit::vector, vector);
+    return name.empty() ? fmt::format("vector {}", vector) : fmt::format("{} {}", vector, text::escaped(name));
+}
+
 void print_interrupts(Output& out, const SummaryView& view) {
     if (view.summary.vectors().empty() && view.summary.timer().count == 0) {
         return;
@@ -245,12 +251,48 @@ void print_interrupts(Output& out, const SummaryView& view) {
                   time(figures.handler.sum()), time(figures.handler.mean()), time(figures.handler.greatest()));
     };
     for (const auto& [vector, figures] : view.summary.vectors()) {
-        const std::string_view name = view.trace.facts().names.find(tracer::Unit::vector, vector);
-        line(name.empty() ? fmt::format("vector {}", vector) : fmt::format("{} {}", vector, text::escaped(name)),
-             figures);
+        line(vector_title(view, vector), figures);
     }
     if (view.summary.timer().count != 0) {
         line("timer wakeup", view.summary.timer());
+    }
+}
+
+void print_latencies(Output& out, const SummaryView& view) {
+    const auto shown = [&](const auto& pair) {
+        return view.selection.is_task(view.trace.facts().names, pair.first.context);
+    };
+    if (std::ranges::none_of(view.latencies.pairs(), shown)) {
+        return;
+    }
+    const Times times(view.trace.facts().clock.khz);
+    print_heading(out, fmt::format("{:<17} {:<14} {:>7} {:>10} {:>10} {:>10} {:>14} {:>8}", "latencies", "leg", "count",
+                                   "least", "mean", "greatest", "at", "record"));
+    if (shows_hosts_clock(view.trace)) {
+        out.print("  {}\n", out.styled(Style::warning, kEmulatedNote));
+    }
+    if (const std::string_view missing = raises_missing(view.latencies); !missing.empty()) {
+        out.print("  raise: not known: {}\n", missing);
+    }
+    for (const auto& [pair, legs] : view.latencies.pairs()) {
+        if (!view.selection.is_task(view.trace.facts().names, pair.context)) {
+            continue;
+        }
+        std::array<std::string, 2> titles = {vector_title(view, pair.vector), "  " + task_title(view, pair.context)};
+        std::size_t line = 0;
+        for (const LegName& name : kLegs) {
+            const analyse::Leg& leg = legs.*name.leg;
+            if (!leg.greatest) {
+                continue;
+            }
+            const schedule::Moment& at = leg.greatest->at;
+            out.print("  {:<15} {:<14} {:>7} {:>10} {:>10} {:>10} {:>14} {:>8}\n",
+                      line < titles.size() ? cut(titles[line], 15) : "", name.text, grouped(leg.durations.count()),
+                      times.text(leg.durations.least()), times.text(leg.durations.mean()),
+                      times.text(leg.durations.greatest()),
+                      at.ns ? fmt::format("{} ns", *at.ns) : fmt::format("{}", at.ticks.value), leg.greatest->record);
+            ++line;
+        }
     }
 }
 
@@ -289,6 +331,7 @@ void print_summary(Output& out, const SummaryView& view) {
     print_tasks(out, view);
     print_responses(out, view);
     print_interrupts(out, view);
+    print_latencies(out, view);
     print_families(out, view);
     print_user_events(out, view);
     if (view.summary.panics() != 0) {

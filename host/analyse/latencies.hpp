@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+// How long it took from the raise of an interrupt to the first instruction of the task that its handler wakes, in three
+// legs (host/schedule/latency.hpp), by vector and task. All times are in ticks.
+#pragma once
+
+#include "host/analyse/summary.hpp"
+#include "host/schedule/latency.hpp"
+#include "host/schedule/raises.hpp"
+#include "host/schedule/schedule.hpp"
+
+#include <compare>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <vector>
+
+namespace host::analyse {
+
+struct Leg {
+    Durations durations;
+    std::optional<schedule::Entry> greatest; // the interrupt of the first of the greatest
+
+    void add(lib::Ticks duration, const schedule::Entry& entry);
+};
+
+struct LatencyLegs {
+    Leg to_entry; // from the raise to interrupt_start; of the interrupts whose raise is known
+    Leg to_ready;
+    Leg to_first;
+};
+
+class Latencies {
+  public:
+    struct Pair {
+        std::uint16_t vector = 0;
+        std::uint16_t context = 0;
+
+        friend auto operator<=>(const Pair&, const Pair&) = default;
+    };
+
+    // observed: what an observer saw of the run; none: there was no observer.
+    explicit Latencies(std::optional<std::vector<schedule::Observed>> observed)
+        : m_observed(std::move(observed)) {}
+
+    // In time order, as Trace::next() yields them.
+    void add(const trace::Event& event);
+
+    // Once, after the last event.
+    void finish();
+
+    [[nodiscard]] const std::map<Pair, LatencyLegs>& pairs() const { return m_pairs; }
+
+    // Which interrupts were observed; none: there was no observer.
+    [[nodiscard]] const std::optional<schedule::Raises>& raises() const { return m_raises; }
+
+  private:
+    void add(const schedule::Latency& latency);
+
+    std::optional<std::vector<schedule::Observed>> m_observed;
+    std::optional<schedule::Raises> m_raises;
+    std::vector<schedule::Entry> m_entries;     // of all interrupts; only if there was an observer
+    std::vector<schedule::Latency> m_latencies; // likewise
+    std::map<Pair, LatencyLegs> m_pairs;
+    schedule::Schedule m_schedule;
+    schedule::Latencies m_model{[this](const schedule::Latency& latency) { add(latency); }};
+};
+
+} // namespace host::analyse

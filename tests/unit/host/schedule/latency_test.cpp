@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: MIT
+// From an interrupt to the first instruction of the task that its handler wakes, and the raises that an observer saw:
+// scenes computed by hand. One tick is one nanosecond.
+#include "host/schedule/latency.hpp"
+#include "host/schedule/raises.hpp"
+#include "host/text/format.hpp"
+#include "host/trace/foreign.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <string>
+#include <vector>
+
+namespace host::schedule {
+
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+constexpr std::uint16_t kTimer = 0xEE;
+constexpr std::uint16_t kDevice = 0x91;
+constexpr std::uint32_t kOnSemaphore = 1U << 16;
+
+// Feeds records to the model.
+class Scene {
+  public:
+    Scene& at(std::uint64_t stamp, std::string_view name, std::uint16_t par1 = 0, std::uint32_t par2 = 0,
+              std::uint16_t cpu = 0) {
+        trace::Event event;
+        trace::set_meaning(event, {.code = tracer::find_event(name)->code, .par1 = par1, .par2 = par2});
+        event.cpu = cpu;
+        event.ticks = {stamp};
+        event.record = ++m_records;
+        m_model.take(event, m_schedule.take(event), m_schedule);
+        return *this;
+    }
+
+    std::vector<std::string> latencies; // vector, task: entry, ready, first; record of the entry
+
+  private:
+    Schedule m_schedule;
+    Latencies m_model{[this](const Latency& latency) {
+        latencies.push_back(fmt::format("{:x} {}: {} {} {} #{}", latency.entry.vector, latency.context,
+                                        latency.entry.at.ticks.value, latency.ready.ticks.value,
+                                        latency.first.ticks.value, latency.entry.record));
+    }};
+    std::uint64_t m_records = 0;
+};
+
+//   handler        |100 entry ... 120 release ... 130|
+//   task 12                                              150 first instruction
+TEST(Latencies, CountFromTheEntryOfTheHandlerThatWakes) {
+    Scene scene;
+    scene.at(10, "context_switch", 3).at(100, "interrupt_start", kTimer).at(120, "job_release", 12);
+    scene.at(130, "interrupt_end", kTimer).at(150, "context_switch", 12);
+    EXPECT_THAT(scene.latencies, ElementsAre("ee 12: 100 120 150 #2"));
+}
+
+TEST(Latencies, CountFromTheInnermostHandler) {
+    Scene scene;
+    scene.at(10, "context_switch", 3).at(100, "interrupt_start", kTimer).at(110, "interrupt_start", kDevice);
+    scene.at(120, "task_unblock", 12, kOnSemaphore).at(125, "interrupt_end", kDevice);
+    scene.at(130, "task_unblock", 13, kOnSemaphore).at(135, "interrupt_end", kTimer);
+    scene.at(150, "context_switch", 13).at(170, "context_switch", 12);
+    EXPECT_THAT(scene.latencies, ElementsAre("ee 13: 100 130 150 #2", "91 12: 110 120 170 #3"));
+}
+
+// Task 13 was woken by a task, 14 while another processor had a handler.
+TEST(Latencies, NeedAHandlerOfTheSameProcessor) {
+    Scene scene;
+    scene.at(10, "context_switch", 3).at(100, "interrupt_start", kTimer).at(105, "task_unblock", 14, kOnSemaphore, 1);
+    scene.at(110, "interrupt_end", kTimer).at(120, "job_release", 13).at(150, "context_switch", 13);
+    scene.at(160, "context_switch", 14);
+    EXPECT_THAT(scene.latencies, IsEmpty());
+}
+
+// The second interrupt releases a task that is ready already.
+TEST(Latencies, CountFromTheFirstWakeUp) {
+    Scene scene;
+    scene.at(10, "context_switch", 3).at(100, "interrupt_start", kTimer).at(120, "job_release", 12);
+    scene.at(130, "interrupt_end", kTimer).at(200, "interrupt_start", kTimer).at(220, "job_release", 12);
+    scene.at(230, "interrupt_end", kTimer).at(250, "context_switch", 12);
+    EXPECT_THAT(scene.latencies, ElementsAre("ee 12: 100 120 250 #2"));
+}
+
+TEST(Latencies, ATaskThatWaitsAgainOrEndsBeforeItRanHasNone) {
+    Scene scene;
+    scene.at(10, "context_switch", 3).at(100, "interrupt_start", kTimer).at(120, "task_unblock", 12, kOnSemaphore);
+    scene.at(121, "job_release", 13).at(122, "job_release", 14).at(130, "interrupt_end", kTimer);
+    scene.at(140, "task_block", 12, kOnSemaphore).at(141, "job_abort", 13).at(142, "task_end", 14);
+    scene.at(150, "context_switch", 12).at(160, "context_switch", 13).at(170, "context_switch", 14);
+    EXPECT_THAT(scene.latencies, IsEmpty());
+}
+
+TEST(Latencies, ATaskThatTheHandlerInterruptedContinues) {
+    Scene scene;
+    scene.at(10, "context_switch", 12).at(20, "task_end_cycle", 12).at(100, "interrupt_start", kTimer);
+    scene.at(120, "job_release", 12).at(130, "interrupt_end", kTimer).at(150, "context_switch", 3);
+    scene.at(160, "context_switch", 12);
+    EXPECT_THAT(scene.latencies, IsEmpty());
+}
+
+// Where records are missing, it is unknown whether the task ran meanwhile.
+TEST(Latencies, AGapLeavesNone) {
+    Scene scene;
+    scene.at(10, "context_switch", 3).at(100, "interrupt_start", kTimer).at(120, "job_release", 12);
+    scene.at(125, "blackout_start").at(140, "blackout_end", 0, 7).at(150, "context_switch", 12);
+    EXPECT_THAT(scene.latencies, IsEmpty());
+}
+
+TEST(Raises, AreReadWithFieldsThatAreNotKnown) {
+    const auto rows = parse_raises("vector,raised,taken,stamped\n238,100,130,160\n2,,170,\n");
+    ASSERT_TRUE(rows);
+    EXPECT_THAT(rows.value(), ElementsAre(Observed{238, 100, 130, 160}, Observed{2, {}, 170, {}}));
+}
+
+TEST(Raises, AFileThatIsNoneIsRefusedWithItsLine) {
+    for (const std::string_view line :
+         {"238,100,130", "238,100,130,160,1", "x,100,130,160", "238,100,,160", ",100,130,160", "238,100,130,160x",
+          "70000,100,130,160", "238,131,130,160", "238,100,130,129", "238,100,130,99999999999999999999", ""}) {
+        const auto rows = parse_raises(fmt::format("{}\n238,1,2,3\n{}\n", kRaisesHead, line));
+        ASSERT_FALSE(rows) << line;
+        EXPECT_THAT(rows.error().text, HasSubstr("line 3")) << line;
+    }
+    EXPECT_FALSE(parse_raises(""));
+    EXPECT_FALSE(parse_raises("timestamp,event\n"));
+}
+
+std::vector<Entry> entries(std::initializer_list<std::pair<std::uint16_t, std::uint64_t>> stamps) {
+    std::vector<Entry> result;
+    for (const auto& [vector, stamp] : stamps) {
+        result.push_back({.vector = vector, .at = {.ticks = {stamp}}});
+    }
+    return result;
+}
+
+// The machine's counter is 1000 ahead; tracing begins after the first interrupt.
+TEST(Raises, AreFoundByTheOneOffsetAtWhichTheTraceFits) {
+    const std::vector<Observed> observed = {
+        {kTimer, 40, 50, 60}, {kTimer, 100, 130, 160}, {kDevice, {}, 170, 190}, {kTimer, 300, 300, 330}};
+    const Raises raises = match(observed, entries({{kTimer, 1160}, {kDevice, 1190}, {kTimer, 1330}}));
+    EXPECT_EQ(raises.fit, Raises::Fit::one);
+    EXPECT_EQ(raises.observed, 3U);
+    EXPECT_THAT(raises.raised, ElementsAre(lib::Ticks{1100}, std::nullopt, lib::Ticks{1300}));
+}
+
+TEST(Raises, AnEntryThatWasNotObservedHasNone) {
+    const std::vector<Observed> observed = {{kTimer, 100, 130, 160}, {kTimer, 300, 300, 330}, {kTimer, 450, 450, 480}};
+    const Raises raises = match(observed, entries({{kTimer, 160}, {kTimer, 331}, {kTimer, 480}}));
+    EXPECT_EQ(raises.fit, Raises::Fit::one);
+    EXPECT_EQ(raises.observed, 2U);
+    EXPECT_THAT(raises.raised, ElementsAre(lib::Ticks{100}, std::nullopt, lib::Ticks{450}));
+}
+
+TEST(Raises, OfAnotherRunFitNothing) {
+    const std::vector<Observed> observed = {{kTimer, 100, 130, 160}, {kTimer, 300, 300, 330}};
+    const Raises raises = match(observed, entries({{kTimer, 10}, {kTimer, 25}, {kTimer, 57}, {kDevice, 80}}));
+    EXPECT_EQ(raises.fit, Raises::Fit::none);
+    EXPECT_THAT(raises.raised, ElementsAre(std::nullopt, std::nullopt, std::nullopt, std::nullopt));
+    EXPECT_EQ(match({}, entries({{kTimer, 10}})).fit, Raises::Fit::none);
+    EXPECT_EQ(match(observed, {}).fit, Raises::Fit::none);
+}
+
+TEST(Raises, ThatFitAtSeveralOffsetsAreNotBelieved) {
+    const std::vector<Observed> observed = {{kTimer, 100, 100, 130}, {kTimer, 200, 200, 230}, {kTimer, 300, 300, 330}};
+    EXPECT_EQ(match(observed, entries({{kTimer, 1130}, {kTimer, 1230}})).fit, Raises::Fit::several);
+    EXPECT_EQ(match(observed, entries({{kTimer, 1130}, {kTimer, 1230}, {kTimer, 1330}})).fit, Raises::Fit::one);
+}
+
+} // namespace
+
+} // namespace host::schedule
