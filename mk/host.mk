@@ -2,8 +2,9 @@
 TRACE_LIBRARY_LIBS := -lfmt -lzstd
 HOST_LIBS := $(TRACE_LIBRARY_LIBS) -lsqlite3
 
-# host/tools: programs of one file each; host/compat: published interfaces of other systems, as libraries in C.
-HOST_SOURCES := $(filter-out host/tools/% host/compat/%,$(call DEEP,host,.cpp))
+# host/tools: programs of one file each; host/compat: published interfaces of other systems, as libraries in C;
+# host/observer: a plugin of QEMU.
+HOST_SOURCES := $(filter-out host/tools/% host/compat/% host/observer/%,$(call DEEP,host,.cpp))
 COMPAT_SOURCES := $(wildcard host/compat/*.cpp)
 READER_SOURCES := $(foreach room,text trace formats,$(call DEEP,host/$(room),.cpp))
 COMMON_SOURCES := $(CODEC_SOURCES) $(LIB_SOURCES) lib/assert_hosted.cpp
@@ -14,6 +15,9 @@ $(BUILD)/host/host/cli/command/command_line.cpp.o $(BUILD)/host/host/tools/tlogd
   HOST_CXXFLAGS := $(filter-out -Wnull-dereference,$(HOST_CXXFLAGS))
 
 $(eval $(call linked,$(REMORA),$(call host_objects,$(HOST_SOURCES) $(COMMON_SOURCES)),$(HOST_LIBS)))
+
+# QEMU has the symbols that are open in its plugin.
+$(eval $(call linked,$(OBSERVER),$(call host_objects,$(wildcard host/observer/*.cpp)),-shared))
 
 # The reader library's headers include each other by their paths from the root, so they are installed under one directory
 # of their own.
@@ -54,7 +58,7 @@ $(BUILD)/host/examples/traceparser_sample: examples/traceparser_sample.c host/co
 	@gcc -std=c11 -O2 -Wall -Wextra -Wpedantic -Werror -I host/compat $< $(TRACEPARSER).a -o $@ $(TRACEPARSER_PRIVATE_LIBS)
 
 .PHONY: host compat install
-host: $(REMORA) compat ## build: the host tools
+host: $(REMORA) $(OBSERVER) compat ## build: the host tools
 
 compat: $(COMPAT_LINKS) $(COMPAT_LIBRARIES) $(TOOLS) $(SAMPLES) ## build: libraries with published interfaces, their programs
 

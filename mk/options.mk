@@ -89,7 +89,7 @@ endif
 # A misspelt variable on the command line is an error.
 STEP_KEYS := ITRACE CLOCK_STEP CLOCK_TRIGGER CLOCK_MAX_DELTA CLOCK_NEAR_ZERO CLOCK_RECORDS
 SHIFT_KEYS := SHIFT EVENT_SHIFT
-RUN_KEYS := CI PORT SEED KEY DURATION_MS TIMEOUT_S $(STEP_KEYS) CHECK DEPS CASES GDB_PORT PACKAGES CONFIG_FILE BUILD CXX WARNINGS RECORDS TASKS SECTIONS \
+RUN_KEYS := CI PORT SEED KEY OBSERVE DURATION_MS TIMEOUT_S $(STEP_KEYS) CHECK DEPS CASES GDB_PORT PACKAGES CONFIG_FILE BUILD CXX WARNINGS RECORDS TASKS SECTIONS \
   PREFIX DESTDIR FUZZ_RUNS FUZZ_SECONDS CLANG HOST_BENCH_EVENTS CCACHE PRECOMPILED DOCUMENT SEEDS SOAK_SEEDS $(SHIFT_KEYS) RUNS
 $(foreach word,$(MAKEOVERRIDES),$(if $(findstring =,$(word)),\
   $(if $(filter $(firstword $(subst =, ,$(word))),$(OPTION_KEYS) $(RUN_KEYS)),,\
@@ -101,8 +101,9 @@ SEED := 1
 DURATION_MS :=
 TIMEOUT_S := 120
 KEY :=
+OBSERVE :=
 $(foreach key,$(STEP_KEYS) $(SHIFT_KEYS),$(eval $(key) :=))
-export PORT SEED KEY DURATION_MS TIMEOUT_S $(STEP_KEYS) $(SHIFT_KEYS) APP SINK PROTOCOL STREAM BOOT ACCEL CLOCK NIC INTERRUPTS CLI_STI WATCHDOG_MS OUT TRACER TSC COMPENSATION COMPACT FORMATS
+export PORT SEED KEY OBSERVE DURATION_MS TIMEOUT_S $(STEP_KEYS) $(SHIFT_KEYS) APP SINK PROTOCOL STREAM BOOT ACCEL CLOCK NIC INTERRUPTS CLI_STI WATCHDOG_MS OUT TRACER TSC COMPENSATION COMPACT FORMATS
 
 # Only for `make bench-kernel`: a kernel for a number of tasks, and one that measures its interrupts-off sections.
 TASKS :=
@@ -119,6 +120,7 @@ RELEASED_TEST_KERNEL := $(KERNEL_DIR)/kernel-test-released.elf
 BENCH_KERNEL := $(KERNEL_DIR)/kernel-bench.elf
 EFI := $(BUILD)/uefi/BOOTX64.EFI
 REMORA := $(BUILD)/host/remora
+OBSERVER := $(BUILD)/host/observer.so
 
 # What `make help` shows of them.
 #= TRACER=NEW|OFF          record events, or build the kernel without any code of the tracer
@@ -145,6 +147,8 @@ REMORA := $(BUILD)/host/remora
 #= PORT=n SEED=n           UDP port of the collector, seed of the workload
 #= KEY=file                32 hexadecimal digits that collector and machine share: the export is authenticated. It is
 #=                         handed over by QEMU; another machine has it as \remora.key beside \kernel.elf (BOOT=uefi)
+#= OBSERVE=on|off          with CLOCK=icount: an observer outside of the machine notes when devices raise interrupts, in
+#=                         OUT/raises.csv (docs/latency.md)
 #= DURATION_MS=n           length of the workload, if the application offers it
 #= SHIFT=task:n,... EVENT_SHIFT=n  activations of these tasks are n ticks later, and periodic timer events (docs/sweep.md)
 #= ITRACE=instructions|blocks  tasks run in steps, in an application that offers it (docs/instruction-tracing.md)

@@ -25,7 +25,7 @@ apps: ## run: the applications for APP=
 run: ## run: build, boot, receive the trace, check it
 	@source qemu/lib.sh && check_values
 	@$(MAKE) --no-print-directory deps PACKAGES='$(PACKAGES_RUN)'
-	@$(MAKE) --no-print-directory $(JOBS) $(KERNEL) $(EFI) $(REMORA)
+	@$(MAKE) --no-print-directory $(JOBS) $(KERNEL) $(EFI) $(REMORA) $(if $(filter on,$(OBSERVE)),$(OBSERVER))
 	@qemu/run.sh $(KERNEL) $(EFI) $(REMORA)
 
 debug: ## run: boot stopped, for gdb

@@ -11,6 +11,7 @@
 #               KEY=file (of the acknowledged export: 32 hexadecimal digits, for the guest as opt/remora/key)
 #               LOADER_KEY=file (BOOT=uefi: the same key as \remora.key beside the kernel, for the loader)
 #               RAMDISK=file (shown as an NVDIMM) PCAP=file (what crosses the wire) OVMF=file
+#               OBSERVER=plugin RAISES=file (CLOCK=icount: host/observer writes there when devices raised interrupts)
 #               RAM=file (the machine's memory: offset = address; it outlives QEMU)
 # exit code     isa-debug-exit: 2 * value + 1 (33 = ok); ACPI power-off, triple fault: 0; QEMU's own failure: 1
 set -euo pipefail
@@ -19,7 +20,7 @@ source "$(dirname "$0")/lib.sh"
 
 : "${KERNEL:?the kernel image}" "${WORK:?a directory for serial.log}"
 BOOT=${BOOT:-pvh} ACCEL=${ACCEL:-tcg} CLOCK=${CLOCK:-tcg} NIC=${NIC:-pci}
-SINGLESTEP=${SINGLESTEP:-} RAMDISK=${RAMDISK:-} RAM=${RAM:-} PCAP=${PCAP:-}
+SINGLESTEP=${SINGLESTEP:-} RAMDISK=${RAMDISK:-} RAM=${RAM:-} PCAP=${PCAP:-} RAISES=${RAISES:-}
 EFI_LOADER=${EFI_LOADER:-build/uefi/BOOTX64.EFI}
 words=$1
 shift
@@ -61,6 +62,14 @@ icount)
     shift_bits=0
     [[ $BOOT == uefi ]] && shift_bits=3
     options+=(-icount "shift=$shift_bits,sleep=off" -rtc 'base=2026-01-01T00:00:00,clock=vm')
+    if [[ -n $RAISES ]]; then
+        log=$(quoted "$WORK/observer.log")
+        options+=(
+            -plugin "$(quoted "$(realpath "$OBSERVER")"),log=$log,out=$(quoted "$RAISES"),shift=$shift_bits"
+            -D "$WORK/observer.log"
+            -d 'int,trace:apic_local_deliver,trace:apic_deliver_irq,trace:apic_mem_writel'
+        )
+    fi
     ;;
 tcg) ;;
 *) die "CLOCK=$CLOCK is not valid" 'CLOCK=tcg or CLOCK=icount' ;;

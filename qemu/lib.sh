@@ -72,6 +72,11 @@ check_values() {
         die "SHIFT=$SHIFT is not valid" 'SHIFT=task:ticks,task:ticks,...'
     fi
     check_given EVENT_SHIFT 0 4294967295
+    case ${OBSERVE:-off} in
+    off) ;;
+    on) [[ $CLOCK == icount ]] || die 'OBSERVE=on counts instructions, and so must the clock' 'CLOCK=icount' ;;
+    *) die "OBSERVE=$OBSERVE is not valid" 'OBSERVE=on or off' ;;
+    esac
     check_given CLOCK_STEP 0 18446744073709551615
     check_given CLOCK_TRIGGER 0 4294967294
     check_given CLOCK_MAX_DELTA 1 18446744073709551615

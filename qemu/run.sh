@@ -9,6 +9,7 @@
 #
 #   OUT/serial.log  OUT/qemu.log  OUT/collector.log  OUT/ramdisk.img      logs and ramdisk of the run
 #   OUT/ram                                  the machine's memory, also while it runs (docs/black-box.md)
+#   OUT/raises.csv                           with OBSERVE=on: when devices raised interrupts (docs/latency.md)
 #   OUT/qmp.in  OUT/qmp.out                  QEMU's monitor, while it runs: after TIMEOUT_S it sends an NMI
 #   OUT/udp  OUT/disk                                                     the sessions
 #   OUT/udp.journal                                                       only if the collector was killed
@@ -20,6 +21,7 @@ source "$(dirname "$0")/lib.sh"
 KERNEL=$1
 EFI_LOADER=$2
 REMORA=$3
+OBSERVER=$(dirname "$REMORA")/observer.so
 : "${APP:?}" "${SINK:?}" "${BOOT:?}" "${ACCEL:?}" "${CLOCK:?}" "${NIC:?}" "${OUT:?}" "${PORT:?}" "${SEED:?}"
 : "${TIMEOUT_S:?}" "${TRACER:?}"
 if [[ $TRACER == OFF ]]; then
@@ -47,6 +49,7 @@ check_host() {
     if [[ $BOOT == uefi ]]; then
         need_file "$EFI_LOADER" 'make all'
     fi
+    [[ ${OBSERVE:-off} != on ]] || need_file "$OBSERVER" 'make host'
     if sink_has disk; then
         need_tool mkfs.fat
         need_tool mcopy
@@ -95,7 +98,8 @@ prepare_out() {
     clear_folder "$OUT/udp.journal" "$kJournalFiles"
     clear_folder "$OUT/disk" "$kSessionFiles"
     clear_folder "$OUT/esp" "$kEspFiles"
-    rm -f "$OUT/ramdisk.img" "$OUT/ram" "$SERIAL" "$READY" "$OUT/qemu.log" "$OUT/collector.log" "$MONITOR".{in,out}
+    rm -f "$OUT/ramdisk.img" "$OUT/ram" "$SERIAL" "$READY" "$OUT/qemu.log" "$OUT/collector.log" "$MONITOR".{in,out} \
+        "$OUT/raises.csv"
     touch "$SERIAL"
     if sink_has disk; then
         make_ramdisk "$OUT/ramdisk.img"
@@ -145,7 +149,10 @@ start_guest() {
     if mkfifo "$MONITOR.in" "$MONITOR.out" 2>/dev/null; then # not every file system has them
         monitor=(-chardev "pipe,id=monitor,path=$(quoted "$MONITOR")" -mon 'chardev=monitor,mode=control')
     fi
+    local raises=
+    [[ ${OBSERVE:-off} != on ]] || raises=$OUT/raises.csv
     KERNEL=$KERNEL EFI_LOADER=$EFI_LOADER WORK=$OUT RAMDISK=$ramdisk RAM=$ram BOOT=$BOOT ACCEL=$ACCEL CLOCK=$CLOCK \
+        OBSERVER=$OBSERVER RAISES=$raises \
         NIC=$NIC setsid "$(dirname "$0")/boot.sh" "$(kernel_words acpi)" "${monitor[@]}" >"$OUT/qemu.log" 2>&1 &
     QEMU_PID=$!
 }
@@ -350,7 +357,9 @@ judge_session() {
     6) PROBLEMS+=("whether the trace in $1 is whole is not known: its account stays open") ;;
     *) PROBLEMS+=("the trace in $1 is not whole") ;;
     esac
-    "$REMORA" --no-pager summary "$1" || PROBLEMS+=("the trace in $1 cannot be read")
+    local raises=()
+    [[ ! -e $OUT/raises.csv ]] || raises=(--raises "$OUT/raises.csv")
+    "$REMORA" --no-pager summary "$1" "${raises[@]}" || PROBLEMS+=("the trace in $1 cannot be read")
     # Only a clock that counts instructions shows the kernel's timing alone.
     if [[ $CLOCK == icount ]]; then
         say

@@ -17,6 +17,7 @@ COMPENSATED_TEST_KERNEL = f"{BUILD}/kernel-compensation/kernel-test.elf"
 KERNEL_OFF = f"{BUILD}/kernel-off/kernel.elf"
 EFI = os.environ.get("EFI", f"{BUILD}/uefi/BOOTX64.EFI")
 REMORA = os.environ.get("REMORA", f"{BUILD}/host/remora")
+OBSERVER = f"{BUILD}/host/observer.so"
 
 # A make below this one starts afresh: no job server, no variables of the make that runs the tests.
 INHERITED = {key: value for key, value in os.environ.items() if key not in ("MAKEFLAGS", "MAKELEVEL", "MFLAGS",

@@ -12,19 +12,19 @@ import subprocess
 import time
 
 from support.cases import expect
-from support.context import EFI, INHERITED, KERNEL, REMORA, ROOT, Context
+from support.context import EFI, INHERITED, KERNEL, OBSERVER, REMORA, ROOT, Context
 
 # Exit codes of QEMU under exit=debug: 2 * value + 1.
 OK, APP_FAILED, PANIC, BAD_COMMAND_LINE, EXPORT_FAILED, UNSUPPORTED = 33, 35, 37, 39, 41, 43
 
 
 def machine(work, *, kernel=None, efi=None, boot="pvh", clock="icount", nic="none", ramdisk=None, pcap=None,
-            singlestep=False, ram=None, loader_key=None):
+            singlestep=False, ram=None, loader_key=None, raises=None):
     """The environment of qemu/boot.sh for such a machine, whose files go to the directory work."""
     return {**INHERITED, "KERNEL": str(kernel or KERNEL), "EFI_LOADER": str(efi or EFI), "WORK": str(work),
             "BOOT": boot, "ACCEL": "tcg", "CLOCK": clock, "NIC": nic, "RAMDISK": str(ramdisk or ""),
             "RAM": str(ram or ""), "PCAP": str(pcap or ""), "SINGLESTEP": "1" if singlestep else "",
-            "LOADER_KEY": str(loader_key or "")}
+            "OBSERVER": OBSERVER, "RAISES": str(raises or ""), "LOADER_KEY": str(loader_key or "")}
 
 
 @dataclasses.dataclass
@@ -111,11 +111,12 @@ class GuestContext(Context):
 
     def boot(self, app="control", *, kernel=None, boot="pvh", clock="icount", nic="pci", ramdisk=None, pcap=None,
              ram=None, until=None, efi=None, raw_words=None, singlestep=False, devices=(), meanwhile=None,
-             loader_key=None, **words):
+             loader_key=None, raises=None, **words):
         """Boots a guest and waits for its end. nic: the card of the machine; nic_word: the word on the kernel's command
         line, if it differs. words: further keys of the command line; raw_words: all of it. until: a pattern in the
-        serial output that ends the wait. devices: further options of QEMU. meanwhile(monitor): called again and again
-        while the application runs."""
+        serial output that ends the wait. devices: further options of QEMU. raises: where an
+        observer outside of the machine writes. meanwhile(monitor): called again and again while the application
+        runs."""
         if boot == "uefi":
             clock = "tcg"
         line = {"exit": "debug", "app": app, "sink": "none", "clock": clock, "nic": words.pop("nic_word", nic),
@@ -125,7 +126,7 @@ class GuestContext(Context):
         work = self.dir / f"boot{self._boots}"
         work.mkdir()
         env = machine(work, kernel=kernel, efi=efi, boot=boot, clock=clock, nic=nic, ramdisk=ramdisk, pcap=pcap,
-                      singlestep=singlestep, ram=ram, loader_key=loader_key)
+                      singlestep=singlestep, ram=ram, loader_key=loader_key, raises=raises)
         options = list(devices)
         monitor = None
         if meanwhile:

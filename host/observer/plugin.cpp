@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: MIT
+// The observer outside of the machine: a plugin of QEMU's emulator that counts the instructions the processor executes
+// and so dates what QEMU logs of its interrupt controller (request_log.hpp). The machine does not notice it.
+//
+//   -plugin observer.so,log=FILE,out=FILE,shift=N -D FILE -d int,trace:apic_...      (qemu/boot.sh)
+//
+//   log     where QEMU logs. It is mapped, extended with zeros, so that before each block of instructions one look at
+//           memory shows whether QEMU has written; removed from its directory when it is mapped.
+//   out     CSV: vector,raised,taken,stamped in ticks of a clock with 2^N ticks per instruction; empty: not known
+//
+// A clock that counts instructions (-icount) ends a block at the instruction before a timer expires, and after each
+// access to a device. So the number of instructions is that of the raise, not that of the next look.
+#include "host/observer/qemu_plugin.hpp"
+#include "host/observer/request_log.hpp"
+
+#include <algorithm>
+#include <cinttypes>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fcntl.h>
+#include <string>
+#include <sys/mman.h>
+#include <unistd.h>
+
+extern "C" {
+// What QEMU looks for in a plugin.
+extern __attribute__((visibility("default"))) int qemu_plugin_version;
+int qemu_plugin_version = 1;
+__attribute__((visibility("default"))) int qemu_plugin_install(std::uint64_t id, const qemu_info_t* info, int count,
+                                                               char** arguments);
+}
+
+namespace {
+
+using host::observer::Interrupt;
+using host::observer::RequestLog;
+
+constexpr std::size_t kLogBytesMax = std::size_t{1} << 36; // of addresses; only what was written takes space
+
+std::string g_log_name;
+unsigned g_shift = 0;
+std::FILE* g_out = nullptr;
+const char* g_text = nullptr; // the next byte that QEMU will write
+std::uint64_t g_executed = 0; // instructions, counted by the code that QEMU generates
+
+std::string ticks(std::optional<std::uint64_t> executed) {
+    return executed ? std::to_string(*executed << g_shift) : std::string();
+}
+
+RequestLog g_log([](const Interrupt& interrupt) {
+    std::fprintf(g_out, "%u,%s,%s,%s\n", interrupt.vector, ticks(interrupt.raised).c_str(),
+                 ticks(interrupt.taken).c_str(), ticks(interrupt.stamped).c_str());
+});
+
+[[noreturn]] void fail(const char* what, const std::string& name) {
+    std::fprintf(stderr, "observer: %s %s: %s\n", what, name.c_str(), std::strerror(errno));
+    std::exit(1);
+}
+
+void map_log() {
+    const int file = open(g_log_name.c_str(), O_RDWR | O_CLOEXEC);
+    if (file < 0 || ftruncate(file, static_cast<off_t>(kLogBytesMax)) != 0) {
+        fail("cannot use", g_log_name);
+    }
+    void* const text = mmap(nullptr, kLogBytesMax, PROT_READ, MAP_SHARED, file, 0);
+    if (text == MAP_FAILED) { // NOLINT(performance-no-int-to-ptr): the system's macro
+        fail("cannot map", g_log_name);
+    }
+    g_text = static_cast<const char*>(text);
+    close(file);
+    unlink(g_log_name.c_str());
+}
+
+// A line whose end is missing is read next time.
+void read_log() {
+    while (*g_text != '\0') {
+        const char* end = g_text;
+        while (*end != '\0' && *end != '\n') {
+            ++end;
+        }
+        if (*end == '\0') {
+            return;
+        }
+        g_log.take({g_text, end}, g_executed);
+        g_text = end + 1;
+    }
+}
+
+void before_block(unsigned /*processor*/, void* /*argument*/) {
+    if (*g_text != '\0') {
+        read_log();
+    }
+}
+
+void before_rdtsc(unsigned /*processor*/, void* /*argument*/) {
+    g_log.read_stamp(g_executed);
+}
+
+bool reads_stamp(const qemu_plugin_insn* instruction) {
+    const auto* const bytes = static_cast<const unsigned char*>(qemu_plugin_insn_data(instruction));
+    const std::size_t size = qemu_plugin_insn_size(instruction);
+    return (size == 2 && bytes[0] == 0x0F && bytes[1] == 0x31) ||                   // rdtsc
+           (size == 3 && bytes[0] == 0x0F && bytes[1] == 0x01 && bytes[2] == 0xF9); // rdtscp
+}
+
+void translate(std::uint64_t /*id*/, qemu_plugin_tb* block) {
+    if (g_text == nullptr) {
+        map_log(); // QEMU has opened it by now
+    }
+    qemu_plugin_register_vcpu_tb_exec_cb(block, &before_block, QEMU_PLUGIN_CB_NO_REGS, nullptr);
+    const std::size_t instructions = qemu_plugin_tb_n_insns(block);
+    for (std::size_t i = 0; i < instructions; ++i) {
+        qemu_plugin_insn* const instruction = qemu_plugin_tb_get_insn(block, i);
+        if (reads_stamp(instruction)) {
+            qemu_plugin_register_vcpu_insn_exec_cb(instruction, &before_rdtsc, QEMU_PLUGIN_CB_NO_REGS, nullptr);
+        }
+        qemu_plugin_register_vcpu_insn_exec_inline(instruction, QEMU_PLUGIN_INLINE_ADD_U64, &g_executed, 1);
+    }
+}
+
+void finish(std::uint64_t /*id*/, void* /*argument*/) {
+    g_log.finish();
+    if (std::fclose(g_out) != 0) {
+        fail("cannot write", "its output");
+    }
+}
+
+} // namespace
+
+int qemu_plugin_install(std::uint64_t id, const qemu_info_t* info, int count, char** arguments) {
+    std::string out;
+    for (int i = 0; i < count; ++i) {
+        const std::string_view argument = arguments[i];
+        if (argument.starts_with("log=")) {
+            g_log_name = argument.substr(4);
+        } else if (argument.starts_with("out=")) {
+            out = argument.substr(4);
+        } else if (argument.starts_with("shift=")) {
+            g_shift = static_cast<unsigned>(std::atoi(arguments[i] + 6)); // NOLINT(cert-err34-c): of qemu/boot.sh
+        }
+    }
+    if (info->system.max_vcpus != 1) {
+        std::fputs("observer: QEMU's log does not say which processor it means: one processor only\n", stderr);
+        return 1;
+    }
+    g_out = std::fopen(out.c_str(), "we");
+    if (g_out == nullptr) {
+        fail("cannot write", out);
+    }
+    std::fputs("vector,raised,taken,stamped\n", g_out);
+    qemu_plugin_register_vcpu_tb_trans_cb(id, &translate);
+    qemu_plugin_register_atexit_cb(id, &finish, nullptr);
+    return 0;
+}
