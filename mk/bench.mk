@@ -49,7 +49,8 @@ sweep: kernel $(REMORA) ## figures: search the phases at which the tasks of APP=
 # Of these applications some tasks run longer than they declare, on purpose: exit code 2.
 sweep-figures: kernel $(REMORA) ## figures: the same for the applications of docs/sweep.md; writes its tables
 	@for app in $(SWEPT); do \
-	  tests/sweep/sweep.py $$app --runs $(RUNS) --document docs/sweep.md || [ $$? = 2 ] || exit 1; \
+	  tests/sweep/sweep.py $$app --runs $(RUNS) $$([ $$app != control ] || echo --duration-ms 100) \
+	    --document docs/sweep.md || [ $$? = 2 ] || exit 1; \
 	done
 
 # With the tracer there is space for fewer stacks.

@@ -14,7 +14,7 @@ from sweep.simulation import worst_of_all_phases
 
 COLLIDE = "s_collide"
 RUNS = 60
-SETS = 60
+SETS = 40
 
 
 def fixed_set(*parameters):
@@ -32,6 +32,24 @@ def sweep_bounds_of_fixed_priorities_are_the_published_ones(_):
     expect_equal(fixed_set((26, 70), (62, 100)), [26, 118], "Lehoczky's set")
 
 
+def expect_exact(tasks, bound, index, key):
+    found = worst_of_all_phases(tasks, index, key)
+    expect(bound == found, f"{tasks[index]} of {tasks}: bound {bound}, the worst of all phases is {found}")
+
+
+def expect_exact_by_deadlines(tasks):
+    for i, task in enumerate(tasks):
+        others = [other for other in tasks if other is not task]
+        expect_exact(tasks, deadline_response(task, others).response, i, lambda k, release: release + tasks[k].deadline)
+
+
+@case
+def sweep_bounds_of_deadlines_hold_for_the_published_set(_):
+    """Of Spuri (1996), with one deadline beyond its period, compared with all its phases."""
+    expect_exact_by_deadlines([Task(f"t{i}", wcet, period, deadline, DEADLINE) for i, (wcet, period, deadline) in
+                               enumerate(((1, 4, 4), (2, 6, 9), (2, 8, 6), (2, 16, 12)))])
+
+
 def random_set(source, kinds):
     while True:
         tasks = []
@@ -43,11 +61,6 @@ def random_set(source, kinds):
             return tasks
 
 
-def expect_exact(tasks, bound, index, key):
-    found = worst_of_all_phases(tasks, index, key)
-    expect(bound == found, f"{tasks[index]} of {tasks}: bound {bound}, the worst of all phases is {found}")
-
-
 @case
 def sweep_bounds_are_the_worst_of_all_phases(_):
     """Exactly, for small sets: fixed priorities, deadlines, and deadlines below a fixed priority."""
@@ -57,11 +70,7 @@ def sweep_bounds_are_the_worst_of_all_phases(_):
         for i, task in enumerate(tasks):
             above = [other for other in tasks if other is not task and other.deadline <= task.deadline]
             expect_exact(tasks, fixed_response(task, above), i, lambda k, _, tasks=tasks: tasks[k].deadline)
-        tasks = random_set(source, [DEADLINE] * source.choice((2, 3)))
-        for i, task in enumerate(tasks):
-            others = [other for other in tasks if other is not task]
-            expect_exact(tasks, deadline_response(task, others).response, i,
-                         lambda k, release, tasks=tasks: release + tasks[k].deadline)
+        expect_exact_by_deadlines(random_set(source, [DEADLINE] * source.choice((2, 3))))
         above, *tasks = every = random_set(source, [FIXED, DEADLINE, DEADLINE])
         for i, task in enumerate(tasks):
             others = [other for other in tasks if other is not task]
@@ -71,16 +80,22 @@ def sweep_bounds_are_the_worst_of_all_phases(_):
 
 @case
 def sweep_bounds_count_blocking_once_for_each_task_and_mutex(_):
-    def sections(protocol):
-        return [Section("low", "m", 3, protocol), Section("low", "n", 4, protocol), Section("lower", "m", 5, protocol),
-                Section("high", "m", 1, protocol), Section("high", "n", 1, protocol)]
+    def sections(protocol, *lower):
+        return [Section(task, mutex, length, protocol) for task, mutex, length in
+                (("high", "m", 1), ("high", "n", 1), *lower)]
 
-    lower = {"low", "lower"}
-    expect_equal(blocking(sections("inheritance"), {"high"}, lower), 9, "by inheritance")
-    expect_equal(blocking(sections("ceiling"), {"high"}, lower), 5, "by ceilings")
-    expect_equal(blocking(sections("inheritance"), {"other"}, lower), 0, "of a task that shares nothing")
+    urgent, lower = {"high"}, {"low", "lower"}
+    one_task = (("low", "m", 3), ("low", "n", 4))
+    one_mutex = (("low", "m", 3), ("lower", "m", 5))
+    expect_equal(blocking(sections("inheritance", *one_task), urgent, lower), 4, "by one task, inheritance")
+    expect_equal(blocking(sections("inheritance", *one_mutex), urgent, lower), 5, "by one mutex, inheritance")
+    both = sections("inheritance", *one_task, *one_mutex)
+    expect_equal(blocking(both, urgent, lower), 9, "by two tasks on two mutexes, inheritance")
+    expect_equal(blocking(both, {"other"}, lower), 0, "of a task that shares nothing")
+    ceilings = sections("ceiling", *one_task, *one_mutex)
+    expect_equal(blocking(ceilings, urgent, lower), 5, "by two tasks on two mutexes, ceilings")
     try:
-        blocking(sections("none"), {"high"}, lower)
+        blocking(sections("none", *one_task), urgent, lower)
     except Unbounded as reason:
         expect("no protocol" in str(reason), str(reason))
     else:

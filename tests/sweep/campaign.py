@@ -10,6 +10,7 @@ from sweep.runs import Shifts, Worst
 from sweep.search import Dimension, Search
 
 EVENT_PROBES = 2
+LEADS = 8  # parts of a job
 
 
 @dataclasses.dataclass
@@ -46,10 +47,10 @@ class Campaign:
         self.budget = budget
         self.seed = seed
         self.model = Model(runs.declared())
-        self.seen = {}
         self.count = 0
         self.tried = set()
         first = runs.observe(Shifts())
+        self.seen = {key: longest for key, (longest, _) in first.items()}  # over all runs
         self.targets = self._targets(first)
         self._record(Shifts(), first)
         self.tried.add(Shifts())
@@ -86,11 +87,18 @@ class Campaign:
         return Target(task, search, search.propose())
 
     def _starts(self, task, dimensions):
-        """All released at one instant; and the phase at which the analysis has the longest response."""
-        first = {one.name: one.first for one in self.model.tasks if one.beside(task)}
+        """All released at one instant; the phase at which the analysis has the longest response; and all at one instant
+        but a task with a critical section, which is then somewhere in its job."""
+        beside = [one for one in self.model.tasks if one.beside(task)]
+        first = {one.name: one.first for one in beside}
         latest = max(first.values())
         together = {dimension.name: latest - first[dimension.name] for dimension in dimensions}
         starts = [Shifts.of(together)]
+        for one in beside:
+            if one is not task and any(key[:2] == ("section", one.context) for key in self.seen):
+                ran = self.seen.get(("ran", one.context, one.name), 0)
+                starts += [Shifts.of({name: ticks + (ran * i // LEADS if name != one.name else 0)
+                                      for name, ticks in together.items()}) for i in range(1, LEADS)]
         bound = self.model.bound(task, self.seen)
         if bound.release and task.name in together:
             starts.append(Shifts.of({**together, task.name: together[task.name] + bound.release % task.period}))
@@ -135,7 +143,8 @@ class Campaign:
         for target in self.targets:
             target.bound = self.model.bound(target.task, self.seen)
             target.measured = self.model.bound(target.task, self.seen, measured=True)
-            target.done = target.met or (target.bound.value is None and target.search.exhausted)
+            endless = target.worst is None and target.task.level not in ("RM", "EDF")
+            target.done = target.met or endless or (target.measured.value is None and target.search.exhausted)
 
     def violations(self, target):
         """Overruns of declared times that were recorded, of any task that existed beside this one."""

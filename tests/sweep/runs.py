@@ -25,8 +25,8 @@ BLACK_BOX_ADDRESS = 32 << 20
 # for; what it violated. Of a job that was ended before it was complete nothing is known.
 QUESTION = """
 with done as (select rowid as id, * from jobs where outcome = 'completed'),
-ran as (select id, sum(min(r.end_ns, done.end_ns) - max(r.begin_ns, release_ns)) as ns from done
-  join running r on r.context = done.context and r.begin_ns < done.end_ns and r.end_ns > release_ns group by id),
+ran as (select id, sum(min(r.end_ns, done.end_ns) - max(r.begin_ns, start_ns)) as ns from done
+  join running r on r.context = done.context and r.begin_ns < done.end_ns and r.end_ns > start_ns group by id),
 irq as (select id, sum(i.end_ns - i.begin_ns) as ns from done
   join interrupts i on i.task = done.task and i.depth = 1 and i.begin_ns < done.end_ns and i.begin_ns >= start_ns
   group by id),

@@ -27,7 +27,7 @@ def milliseconds(nanoseconds):
 
 def state(target):
     if target.worst is None:
-        return "no job was completed"
+        return "no job was complete"
     if target.exceeded:
         return "EXCEEDED"
     if target.bound.value is None:
@@ -84,7 +84,7 @@ def write_document(path, document):
     mark = f"<!-- make sweep APP={document['app']} -->"
     if mark not in text:
         sys.exit(f"error: {path} has no line {mark}")
-    table = "\n".join([mark, *as_table(HEAD, rows(document)), "<!-- end -->"])
+    table = "\n".join([mark, *as_table(HEAD, rows(document)), "", f"{document['runs']} runs.", "<!-- end -->"])
     text = re.sub(re.escape(mark) + r".*?<!-- end -->", lambda _: table, text, flags=re.S)
     pathlib.Path(path).write_text(text, encoding="utf-8")
 
