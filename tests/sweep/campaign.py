@@ -48,6 +48,7 @@ class Campaign:
         self.seed = seed
         self.model = Model(runs.declared())
         self.count = 0
+        self.objections = {}  # {shifts of a worst run: what `remora check` says of it}
         self.tried = set()
         first = runs.observe(Shifts())
         self.seen = {key: longest for key, (longest, _) in first.items()}  # over all runs
@@ -64,6 +65,9 @@ class Campaign:
                     break
                 self._evaluate(pool, [shifts for target in active for shifts in next(target.batches)])
                 progress(self)
+            worst = list(dict.fromkeys(target.shifts for target in self.targets))
+            found = pool.map(self.runs.objections, worst)
+            self.objections = {shifts: text for shifts, text in zip(worst, found) if text}
 
     # --- beginning ----------------------------------------------------------------------------------------------------
 

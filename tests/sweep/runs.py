@@ -138,6 +138,14 @@ class Runs:
         """The rows of DECLARED of the run without shifts."""
         return self.boot(Shifts(), lambda ram: ask(ram, DECLARED))
 
+    def objections(self, shifts):
+        """What `remora check` finds wrong with the kernel's decisions in this run; empty: nothing."""
+        def check(ram):
+            done = subprocess.run([REMORA, "--no-pager", "check", ram, "--show", "3"], cwd=ROOT, capture_output=True,
+                                  text=True, check=False)
+            return "" if done.returncode == 0 else done.stdout + done.stderr
+        return self.boot(shifts, check)
+
     def trace_bytes(self, shifts):
         """What the run recorded: descriptor, tables and chunks as they are in memory."""
         def read(ram):
