@@ -37,6 +37,7 @@ void add_everything(CommandLine& line, Context context) {
     add_attach(line, context);
     add_top(line, context);
     add_schedule(line, context);
+    add_diff(line, context);
     add_summary(line, context);
     add_verify(line, context);
     add_check(line, context);

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 """Golden schedules: under a clock that counts instructions an application's schedule is the same in every run, so its
 text (`remora schedule`, times cut to 100 us) is kept in the tree, one file per application. A change of the text is a
-change of the kernel's behaviour: if it is intended, the file changes in the same commit. A time that differs by one
-step is not a change.
+change of the kernel's behaviour: if it is intended, the file changes in the same commit. `remora diff --golden`
+compares them: a time that differs by one step is not a change.
 
    golden.py diff     the first event that differs, with its context; exit code 1 if there is one
    golden.py update   rewrites the files
@@ -21,73 +21,49 @@ from support.cases import Failure, expect  # noqa: E402
 from support.guests import GuestContext  # noqa: E402
 
 APPS = ("control", "inversion", "overload", "rm_vs_edf", "servers", "tour")
-CONTEXT_LINES = 5
 TIMEOUT_S = 120
 
 
-def schedule(app):
-    """The application's schedule as lines."""
-    ctx = GuestContext("golden", app, TIMEOUT_S)
-    # All words of the command line: reading one more would take instructions.
-    words = f"exit=debug app={app} sink=disk clock=icount nic=none seed=1"
-    _, directory = ctx.traced(app, nic="none", raw_words=words)
-    ctx.remora("adopt", directory)
-    ctx.remora("check", directory)
-    lines = ctx.remora("schedule", directory).stdout.splitlines()
-    expect(lines, f"remora schedule prints nothing for {app}")
-    return lines
+class Run:
+    """One application, traced."""
 
+    def __init__(self, app):
+        self.app, self.file = app, GOLDEN / f"{app}.txt"
+        self.ctx = GuestContext("golden", app, TIMEOUT_S)
+        # All words of the command line: reading one more would take instructions.
+        words = f"exit=debug app={app} sink=disk clock=icount nic=none seed=1"
+        _, self.directory = self.ctx.traced(app, nic="none", raw_words=words)
+        self.ctx.remora("adopt", self.directory)
+        self.ctx.remora("check", self.directory)
 
-def same(old, new):
-    """Equal except for one step of the cut times: a few more instructions may cross the edge of a step."""
-    old_time, _, old_text = old.strip().partition(" ms ")
-    new_time, _, new_text = new.strip().partition(" ms ")
-    if old_text != new_text:
-        return False
-    return old_time == new_time or abs(round(float(old_time) * 10) - round(float(new_time) * 10)) <= 1
+    def update(self):
+        text = self.ctx.remora("schedule", self.directory).stdout
+        expect(text, f"remora schedule prints nothing for {self.app}")
+        self.file.write_text(text, encoding="utf-8")
+        print(f"wrote tests/golden/{self.app}.txt: {text.count(chr(10))} events")
 
-
-def show_difference(app, expected, found):
-    """Whether there is a difference; prints the first, with context."""
-    length = max(len(expected), len(found))
-    for line in range(length):
-        old = expected[line] if line < len(expected) else "(the end)"
-        new = found[line] if line < len(found) else "(the end)"
-        if line < min(len(expected), len(found)) and same(old, new):
-            continue
-        print(f"{app}: event {line + 1} differs from tests/golden/{app}.txt")
-        for before in expected[max(0, line - CONTEXT_LINES):line]:
-            print(f"    {before}")
-        print(f"  - {old}")
-        print(f"  + {new}")
-        for later in found[line + 1:line + 1 + CONTEXT_LINES]:
-            print(f"    {later}")
-        print(f"  intended? make golden, and commit tests/golden/{app}.txt with the change")
-        return True
-    return False
+    def differs(self):
+        """Whether there is a difference; prints the first, with context."""
+        expect(self.file.exists(), f"tests/golden/{self.app}.txt does not exist: make golden writes it")
+        done = self.ctx.remora("diff", self.directory, "--golden", self.file, codes=(0, 7))
+        if done.returncode == 0:
+            print(f"PASS golden_{self.app}: {done.stdout.splitlines()[-1]}")
+        else:
+            print(f"{self.app}: {done.stdout}"
+                  f"  intended? make golden, and commit tests/golden/{self.app}.txt with the change")
+        return done.returncode != 0
 
 
 def main():
     if sys.argv[1:] not in (["diff"], ["update"]):
         sys.exit("golden.py diff|update")
-    update = sys.argv[1] == "update"
-    differs = False
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:  # the clock counts instructions
-        schedules = list(pool.map(schedule, APPS))
-    for app, found in zip(APPS, schedules):
-        file = GOLDEN / f"{app}.txt"
-        if update:
-            file.write_text("\n".join(found) + "\n", encoding="utf-8")
-            print(f"wrote tests/golden/{app}.txt: {len(found)} events")
-            continue
-        if not file.exists():
-            sys.exit(f"tests/golden/{app}.txt does not exist: make golden writes it")
-        expected = file.read_text(encoding="utf-8").splitlines()
-        if show_difference(app, expected, found):
-            differs = True
-        else:
-            print(f"PASS golden_{app}: {len(found)} events")
-    return 1 if differs else 0
+        runs = list(pool.map(Run, APPS))
+    if sys.argv[1] == "update":
+        for run in runs:
+            run.update()
+        return 0
+    return 1 if any([run.differs() for run in runs]) else 0
 
 
 try:

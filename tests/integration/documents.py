@@ -92,7 +92,10 @@ def prepare(ctx, document):
     shutil.copy(home / "out" / "udp" / "0trace.dat", home)
     shutil.copy(ctx.dir / "export.pcap", home)
     ctx.remora("convert", home / "out" / "udp", "--to", "tlog", "-o", home / "trace.log")
-    (home / "examples").symlink_to(ROOT / "examples")
+    for name in ("before", "after"):
+        (home / name).symlink_to(home / "out")
+    for name in ("examples", "tests"):
+        (home / name).symlink_to(ROOT / name)
     (home / "build/kernel").mkdir(parents=True)
     (home / "build/kernel/kernel.elf").symlink_to(ROOT / KERNEL)
     (home / "bin").mkdir()

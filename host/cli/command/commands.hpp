@@ -16,6 +16,7 @@ void add_print(CommandLine& line, Context context);
 void add_attach(CommandLine& line, Context context);
 void add_top(CommandLine& line, Context context);
 void add_schedule(CommandLine& line, Context context);
+void add_diff(CommandLine& line, Context context);
 void add_summary(CommandLine& line, Context context);
 void add_verify(CommandLine& line, Context context);
 void add_check(CommandLine& line, Context context);

@@ -14,8 +14,11 @@ namespace host::cli {
 // Of `remora verify` alone.
 inline constexpr trace::ExitStatus kAccountOpen{6};
 
+// Of `remora diff` alone.
+inline constexpr trace::ExitStatus kDiffers{7};
+
 // Each row's number is its status.
-inline constexpr std::array<std::string_view, 7> kExitTexts = {
+inline constexpr std::array<std::string_view, 8> kExitTexts = {
     "nothing is wrong",
     "wrong usage, an invalid SQL statement or expectation, or a file or socket that cannot be used",
     "damage or loss (the rest is used), a violated rule, or an expectation that does not hold",
@@ -23,15 +26,18 @@ inline constexpr std::array<std::string_view, 7> kExitTexts = {
     "no space for the output, or for input that must first be unpacked to TMPDIR; record: a limit was reached",
     "sql: stopped, because it takes longer than --timeout allows",
     "verify: nothing is wrong, but whether every record is here is not known",
+    "diff: nothing is wrong, but the two runs differ",
 };
 
 [[nodiscard]] constexpr std::string_view exit_text(trace::ExitStatus status) {
     return kExitTexts[static_cast<std::size_t>(status)];
 }
 
-// Any fault is worse than an open account; of two faults the one with the greater number is.
+// Any fault is worse than an open account or a difference; of two faults the one with the greater number is.
 [[nodiscard]] constexpr trace::ExitStatus worse(trace::ExitStatus a, trace::ExitStatus b) {
-    const auto rank = [](trace::ExitStatus of) { return of == kAccountOpen ? 1 : 2 * static_cast<int>(of); };
+    const auto rank = [](trace::ExitStatus of) {
+        return of == kAccountOpen || of == kDiffers ? 1 : 2 * static_cast<int>(of);
+    };
     return rank(a) < rank(b) ? b : a;
 }
 

@@ -1,21 +1,11 @@
 // SPDX-License-Identifier: MIT
-// `remora schedule`: what the scheduler did, in words: one line for each release, each change of the
-// task that runs, each lock, wait, budget and miss. Times are cut to a resolution (100 us unless said otherwise), so
+// `remora schedule`: what the scheduler did, in words. Times are cut to a resolution (100 us unless said otherwise), so
 // that under an instruction clock the text changes when the schedule does, not when the kernel becomes an instruction
 // longer: the golden files under tests/golden/ are this text.
 #include "host/cli/command/trace_input.hpp"
 
-#include "host/schedule/schedule.hpp"
-#include "host/text/escape.hpp"
-#include "host/trace/foreign.hpp"
-#include "host/trace/names.hpp"
-#include "host/trace/value_text.hpp"
-#include "lib/wire_numbers.hpp"
-#include "tracer/unit_words.hpp"
+#include "host/analyse/narrator.hpp"
 
-#include <algorithm>
-#include <array>
-#include <map>
 #include <memory>
 
 namespace host::cli {
@@ -30,185 +20,29 @@ struct ScheduleOptions {
     std::uint64_t resolution_us = kResolutionDefaultUs;
 };
 
-// Writes the line of one event. A dispatch has a line only if the task or its place is another than before.
-class Narrator {
-  public:
-    Narrator(const ScheduleOptions& options, Output& out)
-        : m_options(options)
-        , m_out(out) {}
-
-    [[nodiscard]] const Selection& selection() const { return m_selection; }
-
-    void add(const trace::Event& event);
-
-  private:
-    struct Processor {
-        std::uint32_t running = schedule::kUnknownContext; // as in the latest line
-        std::uint32_t place = schedule::kUnknownContext;
-    };
-
-    [[nodiscard]] static std::string name(const trace::Event& event, tracer::Unit unit, std::uint32_t value);
-    void line(const trace::Event& event, std::uint32_t context, std::string_view text);
-    void add_special(const trace::Event& event);
-    void add_dispatch(const trace::Event& event);
-    void add_foreign(const trace::Event& event, const schedule::Change& change);
-    void add_wait(const trace::Event& event);
-    void add_server(const trace::Event& event, fmt::format_string<const std::string&> text);
-
-    const ScheduleOptions& m_options;
-    Output& m_out;
-    Selection m_selection{m_options.input.selection};
-    schedule::Schedule m_schedule;
-    std::map<std::uint16_t, Processor> m_processors;
-    std::map<std::uint32_t, std::uint32_t> m_served; // server -> the task it serves, if it serves one
-};
-
-// What has the same words each time: about the task in the first parameter; {} is the second.
-struct Sentence {
-    std::uint8_t code;
-    std::string_view text;
-    tracer::Unit unit = tracer::Unit::none; // of {}; none: a number
-};
-
-constexpr auto kSentences = std::to_array<Sentence>({
-    {trace::kCodeOf<"task_create">, "is created"},
-    {trace::kCodeOf<"task_end">, "ends"},
-    {trace::kCodeOf<"job_release">, "is released"},
-    {trace::kCodeOf<"task_end_cycle">, "completes its job"},
-    {trace::kCodeOf<"task_disable">, "sleeps until it is activated"},
-    {trace::kCodeOf<"task_deadline_miss">, "MISSES ITS DEADLINE"},
-    {trace::kCodeOf<"task_wcet_violation">, "exceeds its worst-case execution time"},
-    {trace::kCodeOf<"job_abort">, "has its job aborted"},
-    {trace::kCodeOf<"job_skipped">, "is busy: the activation is dropped"},
-    {trace::kCodeOf<"job_queued">, "is busy: the activation waits"},
-    {trace::kCodeOf<"deadline_change">, "gets a relative deadline of {} us"},
-    {trace::kCodeOf<"activation_violation">, "is activated too early"},
-    {trace::kCodeOf<"slice_end">, "has used up its slice"},
-    {trace::kCodeOf<"task_unblock">, "is ready again"},
-    {trace::kCodeOf<"set_mutex_acquire">, "locks {}", tracer::Unit::mutex},
-    {trace::kCodeOf<"set_mutex_unlock">, "unlocks {}", tracer::Unit::mutex},
-    {trace::kCodeOf<"set_mutex_block">, "is held up by {}", tracer::Unit::mutex},
-    {trace::kCodeOf<"set_mutex_deadlock">, "is refused {}: a deadlock", tracer::Unit::mutex},
-    {trace::kCodeOf<"set_mutex_timeout">, "gives up waiting for {}", tracer::Unit::mutex},
-    {trace::kCodeOf<"set_mutex_owner_died">, "ends as the owner of {}", tracer::Unit::mutex},
-    {trace::kCodeOf<"signal">, "takes signal {}"},
-});
-
-std::string Narrator::name(const trace::Event& event, tracer::Unit unit, std::uint32_t value) {
-    return trace::name_or_number(*event.names, unit, value);
-}
-
-void Narrator::line(const trace::Event& event, std::uint32_t context, std::string_view text) {
-    const std::string who = context == 0 ? std::string("-") : name(event, tracer::Unit::context, context);
-    if (!m_selection.everything() && !m_selection.is_about(event, context)) {
-        return;
-    }
-    const auto resolution = static_cast<std::int64_t>(m_options.resolution_us) * kNsPerUs;
-    const std::int64_t cut_us = event.time_ns / resolution * resolution / kNsPerUs;
-    m_out.print("{:>8}.{:03} ms  {:<12} {}\n", cut_us / 1'000, cut_us % 1'000, who, text);
-}
-
-void Narrator::add_dispatch(const trace::Event& event) {
-    const schedule::Schedule::Processor& here = m_schedule.processor(event.cpu);
-    Processor& written = m_processors[event.cpu];
-    if (written.running == here.dispatched && written.place == here.place) {
-        return; // it is back after an interrupt, or was chosen again
-    }
-    written = {.running = here.dispatched, .place = here.place};
-    line(event, event.par1,
-         here.place == here.dispatched
-             ? std::string("runs")
-             : fmt::format("runs in the place of {}", name(event, tracer::Unit::context, here.place)));
-}
-
-void Narrator::add_wait(const trace::Event& event) {
-    const std::uint32_t id = event.par2 & 0xFFFF;
-    const std::string_view word = tracer::word_for(lib::kWords<lib::WaitKind>, event.par2 >> 16);
-    if (id != 0 && (word == "semaphore" || word == "mutex")) {
-        const auto unit = word == "mutex" ? tracer::Unit::mutex : tracer::Unit::semaphore;
-        line(event, event.par1, fmt::format("waits for {} {}", word, name(event, unit, id)));
-    } else {
-        line(event, event.par1, fmt::format("waits: {}{}", word, id != 0 ? fmt::format(" {}", id) : ""));
-    }
-}
-
-// About the task that the server serves.
-void Narrator::add_server(const trace::Event& event, fmt::format_string<const std::string&> text) {
-    const auto served = m_served.find(event.par2);
-    const std::string_view known = event.names->find(tracer::Unit::server, event.par2);
-    const std::string server = "server " + (known.empty() ? std::to_string(event.par2) : text::escaped(known));
-    line(event, served != m_served.end() ? served->second : 0, fmt::format(text, server));
-}
-
-void Narrator::add_special(const trace::Event& event) {
-    switch (event.code) {
-    case trace::kCodeOf<"task_dispatch">:
-        add_dispatch(event);
-        break;
-    case trace::kCodeOf<"task_block">:
-        add_wait(event);
-        break;
-    case trace::kCodeOf<"server_exhaust">:
-        add_server(event, "has exhausted {}");
-        break;
-    case trace::kCodeOf<"server_replenish">:
-        add_server(event, "has a new budget in {}");
-        break;
-    case trace::kCodeOf<"server_reclaiming">:
-        add_server(event, "leaves the bandwidth of {} to others");
-        break;
-    case trace::kCodeOf<"server_attach">:
-        m_served[event.par1] = event.par2;
-        break;
-    default:
-        break;
-    }
-}
-
-// Other systems have no event of a dispatch.
-void Narrator::add_foreign(const trace::Event& event, const schedule::Change& change) {
-    if (event.code == trace::kCodeOf<"context_switch"> && change.kind != schedule::Change::Kind::woken) {
-        line(event, change.context, change.kind == schedule::Change::Kind::switched ? "runs" : "rests");
-    }
-}
-
-void Narrator::add(const trace::Event& event) {
-    if (!event.is_sound()) {
-        return;
-    }
-    m_selection.take_note(event);
-    for (const schedule::Change& change : m_schedule.take(event)) {
-        if (change.kind == schedule::Change::Kind::gap) {
-            m_processors.erase(event.cpu);
-        }
-        if (trace::is_foreign(event)) {
-            add_foreign(event, change);
-        }
-    }
-    const auto* const sentence = std::ranges::find(kSentences, event.code, &Sentence::code);
-    if (sentence == kSentences.end()) {
-        add_special(event);
-    } else {
-        const std::string second =
-            sentence->unit == tracer::Unit::none ? std::to_string(event.par2) : name(event, sentence->unit, event.par2);
-        line(event, event.par1, fmt::format(fmt::runtime(sentence->text), second));
-    }
-}
-
 trace::ExitStatus schedule(const ScheduleOptions& options, Context context) {
     context.out.page();
     return with_trace(options.input, context, "", [&](formats::Trace& trace) {
-        Narrator narrator(options, context.out);
+        Selection selection(options.input.selection);
+        const auto resolution_ns = static_cast<std::int64_t>(options.resolution_us) * kNsPerUs;
+        analyse::Narrator narrator([&](const analyse::Decision& decision) {
+            if (selection.everything() || selection.is_about(decision.event, decision.context)) {
+                context.out.print("{}\n", analyse::schedule_line(decision.event.time_ns, resolution_ns, decision.text));
+            }
+        });
         trace::Event event;
         while (trace.next(event) && !context.out.failed()) {
             if (!event.metadata) {
+                if (event.is_sound()) {
+                    selection.take_note(event);
+                }
                 narrator.add(event);
             }
             if (options.input.options.follow.wanted) {
                 context.out.flush();
             }
         }
-        return status_of("schedule", narrator.selection(), trace, context);
+        return status_of("schedule", selection, trace, context);
     });
 }
 

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: MIT
+#include "host/analyse/run_comparison.hpp"
+
+#include "host/text/escape.hpp"
+#include "host/text/format.hpp"
+#include "host/trace/value_text.hpp"
+#include "lib/wire_numbers.hpp"
+#include "tracer/unit_words.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <functional>
+#include <span>
+
+namespace host::analyse {
+
+namespace {
+
+using schedule::By;
+using schedule::Culprit;
+using schedule::JobAccount;
+using schedule::Part;
+using tracer::Unit;
+
+std::uint64_t distance(std::uint64_t a, std::uint64_t b) {
+    return a < b ? b - a : a - b;
+}
+
+std::string task_name(const trace::Names& names, std::uint32_t context) {
+    return context == schedule::kUnknownContext ? "an unknown task"
+                                                : trace::name_or_number(names, Unit::context, context);
+}
+
+std::string executor_text(const Culprit& culprit, const trace::Names& names) {
+    switch (culprit.by) {
+    case By::unknown:
+        return "something unknown";
+    case By::self:
+        return "itself";
+    case By::task:
+        return task_name(names, culprit.who);
+    case By::interrupt:
+        return culprit.who == schedule::kTimerHandler
+                   ? "the timer"
+                   : "interrupt " + trace::name_or_number(names, Unit::vector, culprit.who);
+    case By::kernel:
+        return "the kernel";
+    case By::section:
+        return fmt::format("interrupts off in {}", task_name(names, culprit.who));
+    case By::throttling:
+        return "the empty server " + trace::name_or_number(names, Unit::server, culprit.who);
+    case By::backlog:
+        return "its job before";
+    }
+    return {};
+}
+
+// What a task waits for, as the parameter of task_block.
+std::string wait_text(std::uint32_t object, const trace::Names& names) {
+    const std::string_view kind = tracer::word_for(lib::kWords<lib::WaitKind>, object >> 16);
+    const std::uint32_t id = object & 0xFFFF;
+    if (kind == "semaphore" && id != 0) {
+        return "semaphore " + trace::name_or_number(names, Unit::semaphore, id);
+    }
+    return std::string(kind);
+}
+
+// The shares of one job by their words, in ns.
+std::map<std::string, std::uint64_t> shares_of(const JobAccount& account, const Run& run) {
+    std::map<std::string, std::uint64_t> shares;
+    for (const schedule::Share& share : account.shares) {
+        shares[culprit_text(share.culprit, run.names)] += run.ns(share.ticks);
+    }
+    return shares;
+}
+
+std::vector<ShareChange> share_changes(const JobAccount& a, const Run& run_a, const JobAccount& b, const Run& run_b) {
+    std::map<std::string, Both<std::uint64_t>> both;
+    for (const auto& [culprit, ns] : shares_of(a, run_a)) {
+        both[culprit][0] = ns;
+    }
+    for (const auto& [culprit, ns] : shares_of(b, run_b)) {
+        both[culprit][1] = ns;
+    }
+    std::vector<ShareChange> changes;
+    for (const auto& [culprit, ns] : both) {
+        if (ns[0] != ns[1]) {
+            changes.push_back({culprit, ns});
+        }
+    }
+    std::ranges::stable_sort(changes, std::ranges::greater{},
+                             [](const ShareChange& change) { return distance(change.ns[0], change.ns[1]); });
+    return changes;
+}
+
+// The decisions from the release of a job to its end: the first, and how many.
+std::span<const RunDecision> window(const JobAccount& account, const Run& run) {
+    const auto from =
+        std::ranges::lower_bound(run.decisions, account.job.release.ns.value_or(0), {}, &RunDecision::time_ns);
+    const auto to =
+        std::ranges::upper_bound(from, run.decisions.end(), account.job.end->ns.value_or(0), {}, &RunDecision::time_ns);
+    return {from, to};
+}
+
+void find_decision(JobChange& change, const Run& run_a, const Run& run_b, const Tolerance& tolerance) {
+    const std::span<const RunDecision> a = window(*change.jobs[0], run_a);
+    const std::span<const RunDecision> b = window(*change.jobs[1], run_b);
+    // The same decision at another time since the release counts, too: it is why the response time is another.
+    const Tolerance strict{.times = true, .resolution_ns = tolerance.resolution_ns};
+    const std::int64_t shift = change.jobs[1]->job.release.ns.value_or(0) - change.jobs[0]->job.release.ns.value_or(0);
+    std::size_t i = 0;
+    while (i < a.size() && i < b.size() &&
+           strict.is_same(a[i], {.time_ns = b[i].time_ns - shift, .phrase = b[i].phrase})) {
+        ++i;
+    }
+    const auto index = [i](std::span<const RunDecision> of, const Run& run) {
+        return i < of.size() ? std::optional(static_cast<std::size_t>(of.data() - run.decisions.data()) + i)
+                             : std::nullopt;
+    };
+    change.decision = {index(a, run_a), index(b, run_b)};
+}
+
+TaskFiguresOfRun figures_of(const std::vector<JobAccount>& jobs, const Run& run) {
+    TaskFiguresOfRun figures{.jobs = jobs.size()};
+    for (const JobAccount& account : jobs) {
+        figures.missed += account.job.is_late() ? 1U : 0U;
+        if (account.is_known()) {
+            const std::uint64_t response_ns = run.ns(account.response());
+            ++figures.known;
+            figures.response_ns_sum += response_ns;
+            figures.response_ns_max = std::max(figures.response_ns_max, response_ns);
+            figures.blocking_ns_sum += run.ns(account.part(Part::blocking));
+        }
+    }
+    return figures;
+}
+
+const std::vector<JobAccount>& jobs_of(const Run& run, const std::string& task) {
+    static const std::vector<JobAccount> kNone;
+    const auto found = run.jobs.find(task);
+    return found == run.jobs.end() ? kNone : found->second;
+}
+
+std::optional<JobChange> most_changed(const std::vector<JobAccount>& a, const Run& run_a,
+                                      const std::vector<JobAccount>& b, const Run& run_b) {
+    JobChange most;
+    std::uint64_t greatest = 0;
+    for (std::size_t i = 0; i < a.size() && i < b.size(); ++i) {
+        if (!a[i].is_known() || !b[i].is_known()) {
+            continue;
+        }
+        const std::uint64_t change = distance(run_a.ns(a[i].response()), run_b.ns(b[i].response()));
+        if (change > greatest) {
+            greatest = change;
+            most.number = i + 1;
+            most.jobs = {&a[i], &b[i]};
+        }
+    }
+    return greatest != 0 ? std::optional(std::move(most)) : std::nullopt;
+}
+
+} // namespace
+
+std::uint32_t Phrases::number_of(std::string_view text) {
+    const auto [found, added] = m_numbers.try_emplace(std::string(text), static_cast<std::uint32_t>(m_texts.size()));
+    if (added) {
+        m_texts.push_back(&found->first);
+    }
+    return found->second;
+}
+
+std::uint64_t Run::ns(lib::Ticks ticks) const {
+    return khz != 0 ? lib::TickRate{khz}.to_nanoseconds(ticks).value : ticks.value;
+}
+
+RunReader::RunReader(Phrases& phrases, Run& run, Filter wanted)
+    : m_run(run)
+    , m_narrator([&phrases, &run, wanted = std::move(wanted)](const Decision& decision) {
+        if (!wanted || wanted(decision)) {
+            run.decisions.push_back({decision.event.time_ns, phrases.number_of(decision.text)});
+        }
+    })
+    , m_accounting([this](const JobAccount& account) { m_run.jobs[m_names[account.job.context]].push_back(account); }) {
+}
+
+void RunReader::add(const trace::Event& event, std::uint32_t khz) {
+    m_narrator.add(event);
+    m_run.khz = khz;
+    if (event.is_sound() && event.code == trace::kCodeOf<"job_release">) {
+        m_names[event.par1] = trace::name_or_number(*event.names, Unit::context, event.par1);
+    }
+    const std::span<const schedule::Change> changes = m_schedule.take(event);
+    m_accounting.take(event, changes, m_schedule, khz);
+}
+
+void RunReader::finish() {
+    m_accounting.finish();
+}
+
+bool Tolerance::is_same(const RunDecision& a, const RunDecision& b) const {
+    return a.phrase == b.phrase && (!times || std::abs(a.time_ns / resolution_ns - b.time_ns / resolution_ns) <= 1);
+}
+
+std::optional<std::size_t> first_difference(const std::vector<RunDecision>& a, const std::vector<RunDecision>& b,
+                                            const Tolerance& tolerance) {
+    const auto same = [&](const RunDecision& x, const RunDecision& y) { return tolerance.is_same(x, y); };
+    const auto index = static_cast<std::size_t>(std::ranges::mismatch(a, b, same).in1 - a.begin());
+    return index == a.size() && index == b.size() ? std::nullopt : std::optional(index);
+}
+
+std::vector<TaskChange> task_changes(const Run& a, const Run& b, const Tolerance& tolerance) {
+    std::map<std::string, TaskChange> tasks;
+    for (const Run* const run : {&a, &b}) {
+        for (const auto& [task, jobs] : run->jobs) {
+            tasks[task].task = task;
+        }
+    }
+    std::vector<TaskChange> changes;
+    for (auto& [task, change] : tasks) {
+        const std::vector<JobAccount>& jobs_a = jobs_of(a, task);
+        const std::vector<JobAccount>& jobs_b = jobs_of(b, task);
+        change.figures = {figures_of(jobs_a, a), figures_of(jobs_b, b)};
+        change.most = most_changed(jobs_a, a, jobs_b, b);
+        if (change.most) {
+            find_decision(*change.most, a, b, tolerance);
+            change.most->shares = share_changes(*change.most->jobs[0], a, *change.most->jobs[1], b);
+        }
+        changes.push_back(std::move(change));
+    }
+    return changes;
+}
+
+std::string culprit_text(const Culprit& culprit, const trace::Names& names) {
+    const std::string_view part = schedule::part_name(culprit.part);
+    switch (culprit.part) {
+    case Part::execution:
+        return std::string(part);
+    case Part::suspension:
+        return fmt::format("{} for {}", part, wait_text(culprit.object, names));
+    case Part::jitter:
+    case Part::interference:
+        return fmt::format("{} by {}", part, executor_text(culprit, names));
+    case Part::blocking:
+        return fmt::format("{} by {} ({}, held by {}, {})", part, executor_text(culprit, names),
+                           trace::name_or_number(names, Unit::mutex, culprit.object), task_name(names, culprit.holder),
+                           schedule::inversion_name(culprit.inversion));
+    }
+    return {};
+}
+
+} // namespace host::analyse

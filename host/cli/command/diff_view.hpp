@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+// What `remora diff` found, for the printers of text and of JSON.
+#pragma once
+
+#include "host/analyse/run_comparison.hpp"
+#include "host/cli/terminal/output.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace host::cli {
+
+struct DiffView {
+    const analyse::Phrases& phrases;
+    const analyse::Both<const analyse::Run*> runs;
+    const analyse::Both<std::string> titles; // printable
+    analyse::Tolerance tolerance{};
+    std::uint64_t context_lines = 0;
+    std::optional<std::size_t> first{};                      // the first decision that differs
+    std::optional<std::vector<analyse::TaskChange>> tasks{}; // none: the runs have no jobs to compare
+
+    // The decision of a run; null after its end.
+    [[nodiscard]] const analyse::RunDecision* decision(std::size_t run, std::size_t index) const {
+        const std::vector<analyse::RunDecision>& all = runs[run]->decisions;
+        return index < all.size() ? &all[index] : nullptr;
+    }
+
+    [[nodiscard]] std::string line(std::size_t run, std::size_t index) const {
+        const analyse::RunDecision* const found = decision(run, index);
+        return found == nullptr
+                   ? "(the end)"
+                   : analyse::schedule_line(found->time_ns, tolerance.resolution_ns, phrases.text(found->phrase));
+    }
+};
+
+// In what way the decision `first` differs.
+[[nodiscard]] std::string difference_text(const DiffView& view);
+
+void print_diff_text(Output& out, const DiffView& view);
+void print_diff_json(Output& out, const DiffView& view);
+
+} // namespace host::cli

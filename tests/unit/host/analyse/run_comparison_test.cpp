@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: MIT
+// Two runs of one task each, whose releases, decisions and response times are known. One tick is one nanosecond.
+#include "host/analyse/run_comparison.hpp"
+
+#include "host/formats/trace.hpp"
+#include "tests/support/oracle_scene.hpp"
+
+#include <gmock/gmock.h>
+
+namespace host::analyse {
+
+namespace {
+
+using support::Scene;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+constexpr Tolerance kOrder{};
+constexpr Tolerance kTimes{.times = true, .resolution_ns = 100};
+
+class RunComparison : public testing::Test {
+  protected:
+    Run read(const Scene& scene) {
+        trace::Diagnostics diagnostics([](std::string_view) {});
+        const auto opened = formats::Trace::open(m_directory.write("0trace.dat", scene.chunk.bytes()), {}, diagnostics);
+        Run run;
+        RunReader reader(m_phrases, run, {});
+        trace::Event event;
+        while (opened.value()->next(event)) {
+            if (!event.metadata) {
+                reader.add(event, opened.value()->facts().clock.khz);
+            }
+        }
+        reader.finish();
+        run.names = opened.value()->facts().names;
+        return run;
+    }
+
+    std::vector<std::string> texts(const Run& run) const {
+        std::vector<std::string> all;
+        for (const RunDecision& decision : run.decisions) {
+            all.push_back(m_phrases.text(decision.phrase));
+        }
+        return all;
+    }
+
+    support::TemporaryDirectory m_directory;
+    Phrases m_phrases;
+};
+
+// A job released at 1000 that ends at this time; before it the idle task runs.
+Scene one_job(std::uint64_t end, std::uint32_t deadline = 9'000) {
+    Scene scene;
+    scene.hard(12, Scene::kEdf, 600, 10'000).at(500).run(Scene::kIdle).event("context_switch", Scene::kIdle);
+    scene.at(1'000).release(12, 1'000, deadline).at(1'100).run(12, 0, true).event("context_switch", 12);
+    return scene.at(end).end_job(12).run(Scene::kIdle).event("context_switch", Scene::kIdle);
+}
+
+TEST_F(RunComparison, EqualRunsDoNotDiffer) {
+    const Run a = read(one_job(2'000));
+    const Run b = read(one_job(2'000));
+    EXPECT_FALSE(first_difference(a.decisions, b.decisions, {.times = true, .resolution_ns = 1}));
+    EXPECT_THAT(texts(a), ElementsAre("idle         is created", "idle         is released", "hard12       is created",
+                                      "idle         runs", "hard12       is released", "hard12       runs",
+                                      "hard12       completes its job", "idle         runs"));
+    const auto changes = task_changes(a, b, kOrder);
+    ASSERT_FALSE(changes.empty());
+    for (const TaskChange& change : changes) {
+        EXPECT_EQ(change.figures[0], change.figures[1]) << change.task;
+        EXPECT_FALSE(change.most) << change.task;
+    }
+}
+
+TEST_F(RunComparison, TimesCountOnlyIfAskedForAndByMoreThanAStep) {
+    const Run a = read(one_job(2'000));
+    const Run near = read(one_job(2'150));
+    const Run far = read(one_job(2'250));
+    EXPECT_FALSE(first_difference(a.decisions, far.decisions, kOrder));
+    EXPECT_FALSE(first_difference(a.decisions, near.decisions, kTimes));
+    EXPECT_EQ(first_difference(a.decisions, far.decisions, kTimes), 6U);
+    EXPECT_FALSE(first_difference(a.decisions, far.decisions, {.times = true, .resolution_ns = 1'000}));
+}
+
+TEST_F(RunComparison, FirstDifferenceIsAnotherDecisionOrTheEndOfOne) {
+    const Run a = read(one_job(2'000));
+    const Run longer = read(one_job(2'000).at(3'000).event("task_end", 12));
+    const Run missed = read(one_job(2'000).at(2'500).event("task_deadline_miss", 12));
+    EXPECT_EQ(first_difference(a.decisions, longer.decisions, kOrder), 8U);
+    EXPECT_EQ(first_difference(longer.decisions, a.decisions, kOrder), 8U);
+    EXPECT_EQ(first_difference(longer.decisions, missed.decisions, kOrder), 8U);
+    EXPECT_EQ(first_difference({}, a.decisions, kOrder), 0U);
+    EXPECT_FALSE(first_difference({}, {}, kOrder));
+}
+
+TEST_F(RunComparison, JobThatChangedMostIsExplained) {
+    const Run a = read(one_job(2'000));
+    const Run b = read(one_job(9'500));
+    const auto changes = task_changes(a, b, {.resolution_ns = 100});
+    const auto change = std::ranges::find(changes, "hard12", &TaskChange::task);
+    ASSERT_NE(change, changes.end());
+    EXPECT_EQ(change->figures[0].missed, 0U);
+    EXPECT_EQ(change->figures[1].missed, 1U);
+    EXPECT_EQ(change->figures[1].response_ns_max - change->figures[0].response_ns_max, 7'500U);
+    ASSERT_TRUE(change->most);
+    EXPECT_EQ(change->most->number, 1U);
+    ASSERT_TRUE(change->most->decision[0] && change->most->decision[1]);
+    EXPECT_EQ(m_phrases.text(a.decisions[*change->most->decision[0]].phrase), "hard12       completes its job");
+    ASSERT_FALSE(change->most->shares.empty());
+    EXPECT_EQ(change->most->shares.front().culprit, "execution");
+    EXPECT_EQ(change->most->shares.front().ns[1] - change->most->shares.front().ns[0], 7'500U);
+}
+
+TEST_F(RunComparison, TaskOfOneRunAloneIsCounted) {
+    const Run a = read(one_job(2'000));
+    const auto changes = task_changes(a, Run{}, kOrder);
+    const auto change = std::ranges::find(changes, "hard12", &TaskChange::task);
+    ASSERT_NE(change, changes.end());
+    EXPECT_EQ(change->figures[0].jobs, 1U);
+    EXPECT_EQ(change->figures[1].jobs, 0U);
+    EXPECT_FALSE(change->most);
+}
+
+TEST_F(RunComparison, CulpritsHaveNames) {
+    trace::Names names;
+    names.set(tracer::Unit::context, 2, "low");
+    names.set(tracer::Unit::context, 3, "middle");
+    names.set(tracer::Unit::mutex, 1, "bus");
+    EXPECT_EQ(culprit_text({.part = schedule::Part::blocking,
+                            .by = schedule::By::task,
+                            .inversion = schedule::Inversion::unbounded,
+                            .who = 3,
+                            .object = 1,
+                            .holder = 2},
+                           names),
+              "blocking by middle (bus, held by low, unbounded)");
+    EXPECT_EQ(culprit_text({.part = schedule::Part::interference, .by = schedule::By::task, .who = 9}, names),
+              "interference by #9");
+    EXPECT_THAT(culprit_text({.part = schedule::Part::suspension, .object = 2U << 16}, names), HasSubstr("delay"));
+}
+
+} // namespace
+
+} // namespace host::analyse
