@@ -28,6 +28,7 @@ bool may_reclassify(std::uint8_t code) {
     case kCodeOf<"timer_wakeup_end">:
     case kCodeOf<"set_mutex_acquire">:
     case kCodeOf<"set_mutex_unlock">:
+    case kCodeOf<"set_mutex_owner_died">:
     case kCodeOf<"job_deadline">:
     case kCodeOf<"deadline_change">:
     case kCodeOf<"server_budget">:
@@ -56,6 +57,16 @@ Accounting::Open* Accounting::open_of(std::uint32_t context) {
 std::uint32_t Accounting::wait_of(std::uint32_t context) const {
     const auto found = m_tasks.find(context);
     return found != m_tasks.end() ? found->second.wait : 0;
+}
+
+// None while the mutex is free between two holders: the protocol none hands it over in the unlock.
+std::optional<std::uint32_t> Accounting::blocked_by(std::uint32_t context, const Schedule& schedule) const {
+    if (schedule.state(context) != TaskState::mutex) {
+        return std::nullopt;
+    }
+    const std::uint32_t mutex = wait_of(context);
+    const auto found = m_held.find(mutex);
+    return found == m_held.end() || found->second.order != kFree ? std::optional(mutex) : std::nullopt;
 }
 
 // A task releases what it took last first.
@@ -117,7 +128,7 @@ void Accounting::note_mutex(const trace::Event& event) {
     if (event.is(kCodeOf<"set_mutex_acquire">)) {
         m_held[event.par2] = {event.par1, ++m_acquisitions};
     } else if (event.is(kCodeOf<"set_mutex_unlock">) || event.is(kCodeOf<"set_mutex_owner_died">)) {
-        m_held.erase(event.par2);
+        m_held[event.par2] = {kUnknownContext, kFree};
     }
 }
 
@@ -199,13 +210,14 @@ Culprit Accounting::classify(const Open& open, const Schedule& schedule) const {
         return executor.by == By::interrupt ? interference(executor) : Culprit{.part = Part::execution, .by = By::self};
     }
     const TaskState state = schedule.state(context);
-    if (state == TaskState::mutex) {
-        return classify_mutex(context, schedule, cpu);
+    if (const auto mutex = blocked_by(context, schedule)) {
+        return classify_mutex(context, *mutex, schedule, cpu);
     }
-    if (is_blocked(state)) {
-        return {.part = Part::suspension, .by = By::self, .object = wait_of(context)};
+    if (state == TaskState::ready || state == TaskState::mutex) {
+        return classify_ready(context, schedule, cpu);
     }
-    return state == TaskState::ready ? classify_ready(context, schedule, cpu) : Culprit{};
+    return is_blocked(state) ? Culprit{.part = Part::suspension, .by = By::self, .object = wait_of(context)}
+                             : Culprit{};
 }
 
 Culprit Accounting::classify_ready(std::uint32_t context, const Schedule& schedule, std::uint16_t cpu) const {
@@ -227,28 +239,31 @@ Culprit Accounting::classify_ready(std::uint32_t context, const Schedule& schedu
     }
     if (place == context || m_priorities.order(executor.who, context) == Order::lower) {
         // It runs in the place of this task (a ceiling stops it), or of one that precedes it.
-        const bool waits = place != context && schedule.state(place) == TaskState::mutex;
+        const auto waited_for = place != context ? blocked_by(place, schedule) : std::nullopt;
         return {.part = Part::blocking,
                 .by = By::task,
                 .inversion = Inversion::bounded,
                 .who = executor.who,
-                .object = waits ? wait_of(place) : latest_mutex_of(executor.who),
+                .object = waited_for.value_or(latest_mutex_of(executor.who)),
                 .holder = executor.who,
                 .chain_end = executor.who};
     }
     return interference(running);
 }
 
-Culprit Accounting::classify_mutex(std::uint32_t context, const Schedule& schedule, std::uint16_t cpu) const {
+Culprit Accounting::classify_mutex(std::uint32_t context, std::uint32_t mutex, const Schedule& schedule,
+                                   std::uint16_t cpu) const {
     const Executor executor = m_processors.at(cpu).now();
     Culprit culprit{.part = Part::blocking,
                     .by = executor.by == By::section ? By::task : executor.by,
                     .who = executor.who,
-                    .object = wait_of(context)};
-    culprit.holder = schedule.holder(culprit.object);
+                    .object = mutex};
+    culprit.holder = schedule.holder(mutex);
     culprit.chain_end = culprit.holder;
-    for (std::uint32_t i = 0; i < kChainMax && schedule.state(culprit.chain_end) == TaskState::mutex; ++i) {
-        culprit.chain_end = schedule.holder(wait_of(culprit.chain_end));
+    auto next = blocked_by(culprit.chain_end, schedule);
+    for (std::uint32_t i = 0; i < kChainMax && next; ++i) {
+        culprit.chain_end = schedule.holder(*next);
+        next = blocked_by(culprit.chain_end, schedule);
     }
     if (const TaskState end = schedule.state(culprit.chain_end); is_blocked(end) && end != TaskState::mutex) {
         culprit.end_waits = wait_of(culprit.chain_end);
@@ -268,10 +283,11 @@ Inversion Accounting::inversion(const Culprit& culprit, std::uint32_t context, c
     }
     std::uint32_t link = culprit.holder;
     for (std::uint32_t i = 0; i < kChainMax && link != kUnknownContext; ++i) {
-        if (link == culprit.who) {
+        if (link == culprit.who || link == place) {
             return Inversion::bounded;
         }
-        link = schedule.state(link) == TaskState::mutex ? schedule.holder(wait_of(link)) : kUnknownContext;
+        const auto next = blocked_by(link, schedule);
+        link = next ? schedule.holder(*next) : kUnknownContext;
     }
     switch (m_priorities.order(place, context)) {
     case Order::lower:

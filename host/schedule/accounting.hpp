@@ -119,6 +119,8 @@ class Accounting {
         std::uint64_t order = 0;
     };
 
+    static constexpr std::uint64_t kFree = 0; // the order of a mutex that was unlocked and not acquired since
+
     void note(const trace::Event& event, const Change& change);
     void note_mutex(const trace::Event& event);
     void begin_job(const trace::Event& event, std::uint16_t context);
@@ -131,7 +133,9 @@ class Accounting {
     [[nodiscard]] Open* open_of(std::uint32_t context);
     [[nodiscard]] Culprit classify(const Open& open, const Schedule& schedule) const;
     [[nodiscard]] Culprit classify_ready(std::uint32_t context, const Schedule& schedule, std::uint16_t cpu) const;
-    [[nodiscard]] Culprit classify_mutex(std::uint32_t context, const Schedule& schedule, std::uint16_t cpu) const;
+    [[nodiscard]] Culprit classify_mutex(std::uint32_t context, std::uint32_t mutex, const Schedule& schedule,
+                                         std::uint16_t cpu) const;
+    [[nodiscard]] std::optional<std::uint32_t> blocked_by(std::uint32_t context, const Schedule& schedule) const;
     [[nodiscard]] Inversion inversion(const Culprit& culprit, std::uint32_t context, const Schedule& schedule,
                                       std::uint16_t cpu) const;
     [[nodiscard]] std::uint32_t wait_of(std::uint32_t context) const;

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <string_view>
+#include <utility>
 
 namespace host::schedule {
 
@@ -57,6 +58,14 @@ void BasePriorities::describe(const trace::Names& names) {
     }
 }
 
+// A shorter one holds from the next release on.
+void BasePriorities::change_deadline(Task& task, std::uint64_t relative_ns) {
+    task.next_ns = relative_ns;
+    if (relative_ns > task.changed_ns.value_or(task.relative_ns)) {
+        task.changed_ns = relative_ns;
+    }
+}
+
 void BasePriorities::take(const trace::Event& event) {
     if (event.row == nullptr || !event.is_sound()) {
         return;
@@ -70,10 +79,16 @@ void BasePriorities::take(const trace::Event& event) {
         m_tasks[event.par1].deadline = trace::nearest_time(event.par2, event.ticks.value);
         break;
     case kCodeOf<"deadline_change">:
-        m_tasks[event.par1].changed_ns = event.par2 * kNsPerUs;
+        change_deadline(m_tasks[event.par1], event.par2 * kNsPerUs);
+        break;
+    case kCodeOf<"job_release">:
+        if (Task& task = m_tasks[event.par1]; task.next_ns) {
+            task.changed_ns = std::exchange(task.next_ns, std::nullopt);
+        }
         break;
     case kCodeOf<"task_create">:
         m_tasks[event.par1].changed_ns.reset();
+        m_tasks[event.par1].next_ns.reset();
         m_tasks[event.par1].deadline.reset();
         m_tasks[event.par1].server.reset();
         break;
@@ -116,7 +131,7 @@ std::optional<BasePriorities::Key> BasePriorities::key_of(std::uint32_t context)
     const Task& task = found->second;
     switch (task.queue) {
     case Queue::deadline:
-        return task.deadline ? std::optional(Key{task.level, *task.deadline}) : std::nullopt;
+        return Key{task.level, task.deadline};
     case Queue::fixed: {
         const auto server = task.server ? m_servers.find(*task.server) : m_servers.end();
         const bool served = server != m_servers.end() && server->second.throttles;
@@ -141,8 +156,11 @@ Order BasePriorities::order(std::uint32_t a, std::uint32_t b) const {
     if (key_a->level != key_b->level) {
         return key_a->level < key_b->level ? Order::higher : Order::lower;
     }
-    if (key_a->key != key_b->key) {
-        return key_a->key < key_b->key ? Order::higher : Order::lower;
+    if (!key_a->key || !key_b->key) {
+        return Order::unknown;
+    }
+    if (*key_a->key != *key_b->key) {
+        return *key_a->key < *key_b->key ? Order::higher : Order::lower;
     }
     return Order::equal;
 }

@@ -38,6 +38,7 @@ class BasePriorities {
         std::uint32_t level = 0;
         std::uint64_t relative_ns = 0;
         std::optional<std::uint64_t> changed_ns{}; // relative deadline, by deadline_change
+        std::optional<std::uint64_t> next_ns{};    // likewise, from the next release on
         std::optional<std::uint64_t> deadline{};   // absolute, of the job in progress, in ticks
         std::optional<std::uint16_t> server{};
     };
@@ -50,10 +51,11 @@ class BasePriorities {
 
     struct Key {
         std::uint32_t level;
-        std::uint64_t key;
+        std::optional<std::uint64_t> key; // none: the deadline is not known
     };
 
     void describe(const trace::Names& names);
+    static void change_deadline(Task& task, std::uint64_t relative_ns);
     [[nodiscard]] std::optional<Key> key_of(std::uint32_t context) const;
 
     std::unordered_map<std::uint32_t, Task> m_tasks;

@@ -162,7 +162,7 @@ void Schedule::take_task(const trace::Event& event) {
         begin_job(context);
         break;
     case kCodeOf<"task_unblock">:
-        wake(context);
+        unblock(context);
         break;
     case kCodeOf<"task_block">:
         wait(context, wait_state(event.par2), event.par2 & 0xFFFF);
@@ -193,6 +193,8 @@ void Schedule::take_mutex(const trace::Event& event) {
     case kCodeOf<"set_mutex_timeout">:
         if (state(event.par1) == mutex) {
             wake(event.par1);
+        } else {
+            take_back(event.par1);
         }
         break;
     case kCodeOf<"set_mutex_unlock">:
@@ -220,9 +222,27 @@ void Schedule::wake(std::uint32_t context) {
     }
 }
 
+// One that is suspended still waits for its mutex as well.
 void Schedule::wait(std::uint32_t context, TaskState state, std::uint32_t object) {
-    take_back(context);
+    if (state != suspended) {
+        take_back(context);
+    }
     change_to_wait(context, state, object);
+}
+
+void Schedule::unblock(std::uint32_t context) {
+    Task& resumed = task(context);
+    if (!resumed.lends || resumed.state != suspended) {
+        wake(context);
+        return;
+    }
+    const std::uint32_t wanted = resumed.lender->first;
+    if (holder(wanted) != kUnknownContext) {
+        change_to_wait(context, mutex, wanted);
+        return;
+    }
+    resumed.state = ready; // the mutex was unlocked meanwhile
+    add({.kind = Kind::woken, .state = ready, .before = suspended, .context = context});
 }
 
 void Schedule::change_to_wait(std::uint32_t context, TaskState state, std::uint32_t object) {
@@ -315,7 +335,8 @@ void Schedule::acquire(std::uint32_t context, std::uint32_t mutex_id) {
 void Schedule::unlock(std::uint32_t mutex_id) {
     m_holders.erase(mutex_id);
     for (auto [lender, end] = m_lenders.equal_range(mutex_id); lender != end; ++lender) {
-        if (std::exchange(m_tasks[lender->second].state, ready) == mutex) {
+        if (Task& waiter = m_tasks[lender->second]; waiter.state == mutex) {
+            waiter.state = ready;
             add({.kind = Kind::woken, .state = ready, .before = mutex, .context = lender->second});
         }
     }

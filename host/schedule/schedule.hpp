@@ -100,6 +100,7 @@ class Schedule {
     void take_mutex(const trace::Event& event);
     void wake(std::uint32_t context);
     void wait(std::uint32_t context, TaskState state, std::uint32_t object);
+    void unblock(std::uint32_t context);
     void change_to_wait(std::uint32_t context, TaskState state, std::uint32_t object);
     void begin_job(std::uint32_t context);
     void end_job(std::uint32_t context);

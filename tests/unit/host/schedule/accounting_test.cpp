@@ -25,6 +25,7 @@ constexpr std::uint16_t kLow = 3;
 constexpr std::uint16_t kMiddle = 4;
 constexpr std::uint16_t kHigh = 5;
 constexpr std::uint16_t kServed = 6;
+constexpr std::uint16_t kDue = 7;
 constexpr std::uint16_t kTimer = 32;
 
 std::string who_text(std::uint32_t who) {
@@ -56,19 +57,21 @@ constexpr std::uint32_t wait_word(lib::WaitKind kind, std::uint32_t object) {
     return static_cast<std::uint32_t>(kind) << 16 | object;
 }
 
-// Feeds records to the model: three tasks of fixed priorities, one of a server, and the idle task.
+// Feeds records to the model: three tasks of fixed priorities, one of a server, one by deadline, and the idle task.
 class Scene {
   public:
     Scene() {
         m_names.set(tracer::Unit::level, 0, "RM");
         m_names.set(tracer::Unit::level, 1, "SERVED");
         m_names.set(tracer::Unit::level, 2, "background");
+        m_names.set(tracer::Unit::level, 3, "EDF");
         m_names.set(tracer::Unit::context, kIdle, "idle");
         add_task(kIdle, 2, 0);
         add_task(kLow, 0, 3000);
         add_task(kMiddle, 0, 2000);
         add_task(kHigh, 0, 1000);
         add_task(kServed, 1, 0);
+        add_task(kDue, 3, 0);
     }
 
     Scene& at(std::uint64_t stamp, std::string_view name, std::uint16_t par1 = 0, std::uint32_t par2 = 0) {
@@ -213,6 +216,101 @@ TEST(Accounting, PushThroughBlockingNamesTheMutexOfTheOther) {
         .at(70, "task_end_cycle", kMiddle);
     EXPECT_THAT(scene.shares(kMiddle), ElementsAre("R 45", "interference task 5: 15",
                                                    "blocking task 3 mutex 7 of 3 bounded: 20", "execution self: 10"));
+}
+
+// The protocol none hands the mutex over in the unlock.
+TEST(Accounting, NoTaskIsBlockedByAMutexThatIsFree) {
+    for (const std::string_view freed : {"set_mutex_unlock", "set_mutex_owner_died"}) {
+        Scene scene;
+        scene.at(0, "context_switch", kLow)
+            .at(0, "job_release", kLow, 0)
+            .at(10, "set_mutex_acquire", kLow, 7)
+            .at(20, "job_release", kHigh, 20)
+            .change(20, kLow, kHigh, 0)
+            .at(30, "task_block", kHigh, wait_word(lib::WaitKind::mutex, 7))
+            .change(30, kHigh, kLow, 0)
+            .at(50, freed, kLow, 7)
+            .at(58, "set_mutex_acquire", kHigh, 7)
+            .at(60, "task_unblock", kHigh, wait_word(lib::WaitKind::mutex, 7))
+            .change(60, kLow, kHigh, 0)
+            .at(70, "task_end_cycle", kHigh);
+        EXPECT_THAT(scene.shares(kHigh),
+                    ElementsAre("R 50", "execution self: 20", "blocking task 3 mutex 7 of 3 bounded: 20",
+                                "interference kernel 3: 10"));
+    }
+}
+
+TEST(Accounting, WhoeverIsResumedWaitsForTheMutexAgain) {
+    Scene scene;
+    scene.at(0, "context_switch", kLow)
+        .at(0, "job_release", kLow, 0)
+        .at(10, "set_mutex_acquire", kLow, 7)
+        .at(20, "job_release", kHigh, 20)
+        .change(20, kLow, kHigh, 0)
+        .at(30, "set_mutex_block", kHigh, 7)
+        .change_for(30, kHigh, kLow, kHigh, 0)
+        .at(40, "task_block", kHigh, wait_word(lib::WaitKind::suspended, 0))
+        .change(40, kLow, kLow, 0)
+        .at(60, "task_unblock", kHigh, wait_word(lib::WaitKind::suspended, 0))
+        .change(60, kLow, kIdle, 0)
+        .at(65, "task_block", kHigh, wait_word(lib::WaitKind::suspended, 0))
+        .change(65, kIdle, kLow, 0)
+        .at(70, "set_mutex_unlock", kLow, 7)
+        .at(80, "task_unblock", kHigh, wait_word(lib::WaitKind::suspended, 0))
+        .at(82, "set_mutex_acquire", kLow, 7)
+        .at(84, "set_mutex_unlock", kLow, 7)
+        .change(90, kLow, kHigh, 0)
+        .at(99, "task_end_cycle", kHigh);
+    EXPECT_THAT(scene.shares(kHigh),
+                ElementsAre("R 79", "execution self: 19", "blocking task 3 mutex 7 of 3 bounded: 12",
+                            "suspension self 6/0: 35", "blocking task 1 mutex 7 of 3 unbounded: 5",
+                            "interference kernel 3: 8"));
+}
+
+// The holder is stopped by a ceiling, and lends its place to the one with that mutex.
+TEST(Accounting, ATaskInThePlaceOfTheHolderBoundsTheWait) {
+    Scene scene;
+    scene.at(0, "context_switch", kMiddle)
+        .at(0, "job_release", kMiddle, 0)
+        .at(10, "set_mutex_acquire", kMiddle, 7)
+        .at(20, "job_release", kHigh, 20)
+        .change(20, kMiddle, kHigh, 0)
+        .at(30, "set_mutex_block", kHigh, 7)
+        .change_for(30, kHigh, kLow, kMiddle, 0)
+        .change_for(50, kLow, kMiddle, kHigh, 0)
+        .at(60, "set_mutex_unlock", kMiddle, 7)
+        .change(60, kMiddle, kHigh, 0)
+        .at(70, "task_end_cycle", kHigh);
+    EXPECT_THAT(scene.shares(kHigh),
+                ElementsAre("R 50", "execution self: 20", "blocking task 3 mutex 7 of 4 bounded: 20",
+                            "blocking task 4 mutex 7 of 4 bounded: 10"));
+}
+
+// Between the records of the release and of the deadline.
+TEST(Accounting, LevelsDecideWithoutDeadlines) {
+    Scene scene;
+    scene.at(0, "context_switch", kIdle)
+        .at(10, "job_release", kDue, 10)
+        .at(12, "job_deadline", kDue, 500)
+        .change(15, kIdle, kDue, 0)
+        .at(20, "task_end_cycle", kDue);
+    EXPECT_THAT(scene.shares(kDue), ElementsAre("R 10", "interference kernel 1: 5", "execution self: 5"));
+}
+
+TEST(Accounting, AShorterDeadlineHoldsFromTheNextReleaseOn) {
+    Scene scene;
+    scene.at(0, "context_switch", kMiddle)
+        .at(0, "job_release", kMiddle, 0)
+        .at(10, "job_release", kLow, 10)
+        .at(20, "deadline_change", kLow, 1)
+        .change(30, kMiddle, kLow, 0)
+        .at(40, "task_end_cycle", kLow)
+        .change(40, kLow, kMiddle, 0)
+        .at(50, "job_release", kLow, 50)
+        .change(55, kMiddle, kLow, 0)
+        .at(60, "task_end_cycle", kLow);
+    EXPECT_THAT(scene.shares(kLow), ElementsAre("R 30", "interference task 4: 20", "execution self: 10", "R 10",
+                                                "interference kernel 4: 5", "execution self: 5"));
 }
 
 TEST(Accounting, AServerWithoutBudgetThrottles) {
