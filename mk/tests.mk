@@ -36,6 +36,11 @@ TEST_PROGRAMS := $(foreach folder,$(TEST_FOLDERS),$(call test_program,$(folder))
 test-unit: $(TEST_PROGRAMS) ## test: the units, under sanitizers, without QEMU
 	@tests/unit.sh $^
 
+# Prints what the host library makes of jobs, for the comparison with tests/accounting/; as the host tools.
+ACCOUNTS := $(BUILD)/host/accounts
+$(eval $(call linked,$(ACCOUNTS),$(call host_objects,tests/accounting/accounts.cpp $(READER_SOURCES) $(wildcard host/schedule/*.cpp) \
+  $(COMMON_SOURCES)),$(TRACE_LIBRARY_LIBS)))
+
 # --- fuzzing: tests/fuzz/NAME_fuzz.cpp and the corpus beside it -----------------------------------------------------------
 FUZZ_NAMES := $(sort $(patsubst tests/fuzz/%_fuzz.cpp,%,$(wildcard tests/fuzz/*_fuzz.cpp)))
 FUZZ_RUNS := 20000
@@ -148,11 +153,11 @@ test-model: ## test: the model of the record path: every variant, every mutant
 verify: deps ## test: the model again, and its large variants (minutes)
 	@tests/models/run.py verify
 
-test-kernel: $(TEST_KERNEL) $(REMORA) ## test: the cases that run in the guest
+test-kernel: $(TEST_KERNEL) $(REMORA) $(ACCOUNTS) ## test: the cases that run in the guest
 	$(call make_with,$(COMPENSATED_OPTIONS) $(COMPENSATED_TEST_KERNEL))
 	@tests/run.py guest
 
-test-integration: kernel $(TEST_KERNEL) host $(EFI) ## test: boots, exports and faults, from outside
+test-integration: kernel $(TEST_KERNEL) host $(EFI) $(ACCOUNTS) ## test: boots, exports and faults, from outside
 	$(call make_with,$(COMPENSATED_OPTIONS) $(COMPENSATED_TEST_KERNEL))
 	$(call make_with,kernel $(OFF_OPTIONS))
 	@tests/run.py integration
@@ -174,8 +179,8 @@ test-mutants-slice: $(RELEASED_TEST_KERNEL) $(REMORA) ## test: ten of these kern
 
 golden-diff golden: export KERNEL := $(KERNEL)
 golden-diff golden: export REMORA := $(REMORA)
-golden-diff: kernel host ## test: the first event in which an application's schedule differs from the golden file
+golden-diff: kernel host $(ACCOUNTS) ## test: the first event in which an application's schedule differs from the golden file
 	@tests/golden/golden.py diff
 
-golden: kernel host ## test: rewrite the golden files, for an intended change
+golden: kernel host $(ACCOUNTS) ## test: rewrite the golden files, for an intended change
 	@tests/golden/golden.py update

@@ -5,6 +5,7 @@ The kernel lists its applications itself (app=list), so none is forgotten. An ap
 the guest and has a case of its own here."""
 import functools
 import json
+import os
 
 from integration import wire
 from support.cases import CASES, Case, Failure, expect
@@ -197,7 +198,24 @@ def main_task_ends(ctx, app):
     ctx.adopt(directory)
 
 
+def random_sets(ctx, seed):
+    """Random task sets (tests/kernel/random_set_cases.cpp): the parts of each job's response time. Interrupts and
+    sections are recorded in each way."""
+    words = {"interrupts": ("full", "light", "count")[seed % 3], "cli_sti": ("off", "on")[seed % 2]}
+    _, directory = ctx.traced("s_random_sets", kernel=TEST_KERNEL, nic="none", seed=seed, **words)
+    ctx.remora("adopt", directory)
+    found = ctx.account(directory)
+    expect(found.jobs > SETS, f"hardly a job is complete: {found}")
+
+
+# Of one boot; as many boots as RANDOM_SETS needs.
+SETS = 80
+
+
 def register():
+    boots = -(-int(os.environ.get("RANDOM_SETS", "1000")) // SETS)
+    CASES.extend(Case(f"random_sets_{seed}", functools.partial(random_sets, seed=seed))
+                 for seed in range(1, boots + 1))
     CASES.extend(Case(app, functools.partial(main_task_ends, app=app))
                  for app in ("s_main_leaves", "s_main_killed", "s_main_faults", "s_main_starved"))
     CASES.extend([

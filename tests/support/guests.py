@@ -11,6 +11,7 @@ import socket
 import subprocess
 import time
 
+from accounting import compare
 from support.cases import expect
 from support.context import EFI, INHERITED, KERNEL, OBSERVER, REMORA, ROOT, Context
 
@@ -221,11 +222,19 @@ class GuestContext(Context):
         account = json.loads(self.remora("verify", "--json", directory).stdout)["account"]
         expect(account["closes"], f"{directory}: {account}")
         self.check(directory)
+        self.account(directory)
         return directory
 
     def check(self, directory, *options):
         """What the kernel decided is what the scheduling theory says: `remora check` finds no violation."""
         self.remora("check", directory, "--show", "3", *options)
+
+    @staticmethod
+    def account(directory):
+        """What the host library makes of each response time is what follows from the records by docs/metrics.md."""
+        found = compare.compare(directory)
+        expect(not found.differences, f"{found}\n" + "\n".join(found.differences[:3]))
+        return found
 
 
 def trace_files(directory):
