@@ -5,6 +5,7 @@
 #include "host/formats/trace.hpp"
 #include "tests/support/oracle_scene.hpp"
 
+#include <algorithm>
 #include <gmock/gmock.h>
 
 namespace host::analyse {
@@ -15,15 +16,17 @@ using support::Scene;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
+using Recorded = Run; // a test has a Run of its own
+
 constexpr Tolerance kOrder{};
 constexpr Tolerance kTimes{.times = true, .resolution_ns = 100};
 
 class RunComparison : public testing::Test {
   protected:
-    Run read(const Scene& scene) {
+    Recorded read(const Scene& scene) {
         trace::Diagnostics diagnostics([](std::string_view) {});
         const auto opened = formats::Trace::open(m_directory.write("0trace.dat", scene.chunk.bytes()), {}, diagnostics);
-        Run run;
+        Recorded run;
         RunReader reader(m_phrases, run, {});
         trace::Event event;
         while (opened.value()->next(event)) {
@@ -36,7 +39,7 @@ class RunComparison : public testing::Test {
         return run;
     }
 
-    std::vector<std::string> texts(const Run& run) const {
+    std::vector<std::string> texts(const Recorded& run) const {
         std::vector<std::string> all;
         for (const RunDecision& decision : run.decisions) {
             all.push_back(m_phrases.text(decision.phrase));
@@ -57,8 +60,8 @@ Scene one_job(std::uint64_t end, std::uint32_t deadline = 9'000) {
 }
 
 TEST_F(RunComparison, EqualRunsDoNotDiffer) {
-    const Run a = read(one_job(2'000));
-    const Run b = read(one_job(2'000));
+    const Recorded a = read(one_job(2'000));
+    const Recorded b = read(one_job(2'000));
     EXPECT_FALSE(first_difference(a.decisions, b.decisions, {.times = true, .resolution_ns = 1}));
     EXPECT_THAT(texts(a), ElementsAre("idle         is created", "idle         is released", "hard12       is created",
                                       "idle         runs", "hard12       is released", "hard12       runs",
@@ -72,9 +75,9 @@ TEST_F(RunComparison, EqualRunsDoNotDiffer) {
 }
 
 TEST_F(RunComparison, TimesCountOnlyIfAskedForAndByMoreThanAStep) {
-    const Run a = read(one_job(2'000));
-    const Run near = read(one_job(2'150));
-    const Run far = read(one_job(2'250));
+    const Recorded a = read(one_job(2'000));
+    const Recorded near = read(one_job(2'150));
+    const Recorded far = read(one_job(2'250));
     EXPECT_FALSE(first_difference(a.decisions, far.decisions, kOrder));
     EXPECT_FALSE(first_difference(a.decisions, near.decisions, kTimes));
     EXPECT_EQ(first_difference(a.decisions, far.decisions, kTimes), 6U);
@@ -82,9 +85,9 @@ TEST_F(RunComparison, TimesCountOnlyIfAskedForAndByMoreThanAStep) {
 }
 
 TEST_F(RunComparison, FirstDifferenceIsAnotherDecisionOrTheEndOfOne) {
-    const Run a = read(one_job(2'000));
-    const Run longer = read(one_job(2'000).at(3'000).event("task_end", 12));
-    const Run missed = read(one_job(2'000).at(2'500).event("task_deadline_miss", 12));
+    const Recorded a = read(one_job(2'000));
+    const Recorded longer = read(one_job(2'000).at(3'000).event("task_end", 12));
+    const Recorded missed = read(one_job(2'000).at(2'500).event("task_deadline_miss", 12));
     EXPECT_EQ(first_difference(a.decisions, longer.decisions, kOrder), 8U);
     EXPECT_EQ(first_difference(longer.decisions, a.decisions, kOrder), 8U);
     EXPECT_EQ(first_difference(longer.decisions, missed.decisions, kOrder), 8U);
@@ -93,8 +96,8 @@ TEST_F(RunComparison, FirstDifferenceIsAnotherDecisionOrTheEndOfOne) {
 }
 
 TEST_F(RunComparison, JobThatChangedMostIsExplained) {
-    const Run a = read(one_job(2'000));
-    const Run b = read(one_job(9'500));
+    const Recorded a = read(one_job(2'000));
+    const Recorded b = read(one_job(9'500));
     const auto changes = task_changes(a, b, {.resolution_ns = 100});
     const auto change = std::ranges::find(changes, "hard12", &TaskChange::task);
     ASSERT_NE(change, changes.end());
@@ -111,8 +114,8 @@ TEST_F(RunComparison, JobThatChangedMostIsExplained) {
 }
 
 TEST_F(RunComparison, TaskOfOneRunAloneIsCounted) {
-    const Run a = read(one_job(2'000));
-    const auto changes = task_changes(a, Run{}, kOrder);
+    const Recorded a = read(one_job(2'000));
+    const auto changes = task_changes(a, Recorded{}, kOrder);
     const auto change = std::ranges::find(changes, "hard12", &TaskChange::task);
     ASSERT_NE(change, changes.end());
     EXPECT_EQ(change->figures[0].jobs, 1U);
