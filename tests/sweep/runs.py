@@ -131,18 +131,29 @@ class Runs:
 
     def observe(self, shifts):
         """{(kind, context, name): (a, b)} of QUESTION."""
-        rows = self.boot(shifts, lambda ram: ask(ram, QUESTION))
+        rows = self.boot(shifts, lambda ram: self.ask(ram, QUESTION))
         return {(row["kind"], row["context"], row["name"]): (row["a"], row["b"]) for row in rows}
 
     def declared(self):
         """The rows of DECLARED of the run without shifts."""
-        return self.boot(Shifts(), lambda ram: ask(ram, DECLARED))
+        return self.boot(Shifts(), lambda ram: self.ask(ram, DECLARED))
+
+    def _remora(self, command, ram, *arguments):
+        """The kernel is named because a search for it would read the machine's whole memory."""
+        return subprocess.run([REMORA, "--no-pager", command, ram, "--kernel", self.kernel, *arguments], cwd=ROOT,
+                              capture_output=True, text=True, check=False)
+
+    def ask(self, ram, question):
+        """The rows of the answer."""
+        done = self._remora("sql", ram, question, "--json")
+        if done.returncode:
+            raise RunFailed(f"remora sql ended with {done.returncode}: {done.stderr}")
+        return json.loads(done.stdout)["rows"]
 
     def objections(self, shifts):
         """What `remora check` finds wrong with the kernel's decisions in this run; empty: nothing."""
         def check(ram):
-            done = subprocess.run([REMORA, "--no-pager", "check", ram, "--show", "3"], cwd=ROOT, capture_output=True,
-                                  text=True, check=False)
+            done = self._remora("check", ram, "--show", "3")
             return "" if done.returncode == 0 else done.stdout + done.stderr
         return self.boot(shifts, check)
 
@@ -153,14 +164,6 @@ class Runs:
                 file.seek(BLACK_BOX_ADDRESS)
                 return file.read()
         return self.boot(shifts, read)
-
-
-def ask(ram, question):
-    done = subprocess.run([REMORA, "--no-pager", "sql", ram, question, "--json"], cwd=ROOT, capture_output=True,
-                          text=True, check=False)
-    if done.returncode:
-        raise RunFailed(f"remora sql ended with {done.returncode}: {done.stderr}")
-    return json.loads(done.stdout)["rows"]
 
 
 def cpu_seconds():
