@@ -16,6 +16,9 @@
 //   latency.hpp          from an interrupt to the first instruction of the task that its handler wakes
 //   jobs.hpp             releases, starts, ends, deadlines, outcomes
 //   accounting.hpp       each response time, divided among its culprits
+//   handlers.hpp         interrupt handlers, nested
+//   holds.hpp            who held which mutex
+//   losses.hpp           where records were dropped
 //   processor_time.hpp   how the time of one processor is divided among tasks and interrupt handlers
 //
 // Where records are missing (a blackout, a restart of tracing), nothing is assumed: the processor runs an unknown task,

@@ -17,7 +17,6 @@ using schedule::Activity;
 using schedule::Cause;
 using schedule::Change;
 using schedule::Outcome;
-using trace::kCodeOf;
 using tracer::Unit;
 
 using Time = std::optional<std::int64_t>;
@@ -38,6 +37,13 @@ Time difference(const Time& begin, const Time& end) {
     std::int64_t result = 0;
     using Limits = std::numeric_limits<std::int64_t>;
     return !__builtin_sub_overflow(*end, *begin, &result) ? result : *begin < 0 ? Limits::max() : Limits::min();
+}
+
+std::string_view reason_of(schedule::HoldEnd how) {
+    static constexpr auto kNames = std::to_array<std::string_view>(
+        {"unlocked", "taken by another", "owner died", "records lost", "end of the trace"});
+    static_assert(kNames.size() == static_cast<std::size_t>(schedule::HoldEnd::end_of_trace) + 1);
+    return kNames[static_cast<std::size_t>(how)];
 }
 
 // Empty: it is no row.
@@ -113,96 +119,33 @@ void ScheduleRows::add_job(const schedule::Job& job) {
     m_sink(Table::jobs, cells);
 }
 
-void ScheduleRows::end_hold(std::uint32_t mutex, const Hold& hold, Time end, std::string_view reason) {
-    const std::string name = trace::name_or_number(*m_trace_names, Unit::mutex, mutex);
+void ScheduleRows::add_hold(const schedule::Hold& hold) {
+    const std::string name = trace::name_or_number(*m_trace_names, Unit::mutex, hold.mutex);
+    const Time end = time_of(hold.end);
     const std::array cells = {Cell(std::string_view(name)),
-                              Cell(mutex),
+                              Cell(hold.mutex),
                               Cell(std::string_view(name_of(hold.context))),
                               Cell(hold.context),
-                              cell(hold.begin),
+                              cell(hold.begin.ns),
                               cell(end),
-                              cell(difference(hold.begin, end)),
-                              Cell(reason)};
+                              cell(difference(hold.begin.ns, end)),
+                              Cell(reason_of(hold.how))};
     m_sink(Table::holds, cells);
 }
 
-// The schedule knows who holds a mutex after the event.
-void ScheduleRows::take_mutex(const trace::Event& event) {
-    const std::uint32_t mutex = event.par2;
-    const std::uint32_t holder = m_schedule.holder(mutex);
-    const Time now = schedule::Moment::of(event).ns;
-    const auto before = m_holds.find(mutex);
-    if (before != m_holds.end()) {
-        if (before->second.context == holder) {
-            return;
-        }
-        const bool is_taken = holder != schedule::kUnknownContext; // the record of its unlock is missing
-        end_hold(mutex, before->second, now,
-                 is_taken                                    ? "taken by another"
-                 : event.is(kCodeOf<"set_mutex_owner_died">) ? "owner died"
-                                                             : "unlocked");
-        m_holds.erase(before);
-    }
-    if (holder != schedule::kUnknownContext) {
-        m_holds[mutex] = {.context = holder, .begin = now};
-    }
-}
-
-void ScheduleRows::begin_handler(const trace::Event& event, std::uint32_t vector) {
-    const std::uint32_t running = m_schedule.running(event.cpu);
-    m_cpus[event.cpu].handlers.push_back({.vector = vector,
-                                          .name = text::escaped(event.names->find(Unit::vector, vector)),
-                                          .task = running < schedule::kContexts ? name_of(running) : std::string(),
-                                          .begin = schedule::Moment::of(event).ns});
-}
-
-void ScheduleRows::end_handler(std::uint16_t cpu, Time now) {
-    std::vector<Handler>& handlers = m_cpus[cpu].handlers;
-    const Handler& handler = handlers.back();
+void ScheduleRows::add_handler(const schedule::Handler& handler) {
+    const std::string name = text::escaped(m_trace_names->find(Unit::vector, handler.vector));
+    const std::string task = handler.task < schedule::kContexts ? name_of(handler.task) : std::string();
+    const Time end = time_of(handler.end);
     const std::array cells = {
-        Cell(handler.vector),  Cell::named(handler.name), Cell(cpu), Cell::named(handler.task),
-        Cell(handlers.size()), cell(handler.begin),       cell(now), cell(difference(handler.begin, now))};
+        Cell(handler.vector), Cell::named(name),      Cell(handler.cpu), Cell::named(task),
+        Cell(handler.depth),  cell(handler.begin.ns), cell(end),         cell(difference(handler.begin.ns, end))};
     m_sink(Table::interrupts, cells);
-    handlers.pop_back();
 }
 
-// before: the event of this processor before this one.
-void ScheduleRows::apply(const trace::Event& event, const Change& change, std::optional<schedule::Moment> before) {
-    Cpu& cpu = m_cpus[event.cpu];
-    switch (change.kind) {
-    case Change::Kind::interrupt_began:
-        begin_handler(event, change.object);
-        break;
-    case Change::Kind::interrupt_ended:
-        if (event.is(kCodeOf<"blackout_end">)) {
-            cpu.handlers.pop_back(); // somewhere in the gap
-        } else {
-            end_handler(event.cpu, change.object == event.par1 ? schedule::Moment::of(event).ns : std::nullopt);
-        }
-        break;
-    case Change::Kind::lost: {
-        const Time begin = cpu.blackout ? cpu.blackout : time_of(before);
-        cpu.blackout.reset();
-        const std::array cells = {Cell(event.cpu), cell(begin), cell(schedule::Moment::of(event).ns),
-                                  Cell(change.object)};
-        m_sink(Table::losses, cells);
-        break;
-    }
-    case Change::Kind::created:
-        m_names.erase(change.context); // the context may have been another task's
-        break;
-    case Change::Kind::switched:
-    case Change::Kind::woken:
-    case Change::Kind::waits:
-    case Change::Kind::ended:
-    case Change::Kind::forgotten:
-    case Change::Kind::job_began:
-    case Change::Kind::job_ended:
-    case Change::Kind::inherits:
-    case Change::Kind::returns:
-    case Change::Kind::gap:
-        break;
-    }
+void ScheduleRows::add_loss(const schedule::Loss& loss) {
+    const std::array cells = {Cell(loss.cpu), cell(time_of(loss.begin)), cell(loss.end.ns), Cell(loss.records)};
+    m_sink(Table::losses, cells);
 }
 
 void ScheduleRows::add(const trace::Event& event, std::uint32_t khz) {
@@ -214,38 +157,20 @@ void ScheduleRows::add(const trace::Event& event, std::uint32_t khz) {
     const auto before = m_intervals.last(event.cpu);
     m_intervals.take(event, changes, m_schedule);
     m_jobs.take(event, changes, khz);
+    m_handlers.take(event, changes, m_schedule);
+    m_losses.take(event, changes, before);
+    m_holds.take(event, m_schedule, before);
     for (const Change& change : changes) {
-        apply(event, change, before);
-    }
-    if (event.is(kCodeOf<"set_mutex_acquire">) || event.is(kCodeOf<"set_mutex_unlock">) ||
-        event.is(kCodeOf<"set_mutex_owner_died">)) {
-        take_mutex(event);
-    } else if (event.is(kCodeOf<"blackout_end">) || event.is(kCodeOf<"trace_start">)) {
-        std::erase_if(m_holds, [&](const auto& held) {
-            const bool is_lost = m_schedule.holder(held.first) == schedule::kUnknownContext;
-            if (is_lost) {
-                end_hold(held.first, held.second, time_of(before), cause_name(Cause::records_lost));
-            }
-            return is_lost;
-        });
-    }
-    m_latest = std::max(m_latest, schedule::Moment::of(event).ns);
-    if (event.is(kCodeOf<"blackout_start">)) {
-        m_cpus[event.cpu].blackout = schedule::Moment::of(event).ns;
+        if (change.kind == Change::Kind::created) {
+            m_names.erase(change.context); // the context may have been another task's
+        }
     }
 }
 
 void ScheduleRows::finish(const trace::Names& names) {
     m_trace_names = &names;
-    for (auto& [number, cpu] : m_cpus) {
-        while (!cpu.handlers.empty()) {
-            end_handler(number, std::nullopt);
-        }
-    }
-    for (const auto& [mutex, hold] : m_holds) {
-        end_hold(mutex, hold, m_latest, cause_name(Cause::end_of_trace));
-    }
-    m_holds.clear();
+    m_handlers.finish();
+    m_holds.finish();
     m_intervals.finish();
     m_jobs.finish();
 }

@@ -7,16 +7,17 @@
 // were dropped, intervals and holds of mutexes end with the last record before the gap, for the reason "records lost".
 #pragma once
 
+#include "host/schedule/handlers.hpp"
+#include "host/schedule/holds.hpp"
 #include "host/schedule/intervals.hpp"
 #include "host/schedule/jobs.hpp"
+#include "host/schedule/losses.hpp"
 #include "host/sql/tables.hpp"
 #include "host/trace/event.hpp"
 
 #include <cstdint>
 #include <map>
-#include <optional>
 #include <string>
-#include <vector>
 
 namespace host::sql {
 
@@ -33,43 +34,22 @@ class ScheduleRows {
     void finish(const trace::Names& names);
 
   private:
-    using Time = std::optional<std::int64_t>; // ns; none: the clock's rate is not known
-
-    struct Handler {
-        std::uint32_t vector = 0;
-        std::string name;
-        std::string task;
-        Time begin;
-    };
-
-    struct Hold {
-        std::uint32_t context = 0;
-        Time begin;
-    };
-
-    struct Cpu {
-        std::vector<Handler> handlers;
-        Time blackout;
-    };
-
     [[nodiscard]] const std::string& name_of(std::uint32_t context);
-    void apply(const trace::Event& event, const schedule::Change& change, std::optional<schedule::Moment> before);
     void add_interval(const schedule::Interval& interval);
     void add_job(const schedule::Job& job);
-    void take_mutex(const trace::Event& event);
-    void end_hold(std::uint32_t mutex, const Hold& hold, Time end, std::string_view reason);
-    void begin_handler(const trace::Event& event, std::uint32_t vector);
-    void end_handler(std::uint16_t cpu, Time now);
+    void add_hold(const schedule::Hold& hold);
+    void add_handler(const schedule::Handler& handler);
+    void add_loss(const schedule::Loss& loss);
 
     const RowSink& m_sink;
     schedule::Schedule m_schedule;
     schedule::Intervals m_intervals{[this](const schedule::Interval& interval) { add_interval(interval); }};
     schedule::Jobs m_jobs{[this](const schedule::Job& job) { add_job(job); }};
+    schedule::Handlers m_handlers{[this](const schedule::Handler& handler) { add_handler(handler); }};
+    schedule::Losses m_losses{[this](const schedule::Loss& loss) { add_loss(loss); }};
+    schedule::Holds m_holds{[this](const schedule::Hold& hold) { add_hold(hold); }};
     std::map<std::uint32_t, std::string> m_names; // of tasks; as they were first found
-    std::map<std::uint16_t, Cpu> m_cpus;
-    std::map<std::uint32_t, Hold> m_holds;       // by mutex
-    Time m_latest;                               // of all events
-    const trace::Names* m_trace_names = nullptr; // of the latest event; after it, of the trace
+    const trace::Names* m_trace_names = nullptr;  // of the latest event; after it, of the trace
 };
 
 } // namespace host::sql
