@@ -57,7 +57,7 @@ sweep-figures: kernel $(REMORA) ## figures: the same for the applications of doc
 BENCH_TASKS := 1100
 BENCH_TASKS_TRACED := 160
 
-.PHONY: bench bench-export bench-host bench-sql bench-kernel kernel-bench experiment-clock docs-figures
+.PHONY: bench bench-export bench-host bench-sql bench-report bench-kernel kernel-bench experiment-clock docs-figures
 bench: deps $(BENCH) $(LTTNG_PEER) $(COMPACT_BENCH) kernel $(RELEASED_TEST_KERNEL) $(EFI) $(REMORA) ## figures: what recording costs; lines FIGURE, PEER or GOAL
 	$(call make_with,kernel $(OFF_OPTIONS))
 	@tests/bench/run.sh $(BENCH) $(LTTNG_PEER) $(COMPACT_BENCH) $(KERNEL) $(RELEASED_TEST_KERNEL) $(EFI) $(REMORA)
@@ -68,6 +68,9 @@ bench-host: $(HOST_BENCH) $(FOLLOW_BENCH) $(REMORA) ## figures: the host tools c
 
 bench-sql: $(REMORA) ## figures: the questions of docs/sql.md on 12 million records; writes its table
 	@tests/bench/sql.py $(REMORA) --update
+
+bench-report: $(REMORA) ## figures: the page of a million intervals in Chromium: bytes, time to open, frames
+	@tests/bench/report.py $(REMORA)
 
 bench-kernel: ## figures: instructions of kernel operations; longest sections without interrupts (DOCUMENT=docs/kernel-performance.md: written there)
 	$(call make_with,kernel-bench $(OFF_OPTIONS) TASKS=$(BENCH_TASKS))

@@ -1,6 +1,6 @@
 # The host tools, the reader library for others, and libraries with the published interfaces of other systems.
 TRACE_LIBRARY_LIBS := -lfmt -lzstd
-HOST_LIBS := $(TRACE_LIBRARY_LIBS) -lsqlite3
+HOST_LIBS := $(TRACE_LIBRARY_LIBS) -lsqlite3 -lz
 
 # host/tools: programs of one file each; host/compat: published interfaces of other systems, as libraries in C;
 # host/observer: a plugin of QEMU.
@@ -18,6 +18,10 @@ $(eval $(call linked,$(REMORA),$(call host_objects,$(HOST_SOURCES) $(COMMON_SOUR
 
 # QEMU has the symbols that are open in its plugin.
 $(eval $(call linked,$(OBSERVER),$(call host_objects,$(wildcard host/observer/*.cpp)),-shared))
+
+# The assembler copies the parts of the report's page into this object; the compiler does not list them.
+$(foreach kind,host test/obj fuzz/obj,$(BUILD)/$(kind)/host/report/page.cpp.o): \
+  $(wildcard host/report/page/*) /usr/share/nodejs/d3/dist/d3.min.js
 
 # The reader library's headers include each other by their paths from the root, so they are installed under one directory
 # of their own.

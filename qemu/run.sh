@@ -405,9 +405,13 @@ report_guest() {
 }
 
 report_sessions() {
-    local session=$1
+    local session=$1 written=0
+    "$REMORA" report "$session" -o "$OUT/run.html" 2>/dev/null || written=$?
     say
     say 'look further:'
+    if ((written == 0 || written == 2)); then
+        say "  xdg-open $OUT/run.html          the run as a page: timeline, jobs, figures"
+    fi
     say "  $REMORA print $session          one line per event"
     say "  $REMORA summary $session        figures per task and per family"
     say "  $REMORA print --json $session   for scripts"

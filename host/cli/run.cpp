@@ -41,6 +41,7 @@ void add_everything(CommandLine& line, Context context) {
     add_summary(line, context);
     add_verify(line, context);
     add_check(line, context);
+    add_report(line, context);
     add_convert(line, context);
     add_adopt(line, context);
     add_count(line, context);

@@ -36,7 +36,7 @@ ELSEWHERE = (
     (r"make debug$", "waits for a debugger; tests/integration/options.py has its refusals"),
     (r"make (format|golden|docs-figures|simulation-figures)$",
      "rewrites files of the tree; lint and the parts of make test compare them"),
-    (r"make (bench|bench-export|bench-host|bench-kernel|bench-sql|verify)( DOCUMENT=\S+)?$",
+    (r"make (bench|bench-export|bench-host|bench-kernel|bench-report|bench-sql|verify)( DOCUMENT=\S+)?$",
      "minutes, and figures that no test judges"),
     (r"make sweep(-figures)?( [A-Z_]+=\w+)*$", "minutes; tests/integration/sweep.py has a short one"),
     (r"(make (test-mutants|soak(-simulation|-resets|-hangs)?)|tests/mutants/run.py --table)$",

@@ -23,7 +23,7 @@ REFUSED = {
     r"stands?|stood|standing": "is, is at, means, remains",
 }
 SUFFIXES = (".md", ".hpp", ".cpp", ".h", ".c", ".S", ".py", ".sh", ".mk", ".ld", ".pml", ".cfg",
-            "Makefile", ".tp")
+            "Makefile", ".tp", ".js", ".css", ".html")
 THIS = "tests/structure/english.py"
 
 MARK = re.compile(r"^\s*(//+|#+|/?\*+|--)?")

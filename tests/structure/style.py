@@ -13,7 +13,7 @@ FUNCTION_LINES_MAX = 60  # of production code
 TEST_LINES_MAX = 600  # a suite is a list: it may be longer
 MACROS = {"ASSERT", "PANIC", "TRACER_LOGEVENT", "FAST_TRACER_LOGEVENT"}
 CODE = (".hpp", ".cpp", ".h")
-EVERYTHING = CODE + (".S", ".sh", ".py", ".ld")
+EVERYTHING = CODE + (".S", ".sh", ".py", ".ld", ".js", ".css")
 
 
 def opening(name, text):

@@ -22,6 +22,7 @@ void add_verify(CommandLine& line, Context context);
 void add_check(CommandLine& line, Context context);
 void add_adopt(CommandLine& line, Context context);
 void add_convert(CommandLine& line, Context context);
+void add_report(CommandLine& line, Context context);
 void add_events(CommandLine& line, Context context);
 void add_count(CommandLine& line, Context context);
 void add_pack(CommandLine& line, Context context);

@@ -33,10 +33,7 @@ inline std::string check_time(const std::string& text) {
     return is_time(text) ? "" : "must be a time since the start of the trace, like 1500 (ns), 20us, 1.5ms or 2s";
 }
 
-inline void add_selection_options(Command& command, SelectionOptions& selection, const std::string& names_of_end) {
-    command.option("--task", selection.task, "only what concerns this task: its name or its context");
-    command.option("--event", selection.event,
-                   "only this event: one of the table, or one that the trace declares (see: remora events)");
+inline void add_span_options(Command& command, SelectionOptions& selection, const std::string& names_of_end) {
     command
         .option(
             "--from-time", [&selection](const std::string& text) { selection.from_ns = time_of(text); },
@@ -49,9 +46,16 @@ inline void add_selection_options(Command& command, SelectionOptions& selection,
         .check(check_time);
 }
 
+// What a command can leave out of the trace.
+enum class Part : std::uint8_t {
+    events, // all but a task, an event, a span of time
+    span,   // all but a span of time
+};
+
 // names_of_end: "--to-time,--to" for a command that shows a part of the trace (--task, --event and the span of time),
 // "--to-time" if its --to is something else; empty for a command that takes all of it.
-inline void add_trace_options(Command& command, TraceInput& input, const std::string& names_of_end = {}) {
+inline void add_trace_options(Command& command, TraceInput& input, const std::string& names_of_end = {},
+                              Part part = Part::events) {
     const bool selects = !names_of_end.empty();
     command.option("TRACE", input.path, "session directory, trace file of any known format, or - for standard input")
         .required();
@@ -70,8 +74,13 @@ inline void add_trace_options(Command& command, TraceInput& input, const std::st
         .one_of(
             formats::kind_names(), [selects](const std::string& text) { return selects && is_time(text); },
             selects ? ", nor a time like 1500 (ns), 20us, 1.5ms or 2s" : "");
+    if (selects && part == Part::events) {
+        command.option("--task", input.selection.task, "only what concerns this task: its name or its context");
+        command.option("--event", input.selection.event,
+                       "only this event: one of the table, or one that the trace declares (see: remora events)");
+    }
     if (selects) {
-        add_selection_options(command, input.selection, names_of_end);
+        add_span_options(command, input.selection, names_of_end);
     }
     command.flag("--strict", input.options.strict, "stop at the first damage");
     command.flag("--salvage", input.options.salvage,

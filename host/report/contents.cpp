@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: MIT
+// The directory of a report, and the columns after it.
+#include "host/report/document.hpp"
+
+#include "host/formats/dat/manifest.hpp"
+#include "host/text/escape.hpp"
+#include "host/text/json_writer.hpp"
+#include "host/trace/value_text.hpp"
+#include "lib/endian.hpp"
+#include "tracer/unit_words.hpp"
+
+#include <algorithm>
+
+namespace host::report {
+
+namespace {
+
+using Json = text::JsonText;
+using tracer::Unit;
+
+void add_texts(Json& json, std::string_view name, std::span<const std::string> texts) {
+    json.begin_array(name);
+    for (const std::string& text : texts) {
+        json.value(text);
+    }
+    json.end_array();
+}
+
+void add_judgement(Json& json, const Judgement& judgement) {
+    json.begin_object("oracle");
+    json.member("checked", judgement.checked);
+    json.member("undecided", judgement.undecided);
+    json.member("violations", judgement.violations);
+    json.begin_array("shown");
+    for (const Violation& violation : judgement.shown) {
+        json.begin_object();
+        json.member("at", violation.at);
+        json.member("task", violation.task);
+        json.member("rule", violation.rule);
+        json.member("text", violation.text);
+        json.member("file", violation.file);
+        json.member("record", violation.record);
+        json.end_object();
+    }
+    json.end_array();
+    add_texts(json, "relaxed", judgement.relaxations);
+    json.end_object();
+}
+
+void add_clock(Json& json, const trace::Clock& clock) {
+    json.begin_object("clock");
+    json.member("khz", clock.khz);
+    json.member("mode", formats::dat::clock_mode_name(clock.mode));
+    json.member("exact", clock.mode == tracer::ClockMode::icount);
+    json.member("host", clock.mode == tracer::ClockMode::emulated);
+    json.end_object();
+}
+
+void add_head(Json& json, const Trace& trace) {
+    const Head& head = trace.head;
+    const trace::TraceFacts& facts = trace.facts;
+    json.member("trace", head.trace);
+    if (facts.build) {
+        json.member("application", text::escaped(facts.build->application.view()));
+        json.member("kernel", text::escaped(facts.build->kernel.view()));
+        json.member("compiler", text::escaped(facts.build->compiler.view()));
+        json.member("seed", facts.build->seed);
+    }
+    json.member("verdict", head.verdict);
+    json.member("verdict_style", head.verdict_style);
+    json.member("events", head.events);
+    json.member("lost", head.lost);
+    add_clock(json, facts.clock);
+    add_judgement(json, head.judgement);
+    if (head.tracing) {
+        json.begin_object("tracing");
+        json.member("records", head.tracing->records);
+        json.member("ticks_per_record", head.tracing->ticks_per_record);
+        json.member("ticks", head.tracing->time.value);
+        json.member("share", head.tracing->share);
+        json.end_object();
+    }
+    const Axis::Window& window = trace.axis.window();
+    json.begin_object("span");
+    json.member("last", trace.axis.last());
+    json.member("from_ns", window.from_ns);
+    json.member("to_ns", window.to_ns);
+    json.member("full", trace.schedule.is_full());
+    json.member("intervals", trace.schedule.intervals());
+    json.member("bucket", trace.schedule.overview().bucket_ticks());
+    json.end_object();
+}
+
+void add_tasks(Json& json, const Trace& trace) {
+    json.begin_array("tasks");
+    for (const TaskRow& row : trace.schedule.tasks().rows()) {
+        json.begin_object();
+        json.member("context", row.context);
+        json.member("name", row.name.empty() ? fmt::format("#{}", row.context) : row.name);
+        if (row.parameters) {
+            json.member("level", row.parameters->level);
+            json.member("wcet_ns", row.parameters->wcet_ns);
+            json.member("period_ns", row.parameters->period_ns);
+            json.member("deadline_ns", row.parameters->deadline_ns);
+            json.member("budget_ns", row.parameters->budget_ns);
+        }
+        json.member("misses", row.misses);
+        json.end_object();
+    }
+    json.end_array();
+}
+
+// All that the trace names of a kind: pairs of number and name.
+void add_names(Json& json, std::string_view key, const trace::Names& names, Unit unit) {
+    json.begin_array(key);
+    if (const trace::Names::Table* const table = names.entries(unit)) {
+        const std::map<std::uint16_t, std::string> sorted(table->begin(), table->end());
+        for (const auto& [number, name] : sorted) {
+            json.begin_array();
+            json.value(number);
+            json.value(text::escaped(name));
+            json.end_array();
+        }
+    }
+    json.end_array();
+}
+
+void add_details(Json& json, const Trace& trace) {
+    json.begin_array("details");
+    for (const auto& [wait, other] : trace.schedule.details()) {
+        const auto kind = tracer::wait_kind(wait);
+        json.begin_object();
+        json.member("wait", wait != 0 ? trace::wait_text(trace.facts.names, wait) : std::string());
+        json.member("mutex", kind == lib::WaitKind::mutex ? std::optional(wait & 0xFFFF) : std::nullopt);
+        json.member("other", other);
+        json.end_object();
+    }
+    json.end_array();
+}
+
+void add_culprits(Json& json, const Trace& trace) {
+    json.begin_array("culprits");
+    for (const CulpritRow& culprit : trace.schedule.culprits()) {
+        const bool suspends = culprit.part == schedule::Part::suspension;
+        json.begin_object();
+        json.member("part", schedule::part_name(culprit.part));
+        json.member("by", schedule::by_name(culprit.by));
+        json.member("inversion", schedule::inversion_name(culprit.inversion));
+        json.member("task", culprit.task);
+        json.member("who", culprit.who);
+        json.member("object", culprit.object);
+        json.member("wait", suspends ? trace::wait_text(trace.facts.names, culprit.object) : std::string());
+        json.member("holder", culprit.holder);
+        json.member("chain_end", culprit.chain_end);
+        json.end_object();
+    }
+    json.end_array();
+}
+
+void add_plots(Json& json, std::span<const Plot> plots) {
+    json.begin_array("plots");
+    for (const Plot& plot : plots) {
+        json.begin_object();
+        json.member("event", plot.event);
+        json.member("field", plot.field);
+        json.member("unit", plot.unit);
+        json.member("fraction_bits", plot.fraction_bits);
+        json.end_object();
+    }
+    json.end_array();
+}
+
+void add_directory(Json& json, std::span<const Table* const> tables) {
+    json.begin_array("tables");
+    for (const Table* const table : tables) {
+        json.begin_object();
+        json.member("name", table->name());
+        json.member("of", table->subject());
+        json.member("rows", table->rows());
+        json.begin_object("columns");
+        for (const Column& column : table->columns()) {
+            json.member(column.name(), column.bytes().size());
+        }
+        json.end_object();
+        json.end_object();
+    }
+    json.end_array();
+}
+
+std::vector<const Table*> tables_of(const Trace& trace, std::span<const Table> overview) {
+    std::vector<const Table*> tables;
+    const auto add = [&tables](const Table& table) {
+        if (table.rows() != 0) {
+            tables.push_back(&table);
+        }
+    };
+    for (const TaskRow& row : trace.schedule.tasks().rows()) {
+        add(row.intervals);
+        add(row.jobs);
+        add(row.shares);
+    }
+    const auto add_all = [&add](const auto& map) {
+        for (const auto& [number, table] : map) {
+            add(table);
+        }
+    };
+    add_all(trace.schedule.handlers());
+    add_all(trace.schedule.losses());
+    add_all(trace.schedule.holds());
+    add_all(trace.events.budgets());
+    add(trace.events.marks());
+    std::ranges::for_each(trace.events.plots(), add, &Plot::table);
+    std::ranges::for_each(overview, add);
+    return tables;
+}
+
+} // namespace
+
+std::vector<std::byte> contents(const Trace& trace) {
+    const std::vector<Table> overview = trace.schedule.overview().tables(trace.axis.last());
+    const std::vector<const Table*> tables = tables_of(trace, overview);
+    fmt::memory_buffer buffer;
+    Json json(buffer);
+    json.begin_object();
+    json.member("version", 1);
+    add_head(json, trace);
+    add_tasks(json, trace);
+    const trace::Names& names = trace.facts.names;
+    add_names(json, "levels", names, Unit::level);
+    add_names(json, "vectors", names, Unit::vector);
+    add_names(json, "mutexes", names, Unit::mutex);
+    add_names(json, "servers", names, Unit::server);
+    add_details(json, trace);
+    add_culprits(json, trace);
+    add_plots(json, trace.events.plots());
+    add_texts(json, "kinds", trace.events.kinds());
+    add_texts(json, "texts", trace.events.texts());
+    add_directory(json, tables);
+    json.end_object();
+
+    std::vector<std::byte> bytes(sizeof(std::uint32_t));
+    lib::store_le(std::span(bytes), static_cast<std::uint32_t>(buffer.size()));
+    const auto append = [&bytes](std::span<const std::byte> more) {
+        bytes.insert(bytes.end(), more.begin(), more.end());
+    };
+    append(std::as_bytes(std::span(buffer.data(), buffer.size())));
+    for (const Table* const table : tables) {
+        std::ranges::for_each(table->columns(), append, &Column::bytes);
+    }
+    return bytes;
+}
+
+} // namespace host::report

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: MIT
+// Figures of what is in sight: per task its jobs, load, response times and execution times; of the task picked the
+// histogram of its responses, its jitters and its worst jobs, each a link to its place. A brush across the histogram
+// chooses jobs: the timeline marks them, and the arrow keys step through them.
+"use strict";
+
+// Of the jobs that were released in the span and are complete.
+function figuresOf(trace, task, from, to) {
+    const {release, start, end, deadline, late} = task.jobs;
+    const first = firstAfter(release, from);
+    const stop = firstAfter(release, to, first);
+    const figures = {jobs: stop - first, missed: 0, responses: [], indexes: [], executed: null, worst: {}};
+    const take = (name, value, index) => {
+        if (!isNaN(value) && (!figures.worst[name] || value > figures.worst[name].value)) {
+            figures.worst[name] = {value, index};
+        }
+    };
+    for (let i = first; i < stop; ++i) {
+        figures.missed += late[i];
+        if (!isNaN(end[i])) {
+            figures.responses.push(end[i] - release[i]);
+            figures.indexes.push(i);
+            take("response", end[i] - release[i], i);
+            take("latest start", start[i] - release[i], i);
+            take("lateness", end[i] - deadline[i], i);
+            if (task.jobs.unaccounted[i] === 0) {
+                take("execution", partOf(trace, task, i, "execution"), i);
+                take("blocking", partOf(trace, task, i, "blocking"), i);
+            }
+        }
+    }
+    const ran = task.before(RUNNING, to, task.at(to)) - task.before(RUNNING, from, task.at(from));
+    figures.load = ran / Math.max(Math.min(to, trace.last) - Math.max(from, 0), 1);
+    return figures;
+}
+
+// Absolute: greatest less least; relative: the greatest change from one job to the next.
+function jittersOf(values) {
+    const known = values.filter((value) => !isNaN(value));
+    return known.length < 2 ? null : {
+        absolute: d3.max(known) - d3.min(known),
+        relative: d3.max(d3.pairs(known, (a, b) => Math.abs(a - b))),
+    };
+}
+
+function showStatistics(side) {
+    const {trace, view, rows} = side.timeline;
+    const {times} = view;
+    side.clear("Figures of what is in sight");
+    const [from, to] = [Math.max(view.from, 0), Math.min(view.to, trace.last)];
+    const table = side.box.append("table");
+    table.append("tr").selectAll("th").data(["task", "jobs", "miss", "load", "worst R", "worst C"]).join("th")
+        .text((name) => name);
+    for (const task of trace.tasks) {
+        const figures = figuresOf(trace, task, from, to);
+        if (figures.jobs === 0 && figures.load === 0) {
+            continue;
+        }
+        const line = table.append("tr").attr("class", view.row === `task${task.number}` ? "picked" : null);
+        line.append("td").append("button").text(task.name).on("click", () => view.pick(`task${task.number}`, null));
+        line.append("td").text(figures.jobs || "");
+        line.append("td").attr("class", figures.missed > 0 ? "bad" : null).text(figures.missed || "");
+        line.append("td").text(`${(100 * figures.load).toFixed(1)}\u202f%`);
+        addWorst(side, line.append("td"), task, figures.worst.response);
+        const declared = task.wcet_ns ? times.ticksOfNs(task.wcet_ns) : 0;
+        const cell = line.append("td");
+        addWorst(side, cell, task, figures.worst.execution);
+        if (declared > 0 && figures.worst.execution) {
+            const share = figures.worst.execution.value / declared;
+            cell.append("div").attr("class", share > 1 ? "bad" : "muted")
+                .text(`${(100 * share).toFixed(0)}\u202f% of C`);
+        }
+    }
+    const row = rows.byKey.get(view.row);
+    if (row && row.task) {
+        showTaskFigures(side, row.task, figuresOf(trace, row.task, from, to));
+    } else {
+        side.box.append("p").attr("class", "muted").text("Pick a task for its histogram.");
+    }
+}
+
+// A figure that is a link to its job.
+function addWorst(side, parent, task, worst) {
+    if (worst) {
+        parent.append("button").attr("class", "place").attr("title", `job ${task.jobs.number[worst.index]}`)
+            .text(side.timeline.view.times.brief(worst.value))
+            .on("click", () => pickJob(side.timeline, task, worst.index));
+    }
+}
+
+function showTaskFigures(side, task, figures) {
+    const {times} = side.timeline.view;
+    side.box.append("h3").text(`${task.name}: response times`);
+    if (figures.responses.length === 0) {
+        side.box.append("p").attr("class", "muted").text("No complete job in sight.");
+        return;
+    }
+    showHistogram(side, task, figures);
+    const {start, release} = task.jobs;
+    const finishing = jittersOf(figures.responses);
+    const starting = jittersOf(figures.indexes.map((i) => start[i] - release[i]));
+    const both = (jitters) => jitters
+        ? `${times.brief(jitters.absolute)} / ${times.brief(jitters.relative)}` : "\u2013";
+    side.facts([["least R", times.length(d3.min(figures.responses))],
+                ["mean R", times.length(d3.mean(figures.responses))],
+                ["finishing jitter abs. / rel.", both(finishing)], ["start jitter abs. / rel.", both(starting)]]);
+    side.box.append("h3").text("Worst jobs in sight");
+    const list = side.box.append("dl");
+    for (const [name, worst] of Object.entries(figures.worst)) {
+        list.append("dt").text(name);
+        addWorst(side, list.append("dd"), task, worst);
+    }
+}
+
+function showHistogram(side, task, figures) {
+    const {view} = side.timeline;
+    const {times} = view;
+    const [width, height, bottom] = [288, 96, 76];
+    const relative = task.deadline_ns ? times.ticksOfNs(task.deadline_ns) : 0;
+    const greatest = Math.max(d3.max(figures.responses), relative) * 1.04 || 1;
+    const x = d3.scaleLinear([0, greatest], [0, width]);
+    const step = relative > 0 ? relative / Math.max(Math.round(46 * relative / greatest), 1) : greatest / 46;
+    const edges = d3.range(step, greatest, step); // the deadline is between two bins
+    const bins = d3.histogram().domain(x.domain()).thresholds(edges)(figures.responses);
+    const y = d3.scaleSqrt([0, d3.max(bins, (bin) => bin.length)], [bottom, 6]);
+    const svg = side.box.append("svg").attr("class", "histogram").attr("width", width).attr("height", height);
+    svg.selectAll("rect.bin").data(bins).join("rect")
+        .attr("class", (bin) => relative > 0 && bin.x0 >= relative ? "bin late" : "bin")
+        .attr("x", (bin) => x(bin.x0)).attr("width", (bin) => Math.max(x(bin.x1) - x(bin.x0) - 1, 1))
+        .attr("y", (bin) => bin.length > 0 ? Math.min(y(bin.length), bottom - 2) : bottom)
+        .attr("height", (bin) => bin.length > 0 ? Math.max(bottom - y(bin.length), 2) : 0)
+        .append("title").text((bin) => `${bin.length} jobs: ${times.length(bin.x0)} to ${times.length(bin.x1)}`);
+    if (relative > 0) {
+        svg.append("path").attr("class", "deadline").attr("d", `M${x(relative)} 0V${bottom}`);
+        svg.append("text").attr("x", Math.min(x(relative), width - 14) + 3).attr("y", 9).text("D");
+    }
+    const [size, unit] = times.unitFor(times.about(greatest));
+    svg.append("g").attr("transform", `translate(0, ${bottom})`).call(d3.axisBottom(
+        d3.scaleLinear([0, times.about(greatest) / size], [0, width])).ticks(5).tickFormat((at) => `${at} ${unit}`)
+        .tickSizeOuter(0));
+    const brush = d3.brushX().extent([[0, 0], [width, bottom]]).on("end", () => {
+        if (d3.event.sourceEvent) {
+            view.filter = d3.event.selection
+                ? {task: task.number, least: x.invert(d3.event.selection[0]), greatest: x.invert(d3.event.selection[1])}
+                : null;
+            view.changed("filter");
+        }
+    });
+    const brushed = svg.append("g").attr("class", "brush").call(brush);
+    if (view.filter && view.filter.task === task.number) {
+        brushed.call(brush.move, [x(view.filter.least), x(view.filter.greatest)]);
+    }
+}
+
+// Whether a brush chose the job, or none chose any.
+function isChosen(view, task, index) {
+    const {filter} = view;
+    const response = task.jobs.end[index] - task.jobs.release[index];
+    return !filter || filter.task !== task.number || (response >= filter.least && response <= filter.greatest);
+}

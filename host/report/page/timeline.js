@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: MIT
+// The timeline: rows on a canvas that covers what is in sight of them, labels beside it, the axis above. d3.zoom turns
+// wheel and drag into a transform; its span of time is the view's.
+"use strict";
+
+const LABELS_WIDTH = 172;
+
+class Timeline {
+    constructor(trace, view, rows) {
+        Object.assign(this, {trace, view, rows});
+        this.box = document.getElementById("rows");
+        this.sheet = document.getElementById("sheet");
+        this.labels = d3.select("#labels");
+        this.axis = d3.select("#axis").append("g");
+        this.surface = new CanvasSurface(document.getElementById("canvas"));
+        this.pointer = null; // x, y on the canvas
+        this.frames = 0;
+        this.prepareZoom();
+        this.preparePointer();
+        view.listen("timeline", (what) => {
+            if (what === "rows") {
+                this.rows.arrange();
+                this.showLabels();
+            }
+            this.followView();
+            this.draw();
+        });
+        new ResizeObserver(() => this.resize()).observe(this.box);
+        darkness.addEventListener("change", () => this.draw());
+        this.box.addEventListener("scroll", () => this.draw());
+        this.showLabels();
+        this.resize();
+    }
+
+    // The transform 0, 1 is the whole trace; the view's span is another one.
+    prepareZoom() {
+        this.zoom = d3.zoom().scaleExtent([0.5, this.trace.last])
+            .filter(() => !d3.event.button && !(d3.event.type === "wheel" && d3.event.shiftKey) && !d3.event.ctrlKey)
+            .wheelDelta(() => -d3.event.deltaY * (d3.event.deltaMode === 1 ? 0.05 : 0.002))
+            .on("zoom", () => {
+                if (d3.event.sourceEvent) { // else it is followView()
+                    const {k, x} = d3.event.transform;
+                    this.fromTransform(k, x);
+                }
+            });
+        d3.select(this.box).call(this.zoom).on("dblclick.zoom", null);
+    }
+
+    fromTransform(k, x) {
+        const perTick = this.room * k / this.trace.last;
+        const from = (LABELS_WIDTH * (1 - k) - x) / perTick;
+        this.view.show(from, from + this.room / perTick);
+    }
+
+    followView() {
+        const k = this.trace.last / (this.view.to - this.view.from);
+        const x = LABELS_WIDTH * (1 - k) - this.view.from * this.room * k / this.trace.last;
+        const now = d3.zoomTransform(this.box);
+        if (now.k !== k || now.x !== x) {
+            this.box.__zoom = d3.zoomIdentity.translate(x, 0).scale(k); // as zoom.transform, without its events
+        }
+    }
+
+    preparePointer() {
+        this.box.addEventListener("mousemove", (event) => {
+            const box = this.box.getBoundingClientRect();
+            this.pointer = {x: event.clientX - box.left, y: event.clientY - box.top};
+            showTip(this, event);
+            this.draw();
+        });
+        this.box.addEventListener("mouseleave", () => {
+            this.pointer = null;
+            hideTip();
+            this.draw();
+        });
+        this.box.addEventListener("click", () => {
+            const row = this.pointer && this.rows.at(this.pointer.y + this.box.scrollTop);
+            if (row) {
+                pickAt(this, row, this.scale().time(this.pointer.x));
+            }
+        });
+        // Rows scroll with shift and the wheel; the wheel alone zooms.
+        this.box.addEventListener("wheel", (event) => {
+            if (event.shiftKey) {
+                this.box.scrollTop += event.deltaY || event.deltaX;
+                event.preventDefault();
+            }
+        }, {passive: false});
+    }
+
+    get room() {
+        return Math.max(this.width - LABELS_WIDTH, 50);
+    }
+
+    resize() {
+        this.width = this.box.clientWidth;
+        this.height = this.box.clientHeight;
+        d3.select("#axis").attr("width", this.width).attr("height", 26);
+        this.sheet.style.height = `${this.rows.height}px`;
+        this.followView();
+        this.draw();
+    }
+
+    scale() {
+        return new Scale({left: LABELS_WIDTH, width: this.width}, this.view.from, this.view.to);
+    }
+
+    // Once a frame, however often it is asked for.
+    draw() {
+        if (!this.asked) {
+            this.asked = true;
+            requestAnimationFrame(() => {
+                this.asked = false;
+                this.paint();
+            });
+        }
+    }
+
+    paint() {
+        const offset = this.box.scrollTop;
+        this.surface.begin(LABELS_WIDTH, this.width, this.height);
+        paintRows(this.surface, this, offset, this.height);
+        this.showAxis();
+        ++this.frames;
+    }
+
+    showAxis() {
+        const [ticks, text, unit] = axisOf(this.view, this.trace, this.room);
+        this.axis.attr("transform", "translate(0, 25)").call(
+            d3.axisTop(d3.scaleLinear([this.view.from, this.view.to], [LABELS_WIDTH, this.width]))
+                .tickValues(ticks).tickFormat(text).tickSizeOuter(0));
+        const {times, from, to} = this.view;
+        document.getElementById("range").textContent = `${times.point(Math.max(from, 0))} + ${times.length(to - from)}`;
+        this.axis.selectAll("text.unit").data([unit]).join("text").attr("class", "unit").attr("x", LABELS_WIDTH - 8)
+            .attr("y", -9).text((word) => word);
+    }
+
+    showLabels() {
+        const {view, rows} = this;
+        this.sheet.style.height = `${rows.height}px`;
+        this.labels.selectAll(".group").data(rows.heads).join("div").attr("class", "group")
+            .style("top", (head) => `${head.y}px`).text((head) => head.text);
+        this.labels.selectAll(".label").data(rows.shown, (row) => row.key).join((enter) => {
+            const label = enter.append("div").attr("class", "label").attr("data-key", (row) => row.key);
+            label.append("span").attr("class", "swatch").style("background", (row) => row.task && !row.task.isIdle
+                ? taskColour(row.task.number) : "transparent");
+            label.append("span").attr("class", "name");
+            for (const [action, sign, title] of [["pin", "\u2191", "pin to the top (p)"],
+                                                 ["hide", "\u00d7", "hide (h)"]]) {
+                label.append("button").attr("class", action).attr("tabindex", -1).attr("title", title).text(sign)
+                    .on("click", (row) => {
+                        d3.event.stopPropagation();
+                        view.toggle(action === "pin" ? view.pinned : view.hidden, row.key);
+                    });
+            }
+            return label.on("click", (row) => {
+                d3.event.stopPropagation();
+                view.pick(row.key, null);
+            }).call(dragRows, this);
+        }).style("top", (row) => `${row.y}px`).style("height", (row) => `${row.height}px`)
+            .classed("pinned", (row) => view.pinned.has(row.key))
+            .each(function (row) {
+                d3.select(this).select(".name").text(row.label).attr("title", row.label);
+            });
+    }
+
+    // So that the row is in sight.
+    scrollTo(row) {
+        if (row.y < this.box.scrollTop) {
+            this.box.scrollTop = Math.max(row.y - GROUP_HEIGHT, 0);
+        } else if (row.y + row.height > this.box.scrollTop + this.box.clientHeight) {
+            this.box.scrollTop = row.y + row.height - this.box.clientHeight;
+        }
+    }
+}
+
+// A label that is dragged up or down moves its row past others.
+function dragRows(labels, timeline) {
+    labels.call(d3.drag().container(() => timeline.sheet).clickDistance(4).on("drag", (row) => {
+        const target = timeline.rows.at(d3.event.y);
+        if (target && target !== row) {
+            const shown = timeline.rows.shown;
+            timeline.rows.move(row.key, shown.indexOf(target) - shown.indexOf(row));
+        }
+    }));
+}
+
+// All rows in sight, on any surface. offset: what is scrolled away above.
+function paintRows(surface, {view, trace, rows, pointer}, offset, height) {
+    const scale = new Scale(surface, view.from, view.to);
+    surface.view = view;
+    const shown = rows.shown.filter((row) => row.y + row.height > offset && row.y < offset + height);
+    const picked = rows.byKey.get(view.row);
+    if (picked && shown.includes(picked)) {
+        surface.rect(0, picked.y - offset, surface.width, picked.height, surface.theme.pick, 0.6);
+    }
+    const [ticks] = axisOf(view, trace, surface.width - surface.left);
+    ticks.forEach((tick) => surface.line(scale.x(tick), 0, scale.x(tick), height, surface.theme.line, 0.5));
+    for (const row of shown) {
+        row.paint(surface, row.y - offset, scale, trace);
+    }
+    paintLosses(surface, shown, offset, scale, trace, height);
+    paintPicked(surface, view, trace, rows, offset, scale);
+    paintCursors(surface, view, scale, height);
+    if (pointer && pointer.x > surface.left) {
+        surface.line(pointer.x + 0.5, 0, pointer.x + 0.5, height, surface.theme.muted, 0.6);
+    }
+}
+
+// The frame around the job that was picked.
+function paintPicked(surface, view, trace, rows, offset, scale) {
+    const row = view.job && rows.byKey.get(`task${view.job.task}`);
+    if (row && rows.shown.includes(row)) {
+        const [begin, end] = spanOfJob(trace.tasks[view.job.task], view.job.index);
+        const [x, width] = scale.stretch(begin, end);
+        const top = row.y - offset + 2;
+        if (scale.x(end) > surface.left && x < surface.width) {
+            surface.polyline([x, top, x + width, top, x + width, top + ROW_HEIGHT - 4, x, top + ROW_HEIGHT - 4, x, top],
+                             surface.theme.cursor, 1.5);
+        }
+    }
+}
+
+function paintCursors(surface, view, scale, height) {
+    view.cursors.forEach((at, i) => {
+        if (at !== null && at >= scale.from && at <= scale.to) {
+            const x = scale.x(at);
+            surface.line(x, 0, x, height, surface.theme.cursor, 1.2);
+            surface.rect(x, 0, 13, 14, surface.theme.cursor);
+            surface.text(x + 3, 7, "AB"[i], surface.theme.onColour);
+        }
+    });
+}
+
+// Round times in sight, how each is written, and the unit of them all.
+function axisOf(view, trace, room) {
+    const {times} = view;
+    const [size, unit] = times.unitFor(times.about(view.to - view.from) / 5);
+    const [from, to] = [view.from, view.to].map((time) => times.about(time) / size);
+    const scale = d3.scaleLinear([from, to], [0, 1]);
+    const count = Math.max(Math.floor(room / 110), 2);
+    const text = scale.tickFormat(count);
+    const points = scale.ticks(count);
+    const ticks = points.map((point) => times.ticksOfNs(point * size));
+    return [ticks, (_, i) => text(points[i]), unit];
+}

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: MIT
+#include "host/report/schedule_tables.hpp"
+
+#include "host/trace/foreign.hpp"
+
+#include <optional>
+#include <tuple>
+
+namespace host::report {
+
+namespace {
+
+using schedule::Activity;
+using schedule::Cause;
+
+std::uint64_t since(std::uint64_t time, std::uint64_t reference) {
+    return zigzag(static_cast<std::int64_t>(time) - static_cast<std::int64_t>(reference));
+}
+
+constexpr unsigned kLateShift = 3;
+constexpr unsigned kUnaccountedShift = 4;
+constexpr unsigned kCauseShift = 2;
+
+} // namespace
+
+void ScheduleTables::add(const trace::Event& event, std::uint32_t khz) {
+    if (event.metadata || !event.is_sound() || (event.row == nullptr && !trace::is_foreign(event))) {
+        return;
+    }
+    m_names = event.names;
+    const auto changes = m_schedule.take(event);
+    const auto before = m_intervals.last(event.cpu);
+    m_intervals.take(event, changes, m_schedule);
+    m_accounting.take(event, changes, m_schedule, khz);
+    m_handlers.take(event, changes, m_schedule);
+    m_losses.take(event, changes, before);
+    m_holds.take(event, m_schedule, before);
+    for (const schedule::Change& change : changes) {
+        if (change.kind == schedule::Change::Kind::created) {
+            m_tasks.forget(static_cast<std::uint16_t>(change.context));
+        }
+    }
+}
+
+void ScheduleTables::finish(const trace::Names& names) {
+    m_names = &names;
+    m_handlers.finish();
+    m_holds.finish();
+    m_intervals.finish();
+    m_accounting.finish();
+    m_tasks.complete(names);
+}
+
+// Of an interval that ended otherwise than its activity does, the end is the cause; else the begin.
+void ScheduleTables::add_interval(const schedule::Interval& interval) {
+    const bool runs = interval.activity == Activity::running;
+    if (!runs && interval.activity != Activity::ready && interval.activity != Activity::waiting) {
+        return;
+    }
+    ++m_intervals_total;
+    const std::size_t number = row_of(interval.context);
+    const std::uint64_t begin = m_axis.at(interval.begin.ticks);
+    const std::uint64_t end = std::max(begin, m_axis.at(interval.end.ticks));
+    m_overview.add(number, interval.activity, begin, end);
+    if (!m_axis.wants(interval.begin, interval.end)) {
+        return;
+    }
+    const Cause cause = runs || interval.ended == Cause::records_lost ? interval.ended : interval.began;
+    const std::uint32_t wait = runs ? interval.next_wait : interval.wait;
+    const bool is_own = runs && interval.other == interval.context;
+    const std::size_t other = is_own || interval.activity == Activity::ready ? 0 : link_to(interval.other);
+    const std::size_t detail = wait != 0 || other != 0 ? m_details.number_of({wait, other}) + 1 : 0;
+    TaskRow& row = m_tasks.row(number);
+    const std::uint64_t start = std::max(begin, row.last_end); // a stamp that falls takes nothing away
+    const std::uint64_t what =
+        static_cast<std::uint64_t>(interval.activity) - 1 + (static_cast<std::uint64_t>(cause) << kCauseShift);
+    row.intervals.add({start - row.last_end, std::max(end, start) - start, what, interval.cpu, detail});
+    row.last_end = std::max(end, start);
+    if (++m_intervals_stored == m_intervals_max) {
+        m_is_full = true;
+        m_axis.close(interval.end);
+    }
+}
+
+CulpritRow ScheduleTables::row_of(const schedule::Culprit& culprit) {
+    using enum schedule::By;
+    const bool is_task = culprit.by == task || culprit.by == section; // the kernel is one, in whatever context
+    const bool has_number = culprit.by == interrupt || culprit.by == throttling;
+    return {.part = culprit.part,
+            .by = culprit.by,
+            .inversion = culprit.inversion,
+            .task = is_task ? link_to(culprit.who) : 0,
+            .who = has_number ? culprit.who : 0,
+            .object = culprit.object,
+            .holder = link_to(culprit.holder),
+            .chain_end = link_to(culprit.chain_end)};
+}
+
+void ScheduleTables::add_job(const schedule::JobAccount& account) {
+    const schedule::Job& job = account.job;
+    const std::size_t number = row_of(job.context);
+    TaskRow& row = m_tasks.row(number);
+    const std::uint64_t release = m_axis.at(job.release.ticks);
+    if (job.is_late()) {
+        ++row.misses;
+        m_overview.add_miss(number, m_axis.at(job.end ? job.end->ticks : job.release.ticks));
+    }
+    if (!m_axis.wants(job.release, job.end.value_or(job.release))) {
+        return;
+    }
+    const auto moment = [&](const std::optional<schedule::Moment>& at) {
+        return at ? since(m_axis.at(at->ticks), release) + 1 : 0;
+    };
+    std::map<std::size_t, std::pair<std::uint64_t, std::uint64_t>> shares; // ticks and pieces, by culprit
+    for (const schedule::Share& share : account.shares) {
+        if (account.is_known()) {
+            auto& [ticks, pieces] = shares[m_culprits.number_of(row_of(share.culprit))];
+            ticks += share.ticks.value;
+            pieces += share.pieces;
+        }
+    }
+    const std::uint64_t state = static_cast<std::uint64_t>(job.outcome) |
+                                (job.is_late() ? std::uint64_t{1} << kLateShift : 0) |
+                                static_cast<std::uint64_t>(account.unaccounted) << kUnaccountedShift;
+    row.jobs.add({since(job.number, row.last_job), since(release, row.last_release), moment(job.start),
+                  moment(job.deadline), moment(job.end), state, shares.size()});
+    for (const auto& [culprit, sum] : shares) {
+        row.shares.add({culprit, sum.first, sum.second});
+    }
+    row.last_job = job.number;
+    row.last_release = release;
+}
+
+void ScheduleTables::add_handler(const schedule::Handler& handler) {
+    if (!m_axis.wants(handler.begin, handler.end.value_or(handler.begin))) {
+        return;
+    }
+    Table& table = std::get<0>(m_handler_tables.try_emplace(handler.cpu, "handlers", handler.cpu,
+                                                            std::initializer_list<std::string_view>{
+                                                                "begin", "length", "vector", "depth", "task"}))
+                       ->second;
+    const std::uint64_t begin = m_axis.at(handler.begin.ticks);
+    const std::uint64_t end = handler.end ? std::max(begin, m_axis.at(handler.end->ticks)) : 0;
+    table.add({since(begin, std::exchange(m_latest[&table], begin)), handler.end ? end - begin + 1 : 0, handler.vector,
+               handler.depth, link_to(handler.task)});
+}
+
+void ScheduleTables::add_loss(const schedule::Loss& loss) {
+    Table& table =
+        std::get<0>(m_loss_tables.try_emplace(loss.cpu, "losses", loss.cpu,
+                                              std::initializer_list<std::string_view>{"begin", "length", "records"}))
+            ->second;
+    const std::uint64_t end = m_axis.at(loss.end.ticks);
+    const std::uint64_t begin = std::min(end, loss.begin ? m_axis.at(loss.begin->ticks) : 0);
+    table.add({since(begin, std::exchange(m_latest[&table], end)), end - begin, loss.records});
+}
+
+void ScheduleTables::add_hold(const schedule::Hold& hold) {
+    if (!m_axis.wants(hold.begin, hold.end.value_or(hold.begin))) {
+        return;
+    }
+    Table& table = std::get<0>(m_hold_tables.try_emplace(
+                                   hold.mutex, "holds", hold.mutex,
+                                   std::initializer_list<std::string_view>{"begin", "length", "task", "how"}))
+                       ->second;
+    const std::uint64_t begin = m_axis.at(hold.begin.ticks);
+    const std::uint64_t end = hold.end ? std::max(begin, m_axis.at(hold.end->ticks)) : begin;
+    table.add({since(begin, std::exchange(m_latest[&table], end)), end - begin, row_of(hold.context),
+               static_cast<std::uint64_t>(hold.how)});
+}
+
+} // namespace host::report

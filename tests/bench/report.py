@@ -1,0 +1,123 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""make bench-report: what `remora report` costs on a long trace, and how its page opens, pans and zooms in headless
+Chromium.
+
+The trace is that of `make bench-sql`, with stamps that differ from one repetition to the next, so that deflate does not
+find the same run again and again. Prints lines FIGURE and GOAL.
+Usage: report.py REMORA [INTERVALS]
+"""
+import array
+import os
+import pathlib
+import random
+import statistics
+import sys
+import tempfile
+import time
+import types
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+
+import subprocess  # noqa: E402
+
+import sql  # noqa: E402
+from viewers import browser  # noqa: E402
+
+INTERVALS = 1_000_000
+OPEN_S_MAX = 3
+FRAME_MS_MAX = 1000 / 60 + 0.5  # what the frame clock of 60 Hz gives, and its own jitter
+BYTES_MAX = 8
+ROUNDS = 3
+
+# Each frame moves or zooms; the times between frames, in ms.
+FRAMES = """
+const [step, done] = arguments;
+const {view, trace} = report;
+const times = [];
+let last = null;
+let n = 0;
+function frame(now) {
+    if (last !== null) {
+        times.push(now - last);
+    }
+    last = now;
+    if (n++ === 120) {
+        done(times);
+        return;
+    }
+    const length = view.to - view.from;
+    if (step === "pan") {
+        const by = length * 0.01 * (n <= 60 ? 1 : -1);
+        view.show(view.from + by, view.to + by);
+    } else {
+        const factor = n <= 60 ? 0.9 : 1 / 0.9;
+        const at = view.from + length * 0.4;
+        view.show(at - (at - view.from) * factor, at + (view.to - at) * factor);
+    }
+    requestAnimationFrame(frame);
+}
+requestAnimationFrame(frame);
+"""
+
+
+def blur(path):
+    """Each stamp later by a random part of the time to the next one."""
+    chance = random.Random(1)
+    data = bytearray(pathlib.Path(path).read_bytes())
+    words = array.array("I", bytes(data))
+    for at in range(0, len(words) - 4, 4):
+        gap = words[at + 6] - words[at + 2]
+        is_part = words[at] & 0xF000  # of a long event, whose slots have one stamp
+        if at // 4 > 200 and gap > 1 and not is_part and words[at + 5] == words[at + 1]:
+            words[at + 2] += chance.randrange(min(gap, 2000))
+    pathlib.Path(path).write_bytes(words.tobytes())
+
+
+def trace_of(scratch, remora, intervals):
+    """A trace with at least so many intervals; how many it has."""
+    path = os.path.join(scratch, "0trace.dat")
+    count = lambda: int(subprocess.run([remora, "sql", path, "select count(*) from intervals", "--csv"], check=True,
+                                       capture_output=True, text=True).stdout.split()[-1])
+    records = sql.long_trace(path, 1)
+    sql.long_trace(path, int(records * (intervals / count() + 1)))
+    blur(path)
+    return path, count()
+
+
+def goal(name, value, limit, unit):
+    verdict = "met" if value <= limit else "missed"
+    print(f"GOAL report.{name} {value:.2f} <={limit:.2f} {verdict}  {unit}", flush=True)
+
+
+def main():
+    remora = os.path.abspath(sys.argv[1])
+    wanted = int(sys.argv[2]) if len(sys.argv) > 2 else INTERVALS
+    with tempfile.TemporaryDirectory() as scratch:
+        path, intervals = trace_of(scratch, remora, wanted)
+        page_path = os.path.join(scratch, "run.html")
+        begun = time.monotonic()
+        subprocess.run([remora, "report", path, "-o", page_path], check=False, stderr=subprocess.DEVNULL)
+        print(f"FIGURE report.write {time.monotonic() - begun:.2f} s for {intervals} intervals, "
+              f"load {os.getloadavg()[0]:.1f}")
+        goal("bytes", os.path.getsize(page_path) / intervals, BYTES_MAX, "bytes an interval")
+        with browser.chromium(types.SimpleNamespace(dir=pathlib.Path(scratch))) as page:
+            opens = []
+            for _ in range(ROUNDS):
+                page.open(page_path)
+                opens.append(page.run("return performance.now()") / 1000)
+            print(f"FIGURE report.unpack {page.run('return report.openMs') / 1000:.2f} s of that in the page's script")
+            goal("open", min(opens), OPEN_S_MAX, "s from navigation to the first picture")
+            for share in (1, 0.1, 0.001):
+                for step in ("pan", "zoom"):
+                    page.run("const {view, trace} = report; view.show(0, trace.last * arguments[0])", share)
+                    times = page.driver.execute_async_script(FRAMES, step)
+                    paint = page.run("const begun = performance.now();"
+                                     "for (let i = 0; i < 20; ++i) { report.timeline.paint(); }"
+                                     "return (performance.now() - begun) / 20")
+                    goal(f"{step}.{share:g}", statistics.median(times), FRAME_MS_MAX,
+                         f"ms between frames (median); worst {max(times):.0f}; a picture is drawn in {paint:.1f} ms")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+// Numbers in columns, decoded as the page decodes them.
+#include "host/report/columns.hpp"
+
+#include <gmock/gmock.h>
+#include <limits>
+
+namespace host::report {
+
+namespace {
+
+using testing::ElementsAre;
+
+// As page/decode.js does it.
+std::vector<std::uint64_t> decoded(const Column& column) {
+    std::vector<std::uint64_t> values;
+    std::uint64_t value = 0;
+    unsigned shift = 0;
+    for (const std::byte byte : column.bytes()) {
+        value |= (std::to_integer<std::uint64_t>(byte) & 0x7F) << shift;
+        shift += 7;
+        if (std::to_integer<unsigned>(byte) < 0x80) {
+            values.push_back(value);
+            value = 0;
+            shift = 0;
+        }
+    }
+    return values;
+}
+
+TEST(Column, DecodesToWhatWasAdded) {
+    Column column("x");
+    std::vector<std::uint64_t> values = {0, 1, 127, 128, 16'383, 16'384, ~std::uint64_t{0}};
+    for (unsigned bit = 0; bit < 64; ++bit) {
+        values.push_back(std::uint64_t{1} << bit);
+    }
+    for (const std::uint64_t value : values) {
+        column.add(value);
+    }
+    EXPECT_EQ(decoded(column), values);
+}
+
+TEST(Column, TakesAByteForASmallNumber) {
+    Column column("x");
+    column.add(127);
+    EXPECT_EQ(column.bytes().size(), 1U);
+    column.add(128);
+    EXPECT_EQ(column.bytes().size(), 3U);
+}
+
+TEST(Zigzag, OrdersNumbersByTheirSize) {
+    EXPECT_THAT((std::vector{zigzag(0), zigzag(-1), zigzag(1), zigzag(-2)}), ElementsAre(0U, 1U, 2U, 3U));
+    EXPECT_EQ(zigzag(std::numeric_limits<std::int64_t>::min()), ~std::uint64_t{0});
+    EXPECT_EQ(zigzag(std::numeric_limits<std::int64_t>::max()), ~std::uint64_t{1});
+}
+
+TEST(Table, PutsEachNumberIntoItsColumn) {
+    Table table("t", 7, {"a", "b"});
+    table.add({1, 2});
+    table.add({3, 4});
+    EXPECT_EQ(table.rows(), 2U);
+    EXPECT_EQ(table.subject(), 7U);
+    EXPECT_THAT(decoded(table.columns()[0]), ElementsAre(1U, 3U));
+    EXPECT_THAT(decoded(table.columns()[1]), ElementsAre(2U, 4U));
+}
+
+} // namespace
+
+} // namespace host::report

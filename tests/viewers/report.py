@@ -1,0 +1,311 @@
+# SPDX-License-Identifier: MIT
+"""report: the page that `remora report` writes, opened in Chromium: what it holds equals what `remora sql` says, keys
+and search move it, nothing is asked of the network, its policy refuses nothing of its own, names are text."""
+import base64
+import collections
+import json
+import re
+import struct
+import zlib
+
+from viewers import sqlite, traces
+from viewers.browser import Keys, chromium
+from support.cases import case, expect, expect_equal
+
+
+def report(ctx, trace, *options, codes=(0,), name="run.html"):
+    path = ctx.dir / name
+    ctx.remora("report", trace, "-o", path, *options, codes=codes)
+    return path
+
+
+def block_of(page):
+    """The packed block, unpacked without the page's own code: directory, and columns by table, subject and name."""
+    packed = re.search(r'<script type="application/x-remora-trace" class="trace">([^<]*)</script>',
+                       page.read_text(encoding="utf-8")).group(1)
+    data = zlib.decompress(base64.b64decode(packed, validate=True), wbits=-15)
+    size, = struct.unpack_from("<I", data)
+    directory = json.loads(data[4:4 + size])
+    at, columns = 4 + size, {}
+    for table in directory["tables"]:
+        for name, length in table["columns"].items():
+            columns[table["name"], table["of"], name] = varints(data[at:at + length])
+            expect_equal(len(columns[table["name"], table["of"], name]), table["rows"], f"{table['name']}.{name}")
+            at += length
+    expect_equal(at, len(data), "bytes of the block")
+    return directory, columns
+
+
+def varints(data):
+    values, value, shift = [], 0, 0
+    for byte in data:
+        value |= (byte & 0x7F) << shift
+        shift += 7
+        if byte < 0x80:
+            values.append(value)
+            value = shift = 0
+    return values
+
+
+def unzigzag(value):
+    return value >> 1 ^ -(value & 1)
+
+
+ACTIVITIES = ("running", "ready", "blocked")
+
+
+@case
+def holds_the_rows_of_the_tables(ctx):
+    """Each interval and job of `remora sql` is in the block, to the nanosecond, and nothing else."""
+    directory, columns = block_of(report(ctx, traces.control()))
+    khz = directory["clock"]["khz"]
+    ns = lambda ticks: ticks * 1_000_000 // khz
+    intervals, jobs = [], []
+    for number, task in enumerate(directory["tasks"]):
+        now = 0
+        rows = (columns.get(("intervals", number, name), ()) for name in ("gap", "length", "what"))
+        for gap, length, what in zip(*rows):
+            intervals.append((task["name"], ACTIVITIES[what & 3], ns(now + gap), ns(now + gap + length)))
+            now += gap + length
+        release = job = 0
+        names = ("number", "release", "start", "deadline", "end", "state")
+        for row in zip(*(columns.get(("jobs", number, name), ()) for name in names)):
+            job += unzigzag(row[0])
+            release += unzigzag(row[1])
+            moments = [None if value == 0 else ns(release + unzigzag(value - 1)) for value in row[2:5]]
+            jobs.append((task["name"], job, ns(release), *moments, row[5] >> 3 & 1))
+    expected = [tuple(row.values()) for row in sqlite.sql(
+        ctx, traces.control(), "select task, state, begin_ns, end_ns from intervals")]
+    expect_same(intervals, expected, "intervals")
+    expected = [tuple(row.values()) for row in sqlite.sql(
+        ctx, traces.control(), "select task, job, release_ns, start_ns, deadline_ns, end_ns, missed from jobs")]
+    expect_same([row[:4] + row[5:] for row in jobs], [row[:4] + row[5:] for row in expected], "jobs")
+    # The table has a deadline as its distance from the record of it, in whole ns: up to one more or less.
+    known = {row[:3]: row[4] for row in expected}
+    wrong = [row for row in jobs if (row[4] is None) != (known[row[:3]] is None) or
+             row[4] is not None and abs(row[4] - known[row[:3]]) > 1]
+    expect_equal(wrong, [], "deadlines")
+
+
+def expect_same(found, expected, what):
+    """Equal but for the order; says which rows are not."""
+    found, expected = collections.Counter(found), collections.Counter(expected)
+    expect(found == expected, f"{what}: too many {list((found - expected))[:3]}, missing {list(expected - found)[:3]}")
+    expect(found, f"no {what}")
+
+
+@case
+def shows_what_the_tables_say(ctx):
+    """Rows, intervals, jobs, misses, handlers, holds in the page's own arrays; no request, no refusal of the policy."""
+    def count(statement):
+        return sqlite.sql(ctx, traces.control(), f"select count(*) as n from {statement}")[0]["n"]
+
+    with chromium(ctx) as page:
+        path = report(ctx, traces.control())
+        page.open(path).painted()
+        sums = page.run("""const {tasks, handlers, holds} = report.trace;
+            const sum = (list, of) => list.reduce((total, one) => total + of(one), 0);
+            return {intervals: sum(tasks, (t) => t.count), jobs: sum(tasks, (t) => t.jobs.count),
+                    misses: sum(tasks, (t) => t.missed.length), interrupts: sum(handlers, (h) => h.count),
+                    holds: sum(holds, (h) => h.count)}""")
+        expect_equal(sums, {"intervals": count("intervals"), "jobs": count("jobs"),
+                            "misses": count("jobs where missed"), "interrupts": count("interrupts"),
+                            "holds": count("holds")}, "sums")
+        names = [row["task"] for row in sqlite.sql(ctx, traces.control(), "select distinct task from intervals")]
+        labels = page.texts(".label .name")
+        expect(set(names) <= set(labels), f"rows {labels} for tasks {names}")
+        expect_equal([url for url in page.requests() if not url.startswith(f"file://{path}")], [], "requests")
+        expect_equal(page.complaints(), [], "complaints")
+        expect("1 missed" in page.text("#head"), page.text("#head"))
+        expect_equal(page.text("#banners"), "", "banners under a clock that counts instructions")
+
+
+@case
+def its_policy_allows_its_own_scripts_alone(ctx):
+    """Without the policy's exceptions nothing would run; with them nothing else does."""
+    path = report(ctx, traces.control())
+    text = path.read_text(encoding="utf-8")
+    policy = re.search(r'http-equiv="Content-Security-Policy" content="([^"]*)"', text).group(1)
+    expect(policy.startswith("default-src 'none'; script-src 'sha256-"), policy)
+    expect("unsafe" not in policy and "http" not in policy, policy)
+    changed = ctx.dir / "changed.html"
+    changed.write_text(text.replace("</body>", "<script>document.body.dataset.changed = 1</script></body>"),
+                       encoding="utf-8")
+    with chromium(ctx) as page:
+        page.open(changed)
+        expect_equal(page.run("return document.body.dataset.changed || null"), None, "a script that was added")
+        expect(any("Content Security Policy" in one for one in page.complaints()), "no refusal was reported")
+
+
+HOSTILE = "</script><img src=x onerror=alert(1)>"
+
+
+@case
+def a_hostile_name_is_text(ctx):
+    """Names of tasks, mutexes and events that look like HTML appear as they are, and no element comes of them."""
+    data = b"".join(traces.record(code, 10_000 + 2400 * i, *rest) for i, (code, *rest) in enumerate([
+        (traces.CONTEXT_SWITCH, 2), (traces.MUTEX_ACQUIRE, 2, 5), (traces.JOB_RELEASE, 2, 10_000),
+        (traces.MUTEX_UNLOCK, 2, 5), (traces.CONTEXT_SWITCH, 1), (traces.CONTEXT_SWITCH, 2)]))
+    data += traces.typed(40_000, 9, b"\x05")
+    trace = traces.store(ctx, "hostile.dat", traces.chunk(
+        data, tasks={1: "idle", 2: HOSTILE}, mutexes={5: HOSTILE}, declarations=[(9, HOSTILE, [(1, 0, "x", "<b>")])]))
+    path = report(ctx, trace)
+    expect(HOSTILE not in path.read_text(encoding="utf-8"), "the name is in the page's text")
+    with chromium(ctx) as page:
+        page.open(path).painted()
+        page.press(Keys.ARROW_DOWN, Keys.ARROW_DOWN, Keys.ARROW_DOWN)
+        labels = page.texts(".label .name")
+        expect(labels.count(HOSTILE) == 2 and f"{HOSTILE}.x" in labels, f"labels {labels}")
+        made = page.run("return document.images.length + document.querySelectorAll('b:not(.chip b)').length")
+        expect_equal(made, 0,
+                     "elements that came of a name")
+        svg = page.run("return svgOf(report.timeline)")
+        expect("<img" not in svg and "&lt;/script" in svg, "the SVG")
+        expect_equal(page.complaints(), [], "complaints")
+
+
+@case
+def keys_are_enough(ctx):
+    """Zoom, move, rows, misses, cursors, pin, hide, search by the keyboard; the address follows and shows the same."""
+    with chromium(ctx) as page:
+        path = report(ctx, traces.control())
+        page.open(path).painted()
+        whole = page.span()
+        page.press("w", "w", "w")
+        zoomed = page.span()
+        expect(abs((zoomed[1] - zoomed[0]) / (whole[1] - whole[0]) - 0.75 ** 3) < 0.01, f"{whole} then {zoomed}")
+        page.press("d")
+        expect(page.span()[0] > zoomed[0], "d does not move right")
+        page.press("n")
+        picked = page.run("return [report.trace.tasks[report.view.job.task].name, report.view.job.index]")
+        expect_equal(picked[0], "late", "the task that missed its deadline")
+        expect("MISSED" in page.text("#side"), page.text("#side"))
+        page.press("[")
+        page.press("d", "]")
+        expect("B \u2212 A =" in page.text("#cursors"), page.text("#cursors"))
+        page.press("p")
+        expect_equal(page.text(".group"), "Pinned", "the first group")
+        hidden = page.run("return report.view.row")
+        rows = len(page.texts(".label"))
+        page.press(Keys.ARROW_DOWN, "h")
+        expect_equal(len(page.texts(".label")), rows - 1, "rows after h")
+        page.type_search("sensor")
+        expect_equal(page.run("return report.rows.byKey.get(report.view.row).label"), "sensor", "the row found")
+        address = page.run("return report.view.address()")
+        expect(all(word in address for word in ("t=", "row=", "a=", "b=", f"pin={hidden}", "hide=")), address)
+        page.open(path, address).painted()
+        expect_equal(page.run("return report.view.address()"), address, "the address after it was opened")
+        page.press("H", "0")
+        expect_equal(page.span(), whole, "the whole trace")
+
+
+@case
+def a_job_shows_where_its_time_went(ctx):
+    """The shares of each job add up to its response time; those of the late one are sentences with its culprits."""
+    with chromium(ctx) as page:
+        page.open(report(ctx, traces.control())).painted()
+        sums = page.run("""return report.trace.tasks.flatMap((task) => Array.from(task.jobs.release, (release, i) => [
+            task.jobs.unaccounted[i], d3.sum(sharesOf(report.trace, task, i), (share) => share.ticks),
+            task.jobs.end[i] - release]))""")
+        known = [(total, response) for unaccounted, total, response in sums if unaccounted == 0]
+        expect(len(known) > 100, f"{len(known)} jobs of which the parts are known")
+        expect_equal([pair for pair in known if pair[0] != pair[1]], [], "jobs with a residue")
+        page.press("n")
+        shown = page.text("#side")
+        for words in ("Why late?", "execution C", "it ran", "ready, but", "to the tick", "remora print"):
+            expect(words in shown, f"{words} is not in {shown}")
+        shares = page.texts(".share span:last-child")
+        expect(len(shares) >= 3, f"shares {shares}")
+
+
+@case
+def figures_are_of_what_is_in_sight(ctx):
+    """Jobs, misses and worst response times as the tables have them; a worst case is a link; a brush chooses jobs."""
+    with chromium(ctx) as page:
+        page.open(report(ctx, traces.control())).painted()
+        page.press("f")
+        rows = page.run("return Array.from(document.querySelectorAll('#side tr'), (row) => "
+                        "Array.from(row.children, (cell) => cell.textContent)).slice(1)")
+        found = {row[0]: (row[1], row[2]) for row in rows if row[1]}
+        expected = {row["task"]: (str(row["n"]), str(row["misses"] or "")) for row in sqlite.sql(
+            ctx, traces.control(), "select task, count(*) as n, sum(missed) as misses from jobs group by task")}
+        expect_equal(found, expected, "jobs and misses")
+        worst = sqlite.sql(ctx, traces.control(), "select job, response_ns from jobs where task = 'sensor' "
+                           "order by response_ns desc limit 1")[0]
+        text = next(row[4] for row in rows if row[0] == "sensor")
+        expect_equal(text, f"{worst['response_ns'] / 1e6:.3g}\u202fms", "worst response of sensor")
+        page.run("Array.from(document.querySelectorAll('#side tr')).find((row) => row.textContent.startsWith('sensor'))"
+                 ".querySelector('.place').click()")
+        expect_equal(page.run("return report.trace.tasks[report.view.job.task].jobs.number[report.view.job.index]"),
+                     worst["job"], "the job that the link shows")
+        chosen = page.run("""const {view, trace} = report;
+            const task = trace.tasks.find((one) => one.name === "sensor");
+            view.filter = {task: task.number, least: 1e6, greatest: 1e9};
+            view.changed("filter");
+            return Array.from(task.jobs.number).filter((_, i) => isChosen(view, task, i))""")
+        expected = sqlite.sql(ctx, traces.control(),
+                              "select job from jobs where task = 'sensor' and response_ns > 1000000")
+        expect_equal(chosen, [row["job"] for row in expected], "jobs that the brush chose")
+
+
+@case
+def the_pointer_zooms_where_it_is(ctx):
+    """The time below the pointer stays; a click picks the job there."""
+    with chromium(ctx) as page:
+        page.open(report(ctx, traces.control())).painted()
+        before = page.run("return report.timeline.scale().time(600)")
+        whole = page.span()
+        for _ in range(3):
+            page.wheel_at("#rows", 600, 100, -200)
+            page.painted()
+        span = page.span()
+        expect(span[1] - span[0] < 0.7 * (whole[1] - whole[0]), f"not zoomed: {whole} {span}")
+        after = page.run("return report.timeline.scale().time(600)")
+        expect(abs(after - before) < (span[1] - span[0]) / 200, f"the time below the pointer moved: {before} {after}")
+        y = page.run("const task = report.trace.tasks.find((one) => one.name === 'sensor');"
+                     "const row = report.rows.byKey.get(`task${task.number}`); return row.y + row.height / 2")
+        page.click_at("#rows", 700, y)
+        expect(page.text("#side h2").startswith("sensor, job "), page.text("#side h2"))
+
+
+@case
+def losses_are_bands_and_counted(ctx):
+    """Where records are lost the page says how many; the header counts them."""
+    with chromium(ctx) as page:
+        page.open(report(ctx, traces.lossy(ctx), codes=(0, 2))).painted()
+        losses = page.run("return report.trace.losses.map((one) => Array.from(one.records))")
+        expect_equal(losses, [list(traces.LOST)], "losses")
+        expect("10 records" in page.text("#head"), page.text("#head"))
+        expect(page.run("return svgOf(report.timeline).includes(THEMES.light.lost)"), "no band")
+
+
+@case
+def a_part_has_an_overview_of_the_rest(ctx):
+    """With a span of time only what is in it is there; of too many intervals the first ones, and a command for more."""
+    whole = block_of(report(ctx, traces.control()))[0]
+    part, columns = block_of(report(ctx, traces.control(), "--from", "5ms", "--to", "6ms", name="part.html"))
+    count = lambda directory: sum(table["rows"] for table in directory["tables"] if table["name"] == "intervals")
+    expected = sqlite.sql(ctx, traces.control(),
+                          "select count(*) as n from intervals where end_ns >= 5000000 and begin_ns < 6000000")[0]["n"]
+    expect_equal(count(part), expected, "intervals of the part")
+    expect_equal(part["span"]["last"], whole["span"]["last"], "the end of the trace")
+    expect(any(values for (name, _, column), values in columns.items() if (name, column) == ("overview", "running")),
+           "no overview")
+    done = ctx.remora("report", traces.control(), "-o", ctx.dir / "full.html", "--intervals-max", "50")
+    expect("--from" in done.stderr and "50" in done.stderr, done.stderr)
+    with chromium(ctx) as page:
+        page.open(ctx.dir / "full.html").painted()
+        expect("remora report" in page.text("#banners"), page.text("#banners"))
+        # Those that were open when the limit was reached are there, too.
+        stored = page.run("return report.trace.tasks.reduce((sum, task) => sum + task.count, 0)")
+        expect(50 <= stored < 70, f"{stored} intervals")
+
+
+@case
+def refuses_what_it_cannot_write(ctx):
+    """No output, a directory, a span that ends before it begins: usage errors, and no file."""
+    ctx.remora("report", traces.control(), codes=(1,))
+    ctx.remora("report", traces.control(), "-o", ctx.dir, codes=(1,))
+    ctx.remora("report", traces.control(), "-o", ctx.dir / "no.html", "--from", "2ms", "--to", "1ms", codes=(1,))
+    ctx.remora("report", ctx.dir / "missing", "-o", ctx.dir / "no.html", codes=(1,))
+    expect(not (ctx.dir / "no.html").exists(), "something was left")
