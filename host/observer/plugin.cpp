@@ -13,13 +13,15 @@
 #include "host/observer/qemu_plugin.hpp"
 #include "host/observer/request_log.hpp"
 
-#include <algorithm>
-#include <cinttypes>
+#include <cerrno>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -64,7 +66,7 @@ void map_log() {
         fail("cannot use", g_log_name);
     }
     void* const text = mmap(nullptr, kLogBytesMax, PROT_READ, MAP_SHARED, file, 0);
-    if (text == MAP_FAILED) { // NOLINT(performance-no-int-to-ptr): the system's macro
+    if (text == MAP_FAILED) {
         fail("cannot map", g_log_name);
     }
     g_text = static_cast<const char*>(text);
@@ -137,7 +139,7 @@ int qemu_plugin_install(std::uint64_t id, const qemu_info_t* info, int count, ch
         } else if (argument.starts_with("out=")) {
             out = argument.substr(4);
         } else if (argument.starts_with("shift=")) {
-            g_shift = static_cast<unsigned>(std::atoi(arguments[i] + 6)); // NOLINT(cert-err34-c): of qemu/boot.sh
+            g_shift = static_cast<unsigned>(std::atoi(arguments[i] + 6)); // of qemu/boot.sh
         }
     }
     if (info->system.max_vcpus != 1) {

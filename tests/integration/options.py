@@ -138,7 +138,7 @@ def values_of_a_run_are_judged_before_it_starts(ctx):
                            ("SHIFT=sensor", "SHIFT=task:ticks"), ("EVENT_SHIFT=4294967296", "to 4294967295"),
                            ("CLOCK_MAX_DELTA=0", "from 1 to"), ("CLOCK_NEAR_ZERO=0", "from 1 to"),
                            ("CLOCK_STEP=1", "COMPENSATION=ON"), ("CLOCK_RECORDS=on", "COMPENSATION=ON"),
-                           ("CLOCK_RECORDS=yes", "on or off")):
+                           ("CLOCK_RECORDS=yes", "on or off"), ("OBSERVE=yes", "on or off")):
         for target in ("run", "debug"):
             done = ctx.run("make", target, "DEPS=skip", f"OUT={ctx.dir}/out", option, codes=None)
             lines = [line for line in done.stderr.splitlines() if not line.startswith("make")]
