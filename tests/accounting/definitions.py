@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The accounting of the response time, from docs/metrics.md alone: an independent calculation of what
 host/schedule/accounting.cpp calculates. Written to be compared with the page, not to be fast: at each moment between
-two stamps, the table of rules is asked for each job in progress.
+two stamps of records that a rule names, the table of rules is asked for each job in progress.
 
     for job in jobs(trace):  job.context, job.number, job.r, job.a, job.s, job.f, job.d, job.shares
 
@@ -20,7 +20,11 @@ INTERRUPT_START, INTERRUPT_END, TIMER_START, TIMER_END, CLI, STI = 0x03, 0x13, 0
 CONTEXT_SWITCH, JOB_RELEASE, JOB_DEADLINE, JOB_ABORT, DEADLINE_CHANGE = 0x15, 0x0D, 0x1D, 0x2D, 0xDD
 UNLOCK, ACQUIRE, DEADLOCK, LOCK_TIMEOUT, OWNER_DIED, MUTEX_BLOCK = 0x36, 0x86, 0x96, 0xA6, 0xB6, 0xC6
 SERVER_BUDGET, SERVER_ATTACH, SERVER_KIND, SERVER_PERIOD = 0x78, 0x98, 0xA8, 0xC8
-CLOCK_COMPENSATED = 0xBE
+RULED = {TASK_DISPATCH, TASK_EPILOGUE, TASK_END, TASK_BEGIN_CYCLE, TASK_END_CYCLE, TASK_SCHEDULE, TASK_DISABLE,
+         TASK_DEADLINE_MISS, TASK_BLOCK, TASK_UNBLOCK, INTERRUPT_START, INTERRUPT_END, TIMER_START, TIMER_END, CLI, STI,
+         CONTEXT_SWITCH, JOB_RELEASE, JOB_DEADLINE, JOB_ABORT, DEADLINE_CHANGE, UNLOCK, ACQUIRE, DEADLOCK, LOCK_TIMEOUT,
+         OWNER_DIED, MUTEX_BLOCK, SERVER_BUDGET, SERVER_ATTACH, SERVER_KIND, SERVER_PERIOD}
+JITTER_RECORDS = 4096  # so far back they are counted
 GAPS = (raw.LOST, 0x20, 0x30, 0x40, 0x50)  # trace_start, trace_stop, blackout_start, blackout_end
 
 WAITS = {1: "semaphore", 2: "delay", 3: "condition", 4: "receive", 5: "send", 6: "suspended", 7: "signal", 8: "mutex"}
@@ -337,12 +341,13 @@ class Calculation:
         self.numbers = collections.Counter()
         self.last_end = {}  # task: the end of its job before
         self.begins, self.executors = [], []  # elementary intervals: begin, executor
-        self.counts = []  # records before each of them, up to its begin
+        self.stamps = [record[0] for record in trace.records]
         self.complete = []
 
     def run(self):
         moment = []
-        for record in [*self.trace.records, (None,)]:
+        ruled = [record for record in self.trace.records if record[1] in RULED or record[1] in GAPS]
+        for record in [*ruled, (None,)]:
             if moment and record[0] != moment[0][0]:
                 self.take_moment(moment[0][0], moment)
                 moment = []
@@ -350,12 +355,11 @@ class Calculation:
         return self.complete
 
     def take_moment(self, stamp, moment):
-        """All records with this stamp: they belong to the interval that ends here."""
+        """All records with this stamp: the interval before ends here."""
         if self.begins:
-            ticks = stamp - self.begins[-1]
+            written = self.written(self.begins[-1], stamp)
             for job in self.open.values():
-                job.add(self.known.share(job.context), ticks, len(moment))
-        self.counts.append((self.counts[-1] if self.counts else 0) + len(moment))
+                job.add(self.known.share(job.context), stamp - self.begins[-1], written)
         self.begins.append(stamp)
         for _, code, par1, par2 in moment:
             if code in GAPS:
@@ -393,21 +397,23 @@ class Calculation:
 
     def jitter(self, job):
         """From r to a: who kept the job from being released. The moments are past: they are looked up."""
-        backlog = self.last_end.get(job.context, job.r)
-        cuts = sorted({job.r, job.a, *(time for time in (backlog,) if job.r < time < job.a)} |
-                      set(self.begins[bisect.bisect_left(self.begins, job.r):bisect.bisect_left(self.begins, job.a)]))
+        backlog = min(max(job.r, self.last_end.get(job.context, job.r)), job.a)
+        if backlog > job.r:
+            job.add(Share("jitter", "backlog"), backlog - job.r, self.written(job.r, backlog, job.a))
+        cuts = sorted({backlog, job.a} | set(self.begins[bisect.bisect_left(self.begins, backlog):
+                                                         bisect.bisect_left(self.begins, job.a)]))
         for begin, end in zip(cuts, cuts[1:]):
             index = bisect.bisect_right(self.begins, begin) - 1
             executor = self.executors[index] if index >= 0 else UNKNOWN
-            share = Share("jitter", "backlog") if end <= backlog else Share("jitter", executor.kind, executor.who)
-            job.add(share, end - begin, self.written(begin, end))
+            job.add(Share("jitter", executor.kind, executor.who), end - begin, self.written(begin, end, job.a))
 
-    def written(self, begin, end):
-        """Records with stamps after begin, up to end."""
-        def before(time):
-            index = bisect.bisect_right(self.begins, time)
-            return self.counts[index - 1] if index else 0
-        return before(end) - before(begin)
+    def written(self, begin, end, ready=None):
+        """Records with stamps after begin, up to end; of jitter, only the latest ones before the job was ready."""
+        first = bisect.bisect_right(self.stamps, begin)
+        last = bisect.bisect_right(self.stamps, end)
+        if ready is not None:
+            first = max(first, bisect.bisect_right(self.stamps, ready) - JITTER_RECORDS)
+        return max(0, last - first)
 
 
 def jobs(trace):

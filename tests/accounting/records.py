@@ -13,6 +13,7 @@ ENCODING = BEGIN.size + 8  # after boot_id
 FIRST, LAST = 0x1000, 0x3000
 CHUNK_BEGIN, TASK_NAME, TASK_PARAMETERS, LEVEL_NAME = 0x0C, 0x1C, 0x2C, 0x7C
 UNLOCK, UNLOCK_AS_PRINTED = 0x36, 0x43
+CLOCK_COMPENSATED = 0xBE
 LOST = -1  # in place of a code: records are missing from here on
 
 
@@ -91,5 +92,7 @@ def read(directory):
              if re.fullmatch(r"\d+trace\.dat", path.name)}
     for number in sorted(files):
         take_chunk(trace, files[number].read_bytes())
+    if any(record[1] == CLOCK_COMPENSATED for record in trace.records):
+        raise Unsuitable("a clock that the kernel sets back")
     trace.records.sort(key=lambda record: record[0])  # stable: equal stamps remain in the order of the files
     return trace
