@@ -120,7 +120,7 @@ void find_decision(JobChange& change, const Run& run_a, const Run& run_b, const 
     change.decision = {index(a, run_a), index(b, run_b)};
 }
 
-TaskFiguresOfRun figures_of(const std::vector<JobAccount>& jobs, const Run& run) {
+TaskFiguresOfRun figures_of(std::span<const JobAccount> jobs, const Run& run) {
     TaskFiguresOfRun figures{.jobs = jobs.size()};
     for (const JobAccount& account : jobs) {
         figures.missed += account.job.is_late() ? 1U : 0U;
@@ -135,14 +135,13 @@ TaskFiguresOfRun figures_of(const std::vector<JobAccount>& jobs, const Run& run)
     return figures;
 }
 
-const std::vector<JobAccount>& jobs_of(const Run& run, const std::string& task) {
-    static const std::vector<JobAccount> kNone;
+std::span<const JobAccount> jobs_of(const Run& run, const std::string& task) {
     const auto found = run.jobs.find(task);
-    return found == run.jobs.end() ? kNone : found->second;
+    return found == run.jobs.end() ? std::span<const JobAccount>() : found->second;
 }
 
-std::optional<JobChange> most_changed(const std::vector<JobAccount>& a, const Run& run_a,
-                                      const std::vector<JobAccount>& b, const Run& run_b) {
+std::optional<JobChange> most_changed(std::span<const JobAccount> a, const Run& run_a, std::span<const JobAccount> b,
+                                      const Run& run_b) {
     JobChange most;
     std::uint64_t greatest = 0;
     for (std::size_t i = 0; i < a.size() && i < b.size(); ++i) {
@@ -217,8 +216,8 @@ std::vector<TaskChange> task_changes(const Run& a, const Run& b, const Tolerance
     }
     std::vector<TaskChange> changes;
     for (auto& [task, change] : tasks) {
-        const std::vector<JobAccount>& jobs_a = jobs_of(a, task);
-        const std::vector<JobAccount>& jobs_b = jobs_of(b, task);
+        const std::span<const JobAccount> jobs_a = jobs_of(a, task);
+        const std::span<const JobAccount> jobs_b = jobs_of(b, task);
         change.figures = {figures_of(jobs_a, a), figures_of(jobs_b, b)};
         change.most = most_changed(jobs_a, a, jobs_b, b);
         if (change.most) {

@@ -232,7 +232,7 @@ std::optional<Wrong> parse_line(std::span<const Word> words, Expectation& expect
     }
     expectation.figure = best;
     const std::vector<std::string> pattern = words_of(*best);
-    if (const auto wrong = take_names(pattern, words, expectation)) {
+    if (auto wrong = take_names(pattern, words, expectation)) {
         return wrong;
     }
     return take_value(words.subspan(pattern.size()), words.back().end(), expectation);
