@@ -39,6 +39,7 @@ void add_everything(CommandLine& line, Context context) {
     add_schedule(line, context);
     add_diff(line, context);
     add_summary(line, context);
+    add_why(line, context);
     add_verify(line, context);
     add_check(line, context);
     add_report(line, context);

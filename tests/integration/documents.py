@@ -14,7 +14,7 @@ from integration.whole_run import documented_runs, environment
 # What out/udp is a trace of, if not of the default application: call stacks need a task in steps.
 STEPS = {"APP": "stepped_one", "ITRACE": "blocks"}
 SESSIONS = {"docs/instruction-tracing.md": STEPS, "docs/latency.md": {"OBSERVE": "on"}, "docs/viewers.md": STEPS,
-            "docs/wireshark.md": {"PROTOCOL": "v1"},
+            "docs/why.md": {"APP": "inversion"}, "docs/wireshark.md": {"PROTOCOL": "v1"},
             **{f"docs/apps/{path.stem}.md": {"APP": path.stem} for path in (ROOT / "docs/apps").glob("*.md")}}
 # A form of a command, with a word to be replaced, or the beginning of one.
 FORM = re.compile(r"\.\.\.|COMMAND|FORMAT|STATEMENT|VARIANT|--to$")

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The first screen that a user sees of a run.
 #include "host/cli/command/summary_view.hpp"
+#include "host/cli/command/time_text.hpp"
 #include "host/text/format.hpp"
 
 #include "host/text/escape.hpp"
@@ -16,14 +17,6 @@ namespace {
 
 constexpr std::size_t kColumns = 100;
 
-std::string grouped(std::uint64_t number) {
-    std::string digits = fmt::format("{}", number);
-    for (std::size_t i = digits.size(); i > 3; i -= 3) {
-        digits.insert(i - 3, 1, ',');
-    }
-    return digits;
-}
-
 std::string cut(std::string text, std::size_t width) {
     if (text.size() > width) {
         text.resize(width - 1);
@@ -31,30 +24,6 @@ std::string cut(std::string text, std::size_t width) {
     }
     return text;
 }
-
-// Ticks as a time of a fitting unit, or as ticks while the rate is not known.
-class Times {
-  public:
-    explicit Times(std::uint32_t khz)
-        : m_khz(khz) {}
-
-    [[nodiscard]] std::string text(lib::Ticks ticks) const {
-        if (m_khz == 0) {
-            return grouped(ticks.value);
-        }
-        const auto ns = static_cast<double>(lib::TickRate{m_khz}.to_nanoseconds(ticks).value);
-        if (ns < 1e3) {
-            return fmt::format("{:.0f} ns", ns);
-        }
-        if (ns < 1e6) {
-            return fmt::format("{:.2f} us", ns / 1e3);
-        }
-        return ns < 1e9 ? fmt::format("{:.2f} ms", ns / 1e6) : fmt::format("{:.3f} s", ns / 1e9);
-    }
-
-  private:
-    std::uint32_t m_khz;
-};
 
 std::string share(lib::Ticks part, lib::Ticks whole) {
     if (whole.value == 0) {

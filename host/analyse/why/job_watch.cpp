@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: MIT
+#include "host/analyse/why/job_watch.hpp"
+
+#include "host/trace/nearest_time.hpp"
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+
+namespace host::analyse::why {
+
+namespace {
+
+using schedule::By;
+using schedule::Change;
+using schedule::Part;
+using trace::kCodeOf;
+
+constexpr std::size_t kPassagesKept = 8;
+
+bool by_deadline(const trace::Names& names, const tracer::TaskParameters& parameters) {
+    const std::string_view level = names.find(tracer::Unit::level, parameters.level);
+    return level == "EDF" || level == "CBS" || level == "GRUB";
+}
+
+const tracer::TaskParameters* parameters_of(const trace::Names* names, std::uint32_t context) {
+    const trace::TaskNames* const task =
+        names != nullptr && context < schedule::kContexts ? names->task(static_cast<std::uint16_t>(context)) : nullptr;
+    return task != nullptr && task->parameters ? &*task->parameters : nullptr;
+}
+
+} // namespace
+
+JobWatch::JobWatch(Wanted wanted, IsTask is_task)
+    : m_wanted(wanted)
+    , m_is_task(std::move(is_task))
+    , m_accounting([this](const schedule::JobAccount& account) { take_account(account); },
+                   [this](const schedule::Piece& piece) { take_piece(piece); }) {}
+
+void JobWatch::take(const trace::Event& event, std::uint32_t khz) {
+    m_khz = khz;
+    m_event = &event;
+    if (event.names != nullptr && event.names->version() != m_names_version && !event.metadata) {
+        m_names_version = event.names->version();
+        m_names = std::make_shared<const trace::Names>(*event.names);
+    }
+    const std::span<const Change> changes = m_schedule.take(event);
+    m_accounting.take(event, changes, m_schedule, khz);
+    m_event = nullptr;
+    if (event.metadata || event.row == nullptr || !event.is_sound()) {
+        return;
+    }
+    for (const Change& change : changes) {
+        if (change.kind == Change::Kind::job_began) {
+            open(event);
+        } else if (change.kind == Change::Kind::switched) {
+            for (auto& [watched, busy] : m_busy) {
+                if (frees(change.context, watched)) {
+                    busy = {.since = event.ticks, .excess = {}};
+                }
+            }
+        }
+    }
+    note(event);
+}
+
+// A task of a lower priority runs while the watched one has no job: whatever delays its next job is yet to come.
+bool JobWatch::frees(std::uint32_t runs, std::uint32_t watched) const {
+    if (runs == watched || m_open.contains(watched) ||
+        m_accounting.priorities().order(runs, watched) != schedule::Order::lower) {
+        return false;
+    }
+    const tracer::TaskParameters* const own = parameters_of(m_names.get(), watched);
+    const tracer::TaskParameters* const other = parameters_of(m_names.get(), runs);
+    // Among deadlines lower means later: the next job's may be later still.
+    return own == nullptr || other == nullptr || !by_deadline(*m_names, *own) || !by_deadline(*m_names, *other);
+}
+
+void JobWatch::note(const trace::Event& event) {
+    switch (event.code) {
+    case kCodeOf<"interrupt_start">:
+    case kCodeOf<"interrupt_hit">:
+    case kCodeOf<"timer_wakeup_start">:
+        for (auto& [context, job] : m_open) {
+            ++job.interrupts[event.is(kCodeOf<"timer_wakeup_start">) ? schedule::kTimerHandler : event.par1];
+        }
+        break;
+    case kCodeOf<"job_deadline">: {
+        const std::uint64_t deadline = trace::nearest_time(event.par2, event.ticks.value);
+        m_tasks[event.par1].deadline = deadline;
+        if (const auto job = m_open.find(event.par1); job != m_open.end() && !job->second.first_deadline) {
+            job->second.first_deadline = schedule::Moment::nearest(event, event.par2, m_khz);
+        }
+        break;
+    }
+    case kCodeOf<"set_mutex_protocol">:
+        if (const auto protocol = lib::number_from<lib::MutexProtocol>(event.par1)) {
+            m_protocols[event.par2] = *protocol;
+        }
+        break;
+    case kCodeOf<"task_create">:
+        m_tasks[event.par1] = {};
+        m_rows.erase(event.par1);
+        break;
+    default:
+        note_server(event);
+        break;
+    }
+}
+
+void JobWatch::note_server(const trace::Event& event) {
+    switch (event.code) {
+    case kCodeOf<"server_create">:
+        m_servers[event.par2] = {.id = static_cast<std::uint16_t>(event.par2)};
+        break;
+    case kCodeOf<"server_attach">:
+        m_tasks[event.par2].server = event.par1;
+        break;
+    case kCodeOf<"server_kind">:
+        m_servers[event.par2].kind = lib::number_from<lib::ServerKind>(event.par1);
+        break;
+    case kCodeOf<"server_capacity">:
+        m_servers[event.par1].capacity_ns = event.par2;
+        break;
+    case kCodeOf<"server_period">:
+        m_servers[event.par1].period_ns = event.par2;
+        break;
+    case kCodeOf<"server_exhaust">:
+        for (auto& [context, job] : m_open) {
+            if (m_tasks[context].server == event.par2 && job.server) {
+                ++job.server->exhausted;
+            }
+        }
+        break;
+    default:
+        break;
+    }
+}
+
+void JobWatch::open(const trace::Event& event) {
+    Task& task = m_tasks[event.par1];
+    task.deadline.reset();
+    task.watched = event.names != nullptr && m_is_task(*event.names, event.par1);
+    if (!task.watched) {
+        return;
+    }
+    m_busy.try_emplace(event.par1, Busy{.since = event.ticks, .excess = {}});
+    // Its first pieces, those of the jitter, came before.
+    JobCase& job = m_open[event.par1];
+    job.released = schedule::RecordPlace::of(event);
+    if (task.server) {
+        const auto server = m_servers.find(*task.server);
+        job.server = server != m_servers.end() ? server->second : ServerFacts{.id = *task.server};
+    }
+}
+
+std::optional<lib::Ticks> JobWatch::declared(std::uint32_t context) const {
+    const tracer::TaskParameters* const parameters = parameters_of(m_names.get(), context);
+    return m_khz != 0 && parameters != nullptr && parameters->wcet_ns != 0
+               ? std::optional(lib::TickRate{m_khz}.to_ticks({parameters->wcet_ns}))
+               : std::nullopt;
+}
+
+void JobWatch::take_piece(const schedule::Piece& piece) {
+    if (piece.culprit.part == Part::execution) {
+        take_execution(piece);
+    }
+    // The task may be known as one that fits only from the release on, which comes after the pieces of its jitter.
+    const bool jitter = piece.culprit.part == Part::jitter && m_event != nullptr && m_event->names != nullptr &&
+                        m_is_task(*m_event->names, piece.context);
+    const auto open = jitter ? m_open.try_emplace(piece.context).first : m_open.find(piece.context);
+    if (open == m_open.end()) {
+        return;
+    }
+    JobCase& job = open->second;
+    job.story.add(piece);
+    if (job.server && job.server->exhausted != 0 && piece.culprit.part == Part::interference &&
+        piece.culprit.by == By::task) {
+        job.server->waited = job.server->waited + (piece.end - piece.begin);
+    }
+}
+
+void JobWatch::take_execution(const schedule::Piece& piece) {
+    Task& task = m_tasks[piece.context];
+    if (task.job != piece.job) {
+        task.job = piece.job;
+        task.executed = {};
+    }
+    const std::uint64_t length = (piece.end - piece.begin).value;
+    const std::uint64_t before = task.executed.value;
+    task.executed = {before + length};
+    const auto limit = declared(piece.context);
+    const std::uint64_t excess =
+        limit && task.executed > *limit ? task.executed.value - std::max(before, limit->value) : 0;
+    if (excess != 0) {
+        for (auto& [watched, busy] : m_busy) {
+            busy.excess[piece.context] = busy.excess[piece.context] + lib::Ticks{excess};
+        }
+    }
+    for (auto& [watched, job] : m_open) {
+        const auto own = m_tasks.find(watched);
+        const bool later =
+            own != m_tasks.end() && own->second.deadline && task.deadline && *task.deadline > *own->second.deadline;
+        OtherTask& other = job.others[piece.context];
+        other.executed = other.executed + lib::Ticks{length};
+        other.excess = other.excess + lib::Ticks{excess};
+        other.later = other.later + lib::Ticks{later ? length : 0};
+        other.greatest = std::max(other.greatest, task.executed);
+    }
+}
+
+void JobWatch::describe(JobCase& job) const {
+    const std::uint16_t context = job.account.job.context;
+    job.names = m_names != nullptr ? m_names : std::make_shared<const trace::Names>();
+    if (const tracer::TaskParameters* const parameters = parameters_of(m_names.get(), context)) {
+        job.parameters = *parameters;
+    }
+    for (const schedule::Share& share : job.account.shares) {
+        if (share.culprit.part == Part::blocking) {
+            const auto protocol = m_protocols.find(share.culprit.object);
+            job.protocols[share.culprit.object] =
+                protocol != m_protocols.end() ? std::optional(protocol->second) : std::nullopt;
+        }
+    }
+    if (const auto busy = m_busy.find(context); busy != m_busy.end()) {
+        job.busy_since = busy->second.since;
+        for (const auto& [other, excess] : busy->second.excess) {
+            job.others[other].busy_excess = excess;
+        }
+    }
+    for (const auto& [other, figures] : job.others) {
+        const tracer::TaskParameters* const parameters = parameters_of(m_names.get(), other);
+        if (parameters != nullptr && parameters->wcet_ns != 0) {
+            job.declared_ns[other] = parameters->wcet_ns;
+        }
+    }
+    job.story.reduce(kPassagesKept);
+}
+
+void JobWatch::take_account(const schedule::JobAccount& account) {
+    const auto open = m_open.find(account.job.context);
+    if (open == m_open.end()) {
+        return;
+    }
+    JobCase job = std::move(open->second);
+    m_open.erase(open);
+    job.account = account;
+    if (m_event != nullptr) {
+        job.ended = schedule::RecordPlace::of(*m_event);
+    }
+    ++m_found.jobs;
+    m_found.late += account.job.is_late() ? 1U : 0U;
+    m_found.unknown += account.is_known() ? 0U : 1U;
+    m_found.greatest_number = std::max(m_found.greatest_number, account.job.number);
+    m_found.contexts.insert(account.job.context);
+    describe(job);
+    add_to_row(job);
+    if (is_better(account)) {
+        keep(job);
+    }
+}
+
+void JobWatch::add_to_row(const JobCase& job) {
+    Row& row = m_rows[job.account.job.context];
+    const bool waited = job.account.is_known() && job.share_of(Part::jitter, By::backlog) > lib::Ticks{};
+    if (!waited || !row.first) {
+        row = {.first = job, .length = 0};
+    }
+    ++row.length;
+}
+
+bool JobWatch::is_better(const schedule::JobAccount& account) const {
+    const std::optional<JobCase>& kept = m_found.job;
+    switch (m_wanted.which) {
+    case Wanted::Which::number:
+        return !kept && account.job.number == m_wanted.number;
+    case Wanted::Which::first_miss:
+        if (kept && kept->account.job.is_late()) {
+            return false;
+        }
+        if (account.job.is_late()) {
+            return true;
+        }
+        break;
+    case Wanted::Which::worst:
+        break;
+    }
+    if (!account.is_known()) {
+        return false;
+    }
+    return !kept || kept->account.response() < account.response();
+}
+
+void JobWatch::keep(const JobCase& job) {
+    const Row& row = m_rows.at(job.account.job.context);
+    m_found.job = job;
+    m_found.row = row.length;
+    m_found.first = row.length > 1 ? row.first : std::nullopt;
+}
+
+} // namespace host::analyse::why

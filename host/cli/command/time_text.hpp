@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+// Numbers and times as the commands show them to people.
+#pragma once
+
+#include "host/text/format.hpp"
+#include "lib/units.hpp"
+
+#include <cstdint>
+#include <string>
+
+namespace host::cli {
+
+// Digits in groups of three: 5,819.
+[[nodiscard]] inline std::string grouped(std::uint64_t number) {
+    std::string digits = fmt::format("{}", number);
+    for (std::size_t i = digits.size(); i > 3; i -= 3) {
+        digits.insert(i - 3, 1, ',');
+    }
+    return digits;
+}
+
+// Ticks as a time of a fitting unit, or as ticks while the rate is not known.
+class Times {
+  public:
+    explicit Times(std::uint32_t khz)
+        : m_khz(khz) {}
+
+    [[nodiscard]] std::string text(lib::Ticks ticks) const {
+        if (m_khz == 0) {
+            return grouped(ticks.value);
+        }
+        const auto ns = static_cast<double>(lib::TickRate{m_khz}.to_nanoseconds(ticks).value);
+        if (ns < 1e3) {
+            return fmt::format("{:.0f} ns", ns);
+        }
+        if (ns < 1e6) {
+            return fmt::format("{:.2f} us", ns / 1e3);
+        }
+        return ns < 1e9 ? fmt::format("{:.2f} ms", ns / 1e6) : fmt::format("{:.3f} s", ns / 1e9);
+    }
+
+  private:
+    std::uint32_t m_khz;
+};
+
+} // namespace host::cli

@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: MIT
+// At most 20 lines: what was asked for, what happened from the release to the end, the cause, what would have been
+// needed, and where to look further.
+#include "host/cli/command/summary_view.hpp"
+#include "host/cli/command/time_text.hpp"
+#include "host/cli/command/why_view.hpp"
+#include "host/text/escape.hpp"
+#include "host/text/format.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace host::cli {
+
+namespace {
+
+using analyse::why::Diagnosis;
+using analyse::why::Finding;
+using analyse::why::JobCase;
+using analyse::why::Passage;
+using schedule::Part;
+
+constexpr std::size_t kLinesMax = 20;
+constexpr std::size_t kColumns = 110;
+constexpr std::size_t kPortionsShown = 3;
+constexpr std::uint64_t kPortionLeast = 50;  // part of its passage
+constexpr std::uint64_t kMentionLeast = 100; // part of the response time
+constexpr std::size_t kTogetherMax = 3;
+
+class WhyText {
+  public:
+    explicit WhyText(const WhyView& view)
+        : m_view(view)
+        , m_khz(view.trace.facts().clock.khz) {}
+
+    [[nodiscard]] std::vector<std::string> lines() {
+        add_head(m_view.asked);
+        const ExplainedJob& explained = m_view.explained();
+        if (m_view.first) {
+            const std::uint64_t number = explained.job.account.job.number;
+            add(fmt::format("It began late, because the job before was not complete: job {} is the first of {} such "
+                            "jobs in a row, and explains them.",
+                            number, m_view.found.row));
+            add_head(*m_view.first);
+        }
+        if (explained.diagnosis) {
+            std::ranges::for_each(explained.job.story.passages(), [this](const Passage& passage) { add(passage); });
+            add_verdict(explained);
+        }
+        add_notes(explained);
+        return std::move(m_lines);
+    }
+
+  private:
+    [[nodiscard]] std::string time(lib::Ticks ticks) const {
+        return Times(m_khz).text(ticks) + (m_khz == 0 ? " ticks" : "");
+    }
+
+    [[nodiscard]] static std::string at(const schedule::Moment& moment) {
+        return moment.ns ? fmt::format("{:.3f} ms", static_cast<double>(*moment.ns) / 1e6)
+                         : fmt::format("{} ticks", grouped(moment.ticks.value));
+    }
+
+    [[nodiscard]] std::string at(const JobCase& job, lib::Ticks ticks) const {
+        const schedule::Moment& end = *job.account.job.end;
+        schedule::Moment moment{ticks};
+        if (end.ns && m_khz != 0) {
+            moment.ns =
+                *end.ns - static_cast<std::int64_t>(lib::TickRate{m_khz}.to_nanoseconds(end.ticks - ticks).value);
+        }
+        return at(moment);
+    }
+
+    [[nodiscard]] std::string record(const schedule::RecordPlace& place) const {
+        return m_view.trace.facts().chunks.size() > 1 ? fmt::format("record {} of chunk {}", place.record, place.chunk)
+                                                      : fmt::format("record {}", place.record);
+    }
+
+    // A line, continued below if it is too long.
+    void add(std::string_view text) {
+        std::string_view indent = "";
+        while (text.size() > kColumns) {
+            const std::size_t blank = text.rfind(' ', kColumns);
+            const std::size_t end = blank == std::string_view::npos || blank < kColumns / 2 ? kColumns : blank;
+            m_lines.push_back(std::string(indent) + std::string(text.substr(0, end)));
+            text.remove_prefix(std::min(text.size(), end + (end == blank ? 1 : 0)));
+            indent = "    ";
+        }
+        m_lines.push_back(std::string(indent) + std::string(text));
+    }
+
+    void add_head(const ExplainedJob& explained) {
+        const JobCase& job = explained.job;
+        const schedule::Job& facts = job.account.job;
+        const std::string_view name = job.names->find(tracer::Unit::context, facts.context);
+        std::string text = fmt::format("{} job {}: released at {} ({})",
+                                       name.empty() ? fmt::format("context {}", facts.context) : text::escaped(name),
+                                       facts.number, at(facts.release), record(job.released));
+        if (!explained.diagnosis) {
+            add(text);
+            add(not_known(job.account.unaccounted));
+            return;
+        }
+        text += fmt::format(", ended{} at {} ({})", facts.outcome == schedule::Outcome::ended ? " with its task" : "",
+                            at(*facts.end), record(job.ended));
+        const auto deadline = job.deadline();
+        add(text + (deadline ? ", deadline " + at(*deadline) : std::string(", no deadline")));
+        std::string parts;
+        for (const Part part : {Part::jitter, Part::execution, Part::interference, Part::blocking, Part::suspension}) {
+            if (const lib::Ticks ticks = job.account.part(part); ticks > lib::Ticks{}) {
+                parts += fmt::format("{}{} {}", parts.empty() ? "" : " + ", part_name(part), time(ticks));
+            }
+        }
+        add(fmt::format("response time {} = {}", time(job.account.response()), parts));
+    }
+
+    [[nodiscard]] static std::string_view not_known(schedule::Unaccounted why) {
+        switch (why) {
+        case schedule::Unaccounted::stamps_fell:
+            return "why is not known: within it stamps fall";
+        case schedule::Unaccounted::early:
+            return "why is not known: its release is recorded before its time";
+        case schedule::Unaccounted::no_end:
+        case schedule::Unaccounted::no:
+            break;
+        }
+        return "why is not known: its end is not in the trace, or records are missing within it";
+    }
+
+    void add(const Passage& passage) {
+        std::string what;
+        std::size_t shown = 0;
+        const std::uint64_t length = passage.length().value;
+        for (const auto& portion : passage.portions) {
+            if (shown == kPortionsShown || (shown != 0 && portion.ticks.value < length / kPortionLeast)) {
+                break;
+            }
+            what += shown++ == 0 ? "" : "; ";
+            what += text_of(*m_view.explained().job.names, portion.culprit);
+            if (portion.ticks.value < length - length / kPortionLeast) {
+                what += " " + time(portion.ticks);
+            }
+        }
+        add(fmt::format("{:>14} {:>10}  {}  ({})", at(m_view.explained().job, passage.begin), time(passage.length()),
+                        what, record(passage.place)));
+    }
+
+    void add_verdict(const ExplainedJob& explained) {
+        const Diagnosis& diagnosis = *explained.diagnosis;
+        if (diagnosis.findings.empty()) {
+            return;
+        }
+        const FindingText main = text_of(m_view, explained, diagnosis.findings.front());
+        if (!diagnosis.is_late()) {
+            add(fmt::format("{}; the greatest part: {}",
+                            diagnosis.lateness ? fmt::format("on time, with {} to spare",
+                                                             time({static_cast<std::uint64_t>(-*diagnosis.lateness)}))
+                                               : std::string("it has no deadline"),
+                            main.what));
+            if (!diagnosis.lateness && diagnosis.findings.front().gain < explained.job.account.response()) {
+                add(fmt::format("without {}: {}", main.without,
+                                time(explained.job.account.response() - diagnosis.findings.front().gain)));
+            }
+            add_others(explained, 1);
+            return;
+        }
+        const auto late = static_cast<std::uint64_t>(*diagnosis.lateness);
+        add("cause: " + main.what);
+        const Finding& front = diagnosis.findings.front();
+        if (diagnosis.needed == 1) {
+            add(fmt::format("without {}: on time{}", main.without,
+                            front.gain.value >= late
+                                ? fmt::format(", with {} to spare", time({front.gain.value - late}))
+                                : std::string()));
+        } else {
+            add_together(explained, late);
+        }
+        add_others(explained, std::max<std::size_t>(diagnosis.needed, 1));
+    }
+
+    // No single cause suffices.
+    void add_together(const ExplainedJob& explained, std::uint64_t late) {
+        const Diagnosis& diagnosis = *explained.diagnosis;
+        lib::Ticks sum = diagnosis.findings.front().gain;
+        for (std::size_t i = 1; i < diagnosis.needed; ++i) {
+            sum = sum + diagnosis.findings[i].gain;
+            if (i < kTogetherMax) {
+                add("  and: " + text_of(m_view, explained, diagnosis.findings[i]).what);
+            }
+        }
+        if (diagnosis.needed > kTogetherMax) {
+            add(fmt::format("  and {} more", diagnosis.needed - kTogetherMax));
+        }
+        add(diagnosis.needed != 0
+                ? fmt::format("without all of these, {}: on time, with {} to spare", time(sum),
+                              time({sum.value - late}))
+                : fmt::format("it was {} late; the records do not explain all of that", time({late})));
+    }
+
+    void add_others(const ExplainedJob& explained, std::size_t from) {
+        const auto& findings = explained.diagnosis->findings;
+        const std::uint64_t least = explained.job.account.response().value / kMentionLeast;
+        const std::size_t most = from + 2;
+        for (std::size_t i = from; i < std::min(findings.size(), most); ++i) {
+            if (findings[i].gain.value > least && findings[i].cause != analyse::why::Cause::execution) {
+                add("also: " + text_of(m_view, explained, findings[i]).what);
+            }
+        }
+    }
+
+    void add_notes(const ExplainedJob& explained) {
+        if (shows_hosts_clock(m_view.trace)) {
+            add(kEmulatedNote);
+        }
+        if (m_view.found.unknown != 0 && m_view.asked.diagnosis) {
+            add(fmt::format("{} of its {} jobs are not known: records are missing within them", m_view.found.unknown,
+                            m_view.found.jobs));
+        }
+        if (m_view.found.contexts.size() > 1) {
+            add(fmt::format("{} tasks have this name: --task takes a context, too ({})", m_view.found.contexts.size(),
+                            fmt::join(m_view.found.contexts, ", ")));
+        }
+        const schedule::Job& job = explained.job.account.job;
+        if (job.release.ns && job.end && job.end->ns && *job.release.ns >= 0) {
+            add(fmt::format("more: remora print {} --from {} --to {}", text::escaped(m_view.path), *job.release.ns,
+                            *job.end->ns + 1));
+        }
+    }
+
+    const WhyView& m_view;
+    std::uint32_t m_khz;
+    std::vector<std::string> m_lines;
+};
+
+Style style_of(std::string_view line) {
+    return line.starts_with("cause:")                                   ? Style::bad
+           : line.starts_with("without") || line.starts_with("on time") ? Style::good
+                                                                        : Style::plain;
+}
+
+} // namespace
+
+void print_why(Output& out, const WhyView& view) {
+    std::vector<std::string> lines = WhyText(view).lines();
+    // Long names may fill more lines than there are: what is least important goes first.
+    for (const std::string_view least : {"also:", "  and", ""}) {
+        while (lines.size() > kLinesMax) {
+            const auto last = std::ranges::find_if(lines.rbegin() + 1, lines.rend(), [&](const std::string& line) {
+                return line.starts_with(least) && !line.starts_with("cause:") && !line.starts_with("without");
+            });
+            if (last == lines.rend()) {
+                break;
+            }
+            lines.erase(std::next(last).base());
+        }
+    }
+    for (const std::string& line : lines) {
+        out.print("{}\n", out.styled(style_of(line), line));
+    }
+}
+
+} // namespace host::cli

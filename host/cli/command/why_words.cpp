@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: MIT
+// Culprits and causes in words.
+#include "host/cli/command/time_text.hpp"
+#include "host/cli/command/why_view.hpp"
+#include "host/text/escape.hpp"
+#include "host/text/format.hpp"
+#include "host/trace/value_text.hpp"
+
+#include <algorithm>
+
+namespace host::cli {
+
+namespace {
+
+using analyse::why::Cause;
+using analyse::why::Finding;
+using analyse::why::JobCase;
+using schedule::By;
+using schedule::Culprit;
+using schedule::Part;
+using tracer::Unit;
+
+constexpr std::size_t kNamesMax = 3;
+constexpr std::size_t kNameBytes = 40;
+
+std::string name_of(const trace::Names& names, Unit unit, std::uint32_t number, std::string_view kind) {
+    const std::string_view name = number < schedule::kContexts ? names.find(unit, number) : std::string_view();
+    return name.empty() ? fmt::format("{} {}", kind, number) : text::escaped(name.substr(0, kNameBytes));
+}
+
+std::string task_of(const trace::Names& names, std::uint32_t context) {
+    return context == schedule::kUnknownContext ? "an unknown task" : name_of(names, Unit::context, context, "context");
+}
+
+std::string mutex_of(const trace::Names& names, std::uint32_t mutex) {
+    return mutex == 0 ? "a mutex" : "the mutex " + trace::name_or_number(names, Unit::mutex, mutex);
+}
+
+std::string interrupt_of(const trace::Names& names, std::uint32_t vector) {
+    if (vector == schedule::kTimerHandler) {
+        return "the timer's interrupt";
+    }
+    const std::string_view name = names.find(Unit::vector, vector);
+    return fmt::format("interrupt {}{}", vector,
+                       name.empty() ? "" : fmt::format(" ({})", text::escaped(name.substr(0, kNameBytes))));
+}
+
+std::string server_of(const trace::Names& names, std::uint32_t server) {
+    return "server " + trace::name_or_number(names, Unit::server, server);
+}
+
+std::string executor_of(const trace::Names& names, const schedule::Executor& executor) {
+    switch (executor.by) {
+    case By::task:
+    case By::section:
+    case By::kernel:
+        return task_of(names, executor.who);
+    case By::interrupt:
+        return interrupt_of(names, executor.who);
+    case By::unknown:
+    case By::self:
+    case By::throttling:
+    case By::backlog:
+        break;
+    }
+    return "an unknown task";
+}
+
+std::string waiting(const trace::Names& names, const Culprit& culprit) {
+    std::string text =
+        fmt::format("waited for {} of {}", mutex_of(names, culprit.object), task_of(names, culprit.holder));
+    if (culprit.end_waits != 0) {
+        return text + fmt::format(", and {} for {}", task_of(names, culprit.chain_end),
+                                  trace::wait_text(names, culprit.end_waits));
+    }
+    if (culprit.by == By::task) {
+        return culprit.who == culprit.holder ? text + ", which ran"
+                                             : text + fmt::format(", while {} ran", task_of(names, culprit.who));
+    }
+    return text;
+}
+
+class Words {
+  public:
+    Words(const WhyView& view, const ExplainedJob& explained, const Finding& finding)
+        : m_names(*explained.job.names)
+        , m_job(explained.job)
+        , m_finding(finding)
+        , m_khz(view.trace.facts().clock.khz)
+        , m_gain(time(finding.gain)) {}
+
+    [[nodiscard]] FindingText text() const {
+        const Finding& finding = m_finding;
+        const std::string who = task_of(m_names, finding.who);
+        switch (finding.cause) {
+        case Cause::missing_inheritance:
+            return missing_inheritance();
+        case Cause::lock_across_wait: {
+            const std::string held = fmt::format("{} held {} and waited for {}", who, mutex_of(m_names, finding.object),
+                                                 trace::wait_text(m_names, finding.wait));
+            return {fmt::format("a lock held across a wait: for {} {}", m_gain, held),
+                    fmt::format("the {} for which {}", m_gain, held)};
+        }
+        case Cause::own_overrun:
+            return {fmt::format("an overrun: the job executed {} and declares {}",
+                                time(m_job.account.part(Part::execution)), declared(finding.who)),
+                    fmt::format("the {} that it executed beyond that", m_gain)};
+        case Cause::others_overrun:
+            return others_overrun();
+        case Cause::server_budget:
+            return server_budget();
+        case Cause::priority_order:
+            return {fmt::format("the order of priorities: tasks with later deadlines preceded it for {}: {}", m_gain,
+                                names(finding.tasks)),
+                    fmt::format("the {} of jobs with later deadlines (earliest deadline first)", m_gain)};
+        case Cause::interrupts_off:
+            return {fmt::format("interrupts off: {} kept them off for {}, {} in one piece", who, m_gain,
+                                time(finding.longest)),
+                    fmt::format("the {} for which {} kept interrupts off", m_gain, who)};
+        case Cause::critical_section:
+            return {fmt::format("a critical section: it waited {} for {}, which {} held{}", m_gain,
+                                mutex_of(m_names, finding.object), who, protocol()),
+                    fmt::format("the {} for which {} held {}", m_gain, who, mutex_of(m_names, finding.object))};
+        case Cause::interrupt_load:
+        case Cause::late_event:
+        case Cause::tracing:
+        case Cause::load:
+        case Cause::execution:
+        case Cause::kernel:
+        case Cause::unknown:
+            break;
+        }
+        return expected();
+    }
+
+  private:
+    [[nodiscard]] std::string time(lib::Ticks ticks) const {
+        return Times(m_khz).text(ticks) + (m_khz == 0 ? " ticks" : "");
+    }
+
+    [[nodiscard]] static std::string time_ns(std::uint64_t ns) { return Times(1'000'000).text({ns}); }
+
+    [[nodiscard]] std::string declared(std::uint32_t context) const {
+        const auto found = m_job.declared_ns.find(context);
+        return found != m_job.declared_ns.end() ? time_ns(found->second) : "nothing";
+    }
+
+    // Of a mutex whose protocol is recorded.
+    [[nodiscard]] std::string protocol() const {
+        const auto found = m_job.protocols.find(m_finding.object);
+        return found != m_job.protocols.end() && found->second ? fmt::format(" (protocol {})", word(*found->second))
+                                                               : "";
+    }
+
+    [[nodiscard]] std::string names(const std::vector<std::uint32_t>& tasks) const {
+        std::string text;
+        std::vector<std::uint32_t> shown;
+        for (const std::uint32_t task : tasks) {
+            if (std::ranges::find(shown, task) == shown.end() && shown.size() < kNamesMax) {
+                text += (shown.empty() ? "" : ", ") + task_of(m_names, task);
+                shown.push_back(task);
+            }
+        }
+        return text + (tasks.size() > kNamesMax && shown.size() == kNamesMax ? ", ..." : "");
+    }
+
+    [[nodiscard]] FindingText missing_inheritance() const {
+        const auto found = m_job.protocols.find(m_finding.object);
+        const bool none = found != m_job.protocols.end() && found->second == lib::MutexProtocol::none;
+        const std::string ran = fmt::format("{} ran while {} held {}", names(m_finding.tasks),
+                                            task_of(m_names, m_finding.who), mutex_of(m_names, m_finding.object));
+        return {fmt::format("priority inversion without bound: for {} {}{}", m_gain, ran,
+                            none ? ", which has no inheritance (protocol none)" : protocol()),
+                fmt::format("the {} for which {}", m_gain, ran)};
+    }
+
+    [[nodiscard]] FindingText others_overrun() const {
+        std::string who;
+        std::size_t shown = 0;
+        for (const std::uint32_t task : m_finding.tasks) {
+            const auto other = m_job.others.find(task);
+            if (other == m_job.others.end() || shown++ == kNamesMax) {
+                break;
+            }
+            const bool seen = other->second.greatest > lib::Ticks{};
+            who += fmt::format("{}{} declares {}{}", shown == 1 ? "" : ", ", task_of(m_names, task), declared(task),
+                               seen ? fmt::format(" and executed {}", time(other->second.greatest)) : "");
+        }
+        const std::string since =
+            m_finding.since ? " since " + moment(*m_finding.since) : std::string(" within the job");
+        return {fmt::format("overruns: {}", who),
+                fmt::format("the {} executed beyond what is declared{}", m_gain, since)};
+    }
+
+    // A time of the trace, by its distance from the end of the job.
+    [[nodiscard]] std::string moment(lib::Ticks ticks) const {
+        const schedule::Moment& end = *m_job.account.job.end;
+        if (!end.ns || m_khz == 0) {
+            return fmt::format("{} ticks", grouped(ticks.value));
+        }
+        const auto before = static_cast<double>(lib::TickRate{m_khz}.to_nanoseconds(end.ticks - ticks).value);
+        return fmt::format("{:.2f} ms", (static_cast<double>(*end.ns) - before) / 1e6);
+    }
+
+    [[nodiscard]] FindingText server_budget() const {
+        const std::string server = server_of(m_names, m_finding.who);
+        const auto& facts = m_job.server;
+        const std::string has =
+            facts && facts->period_ns != 0
+                ? fmt::format("{} has {} every {}", server, time_ns(facts->capacity_ns), time_ns(facts->period_ns))
+                : server + " is short of budget";
+        std::string what =
+            fmt::format("the budget: {}, and the job executed {}", has, time(m_job.account.part(Part::execution)));
+        if (facts && facts->waited > lib::Ticks{}) {
+            what += fmt::format("; used up {} times, its deadline postponed each time", facts->exhausted);
+            return {what, m_finding.decisive
+                              ? fmt::format("the {} by which its budget is below what it executed", shortage())
+                              : fmt::format("the {} for which others ran after that", m_gain)};
+        }
+        return {what, fmt::format("the {} for which {} had no budget", m_gain, server)};
+    }
+
+    // What it executed beyond the budget before its first deadline.
+    [[nodiscard]] std::string shortage() const {
+        const lib::Ticks executed = m_job.account.part(Part::execution);
+        const lib::Ticks budget =
+            m_khz != 0 ? lib::TickRate{m_khz}.to_ticks({m_job.server->capacity_ns}) : lib::Ticks{};
+        return time(executed > budget ? executed - budget : executed);
+    }
+
+    // What is no fault by itself.
+    [[nodiscard]] FindingText expected() const {
+        const std::string without = fmt::format("the {} of ", m_gain);
+        switch (m_finding.cause) {
+        case Cause::interrupt_load: {
+            const std::string interrupt = interrupt_of(m_names, m_finding.who);
+            const auto count = m_job.interrupts.find(m_finding.who);
+            return {fmt::format("interrupts: {} came {} times and took {}", interrupt,
+                                count != m_job.interrupts.end() ? grouped(count->second) : "some", m_gain),
+                    without + interrupt};
+        }
+        case Cause::late_event: {
+            const std::string object = trace::wait_text(m_names, m_finding.object);
+            return {fmt::format("a wait: it waited {} for {}, until {} ended that", m_gain, object,
+                                executor_of(m_names, m_finding.ended_by)),
+                    fmt::format("the {} for which it waited for {}", m_gain, object)};
+        }
+        case Cause::tracing:
+            return {fmt::format("tracing: {} records cost about {}", grouped(m_job.account.records), m_gain),
+                    without + "tracing"};
+        case Cause::load:
+            return {fmt::format("load: tasks that precede it ran for {}: {}", m_gain, names(m_finding.tasks)),
+                    without + names(m_finding.tasks)};
+        case Cause::execution:
+            return {fmt::format("its own execution: {}", m_gain), without + "its own execution"};
+        case Cause::kernel:
+            return {fmt::format("the kernel: switches and decisions took {}", m_gain), without + "the kernel"};
+        case Cause::missing_inheritance:
+        case Cause::lock_across_wait:
+        case Cause::own_overrun:
+        case Cause::others_overrun:
+        case Cause::server_budget:
+        case Cause::priority_order:
+        case Cause::interrupts_off:
+        case Cause::critical_section:
+        case Cause::unknown:
+            break;
+        }
+        return {fmt::format("not known: no record says what ran for {}", m_gain), without + "what is not known"};
+    }
+
+    const trace::Names& m_names;
+    const JobCase& m_job;
+    const Finding& m_finding;
+    std::uint32_t m_khz;
+    std::string m_gain;
+};
+
+} // namespace
+
+FindingText text_of(const WhyView& view, const ExplainedJob& explained, const Finding& finding) {
+    return Words(view, explained, finding).text();
+}
+
+std::string text_of(const trace::Names& names, const Culprit& culprit) {
+    if (culprit.part == Part::blocking) {
+        return waiting(names, culprit);
+    }
+    if (culprit.part == Part::suspension) {
+        return "waited for " + trace::wait_text(names, culprit.object);
+    }
+    const std::string late = culprit.part == Part::jitter ? "release recorded late: " : "";
+    switch (culprit.by) {
+    case By::self:
+        return "executed";
+    case By::task:
+        return late + task_of(names, culprit.who) + " ran";
+    case By::interrupt:
+        return late + interrupt_of(names, culprit.who);
+    case By::kernel:
+        return late + "the kernel, in " + task_of(names, culprit.who);
+    case By::section:
+        return late + task_of(names, culprit.who) + " had interrupts off";
+    case By::throttling:
+        return server_of(names, culprit.who) + " had no budget";
+    case By::backlog:
+        return "the job before was not complete";
+    case By::unknown:
+        break;
+    }
+    return late + "not known what ran";
+}
+
+} // namespace host::cli

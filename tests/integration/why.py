@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: MIT
+"""`remora why` names the cause: of faults of configuration that were put in, one at a time
+(tests/kernel/why_cases.cpp), and of what the lessons show (docs/apps)."""
+import json
+
+from support.cases import case, expect
+from support.context import TEST_KERNEL
+
+# Task of the fault -> the cause, and what the sentence must name.
+FAULTS = {
+    "inherit": ("missing_inheritance", "middle ran while holder held the mutex bus", "protocol none"),
+    "sleeplock": ("lock_across_wait", "sleeper held the mutex bus and waited for delay"),
+    "section": ("critical_section", "for the mutex bus, which holder held"),
+    "overrun": ("own_overrun", "declares 2.00 ms"),
+    "victim": ("others_overrun", "greedy declares 1.00 ms"),
+    "storm": ("interrupt_load", "times and took"),
+    "irqoff": ("interrupts_off", "careless kept them off"),
+    "order": ("priority_order", "later deadlines", "other"),
+    "event": ("late_event", "for semaphore samples, until producer ended that"),
+    "backlog": ("own_overrun", "declares 2.00 ms"),
+    "budget": ("server_budget", "scarce has 1.00 ms every 6.00 ms"),
+}
+LINES_MAX = 20
+
+
+def explain(ctx, trace, task, *options):
+    """The text, and the same as JSON. Whatever the job, nothing of its response time is left unexplained."""
+    text = ctx.remora("why", trace, "--task", task, *options).stdout
+    expect(len(text.splitlines()) <= LINES_MAX, f"more than {LINES_MAX} lines:\n{text}")
+    answer = json.loads(ctx.remora("why", trace, "--task", task, "--json", *options).stdout)
+    job = answer["job"]
+    expect(job["known"] and job["residue_ticks"] == 0, f"{task}: {job}")
+    return text, answer
+
+
+@case
+def why_names_the_fault_that_was_put_in(ctx):
+    _, directory = ctx.traced("s_why_faults", kernel=TEST_KERNEL, nic="none")
+    ctx.adopt(directory)
+    for task, (cause, *words) in FAULTS.items():
+        text, answer = explain(ctx, directory, task)
+        expect(answer["cause"] == cause, f"{task}: {answer['cause']}, not {cause}:\n{text}")
+        for word in words:
+            expect(word in text.replace("\n    ", " "), f"{task}: `{word}` is missing:\n{text}")
+        if task != "budget":
+            expect(answer["job"]["missed"] and "\nwithout" in text, f"{task}: not late:\n{text}")
+        text, answer = explain(ctx, directory, f"{task}+")
+        expect(answer["cause"] != cause and not answer["job"]["missed"], f"{task}+ is repaired:\n{text}")
+    _, answer = explain(ctx, directory, "backlog", "--job", "3")
+    expect(answer["first_of_row"]["job"] == 1 and answer["row"] == 3, f"{answer['first_of_row']}, {answer['row']}")
+
+
+@case
+def why_names_what_the_lessons_show(ctx):
+    _, directory = ctx.traced("inversion", nic="none")
+    text, answer = explain(ctx, ctx.adopt(directory), "bus_dist")
+    expect(answer["cause"] == "missing_inheritance", text)
+    for words in ("comm ran while weather held the mutex bus, which has no inheritance", "on time, with"):
+        expect(words in text.replace("\n    ", " "), f"`{words}` is missing:\n{text}")

@@ -1,0 +1,410 @@
+// SPDX-License-Identifier: MIT
+// The cause of a late job, in scenes of few records that were computed by hand: one for each cause, and what is claimed
+// where nothing is known. One tick is a nanosecond.
+#include "host/analyse/why/diagnosis.hpp"
+#include "host/analyse/why/job_watch.hpp"
+#include "host/text/format.hpp"
+#include "host/trace/foreign.hpp"
+#include "host/trace/names.hpp"
+#include "lib/wire_numbers.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace host::analyse::why {
+
+namespace {
+
+constexpr std::uint32_t kKhz = 1'000'000;
+constexpr std::uint16_t kIdle = 1;
+constexpr std::uint16_t kLow = 3;
+constexpr std::uint16_t kMiddle = 4;
+constexpr std::uint16_t kHigh = 5;
+constexpr std::uint16_t kServed = 6;
+constexpr std::uint16_t kDated = 7; // by deadlines, after the fixed priorities
+constexpr std::uint16_t kTimer = 32;
+
+constexpr std::uint32_t wait_word(lib::WaitKind kind, std::uint32_t object) {
+    return static_cast<std::uint32_t>(kind) << 16 | object;
+}
+
+class Scene {
+  public:
+    explicit Scene(std::uint16_t watched, Wanted wanted = {})
+        : m_watch(wanted, [watched](const trace::Names&, std::uint32_t context) { return context == watched; }) {
+        m_names.set(tracer::Unit::level, 0, "RM");
+        m_names.set(tracer::Unit::level, 1, "EDF");
+        m_names.set(tracer::Unit::level, 2, "SERVED");
+        m_names.set(tracer::Unit::level, 3, "background");
+        m_names.set(tracer::Unit::context, kIdle, "idle");
+        m_names.set_parameters({.context = kIdle, .level = 3});
+        m_names.set_parameters({.context = kLow, .level = 0, .wcet_ns = 200, .deadline_ns = 3000});
+        m_names.set_parameters({.context = kMiddle, .level = 0, .wcet_ns = 100, .deadline_ns = 2000});
+        m_names.set_parameters({.context = kHigh, .level = 0, .wcet_ns = 50, .deadline_ns = 100});
+        m_names.set_parameters({.context = kServed, .level = 2});
+        m_names.set_parameters({.context = kDated, .level = 1, .wcet_ns = 50, .deadline_ns = 100});
+    }
+
+    Scene& at(std::uint64_t stamp, std::string_view name, std::uint16_t par1 = 0, std::uint32_t par2 = 0) {
+        trace::Event event;
+        trace::set_meaning(event, {.code = tracer::find_event(name)->code, .par1 = par1, .par2 = par2});
+        event.ticks = {stamp};
+        event.time_ns = static_cast<std::int64_t>(stamp);
+        event.timed = true;
+        event.names = &m_names;
+        event.record = m_record++;
+        m_watch.take(event, kKhz);
+        return *this;
+    }
+
+    Scene& release(std::uint64_t stamp, std::uint16_t context, std::uint64_t release, std::uint64_t deadline) {
+        return at(stamp, "job_release", context, static_cast<std::uint32_t>(release))
+            .at(stamp, "job_deadline", context, static_cast<std::uint32_t>(deadline));
+    }
+
+    Scene& change(std::uint64_t stamp, std::uint16_t from, std::uint16_t to) { return change_for(stamp, from, to, to); }
+
+    Scene& change_for(std::uint64_t stamp, std::uint16_t from, std::uint16_t to, std::uint16_t place) {
+        return at(stamp, "task_epilogue", from)
+            .at(stamp, "task_schedule", to, place)
+            .at(stamp, "task_dispatch", to)
+            .at(stamp, "context_switch", to);
+    }
+
+    // "cause gain", of those that would have sufficed.
+    [[nodiscard]] std::vector<std::string> needed() const {
+        const Diagnosis diagnosis = diagnose(job(), 0);
+        std::vector<std::string> texts;
+        for (std::size_t i = 0; i < diagnosis.needed; ++i) {
+            texts.push_back(
+                fmt::format("{} {}", cause_name(diagnosis.findings[i].cause), diagnosis.findings[i].gain.value));
+        }
+        return texts;
+    }
+
+    [[nodiscard]] const JobCase& job() const { return m_watch.found().job.value(); }
+
+    [[nodiscard]] const Found& found() const { return m_watch.found(); }
+
+    void finish() { m_watch.finish(); }
+
+  private:
+    trace::Names m_names;
+    std::uint64_t m_record = 0;
+    JobWatch m_watch;
+};
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+// protocol: of the mutex; with inheritance the middle task would not have run.
+Scene& inversion(Scene& scene, lib::MutexProtocol protocol) {
+    return scene.at(0, "set_mutex_protocol", static_cast<std::uint16_t>(protocol), 7)
+        .at(0, "context_switch", kLow)
+        .release(0, kLow, 0, 3000)
+        .at(10, "set_mutex_acquire", kLow, 7)
+        .release(20, kHigh, 20, 120)
+        .change(20, kLow, kHigh)
+        .release(30, kMiddle, 30, 2030)
+        .at(40, "task_block", kHigh, wait_word(lib::WaitKind::mutex, 7))
+        .change(40, kHigh, kMiddle)
+        .at(140, "task_end_cycle", kMiddle)
+        .change(140, kMiddle, kLow)
+        .at(150, "set_mutex_unlock", kLow, 7)
+        .at(150, "set_mutex_acquire", kHigh, 7)
+        .at(150, "task_unblock", kHigh, wait_word(lib::WaitKind::mutex, 7))
+        .change(150, kLow, kHigh)
+        .at(170, "task_end_cycle", kHigh);
+}
+
+TEST(Diagnosis, NamesTheMissingInheritance) {
+    Scene scene(kHigh);
+    inversion(scene, lib::MutexProtocol::none);
+    EXPECT_THAT(scene.needed(), ElementsAre("missing_inheritance 100"));
+    const Diagnosis diagnosis = diagnose(scene.job(), 0);
+    EXPECT_EQ(diagnosis.lateness, 50);
+    EXPECT_EQ(diagnosis.findings[0].who, kLow);
+    EXPECT_THAT(diagnosis.findings[0].tasks, ElementsAre(kMiddle));
+    EXPECT_EQ(scene.job().protocols.at(7), lib::MutexProtocol::none);
+}
+
+TEST(Diagnosis, NamesALockThatIsHeldAcrossAWait) {
+    Scene scene(kHigh);
+    scene.at(0, "context_switch", kLow)
+        .release(0, kLow, 0, 3000)
+        .at(10, "set_mutex_acquire", kLow, 7)
+        .release(20, kHigh, 20, 120)
+        .at(20, "task_block", kLow, wait_word(lib::WaitKind::delay, 0))
+        .change(20, kLow, kHigh)
+        .at(30, "set_mutex_block", kHigh, 7)
+        .change(30, kHigh, kIdle)
+        .at(190, "task_unblock", kLow, wait_word(lib::WaitKind::delay, 0))
+        .change_for(190, kIdle, kLow, kHigh)
+        .at(195, "set_mutex_unlock", kLow, 7)
+        .change(195, kLow, kHigh)
+        .at(199, "task_end_cycle", kHigh);
+    EXPECT_THAT(scene.needed(), ElementsAre("lock_across_wait 160"));
+}
+
+TEST(Diagnosis, NamesALongCriticalSection) {
+    Scene scene(kHigh);
+    scene.at(0, "context_switch", kLow)
+        .release(0, kLow, 0, 3000)
+        .at(10, "set_mutex_acquire", kLow, 7)
+        .release(20, kHigh, 20, 120)
+        .change(20, kLow, kHigh)
+        .at(30, "set_mutex_block", kHigh, 7)
+        .change_for(30, kHigh, kLow, kHigh)
+        .at(130, "set_mutex_unlock", kLow, 7)
+        .change(130, kLow, kHigh)
+        .at(150, "task_end_cycle", kHigh);
+    EXPECT_THAT(scene.needed(), ElementsAre("critical_section 100"));
+}
+
+TEST(Diagnosis, NamesItsOwnOverrun) {
+    Scene scene(kHigh);
+    scene.at(0, "context_switch", kIdle)
+        .release(10, kHigh, 10, 110)
+        .change(10, kIdle, kHigh)
+        .at(130, "task_end_cycle", kHigh);
+    EXPECT_THAT(scene.needed(), ElementsAre("own_overrun 70"));
+}
+
+Scene& preempted(Scene& scene, std::uint64_t executed) {
+    return scene.at(0, "context_switch", kIdle)
+        .release(0, kMiddle, 0, 150)
+        .release(0, kHigh, 0, 100)
+        .change(0, kIdle, kHigh)
+        .at(executed, "task_end_cycle", kHigh)
+        .change(executed, kHigh, kMiddle)
+        .at(executed + 80, "task_end_cycle", kMiddle);
+}
+
+TEST(Diagnosis, NamesTheOverrunOfATaskThatPrecedes) {
+    Scene scene(kMiddle);
+    preempted(scene, 90);
+    EXPECT_THAT(scene.needed(), ElementsAre("others_overrun 40"));
+    const Diagnosis diagnosis = diagnose(scene.job(), 0);
+    EXPECT_THAT(diagnosis.findings[0].tasks, ElementsAre(kHigh));
+    EXPECT_EQ(scene.job().others.at(kHigh).greatest, lib::Ticks{90});
+}
+
+TEST(Diagnosis, NamesNoCauseOfAJobThatIsOnTime) {
+    Scene scene(kMiddle);
+    preempted(scene, 60);
+    const Diagnosis diagnosis = diagnose(scene.job(), 0);
+    EXPECT_EQ(diagnosis.lateness, -10);
+    EXPECT_EQ(diagnosis.needed, 0U);
+    EXPECT_EQ(diagnosis.findings[0].cause, Cause::execution) << "the greatest part";
+}
+
+// The first job leaves no time; in the second one no overrun is within it.
+TEST(Diagnosis, CountsOverrunsSinceTheProcessorWasFree) {
+    Scene scene(kDated, {.which = Wanted::Which::number, .number = 1});
+    scene.at(0, "context_switch", kIdle)
+        .release(0, kHigh, 0, 100)
+        .change(0, kIdle, kHigh)
+        .at(150, "task_end_cycle", kHigh)
+        .change(150, kHigh, kMiddle)
+        .release(150, kMiddle, 40, 2040)
+        .release(160, kDated, 160, 250)
+        .at(240, "task_end_cycle", kMiddle)
+        .change(240, kMiddle, kDated)
+        .at(280, "task_end_cycle", kDated);
+    // High ran 100 too long before the release, and kept middle from running; middle declares what it ran.
+    EXPECT_THAT(scene.needed(), ElementsAre("priority_order 80"));
+}
+
+TEST(Diagnosis, NamesWhatPrecedesAlthoughItsDeadlineIsLater) {
+    Scene scene(kDated);
+    scene.at(0, "context_switch", kIdle)
+        .release(0, kDated, 0, 100)
+        .release(0, kMiddle, 0, 2000)
+        .change(0, kIdle, kMiddle)
+        .at(90, "task_end_cycle", kMiddle)
+        .change(90, kMiddle, kDated)
+        .at(130, "task_end_cycle", kDated);
+    EXPECT_THAT(scene.needed(), ElementsAre("priority_order 90"));
+}
+
+TEST(Diagnosis, NamesInterruptsThatAreOff) {
+    Scene scene(kHigh);
+    scene.at(0, "context_switch", kLow)
+        .at(10, "CLI")
+        .at(120, "STI")
+        .at(121, "interrupt_start", kTimer)
+        .release(122, kHigh, 20, 120)
+        .at(123, "interrupt_end", kTimer)
+        .change(123, kLow, kHigh)
+        .at(130, "task_end_cycle", kHigh);
+    // The section and what the task ran before the interrupt was taken.
+    EXPECT_THAT(scene.needed(), ElementsAre("interrupts_off 101"));
+    EXPECT_EQ(diagnose(scene.job(), 0).findings[0].who, kLow);
+}
+
+TEST(Diagnosis, NamesTheVectorOfAStorm) {
+    Scene scene(kHigh);
+    scene.at(0, "context_switch", kIdle).release(0, kHigh, 0, 100).change(0, kIdle, kHigh);
+    for (std::uint64_t i = 0; i < 10; ++i) {
+        scene.at(1 + i * 12, "interrupt_start", kTimer).at(9 + i * 12, "interrupt_end", kTimer);
+    }
+    scene.at(124, "task_end_cycle", kHigh);
+    EXPECT_THAT(scene.needed(), ElementsAre("interrupt_load 80"));
+    EXPECT_EQ(scene.job().interrupts.at(kTimer), 10U);
+}
+
+TEST(Diagnosis, NamesTheBudgetThatWasUsedUp) {
+    Scene scene(kServed);
+    scene.at(0, "server_create", 0, 9)
+        .at(0, "server_kind", static_cast<std::uint16_t>(lib::ServerKind::deferrable), 9)
+        .at(0, "server_capacity", 9, 40)
+        .at(0, "server_period", 9, 500)
+        .at(0, "server_attach", 9, kServed)
+        .at(0, "server_budget", 9, 40)
+        .at(0, "context_switch", kIdle)
+        .at(10, "job_release", kServed, 10)
+        .change(10, kIdle, kServed)
+        .at(50, "server_budget", 9, 0)
+        .change(50, kServed, kIdle)
+        .at(500, "server_budget", 9, 40)
+        .change(500, kIdle, kServed)
+        .at(520, "task_end_cycle", kServed);
+    const Diagnosis diagnosis = diagnose(scene.job(), 0);
+    EXPECT_FALSE(diagnosis.lateness);
+    EXPECT_EQ(diagnosis.findings[0].cause, Cause::server_budget);
+    EXPECT_EQ(diagnosis.findings[0].gain, lib::Ticks{450});
+    EXPECT_EQ(scene.job().server.value().capacity_ns, 40U);
+}
+
+TEST(Diagnosis, NamesWhoEndedAWaitThatWasTooLong) {
+    Scene scene(kHigh);
+    scene.at(0, "context_switch", kIdle)
+        .release(0, kHigh, 0, 100)
+        .change(0, kIdle, kHigh)
+        .at(10, "task_block", kHigh, wait_word(lib::WaitKind::semaphore, 2))
+        .change(10, kHigh, kLow)
+        .at(120, "task_unblock", kHigh, wait_word(lib::WaitKind::semaphore, 2))
+        .change(120, kLow, kHigh)
+        .at(130, "task_end_cycle", kHigh);
+    EXPECT_THAT(scene.needed(), ElementsAre("late_event 110"));
+    EXPECT_EQ(diagnose(scene.job(), 0).findings[0].ended_by, (schedule::Executor{schedule::By::task, kLow}));
+}
+
+TEST(Diagnosis, NamesSeveralCausesIfNoneSufficesAlone) {
+    Scene scene(kHigh);
+    scene.at(0, "context_switch", kIdle)
+        .release(0, kHigh, 0, 100)
+        .change(0, kIdle, kHigh)
+        .at(70, "task_block", kHigh, wait_word(lib::WaitKind::semaphore, 2))
+        .change(70, kHigh, kLow)
+        .at(100, "task_unblock", kHigh, wait_word(lib::WaitKind::semaphore, 2))
+        .change(100, kLow, kHigh)
+        .at(140, "task_end_cycle", kHigh);
+    // 110 executed, 50 declared: 60 too much suffices for the 40 that it was late.
+    EXPECT_THAT(scene.needed(), ElementsAre("own_overrun 60"));
+    Scene both(kHigh);
+    both.at(0, "context_switch", kIdle)
+        .release(0, kHigh, 0, 60)
+        .change(0, kIdle, kHigh)
+        .at(70, "task_block", kHigh, wait_word(lib::WaitKind::semaphore, 2))
+        .change(70, kHigh, kLow)
+        .at(100, "task_unblock", kHigh, wait_word(lib::WaitKind::semaphore, 2))
+        .change(100, kLow, kHigh)
+        .at(140, "task_end_cycle", kHigh);
+    EXPECT_THAT(both.needed(), ElementsAre("own_overrun 60", "late_event 30"));
+}
+
+TEST(Diagnosis, CountsTheCostOfRecords) {
+    Scene scene(kHigh);
+    scene.at(0, "context_switch", kIdle).release(0, kHigh, 0, 40).change(0, kIdle, kHigh);
+    for (std::uint64_t i = 1; i < 10; ++i) {
+        scene.at(i * 4, "ipoint");
+    }
+    scene.at(45, "task_end_cycle", kHigh);
+    const Diagnosis diagnosis = diagnose(scene.job(), 1.0);
+    EXPECT_EQ(diagnosis.needed, 1U);
+    EXPECT_EQ(diagnosis.findings[0].cause, Cause::tracing);
+}
+
+TEST(JobWatch, ExplainsTheFirstOfARowOfLateJobs) {
+    Scene scene(kHigh, {.which = Wanted::Which::number, .number = 3});
+    scene.at(0, "context_switch", kIdle)
+        .release(0, kHigh, 0, 100)
+        .change(0, kIdle, kHigh)
+        .at(230, "task_end_cycle", kHigh)
+        .release(230, kHigh, 100, 200)
+        .at(270, "task_end_cycle", kHigh)
+        .release(270, kHigh, 200, 300)
+        .at(310, "task_end_cycle", kHigh)
+        .change(310, kHigh, kIdle)
+        .release(400, kHigh, 400, 500)
+        .change(400, kIdle, kHigh)
+        .at(440, "task_end_cycle", kHigh);
+    ASSERT_TRUE(scene.found().first);
+    EXPECT_EQ(scene.found().first->account.job.number, 1U);
+    EXPECT_EQ(scene.found().row, 3U);
+    EXPECT_EQ(scene.found().jobs, 4U);
+    EXPECT_EQ(scene.found().late, 3U);
+}
+
+TEST(JobWatch, ChoosesTheJobThatWasAskedFor) {
+    const auto number = [](Wanted wanted) {
+        Scene scene(kHigh, wanted);
+        std::uint64_t now = 0;
+        scene.at(0, "context_switch", kIdle);
+        for (const std::uint64_t length : {50, 120, 130, 60}) {
+            scene.release(now, kHigh, now, now + 100).change(now, kIdle, kHigh);
+            scene.at(now + length, "task_end_cycle", kHigh).change(now + length, kHigh, kIdle);
+            now += 1000;
+        }
+        return scene.job().account.job.number;
+    };
+    EXPECT_EQ(number({}), 3U);
+    EXPECT_EQ(number({.which = Wanted::Which::first_miss}), 2U);
+    EXPECT_EQ(number({.which = Wanted::Which::number, .number = 4}), 4U);
+}
+
+TEST(JobWatch, ClaimsNothingOfAJobWithMissingRecords) {
+    Scene scene(kHigh, {.which = Wanted::Which::number, .number = 1});
+    scene.at(0, "context_switch", kIdle)
+        .release(0, kHigh, 0, 100)
+        .at(10, "blackout_start")
+        .at(20, "blackout_end", 0, 4)
+        .finish();
+    EXPECT_FALSE(scene.job().account.is_known());
+    EXPECT_EQ(scene.found().unknown, 1U);
+    Scene worst(kHigh);
+    worst.at(0, "context_switch", kIdle).release(0, kHigh, 0, 100).finish();
+    EXPECT_FALSE(worst.found().job) << "its response time is not known";
+}
+
+TEST(Story, UnitesWhatIsShortAndKeepsEachTick) {
+    Scene scene(kHigh);
+    scene.at(0, "context_switch", kIdle).release(0, kHigh, 0, 100).change(0, kIdle, kHigh);
+    for (std::uint64_t i = 0; i < 3000; ++i) {
+        scene.at(10 + i * 20, "interrupt_start", kTimer).at(11 + i * 20, "interrupt_end", kTimer);
+    }
+    scene.at(60'020, "task_block", kHigh, wait_word(lib::WaitKind::semaphore, 2))
+        .change(60'020, kHigh, kLow)
+        .at(70'020, "task_unblock", kHigh, wait_word(lib::WaitKind::semaphore, 2))
+        .change(70'020, kLow, kHigh)
+        .at(80'020, "task_end_cycle", kHigh);
+    const auto& passages = scene.job().story.passages();
+    ASSERT_LE(passages.size(), 8U);
+    std::uint64_t sum = 0;
+    lib::Ticks end{};
+    for (const Passage& passage : passages) {
+        EXPECT_EQ(passage.begin, end);
+        end = passage.end;
+        for (const Portion& portion : passage.portions) {
+            sum += portion.ticks.value;
+        }
+    }
+    EXPECT_EQ(end, lib::Ticks{80'020});
+    EXPECT_EQ(sum, 80'020U);
+    EXPECT_EQ(passages.back().portions.front().culprit.part, schedule::Part::execution);
+}
+
+} // namespace
+
+} // namespace host::analyse::why
