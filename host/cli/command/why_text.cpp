@@ -104,8 +104,7 @@ class WhyText {
             add(not_known(job.account.unaccounted));
             return;
         }
-        text += fmt::format(", ended{} at {} ({})", facts.outcome == schedule::Outcome::ended ? " with its task" : "",
-                            at(*facts.end), record(job.ended));
+        text += fmt::format(", ended{} at {} ({})", how(facts.outcome), at(*facts.end), record(job.ended));
         const auto deadline = job.deadline();
         add(text + (deadline ? ", deadline " + at(*deadline) : std::string(", no deadline")));
         std::string parts;
@@ -115,6 +114,12 @@ class WhyText {
             }
         }
         add(fmt::format("response time {} = {}", time(job.account.response()), parts));
+    }
+
+    [[nodiscard]] static std::string_view how(schedule::Outcome outcome) {
+        return outcome == schedule::Outcome::ended     ? " with its task"
+               : outcome == schedule::Outcome::aborted ? " by its abortion"
+                                                       : "";
     }
 
     [[nodiscard]] static std::string_view not_known(schedule::Unaccounted why) {
@@ -214,6 +219,10 @@ class WhyText {
     void add_notes(const ExplainedJob& explained) {
         if (shows_hosts_clock(m_view.trace)) {
             add(kEmulatedNote);
+        }
+        if (explained.diagnosis && explained.job.account.residue != 0) {
+            add(fmt::format("{} ticks of the response time belong to no part: an error of this tool",
+                            explained.job.account.residue));
         }
         if (m_view.found.unknown != 0 && m_view.asked.diagnosis) {
             add(fmt::format("{} of its {} jobs are not known: records are missing within them", m_view.found.unknown,

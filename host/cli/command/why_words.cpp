@@ -114,8 +114,8 @@ class Words {
                                 names(finding.tasks)),
                     fmt::format("the {} of jobs with later deadlines (earliest deadline first)", m_gain)};
         case Cause::interrupts_off:
-            return {fmt::format("interrupts off: {} kept them off for {}, {} in one piece", who, m_gain,
-                                time(finding.longest)),
+            return {fmt::format("interrupts off: {} kept them off for {}, {} in one piece{}", who, m_gain,
+                                time(finding.longest), has_section() ? "" : " (CLI_STI=ON records the sections)"),
                     fmt::format("the {} for which {} kept interrupts off", m_gain, who)};
         case Cause::critical_section:
             return {fmt::format("a critical section: it waited {} for {}, which {} held{}", m_gain,
@@ -162,6 +162,12 @@ class Words {
             }
         }
         return text + (tasks.size() > kNamesMax && shown.size() == kNamesMax ? ", ..." : "");
+    }
+
+    [[nodiscard]] bool has_section() const {
+        return std::ranges::any_of(m_job.account.shares, [this](const schedule::Share& share) {
+            return share.culprit.by == By::section && share.culprit.who == m_finding.who;
+        });
     }
 
     [[nodiscard]] FindingText missing_inheritance() const {

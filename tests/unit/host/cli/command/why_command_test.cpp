@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT
+// remora why: its text stays within twenty lines and is harmless whatever the trace calls its tasks, what it refuses,
+// and what a script gets.
+#include "host/trace/json.hpp"
+#include "tests/support/host_command_line.hpp"
+
+#include <algorithm>
+#include <gmock/gmock.h>
+
+namespace host::cli {
+
+namespace {
+
+using support::ChunkBuilder;
+using testing::HasSubstr;
+using testing::Not;
+using trace::Json;
+
+class WhyCommand : public support::CommandLine {
+  protected:
+    // Two jobs of a task that is preempted by another one; the second job is 400 ns late.
+    static ChunkBuilder trace_of(std::string_view name, std::string_view other) {
+        ChunkBuilder chunk;
+        chunk.build("control", 7).name("task", 3, name).name("task", 4, other).name("level", 0, "RM");
+        chunk.parameters({.context = 3, .level = 0, .wcet_ns = 500, .period_ns = 5'000, .deadline_ns = 1'000});
+        chunk.parameters({.context = 4, .level = 0, .wcet_ns = 100, .period_ns = 5'000, .deadline_ns = 800});
+        chunk.event(5'000, "context_switch", 3);
+        chunk.event(5'000, "job_release", 3, 5'000).event(5'000, "job_deadline", 3, 6'000);
+        chunk.event(5'300, "task_end_cycle", 3);
+        chunk.event(10'000, "job_release", 3, 10'000).event(10'000, "job_deadline", 3, 11'000);
+        chunk.event(10'100, "job_release", 4, 10'100).event(10'100, "job_deadline", 4, 10'900);
+        chunk.event(10'100, "context_switch", 4).event(11'100, "task_end_cycle", 4);
+        chunk.event(11'100, "context_switch", 3).event(11'400, "task_end_cycle", 3);
+        return chunk;
+    }
+};
+
+TEST_F(WhyCommand, NamesTheCauseAndWhatWouldHaveBeenNeeded) {
+    const std::string path = write(trace_of("sensor", "greedy").bytes());
+    ASSERT_EQ(remora({"why", path, "--task", "sensor"}), 0) << m_err;
+    EXPECT_THAT(m_out, HasSubstr("sensor job 2: released at"));
+    EXPECT_THAT(m_out, HasSubstr("response time 1.40 us = execution 400 ns + interference 1.00 us\n"));
+    EXPECT_THAT(m_out, HasSubstr("cause: overruns: greedy declares 100 ns and executed 1.00 us\n"));
+    EXPECT_THAT(m_out, HasSubstr("without the 900 ns executed beyond what is declared within the job: on time, with "
+                                 "500 ns to spare\n"));
+    ASSERT_EQ(remora({"why", path, "--task", "3", "--job", "1"}), 0) << m_err;
+    EXPECT_THAT(m_out, HasSubstr("on time, with 700 ns to spare"));
+    EXPECT_THAT(m_out, Not(HasSubstr("cause:")));
+}
+
+TEST_F(WhyCommand, GivesTheSameToScripts) {
+    const std::string path = write(trace_of("sensor", "greedy").bytes());
+    ASSERT_EQ(remora({"why", path, "--task", "sensor", "--json"}), 0) << m_err;
+    const Json json = Json::parse(m_out);
+    EXPECT_EQ(json["cause"], "others_overrun");
+    EXPECT_EQ(json["jobs"], 2);
+    EXPECT_EQ(json["jobs_late"], 1);
+    EXPECT_EQ(json["job"]["job"], 2);
+    EXPECT_EQ(json["job"]["residue_ticks"], 0);
+    EXPECT_EQ(json["job"]["lateness_ticks"], 400);
+    EXPECT_EQ(json["job"]["findings"][0]["gain_ns"], 900);
+    EXPECT_EQ(json["job"]["findings"][0]["tasks"], Json::array({4}));
+    EXPECT_TRUE(json["first_of_row"].is_null());
+    ASSERT_EQ(remora({"why", path, "--task", "sensor", "--job", "1", "--json"}), 0) << m_err;
+    EXPECT_TRUE(Json::parse(m_out)["cause"].is_null());
+}
+
+TEST_F(WhyCommand, RefusesWhatIsNotThere) {
+    const std::string path = write(trace_of("sensor", "greedy").bytes());
+    EXPECT_EQ(remora({"why", path, "--task", "senso"}), 1);
+    EXPECT_THAT(m_err, HasSubstr("did you mean sensor?"));
+    EXPECT_EQ(remora({"why", path, "--task", "sensor", "--job", "3"}), 1);
+    EXPECT_THAT(m_err, HasSubstr("task sensor has no job 3: the last one is job 2"));
+    EXPECT_EQ(remora({"why", path}), 1);
+    EXPECT_EQ(remora({"why", path, "--task", "sensor", "--job", "1", "--first-miss"}), 1);
+    EXPECT_EQ(m_out, "");
+}
+
+TEST_F(WhyCommand, KeepsHostileNamesHarmlessAndTheTextShort) {
+    const std::string name = "\x1b[31mevil\n" + std::string(30, 'x');
+    const std::string path = write(trace_of(name, "\x1b]0;title\x07").bytes());
+    ASSERT_EQ(remora({"why", path, "--task", "3"}), 0) << m_err;
+    EXPECT_THAT(m_out, Not(HasSubstr("\x1b")));
+    EXPECT_THAT(m_out, HasSubstr("\\x1b"));
+    EXPECT_LE(std::ranges::count(m_out, '\n'), 20);
+    ASSERT_EQ(remora({"why", path, "--task", "3", "--json"}), 0) << m_err;
+    EXPECT_THAT(m_out, Not(HasSubstr("\x1b")));
+    EXPECT_EQ(Json::parse(m_out)["cause"], "others_overrun");
+}
+
+} // namespace
+
+} // namespace host::cli
