@@ -393,7 +393,8 @@ class Calculation:
         job.f = stamp
         self.last_end[job.context] = stamp
         del self.open[job.context]
-        self.complete.append(job)
+        if job.r <= job.a:
+            self.complete.append(job)
 
     def jitter(self, job):
         """From r to a: who kept the job from being released. The moments are past: they are looked up."""

@@ -18,7 +18,11 @@ LOST = -1  # in place of a code: records are missing from here on
 
 
 class Unsuitable(Exception):
-    """A trace that is not calculated: of several processors, compact, or with a clock that the kernel sets itself."""
+    """A trace that is not calculated: of several processors, or with a clock that the kernel sets back."""
+
+
+class Compact(Exception):
+    """A trace to be converted first."""
 
 
 @dataclasses.dataclass
@@ -34,6 +38,7 @@ class Trace:
     levels: dict = dataclasses.field(default_factory=dict)  # number: name
     names: dict = dataclasses.field(default_factory=dict)  # context: name
     parameters: dict = dataclasses.field(default_factory=dict)  # context: Parameters
+    coarse: bool = False  # records may have equal stamps: which share they are in is not defined
 
 
 def text(payload):
@@ -68,21 +73,24 @@ def take_names(trace, preamble):
 
 
 def take_chunk(trace, data):
-    """Adds the records of a chunk; those of its emergency area are put in their places by the caller's sort."""
+    """Adds the records of the first chunk in data, those of its emergency area to be put in their places by the
+    caller's sort. Returns what follows it."""
     slots = list(SLOT.iter_unpack(data[:len(data) // SLOT.size * SLOT.size]))
     code, begin = next(long_events(slots), (None, b""))
     if code != CHUNK_BEGIN:
         raise Unsuitable("a chunk without metadata")
-    _, _, cpu, _, _, _, preamble, *_, overwritten = BEGIN.unpack_from(begin)
+    _, _, cpu, _, _, _, preamble, count, *_, overwritten = BEGIN.unpack_from(begin)
     encoding = begin[ENCODING] if len(begin) > ENCODING else 0
     if cpu != 0 or encoding != 0:
-        raise Unsuitable("more than one processor" if cpu else "a compact chunk")
+        raise Unsuitable("more than one processor") if cpu else Compact()
     take_names(trace, slots[:preamble])
     found = [(high << 32 | low, UNLOCK if code & 0xFF == UNLOCK_AS_PRINTED else code & 0xFF, par1, par2)
-             for code, par1, high, low, par2 in slots[preamble:] if code != 0 and code & 0x3000 in (0, FIRST)]
+             for code, par1, high, low, par2 in slots[preamble:preamble + count]
+             if code != 0 and code & 0x3000 in (0, FIRST)]
     if overwritten and found:
         found.insert(0, (min(found)[0], LOST, 0, 0))
     trace.records += found
+    return data[(preamble + count) * SLOT.size:]
 
 
 def read(directory):
@@ -91,7 +99,9 @@ def read(directory):
     files = {int(path.name[:-len("trace.dat")]): path for path in pathlib.Path(directory).iterdir()
              if re.fullmatch(r"\d+trace\.dat", path.name)}
     for number in sorted(files):
-        take_chunk(trace, files[number].read_bytes())
+        data = files[number].read_bytes()
+        while data:
+            data = take_chunk(trace, data)
     if any(record[1] == CLOCK_COMPENSATED for record in trace.records):
         raise Unsuitable("a clock that the kernel sets back")
     trace.records.sort(key=lambda record: record[0])  # stable: equal stamps remain in the order of the files
