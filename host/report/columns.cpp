@@ -3,15 +3,45 @@
 
 #include "lib/assert.hpp"
 
+#include <algorithm>
+
 namespace host::report {
 
-void Table::add(std::initializer_list<std::uint64_t> row) {
-    ASSERT(row.size() == m_columns.size());
+void Table::add(std::initializer_list<std::uint64_t> times, std::initializer_list<std::uint64_t> numbers) {
+    ASSERT(times.size() == m_time_names.size() && numbers.size() == m_numbers.size());
+    m_times.insert(m_times.end(), times);
     std::size_t column = 0;
-    for (const std::uint64_t value : row) {
-        m_columns[column++].add(value);
+    for (const std::uint64_t number : numbers) {
+        m_numbers[column++].add(number);
     }
     ++m_rows;
+}
+
+std::vector<Column> Table::references(const Times& all) const {
+    std::vector<Column> columns(m_time_names.begin(), m_time_names.end());
+    std::int64_t before = 0;
+    for (std::size_t i = 0; i < m_times.size(); ++i) {
+        std::uint64_t reference = 0;
+        if (m_times[i] != kNoTime) {
+            const std::int64_t place = std::ranges::lower_bound(all, m_times[i]) - all.begin();
+            reference = zigzag(place - before) + 1;
+            before = place;
+        }
+        columns[i % columns.size()].add(reference);
+    }
+    return columns;
+}
+
+Times times_of(std::span<const Table* const> tables) {
+    Times all;
+    for (const Table* const table : tables) {
+        std::ranges::copy_if(table->times(), std::back_inserter(all),
+                             [](std::uint64_t time) { return time != kNoTime; });
+    }
+    std::ranges::sort(all);
+    const auto repeated = std::ranges::unique(all);
+    all.erase(repeated.begin(), repeated.end());
+    return all;
 }
 
 } // namespace host::report

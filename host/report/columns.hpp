@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: MIT
 // A table as columns of small numbers, each a varint of 7 bits a byte, the lowest first; signed ones as zigzag. Columns
 // of like numbers are side by side, so that deflate finds what repeats. page/decode.js reads them.
+//
+// Most times occur in several tables: where one task ends another begins, a handler ends where a task is ready. So each
+// time is stored once, in order, and a table refers to it by its place: as the distance from the place of the time
+// before it in the same table, row by row. 0 is a time that is not known, else the zigzag of the distance + 1.
 #pragma once
 
 #include <cstddef>
@@ -39,16 +43,23 @@ class Column {
     std::vector<std::byte> m_bytes;
 };
 
+// All times that occur in some tables, each once, in order.
+using Times = std::vector<std::uint64_t>;
+
+inline constexpr std::uint64_t kNoTime = ~std::uint64_t{0};
+
 class Table {
   public:
     // subject: the number of the task, mutex, ... that the rows are about.
-    Table(std::string_view name, std::size_t subject, std::initializer_list<std::string_view> columns)
+    Table(std::string_view name, std::size_t subject, std::initializer_list<std::string_view> times,
+          std::initializer_list<std::string_view> numbers)
         : m_name(name)
         , m_subject(subject)
-        , m_columns(columns.begin(), columns.end()) {}
+        , m_time_names(times.begin(), times.end())
+        , m_numbers(numbers.begin(), numbers.end()) {}
 
-    // One number for each column.
-    void add(std::initializer_list<std::uint64_t> row);
+    // A time (or kNoTime) and a number for each column.
+    void add(std::initializer_list<std::uint64_t> times, std::initializer_list<std::uint64_t> numbers);
 
     [[nodiscard]] const std::string& name() const { return m_name; }
 
@@ -56,13 +67,24 @@ class Table {
 
     [[nodiscard]] std::size_t rows() const { return m_rows; }
 
-    [[nodiscard]] std::span<const Column> columns() const { return m_columns; }
+    // Row by row.
+    [[nodiscard]] std::span<const std::uint64_t> times() const { return m_times; }
+
+    // Those of numbers; those of times, in whose order all times of the table are.
+    [[nodiscard]] std::span<const Column> numbers() const { return m_numbers; }
+
+    [[nodiscard]] std::vector<Column> references(const Times& all) const;
 
   private:
     std::string m_name;
     std::size_t m_subject;
-    std::vector<Column> m_columns;
+    std::vector<std::string> m_time_names;
+    std::vector<std::uint64_t> m_times;
+    std::vector<Column> m_numbers;
     std::size_t m_rows = 0;
 };
+
+// The times of the tables.
+[[nodiscard]] Times times_of(std::span<const Table* const> tables);
 
 } // namespace host::report

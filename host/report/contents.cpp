@@ -170,17 +170,27 @@ void add_plots(Json& json, std::span<const Plot> plots) {
     json.end_array();
 }
 
-void add_directory(Json& json, std::span<const Table* const> tables) {
+// The columns of a table as they are in the block.
+struct Stored {
+    const Table* table;
+    std::vector<Column> times;
+
+    void each(const auto& use) const {
+        std::ranges::for_each(times, use);
+        std::ranges::for_each(table->numbers(), use);
+    }
+};
+
+void add_directory(Json& json, std::span<const Stored> tables) {
     json.begin_array("tables");
-    for (const Table* const table : tables) {
+    for (const Stored& stored : tables) {
+        const Table* const table = stored.table;
         json.begin_object();
         json.member("name", table->name());
         json.member("of", table->subject());
         json.member("rows", table->rows());
         json.begin_object("columns");
-        for (const Column& column : table->columns()) {
-            json.member(column.name(), column.bytes().size());
-        }
+        stored.each([&](const Column& column) { json.member(column.name(), column.bytes().size()); });
         json.end_object();
         json.end_object();
     }
@@ -219,6 +229,15 @@ std::vector<const Table*> tables_of(const Trace& trace, std::span<const Table> o
 std::vector<std::byte> contents(const Trace& trace) {
     const std::vector<Table> overview = trace.schedule.overview().tables(trace.axis.last());
     const std::vector<const Table*> tables = tables_of(trace, overview);
+    const Times times = times_of(tables);
+    Table distances("times", 0, {}, {"distance"});
+    for (std::size_t i = 0; i < times.size(); ++i) {
+        distances.add({}, {times[i] - (i > 0 ? times[i - 1] : 0)});
+    }
+    std::vector<Stored> stored = {{.table = &distances, .times = {}}};
+    for (const Table* const table : tables) {
+        stored.push_back({.table = table, .times = table->references(times)});
+    }
     fmt::memory_buffer buffer;
     Json json(buffer);
     json.begin_object();
@@ -235,7 +254,7 @@ std::vector<std::byte> contents(const Trace& trace) {
     add_plots(json, trace.events.plots());
     add_texts(json, "kinds", trace.events.kinds());
     add_texts(json, "texts", trace.events.texts());
-    add_directory(json, tables);
+    add_directory(json, stored);
     json.end_object();
 
     std::vector<std::byte> bytes(sizeof(std::uint32_t));
@@ -244,8 +263,8 @@ std::vector<std::byte> contents(const Trace& trace) {
         bytes.insert(bytes.end(), more.begin(), more.end());
     };
     append(std::as_bytes(std::span(buffer.data(), buffer.size())));
-    for (const Table* const table : tables) {
-        std::ranges::for_each(table->columns(), append, &Column::bytes);
+    for (const Stored& one : stored) {
+        one.each([&](const Column& column) { append(column.bytes()); });
     }
     return bytes;
 }

@@ -38,10 +38,6 @@ constexpr auto kMarks = std::to_array<std::uint8_t>({
     kCodeOf<"interrupt_unmasked">,
 });
 
-std::uint64_t since(std::uint64_t time, std::uint64_t reference) {
-    return zigzag(static_cast<std::int64_t>(time) - static_cast<std::int64_t>(reference));
-}
-
 std::string texts_of(const trace::TypedEventView& view) {
     std::string text;
     for (const trace::FieldValue& value : view.fields.values()) {
@@ -66,10 +62,9 @@ bool EventTables::concerns(const trace::Event& event) {
 
 void EventTables::add_mark(const trace::Event& event, std::size_t task, const std::string& kind,
                            const std::string& text) {
-    const std::uint64_t at = m_axis.at(event.ticks);
     const bool is_plain = text.empty() && event.row->shape == tracer::Shape::simple;
-    m_marks.add({since(at, std::exchange(m_latest_mark, at)), m_kinds.number_of(kind), task, is_plain ? event.par1 : 0U,
-                 is_plain ? event.par2 : 0U, text.empty() ? 0 : m_texts.number_of(text) + 1});
+    m_marks.add({m_axis.at(event.ticks)}, {m_kinds.number_of(kind), task, is_plain ? event.par1 : 0U,
+                                           is_plain ? event.par2 : 0U, text.empty() ? 0 : m_texts.number_of(text) + 1});
 }
 
 void EventTables::add_value(const trace::Event& event, const trace::TypedEventView& view, std::size_t field) {
@@ -79,28 +74,27 @@ void EventTables::add_value(const trace::Event& event, const trace::TypedEventVi
     if (is_new) {
         const tracer::FieldDeclaration& declared = view.declaration->items.at(field);
         using Columns = std::initializer_list<std::string_view>;
-        m_plots.push_back({.event = text::escaped(view.declaration->name.view()),
-                           .field = text::escaped(declared.name.view()),
-                           .unit = text::escaped(declared.unit.view()),
-                           .fraction_bits = value.fraction_bits,
-                           .is_floating = is_floating,
-                           .table = Table("plot", place->second,
-                                          is_floating ? Columns{"at", "high", "low"} : Columns{"at", "value"})});
+        m_plots.push_back(
+            {.event = text::escaped(view.declaration->name.view()),
+             .field = text::escaped(declared.name.view()),
+             .unit = text::escaped(declared.unit.view()),
+             .fraction_bits = value.fraction_bits,
+             .is_floating = is_floating,
+             .table = Table("plot", place->second, {"at"}, is_floating ? Columns{"high", "low"} : Columns{"value"})});
     }
     Plot& plot = m_plots[place->second];
     const std::uint64_t at = m_axis.at(event.ticks);
-    const std::uint64_t distance = since(at, std::exchange(plot.at, at));
     if (plot.is_floating) {
         const auto number = value.type == tracer::FieldType::float32
                                 ? double{std::bit_cast<float>(static_cast<std::uint32_t>(value.bits))}
                                 : std::bit_cast<double>(value.bits);
         const auto bits = std::bit_cast<std::uint64_t>(number);
-        plot.table.add({distance, bits >> 32, bits & 0xFFFF'FFFF});
+        plot.table.add({at}, {bits >> 32, bits & 0xFFFF'FFFF});
         return;
     }
     const std::int64_t number = value.as_signed();
     const auto before = static_cast<std::uint64_t>(std::exchange(plot.value, number));
-    plot.table.add({distance, zigzag(static_cast<std::int64_t>(static_cast<std::uint64_t>(number) - before))});
+    plot.table.add({at}, {zigzag(static_cast<std::int64_t>(static_cast<std::uint64_t>(number) - before))});
 }
 
 void EventTables::add_typed(const trace::Event& event, std::size_t task) {
@@ -130,10 +124,10 @@ void EventTables::add_formatted(const trace::Event& event, std::size_t task) {
 }
 
 void EventTables::add_budget(const trace::Event& event) {
-    const auto [place, is_new] =
-        m_budgets.try_emplace(event.par1, "budget", event.par1, std::initializer_list<std::string_view>{"at", "ticks"});
-    const std::uint64_t at = m_axis.at(event.ticks);
-    place->second.add({since(at, std::exchange(m_latest_budget[event.par1], at)), event.par2});
+    using Columns = std::initializer_list<std::string_view>;
+    Table& table =
+        m_budgets.try_emplace(event.par1, "budget", event.par1, Columns{"at"}, Columns{"ticks"}).first->second;
+    table.add({m_axis.at(event.ticks)}, {event.par2});
 }
 
 void EventTables::add(const trace::Event& event, std::size_t task) {

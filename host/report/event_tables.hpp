@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
 // What is drawn beside the schedule: single events as marks, the numbers of typed events as curves, budgets of servers.
 //
-//   table     about    columns
-//   marks     -        at: zigzag, since the one before; kind; task + 1; par1; par2; text + 1, 0: none
-//   plot      field    at: zigzag, since the one before; value: zigzag, since the one before (of a fraction: the bits
-//                      of the double in two columns, high and low)
-//   budget    server   at: likewise; ticks left
+//   table     about    times, and numbers
+//   marks     -        at; kind; task + 1; par1; par2; text + 1, 0: none
+//   plot      field    at; value: zigzag, since the one before (of a fraction: the bits of the double, high and low)
+//   budget    server   at; ticks left
 #pragma once
 
 #include "host/report/axis.hpp"
@@ -30,7 +29,6 @@ struct Plot {
     unsigned fraction_bits = 0;
     bool is_floating = false;
     Table table;
-    std::uint64_t at = 0;
     std::int64_t value = 0;
 };
 
@@ -67,14 +65,12 @@ class EventTables {
     void add_budget(const trace::Event& event);
 
     const Axis& m_axis;
-    Table m_marks{"marks", 0, {"at", "kind", "task", "par1", "par2", "text"}};
-    std::uint64_t m_latest_mark = 0;
+    Table m_marks{"marks", 0, {"at"}, {"kind", "task", "par1", "par2", "text"}};
     Dictionary<std::string> m_kinds;
     Dictionary<std::string> m_texts;
     std::vector<Plot> m_plots;
     std::map<std::tuple<std::uint16_t, std::size_t, bool>, std::size_t> m_plot_of; // by event, field, is_floating
     std::map<std::uint32_t, Table> m_budgets;                                      // by server
-    std::map<std::uint32_t, std::uint64_t> m_latest_budget;
 };
 
 } // namespace host::report

@@ -52,15 +52,16 @@ std::vector<Table> Overview::tables(std::uint64_t last) const {
     std::vector<Table> tables;
     const auto used = std::min<std::uint64_t>(last / m_bucket_ticks + 1, kBuckets);
     for (std::size_t task = 0; task < m_tasks.size(); ++task) {
-        Table& table = tables.emplace_back(
-            "overview", task, std::initializer_list<std::string_view>{"running", "ready", "waiting", "misses"});
+        Table& table =
+            tables.emplace_back("overview", task, std::initializer_list<std::string_view>{},
+                                std::initializer_list<std::string_view>{"running", "ready", "waiting", "misses"});
         for (std::size_t i = 0; i < used; ++i) {
             const Bucket& bucket = m_tasks[task][i];
             // What ran at all is visible.
             const auto share = [this](std::uint64_t ticks) {
                 return (std::min(ticks, m_bucket_ticks) * kShareMax + m_bucket_ticks - 1) / m_bucket_ticks;
             };
-            table.add({share(bucket.ticks[0]), share(bucket.ticks[1]), share(bucket.ticks[2]), bucket.misses});
+            table.add({}, {share(bucket.ticks[0]), share(bucket.ticks[1]), share(bucket.ticks[2]), bucket.misses});
         }
     }
     return tables;

@@ -4,7 +4,7 @@
 #include "host/trace/foreign.hpp"
 
 #include <optional>
-#include <tuple>
+#include <string_view>
 
 namespace host::report {
 
@@ -20,6 +20,14 @@ std::uint64_t since(std::uint64_t time, std::uint64_t reference) {
 constexpr unsigned kLateShift = 3;
 constexpr unsigned kUnaccountedShift = 4;
 constexpr unsigned kCauseShift = 2;
+
+// Of stretches of time, about a processor or a mutex.
+template <typename Number>
+Table& table_of(std::map<Number, Table>& tables, Number about, std::string_view name,
+                std::initializer_list<std::string_view> numbers) {
+    return tables.try_emplace(about, name, about, std::initializer_list<std::string_view>{"begin", "end"}, numbers)
+        .first->second;
+}
 
 } // namespace
 
@@ -74,7 +82,7 @@ void ScheduleTables::add_interval(const schedule::Interval& interval) {
     const std::uint64_t start = std::max(begin, row.last_end); // a stamp that falls takes nothing away
     const std::uint64_t what =
         static_cast<std::uint64_t>(interval.activity) - 1 + (static_cast<std::uint64_t>(cause) << kCauseShift);
-    row.intervals.add({start - row.last_end, std::max(end, start) - start, what, interval.cpu, detail});
+    row.intervals.add({start, std::max(end, start)}, {what, interval.cpu, detail});
     row.last_end = std::max(end, start);
     if (++m_intervals_stored == m_intervals_max) {
         m_is_full = true;
@@ -108,9 +116,7 @@ void ScheduleTables::add_job(const schedule::JobAccount& account) {
     if (!m_axis.wants(job.release, job.end.value_or(job.release))) {
         return;
     }
-    const auto moment = [&](const std::optional<schedule::Moment>& at) {
-        return at ? since(m_axis.at(at->ticks), release) + 1 : 0;
-    };
+    const auto time = [this](const std::optional<schedule::Moment>& at) { return at ? m_axis.at(at->ticks) : kNoTime; };
     std::map<std::size_t, std::pair<std::uint64_t, std::uint64_t>> shares; // ticks and pieces, by culprit
     for (const schedule::Share& share : account.shares) {
         if (account.is_known()) {
@@ -122,10 +128,11 @@ void ScheduleTables::add_job(const schedule::JobAccount& account) {
     const std::uint64_t state = static_cast<std::uint64_t>(job.outcome) |
                                 (job.is_late() ? std::uint64_t{1} << kLateShift : 0) |
                                 static_cast<std::uint64_t>(account.unaccounted) << kUnaccountedShift;
-    row.jobs.add({since(job.number, row.last_job), since(release, row.last_release), moment(job.start),
-                  moment(job.deadline), moment(job.end), state, shares.size()});
+    const std::uint64_t deadline = job.deadline ? since(m_axis.at(job.deadline->ticks), release) + 1 : 0;
+    row.jobs.add({time(job.start), time(job.end)},
+                 {since(job.number, row.last_job), since(release, row.last_release), deadline, state, shares.size()});
     for (const auto& [culprit, sum] : shares) {
-        row.shares.add({culprit, sum.first, sum.second});
+        row.shares.add({}, {culprit, sum.first, sum.second});
     }
     row.last_job = job.number;
     row.last_release = release;
@@ -135,38 +142,26 @@ void ScheduleTables::add_handler(const schedule::Handler& handler) {
     if (!m_axis.wants(handler.begin, handler.end.value_or(handler.begin))) {
         return;
     }
-    Table& table = std::get<0>(m_handler_tables.try_emplace(handler.cpu, "handlers", handler.cpu,
-                                                            std::initializer_list<std::string_view>{
-                                                                "begin", "length", "vector", "depth", "task"}))
-                       ->second;
+    Table& table = table_of(m_handler_tables, handler.cpu, "handlers", {"vector", "depth", "task"});
     const std::uint64_t begin = m_axis.at(handler.begin.ticks);
-    const std::uint64_t end = handler.end ? std::max(begin, m_axis.at(handler.end->ticks)) : 0;
-    table.add({since(begin, std::exchange(m_latest[&table], begin)), handler.end ? end - begin + 1 : 0, handler.vector,
-               handler.depth, link_to(handler.task)});
+    table.add({begin, handler.end ? std::max(begin, m_axis.at(handler.end->ticks)) : kNoTime},
+              {handler.vector, handler.depth, link_to(handler.task)});
 }
 
 void ScheduleTables::add_loss(const schedule::Loss& loss) {
-    Table& table =
-        std::get<0>(m_loss_tables.try_emplace(loss.cpu, "losses", loss.cpu,
-                                              std::initializer_list<std::string_view>{"begin", "length", "records"}))
-            ->second;
     const std::uint64_t end = m_axis.at(loss.end.ticks);
     const std::uint64_t begin = std::min(end, loss.begin ? m_axis.at(loss.begin->ticks) : 0);
-    table.add({since(begin, std::exchange(m_latest[&table], end)), end - begin, loss.records});
+    table_of(m_loss_tables, loss.cpu, "losses", {"records"}).add({begin, end}, {loss.records});
 }
 
 void ScheduleTables::add_hold(const schedule::Hold& hold) {
     if (!m_axis.wants(hold.begin, hold.end.value_or(hold.begin))) {
         return;
     }
-    Table& table = std::get<0>(m_hold_tables.try_emplace(
-                                   hold.mutex, "holds", hold.mutex,
-                                   std::initializer_list<std::string_view>{"begin", "length", "task", "how"}))
-                       ->second;
     const std::uint64_t begin = m_axis.at(hold.begin.ticks);
     const std::uint64_t end = hold.end ? std::max(begin, m_axis.at(hold.end->ticks)) : begin;
-    table.add({since(begin, std::exchange(m_latest[&table], end)), end - begin, row_of(hold.context),
-               static_cast<std::uint64_t>(hold.how)});
+    table_of(m_hold_tables, hold.mutex, "holds", {"task", "how"})
+        .add({begin, end}, {row_of(hold.context), static_cast<std::uint64_t>(hold.how)});
 }
 
 } // namespace host::report

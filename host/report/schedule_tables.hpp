@@ -2,17 +2,18 @@
 // What the model of the schedule reports, as tables: per task its intervals and jobs, per processor its interrupt
 // handlers and losses, per mutex its holds. One pass over the events; memory grows with what is in the window.
 //
-//   table        about      columns
-//   intervals    task       gap: since the one before; length; what: activity + 4 * cause; cpu; detail + 1, 0: none
-//   jobs         task       number, release: zigzag, since the one before; start, deadline, end: 1 + zigzag since the
-//                           release, 0: not known; state: outcome + 8 * late + 16 * why its parts are not known;
-//                           shares: how many rows of `shares` are the job's
+//   table        about      times, and numbers
+//   intervals    task       begin, end; what: activity + 4 * cause; cpu; detail + 1, 0: none
+//   jobs         task       start, end; number, release: zigzag, since the one before; deadline: 1 + zigzag since the
+//                           release, 0: none; state: outcome + 8 * late + 16 * why its parts are not known; shares: how
+//                           many rows of `shares` are the job's
 //   shares       task       of what the response of each job consists: culprit, ticks, pieces
-//   handlers     processor  begin: zigzag, since the one before; length + 1, 0: not known; vector; depth; task + 1
-//   losses       processor  begin: zigzag, since the end of the one before; length; records
-//   holds        mutex      begin: zigzag, since the end of the one before; length; task; how it ended
+//   handlers     processor  begin, end; vector; depth; task + 1
+//   losses       processor  begin, end; records
+//   holds        mutex      begin, end; task; how it ended
 //
-// Times are ticks. The rows of intervals are those of `remora sql`: running, ready, waiting within a job.
+// Times are ticks (columns.hpp says how they are stored). The rows of intervals are those of `remora sql`: running,
+// ready, waiting within a job.
 #pragma once
 
 #include "host/report/axis.hpp"
@@ -124,8 +125,7 @@ class ScheduleTables {
     std::map<std::uint16_t, Table> m_handler_tables;
     std::map<std::uint16_t, Table> m_loss_tables;
     std::map<std::uint32_t, Table> m_hold_tables;
-    std::map<const Table*, std::uint64_t> m_latest; // of a table: the time that its next row refers to
-    const trace::Names* m_names = nullptr;          // of the latest event; after it, of the trace
+    const trace::Names* m_names = nullptr; // of the latest event; after it, of the trace
 };
 
 } // namespace host::report

@@ -28,9 +28,9 @@ std::size_t TaskRows::number_of(std::uint16_t context, const trace::Names& names
         m_rows.push_back(
             {.context = context,
              .name = {},
-             .intervals = {"intervals", number, {"gap", "length", "what", "cpu", "detail"}},
-             .jobs = {"jobs", number, {"number", "release", "start", "deadline", "end", "state", "shares"}},
-             .shares = {"shares", number, {"culprit", "ticks", "pieces"}}});
+             .intervals = {"intervals", number, {"begin", "end"}, {"what", "cpu", "detail"}},
+             .jobs = {"jobs", number, {"start", "end"}, {"number", "release", "deadline", "state", "shares"}},
+             .shares = {"shares", number, {}, {"culprit", "ticks", "pieces"}}});
         name(m_rows.back(), names);
     }
     m_numbers[context] = number;

@@ -3,6 +3,7 @@
 and search move it, nothing is asked of the network, its policy refuses nothing of its own, names are text."""
 import base64
 import collections
+import itertools
 import json
 import re
 import struct
@@ -33,6 +34,16 @@ def block_of(page):
             expect_equal(len(columns[table["name"], table["of"], name]), table["rows"], f"{table['name']}.{name}")
             at += length
     expect_equal(at, len(data), "bytes of the block")
+    all_times = list(itertools.accumulate(columns["times", 0, "distance"]))
+    for table in directory["tables"]:
+        names = [name for name in table["columns"] if name in ("begin", "end", "start", "at")]
+        times, place = [], 0
+        for row in zip(*(columns[table["name"], table["of"], name] for name in names)):
+            for reference in row:
+                place += unzigzag(reference - 1) if reference else 0
+                times.append(all_times[place] if reference else None)
+        for number, name in enumerate(names):
+            columns[table["name"], table["of"], name] = times[number::len(names)]
     return directory, columns
 
 
@@ -62,17 +73,16 @@ def holds_the_rows_of_the_tables(ctx):
     ns = lambda ticks: ticks * 1_000_000 // khz
     intervals, jobs = [], []
     for number, task in enumerate(directory["tasks"]):
-        now = 0
-        rows = (columns.get(("intervals", number, name), ()) for name in ("gap", "length", "what"))
-        for gap, length, what in zip(*rows):
-            intervals.append((task["name"], ACTIVITIES[what & 3], ns(now + gap), ns(now + gap + length)))
-            now += gap + length
+        rows = (columns.get(("intervals", number, name), ()) for name in ("begin", "end", "what"))
+        for begin, end, what in zip(*rows):
+            intervals.append((task["name"], ACTIVITIES[what & 3], ns(begin), ns(end)))
         release = job = 0
         names = ("number", "release", "start", "deadline", "end", "state")
         for row in zip(*(columns.get(("jobs", number, name), ()) for name in names)):
             job += unzigzag(row[0])
             release += unzigzag(row[1])
-            moments = [None if value == 0 else ns(release + unzigzag(value - 1)) for value in row[2:5]]
+            deadline = release + unzigzag(row[3] - 1) if row[3] else None
+            moments = [None if ticks is None else ns(ticks) for ticks in (row[2], deadline, row[4])]
             jobs.append((task["name"], job, ns(release), *moments, row[5] >> 3 & 1))
     expected = [tuple(row.values()) for row in sqlite.sql(
         ctx, traces.control(), "select task, state, begin_ns, end_ns from intervals")]

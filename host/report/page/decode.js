@@ -74,6 +74,32 @@ class Block {
         return table ? varints(this.bytes, table.at[name], table.rows) : new Float64Array(0);
     }
 
+    // The columns of a table that are times; NaN: not known.
+    times(table, names) {
+        this.all = this.all || this.summed(this.table("times", 0), "distance");
+        const columns = names.map((name) => this.column(table, name));
+        let place = 0;
+        for (let row = 0; row < columns[0].length; ++row) {
+            for (const column of columns) {
+                if (column[row] === 0) {
+                    column[row] = NaN;
+                } else {
+                    place += unzigzag(column[row] - 1);
+                    column[row] = this.all[place];
+                }
+            }
+        }
+        return columns;
+    }
+
+    summed(table, name) {
+        const numbers = this.column(table, name);
+        for (let i = 1; i < numbers.length; ++i) {
+            numbers[i] += numbers[i - 1];
+        }
+        return numbers;
+    }
+
     // Each value is given as its distance from the one before.
     running(table, name) {
         const numbers = this.column(table, name);

@@ -40,47 +40,39 @@ class Task {
 
     readIntervals(block) {
         const table = block.table("intervals", this.number);
-        const gap = block.column(table, "gap");
-        const length = block.column(table, "length");
+        [this.begin, this.end] = block.times(table, ["begin", "end"]);
         const what = block.column(table, "what");
-        const count = gap.length;
+        const count = what.length;
         this.count = count;
-        this.begin = new Float64Array(count);
-        this.end = new Float64Array(count);
         this.activity = new Uint8Array(count);
         this.cause = new Uint8Array(count);
         this.cpu = Uint16Array.from(block.column(table, "cpu"));
         this.detail = Uint32Array.from(block.column(table, "detail"));
         this.sums = [0, 1, 2].map(() => new Float64Array(count + 1));
-        let now = 0;
         for (let i = 0; i < count; ++i) {
-            const begin = now + gap[i];
-            now = begin + length[i];
-            this.begin[i] = begin;
-            this.end[i] = now;
             const activity = what[i] & 3;
             this.activity[i] = activity;
             this.cause[i] = what[i] >> 2;
             this.sums[0][i + 1] = this.sums[0][i];
             this.sums[1][i + 1] = this.sums[1][i];
             this.sums[2][i + 1] = this.sums[2][i];
-            this.sums[activity][i + 1] += length[i];
+            this.sums[activity][i + 1] += this.end[i] - this.begin[i];
         }
     }
 
     readJobs(block) {
         const table = block.table("jobs", this.number);
         const release = block.running(table, "release");
-        const relative = (name) => block.column(table, name).map(
-            (value, i) => value === 0 ? NaN : release[i] + unzigzag(value - 1));
+        const [start, end] = block.times(table, ["start", "end"]);
         const state = block.column(table, "state");
         this.jobs = {
             count: release.length,
             number: block.running(table, "number"),
             release,
-            start: relative("start"),
-            deadline: relative("deadline"),
-            end: relative("end"),
+            start,
+            deadline: block.column(table, "deadline").map(
+                (value, i) => value === 0 ? NaN : release[i] + unzigzag(value - 1)),
+            end,
             outcome: Uint8Array.from(state, (value) => value & 7),
             late: Uint8Array.from(state, (value) => value >> 3 & 1),
             unaccounted: Uint8Array.from(state, (value) => value >> 4),
@@ -150,13 +142,7 @@ class Trace {
     // Stretches that follow each other.
     spans(block, name, others) {
         return block.tables(name).map((table) => {
-            const begin = block.column(table, "begin");
-            const end = block.column(table, "length");
-            let now = 0;
-            for (let i = 0; i < begin.length; ++i) {
-                begin[i] = now + unzigzag(begin[i]);
-                end[i] = now = begin[i] + end[i];
-            }
+            const [begin, end] = block.times(table, ["begin", "end"]);
             const spans = {of: table.of, count: table.rows, begin, end};
             others.forEach((other) => { spans[other] = block.column(table, other); });
             return spans;
@@ -165,16 +151,14 @@ class Trace {
 
     // In the order of their begins, outer ones first.
     readHandlers(block, table) {
-        const begin = block.running(table, "begin");
-        const length = block.column(table, "length");
+        const [begin, end] = block.times(table, ["begin", "end"]);
         const depth = block.column(table, "depth");
         const order = Uint32Array.from(begin, (_, i) => i)
             .sort((a, b) => begin[a] - begin[b] || depth[a] - depth[b]);
         const sorted = (values) => Float64Array.from(order, (i) => values[i]);
         const handlers = {
             of: table.of, count: table.rows, begin: sorted(begin), depth: sorted(depth),
-            end: Float64Array.from(order, (i) => begin[i] + Math.max(length[i] - 1, 0)),
-            isOpen: Uint8Array.from(order, (i) => length[i] === 0 ? 1 : 0),
+            end: Float64Array.from(order, (i) => isNaN(end[i]) ? begin[i] : end[i]),
             vector: sorted(block.column(table, "vector")),
             task: sorted(block.column(table, "task")),
         };
@@ -190,7 +174,7 @@ class Trace {
 
     readMarks(block) {
         const table = block.table("marks", 0);
-        this.marks = {at: block.running(table, "at"), count: table ? table.rows : 0};
+        this.marks = {at: block.times(table, ["at"])[0], count: table ? table.rows : 0};
         for (const name of ["kind", "task", "par1", "par2", "text"]) {
             this.marks[name] = block.column(table, name);
         }
@@ -207,13 +191,13 @@ class Trace {
     readCurves(block) {
         this.budgets = block.tables("budget").map((table) => ({
             key: `server${table.of}`, of: table.of, name: this.name("servers", table.of), unit: "budget",
-            at: block.running(table, "at"), value: block.column(table, "ticks"), isTime: true,
+            at: block.times(table, ["at"])[0], value: block.column(table, "ticks"), isTime: true,
         }));
         this.plots = block.tables("plot").map((table) => {
             const plot = this.facts.plots[table.of];
             return {
                 key: `plot${table.of}`, of: table.of, name: `${plot.event}.${plot.field}`, unit: plot.unit,
-                event: plot.event, at: block.running(table, "at"), value: this.values(block, table, plot),
+                event: plot.event, at: block.times(table, ["at"])[0], value: this.values(block, table, plot),
                 isTime: false,
             };
         });

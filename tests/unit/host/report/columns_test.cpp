@@ -2,6 +2,7 @@
 // Numbers in columns, decoded as the page decodes them.
 #include "host/report/columns.hpp"
 
+#include <array>
 #include <gmock/gmock.h>
 #include <limits>
 
@@ -55,13 +56,30 @@ TEST(Zigzag, OrdersNumbersByTheirSize) {
 }
 
 TEST(Table, PutsEachNumberIntoItsColumn) {
-    Table table("t", 7, {"a", "b"});
-    table.add({1, 2});
-    table.add({3, 4});
+    Table table("t", 7, {}, {"a", "b"});
+    table.add({}, {1, 2});
+    table.add({}, {3, 4});
     EXPECT_EQ(table.rows(), 2U);
     EXPECT_EQ(table.subject(), 7U);
-    EXPECT_THAT(decoded(table.columns()[0]), ElementsAre(1U, 3U));
-    EXPECT_THAT(decoded(table.columns()[1]), ElementsAre(2U, 4U));
+    EXPECT_THAT(decoded(table.numbers()[0]), ElementsAre(1U, 3U));
+    EXPECT_THAT(decoded(table.numbers()[1]), ElementsAre(2U, 4U));
+}
+
+TEST(Table, RefersToEachTimeByItsPlace) {
+    Table one("one", 0, {"begin", "end"}, {"n"});
+    one.add({100, 300}, {1});
+    one.add({300, kNoTime}, {2});
+    one.add({200, 400}, {3});
+    Table other("other", 0, {"at"}, {});
+    other.add({300}, {});
+    const std::array<const Table*, 2> tables = {&one, &other};
+    const Times times = times_of(tables);
+    EXPECT_THAT(times, ElementsAre(100U, 200U, 300U, 400U));
+    const auto columns = one.references(times);
+    ASSERT_EQ(columns.size(), 2U);
+    EXPECT_THAT(decoded(columns[0]), ElementsAre(1 + zigzag(0), 1 + zigzag(0), 1 + zigzag(-1)));
+    EXPECT_THAT(decoded(columns[1]), ElementsAre(1 + zigzag(2), 0U, 1 + zigzag(2)));
+    EXPECT_THAT(decoded(other.references(times)[0]), ElementsAre(1 + zigzag(2)));
 }
 
 } // namespace

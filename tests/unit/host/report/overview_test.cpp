@@ -13,7 +13,7 @@ using schedule::Activity;
 // Of one column of a table whose numbers are below 2^14.
 std::uint64_t sum_of(const Table& table, std::size_t column) {
     std::uint64_t sum = 0;
-    const auto bytes = table.columns()[column].bytes();
+    const auto bytes = table.numbers()[column].bytes();
     for (std::size_t i = 0; i < bytes.size(); ++i) {
         const auto byte = std::to_integer<std::uint64_t>(bytes[i]);
         sum += byte < 0x80 ? byte : (byte & 0x7F) + 128 * std::to_integer<std::uint64_t>(bytes[++i]);
