@@ -86,11 +86,15 @@ kernel-bench: $(BENCH_KERNEL) ## build: the image that measures the kernel (see 
 # $(1) traced into build/docs-figures/$(1).
 figures_of = @APP=$(1) SINK=udp BOOT=pvh ACCEL=tcg CLOCK=icount NIC=pci OUT=$(BUILD)/docs-figures/$(1) \
   qemu/run.sh $(KERNEL) $(EFI) $(REMORA) >$(BUILD)/docs-figures-$(1).log
-docs-figures: kernel $(REMORA) ## figures: write into README.md, docs/performance.md and docs/apps/tour.md what a run prints today; a test compares them
+docs-figures: kernel $(REMORA) ## figures: write into README.md, docs/performance.md, docs/apps/tour.md and docs/tutorial.md what a run prints today; a test compares them
 	$(call figures_of,control)
 	@tests/golden/readme.py update $(BUILD)/docs-figures/control/udp $(REMORA)
 	$(call figures_of,tour)
-	@tests/golden/shown.py docs/apps/tour.md $(BUILD)/docs-figures/tour/udp $(REMORA)
+	@tests/golden/shown.py docs/apps/tour.md $(REMORA) udp=$(BUILD)/docs-figures/tour/udp
+	$(call figures_of,lesson)
+	$(call figures_of,lesson_repaired)
+	@tests/golden/shown.py docs/tutorial.md $(REMORA) lesson=$(BUILD)/docs-figures/lesson/udp \
+	  repaired=$(BUILD)/docs-figures/lesson_repaired/udp
 
 experiment-clock: $(REMORA) ## figures: the effect of single steps and of a compensated clock on a periodic load (DOCUMENT=docs/clock-compensation.md: written there)
 	$(call make_with,$(COMPENSATED_OPTIONS) kernel)

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: MIT
 """Writes into a page of docs/ what its commands print today.
 
-    tests/golden/shown.py PAGE SESSION REMORA
+    tests/golden/shown.py PAGE REMORA NAME=SESSION ...
 
-A block of code that begins with `$ remora ... out/udp ...` shows that line and all that the command prints; SESSION
-is the out/udp of the run. tests/integration/documents.py compares the same blocks."""
+A block of code that begins with `$ remora ... out/NAME ...` shows that line and all that the command prints; SESSION
+is the directory that the page calls out/NAME. tests/integration/documents.py compares the same blocks."""
 import os
 import pathlib
 import re
@@ -13,15 +13,19 @@ import subprocess
 import sys
 import tempfile
 
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 BLOCK = re.compile(r"^```\n\$ (remora [^\n]*)\n(.*?)^```$", re.S | re.M)
 
 
 def main():
-    page, session, remora = (pathlib.Path(argument).resolve() for argument in sys.argv[1:])
+    page, remora = (pathlib.Path(argument).resolve() for argument in sys.argv[1:3])
     with tempfile.TemporaryDirectory() as home:
         place = pathlib.Path(home)
         (place / "out").mkdir()
-        (place / "out/udp").symlink_to(session)
+        for argument in sys.argv[3:]:
+            name, _, session = argument.partition("=")
+            (place / "out" / name).symlink_to(pathlib.Path(session).resolve())
+        (place / "examples").symlink_to(ROOT / "examples")
 
         def block(match):
             done = subprocess.run(["bash", "-c", f"set -o pipefail; {match[1]}"], cwd=home, capture_output=True,

@@ -16,6 +16,8 @@ STEPS = {"APP": "stepped_one", "ITRACE": "blocks"}
 SESSIONS = {"docs/instruction-tracing.md": STEPS, "docs/latency.md": {"OBSERVE": "on"}, "docs/viewers.md": STEPS,
             "docs/why.md": {"APP": "inversion"}, "docs/wireshark.md": {"PROTOCOL": "v1"},
             **{f"docs/apps/{path.stem}.md": {"APP": path.stem} for path in (ROOT / "docs/apps").glob("*.md")}}
+# Copies of out/udp that a document keeps beside it, of which application.
+COPIES = {"docs/tutorial.md": {"lesson": "lesson", "repaired": "lesson_repaired"}}
 # A form of a command, with a word to be replaced, or the beginning of one.
 FORM = re.compile(r"\.\.\.|COMMAND|FORMAT|STATEMENT|VARIANT|--to$")
 COMMAND = re.compile(r"((build/host/)?remora|babeltrace2?|trace-cmd|lttng-\w+|tshark|make|mkdir|source|g\+\+|gcc|npm|"
@@ -81,12 +83,19 @@ def run_here():
             yield document, command.replace("build/host/remora", "remora").replace("TRACE", "out/udp"), shown
 
 
+def boot(ctx, options):
+    ctx.run("qemu/run.sh", KERNEL, EFI, REMORA, env=environment(ctx, BOOT="pvh", CLOCK="icount", **options))
+
+
 def prepare(ctx, document):
     """A directory in which the names that the documents use exist."""
     home = ctx.dir / "home"
     session = {"SINK": "udp", "OUT": str(home / "out"), "PCAP": str(ctx.dir / "export.pcap"),
                **SESSIONS.get(document, {})}
-    ctx.run("qemu/run.sh", KERNEL, EFI, REMORA, env=environment(ctx, BOOT="pvh", CLOCK="icount", **session))
+    boot(ctx, session)
+    for name, application in COPIES.get(document, {}).items():
+        boot(ctx, {"SINK": "udp", "OUT": str(ctx.dir / name), "APP": application})
+        (ctx.dir / name / "udp").rename(home / "out" / name)
     (home / "dir").mkdir()
     shutil.copy(home / "out" / "udp" / "0trace.dat", home / "dir")
     shutil.copy(home / "out" / "udp" / "0trace.dat", home)
