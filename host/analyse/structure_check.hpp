@@ -39,6 +39,8 @@ enum class Rule : std::uint8_t {
     checksums,
     foreign_order,
     account,
+    residue,
+    utilisation,
 };
 
 struct RuleRow {
@@ -65,6 +67,8 @@ inline constexpr auto kRules = std::to_array<RuleRow>({
      "of a tlog file: START is the first of a process and END the last, blocks are of one process, pairs nest"},
     {Rule::account, "account",
      "what the machine committed, sent and sealed with a checksum is what was received and stored; see the account"},
+    {Rule::residue, "residue", "the parts of each response time add up to it; if not, these tools are wrong"},
+    {Rule::utilisation, "utilisation", "so do the uses of each processor to its time"},
 });
 
 [[nodiscard]] constexpr std::string_view rule_name(Rule rule) {

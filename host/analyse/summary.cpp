@@ -34,10 +34,9 @@ void Summary::add(const trace::Event& event) {
     }
     ++m_families[event.code & 0x0F];
     Cpu& cpu = m_cpus[event.cpu];
-    cpu.time.saw(event.ticks);
+    give(cpu, cpu.time.take(event));
     add_interrupt(event, cpu);
     add_task(event);
-    give(cpu, cpu.time.take(event.code, event.par1));
     if (event.is(kCodeOf<"context_switch">)) {
         m_tasks.try_emplace(event.par1);
     } else if (event.is(kCodeOf<"typed_event">) || event.is(kCodeOf<"formatted_event">)) {
@@ -48,7 +47,7 @@ void Summary::add(const trace::Event& event) {
 }
 
 void Summary::give(Cpu& cpu, const schedule::ProcessorTime::Stretch& stretch) {
-    if (stretch.in_handler) {
+    if (stretch.handler) {
         cpu.interrupt_time = cpu.interrupt_time + stretch.length();
     } else if (stretch.task) {
         lib::Ticks& total = m_tasks[*stretch.task].cpu_time;
@@ -62,14 +61,12 @@ void Summary::add_interrupt(const trace::Event& event, Cpu& cpu) {
     case kCodeOf<"interrupt_start">:
         ++m_vectors[event.par1].count;
         cpu.open_vectors[event.par1] = now;
-        give(cpu, cpu.time.enter_handler());
         break;
     case kCodeOf<"interrupt_end">:
         if (const auto open = cpu.open_vectors.find(event.par1); open != cpu.open_vectors.end()) {
             m_vectors[event.par1].handler.add(now - open->second);
             cpu.open_vectors.erase(open);
         }
-        give(cpu, cpu.time.leave_handler());
         break;
     case kCodeOf<"interrupt_hit">:
         ++m_vectors[event.par1].count;
@@ -80,14 +77,12 @@ void Summary::add_interrupt(const trace::Event& event, Cpu& cpu) {
     case kCodeOf<"timer_wakeup_start">:
         ++m_timer.count;
         cpu.open_timer = now;
-        give(cpu, cpu.time.enter_handler());
         break;
     case kCodeOf<"timer_wakeup_end">:
         if (cpu.open_timer) {
             m_timer.handler.add(now - *cpu.open_timer);
             cpu.open_timer.reset();
         }
-        give(cpu, cpu.time.leave_handler());
         break;
     default:
         break;

@@ -17,15 +17,10 @@ using trace::kCodeOf;
 
 constexpr std::uint32_t kChainMax = 64; // longer ones are circles
 
-// Events without a change of the schedule that may change a class.
+// Events without a change of the schedule, or of what executes, that may change a class.
 bool may_reclassify(std::uint8_t code) {
     switch (code) {
-    case kCodeOf<"task_epilogue">:
     case kCodeOf<"task_dispatch">:
-    case kCodeOf<"CLI">:
-    case kCodeOf<"STI">:
-    case kCodeOf<"timer_wakeup_start">:
-    case kCodeOf<"timer_wakeup_end">:
     case kCodeOf<"set_mutex_acquire">:
     case kCodeOf<"set_mutex_unlock">:
     case kCodeOf<"set_mutex_owner_died">:
@@ -49,14 +44,31 @@ Accounting::Accounting(Sink sink, PieceSink pieces)
     , m_pieces(std::move(pieces))
     , m_jobs([this](const Job& job) { end_job(job); }) {}
 
+// Precondition: a context of an event, which has 16 bits.
+Accounting::Task& Accounting::task(std::uint32_t context) {
+    if (context >= m_tasks.size()) {
+        m_tasks.resize(std::size_t{context} + 1);
+    }
+    return m_tasks[context];
+}
+
+ExecutorHistory& Accounting::history(std::uint16_t cpu) {
+    if (cpu >= m_processors.size()) {
+        m_processors.resize(std::size_t{cpu} + 1);
+    }
+    if (m_processors[cpu] == nullptr) {
+        m_processors[cpu] = std::make_unique<ExecutorHistory>();
+    }
+    return *m_processors[cpu];
+}
+
 Accounting::Open* Accounting::open_of(std::uint32_t context) {
-    const auto found = std::ranges::find(m_open, context, [](const Open& open) { return open.account.job.context; });
-    return found != m_open.end() ? &*found : nullptr;
+    const std::uint32_t position = context < m_tasks.size() ? m_tasks[context].open : 0;
+    return position != 0 ? &m_open[position - 1] : nullptr;
 }
 
 std::uint32_t Accounting::wait_of(std::uint32_t context) const {
-    const auto found = m_tasks.find(context);
-    return found != m_tasks.end() ? found->second.wait : 0;
+    return context < m_tasks.size() ? m_tasks[context].wait : 0;
 }
 
 // None while the mutex is free between two holders: the protocol none hands it over in the unlock.
@@ -93,8 +105,9 @@ void Accounting::take(const trace::Event& event, std::span<const Change> changes
     m_now = std::max(m_now, event.ticks);
     m_cpu = event.cpu;
     m_priorities.take(event);
-    ExecutorHistory& history = m_processors[event.cpu];
-    history.take(event, schedule, m_now);
+    ExecutorHistory& executors = history(event.cpu);
+    const Executor before = executors.now();
+    executors.take(event, schedule, m_now);
     note_mutex(event);
     for (const Change& change : changes) {
         note(event, change);
@@ -110,17 +123,17 @@ void Accounting::take(const trace::Event& event, std::span<const Change> changes
             m_held.clear();
         }
     }
-    if (!changes.empty() || may_reclassify(event.code)) {
+    if (!changes.empty() || may_reclassify(event.code) || !(before == executors.now())) {
         reclassify(event, schedule);
     }
 }
 
 void Accounting::note(const trace::Event& event, const Change& change) {
     if (change.kind == Kind::waits && is_blocked(change.state)) {
-        m_tasks[change.context].wait =
+        task(change.context).wait =
             event.is(kCodeOf<"task_block">) && change.state != TaskState::mutex ? event.par2 : change.object;
     } else if (change.kind == Kind::created) {
-        m_tasks[change.context].last_end.reset();
+        task(change.context).last_end.reset();
     }
 }
 
@@ -137,12 +150,18 @@ void Accounting::begin_job(const trace::Event& event, std::uint16_t context) {
     if (job == nullptr) {
         return;
     }
-    Open& open = m_open.emplace_back();
+    Open* const left = open_of(context); // the record of its end is missing
+    Open& open = left != nullptr ? *left : m_open.emplace_back();
+    if (left != nullptr) {
+        open = {};
+    } else {
+        task(context).open = static_cast<std::uint32_t>(m_open.size());
+    }
     open.account.job = *job;
     open.account.cpu = event.cpu;
     open.account.ready = Moment::of(event);
     open.since = m_now;
-    open.records_since = m_processors[event.cpu].records();
+    open.records_since = history(event.cpu).records();
     open.place = RecordPlace::of(event);
     open.fell = event.ticks < m_now;
     add_jitter(open, event, job->release.ticks);
@@ -150,7 +169,7 @@ void Accounting::begin_job(const trace::Event& event, std::uint16_t context) {
 
 // What ran from the release to its record; as long as an earlier job of the task was not complete, that one.
 void Accounting::add_jitter(Open& open, const trace::Event& event, lib::Ticks release) {
-    const ExecutorHistory& history = m_processors[event.cpu];
+    const ExecutorHistory& history = this->history(event.cpu);
     const auto give = [&](const Executor& executor, lib::Ticks begin, lib::Ticks end) {
         add(open, {.culprit = {.part = Part::jitter, .by = executor.by, .who = executor.who},
                    .begin = begin,
@@ -159,7 +178,7 @@ void Accounting::add_jitter(Open& open, const trace::Event& event, lib::Ticks re
                    .place = open.place});
     };
     lib::Ticks begin = release;
-    if (const auto last_end = m_tasks[event.par1].last_end; last_end && *last_end > release) {
+    if (const auto last_end = task(event.par1).last_end; last_end && *last_end > release) {
         begin = std::min(*last_end, m_now);
         give({By::backlog, event.par1}, release, begin);
     }
@@ -177,7 +196,7 @@ void Accounting::switched(const trace::Event& event, const Change& change, const
         if (account.cpu != event.cpu) {
             end_piece(*chosen);
             account.cpu = event.cpu;
-            chosen->records_since = m_processors[event.cpu].records();
+            chosen->records_since = history(event.cpu).records();
         }
         ++account.dispatches;
     }
@@ -206,7 +225,7 @@ Culprit Accounting::classify(const Open& open, const Schedule& schedule) const {
     const std::uint32_t context = open.account.job.context;
     const std::uint16_t cpu = open.account.cpu;
     if (schedule.running(cpu) == context) {
-        const Executor executor = m_processors.at(cpu).now();
+        const Executor executor = m_processors[cpu]->now();
         return executor.by == By::interrupt ? interference(executor) : Culprit{.part = Part::execution, .by = By::self};
     }
     const TaskState state = schedule.state(context);
@@ -224,7 +243,7 @@ Culprit Accounting::classify_ready(std::uint32_t context, const Schedule& schedu
     if (const auto server = m_priorities.throttled_by(context)) {
         return {.part = Part::interference, .by = By::throttling, .who = *server};
     }
-    const Executor executor = m_processors.at(cpu).now();
+    const Executor executor = m_processors[cpu]->now();
     if (executor.by != By::task && executor.by != By::section) {
         return interference(executor);
     }
@@ -253,7 +272,7 @@ Culprit Accounting::classify_ready(std::uint32_t context, const Schedule& schedu
 
 Culprit Accounting::classify_mutex(std::uint32_t context, std::uint32_t mutex, const Schedule& schedule,
                                    std::uint16_t cpu) const {
-    const Executor executor = m_processors.at(cpu).now();
+    const Executor executor = m_processors[cpu]->now();
     Culprit culprit{.part = Part::blocking,
                     .by = executor.by == By::section ? By::task : executor.by,
                     .who = executor.who,
@@ -302,7 +321,7 @@ Inversion Accounting::inversion(const Culprit& culprit, std::uint32_t context, c
 }
 
 void Accounting::end_piece(Open& open) {
-    const ExecutorHistory& history = m_processors[open.account.cpu];
+    const ExecutorHistory& history = this->history(open.account.cpu);
     const std::uint64_t records = history.records();
     if (open.since < m_now) {
         if (open.on_processor) {
@@ -346,7 +365,7 @@ void Accounting::add(Open& open, const Piece& piece) {
 }
 
 void Accounting::end_job(const Job& job) {
-    m_tasks[job.context].last_end = job.end ? std::optional(job.end->ticks) : std::nullopt;
+    task(job.context).last_end = job.end ? std::optional(job.end->ticks) : std::nullopt;
     Open* const open = open_of(job.context);
     if (open == nullptr) {
         return;
@@ -368,7 +387,9 @@ void Accounting::end_job(const Job& job) {
         }
         account.residue = static_cast<std::int64_t>(account.response().value - sum);
     }
-    *open = std::move(m_open.back());
+    std::swap(*open, m_open.back());
+    task(open->account.job.context).open = task(job.context).open;
+    task(job.context).open = 0;
     m_open.pop_back();
     m_sink(account);
 }

@@ -26,6 +26,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
@@ -98,6 +99,8 @@ class Accounting {
 
     [[nodiscard]] const BasePriorities& priorities() const { return m_priorities; }
 
+    [[nodiscard]] const Jobs& jobs() const { return m_jobs; }
+
   private:
     struct Open {
         JobAccount account;
@@ -110,6 +113,7 @@ class Accounting {
     };
 
     struct Task {
+        std::uint32_t open = 0;               // the position of its job in m_open, from 1; 0: it has none
         std::uint32_t wait = 0;               // what it waits for: a mutex, else as the parameter of task_block
         std::optional<lib::Ticks> last_end{}; // of its latest job
     };
@@ -130,6 +134,8 @@ class Accounting {
     void reclassify(const trace::Event& event, const Schedule& schedule);
     void end_piece(Open& open);
     void add(Open& open, const Piece& piece);
+    [[nodiscard]] Task& task(std::uint32_t context);
+    [[nodiscard]] ExecutorHistory& history(std::uint16_t cpu);
     [[nodiscard]] Open* open_of(std::uint32_t context);
     [[nodiscard]] Culprit classify(const Open& open, const Schedule& schedule) const;
     [[nodiscard]] Culprit classify_ready(std::uint32_t context, const Schedule& schedule, std::uint16_t cpu) const;
@@ -146,9 +152,9 @@ class Accounting {
     Jobs m_jobs;
     BasePriorities m_priorities;
     std::vector<Open> m_open;
-    std::map<std::uint32_t, Task> m_tasks;
-    std::map<std::uint16_t, ExecutorHistory> m_processors;
-    std::map<std::uint32_t, Held> m_held; // by mutex
+    std::vector<Task> m_tasks;                                  // by context
+    std::vector<std::unique_ptr<ExecutorHistory>> m_processors; // by number; null: it had no event
+    std::map<std::uint32_t, Held> m_held;                       // by mutex
     std::uint64_t m_acquisitions = 0;
     lib::Ticks m_now;        // never falls
     std::uint16_t m_cpu = 0; // of the event that is being taken

@@ -36,12 +36,19 @@ std::uint32_t level_named(const trace::Names& names, std::string_view name, std:
 
 } // namespace
 
+BasePriorities::Task& BasePriorities::task(std::uint16_t context) {
+    if (context >= m_tasks.size()) {
+        m_tasks.resize(std::size_t{context} + 1);
+    }
+    return m_tasks[context];
+}
+
 void BasePriorities::describe(const trace::Names& names) {
     for (const auto& [context, known] : names.tasks()) {
         if (!known.parameters) {
             continue;
         }
-        Task& task = m_tasks[context];
+        Task& task = this->task(context);
         const tracer::TaskParameters& parameters = *known.parameters;
         const std::string_view level = names.find(tracer::Unit::level, parameters.level);
         task.level = parameters.level;
@@ -76,27 +83,29 @@ void BasePriorities::take(const trace::Event& event) {
     }
     switch (event.code) {
     case kCodeOf<"job_deadline">:
-        m_tasks[event.par1].deadline = trace::nearest_time(event.par2, event.ticks.value);
+        task(event.par1).deadline = trace::nearest_time(event.par2, event.ticks.value);
         break;
     case kCodeOf<"deadline_change">:
-        change_deadline(m_tasks[event.par1], event.par2 * kNsPerUs);
+        change_deadline(task(event.par1), event.par2 * kNsPerUs);
         break;
     case kCodeOf<"job_release">:
-        if (Task& task = m_tasks[event.par1]; task.next_ns) {
-            task.changed_ns = std::exchange(task.next_ns, std::nullopt);
+        if (Task& released = task(event.par1); released.next_ns) {
+            released.changed_ns = std::exchange(released.next_ns, std::nullopt);
         }
         break;
     case kCodeOf<"task_create">:
-        m_tasks[event.par1].changed_ns.reset();
-        m_tasks[event.par1].next_ns.reset();
-        m_tasks[event.par1].deadline.reset();
-        m_tasks[event.par1].server.reset();
+        task(event.par1).changed_ns.reset();
+        task(event.par1).next_ns.reset();
+        task(event.par1).deadline.reset();
+        task(event.par1).server.reset();
         break;
     case kCodeOf<"server_create">:
         m_servers[event.par2] = {};
         break;
     case kCodeOf<"server_attach">:
-        m_tasks[event.par2].server = event.par1;
+        if (event.par2 < kContexts) {
+            task(static_cast<std::uint16_t>(event.par2)).server = event.par1;
+        }
         break;
     case kCodeOf<"server_kind">: {
         const auto kind = lib::number_from<lib::ServerKind>(event.par1);
@@ -115,7 +124,7 @@ void BasePriorities::take(const trace::Event& event) {
 }
 
 void BasePriorities::forget() {
-    for (auto& [context, task] : m_tasks) {
+    for (Task& task : m_tasks) {
         task.deadline.reset();
     }
     for (auto& [id, server] : m_servers) {
@@ -124,11 +133,10 @@ void BasePriorities::forget() {
 }
 
 std::optional<BasePriorities::Key> BasePriorities::key_of(std::uint32_t context) const {
-    const auto found = m_tasks.find(context);
-    if (found == m_tasks.end()) {
+    if (context >= m_tasks.size()) {
         return std::nullopt;
     }
-    const Task& task = found->second;
+    const Task& task = m_tasks[context];
     switch (task.queue) {
     case Queue::deadline:
         return Key{task.level, task.deadline};
@@ -166,13 +174,13 @@ Order BasePriorities::order(std::uint32_t a, std::uint32_t b) const {
 }
 
 std::optional<std::uint32_t> BasePriorities::throttled_by(std::uint32_t context) const {
-    const auto task = m_tasks.find(context);
-    if (task == m_tasks.end() || !task->second.server) {
+    if (context >= m_tasks.size() || !m_tasks[context].server) {
         return std::nullopt;
     }
-    const auto server = m_servers.find(*task->second.server);
+    const std::uint16_t number = *m_tasks[context].server;
+    const auto server = m_servers.find(number);
     const bool used_up = server != m_servers.end() && server->second.throttles && server->second.budget == 0U;
-    return used_up ? std::optional<std::uint32_t>(*task->second.server) : std::nullopt;
+    return used_up ? std::optional<std::uint32_t>(number) : std::nullopt;
 }
 
 } // namespace host::schedule

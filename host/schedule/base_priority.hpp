@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <optional>
 #include <unordered_map>
+#include <vector>
 
 namespace host::schedule {
 
@@ -54,11 +55,12 @@ class BasePriorities {
         std::optional<std::uint64_t> key; // none: the deadline is not known
     };
 
+    [[nodiscard]] Task& task(std::uint16_t context);
     void describe(const trace::Names& names);
     static void change_deadline(Task& task, std::uint64_t relative_ns);
     [[nodiscard]] std::optional<Key> key_of(std::uint32_t context) const;
 
-    std::unordered_map<std::uint32_t, Task> m_tasks;
+    std::vector<Task> m_tasks; // by context
     std::unordered_map<std::uint32_t, Server> m_servers;
     std::uint64_t m_names_version = 0;
 };

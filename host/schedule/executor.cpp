@@ -5,6 +5,31 @@ namespace host::schedule {
 
 using trace::kCodeOf;
 
+namespace {
+
+// Only after these events, and if another processor has taken the task, something else may execute.
+constexpr bool may_change(std::uint8_t code) {
+    switch (code) {
+    case kCodeOf<"task_epilogue">:
+    case kCodeOf<"task_dispatch">:
+    case kCodeOf<"context_switch">:
+    case kCodeOf<"CLI">:
+    case kCodeOf<"STI">:
+    case kCodeOf<"timer_wakeup_start">:
+    case kCodeOf<"timer_wakeup_end">:
+    case kCodeOf<"interrupt_start">:
+    case kCodeOf<"interrupt_end">:
+    case kCodeOf<"blackout_start">:
+    case kCodeOf<"blackout_end">:
+    case kCodeOf<"trace_start">:
+        return true;
+    default:
+        return false;
+    }
+}
+
+} // namespace
+
 Executor ExecutorHistory::executor_of(const trace::Event& event, const Schedule& schedule) {
     const Schedule::Processor& here = schedule.processor(event.cpu);
     switch (event.code) {
@@ -61,6 +86,11 @@ void ExecutorHistory::take(const trace::Event& event, const Schedule& schedule, 
         m_stamps[m_records % kStampsMax] = now;
     }
     ++m_records;
+    const std::uint32_t running = schedule.running(event.cpu);
+    if (m_begun && m_running == running && !may_change(event.code)) {
+        return;
+    }
+    m_running = running;
     const Executor next = executor_of(event, schedule);
     if (m_begun && next == m_now) {
         return;

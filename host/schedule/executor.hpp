@@ -59,6 +59,7 @@ class ExecutorHistory {
     lib::Ticks m_since;
     std::vector<lib::Ticks> m_stamps; // the latest ones, as a ring; that of record n is at n % kStampsMax
     std::uint64_t m_records = 0;
+    std::uint32_t m_running = kUnknownContext; // at the latest event
     bool m_begun = false;
     bool m_switching = false;   // a task has left the processor, and the next one is not there yet
     bool m_section = false;     // between CLI and STI
@@ -75,11 +76,8 @@ void ExecutorHistory::within(lib::Ticks begin, lib::Ticks end, Function&& functi
     };
     const lib::Ticks known = m_past.empty() ? m_since : m_past.front().begin;
     give({.begin = {}, .end = m_begun ? known : end});
-    for (const Stretch& stretch : m_past) {
-        if (stretch.end > begin) {
-            give(stretch);
-        }
-    }
+    const auto first = std::ranges::partition_point(m_past, [&](const Stretch& one) { return one.end <= begin; });
+    std::for_each(first, m_past.end(), give);
     if (m_begun) {
         give({m_now, m_since, end});
     }

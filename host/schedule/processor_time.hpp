@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: MIT
-// How the time of one processor is divided: stretch by stretch it belongs to a task, to interrupt handlers, or to
-// nothing that is known: before the first switch, and where records are missing. The stretches follow each other
-// without gap or overlap from the first event of the processor to its last. Time inside a handler belongs to handlers,
-// whatever task was interrupted.
+// How the time of one processor is divided: stretch by stretch it belongs to a task, to the innermost interrupt
+// handler, or to nothing that is known: before the first switch, and where records are missing. The stretches follow
+// each other without gap or overlap from the first event of the processor to its last. Time inside a handler belongs to
+// it, whatever task was interrupted; that of the timer, only where interrupts are not recorded.
 #pragma once
 
+#include "host/schedule/schedule.hpp"
+#include "host/schedule/share.hpp"
 #include "host/trace/event.hpp"
 #include "lib/units.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 
@@ -17,8 +21,8 @@ namespace host::schedule {
 class ProcessorTime {
   public:
     struct Stretch {
-        std::optional<std::uint16_t> task; // that runs, or is interrupted
-        bool in_handler = false;
+        std::optional<std::uint16_t> task;    // that runs, or is interrupted
+        std::optional<std::uint32_t> handler; // its vector, kTimerHandler
         lib::Ticks begin;
         lib::Ticks end;
 
@@ -41,6 +45,23 @@ class ProcessorTime {
                code == trace::kCodeOf<"blackout_end"> || code == trace::kCodeOf<"trace_start">;
     }
 
+    // An event of our table, handlers included: the stretch that ends there.
+    [[nodiscard]] Stretch take(const trace::Event& event) {
+        saw(event.ticks);
+        switch (event.code) {
+        case trace::kCodeOf<"interrupt_start">:
+            return enter_handler(event.par1);
+        case trace::kCodeOf<"interrupt_end">:
+            return leave_handler(event.par1);
+        case trace::kCodeOf<"timer_wakeup_start">:
+            return enter_handler(kTimerHandler);
+        case trace::kCodeOf<"timer_wakeup_end">:
+            return leave_handler(kTimerHandler);
+        default:
+            return take(event.code, event.par1);
+        }
+    }
+
     // The following functions refer to the event given to saw(). Each returns the stretch that ends there.
     [[nodiscard]] Stretch take(std::uint8_t code, std::uint16_t context) {
         if (code == trace::kCodeOf<"context_switch">) {
@@ -58,16 +79,23 @@ class ProcessorTime {
         return ended;
     }
 
-    [[nodiscard]] Stretch enter_handler() {
+    [[nodiscard]] Stretch enter_handler(std::uint32_t vector) {
         const Stretch ended = end_stretch(m_last);
-        ++m_depth;
+        if (m_depth < m_handlers.size()) {
+            m_handlers[m_depth++] = vector;
+        }
         return ended;
     }
 
-    // Without a begin the trace starts inside the handler: it is unknown what ran until now.
-    [[nodiscard]] Stretch leave_handler() {
+    // And all that are nested in it. Without a begin the trace starts inside the handler: it is unknown what ran until
+    // now.
+    [[nodiscard]] Stretch leave_handler(std::uint32_t vector) {
         const Stretch ended = m_depth != 0 ? end_stretch(m_last) : unknown_stretch();
-        m_depth -= m_depth != 0 ? 1U : 0U;
+        std::size_t position = m_depth;
+        while (position > 0 && m_handlers[position - 1] != vector) {
+            --position;
+        }
+        m_depth = position != 0 ? position - 1 : m_depth;
         return ended;
     }
 
@@ -80,9 +108,18 @@ class ProcessorTime {
 
   private:
     [[nodiscard]] Stretch end_stretch(lib::Ticks end) {
-        const Stretch ended{.task = m_task, .in_handler = m_depth != 0, .begin = m_mark, .end = std::max(m_mark, end)};
+        const Stretch ended{.task = m_task, .handler = handler(), .begin = m_mark, .end = std::max(m_mark, end)};
         m_mark = ended.end;
         return ended;
+    }
+
+    [[nodiscard]] std::optional<std::uint32_t> handler() const {
+        for (std::size_t position = m_depth; position > 0; --position) {
+            if (m_handlers[position - 1] != kTimerHandler) {
+                return m_handlers[position - 1];
+            }
+        }
+        return m_depth != 0 ? std::optional(kTimerHandler) : std::nullopt;
     }
 
     [[nodiscard]] Stretch unknown_stretch() {
@@ -92,9 +129,10 @@ class ProcessorTime {
     }
 
     std::optional<std::uint16_t> m_task;
-    std::uint32_t m_depth = 0; // of handlers, those of timers included
-    lib::Ticks m_mark;         // up to here all stretches have ended
-    lib::Ticks m_before;       // the event before the latest one
+    std::array<std::uint32_t, Schedule::Processor::kNestedMax> m_handlers{}; // that are open, the outermost first
+    std::size_t m_depth = 0;
+    lib::Ticks m_mark;   // up to here all stretches have ended
+    lib::Ticks m_before; // the event before the latest one
     lib::Ticks m_last;
     bool m_begun = false;
 };

@@ -4,6 +4,7 @@
 #include "host/analyse/account.hpp"
 #include "host/analyse/manifest_check.hpp"
 #include "host/analyse/structure_check.hpp"
+#include "host/analyse/time_check.hpp"
 #include "host/cli/command/finding_report.hpp"
 #include "host/cli/command/judged_trace.hpp"
 
@@ -28,6 +29,10 @@ void check_files(const formats::Trace& trace, analyse::StructureCheck& check) {
         check.violate(
             Violation{.rule = fault.rule, .event = nullptr, .file = fault.file, .task = {}, .text = fault.text});
     }
+}
+
+analyse::Rule rule_of(analyse::TimeFault::Kind kind) {
+    return kind == analyse::TimeFault::Kind::residue ? analyse::Rule::residue : analyse::Rule::utilisation;
 }
 
 struct VerifyInput {
@@ -172,11 +177,20 @@ trace::ExitStatus judge(const VerifyInput& input, Context context, formats::Trac
             junit.note(found.rule, report.sentence(found));
         }
     });
+    analyse::TimeCheck times([&](const analyse::TimeFault& fault) {
+        check.violate({.rule = rule_of(fault.kind),
+                       .event = fault.event,
+                       .file = input.trace.path,
+                       .task = fault.task,
+                       .text = fault.text});
+    });
     trace::Event event;
     while (trace.next(event)) {
         check.add(event, trace.facts());
+        times.add(event, trace.facts().clock.khz);
     }
     check.finish(trace.facts());
+    times.finish();
     check_files(trace, check);
     analyse::Account account = analyse::account_of(trace);
     if (!input.capture.empty() && !add_capture(input.capture, context, trace, account)) {

@@ -224,15 +224,15 @@ TEST(ProcessorTime, TimeInHandlersAndGapsIsOfNoTask) {
     };
     using Stretch = ProcessorTime::Stretch;
     constexpr std::uint8_t kSwitch = trace::kCodeOf<"context_switch">;
-    EXPECT_EQ(at(10).take(kSwitch, 3), (Stretch{{}, false, {10}, {10}}));
-    EXPECT_EQ(at(20).enter_handler(), (Stretch{3, false, {10}, {20}}));
-    EXPECT_EQ(at(30).leave_handler(), (Stretch{3, true, {20}, {30}}));
-    EXPECT_EQ(at(25).take(kSwitch, 4), (Stretch{3, false, {30}, {30}})) << "a stamp that falls takes no time away";
+    EXPECT_EQ(at(10).take(kSwitch, 3), (Stretch{{}, {}, {10}, {10}}));
+    EXPECT_EQ(at(20).enter_handler(32), (Stretch{3, {}, {10}, {20}}));
+    EXPECT_EQ(at(30).leave_handler(32), (Stretch{3, 32, {20}, {30}}));
+    EXPECT_EQ(at(25).take(kSwitch, 4), (Stretch{3, {}, {30}, {30}})) << "a stamp that falls takes no time away";
     static_cast<void>(at(40));
-    EXPECT_EQ(at(90).take(trace::kCodeOf<"blackout_end">, 0), (Stretch{4, false, {30}, {40}}));
-    EXPECT_EQ(at(95).take(kSwitch, 5), (Stretch{{}, false, {40}, {95}}));
-    EXPECT_EQ(at(99).take(trace::kCodeOf<"blackout_start">, 0), (Stretch{5, false, {95}, {99}}));
-    EXPECT_EQ(time.finish(), (Stretch{{}, false, {99}, {99}}));
+    EXPECT_EQ(at(90).take(trace::kCodeOf<"blackout_end">, 0), (Stretch{4, {}, {30}, {40}}));
+    EXPECT_EQ(at(95).take(kSwitch, 5), (Stretch{{}, {}, {40}, {95}}));
+    EXPECT_EQ(at(99).take(trace::kCodeOf<"blackout_start">, 0), (Stretch{5, {}, {95}, {99}}));
+    EXPECT_EQ(time.finish(), (Stretch{{}, {}, {99}, {99}}));
 }
 
 TEST(Moments, SaturateAtBothEndsOfTime) {

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+#include "host/analyse/time_check.hpp"
+
+#include "host/text/format.hpp"
+
+namespace host::analyse {
+
+void TimeCheck::add(const trace::Event& event, std::uint32_t khz) {
+    if (event.metadata || event.row == nullptr || !event.is_sound()) {
+        return;
+    }
+    m_event = &event;
+    Processor& processor = m_processors[event.cpu];
+    processor.first = processor.first.value_or(event.ticks);
+    processor.sum = processor.sum + processor.time.take(event).length();
+    m_accounting.take(event, m_schedule.take(event), m_schedule, khz);
+    m_event = nullptr;
+}
+
+void TimeCheck::finish() {
+    m_accounting.finish();
+    for (auto& [cpu, processor] : m_processors) {
+        processor.sum = processor.sum + processor.time.finish().length();
+        judge(cpu, processor);
+    }
+}
+
+void TimeCheck::judge(const schedule::JobAccount& account) {
+    if (!account.is_known() || account.residue == 0) {
+        return;
+    }
+    std::string parts;
+    for (std::size_t i = 0; i < schedule::kPartNames.size(); ++i) {
+        parts += fmt::format("{}{} {}", i == 0 ? "" : " + ", schedule::kPartNames[i], account.parts[i].value);
+    }
+    m_sink({.kind = TimeFault::Kind::residue,
+            .event = m_event,
+            .task = account.job.context,
+            .text =
+                fmt::format("job {} of context {} has a residue of {} ticks: response time {} = {}", account.job.number,
+                            account.job.context, account.residue, account.response().value, parts)});
+}
+
+void TimeCheck::judge(std::uint16_t cpu, const Processor& processor) {
+    const lib::Ticks whole = processor.time.last() - *processor.first;
+    if (processor.sum != whole) {
+        m_sink(
+            {.kind = TimeFault::Kind::utilisation,
+             .event = nullptr,
+             .task = {},
+             .text = fmt::format("the uses of cpu{} take {} ticks of its {}", cpu, processor.sum.value, whole.value)});
+    }
+}
+
+} // namespace host::analyse
