@@ -21,6 +21,10 @@ struct TracingShare {
     std::optional<double> share; // of the processors' time, 0 to 1 and beyond; none if the trace spans no time
 };
 
+// Of so many records, rounded down. Nothing if the trace does not record the cost.
+[[nodiscard]] std::optional<lib::Ticks> tracing_time(const std::optional<tracer::TraceCost>& cost,
+                                                     std::uint64_t records);
+
 // Nothing if the trace does not record the cost. removed: Compensation::removed_meanwhile.
 [[nodiscard]] std::optional<TracingShare> tracing_share(const std::optional<tracer::TraceCost>& cost,
                                                         std::uint64_t records, lib::Ticks duration, std::size_t cpus,

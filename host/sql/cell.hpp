@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <compare>
 #include <concepts>
 #include <cstdint>
@@ -29,6 +30,14 @@ class Cell {
         }
     }
 
+    // Not negative.
+    [[nodiscard]] static Cell real(double number) {
+        Cell cell;
+        cell.m_kind = Kind::real;
+        cell.m_number = std::bit_cast<std::int64_t>(number); // in the same order
+        return cell;
+    }
+
     // The text outlives the cell. Texts of the input are cut at a zero byte: SQL has none in texts.
     explicit Cell(std::string_view text)
         : m_kind(Kind::text)
@@ -47,9 +56,9 @@ class Cell {
         return m_kind == Kind::text ? std::optional(m_text) : std::nullopt;
     }
 
-    // Nothing if it is no number.
+    // Nothing if it is no number. Of a fraction its bits.
     [[nodiscard]] std::optional<std::int64_t> number() const {
-        return m_kind == Kind::integer ? std::optional(m_number) : std::nullopt;
+        return m_kind == Kind::integer || m_kind == Kind::real ? std::optional(m_number) : std::nullopt;
     }
 
     // In SQLite's order: NULL, numbers, texts by their bytes.
@@ -67,6 +76,9 @@ class Cell {
         case Kind::integer:
             sqlite3_bind_int64(statement, place, m_number);
             break;
+        case Kind::real:
+            sqlite3_bind_double(statement, place, std::bit_cast<double>(m_number));
+            break;
         case Kind::text:
             sqlite3_bind_text64(statement, place, m_text.data(), m_text.size(), SQLITE_STATIC, SQLITE_UTF8);
             break;
@@ -82,6 +94,9 @@ class Cell {
         case Kind::integer:
             sqlite3_result_int64(context, m_number);
             break;
+        case Kind::real:
+            sqlite3_result_double(context, std::bit_cast<double>(m_number));
+            break;
         case Kind::text:
             sqlite3_result_text64(context, m_text.data(), m_text.size(), lifetime, SQLITE_UTF8);
             break;
@@ -89,7 +104,7 @@ class Cell {
     }
 
   private:
-    enum class Kind : std::uint8_t { null, integer, text };
+    enum class Kind : std::uint8_t { null, integer, real, text };
 
     Kind m_kind = Kind::null;
     std::int64_t m_number = 0;

@@ -3,6 +3,7 @@
 // Dark Arts".
 #include "host/sql/database.hpp"
 
+#include "host/sql/percentile.hpp"
 #include "host/sql/views.hpp"
 #include "host/text/format.hpp"
 
@@ -95,7 +96,7 @@ lib::Result<std::unique_ptr<Database>> Database::open(Source& source) {
     sqlite3*& handle = database->m_database;
     const std::string views = create_views();
     if (sqlite3_open_v2(":memory:", &handle, kFlags, nullptr) != SQLITE_OK ||
-        register_event_table(handle, source) != SQLITE_OK ||
+        register_event_table(handle, source) != SQLITE_OK || register_percentile(handle) != SQLITE_OK ||
         register_row_tables(handle, database->m_contexts) != SQLITE_OK || connect_tables(handle) != SQLITE_OK ||
         sqlite3_exec(handle, views.c_str(), nullptr, nullptr, nullptr) != SQLITE_OK ||
         sqlite3_set_authorizer(handle, authorize, nullptr) != SQLITE_OK) {

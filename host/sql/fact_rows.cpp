@@ -127,6 +127,9 @@ void fact_rows(Table table, const trace::TraceFacts& facts, const RowSink& sink)
     case Table::interrupts:
     case Table::losses:
     case Table::holds:
+    case Table::shares:
+    case Table::preemptions:
+    case Table::utilisation:
         break;
     }
 }

@@ -5,6 +5,7 @@
 //
 // A plan is two characters per condition, and after those of all conditions one for each column of the grouping:
 //   e COLUMN        equal             b COMPARISON    of the begin             n COMPARISON    of the end
+//   a =             the argument of a table that is a function: which rows it has
 #include "host/sql/stored_tables.hpp"
 #include "host/sql/virtual_tables.hpp"
 #include "host/text/format.hpp"
@@ -27,18 +28,27 @@ struct RowTable : sqlite3_vtab {
 
     // By which rows can be grouped: a time is hardly ever equal.
     [[nodiscard]] bool is_key(int column) const {
-        return column >= 0 && !columns[static_cast<std::size_t>(column)].name.ends_with("_ns");
+        if (column < 0 || is_argument(column)) {
+            return false;
+        }
+        const Column& of = columns[static_cast<std::size_t>(column)];
+        return !of.is_real && !of.name.ends_with("_ns") && !of.name.ends_with("_ticks");
     }
 
+    // A hidden column, after the others.
+    [[nodiscard]] bool is_argument(int column) const { return column == static_cast<int>(columns.size()); }
+
     [[nodiscard]] bool is(int column, std::string_view name) const {
-        return column >= 0 && !name.empty() && columns[static_cast<std::size_t>(column)].name == name;
+        return column >= 0 && !is_argument(column) && !name.empty() &&
+               columns[static_cast<std::size_t>(column)].name == name;
     }
 };
 
 struct RowCursor : sqlite3_vtab_cursor {
     const StoredRows* rows = nullptr;
-    const RowIndex* index = nullptr; // null: all rows, as they are stored
-    std::vector<RowRange> rest;      // after the current one, the next one last
+    const RowIndex* index = nullptr;      // null: all rows, as they are stored
+    std::optional<std::int64_t> argument; // of a table that is a function
+    std::vector<RowRange> rest;           // after the current one, the next one last
     RowRange current;
 
     [[nodiscard]] std::uint32_t row() const { return index != nullptr ? index->row(current.begin) : current.begin; }
@@ -66,7 +76,9 @@ std::uint8_t column_of(char letter) {
 int connect(sqlite3* database, void* context, int /*count*/, const char* const* /*arguments*/, sqlite3_vtab** table,
             char** /*error*/) {
     const auto& given = *static_cast<const TableContext*>(context);
-    const std::string declaration = fmt::format("CREATE TABLE x({})", row_of(given.table).columns);
+    const TableRow& row = row_of(given.table);
+    const std::string hidden = row.argument.empty() ? "" : fmt::format(", {} INTEGER HIDDEN", row.argument);
+    const std::string declaration = fmt::format("CREATE TABLE x({}{})", row.columns, hidden);
     if (const int code = sqlite3_declare_vtab(database, declaration.c_str()); code != SQLITE_OK) {
         return code;
     }
@@ -86,6 +98,10 @@ std::string planned(const RowTable& table, sqlite3_index_info& info, int number,
     const char comparison = comparison_letter(constraint.op);
     if (constraint.usable == 0 || comparison == 0 || constraint.iColumn < 0) {
         return {};
+    }
+    if (table.is_argument(constraint.iColumn)) {
+        share = 0.9;
+        return comparison == '=' ? "a=" : "";
     }
     const TableRow& row = row_of(table.context.table);
     if (table.is(constraint.iColumn, row.begin)) {
@@ -112,6 +128,9 @@ int best_index(sqlite3_vtab* base, sqlite3_index_info* info) {
     std::string plan;
     double rows = tables.rows_estimate(table.context.table);
     for (int i = 0; i < info->nConstraint; ++i) {
+        if (table.is_argument(info->aConstraint[i].iColumn) && info->aConstraint[i].usable == 0) {
+            return SQLITE_CONSTRAINT; // rows of which function it is not known
+        }
         double share = 1;
         plan += planned(table, *info, i, share);
         if (share < 1) {
@@ -157,6 +176,7 @@ struct RowRequest {
     std::vector<Cell> keys;
     Bounds begin;
     Bounds end;
+    std::optional<std::int64_t> argument;
     bool nothing = false;
 };
 
@@ -170,6 +190,8 @@ RowRequest request_of(const RowTable& table, std::string_view plan, std::span<sq
             request.end.narrow(detail, value);
         } else if (sqlite3_value_type(value) == SQLITE_NULL) {
             request.nothing = true;
+        } else if (plan[0] == 'a') {
+            request.argument = sqlite3_value_int64(value);
         } else if (const auto key = key_of(value, table.columns[column_of(detail)].is_text)) {
             request.columns.push_back(column_of(detail));
             request.keys.push_back(*key);
@@ -183,21 +205,38 @@ RowRequest request_of(const RowTable& table, std::string_view plan, std::span<sq
     return request;
 }
 
+int refuse(sqlite3_vtab_cursor* base, const std::string& reason) {
+    sqlite3_free(base->pVtab->zErrMsg);
+    base->pVtab->zErrMsg = sqlite3_mprintf("%s", reason.c_str());
+    return SQLITE_ERROR;
+}
+
 int filter(sqlite3_vtab_cursor* base, int /*number*/, const char* plan, int count, sqlite3_value** values) {
     RowCursor& cursor = cursor_of(base);
     const auto& table = *static_cast<const RowTable*>(base->pVtab);
-    StoredRows* const rows = table.context.tables->rows(table.context.table);
+    const RowRequest request = request_of(table, plan, std::span(values, static_cast<std::size_t>(count)));
+    cursor.index = nullptr;
+    cursor.rest.clear();
+    cursor.current = {};
+    cursor.argument = request.argument;
+    if (request.nothing) {
+        return SQLITE_OK;
+    }
+    if (request.argument && *request.argument <= 0) {
+        return refuse(base, fmt::format("{}({}): a positive number of nanoseconds", row_of(table.context.table).name,
+                                        *request.argument));
+    }
+    StoredTables& tables = *table.context.tables;
+    StoredRows* const rows = request.argument ? tables.windows(static_cast<std::uint64_t>(*request.argument))
+                                              : tables.rows(table.context.table);
+    if (rows == nullptr && !tables.stopped()) {
+        return refuse(base, fmt::format("{}({}): more windows than can be kept", row_of(table.context.table).name,
+                                        *request.argument));
+    }
     if (rows == nullptr) {
         return SQLITE_INTERRUPT;
     }
     cursor.rows = rows;
-    cursor.index = nullptr;
-    cursor.rest.clear();
-    cursor.current = {};
-    const RowRequest request = request_of(table, plan, std::span(values, static_cast<std::size_t>(count)));
-    if (request.nothing) {
-        return SQLITE_OK;
-    }
     if (request.columns.empty() && request.begin.whole() && request.end.whole()) {
         cursor.current = {0, rows->size()};
         return SQLITE_OK;
@@ -225,6 +264,10 @@ int at_end(sqlite3_vtab_cursor* base) {
 
 int column(sqlite3_vtab_cursor* base, sqlite3_context* context, int number) {
     const RowCursor& cursor = cursor_of(base);
+    if (static_cast<const RowTable*>(base->pVtab)->is_argument(number)) {
+        Cell::of(cursor.argument).result(context);
+        return SQLITE_OK;
+    }
     cursor.rows->cell(cursor.row(), static_cast<std::size_t>(number)).result(context, SQLITE_STATIC);
     return SQLITE_OK;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "host/sql/schedule_rows.hpp"
 
+#include "host/sql/account_rows.hpp"
 #include "host/text/escape.hpp"
 #include "host/trace/foreign.hpp"
 #include "host/trace/value_text.hpp"
@@ -16,7 +17,6 @@ namespace {
 using schedule::Activity;
 using schedule::Cause;
 using schedule::Change;
-using schedule::Outcome;
 using tracer::Unit;
 
 using Time = std::optional<std::int64_t>;
@@ -62,14 +62,14 @@ std::string_view cause_name(Cause cause) {
     return kNames[static_cast<std::size_t>(cause)];
 }
 
-std::string_view outcome_name(Outcome outcome) {
-    static constexpr auto kNames =
-        std::to_array<std::string_view>({"completed", "aborted", "ended", "replaced", "lost", "unfinished"});
-    static_assert(kNames.size() == static_cast<std::size_t>(Outcome::unfinished) + 1);
-    return kNames[static_cast<std::size_t>(outcome)];
-}
-
 } // namespace
+
+ScheduleRows::ScheduleRows(const RowSink& sink, bool accounts)
+    : m_sink(sink) {
+    if (accounts) {
+        m_accounting.emplace([this](const schedule::JobAccount& account) { add_account(account); });
+    }
+}
 
 const std::string& ScheduleRows::name_of(std::uint32_t context) {
     std::string& name = m_names[context];
@@ -104,19 +104,54 @@ void ScheduleRows::add_interval(const schedule::Interval& interval) {
     m_sink(Table::intervals, cells);
 }
 
-void ScheduleRows::add_job(const schedule::Job& job) {
-    const Time end = time_of(job.end);
-    const std::array cells = {Cell(std::string_view(name_of(job.context))),
-                              Cell(job.context),
-                              Cell(job.number),
-                              cell(job.release.ns),
-                              cell(time_of(job.start)),
-                              cell(end),
-                              cell(time_of(job.deadline)),
-                              cell(difference(job.release.ns, end)),
-                              Cell(job.is_late() ? 1 : 0),
-                              Cell(outcome_name(job.outcome))};
-    m_sink(Table::jobs, cells);
+void ScheduleRows::add_account(const schedule::JobAccount& account) {
+    const AccountRows rows{.names = *m_trace_names,
+                           .task = [this](std::uint32_t context) { return name_of(context); },
+                           .khz = m_facts != nullptr ? m_facts->clock.khz : 0,
+                           .cost = m_facts != nullptr ? m_facts->cost : std::nullopt};
+    rows.add_job(account, m_sink);
+    rows.add_shares(account, m_sink);
+    end_preemption(account.job.context, account.job.end);
+}
+
+void ScheduleRows::end_preemption(std::uint32_t context, std::optional<schedule::Moment> end) {
+    const auto ended = m_preemptions.extract(context);
+    if (ended.empty()) {
+        return;
+    }
+    const Preemption& preemption = ended.mapped();
+    const bool rises = end && end->ticks >= preemption.begin.ticks;
+    const lib::Ticks length = rises ? end->ticks - preemption.begin.ticks : lib::Ticks{};
+    const std::uint32_t khz = m_facts != nullptr ? m_facts->clock.khz : 0;
+    const std::array cells = {Cell(std::string_view(name_of(context))),
+                              Cell(context),
+                              Cell(preemption.job),
+                              Cell(std::string_view(name_of(preemption.by))),
+                              Cell(preemption.by),
+                              Cell(preemption.cpu),
+                              cell(preemption.begin.ns),
+                              cell(time_of(end)),
+                              rises && khz != 0 ? Cell(lib::TickRate{khz}.to_nanoseconds(length).value) : Cell(),
+                              Cell(preemption.begin.ticks.value),
+                              rises ? Cell(length.value) : Cell()};
+    static_assert(static_cast<int>(cells.size()) == column_count(Table::preemptions));
+    m_sink(Table::preemptions, cells);
+}
+
+// Until it has a processor again, or could not continue anyway.
+void ScheduleRows::take_preemption(const trace::Event& event, const Change& change) {
+    const schedule::Moment now = schedule::Moment::of(event);
+    if (change.kind == Change::Kind::waits) {
+        end_preemption(change.context, now);
+    } else if (change.kind == Change::Kind::switched) {
+        end_preemption(change.context, now);
+        const bool is_context = change.other < schedule::kContexts;
+        const schedule::Job* const job =
+            is_context ? m_accounting->jobs().open(static_cast<std::uint16_t>(change.other)) : nullptr;
+        if (job != nullptr && m_schedule.state(change.other) == schedule::TaskState::ready) {
+            m_preemptions[change.other] = {.job = job->number, .by = change.context, .cpu = event.cpu, .begin = now};
+        }
+    }
 }
 
 void ScheduleRows::add_hold(const schedule::Hold& hold) {
@@ -148,19 +183,25 @@ void ScheduleRows::add_loss(const schedule::Loss& loss) {
     m_sink(Table::losses, cells);
 }
 
-void ScheduleRows::add(const trace::Event& event, std::uint32_t khz) {
+void ScheduleRows::add(const trace::Event& event, const trace::TraceFacts& facts) {
     if (event.metadata || !event.is_sound() || (event.row == nullptr && !trace::is_foreign(event))) {
         return;
     }
     m_trace_names = event.names;
+    m_facts = &facts;
     const auto changes = m_schedule.take(event);
     const auto before = m_intervals.last(event.cpu);
     m_intervals.take(event, changes, m_schedule);
-    m_jobs.take(event, changes, khz);
+    if (m_accounting) {
+        m_accounting->take(event, changes, m_schedule, facts.clock.khz);
+    }
     m_handlers.take(event, changes, m_schedule);
     m_losses.take(event, changes, before);
     m_holds.take(event, m_schedule, before);
     for (const Change& change : changes) {
+        if (m_accounting) {
+            take_preemption(event, change);
+        }
         if (change.kind == Change::Kind::created) {
             m_names.erase(change.context); // the context may have been another task's
         }
@@ -172,7 +213,9 @@ void ScheduleRows::finish(const trace::Names& names) {
     m_handlers.finish();
     m_holds.finish();
     m_intervals.finish();
-    m_jobs.finish();
+    if (m_accounting) {
+        m_accounting->finish();
+    }
 }
 
 } // namespace host::sql

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: MIT
 #include "host/sql/stored_rows.hpp"
 
+#include <bit>
+
 namespace host::sql {
 
 StoredRows::StoredRows(Table table)
     : m_table(table) {
     for (const Column& column : columns_of(table)) {
-        m_columns.emplace_back().is_text = column.is_text;
+        Kept& kept = m_columns.emplace_back();
+        kept.is_text = column.is_text;
+        kept.is_real = column.is_real;
     }
 }
 
@@ -41,7 +45,10 @@ Cell StoredRows::cell(std::uint32_t row, std::size_t column) const {
         const std::uint32_t text = kept.texts[row];
         return text != 0 ? Cell(std::string_view(m_texts[text])) : Cell();
     }
-    return kept.nulls[row] ? Cell() : Cell(kept.numbers[row]);
+    if (kept.nulls[row]) {
+        return {};
+    }
+    return kept.is_real ? Cell::real(std::bit_cast<double>(kept.numbers[row])) : Cell(kept.numbers[row]);
 }
 
 const RowIndex& StoredRows::index(const std::vector<std::uint8_t>& columns) {

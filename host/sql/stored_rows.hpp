@@ -43,8 +43,9 @@ class StoredRows {
   private:
     struct Kept {
         bool is_text = false;
+        bool is_real = false;
         std::deque<std::uint32_t> texts;  // numbers in m_texts
-        std::deque<std::int64_t> numbers; // NULL: the least one
+        std::deque<std::int64_t> numbers; // NULL: the least one; of a fraction the bits
         std::vector<bool> nulls;          // of numbers
     };
 

@@ -3,6 +3,7 @@
 
 #include "host/sql/fact_rows.hpp"
 #include "host/sql/schedule_rows.hpp"
+#include "host/sql/utilisation_rows.hpp"
 
 #include <span>
 #include <utility>
@@ -12,7 +13,9 @@ namespace host::sql {
 StoredRows* StoredTables::rows(Table table) {
     if (at(table) == nullptr) {
         want(table);
-        if (row_of(table).follows_events) {
+        if (table == Table::utilisation) {
+            at(table) = utilisation(0);
+        } else if (row_of(table).follows_events) {
             follow_events();
         } else {
             at(table) = std::make_unique<StoredRows>(table);
@@ -23,6 +26,30 @@ StoredRows* StoredTables::rows(Table table) {
         }
     }
     return at(table).get();
+}
+
+// A pass of its own: it does not follow the schedule.
+std::unique_ptr<StoredRows> StoredTables::utilisation(std::uint64_t window_ns) {
+    auto rows = std::make_unique<StoredRows>(Table::utilisation);
+    const RowSink sink = [&rows](Table /*table*/, std::span<const Cell> cells) { rows->add(cells); };
+    UtilisationRows uses(sink, window_ns);
+    const auto scan = m_source.scan({});
+    for (trace::Event event; !uses.overflows() && m_source.take(*scan, event);) {
+        uses.add(event, scan->facts().clock.khz);
+    }
+    if (m_source.stopped() || uses.overflows()) {
+        return nullptr;
+    }
+    uses.finish(scan->facts().clock.khz);
+    return rows;
+}
+
+StoredRows* StoredTables::windows(std::uint64_t window_ns) {
+    std::unique_ptr<StoredRows>& rows = m_windows[window_ns];
+    if (rows == nullptr) {
+        rows = utilisation(window_ns);
+    }
+    return rows.get();
 }
 
 void StoredTables::follow_events() {
@@ -37,10 +64,11 @@ void StoredTables::follow_events() {
             kept->add(cells);
         }
     };
-    ScheduleRows schedule(sink);
+    const auto wants = [&rows](Table table) { return rows[static_cast<std::size_t>(table)] != nullptr; };
+    ScheduleRows schedule(sink, wants(Table::jobs) || wants(Table::shares) || wants(Table::preemptions));
     const auto scan = m_source.scan({});
     for (trace::Event event; m_source.take(*scan, event);) {
-        schedule.add(event, scan->facts().clock.khz);
+        schedule.add(event, scan->facts());
     }
     schedule.finish(scan->facts().names);
     for (std::size_t i = 0; i < kTables; ++i) {

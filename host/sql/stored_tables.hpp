@@ -9,6 +9,7 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <memory>
 
 namespace host::sql {
@@ -31,10 +32,16 @@ class StoredTables {
     // Null if the source was stopped before all rows were known.
     [[nodiscard]] StoredRows* rows(Table table);
 
+    // The rows of `utilisation` for windows of this length. Null if the source was stopped, or there are too many.
+    [[nodiscard]] StoredRows* windows(std::uint64_t window_ns);
+
+    [[nodiscard]] bool stopped() const { return m_source.stopped(); }
+
     // How many rows the table has, about.
     [[nodiscard]] double rows_estimate(Table table) const;
 
   private:
+    [[nodiscard]] std::unique_ptr<StoredRows> utilisation(std::uint64_t window_ns);
     void follow_events();
 
     [[nodiscard]] std::unique_ptr<StoredRows>& at(Table table) { return m_rows[static_cast<std::size_t>(table)]; }
@@ -42,6 +49,7 @@ class StoredTables {
     Source& m_source;
     std::array<bool, kTables> m_wanted{};
     std::array<std::unique_ptr<StoredRows>, kTables> m_rows;
+    std::map<std::uint64_t, std::unique_ptr<StoredRows>> m_windows; // of utilisation, by length
 };
 
 } // namespace host::sql

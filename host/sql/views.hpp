@@ -22,7 +22,9 @@ inline constexpr std::array kViewRows = {
     ViewRow{"mutexes", "SELECT id, name FROM names WHERE kind = 'mutex'"},
     ViewRow{"responses", "SELECT task, context, count(*) AS jobs, min(response_ns) AS least_ns, "
                          "CAST(avg(response_ns) AS INTEGER) AS mean_ns, max(response_ns) AS greatest_ns, "
-                         "sum(missed) AS missed FROM jobs WHERE outcome = 'completed' GROUP BY task, context"},
+                         "sum(missed) AS missed, min(response_ticks) AS least_ticks, "
+                         "sum(response_ticks) / count(*) AS mean_ticks, max(response_ticks) AS greatest_ticks FROM "
+                         "jobs WHERE outcome = 'completed' GROUP BY task, context"},
     // For a mutex; the holder at the begin, NULL if it is not recorded. When the mutex changes hands, the wait ends,
     // and if it continues another one begins.
     ViewRow{"blocking", "SELECT task, context, substr(reason, 7) AS mutex, holder, holder_context, begin_ns, end_ns, "
@@ -39,15 +41,6 @@ inline constexpr std::array kViewRows = {
         "AND other.begin_ns < ifnull(jobs.end_ns, deadline_ns) AND other.end_ns > release_ns "
         "AND other.begin_ns >= release_ns - (SELECT max(duration_ns) FROM intervals WHERE state = 'running') "
         "WHERE missed = 1 GROUP BY jobs.rowid, other.task, other.context, other.cpu"},
-    // Of the time in which it is known what the processor ran, interrupts included. task NULL: all but the idle task.
-    ViewRow{"utilisation",
-            "WITH ran AS MATERIALIZED (SELECT cpu, task, context, sum(duration_ns) AS ran_ns FROM intervals "
-            "WHERE state = 'running' GROUP BY cpu, task, context), "
-            "known AS (SELECT cpu, sum(ran_ns) AS known_ns, ifnull(sum(ran_ns) FILTER (WHERE task != 'idle'), 0) "
-            "AS busy_ns FROM ran GROUP BY cpu) "
-            "SELECT cpu, task, context, ran_ns, round(100.0 * ran_ns / known_ns, 3) AS percent FROM ran JOIN known "
-            "USING (cpu) UNION ALL "
-            "SELECT cpu, NULL, NULL, busy_ns, round(100.0 * busy_ns / known_ns, 3) FROM known"},
 };
 
 [[nodiscard]] inline std::string create_views() {

@@ -9,6 +9,7 @@
 #include "host/convert/table/stored_events.hpp"
 #include "host/sql/fact_rows.hpp"
 #include "host/sql/schedule_rows.hpp"
+#include "host/sql/utilisation_rows.hpp"
 #include "host/sql/views.hpp"
 #include "host/text/format.hpp"
 
@@ -26,6 +27,7 @@ using sql::Table;
 
 constexpr std::string_view kIndices = "CREATE INDEX events_by_kind ON event_rows(kind);"
                                       "CREATE INDEX jobs_by_task ON jobs(task, release_ns);"
+                                      "CREATE INDEX shares_by_job ON shares(context, job);"
                                       "CREATE INDEX intervals_by_task ON intervals(task, begin_ns);"
                                       "CREATE INDEX intervals_by_time ON intervals(begin_ns);"
                                       "CREATE INDEX interrupts_by_time ON interrupts(begin_ns);";
@@ -38,6 +40,7 @@ class Sqlite final : public Writer {
             insert(m_tables[static_cast<std::size_t>(table)], cells);
         })
         , m_schedule(m_sink)
+        , m_utilisation(m_sink)
         , m_stored([this](StoredEvents::Part part, std::span<const Cell> cells) {
             insert(m_parts[static_cast<std::size_t>(part)], cells);
         }) {}
@@ -45,7 +48,7 @@ class Sqlite final : public Writer {
     ~Sqlite() override { close(); }
 
     lib::Result<void, Failure> begin(const Survey* survey) override {
-        m_khz = survey->facts.clock.khz;
+        m_facts = &survey->facts;
         constexpr int kFlags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
         sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0); // counts under a lock; too late if SQLite was used before
         check(sqlite3_open_v2(m_destination.partial_path().c_str(), &m_database, kFlags, nullptr));
@@ -65,11 +68,13 @@ class Sqlite final : public Writer {
 
     void add(const trace::Event& event) override {
         m_stored.add(event);
-        m_schedule.add(event, m_khz);
+        m_schedule.add(event, *m_facts);
+        m_utilisation.add(event, m_facts->clock.khz);
     }
 
     lib::Result<void, Failure> finish(const trace::TraceFacts& facts) override {
         m_schedule.finish(facts.names);
+        m_utilisation.finish(m_facts->clock.khz);
         for (const Table table : {Table::tasks, Table::names, Table::chunks, Table::meta}) {
             sql::fact_rows(table, facts, m_sink);
         }
@@ -141,9 +146,10 @@ class Sqlite final : public Writer {
     std::array<BatchInsert, sql::kTables> m_tables;
     int m_error = SQLITE_OK;
     std::string m_reason;
-    std::uint32_t m_khz = 0;
+    const trace::TraceFacts* m_facts = nullptr; // of the whole trace
     sql::RowSink m_sink;
     sql::ScheduleRows m_schedule;
+    sql::UtilisationRows m_utilisation;
     StoredEvents m_stored;
 };
 

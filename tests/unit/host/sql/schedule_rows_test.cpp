@@ -41,6 +41,7 @@ std::optional<std::int64_t> length_of_handler(std::int64_t begin, std::int64_t e
     };
     ScheduleRows rows(sink);
     const trace::Names names;
+    const trace::TraceFacts facts;
     const auto add = [&](std::string_view name, std::int64_t time_ns) {
         const tracer::EventRow* const row = tracer::find_event(name);
         rows.add({.ticks = {},
@@ -53,7 +54,7 @@ std::optional<std::int64_t> length_of_handler(std::int64_t begin, std::int64_t e
                   .names = &names,
                   .foreign_name = {},
                   .words = {}},
-                 0);
+                 facts);
     };
     add("interrupt_start", begin);
     add("interrupt_end", end);

@@ -98,11 +98,58 @@ TEST_F(SqlViews, AMissAloneOnTheProcessorIsARowToo) {
     EXPECT_THAT(ask("select * from jobs where missed and end_ns <= deadline_ns").rows, IsEmpty());
 }
 
-TEST_F(SqlViews, UtilisationIsOfEachTaskAndOfTheProcessorWithoutIdle) {
+TEST_F(SqlViews, UtilisationDividesTheTimeOfAProcessor) {
     write(schedule().bytes());
-    EXPECT_THAT(ask("select * from utilisation").rows,
-                ElementsAre("0 idle 1 140 14.0 ", "0 low 4 410 41.0 ", "0 worker 2 350 35.0 ", "0 worker 3 100 10.0 ",
-                            "0   860 86.0 "));
+    EXPECT_THAT(ask("select kind, task, context, ran_ticks, share, begin_ns, end_ns from utilisation").rows,
+                ElementsAre("task worker 2 350 0.35 0 1000 ", "task worker 3 100 0.1 0 1000 ",
+                            "task low 4 410 0.41 0 1000 ", "idle idle 1 140 0.14 0 1000 "));
+}
+
+TEST_F(SqlViews, UtilisationIsAFunctionOfTheLengthOfWindows) {
+    write(schedule().bytes());
+    EXPECT_THAT(ask("select begin_ns, task, context, ran_ns, share from utilisation(400)").rows,
+                ElementsAre("0 worker 2 100 0.25 ", "0 low 4 300 0.75 ", "400 worker 2 250 0.625 ",
+                            "400 low 4 110 0.275 ", "400 idle 1 40 0.1 ", "800 worker 3 100 0.5 ",
+                            "800 idle 1 100 0.5 "));
+    EXPECT_THAT(ask("select count(distinct begin_ns), sum(ran_ns) from utilisation(7)").rows, ElementsAre("143 1000 "));
+    EXPECT_THAT(ask("select window, count(*) from utilisation where window = 400").rows, ElementsAre("400 7 "));
+    EXPECT_THAT(ask("select j.job, count(*) from jobs as j, utilisation(j.response_ns) as u group by j.job").rows,
+                ElementsAre("1 21 "))
+        << "a length that another table has";
+    EXPECT_EQ(ask("select * from utilisation(0)").failure, "utilisation(0): a positive number of nanoseconds");
+}
+
+TEST_F(SqlViews, SharesOfAJobAddUpToItsResponse) {
+    write(schedule().bytes());
+    EXPECT_THAT(ask("select part, culprit, who, mutex, holder, inversion, ticks from shares where context = 2").rows,
+                ElementsAre("interference task low    20 ", "execution self     340 ",
+                            "blocking task low bus low bounded 290 "));
+    EXPECT_THAT(ask("select response_ticks, execution_ticks, interference_ticks, blocking_ticks, bounded_ns, "
+                    "suspension_ticks, residue_ticks, dispatches, preemptions from jobs where context = 2")
+                    .rows,
+                ElementsAre("650 340 20 290 290 0 0 2 0 "));
+}
+
+TEST_F(SqlViews, PreemptionsEndWhenTheJobRunsAgain) {
+    ChunkBuilder chunk = named();
+    chunk.event(1000, "context_switch", 1).event(1010, "job_release", 4, 1010).event(1020, "context_switch", 4);
+    chunk.event(1100, "job_release", 2, 1100).event(1110, "context_switch", 2).event(1200, "task_end_cycle", 2);
+    chunk.event(1210, "context_switch", 4).event(1300, "context_switch", 1).event(1400, "ipoint");
+    write(chunk.bytes());
+    EXPECT_THAT(ask("select * from preemptions").rows,
+                ElementsAre("low 4 1 worker 2 0 110 210 100 1110 100 ", "low 4 1 idle 1 0 300   1300  "));
+}
+
+TEST_F(SqlViews, PercentileIsByTheNearestRank) {
+    write(schedule().bytes());
+    EXPECT_THAT(
+        ask("select percentile(response_ns, 50), percentile(response_ns, 51), percentile(share, 100) from jobs, "
+            "utilisation")
+            .rows,
+        ElementsAre("100 650 0.41 "));
+    EXPECT_THAT(ask("select percentile(ns, 50) from shares where ns < 0").rows, ElementsAre(" "));
+    EXPECT_EQ(ask("select percentile(job, 101) from jobs").failure,
+              "percentile(value, percent): numbers, percent from 0 to 100");
 }
 
 } // namespace
