@@ -11,13 +11,6 @@ namespace host::analyse {
 
 using trace::kCodeOf;
 
-void Durations::add(lib::Ticks duration) {
-    ++m_count;
-    m_sum.value = m_sum.value > ~duration.value ? ~std::uint64_t{0} : m_sum.value + duration.value;
-    m_least = std::min(m_least, duration);
-    m_greatest = std::max(m_greatest, duration);
-}
-
 void Summary::add(const trace::Event& event) {
     if (event.metadata || !event.is_sound()) {
         return;
@@ -47,12 +40,10 @@ void Summary::add(const trace::Event& event) {
 }
 
 void Summary::give(Cpu& cpu, const schedule::ProcessorTime::Stretch& stretch) {
-    if (stretch.handler) {
-        cpu.interrupt_time = cpu.interrupt_time + stretch.length();
-    } else if (stretch.task) {
-        lib::Ticks& total = m_tasks[*stretch.task].cpu_time;
-        total = total + stretch.length();
-    }
+    lib::Ticks& total = stretch.handler ? cpu.uses.interrupts
+                        : stretch.task  ? cpu.uses.tasks[*stretch.task]
+                                        : cpu.uses.unknown;
+    total = total + stretch.length();
 }
 
 void Summary::add_interrupt(const trace::Event& event, Cpu& cpu) {
@@ -96,30 +87,15 @@ void Summary::add_task(const trace::Event& event) {
         break;
     case kCodeOf<"task_activate">:
         ++m_tasks[event.par1].activations;
-        release(event, true);
         break;
     case kCodeOf<"task_timer">:
         ++m_tasks[event.par1].releases;
-        release(event, false);
         break;
     case kCodeOf<"task_dispatch">:
         ++m_tasks[event.par1].dispatches;
         break;
-    case kCodeOf<"task_begin_cycle">:
-        if (auto& queue = m_releases[event.par1]; !queue.empty()) {
-            queue.front().may_be_replaced = false;
-        }
-        break;
-    case kCodeOf<"job_skipped">: // the release before it comes to nothing
-        if (auto& queue = m_releases[event.par1]; !queue.empty()) {
-            queue.pop_back();
-        }
-        break;
     case kCodeOf<"task_end_cycle">:
-        end_job(event);
-        break;
-    case kCodeOf<"task_end">:
-        m_releases.erase(event.par1);
+        ++m_tasks[event.par1].jobs;
         break;
     case kCodeOf<"task_deadline_miss">:
         ++m_tasks[event.par1].deadline_misses;
@@ -135,34 +111,30 @@ void Summary::add_task(const trace::Event& event) {
     }
 }
 
-void Summary::release(const trace::Event& event, bool by_activation) {
-    std::deque<Release>& queue = m_releases[event.par1];
-    if (!by_activation && queue.size() == 1 && queue.front().may_be_replaced) {
-        queue.clear();
-    }
-    queue.push_back({.at = event.ticks, .may_be_replaced = by_activation});
-    if (queue.size() > kReleasesMax) {
-        queue.pop_front();
-    }
-}
-
-void Summary::end_job(const trace::Event& event) {
-    TaskFigures& task = m_tasks[event.par1];
-    ++task.jobs;
-    std::deque<Release>& queue = m_releases[event.par1];
-    if (queue.empty()) {
-        return; // released before the trace began
-    }
-    if (event.ticks >= queue.front().at) {
-        task.response.add(event.ticks - queue.front().at);
-    }
-    queue.pop_front();
-}
-
 void Summary::finish() {
     for (auto& [number, cpu] : m_cpus) {
         give(cpu, cpu.time.finish());
+        for (const auto& [context, ticks] : cpu.uses.tasks) {
+            lib::Ticks& total = m_tasks[context].cpu_time;
+            total = total + ticks;
+        }
     }
+}
+
+lib::Ticks Uses::sum() const {
+    lib::Ticks sum = interrupts + unknown;
+    for (const auto& [context, ticks] : tasks) {
+        sum = sum + ticks;
+    }
+    return sum;
+}
+
+std::map<std::uint16_t, Uses> Summary::uses() const {
+    std::map<std::uint16_t, Uses> uses;
+    for (const auto& [number, cpu] : m_cpus) {
+        uses[number] = cpu.uses;
+    }
+    return uses;
 }
 
 lib::Ticks Summary::duration() const {
@@ -172,7 +144,7 @@ lib::Ticks Summary::duration() const {
 lib::Ticks Summary::interrupt_time() const {
     lib::Ticks sum;
     for (const auto& [number, cpu] : m_cpus) {
-        sum = sum + cpu.interrupt_time;
+        sum = sum + cpu.uses.interrupts;
     }
     return sum;
 }

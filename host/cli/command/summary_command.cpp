@@ -45,6 +45,7 @@ trace::ExitStatus summarise(const SummaryInput& input, Context context) {
     return with_trace(input, context, "summarising", [&](formats::Trace& trace) {
         analyse::Summary summary;
         analyse::Latencies latencies(std::move(raises.value()));
+        analyse::TraceMetrics metrics;
         trace::Event event;
         analyse::Summary shown;
         Selection selection(input.selection);
@@ -52,6 +53,7 @@ trace::ExitStatus summarise(const SummaryInput& input, Context context) {
             if (selection.in_span(event)) {
                 summary.add(event);
                 latencies.add(event);
+                metrics.add(event, trace.facts().clock.khz);
             }
             if (selection.everything() || selection.contains(event)) {
                 shown.add(event);
@@ -61,7 +63,7 @@ trace::ExitStatus summarise(const SummaryInput& input, Context context) {
         latencies.finish();
         const Accounts accounts = accounts_of(trace);
         const Verdict verdict = verdict_of(trace, accounts);
-        const SummaryView view{input.path, trace, selection, summary, shown, latencies, accounts, verdict};
+        const SummaryView view{input.path, trace, selection, summary, metrics, shown, latencies, accounts, verdict};
         input.json ? print_summary_json(context.out, view) : print_summary(context.out, view);
         return worse(status_of("summary", selection, trace, context),
                      verdict.whole ? trace::ExitStatus::clean : trace::ExitStatus::damaged);

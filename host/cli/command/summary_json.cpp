@@ -5,6 +5,7 @@
 #include "host/cli/event/json_version.hpp"
 
 #include "host/text/escape.hpp"
+#include "host/text/format.hpp"
 #include "host/text/json_writer.hpp"
 #include "host/trace/names.hpp"
 #include "lib/wire_numbers.hpp"
@@ -20,13 +21,85 @@ std::optional<std::uint64_t> ns(const SummaryView& view, lib::Ticks ticks) {
     return khz != 0 ? std::optional(lib::TickRate{khz}.to_nanoseconds(ticks).value) : std::nullopt;
 }
 
+// Both exactly and in nanoseconds.
+void add_time(Json& json, const SummaryView& view, std::string_view name, lib::Ticks ticks) {
+    json.member(std::string(name) + "_ticks", ticks.value);
+    json.member(std::string(name) + "_ns", ns(view, ticks));
+}
+
 void add_durations(Json& json, const SummaryView& view, const analyse::Durations& durations) {
-    json.begin_object();
     json.member("count", durations.count());
-    json.member("least_ns", ns(view, durations.least()));
-    json.member("mean_ns", ns(view, durations.mean()));
-    json.member("greatest_ns", ns(view, durations.greatest()));
+    add_time(json, view, "least", durations.least());
+    add_time(json, view, "mean", durations.mean());
+    add_time(json, view, "greatest", durations.greatest());
+}
+
+void add_durations(Json& json, const SummaryView& view, std::string_view name, const analyse::Durations& durations) {
+    json.begin_object(name);
+    add_durations(json, view, durations);
+    add_time(json, view, "total", durations.sum());
     json.end_object();
+}
+
+// The quantities of docs/metrics.md. Of a task without complete jobs, zero of each.
+void add_metrics(Json& json, const SummaryView& view, const analyse::TaskMetrics& metrics) {
+    json.begin_object("response");
+    add_durations(json, view, metrics.response);
+    for (const std::uint32_t percent : analyse::TaskMetrics::kPercentiles) {
+        add_time(json, view, fmt::format("percentile_{}", percent), metrics.percentile(percent));
+    }
+    add_time(json, view, "absolute_jitter", metrics.absolute_finishing_jitter());
+    add_time(json, view, "relative_jitter", metrics.relative_finishing_jitter());
+    json.end_object();
+    add_time(json, view, "start_jitter", metrics.start_jitter());
+    for (std::size_t i = 0; i < metrics.parts.size(); ++i) {
+        add_durations(json, view, schedule::kPartNames[i], metrics.parts[i]);
+    }
+    add_durations(json, view, "gross", metrics.gross);
+    json.begin_object("blocking_by");
+    for (std::size_t i = 1; i < metrics.blocking_by.size(); ++i) {
+        add_time(json, view, schedule::kInversionNames[i], metrics.blocking_by[i]);
+    }
+    json.end_object();
+    json.member("job_records", metrics.records.sum().value);
+    const auto tracing = analyse::tracing_time(view.trace.facts().cost, metrics.records.sum().value);
+    json.member("tracing_ticks", tracing ? std::optional(tracing->value) : std::nullopt);
+    json.member("tracing_ns", tracing ? ns(view, *tracing) : std::nullopt);
+    json.member("job_dispatches", metrics.dispatches);
+    json.member("preemptions", metrics.preemptions);
+    json.member("migrations", metrics.migrations);
+}
+
+// All ticks of a processor, and the shares of a sum of 1.
+void add_processors(Json& json, const SummaryView& view) {
+    json.begin_array("processors");
+    for (const auto& [cpu, uses] : view.summary.uses()) {
+        const lib::Ticks whole = uses.sum();
+        const auto add_use = [&](lib::Ticks ticks) {
+            add_time(json, view, "time", ticks);
+            json.member("share",
+                        whole.value != 0 ? static_cast<double>(ticks.value) / static_cast<double>(whole.value) : 0.0);
+        };
+        json.begin_object();
+        json.member("cpu", cpu);
+        add_time(json, view, "time", whole);
+        json.begin_array("tasks");
+        for (const auto& [context, ticks] : uses.tasks) {
+            json.begin_object();
+            json.member("context", context);
+            add_use(ticks);
+            json.end_object();
+        }
+        json.end_array();
+        json.begin_object("interrupts");
+        add_use(uses.interrupts);
+        json.end_object();
+        json.begin_object("unknown");
+        add_use(uses.unknown);
+        json.end_object();
+        json.end_object();
+    }
+    json.end_array();
 }
 
 void add_task(Json& json, const SummaryView& view, std::uint16_t context, const analyse::TaskFigures& figures) {
@@ -52,8 +125,9 @@ void add_task(Json& json, const SummaryView& view, std::uint16_t context, const 
     json.member("deadline_misses", figures.deadline_misses);
     json.member("wcet_violations", figures.wcet_violations);
     json.member("inheritances", figures.inheritances);
-    json.key("response");
-    add_durations(json, view, figures.response);
+    static const analyse::TaskMetrics kNone;
+    const auto metrics = view.metrics.tasks().find(context);
+    add_metrics(json, view, metrics != view.metrics.tasks().end() ? metrics->second : kNone);
     json.end_object();
 }
 
@@ -255,6 +329,7 @@ void print_summary_json(Output& out, const SummaryView& view) {
     }
     add_event_counts(json, view.shown);
     json.member("interrupt_time_ns", ns(view, view.summary.interrupt_time()));
+    add_processors(json, view);
     json.begin_array("tasks");
     for (const auto& [context, figures] : view.summary.tasks()) {
         if (view.selection.is_task(view.trace.facts().names, context)) {

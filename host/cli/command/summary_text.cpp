@@ -10,6 +10,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
 
 namespace host::cli {
 
@@ -177,28 +180,72 @@ void print_tasks(Output& out, const SummaryView& view) {
     }
 }
 
+struct TaskWithJobs {
+    std::uint16_t context;
+    const analyse::TaskMetrics& metrics;
+};
+
+// Those of which jobs are complete.
+std::vector<TaskWithJobs> tasks_with_jobs(const SummaryView& view) {
+    std::vector<TaskWithJobs> tasks;
+    for (const auto& [context, metrics] : view.metrics.tasks()) {
+        if (metrics.response.count() != 0 && view.selection.is_task(view.trace.facts().names, context)) {
+            tasks.push_back({context, metrics});
+        }
+    }
+    return tasks;
+}
+
 void print_responses(Output& out, const SummaryView& view) {
-    const auto has_response = [](const auto& entry) { return entry.second.response.count() != 0; };
-    if (std::ranges::none_of(view.summary.tasks(), has_response)) {
+    const std::vector<TaskWithJobs> tasks = tasks_with_jobs(view);
+    if (tasks.empty()) {
         return;
     }
     const Times times(view.trace.facts().clock.khz);
-    print_heading(out, fmt::format("{:<17} {:>8} {:>11} {:>11} {:>11} {:>11}", "response times", "jobs", "least",
-                                   "mean", "greatest", "deadline"));
+    print_heading(out, fmt::format("{:<17} {:>8} {:>11} {:>11} {:>11} {:>11} {:>11} {:>11}", "response times", "jobs",
+                                   "least", "mean", "99 %", "greatest", "jitter", "deadline"));
     if (shows_hosts_clock(view.trace)) {
         out.print("  {}\n", out.styled(Style::warning, kEmulatedNote));
     }
-    for (const auto& [context, task] : view.summary.tasks()) {
-        if (task.response.count() == 0 || !view.selection.is_task(view.trace.facts().names, context)) {
-            continue;
-        }
+    for (const auto& [context, task] : tasks) {
         const trace::TaskNames* const names = view.trace.facts().names.task(context);
         const bool has_deadline = names != nullptr && names->parameters && names->parameters->deadline_ns != 0;
         const std::string deadline =
             has_deadline ? fmt::format("{:.2f} ms", static_cast<double>(names->parameters->deadline_ns) / 1e6) : "-";
-        out.print("  {:<15} {:>8} {:>11} {:>11} {:>11} {:>11}\n", cut(task_title(view, context), 15),
+        out.print("  {:<15} {:>8} {:>11} {:>11} {:>11} {:>11} {:>11} {:>11}\n", cut(task_title(view, context), 15),
                   grouped(task.response.count()), times.text(task.response.least()), times.text(task.response.mean()),
-                  times.text(task.response.greatest()), deadline);
+                  times.text(task.percentile(99)), times.text(task.response.greatest()),
+                  times.text(task.absolute_finishing_jitter()), deadline);
+    }
+    print_heading(out, fmt::format("{:<17} {:>12} {:>12} {:>12} {:>12} {:>12} {:>12}", "mean parts of them", "jitter",
+                                   "execution", "interference", "blocking", "suspension", "tracing"));
+    for (const auto& [context, task] : tasks) {
+        const auto tracing = analyse::tracing_time(view.trace.facts().cost, task.records.mean().value);
+        out.print("  {:<15}", cut(task_title(view, context), 15));
+        for (const analyse::Durations& part : task.parts) {
+            out.print(" {:>12}", times.text(part.mean()));
+        }
+        out.print(" {:>12}\n", tracing ? times.text(*tracing) : "-");
+    }
+}
+
+// All parts of a processor's time.
+void print_processors(Output& out, const SummaryView& view) {
+    const auto uses = view.summary.uses();
+    if (uses.empty()) {
+        return;
+    }
+    print_heading(out, fmt::format("{:<17} {:>8} {:>11} {:>11} {:>11} {:>11}", "processors", "", "tasks", "idle",
+                                   "interrupts", "unknown"));
+    for (const auto& [cpu, of] : uses) {
+        lib::Ticks idle;
+        lib::Ticks tasks;
+        for (const auto& [context, ticks] : of.tasks) {
+            lib::Ticks& sum = view.trace.facts().names.find(tracer::Unit::context, context) == "idle" ? idle : tasks;
+            sum = sum + ticks;
+        }
+        out.print("  {:<15} {:>8} {:>11} {:>11} {:>11} {:>11}\n", fmt::format("cpu{}", cpu), "", share(tasks, of.sum()),
+                  share(idle, of.sum()), share(of.interrupts, of.sum()), share(of.unknown, of.sum()));
     }
 }
 
@@ -298,6 +345,7 @@ void print_families(Output& out, const SummaryView& view) {
 void print_summary(Output& out, const SummaryView& view) {
     print_head(out, view);
     print_tasks(out, view);
+    print_processors(out, view);
     print_responses(out, view);
     print_interrupts(out, view);
     print_latencies(out, view);

@@ -4,6 +4,7 @@
 
 #include "host/analyse/latencies.hpp"
 #include "host/analyse/summary.hpp"
+#include "host/analyse/task_metrics.hpp"
 #include "host/analyse/tracing_share.hpp"
 #include "host/cli/command/verdict.hpp"
 #include "host/cli/event/selection.hpp"
@@ -20,10 +21,11 @@ namespace host::cli {
 struct SummaryView {
     const std::string& title; // what the user named on the command line
     const formats::Trace& trace;
-    const Selection& selection;          // what the figures are of
-    const analyse::Summary& summary;     // of the span
-    const analyse::Summary& shown;       // of the events asked for: only their numbers mean anything
-    const analyse::Latencies& latencies; // of the span
+    const Selection& selection;           // what the figures are of
+    const analyse::Summary& summary;      // of the span
+    const analyse::TraceMetrics& metrics; // of the span, as the rest
+    const analyse::Summary& shown;        // of the events asked for: only their numbers mean anything
+    const analyse::Latencies& latencies;  // of the span
     const Accounts& accounts;
     const Verdict& verdict;
 };

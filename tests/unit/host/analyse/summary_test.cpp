@@ -55,61 +55,32 @@ TEST(Summary, ChargesEachTaskItsOwnPartWhenTheSwitchHappensInsideAHandler) {
     EXPECT_EQ(summary.interrupt_time().value, 30U);
 }
 
-TEST(Summary, MeasuresResponsesFromReleaseToEndOfCycleInOrder) {
+TEST(Summary, CountsWhatHappensToATask) {
     ChunkBuilder chunk;
     chunk.event(0, "task_activate", 12).event(70, "task_end_cycle", 12);
-    chunk.event(100, "task_timer", 12).event(200, "task_timer", 12); // the first one is late
-    chunk.event(230, "task_end_cycle", 12).event(240, "task_end_cycle", 12);
+    chunk.event(100, "task_timer", 12).event(200, "task_timer", 12).event(230, "task_end_cycle", 12);
     chunk.event(250, "task_deadline_miss", 12).event(251, "task_wcet_violation", 12).event(252, "inheritance", 12, 13);
     const TaskFigures task = summarise(chunk.bytes()).tasks().at(12);
-    EXPECT_EQ(task.jobs, 3U);
+    EXPECT_EQ(task.jobs, 2U);
     EXPECT_EQ(task.activations, 1U);
     EXPECT_EQ(task.releases, 2U);
-    EXPECT_EQ(task.response.count(), 3U);
-    EXPECT_EQ(task.response.least().value, 40U);
-    EXPECT_EQ(task.response.greatest().value, 130U);
-    EXPECT_EQ(task.response.mean().value, 80U);
     EXPECT_EQ(task.deadline_misses, 1U);
     EXPECT_EQ(task.wcet_violations, 1U);
     EXPECT_EQ(task.inheritances, 1U);
 }
 
-TEST(Summary, CountsTheOffsetOfATaskAsNoResponseTime) {
+// Before the first switch, and in a gap, it is unknown.
+TEST(Summary, DividesAllTimeOfAProcessor) {
     ChunkBuilder chunk;
-    chunk.parameters({.context = 12, .level = 0, .period_ns = 100, .offset_ns = 50});
-    chunk.event(0, "task_activate", 12).event(50, "task_timer", 12).event(60, "task_end_cycle", 12);
-    const TaskFigures task = summarise(chunk.bytes()).tasks().at(12);
-    EXPECT_EQ(task.response.count(), 1U);
-    EXPECT_EQ(task.response.greatest().value, 10U);
-}
-
-TEST(Summary, LetsATimerReplaceTheActivationOnlyBeforeTheJobBegins) {
-    ChunkBuilder chunk;
-    chunk.event(0, "task_activate", 12).event(10, "task_begin_cycle", 12).event(100, "task_timer", 12);
-    chunk.event(150, "task_end_cycle", 12).event(160, "task_end_cycle", 12);
-    const TaskFigures task = summarise(chunk.bytes()).tasks().at(12);
-    EXPECT_EQ(task.response.count(), 2U);
-    EXPECT_EQ(task.response.greatest().value, 150U);
-    EXPECT_EQ(task.response.least().value, 60U);
-}
-
-TEST(Summary, ForgetsTheReleaseOfAJobThatIsSkipped) {
-    ChunkBuilder chunk;
-    chunk.event(0, "task_activate", 12).event(10, "task_activate", 12).event(11, "job_skipped", 12);
-    chunk.event(50, "task_end_cycle", 12).event(100, "task_activate", 12).event(120, "task_end_cycle", 12);
-    const TaskFigures task = summarise(chunk.bytes()).tasks().at(12);
-    EXPECT_EQ(task.response.count(), 2U);
-    EXPECT_EQ(task.response.greatest().value, 50U);
-    EXPECT_EQ(task.response.least().value, 20U);
-}
-
-TEST(Summary, KnowsNoResponseOfAJobThatWasReleasedBeforeTheTrace) {
-    ChunkBuilder chunk;
-    chunk.event(10, "task_end_cycle", 12).event(20, "interrupt_end", 32);
-    const Summary summary = summarise(chunk.bytes());
-    EXPECT_EQ(summary.tasks().at(12).jobs, 1U);
-    EXPECT_EQ(summary.tasks().at(12).response.count(), 0U);
-    EXPECT_EQ(summary.interrupt_time().value, 0U);
+    chunk.event(0, "ipoint", 1).event(30, "context_switch", 12).event(100, "interrupt_start", 32);
+    chunk.event(110, "interrupt_end", 32).event(200, "context_switch", 13).event(250, "blackout_start");
+    chunk.event(900, "blackout_end", 0, 7).event(910, "context_switch", 13).event(1000, "ipoint", 1);
+    const Uses uses = summarise(chunk.bytes()).uses().at(0);
+    EXPECT_EQ(uses.tasks.at(12).value, 160U);
+    EXPECT_EQ(uses.tasks.at(13).value, 140U);
+    EXPECT_EQ(uses.interrupts.value, 10U);
+    EXPECT_EQ(uses.unknown.value, 30U + 660);
+    EXPECT_EQ(uses.sum().value, 1000U);
 }
 
 TEST(Summary, GivesTheTimeOfAGapToNoTask) {

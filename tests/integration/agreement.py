@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: MIT
+"""The quantities of docs/metrics.md are the same wherever they are shown, to the tick: in `remora summary`, `remora
+sql`, the SQLite file, and what other formats say of jobs and intervals."""
+import json
+
+from support.cases import CASES, Case, expect, expect_equal
+from support.context import EFI, KERNEL, REMORA
+
+from integration.whole_run import environment
+
+APPS = ("control", "inversion", "overload", "rm_vs_edf", "servers")
+PARTS = ("jitter", "execution", "interference", "blocking", "suspension")
+
+
+def session_of(ctx, app):
+    ctx.run("qemu/run.sh", KERNEL, EFI, REMORA,
+            env=environment(ctx, APP=app, SINK="udp", BOOT="pvh", CLOCK="icount"))
+    return ctx.dir / "out" / "udp"
+
+
+def sql(ctx, trace, statement):
+    return json.loads(ctx.remora("sql", trace, statement, "--json").stdout)["rows"]
+
+
+def by_task(rows):
+    return {row["context"]: row for row in rows}
+
+
+def figures(values):
+    """As a summary shows them."""
+    return {"count": len(values), "least_ticks": min(values, default=0), "greatest_ticks": max(values, default=0),
+            "mean_ticks": sum(values) // len(values) if values else 0}
+
+
+def nearest_rank(values, percent):
+    return sorted(values)[max(0, -(-percent * len(values) // 100) - 1)]
+
+
+def summary_is_that_of_the_jobs(task, jobs):
+    """Every figure of a task, computed anew from the rows of its complete jobs."""
+    name = task["name"]
+    responses = [job["response_ticks"] for job in jobs]
+    shown = task["response"]
+    expect_equal({key: shown[key] for key in figures([])}, figures(responses), f"responses of {name}")
+    if not jobs:
+        return
+    for percent in (50, 90, 99):
+        expect_equal(shown[f"percentile_{percent}_ticks"], nearest_rank(responses, percent), f"{percent} % of {name}")
+    expect_equal(shown["absolute_jitter_ticks"], max(responses) - min(responses), f"absolute jitter of {name}")
+    consecutive = [abs(after["response_ticks"] - before["response_ticks"]) for before, after in zip(jobs, jobs[1:])
+                   if after["job"] == before["job"] + 1]
+    expect_equal(shown["relative_jitter_ticks"], max(consecutive, default=0), f"relative jitter of {name}")
+    starts = [job["start_ticks"] - job["release_ticks"] for job in jobs if job["start_ticks"] is not None]
+    expect_equal(task["start_jitter_ticks"], max(starts) - min(starts), f"start jitter of {name}")
+    known = [job for job in jobs if job["residue_ticks"] is not None]
+    for part in (*PARTS, "gross"):
+        values = [job[f"{part}_ticks"] for job in known]
+        expect_equal({key: task[part][key] for key in figures([])}, figures(values), f"{part} of {name}")
+    for count in ("preemptions", "migrations", "dispatches"):
+        key = "job_dispatches" if count == "dispatches" else count
+        expect_equal(task[key], sum(job[count] for job in known), f"{count} of {name}")
+
+
+def parts_and_shares_add_up(jobs, shares):
+    sums = {}
+    for share in shares:
+        key = share["context"], share["job"], share["part"]
+        sums[key] = sums.get(key, 0) + share["ticks"]
+    for job in jobs:
+        if job["residue_ticks"] is None:
+            continue
+        what = f"job {job['job']} of {job['task']}"
+        expect_equal(job["residue_ticks"], 0, f"residue of {what}")
+        expect_equal(sum(job[f"{part}_ticks"] for part in PARTS), job["response_ticks"], f"parts of {what}")
+        for part in PARTS:
+            expect_equal(sums.get((job["context"], job["job"], part), 0), job[f"{part}_ticks"], f"{part} of {what}")
+
+
+def processors_are_divided(summary, uses):
+    """All uses of a processor are its time, in the summary and in the table."""
+    for processor in summary["processors"]:
+        here = [use for use in uses if use["cpu"] == processor["cpu"]]
+        expect_equal(sum(use["ran_ticks"] for use in here), processor["time_ticks"], "the time of a processor")
+        expect(abs(sum(use["share"] for use in here) - 1) < 1e-9, "shares do not sum to 1")
+        tasks = {use["context"]: use["ran_ticks"] for use in here if use["kind"] in ("task", "idle")}
+        expect_equal({task["context"]: task["time_ticks"] for task in processor["tasks"] if task["time_ticks"]}, tasks,
+                     "time of tasks")
+        interrupts = sum(use["ran_ticks"] for use in here if use["kind"] == "interrupt")
+        expect_equal(processor["interrupts"]["time_ticks"], interrupts, "time of interrupts")
+
+
+def windows_add_up(ctx, trace, uses):
+    """Windows of any length divide the same time."""
+    for window_ns in (1_000_003, 50_000_000):
+        rows = sql(ctx, trace, "select cpu, kind, context, vector, sum(ran_ticks) as ticks from "
+                               f"utilisation({window_ns}) group by cpu, kind, context, vector order by 1, 2, 3, 4")
+        whole = sorted(((use["cpu"], use["kind"], use["context"] or 0, use["vector"] or 0), use["ran_ticks"])
+                       for use in uses)
+        expect_equal(sorted(((row["cpu"], row["kind"], row["context"] or 0, row["vector"] or 0), row["ticks"])
+                            for row in rows), whole, f"windows of {window_ns} ns")
+        worst = sql(ctx, trace, f"select max(abs(total - 1)) as off from (select sum(share) as total from "
+                                f"utilisation({window_ns}) group by cpu, begin_ns)")
+        expect(worst[0]["off"] < 1e-9, f"shares of a window of {window_ns} ns sum to 1 but for {worst[0]['off']}")
+
+
+def agreement(app):
+    def body(ctx):
+        trace = session_of(ctx, app)
+        summary = json.loads(ctx.remora("summary", "--json", trace).stdout)
+        jobs = sql(ctx, trace, "select * from jobs order by context, job")
+        complete = [job for job in jobs if job["outcome"] == "completed"]
+        expect(len(complete) > 3, f"only {len(complete)} complete jobs in {app}")
+        for task in summary["tasks"]:
+            summary_is_that_of_the_jobs(task, [job for job in complete if job["context"] == task["context"]])
+        parts_and_shares_add_up(jobs, sql(ctx, trace, "select * from shares"))
+        lost = sql(ctx, trace, "select context, job, count(*) as preemptions from preemptions group by context, job")
+        counted = {(row["context"], row["job"]): row["preemptions"] for row in lost}
+        for job in jobs:
+            if job["preemptions"] is not None:
+                expect_equal(counted.get((job["context"], job["job"]), 0), job["preemptions"], f"preemptions of {job}")
+        uses = sql(ctx, trace, "select * from utilisation")
+        processors_are_divided(summary, uses)
+        windows_add_up(ctx, trace, uses)
+        database = ctx.convert(trace, "sqlite", name="trace.sqlite")
+        kept = json.loads(ctx.run("sqlite3", "-readonly", "-json", database,
+                                  "select * from jobs order by context, job").stdout)
+        expect_equal(kept, jobs, "jobs in the file")
+    return body
+
+
+for name in APPS:
+    CASES.append(Case(f"metrics_agree_{name}", agreement(name), timeout_s=120))
