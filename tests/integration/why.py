@@ -5,6 +5,7 @@ import json
 
 from support.cases import case, expect
 from support.context import TEST_KERNEL
+from support.guests import OK
 
 # Task of the fault -> the cause, and what the sentence must name.
 FAULTS = {
@@ -50,10 +51,27 @@ def why_names_the_fault_that_was_put_in(ctx):
     expect(answer["first_of_row"]["job"] == 1 and answer["row"] == 3, f"{answer['first_of_row']}, {answer['row']}")
 
 
+# Application, task, options -> the cause, and what the sentences must name.
+LESSONS = (
+    ("inversion", "bus_dist", (), "missing_inheritance",
+     ("comm ran while weather held the mutex bus, which has no inheritance", "on time, with")),
+    ("overload", "fast", ("--first-miss",), "others_overrun",
+     ("greedy declares 12.00 ms and executed 16.00 ms", "medium declares 6.00 ms and executed 8.00 ms",
+      "on time, with")),
+    ("overload", "greedy", (), "server_budget", ("server greedy has 5.00 ms every 40.00 ms", "used up")),
+    ("servers", "video", (), "server_budget", ("server video has 2.00 ms every 10.00 ms", "used up")),
+)
+
+
 @case
 def why_names_what_the_lessons_show(ctx):
-    _, directory = ctx.traced("inversion", nic="none")
-    text, answer = explain(ctx, ctx.adopt(directory), "bus_dist")
-    expect(answer["cause"] == "missing_inheritance", text)
-    for words in ("comm ran while weather held the mutex bus, which has no inheritance", "on time, with"):
-        expect(words in text.replace("\n    ", " "), f"`{words}` is missing:\n{text}")
+    traces = {}
+    for app in ("inversion", "overload", "servers"):
+        image = ctx.make_ramdisk()
+        ctx.boot(app, nic="none", sink="disk", ramdisk=image).expect_code(OK)
+        traces[app] = image.rename(ctx.dir / f"{app}.img")
+    for app, task, options, cause, sentences in LESSONS:
+        text, answer = explain(ctx, traces[app], task, *options)
+        expect(answer["cause"] == cause, f"{app}, {task}: {answer['cause']}, not {cause}:\n{text}")
+        for words in sentences:
+            expect(words in text.replace("\n    ", " "), f"{app}, {task}: `{words}` is missing:\n{text}")
