@@ -4,6 +4,7 @@
 #include "lib/assert.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 namespace host::report {
 
@@ -39,8 +40,7 @@ Times times_of(std::span<const Table* const> tables) {
                              [](std::uint64_t time) { return time != kNoTime; });
     }
     std::ranges::sort(all);
-    const auto repeated = std::ranges::unique(all);
-    all.erase(repeated.begin(), repeated.end());
+    all.erase(std::unique(all.begin(), all.end()), all.end()); // clang 14 refuses the algorithm of std::ranges
     return all;
 }
 
