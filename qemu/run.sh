@@ -38,6 +38,7 @@ COLLECTOR_STATUS=
 TIMED_OUT=
 STILL_ON=
 PROBLEMS=()
+RAISES=() # an option of remora
 
 # --- host side -------------------------------------------------------------------------------------------------------
 
@@ -150,7 +151,7 @@ start_guest() {
         monitor=(-chardev "pipe,id=monitor,path=$(quoted "$MONITOR")" -mon 'chardev=monitor,mode=control')
     fi
     local raises=
-    [[ ${OBSERVE:-off} != on ]] || raises=$OUT/raises.csv
+    [[ ${OBSERVE:-off} != on ]] || raises=$OUT/raises.csv RAISES=(--raises "$OUT/raises.csv")
     KERNEL=$KERNEL EFI_LOADER=$EFI_LOADER WORK=$OUT RAMDISK=$ramdisk RAM=$ram BOOT=$BOOT ACCEL=$ACCEL CLOCK=$CLOCK \
         OBSERVER=$OBSERVER RAISES=$raises \
         NIC=$NIC setsid "$(dirname "$0")/boot.sh" "$(kernel_words acpi)" "${monitor[@]}" >"$OUT/qemu.log" 2>&1 &
@@ -357,9 +358,7 @@ judge_session() {
     6) PROBLEMS+=("whether the trace in $1 is whole is not known: its account stays open") ;;
     *) PROBLEMS+=("the trace in $1 is not whole") ;;
     esac
-    local raises=()
-    [[ ! -e $OUT/raises.csv ]] || raises=(--raises "$OUT/raises.csv")
-    "$REMORA" --no-pager summary "$1" "${raises[@]}" || PROBLEMS+=("the trace in $1 cannot be read")
+    "$REMORA" --no-pager summary "$1" "${RAISES[@]}" || PROBLEMS+=("the trace in $1 cannot be read")
     # Only a clock that counts instructions shows the kernel's timing alone.
     if [[ $CLOCK == icount ]]; then
         say
@@ -406,7 +405,7 @@ report_guest() {
 
 report_sessions() {
     local session=$1 written=0
-    "$REMORA" report "$session" -o "$OUT/run.html" 2>/dev/null || written=$?
+    "$REMORA" report "$session" "${RAISES[@]}" -o "$OUT/run.html" 2>/dev/null || written=$?
     say
     say 'look further:'
     if ((written == 0 || written == 2)); then

@@ -8,10 +8,12 @@
 #include "host/schedule/raises.hpp"
 #include "host/schedule/schedule.hpp"
 
+#include <array>
 #include <compare>
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 namespace host::analyse {
@@ -64,5 +66,32 @@ class Latencies {
     schedule::Schedule m_schedule;
     schedule::Latencies m_model{[this](const schedule::Latency& latency) { add(latency); }};
 };
+
+// The legs of a latency, in their order, and what they are called in text and JSON.
+struct LegName {
+    Leg LatencyLegs::*leg;
+    std::string_view text;
+    std::string_view key;
+};
+
+inline constexpr std::array<LegName, 3> kLegs = {LegName{&LatencyLegs::to_entry, "raise to entry", "raise_to_entry"},
+                                                 LegName{&LatencyLegs::to_ready, "entry to ready", "entry_to_ready"},
+                                                 LegName{&LatencyLegs::to_first, "ready to first", "ready_to_first"}};
+
+// Why no raise is known; empty if some are.
+[[nodiscard]] inline std::string_view raises_missing(const Latencies& latencies) {
+    if (!latencies.raises()) {
+        return "no observer outside of the machine (--raises)";
+    }
+    switch (latencies.raises()->fit) {
+    case schedule::Raises::Fit::none:
+        return "the observer saw another run, or the clock does not count instructions";
+    case schedule::Raises::Fit::several:
+        return "the interrupts of the trace fit several parts of what the observer saw";
+    case schedule::Raises::Fit::one:
+        break;
+    }
+    return "";
+}
 
 } // namespace host::analyse

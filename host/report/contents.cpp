@@ -157,6 +157,38 @@ void add_culprits(Json& json, const Trace& trace) {
     json.end_array();
 }
 
+// By vector and task: the legs of which something is known.
+void add_latencies(Json& json, const Trace& trace) {
+    const std::string_view missing = analyse::raises_missing(trace.latencies);
+    json.begin_object("latencies");
+    json.member("missing", missing.empty() ? std::nullopt : std::optional(missing));
+    json.begin_array("pairs");
+    for (const auto& [pair, legs] : trace.latencies.pairs()) {
+        json.begin_object();
+        json.member("vector", pair.vector);
+        json.member("context", pair.context);
+        json.begin_array("legs");
+        for (const analyse::LegName& name : analyse::kLegs) {
+            const analyse::Leg& leg = legs.*name.leg;
+            if (!leg.greatest) {
+                continue;
+            }
+            json.begin_object();
+            json.member("name", name.text);
+            json.member("count", leg.durations.count());
+            json.member("least", leg.durations.least().value);
+            json.member("mean", leg.durations.mean().value);
+            json.member("greatest", leg.durations.greatest().value);
+            json.member("at", trace.axis.at(leg.greatest->at.ticks));
+            json.end_object();
+        }
+        json.end_array();
+        json.end_object();
+    }
+    json.end_array();
+    json.end_object();
+}
+
 void add_plots(Json& json, std::span<const Plot> plots) {
     json.begin_array("plots");
     for (const Plot& plot : plots) {
@@ -251,6 +283,7 @@ std::vector<std::byte> contents(const Trace& trace) {
     add_names(json, "servers", names, Unit::server);
     add_details(json, trace);
     add_culprits(json, trace);
+    add_latencies(json, trace);
     add_plots(json, trace.events.plots());
     add_texts(json, "kinds", trace.events.kinds());
     add_texts(json, "texts", trace.events.texts());

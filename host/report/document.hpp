@@ -8,6 +8,7 @@
 // columns.
 #pragma once
 
+#include "host/analyse/latencies.hpp"
 #include "host/analyse/tracing_share.hpp"
 #include "host/report/event_tables.hpp"
 #include "host/report/schedule_tables.hpp"
@@ -54,6 +55,7 @@ struct Trace {
     const Axis& axis;
     ScheduleTables& schedule;
     const EventTables& events;
+    const analyse::Latencies& latencies; // of the whole trace
     const trace::TraceFacts& facts;
 };
 

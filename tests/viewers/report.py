@@ -229,6 +229,32 @@ def a_job_shows_where_its_time_went(ctx):
 
 
 @case
+def latencies_are_those_of_the_summary(ctx):
+    """Each leg of each pair, and in the figures of a picked task. The raises: 100 ticks before each entry."""
+    entries = [event for event in ctx.events(traces.control()) if event["event"] == "interrupt_start"]
+    raises = ctx.dir / "raises.csv"
+    raises.write_text("vector,raised,taken,stamped\n" + "".join(
+        f"{event['par1']},{event['ticks'] - 100},{event['ticks'] - 50},{event['ticks']}\n" for event in entries))
+    page_file = report(ctx, traces.control(), "--raises", raises)
+    found = block_of(page_file)[0]["latencies"]
+    expect_equal(found["missing"], None, "why no raise is known")
+    summary = json.loads(ctx.remora("summary", "--json", traces.control(), "--raises", raises).stdout)
+    legs = [(pair["vector"], pair["context"], leg["name"], leg["count"]) for pair in found["pairs"]
+            for leg in pair["legs"]]
+    expect_equal(legs, [(pair["vector"], pair["context"], key.replace("_", " "), pair[key]["count"])
+                        for pair in summary["latencies"]
+                        for key in ("raise_to_entry", "entry_to_ready", "ready_to_first")], "legs")
+    expect(len(legs) > 9 and all(leg["least"] == leg["greatest"] == 100 for pair in found["pairs"]
+                                 for leg in pair["legs"] if leg["name"] == "raise to entry"), f"{found['pairs']}")
+    with chromium(ctx) as page:
+        page.open(page_file).painted()
+        page.run("report.view.pick(`task${report.trace.tasks.find((task) => task.name === 'sensor').number}`, null)")
+        page.press("f")
+        expect_equal(page.texts(".latencies td:nth-child(2)"), ["raise to entry", "entry to ready", "ready to first"],
+                     "legs of sensor")
+
+
+@case
 def figures_are_of_what_is_in_sight(ctx):
     """Jobs, misses and worst response times as the tables have them; a worst case is a link; a brush chooses jobs."""
     with chromium(ctx) as page:

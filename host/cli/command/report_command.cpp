@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // remora report: a run as one HTML page.
 #include "host/analyse/oracle/oracle.hpp"
+#include "host/cli/command/raises_option.hpp"
 #include "host/cli/command/summary_view.hpp"
 #include "host/cli/command/trace_input.hpp"
 #include "host/cli/command/verdict.hpp"
@@ -25,15 +26,18 @@ constexpr std::size_t kViolationsShown = 1000;
 struct ReportOptions {
     TraceInput input;
     std::string output;
+    std::string raises;
     std::uint64_t intervals_max = kIntervalsMax;
 };
 
 // One trace, read into tables.
 class Reading {
   public:
-    Reading(const ReportOptions& options, const formats::Trace& trace)
+    Reading(const ReportOptions& options, std::optional<std::vector<schedule::Observed>> observed,
+            const formats::Trace& trace)
         : m_axis({.from_ns = options.input.selection.from_ns, .to_ns = options.input.selection.to_ns})
         , m_schedule(m_axis, options.intervals_max)
+        , m_latencies(std::move(observed))
         , m_trace(trace) {}
 
     void add(const trace::Event& event) {
@@ -48,11 +52,13 @@ class Reading {
             m_events.add(event, task_of(event));
         }
         m_oracle.add(event, facts);
+        m_latencies.add(event);
     }
 
     [[nodiscard]] std::vector<std::byte> finish(const std::string& title) {
         const trace::TraceFacts& facts = m_trace.facts();
         m_oracle.finish(facts);
+        m_latencies.finish();
         m_schedule.finish(facts.names);
         const Accounts accounts = accounts_of(m_trace);
         const Verdict verdict = verdict_of(m_trace, accounts);
@@ -69,8 +75,12 @@ class Reading {
         m_head.tracing =
             analyse::tracing_share(facts.cost, accounts.committed, {m_axis.last()}, m_cpus.size(),
                                    facts.compensation ? facts.compensation->removed_meanwhile : lib::Ticks{});
-        return report::contents(
-            {.head = m_head, .axis = m_axis, .schedule = m_schedule, .events = m_events, .facts = facts});
+        return report::contents({.head = m_head,
+                                 .axis = m_axis,
+                                 .schedule = m_schedule,
+                                 .events = m_events,
+                                 .latencies = m_latencies,
+                                 .facts = facts});
     }
 
     [[nodiscard]] bool whole() const { return m_whole; }
@@ -108,6 +118,7 @@ class Reading {
 
     report::Axis m_axis;
     report::ScheduleTables m_schedule;
+    analyse::Latencies m_latencies;
     report::EventTables m_events{m_axis};
     report::Head m_head;
     Oracle m_oracle{[this](const Finding& finding) { note(finding); }, std::nullopt};
@@ -126,6 +137,11 @@ void explain_full(const Reading& reading, const ReportOptions& options, Context 
 }
 
 trace::ExitStatus report(const ReportOptions& options, Context context) {
+    auto raises = observed(options.raises);
+    if (!raises) {
+        context.err.print("remora report: {}: {}\n", text::escaped(options.raises), raises.error().text);
+        return trace::ExitStatus::usage;
+    }
     return with_trace(options.input, context, "reading", [&](formats::Trace& trace) {
         const auto failed = [&](const convert::Failure& failure) {
             context.err.print("remora report: {}: {}\n", text::escaped(options.output), failure.text);
@@ -136,7 +152,7 @@ trace::ExitStatus report(const ReportOptions& options, Context context) {
         if (!destination) {
             return failed(destination.error());
         }
-        Reading reading(options, trace);
+        Reading reading(options, std::move(raises.value()), trace);
         for (trace::Event event; trace.next(event);) {
             reading.add(event);
         }
@@ -161,6 +177,7 @@ void add_report(CommandLine& line, Context context) {
     options->input.options.whole_first = true; // the oracle never accuses on damaged data
     add_trace_options(command, options->input, "--to-time,--to", Part::span);
     command.option("-o,--output", options->output, "the page; -: standard output").required();
+    add_raises_option(command, options->raises);
     command
         .option("--intervals-max", options->intervals_max,
                 "of a longer trace the page has the first so many intervals, and an overview of the rest")

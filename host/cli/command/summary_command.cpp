@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT
 // remora summary: what ran, and its figures.
+#include "host/cli/command/raises_option.hpp"
 #include "host/cli/command/summary_view.hpp"
 #include "host/cli/command/trace_input.hpp"
 #include "host/text/escape.hpp"
-#include "host/trace/byte_source.hpp"
 
 #include <memory>
 #include <utility>
-#include <vector>
 
 namespace host::cli {
 
@@ -16,24 +15,6 @@ namespace {
 struct SummaryInput : TraceInput {
     std::string raises;
 };
-
-constexpr std::size_t kRaisesBytesMax = std::size_t{1} << 30;
-
-// None: not asked for. What is wrong with the file, for its user.
-lib::Result<std::optional<std::vector<schedule::Observed>>, trace::Refusal> observed(const std::string& path) {
-    if (path.empty()) {
-        return std::optional<std::vector<schedule::Observed>>();
-    }
-    const auto text = trace::read_file(path, kRaisesBytesMax);
-    if (!text) {
-        return trace::Refusal{text.error().text};
-    }
-    auto rows = schedule::parse_raises(text.value());
-    if (!rows) {
-        return rows.error();
-    }
-    return std::optional(std::move(rows.value()));
-}
 
 trace::ExitStatus summarise(const SummaryInput& input, Context context) {
     auto raises = observed(input.raises);
@@ -78,8 +59,7 @@ void add_summary(CommandLine& line, Context context) {
     add_trace_options(command, *input, "--to-time,--to");
     add_follow_options(command, *input);
     command.flag("--json", input->json, "as JSON");
-    command.option("--raises", input->raises,
-                   "what an observer outside of the machine saw of its interrupts: when devices raised them");
+    add_raises_option(command, input->raises);
     command.footer(
         examples({"remora summary out/udp", "remora summary out/udp --json",
                   "remora summary out/udp --from 100ms --to 200ms", "remora summary out/udp --raises out/raises.csv"}));

@@ -162,7 +162,7 @@ void add_leg(Json& json, const SummaryView& view, const analyse::Leg& leg) {
 // raises: how many interrupts an observer saw; null without one, and `missing` says why no raise is known.
 void add_latencies(Json& json, const SummaryView& view) {
     const auto& raises = view.latencies.raises();
-    const std::string_view missing = raises_missing(view.latencies);
+    const std::string_view missing = analyse::raises_missing(view.latencies);
     json.member("raises_missing", missing.empty() ? std::nullopt : std::optional(missing));
     if (raises) {
         json.begin_object("raises");
@@ -183,7 +183,7 @@ void add_latencies(Json& json, const SummaryView& view) {
         json.member("vector_name", text::escaped(names.find(tracer::Unit::vector, pair.vector)));
         json.member("context", pair.context);
         json.member("context_name", text::escaped(names.find(tracer::Unit::context, pair.context)));
-        for (const LegName& name : kLegs) {
+        for (const analyse::LegName& name : analyse::kLegs) {
             json.key(name.key);
             add_leg(json, view, legs.*name.leg);
         }

@@ -287,7 +287,7 @@ void print_latencies(Output& out, const SummaryView& view) {
     if (shows_hosts_clock(view.trace)) {
         out.print("  {}\n", out.styled(Style::warning, kEmulatedNote));
     }
-    if (const std::string_view missing = raises_missing(view.latencies); !missing.empty()) {
+    if (const std::string_view missing = analyse::raises_missing(view.latencies); !missing.empty()) {
         out.print("  raise: not known: {}\n", missing);
     }
     for (const auto& [pair, legs] : view.latencies.pairs()) {
@@ -296,7 +296,7 @@ void print_latencies(Output& out, const SummaryView& view) {
         }
         std::array<std::string, 2> titles = {vector_title(view, pair.vector), "  " + task_title(view, pair.context)};
         std::size_t line = 0;
-        for (const LegName& name : kLegs) {
+        for (const analyse::LegName& name : analyse::kLegs) {
             const analyse::Leg& leg = legs.*name.leg;
             if (!leg.greatest) {
                 continue;

@@ -11,7 +11,6 @@
 #include "host/cli/terminal/output.hpp"
 #include "host/formats/trace.hpp"
 
-#include <array>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -43,34 +42,6 @@ struct SummaryView {
 
 void print_summary(Output& out, const SummaryView& view);
 void print_summary_json(Output& out, const SummaryView& view);
-
-// The legs of a latency, in their order, and what they are called in text and JSON.
-struct LegName {
-    analyse::Leg analyse::LatencyLegs::*leg;
-    std::string_view text;
-    std::string_view key;
-};
-
-inline constexpr std::array<LegName, 3> kLegs = {
-    LegName{&analyse::LatencyLegs::to_entry, "raise to entry", "raise_to_entry"},
-    LegName{&analyse::LatencyLegs::to_ready, "entry to ready", "entry_to_ready"},
-    LegName{&analyse::LatencyLegs::to_first, "ready to first", "ready_to_first"}};
-
-// Why no raise is known; empty if some are.
-[[nodiscard]] inline std::string_view raises_missing(const analyse::Latencies& latencies) {
-    if (!latencies.raises()) {
-        return "no observer outside of the machine (--raises)";
-    }
-    switch (latencies.raises()->fit) {
-    case schedule::Raises::Fit::none:
-        return "the observer saw another run, or the clock does not count instructions";
-    case schedule::Raises::Fit::several:
-        return "the interrupts of the trace fit several parts of what the observer saw";
-    case schedule::Raises::Fit::one:
-        break;
-    }
-    return "";
-}
 
 // Response times under an emulated clock are the host's noise, and every output says so in these words.
 inline constexpr std::string_view kEmulatedNote =

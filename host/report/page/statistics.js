@@ -74,8 +74,34 @@ function showStatistics(side) {
     const row = rows.byKey.get(view.row);
     if (row && row.task) {
         showTaskFigures(side, row.task, figuresOf(trace, row.task, from, to));
+        showLatencies(side, row.task);
     } else {
         side.box.append("p").attr("class", "muted").text("Pick a task for its histogram.");
+    }
+}
+
+// From the raise of an interrupt to the first instruction of the task that its handler wakes.
+function showLatencies(side, task) {
+    const {trace, view} = side.timeline;
+    const pairs = trace.facts.latencies.pairs.filter(({context}) => context === task.context);
+    if (pairs.length === 0) {
+        return;
+    }
+    side.box.append("h3").text("Latencies in the whole trace");
+    if (trace.facts.latencies.missing !== null) {
+        side.box.append("p").attr("class", "muted").text(`Raise: not known: ${trace.facts.latencies.missing}`);
+    }
+    const table = side.box.append("table").attr("class", "latencies");
+    table.append("tr").selectAll("th").data(["interrupt", "leg", "count", "least", "mean", "greatest"]).join("th")
+        .text((name) => name);
+    for (const {vector, legs} of pairs) {
+        for (const {name, count, least, mean, greatest, at} of legs) {
+            const line = table.append("tr");
+            line.selectAll("td").data([trace.name("vectors", vector), name, count, view.times.brief(least),
+                                       view.times.brief(mean)]).join("td").text((text) => text);
+            line.append("td").append("button").attr("class", "place").text(view.times.brief(greatest))
+                .on("click", () => view.reveal(at, at));
+        }
     }
 }
 
