@@ -48,6 +48,7 @@ report_script_end:
     .popsection
 )");
 
+// NOLINTBEGIN(readability-identifier-naming): labels of the assembler
 extern "C" {
 extern const char report_page_begin[];
 extern const char report_page_end[];
@@ -58,6 +59,8 @@ extern const char report_d3_end[];
 extern const char report_script_begin[];
 extern const char report_script_end[];
 }
+
+// NOLINTEND(readability-identifier-naming)
 
 namespace host::report {
 

@@ -29,7 +29,8 @@ struct Values {
 
 // Zeroed memory of SQLite's holds the pointer from the first row on. Null: there was none.
 Values** place_of(sqlite3_context* context, bool make) {
-    return static_cast<Values**>(sqlite3_aggregate_context(context, make ? sizeof(Values*) : 0));
+    constexpr int kPointerBytes = sizeof(Values*); // NOLINT(bugprone-sizeof-expression): the pointer is what is kept
+    return static_cast<Values**>(sqlite3_aggregate_context(context, make ? kPointerBytes : 0));
 }
 
 void step(sqlite3_context* context, int /*count*/, sqlite3_value** arguments) {

@@ -125,9 +125,9 @@ void add_task(Json& json, const SummaryView& view, std::uint16_t context, const 
     json.member("deadline_misses", figures.deadline_misses);
     json.member("wcet_violations", figures.wcet_violations);
     json.member("inheritances", figures.inheritances);
-    static const analyse::TaskMetrics kNone;
+    static const analyse::TaskMetrics none;
     const auto metrics = view.metrics.tasks().find(context);
-    add_metrics(json, view, metrics != view.metrics.tasks().end() ? metrics->second : kNone);
+    add_metrics(json, view, metrics != view.metrics.tasks().end() ? metrics->second : none);
     json.end_object();
 }
 

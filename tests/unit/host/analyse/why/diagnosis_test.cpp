@@ -11,6 +11,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
+
 namespace host::analyse::why {
 
 namespace {
@@ -352,7 +354,7 @@ TEST(JobWatch, ChoosesTheJobThatWasAskedFor) {
         Scene scene(kHigh, wanted);
         std::uint64_t now = 0;
         scene.at(0, "context_switch", kIdle);
-        for (const std::uint64_t length : {50, 120, 130, 60}) {
+        for (const std::uint64_t length : std::to_array<std::uint64_t>({50, 120, 130, 60})) {
             scene.release(now, kHigh, now, now + 100).change(now, kIdle, kHigh);
             scene.at(now + length, "task_end_cycle", kHigh).change(now + length, kHigh, kIdle);
             now += 1000;
