@@ -165,6 +165,9 @@ void print_tasks(Output& out, const SummaryView& view) {
     const Times times(view.trace.facts().clock.khz);
     print_heading(out, fmt::format("{:<17} {:<10} {:>8} {:>10} {:>8} {:>11} {:>7} {:>7} {:>5} {:>8}", "tasks", "level",
                                    "releases", "dispatched", "jobs", "cpu time", "cpu", "missed", "over", "inherits"));
+    if (shows_hosts_clock(view.trace)) {
+        out.print("  {}\n", out.styled(Style::warning, kEmulatedNote));
+    }
     for (const auto& [context, task] : view.summary.tasks()) {
         if (!view.selection.is_task(view.trace.facts().names, context)) {
             continue;
@@ -204,9 +207,6 @@ void print_responses(Output& out, const SummaryView& view) {
     const Times times(view.trace.facts().clock.khz);
     print_heading(out, fmt::format("{:<17} {:>8} {:>11} {:>11} {:>11} {:>11} {:>11} {:>11}", "response times", "jobs",
                                    "least", "mean", "99 %", "greatest", "jitter", "deadline"));
-    if (shows_hosts_clock(view.trace)) {
-        out.print("  {}\n", out.styled(Style::warning, kEmulatedNote));
-    }
     for (const auto& [context, task] : tasks) {
         const trace::TaskNames* const names = view.trace.facts().names.task(context);
         const bool has_deadline = names != nullptr && names->parameters && names->parameters->deadline_ns != 0;
