@@ -168,7 +168,8 @@ test-viewers: $(REMORA) compat ## test: the output of `remora convert`, read by 
 .PHONY: pictures
 pictures: export PICTURES := docs/pictures
 pictures: kernel $(REMORA) ## test: draw the pictures of the documents anew, by the cases that open each viewer
-	@tests/run.py viewers kernelshark_drawn vcd_shown speedscope_draws_a_trace_of_events
+	@tests/run.py viewers kernelshark_drawn vcd_shown speedscope_draws_a_trace_of_events \
+	  report_a_job_shows_where_its_time_went
 	@tests/run.py integration call_stacks_are_drawn_by_a_page
 
 test-mutants: $(RELEASED_TEST_KERNEL) $(REMORA) ## test: kernels with one error each: `remora check` must report the rule

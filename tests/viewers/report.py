@@ -12,6 +12,7 @@ import zlib
 from viewers import sqlite, traces
 from viewers.browser import Keys, chromium
 from support.cases import case, expect, expect_equal
+from support.context import ROOT
 
 
 def report(ctx, trace, *options, codes=(0,), name="run.html"):
@@ -213,7 +214,7 @@ def keys_are_enough(ctx):
 def a_job_shows_where_its_time_went(ctx):
     """The shares of each job add up to its response time; those of the late one are sentences with its culprits."""
     with chromium(ctx) as page:
-        page.open(report(ctx, traces.control())).painted()
+        page.open(report(ctx, traces.control().relative_to(ROOT))).painted()
         sums = page.run("""return report.trace.tasks.flatMap((task) => Array.from(task.jobs.release, (release, i) => [
             task.jobs.unaccounted[i], d3.sum(sharesOf(report.trace, task, i), (share) => share.ticks),
             task.jobs.end[i] - release]))""")
@@ -226,6 +227,8 @@ def a_job_shows_where_its_time_went(ctx):
             expect(words in shown, f"{words} is not in {shown}")
         shares = page.texts(".share span:last-child")
         expect(len(shares) >= 3, f"shares {shares}")
+        page.painted().driver.save_screenshot(str(ctx.dir / "report.png"))
+    ctx.picture(ctx.dir / "report.png", "report_control")
 
 
 @case
