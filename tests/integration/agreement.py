@@ -98,8 +98,9 @@ def windows_add_up(ctx, trace, uses):
                        for use in uses)
         expect_equal(sorted(((row["cpu"], row["kind"], row["context"] or 0, row["vector"] or 0), row["ticks"])
                             for row in rows), whole, f"windows of {window_ns} ns")
-        worst = sql(ctx, trace, "select max(abs(total - 1)) as off, max(ran_ns) as longest_ns from (select sum(share) as "
-                                f"total, sum(ran_ns) as ran_ns from utilisation({window_ns}) group by cpu, begin_ns)")
+        worst = sql(ctx, trace, "select max(abs(total - 1)) as off, max(ran_ns) as longest_ns from (select "
+                                f"sum(share) as total, sum(ran_ns) as ran_ns from utilisation({window_ns}) "
+                                "group by cpu, begin_ns)")
         expect(worst[0]["longest_ns"] <= window_ns, f"{worst[0]['longest_ns']} ns are in a window of {window_ns}")
         expect(worst[0]["off"] < 1e-9, f"shares of a window of {window_ns} ns sum to 1 but for {worst[0]['off']}")
 
