@@ -13,7 +13,7 @@
 //
 // In every period of telemetry: it owns `state` when control arrives at 3; supervisor arrives at 4 with a deadline
 // before telemetry's, yet telemetry continues, on behalf of control, until it unlocks. The late job stops as soon as
-// its miss was counted; until then it has the earliest deadline, and it delays no other task beyond its deadline.
+// its miss was counted; until then it has the earliest deadline. At other phases than these, it makes others late.
 #include "apps/work.hpp"
 #include "kernel/panic/console.hpp"
 #include "kernel/run/app.hpp"
