@@ -26,7 +26,7 @@ namespace {
 
 using lib::milliseconds;
 
-constexpr lib::Nanoseconds kPhase = milliseconds(160);
+constinit lib::Nanoseconds s_length = milliseconds(160);
 
 constinit Verdict s_overload{"overload"};
 constinit Phase s_phase{s_overload};
@@ -52,7 +52,7 @@ struct Misses {
 Misses run_phase([[maybe_unused]] std::uint16_t number, const std::array<kernel::TaskModel, 3>& models) {
     TRACER_LOGEVENT(FTrace_EVT_user_event_0, number, 0);
     const lib::Ticks begin = kernel::after(milliseconds(1));
-    s_phase.open(begin + kernel::to_ticks(kPhase));
+    s_phase.open(begin + kernel::to_ticks(s_length));
     s_phase.start("fast", &busy<4>, models[0], begin);
     s_phase.start("medium", &busy<8>, models[1], begin);
     s_phase.start("greedy", &busy<16>, models[2], begin);
@@ -62,6 +62,9 @@ Misses run_phase([[maybe_unused]] std::uint16_t number, const std::array<kernel:
 }
 
 int start(const kernel::AppArguments& arguments) {
+    if (arguments.duration.value != 0) {
+        s_length = {arguments.duration.value / 2};
+    }
     s_phase.prepare();
     const Misses edf = run_phase(1, {hard(3'000, 10), hard(6'000, 20), hard(12'000, 40)});
     kernel::console().mark("EDF at 120 %: fast missed ", edf.fast, ", medium ", edf.medium, ", greedy ", edf.greedy);

@@ -22,7 +22,7 @@ namespace {
 
 using lib::milliseconds;
 
-constexpr lib::Nanoseconds kPhase = milliseconds(240);
+constinit lib::Nanoseconds s_length = milliseconds(240);
 constexpr lib::Nanoseconds kFrame = milliseconds(40);
 
 struct Frames {
@@ -88,7 +88,7 @@ Frames run_phase([[maybe_unused]] std::uint16_t number, kernel::Reclaiming recla
     TRACER_LOGEVENT(FTrace_EVT_user_event_0, number, 0);
     s_frames = {.begin = kernel::after(milliseconds(1)), .longest = {}, .total = {}};
     const kernel::HardModel hard{.wcet = lib::microseconds(2'200), .period = milliseconds(10)};
-    s_phase.open(s_frames.begin + kernel::to_ticks(kPhase));
+    s_phase.open(s_frames.begin + kernel::to_ticks(s_length));
     s_phase.start("control", &control, hard, s_frames.begin);
     s_phase.start("video", &video, soft(2, 10, reclaiming), s_frames.begin);
     s_phase.start("audio", &audio, soft(5, 20, reclaiming), s_frames.begin);
@@ -103,6 +103,9 @@ std::uint64_t microseconds_of(lib::Ticks time) {
 }
 
 int start(const kernel::AppArguments& arguments) {
+    if (arguments.duration.value != 0) {
+        s_length = {arguments.duration.value / 2};
+    }
     s_phase.prepare();
     const Frames cbs = run_phase(1, kernel::Reclaiming::none);
     const Frames grub = run_phase(2, kernel::Reclaiming::grub);

@@ -107,6 +107,11 @@ class Level {
     // The level in whose queue its tasks are: what counts when tasks of different levels are compared.
     [[nodiscard]] virtual std::uint16_t queue_index() const { return m_index; }
 
+    // --- suspension of a task that is ready: its place has been parked, or is queued again.
+    virtual void suspended(Task& /*task*/, IrqOff) {}
+
+    virtual void resumed(Task& /*task*/, IrqOff) {}
+
     // --- running. dispatch/epilogue bracket every interval in which the task has the processor.
     virtual void dispatch(Task& /*task*/, Behalf /*behalf*/, IrqOff) {}
 

@@ -63,19 +63,16 @@ void carry_out_reactions(IrqOff off) {
     }
 }
 
-// The choice for which the running task has left the processor, if it is another. Leaving may show that a task used
-// more than it declared, and the reaction to that may change the choice.
+// The choice for which the running task has left the processor, if it is another. Leaving may change the choice: it may
+// show that a task used more than it declared, or use up the budget or the slice of the place that was chosen.
 Choice pick_next(IrqOff off) {
     for (;;) {
         carry_out_reactions(off);
         const Choice choice = choose(off);
-        if (runs(choice)) {
+        if (runs(choice) || this_processor().exec == nullptr) {
             return choice;
         }
         give_up(off);
-        if (!reactions_pending(off)) {
-            return choice;
-        }
     }
 }
 

@@ -217,6 +217,7 @@ lib::Result<void> task_suspend(Pid pid) {
         task.suspended = true;
         if (task.state == TaskState::ready) {
             park_suspended(task, off);
+            task.level->suspended(task, off);
         }
         return {};
     });
@@ -233,6 +234,9 @@ lib::Result<void> task_resume(Pid pid) {
             trace_points::task_resumed(task);
         }
         unpark(task, off);
+        if (task.state == TaskState::ready) {
+            task.level->resumed(task, off);
+        }
         return {};
     });
 }

@@ -2,7 +2,8 @@
 // Random task sets, one after the other: up to five tasks of any policy, which compute, lock, wait, delay, post and
 // activate each other, beside timer events that interrupt, wake, suspend and resume them; at the end of its time a set
 // is killed wherever it is. The word seed= is the whole of a run: the same seed makes the same sets. Nothing is judged
-// here; what the tools make of the trace is compared with a calculation of its own (tests/accounting).
+// here: the trace is, by `remora verify` and `remora check`, and what the tools make of its response times is compared
+// with a calculation of its own (tests/accounting).
 #include "kernel/sched/server.hpp"
 #include "kernel/section/irq_guard.hpp"
 #include "kernel/sync/condition.hpp"

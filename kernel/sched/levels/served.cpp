@@ -126,9 +126,10 @@ lib::Ticks ServedLevel::next_replenishment(const Server& server) {
 
 // Counted from the origin, so that nothing drifts. Periods that the machine was too late for are passed over.
 void ServedLevel::replenish(Server& server, IrqOff off) {
-    const bool running = server.front != nullptr && server.front == this_processor().exec;
+    Task* const exec = this_processor().exec;
+    const bool running = exec != nullptr && exec->level == this && &this->server(*exec) == &server;
     if (running) {
-        charge(*server.front, off);
+        charge(*exec, off);
     }
     do {
         ++server.periods;
@@ -140,8 +141,8 @@ void ServedLevel::replenish(Server& server, IrqOff off) {
     trace_points::server_refill_due(server, &next_replenishment);
     serve_first(server, off);
     forfeit_if_polling(server);
-    if (running && server.front == this_processor().exec) {
-        slot_begin(*server.front, off);
+    if (running && server.front == exec) {
+        slot_begin(*exec, off);
     }
 }
 
@@ -181,7 +182,7 @@ lib::Result<void> ServedLevel::activate(Task& task, lib::Ticks at, IrqOff off) {
     }
     task.released_at = at;
     if (at <= now()) {
-        wake(task);
+        wake(task, off);
         begin_job(task, at, off);
     } else {
         task.state = TaskState::delayed;
@@ -191,15 +192,15 @@ lib::Result<void> ServedLevel::activate(Task& task, lib::Ticks at, IrqOff off) {
 }
 
 void ServedLevel::on_activation(Task& task, IrqOff off) {
-    level_of(task).wake(task);
+    level_of(task).wake(task, off);
     level_of(task).begin_job(task, task.released_at, off);
     schedule(off);
 }
 
 // Recorded once for all requests that an idle server finds.
-void ServedLevel::wake(Task& task) {
-    const Server& serving = server(task);
-    if (serving.front == nullptr && serving.waiting.first() == nullptr) {
+void ServedLevel::wake(Task& task, IrqOff off) {
+    Server& serving = server(task);
+    if (serving.front == nullptr && first_waiting(serving, off) == nullptr) {
         trace_points::server_activated(serving.id, task);
         trace_points::server_budget(serving.id, serving.left);
         trace_points::server_refill_due(serving, &next_replenishment);
@@ -223,8 +224,18 @@ void ServedLevel::arrive(Task& task, IrqOff off) {
     serve_first(serving, off);
 }
 
+// A suspended request is queued again when a wait for its mutex ends; nothing else looks into this queue.
+Task* ServedLevel::first_waiting(Server& server, IrqOff off) {
+    Task* next = server.waiting.first();
+    while (next != nullptr && next->suspended) {
+        park_suspended(*next, off);
+        next = server.waiting.first();
+    }
+    return next;
+}
+
 void ServedLevel::serve_first(Server& server, IrqOff off) {
-    Task* const next = server.waiting.first();
+    Task* const next = first_waiting(server, off);
     if (server.front != nullptr || next == nullptr || server.left == lib::Ticks{}) {
         return;
     }
@@ -282,7 +293,7 @@ void ServedLevel::block(Task& task, IrqOff off) {
 }
 
 void ServedLevel::unblock(Task& task, IrqOff off) {
-    wake(task);
+    wake(task, off);
     arrive(task, off);
 }
 
@@ -315,7 +326,33 @@ void ServedLevel::on_exhausted(Task& task, IrqOff off) {
     schedule(off);
 }
 
-// Of the running slot: what was used up to now is paid for. With nothing left the request steps back.
+void ServedLevel::step_back(Server& server, IrqOff off) {
+    Task& task = *server.front;
+    server.front = nullptr;
+    m_host.queue().remove(task, off);
+    server.waiting.insert(task, m_rank[task.pid.value], off);
+}
+
+void ServedLevel::suspended(Task& task, IrqOff off) {
+    Server& serving = server(task);
+    if (serving.front == &task) {
+        step_back(serving, off);
+        serve_first(serving, off);
+        forfeit_if_polling(serving);
+    }
+}
+
+// It may have come before the request that has had its turn meanwhile.
+void ServedLevel::resumed(Task& task, IrqOff off) {
+    Server& serving = server(task);
+    if (serving.front != nullptr && m_rank[task.pid.value] < m_rank[serving.front->pid.value]) {
+        step_back(serving, off);
+    }
+    serve_first(serving, off);
+}
+
+// Of the running slot: what was used up to now is paid for. With nothing left the front request steps back; it may be
+// another one than has the slot.
 void ServedLevel::charge(Task& task, IrqOff off) {
     Server& serving = server(task);
     const lib::Ticks elapsed = now() - serving.begun_at;
@@ -327,12 +364,10 @@ void ServedLevel::charge(Task& task, IrqOff off) {
     }
     serving.left = {};
     trace_points::server_budget(serving.id, serving.left);
-    if (serving.front == &task) {
+    if (serving.front != nullptr) {
         ++serving.exhausted;
         trace_points::server_exhausted(serving.id);
-        serving.front = nullptr;
-        m_host.queue().remove(task, off);
-        serving.waiting.insert(task, m_rank[task.pid.value], off);
+        step_back(serving, off);
     }
 }
 

@@ -8,7 +8,7 @@
 //   c = 0:  nothing is served until the next period     deferrable: c is kept until then
 //
 // The budget belongs to the place in the queue: a mutex owner that runs in it uses it up. The first request that waits
-// for something lets the next one go first.
+// for something, or is suspended, lets the next one go first; one that is resumed is where it was.
 #pragma once
 
 #include "kernel/irq_off.hpp"
@@ -45,6 +45,9 @@ class ServedLevel final : public Level {
     void block(Task& task, IrqOff) override;
     void unblock(Task& task, IrqOff) override;
     void end(Task& task, IrqOff) override;
+
+    void suspended(Task& task, IrqOff) override;
+    void resumed(Task& task, IrqOff) override;
 
     [[nodiscard]] Task* first(IrqOff) const override { return nullptr; } // all are in the host's queue
 
@@ -87,14 +90,19 @@ class ServedLevel final : public Level {
     [[nodiscard]] static lib::Ticks next_replenishment(const Server& server);
 
     void replenish(Server& server, IrqOff);
-    void wake(Task& task);
+    void wake(Task& task, IrqOff);
     void begin_job(Task& task, lib::Ticks at, IrqOff);
     void finish_job(Task& task, IrqOff);
     void arrive(Task& task, IrqOff);
     void leave(Task& task, IrqOff);
+    // The first one that is not suspended, or null.
+    [[nodiscard]] static Task* first_waiting(Server& server, IrqOff);
     void serve_first(Server& server, IrqOff);
     void forfeit_if_polling(Server& server);
     void charge(Task& task, IrqOff);
+
+    // The front request waits again, at its rank.
+    void step_back(Server& server, IrqOff);
 
     HardLevel& m_host;
     std::array<Server, kServersMax> m_servers{};

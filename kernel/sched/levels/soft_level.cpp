@@ -212,10 +212,6 @@ std::uint64_t SoftLevel::preemption_level(const Task& task, IrqOff) const {
 
 void SoftLevel::slot_begin(Task& task, IrqOff off) {
     server(task).begun_at = now();
-    if (m_host.queue().first() != &task) { // the last slot's end has moved the place after it was chosen
-        task_timer_post<&SoftLevel::on_exhausted>(task, TaskTimer::capacity, now(), off);
-        return;
-    }
     arm(task, off);
 }
 

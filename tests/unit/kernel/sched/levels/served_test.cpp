@@ -2,6 +2,7 @@
 // Polling and deferrable servers: schedules computed by hand. Everything is set up in one interrupt at time 0, so that
 // the servers' periods begin with the schedule.
 #include "kernel/sched/server.hpp"
+#include "kernel/sync/mutex.hpp"
 #include "kernel/task/task.hpp"
 #include "kernel/time/clock.hpp"
 #include "kernel/time/timer.hpp"
@@ -19,6 +20,7 @@ using kernel::ServerKind;
 kernel::ServerId s_server;
 kernel::Pid s_request;
 kernel::Pid s_other;
+kernel::Mutex s_shared;
 std::array<std::uint64_t, 4> s_lengths{};
 std::size_t s_next = 0;
 
@@ -158,6 +160,82 @@ TEST(AperiodicServer, LetsTheNextRequestGoFirstWhenOneWaits) {
                   pause_until(20);
               }),
               "R 0-1 | O 1-3 | R 3-4");
+}
+
+void suspended_from_11_to_12() {
+    at_time(11, [](void*) { must(kernel::task_suspend(s_request)); });
+    at_time(12, [](void*) { must(kernel::task_resume(s_request)); });
+}
+
+// R for 2, then O for 3, are requested at 10.
+template <std::uint64_t Budget>
+void the_first_of_two_is_suspended() {
+    at_begin([](void*) {
+        make_server(ServerKind::deferrable, Budget, 10);
+        s_request = served("R", periodic<'R', 2>);
+        s_other = served("O", periodic<'O', 3>);
+        request_at(10);
+        other_at(10);
+        suspended_from_11_to_12();
+    });
+    pause_until(40);
+}
+
+TEST(AperiodicServer, ServesTheNextRequestWhileTheFirstIsSuspended) {
+    EXPECT_EQ(hosted::run(&the_first_of_two_is_suspended<8>), "R 10-11 | O 11-12 | R 12-13 | O 13-15");
+}
+
+TEST(AperiodicServer, PaysForWhatItsRequestsUseAroundASuspension) {
+    EXPECT_EQ(hosted::run(&the_first_of_two_is_suspended<2>), "R 10-11 | O 11-12 | R 20-21 | O 21-22 | O 30-31");
+}
+
+void alone_and_suspended() {
+    at_begin([](void*) {
+        make_server(ServerKind::polling, 4, 10);
+        s_request = served("R", periodic<'R', 2>);
+        request_at(5);
+        suspended_from_11_to_12();
+    });
+    pause_until(30);
+}
+
+TEST(PollingServer, LosesItsBudgetWhenItsOnlyRequestIsSuspended) {
+    EXPECT_EQ(hosted::run(&alone_and_suspended), "R 10-11 | R 20-21");
+}
+
+TEST(DeferrableServer, ServesAtOnceARequestThatCameWhileItsTaskWasSuspended) {
+    EXPECT_EQ(hosted::run([] {
+                  at_begin([](void*) {
+                      make_server(ServerKind::deferrable, 4, 10);
+                      s_request = served("R", periodic<'R', 2>);
+                      must(kernel::task_suspend(s_request));
+                      request_at(1);
+                      at_time(2, [](void*) { must(kernel::task_resume(s_request)); });
+                  });
+                  pause_until(30);
+              }),
+              "R 2-4");
+}
+
+TEST(AperiodicServer, PassesOverASuspendedRequestWhoseMutexAWaiterGaveUp) {
+    EXPECT_EQ(hosted::run([] {
+                  must(kernel::mutex_init(s_shared, {.name = "shared"}));
+                  at_begin([](void*) {
+                      make_server(ServerKind::deferrable, 4, 10);
+                      s_request = served("R", [](void*) {
+                          must(kernel::mutex_lock(s_shared));
+                          work("R", 2);
+                      });
+                      s_other = served("O", periodic<'O', 1>);
+                      request_at(0);
+                      at_time(1, [](void*) { must(kernel::task_suspend(s_request)); });
+                      other_at(4);
+                  });
+                  pause_until(2);
+                  note_result(kernel::mutex_timedlock(s_shared, ms(1)));
+                  pause_until(30);
+              }),
+              "R 0-1 | timeout | O 4-5");
 }
 
 TEST(AperiodicServer, RunsAtThePriorityOfItsPeriod) {

@@ -55,6 +55,36 @@ kernel::Pid start_in_group(const char* name, kernel::TaskBody body, const kernel
     return pid;
 }
 
+kernel::Mutex s_shared;
+
+template <char Name>
+void locked_work(void*) {
+    must(kernel::mutex_lock(s_shared));
+    once<Name, 1>(nullptr);
+    must(kernel::mutex_unlock(s_shared));
+}
+
+TEST(CbsSchedule, LosesItsTurnWhenItsOwnerUnlocksAsTheBudgetEnds) {
+    // L has the mutex and runs in the place of A until 3, when the budget is used up: A is due at 21 then, B at 12.
+    EXPECT_EQ(hosted::run([] {
+                  must(kernel::mutex_init(s_shared, {.name = "shared"}));
+                  start(
+                      "L",
+                      [](void*) {
+                          must(kernel::mutex_lock(s_shared));
+                          work("L", 3);
+                          must(kernel::mutex_unlock(s_shared));
+                      },
+                      kernel::NrtModel{});
+                  s_first = create("A", &locked_work<'A'>, soft(2, 10));
+                  s_second = create("B", &locked_work<'B'>, hard(1, 10));
+                  activate_first_at(1);
+                  at_time(2, [](void*) { must(kernel::task_activate(s_second)); });
+                  pause_until(9);
+              }),
+              "L 0-3 | B 3-4 | A 4-5");
+}
+
 TEST(CbsSchedule, FollowsTheTextbookExample) {
     // A HARD task (4, 7) and a server (3, 8). A request of 4 at 3 is due at 11, uses the budget up at 7 and continues
     // by
