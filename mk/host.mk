@@ -1,6 +1,6 @@
 # The host tools, the reader library for others, and libraries with the published interfaces of other systems.
 TRACE_LIBRARY_LIBS := -lfmt -lzstd
-HOST_LIBS := $(TRACE_LIBRARY_LIBS) -lsqlite3 -lz
+HOST_LIBS := $(TRACE_LIBRARY_LIBS) -lsqlite3 -lz -lmicrohttpd
 
 # host/tools: programs of one file each; host/compat: published interfaces of other systems, as libraries in C;
 # host/observer: a plugin of QEMU.

@@ -1,10 +1,10 @@
 # Packages, and booting in QEMU.
 PACKAGES_RUN := g++ make binutils qemu-system-x86 ovmf gnu-efi mtools dosfstools libcli11-dev libfmt-dev \
-  nlohmann-json3-dev libsqlite3-dev libzstd-dev libprotozero-dev pkg-config zlib1g-dev node-d3
+  nlohmann-json3-dev libsqlite3-dev libzstd-dev libprotozero-dev pkg-config zlib1g-dev libmicrohttpd-dev node-d3
 PACKAGES_TEST := libgtest-dev libgmock-dev tshark sqlite3 clang-format clang-tidy shellcheck gdb python3 \
   python3-yaml libxml2-utils valgrind git libbenchmark-dev liblttng-ust-dev lttng-tools spin clang libclang-rt-14-dev groff man-db \
   babeltrace babeltrace2 python3-lttnganalyses trace-cmd kernelshark xvfb imagemagick x11-utils xdotool gtkwave \
-  protobuf-compiler chromium chromium-driver python3-selenium npm:speedscope@1.25.0
+  protobuf-compiler chromium chromium-driver python3-selenium firefox-esr poppler-utils npm:speedscope@1.25.0
 ALL_PACKAGES := $(PACKAGES_RUN) $(PACKAGES_TEST)
 PACKAGES := $(ALL_PACKAGES)
 # All processors, unless the user chose a number.

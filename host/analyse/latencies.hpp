@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -44,8 +45,8 @@ class Latencies {
     explicit Latencies(std::optional<std::vector<schedule::Observed>> observed)
         : m_observed(std::move(observed)) {}
 
-    // In time order, as Trace::next() yields them.
-    void add(const trace::Event& event);
+    // In time order, as Trace::next() yields them. changes: what Schedule made of the event. schedule: after it.
+    void add(const trace::Event& event, std::span<const schedule::Change> changes, const schedule::Schedule& schedule);
 
     // Once, after the last event.
     void finish();
@@ -63,7 +64,6 @@ class Latencies {
     std::vector<schedule::Entry> m_entries;     // of all interrupts; only if there was an observer
     std::vector<schedule::Latency> m_latencies; // likewise
     std::map<Pair, LatencyLegs> m_pairs;
-    schedule::Schedule m_schedule;
     schedule::Latencies m_model{[this](const schedule::Latency& latency) { add(latency); }};
 };
 

@@ -9,7 +9,7 @@ namespace host::analyse {
 void LoadMeter::add(const trace::Event& event) {
     m_summary.add(event);
     if (!event.metadata) {
-        static_cast<void>(m_schedule.take(event));
+        m_jobs.take(event, m_schedule.take(event), 0);
     }
 }
 
@@ -23,16 +23,20 @@ Load LoadMeter::look() {
               .processors = now.cpus(),
               .tasks = {}};
     for (const auto& [context, figures] : now.tasks()) {
-        const TaskFigures& before = m_tasks[context];
+        // A job that is open is missed once the kernel has noticed.
+        const schedule::Job* const open = m_jobs.open(context);
+        const std::uint64_t missed = m_missed[context] + (open != nullptr && open->missed ? 1U : 0U);
+        const lib::Ticks cpu_time_before = std::exchange(m_cpu_time[context], figures.cpu_time);
         TaskLoad task{.context = context,
                       .state = m_schedule.state(context),
                       .runs = false,
-                      .cpu_time = figures.cpu_time - before.cpu_time,
+                      .cpu_time = figures.cpu_time - cpu_time_before,
                       .cpu_time_total = figures.cpu_time,
                       .dispatches = figures.dispatches,
                       .jobs = figures.jobs,
-                      .misses = figures.deadline_misses,
-                      .misses_since = figures.deadline_misses - before.deadline_misses};
+                      .missed = missed,
+                      .missed_since = missed - std::exchange(m_missed_before[context], missed),
+                      .deadline_misses = figures.deadline_misses};
         for (std::size_t cpu = 0; cpu < load.processors; ++cpu) {
             task.runs = task.runs || m_schedule.running(static_cast<std::uint16_t>(cpu)) == context;
         }
@@ -41,7 +45,6 @@ Load LoadMeter::look() {
     std::ranges::stable_sort(load.tasks, [](const TaskLoad& a, const TaskLoad& b) {
         return a.cpu_time != b.cpu_time ? a.cpu_time > b.cpu_time : a.cpu_time_total > b.cpu_time_total;
     });
-    m_tasks = now.tasks();
     m_duration = now.duration();
     m_interrupts = now.interrupt_time();
     m_events = now.events();

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "host/analyse/summary.hpp"
+#include "host/schedule/jobs.hpp"
 #include "host/schedule/schedule.hpp"
 #include "host/trace/event.hpp"
 #include "lib/units.hpp"
@@ -22,8 +23,9 @@ struct TaskLoad {
     lib::Ticks cpu_time_total;    // in the trace
     std::uint64_t dispatches = 0; // in the trace, as the rest
     std::uint64_t jobs = 0;
-    std::uint64_t misses = 0;
-    std::uint64_t misses_since = 0; // since the look before
+    std::uint64_t missed = 0;          // jobs
+    std::uint64_t missed_since = 0;    // since the look before
+    std::uint64_t deadline_misses = 0; // records of the kernel
 };
 
 struct Load {
@@ -50,7 +52,10 @@ class LoadMeter {
   private:
     Summary m_summary;
     schedule::Schedule m_schedule;
-    std::map<std::uint16_t, TaskFigures> m_tasks; // at the look before, as the rest
+    std::map<std::uint16_t, std::uint64_t> m_missed; // jobs that have ended
+    schedule::Jobs m_jobs{[this](const schedule::Job& job) { m_missed[job.context] += job.is_late() ? 1U : 0U; }};
+    std::map<std::uint16_t, lib::Ticks> m_cpu_time; // at the look before, as the rest
+    std::map<std::uint16_t, std::uint64_t> m_missed_before;
     lib::Ticks m_duration;
     lib::Ticks m_interrupts;
     std::uint64_t m_events = 0;

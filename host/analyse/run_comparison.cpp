@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <functional>
+#include <iterator>
 #include <span>
 
 namespace host::analyse {
@@ -140,19 +141,53 @@ std::span<const JobAccount> jobs_of(const Run& run, const std::string& task) {
     return found == run.jobs.end() ? std::span<const JobAccount>() : found->second;
 }
 
+// A task of this name, from its creation to its end: several may have it, at a time or one after another.
+struct JobKey {
+    std::size_t life = 0;
+    std::uint64_t number = 0;
+
+    friend auto operator<=>(const JobKey&, const JobKey&) = default;
+};
+
+// The jobs of a name. Those of a life have increasing numbers; in a part of a run they are counted from its begin.
+std::map<JobKey, const JobAccount*> by_key(std::span<const JobAccount> jobs, bool is_part) {
+    std::map<JobKey, const JobAccount*> keyed;
+
+    struct Life {
+        std::size_t life = 0;
+        std::uint64_t number = 0;
+        std::uint64_t count = 0;
+    };
+
+    std::map<std::uint16_t, Life> latest; // by context
+    std::size_t lives = 0;
+    for (const JobAccount& account : jobs) {
+        const auto [found, is_new] = latest.try_emplace(account.job.context);
+        Life& life = found->second;
+        if (is_new || account.job.number <= life.number) {
+            life = {.life = lives++};
+        }
+        life.number = account.job.number;
+        keyed[{.life = life.life, .number = is_part ? ++life.count : life.number}] = &account;
+    }
+    return keyed;
+}
+
 std::optional<JobChange> most_changed(std::span<const JobAccount> a, const Run& run_a, std::span<const JobAccount> b,
                                       const Run& run_b) {
     JobChange most;
     std::uint64_t greatest = 0;
-    for (std::size_t i = 0; i < a.size() && i < b.size(); ++i) {
-        if (!a[i].is_known() || !b[i].is_known()) {
+    const auto others = by_key(b, run_b.is_part);
+    for (const auto& [key, job] : by_key(a, run_a.is_part)) {
+        const auto other = others.find(key);
+        if (other == others.end() || !job->is_known() || !other->second->is_known()) {
             continue;
         }
-        const std::uint64_t change = distance(run_a.ns(a[i].response()), run_b.ns(b[i].response()));
+        const std::uint64_t change = distance(run_a.ns(job->response()), run_b.ns(other->second->response()));
         if (change > greatest) {
             greatest = change;
-            most.number = i + 1;
-            most.jobs = {&a[i], &b[i]};
+            most.number = key.number;
+            most.jobs = {job, other->second};
         }
     }
     return greatest != 0 ? std::optional(std::move(most)) : std::nullopt;
@@ -170,6 +205,20 @@ std::uint32_t Phrases::number_of(std::string_view text) {
 
 std::uint64_t Run::ns(lib::Ticks ticks) const {
     return khz != 0 ? lib::TickRate{khz}.to_nanoseconds(ticks).value : ticks.value;
+}
+
+Run part_of(const Run& run, std::int64_t from_ns, std::optional<std::int64_t> to_ns) {
+    const auto in_span = [&](std::int64_t time_ns) { return time_ns >= from_ns && (!to_ns || time_ns < *to_ns); };
+    Run part{.decisions = {}, .jobs = {}, .names = run.names, .khz = run.khz, .is_part = true};
+    std::ranges::copy_if(run.decisions, std::back_inserter(part.decisions), in_span, &RunDecision::time_ns);
+    for (const auto& [task, jobs] : run.jobs) {
+        for (const JobAccount& account : jobs) {
+            if (account.job.release.ns && in_span(*account.job.release.ns)) {
+                part.jobs[task].push_back(account);
+            }
+        }
+    }
+    return part;
 }
 
 RunReader::RunReader(Phrases& phrases, Run& run, Filter wanted)
@@ -229,6 +278,13 @@ std::vector<TaskChange> task_changes(const Run& a, const Run& b, const Tolerance
     return changes;
 }
 
+bool are_same(const std::vector<TaskChange>& tasks, const Tolerance& tolerance) {
+    return std::ranges::all_of(tasks, [&](const TaskChange& task) {
+        const auto& [a, b] = task.figures;
+        return a.jobs == b.jobs && a.missed == b.missed && a.known == b.known && !(tolerance.times && task.most);
+    });
+}
+
 std::string culprit_text(const Culprit& culprit, const trace::Names& names) {
     const std::string_view part = schedule::part_name(culprit.part);
     switch (culprit.part) {
@@ -240,8 +296,9 @@ std::string culprit_text(const Culprit& culprit, const trace::Names& names) {
     case Part::interference:
         return fmt::format("{} by {}", part, executor_text(culprit, names));
     case Part::blocking:
-        return fmt::format("{} by {} ({}, held by {}, {})", part, executor_text(culprit, names),
-                           trace::name_or_number(names, Unit::mutex, culprit.object), task_name(names, culprit.holder),
+        return fmt::format("{} by {} ({}{}held by {}, {})", part, executor_text(culprit, names),
+                           culprit.object != 0 ? trace::name_or_number(names, Unit::mutex, culprit.object) : "",
+                           culprit.object != 0 ? ", " : "", task_name(names, culprit.holder),
                            schedule::inversion_name(culprit.inversion));
     }
     return {};

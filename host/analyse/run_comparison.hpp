@@ -45,9 +45,13 @@ struct Run {
     std::map<std::string, std::vector<schedule::JobAccount>> jobs; // by the name of the task, in the order of their end
     trace::Names names;
     std::uint32_t khz = 0; // of the clock; 0: not known
+    bool is_part = false;  // of a run: its jobs are compared by their order in it, not by their numbers
 
     [[nodiscard]] std::uint64_t ns(lib::Ticks ticks) const;
 };
+
+// What was decided in the span, and the jobs that were released in it. to_ns: the first moment after it.
+[[nodiscard]] Run part_of(const Run& run, std::int64_t from_ns, std::optional<std::int64_t> to_ns);
 
 // Collects a run. wanted: which decisions count; jobs all do.
 class RunReader {
@@ -93,7 +97,7 @@ struct ShareChange {
 
 // A job that is in both.
 struct JobChange {
-    std::uint64_t number = 0;
+    std::uint64_t number = 0; // of its task, as everywhere
     Both<const schedule::JobAccount*> jobs{};
     Both<std::optional<std::size_t>> decision{}; // the first that differs from its release to its end; none: its end
     std::vector<ShareChange> shares;             // what changed, the greatest change first
@@ -107,7 +111,14 @@ struct TaskFiguresOfRun {
     std::uint64_t response_ns_max = 0;
     std::uint64_t blocking_ns_sum = 0;
 
-    [[nodiscard]] std::uint64_t response_ns_mean() const { return known == 0 ? 0 : response_ns_sum / known; }
+    // Nothing without a known response time.
+    [[nodiscard]] std::optional<std::uint64_t> mean_ns() const {
+        return known == 0 ? std::nullopt : std::optional(response_ns_sum / known);
+    }
+
+    [[nodiscard]] std::optional<std::uint64_t> worst_ns() const {
+        return known == 0 ? std::nullopt : std::optional(response_ns_max);
+    }
 
     friend bool operator==(const TaskFiguresOfRun&, const TaskFiguresOfRun&) = default;
 };
@@ -117,6 +128,9 @@ struct TaskChange {
     Both<TaskFiguresOfRun> figures{};
     std::optional<JobChange> most; // whose response time changed most, if one did
 };
+
+// The jobs, how many of them were missed, and with times the response times are the same in both.
+[[nodiscard]] bool are_same(const std::vector<TaskChange>& tasks, const Tolerance& tolerance);
 
 // Of every task with a job in one of the runs, by name.
 [[nodiscard]] std::vector<TaskChange> task_changes(const Run& a, const Run& b, const Tolerance& tolerance);

@@ -4,6 +4,7 @@
 #include "host/analyse/structure_check.hpp"
 
 #include "host/text/format.hpp"
+#include "host/trace/code_set.hpp"
 #include "host/trace/foreign.hpp"
 
 #include <algorithm>
@@ -13,6 +14,20 @@ namespace host::analyse {
 
 using trace::kCodeOf;
 using tracer::Family;
+
+namespace {
+
+constexpr const auto& kBeginsStretch = trace::kAnyOf<"trace_start", "trace_stop", "blackout_start", "blackout_end">;
+
+constexpr const auto& kPairs =
+    trace::kAnyOf<"interrupt_start", "interrupt_end", "timer_wakeup_start", "timer_wakeup_end">;
+
+bool is_filter(const trace::Event& event) {
+    return (event.code & 0xF0) == 0xF0 && event.code != kCodeOf<"next_chunk"> &&
+           event.row->family() == static_cast<Family>(event.code & 0x0F) && event.row->name.starts_with("filter_");
+}
+
+} // namespace
 
 StructureCheck::StructureCheck(Sink sink)
     : m_sink(std::move(sink)) {}
@@ -38,15 +53,15 @@ void StructureCheck::relax(Families families, std::string reason) {
     }
 }
 
-void StructureCheck::begin_stretch(std::uint16_t cpu) {
-    m_schedule.forget(cpu);
+void StructureCheck::begin_stretch(std::uint16_t cpu, schedule::Pass& pass) {
+    pass.forget(cpu);
     m_cpus.erase(cpu);
     // Tasks and mutexes belong to no CPU: what another one saw of them may now be out of date, too.
     m_mutexes.clear();
     m_in_job.clear();
 }
 
-void StructureCheck::begin_chunk(const trace::Event& event, const trace::TraceFacts& facts) {
+void StructureCheck::begin_chunk(const trace::Event& event, const trace::TraceFacts& facts, schedule::Pass& pass) {
     const trace::ChunkReport& chunk = facts.chunks[event.source];
     if (!chunk.described) {
         relax(~Families(),
@@ -67,14 +82,11 @@ void StructureCheck::begin_chunk(const trace::Event& event, const trace::TraceFa
         m_relaxations.push_back(fmt::format("chunk {} starts in the middle ({} records overwritten): what is open "
                                             "there has an unknown start",
                                             description.chunk, description.overwritten));
-        begin_stretch(description.cpu);
+        begin_stretch(description.cpu, pass);
     }
 }
 
-void StructureCheck::begin_after_hole(const trace::Event& event, const trace::TraceFacts& facts) {
-    if (!m_holes.before(event, facts)) {
-        return;
-    }
+void StructureCheck::begin_after_hole(const trace::Event& event, const trace::TraceFacts& facts, schedule::Pass& pass) {
     const trace::ChunkReport& chunk = facts.chunks[event.source];
     std::string reason =
         fmt::format("{}: what is open there has an unknown end",
@@ -83,15 +95,10 @@ void StructureCheck::begin_after_hole(const trace::Event& event, const trace::Tr
     if (m_relaxations.empty() || m_relaxations.back() != reason) {
         m_relaxations.push_back(std::move(reason));
     }
-    begin_stretch(event.cpu);
+    begin_stretch(event.cpu, pass);
 }
 
-bool StructureCheck::is_filter(const trace::Event& event) const {
-    return event.row != nullptr && event.row->family() == static_cast<Family>(event.code & 0x0F) &&
-           (event.code & 0xF0) == 0xF0 && event.code != kCodeOf<"next_chunk"> && event.row->name.starts_with("filter_");
-}
-
-void StructureCheck::add(const trace::Event& event, const trace::TraceFacts& facts) {
+void StructureCheck::add(const trace::Event& event, const trace::TraceFacts& facts, schedule::Pass& pass) {
     if (!event.is_sound()) {
         relax(~Families(), "a damaged event: pairs and order are not checked from there on");
         return;
@@ -100,12 +107,20 @@ void StructureCheck::add(const trace::Event& event, const trace::TraceFacts& fac
         return;
     }
     ++m_events;
-    check_stamp(event);
-    if (!m_last_stamps[event.source]) {
-        begin_chunk(event, facts);
+    if (event.source >= m_last_stamps.size()) {
+        m_last_stamps.resize(std::size_t{event.source} + 1);
     }
-    m_last_stamps[event.source] = event.ticks;
-    begin_after_hole(event, facts);
+    std::optional<lib::Ticks>& stamp = m_last_stamps[event.source];
+    if (!stamp) {
+        begin_chunk(event, facts, pass);
+    } else if (event.ticks < *stamp) {
+        violate(Rule::stamps_rise, event, std::nullopt,
+                fmt::format("the stamp falls from {} to {} ticks", stamp->value, event.ticks.value));
+    }
+    stamp = event.ticks;
+    if (m_holes.before(event, facts)) {
+        begin_after_hole(event, facts, pass);
+    }
     if (event.row == nullptr || trace::is_foreign(event)) {
         return;
     }
@@ -114,27 +129,33 @@ void StructureCheck::add(const trace::Event& event, const trace::TraceFacts& fac
               fmt::format("{} was used: the rules of its family are not checked from there on", event.row->name));
         return;
     }
+    judge(event, pass.schedule().processor(event.cpu));
+    if (kBeginsStretch[event.code]) {
+        begin_stretch(event.cpu, pass);
+    }
+}
+
+void StructureCheck::judge(const trace::Event& event, const schedule::Schedule::Processor& here) {
     switch (event.row->family()) {
     case Family::general:
         check_blackout(event);
-        if (event.code == kCodeOf<"trace_start"> || event.code == kCodeOf<"trace_stop"> ||
-            event.code == kCodeOf<"blackout_start"> || event.code == kCodeOf<"blackout_end">) {
-            begin_stretch(event.cpu);
-        }
         break;
     case Family::interrupt:
     case Family::timer:
-        check_interrupt(event);
+        if (kPairs[event.code]) {
+            check_interrupt(event, here);
+        }
         break;
     case Family::task:
-        check_schedule(event);
+    case Family::job:
+        check_schedule(event, here);
         check_cycle(event);
         break;
     case Family::attribute:
-        check_schedule(event);
+        check_schedule(event, here);
         break;
     case Family::mutex:
-        check_schedule(event);
+        check_schedule(event, here);
         check_mutex(event);
         break;
     case Family::ipoint:
@@ -144,31 +165,22 @@ void StructureCheck::add(const trace::Event& event, const trace::TraceFacts& fac
     case Family::user:
     case Family::data:
     case Family::metadata:
-    case Family::job:
     case Family::typed:
     case Family::filter:
         break;
     }
-    static_cast<void>(m_schedule.take(event));
 }
 
-void StructureCheck::check_stamp(const trace::Event& event) {
-    m_last_stamps.resize(std::max<std::size_t>(m_last_stamps.size(), event.source + 1));
-    const auto& previous = m_last_stamps[event.source];
-    if (previous && event.ticks < *previous) {
-        violate(Rule::stamps_rise, event, std::nullopt,
-                fmt::format("the stamp falls from {} to {} ticks", previous->value, event.ticks.value));
-    }
-}
-
-void StructureCheck::check_interrupt(const trace::Event& event) {
-    const schedule::Schedule::Processor& here = m_schedule.processor(event.cpu);
+void StructureCheck::check_interrupt(const trace::Event& event, const schedule::Schedule::Processor& here) {
     Cpu& cpu = m_cpus[event.cpu];
     if (event.code == kCodeOf<"interrupt_start"> || event.code == kCodeOf<"interrupt_end">) {
         if (event.code == kCodeOf<"interrupt_start"> && here.depth == schedule::Schedule::Processor::kNestedMax) {
             relax(only(Family::interrupt), "handlers nest too deeply: their pairs are not checked from there on");
         }
-        const bool is_news = cpu.vectors_seen.insert(event.par1).second;
+        const bool is_news = std::ranges::find(cpu.vectors_seen, event.par1) == cpu.vectors_seen.end();
+        if (is_news) {
+            cpu.vectors_seen.push_back(event.par1);
+        }
         const auto innermost = here.depth != 0 ? std::optional(here.vectors[here.depth - 1]) : std::nullopt;
         if (event.code == kCodeOf<"interrupt_end"> && innermost != event.par1 && (innermost || !is_news) &&
             strict(Family::interrupt)) {
@@ -188,8 +200,7 @@ void StructureCheck::check_interrupt(const trace::Event& event) {
     }
 }
 
-void StructureCheck::check_schedule(const trace::Event& event) {
-    const schedule::Schedule::Processor& here = m_schedule.processor(event.cpu);
+void StructureCheck::check_schedule(const trace::Event& event, const schedule::Schedule::Processor& here) {
     const auto is_other = [&](std::uint32_t context) {
         return context != schedule::kUnknownContext && context != event.par1;
     };

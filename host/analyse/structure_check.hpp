@@ -3,13 +3,14 @@
 // one task runs at a time, decisions are followed, counts agree. Where the trace has a gap (records dropped,
 // overwritten or lost, the tracer off, a filter set) the rules that the gap makes undecidable are relaxed, and
 // relaxations() says which and why. Something open at the start of a stretch is an unknown start, not a violation.
-// Each event is judged against the schedule as it was before the event.
+// Each event is judged against the schedule as it was before the event; at a gap the schedule is forgotten.
 #pragma once
 
-#include "host/schedule/schedule.hpp"
+#include "host/schedule/pass.hpp"
 #include "host/trace/event.hpp"
 #include "host/trace/facts.hpp"
 #include "host/trace/holes.hpp"
+#include "host/trace/number_map.hpp"
 
 #include <algorithm>
 #include <array>
@@ -89,8 +90,8 @@ class StructureCheck {
 
     explicit StructureCheck(Sink sink);
 
-    // facts: of the trace that the event comes from; read when a chunk begins.
-    void add(const trace::Event& event, const trace::TraceFacts& facts);
+    // facts: of the trace that the event comes from. pass: before the event; it takes the event next.
+    void add(const trace::Event& event, const trace::TraceFacts& facts, schedule::Pass& pass);
 
     // The rules about whole chunks and files. Call once, after the last event.
     void finish(const trace::TraceFacts& facts);
@@ -119,7 +120,7 @@ class StructureCheck {
 
     // What is known about one CPU since the last gap, in addition to the schedule.
     struct Cpu {
-        std::set<std::uint16_t> vectors_seen;
+        std::vector<std::uint16_t> vectors_seen;
         std::optional<bool> timer_open;
     };
 
@@ -132,9 +133,10 @@ class StructureCheck {
 
     using Families = std::bitset<tracer::kFamilies>;
 
-    void begin_chunk(const trace::Event& event, const trace::TraceFacts& facts);
-    void begin_after_hole(const trace::Event& event, const trace::TraceFacts& facts);
-    void begin_stretch(std::uint16_t cpu);
+    void begin_chunk(const trace::Event& event, const trace::TraceFacts& facts, schedule::Pass& pass);
+    void begin_after_hole(const trace::Event& event, const trace::TraceFacts& facts, schedule::Pass& pass);
+    void begin_stretch(std::uint16_t cpu, schedule::Pass& pass);
+    void judge(const trace::Event& event, const schedule::Schedule::Processor& here);
     // reason: a sentence for relaxations(), unless all these families are relaxed already.
     void relax(Families families, std::string reason);
 
@@ -142,12 +144,10 @@ class StructureCheck {
 
     [[nodiscard]] bool strict(tracer::Family family) const { return (m_relaxed & only(family)).none(); }
 
-    [[nodiscard]] bool is_filter(const trace::Event& event) const;
     void violate(Rule rule, const trace::Event& event, std::optional<std::uint16_t> task, std::string text);
 
-    void check_stamp(const trace::Event& event);
-    void check_interrupt(const trace::Event& event);
-    void check_schedule(const trace::Event& event);
+    void check_interrupt(const trace::Event& event, const schedule::Schedule::Processor& here);
+    void check_schedule(const trace::Event& event, const schedule::Schedule::Processor& here);
     void check_blackout(const trace::Event& event);
     void check_losses(const trace::TraceFacts& facts);
     void check_mutex(const trace::Event& event);
@@ -161,11 +161,10 @@ class StructureCheck {
     std::array<std::uint64_t, kRules.size()> m_violations{};
     Families m_relaxed;
     std::vector<std::string> m_relaxations;
-    schedule::Schedule m_schedule;
-    std::map<std::uint16_t, Cpu> m_cpus;
+    trace::NumberMap<Cpu> m_cpus;
     std::map<std::uint16_t, Losses> m_losses;
     std::map<std::uint32_t, Mutex> m_mutexes;
-    std::map<std::uint16_t, bool> m_in_job;               // by context, if known: its latest cycle has not ended
+    trace::NumberMap<std::optional<bool>> m_in_job;       // by context, if known: its latest cycle has not ended
     std::vector<std::optional<lib::Ticks>> m_last_stamps; // by chunk
     trace::Holes m_holes;
     std::uint64_t m_events = 0;

@@ -69,15 +69,18 @@ void StructureCheck::check_cycle(const trace::Event& event) {
     const std::uint16_t context = event.par1;
     const bool begins = event.code == kCodeOf<"task_begin_cycle">;
     if (begins || event.code == kCodeOf<"task_end_cycle">) {
-        const auto [in_job, is_new] = m_in_job.try_emplace(context, begins);
-        if (std::exchange(in_job->second, begins) == begins && !is_new && strict(Family::task)) {
+        // A job that is aborted ends, whether or not it has begun.
+        const bool all_seen = strict(Family::task) && (begins || strict(Family::job));
+        if (std::exchange(m_in_job[context], begins) == begins && all_seen) {
             violate(Rule::cycle_pairs, event, context,
                     begins ? fmt::format("a job of context {} begins inside another", context)
                            : fmt::format("a job of context {} ends, but none has begun", context));
         }
+    } else if (event.code == kCodeOf<"job_abort">) {
+        m_in_job[context] = true;
     } else if (event.code == kCodeOf<"task_sleep"> || event.code == kCodeOf<"task_disable">) {
-        if (const auto in_job = m_in_job.find(context); in_job != m_in_job.end()) {
-            in_job->second = false; // a job may end by suspending itself
+        if (std::optional<bool>& in_job = m_in_job[context]) {
+            in_job = false; // a job may end by suspending itself
         }
     } else if (event.code == kCodeOf<"task_create">) {
         forget_task(context);
@@ -88,7 +91,7 @@ void StructureCheck::check_cycle(const trace::Event& event) {
 }
 
 void StructureCheck::forget_task(std::uint16_t context) {
-    m_in_job.erase(context);
+    m_in_job[context].reset();
     for (auto& [id, mutex] : m_mutexes) {
         std::erase(mutex.attempts, context);
         if (mutex.owner == context) {

@@ -6,6 +6,7 @@
 #include "host/trace/user_event.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace host::analyse {
 
@@ -27,11 +28,15 @@ void Summary::add(const trace::Event& event) {
     }
     ++m_families[event.code & 0x0F];
     Cpu& cpu = m_cpus[event.cpu];
-    give(cpu, cpu.time.take(event));
+    if (schedule::ProcessorTime::kEndsStretch[event.code]) {
+        give(cpu, cpu.time.take(event));
+    } else {
+        cpu.time.saw(event.ticks);
+    }
     add_interrupt(event, cpu);
     add_task(event);
     if (event.is(kCodeOf<"context_switch">)) {
-        m_tasks.try_emplace(event.par1);
+        m_tasks[event.par1];
     } else if (event.is(kCodeOf<"typed_event">) || event.is(kCodeOf<"formatted_event">)) {
         ++m_user_events[trace::user_event_name(event)];
     } else if (event.is(kCodeOf<"panic">)) {
@@ -40,9 +45,7 @@ void Summary::add(const trace::Event& event) {
 }
 
 void Summary::give(Cpu& cpu, const schedule::ProcessorTime::Stretch& stretch) {
-    lib::Ticks& total = stretch.handler ? cpu.uses.interrupts
-                        : stretch.task  ? cpu.uses.tasks[*stretch.task]
-                                        : cpu.uses.unknown;
+    lib::Ticks& total = stretch.handler ? cpu.interrupts : stretch.task ? cpu.tasks[*stretch.task] : cpu.unknown;
     total = total + stretch.length();
 }
 
@@ -54,9 +57,8 @@ void Summary::add_interrupt(const trace::Event& event, Cpu& cpu) {
         cpu.open_vectors[event.par1] = now;
         break;
     case kCodeOf<"interrupt_end">:
-        if (const auto open = cpu.open_vectors.find(event.par1); open != cpu.open_vectors.end()) {
-            m_vectors[event.par1].handler.add(now - open->second);
-            cpu.open_vectors.erase(open);
+        if (const auto open = std::exchange(cpu.open_vectors[event.par1], std::nullopt)) {
+            m_vectors[event.par1].handler.add(now - *open);
         }
         break;
     case kCodeOf<"interrupt_hit">:
@@ -112,9 +114,9 @@ void Summary::add_task(const trace::Event& event) {
 }
 
 void Summary::finish() {
-    for (auto& [number, cpu] : m_cpus) {
+    for (auto& [number, cpu] : m_cpus.values()) {
         give(cpu, cpu.time.finish());
-        for (const auto& [context, ticks] : cpu.uses.tasks) {
+        for (const auto& [context, ticks] : cpu.tasks.values()) {
             lib::Ticks& total = m_tasks[context].cpu_time;
             total = total + ticks;
         }
@@ -131,8 +133,8 @@ lib::Ticks Uses::sum() const {
 
 std::map<std::uint16_t, Uses> Summary::uses() const {
     std::map<std::uint16_t, Uses> uses;
-    for (const auto& [number, cpu] : m_cpus) {
-        uses[number] = cpu.uses;
+    for (const auto& [number, cpu] : m_cpus.values()) {
+        uses[number] = {.tasks = cpu.tasks.values(), .interrupts = cpu.interrupts, .unknown = cpu.unknown};
     }
     return uses;
 }
@@ -143,8 +145,8 @@ lib::Ticks Summary::duration() const {
 
 lib::Ticks Summary::interrupt_time() const {
     lib::Ticks sum;
-    for (const auto& [number, cpu] : m_cpus) {
-        sum = sum + cpu.uses.interrupts;
+    for (const auto& [number, cpu] : m_cpus.values()) {
+        sum = sum + cpu.interrupts;
     }
     return sum;
 }

@@ -9,6 +9,7 @@
 #include "host/analyse/durations.hpp"
 #include "host/schedule/processor_time.hpp"
 #include "host/trace/event.hpp"
+#include "host/trace/number_map.hpp"
 #include "lib/units.hpp"
 
 #include <array>
@@ -16,7 +17,6 @@
 #include <map>
 #include <optional>
 #include <string>
-#include <unordered_map>
 
 namespace host::analyse {
 
@@ -24,8 +24,8 @@ struct TaskFigures {
     std::uint64_t activations = 0; // task_activate
     std::uint64_t releases = 0;    // task_timer
     std::uint64_t dispatches = 0;
-    std::uint64_t jobs = 0; // task_end_cycle
-    std::uint64_t deadline_misses = 0;
+    std::uint64_t jobs = 0;            // task_end_cycle
+    std::uint64_t deadline_misses = 0; // records of the kernel; how many jobs are missed: task_metrics.hpp
     std::uint64_t wcet_violations = 0;
     std::uint64_t inheritances = 0; // how often it ran on behalf of another task
     lib::Ticks cpu_time;
@@ -56,9 +56,9 @@ class Summary {
     // Closes the intervals that are still open at the last stamp of each CPU. Call once, after the last event.
     void finish();
 
-    [[nodiscard]] const std::map<std::uint16_t, TaskFigures>& tasks() const { return m_tasks; }
+    [[nodiscard]] const std::map<std::uint16_t, TaskFigures>& tasks() const { return m_tasks.values(); }
 
-    [[nodiscard]] const std::map<std::uint16_t, VectorFigures>& vectors() const { return m_vectors; }
+    [[nodiscard]] const std::map<std::uint16_t, VectorFigures>& vectors() const { return m_vectors.values(); }
 
     // timer_wakeup_start to timer_wakeup_end.
     [[nodiscard]] const VectorFigures& timer() const { return m_timer; }
@@ -69,7 +69,7 @@ class Summary {
 
     [[nodiscard]] std::uint64_t unknown() const { return m_unknown; }
 
-    [[nodiscard]] std::size_t cpus() const { return m_cpus.size(); }
+    [[nodiscard]] std::size_t cpus() const { return m_cpus.values().size(); }
 
     // From the least to the greatest stamp.
     [[nodiscard]] lib::Ticks duration() const;
@@ -88,18 +88,20 @@ class Summary {
   private:
     struct Cpu {
         schedule::ProcessorTime time;
-        std::unordered_map<std::uint16_t, lib::Ticks> open_vectors;
+        trace::NumberMap<std::optional<lib::Ticks>> open_vectors;
         std::optional<lib::Ticks> open_timer;
-        Uses uses;
+        trace::NumberMap<lib::Ticks> tasks; // the uses by context
+        lib::Ticks interrupts;
+        lib::Ticks unknown;
     };
 
     void give(Cpu& cpu, const schedule::ProcessorTime::Stretch& stretch);
     void add_interrupt(const trace::Event& event, Cpu& cpu);
     void add_task(const trace::Event& event);
 
-    std::map<std::uint16_t, TaskFigures> m_tasks;
-    std::map<std::uint16_t, VectorFigures> m_vectors;
-    std::map<std::uint16_t, Cpu> m_cpus;
+    trace::NumberMap<TaskFigures> m_tasks;
+    trace::NumberMap<VectorFigures> m_vectors;
+    trace::NumberMap<Cpu> m_cpus;
     std::array<std::uint64_t, tracer::kFamilies> m_families{};
     std::map<std::string, std::uint64_t> m_user_events;
     VectorFigures m_timer;

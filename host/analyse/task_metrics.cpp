@@ -9,7 +9,7 @@ namespace host::analyse {
 
 void TaskMetrics::add(const schedule::JobAccount& account) {
     const schedule::Job& job = account.job;
-    if (!job.end || job.end->ticks < job.release.ticks) {
+    if (!job.end || job.end->ticks < job.release.ticks || account.unaccounted == schedule::Unaccounted::early) {
         return;
     }
     const lib::Ticks took = account.response();

@@ -5,9 +5,7 @@
 
 #include "host/analyse/durations.hpp"
 #include "host/schedule/accounting.hpp"
-#include "host/schedule/schedule.hpp"
-#include "host/trace/event.hpp"
-#include "host/trace/facts.hpp"
+#include "host/trace/number_map.hpp"
 
 #include <array>
 #include <cstdint>
@@ -17,11 +15,12 @@
 
 namespace host::analyse {
 
-// Of the complete jobs of one task.
+// Of one task: of its complete jobs, but for missed.
 class TaskMetrics {
   public:
     static constexpr std::array<std::uint32_t, 3> kPercentiles = {50, 90, 99};
 
+    // A job that is complete.
     void add(const schedule::JobAccount& account);
 
     // In per cent, by the nearest rank; 0 without jobs. Reorders the response times.
@@ -47,6 +46,7 @@ class TaskMetrics {
     std::uint64_t dispatches = 0;
     std::uint64_t preemptions = 0;
     std::uint64_t migrations = 0;
+    std::uint64_t missed = 0; // of all jobs, however they ended
 
   private:
     mutable std::vector<std::uint64_t> m_responses;
@@ -58,26 +58,20 @@ class TaskMetrics {
 // Of all tasks of a trace.
 class TraceMetrics {
   public:
-    TraceMetrics() = default;
-    TraceMetrics(const TraceMetrics&) = delete; // its jobs report to it
-    TraceMetrics& operator=(const TraceMetrics&) = delete;
-
-    // In time order; metadata and broken events are passed over. khz: the clock's rate as far as it is known, else 0.
-    void add(const trace::Event& event, std::uint32_t khz) {
-        m_accounting.take(event, m_schedule.take(event), m_schedule, khz);
-    }
-
-    // By context; of tasks with complete jobs.
-    [[nodiscard]] const std::map<std::uint16_t, TaskMetrics>& tasks() const { return m_tasks; }
-
-  private:
-    std::map<std::uint16_t, TaskMetrics> m_tasks;
-    schedule::Schedule m_schedule;
-    schedule::Accounting m_accounting{[this](const schedule::JobAccount& account) {
+    void add(const schedule::JobAccount& account) {
         if (account.job.outcome == schedule::Outcome::completed) {
             m_tasks[account.job.context].add(account);
         }
-    }};
+        if (account.job.is_late()) {
+            ++m_tasks[account.job.context].missed;
+        }
+    }
+
+    // By context; of tasks with complete or missed jobs.
+    [[nodiscard]] const std::map<std::uint16_t, TaskMetrics>& tasks() const { return m_tasks.values(); }
+
+  private:
+    trace::NumberMap<TaskMetrics> m_tasks;
 };
 
 } // namespace host::analyse

@@ -5,27 +5,29 @@
 
 namespace host::analyse {
 
-void TimeCheck::add(const trace::Event& event, std::uint32_t khz) {
+void TimeCheck::add(const trace::Event& event) {
     if (event.metadata || event.row == nullptr || !event.is_sound()) {
         return;
     }
-    m_event = &event;
     Processor& processor = m_processors[event.cpu];
-    processor.first = processor.first.value_or(event.ticks);
-    processor.sum = processor.sum + processor.time.take(event).length();
-    m_accounting.take(event, m_schedule.take(event), m_schedule, khz);
-    m_event = nullptr;
+    if (!processor.first) {
+        processor.first = event.ticks;
+    }
+    if (schedule::ProcessorTime::kEndsStretch[event.code]) {
+        processor.sum = processor.sum + processor.time.take(event).length();
+    } else {
+        processor.time.saw(event.ticks);
+    }
 }
 
 void TimeCheck::finish() {
-    m_accounting.finish();
-    for (auto& [cpu, processor] : m_processors) {
+    for (auto& [cpu, processor] : m_processors.values()) {
         processor.sum = processor.sum + processor.time.finish().length();
         judge(cpu, processor);
     }
 }
 
-void TimeCheck::judge(const schedule::JobAccount& account) {
+void TimeCheck::add(const schedule::JobAccount& account, const trace::Event& event) {
     if (!account.is_known() || account.residue == 0) {
         return;
     }
@@ -34,7 +36,7 @@ void TimeCheck::judge(const schedule::JobAccount& account) {
         parts += fmt::format("{}{} {}", i == 0 ? "" : " + ", schedule::kPartNames[i], account.parts[i].value);
     }
     m_sink({.kind = TimeFault::Kind::residue,
-            .event = m_event,
+            .event = &event,
             .task = account.job.context,
             .text =
                 fmt::format("job {} of context {} has a residue of {} ticks: response time {} = {}", account.job.number,

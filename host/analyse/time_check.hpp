@@ -6,13 +6,12 @@
 
 #include "host/schedule/accounting.hpp"
 #include "host/schedule/processor_time.hpp"
-#include "host/schedule/schedule.hpp"
 #include "host/trace/event.hpp"
+#include "host/trace/number_map.hpp"
 #include "lib/units.hpp"
 
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <optional>
 #include <string>
 
@@ -25,7 +24,7 @@ struct TimeFault {
     };
 
     Kind kind;
-    const trace::Event* event;         // with which the job ended; of a processor its last one. Valid during the call
+    const trace::Event* event;         // with which the job ended; of a processor none. Valid during the call
     std::optional<std::uint16_t> task; // the context
     std::string text;
 };
@@ -37,16 +36,14 @@ class TimeCheck {
     explicit TimeCheck(Sink sink)
         : m_sink(std::move(sink)) {}
 
-    TimeCheck(const TimeCheck&) = delete; // its jobs report to it
-    TimeCheck& operator=(const TimeCheck&) = delete;
+    // In time order; metadata and broken events are passed over.
+    void add(const trace::Event& event);
 
-    // In time order; metadata and broken events are passed over. khz: the clock's rate as far as it is known, else 0.
-    void add(const trace::Event& event, std::uint32_t khz);
+    // A job has ended with this event.
+    void add(const schedule::JobAccount& account, const trace::Event& event);
 
     // Call once, after the last event.
     void finish();
-
-    void judge(const schedule::JobAccount& account);
 
   private:
     struct Processor {
@@ -58,10 +55,7 @@ class TimeCheck {
     void judge(std::uint16_t cpu, const Processor& processor);
 
     Sink m_sink;
-    schedule::Schedule m_schedule;
-    schedule::Accounting m_accounting{[this](const schedule::JobAccount& account) { judge(account); }};
-    std::map<std::uint16_t, Processor> m_processors;
-    const trace::Event* m_event = nullptr; // that is being taken
+    trace::NumberMap<Processor> m_processors;
 };
 
 } // namespace host::analyse

@@ -40,6 +40,7 @@ void add_everything(CommandLine& line, Context context) {
     add_diff(line, context);
     add_summary(line, context);
     add_why(line, context);
+    add_goto(line, context);
     add_verify(line, context);
     add_check(line, context);
     add_report(line, context);

@@ -197,13 +197,20 @@ lib::Result<void> OutputFile::close() {
 
 lib::Result<std::unique_ptr<Destination>, Failure> Destination::open(const std::string& path, Shape shape,
                                                                      const std::string& input) {
+    return open(path, shape, std::span(&input, 1));
+}
+
+lib::Result<std::unique_ptr<Destination>, Failure> Destination::open(const std::string& path, Shape shape,
+                                                                     std::span<const std::string> inputs) {
     auto destination = std::unique_ptr<Destination>(new Destination());
     destination->m_shape = shape;
     std::error_code ignored;
     const std::string target = fs::is_symlink(path, ignored) ? fs::weakly_canonical(path, ignored).string() : path;
-    std::string against = reason_against(target == "-" ? target : without_slash(target), shape, input);
-    if (!against.empty()) {
-        return Failure{Fault::unusable, std::move(against)};
+    for (const std::string& input : inputs) {
+        std::string against = reason_against(target == "-" ? target : without_slash(target), shape, input);
+        if (!against.empty()) {
+            return Failure{Fault::unusable, std::move(against)};
+        }
     }
     const bool device = target != "-" && fs::exists(target, ignored) && fs::is_other(target, ignored);
     if (target == "-" || device) {

@@ -99,8 +99,11 @@ class Destination {
     };
 
     // path "-" is standard output (Shape::file only); a device or FIFO is written as it is, a symbolic link is
-    // followed. input: the trace's path, which must not be the output, nor hold it or be in it. Unusable: it is the
+    // followed. inputs: the traces' paths, which must not be the output, nor hold it or be in it. Unusable: it is an
     // input, or exists and is a directory (for a file), or a directory that is not empty, or a file (for a directory).
+    [[nodiscard]] static lib::Result<std::unique_ptr<Destination>, Failure> open(const std::string& path, Shape shape,
+                                                                                 std::span<const std::string> inputs);
+
     [[nodiscard]] static lib::Result<std::unique_ptr<Destination>, Failure> open(const std::string& path, Shape shape,
                                                                                  const std::string& input);
     Destination(const Destination&) = delete;

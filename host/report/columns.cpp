@@ -18,13 +18,21 @@ void Table::add(std::initializer_list<std::uint64_t> times, std::initializer_lis
     ++m_rows;
 }
 
-std::vector<Column> Table::references(const Times& all) const {
+Table::Mark Table::mark() const {
+    Mark mark{.rows = m_rows};
+    std::ranges::transform(m_numbers, std::back_inserter(mark.bytes),
+                           [](const Column& column) { return column.bytes().size(); });
+    return mark;
+}
+
+std::vector<Column> Table::references(const Times& all, std::size_t after) const {
     std::vector<Column> columns(m_time_names.begin(), m_time_names.end());
     std::int64_t before = 0;
-    for (std::size_t i = 0; i < m_times.size(); ++i) {
+    const auto wanted = times(after);
+    for (std::size_t i = 0; i < wanted.size(); ++i) {
         std::uint64_t reference = 0;
-        if (m_times[i] != kNoTime) {
-            const std::int64_t place = std::ranges::lower_bound(all, m_times[i]) - all.begin();
+        if (wanted[i] != kNoTime) {
+            const std::int64_t place = std::ranges::lower_bound(all, wanted[i]) - all.begin();
             reference = zigzag(place - before) + 1;
             before = place;
         }
@@ -33,11 +41,10 @@ std::vector<Column> Table::references(const Times& all) const {
     return columns;
 }
 
-Times times_of(std::span<const Table* const> tables) {
+Times times_of(std::span<const std::span<const std::uint64_t>> lists) {
     Times all;
-    for (const Table* const table : tables) {
-        std::ranges::copy_if(table->times(), std::back_inserter(all),
-                             [](std::uint64_t time) { return time != kNoTime; });
+    for (const auto list : lists) {
+        std::ranges::copy_if(list, std::back_inserter(all), [](std::uint64_t time) { return time != kNoTime; });
     }
     std::ranges::sort(all);
     all.erase(std::unique(all.begin(), all.end()), all.end()); // clang 14 refuses the algorithm of std::ranges

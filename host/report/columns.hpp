@@ -58,6 +58,12 @@ class Table {
         , m_time_names(times.begin(), times.end())
         , m_numbers(numbers.begin(), numbers.end()) {}
 
+    // How much of a table there was at some time; at first nothing.
+    struct Mark {
+        std::size_t rows = 0;
+        std::vector<std::size_t> bytes{}; // of the columns of numbers; none: 0
+    };
+
     // A time (or kNoTime) and a number for each column.
     void add(std::initializer_list<std::uint64_t> times, std::initializer_list<std::uint64_t> numbers);
 
@@ -67,13 +73,17 @@ class Table {
 
     [[nodiscard]] std::size_t rows() const { return m_rows; }
 
-    // Row by row.
-    [[nodiscard]] std::span<const std::uint64_t> times() const { return m_times; }
+    [[nodiscard]] Mark mark() const;
 
-    // Those of numbers; those of times, in whose order all times of the table are.
+    // Row by row, after so many rows.
+    [[nodiscard]] std::span<const std::uint64_t> times(std::size_t after = 0) const {
+        return std::span(m_times).subspan(after * m_time_names.size());
+    }
+
     [[nodiscard]] std::span<const Column> numbers() const { return m_numbers; }
 
-    [[nodiscard]] std::vector<Column> references(const Times& all) const;
+    // The columns of times, in whose order all times of the table are, after so many rows.
+    [[nodiscard]] std::vector<Column> references(const Times& all, std::size_t after = 0) const;
 
   private:
     std::string m_name;
@@ -84,7 +94,7 @@ class Table {
     std::size_t m_rows = 0;
 };
 
-// The times of the tables.
-[[nodiscard]] Times times_of(std::span<const Table* const> tables);
+// The times in all of them.
+[[nodiscard]] Times times_of(std::span<const std::span<const std::uint64_t>> lists);
 
 } // namespace host::report

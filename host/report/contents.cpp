@@ -18,9 +18,9 @@ namespace {
 using Json = text::JsonText;
 using tracer::Unit;
 
-void add_texts(Json& json, std::string_view name, std::span<const std::string> texts) {
+void add_texts(Json& json, std::string_view name, std::span<const std::string> texts, std::size_t after = 0) {
     json.begin_array(name);
-    for (const std::string& text : texts) {
+    for (const std::string& text : texts.subspan(after)) {
         json.value(text);
     }
     json.end_array();
@@ -39,6 +39,7 @@ void add_judgement(Json& json, const Judgement& judgement) {
         json.member("rule", violation.rule);
         json.member("text", violation.text);
         json.member("file", violation.file);
+        json.member("chunk", violation.chunk);
         json.member("record", violation.record);
         json.end_object();
     }
@@ -60,6 +61,7 @@ void add_head(Json& json, const Trace& trace) {
     const Head& head = trace.head;
     const trace::TraceFacts& facts = trace.facts;
     json.member("trace", head.trace);
+    add_texts(json, "options", head.options);
     if (facts.build) {
         json.member("application", text::escaped(facts.build->application.view()));
         json.member("kernel", text::escaped(facts.build->kernel.view()));
@@ -83,6 +85,7 @@ void add_head(Json& json, const Trace& trace) {
     const Axis::Window& window = trace.axis.window();
     json.begin_object("span");
     json.member("last", trace.axis.last());
+    json.member("cut", trace.axis.last() == kTicksMax);
     json.member("from_ns", window.from_ns);
     json.member("to_ns", window.to_ns);
     json.member("full", trace.schedule.is_full());
@@ -105,6 +108,7 @@ void add_tasks(Json& json, const Trace& trace) {
             json.member("budget_ns", row.parameters->budget_ns);
         }
         json.member("misses", row.misses);
+        json.member("jobs_before", row.jobs_before);
         json.end_object();
     }
     json.end_array();
@@ -125,9 +129,9 @@ void add_names(Json& json, std::string_view key, const trace::Names& names, Unit
     json.end_array();
 }
 
-void add_details(Json& json, const Trace& trace) {
+void add_details(Json& json, const Trace& trace, std::size_t after) {
     json.begin_array("details");
-    for (const auto& [wait, other] : trace.schedule.details()) {
+    for (const auto& [wait, other] : trace.schedule.details().subspan(after)) {
         const auto kind = tracer::wait_kind(wait);
         json.begin_object();
         json.member("wait", wait != 0 ? trace::wait_text(trace.facts.names, wait) : std::string());
@@ -138,10 +142,11 @@ void add_details(Json& json, const Trace& trace) {
     json.end_array();
 }
 
-void add_culprits(Json& json, const Trace& trace) {
+void add_culprits(Json& json, const Trace& trace, std::size_t after) {
     json.begin_array("culprits");
-    for (const CulpritRow& culprit : trace.schedule.culprits()) {
+    for (const CulpritRow& culprit : trace.schedule.culprits().subspan(after)) {
         const bool suspends = culprit.part == schedule::Part::suspension;
+        const std::uint32_t wait = suspends ? culprit.object : culprit.end_waits;
         json.begin_object();
         json.member("part", schedule::part_name(culprit.part));
         json.member("by", schedule::by_name(culprit.by));
@@ -149,7 +154,7 @@ void add_culprits(Json& json, const Trace& trace) {
         json.member("task", culprit.task);
         json.member("who", culprit.who);
         json.member("object", culprit.object);
-        json.member("wait", suspends ? trace::wait_text(trace.facts.names, culprit.object) : std::string());
+        json.member("wait", wait != 0 ? trace::wait_text(trace.facts.names, wait) : std::string());
         json.member("holder", culprit.holder);
         json.member("chain_end", culprit.chain_end);
         json.end_object();
@@ -189,6 +194,22 @@ void add_latencies(Json& json, const Trace& trace) {
     json.end_object();
 }
 
+// Pairs of a server and the rows of its tasks.
+void add_served(Json& json, const EventTables& events) {
+    json.begin_array("served");
+    for (const auto& [server, tasks] : events.served()) {
+        json.begin_array();
+        json.value(server);
+        json.begin_array();
+        for (const std::size_t task : tasks) {
+            json.value(task);
+        }
+        json.end_array();
+        json.end_array();
+    }
+    json.end_array();
+}
+
 void add_plots(Json& json, std::span<const Plot> plots) {
     json.begin_array("plots");
     for (const Plot& plot : plots) {
@@ -202,40 +223,47 @@ void add_plots(Json& json, std::span<const Plot> plots) {
     json.end_array();
 }
 
-// The columns of a table as they are in the block.
+// The columns of a table as they are in the block: what came after a mark.
 struct Stored {
     const Table* table;
+    Table::Mark after;
     std::vector<Column> times;
 
+    [[nodiscard]] std::size_t rows() const { return table->rows() - after.rows; }
+
+    // Given the name of each column, and its bytes.
     void each(const auto& use) const {
-        std::ranges::for_each(times, use);
-        std::ranges::for_each(table->numbers(), use);
+        for (const Column& column : times) {
+            use(column.name(), column.bytes());
+        }
+        std::size_t number = 0;
+        for (const Column& column : table->numbers()) {
+            use(column.name(), column.bytes().subspan(after.bytes.empty() ? 0 : after.bytes[number]));
+            ++number;
+        }
     }
 };
 
 void add_directory(Json& json, std::span<const Stored> tables) {
     json.begin_array("tables");
     for (const Stored& stored : tables) {
-        const Table* const table = stored.table;
         json.begin_object();
-        json.member("name", table->name());
-        json.member("of", table->subject());
-        json.member("rows", table->rows());
+        json.member("name", stored.table->name());
+        json.member("of", stored.table->subject());
+        json.member("rows", stored.rows());
         json.begin_object("columns");
-        stored.each([&](const Column& column) { json.member(column.name(), column.bytes().size()); });
+        stored.each(
+            [&](const std::string& name, std::span<const std::byte> bytes) { json.member(name, bytes.size()); });
         json.end_object();
         json.end_object();
     }
     json.end_array();
 }
 
-std::vector<const Table*> tables_of(const Trace& trace, std::span<const Table> overview) {
+// All but those of the overview.
+std::vector<const Table*> tables_of(const Trace& trace) {
     std::vector<const Table*> tables;
-    const auto add = [&tables](const Table& table) {
-        if (table.rows() != 0) {
-            tables.push_back(&table);
-        }
-    };
+    const auto add = [&tables](const Table& table) { tables.push_back(&table); };
     for (const TaskRow& row : trace.schedule.tasks().rows()) {
         add(row.intervals);
         add(row.jobs);
@@ -252,28 +280,37 @@ std::vector<const Table*> tables_of(const Trace& trace, std::span<const Table> o
     add_all(trace.events.budgets());
     add(trace.events.marks());
     std::ranges::for_each(trace.events.plots(), add, &Plot::table);
-    std::ranges::for_each(overview, add);
     return tables;
 }
 
-} // namespace
+// What is new of the tables, and all of the overview.
+std::vector<Stored> stored_of(const Trace& trace, const Cut& since, std::span<const Table> overview) {
+    std::vector<Stored> stored;
+    for (const Table* const table : tables_of(trace)) {
+        const auto known = since.tables.find({table->name(), table->subject()});
+        Stored one{.table = table, .after = known != since.tables.end() ? known->second : Table::Mark{}, .times = {}};
+        if (one.rows() != 0) {
+            stored.push_back(std::move(one));
+        }
+    }
+    for (const Table& table : overview) {
+        if (table.rows() != 0) {
+            stored.push_back({.table = &table, .after = {}, .times = {}});
+        }
+    }
+    return stored;
+}
 
-std::vector<std::byte> contents(const Trace& trace) {
-    const std::vector<Table> overview = trace.schedule.overview().tables(trace.axis.last());
-    const std::vector<const Table*> tables = tables_of(trace, overview);
-    const Times times = times_of(tables);
-    Table distances("times", 0, {}, {"distance"});
-    for (std::size_t i = 0; i < times.size(); ++i) {
-        distances.add({}, {times[i] - (i > 0 ? times[i - 1] : 0)});
-    }
-    std::vector<Stored> stored = {{.table = &distances, .times = {}}};
-    for (const Table* const table : tables) {
-        stored.push_back({.table = table, .times = table->references(times)});
-    }
-    fmt::memory_buffer buffer;
-    Json json(buffer);
-    json.begin_object();
-    json.member("version", 1);
+void add_live(Json& json, const Live& live) {
+    json.begin_object("live");
+    json.member("state", live.state);
+    json.member("cut", live.cut);
+    json.member("first", live.first);
+    json.member("run", live.run);
+    json.end_object();
+}
+
+void add_facts(Json& json, const Trace& trace, const Cut& since) {
     add_head(json, trace);
     add_tasks(json, trace);
     const trace::Names& names = trace.facts.names;
@@ -281,25 +318,84 @@ std::vector<std::byte> contents(const Trace& trace) {
     add_names(json, "vectors", names, Unit::vector);
     add_names(json, "mutexes", names, Unit::mutex);
     add_names(json, "servers", names, Unit::server);
-    add_details(json, trace);
-    add_culprits(json, trace);
+    add_details(json, trace, since.details);
+    add_culprits(json, trace, since.culprits);
     add_latencies(json, trace);
+    add_served(json, trace.events);
     add_plots(json, trace.events.plots());
-    add_texts(json, "kinds", trace.events.kinds());
-    add_texts(json, "texts", trace.events.texts());
+    add_texts(json, "kinds", trace.events.kinds(), since.kinds);
+    add_texts(json, "texts", trace.events.texts(), since.texts);
+}
+
+// The directory, with its size in front.
+std::vector<std::byte> block_of(const fmt::memory_buffer& directory) {
+    std::vector<std::byte> bytes(sizeof(std::uint32_t));
+    lib::store_le(std::span(bytes), static_cast<std::uint32_t>(directory.size()));
+    const auto text = std::as_bytes(std::span(directory.data(), directory.size()));
+    bytes.insert(bytes.end(), text.begin(), text.end());
+    return bytes;
+}
+
+} // namespace
+
+Cut cut_of(const Trace& trace) {
+    Cut cut{.tables = {},
+            .details = trace.schedule.details().size(),
+            .culprits = trace.schedule.culprits().size(),
+            .kinds = trace.events.kinds().size(),
+            .texts = trace.events.texts().size(),
+            .events = trace.head.events};
+    for (const Table* const table : tables_of(trace)) {
+        cut.tables.insert_or_assign({table->name(), table->subject()}, table->mark());
+    }
+    return cut;
+}
+
+std::vector<std::byte> contents(const Trace& trace, const Cut& since, const std::optional<Live>& live) {
+    const std::vector<Table> overview = trace.schedule.overview().tables(trace.axis.last());
+    std::vector<Stored> stored = stored_of(trace, since, overview);
+    std::vector<std::span<const std::uint64_t>> lists;
+    lists.reserve(stored.size());
+    for (const Stored& one : stored) {
+        lists.push_back(one.table->times(one.after.rows));
+    }
+    const Times times = times_of(lists);
+    Table distances("times", 0, {}, {"distance"});
+    for (std::size_t i = 0; i < times.size(); ++i) {
+        distances.add({}, {times[i] - (i > 0 ? times[i - 1] : 0)});
+    }
+    for (Stored& one : stored) {
+        one.times = one.table->references(times, one.after.rows);
+    }
+    stored.insert(stored.begin(), {.table = &distances, .after = {}, .times = {}});
+    fmt::memory_buffer buffer;
+    Json json(buffer);
+    json.begin_object();
+    json.member("version", 1);
+    if (live) {
+        add_live(json, *live);
+    }
+    add_facts(json, trace, since);
     add_directory(json, stored);
     json.end_object();
-
-    std::vector<std::byte> bytes(sizeof(std::uint32_t));
-    lib::store_le(std::span(bytes), static_cast<std::uint32_t>(buffer.size()));
-    const auto append = [&bytes](std::span<const std::byte> more) {
-        bytes.insert(bytes.end(), more.begin(), more.end());
-    };
-    append(std::as_bytes(std::span(buffer.data(), buffer.size())));
+    std::vector<std::byte> bytes = block_of(buffer);
     for (const Stored& one : stored) {
-        one.each([&](const Column& column) { append(column.bytes()); });
+        one.each([&bytes](const std::string& /*name*/, std::span<const std::byte> more) {
+            bytes.insert(bytes.end(), more.begin(), more.end());
+        });
     }
     return bytes;
+}
+
+std::vector<std::byte> contents_without_trace(const Live& live) {
+    fmt::memory_buffer buffer;
+    Json json(buffer);
+    json.begin_object();
+    json.member("version", 1);
+    add_live(json, live);
+    add_directory(json, {});
+    json.end_object();
+    return block_of(buffer);
 }
 
 } // namespace host::report

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cmath>
 
 namespace host::report {
 
@@ -57,7 +58,7 @@ bool EventTables::concerns(const trace::Event& event) {
     return event.is_sound() && !event.metadata && event.row != nullptr &&
            (event.row->family() == tracer::Family::user || event.code == kCodeOf<"typed_event"> ||
             event.code == kCodeOf<"formatted_event"> || event.code == kCodeOf<"server_budget"> ||
-            std::ranges::find(kMarks, event.code) != kMarks.end());
+            event.code == kCodeOf<"server_attach"> || std::ranges::find(kMarks, event.code) != kMarks.end());
 }
 
 void EventTables::add_mark(const trace::Event& event, std::size_t task, const std::string& kind,
@@ -69,7 +70,10 @@ void EventTables::add_mark(const trace::Event& event, std::size_t task, const st
 
 void EventTables::add_value(const trace::Event& event, const trace::TypedEventView& view, std::size_t field) {
     const trace::FieldValue& value = view.fields.values()[field];
-    const bool is_floating = value.type == tracer::FieldType::float32 || value.type == tracer::FieldType::float64;
+    // The page's numbers are doubles anyway, and the greatest unsigned ones are none of a signed column.
+    const bool is_wide = value.type == tracer::FieldType::u64;
+    const bool is_floating =
+        value.type == tracer::FieldType::float32 || value.type == tracer::FieldType::float64 || is_wide;
     const auto [place, is_new] = m_plot_of.try_emplace({view.id, field, is_floating}, m_plots.size());
     if (is_new) {
         const tracer::FieldDeclaration& declared = view.declaration->items.at(field);
@@ -87,7 +91,8 @@ void EventTables::add_value(const trace::Event& event, const trace::TypedEventVi
     if (plot.is_floating) {
         const auto number = value.type == tracer::FieldType::float32
                                 ? double{std::bit_cast<float>(static_cast<std::uint32_t>(value.bits))}
-                                : std::bit_cast<double>(value.bits);
+                            : is_wide ? std::ldexp(static_cast<double>(value.bits), -int{value.fraction_bits})
+                                      : std::bit_cast<double>(value.bits);
         const auto bits = std::bit_cast<std::uint64_t>(number);
         plot.table.add({at}, {bits >> 32, bits & 0xFFFF'FFFF});
         return;
@@ -131,7 +136,16 @@ void EventTables::add_budget(const trace::Event& event) {
 }
 
 void EventTables::add(const trace::Event& event, std::size_t task) {
-    if (!concerns(event) || !m_axis.wants(schedule::Moment::of(event), schedule::Moment::of(event))) {
+    if (!concerns(event)) {
+        return;
+    }
+    if (event.code == kCodeOf<"server_attach">) {
+        if (task != 0) {
+            m_served[event.par1].insert(task - 1);
+        }
+        return;
+    }
+    if (!m_axis.wants(schedule::Moment::of(event), schedule::Moment::of(event))) {
         return;
     }
     switch (event.code) {

@@ -15,6 +15,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -44,7 +45,7 @@ class EventTables {
     // In time order, after the axis saw it. task: the row of the task concerned + 1, 0: none.
     void add(const trace::Event& event, std::size_t task);
 
-    // Events that become marks, or a part of a curve.
+    // Events that become marks, or a part of a curve, or state which server serves a task.
     [[nodiscard]] static bool concerns(const trace::Event& event);
 
     [[nodiscard]] const Table& marks() const { return m_marks; }
@@ -56,6 +57,9 @@ class EventTables {
     [[nodiscard]] const std::vector<Plot>& plots() const { return m_plots; }
 
     [[nodiscard]] const std::map<std::uint32_t, Table>& budgets() const { return m_budgets; }
+
+    // By server: the rows of the tasks that it has ever served.
+    [[nodiscard]] const std::map<std::uint32_t, std::set<std::size_t>>& served() const { return m_served; }
 
   private:
     void add_mark(const trace::Event& event, std::size_t task, const std::string& kind, const std::string& text);
@@ -71,6 +75,7 @@ class EventTables {
     std::vector<Plot> m_plots;
     std::map<std::tuple<std::uint16_t, std::size_t, bool>, std::size_t> m_plot_of; // by event, field, is_floating
     std::map<std::uint32_t, Table> m_budgets;                                      // by server
+    std::map<std::uint32_t, std::set<std::size_t>> m_served;
 };
 
 } // namespace host::report

@@ -26,8 +26,10 @@ report_script_begin:
     .incbin "host/report/page/time_text.js"
     .incbin "host/report/page/palette.js"
     .incbin "host/report/page/trace.js"
+    .incbin "host/report/page/runs.js"
     .incbin "host/report/page/view.js"
     .incbin "host/report/page/paint.js"
+    .incbin "host/report/page/axis.js"
     .incbin "host/report/page/paint_task.js"
     .incbin "host/report/page/paint_lanes.js"
     .incbin "host/report/page/rows.js"
@@ -42,7 +44,12 @@ report_script_begin:
     .incbin "host/report/page/side.js"
     .incbin "host/report/page/save.js"
     .incbin "host/report/page/keys.js"
+    .incbin "host/report/page/compare.js"
+    .incbin "host/report/page/compare_rows.js"
+    .incbin "host/report/page/compare_panel.js"
+    .incbin "host/report/page/compare_head.js"
     .incbin "host/report/page/head.js"
+    .incbin "host/report/page/live.js"
     .incbin "host/report/page/main.js"
 report_script_end:
     .popsection
@@ -70,23 +77,34 @@ std::string hash_of(std::string_view script) {
     return fmt::format("'sha256-{}'", base64(sha256(script)));
 }
 
-} // namespace
+// A script that no browser executes.
+std::string block(std::string_view name, std::span<const std::byte> bytes) {
+    return fmt::format("<script type=\"application/x-remora-trace\" class=\"{}\">{}</script>\n", name,
+                       base64(deflated(bytes)));
+}
 
-std::string page(std::span<const std::vector<std::byte>> contents) {
-    const std::string_view style(report_style_begin, report_style_end);
-    const std::string_view d3(report_d3_begin, report_d3_end);
-    const std::string_view script(report_script_begin, report_script_end);
-    const std::string policy =
-        fmt::format("default-src 'none'; script-src {} {}; style-src {}; base-uri 'none'; form-action 'none'; "
-                    "require-trusted-types-for 'script'",
-                    hash_of(d3), hash_of(script), hash_of(style));
-    std::string data;
-    for (const std::vector<std::byte>& block : contents) {
-        data +=
-            "<script type=\"application/x-remora-trace\" class=\"trace\">" + base64(deflated(block)) + "</script>\n";
-    }
+std::string_view style() {
+    return {report_style_begin, report_style_end};
+}
+
+std::string_view d3() {
+    return {report_d3_begin, report_d3_end};
+}
+
+std::string_view script() {
+    return {report_script_begin, report_script_end};
+}
+
+// more: further directives, each with a semicolon after it.
+std::string policy_with(std::string_view more) {
+    return fmt::format("default-src 'none'; script-src {} {}; style-src {}; {}base-uri 'none'; form-action 'none'; "
+                       "require-trusted-types-for 'script'",
+                       hash_of(d3()), hash_of(script()), hash_of(style()), more);
+}
+
+std::string page_with(std::string_view policy, std::string_view data) {
     const std::array<std::pair<std::string_view, std::string_view>, 5> parts = {
-        {{"@POLICY@", policy}, {"@STYLE@", style}, {"@D3@", d3}, {"@DATA@", data}, {"@SCRIPT@", script}}};
+        {{"@POLICY@", policy}, {"@STYLE@", style()}, {"@D3@", d3()}, {"@DATA@", data}, {"@SCRIPT@", script()}}};
     // Each mark is in the template once, in this order; what is put in is not looked at again.
     std::string_view rest(report_page_begin, report_page_end);
     std::string page;
@@ -98,6 +116,24 @@ std::string page(std::span<const std::vector<std::byte>> contents) {
     }
     page += rest;
     return page;
+}
+
+} // namespace
+
+std::string page(std::span<const std::vector<std::byte>> contents, std::span<const std::byte> comparison) {
+    std::string data;
+    for (const std::vector<std::byte>& trace : contents) {
+        data += block("trace", trace);
+    }
+    if (!comparison.empty()) {
+        data += block("comparison", comparison);
+    }
+    return page_with(policy_with(""), data);
+}
+
+LivePage live_page() {
+    const std::string policy = policy_with("connect-src 'self'; ");
+    return {.html = page_with(policy, ""), .policy = policy};
 }
 
 } // namespace host::report

@@ -31,9 +31,9 @@ Table& table_of(std::map<Number, Table>& tables, Number about, std::string_view 
 
 } // namespace
 
-void ScheduleTables::add(const trace::Event& event, std::uint32_t khz) {
+std::span<const schedule::Change> ScheduleTables::add(const trace::Event& event, std::uint32_t khz) {
     if (event.metadata || !event.is_sound() || (event.row == nullptr && !trace::is_foreign(event))) {
-        return;
+        return {};
     }
     m_names = event.names;
     const auto changes = m_schedule.take(event);
@@ -48,6 +48,7 @@ void ScheduleTables::add(const trace::Event& event, std::uint32_t khz) {
             m_tasks.forget(static_cast<std::uint16_t>(change.context));
         }
     }
+    return changes;
 }
 
 void ScheduleTables::finish(const trace::Names& names) {
@@ -101,7 +102,8 @@ CulpritRow ScheduleTables::row_of(const schedule::Culprit& culprit) {
             .who = has_number ? culprit.who : 0,
             .object = culprit.object,
             .holder = link_to(culprit.holder),
-            .chain_end = link_to(culprit.chain_end)};
+            .chain_end = link_to(culprit.chain_end),
+            .end_waits = culprit.end_waits};
 }
 
 void ScheduleTables::add_job(const schedule::JobAccount& account) {
@@ -111,9 +113,12 @@ void ScheduleTables::add_job(const schedule::JobAccount& account) {
     const std::uint64_t release = m_axis.at(job.release.ticks);
     if (job.is_late()) {
         ++row.misses;
-        m_overview.add_miss(number, m_axis.at(job.end ? job.end->ticks : job.release.ticks));
+        const schedule::Moment& at = job.deadline ? *job.deadline : job.end ? *job.end : job.release;
+        m_overview.add_miss(number, m_axis.at(at.ticks));
     }
     if (!m_axis.wants(job.release, job.end.value_or(job.release))) {
+        const bool is_before = job.end && m_axis.window().from_ns && job.end->ns < m_axis.window().from_ns;
+        row.jobs_before += is_before ? 1U : 0U;
         return;
     }
     const auto time = [this](const std::optional<schedule::Moment>& at) { return at ? m_axis.at(at->ticks) : kNoTime; };

@@ -48,6 +48,7 @@ struct CulpritRow {
     std::uint32_t object = 0;
     std::size_t holder = 0;
     std::size_t chain_end = 0;
+    std::uint32_t end_waits = 0; // for what that one waits, as the parameter of task_block
 
     friend auto operator<=>(const CulpritRow&, const CulpritRow&) = default;
 };
@@ -62,14 +63,14 @@ class ScheduleTables {
     ScheduleTables(const ScheduleTables&) = delete;
     ScheduleTables& operator=(const ScheduleTables&) = delete;
 
-    // In time order, after the axis saw it. khz: the clock's rate as far as it is known, else 0.
-    void add(const trace::Event& event, std::uint32_t khz);
+    // In time order, after the axis saw it. khz: the clock's rate as far as it is known, else 0. Returns what the event
+    // changes, as Schedule::take.
+    std::span<const schedule::Change> add(const trace::Event& event, std::uint32_t khz);
 
     // After the last event. names: of the whole trace.
     void finish(const trace::Names& names);
 
-    // The task that the processor runs, or executes on its behalf.
-    [[nodiscard]] std::uint32_t running(std::uint16_t cpu) const { return m_schedule.running(cpu); }
+    [[nodiscard]] const schedule::Schedule& schedule() const { return m_schedule; }
 
     [[nodiscard]] TaskRows& tasks() { return m_tasks; }
 

@@ -27,6 +27,7 @@ struct TaskRow {
     std::uint64_t last_release = 0; // of its jobs
     std::uint64_t last_job = 0;     // its number
     std::uint64_t misses = 0;
+    std::uint64_t jobs_before = 0; // that ended before the part of the trace that is wanted
 };
 
 class TaskRows {

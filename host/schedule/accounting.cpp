@@ -17,21 +17,12 @@ using trace::kCodeOf;
 
 constexpr std::uint32_t kChainMax = 64; // longer ones are circles
 
-// Events without a change of the schedule, or of what executes, that may change a class.
-bool may_reclassify(std::uint8_t code) {
-    switch (code) {
-    case kCodeOf<"task_dispatch">:
-    case kCodeOf<"set_mutex_acquire">:
-    case kCodeOf<"set_mutex_unlock">:
-    case kCodeOf<"set_mutex_owner_died">:
-    case kCodeOf<"job_deadline">:
-    case kCodeOf<"deadline_change">:
-    case kCodeOf<"server_budget">:
-        return true;
-    default:
-        return false;
-    }
-}
+// Without a change of the schedule, or of what executes, these may change a class.
+constexpr const auto& kMayReclassify =
+    trace::kAnyOf<"task_dispatch", "set_mutex_acquire", "set_mutex_unlock", "set_mutex_owner_died", "job_deadline",
+                  "deadline_change", "server_budget">;
+
+constexpr const auto& kHoldsMutex = trace::kAnyOf<"set_mutex_acquire", "set_mutex_unlock", "set_mutex_owner_died">;
 
 Culprit interference(const Executor& executor) {
     return {.part = Part::interference, .by = executor.by, .who = executor.who};
@@ -52,13 +43,11 @@ Accounting::Task& Accounting::task(std::uint32_t context) {
     return m_tasks[context];
 }
 
-ExecutorHistory& Accounting::history(std::uint16_t cpu) {
+ExecutorHistory& Accounting::new_history(std::uint16_t cpu) {
     if (cpu >= m_processors.size()) {
         m_processors.resize(std::size_t{cpu} + 1);
     }
-    if (m_processors[cpu] == nullptr) {
-        m_processors[cpu] = std::make_unique<ExecutorHistory>();
-    }
+    m_processors[cpu] = std::make_unique<ExecutorHistory>();
     return *m_processors[cpu];
 }
 
@@ -100,47 +89,50 @@ void Accounting::take(const trace::Event& event, std::span<const Change> changes
         return;
     }
     if (event.ticks < m_now) {
-        std::ranges::for_each(m_open, [](Open& open) { open.fell = true; });
+        std::ranges::for_each(open_jobs(), [](Open& open) { open.fell = true; });
     }
     m_now = std::max(m_now, event.ticks);
-    m_cpu = event.cpu;
     m_priorities.take(event);
-    ExecutorHistory& executors = history(event.cpu);
-    const Executor before = executors.now();
-    executors.take(event, schedule, m_now);
-    note_mutex(event);
-    for (const Change& change : changes) {
-        note(event, change);
+    // It is said to have the processor, and nothing changes but that.
+    if (Open* const open = event.code == kCodeOf<"task_epilogue"> ? open_of(event.par1) : nullptr) {
+        open->rests = false;
+    }
+    const bool executes_another = history(event.cpu).take(event, schedule, m_now);
+    if (kHoldsMutex[event.code]) {
+        note_mutex(event);
     }
     m_jobs.take(event, changes, khz);
     for (const Change& change : changes) {
-        if (change.kind == Kind::job_began) {
-            begin_job(event, static_cast<std::uint16_t>(change.context));
-        } else if (change.kind == Kind::switched) {
-            switched(event, change, schedule);
-        } else if (change.kind == Kind::gap) {
-            m_priorities.forget();
-            m_held.clear();
-        }
+        note(event, change, schedule);
     }
-    if (!changes.empty() || may_reclassify(event.code) || !(before == executors.now())) {
+    if (executes_another || !changes.empty() || kMayReclassify[event.code]) {
         reclassify(event, schedule);
     }
 }
 
-void Accounting::note(const trace::Event& event, const Change& change) {
-    if (change.kind == Kind::waits && is_blocked(change.state)) {
-        task(change.context).wait =
-            event.is(kCodeOf<"task_block">) && change.state != TaskState::mutex ? event.par2 : change.object;
+void Accounting::note(const trace::Event& event, const Change& change, const Schedule& schedule) {
+    if (Open* const open = open_of(change.context)) {
+        open->rests = false;
+    }
+    if (change.kind == Kind::job_began) {
+        begin_job(event, static_cast<std::uint16_t>(change.context));
+    } else if (change.kind == Kind::switched) {
+        switched(event, change, schedule);
+    } else if (change.kind == Kind::gap) {
+        m_priorities.forget();
+        m_held.clear();
     } else if (change.kind == Kind::created) {
         task(change.context).last_end.reset();
+    } else if (change.begins_wait()) {
+        task(change.context).wait =
+            event.is(kCodeOf<"task_block">) && change.state != TaskState::mutex ? event.par2 : change.object;
     }
 }
 
 void Accounting::note_mutex(const trace::Event& event) {
     if (event.is(kCodeOf<"set_mutex_acquire">)) {
         m_held[event.par2] = {event.par1, ++m_acquisitions};
-    } else if (event.is(kCodeOf<"set_mutex_unlock">) || event.is(kCodeOf<"set_mutex_owner_died">)) {
+    } else {
         m_held[event.par2] = {kUnknownContext, kFree};
     }
 }
@@ -150,32 +142,32 @@ void Accounting::begin_job(const trace::Event& event, std::uint16_t context) {
     if (job == nullptr) {
         return;
     }
-    Open* const left = open_of(context); // the record of its end is missing
-    Open& open = left != nullptr ? *left : m_open.emplace_back();
-    if (left != nullptr) {
-        open = {};
-    } else {
-        task(context).open = static_cast<std::uint32_t>(m_open.size());
+    if (m_opened == m_open.size()) {
+        m_open.emplace_back();
     }
+    Open& open = m_open[m_opened++];
+    task(context).open = static_cast<std::uint32_t>(m_opened);
+    std::vector<Share> shares = std::move(open.account.shares);
+    shares.clear();
+    open = {};
+    open.account.shares = std::move(shares); // with its memory
     open.account.job = *job;
     open.account.cpu = event.cpu;
     open.account.ready = Moment::of(event);
+    open.place = RecordPlace::of(event);
+    add_jitter(open, event, job->release.ticks);
     open.since = m_now;
     open.records_since = history(event.cpu).records();
-    open.place = RecordPlace::of(event);
     open.fell = event.ticks < m_now;
-    add_jitter(open, event, job->release.ticks);
 }
 
 // What ran from the release to its record; as long as an earlier job of the task was not complete, that one.
 void Accounting::add_jitter(Open& open, const trace::Event& event, lib::Ticks release) {
     const ExecutorHistory& history = this->history(event.cpu);
     const auto give = [&](const Executor& executor, lib::Ticks begin, lib::Ticks end) {
-        add(open, {.culprit = {.part = Part::jitter, .by = executor.by, .who = executor.who},
-                   .begin = begin,
-                   .end = end,
-                   .records = history.records_within(begin, end),
-                   .place = open.place});
+        open.now = {.part = Part::jitter, .by = executor.by, .who = executor.who};
+        open.since = begin;
+        add(open, end, history.records_within(begin, end), {});
     };
     lib::Ticks begin = release;
     if (const auto last_end = task(event.par1).last_end; last_end && *last_end > release) {
@@ -194,7 +186,7 @@ void Accounting::switched(const trace::Event& event, const Change& change, const
             ++account.migrations;
         }
         if (account.cpu != event.cpu) {
-            end_piece(*chosen);
+            end_piece(*chosen, history(account.cpu));
             account.cpu = event.cpu;
             chosen->records_since = history(event.cpu).records();
         }
@@ -206,48 +198,51 @@ void Accounting::switched(const trace::Event& event, const Change& change, const
 }
 
 void Accounting::reclassify(const trace::Event& event, const Schedule& schedule) {
-    for (Open& open : m_open) {
-        if (open.account.cpu != event.cpu) {
+    const ExecutorHistory& history = *m_processors[event.cpu];
+    const View view{schedule, schedule.processor(event.cpu), history.now()};
+    for (Open& open : open_jobs()) {
+        if (open.rests || open.account.cpu != event.cpu) {
             continue;
         }
-        const Culprit next = classify(open, schedule);
+        const std::uint32_t context = open.account.job.context;
+        const Culprit next = classify(context, view);
         if (next == open.now && open.since != m_now) {
+            open.rests = next.part == Part::suspension;
             continue;
         }
-        end_piece(open);
+        end_piece(open, history);
         open.now = next;
-        open.on_processor = schedule.running(open.account.cpu) == open.account.job.context;
+        open.on_processor = view.here.running == context;
         open.place = RecordPlace::of(event);
     }
 }
 
-Culprit Accounting::classify(const Open& open, const Schedule& schedule) const {
-    const std::uint32_t context = open.account.job.context;
-    const std::uint16_t cpu = open.account.cpu;
-    if (schedule.running(cpu) == context) {
-        const Executor executor = m_processors[cpu]->now();
-        return executor.by == By::interrupt ? interference(executor) : Culprit{.part = Part::execution, .by = By::self};
+inline Culprit Accounting::classify(std::uint32_t context, const View& view) const {
+    if (view.here.running == context) {
+        return view.executor.by == By::interrupt ? interference(view.executor)
+                                                 : Culprit{.part = Part::execution, .by = By::self};
     }
-    const TaskState state = schedule.state(context);
-    if (const auto mutex = blocked_by(context, schedule)) {
-        return classify_mutex(context, *mutex, schedule, cpu);
+    const TaskState state = view.schedule.state(context);
+    if (state == TaskState::mutex) {
+        if (const auto mutex = blocked_by(context, view.schedule)) {
+            return classify_mutex(context, *mutex, view);
+        }
+    } else if (state != TaskState::ready) {
+        return is_blocked(state) ? Culprit{.part = Part::suspension, .by = By::self, .object = wait_of(context)}
+                                 : Culprit{};
     }
-    if (state == TaskState::ready || state == TaskState::mutex) {
-        return classify_ready(context, schedule, cpu);
-    }
-    return is_blocked(state) ? Culprit{.part = Part::suspension, .by = By::self, .object = wait_of(context)}
-                             : Culprit{};
-}
-
-Culprit Accounting::classify_ready(std::uint32_t context, const Schedule& schedule, std::uint16_t cpu) const {
     if (const auto server = m_priorities.throttled_by(context)) {
         return {.part = Part::interference, .by = By::throttling, .who = *server};
     }
-    const Executor executor = m_processors[cpu]->now();
-    if (executor.by != By::task && executor.by != By::section) {
-        return interference(executor);
+    if (view.executor.by != By::task && view.executor.by != By::section) {
+        return interference(view.executor);
     }
-    const std::uint32_t place = schedule.processor(cpu).place;
+    return classify_ready(context, view);
+}
+
+Culprit Accounting::classify_ready(std::uint32_t context, const View& view) const {
+    const Executor& executor = view.executor;
+    const std::uint32_t place = view.here.place;
     const Executor running{By::task, executor.who};
     if (executor.who == place) {
         // It runs on although the task precedes it: the scheduler has not been asked yet.
@@ -258,7 +253,7 @@ Culprit Accounting::classify_ready(std::uint32_t context, const Schedule& schedu
     }
     if (place == context || m_priorities.order(executor.who, context) == Order::lower) {
         // It runs in the place of this task (a ceiling stops it), or of one that precedes it.
-        const auto waited_for = place != context ? blocked_by(place, schedule) : std::nullopt;
+        const auto waited_for = place != context ? blocked_by(place, view.schedule) : std::nullopt;
         return {.part = Part::blocking,
                 .by = By::task,
                 .inversion = Inversion::bounded,
@@ -270,12 +265,11 @@ Culprit Accounting::classify_ready(std::uint32_t context, const Schedule& schedu
     return interference(running);
 }
 
-Culprit Accounting::classify_mutex(std::uint32_t context, std::uint32_t mutex, const Schedule& schedule,
-                                   std::uint16_t cpu) const {
-    const Executor executor = m_processors[cpu]->now();
+Culprit Accounting::classify_mutex(std::uint32_t context, std::uint32_t mutex, const View& view) const {
+    const Schedule& schedule = view.schedule;
     Culprit culprit{.part = Part::blocking,
-                    .by = executor.by == By::section ? By::task : executor.by,
-                    .who = executor.who,
+                    .by = view.executor.by == By::section ? By::task : view.executor.by,
+                    .who = view.executor.who,
                     .object = mutex};
     culprit.holder = schedule.holder(mutex);
     culprit.chain_end = culprit.holder;
@@ -287,26 +281,28 @@ Culprit Accounting::classify_mutex(std::uint32_t context, std::uint32_t mutex, c
     if (const TaskState end = schedule.state(culprit.chain_end); is_blocked(end) && end != TaskState::mutex) {
         culprit.end_waits = wait_of(culprit.chain_end);
     }
-    culprit.inversion = inversion(culprit, context, schedule, cpu);
+    culprit.inversion = inversion(culprit, context, view);
     return culprit;
 }
 
-Inversion Accounting::inversion(const Culprit& culprit, std::uint32_t context, const Schedule& schedule,
-                                std::uint16_t cpu) const {
+Inversion Accounting::inversion(const Culprit& culprit, std::uint32_t context, const View& view) const {
     if (culprit.by == By::unknown) {
         return Inversion::unknown;
     }
-    const std::uint32_t place = schedule.processor(cpu).place;
+    const std::uint32_t place = view.here.place;
     if (culprit.by != By::task || culprit.who == culprit.chain_end || place == context) {
         return Inversion::bounded;
+    }
+    if (culprit.chain_end == kUnknownContext) {
+        return Inversion::unknown; // the executor may be of the chain
     }
     std::uint32_t link = culprit.holder;
     for (std::uint32_t i = 0; i < kChainMax && link != kUnknownContext; ++i) {
         if (link == culprit.who || link == place) {
             return Inversion::bounded;
         }
-        const auto next = blocked_by(link, schedule);
-        link = next ? schedule.holder(*next) : kUnknownContext;
+        const auto next = blocked_by(link, view.schedule);
+        link = next ? view.schedule.holder(*next) : kUnknownContext;
     }
     switch (m_priorities.order(place, context)) {
     case Order::lower:
@@ -320,47 +316,56 @@ Inversion Accounting::inversion(const Culprit& culprit, std::uint32_t context, c
     return Inversion::unknown;
 }
 
-void Accounting::end_piece(Open& open) {
-    const ExecutorHistory& history = this->history(open.account.cpu);
+inline void Accounting::end_piece(Open& open, const ExecutorHistory& history) {
     const std::uint64_t records = history.records();
     if (open.since < m_now) {
         if (open.on_processor) {
             open.account.gross = open.account.gross + (m_now - open.since);
         }
-        add(open, {.culprit = open.now,
-                   .begin = open.since,
-                   .end = m_now,
-                   .records = records - open.records_since,
-                   .place = open.place,
-                   .ended_by = history.now()});
+        add(open, m_now, records - open.records_since, history.now());
     }
     open.since = m_now;
     open.records_since = records;
 }
 
-void Accounting::add(Open& open, const Piece& piece) {
-    JobAccount& account = open.account;
-    const lib::Ticks length = piece.end - piece.begin;
-    lib::Ticks& part = account.parts[static_cast<std::size_t>(piece.culprit.part)];
-    part = part + length;
-    account.records += piece.records;
-    auto share = std::ranges::find(account.shares, piece.culprit, &Share::culprit);
-    if (share == account.shares.end()) {
-        share = account.shares.insert(share, Share{.culprit = piece.culprit});
+inline Share& Accounting::share_of(Open& open, const Culprit& culprit) {
+    std::vector<Share>& shares = open.account.shares;
+    const std::size_t hash = static_cast<std::size_t>(culprit.part) + 3 * static_cast<std::size_t>(culprit.by) +
+                             5 * culprit.who + 7 * culprit.object;
+    std::uint32_t& recent = open.recent[hash % kRecentShares];
+    if (recent < shares.size() && shares[recent].culprit == culprit) {
+        return shares[recent];
     }
-    share->ticks = share->ticks + length;
-    share->records += piece.records;
-    ++share->pieces;
-    if (share->longest < length) {
-        share->longest = length;
-        share->longest_begin = piece.begin;
-        share->longest_place = piece.place;
+    const auto found = std::ranges::find(shares, culprit, &Share::culprit);
+    recent = static_cast<std::uint32_t>(found - shares.begin());
+    return found != shares.end() ? *found : shares.emplace_back(Share{.culprit = culprit});
+}
+
+// The piece since open.since.
+void Accounting::add(Open& open, lib::Ticks end, std::uint64_t records, Executor ended_by) {
+    JobAccount& account = open.account;
+    const lib::Ticks length = end - open.since;
+    lib::Ticks& part = account.parts[static_cast<std::size_t>(open.now.part)];
+    part = part + length;
+    account.records += records;
+    Share& share = share_of(open, open.now);
+    share.ticks = share.ticks + length;
+    share.records += records;
+    ++share.pieces;
+    if (share.longest < length) {
+        share.longest = length;
+        share.longest_begin = open.since;
+        share.longest_place = open.place;
     }
     if (m_pieces) {
-        Piece whole = piece;
-        whole.context = account.job.context;
-        whole.job = account.job.number;
-        m_pieces(whole);
+        m_pieces({.context = account.job.context,
+                  .job = account.job.number,
+                  .culprit = open.now,
+                  .begin = open.since,
+                  .end = end,
+                  .records = records,
+                  .place = open.place,
+                  .ended_by = ended_by});
     }
 }
 
@@ -370,8 +375,8 @@ void Accounting::end_job(const Job& job) {
     if (open == nullptr) {
         return;
     }
-    end_piece(*open);
-    JobAccount account = std::move(open->account);
+    end_piece(*open, history(open->account.cpu));
+    JobAccount& account = open->account;
     account.job = job;
     if (!job.end) {
         account.unaccounted = Unaccounted::no_end;
@@ -387,11 +392,11 @@ void Accounting::end_job(const Job& job) {
         }
         account.residue = static_cast<std::int64_t>(account.response().value - sum);
     }
-    std::swap(*open, m_open.back());
-    task(open->account.job.context).open = task(job.context).open;
-    task(job.context).open = 0;
-    m_open.pop_back();
     m_sink(account);
+    Open& last = m_open[--m_opened];
+    task(last.account.job.context).open = task(job.context).open;
+    task(job.context).open = 0;
+    std::swap(*open, last);
 }
 
 void Accounting::finish() {

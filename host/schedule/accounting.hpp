@@ -21,6 +21,7 @@
 #include "host/schedule/jobs.hpp"
 #include "host/schedule/schedule.hpp"
 #include "host/schedule/share.hpp"
+#include "host/trace/code_set.hpp"
 
 #include <array>
 #include <cstdint>
@@ -101,11 +102,19 @@ class Accounting {
 
     [[nodiscard]] const Jobs& jobs() const { return m_jobs; }
 
+    // Precondition: the processor has had an event.
+    [[nodiscard]] const ExecutorHistory& executors(std::uint16_t cpu) const { return *m_processors[cpu]; }
+
   private:
+    // Where shares are among those of the job, by a hash of their culprits: a job that lasts has many of them.
+    static constexpr std::size_t kRecentShares = 32;
+
     struct Open {
         JobAccount account;
+        std::array<std::uint32_t, kRecentShares> recent{};
         Culprit now{};
         bool on_processor = false;
+        bool rests = false; // suspended since an earlier stamp: only what concerns the task ends the piece
         lib::Ticks since{};
         std::uint64_t records_since = 0; // of its processor
         RecordPlace place{};
@@ -123,27 +132,40 @@ class Accounting {
         std::uint64_t order = 0;
     };
 
+    // Of one processor, after the event that is being taken.
+    struct View {
+        const Schedule& schedule;
+        const Schedule::Processor& here;
+        Executor executor;
+    };
+
     static constexpr std::uint64_t kFree = 0; // the order of a mutex that was unlocked and not acquired since
 
-    void note(const trace::Event& event, const Change& change);
+    [[nodiscard]] std::span<Open> open_jobs() { return std::span(m_open).first(m_opened); }
+
+    void note(const trace::Event& event, const Change& change, const Schedule& schedule);
     void note_mutex(const trace::Event& event);
     void begin_job(const trace::Event& event, std::uint16_t context);
     void add_jitter(Open& open, const trace::Event& event, lib::Ticks release);
     void end_job(const Job& job);
     void switched(const trace::Event& event, const Change& change, const Schedule& schedule);
     void reclassify(const trace::Event& event, const Schedule& schedule);
-    void end_piece(Open& open);
-    void add(Open& open, const Piece& piece);
+    void end_piece(Open& open, const ExecutorHistory& history);
+    void add(Open& open, lib::Ticks end, std::uint64_t records, Executor ended_by);
+    [[nodiscard]] static Share& share_of(Open& open, const Culprit& culprit);
     [[nodiscard]] Task& task(std::uint32_t context);
-    [[nodiscard]] ExecutorHistory& history(std::uint16_t cpu);
+
+    [[nodiscard]] ExecutorHistory& history(std::uint16_t cpu) {
+        return cpu < m_processors.size() && m_processors[cpu] != nullptr ? *m_processors[cpu] : new_history(cpu);
+    }
+
+    [[nodiscard]] ExecutorHistory& new_history(std::uint16_t cpu);
     [[nodiscard]] Open* open_of(std::uint32_t context);
-    [[nodiscard]] Culprit classify(const Open& open, const Schedule& schedule) const;
-    [[nodiscard]] Culprit classify_ready(std::uint32_t context, const Schedule& schedule, std::uint16_t cpu) const;
-    [[nodiscard]] Culprit classify_mutex(std::uint32_t context, std::uint32_t mutex, const Schedule& schedule,
-                                         std::uint16_t cpu) const;
+    [[nodiscard]] Culprit classify(std::uint32_t context, const View& view) const;
+    [[nodiscard]] Culprit classify_ready(std::uint32_t context, const View& view) const;
+    [[nodiscard]] Culprit classify_mutex(std::uint32_t context, std::uint32_t mutex, const View& view) const;
     [[nodiscard]] std::optional<std::uint32_t> blocked_by(std::uint32_t context, const Schedule& schedule) const;
-    [[nodiscard]] Inversion inversion(const Culprit& culprit, std::uint32_t context, const Schedule& schedule,
-                                      std::uint16_t cpu) const;
+    [[nodiscard]] Inversion inversion(const Culprit& culprit, std::uint32_t context, const View& view) const;
     [[nodiscard]] std::uint32_t wait_of(std::uint32_t context) const;
     [[nodiscard]] std::uint32_t latest_mutex_of(std::uint32_t context) const;
 
@@ -151,13 +173,13 @@ class Accounting {
     PieceSink m_pieces;
     Jobs m_jobs;
     BasePriorities m_priorities;
-    std::vector<Open> m_open;
+    std::vector<Open> m_open; // the first m_opened; the others keep their memory
+    std::size_t m_opened = 0;
     std::vector<Task> m_tasks;                                  // by context
     std::vector<std::unique_ptr<ExecutorHistory>> m_processors; // by number; null: it had no event
     std::map<std::uint32_t, Held> m_held;                       // by mutex
     std::uint64_t m_acquisitions = 0;
-    lib::Ticks m_now;        // never falls
-    std::uint16_t m_cpu = 0; // of the event that is being taken
+    lib::Ticks m_now; // never falls
 };
 
 } // namespace host::schedule

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "host/schedule/base_priority.hpp"
 
-#include "host/trace/names.hpp"
 #include "host/trace/nearest_time.hpp"
 #include "lib/wire_numbers.hpp"
 
@@ -73,17 +72,14 @@ void BasePriorities::change_deadline(Task& task, std::uint64_t relative_ns) {
     }
 }
 
-void BasePriorities::take(const trace::Event& event) {
-    if (event.row == nullptr || !event.is_sound()) {
-        return;
-    }
-    if (event.names != nullptr && event.names->version() != m_names_version) {
-        m_names_version = event.names->version();
-        describe(*event.names);
-    }
+void BasePriorities::follow(const trace::Event& event) {
     switch (event.code) {
     case kCodeOf<"job_deadline">:
-        task(event.par1).deadline = trace::nearest_time(event.par2, event.ticks.value);
+        if (Task& of = task(event.par1); const auto release = std::exchange(of.release, std::nullopt)) {
+            of.deadline = trace::first_time(event.par2, *release);
+        } else {
+            of.deadline = trace::nearest_time(event.par2, event.ticks.value);
+        }
         break;
     case kCodeOf<"deadline_change">:
         change_deadline(task(event.par1), event.par2 * kNsPerUs);
@@ -92,11 +88,13 @@ void BasePriorities::take(const trace::Event& event) {
         if (Task& released = task(event.par1); released.next_ns) {
             released.changed_ns = std::exchange(released.next_ns, std::nullopt);
         }
+        task(event.par1).release = trace::release_time(event.par2, event.ticks.value);
         break;
     case kCodeOf<"task_create">:
         task(event.par1).changed_ns.reset();
         task(event.par1).next_ns.reset();
         task(event.par1).deadline.reset();
+        task(event.par1).release.reset();
         task(event.par1).server.reset();
         break;
     case kCodeOf<"server_create">:
@@ -126,61 +124,55 @@ void BasePriorities::take(const trace::Event& event) {
 void BasePriorities::forget() {
     for (Task& task : m_tasks) {
         task.deadline.reset();
+        task.release.reset();
     }
     for (auto& [id, server] : m_servers) {
         server.budget.reset();
     }
 }
 
-std::optional<BasePriorities::Key> BasePriorities::key_of(std::uint32_t context) const {
+inline BasePriorities::Key BasePriorities::key_of(std::uint32_t context) const {
     if (context >= m_tasks.size()) {
-        return std::nullopt;
+        return {};
     }
     const Task& task = m_tasks[context];
     switch (task.queue) {
     case Queue::deadline:
-        return Key{task.level, task.deadline};
+        return {task.level, true, task.deadline.has_value(), task.deadline.value_or(0)};
     case Queue::fixed: {
         const auto server = task.server ? m_servers.find(*task.server) : m_servers.end();
         const bool served = server != m_servers.end() && server->second.throttles;
-        return Key{task.level, served ? server->second.period_ns : task.changed_ns.value_or(task.relative_ns)};
+        return {task.level, true, true, served ? server->second.period_ns : task.changed_ns.value_or(task.relative_ns)};
     }
     case Queue::last:
-        return Key{task.level, 0};
+        return {task.level, true, true};
     case Queue::idle:
-        return Key{kAfterAllLevels, 0};
+        return {kAfterAllLevels, true, true};
     case Queue::unknown:
         break;
     }
-    return std::nullopt;
+    return {};
 }
 
 Order BasePriorities::order(std::uint32_t a, std::uint32_t b) const {
-    const auto key_a = key_of(a);
-    const auto key_b = key_of(b);
-    if (!key_a || !key_b) {
+    const Key key_a = key_of(a);
+    const Key key_b = key_of(b);
+    if (!key_a.is_known || !key_b.is_known) {
         return Order::unknown;
     }
-    if (key_a->level != key_b->level) {
-        return key_a->level < key_b->level ? Order::higher : Order::lower;
+    if (key_a.level != key_b.level) {
+        return key_a.level < key_b.level ? Order::higher : Order::lower;
     }
-    if (!key_a->key || !key_b->key) {
+    if (!key_a.has_key || !key_b.has_key) {
         return Order::unknown;
     }
-    if (*key_a->key != *key_b->key) {
-        return *key_a->key < *key_b->key ? Order::higher : Order::lower;
-    }
-    return Order::equal;
+    return key_a.key < key_b.key ? Order::higher : key_b.key < key_a.key ? Order::lower : Order::equal;
 }
 
-std::optional<std::uint32_t> BasePriorities::throttled_by(std::uint32_t context) const {
-    if (context >= m_tasks.size() || !m_tasks[context].server) {
-        return std::nullopt;
-    }
-    const std::uint16_t number = *m_tasks[context].server;
+std::optional<std::uint32_t> BasePriorities::used_up(std::uint32_t number) const {
     const auto server = m_servers.find(number);
-    const bool used_up = server != m_servers.end() && server->second.throttles && server->second.budget == 0U;
-    return used_up ? std::optional<std::uint32_t>(number) : std::nullopt;
+    const bool is_used_up = server != m_servers.end() && server->second.throttles && server->second.budget == 0U;
+    return is_used_up ? std::optional(number) : std::nullopt;
 }
 
 } // namespace host::schedule

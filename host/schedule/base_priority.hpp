@@ -6,7 +6,9 @@
 #pragma once
 
 #include "host/schedule/change.hpp"
+#include "host/trace/code_set.hpp"
 #include "host/trace/event.hpp"
+#include "host/trace/names.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -19,8 +21,17 @@ enum class Order : std::uint8_t { unknown, higher, equal, lower };
 
 class BasePriorities {
   public:
-    // In time order, as Schedule::take.
-    void take(const trace::Event& event);
+    // In time order; sound events of our table.
+    void take(const trace::Event& event) {
+        if (event.names != nullptr && event.names->version() != m_names_version) {
+            m_names_version = event.names->version();
+            describe(*event.names);
+        }
+        if (trace::kAnyOf<"job_deadline", "deadline_change", "job_release", "task_create", "server_create",
+                          "server_attach", "server_kind", "server_period", "server_budget">[event.code]) {
+            follow(event);
+        }
+    }
 
     // Nothing is known of jobs and budgets any more: records are missing.
     void forget();
@@ -29,7 +40,9 @@ class BasePriorities {
     [[nodiscard]] Order order(std::uint32_t a, std::uint32_t b) const;
 
     // The polling or deferrable server of the task, if its budget is used up: the task cannot run until it has some.
-    [[nodiscard]] std::optional<std::uint32_t> throttled_by(std::uint32_t context) const;
+    [[nodiscard]] std::optional<std::uint32_t> throttled_by(std::uint32_t context) const {
+        return context < m_tasks.size() && m_tasks[context].server ? used_up(*m_tasks[context].server) : std::nullopt;
+    }
 
   private:
     enum class Queue : std::uint8_t { unknown, fixed, deadline, last, idle };
@@ -41,6 +54,7 @@ class BasePriorities {
         std::optional<std::uint64_t> changed_ns{}; // relative deadline, by deadline_change
         std::optional<std::uint64_t> next_ns{};    // likewise, from the next release on
         std::optional<std::uint64_t> deadline{};   // absolute, of the job in progress, in ticks
+        std::optional<std::uint64_t> release{};    // of the job whose deadline comes next
         std::optional<std::uint16_t> server{};
     };
 
@@ -51,14 +65,18 @@ class BasePriorities {
     };
 
     struct Key {
-        std::uint32_t level;
-        std::optional<std::uint64_t> key; // none: the deadline is not known
+        std::uint32_t level = 0;
+        bool is_known = false; // else neither is
+        bool has_key = false;  // else the deadline is not known
+        std::uint64_t key = 0;
     };
 
+    void follow(const trace::Event& event);
     [[nodiscard]] Task& task(std::uint16_t context);
     void describe(const trace::Names& names);
     static void change_deadline(Task& task, std::uint64_t relative_ns);
-    [[nodiscard]] std::optional<Key> key_of(std::uint32_t context) const;
+    [[nodiscard]] std::optional<std::uint32_t> used_up(std::uint32_t server) const;
+    [[nodiscard]] Key key_of(std::uint32_t context) const;
 
     std::vector<Task> m_tasks; // by context
     std::unordered_map<std::uint32_t, Server> m_servers;

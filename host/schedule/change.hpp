@@ -47,7 +47,7 @@ struct Change {
         ended,           // `context` is gone
         forgotten,       // what is known of `context` ends here: records are missing
         job_began,       // of `context`
-        job_ended,       // likewise; the event says how
+        job_ended,       // likewise; the event says how, unless `state` is unknown: records are missing
         interrupt_began, // `object` is the vector
         interrupt_ended, // likewise; only if its begin was seen
         inherits,        // `context` runs on behalf of `other`

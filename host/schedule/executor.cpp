@@ -5,31 +5,6 @@ namespace host::schedule {
 
 using trace::kCodeOf;
 
-namespace {
-
-// Only after these events, and if another processor has taken the task, something else may execute.
-constexpr bool may_change(std::uint8_t code) {
-    switch (code) {
-    case kCodeOf<"task_epilogue">:
-    case kCodeOf<"task_dispatch">:
-    case kCodeOf<"context_switch">:
-    case kCodeOf<"CLI">:
-    case kCodeOf<"STI">:
-    case kCodeOf<"timer_wakeup_start">:
-    case kCodeOf<"timer_wakeup_end">:
-    case kCodeOf<"interrupt_start">:
-    case kCodeOf<"interrupt_end">:
-    case kCodeOf<"blackout_start">:
-    case kCodeOf<"blackout_end">:
-    case kCodeOf<"trace_start">:
-        return true;
-    default:
-        return false;
-    }
-}
-
-} // namespace
-
 Executor ExecutorHistory::executor_of(const trace::Event& event, const Schedule& schedule) {
     const Schedule::Processor& here = schedule.processor(event.cpu);
     switch (event.code) {
@@ -79,21 +54,12 @@ Executor ExecutorHistory::executor_of(const trace::Event& event, const Schedule&
     return {m_section ? By::section : By::task, here.running};
 }
 
-void ExecutorHistory::take(const trace::Event& event, const Schedule& schedule, lib::Ticks now) {
-    if (m_stamps.size() < kStampsMax) {
-        m_stamps.push_back(now);
-    } else {
-        m_stamps[m_records % kStampsMax] = now;
-    }
-    ++m_records;
-    const std::uint32_t running = schedule.running(event.cpu);
-    if (m_begun && m_running == running && !may_change(event.code)) {
-        return;
-    }
-    m_running = running;
+bool ExecutorHistory::change(const trace::Event& event, const Schedule& schedule, lib::Ticks now) {
+    m_running = schedule.running(event.cpu);
     const Executor next = executor_of(event, schedule);
-    if (m_begun && next == m_now) {
-        return;
+    const bool is_new = !(next == m_now);
+    if (m_begun && !is_new) {
+        return false;
     }
     if (m_begun && m_since < now) {
         m_past.push_back({m_now, m_since, now});
@@ -104,11 +70,12 @@ void ExecutorHistory::take(const trace::Event& event, const Schedule& schedule, 
     m_since = now;
     m_now = next;
     m_begun = true;
+    return is_new;
 }
 
 std::uint64_t ExecutorHistory::records_within(lib::Ticks begin, lib::Ticks end) const {
     std::uint64_t count = 0;
-    for (std::uint64_t i = m_records; i > 0 && m_records - i < m_stamps.size(); --i) {
+    for (std::uint64_t i = m_records; i > 0 && m_records - i < kStampsMax; --i) {
         const lib::Ticks stamp = m_stamps[(i - 1) % kStampsMax];
         if (stamp <= begin) {
             break;

@@ -6,6 +6,7 @@
 
 #include "host/schedule/schedule.hpp"
 #include "host/schedule/share.hpp"
+#include "host/trace/code_set.hpp"
 #include "host/trace/event.hpp"
 #include "lib/units.hpp"
 
@@ -32,8 +33,15 @@ class ExecutorHistory {
         lib::Ticks end{};
     };
 
-    // The next event of this processor, at `now`, which never falls. schedule: after the event.
-    void take(const trace::Event& event, const Schedule& schedule, lib::Ticks now);
+    // The next event of this processor, at `now`, which never falls. schedule: after the event. Returns whether
+    // something else executes from there on.
+    bool take(const trace::Event& event, const Schedule& schedule, lib::Ticks now) {
+        m_stamps[m_records++ % kStampsMax] = now;
+        // Otherwise only another processor can have changed what executes: it has taken the task.
+        return kMayChange[event.code] || m_running != schedule.running(event.cpu) || !m_begun
+                   ? change(event, schedule, now)
+                   : false;
+    }
 
     [[nodiscard]] Executor now() const { return m_now; }
 
@@ -52,12 +60,19 @@ class ExecutorHistory {
     static constexpr std::size_t kStretchesMax = 4096;
     static constexpr std::size_t kStampsMax = 4096;
 
+    static constexpr const auto& kMayChange =
+        trace::kAnyOf<"task_epilogue", "task_dispatch", "context_switch", "CLI", "STI", "timer_wakeup_start",
+                      "timer_wakeup_end", "interrupt_start", "interrupt_end", "blackout_start", "blackout_end",
+                      "trace_start">;
+
+    bool change(const trace::Event& event, const Schedule& schedule, lib::Ticks now);
     [[nodiscard]] Executor executor_of(const trace::Event& event, const Schedule& schedule);
 
     std::deque<Stretch> m_past;
     Executor m_now;
     lib::Ticks m_since;
-    std::vector<lib::Ticks> m_stamps; // the latest ones, as a ring; that of record n is at n % kStampsMax
+    // The latest ones, as a ring; that of record n is at n % kStampsMax.
+    std::vector<lib::Ticks> m_stamps = std::vector<lib::Ticks>(kStampsMax);
     std::uint64_t m_records = 0;
     std::uint32_t m_running = kUnknownContext; // at the latest event
     bool m_begun = false;

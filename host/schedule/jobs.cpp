@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "host/schedule/jobs.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace host::schedule {
@@ -38,69 +39,77 @@ void Jobs::end(Task& task, std::optional<Moment> now, Outcome outcome) {
     }
 }
 
-const Job* Jobs::open(std::uint16_t context) const {
-    const auto found = m_tasks.find(context);
-    return found != m_tasks.end() && found->second.open ? &*found->second.open : nullptr;
-}
-
-Job* Jobs::open_of(const trace::Event& event) {
-    const auto found = m_tasks.find(event.par1);
-    return found != m_tasks.end() && found->second.open ? &*found->second.open : nullptr;
-}
-
-void Jobs::take(const trace::Event& event, std::span<const Change> changes, std::uint32_t khz) {
-    for (const Change& change : changes) {
-        const auto context = static_cast<std::uint16_t>(change.context);
-        if (change.kind == Kind::job_began) {
-            Task& task = m_tasks[context];
-            task.open =
-                Job{.context = context, .number = ++task.jobs, .release = Moment::nearest(event, event.par2, khz)};
-        } else if (change.kind == Kind::job_ended) {
-            const Outcome outcome = outcome_of(event);
-            end(m_tasks[context], outcome == Outcome::lost ? std::nullopt : std::optional(Moment::of(event)), outcome);
-        } else if (change.kind == Kind::switched) {
-            switch_to(event, context);
-        } else if (change.kind == Kind::created) {
-            m_tasks.erase(context); // a task that had the context before is another one
-        }
+Jobs::Task& Jobs::task(std::uint16_t context) {
+    if (context >= m_tasks.size()) {
+        m_tasks.resize(std::size_t{context} + 1);
     }
-    switch (event.code) {
-    case kCodeOf<"job_deadline">:
-        if (Job* const job = open_of(event)) {
-            job->deadline = Moment::nearest(event, event.par2, khz);
-        }
+    return m_tasks[context];
+}
+
+void Jobs::take(const trace::Event& event, const Change& change, std::uint32_t khz) {
+    const auto context = static_cast<std::uint16_t>(change.context);
+    switch (change.kind) {
+    case Kind::job_began: {
+        Task& of = task(context);
+        of.open = Job{.context = context, .number = ++of.jobs, .release = Moment::release(event, khz)};
         break;
-    case kCodeOf<"task_begin_cycle">:
-        if (Job* const job = open_of(event); job != nullptr && !job->start) {
-            job->start = Moment::of(event);
-            m_beginning[event.cpu] = event.par1;
-        }
+    }
+    case Kind::job_ended: {
+        const Outcome outcome = change.state == TaskState::unknown ? Outcome::lost : outcome_of(event);
+        end(task(context), outcome == Outcome::lost ? std::nullopt : std::optional(Moment::of(event)), outcome);
         break;
-    case kCodeOf<"task_deadline_miss">:
-        if (Job* const job = open_of(event)) {
-            job->missed = true;
-        }
+    }
+    case Kind::switched:
+        switch_to(event, context);
         break;
-    default:
+    // A task that had the context before is another one; the record of its end is missing.
+    case Kind::created:
+        end(task(context), std::nullopt, Outcome::lost);
+        task(context) = {};
         break;
+    case Kind::woken:
+    case Kind::waits:
+    case Kind::ended:
+    case Kind::forgotten:
+    case Kind::interrupt_began:
+    case Kind::interrupt_ended:
+    case Kind::inherits:
+    case Kind::returns:
+    case Kind::gap:
+    case Kind::lost:
+        break;
+    }
+}
+
+void Jobs::note(const trace::Event& event, std::uint32_t khz) {
+    Task& of = task(event.par1);
+    if (!of.open) {
+        return;
+    }
+    Job& job = *of.open;
+    if (event.code == kCodeOf<"job_deadline">) {
+        job.deadline = Moment::deadline(event, job.deadline ? std::nullopt : std::optional(job.release.ticks), khz);
+    } else if (event.code == kCodeOf<"task_deadline_miss">) {
+        job.missed = true;
+    } else if (!job.start) {
+        job.start = Moment::of(event);
+        m_beginning.resize(std::max<std::size_t>(m_beginning.size(), std::size_t{event.cpu} + 1), kUnknownContext);
+        m_beginning[event.cpu] = event.par1;
     }
 }
 
 // The record of the first dispatch comes first; if the task does not have the processor yet, the switch follows.
 void Jobs::switch_to(const trace::Event& event, std::uint16_t context) {
-    const auto beginning = m_beginning.extract(event.cpu);
-    const auto task = m_tasks.find(context);
-    if (task == m_tasks.end() || !task->second.open) {
-        return;
-    }
-    Job& job = *task->second.open;
-    if (!job.start || (!beginning.empty() && beginning.mapped() == context)) {
-        job.start = Moment::of(event);
+    const std::uint32_t beginning =
+        event.cpu < m_beginning.size() ? std::exchange(m_beginning[event.cpu], kUnknownContext) : kUnknownContext;
+    std::optional<Job>& open = task(context).open;
+    if (open && (!open->start || beginning == context)) {
+        open->start = Moment::of(event);
     }
 }
 
 void Jobs::finish() {
-    for (auto& [context, task] : m_tasks) {
+    for (Task& task : m_tasks) {
         end(task, std::nullopt, Outcome::unfinished);
     }
 }

@@ -6,12 +6,13 @@
 
 #include "host/schedule/moment.hpp"
 #include "host/schedule/schedule.hpp"
+#include "host/trace/code_set.hpp"
 
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <optional>
 #include <span>
+#include <vector>
 
 namespace host::schedule {
 
@@ -45,13 +46,22 @@ class Jobs {
         : m_sink(std::move(sink)) {}
 
     // changes: what Schedule made of the event. khz: the clock's rate as far as it is known, else 0.
-    void take(const trace::Event& event, std::span<const Change> changes, std::uint32_t khz);
+    void take(const trace::Event& event, std::span<const Change> changes, std::uint32_t khz) {
+        for (const Change& change : changes) {
+            take(event, change, khz);
+        }
+        if (trace::kAnyOf<"job_deadline", "task_begin_cycle", "task_deadline_miss">[event.code]) {
+            note(event, khz);
+        }
+    }
 
     // At the end of the trace: reports what is open, by context.
     void finish();
 
     // The job of this task that has not ended; null if there is none.
-    [[nodiscard]] const Job* open(std::uint16_t context) const;
+    [[nodiscard]] const Job* open(std::uint16_t context) const {
+        return context < m_tasks.size() && m_tasks[context].open ? &*m_tasks[context].open : nullptr;
+    }
 
   private:
     struct Task {
@@ -59,13 +69,15 @@ class Jobs {
         std::optional<Job> open;
     };
 
+    void take(const trace::Event& event, const Change& change, std::uint32_t khz);
+    void note(const trace::Event& event, std::uint32_t khz);
     void switch_to(const trace::Event& event, std::uint16_t context);
-    [[nodiscard]] Job* open_of(const trace::Event& event);
+    [[nodiscard]] Task& task(std::uint16_t context);
     void end(Task& task, std::optional<Moment> now, Outcome outcome);
 
     Sink m_sink;
-    std::map<std::uint16_t, Task> m_tasks;
-    std::map<std::uint16_t, std::uint16_t> m_beginning; // by processor: whose first dispatch awaits its switch
+    std::vector<Task> m_tasks;              // by context
+    std::vector<std::uint32_t> m_beginning; // by processor: whose first dispatch awaits its switch, kUnknownContext
 };
 
 } // namespace host::schedule

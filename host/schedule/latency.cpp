@@ -12,6 +12,7 @@ using trace::kCodeOf;
 
 void Latencies::take(const trace::Event& event, std::span<const Change> changes, const Schedule& schedule) {
     for (const Change& change : changes) {
+        const auto context = static_cast<std::uint16_t>(change.context);
         switch (change.kind) {
         case Kind::interrupt_began:
             m_handlers[event.cpu].push_back(entry_of(event));
@@ -26,24 +27,22 @@ void Latencies::take(const trace::Event& event, std::span<const Change> changes,
             if (const std::vector<Entry>& handlers = m_handlers[event.cpu];
                 !handlers.empty() && !event.is(kCodeOf<"context_switch">) &&
                 schedule.running(event.cpu) != change.context) {
-                m_woken[change.context] = {.context = static_cast<std::uint16_t>(change.context),
-                                           .entry = handlers.back(),
-                                           .ready = Moment::of(event),
-                                           .first = {}};
+                m_woken[context] = {
+                    .context = context, .entry = handlers.back(), .ready = Moment::of(event), .first = {}};
             }
             break;
         case Kind::switched:
-            if (const auto woken = m_woken.find(change.context); woken != m_woken.end()) {
-                woken->second.first = Moment::of(event);
-                m_sink(woken->second);
-                m_woken.erase(woken);
+            if (std::optional<Latency>& woken = m_woken[context]) {
+                woken->first = Moment::of(event);
+                m_sink(*woken);
+                woken.reset();
             }
             break;
         case Kind::waits:
         case Kind::created:
         case Kind::ended:
         case Kind::forgotten:
-            m_woken.erase(change.context);
+            m_woken[context].reset();
             break;
         case Kind::job_began:
         case Kind::job_ended:

@@ -12,10 +12,11 @@
 
 #include "host/schedule/moment.hpp"
 #include "host/schedule/schedule.hpp"
+#include "host/trace/number_map.hpp"
 
 #include <cstdint>
 #include <functional>
-#include <map>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -59,8 +60,8 @@ class Latencies {
 
   private:
     Sink m_sink;
-    std::map<std::uint16_t, std::vector<Entry>> m_handlers; // by processor, outermost first
-    std::map<std::uint32_t, Latency> m_woken;               // by context: ready, and did not run yet
+    trace::NumberMap<std::vector<Entry>> m_handlers;  // by processor, outermost first
+    trace::NumberMap<std::optional<Latency>> m_woken; // by context: ready, and did not run yet
 };
 
 } // namespace host::schedule

@@ -22,19 +22,34 @@ struct Moment {
         return {event.ticks, event.timed ? std::optional(event.time_ns) : std::nullopt};
     }
 
-    // The time nearest to the event whose low 32 bits the event carries. khz: the clock's rate, 0 if it is not known.
-    // The nanoseconds saturate.
-    [[nodiscard]] static Moment nearest(const trace::Event& event, std::uint32_t low, std::uint32_t khz) {
+    // Another time than the event's. khz: the clock's rate, 0 if it is not known. The nanoseconds saturate.
+    [[nodiscard]] static Moment at(std::uint64_t ticks, const trace::Event& event, std::uint32_t khz) {
         using Limits = std::numeric_limits<std::int64_t>;
-        Moment moment{{trace::nearest_time(low, event.ticks.value)}};
+        Moment moment{{ticks}};
         if (event.timed && khz != 0) {
-            const std::int64_t distance = trace::distance_to_nearest(low, event.ticks.value);
-            const auto length = static_cast<std::uint64_t>(distance < 0 ? -distance : distance);
-            const auto length_ns = static_cast<std::int64_t>(lib::TickRate{khz}.to_nanoseconds({length}).value);
-            moment.ns = distance < 0 ? std::max(event.time_ns, Limits::min() + length_ns) - length_ns
-                                     : std::min(event.time_ns, Limits::max() - length_ns) + length_ns;
+            const bool is_before = ticks < event.ticks.value;
+            const std::uint64_t length = is_before ? event.ticks.value - ticks : ticks - event.ticks.value;
+            const auto most = static_cast<std::uint64_t>(Limits::max());
+            const auto length_ns =
+                static_cast<std::int64_t>(std::min(lib::TickRate{khz}.to_nanoseconds({length}).value, most));
+            moment.ns = is_before ? std::max(event.time_ns, Limits::min() + length_ns) - length_ns
+                                  : std::min(event.time_ns, Limits::max() - length_ns) + length_ns;
         }
         return moment;
+    }
+
+    // The release that the event carries, which is job_release.
+    [[nodiscard]] static Moment release(const trace::Event& event, std::uint32_t khz) {
+        return at(trace::release_time(event.par2, event.ticks.value), event, khz);
+    }
+
+    // The deadline that the event carries, which is job_deadline. The first one of a job is computed from its release,
+    // which may be long ago; a later one is that of a server, which has just been moved.
+    [[nodiscard]] static Moment deadline(const trace::Event& event, std::optional<lib::Ticks> first_after,
+                                         std::uint32_t khz) {
+        return at(first_after ? trace::first_time(event.par2, first_after->value)
+                              : trace::nearest_time(event.par2, event.ticks.value),
+                  event, khz);
     }
 
     friend bool operator==(const Moment&, const Moment&) = default;

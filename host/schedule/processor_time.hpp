@@ -7,6 +7,7 @@
 
 #include "host/schedule/schedule.hpp"
 #include "host/schedule/share.hpp"
+#include "host/trace/code_set.hpp"
 #include "host/trace/event.hpp"
 #include "lib/units.hpp"
 
@@ -44,6 +45,11 @@ class ProcessorTime {
         return code == trace::kCodeOf<"context_switch"> || code == trace::kCodeOf<"blackout_start"> ||
                code == trace::kCodeOf<"blackout_end"> || code == trace::kCodeOf<"trace_start">;
     }
+
+    // Of other events saw() is enough.
+    static constexpr const auto& kEndsStretch =
+        trace::kAnyOf<"context_switch", "blackout_start", "blackout_end", "trace_start", "interrupt_start",
+                      "interrupt_end", "timer_wakeup_start", "timer_wakeup_end">;
 
     // An event of our table, handlers included: the stretch that ends there.
     [[nodiscard]] Stretch take(const trace::Event& event) {

@@ -46,15 +46,6 @@ std::string_view state_name(TaskState state) {
 Schedule::Schedule()
     : m_tasks(kContexts + 1) {}
 
-const Schedule::Processor& Schedule::processor(std::uint16_t cpu) const {
-    static constexpr Processor kUnknown{};
-    return cpu < m_processors.size() ? m_processors[cpu] : kUnknown;
-}
-
-TaskState Schedule::state(std::uint32_t context) const {
-    return m_tasks[std::min(context, kContexts)].state;
-}
-
 std::uint32_t Schedule::holder(std::uint32_t mutex) const {
     const auto found = m_holders.find(mutex);
     return found != m_holders.end() ? found->second : kUnknownContext;
@@ -78,9 +69,11 @@ Schedule::Task& Schedule::task(std::uint32_t context) {
 }
 
 std::span<const Change> Schedule::take(const trace::Event& event) {
-    m_changes.clear();
     if (event.row == nullptr || !event.is_sound()) {
         return {};
+    }
+    if (!std::exchange(m_forgot, false)) {
+        m_changes.clear();
     }
     switch (event.code) {
     case kCodeOf<"context_switch">:
@@ -257,9 +250,9 @@ void Schedule::begin_job(std::uint32_t context) {
     add({.kind = Kind::job_began, .context = context});
 }
 
-void Schedule::end_job(std::uint32_t context) {
+void Schedule::end_job(std::uint32_t context, TaskState how) {
     if (std::exchange(m_tasks[context].job, false)) {
-        add({.kind = Kind::job_ended, .context = context});
+        add({.kind = Kind::job_ended, .state = how, .context = context});
     }
 }
 
@@ -268,7 +261,7 @@ void Schedule::end(std::uint32_t context, Change::Kind kind, TaskState state) {
     take_back(context);
     const TaskState before = std::exchange(m_tasks[context].state, state);
     add({.kind = kind, .state = state, .before = before, .context = context});
-    end_job(context);
+    end_job(context, kind == Kind::forgotten ? unknown : job);
 }
 
 // No task runs twice: where another processor seems to run it, a record of that one is missing.
@@ -362,25 +355,26 @@ void Schedule::end_interrupt(Processor& here, std::uint32_t vector) {
     }
 }
 
+// The handlers that are open end somewhere in it.
 void Schedule::begin_gap(Processor& here) {
-    add({.kind = Kind::gap, .other = here.running});
-    here.running = here.switched_to = here.place = here.chosen = here.chosen_place = here.dispatched = kUnknownContext;
-}
-
-// The handlers that were nested when the gap began have ended somewhere in it.
-void Schedule::lose(Processor& here) {
     while (here.depth > 0) {
         --here.depth;
         add({.kind = Kind::interrupt_ended, .object = here.vectors[here.depth]});
     }
+    add({.kind = Kind::gap, .other = here.running});
+    here.running = here.switched_to = here.place = here.chosen = here.chosen_place = here.dispatched = kUnknownContext;
+}
+
+void Schedule::lose(Processor& here) {
     begin_gap(here);
     forget_tasks();
 }
 
-std::span<const Change> Schedule::forget(std::uint16_t cpu) {
-    m_changes.clear();
+void Schedule::forget(std::uint16_t cpu) {
+    if (!std::exchange(m_forgot, true)) {
+        m_changes.clear();
+    }
     lose(at(cpu));
-    return m_changes;
 }
 
 // All but those that run on a processor of which all records are there. The state of a task that has ended, or of which
@@ -398,7 +392,7 @@ void Schedule::forget_tasks() {
         if (task.state != unknown) {
             end(context, Kind::forgotten, unknown);
         }
-        end_job(context);
+        end_job(context, unknown);
         return true;
     });
 }

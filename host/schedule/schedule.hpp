@@ -30,6 +30,7 @@
 #include "host/schedule/change.hpp"
 #include "host/trace/event.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <map>
@@ -66,17 +67,20 @@ class Schedule {
     // At the end of the trace: all jobs and waits that are open, as job_ended and forgotten.
     [[nodiscard]] std::span<const Change> finish();
 
-    // Nothing is known of this processor any more, nor of any task that no other one runs.
-    std::span<const Change> forget(std::uint16_t cpu);
+    // Nothing is known of this processor any more, nor of any task that no other one runs: records are missing before
+    // the next event. What that changes is returned by the next take() that has changes, before those of its event.
+    void forget(std::uint16_t cpu);
 
     // Everything is unknown for a processor without events.
-    [[nodiscard]] const Processor& processor(std::uint16_t cpu) const;
+    [[nodiscard]] const Processor& processor(std::uint16_t cpu) const {
+        return cpu < m_processors.size() ? m_processors[cpu] : m_unknown;
+    }
 
     [[nodiscard]] std::uint32_t running(std::uint16_t cpu) const { return processor(cpu).running; }
 
     [[nodiscard]] std::uint32_t interrupt_depth(std::uint16_t cpu) const { return processor(cpu).depth; }
 
-    [[nodiscard]] TaskState state(std::uint32_t context) const;
+    [[nodiscard]] TaskState state(std::uint32_t context) const { return m_tasks[std::min(context, kContexts)].state; }
 
     // The task that holds a mutex; kUnknownContext if none does, or if it is not recorded.
     [[nodiscard]] std::uint32_t holder(std::uint32_t mutex) const;
@@ -106,7 +110,7 @@ class Schedule {
     void unblock(std::uint32_t context);
     void change_to_wait(std::uint32_t context, TaskState state, std::uint32_t object);
     void begin_job(std::uint32_t context);
-    void end_job(std::uint32_t context);
+    void end_job(std::uint32_t context, TaskState how = TaskState::job);
     void end(std::uint32_t context, Change::Kind kind, TaskState state);
     void run(std::uint16_t cpu, std::uint32_t context);
     void switch_to(std::uint16_t cpu, std::uint32_t context);
@@ -122,7 +126,9 @@ class Schedule {
     void forget_tasks();
 
     std::vector<Change> m_changes;
+    bool m_forgot = false;               // m_changes has what forget() changed
     std::vector<Processor> m_processors; // by number
+    Processor m_unknown;                 // for those without events
     std::vector<Task> m_tasks;           // by context; the last one belongs to kUnknownContext
     std::vector<std::uint32_t> m_known;  // contexts with a state or a job
     Lenders m_lenders;

@@ -8,9 +8,11 @@
 #include "lib/units.hpp"
 
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
+#include <type_traits>
 
 namespace host::schedule {
 
@@ -68,6 +70,7 @@ struct Culprit {
     Part part = Part::interference;
     By by = By::unknown;
     Inversion inversion = Inversion::none;
+    std::uint8_t unused = 0; // no padding: culprits are compared as a whole
     std::uint32_t who = kUnknownContext;
     std::uint32_t object = 0; // blocking: the mutex; suspension: as the parameter of task_block
     // Blocking: the context that holds the mutex; where the chain of holders ends that this one waits for; and what
@@ -76,8 +79,15 @@ struct Culprit {
     std::uint32_t chain_end = kUnknownContext;
     std::uint32_t end_waits = 0;
 
-    friend bool operator==(const Culprit&, const Culprit&) = default;
+    friend bool operator==(const Culprit& a, const Culprit& b) {
+        using Words = std::array<std::uint64_t, 3>;
+        const auto x = std::bit_cast<Words>(a);
+        const auto y = std::bit_cast<Words>(b);
+        return x[0] == y[0] && x[1] == y[1] && x[2] == y[2];
+    }
 };
+
+static_assert(std::has_unique_object_representations_v<Culprit>);
 
 // Where a record is in the trace, as `remora print` shows it.
 struct RecordPlace {

@@ -126,7 +126,9 @@ void AccountRows::add_job(const JobAccount& account, const RowSink& sink) const 
     const auto exactly = [&](Part of) { return if_known(account.part(of).value); };
     const auto interference = [&](By by) { return duration(interference_by(account, by)); };
     const auto blocking = [&](Inversion by) { return duration(blocking_of(account, by)); };
-    const auto response = distance(job.release, job.end);
+    // What begins or ends at a release that comes after its record is not known.
+    const bool is_early = account.unaccounted == schedule::Unaccounted::early;
+    const auto response = is_early ? std::nullopt : distance(job.release, job.end);
     const auto tracing = analyse::tracing_time(cost, account.records);
     const std::array cells = {
         Cell(std::string_view(name)), Cell(job.context), Cell(job.number),
@@ -135,7 +137,7 @@ void AccountRows::add_job(const JobAccount& account, const RowSink& sink) const 
         Cell(job.is_late() ? 1 : 0), Cell(outcome_name(job.outcome)), Cell(account.cpu), Cell::of(account.ready.ns),
         // Durations.
         part(Part::jitter), is_known ? ns(account.start_latency()) : Cell(), is_known ? ns(account.span()) : Cell(),
-        ns(job.deadline ? distance(*job.deadline, job.end) : std::nullopt), part(Part::execution),
+        ns(job.deadline && !is_early ? distance(*job.deadline, job.end) : std::nullopt), part(Part::execution),
         duration(account.gross), part(Part::interference), interference(By::task), interference(By::interrupt),
         interference(By::kernel), interference(By::throttling), part(Part::blocking), blocking(Inversion::bounded),
         blocking(Inversion::unbounded), part(Part::suspension), tracing ? duration(*tracing) : Cell(),
@@ -162,7 +164,8 @@ void AccountRows::add_shares(const JobAccount& account, const RowSink& sink) con
         const bool has_holder = blocks && culprit.holder < schedule::kContexts;
         const bool has_who = culprit.by != By::self && culprit.who != schedule::kUnknownContext;
         const std::string who = who_text(*this, culprit);
-        const std::string mutex = blocks ? trace::name_or_number(names, Unit::mutex, culprit.object) : "";
+        const bool has_mutex = blocks && culprit.object != 0; // none: the one that was waited for was just unlocked
+        const std::string mutex = has_mutex ? trace::name_or_number(names, Unit::mutex, culprit.object) : "";
         const std::string holder = has_holder ? task(culprit.holder) : "";
         const std::uint32_t wait = blocks ? culprit.end_waits : culprit.object;
         const std::string waits_for = wait != 0 ? trace::wait_text(names, wait) : "";
@@ -174,7 +177,7 @@ void AccountRows::add_shares(const JobAccount& account, const RowSink& sink) con
                                   Cell::named(who),
                                   has_who ? Cell(culprit.who) : Cell(),
                                   Cell::named(mutex),
-                                  blocks ? Cell(culprit.object) : Cell(),
+                                  has_mutex ? Cell(culprit.object) : Cell(),
                                   Cell::named(holder),
                                   has_holder ? Cell(culprit.holder) : Cell(),
                                   blocks ? Cell(schedule::inversion_name(culprit.inversion)) : Cell(),

@@ -25,6 +25,7 @@ struct Number {
 struct Values {
     std::vector<Number> numbers;
     double percent = 0;
+    bool percent_is_null = false;
 };
 
 // Zeroed memory of SQLite's holds the pointer from the first row on. Null: there was none.
@@ -38,8 +39,11 @@ void step(sqlite3_context* context, int /*count*/, sqlite3_value** arguments) {
     if (sqlite3_value_type(arguments[0]) == SQLITE_NULL) {
         return;
     }
+    const bool percent_is_null = sqlite3_value_type(arguments[1]) == SQLITE_NULL;
+    const int percent_type = sqlite3_value_numeric_type(arguments[1]);
     const double percent = sqlite3_value_double(arguments[1]);
-    if ((type != SQLITE_INTEGER && type != SQLITE_FLOAT) || !(percent >= 0 && percent <= 100)) {
+    const auto is_number = [](int of) { return of == SQLITE_INTEGER || of == SQLITE_FLOAT; };
+    if (!is_number(type) || (!percent_is_null && !(is_number(percent_type) && percent >= 0 && percent <= 100))) {
         sqlite3_result_error(context, "percentile(value, percent): numbers, percent from 0 to 100", -1);
         return;
     }
@@ -52,6 +56,7 @@ void step(sqlite3_context* context, int /*count*/, sqlite3_value** arguments) {
         return;
     }
     (*place)->percent = percent;
+    (*place)->percent_is_null = (*place)->percent_is_null || percent_is_null;
     (*place)->numbers.push_back({.real = sqlite3_value_double(arguments[0]),
                                  .integer = sqlite3_value_int64(arguments[0]),
                                  .is_real = type == SQLITE_FLOAT});
@@ -64,8 +69,12 @@ void finish(sqlite3_context* context) {
         sqlite3_result_null(context);
         return;
     }
-    const Number found = schedule::percentile(std::span(values->numbers), values->percent);
-    found.is_real ? sqlite3_result_double(context, found.real) : sqlite3_result_int64(context, found.integer);
+    if (values->percent_is_null) {
+        sqlite3_result_null(context);
+    } else {
+        const Number found = schedule::percentile(std::span(values->numbers), values->percent);
+        found.is_real ? sqlite3_result_double(context, found.real) : sqlite3_result_int64(context, found.integer);
+    }
     delete values;
 }
 

@@ -105,6 +105,7 @@ void UtilisationRows::finish(std::uint32_t khz) {
     const auto ns = [&](lib::Ticks ticks) {
         return khz != 0 ? Cell(lib::TickRate{khz}.to_nanoseconds(ticks).value) : Cell();
     };
+    const std::uint64_t last_ns = khz != 0 ? lib::TickRate{khz}.to_nanoseconds(m_last - *m_start).value : 0;
     for (const Row& row : m_done) {
         static constexpr auto kKinds = std::to_array<std::string_view>({"task", "idle", "interrupt", "unknown"});
         const bool is_task = row.use.name != nullptr;
@@ -113,7 +114,7 @@ void UtilisationRows::finish(std::uint32_t khz) {
         const std::array cells = {
             Cell(row.cpu),
             is_one && khz == 0 ? Cell() : Cell(row.window * m_window_ns),
-            is_one ? ns(m_last - *m_start) : Cell((row.window + 1) * m_window_ns),
+            is_one ? ns(m_last - *m_start) : Cell(std::min(m_window_ns * (row.window + 1), last_ns)),
             Cell(kKinds[static_cast<std::size_t>(row.use.kind)]),
             is_task ? Cell(std::string_view(*row.use.name)) : Cell(),
             is_task ? Cell(row.use.number) : Cell(),

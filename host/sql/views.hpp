@@ -20,11 +20,13 @@ inline constexpr std::array kViewRows = {
     ViewRow{"blocked", "SELECT task, context, begin_ns, end_ns, duration_ns, reason FROM intervals "
                        "WHERE state = 'blocked'"},
     ViewRow{"mutexes", "SELECT id, name FROM names WHERE kind = 'mutex'"},
-    ViewRow{"responses", "SELECT task, context, count(*) AS jobs, min(response_ns) AS least_ns, "
-                         "CAST(avg(response_ns) AS INTEGER) AS mean_ns, max(response_ns) AS greatest_ns, "
-                         "sum(missed) AS missed, min(response_ticks) AS least_ticks, "
-                         "sum(response_ticks) / count(*) AS mean_ticks, max(response_ticks) AS greatest_ticks FROM "
-                         "jobs WHERE outcome = 'completed' GROUP BY task, context"},
+    ViewRow{"responses",
+            "SELECT task, context, sum(done) AS jobs, min(ns) AS least_ns, CAST(avg(ns) AS INTEGER) AS mean_ns, "
+            "max(ns) AS greatest_ns, sum(missed) AS missed, min(ticks) AS least_ticks, "
+            "sum(ticks) / count(ticks) AS mean_ticks, max(ticks) AS greatest_ticks FROM (SELECT task, context, missed, "
+            "outcome = 'completed' AS done, iif(outcome = 'completed', response_ns, NULL) AS ns, "
+            "iif(outcome = 'completed', response_ticks, NULL) AS ticks FROM jobs) "
+            "GROUP BY task, context HAVING sum(done) > 0"},
     // For a mutex; the holder at the begin, NULL if it is not recorded. When the mutex changes hands, the wait ends,
     // and if it continues another one begins.
     ViewRow{"blocking", "SELECT task, context, substr(reason, 7) AS mutex, holder, holder_context, begin_ns, end_ns, "

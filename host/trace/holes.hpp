@@ -7,10 +7,11 @@
 
 #include "host/trace/event.hpp"
 #include "host/trace/facts.hpp"
+#include "host/trace/number_map.hpp"
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
+#include <utility>
 
 namespace host::trace {
 
@@ -19,20 +20,27 @@ class Holes {
     // Whether records are missing between the previous event of the same processor and this one. Call once for each
     // event that is not metadata, in the order of the trace; facts: of that trace, as they are at the event.
     [[nodiscard]] bool before(const Event& event, const TraceFacts& facts) {
-        Latest& latest =
-            m_processors.try_emplace(event.cpu, Latest{.source = event.source, .generation = event.generation})
-                .first->second;
+        Latest& latest = m_processors[event.cpu];
+        if (!std::exchange(latest.begun, true)) {
+            latest.source = event.source;
+            latest.generation = event.generation;
+        }
+        if (latest.source == event.source && latest.generation == event.generation) {
+            const ChunkReport& here = facts.chunks[event.source];
+            const std::uint64_t before = std::exchange(latest.lost, lost(here));
+            return latest.lost > before || here.damaged;
+        }
         const bool ended_early = lost(facts.chunks[latest.source]) > latest.lost;
         const std::uint64_t lost_here = lost(facts.chunks[event.source]);
         const bool is_damaged = facts.chunks[latest.source].damaged || facts.chunks[event.source].damaged;
-        const bool is_other = latest.source != event.source || latest.generation != event.generation;
-        const bool has_hole = ended_early || is_damaged || (is_other && lost_here != 0);
-        latest = {.source = event.source, .generation = event.generation, .lost = lost_here};
+        const bool has_hole = ended_early || is_damaged || lost_here != 0;
+        latest = {.begun = true, .source = event.source, .generation = event.generation, .lost = lost_here};
         return has_hole;
     }
 
   private:
     struct Latest {
+        bool begun = false;           // there was one
         std::size_t source = 0;       // the chunk of the processor's latest event
         std::uint32_t generation = 0; // of a chunk that is read in parts: which of them
         std::uint64_t lost = 0;       // in that chunk, up to the event
@@ -42,7 +50,7 @@ class Holes {
         return chunk.missing + chunk.unused + chunk.skipped + chunk.gaps;
     }
 
-    std::map<std::uint16_t, Latest> m_processors;
+    NumberMap<Latest> m_processors;
 };
 
 } // namespace host::trace

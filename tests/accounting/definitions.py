@@ -79,6 +79,17 @@ def nearest(low, stamp):
     return min((time for time in (base - 2**32, base, base + 2**32) if time >= 0), key=lambda time: abs(time - stamp))
 
 
+def release(low, stamp):
+    """Of all times with this low half the latest that is at most 2^24 after the stamp. None is negative."""
+    times = range(low, stamp + 2**24 + 1, 2**32)
+    return times[-1] if times else low
+
+
+def deadline(low, stamp, r):
+    """r: of the job whose first deadline this is, else None."""
+    return nearest(low, stamp) if r is None else r + (low - r) % 2**32
+
+
 class Known:
     """What is known of the processor, its tasks, mutexes and servers after a record. A gap makes a new one."""
 
@@ -93,6 +104,7 @@ class Known:
         self.wait = {}  # task: Wait
         self.holds = []  # (mutex, task), the latest last
         self.deadline = {}
+        self.released = {}  # task: r of a job without a deadline yet
         self.budget = {}
         # What a record declares once remains true after a gap.
         self.server = former.server if former else {}  # task: server
@@ -185,8 +197,11 @@ class Known:
             return "unknown"
         runs = executor.who
         place = self.in_place_of(runs)
-        if runs in chain or place in chain:
+        if runs in chain or place in chain or place == task:
             return "bounded"
+        if not chain or (self.awaited_mutex(chain[-1]) is not None
+                         and self.holder(self.awaited_mutex(chain[-1])) is None):
+            return "unknown"  # the executor may be of the chain
         before = self.precedes(task, place)
         return "unknown" if before is None else "unbounded" if before else "bounded"
 
@@ -320,10 +335,11 @@ class Known:
     def take_job(self, stamp, code, task, par2):
         if code == JOB_RELEASE:
             self.end_wait(task)
+            self.released[task] = release(par2, stamp)
             if task in self.relative_next:
                 self.relative[task] = self.relative_next.pop(task)
         elif code == JOB_DEADLINE:
-            self.deadline[task] = nearest(par2, stamp)
+            self.deadline[task] = deadline(par2, stamp, self.released.pop(task, None))
         elif code == DEADLINE_CHANGE:
             self.relative_next[task] = par2 * 1000
             if task in self.trace.parameters and self.relative_next[task] > self.relative_deadline(task):
@@ -376,12 +392,12 @@ class Calculation:
             if job:
                 self.end(job, stamp)
             self.numbers[task] += 1
-            self.open[task] = job = Job(task, self.numbers[task], nearest(par2, stamp), stamp)
+            self.open[task] = job = Job(task, self.numbers[task], release(par2, stamp), stamp)
             self.jitter(job)
         elif job is None:
             return
         elif code == JOB_DEADLINE:
-            job.d = nearest(par2, stamp)
+            job.d = deadline(par2, stamp, job.r if job.d is None else None)
         elif code == TASK_DEADLINE_MISS:
             job.missed = True
         elif code == CONTEXT_SWITCH or (code == TASK_BEGIN_CYCLE and self.known.current == task):

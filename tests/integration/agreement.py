@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The quantities of docs/metrics.md are the same wherever they are shown, to the tick: in `remora summary`, `remora
 sql`, the SQLite file, and what other formats say of jobs and intervals."""
+import collections
 import json
 
 from support.cases import CASES, Case, expect, expect_equal
@@ -61,6 +62,36 @@ def summary_is_that_of_the_jobs(task, jobs):
         expect_equal(task[key], sum(job[count] for job in known), f"{count} of {name}")
 
 
+def missed_is_the_same(ctx, trace, summary, jobs):
+    """How many jobs a task missed: summary, jobs, responses, misses, expectations and diff."""
+    missed, of_context = collections.Counter(), collections.Counter()  # a name may have several contexts
+    for job in jobs:
+        missed[job["task"]] += job["missed"]
+        of_context[job["context"]] += job["missed"]
+        late = job["end_ticks"] is not None and job["deadline_ticks"] is not None \
+            and job["end_ticks"] > job["deadline_ticks"]
+        expect(job["missed"] or not late, f"{job} is late and not missed")
+    shown = {task["context"]: task["missed"] for task in summary["tasks"] if task["context"] in of_context}
+    expect_equal(shown, dict(of_context), "missed in the summary")
+    for row in sql(ctx, trace, "select task, context, missed from responses"):
+        expect_equal(row["missed"], of_context[row["context"]], f"missed of {row['task']} in responses")
+    listed = sql(ctx, trace, "select context, count(distinct job) as n from misses group by context")
+    expect_equal({row["context"]: row["n"] for row in listed}, {task: n for task, n in of_context.items() if n},
+                 "misses")
+    compared = json.loads(ctx.remora("diff", trace, trace, "--json").stdout)["tasks"]
+    expect_equal({task["task"]: task["missed"] for task in compared}, {task: [n, n] for task, n in missed.items()},
+                 "missed in diff")
+    expected = ctx.dir / "missed.expect"
+    expected.write_text("".join(f'missed "{task}" {n}\n' for task, n in missed.items()))
+    shown = ctx.remora("check", trace, "--expect", expected, codes=(0, 2)).stdout
+    expect(f"{len(missed)} of {len(missed)} expectations hold" in shown, shown)
+    lines = ctx.remora("summary", trace).stdout.split("\ntasks ")[1].partition("\n\n")[0].splitlines()[1:]
+    column = collections.Counter()
+    for words in map(str.split, lines):
+        column[words[0]] += int(words[-3].replace("-", "0"))
+    expect_equal({task: column[task[:15]] for task in missed}, dict(missed), "missed on the screen")
+
+
 def parts_and_shares_add_up(jobs, shares):
     sums = {}
     for share in shares:
@@ -102,7 +133,18 @@ def windows_add_up(ctx, trace, uses):
                                 f"sum(share) as total, sum(ran_ns) as ran_ns from utilisation({window_ns}) "
                                 "group by cpu, begin_ns)")
         expect(worst[0]["longest_ns"] <= window_ns, f"{worst[0]['longest_ns']} ns are in a window of {window_ns}")
+        ends = sql(ctx, trace, f"select max(end_ns) as end_ns from utilisation({window_ns}) union all "
+                               "select max(end_ns) from utilisation")
+        expect_equal(ends[0], ends[1], f"the end of windows of {window_ns} ns")
         expect(worst[0]["off"] < 1e-9, f"shares of a window of {window_ns} ns sum to 1 but for {worst[0]['off']}")
+
+
+def percentiles_need_a_percent(ctx, trace):
+    """Of an unknown percent nothing is known; a text is none."""
+    rows = sql(ctx, trace, "select percentile(job, null) as none, percentile(1, '50') as one from jobs")
+    expect_equal(rows, [{"none": None, "one": 1}], "percentiles")
+    done = ctx.remora("sql", trace, "select percentile(job, 'x') from jobs", codes=(1,))
+    expect("percent from 0 to 100" in done.stderr, done.stderr)
 
 
 def agreement(app):
@@ -114,12 +156,14 @@ def agreement(app):
         expect(len(complete) > 3, f"only {len(complete)} complete jobs in {app}")
         for task in summary["tasks"]:
             summary_is_that_of_the_jobs(task, [job for job in complete if job["context"] == task["context"]])
+        missed_is_the_same(ctx, trace, summary, jobs)
         parts_and_shares_add_up(jobs, sql(ctx, trace, "select * from shares"))
         lost = sql(ctx, trace, "select context, job, count(*) as preemptions from preemptions group by context, job")
         counted = {(row["context"], row["job"]): row["preemptions"] for row in lost}
         for job in jobs:
             if job["preemptions"] is not None:
                 expect_equal(counted.get((job["context"], job["job"]), 0), job["preemptions"], f"preemptions of {job}")
+        percentiles_need_a_percent(ctx, trace)
         uses = sql(ctx, trace, "select * from utilisation")
         processors_are_divided(summary, uses)
         windows_add_up(ctx, trace, uses)

@@ -241,7 +241,7 @@ def top_shows_what_the_machine_did(ctx):
     whole = json.loads(ctx.remora("top", ram, "--once", "--json").stdout)
 
     def figures(look):
-        return sorted((task["name"], task["cpu_time_ns"], task["jobs"], task["dispatches"], task["deadline_misses"])
+        return sorted((task["name"], task["cpu_time_ns"], task["jobs"], task["dispatches"], task["missed"])
                       for task in look["tasks"])
     expect(figures(looks[-1]) == figures(whole), f"the last look is {figures(looks[-1])}, not {figures(whole)}")
     expect(looks[-1]["events_total"] == whole["events_total"], f"{totals[-1]} events, not {whole['events_total']}")

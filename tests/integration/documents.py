@@ -14,7 +14,8 @@ from integration.whole_run import documented_runs, environment
 # What out/udp is a trace of, if not of the default application: call stacks need a task in steps.
 STEPS = {"APP": "stepped_one", "ITRACE": "blocks"}
 SESSIONS = {"docs/instruction-tracing.md": STEPS, "docs/latency.md": {"OBSERVE": "on"}, "docs/viewers.md": STEPS,
-            "docs/why.md": {"APP": "inversion"}, "docs/wireshark.md": {"PROTOCOL": "v1"},
+            "docs/report.md": {"APP": "inversion"}, "docs/why.md": {"APP": "inversion"},
+            "docs/wireshark.md": {"PROTOCOL": "v1"},
             **{f"docs/apps/{path.stem}.md": {"APP": path.stem} for path in (ROOT / "docs/apps").glob("*.md")}}
 # Copies of out/udp that a document keeps beside it, of which application.
 COPIES = {"docs/tutorial.md": {"lesson": "lesson", "repaired": "lesson_repaired"}}
@@ -26,6 +27,7 @@ PART = re.compile(r"make (lint|check-headers|test-(?!mutants$)[a-z-]+|golden-dif
                   r"test-record-path RECORDS=n)$")
 ELSEWHERE = (
     (r"remora record", "waits for a sender: every case with a collector"),
+    (r"remora report \S+ --live", "serves until it is stopped: tests/integration/live_report.py"),
     (r"kernelshark ", "needs a screen: tests/viewers/kernelshark.py has one"),
     (r"gtkwave ", "needs a screen: tests/viewers/vcd.py has one"),
     (r"make install$", "tests/viewers/installed.py"),

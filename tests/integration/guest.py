@@ -199,23 +199,26 @@ def main_task_ends(ctx, app):
 
 
 def random_sets(ctx, seed):
-    """Random task sets (tests/kernel/random_set_cases.cpp): the parts of each job's response time. Interrupts and
-    sections are recorded in each way."""
+    """Random task sets (tests/kernel/random_set_cases.cpp): the records' structure, each decision of the schedule, the
+    parts of each job's response time. Interrupts and sections are recorded in each way."""
     words = {"interrupts": ("full", "light", "count")[seed % 3], "cli_sti": ("off", "on")[seed % 2]}
     _, directory = ctx.traced("s_random_sets", kernel=TEST_KERNEL, nic="none", seed=seed, **words)
     ctx.remora("adopt", directory)
+    ctx.remora("verify", directory)
+    ctx.check(directory, "--must-decide")
     found = ctx.account(directory)
     expect(found.jobs > SETS, f"hardly a job is complete: {found}")
 
 
-# Of one boot; as many boots as RANDOM_SETS needs.
+# Of one boot; as many boots as RANDOM_SETS needs, with the seeds from RANDOM_SEED on.
 SETS = 80
 
 
 def register():
+    first = int(os.environ.get("RANDOM_SEED", "1"))
     boots = -(-int(os.environ.get("RANDOM_SETS", "1000")) // SETS)
     CASES.extend(Case(f"random_sets_{seed}", functools.partial(random_sets, seed=seed))
-                 for seed in range(1, boots + 1))
+                 for seed in range(first, first + boots))
     CASES.extend(Case(app, functools.partial(main_task_ends, app=app))
                  for app in ("s_main_leaves", "s_main_killed", "s_main_faults", "s_main_starved"))
     CASES.extend([

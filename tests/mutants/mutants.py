@@ -112,8 +112,8 @@ MUTANTS = [
     mutant("replenishment_of_half", SERVED, "t_deferrable_keeps", "server-replenish",
            ("    server.left = server.budget;\n", "    server.left = {server.budget.value / 2};\n")),
     mutant("served_beyond_the_budget", SERVED, "t_deferrable_keeps", "server-budget",
-           ("    if (serving.front == &task) {\n        ++serving.exhausted;",
-            "    if (serving.front == nullptr) {\n        ++serving.exhausted;")),
+           ("    if (serving.front != nullptr) {\n        ++serving.exhausted;",
+            "    if (serving.front != nullptr && serving.left != lib::Ticks{}) {\n        ++serving.exhausted;")),
     mutant("last_request_first", SERVED, "t_served_in_turn", "fifo-order",
            ("m_rank[task.pid.value] = ++m_last_rank;", "m_rank[task.pid.value] = ~++m_last_rank;")),
     # --- mutexes

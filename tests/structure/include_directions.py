@@ -41,7 +41,8 @@ ORDERED = {
              "formats/packed", "formats/memory", "formats", "schedule", "analyse", "analyse/oracle", "analyse/why",
              "sql", "dissector", "collector/reliable", "collector", "convert", "convert/ctf", "convert/json",
              "convert/linux", "convert/perfetto", "convert/records", "convert/table", "convert/vcd", "report",
-             "cli/terminal", "cli/event", "cli/expect", "cli/command", "cli", "compat", "observer", "tools", ""),
+             "report/live", "cli/terminal", "cli/event", "cli/expect", "cli/command", "cli", "compat", "observer",
+             "tools", ""),
 }
 
 # Rooms of one kind: none of them includes another one, but for what is named here. Containers yield the chunks in them.

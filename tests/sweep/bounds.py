@@ -44,11 +44,20 @@ class Task:
 
 @dataclasses.dataclass(frozen=True)
 class Section:
-    """The longest critical section of a task (by name) on a mutex; protocol: inheritance, ceiling, stack or none."""
+    """The longest critical section of a task (by name) on a mutex; protocol: inheritance, ceiling, stack or none.
+    outermost: the longest stretch without a break in which the task holds this mutex or others; 0: `length`. inner:
+    what it locks within. waits: for what it waits within, other than a mutex; empty: it does not."""
     task: str
     mutex: str
     length: int
     protocol: str
+    outermost: int = 0
+    inner: frozenset = frozenset()
+    waits: str = ""
+
+    @property
+    def longest(self):
+        return max(self.length, self.outermost)
 
 
 class Unbounded(Exception):
@@ -74,27 +83,41 @@ def require_capacity(tasks):
 
 # --- blocking ---------------------------------------------------------------------------------------------------------
 
-def longest(sections, key):
+def longest(sections, key, length):
     """{key: longest section}"""
     found = {}
     for section in sections:
-        found[key(section)] = max(found.get(key(section), 0), section.length)
+        found[key(section)] = max(found.get(key(section), 0), length(section))
     return found
+
+
+def contested_mutexes(sections, urgent):
+    """What urgent tasks lock, and what others lock within a section on one of these: who holds it delays them in
+    turn."""
+    contested = {section.mutex for section in sections if section.task in urgent}
+    while True:
+        more = {mutex for section in sections if section.mutex in contested for mutex in section.inner} - contested
+        if not more:
+            return contested
+        contested |= more
 
 
 def blocking(sections, urgent, lower):
     """How long tasks `lower` may keep those at least as urgent as the one in question waiting, in a busy period. Each
-    of them holds at most one outermost section when the period begins, and each mutex has one holder; under the
-    protocols with ceilings it is one section in all."""
-    contested = {section.mutex for section in sections if section.task in urgent}
+    of them holds at most one outermost section when the period begins, and each mutex has one holder; a section that is
+    begun later is within one for which an urgent task waits already. Under the protocols with ceilings it is one
+    section in all."""
+    contested = contested_mutexes(sections, urgent)
     harmful = [section for section in sections if section.task in lower and section.mutex in contested]
     for section in harmful:
         if section.protocol == "none":
             raise Unbounded(f"{section.task} may hold {section.mutex}, which has no protocol, for any time")
+        if section.waits:
+            raise Unbounded(f"{section.task} waits while it holds {section.mutex}: {section.waits}")
     inheriting = [section for section in harmful if section.protocol == "inheritance"]
-    by_task = sum(longest(inheriting, lambda section: section.task).values())
-    by_mutex = sum(longest(inheriting, lambda section: section.mutex).values())
-    one = max((section.length for section in harmful if section.protocol != "inheritance"), default=0)
+    by_task = sum(longest(inheriting, lambda one: one.task, lambda one: one.longest).values())
+    by_mutex = sum(longest(inheriting, lambda one: one.mutex, lambda one: one.length).values())
+    one = max((section.longest for section in harmful if section.protocol != "inheritance"), default=0)
     return min(by_task, by_mutex) + one
 
 

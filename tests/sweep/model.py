@@ -18,6 +18,7 @@ WITHOUT = {
     "background": "background: declares nothing",
 }
 PROTOCOL = re.compile(r"protocol=\d+ \((\w+)\)")
+SEPARATOR = "\x1f"  # between two names in one; see QUESTION in runs.py
 OVERRUN, MISS = "task_wcet_violation", "task_deadline_miss"
 
 
@@ -67,9 +68,29 @@ class Model:
         self.tasks = declared_tasks(rows)
         self._protocols = {row["name"]: PROTOCOL.search(row["protocol"])[1] for row in rows if row["kind"] == "mutex"}
 
+    def overruns(self, task, seen):
+        """{label: by how much a job of it ran longer than declared}, of all from whose declarations the bound of `task`
+        follows."""
+        found = {}
+        for one in [task, *self._above(task), *self._equal(task)]:
+            ran = seen.get(("ran", one.context, one.name), 0)
+            if one.level in ("RM", "EDF") and ran > one.wcet:
+                found[one.label] = ran - one.wcet
+        return found
+
+    def _above(self, task):
+        return [other for other in self.tasks if other is not task and other.beside(task) and other.level == "RM" and
+                (task.level == "EDF" or other.deadline <= task.deadline)]
+
+    def _equal(self, task):
+        return [other for other in self.tasks if other is not task and other.beside(task) and
+                task.level == other.level == "EDF"]
+
     def bound(self, task, seen, measured=False):
         """seen: {(kind, context, name): longest} over all runs. measured: with the longest execution times that were
         seen instead of the declared ones."""
+        if task.level in ("RM", "EDF") and ("job", task.context, task.name) not in seen:
+            return Bound(None, "no job was complete")
         if task.level not in ("RM", "EDF"):
             return Bound(None, WITHOUT.get(task.level, f"level {task.level}: no analysis"))
         group = [other for other in self.tasks if other.beside(task)]
@@ -80,12 +101,11 @@ class Model:
 
     def _bound(self, task, group, seen, measured):
         def analysed(one):
-            wcet = seen.get(("ran", one.context, one.name), 0) if measured and one.level in ("RM", "EDF") else one.wcet
+            ran = seen.get(("ran", one.context, one.name)) if measured and one.level in ("RM", "EDF") else None
+            wcet = one.wcet if ran is None else ran  # of a task without a complete job no other time is known
             return bounds.Task(one.label, wcet, one.period, one.deadline, KINDS[one.level])
 
-        above = [other for other in group if other is not task and other.level == "RM" and
-                 (task.level == "EDF" or other.deadline <= task.deadline)]
-        equal = [other for other in group if task.level == other.level == "EDF" and other is not task]
+        above, equal = self._above(task), self._equal(task)
         self._require_no_waiting([task, *above, *equal], seen)
         self._require_known_levels(task, group)
         sections = self._sections(group, seen)
@@ -116,8 +136,17 @@ class Model:
                 raise Unbounded(f"{other.label} is served at a fixed priority: its demand is not in the analysis")
 
     def _sections(self, group, seen):
+        """Of a hold, what was observed with it has its name in front: of what was locked within, or waited for."""
         labels = {task.context: task.label for task in group}
-        return [Section(labels[context], mutex, length, self._protocols.get(mutex, "inheritance"))
+        within = {}  # {(kind, context, mutex): names}
+        for kind, context, name in seen:
+            if kind in ("inner", "held_wait"):
+                mutex, _, other = name.partition(SEPARATOR)
+                within.setdefault((kind, context, mutex), []).append(other)
+        return [Section(labels[context], mutex, length, self._protocols.get(mutex, "inheritance"),
+                        outermost=seen.get(("outermost", context, mutex), 0),
+                        inner=frozenset(within.get(("inner", context, mutex), ())),
+                        waits=", ".join(sorted(within.get(("held_wait", context, mutex), ()))))
                 for (kind, context, mutex), length in seen.items() if kind == "section" and context in labels]
 
     @staticmethod

@@ -2,13 +2,16 @@
 """One run: a guest whose clock counts instructions, its phases moved by the words shift= and event_shift=, and what its
 trace says of every task. The trace is read from the machine's memory, in a file without a disk below it: nothing is
 exported. A run is a function of its words alone."""
+import contextlib
 import dataclasses
 import itertools
 import json
 import os
 import pathlib
+import re
 import resource
 import shutil
+import signal
 import subprocess
 import tempfile
 
@@ -21,8 +24,10 @@ MACHINE = ["-machine", "sata=off"]
 # The black box (docs/black-box.md): descriptor, tables and chunks begin there.
 BLACK_BOX_ADDRESS = 32 << 20
 
-# For each task its longest response and execution, interrupts left out; its longest critical sections; what it waited
-# for; what it violated. Of a job that was ended before it was complete nothing is known.
+# For each task its longest response and execution, interrupts left out; its longest critical sections, and the
+# longest stretches of such sections that overlap; what it locked within a section, and for what it waited there (two
+# names, with SEPARATOR of model.py between them); what it waited for; what it violated. Of a job that was ended
+# before it was complete nothing is known.
 QUESTION = """
 with done as (select rowid as id, * from jobs where outcome = 'completed'),
 ran as (select id, sum(min(r.end_ns, done.end_ns) - max(r.begin_ns, start_ns)) as ns from done
@@ -30,13 +35,32 @@ ran as (select id, sum(min(r.end_ns, done.end_ns) - max(r.begin_ns, start_ns)) a
 irq as (select id, sum(i.end_ns - i.begin_ns) as ns from done
   join interrupts i on i.task = done.task and i.depth = 1 and i.begin_ns < done.end_ns and i.begin_ns >= start_ns
   group by id),
+every_hold as (select rowid as id, context, mutex, begin_ns, end_ns from holds),
 held as (select h.context as context, h.mutex as mutex, sum(min(r.end_ns, h.end_ns) - max(r.begin_ns, h.begin_ns)) as ns
-  from holds h join running r on r.context = h.context and r.begin_ns < h.end_ns and r.end_ns > h.begin_ns
-  group by h.rowid)
+  from every_hold h join running r on r.context = h.context and r.begin_ns < h.end_ns and r.end_ns > h.begin_ns
+  group by h.id),
+-- A stretch begins with a hold before whose begin all others have ended.
+begins as (select *, begin_ns >= coalesce(max(end_ns) over (partition by context order by begin_ns, end_ns desc
+  rows between unbounded preceding and 1 preceding), -1) as first from every_hold where end_ns is not null),
+numbered as (select *, sum(first) over (partition by context order by begin_ns, end_ns desc) as stretch from begins),
+stretches as (select context, stretch, min(begin_ns) as begin_ns, max(end_ns) as end_ns from numbered
+  group by context, stretch),
+outermost as (select s.context as context, s.stretch as stretch,
+  sum(min(r.end_ns, s.end_ns) - max(r.begin_ns, s.begin_ns)) as ns
+  from stretches s join running r on r.context = s.context and r.begin_ns < s.end_ns and r.end_ns > s.begin_ns
+  group by s.context, s.stretch)
 select 'job' as kind, context, task as name, max(response_ns) as a, job as b, 0 as c from done group by context
 union all select 'ran', done.context, task, max(ran.ns - coalesce(irq.ns, 0)), 0, 0 from done join ran using (id)
   left join irq using (id) group by done.context
 union all select 'section', context, mutex, max(ns), 0, 0 from held group by context, mutex
+union all select 'outermost', n.context, n.mutex, max(o.ns), 0, 0 from numbered n
+  join outermost o on o.context = n.context and o.stretch = n.stretch group by n.context, n.mutex
+union all select 'inner', o.context, o.mutex || char(31) || i.mutex, count(*), 0, 0 from every_hold o
+  join every_hold i on i.context = o.context and i.id != o.id and i.begin_ns >= o.begin_ns
+  and i.begin_ns < coalesce(o.end_ns, i.begin_ns + 1) group by o.context, o.mutex, i.mutex
+union all select 'held_wait', h.context, h.mutex || char(31) || b.reason, count(*), 0, 0 from every_hold h
+  join blocked b on b.context = h.context and b.begin_ns >= h.begin_ns and b.reason not like 'mutex%'
+  and b.begin_ns < coalesce(h.end_ns, b.begin_ns + 1) group by h.context, h.mutex, b.reason
 union all select 'wait', context, reason, max(duration_ns), 0, 0 from blocked group by context, reason
 union all select 'violation', context, event, count(*), 0, 0 from events
   where event in ('task_wcet_violation', 'task_deadline_miss') group by context, event
@@ -55,6 +79,10 @@ union all select 'mutex', 0, mutex, null, null, null, null, null, null, null, nu
 
 class RunFailed(Exception):
     pass
+
+
+class Stopped(Exception):
+    """stop() was called."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -95,15 +123,25 @@ class Runs:
         self._words = ["exit=debug", f"app={app}", "sink=none", "clock=icount", "nic=none", f"seed={seed}"]
         self._words += [f"duration_ms={duration_ms}"] if duration_ms else []
         memory = pathlib.Path("/dev/shm")
-        self._root = pathlib.Path(tempfile.mkdtemp(prefix="remora-sweep-", dir=memory if memory.is_dir() else None))
+        self._root = pathlib.Path(tempfile.mkdtemp(prefix=f"remora-sweep-{os.getpid()}-",
+                                                   dir=memory if memory.is_dir() else None))
         self._free = []
+        self._guests = set()
+        self._stopped = False
         self._numbers = itertools.count(1)
 
     def __enter__(self):
         return self
 
     def __exit__(self, *_):
-        shutil.rmtree(self._root)
+        self.stop()
+        shutil.rmtree(self._root, ignore_errors=True)
+
+    def stop(self):
+        """Ends all guests; may be called by the handler of a signal. Runs that have not ended raise Stopped."""
+        self._stopped = True
+        for guest in list(self._guests):
+            end_guest(guest)
 
     def command(self, shifts):
         """What repeats the run with make."""
@@ -118,16 +156,46 @@ class Runs:
         ram.unlink(missing_ok=True)
         words = " ".join([*self._words, *shifts.words()])
         with open(work / "qemu.log", "w+", encoding="utf-8") as log:
-            done = subprocess.run(["timeout", str(RUN_MAX_S), "qemu/boot.sh", words, *MACHINE], cwd=ROOT, check=False,
-                                  env=machine(work, kernel=self.kernel, ram=ram), stdin=subprocess.DEVNULL,
-                                  stdout=log, stderr=log)
+            code = self._wait_for(["qemu/boot.sh", words, *MACHINE], log, machine(work, kernel=self.kernel, ram=ram))
+        if self._stopped:
+            raise Stopped
         serial = (work / "serial.log").read_text(encoding="utf-8", errors="replace")
         # Counts that an application expects of its own releases need not hold for others.
-        if done.returncode not in (OK, APP_FAILED):
-            raise RunFailed(f"exit code {done.returncode} of qemu/boot.sh '{words}': {serial[-600:]}")
+        if code not in (OK, APP_FAILED):
+            if f'"{self.app}" is not understood' in serial:
+                raise RunFailed(f"no application {self.app}; there are: {', '.join(self.applications())}")
+            raise RunFailed(f"exit code {code} of qemu/boot.sh '{words}': {serial[-600:]}")
         result = use(ram)
         self._free.append(work)
         return result
+
+    def _wait_for(self, command, log, environment):
+        """Returns the exit code. The guest has a session of its own: a terminal's Ctrl-C reaches this process only,
+        which then ends the guests."""
+        if self._stopped:
+            raise Stopped
+        guest = subprocess.Popen(command, cwd=ROOT, env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+                                 start_new_session=True)
+        self._guests.add(guest)
+        try:
+            if self._stopped:  # by a signal since the first look
+                end_guest(guest)
+            return guest.wait(RUN_MAX_S)
+        except subprocess.TimeoutExpired:
+            raise RunFailed(f"{' '.join(command)}: no end after {RUN_MAX_S} s") from None
+        finally:
+            end_guest(guest)
+            guest.wait()
+            self._guests.discard(guest)
+
+    def applications(self):
+        """The names that the kernel knows."""
+        work = self._root / "list"
+        work.mkdir(exist_ok=True)
+        with open(work / "qemu.log", "w", encoding="utf-8") as log:
+            self._wait_for(["qemu/boot.sh", "exit=debug app=list sink=none clock=icount nic=none", *MACHINE], log,
+                           machine(work, kernel=self.kernel))
+        return re.findall(r"REMORA: app (\S+) - ", (work / "serial.log").read_text(encoding="utf-8", errors="replace"))
 
     def observe(self, shifts):
         """{(kind, context, name): (a, b)} of QUESTION."""
@@ -164,6 +232,13 @@ class Runs:
                 file.seek(BLACK_BOX_ADDRESS)
                 return file.read()
         return self.boot(shifts, read)
+
+
+def end_guest(guest):
+    """Has no effect on one that has ended."""
+    if guest.returncode is None:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(guest.pid, signal.SIGKILL)
 
 
 def cpu_seconds():

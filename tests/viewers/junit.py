@@ -162,6 +162,30 @@ def expectations_are_named(ctx):
 
 
 @case
+def invalid_expectations_are_errors(ctx):
+    """An SQL statement that is none: status 1, with its line. One without an end: status 5. A file that cannot be used
+    replaces the report of the run before."""
+    file = ctx.dir / "invalid.expect"
+    file.write_text("# first\njobs sensor 61\nsql \"selec 1\" = 1\n")
+    found = judged(ctx, "check", traces.control(), "--expect", file, codes=(1,))
+    expect_equal(outcome_of(found, 'sql "selec 1" = 1')[0], "error", "no SQL")
+    shown = ctx.remora("check", traces.control(), "--expect", file, codes=(1,)).stdout
+    expect(f"{file}:3: expected sql \"selec 1\" = 1; found near \"selec\": syntax error\n" in shown, shown)
+    file.write_text("sql \"with recursive n(i) as (select 1 union all select i + 1 from n) select max(i) from n\" = 1\n"
+                    "jobs sensor 61\njobs sensor 61\n")
+    found = judged(ctx, "check", traces.control(), "--expect", file, "--timeout", "0.2", codes=(5,))
+    expect_equal(sorted(value[:2] for (group, _), value in found.items() if group == "check.expectations"),
+                 [("error", "found no answer within 0.2 s (--timeout)"), ("passed", ""), ("passed", "")], "no end")
+    for text in ("jobs sensor 6 1\n", "", "mised late 0\n"):
+        file.write_text(text)
+        ctx.remora("check", traces.control(), "--expect", file, "--junit", ctx.dir / "check.xml", codes=(1,))
+        found = cases_of(ctx, ctx.dir / "check.xml")
+        expect_equal({key: value[0] for key, value in found.items()}, {("check.expectations", "valid"): "error"},
+                     "cases of a file that cannot be used")
+        expect(f"{file}" in outcome_of(found, "valid")[2], f"{found}")
+
+
+@case
 def damage_is_an_error(ctx):
     """Of the case `readable`, with the diagnostics; also if the trace cannot be opened."""
     data = (traces.control() / "0trace.dat").read_bytes()

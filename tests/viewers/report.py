@@ -9,7 +9,7 @@ import re
 import struct
 import zlib
 
-from viewers import sqlite, traces
+from viewers import job_traces, sqlite, traces
 from viewers.browser import Keys, chromium
 from support.cases import case, expect, expect_equal
 from support.context import ROOT
@@ -151,16 +151,20 @@ def its_policy_allows_its_own_scripts_alone(ctx):
 HOSTILE = "</script><img src=x onerror=alert(1)>"
 
 
-@case
-def a_hostile_name_is_text(ctx):
-    """Names of tasks, mutexes and events that look like HTML appear as they are, and no element comes of them."""
+def hostile_trace(ctx):
+    """A task, a mutex and a typed event of that name."""
     data = b"".join(traces.record(code, 10_000 + 2400 * i, *rest) for i, (code, *rest) in enumerate([
         (traces.CONTEXT_SWITCH, 2), (traces.MUTEX_ACQUIRE, 2, 5), (traces.JOB_RELEASE, 2, 10_000),
         (traces.MUTEX_UNLOCK, 2, 5), (traces.CONTEXT_SWITCH, 1), (traces.CONTEXT_SWITCH, 2)]))
     data += traces.typed(40_000, 9, b"\x05")
-    trace = traces.store(ctx, "hostile.dat", traces.chunk(
+    return traces.store(ctx, "hostile.dat", traces.chunk(
         data, tasks={1: "idle", 2: HOSTILE}, mutexes={5: HOSTILE}, declarations=[(9, HOSTILE, [(1, 0, "x", "<b>")])]))
-    path = report(ctx, trace)
+
+
+@case
+def a_hostile_name_is_text(ctx):
+    """Names of tasks, mutexes and events that look like HTML appear as they are, and no element comes of them."""
+    path = report(ctx, hostile_trace(ctx))
     expect(HOSTILE not in path.read_text(encoding="utf-8"), "the name is in the page's text")
     with chromium(ctx) as page:
         page.open(path).painted()
@@ -208,6 +212,25 @@ def keys_are_enough(ctx):
         expect_equal(page.run("return report.view.address()"), address, "the address after it was opened")
         page.press("H", "0")
         expect_equal(page.span(), whole, "the whole trace")
+
+
+@case
+def n_is_the_first_miss_in_sight(ctx):
+    """With nothing picked: of the whole trace the first one, backwards the last one; of a part those that are in it."""
+    jobs = job_traces.periodic(2, 4000, 1000, count=8, late=(2, 5, 6, 8))
+    path = report(ctx, job_traces.store(ctx, "late.dat", jobs, {2: "worker"}))
+    number = "return report.trace.tasks[report.view.job.task].jobs.number[report.view.job.index]"
+    part = "report.view.show(14000 * report.trace.khz / 1000, 24000 * report.trace.khz / 1000)"
+    with chromium(ctx) as page:
+        for key, prepare, miss in (("n", "", 2), ("N", "", 8), ("n", part, 5), ("N", part, 6)):
+            page.open(path).painted()
+            page.run(prepare)
+            page.press(key)
+            expect_equal(page.run(number), miss, f"the job after {key}, {prepare or 'the whole trace in sight'}")
+        page.press("n")
+        expect_equal(page.run(number), 8, "the next one")
+        page.press("n")
+        expect_equal(page.run(number), 2, "after the last one")
 
 
 @case

@@ -30,6 +30,27 @@ def sql(ctx, trace, statement, *options, codes=(0,)):
 
 
 @case
+def late_jobs_have_their_whole_response(ctx):
+    """A record of a release has 32 bits of its time: it is past, by up to nearly 2^32 ticks. A job whose release comes
+    after its record has no response time."""
+    release, stamp, end = 0x1_0000_1000, 0x1_C000_0000, 0x1_D000_0000
+    records = traces.record(traces.CONTEXT_SWITCH, release, 1)
+    for at, code, par2 in ((stamp, traces.JOB_RELEASE, release), (stamp, 0x1D, release + 1000),
+                           (end, traces.TASK_END_CYCLE, 0), (end + 10, traces.JOB_RELEASE, end + 15),
+                           (end + 20, traces.TASK_END_CYCLE, 0)):
+        records += traces.record(code, at, 2, par2 & 0xFFFFFFFF)
+    trace = traces.store(ctx, "late.dat", traces.chunk(records, tasks={1: "idle", 2: "late"}))
+    rows = sql(ctx, trace, "select release_ticks, deadline_ticks, response_ticks, response_ns, late_ns, missed from "
+                           "jobs left join (select job as number, late_ns from misses) on number = job order by job")
+    expect_equal(rows, [{"release_ticks": release, "deadline_ticks": release + 1000, "response_ticks": end - release,
+                         "response_ns": (end - release) * 10**6 // traces.KHZ,
+                         "late_ns": rows[0]["late_ns"], "missed": 1},
+                        {"release_ticks": end + 15, "deadline_ticks": None, "response_ticks": None,
+                         "response_ns": None, "late_ns": None, "missed": 0}], "jobs")
+    expect(rows[0]["late_ns"] > 10**9, f"{rows[0]}")
+
+
+@case
 def agrees_with_csv(ctx):
     """Every event, with its stamp and time, in the same order."""
     database = ctx.convert(traces.control(), "sqlite")

@@ -18,7 +18,7 @@ INTERRUPT_START, INTERRUPT_END, CONTEXT_SWITCH, USER_EVENT_0 = 0x03, 0x13, 0x15,
 MUTEX_LOCK, MUTEX_UNLOCK, MUTEX_ACQUIRE, MUTEX_BLOCK, TIMER_POST = 0x16, 0x36, 0x86, 0xC6, 0x0B
 CHUNK_BEGIN, TASK_NAME, INTERRUPT_NAME, MUTEX_NAME, LEVEL_NAME, DECLARATION = 0x0C, 0x1C, 0x3C, 0x4C, 0x7C, 0xBC
 TASK_PARAMETERS, TYPED, FORMATTED, BUILD, FORMAT_TEXT = 0x2C, 0x1E, 0x2E, 0x8C, 0xEC
-JOB_RELEASE, SERVER_BUDGET = 0x0D, 0x78
+JOB_RELEASE, SERVER_BUDGET, TASK_END_CYCLE = 0x0D, 0x78, 0x62
 
 
 def control():
@@ -178,6 +178,32 @@ def lossy(ctx):
 def two_processors(ctx, number, seed=0):
     """A session of two processors with about `number` records each."""
     return session(ctx, *(synthetic(ctx, number, cpu=cpu, seed=cpu + seed).read_bytes() for cpu in (0, 1)))
+
+
+def migrating(ctx):
+    """Two processors for 40 periods of 100 us. Of each period `nomad` runs 20 us on 0, then 30 us on 1, `settled` runs
+    40 us on 0, idle has the rest. Processor 1 loses 9 records."""
+    us = KHZ // 1000
+    records = {0: b"", 1: b""}
+
+    def put(cpu, at, code, par1=0, par2=0):
+        records[cpu] += record(code, 1_000_000 + at * us, par1, par2)
+
+    for period in range(40):
+        at = 100 * period
+        put(0, at, JOB_RELEASE, 2, 1_000_000 + at * us)
+        put(0, at + 1, CONTEXT_SWITCH, 2)
+        put(0, at + 21, CONTEXT_SWITCH, 3)
+        put(1, at + 21, CONTEXT_SWITCH, 2)
+        put(1, at + 51, TASK_END_CYCLE, 2)
+        put(1, at + 51, CONTEXT_SWITCH, 11)
+        put(0, at + 61, CONTEXT_SWITCH, 10)
+        if period == 20:
+            put(1, at + 60, BLACKOUT_START)
+            put(1, at + 90, BLACKOUT_END, 0, 9)
+    names = {2: "nomad", 3: "settled", 10: "idle", 11: "idle"}
+    return session(ctx, *(chunk(data, cpu=cpu, tasks=names, dropped=9 * cpu) for cpu, data in records.items()),
+                   directory="migrating")
 
 
 def far(ctx):

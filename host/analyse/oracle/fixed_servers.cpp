@@ -5,6 +5,7 @@
 #include "host/text/format.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace host::analyse::oracle {
 
@@ -72,6 +73,14 @@ void FixedServers::budget(std::uint16_t id, std::uint64_t recorded) {
         verdicts().pass(Rule::server_replenish); // no requests: lost
         return;
     }
+    if (server.kind == Policy::polling && recorded == 0 && use.ran == 0 && server.budget && *server.budget != 0) {
+        for (const auto& [context, task] : model().tasks()) { // they begin to wait: that is recorded next
+            if (task.server == id && task.ready == Truth::yes) {
+                account.leaving.emplace_back(context, task.sequence);
+            }
+        }
+        return;
+    }
     if (!server.budget || !use.known || !timing().judged) {
         verdicts().undecided(Rule::server_budget);
         return;
@@ -118,11 +127,20 @@ void FixedServers::deadline(std::uint16_t id, const trace::Event& event) {
 
 void FixedServers::settle() {
     for (const auto& [id, server] : model().servers()) {
-        if (server.kind != Policy::polling || !server.budget || *server.budget == 0) {
+        if (server.kind != Policy::polling || !server.budget) {
             continue;
         }
+        for (const auto& [context, sequence] : std::exchange(m_accounts[id].leaving, {})) {
+            const Task* const request = model().find(context);
+            const bool left = request == nullptr || request->ready != Truth::yes || request->sequence != sequence;
+            verdicts().judge(Rule::server_budget, left, context, [this, id = id, context = context] {
+                return fmt::format("polling server {} loses its budget, but has the request {}", id,
+                                   model().name(context));
+            });
+        }
         bool unknown = false;
-        if (!has_requests(id, unknown) && !unknown) {
+        const bool requests = has_requests(id, unknown);
+        if (*server.budget != 0 && !requests && !unknown) {
             verdicts().fail(
                 Rule::server_replenish, std::nullopt,
                 fmt::format("polling server {} keeps {} ticks of budget without a request", id, *server.budget));

@@ -5,6 +5,9 @@
 
 #include "host/analyse/oracle/servers.hpp"
 
+#include <utility>
+#include <vector>
+
 namespace host::analyse::oracle {
 
 class FixedServers : public Theory {
@@ -31,6 +34,8 @@ class FixedServers : public Theory {
         bool advances = false; // the deadline that comes is the next replenishment
         std::optional<std::uint64_t> origin{};
         std::uint64_t number = 0;
+        // Requests, with their turns, that are to leave: the budget was lost before their waits were recorded.
+        std::vector<std::pair<std::uint16_t, std::uint64_t>> leaving;
         std::uint64_t debt = 0; // used beyond the budget, as far as stamps show
     };
 

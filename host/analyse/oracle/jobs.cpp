@@ -4,6 +4,7 @@
 
 #include "host/text/format.hpp"
 
+#include <algorithm>
 #include <limits>
 
 namespace host::analyse::oracle {
@@ -29,7 +30,8 @@ void Jobs::event(const trace::Event& event) {
         break;
     case kCodeOf<"task_timer">:
         if (const auto account = m_accounts.find(event.par1); account != m_accounts.end()) {
-            ++account->second.outstanding;
+            account->second.outstanding.push_back(event.ticks.value);
+            account->second.last_timer = event.ticks.value;
         }
         break;
     case kCodeOf<"job_release">:
@@ -233,7 +235,7 @@ void Jobs::disable(const trace::Event& event) {
     end_job(event);
     Account& account = m_accounts[event.par1];
     account.resting = true;
-    account.outstanding = 0;
+    account.outstanding.clear();
     account.reports = 0;
     account.activations = 0;
     account.saved = 0;
@@ -248,7 +250,8 @@ void Jobs::early(const trace::Event& event) {
         verdicts().undecided(Rule::activation_violation);
         return;
     }
-    const std::uint64_t earliest = *account.last_release + model().to_ticks(task->parameters.period_ns);
+    const std::uint64_t last = std::max(*account.last_release, account.last_timer);
+    const std::uint64_t earliest = last + model().to_ticks(task->parameters.period_ns);
     verdicts().judge(Rule::activation_violation, event.ticks.value < earliest + timing().tolerance, event.par1, [&] {
         return fmt::format("an activation of {} at {} ticks is recorded as early, but it was due from {} on",
                            model().name(event.par1), event.ticks.value, earliest);
@@ -259,7 +262,7 @@ void Jobs::skipped(const trace::Event& event) {
     Account& account = m_accounts[event.par1];
     account.owes_answer = false;
     account.activations = account.activations > 0 ? account.activations - 1 : 0;
-    verdicts().judge(Rule::skip_save, !account.idle, event.par1, [&] {
+    verdicts().judge(Rule::skip_save, !account.rests(), event.par1, [&] {
         return fmt::format("an activation of {} is dropped although it has no job", model().name(event.par1));
     });
 }
@@ -268,7 +271,7 @@ void Jobs::queued(const trace::Event& event) {
     Account& account = m_accounts[event.par1];
     account.owes_answer = false;
     account.activations = account.activations > 0 ? account.activations - 1 : 0;
-    if (account.idle) {
+    if (account.rests()) {
         verdicts().fail(Rule::skip_save, event.par1,
                         fmt::format("an activation of {} is kept although it has no job", model().name(event.par1)));
     } else {

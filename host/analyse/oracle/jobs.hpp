@@ -5,6 +5,7 @@
 
 #include "host/analyse/oracle/theory.hpp"
 
+#include <deque>
 #include <map>
 
 namespace host::analyse::oracle {
@@ -24,7 +25,7 @@ class Jobs : public Theory {
         std::optional<std::uint64_t> last_release;
         std::optional<std::uint64_t> origin; // release 0 of this activation
         std::uint64_t number = 0;            // of the last release, from the origin on
-        std::uint64_t activations = 0;       // since the last release
+        std::uint64_t activations = 0;       // since the last release: they may be for a later time
         bool resting = false;                // created or disabled, and not activated since
         // the job in progress
         bool in_progress = false;
@@ -33,10 +34,11 @@ class Jobs : public Theory {
         std::optional<std::uint64_t> changed_us; // the relative deadline by the latest deadline_change
         bool whole = false;                      // everything since the task's creation is known
         // misses
-        std::uint64_t outstanding = 0; // releases by task_timer that are not complete
-        std::uint64_t reports = 0;     // misses reported for jobs that are not complete
-        bool owes_miss = false;        // a job has ended late, and no miss was reported
-        bool may_miss = false;         // a job has just ended at about its deadline
+        std::uint64_t last_timer = 0;           // stamp of the latest release by task_timer: it may have been dropped
+        std::deque<std::uint64_t> outstanding;  // stamps of the releases by task_timer that are not complete
+        std::uint64_t reports = 0;              // misses reported for jobs that are not complete
+        bool owes_miss = false;                 // a job has ended late, and no miss was reported
+        std::optional<std::uint64_t> ended_due; // the deadline of a job that has just ended without a miss
         // costs
         bool measured = false; // since its release
         std::uint64_t used = 0;
@@ -47,6 +49,9 @@ class Jobs : public Theory {
         bool saved_known = false;
         bool owes_release = false;
         bool owes_answer = false; // a sporadic task was activated too early: an event must report it
+
+        // Neither a job, nor an activation for a later time.
+        [[nodiscard]] bool rests() const { return idle && activations == 0; }
     };
 
     void begin_task(const trace::Event& event);

@@ -14,8 +14,8 @@ void Jobs::ran(const Interval& interval) {
     ++account.intervals;
 }
 
-// The deadline of the job in progress is known. The jobs after it were released one period apart, and each is due
-// between its release and the next one.
+// The deadline of the job in progress is known. A job after it, whose release was recorded, is due at most one period
+// later: releases of a sporadic task may be any time apart.
 Jobs::Due Jobs::due_by(const Account& account, const Task& task, std::uint64_t time) const {
     Due due;
     if (!account.in_progress || !task.deadline || !task.release) {
@@ -23,11 +23,9 @@ Jobs::Due Jobs::due_by(const Account& account, const Task& task, std::uint64_t t
     }
     const bool first = *task.deadline <= time;
     due.least = due.most = first ? 1U : 0U;
-    const std::uint64_t waiting = account.outstanding > 1 ? account.outstanding - 1 : 0;
-    for (std::uint64_t job = 1; job <= waiting; ++job) {
-        const std::uint64_t released = *task.release + model().to_ticks(job * task.parameters.period_ns);
-        due.least += released + model().to_ticks(task.parameters.period_ns) <= time ? 1U : 0U;
-        due.most += released <= time ? 1U : 0U;
+    for (std::size_t job = 1; job < account.outstanding.size(); ++job) {
+        due.least += account.outstanding[job] + model().to_ticks(task.parameters.period_ns) <= time ? 1U : 0U;
+        ++due.most;
     }
     return due;
 }
@@ -35,9 +33,9 @@ Jobs::Due Jobs::due_by(const Account& account, const Task& task, std::uint64_t t
 void Jobs::miss(const trace::Event& event) {
     Account& account = m_accounts[event.par1];
     const Task* const task = model().find(event.par1);
-    if (account.owes_miss || account.may_miss) {
+    if (account.owes_miss || (account.ended_due && *account.ended_due <= event.ticks.value)) {
         account.owes_miss = false;
-        account.may_miss = false;
+        account.ended_due.reset();
         verdicts().pass(Rule::deadline_miss);
         return;
     }
@@ -66,14 +64,16 @@ void Jobs::end_job(const trace::Event& event) {
     const Task* const task = model().find(event.par1);
     const bool judged = task != nullptr && is_hard(*task) && account.in_progress && model().timed();
     if (judged && task->deadline && task->deadline_slack == 0 && account.reports == 0) {
-        account.may_miss = *task->deadline <= event.ticks.value;
+        account.ended_due = task->deadline; // an aborted job is over at the end of its cycle, which is recorded later
         account.owes_miss = timing().judged && *task->deadline + timing().tolerance < event.ticks.value;
     }
     if (judged) {
         judge_cost(account, *task);
     }
     account.reports = account.reports > 0 ? account.reports - 1 : 0;
-    account.outstanding = account.outstanding > 0 ? account.outstanding - 1 : 0;
+    if (!account.outstanding.empty()) {
+        account.outstanding.pop_front();
+    }
     account.in_progress = false;
     account.idle = true;
     account.owes_release = account.saved > 0;
@@ -148,7 +148,7 @@ void Jobs::settle_misses(Account& account, const Task& task, std::uint64_t now) 
         }
     }
     account.owes_miss = false;
-    account.may_miss = false;
+    account.ended_due.reset();
 }
 
 // Checks that the records before this decision were followed by those that they require.

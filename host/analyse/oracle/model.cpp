@@ -101,7 +101,41 @@ void Model::forget() {
     m_complete = false;
 }
 
+// What may take a job out of its place, or move it, since it began.
+void Model::note_places(const trace::Event& event) {
+    const auto moved = [this](auto&& concerns) {
+        for (auto& [context, task] : m_tasks) {
+            task.kept_place = task.kept_place && !concerns(task);
+        }
+    };
+    switch (event.code) {
+    case kCodeOf<"task_begin_cycle">:
+        task(event.par1).kept_place = m_decided && m_decided->exec == event.par1 && m_decided->shadow == event.par1;
+        break;
+    case kCodeOf<"task_schedule">:
+        task(event.par1).kept_place = task(event.par1).kept_place && event.par2 == event.par1;
+        break;
+    case kCodeOf<"task_block">:
+    case kCodeOf<"task_unblock">:
+    case kCodeOf<"set_mutex_block">:
+    case kCodeOf<"job_release">:
+    case kCodeOf<"job_deadline">:
+    case kCodeOf<"slice_end">:
+        task(event.par1).kept_place = false;
+        break;
+    case kCodeOf<"server_budget">:
+        moved([&](const Task& task) { return task.server == event.par1 && event.par2 == 0; });
+        break;
+    case kCodeOf<"set_mutex_ceiling">:
+        moved([](const Task&) { return true; }); // a user may have come
+        break;
+    default:
+        break;
+    }
+}
+
 void Model::apply(const trace::Event& event) {
+    note_places(event);
     switch (event.row->family()) {
     case Family::general:
         if (event.code == kCodeOf<"id">) {

@@ -53,6 +53,7 @@ struct Task {
     Truth ready = Truth::unknown;
     Truth begun = Truth::unknown;              // the job in progress has been dispatched
     bool suspended = false;                    // not in the queue, but its place is kept
+    bool kept_place = false;                   // its job has run in this place alone, and not waited, since it began
     std::optional<std::uint64_t> release{};    // of the job in progress, in ticks
     std::optional<std::uint64_t> deadline{};   // likewise
     std::uint64_t deadline_slack = 0;          // ticks by which it may be later than recorded
@@ -129,7 +130,7 @@ class Model {
     // task and budget is left.
     [[nodiscard]] Truth is_queued(const Task& task) const;
     [[nodiscard]] Truth has_budget(const Task& task) const;
-    [[nodiscard]] const Task* front_of_server(const Task& task) const;
+    [[nodiscard]] Truth is_front_of_server(const Task& task) const;
 
     // Whether a's place is searched before b's.
     [[nodiscard]] Truth before(const Task& a, const Task& b) const;
@@ -151,7 +152,10 @@ class Model {
     // it cannot be determined.
     [[nodiscard]] const Mutex* highest_ceiling(Protocol protocol, std::uint16_t task, bool& unknown) const;
 
-    // SRP keeps the task's next job from beginning.
+    // It may own a mutex: one whose owner is not known counts.
+    [[nodiscard]] Truth owns_any(std::uint16_t context) const;
+
+    // SRP keeps the task's next job from beginning. One that kept a mutex from an earlier job is not stopped.
     [[nodiscard]] Truth stopped(const Task& task) const;
 
     // Where names come from until the next event: they must outlive what is asked for.
@@ -175,6 +179,7 @@ class Model {
     void retry_lock(Task& task);
     void end_task(std::uint16_t context);
     void free_mutexes(std::uint16_t context);
+    void note_places(const trace::Event& event);
 
     // a's key against b's, in the same order as before(), without the order of insertion.
     [[nodiscard]] Truth smaller_key(const Task& a, const Task& b) const;

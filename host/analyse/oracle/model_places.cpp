@@ -23,12 +23,17 @@ Truth truth_of(bool value) {
 
 } // namespace
 
-const Task* Model::front_of_server(const Task& task) const {
-    const Task* front = nullptr;
+// Of a request that began to wait before it was suspended, the turn is not recorded.
+Truth Model::is_front_of_server(const Task& task) const {
+    Truth front = Truth::yes;
     for (const auto& [context, other] : m_tasks) {
-        if (other.server == task.server && other.ready == Truth::yes && other.policy == task.policy &&
-            (front == nullptr || other.sequence < front->sequence)) {
-            front = &other;
+        if (&other == &task || other.server != task.server || other.ready == Truth::no) {
+            continue;
+        }
+        if (other.ready == Truth::unknown || other.sequence == 0 || task.sequence == 0) {
+            front = Truth::unknown;
+        } else if (other.sequence < task.sequence) {
+            return Truth::no;
         }
     }
     return front;
@@ -46,7 +51,9 @@ Truth Model::is_queued(const Task& task) const {
     if (task.ready != Truth::yes || !is_server(task.policy)) {
         return task.ready;
     }
-    return front_of_server(task) != &task ? Truth::no : has_budget(task);
+    const Truth front = is_front_of_server(task);
+    const Truth budget = has_budget(task);
+    return front == Truth::no || budget == Truth::no ? Truth::no : front == Truth::yes ? budget : Truth::unknown;
 }
 
 // Levels are searched in the order of their numbers; a guest is in the queue of its host.
@@ -158,9 +165,20 @@ const Mutex* Model::highest_ceiling(Protocol protocol, std::uint16_t task, bool&
     return highest;
 }
 
+Truth Model::owns_any(std::uint16_t context) const {
+    Truth owns = Truth::no;
+    for (const auto& [id, mutex] : m_mutexes) {
+        if (mutex.known && mutex.owner == context) {
+            return Truth::yes;
+        }
+        owns = mutex.known ? owns : Truth::unknown;
+    }
+    return owns;
+}
+
 Truth Model::stopped(const Task& task) const {
-    if (!m_stack || task.begun == Truth::yes) {
-        return Truth::no;
+    if (!m_stack || task.begun == Truth::yes || task.idle) {
+        return Truth::no; // the idle task has no place to lend
     }
     bool unknown = false;
     const Mutex* const held = highest_ceiling(Protocol::stack, task.context, unknown);
@@ -174,8 +192,13 @@ Truth Model::stopped(const Task& task) const {
     if (*held->ceiling_us == kNoCeiling || task.policy == Policy::unknown) {
         return Truth::unknown; // no declared users, or only users of the lowest level
     }
-    const bool is_stopped = level / 1'000 >= *held->ceiling_us;
-    return is_stopped && task.begun == Truth::unknown ? Truth::unknown : truth_of(is_stopped);
+    if (level / 1'000 < *held->ceiling_us) {
+        return Truth::no;
+    }
+    const Truth owns = owns_any(task.context);
+    return owns == Truth::yes                                       ? Truth::no
+           : owns == Truth::unknown || task.begun == Truth::unknown ? Truth::unknown
+                                                                    : Truth::yes;
 }
 
 std::optional<std::uint16_t> Model::next_in_chain(const Task& task) const {

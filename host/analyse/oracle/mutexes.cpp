@@ -21,6 +21,12 @@ std::string mutex_text(const trace::Event& event, std::uint32_t id) {
 
 void Mutexes::event(const trace::Event& event) {
     switch (event.code) {
+    case kCodeOf<"task_epilogue">:
+        m_left = model().running();
+        break;
+    case kCodeOf<"set_mutex_lock">:
+        m_asked[event.par1] = event.par2;
+        break;
     case kCodeOf<"set_mutex_acquire">:
         judge_acquire(event);
         break;
@@ -41,14 +47,13 @@ void Mutexes::event(const trace::Event& event) {
     }
 }
 
-std::uint64_t Mutexes::active_level(const Task& task) const {
-    std::uint64_t level = model().preemption_level(task);
-    for (const auto& [context, other] : model().tasks()) {
-        if (other.blocked_on && model().chain_passes(other, task.context)) {
-            level = std::min(level, model().preemption_level(other));
-        }
+std::optional<std::uint64_t> Mutexes::active_level(const Task& task) const {
+    const auto& running = model().running() ? model().running() : m_left;
+    const Task* const place = running && running->shadow == task.context ? model().find(running->exec) : nullptr;
+    if (place == nullptr) {
+        return std::nullopt;
     }
-    return level;
+    return std::min(model().preemption_level(task), model().preemption_level(*place));
 }
 
 void Mutexes::judge_ceiling(const Task& task, std::uint32_t id, const Mutex& mutex) {
@@ -78,16 +83,20 @@ void Mutexes::judge_acquire(const trace::Event& event) {
                            model().name(mutex->owner));
     });
     judge_ceiling(*task, event.par2, *mutex);
+    if (mutex->protocol == Protocol::stack) {
+        verdicts().pass(Rule::srp_block);
+    }
     if (mutex->protocol != Protocol::ceiling) {
         return;
     }
     bool unknown = false;
     const Mutex* const held = model().highest_ceiling(Protocol::ceiling, event.par1, unknown);
-    if (unknown) {
+    const auto level = active_level(*task);
+    if (unknown || !level) {
         verdicts().undecided(Rule::pc_grant);
         return;
     }
-    const std::uint64_t level_us = active_level(*task) / 1'000;
+    const std::uint64_t level_us = *level / 1'000;
     verdicts().judge(Rule::pc_grant, held == nullptr || level_us < *held->ceiling_us, event.par1, [&] {
         return fmt::format("{} with the preemption level {} us is granted {}, but {} holds a mutex with the ceiling "
                            "{} us",
@@ -108,27 +117,45 @@ void Mutexes::judge_block(const trace::Event& event) {
                            mutex->owner == 0 ? "no task owns" : "it owns itself");
     });
     if (mutex->protocol == Protocol::stack) {
-        verdicts().fail(Rule::srp_block, event.par1,
-                        fmt::format("{} is blocked by {} of the stack protocol", model().name(event.par1),
-                                    mutex_text(event, event.par2)));
+        judge_stack_block(event, *task, *mutex);
     }
     if (mutex->protocol != Protocol::ceiling || !mutex->ceiling_us) {
         return;
     }
     bool unknown = false;
     const Mutex* const held = model().highest_ceiling(Protocol::ceiling, event.par1, unknown);
-    if (unknown || held == nullptr) {
+    const auto level = active_level(*task);
+    if (unknown || held == nullptr || !level) {
         verdicts().undecided(Rule::pc_block);
         return;
     }
-    const std::uint64_t level_us = active_level(*task) / 1'000;
-    verdicts().judge(Rule::pc_block, *mutex->ceiling_us == *held->ceiling_us && level_us >= *held->ceiling_us,
-                     event.par1, [&] {
-                         return fmt::format("{} with the preemption level {} us is blocked by {} with the ceiling {} "
-                                            "us, but the highest ceiling that others hold is {} us",
-                                            model().name(event.par1), level_us, mutex_text(event, event.par2),
-                                            *mutex->ceiling_us, *held->ceiling_us);
-                     });
+    const std::uint64_t level_us = *level / 1'000;
+    // A task that another protocol has lifted above the ceilings may ask for a mutex that is taken.
+    const auto asked = m_asked.find(event.par1);
+    const bool taken = asked != m_asked.end() && asked->second == event.par2 && mutex->owner != 0 &&
+                       model().preemption_level(*task) / 1'000 >= *mutex->ceiling_us;
+    const bool forbidden = *mutex->ceiling_us == *held->ceiling_us && level_us >= *held->ceiling_us;
+    verdicts().judge(Rule::pc_block, forbidden || taken, event.par1, [&] {
+        return fmt::format("{} with the preemption level {} us is blocked by {} with the ceiling {} "
+                           "us, but the highest ceiling that others hold is {} us",
+                           model().name(event.par1), level_us, mutex_text(event, event.par2), *mutex->ceiling_us,
+                           *held->ceiling_us);
+    });
+}
+
+// Jobs that leave their places, or run in others', break the order of a stack: then a mutex may be taken. They wait in
+// a job, are suspended, use up a slice or a budget, or inherit.
+void Mutexes::judge_stack_block(const trace::Event& event, const Task& task, const Mutex& mutex) {
+    const Task* const owner = model().find(mutex.owner);
+    if (owner == nullptr || !owner->kept_place || !task.kept_place) {
+        verdicts().undecided(Rule::srp_block);
+        return;
+    }
+    verdicts().fail(
+        Rule::srp_block, event.par1,
+        fmt::format("{} is blocked by {} of the stack protocol, and neither it nor the owner {} has left its "
+                    "place since its job began",
+                    model().name(event.par1), mutex_text(event, event.par2), model().name(mutex.owner)));
 }
 
 void Mutexes::judge_owner(const trace::Event& event, std::string_view what) {

@@ -5,6 +5,8 @@
 
 #include "host/analyse/oracle/theory.hpp"
 
+#include <map>
+
 namespace host::analyse::oracle {
 
 class Mutexes : public Theory {
@@ -13,6 +15,11 @@ class Mutexes : public Theory {
 
     void event(const trace::Event& event);
 
+    void forget() {
+        m_left.reset();
+        m_asked.clear();
+    }
+
   private:
     void judge_acquire(const trace::Event& event);
     void judge_block(const trace::Event& event);
@@ -20,9 +27,14 @@ class Mutexes : public Theory {
     void judge_owner(const trace::Event& event, std::string_view what);
     void judge_start(const trace::Event& event);
     void judge_ceiling(const Task& task, std::uint32_t id, const Mutex& mutex);
+    void judge_stack_block(const trace::Event& event, const Task& task, const Mutex& mutex);
 
-    // The highest of the task's own preemption level and of those that lend it their places.
-    [[nodiscard]] std::uint64_t active_level(const Task& task) const;
+    // The task's own preemption level, or that of the place in which it runs, or has just run, if that is higher.
+    // None: its place is not known.
+    [[nodiscard]] std::optional<std::uint64_t> active_level(const Task& task) const;
+
+    std::optional<Running> m_left;                  // of the last task that left the processor
+    std::map<std::uint16_t, std::uint32_t> m_asked; // by context: the mutex of its latest attempt
 };
 
 } // namespace host::analyse::oracle

@@ -5,6 +5,7 @@
 #include "host/text/format.hpp"
 #include "host/trace/foreign.hpp"
 #include "tracer/compact/layout.hpp"
+#include "tracer/unit_words.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -47,6 +48,7 @@ void Oracle::forget() {
     m_model.forget();
     m_meter.forget();
     m_jobs.forget();
+    m_mutexes.forget();
     m_wakeups.forget();
     m_round_robin.forget();
     m_cbs.forget();
@@ -185,6 +187,7 @@ void Oracle::judge(const trace::Event& event) {
         m_scheduling.event(event);
         break;
     case Family::server:
+        m_scheduling.event(event);
         break;
     case Family::interrupt:
     case Family::timer:
@@ -211,15 +214,22 @@ void Oracle::judge_server(const trace::Event& event) {
         return;
     }
     if (event.code == kCodeOf<"task_end">) {
-        m_grub.task_ended();
+        m_grub.task_ended(event.par1);
         return;
     }
-    if (event.code == kCodeOf<"task_end_cycle"> || event.code == kCodeOf<"task_disable"> ||
-        event.code == kCodeOf<"task_block">) {
+    if (event.code == kCodeOf<"deadline_change">) {
+        m_grub.deadline_changed(event.par1);
+        return;
+    }
+    const bool suspended = event.code == kCodeOf<"task_block"> &&
+                           tracer::wait_kind(event.par2) == lib::WaitKind::suspended; // its work is still there
+    const bool begins = event.code == kCodeOf<"job_release">;
+    if (begins || event.code == kCodeOf<"task_end_cycle"> || event.code == kCodeOf<"task_disable"> ||
+        (event.code == kCodeOf<"task_block"> && !suspended)) {
         const Task* const task = m_model.find(event.par1);
         const Server* const server = task != nullptr ? m_model.server_of(*task) : nullptr;
         if (server != nullptr && server->kind == Policy::grub) {
-            m_grub.job_ended(*task->server, event);
+            begins ? m_grub.job_begins(*task->server) : m_grub.job_ended(*task->server, event);
         }
         return;
     }

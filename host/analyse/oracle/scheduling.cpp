@@ -18,6 +18,7 @@ bool may_change_turns(std::uint8_t code) {
     case kCodeOf<"slice_end">:
     case kCodeOf<"set_mutex_unlock">:
     case kCodeOf<"set_mutex_owner_died">:
+    case kCodeOf<"server_replenish">:
         return true;
     default:
         return false;

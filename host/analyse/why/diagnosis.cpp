@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: MIT
 #include "host/analyse/why/diagnosis.hpp"
 
+#include "host/analyse/why/findings.hpp"
+
 #include <algorithm>
-#include <numeric>
+#include <optional>
 #include <utility>
 
 namespace host::analyse::why {
 
 namespace {
-
-using schedule::By;
-using schedule::Part;
-using schedule::Share;
 
 constexpr std::uint64_t kSmallPart = 50; // of the response time: less is no fault worth the name
 constexpr std::uint64_t kInterruptsPart = 10;
@@ -20,7 +18,7 @@ constexpr std::uint64_t kInterruptsPart = 10;
 enum class Tier : std::uint8_t { fault, design, expected };
 
 Tier tier_of(const Finding& finding, lib::Ticks response) {
-    const auto at_least = [&](std::uint64_t part) { return finding.gain.value >= response.value / part; };
+    const auto at_least = [&](std::uint64_t part) { return finding.took.value >= response.value / part; };
     switch (finding.cause) {
     case Cause::missing_inheritance:
     case Cause::lock_across_wait:
@@ -45,253 +43,98 @@ Tier tier_of(const Finding& finding, lib::Ticks response) {
     return Tier::expected;
 }
 
-class Findings {
-  public:
-    Findings(const JobCase& job, double ticks_per_record)
-        : m_job(job) {
-        std::ranges::for_each(job.account.shares, [this](const Share& share) { take(share); });
-        add_executions();
-        add_server();
-        if (ticks_per_record > 0) {
-            m_all.push_back(
-                {.cause = Cause::tracing,
-                 .gain = {static_cast<std::uint64_t>(static_cast<double>(job.account.records) * ticks_per_record)}});
-        }
-        std::erase_if(m_all, [](const Finding& finding) { return finding.gain == lib::Ticks{}; });
-    }
-
-    [[nodiscard]] std::vector<Finding> take_all() { return std::move(m_all); }
-
-  private:
-    // The finding of this cause and culprit.
-    Finding& at(Cause cause, std::uint32_t who, std::uint32_t object = 0) {
-        const auto found = std::ranges::find_if(m_all, [&](const Finding& finding) {
-            return finding.cause == cause && finding.who == who && finding.object == object;
-        });
-        return found != m_all.end() ? *found
-                                    : m_all.emplace_back(Finding{.cause = cause, .who = who, .object = object});
-    }
-
-    static void add(Finding& finding, const Share& share) {
-        finding.gain = finding.gain + share.ticks;
-        if (share.longest > finding.longest) {
-            finding.longest = share.longest;
-            finding.place = share.longest_place;
-        }
-    }
-
-    void take(const Share& share) {
-        const schedule::Culprit& culprit = share.culprit;
-        switch (culprit.part) {
-        case Part::execution:
-        case Part::interference:
-        case Part::jitter:
-            take_by(share);
-            break;
-        case Part::blocking:
-            take_blocking(share);
-            break;
-        case Part::suspension: {
-            Finding& finding = at(Cause::late_event, schedule::kUnknownContext, culprit.object);
-            add(finding, share);
-            for (const Passage& passage : m_job.story.passages()) {
-                for (const Portion& portion : passage.portions) {
-                    if (portion.culprit == culprit) {
-                        finding.ended_by = portion.ended_by;
-                    }
-                }
-            }
-            break;
-        }
-        }
-    }
-
-    void take_by(const Share& share) {
-        const schedule::Culprit& culprit = share.culprit;
-        const bool jitter = culprit.part == Part::jitter;
-        switch (culprit.by) {
-        case By::task:
-            if (jitter && !is_idle(culprit.who)) {
-                add(at(Cause::interrupts_off, culprit.who), share);
-            } else if (!jitter) {
-                Finding& load = at(Cause::load, schedule::kUnknownContext);
-                add(load, share);
-                load.tasks.push_back(culprit.who);
-            }
-            break;
-        case By::section:
-            add(at(Cause::interrupts_off, culprit.who), share);
-            break;
-        case By::interrupt:
-            add(at(Cause::interrupt_load, culprit.who), share);
-            break;
-        case By::throttling:
-            add(at(Cause::server_budget, culprit.who), share);
-            break;
-        case By::kernel:
-            add(at(Cause::kernel, schedule::kUnknownContext), share);
-            break;
-        case By::unknown:
-            add(at(Cause::unknown, schedule::kUnknownContext), share);
-            break;
-        case By::self:
-        case By::backlog:
-            break;
-        }
-    }
-
-    void take_blocking(const Share& share) {
-        const schedule::Culprit& culprit = share.culprit;
-        if (culprit.end_waits != 0) {
-            Finding& finding = at(Cause::lock_across_wait, culprit.chain_end, culprit.object);
-            add(finding, share);
-            finding.wait = culprit.end_waits;
-        } else if (culprit.inversion == schedule::Inversion::unbounded) {
-            Finding& finding = at(Cause::missing_inheritance, culprit.holder, culprit.object);
-            add(finding, share);
-            finding.tasks.push_back(culprit.who);
-        } else {
-            add(at(Cause::critical_section, culprit.holder, culprit.object), share);
-        }
-    }
-
-    [[nodiscard]] bool is_idle(std::uint32_t context) const {
-        return m_job.names->find(tracer::Unit::context, context) == "idle";
-    }
-
-    [[nodiscard]] lib::Ticks interference_of(std::uint32_t task) const {
-        lib::Ticks sum{};
-        for (const Share& share : m_job.account.shares) {
-            if (share.culprit.part == Part::interference && share.culprit.by == By::task && share.culprit.who == task) {
-                sum = sum + share.ticks;
-            }
-        }
-        return sum;
-    }
-
-    void add_executions() {
-        const std::uint32_t own = m_job.account.job.context;
-        Finding overrun{.cause = Cause::others_overrun};
-        Finding order{.cause = Cause::priority_order};
-        std::vector<std::pair<lib::Ticks, std::uint32_t>> overrunning;
-        std::vector<std::pair<lib::Ticks, std::uint32_t>> later;
-        for (const auto& [context, other] : m_job.others) {
-            if (context == own) {
-                m_all.push_back({.cause = Cause::own_overrun, .gain = other.excess, .who = own});
-                continue;
-            }
-            const lib::Ticks share = interference_of(context);
-            overrunning.emplace_back(std::min(other.excess, share), context);
-            later.emplace_back(std::min(other.later, share), context);
-        }
-        collect(overrun, overrunning);
-        collect(order, later);
-        m_all.push_back(overrun);
-        m_all.push_back(order);
-        const lib::Ticks execution = m_job.account.part(Part::execution);
-        const auto self = m_job.others.find(own);
-        const lib::Ticks excess = self != m_job.others.end() ? std::min(self->second.excess, execution) : lib::Ticks{};
-        m_all.push_back({.cause = Cause::execution, .gain = execution - excess, .who = own});
-    }
-
-    static void collect(Finding& finding, std::vector<std::pair<lib::Ticks, std::uint32_t>>& tasks) {
-        std::ranges::sort(tasks, std::ranges::greater{});
-        for (const auto& [ticks, context] : tasks) {
-            if (ticks > lib::Ticks{}) {
-                finding.gain = finding.gain + ticks;
-                finding.tasks.push_back(context);
-            }
-        }
-    }
-
-    void add_server() {
-        if (m_job.server && m_job.server->exhausted != 0 && m_job.server->waited > lib::Ticks{}) {
-            Finding& finding = at(Cause::server_budget, m_job.server->id);
-            finding.gain = finding.gain + m_job.server->waited;
-            finding.decisive = m_job.account.part(Part::suspension) == lib::Ticks{};
-        }
-    }
-
-    const JobCase& m_job;
-    std::vector<Finding> m_all;
-};
-
-// Every overrun since the processor was free for the task: work that was late already at the release.
-std::optional<Finding> earlier_overruns(const JobCase& job) {
-    Finding finding{.cause = Cause::others_overrun, .since = job.busy_since};
-    std::vector<std::pair<lib::Ticks, std::uint32_t>> tasks;
-    for (const auto& [context, other] : job.others) {
-        finding.gain = finding.gain + other.busy_excess;
-        if (other.busy_excess > lib::Ticks{}) {
-            tasks.emplace_back(other.busy_excess, context);
-        }
-    }
-    std::ranges::sort(tasks, std::ranges::greater{});
-    for (const auto& [ticks, context] : tasks) {
-        finding.tasks.push_back(context);
-    }
-    return tasks.empty() ? std::nullopt : std::optional(finding);
-}
-
 // Of a job that was not late: what took the greatest part. Of one without a deadline a fault first.
 void choose_greatest(std::vector<Finding>& findings, lib::Ticks response, bool on_time) {
     const bool fault = !on_time && !findings.empty() && tier_of(findings.front(), response) == Tier::fault;
     if (!fault && !findings.empty()) {
-        const auto greatest = std::ranges::max_element(findings, {}, &Finding::gain);
+        const auto greatest = std::ranges::max_element(findings, {}, &Finding::took);
         std::rotate(findings.begin(), greatest, greatest + 1);
     }
 }
 
-// Brings what would have sufficed to the front; returns how many that are.
-std::size_t choose(std::vector<Finding>& findings, const JobCase& job, lib::Ticks late) {
-    const lib::Ticks response = job.account.response();
-    const auto alone = [&](Tier tier) {
-        return std::ranges::find_if(findings, [&](const Finding& finding) {
-            return tier_of(finding, response) == tier && (finding.gain >= late || finding.decisive);
+class Choice {
+  public:
+    Choice(Diagnosis& diagnosis, const JobCase& job)
+        : m_diagnosis(diagnosis)
+        , m_job(job)
+        , m_response(job.account.response())
+        , m_late{static_cast<std::uint64_t>(*diagnosis.lateness)} {}
+
+    // Brings that without which the job would have been on time to the front.
+    void make() {
+        if (alone(Tier::fault) || alone(Tier::design) || several() || alone(Tier::expected, Cause::load) ||
+            alone(Tier::expected, Cause::execution)) {
+            return;
+        }
+        // What is not known comes first: nothing else may be concluded.
+        const auto greatest = std::ranges::max_element(m_diagnosis.findings, {}, &Finding::gain);
+        if (greatest != m_diagnosis.findings.end()) {
+            std::rotate(m_diagnosis.findings.begin(), greatest, greatest + 1);
+        }
+    }
+
+  private:
+    bool alone(Tier tier, std::optional<Cause> cause = std::nullopt) {
+        std::vector<Finding>& findings = m_diagnosis.findings;
+        const auto found = std::ranges::find_if(findings, [&](const Finding& finding) {
+            return tier_of(finding, m_response) == tier && (finding.gain >= m_late || finding.decisive) &&
+                   (!cause || finding.cause == *cause);
         });
-    };
-    const auto to_front = [&](auto found) { std::rotate(findings.begin(), found, found + 1); };
-    if (const auto found = alone(Tier::fault); found != findings.end()) {
-        to_front(found);
-        return 1;
+        if (found == findings.end()) {
+            return false;
+        }
+        m_diagnosis.needed = 1;
+        m_diagnosis.together = found->gain;
+        std::rotate(findings.begin(), found, found + 1);
+        return true;
     }
-    if (const auto earlier = earlier_overruns(job); earlier && earlier->gain >= late) {
-        std::erase_if(findings, [](const Finding& finding) {
-            return finding.cause == Cause::others_overrun || finding.cause == Cause::own_overrun;
-        });
-        findings.insert(findings.begin(), *earlier);
-        return 1;
+
+    // The most important ones until they suffice, less those of them that are not needed.
+    bool several() {
+        std::vector<Finding> chosen;
+        std::vector<Finding> rest;
+        for (const Finding& finding : m_diagnosis.findings) {
+            const bool counts = tier_of(finding, m_response) != Tier::expected &&
+                                finding.gain.value >= m_response.value / kSmallPart && !suffices(chosen);
+            (counts ? chosen : rest).push_back(finding);
+        }
+        if (!suffices(chosen)) {
+            return false;
+        }
+        for (std::size_t i = chosen.size(); i-- > 0;) {
+            std::vector<Finding> fewer = chosen;
+            fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(i));
+            if (suffices(fewer)) {
+                rest.insert(rest.begin(), chosen[i]);
+                chosen = std::move(fewer);
+            }
+        }
+        m_diagnosis.needed = chosen.size();
+        m_diagnosis.together = gain_of(chosen);
+        m_diagnosis.findings = std::move(chosen);
+        m_diagnosis.findings.insert(m_diagnosis.findings.end(), rest.begin(), rest.end());
+        return true;
     }
-    if (const auto found = alone(Tier::design); found != findings.end()) {
-        to_front(found);
-        return 1;
+
+    [[nodiscard]] lib::Ticks gain_of(const std::vector<Finding>& findings) const {
+        return gain_without(m_job, findings, m_job.account.job.number);
     }
-    lib::Ticks sum{};
-    std::size_t count = 0;
-    const auto counts = [&](const Finding& finding) {
-        return tier_of(finding, response) != Tier::expected && finding.gain.value >= response.value / kSmallPart;
-    };
-    while (count < findings.size() && counts(findings[count]) && sum < late) {
-        sum = sum + findings[count++].gain;
+
+    [[nodiscard]] bool suffices(const std::vector<Finding>& findings) const {
+        return !findings.empty() && gain_of(findings) >= m_late;
     }
-    if (sum >= late) {
-        return count;
-    }
-    if (const auto found = alone(Tier::expected); found != findings.end()) {
-        to_front(found);
-        return 1;
-    }
-    for (count = 0, sum = {}; count < findings.size() && sum < late; ++count) {
-        sum = sum + findings[count].gain;
-    }
-    return sum >= late ? count : 0;
-}
+
+    Diagnosis& m_diagnosis;
+    const JobCase& m_job;
+    lib::Ticks m_response;
+    lib::Ticks m_late;
+};
 
 } // namespace
 
 Diagnosis diagnose(const JobCase& job, double ticks_per_record) {
     Diagnosis diagnosis;
-    diagnosis.findings = Findings(job, ticks_per_record).take_all();
+    diagnosis.findings = find_causes(job, ticks_per_record);
     const lib::Ticks response = job.account.response();
     std::ranges::stable_sort(diagnosis.findings, [&](const Finding& a, const Finding& b) {
         const Tier tier_a = tier_of(a, response);
@@ -302,11 +145,20 @@ Diagnosis diagnose(const JobCase& job, double ticks_per_record) {
         diagnosis.lateness = static_cast<std::int64_t>(job.account.job.end->ticks.value - deadline->ticks.value);
     }
     if (diagnosis.is_late()) {
-        diagnosis.needed = choose(diagnosis.findings, job, {static_cast<std::uint64_t>(*diagnosis.lateness)});
+        Choice(diagnosis, job).make();
     } else {
         choose_greatest(diagnosis.findings, response, diagnosis.lateness.has_value());
     }
     return diagnosis;
+}
+
+bool explains(const JobCase& first, const Diagnosis& diagnosis, const JobCase& job) {
+    const auto deadline = job.deadline();
+    if (diagnosis.needed == 0 || !deadline || job.account.job.end->ticks <= deadline->ticks) {
+        return diagnosis.needed != 0;
+    }
+    const std::span<const Finding> needed = std::span(diagnosis.findings).first(diagnosis.needed);
+    return gain_without(job, needed, first.account.job.number) >= job.account.job.end->ticks - deadline->ticks;
 }
 
 } // namespace host::analyse::why

@@ -2,6 +2,7 @@
 // All that is known of one job and of what surrounded it: the input of the diagnosis.
 #pragma once
 
+#include "host/analyse/why/replay.hpp"
 #include "host/analyse/why/story.hpp"
 #include "host/schedule/accounting.hpp"
 #include "host/trace/names.hpp"
@@ -12,17 +13,9 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <vector>
 
 namespace host::analyse::why {
-
-// What another task executed, from the job's release to its end.
-struct OtherTask {
-    lib::Ticks executed{};
-    lib::Ticks excess{};      // of that, beyond the execution time that its jobs declare
-    lib::Ticks later{};       // of that, by jobs whose deadline is later than this one's
-    lib::Ticks busy_excess{}; // as excess, but since the processor was free for this task's priority
-    lib::Ticks greatest{};    // execution of a job, as far as it had come
-};
 
 struct ServerFacts {
     std::uint16_t id = 0;
@@ -30,7 +23,6 @@ struct ServerFacts {
     std::uint64_t capacity_ns = 0; // Q
     std::uint64_t period_ns = 0;   // T
     std::uint64_t exhausted = 0;   // how often within the job
-    lib::Ticks waited{};           // interference by tasks after that
 };
 
 struct JobCase {
@@ -40,11 +32,11 @@ struct JobCase {
     schedule::RecordPlace ended{};
     std::optional<schedule::Moment> first_deadline{}; // as it was before the server postponed it
     std::optional<tracer::TaskParameters> parameters{};
-    std::map<std::uint32_t, OtherTask> others{}; // by context; this task too
-    lib::Ticks busy_since{};
+    // What the processor did since it was free for the task; null of jobs that are not explained.
+    std::shared_ptr<const std::vector<Item>> window{};
     std::map<std::uint32_t, std::uint64_t> interrupts{};                    // begun within the job, by vector
     std::map<std::uint32_t, std::optional<lib::MutexProtocol>> protocols{}; // of the mutexes in its shares
-    std::map<std::uint32_t, std::uint64_t> declared_ns{};                   // C of each of `others`, if declared
+    std::map<std::uint32_t, std::uint64_t> declared_ns{};                   // C of each task in the window, if declared
     std::optional<ServerFacts> server{};
     std::shared_ptr<const trace::Names> names; // as they were at its end
 

@@ -53,10 +53,14 @@ void JobWatch::take(const trace::Event& event, std::uint32_t khz) {
     for (const Change& change : changes) {
         if (change.kind == Change::Kind::job_began) {
             open(event);
+        } else if (change.kind == Change::Kind::woken) {
+            m_tasks[change.context].ready = event.ticks;
+        } else if (change.kind == Change::Kind::waits && change.state == schedule::TaskState::mutex) {
+            m_tasks[change.context].waits_for = change.object;
         } else if (change.kind == Change::Kind::switched) {
-            for (auto& [watched, busy] : m_busy) {
+            for (auto& [watched, window] : m_windows) {
                 if (frees(change.context, watched)) {
-                    busy = {.since = event.ticks, .excess = {}};
+                    window.restart(event.ticks);
                 }
             }
         }
@@ -89,7 +93,7 @@ void JobWatch::note(const trace::Event& event) {
         const std::uint64_t deadline = trace::nearest_time(event.par2, event.ticks.value);
         m_tasks[event.par1].deadline = deadline;
         if (const auto job = m_open.find(event.par1); job != m_open.end() && !job->second.first_deadline) {
-            job->second.first_deadline = schedule::Moment::nearest(event, event.par2, m_khz);
+            job->second.first_deadline = schedule::Moment::deadline(event, std::nullopt, m_khz);
         }
         break;
     }
@@ -98,9 +102,13 @@ void JobWatch::note(const trace::Event& event) {
             m_protocols[event.par2] = *protocol;
         }
         break;
+    case kCodeOf<"set_mutex_acquire">:
+        m_holders[event.par2] = event.par1;
+        break;
     case kCodeOf<"task_create">:
         m_tasks[event.par1] = {};
         m_rows.erase(event.par1);
+        m_windows.erase(event.par1);
         break;
     default:
         note_server(event);
@@ -140,11 +148,11 @@ void JobWatch::note_server(const trace::Event& event) {
 void JobWatch::open(const trace::Event& event) {
     Task& task = m_tasks[event.par1];
     task.deadline.reset();
-    task.watched = event.names != nullptr && m_is_task(*event.names, event.par1);
-    if (!task.watched) {
+    const schedule::Job* const begun = m_accounting.jobs().open(event.par1);
+    task.ready = begun != nullptr ? std::min(begun->release.ticks, event.ticks) : event.ticks;
+    if (event.names == nullptr || !m_is_task(*event.names, event.par1)) {
         return;
     }
-    m_busy.try_emplace(event.par1, Busy{.since = event.ticks, .excess = {}});
     // Its first pieces, those of the jitter, came before.
     JobCase& job = m_open[event.par1];
     job.released = schedule::RecordPlace::of(event);
@@ -172,12 +180,41 @@ void JobWatch::take_piece(const schedule::Piece& piece) {
     if (open == m_open.end()) {
         return;
     }
-    JobCase& job = open->second;
-    job.story.add(piece);
-    if (job.server && job.server->exhausted != 0 && piece.culprit.part == Part::interference &&
-        piece.culprit.by == By::task) {
-        job.server->waited = job.server->waited + (piece.end - piece.begin);
+    open->second.story.add(piece);
+    add_to_window(piece);
+}
+
+void JobWatch::add_to_window(const schedule::Piece& piece) {
+    const auto [found, first] = m_windows.try_emplace(piece.context);
+    Window& window = found->second;
+    const std::optional<ServerFacts>& server = m_open[piece.context].server;
+    window.add(piece, m_accounting.executors(piece.place.cpu),
+               piece.culprit.inversion == schedule::Inversion::unbounded ? weak_link(piece.culprit) : std::nullopt,
+               server && server->exhausted != 0);
+    window.compact(m_runs, judge_for(piece.context));
+}
+
+// Along the chain of holders, the first mutex without inheritance; none known, the first one without a known protocol.
+std::optional<WeakLink> JobWatch::weak_link(const schedule::Culprit& culprit) const {
+    constexpr std::uint32_t kChainMax = 64;
+    std::optional<WeakLink> unknown;
+    WeakLink link{culprit.object, culprit.holder};
+    for (std::uint32_t i = 0; i < kChainMax; ++i) {
+        const auto protocol = m_protocols.find(link.mutex);
+        if (protocol == m_protocols.end()) {
+            unknown = unknown ? unknown : link;
+        } else if (protocol->second == lib::MutexProtocol::none) {
+            return link;
+        }
+        const auto holder = m_tasks.find(link.holder);
+        if (link.holder == culprit.chain_end || holder == m_tasks.end() || holder->second.waits_for == 0) {
+            break;
+        }
+        link.mutex = holder->second.waits_for;
+        const auto next = m_holders.find(link.mutex);
+        link.holder = next != m_holders.end() ? next->second : culprit.chain_end;
     }
+    return unknown;
 }
 
 void JobWatch::take_execution(const schedule::Piece& piece) {
@@ -186,27 +223,53 @@ void JobWatch::take_execution(const schedule::Piece& piece) {
         task.job = piece.job;
         task.executed = {};
     }
-    const std::uint64_t length = (piece.end - piece.begin).value;
-    const std::uint64_t before = task.executed.value;
-    task.executed = {before + length};
+    const lib::Ticks before = task.executed;
+    task.executed = before + (piece.end - piece.begin);
     const auto limit = declared(piece.context);
-    const std::uint64_t excess =
-        limit && task.executed > *limit ? task.executed.value - std::max(before, limit->value) : 0;
-    if (excess != 0) {
-        for (auto& [watched, busy] : m_busy) {
-            busy.excess[piece.context] = busy.excess[piece.context] + lib::Ticks{excess};
-        }
-    }
-    for (auto& [watched, job] : m_open) {
-        const auto own = m_tasks.find(watched);
-        const bool later =
-            own != m_tasks.end() && own->second.deadline && task.deadline && *task.deadline > *own->second.deadline;
-        OtherTask& other = job.others[piece.context];
-        other.executed = other.executed + lib::Ticks{length};
-        other.excess = other.excess + lib::Ticks{excess};
-        other.later = other.later + lib::Ticks{later ? length : 0};
-        other.greatest = std::max(other.greatest, task.executed);
-    }
+    const bool exceeds = limit && task.executed > *limit;
+    m_runs.add({.context = piece.context,
+                .begin = piece.begin,
+                .end = piece.end,
+                .excess = exceeds ? task.executed - std::max(before, *limit) : lib::Ticks{},
+                .total = task.executed,
+                .arrival = task.ready,
+                .deadline = task.deadline});
+}
+
+std::optional<std::uint64_t> JobWatch::deadline_of(std::uint32_t context) const {
+    const auto task = m_tasks.find(context);
+    return task != m_tasks.end() ? task->second.deadline : std::nullopt;
+}
+
+Window::Judge JobWatch::judge_for(std::uint32_t context) const {
+    const auto dated = [this](std::uint32_t task) {
+        const tracer::TaskParameters* const parameters = parameters_of(m_names.get(), task);
+        return parameters != nullptr && by_deadline(*m_names, *parameters);
+    };
+    const auto relative = [this](std::uint32_t task) {
+        const tracer::TaskParameters* const parameters = parameters_of(m_names.get(), task);
+        return parameters == nullptr          ? 0
+               : parameters->deadline_ns != 0 ? parameters->deadline_ns
+                                              : parameters->period_ns;
+    };
+    return {.precedes =
+                [this, context, dated](std::uint32_t who, std::optional<std::uint64_t> deadline, std::uint32_t than) {
+                    const std::uint32_t other = than == schedule::kUnknownContext ? context : than;
+                    if (const auto own = deadline_of(other); dated(who) && dated(other) && deadline && own) {
+                        return *deadline <= *own;
+                    }
+                    return m_accounting.priorities().order(who, other) != schedule::Order::lower;
+                },
+            .is_later =
+                [this, context, relative](std::uint32_t who, std::optional<std::uint64_t> deadline) {
+                    const auto own = deadline_of(context);
+                    return deadline && own && *deadline > *own && relative(who) > relative(context) &&
+                           relative(context) != 0;
+                },
+            .is_idle =
+                [this](std::uint32_t who) {
+                    return m_names != nullptr && m_names->find(tracer::Unit::context, who) == "idle";
+                }};
 }
 
 void JobWatch::describe(JobCase& job) const {
@@ -222,19 +285,26 @@ void JobWatch::describe(JobCase& job) const {
                 protocol != m_protocols.end() ? std::optional(protocol->second) : std::nullopt;
         }
     }
-    if (const auto busy = m_busy.find(context); busy != m_busy.end()) {
-        job.busy_since = busy->second.since;
-        for (const auto& [other, excess] : busy->second.excess) {
-            job.others[other].busy_excess = excess;
-        }
-    }
-    for (const auto& [other, figures] : job.others) {
-        const tracer::TaskParameters* const parameters = parameters_of(m_names.get(), other);
-        if (parameters != nullptr && parameters->wcet_ns != 0) {
-            job.declared_ns[other] = parameters->wcet_ns;
-        }
-    }
     job.story.reduce(kPassagesKept);
+}
+
+void JobWatch::attach_window(JobCase& job) {
+    const std::uint16_t context = job.account.job.context;
+    const auto window = m_windows.find(context);
+    if (window == m_windows.end()) {
+        return;
+    }
+    job.window = window->second.at_end(m_runs, judge_for(context));
+    for (const Item& item : *job.window) {
+        if (const auto protocol = m_protocols.find(item.object);
+            item.cause == Cause::missing_inheritance && protocol != m_protocols.end()) {
+            job.protocols[item.object] = protocol->second;
+        }
+        const tracer::TaskParameters* const parameters = parameters_of(m_names.get(), item.executor.who);
+        if (parameters != nullptr && parameters->wcet_ns != 0) {
+            job.declared_ns[item.executor.who] = parameters->wcet_ns;
+        }
+    }
 }
 
 void JobWatch::take_account(const schedule::JobAccount& account) {
@@ -254,9 +324,16 @@ void JobWatch::take_account(const schedule::JobAccount& account) {
     m_found.greatest_number = std::max(m_found.greatest_number, account.job.number);
     m_found.contexts.insert(account.job.context);
     describe(job);
+    const bool better = is_better(account);
+    if (account.is_known() && (better || account.job.is_late())) {
+        attach_window(job);
+    }
     add_to_row(job);
-    if (is_better(account)) {
+    if (better) {
         keep(job);
+    }
+    if (const auto window = m_windows.find(account.job.context); window != m_windows.end()) {
+        window->second.forget_early();
     }
 }
 

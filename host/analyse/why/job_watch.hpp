@@ -4,6 +4,7 @@
 #pragma once
 
 #include "host/analyse/why/job_case.hpp"
+#include "host/analyse/why/window.hpp"
 #include "host/schedule/accounting.hpp"
 #include "host/schedule/schedule.hpp"
 #include "host/trace/event.hpp"
@@ -52,11 +53,6 @@ class JobWatch {
     [[nodiscard]] const Found& found() const { return m_found; }
 
   private:
-    struct Busy { // since the processor was free for a task's priority
-        lib::Ticks since{};
-        std::map<std::uint32_t, lib::Ticks> excess;
-    };
-
     struct Row { // of jobs that begin late
         std::optional<JobCase> first;
         std::uint64_t length = 0;
@@ -66,8 +62,9 @@ class JobWatch {
         std::uint64_t job = 0; // whose execution this is
         lib::Ticks executed{};
         std::optional<std::uint64_t> deadline{}; // absolute, of the job in progress
+        lib::Ticks ready{};                      // since then it can run
         std::optional<std::uint16_t> server{};
-        bool watched = false;
+        std::uint32_t waits_for = 0; // the latest mutex
     };
 
     void note(const trace::Event& event);
@@ -75,8 +72,13 @@ class JobWatch {
     void open(const trace::Event& event);
     void take_piece(const schedule::Piece& piece);
     void take_execution(const schedule::Piece& piece);
+    void add_to_window(const schedule::Piece& piece);
     void take_account(const schedule::JobAccount& account);
     void describe(JobCase& job) const;
+    void attach_window(JobCase& job);
+    [[nodiscard]] Window::Judge judge_for(std::uint32_t context) const;
+    [[nodiscard]] std::optional<WeakLink> weak_link(const schedule::Culprit& culprit) const;
+    [[nodiscard]] std::optional<std::uint64_t> deadline_of(std::uint32_t context) const;
     void keep(const JobCase& job);
     void add_to_row(const JobCase& job);
     [[nodiscard]] bool is_better(const schedule::JobAccount& account) const;
@@ -88,9 +90,11 @@ class JobWatch {
     schedule::Schedule m_schedule;
     schedule::Accounting m_accounting;
     std::map<std::uint32_t, Task> m_tasks;
-    std::map<std::uint32_t, JobCase> m_open; // of watched tasks, by context
-    std::map<std::uint32_t, Busy> m_busy;    // likewise
-    std::map<std::uint32_t, Row> m_rows;     // likewise
+    std::map<std::uint32_t, JobCase> m_open;   // of watched tasks, by context
+    std::map<std::uint32_t, Window> m_windows; // likewise
+    std::map<std::uint32_t, Row> m_rows;       // likewise
+    Runs m_runs;
+    std::map<std::uint32_t, std::uint32_t> m_holders; // of mutexes, the latest
     std::map<std::uint32_t, lib::MutexProtocol> m_protocols;
     std::map<std::uint32_t, ServerFacts> m_servers;
     std::shared_ptr<const trace::Names> m_names;

@@ -4,13 +4,19 @@
 #include "host/analyse/oracle/oracle.hpp"
 #include "host/cli/command/finding_report.hpp"
 #include "host/cli/command/judged_trace.hpp"
+#include "host/cli/command/seconds.hpp"
 #include "host/cli/command/verdict.hpp"
 #include "host/cli/expect/outcomes.hpp"
 #include "host/trace/byte_source.hpp"
 
+#include <algorithm>
 #include <fstream>
 #include <memory>
+#include <span>
 #include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace host::cli {
 
@@ -27,6 +33,9 @@ using analyse::oracle::Verdicts;
 
 constexpr const char* kUndecided = "no dispatch could be checked, and --must-decide was asked for";
 
+// For one statement `sql` of a file of expectations.
+constexpr double kStatementSecondsDefault = 60;
+
 struct CheckOptions {
     TraceInput input;
     bool rules = false;
@@ -35,6 +44,7 @@ struct CheckOptions {
     std::uint64_t shown = 1;
     std::string junit;  // a file; empty: none
     std::string expect; // likewise
+    double timeout_s = kStatementSecondsDefault;
 };
 
 // What was expected, and what of it the trace fulfils.
@@ -178,8 +188,11 @@ void add_cases(JunitReport& junit, const Verdicts& verdicts, const Fulfilled& fu
     }
     for (std::size_t i = 0; i < fulfilled.outcomes.size(); ++i) {
         const ExpectationOutcome& outcome = fulfilled.outcomes[i];
+        const Expectation& expectation = fulfilled.expectations[i];
+        // Programs that read the report keep one case of each name.
+        const bool again = std::ranges::count(fulfilled.expectations, expectation.text, &Expectation::text) > 1;
         junit.add({.group = "expectations",
-                   .name = fulfilled.expectations[i].text,
+                   .name = again ? fmt::format("{} (line {})", expectation.text, expectation.line) : expectation.text,
                    .outcome = outcome.holds     ? JunitReport::Outcome::passed
                               : outcome.invalid ? JunitReport::Outcome::error
                                                 : JunitReport::Outcome::failed,
@@ -217,7 +230,9 @@ trace::ExitStatus judge(const CheckOptions& options, Fulfilled& fulfilled, Conte
     auto status = verdicts.total().violations == 0 ? trace::ExitStatus::clean : trace::ExitStatus::damaged;
     if (!fulfilled.expectations.empty()) {
         const Verdict verdict = verdict_of(trace, accounts_of(trace));
-        OutcomesOfTrace asked = outcomes_of(fulfilled.expectations, options.input.path, options.input.options,
+        const auto limit = duration(options.timeout_s).value_or(std::chrono::milliseconds(0));
+        OutcomesOfTrace asked = outcomes_of(fulfilled.expectations,
+                                            {.path = options.input.path, .open = options.input.options, .limit = limit},
                                             {verdicts, verdict.style == Style::good ? "" : verdict.text});
         fulfilled.outcomes = std::move(asked.outcomes);
         status = worse(status, asked.status);
@@ -244,29 +259,41 @@ trace::ExitStatus judge(const CheckOptions& options, Fulfilled& fulfilled, Conte
     return worse(status, status_of("check", selection, trace, context));
 }
 
-// False: the file cannot be used, and the errors were printed.
-bool read_expectations(const CheckOptions& options, Context context, std::vector<Expectation>& expectations) {
+// What is wrong with the file, a line each; empty: the expectations were read.
+std::vector<std::string> read_expectations(const CheckOptions& options, std::vector<Expectation>& expectations) {
     const std::string file = text::escaped(options.expect);
     if (trace::ByteSource::is_stream(options.input.path)) {
-        context.err.print("remora check: --expect reads TRACE twice: name a file or a session, no pipe\n");
-        return false;
+        return {"remora check: --expect reads TRACE twice: name a file or a session, no pipe"};
     }
     std::ifstream stream(options.expect, std::ios::binary);
     std::ostringstream content;
     if (!(content << stream.rdbuf())) { // of an empty file, too
-        context.err.print("remora check: --expect {}: the file is empty or cannot be read\n", file);
-        return false;
+        return {fmt::format("remora check: --expect {}: the file is empty or cannot be read", file)};
     }
     Expectations parsed = parse_expectations(content.str());
+    std::vector<std::string> errors;
     for (const std::string& error : parsed.errors) {
-        context.err.print("{}:{}\n", file, error);
+        errors.push_back(fmt::format("{}:{}", file, error));
     }
-    if (!parsed.errors.empty()) {
-        context.err.print("remora check: {} has no valid expectations; docs/ci.md has what a line can say\n", file);
-        return false;
+    if (!errors.empty()) {
+        errors.push_back(
+            fmt::format("remora check: {} has no valid expectations; docs/ci.md has what a line can say", file));
     }
     expectations = std::move(parsed.list);
-    return true;
+    return errors;
+}
+
+// The report has nothing else: a file of an earlier run must not be taken for this one's.
+trace::ExitStatus refuse(std::span<const std::string> errors, JunitReport junit, Context context) {
+    for (const std::string& error : errors) {
+        context.err.print("{}\n", error);
+    }
+    junit.add({.group = "expectations",
+               .name = "valid",
+               .outcome = JunitReport::Outcome::error,
+               .message = errors.front(),
+               .text = fmt::format("{}\n", fmt::join(errors, "\n"))});
+    return worse(trace::ExitStatus::usage, junit.store(context));
 }
 
 trace::ExitStatus check(const CheckOptions& options, Context context) {
@@ -280,11 +307,15 @@ trace::ExitStatus check(const CheckOptions& options, Context context) {
         return trace::ExitStatus::usage;
     }
     Fulfilled fulfilled;
-    if (!options.expect.empty() && !read_expectations(options, context, fulfilled.expectations)) {
-        return trace::ExitStatus::usage;
+    JunitReport report(options.junit, "check", options.input.path);
+    if (!options.expect.empty()) {
+        const std::vector<std::string> errors = read_expectations(options, fulfilled.expectations);
+        if (!errors.empty()) {
+            return refuse(errors, std::move(report), context);
+        }
     }
     return with_judged_trace(
-        options.input, context, "check", JunitReport(options.junit, "check", options.input.path),
+        options.input, context, "check", std::move(report),
         [&](formats::Trace& trace, JunitReport& junit) { return judge(options, fulfilled, context, trace, junit); });
 }
 
@@ -305,6 +336,11 @@ void add_check(CommandLine& line, Context context) {
         .option("--expect", options->expect,
                 "a file with what is expected of the trace, such as `worst sensor response <= 3ms`: see docs/ci.md")
         .check([](const std::string& text) { return text.empty() ? "must be the name of a file" : ""; });
+    command
+        .option("--timeout", options->timeout_s,
+                "end each statement `sql` of an expectation after so many seconds, with exit status 5")
+        .show_default()
+        .check(check_seconds);
     command.flag("--must-decide", options->strict, "fail if no dispatch could be checked");
     command.option("--show", options->shown, "so many violations in full; the others are counted").show_default();
     command.option(

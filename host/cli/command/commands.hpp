@@ -19,6 +19,7 @@ void add_schedule(CommandLine& line, Context context);
 void add_diff(CommandLine& line, Context context);
 void add_summary(CommandLine& line, Context context);
 void add_why(CommandLine& line, Context context);
+void add_goto(CommandLine& line, Context context);
 void add_verify(CommandLine& line, Context context);
 void add_check(CommandLine& line, Context context);
 void add_adopt(CommandLine& line, Context context);

@@ -2,6 +2,7 @@
 // remora diff: where two runs begin to differ, and what became of each task; or one run and the text of a schedule that
 // `remora schedule` has printed. Exit status 7 if they differ.
 #include "host/cli/command/diff_view.hpp"
+#include "host/cli/command/run_input.hpp"
 #include "host/cli/command/trace_input.hpp"
 
 #include "host/text/escape.hpp"
@@ -35,20 +36,12 @@ ExitStatus complain(Context context, const std::string& text) {
 
 ExitStatus read_run(const TraceInput& input, Context context, analyse::Phrases& phrases, analyse::Run& run) {
     return with_trace(input, context, "reading", [&](formats::Trace& trace) {
-        Selection selection(input.selection);
-        analyse::RunReader reader(phrases, run, [&](const analyse::Decision& decision) {
-            return selection.everything() || selection.is_about(decision.event, decision.context);
-        });
-        trace::Event event;
-        while (trace.next(event)) {
-            if (!event.metadata && event.is_sound()) {
-                selection.take_note(event);
-                reader.add(event, trace.facts().clock.khz);
-            }
+        RunInput reader(phrases, run, input.selection);
+        for (trace::Event event; trace.next(event);) {
+            reader.add(event, trace.facts().clock.khz);
         }
-        reader.finish();
-        run.names = trace.facts().names;
-        return status_of("diff", selection, trace, context);
+        reader.finish(trace.facts().names);
+        return status_of("diff", reader.selection(), trace, context);
     });
 }
 
@@ -75,6 +68,9 @@ ExitStatus read_golden(const std::string& path, Context context, analyse::Phrase
     std::ifstream file(path);
     std::string line;
     while (std::getline(file, line)) {
+        if (line.ends_with('\r')) { // of another system's editor
+            line.pop_back();
+        }
         const auto decision = decision_of(line, phrases);
         if (!decision) {
             return complain(context, fmt::format("{}:{}: no line of remora schedule: {}", name,
@@ -119,7 +115,7 @@ ExitStatus diff(const DiffOptions& options, Context context) {
         view.tasks = analyse::task_changes(runs[0], runs[1], view.tolerance);
     }
     options.input.json ? print_diff_json(context.out, view) : print_diff_text(context.out, view);
-    return worse(worse(first_read, second_read), view.first ? kDiffers : ExitStatus::clean);
+    return worse(worse(first_read, second_read), view.are_same() ? ExitStatus::clean : kDiffers);
 }
 
 } // namespace
@@ -134,7 +130,8 @@ void add_diff(CommandLine& line, Context context) {
         "instead of OTHER: a text of `remora schedule`, with --resolution as it was printed; implies --times");
     command.flag(
         "--times", options->times,
-        "the same decision at another time is a difference, too; a time may differ by one step of --resolution");
+        "the same decision at another time is a difference, too, by more than one step of --resolution, and so is any "
+        "other response time");
     command.option("--resolution", options->resolution_us, "times are cut to so many microseconds")
         .range(std::uint64_t{1}, std::uint64_t{1'000'000})
         .show_default();

@@ -36,6 +36,7 @@ void add_pair(Json& json, std::string_view name, Function&& of) {
 void add_job(Json& json, const DiffView& view, const analyse::JobChange& job) {
     json.begin_object("most_changed");
     json.member("job", job.number);
+    add_pair(json, "contexts", [&](std::size_t run) { return job.jobs[run]->job.context; });
     add_pair(json, "response_ns", [&](std::size_t run) { return view.runs[run]->ns(job.jobs[run]->response()); });
     json.begin_array("first_difference");
     add_decision(json, view, 0, job.decision[0]);
@@ -58,8 +59,8 @@ void add_task(Json& json, const DiffView& view, const analyse::TaskChange& task)
     const auto& of = task.figures;
     add_pair(json, "jobs", [&](std::size_t run) { return of[run].jobs; });
     add_pair(json, "missed", [&](std::size_t run) { return of[run].missed; });
-    add_pair(json, "mean_response_ns", [&](std::size_t run) { return of[run].response_ns_mean(); });
-    add_pair(json, "worst_response_ns", [&](std::size_t run) { return of[run].response_ns_max; });
+    add_pair(json, "mean_response_ns", [&](std::size_t run) { return of[run].mean_ns(); });
+    add_pair(json, "worst_response_ns", [&](std::size_t run) { return of[run].worst_ns(); });
     add_pair(json, "blocking_ns", [&](std::size_t run) { return of[run].blocking_ns_sum; });
     if (task.most) {
         add_job(json, view, *task.most);
@@ -71,12 +72,12 @@ void add_task(Json& json, const DiffView& view, const analyse::TaskChange& task)
 
 } // namespace
 
-void print_diff_json(Output& out, const DiffView& view) {
-    Json json{out.buffer()};
+void write_diff_json(fmt::memory_buffer& buffer, const DiffView& view) {
+    Json json{buffer};
     json.begin_object();
     json.member("version", kJsonVersion);
     add_pair(json, "traces", [&](std::size_t run) -> std::string_view { return view.titles[run]; });
-    json.member("same", !view.first);
+    json.member("same", view.are_same());
     add_pair(json, "decisions", [&](std::size_t run) { return view.runs[run]->decisions.size(); });
     if (view.first) {
         json.begin_object("first_difference");
@@ -95,7 +96,11 @@ void print_diff_json(Output& out, const DiffView& view) {
     }
     json.end_array();
     json.end_object();
-    json.blank("\n");
+}
+
+void print_diff_json(Output& out, const DiffView& view) {
+    write_diff_json(out.buffer(), view);
+    out.print("\n");
 }
 
 } // namespace host::cli

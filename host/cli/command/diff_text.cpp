@@ -34,14 +34,19 @@ Both<std::uint64_t> responses(const DiffView& view, const JobChange& job) {
 bool is_worth_showing(const DiffView& view, const TaskChange& task) {
     const auto& [a, b] = task.figures;
     return a.jobs != b.jobs || a.missed != b.missed || a.known != b.known ||
-           (task.most &&
-            distance(responses(view, *task.most)) >= static_cast<std::uint64_t>(view.tolerance.resolution_ns));
+           (task.most && (view.tolerance.times || distance(responses(view, *task.most)) >=
+                                                      static_cast<std::uint64_t>(view.tolerance.resolution_ns)));
 }
 
-std::string change(std::uint64_t before, std::uint64_t after) {
-    return before == after
+std::string ms(std::optional<std::uint64_t> ns) {
+    return ns ? ms(*ns) : "-";
+}
+
+std::string change(std::optional<std::uint64_t> before, std::optional<std::uint64_t> after) {
+    return before == after || !before || !after
                ? ""
-               : fmt::format("{}{}", before < after ? '+' : '-', ms(std::max(before, after) - std::min(before, after)));
+               : fmt::format("{}{}", *before < *after ? '+' : '-',
+                             ms(std::max(*before, *after) - std::min(*before, *after)));
 }
 
 std::string count_change(std::uint64_t before, std::uint64_t after) {
@@ -90,12 +95,12 @@ void print_task(Output& out, const DiffView& view, const TaskChange& task) {
     constexpr auto kRow = "{:<12} {:>6} {:>6} {:>6} {:>15} {:>15} {:>15}\n";
     for (std::size_t run = 0; run < kMarks.size(); ++run) {
         const TaskFiguresOfRun& of = task.figures[run];
-        out.print(fmt::runtime(kRow), run == 0 ? task.task : "", kMarks[run], of.jobs, of.missed,
-                  ms(of.response_ns_mean()), ms(of.response_ns_max), ms(of.blocking_ns_sum));
+        out.print(fmt::runtime(kRow), run == 0 ? task.task : "", kMarks[run], of.jobs, of.missed, ms(of.mean_ns()),
+                  ms(of.worst_ns()), ms(of.blocking_ns_sum));
     }
     const auto& [a, b] = task.figures;
     out.print(fmt::runtime(kRow), "", "", count_change(a.jobs, b.jobs), count_change(a.missed, b.missed),
-              change(a.response_ns_mean(), b.response_ns_mean()), change(a.response_ns_max, b.response_ns_max),
+              change(a.mean_ns(), b.mean_ns()), change(a.worst_ns(), b.worst_ns()),
               change(a.blocking_ns_sum, b.blocking_ns_sum));
     if (task.most) {
         print_job(out, view, *task.most);
@@ -144,6 +149,9 @@ void print_diff_text(Output& out, const DiffView& view) {
     out.print("{}\n{}\n", marked(out, 0, view.titles[0]), marked(out, 1, view.titles[1]));
     if (view.first) {
         print_first(out, view);
+    } else if (!view.are_same()) {
+        out.print("{} decisions, the same in the same order, but {}\n", view.runs[0]->decisions.size(),
+                  out.styled(Style::bad, "jobs differ"));
     } else {
         out.print("{} decisions, {}\n", view.runs[0]->decisions.size(),
                   out.styled(Style::good,

@@ -4,6 +4,7 @@
 
 #include "host/analyse/run_comparison.hpp"
 #include "host/cli/terminal/output.hpp"
+#include "host/text/format.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -21,6 +22,8 @@ struct DiffView {
     std::uint64_t context_lines = 0;
     std::optional<std::size_t> first{};                      // the first decision that differs
     std::optional<std::vector<analyse::TaskChange>> tasks{}; // none: the runs have no jobs to compare
+
+    [[nodiscard]] bool are_same() const { return !first && (!tasks || analyse::are_same(*tasks, tolerance)); }
 
     // The decision of a run; null after its end.
     [[nodiscard]] const analyse::RunDecision* decision(std::size_t run, std::size_t index) const {
@@ -40,6 +43,8 @@ struct DiffView {
 [[nodiscard]] std::string difference_text(const DiffView& view);
 
 void print_diff_text(Output& out, const DiffView& view);
+// The JSON of `remora diff`, which a page that compares has, too.
+void write_diff_json(fmt::memory_buffer& buffer, const DiffView& view);
 void print_diff_json(Output& out, const DiffView& view);
 
 } // namespace host::cli

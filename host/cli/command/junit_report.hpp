@@ -58,6 +58,9 @@ class JunitReport {
     // usage.
     [[nodiscard]] trace::ExitStatus write(trace::ExitStatus read, Context context);
 
+    // The document as it is: the trace was not read. Likewise.
+    [[nodiscard]] trace::ExitStatus store(Context context);
+
   private:
     struct Lines {
         std::string text;

@@ -1,131 +1,58 @@
 // SPDX-License-Identifier: MIT
 // remora report: a run as one HTML page.
-#include "host/analyse/oracle/oracle.hpp"
 #include "host/cli/command/raises_option.hpp"
-#include "host/cli/command/summary_view.hpp"
+#include "host/cli/command/report_comparison.hpp"
+#include "host/cli/command/report_live.hpp"
+#include "host/cli/command/report_reading.hpp"
+#include "host/cli/command/run_input.hpp"
 #include "host/cli/command/trace_input.hpp"
-#include "host/cli/command/verdict.hpp"
 #include "host/convert/output_file.hpp"
-#include "host/report/document.hpp"
 #include "host/text/escape.hpp"
 
 #include <memory>
-#include <set>
 
 namespace host::cli {
 
 namespace {
 
-using analyse::oracle::Finding;
-using analyse::oracle::Oracle;
-
-// With more intervals a browser takes longer to open the page, and more memory, than a reader waits for.
-constexpr std::uint64_t kIntervalsMax = 4'000'000;
-constexpr std::size_t kViolationsShown = 1000;
+// A million intervals take a browser about a second and 150 MB, on top of one second and 200 MB of any page. With more
+// than these a reader waits longer than three seconds.
+constexpr std::uint64_t kIntervalsMax = 2'000'000;
 
 struct ReportOptions {
     TraceInput input;
+    std::string other;  // a second trace; empty: none
+    std::string phases; // two of them, as phase_pair_of() takes them; empty: none
     std::string output;
     std::string raises;
     std::uint64_t intervals_max = kIntervalsMax;
+    bool live = false;
+    std::uint64_t port = 0; // of the live page; 0: one that is free
 };
 
-// One trace, read into tables.
-class Reading {
-  public:
-    Reading(const ReportOptions& options, std::optional<std::vector<schedule::Observed>> observed,
-            const formats::Trace& trace)
-        : m_axis({.from_ns = options.input.selection.from_ns, .to_ns = options.input.selection.to_ns})
-        , m_schedule(m_axis, options.intervals_max)
-        , m_latencies(std::move(observed))
-        , m_trace(trace) {}
-
-    void add(const trace::Event& event) {
-        const trace::TraceFacts& facts = m_trace.facts();
-        m_axis.saw(event, facts.clock.khz);
-        if (!event.metadata) {
-            m_cpus.insert(event.cpu);
-            ++m_head.events;
+// How the trace was opened, as another command takes it.
+std::vector<std::string> words_of(const trace::OpenOptions& options) {
+    std::vector<std::string> words;
+    const auto add = [&words](bool is_given, std::initializer_list<std::string> more) {
+        if (is_given) {
+            words.insert(words.end(), more);
         }
-        m_schedule.add(event, facts.clock.khz);
-        if (report::EventTables::concerns(event)) {
-            m_events.add(event, task_of(event));
-        }
-        m_oracle.add(event, facts);
-        m_latencies.add(event);
-    }
+    };
+    add(options.kind != trace::InputKind::detect, {"--from", std::string(formats::kind_name(options.kind))});
+    add(options.strict, {"--strict"});
+    add(options.salvage, {"--salvage"});
+    add(options.tsc_khz != 0, {"--tsc-khz", fmt::format("{}", options.tsc_khz)});
+    add(options.machine_clock, {"--machine-clock"});
+    add(!options.kernel.empty(), {"--kernel", text::escaped(options.kernel)});
+    return words;
+}
 
-    [[nodiscard]] std::vector<std::byte> finish(const std::string& title) {
-        const trace::TraceFacts& facts = m_trace.facts();
-        m_oracle.finish(facts);
-        m_latencies.finish();
-        m_schedule.finish(facts.names);
-        const Accounts accounts = accounts_of(m_trace);
-        const Verdict verdict = verdict_of(m_trace, accounts);
-        m_whole = verdict.whole;
-        m_head.trace = text::escaped(title);
-        m_head.verdict = verdict.text;
-        m_head.verdict_style = verdict.style == Style::good ? "good" : verdict.style == Style::bad ? "bad" : "warning";
-        m_head.lost = accounts.dropped + accounts.missing + accounts.skipped;
-        const analyse::oracle::Tally total = m_oracle.verdicts().total();
-        m_head.judgement.checked = total.checked;
-        m_head.judgement.undecided = total.undecided;
-        m_head.judgement.violations = total.violations;
-        m_head.judgement.relaxations = m_oracle.verdicts().relaxations();
-        m_head.tracing =
-            analyse::tracing_share(facts.cost, accounts.committed, {m_axis.last()}, m_cpus.size(),
-                                   facts.compensation ? facts.compensation->removed_meanwhile : lib::Ticks{});
-        return report::contents({.head = m_head,
-                                 .axis = m_axis,
-                                 .schedule = m_schedule,
-                                 .events = m_events,
-                                 .latencies = m_latencies,
-                                 .facts = facts});
-    }
-
-    [[nodiscard]] bool whole() const { return m_whole; }
-
-    // None: the page has all that was asked for.
-    [[nodiscard]] std::optional<std::int64_t> full_at_ns() const {
-        return m_schedule.is_full() ? m_axis.window().to_ns : std::nullopt;
-    }
-
-    [[nodiscard]] std::uint64_t intervals() const { return m_schedule.intervals(); }
-
-  private:
-    // Who logged the event, or whom it is about: the row + 1, 0: none.
-    [[nodiscard]] std::size_t task_of(const trace::Event& event) {
-        const bool has_task = event.row->par1.unit == tracer::Unit::context;
-        const std::uint32_t context = has_task ? event.par1 : m_schedule.running(event.cpu);
-        return context < schedule::kContexts
-                   ? m_schedule.tasks().number_of(static_cast<std::uint16_t>(context), *event.names) + 1
-                   : 0;
-    }
-
-    void note(const Finding& finding) {
-        if (m_head.judgement.shown.size() >= kViolationsShown) {
-            return;
-        }
-        const trace::Event& event = *finding.event;
-        m_head.judgement.shown.push_back(
-            {.at = m_axis.at(event.ticks),
-             .task = finding.task ? m_schedule.tasks().number_of(*finding.task, *event.names) + 1 : 0,
-             .rule = std::string(row_of(finding.rule).name),
-             .text = text::escaped(finding.text),
-             .file = text::escaped(m_trace.facts().chunks[event.source].file),
-             .record = event.record});
-    }
-
-    report::Axis m_axis;
-    report::ScheduleTables m_schedule;
-    analyse::Latencies m_latencies;
-    report::EventTables m_events{m_axis};
-    report::Head m_head;
-    Oracle m_oracle{[this](const Finding& finding) { note(finding); }, std::nullopt};
-    std::set<std::uint16_t> m_cpus;
-    const formats::Trace& m_trace;
-    bool m_whole = true;
-};
+Reading::Options reading_options(const ReportOptions& options, const TraceInput& input) {
+    return {.window = {.from_ns = input.selection.from_ns, .to_ns = input.selection.to_ns},
+            .intervals_max = options.intervals_max,
+            .title = input.path,
+            .words = words_of(input.options)};
+}
 
 void explain_full(const Reading& reading, const ReportOptions& options, Context context) {
     if (const auto end_ns = reading.full_at_ns()) {
@@ -136,37 +63,186 @@ void explain_full(const Reading& reading, const ReportOptions& options, Context 
     }
 }
 
-trace::ExitStatus report(const ReportOptions& options, Context context) {
-    auto raises = observed(options.raises);
-    if (!raises) {
-        context.err.print("remora report: {}: {}\n", text::escaped(options.raises), raises.error().text);
-        return trace::ExitStatus::usage;
+// Which options do not fit each other; empty: they do.
+std::string contradiction_in(const ReportOptions& options) {
+    const SelectionOptions& part = options.input.selection;
+    if (!options.other.empty() && !options.phases.empty()) {
+        return "--compare is for phases of one trace: leave it out, or OTHER";
     }
-    return with_trace(options.input, context, "reading", [&](formats::Trace& trace) {
-        const auto failed = [&](const convert::Failure& failure) {
-            context.err.print("remora report: {}: {}\n", text::escaped(options.output), failure.text);
-            return convert::status_of(failure.cause);
-        };
-        const auto destination =
-            convert::Destination::open(options.output, convert::Destination::Shape::file, options.input.path);
-        if (!destination) {
-            return failed(destination.error());
+    if (!options.phases.empty() && (part.from_ns || part.to_ns)) {
+        return "--compare is of whole phases: leave out --from and --to";
+    }
+    if (options.input.path == "-" && options.other == "-") {
+        return "standard input is one trace: store it in a file, and name that twice";
+    }
+    if (!options.live) {
+        return options.output.empty() ? "-o FILE is required"
+               : options.port != 0    ? "--port is that of --live"
+                                      : std::string();
+    }
+    return !options.other.empty() || !options.phases.empty() ? "a run that continues is not compared: leave out --live"
+           : !options.raises.empty()                         ? "--raises is for a run that has ended: not with --live"
+           : options.output == "-"                           ? "--live prints its address: -o needs a file"
+                                                             : std::string();
+}
+
+trace::ExitStatus live_report(const ReportOptions& options, Context context) {
+    return follow_live({.input = options.input,
+                        .reading = reading_options(options, options.input),
+                        .output = options.output,
+                        .port = static_cast<std::uint16_t>(options.port)},
+                       context);
+}
+
+// What the page is made of.
+struct Parts {
+    std::vector<std::vector<std::byte>> traces{};
+    std::vector<std::byte> comparison{};
+};
+
+// What is compared with what, collected while the traces are read.
+struct Compared {
+    analyse::Phrases phrases{};
+    analyse::Both<analyse::Run> runs{};
+    std::vector<analyse::RunPhase> phases{}; // of the only trace
+};
+
+trace::ExitStatus complain(Context context, const std::string& text) {
+    context.err.print("remora report: {}\n", text);
+    return trace::ExitStatus::usage;
+}
+
+// One trace; what was read of it is one more of the parts, unless nothing usable is in it.
+trace::ExitStatus read_trace(const ReportOptions& options, const TraceInput& input,
+                             std::optional<std::vector<schedule::Observed>> raises, Compared& compared, Parts& parts,
+                             Context context) {
+    return with_trace(input, context, "reading", [&](formats::Trace& trace) {
+        Reading reading(reading_options(options, input), std::move(raises), trace);
+        analyse::RunPhases phases;
+        std::optional<RunInput> run;
+        if (!options.other.empty() || !options.phases.empty()) {
+            run.emplace(compared.phrases, compared.runs.at(parts.traces.size()), input.selection);
         }
-        Reading reading(options, std::move(raises.value()), trace);
         for (trace::Event event; trace.next(event);) {
             reading.add(event);
+            phases.add(event);
+            if (run) {
+                run->add(event, trace.facts().clock.khz);
+            }
         }
-        const std::vector<std::vector<std::byte>> contents = {reading.finish(options.input.path)};
+        reading.finish();
+        if (run) {
+            run->finish(trace.facts().names);
+        }
         if (trace.facts().usable_events == 0) {
             return trace::ExitStatus::clean; // the caller reports it; an existing file is worth more than an empty page
         }
-        destination.value()->file().append(report::page(contents));
-        if (const auto committed = destination.value()->commit(); !committed) {
-            return failed(committed.error());
-        }
+        parts.traces.push_back(report::contents(reading.tables()));
+        compared.phases = phases.phases();
         explain_full(reading, options, context);
         return reading.whole() ? trace::ExitStatus::clean : trace::ExitStatus::damaged;
     });
+}
+
+// The phases of a trace from which a page was made without --compare: few traces have them, so that all decisions are
+// kept only of these, in a second pass. What is wrong with the trace was reported in the first one.
+void read_again(const TraceInput& input, Compared& compared) {
+    trace::Diagnostics silent([](std::string_view) {});
+    const auto trace = formats::Trace::open(input.path, input.options, silent);
+    if (!trace) {
+        compared.phases.clear();
+        return;
+    }
+    RunInput run(compared.phrases, compared.runs[0], input.selection);
+    for (trace::Event event; trace.value()->next(event);) {
+        run.add(event, trace.value()->facts().clock.khz);
+    }
+    run.finish(trace.value()->facts().names);
+}
+
+// Why the phases asked for cannot be compared; empty if they can.
+std::string contradiction_in(const std::optional<PhasePair>& pair, const Compared& compared, const std::string& path) {
+    const std::string name = text::escaped(path);
+    if (!pair) {
+        return {};
+    }
+    if (compared.phases.empty()) {
+        return name + " has no phases: user_event_0 does not number them from 1; two traces are compared with: "
+                      "remora report TRACE OTHER -o FILE";
+    }
+    const std::uint32_t greatest = std::max((*pair)[0], (*pair)[1]);
+    const bool is_there = std::min((*pair)[0], (*pair)[1]) > 0 && greatest <= compared.phases.size();
+    return is_there ? std::string() : fmt::format("{} has the phases 1 to {}", name, compared.phases.size());
+}
+
+bool is_usable(trace::ExitStatus status) {
+    return status == trace::ExitStatus::clean || status == trace::ExitStatus::damaged;
+}
+
+// All traces, and what differs. Without traces nothing can be written.
+trace::ExitStatus read_all(const ReportOptions& options, std::optional<std::vector<schedule::Observed>> raises,
+                           Parts& parts, Context context) {
+    Compared compared;
+    ReportOptions one = options;
+    one.intervals_max = options.other.empty() ? options.intervals_max : (options.intervals_max + 1) / 2;
+    trace::ExitStatus status = read_trace(one, options.input, std::move(raises), compared, parts, context);
+    if (!options.other.empty() && is_usable(status) && !parts.traces.empty()) {
+        TraceInput second = options.input;
+        second.path = options.other;
+        status = worse(status, read_trace(one, second, std::nullopt, compared, parts, context));
+        if (parts.traces.size() == 2) {
+            parts.comparison = compared_traces(compared.phrases, {&compared.runs[0], &compared.runs[1]},
+                                               {text::escaped(options.input.path), text::escaped(options.other)});
+        } else {
+            parts.traces.clear();
+        }
+        return status;
+    }
+    const std::optional<PhasePair> pair = phase_pair_of(options.phases);
+    if (parts.traces.empty()) {
+        return status;
+    }
+    if (const std::string problem = contradiction_in(pair, compared, options.input.path); !problem.empty()) {
+        parts.traces.clear();
+        return complain(context, problem);
+    }
+    const SelectionOptions& part = options.input.selection;
+    if (!pair && !compared.phases.empty() && options.input.path != "-" && !part.from_ns && !part.to_ns) {
+        read_again(options.input, compared);
+    }
+    if (!compared.runs[0].decisions.empty() && !compared.phases.empty()) {
+        parts.comparison = compared_phases(compared.phrases, compared.runs[0], compared.phases, pair);
+    }
+    return status;
+}
+
+trace::ExitStatus report(const ReportOptions& options, Context context) {
+    auto raises = observed(options.raises);
+    if (!raises) {
+        return complain(context, fmt::format("{}: {}", text::escaped(options.raises), raises.error().text));
+    }
+    const auto failed = [&](const convert::Failure& failure) {
+        context.err.print("remora report: {}: {}\n", text::escaped(options.output), failure.text);
+        return convert::status_of(failure.cause);
+    };
+    std::vector<std::string> inputs = {options.input.path};
+    if (!options.other.empty()) {
+        inputs.push_back(options.other);
+    }
+    const auto destination = convert::Destination::open(options.output, convert::Destination::Shape::file, inputs);
+    if (!destination) {
+        return failed(destination.error());
+    }
+    Parts parts;
+    const trace::ExitStatus status = read_all(options, std::move(raises.value()), parts, context);
+    if (parts.traces.empty()) {
+        return status;
+    }
+    destination.value()->file().append(report::page(parts.traces, parts.comparison));
+    if (const auto committed = destination.value()->commit(); !committed) {
+        return failed(committed.error());
+    }
+    return status;
 }
 
 } // namespace
@@ -176,16 +252,39 @@ void add_report(CommandLine& line, Context context) {
     const auto options = std::make_shared<ReportOptions>();
     options->input.options.whole_first = true; // the oracle never accuses on damaged data
     add_trace_options(command, options->input, "--to-time,--to", Part::span);
-    command.option("-o,--output", options->output, "the page; -: standard output").required();
+    command.option("OTHER", options->other, "a second trace: the page compares TRACE with it");
+    command
+        .option("--compare", options->phases,
+                "two phases of TRACE, such as 1,2: the page compares them at first. Of a trace with phases it can "
+                "compare any two")
+        .check([](const std::string& text) {
+            return phase_pair_of(text) ? "" : "must be the numbers of two different phases, like 1,2";
+        });
+    command.option("-o,--output", options->output,
+                   "the page; -: standard output. Required, but for --live: then written when the command ends");
     add_raises_option(command, options->raises);
+    command.flag(
+        "--live", options->live,
+        "TRACE is the memory of a machine that runs: serve a page that follows it, on 127.0.0.1, and print its "
+        "address; until Ctrl-C");
+    command.option("--port", options->port, "of --live: the port; default: one that is free")
+        .range(std::uint64_t{1}, std::uint64_t{65535});
     command
         .option("--intervals-max", options->intervals_max,
                 "of a longer trace the page has the first so many intervals, and an overview of the rest")
         .range(std::uint64_t{1}, std::uint64_t{1} << 32)
         .show_default();
     command.footer(
-        examples({"remora report out/udp -o run.html", "remora report out/udp -o part.html --from 100ms --to 200ms"}));
-    command.run([options, context] { return report(*options, context); });
+        examples({"remora report out/udp -o run.html", "remora report before/udp after/udp -o difference.html",
+                  "remora report out/udp -o part.html --from 100ms --to 200ms", "remora report out/ram --live"}));
+    command.run([options, context] {
+        const std::string contradiction = contradiction_in(*options);
+        if (!contradiction.empty()) {
+            context.err.print("remora report: {}\n", contradiction);
+            return trace::ExitStatus::usage;
+        }
+        return options->live ? live_report(*options, context) : report(*options, context);
+    });
 }
 
 } // namespace host::cli

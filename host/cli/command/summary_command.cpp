@@ -3,6 +3,7 @@
 #include "host/cli/command/raises_option.hpp"
 #include "host/cli/command/summary_view.hpp"
 #include "host/cli/command/trace_input.hpp"
+#include "host/schedule/pass.hpp"
 #include "host/text/escape.hpp"
 
 #include <memory>
@@ -27,24 +28,27 @@ trace::ExitStatus summarise(const SummaryInput& input, Context context) {
         analyse::Summary summary;
         analyse::Latencies latencies(std::move(raises.value()));
         analyse::TraceMetrics metrics;
+        schedule::Pass pass([&](const schedule::JobAccount& account) { metrics.add(account); });
         trace::Event event;
         analyse::Summary shown;
         Selection selection(input.selection);
+        const bool everything = selection.everything();
         while (trace.next(event)) {
             if (selection.in_span(event)) {
                 summary.add(event);
-                latencies.add(event);
-                metrics.add(event, trace.facts().clock.khz);
+                latencies.add(event, pass.take(event, trace.facts().clock.khz), pass.schedule());
             }
-            if (selection.everything() || selection.contains(event)) {
+            if (!everything && selection.contains(event)) {
                 shown.add(event);
             }
         }
         summary.finish();
         latencies.finish();
+        pass.finish();
         const Accounts accounts = accounts_of(trace);
         const Verdict verdict = verdict_of(trace, accounts);
-        const SummaryView view{input.path, trace, selection, summary, metrics, shown, latencies, accounts, verdict};
+        const SummaryView view{input.path, trace,    selection, summary, metrics, everything ? summary : shown,
+                               latencies,  accounts, verdict};
         input.json ? print_summary_json(context.out, view) : print_summary(context.out, view);
         return worse(status_of("summary", selection, trace, context),
                      verdict.whole ? trace::ExitStatus::clean : trace::ExitStatus::damaged);

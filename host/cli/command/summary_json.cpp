@@ -126,8 +126,10 @@ void add_task(Json& json, const SummaryView& view, std::uint16_t context, const 
     json.member("wcet_violations", figures.wcet_violations);
     json.member("inheritances", figures.inheritances);
     static const analyse::TaskMetrics none;
-    const auto metrics = view.metrics.tasks().find(context);
-    add_metrics(json, view, metrics != view.metrics.tasks().end() ? metrics->second : none);
+    const auto found = view.metrics.tasks().find(context);
+    const analyse::TaskMetrics& metrics = found != view.metrics.tasks().end() ? found->second : none;
+    json.member("missed", metrics.missed);
+    add_metrics(json, view, metrics);
     json.end_object();
 }
 

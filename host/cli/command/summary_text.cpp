@@ -168,6 +168,10 @@ void print_tasks(Output& out, const SummaryView& view) {
     if (shows_hosts_clock(view.trace)) {
         out.print("  {}\n", out.styled(Style::warning, kEmulatedNote));
     }
+    const auto missed_of = [&](std::uint16_t context) {
+        const auto found = view.metrics.tasks().find(context);
+        return found != view.metrics.tasks().end() ? found->second.missed : 0;
+    };
     for (const auto& [context, task] : view.summary.tasks()) {
         if (!view.selection.is_task(view.trace.facts().names, context)) {
             continue;
@@ -176,9 +180,9 @@ void print_tasks(Output& out, const SummaryView& view) {
                   cut(task_level(view, context), 10),
                   dash_if_zero(task.releases != 0 ? task.releases : task.activations), dash_if_zero(task.dispatches),
                   dash_if_zero(task.jobs), times.text(task.cpu_time), share(task.cpu_time, view.summary.duration()));
+        const std::uint64_t missed = missed_of(context);
         out.print("{} {:>5} {:>8}\n",
-                  out.styled(task.deadline_misses != 0 ? Style::bad : Style::plain,
-                             fmt::format("{:>7}", dash_if_zero(task.deadline_misses))),
+                  out.styled(missed != 0 ? Style::bad : Style::plain, fmt::format("{:>7}", dash_if_zero(missed))),
                   dash_if_zero(task.wcet_violations), dash_if_zero(task.inheritances));
     }
 }

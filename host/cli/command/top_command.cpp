@@ -96,7 +96,7 @@ class Screen {
                         name.empty() ? fmt::format("context {}", task.context) : text::escaped(name),
                         task.runs ? "running" : schedule::state_name(task.state), share(task.cpu_time, capacity),
                         static_cast<double>(ns(task.cpu_time_total, facts)) / kNsPerMs, task.dispatches, task.jobs,
-                        task.misses, task.misses_since);
+                        task.missed, task.missed_since);
         }
     }
 
@@ -124,7 +124,8 @@ class Screen {
             json.member("cpu_time_ns", ns(task.cpu_time_total, facts));
             json.member("dispatches", task.dispatches);
             json.member("jobs", task.jobs);
-            json.member("deadline_misses", task.misses);
+            json.member("missed", task.missed);
+            json.member("deadline_misses", task.deadline_misses);
             json.end_object();
         }
         json.end_array();

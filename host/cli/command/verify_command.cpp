@@ -7,6 +7,7 @@
 #include "host/analyse/time_check.hpp"
 #include "host/cli/command/finding_report.hpp"
 #include "host/cli/command/judged_trace.hpp"
+#include "host/schedule/pass.hpp"
 
 #include <array>
 #include <memory>
@@ -185,9 +186,11 @@ trace::ExitStatus judge(const VerifyInput& input, Context context, formats::Trac
                        .text = fault.text});
     });
     trace::Event event;
+    schedule::Pass pass([&](const schedule::JobAccount& account) { times.add(account, event); });
     while (trace.next(event)) {
-        check.add(event, trace.facts());
-        times.add(event, trace.facts().clock.khz);
+        check.add(event, trace.facts(), pass);
+        times.add(event);
+        pass.take(event, trace.facts().clock.khz);
     }
     check.finish(trace.facts());
     times.finish();

@@ -5,6 +5,7 @@
 
 #include "host/text/escape.hpp"
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 
@@ -16,6 +17,8 @@ using analyse::why::Found;
 using analyse::why::JobCase;
 using analyse::why::Wanted;
 using Which = analyse::why::Wanted::Which;
+
+constexpr std::uint64_t kJobMax = std::uint64_t{1} << 62;
 
 struct WhyOptions {
     TraceInput input;
@@ -30,8 +33,23 @@ Wanted wanted_by(const WhyOptions& options) {
                                 : Wanted{};
 }
 
+// Of a record with a wrong checksum nothing is concluded, and any job depends on those before it.
+bool is_damaged(const formats::Trace& trace) {
+    return std::ranges::any_of(trace.facts().chunks, &trace::ChunkReport::damaged);
+}
+
 ExplainedJob explain(const JobCase& job, double ticks_per_record) {
     return {job, job.account.is_known() ? std::optional(analyse::why::diagnose(job, ticks_per_record)) : std::nullopt};
+}
+
+// The first of a row of jobs, if what made it late made the one asked for late, too.
+std::optional<ExplainedJob> explain_first(const Found& found, double ticks_per_record) {
+    if (!found.first || !found.first->account.is_known() || !found.job->account.is_known()) {
+        return std::nullopt;
+    }
+    ExplainedJob first = explain(*found.first, ticks_per_record);
+    return analyse::why::explains(first.job, *first.diagnosis, *found.job) ? std::optional(std::move(first))
+                                                                           : std::nullopt;
 }
 
 // Why there is nothing to show.
@@ -67,16 +85,17 @@ trace::ExitStatus why(const WhyOptions& options, Context context) {
             context.err.print("remora why: {}\n", missing(options, found));
             return trace::ExitStatus::usage;
         }
+        const bool damaged = is_damaged(trace);
         const auto& cost = trace.facts().cost;
         const double ticks_per_record =
             cost && cost->rounds != 0 ? static_cast<double>(cost->enabled_ticks_x256) / 256 : 0;
         const WhyView view{.path = options.input.path,
                            .trace = trace,
                            .found = found,
-                           .asked = explain(*found.job, ticks_per_record),
-                           .first = found.first && found.job->account.is_known() && found.first->account.is_known()
-                                        ? std::optional(explain(*found.first, ticks_per_record))
-                                        : std::nullopt,
+                           .asked =
+                               damaged ? ExplainedJob{*found.job, std::nullopt} : explain(*found.job, ticks_per_record),
+                           .first = damaged ? std::nullopt : explain_first(found, ticks_per_record),
+                           .damaged = damaged,
                            .ticks_per_record = ticks_per_record};
         options.input.json ? print_why_json(context.out, view) : print_why(context.out, view);
         return trace::ExitStatus::clean;
@@ -90,12 +109,17 @@ void add_why(CommandLine& line, Context context) {
                                           "cause if it was late, and what would have been needed");
     const auto options = std::make_shared<WhyOptions>();
     add_trace_options(command, options->input);
-    command.option("--task", options->input.selection.task, "the task: its name or its context").required();
+    command.option("--task", options->input.selection.task, "the task: its name or its context")
+        .required()
+        .check([](const std::string& text) { return text.empty() ? "must be a name or a context" : ""; });
     const Option worst = command.flag("--worst", options->worst, "the job with the greatest response time (default)");
     Option first_miss = command.flag("--first-miss", options->first_miss,
                                      "the first job that missed its deadline; if none did, as --worst");
     first_miss.excludes(worst);
-    command.option("--job", options->job, "the job of this number, from 1").excludes(worst).excludes(first_miss);
+    command.option("--job", options->job, "the job of this number, from 1")
+        .range(1, kJobMax)
+        .excludes(worst)
+        .excludes(first_miss);
     command.flag("--json", options->input.json, "as JSON");
     command.footer(examples({"remora why out/udp --task late", "remora why out/udp --task late --first-miss",
                              "remora why out/udp --task control --job 3 --json"}));

@@ -13,6 +13,7 @@ namespace host::cli {
 
 namespace {
 
+using analyse::why::Cause;
 using analyse::why::Finding;
 using analyse::why::JobCase;
 using schedule::Part;
@@ -29,6 +30,7 @@ class WhyJson {
         m_json.begin_object();
         m_json.member("version", kJsonVersion);
         m_json.member("clock_is_the_hosts", m_view.trace.facts().clock.mode == tracer::ClockMode::emulated);
+        m_json.member("damaged", m_view.damaged);
         m_json.member("jobs", m_view.found.jobs);
         m_json.member("jobs_late", m_view.found.late);
         m_json.member("jobs_unknown", m_view.found.unknown);
@@ -38,7 +40,9 @@ class WhyJson {
         m_view.first ? job(*m_view.first) : m_json.value(nullptr);
         m_json.member("row", m_view.first ? std::optional(m_view.found.row) : std::nullopt);
         const auto& diagnosis = m_view.explained().diagnosis;
-        const bool named = diagnosis && !diagnosis->findings.empty() && (!diagnosis->lateness || diagnosis->is_late());
+        const bool named = diagnosis && !diagnosis->findings.empty() &&
+                           (!diagnosis->lateness || diagnosis->needed != 0 ||
+                            (diagnosis->is_late() && diagnosis->findings.front().cause == Cause::unknown));
         m_json.member("cause", named ? std::optional(analyse::why::cause_name(diagnosis->findings.front().cause))
                                      : std::nullopt);
         m_json.end_object();
@@ -125,6 +129,7 @@ class WhyJson {
         }
         m_json.end_array();
         m_json.member("needed", explained.diagnosis->needed);
+        time("together", explained.diagnosis->together);
     }
 
     void culprit(const JobCase& job, const schedule::Culprit& culprit, lib::Ticks ticks) {
@@ -148,13 +153,18 @@ class WhyJson {
         m_json.begin_object();
         m_json.member("cause", analyse::why::cause_name(finding.cause));
         time("gain", finding.gain);
+        time("took", finding.took);
         m_json.member("who", finding.who != schedule::kUnknownContext ? std::optional(finding.who) : std::nullopt);
         m_json.begin_array("tasks");
         for (const std::uint32_t task : finding.tasks) {
             m_json.value(task);
         }
         m_json.end_array();
-        place("from", finding.place);
+        if (finding.longest.value != 0) {
+            place("from", finding.place);
+        } else { // it is at no place
+            m_json.member("from", nullptr);
+        }
         m_json.member("text", text.what);
         m_json.member("without", text.without);
         m_json.end_object();

@@ -101,7 +101,8 @@ class WhyText {
                                        facts.number, at(facts.release), record(job.released));
         if (!explained.diagnosis) {
             add(text);
-            add(not_known(job.account.unaccounted));
+            add(m_view.damaged ? "why is not known: the trace is damaged, and nothing is concluded from it"
+                               : not_known(job.account.unaccounted));
             return;
         }
         text += fmt::format(", ended{} at {} ({})", how(facts.outcome), at(*facts.end), record(job.ended));
@@ -173,36 +174,43 @@ class WhyText {
             return;
         }
         const auto late = static_cast<std::uint64_t>(*diagnosis.lateness);
-        add("cause: " + main.what);
-        const Finding& front = diagnosis.findings.front();
-        if (diagnosis.needed == 1) {
-            add(fmt::format("without {}: on time{}", main.without,
-                            front.gain.value >= late
-                                ? fmt::format(", with {} to spare", time({front.gain.value - late}))
-                                : std::string()));
-        } else {
-            add_together(explained, late);
+        if (diagnosis.needed == 0) {
+            add_shares(explained, late);
+            return;
         }
-        add_others(explained, std::max<std::size_t>(diagnosis.needed, 1));
+        add("cause: " + main.what);
+        const std::string spare =
+            diagnosis.together.value >= late
+                ? fmt::format("on time, with {} to spare", time({diagnosis.together.value - late}))
+                : std::string("on time");
+        if (diagnosis.needed == 1) {
+            add(fmt::format("without {}: {}", main.without, spare));
+        } else {
+            add_together(explained, spare);
+        }
+        add_others(explained, diagnosis.needed);
     }
 
     // No single cause suffices.
-    void add_together(const ExplainedJob& explained, std::uint64_t late) {
+    void add_together(const ExplainedJob& explained, std::string_view spare) {
         const Diagnosis& diagnosis = *explained.diagnosis;
-        lib::Ticks sum = diagnosis.findings.front().gain;
-        for (std::size_t i = 1; i < diagnosis.needed; ++i) {
-            sum = sum + diagnosis.findings[i].gain;
-            if (i < kTogetherMax) {
-                add("  and: " + text_of(m_view, explained, diagnosis.findings[i]).what);
-            }
+        for (std::size_t i = 1; i < std::min(diagnosis.needed, kTogetherMax); ++i) {
+            add("  and: " + text_of(m_view, explained, diagnosis.findings[i]).what);
         }
         if (diagnosis.needed > kTogetherMax) {
             add(fmt::format("  and {} more", diagnosis.needed - kTogetherMax));
         }
-        add(diagnosis.needed != 0
-                ? fmt::format("without all of these, {}: on time, with {} to spare", time(sum),
-                              time({sum.value - late}))
-                : fmt::format("it was {} late; the records do not explain all of that", time({late})));
+        add(fmt::format("only without {}: {}", diagnosis.needed == 2 ? "both" : "all of these", spare));
+    }
+
+    // Nothing that is a fault, or could be avoided, explains it.
+    void add_shares(const ExplainedJob& explained, std::uint64_t late) {
+        const auto& findings = explained.diagnosis->findings;
+        const bool unknown = findings.front().cause == analyse::why::Cause::unknown;
+        add(fmt::format("cause: {}; it was {} late", unknown ? "not known" : "no single one suffices", time({late})));
+        for (std::size_t i = 0; i < std::min(findings.size(), kTogetherMax); ++i) {
+            add("  share: " + text_of(m_view, explained, findings[i]).what);
+        }
     }
 
     void add_others(const ExplainedJob& explained, std::size_t from) {
@@ -245,9 +253,10 @@ class WhyText {
 };
 
 Style style_of(std::string_view line) {
-    return line.starts_with("cause:")                                   ? Style::bad
-           : line.starts_with("without") || line.starts_with("on time") ? Style::good
-                                                                        : Style::plain;
+    return line.starts_with("cause:") ? Style::bad
+           : line.starts_with("without") || line.starts_with("only without") || line.starts_with("on time")
+               ? Style::good
+               : Style::plain;
 }
 
 } // namespace
@@ -255,10 +264,11 @@ Style style_of(std::string_view line) {
 void print_why(Output& out, const WhyView& view) {
     std::vector<std::string> lines = WhyText(view).lines();
     // Long names may fill more lines than there are: what is least important goes first.
-    for (const std::string_view least : {"also:", "  and", ""}) {
+    for (const std::string_view least : {"also:", "  share", "  and", ""}) {
         while (lines.size() > kLinesMax) {
             const auto last = std::ranges::find_if(lines.rbegin() + 1, lines.rend(), [&](const std::string& line) {
-                return line.starts_with(least) && !line.starts_with("cause:") && !line.starts_with("without");
+                return line.starts_with(least) && !line.starts_with("cause:") && !line.starts_with("without") &&
+                       !line.starts_with("only");
             });
             if (last == lines.rend()) {
                 break;

@@ -23,6 +23,7 @@ struct WhyView {
     const analyse::why::Found& found;
     ExplainedJob asked;
     std::optional<ExplainedJob> first; // of the row of late jobs, if the one asked for began late because of it
+    bool damaged = false;              // the trace: nothing is concluded
     double ticks_per_record = 0;       // 0: not known
 
     [[nodiscard]] const ExplainedJob& explained() const { return first ? *first : asked; }

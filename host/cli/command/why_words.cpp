@@ -5,6 +5,7 @@
 #include "host/text/escape.hpp"
 #include "host/text/format.hpp"
 #include "host/trace/value_text.hpp"
+#include "lib/wire_numbers.hpp"
 
 #include <algorithm>
 
@@ -22,6 +23,7 @@ using tracer::Unit;
 
 constexpr std::size_t kNamesMax = 3;
 constexpr std::size_t kNameBytes = 40;
+constexpr std::uint32_t kKindShift = 16; // of the parameter of task_block
 
 std::string name_of(const trace::Names& names, Unit unit, std::uint32_t number, std::string_view kind) {
     const std::string_view name = number < schedule::kContexts ? names.find(unit, number) : std::string_view();
@@ -87,7 +89,7 @@ class Words {
         , m_job(explained.job)
         , m_finding(finding)
         , m_khz(view.trace.facts().clock.khz)
-        , m_gain(time(finding.gain)) {}
+        , m_took(time(finding.took)) {}
 
     [[nodiscard]] FindingText text() const {
         const Finding& finding = m_finding;
@@ -98,29 +100,29 @@ class Words {
         case Cause::lock_across_wait: {
             const std::string held = fmt::format("{} held {} and waited for {}", who, mutex_of(m_names, finding.object),
                                                  trace::wait_text(m_names, finding.wait));
-            return {fmt::format("a lock held across a wait: for {} {}", m_gain, held),
-                    fmt::format("the {} for which {}", m_gain, held)};
+            return {fmt::format("a lock held across a wait: for {} {}", m_took, held),
+                    fmt::format("the {} for which {}", m_took, held)};
         }
         case Cause::own_overrun:
             return {fmt::format("an overrun: the job executed {} and declares {}",
                                 time(m_job.account.part(Part::execution)), declared(finding.who)),
-                    fmt::format("the {} that it executed beyond that", m_gain)};
+                    fmt::format("the {} that it executed beyond that", m_took)};
         case Cause::others_overrun:
             return others_overrun();
         case Cause::server_budget:
             return server_budget();
         case Cause::priority_order:
-            return {fmt::format("the order of priorities: tasks with later deadlines preceded it for {}: {}", m_gain,
+            return {fmt::format("the order of priorities: tasks with later deadlines preceded it for {}: {}", m_took,
                                 names(finding.tasks)),
-                    fmt::format("the {} of jobs with later deadlines (earliest deadline first)", m_gain)};
+                    fmt::format("the {} of jobs with later deadlines (earliest deadline first)", m_took)};
         case Cause::interrupts_off:
-            return {fmt::format("interrupts off: {} kept them off for {}, {} in one piece{}", who, m_gain,
+            return {fmt::format("interrupts off: {} kept them off for {}, {} in one piece{}", who, m_took,
                                 time(finding.longest), has_section() ? "" : " (CLI_STI=ON records the sections)"),
-                    fmt::format("the {} for which {} kept interrupts off", m_gain, who)};
+                    fmt::format("the {} for which {} kept interrupts off", m_took, who)};
         case Cause::critical_section:
-            return {fmt::format("a critical section: it waited {} for {}, which {} held{}", m_gain,
+            return {fmt::format("a critical section: it waited {} for {}, while {} ran{}", m_took,
                                 mutex_of(m_names, finding.object), who, protocol()),
-                    fmt::format("the {} for which {} held {}", m_gain, who, mutex_of(m_names, finding.object))};
+                    fmt::format("the {} for which {} ran with {}", m_took, who, mutex_of(m_names, finding.object))};
         case Cause::interrupt_load:
         case Cause::late_event:
         case Cause::tracing:
@@ -175,27 +177,18 @@ class Words {
         const bool none = found != m_job.protocols.end() && found->second == lib::MutexProtocol::none;
         const std::string ran = fmt::format("{} ran while {} held {}", names(m_finding.tasks),
                                             task_of(m_names, m_finding.who), mutex_of(m_names, m_finding.object));
-        return {fmt::format("priority inversion without bound: for {} {}{}", m_gain, ran,
+        return {fmt::format("priority inversion without bound: for {} {}{}", m_took, ran,
                             none ? ", which has no inheritance (protocol none)" : protocol()),
-                fmt::format("the {} for which {}", m_gain, ran)};
+                fmt::format("the {} for which {}", m_took, ran)};
     }
 
     [[nodiscard]] FindingText others_overrun() const {
-        std::string who;
-        std::size_t shown = 0;
-        for (const std::uint32_t task : m_finding.tasks) {
-            const auto other = m_job.others.find(task);
-            if (other == m_job.others.end() || shown++ == kNamesMax) {
-                break;
-            }
-            const bool seen = other->second.greatest > lib::Ticks{};
-            who += fmt::format("{}{} declares {}{}", shown == 1 ? "" : ", ", task_of(m_names, task), declared(task),
-                               seen ? fmt::format(" and executed {}", time(other->second.greatest)) : "");
-        }
+        const bool own = m_finding.who == m_job.account.job.context;
         const std::string since =
             m_finding.since ? " since " + moment(*m_finding.since) : std::string(" within the job");
-        return {fmt::format("overruns: {}", who),
-                fmt::format("the {} executed beyond what is declared{}", m_gain, since)};
+        return {fmt::format("an overrun: {}{} declares {} and executed {}", own ? "an earlier job of " : "",
+                            task_of(m_names, m_finding.who), declared(m_finding.who), time(m_finding.greatest)),
+                fmt::format("the {} executed beyond that{}", m_took, since)};
     }
 
     // A time of the trace, by its distance from the end of the job.
@@ -217,14 +210,16 @@ class Words {
                 : server + " is short of budget";
         std::string what =
             fmt::format("the budget: {}, and the job executed {}", has, time(m_job.account.part(Part::execution)));
-        if (facts && facts->waited > lib::Ticks{}) {
+        if (facts && facts->exhausted != 0 && !throttled()) {
             what += fmt::format("; used up {} times, its deadline postponed each time", facts->exhausted);
             return {what, m_finding.decisive
                               ? fmt::format("the {} by which its budget is below what it executed", shortage())
-                              : fmt::format("the {} for which others ran after that", m_gain)};
+                              : fmt::format("the {} for which others ran after that", m_took)};
         }
-        return {what, fmt::format("the {} for which {} had no budget", m_gain, server)};
+        return {what, fmt::format("the {} for which {} had no budget", m_took, server)};
     }
+
+    [[nodiscard]] bool throttled() const { return m_job.share_of(Part::interference, By::throttling) > lib::Ticks{}; }
 
     // What it executed beyond the budget before its first deadline.
     [[nodiscard]] std::string shortage() const {
@@ -236,31 +231,34 @@ class Words {
 
     // What is no fault by itself.
     [[nodiscard]] FindingText expected() const {
-        const std::string without = fmt::format("the {} of ", m_gain);
+        const std::string without = fmt::format("the {} of ", m_took);
         switch (m_finding.cause) {
         case Cause::interrupt_load: {
             const std::string interrupt = interrupt_of(m_names, m_finding.who);
             const auto count = m_job.interrupts.find(m_finding.who);
-            return {fmt::format("interrupts: {} came {} times and took {}", interrupt,
-                                count != m_job.interrupts.end() ? grouped(count->second) : "some", m_gain),
-                    without + interrupt};
+            const std::string came = count == m_job.interrupts.end() ? " had begun before the release"
+                                     : count->second == 1            ? " came once"
+                                                          : fmt::format(" came {} times", grouped(count->second));
+            return {fmt::format("interrupts: {}{} and took {}", interrupt, came, m_took), without + interrupt};
         }
         case Cause::late_event: {
             const std::string object = trace::wait_text(m_names, m_finding.object);
-            return {fmt::format("a wait: it waited {} for {}, until {} ended that", m_gain, object,
-                                executor_of(m_names, m_finding.ended_by)),
-                    fmt::format("the {} for which it waited for {}", m_gain, object)};
+            const bool delay = m_finding.object >> kKindShift == static_cast<std::uint32_t>(lib::WaitKind::delay);
+            return {fmt::format("a wait: it waited {} for {}, until {} ended that{}", m_took, object,
+                                executor_of(m_names, m_finding.ended_by),
+                                delay ? " (how long a delay it asked for is not recorded)" : ""),
+                    fmt::format("the {} for which it waited for {}", m_took, object)};
         }
         case Cause::tracing:
-            return {fmt::format("tracing: {} records cost about {}", grouped(m_job.account.records), m_gain),
+            return {fmt::format("tracing: {} records cost about {}", grouped(m_job.account.records), m_took),
                     without + "tracing"};
         case Cause::load:
-            return {fmt::format("load: tasks that precede it ran for {}: {}", m_gain, names(m_finding.tasks)),
+            return {fmt::format("load: tasks that precede it ran for {}: {}", m_took, names(m_finding.tasks)),
                     without + names(m_finding.tasks)};
         case Cause::execution:
-            return {fmt::format("its own execution: {}", m_gain), without + "its own execution"};
+            return {fmt::format("its own execution: {}", m_took), without + "its own execution"};
         case Cause::kernel:
-            return {fmt::format("the kernel: switches and decisions took {}", m_gain), without + "the kernel"};
+            return {fmt::format("the kernel: switches and decisions took {}", m_took), without + "the kernel"};
         case Cause::missing_inheritance:
         case Cause::lock_across_wait:
         case Cause::own_overrun:
@@ -272,14 +270,17 @@ class Words {
         case Cause::unknown:
             break;
         }
-        return {fmt::format("not known: no record says what ran for {}", m_gain), without + "what is not known"};
+        return {m_finding.object != 0 ? fmt::format("not known: it waited {} for {}, and no record says who held it",
+                                                    m_took, mutex_of(m_names, m_finding.object))
+                                      : fmt::format("not known: no record says what ran for {}", m_took),
+                without + "what is not known"};
     }
 
     const trace::Names& m_names;
     const JobCase& m_job;
     const Finding& m_finding;
     std::uint32_t m_khz;
-    std::string m_gain;
+    std::string m_took;
 };
 
 } // namespace

@@ -187,6 +187,13 @@ std::string_view form_of(FigureUnit unit) {
     return kForms[static_cast<std::size_t>(unit)];
 }
 
+// Letters or a percent sign: no part of a number.
+bool is_unit(std::string_view word) {
+    return std::ranges::all_of(word, [](char character) {
+        return (character >= 'a' && character <= 'z') || (character >= 'A' && character <= 'Z') || character == '%';
+    });
+}
+
 // What follows the figure; `end` is the column after the last word.
 std::optional<Wrong> take_value(std::span<const Word> rest, std::size_t end, Expectation& expectation) {
     const FigureUnit unit = expectation.figure->unit;
@@ -206,13 +213,19 @@ std::optional<Wrong> take_value(std::span<const Word> rest, std::size_t end, Exp
     if (rest.empty()) {
         return Wrong{end, fmt::format("{} must follow", form_of(unit))};
     }
-    std::string text;
-    for (const Word& word : rest) { // 3 ms is 3ms
-        text += word.text;
+    const std::size_t column = rest.front().column;
+    std::string text = rest.front().text;
+    if (rest.size() > 1 && is_unit(rest[1].text)) { // 3 ms is 3ms
+        text += rest[1].text;
+        rest = rest.subspan(1);
+    }
+    if (rest.size() > 1) {
+        return Wrong{rest[1].column,
+                     fmt::format("nothing may follow {}: it is compared with one value", text::escaped(text))};
     }
     const auto value = value_of(unit, text);
     if (!value) {
-        return Wrong{rest.front().column, fmt::format("{} is not {}", text::escaped(text), form_of(unit))};
+        return Wrong{column, fmt::format("{} is not {}", text::escaped(text), form_of(unit))};
     }
     expectation.value = *value;
     return std::nullopt;
@@ -259,6 +272,10 @@ bool Expectation::holds_for(long double found) const {
 }
 
 Expectations parse_expectations(std::string_view text_untrusted) {
+    constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF"; // editors of some systems begin a text with it
+    if (text_untrusted.starts_with(kByteOrderMark)) {
+        text_untrusted.remove_prefix(kByteOrderMark.size());
+    }
     Expectations expectations;
     std::size_t number = 0;
     while (!text_untrusted.empty()) {

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <chrono>
 #include <memory>
 #include <optional>
 
@@ -31,8 +32,11 @@ std::string sql_quoted(std::string_view text) {
 
 class Asked {
   public:
-    Asked(const std::string& path, const trace::OpenOptions& options) {
-        sql::Source::Options source{.path = path, .open = options};
+    explicit Asked(const AskOptions& options)
+        : m_limit(options.limit) {
+        sql::Source::Options source{.path = options.path, .open = options.open, .watch = [this](std::uint64_t) {
+                                        return !m_end || std::chrono::steady_clock::now() < *m_end;
+                                    }};
         source.open.machine_clock = true; // as in `remora sql`
         if (auto opened = sql::Source::open(source, [](std::string_view) {})) {
             m_source = std::move(opened.value());
@@ -47,7 +51,16 @@ class Asked {
     struct Answer {
         std::vector<std::string> values; // of all rows; without NULL
         std::string failure;
+        bool stopped = false;
     };
+
+    // A statement of the file, within the limit of time.
+    Answer ask_limited(std::string_view statement) {
+        m_end = std::chrono::steady_clock::now() + m_limit;
+        Answer answer = ask(statement);
+        m_end.reset();
+        return answer;
+    }
 
     Answer ask(std::string_view statement) {
         Answer answer;
@@ -66,7 +79,10 @@ class Asked {
                                                                  return true;
                                                              }});
         if (failure) {
-            answer.failure = text::escaped(failure->text);
+            answer.stopped = failure->stopped;
+            answer.failure = failure->stopped ? fmt::format("no answer within {} s (--timeout)",
+                                                            std::chrono::duration<double>(m_limit).count())
+                                              : text::escaped(failure->text);
         }
         return answer;
     }
@@ -74,6 +90,8 @@ class Asked {
     [[nodiscard]] ExitStatus status() const { return m_database == nullptr ? ExitStatus::usage : m_source->status(); }
 
   private:
+    std::chrono::milliseconds m_limit;
+    std::optional<std::chrono::steady_clock::time_point> m_end; // of the statement that is being asked
     std::unique_ptr<sql::Source> m_source;
     std::unique_ptr<sql::Database> m_database;
 };
@@ -133,10 +151,10 @@ ExpectationOutcome asked_outcome(const Expectation& expectation, Asked& asked) {
     const std::string first = sql_quoted(expectation.names.front());
     const std::string second = sql_quoted(expectation.names.back());
     const bool own = expectation.figure->query.empty(); // sql STATEMENT
-    const Asked::Answer answer = asked.ask(own ? expectation.names.front()
-                                               : fmt::format(fmt::runtime(expectation.figure->query), first, second));
+    const Asked::Answer answer = own ? asked.ask_limited(expectation.names.front())
+                                     : asked.ask(fmt::format(fmt::runtime(expectation.figure->query), first, second));
     if (!answer.failure.empty()) {
-        return {.invalid = true, .found = answer.failure};
+        return {.invalid = true, .stopped = answer.stopped, .found = answer.failure};
     }
     if (answer.values.empty()) {
         return {.found = "nothing"};
@@ -154,22 +172,27 @@ ExpectationOutcome asked_outcome(const Expectation& expectation, Asked& asked) {
 
 } // namespace
 
-OutcomesOfTrace outcomes_of(std::span<const Expectation> expectations, const std::string& path,
-                            const trace::OpenOptions& options, const JudgedTrace& judged) {
+OutcomesOfTrace outcomes_of(std::span<const Expectation> expectations, const AskOptions& options,
+                            const JudgedTrace& judged) {
     OutcomesOfTrace result;
-    std::optional<Asked> asked;
+    std::unique_ptr<Asked> asked; // at one address: its source asks it for the time
     for (const Expectation& expectation : expectations) {
         const bool known = expectation.figure->query.empty() && !expectation.figure->words.starts_with("sql ");
-        if (!known && !asked) {
-            asked.emplace(path, options);
+        if (!known && asked == nullptr) {
+            asked = std::make_unique<Asked>(options);
         }
-        result.outcomes.push_back(known ? judged_outcome(expectation, judged) : asked_outcome(expectation, *asked));
-        result.status = !result.outcomes.back().invalid ? result.status : ExitStatus::usage;
+        ExpectationOutcome outcome = known ? judged_outcome(expectation, judged) : asked_outcome(expectation, *asked);
+        const ExitStatus status = outcome.stopped   ? ExitStatus::timeout
+                                  : outcome.invalid ? ExitStatus::usage
+                                  : outcome.holds   ? ExitStatus::clean
+                                                    : ExitStatus::damaged;
+        result.status = std::max({result.status, status, asked != nullptr ? asked->status() : ExitStatus::clean});
+        if (outcome.stopped) {
+            asked.reset(); // a source that was stopped remains so
+        }
+        result.outcomes.push_back(std::move(outcome));
     }
-    if (std::ranges::any_of(result.outcomes, [](const ExpectationOutcome& outcome) { return !outcome.holds; })) {
-        result.status = std::max(result.status, ExitStatus::damaged);
-    }
-    return asked ? OutcomesOfTrace{std::move(result.outcomes), std::max(result.status, asked->status())} : result;
+    return result;
 }
 
 } // namespace host::cli

@@ -7,6 +7,7 @@
 #include "host/trace/diagnostics.hpp"
 #include "host/trace/open_options.hpp"
 
+#include <chrono>
 #include <span>
 #include <string>
 #include <vector>
@@ -15,7 +16,8 @@ namespace host::cli {
 
 struct ExpectationOutcome {
     bool holds = false;
-    bool invalid = false; // an SQL statement that SQLite refuses, or that does not yield one number
+    bool invalid = false; // an SQL statement that SQLite refuses, that does not yield one number, or takes too long
+    bool stopped = false; // it takes too long
     std::string found;    // printable
 };
 
@@ -30,8 +32,16 @@ struct OutcomesOfTrace {
     trace::ExitStatus status = trace::ExitStatus::clean;
 };
 
-// Reads the trace again: path is no pipe. Diagnostics of this reading are those of the first one, and not repeated.
-[[nodiscard]] OutcomesOfTrace outcomes_of(std::span<const Expectation> expectations, const std::string& path,
-                                          const trace::OpenOptions& options, const JudgedTrace& judged);
+// How the trace is asked.
+struct AskOptions {
+    std::string path; // no pipe: the trace is read again
+    trace::OpenOptions open;
+    std::chrono::milliseconds limit{}; // of each statement `sql`
+};
+
+// Diagnostics of this reading are those of the first one, and not repeated. status: damaged if an expectation does not
+// hold; usage if one is invalid; timeout if a statement takes longer than the limit.
+[[nodiscard]] OutcomesOfTrace outcomes_of(std::span<const Expectation> expectations, const AskOptions& options,
+                                          const JudgedTrace& judged);
 
 } // namespace host::cli

@@ -71,7 +71,12 @@ bool ImageLookup::found_at(const std::string& place, std::uint64_t image_id) {
 }
 
 void ImageLookup::search(std::uint64_t image_id, const std::string& trace_file) {
-    const std::string beside = std::filesystem::path(trace_file).parent_path().string();
+    // A chunk in a container (a machine's memory, a capture, a ramdisk) is named after it: beside that.
+    std::filesystem::path folder = std::filesystem::path(trace_file).parent_path();
+    for (std::error_code ignored; std::filesystem::is_regular_file(folder, ignored);) {
+        folder = folder.parent_path();
+    }
+    const std::string beside = folder.string();
     const char* const named = std::getenv(kPlaces); // NOLINT(concurrency-mt-unsafe): no thread changes it
     std::string places =
         fmt::format("{}:{}:{}", beside.empty() ? "." : beside, named != nullptr ? named : "", kBuildPlace);

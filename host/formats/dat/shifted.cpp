@@ -85,6 +85,7 @@ class Search {
 
   private:
     void find_places();
+    [[nodiscard]] std::uint64_t pass_records(std::uint64_t offset, lib::Ticks& last);
     [[nodiscard]] bool ends_chunk(std::uint64_t offset, const tracer::Record& record);
     [[nodiscard]] bool carries_on_header(std::uint64_t offset);
     [[nodiscard]] std::optional<std::uint64_t> find_run(std::uint64_t broken);
@@ -203,6 +204,23 @@ std::uint64_t Search::first_of_run(std::uint64_t offset) {
     return offset;
 }
 
+// What most of a chunk is: the slots that the window holds and that look like records, none of them of a chunk_begin.
+// Returns the offset after them; last: in and out, the stamp of the slot before it.
+std::uint64_t Search::pass_records(std::uint64_t offset, lib::Ticks& last) {
+    std::span<const std::byte> slots = m_window.from(offset);
+    slots = slots.first(std::min<std::size_t>(slots.size(), (m_end - offset) / kSlot * kSlot));
+    while (!slots.empty()) {
+        const tracer::Record record = load_record(slots.data());
+        if (record.event_code() == trace::kCodeOf<"chunk_begin"> || !looks_like_a_record(record, last)) {
+            break;
+        }
+        last = record.stamp();
+        slots = slots.subspan(kSlot);
+        offset += kSlot;
+    }
+    return offset;
+}
+
 void Search::find_places() {
     if (const std::uint64_t run = m_end - std::min(m_end, kRunMin * kSlot); run > m_begin && is_run(run, true)) {
         m_near = m_window.at(run)->stamp();
@@ -219,8 +237,9 @@ void Search::find_places() {
         }
         if (looks_like_a_record(*record, last.value_or(record->stamp()))) {
             last = record->stamp();
-            m_near = offset >= m_run + kRunMin * kSlot ? last : m_near;
-            offset += kSlot;
+            const std::uint64_t end = pass_records(offset + kSlot, *last);
+            m_near = end - kSlot >= m_run + kRunMin * kSlot ? last : m_near;
+            offset = end;
             continue;
         }
         const auto resumed = find_run(offset);

@@ -24,8 +24,10 @@ function showHead(trace, times, showViolations) {
     ].filter((text) => text !== "").join("  \u00b7  "));
     const chips = head.append("div").attr("class", "chips");
     chip(chips, facts.verdict_style, "trace", facts.verdict);
-    chip(chips, misses > 0 ? "bad" : "good", "deadlines",
-         misses > 0 ? `${grouped(misses)} missed (n: next)` : "none missed");
+    const where = trace.isPart ? " in the whole trace" : "";
+    const isKnown = facts.verdict_style === "good" && trace.tasks.some((task) => task.deadlines.length > 0);
+    chip(chips, misses > 0 ? "bad" : isKnown ? "good" : "plain", "deadlines",
+         misses > 0 ? `${grouped(misses)} missed${where} (n: next)` : "no miss recorded");
     showOracle(chips, facts.oracle, showViolations);
     chip(chips, facts.clock.exact ? "good" : "bad", "clock", `${facts.clock.mode}${clockRate(facts.clock)}`);
     chip(chips, facts.lost > 0 ? "bad" : "good", "lost", facts.lost > 0 ? `${grouped(facts.lost)} records` : "nothing");
@@ -67,12 +69,16 @@ function showBanners(trace, times) {
     if (!facts.clock.exact) {
         banners.push(["bad", CLOCK_BANNERS[facts.clock.mode] || CLOCK_BANNERS.unknown]);
     }
-    const {from_ns: from, to_ns: to, full, intervals} = facts.span;
+    const {from_ns: from, to_ns: to, full, intervals, cut} = facts.span;
+    if (cut) {
+        banners.push(["bad", "Some stamps are greater than 2^53 ticks: they are drawn at the right end. Stamps are so "
+            + "great only in a damaged trace."]);
+    }
     const ticks = (ns) => times.point(times.ticksOfNs(ns));
     if (full) {
         banners.push(["warning", `${grouped(intervals)} intervals are more than one page holds: it has those before `
             + `${ticks(to)}; of the rest it has an overview. For another part: `
-            + `remora report ${quoted(facts.trace)} -o part.html --from ${to} --to TIME`]);
+            + commandOf(trace, "report", "-o", "part.html", ...spanOptions(trace, to, "TIME"))]);
     } else if (from !== null || to !== null) {
         banners.push(["note", `A part of the trace${from === null ? "" : ` from ${ticks(from)}`}`
             + `${to === null ? "" : ` to ${ticks(to)}`}; of the rest the page has an overview.`]);

@@ -17,6 +17,10 @@ const KEYS = [
     ["p", "h", "pin the row, hide the row"],
     ["H", "", "show all rows, in their own order"],
     ["Shift \u2191", "Shift \u2193", "move the row"],
+    ["g", "", "group the tasks by level, by processor, by nothing"],
+    ["z", "", "fold or unfold the group of the row"],
+    ["v", "V", "the comparison, its first difference"],
+    ["l", "L", "align the runs on the picked job, on the first release"],
     ["x", "", "save what is in sight as SVG"],
     ["?", "", "these keys"],
 ];
@@ -60,15 +64,29 @@ function toggleRow(timeline, set) {
     }
 }
 
-function showAllRows(view) {
-    view.hidden.clear();
+function groupByNext(view) {
+    view.by = GROUPINGS[(GROUPINGS.indexOf(view.by) + 1) % GROUPINGS.length];
     view.order = [];
     view.changed("rows");
 }
 
-function zoomToJob({view, trace}) {
+function foldGroup({view, rows}) {
+    const row = rows.byKey.get(view.row);
+    if (row) {
+        view.toggle(view.folded, keyOfGroup(rows.groupOf(row)));
+    }
+}
+
+function showAllRows(view) {
+    view.hidden.clear();
+    view.folded.clear();
+    view.order = [];
+    view.changed("rows");
+}
+
+function zoomToJob({view}) {
     if (view.job) {
-        const [begin, end] = spanOfJob(trace.tasks[view.job.task], view.job.index);
+        const [begin, end] = shownSpan(view);
         const margin = Math.max((end - begin) * 0.3, 20);
         view.show(begin - margin, end + margin);
     }
@@ -83,13 +101,20 @@ function showHelp() {
     help.open ? help.close() : help.showModal();
 }
 
+function showMiss(timeline, search, side, direction) {
+    search.say(pickMiss(timeline, direction));
+    if (timeline.view.job) {
+        side.choose("pick");
+    }
+}
+
 function actionsOf(timeline, search, side) {
     const {view} = timeline;
     return {
         "w": () => zoomBy(timeline, 0.75), "s": () => zoomBy(timeline, 1 / 0.75),
         "a": () => moveBy(view, -0.15), "d": () => moveBy(view, 0.15),
         "0": () => view.showAll(),
-        "n": () => search.say(pickMiss(timeline, 1)), "N": () => search.say(pickMiss(timeline, -1)),
+        "n": () => showMiss(timeline, search, side, 1), "N": () => showMiss(timeline, search, side, -1),
         "ArrowUp": (event) => stepRow(timeline, -1, event.shiftKey),
         "ArrowDown": (event) => stepRow(timeline, 1, event.shiftKey),
         "ArrowLeft": () => stepJob(timeline, -1), "ArrowRight": () => stepJob(timeline, 1),
@@ -99,6 +124,7 @@ function actionsOf(timeline, search, side) {
         "c": () => { view.cursors = [null, null]; view.changed("cursors"); },
         "p": () => toggleRow(timeline, view.pinned), "h": () => toggleRow(timeline, view.hidden),
         "H": () => showAllRows(view),
+        "g": () => groupByNext(view), "z": () => foldGroup(timeline),
         "x": () => saveSvg(timeline),
         "f": () => side.choose(side.chosen === "pick" ? "statistics" : "pick"),
         "?": showHelp,
@@ -110,7 +136,8 @@ function listenToKeys(actions) {
         const isTyping = event.target.matches("input, textarea, select");
         const isPressed = event.target.matches("button, a, summary") && (event.key === "Enter" || event.key === " ");
         const action = actions[event.key];
-        if (action && !isTyping && !isPressed && !event.ctrlKey && !event.metaKey && !event.altKey) {
+        const isHelp = document.getElementById("help").open && event.key !== "?";
+        if (action && !isHelp && !isTyping && !isPressed && !event.ctrlKey && !event.metaKey && !event.altKey) {
             event.preventDefault();
             action(event);
         }

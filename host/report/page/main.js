@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Puts the page together once the trace is unpacked. `report` has what a test asks for.
+// Puts the page together once the trace is unpacked. `report` has what a test asks for; it is a property of the window,
+// because scripts of a browser's automation may see nothing else.
 "use strict";
 
-const report = {};
+var report = {};
 
 function showCursors(view) {
     const [a, b] = view.cursors;
@@ -14,20 +15,24 @@ function showCursors(view) {
     document.getElementById("cursors").textContent = text.filter((part) => part !== "").join("   ");
 }
 
-function addButtons(actions) {
+function addButtons(actions, compares) {
     for (const [key, text, title] of [["0", "all", "the whole trace (0)"], ["n", "next miss", "n"],
-                                      ["f", "figures", "f"],
+                                      ["f", "figures", "f"], ["g", "by level", "what tasks are grouped by (g)"],
+                                      ...(compares ? [["v", "compare", "v"]] : []),
                                       ["H", "all rows", "show all rows (H)"], ["x", "SVG", "save what is in sight (x)"],
                                       ["?", "keys", "?"]]) {
-        d3.select("#buttons").append("button").attr("title", title).text(text)
+        d3.select("#buttons").append("button").attr("data-key", key).attr("title", title).text(text)
             .on("click", () => actions[key](d3.event));
     }
 }
 
 async function main() {
     const begun = performance.now();
-    const block = await Block.of(document.querySelector("script.trace"));
-    const trace = new Trace(block);
+    const stored = Array.from(document.querySelectorAll("script.trace"));
+    const live = stored.length > 0 ? null : new Live();
+    const blocks = await Promise.all(live ? [live.first()] : stored.map((element) => Block.of(element)));
+    const traces = blocks.map((block) => new Trace(block));
+    const [trace] = traces;
     const times = new Times(trace.khz);
     const view = new View(trace, times);
     const rows = new Rows(trace, view);
@@ -36,15 +41,27 @@ async function main() {
     const side = new Side(timeline);
     showHead(trace, times, () => side.showViolations());
     showBanners(trace, times);
-    new Overview(trace, view, (from, to) => view.show(from, to));
-    const actions = actionsOf(timeline, search, side);
-    addButtons(actions);
+    const overview = new Overview(trace, view, (from, to) => view.show(from, to));
+    const comparison = await Comparison.of(document.querySelector("script.comparison"), traces, timeline, search);
+    if (comparison) {
+        showComparedHead(comparison);
+        new ComparePanel(side, comparison);
+    }
+    const actions = {...actionsOf(timeline, search, side), ...actionsOfComparison(comparison, side, search)};
+    addButtons(actions, comparison !== null);
     listenToKeys(actions);
     view.listen("cursors", (what) => what === "cursors" && showCursors(view));
+    view.listen("grouping", (what) => what === "rows" && d3.select("#buttons [data-key=g]").text(`by ${view.by}`));
     view.goTo(location.hash);
+    if (comparison && comparison.pair) {
+        side.choose("compare");
+    }
     keepAddress(view);
+    printAsSvg(timeline);
     timeline.box.focus();
-    Object.assign(report, {trace, view, rows, timeline, side, search, openMs: performance.now() - begun});
+    live && live.begin({trace, view, rows, timeline, side, overview}, actions);
+    Object.assign(report, {trace, view, rows, timeline, side, search, live, comparison,
+                           openMs: performance.now() - begun});
     document.body.dataset.state = "ready";
 }
 

@@ -9,6 +9,7 @@ class Overview {
         this.view = view;
         this.svg = d3.select("#overview");
         this.load = this.svg.append("path").attr("class", "load");
+        this.lost = this.svg.append("g");
         this.marks = this.svg.append("g");
         this.brush = d3.brushX().on("brush", () => {
             if (d3.event.sourceEvent && d3.event.selection) {
@@ -18,7 +19,8 @@ class Overview {
         });
         this.brushed = this.svg.append("g").attr("class", "brush");
         new ResizeObserver(() => this.resize()).observe(this.svg.node());
-        view.listen("overview", (what) => what === "span" && this.showSpan());
+        const follow = seldom(() => this.showSpan());
+        view.listen("overview", (what) => what === "span" && follow());
         this.resize();
     }
 
@@ -36,8 +38,27 @@ class Overview {
             .concat(this.trace.facts.oracle.shown.map(({at}) => ({x: this.scale(at), kind: "violation"})));
         this.marks.selectAll("path").data(marks).join("path").attr("class", (mark) => mark.kind)
             .attr("transform", (mark) => `translate(${mark.x}, 3)`).attr("d", "M-4 0L4 0L0 6Z");
+        this.lost.selectAll("rect").data(this.lostBands()).join("rect").attr("class", "lost").attr("y", 2)
+            .attr("x", ([from]) => from).attr("width", ([from, to]) => to - from).attr("height", height - 4);
         this.brushed.call(this.brush);
         this.showSpan();
+    }
+
+    // Those that share a pixel are one.
+    lostBands() {
+        const bands = [];
+        for (const {begin, end} of this.trace.losses) {
+            for (let i = 0; i < begin.length; ++i) {
+                const [from, to] = [this.scale(begin[i]), Math.max(this.scale(end[i]), this.scale(begin[i]) + 1)];
+                const before = bands[bands.length - 1];
+                if (before && from >= before[0] && from <= before[1]) {
+                    before[1] = Math.max(before[1], to);
+                } else {
+                    bands.push([from, to]);
+                }
+            }
+        }
+        return bands;
     }
 
     // Share of the processors that ran a task, by bucket.

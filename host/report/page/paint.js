@@ -35,8 +35,7 @@ class Scale {
         let before = sum(this.from);
         for (let i = 0; i < count; ++i) {
             const after = sum(this.from + (i + 1) * step);
-            // What is there at all is seen.
-            shares[i] = after > before ? Math.max(Math.min((after - before) / step, 1), 0.12) : 0;
+            shares[i] = after > before ? shareSeen((after - before) / step) : 0;
             before = after;
         }
         return shares;
@@ -87,4 +86,55 @@ function eachPointInSight(at, scale, call) {
 // So many entries that they would be narrower than a few pixels: columns are drawn instead.
 function isDense(count, surface) {
     return count > (surface.width - surface.left) / 4;
+}
+
+// Rows of single points, if there are so many: each column with one of them. Returns whether it was so.
+function shadePoints(surface, top, height, at, scale, colour) {
+    const first = firstAfter(at, scale.from);
+    const isShaded = isDense(firstAfter(at, scale.to, first) - first, surface);
+    if (isShaded) {
+        const count = surface.columns;
+        const step = (scale.to - scale.from) / count;
+        const shares = new Float32Array(count);
+        for (let i = 0, index = first; i < count; ++i) {
+            const after = gallop(at, scale.from + (i + 1) * step, index);
+            shares[i] = after > index ? 1 : 0;
+            index = after;
+        }
+        surface.shade(top, height, [[shares, pixelOf(colour), null]]);
+    }
+    return isShaded;
+}
+
+// Of each column, which share of it a task ran, was ready, waited for something else, was held up, by activity. Kept
+// while the same is in sight: its own row and that of the processor draw it.
+function sharesOfTask(task, scale) {
+    const count = scale.surface.columns;
+    const kept = task.inColumns;
+    if (kept && kept.from === scale.from && kept.to === scale.to && kept.count === count) {
+        return kept.shares;
+    }
+    const {begin, end, sums} = task;
+    const step = (scale.to - scale.from) / count;
+    const shares = sums.map(() => new Float32Array(count));
+    const before = sums.map(() => 0);
+    let index = task.at(scale.from);
+    for (let i = 0; i <= count; ++i) {
+        const time = scale.from + i * step;
+        index = gallop(end, time, index);
+        for (let what = 0; what < sums.length; ++what) {
+            const sum = task.before(what, time, index);
+            if (i > 0 && sum > before[what]) {
+                shares[what][i - 1] = shareSeen((sum - before[what]) / step);
+            }
+            before[what] = sum;
+        }
+    }
+    task.inColumns = {from: scale.from, to: scale.to, count, shares};
+    return shares;
+}
+
+// What is there at all is seen.
+function shareSeen(share) {
+    return Math.max(Math.min(share, 1), 0.12);
 }

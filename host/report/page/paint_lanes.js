@@ -3,27 +3,33 @@
 // where records are lost.
 "use strict";
 
+// Of each task, which of its intervals are in sight.
+function tasksInSight(trace, scale) {
+    return trace.tasks.map((task) => {
+        const first = task.at(scale.from);
+        return [task, first, firstAfter(task.begin, scale.to, first)];
+    });
+}
+
+function shadeProcessor(surface, y, scale, trace) {
+    const inSight = tasksInSight(trace, scale);
+    const isShaded = isDense(inSight.reduce((sum, [, first, stop]) => sum + stop - first, 0) / 2, surface);
+    if (isShaded) {
+        const layers = inSight.filter(([task, first, stop]) => !task.isIdle && stop > first).map(([task]) => [
+            sharesOn(task, this.cpu, trace, scale), pixelOf(taskColour(task.colour)), null]);
+        surface.shade(y + 4, ROW_HEIGHT - 8, layers);
+    }
+    return isShaded;
+}
+
 function paintProcessor(surface, y, scale, trace) {
     const top = y + 4;
     const height = ROW_HEIGHT - 8;
-    let count = 0;
-    const inSight = trace.tasks.map((task) => {
-        const first = task.at(scale.from);
-        const stop = firstAfter(task.begin, scale.to, first);
-        count += stop - first;
-        return [task, first, stop];
-    });
-    if (isDense(count / 2, surface)) {
-        const layers = inSight.filter(([task, first, stop]) => !task.isIdle && stop > first).map(([task]) => [
-            scale.shares(sumOn(task, this.cpu, trace)), pixelOf(taskColour(task.number)), null]);
-        surface.shade(top, height, layers);
-        return;
-    }
-    for (const [task, first, stop] of inSight) {
+    for (const [task, first, stop] of this.isShaded ? [] : tasksInSight(trace, scale)) {
         for (let i = first; i < stop; ++i) {
             if (task.activity[i] === RUNNING && task.cpu[i] === this.cpu) {
                 const [x, width] = scale.stretch(task.begin[i], task.end[i]);
-                surface.rect(x, top, width, height, task.isIdle ? surface.theme.idle : taskColour(task.number),
+                surface.rect(x, top, width, height, task.isIdle ? surface.theme.idle : taskColour(task.colour),
                              task.isIdle ? 0.45 : 1);
                 surface.text(x + 4, top + height / 2, task.name, task.isIdle ? surface.theme.muted
                     : surface.theme.onColour, width - 6);
@@ -32,35 +38,46 @@ function paintProcessor(surface, y, scale, trace) {
     }
 }
 
-// How long a task ran on a processor before a time.
-function sumOn(task, cpu, trace) {
+// Which share of each column a task ran on a processor.
+function sharesOn(task, cpu, trace, scale) {
     if (trace.cpus.length === 1) {
-        let index = 0;
-        return (time) => {
-            index = gallop(task.end, time, index);
-            return task.before(RUNNING, time, index);
-        };
+        return sharesOfTask(task, scale)[RUNNING];
     }
     task.on = task.on || new Map();
     if (!task.on.has(cpu)) {
         const chosen = Array.from(task.cpu.keys()).filter((i) => task.activity[i] === RUNNING && task.cpu[i] === cpu);
-        const sum = new Float64Array(chosen.length + 1);
-        chosen.forEach((i, n) => { sum[n + 1] = sum[n] + task.end[i] - task.begin[i]; });
-        task.on.set(cpu, [task.begin, task.end].map((all) => Float64Array.from(chosen, (i) => all[i])).concat([sum]));
+        const [begin, end] = [task.begin, task.end].map((all) => Float64Array.from(chosen, (i) => all[i]));
+        task.on.set(cpu, [begin, end, sumsOf(begin, end)]);
     }
-    return sumBefore(...task.on.get(cpu));
+    return scale.shares(sumBefore(...task.on.get(cpu)));
+}
+
+// Of stretches that do not overlap, how long all before each are together.
+function sumsOf(begin, end) {
+    const sums = new Float64Array(begin.length + 1);
+    for (let i = 0; i < begin.length; ++i) {
+        sums[i + 1] = sums[i] + end[i] - begin[i];
+    }
+    return sums;
+}
+
+function shadeHandlers(surface, y, scale) {
+    const {outerBegin, outerEnd, sum} = this.handlers;
+    const first = firstAfter(outerEnd, scale.from);
+    const isShaded = isDense(firstAfter(outerBegin, scale.to, first) - first, surface);
+    if (isShaded) {
+        const shares = scale.shares(sumBefore(outerBegin, outerEnd, sum));
+        surface.shade(y + 4, this.height - 8, [[shares, pixelOf(surface.theme.muted), null]]);
+    }
+    return isShaded;
 }
 
 function paintHandlers(surface, y, scale, trace) {
-    const {begin, end, depth, vector, depthMax, outerBegin, outerEnd, sum} = this.handlers;
-    const colour = surface.theme.muted;
-    const first = firstAfter(outerEnd, scale.from);
-    const stop = firstAfter(outerBegin, scale.to, first);
-    if (isDense(stop - first, surface)) {
-        const shares = scale.shares(sumBefore(outerBegin, outerEnd, sum));
-        surface.shade(y + 4, this.height - 8, [[shares, pixelOf(colour), null]]);
+    if (this.isShaded) {
         return;
     }
+    const {begin, end, depth, vector, depthMax, outerBegin, outerEnd} = this.handlers;
+    const first = firstAfter(outerEnd, scale.from);
     const height = (this.height - 6) / Math.min(depthMax, 6);
     // An outer handler that is in sight begins before those that are nested in it.
     const from = first < outerBegin.length ? firstAfter(begin, outerBegin[first]) - 1 : begin.length;
@@ -74,71 +91,139 @@ function paintHandlers(surface, y, scale, trace) {
     }
 }
 
+function shadeHolds(surface, y, scale) {
+    const {holds} = this;
+    const first = firstAfter(holds.end, scale.from);
+    const isShaded = isDense(firstAfter(holds.begin, scale.to, first) - first, surface);
+    if (isShaded) {
+        holds.sum = holds.sum || sumsOf(holds.begin, holds.end);
+        const shares = scale.shares(sumBefore(holds.begin, holds.end, holds.sum));
+        surface.shade(y + 4, 13, [[shares, pixelOf(colourOfResource(`mutex ${this.label}`)), null]]);
+    }
+    return isShaded;
+}
+
 function paintHolds(surface, y, scale, trace) {
+    if (this.isShaded) {
+        return;
+    }
     const {begin, end, task} = this.holds;
     const colour = colourOfResource(`mutex ${this.label}`);
     eachInSight(begin, end, scale, (i) => {
         const [x, width] = scale.stretch(begin[i], end[i]);
         surface.rect(x, y + 4, width, 13, colour, 0.3);
         surface.rect(x, y + 4, Math.min(width, 3), 13, colour);
-        surface.rect(x, y + 15, width, 2, taskColour(task[i]));
+        surface.rect(x, y + 15, width, 2, taskColour(trace.tasks[task[i]].colour));
         surface.text(x + 5, y + 10, trace.tasks[task[i]].name, surface.theme.text, width - 8);
     });
 }
 
-function paintCurve(surface, y, scale, trace) {
-    const {at, value, extremes} = this.curve;
+// Which entries of a curve are in sight, its colour, and the share of the height at which a value is.
+function curveInSight(curve, scale) {
+    const {at, value, extremes} = curve;
     const first = Math.max(firstAfter(at, scale.from) - 1, 0);
     const stop = Math.min(firstAfter(at, scale.to, first) + 1, at.length);
-    const colour = this.curve.isTime ? resourceColour(this.curve.of + 1) : taskColour(this.curve.of);
-    const [least, greatest] = this.curve.range || (this.curve.range = extremes.of(0, value.length));
-    const bottom = Math.min(least, this.curve.isTime ? 0 : least);
-    const height = this.height - 12;
+    const colour = curve.isTime ? resourceColour(curve.of + 1) : taskColour(curve.of);
+    curve.range = curve.range || extremes.of(0, value.length);
+    const [least, greatest] = curve.range;
+    const bottom = Math.min(least, curve.isTime ? 0 : least);
     const share = (number) => greatest > bottom ? (number - bottom) / (greatest - bottom) : 0.5;
-    const level = (number) => y + 6 + height * (1 - share(number));
-    surface.line(scale.left, y + this.height - 5.5, scale.right, y + this.height - 5.5, surface.theme.line);
-    if (isDense((stop - first) / 2, surface)) {
+    return {first, stop, colour, share};
+}
+
+function shadeCurve(surface, y, scale) {
+    const {at, extremes} = this.curve;
+    const {first, stop, colour, share} = curveInSight(this.curve, scale);
+    const isShaded = isDense((stop - first) / 2, surface);
+    if (isShaded) {
         const count = surface.columns;
+        const height = this.height - 12;
+        const below = new Float32Array(count);
+        const between = new Float32Array(count);
         for (let i = 0, from = first; i < count; ++i) {
             const to = gallop(at, scale.from + (i + 1) * (scale.to - scale.from) / count, from);
             const [low, high] = extremes.of(Math.max(from - 1, 0), to);
             if (low <= high) {
-                surface.rect(scale.left + i / surface.ratio, level(high), 1 / surface.ratio + 0.2,
-                             Math.max(level(low) - level(high), 1), colour);
+                below[i] = share(low) * (1 - 1 / height);
+                between[i] = Math.max(share(high) - share(low), 1 / height);
             }
             from = to;
         }
+        surface.shade(y + 6, height, [[below, pixelOf(surface.theme.paper), null], [between, pixelOf(colour), null]]);
+    }
+    return isShaded;
+}
+
+// The points of a curve from where it comes into sight.
+function inSight(points, from) {
+    const first = points.findIndex(([time]) => time >= from);
+    if (first <= 0) {
+        return points;
+    }
+    const [[before, low], [after, high]] = [points[first - 1], points[first]];
+    return [[from, low + (high - low) * (from - before) / (after - before)], ...points.slice(first)];
+}
+
+// A record of a budget and the points up to the next one: it falls while a task of the server runs, otherwise it stays;
+// it is refilled at once.
+function budgetPoints({at, value, served}, i, hasNext, trace) {
+    const points = [[at[i], value[i]]];
+    if (!hasNext || at[i + 1] === at[i]) {
+        return points;
+    }
+    const [from, to, used] = [at[i], at[i + 1], value[i] - value[i + 1]];
+    const runs = served.flatMap((number) => runsOf(trace.tasks[number], from, to)).sort((a, b) => a[0] - b[0]);
+    const ran = runs.reduce((sum, [begin, end]) => sum + end - begin, 0);
+    let left = value[i];
+    for (const [begin, end] of used > 0 ? runs : []) {
+        points.push([begin, left]);
+        left -= used * (end - begin) / ran;
+        points.push([end, left]);
+    }
+    if (used < 0 || ran === 0) {
+        points.push([to, value[i]]);
+    }
+    return points;
+}
+
+// When a task ran between two times: at most a thousand stretches.
+function runsOf(task, from, to) {
+    const runs = [];
+    for (let i = task.at(from); i < task.count && task.begin[i] < to && runs.length < 1000; ++i) {
+        if (task.activity[i] === RUNNING) {
+            runs.push([Math.max(task.begin[i], from), Math.min(task.end[i], to)]);
+        }
+    }
+    return runs;
+}
+
+function paintCurve(surface, y, scale, trace) {
+    surface.line(scale.left, y + this.height - 5.5, scale.right, y + this.height - 5.5, surface.theme.line);
+    if (this.isShaded) {
         return;
     }
+    const {at, value, isTime} = this.curve;
+    const {first, stop, colour, share} = curveInSight(this.curve, scale);
+    const level = (number) => y + 6 + (this.height - 12) * (1 - share(number));
     const points = [];
     for (let i = first; i < stop; ++i) {
-        // A budget falls while it is used, and is refilled at once.
-        if (i > first && value[i] > value[i - 1] && this.curve.isTime) {
-            points.push(scale.x(at[i]), level(value[i - 1]));
-        }
-        points.push(scale.x(at[i]), level(value[i]));
+        points.push(...isTime ? budgetPoints(this.curve, i, i + 1 < stop, trace) : [[at[i], value[i]]]);
     }
-    surface.polyline(points, colour);
-    for (let i = first; i < stop && !this.curve.isTime; ++i) {
+    surface.polyline(inSight(points, scale.from).flatMap(([time, number]) => [scale.x(time), level(number)]), colour);
+    for (let i = firstAfter(at, scale.from); i < stop && !isTime; ++i) {
         surface.rect(scale.x(at[i]) - 1.5, level(value[i]) - 1.5, 3, 3, colour);
     }
 }
 
+function shadeMarks(surface, y, scale, trace) {
+    return shadePoints(surface, y + ROW_HEIGHT / 2 - 4, 8, trace.marks.at, scale, surface.theme.muted);
+}
+
 function paintMarks(surface, y, scale, trace) {
-    const {at, task} = trace.marks;
     const middle = y + ROW_HEIGHT / 2;
-    let free = scale.left;
-    eachPointInSight(at, scale, (i) => {
-        const x = scale.x(at[i]);
-        const colour = task[i] > 0 ? taskColour(task[i] - 1) : surface.theme.muted;
-        surface.polygon([x, middle - 5, x + 4, middle, x, middle + 5, x - 4, middle], colour);
-        const room = (i + 1 < at.length ? scale.x(at[i + 1]) : scale.right) - x - 12;
-        if (x >= free && room > 24) {
-            const text = `${trace.markName(i)} ${trace.markText(i)}`;
-            surface.text(x + 7, middle, text, surface.theme.muted, room);
-            free = x + Math.min(room, surface.textWidth(text));
-        }
-    });
+    if (!this.isShaded) {
+        paintSingleMarks(surface, middle, scale, trace);
+    }
     for (const violation of trace.facts.oracle.shown) {
         if (violation.at >= scale.from && violation.at <= scale.to) {
             const x = scale.x(violation.at);
@@ -147,8 +232,27 @@ function paintMarks(surface, y, scale, trace) {
     }
 }
 
+function paintSingleMarks(surface, middle, scale, trace) {
+    const {at, task} = trace.marks;
+    let free = scale.left;
+    eachPointInSight(at, scale, (i) => {
+        const x = scale.x(at[i]);
+        const colour = task[i] > 0 ? taskColour(trace.tasks[task[i] - 1].colour) : surface.theme.muted;
+        surface.polygon([x, middle - 5, x + 4, middle, x, middle + 5, x - 4, middle], colour);
+        const room = (i + 1 < at.length ? scale.x(at[i + 1]) : scale.right) - x - 12;
+        if (x >= free && room > 24) {
+            const text = `${trace.markName(i)} ${trace.markText(i)}`;
+            surface.text(x + 7, middle, text, surface.theme.muted, room);
+            free = x + Math.min(room, surface.textWidth(text));
+        }
+    });
+}
+
 // Across all rows; of one processor among several only across its own.
 function paintLosses(surface, rows, offset, scale, trace, height) {
+    if (rows.some((row) => row.run)) {
+        return; // of two runs each row has its own
+    }
     for (const losses of trace.losses) {
         eachInSight(losses.begin, losses.end, scale, (i) => {
             const [x, width] = scale.stretch(losses.begin[i], losses.end[i]);

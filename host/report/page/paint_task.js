@@ -12,58 +12,101 @@ function resourceOf(detail) {
 
 const resourceNumbers = new Map();
 
-function colourOfResource(resource) {
-    if (!resourceNumbers.has(resource)) {
-        resourceNumbers.set(resource, resourceNumbers.size);
+// In the order of the trace, not in that in which they are drawn: a page has the same colours wherever it opens.
+function numberResources(facts) {
+    const waits = facts.details.filter((detail) => resourceOf(detail) !== null).map((detail) => detail.wait);
+    for (const resource of [...facts.mutexes.map(([, name]) => `mutex ${name}`), ...waits]) {
+        if (!resourceNumbers.has(resource)) {
+            resourceNumbers.set(resource, resourceNumbers.size);
+        }
     }
-    return resourceColour(resourceNumbers.get(resource));
+}
+
+function colourOfResource(resource) {
+    return resourceColour(resourceNumbers.get(resource) || 0);
+}
+
+function shadeTask(surface, y, scale, trace) {
+    const task = this.task;
+    const {miss, over} = surface.theme;
+    this.areMissesShaded = shadePoints(surface, y, 5, task.missTimes, scale, miss);
+    this.areOverrunsShaded = shadePoints(surface, y + TRACK_TOP + TRACK_HEIGHT + 1, 4, task.overruns, scale, over);
+    if (task.count === 0 || scale.from >= task.end[task.count - 1] || scale.to <= task.begin[0]) {
+        paintOverview(surface, y, scale, trace, task);
+        return true;
+    }
+    const first = task.at(scale.from);
+    const isShaded = isDense(firstAfter(task.begin, scale.to, first) - first, surface);
+    if (isShaded) {
+        paintShares(surface, y, scale, task);
+    }
+    return isShaded;
 }
 
 function paintTask(surface, y, scale, trace) {
     const task = this.task;
-    const first = task.at(scale.from);
-    const stop = firstAfter(task.begin, scale.to, first);
-    if (task.count === 0 || scale.from >= task.end[task.count - 1] || scale.to <= task.begin[0]) {
-        paintOverview(surface, y, scale, trace, task);
-    } else if (isDense(stop - first, surface)) {
-        paintShares(surface, y, scale, task);
-    } else {
+    if (!this.isShaded) {
+        const first = task.at(scale.from);
+        const stop = firstAfter(task.begin, scale.to, first);
         for (let i = first; i < stop; ++i) {
             paintInterval(surface, y + TRACK_TOP, scale, trace, task, i);
+        }
+        if (trace.cpus.length > 1) {
+            paintProcessors(surface, y + TRACK_TOP, scale, task, first, stop);
         }
     }
     surface.line(scale.left, y + TRACK_TOP + TRACK_HEIGHT + 0.5, scale.right, y + TRACK_TOP + TRACK_HEIGHT + 0.5,
                  surface.theme.line);
     paintJobs(surface, y, scale, task);
+    if (!this.areOverrunsShaded) {
+        paintOverruns(surface, y, scale, task);
+    }
+    if (!this.areMissesShaded) {
+        paintMisses(surface, y, scale, task);
+    }
     paintChosen(surface, y, scale, task);
 }
 
-// The jobs that a brush across the histogram chose: a bar below each.
+// A brush across the histogram chose jobs: the others fade, a bar is below those that were chosen.
 function paintChosen(surface, y, scale, task) {
     const {filter} = surface.view;
-    if (filter && filter.task === task.number) {
-        const {release, end} = task.jobs;
-        const stop = firstAfter(release, scale.to);
-        for (let i = Math.max(firstAfter(release, scale.from) - 1, 0); i < stop; ++i) {
-            if (end[i] >= scale.from && isChosen(surface.view, task, i)) {
-                const [x, width] = scale.stretch(release[i], end[i]);
-                surface.rect(x, y + TRACK_TOP + TRACK_HEIGHT + 2, width, 3, surface.theme.cursor);
-            }
-        }
+    if (!filter || filter.task !== task.number) {
+        return;
     }
+    const [begin, end] = chosenSpans(task, filter);
+    let faded = scale.from;
+    const fade = (to) => {
+        if (to > faded) {
+            const [x, width] = scale.stretch(faded, to);
+            surface.rect(x, y + 1, width, TRACK_TOP + TRACK_HEIGHT - 1, surface.theme.paper, 0.75);
+        }
+    };
+    eachInSight(begin, end, scale, (i) => {
+        const [x, width] = scale.stretch(begin[i], end[i]);
+        fade(begin[i]);
+        faded = end[i];
+        surface.rect(x, y + TRACK_TOP + TRACK_HEIGHT + 2, width, 3, surface.theme.cursor);
+    });
+    fade(scale.to);
+}
+
+// From release to end of each job that was chosen.
+function chosenSpans(task, filter) {
+    if (!filter.spans) {
+        const {release, end} = task.jobs;
+        const chosen = Array.from(release.keys()).filter((i) => isChosenBy(filter, task, i));
+        filter.spans = [release, end].map((all) => Float64Array.from(chosen, (i) => all[i]));
+    }
+    return filter.spans;
 }
 
 function paintShares(surface, y, scale, task) {
-    const index = [0, 0, 0];
-    const shares = [RUNNING, READY, WAITING].map((activity) => scale.shares((time) => {
-        index[activity] = gallop(task.end, time, index[activity]);
-        return task.before(activity, time, index[activity]);
-    }));
-    const {ready, hatch, idle} = surface.theme;
+    const shares = sharesOfTask(task, scale);
+    const {ready, hatch, idle, held} = surface.theme;
     surface.shade(y + TRACK_TOP, TRACK_HEIGHT, [
-        [shares[RUNNING], pixelOf(task.isIdle ? idle : taskColour(task.number)), null],
+        [shares[RUNNING], pixelOf(task.isIdle ? idle : taskColour(task.colour)), null],
         [shares[READY], pixelOf(ready), pixelOf(hatch)],
-        [shares[WAITING], pixelOf(colourOfResource("")), null],
+        [shares[HELD], pixelOf(held), null],
     ]);
 }
 
@@ -79,7 +122,7 @@ function paintOverview(surface, y, scale, trace, task) {
     if (task.overview.running.length > 0) {
         const {ready, hatch} = surface.theme;
         surface.shade(y + TRACK_TOP, TRACK_HEIGHT, [
-            [shares(task.overview.running), pixelOf(taskColour(task.number)), null],
+            [shares(task.overview.running), pixelOf(taskColour(task.colour)), null],
             [shares(task.overview.ready), pixelOf(ready), pixelOf(hatch)],
         ]);
     }
@@ -106,18 +149,40 @@ function paintInterval(surface, y, scale, trace, task, i) {
 }
 
 function paintRunning(surface, x, y, width, trace, task, detail) {
-    const colour = task.isIdle ? surface.theme.idle : taskColour(task.number);
+    const colour = task.isIdle ? surface.theme.idle : taskColour(task.colour);
     surface.rect(x, y, width, TRACK_HEIGHT, colour);
     if (detail !== null && detail.other > 0) {
-        surface.rect(x, y + TRACK_HEIGHT / 2, width, TRACK_HEIGHT / 2, taskColour(detail.other - 1));
+        const other = trace.tasks[detail.other - 1];
+        surface.rect(x, y + TRACK_HEIGHT / 2, width, TRACK_HEIGHT / 2, taskColour(other.colour));
         surface.text(x + 4, y + TRACK_HEIGHT / 2, `for ${trace.taskName(detail.other)}`, surface.theme.onColour,
                      width - 6);
     }
 }
 
+// Of several processors: on which one it runs, and a wedge where it is another one than before.
+function paintProcessors(surface, y, scale, task, first, stop) {
+    let before = first - 1;
+    while (before >= 0 && task.activity[before] !== RUNNING) {
+        --before;
+    }
+    for (let i = first; i < stop; ++i) {
+        if (task.activity[i] === RUNNING) {
+            const [x, width] = scale.stretch(task.begin[i], task.end[i]);
+            const moved = before >= 0 && task.cpu[before] !== task.cpu[i];
+            if (moved && task.begin[i] >= scale.from) {
+                surface.polygon([x, y - 6, x + 7, y - 2.5, x, y + 1], surface.theme.text);
+                surface.line(x, y - 6, x, y + TRACK_HEIGHT, surface.theme.text);
+            }
+            surface.text(x + 4, y + TRACK_HEIGHT / 2, `${task.cpu[i]}`, task.isIdle ? surface.theme.muted
+                : surface.theme.onColour, width - 2);
+            before = i;
+        }
+    }
+}
+
 function paintJobs(surface, y, scale, task) {
-    const {release, deadline, end, late} = task.jobs;
-    const {text, muted, miss} = surface.theme;
+    const {release, deadline} = task.jobs;
+    const {text, muted} = surface.theme;
     const first = firstAfter(release, scale.from);
     const stop = firstAfter(release, scale.to, first);
     if (!isDense((stop - first) * 2, surface)) {
@@ -131,10 +196,11 @@ function paintJobs(surface, y, scale, task) {
             }
         }
     }
-    eachPointInSight(task.overruns, scale, (n) => {
-        const x = scale.x(task.overruns[n]);
-        surface.polygon([x, y + TRACK_TOP, x + 4, y + TRACK_TOP + 7, x - 4, y + TRACK_TOP + 7], surface.theme.over);
-    });
+}
+
+function paintMisses(surface, y, scale, task) {
+    const {end, late} = task.jobs;
+    const {miss} = surface.theme;
     const times = task.missTimes;
     eachPointInSight(times, scale, (n) => {
         const job = task.missed[n];
@@ -145,6 +211,13 @@ function paintJobs(surface, y, scale, task) {
         }
         surface.polygon([x - 5, y, x + 5, y, x + 5, y + 3, x, y + 7, x - 5, y + 3], miss);
         surface.line(x, y + 4, x, y + TRACK_TOP + TRACK_HEIGHT + 2, miss, 1.5);
+    });
+}
+
+function paintOverruns(surface, y, scale, task) {
+    eachPointInSight(task.overruns, scale, (n) => {
+        const x = scale.x(task.overruns[n]);
+        surface.polygon([x, y + TRACK_TOP, x + 4, y + TRACK_TOP + 7, x - 4, y + TRACK_TOP + 7], surface.theme.over);
     });
 }
 

@@ -9,10 +9,10 @@ const RESOURCE_COLOURS = ["#aa4499", "#44aa99", "#cc6677", "#999933", "#5b8fd6",
 const THEMES = {
     light: {paper: "#ffffff", band: "#f6f7f9", line: "#e3e6ea", text: "#1b1f24", muted: "#69727d", ready: "#e9ecef",
             hatch: "#8d96a0", idle: "#d5d9de", lost: "#c3c7cc", miss: "#d1242f", cursor: "#7a3cff", pick: "#fff3c4",
-            over: "#b35900", onColour: "#ffffff"},
+            over: "#b35900", held: "#c9a9c4", onColour: "#ffffff"},
     dark: {paper: "#16191d", band: "#1c2025", line: "#2c3238", text: "#e6e9ec", muted: "#98a2ad", ready: "#2a2f36",
            hatch: "#7c8793", idle: "#3a4149", lost: "#4b525a", miss: "#ff6b6b", cursor: "#b592ff", pick: "#3d3413",
-           over: "#ffb454", onColour: "#ffffff"},
+           over: "#ffb454", held: "#6d5069", onColour: "#ffffff"},
 };
 
 const darkness = window.matchMedia("(prefers-color-scheme: dark)");
@@ -21,8 +21,12 @@ function theme() {
     return darkness.matches ? THEMES.dark : THEMES.light;
 }
 
+// Further tasks have the colours again, darker, then lighter.
+const SHADES = [0, 0.9, -0.7];
+
 function taskColour(number) {
-    return TASK_COLOURS[number % TASK_COLOURS.length];
+    const shade = SHADES[Math.floor(number / TASK_COLOURS.length) % SHADES.length];
+    return d3.color(TASK_COLOURS[number % TASK_COLOURS.length]).darker(shade).hex();
 }
 
 function resourceColour(number) {

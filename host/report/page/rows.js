@@ -1,73 +1,132 @@
 // SPDX-License-Identifier: MIT
 // The rows of the timeline: which there are, in which order, how high each is. A row has a key (for the address), a
-// group, a label, and paint(surface, y, scale, trace), which draws it.
+// group, a label, and paint(surface, y, scale, trace), which draws it; some have shade(), with the same arguments,
+// which draws a row by columns of pixels if too much is in sight, and returns whether it did.
 "use strict";
 
 const ROW_HEIGHT = 28;
 const GROUP_HEIGHT = 20;
 
-function allRows(trace) {
+// What the rows of tasks are grouped by.
+const GROUPINGS = ["level", "processor", "nothing"];
+
+// by: one of GROUPINGS.
+function allRows(trace, by) {
     const rows = [];
+    const processor = (cpu) => `Processor ${cpu}`;
     for (const cpu of trace.cpus) {
-        const group = trace.cpus.length === 1 ? "Processor" : "Processors";
-        rows.push({key: `cpu${cpu}`, group, label: `processor ${cpu}`, cpu, height: ROW_HEIGHT, paint: paintProcessor});
+        const group = by === "processor" ? processor(cpu) : trace.cpus.length === 1 ? "Processor" : "Processors";
+        rows.push({key: `cpu${cpu}`, group, label: `processor ${cpu}`, cpu, height: ROW_HEIGHT,
+                   shade: shadeProcessor, paint: paintProcessor});
         const handlers = trace.handlers.find((one) => one.of === cpu);
         if (handlers) {
             const height = Math.max(ROW_HEIGHT, 6 + 12 * Math.min(handlers.depthMax, 6));
-            rows.push({key: `irq${cpu}`, group, label: "interrupts", cpu, handlers, height, paint: paintHandlers});
+            const label = trace.cpus.length === 1 ? "interrupts" : `interrupts of ${cpu}`;
+            rows.push({key: `irq${cpu}`, group, label, cpu, handlers, height, shade: shadeHandlers,
+                       paint: paintHandlers});
+        }
+        if (by === "processor") {
+            trace.tasks.filter((task) => trace.homeOf(task) === cpu).forEach((task) => rows.push(rowOf(task, group)));
         }
     }
     const level = (task) => task.level === undefined ? Infinity : task.level;
-    for (const task of [...trace.tasks].sort((a, b) => level(a) - level(b) || a.number - b.number)) {
-        const group = task.level === undefined ? "Tasks" : `Level ${trace.name("levels", task.level)}`;
-        rows.push({key: `task${task.number}`, group, label: task.name, task, height: ROW_HEIGHT, paint: paintTask});
+    if (by === "level") {
+        for (const task of [...trace.tasks].sort((a, b) => level(a) - level(b) || a.number - b.number)) {
+            rows.push(rowOf(task, task.level === undefined ? "Tasks" : `Level ${trace.name("levels", task.level)}`));
+        }
+    } else {
+        trace.tasks.filter((task) => by === "nothing" || trace.homeOf(task) === null).forEach(
+            (task) => rows.push(rowOf(task, "Tasks")));
     }
     for (const holds of trace.holds) {
         const label = trace.name("mutexes", holds.of);
-        rows.push({key: `mutex${holds.of}`, group: "Owners of mutexes", label, holds, height: 22, paint: paintHolds});
+        rows.push({key: `mutex${holds.of}`, group: "Owners of mutexes", label, holds, height: 22,
+                   shade: shadeHolds, paint: paintHolds});
     }
     for (const [group, curves] of [["Budgets of servers", trace.budgets], ["Values", trace.plots]]) {
         for (const curve of curves) {
             rows.push({key: curve.key, group, label: curve.name, unit: curve.unit, curve, height: 44,
-                       paint: paintCurve});
+                       shade: shadeCurve, paint: paintCurve});
         }
     }
     if (trace.marks.count > 0 || trace.facts.oracle.shown.length > 0) {
-        rows.push({key: "marks", group: "Events", label: "events", height: ROW_HEIGHT, paint: paintMarks});
+        rows.push({key: "marks", group: "Events", label: "events", height: ROW_HEIGHT, shade: shadeMarks,
+                   paint: paintMarks});
     }
     return rows;
 }
 
+function rowOf(task, group) {
+    return {key: `task${task.number}`, group, label: task.name, task, height: ROW_HEIGHT, shade: shadeTask,
+            paint: paintTask};
+}
+
+// Of a group, for the address.
+function keyOfGroup(group) {
+    return group.toLowerCase().replace(/[^a-z0-9]/g, "") || "other";
+}
+
 class Rows {
     constructor(trace, view) {
-        this.all = allRows(trace);
-        this.byKey = new Map(this.all.map((row) => [row.key, row]));
         this.view = view;
+        this.rowsBy = (by) => allRows(trace, by); // all there are, grouped
         this.arrange();
     }
 
-    // In the order in which they are drawn: pinned ones, then the others, groups together.
+    // Other rows from here on.
+    use(rowsBy) {
+        this.rowsBy = rowsBy;
+        this.by = null;
+        this.arrange();
+    }
+
+    // In the order in which they are drawn: pinned ones, then the others, groups together. Of a group that is folded
+    // only the head.
     arrange() {
-        const {pinned, hidden, order} = this.view;
+        if (this.by !== this.view.by) {
+            this.by = this.view.by;
+            this.all = this.rowsBy(this.by);
+            this.byKey = new Map(this.all.map((row) => [row.key, row]));
+        }
+        const {pinned, hidden, folded, order} = this.view;
         const moved = new Map(order.map((key, place) => [key, place]));
         const place = (row) => moved.has(row.key) ? moved.get(row.key) : this.all.indexOf(row);
         const inOrder = order.length > 0 ? [...this.all].sort((a, b) => place(a) - place(b)) : this.all;
-        const shown = inOrder.filter((row) => !hidden.has(row.key));
-        this.shown = shown.filter((row) => pinned.has(row.key)).concat(shown.filter((row) => !pinned.has(row.key)));
+        const wanted = inOrder.filter((row) => !hidden.has(row.key));
+        const isPinned = (row) => pinned.has(row.key);
+        this.shown = [];
         this.heads = [];
         let y = 0;
-        let group = null;
-        for (const row of this.shown) {
-            const itsGroup = pinned.has(row.key) ? "Pinned" : row.group;
-            if (itsGroup !== group) {
-                group = itsGroup;
-                this.heads.push({text: group, y});
+        let head = null;
+        for (const row of wanted.filter(isPinned).concat(wanted.filter((one) => !isPinned(one)))) {
+            const text = this.groupOf(row);
+            if (head === null || head.text !== text) {
+                head = {text, y, key: keyOfGroup(text), folded: 0};
+                this.heads.push(head);
                 y += GROUP_HEIGHT;
             }
+            if (folded.has(head.key)) {
+                ++head.folded;
+                continue;
+            }
+            this.shown.push(row);
             row.y = y;
             y += row.height;
         }
         this.height = y + 4;
+    }
+
+    // Shows it, if it is hidden or its group is folded.
+    bringUp(row) {
+        for (const [set, key] of [[this.view.hidden, row.key], [this.view.folded, keyOfGroup(this.groupOf(row))]]) {
+            if (set.has(key)) {
+                this.view.toggle(set, key);
+            }
+        }
+    }
+
+    groupOf(row) {
+        return this.view.pinned.has(row.key) ? "Pinned" : row.group;
     }
 
     at(y) {

@@ -2,13 +2,14 @@
 // What the timeline shows, as an SVG file: the same rows, drawn by the same functions, with their labels and the axis.
 "use strict";
 
-const SAVED_HEAD = 28;
+const SAVED_HEAD = AXIS_HEIGHT + 2;
 
-function svgOf(timeline) {
+// whole: rows that are scrolled away, too.
+function drawnAsSvg(timeline, whole) {
     const {rows, view, trace, box} = timeline;
     const surface = new SvgSurface();
-    const offset = box.scrollTop;
-    const height = Math.min(rows.height - offset, timeline.height);
+    const offset = whole ? 0 : box.scrollTop;
+    const height = whole ? rows.height : Math.min(rows.height - offset, timeline.height);
     surface.begin(LABELS_WIDTH, timeline.width, height + SAVED_HEAD);
     const root = surface.root;
     surface.root = root.append("g").attr("transform", `translate(0, ${SAVED_HEAD})`);
@@ -16,13 +17,35 @@ function svgOf(timeline) {
     const inSight = (y) => y >= offset && y < offset + height;
     rows.heads.filter((head) => inSight(head.y)).forEach(
         (head) => surface.text(4, head.y - offset + GROUP_HEIGHT / 2, head.text, surface.theme.muted));
-    rows.shown.filter((row) => inSight(row.y)).forEach(
-        (row) => surface.text(14, row.y - offset + row.height / 2, row.label, surface.theme.text, LABELS_WIDTH - 20));
+    for (const row of rows.shown.filter((one) => inSight(one.y))) {
+        const middle = row.y - offset + row.height / 2;
+        if (row.task && !row.task.isIdle) {
+            surface.rect(12, middle - 4, 8, 8, taskColour(row.task.colour));
+        }
+        surface.text(2, middle, row.mark || "", surface.theme.text);
+        surface.text(26, middle, row.label, surface.theme.text, LABELS_WIDTH - 32);
+    }
     surface.root = root;
     const [ticks, text, unit] = axisOf(view, trace, timeline.room);
     const scale = new Scale(surface, view.from, view.to);
-    ticks.forEach((tick, i) => surface.text(scale.x(tick) + 2, 12, `${text(tick, i)} ${unit}`, surface.theme.text));
-    return surface.toText();
+    const widest = surface.width - 60; // room for the text
+    ticks.forEach((tick, i) => scale.x(tick) <= widest
+        && surface.text(scale.x(tick) + 2, 12, `${text(tick, i)} ${unit}`, surface.theme.text));
+    return surface;
+}
+
+function svgOf(timeline) {
+    return drawnAsSvg(timeline, false).toText();
+}
+
+// Paper has other sizes than the window: an SVG of all rows is printed instead of the canvas.
+function printAsSvg(timeline) {
+    const paper = document.getElementById("paper");
+    window.addEventListener("beforeprint", () => {
+        const {root} = drawnAsSvg(timeline, true);
+        paper.replaceChildren(root.attr("width", null).attr("height", null).node());
+    });
+    window.addEventListener("afterprint", () => paper.replaceChildren());
 }
 
 function saveSvg(timeline) {

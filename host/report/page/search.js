@@ -59,9 +59,7 @@ class Search {
         const {row, at, mark} = results[this.place];
         const {view, rows} = timeline;
         if (row) {
-            if (view.hidden.has(row.key)) {
-                view.toggle(view.hidden, row.key);
-            }
+            rows.bringUp(row);
             view.pick(row.key, null);
             timeline.scrollTo(row);
         } else {

@@ -5,29 +5,39 @@
 class Side {
     constructor(timeline) {
         this.timeline = timeline;
+        this.run = timeline.view.runs[0]; // that of what is shown
         const side = d3.select("#side");
-        const tabs = side.append("nav");
-        this.tabs = new Map([["pick", "Selection"], ["statistics", "Figures"]].map(([name, text]) => [
-            name, tabs.append("button").text(text).on("click", () => this.choose(name))]));
+        this.nav = side.append("nav");
         this.box = side.append("div");
+        this.tabs = new Map();
+        this.addTab("pick", "Selection", () => this.showPick(), ["pick"]);
+        this.addTab("statistics", "Figures", () => showStatistics(this), ["pick", "span"], 200);
         let timer = 0;
         timeline.view.listen("side", (what) => {
-            if (this.chosen === "pick" ? what === "pick" : what === "pick" || what === "span") {
+            const {changes, delay} = this.tabs.get(this.chosen);
+            if (changes.includes(what)) {
                 clearTimeout(timer); // figures are of what is in sight, once that is at rest
-                timer = setTimeout(() => this.show(), this.chosen === "pick" ? 0 : 200);
+                timer = setTimeout(() => this.show(), delay);
             }
         });
         this.choose("pick");
     }
 
+    // changes: of the view, after which it is shown again; delay: so many milliseconds later.
+    addTab(name, text, show, changes, delay = 0) {
+        const button = this.nav.append("button").text(text).on("click", () => this.choose(name));
+        this.tabs.set(name, {button, show, changes, delay});
+    }
+
     choose(name) {
         this.chosen = name;
-        this.tabs.forEach((tab, its) => tab.classed("chosen", its === name));
+        this.tabs.forEach(({button}, its) => button.classed("chosen", its === name));
         this.show();
     }
 
     show() {
-        this.chosen === "pick" ? this.showPick() : showStatistics(this);
+        this.run = this.timeline.view.runs[0];
+        this.tabs.get(this.chosen).show();
     }
 
     clear(title) {
@@ -36,10 +46,11 @@ class Side {
     }
 
     showPick() {
-        const {view, rows, trace} = this.timeline;
+        const {view, rows} = this.timeline;
         const row = rows.byKey.get(view.row);
+        this.run = view.job ? view.runOf(view.job) : row && row.run ? row.run : view.runs[0];
         if (view.job) {
-            showJob(this, trace.tasks[view.job.task], view.job.index);
+            showJob(this, this.run.trace.tasks[view.job.task], view.job.index);
         } else if (row && row.task) {
             showTask(this, row.task);
         } else {
@@ -58,8 +69,11 @@ class Side {
     }
 
     // Commands, each with a button that copies it.
-    commands(lines) {
-        const list = this.box.append("div").attr("class", "commands");
+    commands(lines, parent = this.box) {
+        if (this.run.trace.facts.trace === "-") {
+            return; // what came through a pipe is gone
+        }
+        const list = parent.append("div").attr("class", "commands");
         for (const line of lines) {
             const row = list.append("div");
             row.append("code").text(line);
@@ -71,9 +85,10 @@ class Side {
     showViolations() {
         const {trace, view} = this.timeline;
         this.choose("pick");
+        this.run = view.runs[0];
         this.clear("Violations of the theory");
         const list = this.box.append("ol").attr("class", "violations");
-        for (const {at, task, rule, text, file, record} of trace.facts.oracle.shown) {
+        for (const {at, task, rule, text, file, chunk, record} of trace.facts.oracle.shown) {
             const item = list.append("li");
             item.append("button").text(`${view.times.point(at)} ${rule}`).on("click", () => {
                 view.cursors[0] = at;
@@ -81,11 +96,15 @@ class Side {
                 view.row = task > 0 ? `task${task - 1}` : view.row;
                 view.reveal(at, at);
             });
-            item.append("p").text(`${trace.taskName(task)} ${text} (${file}, record ${record})`);
+            const name = trace.taskName(task);
+            const carrier = file.split("/").pop();
+            item.append("p").text(`${text.startsWith(name) ? "" : `${name}: `}${text} (${carrier}, record ${record})`);
+            this.commands([commandOf(trace, "goto", `${carrier}:${chunk}:${record}`)], item);
         }
         const more = trace.facts.oracle.violations - trace.facts.oracle.shown.length;
         if (more > 0) {
-            this.box.append("p").text(`${grouped(more)} more: remora check ${trace.facts.trace} --show 1000000`);
+            this.box.append("p").text(`${grouped(more)} more:`);
+            this.commands([commandOf(trace, "check", "--show", trace.facts.oracle.violations)]);
         }
     }
 }
@@ -95,12 +114,24 @@ function quoted(word) {
     return /^[\w./:@+-]+$/.test(word) ? word : `'${word.replace(/'/g, "'\\''")}'`;
 }
 
-function spanOptions(times, from, to) {
-    return times.khz === 0 ? "" : ` --from ${times.ns(from)} --to ${times.ns(to) + 1}`;
+// With the options with which the trace was read.
+function commandOf(trace, name, ...words) {
+    const {trace: path, options} = trace.facts;
+    return ["remora", name, path, ...words, ...options].map((word) => quoted(`${word}`)).join(" ");
+}
+
+// --from also names a format.
+function spanOptions({facts}, from, to) {
+    return [facts.options.includes("--from") ? "--from-time" : "--from", from, "--to", to];
+}
+
+// As --task takes it: a name that is not as it was in the trace would not be found.
+function taskOption(task) {
+    return ["--task", /^[\w.+-]+$/.test(task.name) && !/^\d+$/.test(task.name) ? task.name : task.context];
 }
 
 function showTask(side, task) {
-    const {times} = side.timeline.view;
+    const {trace, times} = side.run;
     const ns = (value) => value ? times.length(times.ticksOfNs(value)) : "\u2013";
     side.clear(task.name);
     side.facts([
@@ -109,34 +140,45 @@ function showTask(side, task) {
         ["D", ns(task.deadline_ns)], ["budget", ns(task.budget_ns)],
         ["ran", times.length(task.sums[RUNNING][task.count])],
         ["was ready", times.length(task.sums[READY][task.count])],
-        ["waited", times.length(task.sums[WAITING][task.count])],
+        ["waited", times.length(task.sums[WAITING][task.count] + task.sums[HELD][task.count])],
+        ...(trace.cpus.length > 1 ? processorsOf(trace, task) : []),
     ]);
-    const trace = quoted(side.timeline.trace.facts.trace);
-    side.commands([`remora print ${trace} --task ${quoted(task.name)}`]);
+    side.commands([commandOf(trace, "print", ...taskOption(task)),
+                   commandOf(trace, "why", ...taskOption(task), "--worst")]);
+}
+
+// Which part of its time it ran on each processor, and how often it changed.
+function processorsOf(trace, task) {
+    const shares = [...trace.sharesOfProcessors(task)].sort((a, b) => a[0] - b[0]);
+    const whole = Math.max(task.sums[RUNNING][task.count], 1);
+    return [...shares.map(([cpu, ticks]) => [`on processor ${cpu}`, `${(100 * ticks / whole).toFixed(1)}\u202f%`]),
+            ["migrations", grouped(task.migrations)]];
 }
 
 function showJob(side, task, index) {
-    const {trace, view} = side.timeline;
-    const {times} = view;
+    const {trace, times} = side.run;
     const {number, release, start, deadline, end, outcome, late} = task.jobs;
     const at = (time) => isNaN(time) ? "\u2013" : times.point(time);
     side.clear(`${task.name}, job ${number[index]}`);
-    const lateness = end[index] - deadline[index];
+    const lateness = task.jobs.unaccounted[index] === EARLY ? NaN : end[index] - deadline[index];
     side.facts([
         ["outcome", OUTCOMES[outcome[index]] + (late[index] ? ", MISSED" : ""), late[index] ? "bad" : ""],
         ["release", at(release[index])], ["start", at(start[index])], ["end", at(end[index])],
         ["deadline", at(deadline[index])],
-        ["response", isNaN(end[index]) ? "\u2013" : times.length(end[index] - release[index])],
+        ["response", isNaN(task.response(index)) ? "\u2013" : times.length(task.response(index))],
         [lateness > 0 ? "late by" : "slack", isNaN(lateness) ? "\u2013" : times.length(Math.abs(lateness)),
          lateness > 0 ? "bad" : ""],
     ]);
     showWhy(side, task, index);
     const [begin, last] = spanOfJob(task, index);
-    const name = quoted(trace.facts.trace);
-    side.box.append("h3").text("Commands");
-    side.commands([
-        `remora print ${name}${spanOptions(times, begin, last)}`,
-        `remora sql ${name} "select * from intervals where context = ${task.context} and begin_ns < ${
-            times.khz ? times.ns(last) : last} and end_ns > ${times.khz ? times.ns(begin) : begin}"`,
-    ]);
+    side.box.append("h3").attr("class", "commands-head").text("Commands");
+    const commands = [commandOf(trace, "why", ...taskOption(task), "--job", number[index])];
+    if (times.khz !== 0) {
+        commands.push(
+            commandOf(trace, "print", ...spanOptions(trace, times.ns(begin), times.ns(last) + 1)),
+            commandOf(trace, "sql", `select * from intervals where context = ${task.context} and begin_ns < ${
+                times.ns(last)} and end_ns > ${times.ns(begin)}`),
+            commandOf(trace, "goto", `${times.ns(last)}ns`));
+    }
+    side.commands(commands);
 }

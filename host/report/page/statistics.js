@@ -17,20 +17,22 @@ function figuresOf(trace, task, from, to) {
     };
     for (let i = first; i < stop; ++i) {
         figures.missed += late[i];
-        if (!isNaN(end[i])) {
-            figures.responses.push(end[i] - release[i]);
+        const response = task.response(i);
+        if (!isNaN(response)) {
+            figures.responses.push(response);
             figures.indexes.push(i);
-            take("response", end[i] - release[i], i);
+            take("response", response, i);
             take("latest start", start[i] - release[i], i);
             take("lateness", end[i] - deadline[i], i);
             if (task.jobs.unaccounted[i] === 0) {
+                take("release jitter", partOf(trace, task, i, "jitter"), i);
                 take("execution", partOf(trace, task, i, "execution"), i);
                 take("blocking", partOf(trace, task, i, "blocking"), i);
             }
         }
     }
     const ran = task.before(RUNNING, to, task.at(to)) - task.before(RUNNING, from, task.at(from));
-    figures.load = ran / Math.max(Math.min(to, trace.last) - Math.max(from, 0), 1);
+    figures.load = ran / Math.max(to - from, 1);
     return figures;
 }
 
@@ -46,8 +48,17 @@ function jittersOf(values) {
 function showStatistics(side) {
     const {trace, view, rows} = side.timeline;
     const {times} = view;
-    side.clear("Figures of what is in sight");
-    const [from, to] = [Math.max(view.from, 0), Math.min(view.to, trace.last)];
+    const [from, to] = [Math.max(view.from, trace.part[0]), Math.min(view.to, trace.part[1])];
+    if (from >= to) {
+        side.clear("No figures");
+        side.box.append("p").attr("class", "muted").text("Of what is in sight the page has only an overview.");
+        return;
+    }
+    side.clear(`Figures of what is in sight${view.runs.length > 1 ? ", of \u2212" : ""}`);
+    if (trace.isPart) {
+        side.box.append("p").attr("class", "muted")
+            .text(`Of the part that the page has: ${times.point(from)} + ${times.length(to - from)}.`);
+    }
     const table = side.box.append("table");
     table.append("tr").selectAll("th").data(["task", "jobs", "miss", "load", "worst R", "worst C"]).join("th")
         .text((name) => name);
@@ -73,16 +84,23 @@ function showStatistics(side) {
     }
     const row = rows.byKey.get(view.row);
     if (row && row.task) {
-        showTaskFigures(side, row.task, figuresOf(trace, row.task, from, to));
+        side.run = row.run || view.runs[0];
+        const own = side.run.trace;
+        const span = [view.from, view.to].map((time) => Math.min(Math.max(side.run.own(time), 0), own.last));
+        showTaskFigures(side, row.task, figuresOf(own, row.task, ...span));
+        showLoad(side, row.task, ...span);
         showLatencies(side, row.task);
     } else {
         side.box.append("p").attr("class", "muted").text("Pick a task for its histogram.");
+        showLoad(side, null, from, to);
     }
 }
 
 // From the raise of an interrupt to the first instruction of the task that its handler wakes.
 function showLatencies(side, task) {
-    const {trace, view} = side.timeline;
+    const {view} = side.timeline;
+    const {run} = side;
+    const {trace, times} = run;
     const pairs = trace.facts.latencies.pairs.filter(({context}) => context === task.context);
     if (pairs.length === 0) {
         return;
@@ -97,10 +115,10 @@ function showLatencies(side, task) {
     for (const {vector, legs} of pairs) {
         for (const {name, count, least, mean, greatest, at} of legs) {
             const line = table.append("tr");
-            line.selectAll("td").data([trace.name("vectors", vector), name, count, view.times.brief(least),
-                                       view.times.brief(mean)]).join("td").text((text) => text);
-            line.append("td").append("button").attr("class", "place").text(view.times.brief(greatest))
-                .on("click", () => view.reveal(at, at));
+            line.selectAll("td").data([trace.name("vectors", vector), name, count, times.brief(least),
+                                       times.brief(mean)]).join("td").text((text) => text);
+            line.append("td").append("button").attr("class", "place").text(times.brief(greatest))
+                .on("click", () => view.reveal(run.shown(at), run.shown(at)));
         }
     }
 }
@@ -108,14 +126,15 @@ function showLatencies(side, task) {
 // A figure that is a link to its job.
 function addWorst(side, parent, task, worst) {
     if (worst) {
+        const {run} = side;
         parent.append("button").attr("class", "place").attr("title", `job ${task.jobs.number[worst.index]}`)
-            .text(side.timeline.view.times.brief(worst.value))
-            .on("click", () => pickJob(side.timeline, task, worst.index));
+            .text(run.times.brief(worst.value))
+            .on("click", () => pickJob(side.timeline, task, worst.index, run.number));
     }
 }
 
 function showTaskFigures(side, task, figures) {
-    const {times} = side.timeline.view;
+    const {times} = side.run;
     side.box.append("h3").text(`${task.name}: response times`);
     if (figures.responses.length === 0) {
         side.box.append("p").attr("class", "muted").text("No complete job in sight.");
@@ -129,7 +148,9 @@ function showTaskFigures(side, task, figures) {
         ? `${times.brief(jitters.absolute)} / ${times.brief(jitters.relative)}` : "\u2013";
     side.facts([["least R", times.length(d3.min(figures.responses))],
                 ["mean R", times.length(d3.mean(figures.responses))],
-                ["finishing jitter abs. / rel.", both(finishing)], ["start jitter abs. / rel.", both(starting)]]);
+                ["finishing jitter abs. / rel.", both(finishing)], ["start jitter abs. / rel.", both(starting)],
+                ["release jitter, greatest", figures.worst["release jitter"]
+                    ? times.brief(figures.worst["release jitter"].value) : "\u2013"]]);
     side.box.append("h3").text("Worst jobs in sight");
     const list = side.box.append("dl");
     for (const [name, worst] of Object.entries(figures.worst)) {
@@ -140,7 +161,7 @@ function showTaskFigures(side, task, figures) {
 
 function showHistogram(side, task, figures) {
     const {view} = side.timeline;
-    const {times} = view;
+    const {times} = side.run;
     const [width, height, bottom] = [288, 96, 76];
     const relative = task.deadline_ns ? times.ticksOfNs(task.deadline_ns) : 0;
     const greatest = Math.max(d3.max(figures.responses), relative) * 1.04 || 1;
@@ -164,23 +185,90 @@ function showHistogram(side, task, figures) {
     svg.append("g").attr("transform", `translate(0, ${bottom})`).call(d3.axisBottom(
         d3.scaleLinear([0, times.about(greatest) / size], [0, width])).ticks(5).tickFormat((at) => `${at} ${unit}`)
         .tickSizeOuter(0));
+    if (side.run.number !== 0) {
+        return; // a brush chooses jobs of the first run
+    }
     const brush = d3.brushX().extent([[0, 0], [width, bottom]]).on("end", () => {
         if (d3.event.sourceEvent) {
             view.filter = d3.event.selection
                 ? {task: task.number, least: x.invert(d3.event.selection[0]), greatest: x.invert(d3.event.selection[1])}
                 : null;
             view.changed("filter");
+            sayChosen();
         }
     });
+    const chosen = side.box.append("p").attr("class", "muted");
+    const sayChosen = () => chosen.text(!view.filter || view.filter.task !== task.number
+        ? "Drag across the bars to choose jobs."
+        : `${grouped(figures.indexes.filter((i) => isChosenBy(view.filter, task, i)).length)} of ${
+            grouped(figures.indexes.length)} jobs are chosen: the timeline shows them alone, left and right step `
+            + "through them.");
+    sayChosen();
     const brushed = svg.append("g").attr("class", "brush").call(brush);
     if (view.filter && view.filter.task === task.number) {
         brushed.call(brush.move, [x(view.filter.least), x(view.filter.greatest)]);
     }
 }
 
+const LOAD_WINDOWS = 72;
+
+// Share of each of so many windows of equal length in which one of the tasks ran.
+function loadOf(tasks, from, to, processors) {
+    const length = (to - from) / LOAD_WINDOWS;
+    const ran = (task, time) => task.before(RUNNING, time, task.at(time));
+    return d3.range(LOAD_WINDOWS).map((i) => {
+        const [begin, end] = [from + i * length, from + (i + 1) * length];
+        return {begin, end, share: d3.sum(tasks, (task) => ran(task, end) - ran(task, begin)) / length / processors};
+    });
+}
+
+// Of all tasks, and of the one that is picked; a brush shows the span in the timeline.
+function showLoad(side, task, from, to) {
+    const {view} = side.timeline;
+    const {run} = side;
+    const {trace, times} = run;
+    if (to - from < LOAD_WINDOWS) {
+        return;
+    }
+    const [width, height, bottom] = [288, 84, 64];
+    const working = trace.tasks.filter((one) => !one.isIdle);
+    const all = loadOf(working, from, to, trace.cpus.length);
+    const x = d3.scaleLinear([from, to], [0, width]);
+    const y = d3.scaleLinear([0, 1], [bottom, 4]);
+    side.box.append("h3").text("Load over what is in sight");
+    const svg = side.box.append("svg").attr("class", "histogram load").attr("width", width).attr("height", height)
+        .attr("role", "img").attr("aria-label", "Load over what is in sight");
+    const area = d3.area().x((_, i) => i * width / LOAD_WINDOWS).y0(bottom)
+        .y1((window) => y(Math.min(window ? window.share : 0, 1))).curve(d3.curveStepAfter);
+    svg.append("path").attr("class", "all").attr("d", area([...all, null]));
+    if (task) {
+        svg.append("path").attr("fill", taskColour(task.colour))
+            .attr("d", area([...loadOf([task], from, to, trace.cpus.length), null]));
+    }
+    svg.append("g").call(d3.axisRight(y).tickValues([0.5, 1]).tickFormat(d3.format(".0%")).tickSize(0));
+    svg.append("path").attr("class", "domain").attr("fill", "none").attr("d", `M0 ${bottom}H${width}`);
+    const text = (time, anchor) => svg.append("text").attr("x", x(time)).attr("y", height - 6)
+        .attr("text-anchor", anchor).text(times.point(time));
+    text(from, "start");
+    text(to, "end");
+    svg.append("g").attr("class", "brush").call(d3.brushX().extent([[0, 0], [width, bottom]]).on("end", () => {
+        if (d3.event.sourceEvent && d3.event.selection) {
+            view.show(...d3.event.selection.map((at) => run.shown(x.invert(at))));
+        }
+    }));
+    const greatest = all.reduce((a, b) => b.share > a.share ? b : a);
+    const line = side.box.append("p").attr("class", "muted");
+    line.append("span").text(`Greatest in a window of ${times.brief(greatest.end - greatest.begin)}: `);
+    line.append("button").attr("class", "place").text(`${(100 * greatest.share).toFixed(0)}\u202f%`)
+        .on("click", () => view.show(run.shown(greatest.begin), run.shown(greatest.end)));
+}
+
 // Whether a brush chose the job, or none chose any.
-function isChosen(view, task, index) {
-    const {filter} = view;
-    const response = task.jobs.end[index] - task.jobs.release[index];
-    return !filter || filter.task !== task.number || (response >= filter.least && response <= filter.greatest);
+function isChosen({filter}, task, index) {
+    return !filter || filter.task !== task.number || isChosenBy(filter, task, index);
+}
+
+function isChosenBy(filter, task, index) {
+    const response = task.response(index);
+    return response >= filter.least && response <= filter.greatest;
 }

@@ -11,10 +11,11 @@ class Timeline {
         this.box = document.getElementById("rows");
         this.sheet = document.getElementById("sheet");
         this.labels = d3.select("#labels");
-        this.axis = d3.select("#axis").append("g");
+        this.axis = new CanvasSurface(document.getElementById("axis"));
         this.surface = new CanvasSurface(document.getElementById("canvas"));
         this.pointer = null; // x, y on the canvas
         this.frames = 0;
+        this.showRange = seldom(() => this.nameRange());
         this.prepareZoom();
         this.preparePointer();
         view.listen("timeline", (what) => {
@@ -95,7 +96,6 @@ class Timeline {
     resize() {
         this.width = this.box.clientWidth;
         this.height = this.box.clientHeight;
-        d3.select("#axis").attr("width", this.width).attr("height", 26);
         this.sheet.style.height = `${this.rows.height}px`;
         this.followView();
         this.draw();
@@ -120,30 +120,31 @@ class Timeline {
         const offset = this.box.scrollTop;
         this.surface.begin(LABELS_WIDTH, this.width, this.height);
         paintRows(this.surface, this, offset, this.height);
-        this.showAxis();
+        this.axis.begin(LABELS_WIDTH, this.width, AXIS_HEIGHT);
+        paintAxis(this.axis, this.view, this.trace);
+        this.showRange();
         ++this.frames;
     }
 
-    showAxis() {
-        const [ticks, text, unit] = axisOf(this.view, this.trace, this.room);
-        this.axis.attr("transform", "translate(0, 25)").call(
-            d3.axisTop(d3.scaleLinear([this.view.from, this.view.to], [LABELS_WIDTH, this.width]))
-                .tickValues(ticks).tickFormat(text).tickSizeOuter(0));
+    nameRange() {
         const {times, from, to} = this.view;
         document.getElementById("range").textContent = `${times.point(Math.max(from, 0))} + ${times.length(to - from)}`;
-        this.axis.selectAll("text.unit").data([unit]).join("text").attr("class", "unit").attr("x", LABELS_WIDTH - 8)
-            .attr("y", -9).text((word) => word);
     }
 
     showLabels() {
         const {view, rows} = this;
         this.sheet.style.height = `${rows.height}px`;
         this.labels.selectAll(".group").data(rows.heads).join("div").attr("class", "group")
-            .style("top", (head) => `${head.y}px`).text((head) => head.text);
+            .style("top", (head) => `${head.y}px`).attr("title", "fold, unfold (z)")
+            .classed("folded", (head) => head.folded > 0)
+            .text((head) => head.folded > 0 ? `${head.text} (${head.folded})` : head.text)
+            .on("click", (head) => {
+                d3.event.stopPropagation();
+                view.toggle(view.folded, head.key);
+            });
         this.labels.selectAll(".label").data(rows.shown, (row) => row.key).join((enter) => {
             const label = enter.append("div").attr("class", "label").attr("data-key", (row) => row.key);
-            label.append("span").attr("class", "swatch").style("background", (row) => row.task && !row.task.isIdle
-                ? taskColour(row.task.number) : "transparent");
+            label.append("span").attr("class", "swatch");
             label.append("span").attr("class", "name");
             for (const [action, sign, title] of [["pin", "\u2191", "pin to the top (p)"],
                                                  ["hide", "\u00d7", "hide (h)"]]) {
@@ -158,9 +159,12 @@ class Timeline {
                 view.pick(row.key, null);
             }).call(dragRows, this);
         }).style("top", (row) => `${row.y}px`).style("height", (row) => `${row.height}px`)
+            .attr("data-mark", (row) => row.mark || null)
             .classed("pinned", (row) => view.pinned.has(row.key))
             .each(function (row) {
                 d3.select(this).select(".name").text(row.label).attr("title", row.label);
+                d3.select(this).select(".swatch").style("background", row.task && !row.task.isIdle
+                    ? taskColour(row.task.colour) : "transparent");
             });
     }
 
@@ -196,6 +200,10 @@ function paintRows(surface, {view, trace, rows, pointer}, offset, height) {
     }
     const [ticks] = axisOf(view, trace, surface.width - surface.left);
     ticks.forEach((tick) => surface.line(scale.x(tick), 0, scale.x(tick), height, surface.theme.line, 0.5));
+    // Pixels first, all of them: a canvas finishes what was asked of it before it takes pixels.
+    for (const row of shown) {
+        row.isShaded = row.shade !== undefined && row.shade(surface, row.y - offset, scale, trace);
+    }
     for (const row of shown) {
         row.paint(surface, row.y - offset, scale, trace);
     }
@@ -209,9 +217,9 @@ function paintRows(surface, {view, trace, rows, pointer}, offset, height) {
 
 // The frame around the job that was picked.
 function paintPicked(surface, view, trace, rows, offset, scale) {
-    const row = view.job && rows.byKey.get(`task${view.job.task}`);
+    const row = view.job && rows.byKey.get(view.runOf(view.job).key(`task${view.job.task}`));
     if (row && rows.shown.includes(row)) {
-        const [begin, end] = spanOfJob(trace.tasks[view.job.task], view.job.index);
+        const [begin, end] = shownSpan(view);
         const [x, width] = scale.stretch(begin, end);
         const top = row.y - offset + 2;
         if (scale.x(end) > surface.left && x < surface.width) {
@@ -230,17 +238,4 @@ function paintCursors(surface, view, scale, height) {
             surface.text(x + 3, 7, "AB"[i], surface.theme.onColour);
         }
     });
-}
-
-// Round times in sight, how each is written, and the unit of them all.
-function axisOf(view, trace, room) {
-    const {times} = view;
-    const [size, unit] = times.unitFor(times.about(view.to - view.from) / 5);
-    const [from, to] = [view.from, view.to].map((time) => times.about(time) / size);
-    const scale = d3.scaleLinear([from, to], [0, 1]);
-    const count = Math.max(Math.floor(room / 110), 2);
-    const text = scale.tickFormat(count);
-    const points = scale.ticks(count);
-    const ticks = points.map((point) => times.ticksOfNs(point * size));
-    return [ticks, (_, i) => text(points[i]), unit];
 }

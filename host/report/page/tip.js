@@ -36,7 +36,8 @@ function tipOfTask(trace, times, task, time) {
         const length = times.length(task.end[i] - task.begin[i]);
         const other = detail && detail.other > 0 ? trace.taskName(detail.other) : "";
         if (task.activity[i] === RUNNING) {
-            lines.push(`runs ${length}${other ? ` in the place of ${other}` : ""}`,
+            const where = trace.cpus.length > 1 ? ` on processor ${task.cpu[i]}` : "";
+            lines.push(`runs ${length}${where}${other ? ` in the place of ${other}` : ""}`,
                        `then: ${causeText(task, i, detail)}`);
         } else if (task.activity[i] === READY) {
             lines.push(`ready ${length}`, causeText(task, i, detail));
@@ -46,8 +47,8 @@ function tipOfTask(trace, times, task, time) {
     }
     const job = task.jobAt(time);
     if (job >= 0) {
-        const {number, end, release} = task.jobs;
-        lines.push(`job ${number[job]}${isNaN(end[job]) ? "" : `: response ${times.length(end[job] - release[job])}`}`);
+        const response = task.response(job);
+        lines.push(`job ${task.jobs.number[job]}${isNaN(response) ? "" : `: response ${times.length(response)}`}`);
     }
     return lines;
 }
@@ -61,9 +62,14 @@ function showTip(timeline, event) {
     const {x, y} = timeline.pointer;
     const row = x > LABELS_WIDTH ? timeline.rows.at(y + timeline.box.scrollTop) : null;
     const time = timeline.scale().time(x);
-    const lines = row ? tipOf(timeline.trace, timeline.view.times, row, time) : [];
+    const run = row && row.run ? row.run : timeline.view.runs[0];
+    const own = run.own(time);
+    const lines = row ? tipOf(run.trace, run.times, row, own) : [];
+    for (const [cpu, records] of x > LABELS_WIDTH ? run.trace.lostAt(own) : []) {
+        lines.push(`${grouped(records)} records of processor ${cpu} are lost here`);
+    }
     tip.hidden = lines.length === 0;
-    d3.select(tip).selectAll("div").data([timeline.view.times.point(time), ...lines]).join("div").text((line) => line);
+    d3.select(tip).selectAll("div").data([run.times.point(own), ...lines]).join("div").text((line) => line);
     tip.style.left = `${Math.min(event.clientX + 14, window.innerWidth - tip.offsetWidth - 8)}px`;
     tip.style.top = `${Math.min(event.clientY + 16, window.innerHeight - tip.offsetHeight - 8)}px`;
 }

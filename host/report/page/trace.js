@@ -4,12 +4,14 @@
 // times is two look-ups, whatever is between: that is what zoomed-out drawing is made of.
 "use strict";
 
-const RUNNING = 0, READY = 1, WAITING = 2;
+const RUNNING = 0, READY = 1, WAITING = 2, HELD = 3; // the last one: waiting for a resource
 const ACTIVITIES = ["running", "ready", "waits"];
 const CAUSES = ["", "", "released", "unblocked", "", "preempted", "slice used up", "waits", "job completed",
                 "job aborted", "task ended", "sleeps", "records lost", "end of the trace"];
 const OUTCOMES = ["completed", "aborted", "ended with its task", "replaced: its end is missing", "end not recorded",
                   "unfinished"];
+const COMPLETED = 0; // an outcome
+const EARLY = 3;     // why a job is not accounted: its release is later than the record of it
 const HOLD_ENDS = ["unlocked", "taken by another", "owner died", "records lost", "end of the trace"];
 
 // The first index whose value is greater than the limit; values do not fall.
@@ -29,6 +31,7 @@ class Task {
     constructor(block, number) {
         Object.assign(this, block.directory.tasks[number]);
         this.number = number;
+        this.colour = number;
         this.isIdle = this.name === "idle";
         this.readIntervals(block);
         this.readJobs(block);
@@ -48,15 +51,15 @@ class Task {
         this.cause = new Uint8Array(count);
         this.cpu = Uint16Array.from(block.column(table, "cpu"));
         this.detail = Uint32Array.from(block.column(table, "detail"));
-        this.sums = [0, 1, 2].map(() => new Float64Array(count + 1));
+        const isResource = block.directory.details.map((detail) => resourceOf(detail) !== null);
+        this.sums = [RUNNING, READY, WAITING, HELD].map(() => new Float64Array(count + 1));
         for (let i = 0; i < count; ++i) {
             const activity = what[i] & 3;
-            this.activity[i] = activity;
+            const isHeld = activity === WAITING && this.detail[i] > 0 && isResource[this.detail[i] - 1];
+            this.activity[i] = isHeld ? HELD : activity;
             this.cause[i] = what[i] >> 2;
-            this.sums[0][i + 1] = this.sums[0][i];
-            this.sums[1][i + 1] = this.sums[1][i];
-            this.sums[2][i + 1] = this.sums[2][i];
-            this.sums[activity][i + 1] += this.end[i] - this.begin[i];
+            this.sums.forEach((sum) => { sum[i + 1] = sum[i]; });
+            this.sums[this.activity[i]][i + 1] += this.end[i] - this.begin[i];
         }
     }
 
@@ -107,9 +110,22 @@ class Task {
             ? whole + time - this.begin[index] : whole;
     }
 
-    // The job that is open at the time, or the latest released before; -1: none.
+    // The job that is open at the time, of several the first, for the others wait for it; else the latest that was
+    // released before; -1: none.
     jobAt(time) {
-        return firstAfter(this.jobs.release, time) - 1;
+        const {release, end} = this.jobs;
+        const last = firstAfter(release, time) - 1;
+        let first = last;
+        while (first > 0 && end[first - 1] > time) {
+            --first;
+        }
+        return first;
+    }
+
+    // From the release to the end of a job that is complete; NaN: it is not, or its release is not known.
+    response(job) {
+        const {release, end, outcome, unaccounted} = this.jobs;
+        return outcome[job] === COMPLETED && unaccounted[job] !== EARLY ? end[job] - release[job] : NaN;
     }
 
     missTime(job) {
@@ -124,6 +140,8 @@ class Trace {
         this.facts = facts;
         this.khz = facts.clock.khz;
         this.last = Math.max(facts.span.last, 1);
+        this.isPart = facts.span.from_ns !== null || facts.span.to_ns !== null;
+        numberResources(facts);
         this.names = {};
         for (const kind of ["levels", "vectors", "mutexes", "servers"]) {
             this.names[kind] = new Map(facts[kind]);
@@ -137,6 +155,14 @@ class Trace {
         const cpus = new Set(this.handlers.map((one) => one.of).concat(this.losses.map((one) => one.of)));
         this.tasks.forEach((task) => new Set(task.cpu).forEach((cpu) => cpus.add(cpu)));
         this.cpus = [...cpus].sort((a, b) => a - b);
+    }
+
+    // What the page has more of than an overview: from, to.
+    get part() {
+        const {from_ns: from, to_ns: to} = this.facts.span;
+        const times = new Times(this.khz);
+        return [[from, 0], [to, this.last]].map(([ns, end]) => ns === null || this.khz === 0
+            ? end : Math.min(Math.max(times.ticksOfNs(ns), 0), this.last));
     }
 
     // Stretches that follow each other.
@@ -167,8 +193,7 @@ class Trace {
         const outer = Array.from(handlers.depth.keys()).filter((i) => handlers.depth[i] === 1);
         handlers.outerEnd = Float64Array.from(outer, (i) => handlers.end[i]);
         handlers.outerBegin = Float64Array.from(outer, (i) => handlers.begin[i]);
-        handlers.sum = new Float64Array(outer.length + 1);
-        outer.forEach((i, n) => { handlers.sum[n + 1] = handlers.sum[n] + handlers.end[i] - handlers.begin[i]; });
+        handlers.sum = sumsOf(handlers.outerBegin, handlers.outerEnd);
         return handlers;
     }
 
@@ -189,9 +214,11 @@ class Trace {
     }
 
     readCurves(block) {
+        const served = new Map(this.facts.served);
         this.budgets = block.tables("budget").map((table) => ({
             key: `server${table.of}`, of: table.of, name: this.name("servers", table.of), unit: "budget",
             at: block.times(table, ["at"])[0], value: block.column(table, "ticks"), isTime: true,
+            served: served.get(table.of) || [],
         }));
         this.plots = block.tables("plot").map((table) => {
             const plot = this.facts.plots[table.of];
@@ -201,6 +228,7 @@ class Trace {
                 isTime: false,
             };
         });
+        this.plots.forEach(dropInfinite);
         this.budgets.concat(this.plots).forEach((curve) => { curve.extremes = new Extremes(curve.value); });
     }
 
@@ -230,6 +258,37 @@ class Trace {
         return link > 0 ? this.tasks[link - 1].name : "";
     }
 
+    // How long a task ran on each processor: ticks by its number.
+    sharesOfProcessors(task) {
+        if (!task.onProcessors) {
+            task.onProcessors = new Map();
+            task.migrations = 0;
+            for (let i = 0, before = -1; i < task.count; ++i) {
+                if (task.activity[i] === RUNNING) {
+                    const cpu = task.cpu[i];
+                    const ran = task.end[i] - task.begin[i];
+                    task.onProcessors.set(cpu, (task.onProcessors.get(cpu) || 0) + ran);
+                    task.migrations += before >= 0 && before !== cpu ? 1 : 0;
+                    before = cpu;
+                }
+            }
+        }
+        return task.onProcessors;
+    }
+
+    // The processor on which a task ran the longest; null: it never ran.
+    homeOf(task) {
+        const [longest] = [...this.sharesOfProcessors(task)].sort((a, b) => b[1] - a[1] || a[0] - b[0]);
+        return longest ? longest[0] : null;
+    }
+
+    // Records that are missing at a time: [processor, records].
+    lostAt(time) {
+        return this.losses.map((losses) => [losses, firstAfter(losses.end, time)])
+            .filter(([{begin}, i]) => i < begin.length && begin[i] <= time)
+            .map(([{of, records}, i]) => [of, records[i]]);
+    }
+
     // What an interval waits for, and whom its other task is. Null: nothing.
     detailOf(task, index) {
         const number = task.detail[index];
@@ -243,6 +302,14 @@ class Trace {
 
     markName(i) {
         return this.facts.kinds[this.marks.kind[i]];
+    }
+}
+
+// What has no place on a curve: a fraction that is no number, or infinite.
+function dropInfinite(curve) {
+    if (curve.value.some((value) => !isFinite(value))) {
+        const keep = (_, i) => isFinite(curve.value[i]);
+        [curve.at, curve.value] = [curve.at.filter(keep), curve.value.filter(keep)];
     }
 }
 

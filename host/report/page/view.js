@@ -14,16 +14,25 @@ class View {
         this.cursors = [null, null];
         this.pinned = new Set();    // keys of rows
         this.hidden = new Set();
+        this.folded = new Set();    // keys of groups
+        this.by = "level";          // what rows of tasks are grouped by
         this.order = [];            // keys that were moved, in their order
+        this.runs = [new Run(trace, times)];
+        this.others = [];           // who else has words in the address: write(words), read(words)
         this.filter = null;         // [from, to] of a brush: figures are of this span
         this.listeners = d3.dispatch("change");
+    }
+
+    // Of a job {task, index, run}: run is a number, 0 if there is none.
+    runOf(job) {
+        return this.runs[job.run || 0];
     }
 
     listen(name, listener) {
         this.listeners.on(`change.${name}`, listener);
     }
 
-    // what: "span", "rows", "pick", "cursors", "filter".
+    // what: "span", "rows", "pick", "cursors", "filter", "align".
     changed(what) {
         this.listeners.call("change", this, what);
     }
@@ -43,6 +52,12 @@ class View {
 
     showAll() {
         this.show(-0.01 * this.trace.last, 1.01 * this.trace.last);
+    }
+
+    // What a page opens with: all that it has more of than an overview.
+    showPart() {
+        const [from, to] = this.trace.part;
+        this.show(from - 0.01 * (to - from), to + 0.01 * (to - from));
     }
 
     // Brings a time into sight; around: how much is shown if nothing of the kind is yet.
@@ -77,40 +92,74 @@ class View {
             words.set("row", this.row);
         }
         if (this.job) {
-            words.set("job", `${this.job.task}.${this.trace.tasks[this.job.task].jobs.number[this.job.index]}`);
+            const {jobs} = this.runOf(this.job).trace.tasks[this.job.task];
+            words.set("job", `${this.job.task}.${jobs.number[this.job.index]}${this.job.run ? ".b" : ""}`);
         }
         this.cursors.forEach((at, i) => at !== null && words.set("ab"[i], Math.round(at)));
-        for (const [name, keys] of [["pin", this.pinned], ["hide", this.hidden], ["order", this.order]]) {
+        for (const [name, keys] of [["pin", this.pinned], ["hide", this.hidden], ["fold", this.folded],
+                                    ["order", this.order]]) {
             if ([...keys].length > 0) {
                 words.set(name, [...keys].join("."));
             }
         }
+        if (this.by !== "level") {
+            words.set("by", this.by);
+        }
+        this.others.forEach((other) => other.write(words));
         return `#${words}`;
     }
 
     // Parts that make no sense are ignored.
     goTo(address) {
         const words = new URLSearchParams(address.slice(1));
-        const span = /^(-?\d+)-(-?\d+)$/.exec(words.get("t") || "");
+        this.others.forEach((other) => other.read(words));
+        const span = /^(-?\d{1,16})-(-?\d{1,16})$/.exec(words.get("t") || "");
         this.row = words.get("row");
-        this.cursors = ["a", "b"].map((name) => /^-?\d+$/.test(words.get(name) || "") ? Number(words.get(name)) : null);
-        const keys = (name) => (words.get(name) || "").split(".").filter((key) => /^[a-z]+\d*$/.test(key));
+        this.cursors = ["a", "b"].map((name) => /^-?\d{1,16}$/.test(words.get(name) || "") ? Number(words.get(name))
+            : null);
+        const keys = (name) => (words.get(name) || "").split(".").filter((key) => /^[a-z0-9]+$/.test(key));
         this.pinned = new Set(keys("pin"));
         this.hidden = new Set(keys("hide"));
+        this.folded = new Set(keys("fold"));
+        this.by = GROUPINGS.includes(words.get("by")) ? words.get("by") : "level";
         this.order = keys("order");
-        const job = /^(\d+)\.(\d+)$/.exec(words.get("job") || "");
-        const task = job && this.trace.tasks[Number(job[1])];
+        const job = /^(\d+)\.(\d+)(\.b)?$/.exec(words.get("job") || "");
+        const run = job && job[3] ? 1 : 0;
+        const task = job && this.runs[run] && this.runs[run].trace.tasks[Number(job[1])];
         const index = task ? task.jobs.number.indexOf(Number(job[2])) : -1;
-        this.job = index >= 0 ? {task: task.number, index} : null;
+        this.job = index >= 0 ? {task: task.number, index, run} : null;
         this.changed("rows");
         this.changed("pick");
         this.changed("cursors");
-        if (span) {
+        if (span && Number(span[1]) < Number(span[2])) {
             this.show(Number(span[1]), Number(span[2]));
         } else {
-            this.showAll();
+            this.showPart();
         }
     }
+}
+
+// call(), but not more often than each 80 ms, the last time with what is then true: the browser lays out text and SVG
+// again after each change, which no frame has time for.
+function seldom(call) {
+    let timer = 0;
+    let isAsked = false;
+    const now = () => {
+        isAsked = false;
+        timer = setTimeout(() => {
+            timer = 0;
+            if (isAsked) {
+                now();
+            }
+        }, 80);
+        call();
+    };
+    return () => {
+        isAsked = true;
+        if (timer === 0) {
+            now();
+        }
+    };
 }
 
 // The address follows the view, a moment later: browsers count changes of it.

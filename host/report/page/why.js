@@ -59,9 +59,12 @@ function sentenceOf(trace, culprit) {
         const holder = culprit.holder > 0 ? `, held by ${trace.taskName(culprit.holder)}` : "";
         const end = culprit.chain_end > 0 && culprit.chain_end !== culprit.holder
             ? `, which waited in turn for ${trace.taskName(culprit.chain_end)}` : "";
+        const last = culprit.chain_end > 0 ? culprit.chain_end : culprit.holder;
+        const waited = culprit.wait && last > 0 ? `, while ${trace.taskName(last)} waited for ${culprit.wait}`
+            : "";
         const ran = culprit.by === "self" || (culprit.by === "task" && culprit.task === culprit.holder) ? ""
             : `; meanwhile ${executorOf(trace, culprit)}`;
-        return `held up by mutex ${trace.name("mutexes", culprit.object)}${holder}${end}${ran}`
+        return `held up by mutex ${trace.name("mutexes", culprit.object)}${holder}${end}${waited}${ran}`
             + INVERSIONS[culprit.inversion];
     }
     default:
@@ -85,8 +88,7 @@ function sentencesOf(trace, shares) {
 }
 
 function showWhy(side, task, index) {
-    const {trace, view} = side.timeline;
-    const {times} = view;
+    const {trace, times} = side.run;
     side.box.append("h3").text(task.jobs.late[index] ? "Why late?" : "Where the time went");
     const reason = task.jobs.unaccounted[index];
     const shares = sharesOf(trace, task, index);

@@ -13,32 +13,38 @@ namespace {
 
 constexpr std::uint16_t kTimer = 0xEE;
 
-void add(Latencies& latencies, std::uint64_t stamp, std::string_view name, std::uint16_t par1) {
+struct Scene {
+    schedule::Schedule schedule;
+    Latencies latencies;
+};
+
+void add(Scene& scene, std::uint64_t stamp, std::string_view name, std::uint16_t par1) {
     trace::Event event;
     trace::set_meaning(event, {.code = tracer::find_event(name)->code, .par1 = par1, .par2 = 0});
     event.ticks = {stamp};
     event.record = stamp;
-    latencies.add(event);
+    scene.latencies.add(event, scene.schedule.take(event), scene.schedule);
 }
 
 // Task 12 runs twice: 20 and 35 from entry to ready, 40 and 30 from there to its first instruction.
-void add_two(Latencies& latencies) {
-    add(latencies, 10, "context_switch", 3);
-    add(latencies, 100, "interrupt_start", kTimer);
-    add(latencies, 120, "job_release", 12);
-    add(latencies, 130, "interrupt_end", kTimer);
-    add(latencies, 160, "context_switch", 12);
-    add(latencies, 170, "task_end_cycle", 12);
-    add(latencies, 180, "context_switch", 3);
-    add(latencies, 300, "interrupt_start", kTimer);
-    add(latencies, 335, "job_release", 12);
-    add(latencies, 340, "interrupt_end", kTimer);
-    add(latencies, 365, "context_switch", 12);
+void add_two(Scene& scene) {
+    add(scene, 10, "context_switch", 3);
+    add(scene, 100, "interrupt_start", kTimer);
+    add(scene, 120, "job_release", 12);
+    add(scene, 130, "interrupt_end", kTimer);
+    add(scene, 160, "context_switch", 12);
+    add(scene, 170, "task_end_cycle", 12);
+    add(scene, 180, "context_switch", 3);
+    add(scene, 300, "interrupt_start", kTimer);
+    add(scene, 335, "job_release", 12);
+    add(scene, 340, "interrupt_end", kTimer);
+    add(scene, 365, "context_switch", 12);
 }
 
 TEST(Latencies, SumUpEachLegAndNameTheInterruptOfTheGreatest) {
-    Latencies latencies(std::nullopt);
-    add_two(latencies);
+    Scene scene{{}, Latencies(std::nullopt)};
+    Latencies& latencies = scene.latencies;
+    add_two(scene);
     latencies.finish();
     ASSERT_EQ(latencies.pairs().size(), 1U);
     const LatencyLegs& legs = latencies.pairs().at({kTimer, 12});
@@ -53,8 +59,9 @@ TEST(Latencies, SumUpEachLegAndNameTheInterruptOfTheGreatest) {
 }
 
 TEST(Latencies, HaveAFirstLegWhereTheRaiseWasObserved) {
-    Latencies latencies(std::vector<schedule::Observed>{{kTimer, 50, 90, 95}, {kTimer, {}, 290, 295}});
-    add_two(latencies);
+    Scene scene{{}, Latencies(std::vector<schedule::Observed>{{kTimer, 50, 90, 95}, {kTimer, {}, 290, 295}})};
+    Latencies& latencies = scene.latencies;
+    add_two(scene);
     latencies.finish();
     const LatencyLegs& legs = latencies.pairs().at({kTimer, 12});
     EXPECT_EQ(latencies.raises()->observed, 2U);

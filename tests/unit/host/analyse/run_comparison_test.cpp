@@ -113,6 +113,42 @@ TEST_F(RunComparison, JobThatChangedMostIsExplained) {
     EXPECT_EQ(change->most->shares.front().ns[1] - change->most->shares.front().ns[0], 7'500U);
 }
 
+TEST_F(RunComparison, MissThatNoRecordStatesIsADifference) {
+    const auto changes = [&](std::uint32_t deadline, std::uint64_t end, const Tolerance& tolerance) {
+        const Recorded a = read(one_job(2'000));
+        const Recorded b = read(one_job(end, deadline));
+        EXPECT_FALSE(first_difference(a.decisions, b.decisions, tolerance));
+        return are_same(task_changes(a, b, tolerance), tolerance);
+    };
+    EXPECT_TRUE(changes(9'000, 2'000, kTimes));
+    EXPECT_FALSE(changes(1'500, 2'000, kOrder)) << "late, which the kernel did not record";
+    EXPECT_TRUE(changes(9'000, 2'001, kOrder));
+    EXPECT_FALSE(changes(9'000, 2'001, kTimes)) << "any response time counts";
+}
+
+TEST_F(RunComparison, JobsAreMatchedByTheirTaskAndNumber) {
+    const auto two = [](std::uint16_t first, std::uint64_t end) {
+        Scene scene;
+        for (const std::uint16_t context : {std::uint16_t{20}, std::uint16_t{21}}) {
+            scene.chunk.name("task", context, "twin");
+        }
+        std::uint64_t stamp = 1'000;
+        for (const std::uint16_t context : {first, static_cast<std::uint16_t>(41 - first)}) {
+            scene.at(stamp).release(context, static_cast<std::uint32_t>(stamp), 9'000);
+            scene.at(stamp + 100).event("context_switch", context);
+            scene.at(stamp = context == 21 ? end : stamp + 200).event("task_end_cycle", context);
+        }
+        return scene;
+    };
+    const Recorded a = read(two(20, 1'900));
+    const Recorded b = read(two(20, 1'950));
+    const auto changes = task_changes(a, b, kOrder);
+    const auto change = std::ranges::find(changes, "twin", &TaskChange::task);
+    ASSERT_TRUE(change != changes.end() && change->most);
+    EXPECT_EQ(change->most->number, 1U) << "the first job of the second task";
+    EXPECT_EQ(change->most->jobs[1]->job.context, 21U);
+}
+
 TEST_F(RunComparison, TaskOfOneRunAloneIsCounted) {
     const Recorded a = read(one_job(2'000));
     const auto changes = task_changes(a, Recorded{}, kOrder);
@@ -120,6 +156,8 @@ TEST_F(RunComparison, TaskOfOneRunAloneIsCounted) {
     ASSERT_NE(change, changes.end());
     EXPECT_EQ(change->figures[0].jobs, 1U);
     EXPECT_EQ(change->figures[1].jobs, 0U);
+    EXPECT_FALSE(change->figures[1].worst_ns()) << "unknown, not zero";
+    EXPECT_FALSE(change->figures[1].mean_ns());
     EXPECT_FALSE(change->most);
 }
 
@@ -136,9 +174,39 @@ TEST_F(RunComparison, CulpritsHaveNames) {
                             .holder = 2},
                            names),
               "blocking by middle (bus, held by low, unbounded)");
+    EXPECT_EQ(culprit_text({.part = schedule::Part::blocking,
+                            .by = schedule::By::task,
+                            .inversion = schedule::Inversion::bounded,
+                            .who = 2,
+                            .holder = 2},
+                           names),
+              "blocking by low (held by low, bounded)")
+        << "the mutex was just unlocked";
     EXPECT_EQ(culprit_text({.part = schedule::Part::interference, .by = schedule::By::task, .who = 9}, names),
               "interference by #9");
     EXPECT_THAT(culprit_text({.part = schedule::Part::suspension, .object = 2U << 16}, names), HasSubstr("delay"));
+}
+
+TEST_F(RunComparison, APartHasItsDecisionsAndTheJobsReleasedInIt) {
+    Scene scene = one_job(2'000);
+    scene.at(11'000).release(12, 11'000, 19'000).at(11'100).run(12, 0, true).event("context_switch", 12);
+    scene.at(13'000).end_job(12).run(Scene::kIdle).event("context_switch", Scene::kIdle);
+    const Recorded whole = read(scene);
+    ASSERT_EQ(whole.jobs.at("hard12").size(), 2U);
+    const auto begin = whole.jobs.at("hard12")[1].job.release.ns.value();
+    const Recorded before = part_of(whole, 0, begin);
+    const Recorded after = part_of(whole, begin, std::nullopt);
+    EXPECT_EQ(before.decisions.size() + after.decisions.size(), whole.decisions.size());
+    EXPECT_EQ(m_phrases.text(after.decisions.front().phrase), "hard12       is released");
+    EXPECT_EQ(before.jobs.at("hard12").front().job.number, 1U);
+    EXPECT_EQ(after.jobs.at("hard12").front().job.number, 2U);
+    const auto changes = task_changes(before, after, kOrder);
+    const auto task = std::ranges::find(changes, "hard12", &TaskChange::task);
+    ASSERT_NE(task, changes.end());
+    EXPECT_EQ(task->figures[0].jobs, 1U);
+    EXPECT_EQ(task->figures[1].jobs, 1U);
+    ASSERT_TRUE(task->most);
+    EXPECT_EQ(task->most->number, 1U);
 }
 
 } // namespace

@@ -29,8 +29,10 @@ class StructureChecking : public testing::Test {
             m_records.push_back(violation.event != nullptr ? violation.event->record : 0);
         });
         trace::Event event;
+        schedule::Pass pass([](const schedule::JobAccount&) {});
         while (opened.value()->next(event)) {
-            check.add(event, opened.value()->facts());
+            check.add(event, opened.value()->facts(), pass);
+            pass.take(event, 0);
         }
         check.finish(opened.value()->facts());
         m_relaxations = check.relaxations();
@@ -195,6 +197,15 @@ TEST_F(StructureChecking, SeesAnUnlockWithoutALock) {
 TEST_F(StructureChecking, SeesJobsThatOverlapOrEndTwice) {
     EXPECT_THAT(check(correct().event(100, "task_begin_cycle", 12)), ElementsAre("cycle-pairs"));
     EXPECT_THAT(check(correct().event(100, "task_end_cycle", 13)), ElementsAre("cycle-pairs"));
+}
+
+// A deadline that passes before the first dispatch: the job ends without having begun.
+TEST_F(StructureChecking, AcceptsTheEndOfAnAbortedJobThatHasNotBegun) {
+    EXPECT_THAT(check(correct().event(100, "job_abort", 13).event(101, "task_end_cycle", 13)), IsEmpty());
+    EXPECT_THAT(
+        check(correct().event(100, "job_abort", 13).event(101, "task_end_cycle", 13).event(102, "task_end_cycle", 13)),
+        ElementsAre("cycle-pairs"));
+    EXPECT_THAT(check(correct().event(100, "filter_job", 1).event(101, "task_end_cycle", 13)), IsEmpty());
 }
 
 TEST_F(StructureChecking, SeesASwitchToATaskThatWasNotDispatched) {

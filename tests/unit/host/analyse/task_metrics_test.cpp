@@ -3,6 +3,7 @@
 #include "host/analyse/task_metrics.hpp"
 
 #include "host/formats/trace.hpp"
+#include "host/schedule/pass.hpp"
 #include "tests/support/host_trace_builder.hpp"
 
 #include <gtest/gtest.h>
@@ -32,8 +33,9 @@ class JobsOf12 : public testing::Test {
         const support::TemporaryDirectory directory;
         trace::Diagnostics diagnostics([](std::string_view) {});
         const auto opened = formats::Trace::open(directory.write("0trace.dat", chunk.bytes()), {}, diagnostics);
+        schedule::Pass pass([&](const schedule::JobAccount& account) { m_metrics.add(account); });
         for (trace::Event event; opened.value()->next(event);) {
-            m_metrics.add(event, 1'000'000);
+            pass.take(event, 1'000'000);
         }
     }
 

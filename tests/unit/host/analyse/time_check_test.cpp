@@ -3,6 +3,7 @@
 #include "host/analyse/time_check.hpp"
 
 #include "host/formats/trace.hpp"
+#include "host/schedule/pass.hpp"
 #include "tests/support/host_trace_builder.hpp"
 
 #include <gmock/gmock.h>
@@ -31,9 +32,9 @@ schedule::JobAccount account_with_parts(std::uint64_t execution, std::uint64_t b
 
 TEST(TimeCheck, ReportsAResidueWithTheTaskTheJobAndTheParts) {
     Faults faults;
-    faults.check.judge(account_with_parts(60, 40));
+    faults.check.add(account_with_parts(60, 40), {});
     EXPECT_THAT(faults.texts, IsEmpty());
-    faults.check.judge(account_with_parts(60, 45));
+    faults.check.add(account_with_parts(60, 45), {});
     EXPECT_THAT(faults.texts,
                 ElementsAre("job 3 of context 12 has a residue of -5 ticks: response time 100 = jitter 0 + execution "
                             "60 + interference 0 + blocking 45 + suspension 0"));
@@ -43,7 +44,7 @@ TEST(TimeCheck, ClaimsNothingOfAJobWhosePartsAreNotKnown) {
     Faults faults;
     schedule::JobAccount account = account_with_parts(60, 45);
     account.unaccounted = schedule::Unaccounted::stamps_fell;
-    faults.check.judge(account);
+    faults.check.add(account, {});
     EXPECT_THAT(faults.texts, IsEmpty());
 }
 
@@ -59,8 +60,11 @@ TEST(TimeCheck, FindsNothingInWhatAProcessorDid) {
     trace::Diagnostics diagnostics([](std::string_view) {});
     const auto opened = formats::Trace::open(directory.write("0trace.dat", chunk.bytes()), {}, diagnostics);
     Faults faults;
-    for (trace::Event event; opened.value()->next(event);) {
-        faults.check.add(event, 1'000'000);
+    trace::Event event;
+    schedule::Pass pass([&](const schedule::JobAccount& account) { faults.check.add(account, event); });
+    while (opened.value()->next(event)) {
+        faults.check.add(event);
+        pass.take(event, 1'000'000);
     }
     faults.check.finish();
     EXPECT_THAT(faults.texts, IsEmpty());

@@ -72,14 +72,30 @@ TEST(Table, RefersToEachTimeByItsPlace) {
     one.add({200, 400}, {3});
     Table other("other", 0, {"at"}, {});
     other.add({300}, {});
-    const std::array<const Table*, 2> tables = {&one, &other};
-    const Times times = times_of(tables);
+    const std::array<std::span<const std::uint64_t>, 2> lists = {one.times(), other.times()};
+    const Times times = times_of(lists);
     EXPECT_THAT(times, ElementsAre(100U, 200U, 300U, 400U));
     const auto columns = one.references(times);
     ASSERT_EQ(columns.size(), 2U);
     EXPECT_THAT(decoded(columns[0]), ElementsAre(1 + zigzag(0), 1 + zigzag(0), 1 + zigzag(-1)));
     EXPECT_THAT(decoded(columns[1]), ElementsAre(1 + zigzag(2), 0U, 1 + zigzag(2)));
     EXPECT_THAT(decoded(other.references(times)[0]), ElementsAre(1 + zigzag(2)));
+}
+
+TEST(Table, ContinuesAfterAMark) {
+    Table table("t", 0, {"begin", "end"}, {"n", "m"});
+    EXPECT_EQ(table.mark().rows, 0U);
+    table.add({100, 200}, {1, 1000});
+    const Table::Mark mark = table.mark();
+    table.add({200, kNoTime}, {2, 2000});
+    table.add({250, 300}, {3, 3000});
+    EXPECT_EQ(mark.rows, 1U);
+    EXPECT_THAT(mark.bytes, ElementsAre(1U, 2U));
+    EXPECT_THAT(table.times(mark.rows), ElementsAre(200U, kNoTime, 250U, 300U));
+    const std::array<std::span<const std::uint64_t>, 1> lists = {table.times(mark.rows)};
+    const auto columns = table.references(times_of(lists), mark.rows);
+    EXPECT_THAT(decoded(columns[0]), ElementsAre(1 + zigzag(0), 1 + zigzag(1)));
+    EXPECT_THAT(decoded(columns[1]), ElementsAre(0U, 1 + zigzag(1)));
 }
 
 } // namespace

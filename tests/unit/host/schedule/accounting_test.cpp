@@ -394,6 +394,140 @@ TEST(Accounting, ClaimsNothingWhereRecordsAreMissing) {
     EXPECT_EQ(scene.m_accounts.size(), 2U);
 }
 
+// What was free before the gap may be held since.
+TEST(Accounting, AGapForgetsWhichMutexesAreFree) {
+    Scene scene;
+    scene.at(0, "context_switch", kLow)
+        .at(0, "set_mutex_acquire", kLow, 7)
+        .at(5, "set_mutex_unlock", kLow, 7)
+        .at(10, "blackout_start")
+        .at(20, "blackout_end", 0, 4)
+        .at(21, "context_switch", kHigh)
+        .at(21, "job_release", kHigh, 21)
+        .at(30, "set_mutex_block", kHigh, 7)
+        .change(30, kHigh, kLow, 0)
+        .at(50, "set_mutex_acquire", kHigh, 7)
+        .change(50, kLow, kHigh, 0)
+        .at(60, "task_end_cycle", kHigh);
+    EXPECT_THAT(scene.shares(kHigh),
+                ElementsAre("R 39", "execution self: 19", "blocking task 3 mutex 7 of ? unknown: 20"));
+}
+
+TEST(Accounting, AGapForgetsTheBudget) {
+    Scene scene;
+    scene.at(0, "server_create", 0, 9)
+        .at(0, "server_kind", static_cast<std::uint16_t>(lib::ServerKind::polling), 9)
+        .at(0, "server_attach", 9, kServed)
+        .at(0, "server_budget", 9, 0)
+        .at(10, "blackout_start")
+        .at(20, "blackout_end", 0, 4)
+        .at(20, "context_switch", kHigh)
+        .at(30, "job_release", kServed, 30)
+        .change(50, kHigh, kServed, 0)
+        .at(60, "task_end_cycle", kServed);
+    EXPECT_THAT(scene.shares(kServed), ElementsAre("R 30", "interference kernel 5: 20", "execution self: 10"));
+}
+
+// The gap begins in a handler, and nothing says when that ended.
+TEST(Accounting, AHandlerEndsWhereAGapBegins) {
+    Scene scene;
+    scene.at(0, "context_switch", kIdle)
+        .at(10, "interrupt_start", kTimer)
+        .at(12, "blackout_start")
+        .at(40, "blackout_end", 0, 4)
+        .at(41, "context_switch", kLow)
+        .at(50, "job_release", kHigh, 11)
+        .change(50, kLow, kHigh, 0)
+        .at(60, "task_end_cycle", kHigh);
+    EXPECT_THAT(scene.shares(kHigh), ElementsAre("R 49", "jitter interrupt 32: 1", "jitter unknown ?: 29",
+                                                 "jitter task 3: 9", "execution self: 10"));
+}
+
+TEST(Accounting, ASectionOfTheHolderCountsAsItsTask) {
+    Scene scene;
+    scene.at(0, "context_switch", kLow)
+        .at(0, "job_release", kLow, 0)
+        .at(10, "set_mutex_acquire", kLow, 7)
+        .at(20, "job_release", kHigh, 20)
+        .change(20, kLow, kHigh, 0)
+        .at(30, "set_mutex_block", kHigh, 7)
+        .change_for(30, kHigh, kLow, kHigh, 0)
+        .at(40, "CLI")
+        .at(60, "STI")
+        .at(70, "set_mutex_unlock", kLow, 7)
+        .change(70, kLow, kHigh, 0)
+        .at(80, "task_end_cycle", kHigh);
+    EXPECT_THAT(scene.shares(kHigh),
+                ElementsAre("R 60", "execution self: 20", "blocking task 3 mutex 7 of 3 bounded: 40"));
+}
+
+TEST(Accounting, ClaimsNothingIfAReleaseIsRecordedEarly) {
+    Scene scene;
+    scene.at(0, "context_switch", kHigh).at(10, "job_release", kHigh, 15).at(30, "task_end_cycle", kHigh);
+    ASSERT_EQ(scene.m_accounts.size(), 1U);
+    EXPECT_EQ(scene.m_accounts[0].unaccounted, Unaccounted::early);
+}
+
+TEST(Accounting, ANewTaskHasNoBacklogOfTheOldOne) {
+    Scene scene;
+    scene.at(0, "context_switch", kIdle)
+        .at(0, "job_release", kLow, 0)
+        .change(0, kIdle, kLow, 0)
+        .at(150, "task_end", kLow)
+        .change(150, kLow, kIdle, 0)
+        .at(160, "task_create", kLow)
+        .at(170, "job_release", kLow, 100)
+        .change(170, kIdle, kLow, 0)
+        .at(180, "task_end_cycle", kLow);
+    EXPECT_THAT(scene.shares(kLow), ElementsAre("R 150", "execution self: 150", "R 80", "jitter task 3: 50",
+                                                "jitter task 1: 20", "execution self: 10"));
+}
+
+// The mutex for which the end of the chain waits is free: the end may try again.
+TEST(Accounting, TheEndOfAChainThatMayTryAgainWaitsForNothing) {
+    Scene scene;
+    scene.at(0, "context_switch", kLow)
+        .at(0, "set_mutex_acquire", kLow, 8)
+        .at(5, "job_release", kMiddle, 5)
+        .change(5, kLow, kMiddle, 0)
+        .at(6, "set_mutex_acquire", kMiddle, 7)
+        .at(8, "task_block", kMiddle, wait_word(lib::WaitKind::mutex, 8))
+        .change(8, kMiddle, kLow, 0)
+        .at(10, "job_release", kHigh, 10)
+        .change(10, kLow, kHigh, 0)
+        .at(20, "task_block", kHigh, wait_word(lib::WaitKind::mutex, 7))
+        .change(20, kHigh, kLow, 0)
+        .at(30, "set_mutex_unlock", kLow, 8)
+        .at(40, "set_mutex_acquire", kMiddle, 8)
+        .at(40, "task_unblock", kMiddle, wait_word(lib::WaitKind::mutex, 8))
+        .change(40, kLow, kMiddle, 0)
+        .at(50, "set_mutex_unlock", kMiddle, 7)
+        .at(50, "set_mutex_acquire", kHigh, 7)
+        .at(50, "task_unblock", kHigh, wait_word(lib::WaitKind::mutex, 7))
+        .change(50, kMiddle, kHigh, 0)
+        .at(60, "task_end_cycle", kHigh);
+    for (const std::string& share : scene.shares(kHigh)) {
+        EXPECT_EQ(share.find("that waits"), std::string::npos) << share;
+    }
+}
+
+// The budget counts, whatever runs meanwhile.
+TEST(Accounting, AHandlerDoesNotInterruptThrottling) {
+    Scene scene;
+    scene.at(0, "server_create", 0, 9)
+        .at(0, "server_kind", static_cast<std::uint16_t>(lib::ServerKind::polling), 9)
+        .at(0, "server_attach", 9, kServed)
+        .at(0, "server_budget", 9, 0)
+        .at(0, "context_switch", kIdle)
+        .at(10, "job_release", kServed, 10)
+        .at(20, "interrupt_start", kTimer)
+        .at(30, "interrupt_end", kTimer)
+        .at(60, "server_budget", 9, 40)
+        .change(60, kIdle, kServed, 0)
+        .at(70, "task_end_cycle", kServed);
+    EXPECT_THAT(scene.shares(kServed), ElementsAre("R 60", "interference throttling 9: 50", "execution self: 10"));
+}
+
 TEST(Accounting, ClaimsNothingWhereStampsFall) {
     Scene scene;
     scene.at(0, "context_switch", kLow).at(0, "job_release", kLow, 0).at(50, "ipoint").at(40, "task_end_cycle", kLow);

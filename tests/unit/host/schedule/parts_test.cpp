@@ -77,6 +77,11 @@ class Scene {
         return *this;
     }
 
+    Scene& forget() {
+        m_schedule.forget(0);
+        return *this;
+    }
+
     Scene& finish() {
         m_intervals.finish();
         m_jobs.finish();
@@ -208,6 +213,21 @@ TEST(Jobs, EachEndHasItsOutcome) {
                 ElementsAre("3/1 10 - 20 - 3", "3/2 20 - 30 - 1", "3/3 40 - 50 - 2 late", "3/1 70 - - - 5"));
 }
 
+// The record of the end of the task that had the context before is missing.
+TEST(Jobs, EndUnknownWhereTheirContextIsAnotherTasks) {
+    Scene scene;
+    scene.at(10, "job_release", 3, 10).at(20, "context_switch", 3).at(30, "task_create", 3);
+    scene.at(40, "job_release", 3, 40).at(50, "task_end_cycle", 3).finish();
+    EXPECT_THAT(scene.job_texts(), ElementsAre("3/1 10 20 - - 4", "3/1 40 - 50 - 0"));
+}
+
+// What the next record says of the task is no end of the job that was open before the hole.
+TEST(Jobs, AreLostWhereRecordsAreMissing) {
+    Scene scene;
+    scene.at(10, "job_release", 3, 10).forget().at(20, "task_end_cycle", 3).finish();
+    EXPECT_THAT(scene.job_texts(), ElementsAre("3/1 10 - - - 4"));
+}
+
 TEST(Jobs, AreCompletedByATaskThatSleeps) {
     Scene scene;
     scene.at(10, "job_release", 3, 10).at(20, "task_sleep", 3).at(21, "task_disable", 3);
@@ -243,9 +263,35 @@ TEST(Moments, SaturateAtBothEndsOfTime) {
     for (const std::int64_t sign : {-1, 1}) {
         const std::int64_t limit = sign < 0 ? Limits::min() : Limits::max();
         event.time_ns = limit - sign * 50;
-        EXPECT_EQ(Moment::nearest(event, static_cast<std::uint32_t>(1000 + sign * 10), kKhz).ns, limit - sign * 40);
-        EXPECT_EQ(Moment::nearest(event, static_cast<std::uint32_t>(1000 + sign * 90), kKhz).ns, limit);
+        EXPECT_EQ(Moment::at(static_cast<std::uint64_t>(1000 + sign * 10), event, kKhz).ns, limit - sign * 40);
+        EXPECT_EQ(Moment::at(static_cast<std::uint64_t>(1000 + sign * 90), event, kKhz).ns, limit);
     }
+}
+
+TEST(Moments, ReleaseIsPastHoweverLateItsRecordIs) {
+    constexpr std::uint64_t kStamp = 0x5'1234'5678;
+    constexpr std::uint64_t kEarly = trace::kReleaseEarlyTicks;
+    for (const std::uint64_t release :
+         {kStamp, kStamp - 1, kStamp - 0x8000'0001, kStamp - 0xFF00'0000 + 1, kStamp + kEarly}) {
+        trace::Event event;
+        event.ticks = {kStamp};
+        event.par2 = static_cast<std::uint32_t>(release);
+        EXPECT_EQ(Moment::release(event, kKhz).ticks.value, release);
+    }
+    EXPECT_EQ(trace::release_time(static_cast<std::uint32_t>(kStamp + kEarly + 1), kStamp),
+              kStamp + kEarly + 1 - 0x1'0000'0000)
+        << "so early none is recorded";
+}
+
+TEST(Moments, FirstDeadlineOfAJobFollowsItsRelease) {
+    constexpr std::uint64_t kStamp = 0x5'1234'5678;
+    constexpr std::uint64_t kRelease = kStamp - 0x9000'0000;
+    trace::Event event;
+    event.ticks = {kStamp};
+    event.par2 = static_cast<std::uint32_t>(kRelease + 1000);
+    EXPECT_EQ(Moment::deadline(event, lib::Ticks{kRelease}, kKhz).ticks.value, kRelease + 1000);
+    EXPECT_EQ(Moment::deadline(event, std::nullopt, kKhz).ticks.value, kRelease + 1000 + 0x1'0000'0000)
+        << "a server moves it to a time near its record";
 }
 
 // --- random sequences

@@ -39,7 +39,7 @@ std::string text_of(const Change& change) {
     case job_began:
         return fmt::format("job {}", change.context);
     case job_ended:
-        return fmt::format("job {} ends", change.context);
+        return fmt::format("job {} {}", change.context, change.state == TaskState::unknown ? "is lost" : "ends");
     case gap:
         return fmt::format("gap ({})", change.other);
     case lost:
@@ -97,6 +97,21 @@ TEST_F(ScheduleTest, ACompleteJobWaitsForTheNextRelease) {
     EXPECT_THAT(feed("task_end_cycle", 3), ElementsAre("wait 3 (next job 0)"));
     EXPECT_THAT(feed("context_switch", 1), ElementsAre("wake 1 (unknown)", "3 -> 1 (next job)"));
     EXPECT_THAT(feed("job_release", 3), ElementsAre("wake 3 (next job)", "job 3"));
+}
+
+// The check of the structure forgets before it judges an event.
+TEST_F(ScheduleTest, WhatIsForgottenIsReportedWithTheNextEvent) {
+    run(3);
+    static_cast<void>(feed("job_release", 4));
+    static_cast<void>(feed("interrupt_start", 32));
+    schedule.forget(0);
+    schedule.forget(0);
+    EXPECT_EQ(schedule.interrupt_depth(0), 0U);
+    EXPECT_EQ(schedule.state(4), TaskState::unknown);
+    EXPECT_THAT(feed("task_end_cycle", 4),
+                ElementsAre("-32", "gap (3)", "forget 3 (ready)", "forget 4 (ready)", "job 4 is lost",
+                            fmt::format("gap ({})", kUnknownContext), "wait 4 (next job 0)"));
+    EXPECT_THAT(feed("ipoint", 4), IsEmpty());
 }
 
 TEST_F(ScheduleTest, UnlockingWakesAllThatWaitForTheMutexAndNoOthers) {
@@ -254,7 +269,7 @@ TEST_F(ScheduleTest, WhatIsOpenEndsWithTheTrace) {
     for (const Change& change : schedule.finish()) {
         texts.push_back(text_of(change));
     }
-    EXPECT_THAT(texts, ElementsAre("forget 2 (semaphore)", "forget 3 (ready)", "forget 4 (ready)", "job 4 ends"));
+    EXPECT_THAT(texts, ElementsAre("forget 2 (semaphore)", "forget 3 (ready)", "forget 4 (ready)", "job 4 is lost"));
 }
 
 TEST_F(ScheduleTest, DamagedEventsChangeNothing) {

@@ -4,6 +4,7 @@
 
 #include "host/trace/json.hpp"
 #include "host/trace/kernel_image.hpp"
+#include "tests/support/host_command.hpp"
 #include "tests/support/host_command_line.hpp"
 #include "tracer/long_event.hpp"
 
@@ -184,6 +185,24 @@ TEST_F(UserEvents, FormattedShowTheTextsThatTheTraceHasInItself) {
             EXPECT_EQ(m_err, "");
         }
     }
+}
+
+// A chunk in a container is named after it: volume.img/0trace.dat.
+TEST_F(UserEvents, FormattedFindTheImageBesideTheVolumeThatHoldsThem) {
+    ChunkBuilder chunk;
+    chunk.build("control", 1, 0xABCD);
+    add(chunk, kFormatted, with_length(kFormattedSound));
+    const std::string file = m_directory.write("file", chunk.bytes());
+    const std::string volume = m_directory / "volume.img";
+    const auto made = test::run_command("mformat -C -i " + volume + " -f 1440 :: && mcopy -i " + volume + " " + file +
+                                        " ::0trace.dat");
+    ASSERT_EQ(made.exit_code, 0) << made.output;
+    const std::string_view texts =
+        R"({"format":"remora-formats","version":1,"formats":[{"id":8,"text":"go %d %s"}],"image":"abcd"})";
+    m_directory.write("formats.json", std::as_bytes(std::span(texts)));
+    ASSERT_EQ(remora({"print", volume}), 0) << m_err;
+    EXPECT_THAT(m_out, HasSubstr("go -2 ok"));
+    EXPECT_EQ(m_err, "");
 }
 
 TEST_F(UserEvents, FormattedFindTheImageOfTheirBuildId) {

@@ -88,6 +88,17 @@ TEST_F(OracleJobs, WantsAMissOfAJobThatEndsLate) {
     EXPECT_THAT(judge(recorded), IsEmpty()) << testing::PrintToString(m_texts);
 }
 
+// An aborted job is over when its end is recorded, some hundred instructions later.
+TEST_F(OracleJobs, AcceptsAMissOfAJobThatIsAbortedAtItsDeadline) {
+    const auto aborted = [](std::uint64_t missed) {
+        Scene scene = running();
+        scene.at(895).event("task_wcet_violation", 12).leave(12).event("job_abort", 12).at(missed);
+        return scene.event("task_deadline_miss", 12).event("task_end_cycle", 12).run(Scene::kIdle);
+    };
+    EXPECT_THAT(judge(aborted(901)), IsEmpty()) << testing::PrintToString(m_texts);
+    EXPECT_THAT(judge(aborted(899)), ElementsAre("deadline-miss"));
+}
+
 // A section in steps from `begin` on, in which the deadline 900 passes; the interrupt reports it at 300'000.
 Scene in_steps(std::uint64_t begin) {
     Scene scene = running();
@@ -182,6 +193,19 @@ TEST_F(OracleJobs, WantsAnEarlyActivation) {
                 ElementsAre("activation-violation"));
 }
 
+// The release at 1100 waits for the job before, and is dropped when the task goes to sleep.
+TEST_F(OracleJobs, CountsTheInterArrivalFromAReleaseThatWasDropped) {
+    const auto early = [](std::uint64_t time) {
+        Scene scene;
+        scene.hard(12, Scene::kEdf, 600, 1000).at(100).release(12, 100, 1100).run(12);
+        scene.at(1101).event("task_deadline_miss", 12).event("task_timer", 12).at(1200).leave(12);
+        scene.event("task_disable", 12).run(Scene::kIdle).at(time).event("task_activate", 12);
+        return scene.event("activation_violation", 12);
+    };
+    EXPECT_THAT(judge(early(1500)), testing::Not(Contains("activation-violation")));
+    EXPECT_THAT(judge(early(2200)), Contains("activation-violation"));
+}
+
 TEST_F(OracleJobs, KeepsAndDropsActivationsOfABusyTaskOnly) {
     const auto busy = [] {
         Scene scene;
@@ -194,6 +218,33 @@ TEST_F(OracleJobs, KeepsAndDropsActivationsOfABusyTaskOnly) {
     EXPECT_THAT(judge(busy().event("job_queued", 12, 1).end_job(12).run(Scene::kIdle)), ElementsAre("skip-save"));
     EXPECT_THAT(judge(busy().event("job_skipped", 12).end_job(12).run(Scene::kIdle)), IsEmpty());
     EXPECT_THAT(judge(busy().event("job_skipped", 12).end_job(12).event("job_skipped", 12)), ElementsAre("skip-save"));
+}
+
+TEST_F(OracleJobs, KeepsActivationsOfATaskThatWaitsForItsActivation) {
+    const auto queued = [](bool activated) {
+        Scene scene;
+        scene.task(12, "late", {.level = Scene::kRr, .budget_ns = 1000});
+        if (activated) {
+            scene.event("task_activate", 12); // for a later time
+        }
+        return scene.event("task_activate", 12).event("job_queued", 12, 1).release(12, 50);
+    };
+    EXPECT_THAT(judge(queued(true)), IsEmpty()) << testing::PrintToString(m_texts);
+    EXPECT_THAT(judge(queued(false)), ElementsAre("skip-save"));
+    EXPECT_THAT(judge(queued(true).event("task_end_cycle", 12).release(12, 60)), IsEmpty());
+    EXPECT_THAT(judge(queued(true).event("task_end_cycle", 12).run(Scene::kIdle)), ElementsAre("skip-save"));
+}
+
+// Due at 400 and late; released again at 5000, T = 300.
+TEST_F(OracleJobs, CountsTheReleasesOfASporadicTaskFromTheirRecords) {
+    const auto again = [](std::uint64_t time) {
+        Scene scene;
+        scene.hard(12, Scene::kEdf, 50, 300).at(100).release(12, 100, 400).run(12).at(401);
+        scene.event("task_deadline_miss", 12).at(5000).event("task_timer", 12);
+        return scene.at(time).event("task_schedule", 12, 12);
+    };
+    EXPECT_THAT(judge(again(5100)), IsEmpty()) << testing::PrintToString(m_texts);
+    EXPECT_THAT(judge(again(5400)), ElementsAre("deadline-miss"));
 }
 
 TEST_F(OracleJobs, EndsASliceWhenItIsUsedUp) {
@@ -341,6 +392,59 @@ TEST_F(OracleJobs, AddsUpTheActiveBandwidth) {
     EXPECT_THAT(judge(recorded(0x6666'6666)), ElementsAre("grub-rate"));
 }
 
+// C = 200, T = 1000 above; C = 100, D = 500, T = 1000; Q = 100, T = 1000.
+TEST_F(OracleJobs, CountsDeadlinesAndWhatRunsAboveThem) {
+    const auto recorded = [](double bandwidth, bool removed = false) {
+        Scene scene;
+        scene.hard(13, Scene::kEdf, 100, 1000, 500).hard(14, Scene::kRm, 200, 1000);
+        scene.task(12, "soft", {.level = Scene::kGrub, .period_ns = 1000, .budget_ns = 100});
+        scene.server(3, 2, 100, 1000, 12)
+            .at(500)
+            .event("server_bandwidth", 0, static_cast<std::uint32_t>(bandwidth * 4294967295.0));
+        scene.arrive(3, 12, 100, 1500);
+        if (removed) {
+            scene.event("task_end", 12).event("server_remove", 0, 3).run(Scene::kIdle);
+        } else {
+            scene.run(12);
+        }
+        return scene;
+    };
+    EXPECT_THAT(judge(recorded(0.2 + 0.1 + 0.2 + 0.4)), IsEmpty()) << testing::PrintToString(m_texts);
+    EXPECT_EQ(of(Rule::grub_rate).checked, 1);
+    EXPECT_THAT(judge(recorded(0.2 + 0.1 + 0.1)), ElementsAre("grub-rate")) << "shares of the periods alone";
+    EXPECT_THAT(judge(recorded(0.9, true)), IsEmpty()) << "no server is left that reclaims";
+}
+
+TEST_F(OracleJobs, CountsATaskThatEndedUntilNoneHasWork) {
+    const auto ended = [](bool has_rested) {
+        Scene scene;
+        scene.hard(13, Scene::kEdf, 400, 1000);
+        scene.task(12, "soft", {.level = Scene::kGrub, .period_ns = 1000, .budget_ns = 100});
+        scene.server(3, 2, 100, 1000, 12).at(500).event("server_bandwidth", 0, 0x7FFF'FFFF);
+        scene.arrive(3, 12, 100, 1500).event("task_end", 13);
+        if (has_rested) {
+            scene.run(12).leave(12).event("server_budget", 3, 100).event("task_end_cycle", 12).run(Scene::kIdle);
+            scene.leave(Scene::kIdle).arrive(3, 12, 100, 1500);
+        }
+        return scene.run(12);
+    };
+    EXPECT_THAT(judge(ended(false)), IsEmpty()) << testing::PrintToString(m_texts);
+    EXPECT_THAT(judge(ended(true)), ElementsAre("grub-rate", "grub-rate"));
+}
+
+TEST_F(OracleJobs, LeavesAServerItsBandwidthWhileItHasWork) {
+    const auto after = [](std::string_view what, std::uint32_t value) {
+        Scene scene = served(2, 585, 60);
+        if (what == "job_release") {
+            scene.event("task_end_cycle", 12);
+        }
+        return scene.event(what, 12, value).at(990).run(Scene::kIdle);
+    };
+    EXPECT_THAT(judge(after("job_release", 590)), testing::Not(Contains("grub-zero-lag"))) << "a kept activation";
+    EXPECT_THAT(judge(after("task_block", 6U << 16)), IsEmpty()) << "suspended";
+    EXPECT_THAT(judge(after("task_block", 2U << 16)), Contains("grub-zero-lag")) << "delayed";
+}
+
 TEST_F(OracleJobs, GivesBandwidthBackAtTheZeroLagTime) {
     const auto rests = [](std::uint64_t time, bool recorded) { // c = 60, d = 1500: at 900
         Scene scene = served(2, 585, 60);
@@ -382,6 +486,27 @@ TEST_F(OracleJobs, TakesThePollingServersBudgetWithoutRequests) {
     Scene keeps = fixed_server(3);
     keeps.at(1001).event("server_replenish", 0, 3).event("server_budget", 3, 100).event("server_deadline", 3, 2000);
     EXPECT_THAT(judge(keeps.event("task_schedule", 1, 1)), ElementsAre("server-replenish"));
+}
+
+// The loss is recorded before the wait for which it is lost.
+TEST_F(OracleJobs, TakesThePollingServersBudgetWhenItsRequestWaits) {
+    const auto lost = [](bool waits) {
+        Scene scene = fixed_server(3);
+        scene.at(900)
+            .release(12, 900)
+            .event("task_schedule", 1, 1)
+            .at(1001)
+            .event("server_replenish", 0, 3)
+            .event("server_budget", 3, 100);
+        scene.event("server_deadline", 3, 2000).leave(Scene::kIdle).run(12).at(1050).leave(12);
+        scene.event("server_budget", 3, 55).event("server_budget", 3, 0);
+        return waits ? scene.event("task_block", 12, 2U << 16) : scene;
+    };
+    EXPECT_THAT(judge(lost(true).run(Scene::kIdle)), IsEmpty()) << testing::PrintToString(m_texts);
+    EXPECT_THAT(judge(lost(false).run(Scene::kIdle)), ElementsAre("server-budget"));
+    Scene again = lost(true);
+    again.event("task_unblock", 12, 2U << 16).event("server_active", 12, 3).event("server_budget", 3, 0);
+    EXPECT_THAT(judge(again.run(Scene::kIdle)), IsEmpty()) << "it is back";
 }
 
 TEST_F(OracleJobs, ServesOnlyWithinTheBudget) {

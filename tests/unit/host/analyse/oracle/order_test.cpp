@@ -185,6 +185,50 @@ TEST_F(OracleOrder, NeverRunsWhoIsSuspendedUntilItIsResumed) {
     EXPECT_THAT(judge(scene), ElementsAre("edf-order"));
 }
 
+// Requests 12 and 13 of a deferrable server; 12 came first.
+Scene requests() {
+    Scene scene;
+    scene.task(12, "first", {.level = Scene::kServed}).task(13, "second", {.level = Scene::kServed});
+    scene.server(3, 4, 100, 1000, 12).event("server_attach", 3, 13).event("server_replenish", 0, 3);
+    scene.event("server_budget", 3, 100).event("server_deadline", 3, 1000).at(50);
+    return scene.release(12, 50).release(13, 51);
+}
+
+TEST_F(OracleOrder, ServesTheFirstRequestThatIsNotSuspended) {
+    constexpr std::uint32_t kSuspended = 6U << 16;
+    EXPECT_THAT(judge(requests().run(12)), IsEmpty()) << testing::PrintToString(m_texts);
+    EXPECT_THAT(judge(requests().run(13)), ElementsAre("fifo-order"));
+    EXPECT_THAT(judge(requests().event("task_block", 12, kSuspended).run(13)), IsEmpty());
+    EXPECT_THAT(judge(requests().event("task_block", 12, kSuspended).run(Scene::kIdle)), ElementsAre("level-order"));
+    const auto resumed = [] {
+        return requests().event("task_block", 12, kSuspended).run(13).event("task_unblock", 12, kSuspended).leave(13);
+    };
+    EXPECT_THAT(judge(resumed().run(12)), IsEmpty()) << "it keeps its turn";
+    EXPECT_THAT(judge(resumed().run(13)), ElementsAre("fifo-order"));
+    // It waited when it was suspended: when it was woken is not recorded.
+    const auto woken = [] {
+        return requests().event("task_block", 12, 2U << 16).event("task_unblock", 12, kSuspended);
+    };
+    EXPECT_THAT(judge(woken().run(12)), IsEmpty());
+    EXPECT_THAT(judge(woken().run(13)), IsEmpty());
+    EXPECT_THAT(judge(woken().run(Scene::kIdle)), IsEmpty());
+}
+
+// A mutex that none waits for is unlocked without a decision.
+TEST_F(OracleOrder, WaitsForADecisionFromAReplenishmentOn) {
+    const auto replenished = [](std::uint64_t late) {
+        Scene scene;
+        scene.task(14, "load", {.level = Scene::kRr, .budget_ns = 100'000}).mutex(1, 1);
+        scene.task(12, "request", {.level = Scene::kServed}).server(3, 4, 100, 1000, 12).event("server_budget", 3, 0);
+        scene.event("server_deadline", 3, 1000).at(50).release(12, 50).release(14, 51).run(14);
+        scene.event("set_mutex_lock", 14, 1).event("set_mutex_acquire", 14, 1).event("set_mutex_unlock", 14, 1);
+        scene.at(1000).event("server_replenish", 0, 3).event("server_budget", 3, 100).event("server_deadline", 3, 2000);
+        return scene.at(1000 + late).event("set_mutex_post", 14, 7);
+    };
+    EXPECT_THAT(judge(replenished(5)), IsEmpty()) << testing::PrintToString(m_texts);
+    EXPECT_THAT(judge(replenished(20)), ElementsAre("level-order"));
+}
+
 // --- mutexes: 12 owns, 13 is more urgent and blocked by it ----------------------------------------------------------
 
 Scene blocked() {
@@ -239,6 +283,25 @@ TEST_F(OracleOrder, GrantsOnlyAboveTheCeilingsOfOthers) {
     EXPECT_THAT(judge(ceilings(300).event("set_mutex_block", 13, 2)), ElementsAre("mutex-owner", "pc-block"));
 }
 
+// 12 runs in the place of 14, which waits for the mutex 3 of the protocol inheritance, and so above the ceiling of 1,
+// but 13 has it.
+TEST_F(OracleOrder, LetsATaskThatInheritsWaitForACeilingMutexThatIsTaken) {
+    const auto lifted = [](std::uint32_t asked) {
+        Scene scene;
+        scene.hard(12, Scene::kEdf, 50, 9'000'000)
+            .hard(13, Scene::kEdf, 50, 8'000'000)
+            .hard(14, Scene::kEdf, 50, 500'000);
+        scene.mutex(1, 2, 8'000).mutex(2, 2, 500).mutex(3, 1).at(100).release(12, 100, 9'000'100).run(12);
+        scene.event("set_mutex_lock", 12, 3).event("set_mutex_acquire", 12, 3);
+        scene.release(13, 150, 8'000'150).leave(12).run(13).event("set_mutex_lock", 13, 1);
+        scene.event("set_mutex_acquire", 13, 1).release(14, 160, 500'160).leave(13).run(14);
+        scene.event("set_mutex_lock", 14, 3).leave(14).event("set_mutex_block", 14, 3).run(12, 14);
+        return scene.event("set_mutex_lock", 12, asked).leave(12).event("set_mutex_block", 12, 1);
+    };
+    EXPECT_THAT(judge(lifted(1)), IsEmpty()) << testing::PrintToString(m_texts);
+    EXPECT_THAT(judge(lifted(2)), ElementsAre("pc-block"));
+}
+
 TEST_F(OracleOrder, SeesACeilingBelowAUser) {
     EXPECT_THAT(judge(ceilings(99).event("set_mutex_acquire", 13, 2)), ElementsAre("ceiling"));
     Scene untold;
@@ -261,6 +324,59 @@ TEST_F(OracleOrder, BeginsAJobOnlyAboveTheSystemCeiling) {
     EXPECT_THAT(judge(stack(300).run(12, 13)), IsEmpty()) << testing::PrintToString(m_texts);
     EXPECT_THAT(judge(stack(300).run(13, 0, true)), ElementsAre("srp-start", "srp-start"));
     EXPECT_THAT(judge(stack(299).run(13, 0, true).event("set_mutex_block", 13, 1)), ElementsAre("srp-block"));
+}
+
+// Jobs that leave their places break the order of a stack.
+TEST_F(OracleOrder, LeavesAStackMutexUndecidedOfJobsThatLeftTheirPlaces) {
+    const auto blocked_after = [](auto&& happens) {
+        Scene scene = stack(299);
+        happens(scene.run(13, 0, true));
+        return scene.event("set_mutex_block", 13, 1);
+    };
+    EXPECT_THAT(judge(blocked_after([](Scene&) {})), ElementsAre("srp-block"));
+    for (const std::uint16_t who : {std::uint16_t{12}, std::uint16_t{13}}) {
+        const auto waited = [who](Scene& scene) {
+            scene.event("task_block", who, 2U << 16).event("task_unblock", who, 2U << 16);
+        };
+        EXPECT_THAT(judge(blocked_after(waited)), IsEmpty()) << who;
+        EXPECT_EQ(of(Rule::srp_block).undecided, 1);
+        EXPECT_THAT(judge(blocked_after([who](Scene& scene) { scene.event("job_deadline", who, 700'000); })),
+                    testing::Not(testing::Contains("srp-block")));
+    }
+    const auto waited_for_a_mutex = [](Scene& scene) {
+        scene.event("set_mutex_block", 13, 2).event("set_mutex_acquire", 13, 2);
+    };
+    EXPECT_THAT(judge(blocked_after(waited_for_a_mutex)), testing::Not(testing::Contains("srp-block")));
+    EXPECT_THAT(judge(blocked_after([](Scene& scene) { scene.leave(13).event("task_schedule", 12, 13); })),
+                testing::Not(testing::Contains("srp-block")))
+        << "it has run in the place of the other";
+}
+
+TEST_F(OracleOrder, BeginsTheIdleTaskWhileAStackMutexIsHeld) {
+    Scene scene;
+    scene.hard(12, Scene::kEdf, 50, 9'000'000).mutex(1, 3, 300).at(100).release(12, 100, 9'000'100).run(12, 0, true);
+    scene.event("set_mutex_lock", 12, 1).event("set_mutex_acquire", 12, 1).leave(12);
+    EXPECT_THAT(judge(scene.event("task_block", 12, 2U << 16).run(Scene::kIdle, 0, true)), IsEmpty())
+        << testing::PrintToString(m_texts);
+}
+
+TEST_F(OracleOrder, BeginsAJobThatKeptAMutexFromAnEarlierOne) {
+    const auto kept = [](bool owns) {
+        Scene scene;
+        scene.hard(12, Scene::kEdf, 50, 9'000'000).hard(13, Scene::kEdf, 50, 300'000).mutex(1, 3, 300).mutex(2, 1);
+        scene.at(100).release(13, 100, 300'100).run(13, 0, true);
+        if (owns) {
+            scene.event("set_mutex_lock", 13, 2).event("set_mutex_acquire", 13, 2);
+        }
+        scene.end_job(13).release(12, 150, 9'000'150).run(12, 0, true).event("set_mutex_lock", 12, 1);
+        return scene.event("set_mutex_acquire", 12, 1)
+            .at(300'100)
+            .release(13, 300'100, 600'100)
+            .leave(12)
+            .run(13, 0, true);
+    };
+    EXPECT_THAT(judge(kept(true)), IsEmpty()) << testing::PrintToString(m_texts);
+    EXPECT_THAT(judge(kept(false)), testing::Contains("srp-start"));
 }
 
 // --- relaxation ------------------------------------------------------------------------------------------------------

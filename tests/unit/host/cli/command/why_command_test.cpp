@@ -40,9 +40,9 @@ TEST_F(WhyCommand, NamesTheCauseAndWhatWouldHaveBeenNeeded) {
     ASSERT_EQ(remora({"why", path, "--task", "sensor"}), 0) << m_err;
     EXPECT_THAT(m_out, HasSubstr("sensor job 2: released at"));
     EXPECT_THAT(m_out, HasSubstr("response time 1.40 us = execution 400 ns + interference 1.00 us\n"));
-    EXPECT_THAT(m_out, HasSubstr("cause: overruns: greedy declares 100 ns and executed 1.00 us\n"));
-    EXPECT_THAT(m_out, HasSubstr("without the 900 ns executed beyond what is declared within the job: on time, with "
-                                 "500 ns to spare\n"));
+    EXPECT_THAT(m_out, HasSubstr("cause: an overrun: greedy declares 100 ns and executed 1.00 us\n"));
+    EXPECT_THAT(m_out,
+                HasSubstr("without the 900 ns executed beyond that within the job: on time, with 500 ns to spare\n"));
     ASSERT_EQ(remora({"why", path, "--task", "3", "--job", "1"}), 0) << m_err;
     EXPECT_THAT(m_out, HasSubstr("on time, with 700 ns to spare"));
     EXPECT_THAT(m_out, Not(HasSubstr("cause:")));
@@ -59,7 +59,8 @@ TEST_F(WhyCommand, GivesTheSameToScripts) {
     EXPECT_EQ(json["job"]["residue_ticks"], 0);
     EXPECT_EQ(json["job"]["lateness_ticks"], 400);
     EXPECT_EQ(json["job"]["findings"][0]["gain_ns"], 900);
-    EXPECT_EQ(json["job"]["findings"][0]["tasks"], Json::array({4}));
+    EXPECT_EQ(json["job"]["findings"][0]["who"], 4);
+    EXPECT_TRUE(json["job"]["findings"][0]["from"].is_object()) << json["job"]["findings"][0];
     EXPECT_TRUE(json["first_of_row"].is_null());
     ASSERT_EQ(remora({"why", path, "--task", "sensor", "--job", "1", "--json"}), 0) << m_err;
     EXPECT_TRUE(Json::parse(m_out)["cause"].is_null());

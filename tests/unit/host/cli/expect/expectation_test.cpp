@@ -66,6 +66,11 @@ TEST(Expectation, NamesThePlaceAndTheRemedyOfAnError) {
     EXPECT_THAT(error_of("worst sensor response <= 3 hours"), HasSubstr("1:26: 3hours is not a time, like"));
     EXPECT_THAT(error_of("share idle 30"), HasSubstr("1:12: 30 is not a percentage"));
     EXPECT_EQ(error_of("no loss 0"), "1:9: nothing may follow: it holds or not");
+    EXPECT_EQ(error_of("jobs sensor 6 1"), "1:15: nothing may follow 6: it is compared with one value");
+    EXPECT_EQ(error_of("worst sensor response <= 3 ms 4"),
+              "1:31: nothing may follow 3ms: it is compared with one value");
+    EXPECT_EQ(error_of("share idle > 1 2%"), "1:16: nothing may follow 1: it is compared with one value");
+    EXPECT_EQ(error_of("ran idle 1 e3"), "1:12: nothing may follow 1: it is compared with one value");
     EXPECT_EQ(error_of("no violation of edf-odrer"), "1:17: edf-odrer is no RULE; did you mean edf-order?");
     EXPECT_EQ(error_of("events context_swich 0"), "1:8: context_swich is no EVENT; did you mean context_switch?");
     EXPECT_THAT(error_of("missed \"control 0"), HasSubstr("1:8: no second quote"));
@@ -80,7 +85,8 @@ TEST(Expectation, FileIsReadToItsEnd) {
     EXPECT_EQ(parsed.list.front().text, "jobs a 1");
     EXPECT_EQ(parsed.list.back().line, 5U);
     EXPECT_THAT(parsed.errors, ElementsAre(HasSubstr("4:1: wrong is none"), HasSubstr("6:1: also is none")));
-    for (const char* const empty : {"", "\n\n", "# nothing"}) {
+    EXPECT_EQ(only("\xEF\xBB\xBFjobs a 1").text, "jobs a 1"); // a byte order mark
+    for (const char* const empty : {"", "\n\n", "# nothing", "\xEF\xBB\xBF"}) {
         EXPECT_THAT(parse_expectations(empty).errors, ElementsAre("1:1: no expectation in it")) << empty;
     }
 }

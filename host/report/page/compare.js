@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: MIT
+// Two runs under each other: two traces, or two phases of one. What differs was found when the page was written
+// (host/analyse/run_comparison, as `remora diff` shows it); here are the choice of phases, the alignment on a release,
+// and the way to the first difference. Both choices are in the address.
+"use strict";
+
+class Comparison {
+    // Null: the page has nothing to compare.
+    static async of(element, traces, timeline, search) {
+        if (element === null) {
+            return null;
+        }
+        const text = new TextDecoder().decode(await inflated(bytesOfBase64(element.textContent)));
+        element.remove();
+        return new Comparison(JSON.parse(text), traces, timeline, search);
+    }
+
+    constructor(data, traces, timeline, search) {
+        Object.assign(this, {data, traces, timeline, search});
+        this.view = timeline.view;
+        this.ownRuns = this.view.runs;
+        this.ownRows = timeline.rows.rowsBy;
+        this.ownColours = traces[0].tasks.map((task) => task.colour);
+        this.pair = null; // of data.pairs; null: nothing is compared
+        this.on = null;   // {name, number} of the job on which the runs are aligned; null: on the first release
+        this.view.others.push(this);
+    }
+
+    get ofPhases() {
+        return this.traces.length === 1;
+    }
+
+    get runs() {
+        return this.view.runs;
+    }
+
+    // pair: null to show one run again.
+    choose(pair) {
+        if (pair === this.pair) {
+            return;
+        }
+        const {view, timeline} = this;
+        this.pair = pair;
+        this.on = null;
+        if (view.job && view.job.run) {
+            view.job = null;
+        }
+        view.runs = pair ? pair.of.map((side, number) => this.runOf(this.data.sides[side], number)) : this.ownRuns;
+        this.traces[0].tasks.forEach((task) => { task.colour = this.ownColours[task.number]; });
+        if (pair) {
+            view.runs[1].rate = (view.runs[1].trace.khz || 1e6) / (view.runs[0].trace.khz || 1e6);
+            this.align(null);
+            this.colourByName();
+        }
+        timeline.rows.use(pair ? (by) => comparedRows(this, by) : this.ownRows);
+        view.changed("rows");
+        view.changed("pick");
+    }
+
+    runOf(side, number) {
+        const trace = this.traces[side.trace];
+        const run = new Run(trace, new Times(trace.khz), number);
+        run.title = side.title;
+        run.from = side.from_ns === null ? -Infinity : run.times.ticksOfNs(side.from_ns);
+        run.to = side.to_ns === null ? Infinity : run.times.ticksOfNs(side.to_ns);
+        return run;
+    }
+
+    // Tasks of the same name have the same colour.
+    colourByName() {
+        const colours = new Map();
+        for (const {trace} of this.runs) {
+            for (const task of trace.tasks) {
+                colours.set(task.name, colours.has(task.name) ? colours.get(task.name) : colours.size);
+                task.colour = colours.get(task.name);
+            }
+        }
+    }
+
+    // The earliest job of the first run that both have.
+    firstInBoth() {
+        const [a, b] = this.runs;
+        const names = new Set(a.trace.tasks.filter((task) => !task.isIdle).map((task) => task.name));
+        const found = [...names].map((name) => {
+            const number = Math.max(a.jobs(name).before, b.jobs(name).before) + 1;
+            return {name, number, a: a.job(name, number), b: b.job(name, number)};
+        }).filter((job) => job.a && job.b);
+        return found.reduce((least, job) => !least || job.a.release < least.a.release ? job : least, null);
+    }
+
+    // on: null for the first release. Returns what could not be done.
+    align(on) {
+        const [a, b] = this.runs;
+        const job = on || this.firstInBoth();
+        const [inA, inB] = job ? [a, b].map((run) => run.job(job.name, job.number)) : [null, null];
+        if (on && !(inA && inB)) {
+            return `job ${on.number} of ${on.name} is not in ${inA ? b.mark : a.mark}`;
+        }
+        const start = (run, one) => one ? one.release : Math.max(run.from, 0);
+        this.on = on;
+        b.at = start(a, inA);
+        b.origin = start(b, inB);
+        this.view.changed("align");
+        return on ? `aligned on ${on.name}, job ${on.number}` : "aligned on the first release";
+    }
+
+    alignOnPicked() {
+        const {job} = this.view;
+        if (!this.pair) {
+            return "nothing is compared";
+        }
+        if (!job) {
+            return "pick a job to align on";
+        }
+        const run = this.view.runOf(job);
+        const task = run.trace.tasks[job.task];
+        const number = run.numberOf(task, job.index);
+        return number > 0 ? this.align({name: task.name, number}) : `this job is not in ${run.title}`;
+    }
+
+    // Picks a job in a run, with the same job of the other one below it.
+    showJob(name, job, contexts) {
+        const number = this.runs[0].placeOf(name, contexts[0], job);
+        const said = this.align({name, number});
+        const run = this.runs.find((one) => one.job(name, number));
+        if (run) {
+            const {task, index} = run.job(name, number);
+            pickJob(this.timeline, task, index, run.number);
+        }
+        this.search.say(said);
+    }
+
+    // Where a decision is on the timeline; NaN: the run has ended before it.
+    timeOf(number, decision) {
+        const run = this.runs[number];
+        return decision === null ? NaN : run.shown(run.times.ticksOfNs(decision.time_ns));
+    }
+
+    get firstDifference() {
+        return this.pair ? this.pair.diff.first_difference : null;
+    }
+
+    goToTime(at) {
+        const {view} = this;
+        const length = Math.min(view.to - view.from, this.traces[0].last / 10);
+        view.show(at - length / 2, at + length / 2);
+    }
+
+    goToFirst() {
+        const first = this.firstDifference;
+        if (!this.pair) {
+            return "nothing is compared";
+        }
+        if (!first) {
+            return "no decision differs";
+        }
+        const at = first.decisions.map((decision, i) => this.timeOf(i, decision)).filter((time) => !isNaN(time));
+        this.goToTime(d3.mean(at));
+        return `the first difference: ${first.what}`;
+    }
+
+    // In the address.
+    write(words) {
+        if (this.ofPhases) {
+            words.set("pair", this.pair ? this.pair.of.join(".") : "none");
+        }
+        if (this.on) {
+            words.set("align", `${this.on.number}.${this.on.name}`);
+        }
+    }
+
+    read(words) {
+        const chosen = this.data.chosen === null ? null : this.data.pairs[this.data.chosen];
+        const named = words.get("pair");
+        this.choose(named === null || !this.ofPhases ? chosen : this.pairOf(named));
+        const on = /^(\d+)\.(.*)$/s.exec(words.get("align") || "");
+        if (this.pair) {
+            this.align(on ? {name: on[2], number: Number(on[1])} : null);
+        }
+    }
+
+    pairOf(sides) {
+        return this.data.pairs.find((pair) => pair.of.join(".") === sides) || null;
+    }
+}
+
+// Keys of a page that may have nothing to compare.
+function actionsOfComparison(comparison, side, search) {
+    const withOne = (action) => () => search.say(comparison ? action() : "nothing is compared: name a second trace");
+    return {
+        "v": withOne(() => {
+            side.choose(side.chosen === "compare" ? "pick" : "compare");
+            return "";
+        }),
+        "V": withOne(() => comparison.goToFirst()),
+        "l": withOne(() => comparison.alignOnPicked()),
+        "L": withOne(() => comparison.pair ? comparison.align(null) : "nothing is compared"),
+    };
+}

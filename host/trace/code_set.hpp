@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT
+// Some events of the table, as a table by code: one look-up, where a switch before each call would cost more than what
+// most events have to do there. Usage: if (kAnyOf<"task_block", "task_unblock">[event.code]).
+#pragma once
+
+#include "host/trace/event.hpp"
+
+#include <array>
+
+namespace host::trace {
+
+template <lib::FixedString... Names>
+inline constexpr std::array<bool, 256> kAnyOf = [] {
+    std::array<bool, 256> set{};
+    ((set[kCodeOf<Names>] = true), ...);
+    return set;
+}();
+
+} // namespace host::trace
