@@ -161,6 +161,30 @@ def same(what, found, expected):
         expect(False, f"{what}: {found[max(at - 200, 0):at + 50]} is in parts {expected[max(at - 200, 0):at + 50]}")
 
 
+@case
+def live_report_extends_extremes_as_if_they_came_at_once(ctx):
+    """The blocks of a curve's extremes, whatever the lengths of the parts, about 64 and 64 * 64 values too."""
+    with serving(ctx, ram_file(ctx)) as server, chromium(ctx) as page:
+        page.driver.get(server.address)
+        wait_for(ctx, page, "waiting")
+        wrong = page.run("""
+            const wrong = [];
+            const text = ({levels}) => JSON.stringify(levels.map((pair) => pair.map((one) => Array.from(one))));
+            for (const known of [0, 1, 63, 64, 65, 127, 128, 4095, 4096, 4097]) {
+                for (const more of [1, 2, 63, 64, 65, 4096]) {
+                    const values = Float64Array.from({length: known + 2 * more}, (_, i) => (i * 7919) % 10007 - 5000);
+                    const grown = new Extremes(values.slice(0, known));
+                    extendExtremes(grown, values.slice(0, known + more), known);
+                    extendExtremes(grown, values, known + more);
+                    if (text(grown) !== text(new Extremes(values))) {
+                        wrong.push([known, more]);
+                    }
+                }
+            }
+            return wrong""")
+        expect_equal(wrong, [], "values known, values more")
+
+
 @case(timeout_s=240)
 def live_report_begins_anew_with_the_machine(ctx):
     """The machine is reset in the middle of its run: the page says so, and shows the next run from its beginning."""

@@ -116,8 +116,9 @@ function extremesOfBlocks(values, pick) {
 function extendExtremes({levels}, values, first) {
     levels[0] = [values, values];
     for (let level = 0; levels[level][0].length > 64; ++level) {
-        first >>= 6;
-        const old = levels[level + 1] || [new Float64Array(0), new Float64Array(0)];
+        const isKnown = level + 1 < levels.length;
+        first = isKnown ? first >> 6 : 0; // a new level has blocks of old values too
+        const old = isKnown ? levels[level + 1] : [new Float64Array(0), new Float64Array(0)];
         levels[level + 1] = [Math.min, Math.max].map((pick, i) => appended(
             old[i].subarray(0, first), extremesOfBlocks(levels[level][i].subarray(64 * first), pick)));
     }
