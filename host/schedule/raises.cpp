@@ -8,6 +8,7 @@
 #include <limits>
 #include <map>
 #include <unordered_map>
+#include <utility>
 
 namespace host::schedule {
 
@@ -86,8 +87,9 @@ lib::Result<std::vector<Observed>, trace::Refusal> parse_raises(std::string_view
 }
 
 Raises match(std::span<const Observed> observed, std::span<const Entry> entries) {
-    Raises result{.fit = Raises::Fit::none, .observed = 0, .raised = {}};
-    result.raised.resize(entries.size());
+    const Raises none{
+        .fit = Raises::Fit::none, .observed = 0, .raised = std::vector<std::optional<lib::Ticks>>(entries.size())};
+    Raises result = none;
     ByStamp by_stamp;
     for (const Observed& row : observed) {
         if (row.stamped) {
@@ -98,23 +100,36 @@ Raises match(std::span<const Observed> observed, std::span<const Entry> entries)
     const auto fewer = [](const auto& a, const auto& b) { return a.second < b.second; };
     const auto best = std::ranges::max_element(counts, fewer);
     if (best == counts.end() || 2 * best->second <= std::min(entries.size(), kProposersMax)) {
-        return result;
+        return none;
     }
     if (std::ranges::count(counts, best->second, [](const auto& count) { return count.second; }) > 1) {
         result.fit = Raises::Fit::several;
         return result;
     }
-    result.fit = Raises::Fit::one;
+    const std::uint64_t offset = best->first;
+    std::size_t missing = 0;         // after the latest that was observed
+    std::size_t missing_between = 0; // two that were observed
     for (std::size_t i = 0; i < entries.size(); ++i) {
-        const auto row = by_stamp.find({entries[i].vector, entries[i].at.ticks.value - best->first});
+        const auto row = by_stamp.find({entries[i].vector, entries[i].at.ticks.value - offset});
         if (row == by_stamp.end()) {
+            missing += result.observed != 0 ? 1U : 0U;
             continue;
         }
         ++result.observed;
+        missing_between += std::exchange(missing, 0);
         if (const auto raised = row->second->raised) {
-            result.raised[i] = lib::Ticks{*raised + best->first};
+            result.raised[i] = lib::Ticks{*raised + offset};
         }
     }
+    // The handlers of some read no counter before the next interrupt: they are in the trace, and their rows have no
+    // stamp. More than those that are missing were never seen.
+    const std::uint64_t begin = entries.front().at.ticks.value - offset;
+    const std::uint64_t end = entries.back().at.ticks.value - offset;
+    const auto has_no_stamp = [&](const Observed& row) { return !row.stamped && row.taken - begin <= end - begin; };
+    if (missing_between > static_cast<std::size_t>(std::ranges::count_if(observed, has_no_stamp))) {
+        return none;
+    }
+    result.fit = Raises::Fit::one;
     return result;
 }
 

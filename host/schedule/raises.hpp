@@ -40,7 +40,7 @@ inline constexpr std::string_view kRaisesHead = "vector,raised,taken,stamped";
 struct Raises {
     enum class Fit : std::uint8_t {
         one,     // at one offset more entries were observed than at any other
-        none,    // at most half of them at any: another run, or another clock
+        none,    // at most half of them at any, or not all between the first and the last: another run or clock
         several, // at more than one as many: too few interrupts, or too regular ones
     };
 

@@ -293,6 +293,9 @@ void print_latencies(Output& out, const SummaryView& view) {
     }
     if (const std::string_view missing = analyse::raises_missing(view.latencies); !missing.empty()) {
         out.print("  raise: not known: {}\n", missing);
+    } else if (const auto& raises = *view.latencies.raises(); raises.observed != raises.raised.size()) {
+        out.print("  raise: {} of {} interrupts were observed\n", grouped(raises.observed),
+                  grouped(raises.raised.size()));
     }
     for (const auto& [pair, legs] : view.latencies.pairs()) {
         if (!view.selection.is_task(view.trace.facts().names, pair.context)) {

@@ -147,11 +147,30 @@ TEST(Raises, AreFoundByTheOneOffsetAtWhichTheTraceFits) {
 }
 
 TEST(Raises, AnEntryThatWasNotObservedHasNone) {
-    const std::vector<Observed> observed = {{kTimer, 100, 130, 160}, {kTimer, 300, 300, 330}, {kTimer, 450, 450, 480}};
-    const Raises raises = match(observed, entries({{kTimer, 160}, {kTimer, 331}, {kTimer, 480}}));
+    const std::vector<Observed> observed = {{kTimer, 100, 130, 160}, {kTimer, 300, 300, {}}, {kTimer, 450, 450, 480}};
+    const Raises raises = match(observed, entries({{kTimer, 160}, {kTimer, 331}, {kTimer, 480}, {kTimer, 700}}));
     EXPECT_EQ(raises.fit, Raises::Fit::one);
     EXPECT_EQ(raises.observed, 2U);
-    EXPECT_THAT(raises.raised, ElementsAre(lib::Ticks{100}, std::nullopt, lib::Ticks{450}));
+    EXPECT_THAT(raises.raised, ElementsAre(lib::Ticks{100}, std::nullopt, lib::Ticks{450}, std::nullopt));
+}
+
+// Two runs of an application are alike for most of their length; one that the observer missed is not of its run.
+TEST(Raises, OfARunThatDiffersInBetweenFitNothing) {
+    const std::vector<std::uint64_t> stamps = {160, 330, 480, 900, 1300};
+    std::vector<Observed> observed;
+    std::vector<Entry> trace;
+    for (const std::uint64_t stamp : stamps) {
+        observed.push_back({kTimer, stamp - 20, stamp - 10, stamp});
+        trace.push_back({.vector = kTimer, .at = {.ticks = {stamp}}});
+    }
+    EXPECT_EQ(match(observed, trace).fit, Raises::Fit::one);
+    observed[2].stamped = 481;
+    const Raises raises = match(observed, trace);
+    EXPECT_EQ(raises.fit, Raises::Fit::none);
+    EXPECT_EQ(raises.observed, 0U);
+    EXPECT_THAT(raises.raised, testing::Each(std::nullopt));
+    observed[2].stamped.reset(); // another interrupt came before its handler read the counter
+    EXPECT_EQ(match(observed, trace).observed, 4U);
 }
 
 TEST(Raises, OfAnotherRunFitNothing) {
