@@ -35,6 +35,9 @@ void Jobs::end(Task& task, std::optional<Moment> now, Outcome outcome) {
         Job job = *std::exchange(task.open, std::nullopt);
         job.end = now;
         job.outcome = outcome;
+        if (task.server && outcome == Outcome::ended) { // work without an end of its own: nothing was due
+            job.deadline.reset();
+        }
         m_sink(job);
     }
 }
@@ -52,6 +55,7 @@ void Jobs::take(const trace::Event& event, const Change& change, std::uint32_t k
     case Kind::job_began: {
         Task& of = task(context);
         of.open = Job{.context = context, .number = ++of.jobs, .release = Moment::release(event, khz)};
+        of.exhausted_before = exhausted(of);
         break;
     }
     case Kind::job_ended: {
@@ -88,6 +92,9 @@ void Jobs::note(const trace::Event& event, std::uint32_t khz) {
     }
     Job& job = *of.open;
     if (event.code == kCodeOf<"job_deadline">) {
+        if (job.deadline && exhausted(of) != of.exhausted_before) {
+            return;
+        }
         job.deadline = Moment::deadline(event, job.deadline ? std::nullopt : std::optional(job.release.ticks), khz);
     } else if (event.code == kCodeOf<"task_deadline_miss">) {
         job.missed = true;
@@ -96,6 +103,21 @@ void Jobs::note(const trace::Event& event, std::uint32_t khz) {
         m_beginning.resize(std::max<std::size_t>(m_beginning.size(), std::size_t{event.cpu} + 1), kUnknownContext);
         m_beginning[event.cpu] = event.par1;
     }
+}
+
+void Jobs::note_server(const trace::Event& event) {
+    if (event.code == kCodeOf<"server_attach">) {
+        Task& of = task(static_cast<std::uint16_t>(event.par2));
+        of.server = event.par1;
+        of.exhausted_before = exhausted(of);
+    } else {
+        ++m_exhausted[static_cast<std::uint16_t>(event.par2)];
+    }
+}
+
+std::uint64_t Jobs::exhausted(const Task& task) const {
+    const std::uint64_t* const times = task.server ? m_exhausted.find(*task.server) : nullptr;
+    return times != nullptr ? *times : 0;
 }
 
 // The record of the first dispatch comes first; if the task does not have the processor yet, the switch follows.

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
 // The jobs of tasks: from job_release to task_end_cycle, to the abortion, or to the end of the task. The times of
-// release and deadline are those that the kernel computed, not the stamps of the records that carry them. A job is
+// release and deadline are those that the kernel computed, not the stamps of the records that carry them. A server that
+// has used up its budget competes by a later deadline; the job keeps the one that it had (docs/metrics.md). A job is
 // reported when it ends.
 #pragma once
 
 #include "host/schedule/moment.hpp"
 #include "host/schedule/schedule.hpp"
 #include "host/trace/code_set.hpp"
+#include "host/trace/number_map.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -52,6 +54,8 @@ class Jobs {
         }
         if (trace::kAnyOf<"job_deadline", "task_begin_cycle", "task_deadline_miss">[event.code]) {
             note(event, khz);
+        } else if (trace::kAnyOf<"server_attach", "server_exhaust">[event.code]) {
+            note_server(event);
         }
     }
 
@@ -67,16 +71,21 @@ class Jobs {
     struct Task {
         std::uint64_t jobs = 0;
         std::optional<Job> open;
+        std::optional<std::uint16_t> server;
+        std::uint64_t exhausted_before = 0; // its server, when the job in progress began
     };
 
     void take(const trace::Event& event, const Change& change, std::uint32_t khz);
     void note(const trace::Event& event, std::uint32_t khz);
+    void note_server(const trace::Event& event);
+    [[nodiscard]] std::uint64_t exhausted(const Task& task) const;
     void switch_to(const trace::Event& event, std::uint16_t context);
     [[nodiscard]] Task& task(std::uint16_t context);
     void end(Task& task, std::optional<Moment> now, Outcome outcome);
 
     Sink m_sink;
-    std::vector<Task> m_tasks;              // by context
+    std::vector<Task> m_tasks;                   // by context
+    trace::NumberMap<std::uint64_t> m_exhausted; // how often, by server
     std::vector<std::uint32_t> m_beginning; // by processor: whose first dispatch awaits its switch, kUnknownContext
 };
 

@@ -141,7 +141,7 @@ Diagnosis diagnose(const JobCase& job, double ticks_per_record) {
         const Tier tier_b = tier_of(b, response);
         return tier_a != tier_b ? tier_a < tier_b : a.gain > b.gain;
     });
-    if (const auto deadline = job.deadline()) {
+    if (const auto deadline = job.account.job.deadline) {
         diagnosis.lateness = static_cast<std::int64_t>(job.account.job.end->ticks.value - deadline->ticks.value);
     }
     if (diagnosis.is_late()) {
@@ -153,7 +153,7 @@ Diagnosis diagnose(const JobCase& job, double ticks_per_record) {
 }
 
 bool explains(const JobCase& first, const Diagnosis& diagnosis, const JobCase& job) {
-    const auto deadline = job.deadline();
+    const auto deadline = job.account.job.deadline;
     if (diagnosis.needed == 0 || !deadline || job.account.job.end->ticks <= deadline->ticks) {
         return diagnosis.needed != 0;
     }

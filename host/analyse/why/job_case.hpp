@@ -30,7 +30,6 @@ struct JobCase {
     Story story;
     schedule::RecordPlace released{}; // job_release
     schedule::RecordPlace ended{};
-    std::optional<schedule::Moment> first_deadline{}; // as it was before the server postponed it
     std::optional<tracer::TaskParameters> parameters{};
     // What the processor did since it was free for the task; null of jobs that are not explained.
     std::shared_ptr<const std::vector<Item>> window{};
@@ -39,15 +38,6 @@ struct JobCase {
     std::map<std::uint32_t, std::uint64_t> declared_ns{};                   // C of each task in the window, if declared
     std::optional<ServerFacts> server{};
     std::shared_ptr<const trace::Names> names; // as they were at its end
-
-    // By which the job is judged: of a task that its server has postponed, the one that it had first. A server's
-    // deadline means nothing for work that has no end of its own.
-    [[nodiscard]] std::optional<schedule::Moment> deadline() const {
-        if (server && account.job.outcome == schedule::Outcome::ended) {
-            return std::nullopt;
-        }
-        return server && server->exhausted != 0 && first_deadline ? first_deadline : account.job.deadline;
-    }
 
     [[nodiscard]] lib::Ticks share_of(schedule::Part part, schedule::By by) const {
         lib::Ticks sum{};

@@ -89,14 +89,9 @@ void JobWatch::note(const trace::Event& event) {
             ++job.interrupts[event.is(kCodeOf<"timer_wakeup_start">) ? schedule::kTimerHandler : event.par1];
         }
         break;
-    case kCodeOf<"job_deadline">: {
-        const std::uint64_t deadline = trace::nearest_time(event.par2, event.ticks.value);
-        m_tasks[event.par1].deadline = deadline;
-        if (const auto job = m_open.find(event.par1); job != m_open.end() && !job->second.first_deadline) {
-            job->second.first_deadline = schedule::Moment::deadline(event, std::nullopt, m_khz);
-        }
+    case kCodeOf<"job_deadline">:
+        m_tasks[event.par1].deadline = trace::nearest_time(event.par2, event.ticks.value);
         break;
-    }
     case kCodeOf<"set_mutex_protocol">:
         if (const auto protocol = lib::number_from<lib::MutexProtocol>(event.par1)) {
             m_protocols[event.par2] = *protocol;

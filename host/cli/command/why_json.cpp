@@ -83,7 +83,7 @@ class WhyJson {
         m_json.member("missed", facts.is_late());
         m_json.member("known", explained.diagnosis.has_value());
         moment("release", facts.release);
-        moment("deadline", job.deadline());
+        moment("deadline", job.account.job.deadline);
         moment("end", facts.end);
         place("released_by", job.released);
         if (explained.diagnosis) {

@@ -106,7 +106,7 @@ class WhyText {
             return;
         }
         text += fmt::format(", ended{} at {} ({})", how(facts.outcome), at(*facts.end), record(job.ended));
-        const auto deadline = job.deadline();
+        const auto deadline = job.account.job.deadline;
         add(text + (deadline ? ", deadline " + at(*deadline) : std::string(", no deadline")));
         std::string parts;
         for (const Part part : {Part::jitter, Part::execution, Part::interference, Part::blocking, Part::suspension}) {

@@ -204,6 +204,30 @@ TEST(Jobs, TimesAreTheNearestOnesWithTheRecordedLowHalf) {
     EXPECT_TRUE(job.is_late());
 }
 
+// A server of CBS or GRUB whose budget is used up competes by a later deadline, of which the job knows nothing.
+TEST(Jobs, KeepTheDeadlineThatTheyHadBeforeTheirServerPostponedIt) {
+    Scene scene;
+    scene.at(1, "server_attach", 7, 3).at(2, "server_attach", 8, 4).at(3, "server_exhaust", 0, 7);
+    scene.at(10, "job_release", 3, 10).at(11, "job_deadline", 3, 110).at(12, "server_exhaust", 0, 8);
+    scene.at(13, "job_deadline", 3, 113); // moved when the task was woken: its budget was not used up
+    scene.at(20, "server_exhaust", 0, 7).at(21, "job_deadline", 3, 220).at(22, "task_end_cycle", 3);
+    scene.at(30, "job_release", 3, 30).at(31, "job_deadline", 3, 220).at(32, "task_end_cycle", 3);
+    const Job& postponed = scene.jobs.at(0);
+    EXPECT_EQ(postponed.deadline->ticks.value, 113U);
+    EXPECT_EQ(scene.jobs.at(1).deadline->ticks.value, 220U) << "a new job competes by the server's deadline";
+}
+
+TEST(Jobs, OfAServedTaskThatEndHaveNoDeadline) {
+    Scene scene;
+    scene.at(1, "server_attach", 7, 3);
+    for (const std::uint16_t context : {3, 4}) {
+        scene.at(10, "job_release", context, 10).at(11, "job_deadline", context, 20).at(30, "task_end", context);
+    }
+    EXPECT_FALSE(scene.jobs.at(0).is_late());
+    EXPECT_FALSE(scene.jobs.at(0).deadline);
+    EXPECT_TRUE(scene.jobs.at(1).is_late());
+}
+
 TEST(Jobs, EachEndHasItsOutcome) {
     Scene scene;
     scene.at(10, "job_release", 3, 10).at(20, "job_release", 3, 20).at(30, "job_abort", 3).at(31, "task_end_cycle", 3);
