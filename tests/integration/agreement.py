@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The quantities of docs/metrics.md are the same wherever they are shown, to the tick: in `remora summary`, `remora
-sql`, the SQLite file, and what other formats say of jobs and intervals."""
+sql`, the SQLite file and `remora why`. What is drawn is compared in the viewers' suite: the page (report.py), and the
+formats of others (agreement.py)."""
 import collections
 import json
 
@@ -107,6 +108,34 @@ def parts_and_shares_add_up(jobs, shares):
             expect_equal(sums.get((job["context"], job["job"], part), 0), job[f"{part}_ticks"], f"{part} of {what}")
 
 
+def why_says_the_same(ctx, trace, jobs, shares):
+    """The worst job of each task, the first that missed, the first and the last: times, parts, shares, counts."""
+    by_number = {(job["context"], job["job"]): job for job in jobs}
+    for task in sorted({job["task"] for job in jobs}):
+        of_task = [job for job in jobs if job["task"] == task]
+        for options in (("--worst",), ("--first-miss",), ("--job", of_task[0]["job"]), ("--job", of_task[-1]["job"])):
+            shown = json.loads(ctx.remora("why", trace, "--task", task, *options, "--json").stdout)
+            what = f"why of {task} {options}"
+            expect_equal((shown["jobs"], shown["jobs_late"], shown["jobs_unknown"]),
+                         (len(of_task), sum(job["missed"] for job in of_task),
+                          sum(job["residue_ticks"] is None for job in of_task)), f"jobs in {what}")
+            said = shown["job"]
+            job = by_number[said["context"], said["job"]]
+            facts = ("release_ticks", "release_ns", "deadline_ticks", "deadline_ns", "end_ticks", "end_ns")
+            expect_equal([said[key] for key in facts], [job[key] for key in facts], what)
+            expect_equal((said["missed"], said["known"]), (bool(job["missed"]), job["residue_ticks"] is not None), what)
+            if options == ("--worst",):
+                expect_equal(job["response_ticks"], max(one["response_ticks"] or 0 for one in of_task), what)
+            if not said["known"]:
+                continue
+            expect_equal([said["response_ticks"], said["residue_ticks"], *(said["parts"][f"{p}_ticks"] for p in PARTS)],
+                         [job["response_ticks"], 0, *(job[f"{p}_ticks"] for p in PARTS)], f"parts in {what}")
+            expect_equal(sorted((share["part"], share["by"], share["time_ticks"]) for share in said["shares"]),
+                         sorted((share["part"], share["culprit"], share["ticks"]) for share in shares
+                                if (share["context"], share["job"]) == (job["context"], job["job"])),
+                         f"shares in {what}")
+
+
 def processors_are_divided(summary, uses):
     """All uses of a processor are its time, in the summary and in the table."""
     for processor in summary["processors"]:
@@ -157,7 +186,9 @@ def agreement(app):
         for task in summary["tasks"]:
             summary_is_that_of_the_jobs(task, [job for job in complete if job["context"] == task["context"]])
         missed_is_the_same(ctx, trace, summary, jobs)
-        parts_and_shares_add_up(jobs, sql(ctx, trace, "select * from shares"))
+        shares = sql(ctx, trace, "select * from shares")
+        parts_and_shares_add_up(jobs, shares)
+        why_says_the_same(ctx, trace, jobs, shares)
         lost = sql(ctx, trace, "select context, job, count(*) as preemptions from preemptions group by context, job")
         counted = {(row["context"], row["job"]): row["preemptions"] for row in lost}
         for job in jobs:
