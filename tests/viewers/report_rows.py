@@ -2,12 +2,14 @@
 """report: rows of several processors, groups of rows, what the head and the strip above the timeline say of a trace
 that is not whole or has no exact clock, the figures of a part, the picture that is saved, and paper."""
 import base64
+import bisect
 import re
 
 from viewers import sqlite, traces
 from viewers.browser import chromium
 from viewers.report import report
 from support.cases import case, expect, expect_equal
+from support.context import ROOT
 
 
 def groups(page):
@@ -82,6 +84,30 @@ def groups_fold_and_change(ctx):
         expect("late" in groups(page)["Level EDF"], "the group of the miss stays folded")
         page.press("H")
         expect_equal(groups(page), by_level, "all rows")
+
+
+@case
+def tasks_are_grouped_by_the_phase_in_which_they_ran(ctx):
+    """Of a run that marks phases: each task of one phase under it, those of several apart; g gets there, and a run
+    without phases passes it over."""
+    trace = ROOT / "tests/viewers/data/inversion.dat"
+    starts = [event["time_ns"] for event in ctx.events(trace) if event["event"] == "user_event_0"]
+    ran = sqlite.sql(ctx, trace, "select task, context, min(begin_ns) as first, max(begin_ns) as last from intervals "
+                     "where state = 'running' group by task, context")
+    expected = {}
+    for row in ran:
+        phases = {bisect.bisect_right(starts, row[end]) for end in ("first", "last")}
+        group = "Several phases" if len(phases) > 1 else f"Phase {phases.pop()}"
+        expected.setdefault(group, []).append(row["task"])
+    expect({"Phase 1", "Phase 2"} <= expected.keys(), f"{expected}")
+    with chromium(ctx) as page:
+        page.open(report(ctx, trace)).painted()
+        page.press("g")
+        found = groups(page)
+        expect_equal({group: sorted(found[group]) for group in expected},
+                     {group: sorted(tasks) for group, tasks in expected.items()}, "tasks by phase")
+        expect("by=phase" in page.run("return report.view.address()"), "the address does not say it")
+        page.driver.save_screenshot(str(ctx.dir / "phases.png"))
 
 
 @case

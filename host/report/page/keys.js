@@ -64,8 +64,8 @@ function toggleRow(timeline, set) {
     }
 }
 
-function groupByNext(view) {
-    view.by = GROUPINGS[(GROUPINGS.indexOf(view.by) + 1) % GROUPINGS.length];
+function groupByNext({view, trace}) {
+    view.by = groupingAfter(view.by, trace);
     view.order = [];
     view.changed("rows");
 }
@@ -124,7 +124,7 @@ function actionsOf(timeline, search, side) {
         "c": () => { view.cursors = [null, null]; view.changed("cursors"); },
         "p": () => toggleRow(timeline, view.pinned), "h": () => toggleRow(timeline, view.hidden),
         "H": () => showAllRows(view),
-        "g": () => groupByNext(view), "z": () => foldGroup(timeline),
+        "g": () => groupByNext(timeline), "z": () => foldGroup(timeline),
         "x": () => saveSvg(timeline),
         "f": () => side.choose(side.chosen === "pick" ? "statistics" : "pick"),
         "?": showHelp,

@@ -8,7 +8,25 @@ const ROW_HEIGHT = 28;
 const GROUP_HEIGHT = 20;
 
 // What the rows of tasks are grouped by.
-const GROUPINGS = ["level", "processor", "nothing"];
+const GROUPINGS = ["level", "phase", "processor", "nothing"];
+
+const groupingAfter = (by, trace) => {
+    const next = GROUPINGS[(GROUPINGS.indexOf(by) + 1) % GROUPINGS.length];
+    return next === "phase" && trace.phases().length === 0 ? groupingAfter(next, trace) : next;
+};
+
+function byPhase(trace) {
+    const starts = trace.phases();
+    const phaseOf = (time) => d3.bisectRight(starts, time);
+    const groupOf = (task) => {
+        const [first, last] = trace.ranWithin(task);
+        return first === null ? "Never ran" : phaseOf(first) !== phaseOf(last) ? "Several phases"
+            : phaseOf(first) === 0 ? "Before the phases" : `Phase ${phaseOf(first)}`;
+    };
+    const rows = trace.tasks.map((task) => rowOf(task, groupOf(task)));
+    const inOrder = ["Several phases", "Before the phases", ...starts.map((_, i) => `Phase ${i + 1}`), "Never ran"];
+    return inOrder.flatMap((group) => rows.filter((row) => row.group === group));
+}
 
 // by: one of GROUPINGS.
 function allRows(trace, by) {
@@ -34,8 +52,10 @@ function allRows(trace, by) {
         for (const task of [...trace.tasks].sort((a, b) => level(a) - level(b) || a.number - b.number)) {
             rows.push(rowOf(task, task.level === undefined ? "Tasks" : `Level ${trace.name("levels", task.level)}`));
         }
+    } else if (by === "phase" && trace.phases().length > 0) {
+        rows.push(...byPhase(trace));
     } else {
-        trace.tasks.filter((task) => by === "nothing" || trace.homeOf(task) === null).forEach(
+        trace.tasks.filter((task) => by !== "processor" || trace.homeOf(task) === null).forEach(
             (task) => rows.push(rowOf(task, "Tasks")));
     }
     for (const holds of trace.holds) {

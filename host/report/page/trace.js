@@ -282,6 +282,21 @@ class Trace {
         return longest ? longest[0] : null;
     }
 
+    // When it first and last ran; nulls: never.
+    ranWithin(task) {
+        const first = task.activity.indexOf(RUNNING);
+        return first < 0 ? [null, null] : [task.begin[first], task.begin[task.activity.lastIndexOf(RUNNING)]];
+    }
+
+    // The beginnings of the phases that the application marks, as host/analyse/phases.hpp has them. Empty: none.
+    phases() {
+        const {kind, par1, par2, at} = this.marks;
+        const isMark = this.facts.kinds.indexOf("user_event_0");
+        const marks = d3.range(this.marks.count).filter((i) => kind[i] === isMark);
+        const inOrder = marks.every((mark, i) => par1[mark] === i + 1 && par2[mark] === 0);
+        return marks.length > 1 && marks.length <= 16 && inOrder ? marks.map((mark) => at[mark]) : [];
+    }
+
     // Records that are missing at a time: [processor, records].
     lostAt(time) {
         return this.losses.map((losses) => [losses, firstAfter(losses.end, time)])
