@@ -63,7 +63,7 @@ class LivePages {
             m_again = false;
             const auto used = with_trace(input, m_context, "", [this](formats::Trace& trace) { return follow(trace); });
             status = worse(status, used);
-        } while (m_again);
+        } while (m_again && stop_requested() == 0);
         return status;
     }
 

@@ -16,10 +16,9 @@ extern "C" void request_stop(int /*signal*/) {
 
 } // namespace
 
-// Stays in force over any number of signals, and system calls continue after it.
+// Stays in force over any number of signals, and system calls continue after it. A wish that came before counts too: a
+// command that opens one trace after another asks again.
 void catch_stop_signals() {
-    g_stop_requested = 0;
-
     struct sigaction action {};
 
     action.sa_handler = request_stop;
