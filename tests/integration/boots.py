@@ -15,6 +15,13 @@ def pvh_boot(ctx):
     expect(outcome.marker("result") == "result ok", str(outcome))
 
 
+@case(timeout_s=90)
+def run_on_a_host_that_is_too_slow_ends(ctx):
+    """One instruction at a time under the host's clock: the deadline tasks would take the whole processor, and the end
+    of the run may have passed before the main task waits for it."""
+    ctx.boot("control", clock="tcg", nic="none", singlestep=True).expect_code(OK)
+
+
 @case(timeout_s=120)
 def uefi_boot(ctx):
     """OVMF starts the loader, the loader starts the kernel; the trace arrives as it does from PVH."""
