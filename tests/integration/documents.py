@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Every command that README.md and docs show runs unchanged, on a session like the one it is shown with; after a `$`
 it prints what the document shows below it. Those that run elsewhere, or in no test, are listed with the reason."""
+import json
 import os
 import re
 import shutil
@@ -176,6 +177,22 @@ def lessons_show_what_the_golden_files_hold(ctx):
             for line in block.splitlines() if not block.startswith("$ ") else ():
                 expect(line == "..." or line in rest, f"{path.name} shows `{line}`, the golden file has it not, or not "
                        "there; remedy: the lines of make golden")
+
+
+@case(timeout_s=120)
+def exercises_are_not_solved_by_what_is_there(ctx):
+    """Both versions of the tutorial's application fail the answer check of each exercise that has one, by what the
+    exercise changes; every statement can be judged, and the decisions are right."""
+    checks = sorted((ROOT / "examples").glob("exercise*.expect"))
+    linked = re.findall(r"examples/(exercise\d\.expect)", (ROOT / "docs/tutorial.md").read_text(encoding="utf-8"))
+    expect([path.name for path in checks] == linked, f"{checks} but the tutorial has {linked}")
+    for app in ("lesson", "lesson_repaired"):
+        ctx.run("qemu/run.sh", KERNEL, EFI, REMORA, env=environment(ctx, APP=app, OUT=ctx.dir / app, BOOT="pvh",
+                                                                   CLOCK="icount"), codes=None)
+        for path in checks:
+            shown = json.loads(ctx.remora("check", ctx.dir / app / "udp", "--expect", path, "--json", codes=(2,)).stdout)
+            holds = {one["expected"]: one["holds"] for one in shown["expectations"]}
+            expect(holds["no violation"] and holds["no loss"] and not all(holds.values()), f"{app} {path}: {holds}")
 
 
 @case(timeout_s=180)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """report in Firefox: the same page from file://, with the same rows, intervals, jobs and misses as `remora sql`; keys
 and the wheel move it, a hostile name is text, nothing is asked of the network and nothing is refused."""
-from viewers import sqlite, traces
+from viewers import report_compare, sqlite, traces
 from viewers.firefox import firefox
 from viewers.report import HOSTILE, hostile_trace, report
 from support.cases import case, expect, expect_equal
@@ -48,6 +48,24 @@ def shows_what_the_tables_say(ctx):
         address = page.run("return report.view.address()")
         page.open(path, address).painted()
         expect_equal(page.run("return report.view.address()"), address, "the address after it was opened")
+        expect_equal(page.requests(), [], "requests")
+        expect_equal(page.complaints(), [], "complaints")
+
+
+@case
+def compares_two_runs(ctx):
+    """A row of each run for each task, aligned on the first release; V goes to what differs; as `remora diff` says."""
+    expected = report_compare.diff(ctx, report_compare.BEFORE, report_compare.AFTER)
+    with firefox(ctx) as page:
+        page.open(report(ctx, report_compare.BEFORE, report_compare.AFTER)).painted()
+        expect_equal(page.run("return report.comparison.pair.diff"), expected, "what is compared")
+        marks = page.run("return report.rows.all.map((row) => row.mark)")
+        expect_equal(marks, ["\u2212", "+"] * (len(marks) // 2), "whose the rows are")
+        report_compare.expect_aligned(page, "main", 1)
+        page.press("V")
+        text = page.text("#side")
+        expect(f"decision {expected['first_difference']['decisions'][0]['decision']} differs" in text, text)
+        page.screenshot(ctx.dir / "firefox.png")
         expect_equal(page.requests(), [], "requests")
         expect_equal(page.complaints(), [], "complaints")
 
