@@ -190,8 +190,8 @@ def exercises_are_not_solved_by_what_is_there(ctx):
         ctx.run("qemu/run.sh", KERNEL, EFI, REMORA, env=environment(ctx, APP=app, OUT=ctx.dir / app, BOOT="pvh",
                                                                    CLOCK="icount"), codes=None)
         for path in checks:
-            shown = json.loads(ctx.remora("check", ctx.dir / app / "udp", "--expect", path, "--json", codes=(2,)).stdout)
-            holds = {one["expected"]: one["holds"] for one in shown["expectations"]}
+            done = ctx.remora("check", ctx.dir / app / "udp", "--expect", path, "--json", codes=(2,))
+            holds = {one["expected"]: one["holds"] for one in json.loads(done.stdout)["expectations"]}
             expect(holds["no violation"] and holds["no loss"] and not all(holds.values()), f"{app} {path}: {holds}")
 
 
