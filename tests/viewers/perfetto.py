@@ -226,8 +226,24 @@ def losses(ctx):
     view, _ = compare(ctx, traces.lossy(ctx), codes=None)
     texts = [name for _, name, _, _ in view.instants if name.startswith("lost ")]
     expect_equal(texts, [f"lost {number} records" for number in traces.LOST], "losses")
-    expect(view.lost_bundles >= 1, "no bundle says that events are lost")
+    expect_equal(view.lost_bundles, len(traces.LOST), "bundles that say that events are lost")
     expect_equal(view.dropped_packets, len(traces.LOST), "packets after a loss")
+
+
+@case
+def no_arrow_leads_across_a_gap(ctx):
+    """A mutex passes from one task to another: an arrow, unless records between the two events are lost."""
+    step = lambda at, code, *parameters: traces.record(code, 1_000_000 + at, *parameters)
+    gap = step(20, traces.BLACKOUT_START) + step(30, traces.BLACKOUT_END, 0, 4)
+    for between, arrows in ((b"", 2), (gap, 1)):
+        records = step(1, traces.MUTEX_UNLOCK, 2, 5) + step(2, traces.MUTEX_ACQUIRE, 3, 5)
+        records += step(10, traces.MUTEX_UNLOCK, 3, 5) + between + step(40, traces.MUTEX_ACQUIRE, 2, 5)
+        data = traces.chunk(records, tasks={2: "first", 3: "second"}, dropped=4 if between else 0)
+        path = ctx.convert(traces.store(ctx, f"arrows{arrows}.dat", data), "perfetto", codes=None)
+        view = View(decode(ctx, path))
+        view.check()
+        expect_equal(len(view.flows_from), 2, "arrows that begin")
+        expect_equal(view.flows_to, view.flows_from[:arrows], "arrows that end")
 
 
 @case
