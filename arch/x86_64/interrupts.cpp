@@ -29,63 +29,13 @@ namespace x86_64 {
 
 namespace {
 
-struct [[gnu::packed]] TablePointer {
-    std::uint16_t limit;
-    std::uint64_t base;
-};
-
-// A gate is two words; an interrupt gate clears the interrupt flag on entry.
-struct Gate {
-    std::uint64_t low;
-    std::uint64_t high;
-};
-
-constexpr std::uint64_t kPresentInterruptGate = 0x8E;
-
-alignas(16) constinit std::array<Gate, 256> g_table{};
+alignas(16) constinit std::array<WideDescriptor, 256> g_table{};
 constinit DebugHook g_debug_hook = nullptr;
-
-constexpr InterruptStack stack_of(std::size_t vector) {
-    switch (vector) {
-    case kVectorNmi:
-        return InterruptStack::nmi;
-    case kVectorDoubleFault:
-        return InterruptStack::double_fault;
-    case kVectorPageFault:
-        return InterruptStack::page_fault;
-    case kVectorMachineCheck:
-        return InterruptStack::machine_check;
-    case kVectorDebug:
-        return InterruptStack::debug;
-    default:
-        return vector < kExceptions ? InterruptStack::exception : InterruptStack::none;
-    }
-}
-
-constexpr Gate make_gate(std::uint64_t target, InterruptStack stack) {
-    return {(target & 0xFFFF) | (std::uint64_t{kSelectorCode} << 16) | (static_cast<std::uint64_t>(stack) << 32) |
-                (kPresentInterruptGate << 40) | (((target >> 16) & 0xFFFF) << 48),
-            target >> 32};
-}
 
 [[nodiscard]] std::uint64_t fault_address() {
     std::uint64_t address = 0;
     asm volatile("movq %%cr2, %0" : "=r"(address));
     return address;
-}
-
-struct Place {
-    std::uint64_t error_code, rip, rflags, rsp;
-};
-
-// `int n` with the number of an exception that has an error code pushes none: the stub then took the following words
-// for one more than there are, and the last word of the frame is beyond the stack. This is detected by the code
-// segment, which is always the same.
-Place place_of(const InterruptFrame& frame) {
-    if (frame.cs != kSelectorCode && frame.rip == kSelectorCode) {
-        return {.error_code = 0, .rip = frame.error_code, .rflags = frame.cs, .rsp = frame.rflags};
-    }
-    return {.error_code = frame.error_code, .rip = frame.rip, .rflags = frame.rflags, .rsp = frame.rsp};
 }
 
 } // namespace
@@ -105,13 +55,13 @@ bool serve_debug(InterruptFrame& frame) {
 void copy_gate(std::uint8_t vector, std::byte* target) {
     TablePointer pointer{};
     asm volatile("sidt %0" : "=m"(pointer)); // the table that is loaded, not the expected one
-    ASSERT(pointer.limit >= sizeof(Gate) * vector + sizeof(Gate) - 1);
-    __builtin_memcpy(target, reinterpret_cast<const Gate*>(pointer.base) + vector, sizeof(Gate));
+    ASSERT(pointer.limit >= sizeof(WideDescriptor) * vector + sizeof(WideDescriptor) - 1);
+    __builtin_memcpy(target, reinterpret_cast<const WideDescriptor*>(pointer.base) + vector, sizeof(WideDescriptor));
 }
 
 void load_interrupt_table() {
     for (std::size_t vector = 0; vector < g_table.size(); ++vector) {
-        g_table[vector] = make_gate(arch_stub_table[vector], stack_of(vector));
+        g_table[vector] = interrupt_gate(arch_stub_table[vector], stack_of(vector));
     }
     const TablePointer pointer{sizeof(g_table) - 1, reinterpret_cast<std::uint64_t>(g_table.data())};
     asm volatile("lidt %0" : : "m"(pointer));
@@ -140,7 +90,7 @@ void arch_interrupt_dispatch(arch::x86_64::InterruptFrame* frame) {
     if (serve_debug(*frame) || serve_step(*frame) || serve_ping(vector)) {
         return;
     }
-    const Place place = place_of(*frame);
+    const ExceptionPlace place = place_of(*frame);
     arch::g_upcalls.exception({.vector = vector,
                                .error_code = place.error_code,
                                .instruction_address = place.rip,

@@ -9,12 +9,8 @@ namespace {
 
 constexpr std::uint64_t kRegSelect = 0x00;
 constexpr std::uint64_t kRegWindow = 0x10;
-constexpr std::uint32_t kIndexVersion = 0x01; // 23..16: highest line
-constexpr std::uint32_t kIndexTable = 0x10;   // two words per line
-constexpr std::uint32_t kDeliverNmi = 4U << 8;
-constexpr std::uint32_t kActiveLow = 1U << 13;
-constexpr std::uint32_t kLevel = 1U << 15;
-constexpr std::uint32_t kMasked = 1U << 16;
+constexpr std::uint32_t kIndexVersion = 0x01;
+constexpr std::uint32_t kIndexTable = 0x10; // two words per line
 
 } // namespace
 
@@ -31,29 +27,28 @@ void IoApic::write(std::uint32_t index, std::uint32_t value) const {
 void IoApic::start(std::uint64_t base, std::uint32_t line_base) {
     m_base = base;
     m_line_base = line_base;
-    m_lines = ((read(kIndexVersion) >> 16) & 0xFF) + 1;
+    m_lines = lines_of(read(kIndexVersion));
     for (std::uint32_t line = 0; line < m_lines; ++line) {
-        write(kIndexTable + 2 * line, kMasked);
+        write(kIndexTable + 2 * line, kRedirectionMasked);
         write(kIndexTable + 2 * line + 1, 0); // destination: processor 0
     }
 }
 
 void IoApic::route(std::uint32_t global_line, std::uint8_t vector, LineMode mode) const {
     ASSERT(serves(global_line));
-    const std::uint32_t low = vector | kMasked | (mode.level ? kLevel : 0) | (mode.active_low ? kActiveLow : 0);
-    write(kIndexTable + 2 * (global_line - m_line_base), low);
+    write(kIndexTable + 2 * (global_line - m_line_base), redirection(vector, mode));
 }
 
 void IoApic::enable(std::uint32_t global_line, bool enabled) const {
     ASSERT(serves(global_line));
     const std::uint32_t index = kIndexTable + 2 * (global_line - m_line_base);
     const std::uint32_t low = read(index);
-    write(index, enabled ? low & ~kMasked : low | kMasked);
+    write(index, enabled ? low & ~kRedirectionMasked : low | kRedirectionMasked);
 }
 
 void IoApic::route_nmi(std::uint32_t global_line) const {
     ASSERT(serves(global_line));
-    write(kIndexTable + 2 * (global_line - m_line_base), kDeliverNmi);
+    write(kIndexTable + 2 * (global_line - m_line_base), kRedirectionNmi);
 }
 
 } // namespace arch::x86_64

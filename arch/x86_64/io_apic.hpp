@@ -3,16 +3,12 @@
 // line, and how the ISA lines are re-routed (see machine.hpp). Source: Intel 82093AA data sheet, section 3.2.
 #pragma once
 
+#include "arch/x86_64/interrupt_words.hpp"
 #include "lib/result.hpp"
 
 #include <cstdint>
 
 namespace arch::x86_64 {
-
-struct LineMode {
-    bool level = false;      // else edge
-    bool active_low = false; // else active high
-};
 
 class IoApic {
   public:

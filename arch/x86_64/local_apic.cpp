@@ -3,11 +3,10 @@
 
 #include "arch/arch.hpp"
 #include "arch/x86_64/clock_arithmetic.hpp"
+#include "arch/x86_64/interrupt_words.hpp"
 #include "arch/x86_64/mmio.hpp"
 #include "arch/x86_64/msr.hpp"
 #include "arch/x86_64/spin.hpp"
-
-#include <bit>
 
 namespace arch::x86_64 {
 
@@ -19,7 +18,6 @@ constexpr std::uint64_t kRegEndOfInterrupt = 0x0B0;
 constexpr std::uint64_t kRegSpurious = 0x0F0;
 constexpr std::uint32_t kSpuriousEnable = 1U << 8;
 constexpr std::uint64_t kRegInService = 0x100; // eight words, 16 bytes apart
-constexpr std::uint32_t kInServiceWords = 8;
 constexpr std::uint64_t kRegCommand = 0x300;
 constexpr std::uint32_t kCommandSelf = 1U << 18; // fixed delivery, edge
 constexpr std::uint32_t kCommandAssert = 1U << 14;
@@ -86,12 +84,7 @@ void local_apic_interrupt_self(std::uint8_t vector) {
 }
 
 std::optional<std::uint8_t> local_apic_in_service() {
-    for (std::uint32_t word = kInServiceWords; word-- > 0;) {
-        if (const std::uint32_t bits = read(kRegInService + std::uint64_t{16} * word); bits != 0) {
-            return static_cast<std::uint8_t>(32 * word + 31 - static_cast<std::uint32_t>(std::countl_zero(bits)));
-        }
-    }
-    return std::nullopt;
+    return highest_vector([](std::uint32_t word) { return read(kRegInService + std::uint64_t{16} * word); });
 }
 
 LocalApicHold local_apic_hold() {

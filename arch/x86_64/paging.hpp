@@ -8,6 +8,7 @@
 // Source: Intel SDM volume 3 chapter 4 (4-level paging).
 #pragma once
 
+#include "arch/x86_64/page_entries.hpp"
 #include "lib/result.hpp"
 
 #include <cstdint>
@@ -20,13 +21,6 @@ void load_page_tables();
 // Makes one 4 KiB page below 4 GiB absent (a guard page). Above 8 MiB the first one in each 2 MiB uses one of the
 // static tables; there are enough for all stacks. Precondition: page-aligned. irq-off.
 void unmap_page(std::uint64_t address);
-
-enum class PageUse : std::uint8_t {
-    absent,
-    constants, // read
-    data,      // read, write
-    code,      // read, execute
-};
 
 // Changes the use of one 4 KiB page below 1 MiB. Precondition: page-aligned. irq-off.
 void set_page(std::uint64_t address, PageUse use);

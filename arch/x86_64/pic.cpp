@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "arch/x86_64/pic.hpp"
 
+#include "arch/x86_64/interrupt_words.hpp"
 #include "arch/x86_64/port_io.hpp"
 
 namespace arch::x86_64 {
@@ -43,9 +44,7 @@ void pic_start() {
 
 void pic_enable(std::uint8_t line, bool enabled) {
     const Controller& controller = line < 8 ? kFirst : kSecond;
-    const auto bit = static_cast<std::uint8_t>(1U << (line % 8));
-    const std::uint8_t mask = PortIo::in8(controller.data);
-    PortIo::out8(controller.data, static_cast<std::uint8_t>(enabled ? mask & ~bit : mask | bit));
+    PortIo::out8(controller.data, pic_mask(PortIo::in8(controller.data), line % 8, enabled));
     if (line >= 8 && enabled) {
         pic_enable(kCascadeLine, true);
     }

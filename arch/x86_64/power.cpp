@@ -7,8 +7,6 @@ namespace arch::x86_64 {
 
 namespace {
 
-constexpr std::uint16_t kSleepEnable = 1U << 13;
-constexpr unsigned kSleepTypeShift = 10;
 constexpr int kPowerOffPolls = 1'000'000;
 constexpr std::uint16_t kPortReset = 0xCF9;
 constexpr std::uint8_t kResetHard = 1U << 1;
@@ -29,7 +27,7 @@ void debug_exit(std::uint8_t value) {
 }
 
 void acpi_power_off(std::uint16_t pm1a_control_port, std::uint8_t sleep_type) {
-    PortIo::out16(pm1a_control_port, static_cast<std::uint16_t>((sleep_type << kSleepTypeShift) | kSleepEnable));
+    PortIo::out16(pm1a_control_port, pm1_sleep(sleep_type));
     wait();
 }
 

@@ -14,6 +14,11 @@ inline constexpr std::uint16_t kDebugExitPort = 0xF4;
 // the call returns.
 void debug_exit(std::uint8_t value);
 
+// SLP_TYP, which has three bits, and SLP_EN.
+[[nodiscard]] constexpr std::uint16_t pm1_sleep(std::uint8_t sleep_type) {
+    return static_cast<std::uint16_t>(((sleep_type & 7U) << 10) | (1U << 13));
+}
+
 // Writes SLP_TYP and SLP_EN; returns if the machine does not power off within a bounded time.
 void acpi_power_off(std::uint16_t pm1a_control_port, std::uint8_t sleep_type);
 

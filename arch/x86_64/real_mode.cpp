@@ -51,8 +51,6 @@ constexpr std::uint16_t kFlagCarry = 1U << 0;
 constexpr std::uint8_t kVectorSystem = 0x15;
 constexpr std::uint8_t kVectorFirst = 0x10;
 constexpr std::size_t kBiosVectors = 256;
-constexpr std::uint32_t kRomBegin = 0xC0000;
-constexpr std::uint32_t kRomEnd = 0x100000;
 constexpr std::uint16_t kPortClockIndex = 0x70;
 constexpr std::uint16_t kPortClockData = 0x71;
 constexpr std::uint8_t kClockStatusD = 0x0D; // reading it changes nothing
@@ -77,9 +75,7 @@ class BiosVectors {
     BiosVectors& operator=(const BiosVectors&) = delete;
 
     [[nodiscard]] static bool in_rom(std::uint8_t vector) {
-        const std::uint32_t entry = *at<const volatile std::uint32_t>(vector * sizeof(std::uint32_t));
-        const std::uint32_t handler = ((entry >> 16) << 4) + (entry & 0xFFFF);
-        return handler >= kRomBegin && handler < kRomEnd;
+        return is_in_rom(*at<const volatile std::uint32_t>(vector * sizeof(std::uint32_t)));
     }
 };
 
@@ -110,12 +106,6 @@ class InterruptsBlocked {
     LocalApicHold m_local;
 };
 
-// Segment and offset of an address in real_mode.S, as an interrupt vector stores them.
-std::uint32_t far_address(const std::byte* place) {
-    return static_cast<std::uint32_t>(kRealModeCode >> 4 << 16) |
-           static_cast<std::uint32_t>(place - arch_real_mode_begin);
-}
-
 // Places the code of the switch, with the vector to call and the kernel's gate for NMI; never writable while
 // executable.
 void place_code(std::uint8_t vector) {
@@ -129,7 +119,8 @@ void place_code(std::uint8_t vector) {
     for (std::size_t i = 0; i < kBiosVectors; ++i) {
         vectors[i] = *at<const volatile std::uint32_t>(i * sizeof(std::uint32_t));
     }
-    vectors[kVectorNmi] = far_address(arch_real_mode_nmi);
+    vectors[kVectorNmi] =
+        far_address(kRealModeCode, static_cast<std::uint32_t>(arch_real_mode_nmi - arch_real_mode_begin));
     copy_gate(kVectorNmi, code + (arch_real_mode_nmi_gate - arch_real_mode_begin));
 }
 

@@ -10,38 +10,9 @@ namespace arch::x86_64 {
 
 namespace {
 
-// Unaligned 64-bit fields by specification, hence packed.
-struct [[gnu::packed]] TaskStateSegment {
-    std::uint32_t reserved0;
-    std::array<std::uint64_t, 3> privilege_stacks;
-    std::uint64_t reserved1;
-    std::array<std::uint64_t, 7> interrupt_stacks;
-    std::uint64_t reserved2;
-    std::uint16_t reserved3;
-    std::uint16_t io_map_offset;
-};
-
-static_assert(sizeof(TaskStateSegment) == 104);
-
-struct [[gnu::packed]] TablePointer {
-    std::uint16_t limit;
-    std::uint64_t base;
-};
-
-constexpr std::uint64_t kDescriptorCode = 0x00AF'9B00'0000'FFFF; // present, ring 0, 64-bit
-constexpr std::uint64_t kDescriptorData = 0x00CF'9300'0000'FFFF;
-constexpr std::uint64_t kDescriptorTss = 0x0000'8900'0000'0000; // present, available 64-bit TSS
-
 constinit std::array<GuardedStack<32768>, kInterruptStacks> g_stacks{};
 constinit TaskStateSegment g_tss{};
 alignas(16) constinit std::array<std::uint64_t, 5> g_gdt = {0, kDescriptorCode, kDescriptorData, 0, 0};
-
-void describe_tss() {
-    const auto base = reinterpret_cast<std::uint64_t>(&g_tss);
-    g_gdt[3] =
-        kDescriptorTss | (sizeof(TaskStateSegment) - 1) | ((base & 0xFF'FFFF) << 16) | (((base >> 24) & 0xFF) << 56);
-    g_gdt[4] = base >> 32;
-}
 
 } // namespace
 
@@ -52,7 +23,9 @@ void load_segments() {
     }
     g_tss.interrupt_stacks = stacks;
     g_tss.io_map_offset = sizeof(TaskStateSegment);
-    describe_tss();
+    const WideDescriptor tss = tss_descriptor(reinterpret_cast<std::uint64_t>(&g_tss));
+    g_gdt[kSelectorTss / sizeof(std::uint64_t)] = tss.low;
+    g_gdt[kSelectorTss / sizeof(std::uint64_t) + 1] = tss.high;
     const TablePointer pointer{sizeof(g_gdt) - 1, reinterpret_cast<std::uint64_t>(g_gdt.data())};
     asm volatile("lgdt %0" : : "m"(pointer));
     arch_reload_segments();

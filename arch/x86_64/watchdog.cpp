@@ -2,28 +2,18 @@
 #include "arch/x86_64/watchdog.hpp"
 
 #include "arch/x86_64/hpet.hpp"
+#include "arch/x86_64/hpet_words.hpp"
 #include "arch/x86_64/local_apic.hpp"
 #include "arch/x86_64/machine.hpp"
 #include "arch/x86_64/segments.hpp"
 
-#include <bit>
 #include <utility>
 
 namespace arch::x86_64 {
 
 namespace {
 
-constexpr std::uint64_t kRegTimers = 0x100; // 32 bytes each
-constexpr std::uint64_t kTimerBytes = 0x20;
-constexpr std::uint64_t kRegComparator = 0x08; // after the timer's configuration
-constexpr unsigned kTimersShift = 8;           // of the capabilities: number of timers - 1
-constexpr std::uint64_t kTimersMask = 0x1F;
-constexpr std::uint64_t kInterruptOn = 1U << 2;
-constexpr unsigned kRouteShift = 9;
-constexpr unsigned kRoutesShift = 32;           // upper half: one bit for each line that the timer can have
-constexpr std::uint64_t kRoutesOfTimers = 0x05; // lines 0 and 2 belong to the PIT
-constexpr std::uint64_t kWide = 1U << 5;        // 64 bits
-constexpr int kArmTriesMax = 16;                // each doubles the distance
+constexpr int kArmTriesMax = 16; // each doubles the distance
 
 struct Clock {
     WatchdogLook look = nullptr; // null: there is no watchdog
@@ -43,7 +33,7 @@ void arm(std::uint64_t distance) {
     for (int i = 0; i < kArmTriesMax; ++i, distance *= 2) {
         g_clock.passed = i != 0;
         g_clock.due = hpet_counter() + distance;
-        mmio_write(g_clock.timer + kRegComparator, g_clock.due);
+        mmio_write(g_clock.timer + kHpetRegComparator, g_clock.due);
         if (hpet_counter() < g_clock.due) {
             return;
         }
@@ -58,14 +48,11 @@ void ping() {
 
 // The last comparator with 64 bits and a line; the first ones are those that firmware uses.
 lib::Result<std::uint32_t> choose_timer(std::uint64_t base) {
-    const auto capabilities = mmio_read<std::uint64_t>(base + kHpetRegCapabilities);
-    const auto last = (capabilities >> kTimersShift) & kTimersMask;
-    for (std::uint64_t n = last + 1; n-- > 0;) {
-        g_clock.timer = base + kRegTimers + n * kTimerBytes;
-        const auto able = mmio_read<std::uint64_t>(g_clock.timer);
-        const std::uint64_t lines = (able >> kRoutesShift) & ~kRoutesOfTimers;
-        if ((able & kWide) != 0 && lines != 0) {
-            return static_cast<std::uint32_t>(std::countr_zero(lines));
+    const auto timers = hpet_timers(mmio_read<std::uint64_t>(base + kHpetRegCapabilities));
+    for (std::uint64_t n = timers; n-- > 0;) {
+        g_clock.timer = base + kHpetRegTimers + n * kHpetTimerBytes;
+        if (const auto line = hpet_timer_line(mmio_read<std::uint64_t>(g_clock.timer)); line.ok()) {
+            return line;
         }
     }
     return lib::Error::not_found;
@@ -81,10 +68,10 @@ lib::Result<void> watchdog_start(std::uint64_t hpet_base, lib::Nanoseconds perio
     if (!routed.ok()) {
         return routed;
     }
-    g_clock.configuration = (std::uint64_t{line.value()} << kRouteShift) | kInterruptOn; // edge, one-shot, 64 bits
+    g_clock.configuration = hpet_timer_on(line.value());
     g_clock.period = lib::multiply_divide(period.value, khz.value(), 1'000'000);
     g_clock.answered = true;
-    mmio_write(g_clock.timer, g_clock.configuration & ~kInterruptOn);
+    mmio_write(g_clock.timer, g_clock.configuration & ~kHpetInterruptOn);
     arm(g_clock.period);
     g_clock.look = look;
     mmio_write(g_clock.timer, g_clock.configuration);
@@ -93,7 +80,7 @@ lib::Result<void> watchdog_start(std::uint64_t hpet_base, lib::Nanoseconds perio
 
 void watchdog_hold() {
     if (g_clock.look != nullptr) {
-        mmio_write(g_clock.timer, g_clock.configuration & ~kInterruptOn);
+        mmio_write(g_clock.timer, g_clock.configuration & ~kHpetInterruptOn);
     }
 }
 
