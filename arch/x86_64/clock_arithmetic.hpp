@@ -54,4 +54,9 @@ inline constexpr std::uint32_t kTimerCountMax = 0xFFFF'FFFF;
     return count < kTimerCountMax ? static_cast<std::uint32_t>(count + 1) : kTimerCountMax;
 }
 
+// Until a timer that counts down from `count` rings, rounded down. The rate is not 0.
+[[nodiscard]] constexpr lib::Ticks timer_left(std::uint32_t count, std::uint32_t khz, lib::TickRate clock) {
+    return {lib::multiply_divide(count, clock.khz, khz)};
+}
+
 } // namespace arch::x86_64

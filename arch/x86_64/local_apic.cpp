@@ -116,7 +116,7 @@ void local_apic_timer_arm(lib::Ticks delta, lib::TickRate clock) {
 
 lib::Ticks local_apic_timer_left(lib::TickRate clock) {
     ASSERT(g_timer_khz != 0);
-    return {lib::multiply_divide(read(kRegCurrentCount), clock.khz, g_timer_khz)};
+    return timer_left(read(kRegCurrentCount), g_timer_khz, clock);
 }
 
 void local_apic_timer_disarm() {

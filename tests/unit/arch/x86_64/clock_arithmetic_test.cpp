@@ -65,6 +65,20 @@ TEST(ApicTimer, NeverRingsBeforeItsTime) {
     }
 }
 
+TEST(ApicTimer, HasNoMoreLeftThanItWasArmedFor) {
+    constexpr lib::TickRate kClock{3'000'000};
+    constexpr std::uint32_t kKhz = 1'000'000;
+    EXPECT_EQ(timer_left(0, kKhz, kClock).value, 0U) << "it has fired";
+    EXPECT_EQ(timer_left(7, kKhz, kClock).value, 21U);
+    EXPECT_EQ(timer_left(2, 3'000'000, {1'000'000}).value, 0U) << "rounded down";
+    EXPECT_EQ(timer_left(kTimerCountMax, kKhz, kClock).value, std::uint64_t{kTimerCountMax} * 3);
+    for (const std::uint64_t delta : std::to_array<std::uint64_t>({0, 1, 299, 300, 1'000'000'007})) {
+        const std::uint64_t left = timer_left(timer_count({delta}, kKhz, kClock), kKhz, kClock).value;
+        EXPECT_GE(left, delta);
+        EXPECT_LE(left, delta + 3) << "a count";
+    }
+}
+
 // An initial count of 0 would stop the timer.
 TEST(ApicTimer, CutsATimeBeyondTheCounterToItsGreatestCount) {
     constexpr lib::TickRate kClock{1'000'000};

@@ -204,6 +204,26 @@ TEST(Jobs, TimesAreTheNearestOnesWithTheRecordedLowHalf) {
     EXPECT_TRUE(job.is_late());
 }
 
+TEST(Jobs, AreLateAfterTheirDeadlineAndNotAtIt) {
+    Scene scene;
+    for (const std::uint64_t release : {1'000U, 2'000U, 3'000U}) {
+        const auto low = static_cast<std::uint32_t>(release);
+        scene.at(release, "job_release", 3, low).at(release + 1, "job_deadline", 3, low + 500);
+        scene.at(release + 498 + release / 1'000, "task_end_cycle", 3);
+    }
+    ASSERT_EQ(scene.jobs.size(), 3U);
+    EXPECT_FALSE(scene.jobs[0].is_late());
+    EXPECT_FALSE(scene.jobs[1].is_late()) << "it ends at its deadline";
+    EXPECT_TRUE(scene.jobs[2].is_late());
+}
+
+TEST(Jobs, ThatTheKernelSawMissTheirDeadlineAreLateWhateverTheirTimesAre) {
+    Scene scene;
+    scene.at(10, "job_release", 3, 10).at(11, "job_deadline", 3, 20).at(20, "task_deadline_miss", 3);
+    scene.at(20, "task_end_cycle", 3);
+    EXPECT_TRUE(scene.jobs.at(0).is_late());
+}
+
 // A server of CBS or GRUB whose budget is used up competes by a later deadline, of which the job knows nothing.
 TEST(Jobs, KeepTheDeadlineThatTheyHadBeforeTheirServerPostponedIt) {
     Scene scene;
@@ -220,7 +240,7 @@ TEST(Jobs, KeepTheDeadlineThatTheyHadBeforeTheirServerPostponedIt) {
 TEST(Jobs, OfAServedTaskThatEndHaveNoDeadline) {
     Scene scene;
     scene.at(1, "server_attach", 7, 3);
-    for (const std::uint16_t context : {3, 4}) {
+    for (const std::uint16_t context : std::to_array<std::uint16_t>({3, 4})) {
         scene.at(10, "job_release", context, 10).at(11, "job_deadline", context, 20).at(30, "task_end", context);
     }
     EXPECT_FALSE(scene.jobs.at(0).is_late());
