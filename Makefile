@@ -36,4 +36,5 @@ compile_commands.json: FORCE ## build: the compile command of each source, for c
 clean: ## build: remove build/
 	rm -rf $(BUILD)
 
--include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
+# The trees of mutants below build/ are not looked at.
+-include $(shell find $(BUILD) -name tree\* -prune -o -name '*.d' -print 2>/dev/null)

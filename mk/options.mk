@@ -90,7 +90,7 @@ endif
 STEP_KEYS := ITRACE CLOCK_STEP CLOCK_TRIGGER CLOCK_MAX_DELTA CLOCK_NEAR_ZERO CLOCK_RECORDS
 SHIFT_KEYS := SHIFT EVENT_SHIFT
 RUN_KEYS := CI PORT SEED KEY OBSERVE DURATION_MS TIMEOUT_S $(STEP_KEYS) CHECK DEPS CASES GDB_PORT PACKAGES CONFIG_FILE BUILD CXX WARNINGS RECORDS TASKS SECTIONS \
-  PREFIX DESTDIR FUZZ_RUNS FUZZ_SECONDS CLANG HOST_BENCH_EVENTS CCACHE PRECOMPILED DOCUMENT SEEDS SOAK_SEEDS $(SHIFT_KEYS) RUNS
+  PREFIX DESTDIR FUZZ_RUNS FUZZ_SECONDS CLANG HOST_BENCH_EVENTS CCACHE PRECOMPILED DOCUMENT SEEDS SOAK_SEEDS $(SHIFT_KEYS) RUNS FAST
 $(foreach word,$(MAKEOVERRIDES),$(if $(findstring =,$(word)),\
   $(if $(filter $(firstword $(subst =, ,$(word))),$(OPTION_KEYS) $(RUN_KEYS)),,\
     $(error unknown variable "$(firstword $(subst =, ,$(word)))"; `make help` lists them: $(OPTION_KEYS) $(RUN_KEYS)))))
@@ -102,6 +102,9 @@ DURATION_MS :=
 TIMEOUT_S := 120
 KEY :=
 OBSERVE :=
+CASES :=
+FAST :=
+$(if $(filter-out 1,$(FAST)),$(call refuse,FAST=$(FAST) is not valid: FAST=1, or nothing))
 $(foreach key,$(STEP_KEYS) $(SHIFT_KEYS),$(eval $(key) :=))
 export PORT SEED KEY OBSERVE DURATION_MS TIMEOUT_S $(STEP_KEYS) $(SHIFT_KEYS) APP SINK PROTOCOL STREAM BOOT ACCEL CLOCK NIC INTERRUPTS CLI_STI WATCHDOG_MS OUT TRACER TSC COMPENSATION COMPACT FORMATS
 
@@ -157,7 +160,9 @@ OBSERVER := $(BUILD)/host/observer.so
 #= TIMEOUT_S=n             after n seconds an NMI makes the kernel panic and export; 30 s later the machine is stopped
 #= CHECK=1                 for `make deps`: only list what is missing
 #= DEPS=skip               do not look for Debian packages (systems without apt)
-#= CASES='pattern ...'     for `make test-kernel`, `make test-integration`, `make test-viewers`: only the cases whose name matches
+#= CASES='pattern ...'     for `make test-kernel`, `make test-integration`, `make test-viewers`: only the cases whose name matches;
+#=                         for `make test-unit`: only these programs: CASES='host-schedule host-cli*'
+#= FAST=1                  for `make test-unit`: without sanitizers, in a directory of its own (build/test-fast)
 #= RUNS=n                  for `make sweep`: the greatest number of runs (1000)
 #= RECORDS=n               for `make test-record-path`: the number of records to check
 #= FUZZ_RUNS=n FUZZ_SECONDS=n  for `make test-fuzz`

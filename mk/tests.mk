@@ -17,23 +17,25 @@ LIBRARIES_host := $(HOST_LIBS)
 
 TEST_FOLDERS := $(sort $(patsubst %/,%,$(dir $(call DEEP,tests/unit,.cpp))))
 test_area = $(word 3,$(subst /, ,$(1)))
-test_program = $(BUILD)/test/$(subst /,-,$(patsubst tests/unit/%,%,$(1)))
+test_program = $(TEST)/$(subst /,-,$(patsubst tests/unit/%,%,$(1)))
 define test_library
-$(call archived,$(BUILD)/test/$(1).a,$(call object,$(BUILD)/test/obj,$(TESTED_$(1)) $(TEST_SUPPORT) $(LIB_SOURCES) \
+$(call archived,$(TEST)/$(1).a,$(call object,$(TEST)/obj,$(TESTED_$(1)) $(TEST_SUPPORT) $(LIB_SOURCES) \
   lib/assert_hosted.cpp))
 endef
-test_folder = $(call linked,$(call test_program,$(1)),$(call object,$(BUILD)/test/obj,$(wildcard $(1)/*.cpp)) \
-  $(BUILD)/test/$(call test_area,$(1)).a,$(SANITIZE) -lgmock -lgtest -lgtest_main -lfmt $(LIBRARIES_$(call test_area,$(1))) -lpthread)
+test_folder = $(call linked,$(call test_program,$(1)),$(call object,$(TEST)/obj,$(wildcard $(1)/*.cpp)) \
+  $(TEST)/$(call test_area,$(1)).a,$(SANITIZE) -lgmock -lgtest -lgtest_main -lfmt \
+  $(LIBRARIES_$(call test_area,$(1))) -lpthread,$(if $(FAST),$$(CLANG) -fuse-ld=lld))
 $(foreach area,$(sort $(foreach folder,$(TEST_FOLDERS),$(call test_area,$(folder)))),$(eval $(call test_library,$(area))))
 $(foreach folder,$(TEST_FOLDERS),$(eval $(call test_folder,$(folder))))
 # after DIRECTORY SOURCES FOLDER: their objects need the precompiled header of that folder, if there is one.
 after = $(call object,$(1),$(2)): | $(filter $(3)/%,$(PRECOMPILED))
-$(eval $(call after,$(BUILD)/test/obj,$(filter host/%,$(TESTED_host)),$(BUILD)/test/obj/host))
-$(foreach area,$(TEST_AREAS),$(eval $(call after,$(BUILD)/test/obj,$(call DEEP,tests/unit/$(area),.cpp),$(BUILD)/test/obj/tests/unit/$(area))))
+$(eval $(call after,$(TEST)/obj,$(filter host/%,$(TESTED_host)),$(TEST)/obj/host))
+$(eval $(call after,$(TEST)/obj,$(call DEEP,tests/unit,.cpp),$(TEST)/obj/tests/unit))
 TEST_PROGRAMS := $(foreach folder,$(TEST_FOLDERS),$(call test_program,$(folder)))
+TESTS_CHOSEN := $(if $(CASES),$(filter $(addprefix $(TEST)/,$(subst *,%,$(CASES))),$(TEST_PROGRAMS)),$(TEST_PROGRAMS))
 
 .PHONY: test-unit
-test-unit: $(TEST_PROGRAMS) ## test: the units, under sanitizers, without QEMU
+test-unit: $(TESTS_CHOSEN) ## test: the units, without QEMU, under sanitizers; FAST=1: without
 	@tests/unit.sh $^
 
 # Prints what the host library makes of jobs, for the comparison with tests/accounting/; as the host tools.

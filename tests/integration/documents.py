@@ -43,6 +43,7 @@ ELSEWHERE = (
      "rewrites files of the tree; lint and the parts of make test compare them"),
     (r"make (bench|bench-export|bench-host|bench-kernel|bench-report|bench-sql|verify)( DOCUMENT=\S+)?$",
      "minutes, and figures that no test judges"),
+    (r"make (test-unit)( [A-Z]+=\S+)*$", ".ci/run has it without FAST"),
     (r"make sweep(-figures)?( [A-Z_]+=\w+)*$", "minutes; tests/integration/sweep.py has a short one"),
     (r"(make (test-mutants|soak(-simulation|-resets|-hangs)?)|tests/mutants/run.py --table)$",
      "minutes; .ci/run has a part of it"),

@@ -14,6 +14,16 @@
 #include <map>
 #include <memory>
 
+// Without the sanitizer (FAST=1) nothing needs to know of a switch. g++ defines the macro.
+#ifndef __SANITIZE_ADDRESS__
+// NOLINTBEGIN(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp)
+extern "C" void __sanitizer_start_switch_fiber(void** /*save*/, const void* /*bottom*/, std::size_t /*size*/) {}
+
+extern "C" void __sanitizer_finish_switch_fiber(void* /*save*/, const void** /*bottom*/, std::size_t* /*size*/) {}
+
+// NOLINTEND(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp)
+#endif
+
 extern "C" void arch_switch_context(std::uint64_t* save, std::uint64_t load); // arch/x86_64/context.S
 
 namespace {
