@@ -90,7 +90,7 @@ endif
 STEP_KEYS := ITRACE CLOCK_STEP CLOCK_TRIGGER CLOCK_MAX_DELTA CLOCK_NEAR_ZERO CLOCK_RECORDS
 SHIFT_KEYS := SHIFT EVENT_SHIFT
 RUN_KEYS := CI PORT SEED KEY OBSERVE DURATION_MS TIMEOUT_S $(STEP_KEYS) CHECK DEPS CASES GDB_PORT PACKAGES CONFIG_FILE BUILD CXX WARNINGS RECORDS TASKS SECTIONS \
-  PREFIX DESTDIR FUZZ_RUNS FUZZ_SECONDS CLANG HOST_BENCH_EVENTS CCACHE PRECOMPILED DOCUMENT SEEDS SOAK_SEEDS $(SHIFT_KEYS) RUNS FAST
+  PREFIX DESTDIR FUZZ_RUNS FUZZ_SECONDS CLANG HOST_BENCH_EVENTS CCACHE PRECOMPILED DOCUMENT SEEDS SOAK_SEEDS $(SHIFT_KEYS) RUNS FAST AREA N STAGES AGAIN
 $(foreach word,$(MAKEOVERRIDES),$(if $(findstring =,$(word)),\
   $(if $(filter $(firstword $(subst =, ,$(word))),$(OPTION_KEYS) $(RUN_KEYS)),,\
     $(error unknown variable "$(firstword $(subst =, ,$(word)))"; `make help` lists them: $(OPTION_KEYS) $(RUN_KEYS)))))
@@ -103,6 +103,10 @@ TIMEOUT_S := 120
 KEY :=
 OBSERVE :=
 CASES :=
+AREA :=
+N :=
+STAGES :=
+AGAIN :=
 FAST :=
 $(if $(filter-out 1,$(FAST)),$(call refuse,FAST=$(FAST) is not valid: FAST=1, or nothing))
 $(foreach key,$(STEP_KEYS) $(SHIFT_KEYS),$(eval $(key) :=))
@@ -163,6 +167,8 @@ OBSERVER := $(BUILD)/host/observer.so
 #= CASES='pattern ...'     for `make test-kernel`, `make test-integration`, `make test-viewers`: only the cases whose name matches;
 #=                         for `make test-unit`: only these programs: CASES='host-schedule host-cli*'
 #= FAST=1                  for `make test-unit`: without sanitizers, in a directory of its own (build/test-fast)
+#= AREA=name N=n SEED=n STAGES=name,... AGAIN=1  for `make mutate`: where, how many mutants and which, by which tests;
+#=                         survivors once more (docs/verification.md)
 #= RUNS=n                  for `make sweep`: the greatest number of runs (1000)
 #= RECORDS=n               for `make test-record-path`: the number of records to check
 #= FUZZ_RUNS=n FUZZ_SECONDS=n  for `make test-fuzz`

@@ -133,11 +133,11 @@ format: ## test: apply clang-format
 # --- whole programs ---------------------------------------------------------------------------------------------------------
 .PHONY: test test-model verify test-kernel test-integration test-viewers test-mutants test-mutants-slice golden golden-diff
 test: deps ## test: everything
-	@tests/all.sh test-unit test-structure test-model test-record-path test-simulation test-kernel test-integration test-viewers test-mutants-slice test-fuzz golden-diff experiment-clock
+	@tests/all.sh test-unit test-structure test-model test-record-path test-simulation test-kernel test-integration test-viewers test-mutants-slice mutate-sample test-fuzz golden-diff experiment-clock
 
 .PHONY: soak
 soak: deps ## test: long campaigns: SOAK_SEEDS=10000 simulated exports for each kind of failure, 200 hangs, 200 resets
-	@tests/all.sh soak-simulation soak-hangs soak-resets test-record-path
+	@tests/all.sh soak-simulation soak-hangs soak-resets test-record-path soak-mutate
 
 .PHONY: soak-hangs
 soak-hangs: export HANGS := 200
@@ -180,6 +180,20 @@ test-mutants: $(RELEASED_TEST_KERNEL) $(REMORA) ## test: kernels with one error 
 
 test-mutants-slice: $(RELEASED_TEST_KERNEL) $(REMORA) ## test: ten of these kernels
 	@tests/mutants/run.py --slice
+
+# Production code with one change at a time: what does no test notice?
+mutate_in = tests/mutate/run.py $(1) $(addprefix --seed ,$(SEED)) $(addprefix --stages ,$(STAGES)) $(if $(AGAIN),--again)
+.PHONY: mutate mutate-sample soak-mutate
+mutate: ## test: AREA=name N=300 SEED=1: that many mutants of an area, and which of them no test notices
+	@$(call mutate_in,$(AREA)) $(addprefix --count ,$(N))
+
+mutate-sample: STAGES := unit
+mutate-sample: ## test: twenty mutants that the commit picks, unit tests alone
+	@$(call mutate_in,sample) --count 20 --own
+
+soak-mutate: STAGES := unit
+soak-mutate: ## test: five hundred mutants, unit tests alone
+	@$(call mutate_in,all) --count 500
 
 golden-diff golden: export KERNEL := $(KERNEL)
 golden-diff golden: export REMORA := $(REMORA)

@@ -7,6 +7,7 @@ job, share by share, to the tick and the record.
 import collections
 import dataclasses
 import json
+import os
 import pathlib
 import subprocess
 import sys
@@ -17,7 +18,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from accounting import definitions, records  # noqa: E402
 from support.context import BUILD, REMORA, ROOT  # noqa: E402
 
-PROGRAM = ROOT / BUILD / "host" / "accounts"
+PROGRAM = ROOT / os.environ.get("ACCOUNTS", f"{BUILD}/host/accounts")
 TIMER = 0x10000  # the vector of a handler without one
 PARTS = ("jitter", "execution", "interference", "blocking", "suspension")
 WAIT_NUMBERS = {word: number for number, word in definitions.WAITS.items()}

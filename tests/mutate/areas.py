@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: MIT
+"""The areas of a campaign: which files are changed, which unit programs are theirs (they run first; every other that
+executes the changed line follows), and which suites follow, in rising order of cost."""
+import dataclasses
+import fnmatch
+import subprocess
+
+from mutate.builds import ROOT
+
+GUEST = ("unit", "guest", "golden")
+HOST = ("unit", "traces", "viewers")
+
+
+@dataclasses.dataclass(frozen=True)
+class Area:
+    files: tuple  # shell patterns, of which * matches folders as well
+    own: tuple  # patterns of unit programs
+    stages: tuple
+    without: tuple = ()
+    viewers: tuple = ()  # patterns of viewer cases
+    integration: tuple = ()  # files of tests/integration
+
+    def sources(self):
+        """Its files, in order."""
+        listed = subprocess.run(["git", "ls-files"], cwd=ROOT, check=True, text=True, capture_output=True).stdout
+        return [name for name in listed.splitlines() if name.endswith((".hpp", ".cpp", ".S"))
+                and matches(name, self.files) and not matches(name, self.without) and (ROOT / name).is_file()]
+
+
+def matches(name, patterns):
+    return any(fnmatch.fnmatch(name, pattern) for pattern in patterns)
+
+
+SAMPLED = ("schedule",)  # the areas of `sample` and `all`
+EXPORT = ("tracer/exporter.*", "tracer/sink*", "tracer/reliable/*", "tracer/written_count.hpp", "tracer/metadata*")
+AREAS = {
+    "tracer": Area(("tracer/*pp",), ("tracer", "tracer-*"), GUEST, EXPORT),
+    "export": Area(EXPORT, ("tracer", "tracer-reliable"), (*GUEST, "integration"), integration=(
+        "exports", "protocols", "bad_network")),
+    "sched": Area(("kernel/sched/*pp",), ("kernel-sched*",), GUEST),
+    "sync": Area(("kernel/sync/*pp",), ("kernel-sync",), GUEST),
+    "task": Area(("kernel/task/*pp", "kernel/time/*pp"), ("kernel-task", "kernel-time"), GUEST),
+    "drivers": Area(("drivers/*pp",), ("drivers*",), ("unit", "guest")),
+    "arch": Area(("arch/*pp",), ("arch*",), GUEST, ("arch/uefi/*",)),
+    "record_path": Area(("tracer/*record_path.S",), ("tracer", "tracer-*"), GUEST),
+    "formats": Area(("host/formats/*pp",), ("host-formats*",), HOST, viewers=(
+        "capture_*", "dat_*", "foreign_*", "kev_*", "tlog_*", "dissector_*")),
+    "schedule": Area(("host/trace/*pp", "host/schedule/*pp"), ("host-schedule", "host-trace"), HOST, viewers=(
+        "csv_format_*", "ctf_*", "perfetto_*", "report_rows_*", "report_commands_*", "vcd_*")),
+    "convert": Area(("host/convert/*pp",), ("host-convert*",), HOST, viewers=(
+        "chrome_json_*", "clock_*", "csv_format_*", "ctf*", "dat_*", "ftrace_*", "job_traces_*", "kev_*", "lttng_*",
+        "outputs_*", "perfetto_*", "speedscope_*", "sqlite_*", "tlog_*", "vcd_*")),
+    "analyse": Area(("host/analyse/*pp",), ("host-analyse*",), HOST, viewers=(
+        "diff_*", "junit_*", "report_commands_*")),
+    "sql": Area(("host/sql/*pp",), ("host-sql",), HOST, viewers=("sqlite_*", "report_commands_*")),
+    "collector": Area(("host/collector/*pp",), ("host-collector*",), ("unit", "integration"), integration=(
+        "collector", "protocols", "bad_network", "relay")),
+}

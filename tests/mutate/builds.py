@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: MIT
+"""How programs are built, as make would do it: its commands are read once, so that a mutant costs the objects that
+depend on the changed file, and a link. Objects of a mutant are in build/mutant/ of a copy of the sources; all others
+are those of the project, through links."""
+import collections
+import contextlib
+import os
+import pathlib
+import re
+import shlex
+import shutil
+import subprocess
+
+from mutate import processes
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BUILD = os.environ.get("BUILD", "build")
+MUTANT = f"{BUILD}/mutant"
+LINKED = ("test", "kernel", "host", "uefi")  # what of the project's build is seen in a tree
+PRECOMPILED = "host/text/format.hpp"  # part of a precompiled header, which does not fit if this changes
+COMPILE_LIMIT_S = 300
+# A make below this one starts afresh.
+ENVIRONMENT = {key: value for key, value in os.environ.items() if not key.startswith(("MAKE", "MFLAGS"))}
+
+
+def make(*words):
+    """The output of make in the project."""
+    done = subprocess.run(["make", "--no-print-directory", "CCACHE=", *words], cwd=ROOT, env=ENVIRONMENT, text=True,
+                          stdout=subprocess.PIPE, check=False)
+    if done.returncode != 0:
+        raise SystemExit(f"make {' '.join(words)} fails")
+    return done.stdout
+
+
+def head_commit():
+    return subprocess.run(["git", "rev-parse", "--short=12", "HEAD"], cwd=ROOT, check=True, text=True,
+                          capture_output=True).stdout.strip()
+
+
+class Unbuilt(Exception):
+    """The mutant does not compile or link."""
+
+
+class Plan:
+    """The commands for `programs`, all of them built before."""
+
+    def __init__(self, programs, options=()):
+        make(f"-j{os.cpu_count()}", *options, *programs)
+        self.compiles, self.links, self.archives, self._members = {}, {}, {}, {}
+        self._symbols, self._lines = None, {}
+        for line in make("-nB", *options, *programs).splitlines():
+            words = line.split()
+            if "-o" in words and re.search(r"(\+\+|gcc)$", words[0]) and "c++-header" not in words:
+                output = words[words.index("-o") + 1]
+                (self.compiles if "-c" in words else self.links)[output] = line
+            elif "ar rcs" in line:
+                self.archives[words[words.index("rcs") + 1]] = words[words.index("rcs") + 2:]
+        self.using = collections.defaultdict(set)  # file -> objects that are compiled from it
+        for output in self.compiles:
+            for name in re.sub(r"\\\n|^\S+:", " ", pathlib.Path(ROOT, output[:-2] + ".d").read_text()).split():
+                self.using[name.removesuffix(":")].add(output)
+
+    def members(self, program):
+        """The objects that the program is made of: of an archive, those that the linker takes."""
+        if program not in self._members:
+            inputs = [word for word in shlex.split(self.links[program]) if word.endswith((".o", ".a"))]
+            members = {word for word in inputs if word.endswith(".o")}
+            if any(word in self.archives for word in inputs):
+                command = self.links[program].replace(f"-o {program} ", f"-o {BUILD}/mutate/traced -Wl,--trace ")
+                traced = subprocess.run(command.split(), cwd=ROOT, text=True, capture_output=True, check=False)
+                for archive, name in re.findall(r"^(\S+\.a)\((\S+\.o)", traced.stdout, re.M):
+                    members |= {path for path in self.archives.get(archive, ()) if path.endswith("/" + name)}
+            self._members[program] = members
+        return self._members[program]
+
+    def affected(self, program, *names):
+        """Its objects that are compiled from one of these files."""
+        return set().union(*(self.using[name] for name in names)) & self.members(program)
+
+
+    def with_code(self, program, mutation):
+        """Its objects that have code of the function that the mutation changes, also where it was inlined."""
+        first, last = mutation.function
+        return {output for output in self.affected(program, mutation.file) if output.endswith(f"/{mutation.file}.o")
+                or any(first <= line <= last for line in self.lines(output).get(mutation.file, ()))}
+
+    def lines(self, output):
+        """{file: lines} of which an object has code, by its line table."""
+        if output not in self._lines:
+            table = subprocess.run(["objdump", "--dwarf=decodedline", output], cwd=ROOT, text=True, capture_output=True,
+                                   check=True).stdout
+            lines, file = collections.defaultdict(set), ""
+            for row in table.splitlines():
+                words = row.split()
+                if len(words) > 2 and words[1].isdigit():
+                    lines[file].add(int(words[1]))
+                elif row.endswith((":", ":[++]")):
+                    file = row.removeprefix("CU: ").split(":")[0].removeprefix("./")
+            self._lines[output] = lines
+        return self._lines[output]
+
+    def defining(self, symbol):
+        """The objects that define it."""
+        if self._symbols is None:
+            self._symbols = collections.defaultdict(list)
+            found = subprocess.run(["nm", "-AP", "--defined-only", *sorted(self.compiles)], cwd=ROOT, text=True,
+                                   capture_output=True, check=True).stdout
+            for line in found.splitlines():
+                output, name, kind = line.split()[:3]
+                if kind in "TtWw":
+                    self._symbols[name].append(output.rstrip(":"))
+        return self._symbols[symbol]
+
+
+class Tree:
+    """A copy of the project's sources in which a mutant is built."""
+
+    def __init__(self, number):
+        self.path = ROOT / BUILD / "mutate" / f"tree{number}"
+        self.log = self.path / MUTANT / "log"
+        listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, check=True, text=True,
+                                capture_output=True).stdout.splitlines()
+        names = {name for name in listed if (ROOT / name).is_file()}
+        for path in [path for path in self.path.rglob("*") if path.is_file() or path.is_symlink()]:
+            name = str(path.relative_to(self.path))
+            if name not in names and not name.startswith(BUILD):
+                path.unlink()
+        for name in names:
+            self.restore(name)
+        (self.path / BUILD).mkdir(exist_ok=True)
+        for entry in (ROOT / BUILD).iterdir():
+            link = self.path / BUILD / entry.name
+            if entry.name.startswith(LINKED) and not link.exists():
+                link.symlink_to(entry)
+        self.clear()
+
+    def clear(self):
+        self.objects, self.changed = {}, None
+        shutil.rmtree(self.path / MUTANT, ignore_errors=True)
+        (self.path / MUTANT / "tmp").mkdir(parents=True)
+
+    def restore(self, name):
+        source, target = ROOT / name, self.path / name
+        if not target.exists() or target.stat().st_mtime_ns != source.stat().st_mtime_ns:
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(source, target)
+
+    @contextlib.contextmanager
+    def mutant(self, mutation):
+        """While this lasts, the sources are those of the mutant."""
+        self.clear()
+        path = self.path / mutation.file
+        path.write_bytes(mutation.applied(path.read_bytes()))
+        self.changed = mutation.file
+        try:
+            yield
+        finally:
+            self.restore(mutation.file)
+
+    def build(self, plan, program, objects, extra=""):
+        """The program from the project's objects, but for these, which are compiled here; its path. extra: options for
+        compiling and linking."""
+        for output in sorted(objects - self.objects.keys()):
+            self.compile(plan, output, extra)
+        words = plan.links[program].split()
+        first = next(number for number, word in enumerate(words) if word.endswith((".o", ".a")))
+        if plan.archives.keys() & set(words):
+            # The linker takes the first definition of what a header defines, and one that is named before an archive's.
+            words[first:first] = sorted(objects)
+            words = [word for number, word in enumerate(words) if word not in words[:number] or word not in objects]
+        words = [self.objects[word] if word in objects else word for word in words]
+        at = words.index("-o") + 1
+        words[at] = f"{MUTANT}/{pathlib.Path(program).name}"
+        self.command(" ".join([*words, extra]))
+        return words[at]
+
+    def program(self, plan, program, mutation):
+        """The mutant's, or the project's if the mutant has the same code."""
+        objects = plan.with_code(program, mutation)
+        return self.build(plan, program, objects) if objects else program
+
+    def compile(self, plan, output, extra):
+        command = re.sub(r" -MMD -MP\b", "", plan.compiles[output])
+        if self.changed == PRECOMPILED:
+            command = re.sub(r"-include \S+", "", command)
+        target = f"{MUTANT}/{output}"
+        (self.path / target).parent.mkdir(parents=True, exist_ok=True)
+        self.command(command.replace(f"-o {output}", f"-o {target} -w {extra}"))
+        self.objects[output] = target
+
+    def command(self, line):
+        code, output = processes.run(shlex.split(line), cwd=self.path, limit_s=COMPILE_LIMIT_S, log=self.log)
+        if code != 0:
+            raise Unbuilt(output)
+
+    def run(self, words, limit_s, env=None, memory=None):
+        """(exit code or None, output) of a program in this tree."""
+        return processes.run(words, cwd=self.path, limit_s=limit_s, log=self.log, memory=memory,
+                             env={"TMPDIR": str(self.path / MUTANT / "tmp"), **(env or {})})

@@ -1,0 +1,86 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""Changes production code in one place at a time and reports what no test notices (docs/verification.md):
+
+    tests/mutate/run.py AREA [--count N] [--seed S] [--stages unit,...] [--own] [--jobs 2] [--again]
+    tests/mutate/run.py sample|all ...      an area of SAMPLED that the commit picks; all of these, which share N
+
+The judgements are in build/mutate/AREA-SEED.jsonl; those found there are not repeated, but for the survivors with
+--again. The project's sources are not touched: each worker has a copy, build/mutate/tree*."""
+import argparse
+import os
+import pathlib
+import signal
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+
+from mutate import builds, campaign, guest, host, processes, units  # noqa: E402
+from mutate.areas import AREAS, SAMPLED  # noqa: E402
+
+
+def parsed():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("area", choices=(*AREAS, "sample", "all"))
+    parser.add_argument("--count", type=int, default=300, metavar="N")
+    parser.add_argument("--seed", default="1")
+    parser.add_argument("--stages", default="", help="only these: unit,...")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--own", action="store_true", help="of the unit programs, only those of the area itself")
+    parser.add_argument("--again", action="store_true", help="judge the survivors again")
+    return parser.parse_args()
+
+
+def stages_of(area, tests, chosen):
+    """[(name, what notices a mutant)] in rising order of cost, and what says whether a stage executes a line."""
+    stages, executing = {"unit": tests.notice}, [tests.executes]
+    plan = builds.Plan(guest.PROGRAMS) if set(chosen) - {"unit"} else None
+    if set(chosen) & {"guest", "golden"}:
+        guests = guest.Guest(plan, area.sources())
+        stages |= {"guest": guests.notice, "golden": guests.notice_golden}
+        executing.append(guests.executes)
+    if set(chosen) & {"traces", "viewers", "integration"}:
+        hosts = host.Host(plan, area)
+        stages |= {"traces": hosts.notice_traces, "viewers": hosts.notice_viewers,
+                   "integration": hosts.notice_integration}
+    return [(name, stages[name]) for name in chosen], executing
+
+
+def campaign_of(name, options, trees):
+    area = AREAS[name]
+    chosen = [stage for stage in area.stages if not options.stages or stage in options.stages.split(",")]
+    tests = units.Units(name, area, trees, options.own)
+    stages, executing = stages_of(area, tests, chosen)
+    sites = campaign.draw(tests.coverage.sources, options.count, options.seed,
+                          lambda file, line: any(executes(file, line) for executes in executing))
+    results = campaign.Campaign(name, options.seed, trees, stages).run(sites, options.again)
+    print(campaign.summary(name, results), flush=True)
+
+
+def main():
+    options = parsed()
+    names = [options.area]
+    if options.area == "sample":
+        options.seed = builds.head_commit()
+        names = [SAMPLED[int(options.seed, 16) % len(SAMPLED)]]
+    elif options.area == "all":
+        names = list(SAMPLED)
+        options.count = -(-options.count // len(names))
+    trees = [builds.Tree(number) for number in range(options.jobs)]
+    for name in names:
+        campaign_of(name, options, trees)
+    return 0
+
+
+def stop(*_):
+    processes.stop()
+    raise KeyboardInterrupt
+
+
+for number in (signal.SIGINT, signal.SIGTERM):
+    signal.signal(number, stop)
+try:
+    os.chdir(builds.ROOT)
+    sys.exit(main())
+except (KeyboardInterrupt, processes.Stopped):
+    sys.exit("stopped; the same command continues")
