@@ -248,6 +248,20 @@ TEST_F(SessionTables, EndASessionWhoseSenderIsSilent) {
 // --- limits: what exceeds one ends its session and nothing else
 // --------------------------------------------------------
 
+// `record --out` begins before its machine, which may take any time to boot.
+TEST_F(SessionTables, WaitForTheFirstPacketHoweverLongItTakes) {
+    record();
+    m_now = Clock::time_point(std::chrono::hours(1000));
+    EXPECT_TRUE(m_table->tick(m_now, std::chrono::seconds(60)).empty());
+    EXPECT_TRUE(m_table->tick(m_now += std::chrono::hours(1), std::chrono::seconds(60)).empty());
+    EXPECT_TRUE(m_observer.manifests.empty());
+    EXPECT_FALSE(m_table->finished());
+    send(kGuest, run_of(1));
+    EXPECT_TRUE(m_table->finished());
+    m_table->close_all("");
+    EXPECT_TRUE(closed("run").complete) << closed("run").reason;
+}
+
 TEST_F(SessionTables, MakeNoMoreFilesThanTheirLimit) {
     serve({.files = 3});
     send(kOther, run_of(2), 0, 4);
