@@ -96,7 +96,9 @@ TEST(TscByAReference, CountsThroughAWrapWhereverItIs) {
     for (const std::uint64_t before : {1U, 1'000U, 7'159U, 10'000U, 30'000U}) {
         FakeMachine machine;
         const FakeReference timer{machine, 3'579'545, pm_timer_mask(false), 0x100'0000 - before};
+        const std::uint64_t begin = machine.now;
         EXPECT_NEAR(measured(machine, timer), kTrueKhz, precision(timer.hz)) << before;
+        EXPECT_GE(machine.now - begin, kTscHz / 100 * 99 / 100) << "no window is cut short by it";
     }
 }
 
