@@ -22,6 +22,7 @@ constexpr std::uint64_t kReadTicks = 1000; // of a reference; the value is that 
 struct FakeMachine {
     std::uint64_t now = 1'000'000; // ticks of the TSC
     std::uint64_t paused = 0;      // of these, those in which no reference counted
+    std::uint64_t read_ticks = kReadTicks;
     std::uint64_t reads = 0;       // of the reference
     int windows = 0;               // begun
     std::function<void()> at_read; // between the halves of a read of the reference
@@ -48,17 +49,20 @@ struct FakeReference {
     std::uint64_t wrap = 0xFFFF'FFFF;
     std::uint64_t begin = 0; // its value when the TSC was 0
 
-    void start() const { ++machine.windows; }
+    void start() const {
+        ++machine.windows;
+        machine.read_ticks = kReadTicks;
+    }
 
     [[nodiscard]] std::uint64_t read() const {
         ++machine.reads;
-        machine.now += kReadTicks / 2;
+        machine.now += machine.read_ticks / 2;
         const std::uint64_t counting = std::min(machine.now - machine.paused, machine.stops_at.value_or(~0ULL));
         const std::uint64_t value = begin + lib::multiply_divide(counting, hz, kTscHz);
         if (machine.at_read) {
             machine.at_read();
         }
-        machine.now += kReadTicks / 2;
+        machine.now += machine.read_ticks / 2;
         return value & wrap;
     }
 
@@ -125,6 +129,14 @@ TEST(TscByAReference, IsThatOfTheWindowWithoutADisturbance) {
         const FakeReference hpet{machine, 100'000'000};
         EXPECT_NEAR(measured(machine, hpet), kTrueKhz, precision(hpet.hz)) << whole;
     }
+}
+
+// Reads at the ends of the windows take longer than those at their begins: a value is that of the middle of its read.
+TEST(TscByAReference, IsTheTrueRateHoweverLongAReadTakes) {
+    FakeMachine machine;
+    machine.at_wait = [&machine] { machine.read_ticks = 100 * kReadTicks; };
+    const FakeReference hpet{machine, 100'000'000};
+    EXPECT_NEAR(measured(machine, hpet), kTrueKhz, precision(hpet.hz));
 }
 
 TEST(TscByAReference, IsNoneOfAReferenceThatDoesNotCount) {
