@@ -31,7 +31,7 @@ def matches(name, patterns):
     return any(fnmatch.fnmatch(name, pattern) for pattern in patterns)
 
 
-SAMPLED = ("schedule",)  # the areas of `sample` and `all`
+SAMPLED = ("schedule", "sync")  # the areas of `sample` and `all`
 EXPORT = ("tracer/exporter.*", "tracer/sink*", "tracer/reliable/*", "tracer/written_count.hpp", "tracer/metadata*")
 AREAS = {
     "tracer": Area(("tracer/*pp",), ("tracer", "tracer-*"), GUEST, EXPORT),

@@ -11,7 +11,8 @@ from mutate.areas import matches
 from mutate.builds import BUILD, MUTANT, ROOT, Unbuilt
 from mutate.processes import parallel
 
-COUNTERS = "-fprofile-instr-generate -fcoverage-mapping"
+# Counters are in the mapped file (%c): also those of a child that leaves by _exit(), as the fake machine does.
+COUNTERS = "-fprofile-instr-generate -fcoverage-mapping -mllvm -runtime-counter-relocation"
 CLEAN_LIMIT_S = 600
 NESTED = 3  # functions that may begin between the line and the beginning of its own
 
@@ -86,7 +87,7 @@ class Coverage:
         try:
             counting = tree.build(self.plan, program, self.counted(program), COUNTERS)
             # A test that counts instructions may fail with counters.
-            tree.run([counting], limit_s, {"LLVM_PROFILE_FILE": raw})
+            tree.run([counting], limit_s, {"LLVM_PROFILE_FILE": f"%c{raw}"})
             tree.command(f"llvm-profdata merge {raw} -o {profile}")
             tree.command(f"bash -c 'llvm-cov export {counting} -instr-profile={profile} -format=lcov >{executed}'")
         except Unbuilt as error:
