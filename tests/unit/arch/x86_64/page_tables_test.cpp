@@ -46,6 +46,7 @@ std::optional<View> look(const PageTables& tables, std::uint64_t address) {
             view.address = (table & ~inside) | (address & inside);
             view.cached = (entry & 0x18) == 0;
             EXPECT_EQ(entry & inside & 0x000F'FFFF'FFFF'E000, 0U) << "reserved bits of a large page";
+            EXPECT_TRUE(level != 1 || (entry & 0x80) == 0) << "in a small page it selects another kind of memory";
             return view;
         }
     }
