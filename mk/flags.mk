@@ -59,8 +59,9 @@ $(TEST)/obj/tests/unit/tracer/log_test.cpp.o: TEST_OPTIMISE := -O1
 $(TEST)/obj/tests/unit/tracer/log_test.cpp.o: TEST_CXX := $(CXX)
 $(TEST)/obj/tests/unit/tracer/log_test.cpp.o: PCH :=
 # The kernel's own unit tests run without a tracer: the trace is checked in the guest.
+# private: the precompiled header that they share with the others is made with it.
 TEST_TRACER := 1
-$(addprefix $(TEST)/obj/,kernel/% tests/unit/kernel/% tests/support/fake_machine/%): TEST_TRACER := 0
+$(addprefix $(TEST)/obj/,kernel/% tests/unit/kernel/% tests/support/fake_machine/%): private TEST_TRACER := 0
 EFI_FLAGS := $(COMMON) -O2 -Wall -Wextra -Werror -ffreestanding -fno-exceptions -fno-rtti -fno-threadsafe-statics \
   -fpic -fshort-wchar -mno-red-zone -maccumulate-outgoing-args -fno-stack-protector -fno-strict-aliasing \
   -fcf-protection=none -DGNU_EFI_USE_MS_ABI -isystem /usr/include/efi -isystem /usr/include/efi/x86_64 \
