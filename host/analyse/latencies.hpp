@@ -85,7 +85,8 @@ inline constexpr std::array<LegName, 3> kLegs = {LegName{&LatencyLegs::to_entry,
     }
     switch (latencies.raises()->fit) {
     case schedule::Raises::Fit::none:
-        return "the observer saw another run, or the clock does not count instructions";
+        return "the observer saw another run, or rows are missing in its file, or the clock does not count "
+               "instructions";
     case schedule::Raises::Fit::several:
         return "the interrupts of the trace fit several parts of what the observer saw";
     case schedule::Raises::Fit::one:

@@ -43,6 +43,7 @@ def explain(ctx, trace, task, *options):
     """The text, and the same as JSON. Whatever the job, nothing of its response time is left unexplained."""
     text = ctx.remora("why", trace, "--task", task, *options).stdout
     expect(len(text.splitlines()) <= LINES_MAX, f"more than {LINES_MAX} lines:\n{text}")
+    expect(text.splitlines()[-1].startswith("more: ") or "\nmore: remora print " in text, f"the end is cut:\n{text}")
     answer = json.loads(ctx.remora("why", trace, "--task", task, "--json", *options).stdout)
     job = answer["job"]
     expect(job["known"] and job["residue_ticks"] == 0, f"{task}: {job}")

@@ -37,7 +37,8 @@ struct JobCase {
     std::map<std::uint32_t, std::optional<lib::MutexProtocol>> protocols{}; // of the mutexes in its shares
     std::map<std::uint32_t, std::uint64_t> declared_ns{};                   // C of each task in the window, if declared
     std::optional<ServerFacts> server{};
-    std::shared_ptr<const trace::Names> names; // as they were at its end
+    std::optional<schedule::Piece> unended_wait{}; // during which the job ended, without having been woken
+    std::shared_ptr<const trace::Names> names;     // as they were at its end
 
     [[nodiscard]] lib::Ticks share_of(schedule::Part part, schedule::By by) const {
         lib::Ticks sum{};

@@ -176,6 +176,7 @@ void JobWatch::take_piece(const schedule::Piece& piece) {
         return;
     }
     open->second.story.add(piece);
+    open->second.unended_wait = piece.culprit.part == Part::suspension ? std::optional(piece) : std::nullopt;
     add_to_window(piece);
 }
 
@@ -310,6 +311,9 @@ void JobWatch::take_account(const schedule::JobAccount& account) {
     JobCase job = std::move(open->second);
     m_open.erase(open);
     job.account = account;
+    if (account.job.outcome != schedule::Outcome::ended && account.job.outcome != schedule::Outcome::aborted) {
+        job.unended_wait.reset();
+    }
     if (m_event != nullptr) {
         job.ended = schedule::RecordPlace::of(*m_event);
     }

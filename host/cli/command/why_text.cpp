@@ -8,9 +8,13 @@
 #include "host/text/format.hpp"
 
 #include <algorithm>
-#include <array>
+#include <cstdint>
+#include <functional>
+#include <iterator>
+#include <numeric>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace host::cli {
@@ -21,10 +25,12 @@ using analyse::why::Diagnosis;
 using analyse::why::Finding;
 using analyse::why::JobCase;
 using analyse::why::Passage;
+using analyse::why::Story;
 using schedule::Part;
 
 constexpr std::size_t kLinesMax = 20;
 constexpr std::size_t kColumns = 110;
+constexpr std::size_t kPassagesLeast = 6; // as long as something else can be left out
 constexpr std::size_t kPortionsShown = 3;
 constexpr std::uint64_t kPortionLeast = 50;  // part of its passage
 constexpr std::uint64_t kMentionLeast = 100; // part of the response time
@@ -36,7 +42,54 @@ class WhyText {
         : m_view(view)
         , m_khz(view.trace.facts().clock.khz) {}
 
+    // What is least important goes first: details of the story, what could be better too, then more of the story. No
+    // sentence is cut.
     [[nodiscard]] std::vector<std::string> lines() {
+        Story story = m_view.explained().job.story;
+        tell(story);
+        shorten(story, kPassagesLeast);
+        for (const Kind kind : {Kind::also, Kind::share, Kind::needed}) {
+            while (count() > kLinesMax && drop_last(kind)) {
+            }
+        }
+        shorten(story, 1);
+        while (count() > kLinesMax && drop_last(Kind::note)) {
+        }
+        std::vector<std::string> lines;
+        for (const Entry& entry : m_entries) {
+            lines.insert(lines.end(), entry.lines.begin(), entry.lines.end());
+        }
+        return lines;
+    }
+
+  private:
+    enum class Kind : std::uint8_t { told, also, share, needed, note };
+
+    struct Entry {
+        Kind kind = Kind::told;
+        std::vector<std::string> lines;
+    };
+
+    // A passage in words: portions that read the same are one.
+    struct Told {
+        lib::Ticks begin{};
+        lib::Ticks length{};
+        schedule::RecordPlace place{};
+        std::vector<std::pair<std::string, lib::Ticks>> portions;
+
+        void add(const std::string& words, lib::Ticks ticks) {
+            const auto same = std::ranges::find(portions, words, &std::pair<std::string, lib::Ticks>::first);
+            if (same != portions.end()) {
+                same->second = same->second + ticks;
+            } else {
+                portions.emplace_back(words, ticks);
+            }
+            std::ranges::stable_sort(portions, std::ranges::greater{}, &std::pair<std::string, lib::Ticks>::second);
+        }
+    };
+
+    void tell(const Story& story) {
+        m_entries.clear();
         add_head(m_view.asked);
         const ExplainedJob& explained = m_view.explained();
         if (m_view.first) {
@@ -47,14 +100,53 @@ class WhyText {
             add_head(*m_view.first);
         }
         if (explained.diagnosis) {
-            std::ranges::for_each(explained.job.story.passages(), [this](const Passage& passage) { add(passage); });
+            std::ranges::for_each(told(story), [this](const Told& passage) { add(passage); });
             add_verdict(explained);
         }
         add_notes(explained);
-        return std::move(m_lines);
     }
 
-  private:
+    [[nodiscard]] std::size_t count() const {
+        return std::accumulate(m_entries.begin(), m_entries.end(), std::size_t{0},
+                               [](std::size_t sum, const Entry& entry) { return sum + entry.lines.size(); });
+    }
+
+    void shorten(Story& story, std::size_t least) {
+        while (count() > kLinesMax && story.passages().size() > least) {
+            story.reduce(story.passages().size() - 1);
+            tell(story);
+        }
+    }
+
+    bool drop_last(Kind kind) {
+        const auto last = std::ranges::find(m_entries.rbegin(), m_entries.rend(), kind, &Entry::kind);
+        if (last == m_entries.rend()) {
+            return false;
+        }
+        m_entries.erase(std::next(last).base());
+        return true;
+    }
+
+    // Neighbours that begin with the same words are one.
+    [[nodiscard]] std::vector<Told> told(const Story& story) const {
+        std::vector<Told> all;
+        for (const Passage& passage : story.passages()) {
+            Told one{.begin = passage.begin, .length = passage.length(), .place = passage.place, .portions = {}};
+            for (const auto& portion : passage.portions) {
+                one.add(text_of(*m_view.explained().job.names, portion.culprit), portion.ticks);
+            }
+            if (all.empty() || all.back().portions.front().first != one.portions.front().first) {
+                all.push_back(std::move(one));
+                continue;
+            }
+            all.back().length = all.back().length + one.length;
+            for (const auto& [words, ticks] : one.portions) {
+                all.back().add(words, ticks);
+            }
+        }
+        return all;
+    }
+
     [[nodiscard]] std::string time(lib::Ticks ticks) const {
         return Times(m_khz).text(ticks) + (m_khz == 0 ? " ticks" : "");
     }
@@ -80,16 +172,18 @@ class WhyText {
     }
 
     // A line, continued below if it is too long.
-    void add(std::string_view text) {
+    void add(std::string_view text, Kind kind = Kind::told) {
+        m_entries.push_back({.kind = kind, .lines = {}});
+        std::vector<std::string>& lines = m_entries.back().lines;
         std::string_view indent = "";
         while (text.size() > kColumns) {
             const std::size_t blank = text.rfind(' ', kColumns);
             const std::size_t end = blank == std::string_view::npos || blank < kColumns / 2 ? kColumns : blank;
-            m_lines.push_back(std::string(indent) + std::string(text.substr(0, end)));
+            lines.push_back(std::string(indent) + std::string(text.substr(0, end)));
             text.remove_prefix(std::min(text.size(), end + (end == blank ? 1 : 0)));
             indent = "    ";
         }
-        m_lines.push_back(std::string(indent) + std::string(text));
+        lines.push_back(std::string(indent) + std::string(text));
     }
 
     void add_head(const ExplainedJob& explained) {
@@ -136,21 +230,20 @@ class WhyText {
         return "why is not known: its end is not in the trace, or records are missing within it";
     }
 
-    void add(const Passage& passage) {
+    void add(const Told& passage) {
         std::string what;
         std::size_t shown = 0;
-        const std::uint64_t length = passage.length().value;
-        for (const auto& portion : passage.portions) {
-            if (shown == kPortionsShown || (shown != 0 && portion.ticks.value < length / kPortionLeast)) {
+        const std::uint64_t length = passage.length.value;
+        for (const auto& [words, ticks] : passage.portions) {
+            if (shown == kPortionsShown || (shown != 0 && ticks.value < length / kPortionLeast)) {
                 break;
             }
-            what += shown++ == 0 ? "" : "; ";
-            what += text_of(*m_view.explained().job.names, portion.culprit);
-            if (portion.ticks.value < length - length / kPortionLeast) {
-                what += " " + time(portion.ticks);
+            what += (shown++ == 0 ? "" : "; ") + words;
+            if (ticks.value < length - length / kPortionLeast) {
+                what += " " + time(ticks);
             }
         }
-        add(fmt::format("{:>14} {:>10}  {}  ({})", at(m_view.explained().job, passage.begin), time(passage.length()),
+        add(fmt::format("{:>14} {:>10}  {}  ({})", at(m_view.explained().job, passage.begin), time(passage.length),
                         what, record(passage.place)));
     }
 
@@ -195,10 +288,10 @@ class WhyText {
     void add_together(const ExplainedJob& explained, std::string_view spare) {
         const Diagnosis& diagnosis = *explained.diagnosis;
         for (std::size_t i = 1; i < std::min(diagnosis.needed, kTogetherMax); ++i) {
-            add("  and: " + text_of(m_view, explained, diagnosis.findings[i]).what);
+            add("  and: " + text_of(m_view, explained, diagnosis.findings[i]).what, Kind::needed);
         }
         if (diagnosis.needed > kTogetherMax) {
-            add(fmt::format("  and {} more", diagnosis.needed - kTogetherMax));
+            add(fmt::format("  and {} more", diagnosis.needed - kTogetherMax), Kind::needed);
         }
         add(fmt::format("only without {}: {}", diagnosis.needed == 2 ? "both" : "all of these", spare));
     }
@@ -209,7 +302,7 @@ class WhyText {
         const bool unknown = findings.front().cause == analyse::why::Cause::unknown;
         add(fmt::format("cause: {}; it was {} late", unknown ? "not known" : "no single one suffices", time({late})));
         for (std::size_t i = 0; i < std::min(findings.size(), kTogetherMax); ++i) {
-            add("  share: " + text_of(m_view, explained, findings[i]).what);
+            add("  share: " + text_of(m_view, explained, findings[i]).what, Kind::share);
         }
     }
 
@@ -219,26 +312,28 @@ class WhyText {
         const std::size_t most = from + 2;
         for (std::size_t i = from; i < std::min(findings.size(), most); ++i) {
             if (findings[i].gain.value > least && findings[i].cause != analyse::why::Cause::execution) {
-                add("also: " + text_of(m_view, explained, findings[i]).what);
+                add("also: " + text_of(m_view, explained, findings[i]).what, Kind::also);
             }
         }
     }
 
     void add_notes(const ExplainedJob& explained) {
         if (shows_hosts_clock(m_view.trace)) {
-            add(kEmulatedNote);
+            add(kEmulatedNote, Kind::note);
         }
         if (explained.diagnosis && explained.job.account.residue != 0) {
             add(fmt::format("{} ticks of the response time belong to no part: an error of this tool",
                             explained.job.account.residue));
         }
         if (m_view.found.unknown != 0 && m_view.asked.diagnosis) {
-            add(fmt::format("{} of its {} jobs are not known: records are missing within them", m_view.found.unknown,
-                            m_view.found.jobs));
+            add(fmt::format("{} of its {} jobs are not known: they do not end in the trace, or records are missing",
+                            m_view.found.unknown, m_view.found.jobs),
+                Kind::note);
         }
         if (m_view.found.contexts.size() > 1) {
             add(fmt::format("{} tasks have this name: --task takes a context, too ({})", m_view.found.contexts.size(),
-                            fmt::join(m_view.found.contexts, ", ")));
+                            fmt::join(m_view.found.contexts, ", ")),
+                Kind::note);
         }
         const schedule::Job& job = explained.job.account.job;
         if (job.release.ns && job.end && job.end->ns && *job.release.ns >= 0) {
@@ -249,7 +344,7 @@ class WhyText {
 
     const WhyView& m_view;
     std::uint32_t m_khz;
-    std::vector<std::string> m_lines;
+    std::vector<Entry> m_entries;
 };
 
 Style style_of(std::string_view line) {
@@ -262,21 +357,7 @@ Style style_of(std::string_view line) {
 } // namespace
 
 void print_why(Output& out, const WhyView& view) {
-    std::vector<std::string> lines = WhyText(view).lines();
-    // Long names may fill more lines than there are: what is least important goes first.
-    for (const std::string_view least : {"also:", "  share", "  and", ""}) {
-        while (lines.size() > kLinesMax) {
-            const auto last = std::ranges::find_if(lines.rbegin() + 1, lines.rend(), [&](const std::string& line) {
-                return line.starts_with(least) && !line.starts_with("cause:") && !line.starts_with("without") &&
-                       !line.starts_with("only");
-            });
-            if (last == lines.rend()) {
-                break;
-            }
-            lines.erase(std::next(last).base());
-        }
-    }
-    for (const std::string& line : lines) {
+    for (const std::string& line : WhyText(view).lines()) {
         out.print("{}\n", out.styled(style_of(line), line));
     }
 }

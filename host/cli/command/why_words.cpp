@@ -8,6 +8,11 @@
 #include "lib/wire_numbers.hpp"
 
 #include <algorithm>
+#include <functional>
+#include <map>
+#include <span>
+#include <utility>
+#include <vector>
 
 namespace host::cli {
 
@@ -15,6 +20,7 @@ namespace {
 
 using analyse::why::Cause;
 using analyse::why::Finding;
+using analyse::why::Item;
 using analyse::why::JobCase;
 using schedule::By;
 using schedule::Culprit;
@@ -23,7 +29,8 @@ using tracer::Unit;
 
 constexpr std::size_t kNamesMax = 3;
 constexpr std::size_t kNameBytes = 40;
-constexpr std::uint32_t kKindShift = 16; // of the parameter of task_block
+constexpr std::uint64_t kMeanwhileLeast = 10; // part of a wait
+constexpr std::uint32_t kKindShift = 16;      // of the parameter of task_block
 
 std::string name_of(const trace::Names& names, Unit unit, std::uint32_t number, std::string_view kind) {
     const std::string_view name = number < schedule::kContexts ? names.find(unit, number) : std::string_view();
@@ -229,6 +236,49 @@ class Words {
         return time(executed > budget ? executed - budget : executed);
     }
 
+    [[nodiscard]] std::string end_of_wait() const {
+        if (m_job.unended_wait && m_job.unended_wait->culprit.object == m_finding.object) {
+            return fmt::format(", which nothing ended before {} {}", executor_of(m_names, m_job.unended_wait->ended_by),
+                               m_job.account.job.outcome == schedule::Outcome::ended ? "ended the task"
+                                                                                     : "aborted the job");
+        }
+        const bool delay = m_finding.object >> kKindShift == static_cast<std::uint32_t>(lib::WaitKind::delay);
+        return fmt::format(", until {} ended that{}", executor_of(m_names, m_finding.ended_by),
+                           delay ? " (how long a delay it asked for is not recorded)" : "");
+    }
+
+    // The tasks that ran the longest during the wait: one of them may keep from running who is to end it.
+    [[nodiscard]] std::string meanwhile() const {
+        std::map<std::uint32_t, lib::Ticks> ran;
+        const std::span<const Item> items =
+            m_job.window ? std::span<const Item>(*m_job.window) : std::span<const Item>();
+        for (const Item& wait : items) {
+            if (wait.cause != Cause::late_event || wait.quiet || wait.object != m_finding.object ||
+                wait.job != m_job.account.job.number) {
+                continue;
+            }
+            for (const Item& item : items) {
+                const lib::Ticks begin = std::max(wait.begin, item.begin);
+                const lib::Ticks end = std::min(wait.end, item.end);
+                if (&item != &wait && item.executor.by == By::task && begin < end) {
+                    ran[item.executor.who] = ran[item.executor.who] + (end - begin);
+                }
+            }
+        }
+        std::erase_if(ran, [this](const auto& one) {
+            return one.second.value < m_finding.took.value / kMeanwhileLeast ||
+                   m_names.find(Unit::context, one.first) == "idle";
+        });
+        std::vector<std::pair<std::uint32_t, lib::Ticks>> longest(ran.begin(), ran.end());
+        std::ranges::stable_sort(longest, std::ranges::greater{}, &std::pair<std::uint32_t, lib::Ticks>::second);
+        std::string text;
+        for (std::size_t i = 0; i < std::min(longest.size(), kNamesMax); ++i) {
+            text += fmt::format("{} {} ran {}", i == 0 ? "; meanwhile" : ",", task_of(m_names, longest[i].first),
+                                time(longest[i].second));
+        }
+        return text;
+    }
+
     // What is no fault by itself.
     [[nodiscard]] FindingText expected() const {
         const std::string without = fmt::format("the {} of ", m_took);
@@ -243,10 +293,7 @@ class Words {
         }
         case Cause::late_event: {
             const std::string object = trace::wait_text(m_names, m_finding.object);
-            const bool delay = m_finding.object >> kKindShift == static_cast<std::uint32_t>(lib::WaitKind::delay);
-            return {fmt::format("a wait: it waited {} for {}, until {} ended that{}", m_took, object,
-                                executor_of(m_names, m_finding.ended_by),
-                                delay ? " (how long a delay it asked for is not recorded)" : ""),
+            return {fmt::format("a wait: it waited {} for {}{}{}", m_took, object, end_of_wait(), meanwhile()),
                     fmt::format("the {} for which it waited for {}", m_took, object)};
         }
         case Cause::tracing:

@@ -147,11 +147,14 @@ TEST(Raises, AreFoundByTheOneOffsetAtWhichTheTraceFits) {
 }
 
 TEST(Raises, AnEntryThatWasNotObservedHasNone) {
-    const std::vector<Observed> observed = {{kTimer, 100, 130, 160}, {kTimer, 300, 300, {}}, {kTimer, 450, 450, 480}};
-    const Raises raises = match(observed, entries({{kTimer, 160}, {kTimer, 331}, {kTimer, 480}, {kTimer, 700}}));
+    const std::vector<Observed> observed = {
+        {kTimer, 100, 130, 160}, {kTimer, 300, 300, {}}, {kTimer, 450, 450, 480}, {kTimer, 600, 600, 630}};
+    const Raises raises =
+        match(observed, entries({{kTimer, 160}, {kTimer, 331}, {kTimer, 480}, {kTimer, 630}, {kTimer, 700}}));
     EXPECT_EQ(raises.fit, Raises::Fit::one);
-    EXPECT_EQ(raises.observed, 2U);
-    EXPECT_THAT(raises.raised, ElementsAre(lib::Ticks{100}, std::nullopt, lib::Ticks{450}, std::nullopt));
+    EXPECT_EQ(raises.observed, 3U);
+    EXPECT_THAT(raises.raised,
+                ElementsAre(lib::Ticks{100}, std::nullopt, lib::Ticks{450}, lib::Ticks{600}, std::nullopt));
 }
 
 // Two runs of an application are alike for most of their length; one that the observer missed is not of its run.

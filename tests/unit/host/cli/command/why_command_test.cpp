@@ -2,19 +2,26 @@
 // remora why: its text stays within twenty lines and is harmless whatever the trace calls its tasks, what it refuses,
 // and what a script gets.
 #include "host/trace/json.hpp"
+#include "lib/wire_numbers.hpp"
 #include "tests/support/host_command_line.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <gmock/gmock.h>
+#include <regex>
+#include <string>
 
 namespace host::cli {
 
 namespace {
 
 using support::ChunkBuilder;
+using testing::ContainsRegex;
 using testing::HasSubstr;
 using testing::Not;
 using trace::Json;
+
+constexpr auto kSemaphore = static_cast<std::uint32_t>(lib::WaitKind::semaphore);
 
 class WhyCommand : public support::CommandLine {
   protected:
@@ -33,6 +40,9 @@ class WhyCommand : public support::CommandLine {
         chunk.event(11'100, "context_switch", 3).event(11'400, "task_end_cycle", 3);
         return chunk;
     }
+
+    // The text with its long lines in one piece.
+    [[nodiscard]] std::string unwrapped() const { return std::regex_replace(m_out, std::regex("\n    (?! )"), " "); }
 };
 
 TEST_F(WhyCommand, NamesTheCauseAndWhatWouldHaveBeenNeeded) {
@@ -64,6 +74,59 @@ TEST_F(WhyCommand, GivesTheSameToScripts) {
     EXPECT_TRUE(json["first_of_row"].is_null());
     ASSERT_EQ(remora({"why", path, "--task", "sensor", "--job", "1", "--json"}), 0) << m_err;
     EXPECT_TRUE(Json::parse(m_out)["cause"].is_null());
+}
+
+// It waits for semaphore 9 and is killed while the other one runs; then the same, but that one posts.
+TEST_F(WhyCommand, SaysThatNothingEndedAWaitAndWhoRanMeanwhile) {
+    ChunkBuilder chunk = trace_of("sensor", "greedy");
+    chunk.event(20'000, "job_release", 3, 20'000).event(20'000, "job_deadline", 3, 21'000);
+    chunk.event(21'000, "task_block", 3, kSemaphore << 16 | 9).event(21'000, "context_switch", 1);
+    chunk.event(23'000, "context_switch", 4).event(30'000, "task_end", 3).event(30'100, "context_switch", 1);
+    const std::string path = write(chunk.bytes());
+    ASSERT_EQ(remora({"why", path, "--task", "sensor", "--job", "3"}), 0) << m_err;
+    EXPECT_THAT(unwrapped(),
+                HasSubstr("it waited 9.00 us for semaphore #9, which nothing ended before greedy ended the "
+                          "task; meanwhile greedy ran 7.00 us, context 1 ran 2.00 us\n"));
+    chunk = trace_of("sensor", "greedy");
+    chunk.event(20'000, "job_release", 3, 20'000).event(20'000, "job_deadline", 3, 21'000);
+    chunk.event(21'000, "task_block", 3, kSemaphore << 16 | 9).event(21'000, "context_switch", 4);
+    chunk.event(30'000, "task_unblock", 3).event(30'000, "context_switch", 3).event(30'100, "task_end", 3);
+    ASSERT_EQ(remora({"why", write(chunk.bytes()), "--task", "sensor", "--job", "3"}), 0) << m_err;
+    EXPECT_THAT(unwrapped(), HasSubstr("it waited 9.00 us for semaphore #9, until greedy ended that; meanwhile"));
+}
+
+// It waits for a mutex whose holder waits, while tasks with long names take turns.
+TEST_F(WhyCommand, CutsNoSentenceHoweverMuchRanDuringAWait) {
+    ChunkBuilder chunk = trace_of("sensor", "greedy");
+    chunk.name("task", 5, std::string(40, 'h')).name("mutex", 1, std::string(40, 'm')).name("level", 1, "RR");
+    chunk.parameters({.context = 5, .level = 1, .wcet_ns = 0, .period_ns = 0, .deadline_ns = 0});
+    for (std::uint16_t task = 6; task < 30; ++task) {
+        chunk.name("task", task, std::string(38, 't') + std::to_string(task));
+        chunk.parameters({.context = task, .level = 1, .wcet_ns = 0, .period_ns = 0, .deadline_ns = 0});
+    }
+    chunk.event(20'000, "context_switch", 5).event(20'100, "set_mutex_acquire", 5, 1);
+    chunk.event(20'200, "task_block", 5, kSemaphore << 16 | 9).event(20'200, "context_switch", 6);
+    chunk.event(21'000, "job_release", 3, 21'000).event(21'000, "job_deadline", 3, 22'000);
+    chunk.event(21'000, "context_switch", 3).event(21'100, "set_mutex_block", 3, 1);
+    std::uint64_t now = 21'100;
+    for (std::uint16_t task = 6; task < 30; ++task, now += 500) {
+        chunk.event(now, "context_switch", task)
+            .event(now + 10, "interrupt_start", 64)
+            .event(now + 60, "interrupt_end", 64);
+    }
+    chunk.event(now, "task_unblock", 5).event(now, "context_switch", 5).event(now + 100, "set_mutex_unlock", 5, 1);
+    chunk.event(now + 100, "context_switch", 3).event(now + 100, "set_mutex_acquire", 3, 1);
+    chunk.event(now + 200, "task_end_cycle", 3).event(now + 200, "context_switch", 5);
+    ASSERT_EQ(remora({"why", write(chunk.bytes()), "--task", "sensor", "--job", "3"}), 0) << m_err;
+    EXPECT_LE(std::ranges::count(m_out, '\n'), 20) << m_out;
+    const std::string text = unwrapped();
+    const std::string held = std::string(40, 'h') + " held the mutex " + std::string(40, 'm') + " and waited for ";
+    EXPECT_THAT(text, ContainsRegex("\ncause: a lock held across a wait: for [0-9.]+ us " + held + "semaphore #9\n"));
+    EXPECT_THAT(text, ContainsRegex("\nwithout the [0-9.]+ us for which " + held +
+                                    "semaphore #9: on time, with [0-9.]+ ns to spare\n"));
+    EXPECT_THAT(text, ContainsRegex("\nmore: remora print [^\n]+ --from [0-9]+ --to [0-9]+\n$"));
+    const std::string passage = "waited for the mutex " + std::string(40, 'm') + " of ";
+    EXPECT_EQ(text.find(passage, text.find(passage) + 1), std::string::npos) << text;
 }
 
 TEST_F(WhyCommand, RefusesWhatIsNotThere) {
