@@ -55,7 +55,6 @@ void Jobs::take(const trace::Event& event, const Change& change, std::uint32_t k
     case Kind::job_began: {
         Task& of = task(context);
         of.open = Job{.context = context, .number = ++of.jobs, .release = Moment::release(event, khz)};
-        of.exhausted_before = exhausted(of);
         break;
     }
     case Kind::job_ended: {
@@ -92,10 +91,7 @@ void Jobs::note(const trace::Event& event, std::uint32_t khz) {
     }
     Job& job = *of.open;
     if (event.code == kCodeOf<"job_deadline">) {
-        if (job.deadline && exhausted(of) != of.exhausted_before) {
-            return;
-        }
-        job.deadline = Moment::deadline(event, job.deadline ? std::nullopt : std::optional(job.release.ticks), khz);
+        job.deadline = deadline_of(of, event, khz);
     } else if (event.code == kCodeOf<"task_deadline_miss">) {
         job.missed = true;
     } else if (!job.start) {
@@ -107,17 +103,24 @@ void Jobs::note(const trace::Event& event, std::uint32_t khz) {
 
 void Jobs::note_server(const trace::Event& event) {
     if (event.code == kCodeOf<"server_attach">) {
-        Task& of = task(static_cast<std::uint16_t>(event.par2));
-        of.server = event.par1;
-        of.exhausted_before = exhausted(of);
+        task(static_cast<std::uint16_t>(event.par2)).server = event.par1;
     } else {
-        ++m_exhausted[static_cast<std::uint16_t>(event.par2)];
+        m_periods_ns[event.par1] = event.par2;
     }
 }
 
-std::uint64_t Jobs::exhausted(const Task& task) const {
-    const std::uint64_t* const times = task.server ? m_exhausted.find(*task.server) : nullptr;
-    return times != nullptr ? *times : 0;
+// Of the open job of the task, when job_deadline comes.
+std::optional<Moment> Jobs::deadline_of(const Task& task, const trace::Event& event, std::uint32_t khz) const {
+    const Job& job = *task.open;
+    if (!task.server) {
+        return Moment::deadline(event, job.deadline ? std::nullopt : std::optional(job.release.ticks), khz);
+    }
+    constexpr std::uint32_t kLonger = 0xFFFF'FFFF; // than the record can say
+    const std::uint32_t* const period_ns = m_periods_ns.find(*task.server);
+    if (khz == 0 || period_ns == nullptr || *period_ns == 0 || *period_ns == kLonger) {
+        return std::nullopt;
+    }
+    return Moment::at((job.release.ticks + lib::TickRate{khz}.to_ticks({*period_ns})).value, event, khz);
 }
 
 // The record of the first dispatch comes first; if the task does not have the processor yet, the switch follows.

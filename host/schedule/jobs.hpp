@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The jobs of tasks: from job_release to task_end_cycle, to the abortion, or to the end of the task. The times of
-// release and deadline are those that the kernel computed, not the stamps of the records that carry them. A server that
-// has used up its budget competes by a later deadline; the job keeps the one that it had (docs/metrics.md). A job is
-// reported when it ends.
+// release and deadline are those that the kernel computed, not the stamps of the records that carry them. A server of
+// CBS or GRUB competes by deadlines that it postpones; its task's job is due a period of the server after its release
+// (docs/metrics.md). A job is reported when it ends.
 #pragma once
 
 #include "host/schedule/moment.hpp"
@@ -54,7 +54,7 @@ class Jobs {
         }
         if (trace::kAnyOf<"job_deadline", "task_begin_cycle", "task_deadline_miss">[event.code]) {
             note(event, khz);
-        } else if (trace::kAnyOf<"server_attach", "server_exhaust">[event.code]) {
+        } else if (trace::kAnyOf<"server_attach", "server_period">[event.code]) {
             note_server(event);
         }
     }
@@ -72,20 +72,20 @@ class Jobs {
         std::uint64_t jobs = 0;
         std::optional<Job> open;
         std::optional<std::uint16_t> server;
-        std::uint64_t exhausted_before = 0; // its server, when the job in progress began
     };
 
     void take(const trace::Event& event, const Change& change, std::uint32_t khz);
     void note(const trace::Event& event, std::uint32_t khz);
     void note_server(const trace::Event& event);
-    [[nodiscard]] std::uint64_t exhausted(const Task& task) const;
+    [[nodiscard]] std::optional<Moment> deadline_of(const Task& task, const trace::Event& event,
+                                                    std::uint32_t khz) const;
     void switch_to(const trace::Event& event, std::uint16_t context);
     [[nodiscard]] Task& task(std::uint16_t context);
     void end(Task& task, std::optional<Moment> now, Outcome outcome);
 
     Sink m_sink;
-    std::vector<Task> m_tasks;                   // by context
-    trace::NumberMap<std::uint64_t> m_exhausted; // how often, by server
+    std::vector<Task> m_tasks;                    // by context
+    trace::NumberMap<std::uint32_t> m_periods_ns; // by server
     std::vector<std::uint32_t> m_beginning; // by processor: whose first dispatch awaits its switch, kUnknownContext
 };
 

@@ -19,11 +19,11 @@ TASK_SCHEDULE, TASK_DISABLE, TASK_DEADLINE_MISS, TASK_BLOCK, TASK_UNBLOCK = 0x82
 INTERRUPT_START, INTERRUPT_END, TIMER_START, TIMER_END, CLI, STI = 0x03, 0x13, 0x2B, 0x3B, 0x24, 0x34
 CONTEXT_SWITCH, JOB_RELEASE, JOB_DEADLINE, JOB_ABORT, DEADLINE_CHANGE = 0x15, 0x0D, 0x1D, 0x2D, 0xDD
 UNLOCK, ACQUIRE, DEADLOCK, LOCK_TIMEOUT, OWNER_DIED, MUTEX_BLOCK = 0x36, 0x86, 0x96, 0xA6, 0xB6, 0xC6
-SERVER_EXHAUST, SERVER_BUDGET, SERVER_ATTACH, SERVER_KIND, SERVER_PERIOD = 0x28, 0x78, 0x98, 0xA8, 0xC8
+SERVER_BUDGET, SERVER_ATTACH, SERVER_KIND, SERVER_PERIOD = 0x78, 0x98, 0xA8, 0xC8
 RULED = {TASK_DISPATCH, TASK_EPILOGUE, TASK_END, TASK_BEGIN_CYCLE, TASK_END_CYCLE, TASK_SCHEDULE, TASK_DISABLE,
          TASK_DEADLINE_MISS, TASK_BLOCK, TASK_UNBLOCK, INTERRUPT_START, INTERRUPT_END, TIMER_START, TIMER_END, CLI, STI,
          CONTEXT_SWITCH, JOB_RELEASE, JOB_DEADLINE, JOB_ABORT, DEADLINE_CHANGE, UNLOCK, ACQUIRE, DEADLOCK, LOCK_TIMEOUT,
-         OWNER_DIED, MUTEX_BLOCK, SERVER_EXHAUST, SERVER_BUDGET, SERVER_ATTACH, SERVER_KIND, SERVER_PERIOD}
+         OWNER_DIED, MUTEX_BLOCK, SERVER_BUDGET, SERVER_ATTACH, SERVER_KIND, SERVER_PERIOD}
 JITTER_RECORDS = 4096  # so far back they are counted
 GAPS = (raw.LOST, 0x20, 0x30, 0x40, 0x50)  # trace_start, trace_stop, blackout_start, blackout_end
 
@@ -64,7 +64,6 @@ class Job:
     s: object = None
     f: object = None
     d: object = None
-    postponed: bool = False  # its server's budget was used up
     missed: bool = False
     shares: dict = dataclasses.field(default_factory=dict)
 
@@ -389,10 +388,7 @@ class Calculation:
 
     def take_job(self, stamp, code, task, par2):
         job = self.open.get(task)
-        if code == SERVER_EXHAUST:
-            for served in self.open.values():
-                served.postponed |= self.known.server.get(served.context) == par2
-        elif code == JOB_RELEASE:
+        if code == JOB_RELEASE:
             if job:
                 self.end(job, stamp)
             self.numbers[task] += 1
@@ -400,8 +396,9 @@ class Calculation:
             self.jitter(job)
         elif job is None:
             return
-        elif code == JOB_DEADLINE and (job.d is None or not job.postponed):
-            job.d = deadline(par2, stamp, job.r if job.d is None else None)
+        elif code == JOB_DEADLINE:
+            job.d = self.of_server(job) if task in self.known.server else \
+                deadline(par2, stamp, job.r if job.d is None else None)
         elif code == TASK_DEADLINE_MISS:
             job.missed = True
         elif code == CONTEXT_SWITCH or (code == TASK_BEGIN_CYCLE and self.known.current == task):
@@ -410,6 +407,11 @@ class Calculation:
             if code == TASK_END and task in self.known.server:
                 job.d = None
             self.end(job, stamp)
+
+    def of_server(self, job):
+        """r and the period of the task's server; None: it is not known."""
+        period_ns = self.known.server_period.get(self.known.server[job.context], 0)
+        return job.r + period_ns * self.trace.khz // 10**6 if 0 < period_ns < 2**32 - 1 and self.trace.khz else None
 
     def end(self, job, stamp):
         job.f = stamp

@@ -224,22 +224,23 @@ TEST(Jobs, ThatTheKernelSawMissTheirDeadlineAreLateWhateverTheirTimesAre) {
     EXPECT_TRUE(scene.jobs.at(0).is_late());
 }
 
-// A server of CBS or GRUB whose budget is used up competes by a later deadline, of which the job knows nothing.
-TEST(Jobs, KeepTheDeadlineThatTheyHadBeforeTheirServerPostponedIt) {
+// A server of CBS or GRUB competes by deadlines that it postpones, and falls behind; its jobs are due as if it had not.
+TEST(Jobs, OfAServedTaskAreDueAPeriodAfterTheirRelease) {
     Scene scene;
-    scene.at(1, "server_attach", 7, 3).at(2, "server_attach", 8, 4).at(3, "server_exhaust", 0, 7);
-    scene.at(10, "job_release", 3, 10).at(11, "job_deadline", 3, 110).at(12, "server_exhaust", 0, 8);
-    scene.at(13, "job_deadline", 3, 113); // moved when the task was woken: its budget was not used up
-    scene.at(20, "server_exhaust", 0, 7).at(21, "job_deadline", 3, 220).at(22, "task_end_cycle", 3);
-    scene.at(30, "job_release", 3, 30).at(31, "job_deadline", 3, 220).at(32, "task_end_cycle", 3);
-    const Job& postponed = scene.jobs.at(0);
-    EXPECT_EQ(postponed.deadline->ticks.value, 113U);
-    EXPECT_EQ(scene.jobs.at(1).deadline->ticks.value, 220U) << "a new job competes by the server's deadline";
+    scene.at(1, "server_attach", 7, 3).at(2, "server_attach", 8, 4).at(3, "server_period", 7, 100);
+    scene.at(10, "job_release", 3, 10).at(11, "job_deadline", 3, 111).at(20, "job_deadline", 3, 211);
+    scene.at(111, "task_end_cycle", 3);
+    scene.at(112, "job_release", 3, 110).at(113, "job_deadline", 3, 911).at(210, "task_end_cycle", 3);
+    scene.at(220, "job_release", 4, 220).at(221, "job_deadline", 4, 230).at(240, "task_end_cycle", 4);
+    scene.at(241, "server_period", 8, 0xFFFF'FFFF);
+    scene.at(250, "job_release", 4, 250).at(251, "job_deadline", 4, 255).at(260, "task_end_cycle", 4);
+    EXPECT_THAT(scene.job_texts(), ElementsAre("3/1 10 - 111 110 0 late", "3/2 110 - 210 210 0", "4/1 220 - 240 - 0",
+                                               "4/2 250 - 260 - 0"));
 }
 
 TEST(Jobs, OfAServedTaskThatEndHaveNoDeadline) {
     Scene scene;
-    scene.at(1, "server_attach", 7, 3);
+    scene.at(1, "server_attach", 7, 3).at(2, "server_period", 7, 10);
     for (const std::uint16_t context : std::to_array<std::uint16_t>({3, 4})) {
         scene.at(10, "job_release", context, 10).at(11, "job_deadline", context, 20).at(30, "task_end", context);
     }
