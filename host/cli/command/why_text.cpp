@@ -46,7 +46,7 @@ class WhyText {
     // sentence is cut.
     [[nodiscard]] std::vector<std::string> lines() {
         Story story = m_view.explained().job.story;
-        tell(story);
+        describe(story);
         shorten(story, kPassagesLeast);
         for (const Kind kind : {Kind::also, Kind::share, Kind::needed}) {
             while (count() > kLinesMax && drop_last(kind)) {
@@ -63,15 +63,15 @@ class WhyText {
     }
 
   private:
-    enum class Kind : std::uint8_t { told, also, share, needed, note };
+    enum class Kind : std::uint8_t { essential, also, share, needed, note };
 
     struct Entry {
-        Kind kind = Kind::told;
+        Kind kind = Kind::essential;
         std::vector<std::string> lines;
     };
 
     // A passage in words: portions that read the same are one.
-    struct Told {
+    struct PassageText {
         lib::Ticks begin{};
         lib::Ticks length{};
         schedule::RecordPlace place{};
@@ -88,7 +88,7 @@ class WhyText {
         }
     };
 
-    void tell(const Story& story) {
+    void describe(const Story& story) {
         m_entries.clear();
         add_head(m_view.asked);
         const ExplainedJob& explained = m_view.explained();
@@ -100,7 +100,7 @@ class WhyText {
             add_head(*m_view.first);
         }
         if (explained.diagnosis) {
-            std::ranges::for_each(told(story), [this](const Told& passage) { add(passage); });
+            std::ranges::for_each(passages_of(story), [this](const PassageText& passage) { add(passage); });
             add_verdict(explained);
         }
         add_notes(explained);
@@ -114,7 +114,7 @@ class WhyText {
     void shorten(Story& story, std::size_t least) {
         while (count() > kLinesMax && story.passages().size() > least) {
             story.reduce(story.passages().size() - 1);
-            tell(story);
+            describe(story);
         }
     }
 
@@ -128,10 +128,10 @@ class WhyText {
     }
 
     // Neighbours that begin with the same words are one.
-    [[nodiscard]] std::vector<Told> told(const Story& story) const {
-        std::vector<Told> all;
+    [[nodiscard]] std::vector<PassageText> passages_of(const Story& story) const {
+        std::vector<PassageText> all;
         for (const Passage& passage : story.passages()) {
-            Told one{.begin = passage.begin, .length = passage.length(), .place = passage.place, .portions = {}};
+            PassageText one{.begin = passage.begin, .length = passage.length(), .place = passage.place, .portions = {}};
             for (const auto& portion : passage.portions) {
                 one.add(text_of(*m_view.explained().job.names, portion.culprit), portion.ticks);
             }
@@ -172,7 +172,7 @@ class WhyText {
     }
 
     // A line, continued below if it is too long.
-    void add(std::string_view text, Kind kind = Kind::told) {
+    void add(std::string_view text, Kind kind = Kind::essential) {
         m_entries.push_back({.kind = kind, .lines = {}});
         std::vector<std::string>& lines = m_entries.back().lines;
         std::string_view indent = "";
@@ -230,7 +230,7 @@ class WhyText {
         return "why is not known: its end is not in the trace, or records are missing within it";
     }
 
-    void add(const Told& passage) {
+    void add(const PassageText& passage) {
         std::string what;
         std::size_t shown = 0;
         const std::uint64_t length = passage.length.value;

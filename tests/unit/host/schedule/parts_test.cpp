@@ -224,7 +224,7 @@ TEST(Jobs, ThatTheKernelSawMissTheirDeadlineAreLateWhateverTheirTimesAre) {
     EXPECT_TRUE(scene.jobs.at(0).is_late());
 }
 
-// A server of CBS or GRUB competes by deadlines that it postpones, and falls behind; its jobs are due as if it had not.
+// A server of CBS or GRUB competes by deadlines that it postpones; its jobs are due as if it had not.
 TEST(Jobs, OfAServedTaskAreDueAPeriodAfterTheirRelease) {
     Scene scene;
     scene.at(1, "server_attach", 7, 3).at(2, "server_attach", 8, 4).at(3, "server_period", 7, 100);
