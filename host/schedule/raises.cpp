@@ -87,9 +87,11 @@ lib::Result<std::vector<Observed>, trace::Refusal> parse_raises(std::string_view
 }
 
 Raises match(std::span<const Observed> observed, std::span<const Entry> entries) {
-    const Raises none{
-        .fit = Raises::Fit::none, .observed = 0, .raised = std::vector<std::optional<lib::Ticks>>(entries.size())};
-    Raises result = none;
+    const auto nothing = [&] {
+        return Raises{
+            .fit = Raises::Fit::none, .observed = 0, .raised = std::vector<std::optional<lib::Ticks>>(entries.size())};
+    };
+    Raises result = nothing();
     ByStamp by_stamp;
     for (const Observed& row : observed) {
         if (row.stamped) {
@@ -100,7 +102,7 @@ Raises match(std::span<const Observed> observed, std::span<const Entry> entries)
     const auto fewer = [](const auto& a, const auto& b) { return a.second < b.second; };
     const auto best = std::ranges::max_element(counts, fewer);
     if (best == counts.end() || 2 * best->second <= std::min(entries.size(), kProposersMax)) {
-        return none;
+        return nothing();
     }
     if (std::ranges::count(counts, best->second, [](const auto& count) { return count.second; }) > 1) {
         result.fit = Raises::Fit::several;
@@ -127,7 +129,7 @@ Raises match(std::span<const Observed> observed, std::span<const Entry> entries)
     const std::uint64_t end = entries.back().at.ticks.value - offset;
     const auto has_no_stamp = [&](const Observed& row) { return !row.stamped && row.taken - begin <= end - begin; };
     if (missing_between > static_cast<std::size_t>(std::ranges::count_if(observed, has_no_stamp))) {
-        return none;
+        return nothing();
     }
     result.fit = Raises::Fit::one;
     return result;
