@@ -13,7 +13,7 @@ ENCODING = BEGIN.size + 8  # after boot_id
 FIRST, LAST = 0x1000, 0x3000
 CHUNK_BEGIN, TASK_NAME, TASK_PARAMETERS, LEVEL_NAME = 0x0C, 0x1C, 0x2C, 0x7C
 UNLOCK, UNLOCK_AS_PRINTED = 0x36, 0x43
-CLOCK_COMPENSATED, CYCLES_PER_MSEC = 0xBE, 0x10
+CLOCK_COMPENSATED = 0xBE
 LOST = -1  # in place of a code: records are missing from here on
 
 
@@ -38,7 +38,7 @@ class Trace:
     levels: dict = dataclasses.field(default_factory=dict)  # number: name
     names: dict = dataclasses.field(default_factory=dict)  # context: name
     parameters: dict = dataclasses.field(default_factory=dict)  # context: Parameters
-    khz: int = 0  # of the clock; 0: not recorded
+    khz: int = 0  # of the clock; 0: not known
     coarse: bool = False  # records may have equal stamps: which share they are in is not defined
 
 
@@ -80,7 +80,8 @@ def take_chunk(trace, data):
     code, begin = next(long_events(slots), (None, b""))
     if code != CHUNK_BEGIN:
         raise Unsuitable("a chunk without metadata")
-    _, _, cpu, _, _, _, preamble, count, *_, overwritten = BEGIN.unpack_from(begin)
+    _, _, cpu, _, _, _, preamble, count, khz, *_, overwritten = BEGIN.unpack_from(begin)
+    trace.khz = trace.khz or khz
     encoding = begin[ENCODING] if len(begin) > ENCODING else 0
     if cpu != 0 or encoding != 0:
         raise Unsuitable("more than one processor") if cpu else Compact()
@@ -105,7 +106,5 @@ def read(directory):
             data = take_chunk(trace, data)
     if any(record[1] == CLOCK_COMPENSATED for record in trace.records):
         raise Unsuitable("a clock that the kernel sets back")
-    rates = [par2 for _, code, _, par2 in trace.records if code == CYCLES_PER_MSEC]
-    trace.khz = rates[0] if rates else 0
     trace.records.sort(key=lambda record: record[0])  # stable: equal stamps remain in the order of the files
     return trace
