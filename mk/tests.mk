@@ -133,7 +133,7 @@ format: ## test: apply clang-format
 # --- whole programs ---------------------------------------------------------------------------------------------------------
 .PHONY: test test-model verify test-kernel test-integration test-viewers test-mutants test-mutants-slice golden golden-diff
 test: deps ## test: everything
-	@tests/all.sh test-unit test-structure test-model test-record-path test-simulation test-kernel test-integration test-viewers test-mutants-slice mutate-sample test-fuzz golden-diff experiment-clock
+	@tests/all.sh test-unit test-structure test-model test-record-path test-simulation test-kernel test-integration test-viewers test-mutants-slice test-fuzz golden-diff experiment-clock
 
 .PHONY: soak
 soak: deps ## test: long campaigns: SOAK_SEEDS=10000 simulated exports for each kind of failure, 200 hangs, 200 resets

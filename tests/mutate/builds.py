@@ -127,12 +127,15 @@ class Tree:
                 path.unlink()
         for name in names:
             self.restore(name)
+        self.clear()
+
+    def link(self):
+        """To what is built by now."""
         (self.path / BUILD).mkdir(exist_ok=True)
         for entry in (ROOT / BUILD).iterdir():
             link = self.path / BUILD / entry.name
             if entry.name.startswith(LINKED) and not link.exists():
                 link.symlink_to(entry)
-        self.clear()
 
     def clear(self):
         self.objects, self.changed = {}, None
@@ -160,6 +163,7 @@ class Tree:
     def build(self, plan, program, objects, extra=""):
         """The program from the project's objects, but for these, which are compiled here; its path. extra: options for
         compiling and linking."""
+        self.link()
         for output in sorted(objects - self.objects.keys()):
             self.compile(plan, output, extra)
         words = plan.links[program].split()
