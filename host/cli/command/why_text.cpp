@@ -8,10 +8,12 @@
 #include "host/text/format.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <iterator>
 #include <numeric>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -47,14 +49,10 @@ class WhyText {
     [[nodiscard]] std::vector<std::string> lines() {
         Story story = m_view.explained().job.story;
         describe(story);
-        shorten(story, kPassagesLeast);
-        for (const Kind kind : {Kind::also, Kind::share, Kind::needed}) {
-            while (count() > kLinesMax && drop_last(kind)) {
-            }
-        }
-        shorten(story, 1);
-        while (count() > kLinesMax && drop_last(Kind::note)) {
-        }
+        shorten(story, kPassagesLeast, {});
+        drop(kLeast);
+        shorten(story, 1, kLeast);
+        drop(std::to_array({Kind::note}));
         std::vector<std::string> lines;
         for (const Entry& entry : m_entries) {
             lines.insert(lines.end(), entry.lines.begin(), entry.lines.end());
@@ -64,6 +62,9 @@ class WhyText {
 
   private:
     enum class Kind : std::uint8_t { essential, also, share, needed, note };
+
+    // What can be left out, in this order.
+    static constexpr auto kLeast = std::to_array({Kind::also, Kind::share, Kind::needed});
 
     struct Entry {
         Kind kind = Kind::essential;
@@ -111,20 +112,26 @@ class WhyText {
                                [](std::size_t sum, const Entry& entry) { return sum + entry.lines.size(); });
     }
 
-    void shorten(Story& story, std::size_t least) {
+    // without: what is left out of the shorter text, too.
+    void shorten(Story& story, std::size_t least, std::span<const Kind> without) {
         while (count() > kLinesMax && story.passages().size() > least) {
             story.reduce(story.passages().size() - 1);
             describe(story);
+            drop(without);
         }
     }
 
-    bool drop_last(Kind kind) {
-        const auto last = std::ranges::find(m_entries.rbegin(), m_entries.rend(), kind, &Entry::kind);
-        if (last == m_entries.rend()) {
-            return false;
+    // Of each of these kinds as little as is too much, the last first.
+    void drop(std::span<const Kind> kinds) {
+        for (const Kind kind : kinds) {
+            while (count() > kLinesMax) {
+                const auto last = std::ranges::find(m_entries.rbegin(), m_entries.rend(), kind, &Entry::kind);
+                if (last == m_entries.rend()) {
+                    break;
+                }
+                m_entries.erase(std::next(last).base());
+            }
         }
-        m_entries.erase(std::next(last).base());
-        return true;
     }
 
     // Neighbours that begin with the same words are one.

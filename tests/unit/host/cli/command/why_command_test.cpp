@@ -129,6 +129,28 @@ TEST_F(WhyCommand, CutsNoSentenceHoweverMuchRanDuringAWait) {
     EXPECT_EQ(text.find(passage, text.find(passage) + 1), std::string::npos) << text;
 }
 
+// Tasks with long names preempt it, each for a while: every passage takes several lines.
+TEST_F(WhyCommand, StaysShortHoweverManyTasksPreemptTheJob) {
+    ChunkBuilder chunk = trace_of("sensor", "greedy");
+    for (std::uint16_t task = 6; task < 30; ++task) {
+        chunk.name("task", task, std::string(38, 't') + std::to_string(task));
+        chunk.parameters({.context = task, .level = 0, .wcet_ns = 200, .period_ns = 5'000, .deadline_ns = 500});
+    }
+    chunk.event(20'000, "job_release", 3, 20'000).event(20'000, "job_deadline", 3, 21'000);
+    std::uint64_t now = 20'100;
+    for (std::uint16_t task = 6; task < 30; ++task, now += 500) {
+        const auto low = static_cast<std::uint32_t>(now);
+        chunk.event(now, "job_release", task, low).event(now, "job_deadline", task, low + 500);
+        chunk.event(now, "context_switch", task).event(now + 400, "task_end_cycle", task);
+        chunk.event(now + 400, "context_switch", 3);
+    }
+    chunk.event(now, "task_end_cycle", 3).event(now, "context_switch", 1);
+    ASSERT_EQ(remora({"why", write(chunk.bytes()), "--task", "sensor", "--job", "3"}), 0) << m_err;
+    EXPECT_LE(std::ranges::count(m_out, '\n'), 20) << m_out;
+    EXPECT_THAT(unwrapped(), ContainsRegex("\n(cause|without|only)[^\n]+\n"));
+    EXPECT_THAT(unwrapped(), ContainsRegex("\nmore: remora print [^\n]+ --from [0-9]+ --to [0-9]+\n$"));
+}
+
 TEST_F(WhyCommand, RefusesWhatIsNotThere) {
     const std::string path = write(trace_of("sensor", "greedy").bytes());
     EXPECT_EQ(remora({"why", path, "--task", "senso"}), 1);
