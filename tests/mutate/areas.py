@@ -37,9 +37,10 @@ AREAS = {
     "tracer": Area(("tracer/*pp",), ("tracer", "tracer-*"), GUEST, EXPORT),
     "export": Area(EXPORT, ("tracer", "tracer-reliable"), (*GUEST, "integration"), integration=(
         "exports", "protocols", "bad_network")),
-    "sched": Area(("kernel/sched/*pp",), ("kernel-sched*",), GUEST),
+    "sched": Area(("kernel/sched/*pp",), ("kernel-sched*", "kernel-sync", "kernel-task"), GUEST),
     "sync": Area(("kernel/sync/*pp",), ("kernel-sync",), GUEST),
-    "task": Area(("kernel/task/*pp", "kernel/time/*pp"), ("kernel-task", "kernel-time"), GUEST),
+    "task": Area(("kernel/task/*pp", "kernel/time/*pp"), ("kernel-task", "kernel-time", "kernel-sched*", "kernel-sync"),
+                 GUEST),
     "drivers": Area(("drivers/*pp",), ("drivers*",), ("unit", "guest")),
     "arch": Area(("arch/*pp",), ("arch*",), GUEST, ("arch/uefi/*",)),
     "record_path": Area(("tracer/*record_path.S",), ("tracer", "tracer-*"), GUEST),

@@ -4,6 +4,8 @@ depend on the changed file, and a link. Objects of a mutant are in build/mutant/
 are those of the project, through links."""
 import collections
 import contextlib
+import fcntl
+import functools
 import os
 import pathlib
 import re
@@ -32,6 +34,19 @@ def make(*words):
     return done.stdout
 
 
+def locked():
+    """A file that is locked while it is open: the trees are those of one campaign."""
+    path = ROOT / BUILD / "mutate" / "lock"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    file = open(path, "w", encoding="utf-8")  # noqa: SIM115
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise SystemExit(f"error: another campaign uses {path.parent}; remedy: wait for its end, or use another clone"
+                         ) from None
+    return file
+
+
 def head_commit():
     return subprocess.run(["git", "rev-parse", "--short=12", "HEAD"], cwd=ROOT, check=True, text=True,
                           capture_output=True).stdout.strip()
@@ -57,17 +72,25 @@ class Plan:
                 self.archives[words[words.index("rcs") + 1]] = words[words.index("rcs") + 2:]
         self.using = collections.defaultdict(set)  # file -> objects that are compiled from it
         for output in self.compiles:
-            for name in re.sub(r"\\\n|^\S+:", " ", pathlib.Path(ROOT, output[:-2] + ".d").read_text()).split():
-                self.using[name.removesuffix(":")].add(output)
+            for name in self.dependencies(output):
+                self.using[name].add(output)
+
+    @functools.cache
+    def dependencies(self, output):
+        """The files that an object is compiled from."""
+        text = pathlib.Path(ROOT, output[:-2] + ".d").read_text()
+        return [name.removesuffix(":") for name in re.sub(r"\\\n|^\S+:", " ", text).split()]
 
     def members(self, program):
-        """The objects that the program is made of: of an archive, those that the linker takes."""
+        """The objects that the program is made of: of an archive, those that the linker takes. lld names them; GNU ld
+        names the archive alone."""
         if program not in self._members:
             inputs = [word for word in shlex.split(self.links[program]) if word.endswith((".o", ".a"))]
             members = {word for word in inputs if word.endswith(".o")}
             if any(word in self.archives for word in inputs):
-                command = self.links[program].replace(f"-o {program} ", f"-o {BUILD}/mutate/traced -Wl,--trace ")
-                traced = subprocess.run(command.split(), cwd=ROOT, text=True, capture_output=True, check=False)
+                options = f"-o {BUILD}/mutate/traced -fuse-ld=lld -Wl,--trace "
+                command = self.links[program].replace(f"-o {program} ", options).split()
+                traced = subprocess.run(command, cwd=ROOT, text=True, capture_output=True, check=False)
                 for archive, name in re.findall(r"^(\S+\.a)\((\S+\.o)", traced.stdout, re.M):
                     members |= {path for path in self.archives.get(archive, ()) if path.endswith("/" + name)}
             self._members[program] = members
@@ -113,10 +136,11 @@ class Plan:
 
 
 class Tree:
-    """A copy of the project's sources in which a mutant is built."""
+    """A copy of the project's sources in which mutants are built."""
 
-    def __init__(self, number):
-        self.path = ROOT / BUILD / "mutate" / f"tree{number}"
+    def __init__(self, name, keeps=()):
+        """keeps: sources that stay as they were left, and so does what was built."""
+        self.path = ROOT / BUILD / "mutate" / f"tree{name}"
         self.log = self.path / MUTANT / "log"
         listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, check=True, text=True,
                                 capture_output=True).stdout.splitlines()
@@ -125,9 +149,13 @@ class Tree:
             name = str(path.relative_to(self.path))
             if name not in names and not name.startswith(BUILD):
                 path.unlink()
-        for name in names:
+        for name in names - {name for name in keeps if (self.path / name).exists()}:
             self.restore(name)
-        self.clear()
+        if keeps:
+            self.objects, self.changed = {}, None
+            (self.path / MUTANT / "tmp").mkdir(parents=True, exist_ok=True)
+        else:
+            self.clear()
 
     def link(self):
         """To what is built by now."""
@@ -183,21 +211,21 @@ class Tree:
         objects = plan.with_code(program, mutation)
         return self.build(plan, program, objects) if objects else program
 
-    def compile(self, plan, output, extra):
+    def compile(self, plan, output, extra, log=None):
         command = re.sub(r" -MMD -MP\b", "", plan.compiles[output])
         if self.changed == PRECOMPILED:
             command = re.sub(r"-include \S+", "", command)
         target = f"{MUTANT}/{output}"
         (self.path / target).parent.mkdir(parents=True, exist_ok=True)
-        self.command(command.replace(f"-o {output}", f"-o {target} -w {extra}"))
+        self.command(command.replace(f"-o {output}", f"-o {target} -w {extra}"), log)
         self.objects[output] = target
 
-    def command(self, line):
-        code, output = processes.run(shlex.split(line), cwd=self.path, limit_s=COMPILE_LIMIT_S, log=self.log)
+    def command(self, line, log=None):
+        code, output = processes.run(shlex.split(line), cwd=self.path, limit_s=COMPILE_LIMIT_S, log=log or self.log)
         if code != 0:
             raise Unbuilt(output)
 
-    def run(self, words, limit_s, env=None, memory=None):
+    def run(self, words, limit_s, env=None, memory=None, cpu_s=None):
         """(exit code or None, output) of a program in this tree."""
-        return processes.run(words, cwd=self.path, limit_s=limit_s, log=self.log, memory=memory,
+        return processes.run(words, cwd=self.path, limit_s=limit_s, log=self.log, memory=memory, cpu_s=cpu_s,
                              env={"TMPDIR": str(self.path / MUTANT / "tmp"), **(env or {})})

@@ -11,7 +11,7 @@ import re
 import threading
 import time
 
-from mutate import assembler, operators, processes
+from mutate import assembler, equivalents, operators, processes
 from mutate.builds import BUILD, ROOT, Unbuilt
 
 LINE_CHARS = 160
@@ -53,17 +53,22 @@ def shown(text):
     return line if len(line) <= LINE_CHARS else line[:LINE_CHARS] + " ..."
 
 
-def draw(sources, number, seed, is_executed):
-    """So many sites whose lines some test executes. Another line, or another test, moves no other site in the order."""
+def all_sites(sources):
+    """Of these files, in order."""
     with concurrent.futures.ProcessPoolExecutor(2) as pool:
-        sites = [site for found in pool.map(sites_of, sources) for site in found]
-    executed = [site for site in sites if is_executed(site.mutation.file, site.mutation.line)]
-    print(f"{len(sites)} possible mutants, {len(executed)} of them in lines that tests execute", flush=True)
+        return [site for found in pool.map(sites_of, sources) for site in found]
+
+
+def draw(sites, number, seed, is_executed):
+    """So many of the sites that some test executes. Another line, or another test, moves no other site in the order."""
+    executed = [site for site in sites if is_executed(site)]
+    print(f"{len(sites)} possible mutants, {len(executed)} of them executed by tests", flush=True)
     return sorted(executed, key=lambda site: hashlib.sha256(f"{seed}|{site.key}".encode()).digest())[:number]
 
 
 class Campaign:
-    """stages: [(name, function(tree, mutation) -> what noticed the mutant, or None)]."""
+    """stages: [(name, function(tree, site) -> what noticed the mutant, or None)]. A judgement names those that the
+    mutant met: a survivor meets others later."""
 
     def __init__(self, area, seed, trees, stages):
         self.area, self.trees, self.stages = area, trees, stages
@@ -78,11 +83,10 @@ class Campaign:
     def judge(self, tree, site):
         begin, stage, by = time.monotonic(), "", None
         try:
-            with tree.mutant(site.mutation):
-                for stage, notice in self.stages:
-                    by = notice(tree, site.mutation)
-                    if by:
-                        break
+            for stage, notice in self.stages:
+                by = notice(tree, site)
+                if by:
+                    break
             verdict = "killed" if by else "survived"
         except Unbuilt as error:
             by = first_error(str(error))
@@ -91,22 +95,22 @@ class Campaign:
         except Endless as error:
             verdict, by = "endless", str(error)
         place = site.mutation
-        return {"key": site.key, "verdict": verdict, "file": place.file, "line": place.line, "operator": place.operator,
-                "before": site.before, "after": site.after, "stage": stage if by else "", "by": by or "",
-                "seconds": round(time.monotonic() - begin, 1)}
+        met = [name for name, _ in self.stages]
+        met = met[:met.index(stage) + 1] if by and stage in met else met
+        return {"key": site.key, "verdict": verdict, "stages": met, "file": place.file, "line": place.line,
+                "operator": place.operator, "before": site.before, "after": site.after, "stage": stage if by else "",
+                "by": by or "", "seconds": round(time.monotonic() - begin, 1)}
 
     def run(self, sites, again=False):
-        """again: those that survived before are judged again."""
-        waiting = [site for site in sites if site.key not in self.results
-                   or again and self.results[site.key]["verdict"] == "survived"]
+        """again: those that survived before are judged again; without it those that a stage has not seen."""
+        names = {name for name, _ in self.stages}
+        waiting = [site for site in sites if site.key not in self.results or
+                   self.results[site.key]["verdict"] == "survived" and
+                   (again or names - set(self.results[site.key].get("stages", ())))]
         if len(waiting) < len(sites):
             print(f"{len(sites) - len(waiting)} of them are judged already: {self.path.relative_to(ROOT)}", flush=True)
         queue = collections.deque(waiting)
-        workers = [threading.Thread(target=self.work, args=(tree, queue)) for tree in self.trees]
-        for worker in workers:
-            worker.start()
-        for worker in workers:
-            worker.join()
+        processes.parallel(len(self.trees), lambda tree: self.work(tree, queue), self.trees)
         return [self.results[site.key] for site in sites if site.key in self.results]
 
     def work(self, tree, queue):
@@ -116,6 +120,9 @@ class Campaign:
                 result = self.judge(tree, site)
             except (IndexError, processes.Stopped):
                 return
+            except BaseException:
+                queue.clear()  # the others end as well
+                raise
             with self._lock:
                 self.results[site.key] = result
                 with open(self.path, "a", encoding="utf-8") as file:
@@ -132,18 +139,22 @@ def first_error(text):
 
 
 def summary(name, results):
-    """The last lines of a campaign."""
+    """The last lines of a campaign: the survivors that no reason explains, and the counts. The rate is without those
+    that one does."""
     counts = collections.Counter(result["verdict"] for result in results)
-    survivors = sorted((result for result in results if result["verdict"] == "survived"),
+    survived = [result for result in results if result["verdict"] == "survived"]
+    survivors = sorted((result for result in survived if not equivalents.reason(
+        *(result[name] for name in ("file", "operator", "before", "after")))),
                        key=lambda result: (result["file"], result["line"]))
     lines = [f"{result['file']}:{result['line']}: {result['operator']}\n  - {result['before']}\n  + {result['after']}"
              for result in survivors]
-    judged = counts["killed"] + counts["survived"]
+    judged = counts["killed"] + len(survivors)
     stages = collections.Counter(result["stage"] for result in results if result["verdict"] == "killed")
     rate = f"{100 * counts['killed'] / judged:.1f} % killed" if judged else "none judged"
     return "\n".join([*lines, f"{name}: {len(results)} mutants: {counts['killed']} killed ("
-                      f"{', '.join(f'{stage} {number}' for stage, number in stages.items())}), {counts['survived']} "
-                      f"survived, {counts['uncompiled']} do not compile, {counts['endless']} do not end: {rate}, "
+                      f"{', '.join(f'{stage} {number}' for stage, number in stages.items())}), {len(survivors)} "
+                      f"survived, {len(survived) - len(survivors)} are equivalent, {counts['uncompiled']} do not "
+                      f"compile, {counts['endless']} do not end: {rate}, "
                       f"{sum(result['seconds'] for result in results):.0f} s of work"])
 
 

@@ -63,8 +63,8 @@ class Guest:
             cases[name] = {"seconds": seconds, "lines": {file: sorted(of) for file, of in executed.items()}}
         return cases
 
-    def executes(self, file, line):
-        return (file, line) in self.cases
+    def executes(self, site):
+        return (site.mutation.file, site.mutation.line) in self.cases
 
     def notice(self, tree, mutation):
         """The case that fails, or None."""
@@ -78,7 +78,7 @@ class Guest:
 
     def failed_case(self, tree, kernel, cases):
         limit_s = CASE_LIMIT_S + 3 * sum(self.seconds.get(case, CASE_LIMIT_S) for case in cases)
-        code, output = tree.run(["tests/run.py", "guest", "-j", "1", *cases], limit_s,
+        code, output = tree.run(["tests/run.py", "-j", "1", "guest", *cases], limit_s,
                                 {"TEST_KERNEL": kernel, "RANDOM_SETS": "80"})
         if code is None:
             raise Endless(f"guest {output.split()[-1:]}")
@@ -95,8 +95,11 @@ class Guest:
 
 
 def first_failure(output):
+    """The case that fails. A suite that ends badly without one shows nothing about the mutant."""
     found = re.findall(r"^FAIL (\S+)", output, re.M)
-    return found[0] if found else output.strip()[-80:]
+    if not found:
+        raise SystemExit(f"a suite does not run: {output[-2000:]}")
+    return found[0]
 
 
 def translated(case):

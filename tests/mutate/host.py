@@ -62,7 +62,7 @@ class Host:
         """The first case that fails, or None."""
         env = {variable: tree.program(self.plan, program, mutation)
                for variable, program in (("REMORA", REMORA), ("KERNEL", KERNEL), ("TEST_KERNEL", TEST_KERNEL))}
-        code, output = tree.run(["tests/run.py", name, "-j", "1", *cases], SUITE_LIMIT_S, env)
+        code, output = tree.run(["tests/run.py", "-j", "1", name, *cases], SUITE_LIMIT_S, env)
         if code is None:
             raise Endless(f"{name} {output.split()[-1:]}")
         return first_failure(output) if code != 0 else None

@@ -11,7 +11,7 @@ import threading
 
 MEMORY_BYTES = 8 << 30  # of address space
 FILE_BYTES = 1 << 30
-SHOWN_CHARS = 4000
+SHOWN_BYTES = 1 << 20  # of a program's output, its end; one error of a compiler may have kilobytes of notes
 
 _running = set()
 _lock = threading.RLock()  # stop() may interrupt run()
@@ -22,9 +22,11 @@ class Stopped(Exception):
     """The campaign was stopped."""
 
 
-def _limit(memory):
+def _limit(memory, cpu_s):
     if memory:
         resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+    if cpu_s:
+        resource.setrlimit(resource.RLIMIT_CPU, (cpu_s, cpu_s))
     resource.setrlimit(resource.RLIMIT_FSIZE, (FILE_BYTES, FILE_BYTES))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
@@ -37,18 +39,21 @@ def _end(process):
     process.wait()
 
 
-def run(command, *, cwd, limit_s, log, env=None, memory=None):
-    """(exit code, or None if it took longer than limit_s; its output, the beginning left out). log: a file for it."""
+def run(command, *, cwd, limit_s, log, env=None, memory=None, cpu_s=None):
+    """(exit code, or None if it took longer than limit_s, or than cpu_s of a processor; its output, the beginning left
+    out). log: a file for it."""
     with open(log, "wb") as output:
         with _lock:
             if stopped.is_set():
                 raise Stopped
             process = subprocess.Popen(command, cwd=cwd, stdin=subprocess.DEVNULL, stdout=output, stderr=output,
                                        env={**os.environ, **(env or {})}, start_new_session=True,
-                                       preexec_fn=lambda: _limit(memory))
+                                       preexec_fn=lambda: _limit(memory, cpu_s))
             _running.add(process)
         try:
             code = process.wait(limit_s)
+            # A limit of its processor's time kills it.
+            code = None if cpu_s and -code in (signal.SIGKILL, signal.SIGXCPU) else code
         except subprocess.TimeoutExpired:
             code = None
         finally:
@@ -58,7 +63,7 @@ def run(command, *, cwd, limit_s, log, env=None, memory=None):
     if stopped.is_set():
         raise Stopped
     with open(log, "rb") as output:
-        output.seek(max(0, pathlib.Path(log).stat().st_size - SHOWN_CHARS))
+        output.seek(max(0, pathlib.Path(log).stat().st_size - SHOWN_BYTES))
         return code, output.read().decode(errors="replace")
 
 

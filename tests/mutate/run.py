@@ -26,34 +26,51 @@ def parsed():
     parser.add_argument("--seed", default="1")
     parser.add_argument("--stages", default="", help="only these: unit,...")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
-    parser.add_argument("--own", action="store_true", help="of the unit programs, only those of the area itself")
+    parser.add_argument("--sanitized", action="store_true", help="unit programs with sanitizers, as in CI")
     parser.add_argument("--again", action="store_true", help="judge the survivors again")
     return parser.parse_args()
 
 
+def built(notice):
+    """A stage for which the mutant is built."""
+    def judged(tree, site):
+        with tree.mutant(site.mutation):
+            return notice(tree, site.mutation)
+    return judged
+
+
 def stages_of(area, tests, chosen):
-    """[(name, what notices a mutant)] in rising order of cost, and what says whether a stage executes a line."""
+    """[(name, what notices a mutant)] in rising order of cost, and what says whether a stage executes a site."""
     stages, executing = {"unit": tests.notice}, [tests.executes]
     plan = builds.Plan(guest.PROGRAMS) if set(chosen) - {"unit"} else None
     if set(chosen) & {"guest", "golden"}:
         guests = guest.Guest(plan, area.sources())
-        stages |= {"guest": guests.notice, "golden": guests.notice_golden}
+        stages |= {"guest": built(guests.notice), "golden": built(guests.notice_golden)}
         executing.append(guests.executes)
     if set(chosen) & {"traces", "viewers", "integration"}:
         hosts = host.Host(plan, area)
-        stages |= {"traces": hosts.notice_traces, "viewers": hosts.notice_viewers,
-                   "integration": hosts.notice_integration}
+        stages |= {"traces": built(hosts.notice_traces), "viewers": built(hosts.notice_viewers),
+                   "integration": built(hosts.notice_integration)}
     return [(name, stages[name]) for name in chosen], executing
 
 
 def campaign_of(name, options, trees):
     area = AREAS[name]
     chosen = [stage for stage in area.stages if not options.stages or stage in options.stages.split(",")]
-    tests = units.Units(name, area, trees, options.own)
+    other = set(filter(None, options.stages.split(","))) - set(area.stages)
+    if other:
+        raise SystemExit(f"error: {name} has no stage {', '.join(sorted(other))}; its stages: {', '.join(area.stages)}")
+    sites = campaign.all_sites(area.sources())
+    if not sites:
+        raise SystemExit(f"error: {name} has no place for a mutant: tests/mutate/areas.py names its files")
+    if any(site.mutation.switch for site in sites):
+        tests = units.SwitchedUnits(name, area, sites, options.jobs, options.sanitized)
+    else:
+        tests = units.BuiltUnits(area, trees)
     stages, executing = stages_of(area, tests, chosen)
-    sites = campaign.draw(tests.coverage.sources, options.count, options.seed,
-                          lambda file, line: any(executes(file, line) for executes in executing))
-    results = campaign.Campaign(name, options.seed, trees, stages).run(sites, options.again)
+    drawn = campaign.draw(sites, options.count, options.seed,
+                          lambda site: any(executes(site) for executes in executing))
+    results = campaign.Campaign(name, options.seed, trees, stages).run(drawn, options.again)
     print(campaign.summary(name, results), flush=True)
 
 
@@ -66,6 +83,7 @@ def main():
     elif options.area == "all":
         names = list(SAMPLED)
         options.count = -(-options.count // len(names))
+    lock = builds.locked()  # noqa: F841  held until the end
     trees = [builds.Tree(number) for number in range(options.jobs)]
     for name in names:
         campaign_of(name, options, trees)

@@ -31,7 +31,7 @@ std::uint32_t sum_until(const std::uint32_t* values, std::uint32_t count, bool s
         }
         sum += values[i];
     }
-    if (sum > 1000) {
+    if (sum > 1000 || count == 2) {
         sum = distance(count, sum);
     }
     if constexpr (sizeof(sum) > 4) {

@@ -1,52 +1,104 @@
 # SPDX-License-Identifier: MIT
-"""The first stage: the unit programs that execute the changed line."""
+"""The first stage: the unit programs of the area, as switched programs (switched.py) or, for assembler, built for each
+mutant."""
 import pathlib
+import time
 
+from mutate import switched
 from mutate.areas import matches
 from mutate.builds import BUILD, ROOT, Plan
 from mutate.campaign import Endless, failed_test
-from mutate.coverage import Coverage
 from mutate.processes import MEMORY_BYTES
 
-PROFILE = "FAST=1"
+FAST, SANITIZED = ("test-fast", "FAST=1"), ("test", "FAST=")  # the folders of two profiles, and make's option
+LIMIT_S = 3  # of processor time, beside the clean run's
+FILTER_CHARS = 100000  # Linux takes 131071 in one argument
+CLEAN_LIMIT_S = 600
 
 
-def unit_programs():
-    """One for each folder with tests, as in mk/tests.mk."""
+def plan_of(area, profile=FAST):
+    folder, option = profile
+    return Plan([f"{BUILD}/{folder}/{name}" for name in programs_of(area)], [option])
+
+
+def programs_of(area):
+    """One for each folder with tests, as in mk/tests.mk, of those that the area names."""
     tests = ROOT / "tests" / "unit"
     folders = {path.parent.relative_to(tests) for path in tests.rglob("*.cpp")}
-    return [f"{BUILD}/test-fast/{'-'.join(folder.parts)}" for folder in sorted(folders)]
+    names = ["-".join(folder.parts) for folder in sorted(folders)]
+    return [name for name in names if matches(name, area.own)]
 
 
-class Units:
-    def __init__(self, name, area, trees, own_alone):
-        programs = [program for program in unit_programs()
-                    if not own_alone or matches(pathlib.Path(program).name, area.own)]
-        self.plan = Plan(programs, [PROFILE])
-        self.coverage = Coverage(name + (".own" if own_alone else ""), area, self.plan, trees)
+def outcome(tree, program, tests, clean_s, env, memory=MEMORY_BYTES):
+    """The program and the test that fail, or None. clean_s: what these tests take without a mutant."""
+    only = ":".join(tests)
+    words = [program, "--gtest_fail_fast", *([f"--gtest_filter={only}"] if tests and len(only) < FILTER_CHARS else [])]
+    cpu_s = int(LIMIT_S + 5 * clean_s)
+    code, output = tree.run(words, 5 * cpu_s, env, memory, cpu_s)
+    found = f"{pathlib.Path(program).name} {failed_test(output)}"
+    if code is None:
+        raise Endless(found)
+    return found if code != 0 else None
 
-    def executes(self, file, line):
-        return line in self.coverage.lines.get(file, {})
 
-    def objects(self, program, mutation):
-        """Those to compile. What a header defines is in many objects, of which the linker takes the first."""
-        affected = self.plan.affected(program, mutation.file)
-        chosen = set()
-        for symbol in self.coverage.functions(program, mutation.file, mutation.line):
-            defining = [output for output in self.plan.defining(symbol) if output in affected]
-            if defining and not chosen.intersection(defining):
-                chosen.add(defining[0])
-        return chosen or self.coverage.counted(program) & affected or affected
+class SwitchedUnits:
+    """sanitized: with the programs of CI, which it has built; AddressSanitizer needs all addresses."""
 
-    def notice(self, tree, mutation):
-        """The program and the test that fail, or None."""
-        for program in self.coverage.lines.get(mutation.file, {}).get(mutation.line, ()):
-            mutant = tree.build(self.plan, program, self.objects(program, mutation))
-            limit_s = 10 + 5 * self.coverage.runs[program]
-            code, output = tree.run([mutant, "--gtest_fail_fast"], limit_s, memory=MEMORY_BYTES)
-            name = pathlib.Path(program).name
-            if code is None:
-                raise Endless(f"{name} {failed_test(output)}")
-            if code != 0:
-                return f"{name} {failed_test(output)}"
+    def __init__(self, name, area, sites, jobs, sanitized):
+        plan = plan_of(area, SANITIZED if sanitized else FAST)
+        self.switched = switched.Switched(plan, name + ("-sanitized" if sanitized else ""), sites, jobs)
+        self.memory = None if sanitized else MEMORY_BYTES
+        self.clean = {}  # (program, test) -> what fails of it without a mutant
+
+    def executes(self, site):
+        return self.switched.number[site.key] in self.switched.tests
+
+    def notice(self, tree, site):
+        number = self.switched.number[site.key]
+        for program, tests, seconds in self.switched.tests.get(number, ()):
+            path = str(self.switched.tree.path / self.switched.programs[program])
+            found = outcome(tree, path, tests, seconds, {"MUTANT": str(number)}, self.memory)
+            if found and self.fails_clean(tree, path, found.split()[1:], tests, seconds):
+                print(f"not used: {found} fails without a mutant, too", flush=True)
+            elif found:
+                return found
+        return None
+
+    def fails_clean(self, tree, program, named, tests, seconds):
+        """A test that has noticed a mutant is run once more by itself without one: what it found may be its own fault,
+        or that of the machine."""
+        only = [test for test in named if test in tests] or tests
+        key = program, *only
+        if key not in self.clean:
+            self.clean[key] = outcome(tree, program, only, seconds, {"MUTANT": "0"}, self.memory)
+        return self.clean[key]
+
+
+class BuiltUnits:
+    """Each instruction counts as executed by each program that has it."""
+
+    def __init__(self, area, trees):
+        self.plan = plan_of(area)
+        self.seconds = {}
+        for program in self.plan.links:
+            if self.plan.affected(program, *area.sources()):
+                self.seconds[program] = self.clean(trees[0], program)
+
+    def clean(self, tree, program):
+        begin = time.monotonic()
+        code, output = tree.run([str(ROOT / program), "--gtest_brief=1"], CLEAN_LIMIT_S)
+        if code != 0:
+            raise SystemExit(f"the clean run of {program} fails: {output}")
+        return time.monotonic() - begin
+
+    def executes(self, site):
+        return True
+
+    def notice(self, tree, site):
+        with tree.mutant(site.mutation):
+            for program in sorted(self.seconds, key=self.seconds.get):
+                mutant = tree.build(self.plan, program, self.plan.affected(program, site.mutation.file))
+                found = outcome(tree, mutant, (), self.seconds[program], {})
+                if found:
+                    return found
         return None

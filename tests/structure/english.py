@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """Plain technical English: refuses a list of words in comments, names, messages and documents; names better ones."""
+import bisect
+import itertools
 import re
 import sys
 
@@ -37,13 +39,14 @@ def words_of(line):
 
 
 def found_in(text):
-    """The refused words: line, word, what to write instead. A phrase may end on the next line."""
-    lines = [words_of(line) for line in text.splitlines()] + [""]
-    for number, (line, following) in enumerate(zip(lines, lines[1:]), 1):
-        for pattern, instead in PATTERNS:
-            for match in pattern.finditer(f"{line} {following}"):
-                if match.start() < len(line):
-                    yield number, match.group(), instead
+    """The refused words: line, word, what to write instead. A phrase may end on the next line, not after an empty one:
+    that is a second blank."""
+    lines = [words_of(line) for line in text.splitlines()]
+    begins = list(itertools.accumulate((len(line) + 1 for line in lines), initial=0))
+    joined = " ".join(lines)
+    for pattern, instead in PATTERNS:
+        for match in pattern.finditer(joined):
+            yield bisect.bisect_right(begins, match.start()), match.group(), instead
 
 
 def main():
@@ -53,7 +56,7 @@ def main():
             continue
         with open(name, encoding="utf-8") as file:
             text = file.read()
-        for number, word, instead in found_in(text):
+        for number, word, instead in sorted(found_in(text)):
             print(f"{name}:{number}: \"{word}\": write {instead}")
             faults += 1
     return 1 if faults else 0
