@@ -232,7 +232,6 @@ void server_timer_delete(std::size_t server, IrqOff off) {
 }
 
 void timer_interrupt(IrqOff off) {
-    this_processor().in_interrupt = true;
     trace_points::timer_wakeup_started();
     s_queue.in_batch = true;
     for (std::size_t count = 0; count < kTimerBatchMax && !s_queue.heap.empty(); ++count) {

@@ -68,7 +68,6 @@ void HardLevel::create(Task& task, IrqOff off) {
     Promise& promised = promise(task);
     promised = {};
     promised.demand = demand_of(task.model);
-    promised.latest_deadline_ns = promised.demand.deadline_ns;
     promised.next_deadline_ns = promised.demand.deadline_ns;
     promised.wcet = to_ticks({promised.demand.wcet_ns});
     if (std::holds_alternative<JobModel>(task.model)) {

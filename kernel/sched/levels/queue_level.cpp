@@ -75,7 +75,6 @@ void QueueLevel::unblock(Task& task, IrqOff off) {
 
 void QueueLevel::end(Task& task, IrqOff off) {
     leave_queue(task, off);
-    m_saved.drop_all(task);
 }
 
 void QueueLevel::move_to_end(Task& task, IrqOff off) {

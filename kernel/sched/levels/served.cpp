@@ -299,7 +299,6 @@ void ServedLevel::unblock(Task& task, IrqOff off) {
 
 void ServedLevel::end(Task& task, IrqOff off) {
     task_timer_delete(task.pid, TaskTimer::capacity, off);
-    m_saved.drop_all(task);
     leave(task, off);
     forfeit_if_polling(server(task));
     --server(task).tasks;

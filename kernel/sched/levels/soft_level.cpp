@@ -200,7 +200,6 @@ void SoftLevel::end(Task& task, IrqOff off) {
     task_timer_delete(task.pid, TaskTimer::job, off);
     task_timer_delete(task.pid, TaskTimer::capacity, off);
     m_host.queue().remove_if_there(task, off);
-    m_saved.drop_all(task);
     trace_points::server_removed(server(task).id);
     server(task) = {};
     m_host.reservations().retire(Reservations::slot_of_task(task.pid.value), off);

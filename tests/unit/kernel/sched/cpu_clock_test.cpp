@@ -95,8 +95,10 @@ TEST(CpuClock, RefusesAnAlarmWithoutASignal) {
                   note(lib::error_name(kernel::task_cpu_alarm(kernel::task_self(), ms(1), 0).error()));
                   note(lib::error_name(kernel::task_cpu_alarm(kernel::task_self(), ms(1), 32).error()));
                   note(lib::error_name(kernel::task_cpu_alarm({63}, ms(1), 1).error()));
+                  note_result(kernel::task_cpu_alarm(kernel::task_self(), ms(1), kernel::kSignalMin));
+                  note_result(kernel::task_cpu_alarm(kernel::task_self(), ms(1), kernel::kSignalMax));
               }),
-              "invalid argument | invalid argument | not found");
+              "invalid argument | invalid argument | not found | ok | ok");
 }
 
 } // namespace

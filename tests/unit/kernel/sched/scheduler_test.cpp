@@ -168,6 +168,52 @@ TEST(EdfSchedule, SleepStopsReleasesUntilTheNextActivation) {
               "A 0-1 | asleep | A 10-11 | released 2 completed 2 missed 0 violated 0");
 }
 
+TEST(EdfSchedule, BeginsANewGridWithEachActivation) {
+    static kernel::Pid pid;
+    EXPECT_EQ(hosted::run([] {
+                  pid = start(
+                      "A",
+                      [](void*) {
+                          work("A", 1);
+                          kernel::task_sleep();
+                          periodic<'A', 1>(nullptr);
+                      },
+                      hard(1, 3));
+                  at_time(10, [](void*) { must(kernel::task_activate(pid)); });
+                  pause_until(18);
+                  note_counts(pid);
+              }),
+              "A 0-1 | A 10-11 | A 13-14 | A 16-17 | released 4 completed 4 missed 0 violated 0");
+}
+
+TEST(EdfSchedule, ReleasesATaskThatSleptNoSoonerThanItsPeriodAllows) {
+    static kernel::Pid pid;
+    EXPECT_EQ(hosted::run([] {
+                  pid = start(
+                      "A",
+                      [](void*) {
+                          for (;;) {
+                              work("A", 1);
+                              kernel::task_sleep();
+                          }
+                      },
+                      hard(1, 8));
+                  at_time(3, [](void*) { must(kernel::task_activate(pid)); });
+                  pause_until(19);
+              }),
+              "A 0-1 | A 8-9");
+}
+
+TEST(EdfSchedule, SeesTheEndOfAJobsTimeWhileTheJobRuns) {
+    static kernel::Pid pid;
+    EXPECT_EQ(hosted::run([] {
+                  pid = start("A", periodic<'A', 4>, hard(2, 10));
+                  at_time(3, [](void*) { note_counts(pid); });
+                  pause_until(9);
+              }),
+              "A 0-3 | released 1 completed 0 missed 0 violated 1 | A 3-4");
+}
+
 TEST(EdfSchedule, DelayGivesTheProcessorAwayInsideAJob) {
     EXPECT_EQ(hosted::run([] {
                   start(
@@ -215,6 +261,53 @@ TEST(RoundRobinSchedule, BeginsEachJobWithAWholeSlice) {
                   pause_until(20);
               }),
               "A 0-3 | B 3-7 | A 7-10 | B 10-16");
+}
+
+TEST(RoundRobinSchedule, BeginsAWholeSliceAfterAWaitThatCameAtTheEndOfOne) {
+    EXPECT_EQ(hosted::run([] {
+                  start(
+                      "A",
+                      [](void*) {
+                          work("A", 2);
+                          kernel::task_delay(ms(1));
+                          work("A", 2);
+                      },
+                      kernel::NrtModel{.slice = ms(2)});
+                  start("B", once<'B', 6>, kernel::NrtModel{.slice = ms(2)});
+                  pause_until(20);
+              }),
+              "A 0-2 | B 2-4 | A 4-6 | B 6-10");
+}
+
+TEST(RoundRobinSchedule, CountsJobsAndRefusesAnActivationWhileOneIsToCome) {
+    static kernel::Pid pid;
+    EXPECT_EQ(hosted::run([] {
+                  pid = create("A", periodic<'A', 1>, kernel::NrtModel{});
+                  must(kernel::task_activate_at(pid, hosted::at(2)));
+                  note(must(kernel::task_info(pid)).state == kernel::TaskState::delayed ? "delayed" : "not delayed");
+                  note_result("again", kernel::task_activate(pid));
+                  pause_until(5);
+                  note_counts(pid);
+                  must(kernel::task_activate(pid));
+                  pause_until(8);
+                  note_counts(pid);
+              }),
+              "delayed | again: busy | A 2-3 | released 1 completed 1 missed 0 violated 0 | A 5-6 | "
+              "released 2 completed 2 missed 0 violated 0");
+}
+
+TEST(RoundRobinSchedule, RefusesATaskWithoutSliceOrWeight) {
+    EXPECT_EQ(hosted::run([] {
+                  const auto note_creation = [](const kernel::NrtModel& model) {
+                      const auto created =
+                          kernel::task_create({.name = "N", .body = once<'N', 1>, .argument = nullptr, .model = model});
+                      note(created.ok() ? "ok" : lib::error_name(created.error()));
+                  };
+                  note_creation({.slice = {}});
+                  note_creation({.weight = 0});
+                  note_creation({.slice = {1}, .weight = 1});
+              }),
+              "invalid argument | invalid argument | ok");
 }
 
 TEST(RoundRobinSchedule, LetsATaskThatIsAloneRunOn) {

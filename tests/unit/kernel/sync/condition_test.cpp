@@ -95,6 +95,20 @@ TEST(Condition, PrefersLevelsThenKeysThenArrivals) {
               "all woken | h1 1-2 | h2 2-3 | r1 3-4 | r2 4-5");
 }
 
+TEST(Condition, LetsTheMostUrgentOfAllWaitersRunAtOnce) {
+    EXPECT_EQ(hosted::run([] {
+                  init();
+                  start_waiter("far", hard(1, 100, 50));
+                  start_waiter("near", hard(1, 100, 20, 1));
+                  pause_until(2);
+                  must(cond_broadcast(s_change));
+                  note("said");
+                  must(cond_broadcast(s_change)); // finds no task
+                  note("again");
+              }),
+              "near 2-3 | far 3-4 | said | again");
+}
+
 TEST(Condition, FreesTheMutexWhileItWaitsAndHasItAgainAfterwards) {
     EXPECT_EQ(hosted::run([] {
                   init();
@@ -171,6 +185,27 @@ TEST(Condition, GivesUpAtTheLimitWithTheMutexLocked) {
                   pause_until(10);
               }),
               "first: timeout | owner: refused | second: ok | end@3");
+}
+
+TEST(Condition, KeepsTheMutexFromOthersIfItHasNoTimeToWait) {
+    EXPECT_EQ(hosted::run([] {
+                  init();
+                  must(mutex_lock(s_mutex));
+                  start(
+                      "H",
+                      [](void*) {
+                          must(mutex_lock(s_mutex));
+                          work("H", 1);
+                          must(mutex_unlock(s_mutex));
+                      },
+                      hard(1, 100, 20));
+                  pause_until(0);
+                  work("m", 2);
+                  note_result("main", cond_timedwait(s_change, s_mutex, {}));
+                  work("m", 1);
+                  must(mutex_unlock(s_mutex));
+              }),
+              "m 0-2 | main: timeout | m 2-3 | H 3-4");
 }
 
 TEST(Condition, LocksAgainHoweverLongThatTakesAfterALimit) {

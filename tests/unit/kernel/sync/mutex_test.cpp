@@ -9,6 +9,8 @@
 
 #include <gtest/gtest.h>
 
+#include <vector>
+
 namespace {
 
 using namespace hosted;
@@ -101,8 +103,9 @@ TEST(Mutex, GivesTheFreedMutexToWhoeverRunsFirst) {
                   start(
                       "A", [](void*) { critical<'a'>(2); }, hard(2, 100, 30, 2));
                   pause_until(30);
+                  note(std::to_string(s_one.contentions()) + " had to wait"); // B once, though it looked twice
               }),
-              "l 0-4 | a 4-6 | b 6-7");
+              "l 0-4 | a 4-6 | b 6-7 | 2 had to wait");
 }
 
 TEST(Mutex, LendsTheRemainingWaitersPlacesToTheNewOwnerAtOnce) {
@@ -152,34 +155,37 @@ TEST(Mutex, PassesOverAPlaceWhoseOwnerSleeps) {
 }
 
 TEST(Mutex, RefusesRelockForeignUnlockAndDeadlock) {
-    EXPECT_EQ(hosted::run([] {
-                  note_result("before init", mutex_lock(s_one));
-                  must(mutex_init(s_one, "one"));
-                  must(mutex_init(s_two, "two"));
-                  note_result("init again", mutex_init(s_one, "one"));
-                  note_result("unlock free", mutex_unlock(s_one));
-                  must(mutex_lock(s_one));
-                  note_result("relock", mutex_lock(s_one));
-                  note_result("retry", mutex_trylock(s_one));
-                  start(
-                      "H",
-                      [](void*) {
-                          must(mutex_lock(s_two));
-                          note_result("foreign unlock", mutex_unlock(s_one));
-                          note_result("try", mutex_trylock(s_one));
-                          must(mutex_lock(s_one));
-                          note("H has both");
-                          must(mutex_unlock(s_one));
-                          must(mutex_unlock(s_two));
-                      },
-                      hard(1, 100));
-                  pause_until(1);
-                  note_result("deadlock", mutex_lock(s_two));
-                  must(mutex_unlock(s_one));
-                  note_result("afterwards", mutex_trylock(s_two));
-              }),
-              "before init: invalid argument | init again: already exists | unlock free: refused | relock: refused | "
-              "retry: refused | foreign unlock: refused | try: busy | deadlock: refused | H has both | afterwards: ok");
+    EXPECT_EQ(
+        hosted::run([] {
+            note_result("before init", mutex_lock(s_one));
+            must(mutex_init(s_one, "one"));
+            must(mutex_init(s_two, "two"));
+            note_result("init again", mutex_init(s_one, "one"));
+            note_result("unlock free", mutex_unlock(s_one));
+            must(mutex_lock(s_one));
+            note_result("relock", mutex_lock(s_one));
+            note_result("retry", mutex_trylock(s_one));
+            start(
+                "H",
+                [](void*) {
+                    must(mutex_lock(s_two));
+                    note_result("foreign unlock", mutex_unlock(s_one));
+                    note_result("try", mutex_trylock(s_one));
+                    must(mutex_lock(s_one));
+                    note("H has both");
+                    must(mutex_unlock(s_one));
+                    must(mutex_unlock(s_two));
+                },
+                hard(1, 100));
+            pause_until(1);
+            note_result("deadlock", mutex_lock(s_two));
+            must(mutex_unlock(s_one));
+            note_result("afterwards", mutex_trylock(s_two));
+            note_result("mine", mutex_unlock(s_two));
+        }),
+        "before init: invalid argument | init again: already exists | unlock free: refused | relock: refused | "
+        "retry: refused | foreign unlock: refused | try: busy | deadlock: refused | H has both | afterwards: ok | "
+        "mine: ok");
 }
 
 TEST(Mutex, IsUnlockedWhenItsOwnerIsKilled) {
@@ -218,6 +224,18 @@ TEST(Mutex, ForgetsAWaiterThatIsKilled) {
                   note_result("free", mutex_trylock(s_one));
               }),
               "l 0-2 | M 2-4 | l 4-6 | free: ok");
+}
+
+TEST(Mutex, RunsOutOfNumbersAndSaysSo) {
+    EXPECT_EQ(hosted::run([] {
+                  static std::vector<kernel::Mutex> many(0x10000);
+                  for (std::size_t i = 0; i < 0xFFFF; ++i) {
+                      must(mutex_init(many[i], "m"));
+                  }
+                  note_result("last", mutex_init(many[0xFFFF], "m"));
+                  note_result("lock", mutex_lock(many[0xFFFF]));
+              }),
+              "last: no space | lock: invalid argument");
 }
 
 } // namespace

@@ -125,6 +125,31 @@ TEST(MutexWait, TakesBackThePlaceThatItLentAlongAChain) {
               "l 0-1 | m 1-2 | l 2-5 | H: timeout | H 5-6 | N 6-8 | l 8-12 | m 12-13");
 }
 
+TEST(MutexWait, IsOverAtTheLimitThoughTheOwnerSleeps) {
+    EXPECT_EQ(hosted::run([] {
+                  must(mutex_init(s_one, "one"));
+                  start(
+                      "L",
+                      [](void*) {
+                          must(mutex_lock(s_one));
+                          work("l", 1);
+                          kernel::task_delay(ms(9));
+                          work("l", 1);
+                          must(mutex_unlock(s_one));
+                      },
+                      hard(2, 100, 90));
+                  start(
+                      "H",
+                      [](void*) {
+                          note_result("H", mutex_timedlock(s_one, ms(2)));
+                          work("H", 1);
+                      },
+                      hard(1, 100, 20, 1));
+                  pause_until(30);
+              }),
+              "l 0-1 | H: timeout | H 3-4 | l 10-11");
+}
+
 TEST(MutexWait, IsOverAtTheLimitEvenIfTheMutexIsFreeByThen) {
     // L, in K's place, frees one at 3 and two at 5; H's limit for one is at 4, but H does not run before K has.
     EXPECT_EQ(hosted::run([] {
@@ -242,6 +267,26 @@ TEST(MutexWait, HandsTheMutexOfATaskThatEndsToItsWaiter) {
                   note_result("main", mutex_lock(s_one));
               }),
               "l 0-2 | abandoned | h 2-3 | main: ok");
+}
+
+TEST(MutexWait, IsNotOvertakenWhereTheUnlockHandsOver) {
+    EXPECT_EQ(hosted::run([] {
+                  must(mutex_init(s_one, {.protocol = MutexProtocol::none, .name = "one"}));
+                  must(mutex_lock(s_one));
+                  start(
+                      "W",
+                      [](void*) {
+                          must(mutex_lock(s_one));
+                          note("W");
+                          must(mutex_unlock(s_one));
+                      },
+                      kernel::NrtModel{});
+                  pause_until(1);
+                  must(mutex_unlock(s_one)); // W is after main in the queue of its level
+                  note_result("overtake", kernel::mutex_trylock(s_one));
+                  pause_until(2);
+              }),
+              "overtake: busy | W");
 }
 
 TEST(MutexWait, FreesEveryMutexOfAnOwnerInTheMiddleOfAChain) {

@@ -49,6 +49,7 @@ TEST(Port, RefusesWrongUse) {
     EXPECT_EQ(hosted::run([] {
                   int value = 7;
                   note_result("send before init", kernel::port_send(s_port, out(value)));
+                  note_result("nothing before init", kernel::port_trysend(s_port, out(value).first(0)));
                   note_result("no size", port_init(s_port, "port", s_storage, 0));
                   note_result("no room", port_init(s_port, "port", std::span(s_storage).first(3), sizeof(int)));
                   init();
@@ -60,7 +61,8 @@ TEST(Port, RefusesWrongUse) {
                   note_result("short try in", kernel::port_tryreceive(s_port, in(value).first(3)));
                   note(std::to_string(s_port.size()) + std::to_string(value));
               }),
-              "send before init: invalid argument | no size: invalid argument | no room: invalid argument | 2 | "
+              "send before init: invalid argument | nothing before init: invalid argument | no size: invalid argument "
+              "| no room: invalid argument | 2 | "
               "again: already exists | short: invalid argument | short try: invalid argument | "
               "short in: invalid argument | short try in: invalid argument | 07");
 }
@@ -82,6 +84,19 @@ TEST(Port, KeepsMessagesInOrderAndSaysWhenItIsFullOrEmpty) {
                   note_result("empty, no time", kernel::port_timedreceive(s_port, in(value), {}));
               }),
               "empty: busy | full: busy | full, no time: busy | 1 | 2 | empty, no time: busy");
+}
+
+TEST(Port, MayHaveRoomForOneMessage) {
+    EXPECT_EQ(hosted::run([] {
+                  must(port_init(s_port, "port", std::span(s_storage).first(sizeof(int)), sizeof(int)));
+                  int value = 4;
+                  for (int i = 0; i < 2; ++i) {
+                      note_result("sent", kernel::port_trysend(s_port, out(value)));
+                  }
+                  must(kernel::port_receive(s_port, in(value)));
+                  note(std::to_string(value));
+              }),
+              "sent: ok | sent: busy | 4");
 }
 
 TEST(Port, GivesMessagesToTheMostUrgentReceiverFirst) {

@@ -7,6 +7,8 @@
 
 #include <gtest/gtest.h>
 
+#include <vector>
+
 namespace {
 
 using namespace hosted;
@@ -21,6 +23,8 @@ constinit kernel::Semaphore s_units;
 TEST(Semaphore, CountsUnits) {
     EXPECT_EQ(hosted::run([] {
                   note_result("before init", sem_wait(s_units));
+                  note_result("try", sem_trywait(s_units));
+                  note_result("post", sem_post(s_units));
                   must(sem_init(s_units, "units", 2));
                   note_result("init again", sem_init(s_units, "units", 2));
                   note_result("first", sem_trywait(s_units));
@@ -29,7 +33,8 @@ TEST(Semaphore, CountsUnits) {
                   must(sem_post(s_units));
                   note_result("posted", sem_trywait(s_units));
               }),
-              "before init: invalid argument | init again: already exists | first: ok | second: ok | third: busy | "
+              "before init: invalid argument | try: invalid argument | post: invalid argument | init again: already "
+              "exists | first: ok | second: ok | third: busy | "
               "posted: ok");
 }
 
@@ -200,6 +205,19 @@ TEST(Semaphore, ForgetsTheLimitOfAWaiterThatGotItsUnit) {
                   must(sem_post(s_units));
               }),
               "first: ok | second: ok | now@8");
+}
+
+TEST(Semaphore, RunsOutOfNumbersAndSaysSo) {
+    EXPECT_EQ(hosted::run([] {
+                  static std::vector<kernel::Semaphore> many(0x10000);
+                  for (std::size_t i = 0; i < 0xFFFF; ++i) {
+                      must(sem_init(many[i], "s", 1));
+                  }
+                  note(std::to_string(many[0].id()) + ".." + std::to_string(many[0xFFFE].id()));
+                  note_result("last", sem_init(many[0xFFFF], "s", 1));
+                  note_result("wait", sem_wait(many[0xFFFF]));
+              }),
+              "1..65535 | last: no space | wait: invalid argument");
 }
 
 } // namespace

@@ -322,23 +322,29 @@ TEST(Exception, AHandlerMayEndTheJob) {
 }
 
 TEST(Exception, RefusesReactionsThatDoNotExist) {
-    EXPECT_EQ(hosted::run([] {
-                  const auto result = [](const Reactions& reactions) {
-                      const auto set = kernel::task_set_reactions(kernel::task_self(), reactions);
-                      note(set.ok() ? "ok" : lib::error_name(set.error()));
-                  };
-                  result({.fault = Reaction::handler});
-                  result({.fault = Reaction::count});
-                  result({.wcet = static_cast<Reaction>(5)});
-                  result({.fault = Reaction::kill});
-                  note(lib::error_name(kernel::task_set_reactions({63}, {}).error()));
-                  note(lib::error_name(kernel::task_create({.name = "t",
-                                                            .body = once<'A', 1>,
-                                                            .model = kernel::NrtModel{},
-                                                            .reactions = {.fault = Reaction::handler}})
-                                           .error()));
-              }),
-              "invalid argument | invalid argument | invalid argument | ok | not found | invalid argument");
+    EXPECT_EQ(
+        hosted::run([] {
+            const auto result = [](const Reactions& reactions) {
+                const auto set = kernel::task_set_reactions(kernel::task_self(), reactions);
+                note(set.ok() ? "ok" : lib::error_name(set.error()));
+            };
+            result({.fault = Reaction::handler});
+            result({.fault = Reaction::count});
+            result({.wcet = static_cast<Reaction>(5)});
+            result({.deadline_miss = static_cast<Reaction>(5)});
+            result({.activation = static_cast<Reaction>(5)});
+            result({.fault = Reaction::kill});
+            result({.fault = Reaction::abort});
+            result({.deadline_miss = Reaction::panic, .wcet = Reaction::panic, .activation = Reaction::panic});
+            note(lib::error_name(kernel::task_set_reactions({63}, {}).error()));
+            note(lib::error_name(kernel::task_create({.name = "t",
+                                                      .body = once<'A', 1>,
+                                                      .model = kernel::NrtModel{},
+                                                      .reactions = {.fault = Reaction::handler}})
+                                     .error()));
+        }),
+        "invalid argument | invalid argument | invalid argument | invalid argument | invalid argument | ok | ok | ok | "
+        "not found | invalid argument");
 }
 
 TEST(Exception, AnOverloadOfTwentyPerCentIsCutToWhatWasPromised) {

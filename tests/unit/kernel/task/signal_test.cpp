@@ -168,6 +168,25 @@ TEST(Signal, WaitsUntilItIsUnmaskedAndHandled) {
               "80 | signal 6@0 | masked | signal 4@0 | 16 | 0");
 }
 
+TEST(Signal, TheMaskIsWhatWasSetLastAndNumberZeroIsNone) {
+    EXPECT_EQ(hosted::run([] {
+                  note(std::to_string(signal_mask(~kernel::SignalSet{0})));
+                  note(std::to_string(signal_mask(signal_bit(31) | signal_bit(1))));
+                  note(std::to_string(signal_mask(0)));
+                  note(std::to_string(signal_mask(0)));
+              }),
+              "0 | 4294967294 | 2147483650 | 0");
+}
+
+TEST(Signal, AHandlerRunsWithInterruptsOn) {
+    EXPECT_EQ(hosted::run([] {
+                  must(signal_handler_set(
+                      8, [](std::uint8_t, void*) { note(arch::interrupts_disabled() ? "off" : "on"); }, nullptr));
+                  must(signal_raise(task_self(), 8));
+              }),
+              "on");
+}
+
 TEST(Signal, AHandlerMayMaskItself) {
     EXPECT_EQ(hosted::run([] {
                   s_first = task_self();
@@ -300,6 +319,40 @@ TEST(Signal, ATimedWaitThatASignalEndedWakesNoLaterWait) {
                   pause_until(20);
               }),
               "got 2@3 | got 3@10");
+}
+
+TEST(Signal, RaisedTwiceEndsOneWait) {
+    EXPECT_EQ(hosted::run([] {
+                  s_first = start(
+                      "A",
+                      [](void*) {
+                          note_result(signal_wait(signal_bit(2)));
+                          note_result(signal_timedwait(signal_bit(2), ms(2)));
+                      },
+                      hard(9, 40));
+                  at_time(3, [](void*) {
+                      must(signal_raise(s_first, 2));
+                      must(signal_raise(s_first, 2));
+                  });
+                  pause_until(20);
+              }),
+              "got 2@3 | timeout@5");
+}
+
+TEST(Signal, ThatComesAfterATimedWaitIsPendingAndNoMore) {
+    EXPECT_EQ(hosted::run([] {
+                  s_first = start(
+                      "A",
+                      [](void*) {
+                          note_result(signal_timedwait(signal_bit(2), ms(3)));
+                          work("A", 3);
+                          note_result(signal_wait(signal_bit(2)));
+                      },
+                      hard(9, 40));
+                  raise_at<2>(5);
+                  pause_until(20);
+              }),
+              "timeout@3 | A 3-6 | got 2@6");
 }
 
 TEST(Signal, RefusesWhatIsNoSignal) {

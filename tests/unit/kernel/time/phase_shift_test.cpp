@@ -87,6 +87,24 @@ TEST(PhaseShift, DelaysPeriodicEventsAndNoOthers) {
     EXPECT_EQ(run_shifted("", kernel::to_ticks(lib::milliseconds(2)), scenario), "p@2 | o@5 | p@12");
 }
 
+TEST(PhaseShift, ReplacesTheShiftsOfBeforeAndTakesTheFirstOfAName) {
+    const auto scenario = [] {
+        {
+            static const std::string s_former = "C:1," + shift_ms("B", 5) + "," + shift_ms("A", 7);
+            static const std::string s_tasks = shift_ms("B", 2) + "," + shift_ms("B", 4);
+            const arch::IrqGuard guard;
+            kernel::set_phase_shifts(s_former, kernel::to_ticks(lib::milliseconds(4)), guard);
+            kernel::set_phase_shifts(s_tasks, {}, guard);
+        }
+        start("A", periodic<'A', 1>, hard(1, 10));
+        start("B", periodic<'B', 1>, hard(1, 10));
+        must(kernel::kern_event_post_periodic(
+            at(1), lib::milliseconds(20), [](void*) { stamp("event"); }, nullptr));
+        pause_until(9);
+    };
+    EXPECT_EQ(hosted::run(scenario), "A 0-1 | event@1 | B 2-3");
+}
+
 TEST(PhaseShift, NamesAShiftThatNoActivationUsed) {
     const std::string noted = run_shifted(shift_ms("A", 1) + "," + shift_ms("C", 1), {}, [] {
         const kernel::Pid a = must(
@@ -96,6 +114,7 @@ TEST(PhaseShift, NamesAShiftThatNoActivationUsed) {
         note(std::string(kernel::unused_phase_shift()));
     });
     EXPECT_EQ(noted, "A 0-1 | C");
+    EXPECT_EQ(run_shifted(shift_ms("C", 1) + ",A:0", {}, [] { note(std::string(kernel::unused_phase_shift())); }), "C");
     EXPECT_EQ(kernel::unused_phase_shift(), "");
 }
 

@@ -179,6 +179,68 @@ TEST(ProcessorClock, WhatWasRemovedStaysRemovedOverAnotherStart) {
     EXPECT_EQ(processor.clock.read(processor.now, false).value, 11'010U);
 }
 
+TEST(ProcessorClock, TakesOffWhatRecordsCostAndKeepsTheRestOfATick) {
+    ProcessorClock clock;
+    clock.start({.record_x256 = 640}, {10'000}, 100); // two and a half ticks each, from the next record on
+    clock.settle(110);
+    EXPECT_EQ(clock.removed().value, 25U);
+    clock.settle(111);
+    EXPECT_EQ(clock.removed().value, 27U);
+    clock.settle(112);
+    EXPECT_EQ(clock.removed().value, 30U);
+}
+
+TEST(ProcessorClock, TakesOffWithAnEarlyInterruptWhatTheLastOneTook) {
+    FakeProcessor processor;
+    processor.now = {10'000};
+    processor.clock.start({.record_x256 = 256}, processor.now);
+    processor.arm({20'000});
+    const auto early = [&](std::uint64_t takes) {
+        const lib::Ticks entered = processor.now;
+        processor.clock.early(processor, entered, [&] {
+            processor.now.value += takes;
+            return processor.now;
+        });
+        return processor.clock.removed().value;
+    };
+    EXPECT_EQ(early(252), 0U);
+    EXPECT_EQ(early(300), 252U);
+    EXPECT_EQ(early(1), 552U);
+}
+
+// Setting the timer takes time.
+struct SlowProcessor : FakeProcessor {
+    void arm_again() {
+        FakeProcessor::arm_again();
+        now.value += 30;
+    }
+};
+
+TEST(ProcessorClock, BeginsTheNextStepWhereTheLastOneShouldHaveEnded) {
+    SlowProcessor processor;
+    processor.now = {10'000};
+    processor.arm({50'000});
+    processor.clock.start({.step = {10}}, processor.now);
+    processor.now = {10'100};
+    EXPECT_EQ(processor.clock.step(processor, [] {}), Outcome::compensated);
+    EXPECT_EQ(processor.clock.removed().value, 90U);
+    processor.now = {10'200};
+    EXPECT_EQ(processor.clock.step(processor, [] {}), Outcome::compensated);
+    EXPECT_EQ(processor.clock.removed().value, 180U) << "the clock is at 10 020 after two steps";
+}
+
+TEST(ProcessorClock, BeginsANewIntervalWhereCodeRanThatIsNotTraced) {
+    FakeProcessor processor;
+    processor.now = {10'000};
+    processor.arm({50'000});
+    processor.clock.start({.step = {10}}, processor.now);
+    processor.now = {10'500};
+    processor.clock.untraced(processor.now);
+    processor.now = {10'600};
+    EXPECT_EQ(processor.clock.step(processor, [] {}), Outcome::compensated);
+    EXPECT_EQ(processor.clock.removed().value, 90U);
+}
+
 // Three processors by turns, each with its own counter, timer, parameters and load: each keeps its promises (Load,
 // FakeProcessor), and comes out as if it had been alone.
 TEST(ProcessorClocks, DoNotDisturbEachOther) {

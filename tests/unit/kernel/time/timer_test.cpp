@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Timer events in virtual time.
 #include "kernel/config.hpp"
+#include "kernel/run/runlevel.hpp"
 #include "kernel/task/task.hpp"
 #include "kernel/time/clock.hpp"
 #include "kernel/time/timer.hpp"
@@ -100,6 +101,35 @@ TEST(Timer, DoesNotTakeAReusedSlotForTheOldEvent) {
               "same slot | old id: not found | fresh@2");
 }
 
+TEST(Timer, GivesTheLowestSlotThatIsFree) {
+    EXPECT_EQ(hosted::run([] {
+                  const auto first = must(kern_event_post(at(1), &say, word("1")));
+                  const auto second = must(kern_event_post(at(2), &say, word("2")));
+                  const auto third = must(kern_event_post(at(3), &say, word("3")));
+                  must(kern_event_delete(second));
+                  const auto again = must(kern_event_post(at(2), &say, word("again")));
+                  note(std::to_string(first.index) + " " + std::to_string(second.index) + " " +
+                       std::to_string(third.index) + " " + std::to_string(again.index));
+                  pause_until(5);
+              }),
+              "0 1 2 1 | 1@1 | again@2 | 3@3");
+}
+
+TEST(Timer, InterruptsOnlyForEventsThatArePosted) {
+    static int interrupts;
+    EXPECT_EQ(hosted::run([] {
+                  before_each_interrupt([] { ++interrupts; });
+                  const auto first = must(kern_event_post(at(1), &say, word("never")));
+                  const auto later = must(kern_event_post(at(4), &say, word("never")));
+                  must(kern_event_post(at(3), &say, word("b")));
+                  must(kern_event_delete(later));
+                  must(kern_event_delete(first));
+                  pause_until(6);
+                  note(std::to_string(interrupts)); // that of b, and this task's own
+              }),
+              "b@3 | 2");
+}
+
 TEST(Timer, RefusesBadPeriodsAndTheEventAfterTheLast) {
     EXPECT_EQ(hosted::run([] {
                   const auto too_short =
@@ -151,6 +181,16 @@ TEST(Timer, AFloodOfTenThousandAtOneTickIsServedInBatches) {
                   stamp("now");
               }),
               "10000 in batches of " + std::to_string(kernel::kTimerBatchMax) + " | now@2");
+}
+
+TEST(Timer, AnEventThatTheEndOfTheRunDroppedIsNoneAfterwards) {
+    static kernel::TimerId left;
+    EXPECT_EQ(hosted::run_to_the_end([] {
+                  left = must(kern_event_post(at(100), &say, word("never")));
+                  must(kernel::sys_atrunlevel([](void*) { note_result("left", kern_event_delete(left)); }, nullptr,
+                                              kernel::RunLevel::after_exit));
+              }),
+              "left: not found | end | 0");
 }
 
 TEST(Timer, RefusesPeriodsThatLeaveNoTime) {

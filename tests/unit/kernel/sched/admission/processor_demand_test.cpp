@@ -97,6 +97,23 @@ TEST(ProcessorDemand, DecidesByDensityWhereTheBusyPeriodIsTooLong) {
     EXPECT_TRUE(edf_feasible(std::vector<Demand>{{1, kA, kA}, {1, kB, kB - 1}}));
 }
 
+TEST(ProcessorDemand, JumpsOverWhatADemandProves) {
+    // The density is above one, so the exact test alone accepts. The busy period has 500 deadlines: one step for each
+    // would be too many.
+    const std::vector<Demand> tasks{{4, 10, 9}, {3'000, 10'000, 5'200}};
+    kernel::Steps steps{40};
+    EXPECT_TRUE(kernel::edf_feasible(tasks, {}, steps));
+    EXPECT_GT(kernel::density_rounded_up(tasks, {}), kernel::kDensityOne);
+}
+
+TEST(Steps, AreAsManyAsWereGiven) {
+    kernel::Steps steps{2};
+    EXPECT_TRUE(steps.take());
+    EXPECT_TRUE(steps.take());
+    EXPECT_FALSE(steps.take());
+    EXPECT_FALSE(steps.take());
+}
+
 TEST(ProcessorDemand, SurvivesTheLargestTimes) {
     constexpr std::uint64_t kMax = ~std::uint64_t{0};
     EXPECT_TRUE(edf_feasible(std::vector<Demand>{{1, kMax, kMax - 1}}));

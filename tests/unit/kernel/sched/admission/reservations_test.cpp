@@ -53,6 +53,7 @@ bool admitted(const std::vector<Wish>& wishes) {
 
 std::vector<Wish> all(Claim claim, const std::vector<Demand>& demands) {
     std::vector<Wish> wishes;
+    wishes.reserve(demands.size());
     for (const Demand& demand : demands) {
         wishes.push_back({claim, demand});
     }
@@ -83,6 +84,20 @@ TEST(HyperbolicBound, DecidesAtExactlyTwo) {
     // (1 + 1/2) * (1 + 1/3) = 2. One unit more is not decided by this bound.
     EXPECT_EQ(kernel::hyperbolic_bound(std::vector{implicit(1, 2), implicit(1, 3)}), Verdict::fits);
     EXPECT_EQ(kernel::hyperbolic_bound(std::vector{implicit(500'001, 1'000'000), implicit(1, 3)}), Verdict::unknown);
+}
+
+TEST(HyperbolicBound, DecidesNothingAboutAProductThatIsTooLarge) {
+    // The product of the periods has 127 bits, that of the factors 128.
+    constexpr std::uint64_t kHalf = std::uint64_t{1} << 63;
+    EXPECT_EQ(kernel::hyperbolic_bound(std::vector{implicit(2, kHalf - 1), implicit(2, kHalf + 1)}), Verdict::unknown);
+}
+
+TEST(HyperbolicBound, KeepsTheProductInLowestTerms) {
+    // Without the common factor 2^60 of the first two the third would not fit 127 bits.
+    constexpr std::uint64_t kPeriod = std::uint64_t{1} << 60;
+    EXPECT_EQ(
+        kernel::hyperbolic_bound(std::vector{implicit(1, kPeriod - 1), implicit(1, kPeriod), implicit(1, kPeriod - 3)}),
+        Verdict::fits);
 }
 
 TEST(Bandwidth, IsThePublishedUnitRoundedUp) {
@@ -141,6 +156,22 @@ TEST(Reservations, SeeTheSecondBudgetOfADeferrableServer) {
     EXPECT_FALSE(admitted({{Claim::fixed, deferrable(2, 5)}, {Claim::deadline, below}}));
 }
 
+TEST(Reservations, SeeTheSecondBudgetAmongEquals) {
+    const Wish server{Claim::fixed, deferrable(2, 5)};
+    const Wish task{Claim::fixed, implicit(2, 5)};
+    EXPECT_FALSE(admitted({server, task}));
+    EXPECT_FALSE(admitted({task, server}));
+    EXPECT_TRUE(admitted({task, task}));
+}
+
+TEST(Reservations, HaveAPlaceForEachTaskBesideEachServer) {
+    Reservations reservations;
+    reservations.set(Reservations::slot_of_task(kernel::kTasksMax - 1), Claim::deadline, implicit(1, 2), boot());
+    reservations.set(Reservations::slot_of_server(1), Claim::fixed, implicit(1, 4), boot());
+    EXPECT_EQ(reservations.bandwidth(kernel::kTasksMax - 1), 0x8000'0000U);
+    EXPECT_EQ(reservations.bandwidth(kernel::kTasksMax + 1), 0x4000'0000U);
+}
+
 TEST(Reservations, ChangeNothingByARefusal) {
     Reservations reservations;
     reservations.set(0, Claim::deadline, implicit(1, 2), boot());
@@ -161,6 +192,31 @@ TEST(Reservations, KeepWhatEndedUntilAnIdleInstant) {
     reservations.work_left(boot());
     EXPECT_TRUE(reservations.admits(Claim::deadline, {5, 100, 5}));
     EXPECT_EQ(reservations.load(), 0U);
+}
+
+TEST(Reservations, KeepEachOfSeveralThatEnded) {
+    Reservations reservations;
+    reservations.set(0, Claim::deadline, implicit(1, 2), boot());
+    reservations.set(1, Claim::deadline, implicit(1, 4), boot());
+    reservations.work_came();
+    reservations.retire(0, boot());
+    reservations.retire(1, boot());
+    EXPECT_EQ(reservations.load(), 0x8000'0000U + 0x4000'0000U);
+    EXPECT_TRUE(reservations.admits(Claim::deadline, implicit(1, 4)));
+    EXPECT_FALSE(reservations.admits(Claim::deadline, implicit(2, 4)));
+    reservations.work_left(boot());
+    EXPECT_EQ(reservations.load(), 0U);
+}
+
+TEST(Reservations, HaveTheWholeListAgainAfterAnIdleInstant) {
+    Reservations reservations;
+    for (std::size_t i = 0; i <= 2 * kernel::kTasksMax; ++i) {
+        reservations.set(0, Claim::deadline, implicit(1, 1'000'000), boot());
+        reservations.work_came();
+        reservations.retire(0, boot());
+        EXPECT_TRUE(reservations.admits(Claim::deadline, implicit(1, 1'000'000))) << i;
+        reservations.work_left(boot());
+    }
 }
 
 TEST(Reservations, FreeAtOnceWhatEndsWhileNothingIsReady) {
@@ -192,6 +248,27 @@ TEST(Reservations, LoadIsNoLessThanWhatReclaimingMayCountOn) {
     reservations.set(2, Claim::fixed, implicit(1, 8), boot()); // an eighth, and once more within the shortest deadline
     EXPECT_EQ(reservations.load(), 0x8000'0000U + 0x2000'0000U + 0x4000'0000U);
     EXPECT_EQ(reservations.bandwidth(1), 0x2000'0000U);
+}
+
+struct CountingWatcher final : kernel::LoadWatcher {
+    void load_changed(kernel::IrqOff /*off*/) override { ++changes; }
+
+    int changes = 0;
+};
+
+TEST(Reservations, ReportTheLoadOnlyIfItHasChanged) {
+    Reservations reservations;
+    CountingWatcher watcher;
+    reservations.watch(&watcher);
+    reservations.set(0, Claim::deadline, implicit(1, 4), boot());
+    EXPECT_EQ(watcher.changes, 1);
+    reservations.set(0, Claim::deadline, implicit(2, 8), boot()); // a quarter, as before
+    EXPECT_EQ(watcher.changes, 1);
+    reservations.retire(0, boot());
+    EXPECT_EQ(watcher.changes, 2);
+    reservations.watch(nullptr);
+    reservations.set(0, Claim::deadline, implicit(1, 4), boot());
+    EXPECT_EQ(watcher.changes, 2);
 }
 
 TEST(Reservations, CountBothBudgetsOfADeferrableServer) {

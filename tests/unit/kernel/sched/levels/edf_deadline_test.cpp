@@ -143,4 +143,58 @@ TEST(TaskSetDeadline, WaitsUntilTheTaskHasCaughtUp) {
               "A 0-11 | busy | A 11-12");
 }
 
+TEST(TaskSetDeadline, ALongerOneHoldsForAJobThatIsDueInThisMoment) {
+    EXPECT_EQ(hosted::run([] {
+                  s_first = start("A", periodic<'A', 6>, hard(4, 20, 5));
+                  change_first_at<10>(5);
+                  pause_until(19);
+                  note_misses(s_first);
+              }),
+              "A 0-6 | missed 0");
+}
+
+TEST(TaskSetDeadline, AMissWhoseInterruptIsPendingStaysAMiss) {
+    EXPECT_EQ(hosted::run([] {
+                  s_first = start(
+                      "A",
+                      [](void*) {
+                          work("A", 4);
+                          {
+                              const arch::IrqGuard guard; // deaf from 4 to 6
+                              arch::fake_cpu.time += 2'000'000;
+                              must(kernel::task_set_deadline(s_first, ms(10)));
+                          }
+                          kernel::task_endcycle();
+                      },
+                      hard(4, 20, 5));
+                  pause_until(19);
+                  note_misses(s_first);
+              }),
+              "A 0-4 | missed 1");
+}
+
+TEST(TaskSetDeadline, AnInactiveTaskLeavesItsShareWhenItsPeriodIsOver) {
+    // X, asleep since 5, could be released again at 100: what it gives up then is free, and not before.
+    EXPECT_EQ(hosted::run([] {
+                  s_first = start(
+                      "X",
+                      [](void*) {
+                          work("X", 5);
+                          kernel::task_sleep();
+                      },
+                      hard(5, 100, 5));
+                  const auto y = [] {
+                      return kernel::task_create(
+                          {.name = "Y", .body = periodic<'Y', 5>, .argument = nullptr, .model = hard(5, 100, 5)});
+                  };
+                  pause_until(99);
+                  must(kernel::task_set_deadline(s_first, ms(100)));
+                  note(y().ok() ? "too soon" : "refused");
+                  pause_until(100);
+                  must(kernel::task_set_deadline(s_first, ms(100)));
+                  note(y().ok() ? "admitted" : "still refused");
+              }),
+              "X 0-5 | refused | admitted");
+}
+
 } // namespace

@@ -79,6 +79,16 @@ TEST(RmSchedule, IsAdmittedByResponseTime) {
               "refused | ok | refused");
 }
 
+TEST(RmSchedule, IsNotAdmittedByDeadlineInstead) {
+    // 2/5 + 4/7: below each other's deadlines both fit, with B above A they do not.
+    EXPECT_EQ(hosted::run([] {
+                  create("A", periodic<'A', 2>, hard(2, 5));
+                  note_creation(fixed(4, 7));
+                  note_creation(hard(4, 7));
+              }),
+              "refused | ok");
+}
+
 TEST(RmSchedule, AChangedDeadlineIsAChangedPriority) {
     EXPECT_EQ(hosted::run([] {
                   s_first = start("A", periodic<'A', 2>, fixed(2, 20, 6));
@@ -163,6 +173,37 @@ TEST(SporadicTask, MissesADeadlineThatItsNextActivationComesWith) {
                   note_counts();
               }),
               "A 1-8 | a 8-9 | released 2 completed 2 missed 1 too early 0");
+}
+
+TEST(SporadicTask, MissesADeadlineWhileItsNextReleaseIsPutOff) {
+    EXPECT_EQ(hosted::run([] {
+                  s_first = create("A", periodic<'A', 4>, sporadic(1, 8, 3));
+                  activate_first_at(1);
+                  activate_first_at(2); // put off to 9
+                  at_time(5, [](void*) { note_counts(); });
+                  pause_until(8);
+              }),
+              "A 1-5 | released 1 completed 1 missed 1 too early 1");
+}
+
+TEST(SporadicTask, ForgetsAReleaseThatWaitsWhenItGoesToSleep) {
+    EXPECT_EQ(hosted::run([] {
+                  s_first = create(
+                      "A",
+                      [](void*) {
+                          for (;;) {
+                              work("A", 3);
+                              kernel::task_sleep();
+                          }
+                      },
+                      sporadic(3, 5));
+                  activate_first_at(1);
+                  activate_first_at(2);
+                  activate_first_at(12);
+                  pause_until(20);
+                  note_counts();
+              }),
+              "A 1-4 | A 12-15 | released 2 completed 2 missed 0 too early 1");
 }
 
 TEST(SporadicTask, SleepsThroughNothingThatWasPromisedToOthers) {

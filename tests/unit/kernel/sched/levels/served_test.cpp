@@ -322,6 +322,65 @@ TEST(AperiodicServer, IsAdmittedBesideAllOthersOrRefused) {
               "invalid argument | invalid argument | invalid argument | refused | refused | ok");
 }
 
+TEST(AperiodicServer, TakesItsShareFromWhatIsLeftForOthersUntilItIsRemoved) {
+    EXPECT_EQ(hosted::run([] {
+                  const auto note_task = [] {
+                      const auto created = kernel::task_create(
+                          {.name = "A", .body = periodic<'A', 5>, .argument = nullptr, .model = fixed(5, 10)});
+                      note(created.ok() ? "ok" : lib::error_name(created.error()));
+                  };
+                  make_server(ServerKind::polling, 6, 10);
+                  note_task();
+                  must(kernel::server_remove(s_server));
+                  note_task();
+              }),
+              "refused | ok");
+}
+
+void note_server(kernel::ServerId server) {
+    const kernel::ServerInfo info = must(kernel::server_info(server));
+    note("left " + std::to_string(info.budget.value / 1'000'000) + " exhausted " + std::to_string(info.exhausted) +
+         " tasks " + std::to_string(info.tasks));
+}
+
+TEST(AperiodicServer, SpendsItsOwnBudgetBesideOthers) {
+    EXPECT_EQ(hosted::run([] {
+                  at_begin([](void*) {
+                      make_server(ServerKind::deferrable, 1, 10);
+                      const kernel::ServerId first = s_server;
+                      make_server(ServerKind::deferrable, 3, 20);
+                      static kernel::ServerId both[2];
+                      both[0] = first;
+                      both[1] = s_server;
+                      s_lengths = {2};
+                      s_request = served("S", &requests);
+                      request_at(1);
+                      at_time(5, [](void*) {
+                          note_server(both[0]);
+                          note_server(both[1]);
+                      });
+                  });
+                  pause_until(9);
+              }),
+              "S 1-3 | left 1 exhausted 0 tasks 0 | left 1 exhausted 0 tasks 1");
+}
+
+TEST(DeferrableServer, IsNotChargedForATaskThatRunsWhenItIsReplenished) {
+    // H runs from 8 to 11; the request of 8 waits for it, and its budget is new at 10.
+    EXPECT_EQ(hosted::run([] {
+                  at_begin([](void*) {
+                      make_server(ServerKind::deferrable, 2, 10);
+                      hosted::start("H", periodic<'H', 3>, fixed(3, 8, 0, 8));
+                      s_lengths = {1};
+                      s_request = served("S", &requests);
+                      request_at(8);
+                      at_time(15, [](void*) { note_server(s_server); });
+                  });
+                  pause_until(15);
+              }),
+              "H 8-11 | S 11-12 | left 1 exhausted 0 tasks 1");
+}
+
 TEST(AperiodicServer, HasAPlaceInATableThatIsFull) {
     EXPECT_EQ(hosted::run([] {
                   for (std::size_t i = 0; i < kernel::kServersMax; ++i) {

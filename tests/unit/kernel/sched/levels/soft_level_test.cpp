@@ -202,6 +202,62 @@ TEST(CbsSchedule, APeriodicSoftTaskIsReleasedByTheKernel) {
               "S 0-1 | S 4-5 | S 8-9 | busy");
 }
 
+TEST(CbsSchedule, APeriodicSoftTaskKeepsReleasesThatFindItBusy) {
+    EXPECT_EQ(hosted::run([] {
+                  kernel::SoftModel model = soft(1, 4);
+                  model.periodic = true;
+                  s_first = start(
+                      "S",
+                      [](void*) {
+                          work("S", 6);
+                          kernel::task_endcycle();
+                          periodic<'s', 1>(nullptr);
+                      },
+                      model);
+                  pause_until(15);
+                  note_counts(s_first);
+              }),
+              "S 0-6 | s 6-7 | s 8-9 | s 12-13 | released 4 completed 4 skipped 0");
+}
+
+TEST(CbsSchedule, StartsAnewWhenTheOldBudgetIsJustTheBandwidth) {
+    // S has 1 of 2 left, due at 8. At 4 that is its share to the nanosecond: it starts anew and comes after H, due
+    // at 10.
+    const auto run = [](lib::Nanoseconds (*offset)()) {
+        static lib::Nanoseconds s_offset;
+        s_offset = offset();
+        return hosted::run([] {
+            s_first = start("S", periodic<'S', 1>, soft(2, 8));
+            must(kernel::kern_event_post(
+                {hosted::at(0).value + s_offset.value}, [](void*) { must(kernel::task_activate(s_first)); }, nullptr));
+            start("H", periodic<'H', 1>, hard(1, 20, 6, 4));
+            pause_until(7);
+        });
+    };
+    EXPECT_EQ(run([] { return ms(4); }), "S 0-1 | H 4-5 | S 5-6");
+    EXPECT_EQ(run([] { return lib::Nanoseconds{3'999'999}; }), "S 0-1 | S 3-4 | H 4-5");
+}
+
+TEST(CbsSchedule, PaysForWhatItUsedWhileInterruptsWereOff) {
+    // S uses 3 of its 2 before the interrupt comes: of the next budget, due at 16, 1 is left; then it comes after H.
+    EXPECT_EQ(hosted::run([] {
+                  start(
+                      "S",
+                      [](void*) {
+                          work("S", 1);
+                          {
+                              const arch::IrqGuard guard;
+                              arch::fake_cpu.time += 2'000'000;
+                          }
+                          work("S", 3);
+                      },
+                      soft(2, 8));
+                  start("H", periodic<'H', 2>, hard(2, 40, 20));
+                  pause_until(12);
+              }),
+              "S 0-1 | S 3-4 | H 4-6 | S 6-8");
+}
+
 TEST(SoftArrivals, AreSavedWhileTheTaskIsBusy) {
     EXPECT_EQ(hosted::run([] {
                   s_first = start("S", periodic<'S', 2>, soft(2, 10));
@@ -265,6 +321,24 @@ TEST(SoftArrivals, AreForgottenWhenTheTaskGoesToSleep) {
               "S 0-2 | S 5-7 | released 2 completed 2 skipped 0");
 }
 
+TEST(SoftArrivals, AreForgottenForLaterJobsToo) {
+    EXPECT_EQ(hosted::run([] {
+                  s_first = start(
+                      "S",
+                      [](void*) {
+                          work("S", 2);
+                          kernel::task_sleep(); // drops the activation of 1
+                          periodic<'s', 2>(nullptr);
+                      },
+                      soft(2, 10));
+                  activate_first_at(1);
+                  activate_first_at(5);
+                  pause_until(20);
+                  note_counts(s_first);
+              }),
+              "S 0-2 | s 5-7 | released 2 completed 2 skipped 0");
+}
+
 TEST(SoftAdmission, TakesTheWholeProcessorAndNotOneUnitMore) {
     EXPECT_EQ(hosted::run([] {
                   create("H", periodic<'H', 1>, hard(1, 2));
@@ -306,6 +380,34 @@ TEST(GrubSchedule, ReclaimsWhatAFinishedJobLeaves) {
                   pause_until(11);
               }),
               "B 0-1 | A 1-5 | W 5-6 | A 6-8");
+}
+
+TEST(GrubSchedule, ReclaimsWhatATaskLeavesThatGoesToSleep) {
+    EXPECT_EQ(hosted::run([] {
+                  start(
+                      "B",
+                      [](void*) {
+                          work("B", 1);
+                          kernel::task_sleep();
+                      },
+                      grub(2, 4));
+                  start("A", periodic<'A', 6>, grub(2, 8));
+                  start("W", periodic<'W', 1>, hard(1, 10, 0, 2));
+                  pause_until(11);
+              }),
+              "B 0-1 | A 1-5 | W 5-6 | A 6-8");
+}
+
+TEST(GrubSchedule, ReclaimsAlsoWhereTheWholeProcessorIsPromised) {
+    // Until A comes at 25, B pays two thirds: 16.67 of its 20. The rest lasts until 28.33, so B, due at 30, is not
+    // preempted by A, due at 55.
+    EXPECT_EQ(hosted::run([] {
+                  s_first = create("A", periodic<'A', 5>, grub(10, 30));
+                  start("B", once<'B', 28>, grub(20, 30));
+                  activate_first_at(25);
+                  pause_until(34);
+              }),
+              "B 0-28 | A 28-33");
 }
 
 TEST(GrubSchedule, WithoutReclaimingTheSameServerWaits) {
