@@ -96,7 +96,7 @@ TriggerState Control::trigger_state() const {
     }
     for (const Chunk& chunk : m_store.slots()) {
         const std::uint64_t word = chunk.exists ? read_shared(chunk.control.word) : 0;
-        if (word != 0 && (word & kTriggerFlags) != 0 && current(chunk.control)) {
+        if ((word & kTriggerFlags) != 0 && current(chunk.control)) {
             if ((word & TRACER_WORD_ARMED) != 0) {
                 return TriggerState::armed;
             }

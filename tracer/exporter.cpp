@@ -102,6 +102,9 @@ StepResult Exporter::step_alone() {
         if (!begun) {
             return StepResult::idle;
         }
+        if (m_work == Work::none) {
+            return StepResult::more; // the sink did not take it
+        }
     }
     if (m_work == Work::sealing) {
         seal_piece();

@@ -43,16 +43,24 @@ class FakeDisk final : public drivers::BlockDevice {
         m_failure = failure;
     }
 
+    // The index-th flush from now on fails, once.
+    void fail_flush(std::uint64_t index) {
+        m_flush_fault = index;
+        m_failure = Failure::once;
+    }
+
     void heal() {
         m_write_fault.reset();
         m_read_fault.reset();
+        m_flush_fault.reset();
     }
 
-    [[nodiscard]] bool fault_pending() const { return m_write_fault.has_value() || m_read_fault.has_value(); }
+    [[nodiscard]] bool fault_pending() const { return m_write_fault || m_read_fault || m_flush_fault; }
 
     void record_journal() {
         m_journal.clear();
         m_former.clear();
+        m_flushes.clear();
         m_recording = true;
     }
 
@@ -65,6 +73,9 @@ class FakeDisk final : public drivers::BlockDevice {
     }
 
     [[nodiscard]] const std::vector<SectorWrite>& journal() const { return m_journal; }
+
+    // For each flush, how many of the journal's writes were before it.
+    [[nodiscard]] const std::vector<std::size_t>& flushes() const { return m_flushes; }
 
     [[nodiscard]] std::vector<std::byte>& image() { return m_bytes; }
 
@@ -106,7 +117,13 @@ class FakeDisk final : public drivers::BlockDevice {
         return {};
     }
 
-    [[nodiscard]] lib::Result<void> flush() override { return {}; }
+    [[nodiscard]] lib::Result<void> flush() override {
+        if (strikes(m_flush_fault)) {
+            return lib::Error::io;
+        }
+        m_flushes.push_back(m_journal.size());
+        return {};
+    }
 
     static void apply(const SectorWrite& entry, std::vector<std::byte>& image) {
         std::memcpy(&image[entry.sector * drivers::kSectorBytes], entry.bytes.data(), drivers::kSectorBytes);
@@ -136,8 +153,10 @@ class FakeDisk final : public drivers::BlockDevice {
     std::vector<std::byte> m_bytes;
     std::vector<SectorWrite> m_journal;
     std::vector<SectorWrite> m_former; // the previous contents of each
+    std::vector<std::size_t> m_flushes;
     std::optional<std::uint64_t> m_write_fault;
     std::optional<std::uint64_t> m_read_fault;
+    std::optional<std::uint64_t> m_flush_fault;
     Failure m_failure = Failure::once;
     bool m_recording = false;
 };

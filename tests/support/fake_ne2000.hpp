@@ -80,6 +80,9 @@ class FakeNe2000 {
 
     void set_tally_counters(std::uint8_t alignment, std::uint8_t crc, std::uint8_t missed);
 
+    // A frame arrives that the card does not store, because it is damaged.
+    void raise_receive_error() { m_status |= drivers::ne2000::kIsrRXE; }
+
     // How often the driver completed the overflow routine.
     [[nodiscard]] int overflow_recoveries() const { return m_overflow_recoveries; }
 

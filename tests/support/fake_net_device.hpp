@@ -31,6 +31,7 @@ class FakeNetDevice final : public drivers::net::Device {
     std::optional<lib::Error> receive_error;
     drivers::net::MacAddress address = kMac;
     int polls = 0;
+    bool busy_sending = false;
 
     [[nodiscard]] drivers::net::MacAddress mac() const override { return address; }
 
@@ -63,7 +64,7 @@ class FakeNetDevice final : public drivers::net::Device {
 
     void poll() override { ++polls; }
 
-    [[nodiscard]] bool sending() const override { return false; }
+    [[nodiscard]] bool sending() const override { return busy_sending; }
 };
 
 // --- frames ---------------------------------------------------------------------------------------------------------

@@ -49,7 +49,6 @@ void Decoder::restart(std::uint64_t stream_bytes) {
 
 Decoder::Step Decoder::fail(Fault fault) {
     m_fault = fault;
-    m_count = 0;
     return Step::damaged;
 }
 
@@ -307,7 +306,7 @@ lib::Result<lib::Ticks> first_stamp(std::span<const std::byte> stream) {
     static_cast<void>(reader.take(2));
     const auto entries = reader.le<std::uint32_t>();
     static_cast<void>(reader.take(kHeaderBytes - reader.offset()));
-    if (reader.failed() || magic != kMagic || version != kVersion || !is_layout(layout) || entries > kMapEntriesMax) {
+    if (magic != kMagic || version != kVersion || !is_layout(layout) || entries > kMapEntriesMax) {
         return lib::Error::corrupt;
     }
     for (std::uint32_t i = 0; i < entries; ++i) {

@@ -18,11 +18,18 @@ class FakePeer final : public tracer::reliable::DatagramPeer {
         if (on_send) {
             on_send();
         }
+        if (!on_its_way) {
+            ++refusals;
+            return on_its_way;
+        }
         sent.emplace_back(datagram.begin(), datagram.end());
         return {};
     }
 
-    [[nodiscard]] lib::Result<void> poll() override { return {}; }
+    [[nodiscard]] lib::Result<void> poll() override {
+        ++polls;
+        return polled;
+    }
 
     [[nodiscard]] bool sending() const override { return false; }
 
@@ -34,12 +41,19 @@ class FakePeer final : public tracer::reliable::DatagramPeer {
         }
         const Bytes datagram = inbox.front();
         inbox.pop_front();
+        if (datagram.size() > out.size()) {
+            return lib::Error::no_space;
+        }
         std::ranges::copy(datagram, out.begin());
         return datagram.size();
     }
 
     std::vector<Bytes> sent;
     std::deque<Bytes> inbox;
+    lib::Result<void> on_its_way; // what send() returns
+    lib::Result<void> polled;     // likewise poll()
+    std::size_t refusals = 0;     // of send()
+    std::size_t polls = 0;
     lib::Nanoseconds time = lib::milliseconds(1);
     std::function<void()> on_send;
 };

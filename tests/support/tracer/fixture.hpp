@@ -17,6 +17,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -50,6 +51,7 @@ class TracerFixture {
         attempted_bytes = m_attempts_before * tracer::kRecordBytes; // a fixture within a fixture counts for itself
         set_gs(nullptr);
         current() = nullptr;
+        on_access() = nullptr;
     }
 
     TracerFixture(const TracerFixture&) = delete;
@@ -92,6 +94,13 @@ class TracerFixture {
     static tracer::Instance*& current() {
         static tracer::Instance* instance = nullptr;
         return instance;
+    }
+
+    // Called whenever a published call asks for the instance: what another context could do there. The calls access
+    // the lock in no other way.
+    static std::function<void()>& on_access() {
+        static std::function<void()> hook;
+        return hook;
     }
 
   private:

@@ -6,6 +6,9 @@ namespace tracer {
 
 Instance& instance() {
     ASSERT(tests::TracerFixture::current() != nullptr);
+    if (tests::TracerFixture::on_access()) {
+        tests::TracerFixture::on_access()();
+    }
     return *tests::TracerFixture::current();
 }
 

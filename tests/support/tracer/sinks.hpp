@@ -31,11 +31,14 @@ class FakeSink final : public tracer::ChunkSink {
     explicit FakeSink(int steps_per_chunk = 1)
         : m_steps_per_chunk(steps_per_chunk) {}
 
-    [[nodiscard]] std::string_view name() const override { return "fake"; }
+    [[nodiscard]] std::string_view name() const override { return called; }
 
     [[nodiscard]] lib::Result<void> submit(const tracer::ChunkImage& image) override {
         EXPECT_EQ(m_state, tracer::SinkState::idle);
         EXPECT_FALSE(end.has_value()) << "a chunk after the end";
+        if (!takes) {
+            return takes;
+        }
         m_image = &image;
         m_at_submit = bytes_of(image);
         m_steps_left = m_steps_per_chunk;
@@ -61,6 +64,9 @@ class FakeSink final : public tracer::ChunkSink {
     [[nodiscard]] lib::Result<void> finish(const tracer::ExportEnd& totals) override {
         EXPECT_EQ(m_state, tracer::SinkState::idle);
         EXPECT_FALSE(end.has_value());
+        if (!takes) {
+            return takes;
+        }
         end = totals;
         return {};
     }
@@ -69,6 +75,8 @@ class FakeSink final : public tracer::ChunkSink {
 
     [[nodiscard]] lib::Error last_error() const override { return lib::Error::io; }
 
+    std::string_view called = "fake";
+    lib::Result<void> takes; // what submit() and finish() return
     std::vector<Bytes> chunks;
     std::optional<tracer::ExportEnd> end;
     std::size_t fail_at_chunk = ~std::size_t{0};
@@ -90,6 +98,9 @@ class FakeNetwork final : public tracer::DatagramSender {
             busy_sends -= busy_sends > 0 ? 1 : 0;
             return lib::Error::busy;
         }
+        if (!sends) {
+            return sends;
+        }
         EXPECT_LE(datagram.size(), tracer::kPacketBytesMax);
         packets.emplace_back(datagram.begin(), datagram.end());
         return {};
@@ -99,6 +110,9 @@ class FakeNetwork final : public tracer::DatagramSender {
         ++polls;
         m_now = m_now + time_per_poll;
         polls_until_sent -= polls_until_sent > 0 ? 1 : 0;
+        if (!polled) {
+            return polled;
+        }
         if (unreachable_after_polls && !packets.empty() && polls > *unreachable_after_polls) {
             return lib::Error::unreachable;
         }
@@ -110,6 +124,8 @@ class FakeNetwork final : public tracer::DatagramSender {
     [[nodiscard]] lib::Nanoseconds now() override { return m_now; }
 
     std::vector<Bytes> packets;
+    lib::Result<void> sends;  // what send() returns, if it is not busy
+    lib::Result<void> polled; // likewise poll()
     std::uint32_t polls = 0;
     lib::Nanoseconds time_per_poll = lib::microseconds(1);
     int polls_until_sent = 0; // negative: forever
@@ -151,12 +167,19 @@ class FakeVolume final : public tracer::FileVolume {
     [[nodiscard]] lib::Result<void> append(std::span<const std::byte> bytes) override {
         EXPECT_TRUE(m_open.has_value());
         EXPECT_LE(bytes.size(), tracer::DiskSink::kStepBytes);
+        ++appends;
+        if (!appended) {
+            return appended;
+        }
         Bytes& file = files[*m_open];
         file.insert(file.end(), bytes.begin(), bytes.end());
         return {};
     }
 
     [[nodiscard]] lib::Result<void> close() override {
+        if (!closed) {
+            return closed;
+        }
         EXPECT_EQ(files[m_open.value()].size(), m_announced);
         m_open.reset();
         return {};
@@ -164,6 +187,9 @@ class FakeVolume final : public tracer::FileVolume {
 
     std::map<std::string, Bytes> files;
     std::size_t free_bytes = 1U << 20;
+    lib::Result<void> appended; // what append() returns
+    lib::Result<void> closed;   // likewise close()
+    std::size_t appends = 0;
 
   private:
     std::optional<std::string> m_open;

@@ -100,6 +100,20 @@ class Stepper {
         return stepper.m_counted;
     }
 
+    // Steps any function and runs `interrupter` before one of its instructions, the first being 0. Returns
+    // whether there is such an instruction.
+    template <typename Function>
+    static bool interrupt_call(Function* function, int instruction, std::function<void()> interrupter) {
+        Stepper stepper({});
+        stepper.m_counted_from = reinterpret_cast<std::uintptr_t>(function);
+        stepper.m_call_boundary = instruction;
+        stepper.m_call_interrupter = std::move(interrupter);
+        asm volatile("pushfq\n\torq $0x100, (%%rsp)\n\tpopfq" ::: "cc", "memory");
+        function();
+        asm volatile("pushfq\n\tandq $~0x100, (%%rsp)\n\tpopfq" ::: "cc", "memory");
+        return stepper.m_counted > instruction;
+    }
+
   private:
     int begin_level() {
         m_boundaries[m_level] = 0;
@@ -120,6 +134,11 @@ class Stepper {
         greg_t& rip = registers[REG_RIP];
         const auto address = static_cast<std::uintptr_t>(rip);
         count(address, registers[REG_RSP]);
+        if (m_counting && m_counted - 1 == m_call_boundary) {
+            m_call_interrupter();
+            registers[REG_EFL] &= ~kTrapFlag;
+            return;
+        }
         const auto begin = reinterpret_cast<std::uintptr_t>(&tracer_region_begin);
         const auto end = reinterpret_cast<std::uintptr_t>(&tracer_region_end);
         if (address < begin || address > end) {
@@ -164,6 +183,8 @@ class Stepper {
     greg_t m_counted_stack = 0;
     bool m_counting = false;
     int m_counted = 0;
+    int m_call_boundary = kNowhere;
+    std::function<void()> m_call_interrupter;
 };
 
 } // namespace tests

@@ -182,6 +182,22 @@ TEST_F(ChunkCompress, RefusesAndChangesNothing) {
     expect_balance();
 }
 
+TEST_F(ChunkCompress, LeavesAClosedChunkClosedWhenItRefuses) {
+    constexpr FTrace_flags kFree = FTRACE_CHUNK_FLAG_FREE | FTRACE_CHUNK_FLAG_STOP;
+    const int first = FTrace_chunk_create(160, 0, kFree);
+    const int second = FTrace_chunk_create(160, 0, kFree);
+    ASSERT_EQ(FTrace_chunk_link(first, second), 0);
+    ASSERT_EQ(FTrace_actual_chunk_select(first), 0);
+    ASSERT_EQ(FTrace_enable(), 0);
+    tracer::log<"ipoint">(1, 1);
+    ASSERT_TRUE(m_fixture.tracer().control.close_active().ok());
+    tracer::log<"ipoint">(1, 2);
+    ASSERT_EQ(FTrace_disable(), 0);
+    ASSERT_EQ(flags(first), FTRACE_CHUNK_FLAG_STOP | FTRACE_CHUNK_FLAG_FULL) << "closed";
+    expect_refused(FTrace_compress_chunk(first, FTRACE_CHUNK_FLAG_STOP), "number", "smaller");
+    EXPECT_EQ(flags(first), FTRACE_CHUNK_FLAG_STOP | FTRACE_CHUNK_FLAG_FULL);
+}
+
 TEST_F(ChunkCompress, RefusesForWantOfAGapAndChangesNothing) {
     const int number = recorded(1000, 1000, FTRACE_CHUNK_FLAG_STOP);
     // Fills the rest of the arena, down to gaps of one record.
@@ -213,6 +229,90 @@ TEST_F(ChunkCompress, UsesTheLayoutThatWasSet) {
     ASSERT_EQ(FTrace_set_compact_layout(FTRACE_LAYOUT_96), 0);
     const int number = recorded(500, 500, FTRACE_CHUNK_FLAG_STOP);
     expect_refused(FTrace_compress_chunk(number, 0), "number", "smaller");
+}
+
+// Takes the lock when a call has released it for the n-th time, until the call has waited so often.
+class OtherCall {
+  public:
+    OtherCall(tracer::Instance& tracer, int release, int waits)
+        : m_tracer(tracer)
+        , m_releases_left(release)
+        , m_waits(waits) {
+        tracer.wait = {.wait =
+                           [](void* self) {
+                               static_cast<OtherCall*>(self)->wait();
+                               return true;
+                           },
+                       .context = this};
+        TracerFixture::on_access() = [this] { look(); };
+    }
+
+    ~OtherCall() {
+        TracerFixture::on_access() = nullptr;
+        m_tracer.wait = {};
+        if (m_has_it) {
+            m_tracer.lock.release();
+        }
+    }
+
+    OtherCall(const OtherCall&) = delete;
+    OtherCall& operator=(const OtherCall&) = delete;
+
+    [[nodiscard]] int waited() const { return m_waited; }
+
+    [[nodiscard]] bool has_it() const { return m_has_it; }
+
+  private:
+    void look() {
+        if (!m_tracer.lock.try_take()) {
+            m_call_had_it = true;
+        } else if (m_call_had_it && --m_releases_left == 0) {
+            m_has_it = true;
+        } else {
+            m_tracer.lock.release();
+        }
+    }
+
+    void wait() {
+        if (++m_waited == m_waits) {
+            m_has_it = false;
+            m_tracer.lock.release();
+        }
+    }
+
+    tracer::Instance& m_tracer;
+    int m_releases_left;
+    int m_waits;
+    int m_waited = 0;
+    bool m_call_had_it = false;
+    bool m_has_it = false;
+};
+
+TEST_F(ChunkCompress, WaitsForTheLockThatAnotherCallTookMeanwhile) {
+    for (const int release : {1, 2}) { // to measure, to encode
+        const int number = recorded(400, 400, FTRACE_CHUNK_FLAG_STOP);
+        const auto before = tests::main_records(chunk(number));
+        OtherCall other(m_fixture.tracer(), release, 3);
+        EXPECT_EQ(FTrace_compress_chunk(number, FTRACE_CHUNK_FLAG_STOP), 0);
+        EXPECT_EQ(other.waited(), 3);
+        EXPECT_FALSE(other.has_it());
+        EXPECT_EQ(decoded(chunk(number)), before);
+    }
+}
+
+TEST_F(ChunkCompress, WaitsForTheLockOnlySoLong) {
+    const int number = recorded(400, 400, FTRACE_CHUNK_FLAG_STOP);
+    {
+        OtherCall other(m_fixture.tracer(), 1, 2000);
+        EXPECT_EQ(FTrace_compress_chunk(number, FTRACE_CHUNK_FLAG_STOP), -1);
+        EXPECT_EQ(other.waited(), 1000);
+        EXPECT_TRUE(other.has_it()) << "not released by a call that does not have it";
+    }
+    EXPECT_STREQ(FTrace_last_error().function, "FTrace_compress_chunk");
+    EXPECT_STREQ(FTrace_last_error().text, "another tracer call is in progress");
+    EXPECT_NE(flags(number) & FTRACE_CHUNK_FLAG_BUSY, 0);
+    m_fixture.tracer().exporter.begin_exit();
+    EXPECT_EQ(flags(number) & FTRACE_CHUNK_FLAG_BUSY, 0);
 }
 
 TEST_F(ChunkCompress, IsUndoneWhenItsTaskIsCutShort) {

@@ -155,6 +155,7 @@ TEST(ChunkModes, CyclicKeepsTheNewestButOne) {
               (std::vector<std::uint32_t>{4, 5, 6})); // the slot at the position is scratch
     tracer::log<"ipoint">(0, 7);
     EXPECT_EQ(serials(main_records(chunk)), (std::vector<std::uint32_t>{4, 5, 6, 7})); // at the limit: all
+    EXPECT_EQ(fixture.tracer().store.flags(chunk) & tracer::kFlagFull, 0) << "the next record finds room";
     EXPECT_EQ(fixture.tracer().control.totals(), (tracer::Totals{.committed = 8, .overwritten = 4}));
 }
 
@@ -242,6 +243,42 @@ TEST(ChunkStore, FindsTheFirstGapAndMergesFreedOnes) {
     ASSERT_FALSE(merged.ok());                                   // 17 -> 32 and 8 -> 16 bytes
     EXPECT_EQ(fixture.chunk(2, 0, 0).control.data, begin);
     EXPECT_EQ(c.control.data, begin + 32);
+}
+
+TEST(ChunkStore, RemovesTheLinksToAChunkWithItAndNoOthers) {
+    TracerFixture fixture;
+    Chunk& a = fixture.chunk(1, 0, tracer::kFlagJumpToNext);
+    Chunk& b = fixture.chunk(1, 0, tracer::kFlagJumpToNext);
+    Chunk& c = fixture.chunk(1, 0, tracer::kFlagJumpToNext);
+    Chunk& d = fixture.chunk(1, 0, tracer::kFlagJumpToNext);
+    fixture.link(a, b);
+    fixture.link(c, d);
+    ASSERT_TRUE(fixture.tracer().store.remove(b).ok());
+    EXPECT_EQ(a.control.next, nullptr);
+    EXPECT_EQ(c.control.next, &d.control);
+}
+
+// What an interrupted writer left there is not exported.
+TEST(ChunkStore, FillsTheLastSlotOfAFrozenStreamWithZeros) {
+    for (unsigned records = 1; records <= 4; ++records) {
+        TracerFixture fixture;
+        const auto made = fixture.tracer().store.create(
+            2048, 0, tracer::kFlagFree | tracer::kFlagStop | tracer::kFlagCompressed, tracer::compact::Layout::a);
+        ASSERT_TRUE(made.ok());
+        Chunk& chunk = *made.value();
+        fixture.select_and_enable(chunk);
+        for (unsigned i = 0; i < records; ++i) {
+            tracer::log<"timer_wakeup_start">(0, 0); // four bytes
+        }
+        fixture.tracer().control.disable();
+        ASSERT_TRUE(fixture.tracer().store.freeze(chunk).ok());
+        const auto contents = tracer::ChunkStore::contents(chunk);
+        EXPECT_EQ(contents.stream_records, records);
+        EXPECT_LT(contents.newer.size() - contents.stream_bytes, tracer::kRecordBytes);
+        const auto rest = contents.newer.subspan(contents.stream_bytes);
+        EXPECT_TRUE(std::ranges::all_of(rest, [](std::byte byte) { return byte == std::byte{0}; })) << records;
+        EXPECT_EQ(contents.newer.data()[contents.newer.size()], tests::kPattern) << "and nothing after it";
+    }
 }
 
 TEST(ChunkStore, HasRoomFor256Chunks) {

@@ -49,6 +49,30 @@ lib::Ticks bytes_now() {
     return {g_records_before + bytes};
 }
 
+// A clock by a script: how long each of the eight runs of a round takes, and the mask under which it runs.
+struct Script {
+    static constexpr std::array<std::uint64_t, 8> kTicks = {10, 10 + 2 * 64, // the loop alone: 2 ticks a turn
+                                                            20, 20 + 9 * 64, // enabled
+                                                            30, 30 + 3 * 64, // filtered
+                                                            40, 40 + 64};    // disabled: less than the loop, by chance
+    std::uint64_t reads = 0;
+    std::uint64_t now = 0;
+    std::array<std::uint32_t, 8> masks{};
+};
+
+constinit Script g_script;
+
+lib::Ticks scripted_now() {
+    if (g_script.reads != 0) { // before the first round
+        const std::uint64_t place = (g_script.reads - 1) % 16;
+        const std::size_t run = place / 2;
+        g_script.now += place % 2 == 1 ? Script::kTicks.at(run) : 0;
+        g_script.masks.at(run) = TracerFixture::current()->cpu.mask;
+    }
+    ++g_script.reads;
+    return {g_script.now};
+}
+
 class CostMeterTest : public testing::Test {
   protected:
     TraceCost measure(const tracer::CostMeter& meter = kMeter,
@@ -67,6 +91,20 @@ TEST_F(CostMeterTest, MeasuresWhatARecordCostsAndWhatAFilterAndADisabledTracerSa
                                     .filtered_ticks_x256 = 0,
                                     .disabled_ticks_x256 = 0,
                                     .rounds = tracer::kCostRoundsMax}));
+}
+
+TEST_F(CostMeterTest, LeavesOutWhatTheLoopCostsItself) {
+    g_script = {};
+    tracer::CostMeter meter = kMeter;
+    meter.now = &scripted_now;
+    meter.budget_ticks = 0; // one more read of the clock, after the last round
+    EXPECT_EQ(measure(meter), (TraceCost{.enabled_ticks_x256 = (9 - 2) * 256,
+                                         .filtered_ticks_x256 = (3 - 2) * 256,
+                                         .disabled_ticks_x256 = 0,
+                                         .rounds = tracer::kCostRoundsMin}));
+    EXPECT_EQ(g_script.reads, 1 + 16 * tracer::kCostRoundsMin + 1);
+    constexpr std::uint32_t kOthers = ~tracer::mask_bit(tracer::event_code("user_event_0"));
+    EXPECT_EQ(g_script.masks, (std::array<std::uint32_t, 8>{0, 0, ~0U, ~0U, kOthers, kOthers, 0, 0}));
 }
 
 TEST_F(CostMeterTest, LeavesNoTraceInAnyCount) {

@@ -4,8 +4,7 @@
 #include "tracer/exporter.hpp"
 
 #include "lib/crc32c.hpp"
-#include "tests/support/tracer/fixture.hpp"
-#include "tests/support/tracer/sinks.hpp"
+#include "tests/support/tracer/exporting.hpp"
 
 #include <algorithm>
 #include <gmock/gmock.h>
@@ -17,6 +16,9 @@ namespace {
 
 using tests::Bytes;
 using tests::FakeSink;
+using tests::payload_at;
+using tests::payload_bytes;
+using tests::places_of;
 using tests::TracerFixture;
 using tracer::Chunk;
 using tracer::ChunkBegin;
@@ -25,63 +27,7 @@ using tracer::Record;
 using tracer::SinkTime;
 using tracer::StepResult;
 
-// Of the combined event that starts at this slot.
-Bytes payload_bytes(const std::vector<Record>& records, std::size_t first) {
-    Bytes bytes;
-    for (std::size_t i = first; i < records.size(); ++i) {
-        EXPECT_EQ(records[i].event_code(), records[first].event_code());
-        const auto piece = tracer::slot_payload(records[i]);
-        bytes.insert(bytes.end(), piece.begin(), piece.end());
-        if (records[i].combine() == tracer::Combine::last || records[i].combine() == tracer::Combine::simple) {
-            break;
-        }
-    }
-    return bytes;
-}
-
-template <typename Payload>
-Payload payload_at(const std::vector<Record>& records, std::size_t first) {
-    const auto payload = tracer::decode_payload<Payload>(payload_bytes(records, first));
-    EXPECT_TRUE(payload.ok());
-    return payload.value();
-}
-
-std::vector<std::size_t> places_of(const std::vector<Record>& records, std::uint8_t code) {
-    std::vector<std::size_t> places;
-    for (std::size_t i = 0; i < records.size(); ++i) {
-        const bool begins =
-            records[i].combine() == tracer::Combine::simple || records[i].combine() == tracer::Combine::first;
-        if (records[i].event_code() == code && begins) {
-            places.push_back(i);
-        }
-    }
-    return places;
-}
-
-class ExporterTest : public testing::Test {
-  protected:
-    Exporter& exporter() { return m_fixture.tracer().exporter; }
-
-    // A chunk with this many records, no longer current.
-    Chunk& filled(std::uint32_t slots, std::uint32_t records, tracer::ChunkFlags mode = tracer::kFlagStop) {
-        Chunk& chunk = m_fixture.chunk(slots, 4, mode);
-        m_fixture.select_and_enable(chunk);
-        for (std::uint32_t i = 0; i < records; ++i) {
-            tracer::log<"ipoint">(1, m_serial++);
-        }
-        m_fixture.tracer().control.disable();
-        return chunk;
-    }
-
-    void drain() {
-        for (int i = 0; i < 100'000 && exporter().step() == StepResult::more; ++i) {
-        }
-        EXPECT_EQ(exporter().step(), StepResult::idle);
-    }
-
-    TracerFixture m_fixture;
-    std::uint32_t m_serial = 0;
-};
+class ExporterTest : public tests::Exporting {};
 
 TEST_F(ExporterTest, PutsThePreambleInFrontOfTheRecords) {
     FakeSink sink;

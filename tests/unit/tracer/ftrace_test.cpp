@@ -4,6 +4,7 @@
 #include "tracer/ftrace.hpp"
 
 #include "tests/support/tracer/fixture.hpp"
+#include "tests/support/tracer/sinks.hpp"
 
 #include <cstring>
 #include <string_view>
@@ -193,6 +194,10 @@ TEST_F(FTrace, FirstChunkMatchesAnyFlagAndCycMatchesItself) {
     EXPECT_EQ(FTrace_get_first_chunk(FTRACE_CHUNK_FLAG_STOP), stop);
     EXPECT_EQ(FTrace_get_first_chunk(FTRACE_CHUNK_FLAG_FREE | FTRACE_CHUNK_FLAG_STOP), stop);
     EXPECT_EQ(FTrace_get_first_chunk(FTRACE_CHUNK_FLAG_BUSY), -1);
+    ASSERT_TRUE(m_fixture.tracer().store.begin_conversion(chunk(stop)).ok());
+    EXPECT_EQ(FTrace_get_first_chunk(FTRACE_CHUNK_FLAG_BUSY), stop);
+    EXPECT_EQ(FTrace_get_first_chunk(FTRACE_CHUNK_FLAG_STOP), stop);
+    m_fixture.tracer().store.abandon_conversion();
 }
 
 TEST_F(FTrace, DeleteRefusesWhatIsNeeded) {
@@ -262,6 +267,41 @@ TEST_F(FTrace, ACallThatMeetsAnotherOneFails) {
     expect_error("FTrace_chunk_create", "");
     m_fixture.tracer().lock.release();
     EXPECT_EQ(FTrace_chunk_create(16, 0, FTRACE_CHUNK_FLAG_FREE), 0);
+}
+
+// Another context calls while a sink is being opened, which holds no lock.
+TEST_F(FTrace, OpeningASinkFailsIfAnotherCallHasTheLockAfterwards) {
+    class Provider final : public tracer::SinkProvider {
+      public:
+        explicit Provider(tracer::ControlLock& lock)
+            : m_lock(lock) {}
+
+        [[nodiscard]] lib::Result<tracer::ChunkSink*> open_udp(bool, std::string_view, std::string_view) override {
+            return lib::Error::not_found;
+        }
+
+        [[nodiscard]] lib::Result<void> choose_protocol(tracer::reliable::Protocol) override { return {}; }
+
+        [[nodiscard]] lib::Result<tracer::ChunkSink*> open_disk(std::string_view) override {
+            EXPECT_TRUE(m_lock.try_take());
+            return &m_sink;
+        }
+
+      private:
+        tracer::ControlLock& m_lock;
+        tests::FakeSink m_sink;
+    };
+
+    Provider provider(m_fixture.tracer().lock);
+    m_fixture.tracer().sinks = &provider;
+    EXPECT_EQ(FTrace_init_disk_writer("trace", 0, nullptr, nullptr), -1);
+    expect_error("FTrace_init_disk_writer", "");
+    EXPECT_STREQ(FTrace_last_error().text, "another tracer call is in progress");
+    EXPECT_FALSE(m_fixture.tracer().lock.try_take()) << "it is still the other's";
+    m_fixture.tracer().lock.release();
+    EXPECT_EQ(FTrace_enable(), -1);
+    EXPECT_STREQ(FTrace_last_error().text, "no chunk is selected");
+    m_fixture.tracer().sinks = nullptr;
 }
 
 TEST_F(FTrace, SendWithoutASinkFails) {

@@ -151,6 +151,27 @@ TEST_F(InstructionTraceTest, ARecordLooksLikeNoCall) {
     EXPECT_EQ(cpu.records(), expected);
 }
 
+TEST_F(InstructionTraceTest, ARecordChangesNoOtherFlow) {
+    Cpu cpu;
+    ASSERT_TRUE(trace.add(5, Grain::instructions));
+    trace.step(5, kBase);
+    trace.step(5, kBase + 1, true);
+    const std::vector<Seen> expected = {seen(Flow::resumed, kBase), seen(Flow::next, kBase + 1)};
+    EXPECT_EQ(cpu.records(), expected);
+}
+
+TEST_F(InstructionTraceTest, OtherTasksRunFreely) {
+    Cpu cpu;
+    ASSERT_TRUE(trace.add(5, Grain::instructions));
+    EXPECT_TRUE(trace.wants(5));
+    for (const std::uint16_t other : {std::uint16_t{4}, std::uint16_t{6}, std::uint16_t{5 + 64}}) {
+        EXPECT_FALSE(trace.wants(other));
+        EXPECT_FALSE(trace.step(other, kBase));
+    }
+    EXPECT_EQ(cpu.records(), std::vector<Seen>{});
+    EXPECT_EQ(cpu.steps().taken, 0U);
+}
+
 // The task ran freely meanwhile; the instructions of the block before still count.
 TEST_F(InstructionTraceTest, AResumedTaskComesFromElsewhere) {
     Cpu cpu;

@@ -207,6 +207,93 @@ TEST(UdpSink, SendsFasterWhileTheSenderKeepsUp) {
     EXPECT_EQ(burst, (std::vector<std::size_t>{1, 1, 2, 3, 4, 4}));
 }
 
+// The announced rate halves with each refusal and grows by one with each burst.
+TEST(UdpSink, SendsMoreSlowlyWhenTheSenderIsBusy) {
+    FakeNetwork network;
+    UdpSink sink(network, {.burst_packets_max = 9, .probe_time = {}});
+    Bytes memory;
+    ASSERT_TRUE(sink.submit(image_of(6'000, 0, memory)).ok());
+    for (int i = 0; i < 9; ++i) {
+        ASSERT_EQ(sink.step(), SinkState::busy);
+    }
+    const auto next = [&] {
+        const std::size_t before = network.packets.size();
+        EXPECT_EQ(sink.step(), SinkState::busy);
+        return network.packets.size() - before;
+    };
+    EXPECT_EQ(next(), 9U);
+    network.busy_sends = 1;
+    EXPECT_EQ(next(), 0U);
+    EXPECT_EQ(next(), 4U);
+    network.busy_sends = 3;
+    for (int i = 0; i < 3; ++i) {
+        EXPECT_EQ(next(), 0U);
+    }
+    EXPECT_EQ(next(), 1U);
+    EXPECT_EQ(next(), 2U);
+}
+
+// The time without a pause begins anew with each packet that leaves.
+TEST(UdpSink, GivesUpOnASenderThatIsBusyWithoutAPause) {
+    FakeNetwork network;
+    UdpSink sink(network, {.probe_time = {}, .busy_time_max = lib::microseconds(10)});
+    Bytes memory;
+    ASSERT_TRUE(sink.submit(image_of(600, 0, memory)).ok());
+    for (int i = 0; i < 9; ++i) {
+        network.busy_sends = 9;
+        for (int polls = 0; polls < 9; ++polls) {
+            ASSERT_EQ(sink.step(), SinkState::busy);
+        }
+        ASSERT_NE(sink.step(), SinkState::failed);
+    }
+}
+
+TEST(UdpSink, FailsWithItsDevice) {
+    Bytes memory;
+    FakeNetwork silent;
+    silent.polled = lib::Error::io;
+    UdpSink first(silent, {});
+    ASSERT_TRUE(first.submit(image_of(1, 0, memory)).ok());
+    EXPECT_EQ(first.step(), SinkState::failed);
+    EXPECT_EQ(first.last_error(), lib::Error::io);
+    EXPECT_EQ(first.step(), SinkState::failed);
+    EXPECT_EQ(silent.polls, 1U) << "nothing is left to do";
+    FakeNetwork refusing;
+    refusing.sends = lib::Error::no_space;
+    refusing.polled = lib::Error::busy; // of this, a later poll takes care
+    UdpSink second(refusing, {});
+    ASSERT_TRUE(second.submit(image_of(1, 0, memory)).ok());
+    EXPECT_EQ(second.step(), SinkState::failed);
+    EXPECT_EQ(second.last_error(), lib::Error::no_space);
+    EXPECT_EQ(second.packets(), 0U);
+    EXPECT_EQ(second.finish({}).error(), lib::Error::no_space);
+}
+
+TEST(ChunkImage, IsReadInPiecesAcrossItsParts) {
+    Bytes bytes(7);
+    for (std::size_t i = 0; i < bytes.size(); ++i) {
+        bytes[i] = static_cast<std::byte>(i);
+    }
+    ChunkImage image;
+    image.parts[0] = std::span(bytes).first(3);
+    image.parts[2] = std::span(bytes).subspan(3, 2);
+    image.parts[3] = std::span(bytes).subspan(5);
+    EXPECT_EQ(image.size_bytes(), 7U);
+    for (std::size_t offset = 0; offset <= 7; ++offset) {
+        const std::size_t end = offset < 3 ? 3 : offset < 5 ? 5 : 7;
+        const auto piece = image.piece(offset);
+        EXPECT_EQ(Bytes(piece.begin(), piece.end()), Bytes(bytes.begin() + static_cast<std::ptrdiff_t>(offset),
+                                                           bytes.begin() + static_cast<std::ptrdiff_t>(end)));
+        for (std::size_t size = 0; size <= 8; ++size) {
+            Bytes out(size);
+            const std::size_t copied = image.read(offset, out);
+            EXPECT_EQ(copied, std::min(size, 7 - offset));
+            EXPECT_TRUE(std::equal(out.begin(), out.begin() + static_cast<std::ptrdiff_t>(copied),
+                                   bytes.begin() + static_cast<std::ptrdiff_t>(offset)));
+        }
+    }
+}
+
 TEST(DiskSink, WritesEachChunkToAFileOfItsOwn) {
     FakeVolume volume;
     DiskSink sink(volume);
@@ -302,6 +389,54 @@ TEST(DiskSink, ReportsAFullVolume) {
     EXPECT_EQ(run(sink), SinkState::failed);
     EXPECT_EQ(sink.last_error(), lib::Error::no_space);
     EXPECT_EQ(sink.set_base_name("").error(), lib::Error::invalid_argument);
+}
+
+// A step writes 32 KiB at most, and never two parts at once.
+TEST(DiskSink, WritesInBoundedSteps) {
+    FakeVolume volume;
+    DiskSink sink(volume);
+    Bytes memory;
+    ASSERT_TRUE(sink.submit(image_of(std::size_t{2} * 3 * 2'048, 0, memory)).ok());
+    EXPECT_EQ(sink.step(), SinkState::busy);
+    EXPECT_EQ(volume.appends, 0U) << "the file is created";
+    for (std::size_t step = 1; step <= 6; ++step) {
+        EXPECT_EQ(sink.step(), SinkState::busy);
+        EXPECT_EQ(volume.files.at("0trace.dat").size(), step * DiskSink::kStepBytes);
+    }
+    EXPECT_EQ(sink.step(), SinkState::idle) << "and closed";
+    EXPECT_EQ(volume.appends, 6U);
+    EXPECT_EQ(sink.files(), 1U);
+}
+
+TEST(DiskSink, FailsWithItsVolume) {
+    Bytes memory;
+    FakeVolume worn;
+    worn.appended = lib::Error::io;
+    DiskSink first(worn);
+    ASSERT_TRUE(first.submit(image_of(3, 0, memory)).ok());
+    EXPECT_EQ(run(first), SinkState::failed);
+    EXPECT_EQ(first.last_error(), lib::Error::io);
+    EXPECT_EQ(worn.appends, 1U);
+    EXPECT_EQ(first.submit(image_of(3, 0, memory)).error(), lib::Error::io);
+    EXPECT_EQ(first.finish({}).error(), lib::Error::io);
+    FakeVolume full;
+    full.closed = lib::Error::corrupt;
+    DiskSink second(full);
+    ASSERT_TRUE(second.submit(image_of(3, 0, memory)).ok());
+    EXPECT_EQ(run(second), SinkState::failed);
+    EXPECT_EQ(second.last_error(), lib::Error::corrupt);
+    EXPECT_EQ(second.files(), 0U) << "no complete one";
+}
+
+TEST(DiskSink, KeepsItsNameOnceItIsWriting) {
+    FakeVolume volume;
+    DiskSink sink(volume);
+    Bytes memory;
+    ASSERT_TRUE(sink.submit(image_of(3, 0, memory)).ok());
+    EXPECT_EQ(sink.set_base_name("other.dat").error(), lib::Error::refused);
+    ASSERT_EQ(run(sink), SinkState::idle);
+    EXPECT_TRUE(volume.files.contains("0trace.dat"));
+    EXPECT_EQ(sink.name(), "disk");
 }
 
 } // namespace

@@ -201,6 +201,65 @@ TEST_F(Triggers, GoAlongWithASelection) {
     EXPECT_EQ(serials(second), range(2, 3));
 }
 
+TEST_F(Triggers, GoAlongWithASelectionWhileNothingIsRecorded) {
+    for (const bool fired : {false, true}) {
+        Chunk& first = m_fixture.chunk(8, 0, tracer::kFlagStop);
+        Chunk& second = m_fixture.chunk(8, 0, tracer::kFlagStop);
+        m_fixture.select_and_enable(first);
+        ASSERT_TRUE(arm(TriggerAction::stop, 3).ok());
+        m_serial = 0;
+        if (fired) {
+            mark();
+        }
+        log(1);
+        m_fixture.tracer().control.disable();
+        ASSERT_TRUE(m_fixture.tracer().control.select(second).ok());
+        EXPECT_EQ(state(), fired ? TriggerState::fired : TriggerState::armed);
+        ASSERT_TRUE(m_fixture.tracer().control.enable().ok());
+        if (!fired) {
+            mark();
+        }
+        log(10);
+        EXPECT_EQ(serials(second), fired ? range(2, 3) : range(1, 4)) << fired;
+        EXPECT_EQ(state(), TriggerState::done);
+        m_fixture.tracer().control.disarm();
+        m_fixture.tracer().control.disable();
+    }
+}
+
+TEST_F(Triggers, CompareTheParametersThatAreGivenAndNoOthers) {
+    struct Row {
+        std::optional<std::uint16_t> par1;
+        std::optional<std::uint32_t> par2;
+    };
+
+    constexpr std::uint16_t kOne = 0x8001;
+    constexpr std::uint32_t kTwo = 0x9000'0002;
+    for (const Row& row : {Row{}, Row{kOne, {}}, Row{{}, kTwo}, Row{kOne, kTwo}, Row{0, 0}}) {
+        for (const std::uint16_t par1 : {std::uint16_t{0}, std::uint16_t{1}, kOne}) {
+            for (const std::uint32_t par2 : {std::uint32_t{0}, std::uint32_t{2}, std::uint32_t{0x9000'0000}, kTwo}) {
+                Chunk& chunk = m_fixture.chunk(2, 0, tracer::kFlagStop);
+                m_fixture.select_and_enable(chunk);
+                ASSERT_TRUE(m_fixture.tracer()
+                                .control
+                                .arm({.action = TriggerAction::stop,
+                                      .code = kMarked,
+                                      .par1 = row.par1,
+                                      .par2 = row.par2,
+                                      .records_after = 0})
+                                .ok());
+                tracer::detail::record(kMarked, par1, par2);
+                const bool meets = row.par1.value_or(par1) == par1 && row.par2.value_or(par2) == par2;
+                EXPECT_EQ(state(), meets ? TriggerState::done : TriggerState::armed) << par1 << ' ' << par2;
+                m_fixture.tracer().control.disarm();
+                m_fixture.tracer().control.disable();
+                ASSERT_TRUE(m_fixture.tracer().store.set_flags(chunk, tracer::kFlagFree).ok());
+                ASSERT_TRUE(m_fixture.tracer().store.remove(chunk).ok());
+            }
+        }
+    }
+}
+
 TEST_F(Triggers, ALongEventEndsTheWindowIfItDoesNotFitWhole) {
     Chunk& chunk = m_fixture.chunk(16, 0, tracer::kFlagStop);
     m_fixture.select_and_enable(chunk);
@@ -301,6 +360,81 @@ TEST_F(Triggers, FireOnceWhenTheInterrupterMeetsThemFirst) {
 // A control call interrupts the record.
 TEST_F(Triggers, ArmMeetsARecordHalfWay) {
     interrupt_the_mark([] {}, [&] { ASSERT_TRUE(arm(TriggerAction::stop, 1).ok()); }, {kOuter, 0});
+}
+
+void arm_the_mark() {
+    const auto armed = TracerFixture::current()->control.arm(
+        {.action = TriggerAction::stop, .code = kMarked, .par1 = kMark, .par2 = {}, .records_after = 0});
+    EXPECT_TRUE(armed.ok());
+}
+
+void disarm() {
+    TracerFixture::current()->control.disarm();
+}
+
+// Records interrupt a control call and move on to the next chunk, whose number is lower: it is looked at first.
+class TriggerCalls : public testing::Test {
+  protected:
+    // Whether the call has so many instructions.
+    bool interrupted(void (*call)(), int instruction) {
+        return Stepper::interrupt_call(call, instruction, [] {
+            for (std::uint32_t i = 0; i < 3; ++i) {
+                tracer::detail::record(kOrdinary, 1, i);
+            }
+        });
+    }
+
+    void SetUp() override {
+        m_next = &m_fixture.chunk(64, 0, tracer::kFlagStop);
+        m_first = &m_fixture.chunk(2, 0, tracer::kFlagJumpToNext);
+    }
+
+    void begin() {
+        auto& tracer = m_fixture.tracer();
+        tracer.control.disarm();
+        tracer.control.disable();
+        for (Chunk* const chunk : {m_first, m_next}) {
+            ASSERT_TRUE(tracer.store
+                            .set_flags(*chunk, static_cast<tracer::ChunkFlags>((chunk->flags & tracer::kModeMask) |
+                                                                               tracer::kFlagFree))
+                            .ok());
+        }
+        m_fixture.link(*m_first, *m_next);
+        m_fixture.select_and_enable(*m_first);
+    }
+
+    [[nodiscard]] bool moved_on() { return m_fixture.tracer().cpu.active == &m_next->control; }
+
+    static constexpr int kInstructions = 300; // enough for the two chunks
+
+    TracerFixture m_fixture;
+    Chunk* m_next = nullptr;
+    Chunk* m_first = nullptr;
+};
+
+TEST_F(TriggerCalls, DisarmIsCompleteThoughRecordsMoveOnAtAnyInstruction) {
+    for (int instruction = 0; instruction < kInstructions; ++instruction) {
+        begin();
+        arm_the_mark();
+        ASSERT_TRUE(interrupted(&disarm, instruction));
+        ASSERT_TRUE(moved_on());
+        for (const Chunk* const chunk : {m_first, m_next}) {
+            EXPECT_EQ(chunk->control.word & (TRACER_WORD_ARMED | TRACER_WORD_FIRED), 0U) << instruction;
+        }
+        EXPECT_EQ(m_fixture.tracer().control.trigger_state(), TriggerState::idle);
+    }
+}
+
+TEST_F(TriggerCalls, ArmWatchesWhereRecordsGoThoughTheyMoveOnAtAnyInstruction) {
+    bool met = true;
+    for (int instruction = 0; met && instruction < kInstructions; ++instruction) {
+        begin();
+        met = interrupted(&arm_the_mark, instruction);
+        tracer::detail::record(kOrdinary, kMark, 0);
+        EXPECT_EQ(m_fixture.tracer().control.trigger_state(), TriggerState::armed) << instruction;
+        tracer::detail::record(kMarked, kMark, 0);
+        EXPECT_EQ(m_fixture.tracer().control.trigger_state(), TriggerState::done) << instruction;
+    }
 }
 
 TEST_F(Triggers, ThePublishedCallsReportWhatIsWrong) {

@@ -96,6 +96,45 @@ TEST(AppendOnlyList, LosesNothingToConcurrentAdditions) {
     }
 }
 
+TEST(NameRegistry, ListsWhatWasGivenAndLeavesTheRestEmpty) {
+    tracer::NameRegistry names;
+    names.add_name(tracer::NameKind::mutex, 7, "bus");
+    names.add_task(9, 4711, "idle", {.context = 1, .level = 5});
+    ASSERT_EQ(names.size(), 2U);
+    EXPECT_EQ(
+        names.entry(0),
+        (tracer::NameEntry{
+            .kind = tracer::NameKind::mutex, .id = 7, .pid = 0, .name = std::string_view("bus"), .parameters = {}}));
+    EXPECT_EQ(names.entry(1), (tracer::NameEntry{.kind = tracer::NameKind::task,
+                                                 .id = 9,
+                                                 .pid = 4711,
+                                                 .name = std::string_view("idle"),
+                                                 .parameters = {.context = 9, .level = 5}}));
+}
+
+TEST(EventDeclarationTest, IsSensibleOnlyWithFieldsThatThereAre) {
+    using tracer::FieldType;
+    const auto sensible = [](const tracer::FieldDeclaration& field) {
+        EventDeclaration declaration{.name = std::string_view("output"), .field_count = 1};
+        declaration.items[0] = field;
+        return declaration.is_sensible();
+    };
+    const tracer::Name name = std::string_view("gain");
+    EXPECT_TRUE(sensible({.type = FieldType::u8, .name = name}));
+    EXPECT_TRUE(sensible({.type = FieldType::text, .detail = 255, .name = name}));
+    EXPECT_FALSE(sensible({.type = FieldType::none, .name = name}));
+    EXPECT_FALSE(sensible({.type = static_cast<FieldType>(tracer::kFieldTypes), .name = name}));
+    EXPECT_FALSE(sensible({.type = FieldType::u8}));
+    EXPECT_TRUE(sensible({.type = FieldType::u16, .detail = 16, .name = name}));
+    EXPECT_FALSE(sensible({.type = FieldType::u16, .detail = 17, .name = name})) << "more binary places than bits";
+    EventDeclaration declaration{.name = std::string_view("output"), .field_count = tracer::kFieldsMax};
+    declaration.items.fill({.type = FieldType::boolean, .name = name});
+    EXPECT_TRUE(declaration.is_sensible());
+    declaration.field_count = tracer::kFieldsMax + 1;
+    EXPECT_FALSE(declaration.is_sensible());
+    EXPECT_FALSE(EventDeclaration{}.is_sensible()) << "it has no name";
+}
+
 std::vector<Record> records_of(const tracer::Chunk& chunk) {
     std::vector<Record> records;
     const auto contents = tracer::ChunkStore::contents(chunk);
@@ -154,6 +193,7 @@ TEST(TracePrintfTest, RecordsNumberAndArguments) {
     lib::ByteReader reader(bytes);
     EXPECT_EQ(reader.le<std::uint16_t>(), 2 + 4 + 1 + 2 + 1 + 1);
     EXPECT_EQ(reader.le<std::uint32_t>(), tracer::detail::format_id<"speed %d of %u">());
+    EXPECT_NE(tracer::detail::format_id<"speed %d of %u">(), tracer::detail::format_id<"speed %d of %d">());
     EXPECT_EQ(reader.le<std::uint8_t>(), 6U);
     EXPECT_EQ(reader.le<std::uint16_t>(), 0xFFFEU);
     EXPECT_EQ(reader.le<std::uint8_t>(), 1U);
@@ -175,6 +215,73 @@ TEST(FormatCheck, NamesWhatIsWrong) {
         EXPECT_EQ(with_one(malformed), FormatFault::malformed) << malformed;
     }
     EXPECT_EQ(tracer::check_format("%d", kText.data(), 1), FormatFault::d_needs_signed);
+}
+
+TEST(FormatCheck, KnowsTheTypesOfEachConversion) {
+    using tracer::FieldType;
+    const std::vector<FieldType> all_unsigned = {FieldType::u8, FieldType::u16, FieldType::u32, FieldType::u64};
+    const std::vector<FieldType> all_signed = {FieldType::i8, FieldType::i16, FieldType::i32, FieldType::i64};
+    std::vector<FieldType> integers = all_unsigned;
+    integers.insert(integers.end(), all_signed.begin(), all_signed.end());
+    std::vector<FieldType> counts = all_unsigned;
+    counts.push_back(FieldType::boolean);
+    const std::vector<std::pair<std::string_view, std::vector<FieldType>>> rows = {
+        {"di", all_signed},
+        {"u", counts},
+        {"xXo", integers},
+        {"c", {FieldType::character}},
+        {"s", {FieldType::text}},
+        {"p", {FieldType::pointer}},
+        {"f", {FieldType::float32, FieldType::float64}},
+        {"ge%", {}},
+    };
+    for (const auto& [letters, types] : rows) {
+        for (const char letter : letters) {
+            for (std::size_t type = 0; type <= tracer::kFieldTypes; ++type) {
+                const auto field = static_cast<FieldType>(type);
+                EXPECT_EQ(tracer::conversion_takes(letter, field), std::ranges::count(types, field) == 1)
+                    << letter << ' ' << type;
+            }
+        }
+    }
+}
+
+TEST(FormatReaderTest, SplitsAFormat) {
+    tracer::FormatReader reader("at %-+ 0#12.345s%%%7d, %.x");
+    const auto literal = [&reader](std::string_view text) {
+        const tracer::FormatPiece piece = reader.next();
+        EXPECT_EQ(piece.kind, tracer::Conversion::literal);
+        EXPECT_EQ(piece.text, text);
+    };
+    literal("at ");
+    const tracer::FormatPiece full = reader.next();
+    EXPECT_EQ(full.kind, tracer::Conversion::malformed) << "a precision over 255";
+    EXPECT_EQ(full.text, "%-+ 0#12.345s");
+    EXPECT_EQ(full.letter, 's');
+    EXPECT_TRUE(full.left && full.plus && full.space && full.zero && full.alternate && full.has_precision);
+    EXPECT_EQ(full.width, 12);
+    EXPECT_EQ(full.precision, tracer::kFormatWidthMax);
+    const tracer::FormatPiece percent = reader.next();
+    EXPECT_EQ(percent.kind, tracer::Conversion::percent);
+    EXPECT_EQ(percent.text, "%%");
+    const tracer::FormatPiece plain = reader.next();
+    EXPECT_EQ(plain.kind, tracer::Conversion::value);
+    EXPECT_EQ(plain.text, "%7d");
+    EXPECT_EQ(plain.letter, 'd');
+    EXPECT_FALSE(plain.left || plain.plus || plain.space || plain.zero || plain.alternate || plain.has_precision);
+    EXPECT_EQ(plain.width, 7);
+    literal(", ");
+    const tracer::FormatPiece last = reader.next();
+    EXPECT_EQ(last.kind, tracer::Conversion::value);
+    EXPECT_TRUE(last.has_precision);
+    EXPECT_EQ(last.precision, 0);
+    EXPECT_EQ(last.text, "%.x");
+    EXPECT_EQ(reader.next().kind, tracer::Conversion::none);
+    tracer::FormatReader widest("%255.255u");
+    const tracer::FormatPiece wide = widest.next();
+    EXPECT_EQ(wide.kind, tracer::Conversion::value);
+    EXPECT_EQ(wide.width, 255);
+    EXPECT_EQ(wide.precision, 255);
 }
 
 } // namespace

@@ -38,6 +38,17 @@ class SurvivingTrace : public testing::Test {
         return chunk_defect(m_fixture.tracer().store.slots()[number], number, arena());
     }
 
+    // Where the first chunk is; both are empty.
+    void move_the_second_onto_the_first() {
+        m_second->control.data = m_first->control.data;
+        m_second->control.emergency_data = m_second->control.data + m_second->size_bytes;
+        std::ranges::fill(std::span(m_first->control.data, 512), std::byte{0});
+        for (Chunk* const chunk : {m_first, m_second}) {
+            chunk->control.word = 0;
+            chunk->control.emergency_word = 0;
+        }
+    }
+
     std::span<const std::byte> arena() { return m_fixture.tracer().store.arena(); }
 
     TracerFixture m_fixture;
@@ -47,6 +58,20 @@ class SurvivingTrace : public testing::Test {
 
 void store_byte(void* object, std::size_t at, std::uint8_t value) {
     std::memcpy(static_cast<std::byte*>(object) + at, &value, 1);
+}
+
+constexpr auto kLayouts = static_cast<std::uint8_t>(tracer::compact::kLayouts);
+
+void write_as(Chunk& chunk, std::uint8_t layout) {
+    store_byte(&chunk.written_as, 0, layout);
+    store_byte(&chunk.written_as, 1, 1);
+}
+
+// With a stream so much longer than the records that it has.
+void compress(Chunk& chunk, std::uint32_t longer_by) {
+    chunk.compressed.present = true;
+    chunk.compressed.stream_bytes =
+        static_cast<std::uint32_t>(chunk.control.word & TRACER_WORD_POSITION_MASK) + longer_by;
 }
 
 TEST_F(SurvivingTrace, IsRecoveredWithEveryRecord) {
@@ -60,6 +85,45 @@ TEST_F(SurvivingTrace, IsRecoveredWithEveryRecord) {
     EXPECT_EQ(tests::main_records(*m_first), first);
     EXPECT_EQ(tests::main_records(*m_second), second);
     EXPECT_TRUE((m_second->control.word & TRACER_WORD_CLOSED) != 0);
+}
+
+// One that was written compactly, and one that was compressed.
+TEST_F(SurvivingTrace, IsRecoveredWithItsStreams) {
+    auto& tracer = m_fixture.tracer();
+    tracer.control.disable();
+    const auto made = tracer.store.create(2048, 0, tracer::kFlagFree | tracer::kFlagStop | tracer::kFlagCompressed,
+                                          tracer::compact::Layout::a);
+    ASSERT_TRUE(made.ok());
+    Chunk& written = *made.value();
+    Chunk& compressed = m_fixture.chunk(200, 0, tracer::kFlagStop);
+    for (Chunk* const chunk : {&written, &compressed}) {
+        m_fixture.select_and_enable(*chunk);
+        for (std::uint32_t i = 0; i < 150; ++i) {
+            tracer::log<"task_schedule">(1, i % 3);
+        }
+        tracer.control.disable();
+    }
+    ASSERT_EQ(FTrace_compress_chunk(compressed.number, FTRACE_CHUNK_FLAG_STOP), 0);
+    const auto streams = [&] {
+        std::vector<std::vector<std::byte>> found;
+        for (const Chunk* const chunk : {&written, &compressed}) {
+            const auto contents = tracer::ChunkStore::contents(*chunk);
+            EXPECT_TRUE(contents.compact);
+            EXPECT_EQ(contents.stream_records, 150U);
+            const auto stream = contents.newer.first(contents.stream_bytes);
+            found.emplace_back(stream.begin(), stream.end());
+        }
+        return found;
+    };
+    const auto before = streams();
+    const auto recovered = tracer::black_box::recover_chunks(tracer.store);
+    EXPECT_EQ(recovered.chunks, 4U);
+    EXPECT_EQ(recovered.damaged, 0U) << recovered.defect;
+    EXPECT_EQ(streams(), before);
+    written.control.data[0] ^= std::byte{0x01};     // what it begins with
+    compressed.control.data[40] ^= std::byte{0x01}; // anywhere: it has a checksum
+    EXPECT_EQ(defect(written.number), "compact stream");
+    EXPECT_EQ(defect(compressed.number), "compact stream");
 }
 
 TEST_F(SurvivingTrace, LosesADamagedChunkAndKeepsTheOthers) {
@@ -77,17 +141,34 @@ TEST_F(SurvivingTrace, LosesADamagedChunkAndKeepsTheOthers) {
 
 TEST_F(SurvivingTrace, LosesTheLaterOfTwoChunksInOnePlace) {
     m_fixture.tracer().control.disable();
-    m_second->control.data = m_first->control.data;
-    m_second->control.emergency_data = m_second->control.data + m_second->size_bytes;
-    std::ranges::fill(std::span(m_first->control.data, 512), std::byte{0});
-    m_first->control.word = 0;
-    m_second->control.word = 0;
-    m_first->control.emergency_word = 0;
-    m_second->control.emergency_word = 0;
+    move_the_second_onto_the_first();
     const auto recovered = tracer::black_box::recover_chunks(m_fixture.tracer().store);
     EXPECT_EQ(recovered.chunks, 1U);
     EXPECT_TRUE(m_first->exists);
     EXPECT_EQ(recovered.defect, "place of its areas");
+}
+
+TEST_F(SurvivingTrace, NamesTheFirstDefectOfAChunkThatIsInTheWrongPlaceAsWell) {
+    m_fixture.tracer().control.disable();
+    move_the_second_onto_the_first();
+    m_second->uses = 0;
+    const auto recovered = tracer::black_box::recover_chunks(m_fixture.tracer().store);
+    EXPECT_EQ(recovered.damaged, 1U);
+    EXPECT_EQ(recovered.number, 1U);
+    EXPECT_EQ(recovered.defect, "number");
+}
+
+// The reset came after its place was entered, before it existed.
+TEST_F(SurvivingTrace, TakesAChunkThatWasJustBeingCreatedForNone) {
+    m_fixture.tracer().control.disable();
+    move_the_second_onto_the_first();
+    m_second->exists = false;
+    const auto recovered = tracer::black_box::recover_chunks(m_fixture.tracer().store);
+    EXPECT_EQ(recovered.chunks, 1U);
+    EXPECT_EQ(recovered.damaged, 0U);
+    EXPECT_EQ(recovered.defect, "");
+    EXPECT_TRUE(m_first->exists);
+    EXPECT_EQ(m_second->control.data, nullptr) << "as if it had never been";
 }
 
 TEST_F(SurvivingTrace, NamesEachDamagedField) {
@@ -104,7 +185,11 @@ TEST_F(SurvivingTrace, NamesEachDamagedField) {
         {[&](Chunk& c) { store_byte(&c, at(offsetof(Chunk, carried)), 7); }, "state"},
         {[&](Chunk& c) { store_byte(&c.compressed, at(offsetof(tracer::CompressedArea, present)), 9); }, "state"},
         {[&](Chunk& c) { store_byte(&c.compressed, at(offsetof(tracer::CompressedArea, layout)), 200); }, "state"},
+        {[&](Chunk& c) { store_byte(&c.compressed, at(offsetof(tracer::CompressedArea, layout)), kLayouts); }, "state"},
         {[&](Chunk& c) { store_byte(&c.written_as, 1, 3); }, "state"},
+        {[&](Chunk& c) { write_as(c, kLayouts); }, "state"},
+        {[&](Chunk& c) { write_as(c, kLayouts - 1); }, "compact stream"}, // a layout, but not that of these records
+        {[&](Chunk& c) { store_byte(&c.written_as, 0, kLayouts); }, ""},  // the byte of no layout
         {[](Chunk& c) { c.number = 5; }, "number"},
         {[](Chunk& c) { c.uses = 0; }, "number"},
         {[](Chunk& c) { c.flags = 0x80; }, "mode"},
@@ -127,6 +212,12 @@ TEST_F(SurvivingTrace, NamesEachDamagedField) {
         {[](Chunk& c) { c.control.emergency_limit = c.emergency_bytes + 1; }, "position in its emergency area"},
         {[](Chunk& c) { c.control.emergency_word |= 0xFFFF'FFF0; }, "position in its emergency area"},
         {[](Chunk& c) { c.control.emergency_word ^= 4; }, "position in its emergency area"},
+        {[](Chunk& c) { c.control.emergency_limit = c.control.emergency_word & 0xFFFF'FFFF; }, ""}, // full
+        {[](Chunk& c) { c.compressed.stream_bytes = ~0U; }, ""},                                    // of no stream
+        {[](Chunk& c) { compress(c, 1); }, "length of its stream"},
+        {[](Chunk& c) { compress(c, 0); }, "compact stream"}, // records
+        {[](Chunk& c) { compress(c, 0), write_as(c, 0); }, "mode"},
+        {[](Chunk& c) { c.flags = tracer::kFlagCyclic, write_as(c, 0); }, "mode"},
         {[](Chunk& c) { c.control.data[16] = std::byte{0}; }, "records"},         // code 0
         {[](Chunk& c) { c.control.data[16 + 1] |= std::byte{0x40}; }, "records"}, // a reserved bit
         {[](Chunk& c) { c.control.data[16 + 7] |= std::byte{0x80}; }, "records"}, // a stamp in the far future

@@ -130,6 +130,12 @@ TEST(CompactIdMap, GivesTheLiveWriterOneHeaderPerEvent) {
         }
         EXPECT_EQ(ids.size(), live_map(row.layout).size());
     }
+    for (const auto headers = live_headers(Layout::plan12); const tracer::EventRow& event : tracer::kEvents) {
+        if (event.shape == tracer::Shape::simple && event.code != 0) {
+            const bool bare = event.par1.unit == tracer::Unit::none && event.par2.unit == tracer::Unit::none;
+            EXPECT_EQ(headers[event.code] & 3, static_cast<unsigned>(bare ? Form::none : Form::word)) << event.name;
+        }
+    }
     const LiveHeaders few = live_headers(Layout::a);
     EXPECT_EQ(few[tracer::event_code("timer_wakeup_start")] & 3, 1U);
     EXPECT_EQ(few[tracer::event_code("task_schedule")] & 3, 2U);

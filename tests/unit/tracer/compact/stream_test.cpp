@@ -102,20 +102,27 @@ TEST(CompactStream, RefusesRecordsWhoseTimeFalls) {
 }
 
 TEST(CompactStream, SaysWhenTheRoomIsLessThanPlanned) {
-    const auto records = tests::random_records(3, 500);
-    const Bytes plain = tests::bytes_of(records);
+    std::vector<Record> longest; // one event alone, the longest that there is
+    for (std::size_t slot = 0; slot < tracer::kCombineSlotsMax; ++slot) {
+        const auto flag = static_cast<std::uint16_t>(tracer::combine_of(slot, tracer::kCombineSlotsMax));
+        longest.push_back(tracer::make_record(static_cast<std::uint16_t>(0x1E | flag), 1, 2, {1000}));
+    }
     const auto encoder = std::make_unique<Encoder>();
-    for (const LayoutRow& row : kLayoutRows) {
-        encoder->begin(row.layout);
-        ASSERT_TRUE(encoder->count(plain).ok());
-        const std::size_t planned = encoder->plan();
-        for (const std::size_t size : {std::size_t{0}, kHeaderBytes, planned / 2, planned - 4}) {
-            Bytes room(size + 64, std::byte{0x5A});
-            const auto started = encoder->start(std::span(room).first(size));
-            EXPECT_TRUE(!started || !encoder->write(plain)) << row.name << ' ' << size;
-            EXPECT_TRUE(std::all_of(room.begin() + static_cast<std::ptrdiff_t>(size), room.end(), [](std::byte byte) {
-                return byte == std::byte{0x5A};
-            })) << "a byte written past the space";
+    for (const auto& records : {tests::random_records(3, 500), longest}) {
+        const Bytes plain = tests::bytes_of(records);
+        for (const LayoutRow& row : kLayoutRows) {
+            encoder->begin(row.layout);
+            ASSERT_TRUE(encoder->count(plain).ok());
+            const std::size_t planned = encoder->plan();
+            for (const std::size_t size :
+                 {std::size_t{0}, kHeaderBytes, planned / 2, planned - 16, planned - 12, planned - 8, planned - 4}) {
+                Bytes room(size + 512, std::byte{0x5A});
+                const auto started = encoder->start(std::span(room).first(size));
+                EXPECT_TRUE(!started || !encoder->write(plain)) << row.name << ' ' << size;
+                EXPECT_TRUE(std::all_of(room.begin() + static_cast<std::ptrdiff_t>(size), room.end(),
+                                        [](std::byte byte) { return byte == std::byte{0x5A}; }))
+                    << "a byte written past the space";
+            }
         }
     }
 }

@@ -150,4 +150,59 @@ TEST_F(Choosing, NamesTheSessionAfterTheBootWithoutAChunkThatDoes) {
     EXPECT_EQ(wire::decode(m_peer.sent.back()).value().session, 89U);
 }
 
+TEST_F(Choosing, IsCalledUdpWhateverItUses) {
+    EXPECT_EQ(m_sink.name(), "udp");
+    EXPECT_EQ(m_sink.state(), SinkState::idle);
+    ASSERT_TRUE(m_sink.choose(Protocol::v1).ok());
+    ASSERT_TRUE(m_sink.choose(Protocol::v2).ok()) << "nothing has been sent";
+    ASSERT_TRUE(m_sink.choose(Protocol::automatic).ok()) << "and so it remains";
+    ASSERT_TRUE(m_sink.submit(m_image).ok());
+    EXPECT_EQ(m_sink.used(), Protocol::v2);
+    EXPECT_EQ(m_sink.state(), SinkState::busy);
+}
+
+TEST_F(Choosing, KeepsWhatItIsAskingFor) {
+    ASSERT_TRUE(m_sink.submit(m_image).ok());
+    step_for(lib::milliseconds(10));
+    EXPECT_EQ(m_sink.choose(Protocol::v1).error(), lib::Error::exists);
+    EXPECT_EQ(m_sink.choose(Protocol::v2).error(), lib::Error::exists);
+    EXPECT_EQ(m_sink.used(), Protocol::automatic);
+    step_for(lib::milliseconds(3'000));
+    EXPECT_EQ(m_sink.used(), Protocol::v1);
+    EXPECT_TRUE(m_sink.choose(Protocol::v1).ok());
+    EXPECT_EQ(m_sink.choose(Protocol::v2).error(), lib::Error::exists);
+}
+
+TEST_F(Choosing, CanDoNothingWithoutADevice) {
+    ASSERT_TRUE(m_sink.submit(m_image).ok());
+    m_peer.polled = lib::Error::io;
+    step_for(lib::milliseconds(100));
+    EXPECT_EQ(m_sink.state(), SinkState::failed);
+    EXPECT_EQ(m_sink.last_error(), lib::Error::io);
+}
+
+// Of an absent collector five seconds, of one that has answered what is asked for.
+TEST_F(Choosing, IsPatientAsLongAsItIsAskedToWithACollectorThatAnswered) {
+    m_sink.set_key({});
+    m_sink.set_patience(lib::milliseconds(8'000));
+    ASSERT_TRUE(m_sink.submit(m_image).ok());
+    step_for(lib::milliseconds(4'000));
+    ASSERT_EQ(m_sink.state(), SinkState::busy);
+    const auto asked = wire::decode(m_peer.sent.back());
+    Bytes packet(wire::kHeaderBytes + wire::kControlBytes);
+    const wire::SipKey key{};
+    wire::encode_body(wire::HelloAck{.cookie = 5}, std::span(packet).subspan(wire::kHeaderBytes));
+    wire::encode({.type = wire::PacketType::hello_ack,
+                  .flags = wire::kFlagCookie,
+                  .session = asked.value().session,
+                  .stamp = asked.value().stamp},
+                 &key, packet);
+    m_peer.inbox.push_back(packet);
+    const lib::Nanoseconds before = m_peer.time;
+    step_for(lib::milliseconds(60'000));
+    EXPECT_EQ(m_sink.state(), SinkState::failed);
+    EXPECT_EQ(m_sink.last_error(), lib::Error::timeout);
+    EXPECT_EQ(m_peer.time - before, lib::milliseconds(8'002)) << "from the step after the answer";
+}
+
 } // namespace

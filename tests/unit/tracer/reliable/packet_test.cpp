@@ -135,4 +135,90 @@ TEST(RoundTrip, ASampleEndsTheBackoffWithinTheBounds) {
     EXPECT_LE(trip.late_after(), lib::milliseconds(60)); // a steady network needs little margin
 }
 
+// RFC 6298: a half of the first sample, then a quarter and an eighth of what is new.
+TEST(RoundTrip, FollowsTheMeanAndFourDeviations) {
+    wire::RoundTrip trip;
+    EXPECT_EQ(trip.late_after(), wire::RoundTrip::kTimeoutFirst);
+    trip.sample(lib::milliseconds(80)); // mean 80, deviation 40
+    EXPECT_EQ(trip.late_after(), lib::milliseconds(80 + 4 * 40));
+    EXPECT_EQ(trip.timeout(), trip.late_after());
+    trip.sample(lib::milliseconds(40)); // 75, (3 * 40 + 40) / 4
+    EXPECT_EQ(trip.late_after(), lib::milliseconds(75 + 4 * 40));
+    trip.sample(lib::milliseconds(155)); // 85, (3 * 40 + 80) / 4
+    EXPECT_EQ(trip.late_after(), lib::milliseconds(85 + 4 * 50));
+    trip.back_off();
+    EXPECT_EQ(trip.timeout(), lib::milliseconds(2 * (85 + 4 * 50)));
+    EXPECT_EQ(trip.late_after(), lib::milliseconds(85 + 4 * 50)) << "a packet is not later for that";
+}
+
+TEST(RoundTrip, TakesNoSampleForLongerThanTheLongestTimeout) {
+    wire::RoundTrip trip;
+    trip.sample(lib::milliseconds(60'000));
+    EXPECT_EQ(trip.late_after(), lib::milliseconds(2'000 + 4 * 1'000));
+    EXPECT_EQ(trip.timeout(), wire::RoundTrip::kTimeoutMax);
+}
+
+TEST(ReliablePacket, StatesNumberAndRecordsOfDataAlone) {
+    Bytes packet(wire::kHeaderBytes + wire::kControlBytes);
+    wire::encode({.type = wire::PacketType::abort, .stream = 63, .seq = 41}, nullptr, packet);
+    ASSERT_TRUE(wire::decode(packet).ok());
+    EXPECT_EQ(wire::decode(packet).value().number, 0U);
+    EXPECT_EQ(wire::decode(packet).value().records, 0U);
+    EXPECT_EQ(wire::decode(packet).value().size_bytes, packet.size());
+    EXPECT_EQ(wire::decode(data_packet(2)).value().number, 42U);
+    EXPECT_EQ(wire::decode(data_packet(2)).value().records, 2U);
+}
+
+// Sound CRCs over headers that contradict themselves.
+TEST(ReliablePacket, IsRefusedIfItsFieldsContradictEachOther) {
+    const auto with = [](Bytes packet, std::size_t at, std::uint8_t value) {
+        packet[at] = std::byte{value};
+        lib::store_le(std::span(packet).subspan(28), std::uint32_t{0});
+        lib::store_le(std::span(packet).subspan(56), std::uint64_t{0});
+        lib::store_le(std::span(packet).subspan(28), lib::crc32c(packet));
+        return wire::decode(packet).ok();
+    };
+    const Bytes data = data_packet(3);
+    Bytes hello(wire::kHeaderBytes + wire::kControlBytes);
+    wire::encode({.type = wire::PacketType::hello, .stream = 3}, nullptr, hello);
+    EXPECT_TRUE(with(data, 12, 42));
+    EXPECT_FALSE(with(data, 12, 41)) << "number";
+    EXPECT_FALSE(with(data, 16, 2)) << "records";
+    EXPECT_FALSE(with(data, 20, 111)) << "size";
+    EXPECT_FALSE(with(data, 24, 1)) << "type, of which such a body is not";
+    EXPECT_TRUE(with(hello, 24, 8));
+    EXPECT_FALSE(with(hello, 24, 9)) << "no type";
+    EXPECT_FALSE(with(hello, 24, 0)) << "no type";
+    EXPECT_FALSE(with(hello, 12, 1)) << "number";
+    EXPECT_FALSE(with(hello, 16, 1)) << "records";
+    EXPECT_TRUE(with(data, 26, 63));
+    EXPECT_FALSE(with(data, 26, 64)) << "stream";
+}
+
+TEST(ReliablePacket, IsAuthenticatedByItsHeaderOrAsAWhole) {
+    Bytes packet = data_packet(2, &kKey);
+    wire::SipHash whole(kKey);
+    Bytes covered = packet;
+    lib::store_le(std::span(covered).subspan(28), std::uint32_t{0});
+    lib::store_le(std::span(covered).subspan(56), std::uint64_t{0});
+    whole.add(covered);
+    whole.add(std::uint64_t{lib::load_le<std::uint32_t>(std::span(packet).subspan(28))});
+    EXPECT_EQ(wire::packet_mac(kKey, packet), whole.result());
+    wire::SipHash header(kKey);
+    header.add(std::span(covered).first(wire::kHeaderBytes));
+    header.add(std::uint64_t{lib::load_le<std::uint32_t>(std::span(packet).subspan(28))});
+    EXPECT_EQ(wire::packet_mac(kKey, packet, wire::Covers::header), header.result());
+}
+
+TEST(ReliablePacket, OfASessionHasAKeyMadeOfItsNumberAndItsCookie) {
+    const auto half = [](std::uint64_t which) {
+        Bytes words(24);
+        lib::store_le(std::span(words), std::uint64_t{0x1122'3344'5566'7788});
+        lib::store_le(std::span(words).subspan(8), std::uint64_t{9});
+        lib::store_le(std::span(words).subspan(16), which);
+        return hash(words);
+    };
+    EXPECT_EQ(wire::session_key(kKey, 0x1122'3344'5566'7788, 9), (wire::SipKey{half(0), half(1)}));
+}
+
 } // namespace

@@ -1,72 +1,17 @@
 // SPDX-License-Identifier: MIT
 // The sender in front of a collector that the test plays, packet by packet: order of the handshake, the window read
 // again from the chunk, and steps that are abandoned. Loss, delay and restarts: tests/simulation/.
-#include "tests/support/tracer/fake_peer.hpp"
-#include "tracer/reliable/sender.hpp"
+#include "tests/support/tracer/sending.hpp"
 
-#include <gtest/gtest.h>
 #include <set>
-#include <vector>
 
 namespace {
 
 namespace wire = tracer::reliable;
 using tests::Bytes;
-using tests::FakePeer;
+using tests::Sending;
 using tracer::SinkState;
 using wire::PacketType;
-
-class Sending : public testing::Test {
-  protected:
-    Sending() {
-        m_image.parts[0] = m_memory;
-        m_image.description.boot_id = 77;
-        for (std::size_t i = 0; i < m_memory.size(); ++i) {
-            m_memory[i] = static_cast<std::byte>(i * 7 / 5);
-        }
-    }
-
-    wire::Header last() const {
-        const auto header = wire::decode(m_peer.sent.back());
-        EXPECT_TRUE(header.ok());
-        return header.value();
-    }
-
-    template <typename Body>
-    void answer(PacketType type, std::uint64_t seq, const Body& body, std::uint8_t flags = 0) {
-        Bytes packet(wire::kHeaderBytes + wire::kControlBytes);
-        wire::encode_body(body, std::span(packet).subspan(wire::kHeaderBytes));
-        const wire::Header header{
-            .type = type, .flags = flags, .session = m_sink.session(), .seq = seq, .stamp = last().stamp};
-        const wire::SipKey key = wire::session_key({}, m_sink.session(), cookie);
-        wire::encode(header, wire::before_session(type) ? nullptr : &key, packet, wire::Covers::header);
-        m_peer.inbox.push_back(packet);
-    }
-
-    void step() {
-        m_peer.time = m_peer.time + lib::milliseconds(1);
-        static_cast<void>(m_sink.step());
-    }
-
-    void connect() {
-        ASSERT_TRUE(m_sink.submit(m_image).ok());
-        step();
-        ASSERT_EQ(last().type, PacketType::hello);
-        answer(PacketType::hello_ack, 0, wire::HelloAck{.cookie = 5}, wire::kFlagCookie);
-        step();
-        ASSERT_EQ(wire::decode_body<wire::Hello>(m_peer.sent.back()).cookie, 5U);
-        answer(PacketType::hello_ack, 0, wire::HelloAck{.cookie = 5, .window = 64});
-        step(); // ends the replay of nothing
-        step();
-    }
-
-    std::uint64_t cookie = 5; // of which the answers' key is made
-    static constexpr std::size_t kPackets = 6;
-    std::vector<std::byte> m_memory = std::vector<std::byte>(kPackets * wire::kBodyBytesMax - 16);
-    tracer::ChunkImage m_image;
-    FakePeer m_peer;
-    wire::ReliableSink m_sink{m_peer, {}};
-};
 
 TEST_F(Sending, BeginsWithTwoHellosAndFourPackets) {
     connect();
