@@ -108,6 +108,55 @@ TEST_F(FirmwareFiles, AreFoundByTheirWholeName) {
     EXPECT_EQ(read("opt/remora/key", 6), lib::error_name(lib::Error::no_space));
 }
 
+TEST_F(FirmwareFiles, HaveNamesOfUpTo55CharactersAndAnySize) {
+    const std::string longest(55, 'n');
+    m_machine.add(longest, "long name");
+    m_machine.add("empty", "");
+    m_machine.add("large", std::string(0x10203, 'x'));
+    m_machine.close(3);
+    EXPECT_EQ(read(longest), "long name");
+    EXPECT_EQ(read(longest + "n"), lib::error_name(lib::Error::not_found)) << "no place for the zero after it";
+    EXPECT_EQ(read("empty", 0), "");
+    EXPECT_EQ(read("large", 0x10203), std::string(0x10203, 'x'));
+}
+
+// What is after a name's zero does not count.
+TEST_F(FirmwareFiles, EndTheirNamesWithAZero) {
+    m_machine.add(std::string("key\0rest", 8), "content");
+    m_machine.close(1);
+    EXPECT_EQ(read("key"), "content");
+}
+
+TEST_F(FirmwareFiles, AreFoundAmongTheFirst256) {
+    for (int i = 0; i < 257; ++i) {
+        m_machine.add("file" + std::to_string(i), std::to_string(i));
+    }
+    m_machine.close(257);
+    EXPECT_EQ(read("file255"), "255");
+    EXPECT_EQ(read("file256"), lib::error_name(lib::Error::not_found));
+}
+
+TEST_F(FirmwareFiles, AreAsManyAsTheDirectorySays) {
+    m_machine.add("first", "1");
+    m_machine.add("second", "2");
+    m_machine.close(1);
+    EXPECT_EQ(read("first"), "1");
+    EXPECT_EQ(read("second"), lib::error_name(lib::Error::not_found));
+}
+
+// The signature alone decides, at its first wrong byte.
+TEST_F(FirmwareFiles, AreNotReadFromAMachineWithAnotherSignature) {
+    m_machine.add("key", "content");
+    m_machine.close(1);
+    for (std::size_t i = 0; i < 4; ++i) {
+        m_machine.items[0] = "QEMU";
+        m_machine.items[0][i] = 'x';
+        m_machine.reads = 0;
+        EXPECT_EQ(read("key"), lib::error_name(lib::Error::not_found)) << i;
+        EXPECT_EQ(m_machine.reads, static_cast<int>(i) + 1);
+    }
+}
+
 TEST_F(FirmwareFiles, AreNotThereOnAnotherMachine) {
     m_machine.present = false;
     EXPECT_EQ(read("opt/remora/key"), lib::error_name(lib::Error::not_found));

@@ -82,6 +82,44 @@ TEST_F(Pci, TreatsEachFunctionOfTheHostBridgeAsARoot) {
     EXPECT_EQ(scanned(), (std::vector<PciAddress>{{0, 0, 0}, {0, 0, 2}, {2, 4, 0}}));
 }
 
+TEST_F(Pci, AHostBridgeOfOneFunctionIsOneRoot) {
+    machine.add(0, 0, 0, 1, 1);
+    machine.add(0, 0, 1, 1, 1); // a mirror
+    machine.add(1, 0, 0, 1, 2);
+    EXPECT_EQ(scanned(), (std::vector<PciAddress>{{0, 0, 0}}));
+}
+
+TEST_F(Pci, TheLastFunctionOfTheHostBridgeIsARoot) {
+    machine.add(0, 0, 0, 1, 1)[kHeaderType] = kMultiFunction;
+    machine.add(0, 0, 7, 1, 1);
+    machine.add(1, 0, 0, 1, 2); // no function 1, no bus 1
+    machine.add(7, 31, 0, 1, 3);
+    machine.add(8, 0, 0, 1, 4);
+    EXPECT_EQ(scanned(), (std::vector<PciAddress>{{0, 0, 0}, {0, 0, 7}, {7, 31, 0}}));
+}
+
+TEST_F(Pci, ABridgeMayBeOneOfSeveralFunctions) {
+    machine.add(0, 2, 0, 1, 1)[kHeaderType] = kMultiFunction;
+    auto& bridge = machine.add(0, 2, 1, 1, 2);
+    bridge[kHeaderType] = kMultiFunction | kBridge;
+    bridge[kSecondaryBus] = 3;
+    auto& other = machine.add(0, 2, 2, 1, 3);
+    other[kHeaderType] = kMultiFunction | 2; // CardBus: another layout
+    other[kSecondaryBus] = 4;
+    machine.add(3, 0, 0, 1, 4);
+    machine.add(4, 0, 0, 1, 5);
+    EXPECT_EQ(scanned(), (std::vector<PciAddress>{{0, 2, 0}, {0, 2, 1}, {0, 2, 2}, {3, 0, 0}}));
+}
+
+TEST_F(Pci, EndsTheScanAtTheFunctionThatIsWanted) {
+    machine.add(0, 1, 0, 1, 1);
+    machine.add(0, 2, 0, 1, 1);
+    int visits = 0;
+    EXPECT_TRUE(pci.scan([&](PciAddress, PciId) { return ++visits == 1; }));
+    EXPECT_EQ(visits, 1);
+    EXPECT_EQ(pci.find({1, 1}).value(), (PciAddress{0, 1, 0}));
+}
+
 TEST_F(Pci, DecodesBaseAddressesOfEveryKind) {
     auto& registers = machine.add(0, 1, 0, 1, 1);
     machine.set(registers, 0x10, 0x0000'C001);

@@ -54,6 +54,34 @@ TEST_P(RamDiskTest, WritesNothingOfARangeThatDoesNotFit) {
     EXPECT_TRUE(std::ranges::all_of(memory, [](std::byte byte) { return byte == std::byte{0}; }));
 }
 
+// Where each call of the flush begins, how long it is, and whether the sector after it was still as before.
+struct Flush {
+    std::ptrdiff_t at;
+    std::size_t bytes;
+    bool next_unwritten;
+
+    friend bool operator==(const Flush&, const Flush&) = default;
+};
+
+std::vector<std::byte> flushed_memory(kSectors* kSectorBytes);
+std::vector<Flush> flushes;
+
+void note_flush(std::span<std::byte> written) {
+    flushes.push_back(
+        {written.data() - flushed_memory.data(), written.size(), flushed_memory[3 * kSectorBytes] == std::byte{0}});
+}
+
+TEST(RamDisk, FlushesEachSectorOfPersistentMemoryBeforeTheNextIsWritten) {
+    for (const Medium medium : {Medium::persistent_memory, Medium::volatile_memory}) {
+        std::ranges::fill(flushed_memory, std::byte{0});
+        flushes.clear();
+        RamDisk disk(flushed_memory, medium, &note_flush);
+        ASSERT_TRUE(disk.write(1, std::vector<std::byte>(3 * kSectorBytes, std::byte{1})));
+        const std::vector<Flush> expected{{512, 512, true}, {1024, 512, true}, {1536, 512, false}};
+        EXPECT_EQ(flushes, medium == Medium::persistent_memory ? expected : std::vector<Flush>{});
+    }
+}
+
 // A module that is read-only or absent drops the line that leaves the cache: the next read finds what was there before.
 TEST(RamDisk, FailsIfPersistentMemoryDoesNotKeepASector) {
     std::vector<std::byte> memory(kSectors * kSectorBytes);
@@ -75,6 +103,19 @@ TEST_P(RamDiskTest, RefusesAnythingButWholeSectors) {
     EXPECT_EQ(disk.read(0, bytes).error(), lib::Error::invalid_argument);
     EXPECT_EQ(disk.read(0, std::span(bytes).first(kSectorBytes - 1)).error(), lib::Error::invalid_argument);
     EXPECT_EQ(disk.write(0, {}).error(), lib::Error::invalid_argument);
+    EXPECT_EQ(disk.write(0, bytes).error(), lib::Error::invalid_argument);
+}
+
+TEST_P(RamDiskTest, ReadsFromTheSectorThatWasAskedFor) {
+    for (std::size_t i = 0; i < memory.size(); ++i) {
+        memory[i] = static_cast<std::byte>(i / kSectorBytes + 1);
+    }
+    std::vector<std::byte> all(kSectors * kSectorBytes);
+    ASSERT_TRUE(disk.read(0, all));
+    EXPECT_TRUE(std::equal(all.begin(), all.end(), memory.begin()));
+    std::vector<std::byte> one(kSectorBytes);
+    ASSERT_TRUE(disk.read(2, one));
+    EXPECT_EQ(one, std::vector<std::byte>(kSectorBytes, std::byte{3}));
 }
 
 TEST(RamDisk, HasNoSectorsBeforeMemoryIsAttached) {

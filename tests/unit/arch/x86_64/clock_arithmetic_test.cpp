@@ -18,6 +18,8 @@ TEST(PmTimer, WrapsAfter24Or32Bits) {
     EXPECT_EQ(counted(0xFF'FFF0, 0x10, pm_timer_mask(false)), 0x20U);
     EXPECT_EQ(counted(0xFFFF'FFF0, 0x10, pm_timer_mask(true)), 0x20U);
     EXPECT_EQ(counted(0xFF'FFF0, 0x100'0010, pm_timer_mask(true)), 0x20U) << "no wrap of a wide one";
+    EXPECT_EQ(counted(0xFFFF'FFF0, 0x11, pm_timer_mask(true)), 0x21U);
+    EXPECT_EQ(counted(0xFF'FFF0, 0x11, pm_timer_mask(false)), 0x21U);
     EXPECT_EQ(counted(7, 7, pm_timer_mask(false)), 0U);
     EXPECT_EQ(counted(8, 7, pm_timer_mask(false)), 0xFF'FFFFU) << "the greatest distance";
 }

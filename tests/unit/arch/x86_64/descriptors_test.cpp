@@ -123,6 +123,19 @@ TEST(ExceptionPlace, IsFoundWithoutAnErrorCode) {
     EXPECT_EQ(place.rsp, 0x20'0000U);
 }
 
+// The word in the place of the code segment is another, but the one before it is none either: nothing was displaced.
+TEST(ExceptionPlace, IsThatOfTheFrameUnlessTheCodeSegmentIsOnePlaceLower) {
+    InterruptFrame frame{};
+    frame.error_code = 5;
+    frame.rip = 0x10'1234;
+    frame.cs = kSelectorData;
+    frame.rflags = 0x202;
+    frame.rsp = 0x20'0000;
+    EXPECT_EQ(place_of(frame).rip, 0x10'1234U);
+    EXPECT_EQ(place_of(frame).error_code, 5U);
+    EXPECT_EQ(place_of(frame).rsp, 0x20'0000U);
+}
+
 // A jump to a null function: the address looks like a selector, the code segment is whole.
 TEST(ExceptionPlace, IsThatOfTheFrameWhateverItsAddressIs) {
     InterruptFrame frame{};

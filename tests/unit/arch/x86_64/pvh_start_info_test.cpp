@@ -44,6 +44,7 @@ TEST_F(PvhStart, GivesAddressesAndRanges) {
         EXPECT_EQ(info.ranges[i].base, m_map[i].base);
         EXPECT_EQ(info.ranges[i].size_bytes, m_map[i].size_bytes);
         EXPECT_EQ(info.ranges[i].kind, kKinds[i]);
+        EXPECT_EQ(info.ranges[i].reserved, 0U);
     }
 }
 

@@ -23,7 +23,8 @@ struct FakeMachine {
     std::uint64_t now = 1'000'000; // ticks of the TSC
     std::uint64_t paused = 0;      // of these, those in which no reference counted
     std::uint64_t read_ticks = kReadTicks;
-    std::uint64_t reads = 0;       // of the reference
+    std::uint64_t reads = 0; // of the reference
+    std::uint64_t waits = 0;
     int windows = 0;               // begun
     std::function<void()> at_read; // between the halves of a read of the reference
     std::function<void()> at_wait;
@@ -36,6 +37,7 @@ struct FakeTsc {
     [[nodiscard]] std::uint64_t read() const { return machine.now += 20; }
 
     void wait() const {
+        ++machine.waits;
         machine.now += 2000;
         if (machine.at_wait) {
             machine.at_wait();
@@ -87,13 +89,40 @@ TEST(TscByAReference, IsTheTrueRateToACountOfTheReference) {
     }
 }
 
+// Also of a reference that counts ten times in a window, and not once more.
 TEST(TscByAReference, TakesFiveWindowsOf2Milliseconds) {
+    for (const std::uint64_t hz : {100'000'000U, 5'000U}) {
+        FakeMachine machine;
+        const std::uint64_t begin = machine.now;
+        EXPECT_NE(measured(machine, {machine, hz}), 0U);
+        EXPECT_EQ(machine.windows, 5);
+        EXPECT_GE(machine.now - begin, kTscHz / 100 - 5 * 20 * kReadTicks);
+        EXPECT_LE(machine.now - begin, kTscHz / 100 + 5 * 20 * kReadTicks);
+    }
+}
+
+// Of four reads, each between two of the TSC. Of equal ones it is the first.
+TEST(TscByAReference, SamplesTheMiddleOfTheTightestBracket) {
+    for (const std::uint64_t tightest : {1U, 2U, 3U, 4U}) {
+        FakeMachine machine;
+        const FakeReference hpet{machine, 100'000'000};
+        std::uint64_t middle = 0;
+        machine.at_read = [&] {
+            if (machine.reads == tightest) {
+                middle = machine.now;
+            } else {
+                machine.now += 2 * kReadTicks;
+            }
+        };
+        const ClockSample sample = tightest_sample(FakeTsc{machine}, hpet);
+        EXPECT_EQ(machine.reads, 4U);
+        EXPECT_EQ(sample.tsc, middle + 10) << "half of what reading the TSC takes";
+        EXPECT_EQ(sample.reference, middle / 25);
+    }
     FakeMachine machine;
     const std::uint64_t begin = machine.now;
-    EXPECT_NE(measured(machine, {machine, 100'000'000}), 0U);
-    EXPECT_EQ(machine.windows, 5);
-    EXPECT_GE(machine.now - begin, kTscHz / 100);
-    EXPECT_LE(machine.now - begin, kTscHz / 100 + 5 * 20 * kReadTicks);
+    EXPECT_EQ(tightest_sample(FakeTsc{machine}, FakeReference{machine, 100'000'000}).tsc,
+              begin + 20 + (kReadTicks + 20) / 2);
 }
 
 TEST(TscByAReference, CountsThroughAWrapWhereverItIs) {
@@ -143,7 +172,8 @@ TEST(TscByAReference, IsNoneOfAReferenceThatDoesNotCount) {
     FakeMachine machine;
     machine.stops_at = 0;
     EXPECT_EQ(measured(machine, {machine, 3'579'545}), 0U);
-    EXPECT_LE(machine.reads, kReadsMax + 100) << "the wait is bounded";
+    EXPECT_EQ(machine.reads, 4 + kReadsMax) << "those of the sample at the begin, then the wait";
+    EXPECT_EQ(machine.waits, kReadsMax - 1) << "between two reads";
 }
 
 TEST(TscByAReference, IsNoneOfAReferenceThatStopsMeanwhile) {
@@ -162,7 +192,8 @@ TEST(ChosenClocks, AreTheFirstTwoThatCount) {
     constexpr auto kHpet = ReferenceClock::hpet;
     constexpr auto kPmTimer = ReferenceClock::pm_timer;
     constexpr auto kPit = ReferenceClock::pit;
-    const std::array<Row, 6> rows{{{3'000, 3'003, 9'000, TscCalibration{{3'000}, kHpet, kPmTimer, 1'000}},
+    const std::array<Row, 7> rows{{{3'000, 3'003, 9'000, TscCalibration{{3'000}, kHpet, kPmTimer, 1'000}},
+                                   {2'000'000, 4'000'000, 0, TscCalibration{{2'000'000}, kHpet, kPmTimer, 1'000'000}},
                                    {3'000, 0, 2'997, TscCalibration{{3'000}, kHpet, kPit, 1'000}},
                                    {0, 4'000, 4'000, TscCalibration{{4'000}, kPmTimer, kPit, 0}},
                                    {0, 0, 5'000, TscCalibration{{5'000}, kPit, ReferenceClock::none, 0}},

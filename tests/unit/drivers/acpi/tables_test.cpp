@@ -143,6 +143,59 @@ TEST(AcpiTables, ARevision2PointerShorterThanItsFieldsIsCorrupt) {
     }
 }
 
+TEST(AcpiTables, ARootPointerMayBeLongerThanItsFieldsUpTo4KiB) {
+    for (const std::size_t size : {36U, 37U, 4096U, 4097U}) {
+        test::FakePhysicalMemory memory;
+        memory.put(0x5000, test::make_table("XSDT", {}));
+        Bytes rsdp = make_rsdp(2, 0, 0x5000);
+        rsdp.resize(size, std::byte{0x11});
+        const auto length = static_cast<std::uint32_t>(size);
+        std::memcpy(&rsdp[20], &length, 4);
+        test::fix_checksum(rsdp, 32, size);
+        memory.put(kRsdp, rsdp);
+        EXPECT_EQ(Tables::open(memory, kRsdp).ok(), size <= 4096) << size;
+        rsdp.back() ^= std::byte{1}; // the checksum covers all of it
+        memory.put(kRsdp, rsdp);
+        EXPECT_EQ(Tables::open(memory, kRsdp).error(), lib::Error::corrupt) << size;
+    }
+}
+
+TEST(AcpiTables, ATableSaysItsRevisionAndMayBeNoLongerThanItsHeader) {
+    test::FakePhysicalMemory memory;
+    Bytes table = test::make_table("TEST", {});
+    table[8] = std::byte{5};
+    test::fix_checksum(table, 9, table.size());
+    memory.put(0x6000, table);
+    const auto found = read_table(memory, 0x6000, "TEST");
+    ASSERT_TRUE(found);
+    EXPECT_EQ(found.value().revision, 5);
+    EXPECT_EQ(found.value().signature, Signature("TEST"));
+    EXPECT_EQ(found.value().bytes.size(), kTableHeaderBytes);
+    EXPECT_EQ(read_table(memory, 0x6000, "TESS").error(), lib::Error::corrupt);
+}
+
+TEST(AcpiTables, SeveralTablesOfOneNameAreCountedInTheirOrder) {
+    test::FakePhysicalMemory memory;
+    Bytes entries;
+    for (std::uint32_t i = 0; i < 4; ++i) {
+        memory.put(0x6000 + i * 0x1000, test::make_table(i == 1 ? "OTHR" : "SSDT", Bytes(8 + i)));
+        append_number(entries, 0x6000 + i * 0x1000);
+    }
+    memory.put(0x5000, test::make_table("RSDT", entries));
+    memory.put(kRsdp, make_rsdp(0, 0x5000, 0));
+    const auto tables = Tables::open(memory, kRsdp);
+    ASSERT_TRUE(tables);
+    for (const std::size_t index : {0U, 1U, 2U}) {
+        const std::size_t place = index == 0 ? 0 : index + 1;
+        EXPECT_EQ(tables.value().find("SSDT", index).value().bytes.size(), kTableHeaderBytes + 8 + place);
+    }
+    EXPECT_EQ(tables.value().find("SSDT", 3).error(), lib::Error::not_found);
+    EXPECT_EQ(tables.value().at(0x7000, "OTHR").value().bytes.size(), kTableHeaderBytes + 9);
+    EXPECT_EQ(tables.value().at(0x7000, "SSDT").error(), lib::Error::corrupt);
+    EXPECT_EQ(tables.value().at(0, "SSDT").error(), lib::Error::not_found);
+    EXPECT_EQ(Tables{}.at(0x7000, "OTHR").error(), lib::Error::not_found);
+}
+
 TEST(AcpiTables, ARootTableWithHalfAnEntryIsCorrupt) {
     test::FakePhysicalMemory memory;
     memory.put(0x5000, test::make_table("XSDT", Bytes(12)));
@@ -189,6 +242,8 @@ TEST(AcpiSoftOff, UnderstandsEveryEncodingOfTheNumbers) {
     EXPECT_EQ(parse({0x12, 0x04, 0x02, 0x01, 0x00}), 0x10);                   // OneOp, ZeroOp
     EXPECT_EQ(parse({0x12, 0x06, 0x02, 0x0B, 0x05, 0x00, 0x01}), 0x51);       // word
     EXPECT_EQ(parse({0x12, 0x05, 0x01, 0x0B, 0x05, 0x06}), 0x56);             // both in one integer
+    EXPECT_EQ(parse({0x12, 0x07, 0x01, 0x0C, 0x05, 0x06, 0x00, 0x00}), 0x56); // the same as a double word
+    EXPECT_EQ(parse({0x12, 0x06, 0x02, 0x0A, 0x05, 0x0A, 0x08}), -1);         // the second has four bits
     EXPECT_EQ(parse({0x12, 0x47, 0x00, 0x02, 0x0A, 0x05, 0x0A, 0x07}), 0x57); // two-byte package length
     EXPECT_EQ(parse({0x12, 0x06, 0x02, 0x0A, 0x08, 0x0A, 0x07}), -1);         // 8 has four bits
     EXPECT_EQ(parse({0x12, 0x04, 0x02, 0xFF, 0x00}), -1);                     // OnesOp
@@ -198,6 +253,24 @@ TEST(AcpiSoftOff, UnderstandsEveryEncodingOfTheNumbers) {
     EXPECT_EQ(parse({0x12, 0x00, 0x02, 0x00, 0x00}), -1);                     // shorter than its own length byte
     EXPECT_EQ(parse({0x14, 0x06, 0x02, 0x00, 0x00}), -1);                     // a method
     EXPECT_EQ(parse({0x12}), -1);
+}
+
+// The low four bits are in the first byte, then come up to three bytes more.
+TEST(AcpiSoftOff, UnderstandsEveryPackageLength) {
+    for (const auto& [lead, bytes] :
+         {std::pair{bytes_of({0x46, 0x01}), 0x16U}, std::pair{bytes_of({0x87, 0x23, 0x01}), 0x1237U},
+          std::pair{bytes_of({0xC8, 0x45, 0x23, 0x01}), 0x12'3458U}}) {
+        Bytes aml = bytes_of({0x08, 0x5F, 0x53, 0x35, 0x5F, 0x12});
+        aml.insert(aml.end(), lead.begin(), lead.end());
+        const Bytes elements = bytes_of({0x02, 0x0A, 0x05, 0x0A, 0x07});
+        aml.insert(aml.end(), elements.begin(), elements.end());
+        aml.resize(6 + bytes); // the length counts from its own first byte
+        const auto sleep = parse_soft_off(aml);
+        ASSERT_TRUE(sleep) << bytes;
+        EXPECT_EQ(sleep.value().pm1a * 16 + sleep.value().pm1b, 0x57) << bytes;
+        aml.pop_back();
+        EXPECT_EQ(parse_soft_off(aml).error(), lib::Error::corrupt) << bytes;
+    }
 }
 
 TEST(AcpiSoftOff, FindsARootedNameAndPassesOverOneThatOnlyLooksLikeIt) {
@@ -210,6 +283,16 @@ TEST(AcpiSoftOff, FindsARootedNameAndPassesOverOneThatOnlyLooksLikeIt) {
     EXPECT_TRUE(second);
     EXPECT_EQ(parse_soft_off(bytes_of({0x5F, 0x53, 0x35, 0x5F, 0x12, 0x04, 0x02, 0x01, 0x00})).error(),
               lib::Error::not_found);
+    EXPECT_EQ(parse_soft_off(bytes_of({0x5C, 0x5F, 0x53, 0x35, 0x5F, 0x12, 0x04, 0x02, 0x01, 0x00})).error(),
+              lib::Error::not_found);
+    for (const unsigned before : {0x00U, 0x08U}) { // NameOp and backslash, only one of the two
+        const unsigned last = before == 0 ? 0x5C : 0x41;
+        EXPECT_EQ(
+            parse_soft_off(bytes_of({before, last, 0x5F, 0x53, 0x35, 0x5F, 0x12, 0x04, 0x02, 0x01, 0x00})).error(),
+            lib::Error::not_found)
+            << before;
+    }
+    EXPECT_EQ(parse_soft_off(bytes_of({0x08, 0x5F, 0x53, 0x35, 0x5F})).error(), lib::Error::corrupt); // then the end
     EXPECT_EQ(parse_soft_off({}).error(), lib::Error::not_found);
 }
 
@@ -228,6 +311,23 @@ TEST(AcpiSoftOff, LooksIntoTheSsdtsWhenTheDsdtDefinesNothing) {
     EXPECT_TRUE(find_soft_off(tables.value(), kDsdt));
     memory.put(0x7000, test::make_table("SSDT", Bytes(8)));
     EXPECT_EQ(find_soft_off(tables.value(), kDsdt).error(), lib::Error::not_found);
+}
+
+TEST(AcpiSoftOff, LooksIntoNoMoreThan64Ssdts) {
+    for (const std::uint32_t before : {63U, 64U}) {
+        test::FakePhysicalMemory memory;
+        memory.put(kDsdt, test::make_table("DSDT", Bytes(8)));
+        Bytes entries;
+        for (std::uint32_t i = 0; i <= before; ++i) {
+            memory.put(0x10'0000 + i * 0x1000, test::make_table("SSDT", i == before ? kQemuSoftOff : Bytes(8)));
+            append_number(entries, 0x10'0000 + i * 0x1000);
+        }
+        memory.put(0x5000, test::make_table("RSDT", entries));
+        memory.put(kRsdp, make_rsdp(0, 0x5000, 0));
+        const auto tables = Tables::open(memory, kRsdp);
+        ASSERT_TRUE(tables);
+        EXPECT_EQ(find_soft_off(tables.value(), kDsdt).ok(), before == 63) << before;
+    }
 }
 
 } // namespace

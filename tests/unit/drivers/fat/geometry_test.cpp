@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include <random>
+#include <set>
 
 namespace drivers::fat {
 namespace {
@@ -65,6 +66,38 @@ TEST(FatGeometry, TheNumberOfClustersAloneDecidesTheType) {
     EXPECT_EQ(type, FatType::fat32);
     EXPECT_NE(defect_with_clusters(65525, false, type), Defect::none); // FAT16's fields, FAT32's clusters
     EXPECT_NE(defect_with_clusters(65524, true, type), Defect::none);
+}
+
+TEST(FatGeometry, TheTableMayBeFilledToItsLastEntry) {
+    // 17 sectors of 256 entries, two of which are no clusters.
+    for (const auto& [clusters, defect] : {std::pair{4'350U, Defect::none}, std::pair{4'351U, Defect::fat_size}}) {
+        FakeDisk disk(formatted(4'200, FormatType::fat16));
+        patch(disk, 19, static_cast<std::uint16_t>(1 + 2 * 17 + 32 + clusters));
+        const auto reading = read_boot_sector(std::span(disk.image()).first(kSectorBytes), 10'000);
+        EXPECT_EQ(reading.geometry.cluster_count, clusters);
+        EXPECT_EQ(reading.defect, defect);
+    }
+}
+
+TEST(FatGeometry, AMediaByteIsF0OrF8ToFF) {
+    FakeDisk disk(formatted(kSectors16, FormatType::fat16));
+    for (unsigned media = 0; media < 256; ++media) {
+        patch(disk, 21, static_cast<std::uint8_t>(media));
+        const auto reading = read_boot_sector(std::span(disk.image()).first(kSectorBytes), kSectors16);
+        EXPECT_EQ(reading.defect, media == 0xF0 || media >= 0xF8 ? Defect::none : Defect::media) << media;
+    }
+}
+
+TEST(FatGeometry, EachDefectHasATextOfItsOwn) {
+    std::set<std::string_view> texts;
+    const auto count = static_cast<std::size_t>(Defect::backup_boot_sector) + 1;
+    for (std::size_t defect = 0; defect < count; ++defect) {
+        texts.insert(defect_text(static_cast<Defect>(defect)));
+    }
+    EXPECT_EQ(texts.size(), count);
+    EXPECT_FALSE(texts.contains(""));
+    EXPECT_EQ(defect_text(Defect::none), "none");
+    EXPECT_EQ(defect_text(Defect::backup_boot_sector), "backup boot sector");
 }
 
 TEST(FatGeometry, NamesEachWrongFieldOfAFat16BootSector) {

@@ -93,6 +93,15 @@ TEST_P(FatWriterTest, ReadsFromAnyOffset) {
     EXPECT_EQ(volume.read(file, 5'000, out).value(), 0U);
 }
 
+TEST_P(FatWriterTest, RefusesANameOrADateThatCannotBe) {
+    const Bytes before = disk.image();
+    FileWriter writer(volume);
+    EXPECT_EQ(writer.create({.name = "two words"}).error(), lib::Error::invalid_argument);
+    EXPECT_EQ(writer.create({.name = "a", .modified = {.month = 0}}).error(), lib::Error::invalid_argument);
+    EXPECT_FALSE(writer.is_open());
+    EXPECT_EQ(disk.image(), before);
+}
+
 TEST_P(FatWriterTest, NeverOverwritesAFile) {
     const Bytes bytes = pattern(2'000, 1);
     ASSERT_TRUE(add_file(volume, "0trace.dat", bytes));
@@ -350,6 +359,7 @@ TEST(FatWriter, ReusesDeletedEntriesAndKeepsTheUpperBitsOf32BitEntries) {
     ASSERT_TRUE(volume.mount(disk));
     ASSERT_TRUE(add_file(volume, "c", pattern(1, 1)));
     EXPECT_EQ(disk.image()[root + 32], std::byte{'C'});
+    EXPECT_TRUE(volume.find("b")) << "the directory does not end after a deleted entry";
     EXPECT_EQ(disk.image()[table + 3 * 4 + 3], std::byte{0xAF});
 }
 

@@ -16,7 +16,19 @@ namespace {
 using test::Frame;
 using test::make_frame;
 
-class Ne2000 : public test::Ne2000Fixture {};
+using Writes = std::vector<std::pair<int, int>>; // register, value
+
+class Ne2000 : public test::Ne2000Fixture {
+  protected:
+    // Of the registers, from the first on.
+    [[nodiscard]] Writes written(std::size_t first) const {
+        Writes writes;
+        for (std::size_t i = first; i < card.writes.size(); ++i) {
+            writes.emplace_back(card.writes[i].reg, card.writes[i].value);
+        }
+        return writes;
+    }
+};
 
 class Ne2000Widths : public Ne2000, public testing::WithParamInterface<DataWidth> {};
 
@@ -49,23 +61,92 @@ TEST_F(Ne2000, RefusesOptionsThatNoCardHas) {
     EXPECT_EQ(card.accesses(), 0);
 }
 
-TEST_F(Ne2000, InitialisesInTheOrderOfTheDataSheet) {
-    ASSERT_TRUE(nic.start(options()));
-    std::vector<std::pair<int, int>> order; // page, register
-    std::size_t first = card.writes.size();
-    while (!(card.writes[first - 1].reg == kRegCR && card.writes[first - 1].value == kCommandStop)) {
-        --first;
-    }
-    for (std::size_t i = first - 1; i < card.writes.size(); ++i) {
-        if (card.writes[i].page != 1 || card.writes[i].reg == kRegCR || card.writes[i].reg == kRegCURR) {
-            order.emplace_back(card.writes[i].page, card.writes[i].reg);
+TEST_F(Ne2000, TakesTheOptionsAtTheirLimits) {
+    test::FakeNe2000 large(clock, 32 * 1024);
+    Device<test::FakeNe2000> device(large, clock);
+    Options wanted = options();
+    for (const int stop_page : {0x58, 0xC0}) {
+        wanted.stop_page = static_cast<std::uint8_t>(stop_page);
+        ASSERT_TRUE(device.start(wanted)) << stop_page;
+        for (std::size_t i = 0; i < 60; ++i) { // several times around
+            ASSERT_TRUE(large.arrive(make_frame(1000, i)));
+            ASSERT_TRUE(device.receive_frame(buffer)) << stop_page;
         }
     }
-    const std::vector<std::pair<int, int>> expected{{0, kRegCR},   {0, kRegDCR}, {0, kRegRBCR0},  {0, kRegRBCR1},
-                                                    {0, kRegRCR},  {0, kRegTCR}, {0, kRegPSTART}, {0, kRegPSTOP},
-                                                    {0, kRegBNRY}, {0, kRegISR}, {0, kRegIMR},    {0, kRegCR},
-                                                    {1, kRegCURR}, {1, kRegCR},  {0, kRegTCR}};
-    EXPECT_EQ(order, expected);
+    wanted.io_base = 0xFFE0;
+    EXPECT_EQ(device.start(wanted).error(), lib::Error::not_found);
+}
+
+TEST_F(Ne2000, ProgramsItsAddressAndNoMulticast) {
+    ASSERT_TRUE(nic.start(options()));
+    std::vector<std::pair<int, int>> page1; // register, value
+    for (const auto& write : card.writes) {
+        if (write.page == 1 && write.reg != kRegCR) {
+            page1.emplace_back(write.reg, write.value);
+        }
+    }
+    EXPECT_EQ(page1, (std::vector<std::pair<int, int>>{{1, 0x52},
+                                                       {2, 0x54},
+                                                       {3, 0x00},
+                                                       {4, 0x12},
+                                                       {5, 0x34},
+                                                       {6, 0x56}, // PAR0..5
+                                                       {8, 0},
+                                                       {9, 0},
+                                                       {10, 0},
+                                                       {11, 0},
+                                                       {12, 0},
+                                                       {13, 0},
+                                                       {14, 0},
+                                                       {15, 0},      // MAR0..7
+                                                       {7, 0x4D}})); // CURR
+}
+
+// Sections 11 and 5: the probe with its transfer of the PROM, then the initialisation.
+TEST_F(Ne2000, ProgramsTheCardInTheOrderOfTheDataSheet) {
+    ASSERT_TRUE(nic.start(options()));
+    const Writes probe{{kRegCR, 0x21},  {kRegDCR, 0x48}, {kRegRBCR0, 0}, {kRegRBCR1, 0},  {kRegRCR, 0x20},
+                       {kRegTCR, 0x02}, {kRegIMR, 0},    {kRegCR, 0x22}, {kRegISR, 0x40}, {kRegRBCR0, 32},
+                       {kRegRBCR1, 0},  {kRegRSAR0, 0},  {kRegRSAR1, 0}, {kRegCR, 0x0A},  {kRegISR, 0x40},
+                       {kRegCR, 0x22},  {kRegCR, 0x21}};
+    const Writes page0{{kRegCR, 0x21},   {kRegDCR, 0x49}, {kRegRBCR0, 0},     {kRegRBCR1, 0},
+                       {kRegRCR, 0x04},  {kRegTCR, 0x02}, {kRegPSTART, 0x4C}, {kRegPSTOP, 0x80},
+                       {kRegBNRY, 0x4C}, {kRegISR, 0xFF}, {kRegIMR, 0},       {kRegCR, 0x61}};
+    const Writes end{{kRegCURR, 0x4D}, {kRegCR, 0x22}, {kRegTCR, 0}};
+    const Writes all = written(0);
+    ASSERT_GT(all.size(), probe.size() + page0.size() + end.size());
+    const auto after_probe = all.begin() + static_cast<std::ptrdiff_t>(probe.size());
+    EXPECT_EQ(Writes(all.begin(), after_probe), probe);
+    EXPECT_EQ(Writes(after_probe, after_probe + static_cast<std::ptrdiff_t>(page0.size())), page0);
+    EXPECT_EQ(Writes(all.end() - static_cast<std::ptrdiff_t>(end.size()), all.end()), end);
+}
+
+// Sections 5 and 8: a transfer of the frame, then its transmission.
+TEST_F(Ne2000, ProgramsATransferAndATransmissionInTheOrderOfTheDataSheet) {
+    ASSERT_TRUE(nic.start(options()));
+    const std::size_t before = card.writes.size();
+    ASSERT_TRUE(nic.send_frame(make_frame(1000)));
+    EXPECT_EQ(written(before), (Writes{{kRegCR, 0x22},
+                                       {kRegISR, 0x40},
+                                       {kRegRBCR0, 0xE8},
+                                       {kRegRBCR1, 0x03},
+                                       {kRegRSAR0, 0}, //
+                                       {kRegRSAR1, 0x40},
+                                       {kRegCR, 0x12},
+                                       {kRegISR, 0x40},
+                                       {kRegCR, 0x22}, //
+                                       {kRegISR, 0x0A},
+                                       {kRegTPSR, 0x40},
+                                       {kRegTBCR0, 0xE8},
+                                       {kRegTBCR1, 0x03},
+                                       {kRegCR, 0x26}}));
+}
+
+// So that an emulator runs the machine's other processors meanwhile.
+TEST_F(Ne2000, PausesWhileItWaits) {
+    card.behaviour.reset_dead = true;
+    EXPECT_FALSE(nic.start(options()));
+    EXPECT_GT(clock.pauses(), 1'000U) << "20 ms, a microsecond each";
 }
 
 TEST_F(Ne2000, IsNotFoundWhereNothingAnswers) {
@@ -219,6 +300,35 @@ TEST_F(Ne2000, CountsTransmissionsThatTheCardGaveUp) {
     nic.poll();
     EXPECT_EQ(nic.counters().tx_errors, 1U);
     EXPECT_EQ(nic.counters().tx_frames, 0U);
+}
+
+TEST_F(Ne2000, CountsBytesWithPaddingAndWithoutCrc) {
+    ASSERT_TRUE(nic.start(options()));
+    ASSERT_TRUE(nic.send_frame(make_frame(14)));
+    nic.poll();
+    EXPECT_EQ(nic.counters().tx_bytes, 60U);
+    ASSERT_TRUE(nic.send_frame(make_frame(61)));
+    nic.poll();
+    EXPECT_EQ(nic.counters().tx_bytes, 121U);
+    ASSERT_TRUE(card.arrive(make_frame(77)));
+    ASSERT_TRUE(card.arrive(make_frame(1001)));
+    EXPECT_EQ(nic.receive_frame(buffer).value(), 77U);
+    EXPECT_EQ(nic.counters().rx_bytes, 77U);
+    EXPECT_EQ(nic.receive_frame(buffer).value(), 1001U);
+    EXPECT_EQ(nic.counters().rx_bytes, 1078U);
+}
+
+TEST_F(Ne2000, CountsWhatTheCardReportsOnce) {
+    ASSERT_TRUE(nic.start(options()));
+    nic.poll();
+    EXPECT_EQ(nic.counters().rx_errors, 0U);
+    card.raise_receive_error();
+    nic.poll();
+    nic.poll();
+    EXPECT_EQ(nic.counters().rx_errors, 1U);
+    card.raise_receive_error();
+    nic.poll();
+    EXPECT_EQ(nic.counters().rx_errors, 2U);
 }
 
 TEST_F(Ne2000, TakesFramesInTheOrderOfArrival) {

@@ -43,4 +43,21 @@ TEST_F(Ne2000OnPci, ABaseAddressThatIsNotOfPortsIsCorrupt) {
     }
 }
 
+// Six bytes of address, six more of the maker, four of signature: each twice.
+TEST(Ne2000Prom, OnlyTheAddressMustBeDoubledAndTheSignatureComplete) {
+    PromImage good{};
+    for (std::size_t i = 0; i < good.size(); ++i) {
+        good[i] = static_cast<std::byte>(i < 12 ? 0x10 + i / 2 : i < 28 ? i : 0x57);
+    }
+    const auto mac = decode_prom(good);
+    ASSERT_TRUE(mac);
+    EXPECT_EQ(mac.value(), (net::MacAddress{{std::byte{0x10}, std::byte{0x11}, std::byte{0x12}, std::byte{0x13},
+                                             std::byte{0x14}, std::byte{0x15}}}));
+    for (std::size_t i = 0; i < good.size(); ++i) {
+        PromImage changed = good;
+        changed[i] ^= std::byte{0x20};
+        EXPECT_EQ(decode_prom(changed).ok(), i >= 12 && i < 28) << i;
+    }
+}
+
 } // namespace drivers::ne2000

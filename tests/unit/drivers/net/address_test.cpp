@@ -24,17 +24,36 @@ TEST(Ipv4Address, IsRefusedInAnyOtherForm) {
     }
 }
 
+TEST(Ipv4Address, IsAHostsFrom1To223ButNotLoopback) {
+    for (const std::uint32_t host : {0x0100'0000U, 0x7EFF'FFFFU, 0x8000'0000U, 0xDFFF'FFFFU}) {
+        EXPECT_TRUE(Ipv4Address{host}.is_host()) << std::hex << host;
+    }
+    for (const std::uint32_t other : {0U, 0x00FF'FFFFU, 0x7F00'0000U, 0x7FFF'FFFFU, 0xE000'0000U, 0xFFFF'FFFFU}) {
+        EXPECT_FALSE(Ipv4Address{other}.is_host()) << std::hex << other;
+    }
+}
+
+TEST(MacAddress, IsAGroupByTheLowestBitOfItsFirstByte) {
+    EXPECT_TRUE(kBroadcastMac.is_group());
+    EXPECT_TRUE((MacAddress{{std::byte{0x01}}}.is_group()));
+    EXPECT_FALSE((MacAddress{{std::byte{0xFE}, std::byte{0xFF}}}.is_group()));
+    EXPECT_TRUE(MacAddress{}.is_zero());
+    EXPECT_FALSE(
+        (MacAddress{.bytes = std::array{std::byte{}, std::byte{}, std::byte{}, std::byte{}, std::byte{}, std::byte{1}}}
+             .is_zero()));
+}
+
 // The example of RFC 1071, section 3: words 0001 f203 f4f5 f6f7, sum ddf2.
 TEST(InternetChecksum, AgreesWithItsStandard) {
-    constexpr std::array<std::byte, 8> data{std::byte{0x00}, std::byte{0x01}, std::byte{0xF2}, std::byte{0x03},
-                                            std::byte{0xF4}, std::byte{0xF5}, std::byte{0xF6}, std::byte{0xF7}};
+    constexpr std::array<std::byte, 8> kData{std::byte{0x00}, std::byte{0x01}, std::byte{0xF2}, std::byte{0x03},
+                                             std::byte{0xF4}, std::byte{0xF5}, std::byte{0xF6}, std::byte{0xF7}};
     InternetChecksum whole;
-    whole.add(data);
+    whole.add(kData);
     EXPECT_EQ(whole.value(), 0x220D);
     InternetChecksum pieces;
     pieces.add(std::uint16_t{0x0001});
-    pieces.add(std::span(data).subspan(2, 2));
-    pieces.add(std::span(data).subspan(4));
+    pieces.add(std::span(kData).subspan(2, 2));
+    pieces.add(std::span(kData).subspan(4));
     EXPECT_EQ(pieces.value(), 0x220D);
 }
 

@@ -155,6 +155,14 @@ INSTANTIATE_TEST_SUITE_P(
                   &C::icmp_malformed}),
     [](const auto& instance) { return std::string(instance.param.name); });
 
+TEST(Ipv4Packet, MayBeAHeaderAlone) {
+    const Bytes packet = test::make_ipv4(6, {});
+    const auto parsed = parse_ipv4(packet);
+    ASSERT_TRUE(parsed);
+    EXPECT_EQ(parsed.value().protocol, 6);
+    EXPECT_TRUE(parsed.value().payload.empty());
+}
+
 TEST_F(MalformedFrames, OptionsAndPaddingAreSkipped) {
     become_ready();
     Bytes packet = test::make_udp(bytes({1, 2, 3}));

@@ -113,6 +113,49 @@ TEST_F(UdpEndpointTest, SendsTheDatagramThatWasComputedByHand) {
     EXPECT_EQ(card.sent.back(), expected);
 }
 
+// The identification of IPv4, by which a receiver would assemble fragments.
+TEST_F(UdpEndpointTest, NumbersItsPacketsAndRepeatsTheNumberOfOneThatWasNotSent) {
+    become_ready();
+    card.sent.clear();
+    for (const bool sent : {true, true, false, true}) {
+        card.send_error = sent ? std::nullopt : std::optional(lib::Error::busy);
+        EXPECT_EQ(endpoint.send(bytes({1})).ok(), sent);
+    }
+    ASSERT_EQ(card.sent.size(), 3U);
+    for (std::size_t i = 0; i < 3; ++i) {
+        EXPECT_EQ(Bytes(card.sent[i].begin() + 18, card.sent[i].begin() + 20), bytes({0, static_cast<int>(i)}));
+    }
+}
+
+TEST_F(UdpEndpointTest, ServesTheCardInEveryState) {
+    endpoint.poll();
+    EXPECT_EQ(card.polls, 1);
+    become_ready();
+    const int before = card.polls;
+    endpoint.poll();
+    EXPECT_EQ(card.polls, before + 1);
+    EXPECT_FALSE(endpoint.sending());
+    card.busy_sending = true;
+    EXPECT_TRUE(endpoint.sending());
+}
+
+TEST_F(UdpEndpointTest, LooksAtNoFrameBeforeItIsOpen) {
+    card.arriving.push_back(test::make_arp(1));
+    endpoint.poll();
+    EXPECT_EQ(card.arriving.size(), 1U);
+    EXPECT_TRUE(card.sent.empty());
+}
+
+TEST_F(UdpEndpointTest, ForgetsARefusalOfTheFlowBefore) {
+    become_ready();
+    ASSERT_TRUE(endpoint.send(bytes({1})));
+    arrive(test::make_icmp(3, 3, quoted(card.sent.back())));
+    endpoint.poll();
+    EXPECT_EQ(endpoint.counters().refusals, 1U);
+    become_ready();
+    EXPECT_TRUE(endpoint.send(bytes({1})));
+}
+
 TEST_F(UdpEndpointTest, NeverSendsTheChecksumThatMeansNone) {
     become_ready();
     // The two payload bytes make the sum FFFF, so its complement is 0.
@@ -290,12 +333,13 @@ TEST_F(UdpEndpointTest, AnswersAnEchoWithTheSameBytes) {
     arrive(test::make_icmp(8, 0, bytes({7, 8, 9})));
     endpoint.poll();
     ASSERT_EQ(card.sent.size(), 1U);
-    Bytes reply(card.sent[0].begin() + 14, card.sent[0].end());
-    EXPECT_EQ(test::folded(test::sum16(std::span(reply).first(20))), 0);
-    EXPECT_EQ(test::folded(test::sum16(std::span(reply).subspan(20))), 0);
-    reply[22] = reply[23] = std::byte{0};
-    EXPECT_EQ(Bytes(reply.begin() + 20, reply.end()), bytes({0, 0, 0, 0, 0x12, 0x34, 0, 1, 7, 8, 9}));
-    EXPECT_EQ(Bytes(reply.begin() + 12, reply.begin() + 20), bytes({192, 168, 1, 10, 192, 168, 1, 1}));
+    // By hand: the IPv4 sum of the datagram above with protocol 1 for 17; ICMP 1234+0001+0708+0900=223d, so ddc2.
+    EXPECT_EQ(card.sent[0],
+              bytes({0x52, 0x55, 0xC0, 0xA8, 0x01, 0x01, 0x52, 0x54, 0x00, 0x12, 0x34, 0x56, 0x08, 0x00, 0x45,
+                     0x00, 0x00, 0x1F, 0x00, 0x00, 0x40, 0x00, 0x40, 0x01, 0xB7, 0x82, 192,  168,  1,    10,
+                     192,  168,  1,    1,    0,    0,    0xDD, 0xC2, 0x12, 0x34, 0,    1,    7,    8,    9}));
+    EXPECT_EQ(endpoint.counters().echoes_answered, 1U);
+    EXPECT_EQ(endpoint.counters().icmp_ignored, 0U);
     card.send_error = lib::Error::busy;
     arrive(test::make_icmp(8, 0, {}));
     endpoint.poll();

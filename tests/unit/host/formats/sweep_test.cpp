@@ -4,6 +4,7 @@
 // sound were logged.
 #include "host/formats/trace.hpp"
 
+#include "tests/support/allocated_bytes.hpp"
 #include "tests/support/capture_files.hpp"
 #include "tests/support/host_command.hpp"
 #include "tests/support/kev_builder.hpp"
@@ -16,9 +17,6 @@
 #include <sys/mman.h>
 #include <tuple>
 #include <unistd.h>
-
-// Of AddressSanitizer, whose header g++ does not bring along.
-extern "C" std::size_t __sanitizer_get_current_allocated_bytes(); // NOLINT(bugprone-reserved-identifier)
 
 namespace host::formats {
 
@@ -94,7 +92,7 @@ Reading read(std::shared_ptr<trace::ByteSource> bytes, trace::InputKind kind) {
         EXPECT_TRUE(diagnostics.damaged());
         return reading;
     }
-    EXPECT_LT(__sanitizer_get_current_allocated_bytes(), kMemoryMax);
+    EXPECT_LT(allocated_bytes(), kMemoryMax);
     for (trace::Event event; trace.value()->next(event);) {
         ++reading.events;
         if (!event.metadata && event.is_sound()) {

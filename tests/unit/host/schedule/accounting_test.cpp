@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Response times divided among their culprits: scenes that were computed by hand from docs/metrics.md, and random
 // sequences, of which no job may have a residue.
-#include "host/schedule/accounting.hpp"
-#include "host/text/format.hpp"
-#include "host/trace/foreign.hpp"
-#include "host/trace/names.hpp"
-#include "lib/wire_numbers.hpp"
+#include "tests/support/accounting_scene.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -17,120 +13,7 @@ namespace host::schedule {
 namespace {
 
 using ::testing::ElementsAre;
-using ::testing::IsEmpty;
-
-constexpr std::uint32_t kKhz = 1'000'000;
-constexpr std::uint16_t kIdle = 1;
-constexpr std::uint16_t kLow = 3;
-constexpr std::uint16_t kMiddle = 4;
-constexpr std::uint16_t kHigh = 5;
-constexpr std::uint16_t kServed = 6;
-constexpr std::uint16_t kDue = 7;
-constexpr std::uint16_t kTimer = 32;
-
-std::string who_text(std::uint32_t who) {
-    return who == kUnknownContext ? "?" : std::to_string(who);
-}
-
-std::string text_of(const Share& share) {
-    const Culprit& culprit = share.culprit;
-    std::string text = fmt::format("{} {}", part_name(culprit.part), by_name(culprit.by));
-    if (culprit.by != By::self) {
-        text += " " + who_text(culprit.who);
-    }
-    if (culprit.part == Part::blocking) {
-        text += fmt::format(" mutex {} of {} {}", culprit.object, who_text(culprit.holder),
-                            inversion_name(culprit.inversion));
-        if (culprit.chain_end != culprit.holder) {
-            text += " to " + who_text(culprit.chain_end);
-        }
-        if (culprit.end_waits != 0) {
-            text += fmt::format(" that waits {}/{}", culprit.end_waits >> 16, culprit.end_waits & 0xFFFF);
-        }
-    } else if (culprit.part == Part::suspension) {
-        text += fmt::format(" {}/{}", culprit.object >> 16, culprit.object & 0xFFFF);
-    }
-    return text + fmt::format(": {}", share.ticks.value);
-}
-
-constexpr std::uint32_t wait_word(lib::WaitKind kind, std::uint32_t object) {
-    return static_cast<std::uint32_t>(kind) << 16 | object;
-}
-
-// Feeds records to the model: three tasks of fixed priorities, one of a server, one by deadline, and the idle task.
-class Scene {
-  public:
-    Scene() {
-        m_names.set(tracer::Unit::level, 0, "RM");
-        m_names.set(tracer::Unit::level, 1, "SERVED");
-        m_names.set(tracer::Unit::level, 2, "background");
-        m_names.set(tracer::Unit::level, 3, "EDF");
-        m_names.set(tracer::Unit::context, kIdle, "idle");
-        add_task(kIdle, 2, 0);
-        add_task(kLow, 0, 3000);
-        add_task(kMiddle, 0, 2000);
-        add_task(kHigh, 0, 1000);
-        add_task(kServed, 1, 0);
-        add_task(kDue, 3, 0);
-    }
-
-    Scene& at(std::uint64_t stamp, std::string_view name, std::uint16_t par1 = 0, std::uint32_t par2 = 0) {
-        trace::Event event;
-        trace::set_meaning(event, {.code = tracer::find_event(name)->code, .par1 = par1, .par2 = par2});
-        event.ticks = {stamp};
-        event.time_ns = static_cast<std::int64_t>(stamp);
-        event.timed = true;
-        event.names = &m_names;
-        event.record = m_record++;
-        m_accounting.take(event, m_schedule.take(event), m_schedule, kKhz);
-        return *this;
-    }
-
-    // The records with which the processor passes from one task to another, in this many ticks.
-    Scene& change(std::uint64_t stamp, std::uint16_t from, std::uint16_t to, std::uint64_t ticks = 2) {
-        return change_for(stamp, from, to, to, ticks);
-    }
-
-    Scene& change_for(std::uint64_t stamp, std::uint16_t from, std::uint16_t to, std::uint16_t place,
-                      std::uint64_t ticks = 2) {
-        at(stamp, "task_epilogue", from).at(stamp, "task_schedule", to, place).at(stamp, "task_dispatch", to);
-        return from != to ? at(stamp + ticks, "context_switch", to) : *this;
-    }
-
-    Scene& finish() {
-        m_accounting.finish();
-        return *this;
-    }
-
-    [[nodiscard]] std::vector<std::string> shares(std::uint16_t context) const {
-        std::vector<std::string> texts;
-        for (const JobAccount& account : m_accounts) {
-            if (account.job.context == context) {
-                EXPECT_TRUE(account.is_known());
-                EXPECT_EQ(account.residue, 0);
-                texts.push_back(fmt::format("R {}", account.response().value));
-                for (const Share& share : account.shares) {
-                    texts.push_back(text_of(share));
-                }
-            }
-        }
-        return texts;
-    }
-
-    std::vector<JobAccount> m_accounts;
-    std::vector<Piece> m_pieces;
-
-  private:
-    void add_task(std::uint16_t context, std::uint16_t level, std::uint64_t deadline_ns) {
-        m_names.set_parameters({.context = context, .level = level, .deadline_ns = deadline_ns});
-    }
-
-    trace::Names m_names;
-    std::uint64_t m_record = 0;
-    Schedule m_schedule;
-    Accounting m_accounting{[this](const JobAccount& account) { m_accounts.push_back(account); },
-                            [this](const Piece& piece) { m_pieces.push_back(piece); }};
-};
+using Scene = AccountingScene;
 
 TEST(Accounting, DividesJitterExecutionAndPreemption) {
     Scene scene;

@@ -110,6 +110,46 @@ TEST(Latencies, AGapLeavesNone) {
     EXPECT_THAT(scene.latencies, IsEmpty());
 }
 
+// Where the entry is in the trace, and on which processor.
+TEST(Latencies, KeepThePlaceOfTheEntry) {
+    trace::Event event;
+    trace::set_meaning(event, {.code = trace::kCodeOf<"interrupt_start">, .par1 = kTimer});
+    event.cpu = 3;
+    event.source = 7;
+    event.record = 11;
+    event.ticks = {50};
+    const Entry entry = entry_of(event);
+    EXPECT_EQ(entry.vector, kTimer);
+    EXPECT_EQ(entry.cpu, 3U);
+    EXPECT_EQ(entry.source, 7U);
+    EXPECT_EQ(entry.record, 11U);
+    EXPECT_EQ(entry.at.ticks.value, 50U);
+}
+
+TEST(Latencies, CountOnceForEachWakeUp) {
+    Scene scene;
+    scene.at(10, "context_switch", 3).at(100, "interrupt_start", kTimer).at(120, "job_release", 12);
+    scene.at(130, "interrupt_end", kTimer).at(150, "context_switch", 12).at(160, "context_switch", 3);
+    scene.at(170, "context_switch", 12).at(180, "interrupt_end", kTimer).at(190, "job_release", 13);
+    scene.at(195, "context_switch", 13);
+    EXPECT_THAT(scene.latencies, ElementsAre("ee 12: 100 120 150 #2"));
+}
+
+// The record of its wake-up is missing: the handler did not wake it with the switch.
+TEST(Latencies, ATaskThatASwitchShowsReadyHasNone) {
+    Scene scene;
+    scene.at(10, "context_switch", 3).at(100, "interrupt_start", kTimer).at(120, "context_switch", 12);
+    scene.at(130, "interrupt_end", kTimer).at(140, "context_switch", 3).at(150, "context_switch", 12);
+    EXPECT_THAT(scene.latencies, IsEmpty());
+}
+
+TEST(Latencies, ATaskThatIsNewHasNoneOfTheOldOne) {
+    Scene scene;
+    scene.at(10, "context_switch", 3).at(100, "interrupt_start", kTimer).at(120, "job_release", 12);
+    scene.at(125, "task_create", 12).at(130, "interrupt_end", kTimer).at(150, "context_switch", 12);
+    EXPECT_THAT(scene.latencies, IsEmpty());
+}
+
 TEST(Raises, AreReadWithFieldsThatAreNotKnown) {
     const auto rows = parse_raises("vector,raised,taken,stamped\n238,100,130,160\n2,,170,\n");
     ASSERT_TRUE(rows);
@@ -183,6 +223,57 @@ TEST(Raises, OfAnotherRunFitNothing) {
     EXPECT_THAT(raises.raised, ElementsAre(std::nullopt, std::nullopt, std::nullopt, std::nullopt));
     EXPECT_EQ(match({}, entries({{kTimer, 10}})).fit, Raises::Fit::none);
     EXPECT_EQ(match(observed, {}).fit, Raises::Fit::none);
+}
+
+TEST(Raises, AtTheLimitsOfTheirFieldsAreSound) {
+    const auto rows = parse_raises(fmt::format("{}\n65535,130,130,130\n0,,0,\n1,0,5,", kRaisesHead));
+    ASSERT_TRUE(rows);
+    EXPECT_THAT(rows.value(),
+                ElementsAre(Observed{65535, 130, 130, 130}, Observed{0, {}, 0, {}}, Observed{1, 0, 5, {}}));
+    EXPECT_EQ(parse_raises("").error().text, fmt::format("line 1 is not {}", kRaisesHead));
+    EXPECT_TRUE(parse_raises(kRaisesHead).ok());
+}
+
+// Exactly half of the entries is too little: any two runs may have that in common.
+TEST(Raises, OfMoreThanHalfOfTheEntriesAreBelieved) {
+    const std::vector<Observed> observed = {{kTimer, 100, 130, 160}, {kTimer, 200, 230, 267}, {kTimer, 300, 330, 381}};
+    EXPECT_EQ(match(observed, entries({{kTimer, 160}, {kTimer, 267}, {kTimer, 9000}, {kTimer, 9500}})).fit,
+              Raises::Fit::none);
+    EXPECT_EQ(match(observed, entries({{kTimer, 160}, {kTimer, 267}, {kTimer, 9000}})).fit, Raises::Fit::one);
+    EXPECT_EQ(match(observed, entries({{kTimer, 9000}, {kTimer, 9160}, {kTimer, 9267}})).fit, Raises::Fit::one)
+        << "the observer saw the first too late";
+}
+
+// Only some entries propose offsets; the fit must be that of all.
+TEST(Raises, OfManyEntriesAreFoundAsOfFew) {
+    std::vector<Observed> observed;
+    std::vector<Entry> trace;
+    std::uint64_t stamp = 1000;
+    for (std::uint64_t i = 0; i < 300; ++i) {
+        stamp += 50 + i * i % 97;
+        observed.push_back({kTimer, stamp - 20, stamp - 10, stamp});
+        trace.push_back({.vector = kTimer, .at = {.ticks = {stamp + 7}}});
+    }
+    const Raises raises = match(observed, trace);
+    EXPECT_EQ(raises.fit, Raises::Fit::one);
+    EXPECT_EQ(raises.observed, 300U);
+    EXPECT_EQ(raises.raised.front(), lib::Ticks{observed.front().raised.value() + 7});
+    EXPECT_EQ(raises.raised.back(), lib::Ticks{observed.back().raised.value() + 7});
+}
+
+// An observer's interrupt without a reading explains an entry only if it is within the trace.
+TEST(Raises, WithoutAReadingOutsideOfTheTraceExplainNothing) {
+    std::vector<Observed> observed = {{kTimer, {}, 160, 160},
+                                      {kTimer, {}, 330, 330},
+                                      {kTimer, {}, 480, 480},
+                                      {kTimer, {}, 155, {}},
+                                      {kTimer, {}, 485, {}}};
+    const auto trace = entries({{kTimer, 160}, {kTimer, 330}, {kTimer, 400}, {kTimer, 480}});
+    EXPECT_EQ(match(observed, trace).fit, Raises::Fit::none);
+    observed[3].taken = 160;
+    EXPECT_EQ(match(observed, trace).fit, Raises::Fit::one);
+    observed[3].taken = 480;
+    EXPECT_EQ(match(observed, trace).fit, Raises::Fit::one);
 }
 
 TEST(Raises, ThatFitAtSeveralOffsetsAreNotBelieved) {

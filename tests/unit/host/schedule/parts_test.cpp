@@ -99,6 +99,25 @@ class Scene {
         return texts;
     }
 
+    // Of one task: where, why it began and ended, and for what it waits next.
+    [[nodiscard]] std::vector<std::string> causes(std::uint16_t context) const {
+        static constexpr auto kCauses = std::to_array<std::string_view>(
+            {"unknown", "created", "released", "unblocked", "dispatched", "preempted", "slice_used_up", "blocked",
+             "completed", "aborted", "ended", "sleeps", "records_lost", "end_of_trace"});
+        std::vector<std::string> texts;
+        for (const Interval& interval : intervals) {
+            if (interval.context == context) {
+                texts.push_back(fmt::format("cpu {} {}..{}", interval.cpu,
+                                            kCauses[static_cast<std::size_t>(interval.began)],
+                                            kCauses[static_cast<std::size_t>(interval.ended)]));
+                if (interval.next_wait != 0) {
+                    texts.back() += fmt::format(" {}/{}", interval.next_wait >> 16, interval.next_wait & 0xFFFF);
+                }
+            }
+        }
+        return texts;
+    }
+
     [[nodiscard]] std::vector<std::string> job_texts() const {
         std::vector<std::string> texts;
         for (const Job& job : jobs) {
@@ -191,6 +210,66 @@ TEST(Intervals, ATaskEndsWhenItHasLeftItsProcessor) {
     EXPECT_THAT(scene.known(3), ElementsAre("3 running 0..20"));
 }
 
+// Each interval begins with the cause with which the one before it ended.
+TEST(Intervals, SayWhyTheyBeginAndEndAndWhere) {
+    Scene scene;
+    scene.at(0, "context_switch", 3, 0, 1).at(5, "task_create", 4).at(10, "job_release", 4, 10);
+    scene.at(20, "context_switch", 4).at(30, "task_block", 4, wait(1, 9)).at(35, "context_switch", 3);
+    scene.at(40, "task_unblock", 4, wait(1, 9)).at(50, "context_switch", 4, 0, 1);
+    scene.at(60, "slice_end", 4, 0, 1).at(65, "context_switch", 1, 0, 1).at(70, "context_switch", 4, 0, 1);
+    scene.at(75, "task_end_cycle", 4, 0, 1).at(80, "context_switch", 1, 0, 1).at(85, "job_release", 4, 85, 1);
+    scene.at(90, "context_switch", 4, 0, 1).at(92, "job_abort", 4, 0, 1).at(94, "context_switch", 1, 0, 1);
+    scene.at(95, "job_release", 4, 95, 1).at(96, "task_sleep", 4, 0, 1).at(97, "task_end", 4, 0, 1).finish();
+    EXPECT_THAT(scene.causes(4),
+                ElementsAre("cpu 0 created..released", "cpu 0 released..dispatched", "cpu 0 dispatched..blocked 1/9",
+                            "cpu 0 blocked..unblocked", "cpu 0 unblocked..dispatched",
+                            "cpu 1 dispatched..slice_used_up", "cpu 1 slice_used_up..dispatched",
+                            "cpu 1 dispatched..completed", "cpu 1 completed..released", "cpu 1 released..dispatched",
+                            "cpu 1 dispatched..aborted", "cpu 1 aborted..released", "cpu 1 released..sleeps",
+                            "cpu 1 sleeps..ended"));
+}
+
+TEST(Intervals, OfATaskThatLeavesReadyBeginWithItsPreemption) {
+    Scene scene;
+    scene.at(0, "slice_end", 3).at(5, "context_switch", 3).at(10, "context_switch", 4).at(20, "ipoint", 1);
+    scene.at(30, "task_disable", 4).at(35, "slice_end", 4).at(40, "context_switch", 3).finish();
+    EXPECT_THAT(scene.causes(3), ElementsAre("cpu 0 unknown..dispatched", "cpu 0 dispatched..preempted",
+                                             "cpu 0 preempted..dispatched", "cpu 0 dispatched..end_of_trace"));
+    EXPECT_THAT(scene.causes(4),
+                ElementsAre("cpu 0 unknown..dispatched", "cpu 0 dispatched..sleeps", "cpu 0 sleeps..end_of_trace"))
+        << "the end of a slice changes nothing for who is to rest";
+}
+
+TEST(Intervals, OfANewTaskFollowTheEndOfTheOldOne) {
+    Scene scene;
+    scene.at(0, "context_switch", 3).at(10, "job_release", 4, 10).at(20, "task_create", 4).at(30, "task_end", 4);
+    scene.at(40, "task_create", 4).at(50, "ipoint", 1).finish();
+    EXPECT_THAT(scene.causes(4), ElementsAre("cpu 0 unknown..released", "cpu 0 released..ended", "cpu 0 created..ended",
+                                             "cpu 0 created..end_of_trace"));
+    EXPECT_THAT(scene.known(4), ElementsAre("4 ready 10..20", "4 resting 20..30", "4 resting 40..50"));
+}
+
+TEST(Intervals, WhereRecordsAreMissingEndWithTheLatestOneOfTheProcessor) {
+    Scene scene;
+    scene.at(0, "context_switch", 3).at(2, "context_switch", 4, 0, 1).at(10, "job_release", 5, 10, 1);
+    scene.at(20, "ipoint", 1).at(30, "ipoint", 1, 0, 1).at(50, "blackout_end", 0, 4).at(60, "ipoint", 1).finish();
+    EXPECT_THAT(scene.causes(3), ElementsAre("cpu 0 unknown..dispatched", "cpu 0 dispatched..records_lost",
+                                             "cpu 0 records_lost..end_of_trace"));
+    EXPECT_THAT(scene.known(3), ElementsAre("3 running 0..20"));
+    EXPECT_THAT(scene.known(4), ElementsAre("4 running 2..60"));
+    EXPECT_THAT(scene.known(5), ElementsAre("5 ready 10..20"));
+}
+
+TEST(Intervals, HaveTheTimesOfTheirRecords) {
+    Scene scene;
+    scene.at(3, "context_switch", 3).at(10, "context_switch", 4).finish();
+    ASSERT_FALSE(scene.intervals.empty());
+    for (const Interval& interval : scene.intervals) {
+        EXPECT_EQ(interval.begin.ns, static_cast<std::int64_t>(interval.begin.ticks.value));
+        EXPECT_EQ(interval.end.ns, static_cast<std::int64_t>(interval.end.ticks.value));
+    }
+}
+
 TEST(Jobs, TimesAreTheNearestOnesWithTheRecordedLowHalf) {
     constexpr std::uint64_t kTurn = std::uint64_t{1} << 32;
     Scene scene;
@@ -281,6 +360,35 @@ TEST(Jobs, AreCompletedByATaskThatSleeps) {
     EXPECT_THAT(scene.job_texts(), ElementsAre("3/1 10 - 21 - 0", "3/2 30 - 42 - 0 late", "3/3 50 - - - 5"));
 }
 
+// The record of the beginning comes before the switch, or after it if the task has the processor.
+TEST(Jobs, StartWithTheSwitchThatFollowsTheirBeginning) {
+    Scene scene;
+    scene.at(10, "job_release", 3, 10).at(20, "task_begin_cycle", 3).at(25, "context_switch", 3);
+    scene.at(30, "context_switch", 4).at(40, "context_switch", 3).at(50, "task_end_cycle", 3);
+    scene.at(60, "job_release", 3, 60).at(65, "task_begin_cycle", 3).at(66, "task_begin_cycle", 3);
+    scene.at(70, "context_switch", 4).at(72, "context_switch", 3).at(80, "task_end_cycle", 3);
+    scene.at(90, "job_release", 3, 90).at(91, "task_begin_cycle", 3, 0, 1).at(95, "context_switch", 3);
+    scene.at(96, "context_switch", 3, 0, 1).at(99, "task_end_cycle", 3);
+    EXPECT_THAT(scene.job_texts(), ElementsAre("3/1 10 25 50 - 0", "3/2 60 65 80 - 0", "3/3 90 96 99 - 0"));
+}
+
+// Without its period or the clock's rate nothing is known of a server's deadline.
+TEST(Jobs, OfAServedTaskAreDueOnceThePeriodIsKnown) {
+    Scene scene;
+    scene.at(1, "server_attach", 7, 3).at(2, "server_period", 7, 0);
+    scene.at(10, "job_release", 3, 10).at(11, "job_deadline", 3, 20).at(12, "task_end_cycle", 3);
+    scene.at(13, "server_period", 7, 1'000).at(20, "job_release", 3, 20).at(21, "job_deadline", 3, 30);
+    scene.at(22, "task_end_cycle", 3);
+    EXPECT_THAT(scene.job_texts(), ElementsAre("3/1 10 - 12 - 0", "3/2 20 - 22 1020 0"));
+}
+
+TEST(Jobs, OfNoReleaseHaveNoRecords) {
+    Scene scene;
+    scene.at(10, "job_deadline", 3, 20).at(11, "task_begin_cycle", 3).at(12, "task_deadline_miss", 3);
+    scene.at(13, "context_switch", 3).at(20, "job_release", 3, 20).at(30, "task_end_cycle", 3).finish();
+    EXPECT_THAT(scene.job_texts(), ElementsAre("3/1 20 - 30 - 0"));
+}
+
 TEST(ProcessorTime, TimeInHandlersAndGapsIsOfNoTask) {
     ProcessorTime time;
     const auto at = [&](std::uint64_t stamp) -> ProcessorTime& {
@@ -298,6 +406,22 @@ TEST(ProcessorTime, TimeInHandlersAndGapsIsOfNoTask) {
     EXPECT_EQ(at(95).take(kSwitch, 5), (Stretch{{}, {}, {40}, {95}}));
     EXPECT_EQ(at(99).take(trace::kCodeOf<"blackout_start">, 0), (Stretch{5, {}, {95}, {99}}));
     EXPECT_EQ(time.finish(), (Stretch{{}, {}, {99}, {99}}));
+}
+
+TEST(Moments, OfOtherTimesNeedTheRateAndATimeOfTheEvent) {
+    trace::Event event;
+    event.ticks = {1000};
+    event.time_ns = 500;
+    EXPECT_EQ(Moment::of(event).ns, std::nullopt);
+    EXPECT_EQ(Moment::at(1010, event, kKhz).ns, std::nullopt);
+    event.timed = true;
+    EXPECT_EQ(Moment::of(event), (Moment{{1000}, 500}));
+    EXPECT_EQ(Moment::at(1010, event, 0).ns, std::nullopt);
+    EXPECT_EQ(Moment::at(1010, event, kKhz / 2).ns, 520);
+    EXPECT_EQ(Moment::at(990, event, kKhz / 2).ns, 480);
+    EXPECT_EQ(Moment::at(1000, event, kKhz).ns, 500);
+    EXPECT_EQ(later({{5}, 1}, {{5}, 2}).ns, 1);
+    EXPECT_EQ(later({{5}, 1}, {{6}, 2}).ns, 2);
 }
 
 TEST(Moments, SaturateAtBothEndsOfTime) {

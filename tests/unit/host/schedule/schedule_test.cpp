@@ -272,6 +272,136 @@ TEST_F(ScheduleTest, WhatIsOpenEndsWithTheTrace) {
     EXPECT_THAT(texts, ElementsAre("forget 2 (semaphore)", "forget 3 (ready)", "forget 4 (ready)", "job 4 is lost"));
 }
 
+TEST_F(ScheduleTest, EachWaitHasItsKind) {
+    constexpr auto kKinds = std::to_array<std::string_view>(
+        {"semaphore", "delay", "condition", "receive", "send", "suspended", "signal", "mutex"});
+    for (std::uint32_t kind = 1; kind <= kKinds.size(); ++kind) {
+        EXPECT_THAT(feed("task_block", 3, wait(kind, 9)), ElementsAre(fmt::format("wait 3 ({} 9)", kKinds[kind - 1])));
+        EXPECT_TRUE(is_blocked(schedule.state(3)));
+    }
+    EXPECT_THAT(feed("task_block", 3, wait(0, 9)), ElementsAre("wait 3 (suspended 9)")) << "older records do not say";
+    EXPECT_EQ(state_name(schedule.state(3)), "suspended");
+    EXPECT_FALSE(is_blocked(TaskState::job));
+    EXPECT_TRUE(is_waiting(TaskState::job));
+    EXPECT_FALSE(is_waiting(TaskState::ready));
+    EXPECT_FALSE(is_waiting(TaskState::ended));
+}
+
+TEST_F(ScheduleTest, ThatATaskIsActivatedMattersOnlyIfNothingElseIsKnown) {
+    EXPECT_THAT(feed("task_activate", 3), ElementsAre("wait 3 (next job 0)"));
+    run(4);
+    EXPECT_THAT(feed("task_activate", 4), IsEmpty());
+}
+
+TEST_F(ScheduleTest, EachEndOfAJobIsOne) {
+    for (const std::string_view name : {"task_end_cycle", "task_disable", "job_abort"}) {
+        static_cast<void>(feed("job_release", 3));
+        EXPECT_THAT(feed(name, 3), ElementsAre("wait 3 (next job 0)", "job 3 ends")) << name;
+        EXPECT_THAT(feed(name, 3), ElementsAre("wait 3 (next job 0)")) << name;
+    }
+    static_cast<void>(feed("job_release", 3));
+    EXPECT_THAT(feed("task_sleep", 3), ElementsAre("wait 3 (next job 0)")) << "task_disable follows";
+}
+
+TEST_F(ScheduleTest, AContextBeginsAnew) {
+    static_cast<void>(feed("job_release", 3));
+    EXPECT_THAT(feed("task_create", 3), ElementsAre("create 3", "job 3 ends"));
+    EXPECT_EQ(schedule.state(3), TaskState::unknown);
+    EXPECT_THAT(feed("task_create", 3), ElementsAre("create 3"));
+    EXPECT_THAT(feed("task_end", 3), ElementsAre("end 3"));
+    EXPECT_EQ(schedule.state(3), TaskState::ended);
+    static_cast<void>(feed("set_mutex_block", 3, 5));
+    static_cast<void>(feed("task_end", 3));
+    EXPECT_THAT(feed("set_mutex_unlock", 2, 5), IsEmpty()) << "it waits for nothing any more";
+}
+
+TEST_F(ScheduleTest, AWaitForAMutexNamesItsHolderAndEndsWithItsTimeOut) {
+    static_cast<void>(feed("set_mutex_acquire", 2, 5));
+    static_cast<void>(feed("set_mutex_acquire", 4, 0x1'0000)); // no mutex has this number
+    EXPECT_EQ(schedule.holder(0x1'0000), kUnknownContext);
+    static_cast<void>(feed("set_mutex_acquire", 4, 0xFFFF));
+    EXPECT_EQ(schedule.holder(0xFFFF), 4U);
+    trace::Event event;
+    event.row = tracer::find_event("set_mutex_block");
+    event.code = event.row->code;
+    event.par1 = 3;
+    event.par2 = 5;
+    const auto changes = schedule.take(event);
+    ASSERT_EQ(changes.size(), 1U);
+    EXPECT_EQ(changes.front().other, 2U);
+    EXPECT_EQ(changes.front().object, 5U);
+    EXPECT_THAT(feed("set_mutex_timeout", 3, 5), ElementsAre("wake 3 (mutex)"));
+    EXPECT_THAT(feed("set_mutex_unlock", 2, 5), IsEmpty()) << "it waits no more";
+    EXPECT_EQ(schedule.holder(5), kUnknownContext);
+}
+
+// The mutex was unlocked, the task could try again, and then its time was up.
+TEST_F(ScheduleTest, WhoeverCouldRetryAndTimesOutLendsNothing) {
+    static_cast<void>(feed("set_mutex_acquire", 2, 5));
+    static_cast<void>(feed("set_mutex_block", 3, 5));
+    static_cast<void>(feed("set_mutex_unlock", 2, 5));
+    EXPECT_THAT(feed("set_mutex_timeout", 3, 5), IsEmpty());
+    EXPECT_THAT(feed("set_mutex_acquire", 4, 5), IsEmpty());
+}
+
+TEST_F(ScheduleTest, AnOwnersDeathUnlocks) {
+    static_cast<void>(feed("set_mutex_acquire", 2, 5));
+    static_cast<void>(feed("set_mutex_block", 3, 5));
+    EXPECT_THAT(feed("set_mutex_owner_died", 2, 5), ElementsAre("wake 3 (mutex)"));
+    EXPECT_EQ(schedule.holder(5), kUnknownContext);
+}
+
+TEST_F(ScheduleTest, ATaskThatIsSuspendedWhileItWaitsForAMutexStillWaitsForIt) {
+    static_cast<void>(feed("set_mutex_acquire", 2, 5));
+    static_cast<void>(feed("set_mutex_block", 3, 5));
+    EXPECT_THAT(feed("task_block", 3, wait(6, 0)), ElementsAre("wait 3 (suspended 0)"));
+    EXPECT_THAT(feed("task_unblock", 3), ElementsAre("wait 3 (mutex 5)"));
+    EXPECT_THAT(feed("task_block", 3, wait(6, 0)), ElementsAre("wait 3 (suspended 0)"));
+    EXPECT_THAT(feed("set_mutex_unlock", 2, 5), IsEmpty()) << "it is suspended";
+    EXPECT_THAT(feed("task_unblock", 3), ElementsAre("wake 3 (suspended)"));
+    EXPECT_THAT(feed("set_mutex_acquire", 2, 5), ElementsAre("wait 3 (mutex 5)"));
+    EXPECT_THAT(feed("task_block", 3, wait(1, 2)), ElementsAre("wait 3 (semaphore 2)")) << "it gave the mutex up";
+    EXPECT_THAT(feed("set_mutex_unlock", 2, 5), IsEmpty());
+}
+
+TEST_F(ScheduleTest, TheFirstRecordOfLeavingSaysWhatRan) {
+    EXPECT_THAT(feed("task_epilogue", 3), IsEmpty());
+    EXPECT_EQ(schedule.running(0), 3U);
+    EXPECT_THAT(feed("task_epilogue", 4), IsEmpty());
+    EXPECT_EQ(schedule.running(0), 3U) << "a switch says otherwise";
+    EXPECT_THAT(feed("context_switch", 3), IsEmpty());
+    EXPECT_THAT(feed("context_switch", 4), ElementsAre("wake 4 (unknown)", "3 -> 4 (ready)"));
+}
+
+TEST_F(ScheduleTest, AGapForgetsDecisionsAndDispatches) {
+    static_cast<void>(feed("task_schedule", 7, 4));
+    static_cast<void>(feed("task_dispatch", 7));
+    static_cast<void>(feed("blackout_start"));
+    EXPECT_EQ(schedule.processor(0).dispatched, kUnknownContext);
+    EXPECT_EQ(schedule.processor(0).place, kUnknownContext);
+    EXPECT_EQ(schedule.processor(0).chosen, kUnknownContext);
+    EXPECT_EQ(schedule.processor(0).chosen_place, kUnknownContext);
+    EXPECT_EQ(schedule.processor(0).switched_to, kUnknownContext);
+    static_cast<void>(feed("context_switch", 7));
+    EXPECT_EQ(schedule.processor(0).place, 7U);
+}
+
+TEST_F(ScheduleTest, ASwitchIsInThePlaceOfItsDispatch) {
+    static_cast<void>(feed("task_schedule", 7, 4));
+    static_cast<void>(feed("task_dispatch", 7));
+    static_cast<void>(feed("context_switch", 7));
+    EXPECT_EQ(schedule.processor(0).place, 4U);
+    static_cast<void>(feed("context_switch", 8));
+    EXPECT_EQ(schedule.processor(0).place, 8U) << "no record dispatched it";
+}
+
+TEST_F(ScheduleTest, TheStateOfNoContextIsUnknown) {
+    run(3);
+    EXPECT_EQ(schedule.state(kUnknownContext), TaskState::unknown);
+    EXPECT_EQ(schedule.state(0xFFFF'FFFF), TaskState::unknown);
+    EXPECT_EQ(schedule.state(0xFFFF), TaskState::unknown);
+}
+
 TEST_F(ScheduleTest, DamagedEventsChangeNothing) {
     trace::Event event;
     event.row = tracer::find_event("context_switch");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What a kernel image states: functions by address, from an ELF file built here byte by byte, from hostile ones, and
-// from a session's copy. Formats of trace_printf: user_event_test.cpp.
+// from a session's copy. What formats become: rendering_test.cpp.
 #include "host/trace/kernel_image.hpp"
 
 #include "host/trace/demangler.hpp"
@@ -262,6 +262,30 @@ TEST(KernelImageCopy, OfAnOlderVersionHasNoFunctions) {
     EXPECT_FALSE(KernelImage::parse(
                      R"({"format":"remora-formats","version":1,"image":"0f","formats":[],"functions":[{"name":7}]})")
                      .ok());
+}
+
+TEST(KernelImageCopy, RefusesWhatIsNoImageAndNoTable) {
+    const support::TemporaryDirectory directory;
+    const support::Bytes garbage(100, std::byte{0x7F});
+    const auto none = KernelImage::from_image(directory.write("a.elf", garbage));
+    ASSERT_FALSE(none.ok());
+    EXPECT_EQ(none.error().text, "it is no 64-bit ELF image");
+    support::Bytes liar(64, std::byte{0xFF});
+    const std::string_view magic("\x7f"
+                                 "ELF\x02\x01");
+    for (std::size_t i = 0; i < magic.size(); ++i) {
+        liar[i] = static_cast<std::byte>(magic[i]);
+    }
+    EXPECT_FALSE(KernelImage::from_image(directory.write("b.elf", liar)).ok());
+    EXPECT_FALSE(KernelImage::parse("{}").ok());
+    EXPECT_FALSE(KernelImage::parse(R"({"format":"remora-formats","version":2})").ok());
+    const auto table = KernelImage::parse(
+        R"({"format":"remora-formats","version":1,"image":"00ff","formats":[{"id":8,"text":"x %d"}]})");
+    ASSERT_TRUE(table.ok());
+    EXPECT_EQ(table.value().image_id(), 0xFFU);
+    ASSERT_NE(table.value().format(8), nullptr);
+    EXPECT_EQ(*table.value().format(8), "x %d");
+    EXPECT_EQ(table.value().format(9), nullptr);
 }
 
 // Every byte of the file wrong once, and every length: an image is refused or read, never more.

@@ -432,6 +432,73 @@ TEST_F(Receiving, ForgetsAnEndedSessionAfterItsSilence) {
     EXPECT_EQ(receiver.sessions().size(), 1U);
 }
 
+TEST_F(Receiving, DropsOneSessionOfAPeerOnceItIsDurable) {
+    const Peer other{kPeer.ipv4, 20001};
+    ASSERT_TRUE(connect(1).has_value());
+    ASSERT_TRUE(connect(2).has_value());
+    ASSERT_TRUE(connect(3, other).has_value());
+    static_cast<void>(data(1, 0));
+    static_cast<void>(data(2, 0));
+    EXPECT_TRUE(receiver.drop(kPeer, 3)) << "there is none";
+    EXPECT_TRUE(receiver.drop(other, 2)) << "nor this";
+    EXPECT_EQ(receiver.sessions().size(), 3U);
+    stored[2].stuck = {0};
+    EXPECT_FALSE(receiver.drop(kPeer, 2));
+    EXPECT_FALSE(receiver.sync_all());
+    EXPECT_EQ(stored[1].mark.packets, 1U) << "the others are durable";
+    EXPECT_EQ(receiver.sessions().size(), 3U);
+    stored[2].stuck = {};
+    EXPECT_TRUE(receiver.sync_all());
+    EXPECT_TRUE(receiver.drop(kPeer, 2));
+    ASSERT_EQ(receiver.sessions().size(), 2U);
+    EXPECT_EQ(receiver.sessions()[0]->number, 1U);
+    EXPECT_EQ(receiver.sessions()[1]->number, 3U);
+    now = now + Receiver::kUnknownInterval;
+    EXPECT_EQ(data(2, 1)->type, PacketType::unknown);
+}
+
+TEST_F(Receiving, ForgetsNoSessionThatIsNotDurable) {
+    ASSERT_TRUE(connect(1).has_value());
+    end(1);
+    ASSERT_TRUE(connect({.stream = 1, .session = 1, .stamp = now.value}).has_value());
+    static_cast<void>(data(1, 0, 0, 1));
+    stored[1].stuck = {1};
+    int offered = 0;
+    const auto forget = [&](lib::Nanoseconds silence) {
+        receiver.forget_ended(now, silence, [&](const Receiver::Entry&) { return ++offered == 2; });
+    };
+    forget(lib::milliseconds(1));
+    EXPECT_EQ(offered, 0) << "it is not silent";
+    now = now + lib::milliseconds(1);
+    forget(lib::milliseconds(1));
+    EXPECT_EQ(offered, 0) << "it is not durable";
+    stored[1].stuck = {};
+    forget(lib::milliseconds(1));
+    EXPECT_EQ(offered, 1);
+    EXPECT_EQ(receiver.sessions().size(), 1U) << "it was not released";
+    forget(lib::milliseconds(1));
+    EXPECT_TRUE(receiver.sessions().empty());
+}
+
+TEST_F(Receiving, CountsWhatItIsSent) {
+    static_cast<void>(handle(Bytes(3), kPeer));
+    ASSERT_TRUE(connect(1).has_value());
+    static_cast<void>(handle({.type = PacketType::ack, .session = 1}, Bytes(wire::kControlBytes)));
+    static_cast<void>(handle({.type = PacketType::abort, .session = 1}, Bytes(wire::kControlBytes)));
+    static_cast<void>(data(1, 0));
+    static_cast<void>(data(2, 0)); // of no session
+    static_cast<void>(data(2, 0));
+    const Receiver::Counters& counters = receiver.counters();
+    EXPECT_EQ(counters.packets, 8U);
+    EXPECT_EQ(counters.malformed, 3U);
+    EXPECT_EQ(counters.cookies, 1U);
+    EXPECT_EQ(counters.unknown, 2U);
+    EXPECT_EQ(counters.replies, 3U) << "two to HELLO, one UNKNOWN";
+    EXPECT_EQ(counters.unauthentic, 0U);
+    EXPECT_EQ(counters.refused, 0U);
+    EXPECT_EQ(counters.table_full, 0U);
+}
+
 } // namespace
 
 } // namespace host::collector::reliable

@@ -3,14 +3,12 @@
 #include "host/formats/dat/manifest.hpp"
 #include "host/formats/trace.hpp"
 #include "host/trace/checksum.hpp"
+#include "tests/support/allocated_bytes.hpp"
 #include "tests/support/host_trace_builder.hpp"
 
 #include <algorithm>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
-
-// Of AddressSanitizer, whose header g++ does not bring along.
-extern "C" std::size_t __sanitizer_get_current_allocated_bytes(); // NOLINT(bugprone-reserved-identifier)
 
 namespace host::formats::dat {
 
@@ -59,7 +57,7 @@ class ChunkMergeTest : public testing::Test {
     // Reads the session, whose events must come in the order of their stamps, each of them. Returns the greatest number
     // of bytes that were allocated for it.
     [[nodiscard]] std::size_t read_session(std::uint64_t events) const {
-        const std::size_t before = __sanitizer_get_current_allocated_bytes();
+        const std::size_t before = allocated_bytes();
         std::size_t most = 0;
         trace::Diagnostics diagnostics([](std::string_view line) { ADD_FAILURE() << line; });
         const auto opened = Trace::open(m_directory.path(), {}, diagnostics);
@@ -74,7 +72,7 @@ class ChunkMergeTest : public testing::Test {
                 break;
             }
             if (stamp % 1000 == 0) {
-                most = std::max(most, __sanitizer_get_current_allocated_bytes() - before);
+                most = std::max(most, allocated_bytes() - before);
             }
         }
         EXPECT_EQ(stamp, events);

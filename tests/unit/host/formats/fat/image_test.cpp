@@ -102,6 +102,63 @@ TEST_F(FatImage, AChainThatLeavesTheVolumeIsFound) {
     EXPECT_THAT(m_lines, HasSubstr("E-FAT")) << m_lines;
 }
 
+// The second cluster of a file, moved to where its number needs more than 16 bits.
+TEST_F(FatImage, AChainOfAWideTableHasAllBitsOfItsNumbers) {
+    constexpr std::size_t kSector = 512;
+    constexpr std::uint32_t kFar = 70'000;
+    Bytes bytes = image("-T 80000 -h 16 -s 32 -F -c 1", {"0trace.dat"});
+    const auto at = [&bytes](std::size_t place) { return std::span(bytes).subspan(place); };
+    const std::size_t table = kSector * lib::load_le<std::uint16_t>(at(14));
+    const std::size_t data = table + 2 * kSector * lib::load_le<std::uint32_t>(at(36));
+    const std::size_t root = data + (lib::load_le<std::uint32_t>(at(44)) - 2) * kSector;
+    const auto first = lib::load_le<std::uint16_t>(at(root + 26)) != 0
+                           ? std::uint32_t{lib::load_le<std::uint16_t>(at(root + 26))}
+                           : std::uint32_t{lib::load_le<std::uint16_t>(at(root + 32 + 26))};
+    const auto second = lib::load_le<std::uint32_t>(at(table + 4 * first));
+    std::copy_n(at(data + (second - 2) * kSector).begin(), kSector, at(data + (kFar - 2) * kSector).begin());
+    std::ranges::fill(at(data + (second - 2) * kSector).first(kSector), std::byte{0});
+    lib::store_le(at(table + 4 * kFar), lib::load_le<std::uint32_t>(at(table + 4 * second)));
+    lib::store_le(at(table + 4 * first), kFar);
+    EXPECT_EQ(read(bytes), 100U) << m_lines;
+    EXPECT_EQ(m_lines, "");
+}
+
+TEST_F(FatImage, AGeometryThatNoVolumeHasIsRefused) {
+    struct Row {
+        std::vector<std::pair<std::size_t, unsigned>> bytes; // place and value
+        std::string line;
+    };
+
+    const Bytes volume = image("-f 1440", {"0trace.dat"});
+    const std::vector<Row> rows = {
+        {{{12, 0x20}}, ":0xb E-FAT a sector cannot have 8192 bytes\n"},
+        {{{12, 0x01}}, ":0xb E-FAT a sector cannot have 256 bytes\n"},
+        {{{12, 0x03}}, ":0xb E-FAT a sector cannot have 768 bytes\n"},
+        {{{13, 0}}, ":0xd E-FAT a cluster cannot have 0 sectors\n"},
+        {{{13, 3}}, ":0xd E-FAT a cluster cannot have 3 sectors\n"},
+        {{{14, 0}, {15, 0}},
+         ":0xe E-FAT 0 reserved sectors, 2 tables of 9 sectors, 2880 sectors in all: none may be 0\n"},
+        {{{16, 0}}, ":0xe E-FAT 1 reserved sectors, 0 tables of 9 sectors, 2880 sectors in all: none may be 0\n"},
+        {{{22, 0}, {36, 0}, {37, 0}, {38, 0}, {39, 0}},
+         ":0xe E-FAT 1 reserved sectors, 2 tables of 0 sectors, 2880 sectors in all: none may be 0\n"},
+        {{{19, 0}, {20, 0}}, ":0xe E-FAT 1 reserved sectors, 2 tables of 9 sectors, 0 sectors in all: none may be 0\n"},
+        {{{19, 33}, {20, 0}}, ":0x13 E-FAT 33 sectors have no room for 33 of tables\n"},
+        {{{22, 8}}, ":0x16 E-FAT 2849 clusters, but a table for 2730\n"},
+    };
+    for (const Row& row : rows) {
+        Bytes bytes = volume;
+        for (const auto& [at, value] : row.bytes) {
+            bytes[at] = static_cast<std::byte>(value);
+        }
+        EXPECT_EQ(read(bytes, InputKind::fat), 0U);
+        EXPECT_EQ(m_lines, (m_directory / "input") + row.line);
+    }
+    Bytes bytes = volume;
+    bytes[12] = std::byte{0x10}; // 4096, the most
+    static_cast<void>(read(bytes, InputKind::fat));
+    EXPECT_THAT(m_lines, testing::Not(HasSubstr("a sector cannot have")));
+}
+
 TEST_F(FatImage, EveryTruncationIsSurvivedAndReported) {
     const Bytes bytes = image("-f 160", {"0trace.dat"}, 200);
     std::size_t before = 0;

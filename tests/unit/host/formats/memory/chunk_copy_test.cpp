@@ -116,6 +116,22 @@ TEST_F(ChunkCopying, GivesUpAChunkThatIsAlwaysOverwritten) {
     EXPECT_EQ(m_why, "the machine overwrites it faster than it can be copied (16 tries)");
 }
 
+// A head that is being written may contradict itself, or say that there is no chunk.
+TEST_F(ChunkCopying, BeginsAgainWhenTheHeadDoesNotHoldMeanwhile) {
+    write(6);
+    const std::uint64_t exists = MemoryImage::entry(0, tracer::black_box::kChunkFields.exists);
+    ChunkCopy copy;
+    ChunkCopier torn(m_box, [&] { m_image.put(exists, std::uint8_t{7}); });
+    const auto refused = torn.copy(0, {}, Streams::kept, copy);
+    ASSERT_FALSE(refused.ok());
+    EXPECT_EQ(refused.error().text, "exists 7");
+    m_image.put(exists, std::uint8_t{1});
+    ChunkCopier emptied(m_box, [&] { m_image.put(exists, std::uint8_t{0}); });
+    const auto none = emptied.copy(0, {}, Streams::kept, copy);
+    ASSERT_TRUE(none.ok());
+    EXPECT_FALSE(none.value());
+}
+
 TEST_F(ChunkCopying, BeginsAgainWhenTheChunkWasUsedAnew) {
     write(6);
     bool first = true;

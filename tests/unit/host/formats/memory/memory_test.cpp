@@ -2,6 +2,7 @@
 // A machine's memory as a trace: found in each kind of file, read chunk by chunk, and never believed further than it
 // holds.
 #include "host/formats/input_kind.hpp"
+#include "host/text/format.hpp"
 #include "host/trace/holes.hpp"
 #include "tests/support/memory_image.hpp"
 #include "tests/support/reading_test.hpp"
@@ -59,6 +60,29 @@ TEST_F(Memory, IsReadFromEachKindOfFile) {
     EXPECT_EQ(m_lines, "");
 }
 
+// The mark may be anywhere by chance: a page whose address cannot be its own is none.
+TEST_F(Memory, IsFoundAfterPagesThatOnlyBeginAsADescriptor) {
+    constexpr std::size_t kPage = tracer::black_box::kAlignment;
+    const MemoryImage image = two_chunks();
+    for (const std::uint64_t address : {std::uint64_t{0}, std::uint64_t{0x12345}}) {
+        Bytes file = image.saved(3 * kPage);
+        std::ranges::copy(std::as_bytes(std::span(tracer::black_box::kMagic)), file.begin() + kPage);
+        lib::store_le(std::span(file).subspan(kPage + offsetof(tracer::black_box::Descriptor, address)), address);
+        EXPECT_EQ(read(file), 5U) << address << '\n' << m_lines;
+    }
+}
+
+// A core that was cut: a segment after its end has no bytes.
+TEST_F(Memory, ASegmentBeyondTheFileHidesNoOther) {
+    Bytes core = two_chunks().core();
+    lib::store_le(std::span(core).subspan(64), std::uint32_t{1}); // instead of the note
+    lib::store_le(std::span(core).subspan(64 + 8), std::uint64_t{core.size() + 1});
+    lib::store_le(std::span(core).subspan(64 + 24), MemoryImage::kBase);
+    lib::store_le(std::span(core).subspan(64 + 32), std::uint64_t{0x1000});
+    EXPECT_EQ(read(core), 5U) << m_lines;
+    EXPECT_EQ(m_lines, "");
+}
+
 TEST_F(Memory, NamesItsTasks) {
     MemoryImage image = two_chunks();
     image.add_task(12, "control");
@@ -100,6 +124,7 @@ TEST_F(Memory, AnInvalidChunkIsLeftOutAndTheOthersAreRead) {
     constexpr std::uint64_t kOutside = 0x7FFF'FFFF'FFFF'FFF0;
     const std::vector<Row> rows = {
         {"data", control(TRACER_CHUNK_DATA, kOutside), "data 0x7ffffffffffffff0"},
+        {"data_end", control(TRACER_CHUNK_DATA, MemoryImage::kArena + 0x10000 - 16), "outside of the arena"},
         {"data_before", control(TRACER_CHUNK_DATA, MemoryImage::kArena - 16), "outside of the arena"},
         {"size", entry(kAt.size_bytes, std::uint32_t{0xFFFF'FFFF}), "size 4294967295"},
         {"emergency_data", control(TRACER_CHUNK_EMERGENCY_DATA, kOutside), "emergency_data"},
@@ -164,10 +189,13 @@ TEST_F(Memory, AChunkThatIsLeftOutIsAGapOfItsRecordsInItsPlace) {
     }
     EXPECT_EQ(after, std::vector<std::uint64_t>{3000});
     std::uint64_t missing = 0;
+    std::uint64_t announced = 0;
     for (const trace::ChunkReport& chunk : opened.value()->facts().chunks) {
         missing += chunk.missing;
+        announced += chunk.description.events;
     }
     EXPECT_EQ(missing, 3U);
+    EXPECT_EQ(announced, 9U);
     image.set_active(1); // the one that is left out is the newest: nothing comes after it
     EXPECT_EQ(read(image.saved()), 6U);
     EXPECT_THAT(m_lines, HasSubstr("W-SHORT 3 slots from here on are empty"));
@@ -278,7 +306,9 @@ TEST_F(Memory, ADescriptorThatContradictsItselfIsRefused) {
 
     const std::vector<Row> rows = {
         {"version", [](Descriptor& of) { of.version = 2; }, "E-VERSION a black box of version 2"},
-        {"size_bytes", [](Descriptor& of) { of.size_bytes = 4; }, "E-VERSION"},
+        {"size_bytes", [](Descriptor& of) { of.size_bytes = 4; },
+         fmt::format("E-VERSION a black box of version {0} with 4 bytes; this program reads version {0} with {1}: use",
+                     tracer::black_box::kVersion, sizeof(Descriptor))},
         {"chunks", [](Descriptor& of) { of.chunks.entries = 0xFFFF'FFFF; }, "chunks: 4294967295 entries"},
         {"chunk_bytes", [](Descriptor& of) { of.chunks.entry_bytes = 8; }, "chunks: 4 entries of 8 bytes"},
         {"chunk_field", [](Descriptor& of) { of.chunk.overwritten = 0xFFFF; }, "chunks: 4 entries"},
@@ -298,6 +328,94 @@ TEST_F(Memory, ADescriptorThatContradictsItselfIsRefused) {
         image.seal();
         EXPECT_EQ(read(image.saved(), trace::InputKind::memory), 0U) << row.field;
         EXPECT_THAT(m_lines, HasSubstr(row.text)) << row.field;
+    }
+}
+
+// The greatest place of each field is where its last byte is the last of the entry.
+TEST_F(Memory, AFieldBeyondItsEntryIsRefused) {
+    using tracer::black_box::Descriptor;
+
+    struct Row {
+        std::string table;
+        std::function<std::uint16_t&(Descriptor&)> field;
+        std::size_t bytes; // of the field
+        std::size_t entry_bytes;
+    };
+
+    std::vector<Row> rows;
+    const auto add = [&rows](const std::string& table, auto fields, auto field, std::size_t bytes,
+                             std::size_t entry_bytes) {
+        rows.push_back(
+            {table, [=](Descriptor& of) -> std::uint16_t& { return of.*fields.*field; }, bytes, entry_bytes});
+    };
+    using tracer::black_box::ChunkFields;
+    using tracer::black_box::DeclarationFields;
+    using tracer::black_box::NameFields;
+    for (const auto field :
+         {&ChunkFields::number, &ChunkFields::flags, &ChunkFields::exists, &ChunkFields::compressed}) {
+        add("chunks", &Descriptor::chunk, field, 1, sizeof(tracer::Chunk));
+    }
+    for (const auto field :
+         {&ChunkFields::size_bytes, &ChunkFields::emergency_bytes, &ChunkFields::uses, &ChunkFields::stream_bytes}) {
+        add("chunks", &Descriptor::chunk, field, 4, sizeof(tracer::Chunk));
+    }
+    add("chunks", &Descriptor::chunk, &ChunkFields::written, 8, sizeof(tracer::Chunk));
+    add("chunks", &Descriptor::chunk, &ChunkFields::overwritten, 8, sizeof(tracer::Chunk));
+    add("chunks", &Descriptor::chunk, &ChunkFields::control, sizeof(tracer::ChunkControl), sizeof(tracer::Chunk));
+    add("names", &Descriptor::name, &NameFields::kind, 1, sizeof(tracer::NameEntry));
+    add("names", &Descriptor::name, &NameFields::size, 1, sizeof(tracer::NameEntry));
+    add("names", &Descriptor::name, &NameFields::id, 2, sizeof(tracer::NameEntry));
+    add("names", &Descriptor::name, &NameFields::level, 2, sizeof(tracer::NameEntry));
+    add("names", &Descriptor::name, &NameFields::pid, 4, sizeof(tracer::NameEntry));
+    add("names", &Descriptor::name, &NameFields::characters, tracer::kNameBytesMax, sizeof(tracer::NameEntry));
+    add("names", &Descriptor::name, &NameFields::times, 40, sizeof(tracer::NameEntry));
+    add("declarations", &Descriptor::declaration, &DeclarationFields::size, 2, sizeof(tracer::EncodedDeclaration));
+    for (const Row& row : rows) {
+        for (const bool fits : {true, false}) {
+            MemoryImage image = two_chunks();
+            row.field(image.descriptor()) = static_cast<std::uint16_t>(row.entry_bytes - row.bytes + (fits ? 0 : 1));
+            image.seal();
+            static_cast<void>(read(image.saved(), trace::InputKind::memory));
+            const std::string line = "E-HEADER the descriptor of the black box: " + row.table + ':';
+            EXPECT_EQ(m_lines.find(line) == std::string::npos, fits) << row.table << ' ' << row.bytes << '\n'
+                                                                     << m_lines;
+        }
+    }
+}
+
+// What the machine knows of a chunk and of its processor is in the chunk's description.
+TEST_F(Memory, DescribesItsChunks) {
+    MemoryImage image = two_chunks();
+    image.descriptor().clock_mode = static_cast<std::uint8_t>(tracer::ClockMode::icount);
+    image.descriptor().tsc_source = static_cast<std::uint8_t>(tracer::TscSource::hpet);
+    image.descriptor().tsc_error_ppm = 40;
+    image.seal();
+    image.put(MemoryImage::kProcessor + TRACER_CPU_DROPPED, std::uint64_t{3 * tracer::kRecordBytes});
+    image.put(MemoryImage::kProcessor + TRACER_CPU_REFUSED, std::uint64_t{5 * tracer::kRecordBytes});
+    image.put(MemoryImage::entry(1, kAt.uses), std::uint32_t{9});
+    const std::string path = m_directory.write("ram", image.saved());
+    trace::Diagnostics diagnostics([](std::string_view line) { ADD_FAILURE() << line; });
+    const auto opened = Trace::open(path, {}, diagnostics);
+    ASSERT_TRUE(opened.ok());
+    for (trace::Event event; opened.value()->next(event);) {
+    }
+    const auto& chunks = opened.value()->facts().chunks;
+    ASSERT_EQ(chunks.size(), 2U);
+    for (std::size_t number = 0; number < chunks.size(); ++number) {
+        const tracer::ChunkBegin& of = chunks[number].description;
+        EXPECT_EQ(of.chunk, number);
+        EXPECT_EQ(of.generation, number == 0 ? 0U : 8U);
+        EXPECT_EQ(of.mode, tracer::kFlagJumpToNext & tracer::kModeMask);
+        EXPECT_EQ(of.clock_mode, tracer::ClockMode::icount);
+        EXPECT_EQ(of.tsc_source, tracer::TscSource::hpet);
+        EXPECT_EQ(of.tsc_error_ppm, 40U);
+        EXPECT_EQ(of.tsc_khz, 1'000'000U);
+        EXPECT_EQ(of.dropped, 3U);
+        EXPECT_EQ(of.refused, 5U);
+        EXPECT_EQ(of.overwritten, 0U);
+        EXPECT_EQ(of.records, number == 0 ? 3U : 2U);
+        EXPECT_EQ(of.events, of.records);
+        EXPECT_EQ(of.encoding, tracer::Encoding::records);
     }
 }
 

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Typed and formatted events on the host: what a sound one shows, and that no malformed one passes for sound.
-#include "host/trace/user_event.hpp"
-
 #include "host/trace/json.hpp"
-#include "host/trace/kernel_image.hpp"
 #include "tests/support/host_command.hpp"
 #include "tests/support/host_command_line.hpp"
 #include "tracer/long_event.hpp"
@@ -287,51 +284,6 @@ TEST_F(UserEvents, NeighbouringNamesAreNotGluedTogether) {
     chunk.event(6'000, "ipoint");
     EXPECT_EQ(remora({"print", m_directory.write("0trace.dat", chunk.bytes()), "--all"}), 2);
     EXPECT_THAT(m_err, HasSubstr("E-MIX"));
-}
-
-trace::FieldValue value(FieldType type, std::uint64_t bits) {
-    return {.type = type, .bits = bits, .text = {}};
-}
-
-TEST(UserEventRendering, FollowsPrintf) {
-    const std::vector<trace::FieldValue> number = {value(FieldType::i16, 0xFFFE)};
-    EXPECT_EQ(trace::render("%d", number), "-2");
-    EXPECT_EQ(trace::render("[%5d]", number), "[   -2]");
-    EXPECT_EQ(trace::render("[%-5d]", number), "[-2   ]");
-    EXPECT_EQ(trace::render("[%05d]", number), "[-0002]");
-    EXPECT_EQ(trace::render("%.3d%%", number), "-002%");
-    EXPECT_EQ(trace::render("%x", number), "fffe");
-    EXPECT_EQ(trace::render("%#X", number), "0XFFFE");
-    const std::vector<trace::FieldValue> half = {value(FieldType::float64, 0xBFE0'0000'0000'0000)};
-    EXPECT_EQ(trace::render("%.2f", half), "-0.50");
-    EXPECT_EQ(trace::render("%d", half), std::nullopt);
-    EXPECT_EQ(trace::render("%u", number), std::nullopt);
-    EXPECT_EQ(trace::render("%d %d", number), std::nullopt);
-    EXPECT_EQ(trace::render("none", number), std::nullopt);
-}
-
-TEST(KernelImage, RefusesWhatIsNoImageAndNoTable) {
-    const support::TemporaryDirectory directory;
-    const Bytes garbage(100, std::byte{0x7F});
-    const auto none = trace::KernelImage::from_image(directory.write("a.elf", garbage));
-    ASSERT_FALSE(none.ok());
-    EXPECT_THAT(none.error().text, HasSubstr("no 64-bit ELF"));
-    Bytes liar(64, std::byte{0xFF});
-    const std::string_view magic("\x7f"
-                                 "ELF\x02\x01");
-    for (std::size_t i = 0; i < magic.size(); ++i) {
-        liar[i] = static_cast<std::byte>(magic[i]);
-    }
-    EXPECT_FALSE(trace::KernelImage::from_image(directory.write("b.elf", liar)).ok());
-    EXPECT_FALSE(trace::KernelImage::parse("{}").ok());
-    EXPECT_FALSE(trace::KernelImage::parse(R"({"format":"remora-formats","version":2})").ok());
-    const auto table = trace::KernelImage::parse(
-        R"({"format":"remora-formats","version":1,"image":"00ff","formats":[{"id":8,"text":"x %d"}]})");
-    ASSERT_TRUE(table.ok());
-    EXPECT_EQ(table.value().image_id(), 0xFFU);
-    ASSERT_NE(table.value().format(8), nullptr);
-    EXPECT_EQ(*table.value().format(8), "x %d");
-    EXPECT_EQ(table.value().format(9), nullptr);
 }
 
 } // namespace

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: MIT
+// Where bytes come from: files, which are read anywhere, and streams, which are read once; and the files without a name
+// that make a stream one of the first kind.
+#include "host/trace/byte_source.hpp"
+
+#include "tests/support/host_trace_builder.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstdlib>
+#include <fcntl.h>
+#include <string>
+#include <string_view>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <vector>
+
+namespace host::trace {
+
+namespace {
+
+std::span<const std::byte> bytes_of(std::string_view text) {
+    return std::as_bytes(std::span(text));
+}
+
+// At most so many bytes of the source.
+std::string take(ByteSource& source, std::uint64_t offset_bytes, std::size_t size) {
+    std::string text(size, '\0');
+    const auto count = source.read(offset_bytes, std::as_writable_bytes(std::span(text)));
+    EXPECT_TRUE(count.ok());
+    text.resize(count.value());
+    return text;
+}
+
+class ByteSources : public testing::Test {
+  protected:
+    std::string file(std::string_view text) {
+        const auto bytes = bytes_of(text);
+        return m_directory.write("file", {bytes.begin(), bytes.end()});
+    }
+
+    support::TemporaryDirectory m_directory;
+};
+
+// The reading end of a pipe as a source.
+class Pipe {
+  public:
+    Pipe() {
+        std::array<int, 2> ends{};
+        EXPECT_EQ(::pipe(ends.data()), 0);
+        source = std::make_shared<ByteSource>(ends[0], true, std::nullopt);
+        m_in = ends[1];
+    }
+
+    ~Pipe() { end(); }
+
+    Pipe& write(std::string_view text) {
+        EXPECT_EQ(::write(m_in, text.data(), text.size()), static_cast<ssize_t>(text.size()));
+        return *this;
+    }
+
+    void end() {
+        if (m_in >= 0) {
+            ::close(std::exchange(m_in, -1));
+        }
+    }
+
+    std::shared_ptr<ByteSource> source;
+
+  private:
+    int m_in = -1;
+};
+
+TEST_F(ByteSources, AFileIsReadAnywhereAndPeekingChangesNothing) {
+    const auto source = ByteSource::open(file("0123456789"));
+    ASSERT_TRUE(source.ok());
+    EXPECT_TRUE(source.value()->seekable());
+    EXPECT_EQ(source.value()->size_bytes(), 10U);
+    std::array<std::byte, 4> head{};
+    EXPECT_EQ(source.value()->peek(head).value(), 4U);
+    EXPECT_EQ(static_cast<char>(head[3]), '3');
+    EXPECT_EQ(take(*source.value(), 4, 3), "456");
+    EXPECT_EQ(take(*source.value(), 0, 100), "0123456789");
+    EXPECT_EQ(take(*source.value(), 9, 2), "9");
+    EXPECT_EQ(take(*source.value(), 10, 1), "");
+    EXPECT_EQ(ByteSource::positioned(source.value()).value(), source.value());
+}
+
+TEST_F(ByteSources, TheSizeOfAFileIsThatOfItsOpeningUntilItIsAskedAgain) {
+    const std::string path = file("0123");
+    const auto source = ByteSource::open_file(path);
+    ASSERT_TRUE(source.ok());
+    static_cast<void>(file("012345"));
+    EXPECT_EQ(source.value()->size_bytes(), 4U);
+    source.value()->take_size();
+    EXPECT_EQ(source.value()->size_bytes(), 6U);
+}
+
+TEST_F(ByteSources, WhatIsNoFileIsRefusedWithItsReason) {
+    const std::string none = m_directory / "none";
+    const std::string fifo = m_directory / "fifo";
+    ASSERT_EQ(::mkfifo(fifo.c_str(), 0600), 0);
+    EXPECT_EQ(ByteSource::open(none).error(), lib::Error::not_found);
+    EXPECT_EQ(ByteSource::open_file(none).error(), lib::Error::not_found);
+    EXPECT_EQ(ByteSource::open(m_directory / ".").error(), lib::Error::unsupported);
+    EXPECT_EQ(ByteSource::open_file(fifo).error(), lib::Error::unsupported);
+    EXPECT_EQ(ByteSource::open(file("") + "/below").error(), lib::Error::io);
+    EXPECT_TRUE(ByteSource::is_stream("-"));
+    EXPECT_TRUE(ByteSource::is_stream(fifo));
+    EXPECT_TRUE(ByteSource::is_stream("/dev/null"));
+    EXPECT_FALSE(ByteSource::is_stream(none));
+    EXPECT_FALSE(ByteSource::is_stream(file("")));
+    EXPECT_FALSE(ByteSource::is_stream(m_directory / "."));
+}
+
+// A file that is standard input is read from where it is: another program may have read a part.
+TEST_F(ByteSources, StandardInputIsAStreamWhateverItIs) {
+    const int kept = ::dup(STDIN_FILENO);
+    const int input = ::open(file("0123456789").c_str(), O_RDONLY);
+    ASSERT_EQ(::dup2(input, STDIN_FILENO), STDIN_FILENO);
+    ASSERT_EQ(::lseek(STDIN_FILENO, 4, SEEK_SET), 4);
+    {
+        const auto source = ByteSource::open("-");
+        ASSERT_TRUE(source.ok());
+        EXPECT_FALSE(source.value()->seekable());
+        EXPECT_EQ(source.value()->size_bytes(), 0U);
+        source.value()->take_size();
+        EXPECT_FALSE(source.value()->seekable());
+        EXPECT_EQ(take(*source.value(), 0, 100), "456789");
+    }
+    EXPECT_EQ(::lseek(STDIN_FILENO, 0, SEEK_CUR), 10) << "it stays open";
+    ::dup2(kept, STDIN_FILENO);
+    ::close(kept);
+    ::close(input);
+}
+
+TEST_F(ByteSources, AStreamGivesWhatThereIsOnceItIsSixteenBytes) {
+    Pipe pipe;
+    pipe.write("0123456789abcdef");
+    EXPECT_EQ(take(*pipe.source, 0, 100), "0123456789abcdef") << "it does not wait for more";
+    pipe.write("0123456789abcde").end();
+    EXPECT_EQ(take(*pipe.source, 99, 100), "0123456789abcde") << "offsets have no meaning";
+    EXPECT_EQ(take(*pipe.source, 0, 100), "");
+}
+
+TEST_F(ByteSources, WhatWasPeekedAtOfAStreamIsReadAgain) {
+    Pipe pipe;
+    pipe.write("0123456789abcdefghij");
+    std::array<std::byte, 20> head{};
+    ASSERT_EQ(pipe.source->peek(head).value(), 20U);
+    EXPECT_EQ(static_cast<char>(head[19]), 'j');
+    EXPECT_EQ(take(*pipe.source, 0, 2), "01");
+    EXPECT_EQ(take(*pipe.source, 0, 16), "23456789abcdefgh") << "enough: it does not wait";
+    pipe.write("klmnopqrstuvwxyz").end();
+    EXPECT_EQ(take(*pipe.source, 0, 100), "ijklmnopqrstuvwxyz") << "too little: more is read";
+}
+
+TEST_F(ByteSources, AStreamBecomesAFileWithoutAName) {
+    Pipe pipe;
+    std::string text;
+    for (int i = 0; i < 5'000; ++i) {
+        text += std::to_string(i);
+    }
+    pipe.write(text).end();
+    const auto source = ByteSource::positioned(pipe.source);
+    ASSERT_TRUE(source.ok());
+    EXPECT_TRUE(source.value()->seekable());
+    EXPECT_EQ(source.value()->size_bytes(), text.size());
+    EXPECT_EQ(take(*source.value(), 0, text.size() + 1), text);
+}
+
+TEST_F(ByteSources, AFileOfAtMostSoManyBytesIsReadWhole) {
+    const std::string path = file("0123");
+    EXPECT_EQ(read_file(path, 4).value(), "0123");
+    const auto greater = read_file(path, 3);
+    ASSERT_FALSE(greater.ok());
+    EXPECT_EQ(greater.error().text, "larger than 3 bytes");
+    EXPECT_EQ(read_file(m_directory / "none", 4).error().text, error_name(lib::Error::not_found));
+    EXPECT_EQ(read_file(m_directory / ".", 4).error().text, "not a regular file");
+}
+
+TEST_F(ByteSources, ASpoolTakesBytesAnywhereAndGivesThemBackOnce) {
+    auto spool = Spool::create();
+    ASSERT_TRUE(spool.ok());
+    EXPECT_TRUE(spool.value().append(bytes_of("abc")).ok());
+    EXPECT_TRUE(spool.value().write_at(5, bytes_of("fg")).ok());
+    EXPECT_TRUE(spool.value().write_at(1, bytes_of("B")).ok());
+    EXPECT_EQ(spool.value().size_bytes(), 7U);
+    EXPECT_TRUE(spool.value().append(bytes_of("h")).ok());
+    Spool moved = std::move(spool.value());
+    EXPECT_FALSE(spool.value().append(bytes_of("x")).ok());
+    const auto source = moved.take();
+    EXPECT_EQ(source->size_bytes(), 8U);
+    EXPECT_EQ(take(*source, 0, 9), std::string_view("aBc\0\0fgh", 8));
+    EXPECT_EQ(moved.append(bytes_of("x")).error(), lib::Error::io);
+    EXPECT_EQ(Spool().append(bytes_of("x")).error(), lib::Error::io);
+}
+
+TEST_F(ByteSources, ASpoolThatIsReplacedKeepsTheOthersBytes) {
+    auto spool = Spool::create();
+    ASSERT_TRUE(spool.ok());
+    ASSERT_TRUE(spool.value().append(bytes_of("abc")).ok());
+    Spool other;
+    other = std::move(spool.value());
+    EXPECT_EQ(other.size_bytes(), 3U);
+    EXPECT_EQ(take(*other.take(), 0, 9), "abc");
+}
+
+TEST_F(ByteSources, FilesWithoutANameAreInTheFolderThatTheEnvironmentNames) {
+    const char* const before = std::getenv("TMPDIR");
+    const std::string kept = before != nullptr ? before : "";
+    ::setenv("TMPDIR", (m_directory / "none").c_str(), 1);
+    EXPECT_EQ(open_nameless_file().error(), lib::Error::io);
+    EXPECT_FALSE(Spool::create().ok());
+    ::setenv("TMPDIR", "", 1);
+    const auto file = open_nameless_file();
+    ASSERT_TRUE(file.ok());
+
+    struct stat status {};
+
+    ASSERT_EQ(::fstat(file.value(), &status), 0);
+    EXPECT_EQ(status.st_nlink, 0U);
+    ::close(file.value());
+    before != nullptr ? ::setenv("TMPDIR", kept.c_str(), 1) : ::unsetenv("TMPDIR");
+}
+
+} // namespace
+
+} // namespace host::trace
