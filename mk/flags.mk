@@ -8,6 +8,7 @@
 #   host     build/host/                HOST_CXXFLAGS     as released
 #   test     build/test/obj/            TEST_CXXFLAGS     hosted, address and undefined-behaviour sanitizers
 #   test     build/test-fast/obj/       the same          with FAST=1: without sanitizers
+#   test     build/coverage/obj/        the same          with COUNTED=1: as with FAST=1, and lines are counted
 #   fuzz     build/fuzz/obj/            FUZZ_FLAGS        clang's, for libFuzzer
 #   sim      build/simulation/obj/      as the host tools, with every assertion
 #   bench    build/bench/obj/           BENCH_CXXFLAGS    as the host tools, with the record path
@@ -41,17 +42,21 @@ KERNEL_LDFLAGS := -nostdlib -static -no-pie -Wl,-T,linker.ld -Wl,-z,max-page-siz
 # g++ 12 does not keep the tags of classes in a precompiled header: with -Wmismatched-tags it stops at an internal error in
 # some of the sources, which depends on addresses. clang looks at the same sources for the unit tests.
 HOST_CXXFLAGS := $(COMMON) -g1 $(filter-out -Wmismatched-tags,$(WARNINGS)) -O2 -fPIC -fvisibility=hidden -fvisibility-inlines-hidden
-TEST := $(BUILD)/test$(if $(FAST),-fast)
+TEST := $(BUILD)/$(if $(COUNTED),coverage,test$(if $(FAST),-fast))
 SANITIZE := $(if $(FAST),,-fsanitize=address,undefined -fno-sanitize-recover=all)
 TEST_CXXFLAGS = $(COMMON) $(filter-out -Wnull-dereference -Wduplicated-branches,$(WARNINGS)) $(if $(FAST),-g0,-g1) $(TEST_OPTIMISE) $(SANITIZE) \
   -mno-red-zone -DREMORA_TRACER=$(TEST_TRACER) -DREMORA_TSC=1 $(CHECKED) -I tests/support/fake_machine
 TEST_CXX := $(CXX)
 TEST_OPTIMISE := -O1
+# Counters of executed lines, of production code alone. They are in the mapped file: also those of a child that leaves by
+# _exit(), as tests of the fake machine do, or that a failed assertion ends.
+COUNTERS := $(if $(COUNTED),-fprofile-instr-generate -fcoverage-mapping -mllvm -runtime-counter-relocation \
+  -fprofile-list=tests/verification/counted.txt)
 # The tests and the host tools are many files with large libraries: without optimisation they compile in half the time, and
 # clang takes two thirds of g++'s. So they are also known to compile with both.
 QUICK_TESTS := $(if $(FAST),$(TEST)/obj/%,$(TEST)/obj/host/% $(TEST)/obj/tests/unit/%)
 $(QUICK_TESTS): TEST_OPTIMISE := -O0
-$(QUICK_TESTS): TEST_CXX := $(CLANG) -fconstexpr-steps=100000000
+$(QUICK_TESTS): TEST_CXX := $(CLANG) -fconstexpr-steps=100000000 $(COUNTERS)
 # A defaulted <=> compares with the literal 0; an assertion that never holds is a text.
 $(QUICK_TESTS): WARNINGS := $(filter-out -Wzero-as-null-pointer-constant,$(WARNINGS)) -Wno-unknown-warning-option -Wno-string-conversion
 # This one counts the instructions that its own sources become.

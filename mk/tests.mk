@@ -24,7 +24,7 @@ $(call archived,$(TEST)/$(1).a,$(call object,$(TEST)/obj,$(TESTED_$(1)) $(TEST_S
 endef
 test_folder = $(call linked,$(call test_program,$(1)),$(call object,$(TEST)/obj,$(wildcard $(1)/*.cpp)) \
   $(TEST)/$(call test_area,$(1)).a,$(SANITIZE) -lgmock -lgtest -lgtest_main -lfmt \
-  $(LIBRARIES_$(call test_area,$(1))) -lpthread,$(if $(FAST),$$(CLANG) -fuse-ld=lld))
+  $(LIBRARIES_$(call test_area,$(1))) -lpthread,$(if $(FAST),$$(CLANG) -fuse-ld=lld $(if $(COUNTED),-fprofile-instr-generate)))
 $(foreach area,$(sort $(foreach folder,$(TEST_FOLDERS),$(call test_area,$(folder)))),$(eval $(call test_library,$(area))))
 $(foreach folder,$(TEST_FOLDERS),$(eval $(call test_folder,$(folder))))
 # after DIRECTORY SOURCES FOLDER: their objects need the precompiled header of that folder, if there is one.
@@ -37,6 +37,17 @@ TESTS_CHOSEN := $(if $(CASES),$(filter $(addprefix $(TEST)/,$(subst *,%,$(CASES)
 .PHONY: test-unit
 test-unit: $(TESTS_CHOSEN) ## test: the units, without QEMU, under sanitizers; FAST=1: without
 	@tests/unit.sh $^
+
+# With counters, also what no program contains is compiled: its lines count as not executed. The linker leaves out of a
+# library what no test of the area uses, so all of it is looked at.
+UNTESTED := $(if $(COUNTED),$(call object,$(TEST)/obj,$(ARCH_SOURCES) $(filter-out $(TESTED_tracer),$(TRACER_SOURCES))))
+COUNTED_OBJECTS := $(if $(COUNTED),$(sort $(UNTESTED) $(call object,$(TEST)/obj,$(filter tracer/%.cpp drivers/%.cpp kernel/%.cpp \
+  host/%.cpp,$(foreach area,tracer drivers kernel host,$(TESTED_$(area)))))))
+$(UNTESTED): TEST_CXX += -I arch/x86_64
+
+.PHONY: verification-figures
+verification-figures: $(if $(COUNTED),$(TEST_PROGRAMS) $(COUNTED_OBJECTS)) ## figures: write into docs/verification.md which lines the unit programs execute, what campaigns of mutants found, and what the model finds
+	$(if $(COUNTED),@tests/verification/figures.py docs/verification.md $^,$(call make_with,$(JOBS) COUNTED=1 $@))
 
 # Prints what the host library makes of jobs, for the comparison with tests/accounting/; as the host tools.
 ACCOUNTS := $(BUILD)/host/accounts
@@ -189,7 +200,7 @@ mutate: ## test: AREA=name N=300 SEED=1: that many mutants of an area, and which
 
 mutate-sample: STAGES := unit
 mutate-sample: ## test: twenty mutants that the commit picks, unit tests alone
-	@$(call mutate_in,sample) --count 20 --own
+	@$(call mutate_in,sample) --count 20 --sanitized
 
 soak-mutate: STAGES := unit
 soak-mutate: ## test: five hundred mutants, unit tests alone

@@ -39,7 +39,7 @@ ELSEWHERE = (
     (r"make kernel COMPENSATION=ON$", "make test-kernel builds that kernel"),
     (r"(make test$|make test-(integration|kernel) CASES=|tests/run.py )", "runs this case"),
     (r"make debug$", "waits for a debugger; tests/integration/options.py has its refusals"),
-    (r"make (format|golden|docs-figures|simulation-figures)$",
+    (r"(make (format|golden|docs-figures|simulation-figures|verification-figures)|tests/verification/figures.py \S+)$",
      "rewrites files of the tree; lint and the parts of make test compare them"),
     (r"make (bench|bench-export|bench-host|bench-kernel|bench-report|bench-sql|verify)( DOCUMENT=\S+)?$",
      "minutes, and figures that no test judges"),
