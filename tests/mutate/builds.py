@@ -169,6 +169,14 @@ class Tree:
         self.objects, self.changed = {}, None
         shutil.rmtree(self.path / MUTANT, ignore_errors=True)
         (self.path / MUTANT / "tmp").mkdir(parents=True)
+        self.refuse_make()
+
+    def refuse_make(self):
+        """To what runs here: what it would build would be the project's, through the links."""
+        make_here = self.path / MUTANT / "bin" / "make"
+        make_here.parent.mkdir(exist_ok=True)
+        make_here.write_text("#!/bin/sh\necho 'no make in a copy of the sources'\nexit 1\n")
+        make_here.chmod(0o755)
 
     def restore(self, name):
         source, target = ROOT / name, self.path / name
@@ -227,5 +235,7 @@ class Tree:
 
     def run(self, words, limit_s, env=None, memory=None, cpu_s=None):
         """(exit code or None, output) of a program in this tree."""
+        folder = self.path / MUTANT
         return processes.run(words, cwd=self.path, limit_s=limit_s, log=self.log, memory=memory, cpu_s=cpu_s,
-                             env={"TMPDIR": str(self.path / MUTANT / "tmp"), **(env or {})})
+                             env={"TMPDIR": str(folder / "tmp"), "PATH": f"{folder / 'bin'}:{os.environ['PATH']}",
+                                  **(env or {})})

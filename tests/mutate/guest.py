@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 
+from mutate import cases
 from mutate.builds import BUILD, ROOT
 from mutate.campaign import Endless
 from mutate.processes import parallel
@@ -29,6 +30,7 @@ FIRST = 3
 CASE_LIMIT_S = 60
 RANDOM_SETS = "random_sets_1"  # eighty task sets, each decision of which `remora check` derives from the theory
 GOLDEN_LIMIT_S = 120
+CLEAN_LIMIT_S = 600
 
 
 class Guest:
@@ -40,12 +42,12 @@ class Guest:
         if found.get("state") != state:
             found = {"state": state, "cases": self.measure()}
             kept.write_text(json.dumps(found))
-        cases = found["cases"]
-        self.seconds = {case: of["seconds"] for case, of in cases.items()}
+        measured = found["cases"]
+        self.seconds = {case: of["seconds"] for case, of in measured.items()}
         self.cases = {}  # (file, line) -> cases, the special ones first
-        for case in sorted(cases, key=lambda name: sum(map(len, cases[name]["lines"].values()))):
-            for file in cases[case]["lines"].keys() & set(sources):
-                for line in cases[case]["lines"][file]:
+        for case in sorted(measured, key=lambda name: sum(map(len, measured[name]["lines"].values()))):
+            for file in measured[case]["lines"].keys() & set(sources):
+                for line in measured[case]["lines"][file]:
                     self.cases.setdefault((file, line), []).append(case)
 
     def measure(self):
@@ -54,31 +56,31 @@ class Guest:
                  if name.startswith(("t_", "p_"))]
         runs = dict(zip(names, parallel(os.cpu_count(), translated, names)))
         lines = lines_of(sorted(set().union(*(blocks for _, blocks in runs.values()))))
-        cases = {}
+        found = {}
         for name, (seconds, blocks) in runs.items():
             executed = {}
             for address in blocks:
                 for file, line in lines.get(address, ()):
                     executed.setdefault(file, set()).add(line)
-            cases[name] = {"seconds": seconds, "lines": {file: sorted(of) for file, of in executed.items()}}
-        return cases
+            found[name] = {"seconds": seconds, "lines": {file: sorted(of) for file, of in executed.items()}}
+        return found
 
     def executes(self, site):
         return (site.mutation.file, site.mutation.line) in self.cases
 
     def notice(self, tree, mutation):
         """The case that fails, or None."""
-        cases = self.cases.get((mutation.file, mutation.line), [])[:CASES_MAX]
-        if not cases:
+        names = self.cases.get((mutation.file, mutation.line), [])[:CASES_MAX]
+        if not names:
             return None
         kernel = tree.program(self.plan, TEST_KERNEL, mutation)
-        cases.sort(key=self.seconds.get)
-        return self.failed_case(tree, kernel, cases[:FIRST]) or self.failed_case(tree, kernel,
-                                                                                 [*cases[FIRST:], RANDOM_SETS])
+        names.sort(key=self.seconds.get)
+        return self.failed_case(tree, kernel, names[:FIRST]) or self.failed_case(tree, kernel,
+                                                                                 [*names[FIRST:], RANDOM_SETS])
 
-    def failed_case(self, tree, kernel, cases):
-        limit_s = CASE_LIMIT_S + 3 * sum(self.seconds.get(case, CASE_LIMIT_S) for case in cases)
-        code, output = tree.run(["tests/run.py", "-j", "1", "guest", *cases], limit_s,
+    def failed_case(self, tree, kernel, names):
+        limit_s = CASE_LIMIT_S + 3 * sum(self.seconds.get(case, CASE_LIMIT_S) for case in names)
+        code, output = tree.run(["tests/run.py", "-j", "1", "guest", *names], limit_s,
                                 {"TEST_KERNEL": kernel, "RANDOM_SETS": "80"})
         if code is None:
             raise Endless(f"guest {output.split()[-1:]}")
@@ -87,19 +89,54 @@ class Guest:
     def notice_golden(self, tree, mutation):
         """The application whose schedule differs from its golden file, or in which `remora check` finds a violation."""
         kernel = tree.program(self.plan, KERNEL, mutation)
+        return self.golden(tree, kernel)
+
+    @staticmethod
+    def golden(tree, kernel):
         code, output = tree.run(["tests/golden/golden.py", "diff"], GOLDEN_LIMIT_S,
                                 {"KERNEL": kernel, "REMORA": REMORA})
         if code is None:
             raise Endless("golden")
-        return output.strip().splitlines()[-1][:80] if code != 0 else None
+        return (output.strip().splitlines() or ["no schedule"])[-1][:80] if code != 0 else None
+
+    def check_clean(self, tree):
+        """What fails without a mutant says nothing of one."""
+        shortest = sorted(self.seconds, key=self.seconds.get)[:FIRST]
+        found = self.failed_case(tree, TEST_KERNEL, [*shortest, RANDOM_SETS]) or self.golden(tree, KERNEL)
+        if found:
+            raise SystemExit(f"error: {found} fails without a mutant; remedy: make test-kernel golden-diff")
+
+
+class Integration:
+    """The integration cases of an area of the kernel, as far as they pass without a mutant, the fastest first."""
+
+    def __init__(self, plan, area, trees):
+        self.plan, self.steps = plan, []
+        for name, words in cases.steps("integration", area):
+            begin = time.monotonic()
+            code, _ = trees[0].run(words, CLEAN_LIMIT_S)
+            if code == 0:
+                self.steps.append((time.monotonic() - begin, name, words))
+            else:
+                print(f"not used: {name} fails without a mutant", flush=True)
+        self.steps.sort()
+
+    def notice(self, tree, mutation):
+        env = {variable: tree.program(self.plan, program, mutation)
+               for variable, program in (("REMORA", REMORA), ("KERNEL", KERNEL), ("TEST_KERNEL", TEST_KERNEL))}
+        for seconds, name, words in self.steps:
+            code, _ = tree.run(words, CASE_LIMIT_S + 3 * seconds, env)
+            if code is None:
+                raise Endless(name)
+            if code != 0:
+                return name
+        return None
 
 
 def first_failure(output):
-    """The case that fails. A suite that ends badly without one shows nothing about the mutant."""
+    """The case that fails; the suite lists its cases by a boot of the kernel, which may fail as well."""
     found = re.findall(r"^FAIL (\S+)", output, re.M)
-    if not found:
-        raise SystemExit(f"a suite does not run: {output[-2000:]}")
-    return found[0]
+    return found[0] if found else "no case runs"
 
 
 def translated(case):

@@ -3,7 +3,8 @@
 """Changes production code in one place at a time and reports what no test notices (docs/verification.md):
 
     tests/mutate/run.py AREA [--count N] [--seed S] [--stages unit,...] [--own] [--jobs 2] [--again]
-    tests/mutate/run.py sample|all ...      an area of SAMPLED that the commit picks; all of these, which share N
+    tests/mutate/run.py sample ...          four files of an area that the commit picks
+    tests/mutate/run.py all ...             all areas of SAMPLED, which share N
 
 The judgements are in build/mutate/AREA-SEED.jsonl; those found there are not repeated, but for the survivors with
 --again. The project's sources are not touched: each worker has a copy, build/mutate/tree*."""
@@ -39,18 +40,25 @@ def built(notice):
     return judged
 
 
-def stages_of(area, tests, chosen):
+def stages_of(name, area, sites, tests, chosen, trees):
     """[(name, what notices a mutant)] in rising order of cost, and what says whether a stage executes a site."""
     stages, executing = {"unit": tests.notice}, [tests.executes]
-    plan = builds.Plan(guest.PROGRAMS) if set(chosen) - {"unit"} else None
-    if set(chosen) & {"guest", "golden"}:
+    if set(chosen) - {"unit"}:
+        builds.make(f"-j{os.cpu_count()}", "all", guest.ACCOUNTS)
+        for tree in trees:
+            tree.link()
+    if set(area.stages) & {"guest"} and set(chosen) - {"unit"}:
+        plan = builds.Plan(guest.PROGRAMS)
         guests = guest.Guest(plan, area.sources())
+        guests.check_clean(trees[0])
         stages |= {"guest": built(guests.notice), "golden": built(guests.notice_golden)}
         executing.append(guests.executes)
-    if set(chosen) & {"traces", "viewers", "integration"}:
-        hosts = host.Host(plan, area)
-        stages |= {"traces": built(hosts.notice_traces), "viewers": built(hosts.notice_viewers),
-                   "integration": built(hosts.notice_integration)}
+        if "integration" in chosen:
+            stages["integration"] = built(guest.Integration(plan, area, trees).notice)
+    elif set(chosen) - {"unit"}:
+        hosts = host.Host(name, area, sites, trees, [stage for stage in chosen if stage != "unit"])
+        stages |= {stage: hosts.stage(stage) for stage in hosts.steps}
+        executing.append(hosts.executes)
     return [(name, stages[name]) for name in chosen], executing
 
 
@@ -60,14 +68,14 @@ def campaign_of(name, options, trees):
     other = set(filter(None, options.stages.split(","))) - set(area.stages)
     if other:
         raise SystemExit(f"error: {name} has no stage {', '.join(sorted(other))}; its stages: {', '.join(area.stages)}")
-    sites = campaign.all_sites(area.sources())
+    sites = campaign.all_sites(area.sample(options.seed) if options.area == "sample" else area.sources())
     if not sites:
         raise SystemExit(f"error: {name} has no place for a mutant: tests/mutate/areas.py names its files")
     if any(site.mutation.switch for site in sites):
         tests = units.SwitchedUnits(name, area, sites, options.jobs, options.sanitized)
     else:
         tests = units.BuiltUnits(area, trees)
-    stages, executing = stages_of(area, tests, chosen)
+    stages, executing = stages_of(name, area, sites, tests, chosen, trees)
     drawn = campaign.draw(sites, options.count, options.seed,
                           lambda site: any(executes(site) for executes in executing))
     results = campaign.Campaign(name, options.seed, trees, stages).run(drawn, options.again)

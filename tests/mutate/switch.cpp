@@ -1,56 +1,31 @@
 // SPDX-License-Identifier: MIT
-// Which mutant is switched on, and which of them each test executes: a row of MUTANTS bytes for each test of the
-// program, in the order in which they run, in the file MUTANTS_EXECUTED. Row 0 is what runs before the first test. The
-// file is mapped, so that what a child or a dying test executed counts.
+// Which mutant is switched on, and a note of those that are evaluated: a byte for each in the file MUTANTS_EXECUTED.
+// It is mapped, so that what a child or a dying process executed counts, and several processes may share it.
 #include "tests/mutate/switch.hpp"
 
 #include <cstdlib>
-#include <cstring>
 #include <fcntl.h>
-#include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 namespace {
 
-constexpr std::size_t kMutantsMax = 65536;
-constexpr std::size_t kTestsMax = 4096; // the last row is that of all further tests
-
-unsigned char s_before[kMutantsMax];
+unsigned char s_unnoted[mutant::kMutantsMax];
 
 std::size_t number_of(const char* variable) {
     const char* value = std::getenv(variable);
     return value != nullptr ? std::strtoul(value, nullptr, 10) : 0;
 }
 
-class Rows : public testing::EmptyTestEventListener {
-  public:
-    Rows(unsigned char* rows, std::size_t width)
-        : m_rows{rows}
-        , m_width{width} {}
-
-    void OnTestStart(const testing::TestInfo& /*test*/) override {
-        if (m_row == 0) {
-            std::memcpy(m_rows, s_before, m_width);
-        }
-        m_row += m_row + 1 < kTestsMax ? 1 : 0;
-        mutants_executed = m_rows + m_row * m_width;
-    }
-
-  private:
-    unsigned char* m_rows;
-    std::size_t m_width;
-    std::size_t m_row = 0;
-};
-
-const bool s_counts = [] {
+// Before all constructors of the program, which may contain mutants.
+[[gnu::constructor(101)]] void begin() {
+    mutant_chosen = static_cast<unsigned>(number_of("MUTANT"));
     const char* path = std::getenv("MUTANTS_EXECUTED");
-    const std::size_t width = number_of("MUTANTS");
     if (path == nullptr) {
-        return false;
+        return;
     }
-    const int file = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-    const std::size_t size = kTestsMax * width;
+    const std::size_t size = mutant::kRowsMax * mutant::kMutantsMax;
+    const int file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
     if (file < 0 || ftruncate(file, static_cast<off_t>(size)) != 0) {
         std::abort();
     }
@@ -59,11 +34,10 @@ const bool s_counts = [] {
     if (rows == MAP_FAILED) {
         std::abort();
     }
-    testing::UnitTest::GetInstance()->listeners().Append(new Rows{static_cast<unsigned char*>(rows), width});
-    return true;
-}();
+    mutants_executed = static_cast<unsigned char*>(rows);
+}
 
 } // namespace
 
-unsigned mutant_chosen = static_cast<unsigned>(number_of("MUTANT"));
-unsigned char* mutants_executed = s_before;
+unsigned mutant_chosen = 0;
+unsigned char* mutants_executed = s_unnoted;

@@ -3,12 +3,17 @@
 // the environment variable MUTANT selects one when it starts (mutant schemata, Untch, Offutt, Harrold, ISSTA 1993).
 #pragma once
 
+#include <cstddef>
+
 extern "C" {
 extern unsigned mutant_chosen;          // 0: none
 extern unsigned char* mutants_executed; // a byte for each: 1 if it was evaluated
 }
 
 namespace mutant {
+
+inline constexpr std::size_t kMutantsMax = 65536; // of an area, mutant 0 is none
+inline constexpr std::size_t kRowsMax = 4096;     // tests of a program
 
 /// True if mutant `number` is the one selected. False for what the compiler calculates: it does not change.
 constexpr bool on(unsigned number) {

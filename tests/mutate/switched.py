@@ -1,11 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Unit programs that contain all mutants of an area, of which an environment variable switches one on: they are
-compiled once, and a mutant costs a run of the tests that execute it (mutant schemata). A mutant that cannot be
-switched, because it does not compile, is left out; so is what the compiler calculates, because no test executes it."""
+"""Programs that contain all mutants of an area, of which an environment variable switches one on: they are compiled
+once, and a mutant costs a run of the tests that execute it (mutant schemata). A mutant that cannot be switched, because
+it does not compile, is left out; so is what the compiler calculates, because no test executes it."""
 import collections
-import pathlib
 import re
-import xml.etree.ElementTree
 
 from mutate import operators, processes
 from mutate.builds import BUILD, MUTANT, ROOT, Tree, Unbuilt
@@ -15,10 +13,9 @@ TOOL = "tests/mutate"
 OPTIONS = f"-include {TOOL}/switch.hpp -w "
 OPTIONS_OF = {"clang++": "-ferror-limit=0 -fno-caret-diagnostics -Wno-c++11-narrowing",
               "g++": "-fmax-errors=0 -fno-diagnostics-show-caret -Wno-narrowing"}
-SWITCH_OBJECT = f"{MUTANT}/switch.o"
+MUTANTS_MAX, ROWS_MAX = 65536, 4096  # as in switch.hpp
 ROUNDS = 12  # of leaving out what does not compile
-CLEAN_LIMIT_S = 900
-QUICK_S = 0.02  # of a test: most mutants are noticed by one of these
+CHECK_LIMIT_S = 900
 PLACE = re.compile(r"^(?:\./)?([^:\s]+):(\d+):(\d+): (error|note|fatal error)(: .*)", re.M)
 
 
@@ -85,16 +82,18 @@ class Source:
 
 
 class Switched:
-    """The programs of a plan; sites: all of the area, their numbers are their places in it from 1."""
+    """The programs of a plan; sites: all of the area, their numbers are their places in it from 1. support: what else
+    is linked, beside switch.cpp."""
 
-    def __init__(self, plan, area, sites, jobs):
+    def __init__(self, plan, area, sites, jobs, support=()):
         self.plan, self.jobs = plan, jobs
+        if len(sites) >= MUTANTS_MAX:
+            raise SystemExit(f"{area} has {len(sites)} mutants; remedy: a larger kMutantsMax in {TOOL}/switch.hpp")
         self.number = {site.key: number for number, site in enumerate(sites, 1)}
         self.keys = {number: key for key, number in self.number.items()}
         numbered = collections.defaultdict(list)
         for number, site in enumerate(sites, 1):
             numbered[site.mutation.file].append((number, site.mutation))
-        self.width = len(sites) + 1
         self.tree = Tree(f"-{area}", keeps=set(numbered))
         self.tree.link()
         self.kept = self.tree.path / MUTANT / "left_out"  # the keys of mutants that do not compile
@@ -103,14 +102,9 @@ class Switched:
                                                        if self.keys[number] not in self.left_out])
                         for name, of in numbered.items()}
         self.programs = {}  # of the plan -> switched
-        self.build()
-        self.tests = {}  # number -> [(program, [tests], seconds)], the fastest first: those of QUICK_S before others
-        for program in self.programs:
-            self.measure(program)
-        for of in self.tests.values():
-            of.sort(key=lambda found: found[2])
+        self.build(("switch", *support))
 
-    def build(self):
+    def build(self, support):
         # Each file alone first: what an error is due to is seen there, and it costs less.
         processes.parallel(self.jobs, self.check, self.sources.values())
         self.kept.write_text("\n".join(sorted(self.left_out)))
@@ -125,18 +119,29 @@ class Switched:
                 raise SystemExit(f"what does not compile is no mutant's: {errors[0][-2000:]}")
         else:
             raise SystemExit(f"the switched mutants do not compile: {errors[0][-2000:]}")
-        self.tree.command(f"clang++ -std=c++20 -O1 -w -iquote . -c {TOOL}/switch.cpp -o {SWITCH_OBJECT}")
+        for name in support:
+            self.tree.command(f"clang++ -std=c++20 -O1 -w -iquote . -c {TOOL}/{name}.cpp -o {MUTANT}/{name}.o")
+        extra = " ".join(f"{MUTANT}/{name}.o" for name in support)
         self.tree.objects = {output: f"{MUTANT}/{output}" for output in objects}
         for program in self.plan.links:
             if affected[program]:
-                self.programs[program] = self.tree.build(self.plan, program, affected[program], SWITCH_OBJECT)
+                path = self.tree.build(self.plan, program, affected[program], extra)
+                self.programs[program] = str(self.tree.path / path)
+
+    @staticmethod
+    def rows(path, count):
+        """The mutants that a program noted in so many rows of MUTANTS_EXECUTED: a set of numbers for each."""
+        with open(path, "rb") as file:
+            rows = [file.read(MUTANTS_MAX) for _ in range(count)]
+        path.unlink()
+        return [{found.start() for found in re.finditer(b"\1", row)} for row in rows]
 
     def check(self, source):
         words = ["clang++", "-fsyntax-only", *operators.flags_of(source.name),
                  *(OPTIONS + OPTIONS_OF["clang++"]).split(), source.name]
         log = self.log_of(source.name)
         for _ in range(ROUNDS):
-            code, _ = processes.run(words, cwd=self.tree.path, limit_s=CLEAN_LIMIT_S, log=log)
+            code, _ = processes.run(words, cwd=self.tree.path, limit_s=CHECK_LIMIT_S, log=log)
             if code == 0 or not self.leave_out(log.read_text(errors="replace"), source.name):
                 return
 
@@ -175,33 +180,3 @@ class Switched:
                 self.left_out.add(self.keys[number])
             self.sources[name].write()
         return any(blamed.values())
-
-    def measure(self, program):
-        """A clean run, which notes what each test executes. A test that fails is not used: it counts instructions."""
-        name = pathlib.Path(program).name
-        rows, times = (self.tree.path / MUTANT / f"{name}.{suffix}" for suffix in ("executed", "xml"))
-        times.unlink(missing_ok=True)
-        self.tree.run([self.programs[program], f"--gtest_output=xml:{times}"], CLEAN_LIMIT_S,
-                      {"MUTANTS_EXECUTED": str(rows), "MUTANTS": str(self.width)})
-        if not times.exists():
-            raise SystemExit(f"the clean run of {name} with switched mutants does not end")
-        executed = collections.defaultdict(list)
-        tests = [(f"{test.get('classname')}.{test.get('name')}", float(test.get("time")), test.find("failure") is None)
-                 for test in xml.etree.ElementTree.parse(times).iter("testcase") if test.get("status") == "run"]
-        failed = [test for test, _, passes in tests if not passes]
-        with open(rows, "rb") as file:
-            before = file.read(self.width)
-            for test, seconds, passes in tests:
-                row = file.read(self.width)
-                for number in (number for number, byte in enumerate(row) if byte and passes):
-                    executed[number].append((seconds, test))
-        rows.unlink()
-        for number in (number for number, byte in enumerate(before) if byte):
-            executed[number] = [(seconds, test) for test, seconds, passes in tests if passes]
-        for number, of in executed.items():
-            for part in ([found for found in of if (found[0] < QUICK_S) == quick] for quick in (True, False)):
-                if part:
-                    self.tests.setdefault(number, []).append((program, [test for _, test in part],
-                                                              sum(seconds for seconds, _ in part)))
-        print(f"  {name}: {len(tests)} tests execute {len(executed)} mutants"
-              + (f"; not used: {', '.join(failed)}" if failed else ""), flush=True)

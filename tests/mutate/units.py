@@ -1,19 +1,22 @@
 # SPDX-License-Identifier: MIT
 """The first stage: the unit programs of the area, as switched programs (switched.py) or, for assembler, built for each
 mutant."""
+import collections
 import pathlib
 import time
+import xml.etree.ElementTree
 
 from mutate import switched
 from mutate.areas import matches
-from mutate.builds import BUILD, ROOT, Plan
+from mutate.builds import BUILD, MUTANT, ROOT, Plan
 from mutate.campaign import Endless, failed_test
 from mutate.processes import MEMORY_BYTES
 
 FAST, SANITIZED = ("test-fast", "FAST=1"), ("test", "FAST=")  # the folders of two profiles, and make's option
 LIMIT_S = 3  # of processor time, beside the clean run's
 FILTER_CHARS = 100000  # Linux takes 131071 in one argument
-CLEAN_LIMIT_S = 600
+CLEAN_LIMIT_S = 900
+QUICK_S = 0.02  # of a test: most mutants are noticed by one of these
 
 
 def plan_of(area, profile=FAST):
@@ -46,19 +49,52 @@ class SwitchedUnits:
 
     def __init__(self, name, area, sites, jobs, sanitized):
         plan = plan_of(area, SANITIZED if sanitized else FAST)
-        self.switched = switched.Switched(plan, name + ("-sanitized" if sanitized else ""), sites, jobs)
+        self.switched = switched.Switched(plan, name + ("-sanitized" if sanitized else ""), sites, jobs,
+                                          ("switch_rows",))
         self.memory = None if sanitized else MEMORY_BYTES
         self.clean = {}  # (program, test) -> what fails of it without a mutant
+        self.tests = {}  # number -> [(program, [tests], seconds)], the fastest first: those of QUICK_S before others
+        for program in self.switched.programs.values():
+            self.measure(program)
+        for of in self.tests.values():
+            of.sort(key=lambda found: found[2])
+
+    def measure(self, program):
+        """A clean run, which notes what each test executes. A test that fails is not used: it counts instructions."""
+        name, tree = pathlib.Path(program).name, self.switched.tree
+        rows, times = (tree.path / MUTANT / f"{name}.{suffix}" for suffix in ("executed", "xml"))
+        for path in (rows, times):
+            path.unlink(missing_ok=True)
+        tree.run([program, f"--gtest_output=xml:{times}"], CLEAN_LIMIT_S, {"MUTANTS_EXECUTED": str(rows)})
+        if not times.exists():
+            raise SystemExit(f"the clean run of {name} with switched mutants does not end")
+        tests = [(f"{test.get('classname')}.{test.get('name')}", float(test.get("time")), test.find("failure") is None)
+                 for test in xml.etree.ElementTree.parse(times).iter("testcase") if test.get("status") == "run"]
+        if len(tests) >= switched.ROWS_MAX:
+            raise SystemExit(f"{name} has {len(tests)} tests; remedy: a larger kRowsMax in tests/mutate/switch.hpp")
+        before, *of_tests = self.switched.rows(rows, len(tests) + 1)
+        executed = collections.defaultdict(list)
+        for (test, seconds, passes), row in zip(tests, of_tests):
+            for number in row | before:
+                if passes:
+                    executed[number].append((seconds, test))
+        for number, of in executed.items():
+            for part in ([found for found in of if (found[0] < QUICK_S) == quick] for quick in (True, False)):
+                if part:
+                    self.tests.setdefault(number, []).append((program, [test for _, test in part],
+                                                              sum(seconds for seconds, _ in part)))
+        failed = [test for test, _, passes in tests if not passes]
+        print(f"  {name}: {len(tests)} tests execute {len(executed)} mutants"
+              + (f"; not used: {', '.join(failed)}" if failed else ""), flush=True)
 
     def executes(self, site):
-        return self.switched.number[site.key] in self.switched.tests
+        return self.switched.number[site.key] in self.tests
 
     def notice(self, tree, site):
         number = self.switched.number[site.key]
-        for program, tests, seconds in self.switched.tests.get(number, ()):
-            path = str(self.switched.tree.path / self.switched.programs[program])
-            found = outcome(tree, path, tests, seconds, {"MUTANT": str(number)}, self.memory)
-            if found and self.fails_clean(tree, path, found.split()[1:], tests, seconds):
+        for program, tests, seconds in self.tests.get(number, ()):
+            found = outcome(tree, program, tests, seconds, {"MUTANT": str(number)}, self.memory)
+            if found and self.fails_clean(tree, program, found.split()[1:], tests, seconds):
                 print(f"not used: {found} fails without a mutant, too", flush=True)
             elif found:
                 return found

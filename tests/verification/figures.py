@@ -22,7 +22,7 @@ from verification.judgements import NOT_RUN, Counts, latest, rate  # noqa: E402
 
 BUILD = ROOT / os.environ.get("BUILD", "build")
 # In the order of Counts.cells().
-HEAD = ("area", "lines", "executed", "mutants", "killed", "unit", "guest", "traces", "viewers", "survived",
+HEAD = ("area", "lines", "executed", "mutants", "killed", "unit", "guest", "oracle", "viewers", "survived",
         "equivalent")
 OF_CODE = 3  # the columns before those of a campaign
 UNMEASURED = ["not measured", *[""] * (len(HEAD) - OF_CODE - 1)]
