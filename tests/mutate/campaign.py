@@ -76,8 +76,9 @@ class Campaign:
         self.results = {}
         if self.path.exists():
             for line in self.path.read_text().splitlines():
-                result = json.loads(line)
-                self.results[result["key"]] = result
+                if line.endswith("}"):  # not one that was cut off with the machine
+                    result = json.loads(line)
+                    self.results[result["key"]] = result
         self._lock = threading.Lock()
 
     def judge(self, tree, site):
@@ -102,11 +103,14 @@ class Campaign:
                 "by": by or "", "seconds": round(time.monotonic() - begin, 1)}
 
     def run(self, sites, again=False):
-        """again: those that survived before are judged again; without it those that a stage has not seen."""
+        """again: those that no test has killed are judged again; without it the survivors that a stage has not seen."""
         names = {name for name, _ in self.stages}
-        waiting = [site for site in sites if site.key not in self.results or
-                   self.results[site.key]["verdict"] == "survived" and
-                   (again or names - set(self.results[site.key].get("stages", ())))]
+        waiting = []
+        for site in sites:
+            before = self.results.get(site.key, {"verdict": "new"})
+            unseen = before["verdict"] == "survived" and names - set(before.get("stages", ()))
+            if before["verdict"] == "new" or unseen or again and before["verdict"] != "killed":
+                waiting.append(site)
         if len(waiting) < len(sites):
             print(f"{len(sites) - len(waiting)} of them are judged already: {self.path.relative_to(ROOT)}", flush=True)
         queue = collections.deque(waiting)

@@ -73,6 +73,7 @@ def campaign_of(name, options, trees):
         raise SystemExit(f"error: {name} has no place for a mutant: tests/mutate/areas.py names its files")
     if any(site.mutation.switch for site in sites):
         tests = units.SwitchedUnits(name, area, sites, options.jobs, options.sanitized)
+        print(f"{len(tests.switched.left_out)} of {len(sites)} do not compile", flush=True)
     else:
         tests = units.BuiltUnits(area, trees)
     stages, executing = stages_of(name, area, sites, tests, chosen, trees)
