@@ -10,6 +10,7 @@
 #include <array>
 #include <cstdlib>
 #include <fcntl.h>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <sys/stat.h>
@@ -41,6 +42,26 @@ class ByteSources : public testing::Test {
     }
 
     support::TemporaryDirectory m_directory;
+};
+
+// A variable of the environment, which gets its value back.
+class KeptVariable {
+  public:
+    explicit KeptVariable(const char* name)
+        : m_name{name} {
+        if (const char* value = std::getenv(name); value != nullptr) {
+            m_value = value;
+        }
+    }
+
+    KeptVariable(const KeptVariable&) = delete;
+    KeptVariable& operator=(const KeptVariable&) = delete;
+
+    ~KeptVariable() { m_value ? ::setenv(m_name, m_value->c_str(), 1) : ::unsetenv(m_name); }
+
+  private:
+    const char* m_name;
+    std::optional<std::string> m_value;
 };
 
 // The reading end of a pipe as a source.
@@ -208,8 +229,7 @@ TEST_F(ByteSources, ASpoolThatIsReplacedKeepsTheOthersBytes) {
 }
 
 TEST_F(ByteSources, FilesWithoutANameAreInTheFolderThatTheEnvironmentNames) {
-    const char* const before = std::getenv("TMPDIR");
-    const std::string kept = before != nullptr ? before : "";
+    const KeptVariable kept{"TMPDIR"};
     ::setenv("TMPDIR", (m_directory / "none").c_str(), 1);
     EXPECT_EQ(open_nameless_file().error(), lib::Error::io);
     EXPECT_FALSE(Spool::create().ok());
@@ -222,7 +242,6 @@ TEST_F(ByteSources, FilesWithoutANameAreInTheFolderThatTheEnvironmentNames) {
     ASSERT_EQ(::fstat(file.value(), &status), 0);
     EXPECT_EQ(status.st_nlink, 0U);
     ::close(file.value());
-    before != nullptr ? ::setenv("TMPDIR", kept.c_str(), 1) : ::unsetenv("TMPDIR");
 }
 
 } // namespace
