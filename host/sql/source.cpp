@@ -138,11 +138,12 @@ void Source::end_walk(trace::Diagnostics& diagnostics, bool usable) {
     m_status = std::max(m_status, diagnostics.exit_status(usable));
 }
 
-const trace::TraceFacts& Source::facts() {
-    if (!m_facts) {
-        const bool described = m_index && m_index->all_described() && !m_options.whole;
+const trace::TraceFacts& Source::facts(FactsOf what) {
+    const bool events = what == FactsOf::events;
+    if (!m_facts || (events && !m_facts_have_events)) {
+        m_facts_have_events = events || !m_index || !m_index->all_described() || m_options.whole;
         // A range that holds nothing: the metadata alone is read.
-        const auto walk = described ? scan({.ticks = {.first = 1, .last = 0}}) : scan({});
+        const auto walk = m_facts_have_events ? scan({}) : scan({.ticks = {.first = 1, .last = 0}});
         trace::Event event;
         while (take(*walk, event)) {
         }

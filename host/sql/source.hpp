@@ -63,8 +63,10 @@ class Source {
     // The watch has ended the walks.
     [[nodiscard]] bool stopped() const { return m_stopped; }
 
-    // The names and chunks of the whole trace.
-    [[nodiscard]] const trace::TraceFacts& facts();
+    enum class FactsOf : std::uint8_t { metadata, events };
+
+    // The names and chunks of the whole trace; of its events the process ids, too, for which all of it is read.
+    [[nodiscard]] const trace::TraceFacts& facts(FactsOf what);
 
     [[nodiscard]] const Statistics& statistics() const { return m_statistics; }
 
@@ -95,6 +97,7 @@ class Source {
     std::optional<RecordIndex> m_index;
     formats::dat::ImageLookup m_images;
     std::optional<trace::TraceFacts> m_facts;
+    bool m_facts_have_events = false;
     std::uint64_t m_records_estimate = 0;
     std::set<std::string> m_reported;
     Statistics m_statistics;

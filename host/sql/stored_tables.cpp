@@ -19,7 +19,9 @@ StoredRows* StoredTables::rows(Table table) {
             follow_events();
         } else {
             at(table) = std::make_unique<StoredRows>(table);
-            fact_rows(table, m_source.facts(), [this](Table of, std::span<const Cell> cells) { at(of)->add(cells); });
+            const auto what = table == Table::tasks ? Source::FactsOf::events : Source::FactsOf::metadata;
+            fact_rows(table, m_source.facts(what),
+                      [this](Table of, std::span<const Cell> cells) { at(of)->add(cells); });
         }
         if (m_source.stopped()) {
             at(table).reset();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Asks a trace in SQL, as `remora sql` does: rows as text, and the work that it took.
+// Asks a trace in SQL, as `remora sql` does: rows as text, and the work that it took. With m_literals, values are as
+// SQL writes them, so that their types show.
 #pragma once
 
 #include "host/sql/database.hpp"
@@ -15,7 +16,8 @@
 namespace support {
 
 struct SqlAnswer {
-    std::vector<std::string> rows; // a blank after each value
+    std::vector<std::string> names; // of the columns
+    std::vector<std::string> rows;  // a blank after each value
     std::string failure;
     bool stopped = false;
     host::sql::Statistics statistics;
@@ -38,13 +40,13 @@ class SqlQuestion : public testing::Test {
         const auto row = [&](std::span<const host::sql::Value> values) {
             std::string text;
             for (const host::sql::Value& value : values) {
-                text += std::string(value.text) + ' ';
+                text += (m_literals ? literal(value) : std::string(value.text)) + ' ';
             }
             answer.rows.push_back(text);
             return true;
         };
-        const auto failure =
-            database.value()->run(statement, {.begin = [](std::span<const std::string>) {}, .row = row});
+        const auto begin = [&](std::span<const std::string> names) { answer.names.assign(names.begin(), names.end()); };
+        const auto failure = database.value()->run(statement, {.begin = begin, .row = row});
         if (failure) {
             answer.failure = failure->text;
             answer.stopped = failure->stopped;
@@ -54,9 +56,26 @@ class SqlQuestion : public testing::Test {
         return answer;
     }
 
+    static std::string literal(const host::sql::Value& value) {
+        using Kind = host::sql::Value::Kind;
+        switch (value.kind) {
+        case Kind::null:
+            return "NULL";
+        case Kind::integer:
+        case Kind::real:
+            return std::string(value.text);
+        case Kind::text:
+            return '\'' + std::string(value.text) + '\'';
+        case Kind::blob:
+            return "blob of " + std::to_string(value.text.size());
+        }
+        return {};
+    }
+
     void write(const Bytes& bytes) { m_path = m_directory.write("0trace.dat", bytes); }
 
     std::function<bool(std::uint64_t)> m_watch;
+    bool m_literals = false;
     TemporaryDirectory m_directory;
     std::string m_path;
     std::string m_lines;
