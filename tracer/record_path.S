@@ -197,7 +197,7 @@ tracer_region_begin:
     // A long event does not fit. The chunk ends here; otherwise a shorter event would be recorded before it. Commit:
     // its limit.
     mov [r8 + TRACER_CHUNK_LIMIT], r9d      // commit
-    jmp tracer_region_restart
+    jmp tracer_region_restart               // and from there to .Lended
 
 .Lended:
     test r11d, TRACER_MODE_STOP

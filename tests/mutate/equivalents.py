@@ -24,7 +24,7 @@ def parsed(text):
     kept = "\n".join(line for line in text.splitlines() if not line.startswith("#"))
     for block in filter(None, (block.strip() for block in kept.split("\n\n"))):
         lines = [line.strip() for line in block.splitlines()]
-        marks = len(lines) == 4 and (lines[1][:2], lines[2][:2], lines[3][:5]) == ("- ", "+ ", "why: ")
+        marks = len(lines) == 4 and (lines[1][:2], f"{lines[2]} "[:2], lines[3][:5]) == ("- ", "+ ", "why: ")
         file, _, operator = lines[0].partition(": ")
         if not marks or not operator:
             raise ValueError(f"not of the form `file: operator`, `- before`, `+ after`, `why: reason`:\n{block}")

@@ -141,6 +141,23 @@ TEST_P(CompactChunk, WritesAHeartbeatWhenTheTurnChanges) {
     EXPECT_GT(before, 0U);
 }
 
+// Whatever its length is, a heartbeat before each event or not.
+TEST_P(CompactChunk, EndsOnlyBeforeAnEventThatDoesNotFit) {
+    constexpr std::uint32_t kEventBytesMax = 16;
+    const auto small = static_cast<std::uint32_t>(tracer::compact_chunk_bytes_min(GetParam().layout));
+    for (const std::uint32_t bytes : {small, small + 20, small + 100, 1000U}) {
+        m_control = {};
+        start(m_control, m_area, bytes);
+        tracer::write_shared(m_fixture.tracer().cpu.active, &m_control);
+        for (std::uint32_t i = 0; i < 200; ++i) {
+            log({kWord, 1, i});
+            leave_the_turn();
+        }
+        EXPECT_GT(stream(m_control).size() + TRACER_COMPACT_HEARTBEAT_MAX + kEventBytesMax, bytes);
+        EXPECT_LE(stream(m_control).size(), bytes);
+    }
+}
+
 TEST_P(CompactChunk, ContinuesInTheNextChunkWhenFull) {
     alignas(16) static std::array<std::byte, 2048> next_area;
     tracer::ChunkControl next;
