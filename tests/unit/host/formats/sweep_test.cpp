@@ -44,7 +44,7 @@ std::ostream& operator<<(std::ostream& out, const Golden& golden) {
     return out << golden.name;
 }
 
-// A file in memory, of which single bytes and the length are changed in place.
+// A file in memory, of which single bytes are changed in place.
 class MemoryFile {
   public:
     explicit MemoryFile(const Bytes& bytes)
@@ -62,11 +62,9 @@ class MemoryFile {
         ASSERT_EQ(::pwrite(m_descriptor, &value, 1, static_cast<off_t>(at)), 1);
     }
 
-    [[nodiscard]] std::shared_ptr<trace::ByteSource> first(std::size_t size) const {
-        return std::make_shared<trace::ByteSource>(m_descriptor, false, size);
+    [[nodiscard]] std::shared_ptr<trace::ByteSource> whole() const {
+        return std::make_shared<trace::ByteSource>(m_descriptor, false, m_size);
     }
-
-    [[nodiscard]] std::shared_ptr<trace::ByteSource> whole() const { return first(m_size); }
 
   private:
     int m_descriptor;
@@ -130,7 +128,7 @@ TEST_P(Sweep, TheFileItselfIsSound) {
 TEST_P(Sweep, EveryTruncationIsSurvived) {
     for (const Range& range : GetParam().ranges) {
         for (std::size_t size = range.begin; size < std::min(range.end, m_bytes.size()); ++size) {
-            check(read(m_file.first(size), GetParam().kind), size);
+            check(read(support::memory_source(std::span(m_bytes).first(size)), GetParam().kind), size);
             if (HasFatalFailure()) {
                 return;
             }

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: MIT
+// A session directory as a trace: what is missing, changed or not listed costs its own records and is reported.
+#include "host/formats/dat/manifest.hpp"
+#include "tests/support/reading_text.hpp"
+
+#include "tests/support/host_trace_builder.hpp"
+
+#include <gmock/gmock.h>
+
+namespace host::formats::dat {
+
+namespace {
+
+using support::Bytes;
+using support::ChunkBuilder;
+using support::Lines;
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+Bytes chunk_of(std::uint16_t number, std::uint64_t stamp, bool is_sealed = false) {
+    ChunkBuilder chunk(number);
+    const Bytes bytes = chunk.event(stamp, "ipoint", number, 1).event(stamp + 5, "ipoint", number, 2).bytes();
+    return is_sealed ? support::sealed(bytes) : bytes;
+}
+
+Bytes operator+(Bytes left, const Bytes& right) {
+    left.insert(left.end(), right.begin(), right.end());
+    return left;
+}
+
+class Session : public testing::Test {
+  protected:
+    void SetUp() override {
+        list("0trace.dat", chunk_of(0, 1000));
+        list("1trace.dat", chunk_of(1, 1100));
+    }
+
+    ManifestChunk& list(const std::string& file, const Bytes& bytes) {
+        m_directory.write(file, bytes);
+        m_manifest.chunks.push_back(
+            {.file = file, .described = true, .bytes = bytes.size(), .records = 2, .crc32c = lib::crc32c(bytes)});
+        return m_manifest.chunks.back();
+    }
+
+    // Without the directory's name.
+    Lines read(const trace::OpenOptions& options = {}) {
+        EXPECT_TRUE(save_manifest(m_manifest, m_directory.path()).ok());
+        Lines lines = support::reading_of(m_directory.path(), options);
+        for (std::string& line : lines) {
+            for (std::size_t at = line.find(m_directory.path()); at != std::string::npos;
+                 at = line.find(m_directory.path())) {
+                line.replace(at, m_directory.path().size(), "d");
+            }
+        }
+        return lines;
+    }
+
+    static Lines starting(const Lines& lines, std::string_view begin) {
+        Lines found;
+        std::ranges::copy_if(lines, std::back_inserter(found),
+                             [begin](const std::string& line) { return line.starts_with(begin); });
+        return found;
+    }
+
+    // What was reported, and the exit status.
+    static Lines reports(const Lines& lines) {
+        Lines found = starting(lines, "d");
+        found.push_back(lines.back());
+        return found;
+    }
+
+    support::TemporaryDirectory m_directory;
+    Manifest m_manifest{.origin = "files", .complete = true};
+};
+
+TEST_F(Session, IsItsFilesInTheOrderOfTime) {
+    list("2trace.dat", chunk_of(2, 900, true));
+    const Lines lines = read();
+    EXPECT_THAT(reports(lines), ElementsAre("exit 0"));
+    const Lines chunks = starting(lines, "chunk of");
+    ASSERT_EQ(chunks.size(), 3U);
+    EXPECT_TRUE(chunks[0].starts_with("chunk of d/2trace.dat at 0x0 order 2 described 1 2 0 0 2 0 17 2 ")) << chunks[0];
+    EXPECT_TRUE(chunks[1].starts_with("chunk of d/0trace.dat at 0x0 order 0 described 1 0 0 0 2 0 17 2 ")) << chunks[1];
+    EXPECT_TRUE(chunks[2].starts_with("chunk of d/1trace.dat at 0x0 order 1 described 1 1 0 0 2 0 17 2 ")) << chunks[2];
+}
+
+TEST_F(Session, WithoutAFileHasTheOthers) {
+    std::filesystem::remove(m_directory / "0trace.dat");
+    m_manifest.transfer = ManifestTransfer{.lost = 3};
+    m_manifest.chunks[0].records = 40;
+    const Lines lines = read();
+    EXPECT_THAT(reports(lines), ElementsAre("d/0trace.dat:0x0 E-IO not found", "exit 2"));
+    EXPECT_THAT(starting(lines, "absent"), ElementsAre("absent 3 packets and 40 records"));
+    EXPECT_THAT(starting(lines, "11"), testing::SizeIs(2));
+}
+
+TEST_F(Session, CountsTheRecordsOfMissingFilesUpToTheGreatestNumber) {
+    std::filesystem::remove(m_directory / "0trace.dat");
+    std::filesystem::remove(m_directory / "1trace.dat");
+    m_manifest.chunks[0].records = ~std::uint64_t{0} - 1;
+    EXPECT_THAT(starting(read(), "absent"), ElementsAre("absent 0 packets and 18446744073709551615 records"));
+}
+
+TEST_F(Session, WithAFileOfAnotherSizeReportsBoth) {
+    ++m_manifest.chunks[1].bytes;
+    const Lines lines = read();
+    EXPECT_THAT(reports(lines),
+                ElementsAre("d/1trace.dat:0x0 E-SIZE the file has 304 bytes, the manifest says 305", "exit 2"));
+    EXPECT_THAT(starting(lines, "1100"), testing::SizeIs(1));
+}
+
+TEST_F(Session, WithAFileOfAnotherChecksumIsReadAndTrustedNowhere) {
+    ++m_manifest.chunks[1].crc32c;
+    const Lines lines = read();
+    EXPECT_THAT(reports(lines),
+                ElementsAre("d/1trace.dat:0x0 W-CRC the checksum of the file is not that of the manifest: its "
+                            "records are read, and nothing is concluded from them",
+                            "exit 2"));
+    EXPECT_THAT(
+        starting(lines, "found:"),
+        ElementsAre("found: preamble 17 records 2 events 2 missing 0 extra 0 unused 0 skipped 0 gaps 0 blackout 0 "
+                    "numevents 2 stamps 1000 to 1005",
+                    "found: preamble 17 records 2 events 2 missing 0 extra 0 unused 0 skipped 0 gaps 0 blackout 0 "
+                    "damaged numevents 2 stamps 1100 to 1105"));
+}
+
+// The chunk has a checksum of its own, which holds: the manifest's is not compared, unless slots are missing.
+TEST_F(Session, ComparesTheManifestsChecksumWhereTheChunkHasNone) {
+    ManifestChunk& chunk = list("2trace.dat", chunk_of(2, 900, true));
+    ++chunk.crc32c;
+    EXPECT_THAT(reports(read()), ElementsAre("exit 0"));
+    m_manifest.chunks[2].missing = 1;
+    EXPECT_THAT(reports(read()),
+                ElementsAre("d/2trace.dat:0x0 W-CRC the checksum of the file is not that of the manifest: its "
+                            "records are read, and nothing is concluded from them",
+                            "exit 2"));
+}
+
+// Empty slots that the receiver lists are no damage of the others; that of one who lists none may be.
+TEST_F(Session, ExplainsAWrongChecksumByHolesThatAreListed) {
+    Bytes holed = chunk_of(2, 900, true);
+    std::fill(holed.end() - 16, holed.end(), std::byte{0});
+    list("2trace.dat", holed).missing = 1;
+    const Lines lines = read();
+    EXPECT_THAT(
+        reports(lines),
+        ElementsAre("d/2trace.dat:0x120 chunk 2 cpu 0 W-SHORT 1 slots from here on are empty: what they held was "
+                    "lost on its way",
+                    "exit 2"));
+    m_manifest.chunks[2].missing = 0;
+    EXPECT_THAT(reports(read()), testing::Contains(testing::HasSubstr("W-CRC the checksum of the chunk is wrong")));
+}
+
+TEST_F(Session, ThatIsNotCompleteHasTheFilesThatAreNotListed) {
+    m_manifest.complete = false;
+    m_directory.write("7trace.dat", chunk_of(7, 1200));
+    const Lines lines = read();
+    EXPECT_THAT(reports(lines),
+                ElementsAre("d/7trace.dat:0x0 W-EXTRA the manifest does not list this file; it is read. The "
+                            "collector was ended before it could: `remora adopt --force d` lists what "
+                            "there is",
+                            "exit 2"));
+    EXPECT_THAT(starting(lines, "120"), testing::SizeIs(2));
+    m_manifest.complete = true;
+    EXPECT_THAT(starting(read(), "120"), IsEmpty());
+}
+
+TEST_F(Session, WithoutAManifestIsNone) {
+    static_cast<void>(read());
+    std::filesystem::remove(m_directory / "manifest.json");
+    Lines lines = support::reading_of(m_directory.path(), {});
+    EXPECT_THAT(lines, ElementsAre("not opened: not found",
+                                   m_directory.path() +
+                                       ":0x0 E-DIR the directory holds no manifest.json, so it is no session; "
+                                       "if Ntrace.dat files were copied into it, run `remora adopt` on it "
+                                       "first",
+                                   "exit 1"));
+    m_directory.write("manifest.json", {});
+    lines = support::reading_of(m_directory.path(), {});
+    EXPECT_EQ(lines.front(), "not opened: corrupt data");
+    EXPECT_TRUE(lines[1].starts_with(m_directory / "manifest.json:0x0 E-MANIFEST ")) << lines[1];
+    EXPECT_EQ(lines.back(), "exit 1");
+}
+
+TEST_F(Session, IsOfNoOtherFormat) {
+    EXPECT_THAT(read({.kind = trace::InputKind::kev}),
+                ElementsAre("not opened: invalid argument",
+                            "d:0x0 E-DIR a directory is a session, not a kev file: leave out --from, or name a file",
+                            "exit 1"));
+    EXPECT_EQ(read({.kind = trace::InputKind::records}).back(), "exit 0");
+}
+
+// Strictly, nothing is read after the first damage.
+TEST_F(Session, EndsAtTheFirstDamageIfThatIsWanted) {
+    list("2trace.dat", chunk_of(2, 900) + Bytes(8));
+    EXPECT_THAT(starting(read({.strict = true}), "1000"), IsEmpty());
+    EXPECT_THAT(starting(read(), "1000"), testing::SizeIs(1));
+}
+
+} // namespace
+
+} // namespace host::formats::dat
