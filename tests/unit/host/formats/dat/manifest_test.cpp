@@ -219,10 +219,10 @@ TEST(ManifestText, OfAnEarlierVersionIsRead) {
   },
 )";
     std::string text(kText);
-    for (const std::string_view later :
-         {",\n    \"image\": \"0000000000000052\"", ",\n    \"committed\": 66,\n    \"tracer_made\": 67",
-          ",\n    \"conflicts\": 75", "      \"encoding\": \"compact B\",\n      \"events\": 8,\n", kFormats,
-          ",\n      \"gaps\": []"}) {
+    for (const std::string_view later : std::initializer_list<std::string_view>{
+             ",\n    \"image\": \"0000000000000052\"", ",\n    \"committed\": 66,\n    \"tracer_made\": 67",
+             ",\n    \"conflicts\": 75", "      \"encoding\": \"compact B\",\n      \"events\": 8,\n", kFormats,
+             ",\n      \"gaps\": []"}) {
         text = replaced(text, later, "");
     }
     const auto manifest = parse_manifest(text);
