@@ -97,18 +97,26 @@ class CompactChunk : public testing::TestWithParam<tracer::compact::LayoutRow> {
         return result;
     }
 
+    // What is not written shows.
+    static std::array<std::byte, 4096> not_zero() {
+        std::array<std::byte, 4096> area{};
+        area.fill(std::byte{0xA5});
+        return area;
+    }
+
     TracerFixture m_fixture;
-    alignas(16) std::array<std::byte, 4096> m_area{};
+    alignas(16) std::array<std::byte, 4096> m_area = not_zero();
     tracer::ChunkControl m_control;
     std::uint64_t m_begin = __builtin_ia32_rdtsc();
 };
 
 TEST_P(CompactChunk, HoldsWhatWasLogged) {
     std::vector<Logged> expected;
-    for (std::uint32_t i = 0; i < 20; ++i) {
+    for (std::uint32_t i = 0; i < 12; ++i) {
         for (const Logged& logged :
              {Logged{kWord, 1, i}, Logged{kNone, 0, 0}, Logged{kNone, 0, i + 1}, Logged{kWord, 0xFFFF, 0xFFFF},
-              Logged{kWord, 2, 0x1'0000}, Logged{kRare, 3, 0xFFFF'FFFF}, Logged{0x8000 | kWord, 4, 5}}) {
+              Logged{kWord, 2, 0x1'0000}, Logged{kRare, 3, 0xFFFF'FFFF}, Logged{0x8000 | kWord, 4, 5},
+              Logged{kWord, 0, 0}, Logged{kWord, 0, i}, Logged{kNone, 1, 0}, Logged{kNone, 1, i}}) {
             log(logged);
             expected.push_back(logged);
         }

@@ -63,6 +63,23 @@ TEST(RecordPathEdges, AFullCyclicChunkReportsALossInItsNextLap) {
               (tracer::Totals{.committed = 5, .dropped = 10, .tracer_made = 1, .overwritten = 3}));
 }
 
+// What an unfinished one has overwritten of the lap before (older_half.hpp).
+TEST(RecordPathEdges, TheExtentOfALongEventIsItsEndInItsLap) {
+    constexpr std::uint64_t kLap1 = std::uint64_t{1} << 32;
+    TracerFixture fixture;
+    Chunk& chunk = fixture.chunk(8, 0, tracer::kFlagCyclic);
+    fixture.select_and_enable(chunk);
+    log(1);
+    EXPECT_EQ(chunk.control.scribbled, 0U);
+    log_long(3, 2);
+    EXPECT_EQ(chunk.control.scribbled, 4 * tracer::kRecordBytes);
+    log_long(5, 3);
+    EXPECT_EQ(chunk.control.scribbled, kLap1 | 5 * tracer::kRecordBytes);
+    log_long(3, 4);
+    EXPECT_EQ(chunk.control.scribbled, kLap1 | 8 * tracer::kRecordBytes);
+    EXPECT_EQ(seen(chunk).size(), 8U);
+}
+
 TEST(RecordPathEdges, ANextChunkIsEnteredOnlyIfItIsOpenAndHasSpace) {
     constexpr std::uint64_t kClosed = TRACER_WORD_CLOSED;
     constexpr std::uint64_t kFull = 2 * tracer::kRecordBytes;
