@@ -100,8 +100,11 @@ std::string planned(const RowTable& table, sqlite3_index_info& info, int number,
         return {};
     }
     if (table.is_argument(constraint.iColumn)) {
+        if (comparison != '=') {
+            return {};
+        }
         share = 0.9;
-        return comparison == '=' ? "a=" : "";
+        return "a=";
     }
     const TableRow& row = row_of(table.context.table);
     if (table.is(constraint.iColumn, row.begin)) {
