@@ -57,7 +57,7 @@ lib::Ticks UtilisationRows::end_of(std::uint64_t window, std::uint32_t khz) cons
     const lib::TickRate rate{khz};
     const lib::Nanoseconds end{(window + 1) * m_window_ns};
     lib::Ticks ticks = rate.to_ticks(end);
-    ticks.value += rate.to_nanoseconds(ticks) < end ? 1U : 0U;
+    ticks.value += ticks.value < kMost && rate.to_nanoseconds(ticks) < end ? 1U : 0U;
     return ticks.value < kMost - m_start->value ? *m_start + ticks : lib::Ticks{kMost};
 }
 
