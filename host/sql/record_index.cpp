@@ -37,7 +37,9 @@ std::optional<tracer::ChunkBegin> head_of(const formats::dat::Segment& segment,
                                      std::move(source), facts, silent);
     trace::Event event;
     if (cursor.next(event)) {
-        statistics.visited += event.is(trace::kCodeOf<"chunk_begin">) ? tracer::combine_slots(event.payload.size()) : 1;
+        constexpr std::size_t kLengthBytes = 2; // before the payload
+        statistics.visited +=
+            event.is(trace::kCodeOf<"chunk_begin">) ? tracer::combine_slots(kLengthBytes + event.payload.size()) : 1;
     }
     const trace::ChunkReport& report = facts.chunks.front();
     return report.described ? std::optional(report.description) : std::nullopt;
