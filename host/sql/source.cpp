@@ -170,7 +170,7 @@ std::optional<TickRange> Source::range_of(const ScanRequest& request) const {
         }
         if (request.last_ns && *request.last_ns < std::numeric_limits<std::int64_t>::max()) {
             const auto after = static_cast<std::uint64_t>(std::max<std::int64_t>(*request.last_ns, 0)) + 1;
-            const lib::Ticks last = start + rate.to_ticks({after}) + lib::Ticks{1};
+            const lib::Ticks last = start + rate.to_ticks({after});
             range.last = std::min(range.last, last.value);
         }
     }

@@ -29,7 +29,7 @@ class SqlQuestion : public testing::Test {
     SqlAnswer ask(const std::string& statement, bool whole = false) {
         SqlAnswer answer;
         const auto source =
-            host::sql::Source::open({.path = m_path, .open = {}, .whole = whole, .watch = m_watch},
+            host::sql::Source::open({.path = m_path, .open = m_open, .whole = whole, .watch = m_watch},
                                     [this](std::string_view line) { m_lines += std::string(line) + '\n'; });
         if (!source) {
             answer.failure = "not opened";
@@ -76,6 +76,7 @@ class SqlQuestion : public testing::Test {
 
     std::function<bool(std::uint64_t)> m_watch;
     bool m_literals = false;
+    host::trace::OpenOptions m_open;
     TemporaryDirectory m_directory;
     std::string m_path;
     std::string m_lines;

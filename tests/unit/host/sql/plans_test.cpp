@@ -7,6 +7,7 @@
 
 #include <gmock/gmock.h>
 
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -29,12 +30,13 @@ struct Walk {
 
     friend bool operator==(const Walk&, const Walk&) = default;
 
-    friend void PrintTo(const Walk& walk, std::ostream* out) {
-        *out << "{\"" << walk.plan << "\", {";
+    friend std::ostream& operator<<(std::ostream& out, const Walk& walk) {
+        out << "{\"" << walk.plan << "\", {";
         for (const int place : walk.places) {
-            *out << place << ", ";
+            out << place << ", ";
         }
-        *out << "}, " << walk.cost << ", " << walk.rows << ", " << walk.ordered << ", " << walk.omits << '}';
+        out << "}, " << walk.cost << ", " << walk.rows << ", " << walk.ordered << ", " << walk.omits << '}';
+        return out;
     }
 };
 
