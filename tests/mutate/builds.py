@@ -12,6 +12,7 @@ import re
 import shlex
 import shutil
 import subprocess
+import tempfile
 
 from mutate import processes
 
@@ -21,6 +22,7 @@ MUTANT = f"{BUILD}/mutant"
 LINKED = ("test", "kernel", "host", "uefi")  # what of the project's build is seen in a tree
 PRECOMPILED = "host/text/format.hpp"  # part of a precompiled header, which does not fit if this changes
 COMPILE_LIMIT_S = 300
+MEMORY = next((path for path in ("/dev/shm",) if os.access(path, os.W_OK)), None)  # tests write through to a disk
 # A make below this one starts afresh.
 ENVIRONMENT = {key: value for key, value in os.environ.items() if not key.startswith(("MAKE", "MFLAGS"))}
 
@@ -142,6 +144,7 @@ class Tree:
         """keeps: sources that stay as they were left, and so does what was built."""
         self.path = ROOT / BUILD / "mutate" / f"tree{name}"
         self.log = self.path / MUTANT / "log"
+        self.temporary = tempfile.TemporaryDirectory(prefix="mutate-", dir=MEMORY)
         listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, check=True, text=True,
                                 capture_output=True).stdout.splitlines()
         names = {name for name in listed if (ROOT / name).is_file()}
@@ -153,7 +156,7 @@ class Tree:
             self.restore(name)
         if keeps:
             self.objects, self.changed = {}, None
-            (self.path / MUTANT / "tmp").mkdir(parents=True, exist_ok=True)
+            (self.path / MUTANT).mkdir(parents=True, exist_ok=True)
         else:
             self.clear()
 
@@ -168,13 +171,13 @@ class Tree:
     def clear(self):
         self.objects, self.changed = {}, None
         shutil.rmtree(self.path / MUTANT, ignore_errors=True)
-        (self.path / MUTANT / "tmp").mkdir(parents=True)
+        (self.path / MUTANT).mkdir(parents=True)
         self.refuse_make()
 
     def refuse_make(self):
         """To what runs here: what it would build would be the project's, through the links."""
         make_here = self.path / MUTANT / "bin" / "make"
-        make_here.parent.mkdir(exist_ok=True)
+        make_here.parent.mkdir()
         make_here.write_text("#!/bin/sh\necho 'no make in a copy of the sources'\nexit 1\n")
         make_here.chmod(0o755)
 
@@ -237,5 +240,5 @@ class Tree:
         """(exit code or None, output) of a program in this tree."""
         folder = self.path / MUTANT
         return processes.run(words, cwd=self.path, limit_s=limit_s, log=self.log, memory=memory, cpu_s=cpu_s,
-                             env={"TMPDIR": str(folder / "tmp"), "PATH": f"{folder / 'bin'}:{os.environ['PATH']}",
+                             env={"TMPDIR": self.temporary.name, "PATH": f"{folder / 'bin'}:{os.environ['PATH']}",
                                   **(env or {})})
