@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The cause of a late job, in scenes of few records that were computed by hand: one for each cause, and what is claimed
 // where nothing is known. One tick is a nanosecond.
-#include "host/analyse/why/diagnosis.hpp"
-#include "host/analyse/why/job_watch.hpp"
-#include "host/text/format.hpp"
-#include "host/trace/foreign.hpp"
-#include "host/trace/names.hpp"
-#include "lib/wire_numbers.hpp"
+#include "tests/support/why_scene.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -18,90 +13,11 @@ namespace host::analyse::why {
 
 namespace {
 
-constexpr std::uint32_t kKhz = 1'000'000;
-constexpr std::uint16_t kIdle = 1;
-constexpr std::uint16_t kLow = 3;
-constexpr std::uint16_t kMiddle = 4;
-constexpr std::uint16_t kHigh = 5;
-constexpr std::uint16_t kServed = 6;
-constexpr std::uint16_t kDated = 7; // by deadlines, after the fixed priorities
-constexpr std::uint16_t kTimer = 32;
-
-constexpr std::uint32_t wait_word(lib::WaitKind kind, std::uint32_t object) {
-    return static_cast<std::uint32_t>(kind) << 16 | object;
-}
-
-class Scene {
-  public:
-    explicit Scene(std::uint16_t watched, Wanted wanted = {})
-        : m_watch(wanted, [watched](const trace::Names&, std::uint32_t context) { return context == watched; }) {
-        m_names.set(tracer::Unit::level, 0, "RM");
-        m_names.set(tracer::Unit::level, 1, "EDF");
-        m_names.set(tracer::Unit::level, 2, "SERVED");
-        m_names.set(tracer::Unit::level, 3, "background");
-        m_names.set(tracer::Unit::context, kIdle, "idle");
-        m_names.set_parameters({.context = kIdle, .level = 3});
-        m_names.set_parameters({.context = kLow, .level = 0, .wcet_ns = 200, .deadline_ns = 3000});
-        m_names.set_parameters({.context = kMiddle, .level = 0, .wcet_ns = 100, .deadline_ns = 2000});
-        m_names.set_parameters({.context = kHigh, .level = 0, .wcet_ns = 50, .deadline_ns = 100});
-        m_names.set_parameters({.context = kServed, .level = 2});
-        m_names.set_parameters({.context = kDated, .level = 1, .wcet_ns = 50, .deadline_ns = 100});
-    }
-
-    Scene& at(std::uint64_t stamp, std::string_view name, std::uint16_t par1 = 0, std::uint32_t par2 = 0) {
-        trace::Event event;
-        trace::set_meaning(event, {.code = tracer::find_event(name)->code, .par1 = par1, .par2 = par2});
-        event.ticks = {stamp};
-        event.time_ns = static_cast<std::int64_t>(stamp);
-        event.timed = true;
-        event.names = &m_names;
-        event.record = m_record++;
-        m_watch.take(event, kKhz);
-        return *this;
-    }
-
-    Scene& release(std::uint64_t stamp, std::uint16_t context, std::uint64_t release, std::uint64_t deadline) {
-        return at(stamp, "job_release", context, static_cast<std::uint32_t>(release))
-            .at(stamp, "job_deadline", context, static_cast<std::uint32_t>(deadline));
-    }
-
-    Scene& change(std::uint64_t stamp, std::uint16_t from, std::uint16_t to) { return change_for(stamp, from, to, to); }
-
-    Scene& change_for(std::uint64_t stamp, std::uint16_t from, std::uint16_t to, std::uint16_t place) {
-        return at(stamp, "task_epilogue", from)
-            .at(stamp, "task_schedule", to, place)
-            .at(stamp, "task_dispatch", to)
-            .at(stamp, "context_switch", to);
-    }
-
-    // "cause gain", of those that would have sufficed.
-    [[nodiscard]] std::vector<std::string> needed() const {
-        const Diagnosis diagnosis = diagnose(job(), 0);
-        std::vector<std::string> texts;
-        for (std::size_t i = 0; i < diagnosis.needed; ++i) {
-            texts.push_back(
-                fmt::format("{} {}", cause_name(diagnosis.findings[i].cause), diagnosis.findings[i].gain.value));
-        }
-        return texts;
-    }
-
-    [[nodiscard]] const JobCase& job() const { return m_watch.found().job.value(); }
-
-    [[nodiscard]] const Found& found() const { return m_watch.found(); }
-
-    void finish() { m_watch.finish(); }
-
-  private:
-    trace::Names m_names;
-    std::uint64_t m_record = 0;
-    JobWatch m_watch;
-};
-
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
 // protocol: of the mutex; with inheritance the middle task would not have run.
-Scene& inversion(Scene& scene, lib::MutexProtocol protocol) {
+WhyScene& inversion(WhyScene& scene, lib::MutexProtocol protocol) {
     return scene.at(0, "set_mutex_protocol", static_cast<std::uint16_t>(protocol), 7)
         .at(0, "context_switch", kLow)
         .release(0, kLow, 0, 3000)
@@ -121,7 +37,7 @@ Scene& inversion(Scene& scene, lib::MutexProtocol protocol) {
 }
 
 TEST(Diagnosis, NamesTheMissingInheritance) {
-    Scene scene(kHigh);
+    WhyScene scene(kHigh);
     inversion(scene, lib::MutexProtocol::none);
     EXPECT_THAT(scene.needed(), ElementsAre("missing_inheritance 100"));
     const Diagnosis diagnosis = diagnose(scene.job(), 0);
@@ -132,7 +48,7 @@ TEST(Diagnosis, NamesTheMissingInheritance) {
 }
 
 TEST(Diagnosis, NamesALockThatIsHeldAcrossAWait) {
-    Scene scene(kHigh);
+    WhyScene scene(kHigh);
     scene.at(0, "context_switch", kLow)
         .release(0, kLow, 0, 3000)
         .at(10, "set_mutex_acquire", kLow, 7)
@@ -150,7 +66,7 @@ TEST(Diagnosis, NamesALockThatIsHeldAcrossAWait) {
 }
 
 TEST(Diagnosis, NamesALongCriticalSection) {
-    Scene scene(kHigh);
+    WhyScene scene(kHigh);
     scene.at(0, "context_switch", kLow)
         .release(0, kLow, 0, 3000)
         .at(10, "set_mutex_acquire", kLow, 7)
@@ -165,7 +81,7 @@ TEST(Diagnosis, NamesALongCriticalSection) {
 }
 
 TEST(Diagnosis, NamesItsOwnOverrun) {
-    Scene scene(kHigh);
+    WhyScene scene(kHigh);
     scene.at(0, "context_switch", kIdle)
         .release(10, kHigh, 10, 110)
         .change(10, kIdle, kHigh)
@@ -173,7 +89,7 @@ TEST(Diagnosis, NamesItsOwnOverrun) {
     EXPECT_THAT(scene.needed(), ElementsAre("own_overrun 70"));
 }
 
-Scene& preempted(Scene& scene, std::uint64_t executed) {
+WhyScene& preempted(WhyScene& scene, std::uint64_t executed) {
     return scene.at(0, "context_switch", kIdle)
         .release(0, kMiddle, 0, 150)
         .release(0, kHigh, 0, 100)
@@ -184,7 +100,7 @@ Scene& preempted(Scene& scene, std::uint64_t executed) {
 }
 
 TEST(Diagnosis, NamesTheOverrunOfATaskThatPrecedes) {
-    Scene scene(kMiddle);
+    WhyScene scene(kMiddle);
     preempted(scene, 90);
     EXPECT_THAT(scene.needed(), ElementsAre("others_overrun 40"));
     const Diagnosis diagnosis = diagnose(scene.job(), 0);
@@ -193,7 +109,7 @@ TEST(Diagnosis, NamesTheOverrunOfATaskThatPrecedes) {
 }
 
 TEST(Diagnosis, NamesNoCauseOfAJobThatIsOnTime) {
-    Scene scene(kMiddle);
+    WhyScene scene(kMiddle);
     preempted(scene, 60);
     const Diagnosis diagnosis = diagnose(scene.job(), 0);
     EXPECT_EQ(diagnosis.lateness, -10);
@@ -203,7 +119,7 @@ TEST(Diagnosis, NamesNoCauseOfAJobThatIsOnTime) {
 
 // The first job leaves no time; in the second one no overrun is within it.
 TEST(Diagnosis, CountsOverrunsSinceTheProcessorWasFree) {
-    Scene scene(kDated, {.which = Wanted::Which::number, .number = 1});
+    WhyScene scene(kDated, {.which = Wanted::Which::number, .number = 1});
     scene.at(0, "context_switch", kIdle)
         .release(0, kHigh, 0, 100)
         .change(0, kIdle, kHigh)
@@ -219,7 +135,7 @@ TEST(Diagnosis, CountsOverrunsSinceTheProcessorWasFree) {
 }
 
 TEST(Diagnosis, NamesWhatPrecedesAlthoughItsDeadlineIsLater) {
-    Scene scene(kDated);
+    WhyScene scene(kDated);
     scene.at(0, "context_switch", kIdle)
         .release(0, kDated, 0, 100)
         .release(0, kMiddle, 0, 2000)
@@ -231,7 +147,7 @@ TEST(Diagnosis, NamesWhatPrecedesAlthoughItsDeadlineIsLater) {
 }
 
 TEST(Diagnosis, NamesInterruptsThatAreOff) {
-    Scene scene(kHigh);
+    WhyScene scene(kHigh);
     scene.at(0, "context_switch", kLow)
         .at(10, "CLI")
         .at(120, "STI")
@@ -246,7 +162,7 @@ TEST(Diagnosis, NamesInterruptsThatAreOff) {
 }
 
 TEST(Diagnosis, NamesTheVectorOfAStorm) {
-    Scene scene(kHigh);
+    WhyScene scene(kHigh);
     scene.at(0, "context_switch", kIdle).release(0, kHigh, 0, 100).change(0, kIdle, kHigh);
     for (std::uint64_t i = 0; i < 10; ++i) {
         scene.at(1 + i * 12, "interrupt_start", kTimer).at(9 + i * 12, "interrupt_end", kTimer);
@@ -257,7 +173,7 @@ TEST(Diagnosis, NamesTheVectorOfAStorm) {
 }
 
 TEST(Diagnosis, NamesTheBudgetThatWasUsedUp) {
-    Scene scene(kServed);
+    WhyScene scene(kServed);
     scene.at(0, "server_create", 0, 9)
         .at(0, "server_kind", static_cast<std::uint16_t>(lib::ServerKind::deferrable), 9)
         .at(0, "server_capacity", 9, 40)
@@ -280,7 +196,7 @@ TEST(Diagnosis, NamesTheBudgetThatWasUsedUp) {
 }
 
 TEST(Diagnosis, NamesWhoEndedAWaitThatWasTooLong) {
-    Scene scene(kHigh);
+    WhyScene scene(kHigh);
     scene.at(0, "context_switch", kIdle)
         .release(0, kHigh, 0, 100)
         .change(0, kIdle, kHigh)
@@ -294,7 +210,7 @@ TEST(Diagnosis, NamesWhoEndedAWaitThatWasTooLong) {
 }
 
 TEST(Diagnosis, NamesSeveralCausesIfNoneSufficesAlone) {
-    Scene scene(kHigh);
+    WhyScene scene(kHigh);
     scene.at(0, "context_switch", kIdle)
         .release(0, kLow, 0, 3000)
         .release(0, kHigh, 0, 100)
@@ -306,7 +222,7 @@ TEST(Diagnosis, NamesSeveralCausesIfNoneSufficesAlone) {
         .at(140, "task_end_cycle", kHigh);
     // 110 executed, 50 declared: 60 too much suffices for the 40 that it was late.
     EXPECT_THAT(scene.needed(), ElementsAre("own_overrun 60"));
-    Scene both(kHigh);
+    WhyScene both(kHigh);
     both.at(0, "context_switch", kIdle)
         .release(0, kLow, 0, 3000)
         .release(0, kHigh, 0, 60)
@@ -320,7 +236,7 @@ TEST(Diagnosis, NamesSeveralCausesIfNoneSufficesAlone) {
 }
 
 TEST(Diagnosis, CountsTheCostOfRecords) {
-    Scene scene(kHigh);
+    WhyScene scene(kHigh);
     scene.at(0, "context_switch", kIdle).release(0, kHigh, 0, 40).change(0, kIdle, kHigh);
     for (std::uint64_t i = 1; i < 10; ++i) {
         scene.at(i * 4, "ipoint");
@@ -333,7 +249,7 @@ TEST(Diagnosis, CountsTheCostOfRecords) {
 
 // An inversion, of which the record of the lock is missing.
 TEST(Diagnosis, ClaimsNothingIfTheHolderIsNotKnown) {
-    Scene scene(kHigh);
+    WhyScene scene(kHigh);
     scene.at(0, "set_mutex_protocol", static_cast<std::uint16_t>(lib::MutexProtocol::none), 7)
         .at(0, "context_switch", kLow)
         .release(0, kLow, 0, 3000)
@@ -355,7 +271,7 @@ TEST(Diagnosis, ClaimsNothingIfTheHolderIsNotKnown) {
 
 // The task waits for 7, which inherits; its holder waits for 8, which does not.
 TEST(Diagnosis, NamesTheMutexWithoutInheritanceOfAChain) {
-    Scene scene(kHigh);
+    WhyScene scene(kHigh);
     scene.at(0, "set_mutex_protocol", static_cast<std::uint16_t>(lib::MutexProtocol::inheritance), 7)
         .at(0, "set_mutex_protocol", static_cast<std::uint16_t>(lib::MutexProtocol::none), 8)
         .at(0, "context_switch", kDated)
@@ -391,7 +307,7 @@ TEST(Diagnosis, NamesTheMutexWithoutInheritanceOfAChain) {
 // Middle waits for the section of low while high runs, which would have run in any case.
 TEST(Diagnosis, CountsOnlyWhatTheHolderRuns) {
     const auto scene_of = [](std::uint64_t high_ends, std::uint64_t deadline) {
-        auto scene = std::make_unique<Scene>(kMiddle);
+        auto scene = std::make_unique<WhyScene>(kMiddle);
         scene->at(0, "context_switch", kLow)
             .release(0, kLow, 0, 3000)
             .at(10, "set_mutex_acquire", kLow, 7)
@@ -416,7 +332,7 @@ TEST(Diagnosis, CountsOnlyWhatTheHolderRuns) {
 
 // High runs 150 too long while the task waits for a moment: it does not end earlier without that.
 TEST(Diagnosis, DoesNotBlameWorkThatDidNotDelayIt) {
-    Scene scene(kMiddle);
+    WhyScene scene(kMiddle);
     scene.at(0, "context_switch", kIdle)
         .release(0, kMiddle, 0, 150)
         .change(0, kIdle, kMiddle)
@@ -436,7 +352,7 @@ TEST(Diagnosis, DoesNotBlameWorkThatDidNotDelayIt) {
 
 // A task that precedes it keeps interrupts off when it is released: it would have run in any case.
 TEST(Diagnosis, BlamesInterruptsOffOnlyOfTasksThatDoNotPrecede) {
-    Scene scene(kMiddle);
+    WhyScene scene(kMiddle);
     scene.at(0, "context_switch", kIdle)
         .release(0, kHigh, 0, 100)
         .change(0, kIdle, kHigh)
@@ -454,7 +370,7 @@ TEST(Diagnosis, BlamesInterruptsOffOnlyOfTasksThatDoNotPrecede) {
 
 // A storm while the task waits for the mutex counts, too.
 TEST(Diagnosis, CountsInterruptsWithinBlocking) {
-    Scene scene(kHigh);
+    WhyScene scene(kHigh);
     scene.at(0, "context_switch", kLow)
         .release(0, kLow, 0, 3000)
         .at(10, "set_mutex_acquire", kLow, 7)
@@ -472,7 +388,7 @@ TEST(Diagnosis, CountsInterruptsWithinBlocking) {
 
 // A shorter relative deadline precedes, as configured.
 TEST(Diagnosis, DoesNotBlameAnOrderByRelativeDeadlines) {
-    Scene scene(kMiddle);
+    WhyScene scene(kMiddle);
     scene.at(0, "context_switch", kIdle)
         .release(0, kMiddle, 0, 60)
         .change(0, kIdle, kMiddle)
@@ -485,7 +401,7 @@ TEST(Diagnosis, DoesNotBlameAnOrderByRelativeDeadlines) {
 }
 
 TEST(JobWatch, ExplainsTheFirstOfARowOfLateJobs) {
-    Scene scene(kHigh, {.which = Wanted::Which::number, .number = 3});
+    WhyScene scene(kHigh, {.which = Wanted::Which::number, .number = 3});
     scene.at(0, "context_switch", kIdle)
         .release(0, kHigh, 0, 100)
         .change(0, kIdle, kHigh)
@@ -509,7 +425,7 @@ TEST(JobWatch, ExplainsTheFirstOfARowOfLateJobs) {
 
 // The second job began late by 30, and is late by 120, because of middle's 200.
 TEST(JobWatch, ExplainsALaterJobOfARowByItself) {
-    Scene scene(kLow, {.which = Wanted::Which::number, .number = 2});
+    WhyScene scene(kLow, {.which = Wanted::Which::number, .number = 2});
     scene.at(0, "context_switch", kIdle)
         .release(0, kLow, 0, 200)
         .change(0, kIdle, kLow)
@@ -528,7 +444,7 @@ TEST(JobWatch, ExplainsALaterJobOfARowByItself) {
 
 TEST(JobWatch, ChoosesTheJobThatWasAskedFor) {
     const auto number = [](Wanted wanted) {
-        Scene scene(kHigh, wanted);
+        WhyScene scene(kHigh, wanted);
         std::uint64_t now = 0;
         scene.at(0, "context_switch", kIdle);
         for (const std::uint64_t length : std::to_array<std::uint64_t>({50, 120, 130, 60})) {
@@ -544,7 +460,7 @@ TEST(JobWatch, ChoosesTheJobThatWasAskedFor) {
 }
 
 TEST(JobWatch, ClaimsNothingOfAJobWithMissingRecords) {
-    Scene scene(kHigh, {.which = Wanted::Which::number, .number = 1});
+    WhyScene scene(kHigh, {.which = Wanted::Which::number, .number = 1});
     scene.at(0, "context_switch", kIdle)
         .release(0, kHigh, 0, 100)
         .at(10, "blackout_start")
@@ -552,13 +468,13 @@ TEST(JobWatch, ClaimsNothingOfAJobWithMissingRecords) {
         .finish();
     EXPECT_FALSE(scene.job().account.is_known());
     EXPECT_EQ(scene.found().unknown, 1U);
-    Scene worst(kHigh);
+    WhyScene worst(kHigh);
     worst.at(0, "context_switch", kIdle).release(0, kHigh, 0, 100).finish();
     EXPECT_FALSE(worst.found().job) << "its response time is not known";
 }
 
 TEST(Story, UnitesWhatIsShortAndKeepsEachTick) {
-    Scene scene(kHigh);
+    WhyScene scene(kHigh);
     scene.at(0, "context_switch", kIdle).release(0, kHigh, 0, 100).change(0, kIdle, kHigh);
     for (std::uint64_t i = 0; i < 3000; ++i) {
         scene.at(10 + i * 20, "interrupt_start", kTimer).at(11 + i * 20, "interrupt_end", kTimer);

@@ -1,0 +1,454 @@
+// SPDX-License-Identifier: MIT
+// The items of a job's window, whole, and the causes that follow from them, in scenes of few records. A text is what
+// text_of() in tests/support/why_scene.hpp makes of an item: begin..end role cause, then what is not as usual.
+#include "tests/support/why_scene.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace host::analyse::why {
+
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+constexpr std::uint32_t kWaitMutex = wait_word(lib::WaitKind::mutex, 7);
+constexpr std::uint32_t kWaitSemaphore = wait_word(lib::WaitKind::semaphore, 2);
+constexpr std::uint32_t kWaitDelay = wait_word(lib::WaitKind::delay, 0);
+
+class WhyWindow : public testing::Test {
+  protected:
+    static std::vector<std::string> items(const WhyScene& scene) { return texts_of(*scene.job().window); }
+
+    static std::vector<std::string> causes(const WhyScene& scene) {
+        return texts_of(diagnose(scene.job(), 0).findings);
+    }
+};
+
+// A handler runs while the holder runs in the place of the task, and another task that precedes it.
+TEST_F(WhyWindow, DividesBlockingByWhatRan) {
+    WhyScene scene(kMiddle);
+    scene.at(0, "set_mutex_protocol", static_cast<std::uint16_t>(lib::MutexProtocol::inheritance), 7)
+        .at(0, "context_switch", kLow)
+        .release(0, kLow, 0, 3000)
+        .at(10, "set_mutex_acquire", kLow, 7)
+        .release(20, kMiddle, 20, 220)
+        .change(20, kLow, kMiddle)
+        .at(30, "task_block", kMiddle, kWaitMutex)
+        .change_for(32, kMiddle, kLow, kMiddle)
+        .at(50, "interrupt_start", kTimer)
+        .release(55, kHigh, 55, 155)
+        .at(58, "interrupt_end", kTimer)
+        .change(58, kLow, kHigh)
+        .at(80, "interrupt_start", kTimer)
+        .at(85, "interrupt_end", kTimer)
+        .at(150, "task_end_cycle", kHigh)
+        .change_for(150, kHigh, kLow, kMiddle)
+        .at(200, "set_mutex_unlock", kLow, 7)
+        .at(200, "set_mutex_acquire", kMiddle, 7)
+        .at(200, "task_unblock", kMiddle, kWaitMutex)
+        .change(203, kLow, kMiddle)
+        .at(250, "task_end_cycle", kMiddle);
+    EXPECT_THAT(items(scene),
+                ElementsAre("20..20 until kernel by unknown ? #10", "20..32 own execution of 4 by task 4 total 12 #10",
+                            "32..50 path critical_section of 3 object 7 by task 3 arrived 0 total 38 #15",
+                            "50..58 preceding interrupt_load of 32 by interrupt 32 #16",
+                            "58..80 preceding load by task 5 arrived 55 total 22 #23",
+                            "80..85 preceding interrupt_load of 32 by interrupt 32 #24",
+                            "85..150 preceding load by task 5 arrived 55 excess 37 total 87 #25",
+                            "150..200 path critical_section of 3 object 7 by task 3 arrived 0 total 91 #30",
+                            "200..203 path critical_section of 3 by task 3 arrived 0 total 91 #32",
+                            "203..250 own execution of 4 by task 4 arrived 200 total 59 #37"));
+    EXPECT_THAT(causes(scene), ElementsAre("others_overrun gain 37 took 37 of 5 longest 65 at #25 greatest 87",
+                                           "critical_section gain 68 took 68 of 3 object 7 longest 50 at #30",
+                                           "interrupt_load gain 13 took 13 of 32 longest 8 at #16",
+                                           "critical_section gain 3 took 3 of 3 longest 3 at #32",
+                                           "load gain 87 took 87 of ? longest 65 at #25 task 5 task 5",
+                                           "execution gain 59 took 59 of ? longest 47 at #37"));
+}
+
+TEST_F(WhyWindow, NamesTheTasksThatRunForWantOfInheritance) {
+    WhyScene scene(kHigh);
+    scene.at(0, "set_mutex_protocol", static_cast<std::uint16_t>(lib::MutexProtocol::none), 7)
+        .at(0, "context_switch", kLow)
+        .release(0, kLow, 0, 3000)
+        .at(10, "set_mutex_acquire", kLow, 7)
+        .release(20, kHigh, 20, 120)
+        .change(20, kLow, kHigh)
+        .release(30, kMiddle, 30, 2030)
+        .at(40, "task_block", kHigh, kWaitMutex)
+        .change(40, kHigh, kMiddle)
+        .at(90, "interrupt_start", kTimer)
+        .at(94, "interrupt_end", kTimer)
+        .at(150, "task_end_cycle", kMiddle)
+        .change(150, kMiddle, kLow)
+        .at(160, "set_mutex_unlock", kLow, 7)
+        .at(160, "set_mutex_acquire", kHigh, 7)
+        .at(160, "task_unblock", kHigh, kWaitMutex)
+        .change(160, kLow, kHigh)
+        .at(180, "task_end_cycle", kHigh);
+    EXPECT_THAT(
+        items(scene),
+        ElementsAre("20..20 until kernel by unknown ? #10", "20..40 own execution of 5 by task 5 total 20 #10",
+                    "40..90 path missing_inheritance of 3 object 7 by task 4 arrived 30 total 50 #17",
+                    "90..94 preceding interrupt_load of 32 by interrupt 32 #18",
+                    "94..150 path missing_inheritance of 3 object 7 by task 4 arrived 30 excess 6 total 106 #19",
+                    "150..160 path critical_section of 3 object 7 by task 3 arrived 0 total 30 #24",
+                    "160..180 own execution of 5 by task 5 total 40 #31"));
+    EXPECT_THAT(causes(scene),
+                ElementsAre("missing_inheritance gain 110 took 106 of 3 object 7 longest 56 at #19 task 4 task 4",
+                            "others_overrun gain 6 took 6 of 4 longest 56 at #19 greatest 106",
+                            "critical_section gain 10 took 10 of 3 object 7 longest 10 at #24",
+                            "interrupt_load gain 4 took 4 of 32 longest 4 at #18",
+                            "execution gain 40 took 40 of ? longest 20 at #10"));
+}
+
+TEST_F(WhyWindow, KeepsWhatRanWhileTheHolderWaited) {
+    WhyScene scene(kHigh);
+    scene.at(0, "context_switch", kLow)
+        .release(0, kLow, 0, 3000)
+        .at(10, "set_mutex_acquire", kLow, 7)
+        .release(20, kHigh, 20, 120)
+        .at(20, "task_block", kLow, kWaitSemaphore)
+        .change(20, kLow, kHigh)
+        .at(30, "set_mutex_block", kHigh, 7)
+        .change(30, kHigh, kMiddle)
+        .at(60, "interrupt_start", kTimer)
+        .at(65, "interrupt_end", kTimer)
+        .at(190, "task_unblock", kLow, kWaitSemaphore)
+        .change_for(190, kMiddle, kLow, kHigh)
+        .at(195, "set_mutex_unlock", kLow, 7)
+        .change(195, kLow, kHigh)
+        .at(199, "task_end_cycle", kHigh);
+    EXPECT_THAT(items(scene),
+                ElementsAre("20..20 until kernel by unknown ? #10", "20..30 own execution of 5 by task 5 total 10 #10",
+                            "30..60 until lock_across_wait of 3 object 7 wait 65538 by task 4 #15",
+                            "30..60 note load by task 4 quiet #15",
+                            "60..65 preceding interrupt_load of 32 by interrupt 32 #16",
+                            "65..190 until lock_across_wait of 3 object 7 wait 65538 by task 4 #17",
+                            "65..190 note load by task 4 quiet #17",
+                            "190..195 path critical_section of 3 object 7 by task 3 total 25 #22",
+                            "195..199 own execution of 5 by task 5 total 14 #27"));
+    EXPECT_THAT(causes(scene),
+                ElementsAre("lock_across_wait gain 160 took 155 of 3 object 7 wait 65538 longest 125 at #17",
+                            "critical_section gain 5 took 5 of 3 object 7 longest 5 at #22",
+                            "execution gain 4 took 14 of ? longest 10 at #10"));
+}
+
+// A task ends the wait; a handler and two other tasks run meanwhile, of which one precedes neither.
+TEST_F(WhyWindow, DividesAWaitThatATaskEnds) {
+    WhyScene scene(kMiddle);
+    scene.at(0, "context_switch", kIdle)
+        .release(0, kMiddle, 0, 150)
+        .change(0, kIdle, kMiddle)
+        .at(10, "task_block", kMiddle, kWaitSemaphore)
+        .change(10, kMiddle, kIdle)
+        .at(20, "interrupt_start", kTimer)
+        .release(24, kDated, 24, 400)
+        .at(25, "interrupt_end", kTimer)
+        .change(25, kIdle, kDated)
+        .release(40, kLow, 40, 3040)
+        .change(40, kDated, kLow)
+        .release(60, kHigh, 60, 160)
+        .change(60, kLow, kHigh)
+        .at(130, "task_end_cycle", kHigh)
+        .change(130, kHigh, kLow)
+        .at(170, "task_unblock", kMiddle, kWaitSemaphore)
+        .change(170, kLow, kMiddle)
+        .at(190, "task_end_cycle", kMiddle);
+    EXPECT_THAT(
+        items(scene),
+        ElementsAre(
+            "0..0 until kernel by unknown ? #6", "0..10 own execution of 4 by task 4 total 10 #6",
+            "10..170 note late_event object 65538 by self ? ended by task 3 #11",
+            "10..20 note kernel for 65538 worker 3 by task 1 ended by task 3 quiet #11",
+            "20..25 preceding interrupt_load of 32 for 65538 worker 3 by interrupt 32 ended by task 3 quiet #11",
+            "25..40 note load for 65538 worker 3 by task 7 ended by task 3 arrived 24 total 15 quiet #11",
+            "40..60 path late_event object 65538 by task 3 ended by task 3 total 20 quiet #11",
+            "60..130 preceding load worker 3 by task 5 ended by task 3 excess 20 total 70 quiet #11",
+            "130..170 path late_event object 65538 by task 3 ended by task 3 arrived 40 total 60 quiet #11",
+            "170..190 own execution of 4 by task 4 total 30 #41"));
+    EXPECT_THAT(causes(scene),
+                ElementsAre("late_event gain 160 took 160 of ? object 65538 longest 160 at #11 ended by task 3",
+                            "others_overrun gain 20 took 20 of 5 longest 70 at #11 ended by task 3 greatest 70",
+                            "execution gain 20 took 30 of ? longest 20 at #41"));
+}
+
+TEST_F(WhyWindow, KeepsADelayAndWhatRanMeanwhile) {
+    WhyScene scene(kMiddle);
+    scene.at(0, "context_switch", kIdle)
+        .release(0, kMiddle, 0, 150)
+        .change(0, kIdle, kMiddle)
+        .at(10, "task_block", kMiddle, kWaitDelay)
+        .change(10, kMiddle, kIdle)
+        .release(20, kHigh, 20, 120)
+        .change(20, kIdle, kHigh)
+        .at(60, "interrupt_start", kTimer)
+        .at(64, "interrupt_end", kTimer)
+        .at(220, "task_end_cycle", kHigh)
+        .change(220, kHigh, kLow)
+        .at(300, "interrupt_start", kTimer)
+        .at(300, "task_unblock", kMiddle, kWaitDelay)
+        .at(301, "interrupt_end", kTimer)
+        .change(301, kLow, kMiddle)
+        .at(310, "task_end_cycle", kMiddle);
+    EXPECT_THAT(
+        items(scene),
+        ElementsAre("0..0 until kernel by unknown ? #6", "0..10 own execution of 4 by task 4 total 10 #6",
+                    "10..300 delay late_event object 131072 by self ? ended by interrupt 32 #11",
+                    "10..20 note kernel by task 1 ended by interrupt 32 quiet #11",
+                    "20..60 preceding load by task 5 ended by interrupt 32 total 40 quiet #11",
+                    "60..64 preceding interrupt_load of 32 by interrupt 32 ended by interrupt 32 quiet #11",
+                    "64..220 preceding load by task 5 ended by interrupt 32 arrived 20 excess 146 total 196 quiet #11",
+                    "220..300 note load by task 3 ended by interrupt 32 quiet #11",
+                    "300..301 preceding interrupt_load of 32 by interrupt 32 #26",
+                    "301..310 own execution of 4 by task 4 arrived 300 total 19 #31"));
+    EXPECT_THAT(causes(scene),
+                ElementsAre("late_event gain 291 took 290 of ? object 131072 longest 290 at #11 ended by interrupt 32",
+                            "interrupt_load gain 1 took 1 of 32 longest 1 at #26",
+                            "execution gain 20 took 19 of ? longest 10 at #6"));
+}
+
+// An interrupt ends the wait: at this moment, whatever else runs.
+TEST_F(WhyWindow, KeepsTheMomentAtWhichAHandlerEndsAWait) {
+    WhyScene scene(kMiddle);
+    scene.at(0, "context_switch", kIdle)
+        .release(0, kMiddle, 0, 150)
+        .change(0, kIdle, kMiddle)
+        .at(10, "task_block", kMiddle, kWaitSemaphore)
+        .change(10, kMiddle, kHigh)
+        .at(200, "interrupt_start", kTimer)
+        .at(205, "task_unblock", kMiddle, kWaitSemaphore)
+        .at(206, "interrupt_end", kTimer)
+        .change(206, kHigh, kMiddle)
+        .at(210, "task_end_cycle", kMiddle);
+    EXPECT_THAT(items(scene),
+                ElementsAre("0..0 until kernel by unknown ? #6", "0..10 own execution of 4 by task 4 total 10 #6",
+                            "10..205 until late_event object 65538 by self ? ended by interrupt 32 #11",
+                            "10..200 preceding load by task 5 ended by interrupt 32 quiet #11",
+                            "200..205 preceding interrupt_load of 32 by interrupt 32 ended by interrupt 32 quiet #11",
+                            "205..206 preceding interrupt_load of 32 by interrupt 32 arrived 200 #13",
+                            "206..210 own execution of 4 by task 4 arrived 205 total 14 #18"));
+    EXPECT_THAT(causes(scene), ElementsAre("execution gain 5 took 14 of ? longest 10 at #6",
+                                           "interrupt_load gain 1 took 1 of 32 longest 1 at #13"));
+}
+
+TEST_F(WhyWindow, DividesTheTimeBeforeTheRecordOfARelease) {
+    WhyScene scene(kMiddle);
+    scene.at(0, "context_switch", kLow)
+        .at(10, "CLI")
+        .at(60, "STI")
+        .at(61, "interrupt_start", kTimer)
+        .at(65, "interrupt_end", kTimer)
+        .at(66, "interrupt_start", kTimer)
+        .release(70, kMiddle, 20, 50)
+        .at(72, "interrupt_end", kTimer)
+        .change(74, kLow, kMiddle)
+        .at(80, "task_end_cycle", kMiddle);
+    EXPECT_THAT(items(scene),
+                ElementsAre("20..20 until kernel by unknown ? #6", "20..60 path interrupts_off of 3 by section 3 #6",
+                            "60..61 path interrupts_off of 3 by task 3 #6",
+                            "61..65 preceding interrupt_load of 32 by interrupt 32 arrived 20 #6",
+                            "65..66 path interrupts_off of 3 by task 3 #6",
+                            "66..70 preceding interrupt_load of 32 by interrupt 32 arrived 20 #6",
+                            "70..72 preceding interrupt_load of 32 by interrupt 32 arrived 20 #7",
+                            "72..74 path kernel by kernel 3 #8",
+                            "74..80 own execution of 4 by task 4 arrived 20 total 6 #12"));
+    EXPECT_THAT(causes(scene), ElementsAre("interrupts_off gain 42 took 42 of 3 longest 40 at #6",
+                                           "interrupt_load gain 10 took 10 of 32 longest 4 at #6",
+                                           "execution gain 6 took 6 of ? longest 6 at #12",
+                                           "kernel gain 2 took 2 of ? longest 2 at #8"));
+}
+
+TEST_F(WhyWindow, KeepsWhatIsServedWithoutBudget) {
+    WhyScene scene(kServed);
+    scene.at(0, "server_create", 0, 9)
+        .at(0, "server_kind", static_cast<std::uint16_t>(lib::ServerKind::deferrable), 9)
+        .at(0, "server_capacity", 9, 40)
+        .at(0, "server_period", 9, 500)
+        .at(0, "server_attach", 9, kServed)
+        .at(0, "server_budget", 9, 40)
+        .at(0, "context_switch", kIdle)
+        .release(10, kServed, 10, 300)
+        .change(10, kIdle, kServed)
+        .at(50, "server_exhaust", 0, 9)
+        .at(50, "server_budget", 9, 0)
+        .change(50, kServed, kLow)
+        .at(100, "interrupt_start", kTimer)
+        .at(130, "interrupt_end", kTimer)
+        .at(500, "server_budget", 9, 40)
+        .change(500, kLow, kHigh)
+        .at(510, "task_end_cycle", kHigh)
+        .change(510, kHigh, kServed)
+        .at(520, "task_end_cycle", kServed);
+    EXPECT_THAT(items(scene), ElementsAre("10..10 until kernel by unknown ? #12",
+                                          "10..50 own execution of 6 by task 6 total 40 postponed #12",
+                                          "50..500 until server_budget of 9 by throttling 9 postponed #18",
+                                          "50..100 note load by task 3 postponed quiet #18",
+                                          "100..130 preceding interrupt_load of 32 by interrupt 32 postponed quiet #18",
+                                          "130..500 note load by task 3 postponed quiet #18",
+                                          "500..510 preceding load by task 5 postponed #25",
+                                          "510..520 own execution of 6 by task 6 arrived 10 total 50 postponed #30"));
+    EXPECT_THAT(causes(scene), ElementsAre("server_budget gain 460 took 460 of 9 longest 450 at #18 decisive",
+                                           "execution gain 20 took 50 of ? longest 40 at #12",
+                                           "load gain 10 took 10 of ? longest 10 at #25 task 5"));
+}
+
+TEST_F(WhyWindow, CountsInterruptsOffOfATaskThatDoesNotPrecede) {
+    WhyScene scene(kHigh);
+    scene.at(0, "context_switch", kLow)
+        .at(10, "interrupt_start", kTimer)
+        .release(12, kHigh, 11, 111)
+        .at(13, "interrupt_end", kTimer)
+        .at(14, "CLI")
+        .at(120, "STI")
+        .change(121, kLow, kHigh)
+        .at(126, "CLI")
+        .at(128, "STI")
+        .at(130, "task_end_cycle", kHigh);
+    EXPECT_THAT(items(scene),
+                ElementsAre("11..11 until kernel by unknown ? #2",
+                            "11..12 preceding interrupt_load of 32 by interrupt 32 #2",
+                            "12..13 preceding interrupt_load of 32 by interrupt 32 arrived 11 #3",
+                            "13..14 path kernel by kernel 3 #4", "14..120 path interrupts_off of 3 by section 3 #5",
+                            "120..121 path kernel by kernel 3 #6",
+                            "121..130 own execution of 5 by task 5 arrived 11 total 9 #10"));
+    EXPECT_THAT(causes(scene), ElementsAre("interrupts_off gain 106 took 106 of 3 longest 106 at #5",
+                                           "interrupt_load gain 2 took 2 of 32 longest 1 at #2",
+                                           "execution gain 9 took 9 of ? longest 9 at #10",
+                                           "kernel gain 2 took 2 of ? longest 1 at #4"));
+}
+
+// Of the earlier job remains what delayed this one, of which the release was during it.
+TEST_F(WhyWindow, BeginsWhereTheProcessorWasFree) {
+    WhyScene scene(kMiddle, {.which = Wanted::Which::number, .number = 2});
+    scene.at(0, "context_switch", kLow)
+        .release(5, kMiddle, 0, 100)
+        .change(6, kLow, kMiddle)
+        .at(30, "task_end_cycle", kMiddle)
+        .change(31, kMiddle, kLow)
+        .at(70, "interrupt_start", kTimer)
+        .release(75, kHigh, 75, 175)
+        .at(76, "interrupt_end", kTimer)
+        .change(77, kLow, kHigh)
+        .at(150, "interrupt_start", kTimer)
+        .release(155, kMiddle, 150, 250)
+        .at(156, "interrupt_end", kTimer)
+        .at(180, "task_end_cycle", kHigh)
+        .change(181, kHigh, kMiddle)
+        .at(290, "task_end_cycle", kMiddle);
+    EXPECT_THAT(items(scene),
+                ElementsAre("31..70 note load by task 3 job 0 quiet #21",
+                            "70..76 preceding interrupt_load of 32 by interrupt 32 job 0 quiet #21",
+                            "76..77 note load by task 3 job 0 quiet #21",
+                            "77..150 preceding load by task 5 arrived 75 excess 23 total 73 job 0 quiet #21",
+                            "150..150 until kernel by unknown ? job 2 #21",
+                            "150..155 preceding interrupt_load of 32 by interrupt 32 job 2 #21",
+                            "155..156 preceding interrupt_load of 32 by interrupt 32 arrived 150 job 2 #22",
+                            "156..181 preceding load by task 5 arrived 75 excess 24 total 97 job 2 #23",
+                            "181..290 own execution of 4 by task 4 arrived 150 excess 9 total 109 job 2 #28"));
+    EXPECT_THAT(causes(scene),
+                ElementsAre("execution gain 139 took 100 of ? longest 109 at #28",
+                            "others_overrun gain 24 took 47 of 5 longest 73 at #21 greatest 97 since 127",
+                            "own_overrun gain 9 took 9 of 4 longest 109 at #28 greatest 109",
+                            "interrupt_load gain 7 took 6 of 32 longest 5 at #21",
+                            "load gain 24 took 25 of ? longest 25 at #23 task 5"));
+}
+
+TEST_F(WhyWindow, FollowsAJobThatBeganWithinTheOneBefore) {
+    WhyScene scene(kMiddle, {.which = Wanted::Which::number, .number = 2});
+    scene.at(0, "context_switch", kLow)
+        .release(5, kMiddle, 0, 100)
+        .change(6, kLow, kMiddle)
+        .at(130, "task_end_cycle", kMiddle)
+        .release(131, kMiddle, 100, 200)
+        .at(210, "task_end_cycle", kMiddle);
+    EXPECT_THAT(items(scene),
+                ElementsAre("0..0 until kernel by unknown ? #1", "0..5 path interrupts_off of 3 by task 3 #1",
+                            "5..6 path kernel by kernel 3 #2",
+                            "6..130 own execution of 4 by task 4 arrived 0 excess 24 total 124 #6",
+                            "100..100 until kernel by unknown ? job 2 #8", "130..131 preceding load by task 4 job 2 #8",
+                            "131..210 own execution of 4 by task 4 arrived 100 total 79 job 2 #9"));
+    EXPECT_THAT(causes(scene),
+                ElementsAre("others_overrun gain 24 took 24 of 4 longest 124 at #6 greatest 124 since 106",
+                            "execution gain 80 took 79 of ? longest 79 at #9",
+                            "load gain 1 took 1 of ? longest 1 at #8 task 4"));
+}
+
+// The task by deadlines is due before the one that runs, and after it again.
+TEST_F(WhyWindow, TakesTheOrderOfDeadlinesAmongTasksByDeadline) {
+    WhyScene scene(kDated);
+    scene.at(0, "context_switch", kIdle)
+        .release(0, kMiddle, 0, 2000)
+        .release(0, kDated, 0, 100)
+        .change(0, kIdle, kMiddle)
+        .at(90, "task_end_cycle", kMiddle)
+        .change(92, kMiddle, kDated)
+        .at(150, "task_end_cycle", kDated);
+    EXPECT_THAT(items(scene),
+                ElementsAre("0..0 until kernel by unknown ? #8", "0..92 preceding load by task 4 total 90 later #8",
+                            "92..150 own execution of 7 by task 7 arrived 0 excess 8 total 58 #13"));
+    EXPECT_THAT(causes(scene), ElementsAre("priority_order gain 92 took 92 of ? longest 92 at #8 task 4",
+                                           "own_overrun gain 8 took 8 of 7 longest 58 at #13 greatest 58",
+                                           "execution gain 150 took 50 of ? longest 58 at #13",
+                                           "load gain 92 took 92 of ? longest 92 at #8 task 4"));
+}
+
+// Low runs in the place of middle, for which high waits as well, before high is released: then it waits for the chain.
+TEST_F(WhyWindow, TakesABoundedInversionForLoad) {
+    WhyScene scene(kMiddle);
+    scene.at(0, "context_switch", kLow)
+        .release(0, kLow, 0, 3000)
+        .at(10, "set_mutex_acquire", kLow, 7)
+        .release(20, kMiddle, 20, 100)
+        .change(20, kLow, kMiddle)
+        .at(30, "set_mutex_block", kMiddle, 7)
+        .change_for(30, kMiddle, kLow, kMiddle)
+        .release(40, kHigh, 40, 140)
+        .change(40, kLow, kHigh)
+        .at(95, "task_end_cycle", kHigh)
+        .change_for(95, kHigh, kLow, kMiddle)
+        .at(120, "set_mutex_unlock", kLow, 7)
+        .at(120, "set_mutex_acquire", kMiddle, 7)
+        .change(120, kLow, kMiddle)
+        .at(125, "task_end_cycle", kMiddle);
+    EXPECT_THAT(items(scene),
+                ElementsAre("20..20 until kernel by unknown ? #9", "20..30 own execution of 4 by task 4 total 10 #9",
+                            "30..40 path critical_section of 3 object 7 by task 3 arrived 0 total 30 #14",
+                            "40..95 preceding load by task 5 excess 5 total 55 #20",
+                            "95..120 path critical_section of 3 object 7 by task 3 arrived 0 total 55 #25",
+                            "120..125 own execution of 4 by task 4 total 15 #31"));
+    EXPECT_THAT(causes(scene), ElementsAre("critical_section gain 90 took 35 of 3 object 7 longest 25 at #25",
+                                           "others_overrun gain 5 took 5 of 5 longest 55 at #20 greatest 55",
+                                           "load gain 55 took 55 of ? longest 55 at #20 task 5",
+                                           "execution gain 15 took 15 of ? longest 10 at #9"));
+}
+
+TEST_F(WhyWindow, ClaimsNothingOfAMutexWithoutAKnownHolder) {
+    WhyScene scene(kHigh);
+    scene.at(0, "context_switch", kLow)
+        .release(0, kLow, 0, 3000)
+        .release(20, kHigh, 20, 120)
+        .change(20, kLow, kHigh)
+        .at(40, "task_block", kHigh, kWaitMutex)
+        .change(40, kHigh, kMiddle)
+        .at(90, "interrupt_start", kTimer)
+        .at(94, "interrupt_end", kTimer)
+        .at(140, "task_unblock", kHigh, kWaitMutex)
+        .change(140, kMiddle, kHigh)
+        .at(170, "task_end_cycle", kHigh);
+    EXPECT_THAT(items(scene),
+                ElementsAre("20..20 until kernel by unknown ? #8", "20..40 own execution of 5 by task 5 total 20 #8",
+                            "40..90 path unknown object 7 by task 4 #13",
+                            "90..94 preceding interrupt_load of 32 by interrupt 32 #14",
+                            "94..140 path unknown object 7 by task 4 #15",
+                            "140..170 own execution of 5 by task 5 total 50 #20"));
+    EXPECT_THAT(causes(scene), ElementsAre("execution gain 50 took 50 of ? longest 30 at #20",
+                                           "interrupt_load gain 4 took 4 of 32 longest 4 at #14",
+                                           "unknown gain 100 took 96 of ? object 7 longest 50 at #13"));
+}
+
+} // namespace
+
+} // namespace host::analyse::why
