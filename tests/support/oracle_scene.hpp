@@ -5,6 +5,7 @@
 
 #include "host/analyse/oracle/oracle.hpp"
 #include "host/formats/trace.hpp"
+#include "host/text/format.hpp"
 #include "tests/support/host_trace_builder.hpp"
 
 #include <string>
@@ -109,10 +110,14 @@ class OracleTest : public testing::Test {
         const auto opened = host::formats::Trace::open(m_directory.write("0trace.dat", bytes), {}, diagnostics);
         std::vector<std::string> rules;
         m_texts.clear();
+        m_reports.clear();
         host::analyse::oracle::Oracle oracle(
             [&](const host::analyse::oracle::Finding& finding) {
                 rules.emplace_back(row_of(finding.rule).name);
                 m_texts.push_back(finding.text);
+                m_reports.push_back(fmt::format("{} at {}{}: {}", row_of(finding.rule).name, finding.event->ticks.value,
+                                                finding.task ? fmt::format(" of {}", *finding.task) : "",
+                                                finding.text));
             },
             tolerance);
         host::trace::Event event;
@@ -129,12 +134,46 @@ class OracleTest : public testing::Test {
 
     std::vector<std::string> judge(const Scene& scene) { return judge(scene.chunk.bytes()); }
 
+    // What is violated, with stamp and task, then for each rule that was looked at: checked, undecided and violated.
+    std::vector<std::string> report(const Scene& scene) {
+        judge(scene);
+        std::vector<std::string> lines = m_reports;
+        for (std::size_t i = 0; i < m_tallies.size(); ++i) {
+            const host::analyse::oracle::Tally& tally = m_tallies[i];
+            if (tally.checked + tally.undecided != 0) {
+                lines.push_back(fmt::format("{} {}/{}/{}", row_of(static_cast<host::analyse::oracle::Rule>(i)).name,
+                                            tally.checked, tally.undecided, tally.violations));
+            }
+        }
+        return lines;
+    }
+
+    [[nodiscard]] bool violates(host::analyse::oracle::Rule rule, const Scene& scene) {
+        judge(scene);
+        return of(rule).violations != 0;
+    }
+
+    // The rule accepts the scenes of these values, and of none beside them; none: there is no such limit.
+    template <typename SceneOf>
+    void expect_limits(host::analyse::oracle::Rule rule, std::optional<std::uint64_t> first,
+                       std::optional<std::uint64_t> last, SceneOf&& scene_of) {
+        if (first) {
+            EXPECT_FALSE(violates(rule, scene_of(*first))) << *first << testing::PrintToString(m_texts);
+            EXPECT_TRUE(violates(rule, scene_of(*first - 1))) << *first - 1;
+        }
+        if (last) {
+            EXPECT_FALSE(violates(rule, scene_of(*last))) << *last << testing::PrintToString(m_texts);
+            EXPECT_TRUE(violates(rule, scene_of(*last + 1))) << *last + 1;
+        }
+    }
+
     [[nodiscard]] host::analyse::oracle::Tally of(host::analyse::oracle::Rule rule) const {
         return m_tallies[static_cast<std::size_t>(rule)];
     }
 
     TemporaryDirectory m_directory;
     std::vector<std::string> m_texts;
+    std::vector<std::string> m_reports;
     std::vector<std::string> m_relaxations;
     std::array<host::analyse::oracle::Tally, host::analyse::oracle::kRules.size()> m_tallies{};
 };
