@@ -5,6 +5,7 @@
 
 #include "host/cli/command/exit_table.hpp"
 #include "host/formats/dat/manifest.hpp"
+#include "host/text/format.hpp"
 #include "host/trace/json.hpp"
 #include "tests/support/host_command_line.hpp"
 #include "tests/support/memory_source.hpp"
@@ -117,6 +118,58 @@ TEST_F(Accounts, StayOpenWhereSomethingIsNotKnown) {
     EXPECT_EQ(trace::Json::parse(m_out)["account"]["open"], "the machine's totals did not come with the trace");
 }
 
+// Two chunks of processor 1, then one of processor 0: the counters are those of the latest chunk, the rest adds up.
+TEST_F(Accounts, AddUpProcessorByProcessor) {
+    Bytes bytes;
+    const auto add = [&bytes](std::uint16_t cpu, std::uint16_t chunk, std::uint32_t count, bool is_sealed) {
+        support::ChunkBuilder builder(chunk);
+        builder.begin.cpu = cpu;
+        builder.begin.dropped = 10U * count;
+        builder.begin.refused = 20U * count;
+        builder.begin.overwritten = 30U * count;
+        for (std::uint32_t i = 0; i < count; ++i) {
+            builder.event(9000 + i, "ipoint", 1);
+        }
+        const Bytes more = is_sealed ? support::sealed(builder.bytes()) : builder.bytes();
+        bytes.insert(bytes.end(), more.begin(), more.end());
+    };
+    add(1, 0, 3, true);
+    add(1, 1, 2, true);
+    add(0, 2, 4, false);
+    trace::Diagnostics diagnostics([](std::string_view) {});
+    const auto trace = formats::Trace::open(write(bytes), {}, diagnostics);
+    ASSERT_TRUE(trace.ok());
+    trace::Event event;
+    while (trace.value()->next(event)) {
+    }
+    const analyse::Account found = analyse::account_of(*trace.value());
+    std::vector<std::string> lines;
+    for (const analyse::ProcessorAccount& of : found.processors) {
+        lines.push_back(fmt::format("cpu {}: {} chunks, {} sealed, {} events, {} dropped, {} refused, {} overwritten",
+                                    of.cpu, of.chunks, of.sealed, of.events, of.dropped, of.refused, of.overwritten));
+    }
+    EXPECT_THAT(lines, ElementsAre("cpu 0: 1 chunks, 0 sealed, 4 events, 40 dropped, 80 refused, 120 overwritten",
+                                   "cpu 1: 2 chunks, 2 sealed, 5 events, 30 dropped, 60 refused, 150 overwritten"));
+    EXPECT_EQ(found.stored, 9U);
+    EXPECT_EQ(found.events, 9U);
+    EXPECT_FALSE(found.received);
+    EXPECT_TRUE(found.is_open());
+    EXPECT_FALSE(found.closes());
+}
+
+TEST_F(Accounts, KnowHowManyRecordsTheMachineKept) {
+    tracer::ExportEnd totals{.overwritten = 4, .committed = 10, .tracer_made = 3};
+    EXPECT_EQ(analyse::records_kept(totals), 9U);
+    EXPECT_EQ(analyse::records_elsewhere(totals, 7), 2U);
+    EXPECT_EQ(analyse::records_elsewhere(totals, 9), 0U);
+    EXPECT_EQ(analyse::records_elsewhere(totals, 10), 0U) << "more than it kept";
+    totals.overwritten = 14;
+    EXPECT_EQ(analyse::records_kept(totals), 0U);
+    totals.committed = 0;
+    EXPECT_EQ(analyse::records_kept(totals), std::nullopt);
+    EXPECT_EQ(analyse::records_elsewhere(totals, 7), 0U);
+}
+
 TEST_F(Accounts, AreOpenIfOneProcessorIs) {
     Manifest manifest = truth(m_image);
     support::ChunkBuilder second(1);
@@ -187,6 +240,10 @@ TEST_F(Accounts, CompareTheChunksOfACapture) {
     EXPECT_THAT(compared(m_image, m_image).faults, IsEmpty());
     EXPECT_EQ(compared(m_image, m_image).captured_chunks, 1U);
     EXPECT_THAT(compared(m_image, m_image, 2).faults, ElementsAre("the capture is damaged in 2 places"));
+    EXPECT_THAT(compared(m_image, m_image, 1).faults, ElementsAre("the capture is damaged in 1 place"));
+    EXPECT_EQ(compared(both, both).captured_chunks, 2U);
+    EXPECT_EQ(compared(m_image, both).captured_chunks, 1U);
+    EXPECT_EQ(compared(m_image, changed).captured_chunks, 0U);
     EXPECT_THAT(compared(m_image, changed).faults,
                 testing::Contains("chunk 0 of processor 0, generation 0 is another in the capture"));
     EXPECT_THAT(compared(m_image, both).faults,

@@ -114,6 +114,15 @@ TEST_F(ManifestChecks, NameTheKeyAndBothNumbersOfEveryFalseEntry) {
         {"last_tsc: the manifest says 1, found 6100", [](Manifest& m) { m.chunks[0].last_tsc = 1; }},
         {"dropped: the manifest says 6, found 0", [](Manifest& m) { m.chunks[0].description.dropped = 6; }},
         {"crc32c", [](Manifest& m) { m.chunks[0].crc32c ^= 1; }},
+        {" bytes, crc32c ", [](Manifest& m) { m.chunks[0].bytes += 1; }},
+        {"described: the manifest says 0, found 1", [](Manifest& m) { m.chunks[0].described = false; }},
+        {"chunk: the manifest says 3, found 0", [](Manifest& m) { m.chunks[0].description.chunk = 3; }},
+        {"cpu: the manifest says 1, found 0", [](Manifest& m) { m.chunks[0].description.cpu = 1; }},
+        {"generation: the manifest says 2, found 0", [](Manifest& m) { m.chunks[0].description.generation = 2; }},
+        {"refused: the manifest says 6, found 0", [](Manifest& m) { m.chunks[0].description.refused = 6; }},
+        {"overwritten: the manifest says 6, found 0", [](Manifest& m) { m.chunks[0].description.overwritten = 6; }},
+        {"transfer.stray_records: the manifest says 2, but complete promises 0",
+         [](Manifest& m) { m.transfer->stray_records = 2; }},
     };
     for (const FalseEntry& entry : entries) {
         Manifest manifest = truth();

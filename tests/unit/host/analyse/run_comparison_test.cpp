@@ -3,6 +3,7 @@
 #include "host/analyse/run_comparison.hpp"
 
 #include "host/formats/trace.hpp"
+#include "host/text/format.hpp"
 #include "tests/support/oracle_scene.hpp"
 
 #include <algorithm>
@@ -185,6 +186,92 @@ TEST_F(RunComparison, CulpritsHaveNames) {
     EXPECT_EQ(culprit_text({.part = schedule::Part::interference, .by = schedule::By::task, .who = 9}, names),
               "interference by #9");
     EXPECT_THAT(culprit_text({.part = schedule::Part::suspension, .object = 2U << 16}, names), HasSubstr("delay"));
+}
+
+TEST_F(RunComparison, EveryCulpritHasWords) {
+    using schedule::By;
+    using schedule::Part;
+    trace::Names names;
+    names.set(tracer::Unit::context, 2, "low");
+    names.set(tracer::Unit::vector, 32, "timer");
+    names.set(tracer::Unit::server, 3, "soft");
+    names.set(tracer::Unit::semaphore, 7, "data");
+    const auto by = [&names](By executor, std::uint32_t who) {
+        return culprit_text({.part = Part::interference, .by = executor, .who = who}, names);
+    };
+    EXPECT_EQ(by(By::unknown, 2), "interference by something unknown");
+    EXPECT_EQ(by(By::self, 2), "interference by itself");
+    EXPECT_EQ(by(By::task, 2), "interference by low");
+    EXPECT_EQ(by(By::task, schedule::kUnknownContext), "interference by an unknown task");
+    EXPECT_EQ(by(By::interrupt, 32), "interference by interrupt timer");
+    EXPECT_EQ(by(By::interrupt, schedule::kTimerHandler), "interference by the timer");
+    EXPECT_EQ(by(By::kernel, 2), "interference by the kernel");
+    EXPECT_EQ(by(By::section, 2), "interference by interrupts off in low");
+    EXPECT_EQ(by(By::throttling, 3), "interference by the empty server soft");
+    EXPECT_EQ(by(By::backlog, 2), "interference by its job before");
+    EXPECT_EQ(culprit_text({.part = Part::jitter, .by = By::task, .who = 2}, names), "jitter by low");
+    EXPECT_EQ(culprit_text({.part = Part::execution, .by = By::self}, names), "execution");
+    const auto wait = [&names](std::uint32_t object) {
+        return culprit_text({.part = Part::suspension, .object = object}, names);
+    };
+    EXPECT_EQ(wait(1U << 16 | 7U), "suspension for semaphore data");
+    EXPECT_EQ(wait(1U << 16 | 8U), "suspension for semaphore #8");
+    EXPECT_EQ(wait(1U << 16), "suspension for semaphore");
+    EXPECT_EQ(wait(2U << 16 | 8U), "suspension for delay");
+    EXPECT_EQ(culprit_text({.part = Part::blocking, .by = By::task, .who = 2, .object = 1}, names),
+              "blocking by low (#1, held by an unknown task, none)");
+}
+
+// Response times 1000 and 3000 in one run, 2000 and 2000 in the other: both change by 1000, and the first is explained.
+// From the dispatch to the switch the idle task blocks it, one tick each time.
+TEST_F(RunComparison, FiguresAreThoseOfTheKnownJobs) {
+    const auto two_jobs = [](std::uint64_t first, std::uint64_t second) {
+        Scene scene = one_job(1'000 + first);
+        scene.at(11'000).release(12, 11'000, 13'500).at(11'100).run(12, 0, true).event("context_switch", 12);
+        scene.at(11'000 + second).end_job(12).run(Scene::kIdle).event("context_switch", Scene::kIdle);
+        return scene.at(21'000).release(12, 21'000, 29'000);
+    };
+    const Recorded a = read(two_jobs(1'000, 3'000));
+    const Recorded b = read(two_jobs(2'000, 2'000));
+    const auto changes = task_changes(a, b, kTimes);
+    const auto change = std::ranges::find(changes, "hard12", &TaskChange::task);
+    ASSERT_TRUE(change != changes.end() && change->most);
+    EXPECT_EQ(change->figures[0], (TaskFiguresOfRun{.jobs = 3,
+                                                    .missed = 1,
+                                                    .known = 2,
+                                                    .response_ns_sum = 4'002,
+                                                    .response_ns_max = 3'001,
+                                                    .blocking_ns_sum = 2}));
+    EXPECT_EQ(change->figures[1].missed, 0U);
+    EXPECT_EQ(change->figures[1].mean_ns(), 2'001U);
+    EXPECT_EQ(change->figures[0].worst_ns(), 3'001U);
+    EXPECT_EQ(change->most->number, 1U);
+    ASSERT_EQ(change->most->shares.size(), 1U);
+    EXPECT_EQ(change->most->shares[0].culprit, "execution");
+    EXPECT_EQ(change->most->shares[0].ns[1] - change->most->shares[0].ns[0], 1'000U);
+}
+
+TEST_F(RunComparison, SharesThatChangeMostComeFirst) {
+    const auto interrupted = [](std::uint64_t handler, std::uint64_t end) {
+        Scene scene;
+        scene.hard(12, Scene::kEdf, 600, 10'000).at(500).run(Scene::kIdle).event("context_switch", Scene::kIdle);
+        scene.at(1'000).release(12, 1'000, 9'000).at(1'100).run(12, 0, true).event("context_switch", 12);
+        scene.at(1'200).event("interrupt_start", 32).at(1'200 + handler).event("interrupt_end", 32);
+        return scene.at(end).end_job(12).run(Scene::kIdle);
+    };
+    const auto shares = [&](const Recorded& a, const Recorded& b) {
+        std::vector<std::string> lines;
+        for (const TaskChange& change : task_changes(a, b, kTimes)) {
+            for (const ShareChange& share : change.most ? change.most->shares : std::vector<ShareChange>{}) {
+                lines.push_back(fmt::format("{} {} {}", share.culprit, share.ns[0], share.ns[1]));
+            }
+        }
+        return lines;
+    };
+    const Recorded a = read(interrupted(100, 2'000));
+    const Recorded b = read(interrupted(400, 2'100));
+    EXPECT_THAT(shares(a, b), ElementsAre("interference by interrupt #32 100 400", "execution 798 598"));
+    EXPECT_THAT(shares(b, a), ElementsAre("interference by interrupt #32 400 100", "execution 598 798"));
 }
 
 TEST_F(RunComparison, APartHasItsDecisionsAndTheJobsReleasedInIt) {
