@@ -13,8 +13,10 @@ PacketOrder::PacketOrder(Deliver deliver)
     , m_checksums(kRemembered) {}
 
 void PacketOrder::accept(std::uint32_t number, std::span<const std::byte> records) {
-    const bool first = m_counts.delivered == 0 && m_held.empty(); // the sender may have begun long before us
-    if (number == 0 || (!first && number > m_expected + kJumpMax)) {
+    const bool begun = m_counts.delivered != 0;
+    const bool first = !begun && m_held.empty(); // the sender may have begun long before us
+    const std::uint64_t from = begun || first ? m_expected : m_held.begin()->first;
+    if (number == 0 || (!first && number > from + kJumpMax)) {
         ++m_counts.implausible;
         return;
     }

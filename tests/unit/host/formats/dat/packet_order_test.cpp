@@ -100,6 +100,60 @@ TEST_F(PacketOrdering, ReportsTheLengthOfEachGapWhenFlushed) {
     EXPECT_EQ(m_order.counts().lost, 6U);
 }
 
+// Packets that came on either side of a gap are no late ones.
+TEST_F(PacketOrdering, CountsAsLateWhatIsInsideOfAGapAlone) {
+    for (const std::uint32_t number : {1U, 2U, 5U, 6U, 9U, 10U}) {
+        accept(number);
+    }
+    m_order.flush();
+    for (const std::uint32_t number : {3U, 4U, 7U, 8U}) {
+        accept(number);
+    }
+    EXPECT_EQ(m_order.counts().late, 4U);
+    for (const std::uint32_t number : {1U, 2U, 5U, 6U, 9U, 10U}) {
+        accept(number);
+    }
+    EXPECT_EQ(m_order.counts().late, 4U);
+    EXPECT_EQ(m_order.counts().duplicate, 6U);
+    EXPECT_EQ(m_order.counts().conflict, 0U);
+    EXPECT_EQ(m_order.counts().delivered, 6U);
+    EXPECT_EQ(m_order.counts().reordered, 0U);
+    EXPECT_EQ(m_order.expected(), 11U);
+    EXPECT_FALSE(m_order.waiting());
+}
+
+TEST_F(PacketOrdering, ForgetsTheOldestOfManyGaps) {
+    for (std::uint32_t gap = 0; gap <= dat::PacketOrder::kGapsMax; ++gap) {
+        accept(2 + 2 * gap);
+        m_order.flush();
+    }
+    accept(3);
+    EXPECT_EQ(m_order.counts().late, 1U);
+    accept(1);
+    EXPECT_EQ(m_order.counts().late, 1U);
+    EXPECT_EQ(m_order.counts().conflict, 1U) << "not to be compared";
+}
+
+TEST_F(PacketOrdering, TakesTheFarthestJumpThatIsNoNonsense) {
+    accept(1);
+    accept(2 + dat::PacketOrder::kJumpMax);
+    EXPECT_EQ(m_order.counts().implausible, 0U);
+    EXPECT_TRUE(m_order.waiting());
+    m_order.flush();
+    EXPECT_EQ(m_order.counts().lost, dat::PacketOrder::kJumpMax);
+    EXPECT_THAT(m_lost, ElementsAre(0, dat::PacketOrder::kJumpMax));
+}
+
+// The sender may have begun long before.
+TEST_F(PacketOrdering, BeginsAtAnyNumber) {
+    accept(5 + 2 * dat::PacketOrder::kJumpMax);
+    accept(6 + 2 * dat::PacketOrder::kJumpMax);
+    accept(7 + 3 * dat::PacketOrder::kJumpMax);
+    EXPECT_EQ(m_order.counts().implausible, 1U) << "a jump";
+    m_order.flush();
+    EXPECT_THAT(m_lost, ElementsAre(4 + 2 * dat::PacketOrder::kJumpMax, 0));
+}
+
 TEST_F(PacketOrdering, TakesAWildJumpForNonsense) {
     accept(1);
     accept(0);
