@@ -6,6 +6,7 @@
 #include "host/formats/trace.hpp"
 #include "host/text/format.hpp"
 #include "tests/support/host_trace_builder.hpp"
+#include "tracer/compact/decoder.hpp"
 
 #include <gmock/gmock.h>
 
@@ -89,6 +90,25 @@ TEST_F(CompactReading, GivesTheSameEventsAsRecordsDo) {
         EXPECT_EQ(m_chunks[0].events, plain.size());
         EXPECT_EQ(m_chunks[0].missing + m_chunks[0].extra + m_chunks[0].skipped, 0U);
     }
+}
+
+// Memory does not grow with the stream.
+TEST_F(CompactReading, TakesNoMoreOfAStreamThanItsWindow) {
+    ChunkBuilder chunk;
+    for (std::uint32_t i = 0; i < 5'000; ++i) {
+        chunk.event(1'000'000 + i * i, "ipoint", static_cast<std::uint16_t>(i), i * 0x9E37'79B9U);
+    }
+    trace::Diagnostics diagnostics([](std::string_view) {});
+    const auto opened =
+        Trace::open(m_directory.write("0trace.dat", chunk.compact(tracer::compact::Layout::a)), {}, diagnostics);
+    ASSERT_TRUE(opened.ok());
+    trace::Event event;
+    while (opened.value()->next(event) && event.metadata) {
+    }
+    constexpr std::size_t kWindowBytes = 4 * tracer::compact::Decoder::kLookaheadBytes;
+    const std::uint64_t taken = opened.value()->facts().chunks.at(0).records;
+    EXPECT_EQ(taken, (kWindowBytes + tracer::kRecordBytes - 1) / tracer::kRecordBytes);
+    EXPECT_LT(taken, opened.value()->facts().chunks.at(0).description.records);
 }
 
 TEST_F(CompactReading, ContinuesWithTheNextChunk) {

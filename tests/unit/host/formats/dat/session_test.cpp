@@ -147,6 +147,9 @@ TEST_F(Session, ExplainsAWrongChecksumByHolesThatAreListed) {
         ElementsAre("d/2trace.dat:0x120 chunk 2 cpu 0 W-SHORT 1 slots from here on are empty: what they held was "
                     "lost on its way",
                     "exit 2"));
+    ++m_manifest.chunks[2].bytes; // of a file that is another than the one that is listed
+    EXPECT_THAT(reports(read()), testing::Contains(testing::HasSubstr("W-CRC the checksum of the chunk is wrong")));
+    --m_manifest.chunks[2].bytes;
     m_manifest.chunks[2].missing = 0;
     EXPECT_THAT(reports(read()), testing::Contains(testing::HasSubstr("W-CRC the checksum of the chunk is wrong")));
 }
