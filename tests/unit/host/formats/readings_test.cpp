@@ -97,6 +97,30 @@ Bytes sealed() {
     return support::sealed(chunk.event(1600, "ipoint", 8).event(2000, "task_end_cycle", 12).bytes());
 }
 
+// Two chunks; five bytes of the first are lost, three were added to the second, and the header of a third one has lost
+// its first slot.
+Bytes shifted() {
+    Bytes bytes;
+    for (std::uint16_t number = 0; number < 3; ++number) {
+        ChunkBuilder chunk(number);
+        chunk.name("task", 12, "sensor");
+        for (unsigned i = 0; i < 20; ++i) {
+            chunk.event(1000U * (number + 1U) + 10 * i, i % 2 == 0 ? "ipoint" : "task_dispatch", 12, i);
+        }
+        Bytes image = chunk.bytes();
+        const auto middle = image.end() - 150;
+        if (number == 0) {
+            image.erase(middle, middle + 5);
+        } else if (number == 1) {
+            image.insert(middle, 3, std::byte{0x5A});
+        } else {
+            image.erase(image.begin(), image.begin() + 16);
+        }
+        bytes = std::move(bytes) + image;
+    }
+    return bytes;
+}
+
 // Records of a published kernel, a lap in memory order.
 Bytes plain() {
     ChunkBuilder chunk;
@@ -249,6 +273,7 @@ Bytes memory() {
 const auto kInputs = std::to_array<Input>({
     {"machine", trace::InputKind::records, machine, {{0, 912, 144}, {912, 2000, 56}}, {{0, 112, 3}, {112, 2000, 17}}},
     {"sealed", trace::InputKind::records, sealed, {{0, 600, 24}}, {{0, 600, 7}}},
+    {"shifted", trace::InputKind::records, shifted, {{560, 640, 40}, {1280, 1500, 55}}, {{0, 2000, 61}}},
     {"plain", trace::InputKind::records, plain, {{0, 200, 9}}, {{0, 200, 3}}},
     {"compact", trace::InputKind::records, compact, {{200, 272, 24}, {272, 600, 5}}, {{96, 112}, {112, 600, 5}}},
     {"compact_salvaged", trace::InputKind::records, compact, {}, {{272, 600, 2}}, false, {.salvage = true}},

@@ -111,6 +111,25 @@ TEST_F(CompactReading, TakesNoMoreOfAStreamThanItsWindow) {
     EXPECT_LT(taken, opened.value()->facts().chunks.at(0).description.records);
 }
 
+// Fewer than there are, or more: that a record was skipped is known, and at least one.
+TEST_F(CompactReading, ReportsAnotherNumberOfRecordsThanItsHeaderAnnounces) {
+    ChunkBuilder chunk;
+    chunk.event(1000, "ipoint", 1).event(2000, "ipoint", 2).event(3000, "ipoint", 3);
+    for (const auto& [announced, skipped] : {std::pair{2U, 1U}, {4U, 1U}, {7U, 4U}}) {
+        Bytes bytes = chunk.compact(tracer::compact::Layout::a);
+        const auto payload_byte = [&bytes](std::size_t at) -> std::byte& {
+            return bytes[at / 6 * 16 + (at % 6 < 2 ? 2 + at % 6 : 10 + at % 6)];
+        };
+        ASSERT_EQ(payload_byte(66), std::byte{3});
+        payload_byte(66) = static_cast<std::byte>(announced);
+        EXPECT_EQ(read(bytes), trace::ExitStatus::damaged);
+        EXPECT_THAT(m_lines,
+                    HasSubstr(fmt::format("E-COMPACT the chunk decodes to 3 records and announces {}\n", announced)));
+        EXPECT_EQ(m_chunks.at(0).skipped, skipped);
+        EXPECT_EQ(m_seen.size(), 3U);
+    }
+}
+
 TEST_F(CompactReading, ContinuesWithTheNextChunk) {
     Bytes both = busy(1).compact(tracer::compact::Layout::a);
     const Bytes second = busy(2).bytes();
