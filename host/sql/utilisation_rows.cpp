@@ -106,6 +106,9 @@ void UtilisationRows::finish(std::uint32_t khz) {
         return khz != 0 ? Cell(lib::TickRate{khz}.to_nanoseconds(ticks).value) : Cell();
     };
     const std::uint64_t last_ns = khz != 0 ? lib::TickRate{khz}.to_nanoseconds(m_last - *m_start).value : 0;
+    const auto end_ns = [&](std::uint64_t window) {
+        return window < last_ns / m_window_ns ? m_window_ns * (window + 1) : last_ns;
+    };
     for (const Row& row : m_done) {
         static constexpr auto kKinds = std::to_array<std::string_view>({"task", "idle", "interrupt", "unknown"});
         const bool is_task = row.use.name != nullptr;
@@ -114,7 +117,7 @@ void UtilisationRows::finish(std::uint32_t khz) {
         const std::array cells = {
             Cell(row.cpu),
             is_one && khz == 0 ? Cell() : Cell(row.window * m_window_ns),
-            is_one ? ns(m_last - *m_start) : Cell(std::min(m_window_ns * (row.window + 1), last_ns)),
+            is_one ? ns(m_last - *m_start) : Cell(end_ns(row.window)),
             Cell(kKinds[static_cast<std::size_t>(row.use.kind)]),
             is_task ? Cell(std::string_view(*row.use.name)) : Cell(),
             is_task ? Cell(row.use.number) : Cell(),

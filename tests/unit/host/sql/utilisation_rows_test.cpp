@@ -165,6 +165,20 @@ TEST(UtilisationRows, WhatIsNoRecordOfTheTraceCountsNothing) {
     EXPECT_THAT(scene.finish(), IsEmpty());
 }
 
+// A tick is a microsecond: its number of nanoseconds exceeds what a number holds.
+TEST(UtilisationRows, WindowsBeyondAllTimesEndWithTheTrace) {
+    Scene scene(1000);
+    scene.m_khz = 1000;
+    scene.at(0, "context_switch", 2).at(1, "context_switch", 2);
+    constexpr std::uint64_t kFar = std::uint64_t{1} << 62;
+    scene.at(kFar, "context_switch", 2, 1).at(kFar + 10, "ipoint", 0, 1);
+    EXPECT_THAT(scene.finish(),
+                ElementsAre("cpu=0 begin_ns=0 end_ns=1000 kind='task' task='two' context=2 ran_ns=1000 ran_ticks=1 "
+                            "share=1",
+                            "cpu=1 begin_ns=9223372036854775807 end_ns=9223372036854775807 kind='task' task='two' "
+                            "context=2 ran_ns=10000 ran_ticks=10 share=1"));
+}
+
 TEST(UtilisationRows, TheEndOfAWindowSaturates) {
     constexpr std::uint64_t kMost = ~std::uint64_t{0};
     const std::string whole = " kind='task' task='two' context=2 ran_ns=40 ran_ticks=100 share=1";
