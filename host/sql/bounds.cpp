@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace host::sql {
 
@@ -23,6 +24,22 @@ char comparison_letter(unsigned char op) {
     }
 }
 
+namespace {
+
+// The whole numbers below and above, or the number twice.
+std::pair<sqlite3_int64, sqlite3_int64> around(double number) {
+    constexpr double kLimit = 9.2e18;
+    if (number <= -kLimit) {
+        return {Bounds::kMin, Bounds::kMin};
+    }
+    if (number >= kLimit) {
+        return {Bounds::kMax, Bounds::kMax};
+    }
+    return {static_cast<sqlite3_int64>(std::floor(number)), static_cast<sqlite3_int64>(std::ceil(number))};
+}
+
+} // namespace
+
 // A fraction is rounded towards more rows. Values of other types compare by SQLite's order of types: NULL with nothing,
 // a text with a number as SQLite will see when it checks the row.
 void Bounds::narrow(char comparison, sqlite3_value* value) {
@@ -34,21 +51,13 @@ void Bounds::narrow(char comparison, sqlite3_value* value) {
     if (type != SQLITE_INTEGER && type != SQLITE_FLOAT) {
         return;
     }
-    std::int64_t low = 0;
-    std::int64_t high = 0;
-    if (type == SQLITE_INTEGER) {
-        low = high = sqlite3_value_int64(value);
-    } else {
-        const double number = sqlite3_value_double(value);
-        constexpr double kLimit = 9.2e18;
-        low = number <= -kLimit ? kMin : number >= kLimit ? kMax : static_cast<std::int64_t>(std::floor(number));
-        high = number <= -kLimit ? kMin : number >= kLimit ? kMax : static_cast<std::int64_t>(std::ceil(number));
-    }
+    const auto [low, high] = type == SQLITE_INTEGER ? std::pair(sqlite3_value_int64(value), sqlite3_value_int64(value))
+                                                    : around(sqlite3_value_double(value));
     if (comparison == '>' || comparison == 'g' || comparison == '=') {
-        first = std::max(first, low);
+        first = std::max<std::int64_t>(first, low);
     }
     if (comparison == '<' || comparison == 'l' || comparison == '=') {
-        last = std::min(last, high);
+        last = std::min<std::int64_t>(last, high);
     }
 }
 

@@ -83,7 +83,7 @@ WalkRequest request_of(std::string_view plan, std::span<sqlite3_value*> values) 
     Bounds time;
     Bounds processor;
     Bounds code;
-    for (std::size_t i = 0; i < values.size() && 2 * i + 1 < plan.size(); ++i) {
+    for (std::size_t i = 0; i < values.size(); ++i) {
         const char comparison = plan[2 * i + 1];
         switch (plan[2 * i]) {
         case 'k':

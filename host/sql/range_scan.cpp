@@ -72,7 +72,7 @@ void RangeScan::open(const IndexedChunk& chunk, std::size_t order) {
                     head.rest.push_back({{.path = chunk.segment.path, .begin_bytes = begin, .end_bytes = end}, key});
                 }
             };
-            if (has_emergency && wanted) {
+            if (wanted) {
                 part(chunk.emergency_bytes, chunk.segment.end_bytes, chunk.last_stamp);
             }
             part(window->begin_bytes, window->end_bytes, head.key);

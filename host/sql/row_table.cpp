@@ -38,9 +38,9 @@ struct RowTable : sqlite3_vtab {
     // A hidden column, after the others.
     [[nodiscard]] bool is_argument(int column) const { return column == static_cast<int>(columns.size()); }
 
+    // column: one of `columns`.
     [[nodiscard]] bool is(int column, std::string_view name) const {
-        return column >= 0 && !is_argument(column) && !name.empty() &&
-               columns[static_cast<std::size_t>(column)].name == name;
+        return columns[static_cast<std::size_t>(column)].name == name;
     }
 };
 

@@ -165,6 +165,17 @@ TEST_F(SqlDatabase, AnEventHasOneIdentity) {
     EXPECT_EQ(refusal("select count(*) from events as a join events as b on a.rowid = b.rowid where b.ticks > 1100"),
               "");
     EXPECT_THAT(m_rows, ElementsAre("4 4 ", "1 ", "2 "));
+    m_rows.clear();
+    EXPECT_EQ(refusal("select rowid, event from events order by event"), "");
+    EXPECT_THAT(m_rows,
+                ElementsAre("0 'context_switch' ", "1 'context_switch' ", "2 'interrupt_end' ", "3 'interrupt_start' "))
+        << "events that are only counted are numbered";
+}
+
+TEST_F(SqlDatabase, ARowIsNumberedFromOneInItsTable) {
+    EXPECT_EQ(refusal("select rowid, context from intervals"), "");
+    EXPECT_EQ(refusal("select rowid, context from intervals where context = 2"), "");
+    EXPECT_THAT(m_rows, ElementsAre("1 1 ", "2 1 ", "3 2 ", "3 2 "));
 }
 
 } // namespace

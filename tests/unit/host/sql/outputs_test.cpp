@@ -29,6 +29,7 @@ class SqlOutputs : public support::SqlQuestion {
             all.push_back("select * from " + std::string(view.name));
         }
         all.emplace_back("select * from utilisation(1000000000)");
+        all.emplace_back("select cpu, family, code, event, count(*) from events group by cpu, family, code, event");
         return all;
     }
 

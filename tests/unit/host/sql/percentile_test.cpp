@@ -49,6 +49,9 @@ TEST_F(Percentile, IsOneOfTheNumbersInItsType) {
     EXPECT_EQ(of("(2.5), (1), (2)", "100"), "real 2.5");
     EXPECT_EQ(of("(2.5), (1), (2)", "50"), "integer 2");
     EXPECT_EQ(of("(7), (6.5), (8.5)", "34"), "integer 7");
+    EXPECT_EQ(of("(-2.5), (-2)", "50"), "real -2.5");
+    EXPECT_EQ(of("(-2), (-2.5)", "50"), "real -2.5");
+    EXPECT_EQ(of("(-2), (-2.5)", "51"), "integer -2");
 }
 
 // A double has 53 bits.

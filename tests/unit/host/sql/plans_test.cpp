@@ -242,6 +242,10 @@ TEST_F(RowPlans, OrderByKeysIsThatOfAnIndex) {
                 ElementsAre("SCAN intervals ", "USE TEMP B-TREE FOR ORDER BY"));
     EXPECT_THAT(steps("select * from intervals order by begin_ns"),
                 ElementsAre("SCAN intervals ", "USE TEMP B-TREE FOR ORDER BY"));
+    for (const std::string statement :
+         {"select * from intervals order by rowid", "select * from utilisation order by window"}) {
+        EXPECT_THAT(steps(statement), testing::Contains("USE TEMP B-TREE FOR ORDER BY")) << statement;
+    }
     EXPECT_THAT(steps("select * from intervals order by task, begin_ns"),
                 ElementsAre("SCAN intervals ", "USE TEMP B-TREE FOR ORDER BY"));
 }

@@ -58,6 +58,62 @@ TEST_F(SqlRange, BoundsAreExactAtEveryRecordAndBetween) {
     }
 }
 
+// What is read, exactly: by the index the head, both ends and the last record again; by a search all metadata, the head
+// for its checksum, probes, and the events.
+TEST_F(SqlRange, ReadsTheHeadTheProbesAndTheRange) {
+    const ChunkBuilder chunk = rising(0, 0, 1000, 16);
+    write(chunk.bytes());
+    const std::uint64_t head = support::metadata("chunk_begin", chunk.begin, {0}).size();
+    const std::uint64_t index = head + 3;
+    const auto asked = [&](const std::string& condition) {
+        const auto statistics = ask("select ticks from events where " + condition).statistics;
+        return std::vector<std::uint64_t>{statistics.visited - index, statistics.searched, statistics.skipped,
+                                          statistics.scanned};
+    };
+    constexpr std::uint64_t kMetadata = 4; // chunk_begin, the rate, a name, the number of records
+    EXPECT_EQ(asked("ticks = 1050"), (std::vector<std::uint64_t>{kMetadata + head + 4 + 4 + 1, 1, 0, 0}));
+    EXPECT_EQ(asked("ticks <= 1000"), (std::vector<std::uint64_t>{kMetadata + head + 5 + 5 + 1, 1, 0, 0}));
+    EXPECT_EQ(asked("ticks >= 1150"), (std::vector<std::uint64_t>{kMetadata + head + 4 + 4 + 1, 1, 0, 0}));
+    EXPECT_EQ(asked("ticks < 999"), (std::vector<std::uint64_t>{kMetadata, 0, 1, 0}));
+    EXPECT_EQ(asked("ticks > 1151"), (std::vector<std::uint64_t>{kMetadata, 0, 1, 0}));
+    EXPECT_EQ(asked("ticks between 1050 and 1070 and cpu = 1"), (std::vector<std::uint64_t>{kMetadata, 0, 1, 0}));
+    EXPECT_EQ(asked("ticks between 1051 and 1059"), (std::vector<std::uint64_t>{kMetadata + head + 4 + 4, 0, 1, 0}));
+    const auto names = ask("select name from names").statistics;
+    EXPECT_EQ(names.visited, index + kMetadata);
+    EXPECT_EQ(names.skipped, 1U);
+}
+
+TEST_F(SqlRange, MergesManyChunksInTheOrderOfTheirStamps) {
+    support::Bytes bytes;
+    for (std::uint16_t i = 0; i < 9; ++i) {
+        bytes = joined(bytes, rising(i, i, 1000 + (i * 7) % 9, 40).bytes());
+    }
+    write(bytes);
+    const Answer answer = same("select ticks, cpu, record from events where ticks between 1100 and 1300");
+    EXPECT_EQ(answer.rows.size(), 9 * 20U + 1) << "one chunk has a record at both ends";
+    EXPECT_EQ(answer.statistics.searched, 9U);
+}
+
+// Names of a table are compared as they are, declared ones as they are shown.
+TEST_F(SqlRange, FindsEventsByTheNameThatIsShown) {
+    ChunkBuilder chunk;
+    tracer::EventDeclaration declaration{.id = 9, .name = {"tab\there"}, .field_count = 1};
+    declaration.items[0] = {.type = tracer::FieldType::u8, .detail = 0, .name = {"x"}};
+    chunk.declare(declaration).event(1000, "ipoint");
+    for (const tracer::Record& slot : support::combined(
+             trace::kCodeOf<"typed_event">, std::vector<std::byte>{std::byte{5}, {}, std::byte{9}, {}, {}}, {1010})) {
+        chunk.raw(slot);
+    }
+    chunk.event(1020, "context_switch", 1);
+    write(chunk.bytes());
+    EXPECT_EQ(ask("select event from events").rows,
+              (std::vector<std::string>{"ipoint ", "tab\\x09here ", "context_switch "}));
+    EXPECT_EQ(ask("select ticks from events where event = 'tab\\x09here'").rows, std::vector<std::string>{"1010 "});
+    EXPECT_EQ(ask("select ticks from events where event = 'ipoint'").rows, std::vector<std::string>{"1000 "});
+    EXPECT_EQ(ask("select count(*) from events where event = 'other'").rows, std::vector<std::string>{"0 "});
+    EXPECT_EQ(ask("select ticks from events where code = 30").rows, std::vector<std::string>{"1010 "});
+}
+
 TEST_F(SqlRange, MergesProcessorsAndSkipsChunksOutside) {
     support::Bytes bytes = rising(0, 0, 1000, 1000).bytes();
     for (const support::Bytes& more : {rising(1, 1, 1005, 1000).bytes(), rising(2, 0, 20'000, 1000).bytes()}) {

@@ -105,6 +105,9 @@ TEST_F(RecordIndexTest, ReadsTheHeadTheEndsAndEachStride) {
     m_statistics = {};
     read(rising(0, 1000, RecordIndex::kStride + 2).bytes());
     EXPECT_EQ(m_statistics.visited, head + 4);
+    m_statistics = {};
+    read(rising(0, 1000, 10).plain());
+    EXPECT_EQ(m_statistics.visited, 1U) << "it has no head";
     EXPECT_EQ(m_statistics.searched + m_statistics.skipped + m_statistics.scanned, 0U);
 }
 
@@ -133,6 +136,7 @@ TEST_F(RecordIndexTest, StampsMayBeEqualAndNotFallWhereTheyAreChecked) {
         return m_index->chunks().front().searchable;
     };
     EXPECT_TRUE(searchable(10, 9, 1000));
+    EXPECT_TRUE(searchable(1, 0, 0));
     EXPECT_FALSE(searchable(10, 9, 999));
     EXPECT_TRUE(searchable(10, 8, 999)) << "between the checked ones";
     EXPECT_FALSE(searchable(RecordIndex::kStride + 2, RecordIndex::kStride, 999));

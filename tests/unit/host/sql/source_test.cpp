@@ -3,6 +3,7 @@
 // a stretch of time is missing, at rates that divide nothing.
 #include "host/sql/source.hpp"
 
+#include "host/sql/stored_tables.hpp"
 #include "tests/support/kev_builder.hpp"
 #include "tests/support/sql_question.hpp"
 
@@ -142,6 +143,45 @@ TEST_F(SqlSource, FewEventsAreOutsideOfAStretchOfTime) {
     EXPECT_THAT(walked(*source, {.ticks = {.last = 1001}, .last_ns = 5}).times, ElementsAre(0, 1));
 }
 
+TEST_F(SqlSource, AStretchThatEndsAfterAllStampsHasAllEvents) {
+    constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max();
+    for (const std::uint32_t khz : {1'000'000U, 3'000'000U}) {
+        write(chunk_at(1000, 40, khz).bytes());
+        for (const std::int64_t last : {kMost, kMost - 1, kMost / 2, kMost / 3 * 2}) {
+            EXPECT_EQ(walked(*opened(), {.last_ns = last}).events, 40U) << last << " at " << khz;
+        }
+        EXPECT_THAT(ask("select count(*) from events where time_ns < 9e18").rows, ElementsAre("40 "));
+    }
+}
+
+TEST_F(SqlSource, DamageIsReportedByTheFirstWalkAlone) {
+    Bytes bytes = chunk_at(1000, 40).bytes();
+    bytes.resize(bytes.size() - 16);
+    write(bytes);
+    const auto source = opened();
+    EXPECT_EQ(walked(*source, {}).events, 39U);
+    const std::string once = m_lines;
+    EXPECT_THAT(once, HasSubstr("W-SHORT"));
+    EXPECT_EQ(walked(*source, {}).events, 39U);
+    EXPECT_EQ(walked(*source, {.ticks = {.first = 1010}}).events, 39U) << "it is read whole";
+    EXPECT_EQ(m_lines, once);
+}
+
+TEST_F(SqlSource, RowsNeedNotBeWantedBefore) {
+    ChunkBuilder chunk;
+    write(chunk.event(1000, "context_switch", 1).event(1100, "context_switch", 2).bytes());
+    const auto source = opened();
+    StoredTables tables(*source);
+    for (const Table table : {Table::intervals, Table::tasks, Table::utilisation}) {
+        ASSERT_NE(tables.rows(table), nullptr);
+    }
+    EXPECT_EQ(tables.rows(Table::intervals)->size(), 3U);
+    EXPECT_EQ(tables.rows_estimate(Table::intervals), 3);
+    EXPECT_EQ(tables.rows_estimate(Table::names), 100);
+    EXPECT_EQ(tables.rows_estimate(Table::jobs), 100 + static_cast<double>(source->records_estimate()) / 20);
+    EXPECT_FALSE(tables.stopped());
+}
+
 TEST_F(SqlSource, ARateThatTheUserStatesHolds) {
     write(chunk_at(1000, 40).bytes());
     m_open.tsc_khz = 500'000;
@@ -174,7 +214,7 @@ TEST_F(SqlSource, SearchesOnlyWhatLeavesSomethingOut) {
 }
 
 TEST_F(SqlSource, TheMetadataAloneIsReadForItsTables) {
-    ChunkBuilder chunk = chunk_at(1000, 40);
+    ChunkBuilder chunk = chunk_at(1, 40);
     chunk.name("mutex", 7, "bus").event(2000, "task_create", 3, 33);
     write(chunk.bytes());
     const auto source = opened();

@@ -106,6 +106,16 @@ TEST_F(SqlTables, GroupsAreThoseOfASort) {
     }
 }
 
+// A walk that is left before its end leaves nothing for the next one.
+TEST_F(SqlTables, ASubqueryBeginsAnewForEachRow) {
+    write(busy(100).bytes());
+    const std::string query = "select i.context, i.state, (select group_concat(c) from (select j.context as c from "
+                              "intervals as j where ";
+    const std::string rest = " = i.state and j.cpu = i.cpu order by j.context, j.reason limit 2)) from intervals as i";
+    expect_same(query + "j.state" + rest, query + "+j.state" + rest);
+    expect_same(query + "j.begin_ns < 300 and j.state" + rest, query + "+j.begin_ns < 300 and +j.state" + rest);
+}
+
 TEST_F(SqlTables, EventsInGroupsAreThoseOfASort) {
     ChunkBuilder chunk = busy(50);
     chunk.raw(tracer::make_record(0x2E, 1, 7, {90'000})).raw(tracer::make_record(0xF7, 1, 7, {90'001}));
@@ -149,6 +159,7 @@ TEST_F(SqlTables, TheWatchSeesHowFarAWalkHasComeAndEndsIt) {
         };
         const auto answer = ask(statement, true);
         EXPECT_TRUE(answer.stopped) << statement;
+        EXPECT_EQ(answer.failure, "interrupted") << statement;
         EXPECT_THAT(answer.rows, SizeIs(0)) << statement;
         EXPECT_THAT(seen, testing::Contains(1U << 16)) << statement;
         EXPECT_LT(answer.statistics.visited, chunk.records()) << statement;
