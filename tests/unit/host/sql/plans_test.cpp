@@ -143,7 +143,7 @@ TEST_F(EventPlans, OtherConditionsAreSQLitesAlone) {
 }
 
 TEST_F(EventPlans, AValueThatIsNotKnownYetIsNotUsed) {
-    const auto both = walks("select a.ticks from events as a cross join events as b on a.ticks = b.ticks");
+    const auto both = walks("select a.ticks from events as a, events as b where a.ticks = b.ticks");
     std::vector<std::string> plans;
     for (const Walk& walk : both) {
         plans.push_back(walk.plan);

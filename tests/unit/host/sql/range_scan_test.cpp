@@ -81,6 +81,10 @@ TEST_F(SqlRange, ReadsTheHeadTheProbesAndTheRange) {
     const auto names = ask("select name from names").statistics;
     EXPECT_EQ(names.visited, index + kMetadata);
     EXPECT_EQ(names.skipped, 1U);
+    ChunkBuilder with_emergency = rising(0, 0, 1000, 16);
+    write(with_emergency.unordered(5000, "blackout_start").bytes());
+    EXPECT_EQ(ask("select name from names").statistics.visited, index + 1 + kMetadata);
+    EXPECT_EQ(ask("select ticks from events where ticks > 1151").statistics.visited, index + 1 + kMetadata + head + 1);
 }
 
 TEST_F(SqlRange, MergesManyChunksInTheOrderOfTheirStamps) {

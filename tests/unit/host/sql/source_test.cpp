@@ -209,6 +209,7 @@ TEST_F(SqlSource, SearchesOnlyWhatLeavesSomethingOut) {
     EXPECT_THAT(after({.first_ns = 1}), ElementsAre(1, 0, 0));
     EXPECT_THAT(after({.first_ns = 1}, true), ElementsAre(0, 0, 1));
     EXPECT_THAT(after({.first_ns = 0}), ElementsAre(0, 0, 1));
+    EXPECT_THAT(after({.last_ns = std::numeric_limits<std::int64_t>::max()}), ElementsAre(0, 0, 1));
     EXPECT_THAT(after({.cpu = 0}), ElementsAre(0, 0, 1)) << "all chunks are of this processor";
     EXPECT_THAT(after({.cpu = 1}), ElementsAre(0, 1, 0));
 }

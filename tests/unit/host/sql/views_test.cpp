@@ -140,6 +140,32 @@ TEST_F(SqlViews, PreemptionsEndWhenTheJobRunsAgain) {
                 ElementsAre("low 4 1 worker 2 0 110 210 100 1110 100 ", "low 4 1 idle 1 0 300   1300  "));
 }
 
+TEST_F(SqlViews, APreemptionWhoseStampsFallHasNoLength) {
+    for (const auto& [end, length] : {std::pair(1110U, "0 0 "), {1111U, "1 1 "}, {1109U, "  "}}) {
+        ChunkBuilder chunk = named();
+        chunk.event(1000, "context_switch", 1).event(1010, "job_release", 4, 1010).event(1020, "context_switch", 4);
+        chunk.event(1100, "job_release", 2, 1100).event(1110, "context_switch", 2);
+        chunk.unordered(end, "context_switch", 4).event(1300, "task_end_cycle", 4).event(1400, "context_switch", 1);
+        write(chunk.bytes());
+        EXPECT_THAT(ask("select duration_ns, duration_ticks from preemptions where context = 4").rows,
+                    ElementsAre(length))
+            << end;
+    }
+}
+
+TEST_F(SqlViews, AContextThatPassesToAnotherTaskHasItsName) {
+    ChunkBuilder first;
+    first.name("task", 2, "old").event(1000, "context_switch", 2).event(1100, "context_switch", 3);
+    ChunkBuilder second(1);
+    second.name("task", 2, "new").event(1200, "task_create", 2, 9).event(1300, "context_switch", 2);
+    second.event(1400, "context_switch", 3).event(1500, "ipoint");
+    support::Bytes bytes = first.bytes();
+    const support::Bytes more = second.bytes();
+    bytes.insert(bytes.end(), more.begin(), more.end());
+    write(bytes);
+    EXPECT_THAT(ask("select task, begin_ns from running where context = 2").rows, ElementsAre("old 0 ", "new 300 "));
+}
+
 TEST_F(SqlViews, PercentileIsByTheNearestRank) {
     write(schedule().bytes());
     EXPECT_THAT(
