@@ -1,108 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Which file each record is stored in, and what the manifest states about it: chunks one after the other, gaps of every
-// length, chunks without a beginning, streams that are no records, limits.
-#include "host/collector/session_writer.hpp"
-
-#include "host/text/format.hpp"
-#include "tests/support/host_trace_builder.hpp"
-
-#include <filesystem>
-#include <gtest/gtest.h>
+// length, chunks without a beginning, streams that are no records. Limits and errors: session_writer_limits_test.cpp.
+#include "tests/support/session_writing.hpp"
 
 namespace host::collector {
 
 namespace {
-
-using support::Bytes;
-using support::ChunkBuilder;
-using support::TemporaryDirectory;
-using Lines = std::vector<std::string>;
-
-std::string number(const std::optional<std::uint64_t>& value) {
-    return value ? std::to_string(*value) : std::string("-");
-}
-
-// All that a manifest states about a chunk besides its own description.
-std::string in_words(const formats::dat::ManifestChunk& chunk) {
-    std::string words =
-        fmt::format("{}{} {}+{} missing {} stamps {}..{}", chunk.file, chunk.described ? "" : " (plain)",
-                    chunk.preamble, chunk.records, chunk.missing, number(chunk.first_tsc), number(chunk.last_tsc));
-    for (const formats::dat::ManifestGap& gap : chunk.gaps) {
-        words += fmt::format(" | {} slots at {}, packets {} +{}, stamps {}..{}", gap.slots, gap.offset / 16,
-                             gap.first_packet, gap.packets, number(gap.tsc_before), number(gap.tsc_after));
-    }
-    return words;
-}
-
-class SessionWriting : public testing::Test {
-  protected:
-    SessionWriting() { restart({}); }
-
-    void restart(const Limits& limits) {
-        m_writer.reset();
-        m_limits = limits;
-        m_path = m_directory / std::to_string(m_runs++);
-        m_session = SessionDirectory::open(m_path, OldSession::keep).value();
-        m_writer = std::make_unique<SessionWriter>(
-            m_session, m_syncer, m_limits, m_usage,
-            [this] {
-                ++m_manifests;
-                return formats::dat::Manifest();
-            },
-            [this](const formats::dat::ManifestChunk& chunk) { m_sealed.push_back(chunk.file); });
-    }
-
-    // Events at the ticks 1000, 1001 and so on after its preamble of `preamble()` slots.
-    static ChunkBuilder chunk(std::uint16_t number, std::uint32_t records) {
-        ChunkBuilder builder(number);
-        for (std::uint32_t i = 0; i < records; ++i) {
-            builder.event(1'000 + i, "ipoint", 1, i);
-        }
-        return builder;
-    }
-
-    static std::uint32_t preamble() { return chunk(0, 1).description().preamble_slots; }
-
-    // The slots [begin, end) as one packet.
-    void add(const Bytes& image, std::size_t begin, std::size_t end, std::uint64_t lost_before = 0) {
-        m_writer->add(std::span(image).subspan(16 * begin, 16 * (end - begin)), lost_before);
-    }
-
-    void add(const Bytes& image, std::uint64_t lost_before = 0) { m_writer->add(image, lost_before); }
-
-    [[nodiscard]] Lines chunks() const {
-        Lines lines;
-        for (const formats::dat::ManifestChunk& chunk : m_writer->chunks()) {
-            lines.push_back(in_words(chunk));
-            const auto checksum = formats::dat::checksum_file(m_path + '/' + chunk.file);
-            EXPECT_EQ(checksum.value().bytes, chunk.bytes);
-            EXPECT_EQ(checksum.value().crc32c, chunk.crc32c);
-        }
-        return lines;
-    }
-
-    [[nodiscard]] std::string file(int number) const {
-        return support::read_text(m_path + '/' + std::to_string(number) + "trace.dat");
-    }
-
-    static std::string text(const Bytes& bytes, std::size_t begin = 0, std::size_t end = 1'000'000) {
-        const std::string all(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-        return all.substr(16 * begin, 16 * (end - begin));
-    }
-
-    static std::string empty_slots(std::size_t count) { return std::string(16 * count, '\0'); }
-
-    TemporaryDirectory m_directory;
-    Limits m_limits;
-    Usage m_usage;
-    Syncer m_syncer;
-    int m_runs = 0;
-    std::string m_path;
-    std::shared_ptr<SessionDirectory> m_session;
-    int m_manifests = 0;
-    Lines m_sealed;
-    std::unique_ptr<SessionWriter> m_writer;
-};
 
 TEST_F(SessionWriting, SealsEachChunkWithItsLastRecord) {
     const Bytes first = chunk(0, 5).bytes();
@@ -145,8 +48,11 @@ TEST_F(SessionWriting, BeginsAFileWhereverAChunkBegins) {
 }
 
 TEST_F(SessionWriting, CutsAChunkWhereAnotherOneBegins) {
-    add(chunk(0, 5).bytes(), 0, preamble() + 1);
-    add(chunk(1, 2).bytes());
+    Bytes cut = chunk(0, 5).bytes();
+    cut.resize(16 * (preamble() + 1));
+    const Bytes second = chunk(1, 2).bytes();
+    cut.insert(cut.end(), second.begin(), second.end());
+    add(cut);
     EXPECT_EQ(chunks(), (Lines{fmt::format("0trace.dat {}+1 missing 4 stamps 1000..1000", preamble()),
                                fmt::format("1trace.dat {}+2 missing 0 stamps 1000..1001", preamble())}));
 }
@@ -164,6 +70,49 @@ TEST_F(SessionWriting, CountsWhatNoChunkAnnounced) {
     add(chunk(0, 3).plain());
     EXPECT_EQ(m_writer->stray_records(), 6U);
     EXPECT_EQ(chunks().size(), 1U) << "the end of the export is in no file";
+}
+
+TEST_F(SessionWriting, ReadsAnEndThatIsCutIntoPackets) {
+    const Bytes end = support::export_end({.chunks = 1, .records = 2});
+    add(chunk(0, 2).bytes());
+    add(end, 0, 3);
+    EXPECT_FALSE(m_writer->export_end());
+    add(end, 3, end.size() / 16);
+    EXPECT_TRUE(m_writer->export_end());
+    EXPECT_EQ(m_writer->stray_records(), 0U);
+    EXPECT_EQ(chunks().size(), 1U);
+}
+
+// Its first slot is lost: nothing says what the others are.
+TEST_F(SessionWriting, BelievesNoEndWithoutItsBeginning) {
+    const Bytes end = support::export_end({.chunks = 1, .records = 2});
+    add(chunk(0, 2).bytes());
+    add(end, 3, end.size() / 16, 1);
+    m_writer->finish();
+    EXPECT_FALSE(m_writer->export_end());
+    EXPECT_EQ(m_writer->chunks().size(), 2U);
+    EXPECT_EQ(file(1), text(end, 3));
+}
+
+TEST_F(SessionWriting, ReadsNoEndAcrossALoss) {
+    const Bytes end = support::export_end({.chunks = 1, .records = 2});
+    add(chunk(0, 2).bytes());
+    add(end, 0, 3);
+    add(end, 4, end.size() / 16, 1);
+    m_writer->finish();
+    EXPECT_FALSE(m_writer->export_end());
+    EXPECT_EQ(m_writer->stray_records() + m_writer->chunks().back().preamble, end.size() / 16 - 4);
+}
+
+TEST_F(SessionWriting, StatesNoBuildThatCannotBeRead) {
+    ChunkBuilder builder(0);
+    builder.build("control", 42).event(1'000, "ipoint");
+    Bytes image = builder.bytes();
+    image[16 * (preamble() - 1) + 2] = std::byte{3}; // its length
+    image[16 * (preamble() - 1) + 3] = std::byte{0};
+    add(image);
+    EXPECT_FALSE(m_writer->build());
+    EXPECT_EQ(m_writer->records(), 1U);
 }
 
 TEST_F(SessionWriting, TakesTheEndForNoRecordOfAPlainStream) {
@@ -396,101 +345,6 @@ TEST_F(SessionWriting, FindsAWrongChecksumOnlyInAWholeChunk) {
     m_writer->finish();
     EXPECT_EQ(m_writer->wrong_checksums(), 1U);
     EXPECT_EQ(chunks().size(), 4U);
-}
-
-// --- limits and errors -------------------------------------------------------------------------------------------
-
-TEST_F(SessionWriting, TakesAsManyBytesAsItsLimitAndNotOneMore) {
-    const Bytes image = chunk(0, 4).bytes();
-    restart({.session_bytes = image.size()});
-    add(image);
-    EXPECT_FALSE(m_writer->error());
-    add(chunk(0, 1).plain());
-    EXPECT_EQ(m_writer->error(), lib::Error::no_space);
-    EXPECT_EQ(m_writer->exceeded(), fmt::format("a session has at most {} bytes (--session-bytes)", image.size()));
-    EXPECT_EQ(m_writer->taken_bytes(), image.size());
-    restart({.session_bytes = image.size() - 1});
-    add(image);
-    EXPECT_EQ(m_writer->error(), lib::Error::no_space);
-    EXPECT_TRUE(m_writer->chunks().empty());
-    EXPECT_EQ(m_writer->taken_bytes(), 0U);
-}
-
-TEST_F(SessionWriting, TakesAsManyBytesAsAllSessionsMayHave) {
-    const Bytes image = chunk(0, 4).bytes();
-    m_usage.bytes = 100;
-    restart({.total_bytes = image.size() + 100});
-    add(image);
-    EXPECT_FALSE(m_writer->error());
-    EXPECT_EQ(m_usage.bytes, image.size() + 100);
-    m_usage.bytes = 101;
-    restart({.total_bytes = image.size() + 100});
-    add(image);
-    EXPECT_EQ(m_writer->error(), lib::Error::no_space);
-    EXPECT_EQ(m_writer->exceeded(),
-              fmt::format("all sessions together have at most {} bytes (--total-bytes)", image.size() + 100));
-    EXPECT_EQ(m_usage.bytes, 101U);
-}
-
-TEST_F(SessionWriting, CountsEmptySlotsForItsLimit) {
-    const Bytes image = chunk(0, 100).bytes();
-    const std::uint32_t p = preamble();
-    for (const std::size_t room : {0U, 1U}) {
-        restart({.session_bytes = 16 * (p + 10 + p + 10) - 1 + room});
-        add(image, 0, p + 10);
-        add(image, 2 * p + 20, 2 * p + 25, 1);
-        EXPECT_EQ(m_writer->error().has_value(), room == 0) << room;
-    }
-}
-
-TEST_F(SessionWriting, MakesAsManyFilesAsItsLimit) {
-    restart({.files = 2});
-    add(chunk(0, 2).bytes());
-    add(chunk(1, 2).bytes());
-    EXPECT_FALSE(m_writer->error());
-    add(chunk(2, 2).bytes());
-    EXPECT_EQ(m_writer->error(), lib::Error::no_space);
-    EXPECT_EQ(m_writer->exceeded(), "a session has at most 2 files");
-    EXPECT_EQ(chunks().size(), 2U);
-    EXPECT_EQ(m_sealed.size(), 2U);
-}
-
-TEST_F(SessionWriting, KeepsTheFirstErrorAndWritesNothingMore) {
-    m_directory.write("0/0trace.dat", Bytes(1));
-    add(chunk(0, 2).bytes());
-    EXPECT_EQ(m_writer->error(), lib::Error::exists);
-    EXPECT_TRUE(m_writer->exceeded().empty());
-    add(chunk(1, 2).bytes());
-    EXPECT_EQ(m_writer->error(), lib::Error::exists);
-    EXPECT_TRUE(m_writer->chunks().empty());
-    EXPECT_EQ(m_usage.bytes, 0U);
-    EXPECT_EQ(file(0).size(), 1U);
-}
-
-// --- the manifest -------------------------------------------------------------------------------------------------
-
-TEST_F(SessionWriting, ListsASealedChunkInAManifestOnce) {
-    add(chunk(0, 2).bytes());
-    m_syncer.drain();
-    EXPECT_EQ(m_manifests, 1);
-    m_writer->list_sealed();
-    m_syncer.drain();
-    EXPECT_EQ(m_manifests, 1) << "it is listed";
-    EXPECT_TRUE(formats::dat::load_manifest(m_path).ok());
-    EXPECT_TRUE(m_writer->durability()->manifest_idle());
-}
-
-TEST_F(SessionWriting, MakesAnOpenFileDurableOnRequest) {
-    const Bytes image = chunk(0, 5).bytes();
-    m_writer->sync();
-    m_syncer.drain();
-    EXPECT_EQ(m_writer->durability()->bytes(), 0U);
-    add(image, 0, preamble() + 2);
-    m_writer->sync();
-    m_syncer.drain();
-    EXPECT_EQ(m_writer->durability()->bytes(), 16 * (preamble() + 2));
-    EXPECT_EQ(file(0), text(image, 0, preamble() + 2)) << "and readable";
-    EXPECT_EQ(m_manifests, 0);
 }
 
 } // namespace

@@ -4,8 +4,10 @@
 
 #include <arpa/inet.h>
 #include <array>
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
+#include <unistd.h>
 #include <vector>
 
 namespace host::collector {
@@ -32,11 +34,10 @@ TEST(Address, OfAnotherSessionIsAnotherOne) {
 TEST(UdpSocket, CarriesDatagramsBothWays) {
     UdpSocket one;
     UdpSocket other;
-    ASSERT_TRUE(one.bind({INADDR_LOOPBACK, 0}).ok());
-    ASSERT_TRUE(other.bind({INADDR_LOOPBACK, 0}).ok());
+    ASSERT_TRUE(one.bind({INADDR_LOOPBACK + 1, 0}).ok()); // all of 127.0.0.0/8 is this host
+    ASSERT_TRUE(other.bind({INADDR_LOOPBACK + 2, 0}).ok());
     EXPECT_NE(one.local().port, 0);
-    EXPECT_NE(one.local().port, other.local().port);
-    EXPECT_EQ(one.local().ipv4, INADDR_LOOPBACK);
+    EXPECT_EQ(one.local().ipv4, INADDR_LOOPBACK + 1);
     std::array<std::byte, 8> buffer{};
     EXPECT_EQ(one.receive(buffer).error(), lib::Error::busy);
     EXPECT_FALSE(one.wait(0));
@@ -78,6 +79,24 @@ TEST(UdpSocket, CountsWhatItsBufferHadNoRoomFor) {
     sender.send(datagram, receiver.local()); // which brings the count
     ASSERT_TRUE(receiver.receive(buffer).ok());
     EXPECT_EQ(receiver.overflows(), static_cast<std::uint32_t>(sent) - received);
+}
+
+// A service may be started without one: then the first descriptor is the socket's.
+TEST(UdpSocket, NeedsNoStandardInput) {
+    const int input = ::dup(STDIN_FILENO);
+    ::close(STDIN_FILENO);
+    {
+        UdpSocket socket;
+        EXPECT_TRUE(socket.bind({INADDR_LOOPBACK, 0}).ok());
+        socket.send(Bytes(3), socket.local());
+        std::array<std::byte, 8> buffer{};
+        EXPECT_TRUE(socket.wait(1'000));
+        EXPECT_EQ(socket.receive(buffer).value().size_bytes, 3U);
+        EXPECT_NE(::fcntl(STDIN_FILENO, F_GETFD), -1);
+    }
+    EXPECT_EQ(::fcntl(STDIN_FILENO, F_GETFD), -1) << "it is closed";
+    ::dup2(input, STDIN_FILENO);
+    ::close(input);
 }
 
 TEST(UdpSocket, BindsOnlyWhereItCan) {

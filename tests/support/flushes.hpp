@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+// What the program's flushes do, defined in host/collector/syncer_test.cpp in place of the system's: nothing, what a
+// test wants, or what they always do.
+#pragma once
+
+#include <functional>
+
+namespace support {
+
+struct Flushes {
+    std::function<int(int file)> of_file;        // fdatasync(); none: the system's
+    std::function<int(int file)> of_file_system; // likewise syncfs()
+    std::function<int(int file)> of_name;        // likewise fsync()
+};
+
+// For the life of this object; one at a time.
+class WithFlushes {
+  public:
+    explicit WithFlushes(Flushes flushes);
+    WithFlushes(const WithFlushes&) = delete;
+    WithFlushes& operator=(const WithFlushes&) = delete;
+    ~WithFlushes();
+
+  private:
+    Flushes m_flushes;
+};
+
+} // namespace support
