@@ -29,6 +29,25 @@ TEST(KeyText, IsNothingElse) {
     }
 }
 
+// Each character, in some of the places.
+TEST(KeyText, HasHexadecimalDigitsAlone) {
+    for (int code = 0; code < 256; ++code) {
+        const char character = static_cast<char>(code);
+        const bool digit = std::string_view("0123456789abcdefABCDEF").find(character) != std::string_view::npos;
+        for (const std::size_t place : {0U, 17U, 30U}) {
+            std::string text(32, '0');
+            text[place] = character;
+            EXPECT_EQ(key_of_text(text).ok(), digit) << code << " at " << place;
+        }
+    }
+    for (unsigned value = 0; value < 16; ++value) {
+        const char lower = "0123456789abcdef"[value];
+        const char upper = "0123456789ABCDEF"[value];
+        EXPECT_EQ(key_of_text(std::string("0") + lower + std::string(30, '0')).value(), (SipKey{value, 0}));
+        EXPECT_EQ(key_of_text(std::string(30, '0') + upper + '0').value(), (SipKey{0, std::uint64_t{value} << 60U}));
+    }
+}
+
 // A key that is none is refused whatever the other source has: nothing is sent that it was to authenticate.
 TEST(KeyText, OfTwoSourcesAgrees) {
     using Key = lib::Result<SipKey>;

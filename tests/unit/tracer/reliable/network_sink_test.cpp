@@ -173,6 +173,16 @@ TEST_F(Choosing, KeepsWhatItIsAskingFor) {
     EXPECT_EQ(m_sink.choose(Protocol::v2).error(), lib::Error::exists);
 }
 
+TEST_F(Choosing, DecidesNothingBeforeTheFirstChunk) {
+    m_peer.time = lib::milliseconds(60'000);
+    EXPECT_EQ(m_sink.step(), SinkState::idle);
+    EXPECT_EQ(m_sink.used(), Protocol::automatic);
+    EXPECT_TRUE(m_peer.sent.empty());
+    ASSERT_TRUE(m_sink.submit(m_image).ok());
+    step_for(NetworkSink::kAnswerTime - lib::milliseconds(1));
+    EXPECT_EQ(m_sink.used(), Protocol::automatic);
+}
+
 TEST_F(Choosing, CanDoNothingWithoutADevice) {
     ASSERT_TRUE(m_sink.submit(m_image).ok());
     m_peer.polled = lib::Error::io;

@@ -150,6 +150,25 @@ TEST(PacketLayout, OfARefusal) {
     EXPECT_EQ(read<wire::Refusal>(later).reserved, 7U);
 }
 
+// A header that was received may be sent on: its sums are those of the new packet.
+TEST(PacketLayout, HasItsOwnSumsWhateverTheHeaderSays) {
+    Bytes fresh(wire::kHeaderBytes + 16, std::byte{0x5A});
+    Bytes again = fresh;
+    for (const wire::SipKey& key : {wire::SipKey{1, 2}, wire::SipKey{}}) {
+        const wire::SipKey* const given = key == wire::SipKey{} ? nullptr : &key;
+        wire::encode({.type = wire::PacketType::data, .session = 9}, given, fresh);
+        wire::encode({.number = 7,
+                      .records = 8,
+                      .size_bytes = 9,
+                      .type = wire::PacketType::data,
+                      .crc32c = 10,
+                      .session = 9,
+                      .mac = 11},
+                     given, again);
+        EXPECT_EQ(again, fresh);
+    }
+}
+
 TEST(PacketLayout, NumbersItsTypesByDirection) {
     using wire::PacketType;
     const std::vector<PacketType> types{PacketType::hello,   PacketType::hello_ack, PacketType::data,
