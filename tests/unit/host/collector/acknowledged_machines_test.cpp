@@ -21,7 +21,7 @@ namespace {
 using support::Bytes;
 using support::TemporaryDirectory;
 using Lines = std::vector<std::string>;
-using wire_type = tracer::reliable::PacketType;
+
 namespace filesystem = std::filesystem;
 namespace wire = tracer::reliable;
 
@@ -92,8 +92,8 @@ class Machines : public testing::Test {
         Bytes body(wire::kControlBytes);
         wire::encode_body(wire::Hello{}, body);
         const wire::Header header{
-            .type = wire_type::hello, .session = session, .seq = seq, .stamp = virtual_time.value};
-        EXPECT_EQ(take(header, body, peer), wire_type::hello_ack);
+            .type = wire::PacketType::hello, .session = session, .seq = seq, .stamp = virtual_time.value};
+        EXPECT_EQ(take(header, body, peer), wire::PacketType::hello_ack);
         m_cookie = wire::decode_body<wire::HelloAck>(m_answer).cookie;
         wire::encode_body(wire::Hello{.cookie = m_cookie}, body);
         return take(header, body, peer);
@@ -104,7 +104,7 @@ class Machines : public testing::Test {
               const reliable::Peer& peer = kPeer) {
         for (std::uint64_t seq = from; seq < from + packets; ++seq) {
             const bool last = seq + 1 == from + packets;
-            static_cast<void>(take({.type = wire_type::data,
+            static_cast<void>(take({.type = wire::PacketType::data,
                                     .flags = last ? wire::kFlagPush : std::uint8_t{0},
                                     .session = session,
                                     .seq = seq,
@@ -121,9 +121,9 @@ class Machines : public testing::Test {
         }
         Bytes body(wire::kControlBytes);
         wire::encode_body(wire::Totals{.bytes = all.size(), .crc32c = lib::crc32c(all), .streams = 1}, body);
-        EXPECT_EQ(
-            take({.type = wire_type::fin, .session = session, .seq = packets, .stamp = virtual_time.value}, body, peer),
-            wire_type::fin_ack);
+        EXPECT_EQ(take({.type = wire::PacketType::fin, .session = session, .seq = packets, .stamp = virtual_time.value},
+                       body, peer),
+                  wire::PacketType::fin_ack);
     }
 
     Lines delivered() { return std::exchange(m_delivered, {}); }
@@ -177,25 +177,26 @@ class Machines : public testing::Test {
 
 TEST_F(Machines, PassesOnWhatIsDurable) {
     open();
-    ASSERT_EQ(hello(0xA), wire_type::hello_ack);
-    static_cast<void>(take({.type = wire_type::data, .session = 0xA, .stamp = 1}, Bytes(48)));
+    ASSERT_EQ(hello(0xA), wire::PacketType::hello_ack);
+    static_cast<void>(take({.type = wire::PacketType::data, .session = 0xA, .stamp = 1}, Bytes(48)));
     EXPECT_TRUE(delivered().empty());
     data(0xA, 1, 1);
     EXPECT_EQ(delivered(), (Lines{"10000/a: 1 of 48", "10000/a: 2 of 16"}));
     data(0xA, 1, 2);
     EXPECT_EQ(delivered(), Lines{"10000/a: 3 of 16"}) << "once";
-    static_cast<void>(take({.type = wire_type::data, .session = 0xA, .seq = 3, .stamp = 1}, Bytes(16)));
+    static_cast<void>(take({.type = wire::PacketType::data, .session = 0xA, .seq = 3, .stamp = 1}, Bytes(16)));
     m_sessions->sync();
     EXPECT_EQ(delivered(), Lines{"10000/a: 4 of 16"});
 }
 
 TEST_F(Machines, PassesOnTheStreamsOfASessionInOneSequence) {
     open();
-    ASSERT_EQ(hello(0xA), wire_type::hello_ack);
+    ASSERT_EQ(hello(0xA), wire::PacketType::hello_ack);
     Bytes body(wire::kControlBytes);
     wire::encode_body(wire::Hello{.cookie = m_cookie}, body);
-    ASSERT_EQ(take({.type = wire_type::hello, .stream = 5, .session = 0xA, .stamp = 2}, body), wire_type::hello_ack);
-    static_cast<void>(take({.type = wire_type::data, .stream = 5, .session = 0xA, .stamp = 3}, Bytes(32)));
+    ASSERT_EQ(take({.type = wire::PacketType::hello, .stream = 5, .session = 0xA, .stamp = 2}, body),
+              wire::PacketType::hello_ack);
+    static_cast<void>(take({.type = wire::PacketType::data, .stream = 5, .session = 0xA, .stamp = 3}, Bytes(32)));
     data(0xA, 1);
     EXPECT_EQ(delivered(), Lines{"10000/a: 1 of 16"}) << "the other stream is not durable";
     m_sessions->sync();
@@ -204,17 +205,17 @@ TEST_F(Machines, PassesOnTheStreamsOfASessionInOneSequence) {
 
 TEST_F(Machines, LeavesAGapInTheNumbersForWhatIsLost) {
     open();
-    ASSERT_EQ(hello(0xA), wire_type::hello_ack);
+    ASSERT_EQ(hello(0xA), wire::PacketType::hello_ack);
     data(0xA, 2);
     pass(100);
-    ASSERT_EQ(hello(0xA, kPeer, 5), wire_type::hello_ack); // its packets 2, 3 and 4 are gone
+    ASSERT_EQ(hello(0xA, kPeer, 5), wire::PacketType::hello_ack); // its packets 2, 3 and 4 are gone
     data(0xA, 1, 5);
     EXPECT_EQ(delivered(), (Lines{"10000/a: 1 of 16", "10000/a: 2 of 16", "10000/a: 6 of 16"}));
 }
 
 TEST_F(Machines, PassesOnEverythingAnewAfterADrop) {
     open();
-    ASSERT_EQ(hello(0xA), wire_type::hello_ack);
+    ASSERT_EQ(hello(0xA), wire::PacketType::hello_ack);
     data(0xA, 2);
     static_cast<void>(delivered());
     m_sessions->drop({kPeer.ipv4, kPeer.port});
@@ -223,7 +224,7 @@ TEST_F(Machines, PassesOnEverythingAnewAfterADrop) {
     EXPECT_EQ(delivered(), Lines{"10000/a: 3 of 16"}) << "another one was dropped";
     m_sessions->drop({kPeer.ipv4, kPeer.port, 0xA});
     pass(100);
-    ASSERT_EQ(hello(0xA, kPeer, 3), wire_type::hello_ack);
+    ASSERT_EQ(hello(0xA, kPeer, 3), wire::PacketType::hello_ack);
     EXPECT_EQ(delivered(), Lines{"10000/a: 1 of 48"}) << "of the journal";
     data(0xA, 1, 3);
     EXPECT_EQ(delivered(), Lines{"10000/a: 2 of 16"});
@@ -243,7 +244,7 @@ TEST_F(Machines, PassesOnWhatAnEarlierCollectorReceived) {
     EXPECT_EQ(m_records, stream);
     EXPECT_TRUE(m_refused.empty());
     pass(1'000);
-    ASSERT_EQ(hello(0xB), wire_type::hello_ack) << "which had not ended: when its machine continues";
+    ASSERT_EQ(hello(0xB), wire::PacketType::hello_ack) << "which had not ended: when its machine continues";
     EXPECT_EQ(delivered(), (Lines{"10000/b: 1 of 1024", "10000/b: 2 of 1024", "10000/b: 3 of 448"}));
     m_settled = {0xA, 0xB};
     m_sessions->tick();
@@ -303,7 +304,7 @@ TEST_F(Machines, FillTheDiskUpToTheLimitOfAllSessions) {
         open();
         m_usage.bytes = 1'000 - room;
         m_refused.clear();
-        ASSERT_EQ(hello(0xA0 + room), wire_type::hello_ack);
+        ASSERT_EQ(hello(0xA0 + room), wire::PacketType::hello_ack);
         data(0xA0 + room, 1);
         EXPECT_EQ(m_sessions->disk_full(), room == 15);
         data(0xA0 + room, 1);
@@ -317,27 +318,29 @@ TEST_F(Machines, FillTheDiskUpToTheLimitOfAllSessions) {
 
 TEST_F(Machines, AreStrangersToARunOnceAChunkOfItHasBegun) {
     open(true);
-    ASSERT_EQ(hello(0xB, kOther), wire_type::hello_ack);
+    ASSERT_EQ(hello(0xB, kOther), wire::PacketType::hello_ack);
     data(0xB, 1, 0, kOther); // no chunk begins with it
-    ASSERT_EQ(hello(0xA), wire_type::hello_ack);
+    ASSERT_EQ(hello(0xA), wire::PacketType::hello_ack);
     const Bytes image = support::ChunkBuilder(0).event(1'000, "ipoint").bytes();
     static_cast<void>(
-        take({.type = wire_type::data, .flags = wire::kFlagPush, .session = 0xA, .stamp = virtual_time.value}, image));
+        take({.type = wire::PacketType::data, .flags = wire::kFlagPush, .session = 0xA, .stamp = virtual_time.value},
+             image));
     pass(100);
-    EXPECT_EQ(hello(0xC, kOther), wire_type::abort);
+    EXPECT_EQ(hello(0xC, kOther), wire::PacketType::abort);
     EXPECT_EQ(m_strays, (std::vector<Address>{{kOther.ipv4, kOther.port, 0xC}}));
     pass(100);
-    EXPECT_EQ(hello(0xD), wire_type::hello_ack) << "the machine itself, reset";
+    EXPECT_EQ(hello(0xD), wire::PacketType::hello_ack) << "the machine itself, reset";
     EXPECT_TRUE(m_refused.empty());
 }
 
 TEST_F(Machines, AreAllTakenWithoutARunThatIsRecorded) {
     open();
     const Bytes image = support::ChunkBuilder(0).event(1'000, "ipoint").bytes();
-    ASSERT_EQ(hello(0xA), wire_type::hello_ack);
+    ASSERT_EQ(hello(0xA), wire::PacketType::hello_ack);
     static_cast<void>(
-        take({.type = wire_type::data, .flags = wire::kFlagPush, .session = 0xA, .stamp = virtual_time.value}, image));
-    EXPECT_EQ(hello(0xC, kOther), wire_type::hello_ack);
+        take({.type = wire::PacketType::data, .flags = wire::kFlagPush, .session = 0xA, .stamp = virtual_time.value},
+             image));
+    EXPECT_EQ(hello(0xC, kOther), wire::PacketType::hello_ack);
     EXPECT_TRUE(m_strays.empty());
 }
 
@@ -346,7 +349,7 @@ TEST_F(Machines, AreAllTakenWithoutARunThatIsRecorded) {
 TEST_F(Machines, AreAwaitedForThreeSecondsAfterAPacketAndOneAfterTheEnd) {
     open();
     EXPECT_FALSE(m_sessions->awaited());
-    ASSERT_EQ(hello(0xA), wire_type::hello_ack);
+    ASSERT_EQ(hello(0xA), wire::PacketType::hello_ack);
     data(0xA, 1);
     pass(2'999);
     EXPECT_TRUE(m_sessions->awaited());
@@ -363,7 +366,7 @@ TEST_F(Machines, AreAwaitedLongerAfterTheEndIfTheNetworkLosesPackets) {
     for (int kind = 0; kind < 3; ++kind) {
         open();
         const std::uint64_t session = 0xA0 + static_cast<std::uint64_t>(kind);
-        ASSERT_EQ(hello(session), wire_type::hello_ack);
+        ASSERT_EQ(hello(session), wire::PacketType::hello_ack);
         data(session, 1);
         if (kind == 0) {
             data(session, 1); // a duplicate
@@ -382,18 +385,19 @@ TEST_F(Machines, AreAwaitedLongerAfterTheEndIfTheNetworkLosesPackets) {
 
 TEST_F(Machines, OtherThanTheOneThatIsRecordedAreNotAwaited) {
     open(true);
-    ASSERT_EQ(hello(0xA), wire_type::hello_ack);
+    ASSERT_EQ(hello(0xA), wire::PacketType::hello_ack);
     const Bytes image = support::ChunkBuilder(0).event(1'000, "ipoint").bytes();
     static_cast<void>(
-        take({.type = wire_type::data, .flags = wire::kFlagPush, .session = 0xA, .stamp = virtual_time.value}, image));
+        take({.type = wire::PacketType::data, .flags = wire::kFlagPush, .session = 0xA, .stamp = virtual_time.value},
+             image));
     pass(3'000);
     EXPECT_FALSE(m_sessions->awaited());
-    ASSERT_EQ(hello(0xD), wire_type::hello_ack);
+    ASSERT_EQ(hello(0xD), wire::PacketType::hello_ack);
     EXPECT_TRUE(m_sessions->awaited()) << "of its own address";
 
     open(true);
     m_settled = {};
-    ASSERT_EQ(hello(0xB, kOther), wire_type::hello_ack);
+    ASSERT_EQ(hello(0xB, kOther), wire::PacketType::hello_ack);
     EXPECT_TRUE(m_sessions->awaited()) << "no run has begun";
 }
 
@@ -401,7 +405,7 @@ TEST_F(Machines, OtherThanTheOneThatIsRecordedAreNotAwaited) {
 
 TEST_F(Machines, HaveTheirJournalsRemovedAMinuteAfterTheEnd) {
     open();
-    ASSERT_EQ(hello(0xA), wire_type::hello_ack);
+    ASSERT_EQ(hello(0xA), wire::PacketType::hello_ack);
     data(0xA, 2);
     fin(0xA, 2);
     EXPECT_EQ(m_usage.bytes, 32U + 2 * 40U);
@@ -418,7 +422,7 @@ TEST_F(Machines, HaveTheirJournalsRemovedAMinuteAfterTheEnd) {
 TEST_F(Machines, KeepTheirJournalsIfWhatCameHasNoPlace) {
     open();
     m_has_place = false;
-    ASSERT_EQ(hello(0xA), wire_type::hello_ack);
+    ASSERT_EQ(hello(0xA), wire::PacketType::hello_ack);
     data(0xA, 2);
     fin(0xA, 2);
     EXPECT_EQ(m_refused, Lines{m_path + "/000000000000000a-7f000001-10000-0.trc: what came has no place in a session, "
@@ -434,10 +438,10 @@ TEST_F(Machines, KeepTheirJournalsIfWhatCameHasNoPlace) {
 
 TEST_F(Machines, LeaveAtTheEndOnlyTheJournalsOfWhatIsUnfinished) {
     open();
-    ASSERT_EQ(hello(0xA), wire_type::hello_ack);
+    ASSERT_EQ(hello(0xA), wire::PacketType::hello_ack);
     data(0xA, 2);
     fin(0xA, 2);
-    ASSERT_EQ(hello(0xB, kOther), wire_type::hello_ack);
+    ASSERT_EQ(hello(0xB, kOther), wire::PacketType::hello_ack);
     data(0xB, 1, 0, kOther);
     m_settled = {0xA, 0xB};
     m_sessions->remove_journals();
@@ -467,11 +471,11 @@ TEST_F(Machines, JournalBesideTheDirectoryOfTheirSessions) {
 TEST_F(Machines, AreRefusedWhenSixtyFourOthersAreOpen) {
     open();
     for (std::uint64_t session = 1; session <= 64; ++session) {
-        ASSERT_EQ(hello(session), wire_type::hello_ack);
+        ASSERT_EQ(hello(session), wire::PacketType::hello_ack);
     }
     m_sessions->tick();
     EXPECT_TRUE(m_refused.empty());
-    EXPECT_EQ(hello(65), wire_type::abort);
+    EXPECT_EQ(hello(65), wire::PacketType::abort);
     m_sessions->tick();
     m_sessions->tick();
     EXPECT_EQ(m_refused, Lines{"a machine is refused: 64 acknowledged sessions are open, and all were heard of in the "
@@ -481,7 +485,7 @@ TEST_F(Machines, AreRefusedWhenSixtyFourOthersAreOpen) {
 TEST_F(Machines, WithAnotherKeyAreReportedOnce) {
     open(false, false, wire::SipKey{1, 2});
     Bytes packet(wire::kHeaderBytes + wire::kControlBytes);
-    wire::encode({.type = wire_type::hello, .session = 1}, nullptr, packet);
+    wire::encode({.type = wire::PacketType::hello, .session = 1}, nullptr, packet);
     m_sessions->tick();
     EXPECT_TRUE(m_refused.empty());
     for (int i = 0; i < 3; ++i) {
@@ -497,7 +501,7 @@ TEST_F(Machines, WithAnotherKeyAreReportedOnce) {
 
 TEST_F(Machines, WithoutAKeyAreNotReportedAsForgers) {
     open();
-    ASSERT_EQ(hello(0xA), wire_type::hello_ack);
+    ASSERT_EQ(hello(0xA), wire::PacketType::hello_ack);
     m_cookie ^= 2;
     data(0xA, 1);
     m_sessions->tick();
@@ -510,7 +514,7 @@ TEST_F(Machines, OfWhichNothingCameTakeNoPlaceForever) {
     open();
     for (std::uint64_t session = 1; session <= ReliableSessions::kSessionsMax + 200; ++session) {
         pass(1'000);
-        ASSERT_EQ(hello(session), wire_type::hello_ack) << session;
+        ASSERT_EQ(hello(session), wire::PacketType::hello_ack) << session;
     }
     EXPECT_TRUE(m_refused.empty());
 }
@@ -523,13 +527,13 @@ TEST_F(Machines, AreNoMoreThanFourThousandInALifetime) {
     std::uint64_t session = 1;
     for (; session <= ReliableSessions::kSessionsMax; ++session) {
         pass(10'000);
-        ASSERT_EQ(hello(session), wire_type::hello_ack) << session;
+        ASSERT_EQ(hello(session), wire::PacketType::hello_ack) << session;
         data(session, 1);
         fin(session, 1);
     }
     EXPECT_TRUE(m_refused.empty());
     pass(10'000);
-    EXPECT_EQ(hello(session), wire_type::abort);
+    EXPECT_EQ(hello(session), wire::PacketType::abort);
     EXPECT_EQ(m_refused, Lines{"4096 acknowledged sessions since the start: start the collector again"});
 }
 
