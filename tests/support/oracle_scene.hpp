@@ -24,11 +24,12 @@ class Scene {
     static constexpr std::uint16_t kServed = 6;
     static constexpr std::uint16_t kIdle = 1;
 
-    Scene() {
+    explicit Scene(std::uint32_t khz = 1'000'000) { // 0: the rate of the clock is not known
+        chunk.begin.tsc_khz = khz;
         chunk.name("level", kRm, "RM").name("level", kEdf, "EDF").name("level", kRr, "RR");
         chunk.name("level", kBackground, "background").name("level", kCbs, "CBS").name("level", kGrub, "GRUB");
         chunk.name("level", kServed, "SERVED");
-        chunk.event(0, "trace_start", 0, 1'000'000);
+        chunk.event(0, "trace_start", 0, khz);
         task(kIdle, "idle", {.level = kBackground}).at(1).release(kIdle, 1);
     }
 
@@ -135,8 +136,8 @@ class OracleTest : public testing::Test {
     std::vector<std::string> judge(const Scene& scene) { return judge(scene.chunk.bytes()); }
 
     // What is violated, with stamp and task, then for each rule that was looked at: checked, undecided and violated.
-    std::vector<std::string> report(const Scene& scene) {
-        judge(scene);
+    std::vector<std::string> report(const Scene& scene, std::optional<std::uint64_t> tolerance = kTolerance) {
+        judge(scene.chunk.bytes(), tolerance);
         std::vector<std::string> lines = m_reports;
         for (std::size_t i = 0; i < m_tallies.size(); ++i) {
             const host::analyse::oracle::Tally& tally = m_tallies[i];

@@ -137,6 +137,7 @@ TEST(OracleModel, FollowsWhatTakesAJobOutOfItsPlace) {
     Journal served;
     served.at(1, "server_create", 0, 3).at(2, "server_attach", 3, 15).at(3, "task_schedule", 15, 15);
     served.at(4, "task_begin_cycle", 15).at(5, "server_budget", 3, 1).at(6, "server_budget", 4, 0);
+    served.at(6, "task_unblock", 3); // the task 3, not the server
     EXPECT_TRUE(served.task(15).kept_place);
     served.at(7, "server_budget", 3, 0);
     EXPECT_FALSE(served.task(15).kept_place);

@@ -302,6 +302,8 @@ TEST(Diagnosis, NamesTheMutexWithoutInheritanceOfAChain) {
     const Finding finding = diagnose(scene.job(), 0).findings[0];
     EXPECT_EQ(finding.object, 8U);
     EXPECT_EQ(finding.who, kDated);
+    EXPECT_EQ(scene.job().protocols.at(7), lib::MutexProtocol::inheritance);
+    EXPECT_EQ(scene.job().protocols.at(8), lib::MutexProtocol::none);
 }
 
 // Middle waits for the section of low while high runs, which would have run in any case.

@@ -156,7 +156,9 @@ TEST(Window, KeepsTheLatestItemsBeforeAJob) {
     EXPECT_EQ(text_of(items.front()), "103..105 preceding interrupt_load of 32 by interrupt 32 #0");
     pieces.begin_job();
     pieces.execute(4);
-    EXPECT_EQ(text_of(pieces.items().back()), "1380..1384 own execution of 4 by task 4 job 2 #0");
+    pieces.ran(1380, 1384, 1);
+    EXPECT_EQ(text_of(pieces.items().back()), "1380..1384 own execution of 4 by task 4 excess 1 total 4 job 2 #0")
+        << "looked up, although items before it are gone";
     EXPECT_EQ(pieces.items().size(), 514U);
 }
 

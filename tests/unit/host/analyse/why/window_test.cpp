@@ -182,7 +182,7 @@ TEST_F(WhyWindow, KeepsADelayAndWhatRanMeanwhile) {
         .change(0, kIdle, kMiddle)
         .at(10, "task_block", kMiddle, kWaitDelay)
         .change(10, kMiddle, kIdle)
-        .release(20, kHigh, 20, 120)
+        .release(20, kHigh, 20, 220) // later than the task's: its priority decides
         .change(20, kIdle, kHigh)
         .at(60, "interrupt_start", kTimer)
         .at(64, "interrupt_end", kTimer)
@@ -423,6 +423,38 @@ TEST_F(WhyWindow, TakesABoundedInversionForLoad) {
                                            "others_overrun gain 5 took 5 of 5 longest 55 at #20 greatest 55",
                                            "load gain 55 took 55 of ? longest 55 at #20 task 5",
                                            "execution gain 15 took 15 of ? longest 10 at #9"));
+}
+
+// Before the first switch no record says what runs; a switch takes from 20 to 25.
+TEST_F(WhyWindow, KeepsTimeOfTheKernelAndOfWhatIsNotKnown) {
+    WhyScene scene(kMiddle);
+    scene.release(0, kMiddle, 0, 20)
+        .at(5, "context_switch", kMiddle)
+        .at(10, "task_block", kMiddle, kWaitDelay)
+        .at(10, "task_epilogue", kMiddle)
+        .at(14, "task_schedule", kLow, kLow)
+        .at(14, "task_dispatch", kLow)
+        .at(15, "context_switch", kLow)
+        .at(20, "task_epilogue", kLow)
+        .at(24, "task_schedule", kIdle, kIdle)
+        .at(24, "task_dispatch", kIdle)
+        .at(25, "context_switch", kIdle)
+        .at(30, "task_unblock", kMiddle, kWaitDelay)
+        .change(31, kIdle, kMiddle)
+        .at(40, "task_end_cycle", kMiddle);
+    EXPECT_THAT(items(scene), ElementsAre("0..0 until kernel by unknown ? #1", "0..5 path unknown by unknown ? #1",
+                                          "5..15 own execution of 4 by task 4 arrived 0 total 10 #2",
+                                          "15..30 delay late_event object 131072 by self ? ended by task 1 #7",
+                                          "15..20 note load by task 3 ended by task 1 quiet #7",
+                                          "20..25 note load by kernel 3 ended by task 1 quiet #7",
+                                          "25..30 note kernel by task 1 ended by task 1 quiet #7",
+                                          "30..31 path kernel by kernel 1 #12",
+                                          "31..40 own execution of 4 by task 4 arrived 30 total 19 #16"));
+    EXPECT_THAT(causes(scene),
+                ElementsAre("execution gain 19 took 19 of ? longest 10 at #2",
+                            "late_event gain 15 took 15 of ? object 131072 longest 15 at #7 ended by task 1",
+                            "unknown gain 5 took 5 of ? longest 5 at #1",
+                            "kernel gain 1 took 1 of ? longest 1 at #12"));
 }
 
 TEST_F(WhyWindow, ClaimsNothingOfAMutexWithoutAKnownHolder) {
