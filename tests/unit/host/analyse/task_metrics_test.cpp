@@ -69,6 +69,23 @@ TEST_F(JobsOf12, PartsAddUpToTheResponses) {
     EXPECT_EQ(task().preemptions, 0U);
 }
 
+// Released at 100, R = 50; the times are relative to the release.
+TEST(TaskMetrics, CountAStartFromTheReleaseOn) {
+    const auto starts = [](std::uint64_t start, std::uint64_t end = 150) {
+        schedule::JobAccount account;
+        account.job = {.context = 12, .number = 1, .release = {{100}}, .end = schedule::Moment{{end}}};
+        account.job.start.emplace().ticks = {start};
+        TaskMetrics metrics;
+        metrics.add(account);
+        return std::pair(metrics.start.count(), metrics.response.count());
+    };
+    EXPECT_EQ(starts(110), std::pair(std::uint64_t{1}, std::uint64_t{1}));
+    EXPECT_EQ(starts(100), std::pair(std::uint64_t{1}, std::uint64_t{1}));
+    EXPECT_EQ(starts(99), std::pair(std::uint64_t{0}, std::uint64_t{1}));
+    EXPECT_EQ(starts(100, 100), std::pair(std::uint64_t{1}, std::uint64_t{1}));
+    EXPECT_EQ(starts(99, 99), std::pair(std::uint64_t{0}, std::uint64_t{0}));
+}
+
 TEST_F(JobsOf12, ATaskWithoutCompleteJobsHasNone) {
     EXPECT_FALSE(m_metrics.tasks().contains(1));
 }

@@ -116,6 +116,30 @@ TEST_F(OracleEdgeCases, TheMostUrgentPlaceThatWasPassedOverIsNamed) {
     EXPECT_THAT(passed_over(400, 350, 300), HasSubstr("hard14 (14) with the deadline 300 ticks comes first"));
 }
 
+// 12 holds a ceiling mutex; where 13 has its place is not known.
+TEST_F(OracleEdgeCases, ACeilingIsNotJudgedOfATaskThatDoesNotRun) {
+    const auto judged = [this](std::string_view what, bool gap) {
+        Scene scene;
+        scene.hard(12, Scene::kEdf, 50, 9'000'000).hard(13, Scene::kEdf, 50, 800'000).mutex(1, 2, 300).mutex(2, 2, 100);
+        scene.at(100).release(12, 100, 9'000'100).release(13, 100, 800'100).run(13).leave(13);
+        if (gap) {
+            scene.event("blackout_start").event("blackout_end", 0, 5).release(13, 200, 800'200);
+            scene.event("set_mutex_ceiling", 1, 300).event("set_mutex_ceiling", 2, 100);
+            scene.event("set_mutex_unlock", 12, 1).event("set_mutex_unlock", 12, 2);
+        } else {
+            scene.run(12);
+        }
+        scene.event("set_mutex_acquire", 12, 1).event(what, 13, 1);
+        judge(scene);
+    };
+    judged("set_mutex_block", false);
+    EXPECT_EQ(of(Rule::pc_block).checked, 0U);
+    EXPECT_EQ(of(Rule::pc_block).undecided, 1U);
+    judged("set_mutex_block", true);
+    EXPECT_EQ(of(Rule::pc_block).checked, 0U) << "who left the processor before a gap";
+    EXPECT_EQ(of(Rule::pc_block).undecided, 1U);
+}
+
 // Q = 100, T = 1000.
 Scene server(std::uint16_t kind) {
     Scene scene;

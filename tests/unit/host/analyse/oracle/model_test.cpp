@@ -223,6 +223,17 @@ TEST(OracleModel, FollowsAnOlderKernel) {
             "task_schedule 1 1: task 1 background ready yes begun ? idle turn 0"));
 }
 
+TEST(OracleModel, KnowsByAnAcquisitionThatOwnersAreRecorded) {
+    Journal journal;
+    journal.at(1, "set_mutex_create", 0, 7).at(2, "set_mutex_lock", 12, 7);
+    EXPECT_FALSE(journal.model().acquires_recorded());
+    EXPECT_EQ(journal.model().mutex(7)->owner, 12);
+    journal.at(3, "set_mutex_unlock", 12, 7).at(4, "set_mutex_acquire", 13, 7).at(5, "set_mutex_unlock", 13, 7);
+    EXPECT_TRUE(journal.model().acquires_recorded());
+    journal.at(6, "set_mutex_lock", 12, 7);
+    EXPECT_EQ(journal.model().mutex(7)->owner, 0) << "the attempt alone says nothing";
+}
+
 // The microseconds come before or after the 32 bits that are exact.
 TEST(OracleModel, CombinesBothRecordsOfADeadline) {
     Journal journal;

@@ -457,6 +457,62 @@ TEST_F(WhyWindow, KeepsTimeOfTheKernelAndOfWhatIsNotKnown) {
                             "kernel gain 1 took 1 of ? longest 1 at #12"));
 }
 
+// High is due before it, middle after it: the order of priorities is at fault for middle alone. An interrupt whose
+// vector is the number of middle changes no deadline.
+TEST_F(WhyWindow, CountsOnlyWhatIsDueLaterForTheOrder) {
+    WhyScene scene(kDated);
+    scene.at(0, "context_switch", kIdle)
+        .release(0, kMiddle, 0, 2000)
+        .release(0, kHigh, 0, 90)
+        .release(0, kDated, 0, 100)
+        .change(0, kIdle, kHigh)
+        .at(30, "task_end_cycle", kHigh)
+        .change(30, kHigh, kMiddle)
+        .at(50, "interrupt_hit", kMiddle)
+        .at(90, "task_end_cycle", kMiddle)
+        .change(90, kMiddle, kDated)
+        .at(130, "task_end_cycle", kDated);
+    EXPECT_THAT(items(scene),
+                ElementsAre("0..0 until kernel by unknown ? #10", "0..30 preceding load by task 5 total 30 #10",
+                            "30..90 preceding load by task 4 arrived 0 total 60 later #15",
+                            "90..130 own execution of 7 by task 7 arrived 0 total 40 #21"));
+    EXPECT_THAT(causes(scene), ElementsAre("priority_order gain 60 took 60 of ? longest 60 at #15 task 4",
+                                           "execution gain 130 took 40 of ? longest 40 at #21",
+                                           "load gain 90 took 90 of ? longest 60 at #15 task 5 task 4"));
+}
+
+// What precedes it after its budget was used up is the server's, too: its deadline was postponed.
+TEST_F(WhyWindow, CountsLoadAfterAnExhaustionForTheServer) {
+    WhyScene scene(kServed);
+    scene.at(0, "server_create", 0, 9)
+        .at(0, "server_kind", static_cast<std::uint16_t>(lib::ServerKind::deferrable), 9)
+        .at(0, "server_capacity", 9, 40)
+        .at(0, "server_period", 9, 500)
+        .at(0, "server_attach", 9, kServed)
+        .at(0, "server_budget", 9, 40)
+        .at(0, "context_switch", kIdle)
+        .release(0, kHigh, 0, 100)
+        .release(10, kServed, 10, 100)
+        .change(10, kIdle, kHigh)
+        .at(40, "task_end_cycle", kHigh)
+        .change(40, kHigh, kServed)
+        .at(80, "server_exhaust", 0, 9)
+        .release(80, kHigh, 80, 180)
+        .change(80, kServed, kHigh)
+        .at(150, "task_end_cycle", kHigh)
+        .change(150, kHigh, kServed)
+        .at(170, "task_end_cycle", kServed);
+    EXPECT_THAT(items(scene), ElementsAre("10..10 until kernel by unknown ? #14",
+                                          "10..40 preceding load by task 5 arrived 0 total 30 #14",
+                                          "40..80 own execution of 6 by task 6 arrived 10 total 40 postponed #19",
+                                          "80..150 preceding load by task 5 excess 20 total 70 postponed #26",
+                                          "150..170 own execution of 6 by task 6 arrived 10 total 60 postponed #31"));
+    EXPECT_THAT(causes(scene), ElementsAre("load gain 100 took 100 of ? longest 70 at #26 task 5 task 5",
+                                           "server_budget gain 70 took 70 of 9 longest 70 at #26 decisive",
+                                           "others_overrun gain 20 took 20 of 5 longest 70 at #26 greatest 70",
+                                           "execution gain 160 took 60 of ? longest 40 at #19"));
+}
+
 TEST_F(WhyWindow, ClaimsNothingOfAMutexWithoutAKnownHolder) {
     WhyScene scene(kHigh);
     scene.at(0, "context_switch", kLow)
