@@ -63,5 +63,5 @@ AREAS = {
         "diff_*", "junit_*", "report_commands_*")),
     "sql": Area(("host/sql/*pp",), ("host-sql",), HOST, viewers=("sqlite_*", "report_commands_*")),
     "collector": Area(("host/collector/*pp",), ("host-collector*",), ("unit", "integration"), integration=(
-        "collector", "protocols", "bad_network", "relay")),
+        "collector", "protocols", "bad_network")),
 }

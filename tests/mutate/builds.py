@@ -21,8 +21,9 @@ BUILD = os.environ.get("BUILD", "build")
 MUTANT = f"{BUILD}/mutant"
 LINKED = ("test", "kernel", "host", "uefi")  # what of the project's build is seen in a tree
 PRECOMPILED = "host/text/format.hpp"  # part of a precompiled header, which does not fit if this changes
-COMPILE_LIMIT_S = 300
-MEMORY = next((path for path in ("/dev/shm",) if os.access(path, os.W_OK)), None)  # tests write through to a disk
+COMPILE_LIMIT_S = 900
+MEMORY = "/dev/shm"  # tests write through to a disk
+MEMORY_FREE_BYTES = 4 << 30
 # A make below this one starts afresh.
 ENVIRONMENT = {key: value for key, value in os.environ.items() if not key.startswith(("MAKE", "MFLAGS"))}
 
@@ -144,7 +145,8 @@ class Tree:
         """keeps: sources that stay as they were left, and so does what was built."""
         self.path = ROOT / BUILD / "mutate" / f"tree{name}"
         self.log = self.path / MUTANT / "log"
-        self.temporary = tempfile.TemporaryDirectory(prefix="mutate-", dir=MEMORY)
+        in_memory = os.path.isdir(MEMORY) and shutil.disk_usage(MEMORY).free > MEMORY_FREE_BYTES
+        self.temporary = tempfile.TemporaryDirectory(prefix="mutate-", dir=MEMORY if in_memory else None)
         listed = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, check=True, text=True,
                                 capture_output=True).stdout.splitlines()
         names = {name for name in listed if (ROOT / name).is_file()}
@@ -173,6 +175,11 @@ class Tree:
         shutil.rmtree(self.path / MUTANT, ignore_errors=True)
         (self.path / MUTANT).mkdir(parents=True)
         self.refuse_make()
+
+    def empty(self):
+        """What the mutant before left."""
+        for path in pathlib.Path(self.temporary.name).iterdir():
+            shutil.rmtree(path, ignore_errors=True) if path.is_dir() else path.unlink()
 
     def refuse_make(self):
         """To what runs here: what it would build would be the project's, through the links."""

@@ -66,6 +66,17 @@ def draw(sites, number, seed, is_executed):
     return sorted(executed, key=lambda site: hashlib.sha256(f"{seed}|{site.key}".encode()).digest())[:number]
 
 
+def judgements(path):
+    """The lines of a file of them, without one that was cut off with the machine."""
+    found = []
+    for line in filter(None, path.read_text(encoding="utf-8").splitlines()):
+        try:
+            found.append(json.loads(line))
+        except ValueError:
+            print(f"{path.name}: not a judgement: {line[:60]}", flush=True)
+    return found
+
+
 class Campaign:
     """stages: [(name, function(tree, site) -> what noticed the mutant, or None)]. A judgement names those that the
     mutant met: a survivor meets others later."""
@@ -75,13 +86,13 @@ class Campaign:
         self.path = ROOT / BUILD / "mutate" / f"{area}-{seed}.jsonl"
         self.results = {}
         if self.path.exists():
-            for line in self.path.read_text().splitlines():
-                if line.endswith("}"):  # not one that was cut off with the machine
-                    result = json.loads(line)
-                    self.results[result["key"]] = result
+            self.results = {result["key"]: result for result in judgements(self.path)}
+            with open(self.path, "a", encoding="utf-8") as file:
+                file.write("\n")  # after a line that was cut off
         self._lock = threading.Lock()
 
     def judge(self, tree, site):
+        tree.empty()
         begin, stage, by = time.monotonic(), "", None
         try:
             for stage, notice in self.stages:

@@ -75,8 +75,19 @@ class Guest:
             return None
         kernel = tree.program(self.plan, TEST_KERNEL, mutation)
         names.sort(key=self.seconds.get)
-        return self.failed_case(tree, kernel, names[:FIRST]) or self.failed_case(tree, kernel,
-                                                                                 [*names[FIRST:], RANDOM_SETS])
+        return (self.noticed(tree, kernel, names[:FIRST]) or names[FIRST:] and self.noticed(tree, kernel, names[FIRST:])
+                or self.noticed(tree, kernel, [RANDOM_SETS]))
+
+    def noticed(self, tree, kernel, names):
+        """The case that fails, passes with the clean kernel, and fails again."""
+        found = self.failed_case(tree, kernel, names)
+        if not found:
+            return None
+        only = [name for name in names if found.split()[0] == name] or names[:1]
+        if not self.failed_case(tree, TEST_KERNEL, only) and self.failed_case(tree, kernel, only):
+            return found
+        print(f"not used: {found}, which fails without a mutant, or not each time", flush=True)
+        return None
 
     def failed_case(self, tree, kernel, names):
         limit_s = CASE_LIMIT_S + 3 * sum(self.seconds.get(case, CASE_LIMIT_S) for case in names)
@@ -128,15 +139,19 @@ class Integration:
             code, _ = tree.run(words, CASE_LIMIT_S + 3 * seconds, env)
             if code is None:
                 raise Endless(name)
-            if code != 0:
+            if code != 0 and tree.run(words, CASE_LIMIT_S + 3 * seconds)[0] == 0:
                 return name
         return None
 
 
 def first_failure(output):
-    """The case that fails; the suite lists its cases by a boot of the kernel, which may fail as well."""
-    found = re.findall(r"^FAIL (\S+)", output, re.M)
-    return found[0] if found else "no case runs"
+    """The case that fails, and whether `remora check` saw it; the suite lists its cases by a boot of the kernel, which
+    may fail as well."""
+    found = re.findall(r"^FAIL (\S+)(.*)", output, re.M)
+    if not found:
+        return "no case runs"
+    name, fault = found[0]
+    return f"{name} by remora check" if re.search(r"remora check .*ended with", fault) else name
 
 
 def translated(case):

@@ -44,7 +44,7 @@ def stages_of(name, area, sites, tests, chosen, trees):
     """[(name, what notices a mutant)] in rising order of cost, and what says whether a stage executes a site."""
     stages, executing = {"unit": tests.notice}, [tests.executes]
     if set(chosen) - {"unit"}:
-        builds.make(f"-j{os.cpu_count()}", "all", guest.ACCOUNTS)
+        builds.make(f"-j{os.cpu_count()}", "all", guest.ACCOUNTS, guest.TEST_KERNEL)
         for tree in trees:
             tree.link()
     if set(area.stages) & {"guest"} and set(chosen) - {"unit"}:
@@ -59,7 +59,7 @@ def stages_of(name, area, sites, tests, chosen, trees):
         hosts = host.Host(name, area, sites, trees, [stage for stage in chosen if stage != "unit"])
         stages |= {stage: hosts.stage(stage) for stage in hosts.steps}
         executing.append(hosts.executes)
-    return [(name, stages[name]) for name in chosen], executing
+    return [(stage, stages[stage]) for stage in chosen if stage in stages], executing
 
 
 def campaign_of(name, options, trees):
@@ -79,6 +79,8 @@ def campaign_of(name, options, trees):
     stages, executing = stages_of(name, area, sites, tests, chosen, trees)
     drawn = campaign.draw(sites, options.count, options.seed,
                           lambda site: any(executes(site) for executes in executing))
+    if len(drawn) < options.count:
+        print(f"fewer than {options.count}: {len(drawn)}", flush=True)
     results = campaign.Campaign(name, options.seed, trees, stages).run(drawn, options.again)
     print(campaign.summary(name, results), flush=True)
 

@@ -112,7 +112,8 @@ class Switched:
                               if not output.endswith(".S.o")} for program in self.plan.links}
         objects = set().union(*affected.values())
         for _ in range(ROUNDS):
-            errors = [output for output in processes.parallel(self.jobs, self.compiled, sorted(objects)) if output]
+            outputs = processes.parallel(self.jobs, self.compiled, sorted(objects))
+            errors = [output for output in outputs if output is not None]
             if not errors:
                 break
             if not any([self.leave_out(output) for output in errors]):
@@ -160,7 +161,8 @@ class Switched:
             self.tree.compile(self.plan, output, options, self.log_of(output))
         except Unbuilt:
             target.unlink(missing_ok=True)
-            return self.log_of(output).read_text(errors="replace")  # all of it: the first error may be far from the end
+            # All of it: the first error may be far from the end.
+            return self.log_of(output).read_text(errors="replace") or f"{output}: the compiler does not end"
         return None
 
     def leave_out(self, output, only=None):

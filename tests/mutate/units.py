@@ -16,6 +16,7 @@ FAST, SANITIZED = ("test-fast", "FAST=1"), ("test", "FAST=")  # the folders of t
 LIMIT_S = 3  # of processor time, beside the clean run's
 FILTER_CHARS = 100000  # Linux takes 131071 in one argument
 CLEAN_LIMIT_S = 900
+ASAN_LIMIT = "hard_rss_limit_mb=4096"
 QUICK_S = 0.02  # of a test: most mutants are noticed by one of these
 
 
@@ -52,10 +53,12 @@ class SwitchedUnits:
         self.switched = switched.Switched(plan, name + ("-sanitized" if sanitized else ""), sites, jobs,
                                           ("switch_rows",))
         self.memory = None if sanitized else MEMORY_BYTES
-        self.clean = {}  # (program, test) -> what fails of it without a mutant
+        self.fails = set()  # (program, tests) that fail without a mutant, too
+        self.env = {"ASAN_OPTIONS": f"{os.environ.get('ASAN_OPTIONS', '')}:{ASAN_LIMIT}"} if sanitized else {}
         self.tests = {}  # number -> [(program, [tests], seconds)], the fastest first: those of QUICK_S before others
-        for program in self.switched.programs.values():
-            self.measure(program)
+        ended = [self.measure(program) for program in self.switched.programs.values()]
+        if not any(ended):
+            raise SystemExit(f"error: no unit program of {name} ends without a mutant; remedy: make test-unit")
         for of in self.tests.values():
             of.sort(key=lambda found: found[2])
 
@@ -67,7 +70,8 @@ class SwitchedUnits:
             path.unlink(missing_ok=True)
         tree.run([program, f"--gtest_output=xml:{times}"], CLEAN_LIMIT_S, {"MUTANTS_EXECUTED": str(rows)})
         if not times.exists():
-            raise SystemExit(f"the clean run of {name} with switched mutants does not end")
+            print(f"not used: {name} does not end without a mutant", flush=True)
+            return False
         tests = [(f"{test.get('classname')}.{test.get('name')}", float(test.get("time")), test.find("failure") is None)
                  for test in xml.etree.ElementTree.parse(times).iter("testcase") if test.get("status") == "run"]
         if len(tests) >= switched.ROWS_MAX:
@@ -86,6 +90,7 @@ class SwitchedUnits:
         failed = [test for test, _, passes in tests if not passes]
         print(f"  {name}: {len(tests)} tests execute {len(executed)} mutants"
               + (f"; not used: {', '.join(failed)}" if failed else ""), flush=True)
+        return True
 
     def executes(self, site):
         return self.switched.number[site.key] in self.tests
@@ -93,21 +98,29 @@ class SwitchedUnits:
     def notice(self, tree, site):
         number = self.switched.number[site.key]
         for program, tests, seconds in self.tests.get(number, ()):
-            found = outcome(tree, program, tests, seconds, {"MUTANT": str(number)}, self.memory)
-            if found and self.fails_clean(tree, program, found.split()[1:], tests, seconds):
-                print(f"not used: {found} fails without a mutant, too", flush=True)
-            elif found:
-                return found
+            found = self.outcome(tree, program, tests, seconds, number)
+            if found:
+                only = [test for test in found.split()[1:] if test in tests] or tests
+                if self.is_due_to(tree, program, only, seconds, number):
+                    return found
+                print(f"not used: {found}, which fails without a mutant, or not each time", flush=True)
         return None
 
-    def fails_clean(self, tree, program, named, tests, seconds):
-        """A test that has noticed a mutant is run once more by itself without one: what it found may be its own fault,
-        or that of the machine."""
-        only = [test for test in named if test in tests] or tests
-        key = program, *only
-        if key not in self.clean:
-            self.clean[key] = outcome(tree, program, only, seconds, {"MUTANT": "0"}, self.memory)
-        return self.clean[key]
+    def outcome(self, tree, program, tests, seconds, number):
+        return outcome(tree, program, tests, seconds, {"MUTANT": str(number), **self.env}, self.memory)
+
+    def is_due_to(self, tree, program, tests, seconds, number):
+        """What has noticed a mutant passes without one and fails with it once more: else it was its own fault, or that
+        of the machine."""
+        if (program, *tests) in self.fails:
+            return False
+        try:
+            found = self.outcome(tree, program, tests, seconds, 0)
+        except Endless:
+            found = "no end"
+        if found:
+            self.fails.add((program, *tests))
+        return not found and self.outcome(tree, program, tests, seconds, number)
 
 
 def processor_s():

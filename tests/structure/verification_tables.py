@@ -43,7 +43,7 @@ def result(key, verdict, stage="", before=LINE, by=""):
 
 def check_judgements():
     files = {"sync-1": [result("a", "survived"), result("b", "killed", "unit"), result("c", "killed", "golden"),
-                        result("i", "killed", "guest", by="random_sets_1")],
+                        result("i", "killed", "guest", by="random_sets_1 by remora check")],
              "sync-20": [result("a", "killed", "traces"), result("d", "survived"), result("e", "uncompiled", "unit"),
                          result("f", "killed", "integration"), result("g", "survived", before="no such line")],
              "sync-8597421abcde": [result("b", "survived")], "sched-1": [result("h", "survived")]}

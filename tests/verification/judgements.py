@@ -1,16 +1,15 @@
 # SPDX-License-Identifier: MIT
 """What the campaigns under build/mutate found, counted for each area by the first suite that noticed a mutant."""
 import collections
-import json
 import re
 
-from mutate import equivalents
+from mutate import campaign, equivalents
 
 # A column for each group of stages, in the order in which they run: no earlier one noticed the mutant.
 NOTICED = {"unit": ("static_assert", "unit"), "guest": ("guest", "golden"), "oracle": ("traces",),
            "viewers": ("viewers", "integration")}
 GROUP = {stage: name for name, stages in NOTICED.items() for stage in stages}
-RANDOM_SETS = "random_sets_"  # a guest case that ends well, whatever the schedule: `remora check` judges it
+ORACLE = re.compile("random_sets_.*remora check")  # a guest case whose every decision it judges
 NOT_RUN = "-"
 SEED = re.compile(r"\d{1,9}")  # a sample's is a commit, and only the area's own unit programs judge it
 
@@ -20,16 +19,14 @@ def latest(folder, area, root):
     found, sources = {}, {}
     paths = [path for path in folder.glob(f"{area}-*.jsonl") if SEED.fullmatch(path.stem.removeprefix(f"{area}-"))]
     for path in sorted(paths, key=lambda path: (path.stat().st_mtime, path.name)):
-        for line in path.read_text(encoding="utf-8").splitlines():
-            result = json.loads(line)
-            found[result["key"]] = result
+        found |= {result["key"]: result for result in campaign.judgements(path)}
     for name in {result["file"] for result in found.values()}:
         sources[name] = (root / name).read_text(encoding="utf-8") if (root / name).is_file() else ""
     return [result for result in found.values() if equivalents.has_line(sources[result["file"]], result["before"])]
 
 
 def group(result):
-    return "oracle" if result["by"].startswith(RANDOM_SETS) else GROUP[result["stage"]]
+    return "oracle" if ORACLE.match(result["by"]) else GROUP[result["stage"]]
 
 
 class Counts:
