@@ -78,8 +78,8 @@ bool is_wanted(const WalkRequest& request, const trace::Event& event, std::strin
     if (name == *request.event) {
         return true;
     }
-    // Names of the event table are not escaped; declared ones may be.
-    if (event.row != nullptr && event.row->shape == tracer::Shape::simple && event.origin == trace::Origin::record) {
+    // Names of tables need no escape; declared ones may.
+    if (event.row != nullptr && event.row->shape == tracer::Shape::simple) {
         return false;
     }
     scratch = text::escaped(name);

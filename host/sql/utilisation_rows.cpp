@@ -51,7 +51,7 @@ UtilisationRows::Use UtilisationRows::use_of(const schedule::ProcessorTime::Stre
 // Its first tick is the first one whose time in nanoseconds is not before the window.
 lib::Ticks UtilisationRows::end_of(std::uint64_t window, std::uint32_t khz) const {
     constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
-    if (window >= kMost / m_window_ns - 1) {
+    if (window >= kMost / m_window_ns) {
         return {kMost};
     }
     const lib::TickRate rate{khz};

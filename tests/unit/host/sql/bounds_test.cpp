@@ -96,6 +96,9 @@ TEST(SqlBounds, OfNullAreEmptyAndOfTextsAndBlobsAll) {
     EXPECT_TRUE(after('=', "null").empty());
     EXPECT_FALSE(after('=', "null").whole());
     EXPECT_TRUE(after('=', "'7'").whole());
+    EXPECT_TRUE(Bounds{}.whole());
+    EXPECT_FALSE(after('l', "7").whole());
+    EXPECT_FALSE(after('g', "7").whole());
     EXPECT_TRUE(after('>', "x'07'").whole());
     EXPECT_FALSE(after('>', "x'07'").empty());
 }

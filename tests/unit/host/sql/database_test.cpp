@@ -158,6 +158,18 @@ TEST_F(SqlDatabase, RowsThatAreKnownAreNotReadAgain) {
     EXPECT_GT(m_source->statistics().visited, windows);
 }
 
+TEST_F(SqlDatabase, NothingIsReadForWhatNothingFulfils) {
+    const std::uint64_t visited = m_source->statistics().visited;
+    for (const char* const condition :
+         {"context = null", "begin_ns > null", "begin_ns > 7 and begin_ns < 5", "end_ns >= null"}) {
+        EXPECT_EQ(refusal(std::string("select * from intervals where ") + condition), "") << condition;
+    }
+    EXPECT_EQ(refusal("select * from events where ticks > 7 and ticks < 5"), "");
+    EXPECT_EQ(refusal("select * from utilisation(null)"), "");
+    EXPECT_THAT(m_rows, IsEmpty());
+    EXPECT_EQ(m_source->statistics().visited, visited);
+}
+
 // An identity joins the parts of an OR, whichever way they were found.
 TEST_F(SqlDatabase, AnEventHasOneIdentity) {
     EXPECT_EQ(refusal("select count(distinct rowid), count(rowid) from events"), "");

@@ -153,17 +153,20 @@ TEST_F(SqlViews, APreemptionWhoseStampsFallHasNoLength) {
     }
 }
 
-TEST_F(SqlViews, AContextThatPassesToAnotherTaskHasItsName) {
-    ChunkBuilder first;
-    first.name("task", 2, "old").event(1000, "context_switch", 2).event(1100, "context_switch", 3);
-    ChunkBuilder second(1);
-    second.name("task", 2, "new").event(1200, "task_create", 2, 9).event(1300, "context_switch", 2);
-    second.event(1400, "context_switch", 3).event(1500, "ipoint");
-    support::Bytes bytes = first.bytes();
-    const support::Bytes more = second.bytes();
-    bytes.insert(bytes.end(), more.begin(), more.end());
-    write(bytes);
-    EXPECT_THAT(ask("select task, begin_ns from running where context = 2").rows, ElementsAre("old 0 ", "new 300 "));
+TEST_F(SqlViews, AContextHasTheNameOfItsTaskUntilItPassesOn) {
+    for (const bool passes_on : {false, true}) {
+        ChunkBuilder first;
+        first.name("task", 2, "old").event(1000, "context_switch", 2).event(1100, "context_switch", 3);
+        ChunkBuilder second(1);
+        second.name("task", 2, "new").event(1200, passes_on ? "task_create" : "ipoint", 2, 9);
+        second.event(1300, "context_switch", 2).event(1400, "context_switch", 3).event(1500, "ipoint");
+        support::Bytes bytes = first.bytes();
+        const support::Bytes more = second.bytes();
+        bytes.insert(bytes.end(), more.begin(), more.end());
+        write(bytes);
+        EXPECT_THAT(ask("select task, begin_ns from running where context = 2").rows,
+                    ElementsAre("old 0 ", passes_on ? "new 300 " : "old 300 "));
+    }
 }
 
 TEST_F(SqlViews, PercentileIsByTheNearestRank) {
