@@ -100,6 +100,16 @@ TEST(KevHeader, SystemPageIsPassedOver) {
     EXPECT_THAT(read_kev(file.bytes).numbers(), ElementsAre(42));
 }
 
+// Longer than what is read of the file at once.
+TEST(KevHeader, ALongSystemPageIsPassedOver) {
+    constexpr std::size_t kBytes = 200'000;
+    KevBuilder file({.syspage_bytes = std::to_string(kBytes)});
+    file.text(std::string(kBytes, 'p')).time(0, 0x1000).user(0, 0x1000, 42);
+    const auto reading = read_kev(file.bytes);
+    EXPECT_THAT(reading.numbers(), ElementsAre(42));
+    EXPECT_EQ(reading.lines, "");
+}
+
 // Checklist 9: header, stamp and data of big-endian files.
 TEST(KevHeader, BigEndianFilesGiveTheSameEvents) {
     std::vector<KevReading> readings;

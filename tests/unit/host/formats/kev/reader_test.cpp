@@ -185,6 +185,66 @@ TEST(KevReading, KeepsUnknownClassesAndIgnoresReservedBits) {
     EXPECT_EQ(reading.status, trace::ExitStatus::nothing) << "an unknown class is nothing usable";
 }
 
+// Once for a file, as unknown classes and processors once for each.
+TEST(KevReading, ReportsReservedBitsClassesAndProcessorsOnce) {
+    auto file = started();
+    for (std::uint64_t stamp = 0x1010; stamp < 0x1014; ++stamp) {
+        file.slot('S', 0, 8 | 0x20, 6, stamp, 3, 4).slot('S', 9, 6, 9, stamp, 3, 4);
+    }
+    const std::string lines = read_kev(file.bytes).lines;
+    for (const std::string_view code : {" W-RESERVED ", " W-UNKNOWN ", " E-CPU "}) {
+        const std::size_t first = lines.find(code);
+        ASSERT_NE(first, std::string::npos) << lines;
+        EXPECT_EQ(lines.find(code, first + 1), std::string::npos) << lines;
+    }
+}
+
+// The totals are those of one chunk: all slots, and one record at least for each buffer that is missing.
+TEST(KevReading, OfOursHasItsTotalsForOneChunk) {
+    std::array<std::byte, 80> payload{};
+    const std::size_t size =
+        tracer::encode_payload(tracer::ExportEnd{.chunks = 7, .records = 900, .dropped = 3}, payload).value();
+    KevBuilder file({.system = "Remora"});
+    file.time(0, 0x1000).buffer(0, 0x1000, 1).buffer(0, 0x1000, 4);
+    std::vector<std::uint32_t> words{static_cast<std::uint32_t>(size - 2)};
+    for (std::size_t at = 2; at < size; at += 4) {
+        words.push_back(lib::load_le<std::uint32_t>(std::span<const std::byte>(payload).subspan(at)));
+    }
+    words.resize((words.size() + 1) / 2 * 2);
+    for (std::size_t i = 0; i < words.size(); i += 2) {
+        const char kind = i == 0 ? 'B' : i + 2 < words.size() ? 'C' : 'E';
+        file.slot(kind, 0, 6, trace::kCodeOf<"export_end">, 0x1010, words[i], words[i + 1]);
+    }
+    const trace::TraceFacts facts = read_kev(file.bytes).facts;
+    ASSERT_TRUE(facts.export_end.has_value());
+    EXPECT_EQ(facts.export_end->chunks, 1U);
+    EXPECT_EQ(facts.export_end->dropped, 3U);
+    EXPECT_EQ(facts.export_end->records, 3 + words.size() / 2 + 2);
+    EXPECT_EQ(facts.absent.parts, 2U);
+    EXPECT_EQ(facts.absent.unit, "buffers");
+    EXPECT_FALSE(read_kev(KevBuilder({.system = "Remora"}).time(0, 0x1000).bytes).facts.export_end.has_value());
+}
+
+// Without a TIME event, events wait; their memory is bounded by the number of their words, too.
+TEST(KevReading, GuessesTheTimeWhenLongEventsWithoutItTakeTooMuchMemory) {
+    constexpr std::size_t kSlots = 1024; // of each event
+    constexpr std::size_t kEvents = (1U << 20) / (2 * kSlots) + 2;
+    KevBuilder file;
+    for (std::uint32_t i = 0; i < kEvents; ++i) {
+        for (std::size_t slot = 0; slot < kSlots; ++slot) {
+            const char kind = slot == 0 ? 'B' : slot + 1 < kSlots ? 'C' : 'E';
+            file.slot(kind, 0, 6, 9, 0x1000 + i, i);
+        }
+    }
+    const std::size_t header = KevBuilder().bytes.size();
+    const KevReading reading = read_kev(file.bytes);
+    EXPECT_EQ(reading.events.size(), kEvents);
+    const std::size_t line = reading.lines.find("W-TIMEAMBIG");
+    ASSERT_NE(line, std::string::npos) << reading.lines;
+    const std::size_t place = std::stoul(reading.lines.substr(reading.lines.find(":0x") + 1), nullptr, 16);
+    EXPECT_EQ(place, header + 16 * kSlots * (kEvents - 1)) << reading.lines;
+}
+
 // --- checklist 6: time
 // ------------------------------------------------------------------------------------------------
 
