@@ -44,6 +44,23 @@ TEST(ChunkBegin, IsReadIfAllOfItsSlotsAreThere) {
     }
 }
 
+// Of a later version, which has more fields: as many slots as a long event may have.
+TEST(ChunkBegin, IsReadFromTheGreatestNumberOfSlots) {
+    std::array<std::byte, tracer::kCombineSlotsMax * tracer::kPayloadBytesPerSlot> payload{};
+    ASSERT_TRUE(tracer::encode_payload(description(), payload).ok());
+    lib::store_le(std::span(payload), static_cast<std::uint16_t>(payload.size()));
+    std::array<tracer::Record, tracer::kCombineSlotsMax> records;
+    const auto count = tracer::encode_combined(trace::kCodeOf<"chunk_begin">, {5}, payload, records);
+    ASSERT_EQ(count.value(), tracer::kCombineSlotsMax);
+    std::vector<std::byte> bytes(records.size() * tracer::kRecordBytes);
+    for (std::size_t i = 0; i < records.size(); ++i) {
+        tracer::encode_record(records[i], std::span(bytes).subspan(i * tracer::kRecordBytes));
+    }
+    const auto read = read_chunk_begin(bytes);
+    ASSERT_TRUE(read.has_value());
+    EXPECT_EQ(read->records, 40U);
+}
+
 TEST(ChunkBegin, IsNoneWithASlotOfAnotherEvent) {
     const auto whole = slots_of(description());
     for (std::size_t slot = 0; slot * tracer::kRecordBytes < whole.size(); ++slot) {

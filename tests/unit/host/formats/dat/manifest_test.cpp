@@ -281,6 +281,9 @@ TEST(ManifestFile, IsWrittenBesideAndReadBack) {
     EXPECT_EQ(other.error().cause, lib::Error::corrupt);
     EXPECT_THAT(other.error().text, HasSubstr("'format' not found"));
     EXPECT_EQ(save_manifest({}, directory / "none").error(), lib::Error::io);
+    std::filesystem::create_directory(directory / "manifest.json.new"); // cannot be replaced
+    EXPECT_EQ(save_manifest({}, directory.path()).error(), lib::Error::io);
+    EXPECT_EQ(support::read_text(directory / "manifest.json"), "{}");
 }
 
 TEST(ManifestFile, HasTheChecksumOfAWholeFile) {

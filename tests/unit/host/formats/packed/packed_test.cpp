@@ -149,9 +149,11 @@ TEST(Packed, ALaterBlockOfAChunkIsWorthNothingWithoutTheFirst) {
     Bytes archive = pack(raw);
     archive[block_at(archive, 1) + kHeaderBytes + 100] ^= std::byte{1};
     EXPECT_TRUE(unpack(archive).bytes.empty());
+    EXPECT_EQ(unpack(archive).codes, (std::map<std::string, int>{{"W-BCRC", 1}, {"W-GAP", 2}}));
     archive = pack(raw);
     archive[block_at(archive, 2) + kHeaderBytes + 100] ^= std::byte{1};
     EXPECT_EQ(unpack(archive).bytes.size(), raw.size() - kRawBytesMax);
+    EXPECT_EQ(unpack(archive).codes, (std::map<std::string, int>{{"W-BCRC", 1}}));
 }
 
 TEST(Packed, NamesThatLeadElsewhereAreReplaced) {
