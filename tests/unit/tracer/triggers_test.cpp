@@ -161,6 +161,20 @@ TEST_F(Triggers, StartRefusesWhatComesBefore) {
     EXPECT_EQ(totals().refused, 5U);
 }
 
+TEST_F(Triggers, FiringChangesNoOtherFlag) {
+    constexpr std::uint64_t kFlags = 0xFFFF'FFFF & ~std::uint64_t{TRACER_WORD_POSITION_MASK};
+    for (const auto& [action, fired] : {std::pair{TriggerAction::start, 0}, {TriggerAction::stop, TRACER_WORD_FIRED}}) {
+        Chunk& chunk = m_fixture.chunk(8, 0, tracer::kFlagStop);
+        m_fixture.select_and_enable(chunk);
+        ASSERT_TRUE(arm(action, fired != 0 ? 5 : 0).ok());
+        EXPECT_EQ(chunk.control.word & kFlags, std::uint64_t{TRACER_WORD_ARMED});
+        mark();
+        EXPECT_EQ(chunk.control.word & kFlags, static_cast<std::uint64_t>(fired));
+        m_fixture.tracer().control.disarm();
+        m_fixture.tracer().control.disable();
+    }
+}
+
 TEST_F(Triggers, FreezeClosesTheChunkAndContinuesInTheNext) {
     Chunk& first = m_fixture.chunk(8, 0, tracer::kFlagCyclic);
     Chunk& second = m_fixture.chunk(64, 0, tracer::kFlagStop);
