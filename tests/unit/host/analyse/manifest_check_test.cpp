@@ -3,7 +3,9 @@
 // never calls such a session complete.
 #include "tests/support/host_command_line.hpp"
 
+#include "host/analyse/manifest_check.hpp"
 #include "host/formats/dat/manifest.hpp"
+#include "host/formats/trace.hpp"
 #include "lib/crc32c.hpp"
 
 #include <functional>
@@ -132,6 +134,33 @@ TEST_F(ManifestChecks, NameTheKeyAndBothNumbersOfEveryFalseEntry) {
         EXPECT_EQ(status_of("summary", manifest), 2) << entry.said;
         EXPECT_THAT(m_out, Not(HasSubstr("nothing lost"))) << entry.said;
     }
+}
+
+// Of a chunk that one of both sides does not describe, the records alone are compared.
+TEST_F(ManifestChecks, CompareOnlyTheRecordsOfAChunkThatIsNotDescribed) {
+    const auto faults = [this](const Manifest& manifest) {
+        EXPECT_TRUE(formats::dat::save_manifest(manifest, m_directory.path()).ok());
+        trace::Diagnostics diagnostics([](std::string_view) {});
+        const auto trace = formats::Trace::open(m_directory.path(), {}, diagnostics);
+        trace::Event event;
+        while (trace.value()->next(event)) {
+        }
+        std::vector<std::string> lines;
+        for (const analyse::ManifestFault& fault : analyse::manifest_faults(*trace.value())) {
+            lines.push_back(std::string(analyse::rule_name(fault.rule)) + ": " + fault.text);
+        }
+        return lines;
+    };
+    EXPECT_THAT(faults(truth()), testing::IsEmpty());
+    Manifest undescribed = truth();
+    undescribed.chunks[0].described = false;
+    EXPECT_THAT(faults(undescribed), testing::ElementsAre("counts: described: the manifest says 0, found 1"));
+    Manifest described = truth();
+    const support::Bytes plain = sample().plain();
+    m_directory.write("0trace.dat", plain);
+    described.chunks[0].bytes = plain.size();
+    described.chunks[0].crc32c = lib::crc32c(plain);
+    EXPECT_THAT(faults(described), testing::ElementsAre("counts: described: the manifest says 1, found 0"));
 }
 
 } // namespace
