@@ -125,6 +125,15 @@ TEST_F(RecordIndexTest, AMainAreaMayBeEmpty) {
         fmt::format("1000000 kHz, cpu 0, {} slots, 0 records from 0 to 0, 1 in the emergency area, empty", slots));
 }
 
+TEST_F(RecordIndexTest, ARecordThatNoTableKnowsIsOfTheMainArea) {
+    ChunkBuilder chunk = rising(0, 1000, 2);
+    chunk.raw(tracer::make_record(0xFC, 7, 6, {1100}));
+    read(chunk.bytes());
+    EXPECT_EQ(text_of(0), fmt::format("1000000 kHz, cpu 0, {} slots, 3 records from 1000 to 1100, 0 in the emergency "
+                                      "area",
+                                      chunk.description().preamble_slots));
+}
+
 TEST_F(RecordIndexTest, StampsMayBeEqualAndNotFallWhereTheyAreChecked) {
     const auto searchable = [&](std::uint64_t records, std::uint64_t at, std::uint64_t stamp) {
         ChunkBuilder chunk = rising(0, 1000, at, 0);

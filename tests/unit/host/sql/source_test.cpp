@@ -167,6 +167,24 @@ TEST_F(SqlSource, DamageIsReportedByTheFirstWalkAlone) {
     EXPECT_EQ(m_lines, once);
 }
 
+TEST_F(SqlSource, WhatTheWatchHasEndedDoesNotContinue) {
+    write(chunk_at(1000, 40).bytes());
+    int asked = 0;
+    const auto source = std::move(
+        Source::open({.path = m_path, .watch = [&](std::uint64_t) { return ++asked != 2; }}, [](std::string_view) {
+        }).value());
+    EXPECT_TRUE(source->may_continue());
+    EXPECT_FALSE(source->stopped());
+    EXPECT_FALSE(source->may_continue());
+    EXPECT_FALSE(source->may_continue()) << "it is not asked again";
+    EXPECT_TRUE(source->stopped());
+    EXPECT_EQ(asked, 2);
+    EXPECT_EQ(walked(*source, {}).events, 0U);
+    StoredTables tables(*source);
+    EXPECT_EQ(tables.rows(Table::intervals), nullptr);
+    EXPECT_TRUE(tables.stopped());
+}
+
 TEST_F(SqlSource, RowsNeedNotBeWantedBefore) {
     ChunkBuilder chunk;
     write(chunk.event(1000, "context_switch", 1).event(1100, "context_switch", 2).bytes());

@@ -128,6 +128,14 @@ TEST(UtilisationRows, WithoutARateThereIsOneWindowWithoutTimes) {
                                             "cpu=0 kind='idle' task='idle' context=1 ran_ticks=2 share=0.25"));
 }
 
+TEST(UtilisationRows, TheTimersHandlerHasNoVectorWhereInterruptsAreNotRecorded) {
+    Scene scene(0);
+    scene.at(1000, "context_switch", 2).at(1010, "timer_wakeup_start").at(1015, "timer_wakeup_end", 2);
+    scene.at(1020, "ipoint");
+    EXPECT_THAT(scene.finish(),
+                testing::Contains("cpu=0 begin_ns=0 end_ns=8 kind='interrupt' ran_ns=2 ran_ticks=5 share=0.25"));
+}
+
 TEST(UtilisationRows, AContextThatPassesToAnotherTaskHasItsName) {
     Scene scene(0);
     scene.at(1000, "context_switch", 2).at(1010, "context_switch", 1).at(1020, "ipoint");
