@@ -5,8 +5,11 @@
 #include "host/formats/dat/manifest.hpp"
 #include "tests/support/host_trace_builder.hpp"
 
+#include <fcntl.h>
 #include <filesystem>
 #include <gmock/gmock.h>
+#include <set>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -89,6 +92,77 @@ TEST(SessionDirectory, FollowsNoLinkAndReplacesNoFile) {
     const int parent = opened.value()->descriptor();
     EXPECT_EQ(SessionDirectory::create(parent, directory.path(), "session-0").error().cause, lib::Error::exists);
     EXPECT_EQ(support::read_text(precious), "xxxxx");
+}
+
+TEST(SessionDirectory, SaysWhyItCannotBeUsed) {
+    const TemporaryDirectory directory;
+    const std::string file = directory.write("file", Bytes(1));
+    const auto refused = SessionDirectory::open(file, OldSession::keep);
+    ASSERT_FALSE(refused.ok());
+    EXPECT_EQ(refused.error().cause, lib::Error::refused);
+    EXPECT_EQ(refused.error().text, "Not a directory");
+    directory.write("0trace.dat", Bytes(1));
+    std::filesystem::remove(file);
+    EXPECT_EQ(SessionDirectory::open(directory.path(), OldSession::replace).error().text,
+              "it holds Ntrace.dat files without a manifest of ours");
+    EXPECT_EQ(SessionDirectory::create(-1, directory.path(), "x").error().cause, lib::Error::io);
+    EXPECT_EQ(list_names(-1).error(), lib::Error::io);
+}
+
+// A service may be started without one: then the first descriptor is a directory's.
+TEST(SessionDirectory, IsListedWithoutAStandardInput) {
+    const TemporaryDirectory directory;
+    directory.write("one", Bytes(1));
+    const int open = ::open(directory.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    const int input = ::dup(STDIN_FILENO);
+    ::close(STDIN_FILENO);
+    const auto names = list_names(open);
+    ::dup2(input, STDIN_FILENO);
+    ::close(input);
+    ::close(open);
+    ASSERT_TRUE(names.ok());
+    EXPECT_EQ(names.value(), std::vector<std::string>{"one"});
+}
+
+// No program that is started meanwhile keeps a lock or a file open.
+TEST(SessionDirectory, LeavesNoDescriptorToOtherPrograms) {
+    const TemporaryDirectory directory;
+    std::set<std::string> before;
+    for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
+        before.insert(entry.path().filename());
+    }
+    const auto root = SessionDirectory::open(directory.path(), OldSession::leave);
+    ASSERT_TRUE(root.ok());
+    const auto made = SessionDirectory::create(root.value()->descriptor(), directory.path(), "made");
+    ASSERT_TRUE(made.ok());
+    const auto file = made.value()->create_file("0trace.dat");
+    ASSERT_TRUE(file.ok());
+    int found = 0;
+    for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
+        const std::string name = entry.path().filename();
+        const int flags = ::fcntl(std::stoi(name), F_GETFD);
+        if (!before.contains(name) && flags != -1) {
+            ++found;
+            EXPECT_EQ(flags & FD_CLOEXEC, FD_CLOEXEC) << std::filesystem::read_symlink(entry.path());
+        }
+    }
+    EXPECT_GE(found, 5) << "two directories, two locks, a file";
+    ::close(file.value());
+}
+
+// Digits of whatever length: sixteen characters are read.
+TEST(SessionDirectory, NamesTheProcessThatHasTheLock) {
+    const TemporaryDirectory directory;
+    for (const auto& [text, named] : {std::pair{"12345678901234567890", " (process 1234567890123456)"},
+                                      std::pair{"77x", " (process 77)"}, std::pair{"x", ""}, std::pair{"", ""}}) {
+        const int file = ::open((directory / kLockName).c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+        ASSERT_EQ(::write(file, text, std::string_view(text).size()),
+                  static_cast<ssize_t>(std::string_view(text).size()));
+        ASSERT_EQ(::flock(file, LOCK_EX | LOCK_NB), 0);
+        EXPECT_EQ(SessionDirectory::open(directory.path(), OldSession::keep).error().text,
+                  std::string("another collector") + named + " writes there");
+        ::close(file);
+    }
 }
 
 // Another process that renames the directory leads no file of the session elsewhere.

@@ -149,10 +149,56 @@ TEST_F(SessionTables, OpenNoSessionForALatePacketOfTheBootBefore) {
     send(kGuest, run_of(1), 0, 5);
     send(kGuest, run_of(2), 0, 3);
     send(kGuest, run_of(1).front());
+    EXPECT_EQ(m_table->progress().strays, 1U);
     send(kGuest, run_of(2), 3);
     m_table->close_all("");
     EXPECT_EQ(m_table->outcome().sessions, 2U);
     EXPECT_EQ(m_table->outcome().complete, 1U);
+}
+
+// It was reset and is quick: late packets are of the boot that has ended, others are not.
+TEST_F(SessionTables, OpenASessionForAnotherBootAtOnce) {
+    serve();
+    send(kGuest, run_of(1));
+    send(kGuest, run_of(2));
+    m_table->close_all("");
+    EXPECT_EQ(m_table->outcome().complete, 2U);
+    EXPECT_THAT(directories(), testing::ElementsAre(kBoot1, kBoot2));
+}
+
+// A machine that only says HELLO in its own protocol sends no trace.
+TEST_F(SessionTables, DoubtNoRunForAMachineThatWasRefused) {
+    record();
+    const auto run = run_of(1);
+    send(kGuest, run, 0, 3);
+    m_table->count_refused(kOther);
+    send(kGuest, run, 3);
+    m_table->close_all("");
+    EXPECT_TRUE(closed("run").complete) << closed("run").reason;
+    EXPECT_EQ(closed("run").transfer->other_senders, 1U);
+}
+
+TEST_F(SessionTables, CountTheProgressOfAllSessions) {
+    serve();
+    const auto run = run_of(1);
+    const auto other = run_of(2);
+    send(kGuest, run);
+    send(kOther, other, 0, 4);
+    m_table->count_malformed({0x7F00'0001, 1002});
+    m_table->set_malformed_acknowledged(5);
+    for (int i = 0; i < 2; ++i) {
+        const Progress progress = m_table->progress();
+        EXPECT_EQ(progress.packets, run.size() + 4);
+        EXPECT_GT(progress.records, 400U);
+        EXPECT_LT(progress.records, 800U);
+        EXPECT_EQ(progress.chunks, 3U);
+        EXPECT_EQ(progress.open, 1U);
+        EXPECT_EQ(progress.strays, 6U);
+        EXPECT_EQ(progress.lost, 0U);
+        m_table->settle();
+        m_table->tick(m_now, {}); // one of them is reported, and still counts
+    }
+    EXPECT_EQ(closed(kBoot1).chunks.size(), 2U);
 }
 
 TEST_F(SessionTables, KeepAMachineThatNumbersFromOneAgainInTheSameBootIncomplete) {
@@ -353,6 +399,19 @@ TEST_F(SessionTables, TakeWhatIsDurableLateOfASessionThatAnotherRunReplaced) {
     EXPECT_EQ(closed(kBoot1).transfer.value().packets, 6U);
     EXPECT_THAT(closed(kBoot1).reason, HasSubstr("the machine was reset: boot 0000000000000002 follows"));
     EXPECT_TRUE(closed(kBoot2).complete) << closed(kBoot2).reason;
+}
+
+// The replaced session ends by itself before its time is over.
+TEST_F(SessionTables, EndAReplacedSessionWithItsOwnEnd) {
+    serve();
+    const auto run = run_of(1);
+    send(kAcknowledged, run, 0, 3);
+    send(kAcknowledgedAgain, run_of(2), 0, 4);
+    send(kAcknowledged, run, 3);
+    EXPECT_TRUE(m_table->tick(m_now += SessionTable::kSupersededFor, {}).empty());
+    send(kAcknowledgedAgain, run_of(2), 4);
+    m_table->close_all("");
+    EXPECT_EQ(m_table->outcome().complete, 2U);
 }
 
 // What is passed on again, after the session was closed for silence, is a session again and no late packet.

@@ -40,7 +40,10 @@ TEST_F(Recovery, RepeatsFourPacketsInAStepAtMost) {
     send_packets(28); // 12 to 27 are on their way
     static_cast<void>(said());
     acknowledge(12, {.received = 1U << 14U, .window = 64}); // 27 alone has arrived
-    run_for_ms(60);
+    m_peer.on_its_way = lib::Error::busy;                   // until all of them are late
+    run_for_ms(300);
+    m_peer.on_its_way = {};
+    run_for_ms(10);
     const Said repeated = said();
     std::vector<std::size_t> in_a_step;
     std::string time;
@@ -52,8 +55,6 @@ TEST_F(Recovery, RepeatsFourPacketsInAStepAtMost) {
     }
     EXPECT_GE(repeated.size(), 12U);
     EXPECT_LE(*std::ranges::max_element(in_a_step), 4U);
-    EXPECT_NE(repeated.front().find(" data 28"), std::string::npos)
-        << "one has arrived, one may follow: " << repeated.front();
 }
 
 // A window that a loss has halved is doubled again after an absence: it may be another network.

@@ -56,7 +56,10 @@ struct PageCache {
     }
 
     std::map<ino_t, File> files;
-    int failures = 0; // of the next flushes
+    int failures = 0;           // of the next flushes
+    std::size_t at_once = ~0U;  // bytes that are read or written by one call
+    int interruptions = 0;      // of the next reads and writes
+    bool is_unreadable = false; // every read fails
 };
 
 PageCache* g_cache = nullptr; // NOLINT: of the two functions
@@ -65,10 +68,30 @@ PageCache* g_cache = nullptr; // NOLINT: of the two functions
 
 extern "C" ssize_t pwrite(int descriptor, const void* bytes, std::size_t size, off_t offset) {
     if (g_cache != nullptr) {
+        if (g_cache->interruptions > 0) {
+            --g_cache->interruptions;
+            errno = EINTR;
+            return -1;
+        }
+        size = std::min(size, g_cache->at_once);
         const auto begin = static_cast<std::size_t>(offset);
         g_cache->files[PageCache::inode(descriptor)].dirty.emplace_back(begin, begin + size);
     }
     return ::syscall(SYS_pwrite64, descriptor, bytes, size, offset);
+}
+
+extern "C" ssize_t pread(int descriptor, void* bytes, std::size_t size, off_t offset) {
+    if (g_cache != nullptr && g_cache->interruptions > 0) {
+        --g_cache->interruptions;
+        errno = EINTR;
+        return -1;
+    }
+    if (g_cache != nullptr && g_cache->is_unreadable) {
+        errno = EIO;
+        return -1;
+    }
+    return ::syscall(SYS_pread64, descriptor, bytes, g_cache != nullptr ? std::min(size, g_cache->at_once) : size,
+                     offset);
 }
 
 extern "C" int fdatasync(int descriptor) {
@@ -161,6 +184,50 @@ TEST_F(Flushing, FlushesTheJournalBeforeItPromisesWhatIsInIt) {
     store.reset();
     m_cache.failures = 1;
     EXPECT_EQ(m_stores.open(kPeer, 0xAB), nullptr) << "a journal that cannot be flushed";
+}
+
+// A journal that cannot be read is not a torn one: nothing of it is cut.
+TEST_F(Flushing, CutsNothingOfAJournalThatCannotBeRead) {
+    {
+        const auto store = m_stores.open(kPeer, 0xAB);
+        append(*store, 1);
+        ASSERT_TRUE(store->sync(0, m_mark));
+    }
+    m_cache.is_unreadable = true;
+    EXPECT_EQ(m_stores.open(kPeer, 0xAB), nullptr);
+    EXPECT_THAT(m_stores.why(), testing::EndsWith(".journal: damaged at byte 0; keep its files, and record elsewhere"));
+    m_cache.is_unreadable = false;
+    const auto store = m_stores.open(kPeer, 0xAB);
+    ASSERT_NE(store, nullptr);
+    EXPECT_EQ(store->durable(0), m_mark);
+}
+
+TEST_F(Flushing, ReadsAndWritesInPartsAndAfterInterruptions) {
+    m_cache.at_once = 7;
+    {
+        const auto store = m_stores.open(kPeer, 0xAB);
+        m_cache.interruptions = 2;
+        append(*store, 1);
+        append(*store, 2);
+        EXPECT_EQ(m_cache.interruptions, 0);
+        ASSERT_TRUE(store->sync(0, m_mark));
+        EXPECT_EQ(m_cache.disk_of(path("-0.trc")), m_all);
+        EXPECT_EQ(m_cache.disk_of(path(".journal")).size(), 40U);
+    }
+    m_cache.interruptions = 2;
+    const auto store = m_stores.open(kPeer, 0xAB);
+    ASSERT_NE(store, nullptr) << m_stores.why();
+    EXPECT_EQ(m_cache.interruptions, 0);
+    EXPECT_EQ(store->durable(0), m_mark);
+}
+
+TEST_F(Flushing, TakesNothingOnADiskThatWritesNothing) {
+    const auto store = m_stores.open(kPeer, 0xAB);
+    m_cache.at_once = 0;
+    EXPECT_FALSE(store->append(0, Bytes(16)));
+    m_cache.at_once = 16;
+    append(*store, 1);
+    EXPECT_TRUE(store->sync(0, m_mark));
 }
 
 } // namespace

@@ -211,6 +211,48 @@ TEST_F(Storing, HasNoFileBeforeTheFirstPacket) {
     EXPECT_TRUE(filesystem::is_empty(m_directory.path()));
 }
 
+TEST_F(Storing, KeepsTheEndOfAStreamWithoutAPacket) {
+    {
+        const auto store = m_stores.open(kPeer, 0xAB);
+        append(*store, 1);
+        ASSERT_TRUE(store->sync(3, {.ended = true}));
+    }
+    const auto store = m_stores.open(kPeer, 0xAB);
+    ASSERT_NE(store, nullptr);
+    EXPECT_EQ(store->durable(3), (Mark{.ended = true}));
+    EXPECT_EQ(store->durable(0), m_mark);
+}
+
+TEST_F(Storing, FindsAJournalWhateverFailedBefore) {
+    append(*m_stores.open(kPeer, 0xAB), 1);
+    errno = ENOENT; // of another file
+    EXPECT_EQ(m_stores.open(kPeer, 0xAB)->durable(0), m_mark);
+}
+
+// Without anything that wants to know why.
+TEST_F(Storing, TakesNothingIfItsJournalCannotBeMade) {
+    const auto store = m_stores.open(kPeer, 0xAB);
+    filesystem::create_symlink(m_directory.path() + "/elsewhere", journal());
+    EXPECT_FALSE(store->append(0, Bytes(16)));
+    filesystem::remove(journal());
+    EXPECT_FALSE(store->append(0, Bytes(16))) << "and promises nothing more";
+    EXPECT_FALSE(filesystem::exists(m_directory.path() + "/elsewhere"));
+}
+
+TEST_F(Storing, FindsTheSessionsThatHaveAJournalOfItsName) {
+    append(*m_stores.open(kPeer, 0xAB), 1);
+    for (const char* const other : {"0000000000000001-7f000001-1.trc", "1-7f000001-1.journal", "x.journal",
+                                    "0000000000000001-7f000001-01.journal", "0000000000000001-7f000001-1.journal~"}) {
+        write_file(m_directory.path() + '/' + other, Bytes(1));
+    }
+    using Found = std::vector<std::pair<Peer, std::uint64_t>>;
+    EXPECT_EQ(m_stores.sessions(), (Found{{kPeer, 0xAB}}));
+    EXPECT_EQ(FileStores(m_directory.path() + "/none").sessions(), Found{});
+    EXPECT_EQ(m_stores.remove(kPeer, 0xAB), 16U + 40U);
+    EXPECT_EQ(m_stores.remove(kPeer, 0xAB), 0U);
+    EXPECT_EQ(m_stores.sessions(), Found{});
+}
+
 TEST_F(Storing, KnowsWhereALossIs) {
     {
         const auto store = m_stores.open(kPeer, 0xAB);

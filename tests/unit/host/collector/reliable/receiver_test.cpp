@@ -148,6 +148,26 @@ TEST_F(Receiving, ACookieIsOfOnePeerAndOneSessionAndExpires) {
     EXPECT_EQ(receiver.sessions().size(), 1U);
 }
 
+TEST_F(Receiving, ACookieIsValidInThePeriodAfterItsOwn) {
+    for (const std::uint64_t later_ms : {0U, 64'000U, 128'000U}) {
+        now = lib::milliseconds(200'000);
+        const std::uint64_t session = 10 + later_ms;
+        ASSERT_TRUE(hello(session, 0).has_value());
+        const std::uint64_t cookie = wire::decode_body<wire::HelloAck>(answer).cookie;
+        now = now + lib::milliseconds(later_ms);
+        EXPECT_EQ(hello(session, cookie ^ 2)->flags, wire::kFlagCookie) << "guessed";
+        EXPECT_EQ(hello(session, cookie)->flags, later_ms < 128'000 ? 0 : wire::kFlagCookie) << later_ms;
+    }
+    EXPECT_EQ(receiver.sessions().size(), 2U);
+}
+
+TEST_F(Receiving, AMachineThatAnswersLateKeepsTheCookieOfItsSession) {
+    ASSERT_EQ(connect(9)->flags, 0);
+    now = now + lib::milliseconds(500'000);
+    EXPECT_EQ(hello(9, cookies[9])->flags, 0);
+    EXPECT_EQ(hello(9, cookies[9] ^ 2)->flags, wire::kFlagCookie);
+}
+
 TEST_F(Receiving, AcknowledgesEveryEighthPacketOrAfterTenMilliseconds) {
     ASSERT_TRUE(connect(9).has_value());
     for (std::uint64_t seq = 0; seq < 24; ++seq) {

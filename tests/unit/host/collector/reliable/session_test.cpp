@@ -22,6 +22,7 @@ struct Disk {
     std::map<std::uint16_t, std::uint64_t> lost;
     std::set<std::uint16_t> stuck; // streams that cannot be synced
     bool full = false;
+    std::uint64_t room = ~std::uint64_t{0}; // packets; then it is full
     int syncs = 0;
 };
 
@@ -36,11 +37,13 @@ class DiskStore final : public SessionStore {
     }
 
     [[nodiscard]] bool append(std::uint16_t stream, std::span<const std::byte> records) override {
-        if (!m_disk.full) {
-            Bytes& bytes = m_disk.bytes[stream];
-            bytes.insert(bytes.end(), records.begin(), records.end());
+        if (m_disk.full || m_disk.room == 0) {
+            return false;
         }
-        return !m_disk.full;
+        --m_disk.room;
+        Bytes& bytes = m_disk.bytes[stream];
+        bytes.insert(bytes.end(), records.begin(), records.end());
+        return true;
     }
 
     void lost(std::uint16_t stream, std::uint64_t packets) override { m_disk.lost[stream] += packets; }
@@ -224,6 +227,8 @@ TEST_F(OneSession, MakesDurableAfterASecondOrFourMebibytes) {
     EXPECT_EQ(disk.marks[0].packets, kPackets + 1);
     EXPECT_EQ(disk.marks[0].crc32c, lib::crc32c(disk.bytes[0]));
     EXPECT_EQ(disk.marks[0].bytes, disk.bytes[0].size());
+    static_cast<void>(data(kPackets + 1, 0, 0, wire::kRecordsMax));
+    EXPECT_EQ(disk.syncs, 2) << "four mebibytes that are not durable";
 }
 
 TEST_F(OneSession, ClosesTheWindowOfAFullDisk) {
@@ -247,6 +252,20 @@ TEST_F(OneSession, ClosesTheWindowOfAFullDisk) {
     EXPECT_EQ(session.counters().no_space, 2U);
     EXPECT_FALSE(hello().has_value()) << "what was received cannot be promised";
     EXPECT_FALSE(fin(2).has_value());
+}
+
+// The disk fills with a packet that has waited.
+TEST_F(OneSession, SaysAtOnceThatTheDiskIsFullAfterAPacketThatWasTaken) {
+    ASSERT_TRUE(hello().has_value());
+    ASSERT_TRUE(data(1).has_value());
+    disk.room = 1;
+    const auto reply = data(0);
+    ASSERT_TRUE(reply.has_value());
+    EXPECT_EQ(reply->header.seq, 1U);
+    EXPECT_EQ(body_of<wire::Ack>(reply).window, 0U);
+    EXPECT_EQ(session.counters().no_space, 1U);
+    disk.room = 1;
+    EXPECT_EQ(data(1)->header.seq, 2U);
 }
 
 // Of all streams, whichever of them cannot.
