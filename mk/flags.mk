@@ -56,7 +56,8 @@ COUNTERS := $(if $(COUNTED),-fprofile-instr-generate -fcoverage-mapping -mllvm -
 # clang takes two thirds of g++'s. So they are also known to compile with both.
 QUICK_TESTS := $(if $(FAST),$(TEST)/obj/%,$(TEST)/obj/host/% $(TEST)/obj/tests/unit/%)
 $(QUICK_TESTS): TEST_OPTIMISE := -O0
-$(QUICK_TESTS): TEST_CXX := $(CLANG) -fconstexpr-steps=100000000 $(COUNTERS)
+# Templates that a precompiled header uses are instantiated there, once.
+$(QUICK_TESTS): TEST_CXX := $(CLANG) -fconstexpr-steps=100000000 -fpch-instantiate-templates $(COUNTERS)
 # A defaulted <=> compares with the literal 0; an assertion that never holds is a text.
 $(QUICK_TESTS): WARNINGS := $(filter-out -Wzero-as-null-pointer-constant,$(WARNINGS)) -Wno-unknown-warning-option -Wno-string-conversion
 # This one counts the instructions that its own sources become.

@@ -40,7 +40,7 @@ class ByteSource {
     // and continues where it stopped. io if the read failed.
     [[nodiscard]] lib::Result<std::size_t> read(std::uint64_t offset_bytes, std::span<std::byte> out);
 
-    // The first bytes of the input, which a later read() returns again. Before any read() of a stream; waits for as
+    // The first bytes of the input, which a later read() returns again. Before any read() of a stream; waits for
     // 16 bytes, then takes what there is. io.
     [[nodiscard]] lib::Result<std::size_t> peek(std::span<std::byte> out);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What an index answers is what SQLite finds by itself (a + before a column keeps a condition from the table), and one
 // pass over the trace is enough.
+#include "host/text/format.hpp"
 #include "tests/support/sql_question.hpp"
 
 #include <gmock/gmock.h>
@@ -69,7 +70,7 @@ TEST_F(SqlTables, ConditionsFindTheSameRowsWithAndWithoutAnIndex) {
             }
         }
         const std::string order = " order by +begin_ns, +end_ns, +context, +state";
-        expect_same(columns + condition + order, columns + hidden + order);
+        expect_same(fmt::format("{}{}{}", columns, condition, order), fmt::format("{}{}{}", columns, hidden, order));
     }
     expect_same("select * from intervals where context = '2'", "select * from intervals where context = 2");
     EXPECT_THAT(ask("select * from intervals where context = null").rows, SizeIs(0));
@@ -97,11 +98,12 @@ TEST_F(SqlTables, GroupsAreThoseOfASort) {
         }
         for (const std::string condition : {"1", "state = 'running'", "state = 'running' and begin_ns > 3000",
                                             "context = '2'", "task in ('two', 'four')"}) {
-            const std::string query =
-                "select " + columns + ", count(*), sum(duration_ns) from intervals where " + condition;
-            expect_same(query + " group by " + columns, query + " group by " + hidden);
-            expect_same("select distinct " + columns + " from intervals where " + condition + " order by " + columns,
-                        "select distinct " + columns + " from intervals where " + condition + " order by " + hidden);
+            for (const std::string question :
+                 {"select {0}, count(*), sum(duration_ns) from intervals where {1} group by {2}",
+                  "select distinct {0} from intervals where {1} order by {2}"}) {
+                expect_same(fmt::format(fmt::runtime(question), columns, condition, columns),
+                            fmt::format(fmt::runtime(question), columns, condition, hidden));
+            }
         }
     }
 }
@@ -127,8 +129,10 @@ TEST_F(SqlTables, EventsInGroupsAreThoseOfASort) {
         }
         for (const std::string condition :
              {"1", "event = 'context_switch'", "time_ns > 2000", "code = 21 or cpu = 0"}) {
-            const std::string query = "select " + columns + ", count(*) from events where " + condition;
-            expect_same(query + " group by " + columns, query + " group by " + hidden);
+            const auto question = [&](const std::string& groups) {
+                return fmt::format("select {}, count(*) from events where {} group by {}", columns, condition, groups);
+            };
+            expect_same(question(columns), question(hidden));
         }
     }
     EXPECT_THAT(ask("select event, count(*) from events where event = 'context_switch' group by event").rows,
