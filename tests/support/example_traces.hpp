@@ -60,11 +60,11 @@ inline ChunkBuilder chunk_of(std::uint16_t number, std::uint16_t cpu) {
     chunk.parameters({.context = 5, .level = 2, .budget_ns = 300});
     tracer::EventDeclaration declaration{.id = 9, .name = {"control out"}, .field_count = 6};
     declaration.items[0] = {.type = tracer::FieldType::u16, .detail = 4, .name = {"error"}, .unit = {"m/s"}};
-    declaration.items[1] = {.type = tracer::FieldType::i8, .name = {"sign"}};
-    declaration.items[2] = {.type = tracer::FieldType::text, .detail = 8, .name = {"why"}};
-    declaration.items[3] = {.type = tracer::FieldType::float32, .name = {"gain"}};
-    declaration.items[4] = {.type = tracer::FieldType::character, .name = {"mark"}};
-    declaration.items[5] = {.type = tracer::FieldType::pointer, .name = {"at"}};
+    declaration.items[1] = {.type = tracer::FieldType::i8, .name = {"sign"}, .unit = {}};
+    declaration.items[2] = {.type = tracer::FieldType::text, .detail = 8, .name = {"why"}, .unit = {}};
+    declaration.items[3] = {.type = tracer::FieldType::float32, .name = {"gain"}, .unit = {}};
+    declaration.items[4] = {.type = tracer::FieldType::character, .name = {"mark"}, .unit = {}};
+    declaration.items[5] = {.type = tracer::FieldType::pointer, .name = {"at"}, .unit = {}};
     chunk.declare(declaration).format(5, "x=%d %s");
     return chunk;
 }
