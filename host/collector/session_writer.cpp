@@ -89,8 +89,9 @@ std::optional<std::uint64_t> SessionWriter::remaining() const {
     return all - std::min(all, m_slots + m_slots_lost);
 }
 
+// A chunk that is not described has no stream.
 bool SessionWriter::in_stream() const {
-    if (m_file == nullptr || !m_chunks.back().described) {
+    if (m_file == nullptr) {
         return false;
     }
     const tracer::ChunkBegin& announced = m_chunks.back().description;

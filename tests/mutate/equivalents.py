@@ -4,9 +4,11 @@ operator and text, because lines move."""
 import dataclasses
 import functools
 import pathlib
+import re
 
 LISTED = pathlib.Path(__file__).with_name("equivalent.txt")
 CUT = " ..."  # ends a text that a campaign cut off
+WHY = re.compile(r"why(?:, of (\d+) lines)?: (.+)")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -16,6 +18,7 @@ class Entry:
     before: str
     after: str
     reason: str
+    places: int = 1  # where the file has the line; the reason holds for each
 
 
 def parsed(text):
@@ -24,11 +27,11 @@ def parsed(text):
     kept = "\n".join(line for line in text.splitlines() if not line.startswith("#"))
     for block in filter(None, (block.strip() for block in kept.split("\n\n"))):
         lines = [line.strip() for line in block.splitlines()]
-        marks = len(lines) == 4 and (lines[1][:2], f"{lines[2]} "[:2], lines[3][:5]) == ("- ", "+ ", "why: ")
+        marks = len(lines) == 4 and (lines[1][:2], f"{lines[2]} "[:2]) == ("- ", "+ ") and WHY.fullmatch(lines[3])
         file, _, operator = lines[0].partition(": ")
         if not marks or not operator:
             raise ValueError(f"not of the form `file: operator`, `- before`, `+ after`, `why: reason`:\n{block}")
-        entries.append(Entry(file, operator, lines[1][2:], lines[2][2:], lines[3][5:]))
+        entries.append(Entry(file, operator, lines[1][2:], lines[2][2:], marks[2], int(marks[1] or 1)))
     return entries
 
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Each entry of tests/mutate/equivalent.txt names an operator, and a file that still has the line, once; none is there
-twice. What finds a reason, and refuses a list with an error, is tried on examples."""
+"""Each entry of tests/mutate/equivalent.txt names an operator, and a file that still has the line, once, or as often
+as the entry says; none is there twice. What finds a reason, and refuses a list with an error, is tried on examples."""
 import pathlib
 import sys
 
@@ -25,8 +25,8 @@ def faults_of(entries):
             lines = equivalents.places_of(path.read_text(encoding="utf-8"), entry.before)
             if not lines:
                 yield f"{place}: the file has no such line any more"
-            elif len(lines) > 1:
-                yield f"{place}: in lines {lines}, and the reason is of one of them"
+            elif len(lines) != entry.places:
+                yield f"{place}: in lines {lines}, and the reason is of {entry.places}"
         if entry.operator not in OPERATORS:
             yield f"{place}: no such operator"
         if entry.before == entry.after:
@@ -55,6 +55,9 @@ def wrong_examples():
         yield "the same entry is accepted twice"
     if len(list(faults_of(equivalents.parsed(GOOD.format(**{**good, "before": "break;", "after": ";"}))))) != 1:
         yield "an entry of a line that the file has twice is accepted"
+    each = GOOD.format(**{**good, "before": "return 0;", "after": "return 1;"}).replace("why:", "why, of 99 lines:")
+    if len(list(faults_of(equivalents.parsed(each)))) != 1:
+        yield "an entry of 99 lines is accepted"
     for text in (entry.replace("why:", ""), entry.replace("- ", "-", 1), entry.replace(": boundary", "")):
         try:
             equivalents.parsed(text)

@@ -157,6 +157,20 @@ TEST_F(Accounts, AddUpProcessorByProcessor) {
     EXPECT_FALSE(found.closes());
 }
 
+TEST_F(Accounts, CountNoChunkAsSealedThatIsCutShort) {
+    for (const std::size_t cut : {std::size_t{0}, std::size_t{16}, std::size_t{48}}) {
+        trace::Diagnostics diagnostics([](std::string_view) {});
+        const auto trace = formats::Trace::open(write(Bytes(m_image.begin(), m_image.end() - cut)), {}, diagnostics);
+        ASSERT_TRUE(trace.ok());
+        trace::Event event;
+        while (trace.value()->next(event)) {
+        }
+        const analyse::Account found = analyse::account_of(*trace.value());
+        ASSERT_EQ(found.processors.size(), 1U);
+        EXPECT_EQ(found.processors[0].sealed, cut == 0 ? 1U : 0U) << cut;
+    }
+}
+
 TEST_F(Accounts, KnowHowManyRecordsTheMachineKept) {
     tracer::ExportEnd totals{.overwritten = 4, .committed = 10, .tracer_made = 3};
     EXPECT_EQ(analyse::records_kept(totals), 9U);

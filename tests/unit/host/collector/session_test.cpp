@@ -298,7 +298,9 @@ TEST_F(Verdict, SaysThatWritingFailed) {
 
 TEST_F(Verdict, WaitsAQuarterOfASecondForAPacketThatIsMissing) {
     bind();
+    EXPECT_EQ(m_session->last_packet(), m_now) << "of a sender, before its first packet";
     const auto all = packets(chunk(0, 150).bytes());
+    m_now += milliseconds(100);
     send(all[0]);
     send(all[2]);
     m_session->tick(m_now += milliseconds(249));

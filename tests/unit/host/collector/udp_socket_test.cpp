@@ -18,7 +18,7 @@ using Bytes = std::vector<std::byte>;
 
 TEST(Address, IsPrintedAsItIsWritten) {
     EXPECT_EQ(to_text({0x0102'03FE, 20000}), "1.2.3.254:20000");
-    EXPECT_EQ(to_text({0xFFFE'FDFC, 1, 7}), "255.254.253.252:1");
+    EXPECT_EQ(to_text({0xFDFF'FBF7, 1, 7}), "253.255.251.247:1");
     EXPECT_EQ(to_text(parse_address("10.0.2.15:65535").value()), "10.0.2.15:65535");
 }
 

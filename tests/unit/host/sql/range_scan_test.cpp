@@ -4,11 +4,15 @@
 
 #include <gmock/gmock.h>
 
+#include <array>
+#include <vector>
+
 namespace host::sql {
 
 namespace {
 
 using support::ChunkBuilder;
+using testing::ElementsAre;
 using testing::HasSubstr;
 
 using Answer = support::SqlAnswer;
@@ -99,6 +103,24 @@ TEST_F(SqlRange, MergesManyChunksInTheOrderOfTheirStamps) {
 }
 
 // Names of a table are compared as they are, declared ones as they are shown.
+TEST_F(SqlRange, MergesChunksThatAdvanceUnevenly) {
+    support::Bytes bytes;
+    const std::array<std::vector<std::uint64_t>, 4> stamps{
+        {{1000, 1001, 1002, 1900}, {1005, 1500, 1510}, {1006, 1007, 1008, 1520}, {1009, 1010, 1800, 1810}}};
+    for (std::uint16_t cpu = 0; cpu < stamps.size(); ++cpu) {
+        ChunkBuilder chunk(cpu);
+        chunk.begin.cpu = cpu;
+        for (const std::uint64_t stamp : stamps[cpu]) {
+            chunk.event(stamp, "ipoint", 1);
+        }
+        bytes = joined(std::move(bytes), chunk.bytes());
+    }
+    write(bytes);
+    EXPECT_THAT(same("select ticks from events where time_ns between 1 and 5000").rows,
+                ElementsAre("1001 ", "1002 ", "1005 ", "1006 ", "1007 ", "1008 ", "1009 ", "1010 ", "1500 ", "1510 ",
+                            "1520 ", "1800 ", "1810 ", "1900 "));
+}
+
 TEST_F(SqlRange, FindsEventsByTheNameThatIsShown) {
     ChunkBuilder chunk;
     tracer::EventDeclaration declaration{.id = 9, .name = {"tab\there"}, .field_count = 1};

@@ -142,6 +142,21 @@ TEST_F(OneSession, KeepsWhatWaitsWhenTheSameGreetingComesTwice) {
     EXPECT_EQ(disk.bytes[0].size(), 2U * 16U);
 }
 
+TEST_F(OneSession, IsEmptyUntilAPacketOfAnyStreamComes) {
+    ASSERT_TRUE(hello().has_value());
+    EXPECT_TRUE(session.empty());
+    static_cast<void>(data(0));
+    EXPECT_FALSE(session.empty());
+    ASSERT_TRUE(hello(0, 0, 1).has_value());
+    EXPECT_FALSE(session.empty()) << "the other stream has none";
+}
+
+TEST_F(OneSession, IsNotEmptyIfAnEarlierCollectorHasPackets) {
+    disk.marks[0] = {.packets = 1, .bytes = 16};
+    ASSERT_TRUE(hello().has_value());
+    EXPECT_FALSE(session.empty());
+}
+
 TEST_F(OneSession, CountsWhatBecameOfEachPacket) {
     ASSERT_TRUE(hello().has_value());
     static_cast<void>(data(0, 0, 0, 3));
