@@ -107,10 +107,11 @@ TEST_F(SqlRange, MergesChunksThatAdvanceUnevenly) {
     support::Bytes bytes;
     const std::array<std::vector<std::uint64_t>, 4> stamps{
         {{1000, 1001, 1002, 1900}, {1005, 1500, 1510}, {1006, 1007, 1008, 1520}, {1009, 1010, 1800, 1810}}};
-    for (std::uint16_t cpu = 0; cpu < stamps.size(); ++cpu) {
+    std::uint16_t cpu = 0;
+    for (const std::vector<std::uint64_t>& of : stamps) {
         ChunkBuilder chunk(cpu);
-        chunk.begin.cpu = cpu;
-        for (const std::uint64_t stamp : stamps[cpu]) {
+        chunk.begin.cpu = cpu++;
+        for (const std::uint64_t stamp : of) {
             chunk.event(stamp, "ipoint", 1);
         }
         bytes = joined(std::move(bytes), chunk.bytes());
