@@ -55,7 +55,7 @@ class SwitchedUnits:
         self.memory = None if sanitized else MEMORY_BYTES
         self.fails = set()  # (program, tests) that fail without a mutant, too
         self.env = {"ASAN_OPTIONS": f"{os.environ.get('ASAN_OPTIONS', '')}:{ASAN_LIMIT}"} if sanitized else {}
-        self.tests = {}  # number -> [(program, [tests], seconds)], the fastest first: those of QUICK_S before others
+        self.tests = {}  # number -> [(program, [tests], seconds)], the fastest first: those of QUICK_S at once
         ended = [self.measure(program) for program in self.switched.programs.values()]
         if not any(ended):
             raise SystemExit(f"error: no unit program of {name} ends without a mutant; remedy: make test-unit")
@@ -83,7 +83,8 @@ class SwitchedUnits:
                 if passes:
                     executed[number].append((seconds, test))
         for number, of in executed.items():
-            for part in ([found for found in of if (found[0] < QUICK_S) == quick] for quick in (True, False)):
+            quick = [found for found in of if found[0] < QUICK_S]
+            for part in (quick, *([found] for found in of if found[0] >= QUICK_S)):
                 if part:
                     self.tests.setdefault(number, []).append((program, [test for _, test in part],
                                                               sum(seconds for seconds, _ in part)))
