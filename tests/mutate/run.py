@@ -3,7 +3,7 @@
 """Changes production code in one place at a time and reports what no test notices (docs/verification.md):
 
     tests/mutate/run.py AREA [--count N] [--seed S] [--stages unit,...] [--own] [--jobs 2] [--again]
-    tests/mutate/run.py sample ...          four files of an area that the commit picks
+    tests/mutate/run.py sample ...          three files of an area that the commit picks
     tests/mutate/run.py all ...             all areas of SAMPLED, which share N
 
 The judgements are in build/mutate/AREA-SEED.jsonl; those found there are not repeated, but for the survivors with
