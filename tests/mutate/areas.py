@@ -38,8 +38,8 @@ def matches(name, patterns):
 
 
 SAMPLE_FILES = 3
-# The areas of `sample` and `all`. Those of the tracer are not: their tests single-step the record path; nor are formats,
-# whose many programs take longer than two minutes to link and run.
+# The areas of `sample` and `all`. Those of the tracer are not: their tests single-step the record path; nor are
+# formats, whose many programs take longer than two minutes to link and run.
 SAMPLED = ("sched", "sync", "task", "drivers", "schedule", "convert", "analyse", "sql", "collector")
 EXPORT = ("tracer/exporter.*", "tracer/sink*", "tracer/reliable/*", "tracer/written_count.hpp", "tracer/metadata*")
 AREAS = {
