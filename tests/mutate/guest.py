@@ -139,7 +139,8 @@ class Integration:
             code, _ = tree.run(words, CASE_LIMIT_S + 3 * seconds, env)
             if code is None:
                 raise Endless(name)
-            if code != 0 and tree.run(words, CASE_LIMIT_S + 3 * seconds)[0] == 0:
+            limit_s = CASE_LIMIT_S + 3 * seconds
+            if code != 0 and tree.run(words, limit_s)[0] == 0 and tree.run(words, limit_s, env)[0] != 0:
                 return name
         return None
 

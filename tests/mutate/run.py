@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Changes production code in one place at a time and reports what no test notices (docs/verification.md):
 
-    tests/mutate/run.py AREA [--count N] [--seed S] [--stages unit,...] [--own] [--jobs 2] [--again]
+    tests/mutate/run.py AREA [--count N] [--seed S] [--stages unit,...] [--jobs 2] [--sanitized] [--again]
     tests/mutate/run.py sample ...          three files of an area that the commit picks
     tests/mutate/run.py all ...             all areas of SAMPLED, which share N
 
