@@ -79,7 +79,7 @@ bench-kernel: ## figures: instructions of kernel operations; longest sections wi
 	$(call make_with,kernel-bench $(OFF_OPTIONS) SECTIONS=1)
 	@tests/bench/kernel_operations.py $(BUILD) $(BENCH_TASKS) $(BENCH_TASKS_TRACED) $(DOCUMENT)
 
-bench-export: kernel-bench $(REMORA) ## figures: records a second by network and ramdisk, beside the driver and a copy (DOCUMENT=docs/performance.md: written there)
+bench-export: kernel-bench $(REMORA) ## figures: records a second by network and ramdisk, beside the driver and a copy (DOCUMENT=docs/export-performance.md: written there)
 	@tests/bench/export_rate.py $(BENCH_KERNEL) $(DOCUMENT)
 
 kernel-bench: $(BENCH_KERNEL) ## build: the image that measures the kernel (see bench-kernel)

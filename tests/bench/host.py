@@ -3,7 +3,7 @@
 """make bench-host: the host tools compared with naive loops (host_speed) and with babeltrace2 on the same events.
 
 Prints `FIGURE name value unit`, `NOTE text`, `GOAL id value wanted met|missed`. Times are processor times, best of
-several rounds. docs/performance.md describes each.
+several rounds. docs/host-performance.md describes each.
 Usage: host.py HOST_SPEED REMORA [EVENTS]
 """
 import os
