@@ -42,7 +42,8 @@ class OutputFile {
             append_slowly(bytes);
             return;
         }
-        std::ranges::copy(bytes, m_buffer.data() + m_filled); // of nothing, too
+        // Of nothing, too. Not std::ranges::copy: that of g++ 12 copies constant bytes one by one.
+        std::copy(bytes.begin(), bytes.end(), m_buffer.data() + m_filled);
         m_filled += bytes.size();
     }
 
