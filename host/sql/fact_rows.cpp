@@ -4,6 +4,7 @@
 
 #include "host/text/escape.hpp"
 #include "host/text/format.hpp"
+#include "host/trace/sorted_names.hpp"
 #include "host/trace/value_text.hpp"
 
 #include <algorithm>
@@ -43,8 +44,8 @@ void name_rows(const trace::TraceFacts& facts, const RowSink& sink) {
     for (const trace::NameEvent& row : trace::kNameEvents) {
         std::string_view kind = std::ranges::find(tracer::kEvents, row.code, &tracer::EventRow::code)->name;
         kind.remove_suffix(std::string_view("_name").size());
-        for (std::uint32_t id = 0; id <= 0xFFFF; ++id) {
-            if (const std::string_view name = facts.names.find(row.unit, id); !name.empty()) {
+        for (const auto& [id, name] : trace::sorted_names(facts.names, row.unit)) {
+            if (!name.empty()) {
                 const std::string text = text::escaped(name);
                 const std::array cells = {Cell(kind), Cell(id), Cell(std::string_view(text))};
                 sink(Table::names, cells);

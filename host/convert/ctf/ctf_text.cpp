@@ -4,6 +4,7 @@
 #include "host/convert/ctf/ctf_text.hpp"
 
 #include "host/text/escape.hpp"
+#include "host/trace/sorted_names.hpp"
 #include "host/trace/value_text.hpp"
 #include "lib/wire_numbers.hpp"
 #include "tracer/unit_words.hpp"
@@ -220,8 +221,8 @@ void append_head(fmt::memory_buffer& out, std::string_view clock) {
 void append_name_types(fmt::memory_buffer& out, const trace::Names& names) {
     for (const NamedUnit& named : kNamedUnits) {
         Enumerators enumerators;
-        for (std::uint32_t value = 0; value <= 0xFFFF; ++value) {
-            enumerators.add(value, names.find(named.unit, value));
+        for (const auto& [value, name] : trace::sorted_names(names, named.unit)) {
+            enumerators.add(value, name);
         }
         enumerators.append_to(out, named.alias, kNameBits);
     }

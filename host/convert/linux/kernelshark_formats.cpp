@@ -5,6 +5,7 @@
 #include "host/convert/linux/tracefs_formats.hpp"
 #include "host/text/escape.hpp"
 #include "host/text/format.hpp"
+#include "host/trace/sorted_names.hpp"
 #include "tracer/unit_words.hpp"
 
 #include <algorithm>
@@ -27,8 +28,11 @@ std::string symbols(const trace::Names& names, tracer::Unit unit) {
     for (std::uint32_t value = 0; value < words.size(); ++value) {
         add(value, words[value].empty() ? "none" : words[value]);
     }
-    for (std::uint32_t value = 0; words.empty() && value <= 0xFFFF; ++value) {
-        if (const std::string_view name = names.find(unit, value); !name.empty()) {
+    if (!words.empty()) {
+        return out;
+    }
+    for (const auto& [value, name] : trace::sorted_names(names, unit)) {
+        if (!name.empty()) {
             add(value, name);
         }
     }

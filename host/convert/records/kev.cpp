@@ -12,6 +12,7 @@
 #include "host/trace/foreign.hpp"
 #include "host/trace/metadata.hpp"
 #include "host/trace/names.hpp"
+#include "host/trace/sorted_names.hpp"
 #include "tracer/metadata.hpp"
 
 #include <algorithm>
@@ -178,9 +179,9 @@ void KevWriter::write_metadata(const Survey& survey) {
         }
     }
     for (const trace::NameEvent& row : trace::kNameEvents) {
-        for (std::uint32_t id = 0; id <= 0xFFFF; ++id) {
-            if (const std::string_view name = names.find(row.unit, id); !name.empty()) {
-                write_payload(row.code, tracer::NameOf{static_cast<std::uint16_t>(id), tracer::Name(name)},
+        for (const auto& [id, name] : trace::sorted_names(names, row.unit)) {
+            if (!name.empty()) {
+                write_payload(row.code, tracer::NameOf{id, tracer::Name(name)},
                               fmt::format("{} {}", id, name));
             }
         }

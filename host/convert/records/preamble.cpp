@@ -4,6 +4,7 @@
 #include "host/convert/records/preamble.hpp"
 
 #include "host/trace/event.hpp"
+#include "host/trace/sorted_names.hpp"
 #include "lib/assert.hpp"
 
 #include <algorithm>
@@ -72,10 +73,7 @@ void add_tasks(Preamble& out, const trace::Names& names) {
 
 void add_names(Preamble& out, const trace::Names& names) {
     for (const auto& [code, unit] : trace::kNameEvents) {
-        const trace::Names::Table& table = *names.entries(unit);
-        std::vector<std::pair<std::uint16_t, std::string_view>> sorted(table.begin(), table.end());
-        std::ranges::sort(sorted);
-        for (const auto& [id, name] : sorted) {
+        for (const auto& [id, name] : trace::sorted_names(names, unit)) {
             out.combined(code, tracer::NameOf{id, name});
         }
     }
