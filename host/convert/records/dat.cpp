@@ -57,10 +57,8 @@ class Dat final : public Writer {
 
   private:
     void put_record(const trace::Event& event) {
-        char* const at = m_file.room(tracer::kRecordBytes);
-        tracer::encode_record(tracer::make_record(event.raw_code, event.par1, event.par2, event.ticks),
-                              std::as_writable_bytes(std::span(at, tracer::kRecordBytes)));
-        m_file.used(tracer::kRecordBytes);
+        const tracer::Record record = tracer::make_record(event.raw_code, event.par1, event.par2, event.ticks);
+        m_file.append(std::as_bytes(std::span(&record, 1)));
     }
 
     OutputFile& m_file;
