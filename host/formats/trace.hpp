@@ -6,8 +6,7 @@
 // Usage:
 //   Diagnostics diagnostics(print_line);
 //   auto trace = Trace::open("out/udp", {}, diagnostics);
-//   Event event;
-//   while (trace.value()->next(event)) { ... }
+//   trace.value()->for_each([](const Event& event) { ... });
 //   diagnostics.finish();
 #pragma once
 
@@ -54,6 +53,16 @@ class Trace {
         m_exhausted = batch.empty();
         count(batch.size());
         return batch;
+    }
+
+    // All events to the end, which is the fastest way through them. Each is valid during the call.
+    template <typename Each>
+    void for_each(Each each) {
+        for (auto batch = next_batch(); !batch.empty(); batch = next_batch()) {
+            for (const trace::Event& event : batch) {
+                each(event);
+            }
+        }
     }
 
     // Called now and then with the number of events that were taken, and at the end of the trace.

@@ -111,10 +111,7 @@ trace::ExitStatus count(const TraceInput& input, Context context) {
     }
     return with_trace(input, context, "counting", [&](formats::Trace& trace) {
         Counted counted;
-        trace::Event event;
-        while (trace.next(event)) {
-            counted.tally.add(event);
-        }
+        trace.for_each([&](const trace::Event& event) { counted.tally.add(event); });
         counted.tally.finish();
         counted.khz = trace.facts().clock.khz;
         counted.names = trace.facts().names;

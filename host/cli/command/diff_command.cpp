@@ -37,9 +37,7 @@ ExitStatus complain(Context context, const std::string& text) {
 ExitStatus read_run(const TraceInput& input, Context context, analyse::Phrases& phrases, analyse::Run& run) {
     return with_trace(input, context, "reading", [&](formats::Trace& trace) {
         RunInput reader(phrases, run, input.selection);
-        for (trace::Event event; trace.next(event);) {
-            reader.add(event, trace.facts().clock.khz);
-        }
+        trace.for_each([&](const trace::Event& event) { reader.add(event, trace.facts().clock.khz); });
         reader.finish(trace.facts().names);
         return status_of("diff", reader.selection(), trace, context);
     });

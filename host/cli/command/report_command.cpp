@@ -123,13 +123,13 @@ trace::ExitStatus read_trace(const ReportOptions& options, const TraceInput& inp
         if (!options.other.empty() || !options.phases.empty()) {
             run.emplace(compared.phrases, compared.runs.at(parts.traces.size()), input.selection);
         }
-        for (trace::Event event; trace.next(event);) {
+        trace.for_each([&](const trace::Event& event) {
             reading.add(event);
             phases.add(event);
             if (run) {
                 run->add(event, trace.facts().clock.khz);
             }
-        }
+        });
         reading.finish();
         if (run) {
             run->finish(trace.facts().names);
@@ -154,9 +154,7 @@ void read_again(const TraceInput& input, Compared& compared) {
         return;
     }
     RunInput run(compared.phrases, compared.runs[0], input.selection);
-    for (trace::Event event; trace.value()->next(event);) {
-        run.add(event, trace.value()->facts().clock.khz);
-    }
+    trace.value()->for_each([&](const trace::Event& event) { run.add(event, trace.value()->facts().clock.khz); });
     run.finish(trace.value()->facts().names);
 }
 

@@ -30,13 +30,14 @@ trace::ExitStatus schedule(const ScheduleOptions& options, Context context) {
                 context.out.print("{}\n", analyse::schedule_line(decision.event.time_ns, resolution_ns, decision.text));
             }
         });
-        trace::Event event;
-        while (trace.next(event) && !context.out.failed()) {
-            if (!event.metadata) {
-                if (event.is_sound()) {
-                    selection.take_note(event);
+        for (auto batch = trace.next_batch(); !batch.empty() && !context.out.failed(); batch = trace.next_batch()) {
+            for (const trace::Event& event : batch) {
+                if (!event.metadata) {
+                    if (event.is_sound()) {
+                        selection.take_note(event);
+                    }
+                    narrator.add(event);
                 }
-                narrator.add(event);
             }
             if (options.input.options.follow.wanted) {
                 context.out.flush();

@@ -29,11 +29,10 @@ trace::ExitStatus summarise(const SummaryInput& input, Context context) {
         analyse::Latencies latencies(std::move(raises.value()));
         analyse::TraceMetrics metrics;
         schedule::Pass pass([&](const schedule::JobAccount& account) { metrics.add(account); });
-        trace::Event event;
         analyse::Summary shown;
         Selection selection(input.selection);
         const bool everything = selection.everything();
-        while (trace.next(event)) {
+        trace.for_each([&](const trace::Event& event) {
             if (selection.in_span(event)) {
                 summary.add(event);
                 latencies.add(event, pass.take(event, trace.facts().clock.khz), pass.schedule());
@@ -41,7 +40,7 @@ trace::ExitStatus summarise(const SummaryInput& input, Context context) {
             if (!everything && selection.contains(event)) {
                 shown.add(event);
             }
-        }
+        });
         summary.finish();
         latencies.finish();
         pass.finish();

@@ -49,9 +49,7 @@ bool add_capture(const std::string& path, Context context, const formats::Trace&
     if (!capture) {
         return false;
     }
-    trace::Event event;
-    while (capture.value()->next(event)) {
-    }
+    capture.value()->for_each([](const trace::Event&) {});
     diagnostics.finish();
     analyse::compare_capture(account, trace.facts(), capture.value()->facts(), diagnostics.damages());
     return true;
@@ -185,13 +183,14 @@ trace::ExitStatus judge(const VerifyInput& input, Context context, formats::Trac
                        .task = fault.task,
                        .text = fault.text});
     });
-    trace::Event event;
-    schedule::Pass pass([&](const schedule::JobAccount& account) { times.add(account, event); });
-    while (trace.next(event)) {
+    const trace::Event* now = nullptr;
+    schedule::Pass pass([&](const schedule::JobAccount& account) { times.add(account, *now); });
+    trace.for_each([&](const trace::Event& event) {
+        now = &event;
         check.add(event, trace.facts(), pass);
         times.add(event);
         pass.take(event, trace.facts().clock.khz);
-    }
+    });
     check.finish(trace.facts());
     times.finish();
     check_files(trace, check);

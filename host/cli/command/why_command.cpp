@@ -70,11 +70,10 @@ trace::ExitStatus why(const WhyOptions& options, Context context) {
         analyse::why::JobWatch watch(wanted_by(options), [&](const trace::Names& names, std::uint32_t task) {
             return selection.is_task(names, task);
         });
-        trace::Event event;
-        while (trace.next(event)) {
+        trace.for_each([&](const trace::Event& event) {
             selection.take_note(event);
             watch.take(event, trace.facts().clock.khz);
-        }
+        });
         watch.finish();
         const trace::ExitStatus status = status_of("why", selection, trace, context);
         if (status != trace::ExitStatus::clean) {
