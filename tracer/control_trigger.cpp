@@ -13,10 +13,8 @@ namespace tracer {
 
 namespace {
 
-// A bit of rsi that is 0 for every event, because par2 is in the upper half and slots are aligned. This key matches no
-// event.
-constexpr std::uint64_t kInertKey = 1;
-static_assert(alignof(Record) > kInertKey);
+// Bit 14, which is 0 in the code of every event (record.hpp): a key in which it is set matches none.
+constexpr std::uint32_t kInertKey = 1U << 14;
 
 constexpr std::uint64_t kTriggerFlags = TRACER_WORD_ARMED | TRACER_WORD_FIRED;
 
@@ -56,10 +54,10 @@ lib::Result<void> Control::arm(const TriggerRequest& request) {
     }
     disarm();
     m_cpu.trigger = {.action = request.action,
-                     .key1 = request.code | std::uint32_t{request.par1.value_or(0)} << 16,
-                     .mask1 = kCodeMask | (request.par1 ? 0xFFFF'0000U : 0U),
-                     .key2 = std::uint64_t{request.par2.value_or(0)} << 32 | kInertKey,
-                     .mask2 = (request.par2 ? 0xFFFF'FFFF'0000'0000U : 0U) | kInertKey,
+                     .key1 = request.code | std::uint32_t{request.par1.value_or(0)} << 16 | kInertKey,
+                     .mask1 = kCodeMask | (request.par1 ? 0xFFFF'0000U : 0U) | kInertKey,
+                     .key2 = request.par2.value_or(0),
+                     .mask2 = request.par2 ? 0xFFFF'FFFFU : 0U,
                      .after_bytes = std::uint64_t{request.records_after} * kRecordBytes};
     // The trigger cannot match yet, so a record of an interrupt can at most move the flag to the next chunk, and
     // setting it again is harmless. A flag that remains in a chunk that was left has no effect. Each repetition
@@ -70,7 +68,7 @@ lib::Result<void> Control::arm(const TriggerRequest& request) {
         set_shared_bits(watched->word, TRACER_WORD_ARMED);
     }
     ASSERT(watched != nullptr);
-    write_shared(m_cpu.trigger.key2, m_cpu.trigger.key2 & ~kInertKey);
+    write_shared(m_cpu.trigger.key1, m_cpu.trigger.key1 & ~kInertKey);
     return {};
 }
 

@@ -57,8 +57,8 @@ struct Trigger {
     TriggerAction action = TriggerAction::none;
     std::uint32_t key1 = 0; // code | par1 << 16
     std::uint32_t mask1 = 0;
-    std::uint64_t key2 = 0; // par2 << 32
-    std::uint64_t mask2 = 0;
+    std::uint32_t key2 = 0; // par2
+    std::uint32_t mask2 = 0;
     std::uint64_t after_bytes = 0; // 16 per record of the window after the trigger's own record
 };
 

@@ -78,7 +78,7 @@ disabled:
 [[gnu::always_inline]] inline void record(std::uint16_t code, std::uint16_t par1, std::uint32_t par2) {
     asm volatile("call tracer_record"
                  :
-                 : "D"(std::uint64_t{code | std::uint32_t{par1} << 16}), "S"(std::uint64_t{par2} << 32)
+                 : "D"(std::uint64_t{code | std::uint32_t{par1} << 16}), "S"(par2)
                  : "rax", "rcx", "rdx", "r8", "r9", "r10", "r11", "cc", "memory");
 }
 

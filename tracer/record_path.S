@@ -4,7 +4,7 @@
 // tracer_region_end) and, if it is inside, rewinds it to tracer_region_restart. So the sequence needs no lock, no cli
 // and no call; any context may be in it, and any context may interrupt it, NMI included.
 //
-//   tracer_record       rdi = code | par1 << 16, rsi = par2 << 32
+//   tracer_record       rdi = code | par1 << 16, esi = par2
 //   tracer_record_long  rdi = the same, of the first slot | bytes << 32; rsi = the slots: records with stamps of zero
 //   tracer_switch       rdi = 1 << 63; rsi = the chunk to enter, open and empty: select() while recording
 //
@@ -44,6 +44,15 @@
 61:
 .endm
 
+// Stores a record at \at, which is not visible before its commit. Clobbers rax rdx.
+.macro store_record at, code_par1, par2
+    rdtsc
+    mov dword ptr [\at], \code_par1
+    mov [\at + 4], edx                      // TSC high
+    mov [\at + 8], eax                      // TSC low
+    mov dword ptr [\at + 12], \par2
+.endm
+
 // r10 = bytes ever written to \chunk, this lap up to \position (a zero-extended register). Clobbers rdx.
 .macro written_before chunk, position
     mov edx, [\chunk + TRACER_CHUNK_WORD + 4]
@@ -59,9 +68,9 @@
     xor eax, gs:[TRACER_CPU_TRIGGER_KEY1]
     test eax, gs:[TRACER_CPU_TRIGGER_MASK1]
     jnz \mismatch
-    mov rax, rsi
-    xor rax, gs:[TRACER_CPU_TRIGGER_KEY2]
-    test rax, gs:[TRACER_CPU_TRIGGER_MASK2]
+    mov eax, esi
+    xor eax, gs:[TRACER_CPU_TRIGGER_KEY2]
+    test eax, gs:[TRACER_CPU_TRIGGER_MASK2]
     jnz \mismatch
 .endm
 
@@ -119,18 +128,12 @@ tracer_region_begin:
     mov edx, -1
     cmp rax, rdx
     cmova rax, rdx                          // saturated at 2^32-1
-    shl rax, 32
-    mov r11, rax
+    mov r11d, eax
     mov eax, [r8 + TRACER_CHUNK_ENDS]
     inc eax
     mov [r8 + TRACER_CHUNK_PENDING_ENDS], eax
     add r9, [r8 + TRACER_CHUNK_DATA]
-    rdtsc
-    shl rdx, 32
-    or rdx, TRACER_EVENT_BLACKOUT_END
-    mov [r9], rdx
-    or rax, r11
-    mov [r9 + 8], rax
+    store_record r9, TRACER_EVENT_BLACKOUT_END, r11d
     xor ecx, TRACER_WORD_RESUME | TRACER_WORD_REPORTED
     add ecx, 16
     mov [r8 + TRACER_CHUNK_WORD], ecx       // commit
@@ -303,12 +306,7 @@ tracer_region_begin:
     cmp r9d, [r8 + TRACER_CHUNK_EMERGENCY_LIMIT]
     jae .Lordinary
     add r9, [r8 + TRACER_CHUNK_EMERGENCY_DATA]
-    rdtsc
-    shl rdx, 32
-    or rdx, rdi
-    mov [r9], rdx
-    or rax, rsi
-    mov [r9 + 8], rax
+    store_record r9, edi, esi
     add r8, TRACER_CHUNK_EMERGENCY_WORD
     mov r9d, 16
     jmp .Lcommit
@@ -323,11 +321,7 @@ tracer_region_begin:
     cmp r9d, [r8 + TRACER_CHUNK_EMERGENCY_LIMIT]
     jae .Lopen
     add r9, [r8 + TRACER_CHUNK_EMERGENCY_DATA]
-    rdtsc
-    shl rdx, 32
-    or rdx, TRACER_EVENT_BLACKOUT_START
-    mov [r9], rdx
-    mov [r9 + 8], rax                       // par2 = 0
+    store_record r9, TRACER_EVENT_BLACKOUT_START, 0
     mov rax, (1 << 32) + 16
     add r11, rax
 .Lopen:
@@ -424,7 +418,7 @@ tracer_record_long:
     jnz .Lslot
     jmp .Lcommit
 
-// --- one record: 14 instructions -------------------------------------------------------------------------------------
+// --- one record: 13 instructions -------------------------------------------------------------------------------------
 
     .balign 32
 tracer_record:
@@ -435,12 +429,7 @@ tracer_record:
     mov r9d, 16
 .Lstore:
     mov r10, [r8 + TRACER_CHUNK_DATA]
-    rdtsc
-    shl rdx, 32
-    or rdx, rdi
-    mov [r10 + rcx], rdx                    // code, par1, TSC high
-    or rax, rsi
-    mov [r10 + rcx + 8], rax                // TSC low, par2
+    store_record r10 + rcx, edi, esi
 .Lcommit:
     add qword ptr [r8], r9                  // THE commit
 tracer_region_end:

@@ -104,6 +104,13 @@ void run_loop(std::uint64_t iterations) {
     }
 }
 
+void run_cycles(std::uint64_t iterations) {
+    std::uint64_t chain = 1;
+    for (std::uint64_t i = 0; i < iterations; ++i) {
+        asm volatile(".rept %c1\n\tneg %0\n\t.endr" : "+r"(chain) : "i"(kCyclesOfVariant) : "cc");
+    }
+}
+
 void run_base(std::uint64_t iterations) {
     fill<&real_clock, kSmallRecords>(world()->rings.small, world()->rings.small_cursor, iterations);
 }
@@ -136,7 +143,7 @@ void run_fake_record(std::uint64_t iterations) {
         if (tracer::detail::family_enabled(tracer::mask_bit(kEvent))) {
             asm volatile("call bench_fake_record"
                          :
-                         : "D"(std::uint64_t{kEvent | 1U << 16}), "S"(i << 32)
+                         : "D"(std::uint64_t{kEvent | 1U << 16}), "S"(static_cast<std::uint32_t>(i))
                          : "rax", "rcx", "rdx", "r8", "r9", "r10", "r11", "cc", "memory");
         }
     }
@@ -175,6 +182,7 @@ void run_fake_long(std::uint64_t iterations) {
 
 constexpr std::array kVariants = {
     Variant{.name = "loop", .run = &run_loop},
+    Variant{.name = "cycles", .run = &run_cycles, .iterations = 5'000},
     Variant{.name = "base", .run = &run_base},
     Variant{.name = "base_64mib", .run = &run_base_large, .ring = Ring::mib_64},
     Variant{.name = "enabled", .run = &run_record},

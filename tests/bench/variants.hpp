@@ -23,6 +23,10 @@ enum class Recording : std::uint8_t {
     disabled,
 };
 
+// The variant "cycles" executes as many instructions, each of which takes one cycle and needs the result of the one
+// before: what a cycle takes while the others run.
+inline constexpr int kCyclesOfVariant = 64;
+
 struct Variant {
     std::string_view name;
     void (*run)(std::uint64_t iterations);

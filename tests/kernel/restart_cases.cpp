@@ -394,7 +394,7 @@ RawEvent outer_of(const Situation& situation) {
     if (situation.long_slots != 0) {
         return long_event(std::span(slots).first(situation.long_slots), kOuter);
     }
-    return {.rdi = situation.code | std::uint32_t{kOuter} << 16, .rsi = std::uint64_t{7} << 32, .path = &tracer_record};
+    return {.rdi = situation.code | std::uint32_t{kOuter} << 16, .rsi = 7, .path = &tracer_record};
 }
 
 void log_outer(const Situation& situation) {

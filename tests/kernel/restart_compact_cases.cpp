@@ -96,9 +96,7 @@ RawEvent outer_of(const Situation& situation) {
     if (situation.long_slots != 0) {
         return long_event(std::span(slots).first(situation.long_slots), kOuter);
     }
-    return {.rdi = situation.code | std::uint32_t{situation.par1} << 16,
-            .rsi = std::uint64_t{situation.par2} << 32,
-            .path = &tracer_record};
+    return {.rdi = situation.code | std::uint32_t{situation.par1} << 16, .rsi = situation.par2, .path = &tracer_record};
 }
 
 void prepare(const Situation& situation, Layout layout) {

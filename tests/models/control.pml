@@ -28,15 +28,15 @@ inline control_step(me) {
         wr[rx[me]] = 0; ewr[rx[me]] = 0; ended[rx[me]] = 0;
         k = 0;
         do
-        :: k < SLOTS -> ser[slot(rx[me], k)] = 0; begins[slot(rx[me], k)] = 0; lo[slot(rx[me], k)] = 0;
-            hi[slot(rx[me], k)] = 0; k++
+        :: k < SLOTS -> ser[slot(rx[me], k)] = 0; begins[slot(rx[me], k)] = 0; k++
         :: else -> break
         od;
         k = 0;
         do
-        :: k < EMERGENCY_SLOTS -> eser[eslot(rx[me], k)] = 0; elo[eslot(rx[me], k)] = 0; ehi[eslot(rx[me], k)] = 0; k++
+        :: k < EMERGENCY_SLOTS -> eser[eslot(rx[me], k)] = 0; k++
         :: else -> break
         od;
+        forget_garbage();
         pc[me] = C_START_OPEN
     :: pc[me] == C_START_OPEN ->
         pos[rx[me]] = 0; lap[rx[me]] = 0; fl[rx[me]] = 0; pending_reported[rx[me]] = 0; pending_ends[rx[me]] = 0;

@@ -33,27 +33,28 @@ c_decl {
 #define ACTIVE 2 // the region begins: gs:
 #define WORD 3
 #define STAMP 4
-#define LO 5
-#define HI 6
-#define LEAVE 7
-#define SWITCH 8
-#define COMMIT 9 // the region ends after it
-#define RET 10
+#define STORE 5 // one of the four stores of a record a step
+#define LEAVE 6
+#define SWITCH 7
+#define COMMIT 8 // the region ends after it
+#define RET 9
 #define in_region(where) ((where) >= ACTIVE && (where) <= COMMIT)
 
 // Chunks: processor * 2, and its successor.
 byte pos[4], current[2], dropped[2];
-byte lo[12], hi[12];
+byte quarter[48]; // [(chunk * SLOTS + slot) * 4 + quarter]
 byte clock[2]; // of each processor: the number of its commits
 byte finished, committed, k;
 byte moves; // how often a task may still be suspended
 
-byte pc[4], place[4], left[4], base[4], chunk[4], word[4], rt[4], below[4];
+byte pc[4], place[4], left[4], base[4], chunk[4], word[4], rt[4], part[4], below[4];
 byte runs[2] = NO_TASK;
+
+#define tag(me) (me + 1 + 4 * (left[me] & 1))
 
 #define cpu_of(me) (MUTANT(GS_OUTSIDE) -> base[me] : place[me])
 
-inline forget(me) { chunk[me] = 0; word[me] = 0; rt[me] = 0 }
+inline forget(me) { chunk[me] = 0; word[me] = 0; rt[me] = 0; part[me] = 0 }
 
 // Suspended or interrupted: the stub's rule.
 inline rewind(me) {
@@ -68,18 +69,19 @@ inline step(me) {
     :: pc[me] == BASE -> base[me] = place[me]; pc[me] = ACTIVE
     :: pc[me] == ACTIVE -> chunk[me] = current[cpu_of(me)]; pc[me] = WORD
     :: pc[me] == WORD -> word[me] = pos[chunk[me]]; pc[me] = (word[me] < SLOTS -> STAMP : LEAVE)
-    :: pc[me] == STAMP -> rt[me] = clock[place[me]]; pc[me] = LO // rdtsc: of the processor it runs on
-    :: pc[me] == LO -> lo[chunk[me] * SLOTS + word[me]] = me + 1 + 4 * (left[me] & 1); pc[me] = HI
-    :: pc[me] == HI ->
-        hi[chunk[me] * SLOTS + word[me]] = me + 1 + 4 * (left[me] & 1);
-        pc[me] = COMMIT
+    :: pc[me] == STAMP -> rt[me] = clock[place[me]]; pc[me] = STORE // rdtsc: of the processor it runs on
+    :: pc[me] == STORE ->
+        quarter[(chunk[me] * SLOTS + word[me]) * 4 + part[me]] = tag(me);
+        part[me]++;
+        pc[me] = (part[me] < 4 -> STORE : COMMIT)
     :: pc[me] == COMMIT ->
         if
         :: word[me] == SLOTS -> dropped[cpu_of(me)]++
         :: else ->
-            k = chunk[me] * SLOTS + word[me];
+            k = (chunk[me] * SLOTS + word[me]) * 4;
             REQUIRE(chunk[me] / 2 == place[me], "record in the chunk of another processor");
-            REQUIRE(lo[k] == me + 1 + 4 * (left[me] & 1) && hi[k] == lo[k], "torn slot");
+            REQUIRE(quarter[k] == tag(me) && quarter[k + 1] == tag(me) && quarter[k + 2] == tag(me) &&
+                    quarter[k + 3] == tag(me), "torn slot");
             REQUIRE(pos[chunk[me]] == word[me], "record lost");
             REQUIRE(rt[me] == clock[place[me]], "stamp order");
             k = 0;

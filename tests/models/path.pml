@@ -14,41 +14,40 @@
 #define P_RESUME 7
 #define P_RESUME_ENDS 8
 #define P_RESUME_STAMP 9
-#define P_RESUME_LO 10
-#define P_RESUME_HI 11
-#define P_RESUME_COMMIT 12
-#define P_RESUME_COMMIT2 13
-#define P_REPORTED 14
-#define P_REPORTED_ENDS 15
-#define P_REPORTED_OPEN 16
-#define P_REPORTED_COMMIT 17
-#define P_FREEZE 18
-#define P_STOP_AT 19
-#define P_LATCH 20
-#define P_LAP_BASE 21
-#define P_LAP_END 22
-#define P_LAP_COMMIT 23
-#define P_LAP_COMMIT2 24
-#define P_LEAVE 25
-#define P_ENTER_STOP_AT 26
-#define P_ENTER_FLAGS 27
-#define P_BLACKOUT_NEXT 28
-#define P_MARK 29
-#define P_SWITCH 30
-#define P_MARK_AFTER 31 // mutant
-#define P_DROP 32
-#define P_START_STAMP 33
-#define P_START_LO 34
-#define P_START_HI 35
-#define P_OPEN 36
-#define P_SET_RESUME 37
-#define P_SCRIBBLED 38
-#define P_STAMP 39
-#define P_LO 40
-#define P_HI 41
-#define P_COMMIT 42
+#define P_RESUME_STORE 10
+#define P_RESUME_COMMIT 11
+#define P_RESUME_COMMIT2 12
+#define P_REPORTED 13
+#define P_REPORTED_ENDS 14
+#define P_REPORTED_OPEN 15
+#define P_REPORTED_COMMIT 16
+#define P_FREEZE 17
+#define P_STOP_AT 18
+#define P_LATCH 19
+#define P_LAP_BASE 20
+#define P_LAP_END 21
+#define P_LAP_COMMIT 22
+#define P_LAP_COMMIT2 23
+#define P_LEAVE 24
+#define P_ENTER_STOP_AT 25
+#define P_ENTER_FLAGS 26
+#define P_BLACKOUT_NEXT 27
+#define P_MARK 28
+#define P_SWITCH 29
+#define P_MARK_AFTER 30 // mutant
+#define P_DROP 31
+#define P_START_STAMP 32
+#define P_START_STORE 33
+#define P_OPEN 34
+#define P_SET_RESUME 35
+#define P_SCRIBBLED 36
+#define P_STAMP 37
+#define P_STORE 38 // a record: one of its four stores a step
+#define P_SLOT_LO 39 // a slot of a long event: two stores
+#define P_SLOT_HI 40
+#define P_COMMIT 41
 // --- end of the region ---
-#define P_RET 43
+#define P_RET 42
 
 #define in_region(where) ((where) >= P_TO && (where) <= P_COMMIT)
 
@@ -60,15 +59,17 @@ inline forget(me) {
     back[me] = 0
 }
 
-// A stored half is not a record: before a commit it is garbage to a reader.
-inline store_lo(c, s, value) {
+// A slot that is being stored is not a record: before a commit it is garbage to a reader.
+inline store(c, s, q, value) {
     REQUIRE(!frozen[c], "write after freeze");
-    lo[slot(c, s)] = value; ser[slot(c, s)] = 0; begins[slot(c, s)] = 0
+    quarter[slot(c, s) * 4 + (q)] = value; ser[slot(c, s)] = 0; begins[slot(c, s)] = 0
 }
-inline store_hi(c, s, value) {
-    REQUIRE(!frozen[c], "write after freeze");
-    hi[slot(c, s)] = value; ser[slot(c, s)] = 0; begins[slot(c, s)] = 0
+inline store_emergency(c, s, q, value) {
+    equarter[eslot(c, s) * 4 + (q)] = value; eser[eslot(c, s)] = 0
 }
+#define whole(quarters, s, value) \
+    (quarters[(s) * 4] == value && quarters[(s) * 4 + 1] == value && quarters[(s) * 4 + 2] == value && \
+     quarters[(s) * 4 + 3] == value)
 
 // A record of the main area becomes visible: `count` slots at `p`, all of event `value0`.
 inline committed_main(me, c, p, count, value0) {
@@ -81,7 +82,7 @@ inline committed_main(me, c, p, count, value0) {
     do
     :: k < count ->
         REQUIRE(p + k < size[c], "record outside the area");
-        REQUIRE(lo[slot(c, p + k)] == value0 + 8 * k && hi[slot(c, p + k)] == value0 + 8 * k, "torn slot");
+        REQUIRE(whole(quarter, slot(c, p + k), value0 + 8 * k), "torn slot");
         wr[c]++;
         ser[slot(c, p + k)] = wr[c];
         begins[slot(c, p + k)] = (k == 0);
@@ -102,7 +103,7 @@ inline committed_emergency(me, c, p, value) {
     REQUIRE(!frozen[c], "record after freeze");
     REQUIRE(rt[me] == commits, "stamp order");
     REQUIRE(p < elimit[c], "record outside the area");
-    REQUIRE(elo[eslot(c, p)] == value && ehi[eslot(c, p)] == value, "torn slot");
+    REQUIRE(whole(equarter, eslot(c, p), value), "torn slot");
     ewr[c]++;
     eser[eslot(c, p)] = ewr[c];
     commits++

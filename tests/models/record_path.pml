@@ -38,9 +38,9 @@ inline enter_level(level) {
 inline forget_garbage() {
     k = 0;
     do
-    :: k < CHUNKS * SLOTS ->
+    :: k < CHUNKS * SLOTS * 4 ->
         if
-        :: ser[k] == 0 -> lo[k] = 0; hi[k] = 0
+        :: ser[k / 4] == 0 -> quarter[k] = 0
         :: else
         fi;
         k++
@@ -48,9 +48,9 @@ inline forget_garbage() {
     od;
     k = 0;
     do
-    :: k < CHUNKS * EMERGENCY_SLOTS ->
+    :: k < CHUNKS * EMERGENCY_SLOTS * 4 ->
         if
-        :: eser[k] == 0 -> elo[k] = 0; ehi[k] = 0
+        :: eser[k / 4] == 0 -> equarter[k] = 0
         :: else
         fi;
         k++

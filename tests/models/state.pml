@@ -73,9 +73,10 @@ byte lap_base[8], lap_end[8]; // [chunk * 2 + parity]
 byte scribbled_lap[4], scribbled_end[4];
 bit is_free[4];
 
-// Slots: each is two stores, so each has two halves. A half holds the tag of the event that stored it; 0 = garbage.
-byte lo[12], hi[12]; // [chunk * SLOTS + slot]
-byte elo[6], ehi[6]; // [chunk * EMERGENCY_SLOTS + slot]
+// Slots: a record is four 32-bit stores, a slot of a long event two 64-bit ones, so each slot has four quarters. A
+// quarter holds the tag of the event that stored it; 0 = garbage.
+byte quarter[48];  // [(chunk * SLOTS + slot) * 4 + quarter]
+byte equarter[24]; // [(chunk * EMERGENCY_SLOTS + slot) * 4 + quarter]
 
 // --- processor (CpuTrace) ----------------------------------------------------------------------------------------------
 byte current, selected = NONE;
@@ -97,7 +98,7 @@ byte wp[4];      // ecx, r9d: position as loaded
 byte wf[4];      // ecx: flags as loaded
 byte rx[4];      // rax: the next chunk, or an operation's second chunk
 byte rv[4];      // a value between load and store
-byte ri[4];      // slot of the copy loop
+byte ri[4];      // slot of the copy loop; of a single record: its stores so far
 byte cm[4];      // TO_...
 byte fd[4];      // flags that the commit clears (ARMED) and sets (FIRED)
 byte rt[4];      // stamp: the number of commits so far, see README.md

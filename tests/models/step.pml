@@ -1,6 +1,14 @@
 // SPDX-License-Identifier: MIT
 // One step of the record path at level `me`. The labels are those of path.pml.
 
+inline stored(me) { // the event is in its slots
+    if
+    :: MUTANT(FIRE_APART) && fd[me] != 0 -> fl[ra[me]] = (fl[ra[me]] & ~ARMED) | (fd[me] & FIRED); fd[me] = 0
+    :: else
+    fi;
+    pc[me] = P_COMMIT
+}
+
 inline path_step(me) {
     if
     :: pc[me] == P_MASK -> // not an attempt unless it passes
@@ -29,29 +37,27 @@ inline path_step(me) {
         pc[me] = (MUTANT(SCRIBBLED_LATE) -> P_COMMIT : P_STAMP)
     :: pc[me] == P_STAMP ->
         rt[me] = (MUTANT(TS_OUTSIDE) -> rt[me] : commits);
-        pc[me] = P_LO
-    :: pc[me] == P_LO ->
+        pc[me] = (n[me] > 1 -> P_SLOT_LO : P_STORE)
+    :: pc[me] == P_STORE ->
         if
-        :: cm[me] == TO_EMERGENCY -> elo[eslot(ra[me], wp[me])] = tag(me, 0); eser[eslot(ra[me], wp[me])] = 0
-        :: else -> store_lo(ra[me], wp[me] + ri[me], tag(me, ri[me]))
-        fi;
-        pc[me] = ((MUTANT(EARLY_COMMIT) && ri[me] + 1 == n[me]) -> P_COMMIT : P_HI)
-    :: pc[me] == P_HI ->
-        if
-        :: cm[me] == TO_EMERGENCY -> ehi[eslot(ra[me], wp[me])] = tag(me, 0); eser[eslot(ra[me], wp[me])] = 0
-        :: else -> store_hi(ra[me], wp[me] + ri[me], tag(me, ri[me]))
+        :: cm[me] == TO_EMERGENCY -> store_emergency(ra[me], wp[me], ri[me], tag(me, 0))
+        :: else -> store(ra[me], wp[me], ri[me], tag(me, 0))
         fi;
         ri[me]++;
         if
-        :: ri[me] < n[me] && !MUTANT(SLOTS_ALONE) -> pc[me] = P_LO
-        :: else ->
-            if
-            :: MUTANT(SCRIBBLED_LATE) && n[me] > 1 -> pc[me] = P_SCRIBBLED
-            :: MUTANT(FIRE_APART) && fd[me] != 0 ->
-                fl[ra[me]] = (fl[ra[me]] & ~ARMED) | (fd[me] & FIRED); fd[me] = 0;
-                pc[me] = P_COMMIT
-            :: else -> pc[me] = P_COMMIT
-            fi
+        :: ri[me] < (MUTANT(EARLY_COMMIT) -> 3 : 4) -> skip
+        :: else -> stored(me)
+        fi
+    :: pc[me] == P_SLOT_LO ->
+        store(ra[me], wp[me] + ri[me], 0, tag(me, ri[me])); store(ra[me], wp[me] + ri[me], 1, tag(me, ri[me]));
+        pc[me] = ((MUTANT(EARLY_COMMIT) && ri[me] + 1 == n[me]) -> P_COMMIT : P_SLOT_HI)
+    :: pc[me] == P_SLOT_HI ->
+        store(ra[me], wp[me] + ri[me], 2, tag(me, ri[me])); store(ra[me], wp[me] + ri[me], 3, tag(me, ri[me]));
+        ri[me]++;
+        if
+        :: ri[me] < n[me] && !MUTANT(SLOTS_ALONE) -> pc[me] = P_SLOT_LO
+        :: ri[me] == n[me] && MUTANT(SCRIBBLED_LATE) -> pc[me] = P_SCRIBBLED
+        :: else -> stored(me)
         fi
     :: pc[me] == P_COMMIT ->
         if
@@ -60,7 +66,7 @@ inline path_step(me) {
             ser[slot(ra[me], wp[me] + ri[me] - 1)] = wr[ra[me]];
             begins[slot(ra[me], wp[me] + ri[me] - 1)] = (ri[me] == 1);
             if
-            :: ri[me] < n[me] -> pc[me] = P_LO
+            :: ri[me] < n[me] -> pc[me] = P_SLOT_LO
             :: else -> pc[me] = P_RET
             fi
         :: else -> commit(me); pc[me] = P_RET
@@ -79,11 +85,14 @@ inline path_step(me) {
         fi;
         pc[me] = P_RESUME_ENDS
     :: pc[me] == P_RESUME_ENDS -> pending_ends[ra[me]] = ends[ra[me]] + 1; pc[me] = P_RESUME_STAMP
-    :: pc[me] == P_RESUME_STAMP -> rt[me] = commits; pc[me] = P_RESUME_LO
-    :: pc[me] == P_RESUME_LO -> store_lo(ra[me], wp[me], TAG_OWN + me); pc[me] = P_RESUME_HI
-    :: pc[me] == P_RESUME_HI ->
-        store_hi(ra[me], wp[me], TAG_OWN + me);
-        pc[me] = (MUTANT(RESUME_APART) -> P_RESUME_COMMIT2 : P_RESUME_COMMIT)
+    :: pc[me] == P_RESUME_STAMP -> rt[me] = commits; pc[me] = P_RESUME_STORE
+    :: pc[me] == P_RESUME_STORE ->
+        store(ra[me], wp[me], ri[me], TAG_OWN + me);
+        ri[me]++;
+        if
+        :: ri[me] < 4 -> skip
+        :: else -> pc[me] = (MUTANT(RESUME_APART) -> P_RESUME_COMMIT2 : P_RESUME_COMMIT)
+        fi
     :: pc[me] == P_RESUME_COMMIT2 -> // flags and position by two stores
         fl[ra[me]] = (fl[ra[me]] & ~RESUME) | REPORTED;
         pc[me] = P_RESUME_COMMIT
@@ -167,12 +176,14 @@ inline path_step(me) {
 
     // --- no space -----------------------------------------------------------------------------------------------
     :: pc[me] == P_DROP -> drop(me)
-    :: pc[me] == P_START_STAMP -> rt[me] = commits; pc[me] = P_START_LO
-    :: pc[me] == P_START_LO ->
-        elo[eslot(ra[me], wp[me])] = TAG_OWN + me; eser[eslot(ra[me], wp[me])] = 0; pc[me] = P_START_HI
-    :: pc[me] == P_START_HI ->
-        ehi[eslot(ra[me], wp[me])] = TAG_OWN + me; eser[eslot(ra[me], wp[me])] = 0; cm[me] = TO_EMERGENCY;
-        pc[me] = P_OPEN
+    :: pc[me] == P_START_STAMP -> rt[me] = commits; pc[me] = P_START_STORE
+    :: pc[me] == P_START_STORE ->
+        store_emergency(ra[me], wp[me], ri[me], TAG_OWN + me);
+        ri[me]++;
+        if
+        :: ri[me] < 4 -> skip
+        :: else -> cm[me] = TO_EMERGENCY; pc[me] = P_OPEN
+        fi
     :: pc[me] == P_OPEN ->
         if
         :: cm[me] == TO_EMERGENCY ->

@@ -95,14 +95,13 @@
     shr ecx, 16                             // par1
     test r10d, TRACER_FORM_WORD
     jnz .Lcompact_word
-    or rcx, rsi
+    or ecx, esi
     jnz .Lcompact_large                     // this form has no parameters, but the event has
     jmp .Lcompact_header
 .Lcompact_word:
-    mov r9, rsi
-    shr r9, 32                              // par2
-    cmp r9d, 0xFFFF
+    cmp esi, 0xFFFF                         // par2
     ja .Lcompact_large
+    mov r9d, esi
     shl r9d, 16
     or r9d, ecx
     mov [rax + 4], r9d
@@ -131,9 +130,7 @@
     mov ecx, edi
     shr ecx, 16
     mov [rax], ecx
-    mov rcx, rsi
-    shr rcx, 32
-    mov [rax + 4], ecx
+    mov [rax + 4], esi
     add rax, 8
     jmp .Lcompact_commit
 

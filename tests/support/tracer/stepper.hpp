@@ -19,6 +19,7 @@ namespace tests {
 class Stepper {
   public:
     static constexpr int kNowhere = -1;
+    static constexpr std::uint64_t kOtherHalf = 0xA5A5A5A500000000; // of rsi, which may hold anything
 
     struct Options {
         bool rewind = true;
@@ -60,7 +61,7 @@ class Stepper {
                      "andq $~0x100, (%%rsp)\n\t"
                      "popfq"
                      :
-                     : "D"(code | std::uint32_t{par1} << 16), "S"(std::uint64_t{par2} << 32)
+                     : "D"(code | std::uint32_t{par1} << 16), "S"(kOtherHalf | par2)
                      : "rax", "rcx", "rdx", "r8", "r9", "r10", "r11", "cc", "memory");
         return m_instructions[level];
     }
