@@ -13,10 +13,48 @@ namespace {
 
 constexpr std::size_t kWordBits = 64;
 
+// Which slots are free: a bit for each, and a bit for each word of these that has one.
+class FreeSlots {
+  public:
+    constexpr FreeSlots() {
+        for (std::size_t slot = 0; slot < kTasksMax; ++slot) {
+            insert(slot);
+        }
+    }
+
+    constexpr void insert(std::size_t slot) {
+        m_words[slot / kWordBits] |= bit(slot);
+        m_any |= bit(slot / kWordBits);
+    }
+
+    constexpr void erase(std::size_t slot) {
+        m_words[slot / kWordBits] &= ~bit(slot);
+        m_any &= m_words[slot / kWordBits] != 0 ? ~std::uint64_t{0} : ~bit(slot / kWordBits);
+    }
+
+    // kTasksMax if there is none.
+    [[nodiscard]] std::size_t lowest() const {
+        if (m_any == 0) {
+            return kTasksMax;
+        }
+        const auto word = static_cast<std::size_t>(std::countr_zero(m_any));
+        return word * kWordBits + static_cast<std::size_t>(std::countr_zero(m_words[word]));
+    }
+
+  private:
+    static constexpr std::uint64_t bit(std::size_t number) { return std::uint64_t{1} << (number % kWordBits); }
+
+    static constexpr std::size_t kWords = (kTasksMax + kWordBits - 1) / kWordBits;
+    static_assert(kWords <= kWordBits);
+
+    std::array<std::uint64_t, kWords> m_words{};
+    std::uint64_t m_any = 0;
+};
+
 struct Table {
     std::array<Task, kTasksMax> tasks{};
-    std::array<std::uint64_t, (kTasksMax + kWordBits - 1) / kWordBits> used{}; // bit n: slot n
-    std::array<std::uint64_t, 0x10000 / kWordBits> contexts{1};                // bit n: in use; 0 is the boot context
+    FreeSlots free;
+    std::array<std::uint64_t, 0x10000 / kWordBits> contexts{1}; // bit n: in use; 0 is the boot context
     std::uint16_t last_context = 0;
 };
 
@@ -53,29 +91,27 @@ Task* find_task(Pid pid, IrqOff) {
 
 Task* free_slot(IrqOff) {
     const Task* const loaded = this_processor().loaded;
-    for (std::size_t word = 0; word < s_table.used.size(); ++word) {
-        std::uint64_t taken = s_table.used[word];
-        if (loaded != nullptr && loaded->pid.value / kWordBits == word) {
-            taken |= std::uint64_t{1} << (loaded->pid.value % kWordBits);
-        }
-        const std::size_t slot = word * kWordBits + static_cast<std::size_t>(std::countr_one(taken));
-        if (slot < (word + 1) * kWordBits) {
-            return slot < kTasksMax ? &s_table.tasks[slot] : nullptr;
-        }
+    const bool on_its_stack = loaded != nullptr && loaded->state == TaskState::free;
+    if (on_its_stack) {
+        s_table.free.erase(loaded->pid.value);
     }
-    return nullptr;
+    const std::size_t slot = s_table.free.lowest();
+    if (on_its_stack) {
+        s_table.free.insert(loaded->pid.value);
+    }
+    return slot < kTasksMax ? &s_table.tasks[slot] : nullptr;
 }
 
 void take_slot(Task& slot, IrqOff off) {
     const auto index = static_cast<std::uint16_t>(&slot - s_table.tasks.data());
     ASSERT(!lib::kChecked || (index < kTasksMax && slot.state == TaskState::free));
-    s_table.used[index / kWordBits] |= std::uint64_t{1} << (index % kWordBits);
+    s_table.free.erase(index);
     slot.pid = Pid{index};
     slot.context = fresh_context(off);
 }
 
 void give_slot_back(const Task& task, IrqOff) {
-    s_table.used[task.pid.value / kWordBits] &= ~(std::uint64_t{1} << (task.pid.value % kWordBits));
+    s_table.free.insert(task.pid.value);
     s_table.contexts[task.context / kWordBits] &= ~(std::uint64_t{1} << (task.context % kWordBits));
 }
 

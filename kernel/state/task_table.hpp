@@ -17,7 +17,7 @@ namespace kernel {
 [[nodiscard]] Task* find_task(Pid pid, IrqOff);
 
 // The lowest free slot, or null; never the one whose stack is in use right now, even if its task has just been killed.
-// Looks at one word for each 64 slots.
+// O(1).
 [[nodiscard]] Task* free_slot(IrqOff);
 
 // Sets pid and context. The slot counts as used from here on.

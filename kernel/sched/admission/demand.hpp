@@ -19,6 +19,12 @@ struct Demand {
     friend constexpr bool operator==(const Demand&, const Demand&) = default;
 };
 
+enum class Claim : std::uint8_t {
+    none,
+    fixed,    // priority by relative deadline
+    deadline, // EDF
+};
+
 enum class Verdict : std::uint8_t {
     fits,
     exceeds,

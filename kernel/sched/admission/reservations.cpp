@@ -18,7 +18,8 @@ namespace kernel {
 
 namespace {
 
-constexpr std::size_t kRetiredFirst = kTasksMax + kServersMax;
+// Copied with interrupts off in one step: some 25 instructions each.
+constexpr std::size_t kCopiedAtOnce = 16;
 
 } // namespace
 
@@ -30,25 +31,74 @@ bool Reservations::admits(Claim claim, const Demand& wanted, Slot replaced) {
         replaced == kNoSlot) {
         return m_prepared.admitted;
     }
-    collect(m_set, claim, wanted, replaced);
-    return holds(m_set, kStepsMax);
+    const Entry* const former = replaced != kNoSlot ? &m_entries[replaced] : nullptr;
+    const Verdict known = by_sums(claim, wanted, former);
+    if (known != Verdict::unknown) {
+        return known == Verdict::fits;
+    }
+    const bool fixed_replaced = former != nullptr && former->claim == Claim::fixed;
+    Copied copied = begin_copy(m_set, claim, wanted, fixed_replaced);
+    static_cast<void>(copy(m_set, copied, std::numeric_limits<std::size_t>::max(), former));
+    const bool held = holds(m_set, kStepsMax);
+    m_fixed_hold = m_fixed_hold || (held && claim != Claim::fixed && !fixed_replaced);
+    return held;
 }
 
-void Reservations::collect(Set& set, Claim claim, const Demand& wanted, Slot replaced) const {
+std::uint64_t Reservations::shortest_deadline(const Entry* but) const {
+    const Entry* first = m_deadlines.first();
+    if (first != nullptr && first == but) {
+        first = m_deadlines.next(*first);
+    }
+    return std::min(first != nullptr ? first->demand.deadline_ns : kNoDeadline, m_retired_shortest);
+}
+
+// What runs above deadlines is not tested again: it held without them.
+Verdict Reservations::by_sums(Claim claim, const Demand& wanted, const Entry* replaced) const {
+    PromiseSums sums(claim, wanted);
+    sums += m_sums;
+    if (replaced != nullptr) {
+        sums -= replaced->sums;
+    }
+    const Verdict utilisation = sums.utilisation();
+    if (utilisation != Verdict::fits) {
+        return utilisation;
+    }
+    if (!m_fixed_hold || claim == Claim::fixed || (replaced != nullptr && replaced->claim == Claim::fixed)) {
+        return Verdict::unknown;
+    }
+    return sums.deadlines(std::min(wanted.deadline_ns, shortest_deadline(replaced)));
+}
+
+void Reservations::Set::add(const Promise& promise) {
+    demands[count++] = promise.demand;
+    if (promise.claim == Claim::fixed) {
+        std::swap(demands[count - 1], demands[fixed++]);
+    }
+}
+
+Reservations::Copied Reservations::begin_copy(Set& set, Claim claim, const Demand& wanted, bool fixed_replaced) const {
     set.count = 0;
     set.fixed = 0;
-    const auto add = [&set](const Entry& entry) {
-        set.demands[set.count++] = entry.demand;
-        if (entry.claim == Claim::fixed) {
-            std::swap(set.demands[set.count - 1], set.demands[set.fixed++]);
-        }
-    };
-    for (Slot slot = 0; slot < m_entries.size(); ++slot) {
-        if (m_entries[slot].claim != Claim::none && slot != replaced) {
-            add(m_entries[slot]);
+    set.fixed_hold = m_fixed_hold && claim != Claim::fixed && !fixed_replaced;
+    set.add({wanted, claim});
+    return {.next = m_live.front()};
+}
+
+// At most so many more; true if that is all of them.
+bool Reservations::copy(Set& set, Copied& copied, std::size_t most, const Entry* but) const {
+    for (; most > 0; --most) {
+        if (const Entry* const entry = copied.next) {
+            copied.next = m_live.next(*entry);
+            if (entry != but) {
+                set.add(*entry);
+            }
+        } else if (copied.retired < m_retired_count) {
+            set.add(m_retired[copied.retired++]);
+        } else {
+            return true;
         }
     }
-    add({wanted, claim});
+    return false;
 }
 
 bool Reservations::holds(Set& set, std::uint32_t steps_max) {
@@ -56,18 +106,19 @@ bool Reservations::holds(Set& set, std::uint32_t steps_max) {
     const auto above = all.first(set.fixed);
     std::ranges::sort(above, {}, &Demand::deadline_ns);
     Steps steps{steps_max};
-    return utilisation_at_most_one(all) && fixed_priority_feasible(above, steps) &&
+    return utilisation_at_most_one(all) && (set.fixed_hold || fixed_priority_feasible(above, steps)) &&
            edf_feasible(all.subspan(set.fixed), above, steps);
 }
 
 // A task that is killed in its test, or whose job is aborted there, leaves its mark: whoever comes next finds that the
-// owner is gone.
-bool Reservations::begin_preparing(Claim claim, const Demand& wanted) {
+// owner is gone. Returns the version that is to be copied; 0: nothing is to be prepared.
+std::uint64_t Reservations::begin_preparing(Claim claim, const Demand& wanted) {
     const IrqGuard off;
     const Task* const owner = m_prepared.owner;
-    if (m_unlisted || (owner != nullptr && owner->state != TaskState::free &&
-                       owner->context == m_prepared.owner_context && owner->jobs.aborted == m_prepared.owner_aborted)) {
-        return false;
+    if (m_unlisted || by_sums(claim, wanted, nullptr) != Verdict::unknown ||
+        (owner != nullptr && owner->state != TaskState::free && owner->context == m_prepared.owner_context &&
+         owner->jobs.aborted == m_prepared.owner_aborted)) {
+        return 0;
     }
     m_prepared.version = 0;
     m_prepared.claim = claim;
@@ -75,7 +126,20 @@ bool Reservations::begin_preparing(Claim claim, const Demand& wanted) {
     m_prepared.owner = current_task(off);
     m_prepared.owner_context = m_prepared.owner != nullptr ? m_prepared.owner->context : std::uint16_t{0};
     m_prepared.owner_aborted = m_prepared.owner != nullptr ? m_prepared.owner->jobs.aborted : 0;
-    collect(m_prepared.set, claim, wanted, kNoSlot);
+    m_prepared.copied = begin_copy(m_prepared.set, claim, wanted, false);
+    return m_version;
+}
+
+// Interrupts are on between two steps. False: the promises have changed meanwhile.
+bool Reservations::copy_in_steps(std::uint64_t version) {
+    for (bool whole = false; !whole;) {
+        const IrqGuard off;
+        if (m_version != version) {
+            m_prepared.owner = nullptr;
+            return false;
+        }
+        whole = copy(m_prepared.set, m_prepared.copied, kCopiedAtOnce);
+    }
     return true;
 }
 
@@ -83,19 +147,43 @@ void Reservations::prepare(Claim claim, const Demand& wanted) {
     if (arch::interrupts_disabled()) {
         return;
     }
-    const std::uint64_t version = __atomic_load_n(&m_version, __ATOMIC_RELAXED);
-    if (!begin_preparing(claim, wanted)) {
+    const std::uint64_t version = begin_preparing(claim, wanted);
+    if (version == 0 || !copy_in_steps(version)) {
         return;
     }
     const bool admitted = holds(m_prepared.set, kStepsPreparedMax);
     const IrqGuard guard;
     m_prepared.admitted = admitted;
-    m_prepared.version = version; // of before the copy: what changed between makes it useless, not wrong
+    m_prepared.version = version; // what changed since makes it useless, not wrong
     m_prepared.owner = nullptr;
 }
 
+void Reservations::withdraw(Entry& entry) {
+    m_live.remove(entry);
+    if (entry.claim == Claim::deadline) {
+        m_deadlines.remove(entry);
+    }
+    entry.claim = Claim::none;
+}
+
+// Fixed priorities have been tested with one that is new; one that is relaxed may be at another priority.
 void Reservations::set(Slot slot, Claim claim, const Demand& demand, IrqOff off) {
-    m_entries[slot] = {demand, claim};
+    Entry& entry = m_entries[slot];
+    const bool replaced = entry.claim != Claim::none;
+    if (replaced) {
+        m_sums -= entry.sums;
+        withdraw(entry);
+    }
+    entry.demand = demand;
+    entry.claim = claim;
+    entry.sums = PromiseSums(claim, demand);
+    m_sums += entry.sums;
+    m_live.push_back(entry);
+    if (claim == Claim::deadline) {
+        m_deadlines.insert(entry);
+    } else {
+        m_fixed_hold = !replaced;
+    }
     changed(off);
 }
 
@@ -104,24 +192,29 @@ void Reservations::retire(Slot slot, IrqOff off) {
     if (entry.claim == Claim::none) {
         return;
     }
-    if (m_ready != 0) {
-        if (m_retired < kRetiredMax) {
-            m_entries[kRetiredFirst + m_retired++] = entry;
-        } else {
-            m_unlisted = true;
+    if (m_ready != 0 && m_retired_count < kRetiredMax) {
+        m_retired[m_retired_count++] = entry;
+        m_retired_sums += entry.sums;
+        if (entry.claim == Claim::deadline) {
+            m_retired_shortest = std::min(m_retired_shortest, entry.demand.deadline_ns);
         }
+    } else {
+        m_unlisted = m_unlisted || m_ready != 0;
+        m_sums -= entry.sums;
     }
-    entry = {};
+    withdraw(entry);
     changed(off);
 }
 
 void Reservations::work_left(IrqOff off) {
     ASSERT(m_ready != 0);
-    if (--m_ready != 0 || (m_retired == 0 && !m_unlisted)) {
+    if (--m_ready != 0 || (m_retired_count == 0 && !m_unlisted)) {
         return;
     }
-    std::ranges::fill(std::span(m_entries).subspan(kRetiredFirst), Entry{});
-    m_retired = 0;
+    m_sums -= m_retired_sums;
+    m_retired_sums = {};
+    m_retired_shortest = kNoDeadline;
+    m_retired_count = 0;
     m_unlisted = false;
     changed(off);
 }
@@ -131,30 +224,10 @@ std::uint32_t Reservations::bandwidth(Slot slot) const {
     return entry.claim != Claim::none ? bandwidth_of(entry.demand.wcet_ns, entry.demand.period_ns) : 0;
 }
 
-// The load is the line of density_rounded_up(), term by term in the published unit: a deadline below its period counts
-// as one, and what runs above counts once more in the shortest interval that can matter.
 void Reservations::changed(IrqOff off) {
     ++m_version;
-    std::uint64_t shortest = std::numeric_limits<std::uint64_t>::max();
-    for (const Entry& entry : m_entries) {
-        if (entry.claim == Claim::deadline) {
-            shortest = std::min(shortest, entry.demand.deadline_ns);
-        }
-    }
     const std::uint64_t before = m_load;
-    m_load = 0;
-    for (const Entry& entry : m_entries) {
-        const Demand& demand = entry.demand;
-        if (entry.claim == Claim::deadline) {
-            m_load += bandwidth_of(demand.wcet_ns, demand.deadline_ns);
-        } else if (entry.claim == Claim::fixed) {
-            const std::uint64_t once = bandwidth_of(demand.wcet_ns, shortest);
-            m_load += bandwidth_of(demand.wcet_ns, demand.period_ns) + (demand.jitter_ns != 0 ? 2 * once : once);
-        }
-    }
-    if (m_unlisted) {
-        m_load += kBandwidthMax;
-    }
+    m_load = m_sums.load(shortest_deadline()) + (m_unlisted ? kBandwidthMax : 0);
     if (m_watcher != nullptr && m_load != before) {
         m_watcher->load_changed(off);
     }

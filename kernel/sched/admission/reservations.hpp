@@ -9,25 +9,27 @@
 //
 //   set --> promised --retire--> retired --idle instant--> free
 //
+// A question that the sums of all promises decide (promise_sums.hpp) costs O(log n), whatever was promised: so does one
+// for a server or a deadline that equals its period, beside others of these kinds. The rest needs the exact tests, each
+// step of which visits every promise: fixed priorities, and deadlines shorter than their periods or below fixed
+// priorities where the line above all work does not fit. They run with interrupts on (prepare), on a copy.
+//
 // Everything in static storage: a test's copy of the set would be too large for a stack. All functions irq-off but one.
 #pragma once
 
 #include "kernel/config.hpp"
 #include "kernel/irq_off.hpp"
 #include "kernel/sched/admission/demand.hpp"
+#include "kernel/sched/admission/promise_sums.hpp"
 #include "kernel/state/task_object.hpp"
+#include "lib/intrusive_list.hpp"
+#include "lib/intrusive_tree.hpp"
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
 
 namespace kernel {
-
-enum class Claim : std::uint8_t {
-    none,
-    fixed,    // priority by relative deadline
-    deadline, // EDF
-};
 
 // Called after load() has changed. irq-off.
 class LoadWatcher {
@@ -54,20 +56,21 @@ class Reservations {
 
     // Tests with interrupts on, on a copy, what admits() is going to be asked with interrupts off: if nothing has
     // changed until then, the answer is there, and a longer search was possible. A saving, no more: does nothing with
-    // interrupts off, or while another task is at it. Context: any.
+    // interrupts off, while another task is at it, or where the sums decide. Context: any.
     void prepare(Claim claim, const Demand& wanted);
 
-    // Whether everything holds with `wanted` instead of what is in `replaced` (kNoSlot: beside all). O(steps
-    // times reservations), the steps bounded by kStepsMax. Precondition: `wanted` within the ranges of Demand.
+    // Whether everything holds with `wanted` instead of what is in `replaced` (kNoSlot: beside all). O(log n) if the
+    // sums decide or the answer was prepared, else O(steps times reservations), the steps bounded by kStepsMax.
+    // Precondition: `wanted` within the ranges of Demand.
     [[nodiscard]] bool admits(Claim claim, const Demand& wanted, Slot replaced = kNoSlot);
 
-    // Precondition: admits() said yes, or the new demand asks for no more than what is there.
+    // O(log n). Precondition: admits() said yes, or the new demand asks for no more than what is there.
     void set(Slot slot, Claim claim, const Demand& demand, IrqOff);
 
-    // The promise ends, now or at the next idle instant. Does nothing if there is none.
+    // The promise ends, now or at the next idle instant. Does nothing if there is none. O(log n).
     void retire(Slot slot, IrqOff);
 
-    // Work entered a guaranteed queue, or left it: the instant at which there is none left is the idle instant.
+    // Work entered a guaranteed queue, or left it: the instant at which there is none left is the idle instant. O(1).
     void work_came() { ++m_ready; }
 
     void work_left(IrqOff);
@@ -83,9 +86,21 @@ class Reservations {
     [[nodiscard]] std::uint32_t bandwidth(Slot slot) const;
 
   private:
-    struct Entry {
+    struct Promise {
         Demand demand;
         Claim claim = Claim::none;
+    };
+
+    struct LiveTag {};
+
+    struct DeadlineTag {};
+
+    struct Entry : Promise, lib::ListLink<LiveTag>, lib::TreeLink<DeadlineTag> {
+        PromiseSums sums; // its part of them
+    };
+
+    struct ShorterDeadline {
+        bool operator()(const Entry& a, const Entry& b) const { return a.demand.deadline_ns < b.demand.deadline_ns; }
     };
 
     // One test's copy of all demands: those of fixed priority first.
@@ -93,6 +108,15 @@ class Reservations {
         std::array<Demand, 2 * kTasksMax + kServersMax + 1> demands{};
         std::size_t count = 0;
         std::size_t fixed = 0;
+        bool fixed_hold = false; // those of fixed priority need no test
+
+        void add(const Promise& promise);
+    };
+
+    // How far a copy has come.
+    struct Copied {
+        const Entry* next = nullptr;
+        std::size_t retired = 0;
     };
 
     struct Prepared {
@@ -101,24 +125,37 @@ class Reservations {
         Demand demand;
         bool admitted = false;
         Set set;
+        Copied copied;
         const Task* owner = nullptr; // the task that prepares; null: none
         std::uint16_t owner_context = 0;
         std::uint64_t owner_aborted = 0; // its jobs.aborted then
     };
 
     static constexpr std::size_t kRetiredMax = kTasksMax;
-    static constexpr std::size_t kEntriesMax = kTasksMax + kServersMax + kRetiredMax;
+    static constexpr std::uint64_t kNoDeadline = ~std::uint64_t{0};
 
-    void collect(Set& set, Claim claim, const Demand& wanted, Slot replaced) const;
+    [[nodiscard]] std::uint64_t shortest_deadline(const Entry* but = nullptr) const;
+    [[nodiscard]] Verdict by_sums(Claim claim, const Demand& wanted, const Entry* replaced) const;
+    [[nodiscard]] Copied begin_copy(Set& set, Claim claim, const Demand& wanted, bool fixed_replaced) const;
+    [[nodiscard]] bool copy(Set& set, Copied& copied, std::size_t most, const Entry* but = nullptr) const;
     [[nodiscard]] static bool holds(Set& set, std::uint32_t steps_max);
-    [[nodiscard]] bool begin_preparing(Claim claim, const Demand& wanted);
+    [[nodiscard]] std::uint64_t begin_preparing(Claim claim, const Demand& wanted);
+    [[nodiscard]] bool copy_in_steps(std::uint64_t version);
+    void withdraw(Entry& entry);
     void changed(IrqOff);
 
-    std::array<Entry, kEntriesMax> m_entries{};
+    std::array<Entry, kTasksMax + kServersMax> m_entries{};
+    lib::IntrusiveList<Entry, LiveTag> m_live;
+    lib::IntrusiveTree<Entry, DeadlineTag, ShorterDeadline> m_deadlines; // those of the claim `deadline`
+    std::array<Promise, kRetiredMax> m_retired{};
+    std::size_t m_retired_count = 0;
+    PromiseSums m_retired_sums;
+    std::uint64_t m_retired_shortest = kNoDeadline; // deadline among them
+    PromiseSums m_sums;                             // of all, retired ones included
+    bool m_fixed_hold = true;                       // those of fixed priority have passed their test as they are
     Set m_set;
     Prepared m_prepared;
     std::uint64_t m_version = 1;
-    std::size_t m_retired = 0; // entries after those of tasks and servers
     std::uint64_t m_load = 0;
     LoadWatcher* m_watcher = nullptr;
     std::uint64_t m_ready = 0; // places in guaranteed queues

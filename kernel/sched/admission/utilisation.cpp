@@ -31,17 +31,16 @@ Verdict exact_utilisation(std::span<const Demand> tasks) {
     return Verdict::fits;
 }
 
-// a / b in units of 2^-63. Precondition: b != 0. At most 2^127.
-Wide share_rounded_up(std::uint64_t a, std::uint64_t b) {
-    return divide_up(Wide{a} << 63, b);
-}
-
 Wide add_saturated(Wide sum, Wide term) {
     constexpr Wide kCap = kDensityOne << 32; // far above one, and far below what could overflow
     return std::min(sum + std::min(term, kCap), kCap);
 }
 
 } // namespace
+
+Wide share_rounded_up(std::uint64_t a, std::uint64_t b) {
+    return divide_up(Wide{a} << 63, b);
+}
 
 std::uint32_t bandwidth_of(std::uint64_t wcet_ns, std::uint64_t period_ns) {
     const Wide share = divide_up(Wide{wcet_ns} * kBandwidthMax, period_ns);

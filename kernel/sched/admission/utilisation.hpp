@@ -19,6 +19,9 @@ inline constexpr std::uint32_t kBandwidthMax = 0xFFFF'FFFF;
 // wcet / period in units of 1 / kBandwidthMax, rounded up. Precondition: 0 < wcet <= period.
 [[nodiscard]] std::uint32_t bandwidth_of(std::uint64_t wcet_ns, std::uint64_t period_ns);
 
+// a / b in units of 2^-63, rounded up. Precondition: b != 0. At most 2^127.
+[[nodiscard]] Wide share_rounded_up(std::uint64_t a, std::uint64_t b);
+
 // sum(C/T) <= 1, as a fraction over the periods' least common multiple. Where that does not fit 127 bits each C/T is
 // rounded up at 2^-63: then a set within n * 2^-63 of the whole may be refused, but none accepted wrongly.
 [[nodiscard]] bool utilisation_at_most_one(std::span<const Demand> tasks);
