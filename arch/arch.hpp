@@ -9,13 +9,22 @@
 //   void irq_enable();                        // how a fresh task starts
 //   bool interrupts_disabled();
 //   lib::Ticks timestamp();                   // never decreases on one processor
+//
+// and machine/context.hpp:
+//
+//   void switch_context(StackPointer* save, StackPointer load);
+//                                             // saves the running context to *save and continues the one in `load`;
+//                                             // returns when the saved context is resumed. irq-off
 #pragma once
 
+#include "arch/stack_pointer.hpp"
 #include "lib/result.hpp"
 #include "lib/units.hpp"
 
+#include <machine/context.hpp>
 #include <machine/cpu.hpp>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -37,18 +46,9 @@ class [[nodiscard]] IrqGuard {
     std::uint64_t m_state;
 };
 
-// The stack pointer of a suspended context; everything else that it needs is on that stack.
-struct StackPointer {
-    std::uint64_t value = 0;
-};
-
 // Prepares a fresh stack so that the first switch_context() to it calls entry(argument) with interrupts off. entry must
 // not return. Stack size at least 4 KiB.
 [[nodiscard]] StackPointer prepare_stack(std::span<std::byte> stack, void (*entry)(void*), void* argument);
-
-// Saves the running context to *save and continues the one in `load`. Returns when the saved context is resumed.
-// irq-off.
-void switch_context(StackPointer* save, StackPointer load);
 
 // Leaves the running context permanently and calls entry(argument) on this stack from its top, with interrupts off,
 // even if it is the stack in use. entry must not return. irq-off.
@@ -82,6 +82,18 @@ void wait_for_interrupt();
 // --- interrupts ----------------------------------------------------------------------------------------------------
 
 using Vector = std::uint8_t;
+
+namespace detail {
+
+inline constinit std::array<bool, 256> external_vectors{};
+
+} // namespace detail
+
+// Whether a controller may raise this vector without a cause, or an external line was routed to it. For all others
+// is_spurious() is false, and vector_line() finds none. Context: any.
+[[nodiscard]] inline bool is_external(Vector vector) {
+    return detail::external_vectors[vector];
+}
 
 // Whether the controller raised this vector without a cause: the spurious vector of the local APIC, or line 7 or 15 of
 // the 8259 pair with nothing in service. irq-off, before end_of_interrupt().

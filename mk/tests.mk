@@ -9,7 +9,7 @@ TESTED_tracer := $(filter-out tracer/kernel_instance.cpp,$(TRACER_SOURCES)) $(TR
 TESTED_drivers := $(DRIVER_SOURCES)
 # Without the kernel files that only work on the machine.
 TESTED_kernel := $(filter-out kernel/root/% kernel/panic/% kernel/interrupt/% kernel/run/real_mode.cpp,$(KERNEL_SOURCES)) \
-  arch/x86_64/context.S $(wildcard tests/support/fake_machine/*.cpp)
+  $(wildcard tests/support/fake_machine/*.cpp)
 TESTED_host := $(filter-out host/cli/main.cpp,$(HOST_SOURCES)) $(COMPAT_SOURCES) host/observer/request_log.cpp $(CODEC_SOURCES) \
   $(wildcard tracer/reliable/*.cpp)
 LIBRARIES_tracer := $(ATTEMPTS_LDFLAGS)

@@ -53,6 +53,7 @@ IsaRoute route_of(std::uint8_t line) {
 }
 
 Vector remember(Vector vector, std::uint8_t line) {
+    arch::detail::external_vectors[vector] = true;
     g_vector_lines[vector] = {line, true};
     return vector;
 }
@@ -77,6 +78,10 @@ bool is_pic_vector(Vector vector) {
 void start_processor(void* per_cpu_base) {
     load_segments();
     load_interrupt_table();
+    arch::detail::external_vectors[kVectorSpurious] = true;
+    for (Vector line = 0; line < kPicLines; ++line) {
+        arch::detail::external_vectors[kPicVectorBase + line] = true;
+    }
     load_page_tables();
     write_msr(kMsrGsBase, reinterpret_cast<std::uint64_t>(per_cpu_base));
 }

@@ -146,7 +146,7 @@ void interrupt_entry(arch::Vector vector) {
     ++own.taken;
     const IrqOff off = IrqOff::from_entry();
     section_begins();
-    const bool spurious = arch::is_spurious(vector);
+    const bool spurious = arch::is_external(vector) && arch::is_spurious(vector);
     interrupt_entered(off);
     if (spurious) {
         ++own.spurious; // the device of that line asked for nothing: its handler does not run

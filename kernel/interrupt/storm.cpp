@@ -24,7 +24,6 @@ struct Line {
 
 constinit std::array<Line, 256> g_lines{};
 constinit std::uint64_t g_storms = 0;
-constinit std::uint32_t g_untimed = 0;
 
 void hold(arch::Vector vector, bool held) {
     if (const auto line = arch::vector_line(vector); line.ok()) {
@@ -48,12 +47,12 @@ void try_again(void* argument) {
 
 void post_timer(Line& line) {
     line.untimed = !kern_event_post(after(line.backoff), &try_again, &line).ok();
-    g_untimed += line.untimed ? 1U : 0U;
+    detail::untimed_lines += line.untimed ? 1U : 0U;
 }
 
 // Lines for which there was no timer: other interrupts still come, and ask again on their behalf.
 [[gnu::cold, gnu::noinline]] void post_missing_timers() {
-    g_untimed = 0;
+    detail::untimed_lines = 0;
     for (Line& line : g_lines) {
         if (line.untimed) {
             post_timer(line);
@@ -74,8 +73,8 @@ void post_timer(Line& line) {
 
 } // namespace
 
-void storm_count(arch::Vector vector, IrqOff) {
-    if (g_untimed != 0) [[unlikely]] {
+void detail::count_line(arch::Vector vector, IrqOff) {
+    if (untimed_lines != 0) [[unlikely]] {
         post_missing_timers();
     }
     if (!arch::vector_line(vector).ok()) {

@@ -24,8 +24,20 @@ inline constexpr std::uint32_t kStormLimit = 500; // 50,000 a second
 inline constexpr lib::Nanoseconds kBackoffMin = lib::milliseconds(10);
 inline constexpr lib::Nanoseconds kBackoffMax = lib::milliseconds(1'000);
 
+namespace detail {
+
+inline constinit std::uint32_t untimed_lines = 0; // masked, and there was no timer
+
+void count_line(arch::Vector vector, IrqOff);
+
+} // namespace detail
+
 // Counts an interrupt of this vector, and masks its line if it is one too many. irq-off, before the end of interrupt.
-void storm_count(arch::Vector vector, IrqOff);
+inline void storm_count(arch::Vector vector, IrqOff off) {
+    if (arch::is_external(vector) || detail::untimed_lines != 0) {
+        detail::count_line(vector, off);
+    }
+}
 
 // How often the lines were masked since boot: of one vector, of all. Context: any.
 [[nodiscard]] std::uint64_t storms_of(arch::Vector vector);

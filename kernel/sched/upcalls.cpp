@@ -109,7 +109,7 @@ void deliver_upcalls() {
     arch::irq_restore(state);
 }
 
-void return_from_interrupt(IrqOff off) {
+void detail::leave_interrupt(IrqOff off) {
     preempt_if_needed(off);
     if (upcalls_due()) {
         deliver_upcalls(off);

@@ -14,6 +14,7 @@
 #include "kernel/irq_off.hpp"
 #include "kernel/section/irq_guard.hpp"
 #include "kernel/state/processor.hpp"
+#include "lib/result.hpp"
 
 #include <type_traits>
 
@@ -56,26 +57,52 @@ template <typename Result>
     return result;
 }
 
+void leave_interrupt(IrqOff);
+
 } // namespace detail
 
 // Last thing in every interrupt, after the end of interrupt was signalled: preemption, then the upcalls of the task
 // that the interrupt returns to. Does not return if the job that was interrupted is aborted.
-void return_from_interrupt(IrqOff);
+[[gnu::always_inline]] inline void return_from_interrupt(IrqOff off) {
+    if (this_processor().reschedule || upcalls_due()) {
+        detail::leave_interrupt(off);
+    } else {
+        this_processor().in_interrupt = false;
+    }
+}
 
 // A primitive: `body(off)` runs with interrupts off; then the calling task returns to its own code.
 template <typename Body>
-[[gnu::always_inline]] inline std::invoke_result_t<Body, IrqOff> primitive(Body body, SectionPlace place = {}) {
-    const auto section = [&]() __attribute__((always_inline)) {
-        const IrqGuard guard(place);
+[[gnu::always_inline]] inline std::invoke_result_t<Body, IrqOff> primitive(Body body, OpenSection section) {
+    const auto in_section = [&]() __attribute__((always_inline)) {
+        const IrqGuard guard(section);
         return body(guard);
     };
     if constexpr (std::is_void_v<std::invoke_result_t<Body, IrqOff>>) {
-        section();
+        in_section();
         return_to_task();
     } else {
-        const auto result = section();
+        const auto result = in_section();
         return upcalls_due() ? detail::after_upcalls(result) : result;
     }
+}
+
+template <typename Body>
+[[gnu::always_inline]] inline std::invoke_result_t<Body, IrqOff> primitive(Body body, SectionPlace place = {}) {
+    return primitive(body, begin_section(place));
+}
+
+// A primitive whose usual case calls nothing: `usual(off)` carries it out and returns true, or changes nothing. All
+// else is done by `rest(section)`, a function of its own that continues the section by primitive(): so the usual case
+// saves no register for it.
+template <typename Usual, typename Rest>
+[[gnu::always_inline]] inline lib::Result<void> usually(Usual usual, Rest rest, SectionPlace place = {}) {
+    const OpenSection section = begin_section(place);
+    if (!usual(IrqOff::from_save())) [[unlikely]] {
+        return rest(section);
+    }
+    end_section(section);
+    return upcalls_due() ? detail::after_upcalls(lib::Result<void>{}) : lib::Result<void>{};
 }
 
 } // namespace kernel

@@ -15,30 +15,46 @@
 
 namespace kernel {
 
+// A section that was begun and not yet ended: whoever has it ends it, by a guard or itself.
+struct [[nodiscard]] OpenSection {
+    std::uint64_t state = 0; // of the interrupt flag before
+};
+
+// Context: any but NMI.
+[[gnu::always_inline]] inline OpenSection begin_section(SectionPlace place = {}) {
+    const std::uint64_t state = arch::irq_save();
+    if (kSectionsMeasured && arch::irq_was_enabled(state)) {
+        section_begins(place);
+    }
+    trace_points::interrupts_off(state);
+    return {state};
+}
+
+[[gnu::always_inline]] inline void end_section(OpenSection section) {
+    trace_points::interrupts_on(section.state);
+    if (kSectionsMeasured && arch::irq_was_enabled(section.state)) {
+        section_ends();
+    }
+    arch::irq_restore(section.state);
+}
+
 // Interrupts are off while a guard lives; nests, because it restores what it found. Context: any but NMI.
 class [[nodiscard]] IrqGuard {
   public:
     [[gnu::always_inline]] explicit IrqGuard(SectionPlace place = {})
-        : m_state(arch::irq_save()) {
-        if (kSectionsMeasured && arch::irq_was_enabled(m_state)) {
-            section_begins(place);
-        }
-        trace_points::interrupts_off(m_state);
-    }
+        : m_section(begin_section(place)) {}
 
-    ~IrqGuard() {
-        trace_points::interrupts_on(m_state);
-        if (kSectionsMeasured && arch::irq_was_enabled(m_state)) {
-            section_ends();
-        }
-        arch::irq_restore(m_state);
-    }
+    // Continues a section, and ends it.
+    [[gnu::always_inline]] explicit IrqGuard(OpenSection section)
+        : m_section(section) {}
+
+    ~IrqGuard() { end_section(m_section); }
 
     IrqGuard(const IrqGuard&) = delete;
     IrqGuard& operator=(const IrqGuard&) = delete;
 
   private:
-    std::uint64_t m_state;
+    OpenSection m_section;
 };
 
 } // namespace kernel

@@ -38,7 +38,12 @@ struct Upcalls {
     std::uint64_t handled = 0; // have a handler
     std::uint64_t awaited = 0; // by signal_wait()
 
-    [[nodiscard]] constexpr std::uint64_t due() const { return pending & handled & ~masked & ~active; }
+    [[nodiscard]] constexpr std::uint64_t due() const {
+        if (pending == 0) [[likely]] {
+            return 0;
+        }
+        return pending & handled & ~masked & ~active;
+    }
 };
 
 } // namespace kernel

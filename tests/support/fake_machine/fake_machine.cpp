@@ -4,6 +4,7 @@
 #include "tests/support/fake_machine/fake_machine.hpp"
 
 #include "arch/arch.hpp"
+#include "arch/x86_64/stack_switch.hpp"
 #include "kernel/run/app.hpp"
 
 #include <sanitizer/common_interface_defs.h>
@@ -23,8 +24,6 @@ extern "C" void __sanitizer_finish_switch_fiber(void* /*save*/, const void** /*b
 
 // NOLINTEND(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp)
 #endif
-
-extern "C" void arch_switch_context(std::uint64_t* save, std::uint64_t load); // arch/x86_64/context.S
 
 namespace {
 
@@ -90,10 +89,10 @@ std::unique_ptr<Fiber> make_fiber(void (*entry)(void*), void* argument) {
     fiber->size = kFiberStackBytes;
     fiber->entry = entry;
     fiber->argument = argument;
-    // Six callee-saved registers, the address to return to, and one word that aligns the stack as a call would.
+    // The address at which it continues, and one word that aligns the stack as a call would.
     std::uint64_t* const top = fiber->stack.get() + kWords;
     top[-2] = reinterpret_cast<std::uint64_t>(&fiber_main);
-    fiber->stack_pointer = reinterpret_cast<std::uint64_t>(top - 8);
+    fiber->stack_pointer = reinterpret_cast<std::uint64_t>(top - 2);
     return fiber;
 }
 
@@ -130,7 +129,7 @@ void restart_context(std::span<std::byte> stack, void (*entry)(void*), void* arg
     m.previous = m.running;
     m.running = slot.get();
     __sanitizer_start_switch_fiber(nullptr, m.running->bottom, m.running->size);
-    arch_switch_context(&m.previous->stack_pointer, m.running->stack_pointer);
+    arch::x86_64::switch_stacks(&m.previous->stack_pointer, m.running->stack_pointer);
     require(false, "an abandoned context was resumed");
     __builtin_unreachable();
 }
@@ -144,7 +143,7 @@ void switch_context(StackPointer* save, StackPointer load) {
     m.previous = from;
     m.running = to;
     __sanitizer_start_switch_fiber(&from->fake_stack, to->bottom, to->size);
-    arch_switch_context(&from->stack_pointer, to->stack_pointer);
+    arch::x86_64::switch_stacks(&from->stack_pointer, to->stack_pointer);
     arrived();
 }
 
