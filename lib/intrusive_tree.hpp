@@ -70,6 +70,19 @@ class IntrusiveTree {
         return element(link);
     }
 
+    // The first element of which past(element) is true, or null. Precondition: it is true of all elements after one of
+    // which it is true. O(log n).
+    template <typename Past>
+    [[nodiscard]] constexpr T* first_past(Past past) const {
+        Link* found = nullptr;
+        for (Link* link = m_root; link != nullptr;) {
+            const bool is_past = past(static_cast<const T&>(*element(link)));
+            found = is_past ? link : found;
+            link = is_past ? link->m_left : link->m_right;
+        }
+        return element(found);
+    }
+
     // Precondition: in no tree of this tag.
     constexpr void insert(T& value) {
         Link& link = value;

@@ -40,6 +40,8 @@ struct OwnedTag {};
 
 struct ReactionTag {};
 
+struct GroupTag {};
+
 using lib::WaitKind;
 
 struct Wait {
@@ -54,13 +56,18 @@ struct PendingReaction {
     std::uint64_t job = 0; // jobs.completed then: a job that is over since is not aborted
 };
 
-struct Task : lib::TreeLink<ReadyTag>, lib::ListLink<ParkedTag>, lib::TreeLink<WaitTag>, lib::ListLink<ReactionTag> {
+struct Task : lib::TreeLink<ReadyTag>,
+              lib::ListLink<ParkedTag>,
+              lib::TreeLink<WaitTag>,
+              lib::ListLink<ReactionTag>,
+              lib::TreeLink<GroupTag> {
     // --- identity, from its creation on
     Pid pid;
     std::uint16_t context = 0; // the number that trace records carry; 0: none
     std::uint16_t group = 0;
     std::uint16_t level_index = 0;   // of `level`, as the trace carries it
     bool immortal = false;           // task_kill() refuses it
+    bool uses_ceilings = false;      // was declared a user of a mutex
     void (*ended)(IrqOff) = nullptr; // called when it has ended
     lib::Text<kTaskNameBytes> name;
     TaskModel model;

@@ -37,16 +37,23 @@ void Ceilings::add(Mutex& mutex, IrqOff) {
     m_all.push_back(mutex);
 }
 
-void Ceilings::declare_user(Mutex& mutex, const Task& task, IrqOff off) {
+void Ceilings::declare_user(Mutex& mutex, Task& task, IrqOff off) {
     mutex.m_users.insert(task.pid);
-    recompute(mutex, off);
+    task.uses_ceilings = true;
+    set_ceiling(mutex, std::min(mutex.m_ceiling, preemption_level(task, off)), off);
 }
 
 void Ceilings::forget_user(const Task& task, IrqOff off) {
+    if (!task.uses_ceilings) {
+        return;
+    }
+    const std::uint64_t level = preemption_level(task, off);
     for (Mutex* mutex = m_all.front(); mutex != nullptr; mutex = m_all.next(*mutex)) {
         if (mutex->m_users.contains(task.pid)) {
             mutex->m_users.erase(task.pid);
-            recompute(*mutex, off);
+            if (level == mutex->m_ceiling) {
+                recompute(*mutex, off);
+            }
         }
     }
 }
@@ -64,11 +71,14 @@ void Ceilings::level_changed(const Task& task, IrqOff off) {
 
 void Ceilings::recompute(Mutex& mutex, IrqOff off) {
     std::uint64_t ceiling = kPreemptionLevelNone;
-    for (const Task& task : task_table(off)) {
-        if (task.state != TaskState::free && mutex.m_users.contains(task.pid)) {
-            ceiling = std::min(ceiling, preemption_level(task, off));
-        }
-    }
+    mutex.m_users.for_each([&](Pid pid) {
+        const Task& task = *find_task(pid, off);
+        ceiling = std::min(ceiling, preemption_level(task, off));
+    });
+    set_ceiling(mutex, ceiling, off);
+}
+
+void Ceilings::set_ceiling(Mutex& mutex, std::uint64_t ceiling, IrqOff off) {
     if (ceiling == mutex.m_ceiling) {
         return;
     }

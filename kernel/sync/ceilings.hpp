@@ -22,13 +22,14 @@ class Ceilings {
     // A mutex with a ceiling exists from now on.
     void add(Mutex& mutex, IrqOff);
 
-    // O(tasks).
-    void declare_user(Mutex& mutex, const Task& task, IrqOff);
+    // O(log n).
+    void declare_user(Mutex& mutex, Task& task, IrqOff);
 
-    // The task ends: it is a user of nothing. O(mutexes).
+    // The task ends: it is a user of nothing. O(mutexes with ceilings) if it was one of any, and O(users) for each
+    // whose ceiling it determined.
     void forget_user(const Task& task, IrqOff);
 
-    // The task's preemption level may have changed. O(mutexes).
+    // The task's preemption level may have changed. O(mutexes with ceilings), and O(users) for each that it may lock.
     void level_changed(const Task& task, IrqOff);
 
     // The mutex was taken; it is about to be freed. O(log n).
@@ -45,6 +46,7 @@ class Ceilings {
     }
 
     void recompute(Mutex& mutex, IrqOff);
+    void set_ceiling(Mutex& mutex, std::uint64_t ceiling, IrqOff);
 
     // Stopped jobs lend their positions to another owner, or to none, after this.
     void unpark_stopped(IrqOff) const;

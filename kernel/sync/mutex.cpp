@@ -22,6 +22,19 @@ constinit std::uint16_t s_last_id = 0;
 
 } // namespace
 
+[[gnu::always_inline]] inline void Mutex::take(Task& task, IrqOff off) {
+    ASSERT(m_owner == nullptr && task.blocked_on == nullptr);
+    m_owner = &task;
+    task.owned.push_back(*this);
+    if (has_ceiling()) {
+        ceilings().hold(*this, off);
+    }
+    trace_points::mutex_acquired(task, m_id);
+    if (m_waiters != 0 && takes_places()) {
+        trace_points::mutex_inherited(task, m_id);
+    }
+}
+
 bool Mutex::admits(const Task& task) const {
     return m_id != 0 && (!has_ceiling() || m_users.contains(task.pid));
 }
@@ -112,19 +125,6 @@ void Mutex::wait(Task& task, lib::Ticks until, IrqOff off) {
     context_load(off);
 }
 
-void Mutex::take(Task& task, IrqOff off) {
-    ASSERT(m_owner == nullptr && task.blocked_on == nullptr);
-    m_owner = &task;
-    task.owned.push_back(*this);
-    if (has_ceiling()) {
-        ceilings().hold(*this, off);
-    }
-    trace_points::mutex_acquired(task, m_id);
-    if (m_waiters != 0 && takes_places()) {
-        trace_points::mutex_inherited(task, m_id);
-    }
-}
-
 void Mutex::release(IrqOff off) {
     ASSERT(!lib::kChecked || m_owner != nullptr);
     Task& end = chain_end(*m_owner, off);
@@ -179,7 +179,7 @@ lib::Result<void> mutex_declare_user(Mutex& mutex, Pid pid) {
         if (mutex.m_id == 0 || !mutex.has_ceiling()) {
             return lib::Error::invalid_argument;
         }
-        const Task* const task = find_task(pid, off);
+        Task* const task = find_task(pid, off);
         if (task == nullptr) {
             return lib::Error::not_found;
         }
@@ -189,8 +189,22 @@ lib::Result<void> mutex_declare_user(Mutex& mutex, Pid pid) {
     });
 }
 
+[[gnu::noinline]] lib::Result<void> Mutex::lock(OpenSection section) {
+    return primitive([&](IrqOff off) -> lib::Result<void> { return lock(calling_task(off), kForever, off); }, section);
+}
+
 lib::Result<void> mutex_lock(Mutex& mutex) {
-    return primitive([&](IrqOff off) -> lib::Result<void> { return mutex.lock(calling_task(off), kForever, off); });
+    return usually(
+        [&](IrqOff off) {
+            Task& self = calling_task(off);
+            if (mutex.m_id == 0 || mutex.has_ceiling() || mutex.m_owner != nullptr) {
+                return false;
+            }
+            trace_points::mutex_lock_attempted(self, mutex.m_id);
+            mutex.take(self, off);
+            return true;
+        },
+        [&](OpenSection section) { return mutex.lock(section); });
 }
 
 lib::Result<void> mutex_timedlock(Mutex& mutex, lib::Nanoseconds timeout) {
@@ -218,27 +232,45 @@ lib::Result<void> mutex_trylock(Mutex& mutex) {
     return {};
 }
 
+[[gnu::noinline]] lib::Result<void> Mutex::unlock(OpenSection section) {
+    return primitive(
+        [&](IrqOff off) -> lib::Result<void> {
+            if (m_id == 0) {
+                return lib::Error::invalid_argument;
+            }
+            const Task& self = calling_task(off);
+            if (m_owner != &self) {
+                return lib::Error::refused;
+            }
+            trace_points::mutex_unlocked(self, m_id);
+            const bool awaited = m_waiters != 0;
+            release(off);
+            if (m_protocol == MutexProtocol::stack) {
+                dispatch_next(off); // jobs may begin that were stopped
+                trace_points::inherited(this_processor());
+                context_load(off);
+            } else if (awaited) {
+                schedule(off);
+            }
+            return {};
+        },
+        section);
+}
+
+// No chain of shadows ends in the running task by a mutex for which none waits: nothing is parked on its account.
 lib::Result<void> mutex_unlock(Mutex& mutex) {
-    return primitive([&](IrqOff off) -> lib::Result<void> {
-        if (mutex.m_id == 0) {
-            return lib::Error::invalid_argument;
-        }
-        const Task& self = calling_task(off);
-        if (mutex.m_owner != &self) {
-            return lib::Error::refused;
-        }
-        trace_points::mutex_unlocked(self, mutex.m_id);
-        const bool awaited = mutex.m_waiters != 0;
-        mutex.release(off);
-        if (mutex.m_protocol == MutexProtocol::stack) {
-            dispatch_next(off); // jobs may begin that were stopped
-            trace_points::inherited(this_processor());
-            context_load(off);
-        } else if (awaited) {
-            schedule(off);
-        }
-        return {};
-    });
+    return usually(
+        [&](IrqOff off) {
+            Task& self = calling_task(off);
+            if (mutex.m_owner != &self || mutex.has_ceiling() || mutex.m_waiters != 0) {
+                return false;
+            }
+            trace_points::mutex_unlocked(self, mutex.m_id);
+            self.owned.remove(mutex);
+            mutex.m_owner = nullptr;
+            return true;
+        },
+        [&](OpenSection section) { return mutex.unlock(section); });
 }
 
 bool mutex_abandoned(const Mutex& mutex) {

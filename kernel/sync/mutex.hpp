@@ -35,6 +35,7 @@
 
 #include "kernel/irq_off.hpp"
 #include "kernel/sched/resource.hpp"
+#include "kernel/section/irq_guard.hpp"
 #include "kernel/sync/pid_set.hpp"
 #include "kernel/sync/wait_queue.hpp"
 #include "lib/intrusive_list.hpp"
@@ -98,6 +99,8 @@ class Mutex : public Resource, public lib::ListLink<CeilingTag> {
     [[nodiscard]] bool held_up_by(const Task& task) const;
     [[nodiscard]] lib::Result<void> refuse(Task& task, IrqOff);
     [[nodiscard]] lib::Result<void> lock(Task& task, lib::Ticks until, IrqOff);
+    [[nodiscard]] lib::Result<void> lock(OpenSection section);
+    [[nodiscard]] lib::Result<void> unlock(OpenSection section);
     void wait(Task& task, lib::Ticks until, IrqOff);
     void take(Task& task, IrqOff);
     void release(IrqOff);

@@ -6,6 +6,7 @@
 #include "kernel/state/task_types.hpp"
 
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 
@@ -19,6 +20,16 @@ class PidSet {
     constexpr void erase(Pid pid) { m_words[pid.value / kBits] &= ~bit(pid); }
 
     [[nodiscard]] constexpr bool contains(Pid pid) const { return (m_words[pid.value / kBits] & bit(pid)) != 0; }
+
+    // Calls act(pid) for each, in ascending order. Looks at one word for each 64 slots.
+    template <typename Act>
+    constexpr void for_each(Act act) const {
+        for (std::size_t word = 0; word < m_words.size(); ++word) {
+            for (std::uint64_t left = m_words[word]; left != 0; left &= left - 1) {
+                act(Pid{static_cast<std::uint16_t>(word * kBits + static_cast<std::size_t>(std::countr_zero(left)))});
+            }
+        }
+    }
 
   private:
     static constexpr std::size_t kBits = 64;

@@ -7,8 +7,6 @@
 #include "kernel/sync/waiting.hpp"
 #include "kernel/trace/sync.hpp"
 
-#include <limits>
-
 namespace kernel {
 
 namespace {
@@ -46,8 +44,22 @@ lib::Result<void> sem_init(Semaphore& semaphore, std::string_view name, std::uin
     return {};
 }
 
+[[gnu::noinline]] lib::Result<void> Semaphore::wait_for_unit(OpenSection section) {
+    return primitive([&](IrqOff off) -> lib::Result<void> { return wait(kForever, off); }, section);
+}
+
 lib::Result<void> sem_wait(Semaphore& semaphore) {
-    return primitive([&](IrqOff off) -> lib::Result<void> { return semaphore.wait(kForever, off); });
+    return usually(
+        [&](IrqOff off) {
+            const Task& self = calling_task(off);
+            if (semaphore.m_count == 0) { // also one that is not initialised
+                return false;
+            }
+            trace_points::semaphore_waited(&self, semaphore.m_id);
+            --semaphore.m_count;
+            return true;
+        },
+        [&](OpenSection section) { return semaphore.wait_for_unit(section); });
 }
 
 lib::Result<void> sem_timedwait(Semaphore& semaphore, lib::Nanoseconds timeout) {
@@ -70,24 +82,36 @@ lib::Result<void> sem_trywait(Semaphore& semaphore) {
     return {};
 }
 
-lib::Result<void> sem_post(Semaphore& semaphore) {
-    return primitive([&](IrqOff off) -> lib::Result<void> {
-        if (semaphore.m_id == 0) {
-            return lib::Error::invalid_argument;
-        }
-        trace_points::semaphore_posted(current_task(off), semaphore.m_id);
-        Task* const waiter = semaphore.m_waiters.first();
-        if (waiter == nullptr) {
-            if (semaphore.m_count == std::numeric_limits<std::uint32_t>::max()) {
+[[gnu::noinline]] lib::Result<void> Semaphore::post(OpenSection section) {
+    return primitive(
+        [&](IrqOff off) -> lib::Result<void> {
+            if (m_id == 0) {
+                return lib::Error::invalid_argument;
+            }
+            trace_points::semaphore_posted(current_task(off), m_id);
+            Task* const waiter = m_waiters.first();
+            if (waiter == nullptr) {
                 return lib::Error::no_space;
             }
-            ++semaphore.m_count;
+            m_waiters.wake(*waiter, off);
+            schedule(off);
             return {};
-        }
-        semaphore.m_waiters.wake(*waiter, off);
-        schedule(off);
-        return {};
-    });
+        },
+        section);
+}
+
+lib::Result<void> sem_post(Semaphore& semaphore) {
+    return usually(
+        [&](IrqOff off) {
+            const std::uint32_t count = semaphore.m_count + 1; // 0: there cannot be more
+            if (semaphore.m_id == 0 || semaphore.m_waiters.first() != nullptr || count == 0) {
+                return false;
+            }
+            trace_points::semaphore_posted(current_task(off), semaphore.m_id);
+            semaphore.m_count = count;
+            return true;
+        },
+        [&](OpenSection section) { return semaphore.post(section); });
 }
 
 } // namespace kernel

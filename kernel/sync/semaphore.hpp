@@ -4,6 +4,7 @@
 #pragma once
 
 #include "kernel/irq_off.hpp"
+#include "kernel/section/irq_guard.hpp"
 #include "kernel/state/task_object.hpp"
 #include "kernel/sync/wait_queue.hpp"
 #include "lib/result.hpp"
@@ -30,6 +31,8 @@ class Semaphore {
     friend lib::Result<void> sem_post(Semaphore& semaphore);
 
     [[nodiscard]] lib::Result<void> wait(lib::Ticks until, IrqOff);
+    [[nodiscard]] lib::Result<void> wait_for_unit(OpenSection section);
+    [[nodiscard]] lib::Result<void> post(OpenSection section);
 
     std::uint16_t m_id = 0;
     std::uint32_t m_count = 0;

@@ -9,6 +9,7 @@
 #include "kernel/sync/ceilings.hpp"
 #include "kernel/sync/waiting.hpp"
 #include "kernel/task/task.hpp"
+#include "kernel/task/task_group.hpp"
 #include "kernel/time/compensated_clock.hpp"
 #include "kernel/time/timer.hpp"
 #include "kernel/trace/interrupt.hpp"
@@ -56,6 +57,7 @@ void end_task(Task& task, IrqOff off) {
     forget_waits(task, off);
     release_all_mutexes(task, off);
     ceilings().forget_user(task, off);
+    leave_group(task, off);
     trace_points::task_ended(task);
     forget_reaction(task, off);
     task_timer_delete(task.pid, TaskTimer::cpu_alarm, off);

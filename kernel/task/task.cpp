@@ -11,6 +11,7 @@
 #include "kernel/state/task_table.hpp"
 #include "kernel/sync/ceilings.hpp"
 #include "kernel/task/life.hpp"
+#include "kernel/task/task_group.hpp"
 #include "kernel/time/clock.hpp"
 #include "kernel/time/phase_shift.hpp"
 #include "kernel/trace/task.hpp"
@@ -57,6 +58,7 @@ lib::Result<Level*> find_level(const TaskModel& model, IrqOff off) {
 void describe(Task& task, const TaskOptions& options, Level& level) {
     task.group = options.group;
     task.immortal = false;
+    task.uses_ceilings = false;
     task.ended = nullptr;
     task.job_begun = false;
     task.suspended = false;
@@ -128,6 +130,7 @@ lib::Result<Pid> task_create(const TaskOptions& options) {
     }
     take_slot(*task, off);
     describe(*task, options, *level.value());
+    join_group(*task, off);
     prepare_context(*task, off);
     trace_points::task_created(*task);
     task->level->create(*task, off);

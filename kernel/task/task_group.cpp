@@ -15,8 +15,24 @@ namespace kernel {
 
 namespace {
 
-bool belongs(const Task& task, std::uint16_t group) {
-    return task.state != TaskState::free && task.group == group;
+struct GroupBefore {
+    bool operator()(const Task& a, const Task& b) const {
+        return a.group != b.group ? a.group < b.group : a.pid.value < b.pid.value;
+    }
+};
+
+// All that have a group.
+constinit lib::IntrusiveTree<Task, GroupTag, GroupBefore> s_members;
+
+// In ascending order of pids; null: no more.
+Task* first_of(std::uint16_t group, IrqOff) {
+    Task* const first = s_members.first_past([group](const Task& task) { return task.group >= group; });
+    return first != nullptr && first->group == group ? first : nullptr;
+}
+
+Task* next_of(const Task& task, IrqOff) {
+    Task* const next = s_members.next(task);
+    return next != nullptr && next->group == task.group ? next : nullptr;
 }
 
 // Calls act(task) for each task of the group, then schedules. Returns for how many it was true.
@@ -24,12 +40,15 @@ template <typename Act>
 lib::Result<std::size_t> for_group(std::uint16_t group, Act act, SectionPlace place = {}) {
     return primitive(
         [&](IrqOff off) -> lib::Result<std::size_t> {
-            if (task_group_size(group) == 0) {
+            Task* task = first_of(group, off);
+            if (task == nullptr) {
                 return group == 0 ? lib::Error::invalid_argument : lib::Error::not_found;
             }
             std::size_t count = 0;
-            for (Task& task : task_table(off)) {
-                count += belongs(task, group) && act(task, off) ? 1U : 0U;
+            while (task != nullptr) {
+                Task* const next = next_of(*task, off); // this one may end
+                count += act(*task, off) ? 1U : 0U;
+                task = next;
             }
             schedule(off);
             return count;
@@ -84,10 +103,22 @@ lib::Result<std::size_t> task_group_kill(std::uint16_t group) {
 std::size_t task_group_size(std::uint16_t group) {
     const IrqGuard off;
     std::size_t count = 0;
-    for (const Task& task : task_table(off)) {
-        count += group != 0 && belongs(task, group) ? 1U : 0U;
+    for (const Task* task = first_of(group, off); task != nullptr; task = next_of(*task, off)) {
+        ++count;
     }
     return count;
+}
+
+void join_group(Task& task, IrqOff) {
+    if (task.group != 0) {
+        s_members.insert(task);
+    }
+}
+
+void leave_group(Task& task, IrqOff) {
+    if (task.group != 0) {
+        s_members.remove(task);
+    }
 }
 
 } // namespace kernel

@@ -138,11 +138,11 @@ MUTANTS = [
             "task.level->preemption_level(task, off) > top->ceiling()")),
     # --- semaphores
     mutant("wake_up_lost", SEMAPHORE, "control", "lost-wakeup",
-           ("    if (waiter == nullptr) {", "    if (waiter == nullptr || semaphore.m_count == 0) {")),
+           ("semaphore.m_id == 0 || semaphore.m_waiters.first() != nullptr ||", "semaphore.m_id == 0 ||")),
     mutant("last_waiter_first", "kernel/sync/wait_queue.cpp", "t_semaphore_order", "wake-order",
            ("a.ready_key < b.ready_key", "a.ready_key > b.ready_key")),
     mutant("wait_takes_nothing", SEMAPHORE, "control", "semaphore-count",
-           ("    if (m_count > 0) {\n        --m_count;\n", "    if (m_count > 0) {\n")),
+           ("            --semaphore.m_count;\n            return true;\n", "            return true;\n")),
 ]
 
 # Ten that each break another mechanism, in files that nothing else includes: quick enough for every run of the tests.

@@ -101,6 +101,23 @@ TEST(IntrusiveTree, AgreesWithAStableSortOverRandomHistories) {
     EXPECT_EQ(numbers(tree), model);
 }
 
+TEST(IntrusiveTree, FindsTheFirstElementPastAKey) {
+    Tree tree;
+    EXPECT_EQ(tree.first_past([](const Item&) { return true; }), nullptr);
+    std::vector<Item> items(64);
+    for (int i = 0; i < 64; ++i) {
+        items[static_cast<std::size_t>(i)].key = 2 * (i / 2); // two of each: 0, 0, 2, 2, ...
+        items[static_cast<std::size_t>(i)].number = i;
+        tree.insert(items[static_cast<std::size_t>(i)]);
+    }
+    for (int key = 0; key <= 62; ++key) {
+        const Item* const found = tree.first_past([key](const Item& item) { return item.key >= key; });
+        ASSERT_NE(found, nullptr);
+        EXPECT_EQ(found->number, key + key % 2) << key;
+    }
+    EXPECT_EQ(tree.first_past([](const Item& item) { return item.key >= 63; }), nullptr);
+}
+
 struct Counting : lib::TreeLink<SomeTag> {
     std::size_t key = 0;
 };

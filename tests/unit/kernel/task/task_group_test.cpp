@@ -46,6 +46,25 @@ TEST(TaskGroup, LeavesThoseAloneThatAreActive) {
               "1 | A 0-1 | B 3-4");
 }
 
+TEST(TaskGroup, IsApartFromGroupsWithNumbersBesideIt) {
+    EXPECT_EQ(hosted::run([] {
+                  std::array options{
+                      member("below", periodic<'b', 1>, hard(1, 20)), member("A", periodic<'A', 1>, hard(1, 20)),
+                      member("above", periodic<'a', 1>, hard(1, 20)), member("B", periodic<'B', 1>, hard(1, 20))};
+                  std::array<kernel::Pid, 4> pids{};
+                  options[0].group = 6;
+                  options[2].group = 8;
+                  must(kernel::task_group_create(options, pids));
+                  note(std::to_string(must(kernel::task_group_activate_at(7, hosted::at(0)))));
+                  pause_until(9);
+                  note(std::to_string(must(kernel::task_group_kill(7))));
+                  for (const std::uint16_t group : {std::uint16_t{6}, std::uint16_t{7}, std::uint16_t{8}}) {
+                      note(std::to_string(kernel::task_group_size(group)));
+                  }
+              }),
+              "2 | A 0-1 | B 1-2 | 2 | 1 | 0 | 1");
+}
+
 TEST(TaskGroup, IsCreatedAsAWholeOrNotAtAll) {
     EXPECT_EQ(hosted::run([] {
                   const std::array options{member("A", periodic<'A', 1>, hard(1, 2)),

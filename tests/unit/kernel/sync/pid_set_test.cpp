@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT
+#include "kernel/sync/pid_set.hpp"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace {
+
+TEST(PidSet, ListsItsPidsInAscendingOrder) {
+    constexpr std::uint16_t kLast = kernel::kTasksMax - 1;
+    kernel::PidSet set;
+    for (const std::uint16_t pid : {kLast, std::uint16_t{7}, std::uint16_t{0}, std::uint16_t{5}}) {
+        set.insert({pid});
+    }
+    set.erase({5});
+    std::vector<std::uint16_t> found;
+    set.for_each([&](kernel::Pid pid) { found.push_back(pid.value); });
+    EXPECT_EQ(found, (std::vector<std::uint16_t>{0, 7, kLast}));
+}
+
+} // namespace
