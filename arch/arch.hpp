@@ -18,6 +18,7 @@
 #pragma once
 
 #include "arch/stack_pointer.hpp"
+#include "lib/ratio.hpp"
 #include "lib/result.hpp"
 #include "lib/units.hpp"
 
@@ -56,6 +57,9 @@ class [[nodiscard]] IrqGuard {
 
 // The rate of timestamp(), known after arch start-up.
 [[nodiscard]] lib::TickRate tick_rate();
+
+// The same rate, for conversions that are made often.
+[[nodiscard]] const lib::TickConversion& tick_conversion();
 
 // Arms the one-shot timer for an absolute time; a time in the past fires as soon as interrupts are on. Replaces an
 // earlier setting. irq-off.

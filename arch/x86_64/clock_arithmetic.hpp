@@ -3,6 +3,7 @@
 // Context: any.
 #pragma once
 
+#include "lib/ratio.hpp"
 #include "lib/units.hpp"
 
 #include <algorithm>
@@ -47,10 +48,10 @@ inline constexpr std::uint32_t kTimerCountMax = 0xFFFF'FFFF;
     return std::max(best, khz);
 }
 
-// What to count down from so that the timer rings after delta, and not before. A delta beyond the counter is cut to it:
-// the handler arms the timer again for the rest.
-[[nodiscard]] constexpr std::uint32_t timer_count(lib::Ticks delta, std::uint32_t khz, lib::TickRate clock) {
-    const std::uint64_t count = lib::multiply_divide(delta.value, khz, clock.khz);
+// What to count down from so that the timer rings after delta, and not before; counts_per_tick: of the timer for one of
+// the clock. A delta beyond the counter is cut to it: the handler arms the timer again for the rest.
+[[nodiscard]] constexpr std::uint32_t timer_count(lib::Ticks delta, const lib::Ratio& counts_per_tick) {
+    const std::uint64_t count = counts_per_tick.of(delta.value);
     return count < kTimerCountMax ? static_cast<std::uint32_t>(count + 1) : kTimerCountMax;
 }
 

@@ -37,6 +37,7 @@ constexpr int kCalibrationWindows = 3;
 
 constinit std::uint64_t g_base = kLocalApicDefaultBase;
 constinit std::uint32_t g_timer_khz = 0;
+constinit lib::Ratio g_counts_per_tick; // of the timer for one of the clock
 
 std::uint32_t read(std::uint64_t reg) {
     return mmio_read<std::uint32_t>(g_base + reg);
@@ -104,14 +105,14 @@ std::uint32_t local_apic_calibrate(lib::TickRate clock) {
         g_timer_khz = better_timer_khz(g_timer_khz, timer_khz_once(clock));
     }
     ASSERT(g_timer_khz != 0);
+    g_counts_per_tick = {g_timer_khz, clock.khz};
+    write(kRegLvtTimer, kVectorTimer);
     return g_timer_khz;
 }
 
-void local_apic_timer_arm(lib::Ticks delta, lib::TickRate clock) {
-    ASSERT(g_timer_khz != 0);
-    const std::uint32_t count = timer_count(delta, g_timer_khz, clock);
-    write(kRegLvtTimer, kVectorTimer);
-    write(kRegInitialCount, count);
+void local_apic_timer_arm(lib::Ticks delta) {
+    ASSERT(!lib::kChecked || g_timer_khz != 0);
+    write(kRegInitialCount, timer_count(delta, g_counts_per_tick));
 }
 
 lib::Ticks local_apic_timer_left(lib::TickRate clock) {
@@ -121,7 +122,6 @@ lib::Ticks local_apic_timer_left(lib::TickRate clock) {
 
 void local_apic_timer_disarm() {
     write(kRegInitialCount, 0);
-    write(kRegLvtTimer, kLvtMasked | kVectorTimer);
 }
 
 } // namespace arch::x86_64

@@ -40,12 +40,13 @@ struct LocalApicHold {
 [[nodiscard]] LocalApicHold local_apic_hold();
 void local_apic_resume(LocalApicHold hold);
 
-// Measures the timer against timestamp(); the clock must be calibrated. Returns the rate in kHz.
+// Measures the timer against timestamp(); the clock must be calibrated. Before, the timer cannot be armed. Returns the
+// rate in kHz.
 std::uint32_t local_apic_calibrate(lib::TickRate clock);
 
 // Fires once after this many clock ticks, rounded up to a timer tick. A span beyond the counter's 32 bits fires early,
 // and the kernel arms the timer again. irq-off.
-void local_apic_timer_arm(lib::Ticks delta, lib::TickRate clock);
+void local_apic_timer_arm(lib::Ticks delta);
 
 void local_apic_timer_disarm();
 

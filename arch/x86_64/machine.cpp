@@ -24,6 +24,7 @@ constexpr std::uint32_t kLinesMax = kVectorTimer - kVectorLines;
 constinit std::array<IoApic, kIoApicsMax> g_io_apics{};
 constinit MachineDescription g_machine{};
 constinit lib::TickRate g_clock{};
+constinit lib::TickConversion g_conversion;
 
 struct LineState {
     bool enabled = false; // by its driver
@@ -109,6 +110,7 @@ lib::Result<TscCalibration> start_devices(const MachineDescription& machine) {
         }
         g_clock = {hpet_khz.value()};
     }
+    g_conversion = lib::TickConversion(g_clock);
     local_apic_calibrate(g_clock);
     return calibration;
 }
@@ -132,9 +134,13 @@ lib::TickRate tick_rate() {
     return x86_64::g_clock;
 }
 
+const lib::TickConversion& tick_conversion() {
+    return x86_64::g_conversion;
+}
+
 void timer_arm(lib::Ticks at) {
     const lib::Ticks now = timestamp();
-    x86_64::local_apic_timer_arm(at > now ? at - now : lib::Ticks{}, x86_64::g_clock);
+    x86_64::local_apic_timer_arm(at > now ? at - now : lib::Ticks{});
 }
 
 void timer_disarm() {

@@ -18,17 +18,17 @@ namespace kernel {
 }
 
 [[nodiscard]] inline lib::Ticks to_ticks(lib::Nanoseconds time) {
-    return arch::tick_rate().to_ticks(time);
+    return arch::tick_conversion().to_ticks(time);
+}
+
+[[nodiscard]] inline lib::Nanoseconds to_nanoseconds(lib::Ticks time) {
+    return arch::tick_conversion().to_nanoseconds(time);
 }
 
 // Rounds up: for periods, so that no share of the processor grows by rounding.
 [[nodiscard]] inline lib::Ticks to_ticks_up(lib::Nanoseconds time) {
     const lib::Ticks down = to_ticks(time);
-    return arch::tick_rate().to_nanoseconds(down) < time ? down + lib::Ticks{1} : down;
-}
-
-[[nodiscard]] inline lib::Nanoseconds to_nanoseconds(lib::Ticks time) {
-    return arch::tick_rate().to_nanoseconds(time);
+    return to_nanoseconds(down) < time ? down + lib::Ticks{1} : down;
 }
 
 // The tick that is `time` from now.

@@ -93,7 +93,7 @@ namespace detail {
     if constexpr (detail::kOn) {
         tracer::log<"job_deadline">(task.context, detail::low_half(deadline));
         tracer::log<"set_priority">(
-            task.context, static_cast<std::uint32_t>(arch::tick_rate().to_nanoseconds(deadline).value / 1'000));
+            task.context, static_cast<std::uint32_t>(arch::tick_conversion().to_nanoseconds(deadline).value / 1'000));
     }
 }
 

@@ -151,6 +151,11 @@ lib::TickRate tick_rate() {
     return {1'000'000}; // one tick is one nanosecond
 }
 
+const lib::TickConversion& tick_conversion() {
+    static constexpr lib::TickConversion kConversion({1'000'000});
+    return kConversion;
+}
+
 void timer_arm(lib::Ticks at) {
     require(interrupts_disabled(), "timer armed with interrupts on");
     machine().armed_at = at.value;

@@ -61,7 +61,7 @@ TEST(ApicTimer, NeverRingsBeforeItsTime) {
     constexpr lib::TickRate kClock{3'000'000};
     constexpr std::uint32_t kKhz = 1'000'000; // a count is three ticks
     for (const std::uint64_t delta : std::to_array<std::uint64_t>({0, 1, 2, 3, 4, 299, 300, 301})) {
-        const std::uint32_t count = timer_count({delta}, kKhz, kClock);
+        const std::uint32_t count = timer_count({delta}, {kKhz, kClock.khz});
         EXPECT_GT(std::uint64_t{count} * 3, delta);
         EXPECT_LE(std::uint64_t{count} * 3, delta + 3) << "nor a count too late";
     }
@@ -75,7 +75,7 @@ TEST(ApicTimer, HasNoMoreLeftThanItWasArmedFor) {
     EXPECT_EQ(timer_left(2, 3'000'000, {1'000'000}).value, 0U) << "rounded down";
     EXPECT_EQ(timer_left(kTimerCountMax, kKhz, kClock).value, std::uint64_t{kTimerCountMax} * 3);
     for (const std::uint64_t delta : std::to_array<std::uint64_t>({0, 1, 299, 300, 1'000'000'007})) {
-        const std::uint64_t left = timer_left(timer_count({delta}, kKhz, kClock), kKhz, kClock).value;
+        const std::uint64_t left = timer_left(timer_count({delta}, {kKhz, kClock.khz}), kKhz, kClock).value;
         EXPECT_GE(left, delta);
         EXPECT_LE(left, delta + 3) << "a count";
     }
@@ -84,12 +84,12 @@ TEST(ApicTimer, HasNoMoreLeftThanItWasArmedFor) {
 // An initial count of 0 would stop the timer.
 TEST(ApicTimer, CutsATimeBeyondTheCounterToItsGreatestCount) {
     constexpr lib::TickRate kClock{1'000'000};
-    EXPECT_EQ(timer_count({kTimerCountMax - 2}, 1'000'000, kClock), kTimerCountMax - 1);
-    EXPECT_EQ(timer_count({kTimerCountMax - 1}, 1'000'000, kClock), kTimerCountMax);
-    EXPECT_EQ(timer_count({kTimerCountMax}, 1'000'000, kClock), kTimerCountMax);
-    EXPECT_EQ(timer_count({std::uint64_t{1} << 32}, 1'000'000, kClock), kTimerCountMax);
-    EXPECT_EQ(timer_count({~std::uint64_t{0}}, 1'000'000, kClock), kTimerCountMax);
-    EXPECT_EQ(timer_count({~std::uint64_t{0}}, 1'000'001, kClock), kTimerCountMax) << "the product saturates";
+    EXPECT_EQ(timer_count({kTimerCountMax - 2}, {1'000'000, kClock.khz}), kTimerCountMax - 1);
+    EXPECT_EQ(timer_count({kTimerCountMax - 1}, {1'000'000, kClock.khz}), kTimerCountMax);
+    EXPECT_EQ(timer_count({kTimerCountMax}, {1'000'000, kClock.khz}), kTimerCountMax);
+    EXPECT_EQ(timer_count({std::uint64_t{1} << 32}, {1'000'000, kClock.khz}), kTimerCountMax);
+    EXPECT_EQ(timer_count({~std::uint64_t{0}}, {1'000'000, kClock.khz}), kTimerCountMax);
+    EXPECT_EQ(timer_count({~std::uint64_t{0}}, {1'000'001, kClock.khz}), kTimerCountMax) << "the product saturates";
 }
 
 } // namespace
