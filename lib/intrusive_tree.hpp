@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 // An ordered set whose links are inside the elements: insertion, removal of a known element and the step to the next
-// one are O(log n), access to the first element is O(1). Equal elements keep their order of insertion, as a scheduler
-// requires for ties. Height-balanced. Context: any, serialised by the caller.
+// one are O(log n), access to the first element is O(1). An element that becomes the first is compared with one other
+// alone, and heights are corrected only as far as they change: a task that preempts is such an element. Equal elements
+// keep their order of insertion, as a scheduler requires for ties. Height-balanced. Context: any, serialised by the
+// caller.
 //
 // An element derives from TreeLink<Tag>; the tag allows one object to be in several trees.
 //
@@ -87,14 +89,12 @@ class IntrusiveTree {
     constexpr void insert(T& value) {
         Link& link = value;
         ASSERT(!link.linked());
-        Link* parent = nullptr;
-        Link** place = &m_root;
-        bool least = true;
+        const bool least = m_first == nullptr || Before{}(value, *element(m_first));
+        Link* parent = least ? m_first : nullptr;
+        Link** place = parent != nullptr ? &parent->m_left : &m_root;
         while (*place != nullptr) {
             parent = *place;
-            const bool left = Before{}(value, *element(parent));
-            least = least && left;
-            place = left ? &parent->m_left : &parent->m_right;
+            place = Before{}(value, *element(parent)) ? &parent->m_left : &parent->m_right;
         }
         link.m_parent = parent;
         link.m_left = nullptr;
@@ -110,8 +110,8 @@ class IntrusiveTree {
     constexpr void remove(T& value) {
         Link& link = value;
         ASSERT(link.linked());
-        if (m_first == &link) {
-            m_first = static_cast<Link*>(next(value));
+        if (m_first == &link) { // nothing is left of it, so at most one link is right of it
+            m_first = link.m_right != nullptr ? link.m_right : link.m_parent;
         }
         Link* lowest = nullptr; // the lowest link whose height may have changed
         if (link.m_left != nullptr && link.m_right != nullptr) {
@@ -174,11 +174,13 @@ class IntrusiveTree {
         }
         successor.m_left = link.m_left;
         successor.m_left->m_parent = &successor;
+        successor.m_height = link.m_height;
         replace(link, &successor);
         return lowest;
     }
 
-    constexpr void rotate_left(Link& link) {
+    // Returns what is in its place now.
+    constexpr Link* rotate_left(Link& link) {
         Link& up = *link.m_right;
         replace(link, &up);
         link.m_right = up.m_left;
@@ -189,9 +191,10 @@ class IntrusiveTree {
         link.m_parent = &up;
         update_height(link);
         update_height(up);
+        return &up;
     }
 
-    constexpr void rotate_right(Link& link) {
+    constexpr Link* rotate_right(Link& link) {
         Link& up = *link.m_left;
         replace(link, &up);
         link.m_left = up.m_right;
@@ -202,23 +205,30 @@ class IntrusiveTree {
         link.m_parent = &up;
         update_height(link);
         update_height(up);
+        return &up;
     }
 
+    // Upwards, until a subtree has the height that it had.
     constexpr void rebalance_from(Link* link) {
         while (link != nullptr) {
             Link* const parent = link->m_parent;
-            update_height(*link);
+            const std::uint8_t before = link->m_height;
             const int balance = height(link->m_left) - height(link->m_right);
             if (balance > 1) {
                 if (height(link->m_left->m_left) < height(link->m_left->m_right)) {
                     rotate_left(*link->m_left);
                 }
-                rotate_right(*link);
+                link = rotate_right(*link);
             } else if (balance < -1) {
                 if (height(link->m_right->m_right) < height(link->m_right->m_left)) {
                     rotate_right(*link->m_right);
                 }
-                rotate_left(*link);
+                link = rotate_left(*link);
+            } else {
+                update_height(*link);
+            }
+            if (link->m_height == before) {
+                return;
             }
             link = parent;
         }

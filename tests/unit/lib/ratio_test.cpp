@@ -11,9 +11,9 @@
 namespace lib {
 namespace {
 
-constexpr auto kNumbers = std::to_array<std::uint32_t>({1, 2, 3, 7, 999, 1'000, 1'000'000, 2'596'107, 3'200'000,
-                                                        0x7FFF'FFFF, 0x8000'0000, 0x8000'0001, 0xFFFF'FFFE,
-                                                        0xFFFF'FFFF});
+constexpr auto kNumbers =
+    std::to_array<std::uint32_t>({1, 2, 3, 7, 999, 1'000, 1'000'000, 2'596'107, 3'200'000, 0x7FFF'FFFF, 0x8000'0000,
+                                  0x8000'0001, 0xFFFF'FFFE, 0xFFFF'FFFF});
 
 void agrees(const Ratio& ratio, std::uint64_t value, std::uint32_t numerator, std::uint32_t denominator) {
     ASSERT_EQ(ratio.of(value), multiply_divide(value, numerator, denominator))
