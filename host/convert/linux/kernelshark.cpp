@@ -18,6 +18,7 @@
 #include "host/convert/vector_labels.hpp"
 #include "host/trace/foreign.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <map>
@@ -45,7 +46,11 @@ class Data {
     Data(const Data&) = delete;
     Data& operator=(const Data&) = delete;
 
-    ~Data() { std::memset(m_at, 0, m_rest); }
+    ~Data() {
+        if (m_rest != 0) {
+            std::memset(m_at, 0, m_rest);
+        }
+    }
 
     template <typename T>
     Data& put(T value) {
@@ -107,17 +112,17 @@ class KernelShark final : public Writer, private ChangeHandler {
 
   private:
     RingPages* pages_of(std::uint16_t cpu) {
-        if (cpu >= m_processors.size()) {
-            m_processors.resize(std::size_t{cpu} + 1);
+        return cpu < m_processors.size() && m_processors[cpu] != nullptr ? m_processors[cpu].get() : add_pages(cpu);
+    }
+
+    RingPages* add_pages(std::uint16_t cpu) {
+        if (m_open == kProcessorsMax) {
+            m_too_many = true;
+            return nullptr;
         }
-        if (m_processors[cpu] == nullptr) {
-            if (m_open == kProcessorsMax) {
-                m_too_many = true;
-                return nullptr;
-            }
-            m_processors[cpu] = std::make_unique<RingPages>();
-            ++m_open;
-        }
+        ++m_open;
+        m_processors.resize(std::max<std::size_t>(m_processors.size(), cpu + 1U));
+        m_processors[cpu] = std::make_unique<RingPages>();
         return m_processors[cpu].get();
     }
 

@@ -5,39 +5,27 @@
 #include "lib/assert.hpp"
 
 #include <algorithm>
-#include <cstring>
 
 namespace host::convert::linux {
 
 namespace {
 
 constexpr std::uint32_t kTypeTimeExtend = 30;
-constexpr std::uint32_t kWordsMax = 28; // of data that the event's head itself can state
-constexpr unsigned kDeltaBits = 27;
-constexpr std::uint64_t kDeltaMax = (std::uint64_t{1} << kDeltaBits) - 1;
-constexpr std::uint64_t kExtendedMax = (std::uint64_t{1} << (kDeltaBits + 32)) - 1; // a page has its time whole
-constexpr unsigned kTypeBits = 5;
 constexpr std::uint64_t kMissedEvents = std::uint64_t{1} << 31;
 constexpr std::uint64_t kMissedStored = std::uint64_t{1} << 30; // their number follows the data
 
-template <typename T>
-void store(char* at, T value) {
-    std::memcpy(at, &value, sizeof(value));
-}
-
 } // namespace
 
-char* RingPages::event(std::uint64_t time_ns, std::size_t bytes) {
+char* RingPages::any_event(std::uint64_t time_ns, std::size_t bytes) {
     ASSERT(bytes <= kDataBytesMax);
     if (time_ns < m_time) {
         time_ns = m_time;
         ++m_raised;
     }
-    const bool is_long = bytes > kWordsMax * 4;
-    const std::size_t head = is_long ? 8 : 4;
-    constexpr std::size_t kExtendBytes = 8;
-    const bool full = m_filled + kExtendBytes + head + bytes + kCountBytes > kPageBytes;
-    if (m_filled != 0 && (full || time_ns - m_time > kExtendedMax)) {
+    constexpr std::uint64_t kExtendedMax = (std::uint64_t{1} << (kDeltaBits + 32)) - 1; // a page has its time whole
+    const bool is_long = bytes > kShortMax;
+    const std::size_t head = is_long ? 8 : kShortHeadBytes;
+    if (m_filled != 0 && (!fits(head + bytes) || time_ns - m_time > kExtendedMax)) {
         close_page();
     }
     if (m_filled == 0) {

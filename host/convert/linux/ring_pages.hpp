@@ -12,6 +12,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <span>
 #include <vector>
@@ -28,7 +29,17 @@ class RingPages {
 
     // An event with so many bytes of data, a multiple of four, at most kDataBytesMax. Where to put them. A time below
     // the last one is raised to it, and counted.
-    [[nodiscard]] char* event(std::uint64_t time_ns, std::size_t bytes);
+    [[nodiscard]] char* event(std::uint64_t time_ns, std::size_t bytes) {
+        const std::uint64_t delta = time_ns - m_time; // of a lower time: more than kDeltaMax
+        if (m_filled == 0 || delta > kDeltaMax || bytes > kShortMax || !fits(kShortHeadBytes + bytes)) [[unlikely]] {
+            return any_event(time_ns, bytes);
+        }
+        m_time = time_ns;
+        char* const at = page() + m_filled;
+        store(at, static_cast<std::uint32_t>(bytes / 4 | delta << kTypeBits));
+        m_filled += kShortHeadBytes + bytes;
+        return at + kShortHeadBytes;
+    }
 
     // So many records are missing in front of the next event.
     void lost(std::uint64_t records);
@@ -48,8 +59,27 @@ class RingPages {
     static constexpr std::size_t kHeadBytes = 16;
     static constexpr std::size_t kPagesPerWrite = 64;
     static constexpr std::size_t kCountBytes = 8;
+    static constexpr std::size_t kExtendBytes = 8;
+    static constexpr std::size_t kShortHeadBytes = 4;
+    static constexpr std::size_t kShortMax =
+        std::size_t{28} * 4; // of data whose size the event's head itself can state
+    static constexpr unsigned kTypeBits = 5;
+    static constexpr unsigned kDeltaBits = 27;
+    static constexpr std::uint64_t kDeltaMax = (std::uint64_t{1} << kDeltaBits) - 1;
+
+    template <typename T>
+    static void store(char* at, T value) {
+        std::memcpy(at, &value, sizeof(value));
+    }
 
     [[nodiscard]] char* page() { return m_buffer.data() + m_page * kPageBytes; }
+
+    // On the page, together with what else it may need.
+    [[nodiscard]] bool fits(std::size_t bytes) const {
+        return m_filled + kExtendBytes + bytes + kCountBytes <= kPageBytes;
+    }
+
+    [[nodiscard]] char* any_event(std::uint64_t time_ns, std::size_t bytes);
 
     void open_page(std::uint64_t time_ns);
     void close_page();
