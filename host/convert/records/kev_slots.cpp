@@ -3,16 +3,18 @@
 #include "host/convert/records/kev_slots.hpp"
 
 #include <algorithm>
+#include <bit>
 
 namespace host::convert::records {
 
 namespace {
 
-using formats::kev::ByteOrder;
 using formats::kev::Class;
 using formats::kev::Kind;
 using formats::kev::make_header;
 using formats::kev::Slot;
+
+static_assert(std::endian::native == std::endian::little, "slots are written as they are in memory");
 
 constexpr auto kControl = static_cast<std::uint32_t>(Class::control);
 
@@ -27,7 +29,10 @@ std::uint32_t low(std::uint64_t ticks) {
 } // namespace
 
 // BUFFER and TIME go in front of the event, in the same turn as it.
-KevSlots::Plan KevSlots::plan(const Processor& processor, std::uint64_t ticks, bool begins_buffer) const {
+KevSlots::Plan KevSlots::plan(const Processor& processor, std::uint64_t ticks, bool begins_buffer) {
+    if (!begins_buffer && processor.has_time && processor.high == high(ticks) && ticks > *processor.newest) [[likely]] {
+        return {.first = ticks, .event = ticks}; // as below
+    }
     const bool late = processor.newest && ticks < processor.newest_ticks;
     const std::uint64_t free = !processor.newest || late ? 0 : *processor.newest + 1;
     std::uint64_t event = late ? ticks : std::max(ticks, free);
@@ -68,13 +73,18 @@ void KevSlots::add(std::uint32_t cpu, std::uint32_t class_number, std::uint32_t 
         processor.has_time = true;
         processor.high = high(stamps.event);
     }
-    for (std::size_t slot = 0; slot < slots; ++slot) {
-        const Kind kind = slots == 1          ? Kind::simple
-                          : slot == 0         ? Kind::begin
-                          : slot + 1 == slots ? Kind::end
-                                              : Kind::middle;
-        const auto word = [&](std::size_t index) { return index < words.size() ? words[index] : 0; };
+    const auto word = [&](std::size_t index) { return index < words.size() ? words[index] : 0; };
+    const auto put_words = [&](std::size_t slot, Kind kind) {
         put({make_header(kind, cpu, class_number, event), low(stamps.event), {word(2 * slot), word(2 * slot + 1)}});
+    };
+    if (slots == 1) [[likely]] {
+        put_words(0, Kind::simple);
+    } else {
+        put_words(0, Kind::begin);
+        for (std::size_t slot = 1; slot + 1 < slots; ++slot) {
+            put_words(slot, Kind::middle);
+        }
+        put_words(slots - 1, Kind::end);
     }
     processor.newest = std::max(processor.newest.value_or(0), stamps.event);
     processor.newest_ticks = std::max(processor.newest_ticks, ticks);
@@ -85,11 +95,7 @@ void KevSlots::finish() {
         return;
     }
     m_buffer.front().data[1] = static_cast<std::uint32_t>(m_buffer.size() - 1);
-    for (const Slot& slot : m_buffer) {
-        char* const at = m_file.room(formats::kev::kSlotBytes);
-        encode_slot(slot, std::as_writable_bytes(std::span(at, formats::kev::kSlotBytes)), ByteOrder::little);
-        m_file.used(formats::kev::kSlotBytes);
-    }
+    m_file.append(std::as_bytes(std::span(m_buffer)));
     m_buffer.clear();
     ++m_number;
     for (Processor& processor : m_processors) {

@@ -58,7 +58,7 @@ class KevSlots {
         bool time = false;
     };
 
-    [[nodiscard]] Plan plan(const Processor& processor, std::uint64_t ticks, bool begins_buffer) const;
+    [[nodiscard]] static Plan plan(const Processor& processor, std::uint64_t ticks, bool begins_buffer);
 
     void put(const formats::kev::Slot& slot) { m_buffer.push_back(slot); }
 

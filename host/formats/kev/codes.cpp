@@ -67,9 +67,43 @@ constexpr auto kInterruptEvents = std::to_array<LifeEvent>({
 
 constexpr auto kCodeOfBlock = trace::kCodeOf<"task_block">;
 
+// How a sound event of ours is written: as one of the rows above, or otherwise.
+enum class Form : std::uint8_t { user, state, life, wait, interrupt, long_event };
+
+struct Counterpart {
+    Form form = Form::user;
+    std::uint16_t event = 0; // of a wait: its kind decides
+};
+
+// By our code.
+constexpr auto kCounterparts = [] {
+    std::array<Counterpart, 256> all{};
+    all.fill({}); // g++ 12 sets only the first ones to their defaults
+    for (const tracer::EventRow& row : tracer::kEvents) {
+        all[row.code].form = row.shape == tracer::Shape::combined ? Form::long_event : Form::user;
+    }
+    for (const StateEvent& row : kStateEvents) {
+        all[row.code] = {Form::state, static_cast<std::uint16_t>(row.state)};
+    }
+    for (const LifeEvent& row : kLifeEvents) {
+        all[row.code] = {Form::life, row.event};
+    }
+    for (const LifeEvent& row : kInterruptEvents) {
+        all[row.code] = {Form::interrupt, row.event};
+    }
+    all[kCodeOfBlock] = {Form::wait, 0};
+    return all;
+}();
+
 bool is_long(std::uint8_t code) {
-    const tracer::EventRow* const row = tracer::find_event(code);
-    return row != nullptr && row->shape == tracer::Shape::combined;
+    return kCounterparts[code].form == Form::long_event;
+}
+
+// Assigning a list copies it by a call.
+void set(std::vector<std::uint32_t>& words, std::uint32_t first, std::uint32_t second) {
+    words.resize(2);
+    words[0] = first;
+    words[1] = second;
 }
 
 // In whole words, the last one padded with zeros.
@@ -105,29 +139,6 @@ constexpr auto kStates = std::to_array<trace::EventState>(
 std::uint32_t wait_of(std::uint8_t code, std::uint32_t par2) {
     const std::uint32_t kind = par2 >> 16;
     return code == kCodeOfBlock && kind < kStateOfWait.size() ? kind : 0;
-}
-
-std::optional<std::uint16_t> thread_event_of(const trace::Event& event, const ForOthers& others,
-                                             std::vector<std::uint32_t>& words) {
-    const std::uint32_t tid = std::uint32_t{event.par1} + 1;
-    for (const StateEvent& row : kStateEvents) {
-        if (row.code == event.code && event.par2 == 0) {
-            words = {others.pid, tid};
-            return static_cast<std::uint16_t>(row.state);
-        }
-    }
-    for (const LifeEvent& row : kLifeEvents) {
-        if (row.code == event.code) {
-            words = {event.par2, tid};
-            return row.event;
-        }
-    }
-    if (const std::uint32_t kind = wait_of(event.code, event.par2); kind != 0) {
-        const auto policy = std::max(others.policy, SchedulingPolicy::fifo); // 0 there: a file of an earlier version
-        words = {others.pid, tid, others.priority, static_cast<std::uint32_t>(policy)};
-        return kStateOfWait[kind];
-    }
-    return std::nullopt;
 }
 
 std::optional<Native> thread_native_of(std::uint16_t event, std::span<const std::uint32_t> words) {
@@ -218,30 +229,47 @@ std::optional<Native> user_native_of(std::uint16_t event, std::span<const std::u
 } // namespace
 
 Foreign foreign_of(const trace::Event& event, const ForOthers& others, std::vector<std::uint32_t>& words) {
+    const std::uint32_t tid = std::uint32_t{event.par1} + 1;
+    const Counterpart there = event.is_sound() ? kCounterparts[event.code] : Counterpart{};
+    switch (there.form) {
+    case Form::state:
+        if (event.par2 == 0) {
+            set(words, others.pid, tid);
+            return {kThreadClass, there.event};
+        }
+        break;
+    case Form::life:
+        set(words, event.par2, tid);
+        return {kThreadClass, there.event};
+    case Form::wait:
+        if (const std::uint32_t kind = wait_of(event.code, event.par2); kind != 0) {
+            // Policy 0 there: a file of an earlier version.
+            const auto policy = std::max(others.policy, SchedulingPolicy::fifo);
+            words = {others.pid, tid, others.priority, static_cast<std::uint32_t>(policy)};
+            return {kThreadClass, kStateOfWait[kind]};
+        }
+        break;
+    case Form::interrupt:
+        set(words, event.par1, event.par2);
+        return {kInterruptClass, there.event};
+    case Form::long_event:
+        return foreign_of_metadata(event.code, others.text, event.payload, words);
+    case Form::user:
+        break;
+    }
     if (event.is_sound()) {
-        if (const auto number = thread_event_of(event, others, words)) {
-            return {kThreadClass, *number};
-        }
-        const auto* const interrupt = std::ranges::find(kInterruptEvents, event.code, &LifeEvent::code);
-        if (interrupt != kInterruptEvents.end()) {
-            words = {event.par1, event.par2};
-            return {kInterruptClass, interrupt->event};
-        }
-        if (is_long(event.code)) {
-            return foreign_of_metadata(event.code, others.text, event.payload, words);
-        }
+        set(words, event.par1, event.par2);
+        return {kUserClass, event.code};
     }
     words.clear();
-    const bool has_payload = !event.is_sound() && !event.payload.empty();
-    if (has_payload) {
+    if (!event.payload.empty()) {
         append_text(others.text, words);
     }
     words.insert(words.end(), {event.par1, event.par2});
-    if (has_payload) {
+    if (!event.payload.empty()) {
         append_bytes(event.payload, words);
     }
-    const auto* const state = std::ranges::find(kStates, event.state);
-    const auto damage = state != kStates.end() ? static_cast<std::uint16_t>(state - kStates.begin()) : 0;
+    const auto damage = std::ranges::find(kStates, event.state) - kStates.begin();
     return {kUserClass, static_cast<std::uint16_t>(event.code + 0x100 * damage)};
 }
 
