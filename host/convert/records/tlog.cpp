@@ -7,7 +7,7 @@
 // Pairs always nest: what is opened inside an interval that ends is closed with it, by a record more; an end without
 // its begin becomes a single event of its family; what is open at the end is closed in front of END.
 #include "host/convert/losses.hpp"
-#include "host/convert/records/chain_spool.hpp"
+#include "host/convert/records/row_spool.hpp"
 #include "host/convert/rows.hpp"
 #include "host/convert/schedule_words.hpp"
 #include "host/formats/tlog/native.hpp"
@@ -29,8 +29,6 @@ namespace tlog = formats::tlog;
 
 using tlog::Record;
 using tlog::Role;
-
-static_assert(ChainSpool::kBlockBytes == tlog::kBlockBytes);
 
 // An event as tlog has it, before its place is known.
 struct Mapped {
@@ -66,9 +64,17 @@ constexpr auto kHalves = [] {
     return halves;
 }();
 
+constexpr auto kSingleTypes = [] {
+    std::array<std::uint8_t, 256> types{};
+    for (std::size_t code = 0; code < types.size(); ++code) {
+        types[code] = tlog::single_type(static_cast<std::uint8_t>(code));
+    }
+    return types;
+}();
+
 // Of our events.
 Mapped map_native(const trace::Event& event) {
-    Mapped mapped{.type = tlog::single_type(event.code), .single = tlog::single_type(event.code)};
+    Mapped mapped{.type = kSingleTypes[event.code], .single = kSingleTypes[event.code]};
     const bool own_context = event.row != nullptr && is_context(event.row->par1);
     mapped.arg1 = static_cast<std::uint8_t>(event.cpu);
     const bool par2_used = event.row == nullptr || event.row->par2.unit != tracer::Unit::none;
@@ -121,7 +127,7 @@ class Tlog final : public Writer {
         : m_file(destination.file()) {}
 
     lib::Result<void, Failure> begin(const Survey* /*survey*/) override {
-        auto spool = ChainSpool::create();
+        auto spool = RowSpool::create();
         if (!spool) {
             return Failure{failure_of(spool.error()).cause, "no temporary file can be made: see TMPDIR"};
         }
@@ -173,7 +179,7 @@ class Tlog final : public Writer {
             write(node, tlog::kEnd, node.end.value_or(Mapped{}));
             rows.push_back(node.row);
         }
-        if (const auto copied = m_spool.copy_to(m_file, rows); !copied) {
+        if (const auto copied = m_spool.copy_to(m_file, rows, tlog::kBlockBytes); !copied) {
             return failure_of(copied.error());
         }
         return {};
@@ -343,7 +349,7 @@ class Tlog final : public Writer {
     }
 
     OutputFile& m_file;
-    ChainSpool m_spool;
+    RowSpool m_spool;
     Schedule m_schedule;
     std::map<std::uint16_t, Node> m_nodes;
     std::vector<Node*> m_owned = std::vector<Node*>(2 * kProcessors); // by context, or by processor from kProcessors

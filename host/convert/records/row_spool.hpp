@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+// A file without a name that takes several rows of bytes at once and gives them back one after the other: for formats
+// in which what one task or processor did is stored together, while events come in order of time. Memory is one block
+// for each row, and four bytes for each block that is in the file; rows shorter than a block never get there.
+#pragma once
+
+#include "host/convert/output_file.hpp"
+#include "host/trace/byte_source.hpp"
+#include "lib/result.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace host::convert::records {
+
+class RowSpool {
+  public:
+    // no_space, io.
+    [[nodiscard]] static lib::Result<RowSpool> create();
+
+    RowSpool() = default; // takes nothing
+
+    // A new row; its number.
+    [[nodiscard]] std::size_t add_row();
+
+    // Errors are remembered for copy_to().
+    void append(std::size_t row_number, std::span<const std::byte> bytes) {
+        Row& row = m_rows[row_number];
+        if (bytes.size() > kBlockBytes - row.end.size()) [[unlikely]] {
+            bytes = append_blocks(row, bytes);
+        }
+        row.end.insert(row.end.end(), bytes.begin(), bytes.end());
+    }
+
+    // All rows in the order of `rows`, each filled up with zeros to a multiple of `unit_bytes`. Nothing can be appended
+    // afterwards. no_space, io.
+    [[nodiscard]] lib::Result<void> copy_to(OutputFile& file, std::span<const std::size_t> rows,
+                                            std::size_t unit_bytes);
+
+  private:
+    static constexpr std::size_t kBlockBytes = std::size_t{16} * 1024;
+    static constexpr std::size_t kBlocksAtOnce = 16; // for each write
+
+    struct Row {
+        std::vector<std::uint32_t> blocks; // their numbers in the file
+        std::vector<std::byte> end;        // what is in no block yet
+    };
+
+    // Returns the bytes that are left.
+    [[nodiscard]] std::span<const std::byte> append_blocks(Row& row, std::span<const std::byte> bytes);
+    void write_out();
+
+    trace::Spool m_spool;
+    std::vector<std::byte> m_ahead; // the newest blocks, which are not in the file yet
+    std::uint32_t m_blocks = 0;
+    std::vector<Row> m_rows;
+    lib::Result<void> m_result{};
+};
+
+} // namespace host::convert::records
