@@ -8,16 +8,17 @@
 
 #include "tracer/compact/encoder.hpp"
 
+#include <algorithm>
 #include <array>
+#include <memory>
 #include <optional>
+#include <vector>
 
 namespace host::convert::records {
 
 namespace {
 
 using tracer::compact::Layout;
-
-constexpr std::array kExactLayouts = {Layout::a, Layout::a2};
 
 class Compact final : public Writer {
   public:
@@ -37,52 +38,53 @@ class Compact final : public Writer {
     lib::Result<void, Failure> finish(const trace::TraceFacts& /*facts*/) override { return m_chunks->finish(); }
 
   private:
+    // Of one layout.
+    struct Plan {
+        Layout layout;
+        tracer::compact::Encoder encoder;
+        std::size_t bytes = 0; // of the stream
+    };
+
     void write(const RecordChunks::Chunk& chunk, const trace::TraceFacts& facts) {
         tracer::ChunkBegin begin = chunk.begin;
-        const auto stream_bytes = encode(chunk.records);
-        const bool smaller = stream_bytes && m_stream.size() < chunk.records.size();
+        Plan* const plan = encode(chunk.records);
+        const bool smaller = plan != nullptr && m_stream.size() < chunk.records.size();
         if (smaller) {
             begin.encoding = tracer::Encoding::compact;
-            begin.layout = static_cast<std::uint8_t>(m_layout);
-            begin.compact_bytes = *stream_bytes;
+            begin.layout = static_cast<std::uint8_t>(plan->layout);
+            begin.compact_bytes = plan->bytes;
             begin.records = static_cast<std::uint32_t>(m_stream.size() / tracer::kRecordBytes);
         }
         m_file.append(make_preamble(begin, facts, chunk.names, chunk.first));
         m_file.append(smaller ? std::span<const std::byte>(m_stream) : chunk.records);
     }
 
-    // The stream's length; m_stream holds it, filled up to whole slots. Nothing if the records cannot be encoded.
-    [[nodiscard]] std::optional<std::size_t> encode(std::span<const std::byte> records) {
-        std::optional<std::size_t> best;
-        for (const Layout layout : kExactLayouts) {
-            m_encoder->begin(layout);
-            if (!m_encoder->count(records)) {
-                return {};
+    // The plan that made the smallest stream, the first of equal ones; m_stream holds it, filled up to whole slots.
+    // Null if the records cannot be encoded.
+    [[nodiscard]] Plan* encode(std::span<const std::byte> records) {
+        for (Plan& plan : *m_plans) {
+            plan.encoder.begin(plan.layout);
+            if (!plan.encoder.count(records)) {
+                return nullptr;
             }
-            const std::size_t bytes = m_encoder->plan();
-            if (!best || bytes < *best) {
-                best = bytes;
-                m_layout = layout;
-            }
+            plan.bytes = plan.encoder.plan();
         }
-        if (m_layout != kExactLayouts.back()) {
-            m_encoder->begin(m_layout);
-            static_cast<void>(m_encoder->count(records)); // as before
-            best = m_encoder->plan();
+        Plan& best = *std::ranges::min_element(*m_plans, {}, &Plan::bytes);
+        m_stream.assign((best.bytes + tracer::kRecordBytes - 1) / tracer::kRecordBytes * tracer::kRecordBytes,
+                        std::byte{});
+        if (!best.encoder.start(m_stream) || !best.encoder.write(records)) {
+            return nullptr;
         }
-        m_stream.assign((*best + tracer::kRecordBytes - 1) / tracer::kRecordBytes * tracer::kRecordBytes, std::byte{});
-        if (!m_encoder->start(m_stream) || !m_encoder->write(records)) {
-            return {};
-        }
-        const auto used = m_encoder->finish();
-        return used ? std::optional(used.value()) : std::nullopt;
+        const auto used = best.encoder.finish();
+        best.bytes = used ? used.value() : 0;
+        return used ? &best : nullptr;
     }
 
     OutputFile& m_file;
     std::optional<RecordChunks> m_chunks;
-    std::unique_ptr<tracer::compact::Encoder> m_encoder = std::make_unique<tracer::compact::Encoder>();
+    std::unique_ptr<std::array<Plan, 2>> m_plans{
+        new std::array<Plan, 2>{{{.layout = Layout::a, .encoder = {}}, {.layout = Layout::a2, .encoder = {}}}}};
     std::vector<std::byte> m_stream;
-    Layout m_layout = Layout::a;
 };
 
 } // namespace

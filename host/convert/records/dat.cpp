@@ -40,8 +40,9 @@ class Dat final : public Writer {
             m_chunks->add(event);
             return;
         }
-        if (event.state == trace::EventState::ok && event.payload.empty() && event.origin == trace::Origin::record) {
-            put_record(event);
+        if (is_one_record(event)) [[likely]] {
+            const tracer::Record record = record_of(event);
+            m_file.append(std::as_bytes(std::span(&record, 1)));
             return;
         }
         m_plain.clear();
@@ -56,11 +57,6 @@ class Dat final : public Writer {
     }
 
   private:
-    void put_record(const trace::Event& event) {
-        const tracer::Record record = tracer::make_record(event.raw_code, event.par1, event.par2, event.ticks);
-        m_file.append(std::as_bytes(std::span(&record, 1)));
-    }
-
     OutputFile& m_file;
     std::optional<RecordChunks> m_chunks; // none: plain records
     std::vector<tracer::Record> m_plain;

@@ -60,8 +60,7 @@ bool append_records(const trace::Event& event, std::vector<tracer::Record>& reco
     if (event.row != nullptr && event.row->shape == tracer::Shape::combined && !event.payload.empty()) {
         append_long(event, records);
     } else if (event.state != trace::EventState::malformed) {
-        // A slot of an incomplete long event is copied as it is.
-        records.push_back(tracer::make_record(event.raw_code, event.par1, event.par2, event.ticks));
+        records.push_back(record_of(event));
     }
     return true;
 }
@@ -88,18 +87,16 @@ RecordChunks::RecordChunks(const Survey& survey, Write write)
     m_taken.resize(chunks.size());
 }
 
-RecordChunks::Stretch& RecordChunks::stretch_of(std::uint16_t cpu) {
-    if (m_last == nullptr || cpu != m_last_cpu) {
-        const auto [place, is_new] = m_stretches.try_emplace(cpu);
-        if (is_new) {
-            place->second.begin = m_template;
-            place->second.begin.cpu = cpu;
-            place->second.cost = m_stretches.size() == 1 ? unplaced_losses(m_survey.facts).missing : 0;
-            place->second.begin.dropped = place->second.cost;
-        }
-        m_last = &place->second;
-        m_last_cpu = cpu;
+RecordChunks::Stretch& RecordChunks::find_stretch(std::uint16_t cpu) {
+    const auto [place, is_new] = m_stretches.try_emplace(cpu);
+    if (is_new) {
+        place->second.begin = m_template;
+        place->second.begin.cpu = cpu;
+        place->second.cost = m_stretches.size() == 1 ? unplaced_losses(m_survey.facts).missing : 0;
+        place->second.begin.dropped = place->second.cost;
     }
+    m_last = &place->second;
+    m_last_cpu = cpu;
     return *m_last;
 }
 
@@ -118,7 +115,9 @@ void RecordChunks::add(const trace::Event& event) {
         stretch.first = event.ticks;
     }
     const std::size_t before = stretch.records.size();
-    if (!append_records(event, stretch.records)) {
+    if (is_one_record(event)) [[likely]] {
+        stretch.records.push_back(record_of(event));
+    } else if (!append_records(event, stretch.records)) {
         ++m_without_record;
         return;
     }

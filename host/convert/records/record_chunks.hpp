@@ -55,7 +55,12 @@ class RecordChunks {
     void take_source(std::uint32_t source, const trace::Names& names, Stretch& stretch);
     void flush(Stretch& stretch);
     void flush_all();
-    [[nodiscard]] Stretch& stretch_of(std::uint16_t cpu);
+
+    [[nodiscard]] Stretch& stretch_of(std::uint16_t cpu) {
+        return m_last != nullptr && cpu == m_last_cpu ? *m_last : find_stretch(cpu);
+    }
+
+    [[nodiscard]] Stretch& find_stretch(std::uint16_t cpu);
 
     const Survey& m_survey;
     Write m_write;
@@ -78,5 +83,15 @@ class RecordChunks {
 
 // Appends the records of one event; false if it has none.
 [[nodiscard]] bool append_records(const trace::Event& event, std::vector<tracer::Record>& records);
+
+// Of an event that is one record of ours, which is_one_record() says; slots of incomplete long events are.
+[[nodiscard]] inline bool is_one_record(const trace::Event& event) {
+    return event.origin == trace::Origin::record && event.payload.empty() &&
+           event.state != trace::EventState::malformed;
+}
+
+[[nodiscard]] inline tracer::Record record_of(const trace::Event& event) {
+    return tracer::make_record(event.raw_code, event.par1, event.par2, event.ticks);
+}
 
 } // namespace host::convert::records
