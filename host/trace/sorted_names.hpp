@@ -14,7 +14,7 @@ namespace host::trace {
 
 // Of a unit, tasks included; those of names, which outlives them. A name may be empty.
 [[nodiscard]] inline std::vector<std::pair<std::uint16_t, std::string_view>> sorted_names(const Names& names,
-                                                                                         tracer::Unit unit) {
+                                                                                          tracer::Unit unit) {
     std::vector<std::pair<std::uint16_t, std::string_view>> sorted;
     if (unit == tracer::Unit::context) {
         for (const auto& [context, task] : names.tasks()) {

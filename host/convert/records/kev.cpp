@@ -181,8 +181,7 @@ void KevWriter::write_metadata(const Survey& survey) {
     for (const trace::NameEvent& row : trace::kNameEvents) {
         for (const auto& [id, name] : trace::sorted_names(names, row.unit)) {
             if (!name.empty()) {
-                write_payload(row.code, tracer::NameOf{id, tracer::Name(name)},
-                              fmt::format("{} {}", id, name));
+                write_payload(row.code, tracer::NameOf{id, tracer::Name(name)}, fmt::format("{} {}", id, name));
             }
         }
     }
