@@ -26,4 +26,10 @@ char* put_json_character(char* at, std::string_view& text) {
     return put(at, character);
 }
 
+std::string json_encoded(std::string_view text) {
+    std::string encoded(json_room(text.size()), '\0');
+    encoded.resize(static_cast<std::size_t>(put_json(encoded.data(), text) - encoded.data()));
+    return encoded;
+}
+
 } // namespace host::text

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 namespace host::text {
@@ -69,5 +70,8 @@ constexpr bool is_plain(std::uint64_t eight) {
     }
     return at;
 }
+
+// Likewise, for a text that is written often (JsonWriter::encoded()).
+[[nodiscard]] std::string json_encoded(std::string_view text);
 
 } // namespace host::text

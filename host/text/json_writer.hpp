@@ -15,6 +15,7 @@
 #include "host/text/digits.hpp"
 #include "host/text/format.hpp"
 #include "host/text/json_string.hpp"
+#include "host/text/short_text.hpp"
 
 #include <algorithm>
 #include <concepts>
@@ -119,6 +120,16 @@ class JsonWriter {
         });
     }
 
+    // Likewise.
+    template <std::size_t N>
+    void key(const TextOf<N>& name) {
+        write(N + kSeparatorMax + indent_bytes(), [&](char* at) {
+            at = separate(at);
+            *at++ = '"';
+            return end_key(name.put(at));
+        });
+    }
+
     void key(std::string_view name) {
         write(json_room(name.size()) + kSeparatorMax + indent_bytes(), [&](char* at) {
             at = separate(at);
@@ -173,9 +184,32 @@ class JsonWriter {
         value(content);
     }
 
-    // A value that is JSON already.
+    // A text that json_encoded() made.
+    void encoded(std::string_view text) {
+        place(text.size() + 2, [text](char* at) {
+            *at++ = '"';
+            return put(put(at, text), "\"");
+        });
+    }
+
+    template <std::size_t N>
+    void encoded(const TextOf<N>& text) {
+        place(N + 2, [&text](char* at) {
+            *at++ = '"';
+            at = text.put(at);
+            *at++ = '"';
+            return at;
+        });
+    }
+
+    // A value that is JSON already, or members that are.
     void plain(std::string_view json) {
         place(json.size(), [json](char* at) { return put(at, json); });
+    }
+
+    template <std::size_t N>
+    void plain(const TextOf<N>& json) {
+        place(N, [&json](char* at) { return json.put(at); });
     }
 
     // Likewise one that put(char*) writes in place: at most `bytes`; it returns where it stopped.

@@ -38,15 +38,7 @@ class ValueTexts {
         if (known.key == key && known.version == version) [[likely]] {
             return &known.text;
         }
-        fmt::memory_buffer text;
-        make(text);
-        known.key = 0;
-        if (!known.text.set({text.data(), text.size()})) {
-            return nullptr;
-        }
-        known.key = key;
-        known.version = version;
-        return &known.text;
+        return replace(known, key, version, make);
     }
 
   private:
@@ -60,6 +52,20 @@ class ValueTexts {
     };
 
     static_assert(sizeof(Known) == 64);
+
+    // Apart: with it, of() would be too large to be inlined.
+    template <typename Make>
+    [[gnu::noinline]] static const Text* replace(Known& known, std::uint64_t key, std::uint64_t version, Make make) {
+        fmt::memory_buffer text;
+        make(text);
+        known.key = 0;
+        if (!known.text.set({text.data(), text.size()})) {
+            return nullptr;
+        }
+        known.key = key;
+        known.version = version;
+        return &known.text;
+    }
 
     std::vector<Known> m_known;
 };

@@ -3,6 +3,7 @@
 #include "host/cli/command/trace_input.hpp"
 #include "host/cli/event/disassembly.hpp"
 #include "host/cli/event/event_lines.hpp"
+#include "host/cli/event/json_lines.hpp"
 
 #include "host/text/escape.hpp"
 
@@ -68,6 +69,7 @@ trace::ExitStatus print(const PrintOptions& options, Context context) {
     return with_trace(options.input, context, "", [&](formats::Trace& trace) {
         Selection selection(options.input.selection);
         EventLines lines(options.ticks ? TimeUnit::ticks : TimeUnit::nanoseconds);
+        JsonLines objects;
         std::uint64_t left = options.limit;
         // A pipe is followed live; a file is worth whole buffers.
         const bool follows = options.input.options.follow.wanted;
@@ -79,7 +81,7 @@ trace::ExitStatus print(const PrintOptions& options, Context context) {
             }
             const std::string_view instruction = disassembly.value() ? disassembly.value()->of(event) : "";
             if (options.input.json) {
-                append_json(context.out.buffer(), event, instruction);
+                objects.append(context.out.buffer(), event, instruction);
             } else {
                 lines.append(context.out.buffer(), event);
                 append_instruction(context.out.buffer(), instruction);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "host/cli/event/event_text.hpp"
 
-#include "host/cli/event/json_version.hpp"
 #include "host/text/escape.hpp"
 #include "host/trace/foreign.hpp"
 #include "host/trace/value_text.hpp"
@@ -54,41 +53,6 @@ void append_time(fmt::memory_buffer& out, const trace::Event& event, TimeUnit un
     }
 }
 
-void add_parameter(text::JsonText& json, const trace::Event& event, const tracer::Parameter& parameter,
-                   std::uint32_t value) {
-    if (parameter.unit == tracer::Unit::none) {
-        return;
-    }
-    json.member(parameter.name, value);
-    if (const std::string name = trace::meaning_of(event, parameter.unit, value); !name.empty()) {
-        json.member(fmt::format("{}_name", parameter.name), name);
-    }
-}
-
-// The members of an event that is a record of ours.
-void add_record(text::JsonText& json, const trace::Event& event) {
-    constexpr std::size_t kCodeCharacters = 8;
-    json.key("code");
-    json.place(kCodeCharacters, [&event](char* at) {
-        return text::put(text::put_hexadecimal(text::put(at, "\"0x"), event.raw_code, 4), "\"");
-    });
-    json.member("family", tracer::kFamilyNames[event.code & 0x0F]);
-    json.member("state", trace::state_name(event.state));
-    json.member("par1", event.par1);
-    json.member("par2", event.par2);
-    if (event.row == nullptr || !event.is_sound()) {
-        return;
-    }
-    if (event.row->shape == tracer::Shape::simple) {
-        json.begin_object("parameters");
-        add_parameter(json, event, event.row->par1, event.par1);
-        add_parameter(json, event, event.row->par2, event.par2);
-        json.end_object();
-    } else if (event.row->family() == tracer::Family::typed) {
-        add_user_event(json, event);
-    }
-}
-
 } // namespace
 
 void append(fmt::memory_buffer& out, std::string_view text) {
@@ -135,40 +99,6 @@ void append_line(fmt::memory_buffer& out, const trace::Event& event, TimeUnit un
         append_parameter(out, event, event.row->par2, event.par2);
     }
     out.push_back('\n');
-}
-
-void append_json(fmt::memory_buffer& out, const trace::Event& event, std::string_view instruction) {
-    text::JsonText json{out};
-    json.begin_object();
-    json.member("version", kJsonVersion);
-    json.key("time_ns");
-    if (event.timed && !event.metadata) {
-        json.value(event.time_ns);
-    } else {
-        json.value(nullptr);
-    }
-    json.member("ticks", event.ticks.value);
-    json.member("cpu", event.cpu);
-    json.member("chunk", event.chunk);
-    json.member("record", event.record);
-    json.key("event");
-    if (event.row != nullptr && !trace::is_foreign(event)) {
-        json.value(event.row->name);
-    } else if (!event.foreign_name.empty()) {
-        json.value(text::escaped(event.foreign_name));
-    } else {
-        json.value(nullptr);
-    }
-    if (event.origin == trace::Origin::record) {
-        add_record(json, event);
-    } else {
-        add_foreign(json, event);
-    }
-    if (!instruction.empty()) {
-        json.member("instruction", text::escaped(instruction));
-    }
-    json.end_object();
-    json.blank("\n");
 }
 
 } // namespace host::cli

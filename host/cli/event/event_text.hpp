@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// One event as one line of text or one JSON object. Names from the trace are escaped. Long traces are printed by
-// EventLines, which prepares the usual lines and leaves the others to this.
+// One event as one line of text, and the parts of events that text and JSON have in common. Names from the trace are
+// escaped. Long traces are printed by EventLines, which prepares the usual lines and leaves the others to this.
 #pragma once
 
 #include "host/text/format.hpp"
@@ -17,14 +17,10 @@ enum class TimeUnit : std::uint8_t { nanoseconds, ticks };
 //      1234567 ns  cpu0  task_dispatch        context=12 (sensor) level=0 (EDF)
 void append_line(fmt::memory_buffer& out, const trace::Event& event, TimeUnit unit);
 
-// {"time_ns":1234567,"ticks":...,"cpu":0,...}: stable keys, one object, newline included. instruction: what objdump
-// says of the event's instruction; no member if it is empty.
-void append_json(fmt::memory_buffer& out, const trace::Event& event, std::string_view instruction);
-
 // A typed event's fields, ` name=value unit ...`, or the text of a trace_printf; see user_text.cpp.
 void append_user_event(fmt::memory_buffer& out, const trace::Event& event);
 
-// Likewise as members of the JSON object.
+// Likewise as members of the JSON object (json_lines.hpp).
 void add_user_event(text::JsonText& json, const trace::Event& event);
 
 // The fields of a metadata event, as ` name=value ...`; nothing if it is none or cannot be decoded.

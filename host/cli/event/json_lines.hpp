@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+// One event as one JSON object. Names from the trace are escaped. JsonLines does it for traces of millions: the same
+// text as append_json(), byte for byte, with everything prepared that does not change from event to event. What is not
+// a sound event of one slot goes through append_json() itself.
+#pragma once
+
+#include "host/text/format.hpp"
+#include "host/text/short_text.hpp"
+#include "host/trace/event.hpp"
+#include "host/trace/value_texts.hpp"
+#include "tracer/event_table.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+namespace host::cli {
+
+// {"time_ns":1234567,"ticks":...,"cpu":0,...}: stable keys, one object, newline included. instruction: what objdump
+// says of the event's instruction; no member if it is empty.
+void append_json(fmt::memory_buffer& out, const trace::Event& event, std::string_view instruction);
+
+class JsonLines {
+  public:
+    JsonLines();
+
+    void append(fmt::memory_buffer& out, const trace::Event& event, std::string_view instruction);
+
+  private:
+    using Meaning = trace::ValueTexts::Text;
+
+    // Of one parameter.
+    struct Keys {
+        text::ShortText value;
+        text::ShortText meaning;
+        trace::ValueKind kind = trace::ValueKind::nothing;
+    };
+
+    // The constant members of an event's object.
+    struct Prepared {
+        text::TextOf<112> identity; // from its name to its state
+        Keys par1;
+        Keys par2;
+        bool prepared = false; // else append_json() does it
+    };
+
+    [[nodiscard]] static Prepared prepared_for(const tracer::EventRow& row);
+    static void put_object(fmt::memory_buffer& out, const trace::Event& event, const Prepared& prepared,
+                           const Meaning& meaning1, const Meaning& meaning2);
+    [[nodiscard]] std::optional<Meaning> meaning_of(const trace::Event& event, const Keys& keys, tracer::Unit unit,
+                                                    std::uint32_t value);
+
+    std::vector<Prepared> m_prepared; // by code
+    trace::ValueTexts m_meanings;     // as text inside a JSON string; empty: none
+};
+
+} // namespace host::cli
