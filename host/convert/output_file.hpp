@@ -81,9 +81,12 @@ class OutputFile {
     void append_slowly(std::span<const std::byte> bytes);
     void make_room(std::size_t bytes);
     void write_out(std::span<const std::byte> bytes);
+    void allocate(std::size_t bytes);
 
     int m_descriptor;
     bool m_owned;
+    bool m_allocates;              // still; false for a stream
+    std::uint64_t m_allocated = 0; // bytes of the file that have their place on the disk
     std::vector<std::byte> m_buffer;
     std::size_t m_filled = 0;
     std::uint64_t m_written = 0;

@@ -7,7 +7,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <span>
 #include <string>
+#include <sys/stat.h>
 
 namespace host::convert {
 
@@ -46,6 +48,32 @@ TEST_F(OutputFileRoom, GrowsWithWhatIsAskedFor) {
     EXPECT_EQ(m_file->position_bytes(), m_expected.size());
     ASSERT_TRUE(m_file->close().ok());
     EXPECT_TRUE(support::read_text(m_path) == m_expected);
+}
+
+TEST_F(OutputFileRoom, OnTheDiskEndsWithTheFile) {
+    constexpr std::uint64_t kBlockBytes = 512; // of st_blocks
+    for (int i = 0; i < 40; ++i) {
+        append(OutputFile::kBufferBytes, 'a');
+    }
+
+    struct stat growing {};
+
+    ASSERT_EQ(::stat(m_path.c_str(), &growing), 0);
+    m_file->patch(0, std::as_bytes(std::span("head", 4)));
+    ASSERT_TRUE(m_file->close().ok());
+
+    struct stat closed {};
+
+    ASSERT_EQ(::stat(m_path.c_str(), &closed), 0);
+    const auto bytes = static_cast<std::uint64_t>(closed.st_size);
+    EXPECT_EQ(bytes, m_expected.size());
+    EXPECT_LE(static_cast<std::uint64_t>(closed.st_blocks) * kBlockBytes, bytes + 64 * 1024);
+    m_expected.replace(0, 4, "head");
+    EXPECT_TRUE(support::read_text(m_path) == m_expected);
+    // A file system that gives space in advance did so.
+    if (static_cast<std::uint64_t>(growing.st_blocks) * kBlockBytes > static_cast<std::uint64_t>(growing.st_size)) {
+        EXPECT_LT(closed.st_blocks, growing.st_blocks);
+    }
 }
 
 TEST_F(OutputFileRoom, IsNotTakenBeyondItsEnd) {
