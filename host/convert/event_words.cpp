@@ -4,6 +4,7 @@
 
 #include "host/text/digits.hpp"
 #include "host/text/escape.hpp"
+#include "host/text/json_string.hpp"
 #include "host/trace/foreign.hpp"
 #include "host/trace/user_event.hpp"
 #include "host/trace/value_text.hpp"
@@ -61,8 +62,9 @@ std::string formatted_text(const trace::Event& event) {
     return out;
 }
 
-EventWords::EventWords()
-    : m_prepared(256) {
+EventWords::EventWords(Encoding encoding)
+    : m_encoding(encoding)
+    , m_prepared(256) {
     for (const tracer::EventRow& row : tracer::kEvents) {
         Prepared& prepared = m_prepared[row.code];
         const bool second = row.par1.unit != Unit::none;
@@ -84,6 +86,7 @@ std::string_view EventWords::of(const trace::Event& event) {
     }
     m_long.clear();
     append(m_long, event);
+    encode(m_long);
     return {m_long.data(), m_long.size()};
 }
 
@@ -106,8 +109,19 @@ char* EventWords::put_value(char* at, const trace::Event& event, ValueKind kind,
     if (kind == ValueKind::number) {
         return text::put_decimal(at, value);
     }
-    const trace::ValueTexts::Text* const text = m_values.of(event, unit, value);
+    const trace::ValueTexts::Text* const text = m_values.of(event, unit, value, [&](fmt::memory_buffer& out) {
+        trace::append_digits_and_meaning(out, event, unit, value);
+        encode(out);
+    });
     return text != nullptr ? text->put(at) : nullptr;
+}
+
+void EventWords::encode(fmt::memory_buffer& text) const {
+    if (m_encoding == Encoding::json) {
+        const std::string encoded = text::json_encoded({text.data(), text.size()});
+        text.clear();
+        convert::append(text, encoded);
+    }
 }
 
 void EventWords::append_parameter(fmt::memory_buffer& out, const trace::Event& event,

@@ -18,7 +18,12 @@ namespace host::convert {
 
 class EventWords {
   public:
-    EventWords();
+    enum class Encoding : std::uint8_t {
+        plain,
+        json, // as text inside a JSON string
+    };
+
+    explicit EventWords(Encoding encoding = Encoding::plain);
 
     // The parameters of a record with their names, the fields of a typed event, the text of a formatted one, the words
     // of another system's event; the state and raw code of a damaged one. Valid until the next call.
@@ -39,12 +44,14 @@ class EventWords {
     [[nodiscard]] char* put_short(char* at, const trace::Event& event);
     [[nodiscard]] char* put_value(char* at, const trace::Event& event, trace::ValueKind kind, tracer::Unit unit,
                                   std::uint32_t value);
-    void append(fmt::memory_buffer& out, const trace::Event& event);
-    void append_parameter(fmt::memory_buffer& out, const trace::Event& event, const tracer::Parameter& parameter,
-                          std::uint32_t value);
+    void encode(fmt::memory_buffer& text) const;
+    static void append(fmt::memory_buffer& out, const trace::Event& event);
+    static void append_parameter(fmt::memory_buffer& out, const trace::Event& event, const tracer::Parameter& parameter,
+                                 std::uint32_t value);
 
+    Encoding m_encoding;
     std::vector<Prepared> m_prepared; // by code
-    trace::ValueTexts m_values;       // with their meaning, "3 (sensor)"
+    trace::ValueTexts m_values;       // with their meaning, "3 (sensor)"; encoded
     std::array<char, kShortMax> m_short{};
     fmt::memory_buffer m_long;
 };

@@ -23,6 +23,7 @@
 #include "host/text/json_writer.hpp"
 #include "host/trace/foreign.hpp"
 #include "host/trace/user_event.hpp"
+#include "lib/assert.hpp"
 
 #include <algorithm>
 #include <array>
@@ -45,9 +46,25 @@ constexpr std::size_t kEventMax = 256; // everything in an event but texts
 class ChromeJson final : public TrackWriter {
   public:
     explicit ChromeJson(Destination& destination)
-        : m_json(destination.file()) {}
+        : m_json(destination.file())
+        , m_instants(256) {
+        for (const tracer::EventRow& row : tracer::kEvents) {
+            fmt::memory_buffer members;
+            add_instant_members(text::JsonText(members), row.name);
+            const bool fits = m_instants[row.code].set({members.data(), members.size()});
+            ASSERT(fits);
+        }
+    }
 
   private:
+    using InstantMembers = text::TextOf<64>;
+
+    template <typename Json>
+    static void add_instant_members(Json&& json, std::string_view name) {
+        json.member("s", "t");
+        json.member("name", name);
+    }
+
     // A track of a task.
     struct Thread {
         std::uint64_t turn = 0; // of TaskLabels
@@ -179,7 +196,7 @@ class ChromeJson final : public TrackWriter {
         return m_threads[static_cast<std::size_t>(group) - static_cast<std::size_t>(Group::tasks)][context];
     }
 
-    void add_instant() override {
+    [[gnu::flatten]] void add_instant() override {
         const trace::Event& event = this->event();
         const std::uint32_t context = task_of(event, schedule());
         const bool of_task = context <= 0xFFFF;
@@ -189,16 +206,19 @@ class ChromeJson final : public TrackWriter {
         }
         const bool in_table =
             event.row != nullptr && event.row->shape != tracer::Shape::combined && !trace::is_foreign(event);
-        const std::string escaped = in_table ? std::string() : text::escaped(trace::event_name(event));
-        const std::string_view name = in_table ? event.row->name : std::string_view(escaped);
+        const std::string name = in_table ? std::string() : text::escaped(trace::event_name(event));
         const std::string_view words = m_event_words.of(event);
         put_event('i', of_task ? Group::tasks : Group::processors, thread, name.size() + words.size(), [&](auto& json) {
             add_time(json, time_ns());
-            json.member("s", "t");
-            json.member("name", name);
+            if (in_table) {
+                json.plain(m_instants[event.code]);
+            } else {
+                add_instant_members(json, name);
+            }
             if (!words.empty()) {
                 json.begin_object("args");
-                json.member("text", words);
+                json.key("text");
+                json.encoded(words);
                 json.end_object();
             }
         });
@@ -242,7 +262,7 @@ class ChromeJson final : public TrackWriter {
 
     void put_end(Group group, std::uint32_t thread, std::string_view name) { put_edge('E', group, thread, name); }
 
-    void put_edge(char phase, Group group, std::uint32_t thread, std::string_view name) {
+    [[gnu::flatten]] void put_edge(char phase, Group group, std::uint32_t thread, std::string_view name) {
         put_event(phase, group, thread, name.size(), [&](auto& json) {
             add_time(json, time_ns());
             json.member("name", name);
@@ -287,7 +307,8 @@ class ChromeJson final : public TrackWriter {
     text::JsonWriter<OutputFile&> m_json;
     TaskLabels m_labels;
     VectorLabels m_vectors;
-    EventWords m_event_words;
+    EventWords m_event_words{EventWords::Encoding::json};
+    std::vector<InstantMembers> m_instants; // of events in the table; by code
     PerProcessor<Processor> m_processors;
     Processor* m_here = nullptr;                                                       // of the event
     std::vector<std::uint32_t> m_tids = std::vector<std::uint32_t>(kContexts, kNoTid); // as they were first written
