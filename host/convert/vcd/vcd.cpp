@@ -16,7 +16,6 @@
 #include "host/convert/task_labels.hpp"
 #include "host/convert/time_axis.hpp"
 #include "host/convert/vcd/vcd_signals.hpp"
-#include "host/convert/vector_labels.hpp"
 #include "host/text/format.hpp"
 
 #include <algorithm>
@@ -73,7 +72,7 @@ class Vcd final : public Writer {
                 m_signals.set(server->second, m_time->nanoseconds(event.par2));
             }
         }
-        m_signals.set(here.event, std::uint64_t{name_of(event)});
+        m_signals.set(here.event, name_of(event));
     }
 
     lib::Result<void, Failure> finish(const trace::TraceFacts& facts) override {
@@ -105,6 +104,8 @@ class Vcd final : public Writer {
     };
 
     struct Task {
+        std::uint64_t turn = 0; // of TaskLabels
+        VcdSignals::TextId label = 0;
         bool declared = false;
         Id running = 0;
         Id state = 0;
@@ -112,6 +113,8 @@ class Vcd final : public Writer {
     };
 
     struct Vector {
+        std::uint64_t version = ~std::uint64_t{0}; // of the names that the label comes from; no names have this
+        VcdSignals::TextId label = 0;
         bool declared = false;
         Id active = 0;
         std::uint32_t handlers = 0; // on all processors
@@ -149,8 +152,8 @@ class Vcd final : public Writer {
         m_signals.open_scope("irqs");
         for (std::uint32_t vector = 0; vector < survey.vectors.size(); ++vector) {
             if (survey.vectors[vector]) {
-                m_vectors[vector] = {.declared = true,
-                                     .active = m_signals.add_wire(vector_label(survey.facts.names, vector))};
+                m_vectors[vector].declared = true;
+                m_vectors[vector].active = m_signals.add_wire(vector_label(survey.facts.names, vector));
             }
         }
         m_signals.close_scope();
@@ -176,10 +179,10 @@ class Vcd final : public Writer {
         case Change::Kind::switched:
             leave(here, change.state);
             here.context = change.context;
-            m_signals.set(here.running, m_labels.of(event, change.context).name);
+            m_signals.set(here.running, task_text(event, change.context));
             if (Task* const task = find_task(change.context)) {
                 m_signals.set(task->running, 1);
-                m_signals.set(task->state, std::uint64_t{m_running});
+                m_signals.set(task->state, m_running);
             }
             break;
         case Change::Kind::woken:
@@ -230,15 +233,38 @@ class Vcd final : public Writer {
         if (Task* const task = find_task(here.context)) {
             m_signals.set(task->running, std::uint64_t{0});
             if (state == TaskState::ready) {
-                m_signals.set(task->state, std::uint64_t{m_ready}); // else the state is what it waits for
+                m_signals.set(task->state, m_ready); // else the state is what it waits for
             }
         }
         here.context = kUnknownContext;
     }
 
     void show_interrupt(Processor& here, const trace::Event& event) {
-        m_signals.set(here.interrupt, here.interrupts.empty() ? std::string_view("-")
-                                                              : m_vector_labels.of(event, here.interrupts.back()));
+        m_signals.set(here.interrupt, here.interrupts.empty() ? m_none : vector_text(event, here.interrupts.back()));
+    }
+
+    // Texts are looked up once for each set of names.
+    VcdSignals::TextId task_text(const trace::Event& event, std::uint32_t context) {
+        const TaskLabel& label = m_labels.of(event, context);
+        if (context >= m_tasks.size()) {
+            return m_signals.text(label.name);
+        }
+        Task& task = m_tasks[context];
+        if (task.turn != label.turn) {
+            task.turn = label.turn;
+            task.label = m_signals.text(label.name);
+        }
+        return task.label;
+    }
+
+    VcdSignals::TextId vector_text(const trace::Event& event, std::uint32_t number) {
+        const std::uint64_t version = event.names->version();
+        Vector& vector = m_vectors[number & 0xFFFF];
+        if (vector.version != version) {
+            vector.version = version;
+            vector.label = m_signals.text(text::escaped(vector_label(*event.names, number)));
+        }
+        return vector.label;
     }
 
     void change_handlers(std::uint32_t number, int by) {
@@ -252,7 +278,7 @@ class Vcd final : public Writer {
 
     void set_state(std::uint32_t context, VcdSignals::TextId text) {
         if (const Task* const task = find_task(context)) {
-            m_signals.set(task->state, std::uint64_t{text});
+            m_signals.set(task->state, text);
         }
     }
 
@@ -286,13 +312,13 @@ class Vcd final : public Writer {
     std::optional<TimeAxis> m_time;
     Schedule m_schedule;
     TaskLabels m_labels;
-    VectorLabels m_vector_labels;
     PerProcessor<Processor> m_processors;
     std::vector<Task> m_tasks = std::vector<Task>(kNumbers);       // by context
     std::vector<Vector> m_vectors = std::vector<Vector>(kNumbers); // by number
     std::array<std::optional<VcdSignals::TextId>, 256> m_names{};  // by code
     VcdSignals::TextId m_running = m_signals.text("running");
     VcdSignals::TextId m_ready = m_signals.text("ready");
+    VcdSignals::TextId m_none = m_signals.text("-");
     std::unordered_map<std::uint32_t, Id> m_servers;
 };
 

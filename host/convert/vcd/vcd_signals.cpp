@@ -3,8 +3,10 @@
 
 #include "host/text/digits.hpp"
 #include "host/text/format.hpp"
+#include "lib/assert.hpp"
 
 #include <iterator>
+#include <utility>
 
 namespace host::convert::vcd {
 
@@ -43,9 +45,16 @@ std::string written(std::string_view text) {
     return out;
 }
 
-constexpr std::size_t kLineMax = 128; // all of a change but its text
+constexpr std::size_t kLineMax = 128; // all of a change but a long text
 
 } // namespace
+
+VcdSignals::VcdSignals(OutputFile& file)
+    : m_file(file) {
+    for (const char* const word : {"0", "1", "x", "s? "}) {
+        static_cast<void>(add_word(word));
+    }
+}
 
 std::string VcdSignals::fit(std::string_view name) {
     std::string fitting;
@@ -76,8 +85,13 @@ void VcdSignals::close_scope() {
 
 VcdSignals::Id VcdSignals::add(Kind kind, std::string_view type, std::string_view name) {
     const auto id = static_cast<Id>(m_signals.size());
-    m_signals.push_back({.kind = kind, .code = code_of(id)});
-    m_file.append(fmt::format("$var {} {} {} $end\n", type, m_signals.back().code, fit(name)));
+    const std::string code = code_of(id);
+    Signal& signal = m_signals.emplace_back();
+    signal.kind = kind;
+    signal.value = kind == Kind::wire ? kUnknownWire : kind == Kind::text ? kUnknownText : 0;
+    const bool fits = signal.end.set(code + '\n');
+    ASSERT(fits);
+    m_file.append(fmt::format("$var {} {} {} $end\n", type, code, fit(name)));
     return id;
 }
 
@@ -104,50 +118,32 @@ void VcdSignals::end_declarations() {
 }
 
 void VcdSignals::append_value(const Signal& signal) {
-    const std::string_view text = signal.kind != Kind::text ? std::string_view()
-                                  : signal.known            ? m_texts[signal.value]
-                                                            : std::string_view("?");
-    char* const begin = m_file.room(kLineMax + text.size());
-    char* at = begin;
-    switch (signal.kind) {
-    case Kind::wire:
-        *at++ = !signal.known ? 'x' : signal.value != 0 ? '1' : '0';
-        break;
-    case Kind::number:
-        at = signal.known ? fmt::format_to(at, "b{:b} ", signal.value) : put(at, "bx ");
-        break;
-    case Kind::text:
-        *at++ = 's';
-        at = put(at, text);
-        *at++ = ' ';
-        break;
+    if (signal.kind == Kind::number) {
+        m_file.append(signal.known ? fmt::format("b{:b} ", signal.value) : "bx ");
+        m_file.append(signal.end.view());
+        return;
     }
-    at = put(at, signal.code);
-    *at++ = '\n';
-    m_file.used(static_cast<std::size_t>(at - begin));
+    const Word& word = m_words[signal.value];
+    char* const begin = m_file.room(kLineMax + word.longer.size());
+    char* const at = word.longer.empty() ? word.text.put(begin) : put(begin, word.longer);
+    m_file.used(static_cast<std::size_t>(signal.end.put(at) - begin));
+}
+
+VcdSignals::TextId VcdSignals::add_word(std::string word) {
+    Word& added = m_words.emplace_back();
+    if (!added.text.set(word)) {
+        added.longer = std::move(word);
+    }
+    return m_words.size() - 1;
 }
 
 VcdSignals::TextId VcdSignals::text(std::string_view text) {
     if (const auto known = m_text_ids.find(text); known != m_text_ids.end()) {
         return known->second;
     }
-    const auto id = static_cast<TextId>(m_texts.size());
-    m_texts.push_back(written(text));
+    const TextId id = add_word(fmt::format("s{} ", written(text)));
     m_text_ids.emplace(text, id);
     return id;
-}
-
-void VcdSignals::set(Id id, std::uint64_t value) {
-    Signal& signal = m_signals[id];
-    if (signal.known && signal.value == value) {
-        return;
-    }
-    signal.known = true;
-    signal.value = value;
-    if (!signal.changed) {
-        signal.changed = true;
-        m_changed.push_back(id);
-    }
 }
 
 void VcdSignals::comment(std::string_view text) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "host/convert/output_file.hpp"
+#include "host/text/short_text.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -18,10 +19,9 @@ namespace host::convert::vcd {
 class VcdSignals {
   public:
     using Id = std::uint32_t;
-    using TextId = std::uint32_t;
+    using TextId = std::uint64_t;
 
-    explicit VcdSignals(OutputFile& file)
-        : m_file(file) {}
+    explicit VcdSignals(OutputFile& file);
 
     // Names are made fit: letters, digits and underscores, and unlike those beside them. Returns the fit one.
     std::string open_scope(std::string_view name);
@@ -41,7 +41,18 @@ class VcdSignals {
         }
     }
 
-    void set(Id signal, std::uint64_t value);
+    void set(Id id, std::uint64_t value) {
+        Signal& signal = m_signals[id];
+        if (signal.value == value && signal.known) {
+            return;
+        }
+        signal.known = true;
+        signal.value = value;
+        if (!signal.changed) {
+            signal.changed = true;
+            m_changed.push_back(id);
+        }
+    }
 
     void set(Id signal, std::string_view of_text) { set(signal, std::uint64_t{text(of_text)}); }
 
@@ -61,12 +72,23 @@ class VcdSignals {
         Kind kind;
         bool known = false;
         bool changed = false;    // since the last flush
-        std::uint64_t value = 0; // of a text: its number
-        std::string code;        // by which the dump calls it
+        std::uint64_t value = 0; // of a wire and of a text: the number of its word
+        text::TextOf<8> end;     // of each of its lines: the code by which the dump calls it
     };
+
+    // A value as it is written.
+    struct Word {
+        text::TextOf<32> text;
+        std::string longer; // instead, if that has no room
+    };
+
+    // The first words. 0 and 1 are those of a wire, too.
+    static constexpr std::uint64_t kUnknownWire = 2;
+    static constexpr std::uint64_t kUnknownText = 3;
 
     [[nodiscard]] Id add(Kind kind, std::string_view type, std::string_view name);
     [[nodiscard]] std::string fit(std::string_view name);
+    [[nodiscard]] TextId add_word(std::string word);
     void flush();
     void append_value(const Signal& signal);
 
@@ -79,7 +101,7 @@ class VcdSignals {
     std::vector<std::set<std::string>> m_scopes = {{}}; // the names in each that is open
     std::vector<Id> m_changed;
     std::unordered_map<std::string, TextId, Hash, std::equal_to<>> m_text_ids;
-    std::vector<std::string> m_texts; // by number, as they are written
+    std::vector<Word> m_words; // by number
     std::uint64_t m_time = 0;
 };
 
