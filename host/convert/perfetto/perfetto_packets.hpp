@@ -1,48 +1,86 @@
 // SPDX-License-Identifier: MIT
 // Packets of a Perfetto trace, one at a time: each is in the file with its own length, so a trace can be cut and
-// joined anywhere between two of them. Messages are protozero's; functions through which millions of events pass are
-// [[gnu::flatten]], for inlined into them its tags are constants.
+// joined anywhere between two of them. Messages are protozero's; what occurs by the million is a ShortMessage, encoded
+// in place, in functions that are [[gnu::flatten]]: inlined into them its tags are constants.
 #pragma once
 
 #include "host/convert/output_file.hpp"
 #include "host/convert/perfetto/perfetto_fields.hpp"
+#include "host/text/digits.hpp"
+#include "host/text/short_text.hpp"
+#include "lib/assert.hpp"
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <string>
 #include <string_view>
 #define PROTOZERO_USE_VIEW std::string_view // what its functions take for texts
-#include <protozero/basic_pbf_builder.hpp>
-#include <protozero/buffer_fixed.hpp>
 #include <protozero/pbf_builder.hpp>
+#include <protozero/varint.hpp>
 
 namespace host::convert::perfetto {
 
 template <typename Field>
 using Message = protozero::pbf_builder<Field>;
 
-struct ShortBuffer {
-    static constexpr std::size_t kBytes = 64;
+// Tag and length of a field whose content follows.
+inline constexpr std::size_t kFrameMax = 16;
 
-    std::array<char, kBytes> bytes; // NOLINT(cppcoreguidelines-pro-type-member-init): written before it is read
-    protozero::fixed_size_buffer_adaptor buffer{bytes};
-};
-
-// A few numbers, encoded where nothing grows: what occurs by the million is made of such pieces and of texts. A number
-// takes at most 12 bytes with its tag.
 template <typename Field>
-class ShortMessage : private ShortBuffer,
-                     public protozero::basic_pbf_builder<protozero::fixed_size_buffer_adaptor, Field> {
+[[nodiscard]] char* put_frame(char* at, Field field, std::size_t bytes) {
+    constexpr std::uint32_t kLengthDelimited = 2;
+    at += protozero::add_varint_to_buffer(at, static_cast<std::uint32_t>(field) << 3 | kLengthDelimited);
+    return at + protozero::add_varint_to_buffer(at, bytes);
+}
+
+// A few numbers and short texts that are encoded already, where nothing grows. A number takes at most 12 bytes with its
+// tag, texts the bytes of their types and a frame; the sum is the caller's to keep below kBytes.
+template <typename Field>
+class ShortMessage {
   public:
-    ShortMessage()
-        : protozero::basic_pbf_builder<protozero::fixed_size_buffer_adaptor, Field>(buffer) {}
+    static constexpr std::size_t kBytes = 224;
+
+    ShortMessage() {} // NOLINT(modernize-use-equals-default): m_bytes is written before it is read
 
     ShortMessage(const ShortMessage&) = delete;
     ShortMessage& operator=(const ShortMessage&) = delete;
     ~ShortMessage() = default;
 
-    [[nodiscard]] std::string_view encoded() const { return {bytes.data(), buffer.size()}; }
+    void add_number(Field field, std::uint64_t value) {
+        m_at += protozero::add_varint_to_buffer(m_at, static_cast<std::uint32_t>(field) << 3);
+        m_at += protozero::add_varint_to_buffer(m_at, value);
+    }
+
+    // Fields.
+    template <std::size_t N>
+    void add_encoded(const text::TextOf<N>& fields) {
+        m_at = fields.put(m_at);
+    }
+
+    // Of a message or a text that follows.
+    void add_frame(Field field, std::size_t bytes) { m_at = put_frame(m_at, field, bytes); }
+
+    // A message of these two parts.
+    template <std::size_t N>
+    void add_message(Field field, const text::TextOf<N>& first, std::string_view second) {
+        m_at = text::put(first.put(put_frame(m_at, field, first.size + second.size())), second);
+    }
+
+    template <std::size_t M, std::size_t N>
+    void add_message(Field field, const text::TextOf<M>& first, const text::TextOf<N>& second) {
+        m_at = second.put(first.put(put_frame(m_at, field, std::size_t{first.size} + second.size)));
+    }
+
+    [[nodiscard]] std::string_view encoded() const {
+        ASSERT(m_at <= m_bytes.data() + m_bytes.size());
+        return {m_bytes.data(), m_at};
+    }
+
+  private:
+    std::array<char, kBytes> m_bytes;
+    char* m_at = m_bytes.data();
 };
 
 class Packets {
@@ -61,31 +99,33 @@ class Packets {
         return packet;
     }
 
-    // Likewise, with its first fields.
-    [[nodiscard]] Message<Packet> start(const ShortMessage<Packet>& head) {
-        m_packet.assign(head.encoded());
-        return Message<Packet>(m_packet);
+    // A whole packet: its first fields, others that may be missing, and a message as its last field, in two parts.
+    void add(const ShortMessage<Packet>& head, std::string_view more, Packet field, std::string_view first,
+             std::string_view second) {
+        ShortMessage<Packet> last;
+        last.add_frame(field, first.size() + second.size());
+        add({head.encoded(), more, last.encoded(), first, second});
     }
 
     // Fields that are encoded already go to the end of the innermost message that is open.
     void append_encoded(std::string_view fields) { m_packet += fields; }
 
-    void add() {
-        constexpr std::size_t kFrameMax = 16; // tag and length
-        const std::size_t most = m_packet.size() + kFrameMax;
-        if (most > OutputFile::kBufferBytes) [[unlikely]] {
-            std::string framed;
-            Message<Trace>(framed).add_message(Trace::packet, m_packet);
-            m_file.append(framed);
-            return;
-        }
-        protozero::fixed_size_buffer_adaptor framed(m_file.room(most), most);
-        protozero::basic_pbf_builder<protozero::fixed_size_buffer_adaptor, Trace>(framed).add_message(Trace::packet,
-                                                                                                      m_packet);
-        m_file.used(framed.size());
-    }
+    void add() { add({m_packet}); }
 
   private:
+    void add(std::initializer_list<std::string_view> parts) {
+        std::size_t bytes = 0;
+        for (const std::string_view part : parts) {
+            bytes += part.size();
+        }
+        char* const begin = m_file.room(kFrameMax + bytes);
+        char* at = put_frame(begin, Trace::packet, bytes);
+        for (const std::string_view part : parts) {
+            at = text::put(at, part);
+        }
+        m_file.used(static_cast<std::size_t>(at - begin));
+    }
+
     OutputFile& m_file;
     std::string m_packet;
 };

@@ -59,27 +59,31 @@ std::uint32_t SchedBundle::name_index(std::uint32_t context, const TaskLabel& la
 
 [[gnu::flatten]] void SchedBundle::interrupt_began(std::uint64_t time_ns, std::uint32_t running, std::uint32_t vector,
                                                    std::string_view name) {
-    m_handler.clear();
-    Message<IrqEntry> entry(m_handler);
-    entry.add_int32(IrqEntry::irq, static_cast<std::int32_t>(vector));
-    entry.add_string(IrqEntry::name, name);
-    add_event(time_ns, running, FtraceEvent::irq_handler_entry, m_handler);
+    ShortMessage<IrqEntry> entry;
+    entry.add_number(IrqEntry::irq, vector);
+    entry.add_frame(IrqEntry::name, name.size());
+    add_event(time_ns, running, FtraceEvent::irq_handler_entry, entry.encoded(), name);
 }
 
 [[gnu::flatten]] void SchedBundle::interrupt_ended(std::uint64_t time_ns, std::uint32_t running, std::uint32_t vector) {
     ShortMessage<IrqExit> exit;
-    exit.add_int32(IrqExit::irq, static_cast<std::int32_t>(vector));
-    exit.add_int32(IrqExit::ret, 1); // handled
+    exit.add_number(IrqExit::irq, vector);
+    exit.add_number(IrqExit::ret, 1); // handled
     add_event(time_ns, running, FtraceEvent::irq_handler_exit, exit.encoded());
 }
 
-void SchedBundle::add_event(std::uint64_t time_ns, std::uint32_t running, FtraceEvent kind, std::string_view handler) {
-    ShortMessage<FtraceEvent> head;
-    head.add_uint64(FtraceEvent::timestamp, time_ns);
-    head.add_uint32(FtraceEvent::pid, running);
-    m_event.assign(head.encoded());
-    Message<FtraceEvent>(m_event).add_message(kind, handler);
-    Message<Bundle>(m_events).add_message(Bundle::event, m_event);
+// handler, name: both parts of what the event says of the handler.
+void SchedBundle::add_event(std::uint64_t time_ns, std::uint32_t running, FtraceEvent kind, std::string_view handler,
+                            std::string_view name) {
+    ShortMessage<FtraceEvent> event;
+    event.add_number(FtraceEvent::timestamp, time_ns);
+    event.add_number(FtraceEvent::pid, running);
+    event.add_frame(kind, handler.size() + name.size());
+    ShortMessage<Bundle> frame;
+    frame.add_frame(Bundle::event, event.encoded().size() + handler.size() + name.size());
+    for (const std::string_view part : {frame.encoded(), event.encoded(), handler, name}) {
+        m_events += part;
+    }
     flush_if_full();
 }
 

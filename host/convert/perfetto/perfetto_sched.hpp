@@ -48,7 +48,8 @@ class SchedBundle {
     };
 
     [[nodiscard]] std::uint32_t name_index(std::uint32_t context, const TaskLabel& label);
-    void add_event(std::uint64_t time_ns, std::uint32_t running, FtraceEvent kind, std::string_view handler);
+    void add_event(std::uint64_t time_ns, std::uint32_t running, FtraceEvent kind, std::string_view handler,
+                   std::string_view name = {});
     void flush_if_full();
 
     Packets& m_packets;
@@ -68,8 +69,6 @@ class SchedBundle {
     std::vector<std::uint32_t> m_name_of; // by context: index + 1; 0: none
     std::vector<std::uint32_t> m_named;   // contexts that have one
     std::string m_events;                 // encoded
-    std::string m_event;                  // the last of them
-    std::string m_handler;                // and what it says of a handler
 };
 
 } // namespace host::convert::perfetto

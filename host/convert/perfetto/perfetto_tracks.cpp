@@ -7,8 +7,7 @@
 #include "host/trace/foreign.hpp"
 #include "host/trace/user_event.hpp"
 #include "host/trace/value_text.hpp"
-
-#include <utility>
+#include "lib/assert.hpp"
 
 namespace host::convert::perfetto {
 
@@ -55,11 +54,26 @@ constexpr Annotation number_field(tracer::Unit unit) {
     return trace::is_hexadecimal(unit) ? Annotation::pointer_value : Annotation::uint_value;
 }
 
-// A parameter's name, encoded.
-std::string interned_annotation(std::uint8_t code, unsigned parameter) {
-    std::string name;
-    Message<Annotation>(name).add_uint64(Annotation::name_iid, parameter_iid(code, parameter));
-    return name;
+// Of one field.
+template <typename Field>
+text::TextOf<8> encoded_number(Field field, std::uint64_t value) {
+    ShortMessage<Field> number;
+    number.add_number(field, value);
+    text::TextOf<8> encoded;
+    const bool fits = encoded.set(number.encoded());
+    ASSERT(fits);
+    return encoded;
+}
+
+void begin(ShortMessage<TrackEvent>& event, EventType type, std::uint64_t track) {
+    event.add_number(TrackEvent::type, static_cast<std::uint64_t>(type));
+    event.add_number(TrackEvent::track_uuid, track);
+}
+
+void begin(ShortMessage<Packet>& packet, std::uint64_t time_ns, std::uint32_t flags) {
+    packet.add_number(Packet::sequence_id, static_cast<std::uint64_t>(Packets::Sequence::tracks));
+    packet.add_number(Packet::timestamp, time_ns);
+    packet.add_number(Packet::sequence_flags, flags);
 }
 
 } // namespace
@@ -69,41 +83,26 @@ Tracks::Tracks(Packets& packets)
     for (std::size_t i = 0; i < kCodes; ++i) {
         const auto code = static_cast<std::uint8_t>(i);
         EventNames& names = m_names[i];
-        Message<TrackEvent>(names.event).add_uint64(TrackEvent::name_iid, event_iid(code));
-        names.par1 = interned_annotation(code, 1);
-        names.par2 = interned_annotation(code, 2);
+        names.event = encoded_number(TrackEvent::name_iid, event_iid(code));
+        names.par1 = encoded_number(Annotation::name_iid, parameter_iid(code, 1));
+        names.par2 = encoded_number(Annotation::name_iid, parameter_iid(code, 2));
     }
 }
 
-Message<Packet> Tracks::start(std::uint64_t time_ns) {
-    if (!m_begun || m_lost) {
-        clear_state(time_ns);
-    }
-    return start(time_ns, kNeedsState);
-}
-
-Message<Packet> Tracks::start(std::uint64_t time_ns, std::uint32_t flags) {
-    ShortMessage<Packet> head;
-    head.add_uint32(Packet::sequence_id, static_cast<std::uint32_t>(Packets::Sequence::tracks));
-    head.add_uint64(Packet::timestamp, time_ns);
-    head.add_uint32(Packet::sequence_flags, flags);
-    return m_packets.start(head);
-}
-
-// A packet of its own: a reader takes the interned data of a packet once, and what follows may bring its own.
+// In a packet of its own: a reader takes the interned data of a packet once, and what follows may bring its own.
 void Tracks::clear_state(std::uint64_t time_ns) {
-    auto packet = start(time_ns, kStateCleared | kNeedsState);
+    ShortMessage<Packet> head;
+    begin(head, time_ns, kStateCleared | kNeedsState);
     if (m_lost) {
-        packet.add_bool(Packet::previous_packet_dropped, true);
+        head.add_number(Packet::previous_packet_dropped, 1);
     }
     m_begun = true;
     m_lost = false;
     m_interned.reset();
-    {
-        Message<InternedData> data(packet, Packet::interned_data);
-        add_name(data, InternedData::annotation_names, 1 + 2 * kCodes, "text");
-    }
-    m_packets.add();
+    std::string names;
+    Message<InternedData> data(names);
+    add_name(data, InternedData::annotation_names, 1 + 2 * kCodes, "text");
+    m_packets.add(head, {}, Packet::interned_data, names, {});
 }
 
 bool Tracks::is_new(TrackKind kind, std::uint32_t number) {
@@ -173,21 +172,27 @@ void Tracks::declare_processor(std::uint16_t cpu) {
 [[gnu::flatten]] void Tracks::slice_began(std::uint64_t time_ns, TrackKind kind, std::uint32_t number,
                                           const TaskLabel& task, std::string_view name) {
     declare_task(kind, number, task);
-    begin_event(EventType::begin, uuid_of(kind, number)).add_string(TrackEvent::name, name);
-    add_event(start(time_ns));
+    ShortMessage<TrackEvent> event;
+    begin(event, EventType::begin, uuid_of(kind, number));
+    event.add_frame(TrackEvent::name, name.size());
+    m_rest = name;
+    add_event(time_ns, event);
 }
 
 [[gnu::flatten]] void Tracks::slice_ended(std::uint64_t time_ns, TrackKind kind, std::uint32_t number) {
-    static_cast<void>(begin_event(EventType::end, uuid_of(kind, number)));
-    add_event(start(time_ns));
+    ShortMessage<TrackEvent> event;
+    begin(event, EventType::end, uuid_of(kind, number));
+    add_event(time_ns, event);
 }
 
-void Tracks::intern(Message<Packet>& packet, const trace::Event& event) {
+// The next packet brings the names of the event and its parameters, unless one before did.
+void Tracks::intern(const trace::Event& event) {
     if (m_interned[event.code]) {
         return;
     }
     m_interned[event.code] = true;
     const tracer::EventRow& row = *event.row;
+    Message<Packet> packet(m_new_names);
     Message<InternedData> data(packet, Packet::interned_data);
     add_name(data, InternedData::event_names, event_iid(event.code), row.name);
     if (row.par1.unit != tracer::Unit::none) {
@@ -199,16 +204,22 @@ void Tracks::intern(Message<Packet>& packet, const trace::Event& event) {
 }
 
 // A number, or "3 (sensor)" if it has a meaning.
-void Tracks::add_parameter(Message<TrackEvent>& out, const std::string& name, const trace::Event& event,
+void Tracks::add_parameter(ShortMessage<TrackEvent>& out, const text::TextOf<8>& name, const trace::Event& event,
                            tracer::Unit unit, std::uint32_t value) {
     if (unit == tracer::Unit::none) {
         return;
     }
+    const auto add = [&](const auto& content, std::string_view view) {
+        if (m_rest.empty()) {
+            out.add_message(TrackEvent::annotations, name, content);
+        } else {
+            Message<TrackEvent>(m_rest).add_bytes_vectored(TrackEvent::annotations, name.view(), view);
+        }
+    };
     if (!trace::may_have_meaning(unit)) {
         ShortMessage<Annotation> number;
-        number.add_uint64(number_field(unit), value);
-        out.add_bytes_vectored(TrackEvent::annotations, name, number.encoded());
-        return;
+        number.add_number(number_field(unit), value);
+        return add(number.encoded(), number.encoded());
     }
     const auto encode = [&](fmt::memory_buffer& field) {
         m_value.clear();
@@ -222,47 +233,43 @@ void Tracks::add_parameter(Message<TrackEvent>& out, const std::string& name, co
         }
         field.append(std::string_view(m_value));
     };
-    const trace::ValueTexts::Text* const kept = m_values.of(event, unit, value, encode);
+    if (const trace::ValueTexts::Text* const kept = m_values.of(event, unit, value, encode); kept != nullptr) {
+        return add(*kept, kept->view());
+    }
     // What is too long to be kept has just been made.
-    out.add_bytes_vectored(TrackEvent::annotations, name, kept != nullptr ? kept->view() : std::string_view(m_value));
+    Message<TrackEvent>(m_rest).add_bytes_vectored(TrackEvent::annotations, name.view(), std::string_view(m_value));
 }
 
-// Its first fields; others follow.
-Message<TrackEvent> Tracks::begin_event(EventType type, std::uint64_t track) {
-    ShortMessage<TrackEvent> head;
-    head.add_enum(TrackEvent::type, static_cast<std::int32_t>(type));
-    head.add_uint64(TrackEvent::track_uuid, track);
-    m_event.assign(head.encoded());
-    return Message<TrackEvent>(m_event);
-}
-
-// What begin_event() began is the last field of its packet.
-void Tracks::add_event(Message<Packet>&& packet) {
-    packet.add_message(Packet::track_event, m_event);
-    m_packets.add();
+// The event is the last field of its packet.
+void Tracks::add_event(std::uint64_t time_ns, const ShortMessage<TrackEvent>& event) {
+    restore_state(time_ns);
+    ShortMessage<Packet> head;
+    begin(head, time_ns, kNeedsState);
+    m_packets.add(head, m_new_names, Packet::track_event, event.encoded(), m_rest);
+    m_new_names.clear();
+    m_rest.clear();
 }
 
 [[gnu::flatten]] void Tracks::instant(std::uint64_t time_ns, const trace::Event& event, std::uint64_t track,
                                       Flow flow) {
-    auto out = begin_event(EventType::instant, track);
-    const bool plain = is_plain(event);
-    if (plain) {
+    restore_state(time_ns);
+    ShortMessage<TrackEvent> out;
+    begin(out, EventType::instant, track);
+    if (is_plain(event)) {
         const EventNames& names = m_names[event.code];
-        m_event += names.event; // out has nothing else open
+        out.add_encoded(names.event);
         add_parameter(out, names.par1, event, event.row->par1.unit, event.par1);
         add_parameter(out, names.par2, event, event.row->par2.unit, event.par2);
+        intern(event);
     } else {
-        add_words(out, m_event_words, event);
+        Message<TrackEvent> rest(m_rest);
+        add_words(rest, m_event_words, event);
     }
     if (flow.side != Flow::Side::none) {
-        out.add_fixed64(flow.side == Flow::Side::from ? TrackEvent::flow_ids : TrackEvent::terminating_flow_ids,
-                        flow.id);
+        Message<TrackEvent>(m_rest).add_fixed64(
+            flow.side == Flow::Side::from ? TrackEvent::flow_ids : TrackEvent::terminating_flow_ids, flow.id);
     }
-    auto packet = start(time_ns);
-    if (plain) {
-        intern(packet, event);
-    }
-    add_event(std::move(packet));
+    add_event(time_ns, out);
 }
 
 void Tracks::task_instant(std::uint64_t time_ns, const trace::Event& event, std::uint32_t context,
@@ -278,8 +285,11 @@ void Tracks::processor_instant(std::uint64_t time_ns, const trace::Event& event,
 
 void Tracks::remark(std::uint64_t time_ns, std::uint16_t cpu, std::string_view text) {
     declare_processor(cpu);
-    begin_event(EventType::instant, uuid_of(TrackKind::processor, cpu)).add_string(TrackEvent::name, text);
-    add_event(start(time_ns));
+    ShortMessage<TrackEvent> event;
+    begin(event, EventType::instant, uuid_of(TrackKind::processor, cpu));
+    event.add_frame(TrackEvent::name, text.size());
+    m_rest = text;
+    add_event(time_ns, event);
 }
 
 void Tracks::budget(std::uint64_t time_ns, const trace::Names& names, std::uint16_t server, std::uint64_t left_ns) {
@@ -290,9 +300,10 @@ void Tracks::budget(std::uint64_t time_ns, const trace::Names& names, std::uint1
                              : fmt::format("budget of {}", text::escaped(name)),
                 TrackKind::server);
     }
-    begin_event(EventType::counter, uuid_of(TrackKind::server, server))
-        .add_int64(TrackEvent::counter_value, static_cast<std::int64_t>(left_ns));
-    add_event(start(time_ns));
+    ShortMessage<TrackEvent> event;
+    begin(event, EventType::counter, uuid_of(TrackKind::server, server));
+    event.add_number(TrackEvent::counter_value, left_ns);
+    add_event(time_ns, event);
 }
 
 } // namespace host::convert::perfetto

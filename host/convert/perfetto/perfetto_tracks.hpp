@@ -57,31 +57,37 @@ class Tracks {
 
     // What refers to interned names, encoded.
     struct EventNames {
-        std::string event;
-        std::string par1;
-        std::string par2;
+        text::TextOf<8> event;
+        text::TextOf<8> par1;
+        text::TextOf<8> par2;
     };
 
-    [[nodiscard]] Message<Packet> start(std::uint64_t time_ns);
-    [[nodiscard]] Message<Packet> start(std::uint64_t time_ns, std::uint32_t flags);
     void clear_state(std::uint64_t time_ns);
+
+    // Readers know no interned name at the beginning, and after a loss.
+    void restore_state(std::uint64_t time_ns) {
+        if (!m_begun || m_lost) [[unlikely]] {
+            clear_state(time_ns);
+        }
+    }
+
     void declare_task(TrackKind kind, std::uint32_t context, const TaskLabel& task);
     void declare_processor(std::uint16_t cpu);
     void declare(TrackKind kind, std::uint32_t number, std::string_view name, TrackKind parent);
     [[nodiscard]] bool is_new(TrackKind kind, std::uint32_t number);
-    [[nodiscard]] Message<TrackEvent> begin_event(EventType type, std::uint64_t track);
-    void add_event(Message<Packet>&& packet);
+    void add_event(std::uint64_t time_ns, const ShortMessage<TrackEvent>& event);
     void instant(std::uint64_t time_ns, const trace::Event& event, std::uint64_t track, Flow flow);
-    void intern(Message<Packet>& packet, const trace::Event& event);
-    void add_parameter(Message<TrackEvent>& out, const std::string& name, const trace::Event& event, tracer::Unit unit,
-                       std::uint32_t value);
+    void intern(const trace::Event& event);
+    void add_parameter(ShortMessage<TrackEvent>& out, const text::TextOf<8>& name, const trace::Event& event,
+                       tracer::Unit unit, std::uint32_t value);
 
     Packets& m_packets;
     std::array<EventNames, kCodes> m_names; // by event code
     EventWords m_event_words;
     trace::ValueTexts m_values; // encoded: "3 (sensor)", or a number and nothing else
     std::string m_value;        // the same for one
-    std::string m_event;        // encoded
+    std::string m_rest;         // of the event: what follows its first fields and has any length; encoded
+    std::string m_new_names;    // what its packet interns; encoded
     std::vector<std::uint64_t> m_turns =
         std::vector<std::uint64_t>(kContexts);                 // of the labels last written; by context
     std::unordered_map<std::uint64_t, std::string> m_declared; // by uuid: the name under which it was
