@@ -10,6 +10,7 @@
 //                                       their converters alone
 #include "host/analyse/tally.hpp"
 #include "host/cli/event/event_lines.hpp"
+#include "host/cli/event/json_lines.hpp"
 #include "host/convert/convert.hpp"
 #include "host/formats/packed/archive_reader.hpp"
 #include "host/formats/packed/archive_writer.hpp"
@@ -183,15 +184,16 @@ void read_events(const std::string& path, EachEvent each) {
     }
 }
 
-void print_events(const std::string& path, int descriptor) {
-    cli::EventLines lines(cli::TimeUnit::nanoseconds);
+// append(out, event) formats one event.
+template <typename Append>
+void print_events(const std::string& path, int descriptor, Append append) {
     fmt::memory_buffer out;
     const auto flush = [&] {
         g_kept = g_kept + static_cast<std::uint64_t>(::write(descriptor, out.data(), out.size()));
         out.clear();
     };
     read_events(path, [&](const trace::Event& event) {
-        lines.append(out, event);
+        append(out, event);
         if (out.size() >= std::size_t{1} << 16) {
             flush();
         }
@@ -333,8 +335,15 @@ int measure(const std::string& path, const std::filesystem::path& scratch) {
     }};
     Way pass{.run = [&] { read_events(path, [](const trace::Event& event) { g_kept = g_kept + event.par1; }); }};
     Way naive_text{.run = [&] { print_with_to_chars(records, nowhere); }};
-    Way text{.run = [&] { print_events(path, nowhere); }};
-    race({&ceil, &count, &pass, &naive_text, &text});
+    Way text{.run = [&] {
+        cli::EventLines lines(cli::TimeUnit::nanoseconds);
+        print_events(path, nowhere, [&lines](auto& out, const trace::Event& event) { lines.append(out, event); });
+    }};
+    Way json{.run = [&] {
+        cli::JsonLines lines;
+        print_events(path, nowhere, [&lines](auto& out, const trace::Event& event) { lines.append(out, event, {}); });
+    }};
+    race({&ceil, &count, &pass, &naive_text, &text, &json});
     ::close(nowhere);
     figure("host_ceil", events / kMega / ceil.best_s, "M_events/s");
     figure("host_count", events / kMega / count.best_s, "M_events/s");
@@ -343,6 +352,7 @@ int measure(const std::string& path, const std::filesystem::path& scratch) {
     figure("host_text", events / kMega / text.best_s, "M_events/s");
     goal("P9.ceil", ceil.best_s / count.best_s, 0.45);
     goal("P10.to_chars", naive_text.best_s / text.best_s, 0.9);
+    goal("P10.json_m_s", events / kMega / json.best_s, 12);
     measure_packing(path, events * sizeof(tracer::Record) / kMega);
     measure_converters(path, scratch, {});
     return 0;
