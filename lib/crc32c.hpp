@@ -4,6 +4,8 @@
 // F. Berry, Novel Table Lookup-Based Algorithms for High-Performance CRC Generation, IEEE ToC 57, 2008). Context: any.
 #pragma once
 
+#include "lib/endian.hpp"
+
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -35,19 +37,16 @@ inline constexpr auto kCrc32cTables = crc32c_tables();
 } // namespace detail
 
 [[nodiscard]] constexpr std::uint32_t crc32c(std::span<const std::byte> bytes, std::uint32_t previous = 0) {
-    constexpr std::size_t kSlice = detail::kCrc32cTables.size();
+    const auto& tables = detail::kCrc32cTables;
     std::uint32_t crc = ~previous;
-    while (bytes.size() >= kSlice) {
-        std::uint32_t next = 0;
-        for (std::size_t i = 0; i < kSlice; ++i) {
-            const std::uint32_t mixed = i < sizeof(crc) ? crc >> (8 * i) : 0;
-            next ^= detail::kCrc32cTables[kSlice - 1 - i][(mixed ^ static_cast<std::uint32_t>(bytes[i])) & 0xFF];
-        }
-        crc = next;
-        bytes = bytes.subspan(kSlice);
+    for (; bytes.size() >= tables.size(); bytes = bytes.subspan(tables.size())) {
+        const std::uint64_t word = load_le<std::uint64_t>(bytes) ^ crc;
+        crc = tables[7][word & 0xFF] ^ tables[6][(word >> 8) & 0xFF] ^ tables[5][(word >> 16) & 0xFF] ^
+              tables[4][(word >> 24) & 0xFF] ^ tables[3][(word >> 32) & 0xFF] ^ tables[2][(word >> 40) & 0xFF] ^
+              tables[1][(word >> 48) & 0xFF] ^ tables[0][word >> 56];
     }
     for (const std::byte byte : bytes) {
-        crc = (crc >> 8) ^ detail::kCrc32cTables[0][(crc ^ static_cast<std::uint32_t>(byte)) & 0xFF];
+        crc = (crc >> 8) ^ tables[0][(crc ^ static_cast<std::uint32_t>(byte)) & 0xFF];
     }
     return ~crc;
 }

@@ -7,9 +7,11 @@
 // retransmit needs no buffer of its own, the chunk is its window. Only then is the chunk free for new records.
 #pragma once
 
+#include "lib/copy_bytes.hpp"
 #include "lib/result.hpp"
 #include "tracer/metadata.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -52,9 +54,9 @@ struct ChunkImage {
                 offset -= part.size();
                 continue;
             }
-            for (; offset < part.size() && copied < out.size(); ++offset, ++copied) {
-                out[copied] = part[offset];
-            }
+            const std::size_t size = std::min(part.size() - offset, out.size() - copied);
+            lib::copy_bytes(part.subspan(offset, size), out.subspan(copied));
+            copied += size;
             offset = 0;
         }
         return copied;

@@ -3,6 +3,7 @@
 #include "drivers/fat/file_writer.hpp"
 
 #include "lib/assert.hpp"
+#include "lib/copy_bytes.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -104,7 +105,7 @@ lib::Result<void> FileWriter::add(std::span<const std::byte> bytes) {
         std::size_t count = 0;
         if (in_sector != 0 || bytes.size() < kSectorBytes) {
             count = std::min(kSectorBytes - in_sector, bytes.size());
-            std::ranges::copy(bytes.first(count), m_tail.begin() + static_cast<std::ptrdiff_t>(in_sector));
+            lib::copy_bytes(bytes.first(count), std::span(m_tail).subspan(in_sector));
             if (in_sector + count == kSectorBytes) {
                 if (const auto done = m_volume.write(sector_at(m_size), m_tail); !done) {
                     return done.error();

@@ -3,6 +3,7 @@
 #include "drivers/fat/volume.hpp"
 
 #include "lib/assert.hpp"
+#include "lib/copy_bytes.hpp"
 
 #include <algorithm>
 
@@ -113,7 +114,7 @@ lib::Result<void> Volume::read_cluster(Cluster cluster, std::uint32_t offset, st
         if (!m_device->read(sector, m_sector)) {
             return lib::Error::io;
         }
-        std::ranges::copy(std::span(m_sector).subspan(skip, count), out.begin());
+        lib::copy_bytes(std::span(m_sector).subspan(skip, count), out);
         out = out.subspan(count);
         skip = 0;
         ++sector;

@@ -19,39 +19,47 @@ class InternetChecksum {
     constexpr void add(std::span<const std::byte> bytes) {
         ASSERT(!m_odd);
         m_odd = bytes.size() % 2 != 0;
-        // Four bytes at a time: 2^16 + 1 divides 2^32 - 1, so folding later gives the same sum.
-        while (bytes.size() >= 4) {
-            m_sum_le += lib::load_le<std::uint32_t>(bytes);
-            bytes = bytes.subspan(4);
+        for (; bytes.size() >= 4 * kWordBytes; bytes = bytes.subspan(4 * kWordBytes)) {
+            add_le(lib::load_le<std::uint64_t>(bytes));
+            add_le(lib::load_le<std::uint64_t>(bytes.subspan(kWordBytes)));
+            add_le(lib::load_le<std::uint64_t>(bytes.subspan(2 * kWordBytes)));
+            add_le(lib::load_le<std::uint64_t>(bytes.subspan(3 * kWordBytes)));
         }
-        if (bytes.size() >= 2) {
-            m_sum_le += lib::load_le<std::uint16_t>(bytes);
-            bytes = bytes.subspan(2);
+        for (; bytes.size() >= 2; bytes = bytes.subspan(2)) {
+            add_le(lib::load_le<std::uint16_t>(bytes));
         }
         if (!bytes.empty()) {
-            m_sum_le += static_cast<std::uint8_t>(bytes[0]);
+            add_le(static_cast<std::uint8_t>(bytes[0]));
         }
     }
 
     // A word in host order, which is big-endian in the packet.
-    constexpr void add(std::uint16_t word) { m_sum_le += swapped(word); }
+    constexpr void add(std::uint16_t word) { add_le(swapped(word)); }
 
     // The value for the checksum field of the packet (as a number, to be stored big-endian). Over a packet with a
     // correct checksum it is 0.
     [[nodiscard]] constexpr std::uint16_t value() const {
         std::uint64_t sum = m_sum_le;
-        while (sum > 0xFFFF) { // at most four turns: each adds the carries back
+        while (sum > 0xFFFF) { // at most five turns: each adds the carries back
             sum = (sum & 0xFFFF) + (sum >> 16);
         }
         return static_cast<std::uint16_t>(~swapped(static_cast<std::uint16_t>(sum)));
     }
 
   private:
+    static constexpr std::size_t kWordBytes = sizeof(std::uint64_t);
+
+    // Four 16-bit words at a time, the carry added back: 2^16 - 1 divides 2^64 - 1, so folding later gives the same sum.
+    constexpr void add_le(std::uint64_t words) {
+        m_sum_le += words;
+        m_sum_le += m_sum_le < words ? 1 : 0;
+    }
+
     static constexpr std::uint16_t swapped(std::uint16_t word) {
         return static_cast<std::uint16_t>(word << 8 | word >> 8);
     }
 
-    std::uint64_t m_sum_le = 0; // 2^32 words fit
+    std::uint64_t m_sum_le = 0;
     bool m_odd = false;
 };
 

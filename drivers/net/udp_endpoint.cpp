@@ -3,8 +3,7 @@
 #include "drivers/net/udp_endpoint.hpp"
 
 #include "lib/assert.hpp"
-
-#include <algorithm>
+#include "lib/copy_bytes.hpp"
 
 namespace drivers::net {
 
@@ -115,7 +114,7 @@ lib::Result<std::size_t> UdpEndpoint::receive(std::span<std::byte> out) {
         ++m_counters.udp_too_long;
         return lib::Error::no_space;
     }
-    std::ranges::copy(std::span(datagram.bytes).first(datagram.size_bytes), out.begin());
+    lib::copy_bytes(std::span(datagram.bytes).first(datagram.size_bytes), out);
     return datagram.size_bytes;
 }
 
@@ -226,7 +225,7 @@ void UdpEndpoint::handle_udp(const Ipv4Packet& packet) {
     }
     QueuedDatagram& slot = m_queue[(m_queue_first + m_queue_count) % kQueueDatagrams];
     slot.size_bytes = datagram.value().payload.size();
-    std::ranges::copy(datagram.value().payload, slot.bytes.begin());
+    lib::copy_bytes(datagram.value().payload, slot.bytes);
     ++m_queue_count;
     ++m_counters.received;
 }

@@ -30,7 +30,8 @@
 // which contains the CRC.
 #pragma once
 
-#include "lib/crc32c_words.hpp"
+#include "lib/crc32c.hpp"
+#include "lib/crc32c_joined.hpp"
 #include "lib/endian.hpp"
 #include "lib/result.hpp"
 #include "tracer/metadata.hpp"

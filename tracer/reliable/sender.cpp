@@ -2,6 +2,7 @@
 // What leaves: HELLO, packets of the image, FIN. What arrives is in sender_receive.cpp.
 #include "tracer/reliable/sender.hpp"
 
+#include "lib/copy_bytes.hpp"
 #include "tracer/metadata_writer.hpp"
 
 #include <algorithm>
@@ -12,13 +13,6 @@ namespace {
 
 constexpr std::uint32_t kCongestionMin = 4;
 constexpr std::uint64_t kNextSession = 0x9E37'79B9'7F4A'7C15;
-
-// Whole records, as words: the kernel's memcpy() moves bytes.
-void copy_records(std::span<const std::byte> from, std::span<std::byte> to) {
-    for (std::size_t at = 0; at < from.size(); at += kRecordBytes) {
-        __builtin_memcpy(to.data() + at, from.data() + at, kRecordBytes);
-    }
-}
 
 } // namespace
 
@@ -282,7 +276,7 @@ bool ReliableSink::send_packet(std::uint64_t seq, std::uint8_t flags) {
     const auto body = std::span(m_packet).subspan(kHeaderBytes);
     const auto bytes = body.first(read_packet(seq, body));
     ASSERT(!bytes.empty() && seq <= m_next);
-    const std::uint32_t crc = lib::crc32c_by_words(bytes);
+    const std::uint32_t crc = lib::crc32c(bytes);
     const Header header{.type = PacketType::data,
                         .flags = seq + 1 == m_end_packet ? kFlagPush : flags,
                         .stream = m_stream,
@@ -319,7 +313,7 @@ std::size_t ReliableSink::read_packet(std::uint64_t seq, std::span<std::byte> bo
         if (piece.empty()) {
             break;
         }
-        copy_records(piece, body.subspan(copied));
+        lib::copy_bytes(piece, body.subspan(copied));
         copied += piece.size();
     }
     return copied;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Dotted decimal addresses and the Internet checksum against published values.
+// Dotted decimal addresses, and addresses of cards.
 #include "drivers/net/address.hpp"
-#include "drivers/net/checksum.hpp"
 
 #include <gtest/gtest.h>
 
@@ -41,26 +40,6 @@ TEST(MacAddress, IsAGroupByTheLowestBitOfItsFirstByte) {
     EXPECT_FALSE(
         (MacAddress{.bytes = std::array{std::byte{}, std::byte{}, std::byte{}, std::byte{}, std::byte{}, std::byte{1}}}
              .is_zero()));
-}
-
-// The example of RFC 1071, section 3: words 0001 f203 f4f5 f6f7, sum ddf2.
-TEST(InternetChecksum, AgreesWithItsStandard) {
-    constexpr std::array<std::byte, 8> kData{std::byte{0x00}, std::byte{0x01}, std::byte{0xF2}, std::byte{0x03},
-                                             std::byte{0xF4}, std::byte{0xF5}, std::byte{0xF6}, std::byte{0xF7}};
-    InternetChecksum whole;
-    whole.add(kData);
-    EXPECT_EQ(whole.value(), 0x220D);
-    InternetChecksum pieces;
-    pieces.add(std::uint16_t{0x0001});
-    pieces.add(std::span(kData).subspan(2, 2));
-    pieces.add(std::span(kData).subspan(4));
-    EXPECT_EQ(pieces.value(), 0x220D);
-}
-
-TEST(InternetChecksum, TakesAnOddLastByteAsTheUpperHalf) {
-    InternetChecksum odd;
-    odd.add(std::array{std::byte{0x12}, std::byte{0x34}, std::byte{0x56}});
-    EXPECT_EQ(odd.value(), static_cast<std::uint16_t>(~(0x1234 + 0x5600)));
 }
 
 } // namespace drivers::net

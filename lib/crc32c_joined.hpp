@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
-// CRC-32C (lib/crc32c.hpp) for the path of every packet: a checksum by whole words, and that of two pieces from the
-// checksum of each, so that no byte is looked at twice. Little-endian machines, at run time only. Context: any.
+// CRC-32C (lib/crc32c.hpp) of two pieces from the checksum of each, so that no byte is looked at twice. Context: any.
 #pragma once
 
-#include "lib/crc32c.hpp"
-
-#include <bit>
+#include <array>
+#include <cstddef>
+#include <cstdint>
 
 namespace lib {
 
@@ -34,23 +33,6 @@ consteval std::array<std::uint32_t, 64> crc32c_powers() {
 inline constexpr auto kCrc32cPowers = crc32c_powers();
 
 } // namespace detail
-
-// As crc32c(bytes), with one access for eight bytes: g++ makes crc32c() a loop with an access and a jump for each.
-[[nodiscard]] inline std::uint32_t crc32c_by_words(std::span<const std::byte> bytes) {
-    static_assert(std::endian::native == std::endian::little);
-    const auto& tables = detail::kCrc32cTables;
-    std::uint32_t crc = ~std::uint32_t{0};
-    std::size_t at = 0;
-    for (; at + sizeof(std::uint64_t) <= bytes.size(); at += sizeof(std::uint64_t)) {
-        std::uint64_t word = 0;
-        __builtin_memcpy(&word, bytes.data() + at, sizeof(word));
-        word ^= crc;
-        crc = tables[7][word & 0xFF] ^ tables[6][(word >> 8) & 0xFF] ^ tables[5][(word >> 16) & 0xFF] ^
-              tables[4][(word >> 24) & 0xFF] ^ tables[3][(word >> 32) & 0xFF] ^ tables[2][(word >> 40) & 0xFF] ^
-              tables[1][(word >> 48) & 0xFF] ^ tables[0][word >> 56];
-    }
-    return crc32c(bytes.subspan(at), ~crc);
-}
 
 // The checksum of two pieces one after the other, from the checksum of each and the length of the second.
 [[nodiscard]] constexpr std::uint32_t crc32c_joined(std::uint32_t first, std::uint32_t second,
