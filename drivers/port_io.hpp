@@ -3,8 +3,8 @@
 // instructions (kernel) and on a register-level fake (unit tests). Not an interface with virtual calls: a port access
 // is one instruction, and the block transfers are `rep ins`/`rep outs`. Source: Intel SDM volume 1, chapter 19.
 //
-// Blocks move bytes in memory order, as `rep insw` and `rep insd` do; the size of the span is a multiple of the width;
-// any alignment is allowed. Context: any; the owner of a device serialises the accesses to it.
+// Blocks move bytes in memory order, as `rep insb`, `rep insw` and `rep insd` do; the size of the span is a multiple of
+// the width; any alignment is allowed. Context: any; the owner of a device serialises the accesses to it.
 #pragma once
 
 #include <concepts>
@@ -22,8 +22,10 @@ concept PortIo = requires(T& ports, std::uint16_t port, std::span<std::byte> in,
     ports.out8(port, std::uint8_t{});
     ports.out16(port, std::uint16_t{});
     ports.out32(port, std::uint32_t{});
+    ports.in_block8(port, in);
     ports.in_block16(port, in);
     ports.in_block32(port, in);
+    ports.out_block8(port, out);
     ports.out_block16(port, out);
     ports.out_block32(port, out);
 };

@@ -40,6 +40,12 @@ struct PortIo {
     }
 
     // The sizes must be whole units; the caller pads.
+    static void in_block8(std::uint16_t port, std::span<std::byte> into) {
+        void* target = into.data();
+        std::size_t units = into.size();
+        asm volatile("rep insb" : "+D"(target), "+c"(units) : "d"(port) : "memory");
+    }
+
     static void in_block16(std::uint16_t port, std::span<std::byte> into) {
         void* target = into.data();
         std::size_t units = into.size() / 2;
@@ -50,6 +56,12 @@ struct PortIo {
         void* target = into.data();
         std::size_t units = into.size() / 4;
         asm volatile("rep insl" : "+D"(target), "+c"(units) : "d"(port) : "memory");
+    }
+
+    static void out_block8(std::uint16_t port, std::span<const std::byte> from) {
+        const void* source = from.data();
+        std::size_t units = from.size();
+        asm volatile("rep outsb" : "+S"(source), "+c"(units) : "d"(port) : "memory");
     }
 
     static void out_block16(std::uint16_t port, std::span<const std::byte> from) {

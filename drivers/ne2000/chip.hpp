@@ -9,7 +9,7 @@
 #include "drivers/ne2000/registers.hpp"
 #include "drivers/port_io.hpp"
 #include "lib/assert.hpp"
-#include "lib/endian.hpp"
+#include "lib/copy_bytes.hpp"
 #include "lib/result.hpp"
 
 #include <array>
@@ -19,13 +19,15 @@
 
 namespace drivers::ne2000 {
 
-// Bytes per access to the data port. An ISA card and a plain RTL8029 support words; QEMU's model (both its cards) also
-// double words, which halves the cost of a copy.
-enum class DataWidth : std::uint8_t { word16 = 2, dword32 = 4 };
+// Bytes per access to the data port. Every card for a 16-bit slot supports words; QEMU's model (both its cards) also
+// double words, which halves the cost of a copy. data_port.hpp finds out which a card takes.
+enum class DataWidth : std::uint8_t { byte8 = 1, word16 = 2, dword32 = 4 };
 
 template <PortIo Ports>
 class Chip {
   public:
+    static constexpr std::size_t kSizeMinMax = 64;
+
     constexpr Chip(Ports& ports, Clock& clock)
         : m_ports(ports)
         , m_clock(clock) {}
@@ -33,9 +35,15 @@ class Chip {
     Chip(const Chip&) = delete;
     Chip& operator=(const Chip&) = delete;
 
-    constexpr void select(std::uint16_t io_base, DataWidth width) {
-        m_io_base = io_base;
-        m_width = width;
+    constexpr void select(std::uint16_t io_base) { m_io_base = io_base; }
+
+    // Of the accesses to buffer memory from now on; DCR must be that of the width.
+    constexpr void set_width(DataWidth width) { m_width = width; }
+
+    [[nodiscard]] constexpr DataWidth width() const { return m_width; }
+
+    [[nodiscard]] static constexpr std::uint8_t data_configuration(DataWidth width) {
+        return width == DataWidth::byte8 ? kDcrBytes : kDcrWords;
     }
 
     // Registers are those of the page that the last command() selected.
@@ -63,59 +71,38 @@ class Chip {
         return page;
     }
 
-    // Copies the board's address PROM: it appears at address 0, byte by byte whatever the width. DCR must be kDcrBytes.
-    // timeout if the DMA does not complete.
-    [[nodiscard]] lib::Result<void> read_prom(std::span<std::byte> out) {
-        begin_transfer(0, out.size(), kCommandRead);
-        for (std::byte& byte : out) {
-            byte = static_cast<std::byte>(m_ports.in8(port(kDataPort)));
-        }
-        return end_transfer();
-    }
-
-    // Copies out.size() bytes from buffer memory; the range must not cross the end of the receive ring. DCR must be
-    // kDcrWords, address even (and a multiple of 4 for dword32). timeout if the DMA does not complete.
+    // Copies out.size() bytes from buffer memory, or with bytes from the board's address PROM, which appears at address
+    // 0; the range must not cross the end of the receive ring. address must be a multiple of the width. timeout if the
+    // DMA does not complete.
     [[nodiscard]] lib::Result<void> read_memory(std::uint16_t address, std::span<std::byte> out) {
         const std::size_t whole = out.size() - out.size() % unit();
         begin_transfer(address, rounded(out.size()), kCommandRead);
-        const auto body = out.first(whole);
-        if (m_width == DataWidth::dword32) {
-            m_ports.in_block32(port(kDataPort), body);
-        } else {
-            m_ports.in_block16(port(kDataPort), body);
-        }
+        read_block(out.first(whole));
         if (whole != out.size()) {
-            copy_partial(read_unit(), out.subspan(whole));
+            Unit last{};
+            read_block(std::span(last).first(unit()));
+            lib::copy_bytes(std::span(last).first(out.size() - whole), out.subspan(whole));
         }
         return end_transfer();
     }
 
-    // Writes data and then zeros up to size_min bytes (and up to the next whole unit). Other conditions and errors as
-    // for read_memory().
+    // Writes data and then zeros up to size_min bytes, at most kSizeMinMax (and up to the next whole unit). Other
+    // conditions and errors as for read_memory().
     [[nodiscard]] lib::Result<void> write_memory(std::uint16_t address, std::span<const std::byte> data,
                                                  std::size_t size_min) {
         const std::size_t total = rounded(data.size() < size_min ? size_min : data.size());
         const std::size_t whole = data.size() - data.size() % unit();
+        ASSERT(size_min <= kSizeMinMax);
         begin_transfer(address, total, kCommandWrite);
-        const auto body = data.first(whole);
-        if (m_width == DataWidth::dword32) {
-            m_ports.out_block32(port(kDataPort), body);
-        } else {
-            m_ports.out_block16(port(kDataPort), body);
-        }
+        write_block(data.first(whole));
         std::size_t written = whole;
         if (whole != data.size()) {
-            std::array<std::byte, 4> last{};
-            std::size_t count = 0;
-            for (const std::byte byte : data.subspan(whole)) {
-                last[count++] = byte;
-            }
-            write_unit(lib::load_le<std::uint32_t>(last));
+            Unit last{};
+            lib::copy_bytes(data.subspan(whole), last);
+            write_block(std::span(last).first(unit()));
             written += unit();
         }
-        for (; written < total; written += unit()) {
-            write_unit(0);
-        }
+        write_block(std::span(kZeros).first(total - written));
         return end_transfer();
     }
 
@@ -123,6 +110,9 @@ class Chip {
     static constexpr lib::Nanoseconds kResetTimeout = lib::milliseconds(20);
     // A transfer of a whole frame by ISA words takes about 1 ms on the slowest bus; completion follows at once.
     static constexpr lib::Nanoseconds kTransferTimeout = lib::milliseconds(10);
+
+    using Unit = std::array<std::byte, 4>; // of the widest access
+    static constexpr std::array<std::byte, kSizeMinMax> kZeros{};
 
     [[nodiscard]] std::uint16_t port(std::uint8_t offset) const {
         return static_cast<std::uint16_t>(m_io_base + offset);
@@ -152,23 +142,29 @@ class Chip {
         return {};
     }
 
-    [[nodiscard]] std::uint32_t read_unit() {
-        return m_width == DataWidth::dword32 ? m_ports.in32(port(kDataPort)) : m_ports.in16(port(kDataPort));
-    }
-
-    void write_unit(std::uint32_t value) {
-        if (m_width == DataWidth::dword32) {
-            m_ports.out32(port(kDataPort), value);
-        } else {
-            m_ports.out16(port(kDataPort), static_cast<std::uint16_t>(value));
+    void read_block(std::span<std::byte> out) {
+        switch (m_width) {
+        case DataWidth::byte8:
+            m_ports.in_block8(port(kDataPort), out);
+            return;
+        case DataWidth::word16:
+            m_ports.in_block16(port(kDataPort), out);
+            return;
+        case DataWidth::dword32:
+            m_ports.in_block32(port(kDataPort), out);
         }
     }
 
-    // The first bytes of a little-endian unit.
-    static void copy_partial(std::uint32_t value, std::span<std::byte> out) {
-        for (std::byte& byte : out) {
-            byte = static_cast<std::byte>(value);
-            value >>= 8;
+    void write_block(std::span<const std::byte> data) {
+        switch (m_width) {
+        case DataWidth::byte8:
+            m_ports.out_block8(port(kDataPort), data);
+            return;
+        case DataWidth::word16:
+            m_ports.out_block16(port(kDataPort), data);
+            return;
+        case DataWidth::dword32:
+            m_ports.out_block32(port(kDataPort), data);
         }
     }
 

@@ -17,6 +17,7 @@
 #include "drivers/clock.hpp"
 #include "drivers/ne2000/chip.hpp"
 #include "drivers/ne2000/counters.hpp"
+#include "drivers/ne2000/data_port.hpp"
 #include "drivers/ne2000/probe.hpp"
 #include "drivers/ne2000/receive_ring.hpp"
 #include "drivers/ne2000/transmit_buffers.hpp"
@@ -32,7 +33,7 @@ namespace drivers::ne2000 {
 
 struct Options {
     std::uint16_t io_base = kIsaBase;
-    DataWidth width = DataWidth::word16;
+    DataWidth width_max = DataWidth::dword32; // of the data port; narrower if the card does not take it
     std::uint8_t stop_page = 0x80;      // the end of the buffer memory: 80h for 16 KiB, C0h for 32 KiB (RTL8029, QEMU)
     std::uint8_t interrupt_mask = 0x00; // ISR bits that raise the interrupt line; none: polled
 };
@@ -44,8 +45,8 @@ class Device final : public net::Device {
         : m_chip(ports, clock)
         , m_clock(clock) {}
 
-    // Probes and starts the card; may be called again after a failure. invalid_argument: an option is out of range;
-    // otherwise the errors of probe(). At most 100 ms.
+    // Probes and starts the card; may be called again after a failure. invalid_argument: an option is out of range; io:
+    // its buffer memory does not keep what is written; otherwise the errors of probe(). At most 200 ms.
     [[nodiscard]] lib::Result<void> start(const Options& options) {
         m_running = false;
         if (options.io_base > 0x1'0000 - kPorts || options.stop_page < kStopPageMin ||
@@ -54,20 +55,22 @@ class Device final : public net::Device {
         }
         m_options = options;
         m_ring = {kRingStartPage, options.stop_page};
-        m_chip.select(options.io_base, options.width);
+        m_chip.select(options.io_base);
         const auto mac = probe(m_chip);
         if (!mac) {
             return mac.error();
         }
         m_mac = mac.value();
         m_buffers.clear();
-        initialise();
-        m_running = true;
-        return {};
+        m_running = started_with_widest_access();
+        return m_running ? lib::Result<void>{} : lib::Error::io;
     }
 
     // False before start() and after the card has failed permanently.
     [[nodiscard]] bool running() const { return m_running; }
+
+    // Of the accesses to the data port. Precondition: the card has been started.
+    [[nodiscard]] DataWidth width() const { return m_chip.width(); }
 
     [[nodiscard]] const Counters& counters() const { return m_counters; }
 
@@ -151,10 +154,27 @@ class Device final : public net::Device {
         return static_cast<std::uint8_t>(kTransmitStartPage + buffer * kTransmitBufferPages);
     }
 
+    [[nodiscard]] bool started_with_widest_access() {
+        for (const DataWidth width : {DataWidth::dword32, DataWidth::word16, DataWidth::byte8}) {
+            if (width > m_options.width_max) {
+                continue;
+            }
+            if (!m_chip.reset()) {
+                return false;
+            }
+            m_chip.set_width(width);
+            initialise();
+            if (takes_width(m_chip, page_address(kTransmitStartPage), width)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
     // In the order of the data sheet, steps 1 to 11.
     void initialise() {
         m_chip.command(kCommandStop);
-        m_chip.write(kRegDCR, kDcrWords);
+        m_chip.write(kRegDCR, m_chip.data_configuration(m_chip.width()));
         m_chip.write(kRegRBCR0, 0);
         m_chip.write(kRegRBCR1, 0);
         m_chip.write(kRegRCR, kRcrAB);

@@ -53,6 +53,7 @@ template <PortIo Ports>
     if (chip.read(kRegCR) != kCommandStop) {
         return lib::Error::not_found;
     }
+    chip.set_width(DataWidth::byte8);
     chip.write(kRegDCR, kDcrBytes);
     chip.write(kRegRBCR0, 0);
     chip.write(kRegRBCR1, 0);
@@ -61,7 +62,7 @@ template <PortIo Ports>
     chip.write(kRegIMR, 0);
 
     PromImage image{};
-    const auto read = chip.read_prom(image);
+    const auto read = chip.read_memory(0, image);
     chip.command(kCommandStop);
     if (!read) {
         return read.error();

@@ -118,10 +118,15 @@ lib::Result<void> start_card(const NetworkSetup& setup) {
     if (!io_base.ok()) {
         return report("no NE2000 card found (nic=pci looks for 10ec:8029, nic=isa at port 0x300)", io_base.error());
     }
-    const auto started =
-        g_card.start({.io_base = io_base.value(),
-                      .width = setup.width_bits == 32 ? ne2000::DataWidth::dword32 : ne2000::DataWidth::word16});
-    return started.ok() ? started : report("the card does not work as an NE2000", started.error());
+    const ne2000::DataWidth asked{static_cast<std::uint8_t>(setup.width_bits / 8)};
+    if (const auto started = g_card.start({.io_base = io_base.value(), .width_max = asked}); !started.ok()) {
+        return report("the card does not work as an NE2000", started.error());
+    }
+    if (g_card.width() != asked) {
+        console().line("network: the card takes accesses of ", 8 * static_cast<unsigned>(g_card.width()),
+                       " bits, not of ", setup.width_bits);
+    }
+    return {};
 }
 
 using Key = lib::Result<tracer::reliable::SipKey>;

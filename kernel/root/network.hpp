@@ -15,9 +15,9 @@ namespace kernel::root {
 
 struct NetworkSetup {
     NicChoice nic = NicChoice::pci;
-    bool start = true; // the card, unless it runs
-    bool wait = true;  // for the target's answer to ARP; else the sink asks for it, with its own backoff
-    std::uint8_t width_bits = 16;
+    bool start = true;            // the card, unless it runs
+    bool wait = true;             // for the target's answer to ARP; else the sink asks for it, with its own backoff
+    std::uint8_t width_bits = 32; // of the data port, at most
     std::string_view local_address;
     std::string_view target_address;
     std::uint16_t port = tracer::kTracerPort; // local and target, as published

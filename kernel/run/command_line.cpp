@@ -90,7 +90,8 @@ bool text(Options& options, std::string_view value) {
 }
 
 bool width(Options& options, std::string_view value) {
-    return number<1, &Options::width_bits>(options, value) && (options.width_bits == 16 || options.width_bits == 32);
+    return number<1, &Options::width_bits>(options, value) &&
+           (options.width_bits == 8 || options.width_bits == 16 || options.width_bits == 32);
 }
 
 bool shifts(Options& options, std::string_view value) {
@@ -123,7 +124,7 @@ constexpr std::array kKeys = {
         &number<1, &Options::compensation, &ClockWords::max_delta>},
     Key{"clock_near_zero", "clock_near_zero=1..18446744073709551615",
         &number<1, &Options::compensation, &ClockWords::near_zero>},
-    Key{"width", "width=16|32", &width},
+    Key{"width", "width=8|16|32", &width},
     Key{"interrupts", "interrupts=full|light|count", &choice<&Options::interrupt_detail, kDetails>},
     Key{"cli_sti", "cli_sti=off|on", &choice<&Options::cli_sti, kSwitch>},
     Key{"watchdog_ms", "watchdog_ms=0..4294967295", &number<0, &Options::watchdog_ms>},

@@ -44,7 +44,7 @@ struct Options {
     std::uint16_t port = 20000;
     std::uint64_t seed = 1;
     std::uint32_t duration_ms = 0;                            // 0: the application's own default
-    std::uint8_t width_bits = 16;                             // of the network card's data port
+    std::uint8_t width_bits = 32;                             // of the network card's data port, at most
     StepChoice steps = StepChoice::none;                      // whether applications that offer it run in steps
     InterruptDetail interrupt_detail = InterruptDetail::span; // of every vector, until the application says otherwise
     bool cli_sti = false;                                     // whether these are recorded, likewise

@@ -55,6 +55,8 @@ class Ports {
         if (port == ne2000::kIsaBase + ne2000::kRegCR) {
             m_command = value;
             m_page = value >> 6U;
+            m_written = 0;
+            m_read = 0;
         }
     }
 
@@ -62,7 +64,19 @@ class Ports {
 
     void out32(std::uint16_t /*port*/, std::uint32_t /*value*/) {}
 
+    void in_block8(std::uint16_t /*port*/, std::span<std::byte> in) {
+        for (std::byte& byte : in) { // of the PROM
+            byte = static_cast<std::byte>(tame(ne2000::kDataPort));
+        }
+    }
+
     void in_block16(std::uint16_t /*port*/, std::span<std::byte> in) {
+        if (!wild) { // what was written last, piece by piece
+            require(m_read + in.size() <= m_memory.size());
+            std::ranges::copy(std::span(m_memory).subspan(m_read, in.size()), in.begin());
+            m_read += in.size();
+            return;
+        }
         std::ranges::fill(in, std::byte{0});
         std::ranges::copy(m_input.take(in.size()), in.begin());
         if (in.size() > ne2000::kRingHeaderBytes && (m_command & 1U) == 0) { // a frame: to this card, by another
@@ -74,9 +88,17 @@ class Ports {
 
     void in_block32(std::uint16_t port, std::span<std::byte> in) { in_block16(port, in); }
 
-    void out_block16(std::uint16_t /*port*/, std::span<const std::byte> /*out*/) {}
+    void out_block8(std::uint16_t /*port*/, std::span<const std::byte> /*out*/) {}
 
-    void out_block32(std::uint16_t /*port*/, std::span<const std::byte> /*out*/) {}
+    void out_block16(std::uint16_t /*port*/, std::span<const std::byte> out) {
+        if (!wild) {
+            require(m_written + out.size() <= m_memory.size());
+            std::ranges::copy(out, std::span(m_memory).subspan(m_written).begin());
+            m_written += out.size();
+        }
+    }
+
+    void out_block32(std::uint16_t port, std::span<const std::byte> out) { out_block16(port, out); }
 
     bool wild = false;
     std::uint64_t accesses = 0;
@@ -97,6 +119,9 @@ class Ports {
     std::uint8_t m_command = ne2000::kCommandStop;
     unsigned m_page = 0;
     std::size_t m_prom = 0;
+    std::array<std::byte, ne2000::kTriedBytes> m_memory{}; // of the card, as long as it works
+    std::size_t m_written = 0;                             // of the transfer in progress
+    std::size_t m_read = 0;
 };
 
 } // namespace
@@ -109,7 +134,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     Ports ports(input);
     AccessClock clock;
     ne2000::Device<Ports> card(ports, clock);
-    require(card.start({.width = (options & 1U) != 0 ? ne2000::DataWidth::dword32 : ne2000::DataWidth::word16,
+    require(card.start({.width_max = (options & 1U) != 0 ? ne2000::DataWidth::dword32 : ne2000::DataWidth::word16,
                         .stop_page = static_cast<std::uint8_t>((options & 2U) != 0 ? 0xC0 : 0x80)})
                 .ok());
     net::UdpEndpoint endpoint(card, clock);

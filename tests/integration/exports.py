@@ -175,11 +175,12 @@ def isa_card_exports(ctx):
 
 
 @case
-def wide_data_port_exports(ctx):
-    """The 32-bit data port of the PCI card."""
-    with ctx.collector() as session:
-        ctx.boot("control", sink="udp", width=32).expect_code(OK)
-    ctx.remora("verify", session)
+def narrow_data_port_exports(ctx):
+    """The data port of the PCI card by words and by bytes. 32 bits at a time are the default."""
+    for bits in (16, 8):
+        with ctx.collector() as session:
+            ctx.boot("control", sink="udp", width=bits).expect_code(OK)
+        ctx.remora("verify", session)
 
 
 @case

@@ -51,7 +51,7 @@ net::Ipv4Address address(const char* text) {
 void start_card(const kernel::AppArguments& arguments) {
     drivers::PciConfig pci(g_ports);
     const auto io_base = must(ne2000::locate_on_pci(pci));
-    must(g_card.start({.io_base = io_base, .width = ne2000::DataWidth::word16, .stop_page = 0x60}));
+    must(g_card.start({.io_base = io_base, .width_max = ne2000::DataWidth::word16, .stop_page = 0x60}));
     must(g_endpoint.open({.local_address = address(arguments.local_address),
                           .peer_address = address(arguments.target_address),
                           .local_port = {20'000},

@@ -157,32 +157,70 @@ void FakeNe2000::out32(std::uint16_t port, std::uint32_t value) {
                                  static_cast<std::byte>(value >> 16), static_cast<std::byte>(value >> 24)});
 }
 
+void FakeNe2000::in_block8(std::uint16_t port, std::span<std::byte> out) {
+    in_units(port, out, 1);
+}
+
 void FakeNe2000::in_block16(std::uint16_t port, std::span<std::byte> out) {
-    EXPECT_EQ(port, kBase + kDataPort);
-    EXPECT_EQ(out.size() % 2, 0U);
-    check_data_width(2);
-    std::ranges::generate(out, [this] { return static_cast<std::byte>(dma_byte_in()); });
+    in_units(port, out, 2);
 }
 
 void FakeNe2000::in_block32(std::uint16_t port, std::span<std::byte> out) {
-    EXPECT_EQ(port, kBase + kDataPort);
-    EXPECT_EQ(out.size() % 4, 0U);
-    check_data_width(4);
-    std::ranges::generate(out, [this] { return static_cast<std::byte>(dma_byte_in()); });
+    in_units(port, out, 4);
+}
+
+void FakeNe2000::out_block8(std::uint16_t port, std::span<const std::byte> data) {
+    out_units(port, data, 1);
 }
 
 void FakeNe2000::out_block16(std::uint16_t port, std::span<const std::byte> data) {
-    EXPECT_EQ(port, kBase + kDataPort);
-    EXPECT_EQ(data.size() % 2, 0U);
-    check_data_width(2);
-    std::ranges::for_each(data, [this](std::byte byte) { dma_byte_out(static_cast<std::uint8_t>(byte)); });
+    out_units(port, data, 2);
 }
 
 void FakeNe2000::out_block32(std::uint16_t port, std::span<const std::byte> data) {
+    out_units(port, data, 4);
+}
+
+void FakeNe2000::in_units(std::uint16_t port, std::span<std::byte> out, std::size_t width) {
     EXPECT_EQ(port, kBase + kDataPort);
-    EXPECT_EQ(data.size() % 4, 0U);
-    check_data_width(4);
-    std::ranges::for_each(data, [this](std::byte byte) { dma_byte_out(static_cast<std::uint8_t>(byte)); });
+    EXPECT_EQ(out.size() % width, 0U);
+    check_data_width(width);
+    for (; !out.empty(); out = out.subspan(width)) {
+        const auto unit = out.first(width);
+        const std::size_t transferred = width == 4 && behaviour.dword_port == DwordPort::halved ? 2 : width;
+        std::ranges::fill(unit, std::byte{0xFF});
+        std::ranges::generate(unit.first(transferred), [this] { return static_cast<std::byte>(dma_byte_in()); });
+        if (width == 4 && behaviour.dword_port == DwordPort::swapped) {
+            std::swap_ranges(unit.begin(), unit.begin() + 2, unit.begin() + 2);
+        } else if (width == 4 && behaviour.dword_port == DwordPort::upper_lost) {
+            std::ranges::fill(unit.subspan(2), std::byte{0xFF});
+        } else if (width == 4 && behaviour.dword_port == DwordPort::write_only) {
+            std::ranges::fill(unit, std::byte{0xFF});
+        } else if (width == 2 && !behaviour.word_port) {
+            unit[1] = std::byte{0xFF};
+        }
+    }
+}
+
+void FakeNe2000::out_units(std::uint16_t port, std::span<const std::byte> data, std::size_t width) {
+    EXPECT_EQ(port, kBase + kDataPort);
+    EXPECT_EQ(data.size() % width, 0U);
+    check_data_width(width);
+    for (; !data.empty(); data = data.subspan(width)) {
+        const auto byte = [&](std::size_t place) { return static_cast<std::uint8_t>(data[place]); };
+        for (std::size_t i = 0; i < width; ++i) {
+            const bool upper = width == 4 && i >= 2;
+            if ((width == 4 && behaviour.dword_port == DwordPort::read_only) ||
+                (upper && behaviour.dword_port == DwordPort::upper_lost) ||
+                (width == 2 && i == 1 && !behaviour.word_port)) {
+                dma_step();
+            } else if (width == 4 && behaviour.dword_port == DwordPort::swapped) {
+                dma_byte_out(byte((i + 2) % 4));
+            } else if (!upper || behaviour.dword_port != DwordPort::halved) {
+                dma_byte_out(byte(i));
+            }
+        }
+    }
 }
 
 void FakeNe2000::check_data_width(std::size_t bytes) {
@@ -190,7 +228,7 @@ void FakeNe2000::check_data_width(std::size_t bytes) {
     if (words != (bytes > 1)) {
         violation("data port access of " + std::to_string(bytes) + " bytes against DCR.WTS");
     }
-    if (bytes == 4 && !behaviour.dword_port) {
+    if (bytes == 4 && behaviour.dword_port == DwordPort::never_access) {
         violation("32-bit access to a 16-bit data port");
     }
 }
@@ -378,7 +416,7 @@ void FakeNe2000::dma_byte_out(std::uint8_t value) {
         if (m_transmitting && address >= sending && address < sending + sending_bytes) {
             violation("remote write into the frame that is being sent");
         }
-        m_memory[address - kMemoryStart] = value;
+        m_memory[address - kMemoryStart] = behaviour.memory_lost ? std::uint8_t{0xEE} : value;
     }
     dma_step();
 }

@@ -25,13 +25,26 @@ class FakeNe2000 {
     static constexpr std::uint16_t kBase = 0x300;
     static constexpr std::size_t kMemoryStart = 0x4000;
 
+    // What becomes of a 32-bit access to the data port.
+    enum class DwordPort : std::uint8_t {
+        whole,
+        halved,       // a word is transferred, and the next one expected
+        upper_lost,   // the transfer continues after a double word, whose upper half is neither stored nor read
+        swapped,      // the halves are exchanged in both directions
+        read_only,    // writes change nothing, and complete
+        write_only,   // reads are ones, and complete
+        never_access, // fails the test
+    };
+
     // The faults of the card, and differences from an idle and correct card.
     struct Behaviour {
         bool absent = false;     // every port reads as ones
         bool reset_dead = false; // RST never appears
         bool dma_never_completes = false;
         bool transmitter_stuck = false; // TXP stays set forever
-        bool dword_port = true;         // the data port supports 32-bit accesses
+        DwordPort dword_port = DwordPort::whole;
+        bool word_port = true;    // otherwise the upper byte of a word is lost
+        bool memory_lost = false; // nothing that is written is kept
         bool stop_cuts_transmission = false;
         lib::Nanoseconds transmit_time{}; // 0: inside the command, as in QEMU
         std::uint8_t transmit_status = drivers::ne2000::kTsrPTX;
@@ -58,8 +71,10 @@ class FakeNe2000 {
     void out8(std::uint16_t port, std::uint8_t value);
     void out16(std::uint16_t port, std::uint16_t value);
     void out32(std::uint16_t port, std::uint32_t value);
+    void in_block8(std::uint16_t port, std::span<std::byte> out);
     void in_block16(std::uint16_t port, std::span<std::byte> out);
     void in_block32(std::uint16_t port, std::span<std::byte> out);
+    void out_block8(std::uint16_t port, std::span<const std::byte> data);
     void out_block16(std::uint16_t port, std::span<const std::byte> data);
     void out_block32(std::uint16_t port, std::span<const std::byte> data);
 
@@ -115,6 +130,8 @@ class FakeNe2000 {
     void dma_byte_out(std::uint8_t value);
     void dma_step();
     void check_data_width(std::size_t bytes);
+    void in_units(std::uint16_t port, std::span<std::byte> out, std::size_t width);
+    void out_units(std::uint16_t port, std::span<const std::byte> data, std::size_t width);
     void begin_transmission();
     void advance_transmission();
     void store(std::span<const std::byte> frame, std::uint8_t pages);

@@ -52,9 +52,13 @@ class FakePci {
 
     void out8(std::uint16_t port, std::uint8_t value) { write(port, value); }
 
+    void in_block8(std::uint16_t, std::span<std::byte>) { ADD_FAILURE() << "block transfer from PCI"; }
+
     void in_block16(std::uint16_t, std::span<std::byte>) { ADD_FAILURE() << "block transfer from PCI"; }
 
     void in_block32(std::uint16_t, std::span<std::byte>) { ADD_FAILURE() << "block transfer from PCI"; }
+
+    void out_block8(std::uint16_t, std::span<const std::byte>) { ADD_FAILURE() << "block transfer to PCI"; }
 
     void out_block16(std::uint16_t, std::span<const std::byte>) { ADD_FAILURE() << "block transfer to PCI"; }
 

@@ -55,9 +55,13 @@ class FakeFirmwareConfig {
 
     void out32(std::uint16_t, std::uint32_t) { unused(); }
 
+    void in_block8(std::uint16_t, std::span<std::byte>) { unused(); }
+
     void in_block16(std::uint16_t, std::span<std::byte>) { unused(); }
 
     void in_block32(std::uint16_t, std::span<std::byte>) { unused(); }
+
+    void out_block8(std::uint16_t, std::span<const std::byte>) { unused(); }
 
     void out_block16(std::uint16_t, std::span<const std::byte>) { unused(); }
 

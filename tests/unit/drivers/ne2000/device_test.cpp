@@ -13,6 +13,7 @@ namespace drivers::ne2000 {
 
 namespace {
 
+using DwordPort = test::FakeNe2000::DwordPort;
 using test::Frame;
 using test::make_frame;
 
@@ -113,12 +114,18 @@ TEST_F(Ne2000, ProgramsTheCardInTheOrderOfTheDataSheet) {
                        {kRegRCR, 0x04},  {kRegTCR, 0x02}, {kRegPSTART, 0x4C}, {kRegPSTOP, 0x80},
                        {kRegBNRY, 0x4C}, {kRegISR, 0xFF}, {kRegIMR, 0},       {kRegCR, 0x61}};
     const Writes end{{kRegCURR, 0x4D}, {kRegCR, 0x22}, {kRegTCR, 0}};
+    constexpr std::size_t kAddresses = 6 + 8;
     const Writes all = written(0);
-    ASSERT_GT(all.size(), probe.size() + page0.size() + end.size());
-    const auto after_probe = all.begin() + static_cast<std::ptrdiff_t>(probe.size());
-    EXPECT_EQ(Writes(all.begin(), after_probe), probe);
-    EXPECT_EQ(Writes(after_probe, after_probe + static_cast<std::ptrdiff_t>(page0.size())), page0);
-    EXPECT_EQ(Writes(all.end() - static_cast<std::ptrdiff_t>(end.size()), all.end()), end);
+    ASSERT_GT(all.size(), probe.size() + page0.size() + kAddresses + end.size());
+    auto at = all.begin();
+    const auto next = [&at](std::size_t count) {
+        const auto from = std::exchange(at, at + static_cast<std::ptrdiff_t>(count));
+        return Writes(from, at);
+    };
+    EXPECT_EQ(next(probe.size()), probe);
+    EXPECT_EQ(next(page0.size()), page0);
+    static_cast<void>(next(kAddresses));
+    EXPECT_EQ(next(end.size()), end);
 }
 
 // Sections 5 and 8: a transfer of the frame, then its transmission.
@@ -191,17 +198,58 @@ TEST_F(Ne2000, RejectsAGroupAddressAndTheZeroAddress) {
     EXPECT_EQ(nic.start(options()).error(), lib::Error::corrupt);
 }
 
-TEST_F(Ne2000, SixteenBitPortIsTheDefault) {
-    card.behaviour.dword_port = false; // the fake fails the test on a wider access
+TEST_F(Ne2000, TakesTheWidestAccessByDefault) {
     ASSERT_TRUE(nic.start(options()));
-    ASSERT_TRUE(nic.send_frame(make_frame(63)));
-    ASSERT_TRUE(card.arrive(make_frame(61)));
-    EXPECT_TRUE(nic.receive_frame(buffer));
+    EXPECT_EQ(nic.width(), DataWidth::dword32);
+}
+
+TEST_F(Ne2000, TriesNoAccessThatIsWiderThanAllowed) {
+    card.behaviour.dword_port = DwordPort::never_access;
+    Options wanted = options();
+    wanted.width_max = DataWidth::word16;
+    ASSERT_TRUE(nic.start(wanted));
+    EXPECT_EQ(nic.width(), DataWidth::word16);
+    wanted.width_max = DataWidth::byte8;
+    ASSERT_TRUE(nic.start(wanted));
+    EXPECT_EQ(nic.width(), DataWidth::byte8);
+}
+
+TEST_F(Ne2000, TakesWordsFromACardThatDamagesOrIgnoresDoubleWords) {
+    for (const DwordPort fault :
+         {DwordPort::halved, DwordPort::upper_lost, DwordPort::swapped, DwordPort::read_only, DwordPort::write_only}) {
+        card.behaviour.dword_port = fault;
+        const auto before = clock.current();
+        ASSERT_TRUE(nic.start(options())) << static_cast<int>(fault);
+        EXPECT_LT((clock.current() - before).value, 200'000'000U) << "more than 200 ms";
+        EXPECT_EQ(nic.width(), DataWidth::word16) << static_cast<int>(fault);
+        const Frame frame = make_frame(63);
+        ASSERT_TRUE(nic.send_frame(frame));
+        EXPECT_EQ(card.sent().back(), frame) << static_cast<int>(fault);
+        ASSERT_TRUE(card.arrive(frame));
+        ASSERT_TRUE(nic.receive_frame(buffer));
+        EXPECT_TRUE(std::equal(frame.begin(), frame.end(), buffer.begin())) << static_cast<int>(fault);
+    }
+}
+
+TEST_F(Ne2000, TakesBytesFromACardForAnEightBitSlot) {
+    card.behaviour.dword_port = DwordPort::halved;
+    card.behaviour.word_port = false;
+    ASSERT_TRUE(nic.start(options()));
+    EXPECT_EQ(nic.width(), DataWidth::byte8);
+    const Frame frame = make_frame(61);
+    ASSERT_TRUE(nic.send_frame(frame));
+    EXPECT_EQ(card.sent().back(), frame);
+}
+
+TEST_F(Ne2000, DoesNotStartWithoutMemoryThatKeepsItsContents) {
+    card.behaviour.memory_lost = true;
+    EXPECT_EQ(nic.start(options()).error(), lib::Error::io);
+    EXPECT_FALSE(nic.running());
 }
 
 TEST_P(Ne2000Widths, SendsEveryLengthByteForByteAndPadsWithZeros) {
     Options wanted = options();
-    wanted.width = GetParam();
+    wanted.width_max = GetParam();
     ASSERT_TRUE(nic.start(wanted));
     for (const std::size_t size : {14U, 15U, 42U, 59U, 60U, 61U, 62U, 63U, 64U, 1000U, 1511U, 1512U, 1513U, 1514U}) {
         Frame expected = make_frame(size);
@@ -217,7 +265,7 @@ TEST_P(Ne2000Widths, SendsEveryLengthByteForByteAndPadsWithZeros) {
 
 TEST_P(Ne2000Widths, ReceivesEveryLengthByteForByteAcrossTheEndOfTheRing) {
     Options wanted = options();
-    wanted.width = GetParam();
+    wanted.width_max = GetParam();
     ASSERT_TRUE(nic.start(wanted));
     std::uint64_t frames = 0;
     // 52 pages; lengths that cross each page boundary of the CRC, several times around.
@@ -238,7 +286,8 @@ TEST_P(Ne2000Widths, ReceivesEveryLengthByteForByteAcrossTheEndOfTheRing) {
     EXPECT_EQ(nic.counters().rx_ring_resets, 0U);
 }
 
-INSTANTIATE_TEST_SUITE_P(Widths, Ne2000Widths, testing::Values(DataWidth::word16, DataWidth::dword32));
+INSTANTIATE_TEST_SUITE_P(Widths, Ne2000Widths,
+                         testing::Values(DataWidth::byte8, DataWidth::word16, DataWidth::dword32));
 
 TEST_F(Ne2000, RefusesFramesThatEthernetCannotCarry) {
     ASSERT_TRUE(nic.start(options()));

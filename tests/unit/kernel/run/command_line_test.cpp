@@ -14,14 +14,14 @@ TEST(CommandLine, EmptyGivesTheDefaults) {
     EXPECT_EQ(parsed.options.app, "control");
     EXPECT_EQ(parsed.options.sink, SinkChoice::none);
     EXPECT_EQ(parsed.options.port, 20000);
-    EXPECT_EQ(parsed.options.width_bits, 16);
+    EXPECT_EQ(parsed.options.width_bits, 32);
     EXPECT_EQ(parsed.options.watchdog_ms, 30'000U);
 }
 
 TEST(CommandLine, UnderstandsEveryKey) {
     const auto parsed =
         parse_command_line("app=manual_example sink=both exit=debug clock=icount nic=isa irq=pic local=10.0.0.2 "
-                           "target=10.0.0.1 port=65535 seed=18446744073709551615 duration_ms=250 width=32 "
+                           "target=10.0.0.1 port=65535 seed=18446744073709551615 duration_ms=250 width=8 "
                            "interrupts=light cli_sti=on watchdog_ms=4294967295 protocol=v2 "
                            "stream=on shift=sensor:120,control:7 event_shift=40");
     EXPECT_EQ(parsed.bad_word, "");
@@ -37,7 +37,7 @@ TEST(CommandLine, UnderstandsEveryKey) {
     EXPECT_EQ(parsed.options.port, 65535);
     EXPECT_EQ(parsed.options.seed, ~std::uint64_t{0});
     EXPECT_EQ(parsed.options.duration_ms, 250U);
-    EXPECT_EQ(parsed.options.width_bits, 32);
+    EXPECT_EQ(parsed.options.width_bits, 8);
     EXPECT_EQ(parsed.options.interrupt_detail, InterruptDetail::hit);
     EXPECT_TRUE(parsed.options.cli_sti);
     EXPECT_EQ(parsed.options.watchdog_ms, 4294967295U);
@@ -87,7 +87,7 @@ TEST_P(BadWord, IsRefusedByName) {
 
 INSTANTIATE_TEST_SUITE_P(CommandLine, BadWord,
                          testing::Values("quiet", "colour=red", "sink=tape", "exit=", "port=0", "port=65536",
-                                         "port=12x", "seed=-1", "seed=", "seed=18446744073709551616", "width=8",
+                                         "port=12x", "seed=-1", "seed=", "seed=18446744073709551616", "width=24",
                                          "app=", "=x", "duration_ms=4294967296", "nic=usb", "irq=msi", "clock=sundial",
                                          "interrupts=LIGHT", "cli_sti=1", "compact=", "compact=E", "compact=a2",
                                          "watchdog_ms=4294967296", "watchdog_ms=off", "protocol=2", "protocol=V1",
