@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The record path: one event becomes one record, or up to 64 consecutive ones, in this processor's active chunk. It is
 // a restartable sequence. Every interrupt and exception stub compares the interrupted RIP with [tracer_region_begin,
-// tracer_region_end) and, if it is inside, rewinds it to tracer_region_restart. So the sequence needs no lock, no cli
-// and no call; any context may be in it, and any context may interrupt it, NMI included.
+// tracer_region_end) and, if it is inside and not tracer_region_exit, rewinds it to tracer_region_restart. So the
+// sequence needs no lock, no cli and no call; any context may be in it, and any context may interrupt it, NMI included.
 //
 //   tracer_record       rdi = code | par1 << 16, esi = par2
 //   tracer_record_long  rdi = the same, of the first slot | bytes << 32; rsi = the slots: records with stamps of zero
@@ -15,9 +15,11 @@
 //   - Nothing is visible before a commit. Stores before it go to the slots at the position, which no reader uses, or
 //     write values that the same attempt would write again (pending_*, the figures of the other lap, the flags of the
 //     next chunk), or reduce what a reader uses (scribbled).
-//   - The LAST instruction of the region is the commit of every path that ends: it adds bytes to a position or to a
-//     count (counts are kept in bytes for this reason). Interrupted before it: nothing has happened, start again.
-//     Interrupted after it: RIP is outside, the event is complete.
+//   - Every path that ends does so with one of two commits, each followed by the return: the last instruction of the
+//     region, which adds a record to a position, and the one before tracer_region_exit, which adds any number of bytes
+//     to a position or to a count (counts are kept in bytes for this reason). Interrupted before it: nothing has
+//     happened, start again. Interrupted after it: RIP is tracer_region_end or tracer_region_exit, the event is
+//     complete. There are two because the number of bytes in a register would be one instruction more for each record.
 //   - A transition (next lap, next chunk, end of a chunk, blackout, heartbeat) commits with one store and starts again.
 //     Interrupted after that store, the rewind has the same effect as the jump. Each transition removes its own cause,
 //     so an attempt makes at most one of each kind in a chunk; the only loop copies the slots of a long event.
@@ -28,8 +30,8 @@
 
     .intel_syntax noprefix
     .section .text.tracer_record, "ax", @progbits
-    .globl tracer_region_begin, tracer_region_restart, tracer_region_end, tracer_record, tracer_record_long
-    .globl tracer_switch
+    .globl tracer_region_begin, tracer_region_restart, tracer_region_exit, tracer_region_end
+    .globl tracer_record, tracer_record_long, tracer_switch
     .hidden tracer_emergency_bitmap
     .type tracer_record, @function
     .type tracer_record_long, @function
@@ -108,12 +110,10 @@ tracer_region_begin:
     test ecx, TRACER_WORD_ARMED
     jnz .Larmed
 .Lwrite:
-    // There is space, and no transition is due. Continue with ecx = position, r9 = what the commit adds.
+    // There is space, and no transition is due. Continue with ecx = position, r9 = bytes of a long event.
     mov ecx, r9d
-    event_bytes r9
-.Lstore_any:
-    mov rax, rdi
-    shr rax, 32
+    mov r9, rdi
+    shr r9, 32
     jz .Lstore
     jmp .Lstore_long
 
@@ -185,10 +185,16 @@ tracer_region_begin:
     mov r9, rax
     sub r9, TRACER_WORD_ARMED
     cmp dword ptr gs:[TRACER_CPU_TRIGGER_ACTION], TRACER_TRIGGER_START
-    je .Lstore_any
+    je .Lstore_trigger
     add r9, TRACER_WORD_FIRED
     mov [r8 + TRACER_CHUNK_STOP_AT], r10    // unused before fired is set
-    jmp .Lstore_any
+.Lstore_trigger:
+    mov rax, rdi
+    shr rax, 32
+    jnz .Lstore_long
+    mov r10, [r8 + TRACER_CHUNK_DATA]
+    store_record r10 + rcx, edi, esi
+    jmp .Lcommit
 
 // --- full ------------------------------------------------------------------------------------------------------------
 
@@ -377,6 +383,8 @@ tracer_switch:
 
 // --- long events: 1 to 64 slots, eight instructions each -------------------------------------------------------------
 
+    .balign 64
+    .skip 48, 0x90                          // so that the loop over the slots is within one line of the cache
 tracer_record_long:
     mov r8, gs:[TRACER_CPU_ACTIVE]
     mov ecx, [r8 + TRACER_CHUNK_WORD]
@@ -416,9 +424,12 @@ tracer_record_long:
     mov [r11 + rcx + 8], r12                // TSC low, par2
     add rcx, 16
     jnz .Lslot
-    jmp .Lcommit
+.Lcommit:
+    add qword ptr [r8], r9                  // the commit of whatever is not one record in an ordinary chunk
+tracer_region_exit:
+    ret
 
-// --- one record: 13 instructions -------------------------------------------------------------------------------------
+// --- one record: 12 instructions -------------------------------------------------------------------------------------
 
     .balign 32
 tracer_record:
@@ -426,12 +437,10 @@ tracer_record:
     mov ecx, [r8 + TRACER_CHUNK_WORD]
     cmp ecx, [r8 + TRACER_CHUNK_LIMIT]
     jae .Lslow
-    mov r9d, 16
 .Lstore:
     mov r10, [r8 + TRACER_CHUNK_DATA]
     store_record r10 + rcx, edi, esi
-.Lcommit:
-    add qword ptr [r8], r9                  // THE commit
+    add qword ptr [r8], 16                  // the commit of one record
 tracer_region_end:
     ret
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What the rest of the machine must know about the record path: the bounds of its restartable sequence. Every entry
-// stub applies this rule: if region_begin <= saved RIP < region_end, then saved RIP = region_restart. The algorithm is
-// in record_path.S.
+// stub applies this rule: if region_begin <= saved RIP < region_end and saved RIP is not region_exit, then saved RIP =
+// region_restart. The algorithm is in record_path.S.
 #pragma once
 
 #include "lib/assert.hpp"
@@ -13,6 +13,7 @@
 extern "C" {
 extern const char tracer_region_begin;
 extern const char tracer_region_restart;
+extern const char tracer_region_exit; // a return between the bounds, after a commit
 extern const char tracer_region_end;
 
 // Not C++ functions: see tracer/log.hpp for how they are called.

@@ -57,6 +57,8 @@ interrupt_common:
     jb 1f
     cmpq $tracer_region_end, %rax
     jae 1f
+    cmpq $tracer_region_exit, %rax      # a return: the record is complete
+    je 1f
     movq $tracer_region_restart, kFrameRip(%rsp)
 1:
 #endif

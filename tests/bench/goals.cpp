@@ -3,11 +3,13 @@
 #include "tests/bench/goals.hpp"
 
 #include "tests/bench/peers.hpp"
+#include "tests/bench/variants.hpp"
 
 #include <cpuid.h>
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string>
 #include <string_view>
 
 namespace bench {
@@ -19,7 +21,7 @@ void figure(std::string_view name, double value, std::string_view unit) {
 }
 
 void goal(std::string_view id, double value, bool met, std::string_view relation, double limit) {
-    fmt::print("GOAL {} {:.3f} {}{:g} {}\n", id, value, relation, limit, met ? "met" : "missed");
+    fmt::print("GOAL {} {:.3f} {}{:.4g} {}\n", id, value, relation, limit, met ? "met" : "missed");
 }
 
 void at_most(std::string_view id, double value, double limit) {
@@ -77,10 +79,18 @@ class Report {
         }
     }
 
+    // One cycle more than BASE. What a cycle takes is measured in the same run, because BASE takes another number of
+    // them on another processor; the tenth is the error of the best round.
     void print_ring_goals() const {
-        constexpr double kMost = 1.03;
-        at_most("P1.512KiB", over_base(), kMost);
-        at_most("P1.64MiB", ns("enabled_64mib") / ns("base_64mib"), kMost);
+        constexpr double kMostCycles = 1.1;
+        const double cycle_ns = ns("cycles") / kCyclesOfVariant;
+        figure("record_base_cycles", ns("base") / cycle_ns, "cycles");
+        const auto against = [&](std::string_view id, std::string_view enabled, std::string_view base) {
+            figure("record_over_base_" + std::string(id.substr(3)), (ns(enabled) - ns(base)) / cycle_ns, "cycles");
+            at_most(id, ns(enabled) / ns(base), 1 + kMostCycles * cycle_ns / ns(base));
+        };
+        against("P1.512KiB", "enabled", "base");
+        against("P1.64MiB", "enabled_64mib", "base_64mib");
     }
 
     void print_fake_clock_goals() const {

@@ -42,14 +42,14 @@ record_figures() {
     filtered=$(awk -v a="$(per_iteration filtered)" -v b="$loop" 'BEGIN { printf "%.2f", a - b }')
     figure record_instructions_callgrind "$enabled" instructions
     figure record_filtered_instructions_callgrind "$filtered" instructions
-    goal P3.callgrind "$enabled" 22
+    goal P3.callgrind "$enabled" 16
     goal P4.callgrind "$filtered" 3
     KERNEL=$test_kernel WORK=$scratch BOOT=pvh ACCEL=tcg CLOCK=icount NIC=none timeout 60 \
         qemu/boot.sh 'app=b_record exit=debug clock=icount' || true # the exit code says 33; the figures are looked for
     guest=$(tr -d '\r' <"$scratch/serial.log")
     enabled=$(awk '/figure record_enabled/ { print $NF }' <<<"$guest")
     figure record_instructions_icount "$enabled" instructions
-    goal P3.icount "${enabled:-none}" 22
+    goal P3.icount "${enabled:-none}" 16
     filtered=$(awk '/figure record_filtered/ { print $NF }' <<<"$guest")
     figure record_filtered_instructions_icount "$filtered" instructions
     goal P4.icount "${filtered:-none}" 3

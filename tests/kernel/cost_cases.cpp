@@ -16,7 +16,7 @@ using namespace guest;
 // counts the same by single steps.
 constexpr std::uint32_t kTestAndBranch = 2;
 constexpr std::uint32_t kLoadAndCall = 3;
-constexpr std::uint32_t kPath = 13 + tests::kCountingInstructions; // and what this kernel counts by the way
+constexpr std::uint32_t kPath = 12 + tests::kCountingInstructions; // and what this kernel counts by the way
 
 tracer::TraceCost measured_again() {
     tracer::Instance& tracer = tracer::instance();

@@ -43,6 +43,8 @@ guest_count_\name:
     jb 1f
     cmpq $tracer_region_end, %rax
     jae 1f
+    cmpq $tracer_region_exit, %rax
+    je 1f
     incq guest_\name\()_rewinds
     subq $tracer_region_begin, %rax
     incl guest_hits(,%rax,4)

@@ -21,7 +21,7 @@ guest_step_stub:
     movq 8(%rsp), %rax              # the instruction about to be executed
     cmpq $tracer_region_begin, %rax
     jb 2f
-    cmpq $tracer_region_end, %rax   # the ret after the region is a boundary, too
+    cmpq $tracer_region_end, %rax   # the returns are boundaries, too
     ja 2f
     pushq %rcx
     movq guest_step_count, %rcx

@@ -220,7 +220,7 @@ inline drop(me) { // .Ldrop: only loads
     fi
 }
 
-// THE commit: add qword ptr [r8], r9.
+// The commit: add qword ptr [r8], 16 or r9, the last instruction of the attempt.
 inline commit(me) {
     if
     :: cm[me] == TO_MAIN ->

@@ -163,7 +163,7 @@ inline path_step(me) {
         if
         :: MUTANT(MARK_LATE) && (eopen[ra[me]] || (wf[me] & RESUME) || dropped != reported) -> pc[me] = P_MARK_AFTER
         :: else ->
-            pc[me] = (to[me] != NONE -> C_END : restart_of(me)); // tracer_switch: the last instruction of the region
+            pc[me] = (to[me] != NONE -> C_END : restart_of(me)); // tracer_switch: the last instruction of the attempt
             forget(me)
         fi
     :: pc[me] == P_MARK_AFTER -> fl[rx[me]] = fl[rx[me]] | RESUME; forget(me); pc[me] = P_ACTIVE

@@ -26,13 +26,13 @@ int signal_of(std::size_t level) {
 // The stub's rule.
 void rewind(std::size_t level, greg_t& rip) {
     const auto address = reinterpret_cast<const char*>(rip);
-    if (address < &tracer_region_begin || address >= &tracer_region_end) {
+    if (address < &tracer_region_begin || address >= &tracer_region_end || address == &tracer_region_exit) {
         return;
     }
     ++g_counts.rewinds[level];
     g_counts.nested_rewinds += g_depth != 0 ? 1U : 0U;
     ++g_counts.by_offset[static_cast<std::size_t>(address - &tracer_region_begin)];
-    constexpr std::ptrdiff_t kLastInstruction = 3; // add [r8], r9
+    constexpr std::ptrdiff_t kLastInstruction = 4; // add [r8], 16
     const bool left_out = g_options.fault == Fault::no_rewind ||
                           (g_options.fault == Fault::short_region && address + kLastInstruction >= &tracer_region_end);
     if (!left_out) {

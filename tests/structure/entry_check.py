@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """The restart rule, checked on the disassembly of the kernel image: every one of the 256 interrupt gates rewinds an
 interrupted record before it calls anything, and the record path can be rewound: it calls nothing, does not jump
-elsewhere, cannot fault, and ends with the one store that counts.
+elsewhere, cannot fault, and ends with the one store that counts, at each of its two exits.
 
     tests/structure/entry_check.py [--table]      KERNEL=file; prints nothing on success, --table prints the details
 
@@ -37,13 +37,13 @@ CHECKED_FUNCTION = "arch::x86_64::load_interrupt_table()"
 
 
 class Region:
-    """The record path: one restartable region with two entries, and one restart address."""
+    """The record path: one restartable region with two entries, two exits, and one restart address."""
 
     def __init__(self, image):
         self.image = image
-        self.begin, self.restart, self.end, self.simple, self.long = (
-            image.symbol(name) for name in ("tracer_region_begin", "tracer_region_restart", "tracer_region_end",
-                                            "tracer_record", "tracer_record_long"))
+        self.begin, self.restart, self.exit, self.end, self.simple, self.long = (
+            image.symbol(name) for name in ("tracer_region_begin", "tracer_region_restart", "tracer_region_exit",
+                                            "tracer_region_end", "tracer_record", "tracer_record_long"))
         for start in (self.restart, self.simple, self.long):
             if not self.begin <= start < self.end:
                 raise Fault(f"{start:x}: an entry of the record path is outside its region")
@@ -61,7 +61,7 @@ class Region:
                 continue
             instruction = known[address]
             found[address] = instruction
-            if instruction.mnemonic not in ("ret", "jmp"):
+            if instruction.mnemonic not in ("ret", "jmp") and instruction.next != self.exit:
                 todo.append(instruction.next)
             if instruction.is_jump and instruction.target is not None:
                 todo.append(instruction.target)
@@ -69,7 +69,7 @@ class Region:
 
     def rewound(self, address):
         """The result of the rule for an interrupted RIP."""
-        return self.restart if self.begin <= address < self.end else address
+        return self.restart if self.begin <= address < self.end and address != self.exit else address
 
     def may_destroy(self, instruction):
         """Slots are copied with one more register, only for long events."""
@@ -91,12 +91,13 @@ def region_faults(region):
         for fault in instruction_faults(region, instruction, previous):
             yield f"{instruction}: {fault}"
         before = instruction
-    last = region.instructions[-1]
-    after = region.image.instructions.get(last.next)
-    if not writes_memory(last) or last.mnemonic != "add":
-        yield f"{last}: the last instruction of the region is not a commit"
-    if after is None or after.mnemonic != "ret":
-        yield f"{last}: the commit is not followed by the return"
+    for leave in (region.exit, region.end):
+        last = next((i for i in region.reached if i.next == leave), None)
+        after = region.image.instructions.get(leave)
+        if last is None or not writes_memory(last) or last.mnemonic != "add":
+            yield f"{leave:x}: the last instruction before an exit of the region is not a commit"
+        if after is None or after.mnemonic != "ret":
+            yield f"{leave:x}: the commit is not followed by the return"
 
 
 def writes_memory(instruction):
@@ -200,7 +201,7 @@ def gate_fault(instructions, region, vector, target, rip):
 
 def rips_to_try(region):
     """The bounds of the rule, and the addresses of the entries and of the last instruction."""
-    edges = {region.begin, region.restart, region.simple, region.long, region.end}
+    edges = {region.begin, region.restart, region.simple, region.long, region.exit, region.end}
     near = {edge + step for edge in edges for step in (-1, 0, 1)} | {region.instructions[-1].address}
     return sorted(near | {0, (1 << 64) - 1})
 

@@ -146,7 +146,7 @@ class Stepper {
             return;
         }
         ++m_instructions[m_level]; // the one about to be executed
-        if (address == end) {
+        if (address == end || address == reinterpret_cast<std::uintptr_t>(&tracer_region_exit)) {
             return;
         }
         const int chosen = m_level == 0 ? m_options.boundary : m_options.inner_boundary;

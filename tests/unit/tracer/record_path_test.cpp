@@ -547,8 +547,8 @@ TEST(RecordPath, GoesWrongAtMostBoundariesWithoutTheRewind) {
     for (int boundary = 0; boundary < boundaries; ++boundary) {
         failures += Trial(kSituations[0], {.rewind = false, .boundary = boundary}).violation().empty() ? 0 : 1;
     }
-    EXPECT_EQ(boundaries, 12);
-    EXPECT_EQ(failures, 10); // all but the first two: before the position is read nothing is stale
+    EXPECT_EQ(boundaries, 11);
+    EXPECT_EQ(failures, 9); // all but the first two: before the position is read nothing is stale
 }
 
 TEST(RecordPath, GoesWrongIfTheRegionEndsBeforeTheCommit) {
