@@ -47,7 +47,7 @@
 #define P_SLOT_HI 40
 #define P_COMMIT 41
 // --- end of the region ---
-#define P_RET 42
+#define P_RET 42 // tracer_region_end or tracer_region_exit
 
 #define in_region(where) ((where) >= P_TO && (where) <= P_COMMIT)
 
