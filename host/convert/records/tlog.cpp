@@ -7,7 +7,7 @@
 // Pairs always nest: what is opened inside an interval that ends is closed with it, by a record more; an end without
 // its begin becomes a single event of its family; what is open at the end is closed in front of END.
 #include "host/convert/losses.hpp"
-#include "host/convert/records/row_spool.hpp"
+#include "host/convert/row_spool.hpp"
 #include "host/convert/rows.hpp"
 #include "host/convert/schedule_words.hpp"
 #include "host/formats/tlog/native.hpp"
@@ -179,7 +179,12 @@ class Tlog final : public Writer {
             write(node, tlog::kEnd, node.end.value_or(Mapped{}));
             rows.push_back(node.row);
         }
-        if (const auto copied = m_spool.copy_to(m_file, rows, tlog::kBlockBytes); !copied) {
+        static_assert(RowSpool::kBlockBytes % tlog::kBlockBytes == 0);
+        const auto copied = m_spool.read(rows, [&](std::size_t, std::span<const std::byte> bytes) {
+            m_file.append(bytes);
+            m_file.append(std::vector<std::byte>((0 - bytes.size()) % tlog::kBlockBytes));
+        });
+        if (!copied) {
             return failure_of(copied.error());
         }
         return {};

@@ -4,19 +4,21 @@
 // for each row, and four bytes for each block that is in the file; rows shorter than a block never get there.
 #pragma once
 
-#include "host/convert/output_file.hpp"
 #include "host/trace/byte_source.hpp"
 #include "lib/result.hpp"
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
-namespace host::convert::records {
+namespace host::convert {
 
 class RowSpool {
   public:
+    static constexpr std::size_t kBlockBytes = std::size_t{16} * 1024;
+
     // no_space, io.
     [[nodiscard]] static lib::Result<RowSpool> create();
 
@@ -25,7 +27,7 @@ class RowSpool {
     // A new row; its number.
     [[nodiscard]] std::size_t add_row();
 
-    // Errors are remembered for copy_to().
+    // Errors are remembered for read().
     void append(std::size_t row_number, std::span<const std::byte> bytes) {
         Row& row = m_rows[row_number];
         if (bytes.size() > kBlockBytes - row.end.size()) [[unlikely]] {
@@ -34,13 +36,13 @@ class RowSpool {
         row.end.insert(row.end.end(), bytes.begin(), bytes.end());
     }
 
-    // All rows in the order of `rows`, each filled up with zeros to a multiple of `unit_bytes`. Nothing can be appended
-    // afterwards. no_space, io.
-    [[nodiscard]] lib::Result<void> copy_to(OutputFile& file, std::span<const std::size_t> rows,
-                                            std::size_t unit_bytes);
+    // A row's bytes, in pieces of kBlockBytes and one that is shorter.
+    using Take = std::function<void(std::size_t row_number, std::span<const std::byte> bytes)>;
+
+    // All rows in the order of `rows`. Nothing can be appended afterwards. no_space, io.
+    [[nodiscard]] lib::Result<void> read(std::span<const std::size_t> rows, const Take& take);
 
   private:
-    static constexpr std::size_t kBlockBytes = std::size_t{16} * 1024;
     static constexpr std::size_t kBlocksAtOnce = 16; // for each write
 
     struct Row {
@@ -59,4 +61,4 @@ class RowSpool {
     lib::Result<void> m_result{};
 };
 
-} // namespace host::convert::records
+} // namespace host::convert

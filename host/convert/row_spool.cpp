@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Blocks are written in the order in which they became full, many at once: each row has the numbers of its own.
-#include "host/convert/records/row_spool.hpp"
+#include "host/convert/row_spool.hpp"
 
 #include <utility>
 
-namespace host::convert::records {
+namespace host::convert {
 
 lib::Result<RowSpool> RowSpool::create() {
     auto spool = trace::Spool::create();
@@ -43,7 +43,7 @@ void RowSpool::write_out() {
     m_ahead.clear();
 }
 
-lib::Result<void> RowSpool::copy_to(OutputFile& file, std::span<const std::size_t> rows, std::size_t unit_bytes) {
+lib::Result<void> RowSpool::read(std::span<const std::size_t> rows, const Take& take) {
     write_out();
     if (!m_result) {
         return m_result;
@@ -51,18 +51,17 @@ lib::Result<void> RowSpool::copy_to(OutputFile& file, std::span<const std::size_
     const auto source = m_spool.take();
     std::vector<std::byte> block(kBlockBytes);
     for (const std::size_t row_number : rows) {
-        Row& row = m_rows[row_number];
+        const Row& row = m_rows[row_number];
         for (const std::uint32_t number : row.blocks) {
             const auto read = source->read(std::uint64_t{number} * kBlockBytes, block);
             if (!read || read.value() != kBlockBytes) {
                 return lib::Error::io;
             }
-            file.append(block);
+            take(row_number, block);
         }
-        row.end.resize((row.end.size() + unit_bytes - 1) / unit_bytes * unit_bytes);
-        file.append(row.end);
+        take(row_number, row.end);
     }
     return {};
 }
 
-} // namespace host::convert::records
+} // namespace host::convert
