@@ -4,8 +4,9 @@ it."""
 import csv
 import itertools
 import json
+import struct
 
-from viewers import traces
+from viewers import foreign, traces
 from support.cases import case, counts, expect, expect_equal
 
 TABLES = ("tasks", "names", "chunks", "meta", "jobs", "intervals", "interrupts", "losses", "holds", "shares",
@@ -94,7 +95,7 @@ def the_view_of_events_is_the_table_of_a_query(ctx):
     columns = "select name from pragma_table_info('events') where name != 'payload'"
     expect_equal(ask(ctx, database, columns), sql(ctx, traces.control(), columns), "columns")
     for condition, index in (("event = 'job_release'", "events_by_kind"), ("task = 'control'", "events_by_kind"),
-                             ("time_ns between 5000000 and 5100000", "events_by_time")):
+                             ("time_ns between 5000000 and 5100000", "PRIMARY KEY")):
         statement = f"select time_ns, event, parameters from events where {condition}"
         expected = in_order(sql(ctx, traces.control(), statement))
         expect_equal(in_order(ask(ctx, database, statement)), expected, statement)
@@ -108,12 +109,32 @@ def the_view_of_events_is_the_table_of_a_query(ctx):
 def an_event_takes_few_bytes_in_the_file(ctx):
     """Names and words are there once, however many events have them; more kinds than are remembered change no row."""
     database = ctx.convert(traces.synthetic(ctx, 20_000), "sqlite")
-    expect(database.stat().st_size < 20_000 * 150, f"{database.stat().st_size} bytes for 20000 events")
+    expect(database.stat().st_size < 20_000 * 115, f"{database.stat().st_size} bytes for 20000 events")
     every = b"".join(traces.record(traces.MUTEX_LOCK, 1000 + i, i % 50_000, i % 7) for i in range(80_000))
     trace = traces.store(ctx, "kinds.dat", traces.chunk(every, tasks={1: "a", 2: "b"}))
     sums = ("select count(*) as n, count(distinct task) as tasks, sum(context) as contexts, sum(par2) as mutexes, "
             "sum(length(parameters) * (1 + ticks % 5)) as texts from events")
     expect_equal(ask(ctx, ctx.convert(trace, "sqlite"), sums), sql(ctx, trace, sums), "sums")
+
+
+@case
+def late_untimed_and_long_events_are_in_the_file(ctx):
+    """Those that do not follow the others in time, those without a time, and one that no page holds."""
+    rows = [traces.record(traces.USER_EVENT_0, 1_000_000 + 10 * (i if i % 7 else i // 2), i, i) for i in range(900)]
+    late = traces.store(ctx, "late.dat", traces.chunk(b"".join(rows)))
+    untimed = traces.store(ctx, "untimed.dat", b"".join(rows[1:7]))
+    slots = b"".join(struct.pack("<4I", kind << 30 | 6 << 10 | 1, 9500, 1, 2) for kind in (1, *(2,) * 900, 3))
+    long = traces.store(ctx, "long.kev", foreign.kev(ctx).read_bytes() + slots)
+    for trace in (late, untimed, long):
+        database = ctx.convert(trace, "sqlite", codes=(0, 2))
+        statement = "select ticks, time_ns, record, event, state, parameters, payload from events"
+        expect_equal(in_order(ask(ctx, database, statement)), in_order(sql(ctx, trace, statement, codes=(0, 2))),
+                     f"events of {trace.name}")
+        longest = ask(ctx, database, "select max(length(payload)) as n from events")
+        expect((longest[0]["n"] or 0) > 15_000 or trace != long, f"{longest}")
+        expect_equal(ask(ctx, database, "pragma integrity_check"), [{"integrity_check": "ok"}], trace.name)
+        turns = ask(ctx, database, "select count(*) as n from event_rows where turn >= 1 << 40")
+        expect((turns[0]["n"] > 100) == (trace == late), f"late events of {trace.name}: {turns}")
 
 
 @case

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
 // A SQLite database: the view `events` over what stored_events.hpp says, and the tables of host/sql/tables.hpp, so that
-// a trace can be queried with any client. One transaction; indices made at the end: an index that exists while rows
-// arrive costs more than one made of them, but that of times, for they arrive in its order. No journal: until it is
-// complete no other program uses the file, and a failure removes it. Source: sqlite.org, "C-language Interface
-// Specification" and "PRAGMA Statements".
+// a trace can be queried with any client. SQLite makes the file and all tables but the events, whose pages are appended
+// to it after that (event_trees.hpp); events that are late, or long, SQLite inserts then. Indices are made at the end:
+// an index that exists while rows arrive costs more than one made of them. No journal: until it is complete no other
+// program uses the file, and a failure removes it. Source: sqlite.org, "C-language Interface Specification" and "PRAGMA
+// Statements".
 #include "host/convert/rows.hpp"
 #include "host/convert/table/batch_insert.hpp"
+#include "host/convert/table/event_trees.hpp"
 #include "host/convert/table/stored_events.hpp"
 #include "host/sql/fact_rows.hpp"
 #include "host/sql/schedule_rows.hpp"
@@ -15,6 +17,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <sqlite3.h>
 #include <utility>
 
@@ -25,8 +28,7 @@ namespace {
 using sql::Cell;
 using sql::Table;
 
-constexpr std::string_view kIndices = "CREATE INDEX events_by_kind ON event_rows(kind);"
-                                      "CREATE INDEX jobs_by_task ON jobs(task, release_ns);"
+constexpr std::string_view kIndices = "CREATE INDEX jobs_by_task ON jobs(task, release_ns);"
                                       "CREATE INDEX shares_by_job ON shares(context, job);"
                                       "CREATE INDEX intervals_by_task ON intervals(task, begin_ns);"
                                       "CREATE INDEX intervals_by_time ON intervals(begin_ns);"
@@ -41,24 +43,23 @@ class Sqlite final : public Writer {
         })
         , m_schedule(m_sink)
         , m_utilisation(m_sink)
-        , m_stored([this](StoredEvents::Part part, std::span<const Cell> cells) {
-            insert(m_parts[static_cast<std::size_t>(part)], cells);
-        }) {}
+        , m_stored([this](StoredEvents::Part part, std::span<const Cell> cells) { insert_part(part, cells); }) {}
 
     ~Sqlite() override { close(); }
 
     lib::Result<void, Failure> begin(const Survey* survey) override {
         m_facts = &survey->facts;
-        constexpr int kFlags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
-        sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0); // counts under a lock; too late if SQLite was used before
-        check(sqlite3_open_v2(m_destination.partial_path().c_str(), &m_database, kFlags, nullptr));
-        run("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA encoding = 'UTF-8'; "
-            "PRAGMA page_size = 16384; PRAGMA mmap_size = 1099511627776; PRAGMA analysis_limit = 1000; BEGIN;");
-        for (std::size_t i = 0; i < StoredEvents::kParts.size(); ++i) {
-            const StoredEvents::PartRow& part = StoredEvents::kParts[i];
-            make_table(part.name, part.columns, part.count, m_parts[i]);
+        auto trees = EventTrees::create();
+        if (!trees) {
+            return Failure{failure_of(trees.error()).cause, "no temporary file can be made: see TMPDIR"};
         }
-        run("CREATE INDEX events_by_time ON event_rows(time_ns);");
+        m_trees = std::move(trees.value());
+        sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0); // counts under a lock; too late if SQLite was used before
+        open();
+        const auto& [rows, kinds] = StoredEvents::kParts;
+        run(fmt::format("CREATE TABLE {}({}, {}) WITHOUT ROWID; CREATE INDEX events_by_kind ON {}(kind);", rows.name,
+                        rows.columns, StoredEvents::kKey, rows.name));
+        make_table(kinds.name, kinds.columns, kinds.count, m_kinds);
         for (std::size_t i = 0; i < sql::kTables; ++i) {
             const auto table = static_cast<Table>(i);
             make_table(sql::row_of(table).name, sql::row_of(table).columns, sql::column_count(table), m_tables[i]);
@@ -78,18 +79,71 @@ class Sqlite final : public Writer {
         for (const Table table : {Table::tasks, Table::names, Table::chunks, Table::meta}) {
             sql::fact_rows(table, facts, m_sink);
         }
-        finish(m_parts);
-        finish(m_tables);
+        check(m_kinds.finish());
+        check(m_late.finish());
+        std::ranges::for_each(m_tables, [this](BatchInsert& rows) { check(rows.finish()); });
         run(kIndices);
-        run(StoredEvents::create_view());
+        run(m_stored.create_view());
         run(sql::create_views());
-        run("ANALYZE; COMMIT;");
+        const EventTrees::Place place{
+            .pages = number("PRAGMA page_count"),
+            .rows_root = number("SELECT rootpage FROM sqlite_schema WHERE name = 'event_rows'"),
+            .kinds_root = number("SELECT rootpage FROM sqlite_schema WHERE name = 'events_by_kind'")};
+        run("COMMIT;");
+        close();
+        if (m_error == SQLITE_OK) {
+            if (const auto stored = m_trees.append_to(m_destination.partial_path(), place); !stored) {
+                return failure_of(stored.error());
+            }
+            open();
+            if (m_has_late) {
+                run(fmt::format("INSERT INTO {} SELECT * FROM {}; DROP TABLE {};", StoredEvents::kParts[0].name, kLate,
+                                kLate));
+            }
+            // Large entries of an index make SQLite read the table where it reads all: then rows come in its order.
+            run("ANALYZE; UPDATE sqlite_stat1 SET stat = stat || ' sz=1000' WHERE idx = 'events_by_kind'; COMMIT;");
+        }
         auto outcome = result();
         close();
         return outcome;
     }
 
   private:
+    static constexpr std::string_view kLate = "late_rows";
+
+    void open() {
+        constexpr int kFlags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
+        check(sqlite3_open_v2(m_destination.partial_path().c_str(), &m_database, kFlags, nullptr));
+        run(fmt::format("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA encoding = 'UTF-8'; "
+                        "PRAGMA page_size = {}; PRAGMA mmap_size = 1099511627776; PRAGMA analysis_limit = 1000; BEGIN;",
+                        IndexTree::kPageBytes));
+    }
+
+    void insert_part(StoredEvents::Part part, std::span<const Cell> cells) {
+        if (part == StoredEvents::Part::kinds) {
+            insert(m_kinds, cells);
+        } else if (part == StoredEvents::Part::late || !m_trees.add(cells)) {
+            if (!std::exchange(m_has_late, true)) {
+                const StoredEvents::PartRow& rows = StoredEvents::kParts[0];
+                make_table(kLate, rows.columns, rows.count, m_late);
+            }
+            insert(m_late, cells);
+        }
+    }
+
+    // What a query for one number finds.
+    std::uint32_t number(const char* query) {
+        std::uint32_t found = 0;
+        const auto take = [](void* to, int, char** values, char**) {
+            *static_cast<std::uint32_t*>(to) = static_cast<std::uint32_t>(std::strtoul(values[0], nullptr, 10));
+            return 0;
+        };
+        if (m_error == SQLITE_OK) {
+            check(sqlite3_exec(m_database, query, take, &found, nullptr));
+        }
+        return found;
+    }
+
     void make_table(std::string_view name, std::string_view columns, int count, BatchInsert& rows) {
         run(fmt::format("CREATE TABLE {}({});", name, columns));
         if (m_error == SQLITE_OK) {
@@ -100,16 +154,6 @@ class Sqlite final : public Writer {
     void insert(BatchInsert& rows, std::span<const Cell> cells) {
         if (m_error == SQLITE_OK) {
             check(rows.add(cells));
-        }
-    }
-
-    template <std::size_t N>
-    void finish(std::array<BatchInsert, N>& tables) {
-        for (BatchInsert& rows : tables) {
-            if (m_error == SQLITE_OK) {
-                check(rows.finish());
-            }
-            rows.close();
         }
     }
 
@@ -135,14 +179,18 @@ class Sqlite final : public Writer {
     }
 
     void close() {
-        std::ranges::for_each(m_parts, &BatchInsert::close);
+        m_kinds.close();
+        m_late.close();
         std::ranges::for_each(m_tables, &BatchInsert::close);
         check(sqlite3_close(std::exchange(m_database, nullptr)));
     }
 
     Destination& m_destination;
     sqlite3* m_database = nullptr;
-    std::array<BatchInsert, StoredEvents::kParts.size()> m_parts;
+    BatchInsert m_kinds;
+    BatchInsert m_late; // events that SQLite inserts
+    bool m_has_late = false;
+    EventTrees m_trees;
     std::array<BatchInsert, sql::kTables> m_tables;
     int m_error = SQLITE_OK;
     std::string m_reason;

@@ -51,9 +51,12 @@ std::string_view name_of(EventColumn column) {
     return sql::kEventColumnRows[static_cast<std::size_t>(column)].name;
 }
 
-// How the view computes a column.
-std::string expression(EventColumn column) {
+// How the view computes a column. A time without conditions is found by the key.
+std::string expression(EventColumn column, bool all_timed) {
     const std::string_view name = name_of(column);
+    if (column == EventColumn::time_ns && !all_timed) {
+        return "iif(is_timed, event_rows.time_ns, NULL)";
+    }
     if (column == EventColumn::par1 || column == EventColumn::par2) {
         return fmt::format("CASE is_foreign WHEN 0 THEN event_rows.{} END", name);
     }
@@ -69,11 +72,11 @@ std::string expression(EventColumn column) {
 
 } // namespace
 
-std::string StoredEvents::create_view() {
+std::string StoredEvents::create_view() const {
     std::string text = "CREATE VIEW events AS SELECT ";
     for (std::size_t i = 0; i < sql::kEventColumns; ++i) {
         const auto [name, type] = sql::kEventColumnRows[i];
-        const std::string value = expression(static_cast<EventColumn>(i));
+        const std::string value = expression(static_cast<EventColumn>(i), m_all_timed);
         text += i == 0 ? "" : ", ";
         text += value == name ? value : fmt::format("CAST({} AS {}) AS {}", value, type, name);
     }
@@ -101,9 +104,11 @@ StoredEvents::StoredEvents(Sink sink)
 void StoredEvents::add(const trace::Event& event) {
     const std::int64_t kind = kind_of(event);
     const bool in_kind = has_parameters(event) && !m_plans[event.code].in_row;
+    const Place place = place_of(event);
     const auto cell = [&](EventColumn column) { return sql::event_cell(event, column, m_parameters); };
-    const std::array cells = {cell(EventColumn::ticks),
-                              cell(EventColumn::time_ns),
+    const std::array cells = {Cell(place.time_ns),
+                              Cell(place.turn),
+                              cell(EventColumn::ticks),
                               cell(EventColumn::cpu),
                               cell(EventColumn::chunk),
                               cell(EventColumn::record),
@@ -114,13 +119,26 @@ void StoredEvents::add(const trace::Event& event) {
                               event.payload.empty() && event.words.empty()
                                   ? Cell()
                                   : sql::event_cell(event, EventColumn::payload, m_payload)};
-    m_sink(Part::rows, cells);
+    m_sink(place.part, cells);
+}
+
+// Events without a time are at 0, in their order: the key cannot be NULL.
+StoredEvents::Place StoredEvents::place_of(const trace::Event& event) {
+    constexpr std::int64_t kLateTurns = std::int64_t{1} << 40; // after those of events in order
+    const std::int64_t time_ns = event.timed ? event.time_ns : 0;
+    m_all_timed = m_all_timed && event.timed;
+    if (time_ns < m_time_ns) {
+        return {.part = Part::late, .time_ns = time_ns, .turn = kLateTurns + m_late++};
+    }
+    m_turn = time_ns == m_time_ns ? m_turn + 1 : 0;
+    m_time_ns = time_ns;
+    return {.part = Part::rows, .time_ns = time_ns, .turn = m_turn};
 }
 
 std::int64_t StoredEvents::kind_of(const trace::Event& event) {
     const bool foreign = trace::is_foreign(event);
     Key key{.what = std::uint64_t{event.code} | static_cast<std::uint64_t>(event.state) << 8 |
-                    (foreign ? std::uint64_t{1} << 11 : 0),
+                    (foreign ? std::uint64_t{1} << 11 : 0) | (event.timed ? std::uint64_t{1} << 12 : 0),
             .version = event.names->version(),
             .name = {}};
     if (has_parameters(event)) {
@@ -151,6 +169,7 @@ void StoredEvents::add_kind(const trace::Event& event, std::int64_t id) {
         cells.push_back(bare == Unit::none || value.is_null() ? value : Cell(event.row->par1.unit == bare ? 1 : 2));
     }
     cells.emplace_back(trace::is_foreign(event) ? 1 : 0);
+    cells.emplace_back(event.timed ? 1 : 0);
     std::array<std::string, 2> words;
     std::uint8_t shows = 0;
     if (has_parameters(event)) {

@@ -12,6 +12,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <span>
 #include <string>
 #include <string_view>
@@ -21,8 +22,8 @@ namespace host::convert::table {
 
 class StoredEvents {
   public:
-    // The tables below the view.
-    enum class Part : std::uint8_t { rows, kinds };
+    // The tables below the view. A row of `late` belongs to `rows`, but its time is below that of an earlier one.
+    enum class Part : std::uint8_t { rows, kinds, late };
 
     struct PartRow {
         std::string_view name;
@@ -34,19 +35,25 @@ class StoredEvents {
     // text of the parameters is `words`, par1 if `shows` & 1, `more`, par2 if `shows` & 2; or that of the row.
     static constexpr std::array<PartRow, 2> kParts = {{
         {"event_rows",
-         "ticks INTEGER, time_ns INTEGER, cpu INTEGER, chunk INTEGER, record INTEGER, kind INTEGER, par1 INTEGER, "
-         "par2 INTEGER, parameters TEXT, payload TEXT",
-         10},
+         "time_ns INTEGER, turn INTEGER, ticks INTEGER, cpu INTEGER, chunk INTEGER, record INTEGER, kind INTEGER, "
+         "par1 INTEGER, par2 INTEGER, parameters TEXT, payload TEXT",
+         11},
         {"event_kinds",
          "id INTEGER PRIMARY KEY, family TEXT, code INTEGER, event TEXT, state TEXT, context INTEGER, task TEXT, "
          "pid INTEGER, level TEXT, vector INTEGER, interrupt TEXT, mutex TEXT, semaphore TEXT, condition TEXT, "
-         "port TEXT, server TEXT, signal INTEGER, timer INTEGER, wait TEXT, is_foreign INTEGER, words TEXT, "
-         "more TEXT, shows INTEGER",
-         23},
+         "port TEXT, server TEXT, signal INTEGER, timer INTEGER, wait TEXT, is_foreign INTEGER, is_timed INTEGER, "
+         "words TEXT, more TEXT, shows INTEGER",
+         24},
     }};
 
-    // The view `events`, with the columns of sql::kEventColumnRows.
-    [[nodiscard]] static std::string create_view();
+    // The key of event_rows: the number of an event among those of its time comes after that.
+    static constexpr std::string_view kKey = "PRIMARY KEY(time_ns, turn)";
+
+    // Columns of event_rows that others than SQLite read.
+    enum class RowColumn : std::uint8_t { time_ns = 0, turn = 1, kind = 6 };
+
+    // The view `events`, with the columns of sql::kEventColumnRows; of the events so far.
+    [[nodiscard]] std::string create_view() const;
 
     // Takes a row; the cells are valid during the call.
     using Sink = std::function<void(Part part, std::span<const sql::Cell> cells)>;
@@ -76,6 +83,14 @@ class StoredEvents {
         bool in_row = false;    // the row has the text, which hardly any other event has
     };
 
+    // Of an event: its place in event_rows.
+    struct Place {
+        Part part;
+        std::int64_t time_ns;
+        std::int64_t turn;
+    };
+
+    [[nodiscard]] Place place_of(const trace::Event& event);
     [[nodiscard]] std::int64_t kind_of(const trace::Event& event);
     void add_kind(const trace::Event& event, std::int64_t id);
 
@@ -83,6 +98,10 @@ class StoredEvents {
     std::array<Plan, 256> m_plans{}; // by code
     std::unordered_map<Key, std::int64_t, Hash> m_kinds;
     std::int64_t m_last_kind = 0;
+    std::int64_t m_time_ns = std::numeric_limits<std::int64_t>::min(); // the greatest
+    std::int64_t m_turn = 0;                                           // of the latest event of that time
+    std::int64_t m_late = 0;                                           // events
+    bool m_all_timed = true;
     std::string m_parameters;
     std::string m_payload;
 };
