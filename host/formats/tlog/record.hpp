@@ -18,8 +18,6 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
-#include <iterator>
 #include <optional>
 #include <span>
 
@@ -54,14 +52,11 @@ struct Record {
 
 // Current layout. Precondition: bytes.size() >= kRecordBytes.
 inline void encode(const Record& record, std::span<std::byte> bytes) {
-    const std::uint64_t words[] = {std::uint64_t{record.process} << 48 | std::uint64_t{record.type} << 40 |
-                                       (std::uint64_t{record.arg1} & 0xFF) << 32 | record.arg2,
-                                   std::bit_cast<std::uint64_t>(record.seconds)};
-    for (std::size_t i = 0; i < std::size(words); ++i) {
-        // lib::store_be() is a loop over bytes.
-        const std::uint64_t word = std::endian::native == std::endian::little ? __builtin_bswap64(words[i]) : words[i];
-        std::memcpy(bytes.data() + i * sizeof(word), &word, sizeof(word));
-    }
+    lib::store_be(bytes, record.process);
+    bytes[2] = static_cast<std::byte>(record.type);
+    bytes[3] = static_cast<std::byte>(record.arg1);
+    lib::store_be(bytes.subspan(4), record.arg2);
+    lib::store_be(bytes.subspan(8), std::bit_cast<std::uint64_t>(record.seconds));
 }
 
 // Times up to here have a count of nanoseconds in 63 bits.

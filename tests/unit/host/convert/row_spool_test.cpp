@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// Rows that come in turns come back one after the other, whatever their lengths.
 #include "host/convert/row_spool.hpp"
 
 #include <array>
