@@ -91,7 +91,7 @@ std::string_view EventWords::of(const trace::Event& event) {
 }
 
 // Null if a part is not for the fast path.
-char* EventWords::put_short(char* at, const trace::Event& event) {
+[[gnu::flatten]] char* EventWords::put_short(char* at, const trace::Event& event) {
     const Prepared& prepared = m_prepared[event.code];
     if (!prepared.prepared) {
         return nullptr;

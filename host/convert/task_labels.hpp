@@ -35,24 +35,29 @@ class TaskLabels {
     // By the names of the newest chunk so far: chunks of several processors take turns, and the older one knows no
     // more. Valid until the next call for another event.
     [[nodiscard]] const TaskLabel& of(const trace::Event& event, std::uint32_t context) {
-        if (m_turn == 0 || (event.source >= m_source && event.names->version() != m_names.version())) {
+        if (m_turn == 0 || (event.names->version() != m_names.version() && event.source >= m_source)) [[unlikely]] {
             m_source = event.source;
             m_names = *event.names;
             ++m_turn;
         }
         TaskLabel& label = m_labels[std::min<std::size_t>(context, kUnknown)];
-        if (label.turn != m_turn) {
-            label.turn = m_turn;
-            label.tid = tid_of(m_names, context);
-            label.name = text::escaped(task_label(m_names, context));
-            const std::uint16_t level = level_of(m_names, context);
-            label.priority = level == 0xFFFF || is_idle(m_names, context) ? kDefaultPriority : level;
+        if (label.turn != m_turn) [[unlikely]] {
+            renew(label, context);
         }
         return label;
     }
 
   private:
     static constexpr std::size_t kUnknown = 0x1'0000;
+
+    // Apart: with it, of() would be too large to be inlined.
+    [[gnu::noinline]] void renew(TaskLabel& label, std::uint32_t context) const {
+        label.turn = m_turn;
+        label.tid = tid_of(m_names, context);
+        label.name = text::escaped(task_label(m_names, context));
+        const std::uint16_t level = level_of(m_names, context);
+        label.priority = level == 0xFFFF || is_idle(m_names, context) ? kDefaultPriority : level;
+    }
 
     std::vector<TaskLabel> m_labels; // by context; the last one is of all that are none
     trace::Names m_names;            // of m_source

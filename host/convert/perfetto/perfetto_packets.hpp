@@ -13,7 +13,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <initializer_list>
 #include <string>
 #include <string_view>
 #define PROTOZERO_USE_VIEW std::string_view // what its functions take for texts
@@ -35,13 +34,17 @@ template <typename Field>
     return at + protozero::add_varint_to_buffer(at, bytes);
 }
 
-// A few numbers and short texts that are encoded already, where nothing grows. A number takes at most 12 bytes with its
-// tag, texts the bytes of their types and a frame; the sum is the caller's to keep below kBytes.
 template <typename Field>
+[[nodiscard]] std::size_t frame_bytes(Field field, std::size_t bytes) {
+    return static_cast<std::size_t>(protozero::length_of_varint(std::uint64_t{static_cast<std::uint32_t>(field)} << 3) +
+                                    protozero::length_of_varint(bytes));
+}
+
+// A few numbers and short texts that are encoded already, where nothing grows. A number takes at most 12 bytes with its
+// tag, texts the bytes of their types and a frame; the sum is the caller's to keep below Bytes.
+template <typename Field, std::size_t Bytes = 224>
 class ShortMessage {
   public:
-    static constexpr std::size_t kBytes = 224;
-
     ShortMessage() {} // NOLINT(modernize-use-equals-default): m_bytes is written before it is read
 
     ShortMessage(const ShortMessage&) = delete;
@@ -78,8 +81,14 @@ class ShortMessage {
         return {m_bytes.data(), m_at};
     }
 
+    // Bytes of room; all of them are copied, without a loop.
+    [[nodiscard]] char* put(char* at) const {
+        __builtin_memcpy(at, m_bytes.data(), Bytes);
+        return at + encoded().size();
+    }
+
   private:
-    std::array<char, kBytes> m_bytes;
+    std::array<char, Bytes> m_bytes;
     char* m_at = m_bytes.data();
 };
 
@@ -99,33 +108,34 @@ class Packets {
         return packet;
     }
 
-    // A whole packet: its first fields, others that may be missing, and a message as its last field, in two parts.
-    void add(const ShortMessage<Packet>& head, std::string_view more, Packet field, std::string_view first,
-             std::string_view second) {
-        ShortMessage<Packet> last;
-        last.add_frame(field, first.size() + second.size());
-        add({head.encoded(), more, last.encoded(), first, second});
-    }
-
     // Fields that are encoded already go to the end of the innermost message that is open.
     void append_encoded(std::string_view fields) { m_packet += fields; }
 
-    void add() { add({m_packet}); }
+    using Head = ShortMessage<Packet, 32>;
 
-  private:
-    void add(std::initializer_list<std::string_view> parts) {
-        std::size_t bytes = 0;
-        for (const std::string_view part : parts) {
-            bytes += part.size();
+    // A whole packet: its first fields, others that may be missing, and a message as its last field, in two parts.
+    void add(const Head& head, std::string_view more, Packet field, std::string_view first, std::string_view second) {
+        const std::size_t message = first.size() + second.size();
+        const std::size_t bytes = head.encoded().size() + more.size() + frame_bytes(field, message) + message;
+        char* const begin = m_file.room(kFrameMax + sizeof head + bytes);
+        char* at = head.put(put_frame(begin, Trace::packet, bytes));
+        if (!more.empty()) {
+            at = text::put(at, more);
         }
-        char* const begin = m_file.room(kFrameMax + bytes);
-        char* at = put_frame(begin, Trace::packet, bytes);
-        for (const std::string_view part : parts) {
-            at = text::put(at, part);
+        at = text::put(put_frame(at, field, message), first);
+        if (!second.empty()) {
+            at = text::put(at, second);
         }
         m_file.used(static_cast<std::size_t>(at - begin));
     }
 
+    void add() {
+        char* const begin = m_file.room(kFrameMax + m_packet.size());
+        char* const at = text::put(put_frame(begin, Trace::packet, m_packet.size()), m_packet);
+        m_file.used(static_cast<std::size_t>(at - begin));
+    }
+
+  private:
     OutputFile& m_file;
     std::string m_packet;
 };

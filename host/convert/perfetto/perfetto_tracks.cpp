@@ -70,7 +70,7 @@ void begin(ShortMessage<TrackEvent>& event, EventType type, std::uint64_t track)
     event.add_number(TrackEvent::track_uuid, track);
 }
 
-void begin(ShortMessage<Packet>& packet, std::uint64_t time_ns, std::uint32_t flags) {
+void begin(Packets::Head& packet, std::uint64_t time_ns, std::uint32_t flags) {
     packet.add_number(Packet::sequence_id, static_cast<std::uint64_t>(Packets::Sequence::tracks));
     packet.add_number(Packet::timestamp, time_ns);
     packet.add_number(Packet::sequence_flags, flags);
@@ -91,7 +91,7 @@ Tracks::Tracks(Packets& packets)
 
 // In a packet of its own: a reader takes the interned data of a packet once, and what follows may bring its own.
 void Tracks::clear_state(std::uint64_t time_ns) {
-    ShortMessage<Packet> head;
+    Packets::Head head;
     begin(head, time_ns, kStateCleared | kNeedsState);
     if (m_lost) {
         head.add_number(Packet::previous_packet_dropped, 1);
@@ -243,7 +243,7 @@ void Tracks::add_parameter(ShortMessage<TrackEvent>& out, const text::TextOf<8>&
 // The event is the last field of its packet.
 void Tracks::add_event(std::uint64_t time_ns, const ShortMessage<TrackEvent>& event) {
     restore_state(time_ns);
-    ShortMessage<Packet> head;
+    Packets::Head head;
     begin(head, time_ns, kNeedsState);
     m_packets.add(head, m_new_names, Packet::track_event, event.encoded(), m_rest);
     m_new_names.clear();

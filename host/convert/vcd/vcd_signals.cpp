@@ -151,7 +151,7 @@ void VcdSignals::comment(std::string_view text) {
     m_file.append(fmt::format("$comment {} $end\n", text));
 }
 
-void VcdSignals::flush() {
+[[gnu::flatten]] void VcdSignals::flush() {
     if (m_changed.empty()) {
         return;
     }
