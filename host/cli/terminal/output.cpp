@@ -13,6 +13,8 @@ Output::Output(std::FILE* stream)
     : m_stream(stream)
     , m_terminal(::isatty(::fileno(stream)) == 1) {
     const char* const no_color = std::getenv("NO_COLOR");
+    // m_buffer is the buffer: the stream's own would cut each flush into three writes.
+    std::setvbuf(stream, nullptr, _IONBF, 0);
     m_colour = m_terminal && (no_color == nullptr || *no_color == '\0');
 }
 
