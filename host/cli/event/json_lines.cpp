@@ -135,16 +135,13 @@ JsonLines::Prepared JsonLines::prepared_for(const tracer::EventRow& row) {
     return prepared;
 }
 
-// Empty if the value has none. Nothing if it is too long to be kept.
-std::optional<JsonLines::Meaning> JsonLines::meaning_of(const trace::Event& event, const Keys& keys, tracer::Unit unit,
-                                                        std::uint32_t value) {
-    if (keys.kind != ValueKind::named) {
-        return Meaning{};
-    }
-    const Meaning* const known = m_meanings.of(event, unit, value, [&](fmt::memory_buffer& out) {
+// Empty if the value has none. Null if it is too long to be kept.
+const JsonLines::Meaning* JsonLines::meaning_of(trace::ValueTexts& meanings, const trace::Event& event,
+                                                const Keys& keys, tracer::Unit unit, std::uint32_t value) {
+    static constexpr Meaning kNone{};
+    return keys.kind != ValueKind::named ? &kNone : meanings.of(event, unit, value, [&](fmt::memory_buffer& out) {
         cli::append(out, text::json_encoded(trace::meaning_of(event, unit, value)));
     });
-    return known != nullptr ? std::optional(*known) : std::nullopt;
 }
 
 void JsonLines::append(fmt::memory_buffer& out, const trace::Event& event, std::string_view instruction) {
@@ -153,9 +150,9 @@ void JsonLines::append(fmt::memory_buffer& out, const trace::Event& event, std::
         event.row == nullptr || event.raw_code != event.code || !instruction.empty()) {
         return append_json(out, event, instruction);
     }
-    const auto meaning1 = meaning_of(event, prepared.par1, event.row->par1.unit, event.par1);
-    const auto meaning2 = meaning_of(event, prepared.par2, event.row->par2.unit, event.par2);
-    if (!meaning1 || !meaning2) {
+    const Meaning* const meaning1 = meaning_of(m_meanings1, event, prepared.par1, event.row->par1.unit, event.par1);
+    const Meaning* const meaning2 = meaning_of(m_meanings2, event, prepared.par2, event.row->par2.unit, event.par2);
+    if (meaning1 == nullptr || meaning2 == nullptr) {
         return append_json(out, event, instruction);
     }
     put_object(out, event, prepared, *meaning1, *meaning2);

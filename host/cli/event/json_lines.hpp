@@ -11,7 +11,6 @@
 #include "tracer/event_table.hpp"
 
 #include <cstdint>
-#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -48,11 +47,12 @@ class JsonLines {
     [[nodiscard]] static Prepared prepared_for(const tracer::EventRow& row);
     static void put_object(fmt::memory_buffer& out, const trace::Event& event, const Prepared& prepared,
                            const Meaning& meaning1, const Meaning& meaning2);
-    [[nodiscard]] std::optional<Meaning> meaning_of(const trace::Event& event, const Keys& keys, tracer::Unit unit,
-                                                    std::uint32_t value);
+    [[nodiscard]] static const Meaning* meaning_of(trace::ValueTexts& meanings, const trace::Event& event,
+                                                   const Keys& keys, tracer::Unit unit, std::uint32_t value);
 
     std::vector<Prepared> m_prepared; // by code
-    trace::ValueTexts m_meanings;     // as text inside a JSON string; empty: none
+    trace::ValueTexts m_meanings1;    // of first parameters, as text inside a JSON string; empty: none
+    trace::ValueTexts m_meanings2;    // of second ones
 };
 
 } // namespace host::cli

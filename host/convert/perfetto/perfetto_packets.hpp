@@ -36,8 +36,9 @@ template <typename Field>
 
 template <typename Field>
 [[nodiscard]] std::size_t frame_bytes(Field field, std::size_t bytes) {
-    return static_cast<std::size_t>(protozero::length_of_varint(std::uint64_t{static_cast<std::uint32_t>(field)} << 3) +
-                                    protozero::length_of_varint(bytes));
+    const int tag = protozero::length_of_varint(std::uint64_t{static_cast<std::uint32_t>(field)} << 3);
+    const int length = protozero::length_of_varint(bytes);
+    return static_cast<std::size_t>(tag) + static_cast<std::size_t>(length);
 }
 
 // A few numbers and short texts that are encoded already, where nothing grows. A number takes at most 12 bytes with its
