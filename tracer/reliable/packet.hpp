@@ -30,6 +30,7 @@
 // which contains the CRC.
 #pragma once
 
+#include "lib/copy_bytes.hpp"
 #include "lib/crc32c.hpp"
 #include "lib/crc32c_joined.hpp"
 #include "lib/endian.hpp"
@@ -38,14 +39,20 @@
 #include "tracer/reliable/siphash.hpp"
 #include "tracer/wire.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string_view>
 
 namespace tracer::reliable {
 
-inline constexpr std::array<char, 12> kPacketMagicV2 = {'T', 'R', 'A', 'C', 'E', 'R', '-', 'V', '2', '.', '0', '\0'};
+inline constexpr auto kPacketMagicV2 = [] {
+    std::array<std::byte, 12> magic{};
+    std::ranges::transform(std::string_view("TRACER-V2.0"), magic.begin(), [](char c) { return std::byte(c); });
+    return magic;
+}();
 inline constexpr std::size_t kHeaderBytes = 64;
 inline constexpr std::size_t kControlBytes = 16; // the body of all types but DATA
 inline constexpr std::size_t kRecordsMax = 64;   // of one packet
@@ -184,14 +191,14 @@ namespace detail {
 inline constexpr std::size_t kCrcOffset = 28;
 inline constexpr std::size_t kMacOffset = 56;
 
-// The bytes of a packet, or of its header alone, with CRC and MAC as zeros, piece by piece.
+// The bytes of a packet, or of its header alone, with CRC and MAC as zeros: header and body.
 template <typename Sum>
 constexpr void cover(std::span<const std::byte> bytes, Sum&& sum) {
-    constexpr std::array<std::byte, sizeof(std::uint64_t)> kZeros{};
-    sum(bytes.first(kCrcOffset));
-    sum(std::span(kZeros).first(sizeof(std::uint32_t)));
-    sum(bytes.subspan(kCrcOffset + sizeof(std::uint32_t), kMacOffset - kCrcOffset - sizeof(std::uint32_t)));
-    sum(std::span(kZeros));
+    std::array<std::byte, kHeaderBytes> header{};
+    lib::copy_bytes(bytes.first(kHeaderBytes), header);
+    lib::store_le(std::span(header).subspan(kCrcOffset), std::uint32_t{0});
+    lib::store_le(std::span(header).subspan(kMacOffset), std::uint64_t{0});
+    sum(std::span<const std::byte>(header));
     sum(bytes.subspan(kHeaderBytes));
 }
 
@@ -205,15 +212,8 @@ constexpr void cover(std::span<const std::byte> bytes, Sum&& sum) {
 
 // Whether the datagram claims to be of this version; nothing else about it is known.
 [[nodiscard]] constexpr bool is_version_2(std::span<const std::byte> datagram) {
-    if (datagram.size() < kPacketMagicV2.size()) {
-        return false;
-    }
-    for (std::size_t i = 0; i < kPacketMagicV2.size(); ++i) {
-        if (datagram[i] != static_cast<std::byte>(kPacketMagicV2[i])) {
-            return false;
-        }
-    }
-    return true;
+    return datagram.size() >= kPacketMagicV2.size() &&
+           std::ranges::equal(datagram.first(kPacketMagicV2.size()), kPacketMagicV2);
 }
 
 // What a MAC covers.
@@ -246,9 +246,7 @@ constexpr void encode(Header header, const SipKey* key, std::span<std::byte> pac
     header.crc32c = 0;
     header.mac = 0;
     lib::ByteWriter writer(packet);
-    for (const char character : kPacketMagicV2) {
-        writer.le(static_cast<std::uint8_t>(character));
-    }
+    writer.put(kPacketMagicV2);
     Header::fields(header, tracer::detail::PayloadWriter{writer});
     ASSERT(!writer.failed() && writer.offset() == kHeaderBytes);
     const std::uint32_t header_crc = lib::crc32c(packet.first(kHeaderBytes)); // CRC and MAC are zeros so far

@@ -224,9 +224,10 @@ void ReliableSink::send_data() {
         return;
     }
     std::uint32_t in_flight = 0;
+    const lib::Nanoseconds lost = lost_before();
     for (std::uint64_t seq = m_received; seq < m_next; ++seq) {
         if (!sacked(seq)) {
-            if (in_flight_lost(seq) && (m_budget == 0 || !send_packet(seq, kFlagPush))) {
+            if (m_sent_at[seq % kWindowPackets] < lost && (m_budget == 0 || !send_packet(seq, kFlagPush))) {
                 return;
             }
             ++in_flight;
@@ -241,10 +242,11 @@ void ReliableSink::send_data() {
     }
 }
 
-// A packet that was sent later has arrived, and this one is late by what is usual on this network.
-bool ReliableSink::in_flight_lost(std::uint64_t seq) const {
-    const lib::Nanoseconds sent = m_sent_at[seq % kWindowPackets];
-    return sent < m_newest_arrived && m_now - sent >= m_round_trip.late_after();
+// A packet sent before this, and not received, is lost: one that was sent later has arrived, and it is late by what is
+// usual on this network.
+lib::Nanoseconds ReliableSink::lost_before() const {
+    const lib::Nanoseconds late = m_round_trip.late_after();
+    return m_now < late ? lib::Nanoseconds{} : std::min(m_newest_arrived, m_now - late + lib::Nanoseconds{1});
 }
 
 // Without progress for the timeout: the oldest packet is sent again, or the last one, if all have been received and the

@@ -141,7 +141,7 @@ class ReliableSink final : public ChunkSink {
     void finish_next_stream();
     void resume();
     void fail(lib::Error error);
-    [[nodiscard]] bool in_flight_lost(std::uint64_t seq) const;
+    [[nodiscard]] lib::Nanoseconds lost_before() const;
     [[nodiscard]] bool send_packet(std::uint64_t seq, std::uint8_t flags);
     [[nodiscard]] bool transmit(const Header& header, std::size_t bytes, std::uint32_t body_crc32c);
     template <typename Body>
