@@ -197,12 +197,8 @@ Spool::~Spool() {
 }
 
 lib::Result<void> Spool::append(std::span<const std::byte> bytes) {
-    return write_at(m_size_bytes, bytes);
-}
-
-lib::Result<void> Spool::write_at(std::uint64_t offset_bytes, std::span<const std::byte> bytes) {
     while (!bytes.empty()) {
-        const ssize_t count = ::pwrite(m_descriptor, bytes.data(), bytes.size(), static_cast<off_t>(offset_bytes));
+        const ssize_t count = ::pwrite(m_descriptor, bytes.data(), bytes.size(), static_cast<off_t>(m_size_bytes));
         if (count < 0 && errno == EINTR) {
             continue;
         }
@@ -210,8 +206,7 @@ lib::Result<void> Spool::write_at(std::uint64_t offset_bytes, std::span<const st
             const bool full = errno == ENOSPC || errno == EDQUOT || errno == EFBIG; // EFBIG: a limit of this process
             return full ? lib::Error::no_space : lib::Error::io;
         }
-        offset_bytes += static_cast<std::uint64_t>(count);
-        m_size_bytes = std::max(m_size_bytes, offset_bytes);
+        m_size_bytes += static_cast<std::uint64_t>(count);
         bytes = bytes.subspan(static_cast<std::size_t>(count));
     }
     return {};

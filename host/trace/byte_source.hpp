@@ -102,9 +102,6 @@ class Spool {
     // no_space, io.
     [[nodiscard]] lib::Result<void> append(std::span<const std::byte> bytes);
 
-    // Anywhere, also beyond the end; append() continues after the greatest offset written. no_space, io.
-    [[nodiscard]] lib::Result<void> write_at(std::uint64_t offset_bytes, std::span<const std::byte> bytes);
-
     [[nodiscard]] std::uint64_t size_bytes() const { return m_size_bytes; }
 
     // The bytes that were appended. The spool is empty afterwards, and append() fails.
