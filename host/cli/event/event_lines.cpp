@@ -57,7 +57,7 @@ void EventLines::append(fmt::memory_buffer& out, const trace::Event& event) {
 }
 
 // Null if a part is not for the fast path: nothing was written then.
-char* EventLines::put_line(char* at, const trace::Event& event, const Prepared& prepared) {
+[[gnu::flatten]] char* EventLines::put_line(char* at, const trace::Event& event, const Prepared& prepared) {
     const bool timed = m_unit == TimeUnit::nanoseconds && event.timed;
     // A negative time is beyond the limit, too.
     const std::uint64_t time = timed ? static_cast<std::uint64_t>(event.time_ns) : event.ticks.value;
