@@ -22,10 +22,8 @@ void Leg::add(lib::Ticks duration, const schedule::Entry& entry) {
     durations.add(duration);
 }
 
-void Latencies::add(const trace::Event& event, std::span<const schedule::Change> changes,
-                    const schedule::Schedule& schedule) {
-    m_model.take(event, changes, schedule);
-    if (m_observed && !event.metadata && event.is(trace::kCodeOf<"interrupt_start">)) {
+void Latencies::add_entry(const trace::Event& event) {
+    if (!event.metadata && event.is(trace::kCodeOf<"interrupt_start">)) {
         m_entries.push_back(schedule::entry_of(event));
     }
 }

@@ -46,7 +46,14 @@ class Latencies {
         : m_observed(std::move(observed)) {}
 
     // In time order, as Trace::next() yields them. changes: what Schedule made of the event. schedule: after it.
-    void add(const trace::Event& event, std::span<const schedule::Change> changes, const schedule::Schedule& schedule);
+    void add(const trace::Event& event, std::span<const schedule::Change> changes, const schedule::Schedule& schedule) {
+        if (!changes.empty()) {
+            m_model.take(event, changes, schedule);
+        }
+        if (m_observed) {
+            add_entry(event);
+        }
+    }
 
     // Once, after the last event.
     void finish();
@@ -58,6 +65,7 @@ class Latencies {
 
   private:
     void add(const schedule::Latency& latency);
+    void add_entry(const trace::Event& event);
 
     std::optional<std::vector<schedule::Observed>> m_observed;
     std::optional<schedule::Raises> m_raises;

@@ -19,14 +19,6 @@ namespace {
 
 constexpr const auto& kBeginsStretch = trace::kAnyOf<"trace_start", "trace_stop", "blackout_start", "blackout_end">;
 
-constexpr const auto& kPairs =
-    trace::kAnyOf<"interrupt_start", "interrupt_end", "timer_wakeup_start", "timer_wakeup_end">;
-
-bool is_filter(const trace::Event& event) {
-    return (event.code & 0xF0) == 0xF0 && event.code != kCodeOf<"next_chunk"> &&
-           event.row->family() == static_cast<Family>(event.code & 0x0F) && event.row->name.starts_with("filter_");
-}
-
 } // namespace
 
 StructureCheck::StructureCheck(Sink sink)
@@ -98,9 +90,24 @@ void StructureCheck::begin_after_hole(const trace::Event& event, const trace::Tr
     begin_stretch(event.cpu, pass);
 }
 
+void StructureCheck::report_fall(const trace::Event& event, lib::Ticks before) {
+    violate(Rule::stamps_rise, event, std::nullopt,
+            fmt::format("the stamp falls from {} to {} ticks", before.value, event.ticks.value));
+}
+
+void StructureCheck::relax_damaged() {
+    relax(~Families(), "a damaged event: pairs and order are not checked from there on");
+}
+
+void StructureCheck::relax_filtered(const trace::Event& event) {
+    relax(only(static_cast<Family>(event.code & 0x0F)),
+          fmt::format("{} was used: the rules of its family are not checked from there on", event.row->name));
+}
+
+// What is rare is apart: this function has no frame for it.
 void StructureCheck::add(const trace::Event& event, const trace::TraceFacts& facts, schedule::Pass& pass) {
     if (!event.is_sound()) {
-        relax(~Families(), "a damaged event: pairs and order are not checked from there on");
+        relax_damaged();
         return;
     }
     if (event.metadata) {
@@ -114,8 +121,7 @@ void StructureCheck::add(const trace::Event& event, const trace::TraceFacts& fac
     if (!stamp) {
         begin_chunk(event, facts, pass);
     } else if (event.ticks < *stamp) {
-        violate(Rule::stamps_rise, event, std::nullopt,
-                fmt::format("the stamp falls from {} to {} ticks", stamp->value, event.ticks.value));
+        report_fall(event, *stamp);
     }
     stamp = event.ticks;
     if (m_holes.before(event, facts)) {
@@ -124,9 +130,8 @@ void StructureCheck::add(const trace::Event& event, const trace::TraceFacts& fac
     if (event.row == nullptr || trace::is_foreign(event)) {
         return;
     }
-    if (is_filter(event)) {
-        relax(only(static_cast<Family>(event.code & 0x0F)),
-              fmt::format("{} was used: the rules of its family are not checked from there on", event.row->name));
+    if (trace::kSetsFilter[event.code]) {
+        relax_filtered(event);
         return;
     }
     judge(event, pass.schedule().processor(event.cpu));
@@ -136,37 +141,50 @@ void StructureCheck::add(const trace::Event& event, const trace::TraceFacts& fac
 }
 
 void StructureCheck::judge(const trace::Event& event, const schedule::Schedule::Processor& here) {
-    switch (event.row->family()) {
-    case Family::general:
+    switch (event.code) {
+    case kCodeOf<"blackout_start">:
+    case kCodeOf<"blackout_end">:
         check_blackout(event);
         break;
-    case Family::interrupt:
-    case Family::timer:
-        if (kPairs[event.code]) {
-            check_interrupt(event, here);
-        }
+    case kCodeOf<"interrupt_start">:
+    case kCodeOf<"interrupt_end">:
+    case kCodeOf<"timer_wakeup_start">:
+    case kCodeOf<"timer_wakeup_end">:
+        check_interrupt(event, here);
         break;
-    case Family::task:
-    case Family::job:
+    case kCodeOf<"task_dispatch">:
+    case kCodeOf<"context_switch">:
+    case kCodeOf<"set_mutex_wait">:
         check_schedule(event, here);
+        break;
+    case kCodeOf<"set_mutex_lock">:
+        check_schedule(event, here);
+        check_lock(event);
+        break;
+    case kCodeOf<"set_mutex_unlock">:
+        check_schedule(event, here);
+        check_unlock(event);
+        break;
+    case kCodeOf<"set_mutex_create">:
+        m_mutexes[event.par2] = Mutex{.attempts = {}, .seen = {}, .owner = {}, .created = true};
+        break;
+    case kCodeOf<"set_mutex_acquire">:
+        m_mutexes[event.par2].owner = event.par1;
+        break;
+    case kCodeOf<"set_mutex_timeout">:
+    case kCodeOf<"set_mutex_owner_died">:
+        end_attempt(m_mutexes[event.par2], event.par1);
+        break;
+    case kCodeOf<"task_begin_cycle">:
+    case kCodeOf<"task_end_cycle">:
+    case kCodeOf<"job_abort">:
+    case kCodeOf<"task_sleep">:
+    case kCodeOf<"task_disable">:
+    case kCodeOf<"task_create">:
+    case kCodeOf<"task_end">:
         check_cycle(event);
         break;
-    case Family::attribute:
-        check_schedule(event, here);
-        break;
-    case Family::mutex:
-        check_schedule(event, here);
-        check_mutex(event);
-        break;
-    case Family::ipoint:
-    case Family::cpu:
-    case Family::signal:
-    case Family::server:
-    case Family::user:
-    case Family::data:
-    case Family::metadata:
-    case Family::typed:
-    case Family::filter:
+    default:
         break;
     }
 }
@@ -204,18 +222,19 @@ void StructureCheck::check_schedule(const trace::Event& event, const schedule::S
     const auto is_other = [&](std::uint32_t context) {
         return context != schedule::kUnknownContext && context != event.par1;
     };
-    const bool acts = event.code == kCodeOf<"set_mutex_lock"> || event.code == kCodeOf<"set_mutex_unlock"> ||
-                      event.code == kCodeOf<"set_mutex_wait">;
-    if (event.code == kCodeOf<"task_dispatch"> && is_other(here.chosen) && strict(Family::task)) {
-        violate(
-            Rule::dispatch_follows_schedule, event, event.par1,
-            fmt::format("context {} is dispatched, but the latest schedule chose context {}", event.par1, here.chosen));
-    } else if (event.code == kCodeOf<"context_switch"> && is_other(here.dispatched) && strict(Family::task) &&
-               strict(Family::attribute)) {
-        violate(Rule::one_runs, event, event.par1,
-                fmt::format("the processor switches to context {}, but context {} was dispatched", event.par1,
-                            here.dispatched));
-    } else if (acts && is_other(here.switched_to) && strict(Family::attribute) && strict(Family::mutex)) {
+    if (event.code == kCodeOf<"task_dispatch">) {
+        if (is_other(here.chosen) && strict(Family::task)) {
+            violate(Rule::dispatch_follows_schedule, event, event.par1,
+                    fmt::format("context {} is dispatched, but the latest schedule chose context {}", event.par1,
+                                here.chosen));
+        }
+    } else if (event.code == kCodeOf<"context_switch">) {
+        if (is_other(here.dispatched) && strict(Family::task) && strict(Family::attribute)) {
+            violate(Rule::one_runs, event, event.par1,
+                    fmt::format("the processor switches to context {}, but context {} was dispatched", event.par1,
+                                here.dispatched));
+        }
+    } else if (is_other(here.switched_to) && strict(Family::attribute) && strict(Family::mutex)) {
         violate(
             Rule::one_runs, event, event.par1,
             fmt::format("context {} acts on a mutex or semaphore while context {} runs", event.par1, here.switched_to));

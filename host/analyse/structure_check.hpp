@@ -136,7 +136,10 @@ class StructureCheck {
     void begin_chunk(const trace::Event& event, const trace::TraceFacts& facts, schedule::Pass& pass);
     void begin_after_hole(const trace::Event& event, const trace::TraceFacts& facts, schedule::Pass& pass);
     void begin_stretch(std::uint16_t cpu, schedule::Pass& pass);
+    void report_fall(const trace::Event& event, lib::Ticks before);
     void judge(const trace::Event& event, const schedule::Schedule::Processor& here);
+    void relax_damaged();
+    void relax_filtered(const trace::Event& event);
     // reason: a sentence for relaxations(), unless all these families are relaxed already.
     void relax(Families families, std::string reason);
 
@@ -147,10 +150,10 @@ class StructureCheck {
     void violate(Rule rule, const trace::Event& event, std::optional<std::uint16_t> task, std::string text);
 
     void check_interrupt(const trace::Event& event, const schedule::Schedule::Processor& here);
+    // Of a dispatch, a switch, or an act on a mutex or semaphore.
     void check_schedule(const trace::Event& event, const schedule::Schedule::Processor& here);
     void check_blackout(const trace::Event& event);
     void check_losses(const trace::TraceFacts& facts);
-    void check_mutex(const trace::Event& event);
     static void end_attempt(Mutex& mutex, std::uint16_t context);
     void check_lock(const trace::Event& event);
     void check_unlock(const trace::Event& event);

@@ -10,20 +10,6 @@ namespace host::analyse {
 using trace::kCodeOf;
 using tracer::Family;
 
-void StructureCheck::check_mutex(const trace::Event& event) {
-    if (event.code == kCodeOf<"set_mutex_create">) {
-        m_mutexes[event.par2] = Mutex{.attempts = {}, .seen = {}, .owner = {}, .created = true};
-    } else if (event.code == kCodeOf<"set_mutex_lock">) {
-        check_lock(event);
-    } else if (event.code == kCodeOf<"set_mutex_unlock">) {
-        check_unlock(event);
-    } else if (event.code == kCodeOf<"set_mutex_acquire">) {
-        m_mutexes[event.par2].owner = event.par1;
-    } else if (event.code == kCodeOf<"set_mutex_timeout"> || event.code == kCodeOf<"set_mutex_owner_died">) {
-        end_attempt(m_mutexes[event.par2], event.par1);
-    }
-}
-
 // set_mutex_lock is the attempt. On a free mutex the attempt succeeds at once, unless a ceiling forbids it; on a taken
 // one the task waits, and who of several waiters gets it next is the protocol's choice. set_mutex_acquire records the
 // choice; in a trace without it the owner is known only if a single one is left. Of a mutex that existed before the

@@ -12,44 +12,8 @@ namespace host::analyse {
 
 using trace::kCodeOf;
 
-void Summary::add(const trace::Event& event) {
-    if (event.metadata || !event.is_sound()) {
-        return;
-    }
-    ++m_events;
-    m_first = std::min(m_first, event.ticks);
-    m_last = std::max(m_last, event.ticks);
-    if (event.row == nullptr) {
-        ++m_unknown;
-        if (trace::is_foreign(event)) {
-            m_cpus[event.cpu].time.saw(event.ticks);
-        }
-        return;
-    }
-    ++m_families[event.code & 0x0F];
-    Cpu& cpu = m_cpus[event.cpu];
-    if (schedule::ProcessorTime::kEndsStretch[event.code]) {
-        give(cpu, cpu.time.take(event));
-    } else {
-        cpu.time.saw(event.ticks);
-    }
-    add_interrupt(event, cpu);
-    add_task(event);
-    if (event.is(kCodeOf<"context_switch">)) {
-        m_tasks[event.par1];
-    } else if (event.is(kCodeOf<"typed_event">) || event.is(kCodeOf<"formatted_event">)) {
-        ++m_user_events[trace::user_event_name(event)];
-    } else if (event.is(kCodeOf<"panic">)) {
-        ++m_panics;
-    }
-}
-
-void Summary::give(Cpu& cpu, const schedule::ProcessorTime::Stretch& stretch) {
-    lib::Ticks& total = stretch.handler ? cpu.interrupts : stretch.task ? cpu.tasks[*stretch.task] : cpu.unknown;
-    total = total + stretch.length();
-}
-
-void Summary::add_interrupt(const trace::Event& event, Cpu& cpu) {
+// One switch for all, since each event comes here.
+inline void Summary::add_figures(const trace::Event& event, Cpu& cpu) {
     const lib::Ticks now = cpu.time.last();
     switch (event.code) {
     case kCodeOf<"interrupt_start">:
@@ -77,14 +41,8 @@ void Summary::add_interrupt(const trace::Event& event, Cpu& cpu) {
             cpu.open_timer.reset();
         }
         break;
-    default:
-        break;
-    }
-}
-
-void Summary::add_task(const trace::Event& event) {
-    switch (event.code) {
     case kCodeOf<"task_create">:
+    case kCodeOf<"context_switch">:
         m_tasks[event.par1];
         break;
     case kCodeOf<"task_activate">:
@@ -108,9 +66,45 @@ void Summary::add_task(const trace::Event& event) {
     case kCodeOf<"inheritance">:
         ++m_tasks[event.par1].inheritances;
         break;
+    case kCodeOf<"typed_event">:
+    case kCodeOf<"formatted_event">:
+        ++m_user_events[trace::user_event_name(event)];
+        break;
+    case kCodeOf<"panic">:
+        ++m_panics;
+        break;
     default:
         break;
     }
+}
+
+void Summary::add(const trace::Event& event) {
+    if (event.metadata || !event.is_sound()) {
+        return;
+    }
+    ++m_events;
+    m_first = std::min(m_first, event.ticks);
+    m_last = std::max(m_last, event.ticks);
+    if (event.row == nullptr) {
+        ++m_unknown;
+        if (trace::is_foreign(event)) {
+            m_cpus[event.cpu].time.saw(event.ticks);
+        }
+        return;
+    }
+    ++m_families[event.code & 0x0F];
+    Cpu& cpu = m_cpus[event.cpu];
+    if (schedule::ProcessorTime::kEndsStretch[event.code]) {
+        give(cpu, cpu.time.take(event));
+    } else {
+        cpu.time.saw(event.ticks);
+    }
+    add_figures(event, cpu);
+}
+
+void Summary::give(Cpu& cpu, const schedule::ProcessorTime::Stretch& stretch) {
+    lib::Ticks& total = stretch.handler ? cpu.interrupts : stretch.task ? cpu.tasks[*stretch.task] : cpu.unknown;
+    total = total + stretch.length();
 }
 
 void Summary::finish() {

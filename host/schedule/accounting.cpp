@@ -83,30 +83,27 @@ std::uint32_t Accounting::latest_mutex_of(std::uint32_t context) const {
     return mutex;
 }
 
-void Accounting::take(const trace::Event& event, std::span<const Change> changes, const Schedule& schedule,
-                      std::uint32_t khz) {
-    if (event.metadata || event.row == nullptr || !event.is_sound()) {
-        return;
-    }
-    if (event.ticks < m_now) {
-        std::ranges::for_each(open_jobs(), [](Open& open) { open.fell = true; });
-    }
-    m_now = std::max(m_now, event.ticks);
-    m_priorities.take(event);
+void Accounting::note_fall() {
+    std::ranges::for_each(open_jobs(), [](Open& open) { open.fell = true; });
+}
+
+void Accounting::follow(const trace::Event& event, std::span<const Change> changes, const Schedule& schedule,
+                        std::uint32_t khz, const ExecutorHistory& history, bool executes_another) {
     // It is said to have the processor, and nothing changes but that.
     if (Open* const open = event.code == kCodeOf<"task_epilogue"> ? open_of(event.par1) : nullptr) {
         open->rests = false;
     }
-    const bool executes_another = history(event.cpu).take(event, schedule, m_now);
     if (kHoldsMutex[event.code]) {
         note_mutex(event);
     }
     m_jobs.take(event, changes, khz);
     for (const Change& change : changes) {
-        note(event, change, schedule);
+        if (change.concerns_task() || change.kind == Kind::gap) {
+            note(event, change, schedule);
+        }
     }
-    if (executes_another || !changes.empty() || kMayReclassify[event.code]) {
-        reclassify(event, schedule);
+    if (m_opened != 0 && (executes_another || !changes.empty() || kMayReclassify[event.code])) {
+        reclassify(event, schedule, history);
     }
 }
 
@@ -197,8 +194,7 @@ void Accounting::switched(const trace::Event& event, const Change& change, const
     }
 }
 
-void Accounting::reclassify(const trace::Event& event, const Schedule& schedule) {
-    const ExecutorHistory& history = *m_processors[event.cpu];
+void Accounting::reclassify(const trace::Event& event, const Schedule& schedule, const ExecutorHistory& history) {
     const View view{schedule, schedule.processor(event.cpu), history.now()};
     for (Open& open : open_jobs()) {
         if (open.rests || open.account.cpu != event.cpu) {

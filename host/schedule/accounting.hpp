@@ -93,7 +93,22 @@ class Accounting {
 
     // changes: what Schedule made of the event. schedule: after it. khz: the clock's rate as far as it is known, else
     // 0.
-    void take(const trace::Event& event, std::span<const Change> changes, const Schedule& schedule, std::uint32_t khz);
+    void take(const trace::Event& event, std::span<const Change> changes, const Schedule& schedule, std::uint32_t khz) {
+        if (event.metadata || event.row == nullptr || !event.is_sound()) {
+            return;
+        }
+        if (event.ticks < m_now) {
+            note_fall();
+        } else {
+            m_now = event.ticks;
+        }
+        m_priorities.take(event);
+        ExecutorHistory& history = this->history(event.cpu);
+        const bool executes_another = history.take(event, schedule, m_now);
+        if (executes_another || !changes.empty() || kConcerns[event.code]) {
+            follow(event, changes, schedule, khz, history, executes_another);
+        }
+    }
 
     // At the end of the trace: reports what is open, as not accounted.
     void finish();
@@ -139,17 +154,26 @@ class Accounting {
         Executor executor;
     };
 
+    // Without a change of the schedule, or of what executes, these matter as well: for jobs, mutexes and classes.
+    static constexpr const auto& kConcerns =
+        trace::kAnyOf<"task_epilogue", "task_begin_cycle", "task_deadline_miss", "job_deadline", "deadline_change",
+                      "task_dispatch", "set_mutex_acquire", "set_mutex_unlock", "set_mutex_owner_died", "server_attach",
+                      "server_period", "server_budget">;
+
     static constexpr std::uint64_t kFree = 0; // the order of a mutex that was unlocked and not acquired since
 
     [[nodiscard]] std::span<Open> open_jobs() { return std::span(m_open).first(m_opened); }
 
+    void note_fall();
+    void follow(const trace::Event& event, std::span<const Change> changes, const Schedule& schedule, std::uint32_t khz,
+                const ExecutorHistory& history, bool executes_another);
     void note(const trace::Event& event, const Change& change, const Schedule& schedule);
     void note_mutex(const trace::Event& event);
     void begin_job(const trace::Event& event, std::uint16_t context);
     void add_jitter(Open& open, const trace::Event& event, lib::Ticks release);
     void end_job(const Job& job);
     void switched(const trace::Event& event, const Change& change, const Schedule& schedule);
-    void reclassify(const trace::Event& event, const Schedule& schedule);
+    void reclassify(const trace::Event& event, const Schedule& schedule, const ExecutorHistory& history);
     void end_piece(Open& open, const ExecutorHistory& history);
     void add(Open& open, lib::Ticks end, std::uint64_t records, Executor ended_by);
     [[nodiscard]] static Share& share_of(Open& open, const Culprit& culprit);

@@ -56,12 +56,15 @@ struct Change {
         lost,            // `object` records were dropped before this event
     };
 
-    Kind kind;
+    Kind kind = Kind::lost;
     TaskState state = TaskState::unknown;
     TaskState before = TaskState::unknown; // of `context`, in all changes that concern the state of a task
     std::uint32_t context = kUnknownContext;
     std::uint32_t other = kUnknownContext; // waits for a mutex: who holds it, as far as known
     std::uint32_t object = 0;
+
+    // Not only the processor.
+    [[nodiscard]] constexpr bool concerns_task() const { return context != kUnknownContext; }
 
     // A wait within a job ends with this change, or begins.
     [[nodiscard]] constexpr bool ends_wait() const {

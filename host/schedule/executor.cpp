@@ -5,8 +5,7 @@ namespace host::schedule {
 
 using trace::kCodeOf;
 
-Executor ExecutorHistory::executor_of(const trace::Event& event, const Schedule& schedule) {
-    const Schedule::Processor& here = schedule.processor(event.cpu);
+inline Executor ExecutorHistory::executor_of(const trace::Event& event, const Schedule::Processor& here) {
     switch (event.code) {
     case kCodeOf<"task_epilogue">:
         m_switching = true;
@@ -54,18 +53,22 @@ Executor ExecutorHistory::executor_of(const trace::Event& event, const Schedule&
     return {m_section ? By::section : By::task, here.running};
 }
 
-bool ExecutorHistory::change(const trace::Event& event, const Schedule& schedule, lib::Ticks now) {
-    m_running = schedule.running(event.cpu);
-    const Executor next = executor_of(event, schedule);
+inline void ExecutorHistory::end_stretch(lib::Ticks now) {
+    if (m_past.size() < kStretchesMax) [[unlikely]] {
+        m_past.resize(m_past.size() + 1);
+    }
+    m_past[m_ended++ % kStretchesMax] = {m_now, m_since, now};
+}
+
+bool ExecutorHistory::change(const trace::Event& event, const Schedule::Processor& here, lib::Ticks now) {
+    m_running = here.running;
+    const Executor next = executor_of(event, here);
     const bool is_new = !(next == m_now);
     if (m_begun && !is_new) {
         return false;
     }
     if (m_begun && m_since < now) {
-        m_past.push_back({m_now, m_since, now});
-        if (m_past.size() > kStretchesMax) {
-            m_past.pop_front();
-        }
+        end_stretch(now);
     }
     m_since = now;
     m_now = next;

@@ -13,7 +13,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <vector>
 
 namespace host::schedule {
@@ -38,9 +37,8 @@ class ExecutorHistory {
     bool take(const trace::Event& event, const Schedule& schedule, lib::Ticks now) {
         m_stamps[m_records++ % kStampsMax] = now;
         // Otherwise only another processor can have changed what executes: it has taken the task.
-        return kMayChange[event.code] || m_running != schedule.running(event.cpu) || !m_begun
-                   ? change(event, schedule, now)
-                   : false;
+        const Schedule::Processor& here = schedule.processor(event.cpu);
+        return kMayChange[event.code] || m_running != here.running || !m_begun ? change(event, here, now) : false;
     }
 
     [[nodiscard]] Executor now() const { return m_now; }
@@ -65,10 +63,17 @@ class ExecutorHistory {
                       "timer_wakeup_end", "interrupt_start", "interrupt_end", "blackout_start", "blackout_end",
                       "trace_start">;
 
-    bool change(const trace::Event& event, const Schedule& schedule, lib::Ticks now);
-    [[nodiscard]] Executor executor_of(const trace::Event& event, const Schedule& schedule);
+    bool change(const trace::Event& event, const Schedule::Processor& here, lib::Ticks now);
+    [[nodiscard]] Executor executor_of(const trace::Event& event, const Schedule::Processor& here);
+    void end_stretch(lib::Ticks now);
 
-    std::deque<Stretch> m_past;
+    // Of those that have ended, 0 the oldest that is kept.
+    [[nodiscard]] const Stretch& past(std::size_t position) const {
+        return m_past[m_past.size() < kStretchesMax ? position : (m_ended + position) % kStretchesMax];
+    }
+
+    std::vector<Stretch> m_past; // the latest ones, as a ring once there are kStretchesMax
+    std::uint64_t m_ended = 0;   // stretches so far: number n is at n % kStretchesMax
     Executor m_now;
     lib::Ticks m_since;
     // The latest ones, as a ring; that of record n is at n % kStampsMax.
@@ -89,10 +94,15 @@ void ExecutorHistory::within(lib::Ticks begin, lib::Ticks end, Function&& functi
             function(cut);
         }
     };
-    const lib::Ticks known = m_past.empty() ? m_since : m_past.front().begin;
+    const lib::Ticks known = m_past.empty() ? m_since : past(0).begin;
     give({.begin = {}, .end = m_begun ? known : end});
-    const auto first = std::ranges::partition_point(m_past, [&](const Stretch& one) { return one.end <= begin; });
-    std::for_each(first, m_past.end(), give);
+    std::size_t first = m_past.size(); // most intervals are short
+    while (first > 0 && past(first - 1).end > begin) {
+        --first;
+    }
+    for (; first < m_past.size(); ++first) {
+        give(past(first));
+    }
     if (m_begun) {
         give({m_now, m_since, end});
     }

@@ -50,7 +50,10 @@ class Jobs {
     // changes: what Schedule made of the event. khz: the clock's rate as far as it is known, else 0.
     void take(const trace::Event& event, std::span<const Change> changes, std::uint32_t khz) {
         for (const Change& change : changes) {
-            take(event, change, khz);
+            if (change.kind == Change::Kind::switched || change.kind == Change::Kind::created ||
+                change.kind == Change::Kind::job_began || change.kind == Change::Kind::job_ended) {
+                take(event, change, khz);
+            }
         }
         if (trace::kAnyOf<"job_deadline", "task_begin_cycle", "task_deadline_miss">[event.code]) {
             note(event, khz);

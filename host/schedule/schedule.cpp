@@ -46,34 +46,21 @@ std::string_view state_name(TaskState state) {
 Schedule::Schedule()
     : m_tasks(kContexts + 1) {}
 
-std::uint32_t Schedule::holder(std::uint32_t mutex) const {
-    const auto found = m_holders.find(mutex);
-    return found != m_holders.end() ? found->second : kUnknownContext;
+void Schedule::add_processors(std::uint16_t cpu) {
+    m_processors.resize(std::size_t{cpu} + 1);
 }
 
-Schedule::Processor& Schedule::at(std::uint16_t cpu) {
-    if (cpu >= m_processors.size()) {
-        m_processors.resize(std::size_t{cpu} + 1);
-    }
-    return m_processors[cpu];
+void Schedule::begin_task(std::uint32_t context) {
+    m_tasks[context].known = true;
+    m_known.push_back(context);
 }
 
-// Precondition: a context of an event, which has 16 bits.
-Schedule::Task& Schedule::task(std::uint32_t context) {
-    Task& task = m_tasks[context];
-    if (!task.known) {
-        task.known = true;
-        m_known.push_back(context);
-    }
-    return task;
-}
-
-std::span<const Change> Schedule::take(const trace::Event& event) {
+std::span<const Change> Schedule::follow(const trace::Event& event) {
     if (event.row == nullptr || !event.is_sound()) {
         return {};
     }
     if (!std::exchange(m_forgot, false)) {
-        m_changes.clear();
+        m_changed = 0;
     }
     switch (event.code) {
     case kCodeOf<"context_switch">:
@@ -107,17 +94,13 @@ std::span<const Change> Schedule::take(const trace::Event& event) {
         }
         break;
     default:
-        if (const Family family = event.row->family(); family == Family::task || family == Family::job) {
-            take_task(event);
-        } else if (family == Family::mutex) {
-            take_mutex(event);
-        }
+        event.row->family() == Family::mutex ? follow_mutex(event) : follow_task(event);
         break;
     }
-    return m_changes;
+    return changes();
 }
 
-void Schedule::take_task(const trace::Event& event) {
+void Schedule::follow_task(const trace::Event& event) {
     const std::uint32_t context = event.par1;
     switch (event.code) {
     case kCodeOf<"task_schedule">:
@@ -175,7 +158,7 @@ void Schedule::take_task(const trace::Event& event) {
     }
 }
 
-void Schedule::take_mutex(const trace::Event& event) {
+void Schedule::follow_mutex(const trace::Event& event) {
     switch (event.code) {
     case kCodeOf<"set_mutex_block">:
         block_on_mutex(event.par1, event.par2);
@@ -310,6 +293,9 @@ void Schedule::block_on_mutex(std::uint32_t context, std::uint32_t mutex_id) {
 // Another one that could have retried, and did not get to it, waits again without a record of its own.
 void Schedule::acquire(std::uint32_t context, std::uint32_t mutex_id) {
     if (mutex_id < kMutexIds) {
+        if (mutex_id >= m_holders.size()) {
+            m_holders.resize(mutex_id + 1, kUnknownContext);
+        }
         m_holders[mutex_id] = context;
     }
     if (state(context) == mutex) {
@@ -326,7 +312,9 @@ void Schedule::acquire(std::uint32_t context, std::uint32_t mutex_id) {
 
 // The mutex is handed to no task: all that wait for it may try again.
 void Schedule::unlock(std::uint32_t mutex_id) {
-    m_holders.erase(mutex_id);
+    if (mutex_id < m_holders.size()) {
+        m_holders[mutex_id] = kUnknownContext;
+    }
     for (auto [lender, end] = m_lenders.equal_range(mutex_id); lender != end; ++lender) {
         if (Task& waiter = m_tasks[lender->second]; waiter.state == mutex) {
             waiter.state = ready;
@@ -372,7 +360,7 @@ void Schedule::lose(Processor& here) {
 
 void Schedule::forget(std::uint16_t cpu) {
     if (!std::exchange(m_forgot, true)) {
-        m_changes.clear();
+        m_changed = 0;
     }
     lose(at(cpu));
 }
@@ -398,10 +386,10 @@ void Schedule::forget_tasks() {
 }
 
 std::span<const Change> Schedule::finish() {
-    m_changes.clear();
+    m_changed = 0;
     m_processors.clear();
     forget_tasks();
-    return m_changes;
+    return changes();
 }
 
 } // namespace host::schedule

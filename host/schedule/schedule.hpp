@@ -28,14 +28,15 @@
 #pragma once
 
 #include "host/schedule/change.hpp"
+#include "host/trace/code_set.hpp"
 #include "host/trace/event.hpp"
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <span>
-#include <unordered_map>
 #include <vector>
 
 namespace host::schedule {
@@ -62,7 +63,9 @@ class Schedule {
 
     // What this event changes, in order; mostly nothing. Valid until the next call of anything here. Events that are
     // not sound, or not of our table, change nothing.
-    [[nodiscard]] std::span<const Change> take(const trace::Event& event);
+    [[nodiscard]] std::span<const Change> take(const trace::Event& event) {
+        return kMayChange[event.code] || m_forgot ? follow(event) : std::span<const Change>();
+    }
 
     // At the end of the trace: all jobs and waits that are open, as job_ended and forgotten.
     [[nodiscard]] std::span<const Change> finish();
@@ -83,9 +86,19 @@ class Schedule {
     [[nodiscard]] TaskState state(std::uint32_t context) const { return m_tasks[std::min(context, kContexts)].state; }
 
     // The task that holds a mutex; kUnknownContext if none does, or if it is not recorded.
-    [[nodiscard]] std::uint32_t holder(std::uint32_t mutex) const;
+    [[nodiscard]] std::uint32_t holder(std::uint32_t mutex) const {
+        return mutex < m_holders.size() ? m_holders[mutex] : kUnknownContext;
+    }
 
   private:
+    // The others change nothing.
+    static constexpr const auto& kMayChange =
+        trace::kAnyOf<"context_switch", "inheritance", "interrupt_start", "interrupt_end", "blackout_start",
+                      "blackout_end", "trace_start", "task_schedule", "task_dispatch", "task_epilogue", "task_create",
+                      "task_end", "task_activate", "job_release", "task_unblock", "task_block", "task_end_cycle",
+                      "task_disable", "job_abort", "task_sleep", "set_mutex_block", "set_mutex_acquire",
+                      "set_mutex_timeout", "set_mutex_unlock", "set_mutex_owner_died">;
+
     using Lenders = std::multimap<std::uint32_t, std::uint32_t>; // mutex -> contexts, in the order of their waits
 
     struct Task {
@@ -98,13 +111,37 @@ class Schedule {
         Lenders::iterator lender; // if it lends
     };
 
-    Processor& at(std::uint16_t cpu);
-    Task& task(std::uint32_t context);
+    Processor& at(std::uint16_t cpu) {
+        if (cpu >= m_processors.size()) [[unlikely]] {
+            add_processors(cpu);
+        }
+        return m_processors[cpu];
+    }
 
-    void add(const Change& change) { m_changes.push_back(change); }
+    // Precondition: a context of an event, which has 16 bits.
+    Task& task(std::uint32_t context) {
+        Task& task = m_tasks[context];
+        if (!task.known) [[unlikely]] {
+            begin_task(context);
+        }
+        return task;
+    }
 
-    void take_task(const trace::Event& event);
-    void take_mutex(const trace::Event& event);
+    void add(const Change& change) {
+        if (m_changed == m_changes.size()) [[unlikely]] {
+            m_changes.resize(2 * m_changed);
+        }
+        m_changes[m_changed++] = change;
+    }
+
+    [[nodiscard]] std::span<const Change> changes() const { return std::span(m_changes).first(m_changed); }
+
+    void add_processors(std::uint16_t cpu);
+    void begin_task(std::uint32_t context);
+
+    [[nodiscard]] std::span<const Change> follow(const trace::Event& event);
+    void follow_task(const trace::Event& event);
+    void follow_mutex(const trace::Event& event);
     void wake(std::uint32_t context);
     void wait(std::uint32_t context, TaskState state, std::uint32_t object);
     void unblock(std::uint32_t context);
@@ -125,14 +162,15 @@ class Schedule {
     void begin_gap(Processor& here);
     void forget_tasks();
 
-    std::vector<Change> m_changes;
-    bool m_forgot = false;               // m_changes has what forget() changed
+    std::vector<Change> m_changes = std::vector<Change>(64);
+    std::size_t m_changed = 0;           // so many of them are made
+    bool m_forgot = false;               // among them is what forget() changed
     std::vector<Processor> m_processors; // by number
     Processor m_unknown;                 // for those without events
     std::vector<Task> m_tasks;           // by context; the last one belongs to kUnknownContext
     std::vector<std::uint32_t> m_known;  // contexts with a state or a job
     Lenders m_lenders;
-    std::unordered_map<std::uint32_t, std::uint32_t> m_holders; // mutex -> context
+    std::vector<std::uint32_t> m_holders; // contexts, by mutex
 };
 
 } // namespace host::schedule

@@ -16,4 +16,13 @@ inline constexpr std::array<bool, 256> kAnyOf = [] {
     return set;
 }();
 
+// The events that say which records of a family are filtered from there on.
+inline constexpr auto kSetsFilter = [] {
+    std::array<bool, 256> set{};
+    for (const tracer::EventRow& row : tracer::kEvents) {
+        set[row.code] = row.name.starts_with("filter_");
+    }
+    return set;
+}();
+
 } // namespace host::trace

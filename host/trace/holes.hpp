@@ -9,9 +9,7 @@
 #include "host/trace/facts.hpp"
 #include "host/trace/number_map.hpp"
 
-#include <cstddef>
 #include <cstdint>
-#include <utility>
 
 namespace host::trace {
 
@@ -21,27 +19,24 @@ class Holes {
     // event that is not metadata, in the order of the trace; facts: of that trace, as they are at the event.
     [[nodiscard]] bool before(const Event& event, const TraceFacts& facts) {
         Latest& latest = m_processors[event.cpu];
-        if (!std::exchange(latest.begun, true)) {
-            latest.source = event.source;
-            latest.generation = event.generation;
+        const ChunkReport& here = facts.chunks[event.source];
+        const std::uint64_t lost_here = lost(here);
+        if (latest.source == event.source && latest.generation == event.generation) [[likely]] {
+            const bool has_hole = here.damaged || lost_here > latest.lost;
+            latest.begun = true;
+            latest.lost = lost_here;
+            return has_hole;
         }
-        if (latest.source == event.source && latest.generation == event.generation) {
-            const ChunkReport& here = facts.chunks[event.source];
-            const std::uint64_t before = std::exchange(latest.lost, lost(here));
-            return latest.lost > before || here.damaged;
-        }
-        const bool ended_early = lost(facts.chunks[latest.source]) > latest.lost;
-        const std::uint64_t lost_here = lost(facts.chunks[event.source]);
-        const bool is_damaged = facts.chunks[latest.source].damaged || facts.chunks[event.source].damaged;
-        const bool has_hole = ended_early || is_damaged || lost_here != 0;
+        const ChunkReport* const before = latest.begun ? &facts.chunks[latest.source] : nullptr;
+        const bool ended_early = before != nullptr && (before->damaged || lost(*before) > latest.lost);
         latest = {.begun = true, .source = event.source, .generation = event.generation, .lost = lost_here};
-        return has_hole;
+        return ended_early || here.damaged || lost_here != 0;
     }
 
   private:
     struct Latest {
         bool begun = false;           // there was one
-        std::size_t source = 0;       // the chunk of the processor's latest event
+        std::uint32_t source = 0;     // the chunk of the processor's latest event
         std::uint32_t generation = 0; // of a chunk that is read in parts: which of them
         std::uint64_t lost = 0;       // in that chunk, up to the event
     };

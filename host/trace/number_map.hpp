@@ -32,20 +32,24 @@ class NumberMap {
 
     // Made if it is not there.
     T& operator[](std::uint16_t number) {
-        T* const known = place_of(number);
-        return known != nullptr ? *known : keep(number, m_values[number]);
+        if (T* const known = place_of(number)) [[likely]] {
+            return *known;
+        }
+        return make(number);
     }
 
     // Null if it is not there.
     [[nodiscard]] T* find(std::uint16_t number) {
-        if (T* const known = place_of(number)) {
+        if (T* const known = place_of(number)) [[likely]] {
             return known;
         }
-        const auto found = m_values.find(number);
-        return found != m_values.end() ? &keep(number, found->second) : nullptr;
+        return find_value(number);
     }
 
     [[nodiscard]] const T* find(std::uint16_t number) const {
+        if (const T* const known = place_of(number)) [[likely]] {
+            return known;
+        }
         const auto found = m_values.find(number);
         return found != m_values.end() ? &found->second : nullptr;
     }
@@ -70,6 +74,14 @@ class NumberMap {
   private:
     [[nodiscard]] T* place_of(std::uint16_t number) const {
         return number < m_places.size() ? m_places[number] : nullptr;
+    }
+
+    // Apart from the look-up, which is then small enough to be where it is used.
+    [[gnu::noinline]] T& make(std::uint16_t number) { return keep(number, m_values[number]); }
+
+    [[gnu::noinline]] T* find_value(std::uint16_t number) {
+        const auto found = m_values.find(number);
+        return found != m_values.end() ? &keep(number, found->second) : nullptr;
     }
 
     T& keep(std::uint16_t number, T& value) {

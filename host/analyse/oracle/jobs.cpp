@@ -29,9 +29,9 @@ void Jobs::event(const trace::Event& event) {
         activate(event);
         break;
     case kCodeOf<"task_timer">:
-        if (const auto account = m_accounts.find(event.par1); account != m_accounts.end()) {
-            account->second.outstanding.push_back(event.ticks.value);
-            account->second.last_timer = event.ticks.value;
+        if (Account* const account = m_accounts.find(event.par1)) {
+            account->outstanding.push_back(event.ticks.value);
+            account->last_timer = event.ticks.value;
         }
         break;
     case kCodeOf<"job_release">:

@@ -4,15 +4,22 @@
 #pragma once
 
 #include "host/analyse/oracle/theory.hpp"
+#include "host/trace/code_set.hpp"
+#include "host/trace/number_map.hpp"
 
 #include <deque>
-#include <map>
 
 namespace host::analyse::oracle {
 
 class Jobs : public Theory {
   public:
     using Theory::Theory;
+
+    // The others do nothing.
+    static constexpr const auto& kConcerns =
+        trace::kAnyOf<"task_create", "task_end", "task_activate", "task_timer", "job_release", "job_deadline",
+                      "deadline_change", "task_end_cycle", "job_abort", "task_disable", "task_deadline_miss",
+                      "task_wcet_violation", "activation_violation", "job_skipped", "job_queued", "task_schedule">;
 
     void event(const trace::Event& event);
     void ran(const Interval& interval);
@@ -82,8 +89,8 @@ class Jobs : public Theory {
     [[nodiscard]] Due due_by(const Account& account, const Task& task, std::uint64_t time) const;
     [[nodiscard]] bool is_hard(const Task& task) const;
 
-    std::map<std::uint16_t, Account> m_accounts;
-    std::uint16_t m_released = 0; // whose job_release came last: its job_deadline belongs to it
+    trace::NumberMap<Account> m_accounts; // by context
+    std::uint16_t m_released = 0;         // whose job_release came last: its job_deadline belongs to it
 };
 
 } // namespace host::analyse::oracle

@@ -98,12 +98,12 @@ void Jobs::judge_cost(const Account& account, const Task& task) {
 
 // The job in progress ends with its task; it may already be late, or longer than declared.
 void Jobs::end_task(const trace::Event& event) {
-    const auto account = m_accounts.find(event.par1);
+    Account* const account = m_accounts.find(event.par1);
     const Task* const task = model().find(event.par1);
-    if (account != m_accounts.end() && task != nullptr && is_hard(*task) && model().timed()) {
-        settle_misses(account->second, *task, event.ticks.value);
-        if (account->second.in_progress) {
-            judge_cost(account->second, *task);
+    if (account != nullptr && task != nullptr && is_hard(*task) && model().timed()) {
+        settle_misses(*account, *task, event.ticks.value);
+        if (account->in_progress) {
+            judge_cost(*account, *task);
         }
     }
     m_accounts.erase(event.par1);
@@ -153,7 +153,7 @@ void Jobs::settle_misses(Account& account, const Task& task, std::uint64_t now) 
 
 // Checks that the records before this decision were followed by those that they require.
 void Jobs::settle(const trace::Event& event) {
-    for (auto& [context, account] : m_accounts) {
+    for (auto& [context, account] : m_accounts.values()) {
         const Task* const task = model().find(context);
         if (task == nullptr) {
             continue;

@@ -2,6 +2,7 @@
 // What each record changes in the model. Places and chains are in model_places.cpp.
 #include "host/analyse/oracle/model.hpp"
 #include "host/text/format.hpp"
+#include "host/trace/code_set.hpp"
 #include "tracer/unit_words.hpp"
 
 #include <array>
@@ -33,11 +34,6 @@ Policy policy_of_level(std::string_view name) {
     return Policy::unknown;
 }
 
-const Task* Model::find(std::uint16_t context) const {
-    const auto entry = m_tasks.find(context);
-    return entry != m_tasks.end() ? &entry->second : nullptr;
-}
-
 const Mutex* Model::mutex(std::uint32_t id) const {
     const auto entry = m_mutexes.find(id);
     return entry != m_mutexes.end() ? &entry->second : nullptr;
@@ -55,14 +51,16 @@ std::string Model::name(std::uint16_t context) const {
 }
 
 Task& Model::task(std::uint16_t context) {
-    const auto [place, is_new] = m_tasks.try_emplace(context);
-    Task& task = place->second;
-    task.context = context;
-    task.may_be_blocked = is_new ? m_forgot : task.may_be_blocked;
-    if (!task.described) {
-        describe(task);
+    Task* known = m_tasks.find(context);
+    if (known == nullptr) {
+        known = &m_tasks[context];
+        known->context = context;
+        known->may_be_blocked = m_forgot;
     }
-    return task;
+    if (!known->described) {
+        describe(*known);
+    }
+    return *known;
 }
 
 // A level without a name of a policy leaves the task without a policy: what follows from it is then undecided.
@@ -77,7 +75,17 @@ void Model::describe(Task& task) const {
     if (const Server* const server = server_of(task); server != nullptr && server->kind != Policy::unknown) {
         task.policy = server->kind; // what its own level is called says less
     }
+    task.slice_ticks = timed() ? to_ticks(task.parameters.budget_ns) : 0;
     task.idle = task.policy == Policy::background && known->name == "idle";
+}
+
+void Model::set_rate(std::uint32_t khz) {
+    if (khz != m_rate.khz) {
+        m_rate.khz = khz;
+        for (auto& [context, task] : m_tasks.values()) {
+            task.slice_ticks = timed() ? to_ticks(task.parameters.budget_ns) : 0;
+        }
+    }
 }
 
 void Model::insert(Task& task) {
@@ -101,10 +109,14 @@ void Model::forget() {
     m_complete = false;
 }
 
+constexpr const auto& kMayMove =
+    trace::kAnyOf<"task_begin_cycle", "task_schedule", "task_block", "task_unblock", "set_mutex_block", "job_release",
+                  "job_deadline", "slice_end", "server_budget", "set_mutex_ceiling">;
+
 // What may take a job out of its place, or move it, since it began.
 void Model::note_places(const trace::Event& event) {
     const auto moved = [this](auto&& concerns) {
-        for (auto& [context, task] : m_tasks) {
+        for (auto& [context, task] : m_tasks.values()) {
             task.kept_place = task.kept_place && !concerns(task);
         }
     };
@@ -135,7 +147,9 @@ void Model::note_places(const trace::Event& event) {
 }
 
 void Model::apply(const trace::Event& event) {
-    note_places(event);
+    if (kMayMove[event.code]) {
+        note_places(event);
+    }
     switch (event.row->family()) {
     case Family::general:
         if (event.code == kCodeOf<"id">) {
@@ -423,7 +437,7 @@ void Model::apply_schedule(const trace::Event& event) {
         task.ready = task.ready == Truth::unknown ? Truth::yes : task.ready;
     }
     if (m_jobs_recorded && task(exec).idle && exec == event.par1) {
-        for (auto& [context, task] : m_tasks) {
+        for (auto& [context, task] : m_tasks.values()) {
             task.ready = task.ready == Truth::unknown && !task.idle ? Truth::no : task.ready;
             task.may_be_blocked = false; // a task that waits for a mutex lends its place, and that comes before idle's
         }

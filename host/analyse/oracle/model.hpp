@@ -11,6 +11,7 @@
 #include "host/trace/event.hpp"
 #include "host/trace/names.hpp"
 #include "host/trace/nearest_time.hpp"
+#include "host/trace/number_map.hpp"
 #include "lib/units.hpp"
 #include "lib/wire_numbers.hpp"
 
@@ -48,8 +49,9 @@ struct Task {
     std::uint16_t context = 0;
     Policy policy = Policy::unknown;
     tracer::TaskParameters parameters{};
-    bool described = false; // policy and parameters are known
-    bool idle = false;      // the last task in the order
+    bool described = false;        // policy and parameters are known
+    bool idle = false;             // the last task in the order
+    std::uint64_t slice_ticks = 0; // parameters.budget_ns, once the rate of the clock is known
     Truth ready = Truth::unknown;
     Truth begun = Truth::unknown;              // the job in progress has been dispatched
     bool suspended = false;                    // not in the queue, but its place is kept
@@ -95,7 +97,7 @@ class Model {
     // Forgets everything that can change.
     void forget();
 
-    void set_rate(std::uint32_t khz) { m_rate.khz = khz; }
+    void set_rate(std::uint32_t khz);
 
     [[nodiscard]] bool timed() const { return m_rate.khz != 0; }
 
@@ -113,13 +115,14 @@ class Model {
     // Every living task is known to the model.
     [[nodiscard]] bool complete() const { return m_complete; }
 
-    [[nodiscard]] const std::map<std::uint16_t, Task>& tasks() const { return m_tasks; }
+    [[nodiscard]] const std::map<std::uint16_t, Task>& tasks() const { return m_tasks.values(); }
 
     [[nodiscard]] const std::map<std::uint16_t, Server>& servers() const { return m_servers; }
 
     [[nodiscard]] const std::map<std::uint32_t, Mutex>& mutexes() const { return m_mutexes; }
 
-    [[nodiscard]] const Task* find(std::uint16_t context) const;
+    [[nodiscard]] const Task* find(std::uint16_t context) const { return m_tasks.find(context); }
+
     [[nodiscard]] const Mutex* mutex(std::uint32_t id) const;
     [[nodiscard]] const Server* server_of(const Task& task) const;
 
@@ -189,7 +192,7 @@ class Model {
 
     lib::TickRate m_rate;
     const trace::Names* m_names = nullptr;
-    std::map<std::uint16_t, Task> m_tasks;
+    trace::NumberMap<Task> m_tasks; // by context
     std::map<std::uint32_t, Mutex> m_mutexes;
     std::map<std::uint16_t, Server> m_servers;
     std::optional<Running> m_running;

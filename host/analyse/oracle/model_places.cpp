@@ -26,7 +26,7 @@ Truth truth_of(bool value) {
 // Of a request that began to wait before it was suspended, the turn is not recorded.
 Truth Model::is_front_of_server(const Task& task) const {
     Truth front = Truth::yes;
-    for (const auto& [context, other] : m_tasks) {
+    for (const auto& [context, other] : m_tasks.values()) {
         if (&other == &task || other.server != task.server || other.ready == Truth::no) {
             continue;
         }
@@ -228,7 +228,7 @@ std::optional<std::uint16_t> Model::next_in_chain(const Task& task) const {
 
 std::optional<std::uint16_t> Model::chain_end(const Task& task) const {
     const Task* link = &task;
-    for (std::size_t steps = 0; steps <= m_tasks.size(); ++steps) {
+    for (std::size_t steps = 0; steps <= m_tasks.values().size(); ++steps) {
         const auto next = next_in_chain(*link);
         if (!next) {
             return std::nullopt;
@@ -246,7 +246,7 @@ std::optional<std::uint16_t> Model::chain_end(const Task& task) const {
 
 bool Model::chain_passes(const Task& from, std::uint16_t context) const {
     const Task* link = &from;
-    for (std::size_t steps = 0; link != nullptr && steps <= m_tasks.size(); ++steps) {
+    for (std::size_t steps = 0; link != nullptr && steps <= m_tasks.values().size(); ++steps) {
         const auto next = next_in_chain(*link);
         if (!next || *next == 0) {
             return false;

@@ -131,8 +131,8 @@ void Mutexes::judge_block(const trace::Event& event) {
     }
     const std::uint64_t level_us = *level / 1'000;
     // A task that another protocol has lifted above the ceilings may ask for a mutex that is taken.
-    const auto asked = m_asked.find(event.par1);
-    const bool taken = asked != m_asked.end() && asked->second == event.par2 && mutex->owner != 0 &&
+    const std::uint32_t* const asked = m_asked.find(event.par1);
+    const bool taken = asked != nullptr && *asked == event.par2 && mutex->owner != 0 &&
                        model().preemption_level(*task) / 1'000 >= *mutex->ceiling_us;
     const bool forbidden = *mutex->ceiling_us == *held->ceiling_us && level_us >= *held->ceiling_us;
     verdicts().judge(Rule::pc_block, forbidden || taken, event.par1, [&] {

@@ -4,14 +4,19 @@
 #pragma once
 
 #include "host/analyse/oracle/theory.hpp"
-
-#include <map>
+#include "host/trace/code_set.hpp"
+#include "host/trace/number_map.hpp"
 
 namespace host::analyse::oracle {
 
 class Mutexes : public Theory {
   public:
     using Theory::Theory;
+
+    // The others do nothing.
+    static constexpr const auto& kConcerns =
+        trace::kAnyOf<"task_epilogue", "set_mutex_lock", "set_mutex_acquire", "set_mutex_block", "set_mutex_unlock",
+                      "set_mutex_inherit", "task_begin_cycle">;
 
     void event(const trace::Event& event);
 
@@ -33,8 +38,8 @@ class Mutexes : public Theory {
     // None: its place is not known.
     [[nodiscard]] std::optional<std::uint64_t> active_level(const Task& task) const;
 
-    std::optional<Running> m_left;                  // of the last task that left the processor
-    std::map<std::uint16_t, std::uint32_t> m_asked; // by context: the mutex of its latest attempt
+    std::optional<Running> m_left;           // of the last task that left the processor
+    trace::NumberMap<std::uint32_t> m_asked; // by context: the mutex of its latest attempt
 };
 
 } // namespace host::analyse::oracle

@@ -3,6 +3,7 @@
 #include "host/analyse/oracle/oracle.hpp"
 
 #include "host/text/format.hpp"
+#include "host/trace/code_set.hpp"
 #include "host/trace/foreign.hpp"
 #include "tracer/compact/layout.hpp"
 #include "tracer/unit_words.hpp"
@@ -16,6 +17,15 @@ using trace::kCodeOf;
 using tracer::Family;
 
 namespace {
+
+constexpr const auto& kLosses = trace::kAnyOf<"blackout_start", "blackout_end">;
+
+// Records are missing here, or tracing was off: what was not recorded may have changed any state.
+constexpr const auto& kGaps = trace::kAnyOf<"blackout_start", "blackout_end", "trace_start", "trace_stop">;
+
+// With which the work of a task begins or ends, or that change reservations.
+constexpr const auto& kConcernsServers = trace::kAnyOf<"task_schedule", "task_end", "deadline_change", "task_block",
+                                                       "job_release", "task_end_cycle", "task_disable">;
 
 // A clock that counts instructions advances by a power of two for each; a record takes 16 to 31 of them, and the trace
 // states what it took in ticks.
@@ -89,46 +99,56 @@ void Oracle::begin_chunk(const trace::Event& event, const trace::TraceFacts& fac
     }
 }
 
-// Whether records are missing here, or tracing was off: what was not recorded may have changed any state.
-bool Oracle::is_gap(const trace::Event& event) {
-    switch (event.code) {
-    case kCodeOf<"trace_start">:
-    case kCodeOf<"trace_stop">:
-        return true;
-    case kCodeOf<"blackout_start">:
-    case kCodeOf<"blackout_end">:
-        m_verdicts.relax("records were lost (blackout): states are unknown until a record shows them");
-        return true;
-    default:
-        return false;
-    }
+void Oracle::give_up(const char* why) {
+    m_verdicts.lose_all();
+    m_verdicts.relax(why);
 }
 
+void Oracle::begin_after_hole(const trace::ChunkReport& chunk) {
+    m_verdicts.relax(
+        chunk.damaged
+            ? fmt::format("the checksum of {} is wrong, or records of it are missing: nothing is decided in it",
+                          chunk.file)
+            : fmt::format("records are missing in {}: states are unknown until a record shows them", chunk.file));
+    forget();
+}
+
+void Oracle::lose_filtered(const trace::Event& event) {
+    m_verdicts.lose(static_cast<Family>(event.code & 0x0F));
+    m_verdicts.relax(
+        fmt::format("{} was used: records of its family are not relied on from there on", event.row->name));
+}
+
+void Oracle::begin_gap(const trace::Event& event) {
+    if (kLosses[event.code]) {
+        m_verdicts.relax("records were lost (blackout): states are unknown until a record shows them");
+    }
+    forget();
+}
+
+// What is rare is apart: this function has no frame for it.
 void Oracle::add(const trace::Event& event, const trace::TraceFacts& facts) {
     m_verdicts.at(event);
     if (!event.is_sound()) {
-        m_verdicts.lose_all();
-        m_verdicts.relax("a damaged event: nothing is decided from there on");
+        give_up("a damaged event: nothing is decided from there on");
         return;
     }
     if (event.metadata) {
         return;
     }
-    if (m_chunks_begun.size() <= event.source) {
-        m_chunks_begun.resize(event.source + 1);
-    }
-    if (!m_chunks_begun[event.source]) {
-        m_chunks_begun[event.source] = true;
-        begin_chunk(event, facts);
+    if (event.source != m_source) {
+        m_source = event.source;
+        if (m_chunks_begun.size() <= m_source) {
+            m_chunks_begun.resize(m_source + 1);
+        }
+        if (!m_chunks_begun[m_source]) {
+            m_chunks_begun[m_source] = true;
+            begin_chunk(event, facts);
+        }
     }
     const trace::ChunkReport& chunk = facts.chunks[event.source];
     if (m_holes.before(event, facts)) {
-        m_verdicts.relax(
-            chunk.damaged
-                ? fmt::format("the checksum of {} is wrong, or records of it are missing: nothing is decided in it",
-                              chunk.file)
-                : fmt::format("records are missing in {}: states are unknown until a record shows them", chunk.file));
-        forget();
+        begin_after_hole(chunk);
     }
     if (chunk.damaged) {
         return;
@@ -139,20 +159,16 @@ void Oracle::add(const trace::Event& event, const trace::TraceFacts& facts) {
         return;
     }
     if (event.cpu != 0) {
-        m_verdicts.lose_all();
-        m_verdicts.relax("a second processor: the theories here are those of one");
+        give_up("a second processor: the theories here are those of one");
         return;
     }
-    if (event.row->name.starts_with("filter_")) {
-        const auto family = static_cast<Family>(event.code & 0x0F);
-        m_verdicts.lose(family);
-        m_verdicts.relax(
-            fmt::format("{} was used: records of its family are not relied on from there on", event.row->name));
+    if (trace::kSetsFilter[event.code]) {
+        lose_filtered(event);
         return;
     }
     m_last = event;
-    if (is_gap(event)) {
-        forget();
+    if (kGaps[event.code]) {
+        begin_gap(event);
     }
     m_steps.event(event);
     m_timing.tolerance =
@@ -170,6 +186,14 @@ void Oracle::end_interval(const trace::Event& event) {
     }
 }
 
+// To a theory that it concerns.
+template <typename Concerned>
+inline void Oracle::show(Concerned& theory, const trace::Event& event) {
+    if (Concerned::kConcerns[event.code]) {
+        theory.event(event);
+    }
+}
+
 void Oracle::judge(const trace::Event& event) {
     switch (event.row->family()) {
     case Family::task:
@@ -180,15 +204,19 @@ void Oracle::judge(const trace::Event& event) {
             m_meter.flush(event.ticks.value);
             end_interval(event);
         }
-        m_wakeups.event(event);
-        m_jobs.event(event);
-        m_round_robin.event(event);
-        m_mutexes.event(event);
+        show(m_wakeups, event);
+        show(m_jobs, event);
+        show(m_round_robin, event);
+        show(m_mutexes, event);
         m_scheduling.event(event);
-        break;
+        if (kConcernsServers[event.code]) {
+            judge_server(event);
+        }
+        return;
     case Family::server:
         m_scheduling.event(event);
-        break;
+        judge_server(event);
+        return;
     case Family::interrupt:
     case Family::timer:
         m_scheduling.handler(event);
@@ -204,7 +232,6 @@ void Oracle::judge(const trace::Event& event) {
     case Family::filter:
         return;
     }
-    judge_server(event);
 }
 
 void Oracle::judge_server(const trace::Event& event) {

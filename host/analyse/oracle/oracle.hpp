@@ -46,8 +46,13 @@ class Oracle {
 
   private:
     void begin_chunk(const trace::Event& event, const trace::TraceFacts& facts);
-    [[nodiscard]] bool is_gap(const trace::Event& event);
+    void begin_after_hole(const trace::ChunkReport& chunk);
+    void begin_gap(const trace::Event& event);
+    void give_up(const char* why);
+    void lose_filtered(const trace::Event& event);
     void forget();
+    template <typename Concerned>
+    static void show(Concerned& theory, const trace::Event& event);
     void judge(const trace::Event& event);
     void judge_server(const trace::Event& event);
     void judge_server_event(const trace::Event& event, std::uint16_t id, Policy kind);
@@ -69,7 +74,8 @@ class Oracle {
     FixedServers m_fixed_servers{m_model, m_verdicts, m_timing, m_meter};
     trace::Holes m_holes;
     std::vector<bool> m_chunks_begun;
-    trace::Event m_last; // for what shows only at the end
+    std::size_t m_source = ~std::size_t{0}; // the chunk of the latest event
+    trace::Event m_last;                    // for what shows only at the end
     std::uint64_t m_events = 0;
 };
 

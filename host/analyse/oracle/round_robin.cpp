@@ -13,7 +13,7 @@ std::optional<std::uint64_t> RoundRobin::length(std::uint16_t context) const {
     if (task == nullptr || task->policy != Policy::round_robin || task->parameters.budget_ns == 0 || !model().timed()) {
         return std::nullopt;
     }
-    return model().to_ticks(task->parameters.budget_ns);
+    return task->slice_ticks;
 }
 
 void RoundRobin::event(const trace::Event& event) {
@@ -64,14 +64,14 @@ void RoundRobin::end_slice(const trace::Event& event) {
 }
 
 void RoundRobin::settle(const trace::Event& event) {
-    if (!model().jobs_recorded()) {
+    if (!model().jobs_recorded() || !timing().judged) {
         return; // no ends of slices were recorded
     }
     for (auto& [context, slice] : m_slices) {
-        const auto slice_ticks = length(context);
         const std::uint64_t used = slice.used + so_far(context, slice.from, event.ticks.value);
         const std::uint64_t slack = timing().tolerance * (slice.intervals + 1);
-        if (slice_ticks && slice.known && timing().judged && used > *slice_ticks + slack) {
+        const auto slice_ticks = slice.known && used > slack ? length(context) : std::nullopt;
+        if (slice_ticks && used > *slice_ticks + slack) {
             verdicts().fail(Rule::rr_slice, context,
                             fmt::format("the place of {} was used for {} ticks, its slice is {}, and has not ended",
                                         model().name(context), used, *slice_ticks));

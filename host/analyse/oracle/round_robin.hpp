@@ -5,6 +5,7 @@
 #pragma once
 
 #include "host/analyse/oracle/theory.hpp"
+#include "host/trace/code_set.hpp"
 
 #include <map>
 
@@ -13,6 +14,9 @@ namespace host::analyse::oracle {
 class RoundRobin : public Theory {
   public:
     using Theory::Theory;
+
+    // The others do nothing.
+    static constexpr const auto& kConcerns = trace::kAnyOf<"job_release", "slice_end", "task_end", "task_schedule">;
 
     void event(const trace::Event& event);
     void ran(const Interval& interval);

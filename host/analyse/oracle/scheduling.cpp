@@ -3,6 +3,7 @@
 #include "host/analyse/oracle/scheduling.hpp"
 
 #include "host/text/format.hpp"
+#include "host/trace/code_set.hpp"
 
 namespace host::analyse::oracle {
 
@@ -10,20 +11,8 @@ using trace::kCodeOf;
 
 namespace {
 
-bool may_change_turns(std::uint8_t code) {
-    switch (code) {
-    case kCodeOf<"task_unblock">:
-    case kCodeOf<"job_release">:
-    case kCodeOf<"job_deadline">:
-    case kCodeOf<"slice_end">:
-    case kCodeOf<"set_mutex_unlock">:
-    case kCodeOf<"set_mutex_owner_died">:
-    case kCodeOf<"server_replenish">:
-        return true;
-    default:
-        return false;
-    }
-}
+constexpr const auto& kMayChangeTurns = trace::kAnyOf<"task_unblock", "job_release", "job_deadline", "slice_end",
+                                                      "set_mutex_unlock", "set_mutex_owner_died", "server_replenish">;
 
 } // namespace
 
@@ -34,8 +23,10 @@ void Scheduling::handler(const trace::Event& event) {
 }
 
 void Scheduling::event(const trace::Event& event) {
-    judge_late(event);
-    if (may_change_turns(event.code)) {
+    if (m_changed) {
+        judge_late(event);
+    }
+    if (kMayChangeTurns[event.code]) {
         m_changed = event.ticks.value;
     }
     if (event.code == kCodeOf<"task_schedule">) {
@@ -55,10 +46,10 @@ void Scheduling::event(const trace::Event& event) {
     }
 }
 
-// A decision follows what calls for it as soon as the interrupt or the primitive is over.
+// Precondition: m_changed. A decision follows what calls for it as soon as the interrupt or the primitive is over.
 void Scheduling::judge_late(const trace::Event& event) {
     const auto& running = model().running();
-    if (!running || !m_changed || !timing().judged || event.ticks.value <= *m_changed + timing().tolerance) {
+    if (!running || !timing().judged || event.ticks.value <= *m_changed + timing().tolerance) {
         return;
     }
     const Task* const exec = model().find(running->exec);

@@ -18,10 +18,14 @@ class StepTime {
     void event(const trace::Event& event) {
         using trace::kCodeOf;
         const std::uint64_t now = event.ticks.value;
-        m_now += m_in_steps && now > m_last ? now - m_last : 0;
-        m_longest = std::max(m_longest, m_now);
+        if (m_in_steps) {
+            m_now += now > m_last ? now - m_last : 0;
+            m_longest = std::max(m_longest, m_now);
+        }
         m_last = now;
-        std::erase_if(m_past, [now](const Past& past) { return past.until < now; });
+        if (!m_past.empty()) {
+            std::erase_if(m_past, [now](const Past& past) { return past.until < now; });
+        }
         if (event.code == kCodeOf<"instruction"> || event.code == kCodeOf<"block">) {
             m_in_steps = true;
         } else if (event.code == kCodeOf<"context_switch">) {

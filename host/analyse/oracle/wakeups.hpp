@@ -3,6 +3,7 @@
 #pragma once
 
 #include "host/analyse/oracle/theory.hpp"
+#include "host/trace/code_set.hpp"
 
 #include <map>
 #include <vector>
@@ -21,6 +22,11 @@ inline constexpr WakeOrder kWakeOrder = WakeOrder::urgency;
 class WakeUps : public Theory {
   public:
     using Theory::Theory;
+
+    // The others do nothing.
+    static constexpr const auto& kConcerns =
+        trace::kAnyOf<"set_semaphore_create", "set_mutex_wait", "set_mutex_post", "set_mutex_unwait", "task_block",
+                      "task_unblock", "task_end", "job_abort", "task_schedule">;
 
     void event(const trace::Event& event);
 

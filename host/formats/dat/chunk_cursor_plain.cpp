@@ -30,28 +30,33 @@ std::span<trace::Event> ChunkCursor::next_plain(std::uint64_t key, std::uint64_t
     }
     trace::ChunkReport& chunk = m_scope.chunk();
     prepare_batch(chunk);
-    const std::size_t most = std::min(m_batch.size(), slots.size() / tracer::kRecordBytes);
+    trace::Event* const first = m_batch.data();
+    const trace::Event* const end = first + std::min(m_batch.size(), slots.size() / tracer::kRecordBytes);
+    const std::byte* slot = slots.data();
+    std::uint64_t index = m_feed.slots_taken();
+    std::uint64_t offset_bytes = m_feed.offset_bytes();
     std::uint64_t last = m_greatest;
-    std::size_t count = 0;
-    for (; count < most; ++count) {
-        const std::size_t offset_bytes = count * tracer::kRecordBytes;
-        const tracer::Record record = load_record(slots.data() + offset_bytes);
+    trace::Event* event = first;
+    for (; event != end; ++event) {
+        const tracer::Record record = load_record(slot);
         const tracer::EventRow* const row = plain_row(record.code);
-        const std::uint64_t stamp = record.stamp().value;
+        const std::uint64_t stamp = load_stamp(slot);
         if (row == nullptr || stamp - last > kStrayTicks || stamp >= limit) { // a fall is the farthest rise
             break;
         }
         last = stamp;
-        trace::Event& event = m_batch[count];
-        event.ticks = {stamp};
-        event.record = m_feed.slots_taken() + count;
-        event.offset_bytes = m_feed.offset_bytes() + offset_bytes;
-        event.row = row;
-        event.raw_code = record.code;
-        event.code = row->code;
-        event.par1 = record.par1;
-        event.par2 = record.par2;
+        event->ticks = {stamp};
+        event->record = index++;
+        event->offset_bytes = offset_bytes;
+        event->row = row;
+        event->raw_code = record.code;
+        event->code = static_cast<std::uint8_t>(record.code); // a plain one is canonical
+        event->par1 = record.par1;
+        event->par2 = record.par2;
+        slot += tracer::kRecordBytes;
+        offset_bytes += tracer::kRecordBytes;
     }
+    const auto count = static_cast<std::size_t>(event - first);
     if (count != 0) {
         m_greatest = last;
         chunk.last_stamp->value = last;

@@ -207,18 +207,23 @@ std::uint64_t Search::first_of_run(std::uint64_t offset) {
 // What most of a chunk is: the slots that the window holds and that look like records, none of them of a chunk_begin.
 // Returns the offset after them; last: in and out, the stamp of the slot before it.
 std::uint64_t Search::pass_records(std::uint64_t offset, lib::Ticks& last) {
-    std::span<const std::byte> slots = m_window.from(offset);
-    slots = slots.first(std::min<std::size_t>(slots.size(), (m_end - offset) / kSlot * kSlot));
-    while (!slots.empty()) {
-        const tracer::Record record = load_record(slots.data());
-        if (record.event_code() == trace::kCodeOf<"chunk_begin"> || !looks_like_a_record(record, last)) {
+    const std::span<const std::byte> window = m_window.from(offset);
+    const auto slots = window.first(std::min<std::size_t>(window.size(), (m_end - offset) / kSlot * kSlot));
+    const std::byte* slot = slots.data();
+    const std::byte* const end = slot + slots.size();
+    std::uint64_t latest = last.value;
+    for (; slot != end; slot += kSlot) {
+        const tracer::Record record = load_record(slot);
+        const std::uint64_t stamp = load_stamp(slot);
+        const bool is_plain = plain_row(record.code) != nullptr && stamp - latest < kStampsApartMax; // most are
+        if (!is_plain && (record.event_code() == trace::kCodeOf<"chunk_begin"> ||
+                          !looks_like_a_record(record, lib::Ticks{latest}))) {
             break;
         }
-        last = record.stamp();
-        slots = slots.subspan(kSlot);
-        offset += kSlot;
+        latest = stamp;
     }
-    return offset;
+    last = {latest};
+    return offset + static_cast<std::uint64_t>(slot - slots.data());
 }
 
 void Search::find_places() {

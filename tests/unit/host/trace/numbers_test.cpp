@@ -31,6 +31,14 @@ TEST(TickScale, ConvertsAsTheRateItselfDoes) {
             EXPECT_EQ(scale.to_nanoseconds(ticks), lib::TickRate{khz}.to_nanoseconds({ticks}).value)
                 << ticks << " at " << khz;
         }
+        // One multiplication is enough up to a power of two, divided by the rate.
+        for (unsigned shift = 32; shift < 64; ++shift) {
+            const std::uint64_t limit = (std::uint64_t{1} << shift) / khz;
+            for (const std::uint64_t ticks : {limit - 1, limit, limit + 1, limit / 1'000'000 * khz}) {
+                EXPECT_EQ(scale.to_nanoseconds(ticks), lib::TickRate{khz}.to_nanoseconds({ticks}).value)
+                    << ticks << " at " << khz;
+            }
+        }
     }
 }
 
