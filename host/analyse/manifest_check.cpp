@@ -21,6 +21,7 @@ class ManifestCheck {
     ManifestCheck(const formats::Trace& trace, const Manifest& manifest)
         : m_trace(trace)
         , m_manifest(manifest)
+        , m_read(trace.facts())
         , m_file(trace.directory() + '/' + std::string(formats::dat::kManifestName)) {}
 
     [[nodiscard]] std::vector<ManifestFault> run() {
@@ -73,7 +74,7 @@ class ManifestCheck {
     }
 
     void check_chunk(const ManifestChunk& chunk, const std::string& path) {
-        const std::optional<ManifestChunk> read = formats::dat::chunk_read(m_trace.facts(), path);
+        const std::optional<ManifestChunk> read = m_read.of(path);
         if (!read) {
             return; // it could not be read: the rule about checksums has said so
         }
@@ -150,6 +151,7 @@ class ManifestCheck {
 
     const formats::Trace& m_trace;
     const Manifest& m_manifest;
+    formats::dat::ReadChunks m_read;
     std::string m_file;
     std::uint64_t m_records_found = 0;
     std::vector<ManifestFault> m_faults;

@@ -58,6 +58,18 @@ lib::Result<std::unique_ptr<trace::EventStream>> open_stream(trace::InputKind ki
 
 } // namespace
 
+Trace::Trace(std::unique_ptr<trace::EventStream> stream)
+    : m_stream(std::move(stream))
+    , m_records(dynamic_cast<dat::RecordStream*>(m_stream.get())) {}
+
+std::optional<dat::RecordRun> Trace::next_run() {
+    auto run = m_records != nullptr ? m_records->next_run() : std::nullopt;
+    if (run) {
+        count(run->size());
+    }
+    return run;
+}
+
 lib::Result<std::unique_ptr<Trace>> Trace::open(const std::string& path, const trace::OpenOptions& options,
                                                 trace::Diagnostics& diagnostics) {
     if (std::error_code ignored; path != "-" && std::filesystem::is_directory(path, ignored)) {
@@ -72,10 +84,10 @@ lib::Result<std::unique_ptr<Trace>> Trace::open(const std::string& path, const t
         if (!session) {
             return session.error();
         }
-        auto trace = std::unique_ptr<Trace>(new Trace());
-        trace->m_manifest = session.value()->manifest();
+        auto manifest = session.value()->take_manifest();
+        auto trace = std::unique_ptr<Trace>(new Trace(std::move(session.value())));
+        trace->m_manifest = std::move(manifest);
         trace->m_directory = path;
-        trace->m_stream = std::move(session.value());
         return trace;
     }
     const auto source = trace::ByteSource::open(path);
@@ -97,26 +109,26 @@ lib::Result<std::unique_ptr<Trace>> Trace::open(const std::string& path, const t
 
 lib::Result<std::unique_ptr<Trace>> Trace::open(const trace::NamedSource& input, const trace::OpenOptions& options,
                                                 trace::Diagnostics& diagnostics) {
-    auto trace = std::unique_ptr<Trace>(new Trace());
     const auto detected = [&] { return options.follow.wanted ? kind_to_follow(*input.bytes) : kind_of(*input.bytes); };
-    trace->m_kind = options.kind == trace::InputKind::detect ? detected() : options.kind;
-    const bool unmarked = options.kind == trace::InputKind::detect && trace->m_kind == trace::InputKind::records;
+    const trace::InputKind kind = options.kind == trace::InputKind::detect ? detected() : options.kind;
+    const bool unmarked = options.kind == trace::InputKind::detect && kind == trace::InputKind::records;
     if (const std::string why = unmarked ? why_unknown(*input.bytes) : ""; !why.empty()) {
         diagnostics.report("E-MAGIC", {.file = input.name},
                            fmt::format("no known trace format ({}); --from FORMAT reads it all the same", why));
         return lib::Error::unsupported;
     }
-    if (options.follow.wanted && trace->m_kind != trace::InputKind::memory) {
+    if (options.follow.wanted && kind != trace::InputKind::memory) {
         diagnostics.report("E-IO", {.file = input.name},
                            "only the memory of a machine that runs can be followed (docs/black-box.md)");
         diagnostics.unusable_input();
         return lib::Error::unsupported;
     }
-    auto stream = open_stream(trace->m_kind, input, options, diagnostics);
+    auto stream = open_stream(kind, input, options, diagnostics);
     if (!stream) {
         return stream.error();
     }
-    trace->m_stream = std::move(stream.value());
+    auto trace = std::unique_ptr<Trace>(new Trace(std::move(stream.value())));
+    trace->m_kind = kind;
     return trace;
 }
 

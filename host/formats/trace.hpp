@@ -11,6 +11,7 @@
 #pragma once
 
 #include "host/formats/dat/manifest.hpp"
+#include "host/formats/dat/record_run.hpp"
 #include "host/trace/byte_source.hpp"
 #include "host/trace/diagnostics.hpp"
 #include "host/trace/event_stream.hpp"
@@ -25,6 +26,10 @@
 #include <span>
 #include <string>
 #include <utility>
+
+namespace host::formats::dat {
+class RecordStream;
+}
 
 namespace host::formats {
 
@@ -65,6 +70,10 @@ class Trace {
         }
     }
 
+    // Records that follow, to be decoded by the caller, wherever and whenever. Nothing: next_batch() decides, and that
+    // may be the end.
+    [[nodiscard]] std::optional<dat::RecordRun> next_run();
+
     // Called now and then with the number of events that were taken, and at the end of the trace.
     void report_to(std::function<void(std::uint64_t events)> report) { m_report = std::move(report); }
 
@@ -86,7 +95,7 @@ class Trace {
   private:
     static constexpr std::uint64_t kEventsPerReport = 1 << 16;
 
-    Trace() = default;
+    explicit Trace(std::unique_ptr<trace::EventStream> stream);
 
     void count(std::size_t events) {
         m_events += events;
@@ -99,6 +108,7 @@ class Trace {
     }
 
     std::unique_ptr<trace::EventStream> m_stream;
+    dat::RecordStream* m_records = nullptr; // the same, if it is one
     trace::InputKind m_kind = trace::InputKind::records;
     std::optional<dat::Manifest> m_manifest;
     std::string m_directory;

@@ -157,7 +157,12 @@ RecordIndex::RecordIndex(std::span<const trace::NamedSource> sources, trace::Dia
     std::vector<formats::dat::Segment> segments;
     for (const trace::NamedSource& input : sources) {
         const std::size_t first = segments.size();
-        index_file(*input.bytes, input.name, segments, diagnostics);
+        const auto bytes = input.bytes != nullptr ? lib::Result(input.bytes) : trace::ByteSource::open_file(input.name);
+        if (!bytes) {
+            continue; // who reads everything reports it
+        }
+        m_bytes += bytes.value()->size_bytes();
+        index_file(*bytes.value(), input.name, segments, diagnostics);
         for (std::size_t i = first; i < segments.size() && input.keep_open; ++i) {
             segments[i].source = input.bytes;
         }

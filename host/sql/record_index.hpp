@@ -47,12 +47,16 @@ class RecordIndex {
   public:
     static constexpr std::uint64_t kStride = 4096; // records
 
-    // Sources that can be positioned. A chunk that is there twice counts once. Reports E-EMPTY, E-TRUNC, E-IO, W-DUP,
-    // E-CONFLICT.
+    // Sources that can be positioned; without bytes, a source is the file of its name, and is open only while it is
+    // looked at: a session may have more files than a process may hold open. A chunk that is there twice counts once.
+    // Reports E-EMPTY, E-TRUNC, E-IO, W-DUP, E-CONFLICT.
     RecordIndex(std::span<const trace::NamedSource> sources, trace::Diagnostics& diagnostics, Statistics& statistics);
 
     // In the order of their first stamps.
     [[nodiscard]] const std::vector<IndexedChunk>& chunks() const { return m_chunks; }
+
+    // Of all sources together.
+    [[nodiscard]] std::uint64_t size_bytes() const { return m_bytes; }
 
     // Every chunk says when it began and how fast its clock runs, so a range of time is a range of stamps.
     [[nodiscard]] bool all_described() const { return m_all_described; }
@@ -73,6 +77,7 @@ class RecordIndex {
 
   private:
     std::vector<IndexedChunk> m_chunks;
+    std::uint64_t m_bytes = 0;
     bool m_all_described = true;
 };
 

@@ -104,31 +104,22 @@ bool Source::prepare() {
     if (trace.value()->kind() != trace::InputKind::records || m_options.open.strict || m_options.open.salvage) {
         return true;
     }
-    const std::vector<trace::NamedSource> sources = files();
-    m_index.emplace(sources, m_diagnostics, m_statistics);
-    m_records_estimate = 0;
-    for (const trace::NamedSource& source : sources) {
-        m_records_estimate += source.bytes->size_bytes() / tracer::kRecordBytes;
-    }
+    m_index.emplace(files(), m_diagnostics, m_statistics);
+    m_records_estimate = m_index->size_bytes() / tracer::kRecordBytes;
     return m_images.load(m_options.open, m_options.path, m_manifest);
 }
 
 // Of a session those that its manifest lists and that are there; a reader of everything gets the others reported.
 std::vector<trace::NamedSource> Source::files() {
     std::vector<trace::NamedSource> sources;
-    const auto add = [&](const std::string& path) {
-        if (const auto bytes = trace::ByteSource::open_file(path)) {
-            sources.push_back({.name = path, .bytes = bytes.value()});
-        }
-    };
     if (m_kept != nullptr) {
         sources.push_back({.name = "<stdin>", .bytes = m_kept, .keep_open = true});
     } else if (m_manifest) {
         for (const formats::dat::ManifestChunk& chunk : m_manifest->chunks) {
-            add(m_options.path + '/' + chunk.file);
+            sources.push_back({.name = m_options.path + '/' + chunk.file, .bytes = nullptr});
         }
     } else {
-        add(m_options.path);
+        sources.push_back({.name = m_options.path, .bytes = nullptr});
     }
     return sources;
 }

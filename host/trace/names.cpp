@@ -29,7 +29,7 @@ std::size_t row_of(tracer::Unit unit) {
 
 const Names::Table* Names::entries(tracer::Unit unit) const {
     const std::size_t row = row_of(unit);
-    return row < m_tables.size() ? &m_tables[row] : nullptr;
+    return row < kNameEvents.size() ? &m_content->tables[row] : nullptr;
 }
 
 std::string_view Names::find(tracer::Unit unit, std::uint32_t value) const {
@@ -50,8 +50,8 @@ std::string_view Names::find(tracer::Unit unit, std::uint32_t value) const {
 }
 
 const TaskNames* Names::task(std::uint16_t context) const {
-    const auto entry = m_tasks.find(context);
-    return entry != m_tasks.end() ? &entry->second : nullptr;
+    const auto entry = m_content->tasks.find(context);
+    return entry != m_content->tasks.end() ? &entry->second : nullptr;
 }
 
 std::uint64_t Names::next_version() {
@@ -59,34 +59,62 @@ std::uint64_t Names::next_version() {
     return latest.fetch_add(1, std::memory_order_relaxed) + 1;
 }
 
+const std::shared_ptr<Names::Content>& Names::no_content() {
+    static const auto content = std::make_shared<Content>();
+    return content;
+}
+
+Names::Content& Names::own() {
+    if (m_content.use_count() != 1) {
+        m_content = std::make_shared<Content>(*m_content);
+    }
+    return *m_content;
+}
+
 void Names::set(tracer::Unit unit, std::uint16_t id, std::string_view name) {
     m_version = next_version();
     if (unit == tracer::Unit::context) {
-        m_tasks[id].name = name;
+        if (task(id) == nullptr || task(id)->name != name) {
+            own().tasks[id].name = name;
+        }
         return;
     }
-    if (const std::size_t row = row_of(unit); row < m_tables.size()) {
-        m_tables[row][id] = name;
+    const Table* const table = entries(unit);
+    if (table != nullptr && (!table->contains(id) || table->at(id) != name)) {
+        own().tables[row_of(unit)][id] = name;
+    }
+}
+
+void Names::set_format(std::uint32_t id, std::string_view text) {
+    const auto known = formats().find(id);
+    if (known == formats().end() || known->second != text) {
+        own().formats[id] = text;
     }
 }
 
 void Names::set_pid(std::uint16_t context, std::uint32_t pid) {
-    m_tasks[context].pid = pid;
+    const TaskNames* const known = task(context);
+    if (known == nullptr || known->pid != pid) {
+        own().tasks[context].pid = pid;
+    }
 }
 
 void Names::set_parameters(const tracer::TaskParameters& parameters) {
-    m_tasks[parameters.context].parameters = parameters;
+    const TaskNames* const known = task(parameters.context);
+    if (known == nullptr || known->parameters != parameters) {
+        own().tasks[parameters.context].parameters = parameters;
+    }
 }
 
 const tracer::EventDeclaration* Names::declaration(std::uint16_t id) const {
-    const auto entry = m_declarations.find(id);
-    return entry != m_declarations.end() ? entry->second.get() : nullptr;
+    const auto entry = declarations().find(id);
+    return entry != declarations().end() ? entry->second.get() : nullptr;
 }
 
 void Names::declare(const tracer::EventDeclaration& declaration) {
-    auto& known = m_declarations[declaration.id];
+    const tracer::EventDeclaration* const known = this->declaration(declaration.id);
     if (known == nullptr || *known != declaration) {
-        known = std::make_shared<const tracer::EventDeclaration>(declaration);
+        own().declarations[declaration.id] = std::make_shared<const tracer::EventDeclaration>(declaration);
     }
 }
 

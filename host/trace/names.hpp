@@ -2,6 +2,9 @@
 // The names of the numbers in records: tasks by context, vectors, mutexes, semaphores, conditions, ports, servers,
 // levels. Filled from the metadata in front of each chunk. Names are kept unescaped; the code that prints them escapes
 // them. Ids are 16 bits wide, so each table has at most 65536 entries.
+//
+// A copy costs a pointer, and setting what is set already costs a search: every chunk repeats the names of the machine,
+// and each that is being read has a copy of its own.
 #pragma once
 
 #include "host/trace/event.hpp"
@@ -45,13 +48,18 @@ struct TaskNames {
 
 class Names {
   public:
+    Names() = default;
+    Names(const Names&) = default; // a move is a copy, too
+    Names& operator=(const Names&) = default;
+    ~Names() = default;
+
     // The name of a value of this unit; empty if none is known or the unit names nothing.
     [[nodiscard]] std::string_view find(tracer::Unit unit, std::uint32_t value) const;
 
     // Null if nothing is known about this context.
     [[nodiscard]] const TaskNames* task(std::uint16_t context) const;
 
-    [[nodiscard]] const std::map<std::uint16_t, TaskNames>& tasks() const { return m_tasks; }
+    [[nodiscard]] const std::map<std::uint16_t, TaskNames>& tasks() const { return m_content->tasks; }
 
     using Table = std::unordered_map<std::uint16_t, std::string>;
 
@@ -61,14 +69,14 @@ class Names {
     // Null if no typed event of this number is declared.
     [[nodiscard]] const tracer::EventDeclaration* declaration(std::uint16_t id) const;
 
-    [[nodiscard]] const auto& declarations() const { return m_declarations; }
+    [[nodiscard]] const auto& declarations() const { return m_content->declarations; }
 
     void declare(const tracer::EventDeclaration& declaration);
 
     // Texts of trace_printf that the trace has in itself, by number.
-    [[nodiscard]] const std::map<std::uint32_t, std::string>& formats() const { return m_formats; }
+    [[nodiscard]] const std::map<std::uint32_t, std::string>& formats() const { return m_content->formats; }
 
-    void set_format(std::uint32_t id, std::string_view text) { m_formats[id] = text; }
+    void set_format(std::uint32_t id, std::string_view text);
 
     // unit: context, vector, mutex, semaphore, condition, port, server or level; others are ignored.
     void set(tracer::Unit unit, std::uint16_t id, std::string_view name);
@@ -82,11 +90,20 @@ class Names {
     // A number that no other content has had; a copy has the same. 0: no names at all.
     [[nodiscard]] static std::uint64_t next_version();
 
+    struct Content {
+        std::map<std::uint16_t, TaskNames> tasks;
+        std::map<std::uint32_t, std::string> formats;
+        std::array<Table, kNameEvents.size()> tables;                                          // by row
+        std::map<std::uint16_t, std::shared_ptr<const tracer::EventDeclaration>> declarations; // shared, too
+    };
+
+    [[nodiscard]] static const std::shared_ptr<Content>& no_content();
+
+    // To be changed: no copy has it.
+    [[nodiscard]] Content& own();
+
     std::uint64_t m_version = 0;
-    std::map<std::uint16_t, TaskNames> m_tasks;
-    std::map<std::uint32_t, std::string> m_formats;
-    std::array<Table, kNameEvents.size()> m_tables;                                          // by row
-    std::map<std::uint16_t, std::shared_ptr<const tracer::EventDeclaration>> m_declarations; // shared by copies
+    std::shared_ptr<Content> m_content = no_content(); // shared with copies until one of them changes
 };
 
 } // namespace host::trace

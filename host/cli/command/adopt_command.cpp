@@ -52,7 +52,7 @@ bool adopt_file(const AdoptOptions& options, const std::string& file, trace::Dia
     while (opened.value()->next(event)) {
     }
     const trace::TraceFacts& facts = opened.value()->facts();
-    auto chunk = formats::dat::chunk_read(facts, path).value_or(formats::dat::ManifestChunk());
+    auto chunk = formats::dat::ReadChunks(facts).of(path).value_or(formats::dat::ManifestChunk());
     chunk.file = file;
     chunk.bytes = checksum.value().bytes;
     chunk.crc32c = checksum.value().crc32c;

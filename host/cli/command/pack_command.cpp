@@ -34,7 +34,8 @@ std::string add_file(const fs::path& path, std::vector<packed::FileToPack>& file
     if (!source) {
         return fmt::format("{}: {}", text::escaped(path.string()), trace::file_error(source.error()));
     }
-    files.push_back({.name = path.filename().string(), .bytes = source.value(), .records = false});
+    files.push_back(
+        {.name = path.filename().string(), .path = path.string(), .path_bytes = source.value()->size_bytes()});
     return "";
 }
 
@@ -76,7 +77,7 @@ ExitStatus pack(const PackOptions& options, Context context) {
     }
     std::uint64_t total = 0;
     for (const packed::FileToPack& file : files) {
-        total += file.bytes->size_bytes();
+        total += file.size_bytes();
     }
     const auto fail_output = [&](const convert::Failure& failure) {
         return fail(status_of(failure.cause), fmt::format("{}: {}", text::escaped(options.output), failure.text));

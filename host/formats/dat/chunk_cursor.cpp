@@ -40,9 +40,9 @@ std::size_t known_bytes(const tracer::ChunkBegin& description) {
 
 } // namespace
 
-ChunkCursor::ChunkCursor(const Segment& segment, std::shared_ptr<trace::ByteSource> source, trace::TraceFacts& facts,
+ChunkCursor::ChunkCursor(Segment segment, std::shared_ptr<trace::ByteSource> source, trace::TraceFacts& facts,
                          trace::Diagnostics& diagnostics, DamagedChunks damaged)
-    : m_scope(segment, facts, diagnostics, damaged)
+    : m_scope(std::move(segment), facts, diagnostics, damaged)
     , m_ledger(m_scope)
     , m_feed(m_scope, std::move(source)) {
     begin_chunk();

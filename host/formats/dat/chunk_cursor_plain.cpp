@@ -5,7 +5,19 @@
 
 namespace host::formats::dat {
 
-// What all plain records of a chunk have in common stays in the batch from one call to the next.
+// What all plain records of a chunk have in common.
+trace::Event ChunkCursor::common_of(const trace::ChunkReport& chunk) const {
+    trace::Event common;
+    common.cpu = chunk.description.cpu;
+    common.chunk = chunk.description.chunk;
+    common.generation = chunk.description.generation;
+    common.source = static_cast<std::uint32_t>(m_scope.index());
+    common.names = &m_names;
+    common.image = m_image;
+    return common;
+}
+
+// It stays in the batch from one call to the next.
 void ChunkCursor::prepare_batch(const trace::ChunkReport& chunk) {
     const tracer::ChunkBegin& header = chunk.description;
     if (m_batch.size() == m_batch_size && m_batch.front().source == m_scope.index() &&
@@ -13,14 +25,18 @@ void ChunkCursor::prepare_batch(const trace::ChunkReport& chunk) {
         m_batch.front().generation == header.generation && m_batch.front().image == m_image) {
         return;
     }
-    trace::Event common;
-    common.cpu = header.cpu;
-    common.chunk = header.chunk;
-    common.generation = header.generation;
-    common.source = static_cast<std::uint32_t>(m_scope.index());
-    common.names = &m_names;
-    common.image = m_image;
-    m_batch.assign(m_batch_size, common);
+    m_batch.assign(m_batch_size, common_of(chunk));
+}
+
+// So many of the buffered records, the last of which has this stamp.
+void ChunkCursor::take_plain(std::size_t records, std::uint64_t last) {
+    trace::ChunkReport& chunk = m_scope.chunk();
+    m_greatest = last;
+    chunk.last_stamp->value = last;
+    chunk.records += records;
+    chunk.events += records;
+    m_scope.facts().usable_events += records;
+    m_feed.skip(records);
 }
 
 std::span<trace::Event> ChunkCursor::next_plain(std::uint64_t key, std::uint64_t limit) {
@@ -28,8 +44,7 @@ std::span<trace::Event> ChunkCursor::next_plain(std::uint64_t key, std::uint64_t
     if (!m_plain_may_follow || key >= limit || slots.empty()) {
         return {};
     }
-    trace::ChunkReport& chunk = m_scope.chunk();
-    prepare_batch(chunk);
+    prepare_batch(m_scope.chunk());
     trace::Event* const first = m_batch.data();
     const trace::Event* const end = first + std::min(m_batch.size(), slots.size() / tracer::kRecordBytes);
     const std::byte* slot = slots.data();
@@ -58,12 +73,7 @@ std::span<trace::Event> ChunkCursor::next_plain(std::uint64_t key, std::uint64_t
     }
     const auto count = static_cast<std::size_t>(event - first);
     if (count != 0) {
-        m_greatest = last;
-        chunk.last_stamp->value = last;
-        chunk.records += count;
-        chunk.events += count;
-        m_scope.facts().usable_events += count;
-        m_feed.skip(count);
+        take_plain(count, last);
     }
     if (count == m_batch_size) {
         m_batch_size = std::min(2 * m_batch_size, kBatch);

@@ -54,6 +54,7 @@ void ChunkMerge::start() {
     if (m_pipe == nullptr) {
         drop_duplicates(m_segments, m_diagnostics);
     }
+    m_facts.chunks.reserve(m_segments.size());
     for (std::size_t i = 0; i < m_segments.size(); ++i) {
         m_segments[i].order = i;
     }
@@ -71,11 +72,11 @@ bool ChunkMerge::is_segment_due(std::uint64_t key) const {
 void ChunkMerge::open_due_segments() {
     while (m_next_segment < m_segments.size() && (m_heads.empty() || is_segment_due(m_heads.front().key))) {
         const std::size_t order = m_next_segment++;
-        open(m_segments[order], order);
+        open(std::move(m_segments[order]), order);
     }
 }
 
-void ChunkMerge::open(Segment& segment, std::size_t order) {
+void ChunkMerge::open(Segment segment, std::size_t order) {
     const bool crowded = m_heads.size() >= kWholeReadersMax;
     if (crowded) {
         segment.buffer_bytes = kSmallBufferBytes;
@@ -89,9 +90,11 @@ void ChunkMerge::open(Segment& segment, std::size_t order) {
         }
         source = opened.value();
     }
-    advance({.cursor = std::make_unique<ChunkCursor>(segment, std::move(source), m_facts, m_diagnostics, m_damaged),
+    const std::uint64_t key = segment.first_stamp.value;
+    advance({.cursor = std::make_unique<ChunkCursor>(std::move(segment), std::move(source), m_facts, m_diagnostics,
+                                                     m_damaged),
              .event = {},
-             .key = segment.first_stamp.value,
+             .key = key,
              .order = order});
 }
 
@@ -125,6 +128,17 @@ std::span<trace::Event> ChunkMerge::next_plain() {
         m_current.key = std::max(m_current.key, batch.back().ticks.value);
     }
     return batch;
+}
+
+std::optional<RecordRun> ChunkMerge::next_run(const StampRange& range) {
+    if (m_current.cursor == nullptr) {
+        return std::nullopt;
+    }
+    auto run = m_current.cursor->next_run(m_current.key, range.least, std::min(m_turn, range.limit));
+    if (run) {
+        m_current.key = std::max(m_current.key, run->last_stamp().value);
+    }
+    return run;
 }
 
 bool ChunkMerge::next(trace::Event& event) {

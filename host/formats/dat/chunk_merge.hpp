@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
 // Merges chunks by time; the order within a chunk is never changed. A segment is opened when the merge reaches its
-// first stamp and closed at its end, so memory is one buffer per chunk that is being merged, not per chunk of the
-// trace. Where very many chunks overlap, each further one has a small buffer and holds no file open.
+// first stamp and closed at its end, so there is one buffer per chunk that is being merged, not per chunk of the trace:
+// of each of those only its place is kept before, and its report after its turn. Where very many chunks overlap, each
+// further one has a small buffer and holds no file open.
 #pragma once
 
 #include "host/formats/dat/chunk_cursor.hpp"
+#include "host/formats/dat/record_run.hpp"
 #include "host/formats/dat/segment.hpp"
 #include "host/trace/byte_source.hpp"
 #include "host/trace/diagnostics.hpp"
@@ -58,6 +60,9 @@ class ChunkMerge {
     // The usual case: plain records of the current chunk, before any other chunk's turn. Empty: nothing was taken.
     [[nodiscard]] std::span<trace::Event> next_plain();
 
+    // Likewise, left to be decoded, with stamps in the range.
+    [[nodiscard]] std::optional<RecordRun> next_run(const StampRange& range);
+
     // Of the event that was returned last.
     [[nodiscard]] ChunkCursor& cursor() { return *m_current.cursor; }
 
@@ -73,7 +78,7 @@ class ChunkMerge {
     [[nodiscard]] bool take_from_current(trace::Event& event);
     [[nodiscard]] bool is_segment_due(std::uint64_t key) const;
     void open_due_segments();
-    void open(Segment& segment, std::size_t order);
+    void open(Segment segment, std::size_t order);
     void advance(Head head);
     [[nodiscard]] std::uint64_t time_of_next_turn() const;
 

@@ -22,12 +22,12 @@ enum class DamagedChunks : std::uint8_t { skip, salvage };
 class ChunkScope {
   public:
     // Begins the first chunk of the segment. facts and diagnostics outlive the scope.
-    ChunkScope(const Segment& segment, trace::TraceFacts& facts, trace::Diagnostics& diagnostics, DamagedChunks damaged)
-        : m_segment(segment)
+    ChunkScope(Segment segment, trace::TraceFacts& facts, trace::Diagnostics& diagnostics, DamagedChunks damaged)
+        : m_segment(std::move(segment))
         , m_facts(facts)
         , m_diagnostics(diagnostics)
         , m_damaged(damaged) {
-        begin(segment.begin_bytes);
+        begin(m_segment.begin_bytes);
     }
 
     ChunkScope(const ChunkScope&) = delete;

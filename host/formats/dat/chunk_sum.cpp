@@ -33,25 +33,37 @@ void ChunkSum::add(std::span<const std::byte> bytes) {
     m_value = trace::checksum(bytes, m_value);
 }
 
+namespace {
+
+bool has_empty_slot(std::span<const std::byte> slots) {
+    for (; slots.size() >= tracer::kRecordBytes; slots = slots.subspan(tracer::kRecordBytes)) {
+        if (std::ranges::all_of(slots.first(tracer::kRecordBytes),
+                                [](std::byte byte) { return byte == std::byte{0}; })) {
+            return true;
+        }
+    }
+    return false;
+}
+
+} // namespace
+
 ChunkBytes check_bytes(trace::ByteSource& source, std::uint64_t offset_bytes, std::uint64_t size_bytes, ChunkSum sum,
-                       std::uint32_t stated) {
-    std::vector<std::byte> buffer(trace::ByteSource::kBufferBytes);
-    bool has_empty_slot = false;
-    for (std::uint64_t at = 0; at < size_bytes;) {
+                       std::uint32_t stated, std::span<const std::byte> held) {
+    held = held.first(std::min<std::uint64_t>(held.size(), size_bytes));
+    sum.add(held);
+    bool holed = has_empty_slot(held);
+    std::vector<std::byte> buffer(std::min<std::uint64_t>(trace::ByteSource::kBufferBytes, size_bytes - held.size()));
+    for (std::uint64_t at = held.size(); at < size_bytes;) {
         const auto piece = std::span(buffer).first(std::min<std::uint64_t>(buffer.size(), size_bytes - at));
         const auto got = source.read(offset_bytes + at, piece);
         if (!got || got.value() != piece.size()) {
             return ChunkBytes::unread;
         }
         sum.add(piece);
-        for (std::size_t slot = 0; slot + tracer::kRecordBytes <= piece.size() && !has_empty_slot;
-             slot += tracer::kRecordBytes) {
-            const auto bytes = piece.subspan(slot, tracer::kRecordBytes);
-            has_empty_slot = std::ranges::all_of(bytes, [](std::byte byte) { return byte == std::byte{0}; });
-        }
+        holed = holed || has_empty_slot(piece);
         at += piece.size();
     }
-    return sum.value() == stated ? ChunkBytes::whole : has_empty_slot ? ChunkBytes::holed : ChunkBytes::damaged;
+    return sum.value() == stated ? ChunkBytes::whole : holed ? ChunkBytes::holed : ChunkBytes::damaged;
 }
 
 } // namespace host::formats::dat

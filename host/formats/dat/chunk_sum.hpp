@@ -37,8 +37,9 @@ enum class ChunkBytes : std::uint8_t {
     unread,  // not all bytes are there, or they cannot be read
 };
 
-// Adds the bytes after the chunk_begin, up to size_bytes, to its sum and compares.
+// Adds the bytes after the chunk_begin, up to size_bytes, to its sum and compares. held: those of them that are in
+// memory already, from the first on.
 [[nodiscard]] ChunkBytes check_bytes(trace::ByteSource& source, std::uint64_t offset_bytes, std::uint64_t size_bytes,
-                                     ChunkSum sum, std::uint32_t stated);
+                                     ChunkSum sum, std::uint32_t stated, std::span<const std::byte> held = {});
 
 } // namespace host::formats::dat

@@ -10,6 +10,7 @@
 
 #include <array>
 #include <charconv>
+#include <exception>
 #include <utility>
 
 namespace host::formats::dat {
@@ -172,7 +173,56 @@ ManifestTransfer transfer_from_json(const Json& json) {
     return transfer;
 }
 
-Manifest manifest_from_json(const Json& json) {
+// Takes the rows of the chunks out of the text while it is parsed. A session may have many thousands of them, and as
+// JSON values each takes ten times its room.
+class ChunkRows {
+  public:
+    // For Json::parse(): false for what is not to be kept.
+    [[nodiscard]] bool keep(int depth, Json::parse_event_t event, const Json& parsed) {
+        using Event = Json::parse_event_t;
+        const bool is_list = event == Event::array_start || event == Event::array_end;
+        if (depth == 1 && event == Event::key) {
+            m_next_is_list = parsed == "chunks";
+        } else if (depth == 1 && is_list) {
+            m_in_list = m_next_is_list && event == Event::array_start;
+            if (m_in_list) {
+                m_chunks.clear(); // the last one counts
+                m_error = nullptr;
+            }
+        } else if (depth == 2 && m_in_list && event != Event::object_start && event != Event::array_start &&
+                   event != Event::key) {
+            take(parsed);
+            return false;
+        }
+        return true;
+    }
+
+    // Throws what was wrong with the first wrong row.
+    [[nodiscard]] std::vector<ManifestChunk> chunks() {
+        if (m_error) {
+            std::rethrow_exception(m_error);
+        }
+        return std::move(m_chunks);
+    }
+
+  private:
+    void take(const Json& row) {
+        try {
+            if (!m_error) {
+                m_chunks.push_back(chunk_from_json(row));
+            }
+        } catch (const Json::exception&) {
+            m_error = std::current_exception();
+        }
+    }
+
+    bool m_next_is_list = false;
+    bool m_in_list = false;
+    std::vector<ManifestChunk> m_chunks;
+    std::exception_ptr m_error;
+};
+
+Manifest manifest_from_json(const Json& json, ChunkRows& rows) {
     Manifest manifest;
     json.at("version").get_to(manifest.version);
     if (const auto formats = json.find("formats"); formats != json.end() && !formats->is_null()) {
@@ -207,7 +257,8 @@ Manifest manifest_from_json(const Json& json) {
     if (const Json& transfer = json.at("transfer"); !transfer.is_null()) {
         manifest.transfer = transfer_from_json(transfer);
     }
-    for (const Json& chunk : json.at("chunks")) {
+    manifest.chunks = rows.chunks();
+    for (const Json& chunk : json.at("chunks")) { // none, unless it is no list
         manifest.chunks.push_back(chunk_from_json(chunk));
     }
     return manifest;
@@ -260,14 +311,18 @@ std::string to_json_text(const Manifest& manifest) {
 
 lib::Result<Manifest, trace::Refusal> parse_manifest(std::string_view text_untrusted) {
     try {
-        const Json json = Json::parse(text_untrusted);
+        ChunkRows rows;
+        const Json json =
+            Json::parse(text_untrusted, [&rows](int depth, Json::parse_event_t event, const Json& parsed) {
+                return rows.keep(depth, event, parsed);
+            });
         if (json.at("format") != kFormat) {
             return trace::Refusal{"it is not a session's manifest"};
         }
         if (json.at("version").get<std::uint32_t>() > kManifestVersion) {
             return trace::Refusal{"it was written by a newer version"};
         }
-        Manifest manifest = manifest_from_json(json);
+        Manifest manifest = manifest_from_json(json, rows);
         for (const ManifestChunk& chunk : manifest.chunks) {
             if (!is_chunk_file_name(chunk.file)) {
                 return trace::Refusal{

@@ -59,9 +59,19 @@ struct ManifestChunk {
     std::vector<ManifestGap> gaps; // in the order of their places
 };
 
-// What was read of a file, as the manifest states it, but for its size and checksum. Normally of one chunk; the figures
-// are those of the whole file even if several were joined. Nothing if no chunk is of this file.
-[[nodiscard]] std::optional<ManifestChunk> chunk_read(const trace::TraceFacts& facts, std::string_view path);
+// What was read of each file of a session, as the manifest states it, but for its size and checksum.
+class ReadChunks {
+  public:
+    // facts outlive this, unchanged.
+    explicit ReadChunks(const trace::TraceFacts& facts);
+
+    // Normally of one chunk; the figures are those of the whole file even if several were joined. Nothing if no chunk
+    // is of this file.
+    [[nodiscard]] std::optional<ManifestChunk> of(const std::string& path) const;
+
+  private:
+    std::vector<const trace::ChunkReport*> m_reports; // by file, those of one in the order of the facts
+};
 
 struct ManifestFormats {
     std::uint64_t image_id = 0; // of the kernel image that they come from

@@ -6,6 +6,7 @@
 #include "host/trace/byte_source.hpp"
 #include "host/trace/checksum.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <fcntl.h>
@@ -90,22 +91,28 @@ lib::Result<void> save_text(std::string_view text, int directory, std::string_vi
     return ::fsync(directory) == 0 || errno == EINVAL ? lib::Result<void>() : error_of_errno();
 }
 
-std::optional<ManifestChunk> chunk_read(const trace::TraceFacts& facts, std::string_view path) {
-    std::optional<ManifestChunk> chunk;
+ReadChunks::ReadChunks(const trace::TraceFacts& facts) {
+    m_reports.reserve(facts.chunks.size());
     for (const trace::ChunkReport& report : facts.chunks) {
-        if (report.file != path) {
-            continue;
-        }
+        m_reports.push_back(&report);
+    }
+    std::ranges::stable_sort(m_reports, {}, &trace::ChunkReport::file);
+}
+
+std::optional<ManifestChunk> ReadChunks::of(const std::string& path) const {
+    std::optional<ManifestChunk> chunk;
+    for (const trace::ChunkReport* const report :
+         std::ranges::equal_range(m_reports, path, {}, &trace::ChunkReport::file)) {
         if (!chunk) {
             chunk.emplace();
-            chunk->described = report.described;
-            chunk->description = report.description;
-            chunk->first_tsc = report.first_stamp ? std::optional(report.first_stamp->value) : std::nullopt;
+            chunk->described = report->described;
+            chunk->description = report->description;
+            chunk->first_tsc = report->first_stamp ? std::optional(report->first_stamp->value) : std::nullopt;
         }
-        chunk->preamble += report.preamble;
-        chunk->records += report.records;
-        chunk->missing += report.missing;
-        chunk->last_tsc = report.last_stamp ? std::optional(report.last_stamp->value) : chunk->last_tsc;
+        chunk->preamble += report->preamble;
+        chunk->records += report->records;
+        chunk->missing += report->missing;
+        chunk->last_tsc = report->last_stamp ? std::optional(report->last_stamp->value) : chunk->last_tsc;
     }
     return chunk;
 }
@@ -115,7 +122,8 @@ lib::Result<FileChecksum> checksum_file(const std::string& path) {
     if (!source) {
         return source.error();
     }
-    std::vector<std::byte> buffer(trace::ByteSource::kBufferBytes);
+    std::vector<std::byte> buffer(
+        std::clamp<std::uint64_t>(source.value()->size_bytes(), 1, trace::ByteSource::kBufferBytes));
     FileChecksum checksum;
     while (true) {
         const auto count = source.value()->read(checksum.bytes, buffer);

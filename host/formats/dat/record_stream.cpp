@@ -164,6 +164,15 @@ std::span<const trace::Event> RecordStream::next_batch() {
     return take_plain() ? std::exchange(m_plain, {}) : trace::EventStream::next_batch();
 }
 
+std::optional<RecordRun> RecordStream::next_run() {
+    const auto range = m_plain.empty() && !must_stop() ? m_time.convertible() : std::nullopt;
+    auto run = range ? m_merge.next_run(*range) : std::nullopt;
+    if (run) {
+        m_time.set_run(*run);
+    }
+    return run;
+}
+
 // Whether plain events are at hand.
 bool RecordStream::take_plain() {
     if (m_plain.empty() && m_time.has_started()) {

@@ -6,6 +6,7 @@
 #include "host/formats/dat/chunk_merge.hpp"
 #include "host/formats/dat/image_lookup.hpp"
 #include "host/formats/dat/manifest.hpp"
+#include "host/formats/dat/record_run.hpp"
 #include "host/formats/dat/trace_time.hpp"
 #include "host/trace/byte_source.hpp"
 #include "host/trace/diagnostics.hpp"
@@ -18,6 +19,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 
 namespace host::formats::dat {
 
@@ -35,14 +37,17 @@ class RecordStream final : public trace::EventStream {
     [[nodiscard]] bool next(trace::Event& event) override;
     [[nodiscard]] std::span<const trace::Event> next_batch() override;
 
+    // What follows, as far as it may be decoded apart from the stream. Nothing: next() or next_batch() decides.
+    [[nodiscard]] std::optional<RecordRun> next_run();
+
     // What carried these records states that so much of it was lost.
     void note_absent(const trace::Absent& absent) { m_facts.absent = absent; }
 
     // What carried these records has the machine's totals beside them.
     void note_totals(const tracer::ExportEnd& totals) { m_facts.export_end = totals; }
 
-    // Only for a session.
-    [[nodiscard]] const std::optional<Manifest>& manifest() const { return m_manifest; }
+    // Only for a session. It is needed to open one, and kept by whoever takes it.
+    [[nodiscard]] std::optional<Manifest> take_manifest() { return std::exchange(m_manifest, std::nullopt); }
 
   private:
     RecordStream(const trace::OpenOptions& options, trace::Diagnostics& diagnostics);

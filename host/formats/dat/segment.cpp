@@ -266,13 +266,12 @@ std::shared_ptr<trace::ByteSource> source_of(const Segment& segment) {
 
 void drop_duplicates(std::vector<Segment>& segments, trace::Diagnostics& diagnostics) {
     std::map<ChunkKey, std::size_t> first;
-    std::vector<Segment> kept;
-    kept.reserve(segments.size());
+    std::size_t kept = 0;
     for (Segment& segment : segments) {
         if (segment.key) {
-            const auto [place, is_new] = first.try_emplace(*segment.key, kept.size());
+            const auto [place, is_new] = first.try_emplace(*segment.key, kept);
             if (!is_new) {
-                const Segment& before = kept[place->second];
+                const Segment& before = segments[place->second];
                 const bool same = are_equal(before, segment);
                 diagnostics.report(same ? trace::Code("W-DUP") : trace::Code("E-CONFLICT"),
                                    {.file = segment.path,
@@ -287,9 +286,12 @@ void drop_duplicates(std::vector<Segment>& segments, trace::Diagnostics& diagnos
                 continue;
             }
         }
-        kept.push_back(std::move(segment));
+        if (&segment != &segments[kept]) {
+            segments[kept] = std::move(segment);
+        }
+        ++kept;
     }
-    segments = std::move(kept);
+    segments.erase(segments.begin() + static_cast<std::ptrdiff_t>(kept), segments.end());
 }
 
 void index_file(trace::ByteSource& source, const std::string& path, std::vector<Segment>& segments,

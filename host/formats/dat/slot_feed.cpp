@@ -187,7 +187,7 @@ void SlotFeed::check_sum(const ChunkSum& sum, std::uint32_t stated, std::uint64_
         return;
     }
     // Empty slots explain a wrong checksum only where a receiver says that it has lost them, and nothing else changed.
-    const ChunkBytes bytes = check_bytes(*source, begin, size_bytes, sum, stated);
+    const ChunkBytes bytes = check_bytes(*source, begin, size_bytes, sum, stated, m_reader.buffered());
     if (bytes == ChunkBytes::damaged || (bytes == ChunkBytes::holed && !segment.holes_listed)) {
         report_sum();
         realign(*source);

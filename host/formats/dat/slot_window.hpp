@@ -21,7 +21,7 @@ class SlotWindow {
     SlotWindow(trace::ByteSource& source, std::uint64_t end_bytes)
         : m_source(source)
         , m_end(end_bytes)
-        , m_buffer(trace::ByteSource::kBufferBytes) {}
+        , m_buffer(std::min<std::uint64_t>(end_bytes, trace::ByteSource::kBufferBytes)) {}
 
     // Nothing beyond the end, or if the source cannot be read.
     [[nodiscard]] std::optional<tracer::Record> at(std::uint64_t offset) {
@@ -30,7 +30,8 @@ class SlotWindow {
         }
         if (offset < m_begin || offset + tracer::kRecordBytes > m_begin + m_filled) {
             m_begin = offset - std::min(offset, kBackBytes);
-            const auto count = m_source.read(m_begin, m_buffer);
+            const auto wanted = static_cast<std::size_t>(std::min<std::uint64_t>(m_buffer.size(), m_end - m_begin));
+            const auto count = m_source.read(m_begin, std::span(m_buffer).first(wanted));
             m_failed = m_failed || !count;
             m_filled = count ? count.value() : 0;
             if (offset + tracer::kRecordBytes > m_begin + m_filled) {

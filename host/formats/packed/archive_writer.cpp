@@ -54,7 +54,7 @@ void ArchiveWriter::write_table(std::span<const FileToPack> files) {
     };
     put(static_cast<std::uint32_t>(files.size()));
     for (const FileToPack& file : files) {
-        put(file.bytes->size_bytes());
+        put(file.size_bytes());
         put(static_cast<std::uint16_t>(file.records ? 1 : 0));
         put(static_cast<std::uint16_t>(file.name.size()));
         const auto name = std::as_bytes(std::span(file.name));
@@ -69,21 +69,28 @@ void ArchiveWriter::write_table(std::span<const FileToPack> files) {
 }
 
 lib::Result<void> ArchiveWriter::write_file(const FileToPack& file) {
-    const std::uint64_t size = file.bytes->size_bytes();
+    const auto bytes = file.bytes != nullptr ? lib::Result(file.bytes) : trace::ByteSource::open_file(file.path);
+    if (!bytes) {
+        return bytes.error();
+    }
+    const std::uint64_t size = file.size_bytes();
+    if (bytes.value()->size_bytes() != size) {
+        return lib::Error::io; // the table states another size
+    }
     std::vector<dat::Segment> segments;
     if (file.records) {
         trace::Diagnostics silent([](std::string_view) {}); // the reader of the trace reports
-        dat::index_file(*file.bytes, file.name, segments, silent);
+        dat::index_file(*bytes.value(), file.name, segments, silent);
     }
     std::uint64_t at = 0;
     for (const dat::Segment& segment : segments) {
-        if (const auto written = write_segment(*file.bytes, at, segment.end_bytes, {}, true); !written) {
+        if (const auto written = write_segment(*bytes.value(), at, segment.end_bytes, {}, true); !written) {
             return written;
         }
         at = segment.end_bytes;
     }
     // What is no trace, or could not be divided into chunks.
-    return write_segment(*file.bytes, at, size, {.flags = kNeedsAll}, false);
+    return write_segment(*bytes.value(), at, size, {.flags = kNeedsAll}, false);
 }
 
 lib::Result<void> ArchiveWriter::write_segment(trace::ByteSource& source, std::uint64_t begin, std::uint64_t end,

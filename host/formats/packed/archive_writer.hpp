@@ -19,9 +19,13 @@
 namespace host::formats::packed {
 
 struct FileToPack {
-    std::string name; // as the table has it: no path
-    std::shared_ptr<trace::ByteSource> bytes;
-    bool records = false; // a file of trace records; else any bytes
+    std::string name;                           // as the table has it: no path
+    std::shared_ptr<trace::ByteSource> bytes{}; // null: of the file at `path`, which is opened when its turn comes
+    bool records = false;                       // a file of trace records; else any bytes
+    std::string path{};                         // a session may have more files than a process may hold open
+    std::uint64_t path_bytes = 0;               // its size
+
+    [[nodiscard]] std::uint64_t size_bytes() const { return bytes != nullptr ? bytes->size_bytes() : path_bytes; }
 };
 
 class ArchiveWriter {
@@ -33,7 +37,7 @@ class ArchiveWriter {
 
     ArchiveWriter(Sink sink, Progress progress);
 
-    // All of it. Refused: reading a file failed, or it is shorter than it was.
+    // All of it. Refused: reading a file failed, or it is not as long as it was.
     [[nodiscard]] lib::Result<void, trace::Refusal> write(std::span<const FileToPack> files);
 
   private:

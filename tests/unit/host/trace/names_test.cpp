@@ -56,6 +56,29 @@ TEST(Names, OfATaskComeWithWhatElseIsKnownOfIt) {
     EXPECT_EQ(task->parameters->period_ns, 10U);
 }
 
+// Every chunk that is being read has a copy.
+TEST(Names, OfACopyAreItsOwn) {
+    Names names;
+    names.set(Unit::context, 3, "worker");
+    names.set(Unit::mutex, 1, "bus");
+    names.set_format(5, "first");
+    Names copy = names;
+    EXPECT_EQ(copy.version(), names.version());
+    copy.set(Unit::context, 3, "other");
+    copy.set(Unit::mutex, 1, "lock");
+    copy.set_pid(3, 9);
+    copy.set_format(5, "second");
+    EXPECT_EQ(names.find(Unit::context, 3), "worker");
+    EXPECT_EQ(names.find(Unit::mutex, 1), "bus");
+    EXPECT_FALSE(names.task(3)->pid);
+    EXPECT_EQ(names.formats().at(5), "first");
+    EXPECT_EQ(copy.find(Unit::context, 3), "other");
+    EXPECT_EQ(copy.formats().at(5), "second");
+    Names moved = std::move(copy);
+    EXPECT_EQ(moved.find(Unit::mutex, 1), "lock");
+    EXPECT_EQ(Names().find(Unit::mutex, 1), "") << "what is empty is shared, too";
+}
+
 TEST(Names, HaveANewVersionWheneverANameIsSet) {
     Names names;
     EXPECT_EQ(names.version(), 0U);

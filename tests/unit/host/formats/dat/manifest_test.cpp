@@ -315,7 +315,7 @@ TEST(ManifestChunkRead, IsOfAllChunksOfTheFile) {
     }
     facts.chunks[1].first_stamp = lib::Ticks{500};
     facts.chunks[2].last_stamp = lib::Ticks{700};
-    const auto chunk = chunk_read(facts, "1trace.dat");
+    const auto chunk = ReadChunks(facts).of("1trace.dat");
     ASSERT_TRUE(chunk.has_value());
     EXPECT_TRUE(chunk->described);
     EXPECT_EQ(chunk->description.chunk, 1U);
@@ -324,7 +324,7 @@ TEST(ManifestChunkRead, IsOfAllChunksOfTheFile) {
     EXPECT_EQ(chunk->missing, 120U);
     EXPECT_EQ(chunk->first_tsc, 500U);
     EXPECT_EQ(chunk->last_tsc, 700U);
-    EXPECT_FALSE(chunk_read(facts, "2trace.dat").has_value());
+    EXPECT_FALSE(ReadChunks(facts).of("2trace.dat").has_value());
 }
 
 TEST(SessionFiles, AreListedByTheirNumbers) {
