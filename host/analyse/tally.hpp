@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // The cheapest useful figures of a trace: how many of each event, and how long each task had the processor. There are
-// two ways to the same result: event by event for any trace, and directly over blocks of raw records for a file of
-// plain records without any irregularity. The second gives up at the first irregularity, so only the first one reports.
+// two ways to the same result: event by event for any trace (tally.cpp), and directly over blocks of raw records for a
+// file of plain records without any irregularity (tally_plain.cpp). The second gives up at the first irregularity, so
+// only the first one reports.
 //
 // Busy time of a task: from each context_switch to it to the next one on the same processor, to a gap, or to the
 // processor's last record. Interrupt handlers are not taken off: that is what Summary is for.
@@ -10,14 +11,13 @@
 #include "host/schedule/processor_time.hpp"
 #include "host/trace/byte_source.hpp"
 #include "host/trace/event.hpp"
+#include "host/workers/pool.hpp"
 #include "lib/units.hpp"
 
 #include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <span>
-#include <vector>
 
 namespace host::analyse {
 
@@ -30,9 +30,11 @@ class Tally {
     void finish();
 
     // A file that consists of plain records of one processor and one clock, whose stamps never fall: all of it, without
-    // finish(). Nothing if any of this is not so, or reading failed: then the events must be taken one by one.
+    // finish(), each of the pool's threads a part. Nothing if any of this is not so, or reading failed: then the events
+    // must be taken one by one.
     // khz: in, the rate that holds whatever the trace says, or 0; out, the rate, 0 if the trace has none.
-    [[nodiscard]] static std::optional<Tally> of_plain_file(trace::ByteSource& source, std::uint32_t& khz);
+    [[nodiscard]] static std::optional<Tally> of_plain_file(trace::ByteSource& source, std::uint32_t& khz,
+                                                            workers::Pool& pool);
 
     // Sound events by code.
     [[nodiscard]] const std::array<std::uint64_t, 256>& counts() const { return m_counts; }
@@ -51,14 +53,7 @@ class Tally {
   private:
     using ProcessorTime = schedule::ProcessorTime;
 
-    // By context, where in m_busy its time is; null: not there yet. A search in the map for each switch would cost more
-    // than everything else.
-    using Places = std::vector<lib::Ticks*>;
-
     void give(const ProcessorTime::Stretch& stretch);
-    [[nodiscard]] bool add_block(std::span<const std::byte> slots, ProcessorTime& processor, Places& places,
-                                 std::uint32_t& khz, bool overridden);
-    void add_switches(std::span<const std::byte> slots, ProcessorTime& processor, Places& places);
 
     std::array<std::uint64_t, 256> m_counts{};
     std::uint64_t m_events = 0;

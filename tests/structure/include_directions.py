@@ -37,7 +37,7 @@ EXCEPTIONS = {
 ORDERED = {
     "kernel": ("", "state", "trace", "section", "panic", "time", "sched/admission", "sched", "sched/levels", "sync",
                "task", "interrupt", "run", "root"),
-    "host": ("text", "trace", "formats/dat", "formats/kev", "formats/tlog", "formats/capture", "formats/fat",
+    "host": ("text", "workers", "trace", "formats/dat", "formats/kev", "formats/tlog", "formats/capture", "formats/fat",
              "formats/packed", "formats/memory", "formats", "schedule", "analyse", "analyse/oracle", "analyse/why",
              "sql", "dissector", "collector/reliable", "collector", "convert", "convert/ctf", "convert/json",
              "convert/linux", "convert/perfetto", "convert/records", "convert/table", "convert/vcd", "report",

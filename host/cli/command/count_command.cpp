@@ -43,7 +43,9 @@ std::optional<Counted> count_plain_file(const TraceInput& input) {
     }
     Counted counted;
     counted.khz = input.options.tsc_khz;
-    auto tally = analyse::Tally::of_plain_file(*source.value(), counted.khz);
+    const unsigned threads = threads_for(input);
+    workers::Pool pool(threads > 1 ? threads : 0);
+    auto tally = analyse::Tally::of_plain_file(*source.value(), counted.khz, pool);
     if (!tally) {
         return std::nullopt;
     }
@@ -126,6 +128,7 @@ void add_count(CommandLine& line, Context context) {
     Command command = line.command("count", "count each event, and add up how long each task ran");
     const auto input = std::make_shared<TraceInput>();
     add_trace_options(command, *input);
+    add_jobs_option(command, *input);
     command.flag("--json", input->json, "as one JSON object");
     command.footer(examples({"remora count out/udp", "remora count 0trace.dat --json"}));
     command.run([input, context] { return count(*input, context); });

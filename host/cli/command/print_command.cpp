@@ -4,6 +4,7 @@
 #include "host/cli/event/disassembly.hpp"
 #include "host/cli/event/event_lines.hpp"
 #include "host/cli/event/json_lines.hpp"
+#include "host/cli/event/run_printer.hpp"
 
 #include "host/text/escape.hpp"
 
@@ -55,9 +56,29 @@ lib::Result<std::optional<Disassembly>> disassembly_for(const PrintOptions& opti
     return std::optional(std::move(disassembly.value()));
 }
 
-bool is_shown(const PrintOptions& options, Selection& selection, const trace::Event& event) {
-    return (selection.everything() || selection.contains(event)) && (options.all || !event.metadata) &&
+bool is_of_kind(const PrintOptions& options, const trace::Event& event) {
+    return (options.all || !event.metadata) &&
            (options.family.empty() || tracer::kFamilyNames[event.code & 0x0F] == options.family);
+}
+
+bool is_shown(const PrintOptions& options, Selection& selection, const trace::Event& event) {
+    return (selection.everything() || selection.contains(event)) && is_of_kind(options, event);
+}
+
+// With several threads: for what shows each event by itself, whatever was shown before.
+void print_in_parallel(const PrintOptions& options, unsigned threads, formats::Trace& trace, Output& out) {
+    RunPrinter printer(out, threads, options.ticks ? TimeUnit::ticks : TimeUnit::nanoseconds,
+                       [&options](fmt::memory_buffer& text, RunPrinter::Writers& writers, const trace::Event& event) {
+                           if (!is_of_kind(options, event)) {
+                               return;
+                           }
+                           if (options.input.json) {
+                               writers.objects.append(text, event, "");
+                           } else {
+                               writers.lines.append(text, event);
+                           }
+                       });
+    printer.print(trace);
 }
 
 trace::ExitStatus print(const PrintOptions& options, Context context) {
@@ -68,6 +89,11 @@ trace::ExitStatus print(const PrintOptions& options, Context context) {
     }
     return with_trace(options.input, context, "", [&](formats::Trace& trace) {
         Selection selection(options.input.selection);
+        const unsigned threads = threads_for(options.input);
+        if (threads > 1 && options.limit == 0 && !disassembly.value() && selection.everything()) {
+            print_in_parallel(options, threads, trace, context.out);
+            return status_of("print", selection, trace, context);
+        }
         EventLines lines(options.ticks ? TimeUnit::ticks : TimeUnit::nanoseconds);
         JsonLines objects;
         std::uint64_t left = options.limit;
@@ -115,6 +141,7 @@ std::string check_limit(const std::string& text) {
 void add_print_options(Command& command, PrintOptions& options) {
     add_trace_options(command, options.input, "--to-time,--to");
     add_follow_options(command, options.input);
+    add_jobs_option(command, options.input);
     command.flag("--all", options.all, "show the metadata in front of each chunk, too");
     command.flag("--ticks", options.ticks, "raw time stamps instead of ns since the start");
     command.option("--family", options.family, "only events of this family (see: remora events)")

@@ -14,13 +14,17 @@
 #include <algorithm>
 #include <functional>
 #include <string>
+#include <thread>
 
 namespace host::cli {
+
+inline constexpr unsigned kJobsMax = 256;
 
 struct TraceInput {
     std::string path;
     trace::OpenOptions options;
     bool json = false; // the output
+    unsigned jobs = 0; // threads; 0: one for each processor
     SelectionOptions selection;
     std::function<void(std::string_view)> on_diagnostic{}; // receives each line, too
 };
@@ -95,6 +99,22 @@ inline void add_trace_options(Command& command, TraceInput& input, const std::st
         "--kernel", input.options.kernel,
         "image of the kernel that ran, for the texts of trace_printf and the names of functions; default: the "
         "session's copy, else one with the trace's build id beside it, in REMORA_KERNELS or in build/kernel");
+}
+
+inline void add_jobs_option(Command& command, TraceInput& input) {
+    command
+        .option("-j,--jobs", input.jobs,
+                "threads that work on a file or session, whose output they do not change; default: one for each "
+                "processor. A pipe and a machine that runs are read by one")
+        .range(1U, kJobsMax);
+}
+
+// One reads the trace and writes; the others do what can be done apart.
+[[nodiscard]] inline unsigned threads_for(const TraceInput& input) {
+    if (input.options.follow.wanted || trace::ByteSource::is_stream(input.path)) {
+        return 1;
+    }
+    return input.jobs != 0 ? input.jobs : std::clamp(std::thread::hardware_concurrency(), 1U, kJobsMax);
 }
 
 inline void add_idle_timeout(Command& command, TraceInput& input) {

@@ -24,6 +24,12 @@ std::shared_ptr<trace::ByteSource> source_of(std::span<const std::byte> bytes) {
     return spool.value().take();
 }
 
+// With so many threads; 0: without any.
+std::optional<Tally> of_plain(const Bytes& bytes, std::uint32_t& khz, std::size_t threads = 0) {
+    workers::Pool pool(threads);
+    return Tally::of_plain_file(*source_of(bytes), khz, pool);
+}
+
 Tally event_by_event(const Bytes& bytes, std::uint32_t& khz, bool& reported) {
     Tally tally;
     trace::Diagnostics diagnostics([&](std::string_view) { reported = true; });
@@ -72,7 +78,7 @@ TEST(Tally, GivesTheTimeOfAGapToNoTask) {
     });
     std::uint32_t khz = 0;
     bool reported = false;
-    EXPECT_FALSE(Tally::of_plain_file(*source_of(bytes), khz)) << "blocks with gaps are left to the events";
+    EXPECT_FALSE(of_plain(bytes, khz)) << "blocks with gaps are left to the events";
     const Tally tally = event_by_event(bytes, khz, reported);
     EXPECT_EQ(tally.busy().at(5), lib::Ticks{50});
     EXPECT_EQ(tally.busy().at(7), lib::Ticks{50});
@@ -87,7 +93,7 @@ TEST(Tally, AddsUpByHand) {
         tracer::make_record(code("task_timer"), 7, 0, {400}),
     });
     std::uint32_t khz = 0;
-    const auto tally = Tally::of_plain_file(*source_of(bytes), khz);
+    const auto tally = of_plain(bytes, khz);
     ASSERT_TRUE(tally);
     EXPECT_EQ(tally->events(), 5U);
     EXPECT_EQ(tally->counts()[code("context_switch")], 3U);
@@ -103,7 +109,7 @@ TEST(Tally, LeavesUnusedSlotsToTheEvents) {
     const Bytes zeros(16 * tracer::kRecordBytes);
     std::uint32_t khz = 0;
     bool reported = false;
-    EXPECT_FALSE(Tally::of_plain_file(*source_of(zeros), khz));
+    EXPECT_FALSE(of_plain(zeros, khz));
     EXPECT_EQ(event_by_event(zeros, khz, reported).events(), 0U);
     EXPECT_TRUE(reported);
 }
@@ -115,11 +121,52 @@ TEST(Tally, BothWaysAgreeOnASoundTrace) {
         std::uint32_t khz_expected = 0;
         bool reported = false;
         const Tally expected = event_by_event(bytes, khz_expected, reported);
-        const auto tally = Tally::of_plain_file(*source_of(bytes), khz);
+        const auto tally = of_plain(bytes, khz);
         ASSERT_TRUE(tally) << count;
         EXPECT_EQ(*tally, expected) << count;
         EXPECT_EQ(khz, khz_expected);
         EXPECT_FALSE(reported);
+    }
+}
+
+// Each thread takes a range of 256 KiB at least. A stretch of a task may begin in one range and end two ranges later.
+TEST(Tally, IsTheSameHoweverManyThreadsCount) {
+    std::vector<tracer::Record> some = records(80'000);
+    std::vector<tracer::Record> long_stretch = some;
+    const auto is_quiet = [](std::size_t i) { return i > 20'000 && i < 60'000; };
+    for (std::size_t i = 0; i < long_stretch.size(); ++i) {
+        if (is_quiet(i)) {
+            long_stretch[i].code = code("task_timer");
+        }
+    }
+    for (const auto& list : {some, long_stretch}) {
+        const Bytes bytes = support::to_bytes(list);
+        std::uint32_t khz_expected = 0;
+        const auto expected = of_plain(bytes, khz_expected);
+        ASSERT_TRUE(expected);
+        for (std::size_t threads = 1; threads <= 8; ++threads) {
+            std::uint32_t khz = 0;
+            const auto tally = of_plain(bytes, khz, threads);
+            ASSERT_TRUE(tally) << threads;
+            EXPECT_EQ(*tally, *expected) << threads;
+            EXPECT_EQ(khz, khz_expected) << threads;
+        }
+    }
+}
+
+// A stamp that falls from one range to the next, and a second rate in a later range.
+TEST(Tally, IsLeftToTheEventsIfTwoRangesContradictEachOther) {
+    const std::vector<tracer::Record> sound = records(80'000);
+    for (std::size_t threads : {0, 2, 3, 8}) {
+        std::uint32_t khz = 0;
+        std::vector<tracer::Record> falling(sound.begin() + 40'000, sound.end());
+        falling.insert(falling.end(), sound.begin(), sound.begin() + 40'000);
+        EXPECT_FALSE(of_plain(support::to_bytes(falling), khz, threads)) << threads;
+        std::vector<tracer::Record> rates = sound;
+        rates[10] = tracer::make_record(code("cycles_per_msec"), 0, 2'000'000, rates[10].stamp());
+        rates[70'000] = tracer::make_record(code("cycles_per_msec"), 0, 3'000'000, rates[70'000].stamp());
+        khz = 0;
+        EXPECT_FALSE(of_plain(support::to_bytes(rates), khz, threads)) << threads;
     }
 }
 
@@ -137,7 +184,7 @@ TEST(Tally, WhereSomethingIsOddTheBlocksLeaveItToTheEvents) {
         std::uint32_t khz_expected = 0;
         bool reported = false;
         const Tally expected = event_by_event(bytes, khz_expected, reported);
-        const auto tally = Tally::of_plain_file(*source_of(bytes), khz);
+        const auto tally = of_plain(bytes, khz);
         given_up += tally ? 0U : 1U;
         if (tally) {
             ASSERT_EQ(*tally, expected) << round;

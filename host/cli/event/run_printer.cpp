@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+#include "host/cli/event/run_printer.hpp"
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <utility>
+
+namespace host::cli {
+
+namespace {
+
+constexpr std::size_t kPiecesPerThread = 4;
+constexpr std::size_t kEventsAtOnce = 64; // decoded events that stay in the first cache
+
+} // namespace
+
+RunPrinter::RunPrinter(Output& out, unsigned threads, TimeUnit unit, Format format)
+    : m_out(out)
+    , m_format(std::move(format))
+    , m_writers(threads + 1, Writers{.lines = EventLines(unit), .objects = JsonLines()})
+    , m_pool(threads) {}
+
+void RunPrinter::print(formats::Trace& trace) {
+    while (!m_out.failed()) {
+        if (auto run = trace.next_run()) {
+            add(std::move(*run));
+        } else if (const auto batch = trace.next_batch(); !batch.empty()) {
+            add(batch);
+        } else {
+            break;
+        }
+        while (m_pieces.size() > kPiecesPerThread * m_pool.size()) {
+            write_first();
+        }
+    }
+    while (!m_pieces.empty() && !m_out.failed()) {
+        write_first();
+    }
+}
+
+void RunPrinter::add(formats::dat::RecordRun run) {
+    const auto shared = std::make_shared<const formats::dat::RecordRun>(std::move(run));
+    m_pieces.emplace_back().coming = m_pool.submit([this, shared](std::size_t worker) {
+        fmt::memory_buffer text;
+        std::array<trace::Event, kEventsAtOnce> events;
+        for (std::size_t at = 0; at < shared->size(); at += events.size()) {
+            const auto some = std::span(events).first(std::min(events.size(), shared->size() - at));
+            shared->decode(at, some);
+            std::ranges::for_each(some, [&](const trace::Event& event) { m_format(text, m_writers[worker], event); });
+        }
+        return text;
+    });
+}
+
+// After the text before it, if that is not a thread's.
+void RunPrinter::add(std::span<const trace::Event> events) {
+    if (m_pieces.empty() || m_pieces.back().coming.valid() || m_pieces.back().text.size() >= Output::kFlushBytes) {
+        m_pieces.emplace_back();
+    }
+    for (const trace::Event& event : events) {
+        m_format(m_pieces.back().text, m_writers.back(), event);
+    }
+}
+
+void RunPrinter::write_first() {
+    Piece& piece = m_pieces.front();
+    const fmt::memory_buffer text = piece.coming.valid() ? piece.coming.get() : std::move(piece.text);
+    m_out.buffer().append(text.data(), text.data() + text.size());
+    m_out.flush_if_full();
+    m_pieces.pop_front();
+}
+
+} // namespace host::cli

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+// Prints the events of a trace with several threads: each formats whole runs of records, and the texts are written in
+// the order of the trace. What is no run is formatted by the caller, between them. So many runs are under way at once
+// that no thread waits, and memory is theirs.
+#pragma once
+
+#include "host/cli/event/event_lines.hpp"
+#include "host/cli/event/json_lines.hpp"
+#include "host/cli/terminal/output.hpp"
+#include "host/formats/trace.hpp"
+#include "host/text/format.hpp"
+#include "host/workers/pool.hpp"
+
+#include <cstddef>
+#include <deque>
+#include <functional>
+#include <future>
+#include <span>
+#include <vector>
+
+namespace host::cli {
+
+class RunPrinter {
+  public:
+    // What has texts prepared: as lines, and as objects.
+    struct Writers {
+        EventLines lines;
+        JsonLines objects;
+    };
+
+    // Appends the event's text, if any; called by several threads, each with writers of its own.
+    using Format = std::function<void(fmt::memory_buffer&, Writers&, const trace::Event&)>;
+
+    RunPrinter(Output& out, unsigned threads, TimeUnit unit, Format format);
+
+    // To the end of the trace, or until the output fails.
+    void print(formats::Trace& trace);
+
+  private:
+    struct Piece {
+        fmt::memory_buffer text;
+        std::future<fmt::memory_buffer> coming; // instead of `text`, if it is valid
+    };
+
+    void add(formats::dat::RecordRun run);
+    void add(std::span<const trace::Event> events);
+    void write_first();
+
+    Output& m_out;
+    Format m_format;
+    std::vector<Writers> m_writers; // by worker; the last one is of the caller
+    std::deque<Piece> m_pieces;
+    workers::Pool m_pool; // last: it uses the others
+};
+
+} // namespace host::cli

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+#include "host/workers/pool.hpp"
+
+#include <csignal>
+#include <system_error>
+
+namespace host::workers {
+
+Pool::~Pool() {
+    {
+        const std::scoped_lock lock(m_mutex);
+        m_pieces.clear();
+        m_ended = true;
+    }
+    m_changed.notify_all();
+    for (std::thread& thread : m_threads) {
+        thread.join();
+    }
+}
+
+void Pool::push(Piece piece) {
+    {
+        const std::scoped_lock lock(m_mutex);
+        if (m_pieces.size() >= m_waiting && m_threads.size() < m_threads_max) {
+            start_thread();
+        }
+        if (!m_threads.empty()) {
+            m_pieces.push_back(std::move(piece));
+        }
+    }
+    if (m_threads.empty()) { // who submits is the only one to change it
+        piece(0);
+    } else {
+        m_changed.notify_one();
+    }
+}
+
+// Or none, if the system refuses it: those that are there do its work.
+void Pool::start_thread() {
+    sigset_t all;
+    sigset_t before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &before); // the program's first thread takes signals
+    try {
+        m_threads.emplace_back([this, worker = m_threads.size()] { run(worker); });
+    } catch (const std::system_error&) { // NOLINT(bugprone-empty-catch)
+    }
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+void Pool::run(std::size_t worker) {
+    std::unique_lock lock(m_mutex);
+    while (true) {
+        ++m_waiting;
+        m_changed.wait(lock, [this] { return m_ended || !m_pieces.empty(); });
+        --m_waiting;
+        if (m_ended) {
+            return;
+        }
+        const Piece piece = std::move(m_pieces.front());
+        m_pieces.pop_front();
+        lock.unlock();
+        piece(worker);
+        lock.lock();
+    }
+}
+
+} // namespace host::workers

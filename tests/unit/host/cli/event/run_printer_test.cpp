@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: MIT
+// Texts come in the order of the trace, whichever thread was first.
+#include "host/cli/event/run_printer.hpp"
+
+#include "tests/support/host_trace_builder.hpp"
+#include "tests/support/memory_source.hpp"
+
+#include <gtest/gtest.h>
+#include <random>
+#include <stdexcept>
+
+namespace host::cli {
+
+namespace {
+
+using support::Bytes;
+using support::ChunkBuilder;
+
+class RunPrinting : public testing::Test {
+  protected:
+    // Chunks of two processors, one after the other, each with a name of its own for its task.
+    static Bytes chunks() {
+        Bytes bytes;
+        std::uint64_t ticks = 1'000;
+        for (std::uint16_t number = 0; number < 4; ++number) {
+            ChunkBuilder chunk(number);
+            chunk.begin.cpu = number % 2;
+            chunk.name("task", 5, fmt::format("task{}", number));
+            for (std::uint32_t i = 0; i < 9'000; ++i) {
+                chunk.event(++ticks, i % 9 == 0 ? "context_switch" : "task_timer", 5, i);
+            }
+            const Bytes more = chunk.bytes();
+            bytes.insert(bytes.end(), more.begin(), more.end());
+        }
+        return bytes;
+    }
+
+    static std::unique_ptr<formats::Trace> open(const Bytes& bytes, trace::Diagnostics& diagnostics) {
+        auto opened = formats::Trace::open({.name = "f", .bytes = support::memory_source(bytes), .keep_open = true}, {},
+                                           diagnostics);
+        EXPECT_TRUE(opened.ok());
+        return std::move(opened.value());
+    }
+
+    std::string printed(const Bytes& bytes, unsigned threads) {
+        trace::Diagnostics diagnostics([](std::string_view) {});
+        const auto trace = open(bytes, diagnostics);
+        const std::string path = m_directory / "out.txt";
+        std::FILE* const file = std::fopen(path.c_str(), "w");
+        {
+            Output out(file);
+            RunPrinter printer(out, threads, TimeUnit::nanoseconds,
+                               [](fmt::memory_buffer& text, EventLines& lines, const trace::Event& event) {
+                                   lines.append(text, event);
+                               });
+            printer.print(*trace);
+            out.finish();
+        }
+        std::fclose(file);
+        EXPECT_TRUE(trace->exhausted());
+        return support::read_text(path);
+    }
+
+    // Without runs.
+    static std::string expected(const Bytes& bytes) {
+        trace::Diagnostics diagnostics([](std::string_view) {});
+        const auto trace = open(bytes, diagnostics);
+        EventLines lines(TimeUnit::nanoseconds);
+        fmt::memory_buffer text;
+        trace::Event event;
+        while (trace->next(event)) {
+            lines.append(text, event);
+        }
+        return {text.data(), text.size()};
+    }
+
+    support::TemporaryDirectory m_directory;
+};
+
+TEST_F(RunPrinting, IsThatOfTheEvents) {
+    const Bytes bytes = chunks();
+    const std::string text = expected(bytes);
+    for (const unsigned threads : {0U, 1U, 2U, 3U, 8U}) {
+        EXPECT_TRUE(printed(bytes, threads) == text) << threads;
+    }
+}
+
+TEST_F(RunPrinting, IsThatOfTheEventsOfADamagedTrace) {
+    std::mt19937_64 random(1);
+    for (int round = 0; round < 6; ++round) {
+        Bytes bytes = chunks();
+        for (int flips = 0; flips < 20; ++flips) {
+            bytes[random() % bytes.size()] ^= static_cast<std::byte>(1U << random() % 8);
+        }
+        const std::string text = expected(bytes);
+        for (const unsigned threads : {2U, 8U}) {
+            EXPECT_TRUE(printed(bytes, threads) == text) << round << ", " << threads;
+        }
+    }
+}
+
+TEST_F(RunPrinting, LeavesTheCounterOfEventsAsItIs) {
+    trace::Diagnostics diagnostics([](std::string_view) {});
+    const auto trace = open(chunks(), diagnostics);
+    std::size_t runs = 0;
+    while (true) {
+        if (const auto run = trace->next_run()) {
+            ++runs;
+            EXPECT_GE(run->size(), 64U);
+        } else if (trace->next_batch().empty()) {
+            break;
+        }
+    }
+    EXPECT_GT(runs, 4U) << "most records are in runs";
+    EXPECT_EQ(trace->facts().usable_events, 4 * 9'000U);
+}
+
+TEST_F(RunPrinting, FailsWithWhatAThreadThrows) {
+    trace::Diagnostics diagnostics([](std::string_view) {});
+    const auto trace = open(chunks(), diagnostics);
+    std::FILE* const file = std::fopen((m_directory / "out.txt").c_str(), "w");
+    {
+        Output out(file);
+        RunPrinter printer(out, 3, TimeUnit::ticks, [](fmt::memory_buffer&, EventLines&, const trace::Event& event) {
+            if (event.par2 == 7'777) {
+                throw std::runtime_error("no memory");
+            }
+        });
+        EXPECT_THROW(printer.print(*trace), std::runtime_error);
+    }
+    std::fclose(file);
+}
+
+} // namespace
+
+} // namespace host::cli
