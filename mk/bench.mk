@@ -32,7 +32,7 @@ $(eval $(call linked,$(COMPACT_BENCH),$(call bench_objects,tests/bench/compact_c
 # The host tools, compiled as released.
 HOST_BENCH := $(BUILD)/bench/host_speed
 HOST_BENCH_EVENTS := 6000000
-$(eval $(call linked,$(HOST_BENCH),$(call host_objects,tests/bench/host_speed.cpp tests/bench/plain_output.cpp \
+$(eval $(call linked,$(HOST_BENCH),$(call host_objects,tests/bench/host_speed.cpp tests/bench/generated_trace.cpp tests/bench/plain_output.cpp \
   $(filter-out host/cli/main.cpp,$(HOST_SOURCES)) $(COMMON_SOURCES)),$(HOST_LIBS)))
 
 # The follower of a machine's memory, and the kernel's record path as the machine.

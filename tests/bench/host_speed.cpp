@@ -3,8 +3,9 @@
 // in this process, the variants of one comparison in turn, and the best round of each counts. Time is the processor
 // time of the process, so other load on the machine is not counted (but its effect on the caches is).
 //
-//   host_speed generate FILE EVENTS     a trace of one processor: six tasks that go through jobs, time between events
-//                                       lognormal with a median of 2000 ticks
+//   host_speed generate FILE EVENTS     a trace (generated_trace.hpp)
+//   host_speed session DIRECTORY EVENTS CHUNKS
+//                                       the same events as a session of so many files
 //   host_speed measure FILE SCRATCH [FORMAT ...]
 //                                       prints FIGURE and GOAL lines; SCRATCH is a directory for outputs; with formats,
 //                                       their converters alone
@@ -15,17 +16,16 @@
 #include "host/formats/packed/archive_reader.hpp"
 #include "host/formats/packed/archive_writer.hpp"
 #include "host/formats/trace.hpp"
+#include "tests/bench/generated_trace.hpp"
 #include "tests/bench/plain_output.hpp"
 
 #include <algorithm>
 #include <charconv>
-#include <cmath>
 #include <cstdio>
 #include <ctime>
 #include <fcntl.h>
 #include <filesystem>
 #include <functional>
-#include <random>
 #include <string>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -36,7 +36,6 @@ namespace {
 
 using namespace host;
 
-constexpr std::uint32_t kKhz = 2'600'000;
 constexpr int kRounds = 7;
 constexpr int kConverterRounds = 3; // each takes a second
 constexpr double kMega = 1e6;
@@ -49,40 +48,6 @@ double processor_time_s() {
 
 // Keeps unused results from being optimised away.
 volatile std::uint64_t g_kept = 0;
-
-int generate(const std::string& path, std::uint64_t events) {
-    std::mt19937_64 random(1);
-    std::lognormal_distribution<double> distance(std::log(2000.0), 1.0);
-    std::FILE* const file = std::fopen(path.c_str(), "wb");
-    if (file == nullptr) {
-        return 1;
-    }
-
-    struct Step {
-        std::uint8_t code;
-        bool of_vector;
-    };
-
-    const std::vector<Step> job = {
-        {trace::kCodeOf<"interrupt_start">, true}, {trace::kCodeOf<"task_timer">, false},
-        {trace::kCodeOf<"interrupt_end">, true},   {trace::kCodeOf<"task_dispatch">, false},
-        {trace::kCodeOf<"context_switch">, false}, {trace::kCodeOf<"task_begin_cycle">, false},
-        {trace::kCodeOf<"set_mutex_lock">, false}, {trace::kCodeOf<"set_mutex_unlock">, false},
-        {trace::kCodeOf<"task_end_cycle">, false}};
-    std::uint64_t stamp = 1'000'000;
-    const auto put = [&](const tracer::Record& record) { std::fwrite(&record, sizeof record, 1, file); };
-    put(tracer::make_record(trace::kCodeOf<"cycles_per_msec">, 0, kKhz, {stamp}));
-    std::uint16_t task = 12;
-    for (std::uint64_t i = 0; i < events; ++i) {
-        const Step& step = job[i % job.size()];
-        if (i % job.size() == 0) {
-            task = static_cast<std::uint16_t>(12 + random() % 6); // the next task is not predictable
-        }
-        stamp += 1 + static_cast<std::uint64_t>(distance(random));
-        put(tracer::make_record(step.code, step.of_vector ? 32 : task, step.of_vector ? 0 : task % 3U, {stamp}));
-    }
-    return std::fclose(file) == 0 ? 0 : 1;
-}
 
 class Mapped {
   public:
@@ -144,7 +109,8 @@ void print_with_to_chars(std::span<const tracer::Record> records, int descriptor
         const auto number = [&](std::uint64_t value) { at = std::to_chars(at, at + 20, value).ptr; };
         std::array<char, 20> digits{};
         __extension__ using Wide = unsigned __int128;
-        const auto time = static_cast<std::uint64_t>(Wide{record.stamp().value - start} * 1'000'000 / kKhz);
+        const auto time =
+            static_cast<std::uint64_t>(Wide{record.stamp().value - start} * 1'000'000 / bench::kGeneratedKhz);
         const auto length =
             static_cast<std::size_t>(std::to_chars(digits.data(), digits.data() + 20, time).ptr - digits.data());
         at = std::fill_n(at, length < 13 ? 13 - length : 0, ' ');
@@ -339,7 +305,8 @@ int measure(const std::string& path, const std::filesystem::path& scratch) {
     Way count{.run = [&] {
         const auto source = trace::ByteSource::open(path);
         std::uint32_t khz = 0;
-        const auto tally = analyse::Tally::of_plain_file(*source.value(), khz);
+        workers::Pool alone(0);
+        const auto tally = analyse::Tally::of_plain_file(*source.value(), khz, alone);
         g_kept = g_kept + (tally ? tally->events() : 0);
     }};
     Way pass{.run = [&] { read_events(path, [](const trace::Event& event) { g_kept = g_kept + event.par1; }); }};
@@ -372,7 +339,12 @@ int measure(const std::string& path, const std::filesystem::path& scratch) {
 int main(int argc, char** argv) {
     const std::vector<std::string> arguments(argv, argv + argc);
     if (argc == 4 && arguments[1] == "generate") {
-        return generate(arguments[2], std::stoull(arguments[3]));
+        return bench::generate_file(arguments[2], std::stoull(arguments[3])) ? 0 : 1;
+    }
+    if (argc == 5 && arguments[1] == "session") {
+        const bool generated =
+            bench::generate_session(arguments[2], std::stoull(arguments[3]), std::stoull(arguments[4]));
+        return generated ? 0 : 1;
     }
     if (argc == 4 && arguments[1] == "measure") {
         return measure(arguments[2], arguments[3]);
@@ -381,6 +353,7 @@ int main(int argc, char** argv) {
         measure_converters(arguments[2], arguments[3], std::span(arguments).subspan(4));
         return 0;
     }
-    std::fprintf(stderr, "usage: host_speed generate FILE EVENTS | measure FILE SCRATCH [FORMAT ...]\n");
+    std::fprintf(stderr, "usage: host_speed generate FILE EVENTS | session DIRECTORY EVENTS CHUNKS | measure FILE "
+                         "SCRATCH [FORMAT ...]\n");
     return 1;
 }
