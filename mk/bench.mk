@@ -55,11 +55,10 @@ sweep-figures: kernel $(REMORA) ## figures: the same for the applications of doc
 	  tests/sweep/sweep.py $$app --runs $(RUNS) --duration-ms $$duration --document docs/sweep.md || exit 1; \
 	done
 
-# With the tracer there is space for fewer stacks.
+# A thousand ready ones, and those that are measured.
 BENCH_TASKS := 1100
-BENCH_TASKS_TRACED := 160
 
-.PHONY: bench bench-export bench-host bench-sql bench-report bench-kernel kernel-bench experiment-clock docs-figures
+.PHONY: bench bench-export bench-host bench-sql bench-report bench-kernel bench-scale kernel-bench experiment-clock docs-figures
 bench: deps $(BENCH) $(LTTNG_PEER) $(COMPACT_BENCH) kernel $(RELEASED_TEST_KERNEL) $(EFI) $(REMORA) ## figures: what recording costs; lines FIGURE, PEER or GOAL
 	$(call make_with,kernel $(OFF_OPTIONS))
 	@tests/bench/run.sh $(BENCH) $(LTTNG_PEER) $(COMPACT_BENCH) $(KERNEL) $(RELEASED_TEST_KERNEL) $(EFI) $(REMORA)
@@ -76,9 +75,14 @@ bench-report: $(REMORA) ## figures: the page of a million intervals in Chromium:
 
 bench-kernel: ## figures: instructions of kernel operations; longest sections without interrupts (DOCUMENT=docs/kernel-performance.md: written there)
 	$(call make_with,kernel-bench $(OFF_OPTIONS) TASKS=$(BENCH_TASKS))
-	$(call make_with,kernel-bench TRACER=NEW TSC=TRUE TASKS=$(BENCH_TASKS_TRACED))
+	$(call make_with,kernel-bench TRACER=NEW TSC=TRUE TASKS=$(BENCH_TASKS))
 	$(call make_with,kernel-bench $(OFF_OPTIONS) SECTIONS=1)
-	@tests/bench/kernel_operations.py $(BUILD) $(BENCH_TASKS) $(BENCH_TASKS_TRACED) $(DOCUMENT)
+	@tests/bench/kernel_operations.py $(BUILD) $(BENCH_TASKS) $(DOCUMENT)
+
+bench-scale: ## figures: how costs grow with tasks, chunks and families; lines SCALE what n value unit
+	$(call make_with,kernel-bench $(OFF_OPTIONS) TASKS=$(BENCH_TASKS))
+	$(call make_with,kernel-bench TRACER=NEW TSC=TRUE TASKS=$(BENCH_TASKS))
+	@tests/bench/scale.py $(BUILD) $(BENCH_TASKS)
 
 bench-export: kernel-bench $(REMORA) ## figures: records a second by network and ramdisk, beside the driver and a copy (DOCUMENT=docs/export-performance.md: written there)
 	@tests/bench/export_rate.py $(BENCH_KERNEL) $(DOCUMENT)

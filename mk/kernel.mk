@@ -45,10 +45,11 @@ $(KERNEL): KERNEL_LDFLAGS := $(subst linker.ld,$(INBAND_SCRIPT),$(KERNEL_LDFLAGS
 endif
 # Figures and mutants need the test kernel's applications in the released kernel.
 $(eval $(call kernel_image,$(RELEASED_TEST_KERNEL),$(GUEST_TEST_SOURCES),$(ATTEMPTS_LDFLAGS)))
+MANY_TASKS_LDFLAGS := -Wl,--defsym=image_limit=0x2000000 -Wl,--defsym=arena_limit=0x7000000
 # The kernel's operations are measured alone: no part of the test kernel is in this image.
-# Without a tracer, there is no export to be measured.
-$(eval $(call kernel_image,$(BENCH_KERNEL),$(filter-out $(if $(filter OFF,$(TRACER)),tests/bench/guest/export_%),\
-  $(wildcard tests/bench/guest/*.cpp))))
+# Without a tracer, there is no record and no export to be measured.
+$(eval $(call kernel_image,$(BENCH_KERNEL),$(filter-out $(if $(filter OFF,$(TRACER)),tests/bench/guest/export_% tests/bench/guest/record_%),\
+  $(wildcard tests/bench/guest/*.cpp)),$(if $(TASKS),$(MANY_TASKS_LDFLAGS))))
 
 $(COMMON_DIR)/lib/memory.cpp.o $(COMMON_DIR)/checked/lib/memory.cpp.o: COMMON_CXXFLAGS += -fno-tree-loop-distribute-patterns
 

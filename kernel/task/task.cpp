@@ -20,6 +20,8 @@ namespace kernel {
 
 namespace {
 
+using TaskName = lib::Text<kTaskNameBytes>;
+
 bool is_reaction(Reaction reaction) {
     return reaction <= Reaction::panic;
 }
@@ -55,7 +57,7 @@ lib::Result<Level*> find_level(const TaskModel& model, IrqOff off) {
 }
 
 // Every member that is not the table's: what a former task of the slot left counts no more.
-void describe(Task& task, const TaskOptions& options, Level& level) {
+void describe(Task& task, const TaskOptions& options, const TaskName& name, Level& level) {
     task.group = options.group;
     task.immortal = false;
     task.uses_ceilings = false;
@@ -63,7 +65,7 @@ void describe(Task& task, const TaskOptions& options, Level& level) {
     task.job_begun = false;
     task.suspended = false;
     task.out = false;
-    task.name = lib::Text<kTaskNameBytes>(options.name);
+    task.name = name;
     task.model = options.model;
     task.reactions = options.reactions;
     task.level = &level;
@@ -114,6 +116,7 @@ lib::Result<Pid> task_create(const TaskOptions& options) {
         return lib::Error::invalid_argument;
     }
     prepare_level(options.model);
+    const TaskName name(options.name);
     const IrqGuard off;
     for (const Mutex* const mutex : options.mutexes) {
         if (mutex == nullptr || mutex->id() == 0 || !mutex->has_ceiling()) {
@@ -129,7 +132,7 @@ lib::Result<Pid> task_create(const TaskOptions& options) {
         return level.error();
     }
     take_slot(*task, off);
-    describe(*task, options, *level.value());
+    describe(*task, options, name, *level.value());
     join_group(*task, off);
     prepare_context(*task, off);
     trace_points::task_created(*task);

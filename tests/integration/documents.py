@@ -41,7 +41,7 @@ ELSEWHERE = (
     (r"make debug$", "waits for a debugger; tests/integration/options.py has its refusals"),
     (r"(make (format|golden|docs-figures|simulation-figures|verification-figures)|tests/verification/figures.py \S+)$",
      "rewrites files of the tree; lint and the parts of make test compare them"),
-    (r"make (bench|bench-export|bench-host|bench-kernel|bench-report|bench-sql|verify)( DOCUMENT=\S+)?$",
+    (r"make (bench|bench-export|bench-host|bench-kernel|bench-report|bench-scale|bench-sql|verify)( DOCUMENT=\S+)?$",
      "minutes, and figures that no test judges"),
     (r"make (mutate|mutate-sample|test-unit)( [A-Z]+=\S+)*$", "minutes or hours; .ci/run has all of test-unit"),
     (r"make sweep(-figures)?( [A-Z_]+=\w+)*$", "minutes; tests/integration/sweep.py has a short one"),

@@ -162,8 +162,9 @@ void lock_alone() {
         must(kernel::mutex_lock(s_bench.mutex));
         const lib::Ticks locked = now();
         must(kernel::mutex_unlock(s_bench.mutex));
+        const lib::Ticks end = now();
         locking.add(begin, locked, s_bench.overhead);
-        unlocking.add(locked, now(), s_bench.overhead);
+        unlocking.add(locked, end, s_bench.overhead);
     }
     locking.print("lock_uncontended", s_bench.tasks);
     unlocking.print("unlock_uncontended", s_bench.tasks);
@@ -211,8 +212,9 @@ void semaphores() {
         must(kernel::sem_post(s_bench.request));
         const lib::Ticks posted = now();
         must(kernel::sem_wait(s_bench.request));
+        const lib::Ticks end = now();
         posting.add(begin, posted, s_bench.overhead);
-        taking.add(posted, now(), s_bench.overhead);
+        taking.add(posted, end, s_bench.overhead);
     }
     posting.print("semaphore_post_without_waiter", s_bench.tasks);
     taking.print("semaphore_wait_unit_there", s_bench.tasks);
@@ -250,8 +252,9 @@ void timers() {
         const kernel::TimerId id = must(kernel::kern_event_post(at, &nothing, nullptr));
         const lib::Ticks posted = now();
         must(kernel::kern_event_delete(id));
+        const lib::Ticks end = now();
         posting.add(begin, posted, s_bench.overhead);
-        deleting.add(posted, now(), s_bench.overhead);
+        deleting.add(posted, end, s_bench.overhead);
     }
     posting.print("timer_post", s_bench.tasks);
     deleting.print("timer_delete", s_bench.tasks);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// A set of pids over the whole pool.
 #include "kernel/sync/pid_set.hpp"
 
 #include <gtest/gtest.h>
