@@ -120,7 +120,7 @@ MUTANTS = [
     mutant("inheritance_not_followed", SCHEDULER, "t_mutex_inversion", "pi-inheritance",
            ("if (end.can_run() && !task->suspended) {", "if (end.can_run() && !task->suspended && &end == task) {")),
     mutant("inheritance_kept_after_unlock", MUTEX, "t_pi_returns", "pi-return",
-           (" else if (awaited) {\n            schedule(off);\n        }", "\n    static_cast<void>(awaited);")),
+           (" else if (awaited) {\n                schedule(off);\n            }", "\n    static_cast<void>(awaited);")),
     mutant("mutex_of_two", MUTEX, "t_mutex_inversion", "mutex-owner",
            ("return m_owner != nullptr ? this : nullptr;", "return nullptr;"),
            ("    ASSERT(m_owner == nullptr && task.blocked_on == nullptr);\n",
